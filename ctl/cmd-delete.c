@@ -1,0 +1,85 @@
+/* cmd-delete.c - removes a study and everything that belongs to it. */
+#include "ctl/ctl.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Shows what will be lost and asks; only a typed yes counts. */
+static int confirm(const json_t *s, struct dp_err *err)
+{
+	const char *name = dp_json_str(s, "name", "?");
+	char answer[16] = "";
+
+	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
+		dp_fail(err, DP_E_USAGE,
+			"deleting study '%s' would lose %d ended trials with their logs; "
+			"this needs --yes",
+			name, (int)dp_json_int(s, "ended", 0));
+		return dp_hint(err, "'dparetoctl export %s' saves the results first",
+			       name);
+	}
+	fprintf(stderr,
+		"This deletes study '%s' (%s) for good:\n"
+		"  %d ended trials, %d points on the front, %d running trials\n"
+		"  all files below %s\n"
+		"Delete it? [yes/no] ",
+		name, dp_json_str(s, "state", "?"), (int)dp_json_int(s, "ended", 0),
+		(int)dp_json_int(s, "front", 0), (int)dp_json_int(s, "running", 0),
+		dp_json_str(s, "directory", "?"));
+	if (!fgets(answer, sizeof answer, stdin))
+		fputc('\n', stderr);
+	answer[strcspn(answer, "\n")] = '\0';
+	if (strcmp(answer, "yes") == 0 || strcmp(answer, "y") == 0)
+		return DP_OK;
+	return dp_fail(err, DP_E_FAILED, "nothing was deleted");
+}
+
+static int run(struct ctl *ctl, struct dp_err *err)
+{
+	const json_t *summary;
+	json_t *status, *fields, *ok = NULL;
+	int code = ctl_call_study(ctl, "status", ctl->argv[0], &status, err);
+
+	if (code != DP_OK)
+		return code;
+	summary = json_object_get(status, "study");
+	if (!ctl_flag(ctl, "yes"))
+		code = confirm(summary, err);
+	if (code == DP_OK)
+		code = ctl_pack(&fields, err, "{s:s, s:b}", "study",
+				dp_json_str(summary, "name", ""), "now",
+				ctl_flag(ctl, "now"));
+	/* trainers may use their whole grace time to end */
+	if (code == DP_OK)
+		code = ctl_call_within(ctl, -1, "delete", fields, &ok, err);
+	if (code == DP_OK && ctl->format == CTL_JSON)
+		ctl_put_json(ctl, ok);
+	else if (code == DP_OK)
+		ctl_say(ctl, "study '%s' is deleted", dp_json_str(ok, "deleted", "?"));
+	json_decref(ok);
+	json_decref(status);
+	return code;
+}
+
+static const struct ctl_option options[] = {
+	{ "yes", 'y', NULL, "do not ask" },
+	{ "now", 0, NULL, "cancel running trials first; without it they forbid deletion" },
+	{ 0 },
+};
+
+const struct ctl_command ctl_cmd_delete = {
+	.name = "delete",
+	.summary = "remove a study with all its results and logs",
+	.args = "STUDY",
+	.min_args = 1,
+	.max_args = 1,
+	.formats = CTL_PLAIN,
+	.options = options,
+	.help = "Its records leave the journal and its folder is removed. On a terminal "
+		"you are shown what will be lost and asked; elsewhere --yes is needed. "
+		"'export' saves the results first.",
+	.examples = "dparetoctl delete adult\n"
+		    "dparetoctl delete old-study --yes",
+	.run = run,
+};

@@ -1,0 +1,286 @@
+/* cmd-doctor.c - checks what studies need to run well, and says what to do. */
+#include "ctl/ctl.h"
+
+#include "journal/journal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	SPACE_FAIL = 64,   /* MiB free: the daemon's own watermark */
+	SPACE_WARN = 1024, /* MiB */
+	FILES_FAIL = 64,   /* open files: the daemon's own and a few trainers' */
+	FILES_WARN = 1024
+};
+
+enum result {
+	OK,
+	WARN,
+	FAIL
+};
+
+struct doctor {
+	struct ctl *ctl;
+	json_t *checks;
+	json_t *hello;   /* NULL: no daemon */
+	char *state_dir; /* the daemon's, or the default */
+	int failed;
+};
+
+static const char *result_text(enum result r)
+{
+	return r == OK ? "ok" : r == WARN ? "warn" : "fail";
+}
+
+static void note(struct doctor *d, enum result r, const char *what, const char *hint,
+		 const char *format, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof text, format, ap);
+	va_end(ap);
+	d->failed += r == FAIL;
+	json_array_append_new(d->checks, json_pack("{s:s, s:s, s:o?, s:s?}", "check", what,
+						   "result", result_text(r), "message",
+						   json_string(text), "hint",
+						   r == OK ? NULL : hint));
+}
+
+static void check_daemon(struct doctor *d)
+{
+	struct dp_err err;
+	const char *trouble;
+	int code = ctl_call_within(d->ctl, 10000, "hello", NULL, &d->hello, &err);
+
+	if (code == DP_E_NO_DAEMON)
+		note(d, WARN, "daemon", err.hint, "%s", err.msg);
+	else if (code != DP_OK)
+		note(d, FAIL, "daemon", err.hint[0] ? err.hint : NULL, "%s", err.msg);
+	else
+		note(d, OK, "daemon", NULL, "process %d answers at %s",
+		     (int)dp_json_int(d->hello, "pid", 0),
+		     dp_json_str(d->hello, "socket", "its socket"));
+	if (code != DP_OK) {
+		d->hello = NULL;
+		return;
+	}
+	if (strcmp(dp_json_str(d->hello, "version", ""), ctl_version()) == 0)
+		note(d, OK, "versions", NULL, "daemon and dparetoctl are both %s",
+		     ctl_version());
+	else
+		note(d, WARN, "versions", "restart the daemon after an upgrade",
+		     "the daemon is %s, dparetoctl is %s",
+		     dp_json_str(d->hello, "version", "?"), ctl_version());
+	trouble = dp_json_str(d->hello, "trouble", NULL);
+	note(d, trouble ? FAIL : OK, "journal",
+	     "nothing is lost yet; free space or mend the disk, writing is tried again "
+	     "every second",
+	     "%s", trouble ? trouble : "the daemon can write it");
+}
+
+static void check_space(struct doctor *d)
+{
+	struct statvfs fs;
+	char free_text[DP_NUM_LEN];
+	uint64_t bytes;
+	enum result r;
+
+	if (statvfs(d->state_dir, &fs) != 0) {
+		note(d, WARN, "disk space", NULL, "cannot be told for %s: %s", d->state_dir,
+		     strerror(errno));
+		return;
+	}
+	bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
+	r = bytes < (uint64_t)SPACE_FAIL << 20 ? FAIL :
+	    bytes < (uint64_t)SPACE_WARN << 20 ? WARN :
+						 OK;
+	note(d, r, "disk space",
+	     "free some space; below its watermark the daemon starts nothing new",
+	     "%s free for %s", dp_size_text(bytes, free_text), d->state_dir);
+}
+
+static void check_state(struct doctor *d)
+{
+	struct stat st;
+
+	if (d->hello)
+		d->state_dir = ctl_strdup(dp_json_str(d->hello, "state_dir", "/"));
+	else
+		d->state_dir = dp_default_state_dir();
+	if (!d->state_dir) {
+		note(d, FAIL, "state folder", "set HOME, or start dparetod with --state",
+		     "no home folder is known");
+		return;
+	}
+	if (stat(d->state_dir, &st) != 0 && errno == ENOENT) {
+		note(d, d->hello ? FAIL : OK, "state folder",
+		     "has somebody removed it under the running daemon?",
+		     "%s does not exist%s", d->state_dir,
+		     d->hello ? "" : " yet; dparetod makes it");
+		return;
+	}
+	if (access(d->state_dir, W_OK | X_OK) == 0)
+		note(d, OK, "state folder", NULL, "%s is writable", d->state_dir);
+	else
+		note(d, d->hello ? OK : FAIL, "state folder",
+		     "start dparetod as the user that owns it, or with another --state",
+		     "%s is not writable for you%s", d->state_dir,
+		     d->hello ? ", but it is the daemon's" : "");
+	check_space(d);
+}
+
+static void check_socket(struct doctor *d)
+{
+	char *path = ctl_socket_path(d->ctl);
+	size_t len = strlen(path);
+
+	note(d, len > DP_WIRE_PATH_MAX ? FAIL : OK, "socket path",
+	     "give a shorter one with --socket or DPARETO_SOCKET",
+	     "%zu of at most %d bytes: %s", len, DP_WIRE_PATH_MAX, path);
+	free(path);
+}
+
+static void check_program(struct doctor *d, const char *name)
+{
+	char *path = ctl_find_program(name);
+
+	note(d, path ? OK : FAIL, name, "install it beside dparetoctl ('make install')",
+	     "%s", path ? path : "neither beside dparetoctl nor in PATH");
+	free(path);
+}
+
+static void check_files(struct doctor *d)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return;
+	note(d, limit.rlim_cur < FILES_FAIL ? FAIL : limit.rlim_cur < FILES_WARN ? WARN : OK,
+	     "open files", "raise it with 'ulimit -n' before dparetod is started",
+	     "at most %llu here; every connection and every trainer takes one or two",
+	     (unsigned long long)limit.rlim_cur);
+}
+
+static void check_clock(struct doctor *d)
+{
+	struct stat st;
+	time_t now = time(NULL);
+	struct tm tm;
+	char text[32];
+
+	gmtime_r(&now, &tm);
+	strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &tm);
+	if (tm.tm_year + 1900 < 2024)
+		note(d, FAIL, "clock", "set it, by NTP for instance",
+		     "it says %s, which is long past", text);
+	else if (d->state_dir && stat(d->state_dir, &st) == 0 && st.st_mtime > now + 300)
+		note(d, WARN, "clock", "set it, by NTP for instance",
+		     "it says %s, but the state folder was changed after that", text);
+	else
+		note(d, OK, "clock", NULL, "%s", text);
+}
+
+/* With a daemon its journal is its own affair; without one we read it all. */
+static void check_journal(struct doctor *d)
+{
+	struct dp_journal_options options = { .readonly = true };
+	struct dp_verify_result r = { 0 };
+	struct dp_journal *j = NULL;
+	struct dp_err err;
+	char *folder;
+	int code;
+
+	if (d->hello || !d->state_dir || access(d->state_dir, F_OK) != 0)
+		return;
+	folder = dp_path_join(d->state_dir, "journal");
+	if (!folder)
+		ctl_die_nomem();
+	if (access(folder, F_OK) != 0) {
+		free(folder);
+		return;
+	}
+	code = dp_journal_open(folder, &options, &j, &err);
+	if (code == DP_OK)
+		code = dp_journal_verify(j, NULL, NULL, &r, &err);
+	if (code != DP_OK)
+		note(d, FAIL, "journal", err.hint[0] ? err.hint : NULL, "%s", err.msg);
+	else
+		note(d, r.faults ? FAIL : OK, "journal",
+		     "copy the state folder away, then see 'dparetoctl journal verify'",
+		     "%llu records of %llu studies, %llu faults",
+		     (unsigned long long)r.records, (unsigned long long)r.studies,
+		     (unsigned long long)r.faults);
+	if (j)
+		dp_journal_close(j);
+	free(folder);
+}
+
+static void print(struct ctl *ctl, const json_t *checks)
+{
+	bool color = ctl_colored(ctl, stdout);
+	const json_t *c;
+	size_t i;
+
+	json_array_foreach (checks, i, c) {
+		const char *result = dp_json_str(c, "result", "?");
+		const char *hint = dp_json_str(c, "hint", NULL);
+		enum ctl_style style = ctl_state_style(result);
+
+		ctl_printf(ctl, "%s%-4s%s  %-14s %s\n", ctl_style_on(style, color), result,
+			   ctl_style_off(style, color), dp_json_str(c, "check", "?"),
+			   dp_json_str(c, "message", ""));
+		if (hint)
+			ctl_printf(ctl, "%21s-> %s\n", "", hint);
+	}
+}
+
+static int run(struct ctl *ctl, struct dp_err *err)
+{
+	struct doctor d = { .ctl = ctl, .checks = json_array() };
+	json_t *object;
+
+	check_daemon(&d);
+	check_socket(&d);
+	check_state(&d);
+	check_journal(&d);
+	check_program(&d, "dparetod");
+	check_program(&d, "dpareto-shim");
+	check_program(&d, "dpareto-train");
+	check_files(&d);
+	check_clock(&d);
+	if (ctl->format == CTL_JSON) {
+		object = json_pack("{s:b, s:O}", "ok", d.failed == 0, "checks", d.checks);
+		ctl_put_json(ctl, object);
+		json_decref(object);
+		ctl->told = true;
+	} else {
+		print(ctl, d.checks);
+	}
+	json_decref(d.checks);
+	json_decref(d.hello);
+	free(d.state_dir);
+	if (d.failed == 0)
+		return DP_OK;
+	return dp_fail(err, DP_E_FAILED, "%d check%s failed", d.failed,
+		       d.failed == 1 ? "" : "s");
+}
+
+const struct ctl_command ctl_cmd_doctor = {
+	.name = "doctor",
+	.summary = "check what studies need to run well",
+	.args = "",
+	.formats = CTL_PLAIN,
+	.help = "Daemon, versions, socket, state folder and free space, journal (read in "
+		"full when no daemon runs), the other programs, limits, clock. Each is ok, "
+		"warn or fail, with what to do about it. Exit status 1 if one fails.",
+	.examples = "dparetoctl doctor",
+	.run = run,
+};

@@ -1,0 +1,223 @@
+/* cmd-explain.c - documents the keys of study files, from the table that parses
+ * them. */
+#include "ctl/ctl.h"
+
+#include "study/study.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	KEYS_MAX = 512,
+	TEXT_COLUMNS = 80
+};
+
+/* Does one part of a key match? "NAME" in the table stands for any name. */
+static bool part_matches(const char *mine, size_t mine_len, const char *asked,
+			 size_t asked_len)
+{
+	bool any = mine_len > 1;
+
+	for (size_t i = 0; i < mine_len; i++)
+		any = any && isupper((unsigned char)mine[i]);
+	return any ? asked_len > 0 :
+		     mine_len == asked_len && memcmp(mine, asked, mine_len) == 0;
+}
+
+/* Compares part by part, from the start of both; *rest is what `path` has beyond. */
+static bool starts_with(const char *path, const char *asked, const char **rest)
+{
+	for (;;) {
+		size_t n = strcspn(path, "."), m = strcspn(asked, ".");
+
+		if (!part_matches(path, n, asked, m))
+			return false;
+		path += n;
+		asked += m;
+		if (!*asked || !*path)
+			break;
+		path++;
+		asked++;
+	}
+	*rest = path;
+	return !*asked;
+}
+
+/* Is `asked` the key, or its last parts? */
+static bool is_key(const char *path, const char *asked)
+{
+	const char *rest;
+
+	for (;;) {
+		if (starts_with(path, asked, &rest) && !*rest)
+			return true;
+		path = strchr(path, '.');
+		if (!path)
+			return false;
+		path++;
+	}
+}
+
+static json_t *key_json(const struct dp_key_doc *k)
+{
+	return json_pack("{s:s, s:s?, s:s?, s:s?, s:s?}", "key", k->path, "type", k->type,
+			 "default", k->otherwise, "help", k->help, "example", k->example);
+}
+
+static void print_key(struct ctl *ctl, const struct dp_key_doc *k)
+{
+	struct dp_buf out = DP_BUF_INIT;
+	bool color = ctl_colored(ctl, stdout);
+
+	dp_buf_printf(&out, "%s%s%s\n", ctl_style_on(CTL_BOLD, color), k->path,
+		      ctl_style_off(CTL_BOLD, color));
+	dp_buf_printf(&out, "  type     %s\n", k->type ? k->type : "-");
+	dp_buf_printf(&out, "  default  %s\n", k->otherwise ? k->otherwise : "none");
+	if (k->help) {
+		dp_buf_putc(&out, '\n');
+		ctl_wrap(&out, k->help, 2, TEXT_COLUMNS);
+	}
+	if (k->example) {
+		dp_buf_puts(&out, "\n  example\n");
+		for (const char *line = k->example; *line;) {
+			int len = (int)strcspn(line, "\n");
+
+			dp_buf_printf(&out, "    %.*s\n", len, line);
+			line += len + (line[len] == '\n');
+		}
+	}
+	ctl_put_buf(ctl, &out);
+}
+
+static void print_table(struct ctl *ctl, const struct dp_key_doc *const *keys, size_t n)
+{
+	struct ctl_table *t = ctl_table_new();
+
+	ctl_table_column(t, "KEY", CTL_LEFT);
+	ctl_table_column(t, "TYPE", CTL_FLEX);
+	ctl_table_column(t, "DEFAULT", CTL_FLEX);
+	for (size_t i = 0; i < n; i++) {
+		const char *last = keys[i]->path;
+		int depth = 0;
+
+		/* NAME is no key of its own: it stands before what comes below it */
+		for (const char *p = keys[i]->path; *p; p++) {
+			if (*p != '.')
+				continue;
+			if (strncmp(last, "NAME.", 5) == 0 && !strchr(p + 1, '.'))
+				break;
+			last = p + 1;
+			depth++;
+		}
+		ctl_cell(t, CTL_NORMAL, "%*s%s", 2 * depth, "", last);
+		ctl_cell(t, CTL_NORMAL, "%s", keys[i]->type ? keys[i]->type : "-");
+		ctl_cell(t, CTL_NORMAL, "%s",
+			 keys[i]->otherwise ? keys[i]->otherwise : "none");
+	}
+	ctl_table_print(ctl, t);
+	ctl_say(ctl, "'dparetoctl explain KEY' says more; a key is named as in "
+		     "trainer.timeout, or by its end, timeout.");
+}
+
+/* Prints the keys that were found: one in full, several as a list. */
+static void print(struct ctl *ctl, const struct dp_key_doc *const *keys, size_t n,
+		  bool in_full)
+{
+	json_t *list;
+
+	switch (ctl->format) {
+	case CTL_JSON:
+		list = json_array();
+		for (size_t i = 0; i < n; i++)
+			json_array_append_new(list, key_json(keys[i]));
+		ctl_put_json(ctl, list);
+		json_decref(list);
+		break;
+	case CTL_NAME:
+		for (size_t i = 0; i < n; i++)
+			ctl_printf(ctl, "%s\n", keys[i]->path);
+		break;
+	default:
+		if (!in_full) {
+			print_table(ctl, keys, n);
+			break;
+		}
+		for (size_t i = 0; i < n; i++) {
+			if (i > 0)
+				ctl_printf(ctl, "\n");
+			print_key(ctl, keys[i]);
+		}
+	}
+}
+
+/* The nearest key by its whole path or by its last part. */
+static int fail_unknown(const char *asked, const struct dp_key_doc *all, size_t count,
+			struct dp_err *err)
+{
+	const char *names[2 * KEYS_MAX + 1] = { 0 }, *near;
+	size_t n = 0;
+
+	for (size_t i = 0; i < count && i < KEYS_MAX; i++) {
+		const char *dot = strrchr(all[i].path, '.');
+
+		names[n++] = all[i].path;
+		if (dot)
+			names[n++] = dot + 1;
+	}
+	near = dp_nearest(asked, names);
+	dp_fail(err, DP_E_NOT_FOUND, "study files have no key '%s'%s%s%s", asked,
+		near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+	return dp_hint(err, "'dparetoctl explain' lists all keys");
+}
+
+/* The keys below a section such as "trainer", itself not included. */
+static size_t keys_below(const struct dp_key_doc *all, size_t count, const char *section,
+			 const struct dp_key_doc **below)
+{
+	const char *rest;
+	size_t n = 0;
+
+	for (size_t i = 0; i < count && n < KEYS_MAX; i++)
+		if (starts_with(all[i].path, section, &rest) && *rest)
+			below[n++] = &all[i];
+	return n;
+}
+
+static int run(struct ctl *ctl, struct dp_err *err)
+{
+	const struct dp_key_doc *found[KEYS_MAX], *below[KEYS_MAX], *all;
+	const char *asked = ctl->argc ? ctl->argv[0] : NULL;
+	size_t count, n = 0, nbelow = 0;
+
+	all = dp_study_keys(&count);
+	for (size_t i = 0; i < count && n < KEYS_MAX; i++)
+		if (!asked || is_key(all[i].path, asked))
+			found[n++] = &all[i];
+	if (asked)
+		nbelow = keys_below(all, count, n == 1 ? found[0]->path : asked, below);
+	if (n + nbelow == 0)
+		return fail_unknown(asked, all, count, err);
+	if (n > 0)
+		print(ctl, found, n, asked != NULL);
+	if (nbelow > 0 && (n == 0 || ctl->format == CTL_TABLE)) {
+		if (n > 0)
+			ctl_printf(ctl, "\n");
+		print(ctl, below, nbelow, false);
+	}
+	return DP_OK;
+}
+
+const struct ctl_command ctl_cmd_explain = {
+	.name = "explain",
+	.summary = "document the keys of study files",
+	.args = "[KEY]",
+	.max_args = 1,
+	.formats = CTL_PLAIN | CTL_HAS(NAME),
+	.help = "Without a KEY: all of them, with types and defaults. With one: what it "
+		"means, what it takes, and an example. A key can be named in full "
+		"(trainer.timeout), by its end (timeout), or by its section (trainer).",
+	.examples = "dparetoctl explain timeout\n"
+		    "dparetoctl explain search",
+	.run = run,
+};

@@ -1,0 +1,101 @@
+/* cmd-export.c - all trials of a study in one file. */
+#include "ctl/ctl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct export {
+	bool csv;
+	struct ctl_columns cols;
+	struct dp_buf out;
+	size_t count;
+};
+
+static int add(struct ctl *ctl, const json_t *trial, void *arg, struct dp_err *err)
+{
+	struct export *e = arg;
+
+	(void)ctl;
+	if (e->csv) {
+		if (e->count == 0) {
+			e->cols.parameters =
+				ctl_keys(json_object_get(trial, "parameters"));
+			ctl_trial_csv_head(&e->cols, &e->out);
+		}
+		ctl_trial_csv(trial, &e->cols, &e->out);
+	} else {
+		dp_buf_puts(&e->out, e->count ? ",\n" : "\n");
+		dp_json_dump(&e->out, trial, 0);
+	}
+	e->count++;
+	return e->out.failed ? dp_fail(err, DP_E_NOMEM, "out of memory") : DP_OK;
+}
+
+static int collect(struct ctl *ctl, struct export *e, struct dp_err *err)
+{
+	const json_t *summary;
+	json_t *status;
+	int code = ctl_call_study(ctl, "status", ctl->argv[0], &status, err);
+
+	if (code != DP_OK)
+		return code;
+	summary = json_object_get(status, "study");
+	e->cols.objectives = json_incref(json_object_get(summary, "objectives"));
+	if (!e->csv) {
+		dp_buf_puts(&e->out, "{\"version\":1,\"study\":");
+		dp_json_dump(&e->out, summary, 0);
+		dp_buf_puts(&e->out, ",\"trials\":[");
+	}
+	code = ctl_each_trial(ctl, dp_json_str(summary, "name", ""), 0, NULL, !e->csv, add,
+			      e, err);
+	if (code == DP_OK && e->csv && e->count == 0)
+		ctl_trial_csv_head(&e->cols, &e->out);
+	if (!e->csv)
+		dp_buf_puts(&e->out, "]}\n");
+	json_decref(status);
+	return code;
+}
+
+static int run(struct ctl *ctl, struct dp_err *err)
+{
+	const char *format = ctl_opt(ctl, "format"), *path = ctl_opt(ctl, "file");
+	struct export e = { .csv = ctl->format != CTL_JSON };
+	int code;
+
+	if (format)
+		e.csv = strcmp(format, "csv") == 0;
+	code = collect(ctl, &e, err);
+	if (code == DP_OK && path) {
+		code = dp_write_file(path, dp_buf_text(&e.out), e.out.len, true, err);
+		if (code == DP_OK)
+			ctl_say(ctl, "%zu trials written to %s", e.count, path);
+	} else if (code == DP_OK) {
+		ctl_put_buf(ctl, &e.out);
+	}
+	dp_buf_free(&e.out);
+	ctl_columns_clear(&e.cols);
+	return code;
+}
+
+static const struct ctl_option options[] = {
+	{ "format", 0, "csv|json", "csv has a row for each trial, json also runs and attempts" },
+	{ "file", 0, "FILE", "write to FILE, whole or not at all" },
+	{ 0 },
+};
+
+const struct ctl_command ctl_cmd_export = {
+	.name = "export",
+	.summary = "write all trials of a study as CSV or JSON",
+	.args = "STUDY",
+	.min_args = 1,
+	.max_args = 1,
+	.formats = CTL_PLAIN | CTL_HAS(CSV),
+	.options = options,
+	.help = "CSV: a row for each trial with its state, objectives and parameters. JSON: "
+		"one object with the study and, for each trial, also every run with its "
+		"seed and metrics and every attempt. Without --format, -o json asks for "
+		"JSON; otherwise it is CSV. Numbers read back bit for bit.",
+	.examples = "dparetoctl export adult --file adult.csv\n"
+		    "dparetoctl export adult --format json | jq '.trials[0].runs'",
+	.run = run,
+};

@@ -1,0 +1,83 @@
+/* cmd-list.c - all studies, one line each. */
+#include "ctl/ctl.h"
+
+#include <inttypes.h>
+
+static void table(struct ctl *ctl, const json_t *studies)
+{
+	static const struct {
+		const char *title;
+		enum ctl_align align;
+	} columns[] = {
+		{ "NO", CTL_RIGHT },          { "NAME", CTL_FLEX },
+		{ "STATE", CTL_LEFT },        { "ENDED", CTL_RIGHT },
+		{ "RUNNING", CTL_RIGHT },     { "FAILED", CTL_RIGHT },
+		{ "FRONT", CTL_RIGHT },       { "HYPERVOLUME", CTL_RIGHT },
+		{ "LEFT", CTL_RIGHT },        { "CHANGED", CTL_RIGHT },
+	};
+	struct ctl_table *t = ctl_table_new();
+	char text[CTL_TEXT_LEN];
+	const json_t *s;
+	size_t i;
+
+	for (i = 0; i < DP_COUNT(columns); i++)
+		ctl_table_column(t, columns[i].title, columns[i].align);
+	json_array_foreach (studies, i, s) {
+		const char *state = dp_json_str(s, "state", "?");
+
+		ctl_cell(t, CTL_NORMAL, "%" PRId64, dp_json_int(s, "id", 0));
+		ctl_cell(t, CTL_BOLD, "%s", dp_json_str(s, "name", "?"));
+		ctl_cell(t, ctl_state_style(state), "%s", state);
+		ctl_cell(t, CTL_NORMAL, "%" PRId64 "/%" PRId64,
+			 dp_json_int(s, "ended", 0), dp_json_int(s, "evaluations", 0));
+		ctl_cell(t, CTL_NORMAL, "%" PRId64, dp_json_int(s, "running", 0));
+		ctl_cell(t, CTL_NORMAL, "%" PRId64, dp_json_int(s, "failed", 0));
+		ctl_cell(t, CTL_NORMAL, "%" PRId64, dp_json_int(s, "front", 0));
+		ctl_cell(t, CTL_NORMAL, "%s",
+			 ctl_value(json_object_get(s, "hypervolume"), text));
+		ctl_cell(t, CTL_NORMAL, "%s",
+			 ctl_seconds(json_object_get(s, "eta"), text));
+		ctl_cell(t, CTL_NORMAL, "%s",
+			 ctl_age(dp_json_str(s, "updated", NULL), text));
+	}
+	ctl_table_print(ctl, t);
+}
+
+static int run(struct ctl *ctl, struct dp_err *err)
+{
+	const json_t *studies, *s;
+	json_t *ok;
+	size_t i;
+	int code = ctl_call(ctl, "list", NULL, &ok, err);
+
+	if (code != DP_OK)
+		return code;
+	studies = json_object_get(ok, "studies");
+	if (ctl->format == CTL_JSON)
+		ctl_put_json(ctl, studies);
+	else if (ctl->format == CTL_JSONL)
+		json_array_foreach (studies, i, s)
+			ctl_put_json_line(ctl, s);
+	else if (ctl->format == CTL_NAME)
+		json_array_foreach (studies, i, s)
+			ctl_printf(ctl, "%s\n", dp_json_str(s, "name", "?"));
+	else if (json_array_size(studies) > 0)
+		table(ctl, studies);
+	else
+		ctl_say(ctl, "no studies yet; 'dparetoctl submit FILE' adds one");
+	json_decref(ok);
+	return DP_OK;
+}
+
+const struct ctl_command ctl_cmd_list = {
+	.name = "list",
+	.alias = "ls",
+	.summary = "list all studies",
+	.args = "",
+	.formats = CTL_PLAIN | CTL_HAS(JSONL) | CTL_HAS(NAME),
+	.help = "One line for each study: trials ended of those to be made, running and "
+		"failed ones, points on the front, its hypervolume, the time left.",
+	.examples = "dparetoctl list -o name\n"
+		    "dparetoctl list -o json | jq '.[] | select(.state==\"paused\")'",
+	.run = run,
+};

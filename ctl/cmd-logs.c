@@ -1,0 +1,393 @@
+/* cmd-logs.c - what a trainer wrote to its standard output and standard error. */
+#include "ctl/ctl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	LOOK_MS = 200,           /* between looks at growing files */
+	LOG_MAX = 256 << 20,     /* bytes of a log that -o json takes */
+	TAIL_CHUNK = 64 << 10
+};
+
+struct stream {
+	const char *name; /* of the file in the attempt's folder */
+	int fd;           /* -1: not there yet */
+};
+
+struct logs {
+	struct ctl *ctl;
+	const char *study;
+	int64_t trial;
+	int64_t attempt, run; /* asked for; -1: the latest */
+	int64_t tail;         /* lines; -1: all */
+	bool heading;         /* say which stream it is */
+	struct stream streams[2];
+	size_t nstreams;
+	const char *last; /* stream that was printed last */
+	json_t *folder;   /* of the attempt shown, once there is one */
+	bool ended;       /* and it has ended */
+};
+
+/* ---- which attempt ---- */
+
+static const json_t *choose(const struct logs *l, const json_t *trial)
+{
+	const json_t *attempts = json_object_get(trial, "attempts"), *a, *best = NULL;
+	size_t i;
+
+	json_array_foreach (attempts, i, a) {
+		if (l->attempt >= 0 && dp_json_int(a, "attempt", -1) != l->attempt)
+			continue;
+		if (l->run >= 0 && dp_json_int(a, "run", -1) != l->run)
+			continue;
+		best = a;
+	}
+	return best;
+}
+
+/* Asks the daemon for the attempt; *state is the trial's, valid until the next
+ * call's reply is freed by the caller. */
+static int look(struct logs *l, json_t **ok, struct dp_err *err)
+{
+	const json_t *trial, *a;
+	json_t *fields;
+	int code;
+
+	code = ctl_pack(&fields, err, "{s:s, s:I}", "study", l->study, "trial",
+			(json_int_t)l->trial);
+	if (code == DP_OK)
+		code = ctl_call(l->ctl, "trial", fields, ok, err);
+	if (code != DP_OK)
+		return code;
+	trial = json_object_get(*ok, "trial");
+	a = choose(l, trial);
+	if (!a)
+		return DP_OK;
+	if (!l->folder) {
+		l->folder = json_incref(json_object_get(a, "directory"));
+		/* the one that is followed, even if another one starts meanwhile */
+		l->attempt = dp_json_int(a, "attempt", -1);
+		l->run = dp_json_int(a, "run", -1);
+	}
+	l->ended = dp_json_str(a, "end", NULL) != NULL;
+	return DP_OK;
+}
+
+static int fail_no_attempt(const struct logs *l, const char *state, struct dp_err *err)
+{
+	if (l->attempt >= 0 || l->run >= 0)
+		dp_fail(err, DP_E_NOT_FOUND, "trial %d has no such attempt",
+			(int)l->trial);
+	else
+		dp_fail(err, DP_E_NOT_FOUND,
+			"trial %d has not been started yet (it is %s), so there are no "
+			"logs",
+			(int)l->trial, state);
+	return dp_hint(err, l->attempt >= 0 || l->run >= 0 ?
+				    "'dparetoctl trial %s %d' lists its attempts" :
+				    "'dparetoctl logs -f %s %d' waits for it",
+		       l->study, (int)l->trial);
+}
+
+static void nap(void)
+{
+	struct timespec t = { .tv_nsec = LOOK_MS * 1000000L };
+
+	nanosleep(&t, NULL);
+}
+
+/* Finds the attempt; with -f waits for one to start. */
+static int find_attempt(struct logs *l, bool follow, struct dp_err *err)
+{
+	bool told = false;
+	json_t *ok;
+	int code;
+
+	for (;;) {
+		const char *state;
+
+		code = look(l, &ok, err);
+		if (code != DP_OK)
+			return code;
+		state = dp_json_str(json_object_get(ok, "trial"), "state", "?");
+		if (!l->folder && (!follow || (strcmp(state, "waiting") != 0 &&
+					       strcmp(state, "running") != 0)))
+			code = fail_no_attempt(l, state, err);
+		json_decref(ok);
+		if (code != DP_OK || l->folder)
+			return code;
+		if (!told)
+			ctl_say(l->ctl, "trial %d waits to be started", (int)l->trial);
+		told = true;
+		if (ctl_interrupted)
+			return dp_fail(err, DP_E_INTERRUPTED, "interrupted");
+		nap();
+	}
+}
+
+/* ---- the files ---- */
+
+static int open_stream(struct logs *l, struct stream *s, struct dp_err *err)
+{
+	const char *folder = json_string_value(l->folder);
+	char *path;
+	int e;
+
+	if (s->fd >= 0)
+		return DP_OK;
+	path = dp_path_join(folder, s->name);
+	if (!path)
+		ctl_die_nomem();
+	s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	e = errno;
+	if (s->fd >= 0 || (e == ENOENT && !l->ended)) {
+		free(path);
+		return DP_OK;
+	}
+	dp_fail_errno(err, e, "cannot read %s", path);
+	if (e == ENOENT)
+		dp_hint(err, "a cancelled or never started attempt has no logs, and "
+			     "'retention' in the daemon's configuration removes old ones");
+	else if (e == EACCES)
+		dp_hint(err, "logs belong to the daemon's user; read them as that user");
+	free(path);
+	return err->code;
+}
+
+/* Moves a file to where its last `lines` lines begin. */
+static void seek_tail(int fd, int64_t lines)
+{
+	static char chunk[TAIL_CHUNK];
+	struct stat st;
+	off_t at;
+
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+		return;
+	at = st.st_size;
+	while (at > 0) {
+		size_t want = at < TAIL_CHUNK ? (size_t)at : TAIL_CHUNK;
+		ssize_t n = pread(fd, chunk, want, at - (off_t)want);
+
+		if (n != (ssize_t)want)
+			break;
+		for (size_t i = want; i > 0; i--) {
+			off_t pos = at - (off_t)want + (off_t)i;
+
+			/* the newline that ends the file begins no line */
+			if (chunk[i - 1] == '\n' && pos < st.st_size && --lines <= 0) {
+				lseek(fd, pos, SEEK_SET);
+				return;
+			}
+		}
+		at -= (off_t)want;
+	}
+	lseek(fd, lines > 0 ? 0 : st.st_size, SEEK_SET);
+}
+
+/* Prints what is new in a stream; *any tells if there was something. */
+static int copy_stream(struct logs *l, struct stream *s, bool *any, struct dp_err *err)
+{
+	char chunk[65536];
+	ssize_t n;
+
+	while (s->fd >= 0 && !l->ctl->out_closed &&
+	       (n = read(s->fd, chunk, sizeof chunk)) != 0) {
+		if (n < 0 && errno == EINTR)
+			return DP_OK;
+		if (n < 0)
+			return dp_fail_errno(err, errno, "cannot read the log");
+		if (l->heading && l->last != s->name)
+			ctl_printf(l->ctl, "%s==> %s <==\n", l->last ? "\n" : "", s->name);
+		l->last = s->name;
+		ctl_put(l->ctl, chunk, (size_t)n);
+		*any = true;
+	}
+	return DP_OK;
+}
+
+static int copy_all(struct logs *l, bool *any, struct dp_err *err)
+{
+	int code = DP_OK;
+
+	for (size_t i = 0; i < l->nstreams && code == DP_OK; i++) {
+		bool fresh = l->streams[i].fd < 0;
+
+		code = open_stream(l, &l->streams[i], err);
+		if (code == DP_OK && fresh && l->streams[i].fd >= 0 && l->tail >= 0)
+			seek_tail(l->streams[i].fd, l->tail);
+		if (code == DP_OK)
+			code = copy_stream(l, &l->streams[i], any, err);
+	}
+	return code;
+}
+
+static int follow(struct logs *l, struct dp_err *err)
+{
+	bool any, ended;
+	json_t *ok;
+	int code;
+
+	for (;;) {
+		/* ended first: what it wrote last was written before */
+		ended = l->ended;
+		any = false;
+		code = copy_all(l, &any, err);
+		if (code == DP_OK)
+			code = ctl_flush(l->ctl, err);
+		if (code != DP_OK || ended || l->ctl->out_closed)
+			return code;
+		if (ctl_interrupted)
+			return dp_fail(err, DP_E_INTERRUPTED, "interrupted");
+		if (any)
+			continue;
+		nap();
+		code = look(l, &ok, err);
+		if (code != DP_OK)
+			return code;
+		json_decref(ok);
+	}
+}
+
+/* Bytes of a log as a JSON string; what is not UTF-8 becomes U+FFFD. */
+static json_t *text_json(const struct dp_buf *raw)
+{
+	struct dp_buf clean = DP_BUF_INIT;
+	json_t *v = json_stringn(dp_buf_text(raw), raw->len);
+
+	for (size_t i = 0, n; !v && i < raw->len; i += n) {
+		json_t *one = NULL;
+
+		for (n = 1; n <= 4 && i + n <= raw->len; n++) {
+			one = json_stringn(raw->data + i, n);
+			if (one)
+				break;
+		}
+		if (one)
+			dp_buf_add(&clean, raw->data + i, n);
+		else
+			dp_buf_puts(&clean, "\xef\xbf\xbd");
+		n = one ? n : 1;
+		json_decref(one);
+	}
+	if (!v)
+		v = json_stringn(dp_buf_text(&clean), clean.len);
+	dp_buf_free(&clean);
+	return v;
+}
+
+static int print_json(struct logs *l, struct dp_err *err)
+{
+	json_t *out = json_pack("{s:I, s:I}", "trial", (json_int_t)l->trial, "attempt",
+				(json_int_t)l->attempt);
+	struct dp_buf raw = DP_BUF_INIT;
+	int code = DP_OK;
+
+	for (size_t i = 0; i < l->nstreams && code == DP_OK; i++) {
+		char *path = dp_path_join(json_string_value(l->folder),
+					  l->streams[i].name);
+
+		if (!path)
+			ctl_die_nomem();
+		code = dp_read_file(path, LOG_MAX, &raw, err);
+		if (code == DP_OK)
+			json_object_set_new(out, l->streams[i].name, text_json(&raw));
+		free(path);
+	}
+	if (code == DP_OK)
+		ctl_put_json(l->ctl, out);
+	dp_buf_free(&raw);
+	json_decref(out);
+	return code;
+}
+
+/* ---- the command ---- */
+
+static int number(struct ctl *ctl, const char *option, int64_t *out, struct dp_err *err)
+{
+	const char *text = ctl_opt(ctl, option);
+
+	*out = -1;
+	if (!text || (dp_int_parse(text, out) && *out >= 0))
+		return DP_OK;
+	return dp_fail(err, DP_E_USAGE, "--%s takes a number, not '%s'", option, text);
+}
+
+static int read_options(struct ctl *ctl, struct logs *l, struct dp_err *err)
+{
+	bool out = ctl_flag(ctl, "stdout"), errors = ctl_flag(ctl, "stderr");
+	int code;
+
+	if (!dp_int_parse(ctl->argv[1], &l->trial) || l->trial < 0)
+		return dp_fail(err, DP_E_USAGE, "'%s' is not the number of a trial",
+			       ctl->argv[1]);
+	code = number(ctl, "attempt", &l->attempt, err);
+	if (code == DP_OK)
+		code = number(ctl, "run", &l->run, err);
+	if (code == DP_OK)
+		code = number(ctl, "tail", &l->tail, err);
+	if (code == DP_OK && ctl_flag(ctl, "follow") && ctl->format == CTL_JSON)
+		code = dp_fail(err, DP_E_USAGE, "-f and -o json do not go together");
+	if (out || !errors)
+		l->streams[l->nstreams++] = (struct stream){ "stdout", -1 };
+	if (errors || !out)
+		l->streams[l->nstreams++] = (struct stream){ "stderr", -1 };
+	l->heading = l->nstreams > 1;
+	return code;
+}
+
+static int run(struct ctl *ctl, struct dp_err *err)
+{
+	struct logs l = { .ctl = ctl, .study = ctl->argv[0] };
+	bool keep_on = ctl_flag(ctl, "follow"), any;
+	int code = read_options(ctl, &l, err);
+
+	if (code == DP_OK) {
+		if (keep_on)
+			ctl_catch_signals();
+		code = find_attempt(&l, keep_on, err);
+	}
+	if (code == DP_OK) {
+		if (ctl->format == CTL_JSON)
+			code = print_json(&l, err);
+		else
+			code = keep_on ? follow(&l, err) : copy_all(&l, &any, err);
+	}
+	for (size_t i = 0; i < l.nstreams; i++)
+		if (l.streams[i].fd >= 0)
+			close(l.streams[i].fd);
+	json_decref(l.folder);
+	ctl->told = code == DP_E_INTERRUPTED;
+	return code;
+}
+
+static const struct ctl_option options[] = {
+	{ "follow", 'f', NULL,
+	  "go on until the attempt ends; waits for a trial that has not started" },
+	{ "tail", 0, "N", "only the last N lines of each" },
+	{ "stdout", 0, NULL, "only standard output" },
+	{ "stderr", 0, NULL, "only standard error" },
+	{ "attempt", 0, "N", "this attempt instead of the latest" },
+	{ "run", 0, "N", "this run, where each run has a process of its own" },
+	{ 0 },
+};
+
+const struct ctl_command ctl_cmd_logs = {
+	.name = "logs",
+	.summary = "show what a trainer wrote",
+	.args = "STUDY TRIAL",
+	.min_args = 2,
+	.max_args = 2,
+	.formats = CTL_PLAIN,
+	.options = options,
+	.help = "Standard output and standard error of a trial's latest attempt, read from "
+		"the attempt's folder.",
+	.examples = "dparetoctl logs adult 7 --stderr --tail 20\n"
+		    "dparetoctl logs -f adult 8",
+	.run = run,
+};

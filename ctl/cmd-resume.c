@@ -1,0 +1,27 @@
+/* cmd-resume.c - takes a paused or stopped study up again. */
+#include "ctl/ctl.h"
+
+static void tell(struct ctl *ctl, const json_t *s)
+{
+	ctl_say(ctl, "study '%s' is %s, %d of %d trials have ended",
+		dp_json_str(s, "name", "?"), dp_json_str(s, "state", "?"),
+		(int)dp_json_int(s, "ended", 0), (int)dp_json_int(s, "evaluations", 0));
+}
+
+static int run(struct ctl *ctl, struct dp_err *err)
+{
+	return ctl_each_study(ctl, "resume", NULL, tell, err);
+}
+
+const struct ctl_command ctl_cmd_resume = {
+	.name = "resume",
+	.summary = "take paused or stopped studies up again",
+	.args = "STUDY...",
+	.min_args = 1,
+	.max_args = -1,
+	.formats = CTL_PLAIN | CTL_HAS(NAME),
+	.help = "Nothing that has finished is repeated. Resuming a running study is no "
+		"error.",
+	.examples = "dparetoctl resume adult",
+	.run = run,
+};

@@ -1,0 +1,116 @@
+/* cmd-status.c - what is going on, and why nothing is. */
+#include "ctl/ctl.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static void print_study(struct ctl *ctl, const json_t *status)
+{
+	struct dp_buf out = DP_BUF_INIT;
+	int columns, rows;
+
+	ctl_terminal_size(stdout, &columns, &rows);
+	/* two lines stay for the prompt */
+	ctl_study_view(&out, status, columns, columns ? (rows > 24 ? rows : 24) - 2 : 0,
+		       ctl_colored(ctl, stdout), ctl->utf8);
+	ctl_put_buf(ctl, &out);
+}
+
+static void print_daemon(struct ctl *ctl, const json_t *d)
+{
+	const json_t *journal = json_object_get(d, "journal");
+	const char *trouble = dp_json_str(d, "trouble", NULL);
+	bool color = ctl_colored(ctl, stdout);
+	char age[CTL_TEXT_LEN], size[DP_NUM_LEN];
+	int64_t bytes = dp_json_int(journal, "bytes", 0);
+
+	ctl_printf(ctl,
+		   "dparetod %s, process %" PRId64 ", started %s\n%" PRId64 " of %" PRId64
+		   " slots busy; state in %s (journal: %" PRId64 " records, %s)\n",
+		   dp_json_str(d, "version", "?"), dp_json_int(d, "pid", 0),
+		   ctl_age(dp_json_str(d, "started", NULL), age),
+		   dp_json_int(d, "busy", 0), dp_json_int(d, "slots", 0),
+		   dp_json_str(d, "state_dir", "?"), dp_json_int(journal, "records", 0),
+		   dp_size_text(bytes > 0 ? (uint64_t)bytes : 0, size));
+	if (trouble)
+		ctl_printf(ctl, "%strouble: %s%s\n", ctl_style_on(CTL_BAD, color), trouble,
+			   ctl_style_off(CTL_BAD, color));
+}
+
+/* Why a study does nothing more than it does: its own words. */
+static const char *why(const json_t *s)
+{
+	const char *waiting = dp_json_str(s, "waiting", NULL);
+
+	return waiting ? waiting : dp_json_str(s, "reason", "");
+}
+
+static void print_studies(struct ctl *ctl, const json_t *studies)
+{
+	struct ctl_table *t;
+	const json_t *s;
+	size_t i;
+
+	if (json_array_size(studies) == 0) {
+		ctl_say(ctl, "no studies yet; 'dparetoctl submit FILE' adds one");
+		return;
+	}
+	t = ctl_table_new();
+	ctl_table_column(t, "STUDY", CTL_FLEX);
+	ctl_table_column(t, "STATE", CTL_LEFT);
+	ctl_table_column(t, "ENDED", CTL_RIGHT);
+	ctl_table_column(t, "RUNNING", CTL_RIGHT);
+	ctl_table_column(t, "LEFT", CTL_RIGHT);
+	ctl_table_column(t, "WHY NO MORE", CTL_FLEX);
+	json_array_foreach (studies, i, s) {
+		const char *state = dp_json_str(s, "state", "?");
+		char text[CTL_TEXT_LEN];
+
+		ctl_cell(t, CTL_BOLD, "%s", dp_json_str(s, "name", "?"));
+		ctl_cell(t, ctl_state_style(state), "%s", state);
+		ctl_cell(t, CTL_NORMAL, "%" PRId64 "/%" PRId64,
+			 dp_json_int(s, "ended", 0), dp_json_int(s, "evaluations", 0));
+		ctl_cell(t, CTL_NORMAL, "%" PRId64 "/%" PRId64,
+			 dp_json_int(s, "running", 0), dp_json_int(s, "parallel", 0));
+		ctl_cell(t, CTL_NORMAL, "%s",
+			 ctl_seconds(json_object_get(s, "eta"), text));
+		ctl_cell(t, CTL_NORMAL, "%s", why(s));
+	}
+	ctl_printf(ctl, "\n");
+	ctl_table_print(ctl, t);
+}
+
+static int run(struct ctl *ctl, struct dp_err *err)
+{
+	json_t *ok;
+	int code;
+
+	code = ctl->argc ? ctl_call_study(ctl, "status", ctl->argv[0], &ok, err) :
+			   ctl_call(ctl, "status", NULL, &ok, err);
+	if (code != DP_OK)
+		return code;
+	if (ctl->format == CTL_JSON) {
+		ctl_put_json(ctl, ok);
+	} else if (ctl->argc) {
+		print_study(ctl, ok);
+	} else {
+		print_daemon(ctl, json_object_get(ok, "daemon"));
+		print_studies(ctl, json_object_get(ok, "studies"));
+	}
+	json_decref(ok);
+	return DP_OK;
+}
+
+const struct ctl_command ctl_cmd_status = {
+	.name = "status",
+	.summary = "show what is going on, and why nothing is",
+	.args = "[STUDY]",
+	.max_args = 1,
+	.formats = CTL_PLAIN,
+	.help = "Without a STUDY: the daemon and all studies, with the reason where one "
+		"runs fewer trials than it may. With one: its progress, front and "
+		"hypervolume, its running trials and its latest failures.",
+	.examples = "dparetoctl status\n"
+		    "dparetoctl status adult",
+	.run = run,
+};

@@ -1,0 +1,39 @@
+/* cmd-stop.c - ends a study before its budget is used up. */
+#include "ctl/ctl.h"
+
+static void tell(struct ctl *ctl, const json_t *s)
+{
+	int running = (int)dp_json_int(s, "running", 0);
+
+	ctl_say(ctl, "study '%s' is %s; %d trial%s still running",
+		dp_json_str(s, "name", "?"), dp_json_str(s, "state", "?"), running,
+		running == 1 ? " is" : "s are");
+}
+
+static int run(struct ctl *ctl, struct dp_err *err)
+{
+	json_t *fields;
+	int code = ctl_pack(&fields, err, "{s:b}", "now", ctl_flag(ctl, "now"));
+
+	return code == DP_OK ? ctl_each_study(ctl, "stop", fields, tell, err) : code;
+}
+
+static const struct ctl_option options[] = {
+	{ "now", 0, NULL, "cancel running trials instead of letting them finish" },
+	{ 0 },
+};
+
+const struct ctl_command ctl_cmd_stop = {
+	.name = "stop",
+	.summary = "end studies before their budget is used up",
+	.args = "STUDY...",
+	.min_args = 1,
+	.max_args = -1,
+	.formats = CTL_PLAIN | CTL_HAS(NAME),
+	.options = options,
+	.help = "Results are kept, and 'resume' can still take the study up again. "
+		"Stopping a stopped study is no error.",
+	.examples = "dparetoctl stop adult\n"
+		    "dparetoctl stop adult --now",
+	.run = run,
+};

@@ -1,0 +1,138 @@
+/* cmd-trials.c - all trials of a study. */
+#include "ctl/ctl.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct listing {
+	struct ctl_columns cols;
+	struct ctl_table *table;
+	json_t *array; /* with -o json */
+	size_t count;
+};
+
+static void start_table(struct listing *l)
+{
+	const json_t *name;
+	size_t i;
+
+	l->table = ctl_table_new();
+	ctl_table_column(l->table, "TRIAL", CTL_RIGHT);
+	ctl_table_column(l->table, "STATE", CTL_LEFT);
+	json_array_foreach (l->cols.objectives, i, name)
+		ctl_table_column(l->table, json_string_value(name), CTL_RIGHT);
+	ctl_table_column(l->table, "FRONT", CTL_LEFT);
+	ctl_table_column(l->table, "TRIES", CTL_RIGHT);
+	ctl_table_column(l->table, "TOOK", CTL_RIGHT);
+	ctl_table_column(l->table, "PARAMETERS", CTL_FLEX);
+	ctl_table_column(l->table, "REASON", CTL_FLEX);
+}
+
+static void add_row(struct listing *l, const json_t *trial)
+{
+	const char *state = dp_json_str(trial, "state", "?");
+	const json_t *values = json_object_get(trial, "objectives"), *name;
+	struct dp_buf pairs = DP_BUF_INIT;
+	char text[CTL_TEXT_LEN];
+	size_t i;
+
+	ctl_cell(l->table, CTL_NORMAL, "%" PRId64, dp_json_int(trial, "trial", 0));
+	ctl_cell(l->table, ctl_state_style(state), "%s", state);
+	json_array_foreach (l->cols.objectives, i, name)
+		ctl_cell(l->table, CTL_NORMAL, "%s",
+			 ctl_value(json_object_get(values, json_string_value(name)),
+				   text));
+	ctl_cell(l->table, CTL_GOOD, "%s",
+		 dp_json_bool(trial, "on_front", false) ? "yes" : "");
+	ctl_cell(l->table, CTL_NORMAL, "%" PRId64, dp_json_int(trial, "attempts", 0));
+	ctl_cell(l->table, CTL_NORMAL, "%s",
+		 ctl_seconds(json_object_get(trial, "seconds"), text));
+	ctl_pairs(json_object_get(trial, "parameters"), &pairs);
+	ctl_cell(l->table, CTL_NORMAL, "%s", dp_buf_text(&pairs));
+	ctl_cell(l->table, CTL_NORMAL, "%s", dp_json_str(trial, "reason", ""));
+	dp_buf_free(&pairs);
+}
+
+static void add_csv(struct ctl *ctl, struct listing *l, const json_t *trial)
+{
+	struct dp_buf out = DP_BUF_INIT;
+
+	if (l->count == 0) {
+		l->cols.parameters = ctl_keys(json_object_get(trial, "parameters"));
+		ctl_trial_csv_head(&l->cols, &out);
+	}
+	ctl_trial_csv(trial, &l->cols, &out);
+	ctl_put_buf(ctl, &out);
+}
+
+static int add(struct ctl *ctl, const json_t *trial, void *arg, struct dp_err *err)
+{
+	struct listing *l = arg;
+
+	(void)err;
+	switch (ctl->format) {
+	case CTL_JSON:
+		json_array_append(l->array, (json_t *)trial);
+		break;
+	case CTL_JSONL:
+		ctl_put_json_line(ctl, trial);
+		break;
+	case CTL_CSV:
+		add_csv(ctl, l, trial);
+		break;
+	default:
+		if (l->count == 0)
+			start_table(l);
+		add_row(l, trial);
+	}
+	l->count++;
+	return ctl->out_closed ? DP_E_IO : DP_OK;
+}
+
+static int run(struct ctl *ctl, struct dp_err *err)
+{
+	struct listing l = { .array = json_array() };
+	const char *state = ctl_opt(ctl, "state");
+	const json_t *summary;
+	json_t *status;
+	int code = ctl_call_study(ctl, "status", ctl->argv[0], &status, err);
+
+	if (code == DP_OK) {
+		summary = json_object_get(status, "study");
+		l.cols.objectives = json_incref(json_object_get(summary, "objectives"));
+		code = ctl_each_trial(ctl, dp_json_str(summary, "name", ""), 0, state, false,
+				      add, &l, err);
+		json_decref(status);
+	}
+	if (code == DP_OK && ctl->format == CTL_JSON)
+		ctl_put_json(ctl, l.array);
+	else if (code == DP_OK && l.count == 0 && ctl->format == CTL_TABLE)
+		ctl_say(ctl, state ? "no trial is in state '%s'" : "no trials yet", state);
+	if (l.table && code == DP_OK)
+		ctl_table_print(ctl, l.table);
+	else if (l.table)
+		ctl_table_free(l.table);
+	ctl_columns_clear(&l.cols);
+	json_decref(l.array);
+	return ctl->out_closed ? DP_OK : code;
+}
+
+static const struct ctl_option options[] = {
+	{ "state", 0, "waiting|running|ok|diverged|failed|cancelled",
+	  "only trials in this state" },
+	{ 0 },
+};
+
+const struct ctl_command ctl_cmd_trials = {
+	.name = "trials",
+	.summary = "list the trials of a study",
+	.args = "STUDY",
+	.min_args = 1,
+	.max_args = 1,
+	.formats = CTL_PLAIN | CTL_HAS(JSONL) | CTL_HAS(CSV),
+	.options = options,
+	.examples = "dparetoctl trials adult --state failed\n"
+		    "dparetoctl trials adult -o csv > trials.csv",
+	.run = run,
+};

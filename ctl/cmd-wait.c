@@ -1,0 +1,162 @@
+/* cmd-wait.c - waits until a study is where one wants it. */
+#include "ctl/ctl.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	POLL_MS = 20000,
+	ANSWER_MS = 60000
+};
+
+struct condition {
+	enum {
+		FINISHED,
+		ENDED,
+		HYPERVOLUME
+	} kind;
+	double bound;
+	const char *text;
+};
+
+static int parse_condition(const char *text, struct condition *out, struct dp_err *err)
+{
+	out->text = text;
+	out->kind = FINISHED;
+	if (strcmp(text, "finished") == 0)
+		return DP_OK;
+	if (strncmp(text, "ended=", 6) == 0 && dp_num_parse(text + 6, &out->bound) &&
+	    isfinite(out->bound)) {
+		out->kind = ENDED;
+		return DP_OK;
+	}
+	if (strncmp(text, "hypervolume=", 12) == 0 &&
+	    dp_num_parse(text + 12, &out->bound) && isfinite(out->bound)) {
+		out->kind = HYPERVOLUME;
+		return DP_OK;
+	}
+	return dp_fail(err, DP_E_USAGE,
+		       "'%s' is not a condition; --for takes finished, ended=N or "
+		       "hypervolume=X",
+		       text);
+}
+
+static bool met(const struct condition *c, const json_t *summary)
+{
+	double volume;
+
+	switch (c->kind) {
+	case ENDED:
+		return (double)dp_json_int(summary, "ended", 0) >= c->bound;
+	case HYPERVOLUME:
+		return dp_json_to_real(json_object_get(summary, "hypervolume"), &volume) &&
+		       volume >= c->bound;
+	default:
+		return strcmp(dp_json_str(summary, "state", ""), "finished") == 0;
+	}
+}
+
+/* The study has ended and the condition was not met. */
+static int fail_ended(const struct condition *c, const json_t *summary, struct dp_err *err)
+{
+	int code = ctl_study_verdict(summary, err);
+
+	if (code != DP_OK)
+		return code;
+	return dp_fail(err, DP_E_STUDY, "study '%s' has finished without reaching %s",
+		       dp_json_str(summary, "name", "?"), c->text);
+}
+
+static int next_status(struct ctl *ctl, const json_t *summary, double left, json_t **out,
+		       struct dp_err *err)
+{
+	int poll_ms = left * 1000 < POLL_MS ? (int)ceil(left * 1000) : POLL_MS, code;
+	json_t *fields;
+
+	code = ctl_pack(&fields, err, "{s:s, s:I, s:i}", "study",
+			dp_json_str(summary, "name", ""), "since",
+			(json_int_t)dp_json_int(summary, "version", 0), "timeout_ms",
+			poll_ms);
+	if (code != DP_OK)
+		return code;
+	return ctl_call_within(ctl, poll_ms + ANSWER_MS, "changes", fields, out, err);
+}
+
+static int wait_for(struct ctl *ctl, const struct condition *c, double seconds,
+		    json_t **status, struct dp_err *err)
+{
+	int64_t start = dp_mono_us();
+	int code = ctl_call_study(ctl, "status", ctl->argv[0], status, err);
+
+	while (code == DP_OK) {
+		const json_t *summary = json_object_get(*status, "study");
+		double left = seconds - (double)(dp_mono_us() - start) / 1e6;
+		char text[DP_NUM_LEN];
+		json_t *next;
+
+		if (met(c, summary))
+			return DP_OK;
+		if (ctl_study_ended(summary))
+			return fail_ended(c, summary, err);
+		if (ctl_interrupted)
+			return dp_fail(err, DP_E_INTERRUPTED, "interrupted");
+		if (left <= 0)
+			return dp_fail(err, DP_E_TIMEOUT,
+				       "study '%s' did not reach %s within %s",
+				       dp_json_str(summary, "name", "?"), c->text,
+				       dp_duration_text(seconds, text));
+		code = next_status(ctl, summary, left, &next, err);
+		if (code == DP_OK) {
+			json_decref(*status);
+			*status = next;
+		}
+	}
+	return code;
+}
+
+static int run(struct ctl *ctl, struct dp_err *err)
+{
+	const char *text = ctl_opt(ctl, "for"), *limit = ctl_opt(ctl, "timeout");
+	struct condition c = { 0 };
+	double seconds = INFINITY;
+	json_t *status = NULL;
+	int code = parse_condition(text ? text : "finished", &c, err);
+
+	if (code != DP_OK)
+		return code;
+	if (limit && !dp_duration_parse(limit, &seconds))
+		return dp_fail(err, DP_E_USAGE,
+			       "'%s' is not a duration; give one like 90s, 30m or 2h30m",
+			       limit);
+	ctl_catch_signals();
+	code = wait_for(ctl, &c, seconds, &status, err);
+	if (code == DP_OK && ctl->format == CTL_JSON)
+		ctl_put_json(ctl, json_object_get(status, "study"));
+	json_decref(status);
+	return code;
+}
+
+static const struct ctl_option options[] = {
+	{ "for", 0, "CONDITION",
+	  "finished (the default), ended=N (so many trials have ended) or hypervolume=X" },
+	{ "timeout", 0, "DURATION", "give up after this time: 90s, 30m, 2h30m" },
+	{ 0 },
+};
+
+const struct ctl_command ctl_cmd_wait = {
+	.name = "wait",
+	.summary = "wait until a study has finished, or got so far",
+	.args = "STUDY",
+	.min_args = 1,
+	.max_args = 1,
+	.formats = CTL_PLAIN,
+	.options = options,
+	.help = "Exit status: 0 when the condition holds; 6 when the study has ended "
+		"without it (failed, stopped, paused by failures); 7 when the time is up; "
+		"5 when there is no such study, or it was deleted meanwhile. A study that "
+		"somebody paused is waited for.",
+	.examples = "dparetoctl wait adult && dparetoctl front adult\n"
+		    "dparetoctl wait adult --for ended=50 --timeout 2h",
+	.run = run,
+};

@@ -1,0 +1,87 @@
+/* cmd-watch.c - follows a study live. */
+#include "ctl/ctl.h"
+
+#include <stdlib.h>
+
+enum {
+	POLL_MS = 20000,
+	ANSWER_MS = 60000
+};
+
+/* For programs: the status as a line, whenever it has changed. */
+static int watch_json(struct ctl *ctl, const char *study, json_t **summary,
+		      struct dp_err *err)
+{
+	json_t *fields, *status = NULL, *next;
+	int64_t seen = -1, version;
+	int code = ctl_call_study(ctl, "status", study, &status, err);
+
+	while (code == DP_OK) {
+		const json_t *s = json_object_get(status, "study");
+
+		version = dp_json_int(s, "version", 0);
+		if (version != seen)
+			ctl_put_json_line(ctl, status);
+		seen = version;
+		code = ctl_flush(ctl, err);
+		if (code != DP_OK || ctl_study_ended(s) || ctl->out_closed)
+			break;
+		code = ctl_interrupted ? dp_fail(err, DP_E_INTERRUPTED, "interrupted") :
+					 ctl_pack(&fields, err, "{s:s, s:I, s:i}", "study",
+						  dp_json_str(s, "name", study), "since",
+						  (json_int_t)version, "timeout_ms",
+						  POLL_MS);
+		if (code == DP_OK)
+			code = ctl_call_within(ctl, POLL_MS + ANSWER_MS, "changes", fields,
+					       &next, err);
+		if (code == DP_OK) {
+			json_decref(status);
+			status = next;
+		}
+	}
+	*summary = json_incref(json_object_get(status, "study"));
+	json_decref(status);
+	return code;
+}
+
+static int run(struct ctl *ctl, struct dp_err *err)
+{
+	enum ctl_followed how = CTL_FOLLOW_ENDED;
+	json_t *summary = NULL;
+	int code;
+
+	ctl_catch_signals();
+	if (ctl->format == CTL_TABLE)
+		code = ctl_follow(ctl, ctl->argv[0], stdout, &how, &summary, err);
+	else
+		code = watch_json(ctl, ctl->argv[0], &summary, err);
+	if (code == DP_E_INTERRUPTED) {
+		ctl_say(ctl, "no longer watching; the study goes on");
+		ctl->told = true;
+	}
+	if (code == DP_OK && how == CTL_FOLLOW_ENDED && ctl_study_ended(summary)) {
+		code = ctl_study_verdict(summary, err);
+		ctl->told = ctl->format != CTL_TABLE; /* the last line says it */
+	}
+	json_decref(summary);
+	return code;
+}
+
+const struct ctl_command ctl_cmd_watch = {
+	.name = "watch",
+	.summary = "follow a study live",
+	.args = "STUDY",
+	.min_args = 1,
+	.max_args = 1,
+	.formats = CTL_PLAIN | CTL_HAS(JSONL),
+	.help = "On a terminal: a view that is redrawn in place, with progress, the time "
+		"left, running trials, hypervolume and failures. Elsewhere: one line for "
+		"each ended trial and each change of state. With -o json: the object of "
+		"'status -o json' as one line for each change.\n\n"
+		"q or Ctrl-C leave the view; the study goes on. The command ends with the "
+		"study: exit status 0 if it finished, 6 if it failed, was stopped or was "
+		"paused by failures.",
+	.examples = "dparetoctl watch adult\n"
+		    "dparetoctl watch adult >> adult.log",
+	.run = run,
+};

@@ -1,0 +1,203 @@
+/* daemon.c - calls to the daemon, and loops over studies and trials. */
+#include "ctl/ctl.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	PATIENCE_MS = 60000, /* for an answer that the daemon gives at once */
+	PAGE = 1000,         /* trials a request; the protocol's most */
+	PAGE_FULL = 20       /* each may have 10,000 runs */
+};
+
+#define SYSTEM_SOCKET "/run/dpareto/dparetod.sock"
+
+volatile sig_atomic_t ctl_interrupted;
+
+static void on_signal(int number)
+{
+	(void)number;
+	ctl_interrupted = 1;
+}
+
+void ctl_catch_signals(void)
+{
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction action = { .sa_handler = on_signal }, old;
+
+	/* without SA_RESTART: a wait shall end */
+	sigemptyset(&action.sa_mask);
+	for (size_t i = 0; i < DP_COUNT(numbers); i++) {
+		sigaction(numbers[i], NULL, &old);
+		/* what nohup or a shell's & made deaf stays deaf */
+		if (old.sa_handler != SIG_IGN)
+			sigaction(numbers[i], &action, NULL);
+	}
+}
+
+int ctl_pack(json_t **fields, struct dp_err *err, const char *format, ...)
+{
+	json_error_t why;
+	va_list ap;
+
+	va_start(ap, format);
+	*fields = json_vpack_ex(&why, 0, format, ap);
+	va_end(ap);
+	if (*fields)
+		return DP_OK;
+	return dp_fail(err, DP_E_INVALID,
+		       "an argument is not UTF-8 text, which names and paths sent to the "
+		       "daemon must be");
+}
+
+char *ctl_socket_path(const struct ctl *ctl)
+{
+	char *path = ctl->socket ? strdup(ctl->socket) : dp_default_socket();
+
+	return path ? path : ctl_strdup(SYSTEM_SOCKET);
+}
+
+int ctl_connect(struct ctl *ctl, struct dp_err *err)
+{
+	char *path;
+	int code;
+
+	if (ctl->client)
+		return DP_OK;
+	path = ctl_socket_path(ctl);
+	code = dp_client_open(path, &ctl->client, err);
+	/* without a socket named and without a daemon of one's own, the system's is
+	 * meant */
+	if (code == DP_E_NO_DAEMON && !ctl->socket && strcmp(path, SYSTEM_SOCKET) != 0) {
+		struct dp_err system;
+		int other = dp_client_open(SYSTEM_SOCKET, &ctl->client, &system);
+
+		if (other == DP_OK || other == DP_E_DENIED) {
+			*err = system;
+			code = other;
+		}
+	}
+	free(path);
+	return code;
+}
+
+int ctl_call_within(struct ctl *ctl, int timeout_ms, const char *verb, json_t *fields,
+		    json_t **ok, struct dp_err *err)
+{
+	int code = ctl_connect(ctl, err);
+
+	if (code != DP_OK) {
+		json_decref(fields);
+		return code;
+	}
+	return dp_client_call(ctl->client, verb, fields, timeout_ms, ok, err);
+}
+
+int ctl_call(struct ctl *ctl, const char *verb, json_t *fields, json_t **ok,
+	     struct dp_err *err)
+{
+	return ctl_call_within(ctl, PATIENCE_MS, verb, fields, ok, err);
+}
+
+int ctl_call_study(struct ctl *ctl, const char *verb, const char *study, json_t **ok,
+		   struct dp_err *err)
+{
+	json_t *fields;
+	int code = ctl_pack(&fields, err, "{s:s}", "study", study);
+
+	return code == DP_OK ? ctl_call(ctl, verb, fields, ok, err) : code;
+}
+
+int ctl_each_study(struct ctl *ctl, const char *verb, json_t *fields, ctl_tell_fn *tell,
+		   struct dp_err *err)
+{
+	json_t *mine, *ok;
+	const json_t *summary;
+	int code = DP_OK;
+
+	for (int i = 0; i < ctl->argc && code == DP_OK; i++) {
+		code = ctl_pack(&mine, err, "{s:s}", "study", ctl->argv[i]);
+		if (code != DP_OK)
+			break;
+		if (fields)
+			json_object_update_missing(mine, fields);
+		code = ctl_call(ctl, verb, mine, &ok, err);
+		if (code != DP_OK)
+			break;
+		summary = json_object_get(ok, "study");
+		if (ctl->format == CTL_JSON)
+			ctl_put_json(ctl, summary);
+		else if (ctl->format == CTL_NAME)
+			ctl_printf(ctl, "%s\n", dp_json_str(summary, "name", "?"));
+		else
+			tell(ctl, summary);
+		json_decref(ok);
+	}
+	json_decref(fields);
+	return code;
+}
+
+int ctl_each_trial(struct ctl *ctl, const char *study, uint32_t from, const char *state,
+		   bool full, ctl_trial_fn *fn, void *arg, struct dp_err *err)
+{
+	int64_t next = from;
+
+	while (next >= 0) {
+		json_t *fields, *ok, *trial;
+		size_t i;
+		int code;
+
+		code = ctl_pack(&fields, err, "{s:s, s:I, s:i, s:b, s:s*}", "study",
+				study, "from", (json_int_t)next, "limit",
+				full ? PAGE_FULL : PAGE, "full", full, "state", state);
+		if (code == DP_OK)
+			code = ctl_call(ctl, "trials", fields, &ok, err);
+		if (code != DP_OK)
+			return code;
+		json_array_foreach (json_object_get(ok, "trials"), i, trial) {
+			code = fn(ctl, trial, arg, err);
+			if (code != DP_OK)
+				break;
+		}
+		next = dp_json_int(ok, "next", -1);
+		json_decref(ok);
+		if (code != DP_OK)
+			return code;
+	}
+	return DP_OK;
+}
+
+int ctl_each_named(struct ctl *ctl, const char *verb, const char *done, struct dp_err *err)
+{
+	uint32_t *trials = NULL;
+	size_t count = 0;
+	int code = DP_OK, first = DP_OK;
+
+	for (int i = 1; i < ctl->argc && code == DP_OK; i++)
+		code = ctl_ranges(ctl->argv[i], &trials, &count, err);
+	for (size_t i = 0; i < count && code == DP_OK; i++) {
+		struct dp_err why;
+		json_t *fields, *ok = NULL;
+		int one = ctl_pack(&fields, &why, "{s:s, s:I}", "study", ctl->argv[0],
+				   "trial", (json_int_t)trials[i]);
+
+		if (one == DP_OK)
+			one = ctl_call(ctl, verb, fields, &ok, &why);
+		if (one == DP_OK && ctl->format == CTL_JSON)
+			ctl_put_json(ctl, json_object_get(ok, "trial"));
+		else if (one == DP_OK)
+			ctl_say(ctl, "trial %u %s", trials[i], done);
+		json_decref(ok);
+		if (one == DP_OK)
+			continue;
+		ctl_put_error(ctl, &why);
+		ctl->told = true;
+		*err = why;
+		first = first == DP_OK ? one : first;
+		if (one == DP_E_NO_DAEMON || one == DP_E_DENIED || one == DP_E_TIMEOUT)
+			break; /* the next would fare no better */
+	}
+	free(trials);
+	return code != DP_OK ? code : first;
+}

@@ -1,0 +1,85 @@
+/* file.c - study files as arguments: read, checked, their problems shown. */
+#include "ctl/ctl.h"
+
+#include "study/study.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int ctl_study_file_read(const char *path, struct ctl_study_file *out, struct dp_err *err)
+{
+	struct dp_problems problems = { 0 };
+	const char *base = strrchr(path, '/');
+	int code;
+
+	memset(out, 0, sizeof *out);
+	out->path = path;
+	code = dp_read_file(path, DP_STUDY_TEXT_MAX, &out->text, err);
+	if (code == DP_E_LIMIT)
+		dp_hint(err, "a study file is at most %d KiB of YAML",
+			DP_STUDY_TEXT_MAX / 1024);
+	if (code != DP_OK)
+		return code;
+	out->dir = dp_path_dir_absolute(path);
+	out->absolute = out->dir ? dp_path_join(out->dir, base ? base + 1 : path) : NULL;
+	if (!out->absolute)
+		return dp_fail(err, DP_E_IO, "cannot find out the folder of %s", path);
+	code = dp_study_parse(dp_buf_text(&out->text), out->text.len, path, out->dir,
+			      &out->study, &problems, err);
+	out->problems = dp_problems_json(&problems, dp_buf_text(&out->text),
+					 out->text.len);
+	dp_problems_text(&problems, path, dp_buf_text(&out->text), out->text.len,
+			 &out->listing);
+	out->errors = problems.errors;
+	out->warnings = problems.count > problems.errors ?
+				problems.count - problems.errors :
+				0;
+	dp_problems_free(&problems);
+	return code == DP_E_INVALID ? DP_OK : code;
+}
+
+void ctl_study_file_clear(struct ctl_study_file *f)
+{
+	free(f->absolute);
+	free(f->dir);
+	dp_buf_free(&f->text);
+	dp_buf_free(&f->listing);
+	dp_study_free(f->study);
+	json_decref(f->problems);
+	memset(f, 0, sizeof *f);
+}
+
+json_t *ctl_study_file_json(const struct ctl_study_file *f)
+{
+	return json_pack("{s:o?, s:s?, s:b, s:O?}", "file", json_string(f->path), "study",
+			 f->study ? f->study->name : NULL, "valid", f->study != NULL,
+			 "problems", f->problems);
+}
+
+int ctl_study_file_check(struct ctl *ctl, const struct ctl_study_file *f,
+			 struct dp_err *err)
+{
+	json_t *error, *object;
+
+	if (f->study) {
+		if (f->warnings > 0 && !ctl->quiet)
+			fputs(dp_buf_text(&f->listing), stderr);
+		return DP_OK;
+	}
+	dp_fail(err, DP_E_INVALID, "%s is not a valid study file (%zu problem%s)", f->path,
+		f->errors, f->errors == 1 ? "" : "s");
+	dp_hint(err, "'dparetoctl explain KEY' documents a key");
+	if (ctl->format == CTL_JSON || ctl->format == CTL_JSONL) {
+		error = dp_json_error(err);
+		if (error && f->problems)
+			json_object_set(error, "problems", f->problems);
+		object = json_pack("{s:o}", "error", error);
+		ctl_put_json(ctl, object);
+		json_decref(object);
+	} else {
+		fputs(dp_buf_text(&f->listing), stderr);
+		ctl_put_error(ctl, err);
+	}
+	ctl->told = true;
+	return DP_E_INVALID;
+}

@@ -1,0 +1,338 @@
+/* follow.c - follows a study to its end: redrawn in place on a terminal, line by line
+ * elsewhere. */
+#include "ctl/ctl.h"
+
+#include <inttypes.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	REDRAW_MS = 250, /* between looks at progress and keyboard */
+	PLAIN_MS = 1000,
+	ANSWER_MS = 60000 /* more than a poll for a daemon to answer */
+};
+
+struct follow {
+	struct ctl *ctl;
+	FILE *stream;
+	json_t *status; /* the last */
+	/* on a terminal: */
+	int lines, columns, rows; /* of what stands there now */
+	bool keyboard;
+	struct termios saved;
+	/* elsewhere: */
+	uint32_t live; /* every trial before this one was told or had ended before */
+	bool *told;    /* (room), by number from 0 */
+	size_t room;
+	char *state; /* as last told */
+};
+
+bool ctl_study_ended(const json_t *summary)
+{
+	const char *state = dp_json_str(summary, "state", "");
+	bool idle = dp_json_int(summary, "running", 0) == 0;
+
+	if (strcmp(state, "finished") == 0 || strcmp(state, "failed") == 0)
+		return true;
+	if (strcmp(state, "stopped") == 0)
+		return idle;
+	return strcmp(state, "paused") == 0 && idle &&
+	       dp_json_bool(summary, "by_failures", false);
+}
+
+int ctl_study_verdict(const json_t *summary, struct dp_err *err)
+{
+	const char *state = dp_json_str(summary, "state", "");
+	const char *reason = dp_json_str(summary, "reason", NULL);
+	const char *name = dp_json_str(summary, "name", "?");
+
+	if (strcmp(state, "finished") == 0)
+		return DP_OK;
+	dp_fail(err, DP_E_STUDY, "study '%s' %s%s%s%s", name,
+		strcmp(state, "failed") == 0 ? "" : "is ", state, reason ? ": " : "",
+		reason ? reason : "");
+	if (strcmp(state, "stopped") == 0)
+		dp_hint(err, "'dparetoctl resume %s' takes it up again", name);
+	else
+		dp_hint(err,
+			"'dparetoctl status %s' names the failures, 'dparetoctl logs %s "
+			"TRIAL' shows what the trainer said; then 'dparetoctl resume %s'",
+			name, name, name);
+	return DP_E_STUDY;
+}
+
+/* ---- on a terminal ---- */
+
+/* Keys are read one by one and not shown; Ctrl-C stays a signal. Only in the
+ * foreground: changing the terminal from behind would stop us. */
+static void keyboard_on(struct follow *f)
+{
+	struct termios raw;
+
+	if (!isatty(STDIN_FILENO) || tcgetpgrp(STDIN_FILENO) != getpgrp() ||
+	    tcgetattr(STDIN_FILENO, &f->saved) != 0)
+		return;
+	raw = f->saved;
+	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+	f->keyboard = tcsetattr(STDIN_FILENO, TCSANOW, &raw) == 0;
+}
+
+static void keyboard_off(struct follow *f)
+{
+	if (f->keyboard)
+		tcsetattr(STDIN_FILENO, TCSANOW, &f->saved);
+}
+
+static bool quit_pressed(const struct follow *f)
+{
+	struct pollfd p = { .fd = STDIN_FILENO, .events = POLLIN };
+	char key;
+
+	while (f->keyboard && poll(&p, 1, 0) > 0 && read(STDIN_FILENO, &key, 1) == 1)
+		if (key == 'q' || key == 'Q')
+			return true;
+	return false;
+}
+
+static int count_lines(const struct dp_buf *b)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < b->len; i++)
+		n += b->data[i] == '\n';
+	return n;
+}
+
+/* Draws over what stood there: to the top, each line and its end cleared, then the
+ * rest; in one write, so that nothing flickers. */
+static void draw(struct follow *f, bool last)
+{
+	struct dp_buf view = DP_BUF_INIT, frame = DP_BUF_INIT;
+	int columns, rows;
+
+	ctl_terminal_size(f->stream, &columns, &rows);
+	if (f->lines > 0 && (columns != f->columns || rows != f->rows)) {
+		/* lines may have been wrapped: their count is of no use any more */
+		dp_buf_puts(&frame, "\033[2J\033[H");
+		f->lines = 0;
+	}
+	f->columns = columns;
+	f->rows = rows;
+	ctl_study_view(&view, f->status, columns, rows - 2,
+		       ctl_colored(f->ctl, f->stream), f->ctl->utf8);
+	if (!last)
+		dp_buf_printf(&view, "\n%s\n",
+			      f->keyboard ? "q leaves the view; the study goes on" :
+					    "Ctrl-C stops");
+	if (f->lines > 0)
+		dp_buf_printf(&frame, "\r\033[%dA", f->lines);
+	for (char *line = view.data, *end; line && *line; line = end + 1) {
+		end = strchr(line, '\n');
+		dp_buf_printf(&frame, "%.*s\033[K\n", (int)(end - line), line);
+	}
+	dp_buf_puts(&frame, "\033[J");
+	f->lines = count_lines(&view);
+	fwrite(dp_buf_text(&frame), 1, frame.len, f->stream);
+	fflush(f->stream);
+	dp_buf_free(&view);
+	dp_buf_free(&frame);
+}
+
+/* ---- elsewhere ---- */
+
+static void say(struct follow *f, const char *format, ...)
+{
+	struct dp_buf line = DP_BUF_INIT;
+	char when[16], *text;
+	time_t now = time(NULL);
+	struct tm tm;
+	va_list ap;
+	int n;
+
+	va_start(ap, format);
+	n = vasprintf(&text, format, ap);
+	va_end(ap);
+	if (n < 0)
+		ctl_die_nomem();
+	strftime(when, sizeof when, "%H:%M:%S", localtime_r(&now, &tm));
+	dp_buf_printf(&line, "%s ", when);
+	ctl_cut(&line, text, 100000, f->ctl->utf8);
+	dp_buf_putc(&line, '\n');
+	free(text);
+	if (f->stream == stdout)
+		ctl_put(f->ctl, line.data, line.len);
+	else if (!f->ctl->quiet)
+		fputs(line.data, f->stream);
+	dp_buf_free(&line);
+}
+
+static bool has_ended(const json_t *trial)
+{
+	const char *state = dp_json_str(trial, "state", "");
+
+	return strcmp(state, "waiting") != 0 && strcmp(state, "running") != 0;
+}
+
+/* Marks a trial as told; true if it was not. */
+static bool mark(struct follow *f, uint32_t trial)
+{
+	size_t room = f->room ? f->room : 256;
+	bool was;
+
+	if (trial >= f->room) {
+		while (trial >= room)
+			room *= 2;
+		f->told = realloc(f->told, room * sizeof *f->told);
+		if (!f->told)
+			ctl_die_nomem();
+		memset(f->told + f->room, 0, (room - f->room) * sizeof *f->told);
+		f->room = room;
+	}
+	was = f->told[trial];
+	f->told[trial] = true;
+	return !was;
+}
+
+static int mark_ended(struct ctl *ctl, const json_t *trial, void *arg, struct dp_err *err)
+{
+	(void)ctl, (void)err;
+	if (has_ended(trial))
+		mark(arg, (uint32_t)dp_json_int(trial, "trial", 0));
+	return DP_OK;
+}
+
+static int tell_ended(struct ctl *ctl, const json_t *trial, void *arg, struct dp_err *err)
+{
+	struct follow *f = arg;
+	const json_t *s = json_object_get(f->status, "study");
+	uint32_t number = (uint32_t)dp_json_int(trial, "trial", 0);
+	const char *state = dp_json_str(trial, "state", "?");
+	const char *reason = dp_json_str(trial, "reason", NULL);
+	struct dp_buf text = DP_BUF_INIT;
+	char took[CTL_TEXT_LEN];
+
+	(void)ctl, (void)err;
+	if (!has_ended(trial) || !mark(f, number))
+		return DP_OK;
+	if (strcmp(state, "ok") == 0)
+		ctl_pairs(json_object_get(trial, "objectives"), &text);
+	else if (reason)
+		dp_buf_puts(&text, reason);
+	say(f, "%s: trial %u %s in %s%s%s (%" PRId64 " of %" PRId64 ")",
+	    dp_json_str(s, "name", "?"), number, state,
+	    ctl_seconds(json_object_get(trial, "seconds"), took), text.len ? ": " : "",
+	    dp_buf_text(&text), dp_json_int(s, "ended", 0),
+	    dp_json_int(s, "evaluations", 0));
+	dp_buf_free(&text);
+	return DP_OK;
+}
+
+static void tell_state(struct follow *f)
+{
+	const json_t *s = json_object_get(f->status, "study");
+	const char *state = dp_json_str(s, "state", "?");
+	const char *reason = dp_json_str(s, "reason", NULL);
+	char volume[CTL_TEXT_LEN];
+
+	if (f->state && strcmp(f->state, state) == 0)
+		return;
+	free(f->state);
+	f->state = ctl_strdup(state);
+	say(f, "%s: %s%s%s (%" PRId64 " of %" PRId64 " ended, hypervolume %s)",
+	    dp_json_str(s, "name", "?"), state, reason ? ": " : "", reason ? reason : "",
+	    dp_json_int(s, "ended", 0), dp_json_int(s, "evaluations", 0),
+	    ctl_value(json_object_get(s, "hypervolume"), volume));
+}
+
+/* Tells what is new since the last time: ended trials, then the state. */
+static int tell_news(struct follow *f, bool first, struct dp_err *err)
+{
+	const char *name = dp_json_str(json_object_get(f->status, "study"), "name", "");
+	int code;
+
+	if (first)
+		tell_state(f);
+	code = ctl_each_trial(f->ctl, name, f->live, NULL, false,
+			      first ? mark_ended : tell_ended,
+			      f, err);
+	while (f->live < f->room && f->told[f->live])
+		f->live++;
+	tell_state(f);
+	fflush(f->stream);
+	return code;
+}
+
+/* ---- both ---- */
+
+static int next_status(struct follow *f, struct dp_err *err)
+{
+	const json_t *s = json_object_get(f->status, "study");
+	int poll_ms = f->columns ? REDRAW_MS : PLAIN_MS, code;
+	json_t *fields, *ok;
+
+	code = ctl_pack(&fields, err, "{s:s, s:I, s:i}", "study",
+			dp_json_str(s, "name", ""), "since",
+			(json_int_t)dp_json_int(s, "version", 0), "timeout_ms", poll_ms);
+	if (code == DP_OK)
+		code = ctl_call_within(f->ctl, poll_ms + ANSWER_MS, "changes", fields, &ok,
+				       err);
+	if (code == DP_E_INTERRUPTED && !ctl_interrupted)
+		return DP_OK; /* the window's size changed, or we were stopped */
+	if (code != DP_OK)
+		return code;
+	json_decref(f->status);
+	f->status = ok;
+	return DP_OK;
+}
+
+static int follow(struct follow *f, enum ctl_followed *how, struct dp_err *err)
+{
+	int64_t version = -1, now;
+	int code = DP_OK;
+
+	for (;;) {
+		const json_t *s = json_object_get(f->status, "study");
+		bool ended = ctl_study_ended(s);
+
+		now = dp_json_int(s, "version", 0);
+		if (f->columns)
+			draw(f, ended);
+		else if (now != version)
+			code = tell_news(f, version < 0, err);
+		version = now;
+		*how = ended ? CTL_FOLLOW_ENDED : CTL_FOLLOW_LEFT;
+		if (ended || code != DP_OK || quit_pressed(f) || f->ctl->out_closed)
+			return code;
+		if (ctl_interrupted)
+			return dp_fail(err, DP_E_INTERRUPTED, "interrupted");
+		code = next_status(f, err);
+		if (code != DP_OK)
+			return code;
+	}
+}
+
+int ctl_follow(struct ctl *ctl, const char *study, FILE *stream, enum ctl_followed *how,
+	       json_t **summary, struct dp_err *err)
+{
+	struct follow f = { .ctl = ctl, .stream = stream };
+	int code = ctl_call_study(ctl, "status", study, &f.status, err);
+
+	if (code != DP_OK)
+		return code;
+	if (!(stream == stderr && ctl->quiet))
+		ctl_terminal_size(stream, &f.columns, &f.rows);
+	if (f.columns && stream == stdout)
+		keyboard_on(&f);
+	code = follow(&f, how, err);
+	keyboard_off(&f);
+	if (code == DP_OK)
+		*summary = json_incref(json_object_get(f.status, "study"));
+	json_decref(f.status);
+	free(f.told);
+	free(f.state);
+	return code;
+}

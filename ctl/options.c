@@ -1,0 +1,339 @@
+/* options.c - reads a command line by the command's own option table. */
+#include "ctl/ctl.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	OPTIONS_MAX = 32, /* global ones and a command's own */
+	LONG_BASE = 256,  /* getopt's value for the i-th option is LONG_BASE + i */
+	RANGE_MAX = 1000000
+};
+
+const struct ctl_option ctl_global_options[] = {
+	{ "output", 'o', "table|json|jsonl|csv|name",
+	  "how to print the result; table is for people (see DPARETO_OUTPUT)" },
+	{ "socket", 0, "PATH", "the daemon's socket (see DPARETO_SOCKET)" },
+	{ "quiet", 'q', NULL, "no talk on standard error, only errors" },
+	{ "no-color", 0, NULL, "no colours (see NO_COLOR)" },
+	{ "help", 'h', NULL, "help for this command" },
+	{ "version", 0, NULL, "versions of the program and of its formats" },
+	{ 0 },
+};
+
+static const char *const format_names[] = {
+	[CTL_TABLE] = "table", [CTL_JSON] = "json", [CTL_JSONL] = "jsonl",
+	[CTL_CSV] = "csv",     [CTL_NAME] = "name",
+};
+
+int ctl_format_from(const char *name)
+{
+	for (size_t i = 0; name && i < DP_COUNT(format_names); i++)
+		if (strcmp(name, format_names[i]) == 0)
+			return (int)i;
+	return -1;
+}
+
+const char *ctl_format_name(enum ctl_format format)
+{
+	return format_names[format];
+}
+
+const struct ctl_command *ctl_command_find(const char *name)
+{
+	for (size_t i = 0; ctl_commands[i]; i++) {
+		const struct ctl_command *c = ctl_commands[i];
+
+		if (strcmp(name, c->name) == 0 || (c->alias && !strcmp(name, c->alias)))
+			return c;
+	}
+	return NULL;
+}
+
+/* ---- one table for getopt ---- */
+
+struct tables {
+	const struct ctl_option *row[OPTIONS_MAX];
+	const char *names[OPTIONS_MAX + 1]; /* for suggestions */
+	struct option longs[OPTIONS_MAX + 1];
+	char shorts[2 * OPTIONS_MAX + 3];
+	size_t count;
+};
+
+static void add_rows(struct tables *t, const struct ctl_option *rows, char **shorts)
+{
+	for (; rows && rows->name && t->count < OPTIONS_MAX; rows++) {
+		t->row[t->count] = rows;
+		t->names[t->count] = rows->name;
+		t->longs[t->count] = (struct option){
+			.name = rows->name,
+			.has_arg = rows->arg ? required_argument : no_argument,
+			.val = LONG_BASE + (int)t->count,
+		};
+		if (rows->letter) {
+			*(*shorts)++ = rows->letter;
+			if (rows->arg)
+				*(*shorts)++ = ':';
+		}
+		t->count++;
+	}
+}
+
+static void build(struct tables *t, const struct ctl_command *command)
+{
+	char *shorts = t->shorts;
+
+	memset(t, 0, sizeof *t);
+	if (!command)
+		*shorts++ = '+'; /* stop at the command's name */
+	*shorts++ = ':'; /* tell a missing value from an unknown option */
+	add_rows(t, command ? command->options : NULL, &shorts);
+	add_rows(t, ctl_global_options, &shorts);
+}
+
+static const struct ctl_option *row_of(const struct tables *t, int value)
+{
+	if (value >= LONG_BASE && value < LONG_BASE + (int)t->count)
+		return t->row[value - LONG_BASE];
+	for (size_t i = 0; i < t->count; i++)
+		if (value && t->row[i]->letter == value)
+			return t->row[i];
+	return NULL;
+}
+
+/* ---- mistakes ---- */
+
+static void hint_help(const struct ctl_command *command, struct dp_err *err)
+{
+	if (command)
+		dp_hint(err, "'dparetoctl %s --help' lists its options", command->name);
+	else
+		dp_hint(err, "'dparetoctl --help' lists the options and commands");
+}
+
+static int fail_unknown(const struct tables *t, const struct ctl_command *command,
+			const char *text, struct dp_err *err)
+{
+	const char *near = NULL;
+	char word[64] = "";
+
+	if (strncmp(text, "--", 2) == 0) {
+		snprintf(word, sizeof word, "%.*s", (int)strcspn(text + 2, "="),
+			 text + 2);
+		near = dp_nearest(word, t->names);
+		dp_fail(err, DP_E_USAGE, "unknown option '--%s'%s%s%s", word,
+			near ? "; did you mean '--" : "", near ? near : "",
+			near ? "'?" : "");
+	} else {
+		dp_fail(err, DP_E_USAGE, "unknown option '%s'", text);
+	}
+	hint_help(command, err);
+	return DP_E_USAGE;
+}
+
+/* getopt returned '?' or ':'. */
+static int fail_option(const struct tables *t, const struct ctl_command *command,
+		       int value, char **argv, struct dp_err *err)
+{
+	const struct ctl_option *o = row_of(t, optopt);
+	char letter[3] = { '-', (char)optopt, '\0' };
+
+	if (value == ':' && o) {
+		dp_fail(err, DP_E_USAGE, "the option '--%s' needs a value: --%s %s",
+			o->name, o->name, o->arg);
+	} else if (o && !o->arg && optopt >= LONG_BASE) {
+		dp_fail(err, DP_E_USAGE, "the option '--%s' takes no value", o->name);
+	} else {
+		return fail_unknown(t, command, optopt ? letter : argv[optind - 1], err);
+	}
+	hint_help(command, err);
+	return DP_E_USAGE;
+}
+
+/* Is `value` one of the words of "a|b|c"? Other descriptions allow anything. */
+static int check_word(const struct ctl_option *o, const char *value, struct dp_err *err)
+{
+	char *words, *save = NULL;
+	const char *list[16] = { 0 }, *near;
+	size_t n = 0;
+	int code = DP_OK;
+
+	if (!o->arg || !strchr(o->arg, '|'))
+		return DP_OK;
+	words = ctl_strdup(o->arg);
+	for (char *w = strtok_r(words, "|", &save); w && n + 1 < DP_COUNT(list);
+	     w = strtok_r(NULL, "|", &save)) {
+		list[n++] = w;
+		if (strcmp(w, value) == 0)
+			goto done;
+	}
+	near = dp_nearest(value, list);
+	code = dp_fail(err, DP_E_USAGE, "the option '--%s' takes %s, not '%s'%s%s%s",
+		       o->name, o->arg, value, near ? "; did you mean '" : "",
+		       near ? near : "", near ? "'?" : "");
+done:
+	free(words);
+	return code;
+}
+
+static int check_count(const struct ctl *ctl, const struct ctl_command *command,
+		       struct dp_err *err)
+{
+	struct dp_buf usage = DP_BUF_INIT;
+
+	if (ctl->argc >= command->min_args &&
+	    (command->max_args < 0 || ctl->argc <= command->max_args))
+		return DP_OK;
+	if (ctl->argc < command->min_args)
+		dp_fail(err, DP_E_USAGE, "'%s' is told too little: it needs %s",
+			command->name, command->args);
+	else if (command->max_args == 0)
+		dp_fail(err, DP_E_USAGE, "'%s' takes no arguments, but got '%s'",
+			command->name, ctl->argv[0]);
+	else
+		dp_fail(err, DP_E_USAGE, "'%s' takes only %s; '%s' is one too many",
+			command->name, command->args, ctl->argv[command->max_args]);
+	ctl_usage(command, &usage);
+	dp_hint(err, "usage: %s", dp_buf_text(&usage));
+	dp_buf_free(&usage);
+	return DP_E_USAGE;
+}
+
+/* ---- global options ---- */
+
+static int set_format(struct ctl *ctl, const struct ctl_command *command,
+		      struct dp_err *err)
+{
+	const char *asked = ctl_opt(ctl, "output"), *wish = getenv("DPARETO_OUTPUT");
+	struct dp_buf allowed = DP_BUF_INIT;
+	int format = ctl_format_from(asked ? asked : wish);
+
+	if (!asked && wish && *wish && format < 0)
+		return dp_fail(err, DP_E_USAGE,
+			       "DPARETO_OUTPUT is '%s'; it can be table, json, jsonl, "
+			       "csv or name",
+			       wish);
+	if (format < 0)
+		return DP_OK;
+	if (!command || command->formats & 1u << format) {
+		ctl->format = (enum ctl_format)format;
+		return DP_OK;
+	}
+	if (!asked) {
+		/* a general wish that this command cannot fulfil to the letter */
+		ctl->format = format == CTL_JSONL ? CTL_JSON : CTL_TABLE;
+		return DP_OK;
+	}
+	for (size_t i = 0; i < DP_COUNT(format_names); i++)
+		if (command->formats & 1u << i)
+			dp_buf_printf(&allowed, "%s%s", allowed.len ? ", " : "",
+				      format_names[i]);
+	dp_fail(err, DP_E_USAGE, "'%s' cannot print %s; it prints %s", command->name,
+		asked, dp_buf_text(&allowed));
+	dp_buf_free(&allowed);
+	return DP_E_USAGE;
+}
+
+static int set_globals(struct ctl *ctl, const struct ctl_command *command,
+		       struct dp_err *err)
+{
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	ctl->socket = ctl_opt(ctl, "socket");
+	if (!ctl->socket)
+		ctl->socket = getenv("DPARETO_SOCKET");
+	if (ctl->socket && !*ctl->socket)
+		ctl->socket = NULL;
+	ctl->quiet = ctl_flag(ctl, "quiet");
+	ctl->color = !ctl_flag(ctl, "no-color") && !(no_color && *no_color) && term &&
+		     strcmp(term, "dumb") != 0;
+	return set_format(ctl, command, err);
+}
+
+int ctl_parse(struct ctl *ctl, const struct ctl_command *command, int argc, char **argv,
+	      struct dp_err *err)
+{
+	struct tables t;
+	int value, code;
+
+	build(&t, command);
+	ctl->given = realloc(ctl->given, (ctl->ngiven + (size_t)argc) * sizeof *ctl->given);
+	if (!ctl->given)
+		ctl_die_nomem();
+	opterr = 0;
+	optind = 0; /* start anew: this runs twice in one process */
+	while ((value = getopt_long(argc, argv, t.shorts, t.longs, NULL)) != -1) {
+		const struct ctl_option *o = row_of(&t, value);
+
+		if (value == '?' || value == ':' || !o)
+			return fail_option(&t, command, value, argv, err);
+		code = o->arg ? check_word(o, optarg, err) : DP_OK;
+		if (code != DP_OK)
+			return code;
+		ctl->given[ctl->ngiven++] =
+			(struct ctl_given){ o, o->arg ? optarg : "" };
+	}
+	ctl->argc = argc - optind;
+	ctl->argv = argv + optind;
+	code = set_globals(ctl, command, err);
+	if (code != DP_OK || !command || ctl_flag(ctl, "help") ||
+	    ctl_flag(ctl, "version"))
+		return code;
+	return check_count(ctl, command, err);
+}
+
+const char *ctl_opt(const struct ctl *ctl, const char *name)
+{
+	for (size_t i = ctl->ngiven; i > 0; i--)
+		if (strcmp(ctl->given[i - 1].option->name, name) == 0)
+			return ctl->given[i - 1].value;
+	return NULL;
+}
+
+bool ctl_flag(const struct ctl *ctl, const char *name)
+{
+	return ctl_opt(ctl, name) != NULL;
+}
+
+static int add_range(const char *part, uint32_t **list, size_t *count, struct dp_err *err)
+{
+	int64_t lo, hi;
+	char first[24];
+	const char *dash = strchr(part, '-');
+	uint32_t *grown;
+
+	snprintf(first, sizeof first, "%.*s", (int)(dash ? dash - part : 20), part);
+	if (!dp_int_parse(first, &lo) || first[0] == '+' ||
+	    (dash && (!dp_int_parse(dash + 1, &hi) || dash[1] == '+')))
+		return dp_fail(err, DP_E_USAGE,
+			       "'%s' is not a trial; trials are numbers, lists and "
+			       "ranges like 3,5-8",
+			       part);
+	if (!dash)
+		hi = lo;
+	if (lo < 0 || hi < lo || hi > UINT32_MAX ||
+	    (uint64_t)(hi - lo) + *count >= RANGE_MAX)
+		return dp_fail(err, DP_E_USAGE,
+			       "'%s' is not a range of trials (from low to high, at "
+			       "most %d in all)",
+			       part, RANGE_MAX);
+	grown = realloc(*list, (*count + (size_t)(hi - lo) + 1) * sizeof **list);
+	if (!grown)
+		ctl_die_nomem();
+	*list = grown;
+	for (int64_t n = lo; n <= hi; n++)
+		(*list)[(*count)++] = (uint32_t)n;
+	return DP_OK;
+}
+
+int ctl_ranges(const char *text, uint32_t **list, size_t *count, struct dp_err *err)
+{
+	char *copy = ctl_strdup(text), *rest = copy, *part;
+	int code = DP_OK;
+
+	while (code == DP_OK && (part = strsep(&rest, ",")) != NULL)
+		code = add_range(part, list, count, err);
+	free(copy);
+	return code;
+}

@@ -1,0 +1,248 @@
+/* text.c - values of the protocol as people read them. */
+#include "ctl/ctl.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <wchar.h>
+
+/* Decodes one character of *s and moves behind it. Bytes that are not UTF-8 count
+ * as '?', one by one. main() has set a UTF-8 character type for mbrtowc(). */
+static wchar_t next_char(const char **s)
+{
+	mbstate_t state;
+	wchar_t w;
+	size_t n;
+
+	memset(&state, 0, sizeof state);
+	n = mbrtowc(&w, *s, strlen(*s), &state);
+	if (n == 0 || n == (size_t)-1 || n == (size_t)-2) {
+		(*s)++;
+		return L'?';
+	}
+	*s += n;
+	return w;
+}
+
+static int char_width(wchar_t w)
+{
+	int n = wcwidth(w);
+
+	return n < 0 ? 1 : n; /* control characters are shown as '?' */
+}
+
+int ctl_width(const char *text)
+{
+	int width = 0;
+
+	while (*text)
+		width += char_width(next_char(&text));
+	return width;
+}
+
+/* Appends the bytes of one character, or '?' for what must not reach a terminal. */
+static void put_char(struct dp_buf *out, wchar_t w, const char *bytes, size_t n)
+{
+	if (wcwidth(w) < 0 || (w == L'?' && n == 1))
+		dp_buf_putc(out, '?');
+	else
+		dp_buf_add(out, bytes, n);
+}
+
+int ctl_cut(struct dp_buf *out, const char *text, int columns, bool utf8)
+{
+	const char *dots = utf8 ? "…" : "...";
+	int whole = ctl_width(text), room = columns, used = 0;
+
+	if (whole > columns)
+		room -= utf8 ? 1 : 3;
+	while (*text) {
+		const char *start = text;
+		wchar_t w = next_char(&text);
+		int width = char_width(w);
+
+		if (used + width > room)
+			break;
+		put_char(out, w, start, (size_t)(text - start));
+		used += width;
+	}
+	if (whole > columns && room >= 0) {
+		dp_buf_puts(out, dots);
+		used += utf8 ? 1 : 3;
+	}
+	return used;
+}
+
+/* Seconds since 1970 of "2026-03-01T12:00:03.123456Z". */
+static bool parse_time(const char *iso, time_t *out)
+{
+	struct tm tm;
+
+	memset(&tm, 0, sizeof tm);
+	if (!iso || !strptime(iso, "%Y-%m-%dT%H:%M:%S", &tm))
+		return false;
+	*out = timegm(&tm);
+	return true;
+}
+
+char *ctl_age(const char *iso, char out[CTL_TEXT_LEN])
+{
+	long age;
+	time_t then;
+
+	if (!parse_time(iso, &then))
+		return strcpy(out, "-");
+	age = (long)(time(NULL) - then);
+	if (age < 1)
+		return strcpy(out, "now");
+	if (age < 60)
+		snprintf(out, CTL_TEXT_LEN, "%lds ago", age);
+	else if (age < 3600)
+		snprintf(out, CTL_TEXT_LEN, "%ldm ago", age / 60);
+	else if (age < 2 * 86400)
+		snprintf(out, CTL_TEXT_LEN, "%ldh ago", age / 3600);
+	else
+		snprintf(out, CTL_TEXT_LEN, "%ldd ago", age / 86400);
+	return out;
+}
+
+char *ctl_local_time(const char *iso, char out[CTL_TEXT_LEN])
+{
+	struct tm tm;
+	time_t then;
+
+	if (!parse_time(iso, &then))
+		return strcpy(out, "-");
+	localtime_r(&then, &tm);
+	strftime(out, CTL_TEXT_LEN, "%Y-%m-%d %H:%M:%S", &tm);
+	return out;
+}
+
+char *ctl_value(const json_t *value, char out[CTL_TEXT_LEN])
+{
+	switch (value ? json_typeof(value) : JSON_NULL) {
+	case JSON_INTEGER:
+		snprintf(out, CTL_TEXT_LEN, "%" JSON_INTEGER_FORMAT,
+			 json_integer_value(value));
+		break;
+	case JSON_REAL:
+		snprintf(out, CTL_TEXT_LEN, "%.5g", json_real_value(value));
+		break;
+	case JSON_STRING:
+		snprintf(out, CTL_TEXT_LEN, "%s", json_string_value(value));
+		break;
+	case JSON_TRUE:
+	case JSON_FALSE:
+		strcpy(out, json_is_true(value) ? "true" : "false");
+		break;
+	default:
+		strcpy(out, "-");
+	}
+	return out;
+}
+
+void ctl_value_exact(const json_t *value, struct dp_buf *out)
+{
+	if (json_is_string(value))
+		dp_buf_puts(out, json_string_value(value));
+	else if (value && !json_is_null(value))
+		dp_json_dump(out, value, 0);
+}
+
+char *ctl_seconds(const json_t *value, char out[CTL_TEXT_LEN])
+{
+	char text[DP_NUM_LEN];
+	double s;
+
+	if (!dp_json_to_real(value, &s) || !isfinite(s))
+		return strcpy(out, "-");
+	return strcpy(out, dp_duration_text(s, text));
+}
+
+void ctl_pairs(const json_t *object, struct dp_buf *out)
+{
+	char text[CTL_TEXT_LEN];
+	const char *key, *sep = "";
+	json_t *value;
+
+	json_object_foreach ((json_t *)object, key, value) {
+		dp_buf_printf(out, "%s%s=%s", sep, key, ctl_value(value, text));
+		sep = " ";
+	}
+}
+
+void ctl_bar(struct dp_buf *out, double part, int columns, bool utf8)
+{
+	static const char *const eighths[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
+	int room = utf8 ? columns : columns - 2, full, rest;
+
+	if (!(part > 0))
+		part = 0;
+	if (part > 1)
+		part = 1;
+	full = (int)(part * room);
+	rest = utf8 ? (int)((part * room - full) * 8) : 0;
+	if (!utf8)
+		dp_buf_putc(out, '[');
+	for (int i = 0; i < full; i++)
+		dp_buf_puts(out, utf8 ? "█" : "#");
+	dp_buf_puts(out, eighths[rest]);
+	for (int i = full + (rest > 0); i < room; i++)
+		dp_buf_puts(out, utf8 ? "░" : "-");
+	if (!utf8)
+		dp_buf_putc(out, ']');
+}
+
+enum ctl_style ctl_state_style(const char *state)
+{
+	static const struct {
+		const char *state;
+		enum ctl_style style;
+	} styles[] = {
+		{ "running", CTL_NORMAL }, { "finished", CTL_GOOD },
+		{ "ok", CTL_GOOD },        { "paused", CTL_WARN },
+		{ "stopped", CTL_WARN },   { "diverged", CTL_WARN },
+		{ "cancelled", CTL_WARN }, { "warn", CTL_WARN },
+		{ "failed", CTL_BAD },     { "fail", CTL_BAD },
+	};
+
+	for (size_t i = 0; state && i < DP_COUNT(styles); i++)
+		if (strcmp(state, styles[i].state) == 0)
+			return styles[i].style;
+	return CTL_NORMAL;
+}
+
+void ctl_wrap(struct dp_buf *out, const char *text, int indent, int columns)
+{
+	int used = 0;
+
+	while (*text) {
+		size_t len = strcspn(text, " \n");
+		int width;
+		char *word;
+
+		word = strndup(text, len);
+		if (!word)
+			ctl_die_nomem();
+		width = ctl_width(word);
+		if (used > 0 && indent + used + 1 + width > columns) {
+			dp_buf_putc(out, '\n');
+			used = 0;
+		}
+		if (len > 0) {
+			dp_buf_printf(out, "%*s%s", used ? 1 : indent, "", word);
+			used += width + (used > 0);
+		}
+		free(word);
+		text += len;
+		if (*text == '\n') {
+			dp_buf_putc(out, '\n');
+			used = 0;
+		}
+		if (*text)
+			text++;
+	}
+	if (used > 0)
+		dp_buf_putc(out, '\n');
+}

@@ -1,0 +1,216 @@
+/* view.c - one study on the screen: what `status` prints and `watch` redraws. */
+#include "ctl/ctl.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	LABEL = 13, /* columns of the labels at the left */
+	WIDE = 100000, /* where nothing is cut */
+	TRIAL_BAR = 12,
+	FAILURES_SHOWN = 3
+};
+
+struct view {
+	struct dp_buf *out;
+	int columns;
+	int lines; /* written so far */
+	bool color, utf8;
+};
+
+/* A line: the label, then what fits of the text. */
+static void put(struct view *v, enum ctl_style style, const char *label,
+		const char *format, ...)
+{
+	char *text;
+	va_list ap;
+	int n;
+
+	va_start(ap, format);
+	n = vasprintf(&text, format, ap);
+	va_end(ap);
+	if (n < 0)
+		ctl_die_nomem();
+	dp_buf_printf(v->out, "%s%-*s%s%s", ctl_style_on(CTL_DIM, v->color), LABEL, label,
+		      ctl_style_off(CTL_DIM, v->color), ctl_style_on(style, v->color));
+	ctl_cut(v->out, text, v->columns - LABEL, v->utf8);
+	dp_buf_printf(v->out, "%s\n", ctl_style_off(style, v->color));
+	v->lines++;
+	free(text);
+}
+
+static void blank(struct view *v)
+{
+	dp_buf_putc(v->out, '\n');
+	v->lines++;
+}
+
+void ctl_anti_ideal(const json_t *summary, struct dp_buf *out)
+{
+	char text[CTL_TEXT_LEN];
+	const char *name, *sep = "";
+	json_t *value;
+
+	json_object_foreach (json_object_get(summary, "anti_ideal"), name, value) {
+		dp_buf_printf(out, "%s%s %s", sep, name, ctl_value(value, text));
+		sep = ", ";
+	}
+}
+
+/* "9 points: epsilon 0.1 to 3.4, error 0.05 to 0.4" */
+static void front_range(const json_t *summary, const json_t *front, struct dp_buf *out)
+{
+	const json_t *name, *point;
+	size_t count = json_array_size(front), i, k;
+	const char *sep = ": ";
+
+	dp_buf_printf(out, "%zu point%s", count, count == 1 ? "" : "s");
+	json_array_foreach (json_object_get(summary, "objectives"), i, name) {
+		double lo = INFINITY, hi = -INFINITY, x;
+
+		json_array_foreach (front, k, point) {
+			json_t *values = json_object_get(point, "objectives");
+
+			if (!dp_json_to_real(
+				    json_object_get(values, json_string_value(name)), &x))
+				continue;
+			lo = fmin(lo, x);
+			hi = fmax(hi, x);
+		}
+		if (lo > hi)
+			continue;
+		dp_buf_printf(out, "%s%s %.4g to %.4g", sep, json_string_value(name), lo,
+			      hi);
+		sep = ", ";
+	}
+}
+
+static void put_progress(struct view *v, const json_t *s)
+{
+	struct dp_buf bar = DP_BUF_INIT;
+	char eta[CTL_TEXT_LEN];
+	int64_t ended = dp_json_int(s, "ended", 0), all = dp_json_int(s, "evaluations", 0);
+	double part = all > 0 ? (double)ended / (double)all : 0;
+	int width = v->columns - LABEL - 34;
+
+	if (width > 40)
+		width = 40;
+	if (width >= 8) {
+		ctl_bar(&bar, part, width, v->utf8);
+		dp_buf_puts(&bar, "  ");
+	}
+	dp_buf_printf(&bar, "%" PRId64 " of %" PRId64 " (%d%%)", ended, all,
+		      (int)(fmin(part, 1) * 100));
+	ctl_seconds(json_object_get(s, "eta"), eta);
+	if (strcmp(eta, "-") != 0 && ended < all)
+		dp_buf_printf(&bar, ", %s left", eta);
+	put(v, CTL_NORMAL, "progress", "%s", dp_buf_text(&bar));
+	dp_buf_free(&bar);
+}
+
+static void put_summary(struct view *v, const json_t *status)
+{
+	const json_t *s = json_object_get(status, "study");
+	const char *state = dp_json_str(s, "state", "?");
+	const char *waiting = dp_json_str(s, "waiting", NULL);
+	const char *reason = dp_json_str(s, "reason", NULL);
+	struct dp_buf text = DP_BUF_INIT;
+	char value[CTL_TEXT_LEN], age[CTL_TEXT_LEN];
+
+	put(v, CTL_BOLD, "study", "%s (number %" PRId64 ", %s search, priority %" PRId64 ")",
+	    dp_json_str(s, "name", "?"), dp_json_int(s, "id", 0),
+	    dp_json_str(s, "method", "?"), dp_json_int(s, "priority", 0));
+	put(v, ctl_state_style(state), "state", "%s%s%s", state, reason ? ": " : "",
+	    reason ? reason : "");
+	put_progress(v, s);
+	put(v, CTL_NORMAL, "trials",
+	    "%" PRId64 " ok, %" PRId64 " diverged, %" PRId64 " failed; %" PRId64
+	    " running (at most %" PRId64 ")",
+	    dp_json_int(s, "ok", 0), dp_json_int(s, "diverged", 0),
+	    dp_json_int(s, "failed", 0), dp_json_int(s, "running", 0),
+	    dp_json_int(s, "parallel", 0));
+	if (waiting)
+		put(v, CTL_WARN, "waiting", "%s", waiting);
+	ctl_anti_ideal(s, &text);
+	put(v, CTL_NORMAL, "hypervolume", "%s (anti-ideal: %s)",
+	    ctl_value(json_object_get(s, "hypervolume"), value), dp_buf_text(&text));
+	dp_buf_clear(&text);
+	front_range(s, json_object_get(status, "front"), &text);
+	put(v, CTL_NORMAL, "front", "%s", dp_buf_text(&text));
+	dp_buf_free(&text);
+	put(v, CTL_NORMAL, "time", "%s so far; submitted %s, last change %s",
+	    ctl_seconds(json_object_get(s, "elapsed"), value),
+	    ctl_local_time(dp_json_str(s, "created", NULL), (char[CTL_TEXT_LEN]){ 0 }),
+	    ctl_age(dp_json_str(s, "updated", NULL), age));
+	put(v, CTL_NORMAL, "folder", "%s", dp_json_str(s, "directory", "-"));
+}
+
+static void put_running(struct view *v, const json_t *r)
+{
+	const json_t *run = json_object_get(r, "run");
+	struct dp_buf text = DP_BUF_INIT;
+	char label[CTL_TEXT_LEN], value[CTL_TEXT_LEN];
+	double part;
+
+	if (dp_json_to_real(json_object_get(r, "progress"), &part)) {
+		ctl_bar(&text, part, TRIAL_BAR, v->utf8);
+		dp_buf_printf(&text, " %3d%%", (int)(part * 100));
+	} else {
+		dp_buf_printf(&text, "%-*s", TRIAL_BAR + 5, "running");
+	}
+	dp_buf_printf(&text, "  %6s  ", ctl_seconds(json_object_get(r, "seconds"), value));
+	if (json_is_integer(run))
+		dp_buf_printf(&text, "run %s  ", ctl_value(run, value));
+	if (dp_json_int(r, "attempt", 0) > 0)
+		dp_buf_printf(&text, "attempt %" PRId64 "  ",
+			      dp_json_int(r, "attempt", 0));
+	ctl_pairs(json_object_get(r, "parameters"), &text);
+	snprintf(label, sizeof label, "  trial %" PRId64, dp_json_int(r, "trial", 0));
+	put(v, CTL_NORMAL, label, "%s", dp_buf_text(&text));
+	dp_buf_free(&text);
+}
+
+static void put_failure(struct view *v, const json_t *f)
+{
+	char label[CTL_TEXT_LEN], age[CTL_TEXT_LEN];
+
+	snprintf(label, sizeof label, "  trial %" PRId64, dp_json_int(f, "trial", 0));
+	put(v, CTL_BAD, label, "%s, %s: %s", dp_json_str(f, "end", "?"),
+	    ctl_age(dp_json_str(f, "time", NULL), age),
+	    dp_json_str(f, "message", "no message"));
+}
+
+void ctl_study_view(struct dp_buf *out, const json_t *status, int columns, int rows,
+		    bool color, bool utf8)
+{
+	struct view v = { out, columns > LABEL + 8 ? columns : WIDE, 0, color, utf8 };
+	const json_t *running = json_object_get(status, "running");
+	const json_t *failures = json_object_get(status, "failures");
+	size_t nrunning = json_array_size(running), nfailures = json_array_size(failures);
+	size_t shown = nrunning, i;
+	int room;
+
+	put_summary(&v, status);
+	if (rows > 0 && nfailures > FAILURES_SHOWN)
+		nfailures = FAILURES_SHOWN;
+	/* what failures leave: two lines of headings each, one for "and more" */
+	room = rows - v.lines - 3 - (nfailures ? (int)nfailures + 2 : 0);
+	if (rows > 0 && shown > (size_t)(room > 1 ? room : 1))
+		shown = (size_t)(room > 1 ? room : 1);
+	if (nrunning > 0) {
+		blank(&v);
+		put(&v, CTL_BOLD, "running", "");
+	}
+	for (i = 0; i < shown; i++)
+		put_running(&v, json_array_get(running, i));
+	if (shown < nrunning)
+		put(&v, CTL_DIM, "", "and %zu more", nrunning - shown);
+	if (nfailures > 0) {
+		blank(&v);
+		put(&v, CTL_BOLD, "failures", "");
+	}
+	for (i = 0; i < nfailures; i++)
+		put_failure(&v, json_array_get(failures, i));
+}

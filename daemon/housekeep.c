@@ -1,0 +1,164 @@
+/* housekeep.c - what a clock has to remind us of: progress of running trainers, free
+ * disk, retries that are due, time limits of studies, old folders. */
+#include "daemon/daemon.h"
+
+#include "base/fs.h"
+#include "base/num.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+enum {
+	TICK_MS = 500,
+	DISK_TICKS = 4, /* every 2 s */
+	SWEEP_TICKS = 2 * 600, /* every 10 min, first after the first */
+};
+
+static void look_at_disk(struct dpd *d)
+{
+	char free_text[DP_NUM_LEN], mark[DP_NUM_LEN];
+	struct statvfs v;
+	bool low;
+
+	if (statvfs(d->state_dir, &v) != 0)
+		return;
+	d->disk_free = (uint64_t)v.f_bavail * v.f_frsize;
+	low = d->disk_free < d->config.disk_watermark;
+	if (low != d->disk_low)
+		log_line(&d->log, low ? LOG_WARN : LOG_INFO, "",
+			 "%s of disk are free below %s, %s disk_watermark (%s): %s",
+			 dp_size_text(d->disk_free, free_text), d->state_dir,
+			 low ? "less than" : "more than",
+			 dp_size_text(d->config.disk_watermark, mark),
+			 low ? "nothing new starts" : "going on");
+	if (d->disk_low && !low)
+		sched_kick(d);
+	d->disk_low = low;
+}
+
+/* ---- retention: folders of attempts whose exit.json is old enough ---- */
+
+struct sweep {
+	char *root; /* STATE/studies */
+	time_t before;
+	unsigned removed;
+};
+
+/* Calls fn for each entry of a folder that is not hidden. */
+static void each_entry(const char *folder, struct sweep *sw,
+		       void (*fn)(const char *path, struct sweep *sw))
+{
+	DIR *dir = opendir(folder);
+	struct dirent *e;
+	char *path;
+
+	while (dir && (e = readdir(dir)) != NULL) {
+		if (e->d_name[0] == '.' || !(path = dp_path_join(folder, e->d_name)))
+			continue;
+		fn(path, sw);
+		free(path);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+/* An attempt without exit.json may be alive: it stays. */
+static void sweep_attempt(const char *path, struct sweep *sw)
+{
+	char *exit_file = dp_path_join(path, "exit.json");
+	struct stat st;
+
+	if (exit_file && stat(exit_file, &st) == 0 && st.st_mtime < sw->before &&
+	    dp_remove_tree(path, NULL) == DP_OK)
+		sw->removed++;
+	free(exit_file);
+}
+
+static void sweep_trial(const char *path, struct sweep *sw)
+{
+	each_entry(path, sw, sweep_attempt);
+}
+
+static void sweep_study(const char *path, struct sweep *sw)
+{
+	char *trials = dp_path_join(path, "trials");
+
+	if (trials)
+		each_entry(trials, sw, sweep_trial);
+	free(trials);
+}
+
+static void sweep_work(uv_work_t *w)
+{
+	struct sweep *sw = w->data;
+
+	each_entry(sw->root, sw, sweep_study);
+}
+
+static void sweep_done(uv_work_t *w, int status)
+{
+	struct sweep *sw = w->data;
+	struct dpd *d = (struct dpd *)((char *)w - offsetof(struct dpd, sweep_work));
+
+	(void)status;
+	if (sw->removed)
+		log_line(&d->log, LOG_INFO, "", "removed %u attempt folders by retention",
+			 sw->removed);
+	d->sweeping = false;
+	free(sw->root);
+	free(sw);
+}
+
+static void start_sweep(struct dpd *d)
+{
+	struct sweep *sw;
+
+	if (d->sweeping || !isfinite(d->config.retention))
+		return;
+	sw = calloc(1, sizeof *sw);
+	if (sw)
+		sw->root = dp_path_join(d->state_dir, "studies");
+	if (!sw || !sw->root) {
+		free(sw);
+		return;
+	}
+	sw->before = (time_t)((double)dp_now_us() / 1e6 - d->config.retention);
+	d->sweeping = true;
+	d->sweep_work.data = sw;
+	uv_queue_work(&d->loop, &d->sweep_work, sweep_work, sweep_done);
+}
+
+/* ---- the clock ---- */
+
+static void on_tick(uv_timer_t *timer)
+{
+	struct dpd *d = timer->data;
+
+	d->ticks++;
+	for (struct job *j = d->jobs; j; j = j->next)
+		if (j->phase == JOB_RUNNING)
+			job_read(j);
+	if (d->ticks % DISK_TICKS == 0)
+		look_at_disk(d);
+	if (d->ticks % SWEEP_TICKS == 0)
+		start_sweep(d);
+	for (uint32_t i = 0; i < d->state.nstudies; i++)
+		if (d->state.studies[i]->spec->search.max_time > 0)
+			study_settle(d, d->state.studies[i]);
+	if (d->backoffs)
+		sched_kick(d);
+	client_poll_changes(d);
+}
+
+void housekeep_start(struct dpd *d)
+{
+	look_at_disk(d);
+	uv_timer_init(&d->loop, &d->tick);
+	d->tick.data = d;
+	uv_timer_start(&d->tick, on_tick, TICK_MS, TICK_MS);
+}

@@ -1,0 +1,472 @@
+/* main.c - dparetod: options, ordered start, signals, ordered stop. */
+#include "config.h"
+#include "daemon/daemon.h"
+
+#include "base/fs.h"
+#include "base/num.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- the command line ---- */
+
+struct settings { /* what was said on the command line, beside the config options */
+	const char *state, *socket, *config, *log_file;
+	int control_fd;
+	/* config options, to be set again after each reading of the file */
+	const char *names[32], *values[32];
+	int count;
+};
+
+enum { OPT_STATE = 256, OPT_SOCKET, OPT_CONFIG, OPT_LOG_FILE, OPT_CONTROL_FD, OPT_CONFIG_ROW };
+
+static const struct option own_options[] = {
+	{ "state", required_argument, NULL, OPT_STATE },
+	{ "socket", required_argument, NULL, OPT_SOCKET },
+	{ "config", required_argument, NULL, OPT_CONFIG },
+	{ "log-file", required_argument, NULL, OPT_LOG_FILE },
+	{ "control-fd", required_argument, NULL, OPT_CONTROL_FD },
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'V' },
+};
+
+static void print_help(void)
+{
+	size_t n;
+	const struct config_doc *docs = config_docs(&n);
+
+	printf("usage: dparetod [options]\n\n"
+	       "Runs studies: proposes points, starts trainers, journals every result.\n"
+	       "Stays in the foreground and logs to stderr; dparetoctl controls it.\n\n"
+	       "  --state DIR          state folder (default /var/lib/dpareto for root, else\n"
+	       "                       ~/.local/state/dpareto)\n"
+	       "  --socket PATH        control socket, or 'none' (default\n"
+	       "                       /run/dpareto/dparetod.sock for root, else under\n"
+	       "                       $XDG_RUNTIME_DIR)\n"
+	       "  --config FILE        configuration (YAML), read again on SIGHUP\n"
+	       "  --log-file FILE      append the log to FILE\n"
+	       "  --control-fd N       N is a connected socket that speaks the control protocol;\n"
+	       "                       when it closes, the daemon stops\n"
+	       "  -h, --help           this text\n"
+	       "  -V, --version        version and formats\n\n"
+	       "Options that the configuration file knows too (there with '_' for '-'):\n");
+	for (size_t i = 0; i < n; i++) {
+		char flag[64];
+
+		snprintf(flag, sizeof flag, "--%s", docs[i].name);
+		for (char *p = flag; *p; p++)
+			*p = *p == '_' ? '-' : *p;
+		printf("  %-20s %s\n%23s(%s; default: %s)\n", flag, docs[i].help, "",
+		       docs[i].type, docs[i].otherwise);
+	}
+	printf("\nSignals: TERM and INT stop (see --stop-policy; a second one stops at once and\n"
+	       "leaves trainers running), HUP reads the configuration again.\n\n"
+	       "Examples:\n"
+	       "  dparetod                                   for yourself\n"
+	       "  dparetod --state /srv/dp --slots 8         eight trainers at once\n"
+	       "  dparetod --config /etc/dpareto.yaml        as a service; see systemd/\n");
+}
+
+/* getopt's table: our own options and a row for each of the configuration's. */
+static struct option *option_table(void)
+{
+	size_t n, own = DP_COUNT(own_options);
+	const struct config_doc *docs = config_docs(&n);
+	struct option *table = calloc(own + n + 1, sizeof *table);
+
+	if (!table)
+		return NULL;
+	memcpy(table, own_options, sizeof own_options);
+	for (size_t i = 0; i < n; i++) {
+		char *flag = strdup(docs[i].name);
+
+		for (char *p = flag; p && *p; p++)
+			*p = *p == '_' ? '-' : *p;
+		table[own + i] = (struct option){ flag, required_argument, NULL,
+						  (int)(OPT_CONFIG_ROW + i) };
+	}
+	return table;
+}
+
+static int parse_command_line(struct settings *s, int argc, char **argv)
+{
+	struct option *table = option_table();
+	size_t n;
+	const struct config_doc *docs = config_docs(&n);
+	int64_t fd;
+	int c, code = -1;
+
+	s->control_fd = -1;
+	while (table && (c = getopt_long(argc, argv, "hV", table, NULL)) != -1) {
+		switch (c) {
+		case 'h':
+			print_help();
+			code = 0;
+			goto out;
+		case 'V':
+			printf("dparetod %s (journal format %d)\n", PACKAGE_VERSION,
+			       DP_JOURNAL_FORMAT);
+			code = 0;
+			goto out;
+		case OPT_STATE:
+			s->state = optarg;
+			break;
+		case OPT_SOCKET:
+			s->socket = optarg;
+			break;
+		case OPT_CONFIG:
+			s->config = optarg;
+			break;
+		case OPT_LOG_FILE:
+			s->log_file = optarg;
+			break;
+		case OPT_CONTROL_FD:
+			if (!dp_int_parse(optarg, &fd) || fd < 3 || fd > 1 << 20) {
+				fprintf(stderr, "dparetod: --control-fd takes a descriptor, 3 "
+						"or above\n");
+				code = 2;
+				goto out;
+			}
+			s->control_fd = (int)fd;
+			break;
+		case '?':
+			fprintf(stderr, "Try 'dparetod --help'.\n");
+			code = 2;
+			goto out;
+		default:
+			if (s->count == (int)DP_COUNT(s->names)) {
+				fprintf(stderr, "dparetod: too many options\n");
+				code = 2;
+				goto out;
+			}
+			s->names[s->count] = docs[c - OPT_CONFIG_ROW].name;
+			s->values[s->count++] = optarg;
+		}
+	}
+	if (optind < argc) {
+		fprintf(stderr, "dparetod: unexpected '%s'; studies are submitted with "
+				"'dparetoctl submit'\nTry 'dparetod --help'.\n", argv[optind]);
+		code = 2;
+	}
+out:
+	for (size_t i = 0; table && i < n; i++)
+		free((char *)table[DP_COUNT(own_options) + i].name);
+	free(table);
+	return code;
+}
+
+/* Defaults, then the file, then the command line. */
+static int load_config(struct config *c, const char *path, const struct settings *s,
+		       struct dp_err *err)
+{
+	int code;
+
+	config_defaults(c);
+	code = path ? config_read(c, path, err) : DP_OK;
+	for (int i = 0; i < s->count && code == DP_OK; i++) {
+		code = config_set(c, s->names[i], s->values[i], err);
+		if (code != DP_OK)
+			dp_err_prefix(err, "command line");
+	}
+	return code;
+}
+
+/* ---- reload ---- */
+
+/* Names an option in `list` if its value differs. */
+static void note(json_t *list, bool differs, const char *name)
+{
+	if (differs)
+		json_array_append_new(list, json_string(name));
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
+void daemon_reload(struct dpd *d, json_t *changed, json_t *ignored, struct dp_err *err)
+{
+	struct config new, *old = &d->config;
+
+	(void)ignored; /* every option of today can change while running */
+	if (load_config(&new, d->config_path, d->settings, err) != DP_OK) {
+		log_line(&d->log, LOG_ERROR, "", "configuration not reloaded: %s", err->msg);
+		config_clear(&new);
+		return;
+	}
+	note(changed, new.slots != old->slots, "slots");
+	note(changed, !same_text(new.socket_group, old->socket_group), "socket_group");
+	note(changed, new.log_level != old->log_level, "log_level");
+	note(changed, new.retention != old->retention, "retention");
+	note(changed, new.disk_watermark != old->disk_watermark, "disk_watermark");
+	note(changed, new.stop_policy != old->stop_policy, "stop_policy");
+	note(changed, new.max_clients != old->max_clients, "max_clients");
+	config_clear(old);
+	*old = new;
+	d->log.level = new.log_level;
+	log_line(&d->log, LOG_INFO, "", "configuration reloaded, %zu options changed",
+		 json_array_size(changed));
+	sched_kick(d);
+}
+
+/* ---- stopping ---- */
+
+void daemon_stop_check(struct dpd *d)
+{
+	if (!d->stopping)
+		return;
+	if (d->stop_policy != STOP_LEAVE)
+		for (struct job *j = d->jobs; j; j = j->next)
+			if (j->phase != JOB_PLANNED)
+				return;
+	if (!d->trouble && dp_journal_durable(d->journal) < d->last_ticket)
+		return;
+	uv_stop(&d->loop);
+}
+
+void daemon_stop(struct dpd *d, enum stop_policy policy, const char *why)
+{
+	if (d->stopping) { /* asked twice: no more waiting */
+		d->stop_policy = STOP_LEAVE;
+		daemon_stop_check(d);
+		return;
+	}
+	d->stopping = true;
+	d->stop_policy = policy;
+	log_line(&d->log, LOG_INFO, "", "stopping (%s), policy %s, %u trainers running", why,
+		 stop_policy_text(policy), d->njobs);
+	notify_state("STOPPING=1");
+	server_stop(d);
+	for (struct job *j = d->jobs; j && policy == STOP_KILL; j = j->next)
+		if (j->phase == JOB_RUNNING)
+			d->executor->cancel(j);
+	daemon_stop_check(d);
+}
+
+static void on_signal(uv_signal_t *h, int number)
+{
+	struct dpd *d = h->data;
+	struct dp_err err;
+
+	if (number == SIGHUP) {
+		json_t *changed = json_array();
+
+		notify_state("RELOADING=1");
+		daemon_reload(d, changed, NULL, &err);
+		notify_state("READY=1");
+		json_decref(changed);
+		return;
+	}
+	daemon_stop(d, d->config.stop_policy, strsignal(number));
+}
+
+static void on_watchdog(uv_timer_t *t)
+{
+	(void)t;
+	notify_state("WATCHDOG=1");
+}
+
+/* ---- starting ---- */
+
+static char *own_folder(void)
+{
+	char path[4096];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+
+	if (n <= 0)
+		return NULL;
+	path[n] = '\0';
+	*strrchr(path, '/') = '\0';
+	return strdup(path);
+}
+
+/* The folders, made absolute so that attempts can be told where they are. */
+static int find_folders(struct dpd *d, const struct settings *s, struct dp_err *err)
+{
+	char *state = s->state ? strdup(s->state) : dp_default_state_dir();
+	int code = DP_OK;
+
+	if (!state)
+		return dp_fail(err, DP_E_USAGE, "no home folder is known; name one with --state");
+	code = dp_mkdirs(state, 0700, err);
+	if (code == DP_OK)
+		d->state_dir = realpath(state, NULL);
+	free(state);
+	if (code != DP_OK)
+		return dp_err_prefix(err, "state folder");
+	d->bin_dir = own_folder();
+	d->shim = d->bin_dir ? dp_path_join(d->bin_dir, "dpareto-shim") : NULL;
+	if (s->socket && strcmp(s->socket, "none") == 0)
+		d->socket_path = NULL;
+	else
+		d->socket_path = s->socket ? strdup(s->socket) : dp_default_socket();
+	if (!d->state_dir || !d->shim)
+		return dp_fail(err, DP_E_FAILED, "cannot find the folder of dparetod itself");
+	if (access(d->shim, X_OK) != 0) {
+		dp_fail(err, DP_E_NOT_FOUND, "dpareto-shim is not at %s", d->shim);
+		return dp_hint(err, "install it beside dparetod");
+	}
+	return DP_OK;
+}
+
+static int open_log(struct dpd *d, const struct settings *s, struct dp_err *err)
+{
+	d->log.level = d->config.log_level;
+	d->log.fd = STDERR_FILENO;
+	d->log.journald = !s->log_file && getenv("JOURNAL_STREAM") != NULL;
+	if (!s->log_file)
+		return DP_OK;
+	d->log.fd = open(s->log_file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+	if (d->log.fd < 0)
+		return dp_fail_errno(err, errno, "cannot open the log %s", s->log_file);
+	return DP_OK;
+}
+
+static void wake_loop(void *arg)
+{
+	uv_async_send(arg);
+}
+
+/* Journal and state: opened, replayed, and handed to the writer thread. */
+static int open_journal(struct dpd *d, struct dp_err *err)
+{
+	struct dp_journal_options opt = { 0 };
+	char *folder = dp_path_join(d->state_dir, "journal");
+	int64_t began = dp_mono_us();
+	int code;
+
+	if (!folder)
+		return dp_fail(err, DP_E_NOMEM, "out of memory");
+	code = dp_journal_open(folder, &opt, &d->journal, err);
+	free(folder);
+	if (code == DP_OK)
+		code = dp_state_replay(&d->state, d->journal, 0, err);
+	if (code == DP_OK)
+		code = dp_journal_next_study(d->journal, &d->next_study, err);
+	if (code != DP_OK)
+		return code;
+	log_line(&d->log, LOG_INFO, "", "replayed %u studies in %.1f ms", d->state.nstudies,
+		 (double)(dp_mono_us() - began) / 1e3);
+	uv_async_init(&d->loop, &d->journal_async, on_journal);
+	d->journal_async.data = d;
+	return dp_journal_start(d->journal, wake_loop, &d->journal_async, err);
+}
+
+static void watch_signal(struct dpd *d, uv_signal_t *h, int number)
+{
+	uv_signal_init(&d->loop, h);
+	h->data = d;
+	uv_signal_start(h, on_signal, number);
+}
+
+static int start(struct dpd *d, const struct settings *s, struct dp_err *err)
+{
+	uint64_t watchdog = notify_watchdog() / 1000;
+	int code, systemd_fd = notify_socket();
+
+	/* order matters: state first, then what may change it, then who may ask */
+	code = open_journal(d, err);
+	if (code != DP_OK)
+		return code;
+	sched_init(d);
+	watch_signal(d, &d->on_term, SIGTERM);
+	watch_signal(d, &d->on_int, SIGINT);
+	watch_signal(d, &d->on_hup, SIGHUP);
+	housekeep_start(d);
+	recover(d);
+	code = server_start(d, systemd_fd, err);
+	if (code == DP_OK && s->control_fd >= 0)
+		code = server_add_fd(d, s->control_fd, true, err);
+	if (code != DP_OK)
+		return code;
+	uv_timer_init(&d->loop, &d->watchdog);
+	if (watchdog)
+		uv_timer_start(&d->watchdog, on_watchdog, watchdog, watchdog);
+	sched_kick(d);
+	log_line(&d->log, LOG_INFO, "", "dparetod %s ready: %u slots, state in %s, socket %s",
+		 PACKAGE_VERSION, d->config.slots, d->state_dir,
+		 d->socket_path ? d->socket_path : "none");
+	notify_state("READY=1");
+	return DP_OK;
+}
+
+static void close_handle(uv_handle_t *h, void *arg)
+{
+	(void)arg;
+	if (!uv_is_closing(h))
+		uv_close(h, NULL);
+}
+
+/* Frees what a leak checker would ask about; trainers that were left go on. */
+static void finish(struct dpd *d)
+{
+	struct after *a;
+	struct backoff *b;
+
+	d->closed = true; /* from here on callbacks only clean up */
+	dp_journal_close(d->journal);
+	server_stop(d);
+	server_drop_clients(d);
+	uv_walk(&d->loop, close_handle, NULL);
+	uv_run(&d->loop, UV_RUN_DEFAULT);
+	uv_loop_close(&d->loop);
+	while (d->jobs)
+		job_free(d->jobs);
+	while ((a = d->after_first) != NULL) {
+		d->after_first = a->next;
+		free(a);
+	}
+	while ((b = d->backoffs) != NULL) {
+		d->backoffs = b->next;
+		free(b);
+	}
+	dp_state_free(&d->state);
+	config_clear(&d->config);
+	free(d->state_dir);
+	free(d->bin_dir);
+	free(d->shim);
+	free(d->socket_path);
+}
+
+int main(int argc, char **argv)
+{
+	struct settings s = { 0 };
+	struct dpd d = { .executor = &executor_local, .settings = &s };
+	struct dp_err err;
+	int code = parse_command_line(&s, argc, argv);
+
+	if (code >= 0)
+		return code;
+	signal(SIGPIPE, SIG_IGN);
+	umask(027);
+	d.started = dp_now_us();
+	d.after_last = &d.after_first;
+	d.config_path = (char *)s.config;
+	uv_loop_init(&d.loop);
+	code = load_config(&d.config, s.config, &s, &err);
+	if (code == DP_OK)
+		code = open_log(&d, &s, &err);
+	if (code == DP_OK)
+		code = find_folders(&d, &s, &err);
+	if (code == DP_OK)
+		code = start(&d, &s, &err);
+	if (code != DP_OK) {
+		fprintf(stderr, "dparetod: %s\n", err.msg);
+		if (err.hint[0])
+			fprintf(stderr, "hint: %s\n", err.hint);
+		finish(&d);
+		return dp_code_exit(code);
+	}
+	uv_run(&d.loop, UV_RUN_DEFAULT);
+	log_line(&d.log, LOG_INFO, "", "stopped");
+	finish(&d);
+	return 0;
+}

@@ -1,0 +1,121 @@
+/* buf.c - a growing byte buffer with a hard maximum. */
+#include "base/buf.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void dp_buf_free(struct dp_buf *b)
+{
+	free(b->data);
+	b->data = NULL;
+	b->len = b->cap = 0;
+	b->failed = false;
+}
+
+void dp_buf_clear(struct dp_buf *b)
+{
+	b->len = 0;
+	b->failed = false;
+	if (b->data)
+		b->data[0] = '\0';
+}
+
+/* Makes room for n more bytes and the NUL. */
+static bool reserve(struct dp_buf *b, size_t n)
+{
+	size_t need, cap;
+	char *p;
+
+	if (b->failed)
+		return false;
+	if (n > SIZE_MAX / 2 - b->len || (b->max && b->len + n > b->max)) {
+		b->failed = true;
+		return false;
+	}
+	need = b->len + n + 1;
+	if (need <= b->cap)
+		return true;
+	cap = b->cap ? b->cap : 64;
+	while (cap < need)
+		cap *= 2;
+	p = realloc(b->data, cap);
+	if (!p) {
+		b->failed = true;
+		return false;
+	}
+	b->data = p;
+	b->cap = cap;
+	return true;
+}
+
+void dp_buf_add(struct dp_buf *b, const void *p, size_t n)
+{
+	if (!reserve(b, n))
+		return;
+	if (n)
+		memcpy(b->data + b->len, p, n);
+	b->len += n;
+	b->data[b->len] = '\0';
+}
+
+void dp_buf_puts(struct dp_buf *b, const char *s)
+{
+	dp_buf_add(b, s, strlen(s));
+}
+
+void dp_buf_putc(struct dp_buf *b, char c)
+{
+	dp_buf_add(b, &c, 1);
+}
+
+void dp_buf_printf(struct dp_buf *b, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	if (n < 0) {
+		b->failed = true;
+		return;
+	}
+	if (!reserve(b, (size_t)n))
+		return;
+	va_start(ap, fmt);
+	vsnprintf(b->data + b->len, (size_t)n + 1, fmt, ap);
+	va_end(ap);
+	b->len += (size_t)n;
+}
+
+void dp_buf_drop(struct dp_buf *b, size_t n)
+{
+	if (n > b->len)
+		n = b->len;
+	if (!b->data)
+		return;
+	memmove(b->data, b->data + n, b->len - n + 1);
+	b->len -= n;
+}
+
+char *dp_buf_detach(struct dp_buf *b)
+{
+	char *p;
+
+	if (!b->data)
+		dp_buf_puts(b, "");
+	if (b->failed) {
+		dp_buf_free(b);
+		return NULL;
+	}
+	p = b->data;
+	b->data = NULL;
+	b->len = b->cap = 0;
+	return p;
+}
+
+const char *dp_buf_text(const struct dp_buf *b)
+{
+	return b->data ? b->data : "";
+}

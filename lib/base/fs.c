@@ -1,0 +1,229 @@
+/* fs.c - files: whole reads with a limit, atomic writes, folders. */
+#include "base/fs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fts.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int dp_fail_errno(struct dp_err *err, int errnum, const char *fmt, ...)
+{
+	char what[400];
+	va_list ap;
+	int code;
+
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof what, fmt, ap);
+	va_end(ap);
+	switch (errnum) {
+	case ENOENT:
+	case ENOTDIR:
+		code = DP_E_NOT_FOUND;
+		break;
+	case EACCES:
+	case EPERM:
+	case EROFS:
+		code = DP_E_DENIED;
+		break;
+	case ENOMEM:
+		code = DP_E_NOMEM;
+		break;
+	case EEXIST:
+		code = DP_E_EXISTS;
+		break;
+	default:
+		code = DP_E_IO;
+	}
+	return dp_fail(err, code, "%s: %s", what, strerror(errnum));
+}
+
+int dp_read_file(const char *path, size_t max, struct dp_buf *out, struct dp_err *err)
+{
+	char chunk[65536];
+	ssize_t n;
+	int fd, code = DP_OK;
+
+	dp_buf_clear(out);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0)
+		return dp_fail_errno(err, errno, "cannot open %s", path);
+	while ((n = read(fd, chunk, sizeof chunk)) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			code = dp_fail_errno(err, errno, "cannot read %s", path);
+			break;
+		}
+		if (out->len + (size_t)n > max) {
+			code = dp_fail(err, DP_E_LIMIT, "%s is larger than %zu bytes",
+				       path, max);
+			break;
+		}
+		dp_buf_add(out, chunk, (size_t)n);
+	}
+	close(fd);
+	if (code == DP_OK && out->failed)
+		code = dp_fail(err, DP_E_NOMEM, "no memory to read %s", path);
+	return code;
+}
+
+static int write_all(int fd, const char *p, size_t len)
+{
+	while (len > 0) {
+		ssize_t n = write(fd, p, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		p += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+int dp_write_file(const char *path, const void *data, size_t len, bool sync,
+		  struct dp_err *err)
+{
+	size_t room = strlen(path) + sizeof ".tmp";
+	char *tmp = malloc(room);
+	int fd, e;
+
+	if (!tmp)
+		return dp_fail(err, DP_E_NOMEM, "no memory to write %s", path);
+	snprintf(tmp, room, "%s.tmp", path);
+	fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (fd < 0)
+		goto failed;
+	if (write_all(fd, data, len) != 0 || (sync && fdatasync(fd) != 0)) {
+		e = errno;
+		close(fd);
+		unlink(tmp);
+		errno = e;
+		goto failed;
+	}
+	if (close(fd) != 0 || rename(tmp, path) != 0)
+		goto failed;
+	free(tmp);
+	return DP_OK;
+failed:
+	e = errno;
+	free(tmp);
+	return dp_fail_errno(err, e, "cannot write %s", path);
+}
+
+int dp_mkdirs(const char *path, unsigned mode, struct dp_err *err)
+{
+	char *copy = strdup(path), *p = copy;
+	struct stat st;
+
+	if (!copy)
+		return dp_fail(err, DP_E_NOMEM, "no memory for %s", path);
+	for (;;) {
+		p += strspn(p, "/");
+		p += strcspn(p, "/");
+		bool last = *p == '\0';
+		*p = '\0';
+		if (mkdir(copy, mode) != 0 && errno != EEXIST) {
+			int e = errno;
+
+			dp_fail_errno(err, e, "cannot create the folder %s", copy);
+			free(copy);
+			return err ? err->code : DP_E_IO;
+		}
+		if (last)
+			break;
+		*p = '/';
+	}
+	free(copy);
+	if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode))
+		return dp_fail(err, DP_E_EXISTS, "%s exists and is not a folder", path);
+	return DP_OK;
+}
+
+int dp_remove_tree(const char *path, struct dp_err *err)
+{
+	char *roots[] = { (char *)path, NULL };
+	FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_NOSTAT, NULL);
+	FTSENT *e;
+	int code = DP_OK;
+
+	if (!walk)
+		return dp_fail_errno(err, errno, "cannot remove %s", path);
+	while ((e = fts_read(walk)) != NULL) {
+		int rc = 0;
+
+		if (e->fts_info == FTS_D)
+			continue;
+		rc = e->fts_info == FTS_DP ? rmdir(e->fts_path) : unlink(e->fts_path);
+		if (rc != 0 && errno != ENOENT)
+			code = dp_fail_errno(err, errno, "cannot remove %s", e->fts_path);
+	}
+	fts_close(walk);
+	return code;
+}
+
+char *dp_path_join(const char *a, const char *b)
+{
+	size_t na = strlen(a);
+	struct dp_buf out = DP_BUF_INIT;
+
+	dp_buf_puts(&out, a);
+	if (na == 0 || a[na - 1] != '/')
+		dp_buf_putc(&out, '/');
+	dp_buf_puts(&out, b);
+	return dp_buf_detach(&out);
+}
+
+char *dp_path_dir_absolute(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *dir, *real;
+
+	if (!slash)
+		return realpath(".", NULL);
+	dir = strndup(path, slash == path ? 1 : (size_t)(slash - path));
+	if (!dir)
+		return NULL;
+	real = realpath(dir, NULL);
+	free(dir);
+	return real;
+}
+
+/* An XDG variable counts only if it is an absolute path. */
+static const char *xdg(const char *name)
+{
+	const char *v = getenv(name);
+
+	return v && v[0] == '/' ? v : NULL;
+}
+
+char *dp_default_state_dir(void)
+{
+	const char *base = xdg("XDG_STATE_HOME"), *home = getenv("HOME");
+
+	if (geteuid() == 0 && !base)
+		return strdup("/var/lib/dpareto");
+	if (base)
+		return dp_path_join(base, "dpareto");
+	return home ? dp_path_join(home, ".local/state/dpareto") : NULL;
+}
+
+char *dp_default_socket(void)
+{
+	const char *base = xdg("XDG_RUNTIME_DIR");
+	char *dir, *path;
+
+	if (base)
+		return dp_path_join(base, "dpareto/dparetod.sock");
+	if (geteuid() == 0)
+		return strdup("/run/dpareto/dparetod.sock");
+	dir = dp_default_state_dir();
+	path = dir ? dp_path_join(dir, "dparetod.sock") : NULL;
+	free(dir);
+	return path;
+}

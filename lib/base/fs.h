@@ -1,0 +1,32 @@
+/* fs.h - files: whole reads with a limit, atomic writes, folders. */
+#ifndef DP_FS_H
+#define DP_FS_H
+#include "base/base.h"
+#include "base/buf.h"
+
+/* Reads a whole file into *out (replacing what it held). DP_E_LIMIT when it is
+ * longer than max bytes, DP_E_NOT_FOUND, DP_E_DENIED, DP_E_IO. */
+DP_MUSTCHECK int dp_read_file(const char *path, size_t max, struct dp_buf *out,
+			      struct dp_err *err);
+/* Writes a file whole or not at all: a temporary beside it, then rename; with
+ * `sync` the data is on the disk before the name is. */
+DP_MUSTCHECK int dp_write_file(const char *path, const void *data, size_t len, bool sync,
+			       struct dp_err *err);
+/* mkdir -p; what exists is fine if it is a folder. */
+DP_MUSTCHECK int dp_mkdirs(const char *path, unsigned mode, struct dp_err *err);
+/* rm -r, without following symbolic links; what is gone already is fine. */
+DP_MUSTCHECK int dp_remove_tree(const char *path, struct dp_err *err);
+/* An error for a failed system call: picks the code from errno. */
+int dp_fail_errno(struct dp_err *err, int errnum, const char *fmt, ...) DP_PRINTF(3, 4);
+
+/* a/b; the caller frees it; NULL without memory. */
+char *dp_path_join(const char *a, const char *b);
+/* The folder part of a path, absolute; the caller frees it; NULL on failure. */
+char *dp_path_dir_absolute(const char *path);
+
+/* Folders of the XDG base directory rules, or the system's for root. The caller
+ * frees them; NULL if no home can be found. */
+char *dp_default_state_dir(void); /* /var/lib/dpareto or ~/.local/state/dpareto */
+char *dp_default_socket(void); /* /run/dpareto/dparetod.sock or under XDG_RUNTIME_DIR */
+
+#endif

@@ -1,0 +1,176 @@
+/* json.c - what jansson leaves to us: shortest doubles, non-finite numbers as
+ * strings, strict reading. */
+#include "base/json.h"
+
+#include "base/num.h"
+
+#include <math.h>
+#include <string.h>
+
+json_t *dp_json_real(double x)
+{
+	char text[DP_NUM_LEN];
+
+	return isfinite(x) ? json_real(x) : json_string(dp_num_text(x, text));
+}
+
+bool dp_json_to_real(const json_t *v, double *x)
+{
+	if (json_is_number(v)) {
+		*x = json_number_value(v);
+		return true;
+	}
+	if (json_is_string(v) && dp_num_parse(json_string_value(v), x))
+		return !isfinite(*x);
+	return false;
+}
+
+int dp_json_parse(const char *text, size_t len, json_t **out, struct dp_err *err)
+{
+	json_error_t e;
+	json_t *v = json_loadb(text, len, JSON_REJECT_DUPLICATES, &e);
+
+	if (!v)
+		return dp_fail(err, DP_E_INVALID, "not JSON: %s at line %d, column %d",
+			       e.text, e.line, e.column);
+	*out = v;
+	return DP_OK;
+}
+
+static void newline(struct dp_buf *out, int indent, int depth)
+{
+	if (!indent)
+		return;
+	dp_buf_putc(out, '\n');
+	for (int i = 0; i < indent * depth; i++)
+		dp_buf_putc(out, ' ');
+}
+
+static void dump_string(struct dp_buf *out, const char *s, size_t len)
+{
+	const unsigned char *p = (const unsigned char *)s;
+
+	dp_buf_putc(out, '"');
+	for (size_t i = 0; i < len; i++) {
+		switch (p[i]) {
+		case '"':
+			dp_buf_puts(out, "\\\"");
+			break;
+		case '\\':
+			dp_buf_puts(out, "\\\\");
+			break;
+		case '\n':
+			dp_buf_puts(out, "\\n");
+			break;
+		case '\t':
+			dp_buf_puts(out, "\\t");
+			break;
+		default:
+			if (p[i] < 0x20 || p[i] == 0x7f)
+				dp_buf_printf(out, "\\u%04x", p[i]);
+			else
+				dp_buf_putc(out, (char)p[i]);
+		}
+	}
+	dp_buf_putc(out, '"');
+}
+
+static void dump(struct dp_buf *out, const json_t *v, int indent, int depth)
+{
+	char text[DP_NUM_LEN];
+	const char *key, *sep = "";
+	json_t *member;
+	size_t i;
+
+	switch (json_typeof(v)) {
+	case JSON_OBJECT:
+		dp_buf_putc(out, '{');
+		json_object_foreach ((json_t *)v, key, member) {
+			dp_buf_puts(out, sep);
+			newline(out, indent, depth + 1);
+			dump_string(out, key, strlen(key));
+			dp_buf_puts(out, indent ? ": " : ":");
+			dump(out, member, indent, depth + 1);
+			sep = ",";
+		}
+		if (*sep)
+			newline(out, indent, depth);
+		dp_buf_putc(out, '}');
+		break;
+	case JSON_ARRAY:
+		dp_buf_putc(out, '[');
+		json_array_foreach (v, i, member) {
+			dp_buf_puts(out, sep);
+			newline(out, indent, depth + 1);
+			dump(out, member, indent, depth + 1);
+			sep = ",";
+		}
+		if (*sep)
+			newline(out, indent, depth);
+		dp_buf_putc(out, ']');
+		break;
+	case JSON_STRING:
+		dump_string(out, json_string_value(v), json_string_length(v));
+		break;
+	case JSON_INTEGER:
+		dp_buf_printf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
+		break;
+	case JSON_REAL:
+		dp_buf_puts(out, dp_num_text(json_real_value(v), text));
+		break;
+	case JSON_TRUE:
+		dp_buf_puts(out, "true");
+		break;
+	case JSON_FALSE:
+		dp_buf_puts(out, "false");
+		break;
+	case JSON_NULL:
+		dp_buf_puts(out, "null");
+		break;
+	}
+}
+
+void dp_json_dump(struct dp_buf *out, const json_t *v, int indent)
+{
+	dump(out, v, indent, 0);
+}
+
+json_t *dp_json_error(const struct dp_err *err)
+{
+	/* a message built from foreign bytes may not be valid UTF-8 */
+	json_t *message = json_string(err->msg);
+
+	if (!message)
+		message = json_string(dp_code_text(err->code));
+	return json_pack("{s:i, s:s, s:o, s:s?}", "code", dp_code_exit(err->code), "kind",
+			 dp_code_kind(err->code), "message", message, "hint",
+			 err->hint[0] ? err->hint : NULL);
+}
+
+void dp_json_to_error(const json_t *v, struct dp_err *err)
+{
+	dp_fail(err, dp_code_from_kind(dp_json_str(v, "kind", NULL)), "%s",
+		dp_json_str(v, "message", "an error without a message"));
+	dp_hint(err, "%s", dp_json_str(v, "hint", ""));
+}
+
+const char *dp_json_str(const json_t *object, const char *key, const char *otherwise)
+{
+	const char *s = json_string_value(json_object_get(object, key));
+
+	return s ? s : otherwise;
+}
+
+int64_t dp_json_int(const json_t *object, const char *key, int64_t otherwise)
+{
+	const json_t *v = json_object_get(object, key);
+
+	return json_is_integer(v) ? json_integer_value(v) : otherwise;
+}
+
+bool dp_json_bool(const json_t *object, const char *key, bool otherwise)
+{
+	const json_t *v = json_object_get(object, key);
+
+	return json_is_boolean(v) ? json_is_true(v) : otherwise;
+}

@@ -1,0 +1,27 @@
+/* front.h - Pareto fronts and hypervolume. Minimisation throughout: callers negate
+ * what is maximised (and the reference point with it).
+ *
+ * Points are rows of p doubles, contiguous. Policy: u dominates v if u_j <= v_j for
+ * all j and u_j < v_j for some j. A row with a NaN is on no front, dominates nothing
+ * and adds no volume; +inf and -inf are ordinary values for dominance. Of equal rows
+ * only the first counts. */
+#ifndef DP_FRONT_H
+#define DP_FRONT_H
+#include "base/base.h"
+
+bool dp_dominates(const double *u, const double *v, size_t p);
+
+/* Puts the indexes of the non-dominated rows of y (n x p) in `front` (room for n),
+ * ordered by the first coordinate, then the second and so on, then the index.
+ * *count gets how many. DP_OK or DP_E_NOMEM. */
+DP_MUSTCHECK int dp_front(const double *y, size_t n, size_t p, size_t *front,
+			  size_t *count);
+
+/* Volume dominated by the rows of y (n x p, any rows, dominated ones too) and bounded
+ * by ref. Rows not better than ref in every coordinate add nothing; a row of -inf
+ * gives +inf. Exact for any p: p = 1 trivially, p = 2 in n log n, p = 3 in n log n or
+ * n^2, more by WFG (While, Bradstreet & Barone 2012). DP_OK or DP_E_NOMEM. */
+DP_MUSTCHECK int dp_hypervolume(const double *y, size_t n, size_t p, const double *ref,
+				double *volume);
+
+#endif

@@ -1,0 +1,175 @@
+/* journal.h - the append-only record of everything that happened, in LMDB.
+ *
+ * The journal is the only truth: state.h folds it into what is known now. Records
+ * are keyed (study, sequence number), both counted from 1 and 0 and never reused,
+ * so the position in the journal says what was known when something was decided. */
+#ifndef DP_JOURNAL_H
+#define DP_JOURNAL_H
+#include "base/base.h"
+#include "base/buf.h"
+#include "trial/trial.h"
+#include <jansson.h>
+
+/* ---- events (event.c) ---- */
+
+/* Every type of record: number as stored, name as dumped. Numbers are never
+ * reused. */
+#define DP_EVENTS(X)                                                                     \
+	X(STUDY_CREATED, 1, "study-created")                                             \
+	X(STUDY_AMENDED, 2, "study-amended")                                             \
+	X(STUDY_MOVED, 3, "study-moved")                                                 \
+	X(TRIAL_PROPOSED, 4, "trial-proposed")                                           \
+	X(ATTEMPT_PLANNED, 5, "attempt-planned")                                         \
+	X(ATTEMPT_ADOPTED, 6, "attempt-adopted")                                         \
+	X(ATTEMPT_ENDED, 7, "attempt-ended")                                             \
+	X(TRIAL_ENDED, 8, "trial-ended")                                                 \
+	X(TRIAL_CANCEL_ASKED, 9, "trial-cancel-asked")                                   \
+	X(TRIAL_RETRY_ASKED, 10, "trial-retry-asked")
+
+enum dp_event_type {
+#define X(name, number, text) DP_EV_##name = number,
+	DP_EVENTS(X)
+#undef X
+};
+
+enum {
+	DP_EVENT_VERSION = 1
+}; /* of every record written today */
+enum {
+	DP_RUN_ALL = -1
+}; /* an attempt that makes all runs of its trial */
+
+/* One record in memory. Which fields a type uses is in event.c's table; the others
+ * are zero. Strings and arrays belong to the caller when encoding; a decoded event
+ * points into its own arena and lives until dp_event_clear(). */
+struct dp_event {
+	enum dp_event_type type;
+	uint32_t study; /* key, part one; from 1 */
+	uint32_t seq;   /* key, part two; from 0 within the study */
+	int64_t time;   /* microseconds since 1970 */
+
+	/* study-created */
+	const char *name, *text, *path, *dir; /* dir: folder of the study file */
+	/* study-amended: NaN where unchanged */
+	double evaluations, parallel, priority;
+	/* study-moved; state also in trial-ended ("ok", "diverged", "failed",
+	 * "cancelled"); reason wherever there is one */
+	const char *state, *reason;
+
+	uint32_t trial;
+	/* trial-proposed */
+	const char *source;   /* "random", "grid", "dpareto", ... */
+	uint32_t basis;       /* conditioned on the study's records before this seq */
+	const double *params; /* one per parameter of the study, see study.h */
+	uint32_t nparams;
+	/* attempt-* */
+	int32_t run; /* DP_RUN_ALL or the one run of this process */
+	uint32_t attempt;
+	/* attempt-ended */
+	enum dp_end end;
+	bool counted; /* false: says nothing about the trial (never started, daemon
+		       * stopped), so it costs no retry */
+	struct dp_exit exit;
+	const char *const *metric_names; /* (nmetrics) */
+	uint32_t nmetrics;
+	const uint32_t *runs; /* (nruns) run numbers that were asked */
+	uint32_t nruns;
+	const double *metrics; /* (nruns x nmetrics); NaN also where a run did not tell */
+	struct dp_declared declared;
+	/* trial-ended */
+	const double *objectives; /* (nobjectives), natural units; NaN: not known */
+	uint32_t nobjectives;
+
+	void *arena; /* of a decoded event */
+};
+
+const char *dp_event_name(enum dp_event_type t);
+/* The stored form: MessagePack [type, version, time, {fields}] and a CRC-32, in place
+ * of what `out` held. A field that the type does not have must be zero (or NaN). */
+DP_MUSTCHECK int dp_event_encode(const struct dp_event *e, struct dp_buf *out,
+				 struct dp_err *err);
+/* DP_E_CORRUPT with a reason if the bytes are damaged, cut short, of a type or
+ * version from the future, or have a field of the wrong type. study and seq are the
+ * key's business: the caller sets them and they are left alone. `out` must be zeroed
+ * or a former result, whose memory is used again; after an error it holds none. */
+DP_MUSTCHECK int dp_event_decode(const void *bytes, size_t len, struct dp_event *out,
+				 struct dp_err *err);
+void dp_event_clear(struct dp_event *e);
+/* One JSON object, for dumps. */
+json_t *dp_event_json(const struct dp_event *e);
+
+/* ---- the store (store.c) ---- */
+
+struct dp_journal;
+
+struct dp_journal_options {
+	bool readonly;   /* beside a running daemon, too */
+	size_t map_size; /* bytes to start with; 0: the default. It grows by itself */
+};
+
+enum {
+	DP_JOURNAL_FORMAT = 1
+};
+
+/* Opens (and, unless readonly, creates) the journal in the folder `dir`. Readers and
+ * one writer can share it; a second writer in another process gets DP_E_BUSY.
+ * DP_E_CORRUPT if the format is from the future or the file is no journal. */
+DP_MUSTCHECK int dp_journal_open(const char *dir, const struct dp_journal_options *opt,
+				 struct dp_journal **out, struct dp_err *err);
+/* Stops the writer (what was queued is committed first, as far as the disk allows)
+ * and closes. */
+void dp_journal_close(struct dp_journal *j);
+
+/* Calls fn for every record in key order (study 0: all studies), from one snapshot.
+ * fn gets the stored bytes; a non-zero return ends the walk and is returned. */
+typedef int dp_journal_fn(void *arg, uint32_t study, uint32_t seq, const void *bytes,
+			  size_t len, struct dp_err *err);
+DP_MUSTCHECK int dp_journal_each(struct dp_journal *j, uint32_t study, dp_journal_fn *fn,
+				 void *arg, struct dp_err *err);
+/* The number the next created study gets; never one that was used before, even if
+ * that study was deleted. */
+DP_MUSTCHECK int dp_journal_next_study(struct dp_journal *j, uint32_t *id,
+				       struct dp_err *err);
+
+/* Sizes for status and bench. */
+struct dp_journal_stat {
+	uint64_t records, bytes, map_size;
+};
+DP_MUSTCHECK int dp_journal_stat(struct dp_journal *j, struct dp_journal_stat *out,
+				 struct dp_err *err);
+
+/* Writing: one thread of its own owns the environment from dp_journal_start() on;
+ * dp_journal_each() is then for readonly journals of other processes (LMDB cannot
+ * open a file twice in one).
+ * dp_journal_append() queues one encoded record; dp_journal_forget() queues the
+ * removal of a whole study. Both copy what they are given, never wait, and return a
+ * ticket that only rises. Everything queued while a commit is on its way goes into
+ * the next commit. Whenever tickets became durable or the disk began or ceased to
+ * refuse, wake(arg) is called from the writer's thread (uv_async_send fits). */
+typedef void dp_journal_wake_fn(void *arg);
+DP_MUSTCHECK int dp_journal_start(struct dp_journal *j, dp_journal_wake_fn *wake,
+				  void *arg, struct dp_err *err);
+/* 0 without memory (or on a readonly journal), else the ticket. A record must follow
+ * the one before it; one that is there already with other bytes is never replaced:
+ * both are trouble, DP_E_CORRUPT. */
+uint64_t dp_journal_append(struct dp_journal *j, uint32_t study, uint32_t seq,
+			   const void *bytes, size_t len);
+uint64_t dp_journal_forget(struct dp_journal *j, uint32_t study);
+/* Every ticket up to this one is on the disk. */
+uint64_t dp_journal_durable(struct dp_journal *j);
+/* Why commits fail at present (they are tried again every second and nothing is
+ * dropped); false if they do not. */
+bool dp_journal_trouble(struct dp_journal *j, struct dp_err *why);
+
+/* ---- checking and dumping (verify.c), used by dparetoctl ---- */
+
+/* Reads every record: checksums, decoding, sequence numbers without gaps. Calls
+ * `bad` for each fault with a sentence. Counts records and studies. */
+struct dp_verify_result {
+	uint64_t records, studies, faults, bytes;
+};
+typedef void dp_verify_fn(void *arg, uint32_t study, uint32_t seq, const char *fault);
+DP_MUSTCHECK int dp_journal_verify(struct dp_journal *j, dp_verify_fn *bad, void *arg,
+				   struct dp_verify_result *out, struct dp_err *err);
+
+#endif

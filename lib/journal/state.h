@@ -1,0 +1,144 @@
+/* state.h - what is known now: the fold of the journal.
+ *
+ * The daemon, the reports and the tools all come to their picture of a study through
+ * dp_state_apply(), one event after the other, so they cannot disagree. */
+#ifndef DP_STATE_H
+#define DP_STATE_H
+#include "base/base.h"
+#include "journal/journal.h"
+#include "study/study.h"
+
+/* States of a study; the texts are journaled and part of the contract. */
+#define DP_STUDY_STATES(X)        \
+	X(RUNNING, "running")     \
+	X(PAUSED, "paused")       \
+	X(FINISHED, "finished")   \
+	X(FAILED, "failed")       \
+	X(STOPPED, "stopped")
+
+enum dp_study_status {
+#define X(name, text) DP_STUDY_##name,
+	DP_STUDY_STATES(X)
+#undef X
+};
+
+/* States of a trial. The machine (docs/architecture.md draws it):
+ *   waiting -> running -> ok | diverged | failed | cancelled
+ *   running -> waiting   an attempt ended that may be tried again
+ *   failed, cancelled -> waiting   a person asked for a retry */
+#define DP_TRIAL_STATES(X)         \
+	X(WAITING, "waiting")      \
+	X(RUNNING, "running")      \
+	X(OK, "ok")                \
+	X(DIVERGED, "diverged")    \
+	X(FAILED, "failed")        \
+	X(CANCELLED, "cancelled")
+
+enum dp_trial_status {
+#define X(name, text) DP_TRIAL_##name,
+	DP_TRIAL_STATES(X)
+#undef X
+};
+
+const char *dp_study_status_text(enum dp_study_status s);
+const char *dp_trial_status_text(enum dp_trial_status s);
+
+/* One process that was planned for a trial. Times in microseconds, 0: unknown. */
+struct dp_attempt {
+	int32_t run; /* DP_RUN_ALL or one run */
+	uint32_t number;
+	enum dp_end end; /* DP_END_NONE: planned or running */
+	enum dp_exit_kind exit_kind;
+	int exit_value;
+	bool counted; /* it costs a retry */
+	int64_t planned, started, ended;
+	float cpu_seconds;
+	uint64_t peak_memory;
+	char *message; /* NULL if there is nothing to say */
+};
+
+struct dp_trial {
+	uint32_t number;
+	enum dp_trial_status status;
+	bool cancel_asked;
+	uint32_t basis; /* see trial-proposed in journal.h */
+	char source[16];
+	double *x; /* (nparams) */
+	double *objectives; /* (nobjectives), or NULL: none known */
+	double *metrics; /* (runs x nmetrics), or NULL; NaN: not reported */
+	uint32_t nmetrics; /* columns of `metrics`: the study's first so many */
+	struct dp_attempt *attempts;
+	uint32_t nattempts;
+	uint32_t open; /* attempts planned and not ended */
+	char *reason; /* why it failed or diverged; NULL */
+	int64_t proposed, ended;
+};
+
+struct dp_study_state {
+	uint32_t id;
+	char *text, *path, *dir;
+	struct dp_study *spec;
+	enum dp_study_status status;
+	char *reason;
+	bool by_failures; /* paused or failed because of the trainer: exit code 6 */
+	/* what `dparetoctl set` may have changed: */
+	uint32_t evaluations, parallel;
+	int priority;
+
+	struct dp_trial **trials; /* (ntrials), by number */
+	uint32_t ntrials, room;
+	uint32_t first_live; /* every trial before this one has ended */
+	uint32_t ok, diverged, failed; /* failed: cancelled ones too */
+	uint32_t open; /* attempts planned and not ended, over all trials */
+	uint32_t waiting; /* trials in that state */
+	uint32_t failures_in_row;
+	char **metrics; /* (nmetrics) names seen so far */
+	uint32_t nmetrics;
+	uint32_t seq; /* of the next event */
+	int64_t created, updated;
+
+	uint64_t turn; /* a scheduler's note of when it was last served; not journaled */
+
+	/* cached by dp_study_front(); invalid while front_valid is false */
+	bool front_valid;
+	uint32_t *front; /* trial numbers in the contract's order */
+	uint32_t nfront;
+	double hypervolume;
+};
+
+struct dp_state {
+	struct dp_study_state **studies; /* by id */
+	uint32_t nstudies, room;
+};
+
+void dp_state_free(struct dp_state *s);
+/* Folds one event in. DP_E_CORRUPT with a sentence if it does not fit what came
+ * before; the state is then unchanged as far as it matters to the next event. */
+DP_MUSTCHECK int dp_state_apply(struct dp_state *s, const struct dp_event *e,
+				struct dp_err *err);
+/* Folds a whole journal in (study 0: all). */
+DP_MUSTCHECK int dp_state_replay(struct dp_state *s, struct dp_journal *j, uint32_t study,
+				 struct dp_err *err);
+void dp_state_forget(struct dp_state *s, uint32_t study);
+
+struct dp_study_state *dp_state_by_id(const struct dp_state *s, uint32_t id);
+/* By name, number, or an unambiguous beginning of a name. */
+DP_MUSTCHECK int dp_state_find(const struct dp_state *s, const char *selector,
+			       struct dp_study_state **out, struct dp_err *err);
+struct dp_trial *dp_study_trial(const struct dp_study_state *s, uint32_t number);
+
+/* Trials that used up one of `evaluations`. */
+uint32_t dp_study_ended(const struct dp_study_state *s);
+/* Column of a metric in the study's table, or -1. */
+int dp_study_metric(const struct dp_study_state *s, const char *name);
+/* Mean over the runs of the study's metric in this trial; NaN if a run is missing
+ * or not finite. */
+double dp_trial_mean(const struct dp_study_state *s, const struct dp_trial *t, int metric);
+/* Does the trial meet the study's outcome constraints? */
+bool dp_trial_feasible(const struct dp_study_state *s, const struct dp_trial *t);
+/* Has this run of the trial been made? */
+bool dp_trial_run_known(const struct dp_trial *t, uint32_t run);
+/* Brings front and hypervolume up to date. Only feasible ok trials count. */
+DP_MUSTCHECK int dp_study_front(struct dp_study_state *s, struct dp_err *err);
+
+#endif

@@ -1,0 +1,555 @@
+/* store.c - the journal's LMDB environment: opening, reading, measuring. */
+#include "journal/journal_internal.h"
+
+#include "base/fs.h"
+#include "base/num.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#define MAP_SIZE     ((size_t)256 << 20) /* of addresses, not of memory or disk */
+#define MAP_MIN      ((size_t)64 << 10)
+#define LITTLE_SPACE (1u << 20) /* bytes free on a disk that counts as full */
+#define PAD_MIN      ((off_t)1 << 20)
+#define PAD_STEP     ((off_t)8 << 20)
+
+void dp__key_pack(uint32_t study, uint32_t seq, unsigned char key[DP__KEY_SIZE])
+{
+	for (int i = 0; i < 4; i++) {
+		key[i] = (unsigned char)(study >> (24 - 8 * i));
+		key[4 + i] = (unsigned char)(seq >> (24 - 8 * i));
+	}
+}
+
+bool dp__key_read(const MDB_val *key, uint32_t *study, uint32_t *seq)
+{
+	const unsigned char *k = key->mv_data;
+
+	if (key->mv_size != DP__KEY_SIZE)
+		return false;
+	*study = *seq = 0;
+	for (int i = 0; i < 4; i++) {
+		*study = *study << 8 | k[i];
+		*seq = *seq << 8 | k[4 + i];
+	}
+	return true;
+}
+
+int dp__fail_mdb(const struct dp_journal *j, struct dp_err *err, int rc, const char *what)
+{
+	struct statvfs fs;
+	uint64_t space;
+
+	/* a full disk shows as EIO, because LMDB sees a short write */
+	if ((rc == EIO || rc == ENOSPC || rc == EDQUOT) && statvfs(j->dir, &fs) == 0) {
+		space = (uint64_t)fs.f_bavail * fs.f_frsize;
+		if (rc == ENOSPC || space < LITTLE_SPACE) {
+			dp_fail(err, DP_E_IO,
+				"the disk holding %s is full (%llu bytes free)", j->dir,
+				(unsigned long long)space);
+			dp_hint(err, "free some space there");
+			return DP_E_IO;
+		}
+	}
+	switch (rc) {
+	case MDB_INVALID:
+	case MDB_VERSION_MISMATCH:
+	case MDB_INCOMPATIBLE:
+	case MDB_CORRUPTED:
+	case MDB_PAGE_NOTFOUND:
+		return dp_fail(err, DP_E_CORRUPT,
+			       "%s/data.mdb is damaged or is no journal (%s)", j->dir,
+			       mdb_strerror(rc));
+	case MDB_READERS_FULL:
+		return dp_fail(err, DP_E_BUSY, "too many programs read the journal in %s",
+			       j->dir);
+	}
+	if (rc > 0)
+		return dp_fail_errno(err, rc, "cannot %s the journal in %s", what,
+				     j->dir);
+	return dp_fail(err, DP_E_IO, "cannot %s the journal in %s: %s", what, j->dir,
+		       mdb_strerror(rc));
+}
+
+/* ---- opening ---- */
+
+static void sync_folder(const char *dir)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), up;
+
+	if (fd < 0)
+		return;
+	up = openat(fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fsync(fd);
+	if (up >= 0) {
+		fsync(up);
+		close(up);
+	}
+	close(fd);
+}
+
+/* Only one process writes: the others are told which one does. */
+static int lock_writer(struct dp_journal *j, struct dp_err *err)
+{
+	char *path = dp_path_join(j->dir, "writer.lock");
+	char pid[32];
+	ssize_t n;
+
+	if (!path)
+		return dp_fail(err, DP_E_NOMEM, "no memory to open the journal");
+	j->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	free(path);
+	if (j->lock < 0)
+		return dp_fail_errno(err, errno, "cannot lock the journal in %s", j->dir);
+	if (flock(j->lock, LOCK_EX | LOCK_NB) != 0) {
+		if (errno != EWOULDBLOCK)
+			return dp_fail_errno(err, errno, "cannot lock the journal in %s",
+					     j->dir);
+		n = pread(j->lock, pid, sizeof pid - 1, 0);
+		pid[n > 0 ? n : 0] = '\0';
+		pid[strcspn(pid, "\n")] = '\0';
+		dp_fail(err, DP_E_BUSY,
+			"the journal in %s is being written by another process (pid %s)",
+			j->dir, pid[0] ? pid : "unknown");
+		dp_hint(err, "stop that process first, or use another folder");
+		return DP_E_BUSY;
+	}
+	/* the number is a help for people; the lock counts */
+	if (ftruncate(j->lock, 0) == 0)
+		dprintf(j->lock, "%ld\n", (long)getpid());
+	return DP_OK;
+}
+
+static int try_env(struct dp_journal *j, unsigned flags)
+{
+	int rc = mdb_env_create(&j->env);
+
+	if (rc != 0) {
+		j->env = NULL;
+		return rc;
+	}
+	rc = mdb_env_set_maxdbs(j->env, 2);
+	if (rc == 0 && !j->readonly)
+		rc = mdb_env_set_mapsize(j->env, j->map_size);
+	if (rc == 0)
+		rc = mdb_env_open(j->env, j->dir, MDB_NOTLS | flags, 0600);
+	if (rc != 0)
+		dp__env_close(j);
+	return rc;
+}
+
+static bool has_file(const struct dp_journal *j, const char *name)
+{
+	char *path = dp_path_join(j->dir, name);
+	struct stat st;
+	bool there = path && stat(path, &st) == 0 && st.st_size > 0;
+
+	free(path);
+	return there;
+}
+
+/* Pages behind the end of the file would kill the process when touched. */
+static int check_length(struct dp_journal *j, struct dp_err *err)
+{
+	MDB_envinfo info;
+	MDB_stat db;
+	struct stat st;
+	int fd;
+
+	mdb_env_info(j->env, &info);
+	mdb_env_stat(j->env, &db);
+	if (mdb_env_get_fd(j->env, &fd) == 0 && fstat(fd, &st) == 0 &&
+	    (uint64_t)st.st_size / db.ms_psize < info.me_last_pgno + 1)
+		return dp_fail(err, DP_E_CORRUPT,
+			       "%s/data.mdb is cut short: it has %lld bytes, of %llu",
+			       j->dir, (long long)st.st_size,
+			       (unsigned long long)(info.me_last_pgno + 1) * db.ms_psize);
+	return DP_OK;
+}
+
+void dp__pad_file(struct dp_journal *j)
+{
+	MDB_envinfo info;
+	MDB_stat db;
+	struct stat st;
+	off_t need;
+	int fd;
+
+	mdb_env_info(j->env, &info);
+	mdb_env_stat(j->env, &db);
+	need = (off_t)(info.me_last_pgno + 1) * db.ms_psize;
+	if (mdb_env_get_fd(j->env, &fd) == 0 && fstat(fd, &st) == 0 &&
+	    st.st_size < need + PAD_MIN && ftruncate(fd, need + PAD_STEP) != 0)
+		return; /* a help only: writing will tell what is wrong */
+}
+
+int dp__meta_put(struct dp_journal *j, MDB_txn *txn, const char *name, const char *value)
+{
+	MDB_val k = { strlen(name), (void *)name }, v = { strlen(value), (void *)value };
+
+	return mdb_put(txn, j->meta, &k, &v, 0);
+}
+
+int dp__meta_number(struct dp_journal *j, MDB_txn *txn, const char *name, uint32_t *out,
+		    struct dp_err *err)
+{
+	MDB_val k = { strlen(name), (void *)name }, v;
+	char text[32];
+	int64_t number;
+	int rc = mdb_get(txn, j->meta, &k, &v);
+
+	*out = 0;
+	if (rc == MDB_NOTFOUND)
+		return DP_OK;
+	if (rc != 0)
+		return dp__fail_mdb(j, err, rc, "read");
+	if (v.mv_size < sizeof text) {
+		memcpy(text, v.mv_data, v.mv_size);
+		text[v.mv_size] = '\0';
+		if (dp_int_parse(text, &number) && number >= 0 && number <= UINT32_MAX) {
+			*out = (uint32_t)number;
+			return DP_OK;
+		}
+	}
+	return dp_fail(err, DP_E_CORRUPT, "the journal in %s has a damaged '%s'", j->dir,
+		       name);
+}
+
+/* Makes the two databases, in the transaction that finds them missing. */
+static int create_databases(struct dp_journal *j, MDB_txn *txn)
+{
+	unsigned char r[16];
+	char uuid[37], when[DP_NUM_LEN], format[16];
+	int rc;
+
+	if (getrandom(r, sizeof r, 0) != sizeof r)
+		return EIO;
+	r[6] = (unsigned char)((r[6] & 0x0f) | 0x40); /* RFC 4122, version 4 */
+	r[8] = (unsigned char)((r[8] & 0x3f) | 0x80);
+	snprintf(uuid, sizeof uuid,
+		 "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
+		 r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7], r[8], r[9], r[10], r[11],
+		 r[12], r[13], r[14], r[15]);
+	snprintf(format, sizeof format, "%d", DP_JOURNAL_FORMAT);
+	rc = mdb_dbi_open(txn, "meta", MDB_CREATE, &j->meta);
+	if (rc == 0)
+		rc = mdb_dbi_open(txn, "events", MDB_CREATE, &j->events);
+	if (rc == 0)
+		rc = dp__meta_put(j, txn, "format", format);
+	if (rc == 0)
+		rc = dp__meta_put(j, txn, "uuid", uuid);
+	if (rc == 0)
+		rc = dp__meta_put(j, txn, "created", dp_time_text(dp_now_us(), when));
+	return rc;
+}
+
+/* Is nothing at all in the environment yet? */
+static bool is_blank(MDB_txn *txn)
+{
+	MDB_dbi root;
+	MDB_stat st;
+
+	return mdb_dbi_open(txn, NULL, 0, &root) == 0 && mdb_stat(txn, root, &st) == 0 &&
+	       st.ms_entries == 0;
+}
+
+static int find_databases(struct dp_journal *j, MDB_txn *txn, struct dp_err *err)
+{
+	uint32_t format;
+	int code, rc;
+
+	if (is_blank(txn)) {
+		/* a running writer that opens again must not begin anew */
+		if (j->readonly || j->started)
+			return dp_fail(err, DP_E_NOT_FOUND, "there is no journal in %s",
+				       j->dir);
+		rc = create_databases(j, txn);
+		return rc == 0 ? DP_OK : dp__fail_mdb(j, err, rc, "create");
+	}
+	rc = mdb_dbi_open(txn, "meta", 0, &j->meta);
+	if (rc == 0)
+		rc = mdb_dbi_open(txn, "events", 0, &j->events);
+	if (rc == MDB_NOTFOUND || rc == MDB_INCOMPATIBLE)
+		return dp_fail(err, DP_E_CORRUPT,
+			       "%s/data.mdb is an LMDB file, but no journal", j->dir);
+	if (rc != 0)
+		return dp__fail_mdb(j, err, rc, "open");
+	code = dp__meta_number(j, txn, "format", &format, err);
+	if (code != DP_OK)
+		return code;
+	if (format == 0)
+		return dp_fail(err, DP_E_CORRUPT,
+			       "%s/data.mdb is an LMDB file, but no journal", j->dir);
+	if (format > DP_JOURNAL_FORMAT) {
+		dp_fail(err, DP_E_CORRUPT,
+			"the journal in %s has format %u, this program reads up to %d",
+			j->dir, format, DP_JOURNAL_FORMAT);
+		dp_hint(err, "use the newer version that wrote it");
+		return DP_E_CORRUPT;
+	}
+	return DP_OK;
+}
+
+/* Begins a transaction; a map that another process made larger is followed. */
+static int begin(struct dp_journal *j, unsigned flags, MDB_txn **txn)
+{
+	int rc = MDB_MAP_RESIZED;
+
+	for (int tries = 0; rc == MDB_MAP_RESIZED && tries < 100; tries++) {
+		if (tries && (rc = mdb_env_set_mapsize(j->env, 0)) != 0)
+			return rc;
+		rc = mdb_txn_begin(j->env, NULL, flags, txn);
+	}
+	return rc;
+}
+
+static int open_databases(struct dp_journal *j, struct dp_err *err)
+{
+	MDB_txn *txn;
+	int code, rc = begin(j, j->readonly ? MDB_RDONLY : 0, &txn);
+
+	if (rc != 0)
+		return dp__fail_mdb(j, err, rc, "open");
+	code = find_databases(j, txn, err);
+	if (code != DP_OK) {
+		mdb_txn_abort(txn);
+		return code;
+	}
+	rc = mdb_txn_commit(txn); /* keeps the handles, also of a reader */
+	return rc == 0 ? DP_OK : dp__fail_mdb(j, err, rc, "open");
+}
+
+int dp__env_open(struct dp_journal *j, struct dp_err *err)
+{
+	int code, rc, dead;
+
+	if (j->readonly && !has_file(j, "data.mdb"))
+		return dp_fail(err, DP_E_NOT_FOUND, "there is no journal in %s", j->dir);
+	rc = try_env(j, j->readonly ? MDB_RDONLY : 0);
+	/* Without a lock file there is no writer, so that a folder in which none can be
+	 * made (a copy, an archive) is read without. One that may not be opened is
+	 * another matter. */
+	if ((rc == EACCES || rc == EPERM || rc == EROFS) && j->readonly &&
+	    !has_file(j, "lock.mdb"))
+		rc = try_env(j, MDB_RDONLY | MDB_NOLOCK);
+	if (rc != 0)
+		return dp__fail_mdb(j, err, rc, "open");
+	code = check_length(j, err);
+	if (code == DP_OK)
+		code = open_databases(j, err);
+	if (code != DP_OK) {
+		dp__env_close(j);
+		return code;
+	}
+	if (!j->readonly) {
+		mdb_reader_check(j->env, &dead); /* slots of readers that were killed */
+		dp__pad_file(j);
+	}
+	return DP_OK;
+}
+
+void dp__env_close(struct dp_journal *j)
+{
+	if (j->env)
+		mdb_env_close(j->env);
+	j->env = NULL;
+}
+
+static int init_locks(struct dp_journal *j)
+{
+	pthread_condattr_t attr;
+	int rc = pthread_mutex_init(&j->mutex, NULL);
+
+	if (rc == 0)
+		rc = pthread_condattr_init(&attr);
+	if (rc == 0)
+		rc = pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	if (rc == 0)
+		rc = pthread_cond_init(&j->cond, &attr);
+	if (rc == 0)
+		pthread_condattr_destroy(&attr);
+	return rc;
+}
+
+int dp_journal_open(const char *dir, const struct dp_journal_options *opt,
+		    struct dp_journal **out, struct dp_err *err)
+{
+	struct dp_journal *j = calloc(1, sizeof *j);
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), size = opt ? opt->map_size : 0;
+	int code = DP_OK;
+
+	if (!j || !(j->dir = strdup(dir)) || init_locks(j) != 0) {
+		free(j ? j->dir : NULL);
+		free(j);
+		return dp_fail(err, DP_E_NOMEM, "no memory to open the journal");
+	}
+	j->readonly = opt && opt->readonly;
+	size = size == 0 ? MAP_SIZE : size < MAP_MIN ? MAP_MIN : size;
+	j->map_size = (size + page - 1) / page * page;
+	j->lock = -1;
+	j->last = &j->first;
+	if (!j->readonly) {
+		code = dp_mkdirs(dir, 0700, err);
+		if (code == DP_OK)
+			code = lock_writer(j, err);
+	}
+	if (code == DP_OK)
+		code = dp__env_open(j, err);
+	if (code != DP_OK) {
+		dp_journal_close(j);
+		return code;
+	}
+	if (!j->readonly)
+		sync_folder(dir);
+	*out = j;
+	return DP_OK;
+}
+
+void dp_journal_close(struct dp_journal *j)
+{
+	if (!j)
+		return;
+	dp__writer_stop(j);
+	dp__env_close(j);
+	if (j->lock >= 0)
+		close(j->lock);
+	pthread_cond_destroy(&j->cond);
+	pthread_mutex_destroy(&j->mutex);
+	free(j->dir);
+	free(j);
+}
+
+/* ---- reading ---- */
+
+static int begin_read(struct dp_journal *j, MDB_txn **txn, struct dp_err *err)
+{
+	int rc;
+
+	if (j->started || j->walking)
+		return dp_fail(err, DP_E_INVALID,
+			       "the journal in %s is in use by this program's writer or "
+			       "a walk: read it through a journal of its own",
+			       j->dir);
+	rc = begin(j, MDB_RDONLY, txn);
+	return rc == 0 ? DP_OK : dp__fail_mdb(j, err, rc, "read");
+}
+
+static int walk(struct dp_journal *j, MDB_cursor *cur, uint32_t only, dp_journal_fn *fn,
+		void *arg, struct dp_err *err)
+{
+	unsigned char start[DP__KEY_SIZE];
+	MDB_val k = { sizeof start, start }, v;
+	uint32_t study, seq;
+	int code, rc;
+
+	dp__key_pack(only, 0, start);
+	for (rc = mdb_cursor_get(cur, &k, &v, MDB_SET_RANGE); rc == 0;
+	     rc = mdb_cursor_get(cur, &k, &v, MDB_NEXT)) {
+		if (!dp__key_read(&k, &study, &seq))
+			return dp_fail(err, DP_E_CORRUPT,
+				       "the journal in %s has a key of %zu bytes", j->dir,
+				       k.mv_size);
+		if (only && study != only)
+			return DP_OK;
+		code = fn(arg, study, seq, v.mv_data, v.mv_size, err);
+		if (code != 0)
+			return code;
+	}
+	return rc == MDB_NOTFOUND ? DP_OK : dp__fail_mdb(j, err, rc, "read");
+}
+
+int dp_journal_each(struct dp_journal *j, uint32_t study, dp_journal_fn *fn, void *arg,
+		    struct dp_err *err)
+{
+	MDB_txn *txn;
+	MDB_cursor *cur;
+	int code = begin_read(j, &txn, err), rc;
+
+	if (code != DP_OK)
+		return code;
+	rc = mdb_cursor_open(txn, j->events, &cur);
+	if (rc != 0) {
+		mdb_txn_abort(txn);
+		return dp__fail_mdb(j, err, rc, "read");
+	}
+	j->walking = true;
+	code = walk(j, cur, study, fn, arg, err);
+	j->walking = false;
+	mdb_cursor_close(cur);
+	mdb_txn_abort(txn);
+	return code;
+}
+
+/* The study of the last key; 0 if there is none. */
+static int last_study(struct dp_journal *j, MDB_txn *txn, uint32_t *study,
+		      struct dp_err *err)
+{
+	MDB_cursor *cur;
+	MDB_val k, v;
+	uint32_t seq;
+	int rc = mdb_cursor_open(txn, j->events, &cur);
+
+	*study = 0;
+	if (rc != 0)
+		return dp__fail_mdb(j, err, rc, "read");
+	rc = mdb_cursor_get(cur, &k, &v, MDB_LAST);
+	if (rc == 0 && !dp__key_read(&k, study, &seq))
+		rc = MDB_CORRUPTED;
+	mdb_cursor_close(cur);
+	return rc == 0 || rc == MDB_NOTFOUND ? DP_OK : dp__fail_mdb(j, err, rc, "read");
+}
+
+int dp_journal_next_study(struct dp_journal *j, uint32_t *id, struct dp_err *err)
+{
+	MDB_txn *txn;
+	uint32_t noted, last;
+	int code = begin_read(j, &txn, err);
+
+	if (code != DP_OK)
+		return code;
+	code = dp__meta_number(j, txn, "next-study", &noted, err);
+	if (code == DP_OK)
+		code = last_study(j, txn, &last, err);
+	mdb_txn_abort(txn);
+	if (code == DP_OK)
+		*id = noted > last ? noted : last + 1;
+	return code;
+}
+
+int dp__measure(struct dp_journal *j, struct dp_journal_stat *out, struct dp_err *err)
+{
+	MDB_txn *txn;
+	MDB_envinfo info;
+	MDB_stat events;
+	int rc = begin(j, MDB_RDONLY, &txn);
+
+	if (rc == 0) {
+		rc = mdb_stat(txn, j->events, &events);
+		mdb_txn_abort(txn);
+	}
+	if (rc != 0)
+		return dp__fail_mdb(j, err, rc, "read");
+	mdb_env_info(j->env, &info);
+	out->records = events.ms_entries;
+	out->bytes = (uint64_t)(info.me_last_pgno + 1) * events.ms_psize;
+	out->map_size = info.me_mapsize;
+	return DP_OK;
+}
+
+int dp_journal_stat(struct dp_journal *j, struct dp_journal_stat *out, struct dp_err *err)
+{
+	if (!j->started)
+		return dp__measure(j, out, err);
+	pthread_mutex_lock(&j->mutex);
+	*out = j->stat;
+	pthread_mutex_unlock(&j->mutex);
+	return DP_OK;
+}

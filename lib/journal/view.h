@@ -1,0 +1,23 @@
+/* view.h - the state as JSON, for the control protocol and for reports.
+ *
+ * All functions return a new reference, or NULL without memory. */
+#ifndef DP_VIEW_H
+#define DP_VIEW_H
+#include "journal/state.h"
+
+/* The object of `dparetoctl run -o json` (contract, section 3): no times, no paths. */
+json_t *dp_view_result(struct dp_study_state *s);
+/* What a list of studies shows of one; see SUMMARY in docs/protocol.md. Leaves out
+ * what only the daemon knows (eta, waiting, directory). */
+json_t *dp_view_summary(struct dp_study_state *s);
+/* One trial; in full with its attempts and runs. `folder` is the study's folder. */
+json_t *dp_view_trial(struct dp_study_state *s, const struct dp_trial *t, bool full,
+		      const char *folder);
+/* {"epsilon":0.5,"error":0.2} or null. */
+json_t *dp_view_objectives(const struct dp_study_state *s, const double *objectives);
+/* An ISO time, or null for 0. */
+json_t *dp_view_time(int64_t us);
+/* trials/7/0 or, one run a process, trials/7/RUN-ATTEMPT: below the study's folder. */
+void dp_attempt_folder(uint32_t trial, int32_t run, uint32_t attempt, char out[64]);
+
+#endif

@@ -1,0 +1,361 @@
+/* writer.c - the one thread that writes to the journal: everything that was queued
+ * meanwhile goes into one commit. */
+#include "journal/journal_internal.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+	UNIT_BYTES = 16 << 20, /* of records in one commit, so that none grows huge */
+	RETRY_SECONDS = 1,
+};
+
+/* ---- one commit ---- */
+
+static int note_study(struct dp_journal *j, MDB_txn *txn, uint32_t study)
+{
+	char text[16];
+	uint32_t next;
+
+	if (dp__meta_number(j, txn, "next-study", &next, NULL) != DP_OK)
+		return MDB_CORRUPTED;
+	if (next > study)
+		return 0;
+	snprintf(text, sizeof text, "%llu", (unsigned long long)study + 1);
+	return dp__meta_put(j, txn, "next-study", text);
+}
+
+/* MDB_KEYEXIST: there is another record under this key; MDB_NOTFOUND: the one that
+ * it should follow is missing. That the very same record is there already is fine: a
+ * commit that was reported as failed may have reached the disk. */
+static int put_record(struct dp_journal *j, MDB_txn *txn, MDB_cursor *cur,
+		      const struct dp__op *op)
+{
+	unsigned char key[DP__KEY_SIZE], before[DP__KEY_SIZE];
+	MDB_val k = { sizeof key, key }, v = { op->len, (void *)op->bytes }, there;
+	int rc;
+
+	dp__key_pack(op->study, op->seq, key);
+	if (op->seq == 0) {
+		rc = note_study(j, txn, op->study);
+	} else {
+		dp__key_pack(op->study, op->seq - 1, before);
+		rc = mdb_get(txn, j->events, &(MDB_val){ sizeof before, before }, &there);
+	}
+	if (rc != 0)
+		return rc;
+	/* at the very end pages are filled whole; elsewhere they are split */
+	rc = mdb_cursor_put(cur, &k, &v, MDB_APPEND);
+	if (rc != MDB_KEYEXIST)
+		return rc;
+	there = v;
+	rc = mdb_cursor_put(cur, &k, &there, MDB_NOOVERWRITE);
+	if (rc == MDB_KEYEXIST && there.mv_size == op->len &&
+	    memcmp(there.mv_data, op->bytes, op->len) == 0)
+		return 0;
+	return rc;
+}
+
+static int forget_study(MDB_cursor *cur, uint32_t study)
+{
+	unsigned char start[DP__KEY_SIZE];
+	uint32_t found, seq;
+	MDB_val k, v;
+	int rc;
+
+	for (;;) {
+		dp__key_pack(study, 0, start);
+		k = (MDB_val){ sizeof start, start };
+		rc = mdb_cursor_get(cur, &k, &v, MDB_SET_RANGE);
+		if (rc == MDB_NOTFOUND)
+			return 0;
+		if (rc == 0 && !dp__key_read(&k, &found, &seq))
+			return MDB_CORRUPTED;
+		if (rc == 0 && found != study)
+			return 0;
+		if (rc == 0)
+			rc = mdb_cursor_del(cur, 0);
+		if (rc != 0)
+			return rc;
+	}
+}
+
+/* One try with the map as it is. *at tells how far it came. */
+static int write_unit(struct dp_journal *j, const struct dp__op *unit,
+		      const struct dp__op **at)
+{
+	MDB_txn *txn;
+	MDB_cursor *cur;
+	int rc = mdb_txn_begin(j->env, NULL, 0, &txn);
+
+	*at = unit;
+	if (rc != 0)
+		return rc;
+	rc = mdb_cursor_open(txn, j->events, &cur);
+	if (rc == 0) {
+		while (rc == 0 && *at) {
+			rc = (*at)->forget ? forget_study(cur, (*at)->study)
+					   : put_record(j, txn, cur, *at);
+			if (rc == 0)
+				*at = (*at)->next;
+		}
+		mdb_cursor_close(cur);
+	}
+	if (rc == 0)
+		return mdb_txn_commit(txn);
+	mdb_txn_abort(txn);
+	return rc;
+}
+
+/* A transaction that found the map full is dead: the caller begins a new one. */
+static int grow_map(struct dp_journal *j)
+{
+	int dead, rc;
+
+	if (j->map_size > SIZE_MAX / 2)
+		return ENOMEM;
+	mdb_reader_check(j->env, &dead); /* killed readers hold pages back */
+	rc = mdb_env_set_mapsize(j->env, 2 * j->map_size);
+	if (rc == 0)
+		j->map_size *= 2;
+	return rc;
+}
+
+static int commit_unit(struct dp_journal *j, const struct dp__op *unit,
+		       struct dp_err *err)
+{
+	const struct dp__op *at = unit;
+	int rc;
+
+	if (!j->env && dp__env_open(j, err) != DP_OK)
+		return DP_E_IO;
+	while ((rc = write_unit(j, unit, &at)) == MDB_MAP_FULL) {
+		rc = grow_map(j);
+		if (rc != 0)
+			break;
+	}
+	if (rc == MDB_KEYEXIST && at)
+		return dp_fail(err, DP_E_CORRUPT,
+			       "the journal in %s has another record %u of study %u",
+			       j->dir, at->seq, at->study);
+	if (rc == MDB_NOTFOUND && at)
+		return dp_fail(err, DP_E_CORRUPT,
+			       "the journal in %s lacks the record before %u of study %u",
+			       j->dir, at->seq, at->study);
+	if (rc != 0)
+		return dp__fail_mdb(j, err, rc, "write to");
+	dp__pad_file(j);
+	return DP_OK;
+}
+
+/* ---- the thread ---- */
+
+static void call_wake(struct dp_journal *j)
+{
+	if (j->wake)
+		j->wake(j->wake_arg);
+}
+
+static void free_ops(struct dp__op *op)
+{
+	while (op) {
+		struct dp__op *next = op->next;
+
+		free(op);
+		op = next;
+	}
+}
+
+/* Waits for work and takes it from the queue; NULL when the writer shall stop and
+ * all is done. A removal is a unit of its own, so that a unit can be written again
+ * after a failure without harm. */
+static struct dp__op *next_unit(struct dp_journal *j)
+{
+	struct dp__op *unit, **end;
+	size_t bytes = 0;
+
+	pthread_mutex_lock(&j->mutex);
+	while (!j->first && !j->stop)
+		pthread_cond_wait(&j->cond, &j->mutex);
+	unit = j->first;
+	end = &j->first;
+	while (*end && bytes < UNIT_BYTES && (!(*end)->forget || *end == unit)) {
+		bytes += (*end)->forget ? UNIT_BYTES : (*end)->len;
+		end = &(*end)->next;
+	}
+	if (unit) {
+		j->first = *end;
+		*end = NULL;
+		if (!j->first)
+			j->last = &j->first;
+	}
+	pthread_mutex_unlock(&j->mutex);
+	return unit;
+}
+
+/* The unit is on the disk. */
+static void publish(struct dp_journal *j, const struct dp__op *unit)
+{
+	struct dp_journal_stat now = { 0 };
+	bool measured = dp__measure(j, &now, NULL) == DP_OK;
+
+	while (unit->next)
+		unit = unit->next;
+	pthread_mutex_lock(&j->mutex);
+	j->durable = unit->ticket;
+	j->troubled = false;
+	if (measured)
+		j->stat = now;
+	pthread_mutex_unlock(&j->mutex);
+	call_wake(j);
+}
+
+/* Notes why a commit failed and waits a while. False if the journal is being closed
+ * and the unit must be given up. */
+static bool wait_to_retry(struct dp_journal *j, const struct dp_err *why)
+{
+	struct timespec until;
+	bool news, stop;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += RETRY_SECONDS;
+	pthread_mutex_lock(&j->mutex);
+	stop = j->stop;
+	news = !j->troubled;
+	j->troubled = true;
+	j->trouble = *why;
+	pthread_mutex_unlock(&j->mutex);
+	if (news)
+		call_wake(j);
+	if (stop)
+		return false;
+	pthread_mutex_lock(&j->mutex);
+	while (!j->stop &&
+	       pthread_cond_timedwait(&j->cond, &j->mutex, &until) != ETIMEDOUT)
+		;
+	pthread_mutex_unlock(&j->mutex);
+	return true;
+}
+
+static void *writer(void *arg)
+{
+	struct dp_journal *j = arg;
+	struct dp_err why;
+	struct dp__op *unit;
+	bool go_on = true;
+
+	while (go_on && (unit = next_unit(j)) != NULL) {
+		while (commit_unit(j, unit, &why) != DP_OK) {
+			/* after a failed write the environment cannot be trusted */
+			dp__env_close(j);
+			go_on = wait_to_retry(j, &why);
+			if (!go_on)
+				break;
+		}
+		if (go_on)
+			publish(j, unit);
+		free_ops(unit);
+	}
+	return NULL;
+}
+
+int dp_journal_start(struct dp_journal *j, dp_journal_wake_fn *wake, void *arg,
+		     struct dp_err *err)
+{
+	sigset_t all, before;
+	int code, rc;
+
+	if (j->readonly || j->started)
+		return dp_fail(err, DP_E_INVALID,
+			       "the journal in %s was opened for reading or is started",
+			       j->dir);
+	code = dp__measure(j, &j->stat, err);
+	if (code != DP_OK)
+		return code;
+	j->wake = wake;
+	j->wake_arg = arg;
+	j->started = true; /* before the thread looks at it */
+	/* signals are the business of the program's own threads */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	rc = pthread_create(&j->thread, NULL, writer, j);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (rc != 0)
+		return dp_fail(err, DP_E_FAILED, "cannot start the journal's thread: %s",
+			       strerror(rc));
+	j->started = true;
+	return DP_OK;
+}
+
+void dp__writer_stop(struct dp_journal *j)
+{
+	if (j->started) {
+		pthread_mutex_lock(&j->mutex);
+		j->stop = true;
+		pthread_cond_signal(&j->cond);
+		pthread_mutex_unlock(&j->mutex);
+		pthread_join(j->thread, NULL);
+		j->started = false;
+	}
+	free_ops(j->first);
+	j->first = NULL;
+}
+
+/* ---- the other threads' side ---- */
+
+static uint64_t enqueue(struct dp_journal *j, uint32_t study, uint32_t seq, bool forget,
+			const void *bytes, size_t len)
+{
+	struct dp__op *op = j->readonly ? NULL : malloc(sizeof *op + len);
+	uint64_t ticket;
+
+	if (!op)
+		return 0;
+	*op = (struct dp__op){ .study = study, .seq = seq, .forget = forget, .len = len };
+	if (len)
+		memcpy(op->bytes, bytes, len);
+	pthread_mutex_lock(&j->mutex);
+	ticket = op->ticket = ++j->ticket;
+	*j->last = op;
+	j->last = &op->next;
+	pthread_cond_signal(&j->cond);
+	pthread_mutex_unlock(&j->mutex);
+	return ticket;
+}
+
+uint64_t dp_journal_append(struct dp_journal *j, uint32_t study, uint32_t seq,
+			   const void *bytes, size_t len)
+{
+	return enqueue(j, study, seq, false, bytes, len);
+}
+
+uint64_t dp_journal_forget(struct dp_journal *j, uint32_t study)
+{
+	return enqueue(j, study, 0, true, NULL, 0);
+}
+
+uint64_t dp_journal_durable(struct dp_journal *j)
+{
+	uint64_t durable;
+
+	pthread_mutex_lock(&j->mutex);
+	durable = j->durable;
+	pthread_mutex_unlock(&j->mutex);
+	return durable;
+}
+
+bool dp_journal_trouble(struct dp_journal *j, struct dp_err *why)
+{
+	bool troubled;
+
+	pthread_mutex_lock(&j->mutex);
+	troubled = j->troubled;
+	if (troubled && why)
+		*why = j->trouble;
+	pthread_mutex_unlock(&j->mutex);
+	return troubled;
+}

@@ -1,0 +1,104 @@
+/* mechanism.c - the list of mechanisms, and the check of values against their keys. */
+#include "privacy/privacy_internal.h"
+
+#include "base/num.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const struct dp_mechanism *const dp_mechanisms[] = {
+	&dp__svt,
+	NULL,
+};
+
+const struct dp_mechanism *dp_mechanism_find(const char *name)
+{
+	for (size_t i = 0; dp_mechanisms[i]; i++)
+		if (strcmp(dp_mechanisms[i]->name, name) == 0)
+			return dp_mechanisms[i];
+	return NULL;
+}
+
+static size_t count_words(const struct dp_privacy_key *k)
+{
+	size_t n = 0;
+
+	while (k->words[n])
+		n++;
+	return n;
+}
+
+bool dp_privacy_key_ok(const struct dp_privacy_key *k, double v)
+{
+	if (!isfinite(v))
+		return false;
+	if (k->kind == DP_PRIVACY_WORD)
+		return v >= 0 && v == floor(v) && v < (double)count_words(k);
+	if (k->kind == DP_PRIVACY_INTEGER && v != floor(v))
+		return false;
+	return (k->lo_open ? v > k->lo : v >= k->lo) &&
+	       (k->hi_open ? v < k->hi : v <= k->hi);
+}
+
+char *dp_privacy_key_rule(const struct dp_privacy_key *k, char out[DP_PRIVACY_RULE_LEN])
+{
+	char lo[DP_NUM_LEN], hi[DP_NUM_LEN];
+	size_t n = 0;
+
+	if (k->kind == DP_PRIVACY_WORD) {
+		out[0] = '\0';
+		for (size_t i = 0; k->words[i] && n < DP_PRIVACY_RULE_LEN; i++)
+			n += (size_t)snprintf(out + n, DP_PRIVACY_RULE_LEN - n, "%s%s",
+					      i ? " | " : "", k->words[i]);
+		return out;
+	}
+	if (k->lo == k->hi) {
+		snprintf(out, DP_PRIVACY_RULE_LEN, "%s or absent",
+			 dp_num_text(k->lo, lo));
+		return out;
+	}
+	n = (size_t)snprintf(out, DP_PRIVACY_RULE_LEN, "%s",
+			     k->kind == DP_PRIVACY_INTEGER ? "whole number" : "number");
+	if (isfinite(k->lo))
+		n += (size_t)snprintf(out + n, DP_PRIVACY_RULE_LEN - n, " %s %s",
+				      k->lo_open ? ">" : ">=", dp_num_text(k->lo, lo));
+	/* 2^53 only says that doubles hold every whole number up to there */
+	if (isfinite(k->hi) && k->hi < 0x1p53)
+		snprintf(out + n, DP_PRIVACY_RULE_LEN - n, "%s %s %s",
+			 isfinite(k->lo) ? " and" : "",
+			 k->hi_open ? "<" : "<=", dp_num_text(k->hi, hi));
+	return out;
+}
+
+int dp_privacy_epsilon(const struct dp_mechanism *m, const double *values,
+		       struct dp_epsilon *out, struct dp_err *err)
+{
+	double full[DP_PRIVACY_KEYS_MAX];
+	char rule[DP_PRIVACY_RULE_LEN], text[DP_NUM_LEN];
+	struct dp_epsilon answer;
+	int rc;
+
+	for (size_t i = 0; i < m->nkeys; i++) {
+		const struct dp_privacy_key *k = &m->keys[i];
+
+		full[i] = isnan(values[i]) ? k->otherwise : values[i];
+		if (isnan(values[i])) {
+			if (!k->needed)
+				continue;
+			dp_fail(err, DP_E_INVALID, "mechanism %s needs the key '%s'",
+				m->name, k->name);
+			dp_hint(err, "%s is: %s", k->name, k->help);
+			return DP_E_INVALID;
+		}
+		if (!dp_privacy_key_ok(k, full[i]))
+			return dp_fail(err, DP_E_INVALID,
+				       "mechanism %s: '%s' cannot be %s; allowed: %s",
+				       m->name, k->name, dp_num_text(full[i], text),
+				       dp_privacy_key_rule(k, rule));
+	}
+	rc = m->epsilon(full, &answer, err);
+	if (rc == DP_OK)
+		*out = answer;
+	return rc;
+}

@@ -1,0 +1,186 @@
+/* keys.c - the table of keys, and the walk along it that reads a section. */
+#include "study/study_internal.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* dp__read_word() writes the number of a word through an int pointer */
+_Static_assert(sizeof(enum dp_param_kind) == sizeof(int) &&
+		       sizeof(enum dp_transform) == sizeof(int) &&
+		       sizeof(enum dp_method) == sizeof(int) &&
+		       sizeof(enum dp_acquisition) == sizeof(int) &&
+		       sizeof(enum dp_privacy_model) == sizeof(int),
+	       "enums have the size of an int");
+
+static const char *const data_words[] = { "private", "public", NULL };
+static const char *const runs_words[] = { "all", "1", NULL };
+static const char *const type_words[] = { "float", "int", "categorical", NULL };
+static const char *const scale_words[] = { "linear", "log", NULL };
+static const char *const transform_words[] = { "none", "log", "logit", NULL };
+static const char *const goal_words[] = { "minimize", "maximize", NULL };
+static const char *const method_words[] = { "random", "grid", "dpareto", NULL };
+static const char *const order_words[] = { "asap", "deterministic", NULL };
+static const char *const design_words[] = { "random", "sobol", NULL };
+static const char *const acquisition_words[] = { "hvpoi", "ehvi", "poi", "random", NULL };
+static const char *const model_words[] = { "exact", "gp", NULL };
+static const char *const gain_words[] = { "original", "model", NULL };
+static const char *const reference_words[] = { "anti_ideal", "front", NULL };
+
+static const struct dp_key_doc docs[] = {
+#define KEY(section, path, type, otherwise, help, example, read, target, lo, hi, words)  \
+	{ path, type, otherwise, help, example },
+#include "study/keys.def"
+#undef KEY
+};
+
+static const struct {
+	enum dp__section section;
+	dp__reader *read;
+	size_t offset;
+	double lo, hi;
+	const char *const *words;
+} rows[] = {
+#define KEY(section, path, type, otherwise, help, example, read, target, lo, hi, words)  \
+	{ DP__##section, read, target, lo, hi, words },
+#include "study/keys.def"
+#undef KEY
+};
+
+enum {
+	ROWS = DP_COUNT(rows)
+};
+
+const struct dp_key_doc *dp_study_keys(size_t *count)
+{
+	*count = ROWS;
+	return docs;
+}
+
+static const char *last_word(const char *path)
+{
+	const char *dot = strrchr(path, '.');
+
+	return dot ? dot + 1 : path;
+}
+
+static struct dp__key row(size_t i)
+{
+	return (struct dp__key){ rows[i].section, last_word(docs[i].path),
+				 &docs[i],        rows[i].read,
+				 rows[i].offset,  rows[i].lo,
+				 rows[i].hi,      rows[i].words };
+}
+
+/* The row of a key of this section, or ROWS. */
+static size_t find(enum dp__section section, const char *name)
+{
+	size_t i = 0;
+
+	while (i < ROWS && !(rows[i].section == section &&
+			     strcmp(last_word(docs[i].path), name) == 0))
+		i++;
+	return i;
+}
+
+void dp__section_names(enum dp__section section, const char *names[DP__NAMES])
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < ROWS && n + 1 < DP__NAMES; i++)
+		if (rows[i].section == section)
+			names[n++] = last_word(docs[i].path);
+	names[n] = NULL;
+}
+
+bool dp__misspelt(const struct dp__node *map, const char *name, const char *const *known)
+{
+	const struct dp__node *m;
+	const char *near;
+	size_t i;
+
+	for (m = map->first; m; m = m->next) {
+		for (i = 0; known[i] && strcmp(known[i], m->key) != 0;)
+			i++;
+		near = known[i] ? NULL : dp_nearest(m->key, known);
+		if (near && strcmp(near, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void unknown(struct dp__read *r, enum dp__section section,
+		    const struct dp__node *m)
+{
+	const char *names[DP__NAMES], *elsewhere = NULL;
+	struct dp_buf allowed = DP_BUF_INIT;
+	char shown[DP__SHOWN], guess[DP__GUESS];
+
+	if (dp__problems_full(r)) {
+		r->problems->errors++; /* a guess would cost time and not be seen */
+		return;
+	}
+	dp__section_names(section, names);
+	for (size_t i = 0; names[i]; i++)
+		dp_buf_printf(&allowed, "%s%s", i ? ", " : "", names[i]);
+	for (size_t i = 0; i < ROWS && !elsewhere; i++)
+		if (strcmp(last_word(docs[i].path), m->key) == 0)
+			elsewhere = docs[i].path;
+	dp__guess(m->key, names, guess);
+	dp__shown(m->key, shown);
+	if (!guess[0] && elsewhere)
+		dp__problem(r, m->key_pos, dp_buf_text(&allowed),
+			    "unknown key '%s'; here it does nothing, but there is %s",
+			    shown, elsewhere);
+	else
+		dp__problem(r, m->key_pos, dp_buf_text(&allowed), "unknown key '%s'%s",
+			    shown, guess);
+	dp_buf_free(&allowed);
+}
+
+static void absent(struct dp__read *r, size_t i, size_t pos, const struct dp__node *map,
+		   void *base)
+{
+	struct dp__key k = row(i);
+	const char *names[DP__NAMES];
+	struct dp__node v = {
+		.kind = DP__SCALAR, .plain = true, .text = k.doc->otherwise, .key = k.name
+	};
+
+	if (strcmp(k.doc->otherwise, "needed") == 0) {
+		dp__section_names(k.section, names);
+		if (!dp__misspelt(map, k.name, names))
+			dp__problem(r, pos, NULL,
+				    "the key '%s' is missing, for example `%s`",
+				    k.doc->path, k.doc->example);
+	} else if (strcmp(k.doc->otherwise, "none") != 0 && k.doc->otherwise[0] != '(') {
+		k.read(r, &k, &v, (char *)base + k.offset);
+	}
+}
+
+void dp__read_section(struct dp__read *r, enum dp__section section, size_t pos,
+		      const struct dp__node *map, void *base)
+{
+	bool seen[ROWS] = { false };
+
+	for (const struct dp__node *m = map->first; m; m = m->next) {
+		size_t i = find(section, m->key);
+		struct dp__key k;
+
+		if (i == ROWS) {
+			/* a mechanism's own keys: dp__check_objectives() */
+			if (section != DP__PRIVACY)
+				unknown(r, section, m);
+			continue;
+		}
+		seen[i] = true;
+		k = row(i);
+		if (m->kind == DP__SCALAR && dp__type_of(m) == DP__NULL)
+			dp__problem(r, m->key_pos, k.doc->type,
+				    "the key '%s' has no value", k.name);
+		else if (m->kind != DP__UNREADABLE)
+			k.read(r, &k, m, (char *)base + k.offset);
+	}
+	for (size_t i = 0; i < ROWS; i++)
+		if (rows[i].section == section && !seen[i])
+			absent(r, i, pos, map, base);
+}

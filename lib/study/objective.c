@@ -1,0 +1,30 @@
+/* objective.c - the value of an objective at a point. */
+#include "study/study.h"
+
+static double param_value(const struct dp_study *s, size_t i, const double *x)
+{
+	const struct dp_param *p = &s->params[i];
+
+	return p->kind == DP_PARAM_FIXED ? json_number_value(p->values) : x[i];
+}
+
+int dp_objective_privacy(const struct dp_study *s, size_t objective, const double *x,
+			 struct dp_epsilon *out, struct dp_err *err)
+{
+	const struct dp_objective *o = &s->objectives[objective];
+	double values[DP_PRIVACY_KEYS_MAX];
+
+	if (!o->mechanism)
+		return dp_fail(err, DP_E_INVALID,
+			       "objective '%s' is a metric: only the trainer knows it",
+			       o->name);
+	for (size_t i = 0; i < o->mechanism->nkeys; i++)
+		values[i] = o->param[i] < 0 ? o->constant[i]
+					    : param_value(s, (size_t)o->param[i], x);
+	return dp_privacy_epsilon(o->mechanism, values, out, err);
+}
+
+double dp_objective_metric(const struct dp_objective *o, double mean)
+{
+	return o->one_minus ? 1 - mean : mean;
+}

@@ -1,0 +1,294 @@
+/* problems.c - the mistakes found in a study file: collected, sorted, shown. */
+#include "study/study_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	SHOWN_MAX = 100,    /* problems kept; a file can have a hundred thousand */
+	EXCERPT_MAX = 100,  /* columns of a line that are shown */
+	EXCERPT_BEFORE = 60 /* of them before the caret, where a line is cut */
+};
+
+void dp_problems_free(struct dp_problems *p)
+{
+	for (size_t i = 0; i < p->count; i++) {
+		free(p->list[i].message);
+		free(p->list[i].allowed);
+	}
+	free(p->list);
+	memset(p, 0, sizeof *p);
+}
+
+static size_t bom_len(const char *text, size_t len)
+{
+	return len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
+
+/* Where the line that starts at `pos` ends; *next is the start of the one after. */
+static size_t line_end(const char *text, size_t len, size_t pos, size_t *next)
+{
+	size_t end = pos;
+
+	while (end < len && text[end] != '\n' && text[end] != '\r')
+		end++;
+	*next = end < len ? end + 1 : len;
+	if (end + 1 < len && text[end] == '\r' && text[end + 1] == '\n')
+		*next = end + 2;
+	return end;
+}
+
+/* Columns count characters, so that an editor's column is the same; a byte that is
+ * no character counts as one. */
+static size_t step(const char *text, size_t len, size_t pos)
+{
+	size_t n = dp__utf8(text + pos, len - pos);
+
+	return n ? n : 1;
+}
+
+void dp__place(const char *text, size_t len, size_t pos, int *line, int *column)
+{
+	size_t start = bom_len(text, len), end, next;
+
+	*line = *column = 1;
+	if (pos > len)
+		pos = len;
+	end = line_end(text, len, start, &next);
+	while (pos > end && next > end && next <= pos) {
+		start = next;
+		++*line;
+		end = line_end(text, len, start, &next);
+	}
+	while (start < pos && start < end) {
+		start += step(text, len, start);
+		++*column;
+	}
+}
+
+bool dp__problems_full(const struct dp__read *r)
+{
+	return r->problems->count == SHOWN_MAX;
+}
+
+static void add(struct dp__read *r, bool warning, int line, int column,
+		const char *allowed, const char *fmt, va_list ap)
+{
+	struct dp_problems *p = r->problems;
+	struct dp_problem *list, one = { line, column, warning, NULL, NULL };
+
+	if (!warning)
+		p->errors++;
+	if (p->count == SHOWN_MAX)
+		return;
+	list = realloc(p->list, (p->count + 1) * sizeof *list);
+	if (!list) {
+		r->nomem = true;
+		return;
+	}
+	p->list = list;
+	if (vasprintf(&one.message, fmt, ap) < 0)
+		one.message = NULL;
+	one.allowed = allowed && one.message ? strdup(allowed) : NULL;
+	if (!one.message || (allowed && !one.allowed)) {
+		free(one.message);
+		r->nomem = true;
+		return;
+	}
+	list[p->count++] = one;
+}
+
+void dp__problem(struct dp__read *r, size_t pos, const char *allowed, const char *fmt,
+		 ...)
+{
+	int line = 0, column = 0;
+	va_list ap;
+
+	if (!dp__problems_full(r))
+		dp__place(r->text, r->len, pos, &line, &column);
+	va_start(ap, fmt);
+	add(r, false, line, column, allowed, fmt, ap);
+	va_end(ap);
+}
+
+void dp__warning(struct dp__read *r, size_t pos, const char *allowed, const char *fmt,
+		 ...)
+{
+	int line, column;
+	va_list ap;
+
+	dp__place(r->text, r->len, pos, &line, &column);
+	va_start(ap, fmt);
+	add(r, true, line, column, allowed, fmt, ap);
+	va_end(ap);
+}
+
+void dp__problem_at(struct dp__read *r, int line, int column, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	add(r, false, line, column, NULL, fmt, ap);
+	va_end(ap);
+}
+
+/* By place, in the order they were found where that is the same. There are
+ * SHOWN_MAX at most. */
+void dp__problems_sort(struct dp_problems *p)
+{
+	for (size_t i = 1; i < p->count; i++) {
+		struct dp_problem x = p->list[i];
+		size_t j = i;
+
+		for (; j > 0; j--) {
+			const struct dp_problem *y = &p->list[j - 1];
+
+			if (y->line < x.line ||
+			    (y->line == x.line && y->column <= x.column))
+				break;
+			p->list[j] = p->list[j - 1];
+		}
+		p->list[j] = x;
+	}
+}
+
+char *dp__shown(const char *word, char out[DP__SHOWN])
+{
+	size_t len = strlen(word), n = 0;
+
+	for (size_t i = 0, k; i < len; i += k) {
+		k = step(word, len, i);
+		if (n + k + 4 > DP__SHOWN) {
+			memcpy(out + n, "...", 3);
+			n += 3;
+			break;
+		}
+		if (dp__utf8(word + i, len - i) && word[i] != '\n' && word[i] != '\r' &&
+		    word[i] != '\t')
+			memcpy(out + n, word + i, k);
+		else
+			out[n] = '?';
+		n += k;
+	}
+	out[n] = '\0';
+	return out;
+}
+
+char *dp__guess(const char *word, const char *const *list, char out[DP__GUESS])
+{
+	const char *near = dp_nearest(word, list);
+	char shown[DP__SHOWN];
+
+	out[0] = '\0';
+	if (near)
+		snprintf(out, DP__GUESS, "; did you mean '%s'?", dp__shown(near, shown));
+	return out;
+}
+
+/* Appends line `line` as it may be printed: bytes that are no characters, control
+ * characters and tabs become one column each, a long line is cut around the column.
+ * Returns the column of the caret in what was appended. */
+static int excerpt(const char *text, size_t len, int line, int column, struct dp_buf *out)
+{
+	size_t start = bom_len(text, len), end, next;
+	int at = 1, caret, from = 1;
+
+	for (int i = 1; i < line && start < len; i++) {
+		line_end(text, len, start, &next);
+		start = next;
+	}
+	end = line_end(text, len, start, &next);
+	if (column > EXCERPT_MAX) {
+		from = column - EXCERPT_BEFORE;
+		dp_buf_puts(out, "...");
+	}
+	caret = column - from + 1 + (from > 1 ? 3 : 0);
+	for (size_t n; start < end; start += n, at++) {
+		n = dp__utf8(text + start, end - start);
+		if (at < from) {
+			n = n ? n : 1;
+			continue;
+		}
+		if (at >= from + EXCERPT_MAX) {
+			dp_buf_puts(out, "...");
+			break;
+		}
+		if (text[start] == '\t')
+			dp_buf_putc(out, ' ');
+		else if (n)
+			dp_buf_add(out, text + start, n);
+		else
+			dp_buf_putc(out, '?');
+		n = n ? n : 1;
+	}
+	return caret;
+}
+
+static void one_text(const struct dp_problem *p, const char *path, const char *text,
+		     size_t len, struct dp_buf *out)
+{
+	const char *severity = p->warning ? "warning" : "error";
+	int caret;
+
+	if (p->line == 0) {
+		dp_buf_printf(out, "%s: %s: %s\n", path, severity, p->message);
+	} else {
+		dp_buf_printf(out, "%s:%d:%d: %s: %s\n", path, p->line, p->column,
+			      severity, p->message);
+		dp_buf_printf(out, "%4d | ", p->line);
+		caret = excerpt(text, len, p->line, p->column, out);
+		dp_buf_printf(out, "\n     | %*s\n", caret, "^");
+	}
+	if (p->allowed)
+		dp_buf_printf(out, "     = allowed: %s\n", p->allowed);
+}
+
+void dp_problems_text(const struct dp_problems *p, const char *path, const char *text,
+		      size_t len, struct dp_buf *out)
+{
+	size_t warnings = 0, shown = 0;
+
+	if (p->count == 0)
+		return;
+	for (size_t i = 0; i < p->count; i++) {
+		one_text(&p->list[i], path, text, len, out);
+		if (p->list[i].warning)
+			warnings++;
+		else
+			shown++;
+	}
+	dp_buf_printf(out, "%s: %zu %s", path, p->errors,
+		      p->errors == 1 ? "error" : "errors");
+	if (p->errors > shown)
+		dp_buf_printf(out, " (the first %zu shown)", shown);
+	if (warnings)
+		dp_buf_printf(out, ", %zu %s", warnings,
+			      warnings == 1 ? "warning" : "warnings");
+	dp_buf_putc(out, '\n');
+}
+
+json_t *dp_problems_json(const struct dp_problems *p, const char *text, size_t len)
+{
+	json_t *list = json_array(), *one;
+	struct dp_buf line = DP_BUF_INIT;
+
+	for (size_t i = 0; list && i < p->count; i++) {
+		const struct dp_problem *x = &p->list[i];
+
+		dp_buf_clear(&line);
+		if (x->line > 0)
+			excerpt(text, len, x->line, x->column, &line);
+		one = json_pack("{s:i, s:i, s:s, s:s, s:s?, s:s?}", "line", x->line,
+				"column", x->column, "severity",
+				x->warning ? "warning" : "error", "message", x->message,
+				"allowed", x->allowed, "source",
+				x->line > 0 ? dp_buf_text(&line) : NULL);
+		if (!one || line.failed || json_array_append_new(list, one) < 0) {
+			json_decref(list);
+			list = NULL;
+		}
+	}
+	dp_buf_free(&line);
+	return list;
+}

@@ -1,0 +1,113 @@
+/* read_trainer.c - readers of the trainer's command and environment. */
+#include "study/study_internal.h"
+
+#include "base/fs.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	ENV_MAX = 1024
+};
+
+void dp__read_trainer(struct dp__read *r, const struct dp__key *k,
+		      const struct dp__node *v, void *to)
+{
+	if (dp__is_map(r, v, k->name, k->doc->type, SIZE_MAX))
+		dp__read_section(r, DP__TRAINER, v->key_pos, v, to);
+}
+
+/* The program: with a '/' in it, a path that starts at the study file's folder. */
+static char *program(struct dp__read *r, const char *word)
+{
+	char *path;
+
+	if (*word == '/' || !strchr(word, '/'))
+		return dp__strdup(r, word);
+	while (strncmp(word, "./", 2) == 0)
+		word += 2;
+	path = dp_path_join(r->dir, word);
+	if (!path)
+		r->nomem = true;
+	return path;
+}
+
+void dp__read_command(struct dp__read *r, const struct dp__key *k,
+		      const struct dp__node *v, void *to)
+{
+	static const char form[] = "a list of the program and its arguments, such as "
+				   "[python3, train.py]";
+	const struct dp__node *item;
+	const char *text;
+	char **argv;
+	size_t n = 0;
+
+	if (!dp__is_list(r, v, k->name, form, DP_ARGV_MAX))
+		return;
+	argv = dp__calloc(r, v->count + 1, sizeof *argv);
+	if (!argv)
+		return;
+	*(char ***)to = argv;
+	for (item = v->first; item; item = item->next) {
+		text = dp__scalar(r, item, k->name, form);
+		if (!text)
+			continue;
+		if (item->plain && !*text)
+			dp__problem(r, item->pos, form,
+				    "'%s' has an entry without a value", k->name);
+		else if (item == v->first && !*text)
+			dp__problem(r, item->pos, form, "the program's name is empty");
+		argv[n] = item == v->first ? program(r, text) : dp__strdup(r, text);
+		if (!argv[n++])
+			return;
+	}
+}
+
+static bool env_name_ok(const char *s)
+{
+	if (!isalpha((unsigned char)*s) && *s != '_')
+		return false;
+	while (isalnum((unsigned char)*s) || *s == '_')
+		s++;
+	return *s == '\0';
+}
+
+void dp__read_env(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
+		  void *to)
+{
+	char shown[DP__SHOWN];
+	const struct dp__node *m;
+	const char *text;
+	char **env;
+	size_t n = 0;
+
+	if (!dp__is_map(r, v, k->name, k->doc->type, ENV_MAX))
+		return;
+	env = dp__calloc(r, v->count + 1, sizeof *env);
+	if (!env)
+		return;
+	*(char ***)to = env;
+	for (m = v->first; m; m = m->next) {
+		dp__shown(m->key, shown);
+		if (!env_name_ok(m->key))
+			dp__problem(r, m->key_pos,
+				    "letters, digits and '_', not starting with a digit",
+				    "'%s' cannot name an environment variable", shown);
+		else if (strncmp(m->key, "DPARETO_", 8) == 0)
+			dp__problem(r, m->key_pos, NULL,
+				    "'%s' cannot be set here: variables that start with "
+				    "DPARETO_ are the trainer protocol's",
+				    shown);
+		text = dp__scalar(r, m, shown, "text or number");
+		if (!text)
+			continue;
+		if (asprintf(&env[n], "%s=%s", m->key, text) < 0) {
+			env[n] = NULL;
+			r->nomem = true;
+			return;
+		}
+		n++;
+	}
+}

@@ -1,0 +1,315 @@
+/* read_value.c - readers of single values: names, numbers, words, durations. */
+#include "study/study_internal.h"
+
+#include "base/fs.h"
+#include "base/num.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+char *dp__strdup(struct dp__read *r, const char *s)
+{
+	char *copy = strdup(s);
+
+	if (!copy)
+		r->nomem = true;
+	return copy;
+}
+
+void *dp__calloc(struct dp__read *r, size_t n, size_t size)
+{
+	void *p = calloc(n, size);
+
+	if (!p)
+		r->nomem = true;
+	return p;
+}
+
+static const char *kind_name(const struct dp__node *v)
+{
+	return v->kind == DP__LIST ? "a list" : "a map";
+}
+
+const char *dp__scalar(struct dp__read *r, const struct dp__node *v, const char *name,
+		       const char *allowed)
+{
+	if (v->kind == DP__SCALAR)
+		return v->text;
+	if (v->kind != DP__UNREADABLE)
+		dp__problem(r, v->pos, allowed, "'%s' cannot be %s", name, kind_name(v));
+	return NULL;
+}
+
+static bool is_kind(struct dp__read *r, const struct dp__node *v, enum dp__kind kind,
+		    const char *name, const char *allowed, size_t max)
+{
+	char shown[DP__SHOWN];
+
+	if (v->kind == DP__UNREADABLE)
+		return false;
+	if (v->kind == kind && v->count >= 1 && v->count <= max)
+		return true;
+	if (v->kind == kind && v->count == 0)
+		dp__problem(r, v->pos, allowed, "'%s' is empty", name);
+	else if (v->kind == kind)
+		dp__problem(r, v->pos, allowed,
+			    "'%s' has %zu entries, but at most %zu are "
+			    "possible",
+			    name, v->count, max);
+	else if (v->kind == DP__SCALAR)
+		dp__problem(r, v->pos, allowed, "'%s' cannot be '%s'", name,
+			    dp__shown(v->text, shown));
+	else
+		dp__problem(r, v->pos, allowed, "'%s' cannot be %s", name, kind_name(v));
+	return false;
+}
+
+bool dp__is_list(struct dp__read *r, const struct dp__node *v, const char *name,
+		 const char *allowed, size_t max)
+{
+	return is_kind(r, v, DP__LIST, name, allowed, max);
+}
+
+bool dp__is_map(struct dp__read *r, const struct dp__node *v, const char *name,
+		const char *allowed, size_t max)
+{
+	return is_kind(r, v, DP__MAP, name, allowed, max);
+}
+
+bool dp__number(struct dp__read *r, const struct dp__node *v, const char *name,
+		const char *allowed, double *out)
+{
+	const char *text = dp__scalar(r, v, name, allowed);
+	char shown[DP__SHOWN];
+	enum dp__type type;
+	double x;
+
+	if (!text)
+		return false;
+	type = dp__type_of(v);
+	if ((type == DP__INT || type == DP__REAL) && dp_num_parse(text, &x) &&
+	    isfinite(x)) {
+		*out = x;
+		return true;
+	}
+	dp__shown(text, shown);
+	if (!v->plain && dp_num_parse(text, &x))
+		dp__problem(r, v->pos, allowed,
+			    "'%s' is the text \"%s\", not a number; remove the quotes",
+			    name, shown);
+	else
+		dp__problem(r, v->pos, allowed, "'%s' cannot be '%s'", name, shown);
+	return false;
+}
+
+void dp__read_name(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
+		   void *to)
+{
+	const char *text = dp__scalar(r, v, k->name, k->doc->type);
+	char shown[DP__SHOWN];
+
+	if (!text)
+		return;
+	if (!dp_name_ok(text))
+		dp__problem(r, v->pos, DP_NAME_RULE, "'%s' cannot be '%s'", k->name,
+			    dp__shown(text, shown));
+	*(char **)to = dp__strdup(r, text);
+}
+
+/* Looks at the kind of value only: `of` is compared with its metric once that is
+ * known. */
+void dp__read_text(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
+		   void *to)
+{
+	(void)to;
+	(void)dp__scalar(r, v, k->name, k->doc->type);
+}
+
+void dp__read_path(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
+		   void *to)
+{
+	const char *text = dp__scalar(r, v, k->name, k->doc->type);
+	char *path;
+
+	if (!text)
+		return;
+	if (!*text) {
+		dp__problem(r, v->pos, k->doc->type, "'%s' is empty", k->name);
+		return;
+	}
+	path = *text == '/' ? strdup(text) : dp_path_join(r->dir, text);
+	if (!path)
+		r->nomem = true;
+	*(char **)to = path;
+}
+
+/* A whole number within the row's bounds; 5.0 and 1e3 are whole numbers too. */
+static bool whole(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
+		  double *out)
+{
+	char shown[DP__SHOWN];
+
+	if (!dp__number(r, v, k->name, k->doc->type, out))
+		return false;
+	if (*out == floor(*out) && *out >= k->lo && *out <= k->hi)
+		return true;
+	dp__problem(r, v->pos, k->doc->type, "'%s' cannot be %s", k->name,
+		    dp__shown(v->text, shown));
+	return false;
+}
+
+void dp__read_int(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
+		  void *to)
+{
+	double x;
+
+	if (whole(r, k, v, &x))
+		*(int *)to = (int)x;
+}
+
+void dp__read_u32(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
+		  void *to)
+{
+	double x;
+
+	if (whole(r, k, v, &x))
+		*(uint32_t *)to = (uint32_t)x;
+}
+
+void dp__read_seed(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
+		   void *to)
+{
+	double x;
+
+	if (whole(r, k, v, &x))
+		*(uint64_t *)to = (uint64_t)x;
+}
+
+void dp__read_number(struct dp__read *r, const struct dp__key *k,
+		     const struct dp__node *v, void *to)
+{
+	double x;
+
+	if (dp__number(r, v, k->name, k->doc->type, &x))
+		*(double *)to = x;
+}
+
+void dp__read_positive(struct dp__read *r, const struct dp__key *k,
+		       const struct dp__node *v, void *to)
+{
+	char shown[DP__SHOWN];
+	double x;
+
+	if (!dp__number(r, v, k->name, k->doc->type, &x))
+		return;
+	if (x > 0)
+		*(double *)to = x;
+	else
+		dp__problem(r, v->pos, k->doc->type, "'%s' cannot be %s", k->name,
+			    dp__shown(v->text, shown));
+}
+
+void dp__read_duration(struct dp__read *r, const struct dp__key *k,
+		       const struct dp__node *v, void *to)
+{
+	static const char forms[] = "a number of seconds, or such as 250ms, 30s, 15m, "
+				    "2h30m, 1d";
+	const char *text = dp__scalar(r, v, k->name, forms);
+	char shown[DP__SHOWN];
+	double x;
+
+	if (!text)
+		return;
+	if (!dp_duration_parse(text, &x))
+		dp__problem(r, v->pos, forms, "'%s' cannot be '%s'", k->name,
+			    dp__shown(text, shown));
+	else if (x < k->lo || x > k->hi)
+		dp__problem(r, v->pos, k->doc->type, "'%s' cannot be %s", k->name,
+			    dp__shown(text, shown));
+	else
+		*(double *)to = x;
+}
+
+void dp__read_size(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
+		   void *to)
+{
+	const char *text = dp__scalar(r, v, k->name, k->doc->type);
+	char shown[DP__SHOWN];
+
+	if (text && !dp_size_parse(text, to))
+		dp__problem(r, v->pos, k->doc->type, "'%s' cannot be '%s'", k->name,
+			    dp__shown(text, shown));
+}
+
+int dp__word(struct dp__read *r, const struct dp__node *v, const char *name,
+	     const char *const *words)
+{
+	struct dp_buf allowed = DP_BUF_INIT;
+	char shown[DP__SHOWN], guess[DP__GUESS];
+	const char *text;
+
+	for (int i = 0; v->kind == DP__SCALAR && words[i]; i++)
+		if (strcmp(words[i], v->text) == 0)
+			return i;
+	for (int i = 0; words[i]; i++)
+		dp_buf_printf(&allowed, "%s%s", i ? " | " : "", words[i]);
+	text = dp__scalar(r, v, name, dp_buf_text(&allowed));
+	if (text)
+		dp__problem(r, v->pos, dp_buf_text(&allowed), "'%s' cannot be '%s'%s",
+			    name, dp__shown(text, shown), dp__guess(text, words, guess));
+	dp_buf_free(&allowed);
+	return -1;
+}
+
+void dp__read_word(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
+		   void *to)
+{
+	int i = dp__word(r, v, k->name, k->words);
+
+	/* every enum of the structs has the size of an int: checked in keys.c */
+	if (i >= 0)
+		*(int *)to = (int)k->lo + i;
+}
+
+void dp__read_flag(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
+		   void *to)
+{
+	int i = dp__word(r, v, k->name, k->words);
+
+	if (i >= 0)
+		*(bool *)to = i == 1;
+}
+
+/* [lo, hi] into two doubles in a row; both stay as they were if it is wrong. */
+void dp__read_bounds(struct dp__read *r, const struct dp__key *k,
+		     const struct dp__node *v, void *to)
+{
+	double lo, hi, *pair = to;
+
+	if (!dp__is_list(r, v, k->name, k->doc->type, 2))
+		return;
+	if (v->count != 2) {
+		dp__problem(r, v->pos, k->doc->type, "'%s' has only one number", k->name);
+		return;
+	}
+	/* both are looked at, so that both mistakes are told */
+	if (!dp__number(r, v->first, k->name, k->doc->type, &lo) |
+	    !dp__number(r, v->first->next, k->name, k->doc->type, &hi))
+		return;
+	if (!(lo < hi)) {
+		dp__problem(
+			r, v->pos, k->doc->type,
+			lo == hi ? "'%s' is empty: both ends are the same; for a single "
+				   "value use `fixed`"
+				 : "'%s' is reversed: the first number must be the lower",
+			k->name);
+		return;
+	}
+	if (!isfinite(hi - lo)) {
+		dp__problem(r, v->pos, k->doc->type, "'%s' is too wide", k->name);
+		return;
+	}
+	pair[0] = lo;
+	pair[1] = hi;
+}

@@ -1,0 +1,213 @@
+/* study.h - a study as the user wrote it: parsed, checked, immutable.
+ *
+ * Keys and defaults are those of docs: `dparetoctl explain`, dpareto-study(5). */
+#ifndef DP_STUDY_H
+#define DP_STUDY_H
+#include "base/base.h"
+#include "base/buf.h"
+#include "privacy/privacy.h"
+#include <jansson.h>
+
+enum {
+	DP_STUDY_TEXT_MAX = 1 << 20, /* bytes of a study file */
+	DP_PARAMS_MAX = 64,
+	DP_OBJECTIVES_MAX = 8,
+	DP_VALUES_MAX = 256, /* of one categorical parameter */
+	DP_CONSTRAINTS_MAX = 16,
+	DP_ARGV_MAX = 256,
+	DP_RUNS_MAX = 10000,
+	DP_PARALLEL_MAX = 4096,
+	DP_EVALUATIONS_MAX = 10000000,
+	DP_GRID_MAX = 1000000, /* points of a whole grid */
+};
+
+enum dp_param_kind {
+	DP_PARAM_FLOAT,
+	DP_PARAM_INT,
+	DP_PARAM_CATEGORICAL,
+	DP_PARAM_FIXED,
+};
+
+enum dp_dist {
+	DP_DIST_SCALE,       /* no `sample`: uniform on the parameter's scale */
+	DP_DIST_UNIFORM,     /* a = lo, b = hi */
+	DP_DIST_NORMAL,      /* a = mean, b = sd */
+	DP_DIST_EXPONENTIAL, /* a = rate, b = shift */
+};
+
+struct dp_param {
+	char *name;
+	enum dp_param_kind kind;
+	double lo, hi; /* range */
+	bool log;      /* scale */
+	int grid;      /* points per axis; 0: search.grid */
+	enum dp_dist dist;
+	double a, b; /* of the distribution */
+	double accept_lo, accept_hi;
+	json_t *values; /* categorical: array of scalars; fixed: the one value */
+};
+
+enum dp_transform {
+	DP_TRANSFORM_NONE,
+	DP_TRANSFORM_LOG,
+	DP_TRANSFORM_LOGIT
+};
+
+struct dp_objective {
+	char *name;
+	bool maximize;
+	enum dp_transform transform;
+	double anti_ideal;
+	/* exactly one of the two: */
+	const struct dp_mechanism *mechanism;
+	char *metric;
+	bool one_minus; /* of: "1 - METRIC" */
+	/* for a mechanism, one entry a key: */
+	double constant[DP_PRIVACY_KEYS_MAX]; /* NaN: absent or bound */
+	int param[DP_PRIVACY_KEYS_MAX];       /* index of the parameter, or -1 */
+};
+
+struct dp_constraint {
+	char *metric;
+	bool at_least; /* ">= bound", else "<= bound" */
+	double bound;
+};
+
+enum dp_method {
+	DP_METHOD_RANDOM,
+	DP_METHOD_GRID,
+	DP_METHOD_DPARETO
+};
+enum dp_acquisition {
+	DP_ACQ_DEFAULT, /* not named in the file */
+	DP_ACQ_HVPOI,
+	DP_ACQ_EHVI,
+	DP_ACQ_POI,
+	DP_ACQ_RANDOM
+};
+enum dp_privacy_model {
+	DP_PRIVACY_MODEL_DEFAULT,
+	DP_PRIVACY_MODEL_EXACT,
+	DP_PRIVACY_MODEL_GP
+};
+
+struct dp_trainer {
+	char **argv; /* ends with NULL; argv[0] with '/' is absolute */
+	int runs;
+	bool run_per_process;  /* runs_per_process: 1 */
+	double timeout, stall; /* seconds; 0: none */
+	double grace;          /* seconds between TERM and KILL */
+	char *cwd;             /* absolute, or NULL: the attempt's folder */
+	char **env;            /* "K=V", ends with NULL; may be NULL */
+	int retries;
+	int max_failures;
+	uint64_t log_limit; /* bytes each of stdout and stderr */
+};
+
+struct dp_search {
+	enum dp_method method;
+	uint32_t evaluations; /* total, initial points included */
+	uint32_t initial;
+	uint32_t parallel;
+	int grid;
+	bool deterministic; /* order: deterministic */
+	double max_time;    /* seconds; 0: none */
+	/* dpareto only */
+	enum dp_acquisition acquisition;
+	enum dp_privacy_model privacy_model;
+	bool sobol;           /* design: sobol */
+	char *initial_from;   /* or NULL */
+	bool gain_model;      /* gain: model */
+	bool reference_front; /* reference: front */
+};
+
+struct dp_study {
+	char *name;
+	uint64_t seed;
+	int priority;
+	bool public_data; /* data: public */
+	struct dp_trainer trainer;
+	struct dp_param *params;
+	size_t nparams;
+	struct dp_objective *objectives;
+	size_t nobjectives;
+	struct dp_constraint *constraints;
+	size_t nconstraints;
+	struct dp_search search;
+};
+
+/* ---- reading a study file (parse.c, check.c) ---- */
+
+/* One mistake in a file. */
+struct dp_problem {
+	int line, column; /* from 1; 0: the file as a whole */
+	bool warning;     /* worth a word, but the study runs */
+	char *message;    /* what is wrong */
+	char *allowed;    /* what would be right; may be NULL */
+};
+
+struct dp_problems {
+	struct dp_problem *list;
+	size_t count, errors;
+};
+
+void dp_problems_free(struct dp_problems *p);
+/* Appends every problem as people read it, with the line and a caret:
+ *   study.yaml:7:3: error: unknown key 'evalutions'; did you mean 'evaluations'?
+ *      7 |   evalutions: 80
+ *        |   ^
+ * and a last line that counts them. */
+void dp_problems_text(const struct dp_problems *p, const char *path, const char *text,
+		      size_t len, struct dp_buf *out);
+/* [{"line":7,"column":3,"severity":"error","message":...,"allowed":...,
+ *   "source":"  evalutions: 80"}] */
+json_t *dp_problems_json(const struct dp_problems *p, const char *text, size_t len);
+
+/* Reads and checks a study file's text. `path` names it in messages; `dir` is the
+ * absolute folder that relative paths start from. All mistakes are collected in
+ * *problems (the caller frees them in every case). DP_OK with *out owned by the
+ * caller, or DP_E_INVALID with a summary sentence in *err. */
+DP_MUSTCHECK int dp_study_parse(const char *text, size_t len, const char *path,
+				const char *dir, struct dp_study **out,
+				struct dp_problems *problems, struct dp_err *err);
+void dp_study_free(struct dp_study *s);
+
+/* ---- documentation of the keys, from the table that parses them (keys.c) ---- */
+
+struct dp_key_doc {
+	const char *path;      /* "trainer.timeout", "parameters.NAME.range" */
+	const char *type;      /* "duration", "int >= 1", "random | grid | dpareto" */
+	const char *otherwise; /* default as written, or "needed", or "none" */
+	const char *help;      /* a sentence or two */
+	const char *example;   /* a line of YAML */
+};
+const struct dp_key_doc *dp_study_keys(size_t *count);
+
+/* ---- points (space.c): x has one double per parameter, in the order of the file;
+ * a categorical's is the index of its value, a fixed one's is 0 ---- */
+
+/* The point that random search evaluates as this trial: each parameter drawn from
+ * its distribution by rejection into `accept` (with_range: into accept and range
+ * together, for initial designs), integers rounded. A pure function of the study's
+ * seed and the trial. */
+void dp_space_sample(const struct dp_study *s, uint32_t trial, bool with_range,
+		     double *x);
+/* Number of points of the study's grid (DP_GRID_MAX + 1 if more). */
+uint64_t dp_space_grid_size(const struct dp_study *s);
+/* The index-th point, the last parameter running fastest. */
+void dp_space_grid_point(const struct dp_study *s, uint64_t index, double *x);
+/* {"lot_size":64,...} in native units, fixed parameters too. NULL without memory. */
+json_t *dp_space_json(const struct dp_study *s, const double *x);
+/* The value of one parameter at x as a short text for tables. */
+void dp_space_text(const struct dp_study *s, size_t param, double v, struct dp_buf *out);
+
+/* ---- objectives (objective.c) ---- */
+
+/* The value, in natural units, of a privacy objective at x. */
+DP_MUSTCHECK int dp_objective_privacy(const struct dp_study *s, size_t objective,
+				      const double *x, struct dp_epsilon *out,
+				      struct dp_err *err);
+/* The value of a metric objective given the mean of its metric over the runs. */
+double dp_objective_metric(const struct dp_objective *o, double mean);
+
+#endif

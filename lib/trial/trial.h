@@ -1,0 +1,138 @@
+/* trial.h - the trainer protocol: what is asked of a trainer and what comes back.
+ *
+ * Both sides use this: the daemon writes requests and reads results, the built-in
+ * trainers the other way round. docs/trainer-protocol.md is its description. */
+#ifndef DP_TRIAL_H
+#define DP_TRIAL_H
+#include "base/base.h"
+#include "base/buf.h"
+#include <jansson.h>
+
+enum {
+	DP_RESULT_LINE_MAX = 64 << 10,
+	DP_RESULT_FILE_MAX = 16 << 20,
+	DP_METRICS_MAX = 256, /* different names in one attempt */
+};
+
+/* ---- the request (request.c) ---- */
+
+struct dp_request {
+	char *study;
+	uint32_t trial, attempt;
+	json_t *parameters;
+	uint32_t nruns;
+	uint32_t *runs; /* numbers of the runs asked of this process */
+	uint64_t *seeds;
+};
+
+/* request.json as text. */
+void dp_request_text(const struct dp_request *r, struct dp_buf *out);
+/* Reads it back, strictly. On success the caller calls dp_request_clear(). */
+DP_MUSTCHECK int dp_request_parse(const char *text, size_t len, struct dp_request *out,
+				  struct dp_err *err);
+void dp_request_clear(struct dp_request *r);
+
+/* ---- the end of an attempt ---- */
+
+/* Classes of ends, in the contract's order: the first that fits. The names are
+ * journaled: never change one. */
+#define DP_ENDS(X)                                                                       \
+	X(CANCELLED, "cancelled")                                                        \
+	X(TIMEOUT, "timeout")                                                            \
+	X(STALLED, "stalled")                                                            \
+	X(NOT_STARTED, "not-started")                                                    \
+	X(SIGNAL, "signal")                                                              \
+	X(EXIT_CODE, "exit-code")                                                        \
+	X(BAD_OUTPUT, "bad-output")                                                      \
+	X(DIVERGED, "diverged")                                                          \
+	X(OK, "ok")                                                                      \
+	X(LOST, "lost")
+
+enum dp_end {
+	DP_END_NONE, /* has not ended */
+#define X(name, text) DP_END_##name,
+	DP_ENDS(X)
+#undef X
+};
+const char *dp_end_text(enum dp_end e);
+enum dp_end dp_end_from_text(const char *s); /* DP_END_NONE if unknown */
+
+/* exit.json as the shim wrote it (exit.c). */
+enum dp_exit_kind {
+	DP_EXIT_MISSING,
+	DP_EXIT_CODE,
+	DP_EXIT_SIGNAL,
+	DP_EXIT_TIMEOUT,
+	DP_EXIT_STALLED,
+	DP_EXIT_EXEC, /* the trainer could not be started */
+};
+struct dp_exit {
+	enum dp_exit_kind kind;
+	int value;            /* exit code or signal */
+	char exec[32];        /* errno name, with DP_EXIT_EXEC */
+	double start, end;    /* seconds since 1970 */
+	double cpu;           /* seconds, user + system, of the whole tree */
+	uint64_t peak_memory; /* bytes */
+	uint64_t stdout_bytes, stderr_bytes; /* written by the trainer, kept or not */
+};
+/* Reads it; a file that is not whole counts as missing. */
+void dp_exit_parse(const char *text, size_t len, struct dp_exit *out);
+
+/* ---- the result file (result.c) ---- */
+
+/* What a trainer declares of its sampler; NaN or NULL where it said nothing. */
+struct dp_declared {
+	char *sampling;
+	double records, lot, steps, noise_over_clip;
+};
+
+/* Reader of a result file: give it the bytes as they come. Opaque. */
+struct dp_result;
+/* A reader for these runs; NULL without memory. */
+struct dp_result *dp_result_new(const uint32_t *runs, uint32_t nruns);
+void dp_result_free(struct dp_result *r);
+/* More bytes; whole lines are read at once. After the first problem the rest is
+ * ignored. */
+void dp_result_feed(struct dp_result *r, const void *bytes, size_t n);
+/* The process has ended: an unterminated last line counts as a line. */
+void dp_result_end(struct dp_result *r);
+
+double dp_result_progress(const struct dp_result *r); /* 0..1; NaN if none was told */
+bool dp_result_done(const struct dp_result *r);       /* {"done":true} was seen */
+bool dp_result_complete(const struct dp_result *r);   /* every run asked was reported */
+/* The first mistake in the file as a sentence with its line number, or NULL. */
+const char *dp_result_problem(const struct dp_result *r);
+const struct dp_declared *dp_result_declared(const struct dp_result *r);
+size_t dp_result_nmetrics(const struct dp_result *r);
+const char *dp_result_metric_name(const struct dp_result *r, size_t metric);
+/* The value of a metric in the i-th run asked; false if that run did not report
+ * it. Non-finite values are possible. */
+bool dp_result_value(const struct dp_result *r, size_t i, size_t metric, double *value);
+/* Index of a metric by name, or -1. */
+int dp_result_metric(const struct dp_result *r, const char *name);
+
+/* ---- classification (classify.c) ---- */
+
+/* The class of an attempt that has ended, and one sentence for people in
+ * why (what happened and what to look at; "" for ok). `needed` are the metrics
+ * that objectives use, ended by NULL. */
+enum dp_end dp_classify(const struct dp_exit *exit, const struct dp_result *result,
+			const char *const *needed, bool cancelled, char *why,
+			size_t room);
+/* May a retry mend this class (signal, lost)? */
+bool dp_end_retryable(enum dp_end e);
+
+/* ---- the trainer's side (report.c) ---- */
+
+/* Appends one line to the result file and returns DP_OK or DP_E_IO. */
+DP_MUSTCHECK int dp_report_progress(int fd, double progress, struct dp_err *err);
+DP_MUSTCHECK int dp_report_run(int fd, uint32_t run, const json_t *metrics,
+			       struct dp_err *err);
+DP_MUSTCHECK int dp_report_declare(int fd, const json_t *declared, struct dp_err *err);
+DP_MUSTCHECK int dp_report_done(int fd, struct dp_err *err);
+/* Opens what DPARETO_REQUEST and DPARETO_RESULT name. The error tells a person who
+ * started a trainer by hand how trainers are started. */
+DP_MUSTCHECK int dp_trainer_open(struct dp_request *request, int *result_fd,
+				 struct dp_err *err);
+
+#endif

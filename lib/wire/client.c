@@ -1,0 +1,299 @@
+/* client.c - a blocking client of the control protocol. */
+#include "wire/wire.h"
+
+#include "base/fs.h"
+#include "base/num.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <limits.h>
+#include <poll.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum {
+	CONNECT_SECONDS = 10 /* for a daemon whose queue of connections is full */
+};
+
+struct dp_client {
+	int fd;
+	struct dp_buf out; /* what is still to be sent */
+	struct dp_buf in;  /* what came and was not read yet */
+	size_t scanned;    /* bytes of `in` known to hold no newline */
+	/* Replies to requests whose caller gave up (a timeout, a signal): they still
+	 * come, in order, and are thrown away. */
+	unsigned owed;
+};
+
+struct dp_client *dp_client_from_fd(int fd)
+{
+	struct dp_client *c = calloc(1, sizeof *c);
+	int flags;
+
+	if (!c)
+		return NULL;
+	c->fd = fd;
+	c->in.max = DP_WIRE_REPLY_MAX + 1;
+	c->out.max = DP_WIRE_REQUEST_MAX;
+	flags = fcntl(fd, F_GETFL);
+	if (flags >= 0)
+		fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+	return c;
+}
+
+void dp_client_close(struct dp_client *c)
+{
+	if (!c)
+		return;
+	close(c->fd);
+	dp_buf_free(&c->out);
+	dp_buf_free(&c->in);
+	free(c);
+}
+
+static const char *user_name(uid_t uid, char *room, size_t size)
+{
+	struct passwd *p = getpwuid(uid);
+
+	if (p)
+		snprintf(room, size, "%s", p->pw_name);
+	else
+		snprintf(room, size, "number %u", (unsigned)uid);
+	return room;
+}
+
+static const char *group_name(gid_t gid, char *room, size_t size)
+{
+	struct group *g = getgrgid(gid);
+
+	if (g)
+		snprintf(room, size, "%s", g->gr_name);
+	else
+		snprintf(room, size, "number %u", (unsigned)gid);
+	return room;
+}
+
+/* Names those who may use a socket that we may not: its owner and its group or, if
+ * we may not even see it, those of the folder that hides it. */
+static int fail_denied(const char *path, struct dp_err *err)
+{
+	char owner[64], group[64], me[64], place[DP_WIRE_PATH_MAX + 1];
+	struct stat st;
+	char *slash;
+
+	snprintf(place, sizeof place, "%s", path);
+	while (stat(place, &st) != 0) {
+		slash = strrchr(place, '/');
+		if (!slash || slash == place)
+			return dp_fail(err, DP_E_DENIED,
+				       "you may not use the socket %s", path);
+		*slash = '\0';
+	}
+	user_name(st.st_uid, owner, sizeof owner);
+	group_name(st.st_gid, group, sizeof group);
+	user_name(geteuid(), me, sizeof me);
+	if (st.st_mode & S_IXGRP || (S_ISSOCK(st.st_mode) && st.st_mode & S_IWGRP)) {
+		dp_fail(err, DP_E_DENIED,
+			"the daemon at %s is for user %s and group %s; you are user %s",
+			path, owner, group, me);
+		return dp_hint(err,
+			       "join the group %s, or run your own daemon with "
+			       "'dparetod' and name its socket with --socket",
+			       group);
+	}
+	dp_fail(err, DP_E_DENIED, "the daemon at %s is for user %s alone; you are user %s",
+		path, owner, me);
+	return dp_hint(err,
+		       "run your own daemon with 'dparetod', or ask %s to open that one "
+		       "to a group (see dparetod(8))",
+		       owner);
+}
+
+static int fail_connect(int errnum, const char *path, struct dp_err *err)
+{
+	switch (errnum) {
+	case ENOENT:
+	case ENOTDIR:
+	case ECONNREFUSED:
+		dp_fail(err, DP_E_NO_DAEMON, "no daemon is running (%s at %s)",
+			errnum == ECONNREFUSED ? "nobody listens" : "no socket", path);
+		return dp_hint(err, "start one with 'dparetod' or 'systemctl start "
+				    "dparetod', or run the study on its own with "
+				    "'dparetoctl run FILE'");
+	case EACCES:
+	case EPERM:
+		return fail_denied(path, err);
+	case EAGAIN:
+		return dp_fail(err, DP_E_TIMEOUT,
+			       "the daemon at %s accepted no connection within %d s",
+			       path, CONNECT_SECONDS);
+	case EINTR:
+		return dp_fail(err, DP_E_INTERRUPTED, "interrupted while connecting");
+	default:
+		return dp_fail_errno(err, errnum, "cannot connect to %s", path);
+	}
+}
+
+int dp_client_open(const char *path, struct dp_client **out, struct dp_err *err)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct timeval patience = { .tv_sec = CONNECT_SECONDS };
+	struct dp_client *c;
+	size_t len = strlen(path);
+	int fd, e;
+
+	if (len > DP_WIRE_PATH_MAX) {
+		dp_fail(err, DP_E_LIMIT,
+			"the socket path is %zu bytes long, the system allows %d: "
+			"%.120s...",
+			len, DP_WIRE_PATH_MAX, path);
+		return dp_hint(err, "give a shorter one with --socket or DPARETO_SOCKET");
+	}
+	memcpy(address.sun_path, path, len + 1);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return dp_fail_errno(err, errno, "cannot make a socket");
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+	if (connect(fd, (struct sockaddr *)&address, sizeof address) != 0) {
+		e = errno;
+		close(fd);
+		return fail_connect(e, path, err);
+	}
+	c = dp_client_from_fd(fd);
+	if (!c) {
+		close(fd);
+		return dp_fail(err, DP_E_NOMEM, "no memory for a connection");
+	}
+	*out = c;
+	return DP_OK;
+}
+
+static int fail_gone(struct dp_err *err)
+{
+	dp_fail(err, DP_E_NO_DAEMON, "the daemon went away before it answered");
+	return dp_hint(err, "'dparetoctl daemon status' tells whether it runs again; its "
+			    "log tells why");
+}
+
+/* Sends what the socket takes of the request. */
+static int send_some(struct dp_client *c, struct dp_err *err)
+{
+	ssize_t n = send(c->fd, c->out.data, c->out.len, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+	if (n >= 0) {
+		dp_buf_drop(&c->out, (size_t)n);
+		return DP_OK;
+	}
+	if (errno == EAGAIN || errno == EINTR)
+		return DP_OK;
+	if (errno == EPIPE || errno == ECONNRESET) {
+		/* a refusal may have been sent before it closed: read on for it */
+		dp_buf_clear(&c->out);
+		return DP_OK;
+	}
+	return dp_fail_errno(err, errno, "cannot send to the daemon");
+}
+
+static int receive_some(struct dp_client *c, struct dp_err *err)
+{
+	char chunk[65536];
+	ssize_t n = recv(c->fd, chunk, sizeof chunk, MSG_DONTWAIT);
+
+	if (n > 0) {
+		dp_buf_add(&c->in, chunk, (size_t)n);
+		if (c->in.failed)
+			return dp_fail(err, DP_E_PROTOCOL,
+				       "the daemon's reply is longer than %d bytes or "
+				       "does not fit into memory",
+				       DP_WIRE_REPLY_MAX);
+		return DP_OK;
+	}
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return DP_OK;
+	if (n == 0 || errno == ECONNRESET)
+		return fail_gone(err);
+	return dp_fail_errno(err, errno, "cannot read from the daemon");
+}
+
+/* Waits until the socket can go on. `deadline` in monotonic microseconds, or < 0. */
+static int wait_ready(struct dp_client *c, int64_t deadline, int timeout_ms,
+		      struct dp_err *err)
+{
+	struct pollfd p = { .fd = c->fd, .events = POLLIN };
+	int64_t left_us = deadline - dp_mono_us();
+	int wait_ms = -1, n;
+
+	if (c->out.len > 0)
+		p.events |= POLLOUT;
+	if (deadline >= 0)
+		wait_ms = left_us > 0 ? (int)((left_us + 999) / 1000) : 0;
+	n = poll(&p, 1, wait_ms);
+	if (n > 0)
+		return DP_OK;
+	if (n == 0)
+		return dp_fail(err, DP_E_TIMEOUT,
+			       "the daemon did not answer within %d.%03d s",
+			       timeout_ms / 1000, timeout_ms % 1000);
+	if (errno == EINTR)
+		return dp_fail(err, DP_E_INTERRUPTED, "interrupted");
+	return dp_fail_errno(err, errno, "cannot wait for the daemon");
+}
+
+/* The length of the first whole line in `in`, or -1. */
+static ssize_t whole_line(struct dp_client *c)
+{
+	const char *nl = NULL;
+
+	if (c->in.len > c->scanned)
+		nl = memchr(c->in.data + c->scanned, '\n', c->in.len - c->scanned);
+	c->scanned = nl ? 0 : c->in.len;
+	return nl ? nl - c->in.data : -1;
+}
+
+int dp_client_call(struct dp_client *c, const char *verb, json_t *fields, int timeout_ms,
+		   json_t **ok, struct dp_err *err)
+{
+	int64_t deadline = timeout_ms < 0 ? -1 : dp_mono_us() + timeout_ms * INT64_C(1000);
+	size_t before = c->out.len;
+	ssize_t len;
+	int code;
+
+	/* `out` may hold the rest of a request that was given up on: each starts
+	 * with a buffer of its own size */
+	c->out.max = before + DP_WIRE_REQUEST_MAX;
+	dp_wire_request(&c->out, verb, fields);
+	if (c->out.failed) {
+		c->out.len = before;
+		c->out.failed = false;
+		return dp_fail(err, DP_E_LIMIT, "the request is longer than %d bytes",
+			       DP_WIRE_REQUEST_MAX);
+	}
+	for (;;) {
+		while ((len = whole_line(c)) >= 0 && c->owed > 0) {
+			dp_buf_drop(&c->in, (size_t)len + 1);
+			c->owed--;
+		}
+		if (len >= 0)
+			break;
+		code = c->out.len > 0 ? send_some(c, err) : DP_OK;
+		if (code == DP_OK)
+			code = wait_ready(c, deadline, timeout_ms, err);
+		if (code == DP_E_TIMEOUT || code == DP_E_INTERRUPTED)
+			c->owed++;
+		if (code == DP_OK)
+			code = receive_some(c, err);
+		if (code != DP_OK)
+			return code;
+	}
+	code = dp_wire_read_reply(c->in.data, (size_t)len, ok, err);
+	dp_buf_drop(&c->in, (size_t)len + 1);
+	return code;
+}

@@ -1,0 +1,156 @@
+/* wire.c - framing of the control protocol: one JSON object a line. */
+#include "wire/wire.h"
+
+#include "base/json.h"
+
+#include <string.h>
+
+/* {"v":1, key: value}; takes the reference. NULL without memory. */
+static json_t *envelope(const char *key, json_t *value)
+{
+	json_t *message = json_object();
+
+	if (!message || !value ||
+	    json_object_set_new(message, "v", json_integer(DP_WIRE_VERSION)) != 0) {
+		json_decref(value);
+		json_decref(message);
+		return NULL;
+	}
+	if (json_object_set_new(message, key, value) != 0) {
+		json_decref(message);
+		return NULL;
+	}
+	return message;
+}
+
+/* Appends the message as a line; takes the reference, NULL counts as no memory. */
+static void put_line(struct dp_buf *out, json_t *message)
+{
+	if (!message) {
+		out->failed = true;
+		return;
+	}
+	dp_json_dump(out, message, 0);
+	dp_buf_putc(out, '\n');
+	json_decref(message);
+}
+
+void dp_wire_request(struct dp_buf *out, const char *verb, json_t *fields)
+{
+	json_t *message = envelope("do", json_string(verb));
+
+	/* only what is missing: a field may not pose as the version or the verb */
+	if (message && fields && json_object_update_missing(message, fields) != 0) {
+		json_decref(message);
+		message = NULL;
+	}
+	json_decref(fields);
+	put_line(out, message);
+}
+
+void dp_wire_ok(struct dp_buf *out, json_t *ok)
+{
+	put_line(out, envelope("ok", ok));
+}
+
+void dp_wire_error(struct dp_buf *out, const struct dp_err *err)
+{
+	struct dp_err plain;
+	json_t *object = dp_json_error(err);
+
+	if (!object) {
+		/* the hint was not UTF-8, cut within a character for instance */
+		plain = *err;
+		plain.hint[0] = '\0';
+		object = dp_json_error(&plain);
+	}
+	put_line(out, envelope("error", object));
+}
+
+/* Reads a line as an object of our version. `newer` says what to do about another
+ * one. */
+static int read_message(const char *line, size_t len, size_t max, const char *what,
+			const char *newer, json_t **out, struct dp_err *err)
+{
+	struct dp_err why;
+	json_t *message, *version;
+	int code;
+
+	if (len > max)
+		return dp_fail(err, DP_E_PROTOCOL, "%s is longer than %zu bytes", what,
+			       max);
+	if (dp_json_parse(line, len, &message, &why) != DP_OK)
+		return dp_fail(err, DP_E_PROTOCOL, "%s is %s", what, why.msg);
+	version = json_object_get(message, "v");
+	if (!json_is_object(message))
+		code = dp_fail(err, DP_E_PROTOCOL, "%s is not a JSON object", what);
+	else if (!json_is_integer(version))
+		code = dp_fail(err, DP_E_PROTOCOL, "%s has no protocol version \"v\"",
+			       what);
+	else if (json_integer_value(version) != DP_WIRE_VERSION) {
+		dp_fail(err, DP_E_PROTOCOL,
+			"%s is of protocol version %" JSON_INTEGER_FORMAT
+			", this program speaks version %d",
+			what, json_integer_value(version), DP_WIRE_VERSION);
+		dp_hint(err, "%s", newer);
+		code = DP_E_PROTOCOL;
+	} else {
+		*out = message;
+		return DP_OK;
+	}
+	json_decref(message);
+	return code;
+}
+
+int dp_wire_read_request(const char *line, size_t len, json_t **request,
+			 const char **verb, struct dp_err *err)
+{
+	json_t *message;
+	const char *word;
+	int code;
+
+	code = read_message(line, len, DP_WIRE_REQUEST_MAX, "the request",
+			    "use the dparetoctl that was installed with this dparetod",
+			    &message, err);
+	if (code != DP_OK)
+		return code;
+	word = dp_json_str(message, "do", NULL);
+	if (!word || !*word) {
+		json_decref(message);
+		return dp_fail(err, DP_E_PROTOCOL, "the request has no verb \"do\"");
+	}
+	*request = message;
+	*verb = word;
+	return DP_OK;
+}
+
+int dp_wire_read_reply(const char *line, size_t len, json_t **ok, struct dp_err *err)
+{
+	struct dp_err sent;
+	json_t *message, *result, *error;
+	int code;
+
+	code = read_message(line, len, DP_WIRE_REPLY_MAX, "the daemon's reply",
+			    "restart the daemon after an upgrade, or use the dparetoctl "
+			    "that was installed with it",
+			    &message, err);
+	if (code != DP_OK)
+		return code;
+	result = json_object_get(message, "ok");
+	error = json_object_get(message, "error");
+	if (json_is_object(result) && !error) {
+		*ok = json_incref(result);
+	} else if (json_is_object(error) && !result) {
+		dp_json_to_error(error, &sent);
+		if (sent.code == DP_OK) /* an error of kind "ok" is none of ours */
+			sent.code = DP_E_PROTOCOL;
+		code = sent.code;
+		if (err)
+			*err = sent;
+	} else {
+		code = dp_fail(err, DP_E_PROTOCOL,
+			       "the daemon's reply has neither a result nor an error");
+	}
+	json_decref(message);
+	return code;
+}

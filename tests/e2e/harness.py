@@ -1,0 +1,198 @@
+"""harness.py - real daemons for end-to-end tests.
+
+Each test has a temporary folder of its own with its own state and socket; nothing
+sleeps for a fixed time, everything polls with a limit. Binaries come from the folder
+DPARETO_BIN."""
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import unittest
+
+BIN = os.path.abspath(os.environ.get("DPARETO_BIN", "."))
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+LIMIT = float(os.environ.get("DPARETO_TEST_LIMIT", "60"))  # seconds a wait may take
+
+
+def program(name):
+    return os.path.join(BIN, name)
+
+
+def wait_for(what, limit=LIMIT, pause=0.01):
+    """Polls what() until it is true; returns its value."""
+    end = time.monotonic() + limit
+    while True:
+        value = what()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise AssertionError("waited %g s in vain" % limit)
+        time.sleep(pause)
+
+
+class Refused(Exception):
+    """An error reply; .error is its object."""
+
+    def __init__(self, error):
+        super().__init__(error["message"])
+        self.error = error
+
+
+class Client:
+    """The control protocol, spoken directly."""
+
+    def __init__(self, path):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(LIMIT)
+        self.socket.connect(path)
+        self.file = self.socket.makefile("rwb")
+
+    def raw(self, line):
+        self.file.write(line)
+        self.file.flush()
+        reply = self.file.readline()
+        return json.loads(reply) if reply else None
+
+    def __call__(self, verb, **fields):
+        reply = self.raw(json.dumps({"v": 1, "do": verb, **fields}).encode() + b"\n")
+        if reply is None:
+            raise ConnectionError("the daemon hung up")
+        if "error" in reply:
+            raise Refused(reply["error"])
+        return reply["ok"]
+
+    def close(self):
+        self.file.close()
+        self.socket.close()
+
+
+class Daemon:
+    """A dparetod with its own state folder."""
+
+    def __init__(self, folder, *options, env=None):
+        self.state = os.path.join(folder, "state")
+        self.socket = os.path.join(folder, "sock")
+        self.log = os.path.join(folder, "log")
+        self.options, self.env, self.process = options, env, None
+
+    def start(self, *more):
+        self.process = subprocess.Popen(
+            [program("dparetod"), "--state", self.state, "--socket", self.socket,
+             "--log-file", self.log, *self.options, *more],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env={**os.environ, **(self.env or {})})
+        return self
+
+    def connect(self):
+        def attempt():
+            if self.process.poll() is not None:
+                raise AssertionError("dparetod ended: " + self.errors())
+            try:
+                return Client(self.socket)
+            except OSError:
+                return None
+        return wait_for(attempt)
+
+    def errors(self):
+        return self.process.stderr.read().decode() + open(self.log).read()[-3000:]
+
+    def end(self, how=signal.SIGTERM):
+        """Signals it and returns its exit code."""
+        if self.process.poll() is None:
+            self.process.send_signal(how)
+        code = self.process.wait(LIMIT)
+        self.process.stdout.close()
+        self.process.stderr.close()
+        return code
+
+
+class Case(unittest.TestCase):
+    """A temporary folder, a daemon on request, and nothing left behind."""
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="dpareto-")
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.daemons = []
+        self.addCleanup(self.end_all)
+
+    def end_all(self):
+        for d in self.daemons:
+            if d.process and d.process.poll() is None:
+                d.end(signal.SIGKILL)
+        for pid in trainers_below(self.folder):
+            os.kill(pid, signal.SIGKILL)
+
+    def daemon(self, *options, env=None):
+        d = Daemon(self.folder, *options, env=env)
+        self.daemons.append(d)
+        return d
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, text, mode=0o644):
+        path = self.path(name)
+        with open(path, "w") as f:
+            f.write(text)
+        os.chmod(path, mode)
+        return path
+
+    def trainer(self, text, name="trainer"):
+        """An executable Python trainer; `text` sees request, out(line), params."""
+        return self.write(name, TRAINER + text, 0o755)
+
+    def study(self, name="s", trainer="./trainer", extra_trainer="", parameters=None,
+              objectives=None, search="method: random, evaluations: 4", more=""):
+        parameters = parameters or "x: {type: float, range: [0, 1]}"
+        objectives = objectives or ("a: {metric: a}\n  b: {metric: b}")
+        return ("study: %s\nseed: 7\ntrainer: {command: [%s]%s}\nparameters:\n  %s\n"
+                "objectives:\n  %s\nanti_ideal: {a: 2, b: 2}\nsearch: {%s}\n%s" %
+                (name, trainer, extra_trainer, parameters, objectives, search, more))
+
+    def submit(self, client, text, name="study.yaml"):
+        return client("submit", text=text, path=self.path(name), dir=self.folder)["study"]
+
+    def finish(self, client, study, limit=LIMIT):
+        """Waits until the study has left `running`; returns its status."""
+        end, version = time.monotonic() + limit, 0
+        while time.monotonic() < end:
+            status = client("changes", study=study, since=version, timeout_ms=1000)
+            version = status["study"]["version"]
+            if status["study"]["state"] != "running" and not status["study"]["running"]:
+                return status
+        raise AssertionError("study %s did not end: %s" % (study, status))
+
+    def ctl(self, *arguments, **options):
+        return subprocess.run([program("dparetoctl"), *arguments], capture_output=True,
+                              text=True, timeout=LIMIT, **options)
+
+
+# The smallest trainer that reports two metrics; tests append to it or replace it.
+TRAINER = """#!/usr/bin/env python3
+import json, os, sys, time, signal
+request = json.load(open(os.environ["DPARETO_REQUEST"]))
+params = request["parameters"]
+def out(line):
+    with open(os.environ["DPARETO_RESULT"], "a") as f:
+        f.write(line if isinstance(line, str) else json.dumps(line) + "\\n")
+def report(**metrics):
+    for run in request["runs"]:
+        out({"run": run["run"], "metrics": metrics})
+"""
+
+
+def trainers_below(folder):
+    """Processes whose environment names a request below this folder."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open("/proc/%s/environ" % pid, "rb") as f:
+                if ("DPARETO_REQUEST=" + folder).encode() in f.read():
+                    found.append(int(pid))
+        except OSError:
+            pass
+    return found

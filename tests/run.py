@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+"""run.py - runs the tests of one build and counts them.
+
+  run.py --build DIR --results FILE unit,e2e,sh     kinds of tests, see KINDS
+  run.py --results FILE summary                     adds up all that FILE has seen
+
+Every kind appends a line "name passed failed skipped" per program to the results."""
+import argparse
+import glob
+import os
+import re
+import subprocess
+import sys
+import time
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+FUZZ_SECONDS = os.environ.get("DPARETO_FUZZ_SECONDS", "8")
+
+
+def note(args, name, passed, failed, skipped, seconds, output):
+    print("%-34s %3d passed, %d failed%s  %.1f s" %
+          (name, passed, failed, ", %d skipped" % skipped if skipped else "", seconds),
+          flush=True)
+    if failed:
+        print(output, flush=True)
+    else:
+        for line in re.findall(r"^.*skipped.*$", output, re.M)[:8]:
+            print("    " + line.strip()[:150], flush=True)
+    with open(args.results, "a") as f:
+        f.write("%s %d %d %d\n" % (name.replace(" ", "_"), passed, failed, skipped))
+    return failed == 0
+
+
+def run(command, limit, **options):
+    began = time.monotonic()
+    try:
+        p = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                           timeout=limit, text=True, errors="replace",
+                           stdin=subprocess.DEVNULL, **options)
+        return p.returncode, p.stdout, time.monotonic() - began
+    except subprocess.TimeoutExpired as e:
+        text = e.stdout.decode(errors="replace") if isinstance(e.stdout, bytes) else e.stdout
+        return 1, (text or "") + "\ntimed out after %g s" % limit, limit
+
+
+def environment(args):
+    env = dict(os.environ, DPARETO_BIN=args.build, DPARETO_SRC=TOP,
+               DPARETO_SHIM=os.path.join(args.build, "dpareto-shim"),
+               ASAN_OPTIONS="detect_stack_use_after_return=1:strict_string_checks=1")
+    env.pop("DPARETO_SOCKET", None)
+    env.pop("DPARETO_OUTPUT", None)
+    return env
+
+
+def unit_programs(args):
+    return sorted(p for p in glob.glob(os.path.join(args.build, "tests/unit/test_*"))
+                  if os.access(p, os.X_OK) and "." not in os.path.basename(p))
+
+
+def cmocka(args, label, program, prefix=(), limit=300):
+    """One cmocka program; counts its cases."""
+    code, text, seconds = run([*prefix, program], limit, env=environment(args), cwd=TOP)
+    passed = len(re.findall(r"^\[\s+OK \] ", text, re.M))
+    failed = len(re.findall(r"^\[  FAILED  \] .*$", text, re.M))
+    skipped = len(re.findall(r"^\[  SKIPPED \] \S+$", text, re.M))
+    if code != 0 and failed == 0 or passed == 0 and code == 0:
+        failed = 1
+    elif code != 0:
+        failed = max(1, failed - text.count("[  FAILED  ] tests"))
+    return note(args, label + os.path.basename(program), passed, failed, skipped, seconds,
+                text)
+
+
+def unit(args):
+    programs = unit_programs(args)
+    return bool(programs) and all([cmocka(args, "", p) for p in programs])
+
+
+def valgrind(args):
+    tool = ["valgrind", "-q", "--error-exitcode=9", "--leak-check=full",
+            "--child-silent-after-fork=yes"]
+    names = ("test_base", "test_study", "test_trial", "test_event", "test_state",
+             "test_wire", "test_privacy")
+    return all([cmocka(args, "valgrind ", p, tool, 600) for p in unit_programs(args)
+                if os.path.basename(p) in names])
+
+
+def e2e(args):
+    good = True
+    for path in sorted(glob.glob(os.path.join(TOP, "tests/e2e/test_*.py"))):
+        module = os.path.basename(path)[:-3]
+        if args.only and args.only not in module:
+            continue
+        code, text, seconds = run(
+            [sys.executable, "-W", "ignore::ResourceWarning", "-m", "unittest", "-v", module],
+            900, env=environment(args), cwd=os.path.join(TOP, "tests/e2e"))
+        ran = int((re.findall(r"^Ran (\d+) test", text, re.M) or ["0"])[-1])
+        bad = sum(int(n) for n in re.findall(r"(?:failures|errors)=(\d+)",
+                                             text.split("\nRan ")[-1]))
+        skipped = sum(int(n) for n in re.findall(r"skipped=(\d+)", text.split("\nRan ")[-1]))
+        if code != 0 and bad == 0:
+            bad = 1
+        good &= note(args, "e2e " + module, max(0, ran - bad - skipped), bad, skipped,
+                     seconds, text)
+    return good
+
+
+def sh(args):
+    good = True
+    for path in sorted(glob.glob(os.path.join(TOP, "tests/sh/*.sh"))):
+        code, text, seconds = run(["sh", path, TOP, args.build], 120, env=environment(args))
+        good &= note(args, "sh " + os.path.basename(path), code == 0, code != 0, 0, seconds,
+                     text)
+    return good
+
+
+def fuzz(args):
+    good = True
+    for program in sorted(glob.glob(os.path.join(args.build, "tests/fuzz/fuzz_*"))):
+        if not os.access(program, os.X_OK) or "." in os.path.basename(program):
+            continue
+        subject = os.path.basename(program)[len("fuzz_"):]
+        work = os.path.join(args.build, "tests/fuzz/work-" + subject)
+        os.makedirs(work, exist_ok=True)
+        code, text, seconds = run(
+            [program, "-max_total_time=" + FUZZ_SECONDS, "-timeout=10", "-print_final_stats=0",
+             work, os.path.join(TOP, "tests/fuzz/corpus", subject)],
+            float(FUZZ_SECONDS) + 120, env=environment(args), cwd=work)
+        good &= note(args, "fuzz " + subject, code == 0, code != 0, 0, seconds, text[-4000:])
+    return good
+
+
+def distcheck(args):
+    code, text, seconds = run(["make", "-s", "distcheck", "-j2"], 1200, cwd=args.build)
+    return note(args, "make distcheck", code == 0, code != 0, 0, seconds, text[-6000:])
+
+
+KINDS = {"unit": unit, "e2e": e2e, "sh": sh, "valgrind": valgrind, "fuzz": fuzz,
+         "distcheck": distcheck}
+
+
+def summary(args):
+    rows = [line.split() for line in open(args.results)]
+    passed, failed, skipped = (sum(int(r[i]) for r in rows) for i in (1, 2, 3))
+    for r in rows:
+        if int(r[2]):
+            print("failed: " + r[0])
+    print("%d passed, %d failed%s" %
+          (passed, failed, ", %d skipped" % skipped if skipped else ""))
+    return failed == 0 and passed > 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default=".")
+    parser.add_argument("--results", default=os.devnull)
+    parser.add_argument("--only", help="part of an e2e module's name")
+    parser.add_argument("kinds")
+    args = parser.parse_args()
+    args.build = os.path.abspath(args.build)
+    if args.kinds == "summary":
+        sys.exit(not summary(args))
+    sys.exit(not all([KINDS[k](args) for k in args.kinds.split(",")]))
+
+
+if __name__ == "__main__":
+    main()

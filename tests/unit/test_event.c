@@ -1,0 +1,478 @@
+/* test_event.c - journal records: round trips, stored bytes, damage, dumps. */
+#include "base/json.h"
+#include "base/rng.h"
+#include "journal/journal.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+#include <cmocka.h>
+
+static const double odd[] = { 0.1,  -0.0,     0.0,   INFINITY, -INFINITY,   64,
+			      -7,   5e-324,   1e308, 0x1p53,   0x1p53 + 2,  -0x1p63,
+			      1e19, 1.0 / 3., 255.0, -129,     4294967296.0 };
+static const char *const names[] = { "f1", "accuracy" };
+static const uint32_t runs[] = { 0, 3, 70000 };
+
+static double from_bits(uint64_t bits)
+{
+	double x;
+
+	memcpy(&x, &bits, sizeof x);
+	return x;
+}
+
+static void assert_same_doubles(const double *a, const double *b, size_t n)
+{
+	if (n)
+		assert_memory_equal(a, b, n * sizeof *a);
+}
+
+static void assert_same_text(const char *a, const char *b)
+{
+	assert_int_equal(a == NULL, b == NULL);
+	if (a)
+		assert_string_equal(a, b);
+}
+
+static void assert_same_exit(const struct dp_exit *a, const struct dp_exit *b)
+{
+	assert_int_equal(a->kind, b->kind);
+	assert_int_equal(a->value, b->value);
+	assert_string_equal(a->exec, b->exec);
+	assert_same_doubles(&a->start, &b->start, 1);
+	assert_same_doubles(&a->end, &b->end, 1);
+	assert_same_doubles(&a->cpu, &b->cpu, 1);
+	assert_true(a->peak_memory == b->peak_memory);
+	assert_true(a->stdout_bytes == b->stdout_bytes);
+	assert_true(a->stderr_bytes == b->stderr_bytes);
+}
+
+static void assert_same(const struct dp_event *a, const struct dp_event *b)
+{
+	assert_int_equal(a->type, b->type);
+	assert_true(a->time == b->time);
+	assert_same_text(a->name, b->name);
+	assert_same_text(a->text, b->text);
+	assert_same_text(a->path, b->path);
+	assert_same_text(a->dir, b->dir);
+	assert_same_doubles(&a->evaluations, &b->evaluations, 1);
+	assert_same_doubles(&a->parallel, &b->parallel, 1);
+	assert_same_doubles(&a->priority, &b->priority, 1);
+	assert_same_text(a->state, b->state);
+	assert_same_text(a->reason, b->reason);
+	assert_int_equal(a->trial, b->trial);
+	assert_same_text(a->source, b->source);
+	assert_int_equal(a->basis, b->basis);
+	assert_int_equal(a->nparams, b->nparams);
+	assert_same_doubles(a->params, b->params, a->nparams);
+	assert_int_equal(a->run, b->run);
+	assert_int_equal(a->attempt, b->attempt);
+	assert_int_equal(a->end, b->end);
+	assert_int_equal(a->counted, b->counted);
+	assert_same_exit(&a->exit, &b->exit);
+	assert_int_equal(a->nmetrics, b->nmetrics);
+	for (uint32_t i = 0; i < a->nmetrics; i++)
+		assert_string_equal(a->metric_names[i], b->metric_names[i]);
+	assert_int_equal(a->nruns, b->nruns);
+	for (uint32_t i = 0; i < a->nruns; i++)
+		assert_int_equal(a->runs[i], b->runs[i]);
+	assert_same_doubles(a->metrics, b->metrics, (size_t)a->nruns * a->nmetrics);
+	assert_same_text(a->declared.sampling, b->declared.sampling);
+	assert_same_doubles(&a->declared.records, &b->declared.records, 4);
+	assert_int_equal(a->nobjectives, b->nobjectives);
+	assert_same_doubles(a->objectives, b->objectives, a->nobjectives);
+}
+
+static void round_trip(const struct dp_event *e, struct dp_event *back)
+{
+	struct dp_buf bytes = DP_BUF_INIT;
+	struct dp_err err;
+
+	assert_int_equal(dp_event_encode(e, &bytes, &err), DP_OK);
+	assert_int_equal(dp_event_decode(bytes.data, bytes.len, back, &err), DP_OK);
+	/* the bytes live no longer than a transaction */
+	memset(bytes.data, 0xee, bytes.len);
+	dp_buf_free(&bytes);
+	assert_same(e, back);
+}
+
+/* Each type with every field it has. */
+static struct dp_event full(enum dp_event_type type)
+{
+	struct dp_event e = { .type = type, .time = 1700000000123456, .reason = "why" };
+
+	switch (type) {
+	case DP_EV_STUDY_CREATED:
+		e.name = "svt";
+		e.text = "study: svt\n# \xcf\x83\n";
+		e.path = "/home/ann/svt.yaml";
+		e.dir = "/home/ann";
+		break;
+	case DP_EV_STUDY_AMENDED:
+		e.evaluations = 300;
+		e.parallel = from_bits(0x7ff8000000000000); /* NAN: unchanged */
+		e.priority = -0.0;
+		break;
+	case DP_EV_STUDY_MOVED:
+		e.state = "paused";
+		e.counted = true;
+		break;
+	case DP_EV_TRIAL_PROPOSED:
+		e.trial = 4000000000u;
+		e.source = "random";
+		e.basis = 17;
+		e.params = odd;
+		e.nparams = DP_COUNT(odd);
+		break;
+	case DP_EV_ATTEMPT_PLANNED:
+	case DP_EV_ATTEMPT_ADOPTED:
+		e.trial = 1;
+		e.run = DP_RUN_ALL;
+		e.attempt = 2;
+		break;
+	case DP_EV_ATTEMPT_ENDED:
+		e.trial = 1;
+		e.run = 9;
+		e.attempt = 300;
+		e.end = DP_END_EXIT_CODE;
+		e.counted = true;
+		e.exit = (struct dp_exit){ DP_EXIT_EXEC, -2,    "ENOENT",   1.7e9,
+					   1.7e9 + 0.25, 0.125, UINT64_MAX, 1,
+					   1ull << 40 };
+		e.metric_names = names;
+		e.nmetrics = 2;
+		e.runs = runs;
+		e.nruns = 3;
+		e.metrics = odd;
+		e.declared = (struct dp_declared){ "poisson", 30956, 64, 0.5, -0.0 };
+		break;
+	case DP_EV_TRIAL_ENDED:
+		e.trial = 5;
+		e.state = "ok";
+		e.objectives = odd + 2;
+		e.nobjectives = 2;
+		break;
+	case DP_EV_TRIAL_CANCEL_ASKED:
+	case DP_EV_TRIAL_RETRY_ASKED:
+		e.trial = 77;
+		break;
+	}
+	return e;
+}
+
+static const enum dp_event_type all_types[] = {
+#define X(name, number, text) DP_EV_##name,
+	DP_EVENTS(X)
+#undef X
+};
+
+static void test_every_type(void **state)
+{
+	struct dp_event back = { .study = 3, .seq = 4 };
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(all_types); i++) {
+		struct dp_event e = full(all_types[i]);
+
+		round_trip(&e, &back); /* the memory of the one before is reused */
+		assert_int_equal(back.study, 3);
+		assert_int_equal(back.seq, 4);
+	}
+	dp_event_clear(&back);
+	assert_null(back.arena);
+}
+
+/* Nothing set but the type: everything comes back zero, or NaN where that means
+ * "not told". */
+static void test_empty_events(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(all_types); i++) {
+		struct dp_event e = { .type = all_types[i] }, back = { 0 };
+
+		if (e.type == DP_EV_STUDY_AMENDED)
+			e.evaluations = e.parallel = e.priority = NAN;
+		if (e.type == DP_EV_ATTEMPT_ENDED)
+			e.declared = (struct dp_declared){ NULL, NAN, NAN, NAN, NAN };
+		round_trip(&e, &back);
+		dp_event_clear(&back);
+	}
+}
+
+static void test_doubles_bit_for_bit(void **state)
+{
+	double x[64];
+	struct dp_event e = { .type = DP_EV_TRIAL_PROPOSED, .params = x, .nparams = 64 };
+	struct dp_event back = { 0 };
+	struct dp_rng rng;
+
+	(void)state;
+	dp_rng_init(&rng, 1, DP_RNG_TEST, 0, 0);
+	for (int round = 0; round < 200; round++) {
+		for (int i = 0; i < 64; i++)
+			x[i] = i % 2 ? from_bits(dp_rng_u64(&rng))
+				     : (double)(int64_t)dp_rng_u64(&rng) /
+					       (double)(1ull << (dp_rng_u32(&rng) % 63));
+		x[0] = from_bits(0x7ff8dead00000000 | dp_rng_u32(&rng)); /* NaN payload */
+		x[1] = from_bits(0xfff8000000000000);
+		round_trip(&e, &back);
+	}
+	e = full(DP_EV_STUDY_AMENDED);
+	for (size_t i = 0; i < DP_COUNT(odd); i++) {
+		e.evaluations = odd[i];
+		e.parallel = from_bits(0xfff8000000000001);
+		round_trip(&e, &back);
+	}
+	dp_event_clear(&back);
+}
+
+static void test_texts(void **state)
+{
+	struct dp_event e = full(DP_EV_STUDY_CREATED), back = { 0 };
+	char *large = malloc(300001);
+
+	(void)state;
+	assert_non_null(large);
+	memset(large, 'x', 300000);
+	large[300000] = '\0';
+	e.text = large;
+	e.name = "";
+	e.path = "/odd\xff\xfe";
+	round_trip(&e, &back);
+	dp_event_clear(&back);
+	free(large);
+}
+
+/* The stored form byte for byte, so that it cannot change unnoticed. The checksum is
+ * zlib.crc32 of Python. */
+static void test_stored_bytes(void **state)
+{
+	static const unsigned char stored[] = "\x94\x03\x01\x00\x81\xa5state\xa6paused"
+					      "\xf3\x93\x88\xc4";
+	struct dp_event e = { .type = DP_EV_STUDY_MOVED, .state = "paused" };
+	struct dp_buf bytes = DP_BUF_INIT;
+	struct dp_err err;
+
+	(void)state;
+	dp_buf_puts(&bytes, "something before");
+	assert_int_equal(dp_event_encode(&e, &bytes, &err), DP_OK);
+	assert_int_equal(bytes.len, sizeof stored - 1);
+	assert_memory_equal(bytes.data, stored, bytes.len);
+	dp_buf_free(&bytes);
+}
+
+/* Wraps MessagePack bytes with a right checksum and reads them. */
+static int decode_raw(const void *body, size_t len, struct dp_event *out,
+		      struct dp_err *err)
+{
+	unsigned char *record = malloc(len + 4);
+	uint32_t crc = (uint32_t)crc32(0, body, (uInt)len);
+	int code;
+
+	assert_non_null(record);
+	memcpy(record, body, len);
+	for (int i = 0; i < 4; i++)
+		record[len + (size_t)i] = (unsigned char)(crc >> (8 * i));
+	code = dp_event_decode(record, len + 4, out, err);
+	free(record);
+	return code;
+}
+#define RAW(s) s, sizeof(s) - 1
+
+static void assert_corrupt(const char *body, size_t len, const char *word)
+{
+	struct dp_event e = { 0 };
+	struct dp_err err;
+
+	assert_int_equal(decode_raw(body, len, &e, &err), DP_E_CORRUPT);
+	assert_null(e.arena);
+	if (!strstr(err.msg, word))
+		fail_msg("'%s' does not say '%s'", err.msg, word);
+	assert_int_equal(decode_raw(body, len, &e, NULL), DP_E_CORRUPT);
+}
+
+static void test_corrupt(void **state)
+{
+	(void)state;
+	assert_corrupt(RAW("\x94\x63\x01\x00\x80"), "newer version"); /* type 99 */
+	assert_corrupt(RAW("\x94\x03\x02\x00\x80"), "newer version"); /* version 2 */
+	assert_corrupt(RAW("\x92\x63\x02"), "newer version");         /* other shape */
+	assert_corrupt(RAW("\x94\x00\x01\x00\x80"), "no record");     /* type 0 */
+	assert_corrupt(RAW("\x93\x03\x01\x00"), "no time or fields");
+	assert_corrupt(RAW("\x94\x03\x01\xa1x\x80"), "no time or fields");
+	assert_corrupt(RAW("\x94\x03\x01\x00\x90"), "map");
+	assert_corrupt(RAW("\x94\x03\x01\x00\x81\x01\x01"), "no name");
+	assert_corrupt(RAW("\x94\x03\x01\x00\x81\xa5state\x01"), "'state'");
+	assert_corrupt(RAW("\x94\x03\x01\x00\x81\xa5state\xa3o\0k"), "NUL");
+	assert_corrupt(RAW("\x94\x03\x01\x00\x82\xa5state\xa1k\xa5state\xa1k"), "twice");
+	assert_corrupt(RAW("\x94\x04\x01\x00\x81\xa5trial\xff"), "'trial'");
+	assert_corrupt(RAW("\x94\x04\x01\x00\x81\xa5trial\xcf\0\0\0\1\0\0\0\0"),
+		       "'trial'");
+	assert_corrupt(RAW("\x94\x04\x01\x00\x81\xa6params\x91\xc0"), "'params'");
+	assert_corrupt(RAW("\x94\x04\x01\x00\x81\xa6params\x01"), "'params'");
+	assert_corrupt(RAW("\x94\x07\x01\x00\x81\xa3run\xcb\0\0\0\0\0\0\0\0"), "'run'");
+	assert_corrupt(RAW("\x94\x07\x01\x00\x81\xa7"
+			   "counted\x01"),
+		       "'counted'");
+	assert_corrupt(RAW("\x94\x07\x01\x00\x81\xa3"
+			   "end\xa5other"),
+		       "'end'");
+	assert_corrupt(RAW("\x94\x07\x01\x00\x81\xa4runs\x91\xff"), "'runs'");
+	assert_corrupt(RAW("\x94\x07\x01\x00\x81\xa5names\x91\x01"), "'names'");
+	assert_corrupt(RAW("\x94\x07\x01\x00\x81\xa7metrics\x91\x01"), "1 values");
+	assert_corrupt(RAW("\x94\x07\x01\x00\x82\xa4runs\x91\x00\xa5names\x91\xa1n"),
+		       "0 values");
+	assert_corrupt(RAW("\x94\x07\x01\x00\x81\xa4"
+			   "exit\x81\xa4"
+			   "exec\xd9\x20"
+			   "01234567890123456789012345678901"),
+		       "'exec'");
+	assert_corrupt(RAW("\x01"), "no record");
+	assert_corrupt(RAW("\x94\x03\x01\x00"), "MessagePack");
+	assert_corrupt(RAW("\x94\x03\x01\x00\x80\x80"), "MessagePack");
+	assert_corrupt(RAW("\xc1"), "MessagePack");
+}
+
+/* Fields from later programs of this version are passed over. */
+static void test_unknown_fields(void **state)
+{
+	struct dp_event e = { 0 };
+	struct dp_err err;
+
+	(void)state;
+	assert_int_equal(decode_raw(RAW("\x94\x03\x01\x05\x83\xa3new\x93\x01\x02\x81\xa1k"
+					"\xc0\xa5state\xa2ok\xa6params\x01"),
+				    &e, &err),
+			 DP_OK);
+	assert_true(e.time == 5);
+	assert_string_equal(e.state, "ok");
+	assert_null(e.params);
+	dp_event_clear(&e);
+}
+
+/* Every cut and every flipped bit is noticed. */
+static void test_damage(void **state)
+{
+	struct dp_event e = full(DP_EV_ATTEMPT_ENDED), out = { 0 };
+	struct dp_buf bytes = DP_BUF_INIT;
+	struct dp_err err;
+
+	(void)state;
+	assert_int_equal(dp_event_encode(&e, &bytes, &err), DP_OK);
+	for (size_t n = 0; n < bytes.len; n++)
+		assert_int_equal(dp_event_decode(bytes.data, n, &out, &err),
+				 DP_E_CORRUPT);
+	for (size_t bit = 0; bit < 8 * bytes.len; bit++) {
+		bytes.data[bit / 8] = (char)(bytes.data[bit / 8] ^ 1 << bit % 8);
+		assert_int_equal(dp_event_decode(bytes.data, bytes.len, &out, &err),
+				 DP_E_CORRUPT);
+		bytes.data[bit / 8] = (char)(bytes.data[bit / 8] ^ 1 << bit % 8);
+	}
+	assert_int_equal(dp_event_decode(bytes.data, bytes.len, &out, &err), DP_OK);
+	assert_same(&e, &out);
+	dp_event_clear(&out);
+	dp_buf_free(&bytes);
+}
+
+/* Mistakes of the program are refused, not stored. */
+static void test_encode_refuses(void **state)
+{
+	struct dp_buf out = DP_BUF_INIT;
+	struct dp_event e = { .type = 0 };
+	struct dp_err err;
+
+	(void)state;
+	assert_int_equal(dp_event_encode(&e, &out, &err), DP_E_INVALID);
+	e = (struct dp_event){ .type = DP_EV_TRIAL_PROPOSED, .state = "ok" };
+	assert_int_equal(dp_event_encode(&e, &out, &err), DP_E_INVALID);
+	assert_non_null(strstr(err.msg, "'state'"));
+	e = (struct dp_event){ .type = DP_EV_TRIAL_PROPOSED, .nparams = 2 };
+	assert_int_equal(dp_event_encode(&e, &out, &err), DP_E_INVALID);
+	e = (struct dp_event){ .type = DP_EV_TRIAL_PROPOSED, .exit.value = 1 };
+	assert_int_equal(dp_event_encode(&e, &out, &err), DP_E_INVALID);
+	e = (struct dp_event){ .type = DP_EV_ATTEMPT_ENDED, .end = 99 };
+	assert_int_equal(dp_event_encode(&e, &out, &err), DP_E_INVALID);
+	e = (struct dp_event){ .type = DP_EV_ATTEMPT_ENDED, .exit.kind = 99 };
+	assert_int_equal(dp_event_encode(&e, &out, &err), DP_E_INVALID);
+	/* NaN in a field of another type is as good as zero */
+	e = (struct dp_event){ .type = DP_EV_TRIAL_PROPOSED, .evaluations = NAN };
+	assert_int_equal(dp_event_encode(&e, &out, &err), DP_OK);
+	out.max = 10;
+	e = full(DP_EV_STUDY_CREATED);
+	assert_int_equal(dp_event_encode(&e, &out, &err), DP_E_NOMEM);
+	dp_buf_free(&out);
+}
+
+static void assert_dump(struct dp_event *e, const char *expected)
+{
+	struct dp_buf text = DP_BUF_INIT;
+	json_t *v = dp_event_json(e);
+
+	dp_json_dump(&text, v, 0);
+	assert_string_equal(dp_buf_text(&text), expected);
+	json_decref(v);
+	dp_buf_free(&text);
+}
+
+static void test_json(void **state)
+{
+	static const double x[] = { 0.5, INFINITY, NAN, -INFINITY };
+	static const uint32_t two[] = { 0, 1 };
+	struct dp_event e = { .type = DP_EV_TRIAL_PROPOSED, .study = 1, .seq = 7 };
+
+	(void)state;
+	e.time = 1700000000123456;
+	e.source = "random";
+	e.params = x;
+	e.nparams = 4;
+	assert_dump(&e, "{\"study\":1,\"seq\":7,\"type\":\"trial-proposed\","
+			"\"time\":\"2023-11-14T22:13:20.123456Z\",\"trial\":0,"
+			"\"source\":\"random\",\"basis\":0,"
+			"\"params\":[0.5,\"inf\",\"nan\",\"-inf\"]}");
+	e = (struct dp_event){ .type = DP_EV_ATTEMPT_ENDED, .study = 2 };
+	e.run = DP_RUN_ALL;
+	e.end = DP_END_OK;
+	e.counted = true;
+	e.metric_names = names;
+	e.nmetrics = 2;
+	e.runs = two;
+	e.nruns = 2;
+	e.metrics = x;
+	e.exit.kind = DP_EXIT_CODE;
+	e.declared = (struct dp_declared){ "poisson", NAN, 64, NAN, NAN };
+	assert_dump(&e,
+		    "{\"study\":2,\"seq\":0,\"type\":\"attempt-ended\","
+		    "\"time\":\"1970-01-01T00:00:00.000000Z\",\"trial\":0,\"run\":null,"
+		    "\"attempt\":0,\"end\":\"ok\",\"counted\":true,\"exit\":{\"kind\":"
+		    "\"code\",\"value\":0,\"start\":0,\"end\":0,\"cpu\":0,"
+		    "\"memory\":0,\"stdout\":0,\"stderr\":0},\"runs\":[0,1],"
+		    "\"metrics\":{\"f1\":[0.5,\"nan\"],\"accuracy\":[\"inf\",\"-inf\"]},"
+		    "\"declared\":{\"sampling\":\"poisson\",\"lot\":64}}");
+	e = (struct dp_event){ .type = DP_EV_STUDY_MOVED, .study = 2 };
+	e.state = "failed";
+	e.reason = "odd \xff byte";
+	assert_dump(&e, "{\"study\":2,\"seq\":0,\"type\":\"study-moved\","
+			"\"time\":\"1970-01-01T00:00:00.000000Z\",\"state\":\"failed\","
+			"\"counted\":false,\"reason\":\"odd ? byte\"}");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_type),
+		cmocka_unit_test(test_empty_events),
+		cmocka_unit_test(test_doubles_bit_for_bit),
+		cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_stored_bytes),
+		cmocka_unit_test(test_corrupt),
+		cmocka_unit_test(test_unknown_fields),
+		cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_encode_refuses),
+		cmocka_unit_test(test_json),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

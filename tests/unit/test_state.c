@@ -1,0 +1,287 @@
+/* test_state.c - the fold of the journal: every event, what does not fit is refused,
+ * fronts in the contract's order. */
+#include "base/json.h"
+#include "journal/state.h"
+#include "journal/view.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char two[] = "study: two\n"
+			  "trainer: {command: [x], runs: 2}\n"
+			  "parameters: {x: {type: float, range: [0, 1]}}\n"
+			  "objectives: {a: {metric: a}, b: {metric: b, goal: maximize}}\n"
+			  "anti_ideal: {a: 10, b: 0}\n"
+			  "constraints: {seconds: \"<= 5\"}\n"
+			  "search: {method: random, evaluations: 10}\n";
+
+static struct dp_state state;
+static uint32_t seq;
+
+/* Applies an event with the next sequence number; gives the code. */
+static int apply(struct dp_event e)
+{
+	struct dp_err err = { .msg = "" };
+	int code;
+
+	e.study = 1;
+	e.seq = seq;
+	e.time = 1000000 + seq;
+	code = dp_state_apply(&state, &e, &err);
+	if (code == DP_OK)
+		seq++;
+	else
+		assert_true(err.msg[0] != '\0');
+	return code;
+}
+
+static int create(void)
+{
+	return apply((struct dp_event){
+		.type = DP_EV_STUDY_CREATED, .name = "two", .text = two, .path = "f", .dir = "/" });
+}
+
+static int propose(uint32_t trial)
+{
+	double x = trial;
+
+	return apply((struct dp_event){ .type = DP_EV_TRIAL_PROPOSED,
+					.trial = trial,
+					.source = "random",
+					.params = &x,
+					.nparams = 1 });
+}
+
+static int plan(uint32_t trial, uint32_t attempt)
+{
+	return apply((struct dp_event){ .type = DP_EV_ATTEMPT_PLANNED,
+					.trial = trial,
+					.run = DP_RUN_ALL,
+					.attempt = attempt });
+}
+
+static int end_attempt(uint32_t trial, uint32_t attempt, enum dp_end end, double seconds)
+{
+	static const char *const names[] = { "a", "b", "seconds" };
+	static const uint32_t runs[] = { 0, 1 };
+	double metrics[] = { 1, 2, seconds, 3, 4, seconds };
+
+	return apply((struct dp_event){ .type = DP_EV_ATTEMPT_ENDED,
+					.trial = trial,
+					.run = DP_RUN_ALL,
+					.attempt = attempt,
+					.end = end,
+					.counted = true,
+					.metric_names = names,
+					.nmetrics = 3,
+					.runs = runs,
+					.nruns = 2,
+					.metrics = metrics });
+}
+
+static int end_trial(uint32_t trial, const char *how, double a, double b)
+{
+	double y[] = { a, b };
+
+	return apply((struct dp_event){ .type = DP_EV_TRIAL_ENDED,
+					.trial = trial,
+					.state = how,
+					.objectives = y,
+					.nobjectives = 2 });
+}
+
+static int whole_trial(uint32_t trial, double a, double b, double seconds)
+{
+	return propose(trial) || plan(trial, 0) || end_attempt(trial, 0, DP_END_OK, seconds) ||
+	       end_trial(trial, "ok", a, b);
+}
+
+static int setup(void **s)
+{
+	(void)s;
+	seq = 0;
+	return create();
+}
+
+static int teardown(void **s)
+{
+	(void)s;
+	dp_state_free(&state);
+	return 0;
+}
+
+static void a_trial_goes_its_way(void **s)
+{
+	struct dp_study_state *st = dp_state_by_id(&state, 1);
+	struct dp_trial *t;
+
+	(void)s;
+	assert_int_equal(propose(0), DP_OK);
+	t = dp_study_trial(st, 0);
+	assert_int_equal(t->status, DP_TRIAL_WAITING);
+	assert_int_equal(st->waiting, 1);
+	assert_int_equal(plan(0, 0), DP_OK);
+	assert_int_equal(t->status, DP_TRIAL_RUNNING);
+	assert_int_equal(st->open, 1);
+	assert_int_equal(st->waiting, 0);
+	assert_int_equal(end_attempt(0, 0, DP_END_SIGNAL, 1), DP_OK);
+	assert_int_equal(t->status, DP_TRIAL_WAITING);
+	assert_null(t->metrics); /* a failed attempt's numbers are not results */
+	assert_int_equal(plan(0, 1), DP_OK);
+	assert_int_equal(end_attempt(0, 1, DP_END_OK, 1), DP_OK);
+	assert_true(dp_trial_run_known(t, 1));
+	assert_true(dp_trial_mean(st, t, dp_study_metric(st, "a")) == 2);
+	assert_true(isnan(dp_trial_mean(st, t, dp_study_metric(st, "no such"))));
+	assert_int_equal(end_trial(0, "ok", 2, 3), DP_OK);
+	assert_int_equal(dp_study_ended(st), 1);
+	assert_int_equal(st->open + st->waiting, 0);
+	assert_int_equal(st->first_live, 1);
+}
+
+static void what_does_not_fit_is_refused(void **s)
+{
+	(void)s;
+	assert_int_equal(create(), DP_E_CORRUPT); /* twice */
+	assert_int_equal(propose(1), DP_E_CORRUPT); /* not the next one */
+	assert_int_equal(plan(0, 0), DP_E_CORRUPT); /* never proposed */
+	assert_int_equal(propose(0), DP_OK);
+	assert_int_equal(end_attempt(0, 0, DP_END_OK, 1), DP_E_CORRUPT); /* not planned */
+	assert_int_equal(plan(0, 0), DP_OK);
+	assert_int_equal(end_trial(0, "ok", 1, 1), DP_E_CORRUPT); /* still running */
+	assert_int_equal(end_attempt(0, 0, DP_END_OK, 1), DP_OK);
+	assert_int_equal(end_attempt(0, 0, DP_END_OK, 1), DP_E_CORRUPT); /* ended */
+	assert_int_equal(end_trial(0, "splendid", 1, 1), DP_E_CORRUPT);
+	assert_int_equal(end_trial(0, "running", 1, 1), DP_E_CORRUPT);
+	assert_int_equal(end_trial(0, "ok", 1, 1), DP_OK);
+	assert_int_equal(plan(0, 1), DP_E_CORRUPT); /* ended */
+	assert_int_equal(apply((struct dp_event){ .type = DP_EV_STUDY_MOVED, .state = "up" }),
+			 DP_E_CORRUPT);
+	seq++; /* a gap */
+	assert_int_equal(propose(1), DP_E_CORRUPT);
+}
+
+static void failures_in_a_row(void **s)
+{
+	struct dp_study_state *st = dp_state_by_id(&state, 1);
+
+	(void)s;
+	for (uint32_t i = 0; i < 3; i++) {
+		assert_int_equal(propose(i), DP_OK);
+		assert_int_equal(end_trial(i, "failed", 0, 0), DP_OK);
+		assert_int_equal(st->failures_in_row, i + 1);
+	}
+	assert_int_equal(whole_trial(3, 1, 1, 1), DP_OK);
+	assert_int_equal(st->failures_in_row, 0);
+	assert_int_equal(dp_study_ended(st), 4);
+	/* a retry gives back what the failure used up */
+	assert_int_equal(apply((struct dp_event){ .type = DP_EV_TRIAL_RETRY_ASKED, .trial = 1 }),
+			 DP_OK);
+	assert_int_equal(dp_study_ended(st), 3);
+	assert_int_equal(st->first_live, 1);
+	assert_int_equal(dp_study_trial(st, 1)->status, DP_TRIAL_WAITING);
+	assert_int_equal(apply((struct dp_event){ .type = DP_EV_TRIAL_RETRY_ASKED, .trial = 3 }),
+			 DP_E_CORRUPT);
+}
+
+static void the_front_in_contract_order(void **s)
+{
+	struct dp_study_state *st = dp_state_by_id(&state, 1);
+
+	(void)s;
+	/* a is minimised, b maximised; reference (10, 0) */
+	assert_int_equal(whole_trial(0, 4, 5, 1), DP_OK);
+	assert_int_equal(whole_trial(1, 2, 3, 1), DP_OK);
+	assert_int_equal(whole_trial(2, 2, 3, 1), DP_OK); /* equal to 1: the lower number */
+	assert_int_equal(whole_trial(3, 3, 3, 1), DP_OK); /* dominated */
+	assert_int_equal(whole_trial(4, 1, 9, 9), DP_OK); /* splendid, but not feasible */
+	assert_int_equal(whole_trial(5, 20, 6, 1), DP_OK); /* outside the box, on the front */
+	assert_int_equal(dp_study_front(st, NULL), DP_OK);
+	assert_int_equal(st->nfront, 3);
+	assert_int_equal(st->front[0], 1);
+	assert_int_equal(st->front[1], 0);
+	assert_int_equal(st->front[2], 5);
+	/* (10-4) x 5 + (4-2) x 3 */
+	assert_true(fabs(st->hypervolume - 36) < 1e-12);
+}
+
+static void amendments_and_moves(void **s)
+{
+	struct dp_study_state *st = dp_state_by_id(&state, 1);
+
+	(void)s;
+	assert_int_equal(apply((struct dp_event){ .type = DP_EV_STUDY_AMENDED,
+						  .evaluations = 50,
+						  .parallel = NAN,
+						  .priority = -3 }),
+			 DP_OK);
+	assert_int_equal(st->evaluations, 50);
+	assert_int_equal(st->parallel, 1);
+	assert_int_equal(st->priority, -3);
+	assert_int_equal(apply((struct dp_event){ .type = DP_EV_STUDY_MOVED,
+						  .state = "paused",
+						  .counted = true,
+						  .reason = "why" }),
+			 DP_OK);
+	assert_int_equal(st->status, DP_STUDY_PAUSED);
+	assert_true(st->by_failures);
+	assert_string_equal(st->reason, "why");
+	assert_int_equal(apply((struct dp_event){ .type = DP_EV_STUDY_MOVED,
+						  .state = "running" }),
+			 DP_OK);
+	assert_null(st->reason);
+	assert_false(st->by_failures);
+}
+
+static void selectors(void **s)
+{
+	struct dp_study_state *found;
+	struct dp_err err;
+
+	(void)s;
+	assert_int_equal(dp_state_find(&state, "two", &found, &err), DP_OK);
+	assert_int_equal(dp_state_find(&state, "tw", &found, &err), DP_OK);
+	assert_int_equal(dp_state_find(&state, "1", &found, &err), DP_OK);
+	assert_int_equal(dp_state_find(&state, "2", &found, &err), DP_E_NOT_FOUND);
+	assert_int_equal(dp_state_find(&state, "", &found, &err), DP_E_NOT_FOUND);
+	assert_int_equal(dp_state_find(&state, "twp", &found, &err), DP_E_NOT_FOUND);
+	assert_non_null(strstr(err.hint, "'two'"));
+	dp_state_forget(&state, 1);
+	assert_int_equal(dp_state_find(&state, "two", &found, &err), DP_E_NOT_FOUND);
+}
+
+static void the_result_object(void **s)
+{
+	struct dp_buf out = DP_BUF_INIT;
+	json_t *v;
+
+	(void)s;
+	assert_int_equal(whole_trial(0, 0.5, 0.25, 1), DP_OK);
+	v = dp_view_result(dp_state_by_id(&state, 1));
+	dp_json_dump(&out, v, 0);
+	assert_string_equal(
+		out.data,
+		"{\"version\":1,\"study\":\"two\",\"state\":\"running\",\"reason\":null,"
+		"\"evaluations\":1,\"failed\":0,\"diverged\":0,\"hypervolume\":2.375,"
+		"\"anti_ideal\":{\"a\":10,\"b\":0},\"front\":[{\"trial\":0,"
+		"\"parameters\":{\"x\":0},\"objectives\":{\"a\":0.5,\"b\":0.25}}]}");
+	json_decref(v);
+	dp_buf_free(&out);
+}
+
+#define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(a_trial_goes_its_way),   CASE(what_does_not_fit_is_refused),
+		CASE(failures_in_a_row),      CASE(the_front_in_contract_order),
+		CASE(amendments_and_moves),   CASE(selectors),
+		CASE(the_result_object),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

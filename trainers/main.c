@@ -1,0 +1,88 @@
+/* main.c - dpareto-train: the table of built-in trainers.
+ *
+ * Signals keep their default actions: every line of a result is one write, so TERM
+ * at any moment leaves whole lines behind and nothing to clean up. */
+#include "trainers/trainers.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct trainer *const trainers[] = { &svt_trainer };
+
+static void print_help(FILE *to)
+{
+	fputs("usage: dpareto-train TRAINER [OPTION...]\n"
+	      "\n"
+	      "The built-in trainers, as `trainer.command` of a study. They speak the\n"
+	      "trainer protocol, which docs/trainer-protocol.md describes: the request "
+	      "is\n"
+	      "read from $DPARETO_REQUEST, results go to $DPARETO_RESULT.\n"
+	      "\n"
+	      "Trainers:\n",
+	      to);
+	for (size_t i = 0; i < DP_COUNT(trainers); i++)
+		fprintf(to, "  %-20s %s\n", trainers[i]->name, trainers[i]->summary);
+	fputs("\n"
+	      "'dpareto-train TRAINER --help' tells its options, parameters and "
+	      "metrics.\n"
+	      "Exit codes: 0 done, 1 failed, 2 wrong usage.\n",
+	      to);
+}
+
+static int complain(const struct dp_err *err)
+{
+	fprintf(stderr, "dpareto-train: %s\n", err->msg);
+	if (err->hint[0])
+		fprintf(stderr, "%s\n", err->hint);
+	return err->code == DP_E_USAGE ? 2 : 1;
+}
+
+static bool is_help(const char *word)
+{
+	return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
+static const struct trainer *find(const char *name, struct dp_err *err)
+{
+	const char *names[DP_COUNT(trainers) + 1] = { NULL }, *near;
+
+	for (size_t i = 0; i < DP_COUNT(trainers); i++) {
+		if (strcmp(trainers[i]->name, name) == 0)
+			return trainers[i];
+		names[i] = trainers[i]->name;
+	}
+	dp_fail(err, DP_E_USAGE, "there is no trainer '%s'", name);
+	near = dp_nearest(name, names);
+	if (near)
+		dp_hint(err, "Did you mean '%s'?", near);
+	else
+		dp_hint(err, "'dpareto-train --help' lists them.");
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	const struct trainer *t;
+	struct dp_err err = { 0 };
+
+	if (argc < 2) {
+		print_help(stderr);
+		return 2;
+	}
+	if (is_help(argv[1])) {
+		print_help(stdout);
+		return 0;
+	}
+	t = find(argv[1], &err);
+	if (!t)
+		return complain(&err);
+	for (int i = 2; i < argc; i++) {
+		if (is_help(argv[i])) {
+			fputs(t->help, stdout);
+			return 0;
+		}
+	}
+	if (t->run(argc - 1, argv + 1, &err) != DP_OK)
+		return complain(&err);
+	return 0;
+}

@@ -1,0 +1,55 @@
+/* params.c - parameters and options of the built-in trainers, checked. */
+#include "trainers/trainers.h"
+
+#include "base/json.h"
+#include "base/num.h"
+
+#include <math.h>
+
+int param_number(const struct dp_request *q, const char *name, double lo, bool open,
+		 double *out, struct dp_err *err)
+{
+	const json_t *v = json_object_get(q->parameters, name);
+	double x = json_number_value(v);
+	char bound[DP_NUM_LEN];
+
+	if (!v) {
+		dp_fail(err, DP_E_INVALID, "the request has no parameter '%s'", name);
+		return dp_hint(err, "add '%s' to the parameters of the study", name);
+	}
+	if (!json_is_number(v) || !isfinite(x) || !(open ? x > lo : x >= lo))
+		return dp_fail(err, DP_E_INVALID, "parameter '%s' must be a number %s %s",
+			       name, open ? "above" : "of at least",
+			       dp_num_text(lo, bound));
+	*out = x;
+	return DP_OK;
+}
+
+int param_whole(const struct dp_request *q, const char *name, int64_t lo, int64_t *out,
+		struct dp_err *err)
+{
+	double x;
+	int code = param_number(q, name, (double)lo, false, &x, err);
+
+	if (code != DP_OK)
+		return code;
+	/* above 2^53 a double no longer tells neighbours apart */
+	if (x != floor(x) || x > 0x1p53)
+		return dp_fail(err, DP_E_INVALID, "parameter '%s' must be a whole number",
+			       name);
+	*out = (int64_t)x;
+	return DP_OK;
+}
+
+int option_whole(const char *option, const char *text, int64_t lo, int64_t hi,
+		 int64_t *out, struct dp_err *err)
+{
+	int64_t x;
+
+	if (!dp_int_parse(text, &x) || x < lo || x > hi)
+		return dp_fail(err, DP_E_USAGE,
+			       "%s must be a whole number from %lld to %lld, not '%s'",
+			       option, (long long)lo, (long long)hi, text);
+	*out = x;
+	return DP_OK;
+}

@@ -1,0 +1,168 @@
+/* svt.c - the sparse vector technique, scored by how well it finds the ones.
+ *
+ * Avent et al. 2020, "Automatic Discovery of Privacy-Utility Pareto Fronts", Alg. 1:
+ * a non-interactive form of Lyu et al. 2017, Alg. 7, for binary queries of
+ * sensitivity 1 and the threshold 1/2. */
+#include "trainers/trainers.h"
+
+#include "base/json.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	QUERIES_MAX = 10000000
+};
+
+/* answers[0..queries) = `ones` ones among zeros, every order equally likely (Fisher
+ * and Yates). */
+static void shuffle_answers(const struct svt *s, struct dp_rng *rng,
+			    unsigned char *answers)
+{
+	memset(answers, 1, s->ones);
+	memset(answers + s->ones, 0, s->queries - s->ones);
+	for (size_t i = s->queries; i > 1; i--) {
+		size_t j = dp_rng_below(rng, i);
+		unsigned char t = answers[i - 1];
+
+		answers[i - 1] = answers[j];
+		answers[j] = t;
+	}
+}
+
+double svt_f1(const struct svt *s, struct dp_rng *rng, unsigned char *answers)
+{
+	double b1 = s->noise / (1 + cbrt(2 * (double)s->cutoff));
+	double b2 = s->noise - b1;
+	double threshold;
+	size_t hits = 0, false_hits = 0, missed, sum;
+
+	shuffle_answers(s, rng, answers);
+	threshold = 0.5 + b1 * dp_rng_laplace(rng);
+	for (size_t i = 0; i < s->queries; i++) {
+		if (!(answers[i] + b2 * dp_rng_laplace(rng) >= threshold))
+			continue;
+		if (answers[i])
+			hits++;
+		else
+			false_hits++;
+		if ((int64_t)(hits + false_hits) >= s->cutoff)
+			break;
+	}
+	missed = s->ones - hits;
+	sum = 2 * hits + false_hits + missed;
+	/* no ones and none found: nothing was identified, so nothing is scored */
+	return sum ? 2.0 * (double)hits / (double)sum : 0;
+}
+
+static int parse_options(int argc, char **argv, struct svt *s, struct dp_err *err)
+{
+	static const struct option known[] = {
+		{ "queries", required_argument, NULL, 'q' },
+		{ "ones", required_argument, NULL, 'o' },
+		{ 0 },
+	};
+	int64_t queries = 100, ones = 10;
+	int c, code = DP_OK;
+
+	optind = 0; /* the table of trainers has read options before */
+	opterr = 0;
+	while (code == DP_OK && (c = getopt_long(argc, argv, "", known, NULL)) != -1) {
+		if (c == 'q')
+			code = option_whole("--queries", optarg, 1, QUERIES_MAX, &queries,
+					    err);
+		else if (c == 'o')
+			code = option_whole("--ones", optarg, 0, QUERIES_MAX, &ones, err);
+		else
+			code = dp_fail(err, DP_E_USAGE,
+				       "'%s' is not an option, or lacks its value",
+				       argv[optind - 1]);
+	}
+	if (code != DP_OK)
+		return code;
+	if (optind < argc)
+		return dp_fail(err, DP_E_USAGE, "svt takes no argument such as '%s'",
+			       argv[optind]);
+	if (ones > queries)
+		return dp_fail(err, DP_E_USAGE, "--ones %lld is more than --queries %lld",
+			       (long long)ones, (long long)queries);
+	s->queries = (size_t)queries;
+	s->ones = (size_t)ones;
+	return DP_OK;
+}
+
+static int report_f1(int fd, uint32_t run, double f1, struct dp_err *err)
+{
+	json_t *metrics = json_object();
+	int code;
+
+	if (!metrics || json_object_set_new(metrics, "f1", dp_json_real(f1)) != 0)
+		code = dp_fail(err, DP_E_NOMEM, "no memory for a result");
+	else
+		code = dp_report_run(fd, run, metrics, err);
+	json_decref(metrics);
+	return code;
+}
+
+static int all_runs(const struct dp_request *q, int fd, struct svt *s, struct dp_err *err)
+{
+	unsigned char *answers;
+	int code;
+
+	if ((code = param_whole(q, "C", 1, &s->cutoff, err)) != DP_OK ||
+	    (code = param_number(q, "b", 0, true, &s->noise, err)) != DP_OK)
+		return code;
+	answers = malloc(s->queries);
+	if (!answers)
+		return dp_fail(err, DP_E_NOMEM, "no memory for %zu queries", s->queries);
+	for (uint32_t i = 0; i < q->nruns && code == DP_OK; i++) {
+		struct dp_rng rng;
+
+		/* The run's seed is different for every trial and run already. */
+		dp_rng_init(&rng, q->seeds[i], DP_RNG_TRAIN, 0, 0);
+		code = report_f1(fd, q->runs[i], svt_f1(s, &rng, answers), err);
+	}
+	free(answers);
+	return code == DP_OK ? dp_report_done(fd, err) : code;
+}
+
+static int run_svt(int argc, char **argv, struct dp_err *err)
+{
+	struct dp_request request;
+	struct svt s;
+	int fd, code;
+
+	code = parse_options(argc, argv, &s, err);
+	if (code == DP_OK)
+		code = dp_trainer_open(&request, &fd, err);
+	if (code != DP_OK)
+		return code;
+	code = all_runs(&request, fd, &s, err);
+	close(fd);
+	dp_request_clear(&request);
+	return code;
+}
+
+const struct trainer svt_trainer = {
+	.name = "svt",
+	.summary = "the sparse vector technique on random binary queries",
+	.help = "usage: dpareto-train svt [--queries N] [--ones N]\n"
+		"\n"
+		"Each run asks N binary queries in random order and reports how well "
+		"the\n"
+		"sparse vector technique (Avent et al. 2020, Alg. 1) finds those that "
+		"are\n"
+		"one. Its privacy is the mechanism 'svt' of a study.\n"
+		"\n"
+		"  --queries N  how many queries (default 100)\n"
+		"  --ones N     how many of them are one (default 10)\n"
+		"\n"
+		"Parameters: C  stop after this many positive answers, a whole number "
+		"from 1\n"
+		"            b  total noise level, above 0\n"
+		"Metric:     f1  the F1 score, from 0 to 1\n",
+	.run = run_svt,
+};

@@ -92,7 +92,8 @@ static void bash_options(struct dp_buf *out, const struct ctl_option *o)
 }
 
 /* Cases for the values of options; `command` is "*" for the global ones. */
-static void bash_values(struct dp_buf *out, const char *command, const struct ctl_option *o)
+static void bash_values(struct dp_buf *out, const char *command,
+			const struct ctl_option *o)
 {
 	for (; o && o->name; o++) {
 		if (!o->arg)
@@ -129,7 +130,8 @@ static void bash_kind(struct dp_buf *out, const struct ctl_command *c, enum kind
 		dp_buf_puts(out, "kind=files");
 		break;
 	case KEYS:
-		dp_buf_puts(out, "want=$(\"${COMP_WORDS[0]}\" explain -o name 2>/dev/null)");
+		dp_buf_puts(out,
+			    "want=$(\"${COMP_WORDS[0]}\" explain -o name 2>/dev/null)");
 		break;
 	case COMMANDS:
 		dp_buf_puts(out, "want='");
@@ -148,23 +150,25 @@ static void bash_kind(struct dp_buf *out, const struct ctl_command *c, enum kind
 
 static void bash(struct dp_buf *out)
 {
-	dp_buf_puts(out, "# bash completion for dparetoctl; use it with\n"
-			 "#   source <(dparetoctl completion bash)\n"
-			 "_dparetoctl() {\n"
-			 "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
-			 "\tlocal command= given=0 kind= want= options= i\n"
-			 "\tlocal -a socket=()\n"
-			 "\tCOMPREPLY=()\n"
-			 "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
-			 "\t\tcase ${COMP_WORDS[i]} in\n"
-			 "\t\t--socket) socket=(--socket \"${COMP_WORDS[++i]}\") ;;\n"
-			 "\t\t-o|--output) ((++i)) ;;\n"
-			 "\t\t-*) ;;\n"
-			 "\t\t*) if [[ -z $command ]]; then command=${COMP_WORDS[i]}; "
-			 "else ((++given)); fi ;;\n"
-			 "\t\tesac\n"
-			 "\tdone\n"
-			 "\tcase $command:$prev in\n");
+	dp_buf_puts(
+		out,
+		"# bash completion for dparetoctl; use it with\n"
+		"#   source <(dparetoctl completion bash)\n"
+		"_dparetoctl() {\n"
+		"\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+		"\tlocal command= given=0 kind= want= options= i\n"
+		"\tlocal -a socket=()\n"
+		"\tCOMPREPLY=()\n"
+		"\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
+		"\t\tcase ${COMP_WORDS[i]} in\n"
+		"\t\t--socket) socket=(--socket \"${COMP_WORDS[++i]}\") ;;\n"
+		"\t\t-o|--output) ((++i)) ;;\n"
+		"\t\t-*) ;;\n"
+		"\t\t*) if [[ -z $command ]]; then command=${COMP_WORDS[i]}; "
+		"else ((++given)); fi ;;\n"
+		"\t\tesac\n"
+		"\tdone\n"
+		"\tcase $command:$prev in\n");
 	bash_values(out, "*", ctl_global_options);
 	for (size_t i = 0; ctl_commands[i]; i++)
 		bash_values(out, ctl_commands[i]->name, ctl_commands[i]->options);
@@ -334,12 +338,14 @@ static void zsh(struct dp_buf *out)
 
 /* ---- fish ---- */
 
-static void fish_options(struct dp_buf *out, const char *command, const struct ctl_option *o)
+static void fish_options(struct dp_buf *out, const char *command,
+			 const struct ctl_option *o)
 {
 	for (; o && o->name; o++) {
 		dp_buf_puts(out, "complete -c dparetoctl");
 		if (command)
-			dp_buf_printf(out, " -n '__fish_seen_subcommand_from %s'", command);
+			dp_buf_printf(out, " -n '__fish_seen_subcommand_from %s'",
+				      command);
 		dp_buf_printf(out, " -l %s", o->name);
 		if (o->letter)
 			dp_buf_printf(out, " -s %c", o->letter);
@@ -364,7 +370,8 @@ static void fish_options(struct dp_buf *out, const char *command, const struct c
 		dp_buf_puts(out, " -d '");
 		/* fish knows \' within single quotes, not the shell's other way */
 		for (const char *p = o->help; *p; p++)
-			dp_buf_printf(out, "%s%c", *p == '\'' || *p == '\\' ? "\\" : "", *p);
+			dp_buf_printf(out, "%s%c", *p == '\'' || *p == '\\' ? "\\" : "",
+				      *p);
 		dp_buf_puts(out, "'\n");
 	}
 }
@@ -380,14 +387,16 @@ static void fish(struct dp_buf *out)
 
 		if (c->hidden)
 			continue;
-		dp_buf_printf(out,
-			      "complete -c dparetoctl -n __fish_use_subcommand -a %s -d '%s'\n",
-			      c->name, c->summary);
+		dp_buf_printf(
+			out,
+			"complete -c dparetoctl -n __fish_use_subcommand -a %s -d '%s'\n",
+			c->name, c->summary);
 		fish_options(out, c->name, c->options);
 		if (first_kind(c) == NOTHING)
 			continue;
-		dp_buf_printf(out, "complete -c dparetoctl -n '__fish_seen_subcommand_from %s'",
-			      c->name);
+		dp_buf_printf(
+			out, "complete -c dparetoctl -n '__fish_seen_subcommand_from %s'",
+			c->name);
 		switch (first_kind(c)) {
 		case STUDIES:
 			dp_buf_puts(out, " -a '(dparetoctl list -o name 2>/dev/null)'");
@@ -396,7 +405,8 @@ static void fish(struct dp_buf *out)
 			dp_buf_puts(out, " -F");
 			break;
 		case KEYS:
-			dp_buf_puts(out, " -a '(dparetoctl explain -o name 2>/dev/null)'");
+			dp_buf_puts(out,
+				    " -a '(dparetoctl explain -o name 2>/dev/null)'");
 			break;
 		case COMMANDS:
 			dp_buf_puts(out, " -a '");
@@ -441,7 +451,8 @@ const struct ctl_command ctl_cmd_completion = {
 	.min_args = 1,
 	.max_args = 1,
 	.formats = CTL_PLAIN,
-	.help = "Completes commands, options, their values, and the names of studies as the "
+	.help = "Completes commands, options, their values, and the names of studies as "
+		"the "
 		"daemon knows them.",
 	.examples = "source <(dparetoctl completion bash)\n"
 		    "  for this shell; put it into ~/.bashrc for all\n"

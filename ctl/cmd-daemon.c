@@ -10,10 +10,12 @@ static void print_status(struct ctl *ctl, const json_t *d)
 	int64_t bytes = dp_json_int(journal, "bytes", 0);
 	char local[CTL_TEXT_LEN], age[CTL_TEXT_LEN], size[DP_NUM_LEN];
 
-	ctl_printf(ctl, "version  %s (protocol %" PRId64 ", journal format %" PRId64 ")\n",
+	ctl_printf(ctl,
+		   "version  %s (protocol %" PRId64 ", journal format %" PRId64 ")\n",
 		   dp_json_str(d, "version", "?"), dp_json_int(d, "protocol", 0),
 		   dp_json_int(d, "journal_format", 0));
-	ctl_printf(ctl, "process  %" PRId64 ", started %s (%s)\n", dp_json_int(d, "pid", 0),
+	ctl_printf(ctl, "process  %" PRId64 ", started %s (%s)\n",
+		   dp_json_int(d, "pid", 0),
 		   ctl_local_time(dp_json_str(d, "started", NULL), local),
 		   ctl_age(dp_json_str(d, "started", NULL), age));
 	ctl_printf(ctl, "socket   %s\nstate    %s\n", dp_json_str(d, "socket", "none"),
@@ -80,8 +82,9 @@ static int stop(struct ctl *ctl, struct dp_err *err)
 	} says[] = {
 		{ "leave", "running trainers go on and are adopted by the next daemon" },
 		{ "finish", "it ends when its running trainers have finished" },
-		{ "kill", "its running trainers are ended; their trials start again with the "
-			  "next daemon" },
+		{ "kill",
+		  "its running trainers are ended; their trials start again with the "
+		  "next daemon" },
 	};
 	const char *policy = ctl_opt(ctl, "policy");
 	json_t *fields, *ok;
@@ -119,7 +122,8 @@ static int run(struct ctl *ctl, struct dp_err *err)
 
 static const struct ctl_option options[] = {
 	{ "policy", 0, "leave|finish|kill",
-	  "with stop: leave running trainers to the next daemon, finish them first, or kill "
+	  "with stop: leave running trainers to the next daemon, finish them first, or "
+	  "kill "
 	  "them (default: as configured)" },
 	{ 0 },
 };

@@ -64,7 +64,8 @@ static int run(struct ctl *ctl, struct dp_err *err)
 
 static const struct ctl_option options[] = {
 	{ "yes", 'y', NULL, "do not ask" },
-	{ "now", 0, NULL, "cancel running trials first; without it they forbid deletion" },
+	{ "now", 0, NULL,
+	  "cancel running trials first; without it they forbid deletion" },
 	{ 0 },
 };
 

@@ -48,10 +48,10 @@ static void note(struct doctor *d, enum result r, const char *what, const char *
 	vsnprintf(text, sizeof text, format, ap);
 	va_end(ap);
 	d->failed += r == FAIL;
-	json_array_append_new(d->checks, json_pack("{s:s, s:s, s:o?, s:s?}", "check", what,
-						   "result", result_text(r), "message",
-						   json_string(text), "hint",
-						   r == OK ? NULL : hint));
+	json_array_append_new(d->checks,
+			      json_pack("{s:s, s:s, s:o?, s:s?}", "check", what, "result",
+					result_text(r), "message", json_string(text),
+					"hint", r == OK ? NULL : hint));
 }
 
 static void check_daemon(struct doctor *d)
@@ -94,14 +94,14 @@ static void check_space(struct doctor *d)
 	enum result r;
 
 	if (statvfs(d->state_dir, &fs) != 0) {
-		note(d, WARN, "disk space", NULL, "cannot be told for %s: %s", d->state_dir,
-		     strerror(errno));
+		note(d, WARN, "disk space", NULL, "cannot be told for %s: %s",
+		     d->state_dir, strerror(errno));
 		return;
 	}
 	bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
-	r = bytes < (uint64_t)SPACE_FAIL << 20 ? FAIL :
-	    bytes < (uint64_t)SPACE_WARN << 20 ? WARN :
-						 OK;
+	r = bytes < (uint64_t)SPACE_FAIL << 20   ? FAIL
+	    : bytes < (uint64_t)SPACE_WARN << 20 ? WARN
+						 : OK;
 	note(d, r, "disk space",
 	     "free some space; below its watermark the daemon starts nothing new",
 	     "%s free for %s", dp_size_text(bytes, free_text), d->state_dir);
@@ -163,7 +163,10 @@ static void check_files(struct doctor *d)
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
 		return;
-	note(d, limit.rlim_cur < FILES_FAIL ? FAIL : limit.rlim_cur < FILES_WARN ? WARN : OK,
+	note(d,
+	     limit.rlim_cur < FILES_FAIL   ? FAIL
+	     : limit.rlim_cur < FILES_WARN ? WARN
+					   : OK,
 	     "open files", "raise it with 'ulimit -n' before dparetod is started",
 	     "at most %llu here; every connection and every trainer takes one or two",
 	     (unsigned long long)limit.rlim_cur);
@@ -234,9 +237,9 @@ static void print(struct ctl *ctl, const json_t *checks)
 		const char *hint = dp_json_str(c, "hint", NULL);
 		enum ctl_style style = ctl_state_style(result);
 
-		ctl_printf(ctl, "%s%-4s%s  %-14s %s\n", ctl_style_on(style, color), result,
-			   ctl_style_off(style, color), dp_json_str(c, "check", "?"),
-			   dp_json_str(c, "message", ""));
+		ctl_printf(ctl, "%s%-4s%s  %-14s %s\n", ctl_style_on(style, color),
+			   result, ctl_style_off(style, color),
+			   dp_json_str(c, "check", "?"), dp_json_str(c, "message", ""));
 		if (hint)
 			ctl_printf(ctl, "%21s-> %s\n", "", hint);
 	}
@@ -279,7 +282,8 @@ const struct ctl_command ctl_cmd_doctor = {
 	.args = "",
 	.formats = CTL_PLAIN,
 	.help = "Daemon, versions, socket, state folder and free space, journal (read in "
-		"full when no daemon runs), the other programs, limits, clock. Each is ok, "
+		"full when no daemon runs), the other programs, limits, clock. Each is "
+		"ok, "
 		"warn or fail, with what to do about it. Exit status 1 if one fails.",
 	.examples = "dparetoctl doctor",
 	.run = run,

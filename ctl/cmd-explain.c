@@ -21,8 +21,8 @@ static bool part_matches(const char *mine, size_t mine_len, const char *asked,
 
 	for (size_t i = 0; i < mine_len; i++)
 		any = any && isupper((unsigned char)mine[i]);
-	return any ? asked_len > 0 :
-		     mine_len == asked_len && memcmp(mine, asked, mine_len) == 0;
+	return any ? asked_len > 0
+		   : mine_len == asked_len && memcmp(mine, asked, mine_len) == 0;
 }
 
 /* Compares part by part, from the start of both; *rest is what `path` has beyond. */
@@ -90,27 +90,34 @@ static void print_key(struct ctl *ctl, const struct dp_key_doc *k)
 	ctl_put_buf(ctl, &out);
 }
 
+/* How deep a key is, and the name it has at that depth. NAME is no key of its own: it
+ * stands before what comes right below it. */
+static int depth_of(const char *path, const char **name)
+{
+	int depth = 0;
+
+	*name = path;
+	for (const char *dot; (dot = strchr(*name, '.')) != NULL; *name = dot + 1) {
+		if (strncmp(*name, "NAME.", 5) == 0 && !strchr(dot + 1, '.'))
+			break;
+		depth += strncmp(*name, "NAME.", 5) != 0;
+	}
+	return depth;
+}
+
 static void print_table(struct ctl *ctl, const struct dp_key_doc *const *keys, size_t n)
 {
 	struct ctl_table *t = ctl_table_new();
+	const char *name;
+	int least = depth_of(keys[0]->path, &name);
 
 	ctl_table_column(t, "KEY", CTL_LEFT);
 	ctl_table_column(t, "TYPE", CTL_FLEX);
 	ctl_table_column(t, "DEFAULT", CTL_FLEX);
 	for (size_t i = 0; i < n; i++) {
-		const char *last = keys[i]->path;
-		int depth = 0;
+		int depth = depth_of(keys[i]->path, &name) - least;
 
-		/* NAME is no key of its own: it stands before what comes below it */
-		for (const char *p = keys[i]->path; *p; p++) {
-			if (*p != '.')
-				continue;
-			if (strncmp(last, "NAME.", 5) == 0 && !strchr(p + 1, '.'))
-				break;
-			last = p + 1;
-			depth++;
-		}
-		ctl_cell(t, CTL_NORMAL, "%*s%s", 2 * depth, "", last);
+		ctl_cell(t, CTL_NORMAL, "%*s%s", depth > 0 ? 2 * depth : 0, "", name);
 		ctl_cell(t, CTL_NORMAL, "%s", keys[i]->type ? keys[i]->type : "-");
 		ctl_cell(t, CTL_NORMAL, "%s",
 			 keys[i]->otherwise ? keys[i]->otherwise : "none");

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct export {
+struct export
+{
 	bool csv;
 	struct ctl_columns cols;
 	struct dp_buf out;
@@ -46,8 +47,8 @@ static int collect(struct ctl *ctl, struct export *e, struct dp_err *err)
 		dp_json_dump(&e->out, summary, 0);
 		dp_buf_puts(&e->out, ",\"trials\":[");
 	}
-	code = ctl_each_trial(ctl, dp_json_str(summary, "name", ""), 0, NULL, !e->csv, add,
-			      e, err);
+	code = ctl_each_trial(ctl, dp_json_str(summary, "name", ""), 0, NULL, !e->csv,
+			      add, e, err);
 	if (code == DP_OK && e->csv && e->count == 0)
 		ctl_trial_csv_head(&e->cols, &e->out);
 	if (!e->csv)
@@ -78,7 +79,8 @@ static int run(struct ctl *ctl, struct dp_err *err)
 }
 
 static const struct ctl_option options[] = {
-	{ "format", 0, "csv|json", "csv has a row for each trial, json also runs and attempts" },
+	{ "format", 0, "csv|json",
+	  "csv has a row for each trial, json also runs and attempts" },
 	{ "file", 0, "FILE", "write to FILE, whole or not at all" },
 	{ 0 },
 };
@@ -91,7 +93,8 @@ const struct ctl_command ctl_cmd_export = {
 	.max_args = 1,
 	.formats = CTL_PLAIN | CTL_HAS(CSV),
 	.options = options,
-	.help = "CSV: a row for each trial with its state, objectives and parameters. JSON: "
+	.help = "CSV: a row for each trial with its state, objectives and parameters. "
+		"JSON: "
 		"one object with the study and, for each trial, also every run with its "
 		"seed and metrics and every attempt. Without --format, -o json asks for "
 		"JSON; otherwise it is CSV. Numbers read back bit for bit.",

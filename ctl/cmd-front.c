@@ -51,11 +51,13 @@ static int filter(json_t *front, const struct ctl_given *given, struct dp_err *e
 	double bound, x;
 	int code;
 
-	snprintf(name, sizeof name, "%.*s", (int)strcspn(given->value, "="), given->value);
+	snprintf(name, sizeof name, "%.*s", (int)strcspn(given->value, "="),
+		 given->value);
 	if (!equals || !dp_num_parse(equals + 1, &bound))
-		return dp_fail(err, DP_E_USAGE,
-			       "--%s takes OBJECTIVE=NUMBER, as in --%s epsilon=1, not '%s'",
-			       given->option->name, given->option->name, given->value);
+		return dp_fail(
+			err, DP_E_USAGE,
+			"--%s takes OBJECTIVE=NUMBER, as in --%s epsilon=1, not '%s'",
+			given->option->name, given->option->name, given->value);
 	code = check_objective(front, name, err);
 	if (code != DP_OK)
 		return code;
@@ -82,7 +84,8 @@ static int is_maximized(const json_t *front, const json_t *summary, const char *
 	double a = objective_of(first, name), b = objective_of(last, name);
 	const char *goal;
 
-	while (k < count && strcmp(json_string_value(json_array_get(names, k)), name) != 0)
+	while (k < count &&
+	       strcmp(json_string_value(json_array_get(names, k)), name) != 0)
 		k++;
 	json_decref(names);
 	goal = json_string_value(json_array_get(goals, k));
@@ -109,10 +112,12 @@ static int keep_best(struct ctl *ctl, json_t *front, const char *name, struct dp
 
 	if (code != DP_OK || json_array_size(points) < 2)
 		return code;
-	code = ctl_call_study(ctl, "status", dp_json_str(front, "study", ""), &status, err);
+	code = ctl_call_study(ctl, "status", dp_json_str(front, "study", ""), &status,
+			      err);
 	if (code != DP_OK)
 		return code;
-	code = is_maximized(front, json_object_get(status, "study"), name, &maximized, err);
+	code = is_maximized(front, json_object_get(status, "study"), name, &maximized,
+			    err);
 	json_decref(status);
 	if (code != DP_OK)
 		return code;
@@ -130,14 +135,15 @@ static int keep_best(struct ctl *ctl, json_t *front, const char *name, struct dp
 	return DP_OK;
 }
 
-static void print_people(struct ctl *ctl, const json_t *front, size_t all)
+static void print_people(struct ctl *ctl, const json_t *front, size_t all,
+			 const struct ctl_columns *cols)
 {
 	size_t shown = json_array_size(json_object_get(front, "front"));
 	struct dp_buf anti = DP_BUF_INIT;
 	char volume[CTL_TEXT_LEN];
 
 	if (shown > 0)
-		ctl_front_table(ctl, front);
+		ctl_front_table(ctl, front, cols);
 	else if (all > 0)
 		ctl_say(ctl, "none of the %zu points on the front is within these limits",
 			all);
@@ -157,6 +163,7 @@ static void print_people(struct ctl *ctl, const json_t *front, size_t all)
 static int run(struct ctl *ctl, struct dp_err *err)
 {
 	const char *best = ctl_opt(ctl, "best"), *option;
+	struct ctl_columns cols;
 	json_t *front;
 	size_t all;
 	int code = ctl_call_study(ctl, "front", ctl->argv[0], &front, err);
@@ -164,6 +171,7 @@ static int run(struct ctl *ctl, struct dp_err *err)
 	if (code != DP_OK)
 		return code;
 	all = json_array_size(json_object_get(front, "front"));
+	ctl_front_columns(front, &cols);
 	for (size_t i = 0; i < ctl->ngiven && code == DP_OK; i++) {
 		option = ctl->given[i].option->name;
 		if (strcmp(option, "max") == 0 || strcmp(option, "min") == 0)
@@ -175,10 +183,11 @@ static int run(struct ctl *ctl, struct dp_err *err)
 		if (ctl->format == CTL_JSON)
 			ctl_put_json(ctl, front);
 		else if (ctl->format == CTL_CSV)
-			ctl_front_csv(ctl, front);
+			ctl_front_csv(ctl, front, &cols);
 		else
-			print_people(ctl, front, all);
+			print_people(ctl, front, all, &cols);
 	}
+	ctl_columns_clear(&cols);
 	json_decref(front);
 	return code;
 }
@@ -186,7 +195,8 @@ static int run(struct ctl *ctl, struct dp_err *err)
 static const struct ctl_option options[] = {
 	{ "max", 0, "OBJECTIVE=X", "only points where the objective is at most X" },
 	{ "min", 0, "OBJECTIVE=X", "only points where the objective is at least X" },
-	{ "best", 0, "OBJECTIVE", "of these, the one point that is best in this objective" },
+	{ "best", 0, "OBJECTIVE",
+	  "of these, the one point that is best in this objective" },
 	{ 0 },
 };
 

@@ -40,8 +40,8 @@ static int open_journal(struct ctl *ctl, struct dp_journal **out, char **folder,
 
 /* ---- dump ---- */
 
-static int find_name(void *arg, uint32_t study, uint32_t seq, const void *bytes, size_t len,
-		     struct dp_err *err)
+static int find_name(void *arg, uint32_t study, uint32_t seq, const void *bytes,
+		     size_t len, struct dp_err *err)
 {
 	struct walk *w = arg;
 	struct dp_err why;
@@ -68,7 +68,8 @@ static int find_study(struct ctl *ctl, struct dp_journal *j, uint32_t *id,
 	dp_event_clear(&w.event);
 	if (code != DP_OK)
 		return code;
-	if (!w.found && dp_int_parse(w.name, &number) && number > 0 && number < UINT32_MAX)
+	if (!w.found && dp_int_parse(w.name, &number) && number > 0 &&
+	    number < UINT32_MAX)
 		w.found = (uint32_t)number;
 	if (!w.found)
 		return dp_fail(err, DP_E_NOT_FOUND, "the journal has no study '%s'",
@@ -77,8 +78,8 @@ static int find_study(struct ctl *ctl, struct dp_journal *j, uint32_t *id,
 	return DP_OK;
 }
 
-static int dump_one(void *arg, uint32_t study, uint32_t seq, const void *bytes, size_t len,
-		    struct dp_err *err)
+static int dump_one(void *arg, uint32_t study, uint32_t seq, const void *bytes,
+		    size_t len, struct dp_err *err)
 {
 	struct walk *w = arg;
 	struct dp_err why;
@@ -122,7 +123,8 @@ static int dump(struct ctl *ctl, struct dp_journal *j, struct dp_err *err)
 		/* standard output holds the lines; the verdict must not be among them */
 		ctl->format = CTL_TABLE;
 		return dp_fail(err, DP_E_CORRUPT,
-			       "%" PRIu64 " records are damaged; they are shown as faults",
+			       "%" PRIu64
+			       " records are damaged; they are shown as faults",
 			       w.faults);
 	}
 	return code;
@@ -135,10 +137,10 @@ static void note_fault(void *arg, uint32_t study, uint32_t seq, const char *faul
 	struct walk *w = arg;
 
 	if (w->list)
-		json_array_append_new(w->list, json_pack("{s:I, s:I, s:o?}", "study",
-							 (json_int_t)study, "seq",
-							 (json_int_t)seq, "fault",
-							 json_string(fault)));
+		json_array_append_new(w->list,
+				      json_pack("{s:I, s:I, s:o?}", "study",
+						(json_int_t)study, "seq", (json_int_t)seq,
+						"fault", json_string(fault)));
 	else
 		ctl_printf(w->ctl, "study %u, record %u: %s\n", study, seq, fault);
 }
@@ -153,14 +155,16 @@ static int verify(struct ctl *ctl, struct dp_journal *j, const char *folder,
 	int code;
 
 	if (ctl_opt(ctl, "study"))
-		return dp_fail(err, DP_E_USAGE, "--study is for 'journal dump'; 'journal "
-						"verify' reads all studies");
+		return dp_fail(err, DP_E_USAGE,
+			       "--study is for 'journal dump'; 'journal "
+			       "verify' reads all studies");
 	w.list = ctl->format == CTL_JSON ? json_array() : NULL;
 	code = dp_journal_verify(j, note_fault, &w, &r, err);
 	if (code == DP_OK && w.list) {
-		object = json_pack("{s:I, s:I, s:I, s:O}", "records",
-				   (json_int_t)r.records, "studies", (json_int_t)r.studies,
-				   "bytes", (json_int_t)r.bytes, "faults", w.list);
+		object =
+			json_pack("{s:I, s:I, s:I, s:O}", "records",
+				  (json_int_t)r.records, "studies", (json_int_t)r.studies,
+				  "bytes", (json_int_t)r.bytes, "faults", w.list);
 		ctl_put_json(ctl, object);
 		json_decref(object);
 		ctl->told = true;
@@ -173,7 +177,8 @@ static int verify(struct ctl *ctl, struct dp_journal *j, const char *folder,
 	}
 	json_decref(w.list);
 	if (code == DP_OK && r.faults > 0) {
-		dp_fail(err, DP_E_CORRUPT, "the journal has %" PRIu64 " faults", r.faults);
+		dp_fail(err, DP_E_CORRUPT, "the journal has %" PRIu64 " faults",
+			r.faults);
 		return dp_hint(err, "copy the state folder away before anything else; "
 				    "'dparetoctl journal dump' saves what can be read");
 	}
@@ -188,12 +193,12 @@ static int run(struct ctl *ctl, struct dp_err *err)
 	int code;
 
 	if (strcmp(what, "dump") != 0 && strcmp(what, "verify") != 0)
-		return dp_fail(err, DP_E_USAGE, "'journal' takes dump or verify, not '%s'",
-			       what);
+		return dp_fail(err, DP_E_USAGE,
+			       "'journal' takes dump or verify, not '%s'", what);
 	code = open_journal(ctl, &j, &folder, err);
 	if (code == DP_OK)
-		code = strcmp(what, "dump") == 0 ? dump(ctl, j, err) :
-						   verify(ctl, j, folder, err);
+		code = strcmp(what, "dump") == 0 ? dump(ctl, j, err)
+						 : verify(ctl, j, folder, err);
 	if (j)
 		dp_journal_close(j);
 	free(folder);
@@ -214,9 +219,12 @@ const struct ctl_command ctl_cmd_journal = {
 	.max_args = 1,
 	.formats = CTL_PLAIN | CTL_HAS(JSONL),
 	.options = options,
-	.help = "dump prints every record as a line of JSON, in any output format. verify "
-		"reads all of them and checks checksums, contents and order; exit status 1 "
-		"if there is a fault. Both only read, and work with the daemon stopped or "
+	.help = "dump prints every record as a line of JSON, in any output format. "
+		"verify "
+		"reads all of them and checks checksums, contents and order; exit status "
+		"1 "
+		"if there is a fault. Both only read, and work with the daemon stopped "
+		"or "
 		"running.",
 	.examples = "dparetoctl journal verify\n"
 		    "dparetoctl journal dump --study adult > adult.jsonl",

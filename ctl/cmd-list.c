@@ -9,11 +9,11 @@ static void table(struct ctl *ctl, const json_t *studies)
 		const char *title;
 		enum ctl_align align;
 	} columns[] = {
-		{ "NO", CTL_RIGHT },          { "NAME", CTL_FLEX },
-		{ "STATE", CTL_LEFT },        { "ENDED", CTL_RIGHT },
-		{ "RUNNING", CTL_RIGHT },     { "FAILED", CTL_RIGHT },
-		{ "FRONT", CTL_RIGHT },       { "HYPERVOLUME", CTL_RIGHT },
-		{ "LEFT", CTL_RIGHT },        { "CHANGED", CTL_RIGHT },
+		{ "NO", CTL_RIGHT },      { "NAME", CTL_FLEX },
+		{ "STATE", CTL_LEFT },    { "ENDED", CTL_RIGHT },
+		{ "RUNNING", CTL_RIGHT }, { "FAILED", CTL_RIGHT },
+		{ "FRONT", CTL_RIGHT },   { "HYPERVOLUME", CTL_RIGHT },
+		{ "LEFT", CTL_RIGHT },    { "CHANGED", CTL_RIGHT },
 	};
 	struct ctl_table *t = ctl_table_new();
 	char text[CTL_TEXT_LEN];

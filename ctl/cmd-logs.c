@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 enum {
-	LOOK_MS = 200,           /* between looks at growing files */
-	LOG_MAX = 256 << 20,     /* bytes of a log that -o json takes */
+	LOOK_MS = 200,       /* between looks at growing files */
+	LOG_MAX = 256 << 20, /* bytes of a log that -o json takes */
 	TAIL_CHUNK = 64 << 10
 };
 
@@ -51,8 +51,8 @@ static const json_t *choose(const struct logs *l, const json_t *trial)
 	return best;
 }
 
-/* Asks the daemon for the attempt; *state is the trial's, valid until the next
- * call's reply is freed by the caller. */
+/* Asks the daemon for the trial and looks for the attempt in its reply *ok, which is
+ * the caller's. */
 static int look(struct logs *l, json_t **ok, struct dp_err *err)
 {
 	const json_t *trial, *a;
@@ -89,9 +89,10 @@ static int fail_no_attempt(const struct logs *l, const char *state, struct dp_er
 			"trial %d has not been started yet (it is %s), so there are no "
 			"logs",
 			(int)l->trial, state);
-	return dp_hint(err, l->attempt >= 0 || l->run >= 0 ?
-				    "'dparetoctl trial %s %d' lists its attempts" :
-				    "'dparetoctl logs -f %s %d' waits for it",
+	return dp_hint(err,
+		       l->attempt >= 0 || l->run >= 0
+			       ? "'dparetoctl trial %s %d' lists its attempts"
+			       : "'dparetoctl logs -f %s %d' waits for it",
 		       l->study, (int)l->trial);
 }
 
@@ -152,8 +153,9 @@ static int open_stream(struct logs *l, struct stream *s, struct dp_err *err)
 	}
 	dp_fail_errno(err, e, "cannot read %s", path);
 	if (e == ENOENT)
-		dp_hint(err, "a cancelled or never started attempt has no logs, and "
-			     "'retention' in the daemon's configuration removes old ones");
+		dp_hint(err,
+			"a cancelled or never started attempt has no logs, and "
+			"'retention' in the daemon's configuration removes old ones");
 	else if (e == EACCES)
 		dp_hint(err, "logs belong to the daemon's user; read them as that user");
 	free(path);
@@ -169,7 +171,9 @@ static void seek_tail(int fd, int64_t lines)
 
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
 		return;
-	at = st.st_size;
+	if (lines == 0)
+		lseek(fd, 0, SEEK_END);
+	at = lines > 0 ? st.st_size : 0;
 	while (at > 0) {
 		size_t want = at < TAIL_CHUNK ? (size_t)at : TAIL_CHUNK;
 		ssize_t n = pread(fd, chunk, want, at - (off_t)want);
@@ -180,14 +184,13 @@ static void seek_tail(int fd, int64_t lines)
 			off_t pos = at - (off_t)want + (off_t)i;
 
 			/* the newline that ends the file begins no line */
-			if (chunk[i - 1] == '\n' && pos < st.st_size && --lines <= 0) {
+			if (chunk[i - 1] == '\n' && pos < st.st_size && --lines == 0) {
 				lseek(fd, pos, SEEK_SET);
 				return;
 			}
 		}
 		at -= (off_t)want;
 	}
-	lseek(fd, lines > 0 ? 0 : st.st_size, SEEK_SET);
 }
 
 /* Prints what is new in a stream; *any tells if there was something. */
@@ -203,7 +206,8 @@ static int copy_stream(struct logs *l, struct stream *s, bool *any, struct dp_er
 		if (n < 0)
 			return dp_fail_errno(err, errno, "cannot read the log");
 		if (l->heading && l->last != s->name)
-			ctl_printf(l->ctl, "%s==> %s <==\n", l->last ? "\n" : "", s->name);
+			ctl_printf(l->ctl, "%s==> %s <==\n", l->last ? "\n" : "",
+				   s->name);
 		l->last = s->name;
 		ctl_put(l->ctl, chunk, (size_t)n);
 		*any = true;
@@ -289,8 +293,8 @@ static int print_json(struct logs *l, struct dp_err *err)
 	int code = DP_OK;
 
 	for (size_t i = 0; i < l->nstreams && code == DP_OK; i++) {
-		char *path = dp_path_join(json_string_value(l->folder),
-					  l->streams[i].name);
+		char *path =
+			dp_path_join(json_string_value(l->folder), l->streams[i].name);
 
 		if (!path)
 			ctl_die_nomem();
@@ -385,7 +389,8 @@ const struct ctl_command ctl_cmd_logs = {
 	.max_args = 2,
 	.formats = CTL_PLAIN,
 	.options = options,
-	.help = "Standard output and standard error of a trial's latest attempt, read from "
+	.help = "Standard output and standard error of a trial's latest attempt, read "
+		"from "
 		"the attempt's folder.",
 	.examples = "dparetoctl logs adult 7 --stderr --tail 20\n"
 		    "dparetoctl logs -f adult 8",

@@ -20,11 +20,13 @@ extern char **environ;
 enum {
 	HELLO_MS = 1000,
 	CONTROL_FD = 3, /* where the daemon finds its end of the connection */
+	TWICE_US = 1000000,
 	LOG_MAX = 64 << 20,
 	LAST_LINES = 10
 };
 
-struct private {
+struct private
+{
 	struct ctl *ctl;
 	char *dir;       /* state folder, absolute */
 	char *log;       /* the daemon's */
@@ -52,8 +54,9 @@ static int find_folder(struct ctl *ctl, const char *study, char **out, struct dp
 	else if (home && home[0])
 		dp_buf_printf(&path, "%s/.local/state/dpareto/run/%s", home, study);
 	else
-		return dp_fail(err, DP_E_USAGE,
-			       "no home folder is known; name a state folder with --state");
+		return dp_fail(
+			err, DP_E_USAGE,
+			"no home folder is known; name a state folder with --state");
 	code = dp_mkdirs(dp_buf_text(&path), 0700, err);
 	if (code == DP_OK) {
 		real = realpath(dp_buf_text(&path), NULL);
@@ -119,8 +122,9 @@ static int start_daemon(struct private *p, struct dp_err *err)
 		ctl_die_nomem();
 	if (!program) {
 		free(socket_path);
-		dp_fail(err, DP_E_NOT_FOUND, "dparetod is neither beside dparetoctl nor in "
-					     "PATH");
+		dp_fail(err, DP_E_NOT_FOUND,
+			"dparetod is neither beside dparetoctl nor in "
+			"PATH");
 		return dp_hint(err, "install it with 'make install' or 'scripts/build'");
 	}
 	snprintf(fd_text, sizeof fd_text, "%d", CONTROL_FD);
@@ -154,16 +158,20 @@ static int start_daemon(struct private *p, struct dp_err *err)
 	return code;
 }
 
-/* Waits for the daemon to end; a further signal ends the waiting, not the daemon,
- * which stops by itself. */
+/* Waits for the daemon to end. A further Ctrl-C ends the waiting, not the daemon,
+ * which stops by itself; but one signal often comes twice (to the process and to its
+ * group), so what comes at once is not a further one. */
 static void wait_daemon(struct private *p)
 {
+	int64_t start = dp_mono_us();
+
 	ctl_interrupted = 0;
 	while (p->pid > 0) {
 		if (waitpid(p->pid, &p->status, 0) == p->pid || errno != EINTR)
 			p->pid = 0;
-		else if (ctl_interrupted)
+		else if (ctl_interrupted && dp_mono_us() - start > TWICE_US)
 			return;
+		ctl_interrupted = 0;
 	}
 }
 
@@ -176,7 +184,8 @@ static void stop_daemon(struct private *p)
 	ctl_interrupted = 0;
 	if (p->pid > 0 && p->ctl->client &&
 	    ctl_pack(&fields, &ignored, "{s:s}", "policy", "kill") == DP_OK &&
-	    dp_client_call(p->ctl->client, "shutdown", fields, 5000, &ok, &ignored) == DP_OK)
+	    dp_client_call(p->ctl->client, "shutdown", fields, 5000, &ok, &ignored) ==
+		    DP_OK)
 		json_decref(ok);
 	/* whatever came of that, it also stops when the connection closes */
 	dp_client_close(p->ctl->client);
@@ -208,17 +217,20 @@ static int daemon_gone(struct private *p, struct dp_err *err)
 			hint = line + 6;
 	}
 	if (words) {
-		dp_fail(err, DP_E_FAILED, "the study's daemon could not start: %s", words);
+		dp_fail(err, DP_E_FAILED, "the study's daemon could not start: %s",
+			words);
 		dp_hint(err, "%s", hint ? hint : "");
 	} else {
 		fputs(rest, stderr);
 		dp_fail(err, DP_E_FAILED,
-			WIFSIGNALED(p->status) ?
-				"the study's daemon was killed by signal %d" :
-				"the study's daemon ended unexpectedly (exit status %d)",
-			WIFSIGNALED(p->status) ? WTERMSIG(p->status) :
-						 WEXITSTATUS(p->status));
-		dp_hint(err, "its log is %s; run the same command again to go on", p->log);
+			WIFSIGNALED(p->status)
+				? "the study's daemon was killed by signal %d"
+				: "the study's daemon ended unexpectedly (exit status "
+				  "%d)",
+			WIFSIGNALED(p->status) ? WTERMSIG(p->status)
+					       : WEXITSTATUS(p->status));
+		dp_hint(err, "its log is %s; run the same command again to go on",
+			p->log);
 	}
 	free(rest);
 	free(text);
@@ -247,15 +259,17 @@ static int greet(struct private *p, struct dp_err *err)
 
 /* ---- the study ---- */
 
-static int submit(struct private *p, const struct ctl_study_file *file, struct dp_err *err)
+static int submit(struct private *p, const struct ctl_study_file *file,
+		  struct dp_err *err)
 {
 	const json_t *s;
 	const char *state;
 	json_t *fields, *ok;
 	int code;
 
-	code = ctl_pack(&fields, err, "{s:s%, s:s, s:s}", "text", dp_buf_text(&file->text),
-			file->text.len, "path", file->absolute, "dir", file->dir);
+	code = ctl_pack(&fields, err, "{s:s%, s:s, s:s}", "text",
+			dp_buf_text(&file->text), file->text.len, "path", file->absolute,
+			"dir", file->dir);
 	if (code == DP_OK)
 		code = ctl_call(p->ctl, "submit", fields, &ok, err);
 	if (code == DP_E_EXISTS) {
@@ -263,8 +277,9 @@ static int submit(struct private *p, const struct ctl_study_file *file, struct d
 			"%s holds a study '%s' that was run from another file or an "
 			"earlier version of this one",
 			p->dir, file->study->name);
-		dp_hint(err, "give the study another name, use another folder with --state, "
-			     "or remove that folder to start afresh");
+		dp_hint(err,
+			"give the study another name, use another folder with --state, "
+			"or remove that folder to start afresh");
 	}
 	if (code != DP_OK)
 		return code;
@@ -308,6 +323,7 @@ static void print_result(struct private *p, const json_t *front, const json_t *s
 	struct ctl *ctl = p->ctl;
 	const char *folder = dp_json_str(summary, "directory", p->dir);
 	struct dp_buf anti = DP_BUF_INIT;
+	struct ctl_columns cols;
 	char volume[CTL_TEXT_LEN];
 
 	if (ctl->format == CTL_JSON) {
@@ -315,6 +331,7 @@ static void print_result(struct private *p, const json_t *front, const json_t *s
 		ctl_put_json_line(ctl, front);
 		return;
 	}
+	ctl_front_columns(front, &cols);
 	ctl_anti_ideal(front, &anti);
 	ctl_printf(ctl,
 		   "study '%s' is %s: %d trials ended, %d failed, %d diverged\n"
@@ -327,7 +344,7 @@ static void print_result(struct private *p, const json_t *front, const json_t *s
 		   dp_buf_text(&anti));
 	dp_buf_free(&anti);
 	if (json_array_size(json_object_get(front, "front")) > 0)
-		ctl_front_table(ctl, front);
+		ctl_front_table(ctl, front, &cols);
 	else
 		ctl_printf(ctl, "the front is empty: no trial has given a result\n");
 	ctl_printf(ctl,
@@ -335,21 +352,23 @@ static void print_result(struct private *p, const json_t *front, const json_t *s
 		   "output)\njournal  %s/journal (dparetoctl journal dump --state %s)\n"
 		   "again    %s\n",
 		   folder, folder, p->dir, p->dir,
-		   strcmp(dp_json_str(front, "state", ""), "finished") == 0 ?
-			   "the same command shows this again, without running anything" :
-			   "the same command goes on where this stopped");
+		   strcmp(dp_json_str(front, "state", ""), "finished") == 0
+			   ? "the same command shows this again, without running anything"
+			   : "the same command goes on where this stopped");
+	ctl_columns_clear(&cols);
 }
 
 /* A study that ended without finishing: why, and where to look. With -o json
  * standard output has its one object already, so this goes to standard error. */
-static void explain_failure(struct private *p, const json_t *summary, const json_t *failure,
-			    struct dp_err *err)
+static void explain_failure(struct private *p, const json_t *summary,
+			    const json_t *failure, struct dp_err *err)
 {
 	if (ctl_study_verdict(summary, err) == DP_OK)
 		return;
 	if (failure)
 		dp_hint(err,
-			"the latest failure is in %.150s (stdout, stderr); mend it and run "
+			"the latest failure is in %.150s (stdout, stderr); mend it and "
+			"run "
 			"the same command again",
 			dp_json_str(failure, "directory", "?"));
 	else
@@ -432,8 +451,10 @@ const struct ctl_command ctl_cmd_run = {
 	.max_args = 1,
 	.formats = CTL_PLAIN,
 	.options = options,
-	.help = "Needs no daemon: a private one is started for this study and stopped with "
-		"it. Shows the progress, then the front and where everything is kept. With "
+	.help = "Needs no daemon: a private one is started for this study and stopped "
+		"with "
+		"it. Shows the progress, then the front and where everything is kept. "
+		"With "
 		"-o json standard output is one object without times and paths, so that "
 		"equal runs print equal bytes.\n\n"
 		"Ctrl-C stops the study and its trainers; the same command goes on later "

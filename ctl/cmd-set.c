@@ -23,9 +23,9 @@ static int add_change(json_t *fields, const char *text, struct dp_err *err)
 				       equals + 1, text);
 		if (json_object_get(fields, key))
 			return dp_fail(err, DP_E_USAGE, "'%s' is given twice", key);
-		return json_object_set_new(fields, key, json_integer(value)) == 0 ?
-			       DP_OK :
-			       dp_fail(err, DP_E_NOMEM, "out of memory");
+		return json_object_set_new(fields, key, json_integer(value)) == 0
+			       ? DP_OK
+			       : dp_fail(err, DP_E_NOMEM, "out of memory");
 	}
 	if (!equals) {
 		dp_fail(err, DP_E_USAGE, "'%s' is not of the form KEY=VALUE", text);
@@ -76,7 +76,8 @@ const struct ctl_command ctl_cmd_set = {
 	.max_args = -1,
 	.formats = CTL_PLAIN,
 	.help = "Keys: evaluations (the total, trials made already included), parallel "
-		"(trials at once), priority (higher ones get free slots first). The change "
+		"(trials at once), priority (higher ones get free slots first). The "
+		"change "
 		"is journaled; the study file stays as it is.",
 	.examples = "dparetoctl set adult evaluations=400\n"
 		    "dparetoctl set adult parallel=6 priority=10",

@@ -33,8 +33,8 @@ static void print_daemon(struct ctl *ctl, const json_t *d)
 		   dp_json_str(d, "state_dir", "?"), dp_json_int(journal, "records", 0),
 		   dp_size_text(bytes > 0 ? (uint64_t)bytes : 0, size));
 	if (trouble)
-		ctl_printf(ctl, "%strouble: %s%s\n", ctl_style_on(CTL_BAD, color), trouble,
-			   ctl_style_off(CTL_BAD, color));
+		ctl_printf(ctl, "%strouble: %s%s\n", ctl_style_on(CTL_BAD, color),
+			   trouble, ctl_style_off(CTL_BAD, color));
 }
 
 /* Why a study does nothing more than it does: its own words. */
@@ -85,8 +85,8 @@ static int run(struct ctl *ctl, struct dp_err *err)
 	json_t *ok;
 	int code;
 
-	code = ctl->argc ? ctl_call_study(ctl, "status", ctl->argv[0], &ok, err) :
-			   ctl_call(ctl, "status", NULL, &ok, err);
+	code = ctl->argc ? ctl_call_study(ctl, "status", ctl->argv[0], &ok, err)
+			 : ctl_call(ctl, "status", NULL, &ok, err);
 	if (code != DP_OK)
 		return code;
 	if (ctl->format == CTL_JSON) {

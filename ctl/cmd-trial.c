@@ -24,9 +24,9 @@ static void print_attempts(struct ctl *ctl, const json_t *attempts)
 
 		ctl_cell(t, CTL_NORMAL, "%" PRId64, dp_json_int(a, "attempt", 0));
 		ctl_cell(t, CTL_NORMAL, "%s",
-			 json_is_integer(json_object_get(a, "run")) ?
-				 ctl_value(json_object_get(a, "run"), text) :
-				 "all");
+			 json_is_integer(json_object_get(a, "run"))
+				 ? ctl_value(json_object_get(a, "run"), text)
+				 : "all");
 		ctl_cell(t, strcmp(end, "ok") == 0 ? CTL_GOOD : CTL_NORMAL, "%s", end);
 		ctl_cell(t, CTL_NORMAL, "%s",
 			 ctl_local_time(dp_json_str(a, "started", NULL), text));
@@ -63,16 +63,15 @@ static void print_runs(struct ctl *ctl, const json_t *runs)
 static void print_people(struct ctl *ctl, const char *study, const json_t *trial)
 {
 	const json_t *attempts = json_object_get(trial, "attempts");
-	const json_t *last =
-		json_array_get(attempts, json_array_size(attempts) ?
-						 json_array_size(attempts) - 1 :
-						 0);
+	const json_t *last = json_array_get(
+		attempts, json_array_size(attempts) ? json_array_size(attempts) - 1 : 0);
 	const char *reason = dp_json_str(trial, "reason", NULL);
 	struct dp_buf pairs = DP_BUF_INIT;
 	char took[CTL_TEXT_LEN];
 
 	ctl_printf(ctl, "trial %" PRId64 " of '%s': %s%s%s%s\n",
-		   dp_json_int(trial, "trial", 0), study, dp_json_str(trial, "state", "?"),
+		   dp_json_int(trial, "trial", 0), study,
+		   dp_json_str(trial, "state", "?"),
 		   dp_json_bool(trial, "on_front", false) ? ", on the front" : "",
 		   reason ? ": " : "", reason ? reason : "");
 	ctl_pairs(json_object_get(trial, "parameters"), &pairs);
@@ -84,7 +83,8 @@ static void print_people(struct ctl *ctl, const char *study, const json_t *trial
 	ctl_printf(ctl, "  proposed by %s, took %s\n", dp_json_str(trial, "source", "?"),
 		   ctl_seconds(json_object_get(trial, "seconds"), took));
 	if (last)
-		ctl_printf(ctl, "  folder      %s\n", dp_json_str(last, "directory", "-"));
+		ctl_printf(ctl, "  folder      %s\n",
+			   dp_json_str(last, "directory", "-"));
 	if (json_array_size(attempts) > 0) {
 		ctl_printf(ctl, "\n");
 		print_attempts(ctl, attempts);
@@ -127,7 +127,8 @@ const struct ctl_command ctl_cmd_trial = {
 	.min_args = 2,
 	.max_args = 2,
 	.formats = CTL_PLAIN,
-	.help = "Parameters, objectives, every run with its seed and metrics, every attempt "
+	.help = "Parameters, objectives, every run with its seed and metrics, every "
+		"attempt "
 		"with how it ended, what it used and where its files are.",
 	.examples = "dparetoctl trial adult 7",
 	.run = run,

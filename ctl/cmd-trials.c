@@ -101,14 +101,15 @@ static int run(struct ctl *ctl, struct dp_err *err)
 	if (code == DP_OK) {
 		summary = json_object_get(status, "study");
 		l.cols.objectives = json_incref(json_object_get(summary, "objectives"));
-		code = ctl_each_trial(ctl, dp_json_str(summary, "name", ""), 0, state, false,
-				      add, &l, err);
+		code = ctl_each_trial(ctl, dp_json_str(summary, "name", ""), 0, state,
+				      false, add, &l, err);
 		json_decref(status);
 	}
 	if (code == DP_OK && ctl->format == CTL_JSON)
 		ctl_put_json(ctl, l.array);
 	else if (code == DP_OK && l.count == 0 && ctl->format == CTL_TABLE)
-		ctl_say(ctl, state ? "no trial is in state '%s'" : "no trials yet", state);
+		ctl_say(ctl, state ? "no trial is in state '%s'" : "no trials yet",
+			state);
 	if (l.table && code == DP_OK)
 		ctl_table_print(ctl, l.table);
 	else if (l.table)

@@ -58,7 +58,8 @@ const struct ctl_command ctl_cmd_validate = {
 	.max_args = -1,
 	.formats = CTL_PLAIN,
 	.help = "Reports every mistake in one go, with file, line and column, the line "
-		"itself, and what is allowed there. Warnings are shown too, but do not make "
+		"itself, and what is allowed there. Warnings are shown too, but do not "
+		"make "
 		"a file invalid. With -o json one object is printed for each file.\n\n"
 		"Exit status: 0 if all files are valid, 1 if one is not.",
 	.examples = "dparetoctl validate *.yaml\n"

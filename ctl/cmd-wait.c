@@ -50,7 +50,8 @@ static bool met(const struct condition *c, const json_t *summary)
 	case ENDED:
 		return (double)dp_json_int(summary, "ended", 0) >= c->bound;
 	case HYPERVOLUME:
-		return dp_json_to_real(json_object_get(summary, "hypervolume"), &volume) &&
+		return dp_json_to_real(json_object_get(summary, "hypervolume"),
+				       &volume) &&
 		       volume >= c->bound;
 	default:
 		return strcmp(dp_json_str(summary, "state", ""), "finished") == 0;
@@ -58,7 +59,8 @@ static bool met(const struct condition *c, const json_t *summary)
 }
 
 /* The study has ended and the condition was not met. */
-static int fail_ended(const struct condition *c, const json_t *summary, struct dp_err *err)
+static int fail_ended(const struct condition *c, const json_t *summary,
+		      struct dp_err *err)
 {
 	int code = ctl_study_verdict(summary, err);
 
@@ -139,7 +141,8 @@ static int run(struct ctl *ctl, struct dp_err *err)
 
 static const struct ctl_option options[] = {
 	{ "for", 0, "CONDITION",
-	  "finished (the default), ended=N (so many trials have ended) or hypervolume=X" },
+	  "finished (the default), ended=N (so many trials have ended) or "
+	  "hypervolume=X" },
 	{ "timeout", 0, "DURATION", "give up after this time: 90s, 30m, 2h30m" },
 	{ 0 },
 };
@@ -153,8 +156,10 @@ const struct ctl_command ctl_cmd_wait = {
 	.formats = CTL_PLAIN,
 	.options = options,
 	.help = "Exit status: 0 when the condition holds; 6 when the study has ended "
-		"without it (failed, stopped, paused by failures); 7 when the time is up; "
-		"5 when there is no such study, or it was deleted meanwhile. A study that "
+		"without it (failed, stopped, paused by failures); 7 when the time is "
+		"up; "
+		"5 when there is no such study, or it was deleted meanwhile. A study "
+		"that "
 		"somebody paused is waited for.",
 	.examples = "dparetoctl wait adult && dparetoctl front adult\n"
 		    "dparetoctl wait adult --for ended=50 --timeout 2h",

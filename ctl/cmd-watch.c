@@ -26,14 +26,14 @@ static int watch_json(struct ctl *ctl, const char *study, json_t **summary,
 		code = ctl_flush(ctl, err);
 		if (code != DP_OK || ctl_study_ended(s) || ctl->out_closed)
 			break;
-		code = ctl_interrupted ? dp_fail(err, DP_E_INTERRUPTED, "interrupted") :
-					 ctl_pack(&fields, err, "{s:s, s:I, s:i}", "study",
-						  dp_json_str(s, "name", study), "since",
-						  (json_int_t)version, "timeout_ms",
-						  POLL_MS);
+		code = ctl_interrupted
+			       ? dp_fail(err, DP_E_INTERRUPTED, "interrupted")
+			       : ctl_pack(&fields, err, "{s:s, s:I, s:i}", "study",
+					  dp_json_str(s, "name", study), "since",
+					  (json_int_t)version, "timeout_ms", POLL_MS);
 		if (code == DP_OK)
-			code = ctl_call_within(ctl, POLL_MS + ANSWER_MS, "changes", fields,
-					       &next, err);
+			code = ctl_call_within(ctl, POLL_MS + ANSWER_MS, "changes",
+					       fields, &next, err);
 		if (code == DP_OK) {
 			json_decref(status);
 			status = next;
@@ -78,7 +78,8 @@ const struct ctl_command ctl_cmd_watch = {
 		"left, running trials, hypervolume and failures. Elsewhere: one line for "
 		"each ended trial and each change of state. With -o json: the object of "
 		"'status -o json' as one line for each change.\n\n"
-		"q or Ctrl-C leave the view; the study goes on. The command ends with the "
+		"q or Ctrl-C leave the view; the study goes on. The command ends with "
+		"the "
 		"study: exit status 0 if it finished, 6 if it failed, was stopped or was "
 		"paused by failures.",
 	.examples = "dparetoctl watch adult\n"

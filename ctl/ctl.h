@@ -22,7 +22,7 @@ enum ctl_format {
 };
 #define CTL_HAS(format) (1u << CTL_##format)
 /* every command takes these two */
-#define CTL_PLAIN       (CTL_HAS(TABLE) | CTL_HAS(JSON))
+#define CTL_PLAIN (CTL_HAS(TABLE) | CTL_HAS(JSON))
 
 /* A row of an option table; the last has no name. Parsing, --help, the man page and
  * shell completion all come from it. */
@@ -259,7 +259,7 @@ struct ctl_study_file {
 	char *dir;          /* its folder */
 	struct dp_buf text; /* as read */
 	struct dp_study *study;
-	json_t *problems; /* as of dp_problems_json() */
+	json_t *problems;      /* as of dp_problems_json() */
 	struct dp_buf listing; /* the problems as people read them */
 	size_t errors, warnings;
 };
@@ -293,8 +293,7 @@ enum ctl_followed {
  * else one line for each ended trial and change of state. *summary is the last one
  * seen and the caller's. INT and TERM: DP_E_INTERRUPTED. */
 DP_MUSTCHECK int ctl_follow(struct ctl *ctl, const char *study, FILE *stream,
-			    enum ctl_followed *how, json_t **summary,
-			    struct dp_err *err);
+			    enum ctl_followed *how, json_t **summary, struct dp_err *err);
 /* Has the study of this summary ended for those who wait for it? */
 bool ctl_study_ended(const json_t *summary);
 /* DP_OK for a finished study, else DP_E_STUDY with what state it is in and why. */
@@ -314,8 +313,11 @@ json_t *ctl_keys(const json_t *object);
 void ctl_trial_csv_head(const struct ctl_columns *cols, struct dp_buf *out);
 void ctl_trial_csv(const json_t *trial, const struct ctl_columns *cols,
 		   struct dp_buf *out);
+/* The columns of a front object; before points are taken out of it. */
+void ctl_front_columns(const json_t *front, struct ctl_columns *cols);
 /* The points of a front object, as a table or CSV. */
-void ctl_front_table(struct ctl *ctl, const json_t *front);
-void ctl_front_csv(struct ctl *ctl, const json_t *front);
+void ctl_front_table(struct ctl *ctl, const json_t *front,
+		     const struct ctl_columns *cols);
+void ctl_front_csv(struct ctl *ctl, const json_t *front, const struct ctl_columns *cols);
 
 #endif

@@ -168,7 +168,8 @@ int ctl_each_trial(struct ctl *ctl, const char *study, uint32_t from, const char
 	return DP_OK;
 }
 
-int ctl_each_named(struct ctl *ctl, const char *verb, const char *done, struct dp_err *err)
+int ctl_each_named(struct ctl *ctl, const char *verb, const char *done,
+		   struct dp_err *err)
 {
 	uint32_t *trials = NULL;
 	size_t count = 0;

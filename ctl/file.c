@@ -26,14 +26,13 @@ int ctl_study_file_read(const char *path, struct ctl_study_file *out, struct dp_
 		return dp_fail(err, DP_E_IO, "cannot find out the folder of %s", path);
 	code = dp_study_parse(dp_buf_text(&out->text), out->text.len, path, out->dir,
 			      &out->study, &problems, err);
-	out->problems = dp_problems_json(&problems, dp_buf_text(&out->text),
-					 out->text.len);
+	out->problems =
+		dp_problems_json(&problems, dp_buf_text(&out->text), out->text.len);
 	dp_problems_text(&problems, path, dp_buf_text(&out->text), out->text.len,
 			 &out->listing);
 	out->errors = problems.errors;
-	out->warnings = problems.count > problems.errors ?
-				problems.count - problems.errors :
-				0;
+	out->warnings =
+		problems.count > problems.errors ? problems.count - problems.errors : 0;
 	dp_problems_free(&problems);
 	return code == DP_E_INVALID ? DP_OK : code;
 }
@@ -66,8 +65,8 @@ int ctl_study_file_check(struct ctl *ctl, const struct ctl_study_file *f,
 			fputs(dp_buf_text(&f->listing), stderr);
 		return DP_OK;
 	}
-	dp_fail(err, DP_E_INVALID, "%s is not a valid study file (%zu problem%s)", f->path,
-		f->errors, f->errors == 1 ? "" : "s");
+	dp_fail(err, DP_E_INVALID, "%s is not a valid study file (%zu problem%s)",
+		f->path, f->errors, f->errors == 1 ? "" : "s");
 	dp_hint(err, "'dparetoctl explain KEY' documents a key");
 	if (ctl->format == CTL_JSON || ctl->format == CTL_JSONL) {
 		error = dp_json_error(err);

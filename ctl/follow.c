@@ -25,6 +25,7 @@ struct follow {
 	bool keyboard;
 	struct termios saved;
 	/* elsewhere: */
+	int64_t ended; /* trials told and ended before */
 	uint32_t live; /* every trial before this one was told or had ended before */
 	bool *told;    /* (room), by number from 0 */
 	size_t room;
@@ -126,8 +127,8 @@ static void draw(struct follow *f, bool last)
 		       ctl_colored(f->ctl, f->stream), f->ctl->utf8);
 	if (!last)
 		dp_buf_printf(&view, "\n%s\n",
-			      f->keyboard ? "q leaves the view; the study goes on" :
-					    "Ctrl-C stops");
+			      f->keyboard ? "q leaves the view; the study goes on"
+					  : "Ctrl-C stops");
 	if (f->lines > 0)
 		dp_buf_printf(&frame, "\r\033[%dA", f->lines);
 	for (char *line = view.data, *end; line && *line; line = end + 1) {
@@ -199,9 +200,11 @@ static bool mark(struct follow *f, uint32_t trial)
 
 static int mark_ended(struct ctl *ctl, const json_t *trial, void *arg, struct dp_err *err)
 {
+	struct follow *f = arg;
+
 	(void)ctl, (void)err;
-	if (has_ended(trial))
-		mark(arg, (uint32_t)dp_json_int(trial, "trial", 0));
+	if (has_ended(trial) && mark(f, (uint32_t)dp_json_int(trial, "trial", 0)))
+		f->ended++;
 	return DP_OK;
 }
 
@@ -222,11 +225,11 @@ static int tell_ended(struct ctl *ctl, const json_t *trial, void *arg, struct dp
 		ctl_pairs(json_object_get(trial, "objectives"), &text);
 	else if (reason)
 		dp_buf_puts(&text, reason);
+	f->ended++;
 	say(f, "%s: trial %u %s in %s%s%s (%" PRId64 " of %" PRId64 ")",
 	    dp_json_str(s, "name", "?"), number, state,
 	    ctl_seconds(json_object_get(trial, "seconds"), took), text.len ? ": " : "",
-	    dp_buf_text(&text), dp_json_int(s, "ended", 0),
-	    dp_json_int(s, "evaluations", 0));
+	    dp_buf_text(&text), f->ended, dp_json_int(s, "evaluations", 0));
 	dp_buf_free(&text);
 	return DP_OK;
 }
@@ -257,8 +260,7 @@ static int tell_news(struct follow *f, bool first, struct dp_err *err)
 	if (first)
 		tell_state(f);
 	code = ctl_each_trial(f->ctl, name, f->live, NULL, false,
-			      first ? mark_ended : tell_ended,
-			      f, err);
+			      first ? mark_ended : tell_ended, f, err);
 	while (f->live < f->room && f->told[f->live])
 		f->live++;
 	tell_state(f);
@@ -278,8 +280,8 @@ static int next_status(struct follow *f, struct dp_err *err)
 			dp_json_str(s, "name", ""), "since",
 			(json_int_t)dp_json_int(s, "version", 0), "timeout_ms", poll_ms);
 	if (code == DP_OK)
-		code = ctl_call_within(f->ctl, poll_ms + ANSWER_MS, "changes", fields, &ok,
-				       err);
+		code = ctl_call_within(f->ctl, poll_ms + ANSWER_MS, "changes", fields,
+				       &ok, err);
 	if (code == DP_E_INTERRUPTED && !ctl_interrupted)
 		return DP_OK; /* the window's size changed, or we were stopped */
 	if (code != DP_OK)

@@ -32,15 +32,16 @@ void ctl_help_short(struct ctl *ctl)
 	dp_buf_puts(&out, "dparetoctl finds out what accuracy each level of privacy "
 			  "costs, and shows you the front.\n\n");
 	heading(ctl, &out, "The five commands to begin with");
-	dp_buf_puts(&out,
-		    "  dparetoctl run study.yaml       run a study here and now, to its end\n"
-		    "  dparetoctl submit study.yaml    hand a study to the daemon\n"
-		    "  dparetoctl status               what is going on, and why nothing is\n"
-		    "  dparetoctl watch STUDY          follow a study live\n"
-		    "  dparetoctl front STUDY          the best trade-offs found so far\n\n"
-		    "'dparetoctl --help' lists all commands, 'dparetoctl COMMAND --help' "
-		    "explains one.\n"
-		    "'dparetoctl explain' documents every key of a study file.\n");
+	dp_buf_puts(
+		&out,
+		"  dparetoctl run study.yaml       run a study here and now, to its end\n"
+		"  dparetoctl submit study.yaml    hand a study to the daemon\n"
+		"  dparetoctl status               what is going on, and why nothing is\n"
+		"  dparetoctl watch STUDY          follow a study live\n"
+		"  dparetoctl front STUDY          the best trade-offs found so far\n\n"
+		"'dparetoctl --help' lists all commands, 'dparetoctl COMMAND --help' "
+		"explains one.\n"
+		"'dparetoctl explain' documents every key of a study file.\n");
 	ctl_put_buf(ctl, &out);
 }
 

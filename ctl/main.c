@@ -12,13 +12,15 @@
 #include <unistd.h>
 
 const struct ctl_command *const ctl_commands[] = {
-	&ctl_cmd_run,     &ctl_cmd_validate, &ctl_cmd_explain,    &ctl_cmd_submit,
-	&ctl_cmd_list,    &ctl_cmd_status,   &ctl_cmd_watch,      &ctl_cmd_wait,
-	&ctl_cmd_pause,   &ctl_cmd_resume,   &ctl_cmd_stop,       &ctl_cmd_set,
-	&ctl_cmd_delete,  &ctl_cmd_front,    &ctl_cmd_trials,     &ctl_cmd_trial,
-	&ctl_cmd_logs,    &ctl_cmd_retry,    &ctl_cmd_cancel,     &ctl_cmd_export,
-	&ctl_cmd_journal, &ctl_cmd_daemon,   &ctl_cmd_doctor,     &ctl_cmd_completion,
-	&ctl_cmd_help,    &ctl_cmd_help_man, NULL,
+	&ctl_cmd_run,    &ctl_cmd_validate, &ctl_cmd_explain,
+	&ctl_cmd_submit, &ctl_cmd_list,     &ctl_cmd_status,
+	&ctl_cmd_watch,  &ctl_cmd_wait,     &ctl_cmd_pause,
+	&ctl_cmd_resume, &ctl_cmd_stop,     &ctl_cmd_set,
+	&ctl_cmd_delete, &ctl_cmd_front,    &ctl_cmd_trials,
+	&ctl_cmd_trial,  &ctl_cmd_logs,     &ctl_cmd_retry,
+	&ctl_cmd_cancel, &ctl_cmd_export,   &ctl_cmd_journal,
+	&ctl_cmd_daemon, &ctl_cmd_doctor,   &ctl_cmd_completion,
+	&ctl_cmd_help,   &ctl_cmd_help_man, NULL,
 };
 
 const char *ctl_version(void)

@@ -87,7 +87,7 @@ static void build(struct tables *t, const struct ctl_command *command)
 	memset(t, 0, sizeof *t);
 	if (!command)
 		*shorts++ = '+'; /* stop at the command's name */
-	*shorts++ = ':'; /* tell a missing value from an unknown option */
+	*shorts++ = ':';         /* tell a missing value from an unknown option */
 	add_rows(t, command ? command->options : NULL, &shorts);
 	add_rows(t, ctl_global_options, &shorts);
 }
@@ -258,7 +258,8 @@ int ctl_parse(struct ctl *ctl, const struct ctl_command *command, int argc, char
 	int value, code;
 
 	build(&t, command);
-	ctl->given = realloc(ctl->given, (ctl->ngiven + (size_t)argc) * sizeof *ctl->given);
+	ctl->given =
+		realloc(ctl->given, (ctl->ngiven + (size_t)argc) * sizeof *ctl->given);
 	if (!ctl->given)
 		ctl_die_nomem();
 	opterr = 0;
@@ -271,8 +272,7 @@ int ctl_parse(struct ctl *ctl, const struct ctl_command *command, int argc, char
 		code = o->arg ? check_word(o, optarg, err) : DP_OK;
 		if (code != DP_OK)
 			return code;
-		ctl->given[ctl->ngiven++] =
-			(struct ctl_given){ o, o->arg ? optarg : "" };
+		ctl->given[ctl->ngiven++] = (struct ctl_given){ o, o->arg ? optarg : "" };
 	}
 	ctl->argc = argc - optind;
 	ctl->argv = argv + optind;

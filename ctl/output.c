@@ -156,7 +156,7 @@ void ctl_put_error(struct ctl *ctl, const struct dp_err *err)
 const char *ctl_style_on(enum ctl_style style, bool color)
 {
 	static const char *const codes[] = {
-		[CTL_NORMAL] = "",     [CTL_BOLD] = "\033[1m",  [CTL_DIM] = "\033[2m",
+		[CTL_NORMAL] = "",       [CTL_BOLD] = "\033[1m",  [CTL_DIM] = "\033[2m",
 		[CTL_GOOD] = "\033[32m", [CTL_WARN] = "\033[33m", [CTL_BAD] = "\033[31m",
 	};
 
@@ -314,12 +314,13 @@ static void put_cell(struct dp_buf *out, const char *text, enum ctl_align align,
 	dp_buf_printf(out, "%s%s%s", ctl_style_on(style, color), dp_buf_text(&cut),
 		      ctl_style_off(style, color));
 	if (!last)
-		dp_buf_printf(out, "%*s", (align == CTL_RIGHT ? 0 : width - used) + GAP, "");
+		dp_buf_printf(out, "%*s", (align == CTL_RIGHT ? 0 : width - used) + GAP,
+			      "");
 	dp_buf_free(&cut);
 }
 
-void ctl_table_text(const struct ctl_table *t, struct dp_buf *out, int columns, bool color,
-		    bool utf8)
+void ctl_table_text(const struct ctl_table *t, struct dp_buf *out, int columns,
+		    bool color, bool utf8)
 {
 	int width[COLUMNS_MAX];
 	size_t shown = fit(t, columns, width);

@@ -5,8 +5,8 @@
 
 /* Columns of a CSV of trials beside objectives and parameters: the keys of TRIAL. */
 static const char *const before[] = { "trial", "state", NULL };
-static const char *const after[] = { "on_front", "source", "attempts", "started",
-				     "ended",    "seconds", "reason",  NULL };
+static const char *const after[] = { "on_front", "source",  "attempts", "started",
+				     "ended",    "seconds", "reason",   NULL };
 
 void ctl_columns_clear(struct ctl_columns *cols)
 {
@@ -48,7 +48,8 @@ static bool in_array(const json_t *array, const char *name)
 static void column_name(struct dp_buf *out, const char *prefix, const char *name,
 			const json_t *taken)
 {
-	bool twice = in_list(before, name) || in_list(after, name) || in_array(taken, name);
+	bool twice =
+		in_list(before, name) || in_list(after, name) || in_array(taken, name);
 	struct dp_buf text = DP_BUF_INIT;
 
 	dp_buf_printf(&text, "%s%s%s", twice ? prefix : "", twice ? "." : "", name);
@@ -90,7 +91,8 @@ static void csv_members(struct dp_buf *out, const json_t *object, const json_t *
 		csv_value(out, json_object_get(object, json_string_value(name)), false);
 }
 
-void ctl_trial_csv(const json_t *trial, const struct ctl_columns *cols, struct dp_buf *out)
+void ctl_trial_csv(const json_t *trial, const struct ctl_columns *cols,
+		   struct dp_buf *out)
 {
 	const json_t *value;
 
@@ -109,7 +111,7 @@ void ctl_trial_csv(const json_t *trial, const struct ctl_columns *cols, struct d
 	dp_buf_putc(out, '\n');
 }
 
-static void front_columns(const json_t *front, struct ctl_columns *cols)
+void ctl_front_columns(const json_t *front, struct ctl_columns *cols)
 {
 	const json_t *points = json_object_get(front, "front");
 
@@ -140,48 +142,42 @@ static void table_cells(struct ctl_table *t, const json_t *object, const json_t 
 				   text));
 }
 
-void ctl_front_table(struct ctl *ctl, const json_t *front)
+void ctl_front_table(struct ctl *ctl, const json_t *front, const struct ctl_columns *cols)
 {
 	const json_t *points = json_object_get(front, "front"), *point;
 	struct ctl_table *t = ctl_table_new();
-	struct ctl_columns cols;
 	size_t i;
 
-	front_columns(front, &cols);
 	ctl_table_column(t, "TRIAL", CTL_RIGHT);
-	table_columns(t, cols.objectives);
-	table_columns(t, cols.parameters);
+	table_columns(t, cols->objectives);
+	table_columns(t, cols->parameters);
 	json_array_foreach (points, i, point) {
 		ctl_cell(t, CTL_NORMAL, "%d", (int)dp_json_int(point, "trial", 0));
-		table_cells(t, json_object_get(point, "objectives"), cols.objectives,
+		table_cells(t, json_object_get(point, "objectives"), cols->objectives,
 			    CTL_BOLD);
-		table_cells(t, json_object_get(point, "parameters"), cols.parameters,
+		table_cells(t, json_object_get(point, "parameters"), cols->parameters,
 			    CTL_NORMAL);
 	}
-	ctl_columns_clear(&cols);
 	ctl_table_print(ctl, t);
 }
 
-void ctl_front_csv(struct ctl *ctl, const json_t *front)
+void ctl_front_csv(struct ctl *ctl, const json_t *front, const struct ctl_columns *cols)
 {
 	const json_t *point, *name;
 	struct dp_buf out = DP_BUF_INIT;
-	struct ctl_columns cols;
 	size_t i;
 
-	front_columns(front, &cols);
 	dp_buf_puts(&out, "trial");
-	json_array_foreach (cols.objectives, i, name)
+	json_array_foreach (cols->objectives, i, name)
 		column_name(&out, "objective", json_string_value(name), NULL);
-	json_array_foreach (cols.parameters, i, name)
-		column_name(&out, "parameter", json_string_value(name), cols.objectives);
+	json_array_foreach (cols->parameters, i, name)
+		column_name(&out, "parameter", json_string_value(name), cols->objectives);
 	dp_buf_putc(&out, '\n');
 	json_array_foreach (json_object_get(front, "front"), i, point) {
 		csv_value(&out, json_object_get(point, "trial"), true);
-		csv_members(&out, json_object_get(point, "objectives"), cols.objectives);
-		csv_members(&out, json_object_get(point, "parameters"), cols.parameters);
+		csv_members(&out, json_object_get(point, "objectives"), cols->objectives);
+		csv_members(&out, json_object_get(point, "parameters"), cols->parameters);
 		dp_buf_putc(&out, '\n');
 	}
-	ctl_columns_clear(&cols);
 	ctl_put_buf(ctl, &out);
 }

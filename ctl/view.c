@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum {
-	LABEL = 13, /* columns of the labels at the left */
+	LABEL = 13,    /* columns of the labels at the left */
 	WIDE = 100000, /* where nothing is cut */
 	TRIAL_BAR = 12,
 	FAILURES_SHOWN = 3
@@ -33,8 +33,9 @@ static void put(struct view *v, enum ctl_style style, const char *label,
 	va_end(ap);
 	if (n < 0)
 		ctl_die_nomem();
-	dp_buf_printf(v->out, "%s%-*s%s%s", ctl_style_on(CTL_DIM, v->color), LABEL, label,
-		      ctl_style_off(CTL_DIM, v->color), ctl_style_on(style, v->color));
+	dp_buf_printf(v->out, "%s%-*s%s%s", ctl_style_on(CTL_DIM, v->color),
+		      *text ? LABEL : 0, label, ctl_style_off(CTL_DIM, v->color),
+		      ctl_style_on(style, v->color));
 	ctl_cut(v->out, text, v->columns - LABEL, v->utf8);
 	dp_buf_printf(v->out, "%s\n", ctl_style_off(style, v->color));
 	v->lines++;
@@ -91,7 +92,8 @@ static void put_progress(struct view *v, const json_t *s)
 {
 	struct dp_buf bar = DP_BUF_INIT;
 	char eta[CTL_TEXT_LEN];
-	int64_t ended = dp_json_int(s, "ended", 0), all = dp_json_int(s, "evaluations", 0);
+	int64_t ended = dp_json_int(s, "ended", 0),
+		all = dp_json_int(s, "evaluations", 0);
 	double part = all > 0 ? (double)ended / (double)all : 0;
 	int width = v->columns - LABEL - 34;
 
@@ -119,11 +121,16 @@ static void put_summary(struct view *v, const json_t *status)
 	struct dp_buf text = DP_BUF_INIT;
 	char value[CTL_TEXT_LEN], age[CTL_TEXT_LEN];
 
-	put(v, CTL_BOLD, "study", "%s (number %" PRId64 ", %s search, priority %" PRId64 ")",
+	put(v, CTL_BOLD, "study",
+	    "%s (number %" PRId64 ", %s search, priority %" PRId64 ")",
 	    dp_json_str(s, "name", "?"), dp_json_int(s, "id", 0),
 	    dp_json_str(s, "method", "?"), dp_json_int(s, "priority", 0));
-	put(v, ctl_state_style(state), "state", "%s%s%s", state, reason ? ": " : "",
-	    reason ? reason : "");
+	if (reason &&
+	    strncmp(reason, state, strlen(state)) == 0) /* "paused by request" */
+		put(v, ctl_state_style(state), "state", "%s", reason);
+	else
+		put(v, ctl_state_style(state), "state", "%s%s%s", state,
+		    reason ? ": " : "", reason ? reason : "");
 	put_progress(v, s);
 	put(v, CTL_NORMAL, "trials",
 	    "%" PRId64 " ok, %" PRId64 " diverged, %" PRId64 " failed; %" PRId64
@@ -140,8 +147,9 @@ static void put_summary(struct view *v, const json_t *status)
 	front_range(s, json_object_get(status, "front"), &text);
 	put(v, CTL_NORMAL, "front", "%s", dp_buf_text(&text));
 	dp_buf_free(&text);
-	put(v, CTL_NORMAL, "time", "%s so far; submitted %s, last change %s",
+	put(v, CTL_NORMAL, "time", "%s%s; submitted %s, last change %s",
 	    ctl_seconds(json_object_get(s, "elapsed"), value),
+	    strcmp(state, "running") == 0 ? " so far" : "",
 	    ctl_local_time(dp_json_str(s, "created", NULL), (char[CTL_TEXT_LEN]){ 0 }),
 	    ctl_age(dp_json_str(s, "updated", NULL), age));
 	put(v, CTL_NORMAL, "folder", "%s", dp_json_str(s, "directory", "-"));
@@ -160,7 +168,8 @@ static void put_running(struct view *v, const json_t *r)
 	} else {
 		dp_buf_printf(&text, "%-*s", TRIAL_BAR + 5, "running");
 	}
-	dp_buf_printf(&text, "  %6s  ", ctl_seconds(json_object_get(r, "seconds"), value));
+	dp_buf_printf(&text, "  %6s  ",
+		      ctl_seconds(json_object_get(r, "seconds"), value));
 	if (json_is_integer(run))
 		dp_buf_printf(&text, "run %s  ", ctl_value(run, value));
 	if (dp_json_int(r, "attempt", 0) > 0)

@@ -204,6 +204,7 @@ static void read_rows(struct config *c, struct fy_node *root, const char *path,
 
 int config_read(struct config *c, const char *path, struct dp_err *err)
 {
+	struct fy_diag_cfg output; /* nowhere: our sentence is enough */
 	struct fy_parse_cfg cfg = { .flags = FYPCF_QUIET };
 	struct dp_buf text = DP_BUF_INIT, bad = DP_BUF_INIT;
 	struct fy_document *doc = NULL;
@@ -212,6 +213,10 @@ int config_read(struct config *c, const char *path, struct dp_err *err)
 
 	if (code != DP_OK)
 		goto out;
+	fy_diag_cfg_default(&output);
+	output.fp = NULL;
+	output.output_fn = NULL;
+	cfg.diag = fy_diag_create(&output);
 	doc = fy_document_build_from_string(&cfg, dp_buf_text(&text), text.len);
 	root = doc ? fy_document_root(doc) : NULL;
 	if (!doc && strspn(dp_buf_text(&text), " \t\r\n") != text.len)
@@ -227,6 +232,8 @@ int config_read(struct config *c, const char *path, struct dp_err *err)
 out:
 	if (doc)
 		fy_document_destroy(doc);
+	if (cfg.diag)
+		fy_diag_destroy(cfg.diag);
 	dp_buf_free(&text);
 	dp_buf_free(&bad);
 	return code;

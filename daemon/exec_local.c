@@ -233,6 +233,9 @@ static int start(struct job *j, struct dp_err *err)
 
 	if (!t)
 		return dp_fail(err, DP_E_NOT_FOUND, "the study is gone");
+	/* files of another life of this name must not be taken for this attempt's */
+	if (access(j->folder, F_OK) == 0 && (code = dp_remove_tree(j->folder, err)) != DP_OK)
+		return code;
 	code = dp_mkdirs(j->folder, 0755, err);
 	if (code == DP_OK)
 		code = write_request(j, s, t, err);

@@ -45,11 +45,11 @@ static void print_help(void)
 	printf("usage: dparetod [options]\n\n"
 	       "Runs studies: proposes points, starts trainers, journals every result.\n"
 	       "Stays in the foreground and logs to stderr; dparetoctl controls it.\n\n"
-	       "  --state DIR          state folder (default /var/lib/dpareto for root, else\n"
-	       "                       ~/.local/state/dpareto)\n"
-	       "  --socket PATH        control socket, or 'none' (default\n"
-	       "                       /run/dpareto/dparetod.sock for root, else under\n"
-	       "                       $XDG_RUNTIME_DIR)\n"
+	       "  --state DIR          state folder (default: dpareto below $XDG_STATE_HOME,\n"
+	       "                       else /var/lib/dpareto for root, ~/.local/state/dpareto)\n"
+	       "  --socket PATH        control socket, or 'none' (default: dpareto/dparetod.sock\n"
+	       "                       below $XDG_RUNTIME_DIR, else below /run for root, else\n"
+	       "                       dparetod.sock in the default state folder)\n"
 	       "  --config FILE        configuration (YAML), read again on SIGHUP\n"
 	       "  --log-file FILE      append the log to FILE\n"
 	       "  --control-fd N       N is a connected socket that speaks the control protocol;\n"
@@ -317,11 +317,23 @@ static int find_folders(struct dpd *d, const struct settings *s, struct dp_err *
 	return DP_OK;
 }
 
+/* Does stderr lead to systemd's journal? The variable alone does not tell: terminals
+ * and scripts that a service started inherit it. */
+static bool stderr_is_journal(void)
+{
+	const char *stream = getenv("JOURNAL_STREAM");
+	unsigned long long dev, ino;
+	struct stat st;
+
+	return stream && sscanf(stream, "%llu:%llu", &dev, &ino) == 2 &&
+	       fstat(STDERR_FILENO, &st) == 0 && st.st_dev == dev && st.st_ino == ino;
+}
+
 static int open_log(struct dpd *d, const struct settings *s, struct dp_err *err)
 {
 	d->log.level = d->config.log_level;
 	d->log.fd = STDERR_FILENO;
-	d->log.journald = !s->log_file && getenv("JOURNAL_STREAM") != NULL;
+	d->log.journald = !s->log_file && stderr_is_journal();
 	if (!s->log_file)
 		return DP_OK;
 	d->log.fd = open(s->log_file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);

@@ -27,6 +27,9 @@ void record(struct dpd *d, struct dp_study_state *s, struct dp_event *e)
 	if (dp_event_encode(e, &bytes, &err) != DP_OK ||
 	    dp_state_apply(&d->state, e, &err) != DP_OK)
 		give_up(d, &err);
+	/* the rest of this turn belongs to the same commit; the scheduler, kicked below,
+	 * lets it go */
+	dp_journal_hold(d->journal);
 	d->last_ticket = dp_journal_append(d->journal, e->study, e->seq, bytes.data, bytes.len);
 	if (d->last_ticket == 0) {
 		dp_fail(&err, DP_E_NOMEM, "no memory for the journal's queue");

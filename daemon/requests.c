@@ -125,7 +125,8 @@ static json_t *failures(struct dpd *d, struct dp_study_state *s)
 	for (uint32_t i = s->ntrials; i-- > 0 && json_array_size(list) < FAILURES_MAX;) {
 		const struct dp_trial *t = s->trials[i];
 
-		for (uint32_t k = t->nattempts; k-- > 0;) {
+		for (uint32_t k = t->nattempts;
+		     k-- > 0 && json_array_size(list) < FAILURES_MAX;) {
 			const struct dp_attempt *a = &t->attempts[k];
 
 			if (a->end == DP_END_NONE || a->end == DP_END_OK)
@@ -449,14 +450,19 @@ void requests_poll(struct dpd *d)
 
 	while ((x = *p) != NULL) {
 		struct dp_study_state *s = dp_state_by_id(&d->state, x->study);
+		struct dp_err err;
 
 		if (s && s->open) {
 			p = &x->next;
 			continue;
 		}
 		*p = x->next;
-		if (s)
+		if (s) {
 			delete_now(d, s, x->client);
+		} else { /* two asked for the same */
+			dp_fail(&err, DP_E_NOT_FOUND, "the study was deleted meanwhile");
+			client_error(d, x->client, &err);
+		}
 		free(x);
 	}
 }
@@ -567,6 +573,7 @@ static int do_retry(struct request *r, json_t **ok, struct dp_err *err)
 	record(r->d, s, &e);
 	if (s->status == DP_STUDY_FINISHED || s->status == DP_STUDY_FAILED)
 		move_study(r->d, s, DP_STUDY_RUNNING, false, NULL);
+	trial_settle(r->d, s, t); /* another run of it may have diverged */
 	return trial_reply(r, t, ok);
 }
 

@@ -166,8 +166,11 @@ static void schedule(struct dpd *d)
 
 static void on_idle(uv_idle_t *idle)
 {
+	struct dpd *d = idle->data;
+
 	uv_idle_stop(idle);
-	schedule(idle->data);
+	schedule(d);
+	dp_journal_release(d->journal);
 }
 
 void sched_init(struct dpd *d)

@@ -397,6 +397,7 @@ static int bind_socket(struct dpd *d, int *out, struct dp_err *err)
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	const char *group = d->config.socket_group;
 	struct group *g = group && *group ? getgrnam(group) : NULL;
+	struct stat st;
 	char *dir;
 	int fd, code;
 
@@ -421,6 +422,8 @@ static int bind_socket(struct dpd *d, int *out, struct dp_err *err)
 		dp_fail(err, DP_E_BUSY, "another daemon listens at %s", d->socket_path);
 		return dp_hint(err, "stop it, or name another socket with --socket");
 	}
+	if (lstat(d->socket_path, &st) == 0 && !S_ISSOCK(st.st_mode))
+		return dp_fail(err, DP_E_EXISTS, "%s exists and is not a socket", d->socket_path);
 	unlink(d->socket_path);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0 || bind(fd, (struct sockaddr *)&a, sizeof a) != 0) {

@@ -104,8 +104,7 @@ static void sleep_ms(int ms)
 static const char usage_text[] =
 	"usage: dpareto-shim --dir DIR [options] -- PROGRAM [ARGUMENT...]\n"
 	"\n"
-	"Runs one trainer in the attempt folder DIR and records its end in "
-	"DIR/exit.json.\n"
+	"Runs one trainer in the attempt folder DIR and records its end in exit.json.\n"
 	"dparetod starts it; there is rarely a reason to start it by hand.\n"
 	"\n"
 	"  --dir DIR          the attempt's folder; DIR/claim must not exist\n"
@@ -113,8 +112,7 @@ static const char usage_text[] =
 	"  --grace SECONDS    time between TERM and KILL (default 10)\n"
 	"  --stall SECONDS    end it when DIR/result.jsonl has not grown for this long\n"
 	"                     (0: never; default 0)\n"
-	"  --log-limit BYTES  keep this much of stdout, and of stderr (default "
-	"16777216)\n"
+	"  --log-limit BYTES  keep this much of stdout and of stderr (default 16 MiB)\n"
 	"  --cwd DIR          working folder of the trainer (default: the attempt's)\n"
 	"\n"
 	"Exit codes: 0 the end was recorded, 1 it could not be, 2 wrong usage, 75 the\n"
@@ -229,8 +227,7 @@ static unsigned long long own_start_time(void)
 	if (n <= 0)
 		return 0;
 	text[n] = '\0';
-	/* the second field, the program's name, may hold anything but ends the last ')'
-	 */
+	/* the second field is the program's name, which may hold spaces and ')' */
 	p = strrchr(text, ')');
 	for (int field = 2; p && field < 22; field++)
 		p = strchr(p + 1, ' ');
@@ -591,7 +588,6 @@ static void watch(struct shim *s)
 			{ .fd = s->out[0].in, .events = POLLIN },
 			{ .fd = s->out[1].in, .events = POLLIN },
 		};
-
 		int wait = enforce_limits(s);
 
 		if (poll(p, 3, reaped == REAPED_SOME ? 0 : wait) < 0)

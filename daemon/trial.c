@@ -7,6 +7,7 @@
 #include "base/num.h"
 #include "propose/propose.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -284,18 +285,20 @@ static enum dp_end classify(struct job *j, const struct dp_study_state *s,
 			    const struct dp_trial *t, char *why, size_t room)
 {
 	const char *needed[DP_OBJECTIVES_MAX + 1];
+	enum dp_end end;
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->spec->nobjectives; i++)
 		if (s->spec->objectives[i].metric)
 			needed[n++] = s->spec->objectives[i].metric;
 	needed[n] = NULL;
-	if (j->not_read) {
-		snprintf(why, room, "its result file cannot be read: %s",
-			 strerror(j->not_read));
-		return DP_END_LOST;
-	}
-	return dp_classify(&j->exit, j->result, needed, t->cancel_asked, why, room);
+	end = dp_classify(&j->exit, j->result, needed, t->cancel_asked, why, room);
+	if (!j->not_read || (end != DP_END_BAD_OUTPUT && end != DP_END_LOST))
+		return end;
+	snprintf(why, room, "its result file cannot be read: %s", strerror(j->not_read));
+	/* the machine's trouble may pass; a folder in the file's place is the trainer's */
+	return j->not_read == EIO || j->not_read == ENOMEM || j->not_read == EMFILE ||
+			       j->not_read == ENFILE ? DP_END_LOST : DP_END_BAD_OUTPUT;
 }
 
 static void pause_for_start(struct dpd *d, struct dp_study_state *s, const char *why)

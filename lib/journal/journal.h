@@ -155,6 +155,10 @@ DP_MUSTCHECK int dp_journal_start(struct dp_journal *j, dp_journal_wake_fn *wake
 uint64_t dp_journal_append(struct dp_journal *j, uint32_t study, uint32_t seq,
 			   const void *bytes, size_t len);
 uint64_t dp_journal_forget(struct dp_journal *j, uint32_t study);
+/* Between the two, what is queued waits, so that all of it goes into one commit: the
+ * end of a trial and the plan of the next are one trip to the disk. */
+void dp_journal_hold(struct dp_journal *j);
+void dp_journal_release(struct dp_journal *j);
 /* Every ticket up to this one is on the disk. */
 uint64_t dp_journal_durable(struct dp_journal *j);
 /* Why commits fail at present (they are tried again every second and nothing is

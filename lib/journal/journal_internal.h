@@ -38,6 +38,7 @@ struct dp_journal {
 	pthread_cond_t cond; /* something queued, or stop */
 	struct dp__op *first, **last;
 	uint64_t ticket, durable;
+	bool held; /* more belongs to what is queued: wait for it */
 	bool stop, troubled;
 	struct dp_err trouble;
 	struct dp_journal_stat stat; /* after the last commit */

@@ -179,7 +179,7 @@ static struct dp__op *next_unit(struct dp_journal *j)
 	size_t bytes = 0;
 
 	pthread_mutex_lock(&j->mutex);
-	while (!j->first && !j->stop)
+	while ((!j->first || j->held) && !j->stop)
 		pthread_cond_wait(&j->cond, &j->mutex);
 	unit = j->first;
 	end = &j->first;
@@ -336,6 +336,21 @@ uint64_t dp_journal_append(struct dp_journal *j, uint32_t study, uint32_t seq,
 uint64_t dp_journal_forget(struct dp_journal *j, uint32_t study)
 {
 	return enqueue(j, study, 0, true, NULL, 0);
+}
+
+void dp_journal_hold(struct dp_journal *j)
+{
+	pthread_mutex_lock(&j->mutex);
+	j->held = true;
+	pthread_mutex_unlock(&j->mutex);
+}
+
+void dp_journal_release(struct dp_journal *j)
+{
+	pthread_mutex_lock(&j->mutex);
+	j->held = false;
+	pthread_cond_signal(&j->cond);
+	pthread_mutex_unlock(&j->mutex);
 }
 
 uint64_t dp_journal_durable(struct dp_journal *j)

@@ -182,29 +182,29 @@ static bool text_ok(struct dp__read *r)
 struct builder {
 	struct dp__read *r;
 	struct fy_parser *parser;
-	size_t base; /* bytes before what libfyaml was given */
 	struct dp__node *root;
 	struct dp__node *open[DEPTH_MAX], *last[DEPTH_MAX];
 	const char *key[DEPTH_MAX]; /* read, and waiting for its value */
 	size_t key_pos[DEPTH_MAX];
 	size_t depth, documents;
+	struct dp_buf scratch;
 	bool stop;
 };
 
-static size_t token_pos(struct builder *b, struct fy_token *t, size_t otherwise)
+static size_t token_pos(struct fy_token *t, size_t otherwise)
 {
 	const struct fy_mark *m = t ? fy_token_start_mark(t) : NULL;
 
-	return m ? b->base + m->input_pos : otherwise;
+	return m ? m->input_pos : otherwise;
 }
 
 static size_t event_pos(struct builder *b, struct fy_event *e)
 {
 	const struct fy_mark *m = fy_event_start_mark(e);
 
-	return m          ? b->base + m->input_pos
-	       : b->depth ? b->open[b->depth - 1]->pos
-			  : b->base;
+	if (m)
+		return m->input_pos;
+	return b->depth ? b->open[b->depth - 1]->pos : 0;
 }
 
 static void refuse_properties(struct builder *b, struct fy_token *anchor,
@@ -212,20 +212,42 @@ static void refuse_properties(struct builder *b, struct fy_token *anchor,
 {
 	if (anchor) /* the mark is behind the sign */
 		dp__problem(
-			b->r, token_pos(b, anchor, 1) - 1, NULL,
+			b->r, token_pos(anchor, 1) - 1, NULL,
 			"anchors (&name), aliases (*name) and merge keys (<<) are not "
 			"used in study files; write the value out");
 	if (tag)
-		dp__problem(b->r, token_pos(b, tag, 0), NULL,
+		dp__problem(b->r, token_pos(tag, 0), NULL,
 			    "tags (!name) are not used in study files; quote a value to "
 			    "make it a text");
+}
+
+/* The text of a scalar until the next call; NULL: no memory. libfyaml 0.7.12's
+ * fy_token_get_text() leaks where a quoted text has many escapes; going through its
+ * pieces does not. */
+static const char *token_text(struct builder *b, struct fy_token *t, size_t *len)
+{
+	const struct fy_iter_chunk *piece = NULL;
+	struct fy_token_iter *iter;
+	int failed = 0;
+
+	if (fy_token_scalar_style(t) == FYSS_PLAIN)
+		return fy_token_get_text(t, len);
+	iter = fy_token_iter_create(t);
+	if (!iter)
+		return NULL;
+	dp_buf_clear(&b->scratch);
+	while ((piece = fy_token_iter_chunk_next(iter, piece, &failed)) != NULL)
+		dp_buf_add(&b->scratch, piece->str, piece->len);
+	fy_token_iter_destroy(iter);
+	*len = b->scratch.len;
+	return failed || b->scratch.failed ? NULL : dp_buf_text(&b->scratch);
 }
 
 /* The text of a scalar in the tree's memory, or NULL with a problem. */
 static const char *copy_text(struct builder *b, struct fy_token *t, size_t pos)
 {
 	size_t len = 0;
-	const char *text = t ? fy_token_get_text(t, &len) : "";
+	const char *text = t ? token_text(b, t, &len) : "";
 	char *copy;
 
 	if (!text) {
@@ -373,7 +395,7 @@ static void scalar(struct builder *b, struct fy_event *e)
 	struct dp__node *v;
 
 	/* the mark is behind the quote */
-	if ((style == FYSS_SINGLE_QUOTED || style == FYSS_DOUBLE_QUOTED) && pos > b->base)
+	if ((style == FYSS_SINGLE_QUOTED || style == FYSS_DOUBLE_QUOTED) && pos > 0)
 		pos--;
 	refuse_properties(b, e->scalar.anchor, e->scalar.tag);
 	text = copy_text(b, t, pos);
@@ -400,9 +422,9 @@ static void alias(struct builder *b, struct fy_event *e)
 
 static void finish(struct builder *b)
 {
-	struct dp__node *v = b->open[--b->depth];
+	struct dp__node *v = b->depth ? b->open[--b->depth] : NULL;
 
-	if (v->kind == DP__MAP && v->count > 1)
+	if (v && v->kind == DP__MAP && v->count > 1)
 		drop_duplicates(b, v);
 }
 
@@ -453,7 +475,7 @@ static void syntax_problems(struct builder *b, struct fy_diag *diag)
 			dp__problem_at(b->r, e->line, e->column, "this is not YAML: %s",
 				       e->msg);
 		else
-			dp__problem(b->r, token_pos(b, e->fyt, b->base), NULL,
+			dp__problem(b->r, token_pos(e->fyt, 0), NULL,
 				    "this is not YAML: %s", e->msg);
 	}
 	if (!any)
@@ -487,8 +509,6 @@ struct dp__node *dp__tree(struct dp__read *r)
 
 	if (!text_ok(r))
 		return NULL;
-	if (r->len >= 3 && memcmp(r->text, "\xef\xbb\xbf", 3) == 0)
-		b.base = 3;
 	fy_diag_cfg_default(&output);
 	output.fp = NULL;
 	output.output_fn = NULL;
@@ -497,11 +517,11 @@ struct dp__node *dp__tree(struct dp__read *r)
 		fy_diag_set_collect_errors(cfg.diag, true);
 		b.parser = fy_parser_create(&cfg);
 	}
-	if (b.parser && r->len > b.base &&
-	    fy_parser_set_string(b.parser, r->text + b.base, r->len - b.base) == 0)
+	if (b.parser && fy_parser_set_string(b.parser, r->text, r->len) == 0)
 		read_events(&b, cfg.diag);
-	else if (!b.parser || r->len > b.base)
+	else
 		r->nomem = true;
+	dp_buf_free(&b.scratch);
 	fy_parser_destroy(b.parser);
 	fy_diag_destroy(cfg.diag);
 	if (b.stop || r->nomem)

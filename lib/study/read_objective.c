@@ -142,6 +142,8 @@ static void check_of(struct dp__read *r, struct dp_objective *o,
 	for (const char *p = of->text; *p; p++)
 		if (!isspace((unsigned char)*p))
 			dp_buf_putc(&word, *p);
+	if (word.failed)
+		r->nomem = true;
 	o->one_minus = strncmp(dp_buf_text(&word), "1-", 2) == 0 &&
 		       strcmp(dp_buf_text(&word) + 2, o->metric) == 0;
 	if (!o->one_minus && strcmp(dp_buf_text(&word), o->metric) != 0) {

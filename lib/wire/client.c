@@ -93,8 +93,8 @@ static int fail_denied(const char *path, struct dp_err *err)
 	while (stat(place, &st) != 0) {
 		slash = strrchr(place, '/');
 		if (!slash || slash == place)
-			return dp_fail(err, DP_E_DENIED,
-				       "you may not use the socket %s", path);
+			return dp_fail(err, DP_E_DENIED, "you may not use the socket %s",
+				       path);
 		*slash = '\0';
 	}
 	user_name(st.st_uid, owner, sizeof owner);
@@ -109,8 +109,9 @@ static int fail_denied(const char *path, struct dp_err *err)
 			       "'dparetod' and name its socket with --socket",
 			       group);
 	}
-	dp_fail(err, DP_E_DENIED, "the daemon at %s is for user %s alone; you are user %s",
-		path, owner, me);
+	dp_fail(err, DP_E_DENIED,
+		"the daemon at %s is for user %s alone; you are user %s", path, owner,
+		me);
 	return dp_hint(err,
 		       "run your own daemon with 'dparetod', or ask %s to open that one "
 		       "to a group (see dparetod(8))",
@@ -261,7 +262,8 @@ static ssize_t whole_line(struct dp_client *c)
 int dp_client_call(struct dp_client *c, const char *verb, json_t *fields, int timeout_ms,
 		   json_t **ok, struct dp_err *err)
 {
-	int64_t deadline = timeout_ms < 0 ? -1 : dp_mono_us() + timeout_ms * INT64_C(1000);
+	int64_t deadline =
+		timeout_ms < 0 ? -1 : dp_mono_us() + timeout_ms * INT64_C(1000);
 	size_t before = c->out.len;
 	ssize_t len;
 	int code;

@@ -3,7 +3,7 @@
 
 #include "base/json.h"
 
-#include <string.h>
+#include <stdio.h>
 
 /* {"v":1, key: value}; takes the reference. NULL without memory. */
 static json_t *envelope(const char *key, json_t *value)
@@ -144,6 +144,9 @@ int dp_wire_read_reply(const char *line, size_t len, json_t **ok, struct dp_err 
 		dp_json_to_error(error, &sent);
 		if (sent.code == DP_OK) /* an error of kind "ok" is none of ours */
 			sent.code = DP_E_PROTOCOL;
+		if (!sent.msg[0])
+			snprintf(sent.msg, sizeof sent.msg, "%s",
+				 dp_code_text(sent.code));
 		code = sent.code;
 		if (err)
 			*err = sent;

@@ -77,14 +77,15 @@ class Daemon:
         self.state = os.path.join(folder, "state")
         self.socket = os.path.join(folder, "sock")
         self.log = os.path.join(folder, "log")
-        self.options, self.env, self.process = options, env, None
+        self.options, self.env, self.process, self.said = options, env, None, ""
 
-    def start(self, *more):
+    def start(self, *more, before=(), **popen):
+        """Starts it; `before` is a command to start it under (setpriv and the like)."""
         self.process = subprocess.Popen(
-            [program("dparetod"), "--state", self.state, "--socket", self.socket,
+            [*before, program("dparetod"), "--state", self.state, "--socket", self.socket,
              "--log-file", self.log, *self.options, *more],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            env={**os.environ, **(self.env or {})})
+            env={**os.environ, **(self.env or {})}, **popen)
         return self
 
     def connect(self):
@@ -105,9 +106,15 @@ class Daemon:
         if self.process.poll() is None:
             self.process.send_signal(how)
         code = self.process.wait(LIMIT)
-        self.process.stdout.close()
-        self.process.stderr.close()
+        if not self.process.stderr.closed:
+            self.said = self.process.stderr.read().decode(errors="replace")
+            self.process.stdout.close()
+            self.process.stderr.close()
         return code
+
+    def ends(self):
+        """Waits for its own end; returns (exit code, what it said on stderr)."""
+        return self.end(how=0), self.said
 
 
 class Case(unittest.TestCase):
@@ -131,8 +138,30 @@ class Case(unittest.TestCase):
         self.daemons.append(d)
         return d
 
+    def tidy(self):
+        """For tearDown: daemons that still run stop cleanly, leaks counted as an error,
+        and no trainer is left."""
+        for d in self.daemons:
+            if d.process and d.process.poll() is None:
+                code = d.end()
+                self.assertEqual((code, d.said), (0, ""))
+        wait_for(lambda: not trainers_below(self.folder), 10)
+
     def path(self, name):
         return os.path.join(self.folder, name)
+
+    def touch(self, name):
+        self.write(name, "")
+
+    def has(self, name):
+        return os.path.exists(self.path(name))
+
+    def notes(self):
+        """What trainers noted so far, a line each."""
+        if not self.has("notes"):
+            return []
+        with open(self.path("notes")) as f:
+            return f.read().splitlines()
 
     def write(self, name, text, mode=0o644):
         path = self.path(name)
@@ -182,6 +211,16 @@ def out(line):
 def report(**metrics):
     for run in request["runs"]:
         out({"run": run["run"], "metrics": metrics})
+def beside(name):
+    return os.path.join(os.environ["DPARETO_STUDY_DIR"], name)
+def note(line):
+    with open(beside("notes"), "a") as f:
+        f.write("%s\\n" % line)
+def gate(name):
+    "Says that it has come to this gate and waits until the test opens it."
+    open(beside("at-" + name), "w").close()
+    while not os.path.exists(beside(name)):
+        time.sleep(0.01)
 """
 
 

@@ -121,9 +121,9 @@ static void test_continuous(void **state)
 		{ "  a: {type: float, range: [-9, 9], sample: {normal: {mean: 1, sd: 2}, "
 		  "accept: [5, 8]}}",
 		  false, cdf_normal, 5, 8 },
-		{ "  a: {type: float, range: [0.001, 0.1], scale: log,\n"
+		{ "  a: {type: float, range: [0.001, 0.5], scale: log,\n"
 		  "      sample: {exponential: {rate: 10, shift: 0.001}}}",
-		  false, cdf_exponential, 0.001, 0.1 },
+		  false, cdf_exponential, 0.001, 0.5 },
 	};
 	static double x[DRAWS];
 
@@ -278,6 +278,20 @@ static void test_known_answers(void **state)
 	dp_study_free(s);
 }
 
+/* Rounding comes before the test: 0.5 to 0.6 count as 1. */
+static void test_rounds_first(void **state)
+{
+	static double x[DRAWS];
+
+	(void)state;
+	draw_all(
+		"  a: {type: int, range: [0, 9], sample: {uniform: [0, 0.6], accept: [1, "
+		"2]}}",
+		false, x);
+	for (int i = 0; i < DRAWS; i++)
+		assert_true(x[i] == 1);
+}
+
 /* Even a study that no parser lets through must not hang the sampler. */
 static void test_never_hangs(void **state)
 {
@@ -423,11 +437,17 @@ static void test_json(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_continuous),     cmocka_unit_test(test_whole),
-		cmocka_unit_test(test_categorical),    cmocka_unit_test(test_repeats),
-		cmocka_unit_test(test_known_answers),  cmocka_unit_test(test_never_hangs),
-		cmocka_unit_test(test_axes),           cmocka_unit_test(test_grid_order),
-		cmocka_unit_test(test_grid_too_large), cmocka_unit_test(test_json),
+		cmocka_unit_test(test_continuous),
+		cmocka_unit_test(test_whole),
+		cmocka_unit_test(test_categorical),
+		cmocka_unit_test(test_repeats),
+		cmocka_unit_test(test_known_answers),
+		cmocka_unit_test(test_rounds_first),
+		cmocka_unit_test(test_never_hangs),
+		cmocka_unit_test(test_axes),
+		cmocka_unit_test(test_grid_order),
+		cmocka_unit_test(test_grid_too_large),
+		cmocka_unit_test(test_json),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,8 +41,11 @@ static int apply(struct dp_event e)
 
 static int create(void)
 {
-	return apply((struct dp_event){
-		.type = DP_EV_STUDY_CREATED, .name = "two", .text = two, .path = "f", .dir = "/" });
+	return apply((struct dp_event){ .type = DP_EV_STUDY_CREATED,
+					.name = "two",
+					.text = two,
+					.path = "f",
+					.dir = "/" });
 }
 
 static int propose(uint32_t trial)
@@ -96,8 +99,8 @@ static int end_trial(uint32_t trial, const char *how, double a, double b)
 
 static int whole_trial(uint32_t trial, double a, double b, double seconds)
 {
-	return propose(trial) || plan(trial, 0) || end_attempt(trial, 0, DP_END_OK, seconds) ||
-	       end_trial(trial, "ok", a, b);
+	return propose(trial) || plan(trial, 0) ||
+	       end_attempt(trial, 0, DP_END_OK, seconds) || end_trial(trial, "ok", a, b);
 }
 
 static int setup(void **s)
@@ -145,7 +148,7 @@ static void a_trial_goes_its_way(void **s)
 static void what_does_not_fit_is_refused(void **s)
 {
 	(void)s;
-	assert_int_equal(create(), DP_E_CORRUPT); /* twice */
+	assert_int_equal(create(), DP_E_CORRUPT);   /* twice */
 	assert_int_equal(propose(1), DP_E_CORRUPT); /* not the next one */
 	assert_int_equal(plan(0, 0), DP_E_CORRUPT); /* never proposed */
 	assert_int_equal(propose(0), DP_OK);
@@ -158,8 +161,9 @@ static void what_does_not_fit_is_refused(void **s)
 	assert_int_equal(end_trial(0, "running", 1, 1), DP_E_CORRUPT);
 	assert_int_equal(end_trial(0, "ok", 1, 1), DP_OK);
 	assert_int_equal(plan(0, 1), DP_E_CORRUPT); /* ended */
-	assert_int_equal(apply((struct dp_event){ .type = DP_EV_STUDY_MOVED, .state = "up" }),
-			 DP_E_CORRUPT);
+	assert_int_equal(
+		apply((struct dp_event){ .type = DP_EV_STUDY_MOVED, .state = "up" }),
+		DP_E_CORRUPT);
 	seq++; /* a gap */
 	assert_int_equal(propose(1), DP_E_CORRUPT);
 }
@@ -178,13 +182,15 @@ static void failures_in_a_row(void **s)
 	assert_int_equal(st->failures_in_row, 0);
 	assert_int_equal(dp_study_ended(st), 4);
 	/* a retry gives back what the failure used up */
-	assert_int_equal(apply((struct dp_event){ .type = DP_EV_TRIAL_RETRY_ASKED, .trial = 1 }),
-			 DP_OK);
+	assert_int_equal(
+		apply((struct dp_event){ .type = DP_EV_TRIAL_RETRY_ASKED, .trial = 1 }),
+		DP_OK);
 	assert_int_equal(dp_study_ended(st), 3);
 	assert_int_equal(st->first_live, 1);
 	assert_int_equal(dp_study_trial(st, 1)->status, DP_TRIAL_WAITING);
-	assert_int_equal(apply((struct dp_event){ .type = DP_EV_TRIAL_RETRY_ASKED, .trial = 3 }),
-			 DP_E_CORRUPT);
+	assert_int_equal(
+		apply((struct dp_event){ .type = DP_EV_TRIAL_RETRY_ASKED, .trial = 3 }),
+		DP_E_CORRUPT);
 }
 
 static void the_front_in_contract_order(void **s)
@@ -195,10 +201,12 @@ static void the_front_in_contract_order(void **s)
 	/* a is minimised, b maximised; reference (10, 0) */
 	assert_int_equal(whole_trial(0, 4, 5, 1), DP_OK);
 	assert_int_equal(whole_trial(1, 2, 3, 1), DP_OK);
-	assert_int_equal(whole_trial(2, 2, 3, 1), DP_OK); /* equal to 1: the lower number */
+	assert_int_equal(whole_trial(2, 2, 3, 1),
+			 DP_OK); /* equal to 1: the lower number */
 	assert_int_equal(whole_trial(3, 3, 3, 1), DP_OK); /* dominated */
 	assert_int_equal(whole_trial(4, 1, 9, 9), DP_OK); /* splendid, but not feasible */
-	assert_int_equal(whole_trial(5, 20, 6, 1), DP_OK); /* outside the box, on the front */
+	assert_int_equal(whole_trial(5, 20, 6, 1),
+			 DP_OK); /* outside the box, on the front */
 	assert_int_equal(dp_study_front(st, NULL), DP_OK);
 	assert_int_equal(st->nfront, 3);
 	assert_int_equal(st->front[0], 1);
@@ -229,9 +237,9 @@ static void amendments_and_moves(void **s)
 	assert_int_equal(st->status, DP_STUDY_PAUSED);
 	assert_true(st->by_failures);
 	assert_string_equal(st->reason, "why");
-	assert_int_equal(apply((struct dp_event){ .type = DP_EV_STUDY_MOVED,
-						  .state = "running" }),
-			 DP_OK);
+	assert_int_equal(
+		apply((struct dp_event){ .type = DP_EV_STUDY_MOVED, .state = "running" }),
+		DP_OK);
 	assert_null(st->reason);
 	assert_false(st->by_failures);
 }
@@ -277,9 +285,9 @@ static void the_result_object(void **s)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(a_trial_goes_its_way),   CASE(what_does_not_fit_is_refused),
-		CASE(failures_in_a_row),      CASE(the_front_in_contract_order),
-		CASE(amendments_and_moves),   CASE(selectors),
+		CASE(a_trial_goes_its_way), CASE(what_does_not_fit_is_refused),
+		CASE(failures_in_a_row),    CASE(the_front_in_contract_order),
+		CASE(amendments_and_moves), CASE(selectors),
 		CASE(the_result_object),
 	};
 

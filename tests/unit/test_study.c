@@ -61,17 +61,22 @@ static struct dp_study *good(const char *text)
 	return s;
 }
 
-/* base with its one `from` replaced by `to`. */
-static char *edit(const char *from, const char *to)
+/* text with its first `from` replaced by `to`. */
+static char *replace(const char *text, const char *from, const char *to)
 {
 	struct dp_buf out = DP_BUF_INIT;
-	const char *at = strstr(base, from);
+	const char *at = strstr(text, from);
 
 	assert_non_null(at);
-	dp_buf_add(&out, base, (size_t)(at - base));
+	dp_buf_add(&out, text, (size_t)(at - text));
 	dp_buf_puts(&out, to);
 	dp_buf_puts(&out, at + strlen(from));
 	return dp_buf_detach(&out);
+}
+
+static char *edit(const char *from, const char *to)
+{
+	return replace(base, from, to);
 }
 
 /* ---- bad files: one mistake each; '@' in the new text marks its place ---- */
@@ -122,13 +127,14 @@ static const struct mistake mistakes[] = {
 	{ "study: s", "study: @a b", "'study' cannot be 'a b'" },
 	{ "study: s", "study: @\"\"", "'study' cannot be ''" },
 	{ "seed: 1", "@sed: 1", "unknown key 'sed'; did you mean 'seed'?" },
+	{ "trainer:", "@trianer:", "did you mean 'trainer'?" },
 	{ "seed: 1", "@runs: 1", "there is trainer.runs" },
 	{ "seed: 1", "@zzzzzz: 1", "unknown key 'zzzzzz'" },
 	{ "runs: 2", "@rnus: 2", "did you mean 'runs'?" },
 	{ "search: {method", "search: {@evalutions: 3, method",
 	  "did you mean 'evaluations'" },
 	{ "evaluations: 80", "@evalutions: 80", "did you mean 'evaluations'?" },
-	{ "seed: 1", "seed: 1\n@seed: 2", "given twice; the first is in line 2" },
+	{ "seed: 1", "seed: 1\n@seed: two", "given twice; the first is in line 2" },
 	{ "runs: 2", "runs: 2\n  @\"runs\": 3", "given twice; the first is in line 5" },
 	/* missing keys, told where they belong */
 	{ "trainer:\n  command: [prog, a]\n", "@trainer:\n",
@@ -215,6 +221,9 @@ static const struct mistake mistakes[] = {
 	EXTRA("x: {type: float, range: [0, 1], sample: {uniform: [0, 1], accept: @[2, "
 	      "3]}}",
 	      "with probability 0 only"),
+	EXTRA("x: {type: float, range: [0, 1], @sample: {exponential: {rate: 1, shift: "
+	      "5}}}",
+	      "with probability 0 only"),
 	/* 1 - Phi(4) = 3.167e-5 */
 	EXTRA("x: {type: float, range: [4, 9], @sample: {normal: {mean: 0, sd: 1}}}",
 	      "with probability 3.17e-05 only"),
@@ -250,6 +259,7 @@ static const struct mistake mistakes[] = {
 	{ "cutoff: C", "cutoff: @true", "'cutoff' cannot be 'true'" },
 	{ "scale: b}}", "scale: @0}}", "'scale' cannot be 0" },
 	{ "scale: b}}", "scale: b, delta: @1e-5}}", "'delta' cannot be 1e-5" },
+	{ "range: [1, 30]", "range: @[30, 1]", "'range' is reversed" },
 	/* the anti-ideal point */
 	{ "{epsilon: 10, error: 1}", "{epsilon: 10, @eror: 1}", "did you mean 'error'?" },
 	{ "anti_ideal: {epsilon: 10, error: 1}", "@anti_ideal: {epsilon: 10}",
@@ -357,32 +367,56 @@ static void test_warnings(void **state)
 		check_mistake(&cases[i], true);
 }
 
-static void test_dpareto_accept(void **state)
+/* What one method minds and another does not: a sample for b, and its mistake with
+ * the method. */
+static void check_method(const char *b, const char *search, const char *message)
 {
-	static const struct mistake apart = {
-		"b: {type: float, range: [0.01, 100], scale: log}",
-		"b: {type: float, range: [1, 2], @sample: {uniform: [0, 9], accept: [3, "
-		"4]}}",
-		"have nothing in common"
-	};
-	char *text = edit(apart.from, "b: {type: float, range: [1, 2], sample: {uniform: "
-				      "[0, 9], accept: [3, 4]}}");
-	char *method = strstr(text, "random"), *dpareto;
+	char *text = edit(", range: [0.01, 100], scale: log}", b);
+	char *other = replace(text, "{method: random, evaluations: 80}", search);
+	struct result x = parse(text, strlen(text));
+
+	assert_non_null(x.s); /* random search does not mind */
+	done(&x);
+	x = parse(other, strlen(other));
+	assert_null(x.s);
+	assert_int_equal(x.problems.count, 1);
+	assert_int_equal(x.problems.list[0].line, 8);
+	assert_non_null(strstr(x.problems.list[0].message, message));
+	done(&x);
+	free(other);
+	free(text);
+}
+
+static void test_methods(void **state)
+{
+	static const char dpareto[] = "{method: dpareto, evaluations: 80}";
+
+	(void)state;
+	check_method(", range: [1, 2], sample: {uniform: [0, 9], accept: [3, 4]}}",
+		     dpareto, "have nothing in common");
+	check_method(
+		", range: [1, 2], sample: {normal: {mean: 6, sd: 1}, accept: [1, 9]}}",
+		dpareto, "with probability 3.14e-05 only"); /* Phi(-4) - Phi(-5) */
+}
+
+static void test_grid_through_zero(void **state)
+{
+	char *text = edit(
+		"objectives:\n",
+		"  x: {type: float, range: [1, 2], scale: log, sample: {uniform: [0, "
+		"1], accept: [0, 1]}}\nobjectives:\n");
+	char *grid = replace(text, "random, evaluations: 80", "grid, grid: 2");
 	struct result x = parse(text, strlen(text));
 
 	(void)state;
-	assert_non_null(x.s); /* random search does not care */
+	assert_non_null(x.s);
 	done(&x);
-	assert_int_equal(asprintf(&dpareto, "%.*sdpareto%s", (int)(method - text), text,
-				  method + strlen("random")) > 0,
-			 1);
-	x = parse(dpareto, strlen(dpareto));
+	x = parse(grid, strlen(grid));
 	assert_null(x.s);
-	assert_int_equal(x.problems.count, 1);
-	assert_non_null(strstr(x.problems.list[0].message, apart.message));
-	assert_int_equal(x.problems.list[0].line, 8);
+	assert_non_null(strstr(x.problems.list[0].message, "a grid on a log scale"));
+	assert_int_equal(x.problems.list[0].line, 9);
 	done(&x);
-	free(dpareto);
+	free(grid);
 	free(text);
 }
 
@@ -615,7 +649,14 @@ static void test_forms(void **state)
 		{ "of: \"1 - f1\"", "of: 1-f1" },
 		{ "study: s", "%YAML 1.2\n---\nstudy: s" },
 		{ "study: s", "\xef\xbb\xbfstudy: s" },
+		/* 0.5 is no whole number: C is 1 at least */
+		{ "range: [1, 30]",
+		  "range: [1, 30], sample: {uniform: [0, 30], accept: [0.5, "
+		  "30]}" },
 	};
+	static const char *const words[] = { "it's",  "t\tq\"e\xc3\xa9", "l1\nl2\n",
+					     "f1 f2", "d1 d2",           "p1 p2",
+					     "007" };
 	struct dp_study *s;
 	char *text;
 
@@ -628,6 +669,16 @@ static void test_forms(void **state)
 		dp_study_free(s);
 		free(text);
 	}
+	/* every way to write a text */
+	text = edit("[prog, a]",
+		    "\n    - 'it''s'\n    - \"t\\tq\\\"e\\u00e9\"\n    - |\n      "
+		    "l1\n      l2\n    - >-\n      f1\n      f2\n    - \"d1\n      "
+		    "d2\"\n    - p1\n      p2\n    - 007");
+	s = good(text);
+	for (size_t i = 0; i < DP_COUNT(words); i++)
+		assert_string_equal(s->trainer.argv[i], words[i]);
+	dp_study_free(s);
+	free(text);
 	/* lines that end with CR LF, and only fixed parameters */
 	s = good("study: s\r\ntrainer: {command: [/p]}\r\nparameters: {a: {fixed: 1}}\r\n"
 		 "objectives: {e: {metric: m}, f: {metric: n}}\r\n"
@@ -635,6 +686,36 @@ static void test_forms(void **state)
 	assert_string_equal(s->trainer.argv[0], "/p");
 	assert_int_equal(s->search.evaluations, 1);
 	dp_study_free(s);
+}
+
+/* Lines and columns are those of an editor, whatever the line ends and the mark that
+ * some editors put at the start. */
+static void test_places(void **state)
+{
+	static const char *const texts[] = {
+		"study: s\nseed: \"\xc3\xa9\", a\n: {a: 1, a: 2}",
+		"\xef\xbb\xbfseed: x\n",
+		"\xef\xbb\xbf\"seed\": x\r\n",
+		"a: 1\r\nb: 1\r\nseed: \xc3\xa9\xc3\xa9\r\n",
+		"{a: \xe2\x82\xac, seed: x}",
+	};
+	static const int places[][2] = {
+		{ 2, 10 }, { 1, 7 }, { 1, 9 }, { 3, 7 }, { 1, 14 }
+	};
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(texts); i++) {
+		struct result x = parse(texts[i], strlen(texts[i]));
+		bool found = false;
+
+		for (size_t k = 0; k < x.problems.count; k++)
+			found |= x.problems.list[k].line == places[i][0] &&
+				 x.problems.list[k].column == places[i][1];
+		if (!found)
+			fail_msg("text %zu: %d:%d: %s", i, x.problems.list[0].line,
+				 x.problems.list[0].column, x.problems.list[0].message);
+		done(&x);
+	}
 }
 
 static void test_objectives(void **state)
@@ -858,6 +939,11 @@ static void test_hostile_yaml(void **state)
 	dp_buf_free(&b);
 	dp_buf_puts(&b, "<<: {study: s}\n");
 	refused(&b, 1, "unknown key '<<'");
+	/* more escapes than libfyaml reads without a leak by its own means */
+	dp_buf_puts(&b, "seed: '");
+	repeat(&b, "x''", 1000);
+	dp_buf_puts(&b, "'\n");
+	refused(&b, 1, "'seed' cannot be 'x'x'x'");
 	dp_buf_puts(&b, "a: \"unfinished\n");
 	refused(&b, 1, "not YAML");
 	dp_buf_puts(&b, "constraints: {s: >= 3}\n");
@@ -875,10 +961,16 @@ static void test_hostile_yaml(void **state)
 
 static void test_hostile_bytes(void **state)
 {
-	static const char *const bad[] = {
-		"\x80",     "\xc0\xaf", "\xed\xa0\x80", "\xff",    "\xf5\x80\x80\x80",
-		"\xe2\x82", "\x1b[31m", "\x7f",         "\xc2\x9b"
-	};
+	static const char *const bad[] = { "\x80",
+					   "\xc0\xaf",
+					   "\xed\xa0\x80",
+					   "\xff",
+					   "\xf5\x80\x80\x80",
+					   "\xe2\x82",
+					   "\x1b[31m",
+					   "\x7f",
+					   "\xe0\x80\xaf",
+					   "\xc2\x9b" };
 	struct dp_buf b = DP_BUF_INIT;
 
 	(void)state;
@@ -960,11 +1052,13 @@ int main(void)
 		cmocka_unit_test(test_mistakes),
 		cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_warnings),
-		cmocka_unit_test(test_dpareto_accept),
+		cmocka_unit_test(test_methods),
+		cmocka_unit_test(test_grid_through_zero),
 		cmocka_unit_test(test_all_in_one_go),
 		cmocka_unit_test(test_defaults),
 		cmocka_unit_test(test_all_keys),
 		cmocka_unit_test(test_forms),
+		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_objectives),
 		cmocka_unit_test(test_examples),
 		cmocka_unit_test(test_documented),

@@ -243,6 +243,8 @@ static void test_result_problems(void **state)
 		{ "{\"run\":0,\"metrics\":{\"a\":{}}}\n", "not an object" },
 		{ "{\"run\":0,\"metrics\":{\"a b\":1}}\n", "'a b' cannot name a metric" },
 		{ "{\"run\":0,\"metrics\":{\"\":1}}\n", "cannot name a metric" },
+		{ "{\"run\":0,\"metrics\":{\"caf\xc3\xa9\\u001b\":1}}\n",
+		  "cannot name a metric" },
 		{ "{\"run\":0,\"metrics\":{NaN:1}}\n", "not JSON" },
 		{ "{\"run\":0,\"metrics\":{\"a\":nan}}\n", "not JSON" },
 		{ "{\"run\":0,\"metrics\":{\"a\":--Infinity}}\n", "not JSON" },

@@ -1,0 +1,761 @@
+"""test_ctl.py - dparetoctl as a person or a script uses it: first without a daemon, then
+with a real one, then `run`."""
+import csv
+import io
+import json
+import os
+import pty
+import re
+import select
+import signal
+import socket
+import subprocess
+import threading
+import time
+import unittest
+
+from harness import Case, LIMIT, program, trainers_below, wait_for
+
+COMMANDS = """run validate explain submit list status watch wait pause resume stop set delete
+front trials trial logs retry cancel export journal daemon doctor completion help""".split()
+
+NEED_DAEMON = [["list"], ["status"], ["status", "s"], ["watch", "s"], ["wait", "s"],
+               ["pause", "s"], ["resume", "s"], ["stop", "s"], ["set", "s", "parallel=2"],
+               ["front", "s"], ["trials", "s"], ["trial", "s", "0"], ["logs", "s", "0"],
+               ["retry", "s", "0"], ["cancel", "s", "0"], ["export", "s"],
+               ["delete", "s", "--yes"], ["daemon", "status"], ["daemon", "reload"],
+               ["daemon", "stop"]]
+
+
+def control_codes(text):
+    return re.findall(r"[\x00-\x08\x0b-\x1f\x7f]", text)
+
+
+class Ctl(Case):
+    """Runs dparetoctl with an environment of its own."""
+
+    def setUp(self):
+        super().setUp()
+        self.env = {k: v for k, v in os.environ.items()
+                    if not k.startswith(("DPARETO_SOCKET", "DPARETO_OUTPUT", "XDG_"))}
+        self.env.update(HOME=self.folder, DPARETO_SOCKET=self.path("sock"), LC_ALL="C.UTF-8",
+                        XDG_STATE_HOME=self.path("xdg"), TZ="UTC")
+
+    def ctl(self, *arguments, code=0, env=None, **options):
+        done = subprocess.run([program("dparetoctl"), *arguments], capture_output=True,
+                              text=True, timeout=LIMIT, env={**self.env, **(env or {})},
+                              stdin=subprocess.DEVNULL, **options)
+        self.assertEqual(done.returncode, code,
+                         "%s\n%s\n%s" % (arguments, done.stdout, done.stderr))
+        return done
+
+    def json(self, *arguments, **options):
+        return json.loads(self.ctl(*arguments, "-o", "json", **options).stdout)
+
+
+class Alone(Ctl):
+    """What needs no daemon."""
+
+    def test_no_arguments(self):
+        text = self.ctl().stdout
+        for name in ("run", "submit", "status", "watch", "front"):
+            self.assertIn("dparetoctl " + name, text)
+        self.assertLess(len(text.splitlines()), 20)
+
+    def test_help_of_every_command(self):
+        text = self.ctl("--help").stdout
+        for name in COMMANDS:
+            self.assertRegex(text, r"(?m)^  %s +\S" % name)
+            for form in ([name, "--help"], [name, "-h"], ["help", name], ["-h", name]):
+                done = self.ctl(*form)
+                if form[0] == "-h":
+                    continue
+                self.assertTrue(done.stdout.startswith("usage: dparetoctl " + name), form)
+                self.assertEqual(done.stderr, "")
+                self.assertLessEqual(max(map(len, done.stdout.splitlines())), 90)
+        self.assertNotIn("help-man", text)
+
+    def test_version(self):
+        text = self.ctl("--version").stdout
+        self.assertRegex(text, r"^dparetoctl \d+\.\d+")
+        self.assertIn("protocol 1, journal format 1", text)
+        self.assertEqual(self.json("--version")["protocol"], 1)
+
+    def test_usage_mistakes(self):
+        for arguments, says in [
+                (["sumbit"], "did you mean 'submit'?"),
+                (["qqqqqq"], "there is no command 'qqqqqq'"),
+                (["list", "--quite"], "did you mean '--quiet'?"),
+                (["list", "-Z"], "unknown option '-Z'"),
+                (["--sokcet", "x", "list"], "did you mean '--socket'?"),
+                (["daemon", "stop", "--policy", "lave"], "did you mean 'leave'?"),
+                (["daemon", "stop", "--policy"], "needs a value"),
+                (["daemon", "restart"], "status, reload or stop"),
+                (["daemon", "status", "--policy", "kill"], "--policy is for"),
+                (["delete", "s", "--yes=1"], "takes no value"),
+                (["submit"], "needs FILE..."),
+                (["list", "extra"], "takes no arguments"),
+                (["front", "a", "b"], "'b' is one too many"),
+                (["list", "-o", "xml"], "table|json|jsonl|csv|name"),
+                (["list", "-o", "csv"], "cannot print csv"),
+                (["set", "s", "paralel=2"], "did you mean 'parallel'?"),
+                (["set", "s", "parallel"], "KEY=VALUE"),
+                (["set", "s", "parallel=two"], "not a whole number"),
+                (["set", "s", "parallel=1", "parallel=2"], "twice"),
+                (["wait", "s", "--for", "done"], "ended=N"),
+                (["wait", "s", "--timeout", "soon"], "not a duration"),
+                (["trial", "s", "x"], "not the number of a trial"),
+                (["retry", "s", "3-1"], "range of trials"),
+                (["retry", "s", "1,,2"], "is not a trial"),
+                (["logs", "s", "0", "--tail", "x"], "takes a number"),
+                (["completion", "tcsh"], "bash, zsh and fish"),
+                (["run", "x.yaml", "--slots", "0"], "--slots"),
+                (["journal", "fix"], "dump or verify")]:
+            done = self.ctl(*arguments, code=2)
+            self.assertIn(says, done.stderr, arguments)
+            self.assertTrue(done.stderr.startswith("dparetoctl: "), done.stderr)
+            self.assertEqual(done.stdout, "", arguments)
+
+    def test_errors_as_json(self):
+        for arguments, code, kind in [(["nope"], 2, "usage"), (["list", "--x"], 2, "usage"),
+                                      (["list"], 3, "no-daemon"),
+                                      (["explain", "zzzzzz"], 5, "not-found"),
+                                      (["submit", "nowhere.yaml"], 5, "not-found"),
+                                      (["journal", "dump"], 5, "not-found")]:
+            for form in ([*arguments, "-o", "json"], ["-o", "json", *arguments],
+                         [*arguments, "--output=json"], [*arguments, "-ojson"]):
+                done = self.ctl(*form, code=code)
+                error = json.loads(done.stdout)["error"]
+                self.assertEqual((error["code"], error["kind"]), (code, kind), form)
+                self.assertTrue(error["message"])
+                self.assertIn("hint", error)
+                self.assertEqual(done.stderr, "")
+        done = self.ctl("list", code=3, env={"DPARETO_OUTPUT": "json"})
+        self.assertEqual(json.loads(done.stdout)["error"]["code"], 3)
+
+    def test_no_daemon(self):
+        for arguments in NEED_DAEMON:
+            done = self.ctl(*arguments, code=3)
+            self.assertIn("no daemon is running (no socket at %s)" % self.path("sock"),
+                          done.stderr)
+            self.assertIn("hint: start one with 'dparetod'", done.stderr)
+        self.ctl("list", "--socket", self.path("other"), code=3)
+        self.assertIn("108 bytes long",
+                      self.ctl("list", "--socket", "/" + 107 * "x", code=1).stderr)
+
+    def test_output_variable(self):
+        self.assertIn("DPARETO_OUTPUT", self.ctl("explain", code=2,
+                                                 env={"DPARETO_OUTPUT": "xml"}).stderr)
+        text = self.ctl("explain", env={"DPARETO_OUTPUT": "name"}).stdout
+        self.assertIn("trainer.timeout\n", text)
+        # a wish that a command cannot fulfil is no mistake
+        self.ctl("completion", "bash", env={"DPARETO_OUTPUT": "csv"})
+
+    def test_validate(self):
+        good = self.write("good.yaml", self.study())
+        bad = self.write("bad.yaml", self.study(search="method: random, evalutions: 4"))
+        self.assertIn("study 's' is valid", self.ctl("validate", good).stdout)
+        self.assertEqual(self.ctl("validate", "-q", good).stdout, "")
+        text = self.ctl("validate", good, bad, code=1).stdout
+        self.assertRegex(text, r"bad\.yaml:\d+:\d+: error: .*'evalutions'; did you mean "
+                               "'evaluations'")
+        self.assertIn("evalutions: 4", text)
+        self.assertIn("study 's' is valid", text)
+        self.assertTrue(self.json("validate", good)["valid"])
+        answer = self.json("validate", bad, code=1)
+        self.assertFalse(answer["valid"])
+        self.assertGreaterEqual(len(answer["problems"]), 1)
+        self.assertEqual(answer["problems"][0]["severity"], "error")
+        self.assertGreater(answer["problems"][0]["line"], 0)
+        self.ctl("validate", self.path("none.yaml"), good, code=5)
+        self.ctl("validate", self.folder, code=1)
+        self.assertIn("1024 KiB", self.ctl("validate", "/dev/zero", code=1).stderr)
+
+    def test_submit_checks_first(self):
+        bad = self.write("bad.yaml", "study: 'a b'\n")
+        done = self.ctl("submit", bad, code=1)  # not 3: no daemon is asked
+        self.assertIn("bad.yaml:1:8: error:", done.stderr)
+        error = self.json("submit", bad, code=1)["error"]
+        self.assertEqual(error["kind"], "invalid")
+        self.assertTrue(error["problems"])
+        self.json("run", bad, code=1)
+
+    def test_explain(self):
+        names = self.ctl("explain", "-o", "name").stdout.split()
+        self.assertIn("trainer.timeout", names)
+        self.assertEqual([k["key"] for k in self.json("explain")], names)
+        for key in names:
+            (doc,) = [k for k in self.json("explain", key) if k["key"] == key]
+            self.assertTrue(doc["help"] and doc["type"], key)
+        self.assertEqual(self.json("explain", "timeout")[0]["key"], "trainer.timeout")
+        self.assertEqual(self.json("explain", "parameters.clip.range")[0]["key"],
+                         "parameters.NAME.range")
+        self.assertIn("timeout", self.ctl("explain", "trainer").stdout)
+        self.assertIn("did you mean 'timeout'?", self.ctl("explain", "timeuot", code=5).stderr)
+
+    def test_completion(self):
+        script = self.write("c.bash", self.ctl("completion", "bash").stdout)
+        subprocess.run(["bash", "-n", script], check=True)
+
+        def complete(*words):
+            line = ("source %s; COMP_WORDS=(%s); COMP_CWORD=%d; _dparetoctl; "
+                    "printf '%%s\\n' \"${COMPREPLY[@]}\"" %
+                    (script, " ".join("'%s'" % w for w in words), len(words) - 1))
+            return subprocess.run(["bash", "-c", line], capture_output=True, text=True,
+                                  check=True, env=self.env, cwd=self.folder).stdout.split()
+        ctl = program("dparetoctl")
+        self.assertEqual(sorted(complete(ctl, "")), sorted(COMMANDS))
+        self.assertEqual(complete(ctl, "sub"), ["submit"])
+        self.assertEqual(complete(ctl, "front", "--b"), ["--best"])
+        self.assertEqual(complete(ctl, "daemon", "stop", "--policy", "f"), ["finish"])
+        self.assertEqual(complete(ctl, "explain", "search.met"), ["search.method"])
+        self.assertEqual(complete(ctl, "validate", "c."), ["c.bash"])
+        self.assertEqual(complete(ctl, "list", "-o", "js"), ["json", "jsonl"])
+        for shell in ("zsh", "fish"):
+            text = self.ctl("completion", shell).stdout
+            for name in COMMANDS:
+                self.assertIn(name, text)
+            self.assertIn("dparetoctl list -o name", text)
+
+    def test_man_page(self):
+        roff = self.ctl("help-man").stdout
+        for name in COMMANDS:
+            self.assertRegex(roff, r'(?m)^\.SS "%s[ "]' % name.replace("-", r"\\-"))
+        self.assertNotRegex(roff, r"(?m)^'")
+
+    def test_doctor(self):
+        text = self.ctl("doctor").stdout
+        self.assertRegex(text, r"(?m)^warn  daemon +no daemon is running")
+        checks = {c["check"]: c for c in self.json("doctor")["checks"]}
+        for name in ("dparetod", "dpareto-shim", "dpareto-train", "clock", "open files"):
+            self.assertEqual(checks[name]["result"], "ok", checks[name])
+        answer = self.json("doctor", "--socket", "/" + 200 * "x", code=1)
+        self.assertFalse(answer["ok"])
+
+    def test_standard_output(self):
+        # a full disk is an error, a reader that has seen enough is none
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([program("dparetoctl"), "explain"], stdout=full,
+                                  stderr=subprocess.PIPE, text=True, env=self.env)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("cannot write to standard output", done.stderr)
+        ends = os.pipe()
+        os.close(ends[0])
+        done = subprocess.run([program("dparetoctl"), "help-man"], stdout=ends[1],
+                              stderr=subprocess.PIPE, text=True, env=self.env)
+        os.close(ends[1])
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        # closed streams do not lend their numbers to sockets
+        line = '"%s" list >&- 2>&-; echo $?' % program("dparetoctl")
+        done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, env=self.env)
+        self.assertEqual(done.stdout, "3\n")
+
+    def test_arguments_not_utf8(self):
+        listener = self.fake(lambda request: {"ok": {}})
+        done = subprocess.run([program("dparetoctl"), "status", b"\xff"], env=self.env,
+                              capture_output=True, timeout=LIMIT)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"not UTF-8", done.stderr)
+        listener.close()
+
+    def fake(self, answer):
+        """A daemon that answers as a function says."""
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(self.path("sock"))
+        listener.listen(8)
+
+        def serve(connection):
+            with connection, connection.makefile("rwb") as file:
+                for line in file:
+                    reply = answer(json.loads(line))
+                    if reply is None:
+                        return
+                    file.write(reply if isinstance(reply, bytes) else
+                               json.dumps({"v": 1, **reply}).encode() + b"\n")
+                    file.flush()
+
+        def accept():
+            while True:
+                try:
+                    connection, _ = listener.accept()
+                except OSError:
+                    return
+                threading.Thread(target=serve, args=(connection,), daemon=True).start()
+        threading.Thread(target=accept, daemon=True).start()
+        self.addCleanup(listener.close)
+        return listener
+
+    def test_strange_daemons(self):
+        replies = {"garbage": (b"what?\n", 1, "protocol"),
+                   "future": (b'{"v":2,"ok":{}}\n', 1, "protocol"),
+                   "denied": ({"error": {"kind": "not-permitted", "message": "no"}}, 4,
+                              "not-permitted"),
+                   "away": (None, 3, "no-daemon"),
+                   "unknown": ({"error": {"kind": "brand-new", "message": "m"}}, 1, "failed")}
+        self.fake(lambda request: replies[request["study"]][0])
+        for name, (_, code, kind) in replies.items():
+            self.assertEqual(self.json("status", name, code=code)["error"]["kind"], kind, name)
+
+    def test_messages_cannot_steer_the_terminal(self):
+        self.fake(lambda request: {"error": {"kind": "failed", "message": "a\x1b[31mb\rc\u009bd",
+                                             "hint": "e\x07f"}})
+        done = self.ctl("status", "x", code=1)
+        self.assertEqual(control_codes(done.stderr), [])
+        self.assertIn("a?[31mb?c?d", done.stderr)
+
+
+SLOW = """
+while not os.path.exists(%r):
+    time.sleep(0.01)
+report(a=params["x"], b=1 - params["x"])
+"""
+QUICK = 'print("hello", request["trial"], flush=True)\n' \
+        'report(a=params["x"], b=1 - params["x"], extra=request["trial"])\n'
+FAILING = 'print("bad luck", file=sys.stderr, flush=True)\nsys.exit(3)\n'
+
+
+class WithDaemon(Ctl):
+    """Against a real daemon."""
+
+    def setUp(self):
+        super().setUp()
+        self.d = self.daemon("--slots", "2", "--stop-policy", "kill").start()
+        self.client = self.d.connect()
+        self.addCleanup(self.client.close)
+
+    def submit_file(self, trainer=QUICK, name="s", **options):
+        self.trainer(trainer)
+        path = self.write(name + ".yaml", self.study(name=name, **options))
+        return self.ctl("submit", path)
+
+    def test_submit(self):
+        done = self.submit_file()
+        self.assertEqual(done.stdout, "s\n")
+        self.assertIn("dparetoctl watch s", done.stderr)
+        again = self.json("submit", self.path("s.yaml"))
+        self.assertFalse(again["new"])
+        self.write("s.yaml", self.study(search="method: random, evaluations: 5"))
+        error = self.json("submit", self.path("s.yaml"), code=1)["error"]
+        self.assertEqual(error["kind"], "exists")
+        self.assertEqual(self.ctl("submit", "-q", "-o", "name", self.path("s.yaml"),
+                                  code=1).stdout, "")
+
+    def test_whole_life(self):
+        self.submit_file(extra_trainer=", runs: 2")
+        self.ctl("wait", "s", "--timeout", "60")
+        (row,) = self.json("list")
+        self.assertEqual((row["state"], row["ended"]), ("finished", 4))
+        self.assertEqual(self.ctl("ls", "-o", "name").stdout, "s\n")
+        self.assertEqual(json.loads(self.ctl("list", "-o", "jsonl").stdout)["name"], "s")
+        self.assertRegex(self.ctl("list").stdout, r"(?m)^NO +NAME.*\n +1  s +finished +4/4")
+        self.assertIn("finished", self.ctl("status").stdout)
+        self.assertEqual(self.json("status")["daemon"]["pid"], self.d.process.pid)
+
+        # unfiltered, the front is the object of the contract, byte for byte
+        front = self.json("front", "s")
+        self.assertEqual(front, self.client("front", study="s"))
+        self.assertEqual(list(front), ["version", "study", "state", "reason", "evaluations",
+                                       "failed", "diverged", "hypervolume", "anti_ideal",
+                                       "front"])
+        self.assertEqual(len(front["front"]), 4)
+
+        trials = self.json("trials", "s")
+        self.assertEqual([t["trial"] for t in trials], [0, 1, 2, 3])
+        lines = self.ctl("trials", "s", "-o", "jsonl").stdout.splitlines()
+        self.assertEqual([json.loads(x) for x in lines], trials)
+        self.assertEqual(self.json("trials", "s", "--state", "failed"), [])
+        trial = self.json("trial", "s", "2")
+        self.assertEqual([r["metrics"]["extra"] for r in trial["runs"]], [2, 2])
+        self.assertIn("on the front", self.ctl("trial", "s", "2").stdout)
+        self.ctl("trial", "s", "4", code=5)
+        self.ctl("status", "nope", code=5)
+
+        rows = list(csv.DictReader(io.StringIO(self.ctl("export", "s").stdout)))
+        self.assertEqual([float(r["x"]) for r in rows],
+                         [t["parameters"]["x"] for t in trials])
+        self.assertEqual([float(r["a"]) for r in rows], [t["objectives"]["a"] for t in trials])
+        self.assertEqual(rows, list(csv.DictReader(io.StringIO(
+            self.ctl("trials", "s", "-o", "csv").stdout))))
+        self.ctl("export", "s", "--format", "json", "--file", self.path("out.json"))
+        with open(self.path("out.json")) as f:
+            whole = json.load(f)
+        self.assertEqual(whole["trials"][2]["runs"], trial["runs"])
+        self.assertEqual(self.json("export", "s"), whole)
+
+    def test_front_questions(self):
+        self.submit_file(objectives="a: {metric: a}\n  b: {metric: b}",
+                         search="method: grid, grid: 5")
+        self.ctl("wait", "s", "--timeout", "60")
+        points = self.json("front", "s")["front"]
+        self.assertEqual([p["objectives"]["a"] for p in points], [0, 0.25, 0.5, 0.75, 1])
+
+        def ask(*questions):
+            return [p["objectives"]["a"] for p in
+                    self.json("front", "s", *questions)["front"]]
+        self.assertEqual(ask("--max", "a=0.5"), [0, 0.25, 0.5])
+        self.assertEqual(ask("--max", "a=0.5", "--min", "a=0.1"), [0.25, 0.5])
+        self.assertEqual(ask("--best", "a"), [0])
+        self.assertEqual(ask("--best", "b"), [1])
+        self.assertEqual(ask("--max", "a=0.6", "--best", "b"), [0.5])
+        self.assertEqual(ask("--max", "a=-1"), [])
+        text = self.ctl("front", "s", "--max", "a=-1", "-o", "csv").stdout
+        self.assertEqual(text, "trial,a,b,x\n")
+        done = self.ctl("front", "s", "--max", "c=1", code=2)
+        self.assertIn("its objectives are a, b", done.stderr)
+        self.ctl("front", "s", "--max", "a", code=2)
+        table = self.ctl("front", "s").stdout.splitlines()
+        self.assertEqual(table[0].split(), ["TRIAL", "a", "b", "x"])
+        self.assertEqual(len(table), 6)
+
+    def test_steering(self):
+        go = self.path("go")
+        self.submit_file(SLOW % go, search="method: random, evaluations: 6, parallel: 2")
+        wait_for(lambda: self.json("status", "s")["study"]["running"] == 2)
+        self.ctl("pause", "s")
+        self.ctl("pause", "s")
+        self.assertIn("paused", self.ctl("status", "s").stdout)
+        self.assertEqual(self.json("resume", "s")["state"], "running")
+        self.assertEqual(self.json("set", "s", "evaluations=5", "parallel=1",
+                                   "priority=-3")["evaluations"], 5)
+        self.ctl("set", "s", "parallel=0", code=1)
+        self.assertIn("parallel=1 priority=-3", self.ctl("set", "s", "parallel=1").stderr)
+        self.ctl("wait", "s", "--timeout", "100ms", code=7)
+        error = self.json("wait", "s", "--timeout", "100ms", code=7)["error"]
+        self.assertEqual(error["kind"], "timed-out")
+        self.ctl("cancel", "s", "0")
+        wait_for(lambda: self.json("trial", "s", "0")["state"] == "cancelled")
+        self.ctl("cancel", "s", "0", code=1)
+        done = self.ctl("cancel", "s", "77,0", code=5)  # the first failure counts
+        self.assertEqual(done.stderr.count("dparetoctl: "), 2)
+        open(go, "w").close()
+        self.ctl("wait", "s", "--for", "ended=5", "--timeout", "60")
+        self.ctl("wait", "s", "--for", "hypervolume=0.001")
+        self.ctl("wait", "s", "--for", "ended=99", code=6)
+        self.ctl("retry", "s", "0")
+        self.ctl("wait", "s", "--timeout", "60")
+        wait_for(lambda: self.json("trial", "s", "0")["state"] == "ok")
+        self.ctl("retry", "s", "0", code=1)
+
+    def test_stop(self):
+        self.submit_file(SLOW % self.path("never"))
+        wait_for(lambda: self.json("status", "s")["study"]["running"] > 0)
+        self.ctl("stop", "s", "--now")
+        self.ctl("stop", "s")
+        self.assertIn("stopped", self.ctl("wait", "s", "--timeout", "60", code=6).stderr)
+        self.assertEqual(trainers_below(self.folder), [])
+
+    def test_failing_study(self):
+        self.submit_file(FAILING, extra_trainer=", max_failures: 2")
+        done = self.ctl("wait", "s", "--timeout", "60", code=6)
+        self.assertIn("paused", done.stderr)
+        done = self.ctl("watch", "s", code=6)
+        self.assertIn("paused", done.stdout)
+        self.assertIn("exit code 3", self.ctl("status", "s").stdout)
+        self.assertIn("bad luck", self.ctl("logs", "s", "0").stdout)
+        failed = self.json("trials", "s", "--state", "failed")
+        self.assertGreaterEqual(len(failed), 2)
+
+    def test_logs(self):
+        self.submit_file('print("one\\ntwo\\nthree", flush=True)\n'
+                         'sys.stderr.buffer.write(b"oops \\xff\\n")\n' + QUICK)
+        self.ctl("wait", "s", "--timeout", "60")
+        done = subprocess.run([program("dparetoctl"), "logs", "s", "1"], env=self.env,
+                              capture_output=True, timeout=LIMIT)
+        self.assertIn(b"==> stdout <==\none\ntwo\nthree\nhello 1\n", done.stdout)
+        self.assertIn(b"==> stderr <==\noops ", done.stdout)
+        self.assertEqual(self.ctl("logs", "s", "1", "--stdout").stdout,
+                         "one\ntwo\nthree\nhello 1\n")
+        self.assertEqual(self.ctl("logs", "s", "1", "--stdout", "--tail", "2").stdout,
+                         "three\nhello 1\n")
+        self.assertEqual(self.ctl("logs", "s", "1", "--stdout", "--tail", "0").stdout, "")
+        self.assertEqual(self.ctl("logs", "s", "1", "--stdout", "--tail", "9").stdout,
+                         "one\ntwo\nthree\nhello 1\n")
+        self.assertEqual(self.json("logs", "s", "1", "--stdout")["stdout"],
+                         "one\ntwo\nthree\nhello 1\n")
+        self.assertIn("\ufffd", self.json("logs", "s", "1")["stderr"])
+        self.ctl("logs", "s", "99", code=5)
+        self.ctl("logs", "s", "1", "--attempt", "3", code=5)
+        self.ctl("logs", "-f", "s", "1")
+        self.ctl("logs", "s", "1", "-f", "-o", "json", code=2)
+
+    def test_logs_follow(self):
+        go = self.path("go")
+        self.submit_file('print("begin", flush=True)\n' + SLOW % go +
+                         'print("end", flush=True)\n',
+                         search="method: random, evaluations: 2, parallel: 1")
+        wait_for(lambda: self.json("status", "s")["study"]["running"] > 0)
+        first = self.follow("logs", "-f", "s", "0", "--stdout")
+        self.assertEqual(first.stdout.readline(), "begin\n")
+        open(go, "w").close()
+        self.assertEqual(first.communicate(timeout=LIMIT)[0], "end\n")
+        self.assertEqual(first.returncode, 0)
+
+    def follow(self, *arguments):
+        p = subprocess.Popen([program("dparetoctl"), *arguments], env=self.env, text=True,
+                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE)
+        self.addCleanup(p.stderr.close)
+        self.addCleanup(p.stdout.close)
+        self.addCleanup(p.kill)
+        return p
+
+    def test_interrupt(self):
+        self.submit_file('print("begin", flush=True)\n' + SLOW % self.path("never"))
+        wait_for(lambda: self.json("status", "s")["study"]["running"] > 0)
+        for arguments in (["watch", "s"], ["watch", "s", "-o", "json"],
+                          ["logs", "-f", "s", "0", "--stdout"]):
+            p = self.follow(*arguments)
+            self.assertTrue(p.stdout.readline(), arguments)
+            p.send_signal(signal.SIGINT)
+            self.assertEqual(p.wait(LIMIT), 130, arguments)
+        p = self.follow("wait", "s")
+        wait_for(lambda: self.catches(p.pid))
+        p.send_signal(signal.SIGINT)
+        self.assertEqual(p.wait(LIMIT), 130)
+        self.assertEqual(self.json("status", "s")["study"]["state"], "running")
+
+    @staticmethod
+    def catches(pid):
+        """Does the process handle SIGINT itself by now?"""
+        with open("/proc/%d/status" % pid) as f:
+            mask = int(re.search(r"SigCgt:\s*(\w+)", f.read()).group(1), 16)
+        return mask >> (signal.SIGINT - 1) & 1
+
+    def test_watch_lines(self):
+        self.submit_file()
+        done = self.ctl("watch", "s")
+        self.assertEqual(control_codes(done.stdout), [])
+        lines = done.stdout.splitlines()
+        self.assertRegex(lines[-1], r"^\d\d:\d\d:\d\d s: finished \(4 of 4 ended")
+        last = json.loads(self.ctl("watch", "s", "-o", "json").stdout.splitlines()[-1])
+        self.assertEqual(last["study"]["state"], "finished")
+
+    def terminal(self, *arguments, keys=b"", after=b"trial 0"):
+        """Runs a command on a terminal of 80x24; types keys once `after` was shown."""
+        pid, fd = pty.fork()
+        if pid == 0:
+            os.environ.clear()
+            os.environ.update(self.env, TERM="xterm", COLUMNS="80", LINES="24")
+            os.execv(program("dparetoctl"), ["dparetoctl", *arguments])
+        shown, end = b"", time.monotonic() + LIMIT
+        while time.monotonic() < end:
+            if not select.select([fd], [], [], 0.1)[0]:
+                continue
+            try:
+                more = os.read(fd, 65536)
+            except OSError:
+                break
+            if not more:
+                break
+            shown += more
+            if keys and after in shown:
+                os.write(fd, keys)
+                keys = b""
+        else:
+            os.kill(pid, signal.SIGKILL)
+        os.close(fd)
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), shown.decode()
+
+    def test_watch_on_a_terminal(self):
+        go = self.path("go")
+        self.submit_file(SLOW % go, name="a" * 60)
+        wait_for(lambda: self.json("list")[0]["running"] > 0)
+        code, shown = self.terminal("watch", "a", keys=b"xq")
+        self.assertEqual(code, 0)
+        self.assertIn("q leaves the view", shown)
+        self.assertIn("\x1b[J", shown)
+        code, shown = self.terminal("watch", "a", keys=b"\x03")
+        self.assertEqual(code, 130)
+        code, shown = self.terminal("--no-color", "status", "a")
+        self.assertEqual(control_codes(shown.replace("\r\n", "\n")), [])
+        self.assertLessEqual(max(map(len, shown.split("\r\n"))), 80)
+        self.assertLessEqual(len(shown.splitlines()), 24)
+        self.assertIn("\x1b[1m", self.terminal("list")[1])
+        open(go, "w").close()
+        code, shown = self.terminal("watch", "a")
+        self.assertEqual(code, 0)
+        self.assertIn("finished", shown)
+
+    def test_delete(self):
+        self.submit_file()
+        self.ctl("wait", "s", "--timeout", "60")
+        done = self.ctl("delete", "s", code=2)
+        self.assertIn("4 ended trials", done.stderr)
+        self.assertIn("--yes", done.stderr)
+        code, shown = self.terminal("delete", "s", keys=b"no\n", after=b"[yes/no]")
+        self.assertEqual(code, 1)
+        self.assertIn("nothing was deleted", shown)
+        code, shown = self.terminal("delete", "s", keys=b"yes\n", after=b"[yes/no]")
+        self.assertEqual(code, 0)
+        self.assertEqual(self.json("list"), [])
+        self.assertEqual(self.ctl("list").stdout, "")
+        self.ctl("delete", "s", "--yes", code=5)
+        self.submit_file(SLOW % self.path("never"), name="t")
+        wait_for(lambda: self.json("status", "t")["study"]["running"] > 0)
+        self.ctl("delete", "t", "--yes", code=1)
+        self.assertEqual(self.json("delete", "t", "--yes", "--now"), {"deleted": "t"})
+
+    def test_journal(self):
+        self.submit_file()
+        self.submit_file(name="t")
+        self.ctl("wait", "s", "--timeout", "60")
+        self.ctl("wait", "t", "--timeout", "60")
+        for running in (True, False):
+            if not running:
+                self.client.close()
+                self.d.end()
+            lines = self.ctl("journal", "dump", "--state", self.d.state).stdout.splitlines()
+            events = [json.loads(line) for line in lines]
+            one = self.ctl("journal", "dump", "--state", self.d.state, "--study", "t")
+            self.assertEqual(one.stdout.splitlines(),
+                             [x for x, e in zip(lines, events) if e["study"] == 2])
+            self.ctl("journal", "dump", "--state", self.d.state, "--study", "u", code=5)
+            text = self.ctl("journal", "verify", "--state", self.d.state).stdout
+            self.assertIn("%d records of 2 studies" % len(lines), text)
+            answer = self.json("journal", "verify", "--state", self.d.state)
+            self.assertEqual((answer["records"], answer["faults"]), (len(lines), []))
+
+    def test_daemon(self):
+        self.assertIn(self.d.state, self.ctl("daemon", "status").stdout)
+        self.assertEqual(self.json("daemon", "status")["slots"], 2)
+        self.assertEqual(self.json("daemon", "reload")["changed"], [])
+        checks = {c["check"]: c["result"] for c in self.json("doctor")["checks"]}
+        self.assertEqual(set(checks.values()), {"ok"})
+        self.ctl("daemon", "stop", "--policy", "finish")
+        self.assertEqual(self.d.process.wait(LIMIT), 0)
+        self.ctl("list", code=3)
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root to become somebody else")
+    def test_somebody_else(self):
+        os.chmod(self.folder, 0o755)
+        done = subprocess.run(
+            [program("dparetoctl"), "list"], capture_output=True, text=True, env=self.env,
+            preexec_fn=lambda: (os.setgroups([]), os.setgid(65534), os.setuid(65534)))
+        self.assertEqual(done.returncode, 4, done.stderr)
+
+
+class Run(Ctl):
+    """dparetoctl run."""
+
+    def file(self, trainer=QUICK, **options):
+        self.trainer(trainer)
+        return self.write("s.yaml", self.study(**options))
+
+    def test_to_the_end(self):
+        path = self.file()
+        done = self.ctl("run", path)
+        self.assertIn("study 's' is finished: 4 trials", done.stdout)
+        self.assertIn("TRIAL", done.stdout)
+        folder = self.path("xdg/dpareto/run/s")
+        self.assertIn(folder + "/journal", done.stdout)
+        self.assertIn("s: trial 3 ok", done.stderr)
+        self.assertTrue(os.path.exists(folder + "/studies/s/trials/3/0/stdout"))
+        again = self.ctl("run", path)
+        self.assertNotIn("trial 3 ok", again.stderr)
+        self.assertEqual(again.stdout, done.stdout)
+
+    def test_equal_runs_print_equal_bytes(self):
+        path = self.file(search="method: random, evaluations: 6, parallel: 2")
+        one = self.ctl("run", path, "--state", self.path("one"), "-o", "json")
+        two = self.ctl("run", path, "--state", self.path("two"), "-o", "json", "-q",
+                       "--slots", "1")
+        self.assertEqual(one.stdout, two.stdout)
+        self.assertEqual(two.stderr, "")
+        answer = json.loads(one.stdout)
+        self.assertEqual(list(answer), ["version", "study", "state", "reason", "evaluations",
+                                        "failed", "diverged", "hypervolume", "anti_ideal",
+                                        "front"])
+        self.assertNotIn(self.folder, one.stdout)
+        self.assertEqual(self.ctl("run", path, "--state", self.path("one"), "-o",
+                                  "json").stdout, one.stdout)
+
+    def begin(self, path, *more):
+        p = subprocess.Popen([program("dparetoctl"), "run", path, "--state",
+                              self.path("state"), *more], env=self.env, text=True,
+                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, start_new_session=True)
+        self.addCleanup(p.stderr.close)
+        self.addCleanup(p.stdout.close)
+        self.addCleanup(lambda: p.poll() is None and p.kill())
+        wait_for(lambda: trainers_below(self.folder) or p.poll() is not None)
+        return p
+
+    def test_interrupted_and_resumed(self):
+        go = self.path("go")
+        path = self.file(SLOW % go)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            p = self.begin(path, "-o", "json")
+            p.send_signal(number)
+            self.assertEqual(p.wait(LIMIT), 130)
+            self.assertEqual(p.stdout.read(), "")
+            self.assertIn("the same command goes on", p.stderr.read())
+            self.assertEqual(trainers_below(self.folder), [])
+        p = self.begin(path)  # the death of dparetoctl stops daemon and trainers, too
+        p.kill()
+        p.wait(LIMIT)
+        wait_for(lambda: not trainers_below(self.folder))
+        open(go, "w").close()
+        done = self.ctl("run", path, "--state", self.path("state"), "-o", "json")
+        self.assertEqual(json.loads(done.stdout)["evaluations"], 4)
+        self.assertEqual(json.loads(done.stdout)["failed"], 0)
+
+    def test_one_daemon_a_folder(self):
+        path = self.file(SLOW % self.path("never"))
+        self.begin(path)
+        done = self.ctl("run", path, "--state", self.path("state"), code=1)
+        self.assertIn("another process", done.stderr)
+        error = self.json("run", path, "--state", self.path("state"), code=1)["error"]
+        self.assertEqual(error["code"], 1)
+
+    def test_another_file(self):
+        path = self.file()
+        self.ctl("run", path, "--state", self.path("state"))
+        self.file(search="method: random, evaluations: 5")
+        error = self.json("run", path, "--state", self.path("state"), code=1)["error"]
+        self.assertEqual(error["kind"], "exists")
+        self.assertIn("--state", error["hint"])
+
+    def test_paused_by_failures(self):
+        path = self.file(FAILING, extra_trainer=", max_failures: 2")
+        done = self.ctl("run", path, "-o", "json", code=6)
+        answer = json.loads(done.stdout)
+        self.assertEqual(answer["state"], "paused")
+        self.assertTrue(answer["reason"])
+        self.assertIn("is paused: ", done.stderr)
+        self.assertIn("/trials/", done.stderr)
+        self.trainer(QUICK)  # mended: the same command goes on
+        self.assertEqual(json.loads(self.ctl("run", path, "-o", "json").stdout)["state"],
+                         "finished")
+
+    def test_trainer_missing(self):
+        path = self.file(trainer=QUICK)
+        os.unlink(self.path("trainer"))
+        done = self.ctl("run", path, code=6)
+        self.assertIn("could not be started", done.stderr)
+
+    def test_daemon_dies(self):
+        path = self.file(SLOW % self.path("never"))
+        p = self.begin(path)
+        pid = wait_for(lambda: self.daemon_of(p.pid))
+        os.kill(pid, signal.SIGKILL)
+        self.assertEqual(p.wait(LIMIT), 1)
+        self.assertIn("killed by signal 9", p.stderr.read())
+
+    @staticmethod
+    def daemon_of(pid):
+        with open("/proc/%d/task/%d/children" % (pid, pid)) as f:
+            return int((f.read().split() or [0])[0])
+
+    def test_long_state_path(self):
+        path = self.file()
+        done = self.ctl("run", path, "--state", self.path(120 * "d"), "-q")
+        self.assertIn("is finished", done.stdout)
+
+    def test_no_folder(self):
+        path = self.file()
+        self.ctl("run", path, code=2, env={"HOME": "", "XDG_STATE_HOME": ""})
+        self.ctl("run", path, "--state", "/proc/x", code=5)
+
+
+if __name__ == "__main__":
+    unittest.main()

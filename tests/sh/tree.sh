@@ -1,0 +1,137 @@
+#!/bin/sh
+# tree.sh SOURCE BUILD - the architecture, held: fails on an include that points upward, on
+# a lib/ that prints or ends the program, on file-scope variables in lib/ and on public
+# names without the prefix. docs/architecture.md has the picture.
+set -eu
+src=$1 build=$(cd "$2" && pwd)
+cd "$src"
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+: > "$tmp/faults"
+
+# Who may include whom, beside its own folder and lib/base.
+allowed() {
+	case $1 in
+	lib/base | lib/front | lib/privacy | lib/trial | lib/wire | lib/linalg) ;;
+	lib/study) echo privacy ;;
+	lib/gp) echo linalg ;;
+	lib/journal) echo study trial front ;;
+	lib/propose) echo gp front privacy study ;;
+	daemon) echo front gp journal linalg privacy propose study trial wire config.h ;;
+	ctl) echo front journal privacy study trial wire config.h ;;
+	reports) echo front journal privacy propose study trial config.h ;;
+	trainers) echo linalg privacy trial config.h ;;
+	*) echo unknown ;;
+	esac
+}
+
+# Source without comments; with "code", also without strings, so that words in
+# them are not taken for code. Lines keep their numbers.
+strip() {
+	awk -v mode="$1" '
+	{
+		out = ""
+		n = length($0)
+		for (i = 1; i <= n; i++) {
+			c = substr($0, i, 1)
+			two = substr($0, i, 2)
+			if (comment) {
+				if (two == "*/") { comment = 0; i++ }
+			} else if (quote != "") {
+				if (c == "\\") {
+					if (mode != "code") out = out two
+					i++
+				} else {
+					if (mode != "code" || c == quote) out = out c
+					if (c == quote) quote = ""
+				}
+			} else if (two == "/*") { comment = 1; i++; out = out " " }
+			else if (two == "//") break
+			else {
+				if (c == "\"" || c == "\047") quote = c
+				out = out c
+			}
+		}
+		if (substr($0, n, 1) != "\\") quote = ""
+		print out
+	}' "$2"
+}
+
+find lib daemon ctl reports trainers -name '*.[ch]' -o -name '*.def' 2> "$tmp/missing" |
+	sort > "$tmp/files"
+[ -s "$tmp/files" ] || { echo "no sources below $src"; exit 1; }
+
+while read -r file; do
+	folder=${file%/*}
+	own=${folder#lib/}
+	may=" $(allowed "$folder" | tr '\n' ' ') $own base "
+	case $may in *" unknown "*)
+		echo "$file: tests/sh/tree.sh has no rule for the folder $folder" >> "$tmp/faults"
+		continue ;;
+	esac
+	strip includes "$file" | awk -v file="$file" -v own="$own" -v may="$may" '
+	function fault(what) { print file ":" NR ": " what }
+	!/^[ \t]*#[ \t]*include/ { next }
+	/lmdb\.h/ && own != "journal" { fault("only lib/journal may know LMDB") }
+	!/"/ { next }
+	{
+		split($0, part, "\"")
+		target = part[2]
+		folder = target
+		sub(/\/[^\/]*$/, "", folder)
+		if (file == "daemon/shim.c")
+			fault("the shim knows nothing but libc, and includes " target)
+		else if (index(may, " " folder " ") == 0)
+			fault("may not include " target)
+		else if (target ~ /_internal\.h$/ && folder != own)
+			fault("may not include " target ", which is for " folder " alone")
+	}' >> "$tmp/faults"
+	case $file in
+	lib/study/gen_study_man.c) ;; # a program of the build, not of the library
+	lib/*)
+		strip code "$file" | awk -v file="$file" '
+		BEGIN {
+			calls = "(v?f?printf|f?puts|f?putc|putchar|perror|_?_?exit|_Exit|quick_exit|abort|assert)"
+		}
+		match($0, "(^|[^A-Za-z0-9_.>])" calls "[ \t]*\\(") ||
+		match($0, "(^|[^A-Za-z0-9_.>])(stdout|stderr)([^A-Za-z0-9_]|$)") {
+			what = substr($0, RSTART, RLENGTH)
+			gsub(/[^A-Za-z0-9_]/, "", what)
+			print file ":" NR ": a library neither prints nor ends the program: " what
+		}' >> "$tmp/faults" ;;
+	esac
+done < "$tmp/files"
+
+# What the compiler made of it. Sanitizers and coverage bring symbols of their own.
+# Variables: everything writable but tables of pointers, which the loader seals.
+look_at_symbols() {
+	for archive in "$build"/lib*.a; do
+		nm -f sysv "$archive" 2> /dev/null | awk -v archive="${archive##*/}" '
+		{
+			n = split($0, f, "|")
+			if (n < 7) next
+			name = f[1]; class = f[3]; section = f[7]
+			gsub(/[ \t]/, "", name); gsub(/[ \t]/, "", class); gsub(/[ \t]/, "", section)
+		}
+		name ~ /asan|ubsan|gcov|^__|^\./ { next }
+		section ~ /^\.t?(data|bss)/ && section !~ /^\.data\.rel\.ro/ || section == "*COM*" {
+			print archive ": a variable outside functions, or a static one inside: " name
+		}
+		class ~ /^[A-TV-Z]$/ && name !~ /^dp_/ {
+			print archive ": a public name without dp_: " name
+		}' >> "$tmp/faults"
+	done
+}
+if ! command -v nm > /dev/null; then
+	echo "skipped: symbols of the libraries (no nm)"
+elif ! ls "$build"/lib*.a > /dev/null 2>&1; then
+	echo "skipped: symbols of the libraries (no lib*.a in $build)"
+else
+	look_at_symbols
+fi
+
+if [ -s "$tmp/faults" ]; then
+	cat "$tmp/faults"
+	exit 1
+fi
+echo "$(wc -l < "$tmp/files") files, all in their places"

@@ -1,0 +1,765 @@
+/* test_wire.c - the control protocol: framing, and the client against servers that
+ * are slow, silent, talkative or rude. */
+#include "wire/wire.h"
+
+#include "base/fs.h"
+#include "base/json.h"
+#include "base/num.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* ---- framing ---- */
+
+static void test_request_text(void **state)
+{
+	struct dp_buf out = DP_BUF_INIT;
+
+	(void)state;
+	dp_wire_request(&out, "hello", NULL);
+	assert_string_equal(out.data, "{\"v\":1,\"do\":\"hello\"}\n");
+	dp_buf_clear(&out);
+	dp_wire_request(&out, "status", json_pack("{s:s}", "study", "a\nb"));
+	assert_string_equal(out.data,
+			    "{\"v\":1,\"do\":\"status\",\"study\":\"a\\nb\"}\n");
+	/* fields cannot change what the request is */
+	dp_buf_clear(&out);
+	dp_wire_request(&out, "list", json_pack("{s:s, s:i}", "do", "delete", "v", 7));
+	assert_string_equal(out.data, "{\"v\":1,\"do\":\"list\"}\n");
+	dp_buf_free(&out);
+}
+
+static void test_request_round_trip(void **state)
+{
+	struct dp_buf out = DP_BUF_INIT;
+	struct dp_err err;
+	const char *verb;
+	json_t *request;
+
+	(void)state;
+	dp_wire_request(&out, "trials",
+			json_pack("{s:s, s:I, s:f}", "study", "svt", "from",
+				  (json_int_t)9007199254740993, "x", 0.1));
+	assert_int_equal(
+		dp_wire_read_request(out.data, out.len - 1, &request, &verb, &err),
+		DP_OK);
+	assert_string_equal(verb, "trials");
+	assert_string_equal(dp_json_str(request, "study", ""), "svt");
+	assert_int_equal(dp_json_int(request, "from", 0), 9007199254740993);
+	assert_true(json_real_value(json_object_get(request, "x")) == 0.1);
+	json_decref(request);
+	dp_buf_free(&out);
+}
+
+static void test_bad_requests(void **state)
+{
+	static const struct {
+		const char *line, *says;
+	} bad[] = {
+		{ "", "not JSON" },
+		{ "garbage", "not JSON" },
+		{ "{\"v\":1,\"do\":\"x\"", "not JSON" },
+		{ "{\"v\":1,\"do\":\"x\"} {}", "not JSON" },
+		{ "{\"v\":1,\"v\":1,\"do\":\"x\"}", "not JSON" },
+		{ "{\"v\":1,\"do\":\"\xff\"}", "not JSON" },
+		{ "[1]", "not a JSON object" },
+		{ "{}", "no protocol version" },
+		{ "{\"do\":\"x\"}", "no protocol version" },
+		{ "{\"v\":\"1\",\"do\":\"x\"}", "no protocol version" },
+		{ "{\"v\":1.0,\"do\":\"x\"}", "no protocol version" },
+		{ "{\"v\":2,\"do\":\"x\"}", "version 2" },
+		{ "{\"v\":0,\"do\":\"x\"}", "version 0" },
+		{ "{\"v\":-1}", "version -1" },
+		{ "{\"v\":1}", "no verb" },
+		{ "{\"v\":1,\"do\":7}", "no verb" },
+		{ "{\"v\":1,\"do\":\"\"}", "no verb" },
+		{ "{\"v\":1,\"do\":null}", "no verb" },
+	};
+	struct dp_err err;
+	const char *verb;
+	json_t *request;
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(bad); i++) {
+		assert_int_equal(dp_wire_read_request(bad[i].line, strlen(bad[i].line),
+						      &request, &verb, &err),
+				 DP_E_PROTOCOL);
+		if (!strstr(err.msg, bad[i].says))
+			fail_msg("%s: %s", bad[i].line, err.msg);
+	}
+	/* an error is not needed to be told one */
+	assert_int_equal(dp_wire_read_request("{}", 2, &request, &verb, NULL),
+			 DP_E_PROTOCOL);
+}
+
+/* A version from the future is refused before anything else is looked at. */
+static void test_future_version(void **state)
+{
+	static const char line[] = "{\"v\":2,\"verb\":{\"new\":true}}";
+	struct dp_err err;
+	const char *verb;
+	json_t *request;
+
+	(void)state;
+	assert_int_equal(dp_wire_read_request(line, strlen(line), &request, &verb, &err),
+			 DP_E_PROTOCOL);
+	assert_non_null(strstr(err.msg, "version 2"));
+	assert_non_null(strstr(err.hint, "dparetoctl"));
+}
+
+static void test_limits(void **state)
+{
+	size_t len = DP_WIRE_REQUEST_MAX + 1;
+	char *line = malloc(len);
+	struct dp_err err;
+	const char *verb;
+	json_t *request;
+
+	(void)state;
+	assert_non_null(line);
+	memset(line, ' ', len);
+	memcpy(line, "{\"v\":1,\"do\":\"x\"}", 16);
+	assert_int_equal(dp_wire_read_request(line, len, &request, &verb, &err),
+			 DP_E_PROTOCOL);
+	assert_non_null(strstr(err.msg, "longer"));
+	assert_int_equal(dp_wire_read_request(line, len - 1, &request, &verb, &err),
+			 DP_OK);
+	json_decref(request);
+	/* deep nesting must not eat the stack */
+	memset(line, '[', len);
+	assert_int_equal(dp_wire_read_request(line, len - 1, &request, &verb, &err),
+			 DP_E_PROTOCOL);
+	free(line);
+}
+
+static void test_replies(void **state)
+{
+	struct dp_buf out = DP_BUF_INIT;
+	struct dp_err err;
+	json_t *ok;
+
+	(void)state;
+	dp_wire_ok(&out, json_pack("{s:i}", "n", 3));
+	assert_string_equal(out.data, "{\"v\":1,\"ok\":{\"n\":3}}\n");
+	assert_int_equal(dp_wire_read_reply(out.data, out.len - 1, &ok, &err), DP_OK);
+	assert_int_equal(dp_json_int(ok, "n", 0), 3);
+	json_decref(ok);
+	dp_buf_clear(&out);
+	dp_wire_ok(&out, NULL); /* built without memory */
+	assert_true(out.failed);
+	dp_buf_free(&out);
+}
+
+/* Every kind of error comes out as it went in, with its exit code. */
+static void test_errors_round_trip(void **state)
+{
+	(void)state;
+	for (int code = DP_E_FAILED; code <= DP_E_INTERRUPTED; code++) {
+		struct dp_buf out = DP_BUF_INIT;
+		struct dp_err sent, got;
+		json_t *ok;
+
+		dp_fail(&sent, code, "sentence %d \"quoted\"", code);
+		if (code % 2)
+			dp_hint(&sent, "do this");
+		dp_wire_error(&out, &sent);
+		assert_int_equal(dp_wire_read_reply(out.data, out.len - 1, &ok, &got),
+				 code);
+		assert_int_equal(got.code, code);
+		assert_string_equal(got.msg, sent.msg);
+		assert_string_equal(got.hint, sent.hint);
+		dp_buf_free(&out);
+	}
+}
+
+/* Text that is not UTF-8 (a cut path in a hint) must not swallow the error. */
+static void test_error_not_utf8(void **state)
+{
+	struct dp_buf out = DP_BUF_INIT;
+	struct dp_err sent, got;
+	json_t *ok;
+
+	(void)state;
+	dp_fail(&sent, DP_E_NOT_FOUND, "plain");
+	dp_hint(&sent, "cut \xc3");
+	dp_wire_error(&out, &sent);
+	assert_false(out.failed);
+	assert_int_equal(dp_wire_read_reply(out.data, out.len - 1, &ok, &got),
+			 DP_E_NOT_FOUND);
+	assert_string_equal(got.msg, "plain");
+	dp_buf_clear(&out);
+	dp_fail(&sent, DP_E_NOT_FOUND, "bad \xff");
+	dp_wire_error(&out, &sent);
+	assert_int_equal(dp_wire_read_reply(out.data, out.len - 1, &ok, &got),
+			 DP_E_NOT_FOUND);
+	assert_string_equal(got.msg, dp_code_text(DP_E_NOT_FOUND));
+	dp_buf_free(&out);
+}
+
+static void test_bad_replies(void **state)
+{
+	static const char *const bad[] = {
+		"",
+		"{\"v\":1}",
+		"{\"v\":1,\"ok\":3}",
+		"{\"v\":1,\"ok\":null}",
+		"{\"v\":1,\"error\":\"x\"}",
+		"{\"v\":1,\"ok\":{},\"error\":{\"kind\":\"failed\"}}",
+		"{\"v\":9,\"ok\":{}}",
+		"{\"ok\":{}}",
+		"{\"v\":1,\"error\":{\"kind\":\"ok\",\"message\":\"m\"}}",
+	};
+	struct dp_err err;
+	json_t *ok;
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(bad); i++) {
+		assert_int_equal(dp_wire_read_reply(bad[i], strlen(bad[i]), &ok, &err),
+				 DP_E_PROTOCOL);
+		assert_int_equal(err.code, DP_E_PROTOCOL);
+		assert_int_equal(dp_wire_read_reply(bad[i], strlen(bad[i]), &ok, NULL),
+				 DP_E_PROTOCOL);
+	}
+	/* an unknown kind is a failure like any other */
+	assert_int_equal(dp_wire_read_reply("{\"v\":1,\"error\":{\"kind\":\"new\"}}", 30,
+					    &ok, &err),
+			 DP_E_FAILED);
+	/* and one without a word gets the words of its kind */
+	assert_int_equal(
+		dp_wire_read_reply(
+			"{\"v\":1,\"error\":{\"kind\":\"busy\",\"message\":\"\"}}", 44,
+			&ok, &err),
+		DP_E_BUSY);
+	assert_string_equal(err.msg, dp_code_text(DP_E_BUSY));
+}
+
+/* ---- the client ---- */
+
+/* A server thread on the other end of a socket pair: reads requests line by line and
+ * plays a part. */
+struct server {
+	int fd;
+	void (*play)(struct server *s);
+	pthread_t thread;
+	char seen[8][256]; /* the lines it got, cut */
+	int nseen;
+	pthread_t caller;
+};
+
+static bool read_line(struct server *s)
+{
+	char *line = s->seen[s->nseen % 8];
+	size_t n = 0;
+	char c;
+
+	while (read(s->fd, &c, 1) == 1) {
+		if (c == '\n') {
+			line[n] = '\0';
+			s->nseen++;
+			return true;
+		}
+		if (n + 1 < sizeof s->seen[0])
+			line[n++] = c;
+	}
+	return false;
+}
+
+static void say(struct server *s, const char *text)
+{
+	if (send(s->fd, text, strlen(text), MSG_NOSIGNAL) < 0) {
+		/* the client is gone; its test will tell */
+	}
+}
+
+static void nap(long ms)
+{
+	struct timespec t = { ms / 1000, ms % 1000 * 1000000 };
+
+	nanosleep(&t, NULL);
+}
+
+static void *serve(void *arg)
+{
+	struct server *s = arg;
+
+	s->play(s);
+	close(s->fd);
+	return NULL;
+}
+
+static struct dp_client *start(struct server *s, void (*play)(struct server *s))
+{
+	struct dp_client *c;
+	int pair[2];
+
+	memset(s, 0, sizeof *s);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+	s->fd = pair[1];
+	s->play = play;
+	s->caller = pthread_self();
+	c = dp_client_from_fd(pair[0]);
+	assert_non_null(c);
+	assert_int_equal(pthread_create(&s->thread, NULL, serve, s), 0);
+	return c;
+}
+
+static void finish(struct server *s, struct dp_client *c)
+{
+	dp_client_close(c);
+	pthread_join(s->thread, NULL);
+}
+
+static void play_echo(struct server *s)
+{
+	while (read_line(s))
+		say(s, "{\"v\":1,\"ok\":{\"yes\":true}}\n");
+}
+
+static void test_call(void **state)
+{
+	struct server s;
+	struct dp_client *c = start(&s, play_echo);
+	struct dp_err err;
+	json_t *ok;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(dp_client_call(c, "list", json_pack("{s:i}", "i", i),
+						5000, &ok, &err),
+				 DP_OK);
+		assert_true(dp_json_bool(ok, "yes", false));
+		json_decref(ok);
+	}
+	finish(&s, c);
+	assert_int_equal(s.nseen, 3);
+	assert_string_equal(s.seen[2], "{\"v\":1,\"do\":\"list\",\"i\":2}");
+}
+
+/* A reply in small pieces, and the next reply already behind it. */
+static void play_pieces(struct server *s)
+{
+	static const char text[] =
+		"{\"v\":1,\"ok\":{\"n\":1}}\n{\"v\":1,\"ok\":{\"n\":2}}\n";
+
+	read_line(s);
+	for (size_t i = 0; i < sizeof text - 1; i++) {
+		char piece[2] = { text[i], '\0' };
+
+		say(s, piece);
+		if (i % 7 == 0)
+			nap(1);
+	}
+	read_line(s);
+	read_line(s);
+}
+
+static void test_pieces(void **state)
+{
+	struct server s;
+	struct dp_client *c = start(&s, play_pieces);
+	struct dp_err err;
+	json_t *ok;
+
+	(void)state;
+	for (int i = 1; i <= 2; i++) {
+		assert_int_equal(dp_client_call(c, "list", NULL, 5000, &ok, &err), DP_OK);
+		assert_int_equal(dp_json_int(ok, "n", 0), i);
+		json_decref(ok);
+	}
+	finish(&s, c);
+}
+
+/* Requests and replies far larger than a socket takes at once. */
+static void play_large(struct server *s)
+{
+	enum {
+		N = 3 << 20
+	};
+	char *text = malloc(N + 64);
+
+	nap(20);
+	read_line(s);
+	strcpy(text, "{\"v\":1,\"ok\":{\"t\":\"");
+	memset(text + strlen(text), 'y', N);
+	strcpy(text + 18 + N, "\"}}\n");
+	for (size_t at = 0, all = strlen(text); at < all;) {
+		ssize_t n = send(s->fd, text + at, all - at, MSG_NOSIGNAL);
+
+		if (n <= 0)
+			break;
+		at += (size_t)n;
+	}
+	free(text);
+	read_line(s);
+}
+
+static void test_large(void **state)
+{
+	struct server s;
+	struct dp_client *c = start(&s, play_large);
+	char *text = malloc((2 << 20) + 1);
+	struct dp_err err;
+	json_t *ok;
+
+	(void)state;
+	memset(text, 'x', 2 << 20);
+	text[2 << 20] = '\0';
+	assert_int_equal(dp_client_call(c, "submit", json_pack("{s:s}", "text", text),
+					20000, &ok, &err),
+			 DP_OK);
+	assert_int_equal(json_string_length(json_object_get(ok, "t")), 3 << 20);
+	json_decref(ok);
+	free(text);
+	finish(&s, c);
+}
+
+static void test_request_too_long(void **state)
+{
+	struct server s;
+	struct dp_client *c = start(&s, play_echo);
+	char *text = malloc(DP_WIRE_REQUEST_MAX + 1);
+	struct dp_err err;
+	json_t *ok;
+
+	(void)state;
+	memset(text, 'x', DP_WIRE_REQUEST_MAX);
+	text[DP_WIRE_REQUEST_MAX] = '\0';
+	assert_int_equal(dp_client_call(c, "submit", json_pack("{s:s}", "text", text),
+					5000, &ok, &err),
+			 DP_E_LIMIT);
+	free(text);
+	/* nothing of it was sent: the next call is undisturbed */
+	assert_int_equal(dp_client_call(c, "list", NULL, 5000, &ok, &err), DP_OK);
+	json_decref(ok);
+	finish(&s, c);
+	assert_int_equal(s.nseen, 1);
+	assert_string_equal(s.seen[0], "{\"v\":1,\"do\":\"list\"}");
+}
+
+static void play_error(struct server *s)
+{
+	read_line(s);
+	say(s, "{\"v\":1,\"error\":{\"code\":5,\"kind\":\"not-found\",\"message\":\"no "
+	       "study\",\"hint\":\"list\",\"new\":1}}\n");
+	read_line(s);
+	say(s, "what?\n");
+	read_line(s);
+}
+
+static void test_error_reply(void **state)
+{
+	struct server s;
+	struct dp_client *c = start(&s, play_error);
+	struct dp_err err;
+	json_t *ok;
+
+	(void)state;
+	assert_int_equal(dp_client_call(c, "status", NULL, 5000, &ok, &err),
+			 DP_E_NOT_FOUND);
+	assert_string_equal(err.msg, "no study");
+	assert_string_equal(err.hint, "list");
+	assert_int_equal(dp_client_call(c, "status", NULL, 5000, &ok, &err),
+			 DP_E_PROTOCOL);
+	finish(&s, c);
+}
+
+static void play_half(struct server *s)
+{
+	read_line(s);
+	say(s, "{\"v\":1,\"ok\":{");
+}
+
+static void test_half_reply(void **state)
+{
+	struct server s;
+	struct dp_client *c = start(&s, play_half);
+	struct dp_err err;
+	json_t *ok;
+
+	(void)state;
+	assert_int_equal(dp_client_call(c, "list", NULL, 5000, &ok, &err),
+			 DP_E_NO_DAEMON);
+	assert_non_null(strstr(err.msg, "went away"));
+	/* and again: writing to a closed socket must not end the process */
+	assert_int_equal(dp_client_call(c, "list", NULL, 5000, &ok, &err),
+			 DP_E_NO_DAEMON);
+	finish(&s, c);
+}
+
+/* A refusal that is sent before the request is read, as to a stranger. */
+static void play_refuse(struct server *s)
+{
+	say(s, "{\"v\":1,\"error\":{\"kind\":\"not-permitted\",\"message\":\"no\"}}\n");
+}
+
+static void test_refused(void **state)
+{
+	struct server s;
+	struct dp_client *c = start(&s, play_refuse);
+	struct dp_err err;
+	json_t *ok;
+
+	(void)state;
+	pthread_join(s.thread, NULL);
+	assert_int_equal(dp_client_call(c, "list", NULL, 5000, &ok, &err), DP_E_DENIED);
+	dp_client_close(c);
+}
+
+static void play_silent(struct server *s)
+{
+	while (read_line(s))
+		continue;
+}
+
+static void test_timeout(void **state)
+{
+	struct server s;
+	struct dp_client *c = start(&s, play_silent);
+	int64_t began = dp_mono_us(), took;
+	struct dp_err err;
+	json_t *ok;
+
+	(void)state;
+	assert_int_equal(dp_client_call(c, "list", NULL, 50, &ok, &err), DP_E_TIMEOUT);
+	took = dp_mono_us() - began;
+	assert_true(took >= 50000 && took < 5000000);
+	assert_non_null(strstr(err.msg, "0.050 s"));
+	finish(&s, c);
+}
+
+/* The reply to a call that was given up on comes late, and is not taken for the reply
+ * to the next one. */
+static void play_late(struct server *s)
+{
+	read_line(s);
+	read_line(s);
+	say(s, "{\"v\":1,\"ok\":{\"n\":1}}\n");
+	nap(5);
+	say(s, "{\"v\":1,\"ok\":{\"n\":2}}\n");
+	read_line(s);
+	say(s, "{\"v\":1,\"ok\":{\"n\":3}}\n");
+	read_line(s);
+}
+
+static void test_late_reply(void **state)
+{
+	struct server s;
+	struct dp_client *c = start(&s, play_late);
+	struct dp_err err;
+	json_t *ok;
+
+	(void)state;
+	assert_int_equal(dp_client_call(c, "one", NULL, 20, &ok, &err), DP_E_TIMEOUT);
+	for (int i = 2; i <= 3; i++) {
+		assert_int_equal(dp_client_call(c, "more", NULL, 5000, &ok, &err), DP_OK);
+		assert_int_equal(dp_json_int(ok, "n", 0), i);
+		json_decref(ok);
+	}
+	finish(&s, c);
+}
+
+static void on_signal(int number)
+{
+	(void)number;
+}
+
+static void play_signal(struct server *s)
+{
+	read_line(s);
+	nap(20);
+	pthread_kill(s->caller, SIGUSR1);
+	read_line(s);
+	say(s, "{\"v\":1,\"ok\":{\"n\":1}}\n{\"v\":1,\"ok\":{\"n\":2}}\n");
+	read_line(s);
+}
+
+static void test_interrupted(void **state)
+{
+	struct sigaction action = { .sa_handler = on_signal }, old;
+	struct dp_client *c;
+	struct server s;
+	struct dp_err err;
+	json_t *ok;
+
+	(void)state;
+	sigaction(SIGUSR1, &action, &old);
+	c = start(&s, play_signal);
+	assert_int_equal(dp_client_call(c, "one", NULL, -1, &ok, &err), DP_E_INTERRUPTED);
+	assert_int_equal(dp_client_call(c, "two", NULL, 5000, &ok, &err), DP_OK);
+	assert_int_equal(dp_json_int(ok, "n", 0), 2);
+	json_decref(ok);
+	finish(&s, c);
+	sigaction(SIGUSR1, &old, NULL);
+}
+
+/* ---- connecting ---- */
+
+static char *folder;
+
+static int make_folder(void **state)
+{
+	const char *base = getenv("TMPDIR");
+	struct dp_buf path = DP_BUF_INIT;
+
+	(void)state;
+	dp_buf_printf(&path, "%s/dpwireXXXXXX", base ? base : "/tmp");
+	folder = dp_buf_detach(&path);
+	return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+	struct dp_err err;
+	int code = dp_remove_tree(folder, &err);
+
+	(void)state;
+	free(folder);
+	return code;
+}
+
+static int listen_at(const char *path)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	snprintf(a.sun_path, sizeof a.sun_path, "%s", path);
+	assert_int_equal(bind(fd, (struct sockaddr *)&a, sizeof a), 0);
+	assert_int_equal(listen(fd, 4), 0);
+	return fd;
+}
+
+static void test_open(void **state)
+{
+	char *path = dp_path_join(folder, "sock");
+	struct dp_client *c = NULL;
+	struct dp_err err;
+	int fd;
+
+	(void)state;
+	assert_int_equal(dp_client_open(path, &c, &err), DP_E_NO_DAEMON);
+	assert_non_null(strstr(err.msg, "no daemon is running (no socket at "));
+	assert_non_null(strstr(err.msg, path));
+	assert_non_null(strstr(err.hint, "dparetoctl run FILE"));
+	assert_null(c);
+	fd = listen_at(path);
+	assert_int_equal(dp_client_open(path, &c, &err), DP_OK);
+	dp_client_close(c);
+	close(fd);
+	/* the file is there, but nobody behind it */
+	assert_int_equal(dp_client_open(path, &c, &err), DP_E_NO_DAEMON);
+	assert_int_equal(dp_code_exit(err.code), 3);
+	free(path);
+}
+
+static void test_long_path(void **state)
+{
+	char path[DP_WIRE_PATH_MAX + 2];
+	struct dp_client *c;
+	struct dp_err err;
+
+	(void)state;
+	memset(path, 'a', sizeof path);
+	path[0] = '/';
+	path[DP_WIRE_PATH_MAX] = '\0';
+	assert_int_equal(dp_client_open(path, &c, &err), DP_E_NO_DAEMON);
+	path[DP_WIRE_PATH_MAX] = 'a';
+	path[DP_WIRE_PATH_MAX + 1] = '\0';
+	assert_int_equal(dp_client_open(path, &c, &err), DP_E_LIMIT);
+	assert_non_null(strstr(err.msg, "108"));
+	assert_non_null(strstr(err.hint, "--socket"));
+}
+
+/* As root the test becomes nobody, of no group, because nothing is denied to root. */
+static int open_as_other(const char *path, struct dp_err *err)
+{
+	struct dp_client *c = NULL;
+	bool root = geteuid() == 0;
+	gid_t groups[256], gid = getegid();
+	int code, ngroups = getgroups(256, groups);
+
+	if (root) {
+		assert_true(ngroups >= 0);
+		assert_int_equal(setgroups(0, NULL), 0);
+		assert_int_equal(setegid(65534), 0);
+		assert_int_equal(seteuid(65534), 0);
+	}
+	code = dp_client_open(path, &c, err);
+	if (root) {
+		assert_int_equal(seteuid(0), 0);
+		assert_int_equal(setegid(gid), 0);
+		assert_int_equal(setgroups((size_t)ngroups, groups), 0);
+	}
+	dp_client_close(c);
+	return code;
+}
+
+static void test_denied(void **state)
+{
+	char *path = dp_path_join(folder, "shut");
+	struct dp_err err;
+	int fd = listen_at(path);
+
+	(void)state;
+	/* the socket itself */
+	assert_int_equal(chmod(path, 0), 0);
+	assert_int_equal(chmod(folder, 0755), 0);
+	assert_int_equal(open_as_other(path, &err), DP_E_DENIED);
+	assert_int_equal(dp_code_exit(err.code), 4);
+	assert_non_null(strstr(err.msg, "alone; you are user "));
+	/* for a group, too */
+	assert_int_equal(chmod(path, geteuid() == 0 ? 0660 : 0060), 0);
+	assert_int_equal(open_as_other(path, &err), DP_E_DENIED);
+	assert_non_null(strstr(err.msg, " and group "));
+	assert_non_null(strstr(err.hint, "join the group "));
+	/* a folder that hides it */
+	assert_int_equal(chmod(folder, 0), 0);
+	assert_int_equal(open_as_other(path, &err), DP_E_DENIED);
+	assert_non_null(strstr(err.msg, "you are user "));
+	assert_int_equal(chmod(folder, 0700), 0);
+	close(fd);
+	free(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_request_text),
+		cmocka_unit_test(test_request_round_trip),
+		cmocka_unit_test(test_bad_requests),
+		cmocka_unit_test(test_future_version),
+		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_replies),
+		cmocka_unit_test(test_errors_round_trip),
+		cmocka_unit_test(test_error_not_utf8),
+		cmocka_unit_test(test_bad_replies),
+		cmocka_unit_test(test_call),
+		cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_large),
+		cmocka_unit_test(test_request_too_long),
+		cmocka_unit_test(test_error_reply),
+		cmocka_unit_test(test_half_reply),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_timeout),
+		cmocka_unit_test(test_late_reply),
+		cmocka_unit_test(test_interrupted),
+		cmocka_unit_test_setup_teardown(test_open, make_folder, remove_folder),
+		cmocka_unit_test(test_long_path),
+		cmocka_unit_test_setup_teardown(test_denied, make_folder, remove_folder),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -148,30 +148,40 @@ static void bash_kind(struct dp_buf *out, const struct ctl_command *c, enum kind
 	}
 }
 
-static void bash(struct dp_buf *out)
+/* Where the cursor is: the command, how many arguments it has before the cursor, and
+ * the socket that was named. */
+static const char bash_head[] =
+	"# bash completion for dparetoctl; use it with\n"
+	"#   source <(dparetoctl completion bash)\n"
+	"_dparetoctl() {\n"
+	"\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+	"\tlocal command= given=0 kind= want= options= i\n"
+	"\tlocal -a socket=()\n"
+	"\tCOMPREPLY=()\n"
+	"\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
+	"\t\tcase ${COMP_WORDS[i]} in\n"
+	"\t\t--socket) socket=(--socket \"${COMP_WORDS[++i]}\") ;;\n"
+	"\t\t-o|--output) ((++i)) ;;\n"
+	"\t\t-*) ;;\n"
+	"\t\t*) if [[ -z $command ]]; then command=${COMP_WORDS[i]}; else ((++given)); "
+	"fi ;;\n"
+	"\t\tesac\n"
+	"\tdone\n";
+
+static const char bash_tail[] =
+	"\tif [[ $kind == studies ]]; then\n"
+	"\t\twant=$(\"${COMP_WORDS[0]}\" \"${socket[@]}\" list -o name 2>/dev/null)\n"
+	"\telif [[ $kind == files ]]; then\n"
+	"\t\tcompopt -o filenames 2>/dev/null\n"
+	"\t\tmapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
+	"\t\treturn\n"
+	"\tfi\n"
+	"\tmapfile -t COMPREPLY < <(compgen -W \"$want\" -- \"$cur\")\n"
+	"}\n"
+	"complete -F _dparetoctl dparetoctl\n";
+
+static void bash_arguments(struct dp_buf *out)
 {
-	dp_buf_puts(
-		out,
-		"# bash completion for dparetoctl; use it with\n"
-		"#   source <(dparetoctl completion bash)\n"
-		"_dparetoctl() {\n"
-		"\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
-		"\tlocal command= given=0 kind= want= options= i\n"
-		"\tlocal -a socket=()\n"
-		"\tCOMPREPLY=()\n"
-		"\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
-		"\t\tcase ${COMP_WORDS[i]} in\n"
-		"\t\t--socket) socket=(--socket \"${COMP_WORDS[++i]}\") ;;\n"
-		"\t\t-o|--output) ((++i)) ;;\n"
-		"\t\t-*) ;;\n"
-		"\t\t*) if [[ -z $command ]]; then command=${COMP_WORDS[i]}; "
-		"else ((++given)); fi ;;\n"
-		"\t\tesac\n"
-		"\tdone\n"
-		"\tcase $command:$prev in\n");
-	bash_values(out, "*", ctl_global_options);
-	for (size_t i = 0; ctl_commands[i]; i++)
-		bash_values(out, ctl_commands[i]->name, ctl_commands[i]->options);
 	dp_buf_puts(out, "\t*)\n\t\tcase $command:$given in\n\t\t:*) want='");
 	command_names(out, ' ');
 	dp_buf_puts(out, "' ;;\n");
@@ -189,7 +199,18 @@ static void bash(struct dp_buf *out)
 		bash_kind(out, c, other_kind(c));
 		dp_buf_puts(out, " ;;\n");
 	}
-	dp_buf_puts(out, "\t\tesac ;;\n\tesac\n\tcase $command in\n");
+	dp_buf_puts(out, "\t\tesac ;;\n");
+}
+
+static void bash(struct dp_buf *out)
+{
+	dp_buf_puts(out, bash_head);
+	dp_buf_puts(out, "\tcase $command:$prev in\n");
+	bash_values(out, "*", ctl_global_options);
+	for (size_t i = 0; ctl_commands[i]; i++)
+		bash_values(out, ctl_commands[i]->name, ctl_commands[i]->options);
+	bash_arguments(out);
+	dp_buf_puts(out, "\tesac\n\tcase $command in\n");
 	for (size_t i = 0; ctl_commands[i]; i++) {
 		if (!ctl_commands[i]->options)
 			continue;
@@ -199,19 +220,8 @@ static void bash(struct dp_buf *out)
 	}
 	dp_buf_puts(out, "\tesac\n\tif [[ $cur == -* ]]; then\n\t\twant=\"$options");
 	bash_options(out, ctl_global_options);
-	dp_buf_puts(out, "\" kind=\n"
-			 "\tfi\n"
-			 "\tif [[ $kind == studies ]]; then\n"
-			 "\t\twant=$(\"${COMP_WORDS[0]}\" \"${socket[@]}\" list -o name "
-			 "2>/dev/null)\n"
-			 "\telif [[ $kind == files ]]; then\n"
-			 "\t\tcompopt -o filenames 2>/dev/null\n"
-			 "\t\tmapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
-			 "\t\treturn\n"
-			 "\tfi\n"
-			 "\tmapfile -t COMPREPLY < <(compgen -W \"$want\" -- \"$cur\")\n"
-			 "}\n"
-			 "complete -F _dparetoctl dparetoctl\n");
+	dp_buf_puts(out, "\" kind=\n\tfi\n");
+	dp_buf_puts(out, bash_tail);
 }
 
 /* ---- zsh ---- */
@@ -280,30 +290,45 @@ static void zsh_argument(struct dp_buf *out, const struct ctl_command *c, enum k
 	dp_buf_putc(out, '\'');
 }
 
+static const char zsh_head[] =
+	"#compdef dparetoctl\n"
+	"# zsh completion for dparetoctl; use it with\n"
+	"#   source <(dparetoctl completion zsh)\n"
+	"_dparetoctl_studies() {\n"
+	"\tlocal -a names\n"
+	"\tnames=(${(f)\"$(dparetoctl list -o name 2>/dev/null)\"})\n"
+	"\tcompadd -a names\n"
+	"}\n"
+	"_dparetoctl_keys() {\n"
+	"\tlocal -a names\n"
+	"\tnames=(${(f)\"$(dparetoctl explain -o name 2>/dev/null)\"})\n"
+	"\tcompadd -a names\n"
+	"}\n"
+	"_dparetoctl() {\n"
+	"\tlocal context state line\n"
+	"\tlocal -a commands\n"
+	"\tcommands=(\n";
+
+/* Read as a function file the function runs, sourced it is registered. */
+static const char zsh_tail[] = "\t\tesac ;;\n"
+			       "\tesac\n"
+			       "}\n"
+			       "if [ \"$funcstack[1]\" = _dparetoctl ]; then\n"
+			       "\t_dparetoctl \"$@\"\n"
+			       "else\n"
+			       "\tcompdef _dparetoctl dparetoctl\n"
+			       "fi\n";
+
 static void zsh(struct dp_buf *out)
 {
-	dp_buf_puts(out, "#compdef dparetoctl\n"
-			 "# zsh completion for dparetoctl; use it with\n"
-			 "#   source <(dparetoctl completion zsh)\n"
-			 "_dparetoctl_studies() {\n"
-			 "\tlocal -a names\n"
-			 "\tnames=(${(f)\"$(dparetoctl list -o name 2>/dev/null)\"})\n"
-			 "\tcompadd -a names\n"
-			 "}\n"
-			 "_dparetoctl_keys() {\n"
-			 "\tlocal -a names\n"
-			 "\tnames=(${(f)\"$(dparetoctl explain -o name 2>/dev/null)\"})\n"
-			 "\tcompadd -a names\n"
-			 "}\n"
-			 "_dparetoctl() {\n"
-			 "\tlocal context state line\n"
-			 "\tlocal -a commands\n"
-			 "\tcommands=(\n");
-	for (size_t i = 0; ctl_commands[i]; i++) {
-		if (ctl_commands[i]->hidden)
+	const struct ctl_command *c;
+
+	dp_buf_puts(out, zsh_head);
+	for (size_t i = 0; (c = ctl_commands[i]) != NULL; i++) {
+		if (c->hidden)
 			continue;
-		dp_buf_printf(out, "\t\t'%s:", ctl_commands[i]->name);
-		quoted(out, ctl_commands[i]->summary, ":\\");
+		dp_buf_printf(out, "\t\t'%s:", c->name);
+		quoted(out, c->summary, ":\\");
 		dp_buf_puts(out, "'\n");
 	}
 	dp_buf_puts(out, "\t)\n\t_arguments -C");
@@ -313,9 +338,7 @@ static void zsh(struct dp_buf *out)
 			 "\tcommand) _describe command commands ;;\n"
 			 "\targuments)\n"
 			 "\t\tcase $words[1] in\n");
-	for (size_t i = 0; ctl_commands[i]; i++) {
-		const struct ctl_command *c = ctl_commands[i];
-
+	for (size_t i = 0; (c = ctl_commands[i]) != NULL; i++) {
 		if (c->hidden)
 			continue;
 		dp_buf_printf(out, "\t\t%s%s%s) _arguments", c->name, c->alias ? "|" : "",
@@ -326,14 +349,7 @@ static void zsh(struct dp_buf *out)
 		zsh_argument(out, c, other_kind(c), "*");
 		dp_buf_puts(out, " ;;\n");
 	}
-	dp_buf_puts(out, "\t\tesac ;;\n"
-			 "\tesac\n"
-			 "}\n"
-			 "if [ \"$funcstack[1]\" = _dparetoctl ]; then\n"
-			 "\t_dparetoctl \"$@\"\n"
-			 "else\n"
-			 "\tcompdef _dparetoctl dparetoctl\n"
-			 "fi\n");
+	dp_buf_puts(out, zsh_tail);
 }
 
 /* ---- fish ---- */

@@ -38,6 +38,7 @@ static const char *result_text(enum result r)
 	return r == OK ? "ok" : r == WARN ? "warn" : "fail";
 }
 
+DP_PRINTF(5, 6)
 static void note(struct doctor *d, enum result r, const char *what, const char *hint,
 		 const char *format, ...)
 {

@@ -2,6 +2,7 @@
  * the front. */
 #include "ctl/ctl.h"
 
+#include "journal/journal.h"
 #include "study/study.h"
 
 #include <errno.h>
@@ -13,6 +14,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -21,6 +23,7 @@ enum {
 	HELLO_MS = 1000,
 	CONTROL_FD = 3, /* where the daemon finds its end of the connection */
 	TWICE_US = 1000000,
+	PREDECESSOR_US = 5000000,
 	LOG_MAX = 64 << 20,
 	LAST_LINES = 10
 };
@@ -117,8 +120,7 @@ static int start_daemon(struct private *p, struct dp_err *err)
 	char *argv[16], fd_text[16];
 	int pair[2], n = 0, code;
 
-	p->log = dp_path_join(p->dir, "dparetod.log");
-	if (!socket_path || !p->log)
+	if (!socket_path)
 		ctl_die_nomem();
 	if (!program) {
 		free(socket_path);
@@ -257,6 +259,56 @@ static int greet(struct private *p, struct dp_err *err)
 	}
 }
 
+/* Does somebody else write the journal? After the death of an earlier dparetoctl its
+ * daemon still ends its trainers: that is waited for, for a while. */
+static bool wait_predecessor(struct private *p)
+{
+	struct dp_journal_options options = { 0 };
+	struct timespec pause = { .tv_nsec = 50000000 };
+	char *folder = dp_path_join(p->dir, "journal");
+	int64_t start = dp_mono_us();
+	struct dp_journal *j;
+	struct dp_err why;
+	bool busy = false;
+	int code;
+
+	if (!folder)
+		ctl_die_nomem();
+	for (;;) {
+		code = dp_journal_open(folder, &options, &j, &why);
+		if (code == DP_OK)
+			dp_journal_close(j);
+		if (code != DP_E_BUSY || ctl_interrupted ||
+		    dp_mono_us() - start > PREDECESSOR_US)
+			break;
+		if (!busy)
+			ctl_say(p->ctl, "another daemon uses %s; waiting for it to stop",
+				p->dir);
+		busy = true;
+		nanosleep(&pause, NULL);
+	}
+	free(folder);
+	return busy && code == DP_OK;
+}
+
+/* A daemon that answers: started, and once more if an earlier one had to end first. */
+static int open_daemon(struct private *p, struct dp_err *err)
+{
+	for (bool again = false;; again = true) {
+		int code = start_daemon(p, err);
+
+		if (code == DP_OK)
+			code = greet(p, err);
+		if (code != DP_E_NO_DAEMON)
+			return code;
+		code = daemon_gone(p, err);
+		dp_client_close(p->ctl->client);
+		p->ctl->client = NULL;
+		if (again || !wait_predecessor(p))
+			return code;
+	}
+}
+
 /* ---- the study ---- */
 
 static int submit(struct private *p, const struct ctl_study_file *file,
@@ -380,11 +432,8 @@ static int run_study(struct private *p, const struct ctl_study_file *file,
 		     struct dp_err *err)
 {
 	json_t *summary = NULL, *front = NULL, *failure = NULL;
-	int code = start_daemon(p, err);
+	int code = open_daemon(p, err);
 
-	if (code != DP_OK)
-		return code;
-	code = greet(p, err);
 	if (code == DP_OK)
 		code = submit(p, file, err);
 	if (code == DP_OK)
@@ -427,6 +476,9 @@ static int run(struct ctl *ctl, struct dp_err *err)
 	if (code == DP_OK)
 		code = find_folder(ctl, file.study->name, &p.dir, err);
 	if (code == DP_OK) {
+		p.log = dp_path_join(p.dir, "dparetod.log");
+		if (!p.log)
+			ctl_die_nomem();
 		ctl_catch_signals();
 		code = run_study(&p, &file, err);
 	}

@@ -66,14 +66,19 @@ static void print_people(struct ctl *ctl, const char *study, const json_t *trial
 	const json_t *last = json_array_get(
 		attempts, json_array_size(attempts) ? json_array_size(attempts) - 1 : 0);
 	const char *reason = dp_json_str(trial, "reason", NULL);
-	struct dp_buf pairs = DP_BUF_INIT;
+	struct dp_buf pairs = DP_BUF_INIT, why = DP_BUF_INIT;
 	char took[CTL_TEXT_LEN];
 
-	ctl_printf(ctl, "trial %" PRId64 " of '%s': %s%s%s%s\n",
+	if (reason) {
+		dp_buf_puts(&why, ": ");
+		ctl_clean(&why, reason); /* it may quote the trainer */
+	}
+	ctl_printf(ctl, "trial %" PRId64 " of '%s': %s%s%s\n",
 		   dp_json_int(trial, "trial", 0), study,
 		   dp_json_str(trial, "state", "?"),
 		   dp_json_bool(trial, "on_front", false) ? ", on the front" : "",
-		   reason ? ": " : "", reason ? reason : "");
+		   dp_buf_text(&why));
+	dp_buf_free(&why);
 	ctl_pairs(json_object_get(trial, "parameters"), &pairs);
 	ctl_printf(ctl, "  parameters  %s\n", dp_buf_text(&pairs));
 	dp_buf_clear(&pairs);

@@ -231,6 +231,8 @@ int ctl_width(const char *text);
  * Control characters become '?', so that no trainer's message can steer the
  * terminal. Returns the columns used. */
 int ctl_cut(struct dp_buf *out, const char *text, int columns, bool utf8);
+/* The same without a limit. */
+void ctl_clean(struct dp_buf *out, const char *text);
 /* "3m ago" for an ISO time of the protocol, "-" without one. */
 char *ctl_age(const char *iso, char out[CTL_TEXT_LEN]);
 /* "2026-03-01 12:00:03" in local time. */

@@ -145,6 +145,7 @@ static void draw(struct follow *f, bool last)
 
 /* ---- elsewhere ---- */
 
+DP_PRINTF(2, 3)
 static void say(struct follow *f, const char *format, ...)
 {
 	struct dp_buf line = DP_BUF_INIT;
@@ -161,7 +162,7 @@ static void say(struct follow *f, const char *format, ...)
 		ctl_die_nomem();
 	strftime(when, sizeof when, "%H:%M:%S", localtime_r(&now, &tm));
 	dp_buf_printf(&line, "%s ", when);
-	ctl_cut(&line, text, 100000, f->ctl->utf8);
+	ctl_clean(&line, text);
 	dp_buf_putc(&line, '\n');
 	free(text);
 	if (f->stream == stdout)

@@ -121,7 +121,7 @@ void ctl_say(struct ctl *ctl, const char *format, ...)
 	va_end(ap);
 	if (n < 0)
 		ctl_die_nomem();
-	ctl_cut(&line, text, 100000, ctl->utf8);
+	ctl_clean(&line, text);
 	fprintf(stderr, "%s\n", dp_buf_text(&line));
 	dp_buf_free(&line);
 	free(text);
@@ -139,13 +139,12 @@ void ctl_put_error(struct ctl *ctl, const struct dp_err *err)
 		json_decref(object);
 		return;
 	}
-	ctl_cut(&line, err->msg[0] ? err->msg : dp_code_text(err->code), 100000,
-		ctl->utf8);
+	ctl_clean(&line, err->msg[0] ? err->msg : dp_code_text(err->code));
 	fprintf(stderr, "%sdparetoctl:%s %s\n", ctl_style_on(CTL_BAD, color),
 		ctl_style_off(CTL_BAD, color), dp_buf_text(&line));
 	if (err->hint[0]) {
 		dp_buf_clear(&line);
-		ctl_cut(&line, err->hint, 100000, ctl->utf8);
+		ctl_clean(&line, err->hint);
 		fprintf(stderr, "hint: %s\n", dp_buf_text(&line));
 	}
 	dp_buf_free(&line);

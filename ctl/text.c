@@ -1,6 +1,7 @@
 /* text.c - values of the protocol as people read them. */
 #include "ctl/ctl.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,6 +73,11 @@ int ctl_cut(struct dp_buf *out, const char *text, int columns, bool utf8)
 		used += utf8 ? 1 : 3;
 	}
 	return used;
+}
+
+void ctl_clean(struct dp_buf *out, const char *text)
+{
+	ctl_cut(out, text, INT_MAX, true);
 }
 
 /* Seconds since 1970 of "2026-03-01T12:00:03.123456Z". */

@@ -21,6 +21,7 @@ struct view {
 };
 
 /* A line: the label, then what fits of the text. */
+DP_PRINTF(4, 5)
 static void put(struct view *v, enum ctl_style style, const char *label,
 		const char *format, ...)
 {
@@ -210,7 +211,7 @@ void ctl_study_view(struct dp_buf *out, const json_t *status, int columns, int r
 		shown = (size_t)(room > 1 ? room : 1);
 	if (nrunning > 0) {
 		blank(&v);
-		put(&v, CTL_BOLD, "running", "");
+		put(&v, CTL_BOLD, "running", "%s", "");
 	}
 	for (i = 0; i < shown; i++)
 		put_running(&v, json_array_get(running, i));
@@ -218,7 +219,7 @@ void ctl_study_view(struct dp_buf *out, const json_t *status, int columns, int r
 		put(&v, CTL_DIM, "", "and %zu more", nrunning - shown);
 	if (nfailures > 0) {
 		blank(&v);
-		put(&v, CTL_BOLD, "failures", "");
+		put(&v, CTL_BOLD, "failures", "%s", "");
 	}
 	for (i = 0; i < nfailures; i++)
 		put_failure(&v, json_array_get(failures, i));

@@ -4,15 +4,18 @@
 
 #include "base/fs.h"
 #include "base/num.h"
+#include "study/study.h"
 
-#include <libfyaml.h>
+#include <grp.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { CONFIG_MAX = 1 << 16 }; /* bytes of a configuration file */
+enum {
+	CONFIG_MAX = 1 << 16
+}; /* bytes of a configuration file */
 
 static const char *const level_words[] = { "error", "warn", "info", "debug", NULL };
 static const char *const policy_words[] = { "leave", "finish", "kill", NULL };
@@ -62,12 +65,14 @@ static bool set_max_clients(struct config *c, const char *s)
 
 static bool set_socket_group(struct config *c, const char *s)
 {
-	char *copy = strdup(s);
+	struct group *g = *s ? getgrnam(s) : NULL;
+	char *copy = g || !*s ? strdup(s) : NULL;
 
 	if (!copy)
 		return false;
 	free(c->socket_group);
 	c->socket_group = copy;
+	c->socket_gid = g ? g->gr_gid : (gid_t)-1;
 	return true;
 }
 
@@ -103,18 +108,20 @@ static bool set_stop_policy(struct config *c, const char *s)
 static const struct config_doc docs[] = {
 	{ "slots", "int, 1 to 4096", "number of cores",
 	  "Trainers that run at once, over all studies.", true },
-	{ "socket_group", "name of a group", "none",
+	{ "socket_group", "name of a group that exists", "none",
 	  "Members of this group may use the socket too; otherwise only the daemon's own "
 	  "user and root.",
 	  true },
 	{ "log_level", "error | warn | info | debug", "info",
 	  "How much is written to the log.", true },
 	{ "retention", "duration or forever", "forever",
-	  "How long the folders of ended attempts (logs, results as the trainer wrote them) "
+	  "How long the folders of ended attempts (logs, results as the trainer wrote "
+	  "them) "
 	  "are kept. The journal keeps every number for good.",
 	  true },
 	{ "disk_watermark", "size", "64M",
-	  "With less than this free below the state folder, nothing new is started.", true },
+	  "With less than this free below the state folder, nothing new is started.",
+	  true },
 	{ "stop_policy", "leave | finish | kill", "leave",
 	  "What SIGTERM does with running trainers: leave them to be adopted by the next "
 	  "daemon, finish them first, or kill them (their trials start again).",
@@ -125,7 +132,7 @@ static const struct config_doc docs[] = {
 
 /* In the order of docs[]. */
 static bool (*const setters[])(struct config *c, const char *value) = {
-	set_slots,	    set_socket_group, set_log_level,	set_retention,
+	set_slots,          set_socket_group, set_log_level,   set_retention,
 	set_disk_watermark, set_stop_policy,  set_max_clients,
 };
 _Static_assert(DP_COUNT(docs) == DP_COUNT(setters), "a setter a row");
@@ -141,6 +148,7 @@ void config_defaults(struct config *c)
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
 
 	*c = (struct config){ .slots = cores > 0 ? (unsigned)cores : 1,
+			      .socket_gid = (gid_t)-1,
 			      .log_level = LOG_INFO,
 			      .retention = INFINITY,
 			      .disk_watermark = 64u << 20,
@@ -164,77 +172,37 @@ int config_set(struct config *c, const char *name, const char *value, struct dp_
 			continue;
 		if (setters[i](c, value))
 			return DP_OK;
-		return dp_fail(err, DP_E_USAGE, "%s cannot be '%.80s'; it is %s", name, value,
-			       docs[i].type);
+		return dp_fail(err, DP_E_USAGE, "%s cannot be '%.80s'; it is %s", name,
+			       value, docs[i].type);
 	}
 	near = dp_nearest(name, names);
 	return dp_fail(err, DP_E_USAGE, "unknown option '%.80s'%s%s%s", name,
-		       near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+		       near ? "; did you mean '" : "", near ? near : "",
+		       near ? "'?" : "");
 }
 
-static int line_of(struct fy_node *n)
+static int set_option(void *config, const char *name, const char *value,
+		      struct dp_err *err)
 {
-	struct fy_token *t = fy_node_get_scalar_token(n);
-	const struct fy_mark *m = t ? fy_token_start_mark(t) : NULL;
-
-	return m ? m->line + 1 : 0;
-}
-
-/* Every row of the file; each mistake becomes a sentence in *bad. */
-static void read_rows(struct config *c, struct fy_node *root, const char *path,
-		      struct dp_buf *bad)
-{
-	struct fy_node_pair *pair;
-	void *iter = NULL;
-
-	while ((pair = fy_node_mapping_iterate(root, &iter)) != NULL) {
-		struct fy_node *k = fy_node_pair_key(pair), *v = fy_node_pair_value(pair);
-		const char *key = k ? fy_node_get_scalar0(k) : NULL;
-		const char *value = v ? fy_node_get_scalar0(v) : NULL;
-		struct dp_err err;
-
-		if (!key || !value)
-			dp_fail(&err, DP_E_USAGE, "each line is 'option: value'");
-		else if (config_set(c, key, value, &err) == DP_OK)
-			continue;
-		dp_buf_printf(bad, "%s%s:%d: %s", bad->len ? "; " : "", path,
-			      k ? line_of(k) : 0, err.msg);
-	}
+	return config_set(config, name, value, err);
 }
 
 int config_read(struct config *c, const char *path, struct dp_err *err)
 {
-	struct fy_diag_cfg output; /* nowhere: our sentence is enough */
-	struct fy_parse_cfg cfg = { .flags = FYPCF_QUIET };
-	struct dp_buf text = DP_BUF_INIT, bad = DP_BUF_INIT;
-	struct fy_document *doc = NULL;
-	struct fy_node *root;
+	struct dp_buf text = DP_BUF_INIT, told = DP_BUF_INIT;
+	struct dp_problems problems = { 0 };
 	int code = dp_read_file(path, CONFIG_MAX, &text, err);
 
-	if (code != DP_OK)
-		goto out;
-	fy_diag_cfg_default(&output);
-	output.fp = NULL;
-	output.output_fn = NULL;
-	cfg.diag = fy_diag_create(&output);
-	doc = fy_document_build_from_string(&cfg, dp_buf_text(&text), text.len);
-	root = doc ? fy_document_root(doc) : NULL;
-	if (!doc && strspn(dp_buf_text(&text), " \t\r\n") != text.len)
-		code = dp_fail(err, DP_E_INVALID, "%s is not YAML", path);
-	else if (root && !fy_node_is_mapping(root))
-		code = dp_fail(err, DP_E_INVALID, "%s: each line is 'option: value'", path);
-	else if (root)
-		read_rows(c, root, path, &bad);
-	if (code == DP_OK && bad.len) {
-		code = dp_fail(err, DP_E_INVALID, "%s", bad.data);
+	if (code == DP_OK)
+		code = dp_options_parse(dp_buf_text(&text), text.len, path, set_option, c,
+					&problems, err);
+	if (problems.count) {
+		dp_problems_text(&problems, path, dp_buf_text(&text), text.len, &told);
+		code = dp_fail(err, DP_E_INVALID, "%s", dp_buf_text(&told));
 		dp_hint(err, "dparetod(8) lists the options");
 	}
-out:
-	if (doc)
-		fy_document_destroy(doc);
-	if (cfg.diag)
-		fy_diag_destroy(cfg.diag);
+	dp_problems_free(&problems);
+	dp_buf_free(&told);
 	dp_buf_free(&text);
-	dp_buf_free(&bad);
 	return code;
 }

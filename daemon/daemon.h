@@ -15,9 +15,15 @@
 #include <sys/types.h>
 #include <uv.h>
 
-/* ---- log.c: lines with time, level and what they are about, on stderr or in a file ---- */
+/* ---- log.c: lines with time, level and what they are about, on stderr or in a file ----
+ */
 
-enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
+enum log_level {
+	LOG_ERROR,
+	LOG_WARN,
+	LOG_INFO,
+	LOG_DEBUG
+};
 
 struct logger {
 	enum log_level level;
@@ -31,11 +37,16 @@ void log_line(const struct logger *l, enum log_level level, const char *about,
 
 /* ---- config.c ---- */
 
-enum stop_policy { STOP_LEAVE, STOP_FINISH, STOP_KILL };
+enum stop_policy {
+	STOP_LEAVE,
+	STOP_FINISH,
+	STOP_KILL
+};
 
 struct config {
-	unsigned slots; /* trainers at once */
+	unsigned slots;     /* trainers at once */
 	char *socket_group; /* members may use the socket; "" or NULL: nobody else */
+	gid_t socket_gid;   /* its number; (gid_t)-1: none */
 	enum log_level log_level;
 	double retention; /* seconds that folders of ended attempts are kept; INFINITY */
 	uint64_t disk_watermark; /* bytes free below which nothing starts */
@@ -63,8 +74,8 @@ bool stop_policy_parse(const char *s, enum stop_policy *p);
  * as ended ---- */
 
 enum job_phase {
-	JOB_PLANNED, /* waits for its record to be durable */
-	JOB_RUNNING, /* its shim lives */
+	JOB_PLANNED,    /* waits for its record to be durable */
+	JOB_RUNNING,    /* its shim lives */
 	JOB_COLLECTING, /* its shim has ended; its files are being read */
 };
 
@@ -75,25 +86,25 @@ struct job {
 	struct job *next;
 	enum job_phase phase;
 	uint32_t study, trial, attempt;
-	int32_t run; /* DP_RUN_ALL or one run */
-	char *folder; /* absolute */
+	int32_t run;                  /* DP_RUN_ALL or one run */
+	char *folder;                 /* absolute */
 	char about[DP_NAME_MAX + 16]; /* "study/trial" for the log */
 
 	pid_t pid; /* of the shim; 0: none */
 	int pidfd;
-	bool child; /* ours to reap, not adopted */
+	bool child;      /* ours to reap, not adopted */
 	bool cancelling; /* TERM was sent to the shim */
 	int64_t started; /* microseconds */
-	uv_poll_t poll; /* on pidfd */
+	uv_poll_t poll;  /* on pidfd */
 
 	/* reading the result file, off the loop; one read at a time */
 	uv_work_t work;
 	bool reading; /* a worker thread has the fields below */
-	bool gone; /* the shim has ended: the next read is the last */
-	bool final; /* this read is the last */
+	bool gone;    /* the shim has ended: the next read is the last */
+	bool final;   /* this read is the last */
 	struct dp_result *result;
-	int64_t offset; /* bytes of result.jsonl given to `result` */
-	int not_read; /* why the file could not be read: an errno, or 0 */
+	int64_t offset;  /* bytes of result.jsonl given to `result` */
+	int not_read;    /* why the file could not be read: an errno, or 0 */
 	double progress; /* as last told; NaN */
 	struct dp_exit exit;
 };
@@ -190,7 +201,8 @@ void move_study(struct dpd *d, struct dp_study_state *s, enum dp_study_status to
 void sched_kick(struct dpd *d);
 void sched_init(struct dpd *d);
 /* Why no more of this study's trials are running, as a sentence; NULL if they are. */
-const char *sched_why_not(struct dpd *d, struct dp_study_state *s, char *out, size_t room);
+const char *sched_why_not(struct dpd *d, struct dp_study_state *s, char *out,
+			  size_t room);
 
 /* ---- trial.c: what follows from the end of an attempt ---- */
 
@@ -201,7 +213,8 @@ void attempt_close(struct dpd *d, struct job *j, enum dp_end end, bool counted,
 		   const char *why);
 /* The next run of the trial that needs an attempt (DP_RUN_ALL for all in one);
  * false if none does. */
-bool trial_next_run(const struct dp_study_state *s, const struct dp_trial *t, int32_t *run);
+bool trial_next_run(const struct dp_study_state *s, const struct dp_trial *t,
+		    int32_t *run);
 /* How many trials may still be proposed. */
 uint32_t study_proposals(const struct dp_study_state *s);
 bool study_time_over(const struct dp_study_state *s);
@@ -259,6 +272,8 @@ void housekeep_start(struct dpd *d);
 DP_MUSTCHECK int server_start(struct dpd *d, int systemd_fd, struct dp_err *err);
 DP_MUSTCHECK int server_add_fd(struct dpd *d, int fd, bool lifeline, struct dp_err *err);
 void server_stop(struct dpd *d);
+/* Gives the socket's file to socket_group, or back to our own. */
+void server_set_group(struct dpd *d);
 void server_drop_clients(struct dpd *d);
 /* Sends a reply once everything recorded so far is durable. Takes the reference. */
 void client_ok(struct dpd *d, uint64_t client, json_t *ok);
@@ -268,7 +283,8 @@ void client_poll_changes(struct dpd *d);
 /* A client waits until the study's version differs from `since`. */
 void client_wait(struct dpd *d, uint64_t client, uint32_t study, uint32_t since,
 		 int64_t timeout_us);
-void request_handle(struct dpd *d, uint64_t client, const char *verb, const json_t *request);
+void request_handle(struct dpd *d, uint64_t client, const char *verb,
+		    const json_t *request);
 /* Answers requests that wait for trainers to end. */
 void requests_poll(struct dpd *d);
 json_t *request_status(struct dpd *d, struct dp_study_state *s);

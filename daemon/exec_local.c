@@ -93,8 +93,8 @@ static int write_request(struct job *j, const struct dp_study_state *s,
 	for (uint32_t i = 0; i < r.nruns; i++)
 		r.seeds[i] = dp_run_seed(s->spec->seed, j->trial, r.runs[i]);
 	dp_request_text(&r, &text);
-	code = text.failed ? dp_fail(err, DP_E_NOMEM, "no memory for a request") :
-			     dp_write_file(path, text.data, text.len, false, err);
+	code = text.failed ? dp_fail(err, DP_E_NOMEM, "no memory for a request")
+			   : dp_write_file(path, text.data, text.len, false, err);
 out:
 	json_decref(r.parameters);
 	free(r.runs);
@@ -129,10 +129,11 @@ static bool has(char *const *list, const char *name_equals)
 static void environment(struct strings *env, const struct job *j,
 			const struct dp_study_state *s)
 {
-	static const char *const dropped[] = { "NOTIFY_SOCKET=", "LISTEN_*", "WATCHDOG_*",
-					       "DPARETO_REQUEST=", "DPARETO_RESULT=",
-					       "DPARETO_STUDY=", "DPARETO_TRIAL=",
-					       "DPARETO_ATTEMPT=", "DPARETO_STUDY_DIR=", NULL };
+	static const char *const dropped[] = { "NOTIFY_SOCKET=",     "LISTEN_*",
+					       "WATCHDOG_*",         "DPARETO_REQUEST=",
+					       "DPARETO_RESULT=",    "DPARETO_STUDY=",
+					       "DPARETO_TRIAL=",     "DPARETO_ATTEMPT=",
+					       "DPARETO_STUDY_DIR=", NULL };
 	char *const *own = s->spec->trainer.env;
 
 	for (char **e = environ; *e; e++) {
@@ -155,7 +156,8 @@ static void environment(struct strings *env, const struct job *j,
 		strings_add(env, "OMP_NUM_THREADS=1");
 }
 
-static void command(struct strings *argv, const struct job *j, const struct dp_study_state *s)
+static void command(struct strings *argv, const struct job *j,
+		    const struct dp_study_state *s)
 {
 	const struct dp_trainer *t = &s->spec->trainer;
 	char number[DP_NUM_LEN];
@@ -184,7 +186,8 @@ static void command(struct strings *argv, const struct job *j, const struct dp_s
 	strings_add(argv, "--");
 	/* a bare name: our own bin folder first, then the shim looks through PATH */
 	beside = strchr(t->argv[0], '/') ? NULL : dp_path_join(j->d->bin_dir, t->argv[0]);
-	if (beside && stat(beside, &st) == 0 && S_ISREG(st.st_mode) && access(beside, X_OK) == 0)
+	if (beside && stat(beside, &st) == 0 && S_ISREG(st.st_mode) &&
+	    access(beside, X_OK) == 0)
 		strings_add(argv, "%s", beside);
 	else
 		strings_add(argv, "%s", t->argv[0]);
@@ -234,7 +237,8 @@ static int start(struct job *j, struct dp_err *err)
 	if (!t)
 		return dp_fail(err, DP_E_NOT_FOUND, "the study is gone");
 	/* files of another life of this name must not be taken for this attempt's */
-	if (access(j->folder, F_OK) == 0 && (code = dp_remove_tree(j->folder, err)) != DP_OK)
+	if (access(j->folder, F_OK) == 0 &&
+	    (code = dp_remove_tree(j->folder, err)) != DP_OK)
 		return code;
 	code = dp_mkdirs(j->folder, 0755, err);
 	if (code == DP_OK)
@@ -243,8 +247,8 @@ static int start(struct job *j, struct dp_err *err)
 		return code;
 	command(&argv, j, s);
 	environment(&env, j, s);
-	code = argv.failed || env.failed ? dp_fail(err, DP_E_NOMEM, "no memory to start") :
-					   spawn_shim(j, argv.list, env.list, err);
+	code = argv.failed || env.failed ? dp_fail(err, DP_E_NOMEM, "no memory to start")
+					 : spawn_shim(j, argv.list, env.list, err);
 	strings_free(&argv);
 	strings_free(&env);
 	if (code != DP_OK)
@@ -309,8 +313,8 @@ static bool claimed_by_daemon(const char *claim)
 static int adopt(struct job *j, bool *never_started, struct dp_err *err)
 {
 	char *claim = dp_path_join(j->folder, "claim");
-	int code = claim ? dp_mkdirs(j->folder, 0755, err) :
-			   dp_fail(err, DP_E_NOMEM, "no memory to recover");
+	int code = claim ? dp_mkdirs(j->folder, 0755, err)
+			 : dp_fail(err, DP_E_NOMEM, "no memory to recover");
 
 	*never_started = false;
 	if (code != DP_OK)

@@ -15,7 +15,7 @@
 
 enum {
 	TICK_MS = 500,
-	DISK_TICKS = 4, /* every 2 s */
+	DISK_TICKS = 4,        /* every 2 s */
 	SWEEP_TICKS = 2 * 600, /* every 10 min, first after the first */
 };
 

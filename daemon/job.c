@@ -14,7 +14,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { EXIT_FILE_MAX = 64 << 10, READ_CHUNK = 64 << 10 };
+enum {
+	EXIT_FILE_MAX = 64 << 10,
+	READ_CHUNK = 64 << 10
+};
 
 char *study_folder(const struct dpd *d, const char *name)
 {
@@ -124,7 +127,8 @@ static void read_result(struct job *j)
 
 	j->not_read = 0;
 	if (fd < 0) {
-		/* a trainer that never reported has no file: that is the reader's finding */
+		/* a trainer that never reported has no file: that is the reader's finding
+		 */
 		j->not_read = path && chunk && errno != ENOENT ? errno : 0;
 		goto out;
 	}

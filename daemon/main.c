@@ -25,7 +25,14 @@ struct settings { /* what was said on the command line, beside the config option
 	int count;
 };
 
-enum { OPT_STATE = 256, OPT_SOCKET, OPT_CONFIG, OPT_LOG_FILE, OPT_CONTROL_FD, OPT_CONFIG_ROW };
+enum {
+	OPT_STATE = 256,
+	OPT_SOCKET,
+	OPT_CONFIG,
+	OPT_LOG_FILE,
+	OPT_CONTROL_FD,
+	OPT_CONFIG_ROW
+};
 
 static const struct option own_options[] = {
 	{ "state", required_argument, NULL, OPT_STATE },
@@ -45,18 +52,24 @@ static void print_help(void)
 	printf("usage: dparetod [options]\n\n"
 	       "Runs studies: proposes points, starts trainers, journals every result.\n"
 	       "Stays in the foreground and logs to stderr; dparetoctl controls it.\n\n"
-	       "  --state DIR          state folder (default: dpareto below $XDG_STATE_HOME,\n"
-	       "                       else /var/lib/dpareto for root, ~/.local/state/dpareto)\n"
-	       "  --socket PATH        control socket, or 'none' (default: dpareto/dparetod.sock\n"
-	       "                       below $XDG_RUNTIME_DIR, else below /run for root, else\n"
+	       "  --state DIR          state folder (default: dpareto below "
+	       "$XDG_STATE_HOME,\n"
+	       "                       else /var/lib/dpareto for root, "
+	       "~/.local/state/dpareto)\n"
+	       "  --socket PATH        control socket, or 'none' (default: "
+	       "dpareto/dparetod.sock\n"
+	       "                       below $XDG_RUNTIME_DIR, else below /run for root, "
+	       "else\n"
 	       "                       dparetod.sock in the default state folder)\n"
 	       "  --config FILE        configuration (YAML), read again on SIGHUP\n"
 	       "  --log-file FILE      append the log to FILE\n"
-	       "  --control-fd N       N is a connected socket that speaks the control protocol;\n"
+	       "  --control-fd N       N is a connected socket that speaks the control "
+	       "protocol;\n"
 	       "                       when it closes, the daemon stops\n"
 	       "  -h, --help           this text\n"
 	       "  -V, --version        version and formats\n\n"
-	       "Options that the configuration file knows too (there with '_' for '-'):\n");
+	       "Options that the configuration file knows too (there with '_' for "
+	       "'-'):\n");
 	for (size_t i = 0; i < n; i++) {
 		char flag[64];
 
@@ -66,12 +79,14 @@ static void print_help(void)
 		printf("  %-20s %s\n%23s(%s; default: %s)\n", flag, docs[i].help, "",
 		       docs[i].type, docs[i].otherwise);
 	}
-	printf("\nSignals: TERM and INT stop (see --stop-policy; a second one stops at once and\n"
+	printf("\nSignals: TERM and INT stop (see --stop-policy; a second one stops at "
+	       "once and\n"
 	       "leaves trainers running), HUP reads the configuration again.\n\n"
 	       "Examples:\n"
 	       "  dparetod                                   for yourself\n"
 	       "  dparetod --state /srv/dp --slots 8         eight trainers at once\n"
-	       "  dparetod --config /etc/dpareto.yaml        as a service; see systemd/\n");
+	       "  dparetod --config /etc/dpareto.yaml        as a service; see "
+	       "systemd/\n");
 }
 
 /* getopt's table: our own options and a row for each of the configuration's. */
@@ -129,8 +144,9 @@ static int parse_command_line(struct settings *s, int argc, char **argv)
 			break;
 		case OPT_CONTROL_FD:
 			if (!dp_int_parse(optarg, &fd) || fd < 3 || fd > 1 << 20) {
-				fprintf(stderr, "dparetod: --control-fd takes a descriptor, 3 "
-						"or above\n");
+				fprintf(stderr,
+					"dparetod: --control-fd takes a descriptor, 3 "
+					"or above\n");
 				code = 2;
 				goto out;
 			}
@@ -151,8 +167,10 @@ static int parse_command_line(struct settings *s, int argc, char **argv)
 		}
 	}
 	if (optind < argc) {
-		fprintf(stderr, "dparetod: unexpected '%s'; studies are submitted with "
-				"'dparetoctl submit'\nTry 'dparetod --help'.\n", argv[optind]);
+		fprintf(stderr,
+			"dparetod: unexpected '%s'; studies are submitted with "
+			"'dparetoctl submit'\nTry 'dparetod --help'.\n",
+			argv[optind]);
 		code = 2;
 	}
 out:
@@ -198,7 +216,8 @@ void daemon_reload(struct dpd *d, json_t *changed, json_t *ignored, struct dp_er
 
 	(void)ignored; /* every option of today can change while running */
 	if (load_config(&new, d->config_path, d->settings, err) != DP_OK) {
-		log_line(&d->log, LOG_ERROR, "", "configuration not reloaded: %s", err->msg);
+		log_line(&d->log, LOG_ERROR, "", "configuration not reloaded: %s",
+			 err->msg);
 		config_clear(&new);
 		return;
 	}
@@ -212,6 +231,7 @@ void daemon_reload(struct dpd *d, json_t *changed, json_t *ignored, struct dp_er
 	config_clear(old);
 	*old = new;
 	d->log.level = new.log_level;
+	server_set_group(d);
 	log_line(&d->log, LOG_INFO, "", "configuration reloaded, %zu options changed",
 		 json_array_size(changed));
 	sched_kick(d);
@@ -241,8 +261,8 @@ void daemon_stop(struct dpd *d, enum stop_policy policy, const char *why)
 	}
 	d->stopping = true;
 	d->stop_policy = policy;
-	log_line(&d->log, LOG_INFO, "", "stopping (%s), policy %s, %u trainers running", why,
-		 stop_policy_text(policy), d->njobs);
+	log_line(&d->log, LOG_INFO, "", "stopping (%s), policy %s, %u trainers running",
+		 why, stop_policy_text(policy), d->njobs);
 	notify_state("STOPPING=1");
 	server_stop(d);
 	for (struct job *j = d->jobs; j && policy == STOP_KILL; j = j->next)
@@ -295,7 +315,8 @@ static int find_folders(struct dpd *d, const struct settings *s, struct dp_err *
 	int code = DP_OK;
 
 	if (!state)
-		return dp_fail(err, DP_E_USAGE, "no home folder is known; name one with --state");
+		return dp_fail(err, DP_E_USAGE,
+			       "no home folder is known; name one with --state");
 	code = dp_mkdirs(state, 0700, err);
 	if (code == DP_OK)
 		d->state_dir = realpath(state, NULL);
@@ -309,7 +330,8 @@ static int find_folders(struct dpd *d, const struct settings *s, struct dp_err *
 	else
 		d->socket_path = s->socket ? strdup(s->socket) : dp_default_socket();
 	if (!d->state_dir || !d->shim)
-		return dp_fail(err, DP_E_FAILED, "cannot find the folder of dparetod itself");
+		return dp_fail(err, DP_E_FAILED,
+			       "cannot find the folder of dparetod itself");
 	if (access(d->shim, X_OK) != 0) {
 		dp_fail(err, DP_E_NOT_FOUND, "dpareto-shim is not at %s", d->shim);
 		return dp_hint(err, "install it beside dparetod");
@@ -365,8 +387,8 @@ static int open_journal(struct dpd *d, struct dp_err *err)
 		code = dp_journal_next_study(d->journal, &d->next_study, err);
 	if (code != DP_OK)
 		return code;
-	log_line(&d->log, LOG_INFO, "", "replayed %u studies in %.1f ms", d->state.nstudies,
-		 (double)(dp_mono_us() - began) / 1e3);
+	log_line(&d->log, LOG_INFO, "", "replayed %u studies in %.1f ms",
+		 d->state.nstudies, (double)(dp_mono_us() - began) / 1e3);
 	uv_async_init(&d->loop, &d->journal_async, on_journal);
 	d->journal_async.data = d;
 	return dp_journal_start(d->journal, wake_loop, &d->journal_async, err);
@@ -385,13 +407,13 @@ static int start(struct dpd *d, const struct settings *s, struct dp_err *err)
 	int code, systemd_fd = notify_socket();
 
 	/* order matters: state first, then what may change it, then who may ask */
+	watch_signal(d, &d->on_term, SIGTERM); /* heard once the loop runs */
+	watch_signal(d, &d->on_int, SIGINT);
+	watch_signal(d, &d->on_hup, SIGHUP);
 	code = open_journal(d, err);
 	if (code != DP_OK)
 		return code;
 	sched_init(d);
-	watch_signal(d, &d->on_term, SIGTERM);
-	watch_signal(d, &d->on_int, SIGINT);
-	watch_signal(d, &d->on_hup, SIGHUP);
 	housekeep_start(d);
 	recover(d);
 	code = server_start(d, systemd_fd, err);
@@ -403,9 +425,9 @@ static int start(struct dpd *d, const struct settings *s, struct dp_err *err)
 	if (watchdog)
 		uv_timer_start(&d->watchdog, on_watchdog, watchdog, watchdog);
 	sched_kick(d);
-	log_line(&d->log, LOG_INFO, "", "dparetod %s ready: %u slots, state in %s, socket %s",
-		 PACKAGE_VERSION, d->config.slots, d->state_dir,
-		 d->socket_path ? d->socket_path : "none");
+	log_line(&d->log, LOG_INFO, "",
+		 "dparetod %s ready: %u slots, state in %s, socket %s", PACKAGE_VERSION,
+		 d->config.slots, d->state_dir, d->socket_path ? d->socket_path : "none");
 	notify_state("READY=1");
 	return DP_OK;
 }

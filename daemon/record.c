@@ -30,7 +30,8 @@ void record(struct dpd *d, struct dp_study_state *s, struct dp_event *e)
 	/* the rest of this turn belongs to the same commit; the scheduler, kicked below,
 	 * lets it go */
 	dp_journal_hold(d->journal);
-	d->last_ticket = dp_journal_append(d->journal, e->study, e->seq, bytes.data, bytes.len);
+	d->last_ticket =
+		dp_journal_append(d->journal, e->study, e->seq, bytes.data, bytes.len);
 	if (d->last_ticket == 0) {
 		dp_fail(&err, DP_E_NOMEM, "no memory for the journal's queue");
 		give_up(d, &err);
@@ -67,10 +68,11 @@ void on_journal(uv_async_t *handle)
 	bool trouble = dp_journal_trouble(d->journal, &why);
 
 	if (trouble && !d->trouble)
-		log_line(&d->log, LOG_ERROR, "",
-			 "the journal cannot be written: %s; nothing starts until it can, "
-			 "trying again every second",
-			 why.msg);
+		log_line(
+			&d->log, LOG_ERROR, "",
+			"the journal cannot be written: %s; nothing starts until it can, "
+			"trying again every second",
+			why.msg);
 	if (!trouble && d->trouble)
 		log_line(&d->log, LOG_WARN, "", "the journal can be written again");
 	d->trouble = trouble;

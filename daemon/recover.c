@@ -14,8 +14,8 @@ static void adopted(struct dpd *d, struct dp_study_state *s, struct job *j)
 			      .attempt = j->attempt };
 
 	record(d, s, &e);
-	log_line(&d->log, LOG_INFO, j->about, "attempt %u still runs (process %d): adopted",
-		 j->attempt, (int)j->pid);
+	log_line(&d->log, LOG_INFO, j->about,
+		 "attempt %u still runs (process %d): adopted", j->attempt, (int)j->pid);
 	if (dp_study_trial(s, j->trial)->cancel_asked)
 		d->executor->cancel(j);
 }
@@ -28,8 +28,8 @@ static void recover_attempt(struct dpd *d, struct dp_study_state *s, struct dp_t
 	struct dp_err err;
 
 	if (!j) {
-		log_line(&d->log, LOG_ERROR, s->spec->name, "no memory to recover trial %u",
-			 t->number);
+		log_line(&d->log, LOG_ERROR, s->spec->name,
+			 "no memory to recover trial %u", t->number);
 		exit(1);
 	}
 	j->started = a->planned;

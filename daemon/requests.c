@@ -36,7 +36,9 @@ typedef int handler(struct request *r, json_t **ok, struct dp_err *err);
 
 /* ---- views that need the daemon's knowledge ---- */
 
-enum { ETA_TRIALS = 50 }; /* the newest so many say how long one takes */
+enum {
+	ETA_TRIALS = 50
+}; /* the newest so many say how long one takes */
 
 /* Seconds until the last evaluation ends, if the rest takes as long as the newest
  * ones did and this study gets the slots it may use. */
@@ -54,10 +56,13 @@ static json_t *eta(const struct dpd *d, const struct dp_study_state *s)
 		if (t->status < DP_TRIAL_OK || t->nattempts == 0)
 			continue;
 		for (uint32_t k = 0; k < t->nattempts; k++)
-			seconds += (double)(t->attempts[k].ended - t->attempts[k].planned) / 1e6;
+			seconds +=
+				(double)(t->attempts[k].ended - t->attempts[k].planned) /
+				1e6;
 		n++;
 	}
-	return n ? json_real(seconds / n * (s->evaluations - ended) / lanes) : json_null();
+	return n ? json_real(seconds / n * (s->evaluations - ended) / lanes)
+		 : json_null();
 }
 
 static json_t *summary(struct dpd *d, struct dp_study_state *s)
@@ -97,7 +102,8 @@ static json_t *running(struct dpd *d, struct dp_study_state *s)
 				  "run", run_json(j->run), "started",
 				  dp_view_time(j->started), "seconds",
 				  (double)(dp_now_us() - j->started) / 1e6, "progress",
-				  isnan(j->progress) ? json_null() : json_real(j->progress),
+				  isnan(j->progress) ? json_null()
+						     : json_real(j->progress),
 				  "parameters", dp_space_json(s->spec, t->x)));
 	}
 	return list;
@@ -114,7 +120,8 @@ static json_t *failure(struct dpd *d, struct dp_study_state *s, const struct dp_
 	return json_pack("{s:I, s:I, s:o, s:s, s:o, s:s?, s:s}", "trial",
 			 (json_int_t)t->number, "attempt", (json_int_t)a->number, "run",
 			 run_json(a->run), "end", dp_end_text(a->end), "time",
-			 dp_view_time(a->ended), "message", a->message, "directory", path);
+			 dp_view_time(a->ended), "message", a->message, "directory",
+			 path);
 }
 
 /* The newest failed attempts, newest trial first. */
@@ -155,17 +162,18 @@ static json_t *hello_json(struct dpd *d)
 
 	if (dp_journal_stat(d->journal, &st, NULL) != DP_OK)
 		st = (struct dp_journal_stat){ 0 };
-	return json_pack("{s:s, s:i, s:i, s:i, s:s, s:s?, s:i, s:i, s:o, s:I, s:{s:I, s:I}, "
-			 "s:s?, s:s, s:I}",
-			 "version", PACKAGE_VERSION, "protocol", DP_WIRE_VERSION,
-			 "journal_format", DP_JOURNAL_FORMAT, "pid", (int)getpid(),
-			 "state_dir", d->state_dir, "socket", d->socket_path, "slots",
-			 (int)d->config.slots, "busy", (int)d->njobs, "started",
-			 dp_view_time(d->started), "studies", (json_int_t)d->state.nstudies,
-			 "journal", "records", (json_int_t)st.records, "bytes",
-			 (json_int_t)st.bytes, "trouble", trouble ? why.msg : NULL,
-			 "stop_policy", stop_policy_text(d->config.stop_policy), "disk_free",
-			 (json_int_t)d->disk_free);
+	return json_pack(
+		"{s:s, s:i, s:i, s:i, s:s, s:s?, s:i, s:i, s:o, s:I, s:{s:I, s:I}, "
+		"s:s?, s:s, s:I}",
+		"version", PACKAGE_VERSION, "protocol", DP_WIRE_VERSION, "journal_format",
+		DP_JOURNAL_FORMAT, "pid", (int)getpid(), "state_dir", d->state_dir,
+		"socket", d->socket_path, "slots", (int)d->config.slots, "busy",
+		(int)d->njobs, "started", dp_view_time(d->started), "studies",
+		(json_int_t)d->state.nstudies, "journal", "records",
+		(json_int_t)st.records, "bytes", (json_int_t)st.bytes, "trouble",
+		trouble ? why.msg : NULL, "stop_policy",
+		stop_policy_text(d->config.stop_policy), "disk_free",
+		(json_int_t)d->disk_free);
 }
 
 /* ---- verbs ---- */
@@ -196,8 +204,8 @@ static int do_list(struct request *r, json_t **ok, struct dp_err *err)
 static int do_status(struct request *r, json_t **ok, struct dp_err *err)
 {
 	(void)err;
-	*ok = r->study ? request_status(r->d, r->study) :
-			 json_pack("{s:o, s:o}", "daemon", hello_json(r->d), "studies",
+	*ok = r->study ? request_status(r->d, r->study)
+		       : json_pack("{s:o, s:o}", "daemon", hello_json(r->d), "studies",
 				   summaries(r->d));
 	return DP_OK;
 }
@@ -237,7 +245,8 @@ static int resubmitted(struct request *r, struct dp_study_state *s, const char *
 			       "('dparetoctl delete %s')",
 			       s->spec->name);
 	}
-	*ok = json_pack("{s:o, s:b, s:[]}", "study", summary(r->d, s), "new", 0, "warnings");
+	*ok = json_pack("{s:o, s:b, s:[]}", "study", summary(r->d, s), "new", 0,
+			"warnings");
 	return DP_OK;
 }
 
@@ -249,12 +258,14 @@ static int do_submit(struct request *r, json_t **ok, struct dp_err *err)
 	const char *dir = dp_json_str(r->json, "dir", NULL);
 	struct dp_problems problems = { 0 };
 	struct dp_study *spec = NULL;
-	struct dp_event e = { .type = DP_EV_STUDY_CREATED, .text = text, .path = path,
-			      .dir = dir };
+	struct dp_event e = {
+		.type = DP_EV_STUDY_CREATED, .text = text, .path = path, .dir = dir
+	};
 	int code;
 
 	if (!text || !dir || dir[0] != '/')
-		return dp_fail(err, DP_E_PROTOCOL, "submit needs 'text' and an absolute 'dir'");
+		return dp_fail(err, DP_E_PROTOCOL,
+			       "submit needs 'text' and an absolute 'dir'");
 	code = dp_study_parse(text, strlen(text), path, dir, &spec, &problems, err);
 	if (code == DP_OK)
 		code = dp_propose_check(spec, err);
@@ -267,8 +278,8 @@ static int do_submit(struct request *r, json_t **ok, struct dp_err *err)
 		}
 	}
 	if (d->state.nstudies >= STUDIES_MAX) {
-		code = dp_fail(err, DP_E_LIMIT, "there are %d studies already; delete some",
-			       STUDIES_MAX);
+		code = dp_fail(err, DP_E_LIMIT,
+			       "there are %d studies already; delete some", STUDIES_MAX);
 		goto out;
 	}
 	e.name = spec->name;
@@ -276,8 +287,8 @@ static int do_submit(struct request *r, json_t **ok, struct dp_err *err)
 	record(d, NULL, &e);
 	log_line(&d->log, LOG_INFO, spec->name, "submitted from %s", path);
 	*ok = json_pack("{s:o, s:b, s:o}", "study",
-			summary(d, dp_state_by_id(&d->state, e.study)), "new", 1, "warnings",
-			warnings(&problems));
+			summary(d, dp_state_by_id(&d->state, e.study)), "new", 1,
+			"warnings", warnings(&problems));
 out:
 	dp_problems_free(&problems);
 	dp_study_free(spec);
@@ -295,9 +306,9 @@ static int do_pause(struct request *r, json_t **ok, struct dp_err *err)
 	if (r->study->status == DP_STUDY_RUNNING)
 		move_study(r->d, r->study, DP_STUDY_PAUSED, false, "paused by request");
 	else if (r->study->status != DP_STUDY_PAUSED)
-		return dp_fail(err, DP_E_INVALID, "study '%s' is %s, so it cannot be paused",
-			       r->study->spec->name,
-			       dp_study_status_text(r->study->status));
+		return dp_fail(
+			err, DP_E_INVALID, "study '%s' is %s, so it cannot be paused",
+			r->study->spec->name, dp_study_status_text(r->study->status));
 	return study_reply(r, ok);
 }
 
@@ -309,9 +320,11 @@ static int do_resume(struct request *r, json_t **ok, struct dp_err *err)
 	if (s->status == DP_STUDY_RUNNING)
 		return study_reply(r, ok);
 	if (s->status != DP_STUDY_PAUSED && !more) {
-		dp_fail(err, DP_E_INVALID, "study '%s' is %s: all %u evaluations are made",
-			s->spec->name, dp_study_status_text(s->status), s->evaluations);
-		return dp_hint(err, "raise its budget with 'dparetoctl set %s evaluations=N'",
+		dp_fail(err, DP_E_INVALID,
+			"study '%s' is %s: all %u evaluations are made", s->spec->name,
+			dp_study_status_text(s->status), s->evaluations);
+		return dp_hint(err,
+			       "raise its budget with 'dparetoctl set %s evaluations=N'",
 			       s->spec->name);
 	}
 	move_study(r->d, s, DP_STUDY_RUNNING, false, NULL);
@@ -348,7 +361,8 @@ static int amend_field(const json_t *json, const char *key, int64_t lo, int64_t 
 	*out = NAN;
 	if (!v)
 		return DP_OK;
-	if (!json_is_integer(v) || json_integer_value(v) < lo || json_integer_value(v) > hi)
+	if (!json_is_integer(v) || json_integer_value(v) < lo ||
+	    json_integer_value(v) > hi)
 		return dp_fail(err, DP_E_INVALID,
 			       "%s must be a whole number from %lld to %lld", key,
 			       (long long)lo, (long long)hi);
@@ -360,13 +374,15 @@ static int do_set(struct request *r, json_t **ok, struct dp_err *err)
 {
 	struct dp_study_state *s = r->study;
 	struct dp_event e = { .type = DP_EV_STUDY_AMENDED };
-	int code = amend_field(r->json, "evaluations", 1, DP_EVALUATIONS_MAX, &e.evaluations,
-			       err);
+	int code = amend_field(r->json, "evaluations", 1, DP_EVALUATIONS_MAX,
+			       &e.evaluations, err);
 
 	if (code == DP_OK)
-		code = amend_field(r->json, "parallel", 1, DP_PARALLEL_MAX, &e.parallel, err);
+		code = amend_field(r->json, "parallel", 1, DP_PARALLEL_MAX, &e.parallel,
+				   err);
 	if (code == DP_OK)
-		code = amend_field(r->json, "priority", -1000000, 1000000, &e.priority, err);
+		code = amend_field(r->json, "priority", -1000000, 1000000, &e.priority,
+				   err);
 	if (code != DP_OK)
 		return code;
 	if (isnan(e.evaluations) && isnan(e.parallel) && isnan(e.priority)) {
@@ -475,12 +491,15 @@ static int do_delete(struct request *r, json_t **ok, struct dp_err *err)
 
 	if (s->open && !dp_json_bool(r->json, "now", false)) {
 		dp_fail(err, DP_E_BUSY, "%u of its trainers still run", s->open);
-		return dp_hint(err, "wait for them, or end them with 'dparetoctl delete --now'");
+		return dp_hint(
+			err, "wait for them, or end them with 'dparetoctl delete --now'");
 	}
 	x = malloc(sizeof *x);
 	if (!x)
 		return dp_fail(err, DP_E_NOMEM, "out of memory");
-	*x = (struct deletion){ .next = d->deletions, .study = s->id, .client = r->client };
+	*x = (struct deletion){ .next = d->deletions,
+				.study = s->id,
+				.client = r->client };
 	d->deletions = x;
 	if (s->status == DP_STUDY_RUNNING || s->status == DP_STUDY_PAUSED)
 		move_study(d, s, DP_STUDY_STOPPED, false, "being deleted");
@@ -535,7 +554,8 @@ static int find_trial(struct request *r, struct dp_trial **t, struct dp_err *err
 	if (r->study->ntrials == 0)
 		return dp_fail(err, DP_E_NOT_FOUND, "study '%s' has no trials yet",
 			       r->study->spec->name);
-	return dp_fail(err, DP_E_NOT_FOUND, "study '%s' has no trial %lld; it has 0 to %u",
+	return dp_fail(err, DP_E_NOT_FOUND,
+		       "study '%s' has no trial %lld; it has 0 to %u",
 		       r->study->spec->name, (long long)n, r->study->ntrials - 1);
 }
 
@@ -566,9 +586,10 @@ static int do_retry(struct request *r, json_t **ok, struct dp_err *err)
 	if (code != DP_OK)
 		return code;
 	if (t->status != DP_TRIAL_FAILED && t->status != DP_TRIAL_CANCELLED)
-		return dp_fail(err, DP_E_INVALID,
-			       "trial %u is %s; only failed or cancelled trials can be retried",
-			       t->number, dp_trial_status_text(t->status));
+		return dp_fail(
+			err, DP_E_INVALID,
+			"trial %u is %s; only failed or cancelled trials can be retried",
+			t->number, dp_trial_status_text(t->status));
 	e.trial = t->number;
 	record(r->d, s, &e);
 	if (s->status == DP_STUDY_FINISHED || s->status == DP_STUDY_FAILED)
@@ -585,8 +606,8 @@ static int do_cancel(struct request *r, json_t **ok, struct dp_err *err)
 	if (code != DP_OK)
 		return code;
 	if (t->status >= DP_TRIAL_OK)
-		return dp_fail(err, DP_E_INVALID, "trial %u has ended: it is %s", t->number,
-			       dp_trial_status_text(t->status));
+		return dp_fail(err, DP_E_INVALID, "trial %u has ended: it is %s",
+			       t->number, dp_trial_status_text(t->status));
 	if (!t->cancel_asked)
 		trial_cancel(r->d, r->study, t);
 	return trial_reply(r, t, ok);
@@ -624,8 +645,8 @@ static int do_shutdown(struct request *r, json_t **ok, struct dp_err *err)
 		return dp_fail(err, DP_E_NOMEM, "out of memory");
 	if (!stop_policy_parse(text, p)) {
 		free(p);
-		return dp_fail(err, DP_E_INVALID, "policy is leave, finish or kill, not '%.40s'",
-			       text);
+		return dp_fail(err, DP_E_INVALID,
+			       "policy is leave, finish or kill, not '%.40s'", text);
 	}
 	client_ok(r->d, r->client, json_pack("{s:s}", "policy", text));
 	after_commit(r->d, stop_after_reply, p);
@@ -633,46 +654,82 @@ static int do_shutdown(struct request *r, json_t **ok, struct dp_err *err)
 	return DP_OK;
 }
 
-enum needs { NOTHING, A_STUDY, MAYBE_A_STUDY };
+/* Fields by type; which of them a verb looks at is its own business, but none may
+ * have the wrong type. */
+static const struct {
+	const char *name;
+	json_type type; /* JSON_TRUE stands for both truth values */
+} fields[] = {
+	{ "study", JSON_STRING },       { "text", JSON_STRING },
+	{ "path", JSON_STRING },        { "dir", JSON_STRING },
+	{ "state", JSON_STRING },       { "policy", JSON_STRING },
+	{ "trial", JSON_INTEGER },      { "from", JSON_INTEGER },
+	{ "limit", JSON_INTEGER },      { "since", JSON_INTEGER },
+	{ "timeout_ms", JSON_INTEGER }, { "evaluations", JSON_INTEGER },
+	{ "parallel", JSON_INTEGER },   { "priority", JSON_INTEGER },
+	{ "now", JSON_TRUE },           { "full", JSON_TRUE },
+};
+
+static int check_fields(const json_t *json, struct dp_err *err)
+{
+	for (size_t i = 0; i < DP_COUNT(fields); i++) {
+		const json_t *v = json_object_get(json, fields[i].name);
+
+		if (!v || json_typeof(v) == fields[i].type ||
+		    (json_is_false(v) && fields[i].type == JSON_TRUE))
+			continue;
+		return dp_fail(err, DP_E_PROTOCOL, "'%s' must be %s", fields[i].name,
+			       fields[i].type == JSON_STRING    ? "a text"
+			       : fields[i].type == JSON_INTEGER ? "a whole number"
+								: "true or false");
+	}
+	return DP_OK;
+}
+
+enum needs {
+	NOTHING,
+	A_STUDY,
+	MAYBE_A_STUDY
+};
 
 static const struct {
 	const char *verb;
 	enum needs needs;
 	handler *fn;
 } verbs[] = {
-	{ "hello", NOTHING, do_hello },	    { "submit", NOTHING, do_submit },
-	{ "list", NOTHING, do_list },	    { "status", MAYBE_A_STUDY, do_status },
-	{ "changes", A_STUDY, do_changes }, { "pause", A_STUDY, do_pause },
-	{ "resume", A_STUDY, do_resume },   { "stop", A_STUDY, do_stop },
-	{ "set", A_STUDY, do_set },	    { "delete", A_STUDY, do_delete },
-	{ "front", A_STUDY, do_front },	    { "trials", A_STUDY, do_trials },
-	{ "trial", A_STUDY, do_trial },	    { "retry", A_STUDY, do_retry },
-	{ "cancel", A_STUDY, do_cancel },   { "reload", NOTHING, do_reload },
+	{ "hello", NOTHING, do_hello },       { "submit", NOTHING, do_submit },
+	{ "list", NOTHING, do_list },         { "status", MAYBE_A_STUDY, do_status },
+	{ "changes", A_STUDY, do_changes },   { "pause", A_STUDY, do_pause },
+	{ "resume", A_STUDY, do_resume },     { "stop", A_STUDY, do_stop },
+	{ "set", A_STUDY, do_set },           { "delete", A_STUDY, do_delete },
+	{ "front", A_STUDY, do_front },       { "trials", A_STUDY, do_trials },
+	{ "trial", A_STUDY, do_trial },       { "retry", A_STUDY, do_retry },
+	{ "cancel", A_STUDY, do_cancel },     { "reload", NOTHING, do_reload },
 	{ "shutdown", NOTHING, do_shutdown },
 };
 
 static int dispatch(struct request *r, const char *verb, json_t **ok, struct dp_err *err)
 {
 	const char *selector = dp_json_str(r->json, "study", NULL);
-	int code;
+	int code = check_fields(r->json, err);
 
-	for (size_t i = 0; i < DP_COUNT(verbs); i++) {
+	for (size_t i = 0; code == DP_OK && i < DP_COUNT(verbs); i++) {
 		if (strcmp(verbs[i].verb, verb) != 0)
 			continue;
 		if (verbs[i].needs == A_STUDY && !selector)
 			return dp_fail(err, DP_E_PROTOCOL, "'%s' needs a study", verb);
-		if (verbs[i].needs != NOTHING && selector) {
+		if (verbs[i].needs != NOTHING && selector)
 			code = dp_state_find(&r->d->state, selector, &r->study, err);
-			if (code != DP_OK)
-				return code;
-		}
-		return verbs[i].fn(r, ok, err);
+		return code == DP_OK ? verbs[i].fn(r, ok, err) : code;
 	}
+	if (code != DP_OK)
+		return code;
 	dp_fail(err, DP_E_PROTOCOL, "this daemon does not know '%.40s'", verb);
 	return dp_hint(err, "it is version %s; is dparetoctl newer?", PACKAGE_VERSION);
 }
 
-void request_handle(struct dpd *d, uint64_t client, const char *verb, const json_t *request)
+void request_handle(struct dpd *d, uint64_t client, const char *verb,
+		    const json_t *request)
 {
 	struct request r = { .d = d, .client = client, .json = request };
 	json_t *ok = NULL;

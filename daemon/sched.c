@@ -88,7 +88,8 @@ static void start_job(struct dpd *d, void *arg)
 		return;
 	}
 	if (t->cancel_asked) {
-		attempt_close(d, j, DP_END_CANCELLED, true, "cancelled before it started");
+		attempt_close(d, j, DP_END_CANCELLED, true,
+			      "cancelled before it started");
 		return;
 	}
 	code = d->executor->start(j, &err);
@@ -144,7 +145,8 @@ static void launch(struct dpd *d, struct dp_study_state *s, struct task *task)
 static void schedule(struct dpd *d)
 {
 	drop_backoffs(d, dp_mono_us());
-	while (!d->stopping && !d->trouble && !d->disk_low && d->njobs < d->config.slots) {
+	while (!d->stopping && !d->trouble && !d->disk_low &&
+	       d->njobs < d->config.slots) {
 		struct dp_study_state *best = NULL;
 		struct task task = { 0 }, chosen = { 0 };
 

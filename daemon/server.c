@@ -6,7 +6,6 @@
 #include "wire/wire.h"
 
 #include <errno.h>
-#include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +16,6 @@
 
 enum {
 	READ_ROOM = 64 << 10,
-	OUT_MAX = 512 << 20, /* unread replies of one client, then it is dropped */
 };
 
 struct client {
@@ -27,9 +25,12 @@ struct client {
 	uv_pipe_t pipe;
 	struct dp_buf in;
 	size_t scanned; /* bytes of `in` that hold no newline */
-	bool answering; /* one request at a time: its reply is on its way */
-	bool handling; /* lines are being taken from `in` further up the stack */
-	bool hang_up; /* close once the reply is written */
+	bool answering; /* one request at a time, until its reply is written: what a
+			 * client does not read cannot pile up */
+	bool paused;    /* not reading: it has sent more than is good for it */
+	bool ended;     /* it will send no more */
+	bool handling;  /* lines are being taken from `in` further up the stack */
+	bool hang_up;   /* close once the reply is written */
 	bool closing;
 	bool lifeline;
 	uint64_t ticket; /* the journal's newest when the request came */
@@ -40,6 +41,8 @@ struct client {
 };
 
 static void take_lines(struct client *c);
+static void on_alloc(uv_handle_t *h, size_t suggested, uv_buf_t *buf);
+static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf);
 
 static struct client *by_id(struct dpd *d, uint64_t id)
 {
@@ -95,9 +98,14 @@ static void on_written(uv_write_t *w, int status)
 	struct reply *r = w->data;
 	struct client *c = by_id(r->d, r->client);
 
-	if (c && (status < 0 || c->hang_up))
-		client_close(c);
 	reply_free(r);
+	if (!c)
+		return;
+	c->answering = false;
+	if (status < 0 || c->hang_up)
+		client_close(c);
+	else
+		take_lines(c);
 }
 
 static void send_reply(struct dpd *d, void *arg)
@@ -106,15 +114,11 @@ static void send_reply(struct dpd *d, void *arg)
 	struct client *c = by_id(d, r->client);
 	uv_buf_t b = uv_buf_init(r->text.data, (unsigned)r->text.len);
 
-	if (!c || uv_stream_get_write_queue_size((uv_stream_t *)&c->pipe) > OUT_MAX ||
-	    uv_write(&r->write, (uv_stream_t *)&c->pipe, &b, 1, on_written) != 0) {
+	if (!c || uv_write(&r->write, (uv_stream_t *)&c->pipe, &b, 1, on_written) != 0) {
 		if (c)
 			client_close(c);
 		reply_free(r);
-		return;
 	}
-	c->answering = false;
-	take_lines(c);
 }
 
 /* What only looks is answered even while the journal cannot be written: a person
@@ -250,11 +254,19 @@ static void take_lines(struct client *c)
 		c->scanned = 0;
 	}
 	c->handling = false;
-	if (!c->closing && !c->hang_up && c->scanned > DP_WIRE_REQUEST_MAX) {
+	if (c->closing || c->hang_up || c->answering)
+		return;
+	if (c->scanned > DP_WIRE_REQUEST_MAX) {
 		dp_fail(&err, DP_E_LIMIT, "a request may have at most %d bytes",
 			DP_WIRE_REQUEST_MAX);
-		c->hang_up = true;
+		c->hang_up = c->answering = true;
+		c->ticket = c->d->last_ticket;
 		client_error(c->d, c->id, &err);
+	} else if (c->ended) {
+		client_close(c);
+	} else if (c->paused) {
+		c->paused = false;
+		uv_read_start((uv_stream_t *)&c->pipe, on_alloc, on_read);
 	}
 }
 
@@ -271,15 +283,19 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 	struct client *c = stream->data;
 
 	if (n > 0 && !c->hang_up) {
-		/* a client that sends on while it is not served may fill one request */
-		if (c->in.len + (size_t)n > 2 * (size_t)DP_WIRE_REQUEST_MAX)
-			client_close(c);
-		else
-			dp_buf_add(&c->in, buf->base, (size_t)n);
+		dp_buf_add(&c->in, buf->base, (size_t)n);
 		take_lines(c);
+		if (c->in.len > DP_WIRE_REQUEST_MAX && c->answering && !c->closing) {
+			c->paused = true;
+			uv_read_stop(stream);
+		}
 	}
 	free(buf->base);
-	if (n < 0)
+	if (n >= 0)
+		return;
+	c->ended = true;
+	/* one that closed only its own side still gets the answers it asked for */
+	if (n != UV_EOF || !c->answering || c->waiting || c->lifeline)
 		client_close(c);
 }
 
@@ -303,17 +319,15 @@ static bool in_group(int fd, const struct ucred *peer, gid_t gid)
 /* Same user, root, or a member of socket_group. */
 static bool may_speak(struct dpd *d, int fd)
 {
-	const char *group = d->config.socket_group;
+	gid_t gid = d->config.socket_gid;
 	struct ucred peer;
 	socklen_t len = sizeof peer;
-	struct group *g;
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) != 0)
 		return false;
 	if (peer.uid == geteuid() || peer.uid == 0)
 		return true;
-	g = group && *group ? getgrnam(group) : NULL;
-	return g && in_group(fd, &peer, g->gr_gid);
+	return gid != (gid_t)-1 && in_group(fd, &peer, gid);
 }
 
 /* Refuses a new connection with a sentence. */
@@ -323,7 +337,7 @@ static void refuse(struct client *c, int code, const char *why, const char *hint
 
 	dp_fail(&err, code, "%s", why);
 	dp_hint(&err, "%s", hint);
-	c->hang_up = true;
+	c->hang_up = c->answering = true;
 	c->ticket = c->d->last_ticket;
 	client_error(c->d, c->id, &err);
 }
@@ -361,7 +375,8 @@ static void on_connection(uv_stream_t *server, int status)
 		refuse(c, DP_E_DENIED, "this daemon is not yours to control",
 		       "ask its owner for membership in its socket_group");
 	else if (d->nclients > d->config.max_clients)
-		refuse(c, DP_E_BUSY, "too many connections (max_clients)", "try again later");
+		refuse(c, DP_E_BUSY, "too many connections (max_clients)",
+		       "try again later");
 	uv_read_start((uv_stream_t *)&c->pipe, on_alloc, on_read);
 }
 
@@ -374,7 +389,8 @@ int server_add_fd(struct dpd *d, int fd, bool lifeline, struct dp_err *err)
 	if (uv_pipe_open(&c->pipe, fd) != 0 ||
 	    uv_read_start((uv_stream_t *)&c->pipe, on_alloc, on_read) != 0) {
 		client_close(c);
-		return dp_fail(err, DP_E_USAGE, "descriptor %d is not a connected socket", fd);
+		return dp_fail(err, DP_E_USAGE, "descriptor %d is not a connected socket",
+			       fd);
 	}
 	c->lifeline = lifeline;
 	return DP_OK;
@@ -395,14 +411,13 @@ static bool alive(const struct sockaddr_un *a)
 static int bind_socket(struct dpd *d, int *out, struct dp_err *err)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
-	const char *group = d->config.socket_group;
-	struct group *g = group && *group ? getgrnam(group) : NULL;
 	struct stat st;
 	char *dir;
 	int fd, code;
 
 	if (strlen(d->socket_path) > DP_WIRE_PATH_MAX) {
-		dp_fail(err, DP_E_LIMIT, "the socket's path has %zu bytes, %d are possible: %s",
+		dp_fail(err, DP_E_LIMIT,
+			"the socket's path has %zu bytes, %d are possible: %s",
 			strlen(d->socket_path), DP_WIRE_PATH_MAX, d->socket_path);
 		return dp_hint(err, "name a shorter one with --socket");
 	}
@@ -423,21 +438,29 @@ static int bind_socket(struct dpd *d, int *out, struct dp_err *err)
 		return dp_hint(err, "stop it, or name another socket with --socket");
 	}
 	if (lstat(d->socket_path, &st) == 0 && !S_ISSOCK(st.st_mode))
-		return dp_fail(err, DP_E_EXISTS, "%s exists and is not a socket", d->socket_path);
+		return dp_fail(err, DP_E_EXISTS, "%s exists and is not a socket",
+			       d->socket_path);
 	unlink(d->socket_path);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0 || bind(fd, (struct sockaddr *)&a, sizeof a) != 0) {
-		code = dp_fail_errno(err, errno, "cannot make the socket %s", d->socket_path);
+		code = dp_fail_errno(err, errno, "cannot make the socket %s",
+				     d->socket_path);
 		if (fd >= 0)
 			close(fd);
 		return code;
 	}
 	chmod(d->socket_path, 0660);
-	if (g && chown(d->socket_path, (uid_t)-1, g->gr_gid) != 0)
-		log_line(&d->log, LOG_WARN, "", "cannot give the socket to group %s: %s", group,
-			 strerror(errno));
 	*out = fd;
 	return DP_OK;
+}
+
+void server_set_group(struct dpd *d)
+{
+	gid_t gid = d->config.socket_gid == (gid_t)-1 ? getegid() : d->config.socket_gid;
+
+	if (d->listening && chown(d->socket_path, (uid_t)-1, gid) != 0)
+		log_line(&d->log, LOG_WARN, "", "cannot give the socket to group %u: %s",
+			 (unsigned)gid, strerror(errno));
 }
 
 int server_start(struct dpd *d, int systemd_fd, struct dp_err *err)
@@ -450,7 +473,8 @@ int server_start(struct dpd *d, int systemd_fd, struct dp_err *err)
 		code = bind_socket(d, &fd, err);
 	if (code != DP_OK)
 		return code;
-	d->listening = systemd_fd < 0; /* a socket of systemd's is not ours to remove */
+	d->listening = systemd_fd < 0; /* a socket of systemd's is not ours to change */
+	server_set_group(d);
 	d->listener_open = true;
 	uv_pipe_init(&d->loop, &d->listener, 0);
 	d->listener.data = d;
@@ -458,7 +482,8 @@ int server_start(struct dpd *d, int systemd_fd, struct dp_err *err)
 	if (rc == 0)
 		rc = uv_listen((uv_stream_t *)&d->listener, 128, on_connection);
 	if (rc != 0)
-		return dp_fail(err, DP_E_IO, "cannot listen at %s: %s", d->socket_path,
+		return dp_fail(err, DP_E_IO, "cannot listen at %s: %s",
+			       systemd_fd < 0 ? d->socket_path : "systemd's socket",
 			       uv_strerror(rc));
 	return DP_OK;
 }

@@ -46,7 +46,8 @@ static bool all_runs_known(const struct dp_study_state *s, const struct dp_trial
 
 /* How the trial stands: its final state, or DP_TRIAL_WAITING while it needs more
  * attempts. *cause is the attempt that decided, or NULL. */
-static enum dp_trial_status verdict(const struct dp_study_state *s, const struct dp_trial *t,
+static enum dp_trial_status verdict(const struct dp_study_state *s,
+				    const struct dp_trial *t,
 				    const struct dp_attempt **cause)
 {
 	*cause = NULL;
@@ -66,7 +67,8 @@ static enum dp_trial_status verdict(const struct dp_study_state *s, const struct
 	return all_runs_known(s, t) ? DP_TRIAL_OK : DP_TRIAL_WAITING;
 }
 
-bool trial_next_run(const struct dp_study_state *s, const struct dp_trial *t, int32_t *run)
+bool trial_next_run(const struct dp_study_state *s, const struct dp_trial *t,
+		    int32_t *run)
 {
 	const struct dp_attempt *cause;
 	bool taken;
@@ -93,8 +95,8 @@ bool trial_next_run(const struct dp_study_state *s, const struct dp_trial *t, in
 /* ---- ending trials and studies ---- */
 
 /* Natural units; NaN where a diverged trial has no value. */
-static int objectives_of(const struct dp_study_state *s, const struct dp_trial *t, double *y,
-			 struct dp_err *err)
+static int objectives_of(const struct dp_study_state *s, const struct dp_trial *t,
+			 double *y, struct dp_err *err)
 {
 	for (size_t i = 0; i < s->spec->nobjectives; i++) {
 		const struct dp_objective *o = &s->spec->objectives[i];
@@ -154,7 +156,9 @@ void trial_settle(struct dpd *d, struct dp_study_state *s, struct dp_trial *t)
 		snprintf(why, sizeof why, "%s: %s", dp_end_text(cause->end),
 			 cause->message ? cause->message : "no reason is known");
 	end_trial(d, s, t, status,
-		  cause ? why : status == DP_TRIAL_CANCELLED ? "cancelled" : NULL);
+		  cause                          ? why
+		  : status == DP_TRIAL_CANCELLED ? "cancelled"
+						 : NULL);
 	study_settle(d, s);
 }
 
@@ -177,7 +181,8 @@ bool study_time_over(const struct dp_study_state *s)
 
 uint32_t study_proposals(const struct dp_study_state *s)
 {
-	return s->status == DP_STUDY_RUNNING && !study_time_over(s) ? proposals_left(s) : 0;
+	return s->status == DP_STUDY_RUNNING && !study_time_over(s) ? proposals_left(s)
+								    : 0;
 }
 
 /* The time is over: trials that wait for another attempt do not get it. */
@@ -198,7 +203,8 @@ void study_settle(struct dpd *d, struct dp_study_state *s)
 		return;
 	if (s->failures_in_row >= (uint32_t)s->spec->trainer.max_failures) {
 		snprintf(why, sizeof why,
-			 "%u trials failed in a row (trainer.max_failures); the last one is "
+			 "%u trials failed in a row (trainer.max_failures); the last one "
+			 "is "
 			 "the newest in 'dparetoctl status %s'",
 			 s->failures_in_row, s->spec->name);
 		move_study(d, s, DP_STUDY_PAUSED, true, why);
@@ -225,7 +231,9 @@ void study_settle(struct dpd *d, struct dp_study_state *s)
 
 static double backoff_seconds(int failures)
 {
-	return failures <= 0 ? 0 : failures > 4 ? 32 : 0.5 * (double)(1 << (2 * (failures - 1)));
+	return failures <= 0  ? 0
+	       : failures > 4 ? 32
+			      : 0.5 * (double)(1 << (2 * (failures - 1)));
 }
 
 static void back_off(struct dpd *d, struct dp_study_state *s, struct dp_trial *t,
@@ -296,9 +304,12 @@ static enum dp_end classify(struct job *j, const struct dp_study_state *s,
 	if (!j->not_read || (end != DP_END_BAD_OUTPUT && end != DP_END_LOST))
 		return end;
 	snprintf(why, room, "its result file cannot be read: %s", strerror(j->not_read));
-	/* the machine's trouble may pass; a folder in the file's place is the trainer's */
+	/* the machine's trouble may pass; a folder in the file's place is the trainer's
+	 */
 	return j->not_read == EIO || j->not_read == ENOMEM || j->not_read == EMFILE ||
-			       j->not_read == ENFILE ? DP_END_LOST : DP_END_BAD_OUTPUT;
+			       j->not_read == ENFILE
+		       ? DP_END_LOST
+		       : DP_END_BAD_OUTPUT;
 }
 
 static void pause_for_start(struct dpd *d, struct dp_study_state *s, const char *why)
@@ -307,8 +318,8 @@ static void pause_for_start(struct dpd *d, struct dp_study_state *s, const char 
 
 	if (s->status != DP_STUDY_RUNNING)
 		return;
-	snprintf(reason, sizeof reason, "%s; put it right, then 'dparetoctl resume %s'", why,
-		 s->spec->name);
+	snprintf(reason, sizeof reason, "%s; put it right, then 'dparetoctl resume %s'",
+		 why, s->spec->name);
 	move_study(d, s, DP_STUDY_PAUSED, true, reason);
 }
 
@@ -345,12 +356,15 @@ void attempt_over(struct dpd *d, struct job *j)
 	enum dp_end end = t ? classify(j, s, t, why, sizeof why) : DP_END_CANCELLED;
 	bool counted = end != DP_END_NOT_STARTED;
 
-	/* ended by our own stop, and not in time to finish: as if it had never run */
-	if (t && d->stopping && j->cancelling && !t->cancel_asked && end != DP_END_OK &&
+	/* The shim was told to end it, but not because the trial was cancelled: a daemon
+	 * that stops its trainers, or a machine that shuts down. As if it had never run.
+	 */
+	if (t && j->exit.cancelled && !t->cancel_asked && end != DP_END_OK &&
 	    end != DP_END_DIVERGED) {
 		end = DP_END_CANCELLED;
 		counted = false;
-		snprintf(why, sizeof why, "the daemon was stopped; the trial starts again");
+		snprintf(why, sizeof why,
+			 "it was stopped from outside; the trial starts again");
 	}
 	attempt_close(d, j, end, counted, why);
 }

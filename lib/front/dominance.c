@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 bool dp_dominates(const double *u, const double *v, size_t p)
 {

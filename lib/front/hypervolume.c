@@ -49,7 +49,7 @@ static double area(double *z, size_t n)
 	return sum;
 }
 
-/* The union of rectangles [0, x] x [0, y] by its corners, x rising and y falling. */
+/* The union of rectangles [0, x] x [0, y] by its corners: x never falls, y does. */
 struct stairs {
 	double *x, *y;
 	size_t n;
@@ -71,8 +71,6 @@ static void add_rectangle(struct stairs *s, double x, double y)
 	}
 	if (lo < s->n && s->y[lo] >= y)
 		return;
-	if (lo < s->n && s->x[lo] == x)
-		lo++;
 	height = lo < s->n ? s->y[lo] : 0;
 	for (left = lo; left > 0 && s->y[left - 1] <= y; left--) {
 		added += (right - s->x[left - 1]) * (y - height);

@@ -54,7 +54,7 @@ static enum dp_exit_kind read_kind(const json_t *root, struct dp_exit *out)
 		kind = DP_EXIT_CODE;
 		out->value = (int)code;
 	} else {
-		return DP_EXIT_MISSING;
+		kind = DP_EXIT_MISSING;
 	}
 	if (dp_json_bool(root, "timeout", false))
 		return DP_EXIT_TIMEOUT;
@@ -84,6 +84,7 @@ void dp_exit_parse(const char *text, size_t len, struct dp_exit *out)
 		return;
 	out->kind = read_kind(root, out);
 	if (out->kind != DP_EXIT_MISSING) {
+		out->cancelled = dp_json_bool(root, "cancelled", false);
 		out->start = real_or_0(root, "start");
 		out->end = real_or_0(root, "end");
 		out->cpu = real_or_0(root, "cpu_seconds");

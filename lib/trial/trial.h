@@ -70,6 +70,7 @@ struct dp_exit {
 	enum dp_exit_kind kind;
 	int value;            /* exit code or signal */
 	char exec[32];        /* errno name, with DP_EXIT_EXEC */
+	bool cancelled;       /* somebody told the shim to end it; not journaled */
 	double start, end;    /* seconds since 1970 */
 	double cpu;           /* seconds, user + system, of the whole tree */
 	uint64_t peak_memory; /* bytes */

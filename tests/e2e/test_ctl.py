@@ -239,12 +239,13 @@ class Alone(Ctl):
                                   stderr=subprocess.PIPE, text=True, env=self.env)
         self.assertEqual(done.returncode, 1)
         self.assertIn("cannot write to standard output", done.stderr)
-        ends = os.pipe()
-        os.close(ends[0])
-        done = subprocess.run([program("dparetoctl"), "help-man"], stdout=ends[1],
-                              stderr=subprocess.PIPE, text=True, env=self.env)
-        os.close(ends[1])
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        for argument in ("help-man", "--version"):  # more and less than a buffer
+            ends = os.pipe()
+            os.close(ends[0])
+            done = subprocess.run([program("dparetoctl"), argument], stdout=ends[1],
+                                  stderr=subprocess.PIPE, text=True, env=self.env)
+            os.close(ends[1])
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
         # closed streams do not lend their numbers to sockets
         line = '"%s" list >&- 2>&-; echo $?' % program("dparetoctl")
         done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, env=self.env)
@@ -475,7 +476,7 @@ class WithDaemon(Ctl):
         self.assertIn("\ufffd", self.json("logs", "s", "1")["stderr"])
         self.ctl("logs", "s", "99", code=5)
         self.ctl("logs", "s", "1", "--attempt", "3", code=5)
-        self.ctl("logs", "-f", "s", "1")
+        self.ctl("logs", "-f", "s", "1", "--stdout")
         self.ctl("logs", "s", "1", "-f", "-o", "json", code=2)
 
     def test_logs_follow(self):
@@ -693,8 +694,7 @@ class Run(Ctl):
         p = self.begin(path)  # the death of dparetoctl stops daemon and trainers, too
         p.kill()
         p.wait(LIMIT)
-        wait_for(lambda: not trainers_below(self.folder))
-        open(go, "w").close()
+        open(go, "w").close()  # at once: the next run waits for the old daemon to end
         done = self.ctl("run", path, "--state", self.path("state"), "-o", "json")
         self.assertEqual(json.loads(done.stdout)["evaluations"], 4)
         self.assertEqual(json.loads(done.stdout)["failed"], 0)
@@ -737,6 +737,8 @@ class Run(Ctl):
         path = self.file(SLOW % self.path("never"))
         p = self.begin(path)
         pid = wait_for(lambda: self.daemon_of(p.pid))
+        # a Ctrl-C at the terminal must not reach it: dparetoctl tells it what to do
+        self.assertNotEqual(os.getsid(pid), os.getsid(p.pid))
         os.kill(pid, signal.SIGKILL)
         self.assertEqual(p.wait(LIMIT), 1)
         self.assertIn("killed by signal 9", p.stderr.read())

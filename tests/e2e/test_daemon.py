@@ -6,6 +6,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import time
 import unittest
 
 from harness import BIN, Case, Client, Refused, program, trainers_below, wait_for
@@ -417,6 +418,13 @@ class Stopping(DaemonCase):
         self.open("s", 0)
         self.finish(self.client, "s")
         self.assertEqual(self.attempts(), ["ok"])
+
+    def test_a_burst_of_signals_ends_it_cleanly(self):
+        self.begin()
+        while self.d.process.poll() is None:
+            self.d.process.send_signal(signal.SIGTERM)
+            time.sleep(0.001)
+        self.assertEqual(self.d.ends(), (0, ""))
 
     def test_kill_uses_no_retry(self):
         self.running("--stop-policy", "kill", extra_trainer=", retries: 0, grace: 200ms")

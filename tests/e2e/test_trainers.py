@@ -222,7 +222,7 @@ class BadOutput(TrainerCase):
         "long_file": ("for i in range(270):\n  out('{\"progress\": 0.1' + ' ' * 64000 + '}\\n')",
                       "the result file is longer than 16777216 bytes"),
         "unterminated": ("out('{\"run\": 0, \"metr')", "not JSON"),
-        "fifo": ("os.mkfifo(os.environ['DPARETO_RESULT'])", "not reported"),
+        "fifo": ("os.mkfifo(os.environ['DPARETO_RESULT'])", "cannot be read"),
         "endless": ("os.symlink('/dev/zero', os.environ['DPARETO_RESULT'])", "longer than"),
         "folder": ("os.mkdir(os.environ['DPARETO_RESULT'])", "cannot be read"),
     }

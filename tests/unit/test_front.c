@@ -378,7 +378,7 @@ static void test_special_values(void **state)
 {
 	(void)state;
 	for (size_t p = 1; p <= 5; p++) {
-		double y[3 * 5], ref[5], all_high[5];
+		double y[3 * 5], ref[5], all_high[5], low[3 * 5] = { 0 };
 
 		for (size_t j = 0; j < p; j++) {
 			ref[j] = 2;
@@ -400,6 +400,9 @@ static void test_special_values(void **state)
 		assert_true(hv(y, 3, p, ref) == 1);
 		y[2 * p] = -INFINITY;
 		assert_true(hv(y, 3, p, ref) == INFINITY);
+		for (size_t i = 0; i < 3; i++)
+			low[i * p + p - 1] = -INFINITY;
+		assert_true(hv(low, 3, p, ref) == INFINITY);
 		if (p > 1) {
 			y[2 * p + 1] = 2; /* no thickness: adds nothing */
 			assert_true(hv(y, 3, p, ref) == 1);
@@ -415,9 +418,9 @@ static void test_special_values(void **state)
 /* Wide and narrow coordinates together: no overflow on the way. */
 static void test_extreme_scales(void **state)
 {
-	static const double y[] = { -2e300, -1e-300, -3e200, -1e-200, -1,
-				    -1e300, -2e-300, -3e200, -1e-200, -2,
-				    -1e300, -1e-300, -4e200, -3e-200, -1 };
+	static const double y[] = { -2e200, -1e200, -3e-200, -1e-200, -1,
+				    -1e200, -2e200, -3e-200, -1e-200, -2,
+				    -1e200, -1e200, -4e-200, -3e-200, -1 };
 	static const double unit[] = { -2, -1, -3, -1, -1, -1, -2, -3,
 				       -1, -2, -1, -1, -4, -3, -1 };
 	static const double ref[5] = { 0 };

@@ -477,7 +477,7 @@ static void add_piece(struct dp_result *r, const char *p, size_t n, bool whole)
 		return;
 	}
 	if (whole) {
-		read_line(r, r->partial.data, r->partial.len);
+		read_line(r, dp_buf_text(&r->partial), r->partial.len);
 		dp_buf_clear(&r->partial);
 	}
 }
@@ -508,7 +508,7 @@ void dp_result_end(struct dp_result *r)
 {
 	if (r->problem[0] || r->partial.len == 0)
 		return;
-	read_line(r, r->partial.data, r->partial.len);
+	read_line(r, dp_buf_text(&r->partial), r->partial.len);
 	dp_buf_clear(&r->partial);
 }
 

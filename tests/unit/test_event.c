@@ -139,9 +139,15 @@ static struct dp_event full(enum dp_event_type type)
 		e.attempt = 300;
 		e.end = DP_END_EXIT_CODE;
 		e.counted = true;
-		e.exit = (struct dp_exit){ DP_EXIT_EXEC, -2,    "ENOENT",   1.7e9,
-					   1.7e9 + 0.25, 0.125, UINT64_MAX, 1,
-					   1ull << 40 };
+		e.exit = (struct dp_exit){ .kind = DP_EXIT_EXEC,
+					   .value = -2,
+					   .exec = "ENOENT",
+					   .start = 1.7e9,
+					   .end = 1.7e9 + 0.25,
+					   .cpu = 0.125,
+					   .peak_memory = UINT64_MAX,
+					   .stdout_bytes = 1,
+					   .stderr_bytes = 1ull << 40 };
 		e.metric_names = names;
 		e.nmetrics = 2;
 		e.runs = runs;

@@ -403,7 +403,6 @@ static void test_exit(void **state)
 		"{\"code\":256}",
 		"{\"code\":\"0\"}",
 		"{\"signal\":0}",
-		"{\"timeout\":true}",
 		"{\"exec\":\"no\"}",
 		"{\"exec\":\"E\"}",
 		"{\"exec\":\"EXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXX\"}",
@@ -426,6 +425,10 @@ static void test_exit(void **state)
 	assert_true(e.kind == DP_EXIT_TIMEOUT && e.value == 9);
 	e = read_exit("{\"timeout\":false,\"stalled\":true,\"code\":143}");
 	assert_true(e.kind == DP_EXIT_STALLED && e.value == 143);
+	e = read_exit("{\"timeout\":true}");
+	assert_true(e.kind == DP_EXIT_TIMEOUT && !e.cancelled);
+	e = read_exit("{\"signal\":15,\"cancelled\":true}");
+	assert_true(e.kind == DP_EXIT_SIGNAL && e.cancelled);
 	e = read_exit("{\"exec\":\"ENOENT\"}");
 	assert_int_equal(e.kind, DP_EXIT_EXEC);
 	assert_string_equal(e.exec, "ENOENT");

@@ -259,8 +259,9 @@ static int greet(struct private *p, struct dp_err *err)
 	}
 }
 
-/* Does somebody else write the journal? After the death of an earlier dparetoctl its
- * daemon still ends its trainers: that is waited for, for a while. */
+/* After the death of an earlier dparetoctl its daemon still ends its trainers and holds
+ * the journal: that is waited for, for a while. True if the journal is free now, which
+ * it may have become since our daemon failed to get it. */
 static bool wait_predecessor(struct private *p)
 {
 	struct dp_journal_options options = { 0 };
@@ -269,7 +270,7 @@ static bool wait_predecessor(struct private *p)
 	int64_t start = dp_mono_us();
 	struct dp_journal *j;
 	struct dp_err why;
-	bool busy = false;
+	bool told = false;
 	int code;
 
 	if (!folder)
@@ -281,14 +282,14 @@ static bool wait_predecessor(struct private *p)
 		if (code != DP_E_BUSY || ctl_interrupted ||
 		    dp_mono_us() - start > PREDECESSOR_US)
 			break;
-		if (!busy)
+		if (!told)
 			ctl_say(p->ctl, "another daemon uses %s; waiting for it to stop",
 				p->dir);
-		busy = true;
+		told = true;
 		nanosleep(&pause, NULL);
 	}
 	free(folder);
-	return busy && code == DP_OK;
+	return code == DP_OK;
 }
 
 /* A daemon that answers: started, and once more if an earlier one had to end first. */

@@ -107,6 +107,7 @@ struct job {
 	int not_read;    /* why the file could not be read: an errno, or 0 */
 	double progress; /* as last told; NaN */
 	struct dp_exit exit;
+	char last_words[200]; /* the last line on stderr, printable; "" */
 };
 
 /* ---- the daemon ---- */
@@ -115,6 +116,7 @@ struct job {
 struct after {
 	struct after *next;
 	uint64_t ticket;
+	bool looks; /* changes nothing: need not wait while the journal is in trouble */
 	void (*fn)(struct dpd *d, void *arg);
 	void *arg;
 };
@@ -191,6 +193,9 @@ struct dpd {
 void record(struct dpd *d, struct dp_study_state *s, struct dp_event *e);
 /* Calls fn when everything recorded so far is durable; at once if it is. */
 void after_commit(struct dpd *d, void (*fn)(struct dpd *d, void *arg), void *arg);
+/* The same for what only looks: it does not wait for a journal in trouble, because a
+ * person then most needs an answer. */
+void after_commit_look(struct dpd *d, void (*fn)(struct dpd *d, void *arg), void *arg);
 void on_journal(uv_async_t *handle);
 void move_study(struct dpd *d, struct dp_study_state *s, enum dp_study_status to,
 		bool by_failures, const char *reason);

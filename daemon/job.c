@@ -5,6 +5,7 @@
 #include "base/num.h"
 #include "journal/view.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -119,6 +120,29 @@ static void read_exit(struct job *j)
 	free(path);
 }
 
+/* The last line of what the trainer said on stderr: most often it tells why. */
+static void read_last_words(struct job *j)
+{
+	char *path = dp_path_join(j->folder, "stderr"), tail[2048], *line;
+	int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	off_t size = fd < 0 ? 0 : lseek(fd, 0, SEEK_END);
+	off_t from = size > (off_t)sizeof tail - 1 ? size - (off_t)sizeof tail + 1 : 0;
+	ssize_t n = size > 0 ? pread(fd, tail, sizeof tail - 1, from) : 0;
+
+	while (n > 0 && isspace((unsigned char)tail[n - 1]))
+		n--;
+	tail[n > 0 ? n : 0] = '\0';
+	line = strrchr(tail, '\n');
+	snprintf(j->last_words, sizeof j->last_words, "%.199s", line ? line + 1 : tail);
+	/* it goes into messages and the journal: plain text only */
+	for (char *p = j->last_words; *p; p++)
+		if ((unsigned char)*p < 0x20 || (unsigned char)*p > 0x7e)
+			*p = '?';
+	if (fd >= 0)
+		close(fd);
+	free(path);
+}
+
 static void read_result(struct job *j)
 {
 	char *path = dp_path_join(j->folder, "result.jsonl"), *chunk = malloc(READ_CHUNK);
@@ -158,6 +182,7 @@ static void read_work(uv_work_t *w)
 	if (j->final) {
 		dp_result_end(j->result);
 		read_exit(j);
+		read_last_words(j);
 	}
 }
 

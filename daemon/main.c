@@ -444,7 +444,11 @@ static void finish(struct dpd *d)
 {
 	struct after *a;
 	struct backoff *b;
+	struct deletion *x;
+	sigset_t all;
 
+	sigfillset(&all); /* one more TERM must not end it in the middle */
+	pthread_sigmask(SIG_BLOCK, &all, NULL);
 	d->closed = true; /* from here on callbacks only clean up */
 	dp_journal_close(d->journal);
 	server_stop(d);
@@ -452,11 +456,17 @@ static void finish(struct dpd *d)
 	uv_walk(&d->loop, close_handle, NULL);
 	uv_run(&d->loop, UV_RUN_DEFAULT);
 	uv_loop_close(&d->loop);
-	while (d->jobs)
-		job_free(d->jobs);
+	/* what waited for the journal and will not come to pass frees what it holds */
 	while ((a = d->after_first) != NULL) {
 		d->after_first = a->next;
+		a->fn(d, a->arg);
 		free(a);
+	}
+	while (d->jobs)
+		job_free(d->jobs);
+	while ((x = d->deletions) != NULL) {
+		d->deletions = x->next;
+		free(x);
 	}
 	while ((b = d->backoffs) != NULL) {
 		d->backoffs = b->next;

@@ -40,12 +40,14 @@ void record(struct dpd *d, struct dp_study_state *s, struct dp_event *e)
 	sched_kick(d);
 }
 
-void after_commit(struct dpd *d, void (*fn)(struct dpd *d, void *arg), void *arg)
+static void wait_for_commit(struct dpd *d, bool looks,
+			    void (*fn)(struct dpd *d, void *arg), void *arg)
 {
 	struct after *a;
 	struct dp_err err;
 
-	if (!d->after_first && dp_journal_durable(d->journal) >= d->last_ticket) {
+	if ((looks && d->trouble) ||
+	    (!d->after_first && dp_journal_durable(d->journal) >= d->last_ticket)) {
 		fn(d, arg);
 		return;
 	}
@@ -54,16 +56,52 @@ void after_commit(struct dpd *d, void (*fn)(struct dpd *d, void *arg), void *arg
 		dp_fail(&err, DP_E_NOMEM, "no memory to wait for the journal");
 		give_up(d, &err);
 	}
-	*a = (struct after){ .ticket = d->last_ticket, .fn = fn, .arg = arg };
+	*a = (struct after){
+		.ticket = d->last_ticket, .looks = looks, .fn = fn, .arg = arg
+	};
 	*d->after_last = a;
 	d->after_last = &a->next;
+}
+
+void after_commit(struct dpd *d, void (*fn)(struct dpd *d, void *arg), void *arg)
+{
+	wait_for_commit(d, false, fn, arg);
+}
+
+void after_commit_look(struct dpd *d, void (*fn)(struct dpd *d, void *arg), void *arg)
+{
+	wait_for_commit(d, true, fn, arg);
+}
+
+/* Does what is due: durable by now, or only looking while there is trouble. Taken off
+ * the list before any of it is called, because a callback may add to the list. */
+static void call_due(struct dpd *d)
+{
+	uint64_t durable = dp_journal_durable(d->journal);
+	struct after *due = NULL, **due_last = &due, **p = &d->after_first, *a;
+
+	while ((a = *p) != NULL) {
+		if (a->ticket > durable && !(a->looks && d->trouble)) {
+			p = &a->next;
+			continue;
+		}
+		*p = a->next;
+		a->next = NULL;
+		*due_last = a;
+		due_last = &a->next;
+	}
+	d->after_last = p;
+	while ((a = due) != NULL) {
+		due = a->next;
+		a->fn(d, a->arg);
+		free(a);
+	}
 }
 
 /* The writer made tickets durable, or its trouble began or ended. */
 void on_journal(uv_async_t *handle)
 {
 	struct dpd *d = handle->data;
-	uint64_t durable = dp_journal_durable(d->journal);
 	struct dp_err why;
 	bool trouble = dp_journal_trouble(d->journal, &why);
 
@@ -76,15 +114,7 @@ void on_journal(uv_async_t *handle)
 	if (!trouble && d->trouble)
 		log_line(&d->log, LOG_WARN, "", "the journal can be written again");
 	d->trouble = trouble;
-	while (d->after_first && d->after_first->ticket <= durable) {
-		struct after *a = d->after_first;
-
-		d->after_first = a->next;
-		if (!d->after_first)
-			d->after_last = &d->after_first;
-		a->fn(d, a->arg);
-		free(a);
-	}
+	call_due(d);
 	sched_kick(d);
 	daemon_stop_check(d);
 }

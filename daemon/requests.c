@@ -631,7 +631,8 @@ static void stop_after_reply(struct dpd *d, void *arg)
 {
 	enum stop_policy *p = arg;
 
-	daemon_stop(d, *p, "asked by dparetoctl");
+	if (!d->closed)
+		daemon_stop(d, *p, "asked by dparetoctl");
 	free(p);
 }
 

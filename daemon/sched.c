@@ -82,7 +82,7 @@ static void start_job(struct dpd *d, void *arg)
 	struct dp_err err;
 	int code;
 
-	if (!t || d->stopping) {
+	if (!t || d->stopping || d->closed) {
 		/* planned and never claimed: the next daemon sees that nothing ran */
 		job_free(j);
 		return;
@@ -192,10 +192,12 @@ const char *sched_why_not(struct dpd *d, struct dp_study_state *s, char *out, si
 	struct dp_err why;
 	struct task task;
 
-	if (s->status != DP_STUDY_RUNNING || s->open >= s->parallel)
+	if (s->status != DP_STUDY_RUNNING)
 		return NULL;
 	if (d->trouble && dp_journal_trouble(d->journal, &why))
 		snprintf(out, room, "the journal cannot be written: %s", why.msg);
+	else if (s->open >= s->parallel)
+		return NULL;
 	else if (d->stopping)
 		snprintf(out, room, "the daemon is stopping");
 	else if (d->disk_low)

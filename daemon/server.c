@@ -64,7 +64,7 @@ static void on_closed(uv_handle_t *h)
 			break;
 		}
 	}
-	if (c->lifeline && !d->closed)
+	if (c->lifeline && !d->closed && !d->stopping)
 		daemon_stop(d, STOP_KILL, "whoever started it has gone");
 	dp_buf_free(&c->in);
 	free(c);
@@ -121,8 +121,6 @@ static void send_reply(struct dpd *d, void *arg)
 	}
 }
 
-/* What only looks is answered even while the journal cannot be written: a person
- * then most needs an answer. What changed something waits until it is durable. */
 static void answer(struct dpd *d, struct reply *r)
 {
 	struct client *c = by_id(d, r->client);
@@ -133,8 +131,8 @@ static void answer(struct dpd *d, struct reply *r)
 		reply_free(r);
 		return;
 	}
-	if (d->trouble && c && c->ticket == d->last_ticket)
-		send_reply(d, r);
+	if (c && c->ticket == d->last_ticket)
+		after_commit_look(d, send_reply, r);
 	else
 		after_commit(d, send_reply, r);
 }

@@ -145,7 +145,7 @@ void trial_settle(struct dpd *d, struct dp_study_state *s, struct dp_trial *t)
 {
 	const struct dp_attempt *cause;
 	enum dp_trial_status status;
-	char why[600];
+	char why[900];
 
 	if (t->open || t->status >= DP_TRIAL_OK)
 		return;
@@ -348,11 +348,22 @@ void attempt_close(struct dpd *d, struct job *j, enum dp_end end, bool counted,
 	daemon_stop_check(d);
 }
 
+/* Adds what the trainer itself said to the reason of a failure. */
+static void quote_last_words(const struct job *j, enum dp_end end, char *why, size_t room)
+{
+	size_t n = strlen(why);
+
+	if (j->last_words[0] && (end == DP_END_EXIT_CODE || end == DP_END_SIGNAL ||
+				 end == DP_END_BAD_OUTPUT || end == DP_END_TIMEOUT))
+		snprintf(why + n, room - n, "; its last line on stderr: %s",
+			 j->last_words);
+}
+
 void attempt_over(struct dpd *d, struct job *j)
 {
 	struct dp_study_state *s = dp_state_by_id(&d->state, j->study);
 	struct dp_trial *t = s ? dp_study_trial(s, j->trial) : NULL;
-	char why[512] = "";
+	char why[800] = "";
 	enum dp_end end = t ? classify(j, s, t, why, sizeof why) : DP_END_CANCELLED;
 	bool counted = end != DP_END_NOT_STARTED;
 
@@ -366,6 +377,7 @@ void attempt_over(struct dpd *d, struct job *j)
 		snprintf(why, sizeof why,
 			 "it was stopped from outside; the trial starts again");
 	}
+	quote_last_words(j, end, why, sizeof why);
 	attempt_close(d, j, end, counted, why);
 }
 

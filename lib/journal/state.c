@@ -603,13 +603,19 @@ int dp_study_metric(const struct dp_study_state *s, const char *name)
 double dp_trial_mean(const struct dp_study_state *s, const struct dp_trial *t, int metric)
 {
 	int runs = s->spec->trainer.runs;
-	double sum = 0;
+	double sum = 0, scaled = 0;
 
 	if (metric < 0 || !t->metrics || (uint32_t)metric >= t->nmetrics)
 		return NAN;
-	for (int i = 0; i < runs; i++)
-		sum += t->metrics[(uint32_t)i * t->nmetrics + (uint32_t)metric];
-	return isfinite(sum) ? sum / runs : NAN;
+	for (int i = 0; i < runs; i++) {
+		double v = t->metrics[(uint32_t)i * t->nmetrics + (uint32_t)metric];
+
+		sum += v;
+		scaled += v / runs; /* cannot overflow where the values do not */
+	}
+	if (isfinite(sum))
+		return sum / runs;
+	return isfinite(scaled) ? scaled : NAN;
 }
 
 bool dp_trial_feasible(const struct dp_study_state *s, const struct dp_trial *t)

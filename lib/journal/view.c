@@ -49,7 +49,8 @@ static json_t *anti_ideal(const struct dp_study_state *s)
 /* Hypervolume and front may have to be computed; without memory they are null. */
 static json_t *hypervolume(struct dp_study_state *s)
 {
-	return dp_study_front(s, NULL) == DP_OK ? dp_json_real(s->hypervolume) : json_null();
+	return dp_study_front(s, NULL) == DP_OK ? dp_json_real(s->hypervolume)
+						: json_null();
 }
 
 static json_t *text_or_null(const char *text)
@@ -66,15 +67,16 @@ json_t *dp_view_result(struct dp_study_state *s)
 	for (uint32_t i = 0; s->front_valid && i < s->nfront; i++) {
 		const struct dp_trial *t = s->trials[s->front[i]];
 
-		json_array_append_new(front,
-				      json_pack("{s:I, s:o, s:o}", "trial",
-						(json_int_t)t->number, "parameters",
-						dp_space_json(s->spec, t->x), "objectives",
-						dp_view_objectives(s, t->objectives)));
+		json_array_append_new(
+			front,
+			json_pack("{s:I, s:o, s:o}", "trial", (json_int_t)t->number,
+				  "parameters", dp_space_json(s->spec, t->x),
+				  "objectives", dp_view_objectives(s, t->objectives)));
 	}
-	return json_pack("{s:i, s:s, s:s, s:o, s:I, s:I, s:I, s:o, s:o, s:o}", "version", 1,
-			 "study", s->spec->name, "state", dp_study_status_text(s->status),
-			 "reason", text_or_null(s->reason), "evaluations",
+	return json_pack("{s:i, s:s, s:s, s:o, s:I, s:I, s:I, s:o, s:o, s:o}", "version",
+			 1, "study", s->spec->name, "state",
+			 dp_study_status_text(s->status), "reason",
+			 text_or_null(s->reason), "evaluations",
 			 (json_int_t)dp_study_ended(s), "failed", (json_int_t)s->failed,
 			 "diverged", (json_int_t)s->diverged, "hypervolume", volume,
 			 "anti_ideal", anti_ideal(s), "front", front);
@@ -82,34 +84,41 @@ json_t *dp_view_result(struct dp_study_state *s)
 
 static const char *method_text(enum dp_method m)
 {
-	return m == DP_METHOD_RANDOM ? "random" : m == DP_METHOD_GRID ? "grid" : "dpareto";
+	return m == DP_METHOD_RANDOM ? "random"
+	       : m == DP_METHOD_GRID ? "grid"
+				     : "dpareto";
 }
 
 json_t *dp_view_summary(struct dp_study_state *s)
 {
-	json_t *names = json_array(), *volume = hypervolume(s), *o;
+	json_t *names = json_array(), *goals = json_array(), *volume = hypervolume(s), *o;
 
-	for (size_t i = 0; i < s->spec->nobjectives; i++)
-		json_array_append_new(names, json_string(s->spec->objectives[i].name));
-	o = json_pack("{s:I, s:s, s:s, s:o, s:b, s:s, s:i, s:I, s:I}", "id",
-		      (json_int_t)s->id, "name", s->spec->name, "state",
-		      dp_study_status_text(s->status), "reason", text_or_null(s->reason),
-		      "by_failures", s->by_failures, "method",
-		      method_text(s->spec->search.method), "priority", s->priority,
-		      "parallel", (json_int_t)s->parallel, "evaluations",
-		      (json_int_t)s->evaluations);
+	for (size_t i = 0; i < s->spec->nobjectives; i++) {
+		const struct dp_objective *objective = &s->spec->objectives[i];
+
+		json_array_append_new(names, json_string(objective->name));
+		json_array_append_new(
+			goals,
+			json_string(objective->maximize ? "maximize" : "minimize"));
+	}
+	o = json_pack(
+		"{s:I, s:s, s:s, s:o, s:b, s:s, s:i, s:I, s:I}", "id", (json_int_t)s->id,
+		"name", s->spec->name, "state", dp_study_status_text(s->status), "reason",
+		text_or_null(s->reason), "by_failures", s->by_failures, "method",
+		method_text(s->spec->search.method), "priority", s->priority, "parallel",
+		(json_int_t)s->parallel, "evaluations", (json_int_t)s->evaluations);
 	json_object_update_new(
-		o, json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:o}", "ended",
-			     (json_int_t)dp_study_ended(s), "ok", (json_int_t)s->ok,
-			     "diverged", (json_int_t)s->diverged, "failed",
-			     (json_int_t)s->failed, "running", (json_int_t)s->open,
-			     "hypervolume", volume, "anti_ideal", anti_ideal(s), "front",
-			     (json_int_t)s->nfront, "objectives", names));
-	json_object_update_new(o, json_pack("{s:o, s:o, s:I, s:o}", "created",
-					    dp_view_time(s->created), "updated",
-					    dp_view_time(s->updated), "version",
-					    (json_int_t)s->seq, "file",
-					    text_or_null(s->path)));
+		o,
+		json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:o, s:o}", "ended",
+			  (json_int_t)dp_study_ended(s), "ok", (json_int_t)s->ok,
+			  "diverged", (json_int_t)s->diverged, "failed",
+			  (json_int_t)s->failed, "running", (json_int_t)s->open,
+			  "hypervolume", volume, "anti_ideal", anti_ideal(s), "front",
+			  (json_int_t)s->nfront, "objectives", names, "goals", goals));
+	json_object_update_new(
+		o, json_pack("{s:o, s:o, s:I, s:o}", "created", dp_view_time(s->created),
+			     "updated", dp_view_time(s->updated), "version",
+			     (json_int_t)s->seq, "file", text_or_null(s->path)));
 	return o;
 }
 
@@ -127,18 +136,19 @@ static json_t *attempt_json(const struct dp_trial *t, const struct dp_attempt *a
 		      a->end ? json_string(dp_end_text(a->end)) : json_null(), "message",
 		      text_or_null(a->message));
 	json_object_set_new(o, "exit_code",
-			    a->exit_kind == DP_EXIT_CODE ? json_integer(a->exit_value) :
-							   json_null());
+			    a->exit_kind == DP_EXIT_CODE ? json_integer(a->exit_value)
+							 : json_null());
 	json_object_set_new(o, "signal",
-			    a->exit_kind == DP_EXIT_SIGNAL ? json_integer(a->exit_value) :
-							     json_null());
+			    a->exit_kind == DP_EXIT_SIGNAL ? json_integer(a->exit_value)
+							   : json_null());
 	json_object_set_new(o, "planned", dp_view_time(a->planned));
 	json_object_set_new(o, "started", dp_view_time(a->started));
 	json_object_set_new(o, "ended", dp_view_time(a->ended));
 	json_object_set_new(o, "cpu_seconds",
 			    known ? json_real((double)a->cpu_seconds) : json_null());
 	json_object_set_new(o, "peak_memory",
-			    known ? json_integer((json_int_t)a->peak_memory) : json_null());
+			    known ? json_integer((json_int_t)a->peak_memory)
+				  : json_null());
 	json_object_set_new(o, "directory", json_string(folder));
 	return o;
 }
@@ -156,9 +166,10 @@ static json_t *runs_json(const struct dp_study_state *s, const struct dp_trial *
 					metrics, s->metrics[k],
 					dp_json_real(t->metrics[i * t->nmetrics + k]));
 		json_array_append_new(
-			runs, json_pack("{s:I, s:I, s:o}", "run", (json_int_t)i, "seed",
-					(json_int_t)dp_run_seed(s->spec->seed, t->number, i),
-					"metrics", metrics));
+			runs,
+			json_pack("{s:I, s:I, s:o}", "run", (json_int_t)i, "seed",
+				  (json_int_t)dp_run_seed(s->spec->seed, t->number, i),
+				  "metrics", metrics));
 	}
 	return runs;
 }
@@ -177,21 +188,22 @@ json_t *dp_view_trial(struct dp_study_state *s, const struct dp_trial *t, bool f
 		      const char *folder)
 {
 	const struct dp_attempt *first = t->nattempts ? &t->attempts[0] : NULL;
-	const struct dp_attempt *last = t->nattempts ? &t->attempts[t->nattempts - 1] : NULL;
+	const struct dp_attempt *last =
+		t->nattempts ? &t->attempts[t->nattempts - 1] : NULL;
 	int64_t started = first ? (first->started ? first->started : first->planned) : 0;
 	int64_t ended = t->status >= DP_TRIAL_OK && last ? last->ended : 0;
 	json_t *attempts, *o;
 
-	o = json_pack("{s:I, s:s, s:s, s:o, s:o, s:b, s:I, s:o, s:o, s:o, s:o}", "trial",
-		      (json_int_t)t->number, "state", dp_trial_status_text(t->status),
-		      "source", t->source, "parameters", dp_space_json(s->spec, t->x),
-		      "objectives", dp_view_objectives(s, t->objectives), "on_front",
-		      on_front(s, t->number), "attempts", (json_int_t)t->nattempts,
-		      "started", dp_view_time(started), "ended", dp_view_time(ended),
-		      "seconds",
-		      started && ended > started ? json_real((double)(ended - started) / 1e6) :
-						   json_null(),
-		      "reason", text_or_null(t->reason));
+	o = json_pack(
+		"{s:I, s:s, s:s, s:o, s:o, s:b, s:I, s:o, s:o, s:o, s:o}", "trial",
+		(json_int_t)t->number, "state", dp_trial_status_text(t->status), "source",
+		t->source, "parameters", dp_space_json(s->spec, t->x), "objectives",
+		dp_view_objectives(s, t->objectives), "on_front", on_front(s, t->number),
+		"attempts", (json_int_t)t->nattempts, "started", dp_view_time(started),
+		"ended", dp_view_time(ended), "seconds",
+		started && ended > started ? json_real((double)(ended - started) / 1e6)
+					   : json_null(),
+		"reason", text_or_null(t->reason));
 	if (!full)
 		return o;
 	attempts = json_array();

@@ -76,8 +76,7 @@ static enum dp_end by_exit(struct sentence *s, const struct dp_exit *exit)
 			return DP_END_NONE;
 		return end(
 			s, DP_END_EXIT_CODE,
-			"the trainer ended with exit code %d; the last lines of stderr "
-			"may say why",
+			"the trainer ended with exit code %d",
 			exit->value);
 	case DP_EXIT_MISSING:
 		break;

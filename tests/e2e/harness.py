@@ -131,7 +131,10 @@ class Case(unittest.TestCase):
             if d.process and d.process.poll() is None:
                 d.end(signal.SIGKILL)
         for pid in trainers_below(self.folder):
-            os.kill(pid, signal.SIGKILL)
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass  # gone meanwhile
 
     def daemon(self, *options, env=None):
         d = Daemon(self.folder, *options, env=env)

@@ -3,9 +3,7 @@ answer or is hung up on, and nobody else notices."""
 import grp
 import json
 import os
-import pwd
 import shutil
-import signal
 import socket
 import subprocess
 import sys

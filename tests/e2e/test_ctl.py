@@ -677,9 +677,16 @@ class Run(Ctl):
                              stderr=subprocess.PIPE, start_new_session=True)
         self.addCleanup(p.stderr.close)
         self.addCleanup(p.stdout.close)
-        self.addCleanup(lambda: p.poll() is None and p.kill())
+        self.addCleanup(self.end_run, p)
         wait_for(lambda: trainers_below(self.folder) or p.poll() is not None)
         return p
+
+    def end_run(self, p):
+        """Ends a run that a test has left, with all that belongs to it."""
+        if p.poll() is None:
+            p.terminate()
+            p.wait(LIMIT)
+            wait_for(lambda: not trainers_below(self.folder))
 
     def test_interrupted_and_resumed(self):
         go = self.path("go")

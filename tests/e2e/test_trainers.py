@@ -219,6 +219,8 @@ class BadOutput(TrainerCase):
         "many_metrics": ("report(**{'m%d' % i: 1 for i in range(300)})", "more than 256"),
         "long_line": ("out('{\"progress\": 0.1' + ' ' * 10000000 + '}\\n')",
                       "longer than 65536 bytes"),
+        "a_byte_too_long": ("out('{\"progress\": 0.1' + ' ' * (65537 - 17) + '}\\n')",
+                            "longer than 65536 bytes"),
         "long_file": ("for i in range(270):\n  out('{\"progress\": 0.1' + ' ' * 64000 + '}\\n')",
                       "the result file is longer than 16777216 bytes"),
         "unterminated": ("out('{\"run\": 0, \"metr')", "not JSON"),
@@ -251,6 +253,8 @@ class BadOutput(TrainerCase):
             "crlf": "out('{\"run\": 0, \"metrics\": {\"a\": 1, \"b\": 1}}\\r\\n')",
             "pieces": "for c in '{\"run\":0,\"metrics\":{\"a\":1,\"b\":1}}\\n': out(c)",
             "unknown_field": "out({'run': 0, 'metrics': {'a': 1, 'b': 1}, 'note': 'x'})",
+            "longest_line": "out('{\"progress\": 0.1' + ' ' * (65536 - 17) + '}\\n')\n"
+                            "report(a=1, b=1)",
             "real_run": "out({'run': 0.0, 'metrics': {'a': 1, 'b': 1}})",
             "integer": "out('{\"run\": 0, \"metrics\": {\"a\": 1, \"b\": 1, \"n\": 1%s}}\\n'"
                        " % ('0' * 30))",
@@ -490,9 +494,11 @@ report(a=1, b=1)
                 self.assertEqual(self.ends(0, name), ["ok"])
         self.assertEqual(sorted(self.notes()), ["path", "sub", "sub"])
 
-    PARAMETERS = ("lot: {type: int, range: [64, 66], grid: 1}\n  rate: {type: float, range: [0, 1]}\n"
+    PARAMETERS = ("lot: {type: int, range: [64, 66], grid: 1}\n"
+                  "  rate: {type: float, range: [0, 1]}\n"
                   "  kind: {type: categorical, values: [a, 2, 0.5, true]}\n"
-                  "  fixed_int: {fixed: 7}\n  fixed_text: {fixed: relu}\n  fixed_real: {fixed: 1.5}")
+                  "  fixed_int: {fixed: 7}\n  fixed_text: {fixed: relu}\n"
+                  "  fixed_real: {fixed: 1.5}")
 
     def test_request(self):
         self.run_study(parameters=self.PARAMETERS, extra_trainer=", runs: 2",

@@ -479,7 +479,7 @@ static const struct class_case {
 	  "the trainer was ended by signal 11 (Segmentation fault)" },
 	{ "{\"signal\":9}", GOOD DONE, false, DP_END_SIGNAL, "memory" },
 	{ "{\"code\":3}", GOOD DONE, false, DP_END_EXIT_CODE,
-	  "exit code 3; the last lines of stderr may say why" },
+	  "the trainer ended with exit code 3" },
 	{ "{\"code\":1}", "garbage\n", false, DP_END_EXIT_CODE, "exit code 1" },
 	{ "{\"code\":0}", GOOD "garbage\n", false, DP_END_BAD_OUTPUT, "line 3" },
 	{ "{\"code\":0}", "", false, DP_END_BAD_OUTPUT,

@@ -1,6 +1,5 @@
 """dpareto-shim as it is: the real program, real trainers, real signals.
 
-DPARETO_SHIM names the program under test, DPARETO_TRAIN (optional) dpareto-train.
 Nothing here sleeps to be safe: what must come is polled for, with a limit.
 """
 import fcntl
@@ -15,8 +14,10 @@ import tempfile
 import time
 import unittest
 
-SHIM = os.environ.get("DPARETO_SHIM")
-TRAIN = os.environ.get("DPARETO_TRAIN")
+from harness import program
+
+SHIM = program("dpareto-shim")
+TRAIN = program("dpareto-train")
 EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples", "trainers")
 LIMIT = 15  # seconds; far above what any test needs
 
@@ -45,7 +46,6 @@ def start_time(pid):
         return int(f.read().rpartition(")")[2].split()[19])
 
 
-@unittest.skipUnless(SHIM, "DPARETO_SHIM is not set")
 class ShimTest(unittest.TestCase):
     def setUp(self):
         self.dir = tempfile.mkdtemp(prefix="shim")
@@ -435,12 +435,10 @@ class ShimTest(unittest.TestCase):
                        check=True)
         self.check_example([program])
 
-    @unittest.skipUnless(TRAIN, "DPARETO_TRAIN is not set")
     def test_svt(self):
         for m in self.train([TRAIN, "svt"], {"C": 5, "b": 1e-6}):
             self.assertAlmostEqual(m["f1"], 2 / 3, places=12)
 
-    @unittest.skipUnless(TRAIN, "DPARETO_TRAIN is not set")
     def test_svt_help_and_mistakes(self):
         for words, code, text in ((["--help"], 0, "svt"), (["svt", "--help"], 0, "--queries"), ([], 2, "usage"),
                                   (["stv"], 2, "Did you mean 'svt'?"), (["svt", "--ones", "x"], 2, "--ones"),

@@ -176,6 +176,9 @@ void ctl_say(struct ctl *ctl, const char *format, ...) DP_PRINTF(2, 3);
 void ctl_put_error(struct ctl *ctl, const struct dp_err *err);
 /* Ends the program for want of memory. */
 _Noreturn void ctl_die_nomem(void);
+/* A formatted text that the caller frees. */
+DP_PRINTF(1, 0)
+char *ctl_vformat(const char *format, va_list ap);
 void *ctl_alloc(size_t count, size_t size); /* zeroed; never NULL */
 char *ctl_strdup(const char *s);            /* never NULL */
 /* The text of a buffer, never NULL; the caller frees it. */

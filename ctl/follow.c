@@ -153,13 +153,10 @@ static void say(struct follow *f, const char *format, ...)
 	time_t now = time(NULL);
 	struct tm tm;
 	va_list ap;
-	int n;
 
 	va_start(ap, format);
-	n = vasprintf(&text, format, ap);
+	text = ctl_vformat(format, ap);
 	va_end(ap);
-	if (n < 0)
-		ctl_die_nomem();
 	strftime(when, sizeof when, "%H:%M:%S", localtime_r(&now, &tm));
 	dp_buf_printf(&line, "%s ", when);
 	ctl_clean(&line, text);

@@ -56,18 +56,24 @@ void ctl_put_buf(struct ctl *ctl, struct dp_buf *buf)
 	dp_buf_free(buf);
 }
 
+char *ctl_vformat(const char *format, va_list ap)
+{
+	char *text;
+
+	if (vasprintf(&text, format, ap) < 0)
+		ctl_die_nomem();
+	return text;
+}
+
 void ctl_printf(struct ctl *ctl, const char *format, ...)
 {
 	char *text;
 	va_list ap;
-	int n;
 
 	va_start(ap, format);
-	n = vasprintf(&text, format, ap);
+	text = ctl_vformat(format, ap);
 	va_end(ap);
-	if (n < 0)
-		ctl_die_nomem();
-	ctl_put(ctl, text, (size_t)n);
+	ctl_put(ctl, text, strlen(text));
 	free(text);
 }
 
@@ -112,15 +118,12 @@ void ctl_say(struct ctl *ctl, const char *format, ...)
 	struct dp_buf line = DP_BUF_INIT;
 	char *text;
 	va_list ap;
-	int n;
 
 	if (ctl->quiet)
 		return;
 	va_start(ap, format);
-	n = vasprintf(&text, format, ap);
+	text = ctl_vformat(format, ap);
 	va_end(ap);
-	if (n < 0)
-		ctl_die_nomem();
 	ctl_clean(&line, text);
 	fprintf(stderr, "%s\n", dp_buf_text(&line));
 	dp_buf_free(&line);
@@ -257,8 +260,7 @@ void ctl_cell(struct ctl_table *t, enum ctl_style style, const char *format, ...
 	}
 	cell = &t->cells[t->ncells++];
 	va_start(ap, format);
-	if (vasprintf(&cell->text, format, ap) < 0)
-		ctl_die_nomem();
+	cell->text = ctl_vformat(format, ap);
 	va_end(ap);
 	cell->style = style;
 	cell->width = ctl_width(cell->text);

@@ -27,13 +27,10 @@ static void put(struct view *v, enum ctl_style style, const char *label,
 {
 	char *text;
 	va_list ap;
-	int n;
 
 	va_start(ap, format);
-	n = vasprintf(&text, format, ap);
+	text = ctl_vformat(format, ap);
 	va_end(ap);
-	if (n < 0)
-		ctl_die_nomem();
 	dp_buf_printf(v->out, "%s%-*s%s%s", ctl_style_on(CTL_DIM, v->color),
 		      *text ? LABEL : 0, label, ctl_style_off(CTL_DIM, v->color),
 		      ctl_style_on(style, v->color));

@@ -198,6 +198,8 @@ int config_read(struct config *c, const char *path, struct dp_err *err)
 					&problems, err);
 	if (problems.count) {
 		dp_problems_text(&problems, path, dp_buf_text(&text), text.len, &told);
+		while (told.len && told.data[told.len - 1] == '\n')
+			told.data[--told.len] = '\0';
 		code = dp_fail(err, DP_E_INVALID, "%s", dp_buf_text(&told));
 		dp_hint(err, "dparetod(8) lists the options");
 	}

@@ -220,6 +220,9 @@ void attempt_close(struct dpd *d, struct job *j, enum dp_end end, bool counted,
  * false if none does. */
 bool trial_next_run(const struct dp_study_state *s, const struct dp_trial *t,
 		    int32_t *run);
+/* The trial is not tried again before so many seconds have passed. */
+void back_off(struct dpd *d, struct dp_study_state *s, struct dp_trial *t,
+	      double seconds);
 /* How many trials may still be proposed. */
 uint32_t study_proposals(const struct dp_study_state *s);
 bool study_time_over(const struct dp_study_state *s);
@@ -271,6 +274,8 @@ void recover(struct dpd *d);
 /* ---- housekeep.c ---- */
 
 void housekeep_start(struct dpd *d);
+/* Removes a folder on a worker thread; takes `folder` (NULL: does nothing). */
+void remove_later(struct dpd *d, char *folder);
 
 /* ---- server.c, requests.c ---- */
 

@@ -16,7 +16,8 @@
 enum {
 	TICK_MS = 500,
 	DISK_TICKS = 4,        /* every 2 s */
-	SWEEP_TICKS = 2 * 600, /* every 10 min, first after the first */
+	SWEEP_TICKS = 2 * 600, /* every 10 min */
+	SWEEP_FIRST = 6,       /* and soon after the start */
 };
 
 static void look_at_disk(struct dpd *d)
@@ -120,6 +121,10 @@ static void start_sweep(struct dpd *d)
 
 	if (d->sweeping || !isfinite(d->config.retention))
 		return;
+	/* an attempt that ended long ago may only now be on its way into the journal */
+	for (struct job *j = d->jobs; j; j = j->next)
+		if (j->phase == JOB_COLLECTING)
+			return;
 	sw = calloc(1, sizeof *sw);
 	if (sw)
 		sw->root = dp_path_join(d->state_dir, "studies");
@@ -131,6 +136,44 @@ static void start_sweep(struct dpd *d)
 	d->sweeping = true;
 	d->sweep_work.data = sw;
 	uv_queue_work(&d->loop, &d->sweep_work, sweep_work, sweep_done);
+}
+
+/* ---- removal, off the loop: a study may have 100,000 folders ---- */
+
+struct removal {
+	uv_work_t work;
+	char *folder;
+};
+
+static void removal_work(uv_work_t *w)
+{
+	struct removal *r = w->data;
+
+	if (dp_remove_tree(r->folder, NULL) != DP_OK) {
+		/* it lies in the trash; the next start tries again */
+	}
+}
+
+static void removal_done(uv_work_t *w, int status)
+{
+	struct removal *r = w->data;
+
+	(void)status;
+	free(r->folder);
+	free(r);
+}
+
+void remove_later(struct dpd *d, char *folder)
+{
+	struct removal *r = folder ? calloc(1, sizeof *r) : NULL;
+
+	if (!r) {
+		free(folder);
+		return;
+	}
+	r->folder = folder;
+	r->work.data = r;
+	uv_queue_work(&d->loop, &r->work, removal_work, removal_done);
 }
 
 /* ---- the clock ---- */
@@ -145,7 +188,7 @@ static void on_tick(uv_timer_t *timer)
 			job_read(j);
 	if (d->ticks % DISK_TICKS == 0)
 		look_at_disk(d);
-	if (d->ticks % SWEEP_TICKS == 0)
+	if (d->ticks % SWEEP_TICKS == SWEEP_FIRST)
 		start_sweep(d);
 	for (uint32_t i = 0; i < d->state.nstudies; i++)
 		if (d->state.studies[i]->spec->search.max_time > 0)
@@ -158,6 +201,7 @@ static void on_tick(uv_timer_t *timer)
 void housekeep_start(struct dpd *d)
 {
 	look_at_disk(d);
+	remove_later(d, dp_path_join(d->state_dir, "trash"));
 	uv_timer_init(&d->loop, &d->tick);
 	d->tick.data = d;
 	uv_timer_start(&d->tick, on_tick, TICK_MS, TICK_MS);

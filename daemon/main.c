@@ -369,22 +369,51 @@ static void wake_loop(void *arg)
 	uv_async_send(arg);
 }
 
+static void on_damage(int number)
+{
+	static const char text[] =
+		"dparetod: the journal is damaged: reading it crashed\n"
+		"hint: put a backup in place of STATE/journal, or move it away to start "
+		"anew\n";
+
+	(void)number;
+	if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
+		_exit(2);
+	_exit(1);
+}
+
+/* LMDB trusts its pages, and damaged ones lead it to wild addresses. While the journal
+ * is read, before anything else runs, that ends with a sentence. */
+static int read_journal(struct dpd *d, const char *folder, struct dp_err *err)
+{
+	static const int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGABRT };
+	struct sigaction guard = { .sa_handler = on_damage }, before[DP_COUNT(signals)];
+	struct dp_journal_options opt = { 0 };
+	int code;
+
+	for (size_t i = 0; i < DP_COUNT(signals); i++)
+		sigaction(signals[i], &guard, &before[i]);
+	code = dp_journal_open(folder, &opt, &d->journal, err);
+	if (code == DP_OK)
+		code = dp_state_replay(&d->state, d->journal, 0, err);
+	if (code == DP_OK)
+		code = dp_journal_next_study(d->journal, &d->next_study, err);
+	for (size_t i = 0; i < DP_COUNT(signals); i++)
+		sigaction(signals[i], &before[i], NULL);
+	return code;
+}
+
 /* Journal and state: opened, replayed, and handed to the writer thread. */
 static int open_journal(struct dpd *d, struct dp_err *err)
 {
-	struct dp_journal_options opt = { 0 };
 	char *folder = dp_path_join(d->state_dir, "journal");
 	int64_t began = dp_mono_us();
 	int code;
 
 	if (!folder)
 		return dp_fail(err, DP_E_NOMEM, "out of memory");
-	code = dp_journal_open(folder, &opt, &d->journal, err);
+	code = read_journal(d, folder, err);
 	free(folder);
-	if (code == DP_OK)
-		code = dp_state_replay(&d->state, d->journal, 0, err);
-	if (code == DP_OK)
-		code = dp_journal_next_study(d->journal, &d->next_study, err);
 	if (code != DP_OK)
 		return code;
 	log_line(&d->log, LOG_INFO, "", "replayed %u studies in %.1f ms",

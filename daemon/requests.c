@@ -397,67 +397,59 @@ static int do_set(struct request *r, json_t **ok, struct dp_err *err)
 	return study_reply(r, ok);
 }
 
-struct removal {
-	uv_work_t work;
-	char *folder;
-	struct dpd *d;
+/* What is left of a study that the journal has forgotten. */
+struct remains {
+	char *folder, *trash;
+	uint64_t client;
+	char name[DP_NAME_MAX + 1];
 };
 
-static void remove_work(uv_work_t *w)
+/* The journal has forgotten it: now its folder may go, out of sight at once. */
+static void bury(struct dpd *d, void *arg)
 {
-	struct removal *m = w->data;
+	struct remains *r = arg;
+	struct dp_err err;
 
-	if (dp_remove_tree(m->folder, NULL) != DP_OK) {
-		/* it lies in the trash; the next removal tries again */
+	if (!d->closed && dp_mkdirs(r->trash, 0700, &err) == DP_OK &&
+	    rename(r->folder, r->trash) == 0) {
+		remove_later(d, r->trash);
+		r->trash = NULL;
 	}
-}
-
-static void remove_done(uv_work_t *w, int status)
-{
-	struct removal *m = w->data;
-
-	(void)status;
-	free(m->folder);
-	free(m);
-}
-
-/* Out of sight at once, gone in a while: a study may have 100,000 folders. */
-static void remove_folder(struct dpd *d, const char *name, uint32_t id)
-{
-	struct removal *m = calloc(1, sizeof *m);
-	char *from = study_folder(d, name), to[4096];
-
-	snprintf(to, sizeof to, "%s/trash", d->state_dir);
-	if (!m || !from || dp_mkdirs(to, 0700, NULL) != DP_OK)
-		goto out;
-	snprintf(to, sizeof to, "%s/trash/%u-%d", d->state_dir, id, (int)getpid());
-	if (rename(from, to) != 0)
-		goto out;
-	m->folder = strdup(to);
-	m->d = d;
-	m->work.data = m;
-	if (m->folder && uv_queue_work(&d->loop, &m->work, remove_work, remove_done) == 0)
-		m = NULL;
-out:
-	if (m)
-		free(m->folder);
-	free(m);
-	free(from);
+	if (!d->closed)
+		client_ok(d, r->client, json_pack("{s:s}", "deleted", r->name));
+	free(r->folder);
+	free(r->trash);
+	free(r);
 }
 
 /* The study has no open attempt: forgets it and answers. */
 static void delete_now(struct dpd *d, struct dp_study_state *s, uint64_t client)
 {
-	char name[DP_NAME_MAX + 1];
-	uint32_t id = s->id;
+	struct remains *r = calloc(1, sizeof *r);
+	struct dp_err err;
 
-	snprintf(name, sizeof name, "%s", s->spec->name);
-	d->last_ticket = dp_journal_forget(d->journal, id);
-	dp_state_forget(&d->state, id);
-	remove_folder(d, name, id);
+	if (r) {
+		r->folder = study_folder(d, s->spec->name);
+		if (asprintf(&r->trash, "%s/trash/%u", d->state_dir, s->id) < 0)
+			r->trash = NULL;
+	}
+	if (!r || !r->folder || !r->trash) {
+		dp_fail(&err, DP_E_NOMEM, "no memory to delete it");
+		client_error(d, client, &err);
+		if (r) {
+			free(r->folder);
+			free(r->trash);
+		}
+		free(r);
+		return;
+	}
+	r->client = client;
+	snprintf(r->name, sizeof r->name, "%s", s->spec->name);
+	log_line(&d->log, LOG_INFO, r->name, "deleted");
+	d->last_ticket = dp_journal_forget(d->journal, s->id);
+	dp_state_forget(&d->state, s->id);
 	sched_kick(d);
-	log_line(&d->log, LOG_INFO, name, "deleted");
-	client_ok(d, client, json_pack("{s:s}", "deleted", name));
+	after_commit(d, bury, r);
 }
 
 void requests_poll(struct dpd *d)

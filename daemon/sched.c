@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define START_AGAIN_SECONDS 5.0 /* after the machine refused, say for a full disk */
+
 /* What a study would start next. */
 struct task {
 	struct dp_trial *trial; /* NULL: a new one */
@@ -99,8 +101,10 @@ static void start_job(struct dpd *d, void *arg)
 		return;
 	}
 	if (code == DP_E_IO || code == DP_E_NOMEM) {
-		/* the machine's trouble, not the trainer's: it may pass */
-		attempt_close(d, j, DP_END_LOST, true, err.msg);
+		/* the machine's trouble, not the trainer's: it costs no retry, only time
+		 */
+		back_off(d, s, t, START_AGAIN_SECONDS);
+		attempt_close(d, j, DP_END_LOST, false, err.msg);
 		return;
 	}
 	attempt_close(d, j, DP_END_NOT_STARTED, false, err.msg);
@@ -124,22 +128,24 @@ static struct dp_trial *propose(struct dpd *d, struct dp_study_state *s)
 	return s->trials[s->ntrials - 1];
 }
 
-static void launch(struct dpd *d, struct dp_study_state *s, struct task *task)
+/* False if nothing could be planned. */
+static bool launch(struct dpd *d, struct dp_study_state *s, struct task *task)
 {
 	struct dp_trial *t = task->trial ? task->trial : propose(d, s);
 	struct dp_event e = { .type = DP_EV_ATTEMPT_PLANNED, .run = task->run };
 	struct job *j;
 
 	if (!t)
-		return;
+		return false;
 	e.trial = t->number;
 	e.attempt = next_attempt(t, task->run);
 	j = job_new(d, s, t->number, task->run, e.attempt);
 	if (!j)
-		return; /* without memory: the next turn tries again */
+		return false; /* without memory: a later turn tries again */
 	record(d, s, &e);
 	s->turn = ++d->turns;
 	after_commit(d, start_job, j);
+	return true;
 }
 
 static void schedule(struct dpd *d)
@@ -158,9 +164,8 @@ static void schedule(struct dpd *d)
 				chosen = task;
 			}
 		}
-		if (!best)
+		if (!best || !launch(d, best, &chosen))
 			break;
-		launch(d, best, &chosen);
 	}
 	requests_poll(d);
 	client_poll_changes(d);

@@ -236,8 +236,7 @@ static double backoff_seconds(int failures)
 			      : 0.5 * (double)(1 << (2 * (failures - 1)));
 }
 
-static void back_off(struct dpd *d, struct dp_study_state *s, struct dp_trial *t,
-		     double seconds)
+void back_off(struct dpd *d, struct dp_study_state *s, struct dp_trial *t, double seconds)
 {
 	struct backoff *b = malloc(sizeof *b);
 

@@ -572,6 +572,18 @@ class Configuration(DaemonCase):
             self.assertIn(words, p.stdout)
 
 
+    def test_retention_removes_folders_and_keeps_numbers(self):
+        self.trainer("report(a=1, b=1)\n")
+        self.begin("--retention", "1ms")
+        self.submit(self.client, self.study(search="method: random, evaluations: 2"))
+        self.finish(self.client, "s")
+        attempt = self.client("trial", study="s", trial=0)["trial"]["attempts"][0]
+        wait_for(lambda: not os.path.exists(attempt["directory"]), 20)
+        self.assertEqual(self.client("trial", study="s", trial=0)["trial"]["objectives"],
+                         {"a": 1, "b": 1})
+        self.assertIn("by retention", open(self.d.log).read())
+
+
 class RefusalsToStart(DaemonCase):
     def refuses(self, d, code, *words):
         code_, said = d.start().ends()

@@ -19,6 +19,14 @@ for run in request["runs"]:
 out({"done": True})
 """
 
+# A trainer that says it is up and waits to be told to go on.
+PATIENT = """
+open(os.path.join(os.environ["DPARETO_STUDY_DIR"], "up"), "w").close()
+while not os.path.exists(os.path.join(os.environ["DPARETO_STUDY_DIR"], "go")):
+    time.sleep(0.01)
+report(a=1, b=1)
+"""
+
 
 class Kill(Case):
     def run_study(self, kills, rng):
@@ -66,12 +74,7 @@ class Kill(Case):
         wait_for(lambda: not trainers_below(self.folder), 10)
 
     def test_adopts_a_running_trainer(self):
-        self.trainer("""
-open(os.path.join(os.environ["DPARETO_STUDY_DIR"], "up"), "w").close()
-while not os.path.exists(os.path.join(os.environ["DPARETO_STUDY_DIR"], "go")):
-    time.sleep(0.01)
-report(a=1, b=1)
-""")
+        self.trainer(PATIENT)
         d = self.daemon().start()
         self.submit(d.connect(), self.study(search="method: random, evaluations: 1"))
         wait_for(lambda: os.path.exists(self.path("up")))
@@ -86,12 +89,7 @@ report(a=1, b=1)
         self.assertIn("adopted", open(d.log).read())
 
     def test_collects_what_ended_meanwhile(self):
-        self.trainer("""
-open(os.path.join(os.environ["DPARETO_STUDY_DIR"], "up"), "w").close()
-while not os.path.exists(os.path.join(os.environ["DPARETO_STUDY_DIR"], "go")):
-    time.sleep(0.01)
-report(a=1, b=1)
-""")
+        self.trainer(PATIENT)
         d = self.daemon().start()
         self.submit(d.connect(), self.study(search="method: random, evaluations: 1"))
         wait_for(lambda: os.path.exists(self.path("up")))

@@ -63,14 +63,10 @@ static int reload(struct ctl *ctl, struct dp_err *err)
 
 	if (code != DP_OK)
 		return code;
-	if (ctl->format == CTL_JSON) {
+	if (ctl->format == CTL_JSON)
 		ctl_put_json(ctl, ok);
-	} else {
+	else
 		say_list(ctl, "changed", json_object_get(ok, "changed"));
-		if (json_array_size(json_object_get(ok, "ignored")) > 0)
-			say_list(ctl, "changed only at the next start",
-				 json_object_get(ok, "ignored"));
-	}
 	json_decref(ok);
 	return DP_OK;
 }

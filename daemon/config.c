@@ -107,27 +107,23 @@ static bool set_stop_policy(struct config *c, const char *s)
 
 static const struct config_doc docs[] = {
 	{ "slots", "int, 1 to 4096", "number of cores",
-	  "Trainers that run at once, over all studies.", true },
+	  "Trainers that run at once, over all studies." },
 	{ "socket_group", "name of a group that exists", "none",
 	  "Members of this group may use the socket too; otherwise only the daemon's own "
-	  "user and root.",
-	  true },
+	  "user and root." },
 	{ "log_level", "error | warn | info | debug", "info",
-	  "How much is written to the log.", true },
+	  "How much is written to the log." },
 	{ "retention", "duration or forever", "forever",
 	  "How long the folders of ended attempts (logs, results as the trainer wrote "
 	  "them) "
-	  "are kept. The journal keeps every number for good.",
-	  true },
+	  "are kept. The journal keeps every number for good." },
 	{ "disk_watermark", "size", "64M",
-	  "With less than this free below the state folder, nothing new is started.",
-	  true },
+	  "With less than this free below the state folder, nothing new is started." },
 	{ "stop_policy", "leave | finish | kill", "leave",
 	  "What SIGTERM does with running trainers: leave them to be adopted by the next "
-	  "daemon, finish them first, or kill them (their trials start again).",
-	  true },
-	{ "max_clients", "int, 1 to 65536", "1024", "Connections to the socket at once.",
-	  true },
+	  "daemon, finish them first, or kill them (their trials start again)." },
+	{ "max_clients", "int, 1 to 65536", "1024",
+	  "Connections to the socket at once." },
 };
 
 /* In the order of docs[]. */

@@ -61,10 +61,10 @@ DP_MUSTCHECK int config_set(struct config *c, const char *name, const char *valu
 			    struct dp_err *err);
 /* Reads a configuration file over what *c holds; all mistakes are told at once. */
 DP_MUSTCHECK int config_read(struct config *c, const char *path, struct dp_err *err);
-/* Rows for --help and for the test that the manual names every option. */
+/* Rows for --help and for the test that the manual names every option. All of them can
+ * change while the daemon runs. */
 struct config_doc {
 	const char *name, *type, *otherwise, *help;
-	bool reloads; /* SIGHUP changes it */
 };
 const struct config_doc *config_docs(size_t *count);
 const char *stop_policy_text(enum stop_policy p);
@@ -312,6 +312,7 @@ uint64_t notify_watchdog(void);
 void daemon_stop(struct dpd *d, enum stop_policy policy, const char *why);
 /* While stopping: ends the loop when nothing is left to wait for. */
 void daemon_stop_check(struct dpd *d);
-void daemon_reload(struct dpd *d, json_t *changed, json_t *ignored, struct dp_err *err);
+/* Reads the configuration again; names what changed. On error the old one stays. */
+DP_MUSTCHECK int daemon_reload(struct dpd *d, json_t *changed, struct dp_err *err);
 
 #endif

@@ -210,16 +210,16 @@ static bool same_text(const char *a, const char *b)
 	return strcmp(a ? a : "", b ? b : "") == 0;
 }
 
-void daemon_reload(struct dpd *d, json_t *changed, json_t *ignored, struct dp_err *err)
+int daemon_reload(struct dpd *d, json_t *changed, struct dp_err *err)
 {
 	struct config new, *old = &d->config;
+	int code = load_config(&new, d->config_path, d->settings, err);
 
-	(void)ignored; /* every option of today can change while running */
-	if (load_config(&new, d->config_path, d->settings, err) != DP_OK) {
+	if (code != DP_OK) {
 		log_line(&d->log, LOG_ERROR, "", "configuration not reloaded: %s",
 			 err->msg);
 		config_clear(&new);
-		return;
+		return code;
 	}
 	note(changed, new.slots != old->slots, "slots");
 	note(changed, !same_text(new.socket_group, old->socket_group), "socket_group");
@@ -235,6 +235,7 @@ void daemon_reload(struct dpd *d, json_t *changed, json_t *ignored, struct dp_er
 	log_line(&d->log, LOG_INFO, "", "configuration reloaded, %zu options changed",
 		 json_array_size(changed));
 	sched_kick(d);
+	return DP_OK;
 }
 
 /* ---- stopping ---- */
@@ -280,7 +281,8 @@ static void on_signal(uv_signal_t *h, int number)
 		json_t *changed = json_array();
 
 		notify_state("RELOADING=1");
-		daemon_reload(d, changed, NULL, &err);
+		if (daemon_reload(d, changed, &err) != DP_OK)
+			log_line(&d->log, LOG_WARN, "", "the old configuration stays");
 		notify_state("READY=1");
 		json_decref(changed);
 		return;

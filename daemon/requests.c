@@ -607,16 +607,13 @@ static int do_cancel(struct request *r, json_t **ok, struct dp_err *err)
 
 static int do_reload(struct request *r, json_t **ok, struct dp_err *err)
 {
-	json_t *changed = json_array(), *ignored = json_array();
+	json_t *changed = json_array();
+	int code = daemon_reload(r->d, changed, err);
 
-	err->code = DP_OK;
-	daemon_reload(r->d, changed, ignored, err);
-	*ok = json_pack("{s:o, s:o}", "changed", changed, "ignored", ignored);
-	if (err->code != DP_OK) {
-		json_decref(*ok);
-		*ok = NULL;
-	}
-	return err->code;
+	if (code == DP_OK)
+		*ok = json_pack("{s:O}", "changed", changed);
+	json_decref(changed);
+	return code;
 }
 
 static void stop_after_reply(struct dpd *d, void *arg)

@@ -72,6 +72,7 @@ bool dp__problems_full(const struct dp__read *r)
 	return r->problems->count == SHOWN_MAX;
 }
 
+DP_PRINTF(6, 0)
 static void add(struct dp__read *r, bool warning, int line, int column,
 		const char *allowed, const char *fmt, va_list ap)
 {

@@ -286,6 +286,7 @@ void dp__read_bounds(struct dp__read *r, const struct dp__key *k,
 		     const struct dp__node *v, void *to)
 {
 	double lo, hi, *pair = to;
+	bool lo_ok, hi_ok;
 
 	if (!dp__is_list(r, v, k->name, k->doc->type, 2))
 		return;
@@ -294,8 +295,9 @@ void dp__read_bounds(struct dp__read *r, const struct dp__key *k,
 		return;
 	}
 	/* both are looked at, so that both mistakes are told */
-	if (!dp__number(r, v->first, k->name, k->doc->type, &lo) |
-	    !dp__number(r, v->first->next, k->name, k->doc->type, &hi))
+	lo_ok = dp__number(r, v->first, k->name, k->doc->type, &lo);
+	hi_ok = dp__number(r, v->first->next, k->name, k->doc->type, &hi);
+	if (!lo_ok || !hi_ok)
 		return;
 	if (!(lo < hi)) {
 		dp__problem(

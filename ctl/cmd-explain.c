@@ -191,12 +191,87 @@ static size_t keys_below(const struct dp_key_doc *all, size_t count, const char 
 	return n;
 }
 
+static json_t *mechanism_json(const struct dp_mechanism *m)
+{
+	json_t *keys = json_array();
+	char rule[DP_PRIVACY_RULE_LEN];
+
+	for (size_t i = 0; i < m->nkeys; i++)
+		json_array_append_new(
+			keys,
+			json_pack("{s:s, s:s, s:b, s:s}", "key", m->keys[i].name, "type",
+				  dp_privacy_key_rule(&m->keys[i], rule), "needed",
+				  m->keys[i].needed, "help", m->keys[i].help));
+	return json_pack("{s:s, s:s, s:s, s:s, s:o}", "mechanism", m->name, "summary",
+			 m->summary, "neighbours", m->relation, "source", m->source,
+			 "keys", keys);
+}
+
+/* A mechanism is explained by its own table of keys. */
+static void explain_mechanism(struct ctl *ctl, const struct dp_mechanism *m)
+{
+	struct ctl_table *t;
+	char rule[DP_PRIVACY_RULE_LEN];
+	struct dp_buf text = DP_BUF_INIT;
+	json_t *object;
+
+	if (ctl->format != CTL_TABLE) {
+		object = mechanism_json(m);
+		ctl_put_json(ctl, object);
+		json_decref(object);
+		return;
+	}
+	dp_buf_printf(&text, "mechanism %s\n", m->name);
+	ctl_wrap(&text, m->summary, 2, TEXT_COLUMNS);
+	dp_buf_puts(&text, "\n  neighbours\n");
+	ctl_wrap(&text, m->relation, 4, TEXT_COLUMNS);
+	dp_buf_puts(&text, "\n  source\n");
+	ctl_wrap(&text, m->source, 4, TEXT_COLUMNS);
+	dp_buf_putc(&text, '\n');
+	ctl_put_buf(ctl, &text);
+	t = ctl_table_new();
+	ctl_table_column(t, "KEY", CTL_LEFT);
+	ctl_table_column(t, "TYPE", CTL_LEFT);
+	ctl_table_column(t, "NEEDED", CTL_LEFT);
+	ctl_table_column(t, "MEANING", CTL_FLEX);
+	for (size_t i = 0; i < m->nkeys; i++) {
+		const struct dp_privacy_key *k = &m->keys[i];
+
+		ctl_cell(t, CTL_NORMAL, "%s", k->name);
+		ctl_cell(t, CTL_NORMAL, "%s", dp_privacy_key_rule(k, rule));
+		ctl_cell(t, CTL_NORMAL, "%s",
+			 k->needed  ? "yes"
+			 : k->group ? "one of"
+				    : "no");
+		ctl_cell(t, CTL_NORMAL, "%s", k->help);
+	}
+	ctl_table_print(ctl, t);
+}
+
+static void list_mechanisms(struct ctl *ctl)
+{
+	struct dp_buf names = DP_BUF_INIT;
+
+	for (size_t i = 0; dp_mechanisms[i]; i++)
+		dp_buf_printf(&names, "%s%s", i ? ", " : "", dp_mechanisms[i]->name);
+	ctl_say(ctl,
+		"Each mechanism has keys of its own; 'dparetoctl explain MECHANISM' "
+		"lists "
+		"them: %s.",
+		dp_buf_text(&names));
+	dp_buf_free(&names);
+}
+
 static int run(struct ctl *ctl, struct dp_err *err)
 {
 	const struct dp_key_doc *found[KEYS_MAX], *below[KEYS_MAX], *all;
 	const char *asked = ctl->argc ? ctl->argv[0] : NULL;
 	size_t count, n = 0, nbelow = 0;
 
+	if (asked && dp_mechanism_find(asked)) {
+		explain_mechanism(ctl, dp_mechanism_find(asked));
+		return DP_OK;
+	}
 	all = dp_study_keys(&count);
 	for (size_t i = 0; i < count && n < KEYS_MAX; i++)
 		if (!asked || is_key(all[i].path, asked))
@@ -212,6 +287,8 @@ static int run(struct ctl *ctl, struct dp_err *err)
 			ctl_printf(ctl, "\n");
 		print(ctl, below, nbelow, false);
 	}
+	if (asked && (strcmp(asked, "privacy") == 0 || strcmp(asked, "mechanism") == 0))
+		list_mechanisms(ctl);
 	return DP_OK;
 }
 
@@ -223,8 +300,10 @@ const struct ctl_command ctl_cmd_explain = {
 	.formats = CTL_PLAIN | CTL_HAS(NAME),
 	.help = "Without a KEY: all of them, with types and defaults. With one: what it "
 		"means, what it takes, and an example. A key can be named in full "
-		"(trainer.timeout), by its end (timeout), or by its section (trainer).",
+		"(trainer.timeout), by its end (timeout), or by its section (trainer). "
+		"A privacy mechanism is explained with its own keys.",
 	.examples = "dparetoctl explain timeout\n"
-		    "dparetoctl explain search",
+		    "dparetoctl explain search\n"
+		    "dparetoctl explain dp-sgd",
 	.run = run,
 };

@@ -108,6 +108,12 @@ struct job {
 	double progress; /* as last told; NaN */
 	struct dp_exit exit;
 	char last_words[200]; /* the last line on stderr, printable; "" */
+	/* privacy objectives at the trial's point: accountants take their time */
+	const struct dp_study *spec; /* live as long as the attempt is open */
+	const double *x;
+	double privacy[DP_OBJECTIVES_MAX]; /* NaN where none, or it failed */
+	char mismatch[300]; /* what the trainer declared against the mechanism; "" */
+	char warning[300];  /* what it declared and the number is not proven for; "" */
 };
 
 /* ---- the daemon ---- */
@@ -226,8 +232,10 @@ void back_off(struct dpd *d, struct dp_study_state *s, struct dp_trial *t,
 /* How many trials may still be proposed. */
 uint32_t study_proposals(const struct dp_study_state *s);
 bool study_time_over(const struct dp_study_state *s);
-/* The trial has no open attempt: it ends, if it can. */
-void trial_settle(struct dpd *d, struct dp_study_state *s, struct dp_trial *t);
+/* The trial has no open attempt: it ends, if it can. `privacy` are its privacy
+ * objectives where they are known (else NaN, or NULL). */
+void trial_settle(struct dpd *d, struct dp_study_state *s, struct dp_trial *t,
+		  const double *privacy);
 void trial_cancel(struct dpd *d, struct dp_study_state *s, struct dp_trial *t);
 /* Ends the study if nothing is left to do. */
 void study_settle(struct dpd *d, struct dp_study_state *s);

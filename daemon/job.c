@@ -59,6 +59,10 @@ struct job *job_new(struct dpd *d, struct dp_study_state *s, uint32_t trial, int
 	j->trial = trial;
 	j->run = run;
 	j->attempt = attempt;
+	j->spec = s->spec;
+	j->x = dp_study_trial(s, trial)->x;
+	for (size_t i = 0; i < DP_OBJECTIVES_MAX; i++)
+		j->privacy[i] = NAN;
 	j->pidfd = -1;
 	j->progress = NAN;
 	j->next = d->jobs;
@@ -174,6 +178,31 @@ out:
 	free(chunk);
 }
 
+/* Epsilon of the point, and whether the trainer sampled as the accountant assumes. */
+static void ask_accountants(struct job *j)
+{
+	const struct dp_declared *told = dp_result_declared(j->result);
+	struct dp_privacy_declared declared = { told->sampling, told->records, told->lot,
+						told->steps, told->noise_over_clip };
+	struct dp_epsilon cost;
+	struct dp_err err;
+
+	for (size_t i = 0; i < j->spec->nobjectives; i++) {
+		char warning[DP_PRIVACY_WARNING_LEN];
+
+		j->privacy[i] = NAN;
+		if (!j->spec->objectives[i].mechanism)
+			continue;
+		if (dp_objective_privacy(j->spec, i, j->x, &cost, NULL) == DP_OK)
+			j->privacy[i] = cost.epsilon;
+		if (dp_objective_declared(j->spec, i, j->x, &declared, warning, &err) !=
+		    DP_OK)
+			snprintf(j->mismatch, sizeof j->mismatch, "%.299s", err.msg);
+		else if (warning[0])
+			snprintf(j->warning, sizeof j->warning, "%.299s", warning);
+	}
+}
+
 static void read_work(uv_work_t *w)
 {
 	struct job *j = w->data;
@@ -183,6 +212,7 @@ static void read_work(uv_work_t *w)
 		dp_result_end(j->result);
 		read_exit(j);
 		read_last_words(j);
+		ask_accountants(j);
 	}
 }
 

@@ -53,7 +53,7 @@ static void recover_trial(struct dpd *d, struct dp_study_state *s, struct dp_tri
 		if (t->attempts[i].end == DP_END_NONE)
 			recover_attempt(d, s, t, &t->attempts[i]);
 	/* the record of its last attempt's end may have been the last one written */
-	trial_settle(d, s, t);
+	trial_settle(d, s, t, NULL);
 }
 
 void recover(struct dpd *d)

@@ -586,7 +586,7 @@ static int do_retry(struct request *r, json_t **ok, struct dp_err *err)
 	record(r->d, s, &e);
 	if (s->status == DP_STUDY_FINISHED || s->status == DP_STUDY_FAILED)
 		move_study(r->d, s, DP_STUDY_RUNNING, false, NULL);
-	trial_settle(r->d, s, t); /* another run of it may have diverged */
+	trial_settle(r->d, s, t, NULL); /* another run of it may have diverged */
 	return trial_reply(r, t, ok);
 }
 

@@ -94,9 +94,10 @@ bool trial_next_run(const struct dp_study_state *s, const struct dp_trial *t,
 
 /* ---- ending trials and studies ---- */
 
-/* Natural units; NaN where a diverged trial has no value. */
+/* Natural units; NaN where a diverged trial has no value. `privacy` has what a worker
+ * thread computed already (NaN or NULL: it did not). */
 static int objectives_of(const struct dp_study_state *s, const struct dp_trial *t,
-			 double *y, struct dp_err *err)
+			 const double *privacy, double *y, struct dp_err *err)
 {
 	for (size_t i = 0; i < s->spec->nobjectives; i++) {
 		const struct dp_objective *o = &s->spec->objectives[i];
@@ -108,6 +109,10 @@ static int objectives_of(const struct dp_study_state *s, const struct dp_trial *
 				o, dp_trial_mean(s, t, dp_study_metric(s, o->metric)));
 			continue;
 		}
+		if (privacy && !isnan(privacy[i])) {
+			y[i] = privacy[i];
+			continue;
+		}
 		code = dp_objective_privacy(s->spec, i, t->x, &cost, err);
 		if (code != DP_OK)
 			return dp_err_prefix(err, "objective '%s'", o->name);
@@ -117,7 +122,8 @@ static int objectives_of(const struct dp_study_state *s, const struct dp_trial *
 }
 
 static void end_trial(struct dpd *d, struct dp_study_state *s, struct dp_trial *t,
-		      enum dp_trial_status status, const char *reason)
+		      enum dp_trial_status status, const double *privacy,
+		      const char *reason)
 {
 	double y[DP_OBJECTIVES_MAX];
 	struct dp_event e = { .type = DP_EV_TRIAL_ENDED, .trial = t->number };
@@ -125,7 +131,7 @@ static void end_trial(struct dpd *d, struct dp_study_state *s, struct dp_trial *
 	char about[DP_NAME_MAX + 16];
 
 	if (status == DP_TRIAL_OK || status == DP_TRIAL_DIVERGED) {
-		if (objectives_of(s, t, y, &err) == DP_OK) {
+		if (objectives_of(s, t, privacy, y, &err) == DP_OK) {
 			e.objectives = y;
 			e.nobjectives = (uint32_t)s->spec->nobjectives;
 		} else {
@@ -141,7 +147,8 @@ static void end_trial(struct dpd *d, struct dp_study_state *s, struct dp_trial *
 		 e.state, reason ? ": " : "", reason ? reason : "");
 }
 
-void trial_settle(struct dpd *d, struct dp_study_state *s, struct dp_trial *t)
+void trial_settle(struct dpd *d, struct dp_study_state *s, struct dp_trial *t,
+		  const double *privacy)
 {
 	const struct dp_attempt *cause;
 	enum dp_trial_status status;
@@ -155,7 +162,7 @@ void trial_settle(struct dpd *d, struct dp_study_state *s, struct dp_trial *t)
 	if (cause)
 		snprintf(why, sizeof why, "%s: %s", dp_end_text(cause->end),
 			 cause->message ? cause->message : "no reason is known");
-	end_trial(d, s, t, status,
+	end_trial(d, s, t, status, privacy,
 		  cause                          ? why
 		  : status == DP_TRIAL_CANCELLED ? "cancelled"
 						 : NULL);
@@ -190,7 +197,7 @@ static void end_waiting(struct dpd *d, struct dp_study_state *s)
 {
 	for (uint32_t i = s->first_live; i < s->ntrials; i++)
 		if (s->trials[i]->status == DP_TRIAL_WAITING)
-			end_trial(d, s, s->trials[i], DP_TRIAL_CANCELLED,
+			end_trial(d, s, s->trials[i], DP_TRIAL_CANCELLED, NULL,
 				  "search.max_time was over");
 }
 
@@ -300,6 +307,14 @@ static enum dp_end classify(struct job *j, const struct dp_study_state *s,
 			needed[n++] = s->spec->objectives[i].metric;
 	needed[n] = NULL;
 	end = dp_classify(&j->exit, j->result, needed, t->cancel_asked, why, room);
+	if (j->mismatch[0] && (end == DP_END_OK || end == DP_END_DIVERGED)) {
+		snprintf(why, room,
+			 "what it declares does not fit the study's mechanism: %s",
+			 j->mismatch);
+		return DP_END_BAD_OUTPUT;
+	}
+	if (j->warning[0])
+		log_line(&j->d->log, LOG_WARN, j->about, "%s", j->warning);
 	if (!j->not_read || (end != DP_END_BAD_OUTPUT && end != DP_END_LOST))
 		return end;
 	snprintf(why, room, "its result file cannot be read: %s", strerror(j->not_read));
@@ -327,6 +342,7 @@ void attempt_close(struct dpd *d, struct job *j, enum dp_end end, bool counted,
 {
 	struct dp_study_state *s = dp_state_by_id(&d->state, j->study);
 	struct dp_trial *t = s ? dp_study_trial(s, j->trial) : NULL;
+	double privacy[DP_OBJECTIVES_MAX];
 	int32_t run = j->run;
 
 	if (!t) { /* the study was deleted meanwhile */
@@ -337,12 +353,13 @@ void attempt_close(struct dpd *d, struct job *j, enum dp_end end, bool counted,
 	if (end != DP_END_OK)
 		log_line(&d->log, LOG_WARN, j->about, "attempt %u: %s: %s", j->attempt,
 			 dp_end_text(end), why);
+	memcpy(privacy, j->privacy, sizeof privacy);
 	job_free(j);
 	if (end == DP_END_NOT_STARTED)
 		pause_for_start(d, s, why);
 	else if (counted && dp_end_retryable(end))
 		back_off(d, s, t, backoff_seconds(mendable_failures(t, run)));
-	trial_settle(d, s, t);
+	trial_settle(d, s, t, privacy);
 	study_settle(d, s);
 	daemon_stop_check(d);
 }
@@ -388,5 +405,5 @@ void trial_cancel(struct dpd *d, struct dp_study_state *s, struct dp_trial *t)
 	for (struct job *j = d->jobs; j; j = j->next)
 		if (j->study == s->id && j->trial == t->number && j->phase == JOB_RUNNING)
 			d->executor->cancel(j);
-	trial_settle(d, s, t);
+	trial_settle(d, s, t, NULL);
 }

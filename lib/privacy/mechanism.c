@@ -8,8 +8,8 @@
 #include <string.h>
 
 const struct dp_mechanism *const dp_mechanisms[] = {
-	&dp__svt,
-	NULL,
+	&dp__dp_sgd, &dp__gaussian, &dp__laplace, &dp__output_perturbation,
+	&dp__svt,    NULL,
 };
 
 const struct dp_mechanism *dp_mechanism_find(const char *name)
@@ -71,17 +71,47 @@ char *dp_privacy_key_rule(const struct dp_privacy_key *k, char out[DP_PRIVACY_RU
 	return out;
 }
 
-int dp_privacy_epsilon(const struct dp_mechanism *m, const double *values,
-		       struct dp_epsilon *out, struct dp_err *err)
+/* Of the keys of one group exactly one must be there. Looks at a group once, at its
+ * first key. */
+static int check_group(const struct dp_mechanism *m, const double *values, size_t first,
+		       struct dp_err *err)
 {
-	double full[DP_PRIVACY_KEYS_MAX];
+	unsigned group = m->keys[first].group;
+	const char *given = NULL;
+	char names[128] = "";
+	size_t n = 0;
+
+	for (size_t i = 0; i < first; i++)
+		if (m->keys[i].group == group)
+			return DP_OK;
+	for (size_t i = first; i < m->nkeys; i++) {
+		if (m->keys[i].group != group)
+			continue;
+		n += (size_t)snprintf(names + n, sizeof names - n, "%s'%s'",
+				      n ? " or " : "", m->keys[i].name);
+		if (isnan(values[i]))
+			continue;
+		if (given)
+			return dp_fail(err, DP_E_INVALID,
+				       "mechanism %s: '%s' and '%s' exclude each other",
+				       m->name, given, m->keys[i].name);
+		given = m->keys[i].name;
+	}
+	return given ? DP_OK
+		     : dp_fail(err, DP_E_INVALID, "mechanism %s needs the key %s",
+			       m->name, names);
+}
+
+int dp_privacy_check(const struct dp_mechanism *m, const double *values,
+		     double full[DP_PRIVACY_KEYS_MAX], struct dp_err *err)
+{
 	char rule[DP_PRIVACY_RULE_LEN], text[DP_NUM_LEN];
-	struct dp_epsilon answer;
-	int rc;
 
 	for (size_t i = 0; i < m->nkeys; i++) {
 		const struct dp_privacy_key *k = &m->keys[i];
 
+		if (k->group && check_group(m, values, i, err) != DP_OK)
+			return DP_E_INVALID;
 		full[i] = isnan(values[i]) ? k->otherwise : values[i];
 		if (isnan(values[i])) {
 			if (!k->needed)
@@ -97,8 +127,56 @@ int dp_privacy_epsilon(const struct dp_mechanism *m, const double *values,
 				       m->name, k->name, dp_num_text(full[i], text),
 				       dp_privacy_key_rule(k, rule));
 	}
-	rc = m->epsilon(full, &answer, err);
+	return DP_OK;
+}
+
+int dp_privacy_epsilon(const struct dp_mechanism *m, const double *values,
+		       struct dp_epsilon *out, struct dp_err *err)
+{
+	double full[DP_PRIVACY_KEYS_MAX];
+	struct dp_epsilon answer;
+	int rc = dp_privacy_check(m, values, full, err);
+
+	if (rc == DP_OK)
+		rc = m->epsilon(full, &answer, err);
 	if (rc == DP_OK)
 		*out = answer;
 	return rc;
+}
+
+int dp__key_index(const struct dp_mechanism *m, const char *name)
+{
+	for (size_t i = 0; i < m->nkeys; i++)
+		if (strcmp(m->keys[i].name, name) == 0)
+			return (int)i;
+	return -1;
+}
+
+bool dp_privacy_warning(const struct dp_mechanism *m, const double *values,
+			char out[DP_PRIVACY_WARNING_LEN])
+{
+	int records = dp__key_index(m, "records"), delta = dp__key_index(m, "delta");
+
+	out[0] = '\0';
+	if (records < 0 || delta < 0 || !(values[delta] * values[records] >= 1))
+		return false;
+	snprintf(out, DP_PRIVACY_WARNING_LEN,
+		 "delta %g is not below 1/records = %.3g: publishing a record at random "
+		 "would satisfy that; choose delta well below it",
+		 values[delta], 1 / values[records]);
+	return true;
+}
+
+int dp_privacy_declared_check(const struct dp_mechanism *m, const double *values,
+			      const struct dp_privacy_declared *d,
+			      char warning[DP_PRIVACY_WARNING_LEN], struct dp_err *err)
+{
+	double full[DP_PRIVACY_KEYS_MAX];
+	int rc;
+
+	warning[0] = '\0';
+	if (m != &dp__dp_sgd)
+		return DP_OK;
+	rc = dp_privacy_check(m, values, full, err);
+	return rc == DP_OK ? dp__dp_sgd_declared(full, d, warning, err) : rc;
 }

@@ -75,4 +75,5 @@ const struct dp_mechanism dp__svt = {
 	.keys = keys,
 	.nkeys = DP_COUNT(keys),
 	.epsilon = svt_epsilon,
+	.noise = "scale",
 };

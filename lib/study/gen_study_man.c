@@ -87,7 +87,10 @@ static void mechanism(const struct dp_mechanism *m)
 		fputs(k->kind == DP_PRIVACY_WORD ? "; "
 						 : ", or the name of a parameter; ",
 		      stdout);
-		fputs(k->needed ? "needed.\n" : "not needed.\n", stdout);
+		fputs(k->needed  ? "needed.\n"
+		      : k->group ? "needed, or the other name of it.\n"
+				 : "not needed.\n",
+		      stdout);
 	}
 }
 

@@ -8,11 +8,11 @@ static double param_value(const struct dp_study *s, size_t i, const double *x)
 	return p->kind == DP_PARAM_FIXED ? json_number_value(p->values) : x[i];
 }
 
-int dp_objective_privacy(const struct dp_study *s, size_t objective, const double *x,
-			 struct dp_epsilon *out, struct dp_err *err)
+/* The values of the mechanism's keys at x. */
+static int key_values(const struct dp_study *s, size_t objective, const double *x,
+		      double values[DP_PRIVACY_KEYS_MAX], struct dp_err *err)
 {
 	const struct dp_objective *o = &s->objectives[objective];
-	double values[DP_PRIVACY_KEYS_MAX];
 
 	if (!o->mechanism)
 		return dp_fail(err, DP_E_INVALID,
@@ -21,7 +21,31 @@ int dp_objective_privacy(const struct dp_study *s, size_t objective, const doubl
 	for (size_t i = 0; i < o->mechanism->nkeys; i++)
 		values[i] = o->param[i] < 0 ? o->constant[i]
 					    : param_value(s, (size_t)o->param[i], x);
-	return dp_privacy_epsilon(o->mechanism, values, out, err);
+	return DP_OK;
+}
+
+int dp_objective_privacy(const struct dp_study *s, size_t objective, const double *x,
+			 struct dp_epsilon *out, struct dp_err *err)
+{
+	double values[DP_PRIVACY_KEYS_MAX];
+	int code = key_values(s, objective, x, values, err);
+
+	if (code != DP_OK)
+		return code;
+	return dp_privacy_epsilon(s->objectives[objective].mechanism, values, out, err);
+}
+
+int dp_objective_declared(const struct dp_study *s, size_t objective, const double *x,
+			  const struct dp_privacy_declared *declared,
+			  char warning[DP_PRIVACY_WARNING_LEN], struct dp_err *err)
+{
+	double values[DP_PRIVACY_KEYS_MAX];
+	int code = key_values(s, objective, x, values, err);
+
+	if (code != DP_OK)
+		return code;
+	return dp_privacy_declared_check(s->objectives[objective].mechanism, values,
+					 declared, warning, err);
 }
 
 double dp_objective_metric(const struct dp_objective *o, double mean)

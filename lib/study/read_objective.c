@@ -299,11 +299,38 @@ static void bind_key(struct dp__read *r, struct dp_objective *o, size_t index,
 			    dp__shown(v->text, shown));
 }
 
+/* Of the alternatives in a group exactly one must be there. Looked at once, at the
+ * group's first key. */
+static void check_group(struct dp__read *r, const struct dp_mechanism *m, size_t first,
+			const struct dp__node *privacy)
+{
+	const struct dp__node *one = NULL, *v;
+	struct dp_buf names = DP_BUF_INIT;
+
+	for (size_t i = 0; i < m->nkeys; i++) {
+		if (m->keys[i].group != m->keys[first].group)
+			continue;
+		if (i < first)
+			return;
+		dp_buf_printf(&names, "%s'%s'", names.len ? " or " : "", m->keys[i].name);
+		v = dp__get(privacy, m->keys[i].name);
+		if (v && one)
+			dp__problem(r, v->key_pos, NULL,
+				    "'%s' and '%s' exclude each other", one->key, v->key);
+		one = v ? v : one;
+	}
+	if (!one)
+		dp__problem(r, privacy->key_pos, NULL, "mechanism %s needs the key %s",
+			    m->name, dp_buf_text(&names));
+	dp_buf_free(&names);
+}
+
 static void check_privacy(struct dp__read *r, struct dp_objective *o,
 			  const struct dp__node *v, const struct dp__node *privacy)
 {
 	const struct dp__node *goal = dp__get(v, "goal"), *of = dp__get(v, "of");
 	const struct dp__node *transform = dp__get(v, "transform"), *m;
+	char warning[DP_PRIVACY_WARNING_LEN];
 	size_t index;
 
 	if (o->maximize && goal)
@@ -334,7 +361,11 @@ static void check_privacy(struct dp__read *r, struct dp_objective *o,
 			dp__problem(r, privacy->key_pos, NULL,
 				    "mechanism %s needs the key '%s' (%s)",
 				    o->mechanism->name, k->name, k->help);
+		if (k->group)
+			check_group(r, o->mechanism, i, privacy);
 	}
+	if (dp_privacy_warning(o->mechanism, o->constant, warning))
+		dp__warning(r, privacy->key_pos, NULL, "%s", warning);
 }
 
 /* ---- the anti-ideal point ---- */

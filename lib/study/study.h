@@ -215,6 +215,13 @@ void dp_space_text(const struct dp_study *s, size_t param, double v, struct dp_b
 DP_MUSTCHECK int dp_objective_privacy(const struct dp_study *s, size_t objective,
 				      const double *x, struct dp_epsilon *out,
 				      struct dp_err *err);
+/* Does what a trainer declared of its sampler fit the mechanism of a privacy objective
+ * at x? DP_E_INVALID with the contradiction; `warning` is "" or a sentence. */
+DP_MUSTCHECK int dp_objective_declared(const struct dp_study *s, size_t objective,
+				       const double *x,
+				       const struct dp_privacy_declared *declared,
+				       char warning[DP_PRIVACY_WARNING_LEN],
+				       struct dp_err *err);
 /* The value of a metric objective given the mean of its metric over the runs. */
 double dp_objective_metric(const struct dp_objective *o, double mean);
 

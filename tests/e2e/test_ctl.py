@@ -17,7 +17,7 @@ import unittest
 from harness import Case, LIMIT, program, trainers_below, wait_for
 
 COMMANDS = """run validate explain submit list status watch wait pause resume stop set delete
-front trials trial logs retry cancel export journal daemon doctor completion help""".split()
+front trials trial logs retry cancel export journal daemon doctor completion epsilon noise help""".split()
 
 NEED_DAEMON = [["list"], ["status"], ["status", "s"], ["watch", "s"], ["wait", "s"],
                ["pause", "s"], ["resume", "s"], ["stop", "s"], ["set", "s", "parallel=2"],
@@ -51,6 +51,106 @@ class Ctl(Case):
 
     def json(self, *arguments, **options):
         return json.loads(self.ctl(*arguments, "-o", "json", **options).stdout)
+
+
+class Privacy(Ctl):
+    """epsilon and noise, without a daemon."""
+
+    SGD = {"mechanism": "dp-sgd", "sampling": "without-replacement", "records": 40000,
+           "lot": 128, "epochs": 30, "noise_multiplier": 1.5, "delta": 1e-5}
+    QUERIES = [
+        SGD,
+        {**SGD, "accountant": "rdp", "conversion": "classic", "bound": "general",
+         "orders": "integer"},
+        {"mechanism": "dp-sgd", "sampling": "poisson", "records": 60000, "lot": 600,
+         "steps": 1000, "noise_variance": 1.21, "delta": 1e-5, "accountant": "rdp"},
+        {"mechanism": "gaussian", "sigma": 4, "delta": 1e-6, "sensitivity": 2},
+        {"mechanism": "laplace", "scale": 2, "sensitivity": 3, "delta": 1e-3},
+        {"mechanism": "output-perturbation", "regularization": 0.01, "records": 30956,
+         "sigma": 0.5, "delta": 1e-6},
+        {"mechanism": "svt", "cutoff": 5, "scale": 2},
+    ]
+
+    def options(self, query):
+        return [x for k, v in query.items() for x in ("--" + k.replace("_", "-"), str(v))]
+
+    def batch(self, lines, code=0):
+        done = subprocess.run([program("dparetoctl"), "epsilon", "--batch"], text=True,
+                              input="".join(x + "\n" for x in lines), capture_output=True,
+                              timeout=LIMIT, env=self.env)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return [json.loads(x) for x in done.stdout.splitlines()]
+
+    def test_options_and_batch_agree(self):
+        answers = self.batch([json.dumps(q) for q in self.QUERIES])
+        for query, answer in zip(self.QUERIES, answers):
+            self.assertEqual(self.json("epsilon", *self.options(query)), answer)
+
+    def test_every_key_has_an_option(self):
+        for mechanism in ("dp-sgd", "gaussian", "laplace", "output-perturbation", "svt"):
+            keys = {k["key"] for k in self.json("explain", mechanism)["keys"]}
+            text = self.ctl("epsilon", "--help").stdout
+            for key in keys:
+                self.assertIn("--" + key.replace("_", "-"), text)
+
+    def test_known_values(self):
+        """The note's example by three accountants; tests/ref has many more."""
+        self.assertAlmostEqual(self.json("epsilon", *self.options(self.SGD))["epsilon"], 1.0634,
+                               delta=2e-4)
+        rdp = {**self.SGD, "accountant": "rdp"}
+        self.assertAlmostEqual(self.json("epsilon", *self.options(rdp))["epsilon"], 2.0196,
+                               delta=1e-4)
+        rdp["conversion"] = "classic"
+        classic = self.json("epsilon", *self.options(rdp))
+        self.assertAlmostEqual(classic["epsilon"], 2.3670, delta=1e-4)
+        self.assertEqual((classic["order"], classic["accountant"], classic["error_bound"]),
+                         (11, "rdp", 0))
+
+    def test_a_bad_line_does_not_stop_the_rest(self):
+        answers = self.batch(["nonsense", '{"mechanism":"svt","cutoff":1,"scale":1}', "[]",
+                              '{"mechanism":"svt","cutoff":1,"scale":-1}', "",
+                              '{"mechanism":"no","x":1}'], code=1)
+        self.assertEqual([("error" in a) for a in answers], [True, False, True, True, True, True])
+        self.assertIn("scale", answers[3]["error"]["message"])
+        self.assertEqual(self.batch([]), [])
+
+    def test_table_says_what_it_holds_for(self):
+        text = self.ctl("epsilon", *self.options(self.SGD)).stdout
+        for word in ("epsilon 1.06", "delta 1e-05", "replace-one", "40000", "AISTATS",
+                     "(default)", "accuracy"):
+            self.assertIn(word, text)
+        warned = self.ctl("epsilon", *self.options({**self.SGD, "delta": 0.01}))
+        self.assertIn("1/records", warned.stderr)
+
+    def test_curve_falls_with_delta(self):
+        curve = self.json("epsilon", "--mechanism", "gaussian", "--sigma", "2", "--delta", "0.1",
+                          "--curve")
+        self.assertEqual(len(curve), 9)
+        self.assertEqual([c["epsilon"] for c in curve],
+                         sorted((c["epsilon"] for c in curve), reverse=True))
+
+    def test_noise_never_overshoots(self):
+        query = {k: v for k, v in self.SGD.items() if k != "noise_multiplier"}
+        for target in ("0.5", "3"):
+            found = self.json("noise", "--epsilon", target, *self.options(query))
+            again = self.json("epsilon", *self.options(
+                {**query, "noise_multiplier": repr(found["noise_multiplier"])}))
+            self.assertLessEqual(again["epsilon"], float(target))
+            self.assertGreater(again["epsilon"], 0.999 * float(target))
+
+    def test_mistakes(self):
+        for arguments, code, word in (
+                (["epsilon"], 2, "--mechanism"),
+                (["epsilon", "--mechanism", "gausian"], 2, "gaussian"),
+                (["epsilon", "--mechanism", "gaussian", "--delta", "1e-5"], 1, "sigma"),
+                (["epsilon", "--mechanism", "gaussian", "--sigma", "x", "--delta", "0.1"], 1,
+                 "sigma"),
+                (["epsilon", "--mechanism", "gaussian", "--sigma", "1", "--delta", "0.1",
+                  "--lot", "3"], 2, "lot"),
+                (["epsilon", *self.options({**self.SGD, "lot": 50000})], 1, "lot"),
+                (["epsilon", *self.options({**self.SGD, "steps": 5})], 1, "exclude"),
+                (["noise", "--mechanism", "gaussian", "--delta", "0.1"], 2, "--epsilon")):
+            self.assertIn(word, self.ctl(*arguments, code=code).stderr)
 
 
 class Alone(Ctl):

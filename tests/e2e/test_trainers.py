@@ -420,6 +420,42 @@ report(a=1, b=1)
         self.assertEqual([f["attempt"] for f in failures], list(range(12, 2, -1)))
 
 
+class Declarations(TrainerCase):
+    """What a trainer says of its sampler must fit the study's mechanism."""
+
+    OBJECTIVES = ("epsilon: {privacy: {mechanism: dp-sgd, sampling: without-replacement, "
+                  "records: 1000, lot: 100, steps: 50, noise_multiplier: 2, delta: 1e-5, "
+                  "accountant: rdp}}\n  a: {metric: a}")
+
+    def end_with(self, declared):
+        self.trainer("report(a=1)\nout({'declare': %r})\n" % declared)
+        client = self.daemon().start().connect()
+        text = self.study(objectives=self.OBJECTIVES, search="method: random, evaluations: 1")
+        self.submit(client, text.replace("{a: 2, b: 2}", "{epsilon: 10, a: 2}"))
+        self.finish(client, "s")
+        return client("trial", study="s", trial=0)["trial"]
+
+    def test_fitting(self):
+        trial = self.end_with({"sampling": "without-replacement", "records": 1000, "lot": 100,
+                               "steps": 50, "noise_over_clip": 4.0})
+        self.assertEqual(trial["state"], "ok")
+        self.assertGreater(trial["objectives"]["epsilon"], 0)
+
+    def test_contradicting(self):
+        trial = self.end_with({"sampling": "poisson"})
+        self.assertEqual((trial["state"], trial["attempts"][0]["end"]), ("failed", "bad-output"))
+        self.assertIn("poisson", trial["reason"])
+
+    def test_wrong_noise(self):
+        trial = self.end_with({"noise_over_clip": 2.0})
+        self.assertEqual(trial["attempts"][0]["end"], "bad-output")
+
+    def test_shuffle_is_let_through_with_a_warning(self):
+        trial = self.end_with({"sampling": "shuffle"})
+        self.assertEqual(trial["state"], "ok")
+        self.assertIn("shuffle", open(self.path("log")).read())
+
+
 class Surroundings(TrainerCase):
     """What a trainer is given: environment, folder, command, request."""
 

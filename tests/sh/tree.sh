@@ -114,6 +114,8 @@ look_at_symbols() {
 			gsub(/[ \t]/, "", name); gsub(/[ \t]/, "", class); gsub(/[ \t]/, "", section)
 		}
 		name ~ /asan|ubsan|gcov|^__|^\./ { next }
+		# FFTW has one planner for the whole process, so it needs one lock
+		archive == "libprivacy.a" && name == "planner" { next }
 		section ~ /^\.t?(data|bss)/ && section !~ /^\.data\.rel\.ro/ || section == "*COM*" {
 			print archive ": a variable outside functions, or a static one inside: " name
 		}

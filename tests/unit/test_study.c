@@ -243,9 +243,7 @@ static const struct mistake mistakes[] = {
 	{ "metric: f1, of: \"1 - f1\"", "metric: f1, of: @\"2 - f1\"", "'of' cannot be" },
 	{ "metric: f1, of: \"1 - f1\"", "metric: @f 1", "'metric' cannot be 'f 1'" },
 	{ "transform: logit", "transform: @logti", "did you mean 'logit'?" },
-	{ "mechanism: svt", "mechanism: @dp-sgd",
-	  "unknown mechanism 'dp-sgd'. This version "
-	  "knows svt." },
+	{ "mechanism: svt", "mechanism: @no-such", "unknown mechanism 'no-such'" },
 	{ "mechanism: svt", "mechanism: @svtt", "did you mean 'svt'?" },
 	{ "cutoff: C, ", "@cutof: C, cutoff: C, ", "did you mean 'cutoff'?" },
 	{ "privacy: {mechanism: svt, cutoff: C, ", "@privacy: {mechanism: svt, ",
@@ -1046,6 +1044,75 @@ static int silent(void **state)
 	return n == 0 ? 0 : -1;
 }
 
+/* A study of DP-SGD: words, alternatives, a warning, and its value at a point. */
+static void test_dp_sgd(void **state)
+{
+	static const char good[] =
+		"study: s\ntrainer: {command: [x]}\nparameters:\n"
+		"  epochs: {type: int, range: [1, 64]}\n"
+		"  lot: {type: int, range: [8, 512]}\n"
+		"  noise: {type: float, range: [0.1, 16]}\n"
+		"objectives:\n"
+		"  epsilon: {privacy: {mechanism: dp-sgd, sampling: "
+		"without-replacement,\n"
+		"    records: 40000, delta: 1e-5, lot: lot, epochs: epochs,\n"
+		"    noise_multiplier: noise, accountant: rdp, conversion: classic}}\n"
+		"  error: {metric: e}\n"
+		"anti_ideal: {epsilon: 10, error: 1}\n"
+		"search: {method: random, evaluations: 3}\n";
+	static const struct {
+		const char *from, *to, *message;
+		bool warning;
+	} changes[] = {
+		{ "epochs: epochs,", "epochs: epochs, steps: 5,", "exclude each other",
+		  false },
+		{ "    noise_multiplier: noise, ", "    ",
+		  "needs the key 'noise_multiplier' or 'noise_variance'", false },
+		{ "accountant: rdp", "accountant: rpd", "rpd", false },
+		{ "sampling: without-replacement,", "sampling: shuffle,", "shuffle",
+		  false },
+		{ "delta: 1e-5", "delta: 1", "'delta' cannot be 1", false },
+		{ "delta: 1e-5", "delta: 1e-3", "not below 1/records", true },
+	};
+	const double x[] = { 30, 128, 1.5 };
+	struct dp_privacy_declared told = { NULL, NAN, NAN, NAN, NAN };
+	char warning[DP_PRIVACY_WARNING_LEN];
+	struct dp_epsilon e;
+	struct dp_err err;
+	struct result r;
+
+	(void)state;
+	r = parse(good, strlen(good));
+	assert_int_equal(r.problems.count, 0);
+	assert_int_equal(dp_objective_privacy(r.s, 0, x, &e, &err), DP_OK);
+	/* autodp 0.1 and mpmath: 2.3670 */
+	assert_true(fabs(e.epsilon - 2.36703935477) < 1e-9);
+	told.sampling = "poisson";
+	assert_int_equal(dp_objective_declared(r.s, 0, x, &told, warning, &err),
+			 DP_E_INVALID);
+	told.sampling = "without-replacement";
+	told.steps = 30 * 312; /* 40000/128 = 312.5, half to even */
+	assert_int_equal(dp_objective_declared(r.s, 0, x, &told, warning, &err), DP_OK);
+	told.steps = 30 * 313;
+	assert_int_equal(dp_objective_declared(r.s, 0, x, &told, warning, &err),
+			 DP_E_INVALID);
+	dp_study_free(r.s);
+	dp_problems_free(&r.problems);
+	for (size_t i = 0; i < DP_COUNT(changes); i++) {
+		char text[2000], *at = strstr(good, changes[i].from);
+
+		assert_non_null(at);
+		snprintf(text, sizeof text, "%.*s%s%s", (int)(at - good), good,
+			 changes[i].to, at + strlen(changes[i].from));
+		r = parse(text, strlen(text));
+		assert_int_equal(r.problems.count, 1);
+		assert_int_equal(r.problems.list[0].warning, changes[i].warning);
+		assert_non_null(strstr(r.problems.list[0].message, changes[i].message));
+		dp_study_free(r.s);
+		dp_problems_free(&r.problems);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1066,6 +1133,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_hostile_yaml, silence, silent),
 		cmocka_unit_test_setup_teardown(test_hostile_bytes, silence, silent),
 		cmocka_unit_test(test_long_line),
+		cmocka_unit_test(test_dp_sgd),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,169 @@
+/* cmd-epsilon.c - what a mechanism costs, without a daemon. */
+#include "ctl/ctl.h"
+
+#include "privacy/privacy.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	LINE_MAX_BYTES = 1 << 20,
+	CURVE_FROM = -10, /* decades of delta */
+	CURVE_TO = -2,
+};
+
+/* ---- --batch: a query a line, an answer a line ---- */
+
+/* The answer to one line; an error takes its place. */
+static json_t *answer_line(const char *line, size_t len, bool *failed)
+{
+	json_t *query = NULL, *answer = NULL;
+	struct dp_err err;
+	int code = len > LINE_MAX_BYTES
+			   ? dp_fail(&err, DP_E_LIMIT, "a line may have at most %d bytes",
+				     LINE_MAX_BYTES)
+			   : dp_json_parse(line, len, &query, &err);
+
+	if (code == DP_OK)
+		code = dp_privacy_json(query, &answer, &err);
+	json_decref(query);
+	if (code == DP_OK)
+		return answer;
+	*failed = true;
+	return json_pack("{s:o}", "error", dp_json_error(&err));
+}
+
+static int batch(struct ctl *ctl, struct dp_err *err)
+{
+	char *line = NULL;
+	size_t room = 0;
+	bool failed = false;
+	ssize_t n;
+
+	while (!ctl->out_closed && (n = getline(&line, &room, stdin)) >= 0) {
+		json_t *answer;
+
+		while (n > 0 && strchr("\r\n", line[n - 1]))
+			n--;
+		answer = answer_line(line, (size_t)n, &failed);
+		ctl_put_json_line(ctl, answer);
+		json_decref(answer);
+	}
+	free(line);
+	if (!failed)
+		return DP_OK;
+	ctl->told = true; /* in the place of each bad line */
+	return dp_fail(err, DP_E_FAILED, "some lines could not be answered");
+}
+
+/* ---- one question ---- */
+
+static void put_answer(struct ctl *ctl, const struct dp_mechanism *m,
+		       const double *values, const struct dp_epsilon *e)
+{
+	char epsilon[DP_NUM_LEN], delta[DP_NUM_LEN];
+	json_t *answer;
+
+	if (ctl->format == CTL_JSON) {
+		answer = dp_privacy_answer(e);
+		ctl_put_json(ctl, answer);
+		json_decref(answer);
+		return;
+	}
+	ctl_printf(ctl, "epsilon %s at delta %s (%s)\n", dp_num_text(e->epsilon, epsilon),
+		   dp_num_text(e->delta, delta), e->accountant);
+	ctl_query_assumptions(ctl, m, values, e);
+}
+
+/* Epsilon at delta = 1e-10, 1e-9, ... 1e-2. */
+static int curve(struct ctl *ctl, const struct dp_mechanism *m, const double *values,
+		 struct dp_err *err)
+{
+	enum {
+		POINTS = CURVE_TO - CURVE_FROM + 1
+	};
+	struct dp_epsilon e[POINTS];
+	double deltas[POINTS];
+	char text[DP_NUM_LEN];
+	struct ctl_table *t;
+	json_t *list;
+	int code;
+
+	for (int i = 0; i < POINTS; i++)
+		deltas[i] = pow(10, CURVE_FROM + i);
+	code = dp_privacy_curve(m, values, deltas, POINTS, e, err);
+	if (code != DP_OK)
+		return code;
+	if (ctl->format == CTL_JSON) {
+		list = json_array();
+		for (int i = 0; i < POINTS; i++)
+			json_array_append_new(list, dp_privacy_answer(&e[i]));
+		ctl_put_json(ctl, list);
+		json_decref(list);
+		return DP_OK;
+	}
+	t = ctl_table_new();
+	ctl_table_column(t, "delta", CTL_RIGHT);
+	ctl_table_column(t, "epsilon", CTL_LEFT);
+	for (int i = 0; i < POINTS; i++) {
+		ctl_cell(t, CTL_NORMAL, "%.0e", deltas[i]);
+		ctl_cell(t, CTL_NORMAL, "%s", dp_num_text(e[i].epsilon, text));
+	}
+	ctl_table_print(ctl, t);
+	return DP_OK;
+}
+
+static int run(struct ctl *ctl, struct dp_err *err)
+{
+	const struct dp_mechanism *m;
+	double values[DP_PRIVACY_KEYS_MAX];
+	struct dp_epsilon e;
+	int code;
+
+	if (ctl_flag(ctl, "batch"))
+		return batch(ctl, err);
+	code = ctl_query(ctl, &m, values, err);
+	if (code == DP_OK && ctl_flag(ctl, "curve"))
+		return curve(ctl, m, values, err);
+	if (code == DP_OK)
+		code = dp_privacy_epsilon(m, values, &e, err);
+	if (code == DP_OK)
+		put_answer(ctl, m, values, &e);
+	return code;
+}
+
+static const struct ctl_option options[] = {
+	CTL_QUERY_OPTIONS,
+	{ "batch", 0, NULL, "read a JSON object a line, answer one a line" },
+	{ "curve", 0, NULL, "epsilon over delta from 1e-10 to 1e-2" },
+	{ 0 },
+};
+
+const struct ctl_command ctl_cmd_epsilon = {
+	.name = "epsilon",
+	.summary = "what a mechanism costs, as an upper bound",
+	.args = "",
+	.min_args = 0,
+	.max_args = 0,
+	.formats = CTL_PLAIN,
+	.options = options,
+	.help = "Computes epsilon without a daemon, with the accountants that studies "
+		"use. "
+		"The options are the keys of the mechanism ('dparetoctl explain "
+		"privacy'). "
+		"Every number is an upper bound; the table says what it holds for.\n"
+		"\n"
+		"With --batch, standard input has a JSON object a line, such as "
+		"{\"mechanism\":\"gaussian\",\"sigma\":4,\"delta\":1e-6}; standard "
+		"output gets an "
+		"answer a line in the same order. A line that cannot be answered gets "
+		"{\"error\":...} in its place, and the exit code is 1 in the end.",
+	.examples =
+		"dparetoctl epsilon --mechanism dp-sgd --sampling poisson --records "
+		"60000 \\\n"
+		"    --lot 256 --epochs 20 --noise-multiplier 1.1 --delta 1e-6\n"
+		"dparetoctl epsilon --mechanism gaussian --sigma 4 --delta 1e-6 -o json\n"
+		"dparetoctl epsilon --batch < queries.jsonl",
+	.run = run,
+};

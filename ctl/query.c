@@ -1,0 +1,135 @@
+/* query.c - questions to the privacy oracles, asked with options: what `epsilon` and
+ * `noise` share. */
+#include "ctl/ctl.h"
+
+#include "privacy/privacy.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The option of a key: noise_multiplier is --noise-multiplier. */
+static const char *given(const struct ctl *ctl, const char *key)
+{
+	char name[64];
+
+	snprintf(name, sizeof name, "%s", key);
+	for (char *p = name; *p; p++)
+		*p = *p == '_' ? '-' : *p;
+	return ctl_opt(ctl, name);
+}
+
+/* An option of another mechanism would go unheard: it is refused. */
+static int check_foreign(const struct ctl *ctl, const struct dp_mechanism *m,
+			 struct dp_err *err)
+{
+	for (size_t k = 0; dp_mechanisms[k]; k++) {
+		for (size_t i = 0; i < dp_mechanisms[k]->nkeys; i++) {
+			const char *key = dp_mechanisms[k]->keys[i].name;
+			bool known = false;
+
+			for (size_t j = 0; j < m->nkeys; j++)
+				known |= strcmp(m->keys[j].name, key) == 0;
+			if (known || !given(ctl, key))
+				continue;
+			dp_fail(err, DP_E_USAGE, "mechanism %s has no %s", m->name, key);
+			return dp_hint(err, "it belongs to mechanism %s",
+				       dp_mechanisms[k]->name);
+		}
+	}
+	return DP_OK;
+}
+
+int ctl_query(struct ctl *ctl, const struct dp_mechanism **m, double *values,
+	      struct dp_err *err)
+{
+	const char *name = ctl_opt(ctl, "mechanism");
+	json_t *query = json_object();
+	double number;
+	int code;
+
+	if (!name) {
+		json_decref(query);
+		dp_fail(err, DP_E_USAGE, "--mechanism is needed");
+		return dp_hint(err, "for example: --mechanism dp-sgd");
+	}
+	json_object_set_new(query, "mechanism", json_string(name));
+	*m = dp_mechanism_find(name);
+	for (size_t i = 0; *m && i < (*m)->nkeys; i++) {
+		const char *text = given(ctl, (*m)->keys[i].name);
+
+		if (!text)
+			continue;
+		json_object_set_new(query, (*m)->keys[i].name,
+				    dp_num_parse(text, &number) ? dp_json_real(number)
+								: json_string(text));
+	}
+	code = dp_privacy_query(query, m, values, err);
+	if (code == DP_OK)
+		code = check_foreign(ctl, *m, err);
+	json_decref(query);
+	return code;
+}
+
+static void value_text(const struct dp_privacy_key *k, double v, char *out, size_t room)
+{
+	char number[DP_NUM_LEN];
+
+	if (k->kind == DP_PRIVACY_WORD)
+		snprintf(out, room, "%s", k->words[(size_t)v]);
+	else
+		snprintf(out, room, "%s", dp_num_text(v, number));
+}
+
+enum {
+	INDENT = 20
+};
+
+static void row(struct ctl *ctl, const char *label, const char *text)
+{
+	struct dp_buf wrapped = DP_BUF_INIT;
+
+	ctl_wrap(&wrapped, text, INDENT, 92);
+	ctl_printf(ctl, "  %-*s%s", INDENT - 2, label,
+		   wrapped.len > INDENT ? dp_buf_text(&wrapped) + INDENT : "\n");
+	dp_buf_free(&wrapped);
+}
+
+/* Does the key matter to Renyi accounting only? */
+static bool is_renyi(const struct dp_privacy_key *k)
+{
+	return strcmp(k->name, "bound") == 0 || strcmp(k->name, "conversion") == 0 ||
+	       strcmp(k->name, "orders") == 0;
+}
+
+void ctl_query_assumptions(struct ctl *ctl, const struct dp_mechanism *m,
+			   const double *values, const struct dp_epsilon *e)
+{
+	double full[DP_PRIVACY_KEYS_MAX];
+	char text[DP_PRIVACY_WARNING_LEN], number[DP_NUM_LEN];
+
+	if (dp_privacy_check(m, values, full, NULL) != DP_OK)
+		return;
+	ctl_printf(ctl, "\nholds for\n");
+	row(ctl, m->name, m->summary);
+	row(ctl, "neighbours", m->relation);
+	row(ctl, "by", m->source);
+	for (size_t i = 0; i < m->nkeys; i++) {
+		if (isnan(full[i]) || (isnan(values[i]) && is_renyi(&m->keys[i]) &&
+				       strcmp(e->accountant, "rdp") != 0))
+			continue;
+		value_text(&m->keys[i], full[i], text, sizeof text);
+		if (isnan(values[i]))
+			snprintf(text + strlen(text), sizeof text - strlen(text),
+				 " (default)");
+		row(ctl, m->keys[i].name, text);
+	}
+	if (!isnan(e->order))
+		row(ctl, "Renyi order", dp_num_text(e->order, number));
+	snprintf(text, sizeof text, "at most %s above the true value%s",
+		 dp_num_text(e->error, number),
+		 e->error_proved ? "" : " (an estimate, not a proof)");
+	row(ctl, "accuracy", text);
+	if (dp_privacy_warning(m, values, text))
+		ctl_say(ctl, "warning: %s", text);
+}

@@ -1,0 +1,86 @@
+/* output_perturbation.c - Gaussian noise on the weights of a regularised logistic
+ * regression trained by projected stochastic gradient descent.
+ *
+ * Wu, Li, Kumar, Chaudhuri, Jha and Naughton, Bolt-on Differential Privacy for
+ * Scalable Stochastic Gradient Descent-based Analytics, SIGMOD 2017, Algorithm 2 and
+ * Lemma 8: for a gamma-strongly convex, L-Lipschitz loss the sensitivity is
+ * 2 L / (gamma n), however many passes are made. Rows of norm at most 1 and weights
+ * within radius 1 / gamma give L = 2. Then the exact Gaussian mechanism. Neighbours:
+ * one record replaced by another. */
+#include "privacy/privacy_internal.h"
+
+#include <math.h>
+
+enum {
+	REGULARIZATION,
+	RECORDS,
+	SIGMA,
+	DELTA
+};
+
+static const struct dp_privacy_key keys[] = {
+	[REGULARIZATION] = { .name = "regularization",
+			     .kind = DP_PRIVACY_NUMBER,
+			     .needed = true,
+			     .otherwise = NAN,
+			     .lo = 0,
+			     .lo_open = true,
+			     .hi = INFINITY,
+			     .hi_open = true,
+			     .help = "gamma: the loss has gamma/2 times the squared norm "
+				     "of the weights added." },
+	[RECORDS] = { .name = "records",
+		      .kind = DP_PRIVACY_INTEGER,
+		      .needed = true,
+		      .otherwise = NAN,
+		      .lo = 1,
+		      .hi = 0x1p53,
+		      .help = "Number of training records." },
+	[SIGMA] = { .name = "sigma",
+		    .kind = DP_PRIVACY_NUMBER,
+		    .needed = true,
+		    .otherwise = NAN,
+		    .lo = 0,
+		    .lo_open = true,
+		    .hi = INFINITY,
+		    .hi_open = true,
+		    .help = "Standard deviation of the noise added to each weight." },
+	[DELTA] = { .name = "delta",
+		    .kind = DP_PRIVACY_NUMBER,
+		    .needed = true,
+		    .otherwise = NAN,
+		    .lo = 0,
+		    .lo_open = true,
+		    .hi = 1,
+		    .hi_open = true,
+		    .help = "The probability that the bound epsilon may fail with." },
+};
+
+static int output_epsilon(const double *v, struct dp_epsilon *out, struct dp_err *err)
+{
+	double sensitivity = 4 / (v[REGULARIZATION] * v[RECORDS]);
+
+	(void)err;
+	*out = (struct dp_epsilon){
+		.epsilon = dp__gaussian_epsilon(sensitivity / v[SIGMA], log(v[DELTA])),
+		.delta = v[DELTA],
+		.order = NAN,
+		.accountant = "closed-form",
+		.error_proved = true,
+	};
+	return DP_OK;
+}
+
+const struct dp_mechanism dp__output_perturbation = {
+	.name = "output-perturbation",
+	.summary = "Gaussian noise on the weights of a regularised logistic regression.",
+	.relation = "two datasets of the same size are neighbours when one record "
+		    "differs (replace-one)",
+	.source = "Wu et al., Bolt-on Differential Privacy for Scalable Stochastic "
+		  "Gradient Descent-based Analytics, SIGMOD 2017, Algorithm 2; noise: "
+		  "Balle and Wang, ICML 2018, Theorem 8",
+	.keys = keys,
+	.nkeys = DP_COUNT(keys),
+	.epsilon = output_epsilon,
+	.noise = "sigma",
+};

@@ -1,0 +1,745 @@
+/* pld.c - accounting by privacy loss distributions: upper bounds of epsilon.
+ *
+ * The loss of one use is discretised pessimistically (pld_part.c), composed with
+ * itself by the fast Fourier transform and read off at delta. Two things differ from
+ * the textbook. The loss is tilted by exp(tilt x) first, so that the composed loss lies
+ * where epsilon is and rounding errors are small against delta, however small delta is.
+ * And everything cut off or rounded is bounded and added to delta:
+ *   - losses beyond the grid count as infinite (dp__grid.infinite);
+ *   - what lies above the window of the transform, by a Chernoff bound on the grid's
+ *     own moments; what wraps round only adds;
+ *   - rounding of the differences (dp__grid.slack) and of the transforms, by their
+ *     norm-wise error bound (Higham, Accuracy and Stability, Theorem 24.2).
+ * So epsilon is an upper bound. How far it is above the true value is estimated from a
+ * grid twice as wide. */
+#include "privacy/pld_internal.h"
+
+#include <complex.h>
+#include <fftw3.h>
+#include <float.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	SOFT_CELLS = 1 << 16, /* a finer grid than GOOD is not worth more than this */
+	HARD_CELLS = 1 << 21  /* the budget: about half a second */
+};
+#define FINE      4e-5 /* relative error of epsilon aimed at */
+#define GOOD      1e-4 /* good enough to stop at SOFT_CELLS */
+#define LIMIT     1e-3 /* refine while the estimate is above this */
+#define NOISY     1e-3 /* share of delta that rounding may take before it is tilted anew */
+#define ROUGH     25   /* how much coarser than FINE an estimate may be */
+#define TRUNCATED 1e-6 /* share of delta spent on losses beyond the grid */
+
+/* FFTW's planner keeps tables of its own and is not thread-safe; executing plans is.
+ * Estimated plans depend on nothing but the size, so answers repeat bit for bit. */
+static pthread_mutex_t planner = PTHREAD_MUTEX_INITIALIZER;
+
+struct dp__loss {
+	struct dp__points *points; /* one a part */
+	size_t npoints;
+	fftw_complex *cells, *product; /* the transform's window */
+	size_t ncells;
+	double *grid; /* one part's grid, and its slacks */
+	size_t ngrid;
+};
+
+/* What is fixed before the transform. */
+struct plan {
+	const struct dp__part *parts;
+	size_t nparts;
+	enum dp__direction direction;
+	double delta;
+	double tilt, theta;
+	double about;   /* epsilon by the saddle point */
+	double spread;  /* standard deviation of the tilted composed loss */
+	double lo, hi;  /* window */
+	double log_mgf; /* of the composed loss at the tilt, by the picture */
+	double spent;   /* cells transformed so far */
+	double drop;    /* log of the mass beyond the window, negated */
+	double share;   /* how much of delta went to rounding; 1: the window was too small
+			 */
+	double end[2][DP__PARTS_MAX];
+};
+
+struct dp__loss *dp__loss_new(void)
+{
+	return calloc(1, sizeof(struct dp__loss));
+}
+
+void dp__loss_free(struct dp__loss *w)
+{
+	if (!w)
+		return;
+	free(w->points);
+	fftw_free(w->cells);
+	fftw_free(w->product);
+	free(w->grid);
+	free(w);
+}
+
+static bool need_cells(struct dp__loss *w, size_t n)
+{
+	if (n <= w->ncells)
+		return true;
+	fftw_free(w->cells);
+	fftw_free(w->product);
+	w->cells = fftw_malloc(n * sizeof *w->cells);
+	w->product = fftw_malloc(n * sizeof *w->product);
+	w->ncells = w->cells && w->product ? n : 0;
+	return w->ncells != 0;
+}
+
+static bool need_grid(struct dp__loss *w, size_t n)
+{
+	if (n <= w->ngrid)
+		return true;
+	free(w->grid);
+	w->grid = malloc(n * sizeof *w->grid);
+	w->ngrid = w->grid ? n : 0;
+	return w->grid;
+}
+
+static bool need_points(struct dp__loss *w, size_t n)
+{
+	if (n <= w->npoints)
+		return true;
+	free(w->points);
+	w->points = malloc(n * sizeof *w->points);
+	w->npoints = w->points ? n : 0;
+	return w->points;
+}
+
+/* ---- steering: tilt, window and grid from the picture ---- */
+
+struct steer {
+	const struct dp__loss *w;
+	const struct plan *p;
+};
+
+static void composed(const struct steer *s, double tilt, int order, double k[5])
+{
+	double one[5];
+
+	memset(k, 0, 5 * sizeof *k);
+	for (size_t i = 0; i < s->p->nparts; i++) {
+		dp__points_cumulants(&s->w->points[i], tilt, order, one);
+		for (int j = 0; j <= order; j++)
+			k[j] += s->p->parts[i].count * one[j];
+	}
+}
+
+/* E[exp(-c y); y > 0] for y normal with mean 0 and variance k2, to first order, and
+ * with the Edgeworth terms of k3 and k4 if `fine`. */
+static double half_line(double c, const double k[5], bool fine)
+{
+	double s = sqrt(k[2]), b = c * s, phi0 = 1 / sqrt(2 * M_PI), i[7];
+	static const double hermite0[] = { 1, 0, -1, 0, 3, 0, -15 };
+	double k3, k4;
+
+	i[0] = phi0 * dp__mills(b);
+	if (!fine)
+		return i[0];
+	for (int n = 1; n <= 6; n++) /* by parts, He_n phi = -(He_{n-1} phi)' */
+		i[n] = phi0 * hermite0[n - 1] - b * i[n - 1];
+	k3 = k[3] / (k[2] * s);
+	k4 = k[4] / (k[2] * k[2]);
+	return i[0] + k3 / 6 * i[3] + k4 / 24 * i[4] + k3 * k3 / 72 * i[6];
+}
+
+/* Log of delta at the mean of the loss tilted by `tilt`: the saddle-point formula. */
+static double log_delta_at(const struct steer *s, double tilt, bool fine, double k[5])
+{
+	double i, first;
+
+	composed(s, tilt, fine ? 4 : 2, k);
+	k[2] = fmax(k[2], 1e-300);
+	first = half_line(tilt, k, false) - half_line(tilt + 1, k, false);
+	i = first;
+	if (fine) {
+		i = half_line(tilt, k, true) - half_line(tilt + 1, k, true);
+		/* the correction must stay one */
+		i = fmin(fmax(i, 0.5 * first), 2 * first);
+	}
+	return k[0] - tilt * k[1] + log(i);
+}
+
+struct tilt_search {
+	struct steer s;
+	double log_delta;
+	bool fine;
+};
+
+static double tilt_miss(void *ctx, double log_tilt)
+{
+	const struct tilt_search *t = ctx;
+	double k[5], v = log_delta_at(&t->s, exp(log_tilt), t->fine, k) - t->log_delta;
+
+	return isfinite(v) ? v : v > 0 ? 700 : -700;
+}
+
+/* The tilt whose mean is epsilon; at the ends of what makes sense if there is none. */
+static double find_tilt(const struct steer *s, double delta, bool fine)
+{
+	struct tilt_search t = { .s = *s, .log_delta = log(delta), .fine = fine };
+	const double least = log(1e-7), most = log(1e8);
+	double lo = 0, hi = 0;
+
+	if (tilt_miss(&t, 0) > 0) {
+		while (hi < most && tilt_miss(&t, hi += 1.5) > 0)
+			lo = hi;
+		if (hi >= most)
+			return exp(most);
+	} else {
+		while (lo > least && tilt_miss(&t, lo -= 1.5) <= 0)
+			hi = lo;
+		if (lo <= least)
+			return exp(least);
+	}
+	return exp(dp__root(tilt_miss, &t, lo, hi));
+}
+
+/* Chernoff: how far from zero, on one side (sign), is all but exp(-drop) of the tilted
+ * composed loss? The best exponent goes to *theta. The bound falls, then rises. */
+static double reach(const struct steer *s, const struct plan *p, double k0, double sign,
+		    double *theta)
+{
+	double best = INFINITY, k[5], t = 0.1 * sqrt(2 * p->drop) / p->spread;
+
+	for (size_t i = 0; i < p->nparts; i++)
+		t = fmin(t, 0.5 / fmax(p->end[0][i], p->end[1][i]));
+	for (int i = 0; i < 200; i++, t *= 1.4) {
+		double x;
+
+		composed(s, p->tilt + sign * t, 0, k);
+		x = (k[0] - k0 + p->drop) / t;
+		if (x < best) {
+			best = x;
+			*theta = t;
+		} else if (x - best > 0.5 * fabs(best)) {
+			break;
+		}
+	}
+	return best;
+}
+
+/* Where each part's grid ends, and the picture of its loss. */
+static void picture(struct dp__loss *w, struct plan *p)
+{
+	double log_tail = log(TRUNCATED * p->delta / (double)p->nparts);
+
+	for (size_t i = 0; i < p->nparts; i++) {
+		const struct dp__part *part = &p->parts[i];
+		double tail = log_tail - log(part->count);
+
+		p->end[0][i] = p->end[1][i] = dp__part_end(part, p->direction, tail);
+		if (part->kind == DP__PART_POISSON)
+			p->end[1][i] = dp__part_end(part, !p->direction, tail);
+		dp__points_fill(&w->points[i], part, p->direction,
+				fmax(p->end[0][i], p->end[1][i]));
+	}
+}
+
+/* Tilt, window and ends. `epsilon` is what a tilt that was too noisy gave, or NaN. */
+static void set_plan(struct dp__loss *w, struct plan *p, double epsilon)
+{
+	struct steer s = { w, p };
+	double k[5], below, unused;
+
+	picture(w, p);
+	p->tilt = isnan(epsilon) ? find_tilt(&s, p->delta, false) : p->tilt / 3;
+	composed(&s, p->tilt, 2, k);
+	p->about = isnan(epsilon) ? fmax(k[1], 0) : epsilon;
+	p->spread = sqrt(fmax(k[2], 1e-300));
+	p->log_mgf = k[0];
+	/* what lies beyond the window must be small against delta in tilted terms */
+	p->drop = 12 + fmax(2, k[0] - log(p->delta) - p->tilt * p->about);
+	p->hi = reach(&s, p, k[0], 1, &p->theta);
+	below = reach(&s, p, k[0], -1, &unused);
+	/* what wraps round from below only adds to delta, and single deep losses vanish
+	 * under the tilt: no need to follow them */
+	p->lo = fmax(-below, fmin(k[1], p->about) - 15 * p->spread - 45 / (p->tilt + 1));
+	/* One loss above twice the window leaves it for good: call it infinite. Losses
+	 * so far below zero that the tilt makes them vanish are rounded up. */
+	for (size_t i = 0; i < p->nparts; i++) {
+		p->end[0][i] = fmin(p->end[0][i], fmax(p->hi, 0) + 2 * (p->hi - p->lo));
+		p->end[1][i] = fmin(p->end[1][i], 40 / (p->tilt + 1));
+	}
+}
+
+/* Expected relative excess of epsilon on a grid of width h: the grid raises the mean of
+ * the tilted loss and widens it. */
+static double excess(const struct dp__loss *w, const struct plan *p, double h)
+{
+	double added = 0;
+
+	for (size_t i = 0; i < p->nparts; i++)
+		added += p->parts[i].count * dp__points_spread(&w->points[i], p->tilt, h);
+	added *= (1 + 1 / ((p->tilt + 1) * fmax(p->spread, p->about))) / p->tilt;
+	return added / fmax(p->about, 0.1 * p->spread);
+}
+
+/* The widest grid, in powers of 0.8 of the spread, whose excess is below `goal`. */
+static double width_for(const struct dp__loss *w, const struct plan *p, double goal,
+			double least)
+{
+	double h = p->spread;
+
+	while (h > least && excess(w, p, h) > goal)
+		h *= 0.8;
+	return fmax(h, least);
+}
+
+/* Sizes that transform fast, at most a quarter apart. */
+static size_t fast_size(double n)
+{
+	size_t size = 64;
+
+	while ((double)size < n)
+		size *= 2;
+	for (size_t i = 5; i < 8; i++)
+		if ((double)(size / 8 * i) >= n)
+			return size / 8 * i;
+	return size;
+}
+
+static double choose_width(const struct dp__loss *w, const struct plan *p, double effort)
+{
+	double window = p->hi - p->lo, longest = window, h;
+
+	for (size_t i = 0; i < p->nparts; i++)
+		longest = fmax(longest, fmax(p->end[0][i], p->end[1][i]));
+	h = width_for(w, p, FINE * effort, longest / SOFT_CELLS);
+	if (excess(w, p, h) > GOOD * effort)
+		h = width_for(w, p, GOOD * effort, longest / HARD_CELLS);
+	/* what the transform's size leaves over makes the grid finer */
+	return window / ((double)fast_size(window / h + 4) - 4);
+}
+
+/* ---- the transform ---- */
+
+struct totals {
+	double log_mgf, chernoff, slack, log_finite, noise;
+};
+
+/* In place. A complex transform of real data does twice the work, but planning one for
+ * real data would take FFTW ten times as long as executing it. */
+static bool transform(fftw_complex *cells, size_t n, int sign)
+{
+	fftw_plan plan;
+
+	pthread_mutex_lock(&planner);
+	plan = fftw_plan_dft_1d((int)n, cells, cells, sign, FFTW_ESTIMATE);
+	pthread_mutex_unlock(&planner);
+	if (!plan)
+		return false;
+	fftw_execute(plan);
+	pthread_mutex_lock(&planner);
+	fftw_destroy_plan(plan);
+	pthread_mutex_unlock(&planner);
+	return true;
+}
+
+static double transform_error(size_t n)
+{
+	return 4 * DBL_EPSILON * log2((double)n);
+}
+
+/* One part's spectrum. Most of the mass often stays at loss zero or next to it: these
+ * cells are left out of the transform, whose error is in proportion to what it
+ * transforms, and what they contribute is added afterwards. */
+struct spectrum {
+	double count;
+	double less;     /* minus all cells in the transform */
+	double up, down; /* the cells next to zero, if left out */
+	double noise;    /* error of one entry, bounded */
+};
+
+static void leave_out(struct dp__loss *w, size_t n, struct spectrum *s)
+{
+	double square = 0, others = 0, up = creal(w->cells[1]),
+	       down = creal(w->cells[n - 1]);
+
+	w->cells[1] = w->cells[n - 1] = 0;
+	for (size_t j = 0; j < n; j++) {
+		others += creal(w->cells[j]);
+		square += creal(w->cells[j]) * creal(w->cells[j]);
+	}
+	if (up + down > others) { /* worth a sine and a cosine an entry */
+		s->up = up;
+		s->down = down;
+	} else {
+		w->cells[1] = up;
+		w->cells[n - 1] = down;
+		square += up * up + down * down;
+		others += up + down;
+	}
+	s->less = -others;
+	s->noise = transform_error(n) * sqrt((double)n * square) +
+		   4 * DBL_EPSILON * (others + s->up + s->down);
+}
+
+/* One part's grid, laid round the window and transformed in w->cells. Adds what it
+ * contributes to the totals. */
+static bool part_spectrum(struct dp__loss *w, const struct plan *p, size_t i, double h,
+			  size_t n, struct totals *t, struct spectrum *out)
+{
+	double about[5], raised[5];
+	struct dp__grid g = { .h = h, .tilt = p->tilt };
+	size_t at = n;
+
+	g.na = (size_t)fmax(ceil(p->end[0][i] / h), 1);
+	g.nb = (size_t)fmax(ceil(p->end[1][i] / h), 1);
+	if (!need_grid(w, 2 * (g.na + g.nb + 4)))
+		return false;
+	g.a = w->grid;
+	g.b = w->grid + 2 * (g.na + 2);
+	dp__points_cumulants(&w->points[i], p->tilt, 0, about);
+	dp__points_cumulants(&w->points[i], p->tilt + p->theta, 0, raised);
+	dp__grid_fill(&g, &p->parts[i], p->direction, p->theta, about[0], raised[0]);
+
+	memset(w->cells, 0, n * sizeof *w->cells);
+	for (size_t j = 1, k = 1; j <= g.na; j++, k = k + 1 == n ? 0 : k + 1)
+		w->cells[k] += g.a[j];
+	for (size_t j = 1; j <= g.nb; j++) {
+		at = at == 0 ? n - 1 : at - 1;
+		w->cells[at] += g.b[j];
+	}
+	*out = (struct spectrum){ .count = p->parts[i].count };
+	leave_out(w, n, out);
+	t->log_mgf += out->count * g.shift;
+	t->chernoff += out->count * g.chernoff;
+	t->slack += out->count * g.slack;
+	t->log_finite += out->count * log1p(-g.infinite);
+	return transform(w->cells, n, FFTW_FORWARD);
+}
+
+/* spectrum^count - base from the entry minus one, re + i im; zero - base where it
+ * vanishes. Adds the entry's error to *error. */
+static fftw_complex power(double re, double im, const struct spectrum *s, double base,
+			  double least, double *error)
+{
+	double square = re * (2 + re) + im * im; /* |1 + re + i im|^2 - 1 */
+	double angle, half, log_r, r;
+
+	if (1 + square <= least * fabs(least)) {
+		*error += 4e-22; /* exp(-50), twice */
+		return -base;
+	}
+	angle = s->count * atan2(im, 1 + re);
+	log_r = 0.5 * s->count * fmin(log1p(square), 0);
+	r = exp(log_r);
+	*error += 2 * r * expm1(fmin(s->count * s->noise / sqrt(1 + square), 700));
+	if (base == 0)
+		return CMPLX(r * cos(angle), r * sin(angle));
+	half = sin(0.5 * angle);
+	return CMPLX(expm1(log_r) - 2 * r * half * half, r * sin(angle));
+}
+
+/* product *= spectrum^count; the first part starts the product. With base 1 all powers
+ * and the product are kept minus one: nothing is lost where they hardly differ from
+ * one, which is where the composed loss hardly ever leaves zero. */
+static void raise(struct dp__loss *w, size_t n, const struct spectrum *s, double base,
+		  bool first, double *error)
+{
+	double least = exp(-50 / s->count) - s->noise;
+
+	for (size_t j = 0; j <= n / 2; j++) {
+		double re = creal(w->cells[j]) + s->less, im = cimag(w->cells[j]);
+		double half = M_PI * (double)j / (double)n;
+		fftw_complex v, old = w->product[j];
+
+		if (s->up + s->down > 0) {
+			re -= 2 * (s->up + s->down) * sin(half) * sin(half);
+			im += (s->down - s->up) * sin(2 * half);
+		}
+		v = power(re, im, s, base, least, error);
+		if (!first)
+			v = old * v + base * (old + v);
+		w->product[j] = v;
+		if (j > 0 && j < n / 2)
+			w->product[n - j] = conj(v);
+	}
+}
+
+/* Back to losses. The zero cell is the mean of the spectrum and needs no transform. */
+static bool compose(struct dp__loss *w, size_t n, double base, double error,
+		    struct totals *t)
+{
+	double mean = 0, norm = 0;
+
+	for (size_t j = 0; j < n; j++)
+		mean += creal(w->product[j]) / (double)n;
+	for (size_t j = 0; j < n; j++) {
+		w->product[j] -= mean;
+		norm += creal(w->product[j] * conj(w->product[j]));
+	}
+	if (!transform(w->product, n, FFTW_BACKWARD))
+		return false;
+	w->product[0] += (base + mean) * (double)n;
+	t->noise = error / (double)n + transform_error(n) * sqrt(norm) / (double)n;
+	return true;
+}
+
+/* Walks down from the window's upper end to where delta is reached. All sums carry the
+ * factor exp(log_mgf - tilt x) of the current x.
+ *   beyond(x): mass above the window and noise, already weighted;
+ *   D = sum of T exp(-tilt d) (1 - exp(-d)), B = sum of T exp(-(tilt + 1) d) */
+static double read_off(const struct dp__loss *w, struct plan *p, double h, long from,
+		       size_t n, const struct totals *t)
+{
+	double a = exp(-p->tilt * h), b = exp(-(p->tilt + 1) * h), c = -expm1(-h);
+	double top = (double)(from + (long)n) * h;
+	double spill = exp(fmin(t->chernoff - p->theta * top, 0));
+	/* every cell may be off by the noise; here is what they weigh together */
+	double noise = t->noise * fmin(1 / (1 - a) - 1 / (1 - b),
+				       (double)n * fmin((double)n * h, 1));
+	double left = p->delta + expm1(t->log_finite), goal, d = spill, sum = 0;
+
+	if (!(left > 0))
+		return INFINITY;
+	goal = log(left) - t->slack - t->log_mgf;
+	for (long i = from + (long)n - 1; i >= from; i--) {
+		double x = (double)i * h, next, need;
+		size_t at = (size_t)(((i % (long)n) + (long)n) % (long)n);
+
+		next = a * (d + c * sum);
+		need = exp(fmin(goal + p->tilt * x, 700)) - noise;
+		if (next > need) { /* between x and x + h */
+			double above = exp(fmin(goal + p->tilt * (x + h), 700)) - noise;
+			double f = (above - d) / sum;
+
+			p->share = (noise + spill * exp(p->tilt * (x - top))) /
+				   (need + noise);
+			if (-log(need + noise) > p->drop - 9)
+				p->share = 1;
+			if (i + 1 == from + (long)n)
+				return INFINITY;
+			if (!(f > 0))
+				return x + h;
+			return fmax(x + h + log1p(-fmin(f, c)), 0);
+		}
+		if (x <= 0)
+			return 0;
+		d = next;
+		sum = fmax(creal(w->product[at]) / (double)n, 0) + b * sum;
+	}
+	p->share = 1; /* delta is met all over the window: it lies too high */
+	return fmax((double)from * h, 0);
+}
+
+/* An upper bound of epsilon in one direction on a grid of width h; NaN: no memory. */
+static double bound_at(struct dp__loss *w, struct plan *p, double h)
+{
+	size_t n = fast_size(ceil((p->hi - p->lo) / h) + 2);
+	long from = (long)floor(p->lo / h);
+	struct totals t = { 0 };
+	struct spectrum part;
+	double error = 0, base = 0, epsilon;
+
+	p->spent += (double)n;
+	if (!need_cells(w, n))
+		return NAN;
+	for (size_t i = 0; i < p->nparts; i++) {
+		if (!part_spectrum(w, p, i, h, n, &t, &part))
+			return NAN;
+		if (i == 0 && part.count * (part.up + part.down - part.less) < 0.5)
+			base = 1;
+		raise(w, n, &part, base, i == 0, &error);
+	}
+	if (!compose(w, n, base, error, &t))
+		return NAN;
+	epsilon = read_off(w, p, h, from, n, &t);
+	/* the grid is not what the plan was made for: much may have wrapped round */
+	if (t.chernoff - p->theta * (double)(from + (long)n) * h > -0.5 * p->drop ||
+	    fabs(t.log_mgf - p->log_mgf) > 1)
+		p->share = 1;
+	return epsilon;
+}
+
+/* ---- the accountant ---- */
+
+/* Bounds under one tilt, on grids that get finer until it is enough, or until rounding
+ * outweighs what they gain. Every grid gives a bound, so the least counts. */
+static bool one_tilt(struct dp__loss *w, struct plan *p, double effort,
+		     struct dp__loss_answer *out)
+{
+	double h = choose_width(w, p, effort), fine, coarse = bound_at(w, p, 2 * h);
+
+	for (;;) {
+		fine = bound_at(w, p, h);
+		if (isnan(fine) || isnan(coarse))
+			return false;
+		out->epsilon = fmin(fine, coarse);
+		out->error = isinf(coarse) ? out->epsilon : fabs(coarse - fine);
+		if (effort > 1 || p->share > NOISY ||
+		    p->spent + 2 * (p->hi - p->lo) / h > 3.0 * HARD_CELLS)
+			return true;
+		if (isfinite(fine) && (fine >= coarse || out->error / 3 <= LIMIT * fine))
+			return true;
+		coarse = fine;
+		h /= 2;
+	}
+}
+
+/* Sets out->epsilon and its estimated error; effort > 1 asks for less. Where few rare
+ * steps make up the loss it has a heavy tail and the saddle point misses: then delta is
+ * small in tilted terms, and rounding and what wraps round are not. Tilt less. */
+static bool one_direction(struct dp__loss *w, struct plan *p, double effort,
+			  struct dp__loss_answer *out)
+{
+	struct dp__loss_answer next = { 0 };
+	double share;
+
+	p->share = p->spent = 0;
+	set_plan(w, p, NAN);
+	if (!one_tilt(w, p, effort, out))
+		return false;
+	share = p->share;
+	for (int idle = 0; idle < 2 && p->share > NOISY && p->spent < 3.0 * HARD_CELLS;) {
+		p->share = 0;
+		set_plan(w, p, isfinite(out->epsilon) ? out->epsilon : p->about);
+		if (!one_tilt(w, p, effort, &next))
+			return false;
+		idle = next.epsilon < out->epsilon ? 0 : idle + 1;
+		/* a quieter tilt that says the same confirms it */
+		if (next.epsilon < out->epsilon ||
+		    (p->share < share && next.epsilon < out->epsilon * (1 + LIMIT))) {
+			next.error = fmax(next.error, next.epsilon - out->epsilon);
+			next.epsilon = fmin(next.epsilon, out->epsilon);
+			*out = next;
+			share = p->share;
+		}
+		if (p->tilt < 1e-6)
+			break;
+	}
+	if (share > NOISY) /* two grids may agree and yet both be far off */
+		out->error = fmax(out->error, fmin(share, 1) * out->epsilon);
+	if (!isfinite(out->epsilon))
+		out->error = 0;
+	return true;
+}
+
+/* The most that the loss can be in one direction; often infinite. */
+static double greatest(const struct dp__part *parts, size_t nparts, enum dp__direction d)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < nparts; i++) {
+		const struct dp__part *p = &parts[i];
+		bool gaussian = p->kind == DP__PART_WOR || p->kind == DP__PART_POISSON;
+
+		if (gaussian && (p->kind == DP__PART_WOR || d == DP__REMOVE))
+			return INFINITY;
+		sum += p->count * (gaussian ? -log1p(-p->q) : p->mu);
+	}
+	return sum;
+}
+
+/* Is delta enough for epsilon zero? Total variation distances add up at most. */
+static bool nothing_lost(const struct dp__part *parts, size_t nparts, double delta)
+{
+	double sum = 0, slack;
+
+	for (size_t i = 0; i < nparts; i++) {
+		sum += parts[i].count *
+		       dp__part_profile(&parts[i], DP__REMOVE, 0, &slack);
+		sum += parts[i].count * slack;
+	}
+	return sum <= delta;
+}
+
+/* One use of one mechanism, or the Gaussian any number of times: no grid is needed. */
+static bool exact(const struct dp__part *parts, size_t nparts, double delta,
+		  struct dp__loss_answer *out)
+{
+	const struct dp__part *p = parts;
+	double log_delta = log(delta), add;
+
+	out->error = 0;
+	out->proved = true;
+	if (nothing_lost(parts, nparts, delta)) {
+		out->epsilon = 0;
+		return true;
+	}
+	if (nparts != 1)
+		return false;
+	if (p->q >= 1 && (p->kind == DP__PART_WOR || p->kind == DP__PART_POISSON))
+		out->epsilon = dp__gaussian_epsilon(p->mu * sqrt(p->count), log_delta);
+	else if (p->count == 1 && p->kind == DP__PART_LAPLACE)
+		out->epsilon = fmax(p->mu + 2 * log1p(-delta), 0);
+	else if (p->count == 1 && p->kind == DP__PART_PURE)
+		out->epsilon = fmax(p->mu + log1p(-delta * (1 + exp(-p->mu))), 0);
+	else if (p->count == 1) {
+		out->epsilon = dp__part_end(p, DP__REMOVE, log_delta);
+		add = p->kind == DP__PART_POISSON ? dp__part_end(p, DP__ADD, log_delta)
+						  : 0;
+		out->epsilon = fmax(out->epsilon, add);
+	} else
+		return false;
+	return true;
+}
+
+int dp__loss_epsilon(struct dp__loss *w, const struct dp__part *parts, size_t nparts,
+		     double delta, struct dp__loss_answer *out, struct dp_err *err)
+{
+	struct plan plan = { .parts = parts, .nparts = nparts, .delta = delta };
+	struct dp__loss_answer other = { 0 };
+	bool poisson = false;
+
+	if (exact(parts, nparts, delta, out))
+		return DP_OK;
+	for (size_t i = 0; i < nparts; i++)
+		poisson |= parts[i].kind == DP__PART_POISSON;
+	out->proved = false;
+	if (!need_points(w, nparts) || !one_direction(w, &plan, 1, out))
+		return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
+	if (!poisson || greatest(parts, nparts, DP__ADD) <= out->epsilon)
+		return DP_OK;
+	/* a rough bound usually shows that adding a record costs less */
+	plan.direction = DP__ADD;
+	for (double effort = 64; effort >= 1; effort /= 8) {
+		if (!one_direction(w, &plan, effort, &other))
+			return dp_fail(err, DP_E_NOMEM,
+				       "no memory for the privacy accountant");
+		if (other.epsilon <= out->epsilon)
+			return DP_OK;
+	}
+	*out = other;
+	return DP_OK;
+}
+
+double dp__loss_estimate(struct dp__loss *w, const struct dp__part *parts, size_t nparts,
+			 double delta)
+{
+	struct plan p = { .parts = parts, .nparts = nparts, .delta = delta };
+	struct steer s = { w, &p };
+	struct dp__loss_answer out = { 0 };
+	double best = 0, tilt, doubt, k[5];
+	bool poisson = false;
+
+	if (exact(parts, nparts, delta, &out))
+		return out.epsilon;
+	if (!need_points(w, nparts))
+		return NAN;
+	for (size_t i = 0; i < nparts; i++)
+		poisson |= parts[i].kind == DP__PART_POISSON;
+	for (int d = 0; d <= poisson; d++) {
+		if (d && greatest(parts, nparts, DP__ADD) <= best)
+			break;
+		p.direction = d ? DP__ADD : DP__REMOVE;
+		picture(w, &p);
+		tilt = find_tilt(&s, delta, true);
+		doubt = log_delta_at(&s, tilt, true, k) -
+			log_delta_at(&s, tilt, false, k);
+		out.epsilon = k[1];
+		if (fabs(doubt) >= 0.03 &&
+		    (!one_direction(w, &p, ROUGH, &out) ||
+		     (out.error > 0.02 * out.epsilon && !one_direction(w, &p, 1, &out))))
+			return NAN;
+		best = fmax(best, out.epsilon);
+	}
+	return best;
+}

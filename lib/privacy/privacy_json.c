@@ -1,0 +1,137 @@
+/* privacy_json.c - queries and answers of the privacy oracles as JSON objects. */
+#include "privacy/privacy_internal.h"
+
+#include "base/json.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static int unknown_mechanism(const char *name, struct dp_err *err)
+{
+	const char *names[16] = { NULL }, *near;
+
+	for (size_t i = 0; dp_mechanisms[i] && i < DP_COUNT(names) - 1; i++)
+		names[i] = dp_mechanisms[i]->name;
+	near = dp_nearest(name, names);
+	dp_fail(err, DP_E_INVALID, "there is no mechanism '%.64s'", name);
+	if (near)
+		dp_hint(err, "did you mean '%s'?", near);
+	else
+		dp_hint(err, "mechanisms are dp-sgd, gaussian, laplace, "
+			     "output-perturbation and svt");
+	return DP_E_INVALID;
+}
+
+static int read_word(const struct dp_privacy_key *k, const json_t *v, double *out,
+		     struct dp_err *err)
+{
+	const char *word = json_string_value(v), *near;
+	char rule[DP_PRIVACY_RULE_LEN];
+
+	for (size_t i = 0; word && k->words[i]; i++) {
+		if (strcmp(word, k->words[i]) == 0) {
+			*out = (double)i;
+			return DP_OK;
+		}
+	}
+	dp_privacy_key_rule(k, rule);
+	if (!word)
+		return dp_fail(err, DP_E_INVALID, "'%s' must be one of: %s", k->name,
+			       rule);
+	near = dp_nearest(word, k->words);
+	dp_fail(err, DP_E_INVALID, "'%s' cannot be '%.64s'; allowed: %s", k->name, word,
+		rule);
+	if (near)
+		dp_hint(err, "did you mean '%s'?", near);
+	return DP_E_INVALID;
+}
+
+static int read_value(const struct dp_privacy_key *k, const json_t *v, double *out,
+		      struct dp_err *err)
+{
+	if (k->kind == DP_PRIVACY_WORD)
+		return read_word(k, v, out, err);
+	/* NaN stands for "absent" further on, so it is caught here */
+	if (!dp_json_to_real(v, out) || isnan(*out))
+		return dp_fail(err, DP_E_INVALID, "'%s' must be a number", k->name);
+	return DP_OK;
+}
+
+/* A field that is no key: ignored, as in all our JSON, unless it is so near to a key
+ * that is missing that ignoring it would answer another question. */
+static int foreign_field(const struct dp_mechanism *m, const json_t *query,
+			 const char *field, struct dp_err *err)
+{
+	const char *missing[DP_PRIVACY_KEYS_MAX + 1] = { NULL }, *near;
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->nkeys; i++)
+		if (!json_object_get(query, m->keys[i].name))
+			missing[n++] = m->keys[i].name;
+	near = dp_nearest(field, missing);
+	if (!near)
+		return DP_OK;
+	dp_fail(err, DP_E_INVALID, "mechanism %s has no key '%.64s'", m->name, field);
+	dp_hint(err, "did you mean '%s'?", near);
+	return DP_E_INVALID;
+}
+
+int dp_privacy_query(const json_t *query, const struct dp_mechanism **m,
+		     double values[DP_PRIVACY_KEYS_MAX], struct dp_err *err)
+{
+	const char *name, *field;
+	json_t *v;
+	int rc = DP_OK;
+
+	if (!json_is_object(query))
+		return dp_fail(err, DP_E_INVALID, "a query must be a JSON object");
+	name = json_string_value(json_object_get(query, "mechanism"));
+	if (!name)
+		return dp_fail(err, DP_E_INVALID, "a query needs the key 'mechanism'");
+	*m = dp_mechanism_find(name);
+	if (!*m)
+		return unknown_mechanism(name, err);
+	for (size_t i = 0; i < (*m)->nkeys; i++)
+		values[i] = NAN;
+	json_object_foreach ((json_t *)query, field, v) {
+		int i = dp__key_index(*m, field);
+
+		if (i >= 0)
+			rc = read_value(&(*m)->keys[i], v, &values[i], err);
+		else if (strcmp(field, "mechanism") != 0)
+			rc = foreign_field(*m, query, field, err);
+		if (rc != DP_OK)
+			return rc;
+	}
+	return DP_OK;
+}
+
+json_t *dp_privacy_answer(const struct dp_epsilon *e)
+{
+	bool whole = e->order == floor(e->order) && fabs(e->order) < 1e15;
+	json_t *order = isnan(e->order) ? json_null()
+			: whole         ? json_integer((json_int_t)e->order)
+					: json_real(e->order);
+
+	return json_pack("{s:o, s:o, s:o, s:s, s:o}", "epsilon", dp_json_real(e->epsilon),
+			 "delta", json_real(e->delta), "order", order, "accountant",
+			 e->accountant,
+			 e->error_proved ? "error_bound" : "error_estimate",
+			 dp_json_real(e->error));
+}
+
+int dp_privacy_json(const json_t *query, json_t **answer, struct dp_err *err)
+{
+	const struct dp_mechanism *m;
+	double values[DP_PRIVACY_KEYS_MAX];
+	struct dp_epsilon e;
+	int rc = dp_privacy_query(query, &m, values, err);
+
+	if (rc == DP_OK)
+		rc = dp_privacy_epsilon(m, values, &e, err);
+	if (rc != DP_OK)
+		return rc;
+	*answer = dp_privacy_answer(&e);
+	return *answer ? DP_OK : dp_fail(err, DP_E_NOMEM, "no memory for the answer");
+}

@@ -1,0 +1,116 @@
+/* rdp_poisson.c - Renyi divergence of Gaussian noise on a Poisson-sampled lot.
+ *
+ * Mironov, Talwar and Zhang, Renyi Differential Privacy of the Sampled Gaussian
+ * Mechanism, 2019: Theorem 4 (one direction is the worse), section 3.3 for integer
+ * orders. Neighbours: one record added or removed; sigma is the noise's standard
+ * deviation over the sensitivity under that relation (L). */
+#include "privacy/privacy_internal.h"
+
+#include <math.h>
+
+#define REACH 10.0 /* standard deviations */
+
+static double log_expm1(double x)
+{
+	return x > 40 ? x : log(expm1(x));
+}
+
+struct integer {
+	double slope;
+};
+
+static double log_c(void *ctx, uint32_t j)
+{
+	const struct integer *i = ctx;
+
+	return log_expm1((double)j * ((double)j - 1) * i->slope);
+}
+
+static double log1p_exp(double x)
+{
+	return x > 36 ? x : log1p(exp(x));
+}
+
+/* A - 1 as a sum of positive terms: the binomial weights sum to one, so one is taken
+ * from each M_j. */
+static double cgf_integer(const struct dp__poisson *p, uint32_t order)
+{
+	struct integer i = { 0.5 / (p->sigma * p->sigma) };
+	double odds = log(p->q) - log1p(-p->q);
+	double sum = dp__binomial_sum(order, odds, i.slope, log_c, &i);
+
+	return log1p_exp(sum + order * log1p(-p->q));
+}
+
+/* log of (1+t)^order - 1 - order t, where `lw` = log(1+t) and order = 1 + gap: its
+ * mean is A - 1, since t has mean zero, and it is never negative. */
+static double log_excess(double lw, double gap)
+{
+	double sum, term, powers = gap, sign = 1;
+
+	if (fmax(gap, 1) * fabs(lw) < 0.1) {
+		sum = 0;
+		term = gap * lw;
+		for (int m = 2; m < 14; m++) {
+			powers *= gap; /* gap^m */
+			term *= lw / m;
+			sum += term * (powers / gap + sign);
+			sign = -sign;
+		}
+		return lw + log(sum);
+	}
+	if (gap * lw > 40)
+		return lw + gap * lw;
+	return lw + log(expm1(gap * lw) + gap * expm1(-lw));
+}
+
+/* Log of the integrand at x, without the normal density's constant. */
+static double integrand(const struct dp__poisson *p, double gap, double x)
+{
+	double var = p->sigma * p->sigma, u = (x - 0.5) / var;
+	double lw = u > 600 ? log(p->q) + u : log1p(p->q * expm1(u));
+	double f = log_excess(lw, gap);
+
+	return isnan(f) ? -INFINITY : f - 0.5 * x * x / var;
+}
+
+/* Any order by the trapezoid rule. The integrand is analytic in a strip of half width
+ * pi sigma^2, and its hills have width sigma: the step follows the smaller. */
+static double cgf_real(const struct dp__poisson *p, double order)
+{
+	enum {
+		BLOCK = 8
+	};
+	double s = p->sigma, step = fmin(s / 8, s * s / 2), gap = order - 1;
+	double from = -REACH * s, top = -INFINITY, sum = 0;
+	long blocks = (long)ceil((order + 2 * REACH * s) / (BLOCK * step));
+	double left, right;
+
+	if (blocks > 4000000)
+		return INFINITY;
+	for (long b = 0; b <= blocks; b++)
+		top = fmax(top, integrand(p, gap, from + (double)(b * BLOCK) * step));
+	left = integrand(p, gap, from);
+	for (long b = 0; b < blocks; b++) {
+		right = integrand(p, gap, from + (double)((b + 1) * BLOCK) * step);
+		sum += exp(left - top);
+		/* a block whose ends are both far below the top holds nothing */
+		for (int i = 1; i < BLOCK && fmax(left, right) > top - 80; i++)
+			sum += exp(
+				integrand(p, gap, from + (double)(b * BLOCK + i) * step) -
+				top);
+		left = right;
+	}
+	return log1p_exp(top + log(sum) + log(step / (s * sqrt(2 * M_PI))));
+}
+
+double dp__poisson_cgf(const struct dp__poisson *p, double order)
+{
+	double whole = order * (order - 1) * 0.5 / (p->sigma * p->sigma), k;
+
+	if (p->q >= 1)
+		return whole;
+	k = order >= 2 && order == floor(order) ? cgf_integer(p, (uint32_t)order)
+						: cgf_real(p, order);
+	return fmin(k, whole);
+}

@@ -1,0 +1,222 @@
+/* rdp_wor.c - Renyi divergence of Gaussian noise on a lot drawn without replacement.
+ *
+ * Wang, Balle and Kasiviswanathan, Subsampled Renyi Differential Privacy and
+ * Analytical Moments Accountant, AISTATS 2019: Theorem 9 for any mechanism
+ * ("general"), Theorem 27 with the ternary divergences of the Gaussian ("tight").
+ * Neighbours: one record replaced by another; sigma is the noise's standard deviation
+ * over the L2 sensitivity under that relation (2L for gradients clipped to L). */
+#include "privacy/privacy_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Quadrature in units of sigma: the integrand is a pair of hills no narrower than
+ * sigma / sqrt(2), so steps of a third make the trapezoid rule exact in double. */
+#define STEP  (1.0 / 3)
+#define REACH 9.5 /* half width of a hill, beyond which it is below 1e-19 */
+
+struct dp__wor {
+	double sigma, slope; /* slope = 1 / (2 sigma^2) */
+	bool tight;
+	/* log c_j by j and log B(l) by l / 2; NaN where not asked for yet. */
+	double *log_c, *log_b;
+	size_t n;
+	/* log|exp((x - 1/2) / sigma^2) - 1| at x = k STEP sigma by k, for both signs */
+	double *up, *down;
+	size_t nup, ndown, have_up, have_down; /* allocated, filled */
+};
+
+struct dp__wor *dp__wor_new(void)
+{
+	return calloc(1, sizeof(struct dp__wor));
+}
+
+void dp__wor_free(struct dp__wor *w)
+{
+	if (!w)
+		return;
+	free(w->log_c);
+	free(w->log_b);
+	free(w->up);
+	free(w->down);
+	free(w);
+}
+
+static bool grow(double **array, size_t *have, size_t want)
+{
+	double *bigger;
+
+	if (want <= *have)
+		return true;
+	bigger = realloc(*array, want * sizeof *bigger);
+	if (!bigger)
+		return false;
+	*array = bigger;
+	for (size_t i = *have; i < want; i++)
+		bigger[i] = NAN;
+	*have = want;
+	return true;
+}
+
+static bool grow_orders(struct dp__wor *w, size_t j)
+{
+	size_t want = 256, have = w->n;
+
+	while (want <= j + 2)
+		want *= 2;
+	if (!grow(&w->log_c, &have, want))
+		return false;
+	have = w->n;
+	if (!grow(&w->log_b, &have, want))
+		return false;
+	w->n = want;
+	return true;
+}
+
+bool dp__wor_set(struct dp__wor *w, double sigma, bool tight)
+{
+	if (w->n == 0 && !grow_orders(w, 0))
+		return false;
+	if (w->sigma == sigma && w->tight == tight)
+		return true;
+	for (size_t i = 0; i < w->n; i++)
+		w->log_c[i] = w->log_b[i] = NAN;
+	w->sigma = sigma;
+	w->slope = 0.5 / (sigma * sigma);
+	w->tight = tight;
+	w->have_up = w->have_down = 0;
+	return true;
+}
+
+static double node(const struct dp__wor *w, bool negative, size_t k)
+{
+	double x = (double)k * STEP * w->sigma;
+	double u = ((negative ? -x : x) - 0.5) * 2 * w->slope;
+
+	return u > 40 ? u : log(fabs(expm1(u)));
+}
+
+/* Fills nodes 0..k of one side. */
+static bool nodes(struct dp__wor *w, bool negative, size_t k)
+{
+	double **a = negative ? &w->down : &w->up;
+	size_t *room = negative ? &w->ndown : &w->nup;
+	size_t *have = negative ? &w->have_down : &w->have_up, want = 256;
+
+	if (k < *have)
+		return true;
+	while (want <= k)
+		want *= 2;
+	if (!grow(a, room, want))
+		return false;
+	for (; *have <= k; ++*have)
+		(*a)[*have] = node(w, negative, *have);
+	return true;
+}
+
+/* log of the sum of one side's hill: exp(l log|...| - x^2 / (2 sigma^2)). Two hills on
+ * one side (0 < x < 1/2 and beyond) merge well within REACH. */
+static bool side(struct dp__wor *w, bool negative, double l, double *out)
+{
+	const double *a;
+	/* the hill lies within (0, l + sigma sqrt(l) + 1/2) on the positive side and
+	 * within sigma sqrt(l) on the other; both in units of STEP sigma */
+	double far = (negative ? sqrt(l) : sqrt(l) + (l + 0.5) / w->sigma) / STEP;
+	double reach = REACH / STEP, g = 0.5 * STEP * STEP, top = -INFINITY, sum = 0;
+	size_t lo = 0, hi, k;
+
+	if (far + reach > 1e7 || !nodes(w, negative, (size_t)(far + reach + 2)))
+		return false;
+	a = negative ? w->down : w->up;
+	hi = (size_t)(far + 1);
+	/* rising while the next node is higher; the hill is log-concave past x = 1/2 */
+	if (!negative)
+		lo = (size_t)(0.5 / (w->sigma * STEP)) + 1;
+	hi = hi > lo ? hi : lo;
+	while (lo < hi) {
+		k = (lo + hi) / 2;
+		if (l * (a[k + 1] - a[k]) > g * (double)(2 * k + 1))
+			lo = k + 1;
+		else
+			hi = k;
+	}
+	hi = lo + (size_t)reach;
+	k = lo > (size_t)reach ? lo - (size_t)reach : 0;
+	top = l * a[lo] - g * (double)lo * (double)lo;
+	k = negative && k == 0 ? 1 : k; /* x = 0 is counted once */
+	for (; k <= hi; k++) {
+		double e = l * a[k] - g * (double)k * (double)k;
+
+		if (e > top - 45)
+			sum += exp(e - top);
+	}
+	*out = top + log(sum);
+	return true;
+}
+
+/* log B(l) for even l: the l-th central-type moment of the likelihood ratio, a
+ * positive integral (as an alternating sum it would lose every digit). */
+static bool log_b(struct dp__wor *w, uint32_t l, double *out)
+{
+	double *cached = &w->log_b[l / 2], up, down;
+
+	if (isnan(*cached)) {
+		if (!side(w, false, l, &up) || !side(w, true, l, &down))
+			return false;
+		*cached = dp__log_add(up, down) + log(STEP / sqrt(2 * M_PI));
+	}
+	*out = *cached;
+	return true;
+}
+
+/* Is B(l) surely at least half of M_l? By Bernoulli's inequality under the measure
+ * tilted by l. Then 2 M_j is the smaller bound and no quadrature is needed. */
+static bool near_moment(const struct dp__wor *w, double l)
+{
+	return log(l) - (l - 1) * 2 * w->slope <= -M_LN2;
+}
+
+static double log_c(void *ctx, uint32_t j)
+{
+	struct dp__wor *w = ctx;
+	uint32_t even = j & ~1u, next = even + 2 * (j & 1);
+	double moment = M_LN2 + (double)j * ((double)j - 1) * w->slope, a, b;
+
+	if (j == 2)
+		return fmin(moment,
+			    2 * M_LN2 + 2 * w->slope + log(-expm1(-2 * w->slope)));
+	if (!w->tight || (near_moment(w, even) && near_moment(w, next)))
+		return moment;
+	if (j + 2 >= w->n && !grow_orders(w, j))
+		return moment; /* no memory: still a bound, only a looser one */
+	if (!isnan(w->log_c[j]))
+		return w->log_c[j];
+	if (!log_b(w, even, &a) || !log_b(w, next, &b))
+		return moment;
+	return w->log_c[j] = fmin(moment, 2 * M_LN2 + 0.5 * (a + b));
+}
+
+static double cgf_integer(struct dp__wor *w, double q, uint32_t order)
+{
+	double sum;
+
+	if (q >= 1)
+		return (double)order * ((double)order - 1) * w->slope;
+	sum = dp__binomial_sum(order, log(q), w->slope, log_c, w);
+	return sum > 36 ? sum : log1p(exp(sum));
+}
+
+/* Between integers the bound is the chord: K is convex (WBK, Corollary 10). */
+double dp__wor_cgf(struct dp__wor *w, double q, double order)
+{
+	uint32_t below = (uint32_t)order;
+	double part = order - below;
+
+	if (order <= 2)
+		return (order - 1) * cgf_integer(w, q, 2);
+	if (part == 0)
+		return cgf_integer(w, q, below);
+	return (1 - part) * cgf_integer(w, q, below) +
+	       part * cgf_integer(w, q, below + 1);
+}

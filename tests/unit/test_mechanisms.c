@@ -1,0 +1,328 @@
+/* test_mechanisms.c - closed forms, keys, JSON, composition, calibration, declarations.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "privacy/privacy_internal.h"
+#include "reference.h"
+#include "privacy_query.h"
+
+static void check_closed(const char *family, double tolerance, int expected)
+{
+	FILE *f = reference_open();
+	struct reference r;
+	struct dp_epsilon e;
+	int n = 0;
+
+	assert_non_null(f);
+	for (; reference_next(f, family, &r); n++) {
+		if (strcmp(family, "analytic_gaussian") == 0)
+			e = ask("{\"mechanism\":\"gaussian\",\"sigma\":%.17g,"
+				"\"sensitivity\":%.17g,\"delta\":%.17g}",
+				r.noise, r.sensitivity, r.delta);
+		else if (strcmp(family, "laplace") == 0)
+			e = ask("{\"mechanism\":\"laplace\",\"scale\":%.17g,"
+				"\"sensitivity\":%.17g,\"delta\":%.17g}",
+				r.noise, r.sensitivity, r.delta);
+		else if (strcmp(family, "svt") == 0)
+			e = ask("{\"mechanism\":\"svt\",\"cutoff\":%.0f,\"scale\":%.17g}",
+				r.lot, r.noise);
+		else
+			e = ask("{\"mechanism\":\"output-perturbation\","
+				"\"regularization\":%.17g,\"records\":%.0f,"
+				"\"sigma\":%.17g,\"delta\":%.17g}",
+				r.sensitivity, r.records, r.noise, r.delta);
+		if (!(fabs(e.epsilon / r.epsilon - 1) <= tolerance))
+			fail_msg("%s: %.17g, not %.17g", r.id, e.epsilon, r.epsilon);
+		assert_string_equal(e.accountant, "closed-form");
+		assert_true(e.error_proved && isnan(e.order));
+	}
+	fclose(f);
+	assert_int_equal(n, expected);
+}
+
+static void closed_forms(void **state)
+{
+	(void)state;
+	check_closed("analytic_gaussian", 1e-12, 18);
+	check_closed("laplace", 1e-14, 6);
+	check_closed("svt", 1e-14, 6);
+	check_closed("bolton", 1e-12, 6);
+}
+
+/* Runs a batch line and compares what the sentence or the answer holds. */
+static void refused(const char *text, const char *names, const char *hint)
+{
+	struct dp_err err = { 0 };
+	json_t *q, *a = NULL;
+
+	assert_int_equal(dp_json_parse(text, strlen(text), &q, &err), DP_OK);
+	if (dp_privacy_json(q, &a, &err) != DP_E_INVALID)
+		fail_msg("%s was not refused", text);
+	if (!strstr(err.msg, names) || (hint && !strstr(err.hint, hint)))
+		fail_msg("%s: '%s' / '%s'", text, err.msg, err.hint);
+	json_decref(q);
+}
+
+#define SGD                                                                              \
+	"{\"mechanism\":\"dp-sgd\",\"sampling\":\"without-replacement\",\"records\":"    \
+	"1000,"
+
+static void bad_queries(void **state)
+{
+	(void)state;
+	refused("[1]", "object", NULL);
+	refused("{\"mechanism\":\"gausian\"}", "gausian", "'gaussian'");
+	refused("{\"mechanism\":\"gaussian\",\"sigma\":0,\"delta\":1e-5}", "'sigma'",
+		NULL);
+	refused("{\"mechanism\":\"gaussian\",\"sigma\":-1,\"delta\":1e-5}", "'sigma'",
+		NULL);
+	refused("{\"mechanism\":\"gaussian\",\"sigma\":\"nan\",\"delta\":1e-5}",
+		"'sigma'", NULL);
+	refused("{\"mechanism\":\"gaussian\",\"sigma\":\"inf\",\"delta\":1e-5}",
+		"'sigma'", NULL);
+	refused("{\"mechanism\":\"gaussian\",\"sigma\":1,\"delta\":0}", "'delta'", NULL);
+	refused("{\"mechanism\":\"gaussian\",\"sigma\":1,\"delta\":1}", "'delta'", NULL);
+	refused("{\"mechanism\":\"gaussian\",\"sgima\":1,\"delta\":0.1}", "'sgima'",
+		"'sigma'");
+	refused("{\"mechanism\":\"svt\",\"cutoff\":1,\"scale\":1,\"delta\":1e-5}",
+		"'delta'", NULL);
+	refused(SGD "\"lot\":1001,\"steps\":5,\"noise_multiplier\":1,\"delta\":1e-5}",
+		"'lot'", NULL);
+	refused(SGD "\"lot\":10,\"noise_multiplier\":1,\"delta\":1e-5}",
+		"'epochs' or 'steps'", NULL);
+	refused(SGD "\"lot\":10,\"steps\":5,\"epochs\":1,\"noise_multiplier\":1,"
+		    "\"delta\":1e-5}",
+		"'epochs' and 'steps'", NULL);
+	refused(SGD "\"lot\":10,\"steps\":5,\"delta\":1e-5}",
+		"'noise_multiplier' or 'noise_variance'", NULL);
+	refused(SGD "\"lot\":10,\"steps\":5.5,\"noise_multiplier\":1,\"delta\":1e-5}",
+		"'steps'", NULL);
+	refused(SGD "\"lot\":10,\"steps\":5,\"noise_multiplier\":1,\"delta\":1e-5,"
+		    "\"bound\":\"tihgt\"}",
+		"'bound'", "'tight'");
+	refused(SGD "\"lot\":10,\"steps\":5,\"noise_multiplier\":1,\"delta\":1e-5,"
+		    "\"acountant\":\"rdp\"}",
+		"'acountant'", "'accountant'");
+}
+
+static void answers(void **state)
+{
+	static const char text[] =
+		"{\"mechanism\":\"dp-sgd\",\"sampling\":\"without-replacement\","
+		"\"records\":40000,\"lot\":128,\"epochs\":30,\"noise_multiplier\":1.5,"
+		"\"delta\":1e-5,\"accountant\":\"rdp\",\"conversion\":\"classic\","
+		"\"remark\":\"unknown fields are ignored\"}";
+	struct dp_buf out = DP_BUF_INIT;
+	json_t *q, *a;
+
+	(void)state;
+	assert_int_equal(dp_json_parse(text, strlen(text), &q, NULL), DP_OK);
+	assert_int_equal(dp_privacy_json(q, &a, NULL), DP_OK);
+	assert_near(json_real_value(json_object_get(a, "epsilon")), 2.3670393547710407,
+		    1e-12);
+	assert_int_equal(json_integer_value(json_object_get(a, "order")), 11);
+	assert_string_equal(dp_json_str(a, "accountant", ""), "rdp");
+	assert_near(json_number_value(json_object_get(a, "error_bound")), 0, 0);
+	json_decref(a);
+	/* the default is the tightest there is */
+	json_object_del(q, "accountant");
+	assert_int_equal(dp_privacy_json(q, &a, NULL), DP_OK);
+	assert_string_equal(dp_json_str(a, "accountant", ""), "pld");
+	assert_true(json_is_null(json_object_get(a, "order")));
+	assert_non_null(json_object_get(a, "error_estimate"));
+	assert_null(json_object_get(a, "error_bound"));
+	json_decref(a);
+	json_object_set_new(q, "noise_multiplier", json_real(1e-200));
+	assert_int_equal(dp_privacy_json(q, &a, NULL), DP_OK);
+	dp_json_dump(&out, a, 0);
+	assert_non_null(strstr(dp_buf_text(&out), "\"epsilon\":\"inf\""));
+	dp_buf_free(&out);
+	json_decref(a);
+	json_decref(q);
+}
+
+/* 1000 / 16 = 62.5 and 1000 / 80 = 12.5 round to even. */
+static void rounding_of_steps(void **state)
+{
+	static const struct {
+		int lot, steps;
+	} c[] = { { 16, 62 }, { 80, 12 }, { 400, 2 }, { 7, 143 }, { 1000, 1 } };
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(c); i++) {
+		double a = ask(SGD "\"lot\":%d,\"epochs\":3,\"noise_multiplier\":2,"
+				   "\"delta\":1e-5,\"accountant\":\"rdp\"}",
+			       c[i].lot)
+				   .epsilon;
+		double b = ask(SGD "\"lot\":%d,\"steps\":%d,\"noise_variance\":4,"
+				   "\"delta\":1e-5,\"accountant\":\"rdp\"}",
+			       c[i].lot, 3 * c[i].steps)
+				   .epsilon;
+
+		assert_true(a == b);
+	}
+}
+
+static void warnings(void **state)
+{
+	char text[DP_PRIVACY_WARNING_LEN];
+	double values[DP_PRIVACY_KEYS_MAX];
+	const struct dp_mechanism *m;
+
+	(void)state;
+	m = query(SGD "\"lot\":10,\"steps\":5,\"noise_multiplier\":1,\"delta\":1e-3}",
+		  values);
+	assert_true(dp_privacy_warning(m, values, text));
+	assert_non_null(strstr(text, "1/records"));
+	m = query(SGD "\"lot\":10,\"steps\":5,\"noise_multiplier\":1,\"delta\":9e-4}",
+		  values);
+	assert_false(dp_privacy_warning(m, values, text));
+	m = query("{\"mechanism\":\"gaussian\",\"sigma\":1,\"delta\":0.5}", values);
+	assert_false(dp_privacy_warning(m, values, text));
+}
+
+static void declarations(void **state)
+{
+	struct dp_privacy_declared d = { "without-replacement", 1000, 10, 300, 4 };
+	char text[DP_PRIVACY_WARNING_LEN];
+	double v[DP_PRIVACY_KEYS_MAX];
+	struct dp_err err;
+	const struct dp_mechanism *m = query(
+		SGD "\"lot\":10,\"epochs\":3,\"noise_multiplier\":2,\"delta\":1e-5}", v);
+
+	(void)state;
+	assert_int_equal(dp_privacy_declared_check(m, v, &d, text, &err), DP_OK);
+	assert_string_equal(text, "");
+	d.sampling = "shuffle";
+	assert_int_equal(dp_privacy_declared_check(m, v, &d, text, &err), DP_OK);
+	assert_non_null(strstr(text, "not proven"));
+	d.sampling = "poisson";
+	assert_int_equal(dp_privacy_declared_check(m, v, &d, text, &err), DP_E_INVALID);
+	assert_non_null(strstr(err.msg, "poisson"));
+	d.sampling = NULL;
+	d.noise_over_clip = 2; /* relative to L it is 4 */
+	assert_int_equal(dp_privacy_declared_check(m, v, &d, text, &err), DP_E_INVALID);
+	assert_non_null(strstr(err.msg, "noise_over_clip"));
+	d.noise_over_clip = NAN;
+	d.steps = 299;
+	assert_int_equal(dp_privacy_declared_check(m, v, &d, text, &err), DP_E_INVALID);
+	assert_non_null(strstr(err.msg, "steps 299"));
+	d.steps = NAN;
+	d.lot = 11;
+	assert_int_equal(dp_privacy_declared_check(m, v, &d, text, &err), DP_E_INVALID);
+	d.lot = NAN;
+	d.records = 999;
+	assert_int_equal(dp_privacy_declared_check(m, v, &d, text, &err), DP_E_INVALID);
+}
+
+static void calibration(void **state)
+{
+	static const char *const texts[] = {
+		SGD "\"lot\":10,\"epochs\":3,\"delta\":1e-5,\"accountant\":\"rdp\"}",
+		SGD "\"lot\":10,\"epochs\":3,\"delta\":1e-5,\"accountant\":\"pld\"}",
+		"{\"mechanism\":\"gaussian\",\"delta\":1e-6}",
+		"{\"mechanism\":\"laplace\"}",
+		"{\"mechanism\":\"svt\",\"cutoff\":3}",
+		"{\"mechanism\":\"output-perturbation\",\"regularization\":0.01,"
+		"\"records\":1000,\"delta\":1e-6}",
+	};
+	static const double targets[] = { 0.1, 1, 8 };
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(texts); i++) {
+		for (size_t j = 0; j < DP_COUNT(targets); j++) {
+			double v[DP_PRIVACY_KEYS_MAX], noise;
+			const struct dp_mechanism *m = query(texts[i], v);
+			struct dp_epsilon at, again;
+			struct dp_err err;
+
+			assert_int_equal(
+				dp_privacy_noise(m, v, targets[j], &noise, &at, &err),
+				DP_OK);
+			v[dp__key_index(m, m->noise)] = noise;
+			assert_int_equal(dp_privacy_epsilon(m, v, &again, &err), DP_OK);
+			assert_true(again.epsilon <= targets[j]);
+			assert_true(again.epsilon == at.epsilon);
+			/* a little less noise no longer does */
+			v[dp__key_index(m, m->noise)] = noise * (1 - 1e-4);
+			assert_int_equal(dp_privacy_epsilon(m, v, &again, &err), DP_OK);
+			assert_true(again.epsilon > targets[j]);
+		}
+	}
+}
+
+static void curve(void **state)
+{
+	static const double deltas[] = { 1e-3, 1e-5, 1e-7 };
+	double v[DP_PRIVACY_KEYS_MAX];
+	const struct dp_mechanism *m =
+		query("{\"mechanism\":\"gaussian\",\"sigma\":2}", v);
+	struct dp_epsilon e[3];
+
+	(void)state;
+	assert_int_equal(dp_privacy_curve(m, v, deltas, 3, e, NULL), DP_OK);
+	assert_true(e[0].epsilon < e[1].epsilon && e[1].epsilon < e[2].epsilon);
+	assert_near(dp__gaussian_delta(0.5, e[1].epsilon), 1e-5, 1e-17);
+}
+
+/* Pure mechanisms: the sum at delta = 0, less with some delta; relations do not mix. */
+static void composition(void **state)
+{
+	double a[DP_PRIVACY_KEYS_MAX], b[DP_PRIVACY_KEYS_MAX], c[DP_PRIVACY_KEYS_MAX];
+	struct dp_privacy_item items[3] = {
+		{ query("{\"mechanism\":\"laplace\",\"scale\":10}", a), a, 30 },
+		{ query("{\"mechanism\":\"svt\",\"cutoff\":1,\"scale\":100}", b), b, 2 },
+	};
+	struct dp_epsilon sum, rdp, pld;
+	struct dp_err err;
+
+	(void)state;
+	assert_int_equal(dp_privacy_compose(items, 2, 0, true, &sum, &err), DP_OK);
+	assert_near(sum.epsilon, 3 + 2 * 0.058473221018630724, 1e-12);
+	assert_int_equal(dp_privacy_compose(items, 2, 1e-6, false, &rdp, &err), DP_OK);
+	assert_int_equal(dp_privacy_compose(items, 2, 1e-6, true, &pld, &err), DP_OK);
+	assert_true(pld.epsilon < rdp.epsilon && rdp.epsilon < sum.epsilon);
+	items[2] = (struct dp_privacy_item){
+		query(SGD "\"lot\":10,\"steps\":500,\"noise_multiplier\":1}", c), c, 1
+	};
+	assert_int_equal(dp_privacy_compose(items, 3, 1e-6, false, &rdp, &err), DP_OK);
+	assert_int_equal(dp_privacy_compose(items, 3, 1e-6, true, &sum, &err), DP_OK);
+	assert_true(sum.epsilon < rdp.epsilon && sum.epsilon > pld.epsilon);
+	assert_int_equal(dp_privacy_compose(items, 3, 0, true, &pld, &err), DP_E_INVALID);
+	items[0] = items[2];
+	items[1] = (struct dp_privacy_item){
+		query("{\"mechanism\":\"dp-sgd\",\"sampling\":\"poisson\",\"records\":"
+		      "1000,"
+		      "\"lot\":10,\"steps\":500,\"noise_multiplier\":1}",
+		      b),
+		b, 1
+	};
+	assert_int_equal(dp_privacy_compose(items, 2, 1e-6, true, &pld, &err),
+			 DP_E_INVALID);
+	assert_non_null(strstr(err.msg, "relations"));
+	/* the same twice is the same with twice the steps */
+	items[1] = items[0];
+	assert_int_equal(dp_privacy_compose(items, 2, 1e-6, true, &pld, &err), DP_OK);
+	items[0].times = 2;
+	assert_int_equal(dp_privacy_compose(items, 1, 1e-6, true, &sum, &err), DP_OK);
+	assert_near(pld.epsilon, sum.epsilon, 3e-4 * sum.epsilon);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(closed_forms), cmocka_unit_test(bad_queries),
+		cmocka_unit_test(answers),      cmocka_unit_test(rounding_of_steps),
+		cmocka_unit_test(warnings),     cmocka_unit_test(declarations),
+		cmocka_unit_test(calibration),  cmocka_unit_test(curve),
+		cmocka_unit_test(composition),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,351 @@
+/* test_pld.c - loss distributions: reference values, exact cases, simulation, laws. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+#include <pthread.h>
+
+#include "base/num.h"
+#include "base/rng.h"
+#include "privacy/privacy_internal.h"
+#include "reference.h"
+#include "privacy_query.h"
+
+static struct dp_epsilon dp_sgd(const char *sampling, const char *accountant,
+				double records, double lot, double steps, double sigma,
+				double delta)
+{
+	return ask(
+		"{\"mechanism\":\"dp-sgd\",\"accountant\":\"%s\",\"sampling\":\"%s\","
+		"\"records\":%.0f,\"lot\":%.0f,\"steps\":%.0f,\"noise_multiplier\":%.17g,"
+		"\"delta\":%.17g}",
+		accountant, sampling, records, lot, steps, sigma, delta);
+}
+
+static void check_family(const char *family, const char *sampling)
+{
+	FILE *f = reference_open();
+	struct reference r;
+	double worst = 0;
+	int n = 0;
+
+	assert_non_null(f);
+	for (; reference_next(f, family, &r); n++) {
+		struct dp_epsilon e = dp_sgd(sampling, "pld", r.records, r.lot, r.steps,
+					     r.noise, r.delta);
+		double above = e.epsilon / r.extrapolated - 1;
+
+		worst = fmax(worst, above);
+		assert_string_equal(e.accountant, "pld");
+		if (!(fabs(e.epsilon / r.epsilon - 1) <= r.tolerance && above >= -1e-6 &&
+		      above <= 5e-4))
+			fail_msg("%s: %.9g, not %.9g", r.id, e.epsilon, r.epsilon);
+		/* the estimate of the error is honest */
+		assert_false(e.error_proved);
+		assert_true(e.error >= e.epsilon - r.extrapolated);
+		assert_true(e.error <= 3e-3 * e.epsilon);
+	}
+	fclose(f);
+	print_message("%s: %d records, at most %.1e above the extrapolated value\n",
+		      family, n, worst);
+	assert_int_equal(n, 12);
+}
+
+static void reference_values(void **state)
+{
+	(void)state;
+	check_family("poisson_gaussian_pld", "poisson");
+	check_family("wor_gaussian_pld", "without-replacement");
+}
+
+/* Gaussian mechanisms compose to a Gaussian mechanism. Many parts that share no closed
+ * form with the accountant, each on the grid, must come to the same. */
+static void composed_gaussians(void **state)
+{
+	static const double deltas[] = { 1e-2, 1e-5, 1e-9, 1e-12 };
+	const struct dp__part parts[3] = { { DP__PART_WOR, 1, 0.1, 300 },
+					   { DP__PART_WOR, 1, 0.03, 700 },
+					   { DP__PART_WOR, 1, 0.2, 10 } };
+	double mu = sqrt(300 * 0.01 + 700 * 0.0009 + 10 * 0.04);
+	struct dp__loss *w = dp__loss_new();
+
+	(void)state;
+	assert_non_null(w);
+	for (size_t i = 0; i < DP_COUNT(deltas); i++) {
+		double exact = dp__gaussian_epsilon(mu, log(deltas[i]));
+		struct dp__loss_answer a;
+
+		assert_int_equal(dp__loss_epsilon(w, parts, 3, deltas[i], &a, NULL),
+				 DP_OK);
+		print_message("delta %g: %.9g, exactly %.9g\n", deltas[i], a.epsilon,
+			      exact);
+		assert_true(a.epsilon >= exact * (1 - 1e-9));
+		assert_true(a.epsilon <= exact * (1 + 3e-4));
+	}
+	dp__loss_free(w);
+}
+
+/* Renyi accounting of the same composition lies above, and not far. */
+static void composed_gaussians_by_renyi(void **state)
+{
+	double values[DP_PRIVACY_KEYS_MAX];
+	const struct dp_mechanism *m =
+		query("{\"mechanism\":\"gaussian\",\"sigma\":10,\"delta\":1e-5}", values);
+	struct dp_privacy_item item = { m, values, 100 };
+	double exact = dp__gaussian_epsilon(1, log(1e-5));
+	struct dp_epsilon e;
+
+	(void)state;
+	assert_int_equal(dp_privacy_compose(&item, 1, 1e-5, false, &e, NULL), DP_OK);
+	assert_true(e.epsilon > exact && e.epsilon < 1.1 * exact);
+	assert_int_equal(dp_privacy_compose(&item, 1, 1e-5, true, &e, NULL), DP_OK);
+	assert_near(e.epsilon, exact, 1e-9);
+}
+
+static double sampled_loss(double q, double mu, double z)
+{
+	return log1p(q * expm1(mu * (z - mu / 2)));
+}
+
+static double draw_poisson(struct dp_rng *rng, double q, double mu)
+{
+	double z = dp_rng_normal(rng) + (dp_rng_uniform(rng) < q ? mu : 0);
+
+	return sampled_loss(q, mu, z);
+}
+
+/* The pieced pair without replacement: above zero like the mixture, below zero its
+ * mirror image, which is the loss under N(0, 1) negated, and the rest at zero. */
+static double draw_wor(struct dp_rng *rng, double q, double mu)
+{
+	double z = dp_rng_normal(rng) + (dp_rng_uniform(rng) < q ? mu : 0);
+	double c = dp__normal_cdf(-mu / 2), rest = (1 - q) * (1 - c) + q * c;
+
+	if (z > mu / 2)
+		return sampled_loss(q, mu, z);
+	if (dp_rng_uniform(rng) * rest > c)
+		return 0;
+	do
+		z = dp_rng_normal(rng);
+	while (z <= mu / 2);
+	return -sampled_loss(q, mu, z);
+}
+
+/* delta(epsilon) of k steps by simulation: no grid, no tilt, no transform. */
+static double simulate(double (*draw)(struct dp_rng *, double, double), double q,
+		       double mu, int k, double epsilon, double *error)
+{
+	const int runs = 40000;
+	double sum = 0, square = 0;
+	struct dp_rng rng;
+
+	dp_rng_init(&rng, 3, DP_RNG_TEST, 0, 0);
+	for (int i = 0; i < runs; i++) {
+		double loss = 0, d;
+
+		for (int j = 0; j < k; j++)
+			loss += draw(&rng, q, mu);
+		d = loss > epsilon ? -expm1(epsilon - loss) : 0;
+		sum += d;
+		square += d * d;
+	}
+	*error = sqrt(square) / runs;
+	return sum / runs;
+}
+
+static void simulation(void **state)
+{
+	static const struct {
+		enum dp__part_kind kind;
+		double q, mu, epsilon;
+		int k;
+	} c[] = { { DP__PART_POISSON, 0.05, 1, 1.0, 100 },
+		  { DP__PART_POISSON, 0.2, 0.5, 1.5, 50 },
+		  { DP__PART_WOR, 0.05, 1, 1.5, 100 },
+		  { DP__PART_WOR, 0.0128, 1, 0.3, 200 } };
+	struct dp__loss *w = dp__loss_new();
+
+	(void)state;
+	assert_non_null(w);
+	for (size_t i = 0; i < DP_COUNT(c); i++) {
+		bool wor = c[i].kind == DP__PART_WOR;
+		double error, d = simulate(wor ? draw_wor : draw_poisson, c[i].q, c[i].mu,
+					   c[i].k, c[i].epsilon, &error);
+		struct dp__part part = { c[i].kind, c[i].q, c[i].mu, c[i].k };
+		struct dp__loss_answer low, high;
+
+		/* the true delta is within four errors, so epsilon is in between */
+		assert_true(d > 8 * error);
+		assert_int_equal(dp__loss_epsilon(w, &part, 1, d + 4 * error, &low, NULL),
+				 DP_OK);
+		assert_int_equal(
+			dp__loss_epsilon(w, &part, 1, d - 4 * error, &high, NULL), DP_OK);
+		print_message("delta %.4g +- %.1g: epsilon in %.4f..%.4f, is %.4f\n", d,
+			      error, low.epsilon, high.epsilon, c[i].epsilon);
+		assert_true(low.epsilon <= c[i].epsilon);
+		assert_true(high.epsilon >= c[i].epsilon);
+		assert_true(high.epsilon - low.epsilon < 0.2 * c[i].epsilon);
+	}
+	dp__loss_free(w);
+}
+
+/* A realisable pair of data sets (which is what Poisson sampling with the same noise
+ * in units of the sensitivity comes to) <= loss distribution <= improved <= classic. */
+static void bracket(void **state)
+{
+	static const double sigmas[] = { 0.7, 1, 1.5, 3 };
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(sigmas); i++) {
+		double s = sigmas[i];
+		double real = dp_sgd("poisson", "pld", 40000, 128, 9360, s, 1e-5).epsilon;
+		double pld =
+			dp_sgd("without-replacement", "pld", 40000, 128, 9360, s, 1e-5)
+				.epsilon;
+		double improved =
+			dp_sgd("without-replacement", "rdp", 40000, 128, 9360, s, 1e-5)
+				.epsilon;
+		double classic =
+			ask("{\"mechanism\":\"dp-sgd\",\"accountant\":\"rdp\","
+			    "\"sampling\":"
+			    "\"without-replacement\",\"records\":40000,\"lot\":128,"
+			    "\"epochs\":30,\"noise_variance\":%.17g,\"delta\":1e-5,"
+			    "\"conversion\":\"classic\"}",
+			    s * s)
+				.epsilon;
+
+		assert_true(real < pld && pld < improved && improved < classic);
+	}
+}
+
+static double log_uniform(struct dp_rng *rng, double lo, double hi)
+{
+	return exp(log(lo) + log(hi / lo) * dp_rng_uniform(rng));
+}
+
+/* Everywhere a number, below Renyi's, in time, and moving the right way. */
+static void any_setting(void **state)
+{
+	struct dp_rng rng;
+	double slowest = 0;
+
+	(void)state;
+	dp_rng_init(&rng, 4, DP_RNG_TEST, 0, 0);
+	for (int i = 0; i < 40; i++) {
+		double records = floor(log_uniform(&rng, 100, 1e9));
+		double lot = fmin(floor(log_uniform(&rng, 1, records + 1)), records);
+		double steps = floor(log_uniform(&rng, 1, 1e7));
+		double sigma = log_uniform(&rng, 0.05, 100);
+		double delta = log_uniform(&rng, 1e-12, 1e-2);
+		const char *s = dp_rng_u32(&rng) & 1 ? "poisson" : "without-replacement";
+		int64_t start = dp_mono_us();
+		struct dp_epsilon e = dp_sgd(s, "pld", records, lot, steps, sigma, delta);
+		double slack = e.epsilon + 2 * e.error;
+
+		slowest = fmax(slowest, (double)(dp_mono_us() - start) / 1e6);
+		assert_true(e.epsilon >= 0);
+		assert_true(e.epsilon <=
+			    1.0005 * dp_sgd(s, "rdp", records, lot, steps, sigma, delta)
+					     .epsilon);
+		assert_true(dp_sgd(s, "pld", records, lot, steps, sigma * 1.1, delta)
+				    .epsilon <= slack);
+		assert_true(
+			dp_sgd(s, "pld", records, lot, steps, sigma, delta * 2).epsilon <=
+			slack);
+		if (steps >= 2)
+			assert_true(dp_sgd(s, "pld", records, lot, floor(steps / 2),
+					   sigma, delta)
+					    .epsilon <= slack);
+		if (lot >= 2)
+			assert_true(dp_sgd(s, "pld", records, floor(lot / 2), steps,
+					   sigma, delta)
+					    .epsilon <= slack);
+	}
+	print_message("slowest %.2f s\n", slowest);
+	assert_true(slowest < 10); /* seconds, on a machine shared with others */
+}
+
+/* The stand-in for proposers, over what a study may hold. */
+static void stand_in(void **state)
+{
+	double values[DP_PRIVACY_KEYS_MAX], worst = 0;
+	const struct dp_mechanism *m = NULL;
+	struct dp_privacy_prepared *p;
+	struct dp_rng rng;
+
+	(void)state;
+	p = dp_privacy_prepare(dp_mechanism_find("dp-sgd"));
+	assert_non_null(p);
+	dp_rng_init(&rng, 5, DP_RNG_TEST, 0, 0);
+	for (int i = 0; i < 60; i++) {
+		struct dp_epsilon e, q;
+		char text[512];
+
+		snprintf(
+			text, sizeof text,
+			"{\"mechanism\":\"dp-sgd\",\"sampling\":\"%s\",\"records\":30956,"
+			"\"lot\":%.0f,\"epochs\":%.0f,\"noise_multiplier\":%.17g,"
+			"\"delta\":1e-5}",
+			i & 1 ? "poisson" : "without-replacement",
+			floor(log_uniform(&rng, 8, 2000)),
+			floor(log_uniform(&rng, 1, 400)), log_uniform(&rng, 0.3, 16));
+		m = query(text, values);
+		assert_int_equal(dp_privacy_eval(p, values, &e, NULL), DP_OK);
+		assert_int_equal(dp_privacy_quick(p, values, &q, NULL), DP_OK);
+		worst = fmax(worst, fabs(q.epsilon / e.epsilon - 1));
+		if (!(fabs(q.epsilon - e.epsilon) <= q.error + 1e-12))
+			fail_msg("%s: %g stands in for %g", text, q.epsilon, e.epsilon);
+		assert_false(q.error_proved);
+		assert_true(fabs(q.epsilon / e.epsilon - 1) < 0.01);
+	}
+	(void)m;
+	print_message("stand-in: at most %.1e off\n", worst);
+	dp_privacy_prepared_free(p);
+}
+
+static void *one_thread(void *arg)
+{
+	struct dp_epsilon *e = arg;
+
+	*e = dp_sgd("without-replacement", "pld", 40000, 100 + (e->epsilon > 0), 5000,
+		    1.1, 1e-6);
+	return NULL;
+}
+
+/* Several threads at once get the bits that one gets. */
+static void threads(void **state)
+{
+	struct dp_epsilon alone[2] = { { .epsilon = 0 }, { .epsilon = 1 } }, e[6];
+	pthread_t id[6];
+
+	(void)state;
+	one_thread(&alone[0]);
+	one_thread(&alone[1]);
+	for (int i = 0; i < 6; i++) {
+		e[i] = (struct dp_epsilon){ .epsilon = i & 1 };
+		assert_int_equal(pthread_create(&id[i], NULL, one_thread, &e[i]), 0);
+	}
+	for (int i = 0; i < 6; i++) {
+		assert_int_equal(pthread_join(id[i], NULL), 0);
+		assert_true(e[i].epsilon == alone[i & 1].epsilon);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(reference_values),
+		cmocka_unit_test(composed_gaussians),
+		cmocka_unit_test(composed_gaussians_by_renyi),
+		cmocka_unit_test(simulation),
+		cmocka_unit_test(bracket),
+		cmocka_unit_test(any_setting),
+		cmocka_unit_test(stand_in),
+		cmocka_unit_test(threads),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -35,15 +35,18 @@ static double now(void)
 
 static pid_t start(const char *shim, const char *trainer, const char *folder, int i)
 {
-	static const char request[] = "{\"version\":1,\"study\":\"s\",\"trial\":0,\"attempt\":0,"
-				      "\"parameters\":{},\"runs\":[{\"run\":0,\"seed\":1}]}\n";
+	static const char request[] =
+		"{\"version\":1,\"study\":\"s\",\"trial\":0,\"attempt\":0,"
+		"\"parameters\":{},\"runs\":[{\"run\":0,\"seed\":1}]}\n";
 	char dir[512], path[600];
-	char *argv[] = { (char *)shim, "--dir", dir, "--grace", "10", "--log-limit",
-			 "16777216", "--", (char *)trainer, NULL };
+	char *argv[] = { (char *)shim,  "--dir",    dir,  "--grace",       "10",
+			 "--log-limit", "16777216", "--", (char *)trainer, NULL };
 	pid_t pid;
 	int fd;
 
-	snprintf(dir, sizeof dir, "%s/%d", folder, i);
+	snprintf(dir, sizeof dir, "%s/%d", folder, i); /* TRIAL/ATTEMPT, as prescribed */
+	check(mkdir(dir, 0755) == 0, dir);
+	snprintf(dir, sizeof dir, "%s/%d/0", folder, i);
 	check(mkdir(dir, 0755) == 0, dir);
 	snprintf(path, sizeof path, "%s/request.json", dir);
 	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
@@ -86,8 +89,8 @@ int main(int argc, char **argv)
 	check(mdb_env_create(&env) == 0 && mdb_env_set_mapsize(env, 1 << 28) == 0 &&
 		      mdb_env_open(env, path, 0, 0644) == 0,
 	      path);
-	check(mdb_txn_begin(env, NULL, 0, &txn) == 0 && mdb_dbi_open(txn, NULL, 0, &dbi) == 0 &&
-		      mdb_txn_commit(txn) == 0,
+	check(mdb_txn_begin(env, NULL, 0, &txn) == 0 &&
+		      mdb_dbi_open(txn, NULL, 0, &dbi) == 0 && mdb_txn_commit(txn) == 0,
 	      "dbi");
 	began = now();
 	while (ended < total) {

@@ -94,7 +94,7 @@ static int write_request(struct job *j, const struct dp_study_state *s,
 		r.seeds[i] = dp_run_seed(s->spec->seed, j->trial, r.runs[i]);
 	dp_request_text(&r, &text);
 	code = text.failed ? dp_fail(err, DP_E_NOMEM, "no memory for a request")
-			   : dp_write_file(path, text.data, text.len, false, err);
+			   : dp_write_new(path, text.data, text.len, err);
 out:
 	json_decref(r.parameters);
 	free(r.runs);
@@ -227,6 +227,27 @@ static int spawn_shim(struct job *j, char **argv, char **env, struct dp_err *err
 	return DP_OK;
 }
 
+/* A new, empty folder for the attempt. Files of another life of this name must not be
+ * taken for this attempt's. */
+static int make_folder(const struct job *j, struct dp_err *err)
+{
+	char *slash = strrchr(j->folder, '/');
+	int code;
+
+	*slash = '\0';
+	code = dp_mkdirs(j->folder, 0755, err);
+	*slash = '/';
+	if (code != DP_OK)
+		return code;
+	if (mkdir(j->folder, 0755) == 0)
+		return DP_OK;
+	code = errno == EEXIST ? dp_remove_tree(j->folder, err) : DP_OK;
+	if (code == DP_OK && mkdir(j->folder, 0755) != 0)
+		code = dp_fail_errno(err, errno, "cannot create the folder %s",
+				     j->folder);
+	return code;
+}
+
 static int start(struct job *j, struct dp_err *err)
 {
 	struct dp_study_state *s = dp_state_by_id(&j->d->state, j->study);
@@ -236,11 +257,7 @@ static int start(struct job *j, struct dp_err *err)
 
 	if (!t)
 		return dp_fail(err, DP_E_NOT_FOUND, "the study is gone");
-	/* files of another life of this name must not be taken for this attempt's */
-	if (access(j->folder, F_OK) == 0 &&
-	    (code = dp_remove_tree(j->folder, err)) != DP_OK)
-		return code;
-	code = dp_mkdirs(j->folder, 0755, err);
+	code = make_folder(j, err);
 	if (code == DP_OK)
 		code = write_request(j, s, t, err);
 	if (code != DP_OK)

@@ -86,6 +86,18 @@ static int write_all(int fd, const char *p, size_t len)
 	return 0;
 }
 
+int dp_write_new(const char *path, const void *data, size_t len, struct dp_err *err)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644), e;
+
+	if (fd < 0)
+		return dp_fail_errno(err, errno, "cannot create %s", path);
+	e = write_all(fd, data, len) == 0 ? 0 : errno;
+	if (close(fd) != 0 && e == 0)
+		e = errno;
+	return e == 0 ? DP_OK : dp_fail_errno(err, e, "cannot write %s", path);
+}
+
 int dp_write_file(const char *path, const void *data, size_t len, bool sync,
 		  struct dp_err *err)
 {
@@ -116,30 +128,40 @@ failed:
 	return dp_fail_errno(err, e, "cannot write %s", path);
 }
 
+/* mkdir; when the parent is missing, that first. From the end, because mostly all but
+ * the last part exists. Returns 0 or an errno; `path` is changed and put right again. */
+static int make_path(char *path, unsigned mode)
+{
+	char *slash;
+	int e;
+
+	if (mkdir(path, mode) == 0 || errno == EEXIST)
+		return 0;
+	e = errno;
+	slash = strrchr(path, '/');
+	if (e != ENOENT || !slash || slash == path)
+		return e;
+	*slash = '\0';
+	e = make_path(path, mode);
+	*slash = '/';
+	return e == 0 && mkdir(path, mode) != 0 && errno != EEXIST ? errno : e;
+}
+
 int dp_mkdirs(const char *path, unsigned mode, struct dp_err *err)
 {
-	char *copy = strdup(path), *p = copy;
+	char *copy = strdup(path);
 	struct stat st;
+	size_t n;
+	int e;
 
 	if (!copy)
 		return dp_fail(err, DP_E_NOMEM, "no memory for %s", path);
-	for (;;) {
-		p += strspn(p, "/");
-		p += strcspn(p, "/");
-		bool last = *p == '\0';
-		*p = '\0';
-		if (mkdir(copy, mode) != 0 && errno != EEXIST) {
-			int e = errno;
-
-			dp_fail_errno(err, e, "cannot create the folder %s", copy);
-			free(copy);
-			return err ? err->code : DP_E_IO;
-		}
-		if (last)
-			break;
-		*p = '/';
-	}
+	for (n = strlen(copy); n > 1 && copy[n - 1] == '/'; n--)
+		copy[n - 1] = '\0';
+	e = make_path(copy, mode);
 	free(copy);
+	if (e != 0)
+		return dp_fail_errno(err, e, "cannot create the folder %s", path);
 	if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode))
 		return dp_fail(err, DP_E_EXISTS, "%s exists and is not a folder", path);
 	return DP_OK;

@@ -12,6 +12,10 @@ DP_MUSTCHECK int dp_read_file(const char *path, size_t max, struct dp_buf *out,
  * `sync` the data is on the disk before the name is. */
 DP_MUSTCHECK int dp_write_file(const char *path, const void *data, size_t len, bool sync,
 			       struct dp_err *err);
+/* Writes a file that must not be there yet, and that nobody looks at before it is
+ * whole. */
+DP_MUSTCHECK int dp_write_new(const char *path, const void *data, size_t len,
+			      struct dp_err *err);
 /* mkdir -p; what exists is fine if it is a folder. */
 DP_MUSTCHECK int dp_mkdirs(const char *path, unsigned mode, struct dp_err *err);
 /* rm -r, without following symbolic links; what is gone already is fine. */

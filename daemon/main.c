@@ -432,12 +432,36 @@ static void watch_signal(struct dpd *d, uv_signal_t *h, int number)
 	uv_signal_start(h, on_signal, number);
 }
 
+static void no_work(uv_work_t *w)
+{
+	(void)w;
+}
+
+static void no_work_done(uv_work_t *w, int status)
+{
+	(void)w;
+	(void)status;
+}
+
+/* Has libuv make its worker threads now, with every signal blocked: signals are the
+ * business of this thread alone, to the very end of finish(). */
+static void start_workers(struct dpd *d)
+{
+	sigset_t all, before;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	uv_queue_work(&d->loop, &d->first_work, no_work, no_work_done);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 static int start(struct dpd *d, const struct settings *s, struct dp_err *err)
 {
 	uint64_t watchdog = notify_watchdog() / 1000;
 	int code, systemd_fd = notify_socket();
 
 	/* order matters: state first, then what may change it, then who may ask */
+	start_workers(d);
 	watch_signal(d, &d->on_term, SIGTERM); /* heard once the loop runs */
 	watch_signal(d, &d->on_int, SIGINT);
 	watch_signal(d, &d->on_hup, SIGHUP);

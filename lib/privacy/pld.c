@@ -433,9 +433,9 @@ static fftw_complex power(double re, double im, const struct spectrum *s, double
 	r = exp(log_r);
 	*error += 2 * r * expm1(fmin(s->count * s->noise / sqrt(1 + square), 700));
 	if (base == 0)
-		return CMPLX(r * cos(angle), r * sin(angle));
+		return r * cos(angle) + I * (r * sin(angle));
 	half = sin(0.5 * angle);
-	return CMPLX(expm1(log_r) - 2 * r * half * half, r * sin(angle));
+	return expm1(log_r) - 2 * r * half * half + I * (r * sin(angle));
 }
 
 /* product *= spectrum^count; the first part starts the product. With base 1 all powers

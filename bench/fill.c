@@ -56,19 +56,35 @@ static void evaluation(uint32_t study, uint32_t trial)
 		metrics[i] = dp_rng_uniform(&r);
 	y[0] = 10 * x[0];
 	y[1] = metrics[0];
-	write_event(study, (struct dp_event){ .type = DP_EV_TRIAL_PROPOSED, .trial = trial,
-					      .source = "random", .basis = seq, .params = x,
+	write_event(study, (struct dp_event){ .type = DP_EV_TRIAL_PROPOSED,
+					      .trial = trial,
+					      .source = "random",
+					      .basis = seq,
+					      .params = x,
 					      .nparams = 5 });
-	write_event(study, (struct dp_event){ .type = DP_EV_ATTEMPT_PLANNED, .trial = trial,
+	write_event(study, (struct dp_event){ .type = DP_EV_ATTEMPT_PLANNED,
+					      .trial = trial,
 					      .run = DP_RUN_ALL });
-	write_event(study, (struct dp_event){
-		.type = DP_EV_ATTEMPT_ENDED, .trial = trial, .run = DP_RUN_ALL,
-		.end = DP_END_OK, .counted = true, .metric_names = names, .nmetrics = 3,
-		.runs = runs, .nruns = 2, .metrics = metrics,
-		.exit = { .kind = DP_EXIT_CODE, .start = 1.79e9, .end = 1.79e9 + 1, .cpu = 0.9,
-			  .peak_memory = 10 << 20, .stdout_bytes = 100 } });
-	write_event(study, (struct dp_event){ .type = DP_EV_TRIAL_ENDED, .trial = trial,
-					      .state = "ok", .objectives = y,
+	write_event(study, (struct dp_event){ .type = DP_EV_ATTEMPT_ENDED,
+					      .trial = trial,
+					      .run = DP_RUN_ALL,
+					      .end = DP_END_OK,
+					      .counted = true,
+					      .metric_names = names,
+					      .nmetrics = 3,
+					      .runs = runs,
+					      .nruns = 2,
+					      .metrics = metrics,
+					      .exit = { .kind = DP_EXIT_CODE,
+							.start = 1.79e9,
+							.end = 1.79e9 + 1,
+							.cpu = 0.9,
+							.peak_memory = 10 << 20,
+							.stdout_bytes = 100 } });
+	write_event(study, (struct dp_event){ .type = DP_EV_TRIAL_ENDED,
+					      .trial = trial,
+					      .state = "ok",
+					      .objectives = y,
 					      .nobjectives = 2 });
 }
 
@@ -89,20 +105,25 @@ int main(int argc, char **argv)
 	for (uint32_t s = 1; s <= studies; s++) {
 		snprintf(name, sizeof name, "study-%u", s);
 		snprintf(text, sizeof text,
-			 "study: %s\nseed: %u\ntrainer: {command: [dpareto-train, linear], "
+			 "study: %s\nseed: %u\ntrainer: {command: [dpareto-train, "
+			 "linear], "
 			 "runs: 2}\nparameters:\n"
 			 "  epochs: {type: int, range: [1, 64]}\n"
 			 "  lot_size: {type: int, range: [8, 512]}\n"
-			 "  learning_rate: {type: float, range: [5e-4, 5e-2], scale: log}\n"
+			 "  learning_rate: {type: float, range: [5e-4, 5e-2], scale: "
+			 "log}\n"
 			 "  noise_variance: {type: float, range: [0.1, 16]}\n"
 			 "  clip: {type: float, range: [0.1, 4]}\n"
-			 "objectives:\n  epsilon: {metric: loss}\n  error: {metric: accuracy}\n"
+			 "objectives:\n  epsilon: {metric: loss}\n  error: {metric: "
+			 "accuracy}\n"
 			 "anti_ideal: {epsilon: 10, error: 1}\n"
 			 "search: {method: random, evaluations: %u, parallel: 2}\n",
 			 name, s, each);
 		seq = 0;
-		write_event(s, (struct dp_event){ .type = DP_EV_STUDY_CREATED, .name = name,
-						  .text = text, .path = "/bench.yaml",
+		write_event(s, (struct dp_event){ .type = DP_EV_STUDY_CREATED,
+						  .name = name,
+						  .text = text,
+						  .path = "/bench.yaml",
 						  .dir = "/" });
 		for (uint32_t t = 0; t < each; t++)
 			evaluation(s, t);

@@ -40,7 +40,10 @@ static int dial(const char *path)
 	return fd;
 }
 
-enum { MOST = 1000000, WAIT_MS = 20 };
+enum {
+	MOST = 1000000,
+	WAIT_MS = 250
+}; /* as long as `dparetoctl watch` waits */
 
 int main(int argc, char **argv)
 {
@@ -53,8 +56,8 @@ int main(int argc, char **argv)
 
 	if (argc != 5 || (n = atoi(argv[3])) < 1 || n > 1024)
 		return 2;
-	snprintf(request, sizeof request, "{\"v\":1,\"do\":\"status\",\"study\":\"%s\"}\n",
-		 argv[2]);
+	snprintf(request, sizeof request,
+		 "{\"v\":1,\"do\":\"status\",\"study\":\"%s\"}\n", argv[2]);
 	until = now() + atof(argv[4]);
 	for (int i = 0; i < n; i++) {
 		p[i] = (struct pollfd){ .fd = dial(argv[1]), .events = POLLIN };
@@ -89,6 +92,7 @@ int main(int argc, char **argv)
 		return 1;
 	qsort(seen, (size_t)count, sizeof seen[0], ascending);
 	printf("%d replies, p50 %.2f ms, p99 %.2f ms, max %.2f ms\n", count,
-	       seen[count / 2] * 1e3, seen[count * 99 / 100] * 1e3, seen[count - 1] * 1e3);
+	       seen[count / 2] * 1e3, seen[count * 99 / 100] * 1e3,
+	       seen[count - 1] * 1e3);
 	return 0;
 }

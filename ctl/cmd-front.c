@@ -160,14 +160,22 @@ static void print_people(struct ctl *ctl, const json_t *front, size_t all,
 	dp_buf_free(&anti);
 }
 
+enum {
+	ANSWER_MS = 600000 /* models of thousands of results take their time */
+};
+
 static int run(struct ctl *ctl, struct dp_err *err)
 {
 	const char *best = ctl_opt(ctl, "best"), *option;
 	struct ctl_columns cols;
 	json_t *front;
+	json_t *fields;
 	size_t all;
-	int code = ctl_call_study(ctl, "front", ctl->argv[0], &front, err);
+	int code = ctl_pack(&fields, err, "{s:s, s:b}", "study", ctl->argv[0], "denoised",
+			    ctl_flag(ctl, "denoised"));
 
+	if (code == DP_OK)
+		code = ctl_call_within(ctl, ANSWER_MS, "front", fields, &front, err);
 	if (code != DP_OK)
 		return code;
 	all = json_array_size(json_object_get(front, "front"));
@@ -197,6 +205,8 @@ static const struct ctl_option options[] = {
 	{ "min", 0, "OBJECTIVE=X", "only points where the objective is at least X" },
 	{ "best", 0, "OBJECTIVE",
 	  "of these, the one point that is best in this objective" },
+	{ "denoised", 0, NULL,
+	  "the front of what the models expect, in place of what was observed" },
 	{ 0 },
 };
 

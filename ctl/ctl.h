@@ -59,7 +59,8 @@ extern const struct ctl_command ctl_cmd_submit, ctl_cmd_validate, ctl_cmd_explai
 	ctl_cmd_resume, ctl_cmd_stop, ctl_cmd_set, ctl_cmd_front, ctl_cmd_trials,
 	ctl_cmd_trial, ctl_cmd_logs, ctl_cmd_retry, ctl_cmd_cancel, ctl_cmd_export,
 	ctl_cmd_delete, ctl_cmd_journal, ctl_cmd_daemon, ctl_cmd_doctor,
-	ctl_cmd_completion, ctl_cmd_run, ctl_cmd_epsilon, ctl_cmd_noise, ctl_cmd_help, ctl_cmd_help_man;
+	ctl_cmd_completion, ctl_cmd_run, ctl_cmd_propose, ctl_cmd_enqueue,
+	ctl_cmd_epsilon, ctl_cmd_noise, ctl_cmd_help, ctl_cmd_help_man;
 
 /* ---- one invocation ---- */
 
@@ -285,28 +286,31 @@ DP_MUSTCHECK int ctl_study_file_check(struct ctl *ctl, const struct ctl_study_fi
 struct dp_mechanism;
 struct dp_epsilon;
 /* An option for every key of every mechanism, with '-' for '_'. */
-#define CTL_QUERY_OPTIONS                                                                  \
-	{ "mechanism", 0, "dp-sgd|gaussian|laplace|output-perturbation|svt",               \
-	  "what is asked about" },                                                         \
-		{ "sampling", 0, "without-replacement|poisson", "dp-sgd: how lots are drawn" }, \
-		{ "records", 0, "N", "number of training records" },                       \
-		{ "lot", 0, "N", "dp-sgd: records in a lot" },                             \
-		{ "epochs", 0, "N", "dp-sgd: passes over the data" },                      \
-		{ "steps", 0, "N", "dp-sgd: steps, in place of epochs" },                  \
-		{ "noise-multiplier", 0, "NUMBER",                                         \
-		  "dp-sgd: noise over 2L (without-replacement) or L (poisson)" },          \
-		{ "noise-variance", 0, "NUMBER", "dp-sgd: the square of that" },           \
-		{ "delta", 0, "NUMBER", "the probability that the bound may fail with" },  \
-		{ "accountant", 0, "rdp|pld", "dp-sgd: how steps are added up" },          \
-		{ "bound", 0, "tight|general", "dp-sgd without replacement: which bound" }, \
-		{ "conversion", 0, "classic|improved", "rdp: from Renyi to epsilon" },     \
-		{ "orders", 0, "integer|real", "rdp: orders that are tried" },             \
-		{ "sigma", 0, "NUMBER", "gaussian, output-perturbation: noise" },          \
-		{ "sensitivity", 0, "NUMBER", "gaussian, laplace: of the query" },         \
-		{ "scale", 0, "NUMBER", "laplace, svt: scale of the noise" },              \
-		{ "cutoff", 0, "N", "svt: answers above the threshold" },                  \
-	{                                                                                  \
-		"regularization", 0, "NUMBER", "output-perturbation: of the loss"          \
+#define CTL_QUERY_OPTIONS                                                                \
+	{ "mechanism", 0, "dp-sgd|gaussian|laplace|output-perturbation|svt",             \
+	  "what is asked about" },                                                       \
+		{ "sampling", 0, "without-replacement|poisson",                          \
+		  "dp-sgd: how lots are drawn" },                                        \
+		{ "records", 0, "N", "number of training records" },                     \
+		{ "lot", 0, "N", "dp-sgd: records in a lot" },                           \
+		{ "epochs", 0, "N", "dp-sgd: passes over the data" },                    \
+		{ "steps", 0, "N", "dp-sgd: steps, in place of epochs" },                \
+		{ "noise-multiplier", 0, "NUMBER",                                       \
+		  "dp-sgd: noise over 2L (without-replacement) or L (poisson)" },        \
+		{ "noise-variance", 0, "NUMBER", "dp-sgd: the square of that" },         \
+		{ "delta", 0, "NUMBER",                                                  \
+		  "the probability that the bound may fail with" },                      \
+		{ "accountant", 0, "rdp|pld", "dp-sgd: how steps are added up" },        \
+		{ "bound", 0, "tight|general",                                           \
+		  "dp-sgd without replacement: which bound" },                           \
+		{ "conversion", 0, "classic|improved", "rdp: from Renyi to epsilon" },   \
+		{ "orders", 0, "integer|real", "rdp: orders that are tried" },           \
+		{ "sigma", 0, "NUMBER", "gaussian, output-perturbation: noise" },        \
+		{ "sensitivity", 0, "NUMBER", "gaussian, laplace: of the query" },       \
+		{ "scale", 0, "NUMBER", "laplace, svt: scale of the noise" },            \
+		{ "cutoff", 0, "N", "svt: answers above the threshold" },                \
+	{                                                                                \
+		"regularization", 0, "NUMBER", "output-perturbation: of the loss"        \
 	}
 /* The question that the options ask: the mechanism and its values (room for
  * DP_PRIVACY_KEYS_MAX), NaN where an option is absent. */

@@ -36,6 +36,8 @@ const struct ctl_command *const ctl_commands[] = {
 	&ctl_cmd_daemon,
 	&ctl_cmd_doctor,
 	&ctl_cmd_completion,
+	&ctl_cmd_propose,
+	&ctl_cmd_enqueue,
 	&ctl_cmd_epsilon,
 	&ctl_cmd_noise,
 	&ctl_cmd_help,

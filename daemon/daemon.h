@@ -141,6 +141,7 @@ struct deletion {
 	uint64_t client; /* who gets the answer */
 };
 
+struct asker;
 struct client;
 struct executor;
 
@@ -168,7 +169,9 @@ struct dpd {
 	unsigned njobs;
 	struct backoff *backoffs;
 	struct deletion *deletions;
-	uint64_t turns; /* counts launches, for fairness */
+	struct asker *askers;
+	unsigned nasking; /* trials being proposed: each will want a slot */
+	uint64_t turns;   /* counts launches, for fairness */
 	uv_idle_t sched_idle;
 
 	uv_timer_t tick;
@@ -215,6 +218,27 @@ void sched_init(struct dpd *d);
 /* Why no more of this study's trials are running, as a sentence; NULL if they are. */
 const char *sched_why_not(struct dpd *d, struct dp_study_state *s, char *out,
 			  size_t room);
+
+/* ---- ask.c: the next point ---- */
+
+/* May another trial be proposed now? */
+bool ask_possible(struct dpd *d, const struct dp_study_state *s);
+/* Proposes the next trial, at once or when a worker thread has found it; false if
+ * nothing was begun. */
+bool ask_next(struct dpd *d, struct dp_study_state *s);
+/* Journals a point as the study's next trial. */
+void ask_record(struct dpd *d, struct dp_study_state *s, const double *x,
+		const char *source, uint32_t basis);
+/* Answers a client with what would be proposed next, and proposes nothing. */
+DP_MUSTCHECK int ask_show(struct dpd *d, struct dp_study_state *s, uint64_t client,
+			  struct dp_err *err);
+/* Answers a client with the front of the models' values. */
+DP_MUSTCHECK int ask_front(struct dpd *d, struct dp_study_state *s, uint64_t client,
+			   struct dp_err *err);
+/* Is a worker thread at work on the study? It must not be forgotten then. */
+bool ask_busy(struct dpd *d, uint32_t study);
+void ask_cancel(struct dpd *d, uint32_t study);
+void ask_forget(struct dpd *d, uint32_t study);
 
 /* ---- trial.c: what follows from the end of an attempt ---- */
 

@@ -4,6 +4,7 @@
 
 #include "base/fs.h"
 #include "base/num.h"
+#include "linalg/linalg.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -266,6 +267,8 @@ void daemon_stop(struct dpd *d, enum stop_policy policy, const char *why)
 		 why, stop_policy_text(policy), d->njobs);
 	notify_state("STOPPING=1");
 	server_stop(d);
+	for (uint32_t i = 0; i < d->state.nstudies; i++)
+		ask_cancel(d, d->state.studies[i]->id);
 	for (struct job *j = d->jobs; j && policy == STOP_KILL; j = j->next)
 		if (j->phase == JOB_RUNNING)
 			d->executor->cancel(j);
@@ -527,6 +530,8 @@ static void finish(struct dpd *d)
 		d->backoffs = b->next;
 		free(b);
 	}
+	for (uint32_t i = 0; i < d->state.nstudies; i++)
+		ask_forget(d, d->state.studies[i]->id);
 	dp_state_free(&d->state);
 	config_clear(&d->config);
 	free(d->state_dir);
@@ -545,6 +550,7 @@ int main(int argc, char **argv)
 	if (code >= 0)
 		return code;
 	signal(SIGPIPE, SIG_IGN);
+	dp_linalg_single_thread(); /* same bits on every machine of a kind */
 	umask(027);
 	d.started = dp_now_us();
 	d.after_last = &d.after_first;

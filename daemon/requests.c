@@ -250,6 +250,60 @@ static int resubmitted(struct request *r, struct dp_study_state *s, const char *
 	return DP_OK;
 }
 
+static bool same_space(const struct dp_study *a, const struct dp_study *b)
+{
+	bool same = a->nparams == b->nparams && a->nobjectives == b->nobjectives;
+
+	for (size_t i = 0; same && i < a->nparams; i++)
+		same = strcmp(a->params[i].name, b->params[i].name) == 0 &&
+		       a->params[i].kind == b->params[i].kind &&
+		       (a->params[i].kind != DP_PARAM_CATEGORICAL ||
+			json_equal(a->params[i].values, b->params[i].values));
+	for (size_t i = 0; same && i < a->nobjectives; i++)
+		same = strcmp(a->objectives[i].name, b->objectives[i].name) == 0;
+	return same;
+}
+
+/* The study that search.initial_from names, or NULL where it names none. */
+static int find_origin(struct dpd *d, const struct dp_study *spec,
+		       struct dp_study_state **origin, struct dp_err *err)
+{
+	int code;
+
+	*origin = NULL;
+	if (!spec->search.initial_from)
+		return DP_OK;
+	code = dp_state_find(&d->state, spec->search.initial_from, origin, err);
+	if (code != DP_OK)
+		return dp_err_prefix(err, "search.initial_from");
+	if (!same_space((*origin)->spec, spec))
+		return dp_fail(err, DP_E_INVALID,
+			       "search.initial_from: study '%s' has other parameters or "
+			       "objectives",
+			       (*origin)->spec->name);
+	return DP_OK;
+}
+
+/* Copied, so that what happens to the other study later changes nothing here. */
+static void import_results(struct dpd *d, struct dp_study_state *s,
+			   const struct dp_study_state *origin)
+{
+	for (uint32_t i = 0; i < origin->ntrials; i++) {
+		const struct dp_trial *t = origin->trials[i];
+		struct dp_event e = { .type = DP_EV_RESULT_IMPORTED,
+				      .name = origin->spec->name,
+				      .trial = i,
+				      .params = t->x,
+				      .nparams = (uint32_t)s->spec->nparams,
+				      .objectives = t->objectives,
+				      .nobjectives = (uint32_t)s->spec->nobjectives };
+
+		if (t->objectives &&
+		    (t->status == DP_TRIAL_OK || t->status == DP_TRIAL_DIVERGED))
+			record(d, s, &e);
+	}
+}
+
 static int do_submit(struct request *r, json_t **ok, struct dp_err *err)
 {
 	struct dpd *d = r->d;
@@ -258,6 +312,7 @@ static int do_submit(struct request *r, json_t **ok, struct dp_err *err)
 	const char *dir = dp_json_str(r->json, "dir", NULL);
 	struct dp_problems problems = { 0 };
 	struct dp_study *spec = NULL;
+	struct dp_study_state *origin;
 	struct dp_event e = {
 		.type = DP_EV_STUDY_CREATED, .text = text, .path = path, .dir = dir
 	};
@@ -282,9 +337,14 @@ static int do_submit(struct request *r, json_t **ok, struct dp_err *err)
 			       "there are %d studies already; delete some", STUDIES_MAX);
 		goto out;
 	}
+	code = find_origin(d, spec, &origin, err);
+	if (code != DP_OK)
+		goto out;
 	e.name = spec->name;
 	e.study = d->next_study++;
 	record(d, NULL, &e);
+	if (origin)
+		import_results(d, dp_state_by_id(&d->state, e.study), origin);
 	log_line(&d->log, LOG_INFO, spec->name, "submitted from %s", path);
 	*ok = json_pack("{s:o, s:b, s:o}", "study",
 			summary(d, dp_state_by_id(&d->state, e.study)), "new", 1,
@@ -447,6 +507,7 @@ static void delete_now(struct dpd *d, struct dp_study_state *s, uint64_t client)
 	snprintf(r->name, sizeof r->name, "%s", s->spec->name);
 	log_line(&d->log, LOG_INFO, r->name, "deleted");
 	d->last_ticket = dp_journal_forget(d->journal, s->id);
+	ask_forget(d, s->id);
 	dp_state_forget(&d->state, s->id);
 	sched_kick(d);
 	after_commit(d, bury, r);
@@ -460,7 +521,7 @@ void requests_poll(struct dpd *d)
 		struct dp_study_state *s = dp_state_by_id(&d->state, x->study);
 		struct dp_err err;
 
-		if (s && s->open) {
+		if (s && (s->open || ask_busy(d, s->id))) {
 			p = &x->next;
 			continue;
 		}
@@ -495,6 +556,7 @@ static int do_delete(struct request *r, json_t **ok, struct dp_err *err)
 	d->deletions = x;
 	if (s->status == DP_STUDY_RUNNING || s->status == DP_STUDY_PAUSED)
 		move_study(d, s, DP_STUDY_STOPPED, false, "being deleted");
+	ask_cancel(d, s->id);
 	cancel_all(d, s);
 	sched_kick(d);
 	*ok = NULL; /* requests_poll() answers when the last trainer has ended */
@@ -503,7 +565,10 @@ static int do_delete(struct request *r, json_t **ok, struct dp_err *err)
 
 static int do_front(struct request *r, json_t **ok, struct dp_err *err)
 {
-	(void)err;
+	if (dp_json_bool(r->json, "denoised", false)) {
+		*ok = NULL; /* ask_front() answers */
+		return ask_front(r->d, r->study, r->client, err);
+	}
 	*ok = dp_view_result(r->study);
 	return DP_OK;
 }
@@ -605,6 +670,35 @@ static int do_cancel(struct request *r, json_t **ok, struct dp_err *err)
 	return trial_reply(r, t, ok);
 }
 
+static int do_propose(struct request *r, json_t **ok, struct dp_err *err)
+{
+	if (r->study->ntrials >= dp_propose_limit(r->study->spec))
+		return dp_fail(err, DP_E_LIMIT, "every point of study '%s' was proposed",
+			       r->study->spec->name);
+	*ok = NULL; /* ask_show() answers */
+	return ask_show(r->d, r->study, r->client, err);
+}
+
+static int do_enqueue(struct request *r, json_t **ok, struct dp_err *err)
+{
+	struct dp_study_state *s = r->study;
+	double x[DP_PARAMS_MAX];
+	int code = dp_space_from_json(s->spec, json_object_get(r->json, "parameters"), x,
+				      err);
+
+	if (code != DP_OK)
+		return code;
+	if (s->ntrials >= s->evaluations) {
+		dp_fail(err, DP_E_LIMIT, "all %u evaluations of study '%s' are given out",
+			s->evaluations, s->spec->name);
+		return dp_hint(err,
+			       "raise its budget with 'dparetoctl set %s evaluations=N'",
+			       s->spec->name);
+	}
+	ask_record(r->d, s, x, "enqueued", s->seq);
+	return trial_reply(r, s->trials[s->ntrials - 1], ok);
+}
+
 static int do_reload(struct request *r, json_t **ok, struct dp_err *err)
 {
 	json_t *changed = json_array();
@@ -657,6 +751,7 @@ static const struct {
 	{ "limit", JSON_INTEGER },      { "since", JSON_INTEGER },
 	{ "timeout_ms", JSON_INTEGER }, { "evaluations", JSON_INTEGER },
 	{ "parallel", JSON_INTEGER },   { "priority", JSON_INTEGER },
+	{ "parameters", JSON_OBJECT },  { "denoised", JSON_TRUE },
 	{ "now", JSON_TRUE },           { "full", JSON_TRUE },
 };
 
@@ -671,6 +766,7 @@ static int check_fields(const json_t *json, struct dp_err *err)
 		return dp_fail(err, DP_E_PROTOCOL, "'%s' must be %s", fields[i].name,
 			       fields[i].type == JSON_STRING    ? "a text"
 			       : fields[i].type == JSON_INTEGER ? "a whole number"
+			       : fields[i].type == JSON_OBJECT  ? "an object"
 								: "true or false");
 	}
 	return DP_OK;
@@ -694,7 +790,8 @@ static const struct {
 	{ "set", A_STUDY, do_set },           { "delete", A_STUDY, do_delete },
 	{ "front", A_STUDY, do_front },       { "trials", A_STUDY, do_trials },
 	{ "trial", A_STUDY, do_trial },       { "retry", A_STUDY, do_retry },
-	{ "cancel", A_STUDY, do_cancel },     { "reload", NOTHING, do_reload },
+	{ "cancel", A_STUDY, do_cancel },     { "propose", A_STUDY, do_propose },
+	{ "enqueue", A_STUDY, do_enqueue },   { "reload", NOTHING, do_reload },
 	{ "shutdown", NOTHING, do_shutdown },
 };
 

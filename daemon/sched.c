@@ -6,7 +6,6 @@
 #include "daemon/daemon.h"
 
 #include "base/num.h"
-#include "propose/propose.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +53,7 @@ static bool next_task(struct dpd *d, struct dp_study_state *s, struct task *task
 	}
 	task->trial = NULL;
 	task->run = s->spec->trainer.run_per_process ? 0 : DP_RUN_ALL;
-	return study_proposals(s) > 0;
+	return ask_possible(d, s);
 }
 
 static bool goes_before(const struct dp_study_state *a, const struct dp_study_state *b)
@@ -110,33 +109,17 @@ static void start_job(struct dpd *d, void *arg)
 	attempt_close(d, j, DP_END_NOT_STARTED, false, err.msg);
 }
 
-static struct dp_trial *propose(struct dpd *d, struct dp_study_state *s)
-{
-	struct dp_proposal p;
-	struct dp_err err;
-	struct dp_event e = { .type = DP_EV_TRIAL_PROPOSED, .trial = s->ntrials };
-
-	if (dp_propose(s->spec, s->ntrials, &p, &err) != DP_OK) {
-		move_study(d, s, DP_STUDY_FAILED, true, err.msg);
-		return NULL;
-	}
-	e.source = p.source;
-	e.basis = s->seq;
-	e.params = p.x;
-	e.nparams = (uint32_t)s->spec->nparams;
-	record(d, s, &e);
-	return s->trials[s->ntrials - 1];
-}
-
 /* False if nothing could be planned. */
 static bool launch(struct dpd *d, struct dp_study_state *s, struct task *task)
 {
-	struct dp_trial *t = task->trial ? task->trial : propose(d, s);
+	struct dp_trial *t = task->trial;
 	struct dp_event e = { .type = DP_EV_ATTEMPT_PLANNED, .run = task->run };
 	struct job *j;
 
-	if (!t)
-		return false;
+	if (!t) { /* the proposed trial waits, and is the next task */
+		s->turn = ++d->turns;
+		return ask_next(d, s);
+	}
 	e.trial = t->number;
 	e.attempt = next_attempt(t, task->run);
 	j = job_new(d, s, t->number, task->run, e.attempt);
@@ -152,7 +135,8 @@ static void schedule(struct dpd *d)
 {
 	drop_backoffs(d, dp_mono_us());
 	while (!d->stopping && !d->trouble && !d->disk_low &&
-	       d->njobs < d->config.slots) {
+
+	       d->njobs + d->nasking < d->config.slots) {
 		struct dp_study_state *best = NULL;
 		struct task task = { 0 }, chosen = { 0 };
 
@@ -209,8 +193,13 @@ const char *sched_why_not(struct dpd *d, struct dp_study_state *s, char *out, si
 		snprintf(out, room, "only %s of disk are free, below disk_watermark (%s)",
 			 dp_size_text(d->disk_free, size),
 			 dp_size_text(d->config.disk_watermark, mark));
+	else if (ask_busy(d, s->id))
+		snprintf(out, room, "the next point is being chosen");
 	else if (next_task(d, s, &task))
 		snprintf(out, room, "all %u slots are taken", d->config.slots);
+	else if (study_proposals(s))
+		snprintf(out, room, "order: deterministic waits for trial %u",
+			 s->first_live);
 	else if (s->open)
 		snprintf(out, room, "the last %u %s running", s->open,
 			 s->open == 1 ? "trial is" : "trials are");

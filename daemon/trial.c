@@ -228,7 +228,10 @@ void study_settle(struct dpd *d, struct dp_study_state *s)
 	else if (late && proposals_left(s))
 		move_study(d, s, DP_STUDY_FINISHED, false, "search.max_time was over");
 	else if (dp_propose_limit(s->spec) < s->evaluations) {
-		snprintf(why, sizeof why, "the grid has only %u points", s->ntrials);
+		snprintf(why, sizeof why, "%s has only %u points",
+			 s->spec->search.method == DP_METHOD_GRID ? "the grid"
+								  : "the space",
+			 s->ntrials);
 		move_study(d, s, DP_STUDY_FINISHED, false, why);
 	} else
 		move_study(d, s, DP_STUDY_FINISHED, false, NULL);

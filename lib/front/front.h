@@ -24,4 +24,16 @@ DP_MUSTCHECK int dp_front(const double *y, size_t n, size_t p, size_t *front,
 DP_MUSTCHECK int dp_hypervolume(const double *y, size_t n, size_t p, const double *ref,
 				double *volume);
 
+/* The region below ref that no row of y dominates, cut into disjoint boxes. Box i is
+ * lower[i*p..] < z <= upper[i*p..]; lower may be -inf. */
+struct dp_cells {
+	size_t count, p;
+	double *lower, *upper; /* (count x p) */
+};
+/* For p = 2 there is one box more than front points, for p = 3 a few per point. Gives
+ * up with DP_E_LIMIT beyond `most` boxes; DP_E_NOMEM without memory. */
+DP_MUSTCHECK int dp_cells(const double *y, size_t n, size_t p, const double *ref,
+			  size_t most, struct dp_cells *out);
+void dp_cells_free(struct dp_cells *c);
+
 #endif

@@ -88,13 +88,13 @@ static const struct field declared_fields[] = {
 #define ON_ATTEMPTS (ON(ATTEMPT_PLANNED) | ON(ATTEMPT_ADOPTED) | ON(ATTEMPT_ENDED))
 #define ON_TRIALS                                                                        \
 	(ON_ATTEMPTS | ON(TRIAL_PROPOSED) | ON(TRIAL_ENDED) | ON(TRIAL_CANCEL_ASKED) |   \
-	 ON(TRIAL_RETRY_ASKED))
+	 ON(TRIAL_RETRY_ASKED) | ON(RESULT_IMPORTED))
 #define ON_ALL                                                                           \
 	(ON_TRIALS | ON(STUDY_CREATED) | ON(STUDY_AMENDED) | ON(STUDY_MOVED))
 
 /* Names are stored: never change one, nor the kind of one. */
 static const struct field event_fields[] = {
-	{ ROW(dp_event, name, "name", STR), .types = ON(STUDY_CREATED) },
+	{ ROW(dp_event, name, "name", STR), .types = ON(STUDY_CREATED) | ON(RESULT_IMPORTED) },
 	{ ROW(dp_event, text, "text", STR), .types = ON(STUDY_CREATED) },
 	{ ROW(dp_event, path, "path", STR), .types = ON(STUDY_CREATED) },
 	{ ROW(dp_event, dir, "dir", STR), .types = ON(STUDY_CREATED) },
@@ -110,13 +110,13 @@ static const struct field event_fields[] = {
 	{ ROW(dp_event, reason, "reason", STR), .types = ON_ALL },
 	{ ROW(dp_event, source, "source", STR), .types = ON(TRIAL_PROPOSED) },
 	{ ROW(dp_event, basis, "basis", U32), .types = ON(TRIAL_PROPOSED) },
-	{ ROW(dp_event, params, "params", F64S), .types = ON(TRIAL_PROPOSED), LENGTH(nparams) },
+	{ ROW(dp_event, params, "params", F64S), .types = ON(TRIAL_PROPOSED) | ON(RESULT_IMPORTED), LENGTH(nparams) },
 	{ ROW(dp_event, exit, "exit", MAP), .types = ON(ATTEMPT_ENDED), .map = exit_fields },
 	{ ROW(dp_event, runs, "runs", U32S), .types = ON(ATTEMPT_ENDED), LENGTH(nruns) },
 	{ ROW(dp_event, metric_names, "names", NAMES), .types = ON(ATTEMPT_ENDED), LENGTH(nmetrics) },
 	{ ROW(dp_event, metrics, "metrics", MATRIX), .types = ON(ATTEMPT_ENDED) },
 	{ ROW(dp_event, declared, "declared", MAP), .types = ON(ATTEMPT_ENDED), .map = declared_fields },
-	{ ROW(dp_event, objectives, "objectives", F64S), .types = ON(TRIAL_ENDED), LENGTH(nobjectives) },
+	{ ROW(dp_event, objectives, "objectives", F64S), .types = ON(TRIAL_ENDED) | ON(RESULT_IMPORTED), LENGTH(nobjectives) },
 	{ 0 },
 };
 /* clang-format on */

@@ -24,7 +24,8 @@
 	X(ATTEMPT_ENDED, 7, "attempt-ended")                                             \
 	X(TRIAL_ENDED, 8, "trial-ended")                                                 \
 	X(TRIAL_CANCEL_ASKED, 9, "trial-cancel-asked")                                   \
-	X(TRIAL_RETRY_ASKED, 10, "trial-retry-asked")
+	X(TRIAL_RETRY_ASKED, 10, "trial-retry-asked")                            \
+	X(RESULT_IMPORTED, 11, "result-imported")
 
 enum dp_event_type {
 #define X(name, number, text) DP_EV_##name = number,
@@ -48,7 +49,7 @@ struct dp_event {
 	uint32_t seq;   /* key, part two; from 0 within the study */
 	int64_t time;   /* microseconds since 1970 */
 
-	/* study-created */
+	/* study-created; name also in result-imported: the study it comes from */
 	const char *name, *text, *path, *dir; /* dir: folder of the study file */
 	/* study-amended: NaN where unchanged */
 	double evaluations, parallel, priority;

@@ -72,6 +72,11 @@ static void study_free(struct dp_study_state *s)
 		return;
 	for (uint32_t i = 0; i < s->ntrials; i++)
 		trial_free(s->trials[i]);
+	for (uint32_t i = 0; i < s->nimported; i++) {
+		free(s->imported[i].x);
+		free(s->imported[i].objectives);
+	}
+	free(s->imported);
 	for (uint32_t i = 0; i < s->nmetrics; i++)
 		free(s->metrics[i]);
 	free(s->metrics);
@@ -128,7 +133,8 @@ void dp_state_forget(struct dp_state *s, uint32_t study)
 	s->nstudies--;
 }
 
-static int nearest_study(const struct dp_state *s, const char *selector, struct dp_err *err)
+static int nearest_study(const struct dp_state *s, const char *selector,
+			 struct dp_err *err)
 {
 	const char **names = calloc(s->nstudies + 1, sizeof *names), *near;
 
@@ -168,8 +174,9 @@ int dp_state_find(const struct dp_state *s, const char *selector,
 		if (strncmp(s->studies[i]->spec->name, selector, len) != 0)
 			continue;
 		if (found) {
-			dp_fail(err, DP_E_INVALID, "'%.80s' begins more than one name: %s, %s",
-				selector, found->spec->name, s->studies[i]->spec->name);
+			dp_fail(err, DP_E_INVALID,
+				"'%.80s' begins more than one name: %s, %s", selector,
+				found->spec->name, s->studies[i]->spec->name);
 			return dp_hint(err, "write more of the name, or its number");
 		}
 		found = s->studies[i];
@@ -215,8 +222,8 @@ static int created(struct dp_state *s, const struct dp_event *e, struct dp_err *
 	st = calloc(1, sizeof *st);
 	if (!st)
 		return dp_fail(err, DP_E_NOMEM, "no memory for a study");
-	code = dp_study_parse(e->text, strlen(e->text), e->path ? e->path : "study", e->dir,
-			      &st->spec, &problems, err);
+	code = dp_study_parse(e->text, strlen(e->text), e->path ? e->path : "study",
+			      e->dir, &st->spec, &problems, err);
 	dp_problems_free(&problems);
 	if (code != DP_OK) {
 		study_free(st);
@@ -267,7 +274,35 @@ static void amended(struct dp_study_state *st, const struct dp_event *e)
 		st->priority = (int)e->priority;
 }
 
-static int proposed(struct dp_study_state *st, const struct dp_event *e, struct dp_err *err)
+static int imported(struct dp_study_state *st, const struct dp_event *e,
+		    struct dp_err *err)
+{
+	size_t p = st->spec->nparams, m = st->spec->nobjectives;
+	struct dp_imported *grown, *new;
+
+	if (e->nparams != p || e->nobjectives != m)
+		return dp_fail(err, DP_E_CORRUPT,
+			       "a result imported into study %u does not fit it", st->id);
+	grown = realloc(st->imported, (st->nimported + 1) * sizeof *grown);
+	if (!grown)
+		return dp_fail(err, DP_E_NOMEM, "no memory for a result");
+	st->imported = grown;
+	new = &grown[st->nimported];
+	new->x = malloc(p * sizeof *new->x + 1);
+	new->objectives = malloc(m * sizeof *new->objectives + 1);
+	if (!new->x || !new->objectives) {
+		free(new->x);
+		free(new->objectives);
+		return dp_fail(err, DP_E_NOMEM, "no memory for a result");
+	}
+	memcpy(new->x, e->params, p * sizeof *new->x);
+	memcpy(new->objectives, e->objectives, m * sizeof *new->objectives);
+	st->nimported++;
+	return DP_OK;
+}
+
+static int proposed(struct dp_study_state *st, const struct dp_event *e,
+		    struct dp_err *err)
 {
 	struct dp_trial *t, **grown;
 
@@ -303,23 +338,24 @@ static int proposed(struct dp_study_state *st, const struct dp_event *e, struct 
 	return DP_OK;
 }
 
-static int planned(struct dp_study_state *st, struct dp_trial *t, const struct dp_event *e,
-		   struct dp_err *err)
+static int planned(struct dp_study_state *st, struct dp_trial *t,
+		   const struct dp_event *e, struct dp_err *err)
 {
 	struct dp_attempt *grown;
 
 	if (t->status != DP_TRIAL_WAITING && t->status != DP_TRIAL_RUNNING)
-		return dp_fail(err, DP_E_CORRUPT,
-			       "an attempt is planned for trial %u of study %u, which has "
-			       "ended",
-			       t->number, st->id);
+		return dp_fail(
+			err, DP_E_CORRUPT,
+			"an attempt is planned for trial %u of study %u, which has "
+			"ended",
+			t->number, st->id);
 	grown = realloc(t->attempts, (t->nattempts + 1) * sizeof *grown);
 	if (!grown)
 		return dp_fail(err, DP_E_NOMEM, "no memory for an attempt");
 	t->attempts = grown;
-	t->attempts[t->nattempts++] = (struct dp_attempt){
-		.run = e->run, .number = e->attempt, .planned = e->time
-	};
+	t->attempts[t->nattempts++] = (struct dp_attempt){ .run = e->run,
+							   .number = e->attempt,
+							   .planned = e->time };
 	t->open++;
 	st->open++;
 	if (t->status == DP_TRIAL_WAITING)
@@ -359,9 +395,9 @@ static int widen(const struct dp_study_state *st, struct dp_trial *t)
 		return DP_E_NOMEM;
 	for (size_t i = 0; i < runs; i++)
 		for (size_t k = 0; k < wide; k++)
-			table[i * wide + k] = k < t->nmetrics && t->metrics ?
-						      t->metrics[i * t->nmetrics + k] :
-						      NAN;
+			table[i * wide + k] = k < t->nmetrics && t->metrics
+						      ? t->metrics[i * t->nmetrics + k]
+						      : NAN;
 	free(t->metrics);
 	t->metrics = table;
 	t->nmetrics = (uint32_t)wide;
@@ -494,13 +530,16 @@ static int retry_asked(struct dp_study_state *st, struct dp_trial *t,
 	return DP_OK;
 }
 
-static int of_trial(struct dp_study_state *st, const struct dp_event *e, struct dp_err *err)
+static int of_trial(struct dp_study_state *st, const struct dp_event *e,
+		    struct dp_err *err)
 {
 	struct dp_trial *t = dp_study_trial(st, e->trial);
 
 	if (!t)
-		return dp_fail(err, DP_E_CORRUPT, "%s names trial %u of study %u, which was "
-			       "never proposed", dp_event_name(e->type), e->trial, st->id);
+		return dp_fail(err, DP_E_CORRUPT,
+			       "%s names trial %u of study %u, which was "
+			       "never proposed",
+			       dp_event_name(e->type), e->trial, st->id);
 	switch (e->type) {
 	case DP_EV_ATTEMPT_PLANNED:
 		return planned(st, t, e, err);
@@ -531,7 +570,8 @@ int dp_state_apply(struct dp_state *s, const struct dp_event *e, struct dp_err *
 	}
 	st = dp_state_by_id(s, e->study);
 	if (!st)
-		return dp_fail(err, DP_E_CORRUPT, "%s for study %u, which was never created",
+		return dp_fail(err, DP_E_CORRUPT,
+			       "%s for study %u, which was never created",
 			       dp_event_name(e->type), e->study);
 	if (e->seq != st->seq)
 		return dp_fail(err, DP_E_CORRUPT,
@@ -549,6 +589,9 @@ int dp_state_apply(struct dp_state *s, const struct dp_event *e, struct dp_err *
 	case DP_EV_TRIAL_PROPOSED:
 		code = proposed(st, e, err);
 		break;
+	case DP_EV_RESULT_IMPORTED:
+		code = imported(st, e, err);
+		break;
 	default:
 		code = of_trial(st, e, err);
 	}
@@ -564,8 +607,8 @@ struct replay {
 	struct dp_event event; /* its memory is used again for each record */
 };
 
-static int replay_one(void *arg, uint32_t study, uint32_t seq, const void *bytes, size_t len,
-		      struct dp_err *err)
+static int replay_one(void *arg, uint32_t study, uint32_t seq, const void *bytes,
+		      size_t len, struct dp_err *err)
 {
 	struct replay *r = arg;
 	int code = dp_event_decode(bytes, len, &r->event, err);
@@ -616,6 +659,23 @@ double dp_trial_mean(const struct dp_study_state *s, const struct dp_trial *t, i
 	if (isfinite(sum))
 		return sum / runs;
 	return isfinite(scaled) ? scaled : NAN;
+}
+
+double dp_trial_mean_variance(const struct dp_study_state *s, const struct dp_trial *t,
+			      int metric)
+{
+	double mean = dp_trial_mean(s, t, metric), sum = 0;
+	int runs = s->spec->trainer.runs;
+
+	if (isnan(mean) || runs < 2)
+		return NAN;
+	for (int i = 0; i < runs; i++) {
+		double d =
+			t->metrics[(uint32_t)i * t->nmetrics + (uint32_t)metric] - mean;
+
+		sum += d * d;
+	}
+	return sum / (runs - 1) / runs;
 }
 
 bool dp_trial_feasible(const struct dp_study_state *s, const struct dp_trial *t)
@@ -682,16 +742,18 @@ int dp_study_front(struct dp_study_state *s, struct dp_err *err)
 	if (!y || !who || !picked || !front)
 		goto out;
 	for (size_t k = 0; k < p; k++)
-		ref[k] = s->spec->objectives[k].maximize ? -s->spec->objectives[k].anti_ideal :
-							   s->spec->objectives[k].anti_ideal;
+		ref[k] = s->spec->objectives[k].maximize
+				 ? -s->spec->objectives[k].anti_ideal
+				 : s->spec->objectives[k].anti_ideal;
 	for (uint32_t i = 0; i < s->ntrials; i++) {
 		const struct dp_trial *t = s->trials[i];
 
-		if (t->status != DP_TRIAL_OK || !t->objectives || !dp_trial_feasible(s, t))
+		if (t->status != DP_TRIAL_OK || !t->objectives ||
+		    !dp_trial_feasible(s, t))
 			continue;
 		for (size_t k = 0; k < p; k++)
-			y[n * p + k] = s->spec->objectives[k].maximize ? -t->objectives[k] :
-									 t->objectives[k];
+			y[n * p + k] = s->spec->objectives[k].maximize ? -t->objectives[k]
+								       : t->objectives[k];
 		who[n++] = i;
 	}
 	code = dp_front(y, n, p, picked, &count);

@@ -74,6 +74,11 @@ struct dp_trial {
 	int64_t proposed, ended;
 };
 
+/* A result of another study that this one starts from (search.initial_from). */
+struct dp_imported {
+	double *x, *objectives;
+};
+
 struct dp_study_state {
 	uint32_t id;
 	char *text, *path, *dir;
@@ -92,6 +97,8 @@ struct dp_study_state {
 	uint32_t open; /* attempts planned and not ended, over all trials */
 	uint32_t waiting; /* trials in that state */
 	uint32_t failures_in_row;
+	struct dp_imported *imported; /* (nimported) */
+	uint32_t nimported;
 	char **metrics; /* (nmetrics) names seen so far */
 	uint32_t nmetrics;
 	uint32_t seq; /* of the next event */
@@ -134,6 +141,9 @@ int dp_study_metric(const struct dp_study_state *s, const char *name);
 /* Mean over the runs of the study's metric in this trial; NaN if a run is missing
  * or not finite. */
 double dp_trial_mean(const struct dp_study_state *s, const struct dp_trial *t, int metric);
+/* Variance of that mean, from the spread of the runs; NaN with one run. */
+double dp_trial_mean_variance(const struct dp_study_state *s, const struct dp_trial *t,
+			      int metric);
 /* Does the trial meet the study's outcome constraints? */
 bool dp_trial_feasible(const struct dp_study_state *s, const struct dp_trial *t);
 /* Has this run of the trial been made? */

@@ -1,12 +1,20 @@
 /* propose.c - the proposers by name; each method is one const entry. */
-#include "propose/propose.h"
+#include "propose/propose_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 struct method {
 	const char *name;
 	uint64_t (*limit)(const struct dp_study *study);
-	int (*propose)(const struct dp_study *study, uint32_t trial, double *x,
-		       struct dp_err *err);
+	int (*ask)(struct dp_proposer *p, const struct dp_history *h, uint32_t trial,
+		   const atomic_bool *cancel, struct dp_proposal *out,
+		   struct dp_err *err);
 };
+
+/* ---- random and grid ---- */
 
 static uint64_t no_limit(const struct dp_study *study)
 {
@@ -14,54 +22,343 @@ static uint64_t no_limit(const struct dp_study *study)
 	return UINT64_MAX;
 }
 
-static int random_point(const struct dp_study *study, uint32_t trial, double *x,
-			struct dp_err *err)
+static int ask_random(struct dp_proposer *p, const struct dp_history *h, uint32_t trial,
+		      const atomic_bool *cancel, struct dp_proposal *out,
+		      struct dp_err *err)
 {
+	(void)h;
+	(void)cancel;
 	(void)err;
-	dp_space_sample(study, trial, false, x);
+	dp_space_sample(p->study, trial, false, out->x);
+	out->source = "random";
 	return DP_OK;
 }
 
-static int grid_point(const struct dp_study *study, uint32_t trial, double *x,
+static int ask_grid(struct dp_proposer *p, const struct dp_history *h, uint32_t trial,
+		    const atomic_bool *cancel, struct dp_proposal *out,
+		    struct dp_err *err)
+{
+	(void)h;
+	(void)cancel;
+	if (trial >= dp_space_grid_size(p->study))
+		return dp_fail(err, DP_E_LIMIT, "the grid has no point %u", trial);
+	dp_space_grid_point(p->study, trial, out->x);
+	out->source = "grid";
+	return DP_OK;
+}
+
+/* ---- dpareto ---- */
+
+enum {
+	DRAWS = 64 /* for a random point that is not taken */
+};
+
+static uint64_t space_limit(const struct dp_study *study)
+{
+	struct dp__inputs in;
+
+	dp__inputs(study, &in);
+	return in.points < 1e18 ? (uint64_t)in.points : UINT64_MAX;
+}
+
+/* Any point of a finite space that is not taken, from a random one on. */
+static int first_free(struct dp_proposer *p, uint32_t trial, double *x,
 		      struct dp_err *err)
 {
-	if (trial >= dp_space_grid_size(study))
-		return dp_fail(err, DP_E_LIMIT, "the grid has no point %u", trial);
-	dp_space_grid_point(study, trial, x);
+	uint64_t n = space_limit(p->study), from;
+	struct dp_rng r;
+
+	dp_rng_init(&r, p->study->seed, DP_RNG_PROPOSE, trial, 2);
+	from = dp_rng_below(&r, n);
+	for (uint64_t i = 0; i < n && i <= p->history->n; i++) {
+		dp__nth_point(&p->inputs, (from + i) % n, x);
+		if (!dp__taken(p, x))
+			return DP_OK;
+	}
+	return dp_fail(err, DP_E_LIMIT,
+		       "all %llu points of the parameter space have been proposed",
+		       (unsigned long long)n);
+}
+
+static void sobol_point(const struct dp_proposer *p, uint32_t trial, double *x)
+{
+	double u[DP_PARAMS_MAX];
+
+	for (size_t k = 0; k < p->inputs.d; k++) {
+		const struct dp__input *in = &p->inputs.in[k];
+		double t = dp__sobol(p->study->seed, trial, (unsigned)k);
+
+		if (in->kind == DP__CATEGORY)
+			u[k] = floor(t * in->values);
+		else if (in->kind == DP__INT && !in->file_log)
+			u[k] = dp__place_of(in, in->lo + floor(t * in->values));
+		else if (in->file_log)
+			u[k] = in->log ? t
+				       : dp__place_of(in,
+						      in->lo * pow(in->hi / in->lo, t));
+		else
+			u[k] = dp__place_of(in, in->lo + t * (in->hi - in->lo));
+	}
+	dp__to_x(&p->inputs, u, x);
+}
+
+/* A point of the initial design, or where that is taken another random one. */
+static int ask_initial(struct dp_proposer *p, uint32_t trial, struct dp_proposal *out,
+		       struct dp_err *err)
+{
+	struct dp_study other = *p->study;
+	struct dp_rng r;
+
+	if (p->study->search.sobol && trial < p->study->search.initial)
+		sobol_point(p, trial, out->x);
+	else
+		dp_space_sample(p->study, trial, true, out->x);
+	if (!dp__taken(p, out->x))
+		return DP_OK;
+	dp_rng_init(&r, p->study->seed, DP_RNG_PROPOSE, trial, 1);
+	for (int i = 0; i < DRAWS; i++) {
+		other.seed = dp_rng_u64(&r) >> 11;
+		dp_space_sample(&other, trial, true, out->x);
+		if (!dp__taken(p, out->x))
+			return DP_OK;
+	}
+	return p->inputs.points < 1e18 ? first_free(p, trial, out->x, err) : DP_OK;
+}
+
+static void describe(const struct dp_proposer *p, const struct dp__normal *f,
+		     struct dp_predicted *out)
+{
+	for (size_t j = 0; j < p->study->nobjectives; j++) {
+		const struct dp_objective *o = &p->study->objectives[j];
+		double a = dp__backward(o, f[j].m - 1.959964 * f[j].s);
+		double b = dp__backward(o, f[j].m + 1.959964 * f[j].s);
+
+		out[j].mean = f[j].m;
+		out[j].sd = f[j].s;
+		out[j].value = dp__backward(o, f[j].m);
+		out[j].lo = fmin(a, b);
+		out[j].hi = fmax(a, b);
+	}
+}
+
+/* What the models say of the point that was chosen. */
+static int predict_choice(struct dp_proposer *p, struct dp_proposal *out)
+{
+	struct dp__normal f[DP_OBJECTIVES_MAX];
+	double u[DP_PARAMS_MAX], score;
+	int code;
+
+	dp__to_u(&p->inputs, out->x, u);
+	code = dp__model_eval(p, u, 1, 1, true, &score, f, &out->feasible);
+	if (code != DP_OK)
+		return code;
+	describe(p, f, out->objective);
+	out->modelled = true;
 	return DP_OK;
+}
+
+static int ask_model(struct dp_proposer *p, const struct dp_history *h, uint32_t trial,
+		     const atomic_bool *cancel, struct dp_proposal *out)
+{
+	int code;
+
+	p->note = out->note;
+	code = dp__model_update(p, h, cancel);
+	if (code == DP_OK)
+		code = dp__model_target(p);
+	if (code == DP_OK)
+		code = dp__search(p, trial, cancel, out);
+	if (code == DP_OK)
+		code = predict_choice(p, out);
+	p->note = NULL;
+	return code;
+}
+
+static int ask_dpareto(struct dp_proposer *p, const struct dp_history *h, uint32_t trial,
+		       const atomic_bool *cancel, struct dp_proposal *out,
+		       struct dp_err *err)
+{
+	const struct dp__acquisition *acq = dp__acquisition(p->study);
+	int code;
+
+	p->history = h;
+	if (trial < p->study->search.initial) {
+		out->source = "initial";
+		return ask_initial(p, trial, out, err);
+	}
+	out->source = acq->name;
+	if (!acq->value)
+		return ask_initial(p, trial, out, err);
+	code = ask_model(p, h, trial, cancel, out);
+	if (code == DP_OK)
+		return DP_OK;
+	if (code == DP_E_INTERRUPTED)
+		return dp_fail(err, code, "the proposal was cancelled");
+	if (code == DP_E_NOMEM)
+		return dp_fail(err, code, "no memory for the models of a proposal");
+	out->source = "random";
+	snprintf(out->note, sizeof out->note, "%s; a random point is taken",
+		 p->nseen < 2 ? "fewer than two results are known" : "no model fits");
+	return ask_initial(p, trial, out, err);
 }
 
 static const struct method methods[] = {
-	[DP_METHOD_RANDOM] = { "random", no_limit, random_point },
-	[DP_METHOD_GRID] = { "grid", dp_space_grid_size, grid_point },
-	[DP_METHOD_DPARETO] = { "dpareto", NULL, NULL },
+	[DP_METHOD_RANDOM] = { "random", no_limit, ask_random },
+	[DP_METHOD_GRID] = { "grid", dp_space_grid_size, ask_grid },
+	[DP_METHOD_DPARETO] = { "dpareto", space_limit, ask_dpareto },
 };
 
 int dp_propose_check(const struct dp_study *study, struct dp_err *err)
 {
-	const struct method *m = &methods[study->search.method];
-
-	if (m->propose)
+	if ((size_t)study->search.method < DP_COUNT(methods))
 		return DP_OK;
-	dp_fail(err, DP_E_INVALID, "search method '%s' is not in this version", m->name);
-	return dp_hint(err, "use 'method: random' or 'method: grid'");
+	return dp_fail(err, DP_E_INVALID, "there is no such search method");
 }
 
 uint64_t dp_propose_limit(const struct dp_study *study)
 {
-	const struct method *m = &methods[study->search.method];
-
-	return m->limit ? m->limit(study) : 0;
+	return methods[study->search.method].limit(study);
 }
 
-int dp_propose(const struct dp_study *study, uint32_t trial, struct dp_proposal *out,
-	       struct dp_err *err)
+/* ---- the proposer ---- */
+
+struct dp_proposer *dp_proposer_new(const struct dp_study *study)
 {
-	const struct method *m = &methods[study->search.method];
-	int code = dp_propose_check(study, err);
+	struct dp_proposer *p = calloc(1, sizeof *p);
+
+	if (!p)
+		return NULL;
+	p->study = study;
+	p->noutputs = study->nobjectives + study->nconstraints;
+	dp__inputs(study, &p->inputs);
+	dp__gp_spec(&p->inputs, &p->spec);
+	return p;
+}
+
+void dp_proposer_free(struct dp_proposer *p)
+{
+	if (!p)
+		return;
+	for (size_t o = 0; o < p->noutputs; o++) {
+		dp_gp_free(&p->output[o].gp);
+		free(p->output[o].y);
+	}
+	dp__target_free(&p->target);
+	free(p->seen);
+	free(p->u);
+	free(p->front_u);
+	free(p->work);
+	free(p);
+}
+
+int dp_proposer_ask(struct dp_proposer *p, const struct dp_history *h, uint32_t trial,
+		    const atomic_bool *cancel, struct dp_proposal *out,
+		    struct dp_err *err)
+{
+	int code = dp_propose_check(p->study, err);
 
 	if (code != DP_OK)
 		return code;
-	out->source = m->name;
-	return m->propose(study, trial, out->x, err);
+	memset(out, 0, sizeof *out);
+	code = methods[p->study->search.method].ask(p, h, trial, cancel, out, err);
+	p->history = NULL;
+	return code;
+}
+
+int dp_propose(const struct dp_study *study, const struct dp_history *h, uint32_t trial,
+	       const atomic_bool *cancel, struct dp_proposal *out, struct dp_err *err)
+{
+	struct dp_proposer *p = dp_proposer_new(study);
+	int code;
+
+	if (!p)
+		return dp_fail(err, DP_E_NOMEM, "no memory for a proposal");
+	code = dp_proposer_ask(p, h, trial, cancel, out, err);
+	dp_proposer_free(p);
+	return code;
+}
+
+/* ---- for reports ---- */
+
+int dp_surrogate_fit(struct dp_proposer *p, const struct dp_history *h,
+		     const atomic_bool *cancel, struct dp_err *err)
+{
+	int code = dp__model_update(p, h, cancel);
+
+	if (code == DP_OK)
+		code = dp__model_target(p);
+	if (code == DP_OK)
+		return DP_OK;
+	p->history = NULL;
+	if (code == DP_E_FAILED)
+		return dp_fail(err, code, "%zu results are too few to fit a model",
+			       p->nseen);
+	return dp_fail(err, code, "the models could not be fitted");
+}
+
+enum {
+	BLOCK = 64 /* points in one prediction: the workspace is n numbers a point */
+};
+
+int dp_surrogate_eval(struct dp_proposer *p, const double *x, size_t m,
+		      struct dp_predicted *out, double *feasible, double *acquisition,
+		      struct dp_err *err)
+{
+	size_t np = p->study->nobjectives, nx = p->study->nparams;
+	double u[DP_PARAMS_MAX * BLOCK], one[DP_PARAMS_MAX], score[BLOCK], feas[BLOCK];
+	struct dp__normal f[BLOCK * DP_OBJECTIVES_MAX];
+
+	if (!p->history)
+		return dp_fail(err, DP_E_INVALID, "no model has been fitted");
+	for (size_t from = 0; from < m; from += BLOCK) {
+		size_t count = m - from < BLOCK ? m - from : BLOCK;
+		int code;
+
+		for (size_t i = 0; i < count; i++) {
+			dp__to_u(&p->inputs, x + (from + i) * nx, one);
+			for (size_t k = 0; k < p->spec.d; k++)
+				u[k * BLOCK + i] = one[k];
+		}
+		code = dp__model_eval(p, u, BLOCK, count, false, score, f, feas);
+		if (code != DP_OK)
+			return dp_fail(err, code, "no memory for predictions");
+		for (size_t i = 0; i < count; i++) {
+			if (out)
+				describe(p, f + i * np, out + (from + i) * np);
+			if (feasible)
+				feasible[from + i] = feas[i];
+			if (acquisition)
+				acquisition[from + i] = exp(score[i]);
+		}
+	}
+	return DP_OK;
+}
+
+int dp_surrogate_front(struct dp_proposer *p, const struct dp_history *h, size_t *index,
+		       double *y, size_t *count, struct dp_err *err)
+{
+	int code = dp__model_front(p, h, index, y, count);
+
+	if (code != DP_OK)
+		return dp_fail(err, code, "no memory for the denoised front");
+	return DP_OK;
+}
+
+int dp_surrogate_info(const struct dp_proposer *p, size_t objective,
+		      struct dp_surrogate_info *out)
+{
+	const struct dp__output *o = &p->output[objective];
+
+	memset(out, 0, sizeof *out);
+	if (objective >= p->noutputs || p->fit_n == 0)
+		return DP_E_FAILED;
+	out->results = p->nseen;
+	out->fitted_on = p->fit_n;
+	out->exact = o->exact;
+	out->length = o->hyper.length;
+	out->warp = o->hyper.warp;
+	out->signal = o->hyper.signal;
+	out->noise = o->hyper.noise;
+	out->jitter = o->gp.jitter;
+	return DP_OK;
 }

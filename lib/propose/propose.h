@@ -6,18 +6,109 @@
 #define DP_PROPOSE_H
 #include "base/base.h"
 #include "study/study.h"
+#include <stdatomic.h>
+
+/* ---- what is known ---- */
+
+enum dp_known_status {
+	DP_KNOWN_OK,
+	DP_KNOWN_DIVERGED, /* a utility was not finite; the privacy objective may be */
+	DP_KNOWN_FAILED,   /* tells nothing, but is not proposed again */
+	DP_KNOWN_PENDING,  /* proposed and not ended */
+};
+
+/* One trial. Natural units, NaN where unknown. */
+struct dp_known {
+	uint32_t trial;
+	enum dp_known_status status;
+	double x[DP_PARAMS_MAX]; /* see study.h */
+	double y[DP_OBJECTIVES_MAX];
+	double var[DP_OBJECTIVES_MAX];     /* variance of the mean of the runs; NaN: one
+					    * run only */
+	double metric[DP_CONSTRAINTS_MAX]; /* mean of each constraint's metric */
+};
+
+/* Trials in an order that a resumed study comes to again: by number, those that were
+ * taken over from another study (initial_from) first. */
+struct dp_history {
+	const struct dp_known *known;
+	size_t n;
+	/* Optional: objectives (bits) whose value is this function of the point instead
+	 * of a model's, for benchmarks. Natural units; must be pure. */
+	unsigned exact;
+	double (*exact_value)(void *arg, size_t objective, const double *x);
+	void *exact_arg;
+};
+
+/* ---- asking ---- */
+
+struct dp_predicted {
+	double value;  /* median (of what is transformed) or mean */
+	double lo, hi; /* 95 % interval of the noise-free value */
+	double mean;   /* in model space: after the transform, to be minimised */
+	double sd;     /* likewise; 0: computed exactly */
+};
 
 struct dp_proposal {
 	double x[DP_PARAMS_MAX]; /* see study.h */
-	const char *source; /* how it was found; static text */
+	const char *source;      /* how it was found; static text */
+	char note[160];          /* what went wrong on the way, or "" */
+	bool modelled;           /* the rest is there: */
+	struct dp_predicted objective[DP_OBJECTIVES_MAX];
+	double feasible;    /* probability that the constraints hold */
+	double acquisition; /* in the acquisition's own units */
 };
 
 /* Is there a proposer for the study's method? DP_OK, or a sentence why not. */
 DP_MUSTCHECK int dp_propose_check(const struct dp_study *study, struct dp_err *err);
-/* How many trials the method can offer at most (a grid ends). */
+/* How many trials the method can offer at most: a grid ends, and so does a space of
+ * whole numbers and categories (UINT64_MAX: no end). */
 uint64_t dp_propose_limit(const struct dp_study *study);
-/* The point of this trial (trial < dp_propose_limit()). */
-DP_MUSTCHECK int dp_propose(const struct dp_study *study, uint32_t trial,
+/* The point of this trial. DP_E_LIMIT with the reason if every point is taken,
+ * DP_E_INTERRUPTED if *cancel (may be NULL) became true. */
+DP_MUSTCHECK int dp_propose(const struct dp_study *study, const struct dp_history *h,
+			    uint32_t trial, const atomic_bool *cancel,
 			    struct dp_proposal *out, struct dp_err *err);
+
+/* The same with a memory: models are kept from one call to the next and grow by what
+ * is new. Answers are those of dp_propose(), bit for bit: hyperparameters are fitted
+ * when the number of results reaches the next of a fixed sequence, on the first so
+ * many results and from the fit before; what does not start like the history given
+ * is fitted again. The study must outlive it; one thread at a time. */
+struct dp_proposer;
+struct dp_proposer *dp_proposer_new(const struct dp_study *study);
+void dp_proposer_free(struct dp_proposer *p);
+DP_MUSTCHECK int dp_proposer_ask(struct dp_proposer *p, const struct dp_history *h,
+				 uint32_t trial, const atomic_bool *cancel,
+				 struct dp_proposal *out, struct dp_err *err);
+
+/* ---- the models, for reports ---- */
+
+/* Fits the models to a history; DP_E_FAILED if there is too little to fit. Valid until
+ * the proposer's next use. */
+DP_MUSTCHECK int dp_surrogate_fit(struct dp_proposer *p, const struct dp_history *h,
+				  const atomic_bool *cancel, struct dp_err *err);
+/* Prediction at m points x (m x nparams): `out` (m x nobjectives), probability of
+ * meeting the constraints (m) and acquisition (m), each may be NULL. Where the privacy
+ * oracle takes milliseconds (accountant: pld) the model of it is shown. */
+DP_MUSTCHECK int dp_surrogate_eval(struct dp_proposer *p, const double *x, size_t m,
+				   struct dp_predicted *out, double *feasible,
+				   double *acquisition, struct dp_err *err);
+/* Leave nothing of the noise: the posterior value of each objective at the known ok
+ * trials that are on the front of these values. index: positions in h->known, y: (count
+ * x nobjectives) natural units; both have room for h->n rows. */
+DP_MUSTCHECK int dp_surrogate_front(struct dp_proposer *p, const struct dp_history *h,
+				    size_t *index, double *y, size_t *count,
+				    struct dp_err *err);
+/* What the fit chose, as text for a report: length scale and scale of each input. */
+struct dp_surrogate_info {
+	size_t results;              /* known results in the model */
+	size_t fitted_on;            /* of which so many chose the hyperparameters */
+	const double *length, *warp; /* (inputs) */
+	double signal, noise, jitter;
+	bool exact;
+};
+DP_MUSTCHECK int dp_surrogate_info(const struct dp_proposer *p, size_t objective,
+				   struct dp_surrogate_info *out);
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/rng.h"
 
 #include <math.h>
+#include <string.h>
 
 enum {
 	DRAWS_MAX = 1000000 /* more only if accept is nearly impossible */
@@ -257,6 +258,82 @@ json_t *dp_space_json(const struct dp_study *s, const double *x)
 		}
 	}
 	return all;
+}
+
+/* The position of a categorical value, or -1. */
+static int category(const struct dp_param *p, const json_t *v)
+{
+	for (size_t i = 0; i < json_array_size(p->values); i++)
+		if (json_equal(json_array_get(p->values, i), v))
+			return (int)i;
+	return -1;
+}
+
+static int read_param(const struct dp_param *p, const json_t *v, double *x,
+		      struct dp_err *err)
+{
+	char lo[DP_NUM_LEN], hi[DP_NUM_LEN];
+	double number;
+
+	if (p->kind == DP_PARAM_CATEGORICAL) {
+		int i = category(p, v);
+
+		if (i < 0)
+			return dp_fail(
+				err, DP_E_INVALID,
+				"parameter '%s' has no such value; 'dparetoctl trials' "
+				"shows what it can be",
+				p->name);
+		*x = i;
+		return DP_OK;
+	}
+	number = json_number_value(v);
+	if (!json_is_number(v) || !(number >= p->lo && number <= p->hi) ||
+	    (p->kind == DP_PARAM_INT && number != rint(number)))
+		return dp_fail(err, DP_E_INVALID,
+			       "parameter '%s' must be a %snumber from %s to %s", p->name,
+			       p->kind == DP_PARAM_INT ? "whole " : "",
+			       dp_num_text(p->lo, lo), dp_num_text(p->hi, hi));
+	*x = number;
+	return DP_OK;
+}
+
+int dp_space_from_json(const struct dp_study *s, const json_t *values, double *x,
+		       struct dp_err *err)
+{
+	const char *names[DP_PARAMS_MAX + 1] = { NULL }, *key, *near;
+	json_t *v;
+
+	for (size_t i = 0; i < s->nparams; i++) {
+		const struct dp_param *p = &s->params[i];
+		int code = DP_OK;
+
+		names[i] = p->name;
+		x[i] = 0;
+		v = json_object_get(values, p->name);
+		if (p->kind == DP_PARAM_FIXED)
+			continue;
+		code = v ? read_param(p, v, &x[i], err)
+			 : dp_fail(err, DP_E_INVALID, "parameter '%s' is missing",
+				   p->name);
+		if (code != DP_OK)
+			return code;
+	}
+	json_object_foreach ((json_t *)values, key, v) {
+		size_t i = 0;
+
+		while (i < s->nparams && strcmp(s->params[i].name, key) != 0)
+			i++;
+		if (i < s->nparams && s->params[i].kind != DP_PARAM_FIXED)
+			continue;
+		if (i < s->nparams)
+			return dp_fail(err, DP_E_INVALID, "parameter '%s' is fixed", key);
+		near = dp_nearest(key, names);
+		return dp_fail(err, DP_E_INVALID, "there is no parameter '%.64s'%s%s%s",
+			       key, near ? "; did you mean '" : "", near ? near : "",
+			       near ? "'?" : "");
+	}
+	return DP_OK;
 }
 
 void dp_space_text(const struct dp_study *s, size_t param, double v, struct dp_buf *out)

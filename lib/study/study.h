@@ -206,6 +206,10 @@ uint64_t dp_space_grid_size(const struct dp_study *s);
 void dp_space_grid_point(const struct dp_study *s, uint64_t index, double *x);
 /* {"lot_size":64,...} in native units, fixed parameters too. NULL without memory. */
 json_t *dp_space_json(const struct dp_study *s, const double *x);
+/* The point that such an object names: every parameter that is not fixed, each with a
+ * value that it can take. The sentence names what is wrong. */
+DP_MUSTCHECK int dp_space_from_json(const struct dp_study *s, const json_t *values,
+				    double *x, struct dp_err *err);
 /* The value of one parameter at x as a short text for tables. */
 void dp_space_text(const struct dp_study *s, size_t param, double v, struct dp_buf *out);
 

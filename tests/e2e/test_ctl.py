@@ -14,15 +14,17 @@ import threading
 import time
 import unittest
 
-from harness import Case, LIMIT, program, trainers_below, wait_for
+from harness import Case, LIMIT, TOP, program, trainers_below, wait_for
 
 COMMANDS = """run validate explain submit list status watch wait pause resume stop set delete
-front trials trial logs retry cancel export journal daemon doctor completion epsilon noise help""".split()
+front trials trial logs retry cancel export journal daemon doctor completion propose enqueue epsilon noise
+help""".split()
 
 NEED_DAEMON = [["list"], ["status"], ["status", "s"], ["watch", "s"], ["wait", "s"],
                ["pause", "s"], ["resume", "s"], ["stop", "s"], ["set", "s", "parallel=2"],
                ["front", "s"], ["trials", "s"], ["trial", "s", "0"], ["logs", "s", "0"],
-               ["retry", "s", "0"], ["cancel", "s", "0"], ["export", "s"],
+               ["retry", "s", "0"], ["cancel", "s", "0"], ["export", "s"], ["propose", "s"],
+               ["enqueue", "s", "x=1"],
                ["delete", "s", "--yes"], ["daemon", "status"], ["daemon", "reload"],
                ["daemon", "stop"]]
 
@@ -151,6 +153,28 @@ class Privacy(Ctl):
                 (["epsilon", *self.options({**self.SGD, "steps": 5})], 1, "exclude"),
                 (["noise", "--mechanism", "gaussian", "--delta", "0.1"], 2, "--epsilon")):
             self.assertIn(word, self.ctl(*arguments, code=code).stderr)
+
+
+class Examples(Ctl):
+    """The studies in examples/, as a newcomer runs them."""
+
+    def run_example(self, name, evaluations):
+        folder = os.path.join(TOP, "examples")
+        result = self.json("run", os.path.join(folder, name), "--state", self.path("state"))
+        self.assertEqual((result["state"], result["evaluations"], result["failed"]),
+                         ("finished", evaluations, 0))
+        self.assertGreater(result["hypervolume"], 0)
+        return result
+
+    def test_trainers_in_shell_and_python(self):
+        shell = self.run_example("trainers/sh.yaml", 20)
+        python = self.run_example("trainers/py.yaml", 20)
+        self.assertEqual([p["parameters"] for p in shell["front"]],  # same seed, same points
+                         [p["parameters"] for p in python["front"]])
+
+    def test_search_beats_chance(self):
+        chance = self.run_example("svt-random.yaml", 80)["hypervolume"]
+        self.assertGreater(self.run_example("svt-dpareto.yaml", 80)["hypervolume"], chance)
 
 
 class Alone(Ctl):

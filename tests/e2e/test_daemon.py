@@ -361,7 +361,7 @@ class Submit(DaemonCase):
             "path in name": (good.replace("study: s", "study: ../../s"), "invalid"),
             "space in name": (good.replace("study: s", "study: a b"), "invalid"),
             "long name": (good.replace("study: s", "study: " + "s" * 300), "invalid"),
-            "method": (good.replace("method: random", "method: dpareto"), "invalid"),
+            "method": (good.replace("method: random", "method: clever"), "invalid"),
             "large": (good + "#" + "x" * (1 << 20) + "\n", None),
         }
         for name, (text, kind) in cases.items():
@@ -369,8 +369,8 @@ class Submit(DaemonCase):
                 error = self.refused("submit", text=text, path="/x/s.yaml", dir=self.folder)
                 if kind:
                     self.assertEqual(error["kind"], kind)
-        self.assertIn("random", self.refused("submit", text=cases["method"][0], path="s",
-                                             dir="/")["hint"])
+        self.assertIn("validate", self.refused("submit", text=cases["method"][0], path="s",
+                                               dir="/")["hint"])
         self.assertEqual(self.refused("submit", text=good, dir="relative")["kind"], "protocol")
         self.assertEqual(self.client("list")["studies"], [])
         self.assertFalse(os.listdir(self.path("state/studies"))

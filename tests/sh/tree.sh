@@ -16,7 +16,7 @@ allowed() {
 	lib/study) echo privacy ;;
 	lib/gp) echo linalg ;;
 	lib/journal) echo study trial front ;;
-	lib/propose) echo gp front privacy study ;;
+	lib/propose) echo gp linalg front privacy study ;;
 	daemon) echo front gp journal linalg privacy propose study trial wire config.h ;;
 	ctl) echo front journal privacy study trial wire config.h ;;
 	reports) echo front journal privacy propose study trial config.h ;;

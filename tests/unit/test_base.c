@@ -50,8 +50,9 @@ static void doubles_are_short(void **state)
 
 static void numbers_are_read_strictly(void **state)
 {
-	static const char *const bad[] = { "",	 " 1", "1 ", "0x10", "1e", "infinity", "1,5",
-					   "--1", "1e999", "nanx", "e5", "+", "1_000" };
+	static const char *const bad[] = { "",         " 1",  "1 ",   "0x10",  "1e",
+					   "infinity", "1,5", "--1",  "1e999", "nanx",
+					   "e5",       "+",   "1_000" };
 	double x;
 	int64_t n;
 
@@ -70,10 +71,11 @@ static void durations_and_sizes(void **state)
 	static const struct {
 		const char *text;
 		double seconds;
-	} good[] = { { "90", 90 },     { "1.5s", 1.5 },	    { "250ms", 0.25 }, { "30m", 1800 },
-		     { "2h30m", 9000 }, { "1d", 86400 },     { "5min", 300 },   { "0", 0 } };
-	static const char *const bad[] = { "", "h", "5 m", "-3s", "2h30", "1w", "nan", "1e9s",
-					   "99999999999" };
+	} good[] = { { "90", 90 },    { "1.5s", 1.5 },   { "250ms", 0.25 },
+		     { "30m", 1800 }, { "2h30m", 9000 }, { "1d", 86400 },
+		     { "5min", 300 }, { "0", 0 } };
+	static const char *const bad[] = { "",   "h",   "5 m",  "-3s",        "2h30",
+					   "1w", "nan", "1e9s", "99999999999" };
 	char out[DP_NUM_LEN];
 	uint64_t bytes;
 	double s;
@@ -191,7 +193,8 @@ static void removal_does_not_follow_links(void **state)
 
 static void json_round_trip(void **state)
 {
-	static const char text[] = "{\"z\":1,\"a\":[0.1,-5e-324,true,null],\"s\":\"q\\\"\\n\\u0001ε\"}";
+	static const char text[] =
+		"{\"z\":1,\"a\":[0.1,-5e-324,true,null],\"s\":\"q\\\"\\n\\u0001ε\"}";
 	struct dp_buf out = DP_BUF_INIT;
 	struct dp_err err;
 	json_t *v;
@@ -201,8 +204,9 @@ static void json_round_trip(void **state)
 	assert_int_equal(dp_json_parse(text, strlen(text), &v, &err), DP_OK);
 	dp_json_dump(&out, v, 0);
 	/* 15 digits of the least double read back, so that is how it is written */
-	assert_string_equal(out.data, "{\"z\":1,\"a\":[0.1,-4.94065645841247e-324,true,null],"
-				      "\"s\":\"q\\\"\\n\\u0001ε\"}");
+	assert_string_equal(out.data,
+			    "{\"z\":1,\"a\":[0.1,-4.94065645841247e-324,true,null],"
+			    "\"s\":\"q\\\"\\n\\u0001ε\"}");
 	json_decref(v);
 	assert_int_equal(dp_json_parse("{\"a\":1,\"a\":2}", 13, &v, &err), DP_E_INVALID);
 	v = dp_json_real(-INFINITY);
@@ -221,7 +225,8 @@ static void errors_travel_as_json(void **state)
 	json_t *v;
 
 	(void)state;
-	assert_int_equal(dp_fail(&err, DP_E_NOT_FOUND, "no study '%s'", "x"), DP_E_NOT_FOUND);
+	assert_int_equal(dp_fail(&err, DP_E_NOT_FOUND, "no study '%s'", "x"),
+			 DP_E_NOT_FOUND);
 	dp_hint(&err, "look at the list");
 	v = dp_json_error(&err);
 	assert_int_equal(json_integer_value(json_object_get(v, "code")), 5);
@@ -235,7 +240,8 @@ static void errors_travel_as_json(void **state)
 /* Random123's own known answer for philox4x32, ten rounds, counter and key zero. */
 static void philox_known_answer(void **state)
 {
-	static const uint32_t expected[] = { 0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8 };
+	static const uint32_t expected[] = { 0x6627e8d5, 0xe169c58d, 0xbc57ac4c,
+					     0x9b00dbd8 };
 	struct dp_rng r;
 
 	(void)state;
@@ -269,7 +275,9 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-enum { DRAWS = 40000 };
+enum {
+	DRAWS = 40000
+};
 
 /* Kolmogorov-Smirnov distance to a distribution function; 1.95 / sqrt(n) is passed
  * by a right generator with probability 0.999. */

@@ -155,6 +155,14 @@ static struct dp_event full(enum dp_event_type type)
 		e.metrics = odd;
 		e.declared = (struct dp_declared){ "poisson", 30956, 64, 0.5, -0.0 };
 		break;
+	case DP_EV_RESULT_IMPORTED:
+		e.name = "another";
+		e.trial = 6;
+		e.params = odd;
+		e.nparams = DP_COUNT(odd);
+		e.objectives = odd;
+		e.nobjectives = DP_COUNT(odd);
+		break;
 	case DP_EV_TRIAL_ENDED:
 		e.trial = 5;
 		e.state = "ok";

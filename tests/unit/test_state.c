@@ -244,6 +244,26 @@ static void amendments_and_moves(void **s)
 	assert_false(st->by_failures);
 }
 
+static void imported_results(void **s)
+{
+	struct dp_study_state *st = dp_state_by_id(&state, 1);
+	const double x = 0.5, y[] = { 1, NAN };
+	struct dp_event e = { .type = DP_EV_RESULT_IMPORTED,
+			      .name = "other",
+			      .params = &x,
+			      .nparams = 1,
+			      .objectives = y,
+			      .nobjectives = 2 };
+
+	(void)s;
+	assert_int_equal(apply(e), DP_OK);
+	assert_int_equal(st->nimported, 1);
+	assert_true(st->imported[0].x[0] == 0.5 && st->imported[0].objectives[0] == 1);
+	assert_int_equal(st->ntrials, 0); /* known, but no trial of this study */
+	e.nobjectives = 1;
+	assert_int_equal(apply(e), DP_E_CORRUPT);
+}
+
 static void selectors(void **s)
 {
 	struct dp_study_state *found;
@@ -288,7 +308,7 @@ int main(void)
 		CASE(a_trial_goes_its_way), CASE(what_does_not_fit_is_refused),
 		CASE(failures_in_a_row),    CASE(the_front_in_contract_order),
 		CASE(amendments_and_moves), CASE(selectors),
-		CASE(the_result_object),
+		CASE(imported_results),     CASE(the_result_object),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,367 @@
+/* fit.c - hyperparameters by maximum a posteriori with analytic gradients.
+ *
+ * Priors, all weak, on the unit cube and for standardised outputs:
+ *   log length ~ log(sqrt(d)) + 0.5 t4: a typical distance between two points of
+ *     the cube grows with sqrt(d); Student's t has tails that let one input change
+ *     rapidly and another not matter at all;
+ *   log signal ~ N(0, 2^2): outputs have variance 1, but a smooth trend needs more;
+ *   log noise ~ N(log 1e-4, 3^2): most trainers repeat well, some do not at all;
+ *   warp ~ N(as the study says, its sd): data must show that another scale is better. */
+#include "gp/gp_internal.h"
+#include "linalg/linalg.h"
+
+#include <math.h>
+#include <nlopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double length_centre = 1, length_scale = 0.5;
+static const double signal_sd = 2, noise_sd = 3, log_noise_mean = -9.21;
+
+static double log_length_mean(const struct dp_gp_spec *spec)
+{
+	return log(length_centre) + 0.5 * log((double)spec->d);
+}
+
+void dp_gp_start(const struct dp_gp_spec *spec, int k, struct dp_gp_hyper *h)
+{
+	memset(h, 0, sizeof *h);
+	h->signal = 1;
+	h->noise = k == 2 ? 1e-2 : 1e-4;
+	for (size_t i = 0; i < spec->d; i++) {
+		const struct dp_gp_input *in = &spec->input[i];
+
+		h->length[i] = exp(log_length_mean(spec)) * (k == 2 ? 0.3 : 1);
+		h->warp[i] = k == 1 && in->warp_sd > 0 ? in->warp_other : in->warp;
+	}
+}
+
+struct fit {
+	const struct dp_gp_spec *spec;
+	const struct dp_gp_data *data;
+	double *z;     /* (d x n) */
+	double *e;     /* (d x n) derivative of z by warp */
+	double *k;     /* (n x n) covariance, then its factor, then its inverse */
+	double *dk;    /* (n x n) */
+	double *alpha; /* (n) */
+	double *ones;  /* (n) */
+	double *w;     /* (n) */
+	double *acc;   /* (2 d x n) */
+	double *diag;  /* (n) noise */
+	const atomic_bool *cancel;
+	nlopt_opt opt;
+	double best;
+	struct dp_gp_hyper best_hyper;
+	bool learned; /* some point has no noise of its own */
+};
+
+static void fit_free(struct fit *f)
+{
+	free(f->z);
+	free(f->e);
+	free(f->k);
+	free(f->dk);
+	free(f->alpha);
+	free(f->ones);
+	free(f->w);
+	free(f->acc);
+	free(f->diag);
+}
+
+static int fit_new(struct fit *f, const struct dp_gp_spec *spec,
+		   const struct dp_gp_data *data)
+{
+	size_t n = data->n, d = spec->d;
+
+	memset(f, 0, sizeof *f);
+	f->spec = spec;
+	f->data = data;
+	f->best = -INFINITY;
+	f->z = dp_vec_new(d * n);
+	f->e = dp_vec_new(d * n);
+	f->k = dp_vec_new(n * n);
+	f->dk = dp_vec_new(n * n);
+	f->alpha = dp_vec_new(n);
+	f->ones = dp_vec_new(n);
+	f->w = dp_vec_new(n);
+	f->acc = dp_vec_new(2 * d * n);
+	f->diag = dp_vec_new(n);
+	for (size_t i = 0; i < n; i++)
+		f->learned |= isnan(data->noise[i]);
+	if (f->z && f->e && f->k && f->dk && f->alpha && f->ones && f->w && f->acc &&
+	    f->diag)
+		return DP_OK;
+	fit_free(f);
+	return DP_E_NOMEM;
+}
+
+/* Covariance and its derivative by r^2, lower triangles. */
+static void covariance(struct fit *f, const struct dp_gp_hyper *h)
+{
+	size_t n = f->data->n, d = f->spec->d;
+	double z[2 * DP_GP_INPUTS_MAX];
+
+	for (size_t i = 0; i < n; i++) {
+		double *row = f->k + i * n, own = f->data->noise[i];
+
+		dp__point(f->spec, h, f->data->u + i, f->data->ldu, z);
+		for (size_t k = 0; k < d; k++) {
+			f->z[k * n + i] = z[k];
+			f->e[k * n + i] = dp__warp_by_c(f->data->u[k * f->data->ldu + i],
+							h->warp[k]) /
+					  h->length[k];
+		}
+		dp__distances(f->spec, f->z, n, i, z, f->w);
+		f->spec->kernel->slope(f->w, i, row, f->dk + i * n);
+		for (size_t j = 0; j < i; j++)
+			row[j] *= h->signal;
+		f->diag[i] = isnan(own) ? h->noise : own;
+		row[i] = h->signal + f->diag[i];
+	}
+}
+
+/* Solves for the mean and K^-1 (y - mean); returns the log likelihood. */
+static double solve(struct fit *f)
+{
+	size_t n = f->data->n;
+	double above = 0, below = 0, square = 0, mean;
+
+	memcpy(f->alpha, f->data->y, n * sizeof *f->alpha);
+	for (size_t i = 0; i < n; i++)
+		f->ones[i] = 1;
+	dp_chol_forward(f->k, n, n, f->alpha);
+	dp_chol_forward(f->k, n, n, f->ones);
+	for (size_t i = 0; i < n; i++) {
+		above += f->ones[i] * f->alpha[i];
+		below += f->ones[i] * f->ones[i];
+	}
+	mean = above / below;
+	for (size_t i = 0; i < n; i++) {
+		f->alpha[i] -= mean * f->ones[i];
+		square += f->alpha[i] * f->alpha[i];
+	}
+	dp_chol_backward(f->k, n, n, f->alpha);
+	return -0.5 * square - 0.5 * dp_chol_logdet(f->k, n, n);
+}
+
+static double sum(const double *v, size_t n)
+{
+	double s = 0;
+
+	for (size_t i = 0; i < n; i++)
+		s += v[i];
+	return s;
+}
+
+/* d log p / d theta = 1/2 tr((alpha alpha' - K^-1) dK / dtheta); R&W eq. 5.9. f->k
+ * holds K^-1. The sums over pairs are kept one per column until the end, so that no
+ * loop has to carry a sum. */
+static void likelihood_gradient(struct fit *f, const struct dp_gp_hyper *h, double *g)
+{
+	size_t n = f->data->n, d = f->spec->d;
+	double signal = 0, noise = 0;
+
+	memset(f->acc, 0, 2 * d * n * sizeof *f->acc);
+	for (size_t i = 1; i < n; i++) {
+		dp__weights(f->alpha[i], f->alpha, f->k + i * n, f->dk + i * n, i, f->w);
+		for (size_t k = 0; k < d; k++) {
+			const struct dp_gp_input *in = &f->spec->input[k];
+			const double *z = f->z + k * n, *e = f->e + k * n;
+
+			dp__add_squares(in->categorical, z, z[i], f->w, i,
+					f->acc + k * n);
+			if (in->warp_sd > 0)
+				dp__add_products(z, z[i], e, e[i], f->w, i,
+						 f->acc + (d + k) * n);
+		}
+	}
+	for (size_t k = 0; k < d; k++) {
+		bool cat = f->spec->input[k].categorical;
+		double each = cat ? 1 / (h->length[k] * h->length[k]) : 1;
+
+		g[k] = -2 * h->signal * each * sum(f->acc + k * n, n);
+		g[d + k] = 2 * h->signal * sum(f->acc + (d + k) * n, n);
+	}
+	/* K = signal C + N, so alpha' signal C alpha = alpha'(y - mean) - alpha'N alpha
+	 * and tr(K^-1 signal C) = n - tr(K^-1 N) */
+	for (size_t i = 0; i < n; i++) {
+		double a = f->alpha[i] * f->alpha[i] - f->k[i * n + i];
+
+		signal += f->alpha[i] * f->data->y[i] - 1 - a * f->diag[i];
+		if (isnan(f->data->noise[i]))
+			noise += a * h->noise;
+	}
+	g[2 * d] = 0.5 * signal;
+	g[2 * d + 1] = 0.5 * noise;
+}
+
+/* One normal log density up to its constant; adds its slope to *g. */
+static double normal_prior(double x, double mean, double sd, double *g)
+{
+	double z = (x - mean) / sd;
+
+	*g -= z / sd;
+	return -0.5 * z * z;
+}
+
+/* Student's t with 4 degrees of freedom: a narrow core, but room for exceptions. */
+static double heavy_prior(double x, double mean, double scale, double *g)
+{
+	double z = (x - mean) / scale;
+
+	*g -= 5 * z / (scale * (4 + z * z));
+	return -2.5 * log1p(z * z / 4);
+}
+
+static double add_priors(const struct fit *f, const struct dp_gp_hyper *h, double *g)
+{
+	size_t d = f->spec->d;
+	double value = 0;
+
+	for (size_t k = 0; k < d; k++) {
+		const struct dp_gp_input *in = &f->spec->input[k];
+
+		value += heavy_prior(log(h->length[k]), log_length_mean(f->spec),
+				     length_scale, &g[k]);
+		if (in->warp_sd > 0)
+			value += normal_prior(h->warp[k], in->warp, in->warp_sd,
+					      &g[d + k]);
+		else
+			g[d + k] = 0;
+	}
+	value += normal_prior(log(h->signal), 0, signal_sd, &g[2 * d]);
+	if (f->learned)
+		value += normal_prior(log(h->noise), log_noise_mean, noise_sd,
+				      &g[2 * d + 1]);
+	return value;
+}
+
+/* With -inf and a gradient of 0 where there is no factor. */
+static double posterior(struct fit *f, const struct dp_gp_hyper *h, double *g)
+{
+	size_t n = f->data->n, d = f->spec->d;
+	double value, jitter;
+
+	memset(g, 0, (2 * d + 2) * sizeof *g);
+	covariance(f, h);
+	if (dp_chol(f->k, n, n, f->w, &jitter) != DP_OK)
+		return -INFINITY;
+	for (size_t i = 0; i < n; i++)
+		f->diag[i] += jitter;
+	value = solve(f);
+	if (dp_chol_inverse(f->k, n, n) != DP_OK)
+		return -INFINITY;
+	likelihood_gradient(f, h, g);
+	value += add_priors(f, h, g);
+	return isfinite(value) ? value : -INFINITY;
+}
+
+int dp_gp_posterior(const struct dp_gp_spec *spec, const struct dp_gp_data *data,
+		    const struct dp_gp_hyper *h, double *value, double *gradient)
+{
+	struct fit f;
+	int code = fit_new(&f, spec, data);
+
+	if (code != DP_OK)
+		return code;
+	*value = posterior(&f, h, gradient);
+	fit_free(&f);
+	return DP_OK;
+}
+
+/* ---- the search: variables are log length, free warps, log signal, log noise ---- */
+
+static void bounds(const struct fit *f, double *lo, double *hi, double *x,
+		   const struct dp_gp_hyper *h)
+{
+	size_t d = f->spec->d;
+
+	for (size_t k = 0; k < d; k++) {
+		const struct dp_gp_input *in = &f->spec->input[k];
+
+		lo[k] = log(0.01);
+		hi[k] = log(100);
+		x[k] = log(h->length[k]);
+		lo[d + k] = in->warp_sd > 0 ? in->warp_lo : h->warp[k];
+		hi[d + k] = in->warp_sd > 0 ? in->warp_hi : h->warp[k];
+		x[d + k] = h->warp[k];
+	}
+	lo[2 * d] = log(1e-2);
+	hi[2 * d] = log(1e4);
+	x[2 * d] = log(h->signal);
+	lo[2 * d + 1] = log(f->learned ? 1e-8 : h->noise);
+	hi[2 * d + 1] = log(f->learned ? 2 : h->noise);
+	x[2 * d + 1] = log(h->noise);
+	for (size_t k = 0; k < 2 * d + 2; k++)
+		x[k] = fmin(fmax(x[k], lo[k]), hi[k]);
+}
+
+static void unpack(const struct fit *f, const double *x, struct dp_gp_hyper *h)
+{
+	size_t d = f->spec->d;
+
+	for (size_t k = 0; k < d; k++) {
+		h->length[k] = exp(x[k]);
+		h->warp[k] = x[d + k];
+	}
+	h->signal = exp(x[2 * d]);
+	h->noise = exp(x[2 * d + 1]);
+}
+
+static double objective(unsigned count, const double *x, double *g, void *arg)
+{
+	struct fit *f = arg;
+	double gradient[2 * DP_GP_INPUTS_MAX + 2], value;
+	struct dp_gp_hyper h = { 0 };
+
+	unpack(f, x, &h);
+	if (f->cancel && atomic_load(f->cancel))
+		nlopt_force_stop(f->opt);
+	value = posterior(f, &h, gradient);
+	if (value > f->best) {
+		f->best = value;
+		f->best_hyper = h;
+	}
+	if (g)
+		memcpy(g, gradient, count * sizeof *g);
+	return isfinite(value) ? value : -1e30;
+}
+
+int dp_gp_fit(const struct dp_gp_spec *spec, const struct dp_gp_data *data,
+	      int evaluations, const atomic_bool *cancel, struct dp_gp_hyper *h,
+	      double *value)
+{
+	size_t count = 2 * spec->d + 2;
+	double lo[2 * DP_GP_INPUTS_MAX + 2], hi[2 * DP_GP_INPUTS_MAX + 2];
+	double x[2 * DP_GP_INPUTS_MAX + 2], reached;
+	struct fit f;
+	int code = fit_new(&f, spec, data);
+
+	if (code != DP_OK)
+		return code;
+	f.cancel = cancel;
+	bounds(&f, lo, hi, x, h);
+	f.opt = nlopt_create(NLOPT_LD_LBFGS, (unsigned)count);
+	if (!f.opt) {
+		fit_free(&f);
+		return DP_E_NOMEM;
+	}
+	nlopt_set_max_objective(f.opt, objective, &f);
+	nlopt_set_lower_bounds(f.opt, lo);
+	nlopt_set_upper_bounds(f.opt, hi);
+	nlopt_set_maxeval(f.opt, evaluations);
+	nlopt_set_ftol_rel(f.opt, 1e-6);
+	nlopt_set_ftol_abs(f.opt, 1e-4);
+	nlopt_set_vector_storage(f.opt, 12);
+	/* whatever stops the search, the best point met is what counts */
+	(void)nlopt_optimize(f.opt, x, &reached);
+	nlopt_destroy(f.opt);
+	fit_free(&f);
+	if (cancel && atomic_load(cancel))
+		return DP_E_INTERRUPTED;
+	if (!isfinite(f.best))
+		return DP_E_FAILED;
+	*h = f.best_hyper;
+	*value = f.best;
+	return DP_OK;
+}

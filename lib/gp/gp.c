@@ -1,0 +1,256 @@
+/* gp.c - a Gaussian process conditioned on points: growth and prediction. */
+#include "gp/gp_internal.h"
+#include "linalg/linalg.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void dp__point(const struct dp_gp_spec *spec, const struct dp_gp_hyper *h,
+	       const double *u, size_t stride, double *z)
+{
+	for (size_t k = 0; k < spec->d; k++) {
+		double v = u[k * stride];
+
+		z[k] = spec->input[k].categorical
+			       ? v
+			       : dp__warp(v, h->warp[k]) / h->length[k];
+		z[spec->d + k] = 1 / (h->length[k] * h->length[k]);
+	}
+}
+
+static double noise_of(const struct dp_gp_hyper *h, double noise)
+{
+	return isnan(noise) ? h->noise : noise;
+}
+
+void dp_gp_free(struct dp_gp *gp)
+{
+	free(gp->z);
+	free(gp->l);
+	free(gp->alpha);
+	free(gp->ones);
+	free(gp->work);
+	memset(gp, 0, sizeof *gp);
+}
+
+static int allocate(struct dp_gp *gp, size_t room)
+{
+	gp->room = room;
+	gp->z = dp_vec_new(gp->spec.d * room);
+	gp->l = room < SIZE_MAX / room ? dp_vec_new(room * room) : NULL;
+	gp->alpha = dp_vec_new(room);
+	gp->ones = dp_vec_new(room);
+	gp->work = dp_vec_new(4 * room);
+	return gp->z && gp->l && gp->alpha && gp->ones && gp->work ? DP_OK : DP_E_NOMEM;
+}
+
+static void store_point(struct dp_gp *gp, size_t i, const double *z)
+{
+	for (size_t k = 0; k < gp->spec.d; k++)
+		gp->z[k * gp->room + i] = z[k];
+}
+
+/* Covariances of point z with the first n points. */
+static void covariances(const struct dp_gp *gp, const double *z, size_t n, double *out,
+			double *r2)
+{
+	dp__distances(&gp->spec, gp->z, gp->room, n, z, r2);
+	gp->spec.kernel->value(r2, n, out);
+	for (size_t j = 0; j < n; j++)
+		out[j] *= gp->hyper.signal;
+}
+
+static void refresh_ones(struct dp_gp *gp)
+{
+	for (size_t i = 0; i < gp->n; i++)
+		gp->ones[i] = 1;
+	dp_chol_forward(gp->l, gp->n, gp->room, gp->ones);
+}
+
+int dp_gp_build(struct dp_gp *gp, const struct dp_gp_spec *spec,
+		const struct dp_gp_hyper *h, const struct dp_gp_data *data, size_t room)
+{
+	double z[2 * DP_GP_INPUTS_MAX];
+	int code;
+
+	memset(gp, 0, sizeof *gp);
+	gp->spec = *spec;
+	gp->hyper = *h;
+	code = allocate(gp, room > data->n ? room : data->n + 1);
+	for (size_t i = 0; code == DP_OK && i < data->n; i++) {
+		double *row = gp->l + i * gp->room;
+
+		dp__point(spec, h, data->u + i, data->ldu, z);
+		store_point(gp, i, z);
+		covariances(gp, z, i, row, gp->work);
+		row[i] = h->signal + noise_of(h, data->noise[i]);
+	}
+	if (code == DP_OK)
+		code = dp_chol(gp->l, data->n, gp->room, gp->work, &gp->jitter);
+	if (code != DP_OK) {
+		dp_gp_free(gp);
+		return code;
+	}
+	gp->n = data->n;
+	refresh_ones(gp);
+	return DP_OK;
+}
+
+/* More rows; the old ones move. */
+static int enlarge(struct dp_gp *gp, size_t room)
+{
+	struct dp_gp old = *gp;
+	int code = allocate(gp, room);
+
+	if (code != DP_OK) {
+		struct dp_gp failed = *gp;
+
+		*gp = old;
+		dp_gp_free(&failed);
+		return code;
+	}
+	for (size_t k = 0; k < gp->spec.d; k++)
+		memcpy(gp->z + k * room, old.z + k * old.room, old.n * sizeof *gp->z);
+	for (size_t i = 0; i < old.n; i++)
+		memcpy(gp->l + i * room, old.l + i * old.room, (i + 1) * sizeof *gp->l);
+	memcpy(gp->alpha, old.alpha, old.n * sizeof *gp->alpha);
+	memcpy(gp->ones, old.ones, old.n * sizeof *gp->ones);
+	dp_gp_free(&old);
+	return DP_OK;
+}
+
+int dp_gp_append(struct dp_gp *gp, const double *u, double noise)
+{
+	double z[2 * DP_GP_INPUTS_MAX], *row, variance, dot = 0;
+	size_t n = gp->n;
+	int code;
+
+	if (n == gp->room) {
+		code = enlarge(gp, n + n / 8 + 16);
+		if (code != DP_OK)
+			return code;
+	}
+	row = gp->l + n * gp->room;
+	variance = gp->hyper.signal + noise_of(&gp->hyper, noise) + gp->jitter;
+	dp__point(&gp->spec, &gp->hyper, u, 1, z);
+	covariances(gp, z, n, row, gp->work);
+	row[n] = variance;
+	/* a point on top of another may leave nothing but rounding */
+	dp_chol_append(gp->l, n, gp->room, row, 1e-12 * variance);
+	store_point(gp, n, z);
+	for (size_t j = 0; j < n; j++)
+		dot += row[j] * gp->ones[j];
+	gp->ones[n] = (1 - dot) / row[n];
+	gp->alpha[n] = 0;
+	gp->n = n + 1;
+	return DP_OK;
+}
+
+void dp_gp_truncate(struct dp_gp *gp, size_t n)
+{
+	if (n < gp->n)
+		gp->n = n;
+}
+
+void dp_gp_observe(struct dp_gp *gp, const double *y, size_t n)
+{
+	double *a = gp->alpha, above = 0, below = 0;
+
+	memcpy(a, y, n * sizeof *a);
+	dp_chol_forward(gp->l, n, gp->room, a);
+	/* generalised least squares: mean = 1'K^-1 y / 1'K^-1 1 */
+	for (size_t i = 0; i < n; i++) {
+		above += gp->ones[i] * a[i];
+		below += gp->ones[i] * gp->ones[i];
+	}
+	gp->mean = below > 0 ? above / below : 0;
+	for (size_t i = 0; i < n; i++)
+		a[i] -= gp->mean * gp->ones[i];
+	dp_chol_backward(gp->l, n, gp->room, a);
+	for (size_t i = n; i < gp->n; i++)
+		a[i] = 0;
+}
+
+size_t dp_gp_room(const struct dp_gp *gp, size_t m)
+{
+	return gp->n * (m > 4 ? m : 4) + m + gp->n;
+}
+
+/* The covariances of all m points are one matrix (m x n), so that mean and variance
+ * are a matrix-vector product and one triangular solve. */
+void dp_gp_predict(const struct dp_gp *gp, const double *u, size_t ldu, size_t m,
+		   double *mean, double *var, double *work)
+{
+	size_t n = gp->n;
+	double *b = work, *r2 = work + n * m, z[2 * DP_GP_INPUTS_MAX];
+	double floor = 1e-12 * gp->hyper.signal;
+
+	for (size_t i = 0; i < m; i++) {
+		mean[i] = gp->mean;
+		if (var)
+			var[i] = gp->hyper.signal;
+	}
+	if (n == 0 || m == 0)
+		return;
+	/* one row a point */
+	for (size_t i = 0; i < m; i++) {
+		dp__point(&gp->spec, &gp->hyper, u + i, ldu, z);
+		covariances(gp, z, n, b + i * n, r2);
+	}
+	cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)m, (int)n, 1, b, (int)n, gp->alpha,
+		    1, 1, mean, 1);
+	if (!var)
+		return;
+	dp_chol_forward_rows(gp->l, n, gp->room, b, m);
+	for (size_t i = 0; i < m; i++) {
+		var[i] -= cblas_ddot((int)n, b + i * n, 1, b + i * n, 1);
+		if (!(var[i] > floor))
+			var[i] = floor;
+	}
+}
+
+void dp_gp_predict_slope(const struct dp_gp *gp, const double *u, double *mean,
+			 double *var, double *dmean, double *dvar, double *work)
+{
+	size_t n = gp->n, d = gp->spec.d;
+	double *k = work, *dk = k + n, *v = dk + n, *r2 = v + n;
+	double z[2 * DP_GP_INPUTS_MAX], floor = 1e-12 * gp->hyper.signal;
+
+	*mean = gp->mean;
+	*var = gp->hyper.signal;
+	memset(dmean, 0, d * sizeof *dmean);
+	memset(dvar, 0, d * sizeof *dvar);
+	if (n == 0)
+		return;
+	dp__point(&gp->spec, &gp->hyper, u, 1, z);
+	dp__distances(&gp->spec, gp->z, gp->room, n, z, r2);
+	gp->spec.kernel->slope(r2, n, k, dk);
+	for (size_t j = 0; j < n; j++) {
+		v[j] = k[j] *= gp->hyper.signal;
+		dk[j] *= gp->hyper.signal;
+	}
+	*mean += cblas_ddot((int)n, k, 1, gp->alpha, 1);
+	dp_chol_forward(gp->l, n, gp->room, v);
+	*var -= cblas_ddot((int)n, v, 1, v, 1);
+	if (!(*var > floor))
+		*var = floor;
+	dp_chol_backward(gp->l, n, gp->room, v); /* K^-1 k */
+	for (size_t i = 0; i < d; i++) {
+		const double *zs = gp->z + i * gp->room;
+		double a = 0, b = 0, chain;
+
+		if (gp->spec.input[i].categorical)
+			continue;
+		for (size_t j = 0; j < n; j++) {
+			double slope = 2 * dk[j] * (z[i] - zs[j]);
+
+			a += slope * gp->alpha[j];
+			b += slope * v[j];
+		}
+		chain = dp__warp_by_u(u[i], gp->hyper.warp[i]) / gp->hyper.length[i];
+		dmean[i] = a * chain;
+		dvar[i] = -2 * b * chain;
+	}
+}

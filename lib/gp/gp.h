@@ -1,0 +1,120 @@
+/* gp.h - Gaussian process regression with a length scale per input.
+ *
+ * Model: y(u) = mean + f(u) + noise, f with covariance signal * k(r), where
+ *   r^2 = sum_k ((w_k(u_k) - w_k(u'_k)) / length_k)^2,
+ * w_k is a warp of input k and k() a stationary correlation. Inputs lie in the unit
+ * cube; input k of point i is u[k * ldu + i] ("one row an input"), so that loops over
+ * points are contiguous. Outputs should be standardised by the caller.
+ *
+ * Warp: w(u) = (exp(c u) - 1) / (exp(c) - 1), the identity for c = 0. Where u is the
+ * logarithm of a positive parameter scaled to 0..1, c = 0 is the log scale and
+ * c = log(hi/lo) the linear one, so the likelihood chooses between the two and all
+ * powers in between. A categorical input counts 1 where two values differ.
+ *
+ * Rasmussen & Williams, "Gaussian Processes for Machine Learning" (2006), ch. 2, 5. */
+#ifndef DP_GP_H
+#define DP_GP_H
+#include "base/base.h"
+#include <stdatomic.h>
+
+enum {
+	DP_GP_INPUTS_MAX = 64
+};
+
+/* A correlation function of r^2; value and derivative by r^2. */
+struct dp_kernel {
+	const char *name;
+	void (*value)(const double *r2, size_t n, double *k);
+	void (*slope)(const double *r2, size_t n, double *k, double *dk);
+};
+extern const struct dp_kernel dp_kernel_matern52, dp_kernel_matern32, dp_kernel_se;
+
+struct dp_gp_input {
+	bool categorical;
+	double warp;             /* prior mean of c */
+	double warp_other;       /* where one of the starts puts it */
+	double warp_sd;          /* 0: c is fixed at `warp` */
+	double warp_lo, warp_hi; /* bounds of c */
+};
+
+struct dp_gp_spec {
+	size_t d;
+	struct dp_gp_input input[DP_GP_INPUTS_MAX];
+	const struct dp_kernel *kernel;
+};
+
+/* What the likelihood is maximised over. */
+struct dp_gp_hyper {
+	double length[DP_GP_INPUTS_MAX];
+	double warp[DP_GP_INPUTS_MAX];
+	double signal; /* variance of f */
+	double noise;  /* variance for points without one of their own */
+};
+
+/* Training data of a fit. noise[i]: the variance of y[i], NaN: learned. */
+struct dp_gp_data {
+	const double *u; /* (d x ldu) */
+	size_t ldu, n;
+	const double *y, *noise;
+};
+
+/* Where a fit without history starts; k = 0 is the prior's centre, others differ in
+ * length scales and warps. */
+enum {
+	DP_GP_STARTS = 3
+};
+void dp_gp_start(const struct dp_gp_spec *spec, int k, struct dp_gp_hyper *h);
+
+/* Log posterior of the hyperparameters (up to a constant) with the mean at its best,
+ * and its gradient by log length (d), warp (d), log signal, log noise (2 d + 2
+ * numbers). -inf where the covariance cannot be factorised. */
+DP_MUSTCHECK int dp_gp_posterior(const struct dp_gp_spec *spec,
+				 const struct dp_gp_data *data,
+				 const struct dp_gp_hyper *h, double *value,
+				 double *gradient);
+
+/* Maximum a posteriori from *h as the start, at most `evaluations` of the posterior.
+ * *value is what was reached. DP_E_FAILED if no finite posterior was met (*h is
+ * untouched), DP_E_INTERRUPTED if *cancel became true. */
+DP_MUSTCHECK int dp_gp_fit(const struct dp_gp_spec *spec, const struct dp_gp_data *data,
+			   int evaluations, const atomic_bool *cancel,
+			   struct dp_gp_hyper *h, double *value);
+
+/* A model conditioned on points. Grows by a point in O(n^2). */
+struct dp_gp {
+	struct dp_gp_spec spec;
+	struct dp_gp_hyper hyper;
+	size_t n, room; /* points, and rows allocated */
+	double *z;      /* (d x room) warped inputs over their length */
+	double *l;      /* (room x room) Cholesky factor */
+	double *alpha;  /* (room) */
+	double *ones;   /* (room) L^-1 1 */
+	double *work;   /* (4 room) */
+	double mean;
+	double jitter; /* added to the diagonal by the factorisation */
+};
+
+/* Conditions on the data's inputs (outputs come with dp_gp_observe()); room for
+ * `room` points. */
+DP_MUSTCHECK int dp_gp_build(struct dp_gp *gp, const struct dp_gp_spec *spec,
+			     const struct dp_gp_hyper *h, const struct dp_gp_data *data,
+			     size_t room);
+void dp_gp_free(struct dp_gp *gp);
+/* Adds one input point u (d); noise as in dp_gp_data. */
+DP_MUSTCHECK int dp_gp_append(struct dp_gp *gp, const double *u, double noise);
+/* Forgets all points but the first n. */
+void dp_gp_truncate(struct dp_gp *gp, size_t n);
+/* Sets the outputs of the first n points. Later points keep the value the model
+ * predicts for them: they lower the variance and leave the mean ("Kriging believer"). */
+void dp_gp_observe(struct dp_gp *gp, const double *y, size_t n);
+
+/* Mean and variance (unless NULL: much cheaper) of f at m points u (d x ldu). work:
+ * dp_gp_room(gp, m). */
+size_t dp_gp_room(const struct dp_gp *gp, size_t m);
+void dp_gp_predict(const struct dp_gp *gp, const double *u, size_t ldu, size_t m,
+		   double *mean, double *var, double *work);
+/* At one point, with derivatives by u (0 for categorical inputs). */
+void dp_gp_predict_slope(const struct dp_gp *gp, const double *u, double *mean,
+			 double *var, double *dmean, double *dvar, double *work);
+
+#endif

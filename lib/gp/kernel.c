@@ -1,0 +1,140 @@
+/* kernel.c - correlation functions, warps and the elementwise loops over points. */
+#include "gp/gp_internal.h"
+
+#include <math.h>
+
+#include "linalg/simd.h"
+
+DP_SIMD static void matern52(const double *r2, size_t n, double *k)
+{
+	for (size_t i = 0; i < n; i++) {
+		double a = sqrt(5 * r2[i]);
+
+		k[i] = (1 + a + a * a / 3) * dp__exp(-a);
+	}
+}
+
+DP_SIMD static void matern52_slope(const double *r2, size_t n, double *k, double *dk)
+{
+	for (size_t i = 0; i < n; i++) {
+		double a = sqrt(5 * r2[i]), e = dp__exp(-a);
+
+		k[i] = (1 + a + a * a / 3) * e;
+		dk[i] = -5.0 / 6 * (1 + a) * e;
+	}
+}
+
+DP_SIMD static void matern32(const double *r2, size_t n, double *k)
+{
+	for (size_t i = 0; i < n; i++) {
+		double a = sqrt(3 * r2[i]);
+
+		k[i] = (1 + a) * dp__exp(-a);
+	}
+}
+
+DP_SIMD static void matern32_slope(const double *r2, size_t n, double *k, double *dk)
+{
+	for (size_t i = 0; i < n; i++) {
+		double a = sqrt(3 * r2[i]), e = dp__exp(-a);
+
+		k[i] = (1 + a) * e;
+		dk[i] = -1.5 * e;
+	}
+}
+
+DP_SIMD static void se(const double *r2, size_t n, double *k)
+{
+	for (size_t i = 0; i < n; i++)
+		k[i] = dp__exp(-0.5 * r2[i]);
+}
+
+DP_SIMD static void se_slope(const double *r2, size_t n, double *k, double *dk)
+{
+	for (size_t i = 0; i < n; i++) {
+		k[i] = dp__exp(-0.5 * r2[i]);
+		dk[i] = -0.5 * k[i];
+	}
+}
+
+const struct dp_kernel dp_kernel_matern52 = { "matern52", matern52, matern52_slope };
+const struct dp_kernel dp_kernel_matern32 = { "matern32", matern32, matern32_slope };
+const struct dp_kernel dp_kernel_se = { "se", se, se_slope };
+
+/* Near c = 0 the quotients lose digits; there two terms of the series are exact to
+ * rounding. */
+#define SMALL_C 1e-5
+
+double dp__warp(double u, double c)
+{
+	return fabs(c) < SMALL_C ? u + c * u * (u - 1) / 2 : expm1(c * u) / expm1(c);
+}
+
+double dp__warp_by_u(double u, double c)
+{
+	return fabs(c) < SMALL_C ? 1 + c * (u - 0.5) : c * exp(c * u) / expm1(c);
+}
+
+double dp__warp_by_c(double u, double c)
+{
+	if (fabs(c) < 1e-3) /* relative error below 1e-6 */
+		return u * (u - 1) / 2 + c * u * (u - 1) * (2 * u - 1) / 6;
+	return (u * exp(c * u) - dp__warp(u, c) * exp(c)) / expm1(c);
+}
+
+DP_SIMD static void add_distance(const double *zs, double z, size_t n, double *r2)
+{
+	for (size_t j = 0; j < n; j++)
+		r2[j] += (zs[j] - z) * (zs[j] - z);
+}
+
+DP_SIMD static void add_difference(const double *zs, double z, double weight, size_t n,
+				   double *r2)
+{
+	for (size_t j = 0; j < n; j++)
+		r2[j] += zs[j] != z ? weight : 0;
+}
+
+/* A categorical's row holds category numbers; z[d + k] is what a difference counts. */
+void dp__distances(const struct dp_gp_spec *spec, const double *zs, size_t ld, size_t n,
+		   const double *z, double *r2)
+{
+	memset(r2, 0, n * sizeof *r2);
+	for (size_t k = 0; k < spec->d; k++)
+		if (!spec->input[k].categorical)
+			add_distance(zs + k * ld, z[k], n, r2);
+		else
+			add_difference(zs + k * ld, z[k], z[spec->d + k], n, r2);
+}
+
+DP_SIMD static void add_weighted(const double *zs, double z, const double *w, size_t n,
+				 double *acc)
+{
+	for (size_t j = 0; j < n; j++)
+		acc[j] += w[j] * (zs[j] - z) * (zs[j] - z);
+}
+
+void dp__add_squares(bool categorical, const double *zs, double z, const double *w,
+		     size_t n, double *acc)
+{
+	if (!categorical) {
+		add_weighted(zs, z, w, n, acc);
+		return;
+	}
+	for (size_t j = 0; j < n; j++)
+		acc[j] += zs[j] != z ? w[j] : 0;
+}
+
+DP_SIMD void dp__add_products(const double *zs, double z, const double *es, double e,
+			      const double *w, size_t n, double *acc)
+{
+	for (size_t j = 0; j < n; j++)
+		acc[j] += w[j] * (zs[j] - z) * (es[j] - e);
+}
+
+DP_SIMD void dp__weights(double a, const double *as, const double *inv, const double *dk,
+			 size_t n, double *w)
+{
+	for (size_t j = 0; j < n; j++)
+		w[j] = (a * as[j] - inv[j]) * dk[j];
+}

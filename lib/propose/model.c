@@ -1,0 +1,874 @@
+/* model.c - surrogate models of a study's objectives and constraints.
+ *
+ * How a warm proposer gives the bits of a cold one: hyperparameters depend only on the
+ * first m results, where m is the largest number of the sequence next_fit() that the
+ * history reaches, and on the fit before that in the sequence. The factor is made for
+ * these m results and then grows by one row per result. A kept model is used exactly
+ * as far as the new history begins like the old one. */
+#include "linalg/linalg.h"
+#include "propose/propose_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	FIT_POINTS_MAX = 400, /* the likelihood sees no more than that */
+	COLD_FITS = 24,       /* up to so many results a fit starts afresh */
+	SHORTEN_FITS = 100,   /* up to so many a second start is tried */
+	SHORTEN_EVALUATIONS = 35,
+	COLD_EVALUATIONS = 50,
+	WARM_EVALUATIONS = 20,
+	LARGE_EVALUATIONS = 12,
+	LARGE_FIT = 160,
+	RUN_PRIOR = 4 /* degrees of freedom that the pooled variance counts */
+};
+
+/* The numbers of results at which hyperparameters are fitted. */
+static size_t next_fit(size_t n)
+{
+	return n + (n < 16 ? 1 : n / 7);
+}
+
+/* ---- results in the form of the models ---- */
+
+static bool is_result(const struct dp_known *k)
+{
+	return k->status == DP_KNOWN_OK || k->status == DP_KNOWN_DIVERGED;
+}
+
+/* Only what the study has: the rest of a caller's arrays may hold anything. */
+static void copy_known(const struct dp_study *s, const struct dp_known *from,
+		       struct dp_known *to)
+{
+	memset(to, 0, sizeof *to);
+	to->trial = from->trial;
+	to->status = from->status;
+	memcpy(to->x, from->x, s->nparams * sizeof *to->x);
+	memcpy(to->y, from->y, s->nobjectives * sizeof *to->y);
+	memcpy(to->var, from->var, s->nobjectives * sizeof *to->var);
+	memcpy(to->metric, from->metric, s->nconstraints * sizeof *to->metric);
+}
+
+static double output_value(const struct dp_study *s, size_t o, const struct dp_known *k)
+{
+	const struct dp_constraint *c;
+
+	if (o < s->nobjectives)
+		return dp__forward(&s->objectives[o], k->y[o]);
+	c = &s->constraints[o - s->nobjectives];
+	return c->at_least ? -k->metric[o - s->nobjectives]
+			   : k->metric[o - s->nobjectives];
+}
+
+static double output_limit(const struct dp_study *s, size_t o)
+{
+	const struct dp_constraint *c;
+
+	if (o < s->nobjectives)
+		return dp__forward(&s->objectives[o], s->objectives[o].anti_ideal);
+	c = &s->constraints[o - s->nobjectives];
+	return c->at_least ? -c->bound : c->bound;
+}
+
+/* Model-space values of the first n results; what is not finite counts as the worst
+ * that is known, or the limit if nothing is. */
+static void output_values(const struct dp_proposer *p, size_t o, size_t n, double *z)
+{
+	double worst = -INFINITY;
+
+	for (size_t i = 0; i < n; i++) {
+		z[i] = output_value(p->study, o, &p->seen[i]);
+		if (p->seen[i].status == DP_KNOWN_OK && isfinite(z[i]))
+			worst = fmax(worst, z[i]);
+	}
+	if (isinf(worst))
+		worst = output_limit(p->study, o);
+	for (size_t i = 0; i < n; i++)
+		if (!isfinite(z[i]))
+			z[i] = worst;
+}
+
+/* Variance of a result's mean in model space (delta method), or NaN. */
+static double raw_noise(const struct dp_proposer *p, size_t o, const struct dp_known *k)
+{
+	const struct dp_objective *obj;
+	double slope;
+
+	if (o >= p->study->nobjectives || k->status != DP_KNOWN_OK || !(k->var[o] >= 0) ||
+	    isinf(k->var[o]))
+		return NAN;
+	obj = &p->study->objectives[o];
+	slope = dp__forward_slope(obj, k->y[o]);
+	return k->var[o] * slope * slope;
+}
+
+static double pooled_noise(const struct dp_proposer *p, size_t o, size_t n)
+{
+	double sum = 0;
+	size_t count = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		double v = raw_noise(p, o, &p->seen[i]);
+
+		if (isnan(v))
+			continue;
+		sum += v;
+		count++;
+	}
+	return count > 0 && sum > 0 ? sum / (double)count : NAN;
+}
+
+/* Noise of one result as a multiple of scale^2; NaN: to be learned. A variance of R
+ * runs has R - 1 degrees of freedom, so it is shrunk to the pooled one, which also
+ * keeps identical runs from looking exact. */
+static double point_noise(const struct dp_proposer *p, size_t o, const struct dp_known *k)
+{
+	const struct dp__output *out = &p->output[o];
+	double v = raw_noise(p, o, k), df = p->study->trainer.runs - 1;
+
+	if (isnan(v) || isnan(out->pooled))
+		return NAN;
+	v = (df * v + RUN_PRIOR * out->pooled) / (df + RUN_PRIOR);
+	v = fmax(v, 0.01 * out->pooled) / (out->scale * out->scale);
+	return fmax(v, 1e-8);
+}
+
+/* ---- fitting ---- */
+
+static void standardise(struct dp__output *out, double *z, size_t n)
+{
+	double mean = 0, var = 0;
+
+	for (size_t i = 0; i < n; i++)
+		mean += z[i] / (double)n;
+	for (size_t i = 0; i < n; i++)
+		var += (z[i] - mean) * (z[i] - mean) / (double)n;
+	out->shift = mean;
+	out->scale = sqrt(var);
+	if (!(out->scale > 1e-12 * fabs(mean)) || !isfinite(out->scale))
+		out->scale = 1;
+	for (size_t i = 0; i < n; i++)
+		z[i] = (z[i] - out->shift) / out->scale;
+}
+
+struct fit_data {
+	double *u, *y, *noise, *all;
+	struct dp_gp_data data;
+};
+
+static void fit_data_free(struct fit_data *f)
+{
+	free(f->u);
+	free(f->y);
+	free(f->noise);
+	free(f->all);
+}
+
+/* The first n results, or FIT_POINTS_MAX of them at even steps. */
+static int fit_data_new(struct fit_data *f, struct dp_proposer *p, size_t o, size_t n)
+{
+	size_t d = p->spec.d, m = n < FIT_POINTS_MAX ? n : FIT_POINTS_MAX;
+
+	memset(f, 0, sizeof *f);
+	f->u = dp_vec_new(d * m);
+	f->y = dp_vec_new(m);
+	f->noise = dp_vec_new(m);
+	f->all = dp_vec_new(n);
+	if (!f->u || !f->y || !f->noise || !f->all) {
+		fit_data_free(f);
+		return DP_E_NOMEM;
+	}
+	p->output[o].pooled = pooled_noise(p, o, n);
+	output_values(p, o, n, f->all);
+	standardise(&p->output[o], f->all, n);
+	for (size_t i = 0; i < m; i++) {
+		size_t from = m == n ? i : i * n / m;
+
+		for (size_t k = 0; k < d; k++)
+			f->u[k * m + i] = p->u[k * p->ldu + from];
+		f->y[i] = f->all[from];
+		f->noise[i] = point_noise(p, o, &p->seen[from]);
+	}
+	f->data = (struct dp_gp_data){ f->u, m, m, f->y, f->noise };
+	return DP_OK;
+}
+
+/* A rapid change along one input can pass for noise, and a search that starts there
+ * stays there: the shortest length scale is tried much shorter, without noise. */
+static void shorten(const struct dp_gp_spec *spec, struct dp_gp_hyper *h)
+{
+	size_t least = 0;
+
+	for (size_t k = 1; k < spec->d; k++)
+		if (!spec->input[k].categorical && h->length[k] < h->length[least])
+			least = k;
+	h->length[least] *= 0.25;
+	h->noise = 1e-6;
+}
+
+/* Several starts while results are few, the fit before as the start later on. */
+static int fit_output(struct dp_proposer *p, size_t o, size_t n,
+		      const atomic_bool *cancel)
+{
+	struct dp__output *out = &p->output[o];
+	bool cold = n <= COLD_FITS || !out->fitted;
+	struct dp_gp_hyper best = out->hyper;
+	double most = -INFINITY;
+	struct fit_data f;
+	int code = fit_data_new(&f, p, o, n);
+
+	for (int k = -2; k < DP_GP_STARTS && code == DP_OK; k++) {
+		struct dp_gp_hyper h = out->hyper;
+		double value;
+		int evaluations = k >= 0          ? COLD_EVALUATIONS
+				  : k == -2       ? SHORTEN_EVALUATIONS
+				  : n > LARGE_FIT ? LARGE_EVALUATIONS
+						  : WARM_EVALUATIONS;
+
+		if (k < 0 ? cold : !cold)
+			continue;
+		if (k == -2 && n > SHORTEN_FITS)
+			continue;
+		if (k == -2)
+			shorten(&p->spec, &h);
+		if (k >= 0)
+			dp_gp_start(&p->spec, k, &h);
+		code = dp_gp_fit(&p->spec, &f.data, evaluations, cancel, &h, &value);
+		if (code == DP_OK && value > most) {
+			most = value;
+			best = h;
+		}
+		if (code == DP_E_FAILED)
+			code = DP_OK;
+	}
+	fit_data_free(&f);
+	if (code != DP_OK)
+		return code;
+	if (isinf(most)) {
+		dp_gp_start(&p->spec, 0, &best);
+		if (p->note)
+			snprintf(
+				p->note, sizeof((struct dp_proposal *)0)->note,
+				"a fit failed; the model uses its prior's length scales");
+	}
+	out->hyper = best;
+	out->fitted = true;
+	return DP_OK;
+}
+
+static int build_output(struct dp_proposer *p, size_t o, size_t n)
+{
+	struct dp__output *out = &p->output[o];
+	double *noise = dp_vec_new(n);
+	struct dp_gp_data data = { p->u, p->ldu, n, NULL, noise };
+	int code;
+
+	if (!noise)
+		return DP_E_NOMEM;
+	for (size_t i = 0; i < n; i++)
+		noise[i] = point_noise(p, o, &p->seen[i]);
+	dp_gp_free(&out->gp);
+	code = dp_gp_build(&out->gp, &p->spec, &out->hyper, &data, next_fit(n) + 16);
+	free(noise);
+	return code;
+}
+
+/* Does the output need a Gaussian process? */
+static bool modelled(const struct dp__output *out)
+{
+	return !out->exact || out->costly;
+}
+
+/* ---- following the history ---- */
+
+static int seen_room(struct dp_proposer *p, size_t n)
+{
+	size_t room = n + n / 2 + 64, d = p->spec.d;
+	struct dp_known *seen;
+	double *u;
+
+	if (n <= p->seen_room)
+		return DP_OK;
+	seen = realloc(p->seen, room * sizeof *seen);
+	if (!seen)
+		return DP_E_NOMEM;
+	p->seen = seen;
+	u = dp_vec_new(d * room);
+	if (!u)
+		return DP_E_NOMEM;
+	for (size_t k = 0; k < d && p->u; k++)
+		memcpy(u + k * room, p->u + k * p->ldu, p->nseen * sizeof *u);
+	free(p->u);
+	p->u = u;
+	p->ldu = room;
+	p->seen_room = room;
+	return DP_OK;
+}
+
+static void see(struct dp_proposer *p, const struct dp_known *k)
+{
+	double u[DP_PARAMS_MAX];
+
+	p->seen[p->nseen] = *k;
+	dp__to_u(&p->inputs, k->x, u);
+	for (size_t i = 0; i < p->spec.d; i++)
+		p->u[i * p->ldu + p->nseen] = u[i];
+	p->nseen++;
+}
+
+static void forget(struct dp_proposer *p, size_t n)
+{
+	if (n < p->fit_n) {
+		p->fit_n = 0;
+		for (size_t o = 0; o < p->noutputs; o++)
+			p->output[o].fitted = false;
+	}
+	p->nseen = n;
+	for (size_t o = 0; o < p->noutputs; o++)
+		dp_gp_truncate(&p->output[o].gp, p->fit_n ? n : 0);
+}
+
+/* Copies the results; keeps what was there as far as it is the same. */
+static int follow(struct dp_proposer *p, const struct dp_history *h)
+{
+	size_t n = 0, same = 0, results = 0;
+	bool differs = false;
+	int code;
+
+	for (size_t i = 0; i < h->n; i++)
+		results += is_result(&h->known[i]);
+	code = seen_room(p, results);
+	if (code != DP_OK)
+		return code;
+	for (size_t i = 0; i < h->n; i++) {
+		struct dp_known k;
+
+		if (!is_result(&h->known[i]))
+			continue;
+		copy_known(p->study, &h->known[i], &k);
+		if (!differs && n < p->nseen && !memcmp(&k, &p->seen[n], sizeof k)) {
+			same = ++n;
+			continue;
+		}
+		if (!differs) {
+			forget(p, same);
+			differs = true;
+		}
+		see(p, &k);
+		n++;
+	}
+	if (n < p->nseen)
+		forget(p, n);
+	return DP_OK;
+}
+
+/* Runs through the sequence of fits up to n results. */
+static int fit_to(struct dp_proposer *p, size_t n, const atomic_bool *cancel)
+{
+	bool fresh = false;
+	size_t at = p->fit_n;
+	int code = DP_OK;
+
+	if (at == 0) /* fits before this one would leave no trace */
+		at = n < COLD_FITS ? 2 : 16;
+	for (; at <= n && code == DP_OK; at = next_fit(at)) {
+		if (at == p->fit_n || (next_fit(at) <= n && next_fit(at) <= COLD_FITS))
+			continue;
+		for (size_t o = 0; o < p->noutputs && code == DP_OK; o++)
+			if (modelled(&p->output[o]))
+				code = fit_output(p, o, at, cancel);
+		if (code == DP_OK) {
+			p->fit_n = at;
+			fresh = true;
+		}
+	}
+	for (size_t o = 0; o < p->noutputs && code == DP_OK && fresh; o++)
+		if (modelled(&p->output[o]))
+			code = build_output(p, o, p->fit_n);
+	if (code != DP_OK)
+		p->fit_n = 0;
+	return code;
+}
+
+/* Adds the results since the fit, then the pending points. */
+static int grow(struct dp_proposer *p, size_t o, const struct dp_history *h)
+{
+	struct dp_gp *gp = &p->output[o].gp;
+	double u[DP_PARAMS_MAX];
+	int code = DP_OK;
+
+	for (size_t i = gp->n; i < p->nseen && code == DP_OK; i++) {
+		dp__to_u(&p->inputs, p->seen[i].x, u);
+		code = dp_gp_append(gp, u, point_noise(p, o, &p->seen[i]));
+	}
+	for (size_t i = 0; i < h->n && code == DP_OK; i++) {
+		if (h->known[i].status != DP_KNOWN_PENDING)
+			continue;
+		dp__to_u(&p->inputs, h->known[i].x, u);
+		code = dp_gp_append(gp, u,
+				    isnan(p->output[o].pooled)
+					    ? NAN
+					    : p->output[o].pooled / (p->output[o].scale *
+								     p->output[o].scale));
+	}
+	return code;
+}
+
+static int observe(struct dp_proposer *p, size_t o)
+{
+	struct dp__output *out = &p->output[o];
+
+	free(out->y);
+	out->y = dp_vec_new(p->nseen);
+	if (!out->y)
+		return DP_E_NOMEM;
+	output_values(p, o, p->nseen, out->y);
+	for (size_t i = 0; i < p->nseen; i++)
+		out->y[i] = (out->y[i] - out->shift) / out->scale;
+	dp_gp_observe(&out->gp, out->y, p->nseen);
+	return DP_OK;
+}
+
+static bool exact_objective(const struct dp_proposer *p, const struct dp_history *h,
+			    size_t o)
+{
+	const struct dp_study *s = p->study;
+
+	if (o >= s->nobjectives)
+		return false;
+	if (h->exact >> o & 1)
+		return true;
+	return s->objectives[o].mechanism &&
+	       s->search.privacy_model != DP_PRIVACY_MODEL_GP;
+}
+
+/* Loss distributions take milliseconds a point; every other oracle microseconds. */
+static bool costly_objective(const struct dp_objective *o)
+{
+	const struct dp_mechanism *m = o->mechanism;
+
+	for (size_t i = 0; m && i < m->nkeys; i++) {
+		const struct dp_privacy_key *k = &m->keys[i];
+		double v = isnan(o->constant[i]) ? k->otherwise : o->constant[i];
+
+		if (k->kind == DP_PRIVACY_WORD && !strcmp(k->name, "accountant") &&
+		    v >= 0)
+			return !strcmp(k->words[(size_t)v], "pld");
+	}
+	return false;
+}
+
+bool dp__model_costly(const struct dp_proposer *p)
+{
+	for (size_t o = 0; o < p->noutputs; o++)
+		if (p->output[o].exact && p->output[o].costly)
+			return true;
+	return false;
+}
+
+int dp__model_update(struct dp_proposer *p, const struct dp_history *h,
+		     const atomic_bool *cancel)
+{
+	int code;
+
+	p->history = h;
+	for (size_t o = 0; o < p->noutputs; o++) {
+		if (p->output[o].exact != exact_objective(p, h, o))
+			forget(p, 0);
+		p->output[o].exact = exact_objective(p, h, o);
+		p->output[o].costly = p->output[o].exact && !(h->exact >> o & 1) &&
+				      costly_objective(&p->study->objectives[o]);
+		/* pending points of the last call go */
+		dp_gp_truncate(&p->output[o].gp, p->nseen);
+	}
+	code = follow(p, h);
+	if (code != DP_OK)
+		return code;
+	if (p->nseen < 2 || p->spec.d == 0)
+		return DP_E_FAILED;
+	code = fit_to(p, p->nseen, cancel);
+	for (size_t o = 0; o < p->noutputs && code == DP_OK; o++) {
+		if (!modelled(&p->output[o]))
+			continue;
+		code = grow(p, o, h);
+		if (code == DP_OK)
+			code = observe(p, o);
+	}
+	return code;
+}
+
+/* ---- predictions ---- */
+
+double dp__exact(const struct dp_proposer *p, size_t objective, const double *x)
+{
+	const struct dp_objective *o = &p->study->objectives[objective];
+	struct dp_epsilon e;
+	double y;
+
+	if (p->history->exact >> objective & 1)
+		y = p->history->exact_value(p->history->exact_arg, objective, x);
+	else if (dp_objective_privacy(p->study, objective, x, &e, NULL) == DP_OK)
+		y = e.epsilon;
+	else
+		return NAN;
+	return dp__forward(o, y);
+}
+
+int dp__model_room(struct dp_proposer *p, size_t m)
+{
+	size_t need = 0;
+
+	for (size_t o = 0; o < p->noutputs; o++) {
+		size_t room = dp_gp_room(&p->output[o].gp, m);
+
+		need = room > need ? room : need;
+	}
+	need += 2 * m;
+	if (need <= p->work_room)
+		return DP_OK;
+	free(p->work);
+	p->work = dp_vec_new(need);
+	p->work_room = p->work ? need : 0;
+	return p->work ? DP_OK : DP_E_NOMEM;
+}
+
+/* Fixed parameters keep the 0 that study.h gives them. */
+static void column_x(const struct dp_proposer *p, const double *u, size_t stride,
+		     double *x)
+{
+	double one[DP_PARAMS_MAX];
+
+	for (size_t k = 0; k < p->spec.d; k++)
+		one[k] = u[k * stride];
+	memset(x, 0, p->study->nparams * sizeof *x);
+	dp__to_x(&p->inputs, one, x);
+}
+
+/* Mean and (with_sd) sd in model space of every output at m points: f (m x
+ * noutputs). */
+static int predict(struct dp_proposer *p, const double *u, size_t ldu, size_t m,
+		   bool with_sd, bool exactly, struct dp__normal *f)
+{
+	size_t count = p->noutputs;
+	double x[DP_PARAMS_MAX], *mean, *var;
+	int code = dp__model_room(p, m);
+
+	if (code != DP_OK)
+		return code;
+	mean = p->work;
+	var = mean + m;
+	for (size_t o = 0; o < count; o++) {
+		const struct dp__output *out = &p->output[o];
+		bool exact = out->exact && (exactly || !out->costly);
+
+		if (!exact)
+			dp_gp_predict(&out->gp, u, ldu, m, mean, with_sd ? var : NULL,
+				      var + m);
+		for (size_t i = 0; i < m; i++) {
+			if (exact) {
+				column_x(p, u + i, ldu, x);
+				f[i * count + o].m = dp__exact(p, o, x);
+				f[i * count + o].s = 0;
+				continue;
+			}
+			f[i * count + o].m = out->shift + out->scale * mean[i];
+			f[i * count + o].s = with_sd ? out->scale * sqrt(var[i]) : 0;
+		}
+	}
+	return DP_OK;
+}
+
+static double log_Phi(double x)
+{
+	/* an asymptotic form where the distribution would be 0 */
+	return x > -30 ? log(dp__Phi(x)) : -0.5 * x * x - log(-x) - 0.9189385332046727;
+}
+
+/* Log probability that the constraints hold. */
+static double log_feasible(const struct dp_proposer *p, const struct dp__normal *f)
+{
+	double sum = 0;
+
+	for (size_t o = p->study->nobjectives; o < p->noutputs; o++)
+		sum += log_Phi((output_limit(p->study, o) - f[o].m) / f[o].s);
+	return sum;
+}
+
+int dp__model_eval(struct dp_proposer *p, const double *u, size_t ldu, size_t m,
+		   bool exactly, double *logacq, struct dp__normal *f, double *feas)
+{
+	const struct dp__acquisition *acq = dp__acquisition(p->study);
+	size_t count = p->noutputs;
+	struct dp__normal *all = malloc(m * count * sizeof *all);
+	int code = all ? predict(p, u, ldu, m, true, exactly, all) : DP_E_NOMEM;
+
+	for (size_t i = 0; i < m && code == DP_OK; i++) {
+		const struct dp__normal *row = all + i * count;
+		double lf = log_feasible(p, row), v = -INFINITY;
+		bool ok = true;
+
+		for (size_t o = 0; o < count; o++)
+			ok &= isfinite(row[o].m) && isfinite(row[o].s);
+		if (ok && logacq && acq->value && p->have_target)
+			v = acq->value(&p->target, row, NULL) + lf;
+		if (logacq)
+			logacq[i] = isnan(v) ? -INFINITY : v;
+		if (feas)
+			feas[i] = exp(lf);
+		if (f)
+			memcpy(f + i * p->study->nobjectives, row,
+			       p->study->nobjectives * sizeof *f);
+	}
+	free(all);
+	return code;
+}
+
+/* An oracle may know whole numbers only: between them it is taken as linear, with the
+ * slope from one whole number to the next. */
+static double exact_slope(const struct dp_proposer *p, size_t o, const double *u,
+			  double *gradient)
+{
+	double base[DP_PARAMS_MAX], x[DP_PARAMS_MAX] = { 0 }, value, z;
+
+	memcpy(base, u, p->spec.d * sizeof *base);
+	dp__snap(&p->inputs, base);
+	dp__to_x(&p->inputs, base, x);
+	z = value = dp__exact(p, o, x);
+	for (size_t k = 0; k < p->spec.d; k++) {
+		const struct dp__input *in = &p->inputs.in[k];
+		double at = x[in->param], step, there;
+
+		gradient[k] = 0;
+		if (in->kind == DP__CATEGORY || in->values < 2)
+			continue;
+		if (in->kind == DP__INT)
+			step = at < in->hi ? 1 : -1;
+		else
+			step = dp__native(in, base[k] + (base[k] < 0.5 ? 1e-5 : -1e-5)) -
+			       at;
+		x[in->param] = at + step;
+		there = dp__place_of(in, at + step);
+		gradient[k] = (dp__exact(p, o, x) - z) / (there - base[k]);
+		x[in->param] = at;
+		value += gradient[k] * (u[k] - base[k]);
+	}
+	return value;
+}
+
+double dp__model_slope(struct dp_proposer *p, const double *u, double *gradient)
+{
+	const struct dp__acquisition *acq = dp__acquisition(p->study);
+	size_t d = p->spec.d, np = p->study->nobjectives;
+	double dm[DP_OBJECTIVES_MAX + DP_CONSTRAINTS_MAX][DP_PARAMS_MAX];
+	double ds[DP_OBJECTIVES_MAX + DP_CONSTRAINTS_MAX][DP_PARAMS_MAX];
+	struct dp__normal f[DP_OBJECTIVES_MAX + DP_CONSTRAINTS_MAX];
+	double by[2 * DP_OBJECTIVES_MAX], value;
+
+	memset(gradient, 0, d * sizeof *gradient);
+	for (size_t o = 0; o < p->noutputs; o++) {
+		const struct dp__output *out = &p->output[o];
+		double mean, var;
+
+		if (!modelled(out)) {
+			f[o].m = exact_slope(p, o, u, dm[o]);
+			f[o].s = 0;
+			memset(ds[o], 0, d * sizeof *ds[o]);
+			continue;
+		}
+		dp_gp_predict_slope(&out->gp, u, &mean, &var, dm[o], ds[o], p->work);
+		f[o].m = out->shift + out->scale * mean;
+		f[o].s = out->scale * sqrt(var);
+		for (size_t k = 0; k < d; k++) {
+			dm[o][k] *= out->scale;
+			ds[o][k] *= out->scale / (2 * sqrt(var));
+		}
+	}
+	value = acq->value(&p->target, f, by) + log_feasible(p, f);
+	if (!isfinite(value))
+		return -INFINITY;
+	for (size_t o = 0; o < p->noutputs; o++) {
+		double a, gm, gs;
+
+		if (o < np) {
+			gm = by[o];
+			gs = by[np + o];
+		} else {
+			a = (output_limit(p->study, o) - f[o].m) / f[o].s;
+			gm = -exp(-0.5 * a * a - 0.9189385332046727 - log_Phi(a)) /
+			     f[o].s;
+			gs = gm * a;
+		}
+		for (size_t k = 0; k < d; k++)
+			gradient[k] += gm * dm[o][k] + gs * ds[o][k];
+	}
+	return value;
+}
+
+/* ---- the front that a proposal improves on ---- */
+
+bool dp__model_feasible(const struct dp_study *s, const struct dp_known *k)
+{
+	for (size_t i = 0; i < s->nconstraints; i++) {
+		double v = k->metric[i], bound = s->constraints[i].bound;
+
+		if (!(s->constraints[i].at_least ? v >= bound : v <= bound))
+			return false;
+	}
+	return true;
+}
+
+/* The posterior mean at result i: what the noise took away is N alpha. */
+static double posterior_at(const struct dp_proposer *p, size_t o, size_t i)
+{
+	const struct dp__output *out = &p->output[o];
+	double noise = point_noise(p, o, &p->seen[i]);
+
+	if (out->exact)
+		return output_value(p->study, o, &p->seen[i]);
+	noise = (isnan(noise) ? out->hyper.noise : noise) + out->gp.jitter;
+	return out->shift + out->scale * (out->y[i] - noise * out->gp.alpha[i]);
+}
+
+/* Posterior values at the feasible ok results and the pending points, to minimise:
+ * y (at most n x p) and where they are: u (likewise x d). */
+static int believed(struct dp_proposer *p, double *y, double *u, size_t *count)
+{
+	const struct dp_history *h = p->history;
+	size_t np = p->study->nobjectives, d = p->spec.d, result = 0;
+	struct dp__normal f[DP_OBJECTIVES_MAX + DP_CONSTRAINTS_MAX];
+	int code = DP_OK;
+
+	*count = 0;
+	for (size_t i = 0; i < h->n && code == DP_OK; i++) {
+		const struct dp_known *k = &h->known[i];
+		bool pending = k->status == DP_KNOWN_PENDING;
+		size_t at = result;
+
+		result += is_result(k);
+		if (!pending &&
+		    (k->status != DP_KNOWN_OK || !dp__model_feasible(p->study, k)))
+			continue;
+		dp__to_u(&p->inputs, k->x, u + *count * d);
+		if (pending)
+			code = predict(p, u + *count * d, 1, 1, false, true, f);
+		for (size_t j = 0; j < np; j++)
+			y[*count * np + j] = dp__shape_value(
+				dp__shape_of(&p->study->objectives[j]),
+				pending ? f[j].m : posterior_at(p, j, at));
+		++*count;
+	}
+	return code;
+}
+
+/* The anti-ideal point, or with reference: front the front's worst and twice its
+ * range over its size (as the paper's library has it). */
+static void reference(const struct dp_proposer *p, const double *y, const size_t *front,
+		      size_t n, double *ref)
+{
+	const struct dp_study *s = p->study;
+	size_t np = s->nobjectives;
+
+	for (size_t j = 0; j < np; j++) {
+		const struct dp_objective *o = &s->objectives[j];
+		double lo = INFINITY, hi = -INFINITY;
+		bool model = s->search.gain_model;
+
+		/* clipped in model space, so that no gain is infinite there */
+		ref[j] = model ? dp__shape_value(dp__shape_of(o),
+						 dp__forward(o, o->anti_ideal))
+			       : dp__natural_min(o, o->anti_ideal);
+		for (size_t i = 0; i < n; i++) {
+			double v = y[front[i] * np + j];
+
+			v = model ? dp__shape_inverse(dp__shape_of(o), v) : v;
+			lo = fmin(lo, v);
+			hi = fmax(hi, v);
+		}
+		if (!s->search.reference_front || !(hi > lo))
+			continue;
+		hi += 2 * (hi - lo) / (double)n;
+		ref[j] = model ? dp__shape_value(dp__shape_of(o), hi) : hi;
+	}
+}
+
+int dp__model_target(struct dp_proposer *p)
+{
+	size_t np = p->study->nobjectives, d = p->spec.d, n = p->history->n, m, count = 0;
+	double *y = dp_vec_new(n * np), *u = dp_vec_new(n * d);
+	size_t *front = malloc((n + 1) * sizeof *front);
+	double *rows = dp_vec_new(n * np), ref[DP_OBJECTIVES_MAX];
+	enum dp__shape shapes[DP_OBJECTIVES_MAX];
+	int code = y && u && front && rows ? DP_OK : DP_E_NOMEM;
+
+	dp__target_free(&p->target);
+	p->have_target = false;
+	free(p->front_u);
+	p->front_u = NULL;
+	p->nfront = 0;
+	if (code == DP_OK)
+		code = believed(p, y, u, &m);
+	if (code == DP_OK)
+		code = dp_front(y, m, np, front, &count);
+	if (code != DP_OK)
+		goto done;
+	reference(p, y, front, count, ref);
+	for (size_t i = 0; i < count; i++)
+		memcpy(rows + i * np, y + front[i] * np, np * sizeof *rows);
+	p->front_u = dp_vec_new((count ? count : 1) * d);
+	if (!p->front_u) {
+		code = DP_E_NOMEM;
+		goto done;
+	}
+	for (size_t i = 0; i < count; i++)
+		memcpy(p->front_u + i * d, u + front[i] * d, d * sizeof *u);
+	p->nfront = count;
+	for (size_t j = 0; j < np; j++)
+		shapes[j] = dp__shape_of(&p->study->objectives[j]);
+	code = dp__target_new(&p->target, np, shapes, rows, count, ref,
+			      p->study->search.gain_model);
+	p->have_target = code == DP_OK;
+done:
+	free(y);
+	free(u);
+	free(front);
+	free(rows);
+	return code;
+}
+
+int dp__model_front(struct dp_proposer *p, const struct dp_history *h, size_t *index,
+		    double *y, size_t *count)
+{
+	size_t np = p->study->nobjectives, result = 0, m = 0;
+	size_t *from = malloc((h->n + 1) * sizeof *from);
+	size_t *front = malloc((h->n + 1) * sizeof *front);
+	double *all = dp_vec_new(h->n * np);
+	int code = from && front && all ? DP_OK : DP_E_NOMEM;
+
+	for (size_t i = 0; i < h->n && code == DP_OK; i++) {
+		const struct dp_known *k = &h->known[i];
+		size_t at = result;
+
+		result += is_result(k);
+		if (k->status != DP_KNOWN_OK || !dp__model_feasible(p->study, k))
+			continue;
+		for (size_t j = 0; j < np; j++) /* to minimise, as dp_front() wants */
+			all[m * np + j] =
+				dp__shape_value(dp__shape_of(&p->study->objectives[j]),
+						posterior_at(p, j, at));
+		from[m++] = i;
+	}
+	if (code == DP_OK)
+		code = dp_front(all, m, np, front, count);
+	for (size_t i = 0; code == DP_OK && i < *count; i++) {
+		index[i] = from[front[i]];
+		for (size_t j = 0; j < np; j++)
+			y[i * np + j] = dp__natural_min(&p->study->objectives[j],
+							all[front[i] * np + j]);
+	}
+	free(from);
+	free(front);
+	free(all);
+	return code;
+}

@@ -1,0 +1,188 @@
+/* propose_internal.h - shared by the files of lib/propose. */
+#ifndef DP_PROPOSE_INTERNAL_H
+#define DP_PROPOSE_INTERNAL_H
+#include "base/rng.h"
+#include "front/front.h"
+#include "gp/gp.h"
+#include "propose/propose.h"
+
+/* ---- inputs.c: points of the study as points of the unit cube ---- */
+
+enum dp__input_kind {
+	DP__FLOAT,
+	DP__INT,
+	DP__CATEGORY
+};
+
+/* One free parameter. Its place u in 0..1 is on the logarithm where the range is
+ * positive and wide: the models' warps can then turn it into any power. */
+struct dp__input {
+	size_t param;
+	enum dp__input_kind kind;
+	bool log;      /* place on the logarithm */
+	bool file_log; /* scale: log in the file */
+	double lo, hi; /* for categories 0 and count - 1 */
+	double ln_ratio;
+	double values; /* number of different values; inf for floats */
+};
+
+struct dp__inputs {
+	size_t d;
+	struct dp__input in[DP_PARAMS_MAX];
+	double points; /* in the whole space; inf with a float */
+};
+
+void dp__inputs(const struct dp_study *study, struct dp__inputs *out);
+double dp__place_of(const struct dp__input *in, double x);
+double dp__native(const struct dp__input *in, double u); /* not rounded */
+/* The nearest point of the space: whole numbers rounded, ranges kept. x (nparams). */
+void dp__to_x(const struct dp__inputs *s, const double *u, double *x);
+void dp__to_u(const struct dp__inputs *s, const double *x, double *u);
+/* Puts u on a point of the space. */
+void dp__snap(const struct dp__inputs *s, double *u);
+void dp__gp_spec(const struct dp__inputs *s, struct dp_gp_spec *out);
+/* The index-th point of a finite space. */
+void dp__nth_point(const struct dp__inputs *s, uint64_t index, double *x);
+
+/* ---- sobol.c ---- */
+/* Coordinate `dim` (0..63) of point `index` of the Sobol sequence, scrambled by Owen's
+ * method with a hash keyed by the seed; in (0, 1). */
+double dp__sobol(uint64_t seed, uint32_t index, unsigned dim);
+
+/* ---- transform.c: objectives as the models see them, always to be minimised ---- */
+
+enum dp__shape {
+	DP__NORMAL,
+	DP__LOG,      /* z = log y */
+	DP__LOG_MAX,  /* z = -log y, y maximised */
+	DP__LOGIT,    /* z = logit y */
+	DP__LOGIT_MAX /* z = -logit y */
+};
+
+enum dp__shape dp__shape_of(const struct dp_objective *o);
+/* Model space of a natural value, clipped where it would be infinite. */
+double dp__forward(const struct dp_objective *o, double y);
+double dp__backward(const struct dp_objective *o, double z); /* natural value */
+/* d forward / d y at y, for the delta method */
+double dp__forward_slope(const struct dp_objective *o, double y);
+/* Natural value as something to minimise: y or -y. */
+double dp__natural_min(const struct dp_objective *o, double y);
+/* From model space to that, and its slope. */
+double dp__shape_value(enum dp__shape s, double z);
+double dp__shape_slope(enum dp__shape s, double z);
+/* The place in model space of a value to minimise, not clipped: may be infinite. */
+double dp__shape_inverse(enum dp__shape s, double t);
+
+/* ---- acquisition.c ---- */
+
+/* Predicted distribution of one objective in model space. */
+struct dp__normal {
+	double m, s; /* s = 0: exact */
+};
+
+/* One objective's sides of the cells. */
+struct dp__side {
+	enum dp__shape shape;
+	size_t n;
+	double *t;  /* (n) ascending; values to minimise; the last is the reference */
+	double *zt; /* (n) in model space */
+};
+
+struct dp__quadrature;
+
+struct dp__target {
+	size_t p;
+	struct dp__side side[DP_OBJECTIVES_MAX];
+	size_t ncells;
+	int *lower, *upper; /* (ncells x p) indexes in side.t; lower may be -1: -inf */
+	double *table;      /* workspace */
+	size_t most;        /* largest side.n */
+	bool gain_model;
+	struct dp__quadrature *quad;
+};
+
+struct dp__acquisition {
+	const char *name;
+	/* Log of the acquisition and its derivatives by mean and sd of each objective
+	 * (grad: 2 p, may be NULL). -inf where it is 0. */
+	double (*value)(struct dp__target *t, const struct dp__normal *f, double *grad);
+};
+
+const struct dp__acquisition *dp__acquisition(const struct dp_study *study);
+/* Front y (n x p) and reference, values to minimise. */
+DP_MUSTCHECK int dp__target_new(struct dp__target *t, size_t p,
+				const enum dp__shape *shapes, const double *y, size_t n,
+				const double *ref, bool gain_model);
+void dp__target_free(struct dp__target *t);
+double dp__phi(double x); /* standard normal density and distribution */
+double dp__Phi(double x);
+
+/* ---- model.c ---- */
+
+/* One modelled quantity: an objective or a constraint's metric. */
+struct dp__output {
+	bool exact;  /* a function of the point, known without an error */
+	bool costly; /* that function takes milliseconds: a model stands in for it
+		      * while many points are compared */
+	bool fitted;
+	struct dp_gp gp;
+	struct dp_gp_hyper hyper;
+	double *y;           /* (nseen) standardised values */
+	double shift, scale; /* model space = shift + scale * standardised */
+	double pooled;       /* run variance in model space at the fit; NaN: none */
+};
+
+struct dp_proposer {
+	const struct dp_study *study;
+	const struct dp_history *history; /* during a call */
+	struct dp__inputs inputs;
+	struct dp_gp_spec spec;
+	size_t noutputs; /* objectives, then constraints */
+	struct dp__output output[DP_OBJECTIVES_MAX + DP_CONSTRAINTS_MAX];
+
+	/* what the models hold */
+	struct dp_known *seen; /* (nseen) results in the order of the history */
+	size_t nseen, seen_room;
+	size_t fit_n; /* hyperparameters belong to the first so many; 0: none */
+	double *u;    /* (d x ldu) */
+	size_t ldu;
+	size_t npending;
+
+	/* made for one proposal */
+	struct dp__target target;
+	bool have_target;
+	double *front_u; /* (nfront x d) places of the front's points */
+	size_t nfront;
+	double *work; /* (work_room) for predictions */
+	size_t work_room;
+	char *note; /* of the proposal being made */
+};
+
+/* Brings the models up to the history. DP_E_FAILED: too little is known. */
+DP_MUSTCHECK int dp__model_update(struct dp_proposer *p, const struct dp_history *h,
+				  const atomic_bool *cancel);
+/* Front and cells from the models. */
+DP_MUSTCHECK int dp__model_target(struct dp_proposer *p);
+/* Value in model space of an exact objective at x; NaN if the oracle refuses. */
+double dp__exact(const struct dp_proposer *p, size_t objective, const double *x);
+/* Log acquisition at m points u (d x ldu, on the space's grid); f: (m x p), feas (m),
+ * may be NULL. exactly: costly oracles are asked too. */
+DP_MUSTCHECK int dp__model_eval(struct dp_proposer *p, const double *u, size_t ldu,
+				size_t m, bool exactly, double *logacq,
+				struct dp__normal *f, double *feas);
+bool dp__model_costly(const struct dp_proposer *p);
+/* At one point that may lie between whole numbers, with the gradient by u. */
+double dp__model_slope(struct dp_proposer *p, const double *u, double *gradient);
+DP_MUSTCHECK int dp__model_room(struct dp_proposer *p, size_t m);
+/* See dp_surrogate_front(). */
+DP_MUSTCHECK int dp__model_front(struct dp_proposer *p, const struct dp_history *h,
+				 size_t *index, double *y, size_t *count);
+bool dp__model_feasible(const struct dp_study *s, const struct dp_known *k);
+
+/* ---- search.c ---- */
+/* The best point that is not taken yet, by acquisition. */
+DP_MUSTCHECK int dp__search(struct dp_proposer *p, uint32_t trial,
+			    const atomic_bool *cancel, struct dp_proposal *out);
+bool dp__taken(const struct dp_proposer *p, const double *x);
+
+#endif

@@ -1,0 +1,467 @@
+/* search.c - where the acquisition is largest.
+ *
+ * Many candidates on the space's own grid are scored in one batch; the best few are
+ * climbed by L-BFGS with whole numbers let loose, put back on the grid, and climbed
+ * again with whole numbers held. Ties go to the candidate that was drawn first. */
+#include "linalg/linalg.h"
+#include "propose/propose_internal.h"
+
+#include <math.h>
+#include <nlopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	CANDIDATES = 192,
+	CLIMBS = 2,
+	CLIMB_EVALUATIONS = 18,
+	HELD_EVALUATIONS = 8,
+	FINALISTS = 12,
+	ENUMERATE_MAX = 2048, /* smaller spaces are scored whole */
+};
+
+struct final {
+	double u[DP_PARAMS_MAX], score;
+};
+
+struct searcher {
+	struct dp_proposer *p;
+	struct dp_rng rng;
+	const atomic_bool *cancel;
+	size_t d, n, ld;
+	double *u;     /* (d x ld) candidates */
+	double *score; /* (n) log acquisition */
+	struct dp__normal *f;
+	struct final final[FINALISTS]; /* the best met, best first */
+	size_t nfinal;
+};
+
+bool dp__taken(const struct dp_proposer *p, const double *x)
+{
+	for (size_t i = 0; i < p->history->n; i++) {
+		size_t k = 0;
+
+		while (k < p->inputs.d && p->history->known[i].x[p->inputs.in[k].param] ==
+						  x[p->inputs.in[k].param])
+			k++;
+		if (k == p->inputs.d)
+			return true;
+	}
+	return false;
+}
+
+static bool taken_u(const struct dp_proposer *p, const double *u)
+{
+	double x[DP_PARAMS_MAX] = { 0 };
+
+	dp__to_x(&p->inputs, u, x);
+	return dp__taken(p, x);
+}
+
+static void consider(struct searcher *s, const double *u, double score)
+{
+	size_t at = s->nfinal;
+
+	if (!isfinite(score))
+		return;
+	while (at > 0 && score > s->final[at - 1].score)
+		at--;
+	if (at == FINALISTS || taken_u(s->p, u))
+		return;
+	if (s->nfinal < FINALISTS)
+		s->nfinal++;
+	memmove(&s->final[at + 1], &s->final[at],
+		(s->nfinal - 1 - at) * sizeof s->final[0]);
+	memcpy(s->final[at].u, u, s->d * sizeof *u);
+	s->final[at].score = score;
+}
+
+/* Asks the oracle that is too slow for many points about the few that are left. */
+static int judge(struct searcher *s)
+{
+	double u[DP_PARAMS_MAX * FINALISTS], score[FINALISTS];
+	size_t best = 0;
+	int code;
+
+	if (!dp__model_costly(s->p) || s->nfinal == 0)
+		return DP_OK;
+	for (size_t i = 0; i < s->nfinal; i++)
+		for (size_t k = 0; k < s->d; k++)
+			u[k * FINALISTS + i] = s->final[i].u[k];
+	code = dp__model_eval(s->p, u, FINALISTS, s->nfinal, true, score, NULL, NULL);
+	for (size_t i = 0; i < s->nfinal && code == DP_OK; i++)
+		if (score[i] > score[best])
+			best = i;
+	if (code == DP_OK && isfinite(score[best])) {
+		s->final[0] = s->final[best];
+		s->final[0].score = score[best];
+	}
+	return code;
+}
+
+/* ---- candidates ---- */
+
+static void store(struct searcher *s, const double *u)
+{
+	double v[DP_PARAMS_MAX];
+
+	if (s->n == s->ld)
+		return;
+	memcpy(v, u, s->d * sizeof *v);
+	dp__snap(&s->p->inputs, v);
+	for (size_t k = 0; k < s->d; k++)
+		s->u[k * s->ld + s->n] = v[k];
+	s->n++;
+}
+
+/* Uniform on the file's scale or on the logarithm. */
+static double anywhere(struct searcher *s, const struct dp__input *in)
+{
+	double t = dp_rng_uniform(&s->rng);
+
+	if (in->kind == DP__CATEGORY)
+		return floor(t * in->values);
+	if (in->log && !in->file_log && dp_rng_uniform(&s->rng) < 0.5)
+		return dp__place_of(in, in->lo + t * (in->hi - in->lo));
+	return t;
+}
+
+static double reflect(double u)
+{
+	u = fabs(u);
+	u = u > 1 ? 2 - u : u;
+	return fmin(fmax(u, 0), 1);
+}
+
+/* A front point moved a little in some of its coordinates. */
+static void near_front(struct searcher *s, const double *front, double *u)
+{
+	double width = exp(log(0.005) + dp_rng_uniform(&s->rng) * log(0.3 / 0.005));
+	double share = dp_rng_uniform(&s->rng);
+
+	for (size_t k = 0; k < s->d; k++) {
+		const struct dp__input *in = &s->p->inputs.in[k];
+
+		u[k] = front[k];
+		if (dp_rng_uniform(&s->rng) > fmax(share, 1.0 / (double)s->d))
+			continue;
+		if (in->kind == DP__CATEGORY) {
+			if (dp_rng_uniform(&s->rng) < 0.5)
+				u[k] = anywhere(s, in);
+		} else {
+			u[k] = reflect(u[k] + width * dp_rng_normal(&s->rng));
+		}
+	}
+}
+
+/* On or beyond the line between two neighbours on the front. */
+static void between(struct searcher *s, const double *a, const double *b, double *u)
+{
+	double t = -0.5 + 2 * dp_rng_uniform(&s->rng);
+
+	for (size_t k = 0; k < s->d; k++) {
+		if (s->p->inputs.in[k].kind == DP__CATEGORY)
+			u[k] = dp_rng_uniform(&s->rng) < 0.5 ? a[k] : b[k];
+		else
+			u[k] = reflect(a[k] + t * (b[k] - a[k]) +
+				       0.01 * dp_rng_normal(&s->rng));
+	}
+}
+
+static void draw(struct searcher *s)
+{
+	const double *front = s->p->front_u;
+	size_t n = s->p->nfront;
+
+	while (s->n < s->ld) {
+		double u[DP_PARAMS_MAX];
+		size_t i = n ? (size_t)dp_rng_below(&s->rng, n) : 0;
+
+		if (n == 0 || s->n < s->ld / 4) {
+			for (size_t k = 0; k < s->d; k++)
+				u[k] = anywhere(s, &s->p->inputs.in[k]);
+		} else if (s->n < s->ld / 2) { /* one coordinate anywhere */
+			size_t k = (size_t)dp_rng_below(&s->rng, s->d);
+
+			memcpy(u, front + i * s->d, s->d * sizeof *u);
+			u[k] = anywhere(s, &s->p->inputs.in[k]);
+		} else if (n > 1 && s->n < s->ld * 2 / 3) {
+			size_t j = i + 1 < n ? i + 1 : i - 1;
+
+			between(s, front + i * s->d, front + j * s->d, u);
+		} else {
+			near_front(s, front + i * s->d, u);
+		}
+		store(s, u);
+	}
+}
+
+static void enumerate(struct searcher *s)
+{
+	for (size_t i = 0; i < s->ld; i++) {
+		double x[DP_PARAMS_MAX] = { 0 }, u[DP_PARAMS_MAX];
+
+		dp__nth_point(&s->p->inputs, i, x);
+		dp__to_u(&s->p->inputs, x, u);
+		store(s, u);
+	}
+}
+
+static void column(const struct searcher *s, size_t i, double *u)
+{
+	for (size_t k = 0; k < s->d; k++)
+		u[k] = s->u[k * s->ld + i];
+}
+
+/* ---- climbing ---- */
+
+struct climb {
+	struct searcher *s;
+	nlopt_opt opt;
+	double best, u[DP_PARAMS_MAX];
+};
+
+static double climb_value(unsigned n, const double *u, double *gradient, void *arg)
+{
+	struct climb *c = arg;
+	double g[DP_PARAMS_MAX], value = dp__model_slope(c->s->p, u, g);
+
+	if (c->s->cancel && atomic_load(c->s->cancel))
+		nlopt_force_stop(c->opt);
+	if (value > c->best) {
+		c->best = value;
+		memcpy(c->u, u, n * sizeof *u);
+	}
+	for (unsigned k = 0; k < n && gradient; k++)
+		gradient[k] = isfinite(value) && isfinite(g[k]) ? g[k] : 0;
+	return isfinite(value) ? value : -1e6;
+}
+
+/* From u; whole numbers move freely or (held) not at all. u gets the best met. */
+static int climb(struct searcher *s, double *u, bool held, int evaluations)
+{
+	struct climb c = { .s = s, .best = -INFINITY };
+	double lo[DP_PARAMS_MAX], hi[DP_PARAMS_MAX], at[DP_PARAMS_MAX], reached;
+
+	for (size_t k = 0; k < s->d; k++) {
+		const struct dp__input *in = &s->p->inputs.in[k];
+		bool fixed = in->kind == DP__CATEGORY || (held && in->kind == DP__INT) ||
+			     in->values < 2;
+
+		lo[k] = fixed ? u[k] : 0;
+		hi[k] = fixed ? u[k] : 1;
+	}
+	memcpy(at, u, s->d * sizeof *at);
+	c.opt = nlopt_create(NLOPT_LD_LBFGS, (unsigned)s->d);
+	if (!c.opt)
+		return DP_E_NOMEM;
+	nlopt_set_max_objective(c.opt, climb_value, &c);
+	nlopt_set_lower_bounds(c.opt, lo);
+	nlopt_set_upper_bounds(c.opt, hi);
+	nlopt_set_maxeval(c.opt, evaluations);
+	nlopt_set_ftol_abs(c.opt, 1e-5);
+	nlopt_set_vector_storage(c.opt, 8);
+	(void)nlopt_optimize(c.opt, at, &reached);
+	nlopt_destroy(c.opt);
+	if (isfinite(c.best))
+		memcpy(u, c.u, s->d * sizeof *u);
+	return DP_OK;
+}
+
+/* Scores the roundings of u: all to the nearest, then each whole number the other way
+ * alone. u gets the best. */
+static int round_off(struct searcher *s, double *u)
+{
+	const struct dp__inputs *in = &s->p->inputs;
+	double near[DP_PARAMS_MAX], *all, score[DP_PARAMS_MAX + 1];
+	size_t m = 0, best = 0;
+	int code;
+
+	memcpy(near, u, s->d * sizeof *near);
+	dp__snap(in, near);
+	all = dp_vec_new(s->d * (s->d + 1));
+	if (!all)
+		return DP_E_NOMEM;
+	for (size_t j = 0; j <= s->d; j++) {
+		double other[DP_PARAMS_MAX];
+
+		memcpy(other, near, s->d * sizeof *other);
+		if (j > 0) {
+			const struct dp__input *i = &in->in[j - 1];
+			double x;
+
+			if (i->kind != DP__INT || i->values < 2)
+				continue;
+			x = rint(dp__native(i, near[j - 1]));
+			x += u[j - 1] > near[j - 1] ? 1 : -1;
+			other[j - 1] = dp__place_of(i, x);
+		}
+		for (size_t k = 0; k < s->d; k++)
+			all[k * (s->d + 1) + m] = other[k];
+		m++;
+	}
+	code = dp__model_eval(s->p, all, s->d + 1, m, false, score, NULL, NULL);
+	for (size_t i = 0; i < m && code == DP_OK; i++) {
+		double v[DP_PARAMS_MAX];
+
+		for (size_t k = 0; k < s->d; k++)
+			v[k] = all[k * (s->d + 1) + i];
+		consider(s, v, score[i]);
+		if (score[i] > score[best])
+			best = i;
+	}
+	for (size_t k = 0; k < s->d; k++)
+		u[k] = all[k * (s->d + 1) + best];
+	free(all);
+	return code;
+}
+
+static bool has(const struct searcher *s, enum dp__input_kind kind)
+{
+	for (size_t k = 0; k < s->d; k++)
+		if (s->p->inputs.in[k].kind == kind && s->p->inputs.in[k].values > 1)
+			return true;
+	return false;
+}
+
+static int climb_from(struct searcher *s, size_t i, int evaluations)
+{
+	double u[DP_PARAMS_MAX];
+	int code;
+
+	column(s, i, u);
+	code = climb(s, u, false, evaluations);
+	if (code == DP_OK)
+		code = round_off(s, u);
+	if (code == DP_OK && has(s, DP__INT) && has(s, DP__FLOAT)) {
+		code = climb(s, u, true, HELD_EVALUATIONS);
+		if (code == DP_OK)
+			code = round_off(s, u);
+	}
+	return code;
+}
+
+/* The best candidates that are not close to one another. */
+static size_t choose(const struct searcher *s, size_t most, size_t *chosen)
+{
+	size_t count = 0;
+
+	while (count < most) {
+		size_t best = s->n;
+
+		for (size_t i = 0; i < s->n; i++) {
+			bool near = false;
+
+			if (!isfinite(s->score[i]) ||
+			    (best < s->n && !(s->score[i] > s->score[best])))
+				continue;
+			for (size_t c = 0; c < count && !near; c++) {
+				double apart = 0;
+
+				for (size_t k = 0; k < s->d; k++)
+					apart = fmax(apart,
+						     fabs(s->u[k * s->ld + i] -
+							  s->u[k * s->ld + chosen[c]]));
+				near = apart < 0.05;
+			}
+			if (!near)
+				best = i;
+		}
+		if (best == s->n)
+			break;
+		chosen[count++] = best;
+	}
+	return count;
+}
+
+/* Where every candidate is worth 0 the least known one is taken. */
+static void least_known(struct searcher *s)
+{
+	size_t np = s->p->study->nobjectives;
+	double most = -1;
+
+	for (size_t i = 0; i < s->n; i++) {
+		double u[DP_PARAMS_MAX], sum = 0;
+
+		for (size_t j = 0; j < np; j++)
+			if (s->p->output[j].scale > 0)
+				sum += s->f[i * np + j].s / s->p->output[j].scale;
+		column(s, i, u);
+		if (!(sum > most) || taken_u(s->p, u))
+			continue;
+		most = sum;
+		memcpy(s->final[0].u, u, s->d * sizeof *u);
+		s->final[0].score = -INFINITY;
+		s->nfinal = 1;
+	}
+}
+
+/* Effort falls as models grow beyond `from` results: a candidate and a step of a climb
+ * cost n^2 each, and a model that knows much needs fewer of them. */
+static size_t effort(size_t most, size_t n, size_t from, size_t least)
+{
+	size_t e = n > from ? most * from / n : most;
+
+	return e < least ? least : e;
+}
+
+static int run(struct searcher *s, struct dp_proposal *out)
+{
+	size_t chosen[CLIMBS], n = s->p->nseen, count;
+	int code = dp__model_eval(s->p, s->u, s->ld, s->n, false, s->score, s->f, NULL);
+
+	for (size_t i = 0; i < s->n && code == DP_OK; i++) {
+		double u[DP_PARAMS_MAX];
+
+		column(s, i, u);
+		consider(s, u, s->score[i]);
+	}
+	count = has(s, DP__FLOAT) || has(s, DP__INT)
+			? choose(s, effort(CLIMBS, n, 600, 1), chosen)
+			: 0;
+	for (size_t i = 0; i < count && code == DP_OK; i++)
+		code = climb_from(s, chosen[i],
+				  (int)effort(CLIMB_EVALUATIONS, n, 600, 8));
+	if (code == DP_OK && s->cancel && atomic_load(s->cancel))
+		code = DP_E_INTERRUPTED;
+	if (code == DP_OK)
+		code = judge(s);
+	if (code == DP_OK && s->nfinal == 0) {
+		least_known(s);
+		snprintf(out->note, sizeof out->note,
+			 "no point promises a gain; the least known one is taken");
+	}
+	return code;
+}
+
+int dp__search(struct dp_proposer *p, uint32_t trial, const atomic_bool *cancel,
+	       struct dp_proposal *out)
+{
+	struct searcher s = { .p = p, .cancel = cancel, .d = p->spec.d };
+	bool whole = p->inputs.points <= ENUMERATE_MAX;
+	int code = DP_E_NOMEM;
+
+	dp_rng_init(&s.rng, p->study->seed, DP_RNG_PROPOSE, trial, 0);
+	s.ld = whole ? (size_t)p->inputs.points : effort(CANDIDATES, p->nseen, 128, 96);
+	s.u = dp_vec_new(s.d * s.ld);
+	s.score = dp_vec_new(s.ld);
+	s.f = calloc(s.ld * p->study->nobjectives, sizeof *s.f);
+	if (s.u && s.score && s.f && dp__model_room(p, s.ld) == DP_OK) {
+		if (whole)
+			enumerate(&s);
+		else
+			draw(&s);
+		code = run(&s, out);
+	}
+	if (code == DP_OK && s.nfinal > 0) {
+		dp__to_x(&p->inputs, s.final[0].u, out->x);
+		out->acquisition = exp(s.final[0].score);
+	} else if (code == DP_OK) {
+		code = DP_E_FAILED;
+	}
+	free(s.u);
+	free(s.score);
+	free(s.f);
+	return code;
+}

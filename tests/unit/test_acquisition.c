@@ -1,0 +1,287 @@
+/* test_acquisition.c - acquisitions against Monte Carlo and finite differences, cells
+ * against the hypervolume. */
+#include "base/rng.h"
+#include "front/front.h"
+#include "linalg/linalg.h"
+#include "propose/propose_internal.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum {
+	POINTS = 7,
+	DRAWS = 200000
+};
+
+static void random_front(struct dp_rng *r, size_t p, size_t n, double *y)
+{
+	for (size_t i = 0; i < n * p; i++)
+		y[i] = dp_rng_uniform(r);
+}
+
+static void cells_fill_the_region(void **state)
+{
+	struct dp_rng r;
+
+	(void)state;
+	dp_rng_init(&r, 5, DP_RNG_TEST, 1, 0);
+	for (int round = 0; round < 60; round++) {
+		size_t p = 1 + (size_t)round % 4, n = dp_rng_below(&r, 25);
+		double y[25 * 4], ref[4] = { 0.9, 0.8, 0.95, 0.7 }, v, sum = 0, box = 1;
+		struct dp_cells c;
+
+		random_front(&r, p, n, y);
+		if (n > 3) /* ties and repeats */
+			memcpy(y + p, y, p * sizeof *y);
+		assert_int_equal(dp_cells(y, n, p, ref, 100000, &c), DP_OK);
+		assert_int_equal(dp_hypervolume(y, n, p, ref, &v), DP_OK);
+		for (size_t j = 0; j < p; j++)
+			box *= ref[j];
+		for (size_t i = 0; i < c.count; i++) {
+			double one = 1;
+
+			for (size_t j = 0; j < p; j++)
+				one *= c.upper[i * p + j] - fmax(0, c.lower[i * p + j]);
+			sum += one;
+		}
+		assert_true(fabs(sum + v - box) < 1e-12);
+		for (int k = 0; k < 200;
+		     k++) { /* every point in exactly one, or dominated */
+			double z[4];
+			size_t in = 0, below = 0;
+
+			for (size_t j = 0; j < p; j++)
+				z[j] = ref[j] * dp_rng_uniform(&r);
+			for (size_t i = 0; i < c.count; i++) {
+				size_t j = 0;
+
+				while (j < p && z[j] > c.lower[i * p + j] &&
+				       z[j] <= c.upper[i * p + j])
+					j++;
+				in += j == p;
+			}
+			for (size_t i = 0; i < n && !below; i++)
+				below = dp_dominates(y + i * p, z, p);
+			assert_int_equal(in, below ? 0 : 1);
+		}
+		if (p == 2 && n == 0)
+			assert_int_equal(c.count, 1);
+		dp_cells_free(&c);
+	}
+	{
+		double y[2] = { 0.5, 0.5 }, ref[2] = { 1, 1 };
+		struct dp_cells c;
+
+		assert_int_equal(dp_cells(y, 1, 2, ref, 1, &c), DP_E_LIMIT);
+	}
+}
+
+/* Gain of one value over the front, by the hypervolume itself. */
+static double gain(const double *front, size_t n, size_t p, const double *ref,
+		   const double *z)
+{
+	double all[(POINTS + 1) * 3], with, without;
+
+	memcpy(all, front, n * p * sizeof *all);
+	memcpy(all + n * p, z, p * sizeof *all);
+	assert_int_equal(dp_hypervolume(all, n, p, ref, &without), DP_OK);
+	assert_int_equal(dp_hypervolume(all, n + 1, p, ref, &with), DP_OK);
+	return with - without;
+}
+
+static const struct dp__acquisition *named(enum dp_acquisition a)
+{
+	struct dp_study s;
+
+	memset(&s, 0, sizeof s);
+	s.search.acquisition = a;
+	return dp__acquisition(&s);
+}
+
+struct scene {
+	size_t p;
+	enum dp__shape shapes[3];
+	double front[POINTS * 3], ref[3];
+	struct dp__normal f[3];
+	struct dp__target t;
+};
+
+/* Natural values to minimise in 0..1 (or -1..0 for what is maximised). */
+static void make_scene(struct scene *s, struct dp_rng *r, size_t p,
+		       const enum dp__shape *shapes)
+{
+	memset(s, 0, sizeof *s);
+	s->p = p;
+	memcpy(s->shapes, shapes, p * sizeof *shapes);
+	for (size_t j = 0; j < p; j++) {
+		bool max = shapes[j] == DP__LOG_MAX || shapes[j] == DP__LOGIT_MAX;
+
+		for (size_t i = 0; i < POINTS; i++)
+			s->front[i * p + j] = dp_rng_uniform(r) * 0.9 - max;
+		s->ref[j] = 0.95 - max;
+		s->f[j].m =
+			dp__shape_inverse(shapes[j], 0.1 + 0.5 * dp_rng_uniform(r) - max);
+		s->f[j].s = (shapes[j] == DP__NORMAL ? 0.2 : 0.7) *
+			    (0.02 + dp_rng_uniform(r));
+	}
+	assert_int_equal(
+		dp__target_new(&s->t, p, shapes, s->front, POINTS, s->ref, false), DP_OK);
+}
+
+static const enum dp__shape shape_sets[][3] = {
+	{ DP__LOG, DP__LOGIT, DP__NORMAL },
+	{ DP__NORMAL, DP__NORMAL, DP__LOG },
+	{ DP__LOGIT_MAX, DP__LOG_MAX, DP__LOGIT },
+};
+
+static void expectations_are_monte_carlo(void **state)
+{
+	struct dp_rng r;
+
+	(void)state;
+	dp_rng_init(&r, 9, DP_RNG_TEST, 2, 0);
+	for (size_t p = 2; p <= 3; p++) {
+		for (size_t k = 0; k < DP_COUNT(shape_sets); k++) {
+			double sum = 0, square = 0, hits = 0, z[3], error, se, poi;
+			struct scene s;
+
+			make_scene(&s, &r, p, shape_sets[k]);
+			for (int i = 0; i < DRAWS; i++) {
+				double g;
+
+				for (size_t j = 0; j < p; j++)
+					z[j] = dp__shape_value(
+						s.shapes[j],
+						s.f[j].m + s.f[j].s * dp_rng_normal(&r));
+				g = gain(s.front, POINTS, p, s.ref, z);
+				sum += g;
+				square += g * g;
+				hits += g > 1e-12; /* less is rounding */
+			}
+			sum /= DRAWS;
+			hits /= DRAWS;
+			se = sqrt((square / DRAWS - sum * sum) / DRAWS);
+			error = exp(named(DP_ACQ_EHVI)->value(&s.t, s.f, NULL)) - sum;
+			assert_true(fabs(error) < 4.5 * se + 1e-12);
+			poi = exp(named(DP_ACQ_POI)->value(&s.t, s.f, NULL));
+			assert_true(fabs(poi - hits) <
+				    4.5 * sqrt(hits * (1 - hits) / DRAWS) + 2e-5);
+			/* hvpoi: that probability times the gain of the median */
+			for (size_t j = 0; j < p; j++)
+				z[j] = dp__shape_value(s.shapes[j], s.f[j].m);
+			error = exp(named(DP_ACQ_HVPOI)->value(&s.t, s.f, NULL)) -
+				poi * gain(s.front, POINTS, p, s.ref, z);
+			assert_true(fabs(error) < 1e-12);
+			dp__target_free(&s.t);
+		}
+	}
+}
+
+static void check_slopes(struct scene *s, const struct dp__acquisition *a)
+{
+	double g[6], value = a->value(&s->t, s->f, g);
+
+	if (isinf(value))
+		return;
+	for (size_t j = 0; j < 2 * s->p; j++) {
+		struct dp__normal lo[3], hi[3];
+		double step = 1e-6, slope;
+
+		memcpy(lo, s->f, sizeof lo);
+		memcpy(hi, s->f, sizeof hi);
+		if (j < s->p) {
+			lo[j].m -= step;
+			hi[j].m += step;
+		} else {
+			lo[j - s->p].s -= step;
+			hi[j - s->p].s += step;
+		}
+		slope = (a->value(&s->t, hi, NULL) - a->value(&s->t, lo, NULL)) /
+			(2 * step);
+		assert_true(fabs(slope - g[j]) < 2e-4 * (1 + fabs(g[j])));
+	}
+}
+
+static void slopes_are_finite_differences(void **state)
+{
+	struct dp_rng r;
+
+	(void)state;
+	dp_rng_init(&r, 10, DP_RNG_TEST, 3, 0);
+	for (int round = 0; round < 30; round++) {
+		struct scene s;
+
+		make_scene(&s, &r, 2 + (size_t)round % 2,
+			   shape_sets[(size_t)round % DP_COUNT(shape_sets)]);
+		check_slopes(&s, named(DP_ACQ_EHVI));
+		check_slopes(&s, named(DP_ACQ_POI));
+		check_slopes(&s, named(DP_ACQ_HVPOI));
+		dp__target_free(&s.t);
+	}
+}
+
+/* With zero variance the expected gain is the gain, and the small-sd forms meet the
+ * others. */
+static void exact_values_and_small_sds(void **state)
+{
+	struct dp_rng r;
+
+	(void)state;
+	dp_rng_init(&r, 12, DP_RNG_TEST, 4, 0);
+	for (size_t k = 0; k < DP_COUNT(shape_sets); k++) {
+		double z[3], want, got, a, b;
+		struct scene s;
+
+		make_scene(&s, &r, 2, shape_sets[k]);
+		for (size_t j = 0; j < 2; j++) {
+			s.f[j].s = 0;
+			z[j] = dp__shape_value(s.shapes[j], s.f[j].m);
+		}
+		want = gain(s.front, POINTS, 2, s.ref, z);
+		got = exp(named(DP_ACQ_EHVI)->value(&s.t, s.f, NULL));
+		assert_true(fabs(got - want) < 1e-12);
+		for (size_t j = 0; j < 2; j++)
+			s.f[j].s = 0.03 - 1e-9;
+		a = exp(named(DP_ACQ_EHVI)->value(&s.t, s.f, NULL));
+		for (size_t j = 0; j < 2; j++)
+			s.f[j].s = 0.03 + 1e-9;
+		b = exp(named(DP_ACQ_EHVI)->value(&s.t, s.f, NULL));
+		assert_true(fabs(a - b) < 2e-9);
+		dp__target_free(&s.t);
+	}
+}
+
+static void beyond_the_reference_nothing_is_gained(void **state)
+{
+	const enum dp__shape shapes[2] = { DP__LOG, DP__LOGIT };
+	double front[2] = { 1, 0.3 }, ref[2] = { 10, 1 };
+	struct dp__normal f[2] = { { 2.5, 0 }, { -1, 0.2 } }; /* epsilon 12.2, exact */
+	struct dp__target t;
+
+	(void)state;
+	assert_int_equal(dp__target_new(&t, 2, shapes, front, 1, ref, false), DP_OK);
+	assert_true(isinf(named(DP_ACQ_EHVI)->value(&t, f, NULL)));
+	assert_true(isinf(named(DP_ACQ_HVPOI)->value(&t, f, NULL)));
+	f[0].m = -50; /* next to nothing of epsilon: finite, whatever the sd */
+	f[1] = (struct dp__normal){ 300, 40 };
+	assert_true(isfinite(named(DP_ACQ_EHVI)->value(&t, f, NULL)));
+	dp__target_free(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cells_fill_the_region),
+		cmocka_unit_test(expectations_are_monte_carlo),
+		cmocka_unit_test(slopes_are_finite_differences),
+		cmocka_unit_test(exact_values_and_small_sds),
+		cmocka_unit_test(beyond_the_reference_nothing_is_gained),
+	};
+
+	dp_linalg_single_thread();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,359 @@
+/* test_gp.c - Gaussian processes against finite differences and direct inverses. */
+#include "base/rng.h"
+#include "gp/gp.h"
+#include "linalg/linalg.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum {
+	N = 30,
+	D = 3
+};
+
+struct sample {
+	double u[D * N], y[N], noise[N];
+	struct dp_gp_spec spec;
+	struct dp_gp_hyper h;
+	struct dp_gp_data data;
+};
+
+/* Two numbers and a category; every third point has a noise of its own. */
+static void make(struct sample *s, const struct dp_kernel *kernel)
+{
+	struct dp_rng r;
+
+	memset(s, 0, sizeof *s);
+	dp_rng_init(&r, 3, DP_RNG_TEST, 2, 0);
+	for (size_t i = 0; i < N; i++) {
+		double a = dp_rng_uniform(&r), b = dp_rng_uniform(&r);
+
+		s->u[i] = a;
+		s->u[N + i] = b;
+		s->u[2 * N + i] = (double)dp_rng_below(&r, 3);
+		s->y[i] = sin(5 * a) + b * b + 0.3 * s->u[2 * N + i] +
+			  0.05 * dp_rng_normal(&r);
+		s->noise[i] = i % 3 ? NAN : 0.01;
+	}
+	s->spec.d = D;
+	s->spec.kernel = kernel;
+	s->spec.input[0] = (struct dp_gp_input){ false, 0, 1, 1, -3, 3 };
+	s->spec.input[1] = (struct dp_gp_input){ false, 2, 0, 1, -3, 3 };
+	s->spec.input[2] = (struct dp_gp_input){ true, 0, 0, 0, 0, 0 };
+	s->h.length[0] = 0.4;
+	s->h.length[1] = 0.9;
+	s->h.length[2] = 1.3;
+	s->h.warp[0] = 0.7;
+	s->h.warp[1] = -1.1;
+	s->h.signal = 1.4;
+	s->h.noise = 0.02;
+	s->data = (struct dp_gp_data){ s->u, N, N, s->y, s->noise };
+}
+
+static double *hyper(struct dp_gp_hyper *h, size_t k)
+{
+	return k < D        ? &h->length[k]
+	       : k < 2 * D  ? &h->warp[k - D]
+	       : k == 2 * D ? &h->signal
+			    : &h->noise;
+}
+
+static void check_gradient(const struct dp_kernel *kernel)
+{
+	double value, g[2 * D + 2], lo, hi, unused[2 * D + 2];
+	struct sample s;
+
+	make(&s, kernel);
+	assert_int_equal(dp_gp_posterior(&s.spec, &s.data, &s.h, &value, g), DP_OK);
+	for (size_t k = 0; k < 2 * D + 2; k++) {
+		bool warp = k >= D && k < 2 * D;
+		double step = 1e-5;
+		struct dp_gp_hyper a = s.h, b = s.h;
+
+		if (k == 2 * D - 1)
+			continue; /* a category has no warp */
+		if (warp) {
+			*hyper(&a, k) -= step;
+			*hyper(&b, k) += step;
+		} else {
+			*hyper(&a, k) *= exp(-step);
+			*hyper(&b, k) *= exp(step);
+		}
+		assert_int_equal(dp_gp_posterior(&s.spec, &s.data, &a, &lo, unused),
+				 DP_OK);
+		assert_int_equal(dp_gp_posterior(&s.spec, &s.data, &b, &hi, unused),
+				 DP_OK);
+		assert_true(fabs((hi - lo) / (2 * step) - g[k]) <
+			    1e-5 * (1 + fabs(g[k])));
+	}
+}
+
+static void likelihood_gradients(void **state)
+{
+	(void)state;
+	check_gradient(&dp_kernel_matern52);
+	check_gradient(&dp_kernel_matern32);
+	check_gradient(&dp_kernel_se);
+}
+
+/* Gauss-Jordan, so that nothing is shared with the code under test. */
+static void invert(double *a, double *inv)
+{
+	for (size_t i = 0; i < N; i++)
+		for (size_t j = 0; j < N; j++)
+			inv[i * N + j] = i == j;
+	for (size_t c = 0; c < N; c++) {
+		double pivot = a[c * N + c];
+
+		for (size_t j = 0; j < N; j++) {
+			a[c * N + j] /= pivot;
+			inv[c * N + j] /= pivot;
+		}
+		for (size_t i = 0; i < N; i++) {
+			double f = a[i * N + c];
+
+			for (size_t j = 0; i != c && j < N; j++) {
+				a[i * N + j] -= f * a[c * N + j];
+				inv[i * N + j] -= f * inv[c * N + j];
+			}
+		}
+	}
+}
+
+static double warp(double u, double c)
+{
+	return (exp(c * u) - 1) / (exp(c) - 1);
+}
+
+static double kernel(const struct sample *s, const double *a, size_t sa, const double *b,
+		     size_t sb)
+{
+	double r2 = 0, r;
+
+	for (size_t k = 0; k < 2; k++) {
+		double d =
+			(warp(a[k * sa], s->h.warp[k]) - warp(b[k * sb], s->h.warp[k])) /
+			s->h.length[k];
+
+		r2 += d * d;
+	}
+	if (a[2 * sa] != b[2 * sb])
+		r2 += 1 / (s->h.length[2] * s->h.length[2]);
+	r = sqrt(5 * r2);
+	return s->h.signal * (1 + r + r * r / 3) * exp(-r);
+}
+
+static void posterior_is_the_direct_one(void **state)
+{
+	const double at[D] = { 0.31, 0.77, 1 };
+	double k[N * N], inv[N * N], kx[N], above = 0, below = 0, mean, m, v;
+	double got_m, got_v, *work;
+	struct sample s;
+	struct dp_gp gp;
+
+	(void)state;
+	make(&s, &dp_kernel_matern52);
+	for (size_t i = 0; i < N; i++) {
+		for (size_t j = 0; j < N; j++)
+			k[i * N + j] = kernel(&s, s.u + i, N, s.u + j, N);
+		k[i * N + i] += isnan(s.noise[i]) ? s.h.noise : s.noise[i];
+		kx[i] = kernel(&s, s.u + i, N, at, 1);
+	}
+	invert(k, inv);
+	for (size_t i = 0; i < N * N; i++) {
+		above += inv[i] * s.y[i % N];
+		below += inv[i];
+	}
+	m = mean = above / below;
+	v = s.h.signal;
+	for (size_t i = 0; i < N * N; i++) {
+		m += kx[i / N] * inv[i] * (s.y[i % N] - mean);
+		v -= kx[i / N] * inv[i] * kx[i % N];
+	}
+	/* half of the points at once, the others one by one */
+	s.data.n = N / 2;
+	assert_int_equal(dp_gp_build(&gp, &s.spec, &s.h, &s.data, 0), DP_OK);
+	for (size_t i = N / 2; i < N; i++) {
+		double u[D] = { s.u[i], s.u[N + i], s.u[2 * N + i] };
+
+		assert_int_equal(dp_gp_append(&gp, u, s.noise[i]), DP_OK);
+	}
+	dp_gp_observe(&gp, s.y, N);
+	work = dp_vec_new(dp_gp_room(&gp, 1));
+	dp_gp_predict(&gp, at, 1, 1, &got_m, &got_v, work);
+	assert_true(fabs(got_m - m) < 1e-10);
+	assert_true(fabs(got_v - v) < 1e-10);
+	/* a believed point changes the variance only */
+	assert_int_equal(dp_gp_append(&gp, at, NAN), DP_OK);
+	dp_gp_observe(&gp, s.y, N);
+	free(work);
+	work = dp_vec_new(dp_gp_room(&gp, 1));
+	dp_gp_predict(&gp, at, 1, 1, &got_m, &got_v, work);
+	assert_true(fabs(got_m - m) < 1e-10);
+	assert_true(fabs(got_v - v * s.h.noise / (v + s.h.noise)) < 1e-10);
+	free(work);
+	dp_gp_free(&gp);
+}
+
+static void prediction_slopes(void **state)
+{
+	double u[D] = { 0.4, 0.6, 2 }, m, v, dm[D], dv[D], *work;
+	struct sample s;
+	struct dp_gp gp;
+
+	(void)state;
+	make(&s, &dp_kernel_matern52);
+	assert_int_equal(dp_gp_build(&gp, &s.spec, &s.h, &s.data, N), DP_OK);
+	dp_gp_observe(&gp, s.y, N);
+	work = dp_vec_new(dp_gp_room(&gp, 1));
+	dp_gp_predict_slope(&gp, u, &m, &v, dm, dv, work);
+	for (size_t k = 0; k < 2; k++) {
+		double a[D], b[D], ma, mb, va, vb, step = 1e-5;
+
+		memcpy(a, u, sizeof a);
+		memcpy(b, u, sizeof b);
+		a[k] -= step;
+		b[k] += step;
+		dp_gp_predict(&gp, a, 1, 1, &ma, &va, work);
+		dp_gp_predict(&gp, b, 1, 1, &mb, &vb, work);
+		assert_true(fabs((mb - ma) / (2 * step) - dm[k]) < 1e-7);
+		assert_true(fabs((vb - va) / (2 * step) - dv[k]) < 1e-7);
+	}
+	assert_true(dm[2] == 0 && dv[2] == 0);
+	free(work);
+	dp_gp_free(&gp);
+}
+
+/* Fit, leave each point out, and count how often it falls into its 95 % interval;
+ * K^-1 gives mean and variance without it (R&W eq. 5.12). */
+static void left_out_points_are_predicted(void **state)
+{
+	enum {
+		M = 60
+	};
+	double u[2 * M], y[M], noise[M], value;
+	struct dp_gp_spec spec = { .d = 2, .kernel = &dp_kernel_matern52 };
+	struct dp_gp_data data = { u, M, M, y, noise };
+	struct dp_gp_hyper h;
+	struct dp_rng r;
+	int inside = 0;
+
+	(void)state;
+	dp_rng_init(&r, 11, DP_RNG_TEST, 4, 0);
+	for (size_t i = 0; i < M; i++) {
+		u[i] = dp_rng_uniform(&r);
+		u[M + i] = dp_rng_uniform(&r);
+		y[i] = sin(6 * u[i]) * cos(4 * u[M + i]) + 0.1 * dp_rng_normal(&r);
+		noise[i] = NAN;
+	}
+	dp_gp_start(&spec, 0, &h);
+	assert_int_equal(dp_gp_fit(&spec, &data, 60, NULL, &h, &value), DP_OK);
+	assert_true(h.noise > 0.003 && h.noise < 0.03); /* true: 0.01 */
+	for (size_t i = 0; i < M; i++) {
+		double rest_u[2 * M], rest_y[M], m, v, at[2] = { u[i], u[M + i] }, *work;
+		struct dp_gp_data rest = { rest_u, M, M - 1, rest_y, noise };
+		struct dp_gp gp;
+
+		for (size_t j = 0, k = 0; j < M; j++) {
+			if (j == i)
+				continue;
+			rest_u[k] = u[j];
+			rest_u[M + k] = u[M + j];
+			rest_y[k++] = y[j];
+		}
+		assert_int_equal(dp_gp_build(&gp, &spec, &h, &rest, 0), DP_OK);
+		dp_gp_observe(&gp, rest_y, M - 1);
+		work = dp_vec_new(dp_gp_room(&gp, 1));
+		dp_gp_predict(&gp, at, 1, 1, &m, &v, work);
+		inside += fabs(y[i] - m) < 1.96 * sqrt(v + h.noise);
+		free(work);
+		dp_gp_free(&gp);
+	}
+	assert_in_range(inside, 51, 60); /* 57 expected; 51 is 3.5 sd below */
+}
+
+static void the_warp_finds_a_logarithm(void **state)
+{
+	enum {
+		M = 40
+	};
+	double u[M], y[M], noise[M], value;
+	struct dp_gp_spec spec = { .d = 1, .kernel = &dp_kernel_matern52 };
+	struct dp_gp_data data = { u, M, M, y, noise };
+	struct dp_gp_hyper h;
+
+	(void)state;
+	/* u is the logarithm of x in 0.01..100; linear by prior, y linear in log x */
+	spec.input[0] = (struct dp_gp_input){ false, 9.2, 0, 6.9, -4.6, 13.8 };
+	for (size_t i = 0; i < M; i++) {
+		u[i] = (double)i / (M - 1);
+		y[i] = sin(7 * u[i]);
+		noise[i] = NAN;
+	}
+	dp_gp_start(&spec, 0, &h);
+	assert_int_equal(dp_gp_fit(&spec, &data, 80, NULL, &h, &value), DP_OK);
+	assert_true(fabs(h.warp[0]) < 3);
+}
+
+static void hard_data_does_no_harm(void **state)
+{
+	enum {
+		M = 300
+	};
+	static double u[M], y[M], noise[M];
+	struct dp_gp_spec spec = { .d = 1, .kernel = &dp_kernel_se };
+	struct dp_gp_data data = { u, M, M, y, noise };
+	struct dp_gp_hyper h;
+	struct dp_gp gp;
+	double value, m, v, at = 0.5, *work;
+
+	(void)state;
+	for (size_t i = 0; i < M; i++) {
+		u[i] = 0.5; /* all on top of each other */
+		y[i] = i % 2 ? 1 : -1;
+		noise[i] = i % 2 ? NAN : 0;
+	}
+	dp_gp_start(&spec, 0, &h);
+	assert_int_equal(dp_gp_fit(&spec, &data, 20, NULL, &h, &value), DP_OK);
+	assert_int_equal(dp_gp_build(&gp, &spec, &h, &data, 0), DP_OK);
+	assert_true(gp.jitter > 0);
+	dp_gp_observe(&gp, y, M);
+	assert_int_equal(dp_gp_append(&gp, &at, 0), DP_OK);
+	work = dp_vec_new(dp_gp_room(&gp, 1));
+	dp_gp_predict(&gp, &at, 1, 1, &m, &v, work);
+	assert_true(isfinite(m) && v > 0);
+	free(work);
+	dp_gp_free(&gp);
+}
+
+static void a_fit_can_be_cancelled(void **state)
+{
+	atomic_bool cancel = true;
+	struct sample s;
+	double value;
+
+	(void)state;
+	make(&s, &dp_kernel_matern52);
+	assert_int_equal(dp_gp_fit(&s.spec, &s.data, 50, &cancel, &s.h, &value),
+			 DP_E_INTERRUPTED);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(likelihood_gradients),
+		cmocka_unit_test(posterior_is_the_direct_one),
+		cmocka_unit_test(prediction_slopes),
+		cmocka_unit_test(left_out_points_are_predicted),
+		cmocka_unit_test(the_warp_finds_a_logarithm),
+		cmocka_unit_test(hard_data_does_no_harm),
+		cmocka_unit_test(a_fit_can_be_cancelled),
+	};
+
+	dp_linalg_single_thread();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

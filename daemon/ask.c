@@ -303,6 +303,9 @@ static void ask_done(uv_work_t *w, int status)
 		client_ok(d, a->client,
 			  a->question == TO_SHOW ? answer_json(s, a) : front_json(s, a));
 	}
+	/* models of thousands of results are large: kept only while they are needed */
+	if (s->status != DP_STUDY_RUNNING)
+		ask_forget(d, s->id);
 	sched_kick(d);
 	daemon_stop_check(d);
 }

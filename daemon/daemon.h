@@ -238,6 +238,7 @@ DP_MUSTCHECK int ask_front(struct dpd *d, struct dp_study_state *s, uint64_t cli
 /* Is a worker thread at work on the study? It must not be forgotten then. */
 bool ask_busy(struct dpd *d, uint32_t study);
 void ask_cancel(struct dpd *d, uint32_t study);
+/* Gives up the models of a study that is not being worked on. */
 void ask_forget(struct dpd *d, uint32_t study);
 
 /* ---- trial.c: what follows from the end of an attempt ---- */

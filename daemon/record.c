@@ -130,4 +130,6 @@ void move_study(struct dpd *d, struct dp_study_state *s, enum dp_study_status to
 	record(d, s, &e);
 	log_line(&d->log, by_failures ? LOG_WARN : LOG_INFO, s->spec->name, "%s%s%s",
 		 dp_study_status_text(to), reason ? ": " : "", reason ? reason : "");
+	if (to != DP_STUDY_RUNNING && !ask_busy(d, s->id))
+		ask_forget(d, s->id);
 }

@@ -220,6 +220,8 @@ static void slopes_are_finite_differences(void **state)
 		check_slopes(&s, named(DP_ACQ_EHVI));
 		check_slopes(&s, named(DP_ACQ_POI));
 		check_slopes(&s, named(DP_ACQ_HVPOI));
+		s.t.gain_model = true;
+		check_slopes(&s, named(DP_ACQ_HVPOI));
 		dp__target_free(&s.t);
 	}
 }
@@ -255,6 +257,64 @@ static void exact_values_and_small_sds(void **state)
 	}
 }
 
+/* gain: model on a front whose area is plain to see: steps at (0, 2), (1, 1), (2, 0)
+ * below the reference (3, 3), in model space. */
+static void a_gain_in_model_space_by_hand(void **state)
+{
+	const double steps[4][2] = { { 0, 2 }, { 1, 1 }, { 2, 0 }, { 3, 3 } };
+	const struct dp__normal f[2] = { { 0.5, 0.8 }, { 0.5, 0.6 } };
+	const double area = 1.25; /* (3 - 0.5)^2 less the 5 that is dominated */
+	double y[4][2], below[4], at[4], want, got;
+
+	(void)state;
+	for (size_t k = 0; k < DP_COUNT(shape_sets); k++) {
+		struct dp__target t;
+
+		for (size_t i = 0; i < 8; i++)
+			y[i / 2][i % 2] = dp__shape_value(shape_sets[k][i % 2],
+							  steps[i / 2][i % 2]);
+		assert_int_equal(
+			dp__target_new(&t, 2, shape_sets[k], y[0], 3, y[3], true), DP_OK);
+		for (size_t i = 0; i < 4; i++) {
+			below[i] = 0.5 * erfc((0.5 - (double)i) / 0.8 / sqrt(2));
+			at[i] = 0.5 * erfc((0.5 - (double)i) / 0.6 / sqrt(2));
+		}
+		want = below[0] * at[3] + (below[1] - below[0]) * at[2] +
+		       (below[2] - below[1]) * at[1] + (below[3] - below[2]) * at[0];
+		got = exp(named(DP_ACQ_HVPOI)->value(&t, f, NULL));
+		assert_true(fabs(got - area * want) < 1e-12);
+		dp__target_free(&t);
+	}
+}
+
+/* The same on any front: the hypervolume of transformed values is the oracle. */
+static void a_gain_in_model_space_is_the_hypervolume(void **state)
+{
+	struct dp_rng r;
+
+	(void)state;
+	dp_rng_init(&r, 13, DP_RNG_TEST, 5, 0);
+	for (int round = 0; round < 30; round++) {
+		size_t p = 2 + (size_t)round % 2;
+		double z[POINTS * 3], ref[3], m[3], want, got;
+		struct scene s;
+
+		make_scene(&s, &r, p, shape_sets[(size_t)round % DP_COUNT(shape_sets)]);
+		for (size_t i = 0; i < POINTS * p; i++)
+			z[i] = dp__shape_inverse(s.shapes[i % p], s.front[i]);
+		for (size_t j = 0; j < p; j++) {
+			ref[j] = dp__shape_inverse(s.shapes[j], s.ref[j]);
+			m[j] = s.f[j].m;
+		}
+		s.t.gain_model = true;
+		want = gain(z, POINTS, p, ref, m) *
+		       exp(named(DP_ACQ_POI)->value(&s.t, s.f, NULL));
+		got = exp(named(DP_ACQ_HVPOI)->value(&s.t, s.f, NULL));
+		assert_true(fabs(got - want) < 1e-10 * (1 + want));
+		dp__target_free(&s.t);
+	}
+}
+
 static void beyond_the_reference_nothing_is_gained(void **state)
 {
 	const enum dp__shape shapes[2] = { DP__LOG, DP__LOGIT };
@@ -279,6 +339,8 @@ int main(void)
 		cmocka_unit_test(expectations_are_monte_carlo),
 		cmocka_unit_test(slopes_are_finite_differences),
 		cmocka_unit_test(exact_values_and_small_sds),
+		cmocka_unit_test(a_gain_in_model_space_by_hand),
+		cmocka_unit_test(a_gain_in_model_space_is_the_hypervolume),
 		cmocka_unit_test(beyond_the_reference_nothing_is_gained),
 	};
 

@@ -22,7 +22,8 @@ struct sample {
 	struct dp_gp_data data;
 };
 
-/* Two numbers and a category; every third point has a noise of its own. */
+/* Two numbers and a category; every third point has a noise of its own, each
+ * another one. */
 static void make(struct sample *s, const struct dp_kernel *kernel)
 {
 	struct dp_rng r;
@@ -37,7 +38,7 @@ static void make(struct sample *s, const struct dp_kernel *kernel)
 		s->u[2 * N + i] = (double)dp_rng_below(&r, 3);
 		s->y[i] = sin(5 * a) + b * b + 0.3 * s->u[2 * N + i] +
 			  0.05 * dp_rng_normal(&r);
-		s->noise[i] = i % 3 ? NAN : 0.01;
+		s->noise[i] = i % 3 ? NAN : 0.004 * (double)(1 + i);
 	}
 	s->spec.d = D;
 	s->spec.kernel = kernel;
@@ -330,6 +331,32 @@ static void hard_data_does_no_harm(void **state)
 	dp_gp_free(&gp);
 }
 
+/* A point with little noise is kept to, one with much is not. */
+static void noisy_points_are_smoothed_over(void **state)
+{
+	const double u[3] = { 0.2, 0.5, 0.8 }, y[3] = { 0, 1, 0 };
+	struct dp_gp_spec spec = { .d = 1, .kernel = &dp_kernel_matern52 };
+	struct dp_gp_hyper h = { .length = { 0.5 }, .signal = 1, .noise = 0.1 };
+	double mean[2], var[2];
+
+	(void)state;
+	for (int k = 0; k < 2; k++) {
+		double noise[3] = { 0.01, k ? 4 : 1e-6, 0.01 }, *work;
+		struct dp_gp_data data = { u, 3, 3, y, noise };
+		struct dp_gp gp;
+
+		assert_int_equal(dp_gp_build(&gp, &spec, &h, &data, 0), DP_OK);
+		dp_gp_observe(&gp, y, 3);
+		work = dp_vec_new(dp_gp_room(&gp, 1));
+		assert_non_null(work);
+		dp_gp_predict(&gp, &u[1], 1, 1, &mean[k], &var[k], work);
+		free(work);
+		dp_gp_free(&gp);
+	}
+	assert_true(fabs(mean[0] - 1) < 1e-4 && var[0] < 2e-6);
+	assert_true(mean[1] < 0.2 && var[1] > 0.05 && var[1] < 1);
+}
+
 static void a_fit_can_be_cancelled(void **state)
 {
 	atomic_bool cancel = true;
@@ -351,6 +378,7 @@ int main(void)
 		cmocka_unit_test(left_out_points_are_predicted),
 		cmocka_unit_test(the_warp_finds_a_logarithm),
 		cmocka_unit_test(hard_data_does_no_harm),
+		cmocka_unit_test(noisy_points_are_smoothed_over),
 		cmocka_unit_test(a_fit_can_be_cancelled),
 	};
 

@@ -386,6 +386,504 @@ static void goals_can_be_maximised(void **state)
 	dp_study_free(s);
 }
 
+static const char *const hvpoi_options[] = {
+	", initial: 8, acquisition: hvpoi",
+	", initial: 8, acquisition: hvpoi, gain: model",
+	", initial: 8, acquisition: hvpoi, reference: front",
+	", initial: 8, acquisition: hvpoi, gain: model, reference: front",
+};
+
+static void gains_and_references_propose_well(void **state)
+{
+	(void)state;
+	for (size_t k = 1; k < DP_COUNT(hvpoi_options); k++) {
+		struct dp_study *s = study(MIXED, TWO, hvpoi_options[k]);
+		struct dp_proposer *p = dp_proposer_new(s);
+		static struct run warm, cold;
+
+		assert_true(s->search.gain_model == (k % 2 == 1));
+		assert_true(s->search.reference_front == (k >= 2));
+		memset(&warm, 0, sizeof warm);
+		memset(&cold, 0, sizeof cold);
+		go(&warm, s, p, mixed, 0, 24, 2);
+		go(&cold, s, NULL, mixed, 0, 24, 2);
+		assert_true(same(&warm, &cold));
+		for (size_t i = 0; i < warm.n; i++) {
+			const double *x = warm.known[i].x;
+
+			assert_true(x[0] == rint(x[0]) && x[0] >= 1 && x[0] <= 40);
+			assert_true(x[1] >= 1e-3 && x[1] <= 10 && x[2] == 0);
+			assert_true(x[3] == 0 || x[3] == 1 || x[3] == 2);
+			for (size_t j = 0; j < i; j++)
+				assert_true(memcmp(x, warm.known[j].x, 4 * sizeof *x) !=
+					    0);
+		}
+		dp_proposer_free(p);
+		dp_study_free(s);
+	}
+}
+
+/* Gain of the point m over a staircase of n steps (first value ascending) below ref,
+ * all to minimise. */
+static double stair_gain(double (*step)[2], size_t n, const double *ref, const double *m)
+{
+	double area = 0, left = -INFINITY, top = ref[1];
+
+	for (size_t i = 0; i <= n; i++) {
+		double right = i < n ? step[i][0] : ref[0];
+		double width = right - fmax(left, m[0]), height = top - m[1];
+
+		area += width > 0 && height > 0 ? width * height : 0;
+		left = right;
+		top = i < n ? step[i][1] : top;
+	}
+	return area;
+}
+
+/* Probability that two independent normals fall below it. */
+static double stair_probability(double (*step)[2], size_t n, const double *ref,
+				const struct dp_predicted *f)
+{
+	double sum = 0, before = 0, top = ref[1];
+
+	for (size_t i = 0; i <= n; i++) {
+		double right = i < n ? step[i][0] : ref[0];
+		double upto = 0.5 * erfc((f[0].mean - right) / (f[0].sd * M_SQRT2));
+
+		sum += (upto - before) * 0.5 *
+		       erfc((f[1].mean - top) / (f[1].sd * M_SQRT2));
+		before = upto;
+		top = i < n ? step[i][1] : top;
+	}
+	return sum;
+}
+
+/* The front's worst and twice its range over its size. */
+static void stair_reference(double (*step)[2], size_t n, double *ref)
+{
+	for (size_t j = 0; j < 2; j++) {
+		double range = fabs(step[n - 1][j] - step[0][j]);
+
+		ref[j] = fmax(step[0][j], step[n - 1][j]) + 2 * range / (double)n;
+	}
+}
+
+static double logit(double y)
+{
+	return y >= 1 ? INFINITY : log(y / (1 - y));
+}
+
+static void check_hvpoi(const struct dp_study *s, struct dp_proposer *p,
+			const struct dp_history *h)
+{
+	double y[MOST][2], z[MOST][2], ref[2] = { 50, 1 }, zref[2];
+	bool model = s->search.gain_model, front = s->search.reference_front;
+	size_t index[MOST], n, positive = 0;
+	struct dp_predicted f[2];
+	struct dp_err err;
+
+	assert_int_equal(dp_surrogate_fit(p, h, NULL, &err), DP_OK);
+	assert_int_equal(dp_surrogate_front(p, h, index, y[0], &n, &err), DP_OK);
+	assert_true(n > 2);
+	for (size_t i = 0; i < n; i++) {
+		z[i][0] = log(y[i][0]);
+		z[i][1] = logit(y[i][1]);
+	}
+	/* in model space an anti-ideal of 1 counts as 0.999 */
+	zref[0] = log(50);
+	zref[1] = log(999);
+	if (front)
+		stair_reference(model ? z : y, n, model ? zref : ref);
+	if (!model) {
+		zref[0] = log(ref[0]);
+		zref[1] = logit(ref[1]);
+	}
+	for (size_t i = 0; i < 40; i++) {
+		double x[4] = { 1 + (double)i, pow(10, -3 + 0.1 * (double)i), 0, 1 };
+		double got, want, m[2];
+
+		assert_int_equal(dp_surrogate_eval(p, x, 1, f, NULL, &got, &err), DP_OK);
+		for (size_t j = 0; j < 2; j++)
+			m[j] = model ? f[j].mean : f[j].value;
+		want = stair_gain(model ? z : y, n, model ? zref : ref, m) *
+		       stair_probability(z, n, zref, f);
+		assert_true(fabs(got - want) < 1e-9 * (1 + want));
+		positive += want > 1e-6;
+	}
+	assert_true(positive > 0);
+}
+
+static void gains_and_references_by_hand(void **state)
+{
+	(void)state;
+	for (size_t k = 0; k < DP_COUNT(hvpoi_options); k++) {
+		struct dp_study *s = study(MIXED, TWO, hvpoi_options[k]);
+		struct dp_proposer *p = dp_proposer_new(s);
+		static struct run r;
+		struct dp_history h = { r.known, 14, 0, NULL, NULL };
+
+		go(&r, s, NULL, mixed, 0, 14, 1);
+		r.known[13].status = DP_KNOWN_OK;
+		check_hvpoi(s, p, &h);
+		dp_proposer_free(p);
+		dp_study_free(s);
+	}
+}
+
+/* Results k[0..n-1] with one that is better than all others in everything, and
+ * better ones next to it. */
+static void one_is_best(struct dp_known *k, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		k[i] = (struct dp_known){ .trial = (uint32_t)i };
+		k[i].x[0] = 1 + 4 * (double)i;
+		k[i].x[1] = 0.1;
+		k[i].y[0] = 1 + 0.05 * pow(k[i].x[0] - 18.5, 2);
+		k[i].y[1] = 0.1 + 0.002 * pow(k[i].x[0] - 18.5, 2);
+		for (size_t j = 0; j < DP_OBJECTIVES_MAX; j++)
+			k[i].var[j] = NAN;
+	}
+}
+
+static void a_front_of_one_point_keeps_the_anti_ideal(void **state)
+{
+	struct dp_known known[9];
+	struct dp_history h = { known, 9, 0, NULL, NULL };
+
+	(void)state;
+	one_is_best(known, 9);
+	for (size_t k = 0; k < DP_COUNT(hvpoi_options); k++) {
+		struct dp_study *s = study(MIXED, TWO, hvpoi_options[k]);
+		struct dp_proposer *p = dp_proposer_new(s);
+		const double worst = k % 2 ? 0.999 : 1;
+		struct dp_proposal warm, cold;
+		struct dp_err err;
+
+		assert_int_equal(dp_proposer_ask(p, &h, 9, NULL, &warm, &err), DP_OK);
+		assert_int_equal(p->nfront, 1);
+		for (size_t j = 0; j < 2; j++) {
+			const struct dp__side *side = &p->target.side[j];
+
+			assert_true(fabs(side->t[side->n - 1] - (j ? worst : 50)) <
+				    1e-12 * 50);
+		}
+		assert_int_equal(dp_propose(s, &h, 9, NULL, &cold, &err), DP_OK);
+		assert_memory_equal(warm.x, cold.x, sizeof warm.x);
+		assert_true(warm.modelled && warm.acquisition > 0);
+		for (size_t j = 0; j < 2; j++)
+			assert_true(isfinite(warm.objective[j].value) &&
+				    warm.objective[j].sd > 0);
+		for (size_t i = 0; i < 9; i++)
+			assert_true(memcmp(warm.x, known[i].x, 4 * sizeof *warm.x) != 0);
+		check_sane(s, known, 9);
+		dp_proposer_free(p);
+		dp_study_free(s);
+	}
+}
+
+enum {
+	RUNS = 10 /* results in the tests of noise */
+};
+
+/* Solves a v = b (n x n) by Gaussian elimination with pivots; a and b are used up. */
+static void solve(double (*a)[RUNS], double *b, double *v)
+{
+	for (size_t c = 0; c < RUNS; c++) {
+		size_t best = c;
+
+		for (size_t i = c; i < RUNS; i++)
+			best = fabs(a[i][c]) > fabs(a[best][c]) ? i : best;
+		for (size_t j = 0; j < RUNS; j++) {
+			double swap = a[c][j];
+
+			a[c][j] = a[best][j];
+			a[best][j] = swap;
+		}
+		v[c] = b[best];
+		b[best] = b[c];
+		b[c] = v[c];
+		for (size_t i = c + 1; i < RUNS; i++) {
+			double f = a[i][c] / a[c][c];
+
+			for (size_t j = c; j < RUNS; j++)
+				a[i][j] -= f * a[c][j];
+			b[i] -= f * b[c];
+		}
+	}
+	for (size_t c = RUNS; c-- > 0;) {
+		v[c] = b[c];
+		for (size_t j = c + 1; j < RUNS; j++)
+			v[c] -= a[c][j] * v[j];
+		v[c] /= a[c][c];
+	}
+}
+
+/* Matern 5/2 of two places of the one input there is. */
+static double covariance(const struct dp_gp_hyper *h, double a, double b)
+{
+	double c = h->warp[0], r;
+
+	if (fabs(c) > 1e-9) {
+		a = expm1(c * a) / expm1(c);
+		b = expm1(c * b) / expm1(c);
+	}
+	r = sqrt(5) * fabs(a - b) / h->length[0];
+	return h->signal * (1 + r + r * r / 3) * exp(-r);
+}
+
+/* A study of one parameter, its results and the variance of each one's mean. */
+static struct dp_study *noisy(struct dp_known *k)
+{
+	for (size_t i = 0; i < RUNS; i++) {
+		double x = 0.05 + 0.1 * (double)i;
+
+		k[i] = (struct dp_known){ .trial = (uint32_t)i, .x = { x } };
+		k[i].y[0] = 1 + 3 * x + 0.2 * (double)(i % 3);
+		k[i].y[1] = 0.8 - 0.6 * x + 0.03 * (double)(i % 4);
+		k[i].var[0] = 0.01 * (double)(1 + i * i);
+		k[i].var[1] = i % 5 == 1 ? 0 : 1e-3 * (double)(1 + i % 4);
+	}
+	return study("  x: {type: float, range: [0, 1]}\n", TWO, ", initial: 8");
+}
+
+/* Mean and variance at `at` of objective o, from the hyperparameters alone; noise:
+ * by the delta method, each shrunk to the mean of all with 3 and 4 degrees of freedom
+ * (4 runs). */
+static void direct(const struct dp__output *out, size_t o, const struct dp_known *k,
+		   double at, double *mean, double *var)
+{
+	double z[RUNS], noise[RUNS], pooled = 0, m = 0, s = 0, kx[RUNS];
+	double a[3][RUNS][RUNS], b[RUNS], one[RUNS], wy[RUNS], wx[RUNS], top = 0, sum = 0;
+
+	for (size_t i = 0; i < RUNS; i++) {
+		double y = k[i].y[o], slope = o ? 1 / (y * (1 - y)) : 1 / y;
+
+		z[i] = o ? logit(y) : log(y);
+		m += z[i] / RUNS;
+		noise[i] = k[i].var[o] * slope * slope;
+		pooled += noise[i] / RUNS;
+	}
+	for (size_t i = 0; i < RUNS; i++)
+		s += (z[i] - m) * (z[i] - m) / RUNS;
+	for (size_t i = 0; i < RUNS; i++) {
+		noise[i] = (3 * noise[i] + 4 * pooled) / 7 / s;
+		kx[i] = covariance(&out->hyper, k[i].x[0], at);
+		for (size_t j = 0; j < RUNS; j++)
+			a[0][i][j] = covariance(&out->hyper, k[i].x[0], k[j].x[0]) +
+				     (i == j ? noise[i] : 0);
+	}
+	memcpy(a[1], a[0], sizeof a[0]);
+	memcpy(a[2], a[0], sizeof a[0]);
+	for (size_t i = 0; i < RUNS; i++)
+		b[i] = 1;
+	solve(a[0], b, one);
+	for (size_t i = 0; i < RUNS; i++)
+		b[i] = (z[i] - m) / sqrt(s);
+	solve(a[1], b, wy);
+	memcpy(b, kx, sizeof b);
+	solve(a[2], b, wx);
+	for (size_t i = 0; i < RUNS; i++) {
+		top += wy[i];
+		sum += one[i];
+	}
+	*mean = top / sum;
+	*var = out->hyper.signal;
+	for (size_t i = 0; i < RUNS; i++) {
+		*mean += kx[i] * (wy[i] - top / sum * one[i]);
+		*var -= kx[i] * wx[i];
+	}
+	*mean = m + sqrt(s) * *mean;
+	*var *= s;
+}
+
+static void run_variances_are_the_noise(void **state)
+{
+	struct dp_known k[RUNS];
+	struct dp_history h = { k, RUNS, 0, NULL, NULL };
+	struct dp_study *s = noisy(k);
+	struct dp_proposer *p = dp_proposer_new(s);
+	struct dp_predicted f[2];
+	struct dp_err err;
+
+	(void)state;
+	assert_int_equal(dp_surrogate_fit(p, &h, NULL, &err), DP_OK);
+	assert_int_equal(p->fit_n, RUNS);
+	for (double x = 0; x <= 1; x += 0.125) {
+		assert_int_equal(dp_surrogate_eval(p, &x, 1, f, NULL, NULL, &err), DP_OK);
+		for (size_t o = 0; o < 2; o++) {
+			double mean, var;
+
+			assert_true(p->output[o].gp.jitter == 0);
+			direct(&p->output[o], o, k, x, &mean, &var);
+			assert_true(fabs(f[o].mean - mean) < 1e-9);
+			assert_true(fabs(f[o].sd * f[o].sd - var) < 1e-9);
+		}
+	}
+	dp_proposer_free(p);
+	dp_study_free(s);
+}
+
+/* Predictions at the results themselves, after a proposal. */
+static void predict_noisy(const struct dp_study *s, const struct dp_known *k,
+			  struct dp_predicted (*f)[2])
+{
+	struct dp_proposer *p = dp_proposer_new(s);
+	struct dp_history h = { k, RUNS, 0, NULL, NULL };
+	struct dp_proposal out;
+	struct dp_err err;
+
+	assert_int_equal(dp_proposer_ask(p, &h, RUNS, NULL, &out, &err), DP_OK);
+	assert_true(out.modelled && out.x[0] >= 0 && out.x[0] <= 1);
+	assert_int_equal(dp_surrogate_fit(p, &h, NULL, &err), DP_OK);
+	for (size_t i = 0; i < RUNS; i++)
+		assert_int_equal(dp_surrogate_eval(p, k[i].x, 1, f[i], NULL, NULL, &err),
+				 DP_OK);
+	dp_proposer_free(p);
+}
+
+/* Runs that agree to the last digit: all of them tell nothing of the noise, some have
+ * the noise of the others. */
+static void identical_runs_are_not_exact(void **state)
+{
+	struct dp_known k[RUNS];
+	struct dp_study *s = noisy(k);
+	struct dp_predicted all[RUNS][2], unknown[RUNS][2], some[RUNS][2];
+
+	(void)state;
+	for (size_t i = 0; i < RUNS; i++)
+		k[i].var[0] = k[i].var[1] = 0;
+	predict_noisy(s, k, all);
+	for (size_t i = 0; i < RUNS; i++)
+		k[i].var[0] = k[i].var[1] = NAN;
+	predict_noisy(s, k, unknown);
+	assert_memory_equal(all, unknown, sizeof all);
+	for (size_t i = 0; i < RUNS; i++)
+		k[i].var[0] = k[i].var[1] = i % 2 ? 0.002 : 0;
+	predict_noisy(s, k, some);
+	for (size_t i = 0; i < RUNS; i++)
+		for (size_t o = 0; o < 2; o++) {
+			assert_true(isfinite(all[i][o].mean) && all[i][o].sd > 1e-6);
+			assert_true(isfinite(some[i][o].mean) && some[i][o].sd > 3e-3);
+		}
+	dp_study_free(s);
+}
+
+static void check_model_slope(struct dp_proposer *p, const double *u, size_t *unsure)
+{
+	double g[DP_PARAMS_MAX], other[DP_PARAMS_MAX], feas;
+	double value = dp__model_slope(p, u, g), eval;
+
+	if (isinf(value))
+		return;
+	assert_int_equal(dp__model_eval(p, u, 1, 1, false, &eval, NULL, &feas), DP_OK);
+	assert_true(fabs(eval - value) < 1e-8 * (1 + fabs(value)));
+	*unsure += feas > 1e-6 && feas < 0.99; /* where constraints bend the slope */
+	for (size_t k = 0; k < p->spec.d; k++) {
+		double a[DP_PARAMS_MAX], b[DP_PARAMS_MAX], step = 1e-5, slope;
+
+		if (p->inputs.in[k].kind == DP__CATEGORY) {
+			assert_true(g[k] == 0);
+			continue;
+		}
+		memcpy(a, u, p->spec.d * sizeof *a);
+		memcpy(b, u, p->spec.d * sizeof *b);
+		a[k] -= step;
+		b[k] += step;
+		slope = (dp__model_slope(p, b, other) - dp__model_slope(p, a, other)) /
+			(2 * step);
+		assert_true(fabs(slope - g[k]) < 1e-3 * (1 + fabs(g[k])));
+	}
+}
+
+static void slopes_with_constraints(void **state)
+{
+	static const char *const search[] = { ", initial: 8, acquisition: ehvi",
+					      ", initial: 8, acquisition: hvpoi",
+					      ", initial: 8, acquisition: hvpoi, "
+					      "gain: model, reference: front" };
+
+	(void)state;
+	for (size_t q = 0; q < DP_COUNT(search); q++) {
+		struct dp_study *s =
+			study(MIXED, TWO "constraints: {a: \"<= 20\", b: \">= -2\"}\n",
+			      search[q]);
+		struct dp_proposer *p = dp_proposer_new(s);
+		static struct run r;
+		struct dp_history h = { r.known, 12, 0, NULL, NULL };
+		size_t unsure = 0;
+		struct dp_err err;
+
+		for (size_t t = 0; t < 12; t++) {
+			go(&r, s, NULL, mixed, t, t + 1, 1);
+			r.known[t].metric[0] = r.known[t].x[0] + (double)(t % 3);
+			r.known[t].metric[1] = log10(r.known[t].x[1]) - 0.1 * (t % 2);
+		}
+		r.known[11].status = DP_KNOWN_OK;
+		assert_int_equal(dp_surrogate_fit(p, &h, NULL, &err), DP_OK);
+		assert_int_equal(dp__model_room(p, 1), DP_OK);
+		for (size_t i = 0; i < 60; i++) {
+			double u[3], x[4] = { 2 + (double)(7 * i % 13) * 3,
+					      pow(10, -2.9 + 0.06 * (double)i), 0,
+					      (double)(i % 3) };
+
+			dp__to_u(&p->inputs, x, u);
+			check_model_slope(p, u, &unsure);
+		}
+		assert_true(unsure >= 4);
+		dp_proposer_free(p);
+		dp_study_free(s);
+	}
+}
+
+/* The privacy objective of accountant: pld is searched with a model, and told as it
+ * is. */
+static void loss_distributions_are_exact_objectives(void **state)
+{
+	struct dp_study *s = study(
+		"  lot: {type: int, range: [10, 200]}\n  steps: {fixed: 100}\n"
+		"  noise: {type: float, range: [0.7, 5]}\n",
+		"objectives:\n  e: {privacy: {mechanism: dp-sgd, sampling: poisson, "
+		"records: 1000, delta: 1e-4,\n    lot: lot, steps: steps, "
+		"noise_multiplier: noise, "
+		"accountant: pld}}\n"
+		"  u: {metric: u, transform: logit}\nanti_ideal: {e: 20, u: 1}\n",
+		", initial: 4");
+	struct dp_proposer *p = dp_proposer_new(s);
+	struct dp_known k[8];
+	struct dp_history h = { k, 0, 0, NULL, NULL };
+	struct dp_proposal warm, cold;
+	struct dp_epsilon e;
+	struct dp_err err;
+
+	(void)state;
+	for (size_t i = 0; i < 8; i++) {
+		k[i] = (struct dp_known){ .trial = (uint32_t)i };
+		k[i].x[0] = 10 + 27 * (double)((3 * i) % 8);
+		k[i].x[2] = 0.8 + 0.5 * (double)i;
+		assert_int_equal(dp_objective_privacy(s, 0, k[i].x, &e, &err), DP_OK);
+		k[i].y[0] = e.epsilon;
+		k[i].y[1] = 1 / (1 + 0.02 * k[i].x[0] / k[i].x[2]);
+		for (size_t j = 0; j < DP_OBJECTIVES_MAX; j++)
+			k[i].var[j] = NAN;
+	}
+	for (h.n = 7; h.n <= 8; h.n++)
+		assert_int_equal(dp_proposer_ask(p, &h, (uint32_t)h.n, NULL, &warm, &err),
+				 DP_OK);
+	h.n = 8;
+	assert_true(dp__model_costly(p));
+	assert_int_equal(dp_propose(s, &h, 8, NULL, &cold, &err), DP_OK);
+	assert_memory_equal(warm.x, cold.x, sizeof warm.x);
+	assert_memory_equal(warm.objective, cold.objective, sizeof warm.objective);
+	assert_true(warm.x[0] == rint(warm.x[0]) && warm.x[0] >= 10 && warm.x[0] <= 200);
+	assert_true(warm.x[1] == 0 && warm.x[2] >= 0.7 && warm.x[2] <= 5);
+	assert_true(warm.modelled && warm.objective[1].sd > 0 && warm.acquisition > 0);
+	assert_int_equal(dp_objective_privacy(s, 0, warm.x, &e, &err), DP_OK);
+	assert_true(warm.objective[0].sd == 0);
+	assert_true(fabs(warm.objective[0].value - e.epsilon) < 1e-12 * e.epsilon);
+	dp_proposer_free(p);
+	dp_study_free(s);
+}
+
 static void a_proposal_can_be_cancelled(void **state)
 {
 	struct dp_study *s = study(MIXED, TWO, ", initial: 8");
@@ -431,6 +929,13 @@ int main(void)
 		cmocka_unit_test(constraints_are_learned),
 		cmocka_unit_test(exact_objectives_have_no_variance),
 		cmocka_unit_test(goals_can_be_maximised),
+		cmocka_unit_test(gains_and_references_propose_well),
+		cmocka_unit_test(gains_and_references_by_hand),
+		cmocka_unit_test(a_front_of_one_point_keeps_the_anti_ideal),
+		cmocka_unit_test(run_variances_are_the_noise),
+		cmocka_unit_test(identical_runs_are_not_exact),
+		cmocka_unit_test(slopes_with_constraints),
+		cmocka_unit_test(loss_distributions_are_exact_objectives),
 		cmocka_unit_test(a_proposal_can_be_cancelled),
 		cmocka_unit_test(sobol_points_are_stratified),
 	};

@@ -187,7 +187,6 @@ struct dpd {
 	unsigned nclients;
 	uint64_t last_client; /* id of the newest connection */
 
-	uv_work_t first_work; /* does nothing: it makes the worker threads */
 	uv_timer_t watchdog;
 	uv_signal_t on_term, on_int, on_hup;
 	enum stop_policy stop_policy;

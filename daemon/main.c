@@ -435,36 +435,12 @@ static void watch_signal(struct dpd *d, uv_signal_t *h, int number)
 	uv_signal_start(h, on_signal, number);
 }
 
-static void no_work(uv_work_t *w)
-{
-	(void)w;
-}
-
-static void no_work_done(uv_work_t *w, int status)
-{
-	(void)w;
-	(void)status;
-}
-
-/* Has libuv make its worker threads now, with every signal blocked: signals are the
- * business of this thread alone, to the very end of finish(). */
-static void start_workers(struct dpd *d)
-{
-	sigset_t all, before;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	uv_queue_work(&d->loop, &d->first_work, no_work, no_work_done);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
 static int start(struct dpd *d, const struct settings *s, struct dp_err *err)
 {
 	uint64_t watchdog = notify_watchdog() / 1000;
 	int code, systemd_fd = notify_socket();
 
 	/* order matters: state first, then what may change it, then who may ask */
-	start_workers(d);
 	watch_signal(d, &d->on_term, SIGTERM); /* heard once the loop runs */
 	watch_signal(d, &d->on_int, SIGINT);
 	watch_signal(d, &d->on_hup, SIGHUP);
@@ -497,16 +473,28 @@ static void close_handle(uv_handle_t *h, void *arg)
 		uv_close(h, NULL);
 }
 
+/* libuv gives the signal back its default action; from here on it does nothing. A mask
+ * would not do: libraries have threads of their own (OpenBLAS), which have none. */
+static void ignore_signal(uv_signal_t *h)
+{
+	int number = h->signum;
+
+	if (!h->loop || number == 0)
+		return; /* never watched */
+	uv_signal_stop(h);
+	signal(number, SIG_IGN);
+}
+
 /* Frees what a leak checker would ask about; trainers that were left go on. */
 static void finish(struct dpd *d)
 {
 	struct after *a;
 	struct backoff *b;
 	struct deletion *x;
-	sigset_t all;
 
-	sigfillset(&all); /* one more TERM must not end it in the middle */
-	pthread_sigmask(SIG_BLOCK, &all, NULL);
+	ignore_signal(&d->on_term); /* one more TERM must not end it in the middle */
+	ignore_signal(&d->on_int);
+	ignore_signal(&d->on_hup);
 	d->closed = true; /* from here on callbacks only clean up */
 	dp_journal_close(d->journal);
 	server_stop(d);

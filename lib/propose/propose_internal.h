@@ -171,7 +171,8 @@ DP_MUSTCHECK int dp__model_eval(struct dp_proposer *p, const double *u, size_t l
 				size_t m, bool exactly, double *logacq,
 				struct dp__normal *f, double *feas);
 bool dp__model_costly(const struct dp_proposer *p);
-/* At one point that may lie between whole numbers, with the gradient by u. */
+/* At one point that may lie between whole numbers, with the gradient by u. Needs the
+ * workspace of dp__model_room(). */
 double dp__model_slope(struct dp_proposer *p, const double *u, double *gradient);
 DP_MUSTCHECK int dp__model_room(struct dp_proposer *p, size_t m);
 /* See dp_surrogate_front(). */

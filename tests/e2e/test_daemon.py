@@ -580,7 +580,7 @@ class Configuration(DaemonCase):
         wait_for(lambda: not os.path.exists(attempt["directory"]), 20)
         self.assertEqual(self.client("trial", study="s", trial=0)["trial"]["objectives"],
                          {"a": 1, "b": 1})
-        self.assertIn("by retention", open(self.d.log).read())
+        wait_for(lambda: "by retention" in open(self.d.log).read())
 
 
 class RefusalsToStart(DaemonCase):

@@ -1,10 +1,12 @@
-/* fill.c - writes a journal as a long life would leave it, for the replay benchmark.
- *   fill STATE STUDIES EVALUATIONS      evaluations over all studies */
+/* fill.c - writes a journal as a long life would leave it, for benchmarks of what reads
+ * it. fill STATE STUDIES EVALUATIONS [sgd]      evaluations over all studies sgd: the
+ * first objective is the epsilon of DP-SGD, and utility depends on the point. */
 #include "base/num.h"
 #include "base/rng.h"
 #include "journal/journal.h"
 #include "study/study.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +14,8 @@
 
 static struct dp_journal *journal;
 static uint32_t seq;
+static struct dp_study *spec; /* with sgd: to compute epsilon with */
+static double clock_start;    /* seconds; an evaluation takes one of them */
 
 static void fail(const struct dp_err *err)
 {
@@ -31,7 +35,7 @@ static void write_event(uint32_t study, struct dp_event e)
 
 	e.study = study;
 	e.seq = seq++;
-	e.time = dp_now_us();
+	e.time = spec ? (int64_t)(clock_start * 1e6) + e.trial * 1000000 : dp_now_us();
 	if (dp_event_encode(&e, &bytes, &err) != DP_OK)
 		fail(&err);
 	if (!dp_journal_append(journal, study, e.seq, bytes.data, bytes.len)) {
@@ -39,6 +43,30 @@ static void write_event(uint32_t study, struct dp_event e)
 		fail(&err);
 	}
 	dp_buf_free(&bytes);
+}
+
+/* A point of the study, and a utility that more noise, fewer epochs and clipping
+ * hurt. */
+static void private_point(struct dp_rng *r, double *x, double *metrics, double *y)
+{
+	struct dp_epsilon e;
+	struct dp_err err;
+	double loss;
+
+	x[0] = 1 + floor(64 * x[0]);
+	x[1] = 8 + floor(505 * x[1]);
+	x[2] = 5e-4 * pow(100, x[2]);
+	x[3] = 0.1 * pow(160, x[3]);
+	x[4] = 0.1 * pow(40, x[4]);
+	if (dp_objective_privacy(spec, 0, x, &e, &err) != DP_OK)
+		fail(&err);
+	loss = 0.15 + 0.3 / (1 + x[0] * x[2] * 40) + 0.4 * sqrt(x[3]) * x[4] / x[1];
+	y[1] = 0;
+	for (int run = 0; run < 2; run++) {
+		metrics[3 * run] = fmin(0.95, loss) + 0.004 * dp_rng_normal(r);
+		y[1] += metrics[3 * run] / 2;
+	}
+	y[0] = e.epsilon;
 }
 
 /* The records of one evaluation as the daemon writes them: two runs, three metrics. */
@@ -56,6 +84,8 @@ static void evaluation(uint32_t study, uint32_t trial)
 		metrics[i] = dp_rng_uniform(&r);
 	y[0] = 10 * x[0];
 	y[1] = metrics[0];
+	if (spec)
+		private_point(&r, x, metrics, y);
 	write_event(study, (struct dp_event){ .type = DP_EV_TRIAL_PROPOSED,
 					      .trial = trial,
 					      .source = "random",
@@ -76,8 +106,8 @@ static void evaluation(uint32_t study, uint32_t trial)
 					      .nruns = 2,
 					      .metrics = metrics,
 					      .exit = { .kind = DP_EXIT_CODE,
-							.start = 1.79e9,
-							.end = 1.79e9 + 1,
+							.start = clock_start + trial,
+							.end = clock_start + trial + 1,
 							.cpu = 0.9,
 							.peak_memory = 10 << 20,
 							.stdout_bytes = 100 } });
@@ -88,37 +118,53 @@ static void evaluation(uint32_t study, uint32_t trial)
 					      .nobjectives = 2 });
 }
 
+static const char any_objective[] = "{metric: loss}";
+static const char sgd_objective[] =
+	"{privacy: {mechanism: dp-sgd, sampling: without-replacement, records: 30956, "
+	"lot: lot_size, epochs: epochs, noise_variance: noise_variance, delta: 1e-5, "
+	"accountant: rdp}}";
+
+static void study_text(char *text, size_t room, const char *name, uint32_t seed,
+		       uint32_t evaluations, bool sgd)
+{
+	snprintf(text, room,
+		 "study: %s\nseed: %u\ntrainer: {command: [dpareto-train, linear], runs: "
+		 "2}\nparameters:\n"
+		 "  epochs: {type: int, range: [1, 64]}\n"
+		 "  lot_size: {type: int, range: [8, 512]}\n"
+		 "  learning_rate: {type: float, range: [5e-4, 5e-2], scale: log}\n"
+		 "  noise_variance: {type: float, range: [0.1, 16]}\n"
+		 "  clip: {type: float, range: [0.1, 4]}\n"
+		 "objectives:\n  epsilon: %s\n  error: {metric: accuracy}\n"
+		 "anti_ideal: {epsilon: 10, error: 1}\n"
+		 "search: {method: random, evaluations: %u, parallel: 2}\n",
+		 name, seed, sgd ? sgd_objective : any_objective, evaluations);
+}
+
 int main(int argc, char **argv)
 {
 	struct dp_journal_options opt = { 0 };
 	uint32_t studies = argc > 3 ? (uint32_t)atoi(argv[2]) : 1000;
 	uint32_t each = argc > 3 ? (uint32_t)atoi(argv[3]) / studies : 100;
-	char folder[4096], text[1000], name[32];
+	bool sgd = argc > 4 && strcmp(argv[4], "sgd") == 0;
+	char folder[4096], text[1200], name[32];
+	struct dp_problems problems = { 0 };
 	struct dp_err err;
 
 	if (argc < 2)
 		return 2;
+	clock_start = sgd ? (double)dp_now_us() / 1e6 : 1.79e9;
 	snprintf(folder, sizeof folder, "%s/journal", argv[1]);
 	if (dp_journal_open(folder, &opt, &journal, &err) != DP_OK ||
 	    dp_journal_start(journal, wake, NULL, &err) != DP_OK)
 		fail(&err);
 	for (uint32_t s = 1; s <= studies; s++) {
 		snprintf(name, sizeof name, "study-%u", s);
-		snprintf(text, sizeof text,
-			 "study: %s\nseed: %u\ntrainer: {command: [dpareto-train, "
-			 "linear], "
-			 "runs: 2}\nparameters:\n"
-			 "  epochs: {type: int, range: [1, 64]}\n"
-			 "  lot_size: {type: int, range: [8, 512]}\n"
-			 "  learning_rate: {type: float, range: [5e-4, 5e-2], scale: "
-			 "log}\n"
-			 "  noise_variance: {type: float, range: [0.1, 16]}\n"
-			 "  clip: {type: float, range: [0.1, 4]}\n"
-			 "objectives:\n  epsilon: {metric: loss}\n  error: {metric: "
-			 "accuracy}\n"
-			 "anti_ideal: {epsilon: 10, error: 1}\n"
-			 "search: {method: random, evaluations: %u, parallel: 2}\n",
-			 name, s, each);
+		study_text(text, sizeof text, name, s, each, sgd);
+		if (sgd && !spec &&
+		    dp_study_parse(text, strlen(text), "bench", "/", &spec, &problems,
+				   &err) != DP_OK)
+			fail(&err);
 		seq = 0;
 		write_event(s, (struct dp_event){ .type = DP_EV_STUDY_CREATED,
 						  .name = name,
@@ -131,5 +177,7 @@ int main(int argc, char **argv)
 						  .state = "finished" });
 	}
 	dp_journal_close(journal);
+	dp_problems_free(&problems);
+	dp_study_free(spec);
 	return 0;
 }

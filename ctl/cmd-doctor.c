@@ -258,6 +258,7 @@ static int run(struct ctl *ctl, struct dp_err *err)
 	check_program(&d, "dparetod");
 	check_program(&d, "dpareto-shim");
 	check_program(&d, "dpareto-train");
+	check_program(&d, "dpareto-report");
 	check_files(&d);
 	check_clock(&d);
 	if (ctl->format == CTL_JSON) {

@@ -1,5 +1,5 @@
 /* cmd-run.c - the whole job in one command: a private daemon, the study to its end,
- * the front. */
+ * its report, the front. */
 #include "ctl/ctl.h"
 
 #include "journal/journal.h"
@@ -371,10 +371,39 @@ static int follow(struct private *p, const char *study, json_t **summary, json_t
 	return code;
 }
 
+/* Waits until the daemon has written the study's report, or has given up; takes the
+ * place of *summary. Without a report the study is what it is: that is only told. */
+static int wait_report(struct private *p, const char *study, json_t **summary,
+		       struct dp_err *err)
+{
+	struct timespec pause = { .tv_nsec = 50000000 };
+
+	for (;;) {
+		const char *why;
+		json_t *status;
+		int code = ctl_call_study(p->ctl, "status", study, &status, err);
+
+		if (code != DP_OK)
+			return code;
+		json_decref(*summary);
+		*summary = json_incref(json_object_get(status, "study"));
+		json_decref(status);
+		why = dp_json_str(*summary, "report_error", NULL);
+		if (why)
+			ctl_say(p->ctl, "warning: there is no report: %s", why);
+		if (why || dp_json_str(*summary, "report", NULL))
+			return DP_OK;
+		if (ctl_interrupted)
+			return dp_fail(err, DP_E_INTERRUPTED, "interrupted");
+		nanosleep(&pause, NULL);
+	}
+}
+
 static void print_result(struct private *p, const json_t *front, const json_t *summary)
 {
 	struct ctl *ctl = p->ctl;
 	const char *folder = dp_json_str(summary, "directory", p->dir);
+	const char *report = dp_json_str(summary, "report", NULL);
 	struct dp_buf anti = DP_BUF_INIT;
 	struct ctl_columns cols;
 	char volume[CTL_TEXT_LEN];
@@ -400,6 +429,8 @@ static void print_result(struct private *p, const json_t *front, const json_t *s
 		ctl_front_table(ctl, front, &cols);
 	else
 		ctl_printf(ctl, "the front is empty: no trial has given a result\n");
+	if (report)
+		ctl_printf(ctl, "\nreport   %s", report);
 	ctl_printf(ctl,
 		   "\nstudy    %s\ntrials   %s/trials (a folder each: request, result, "
 		   "output)\njournal  %s/journal (dparetoctl journal dump --state %s)\n"
@@ -439,6 +470,8 @@ static int run_study(struct private *p, const struct ctl_study_file *file,
 		code = submit(p, file, err);
 	if (code == DP_OK)
 		code = follow(p, file->study->name, &summary, &front, &failure, err);
+	if (code == DP_OK)
+		code = wait_report(p, file->study->name, &summary, err);
 	if (ctl_interrupted)
 		code = DP_E_INTERRUPTED;
 	if (code == DP_E_INTERRUPTED) {
@@ -506,7 +539,8 @@ const struct ctl_command ctl_cmd_run = {
 	.options = options,
 	.help = "Needs no daemon: a private one is started for this study and stopped "
 		"with "
-		"it. Shows the progress, then the front and where everything is kept. "
+		"it. Shows the progress, then the front and where everything is kept; the "
+		"study's report is written by then. "
 		"With "
 		"-o json standard output is one object without times and paths, so that "
 		"equal runs print equal bytes.\n\n"

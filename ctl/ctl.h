@@ -60,7 +60,7 @@ extern const struct ctl_command ctl_cmd_submit, ctl_cmd_validate, ctl_cmd_explai
 	ctl_cmd_trial, ctl_cmd_logs, ctl_cmd_retry, ctl_cmd_cancel, ctl_cmd_export,
 	ctl_cmd_delete, ctl_cmd_journal, ctl_cmd_daemon, ctl_cmd_doctor,
 	ctl_cmd_completion, ctl_cmd_run, ctl_cmd_propose, ctl_cmd_enqueue,
-	ctl_cmd_epsilon, ctl_cmd_noise, ctl_cmd_help, ctl_cmd_help_man;
+	ctl_cmd_epsilon, ctl_cmd_noise, ctl_cmd_report, ctl_cmd_help, ctl_cmd_help_man;
 
 /* ---- one invocation ---- */
 

@@ -32,6 +32,7 @@ const struct ctl_command *const ctl_commands[] = {
 	&ctl_cmd_retry,
 	&ctl_cmd_cancel,
 	&ctl_cmd_export,
+	&ctl_cmd_report,
 	&ctl_cmd_journal,
 	&ctl_cmd_daemon,
 	&ctl_cmd_doctor,

@@ -5,10 +5,10 @@
 #include "base/json.h"
 #include "journal/view.h"
 #include "propose/propose.h"
+#include "recall/recall.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum question {
 	FOR_A_TRIAL,
@@ -99,73 +99,18 @@ void ask_forget(struct dpd *d, uint32_t study)
 
 /* ---- the snapshot ---- */
 
-static void fill_known(const struct dp_study_state *s, const struct dp_trial *t,
-		       bool hidden, struct dp_known *k)
-{
-	const struct dp_study *spec = s->spec;
-
-	k->trial = t->number;
-	memcpy(k->x, t->x, spec->nparams * sizeof *t->x);
-	if (hidden || t->status < DP_TRIAL_OK)
-		k->status = DP_KNOWN_PENDING;
-	else if (t->status == DP_TRIAL_OK)
-		k->status = DP_KNOWN_OK;
-	else
-		k->status = t->status == DP_TRIAL_DIVERGED ? DP_KNOWN_DIVERGED
-							   : DP_KNOWN_FAILED;
-	for (size_t i = 0; i < DP_OBJECTIVES_MAX; i++)
-		k->y[i] = k->var[i] = NAN;
-	for (size_t i = 0; i < DP_CONSTRAINTS_MAX; i++)
-		k->metric[i] = NAN;
-	if (k->status != DP_KNOWN_OK && k->status != DP_KNOWN_DIVERGED)
-		return;
-	for (size_t i = 0; t->objectives && i < spec->nobjectives; i++) {
-		k->y[i] = t->objectives[i];
-		if (spec->objectives[i].metric)
-			k->var[i] = dp_trial_mean_variance(
-				s, t, dp_study_metric(s, spec->objectives[i].metric));
-	}
-	for (size_t i = 0; i < spec->nconstraints; i++)
-		k->metric[i] = dp_trial_mean(
-			s, t, dp_study_metric(s, spec->constraints[i].metric));
-}
-
-/* A trial's result is left out of a deterministic study's proposal unless it is one
- * that the proposal may depend on (contract: results 0..k-parallel). */
-static bool is_hidden(const struct dp_study_state *s, uint32_t trial)
-{
-	return s->spec->search.deterministic &&
-	       (uint64_t)trial + s->parallel > s->ntrials;
-}
-
 static bool take_snapshot(struct asker *a, const struct dp_study_state *s)
 {
-	size_t n = s->nimported + s->ntrials;
-	struct dp_known *k = calloc(n + 1, sizeof *k);
+	size_t n;
+	struct dp_known *known = dp_recall(s, true, &n);
 
-	if (!k)
+	if (!known)
 		return false;
 	free(a->known);
-	a->known = k;
+	a->known = known;
 	a->nknown = n;
 	a->trial = s->ntrials;
 	a->basis = s->seq;
-	for (uint32_t i = 0; i < s->nimported; i++, k++) {
-		bool whole = true;
-
-		memcpy(k->x, s->imported[i].x, s->spec->nparams * sizeof *k->x);
-		for (size_t j = 0; j < DP_OBJECTIVES_MAX; j++)
-			k->y[j] = k->var[j] = NAN;
-		for (size_t j = 0; j < DP_CONSTRAINTS_MAX; j++)
-			k->metric[j] = NAN;
-		for (size_t j = 0; j < s->spec->nobjectives; j++) {
-			k->y[j] = s->imported[i].objectives[j];
-			whole &= isfinite(k->y[j]);
-		}
-		k->status = whole ? DP_KNOWN_OK : DP_KNOWN_DIVERGED;
-	}
-	for (uint32_t i = 0; i < s->ntrials; i++, k++)
-		fill_known(s, s->trials[i], is_hidden(s, i), k);
 	return true;
 }
 

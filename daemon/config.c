@@ -105,6 +105,11 @@ static bool set_stop_policy(struct config *c, const char *s)
 	return stop_policy_parse(s, &c->stop_policy);
 }
 
+static bool set_report_interval(struct config *c, const char *s)
+{
+	return dp_duration_parse(s, &c->report_interval);
+}
+
 static const struct config_doc docs[] = {
 	{ "slots", "int, 1 to 4096", "number of cores",
 	  "Trainers that run at once, over all studies." },
@@ -124,12 +129,16 @@ static const struct config_doc docs[] = {
 	  "daemon, finish them first, or kill them (their trials start again)." },
 	{ "max_clients", "int, 1 to 65536", "1024",
 	  "Connections to the socket at once." },
+	{ "report_interval", "duration", "10m",
+	  "How often the report of a running study is written again, if something has "
+	  "changed; 0: only at its end." },
 };
 
 /* In the order of docs[]. */
 static bool (*const setters[])(struct config *c, const char *value) = {
 	set_slots,          set_socket_group, set_log_level,   set_retention,
 	set_disk_watermark, set_stop_policy,  set_max_clients,
+	set_report_interval,
 };
 _Static_assert(DP_COUNT(docs) == DP_COUNT(setters), "a setter a row");
 
@@ -149,7 +158,8 @@ void config_defaults(struct config *c)
 			      .retention = INFINITY,
 			      .disk_watermark = 64u << 20,
 			      .stop_policy = STOP_LEAVE,
-			      .max_clients = 1024 };
+			      .max_clients = 1024,
+			      .report_interval = 600 };
 }
 
 void config_clear(struct config *c)

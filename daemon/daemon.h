@@ -52,6 +52,7 @@ struct config {
 	uint64_t disk_watermark; /* bytes free below which nothing starts */
 	enum stop_policy stop_policy;
 	unsigned max_clients;
+	double report_interval; /* seconds between reports of a running study; 0: none */
 };
 
 void config_defaults(struct config *c);
@@ -142,6 +143,7 @@ struct deletion {
 };
 
 struct asker;
+struct reporter;
 struct client;
 struct executor;
 
@@ -153,7 +155,7 @@ struct dpd {
 	char *config_path;
 	const struct settings *settings; /* the command line */
 	struct logger log;
-	char *state_dir, *bin_dir, *shim, *socket_path;
+	char *state_dir, *bin_dir, *shim, *report, *socket_path;
 	int64_t started;
 
 	struct dp_journal *journal;
@@ -170,6 +172,7 @@ struct dpd {
 	struct backoff *backoffs;
 	struct deletion *deletions;
 	struct asker *askers;
+	struct reporter *reporter;
 	unsigned nasking; /* trials being proposed: each will want a slot */
 	uint64_t turns;   /* counts launches, for fairness */
 	uv_idle_t sched_idle;
@@ -239,6 +242,22 @@ bool ask_busy(struct dpd *d, uint32_t study);
 void ask_cancel(struct dpd *d, uint32_t study);
 /* Gives up the models of a study that is not being worked on. */
 void ask_forget(struct dpd *d, uint32_t study);
+
+/* ---- report.c ---- */
+
+/* False without memory. */
+DP_MUSTCHECK bool report_start(struct dpd *d);
+/* Ends what is being written; the loop has ended. */
+void report_stop(struct dpd *d);
+/* Starts the next report that is due, unless one is being written. */
+void report_poll(struct dpd *d);
+/* Is the study's report being written? Its folder must not go then. */
+bool report_busy(const struct dpd *d, uint32_t study);
+void report_cancel(struct dpd *d, uint32_t study);
+void report_forget(struct dpd *d, uint32_t study);
+/* Adds "report", the path of one that shows the study as it is now, and
+ * "report_error". */
+void report_view(struct dpd *d, struct dp_study_state *s, json_t *summary);
 
 /* ---- trial.c: what follows from the end of an attempt ---- */
 

@@ -195,6 +195,7 @@ static void on_tick(uv_timer_t *timer)
 			study_settle(d, d->state.studies[i]);
 	if (d->backoffs)
 		sched_kick(d);
+	report_poll(d);
 	client_poll_changes(d);
 }
 

@@ -229,6 +229,7 @@ int daemon_reload(struct dpd *d, json_t *changed, struct dp_err *err)
 	note(changed, new.disk_watermark != old->disk_watermark, "disk_watermark");
 	note(changed, new.stop_policy != old->stop_policy, "stop_policy");
 	note(changed, new.max_clients != old->max_clients, "max_clients");
+	note(changed, new.report_interval != old->report_interval, "report_interval");
 	config_clear(old);
 	*old = new;
 	d->log.level = new.log_level;
@@ -330,11 +331,12 @@ static int find_folders(struct dpd *d, const struct settings *s, struct dp_err *
 		return dp_err_prefix(err, "state folder");
 	d->bin_dir = own_folder();
 	d->shim = d->bin_dir ? dp_path_join(d->bin_dir, "dpareto-shim") : NULL;
+	d->report = d->bin_dir ? dp_path_join(d->bin_dir, "dpareto-report") : NULL;
 	if (s->socket && strcmp(s->socket, "none") == 0)
 		d->socket_path = NULL;
 	else
 		d->socket_path = s->socket ? strdup(s->socket) : dp_default_socket();
-	if (!d->state_dir || !d->shim)
+	if (!d->state_dir || !d->shim || !d->report)
 		return dp_fail(err, DP_E_FAILED,
 			       "cannot find the folder of dparetod itself");
 	if (access(d->shim, X_OK) != 0) {
@@ -447,6 +449,8 @@ static int start(struct dpd *d, const struct settings *s, struct dp_err *err)
 	code = open_journal(d, err);
 	if (code != DP_OK)
 		return code;
+	if (!report_start(d))
+		return dp_fail(err, DP_E_NOMEM, "no memory for reports");
 	sched_init(d);
 	housekeep_start(d);
 	recover(d);
@@ -508,6 +512,7 @@ static void finish(struct dpd *d)
 		a->fn(d, a->arg);
 		free(a);
 	}
+	report_stop(d);
 	while (d->jobs)
 		job_free(d->jobs);
 	while ((x = d->deletions) != NULL) {
@@ -525,6 +530,7 @@ static void finish(struct dpd *d)
 	free(d->state_dir);
 	free(d->bin_dir);
 	free(d->shim);
+	free(d->report);
 	free(d->socket_path);
 }
 

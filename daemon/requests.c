@@ -76,6 +76,7 @@ static json_t *summary(struct dpd *d, struct dp_study_state *s)
 	json_object_set_new(o, "eta", eta(d, s));
 	json_object_set_new(o, "waiting", waiting ? json_string(waiting) : json_null());
 	json_object_set_new(o, "directory", json_string(folder ? folder : ""));
+	report_view(d, s, o);
 	free(folder);
 	return o;
 }
@@ -508,6 +509,7 @@ static void delete_now(struct dpd *d, struct dp_study_state *s, uint64_t client)
 	log_line(&d->log, LOG_INFO, r->name, "deleted");
 	d->last_ticket = dp_journal_forget(d->journal, s->id);
 	ask_forget(d, s->id);
+	report_forget(d, s->id);
 	dp_state_forget(&d->state, s->id);
 	sched_kick(d);
 	after_commit(d, bury, r);
@@ -521,7 +523,8 @@ void requests_poll(struct dpd *d)
 		struct dp_study_state *s = dp_state_by_id(&d->state, x->study);
 		struct dp_err err;
 
-		if (s && (s->open || ask_busy(d, s->id))) {
+		if (s && (s->open || ask_busy(d, s->id) || report_busy(d, s->id))) {
+			report_cancel(d, s->id);
 			p = &x->next;
 			continue;
 		}

@@ -152,6 +152,7 @@ static void schedule(struct dpd *d)
 			break;
 	}
 	requests_poll(d);
+	report_poll(d);
 	client_poll_changes(d);
 }
 

@@ -1,13 +1,16 @@
 /* main.c - dpareto-train: the table of built-in trainers.
  *
- * Signals keep their default actions: every line of a result is one write, so TERM
- * at any moment leaves whole lines behind and nothing to clean up. */
+ * Signals keep their default actions but while a model is trained (pulse.c): every line
+ * of a result is one write, so TERM at any moment leaves whole lines behind. */
 #include "trainers/trainers.h"
+
+#include "linalg/linalg.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static const struct trainer *const trainers[] = { &svt_trainer };
+static const struct trainer *const trainers[] = { &linear_trainer, &mlp_trainer,
+						  &output_trainer, &svt_trainer };
 
 static void print_help(FILE *to)
 {
@@ -73,12 +76,13 @@ int main(int argc, char **argv)
 		print_help(stdout);
 		return 0;
 	}
+	dp_linalg_single_thread();
 	t = find(argv[1], &err);
 	if (!t)
 		return complain(&err);
 	for (int i = 2; i < argc; i++) {
 		if (is_help(argv[i])) {
-			fputs(t->help, stdout);
+			options_help(t, stdout);
 			return 0;
 		}
 	}

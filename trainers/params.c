@@ -1,10 +1,15 @@
-/* params.c - parameters and options of the built-in trainers, checked. */
+/* params.c - parameters of the request, checked. */
 #include "trainers/trainers.h"
 
 #include "base/json.h"
 #include "base/num.h"
 
 #include <math.h>
+
+bool param_given(const struct dp_request *q, const char *name)
+{
+	return json_object_get(q->parameters, name) != NULL;
+}
 
 int param_number(const struct dp_request *q, const char *name, double lo, bool open,
 		 double *out, struct dp_err *err)
@@ -41,15 +46,16 @@ int param_whole(const struct dp_request *q, const char *name, int64_t lo, int64_
 	return DP_OK;
 }
 
-int option_whole(const char *option, const char *text, int64_t lo, int64_t hi,
-		 int64_t *out, struct dp_err *err)
+int param_count(const struct dp_request *q, const char *name, uint32_t *out,
+		struct dp_err *err)
 {
-	int64_t x;
+	int64_t x = 0;
+	int code = param_whole(q, name, 1, &x, err);
 
-	if (!dp_int_parse(text, &x) || x < lo || x > hi)
-		return dp_fail(err, DP_E_USAGE,
-			       "%s must be a whole number from %lld to %lld, not '%s'",
-			       option, (long long)lo, (long long)hi, text);
-	*out = x;
+	if (code != DP_OK)
+		return code;
+	if (x > UINT32_MAX)
+		return dp_fail(err, DP_E_INVALID, "parameter '%s' is too large", name);
+	*out = (uint32_t)x;
 	return DP_OK;
 }

@@ -7,15 +7,10 @@
 
 #include "base/json.h"
 
-#include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum {
-	QUERIES_MAX = 10000000
-};
 
 /* answers[0..queries) = `ones` ones among zeros, every order equally likely (Fisher
  * and Yates). */
@@ -58,42 +53,6 @@ double svt_f1(const struct svt *s, struct dp_rng *rng, unsigned char *answers)
 	return sum ? 2.0 * (double)hits / (double)sum : 0;
 }
 
-static int parse_options(int argc, char **argv, struct svt *s, struct dp_err *err)
-{
-	static const struct option known[] = {
-		{ "queries", required_argument, NULL, 'q' },
-		{ "ones", required_argument, NULL, 'o' },
-		{ 0 },
-	};
-	int64_t queries = 100, ones = 10;
-	int c, code = DP_OK;
-
-	optind = 0; /* the table of trainers has read options before */
-	opterr = 0;
-	while (code == DP_OK && (c = getopt_long(argc, argv, "", known, NULL)) != -1) {
-		if (c == 'q')
-			code = option_whole("--queries", optarg, 1, QUERIES_MAX, &queries,
-					    err);
-		else if (c == 'o')
-			code = option_whole("--ones", optarg, 0, QUERIES_MAX, &ones, err);
-		else
-			code = dp_fail(err, DP_E_USAGE,
-				       "'%s' is not an option, or lacks its value",
-				       argv[optind - 1]);
-	}
-	if (code != DP_OK)
-		return code;
-	if (optind < argc)
-		return dp_fail(err, DP_E_USAGE, "svt takes no argument such as '%s'",
-			       argv[optind]);
-	if (ones > queries)
-		return dp_fail(err, DP_E_USAGE, "--ones %lld is more than --queries %lld",
-			       (long long)ones, (long long)queries);
-	s->queries = (size_t)queries;
-	s->ones = (size_t)ones;
-	return DP_OK;
-}
-
 static int report_f1(int fd, uint32_t run, double f1, struct dp_err *err)
 {
 	json_t *metrics = json_object();
@@ -131,38 +90,35 @@ static int all_runs(const struct dp_request *q, int fd, struct svt *s, struct dp
 
 static int run_svt(int argc, char **argv, struct dp_err *err)
 {
-	struct dp_request request;
+	struct options options;
+	struct dp_request request = { 0 };
 	struct svt s;
-	int fd, code;
+	int fd = -1, code = options_read(&svt_trainer, argc, argv, &options, err);
 
-	code = parse_options(argc, argv, &s, err);
 	if (code == DP_OK)
-		code = dp_trainer_open(&request, &fd, err);
-	if (code != DP_OK)
-		return code;
-	code = all_runs(&request, fd, &s, err);
-	close(fd);
+		code = trainer_request(&options, &request, &fd, err);
+	if (code == DP_OK) {
+		s.queries = (size_t)options.queries;
+		s.ones = (size_t)options.ones;
+		code = all_runs(&request, fd, &s, err);
+		close(fd);
+	}
 	dp_request_clear(&request);
+	options_clear(&options);
 	return code;
 }
 
 const struct trainer svt_trainer = {
 	.name = "svt",
 	.summary = "the sparse vector technique on random binary queries",
-	.help = "usage: dpareto-train svt [--queries N] [--ones N]\n"
-		"\n"
-		"Each run asks N binary queries in random order and reports how well "
-		"the\n"
-		"sparse vector technique (Avent et al. 2020, Alg. 1) finds those that "
-		"are\n"
-		"one. Its privacy is the mechanism 'svt' of a study.\n"
-		"\n"
-		"  --queries N  how many queries (default 100)\n"
-		"  --ones N     how many of them are one (default 10)\n"
-		"\n"
-		"Parameters: C  stop after this many positive answers, a whole number "
-		"from 1\n"
-		"            b  total noise level, above 0\n"
-		"Metric:     f1  the F1 score, from 0 to 1\n",
+	.about = "Each run asks binary queries in random order and reports how well the\n"
+		 "sparse vector technique (Avent et al. 2020, Alg. 1) finds those that "
+		 "are\n"
+		 "one. Its privacy is the mechanism 'svt' of a study.\n",
+	.reads = "Parameters: C  stop after this many positive answers, a whole number "
+		 "from 1\n"
+		 "            b  total noise level, above 0\n"
+		 "Metric:     f1  the F1 score, from 0 to 1\n",
+	.options = OPTIONS_SVT,
 	.run = run_svt,
 };

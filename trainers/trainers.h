@@ -6,30 +6,127 @@
 #define DP_TRAINERS_H
 #include "base/base.h"
 #include "base/rng.h"
+#include "trainers/learn/learn.h"
 #include "trial/trial.h"
+#include <stdio.h>
 
 struct trainer {
 	const char *name;
 	const char *summary; /* one line */
-	const char *help;    /* usage, options, parameters, metrics */
+	const char *about;   /* what it does, before the options in its help */
+	const char *reads;   /* its parameters and metrics, after them */
+	unsigned options;    /* which it takes: OPTIONS_* */
 	/* Reads its options from argv (argv[0] is its name), then does what the
 	 * request asks. */
 	int (*run)(int argc, char **argv, struct dp_err *err);
 };
 
-extern const struct trainer svt_trainer;
+extern const struct trainer linear_trainer, mlp_trainer, output_trainer, svt_trainer;
 
-/* ---- for the trainers (params.c) ---- */
+/* ---- options.c: the command line ---- */
 
-/* A parameter of the request: a finite number of at least `lo`, or above it with
- * `open`; and a whole number. The error names the parameter. */
+enum {
+	OPTIONS_DATA = 1,
+	OPTIONS_SGD = 2,
+	OPTIONS_LINEAR = 4,
+	OPTIONS_MLP = 8,
+	OPTIONS_OUTPUT = 16,
+	OPTIONS_SVT = 32,
+	OPTIONS_ALL = 64, /* what every trainer takes */
+};
+
+struct options {
+	struct data_options data;
+	bool secure;
+	int optimizer, model, sampling; /* places in their lists of words */
+	bool no_privacy, no_clip, no_noise;
+	const char *hidden;
+	double norm_bound; /* NaN if not given */
+	int64_t passes, queries, ones;
+	/* for a person: parameters and runs without a request */
+	json_t *set; /* NULL if not given */
+	int64_t runs, seed;
+};
+/* Reads argv[1..]; the caller calls options_clear(), also after an error. */
+DP_MUSTCHECK int options_read(const struct trainer *t, int argc, char **argv,
+			      struct options *o, struct dp_err *err);
+void options_clear(struct options *o);
+void options_help(const struct trainer *t, FILE *to);
+
+/* ---- request.c: what is asked ---- */
+
+/* The request of the protocol and where results go; or, where a person tries a trainer
+ * with --set, a request made of the options, and the standard output. The caller
+ * closes *fd and calls dp_request_clear(). */
+DP_MUSTCHECK int trainer_request(const struct options *o, struct dp_request *q, int *fd,
+				 struct dp_err *err);
+
+/* ---- params.c: parameters of the request, checked ---- */
+
+/* A finite number of at least `lo`, or above it with `open`; a whole number; one that
+ * counts something, from 1. The error names the parameter. */
 DP_MUSTCHECK int param_number(const struct dp_request *q, const char *name, double lo,
 			      bool open, double *out, struct dp_err *err);
 DP_MUSTCHECK int param_whole(const struct dp_request *q, const char *name, int64_t lo,
 			     int64_t *out, struct dp_err *err);
-/* The value of a command-line option as a whole number in lo..hi. */
-DP_MUSTCHECK int option_whole(const char *option, const char *text, int64_t lo,
-			      int64_t hi, int64_t *out, struct dp_err *err);
+DP_MUSTCHECK int param_count(const struct dp_request *q, const char *name, uint32_t *out,
+			     struct dp_err *err);
+bool param_given(const struct dp_request *q, const char *name);
+
+/* ---- noisy_sgd.c: what linear and mlp have in common ---- */
+
+/* epochs, lot_size, learning_rate, clip and the noise. */
+DP_MUSTCHECK int noisy_sgd_read(const struct options *o, const struct dp_request *q,
+				struct sgd *out, struct dp_err *err);
+/* What the training will do with n records; NULL without memory. */
+json_t *noisy_sgd_declare(const struct sgd *how, uint32_t n);
+#define NOISY_SGD_READS                                                                  \
+	"Parameters: epochs            passes over the records, on average\n"            \
+	"            lot_size          records of a step; the mean with poisson\n"       \
+	"            learning_rate     above 0\n"                                        \
+	"            clip              L, above 0\n"                                     \
+	"            noise_multiplier  noise on the sum of a lot's gradients, over 2L\n" \
+	"                              (poisson: over L); or\n"                          \
+	"            noise_variance    its square\n"
+
+/* ---- oracle.c: the runs of a request on a data set ---- */
+
+/* The random streams of one run. */
+struct streams {
+	struct noise lots, gradient, start;
+};
+
+/* What a model needs for a request. */
+struct plan {
+	size_t nweights;
+	uint64_t steps;   /* of one run */
+	json_t *declared; /* taken over */
+};
+
+/* A kind of model; `self` is its own. */
+struct model {
+	int (*prepare)(void *self, const struct options *o, const struct dp_request *q,
+		       const struct rows *train, struct plan *out, struct dp_err *err);
+	int (*train)(const void *self, const struct rows *train, struct streams *streams,
+		     struct pulse *pulse, float *w, struct dp_err *err);
+	int (*score)(const void *self, const struct rows *rows, const float *w,
+		     struct score *out, struct dp_err *err);
+};
+
+/* Fails unless the records have two classes. */
+DP_MUSTCHECK int need_two_classes(const struct rows *rows, struct dp_err *err);
+
+#define ORACLE_REPORTS                                                                   \
+	"Metrics:    accuracy           on the test records; with --holdout on those\n"  \
+	"                               held out, and then also:\n"                      \
+	"            test_accuracy      on the test records\n"                           \
+	"            loss               mean loss, where accuracy is\n"                  \
+	"            seconds            processor time\n"                                \
+	"            majority_accuracy  of always naming the commonest class\n"
+
+/* Reads options and request, opens the data, trains and reports every run. */
+DP_MUSTCHECK int oracle_run(const struct trainer *t, const struct model *model,
+			    void *self, int argc, char **argv, struct dp_err *err);
 
 /* ---- svt.c, for its test ---- */
 

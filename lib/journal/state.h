@@ -105,6 +105,9 @@ struct dp_study_state {
 	int64_t created, updated;
 
 	uint64_t turn; /* a scheduler's note of when it was last served; not journaled */
+	/* a reporter's: the seq that its report shows (0: not looked), when it was begun */
+	uint32_t reported;
+	int64_t reported_at;
 
 	/* cached by dp_study_front(); invalid while front_valid is false */
 	bool front_valid;

@@ -11,9 +11,9 @@
 
 struct mix {
 	size_t n;
-	struct dp__part parts[DP_PRIVACY_ITEMS_MAX];
-	struct dp__wor *wor[DP_PRIVACY_ITEMS_MAX]; /* for parts that need one */
-	bool tight[DP_PRIVACY_ITEMS_MAX];
+	struct dp__part *parts; /* (n) */
+	struct dp__wor **wor;   /* (n) for parts that need one */
+	bool *tight;            /* (n) */
 };
 
 /* Mironov 2017, Table II. */
@@ -31,9 +31,9 @@ static double pure_cgf(double epsilon, double order)
 	return dp__log_add(yes + (order - 1) * epsilon, yes - order * epsilon);
 }
 
-static double part_cgf(const struct mix *m, size_t i, double order)
+/* `wor` has the tables of this part, where it needs any. */
+static double part_cgf(const struct dp__part *p, struct dp__wor *wor, double order)
 {
-	const struct dp__part *p = &m->parts[i];
 	struct dp__poisson poisson = { p->q, 1 / p->mu };
 	double whole;
 
@@ -42,8 +42,7 @@ static double part_cgf(const struct mix *m, size_t i, double order)
 		return dp__poisson_cgf(&poisson, order);
 	case DP__PART_WOR:
 		whole = 0.5 * order * (order - 1) * p->mu * p->mu;
-		return p->q < 1 ? fmin(dp__wor_cgf(m->wor[i], p->q, order), whole)
-				: whole;
+		return p->q < 1 ? fmin(dp__wor_cgf(wor, p->q, order), whole) : whole;
 	case DP__PART_LAPLACE:
 		return laplace_cgf(p->mu, order);
 	case DP__PART_PURE:
@@ -58,9 +57,94 @@ static double cgf(void *ctx, double order)
 	double sum = 0;
 
 	for (size_t i = 0; i < m->n; i++)
-		sum += m->parts[i].count * part_cgf(m, i, order);
+		sum += m->parts[i].count * part_cgf(&m->parts[i], m->wor[i], order);
 	return sum;
 }
+
+static bool needs_tables(const struct dp__part *p)
+{
+	return p->kind == DP__PART_WOR && p->q < 1;
+}
+
+/* ---- many parts ----
+ *
+ * The tables of ten thousand parts would take a hundred megabytes, so their curves are
+ * added up one after the other at fixed orders, a few orders at a time and only as far
+ * as the search goes. Between two orders the chord is used: K is convex, so that it
+ * bounds the sum from above. */
+
+enum {
+	BELOW_TWO = 10, /* orders 1 + 2^-10 ... 1 + 2^-1 */
+	EVERY = 24,     /* then 2, 3, ... 24 */
+	ABOVE = 52,     /* then each larger by a tenth: up to about 3,000 */
+	BLOCK = 8,      /* from 2 on so many are added up together */
+	TABLE = BELOW_TWO + EVERY - 1 + ABOVE
+};
+
+struct summed {
+	const struct mix *mix;
+	struct dp__wor *wor;             /* of the part that is being added */
+	double order[TABLE], sum[TABLE]; /* NaN: not asked for yet */
+};
+
+/* Fills the block that holds place i. Without memory the sum is infinite, which is
+ * still a bound. */
+static void fill_block(struct summed *t, size_t i)
+{
+	size_t from = i < BELOW_TWO ? 0 : i - (i - BELOW_TWO) % BLOCK;
+	size_t to = i < BELOW_TWO ? BELOW_TWO : from + BLOCK;
+
+	to = to < TABLE ? to : TABLE;
+	for (size_t k = from; k < to; k++)
+		t->sum[k] = 0;
+	for (size_t j = 0; j < t->mix->n; j++) {
+		const struct dp__part *p = &t->mix->parts[j];
+		bool ok = !needs_tables(p) ||
+			  dp__wor_set(t->wor, 1 / p->mu, t->mix->tight[j]);
+
+		for (size_t k = from; k < to; k++)
+			t->sum[k] += ok ? p->count * part_cgf(p, t->wor, t->order[k])
+					: INFINITY;
+	}
+}
+
+static double summed_at(struct summed *t, size_t i)
+{
+	if (isnan(t->sum[i]))
+		fill_block(t, i);
+	return t->sum[i];
+}
+
+static double summed_cgf(void *ctx, double order)
+{
+	struct summed *t = ctx;
+	size_t i = 0;
+	double lo, part;
+
+	while (i < TABLE && t->order[i] < order)
+		i++;
+	if (i == TABLE)
+		return INFINITY;
+	if (t->order[i] == order)
+		return summed_at(t, i);
+	lo = i ? t->order[i - 1] : 1;
+	part = (order - lo) / (t->order[i] - lo);
+	return part * summed_at(t, i) +
+	       (i ? (1 - part) * summed_at(t, i - 1) : 0); /* K(1) = 0 */
+}
+
+static void summed_init(struct summed *t, const struct mix *mix)
+{
+	t->mix = mix;
+	for (int i = 0; i < TABLE; i++) {
+		t->order[i] = i < BELOW_TWO               ? 1 + ldexp(1, i - BELOW_TWO)
+			      : i < BELOW_TWO + EVERY - 1 ? i - BELOW_TWO + 2
+							  : ceil(1.1 * t->order[i - 1]);
+		t->sum[i] = NAN;
+	}
+}
+
+/* ---- from items to parts ---- */
 
 static double value(const struct dp_mechanism *m, const double *full, const char *key)
 {
@@ -135,7 +219,7 @@ static int prepare_curves(struct mix *mix, struct dp_err *err)
 	for (size_t i = 0; i < mix->n; i++) {
 		const struct dp__part *p = &mix->parts[i];
 
-		if (p->kind != DP__PART_WOR || p->q >= 1)
+		if (!needs_tables(p))
 			continue;
 		mix->wor[i] = dp__wor_new();
 		if (!mix->wor[i] || !dp__wor_set(mix->wor[i], 1 / p->mu, mix->tight[i]))
@@ -164,25 +248,60 @@ static int pure_sum(const struct mix *mix, struct dp_epsilon *out, struct dp_err
 	return DP_OK;
 }
 
+static int by_renyi(struct mix *mix, double delta, struct dp_epsilon *out,
+		    struct dp_err *err)
+{
+	struct summed table = { .wor = dp__wor_new() };
+	struct dp__curve curve = { summed_cgf, &table, true };
+	int rc = DP_OK;
+
+	if (!table.wor)
+		return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
+	summed_init(&table, mix);
+	if (mix->n <= DP_PRIVACY_ITEMS_MAX) {
+		rc = prepare_curves(mix, err);
+		curve = (struct dp__curve){ cgf, mix, true };
+	}
+	if (rc == DP_OK) {
+		out->accountant = "rdp";
+		out->epsilon =
+			dp__curve_epsilon(&curve, DP__IMPROVED, log(delta), &out->order);
+	}
+	dp__wor_free(table.wor);
+	return rc;
+}
+
+/* Hardly any noise: squares would overflow, and no bound is left. */
+static bool is_bare(const struct mix *mix)
+{
+	for (size_t i = 0; i < mix->n; i++) {
+		const struct dp__part *p = &mix->parts[i];
+		double size = p->kind == DP__PART_WOR || p->kind == DP__PART_POISSON
+				      ? p->mu * p->mu * p->count
+				      : p->mu;
+
+		if (!(size < 1e290))
+			return true;
+	}
+	return false;
+}
+
 static int account(struct mix *mix, double delta, bool pld, struct dp_epsilon *out,
 		   struct dp_err *err)
 {
-	struct dp__curve curve = { cgf, mix, true };
 	struct dp__loss_answer answer = { 0 };
 	struct dp__loss *loss;
 	int rc;
 
 	if (delta == 0)
 		return pure_sum(mix, out, err);
-	if (!pld) {
-		rc = prepare_curves(mix, err);
-		if (rc != DP_OK)
-			return rc;
-		out->accountant = "rdp";
-		out->epsilon =
-			dp__curve_epsilon(&curve, DP__IMPROVED, log(delta), &out->order);
+	if (is_bare(mix)) {
+		out->epsilon = INFINITY;
+		out->accountant = pld ? "pld" : "rdp";
 		return DP_OK;
 	}
+	if (!pld)
+		return by_renyi(mix, delta, out, err);
 	loss = dp__loss_new();
 	rc = loss ? dp__loss_epsilon(loss, mix->parts, mix->n, delta, &answer, err)
 		  : dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
@@ -194,31 +313,44 @@ static int account(struct mix *mix, double delta, bool pld, struct dp_epsilon *o
 	return rc;
 }
 
+static void mix_free(struct mix *mix)
+{
+	for (size_t i = 0; mix->wor && i < mix->n; i++)
+		dp__wor_free(mix->wor[i]);
+	free(mix->parts);
+	free(mix->wor);
+	free(mix->tight);
+}
+
 int dp_privacy_compose(const struct dp_privacy_item *items, size_t n, double delta,
 		       bool pld, struct dp_epsilon *out, struct dp_err *err)
 {
 	struct dp_epsilon e = { .delta = delta, .order = NAN, .error_proved = true };
-	struct mix *mix;
+	struct mix mix = { 0 };
 	int rc = DP_OK;
 
-	if (n == 0 || n > DP_PRIVACY_ITEMS_MAX)
-		return dp_fail(err, DP_E_INVALID, "a composition has 1 to %d mechanisms",
-			       DP_PRIVACY_ITEMS_MAX);
+	if (n == 0)
+		return dp_fail(err, DP_E_INVALID, "a composition of nothing");
+	if (pld && delta > 0 && n > DP_PRIVACY_ITEMS_MAX)
+		return dp_fail(err, DP_E_INVALID,
+			       "loss distributions of at most %d mechanisms are "
+			       "convolved, not %zu",
+			       DP_PRIVACY_ITEMS_MAX, n);
 	if (!(delta >= 0 && delta < 1))
 		return dp_fail(err, DP_E_INVALID, "'delta' must be within [0, 1)");
-	mix = calloc(1, sizeof *mix);
-	if (!mix)
-		return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
+	mix.parts = calloc(n, sizeof *mix.parts);
+	mix.wor = calloc(n, sizeof *mix.wor);
+	mix.tight = calloc(n, sizeof *mix.tight);
+	if (!mix.parts || !mix.wor || !mix.tight)
+		rc = dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
 	for (size_t i = 0; rc == DP_OK && i < n; i++)
-		rc = add_item(mix, &items[i], delta, err);
+		rc = add_item(&mix, &items[i], delta, err);
 	if (rc == DP_OK)
-		rc = check_relations(items, mix, err);
+		rc = check_relations(items, &mix, err);
 	if (rc == DP_OK)
-		rc = account(mix, delta, pld, &e, err);
+		rc = account(&mix, delta, pld, &e, err);
 	if (rc == DP_OK)
 		*out = e;
-	for (size_t i = 0; i < mix->n; i++)
-		dp__wor_free(mix->wor[i]);
-	free(mix);
+	mix_free(&mix);
 	return rc;
 }

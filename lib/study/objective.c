@@ -8,9 +8,8 @@ static double param_value(const struct dp_study *s, size_t i, const double *x)
 	return p->kind == DP_PARAM_FIXED ? json_number_value(p->values) : x[i];
 }
 
-/* The values of the mechanism's keys at x. */
-static int key_values(const struct dp_study *s, size_t objective, const double *x,
-		      double values[DP_PRIVACY_KEYS_MAX], struct dp_err *err)
+int dp_objective_values(const struct dp_study *s, size_t objective, const double *x,
+			double values[DP_PRIVACY_KEYS_MAX], struct dp_err *err)
 {
 	const struct dp_objective *o = &s->objectives[objective];
 
@@ -28,7 +27,7 @@ int dp_objective_privacy(const struct dp_study *s, size_t objective, const doubl
 			 struct dp_epsilon *out, struct dp_err *err)
 {
 	double values[DP_PRIVACY_KEYS_MAX];
-	int code = key_values(s, objective, x, values, err);
+	int code = dp_objective_values(s, objective, x, values, err);
 
 	if (code != DP_OK)
 		return code;
@@ -40,7 +39,7 @@ int dp_objective_declared(const struct dp_study *s, size_t objective, const doub
 			  char warning[DP_PRIVACY_WARNING_LEN], struct dp_err *err)
 {
 	double values[DP_PRIVACY_KEYS_MAX];
-	int code = key_values(s, objective, x, values, err);
+	int code = dp_objective_values(s, objective, x, values, err);
 
 	if (code != DP_OK)
 		return code;

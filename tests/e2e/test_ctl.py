@@ -17,7 +17,7 @@ import unittest
 from harness import Case, LIMIT, TOP, program, trainers_below, wait_for
 
 COMMANDS = """run validate explain submit list status watch wait pause resume stop set delete
-front trials trial logs retry cancel export journal daemon doctor completion propose enqueue epsilon noise
+front trials trial logs retry cancel export report journal daemon doctor completion propose enqueue epsilon noise
 help""".split()
 
 NEED_DAEMON = [["list"], ["status"], ["status", "s"], ["watch", "s"], ["wait", "s"],

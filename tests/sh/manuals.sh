@@ -96,10 +96,23 @@ check_dparetoctl() {
 	done < "$tmp/commands"
 }
 
+check_report() {
+	man=$(page dpareto-report.1)
+	[ -n "$man" ] || { fault "there is no page dpareto-report.1"; return; }
+	"$bin/dpareto-report" --help > "$tmp/help"
+	plain "$man" > "$tmp/page"
+	grep -Eo '^ +(-[a-zA-Z], )?--[a-z][a-z-]*' "$tmp/help" | grep -Eo -- '--[a-z-]+' \
+		> "$tmp/options"
+	[ "$(wc -l < "$tmp/options")" -ge 9 ] || fault "dpareto-report --help was not understood"
+	while read -r option; do
+		names "$tmp/page" "$option" || fault "dpareto-report.1 lacks $option"
+	done < "$tmp/options"
+}
+
 # Warnings of the formatter are mistakes in the page.
 check_rendering() {
 	command -v groff > /dev/null || { echo "skipped: rendering (no groff)"; return; }
-	for name in dparetod.8 dparetoctl.1 dpareto-study.5; do
+	for name in dparetod.8 dparetoctl.1 dpareto-report.1 dpareto-study.5; do
 		man=$(page "$name")
 		[ -n "$man" ] || { fault "there is no page $name"; continue; }
 		groff -K utf8 -man -ww -Tutf8 "$man" > "$tmp/text" 2> "$tmp/warnings" ||
@@ -115,6 +128,7 @@ check_rendering() {
 
 check_dparetod
 check_dparetoctl
+check_report
 check_rendering
 if [ -s "$tmp/faults" ]; then
 	sort -u "$tmp/faults"

@@ -17,10 +17,15 @@ allowed() {
 	lib/gp) echo linalg ;;
 	lib/journal) echo study trial front ;;
 	lib/propose) echo gp linalg front privacy study ;;
-	daemon) echo front gp journal linalg privacy propose study trial wire config.h ;;
+	lib/recall) echo journal propose ;;
+	daemon) echo front gp journal linalg privacy propose recall study trial wire config.h ;;
 	ctl) echo front journal privacy study trial wire config.h ;;
-	reports) echo front journal privacy propose study trial config.h ;;
-	trainers) echo linalg privacy trial config.h ;;
+	reports) echo journal linalg privacy propose recall reports/plot config.h ;;
+	reports/figures) echo front journal propose study reports reports/plot ;;
+	reports/plot) ;;
+	trainers) echo linalg trial trainers/data trainers/learn trainers/noise config.h ;;
+	trainers/learn) echo linalg trial trainers/data trainers/noise ;;
+	trainers/data | trainers/noise) ;;
 	*) echo unknown ;;
 	esac
 }

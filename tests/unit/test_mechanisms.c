@@ -314,6 +314,44 @@ static void composition(void **state)
 	assert_near(pld.epsilon, sum.epsilon, 3e-4 * sum.epsilon);
 }
 
+/* So many that curves are added at fixed orders: no less than in one go, and hardly
+ * more. */
+static void composition_of_many(void **state)
+{
+	static const char *const texts[] = {
+		"{\"mechanism\":\"gaussian\",\"sigma\":40}",
+		"{\"mechanism\":\"gaussian\",\"sigma\":3}",
+		SGD "\"lot\":10,\"steps\":500,\"noise_multiplier\":4}",
+		SGD "\"lot\":10,\"steps\":50,\"noise_multiplier\":0.7}",
+		"{\"mechanism\":\"dp-sgd\",\"sampling\":\"poisson\",\"records\":1000,"
+		"\"lot\":10,\"steps\":90,\"noise_multiplier\":0.8}",
+		"{\"mechanism\":\"laplace\",\"scale\":30}",
+	};
+	enum {
+		MANY = 3 * DP_PRIVACY_ITEMS_MAX
+	};
+	struct dp_privacy_item items[MANY];
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(texts); i++) {
+		double v[DP_PRIVACY_KEYS_MAX];
+		struct dp_privacy_item all = { query(texts[i], v), v, MANY };
+		struct dp_epsilon one, many;
+		struct dp_err err;
+
+		for (size_t k = 0; k < MANY; k++)
+			items[k] = (struct dp_privacy_item){ all.mechanism, v, 1 };
+		assert_int_equal(dp_privacy_compose(&all, 1, 1e-6, false, &one, &err),
+				 DP_OK);
+		assert_int_equal(
+			dp_privacy_compose(items, MANY, 1e-6, false, &many, &err), DP_OK);
+		assert_true(many.epsilon >= one.epsilon * (1 - 1e-12));
+		assert_true(many.epsilon < one.epsilon * 1.05);
+		assert_int_equal(dp_privacy_compose(items, MANY, 1e-6, true, &many, &err),
+				 DP_E_INVALID);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -321,7 +359,7 @@ int main(void)
 		cmocka_unit_test(answers),      cmocka_unit_test(rounding_of_steps),
 		cmocka_unit_test(warnings),     cmocka_unit_test(declarations),
 		cmocka_unit_test(calibration),  cmocka_unit_test(curve),
-		cmocka_unit_test(composition),
+		cmocka_unit_test(composition),  cmocka_unit_test(composition_of_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

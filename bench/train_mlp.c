@@ -1,0 +1,322 @@
+/* train_mlp.c - what an epoch of private training of a network costs on one core,
+ * against what the core could do.
+ *
+ *   train_mlp [-m mlp1|mlp2] [-l LOT] [-r ROUNDS] [-j]
+ *
+ * Models are 784-1000-10 and 784-128-64-10, data is MNIST where it is found, else
+ * made-up images with as many zeros. The limit is the model's multiplications at the
+ * core's peak and half a nanosecond of noise for each weight. Seconds an epoch, the
+ * best of short blocks of steps in CPU time; dense, sparse and without privacy take
+ * turns. -j: one JSON object a line. */
+#include "trainers/learn/mlp_internal.h"
+#include "base/rng.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	BLOCK_US = 2500,
+	PEAK_LOOPS = 20000,
+	PEAK_SUMS = 24, /* enough for latency times throughput of any core */
+};
+#define NOISE_NS 0.51 /* a weight: training.md's figure for the limit */
+
+static double cpu_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
+}
+
+/* ---- the peak ---- */
+
+#if defined(__clang__)
+#define UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define UNROLL _Pragma("GCC unroll 24")
+#endif
+
+/* Multiplications and additions a microsecond of a loop with nothing else in it. */
+#define PEAK(name, attribute, lanes)                                                     \
+	attribute static double name(void)                                               \
+	{                                                                                \
+		typedef float vec __attribute__((vector_size(4 * (lanes))));             \
+		vec sum[PEAK_SUMS], x = (vec){ 0 } + 0.999f, y = (vec){ 0 } + 1e-3f;     \
+		volatile float sink;                                                     \
+		double start;                                                            \
+                                                                                         \
+		for (int j = 0; j < PEAK_SUMS; j++)                                      \
+			sum[j] = x * (float)j;                                           \
+		start = cpu_us();                                                        \
+		for (int i = 0; i < PEAK_LOOPS; i++)                                     \
+			UNROLL                                                           \
+		for (int j = 0; j < PEAK_SUMS; j++)                                      \
+			sum[j] = sum[j] * x + y;                                         \
+		start = cpu_us() - start;                                                \
+		for (int j = 0; j < PEAK_SUMS; j++)                                      \
+			sink = sum[j][0];                                                \
+		(void)sink;                                                              \
+		return 2.0 * (lanes)*PEAK_LOOPS * PEAK_SUMS / start;                     \
+	}
+
+PEAK(peak_portable, , 4)
+#if defined(__x86_64__)
+PEAK(peak_avx2, __attribute__((target("avx2,fma"))), 8)
+PEAK(peak_avx512, __attribute__((target("avx512f"))), 16)
+#endif
+
+static double peak_once(void)
+{
+#if defined(__x86_64__)
+	if (__builtin_cpu_supports("avx512f"))
+		return peak_avx512();
+	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+		return peak_avx2();
+#endif
+	return peak_portable();
+}
+
+/* ---- data ---- */
+
+/* Images whose pixels are the likelier not 0 the nearer the middle: 19 % in all. */
+static struct rows made_up(void)
+{
+	enum { N = 20000, SIDE = 28, MOST = SIDE * SIDE };
+	uint64_t *start = calloc(N + 1, sizeof *start);
+	uint16_t *index = calloc((size_t)N * MOST, sizeof *index);
+	float *value = calloc((size_t)N * MOST, sizeof *value);
+	uint8_t *label = calloc(N, 1);
+	struct dp_rng rng;
+	uint64_t n = 0;
+
+	if (!start || !index || !value || !label)
+		exit(1);
+	dp_rng_init(&rng, 1, DP_RNG_TEST, 0, 0);
+	for (uint32_t i = 0; i < N; i++) {
+		label[i] = (uint8_t)dp_rng_below(&rng, 10);
+		for (uint16_t k = 0; k < MOST; k++) {
+			double x = (k % SIDE - 13.5) / 14, y = (k / SIDE - 13.5) / 14;
+
+			if (dp_rng_uniform(&rng) > 0.43 * (1 - x * x) * (1 - y * y))
+				continue;
+			index[n] = k;
+			value[n++] = (float)dp_rng_uniform(&rng);
+		}
+		start[i + 1] = n;
+	}
+	return (struct rows){ .n = N, .nfeatures = MOST, .nclasses = 10, .start = start,
+			      .index = index, .value = value, .label = label,
+			      .row_max = MOST };
+}
+
+/* ---- steps ---- */
+
+enum phase {
+	LOAD,
+	FORWARD,
+	BACKWARD,
+	GRADIENT, /* and its noise */
+	PHASES,
+};
+
+struct run {
+	const struct rows *rows;
+	struct mlp_net net;
+	struct lots lots;
+	struct noise noise;
+	float *weights, *sum;
+	uint32_t lot;
+	bool private;
+	double best[PHASES + 1]; /* microseconds a step; the last is all of it */
+};
+
+static void must(int rc, const struct dp_err *err)
+{
+	if (rc == DP_OK)
+		return;
+	fprintf(stderr, "train_mlp: %s\n", err->msg);
+	exit(1);
+}
+
+static void start_run(struct run *r, const struct mlp *m, const struct rows *rows,
+		      uint32_t lot, enum mlp_path path, bool private)
+{
+	struct sgd how = { .lot = lot };
+	struct noise stream;
+	struct dp_err err;
+
+	*r = (struct run){ .rows = rows, .lot = lot, .private = private };
+	noise_seeded(&stream, 1, NOISE_LOTS);
+	noise_seeded(&r->noise, 1, NOISE_GRADIENT);
+	must(lots_init(&r->lots, &stream, rows->n, &how, &err), &err);
+	must(mlp__net_init(&r->net, m, path, rows, lot, &err), &err);
+	r->weights = mlp__floats(r->net.nweights);
+	r->sum = mlp__floats(r->net.nweights);
+	if (!r->weights || !r->sum)
+		exit(1);
+	noise_add(&r->noise, 0.03f, r->weights, r->net.nweights);
+	for (int i = 0; i <= PHASES; i++)
+		r->best[i] = INFINITY;
+}
+
+static void end_run(struct run *r)
+{
+	mlp__net_free(&r->net);
+	lots_free(&r->lots);
+	free(r->weights);
+	free(r->sum);
+}
+
+/* As mlp.c does it, with a look at the clock after each phase. */
+static void step(struct run *r, double *us)
+{
+	const double unit = -1e-3 / r->lot;
+	struct mlp_noise noise = { &r->noise, r->private ? (float)unit : 0 }, none = { 0 };
+	uint32_t count, capacity = (uint32_t)r->net.input.capacity;
+	uint32_t chunks = (r->lot + capacity - 1) / capacity;
+	double clip = r->private ? 1 : INFINITY, at = cpu_us(), now;
+	const uint32_t *number = lots_next(&r->lots, &count);
+	float *sum = chunks == 1 ? r->weights : r->sum;
+
+#define PHASE_ENDS(phase) (now = cpu_us(), us[phase] += now - at, at = now)
+	mlp__net_turn(&r->net, r->weights);
+	PHASE_ENDS(BACKWARD);
+	for (uint32_t i = 0; i < chunks; i++) {
+		uint32_t n = (count + chunks - 1 - i) / chunks;
+
+		mlp__input_load(&r->net.input, r->rows, number, n);
+		PHASE_ENDS(LOAD);
+		mlp__net_forward(&r->net, r->weights);
+		PHASE_ENDS(FORWARD);
+		mlp__net_backward(&r->net, r->rows, number, clip, unit);
+		PHASE_ENDS(BACKWARD);
+		mlp__net_gradient(&r->net, sum, chunks == 1 || i > 0,
+				  i == chunks - 1 ? &noise : &none);
+		PHASE_ENDS(GRADIENT);
+		number += n;
+	}
+	for (size_t i = 0; chunks > 1 && i < r->net.nweights; i++)
+		r->weights[i] += sum[i];
+	PHASE_ENDS(GRADIENT);
+}
+
+/* Steps for BLOCK_US; keeps the times of the best block. */
+static void block(struct run *r)
+{
+	double us[PHASES] = { 0 }, start = cpu_us(), all;
+	uint32_t n = 0;
+
+	do {
+		step(r, us);
+		n++;
+		all = cpu_us() - start;
+	} while (all < BLOCK_US);
+	if (all / n > r->best[PHASES])
+		return;
+	r->best[PHASES] = all / n;
+	for (int i = 0; i < PHASES; i++)
+		r->best[i] = us[i] / n;
+}
+
+/* ---- tables ---- */
+
+static const struct {
+	const char *name;
+	struct mlp m;
+} models[] = {
+	{ "mlp1", { 2, { 784, 1000, 10 } } },
+	{ "mlp2", { 3, { 784, 128, 64, 10 } } },
+};
+
+/* Multiplications and additions a record: forward, gradient, and back through all
+ * layers but the first. */
+static double flops(const struct mlp *m)
+{
+	double n = 0;
+
+	for (size_t l = 0; l < m->nlayers; l++)
+		n += (l == 0 ? 4.0 : 6.0) * m->width[l] * m->width[l + 1];
+	return n;
+}
+
+static void measure(size_t model, const struct rows *rows, uint32_t lot, int rounds,
+		    bool json)
+{
+	const struct mlp *m = &models[model].m;
+	double epoch = 60000.0 / lot * 1e-6, peak = 0, limit, s[3];
+	struct run run[3];
+
+	start_run(&run[0], m, rows, lot, MLP_DENSE, true);
+	start_run(&run[1], m, rows, lot, MLP_SPARSE, true);
+	start_run(&run[2], m, rows, lot, MLP_DENSE, false);
+	for (int i = 0; i < rounds; i++) {
+		peak = fmax(peak, peak_once());
+		for (int k = 0; k < 3; k++)
+			block(&run[k]);
+	}
+	limit = epoch * (flops(m) * lot / peak + NOISE_NS / 1e3 * (double)mlp_weights(m));
+	for (int k = 0; k < 3; k++)
+		s[k] = epoch * run[k].best[PHASES];
+	if (json)
+		printf("{\"model\": \"%s\", \"lot\": %u, \"dense\": %.6g, \"sparse\": "
+		       "%.6g, \"open\": %.6g, \"limit\": %.6g}\n",
+		       models[model].name, (unsigned)lot, s[0], s[1], s[2], limit);
+	else
+		printf("%s %5u %8.3f %8.3f %8.3f %8.3f %7.2f %7.2f  ", models[model].name,
+		       (unsigned)lot, s[0], s[1], s[2], limit, s[0] / limit, s[0] / s[1]);
+	for (int k = 0; !json && k < 2; k++)
+		printf("%s%.0f/%.0f/%.0f/%.0f", k ? "  " : "", run[k].best[LOAD],
+		       run[k].best[FORWARD], run[k].best[BACKWARD], run[k].best[GRADIENT]);
+	if (!json)
+		printf("  %.0f\n", peak / 1e3);
+	fflush(stdout);
+	for (int k = 0; k < 3; k++)
+		end_run(&run[k]);
+}
+
+int main(int argc, char **argv)
+{
+	static const uint32_t lots[] = { 16, 64, 128, 600, 4000 };
+	const char *model = NULL;
+	struct data data = { 0 };
+	struct rows rows;
+	uint32_t lot = 0;
+	int c, rounds = 40;
+	bool json = false;
+	struct dp_err err;
+
+	while ((c = getopt(argc, argv, "m:l:r:j")) != -1) {
+		if (c == 'm')
+			model = optarg;
+		else if (c == 'l')
+			lot = (uint32_t)atoi(optarg);
+		else if (c == 'r')
+			rounds = atoi(optarg);
+		else if (c == 'j')
+			json = true;
+		else
+			return 2;
+	}
+	if (data_open(&data, &(struct data_options){ .name = "mnist" }, &err) == DP_OK)
+		rows = data.train;
+	else
+		rows = made_up();
+	if (!json)
+		printf("data: %s; kernels: %s; noise: %s\n"
+		       "model   lot  dense    sparse   open     limit    d/limit d/sparse  "
+		       "load/forward/backward/gradient us a step: dense, sparse; GF/s\n",
+		       data.memory ? "MNIST" : "made up", mlp__kernels(NULL)->name,
+		       noise_path());
+	for (size_t i = 0; i < DP_COUNT(models); i++)
+		for (size_t j = 0; j < DP_COUNT(lots); j++)
+			if ((!model || strcmp(model, models[i].name) == 0) &&
+			    (!lot || lot == lots[j]))
+				measure(i, &rows, lots[j], rounds, json);
+	data_close(&data);
+	return 0;
+}

@@ -1,0 +1,219 @@
+/* cmd-report.c - has dpareto-report write the report of a study. */
+#include "ctl/ctl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* --state, else that of the daemon that answers, else the default one. */
+static int find_state(struct ctl *ctl, char **out, struct dp_err *err)
+{
+	const char *state = ctl_opt(ctl, "state");
+	struct dp_err no_daemon;
+	json_t *hello;
+
+	if (state) {
+		*out = ctl_strdup(state);
+		return DP_OK;
+	}
+	if (ctl_call(ctl, "hello", NULL, &hello, &no_daemon) == DP_OK) {
+		*out = ctl_strdup(dp_json_str(hello, "state_dir", ""));
+		json_decref(hello);
+		return DP_OK;
+	}
+	*out = dp_default_state_dir();
+	return *out ? DP_OK
+		    : dp_fail(err, DP_E_USAGE,
+			      "no home folder is known; name the state folder with "
+			      "--state");
+}
+
+/* The command line of dpareto-report; the strings are not its own. */
+static char **command(struct ctl *ctl, char *program, char *state)
+{
+	char **argv = ctl_alloc((size_t)ctl->argc + 2 * ctl->ngiven + 16, sizeof *argv);
+	size_t n = 0;
+
+	argv[n++] = program;
+	argv[n++] = "--output";
+	argv[n++] = "json";
+	argv[n++] = "--state";
+	argv[n++] = state;
+	if (ctl_opt(ctl, "dir")) {
+		argv[n++] = "--dir";
+		argv[n++] = (char *)ctl_opt(ctl, "dir");
+	}
+	if (ctl_flag(ctl, "public"))
+		argv[n++] = "--public";
+	for (size_t i = 0; i < ctl->ngiven; i++) {
+		if (strcmp(ctl->given[i].option->name, "baseline") != 0)
+			continue;
+		argv[n++] = "--baseline";
+		argv[n++] = (char *)ctl->given[i].value;
+	}
+	argv[n++] = "--";
+	for (int i = 0; i < ctl->argc; i++)
+		argv[n++] = ctl->argv[i];
+	return argv;
+}
+
+static int start(char **argv, int out, pid_t *pid, struct dp_err *err)
+{
+	posix_spawn_file_actions_t files;
+	int rc;
+
+	posix_spawn_file_actions_init(&files);
+	posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
+	rc = posix_spawn(pid, argv[0], &files, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&files);
+	return rc == 0 ? DP_OK : dp_fail_errno(err, rc, "cannot start %s", argv[0]);
+}
+
+/* Runs it and reads what it says: one object. */
+static int run_program(char **argv, struct dp_buf *said, struct dp_err *err)
+{
+	int ends[2], status = 0, code;
+	char bytes[4096];
+	ssize_t n;
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return dp_fail_errno(err, errno, "cannot make a pipe");
+	code = start(argv, ends[1], &pid, err);
+	close(ends[1]);
+	while (code == DP_OK && ((n = read(ends[0], bytes, sizeof bytes)) > 0 ||
+				 (n < 0 && errno == EINTR)))
+		dp_buf_add(said, bytes, n > 0 ? (size_t)n : 0);
+	close(ends[0]);
+	if (code != DP_OK)
+		return code;
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (!WIFEXITED(status))
+		return dp_fail(err, DP_E_FAILED, "dpareto-report was killed by signal %d",
+			       WTERMSIG(status));
+	return DP_OK;
+}
+
+/* The program's answer, or its error as ours. */
+static int read_answer(const struct dp_buf *said, json_t **answer, struct dp_err *err)
+{
+	int code = dp_json_parse(dp_buf_text(said), said->len, answer, err);
+	const json_t *error;
+
+	if (code != DP_OK)
+		return dp_fail(err, DP_E_FAILED,
+			       "dpareto-report ended without an answer");
+	error = json_object_get(*answer, "error");
+	if (!error)
+		return DP_OK;
+	dp_json_to_error(error, err);
+	json_decref(*answer);
+	*answer = NULL;
+	if (err->code == DP_E_DENIED && !err->hint[0])
+		dp_hint(err, "only who may read the journal can make a report of it; "
+			     "--dir writes it elsewhere");
+	return err->code;
+}
+
+static int open_page(struct ctl *ctl, const char *page, struct dp_err *err)
+{
+	char *argv[] = { "xdg-open", (char *)page, NULL };
+	int status = 0, rc;
+	pid_t pid;
+
+	rc = posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ);
+	if (rc != 0) {
+		dp_fail_errno(err, rc, "cannot start xdg-open");
+		return dp_hint(err, "open %s in a browser yourself", page);
+	}
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (status != 0)
+		ctl_say(ctl, "xdg-open did not open it; open it in a browser yourself");
+	return DP_OK;
+}
+
+static int tell(struct ctl *ctl, const json_t *answer, struct dp_err *err)
+{
+	const char *page = dp_json_str(answer, "html", "");
+
+	if (ctl->format == CTL_JSON)
+		ctl_put_json(ctl, answer);
+	else
+		ctl_printf(ctl, "%s\n", page);
+	return ctl_flag(ctl, "open") ? open_page(ctl, page, err) : DP_OK;
+}
+
+static int run(struct ctl *ctl, struct dp_err *err)
+{
+	char *program = ctl_find_program("dpareto-report"), *state = NULL, **argv;
+	struct dp_buf said = DP_BUF_INIT;
+	json_t *answer = NULL;
+	int code;
+
+	if (!program) {
+		dp_fail(err, DP_E_NOT_FOUND,
+			"dpareto-report is neither beside dparetoctl "
+			"nor in PATH");
+		return dp_hint(err, "install it with 'make install' or 'scripts/build'");
+	}
+	code = find_state(ctl, &state, err);
+	if (code == DP_OK) {
+		argv = command(ctl, program, state);
+		code = run_program(argv, &said, err);
+		free(argv);
+	}
+	if (code == DP_OK)
+		code = read_answer(&said, &answer, err);
+	if (code == DP_OK)
+		code = tell(ctl, answer, err);
+	json_decref(answer);
+	dp_buf_free(&said);
+	free(state);
+	free(program);
+	return code;
+}
+
+static const struct ctl_option options[] = {
+	{ "open", 0, NULL, "show it in a browser (xdg-open)" },
+	{ "dir", 0, "DIR",
+	  "write it there (default: studies/STUDY/report in the state "
+	  "folder)" },
+	{ "public", 0, NULL, "leave out the seed, which keys the noise" },
+	{ "baseline", 0, "LABEL=VALUE",
+	  "a utility to compare with; may be given several times" },
+	{ "state", 0, "DIR", "the state folder (default: the daemon's)" },
+	{ 0 },
+};
+
+const struct ctl_command ctl_cmd_report = {
+	.name = "report",
+	.summary = "write the report of a study, compared with others",
+	.args = "STUDY [STUDY...]",
+	.min_args = 1,
+	.max_args = -1,
+	.formats = CTL_PLAIN,
+	.options = options,
+	.help = "Writes report.html, report.md, report.json and pictures, and prints "
+		"where "
+		"the page is. The daemon does this by itself when a study ends and, "
+		"every "
+		"report_interval, while it runs; this makes one now, with other studies "
+		"in "
+		"the same pictures. Reads the journal, so it works without a daemon, on "
+		"a "
+		"copy of a state folder, too.\n\n"
+		"A report has the seed of its study unless --public is given: keep it to "
+		"yourself. With --public the default folder is report-public.",
+	.examples = "dparetoctl report adult --open\n"
+		    "dparetoctl report adult adult-random --baseline non-private=0.152\n"
+		    "dparetoctl report adult --public --dir adult-report",
+	.run = run,
+};

@@ -1,0 +1,557 @@
+/* doc.c - a document, described once: as Markdown or as HTML. */
+#include "reports/doc.h"
+
+#include <cmark.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct cells {
+	char **text; /* as given, cleaned */
+	size_t n, room;
+};
+
+struct doc {
+	enum doc_form form;
+	cmark_node *root;
+	cmark_node *section; /* where blocks go */
+	cmark_node *list;    /* if the last block is one */
+	struct dp_buf contents;
+	/* the table being written */
+	struct cells titles, cells;
+	bool *number; /* (titles.n) */
+};
+
+static _Noreturn void no_memory(void)
+{
+	fputs("dpareto-report: out of memory\n", stderr);
+	exit(1);
+}
+
+struct doc *doc_new(enum doc_form form)
+{
+	struct doc *d = calloc(1, sizeof *d);
+
+	if (!d)
+		no_memory();
+	d->form = form;
+	d->root = d->section = cmark_node_new(CMARK_NODE_DOCUMENT);
+	return d;
+}
+
+static void cells_clear(struct cells *c)
+{
+	for (size_t i = 0; i < c->n; i++)
+		free(c->text[i]);
+	free(c->text);
+	*c = (struct cells){ 0 };
+}
+
+void doc_free(struct doc *d)
+{
+	if (!d)
+		return;
+	cells_clear(&d->titles);
+	cells_clear(&d->cells);
+	free(d->number);
+	dp_buf_free(&d->contents);
+	cmark_node_free(d->root);
+	free(d);
+}
+
+void doc_render(struct doc *d, struct dp_buf *out)
+{
+	char *text = d->form == DOC_HTML ? cmark_render_html(d->root, CMARK_OPT_UNSAFE)
+					 : cmark_render_commonmark(d->root, 0, 0);
+
+	dp_buf_puts(out, text);
+	free(text);
+}
+
+void doc_contents(const struct doc *d, struct dp_buf *out)
+{
+	dp_buf_puts(out, dp_buf_text(&d->contents));
+}
+
+/* ---- text ---- */
+
+/* The length of the UTF-8 character at s and its number; 0 where there is none. */
+static size_t utf8_char(const unsigned char *s, uint32_t *number)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t n = s[0] < 0x80   ? 1
+		   : s[0] < 0xc2 ? 0
+		   : s[0] < 0xe0 ? 2
+		   : s[0] < 0xf0 ? 3
+				 : 4;
+	uint32_t c = n == 1 ? s[0] : s[0] & (0x7fu >> n);
+
+	if (s[0] > 0xf4)
+		n = 0;
+	for (size_t i = 1; i < n; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		c = c << 6 | (s[i] & 0x3fu);
+	}
+	if (n == 0 || c < least[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+		return 0;
+	*number = c;
+	return n;
+}
+
+/* Controls, and what turns the direction of writing. */
+static bool steers(uint32_t c)
+{
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x200e || c == 0x200f ||
+	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) ||
+	       c == 0xfeff;
+}
+
+/* Valid UTF-8 that steers nothing; `lines`: newlines and tabs stay. Spaces are made
+ * single otherwise, as Markdown would. The caller frees it. */
+static char *clean(const char *text, bool lines)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	struct dp_buf out = DP_BUF_INIT;
+	char *result;
+
+	while (*s) {
+		uint32_t c = 0;
+		size_t n = utf8_char(s, &c);
+
+		if (n == 0)
+			dp_buf_puts(&out, "\xef\xbf\xbd");
+		else if (lines && (c == '\n' || c == '\t'))
+			dp_buf_putc(&out, (char)c);
+		else if (c == ' ' || c == '\n' || c == '\t') {
+			if (lines || (out.len && out.data[out.len - 1] != ' '))
+				dp_buf_putc(&out, ' ');
+		} else if (steers(c))
+			dp_buf_puts(&out, "\xef\xbf\xbd");
+		else
+			dp_buf_add(&out, s, n);
+		s += n ? n : 1;
+	}
+	while (!lines && out.len && out.data[out.len - 1] == ' ')
+		out.data[--out.len] = '\0';
+	dp_buf_puts(&out, "");
+	result = dp_buf_detach(&out);
+	if (!result)
+		no_memory();
+	return result;
+}
+
+DP_PRINTF(1, 0)
+static char *format(const char *fmt, va_list ap)
+{
+	char *text, *cleaned;
+
+	if (vasprintf(&text, fmt, ap) < 0)
+		no_memory();
+	cleaned = clean(text, false);
+	free(text);
+	return cleaned;
+}
+
+static void escape_html(struct dp_buf *out, const char *text)
+{
+	for (; *text; text++) {
+		switch (*text) {
+		case '<':
+			dp_buf_puts(out, "&lt;");
+			break;
+		case '>':
+			dp_buf_puts(out, "&gt;");
+			break;
+		case '&':
+			dp_buf_puts(out, "&amp;");
+			break;
+		case '"':
+			dp_buf_puts(out, "&quot;");
+			break;
+		case '\'':
+			dp_buf_puts(out, "&#39;");
+			break;
+		default:
+			dp_buf_putc(out, *text);
+		}
+	}
+}
+
+void doc_html_text(struct dp_buf *out, const char *text)
+{
+	char *cleaned = clean(text, false);
+
+	escape_html(out, cleaned);
+	free(cleaned);
+}
+
+/* ---- blocks ---- */
+
+static cmark_node *add(cmark_node *parent, cmark_node_type type)
+{
+	cmark_node *n = cmark_node_new(type);
+
+	cmark_node_append_child(parent, n);
+	return n;
+}
+
+static cmark_node *block(struct doc *d, cmark_node_type type)
+{
+	d->list = NULL;
+	return add(d->section, type);
+}
+
+static void add_piece(cmark_node *parent, const char *text, size_t n)
+{
+	char *piece = strndup(text, n);
+
+	if (!piece)
+		no_memory();
+	if (n)
+		cmark_node_set_literal(add(parent, CMARK_NODE_TEXT), piece);
+	free(piece);
+}
+
+/* cmark's own escaping leaves out '~', which can open a block of code or strike text
+ * out, and '$', which some readers take for mathematics. */
+static void add_text(const struct doc *d, cmark_node *parent, const char *cleaned)
+{
+	char escaped[] = "\\?";
+
+	while (d->form == DOC_MARKDOWN && cleaned[strcspn(cleaned, "~$")]) {
+		size_t n = strcspn(cleaned, "~$");
+
+		add_piece(parent, cleaned, n);
+		escaped[1] = cleaned[n];
+		cmark_node_set_on_enter(add(parent, CMARK_NODE_CUSTOM_INLINE), escaped);
+		cleaned += n + 1;
+	}
+	add_piece(parent, cleaned, strlen(cleaned));
+}
+
+static void heading(struct doc *d, int level, const char *title)
+{
+	cmark_node *h = block(d, CMARK_NODE_HEADING);
+	char *cleaned = clean(title, false);
+
+	cmark_node_set_heading_level(h, level);
+	add_text(d, h, cleaned);
+	free(cleaned);
+}
+
+void doc_title(struct doc *d, const char *title)
+{
+	d->section = d->root;
+	heading(d, 1, title);
+}
+
+void doc_section(struct doc *d, const char *id, const char *title)
+{
+	char open[80];
+
+	d->section = d->root;
+	if (d->form == DOC_HTML) {
+		snprintf(open, sizeof open, "<section id=\"%s\">", id);
+		d->section = block(d, CMARK_NODE_CUSTOM_BLOCK);
+		cmark_node_set_on_enter(d->section, open);
+		cmark_node_set_on_exit(d->section, "</section>");
+		dp_buf_printf(&d->contents, "<a href=\"#%s\">", id);
+		doc_html_text(&d->contents, title);
+		dp_buf_puts(&d->contents, "</a>\n");
+	}
+	heading(d, 2, title);
+}
+
+void doc_heading(struct doc *d, const char *title)
+{
+	heading(d, 3, title);
+}
+
+DP_PRINTF(3, 0)
+static void paragraph(struct doc *d, cmark_node *parent, const char *fmt, va_list ap)
+{
+	char *text = format(fmt, ap);
+
+	add_text(d, add(parent, CMARK_NODE_PARAGRAPH), text);
+	free(text);
+}
+
+void doc_paragraph(struct doc *d, const char *fmt, ...)
+{
+	va_list ap;
+
+	d->list = NULL;
+	va_start(ap, fmt);
+	paragraph(d, d->section, fmt, ap);
+	va_end(ap);
+}
+
+void doc_note(struct doc *d, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	paragraph(d, block(d, CMARK_NODE_BLOCK_QUOTE), fmt, ap);
+	va_end(ap);
+}
+
+static cmark_node *item(struct doc *d)
+{
+	if (!d->list) {
+		d->list = add(d->section, CMARK_NODE_LIST);
+		cmark_node_set_list_type(d->list, CMARK_BULLET_LIST);
+		cmark_node_set_list_tight(d->list, 1);
+	}
+	return add(d->list, CMARK_NODE_ITEM);
+}
+
+void doc_item(struct doc *d, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	paragraph(d, item(d), fmt, ap);
+	va_end(ap);
+}
+
+void doc_field(struct doc *d, const char *what, const char *fmt, ...)
+{
+	cmark_node *p = add(item(d), CMARK_NODE_PARAGRAPH);
+	char *name = clean(what, false), *text;
+	va_list ap;
+
+	va_start(ap, fmt);
+	text = format(fmt, ap);
+	va_end(ap);
+	add_text(d, add(p, CMARK_NODE_STRONG), name);
+	add_text(d, p, ": ");
+	add_text(d, p, text);
+	free(name);
+	free(text);
+}
+
+void doc_code(struct doc *d, const char *language, const char *text)
+{
+	cmark_node *n = block(d, CMARK_NODE_CODE_BLOCK);
+	char *cleaned = clean(text, true);
+	struct dp_buf lines = DP_BUF_INIT;
+
+	dp_buf_puts(&lines, cleaned);
+	if (lines.len == 0 || lines.data[lines.len - 1] != '\n')
+		dp_buf_putc(&lines, '\n');
+	cmark_node_set_fence_info(n, language);
+	cmark_node_set_literal(n, dp_buf_text(&lines));
+	dp_buf_free(&lines);
+	free(cleaned);
+}
+
+/* A block whose text is ours in both forms. */
+static void raw(struct doc *d, struct dp_buf *text)
+{
+	cmark_node *n = block(d, CMARK_NODE_CUSTOM_BLOCK);
+
+	if (text->failed)
+		no_memory();
+	cmark_node_set_on_enter(n, dp_buf_text(text));
+	dp_buf_free(text);
+}
+
+/* ---- tables ---- */
+
+static void take(struct cells *c, char *text)
+{
+	if (c->n == c->room) {
+		size_t room = c->room ? 2 * c->room : 16;
+		char **grown = realloc(c->text, room * sizeof *grown);
+
+		if (!grown)
+			no_memory();
+		c->text = grown;
+		c->room = room;
+	}
+	c->text[c->n++] = text;
+}
+
+void doc_table(struct doc *d)
+{
+	cells_clear(&d->titles);
+	cells_clear(&d->cells);
+	free(d->number);
+	d->number = NULL;
+}
+
+void doc_column(struct doc *d, const char *title, bool number)
+{
+	bool *grown = realloc(d->number, (d->titles.n + 1) * sizeof *grown);
+
+	if (!grown)
+		no_memory();
+	d->number = grown;
+	d->number[d->titles.n] = number;
+	take(&d->titles, clean(title, false));
+}
+
+void doc_cell(struct doc *d, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	take(&d->cells, format(fmt, ap));
+	va_end(ap);
+}
+
+/* Does it hold nothing that Markdown could mistake? */
+static bool is_plain(const char *text)
+{
+	for (; *text; text++)
+		if (!isalnum((unsigned char)*text) && !strchr(" .,+-%()=:/", *text))
+			return false;
+	return true;
+}
+
+/* A cell as cmark would write it in a paragraph, and no '|' to end it. */
+static void markdown_cell(const struct doc *d, struct dp_buf *out, const char *text)
+{
+	cmark_node *p;
+	char *rendered;
+
+	if (is_plain(text)) {
+		dp_buf_puts(out, text);
+		return;
+	}
+	p = cmark_node_new(CMARK_NODE_PARAGRAPH);
+	add_text(d, p, text);
+	rendered = cmark_render_commonmark(p, 0, 0);
+	for (const char *c = rendered; *c && *c != '\n'; c++) {
+		if (*c == '|')
+			dp_buf_putc(out, '\\');
+		dp_buf_putc(out, *c);
+	}
+	free(rendered);
+	cmark_node_free(p);
+}
+
+static void markdown_row(const struct doc *d, struct dp_buf *out, char *const *cells)
+{
+	dp_buf_putc(out, '|');
+	for (size_t i = 0; i < d->titles.n; i++) {
+		dp_buf_putc(out, ' ');
+		markdown_cell(d, out, cells[i]);
+		dp_buf_puts(out, " |");
+	}
+	dp_buf_putc(out, '\n');
+}
+
+static void html_row(struct dp_buf *out, const struct doc *d, char *const *cells,
+		     const char *tag)
+{
+	dp_buf_puts(out, "<tr>");
+	for (size_t i = 0; i < d->titles.n; i++) {
+		dp_buf_printf(out, "<%s%s>", tag, d->number[i] ? " class=\"n\"" : "");
+		escape_html(out, cells[i]);
+		dp_buf_printf(out, "</%s>", tag);
+	}
+	dp_buf_puts(out, "</tr>\n");
+}
+
+static void markdown_table(const struct doc *d, struct dp_buf *out)
+{
+	size_t n = d->titles.n;
+
+	markdown_row(d, out, d->titles.text);
+	dp_buf_putc(out, '|');
+	for (size_t i = 0; i < n; i++)
+		dp_buf_puts(out, d->number[i] ? " ---: |" : " --- |");
+	dp_buf_putc(out, '\n');
+	for (size_t i = 0; i + n <= d->cells.n; i += n)
+		markdown_row(d, out, d->cells.text + i);
+}
+
+static void html_table(const struct doc *d, struct dp_buf *out)
+{
+	size_t n = d->titles.n;
+
+	dp_buf_puts(out, "<div class=\"table\" tabindex=\"0\"><table>\n<thead>");
+	html_row(out, d, d->titles.text, "th");
+	dp_buf_puts(out, "</thead>\n<tbody>\n");
+	for (size_t i = 0; i + n <= d->cells.n; i += n)
+		html_row(out, d, d->cells.text + i, "td");
+	dp_buf_puts(out, "</tbody></table></div>");
+}
+
+void doc_table_end(struct doc *d)
+{
+	struct dp_buf out = DP_BUF_INIT;
+
+	if (d->titles.n == 0)
+		return;
+	if (d->form == DOC_HTML)
+		html_table(d, &out);
+	else
+		markdown_table(d, &out);
+	raw(d, &out);
+}
+
+/* ---- figures ---- */
+
+static void base64(struct dp_buf *out, const unsigned char *p, size_t n)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+		"0123456789+/";
+
+	for (size_t i = 0; i < n; i += 3) {
+		uint32_t v = (uint32_t)p[i] << 16;
+
+		v |= i + 1 < n ? (uint32_t)p[i + 1] << 8 : 0;
+		v |= i + 2 < n ? p[i + 2] : 0;
+		dp_buf_putc(out, digits[v >> 18]);
+		dp_buf_putc(out, digits[v >> 12 & 63]);
+		dp_buf_putc(out, i + 1 < n ? digits[v >> 6 & 63] : '=');
+		dp_buf_putc(out, i + 2 < n ? digits[v & 63] : '=');
+	}
+}
+
+/* A number of the PNG's header, which begins at byte 16: width, then height. */
+static unsigned png_number(const struct dp_buf *png, size_t at)
+{
+	const unsigned char *p = (const unsigned char *)png->data + at;
+
+	if (png->len < at + 4)
+		return 0;
+	return (unsigned)p[0] << 24 | (unsigned)p[1] << 16 | (unsigned)p[2] << 8 | p[3];
+}
+
+static void html_figure(struct dp_buf *out, const char *title, const char *caption,
+			const struct dp_buf *png)
+{
+	dp_buf_puts(out, "<figure><img alt=\"");
+	doc_html_text(out, caption);
+	dp_buf_puts(out, "\" title=\"");
+	doc_html_text(out, title);
+	dp_buf_printf(out, "\" width=\"%u\" height=\"%u\" src=\"data:image/png;base64,",
+		      png_number(png, 16) / 2, png_number(png, 20) / 2);
+	base64(out, (const unsigned char *)png->data, png->len);
+	dp_buf_puts(out, "\"><figcaption>");
+	doc_html_text(out, caption);
+	dp_buf_puts(out, "</figcaption></figure>");
+}
+
+void doc_figure(struct doc *d, const char *file, const char *title, const char *caption,
+		const struct dp_buf *png)
+{
+	struct dp_buf out = DP_BUF_INIT;
+	cmark_node *p;
+
+	if (d->form == DOC_HTML) {
+		html_figure(&out, title, caption, png);
+		raw(d, &out);
+		return;
+	}
+	p = add(block(d, CMARK_NODE_PARAGRAPH), CMARK_NODE_IMAGE);
+	cmark_node_set_url(p, file);
+	add_text(d, p, title);
+	doc_paragraph(d, "%s", caption);
+}

@@ -1,0 +1,57 @@
+/* doc.h - a document, described once: as Markdown or as HTML.
+ *
+ * Text is text: whatever it holds, it cannot become markup in either form. Paragraphs
+ * and lists are cmark's, for which cmark does the escaping; tables and figures, which
+ * CommonMark has not, are put together here. Memory that runs out ends the program, as
+ * in cmark. */
+#ifndef DP_DOC_H
+#define DP_DOC_H
+#include "base/base.h"
+#include "base/buf.h"
+
+enum doc_form {
+	DOC_MARKDOWN, /* with pipe tables, pictures as files beside it */
+	DOC_HTML,     /* the inside of <main>, pictures embedded */
+};
+
+struct doc;
+struct doc *doc_new(enum doc_form form);
+void doc_free(struct doc *d);
+/* Appends the document. */
+void doc_render(struct doc *d, struct dp_buf *out);
+
+/* Appends links to the sections, as HTML. */
+void doc_contents(const struct doc *d, struct dp_buf *out);
+
+/* A section with its heading; ends the one before. `id` is a name for links. */
+void doc_section(struct doc *d, const char *id, const char *title);
+/* The title of the document, and a heading within a section. */
+void doc_title(struct doc *d, const char *title);
+void doc_heading(struct doc *d, const char *title);
+
+/* A paragraph of plain text. */
+void doc_paragraph(struct doc *d, const char *fmt, ...) DP_PRINTF(2, 3);
+/* A paragraph that stands out: a warning. */
+void doc_note(struct doc *d, const char *fmt, ...) DP_PRINTF(2, 3);
+/* One of several; what comes next that is no item ends the list. */
+void doc_item(struct doc *d, const char *fmt, ...) DP_PRINTF(2, 3);
+/* A line of a list of "what: it is". */
+void doc_field(struct doc *d, const char *what, const char *fmt, ...) DP_PRINTF(3, 4);
+/* Lines as they are. `language` is a word for those who colour it. */
+void doc_code(struct doc *d, const char *language, const char *text);
+
+/* Columns first, then cells row by row, then the end. */
+void doc_table(struct doc *d);
+void doc_column(struct doc *d, const char *title, bool number);
+void doc_cell(struct doc *d, const char *fmt, ...) DP_PRINTF(2, 3);
+void doc_table_end(struct doc *d);
+
+/* A picture of the file of this name, 2 pixels to the CSS pixel, and what it shows. */
+void doc_figure(struct doc *d, const char *file, const char *title, const char *caption,
+		const struct dp_buf *png);
+
+/* Appends text for HTML, also within quotes; what is no UTF-8 or steers a terminal or
+ * the direction of writing is replaced. */
+void doc_html_text(struct dp_buf *out, const char *text);
+
+#endif

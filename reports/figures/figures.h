@@ -1,0 +1,21 @@
+/* figures.h - every figure of a report, each in the file of its name. */
+#ifndef DP_FIGURES_H
+#define DP_FIGURES_H
+#include "reports/report.h"
+
+extern const struct figure figure_front;           /* epsilon linear */
+extern const struct figure figure_front_log;       /* epsilon in decades */
+extern const struct figure figure_hypervolume;     /* against evaluations */
+extern const struct figure figure_variability;     /* best, mean and worst runs */
+extern const struct figure figure_oracles;         /* objectives over parameters */
+extern const struct figure figure_surrogates;      /* their models */
+extern const struct figure figure_pairs;           /* a model over pairs of parameters */
+extern const struct figure figure_clouds;          /* points of two studies */
+extern const struct figure figure_comparison;      /* fronts of several studies */
+extern const struct figure figure_hyperparameters; /* along the front */
+extern const struct figure figure_parallel;        /* parallel coordinates */
+extern const struct figure figure_relevance;       /* of each parameter */
+extern const struct figure figure_timeline;        /* evaluations by slot */
+extern const struct figure figure_time_spent;      /* where the time went */
+
+#endif

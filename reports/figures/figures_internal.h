@@ -1,0 +1,89 @@
+/* figures_internal.h - what the figures share: a study's points on the plane of its two
+ * shown objectives, fronts as staircases, labels, colours. */
+#ifndef DP_FIGURES_INTERNAL_H
+#define DP_FIGURES_INTERNAL_H
+#include "reports/figures/figures.h"
+
+enum {
+	FIG_WIDTH = 720, /* of a figure with one panel, CSS pixels */
+	FIG_HEIGHT = 460,
+	FIG_NAME_LEN = 64, /* bytes of a study's name as a legend shows it */
+	FIG_TEXT_LEN = 48, /* bytes of a number with its unit */
+};
+
+/* ---- points (points.c) ---- */
+
+/* Points on the plane: x and y are the subject's objectives s->x and s->y in natural
+ * units, all finite. */
+struct fig_points {
+	double *x, *y;   /* (n) */
+	uint32_t *trial; /* (n) their numbers; in staircases NULL */
+	size_t n;
+	size_t not_finite; /* so many others could not be shown: infinite epsilon */
+};
+void fig_points_free(struct fig_points *p);
+/* An empty set with room for this many. False without memory. */
+bool fig_points_room(struct fig_points *p, size_t room);
+/* Trials that are ok and meet the constraints, by number. */
+DP_MUSTCHECK int fig_points(const struct subject *s, struct fig_points *out,
+			    struct dp_err *err);
+/* The points of p that no other dominates on the plane, x ascending. With two
+ * objectives that is the study's front; with more, its projection's own. */
+DP_MUSTCHECK int fig_front(const struct subject *s, const struct fig_points *p,
+			   struct fig_points *out, struct dp_err *err);
+/* Both at once. */
+DP_MUSTCHECK int fig_subject_front(const struct subject *s, struct fig_points *out,
+				   struct dp_err *err);
+/* The corners of a front's staircase, to be drawn as a line: what is reached at each x
+ * for the goals of the two objectives. It goes on to x_to and y_to, where these are not
+ * NaN and beyond its ends. */
+DP_MUSTCHECK int fig_stairs(const struct subject *s, const struct fig_points *front,
+			    double x_to, double y_to, struct fig_points *out,
+			    struct dp_err *err);
+bool fig_maximised(const struct subject *s, size_t objective);
+/* For qsort() of doubles. */
+int fig_by_value(const void *a, const void *b);
+/* Is the point better than the anti-ideal in both objectives? */
+bool fig_in_box(const struct subject *s, double x, double y);
+/* Do two subjects show the same objectives (names and goals), so that one plane can
+ * hold both? */
+bool fig_same_plane(const struct subject *a, const struct subject *b);
+
+/* ---- looks (looks.c) ---- */
+
+/* A new figure; the title also names the first study, unless r is NULL because the
+ * figure is about several. */
+DP_MUSTCHECK int fig_new(const struct report *r, const char *title, int width, int height,
+			 struct plot **out, struct dp_err *err);
+/* Frees a figure that failed; returns the code. */
+int fig_end(int code, struct plot **p);
+/* The label of an objective: "ε (δ = 1e-5)", "error (1 - accuracy)". */
+void fig_label(const struct subject *s, size_t objective, struct dp_buf *out);
+/* An axis for an objective with its label. */
+void fig_axis(struct plot_panel *a, enum plot_side side, const struct subject *s,
+	      size_t objective, enum plot_scale scale);
+/* Log where all values are positive and cover more than two decades, and a linear axis
+ * would push half of them into its first fifth. */
+enum plot_scale fig_scale(const double *v, size_t n);
+/* Three digits: "0.0312", "12.5", "1500", "3.2e-7", "2.5e9". */
+char *fig_number(double v, char out[FIG_TEXT_LEN]);
+/* A value of an objective as people say it: "ε 0.5", "12.3 %", "0.0312". */
+char *fig_value(const struct subject *s, size_t objective, double v,
+		char out[FIG_TEXT_LEN]);
+/* The same in a sentence, with the objective's name: "ε 0.5", "error 12.3 %". */
+void fig_say(const struct subject *s, size_t objective, double v, struct dp_buf *out);
+/* The name of its study, shortened in the middle. */
+char *fig_name(const struct subject *s, char out[FIG_NAME_LEN]);
+/* Diameter of the markers of so many points: smaller where they would touch. */
+double fig_marker_size(size_t points);
+/* Dots that stand back, fainter where there are thousands. */
+struct plot_style fig_cloud(plot_colour colour, size_t points);
+/* Colour and dash of the i-th study: the same one in every figure. */
+struct plot_style fig_style(size_t i);
+/* "1 point", "3 points". */
+void fig_count(struct dp_buf *out, size_t n, const char *thing);
+
+/* Fails with "no memory for a figure". */
+int fig_nomem(struct dp_err *err);
+
+#endif

@@ -1,0 +1,180 @@
+/* looks.c - titles, labels, numbers and colours of the figures. */
+#include "reports/figures/figures_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+int fig_nomem(struct dp_err *err)
+{
+	return dp_fail(err, DP_E_NOMEM, "no memory for a figure");
+}
+
+int fig_new(const struct report *r, const char *title, int width, int height,
+	    struct plot **out, struct dp_err *err)
+{
+	char name[FIG_NAME_LEN], text[FIG_NAME_LEN + 100];
+
+	snprintf(text, sizeof text, "%s%s%s", title, r ? " · " : "",
+		 r ? fig_name(&r->subjects[0], name) : "");
+	*out = plot_new(width, height, text);
+	return *out ? DP_OK : fig_nomem(err);
+}
+
+int fig_end(int code, struct plot **p)
+{
+	if (code != DP_OK) {
+		plot_free(*p);
+		*p = NULL;
+	}
+	return code;
+}
+
+void fig_label(const struct subject *s, size_t objective, struct dp_buf *out)
+{
+	const struct dp_objective *o = &s->s->spec->objectives[objective];
+	double delta = subject_key(s, objective, "delta");
+	char text[FIG_TEXT_LEN];
+
+	if (!o->mechanism)
+		subject_label(s, objective, out);
+	else if (delta > 0)
+		dp_buf_printf(out, "ε (δ = %s)", fig_number(delta, text));
+	else
+		dp_buf_puts(out, "ε");
+}
+
+void fig_axis(struct plot_panel *a, enum plot_side side, const struct subject *s,
+	      size_t objective, enum plot_scale scale)
+{
+	struct dp_buf label = DP_BUF_INIT;
+
+	fig_label(s, objective, &label);
+	panel_axis(a, side, dp_buf_text(&label), scale);
+	dp_buf_free(&label);
+}
+
+enum plot_scale fig_scale(const double *v, size_t n)
+{
+	double lo = INFINITY, hi = 0;
+	size_t finite = 0, low = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!isfinite(v[i]))
+			continue;
+		if (v[i] <= 0)
+			return PLOT_LINEAR;
+		lo = fmin(lo, v[i]);
+		hi = fmax(hi, v[i]);
+		finite++;
+	}
+	for (size_t i = 0; i < n; i++)
+		low += v[i] < hi / 5;
+	return hi > 100 * lo && 2 * low >= finite ? PLOT_LOG : PLOT_LINEAR;
+}
+
+/* "3.2e-07" to "3.2e-7", "2.5e+09" to "2.5e9". */
+static void tidy_exponent(char *text)
+{
+	char *to = strchr(text, 'e'), *from;
+
+	if (!to)
+		return;
+	from = ++to;
+	if (*from == '-')
+		to++;
+	from++;
+	while (*from == '0')
+		from++;
+	memmove(to, from, strlen(from) + 1);
+}
+
+char *fig_number(double v, char out[FIG_TEXT_LEN])
+{
+	double size = fabs(v);
+
+	if (size >= 999.5 && size < 1e6)
+		snprintf(out, FIG_TEXT_LEN, "%.0f", v);
+	else if (size < 1e-4)
+		snprintf(out, FIG_TEXT_LEN, "%.2g", v);
+	else
+		snprintf(out, FIG_TEXT_LEN, "%.3g", v);
+	tidy_exponent(out);
+	return out;
+}
+
+char *fig_value(const struct subject *s, size_t objective, double v,
+		char out[FIG_TEXT_LEN])
+{
+	const struct dp_objective *o = &s->s->spec->objectives[objective];
+	char number[FIG_TEXT_LEN];
+
+	if (o->mechanism)
+		snprintf(out, FIG_TEXT_LEN, "ε %.40s", fig_number(v, number));
+	else if (o->one_minus && v <= 1 && (v >= 0.0005 || v == 0)) /* a share */
+		snprintf(out, FIG_TEXT_LEN, "%.1f %%", 100 * v);
+	else
+		fig_number(v, out);
+	return out;
+}
+
+void fig_say(const struct subject *s, size_t objective, double v, struct dp_buf *out)
+{
+	const struct dp_objective *o = &s->s->spec->objectives[objective];
+	char text[FIG_TEXT_LEN];
+
+	if (!o->mechanism)
+		dp_buf_printf(out, "%s ", o->name);
+	dp_buf_puts(out, fig_value(s, objective, v, text));
+}
+
+char *fig_name(const struct subject *s, char out[FIG_NAME_LEN])
+{
+	enum {
+		SHOWN = 36,
+		TAIL = 14
+	};
+	const char *name = s->s->spec->name; /* letters and digits, see dp_name_ok() */
+	size_t len = strlen(name);
+
+	if (len <= SHOWN)
+		snprintf(out, FIG_NAME_LEN, "%s", name);
+	else
+		snprintf(out, FIG_NAME_LEN, "%.*s…%s", SHOWN - TAIL - 1, name,
+			 name + len - TAIL);
+	return out;
+}
+
+double fig_marker_size(size_t points)
+{
+	return points > 60 ? 4.5 : points > 30 ? 5.5 : 7;
+}
+
+struct plot_style fig_cloud(plot_colour colour, size_t points)
+{
+	bool many = points > 2000;
+
+	return (struct plot_style){
+		.colour = colour,
+		.size = many ? 3 : 5,
+		.opacity = many ? 0.25 : 0.5,
+	};
+}
+
+struct plot_style fig_style(size_t i)
+{
+	/* vermillion is kept for what failed, yellow is too pale for lines */
+	static const unsigned roles[] = { PLOT_BLUE,   PLOT_ORANGE, PLOT_GREEN,
+					  PLOT_PURPLE, PLOT_SKY,    PLOT_BLACK };
+	static const enum plot_dash dashes[] = { PLOT_SOLID, PLOT_DASHED, PLOT_DOTTED };
+
+	return (struct plot_style){
+		.colour = plot_palette(roles[i % DP_COUNT(roles)]),
+		.dash = dashes[i / DP_COUNT(roles) % DP_COUNT(dashes)],
+	};
+}
+
+void fig_count(struct dp_buf *out, size_t n, const char *thing)
+{
+	dp_buf_printf(out, "%zu %s%s", n, thing, n == 1 ? "" : "s");
+}

@@ -1,0 +1,170 @@
+/* points.c - a study's points on the plane of two objectives, fronts and staircases. */
+#include "reports/figures/figures_internal.h"
+
+#include "front/front.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void fig_points_free(struct fig_points *p)
+{
+	free(p->x);
+	free(p->y);
+	free(p->trial);
+	*p = (struct fig_points){ 0 };
+}
+
+bool fig_points_room(struct fig_points *p, size_t room)
+{
+	*p = (struct fig_points){ 0 };
+	p->x = malloc(room * sizeof *p->x + 1);
+	p->y = malloc(room * sizeof *p->y + 1);
+	p->trial = malloc(room * sizeof *p->trial + 1);
+	if (p->x && p->y && p->trial)
+		return true;
+	fig_points_free(p);
+	return false;
+}
+
+int fig_points(const struct subject *s, struct fig_points *out, struct dp_err *err)
+{
+	if (!fig_points_room(out, s->s->ok))
+		return fig_nomem(err);
+	for (uint32_t i = 0; i < s->s->ntrials; i++) {
+		const struct dp_trial *t = s->s->trials[i];
+
+		if (t->status != DP_TRIAL_OK || !t->objectives ||
+		    !dp_trial_feasible(s->s, t))
+			continue;
+		if (!isfinite(t->objectives[s->x]) || !isfinite(t->objectives[s->y])) {
+			out->not_finite++;
+			continue;
+		}
+		out->x[out->n] = t->objectives[s->x];
+		out->y[out->n] = t->objectives[s->y];
+		out->trial[out->n++] = i;
+	}
+	return DP_OK;
+}
+
+bool fig_maximised(const struct subject *s, size_t objective)
+{
+	return s->s->spec->objectives[objective].maximize;
+}
+
+int fig_by_value(const void *a, const void *b)
+{
+	double u = *(const double *)a, v = *(const double *)b;
+
+	return u < v ? -1 : u > v;
+}
+
+/* Values to be minimised, as the front library wants them. */
+static double *minimised(const struct subject *s, const struct fig_points *p)
+{
+	double *rows = malloc(2 * p->n * sizeof *rows + 1);
+
+	for (size_t i = 0; rows && i < p->n; i++) {
+		rows[2 * i] = fig_maximised(s, s->x) ? -p->x[i] : p->x[i];
+		rows[2 * i + 1] = fig_maximised(s, s->y) ? -p->y[i] : p->y[i];
+	}
+	return rows;
+}
+
+int fig_front(const struct subject *s, const struct fig_points *p, struct fig_points *out,
+	      struct dp_err *err)
+{
+	double *rows = minimised(s, p);
+	size_t *who = malloc(p->n * sizeof *who + 1), count = 0;
+	int code = fig_points_room(out, p->n) && rows && who
+			   ? dp_front(rows, p->n, 2, who, &count)
+			   : DP_E_NOMEM;
+
+	for (size_t i = 0; code == DP_OK && i < count; i++) {
+		/* a maximised x comes in falling order */
+		size_t from = who[fig_maximised(s, s->x) ? count - 1 - i : i];
+
+		out->x[i] = p->x[from];
+		out->y[i] = p->y[from];
+		out->trial[i] = p->trial[from];
+		out->n++;
+	}
+	free(rows);
+	free(who);
+	if (code == DP_OK)
+		return DP_OK;
+	fig_points_free(out);
+	return fig_nomem(err);
+}
+
+int fig_subject_front(const struct subject *s, struct fig_points *out, struct dp_err *err)
+{
+	struct fig_points all = { 0 };
+	int code = fig_points(s, &all, err);
+
+	if (code == DP_OK)
+		code = fig_front(s, &all, out, err);
+	fig_points_free(&all);
+	return code;
+}
+
+static void add_corner(struct fig_points *out, double x, double y)
+{
+	out->x[out->n] = x;
+	out->y[out->n++] = y;
+}
+
+int fig_stairs(const struct subject *s, const struct fig_points *front, double x_to,
+	       double y_to, struct fig_points *out, struct dp_err *err)
+{
+	bool left = fig_maximised(s, s->x),
+	     down = fig_maximised(s, s->y); /* where it is worse */
+	size_t last = front->n - 1, end;
+
+	if (!fig_points_room(out, 2 * front->n + 2))
+		return fig_nomem(err);
+	if (front->n == 0)
+		return DP_OK;
+	/* worse in x from the end with the worst x, worse in y from the other end */
+	end = left ? 0 : last;
+	if (!(left ? x_to < front->x[end] : x_to > front->x[end]))
+		x_to = front->x[end];
+	end = last - end;
+	if (!(down ? y_to < front->y[end] : y_to > front->y[end]))
+		y_to = front->y[end];
+	add_corner(out, left ? x_to : front->x[0], left ? front->y[0] : y_to);
+	for (size_t i = 0; i < front->n; i++) {
+		if (i > 0)
+			add_corner(out, front->x[left ? i - 1 : i],
+				   front->y[left ? i : i - 1]);
+		add_corner(out, front->x[i], front->y[i]);
+	}
+	add_corner(out, left ? front->x[last] : x_to, left ? y_to : front->y[last]);
+	return DP_OK;
+}
+
+static bool better(const struct subject *s, size_t objective, double v)
+{
+	const struct dp_objective *o = &s->s->spec->objectives[objective];
+
+	return o->maximize ? v > o->anti_ideal : v < o->anti_ideal;
+}
+
+bool fig_in_box(const struct subject *s, double x, double y)
+{
+	return better(s, s->x, x) && better(s, s->y, y);
+}
+
+static bool same_objective(const struct dp_objective *a, const struct dp_objective *b)
+{
+	return strcmp(a->name, b->name) == 0 && a->maximize == b->maximize;
+}
+
+bool fig_same_plane(const struct subject *a, const struct subject *b)
+{
+	const struct dp_study *sa = a->s->spec, *sb = b->s->spec;
+
+	return same_objective(&sa->objectives[a->x], &sb->objectives[b->x]) &&
+	       same_objective(&sa->objectives[a->y], &sb->objectives[b->y]);
+}

@@ -1,0 +1,83 @@
+/* series.h - the numbers behind some figures, apart from their drawing so that tests
+ * can ask for them. */
+#ifndef DP_FIGURE_SERIES_H
+#define DP_FIGURE_SERIES_H
+#include "reports/figures/figures_internal.h"
+
+/* ---- hypervolume.c ---- */
+
+/* The hypervolume after so many evaluations had ended, from 0 on. */
+struct fig_growth {
+	double *evaluations, *volume; /* (n) */
+	size_t n;
+};
+/* At every evaluation, or where there are many at evenly spaced ones; the last always. */
+DP_MUSTCHECK int fig_growth(const struct subject *s, struct fig_growth *out,
+			    struct dp_err *err);
+void fig_growth_free(struct fig_growth *g);
+
+/* ---- variability.c ---- */
+
+/* What is reached at each x in the best, the mean and the worst run. */
+struct fig_band {
+	double *x, *best, *mean, *worst; /* (n) corners of staircases */
+	size_t n;
+};
+DP_MUSTCHECK int fig_band(const struct subject *s, struct fig_band *out,
+			  struct dp_err *err);
+void fig_band_free(struct fig_band *b);
+
+/* ---- clouds.c ---- */
+
+/* shared[i]: was the point of trial p->trial[i] of `a` evaluated in `b`, too, or taken
+ * over from one to the other? */
+DP_MUSTCHECK int fig_shared(const struct subject *a, const struct fig_points *p,
+			    const struct subject *b, bool *shared, struct dp_err *err);
+
+/* ---- comparison.c ---- */
+
+/* The value of the utility objective when always the commonest class is answered; NaN
+ * if no trainer told. */
+double fig_majority(const struct subject *s);
+
+/* ---- spans.c ---- */
+
+/* One attempt, which holds its slot from its plan to its end, and what came before it.
+ * Seconds since the study was created; asked <= proposed <= planned <= start <= end. */
+struct fig_span {
+	double asked; /* the last that happened before the trial was proposed */
+	double proposed, planned, start, end;
+	uint32_t trial;
+	size_t slot;
+	enum fig_span_kind {
+		FIG_SPAN_OK,
+		FIG_SPAN_DIVERGED,
+		FIG_SPAN_FAILED,
+		FIG_SPAN_RUNNING,
+		FIG_SPAN_KINDS
+	} kind;
+};
+struct fig_spans {
+	struct fig_span *list; /* (n) by plan */
+	size_t n, slots;
+	double length; /* of the whole study so far */
+};
+/* All attempts, each in the first slot that is free when it is planned. */
+DP_MUSTCHECK int fig_spans(const struct subject *s, struct fig_spans *out,
+			   struct dp_err *err);
+void fig_spans_free(struct fig_spans *s);
+
+enum fig_use {
+	FIG_USE_TRAINING,
+	FIG_USE_FAILED,
+	FIG_USE_STARTING,
+	FIG_USE_PROPOSING,
+	FIG_USE_WAITING,
+	FIG_USES
+};
+/* What the slots did in each of `bins` equal parts of the time: seconds[bin * FIG_USES
+ * + use], which in each bin sum to slots x its length. */
+DP_MUSTCHECK int fig_use_of_time(const struct fig_spans *s, size_t bins, double *seconds,
+				 struct dp_err *err);
+
+#endif

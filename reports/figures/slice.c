@@ -1,0 +1,511 @@
+/* slice.c - planes through the parameter space, cut into cells: their edges, and what
+ * is known in each of them. */
+#include "reports/figures/space_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	SIDE_MAX = 60, /* cells each way */
+	SIDE_MIN = 16,
+	LINE_MAX = 240, /* cells of a line */
+	WHOLE_MAX = 40, /* whole numbers with a cell of their own */
+};
+
+/* ---- cells ---- */
+
+static double on_scale(double lo, double hi, bool log_scale, double t)
+{
+	return log_scale ? lo * pow(hi / lo, t) : lo + t * (hi - lo);
+}
+
+static bool cells_room(struct space_cells *c, size_t param, size_t n)
+{
+	*c = (struct space_cells){ .param = param };
+	c->centre = malloc(n * sizeof *c->centre + 1);
+	c->edge = malloc((n + 1) * sizeof *c->edge);
+	return c->centre && c->edge;
+}
+
+void space_cells_free(struct space_cells *c)
+{
+	free(c->centre);
+	free(c->edge);
+	*c = (struct space_cells){ 0 };
+}
+
+/* Half-way between two centres, or as far beyond an end as the next edge is on its
+ * other side. */
+static double edge_between(const double *v, size_t n, size_t i, bool log_scale)
+{
+	double a, b;
+
+	if (n == 1)
+		return log_scale ? v[0] * (i ? 2 : 0.5) : v[0] + (i ? 0.5 : -0.5);
+	if (i > 0 && i < n)
+		return log_scale ? sqrt(v[i - 1] * v[i]) : (v[i - 1] + v[i]) / 2;
+	a = i ? v[n - 1] : v[0];
+	b = i ? v[n - 2] : v[1];
+	return log_scale ? a * sqrt(a / b) : a + (a - b) / 2;
+}
+
+/* Drops centres that are the same as the one before, and finds the edges. */
+static void settle(struct space_cells *c, size_t n, bool log_scale)
+{
+	for (size_t i = 0; i < n; i++)
+		if (i == 0 || c->centre[i] != c->centre[c->n - 1])
+			c->centre[c->n++] = c->centre[i];
+	for (size_t i = 0; c->n && i <= c->n; i++)
+		c->edge[i] = edge_between(c->centre, c->n, i, log_scale);
+}
+
+int space_cells(const struct dp_study *s, size_t param, size_t most,
+		struct space_cells *out, struct dp_err *err)
+{
+	const struct dp_param *p = &s->params[param];
+	bool named = p->kind == DP_PARAM_CATEGORICAL, whole = p->kind != DP_PARAM_FLOAT;
+	double lo = whole ? ceil(p->lo) : p->lo, hi = whole ? floor(p->hi) : p->hi;
+
+	if (named) {
+		most = json_array_size(p->values);
+		lo = 0;
+		hi = (double)most - 1;
+	} else if (whole && hi - lo + 1 < (double)most && !p->log) {
+		most = (size_t)(hi - lo) + 1;
+	}
+	if (!cells_room(out, param, most)) {
+		space_cells_free(out);
+		return fig_nomem(err);
+	}
+	/* the ends of the range are centres: optima like to lie there */
+	for (size_t i = 0; i < most; i++) {
+		double t = most > 1 ? (double)i / (double)(most - 1) : 0;
+		double v = fmin(fmax(on_scale(lo, hi, p->log && !named, t), lo), hi);
+
+		out->centre[i] = whole ? rint(v) : v;
+	}
+	settle(out, most, p->log && !named);
+	return DP_OK;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double u = *(const double *)a, v = *(const double *)b;
+
+	return u < v ? -1 : u > v;
+}
+
+int space_cells_around(const struct dp_study *s, size_t param, const double *values,
+		       size_t n, struct space_cells *out, struct dp_err *err)
+{
+	const struct dp_param *p = &s->params[param];
+
+	if (p->kind == DP_PARAM_CATEGORICAL)
+		return space_cells(s, param, n, out, err);
+	if (!cells_room(out, param, n)) {
+		space_cells_free(out);
+		return fig_nomem(err);
+	}
+	memcpy(out->centre, values, n * sizeof *values);
+	qsort(out->centre, n, sizeof *values, by_value);
+	settle(out, n, p->log);
+	return DP_OK;
+}
+
+/* The cell whose centre is v; n: none. */
+static size_t cell_of(const struct space_cells *c, double v)
+{
+	const double *at = bsearch(&v, c->centre, c->n, sizeof v, by_value);
+
+	return at ? (size_t)(at - c->centre) : c->n;
+}
+
+/* ---- slices ---- */
+
+size_t space_side(const struct subject *s, size_t panels)
+{
+	/* a prediction takes the square of the results in a model, for each cell */
+	double n = (double)s->history.n + 100, work = 6e8 / (double)panels;
+
+	if (!s->models)
+		return SIDE_MAX / 2;
+	return (size_t)fmin(fmax(sqrt(work / (n * n)), SIDE_MIN), SIDE_MAX);
+}
+
+size_t space_size(const struct space_slice *c)
+{
+	return c->x.n * (c->y.n ? c->y.n : 1);
+}
+
+void space_slice_free(struct space_slice *c)
+{
+	space_cells_free(&c->x);
+	space_cells_free(&c->y);
+}
+
+int space_slice_over(const struct subject *s, const struct dp_trial *through, size_t x,
+		     size_t y, size_t most, struct space_slice *out, struct dp_err *err)
+{
+	size_t param[DP_PARAMS_MAX];
+	const size_t both[] = { x, y };
+	struct space_cells *cells[] = { &out->x, &out->y };
+	int code = DP_OK;
+
+	*out = (struct space_slice){ .s = s, .through = through };
+	out->nfree = space_free(s->s->spec, param);
+	for (size_t k = 0; code == DP_OK && k < DP_COUNT(both); k++) {
+		const struct dp_param *p = &s->s->spec->params[both[k]];
+		bool few = p->kind == DP_PARAM_INT && p->hi - p->lo < WHOLE_MAX;
+
+		code = space_cells(s->s->spec, both[k], few ? WHOLE_MAX : most, cells[k],
+				   err);
+	}
+	if (code != DP_OK)
+		space_slice_free(out);
+	return code;
+}
+
+/* Does the trial lie in the plane? */
+static bool in_slice(const struct space_slice *c, const struct dp_trial *t)
+{
+	const struct dp_study *s = c->s->s->spec;
+
+	for (size_t i = 0; i < s->nparams; i++)
+		if (i != c->x.param && !(c->y.n && i == c->y.param) &&
+		    t->x[i] != c->through->x[i])
+			return false;
+	return true;
+}
+
+/* The values that trials in the plane have. */
+static size_t values_in(const struct space_slice *c, size_t param, double *out)
+{
+	const struct dp_study_state *st = c->s->s;
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < st->ntrials; i++)
+		if (in_slice(c, st->trials[i]))
+			out[n++] = st->trials[i]->x[param];
+	return n;
+}
+
+/* The cell whose very point the trial is; the number of cells: there is none. */
+static size_t trial_cell(const struct space_slice *c, const struct dp_trial *t)
+{
+	size_t x = cell_of(&c->x, t->x[c->x.param]), y = 0;
+
+	if (c->y.n)
+		y = cell_of(&c->y, t->x[c->y.param]);
+	if (x == c->x.n || (c->y.n && y == c->y.n) || !in_slice(c, t))
+		return space_size(c);
+	return y * c->x.n + x;
+}
+
+size_t space_taken(const struct space_slice *c, bool *taken)
+{
+	const struct dp_study_state *st = c->s->s;
+	size_t n = 0;
+
+	memset(taken, 0, space_size(c) * sizeof *taken);
+	for (uint32_t i = 0; i < st->ntrials; i++) {
+		size_t at = trial_cell(c, st->trials[i]);
+
+		if (at == space_size(c))
+			continue;
+		n += !taken[at];
+		taken[at] = true;
+	}
+	return n;
+}
+
+/* Cells around the values that trials in the plane have; n: how many trials. */
+static int cells_in(const struct space_slice *c, size_t param, size_t *n,
+		    struct space_cells *out, struct dp_err *err)
+{
+	double *values = malloc(c->s->s->ntrials * sizeof *values + 1);
+	int code;
+
+	if (!values)
+		return fig_nomem(err);
+	*n = values_in(c, param, values);
+	code = space_cells_around(c->s->s->spec, param, values, *n, out, err);
+	free(values);
+	return code;
+}
+
+/* Replaces the cells by those of the evaluated points if these look like a grid. */
+static int try_grid(struct space_slice *c, struct dp_err *err)
+{
+	struct space_slice g = { .s = c->s, .through = c->through, .nfree = c->nfree };
+	bool *seen = malloc(2 * c->s->s->ntrials * sizeof *seen + 1);
+	size_t n = 0;
+	int code = seen ? cells_in(c, c->x.param, &n, &g.x, err) : fig_nomem(err);
+
+	if (code == DP_OK)
+		code = cells_in(c, c->y.param, &n, &g.y, err);
+	g.grid = code == DP_OK && g.x.n > 1 && g.y.n > 1 && space_size(&g) <= 2 * n &&
+		 2 * space_taken(&g, seen) >= space_size(&g);
+	if (g.grid) {
+		space_slice_free(c);
+		*c = g;
+	} else {
+		space_slice_free(&g);
+	}
+	free(seen);
+	return code;
+}
+
+int space_slice(const struct subject *s, bool grid, struct space_slice *out,
+		struct dp_err *err)
+{
+	size_t param[2], n, all;
+	const struct dp_trial *through;
+	int code = space_incumbent(s, &through, err);
+
+	*out = (struct space_slice){ .s = s, .through = through };
+	if (code != DP_OK)
+		return code;
+	n = space_shown(s, through->x, DP_COUNT(param), param, &all);
+	if (n == 1) {
+		out->nfree = 1;
+		return space_cells(s->s->spec, param[0], LINE_MAX, &out->x, err);
+	}
+	code = space_slice_over(s, through, param[0], param[1], space_side(s, 1), out,
+				err);
+	if (code == DP_OK && grid)
+		code = try_grid(out, err);
+	if (code != DP_OK)
+		space_slice_free(out);
+	return code;
+}
+
+/* ---- values ---- */
+
+/* The point of a cell. */
+static void cell_point(const struct space_slice *c, size_t cell, double *x)
+{
+	memcpy(x, c->through->x, c->s->s->spec->nparams * sizeof *x);
+	x[c->x.param] = c->x.centre[cell % c->x.n];
+	if (c->y.n)
+		x[c->y.param] = c->y.centre[cell / c->x.n];
+}
+
+enum space_source space_source(const struct space_slice *c, size_t objective)
+{
+	if (c->grid)
+		return SPACE_EVALUATED;
+	if (space_oracle_slow(c->s, objective))
+		return c->s->models ? SPACE_PREDICTED : SPACE_NEAREST;
+	if (c->s->s->spec->objectives[objective].mechanism)
+		return SPACE_COMPUTED;
+	return c->nfree <= 2 || !c->s->models ? SPACE_NEAREST : SPACE_PREDICTED;
+}
+
+/* Means of the evaluations in each cell of a grid. */
+static int evaluated(const struct space_slice *c, size_t objective, double *z,
+		     struct dp_err *err)
+{
+	const struct dp_study_state *st = c->s->s;
+	size_t *count = calloc(space_size(c), sizeof *count);
+
+	if (!count)
+		return fig_nomem(err);
+	memset(z, 0, space_size(c) * sizeof *z);
+	for (uint32_t i = 0; i < st->ntrials; i++) {
+		const struct dp_trial *t = st->trials[i];
+		size_t at;
+
+		if (t->status != DP_TRIAL_OK || !t->objectives ||
+		    !isfinite(t->objectives[objective]))
+			continue;
+		at = trial_cell(c, t);
+		if (at == space_size(c))
+			continue;
+		z[at] += t->objectives[objective];
+		count[at]++;
+	}
+	for (size_t i = 0; i < space_size(c); i++)
+		z[i] = count[i] ? z[i] / (double)count[i] : NAN;
+	free(count);
+	return DP_OK;
+}
+
+static void computed(const struct space_slice *c, size_t objective, double *z)
+{
+	double x[DP_PARAMS_MAX];
+	struct dp_epsilon e;
+	struct dp_err err;
+
+	for (size_t i = 0; i < space_size(c); i++) {
+		cell_point(c, i, x);
+		z[i] = NAN;
+		if (dp_objective_privacy(c->s->s->spec, objective, x, &e, &err) == DP_OK)
+			z[i] = e.epsilon;
+	}
+}
+
+/* A value's place in 0..1 of the parameter's range; categories are 1 apart. */
+static double place(const struct dp_param *p, double v)
+{
+	if (p->kind == DP_PARAM_CATEGORICAL)
+		return v;
+	if (!(p->hi > p->lo))
+		return 0;
+	return p->log ? log(v / p->lo) / log(p->hi / p->lo)
+		      : (v - p->lo) / (p->hi - p->lo);
+}
+
+static double apart(const struct dp_param *p, double a, double b)
+{
+	if (p->kind == DP_PARAM_CATEGORICAL)
+		return a != b;
+	return a - b;
+}
+
+static int nearest(const struct space_slice *c, size_t objective, double *z,
+		   struct dp_err *err)
+{
+	const struct dp_study_state *st = c->s->s;
+	const struct dp_param *px = &st->spec->params[c->x.param];
+	const struct dp_param *py = &st->spec->params[c->y.n ? c->y.param : c->x.param];
+	struct fig_points at = { 0 };
+	int code = space_places(
+		c->s, NULL, (struct space_where){ false, c->x.param },
+		(struct space_where){ false, c->y.n ? c->y.param : c->x.param }, &at,
+		err);
+
+	for (size_t i = 0; i < at.n; i++) {
+		at.x[i] = place(px, at.x[i]);
+		at.y[i] = place(py, at.y[i]);
+	}
+	for (size_t i = 0; code == DP_OK && i < space_size(c); i++) {
+		double x = place(px, c->x.centre[i % c->x.n]), least = INFINITY;
+		double y = c->y.n ? place(py, c->y.centre[i / c->x.n]) : x;
+
+		z[i] = NAN;
+		for (size_t k = 0; k < at.n; k++) {
+			const struct dp_trial *t = st->trials[at.trial[k]];
+			double dx = apart(px, x, at.x[k]), dy = apart(py, y, at.y[k]);
+
+			if (dx * dx + dy * dy < least && t->objectives) {
+				least = dx * dx + dy * dy;
+				z[i] = t->objectives[objective];
+			}
+		}
+	}
+	fig_points_free(&at);
+	return code;
+}
+
+int space_values(const struct space_slice *c, size_t objective, double *z,
+		 struct dp_err *err)
+{
+	size_t nobjectives = c->s->s->spec->nobjectives;
+	struct space_prediction p;
+	int code = DP_OK;
+
+	switch (space_source(c, objective)) {
+	case SPACE_EVALUATED:
+		return evaluated(c, objective, z, err);
+	case SPACE_COMPUTED:
+		computed(c, objective, z);
+		break;
+	case SPACE_NEAREST:
+		return nearest(c, objective, z, err);
+	case SPACE_PREDICTED:
+		code = space_predict(c, &p, err);
+		for (size_t i = 0; code == DP_OK && i < space_size(c); i++)
+			z[i] = p.y[i * nobjectives + objective].value;
+		space_prediction_free(&p);
+		break;
+	}
+	return code;
+}
+
+int space_predict(const struct space_slice *c, struct space_prediction *out,
+		  struct dp_err *err)
+{
+	const struct dp_study *spec = c->s->s->spec;
+	size_t m = space_size(c);
+	double *x = malloc(m * spec->nparams * sizeof *x);
+	int code;
+
+	out->y = malloc(m * spec->nobjectives * sizeof *out->y);
+	out->acquisition = malloc(m * sizeof *out->acquisition);
+	code = x && out->y && out->acquisition ? DP_OK : fig_nomem(err);
+	for (size_t i = 0; code == DP_OK && i < m; i++)
+		cell_point(c, i, x + i * spec->nparams);
+	if (code == DP_OK)
+		code = dp_surrogate_eval(c->s->models, x, m, out->y, NULL,
+					 out->acquisition, err);
+	free(x);
+	if (code != DP_OK)
+		space_prediction_free(out);
+	return code;
+}
+
+void space_prediction_free(struct space_prediction *p)
+{
+	free(p->y);
+	free(p->acquisition);
+	*p = (struct space_prediction){ 0 };
+}
+
+/* ---- drawing ---- */
+
+/* Colours by the logarithm where epsilon, or what the study takes the logarithm of,
+ * covers one and a half decades; other values where they cover more. Shares stay
+ * linear: how near to 0 a model puts one says little. */
+static enum plot_scale heat_scale(const struct dp_objective *o, const double *z, size_t n)
+{
+	double lo = INFINITY, hi = -INFINITY;
+
+	if (!o || o->transform == DP_TRANSFORM_LOGIT)
+		return PLOT_LINEAR;
+	if (!o->mechanism && o->transform != DP_TRANSFORM_LOG)
+		return fig_scale(z, n);
+	for (size_t i = 0; i < n; i++) {
+		if (!isfinite(z[i]))
+			continue;
+		lo = fmin(lo, z[i]);
+		hi = fmax(hi, z[i]);
+	}
+	return lo > 0 && hi > 30 * lo ? PLOT_LOG : PLOT_LINEAR;
+}
+
+void space_heat(struct plot_panel *a, const struct space_slice *c, const double *z,
+		const struct dp_objective *o, const char *label)
+{
+	const struct dp_study *spec = c->s->s->spec;
+
+	space_axis(a, PLOT_X, spec, c->x.param);
+	space_axis(a, PLOT_Y, spec, c->y.param);
+	panel_heat(a, PLOT_VIRIDIS, c->x.edge, c->x.n, c->y.edge, c->y.n, z,
+		   heat_scale(o, z, space_size(c)), label);
+	panel_limits(a, PLOT_X, c->x.edge[0], c->x.edge[c->x.n]);
+	panel_limits(a, PLOT_Y, c->y.edge[0], c->y.edge[c->y.n]);
+}
+
+void space_mark_through(struct plot_panel *a, const struct space_slice *c)
+{
+	struct plot_style ring = {
+		.colour = 0xffffff, .marker = PLOT_RING, .size = 11, .width = 2.2
+	};
+
+	if (c->nfree > 2)
+		panel_points(a, &ring, NULL, &c->through->x[c->x.param],
+			     &c->through->x[c->y.param], 1);
+}
+
+void space_say_slice(const struct space_slice *c, struct dp_buf *out)
+{
+	if (c->nfree <= 2)
+		return;
+	dp_buf_printf(out, " The plane of %s and %s, which matter most",
+		      c->s->s->spec->params[c->x.param].name,
+		      c->s->s->spec->params[c->y.param].name);
+	dp_buf_printf(out, ", goes through ");
+	space_say_trial(c->s, c->through, out);
+	dp_buf_puts(out, ", the ring; points are projected onto it.");
+}

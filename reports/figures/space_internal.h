@@ -1,0 +1,151 @@
+/* space_internal.h - the parameter space in pictures: which parameters matter, the point
+ * that slices go through, the cells of a slice, and what is known in each of them. */
+#ifndef DP_SPACE_INTERNAL_H
+#define DP_SPACE_INTERNAL_H
+#include "reports/figures/figures_internal.h"
+
+enum {
+	SPACE_POINTS_MAX = 1000, /* markers in one panel: more would be a blot */
+};
+
+/* ---- parameters (space.c) ---- */
+
+/* The parameters that are not fixed, in the order of the file, which is also that of
+ * the models' inputs. Returns how many. */
+size_t space_free(const struct dp_study *s, size_t param[DP_PARAMS_MAX]);
+/* The names of a categorical parameter's values; n is 0 for others. */
+struct space_names {
+	struct dp_buf text[DP_VALUES_MAX];
+	const char *name[DP_VALUES_MAX]; /* (n) */
+	size_t n;
+};
+void space_names(const struct dp_study *s, size_t param, struct space_names *out);
+void space_names_free(struct space_names *n);
+enum plot_scale space_scale(const struct dp_param *p);
+/* An axis for a parameter: name, scale, whole numbers or the names of values. */
+void space_axis(struct plot_panel *a, enum plot_side side, const struct dp_study *s,
+		size_t param);
+
+/* Each free parameter's share of what matters to an objective; they add up to 1. By its
+ * model: the inverse length scales over the unit cube. False: there is no model. */
+bool space_model_shares(const struct subject *s, size_t objective, double *share);
+/* By a privacy oracle: how far the logarithm of epsilon moves when one parameter alone
+ * goes over its range, from the point `at`. False: it is no oracle, a slow one, or
+ * none of them moves it. */
+bool space_oracle_shares(const struct subject *s, size_t objective, const double *at,
+			 double *share);
+/* Is it a privacy oracle that may be too slow for many points? A model stands in for
+ * it where there are models. */
+bool space_oracle_slow(const struct subject *s, size_t objective);
+/* The free parameters by falling relevance to the two shown objectives: those of their
+ * models, else of the oracles. Returns how many. */
+size_t space_rank(const struct subject *s, const double *at, size_t param[DP_PARAMS_MAX]);
+
+/* The first `most` of these, in the order of the file: in `shown`. Returns how many; *all
+ * gets how many there are. */
+size_t space_shown(const struct subject *s, const double *at, size_t most, size_t *shown,
+		   size_t *all);
+
+/* Is there a point that meets the constraints and has finite values? */
+bool space_has_front(const struct subject *s);
+/* The position in a front of its knee: nearest to the best of both objectives, each
+ * scaled to 0..1 over the front; epsilon by its logarithm. Points beyond the anti-ideal
+ * count only if there are no others. The front has points. */
+size_t space_knee(const struct subject *s, const struct fig_points *front);
+/* The trial that slices go through: the front's knee; where there is no front the first
+ * ok trial; NULL: there is none. */
+DP_MUSTCHECK int space_incumbent(const struct subject *s, const struct dp_trial **out,
+				 struct dp_err *err);
+/* "trial 34 (ε 0.5, error 12.3 %)" */
+void space_say_trial(const struct subject *s, const struct dp_trial *t,
+		     struct dp_buf *out);
+
+/* ---- points (space.c) ---- */
+
+/* A coordinate of a marker: a parameter or an objective. */
+struct space_where {
+	bool objective;
+	size_t index;
+};
+/* Places of the given trials, or of all ok trials (NULL) with a finite value; of more
+ * than SPACE_POINTS_MAX of these one at each of as many even steps. */
+DP_MUSTCHECK int space_places(const struct subject *s, const struct fig_points *only,
+			      struct space_where x, struct space_where y,
+			      struct fig_points *out, struct dp_err *err);
+
+/* Markers of evaluated points behind others, in grey, or in white on a heat map; fainter
+ * where they are many. */
+struct plot_style space_behind(size_t n, bool on_heat);
+
+/* ---- slices (slice.c) ---- */
+
+/* A parameter's range cut into cells. */
+struct space_cells {
+	size_t param, n;
+	double *centre; /* (n) values that the parameter can take */
+	double *edge;   /* (n + 1) */
+};
+/* At most so many; one for every whole number and category where they are few enough
+ * (categories always). */
+DP_MUSTCHECK int space_cells(const struct dp_study *s, size_t param, size_t most,
+			     struct space_cells *out, struct dp_err *err);
+/* One around every different value, with edges half-way on the parameter's scale. */
+DP_MUSTCHECK int space_cells_around(const struct dp_study *s, size_t param,
+				    const double *values, size_t n,
+				    struct space_cells *out, struct dp_err *err);
+void space_cells_free(struct space_cells *c);
+
+/* A plane (a line, with one free parameter) through the space. */
+struct space_slice {
+	const struct subject *s;
+	const struct dp_trial *through; /* other parameters are as in this trial */
+	size_t nfree;
+	struct space_cells x, y; /* y.n is 0 with one free parameter */
+	bool grid;               /* cells are around values that were evaluated */
+};
+/* The slice over the two most relevant parameters, as fine as the models allow. With
+ * `grid` its cells are the evaluated points where these fill at least half of a grid.
+ * There are free parameters and an ok trial. */
+DP_MUSTCHECK int space_slice(const struct subject *s, bool grid, struct space_slice *out,
+			     struct dp_err *err);
+/* Over two parameters of choice, with at most `most` cells each way. */
+DP_MUSTCHECK int space_slice_over(const struct subject *s, const struct dp_trial *through,
+				  size_t x, size_t y, size_t most,
+				  struct space_slice *out, struct dp_err *err);
+void space_slice_free(struct space_slice *c);
+size_t space_size(const struct space_slice *c); /* cells */
+/* Marks the cells whose very point is a trial; returns how many. */
+size_t space_taken(const struct space_slice *c, bool *taken);
+/* Cells each way that the models can fill in a fraction of a second, for `panels`
+ * slices. */
+size_t space_side(const struct subject *s, size_t panels);
+
+enum space_source {
+	SPACE_EVALUATED, /* the cells' own evaluations */
+	SPACE_COMPUTED,  /* by the privacy oracle */
+	SPACE_NEAREST,   /* of the evaluation that is nearest in the plane */
+	SPACE_PREDICTED, /* by the model */
+};
+/* Where an objective's values over a slice come from. */
+enum space_source space_source(const struct space_slice *c, size_t objective);
+/* These values: z (space_size), NaN where unknown. */
+DP_MUSTCHECK int space_values(const struct space_slice *c, size_t objective, double *z,
+			      struct dp_err *err);
+/* What the models say in every cell: y (space_size x nobjectives), acquisition. */
+struct space_prediction {
+	struct dp_predicted *y;
+	double *acquisition;
+};
+DP_MUSTCHECK int space_predict(const struct space_slice *c, struct space_prediction *out,
+			       struct dp_err *err);
+void space_prediction_free(struct space_prediction *p);
+
+/* A heat map with both axes, of an objective or (NULL) something else. */
+void space_heat(struct plot_panel *a, const struct space_slice *c, const double *z,
+		const struct dp_objective *o, const char *label);
+/* A ring where a slice through more parameters passes its trial. */
+void space_mark_through(struct plot_panel *a, const struct space_slice *c);
+/* A sentence about which plane is shown; nothing where it is the whole space. */
+void space_say_slice(const struct space_slice *c, struct dp_buf *out);
+
+#endif

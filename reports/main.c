@@ -1,0 +1,411 @@
+/* main.c - dpareto-report: options, then the files of one report. */
+#include "config.h"
+#include "reports/text.h"
+
+#include "base/fs.h"
+#include "base/json.h"
+#include "base/num.h"
+#include "linalg/linalg.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define GUESSABLE (1ull << 32) /* seeds below are tried within hours */
+
+struct options {
+	const char *state, *journal, *dir, *figures;
+	bool json, help, version;
+};
+
+/* ---- the command line ---- */
+
+static const struct option table[] = {
+	{ "state", required_argument, NULL, 's' },
+	{ "journal", required_argument, NULL, 'j' },
+	{ "dir", required_argument, NULL, 'd' },
+	{ "baseline", required_argument, NULL, 'b' },
+	{ "public", no_argument, NULL, 'p' },
+	{ "figures", required_argument, NULL, 'f' },
+	{ "nice", no_argument, NULL, 'n' },
+	{ "output", required_argument, NULL, 'o' },
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'V' },
+	{ 0 },
+};
+
+static void print_help(void)
+{
+	printf("usage: dpareto-report [options] STUDY [OTHER...]\n\n"
+	       "Writes the report of a study from its journal: report.html, report.md,\n"
+	       "report.json and pictures. OTHER studies are compared with it. A daemon "
+	       "is\n"
+	       "not needed, and not disturbed if one runs.\n\n"
+	       "  --state DIR          the daemon's state folder (default: as "
+	       "dparetod's)\n"
+	       "  --journal DIR        a journal, such as a copy of one; needs --dir\n"
+	       "  --dir DIR            where to write (default: studies/STUDY/report in "
+	       "the\n"
+	       "                       state folder; report-public with --public)\n"
+	       "  --baseline LABEL=VALUE\n"
+	       "                       a utility to compare with, such as "
+	       "non-private=0.15;\n"
+	       "                       may be given several times\n"
+	       "  --public             leave out the seed, which keys the noise, and the "
+	       "host,\n"
+	       "                       paths and messages of failures\n"
+	       "  --figures A,B        only these figures\n"
+	       "  --nice               give way to other programs\n"
+	       "  -o, --output FORMAT  text or json: what is printed at the end\n"
+	       "  -h, --help           this text\n"
+	       "  -V, --version        the version\n\n"
+	       "Figures:");
+	for (size_t i = 0; report_figures[i]; i++)
+		printf(" %.*s", (int)strcspn(report_figures[i]->file, "."),
+		       report_figures[i]->file);
+	printf("\n\nExamples:\n"
+	       "  dpareto-report adult\n"
+	       "  dpareto-report --state /backup --dir out adult adult-random\n"
+	       "  dpareto-report --public --baseline non-private=0.152 adult\n");
+}
+
+static int add_baseline(struct report *r, const char *given, struct dp_err *err)
+{
+	const char *equals = strrchr(given, '=');
+	struct baseline *grown, *b;
+
+	grown = realloc(r->baselines, (r->nbaselines + 1) * sizeof *grown);
+	if (!grown)
+		return dp_fail(err, DP_E_NOMEM, "out of memory");
+	r->baselines = grown;
+	b = &grown[r->nbaselines];
+	if (!equals || equals == given || !dp_num_parse(equals + 1, &b->value) ||
+	    !isfinite(b->value))
+		return dp_fail(err, DP_E_USAGE,
+			       "--baseline takes LABEL=NUMBER, not '%.80s'", given);
+	b->label = strndup(given, (size_t)(equals - given));
+	if (!b->label)
+		return dp_fail(err, DP_E_NOMEM, "out of memory");
+	r->nbaselines++;
+	return DP_OK;
+}
+
+static int set_output(struct options *o, const char *format, struct dp_err *err)
+{
+	o->json = strcmp(format, "json") == 0;
+	if (!o->json && strcmp(format, "text") != 0)
+		return dp_fail(err, DP_E_USAGE,
+			       "--output takes text or json, not '%.40s'", format);
+	return DP_OK;
+}
+
+static int parse_options(struct options *o, struct report *r, int argc, char **argv,
+			 struct dp_err *err)
+{
+	int c, code = DP_OK;
+
+	while (code == DP_OK &&
+	       (c = getopt_long(argc, argv, "o:hV", table, NULL)) != -1) {
+		switch (c) {
+		case 's':
+			o->state = optarg;
+			break;
+		case 'j':
+			o->journal = optarg;
+			break;
+		case 'd':
+			o->dir = optarg;
+			break;
+		case 'b':
+			code = add_baseline(r, optarg, err);
+			break;
+		case 'p':
+			r->public = true;
+			break;
+		case 'f':
+			o->figures = optarg;
+			break;
+		case 'n':
+			setpriority(PRIO_PROCESS, 0, 10);
+			break;
+		case 'o':
+			code = set_output(o, optarg, err);
+			break;
+		case 'h':
+			o->help = true;
+			return DP_OK;
+		case 'V':
+			o->version = true;
+			return DP_OK;
+		default:
+			code = dp_fail(err, DP_E_USAGE, "wrong usage");
+		}
+	}
+	if (code == DP_OK && optind >= argc)
+		code = dp_fail(err, DP_E_USAGE, "which study?");
+	if (code == DP_OK && o->journal && !o->dir)
+		code = dp_fail(err, DP_E_USAGE,
+			       "with --journal, --dir says where to write");
+	if (code == DP_E_USAGE)
+		dp_hint(err, "'dpareto-report --help' explains the options");
+	return code;
+}
+
+/* ---- folders ---- */
+
+/* The state folder, or NULL where only a journal was named. */
+static int find_state(const struct options *o, char **state, struct dp_err *err)
+{
+	*state = NULL;
+	if (o->journal)
+		return DP_OK;
+	*state = o->state ? strdup(o->state) : dp_default_state_dir();
+	return *state ? DP_OK
+		      : dp_fail(err, DP_E_USAGE,
+				"no home folder is known; name the state folder with "
+				"--state");
+}
+
+static char *format(const char *fmt, ...) DP_PRINTF(1, 2);
+static char *format(const char *fmt, ...)
+{
+	char *text;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		text = NULL;
+	va_end(ap);
+	return text;
+}
+
+/* Makes the folder and waits for whoever else writes a report there; the lock ends
+ * with the program. Its absolute path in *path. */
+static int take_folder(const char *dir, char **path, struct dp_err *err)
+{
+	int fd, code = dp_mkdirs(dir, 0755, err);
+
+	if (code != DP_OK)
+		return code;
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	*path = realpath(dir, NULL);
+	if (fd < 0 || !*path || flock(fd, LOCK_EX) != 0)
+		return dp_fail_errno(err, errno, "cannot use the folder %s", dir);
+	return DP_OK;
+}
+
+/* ---- files ---- */
+
+static int write_in(const char *folder, const char *name, const struct dp_buf *bytes,
+		    struct dp_err *err)
+{
+	char *path = dp_path_join(folder, name);
+	int code = path && !bytes->failed
+			   ? dp_write_file(path, bytes->data, bytes->len, false, err)
+			   : dp_fail(err, DP_E_NOMEM, "no memory for %s", name);
+
+	free(path);
+	return code;
+}
+
+/* Pictures of an earlier report that this one has not. */
+static void remove_stale(const char *folder, const struct picture *pictures, size_t n)
+{
+	for (size_t i = 0; report_figures[i]; i++) {
+		bool drawn = false;
+		char *path;
+
+		for (size_t k = 0; k < n; k++)
+			drawn |= pictures[k].figure == report_figures[i] &&
+				 pictures[k].png.len > 0;
+		if (drawn || !(path = dp_path_join(folder, report_figures[i]->file)))
+			continue;
+		unlink(path);
+		free(path);
+	}
+}
+
+static int write_text(const char *folder, const json_t *facts,
+		      const struct picture *pictures, struct dp_err *err)
+{
+	struct doc *d = doc_new(DOC_MARKDOWN);
+	struct dp_buf out = DP_BUF_INIT;
+	int code;
+
+	dp_json_dump(&out, facts, 2);
+	dp_buf_putc(&out, '\n');
+	code = write_in(folder, "report.json", &out, err);
+	dp_buf_clear(&out);
+	report_text(d, facts, pictures);
+	doc_render(d, &out);
+	doc_free(d);
+	if (code == DP_OK)
+		code = write_in(folder, "report.md", &out, err);
+	dp_buf_clear(&out);
+	report_html(facts, pictures, &out);
+	if (code == DP_OK)
+		code = write_in(folder, "report.html", &out, err);
+	dp_buf_free(&out);
+	return code;
+}
+
+/* report.html gets the time of the last record that it shows: whoever finds that of the
+ * journal there knows that the report is whole and up to date. */
+static void stamp(const char *folder, const struct dp_study_state *s)
+{
+	struct timespec t = { .tv_sec = (time_t)(s->updated / 1000000),
+			      .tv_nsec = (long)(s->updated % 1000000) * 1000 };
+	struct timespec times[2] = { t, t };
+	char *path = dp_path_join(folder, "report.html");
+
+	if (path && utimensat(AT_FDCWD, path, times, 0) != 0)
+		fprintf(stderr, "dpareto-report: cannot set the time of %s: %s\n", path,
+			strerror(errno));
+	free(path);
+}
+
+/* Each file whole or not at all, report.html last. */
+static int write_report(const struct report *r, const char *folder, const json_t *facts,
+			const struct picture *pictures, size_t n, struct dp_err *err)
+{
+	int code = DP_OK;
+
+	for (size_t i = 0; code == DP_OK && i < n; i++)
+		if (pictures[i].png.len)
+			code = write_in(folder, pictures[i].figure->file,
+					&pictures[i].png, err);
+	if (code == DP_OK)
+		code = write_text(folder, facts, pictures, err);
+	if (code != DP_OK)
+		return code;
+	remove_stale(folder, pictures, n);
+	stamp(folder, r->subjects[0].s);
+	return DP_OK;
+}
+
+/* ---- the whole way ---- */
+
+static void tell(const struct options *o, const char *folder, const json_t *facts)
+{
+	struct dp_buf out = DP_BUF_INIT;
+	json_t *answer;
+
+	if (!o->json) {
+		printf("%s/report.html\n", folder);
+		return;
+	}
+	answer = json_pack("{s:O, s:s, s:o, s:O}", "study",
+			   json_object_get(facts, "study"), "folder", folder, "html",
+			   json_sprintf("%s/report.html", folder), "figures",
+			   json_object_get(facts, "figures"));
+	dp_json_dump(&out, answer, 0);
+	puts(dp_buf_text(&out));
+	dp_buf_free(&out);
+	json_decref(answer);
+}
+
+static int make_report(const struct options *o, struct report *r, const char *state,
+		       struct dp_err *err)
+{
+	const struct dp_study *spec = r->subjects[0].s->spec;
+	char *dir = o->dir ? strdup(o->dir)
+			   : format("%s/studies/%s/report%s", state, spec->name,
+				    r->public ? "-public" : "");
+	struct picture *pictures = NULL;
+	json_t *facts = NULL;
+	char *folder = NULL;
+	size_t n = 0;
+	int code = dir ? take_folder(dir, &folder, err)
+		       : dp_fail(err, DP_E_NOMEM, "out of memory");
+
+	if (code == DP_OK)
+		code = pictures_draw(r, o->figures, &pictures, &n, err);
+	if (code == DP_OK) {
+		facts = report_facts(r, pictures, n);
+		code = facts ? write_report(r, folder, facts, pictures, n, err)
+			     : dp_fail(err, DP_E_NOMEM, "no memory for the report");
+	}
+	if (code == DP_OK)
+		tell(o, folder, facts);
+	json_decref(facts);
+	pictures_free(pictures, n);
+	free(folder);
+	free(dir);
+	return code;
+}
+
+static int run(const struct options *o, struct report *r, const char *const *studies,
+	       size_t n, struct dp_err *err)
+{
+	char *state = NULL, *journal = NULL, *real;
+	int code = find_state(o, &state, err);
+
+	if (code != DP_OK)
+		return code;
+	journal = state ? dp_path_join(state, "journal") : strdup(o->journal);
+	real = journal ? realpath(journal, NULL) : NULL;
+	if (real) { /* as the report names it; what is not there is told by name */
+		free(journal);
+		journal = real;
+	}
+	code = journal ? report_load(r, journal, studies, n, err)
+		       : dp_fail(err, DP_E_NOMEM, "out of memory");
+	if (code == DP_OK && r->public && r->subjects[0].s->spec->seed < GUESSABLE)
+		fputs("dpareto-report: the seed of this study is short enough to be "
+		      "guessed by trying; do not publish models or noisy values made "
+		      "with it\n",
+		      stderr);
+	if (code == DP_OK)
+		code = make_report(o, r, state, err);
+	free(journal);
+	free(state);
+	return code;
+}
+
+static void tell_error(const struct options *o, const struct dp_err *err)
+{
+	struct dp_buf out = DP_BUF_INIT;
+	json_t *answer;
+
+	if (!o->json) {
+		fprintf(stderr, "dpareto-report: %s\n", err->msg);
+		if (err->hint[0])
+			fprintf(stderr, "hint: %s\n", err->hint);
+		return;
+	}
+	answer = json_pack("{s:o}", "error", dp_json_error(err));
+	dp_json_dump(&out, answer, 0);
+	puts(dp_buf_text(&out));
+	dp_buf_free(&out);
+	json_decref(answer);
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = { 0 };
+	struct report r = { 0 };
+	struct dp_err err = { 0 };
+	int code = parse_options(&o, &r, argc, argv, &err);
+
+	dp_linalg_single_thread(); /* same bits on every machine of a kind */
+	if (code == DP_OK && o.help)
+		print_help();
+	else if (code == DP_OK && o.version)
+		printf("dpareto-report %s\n", PACKAGE_VERSION);
+	else if (code == DP_OK)
+		code = run(&o, &r, (const char *const *)argv + optind,
+			   (size_t)(argc - optind), &err);
+	if (code != DP_OK)
+		tell_error(&o, &err);
+	report_free(&r);
+	plot_shutdown();
+	return dp_code_exit(code);
+}

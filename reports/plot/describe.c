@@ -1,0 +1,378 @@
+/* describe.c - what a figure shows, as its author adds it. */
+#include "reports/plot/plot_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	SIDE_MAX = 8000 /* CSS pixels */
+};
+
+/* ---- copies; what cannot be had is told by plot_png() ---- */
+
+static void set_text(struct plot *p, char **to, const char *text)
+{
+	free(*to);
+	*to = NULL;
+	if (!text)
+		return;
+	*to = text_copy(text);
+	if (!*to)
+		p->failed = true;
+}
+
+static double *copy(struct plot *p, const double *v, size_t n)
+{
+	double *out = malloc((n ? n : 1) * sizeof *out);
+
+	if (!out)
+		p->failed = true;
+	else if (n)
+		memcpy(out, v, n * sizeof *out);
+	return out;
+}
+
+static char **copy_names(struct plot *p, const char *const *names, size_t n)
+{
+	char **out = calloc(n ? n : 1, sizeof *out);
+
+	if (!out)
+		p->failed = true;
+	for (size_t i = 0; out && i < n; i++)
+		set_text(p, &out[i], names[i] ? names[i] : "");
+	return out;
+}
+
+/* Room for one more in an array of `n`, which is zeroed; NULL without memory. */
+static void *one_more(struct plot *p, void **array, size_t *n, size_t *cap, size_t size)
+{
+	size_t more = *cap ? *cap * 2 : 8;
+	char *grown;
+
+	if (*n == *cap) {
+		grown = realloc(*array, more * size);
+		if (!grown) {
+			p->failed = true;
+			return NULL;
+		}
+		*array = grown;
+		*cap = more;
+	}
+	grown = (char *)*array + *n * size;
+	memset(grown, 0, size);
+	++*n;
+	return grown;
+}
+
+/* ---- figure and panels ---- */
+
+struct plot *plot_new(int width, int height, const char *title)
+{
+	struct plot *p = calloc(1, sizeof *p);
+
+	if (!p)
+		return NULL;
+	p->width = width < 1 ? 1 : width > SIDE_MAX ? SIDE_MAX : width;
+	p->height = height < 1 ? 1 : height > SIDE_MAX ? SIDE_MAX : height;
+	set_text(p, &p->title, title);
+	plot_grid(p, 1, 1);
+	return p;
+}
+
+static void panel_free(struct plot_panel *a)
+{
+	if (!a)
+		return;
+	free(a->title);
+	free(a->empty);
+	for (size_t i = 0; i < a->nseries; i++) {
+		free(a->series[i].name);
+		for (size_t k = 0; k < DP_COUNT(a->series[i].v); k++)
+			free(a->series[i].v[k]);
+	}
+	free(a->series);
+	for (size_t i = 0; i < a->nlabels; i++)
+		free(a->labels[i].text);
+	free(a->labels);
+	axis_free(&a->axis[PLOT_X]);
+	axis_free(&a->axis[PLOT_Y]);
+	heat_free(a->heat);
+	parallel_free(a->parallel);
+	legend_free(&a->legend);
+	free(a);
+}
+
+static void free_panels(struct plot *p)
+{
+	for (int i = 0; p->panels && i < p->rows * p->columns; i++)
+		panel_free(p->panels[i]);
+	free(p->panels);
+	p->panels = NULL;
+}
+
+void plot_free(struct plot *p)
+{
+	if (!p)
+		return;
+	free_panels(p);
+	legend_free(&p->legend);
+	free(p->title);
+	free(p->note);
+	free(p);
+}
+
+void plot_grid(struct plot *p, int rows, int columns)
+{
+	free_panels(p);
+	p->rows = rows < 1 ? 1 : rows > 100 ? 100 : rows;
+	p->columns = columns < 1 ? 1 : columns > 100 ? 100 : columns;
+	p->panels = calloc((size_t)p->rows * (size_t)p->columns, sizeof *p->panels);
+	if (!p->panels)
+		p->failed = true;
+}
+
+struct plot_panel *plot_panel(struct plot *p, int row, int column)
+{
+	struct plot_panel **a;
+
+	if (row < 0 || row >= p->rows || column < 0 || column >= p->columns) {
+		p->misused = true;
+		return NULL;
+	}
+	if (!p->panels)
+		return NULL;
+	a = &p->panels[row * p->columns + column];
+	if (*a)
+		return *a;
+	*a = calloc(1, sizeof **a);
+	if (!*a) {
+		p->failed = true;
+		return NULL;
+	}
+	(*a)->plot = p;
+	for (int side = 0; side < 2; side++)
+		(*a)->axis[side].want[0] = (*a)->axis[side].want[1] = NAN;
+	return *a;
+}
+
+void plot_note(struct plot *p, const char *text)
+{
+	set_text(p, &p->note, text);
+}
+
+/* ---- axes ---- */
+
+void panel_title(struct plot_panel *a, const char *title)
+{
+	if (a)
+		set_text(a->plot, &a->title, title);
+}
+
+void panel_axis(struct plot_panel *a, enum plot_side side, const char *label,
+		enum plot_scale scale)
+{
+	if (!a)
+		return;
+	set_text(a->plot, &a->axis[side].label, label);
+	a->axis[side].scale = scale;
+}
+
+void panel_limits(struct plot_panel *a, enum plot_side side, double lo, double hi)
+{
+	if (!a)
+		return;
+	a->axis[side].want[0] = lo;
+	a->axis[side].want[1] = hi;
+}
+
+void panel_whole(struct plot_panel *a, enum plot_side side)
+{
+	if (a)
+		a->axis[side].whole = true;
+}
+
+static void set_names(struct plot *p, struct axis *x, const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < x->nnames; i++)
+		free(x->names[i]);
+	free(x->names);
+	x->names = copy_names(p, names, n);
+	x->nnames = x->names ? n : 0;
+}
+
+void panel_names(struct plot_panel *a, enum plot_side side, const char *const *names,
+		 size_t n)
+{
+	if (a)
+		set_names(a->plot, &a->axis[side], names, n);
+}
+
+void panel_empty(struct plot_panel *a, const char *why)
+{
+	if (a)
+		set_text(a->plot, &a->empty, why);
+}
+
+void panel_no_legend(struct plot_panel *a)
+{
+	if (a)
+		a->no_legend = true;
+}
+
+/* ---- series ---- */
+
+/* NULL arrays are not there. */
+static struct series *add(struct plot_panel *a, enum kind kind,
+			  const struct plot_style *s, const char *name,
+			  const double *const v[4], size_t n)
+{
+	struct series *new;
+
+	if (!a)
+		return NULL;
+	new = one_more(a->plot, (void **)&a->series, &a->nseries, &a->series_cap,
+		       sizeof *new);
+	if (!new)
+		return NULL;
+	new->kind = kind;
+	new->style = style_full(s);
+	set_text(a->plot, &new->name, name);
+	for (size_t k = 0; k < 4 && v[k]; k++)
+		new->v[k] = copy(a->plot, v[k], n);
+	new->n = n;
+	return new;
+}
+
+void panel_line(struct plot_panel *a, const struct plot_style *s, const char *name,
+		const double *x, const double *y, size_t n)
+{
+	add(a, LINE, s, name, (const double *const[4]){ x, y }, n);
+}
+
+void panel_steps(struct plot_panel *a, const struct plot_style *s, const char *name,
+		 const double *x, const double *y, size_t n)
+{
+	add(a, STEPS, s, name, (const double *const[4]){ x, y }, n);
+}
+
+void panel_points(struct plot_panel *a, const struct plot_style *s, const char *name,
+		  const double *x, const double *y, size_t n)
+{
+	add(a, POINTS, s, name, (const double *const[4]){ x, y }, n);
+}
+
+void panel_bars(struct plot_panel *a, const struct plot_style *s, const char *name,
+		const double *x, const double *lo, const double *hi, size_t n)
+{
+	add(a, BARS, s, name, (const double *const[4]){ x, lo, hi }, n);
+}
+
+void panel_band(struct plot_panel *a, const struct plot_style *s, const char *name,
+		const double *x, const double *lo, const double *hi, size_t n, bool steps)
+{
+	struct series *new =
+		add(a, BAND, s, name, (const double *const[4]){ x, lo, hi }, n);
+
+	if (!new)
+		return;
+	new->steps = steps;
+	if (!(s->opacity > 0))
+		new->style.opacity = 0.25;
+}
+
+void panel_blocks(struct plot_panel *a, const struct plot_style *s, const char *name,
+		  const double *x0, const double *x1, const double *y0, const double *y1,
+		  size_t n)
+{
+	add(a, BLOCKS, s, name, (const double *const[4]){ x0, x1, y0, y1 }, n);
+}
+
+void panel_mark(struct plot_panel *a, const struct plot_style *s, enum plot_side side,
+		double at, const char *label)
+{
+	struct series *new = add(a, MARK, s, label, (const double *const[4]){ &at }, 1);
+
+	if (new)
+		new->side = side;
+}
+
+void panel_box(struct plot_panel *a, const struct plot_style *s, const char *name,
+	       double x0, double x1, double y0, double y1)
+{
+	add(a, BOX, s, name, (const double *const[4]){ &x0, &x1, &y0, &y1 }, 1);
+}
+
+void panel_label(struct plot_panel *a, double x, double y, const char *text)
+{
+	struct label *l;
+
+	if (!a || !text)
+		return;
+	l = one_more(a->plot, (void **)&a->labels, &a->nlabels, &a->labels_cap,
+		     sizeof *l);
+	if (!l)
+		return;
+	l->x = x;
+	l->y = y;
+	set_text(a->plot, &l->text, text);
+}
+
+void panel_heat(struct plot_panel *a, enum plot_map map, const double *x, size_t nx,
+		const double *y, size_t ny, const double *z, enum plot_scale scale,
+		const char *label)
+{
+	struct heat *h;
+
+	if (!a)
+		return;
+	heat_free(a->heat);
+	a->heat = h = calloc(1, sizeof *h);
+	if (!h) {
+		a->plot->failed = true;
+		return;
+	}
+	h->nx = nx;
+	h->ny = ny;
+	h->x = copy(a->plot, x, nx + 1);
+	h->y = copy(a->plot, y, ny + 1);
+	h->z = copy(a->plot, z, nx * ny);
+	h->bar.map = map;
+	h->bar.axis.scale = scale;
+	h->bar.axis.want[0] = h->bar.axis.want[1] = NAN;
+	set_text(a->plot, &h->bar.axis.label, label);
+}
+
+void panel_parallel(struct plot_panel *a, const struct plot_parallel *axes, size_t n,
+		    const double *values, size_t m, const double *by,
+		    enum plot_scale scale, const char *by_label)
+{
+	struct parallel *p;
+
+	if (!a)
+		return;
+	parallel_free(a->parallel);
+	a->parallel = p = calloc(1, sizeof *p);
+	if (p)
+		p->axes = calloc(n ? n : 1, sizeof *p->axes);
+	if (!p || !p->axes) {
+		a->plot->failed = true;
+		return;
+	}
+	p->n = n;
+	p->m = m;
+	for (size_t i = 0; i < n; i++) {
+		set_text(a->plot, &p->axes[i].label, axes[i].label);
+		p->axes[i].scale = axes[i].scale;
+		p->axes[i].want[0] = axes[i].lo;
+		p->axes[i].want[1] = axes[i].hi;
+		if (axes[i].names)
+			set_names(a->plot, &p->axes[i], axes[i].names, axes[i].nnames);
+	}
+	p->values = copy(a->plot, values, n * m);
+	p->by = copy(a->plot, by, m);
+	p->bar.map = PLOT_VIRIDIS;
+	p->bar.axis.scale = scale;
+	p->bar.axis.want[0] = p->bar.axis.want[1] = NAN;
+	set_text(a->plot, &p->bar.axis.label, by_label);
+}

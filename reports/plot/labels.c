@@ -1,0 +1,318 @@
+/* labels.c - small texts beside points and lines, where they cover nothing.
+ *
+ * What is drawn in the panel is entered in a grid of small cells; a text may stand
+ * where its cells are free. */
+#include "reports/plot/plot_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const double cell = 1; /* CSS pixels */
+
+struct map {
+	struct rect area;
+	int width, height;
+	unsigned char *taken;
+};
+
+static int column(const struct map *m, double x)
+{
+	return (int)floor(fmin(fmax((x - m->area.x0) / cell, -1), m->width));
+}
+
+static int row(const struct map *m, double y)
+{
+	return (int)floor(fmin(fmax((y - m->area.y0) / cell, -1), m->height));
+}
+
+/* Always 0, so that along_line() can call it. */
+static int take(struct map *m, const struct rect *r)
+{
+	for (int y = row(m, r->y0); y <= row(m, r->y1); y++) {
+		for (int x = column(m, r->x0); x <= column(m, r->x1); x++) {
+			if (x >= 0 && y >= 0 && x < m->width && y < m->height)
+				m->taken[y * m->width + x] = 1;
+		}
+	}
+	return 0;
+}
+
+/* Calls for each place on the line from a to b, `half` wide on either side. */
+static int along_line(struct map *m, struct point a, struct point b, double half,
+		      int (*visit)(struct map *, const struct rect *))
+{
+	double steps;
+	int sum = 0;
+
+	if (!clip_segment(&m->area, &a, &b))
+		return 0;
+	steps = fmax(ceil(hypot(b.x - a.x, b.y - a.y) / cell), 1);
+	for (double i = 0; i <= steps; i++) {
+		double x = a.x + (b.x - a.x) * i / steps,
+		       y = a.y + (b.y - a.y) * i / steps;
+
+		sum += visit(m, &(struct rect){ x - half, y - half, x + half, y + half });
+	}
+	return sum;
+}
+
+static void take_line(struct map *m, struct point a, struct point b, double width)
+{
+	along_line(m, a, b, width / 2 + 0.5, take);
+}
+
+/* Cells that a text would cover; those outside count more, as text must not leave the
+ * panel. */
+static int covered(struct map *m, const struct rect *r)
+{
+	int n = 0;
+
+	if (r->x0 < m->area.x0 || r->y0 < m->area.y0 || r->x1 > m->area.x1 ||
+	    r->y1 > m->area.y1)
+		n += 10000;
+	for (int y = row(m, r->y0); y <= row(m, r->y1); y++) {
+		for (int x = column(m, r->x0); x <= column(m, r->x1); x++)
+			n += x >= 0 && y >= 0 && x < m->width && y < m->height &&
+			     m->taken[y * m->width + x];
+	}
+	return n;
+}
+
+static void take_points(struct map *m, const struct plot_panel *a, const struct series *s)
+{
+	double half = marker_reach(&s->style);
+
+	for (size_t i = 0; i < s->n; i++) {
+		struct point p;
+
+		if (!series_place(a, s, i, &p))
+			continue;
+		take(m, &(struct rect){ p.x - half, p.y - half, p.x + half, p.y + half });
+	}
+}
+
+static void take_path(struct map *m, const struct plot_panel *a, const struct series *s)
+{
+	struct point p, q, corner;
+	bool before = false;
+
+	for (size_t i = 0; i < s->n; i++, q = p) {
+		if (!series_place(a, s, i, &p)) {
+			before = false;
+			continue;
+		}
+		corner = s->kind == STEPS && before ? (struct point){ p.x, q.y } : p;
+		if (before) {
+			take_line(m, q, corner, s->style.width);
+			take_line(m, corner, p, s->style.width);
+		}
+		before = true;
+	}
+}
+
+static void take_bars(struct map *m, const struct plot_panel *a, const struct series *s)
+{
+	struct point lo;
+
+	for (size_t i = 0; i < s->n; i++) {
+		if (series_place(a, s, i, &lo))
+			take_line(m, lo,
+				  (struct point){ lo.x,
+						  axis_at(&a->axis[PLOT_Y], s->v[2][i]) },
+				  s->style.width);
+	}
+}
+
+static void take_mark(struct map *m, const struct plot_panel *a, const struct series *s)
+{
+	const struct rect *r = &m->area;
+	double at, width = s->style.width;
+
+	if (!axis_shows(&a->axis[s->side], s->v[0][0]))
+		return;
+	at = axis_at(&a->axis[s->side], s->v[0][0]);
+	if (s->side == PLOT_X)
+		take_line(m, (struct point){ at, r->y0 }, (struct point){ at, r->y1 },
+			  width);
+	else
+		take_line(m, (struct point){ r->x0, at }, (struct point){ r->x1, at },
+			  width);
+}
+
+static void take_series(struct map *m, const struct plot_panel *a)
+{
+	for (size_t i = 0; i < a->nseries; i++) {
+		const struct series *s = &a->series[i];
+
+		if (s->kind == POINTS)
+			take_points(m, a, s);
+		else if (s->kind == LINE || s->kind == STEPS)
+			take_path(m, a, s);
+		else if (s->kind == BARS)
+			take_bars(m, a, s);
+		else if (s->kind == MARK)
+			take_mark(m, a, s);
+	}
+}
+
+/* A place for a text, and the way there from its point. */
+struct spot {
+	struct rect box;
+	struct point from, to;
+	bool far; /* a thin line shows the way */
+};
+
+static int cost(struct map *m, const struct spot *s)
+{
+	return covered(m, &s->box) + along_line(m, s->from, s->to, 0, covered);
+}
+
+/* Writes in the best of the places, or nowhere if it covers something there, or on the
+ * way, and is not `needed`. */
+static void put(struct canvas *c, struct map *m, const struct spot *spots, size_t n,
+		const char *text, plot_colour colour, bool needed)
+{
+	const struct pen thin = { FAINT, 0.75, PLOT_SOLID, 1 };
+	const struct spot *best = spots;
+	int least = cost(m, best), k;
+
+	for (size_t i = 1; i < n && least > 0; i++) {
+		k = cost(m, &spots[i]);
+		if (k < least) {
+			least = k;
+			best = &spots[i];
+		}
+	}
+	if (least > 0 && !needed)
+		return;
+	if (best->far) {
+		canvas_line(c, (struct point[]){ best->from, best->to }, 2, &thin);
+		take_line(m, best->from, best->to, thin.width);
+	}
+	canvas_block(c, best->box, WHITE, 0.8);
+	text_draw(c, FONT_SMALL,
+		  (struct point){ best->box.x0 + 1, (best->box.y0 + best->box.y1) / 2 },
+		  0, 0, text, colour);
+	take(m, &best->box);
+}
+
+static struct rect box_at(double x, double y, double width, double height)
+{
+	return (struct rect){ x, y, x + width, y + height };
+}
+
+static void mark_label(struct canvas *c, struct map *m, const struct plot_panel *a,
+		       const struct series *s)
+{
+	const struct rect *r = &m->area;
+	double at, width, height = text_line(FONT_SMALL);
+	char text[TEXT_LEN];
+	struct spot spots[6] = { 0 };
+
+	if (!s->name || !axis_shows(&a->axis[s->side], s->v[0][0]))
+		return;
+	at = axis_at(&a->axis[s->side], s->v[0][0]);
+	text_fit(c, FONT_SMALL, s->name, (r->x1 - r->x0) * 0.6, text);
+	width = text_width(c, FONT_SMALL, text) + 2;
+	for (size_t i = 0; i < 6; i++) {
+		double along = i < 2 ? 1 : i < 4 ? 0 : 0.5;
+
+		/* on either side of the line: at its end, its start, its middle */
+		spots[i].box =
+			s->side == PLOT_Y
+				? box_at(r->x0 + 2 + (r->x1 - r->x0 - width - 4) * along,
+					 i % 2 ? at + 3 : at - 3 - height, width, height)
+				: box_at(i % 2 ? at - 4 - width : at + 4,
+					 r->y1 - height -
+						 (r->y1 - r->y0 - height) * along,
+					 width, height);
+	}
+	put(c, m, spots, 6, text, s->style.colour, true);
+}
+
+enum {
+	WAYS = 8,
+	RINGS = 4
+};
+
+/* Right above first, then the other corners, then the sides; `clear` is how far the
+ * point's own marker reaches. */
+static struct spot spot_near(struct point p, size_t i, double clear, double width,
+			     double height)
+{
+	static const signed char way[WAYS][2] = { { 1, -1 },  { 1, 1 },  { -1, 1 },
+						  { -1, -1 }, { 0, -1 }, { 0, 1 },
+						  { 1, 0 },   { -1, 0 } };
+	static const double ring[RINGS] = { 0, 5, 14, 26 };
+	double x = way[i % WAYS][0], y = way[i % WAYS][1],
+	       slope = x != 0 && y != 0 ? 0.8 : 1, near = clear * slope,
+	       away = (clear + ring[i / WAYS]) * slope;
+	struct spot s = { .far = i / WAYS > 1 };
+
+	s.box = box_at(p.x + x * away + (x - 1) / 2 * width,
+		       p.y + y * away + (y - 1) / 2 * height, width, height);
+	s.from = (struct point){ p.x + x * near, p.y + y * near };
+	near = fmax(near, away - 1);
+	s.to = (struct point){ p.x + x * near, p.y + y * near };
+	return s;
+}
+
+/* How far markers at this place reach, and a little more. */
+static double clearance(const struct plot_panel *a, struct point p)
+{
+	double reach = 4.5;
+	struct point q;
+
+	for (size_t k = 0; k < a->nseries; k++) {
+		const struct series *s = &a->series[k];
+
+		for (size_t i = 0; s->kind == POINTS && i < s->n; i++) {
+			if (series_place(a, s, i, &q) && hypot(p.x - q.x, p.y - q.y) < 1)
+				reach = fmax(reach, marker_reach(&s->style));
+		}
+	}
+	return reach + 1.5;
+}
+
+static void point_label(struct canvas *c, struct map *m, const struct plot_panel *a,
+			const struct label *l)
+{
+	double width, height = text_size(FONT_SMALL) + 2, clear;
+	struct spot spots[WAYS * RINGS];
+	char text[TEXT_LEN];
+	struct point p;
+
+	if (!axis_shows(&a->axis[PLOT_X], l->x) || !axis_shows(&a->axis[PLOT_Y], l->y))
+		return;
+	p = (struct point){ axis_at(&a->axis[PLOT_X], l->x),
+			    axis_at(&a->axis[PLOT_Y], l->y) };
+	if (p.x < m->area.x0 || p.x > m->area.x1 || p.y < m->area.y0 || p.y > m->area.y1)
+		return;
+	text_fit(c, FONT_SMALL, l->text, (m->area.x1 - m->area.x0) * 0.4, text);
+	width = text_width(c, FONT_SMALL, text) + 2;
+	clear = clearance(a, p);
+	for (size_t i = 0; i < DP_COUNT(spots); i++)
+		spots[i] = spot_near(p, i, clear, width, height);
+	put(c, m, spots, DP_COUNT(spots), text, INK, false);
+}
+
+void labels_draw(struct canvas *c, struct plot_panel *a)
+{
+	struct map m = { .area = a->area };
+
+	m.width = (int)ceil((a->area.x1 - a->area.x0) / cell);
+	m.height = (int)ceil((a->area.y1 - a->area.y0) / cell);
+	m.taken = calloc((size_t)m.width * (size_t)m.height + 1, 1);
+	if (!m.taken) {
+		c->failed = true;
+		return;
+	}
+	take_series(&m, a);
+	for (size_t i = 0; i < a->nseries; i++) {
+		if (a->series[i].kind == MARK)
+			mark_label(c, &m, a, &a->series[i]);
+	}
+	for (size_t i = 0; i < a->nlabels; i++)
+		point_label(c, &m, a, &a->labels[i]);
+	free(m.taken);
+}

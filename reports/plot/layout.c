@@ -1,0 +1,197 @@
+/* layout.c - where everything stands, from measured text. */
+#include "reports/plot/plot_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const double edge = 12, between = 14;
+
+static void see(struct plot_panel *a)
+{
+	if (a->parallel) {
+		parallel_see(a->parallel);
+		return;
+	}
+	/* cells end at their edges */
+	axis_begin(&a->axis[PLOT_X], a->heat != NULL);
+	axis_begin(&a->axis[PLOT_Y], a->heat != NULL);
+	if (a->heat)
+		heat_see(a);
+	series_see(a);
+	axis_settle(&a->axis[PLOT_X]);
+	axis_settle(&a->axis[PLOT_Y]);
+}
+
+/* Legends of single panels, or one for the figure when all are the same. */
+static bool collect_legends(struct plot *p)
+{
+	struct plot_panel *first = NULL;
+	bool same = true;
+
+	legend_free(&p->legend);
+	for (int i = 0; i < p->rows * p->columns; i++) {
+		struct plot_panel *a = p->panels[i];
+
+		if (!a || a->no_legend || a->parallel)
+			continue;
+		legend_free(&a->legend);
+		if (!legend_collect(&a->legend, a))
+			return false;
+		if (first && !legend_same(&first->legend, &a->legend))
+			same = false;
+		if (!first)
+			first = a;
+	}
+	if (!first || !same)
+		return true;
+	p->legend = first->legend;
+	first->legend = (struct legend){ 0 };
+	for (int i = 0; i < p->rows * p->columns; i++) {
+		if (p->panels[i])
+			legend_free(&p->panels[i]->legend);
+	}
+	return true;
+}
+
+/* Title, note and the common legend take their parts of the figure. */
+static void place_surroundings(struct canvas *c, struct plot *p, struct rect *inner)
+{
+	double width;
+
+	p->frame =
+		(struct rect){ edge, edge * 0.75, p->width - edge, p->height - edge / 2 };
+	*inner = p->frame;
+	width = inner->x1 - inner->x0;
+	text_wrap(c, FONT_TITLE, p->title, width, 2, &p->heading);
+	inner->y0 +=
+		(double)p->heading.n * text_line(FONT_TITLE) + (p->heading.n ? 6 : 0);
+	text_wrap(c, FONT_NOTE, p->note, width, 2, &p->notes);
+	inner->y1 -= (double)p->notes.n * text_line(FONT_NOTE) + (p->notes.n ? 6 : 0);
+	legend_measure(c, &p->legend, width, inner->y1 - inner->y0);
+	p->legend_box = *inner;
+	if (p->legend.beside)
+		p->legend_box.x0 = inner->x1 = inner->x1 - p->legend.width;
+	else
+		inner->y0 += p->legend.height;
+}
+
+static void measure_panel(struct canvas *c, struct plot_panel *a)
+{
+	struct margins *m = &a->margins;
+	double width = a->area.x1 - a->area.x0, height = a->area.y1 - a->area.y0;
+
+	if (a->parallel)
+		parallel_measure(c, a->parallel, &a->area, m);
+	else
+		axes_measure(c, a, m);
+	if (a->heat && !a->parallel)
+		m->right = fmax(m->right, colourbar_width(c, &a->heat->bar, height));
+	text_wrap(c, FONT_PANEL, a->title, width, 2, &a->heading);
+	m->top += (double)a->heading.n * text_line(FONT_PANEL) + (a->heading.n ? 2 : 0);
+	legend_measure(c, &a->legend, width, height);
+	if (a->legend.beside)
+		m->right += a->legend.width;
+	else
+		m->top += a->legend.height;
+}
+
+/* Margins that the panels of each row and column have in common. */
+struct grid {
+	double *left, *right; /* by column */
+	double *top, *bottom; /* by row */
+};
+
+static void common_margins(const struct plot *p, struct grid *g)
+{
+	for (int r = 0; r < p->rows; r++)
+		g->top[r] = g->bottom[r] = 0;
+	for (int k = 0; k < p->columns; k++)
+		g->left[k] = g->right[k] = 0;
+	for (int i = 0; i < p->rows * p->columns; i++) {
+		const struct plot_panel *a = p->panels[i];
+		int r = i / p->columns, k = i % p->columns;
+
+		if (!a)
+			continue;
+		g->left[k] = fmax(g->left[k], a->margins.left);
+		g->right[k] = fmax(g->right[k], a->margins.right);
+		g->top[r] = fmax(g->top[r], a->margins.top);
+		g->bottom[r] = fmax(g->bottom[r], a->margins.bottom);
+	}
+}
+
+/* What is left of `size` for each of n areas. */
+static double share(double size, const double *before, const double *after, int n)
+{
+	for (int i = 0; i < n; i++)
+		size -= before[i] + after[i];
+	return fmax((size - between * (n - 1)) / n, 8);
+}
+
+/* Snapped to whole pixels, so that axes and cells are sharp. */
+static void place_areas(struct plot *p, const struct rect *inner, const struct grid *g)
+{
+	double width = floor(share(inner->x1 - inner->x0, g->left, g->right, p->columns)),
+	       height = floor(share(inner->y1 - inner->y0, g->top, g->bottom, p->rows)),
+	       y = inner->y0;
+
+	for (int r = 0; r < p->rows; r++) {
+		double x = inner->x0;
+
+		for (int k = 0; k < p->columns; k++) {
+			struct plot_panel *a = p->panels[r * p->columns + k];
+			double x0 = round(x + g->left[k]) + 0.5,
+			       y0 = round(y + g->top[r]) + 0.5;
+
+			if (a)
+				a->area =
+					(struct rect){ x0, y0, x0 + width, y0 + height };
+			x += g->left[k] + width + g->right[k] + between;
+		}
+		y += g->top[r] + height + g->bottom[r] + between;
+	}
+}
+
+static void set_ends(struct plot_panel *a)
+{
+	a->axis[PLOT_X].from = a->area.x0;
+	a->axis[PLOT_X].to = a->area.x1;
+	a->axis[PLOT_Y].from = a->area.y1;
+	a->axis[PLOT_Y].to = a->area.y0;
+}
+
+bool layout(struct canvas *c, struct plot *p)
+{
+	int n = p->rows * p->columns;
+	struct rect inner;
+	double *space = calloc(2 * (size_t)(p->rows + p->columns), sizeof *space);
+	struct grid g = { space, space + p->columns, space + 2 * p->columns,
+			  space + 2 * p->columns + p->rows };
+
+	if (!space || !collect_legends(p)) {
+		free(space);
+		return false;
+	}
+	place_surroundings(c, p, &inner);
+	for (int i = 0; i < n; i++) {
+		if (p->panels[i])
+			see(p->panels[i]);
+	}
+	/* Ticks and margins depend on the size of the areas and they on the margins:
+	 * begin without margins, and repeat. */
+	place_areas(p, &inner, &g);
+	for (int pass = 0; pass < 3; pass++) {
+		for (int i = 0; i < n; i++) {
+			if (p->panels[i])
+				measure_panel(c, p->panels[i]);
+		}
+		common_margins(p, &g);
+		place_areas(p, &inner, &g);
+	}
+	for (int i = 0; i < n; i++) {
+		if (p->panels[i])
+			set_ends(p->panels[i]);
+	}
+	free(space);
+	return true;
+}

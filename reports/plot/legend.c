@@ -1,0 +1,165 @@
+/* legend.c - names of series, beside or above the data and never on them. */
+#include "reports/plot/plot_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double gap = 6, apart = 16, around = 8;
+
+static bool add(struct legend *l, const struct series *s)
+{
+	struct entry *e;
+
+	for (e = l->entries; e < l->entries + l->n; e++) {
+		if (strcmp(e->name, s->name) == 0) {
+			if (e->n < ENTRY_SERIES)
+				e->series[e->n++] = s;
+			return true;
+		}
+	}
+	e = realloc(l->entries, (l->n + 1) * sizeof *e);
+	if (!e)
+		return false;
+	l->entries = e;
+	l->entries[l->n++] = (struct entry){ .name = s->name, .series = { s }, .n = 1 };
+	return true;
+}
+
+bool legend_collect(struct legend *l, const struct plot_panel *a)
+{
+	for (size_t i = 0; i < a->nseries; i++) {
+		const struct series *s = &a->series[i];
+
+		if (s->kind != MARK && s->name && *s->name && !add(l, s))
+			return false;
+	}
+	return true;
+}
+
+static bool looks_same(const struct series *a, const struct series *b)
+{
+	const struct plot_style *s = &a->style, *t = &b->style;
+
+	return a->kind == b->kind && s->colour == t->colour && s->width == t->width &&
+	       s->size == t->size && s->marker == t->marker && s->dash == t->dash &&
+	       s->opacity == t->opacity && s->outline == t->outline;
+}
+
+bool legend_same(const struct legend *a, const struct legend *b)
+{
+	if (a->n != b->n)
+		return false;
+	for (size_t i = 0; i < a->n; i++) {
+		const struct entry *e = &a->entries[i], *f = &b->entries[i];
+
+		if (strcmp(e->name, f->name) != 0 || e->n != f->n)
+			return false;
+		for (size_t k = 0; k < e->n; k++) {
+			if (!looks_same(e->series[k], f->series[k]))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Width of the picture before the name. */
+static double sample(const struct entry *e)
+{
+	double width = 0;
+
+	for (size_t i = 0; i < e->n; i++) {
+		enum kind kind = e->series[i]->kind;
+
+		width = fmax(width, kind == POINTS || kind == BARS ? 12 : 22);
+	}
+	return width;
+}
+
+/* Rows above: how many are needed at this width. */
+static size_t rows(const struct legend *l, double width)
+{
+	size_t n = 1;
+	double x = 0;
+
+	for (size_t i = 0; i < l->n; i++) {
+		if (x > 0 && x + l->entries[i].width > width) {
+			n++;
+			x = 0;
+		}
+		x += l->entries[i].width + apart;
+	}
+	return n;
+}
+
+void legend_measure(struct canvas *c, struct legend *l, double width, double height)
+{
+	double widest = 0, line = text_line(FONT_LEGEND) + 2,
+	       longest = fmax(width * 0.6, fmin(width - 40, 200)), above, column;
+
+	l->width = l->height = l->sample = 0;
+	if (!l->n)
+		return;
+	for (size_t i = 0; i < l->n; i++) {
+		struct entry *e = &l->entries[i];
+
+		l->sample = fmax(l->sample, sample(e));
+		e->width = sample(e) + gap +
+			   fmin(text_width(c, FONT_LEGEND, e->name), longest);
+		widest = fmax(widest, e->width);
+	}
+	column = fmin(widest + 10, width * 0.3) + 2 * around;
+	above = (double)rows(l, width) * line + around;
+	l->beside = column * height < above * width && (double)l->n * line <= height;
+	l->width = l->beside ? column : width;
+	l->height = l->beside ? (double)l->n * line : above;
+}
+
+static void draw_entry(struct canvas *c, const struct entry *e, struct point at,
+		       double picture, double width)
+{
+	double text_at = at.x + picture + gap;
+	char text[TEXT_LEN];
+
+	for (size_t k = 0; k < e->n; k++)
+		series_sample(c, e->series[k], (struct point){ at.x + picture / 2, at.y },
+			      picture);
+	text_fit(c, FONT_LEGEND, e->name, at.x + width - text_at, text);
+	text_draw(c, FONT_LEGEND, (struct point){ text_at, at.y }, 0, 0, text, INK);
+}
+
+static void draw_column(struct canvas *c, const struct legend *l, const struct rect *box)
+{
+	double line = text_line(FONT_LEGEND) + 2, left = box->x0 + around * 1.5;
+
+	for (size_t i = 0; i < l->n; i++)
+		draw_entry(c, &l->entries[i],
+			   (struct point){ left, box->y0 + line * ((double)i + 0.5) },
+			   l->sample, box->x1 - left);
+}
+
+void legend_draw(struct canvas *c, const struct legend *l, const struct rect *box)
+{
+	double line = text_line(FONT_LEGEND) + 2, x = box->x0, y = box->y0 + line / 2;
+
+	if (l->beside) {
+		draw_column(c, l, box);
+		return;
+	}
+	for (size_t i = 0; i < l->n; i++) {
+		const struct entry *e = &l->entries[i];
+
+		if (i > 0 && x + e->width > box->x1 + 0.5) {
+			x = box->x0;
+			y += line;
+		}
+		draw_entry(c, e, (struct point){ x, y }, sample(e), e->width + 1);
+		x += e->width + apart;
+	}
+}
+
+void legend_free(struct legend *l)
+{
+	free(l->entries);
+	*l = (struct legend){ 0 };
+}

@@ -1,0 +1,125 @@
+/* marker.c - the shapes that stand for points, and styles with their defaults. */
+#include "reports/plot/plot_internal.h"
+
+#include <math.h>
+
+enum {
+	CORNERS_MAX = 32
+};
+
+struct plot_style style_full(const struct plot_style *s)
+{
+	struct plot_style out = *s;
+
+	if (!(out.width > 0))
+		out.width = 1.5;
+	if (!(out.size > 0))
+		out.size = 6;
+	if (!(out.opacity > 0) || out.opacity > 1)
+		out.opacity = 1;
+	out.width = fmin(out.width, 100);
+	out.size = fmin(out.size, 100);
+	return out;
+}
+
+struct pen style_pen(const struct plot_style *s)
+{
+	return (struct pen){ s->colour, s->width, s->dash, s->opacity };
+}
+
+/* A polygon or star with every second corner at the inner radius. */
+static size_t wheel(struct point *p, size_t n, double outer, double inner, double turn)
+{
+	for (size_t i = 0; i < n; i++) {
+		double angle = 2 * M_PI * (double)i / (double)n + turn,
+		       radius = i % 2 ? inner : outer;
+
+		p[i] = (struct point){ radius * sin(angle), -radius * cos(angle) };
+	}
+	return n;
+}
+
+/* A plus of arms `reach` long and 2 x `thick` wide, turned. */
+static size_t arms(struct point *p, double reach, double thick, double turn)
+{
+	for (size_t i = 0; i < 12; i++) {
+		/* three corners for each of the four arms: left end, right end, armpit */
+		double angle = M_PI / 2 * (double)(i / 3) + turn,
+		       x = i % 3 == 0 ? -thick : thick, y = i % 3 == 2 ? -thick : -reach;
+
+		p[i] = (struct point){ x * cos(angle) - y * sin(angle),
+				       x * sin(angle) + y * cos(angle) };
+	}
+	return 12;
+}
+
+/* The marker's corners around (0, 0), `grow` wider on all sides. The shapes have about
+ * the same area at the same radius. */
+static size_t corners(enum plot_marker marker, double radius, double grow,
+		      struct point p[CORNERS_MAX])
+{
+	double thick = fmax(0.6, radius * 0.2) + grow;
+	size_t round = radius > 6 ? CORNERS_MAX : 20;
+
+	switch (marker) {
+	case PLOT_SQUARE:
+		return wheel(p, 4, (radius * 0.88 + grow) * M_SQRT2,
+			     (radius * 0.88 + grow) * M_SQRT2, M_PI / 4);
+	case PLOT_TRIANGLE:
+		return wheel(p, 3, radius * 1.25 + 2 * grow, radius * 1.25 + 2 * grow, 0);
+	case PLOT_DIAMOND:
+		return wheel(p, 4, radius * 1.25 + grow * M_SQRT2,
+			     radius * 1.25 + grow * M_SQRT2, 0);
+	case PLOT_CROSS:
+		return arms(p, radius * 1.2 + grow, thick, M_PI / 4);
+	case PLOT_PLUS:
+		return arms(p, radius * 1.2 + grow, thick, 0);
+	case PLOT_STAR:
+		return wheel(p, 10, radius * 1.5 + 2 * grow, radius * 0.62 + grow, 0);
+	case PLOT_DOT:
+	case PLOT_RING:
+		break;
+	}
+	return wheel(p, round, radius + grow, radius + grow, 0);
+}
+
+double marker_reach(const struct plot_style *s)
+{
+	struct point p[CORNERS_MAX];
+	size_t n = corners(s->marker, s->size / 2, s->outline ? 1 : 0, p);
+	double reach = 0;
+
+	for (size_t i = 0; i < n; i++)
+		reach = fmax(reach, fmax(fabs(p[i].x), fabs(p[i].y)));
+	return reach;
+}
+
+static void move(struct point *p, size_t n, struct point by)
+{
+	for (size_t i = 0; i < n; i++) {
+		p[i].x += by.x;
+		p[i].y += by.y;
+	}
+}
+
+void canvas_marker(struct canvas *c, struct point at, const struct plot_style *s)
+{
+	struct point p[CORNERS_MAX];
+	double radius = s->size / 2;
+	size_t n;
+
+	if (s->outline) {
+		n = corners(s->marker, radius, 1, p);
+		move(p, n, at);
+		canvas_polygon(c, p, n, WHITE, s->opacity);
+	}
+	n = corners(s->marker, radius, 0, p);
+	move(p, n, at);
+	raster_add(&c->raster, p, n);
+	if (s->marker == PLOT_RING) {
+		n = corners(s->marker, fmax(radius - s->width, 0), 0, p);
+		move(p, n, at);
+		raster_cut(&c->raster, p, n);
+	}
+	canvas_fill(c, s->colour, s->opacity);
+}

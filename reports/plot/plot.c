@@ -1,0 +1,101 @@
+/* plot.c - a figure from its description to its PNG. */
+#include "reports/plot/plot_internal.h"
+
+#include <math.h>
+
+static void draw_words(struct canvas *c, struct plot_panel *a)
+{
+	const struct rect *r = &a->area;
+	const char *why = a->empty ? a->empty
+			  : a->axis[PLOT_X].hidden || a->axis[PLOT_Y].hidden
+				  ? "no positive values for a logarithmic axis"
+				  : "nothing to show yet";
+	size_t most = (size_t)fmin((r->y1 - r->y0) / text_line(FONT_AXIS), LINES_MAX);
+	struct lines l;
+
+	text_wrap(c, FONT_AXIS, why, (r->x1 - r->x0) * 0.85, most < 1 ? 1 : most, &l);
+	text_lines(c, FONT_AXIS,
+		   (struct point){ (r->x0 + r->x1) / 2,
+				   (r->y0 + r->y1) / 2 -
+					   (double)l.n * text_line(FONT_AXIS) / 2 },
+		   0.5, &l, FAINT);
+}
+
+/* Title and legend of a panel, in its margins. */
+static void draw_surroundings(struct canvas *c, const struct plot_panel *a)
+{
+	const struct rect *r = &a->area;
+	double top = r->y0 - a->margins.top;
+	struct rect box = { r->x0, r->y0, r->x1, r->y1 };
+
+	text_lines(c, FONT_PANEL, (struct point){ r->x0, top }, 0, &a->heading, INK);
+	if (a->legend.beside) {
+		box.x0 = r->x1 + a->margins.right - a->legend.width;
+		box.x1 = r->x1 + a->margins.right;
+	} else {
+		box.y0 = top + (double)a->heading.n * text_line(FONT_PANEL) +
+			 (a->heading.n ? 2 : 0);
+	}
+	legend_draw(c, &a->legend, &box);
+}
+
+static void draw_panel(struct canvas *c, struct plot_panel *a)
+{
+	draw_surroundings(c, a);
+	if (a->parallel) {
+		parallel_draw(c, a->parallel, &a->area);
+		colourbar_draw(c, &a->parallel->bar, &a->area);
+		return;
+	}
+	axes_draw_grid(c, a);
+	if (a->heat && panel_has_data(a)) {
+		heat_draw(c, a);
+		colourbar_draw(c, &a->heat->bar, &a->area);
+	}
+	axes_draw(c, a);
+	if (!panel_has_data(a)) {
+		draw_words(c, a);
+		return;
+	}
+	for (size_t i = 0; i < a->nseries; i++)
+		series_draw(c, a, &a->series[i]);
+	labels_draw(c, a);
+}
+
+static void draw(struct canvas *c, const struct plot *p)
+{
+	const struct rect *r = &p->frame;
+
+	text_lines(c, FONT_TITLE, (struct point){ r->x0, r->y0 }, 0, &p->heading, INK);
+	text_lines(c, FONT_NOTE,
+		   (struct point){ r->x0,
+				   r->y1 - (double)p->notes.n * text_line(FONT_NOTE) },
+		   0, &p->notes, FAINT);
+	legend_draw(c, &p->legend, &p->legend_box);
+	for (int i = 0; i < p->rows * p->columns; i++) {
+		if (p->panels[i])
+			draw_panel(c, p->panels[i]);
+	}
+}
+
+int plot_png(struct plot *p, struct dp_buf *out, struct dp_err *err)
+{
+	struct canvas c = { 0 };
+	int rc;
+
+	if (p->misused)
+		return dp_fail(err, DP_E_INVALID,
+			       "a figure asked for a panel outside its grid of %d x %d",
+			       p->rows, p->columns);
+	if (p->failed)
+		return dp_fail(err, DP_E_NOMEM, "out of memory for a figure");
+	rc = canvas_open(&c, p->width, p->height, err);
+	if (rc == 0 && !layout(&c, p))
+		rc = dp_fail(err, DP_E_NOMEM, "out of memory for a figure");
+	if (rc == 0) {
+		draw(&c, p);
+		rc = canvas_png(&c, out, err);
+	}
+	canvas_close(&c);
+	return rc;
+}

@@ -1,0 +1,136 @@
+/* plot.h - figures: panels with axes, series in the order they were added, a legend
+ * beside the data. Describe a figure, then ask for its PNG.
+ *
+ * Sizes are in CSS pixels; the picture has twice as many each way. Nothing is drawn
+ * before plot_png(), so ranges, ticks and margins are chosen from all there is to
+ * show. Additions copy what they are given and cannot fail: memory that ran out is
+ * told by plot_png(), once, and a NULL panel takes everything and does nothing. Points
+ * that are not finite, or not positive on a log axis, are left out; lines and bands
+ * have a gap there. The same description gives the same bytes. Text is UTF-8; what is
+ * too long for its place is wrapped or ends in an ellipsis. */
+#ifndef DP_PLOT_H
+#define DP_PLOT_H
+#include "base/base.h"
+#include "base/buf.h"
+
+/* ---- colours ---- */
+
+typedef uint32_t plot_colour; /* 0xRRGGBB */
+
+enum plot_role { /* Okabe and Ito's palette, safe for colour-blind readers */
+	PLOT_BLUE, PLOT_ORANGE, PLOT_GREEN, PLOT_PURPLE, PLOT_SKY, PLOT_VERMILLION,
+	PLOT_YELLOW, PLOT_BLACK,
+	PLOT_GREY, PLOT_LIGHT, /* for what stands back */
+};
+plot_colour plot_palette(unsigned role);
+
+enum plot_map { PLOT_VIRIDIS, PLOT_CIVIDIS, PLOT_MAGMA };
+plot_colour plot_map_colour(enum plot_map map, double t); /* t in [0, 1] */
+
+/* ---- figure and panels ---- */
+
+struct plot;
+struct plot_panel;
+
+/* NULL without memory. `title` may be NULL. */
+struct plot *plot_new(int width, int height, const char *title);
+void plot_free(struct plot *p);
+/* Panels stand in rows and columns of equal size; call before the first panel
+ * (default: 1 x 1). */
+void plot_grid(struct plot *p, int rows, int columns);
+/* The panel there; made at the first call. NULL without memory or outside the grid. */
+struct plot_panel *plot_panel(struct plot *p, int row, int column);
+/* One line of small text below everything, such as where the numbers come from. */
+void plot_note(struct plot *p, const char *text);
+/* Renders to PNG bytes, which it adds to `out`. */
+DP_MUSTCHECK int plot_png(struct plot *p, struct dp_buf *out, struct dp_err *err);
+/* Lets go of the fonts that libraries keep for the next figure. Before the end of a
+ * program, for those who count what is left. */
+void plot_shutdown(void);
+
+/* ---- axes ---- */
+
+enum plot_side { PLOT_X, PLOT_Y };
+enum plot_scale { PLOT_LINEAR, PLOT_LOG };
+
+void panel_title(struct plot_panel *a, const char *title);
+void panel_axis(struct plot_panel *a, enum plot_side side, const char *label,
+		enum plot_scale scale);
+/* Fixed limits; without them the data's range and a margin. NaN: that end is free. */
+void panel_limits(struct plot_panel *a, enum plot_side side, double lo, double hi);
+/* Whole-number ticks only. */
+void panel_whole(struct plot_panel *a, enum plot_side side);
+/* Names at 0, 1, ..., n-1 instead of numbers. */
+void panel_names(struct plot_panel *a, enum plot_side side, const char *const *names,
+		 size_t n);
+/* Says in the middle of an empty panel why it is empty. */
+void panel_empty(struct plot_panel *a, const char *why);
+/* No legend for this panel although series have names. */
+void panel_no_legend(struct plot_panel *a);
+
+/* ---- series: `name` goes to the legend, NULL: not there. x and y have n values ----
+ * Series of one name share its place in the legend: a line, its points, its band. Where
+ * all panels have the same legend, the figure has it once. */
+
+struct plot_style {
+	plot_colour colour;
+	double width; /* of lines, 0: 1.5 */
+	double size;  /* of markers: diameter, 0: 6 */
+	enum plot_marker { PLOT_DOT, PLOT_RING, PLOT_SQUARE, PLOT_TRIANGLE, PLOT_DIAMOND,
+			   PLOT_CROSS, PLOT_PLUS, PLOT_STAR } marker;
+	enum plot_dash { PLOT_SOLID, PLOT_DASHED, PLOT_DOTTED } dash;
+	double opacity; /* 0: 1, of bands 0.25 */
+	bool outline;   /* markers get a thin white edge, so that they stay apart (a ring
+			 * is white inside then), blocks a gap to the next one */
+};
+
+void panel_line(struct plot_panel *a, const struct plot_style *s, const char *name,
+		const double *x, const double *y, size_t n);
+/* A staircase: from each point across, then up or down at the next x. */
+void panel_steps(struct plot_panel *a, const struct plot_style *s, const char *name,
+		 const double *x, const double *y, size_t n);
+void panel_points(struct plot_panel *a, const struct plot_style *s, const char *name,
+		  const double *x, const double *y, size_t n);
+/* A bar from lo to hi in y; its ends are as wide as a marker. */
+void panel_bars(struct plot_panel *a, const struct plot_style *s, const char *name,
+		const double *x, const double *lo, const double *hi, size_t n);
+/* The area between two curves; `steps`: between staircases. */
+void panel_band(struct plot_panel *a, const struct plot_style *s, const char *name,
+		const double *x, const double *lo, const double *hi, size_t n, bool steps);
+/* Filled rectangles x0..x1, y0..y1, for timelines and stacked bars. */
+void panel_blocks(struct plot_panel *a, const struct plot_style *s, const char *name,
+		  const double *x0, const double *x1, const double *y0, const double *y1,
+		  size_t n);
+/* A line across the whole panel at x or y, with a small label at its end. The range of
+ * the axis is wide enough to show it. */
+void panel_mark(struct plot_panel *a, const struct plot_style *s, enum plot_side side,
+		double at, const char *label);
+/* A shaded box and a dashed outline: the region that a reference point bounds. */
+void panel_box(struct plot_panel *a, const struct plot_style *s, const char *name,
+	       double x0, double x1, double y0, double y1);
+/* Small text beside a point, moved or left out where it would cover other text,
+ * markers or lines; earlier ones win. */
+void panel_label(struct plot_panel *a, double x, double y, const char *text);
+
+/* Cells between the edges x (nx + 1) and y (ny + 1), z (ny x nx) row-major from the
+ * lowest y; NaN stays empty. A colour bar with `label` stands at the right. */
+void panel_heat(struct plot_panel *a, enum plot_map map, const double *x, size_t nx,
+		const double *y, size_t ny, const double *z, enum plot_scale scale,
+		const char *label);
+
+/* Parallel coordinates: `n` axes side by side, each with its own label and scale;
+ * m lines, values (m x n), coloured by `by` (m) through the map with a colour bar
+ * `by_label`. Takes the whole panel. Names (or NULL) as in panel_names, for each
+ * axis. */
+struct plot_parallel {
+	const char *label;
+	enum plot_scale scale;
+	double lo, hi;
+	const char *const *names;
+	size_t nnames;
+};
+void panel_parallel(struct plot_panel *a, const struct plot_parallel *axes, size_t n,
+		    const double *values, size_t m, const double *by, enum plot_scale scale,
+		    const char *by_label);
+
+#endif

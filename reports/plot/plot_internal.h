@@ -1,0 +1,362 @@
+/* plot_internal.h - what the files of the plotting layer share.
+ *
+ * describe.c fills a struct plot; layout.c decides where everything stands, from
+ * measured text; plot.c draws panel by panel: axes.c, series.c, heat.c, parallel.c,
+ * labels.c, legend.c, all on a canvas (canvas.c, stroke.c, marker.c, text.c) whose
+ * shapes are filled by raster.c. */
+#ifndef DP_PLOT_INTERNAL_H
+#define DP_PLOT_INTERNAL_H
+#include "reports/plot/plot.h"
+
+#include <gd.h>
+
+enum {
+	PLOT_ZOOM = 2, /* pixels of the picture for one CSS pixel */
+	TEXT_LEN = 512 /* bytes of one text, with its NUL; longer ones are cut */
+};
+
+struct point {
+	double x, y;
+};
+
+struct rect { /* y grows downwards, as in the picture */
+	double x0, y0, x1, y1;
+};
+
+#define INK   0x222222 /* titles and axis labels */
+#define GREY  0x444444 /* axes and tick labels */
+#define FAINT 0x777777 /* notes */
+#define GRID  0xebebeb
+#define WHITE 0xffffff
+
+/* ---- raster.c: shapes, in CSS pixels, into pixels of the picture ---- */
+
+struct raster {
+	int width, height;
+	int x0, y0, x1, y1; /* only pixels in [x0, x1) x [y0, y1) are painted */
+	struct crossing *crossings;
+	size_t n, cap;
+	int *heads;           /* for each sub-row: its first crossing, or -1 */
+	int first, last;      /* sub-rows with crossings: [first, last) */
+	struct crossing *row; /* the crossings of one sub-row, in order */
+	size_t row_cap;
+	float *part, *rise; /* coverage of a row of pixels, see raster.c */
+	unsigned char *touched;
+	bool failed;
+};
+
+bool raster_open(struct raster *r, int width, int height);
+void raster_close(struct raster *r);
+/* Adds a closed polygon to the shape. Those that overlap count once. */
+void raster_add(struct raster *r, const struct point *p, size_t n);
+/* The same as a hole. */
+void raster_cut(struct raster *r, const struct point *p, size_t n);
+/* Paints the shape and begins the next one. */
+void raster_fill(struct raster *r, gdImagePtr im, plot_colour colour, double opacity);
+
+/* ---- png.c ---- */
+
+DP_MUSTCHECK int png_bytes(const gdImagePtr im, struct dp_buf *out, struct dp_err *err);
+
+/* ---- canvas.c, stroke.c, marker.c: drawing in CSS pixels ---- */
+
+struct measured { /* one text that was measured before */
+	char *text;
+	uint32_t hash;
+	int font;
+	double left, right; /* of the ink, from the pen's start */
+};
+
+struct canvas {
+	int width, height;
+	gdImagePtr im;
+	struct raster raster;
+	struct rect clip;
+	char *fonts[2]; /* files: regular, bold */
+	struct measured *measured;
+	size_t nmeasured, measured_cap;
+	struct point *run; /* scratch of stroke.c */
+	size_t run_cap;
+	bool failed; /* memory ran out */
+};
+
+struct pen {
+	plot_colour colour;
+	double width;
+	enum plot_dash dash;
+	double opacity;
+};
+
+DP_MUSTCHECK int canvas_open(struct canvas *c, int width, int height, struct dp_err *err);
+void canvas_close(struct canvas *c);
+DP_MUSTCHECK int canvas_png(struct canvas *c, struct dp_buf *out, struct dp_err *err);
+/* Nothing is drawn outside; NULL: the whole picture. Text is not clipped. */
+void canvas_clip(struct canvas *c, const struct rect *clip);
+void canvas_polygon(struct canvas *c, const struct point *p, size_t n, plot_colour colour,
+		    double opacity);
+/* A rectangle with its edges moved to whole pixels, so that they are sharp. */
+void canvas_block(struct canvas *c, struct rect r, plot_colour colour, double opacity);
+/* A sharp line of one CSS pixel, across or upright. */
+void canvas_rule(struct canvas *c, struct point a, struct point b, plot_colour colour);
+/* Paints the shape that was added to the raster. */
+void canvas_fill(struct canvas *c, plot_colour colour, double opacity);
+/* A polyline; closed when it ends where it began. */
+void canvas_line(struct canvas *c, const struct point *p, size_t n,
+		 const struct pen *pen);
+void canvas_marker(struct canvas *c, struct point at, const struct plot_style *s);
+/* How far it reaches from its middle, across or upright. */
+double marker_reach(const struct plot_style *s);
+/* The part of a-b in the box; false: none. */
+bool clip_segment(const struct rect *box, struct point *a, struct point *b);
+
+/* Style with defaults filled in. */
+struct plot_style style_full(const struct plot_style *s);
+struct pen style_pen(const struct plot_style *s);
+
+/* ---- text.c ---- */
+
+enum font {
+	FONT_TITLE,
+	FONT_PANEL,
+	FONT_AXIS,
+	FONT_LEGEND,
+	FONT_TICK,
+	FONT_NOTE,
+	FONT_SMALL, /* beside points and lines */
+};
+
+/* Finds the font files. */
+DP_MUSTCHECK int text_open(struct canvas *c, struct dp_err *err);
+void text_close(struct canvas *c);
+double text_size(enum font f);
+double text_line(enum font f); /* height of a line with its leading */
+double text_width(struct canvas *c, enum font f, const char *text);
+/* Draws with the middle of the capitals at y; x is the left end (across 0), middle
+ * (0.5) or right end (1). `angle` in degrees turns it about that place. */
+void text_draw(struct canvas *c, enum font f, struct point at, double across,
+	       double angle, const char *text, plot_colour colour);
+/* Shortened with an ellipsis to the width. */
+void text_fit(struct canvas *c, enum font f, const char *text, double width,
+	      char out[TEXT_LEN]);
+
+enum {
+	LINES_MAX = 3
+};
+struct lines {
+	char line[LINES_MAX][TEXT_LEN];
+	size_t n;
+};
+/* Breaks at spaces into at most `most` lines; NULL gives none. */
+void text_wrap(struct canvas *c, enum font f, const char *text, double width, size_t most,
+	       struct lines *out);
+/* Draws the lines one below the other from the top at y. */
+void text_lines(struct canvas *c, enum font f, struct point at, double across,
+		const struct lines *l, plot_colour colour);
+/* A copy that is valid UTF-8 on one line; NULL without memory. */
+char *text_copy(const char *text);
+
+/* ---- ticks.c ---- */
+
+enum {
+	TICKS_MAX = 64,
+	MINOR_MAX = 128,
+	TICK_LEN = TEXT_LEN
+};
+struct ticks {
+	size_t n, nminor;
+	double at[TICKS_MAX];
+	char label[TICKS_MAX][TICK_LEN]; /* empty: a mark alone */
+	double minor[MINOR_MAX];
+};
+/* At most `most` (at least 2) round numbers in [lo, hi]. */
+void ticks_linear(struct ticks *t, double lo, double hi, size_t most, bool whole);
+void ticks_log(struct ticks *t, double lo, double hi, size_t most);
+
+/* ---- axes.c ---- */
+
+struct axis {
+	char *label;
+	enum plot_scale scale;
+	double want[2]; /* fixed limits, NaN: free */
+	bool whole;
+	char **names;
+	size_t nnames;
+
+	bool any;        /* some value was seen that it can show */
+	bool hidden;     /* some finite value was seen that a log axis cannot show */
+	bool tight;      /* no margin around the values */
+	double lo, hi;   /* of the values, then of the axis */
+	double from, to; /* where lo and hi stand in the picture */
+	bool slanted;    /* names at the x axis */
+	struct ticks ticks;
+};
+
+bool axis_shows(const struct axis *a, double value);
+/* Forgets the values it saw. */
+void axis_begin(struct axis *a, bool tight);
+void axis_see(struct axis *a, double value);
+/* From the range of the values to the range of the axis. */
+void axis_settle(struct axis *a);
+/* 0 at lo, 1 at hi. */
+double axis_share(const struct axis *a, double value);
+double axis_at(const struct axis *a, double value);
+/* Chooses ticks whose labels do not touch over `length`. */
+void axis_ticks(struct canvas *c, struct axis *a, enum plot_side side, double length);
+double axis_widest(struct canvas *c, const struct axis *a);
+
+struct margins {
+	double left, top, right, bottom;
+};
+void axes_measure(struct canvas *c, struct plot_panel *a, struct margins *m);
+void axes_draw_grid(struct canvas *c, struct plot_panel *a);
+void axes_draw(struct canvas *c, struct plot_panel *a);
+
+/* ---- series.c ---- */
+
+enum kind {
+	LINE,
+	STEPS,
+	POINTS,
+	BARS,
+	BAND,
+	BLOCKS,
+	MARK,
+	BOX
+};
+
+struct series {
+	enum kind kind;
+	struct plot_style style;
+	char *name;          /* in the legend, or the label of a MARK */
+	bool steps;          /* BAND */
+	enum plot_side side; /* MARK */
+	double *v[4];        /* as in the call */
+	size_t n;
+};
+
+/* Shows all values to the axes of the panel. */
+void series_see(struct plot_panel *a);
+void series_draw(struct canvas *c, struct plot_panel *a, const struct series *s);
+/* Where item i of a line, staircase or points stands, the lower end of a bar; false:
+ * not shown. */
+bool series_place(const struct plot_panel *a, const struct series *s, size_t i,
+		  struct point *p);
+/* Its look in a legend: in a box around `at`. */
+void series_sample(struct canvas *c, const struct series *s, struct point at,
+		   double width);
+
+/* ---- colourbar.c: the key of a heat map or of coloured lines ---- */
+
+struct colourbar {
+	enum plot_map map;
+	struct axis axis; /* owns its label */
+};
+double colourbar_width(struct canvas *c, struct colourbar *b, double height);
+/* At the right of the area. */
+void colourbar_draw(struct canvas *c, struct colourbar *b, const struct rect *area);
+plot_colour colourbar_colour(const struct colourbar *b, double value);
+
+/* ---- heat.c, parallel.c ---- */
+
+struct heat {
+	double *x, *y, *z;
+	size_t nx, ny;
+	struct colourbar bar;
+};
+void heat_see(struct plot_panel *a);
+void heat_draw(struct canvas *c, struct plot_panel *a);
+void heat_free(struct heat *h);
+
+struct parallel {
+	struct axis *axes;
+	size_t n, m;
+	double *values, *by;
+	struct colourbar bar;
+};
+void parallel_see(struct parallel *p);
+void parallel_measure(struct canvas *c, struct parallel *p, const struct rect *area,
+		      struct margins *m);
+void parallel_draw(struct canvas *c, struct parallel *p, const struct rect *area);
+void parallel_free(struct parallel *p);
+
+/* ---- labels.c ---- */
+
+struct label {
+	double x, y;
+	char *text;
+};
+/* All labels of a panel: of marks, then of points. */
+void labels_draw(struct canvas *c, struct plot_panel *a);
+
+/* ---- legend.c ---- */
+
+enum {
+	ENTRY_SERIES = 4
+};
+struct entry { /* series with the same name share it */
+	const char *name;
+	const struct series *series[ENTRY_SERIES];
+	size_t n;
+	double width;
+};
+struct legend {
+	struct entry *entries;
+	size_t n;
+	bool beside;          /* a column at the right, else rows above */
+	double width, height; /* that it takes */
+	double sample;        /* widest picture before a name */
+};
+/* False without memory. */
+bool legend_collect(struct legend *l, const struct plot_panel *a);
+bool legend_same(const struct legend *a, const struct legend *b);
+/* Chooses the form that takes less of a box of this size. */
+void legend_measure(struct canvas *c, struct legend *l, double width, double height);
+void legend_draw(struct canvas *c, const struct legend *l, const struct rect *box);
+void legend_free(struct legend *l);
+
+/* ---- the description ---- */
+
+struct plot_panel {
+	struct plot *plot;
+	char *title, *empty;
+	bool no_legend;
+	struct axis axis[2];
+	struct series *series;
+	size_t nseries, series_cap;
+	struct label *labels;
+	size_t nlabels, labels_cap;
+	struct heat *heat;
+	struct parallel *parallel;
+
+	struct legend legend;
+	struct lines heading;
+	struct rect area; /* where data are drawn */
+	struct margins margins;
+};
+
+struct plot {
+	int width, height;
+	int rows, columns;
+	char *title, *note;
+	struct plot_panel **panels; /* rows x columns, NULL where none was made */
+	bool failed;                /* memory ran out */
+	bool misused;               /* a panel outside the grid */
+
+	struct legend legend; /* of all panels together */
+	struct lines heading, notes;
+	struct rect frame; /* all but a thin white edge */
+	struct rect legend_box;
+};
+
+void axis_free(struct axis *a);
+
+/* ---- layout.c ---- */
+
+/* Finds ranges, ticks, margins and areas. False without memory. */
+DP_MUSTCHECK bool layout(struct canvas *c, struct plot *p);
+static inline bool panel_has_data(const struct plot_panel *a)
+{
+	return a->parallel || (a->axis[PLOT_X].any && a->axis[PLOT_Y].any);
+}
+
+#endif

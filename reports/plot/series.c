@@ -1,0 +1,308 @@
+/* series.c - lines, staircases, points, bars, bands, blocks, marks and boxes. */
+#include "reports/plot/plot_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Which axis each array of a series belongs to. */
+static const char *const sides_of[] = {
+	[LINE] = "xy",  [STEPS] = "xy",    [POINTS] = "xy", [BARS] = "xyy",
+	[BAND] = "xyy", [BLOCKS] = "xxyy", [MARK] = "",     [BOX] = "xxyy",
+};
+
+static const struct axis *axis_of(const struct plot_panel *a, char side)
+{
+	return &a->axis[side == 'x' ? PLOT_X : PLOT_Y];
+}
+
+/* Can item i be shown? */
+static bool shown(const struct plot_panel *a, const struct series *s, size_t i)
+{
+	const char *sides = sides_of[s->kind];
+
+	for (size_t k = 0; sides[k]; k++) {
+		if (!axis_shows(axis_of(a, sides[k]), s->v[k][i]))
+			return false;
+	}
+	return true;
+}
+
+static void see_items(struct plot_panel *a, const struct series *s)
+{
+	const char *sides = sides_of[s->kind];
+
+	for (size_t i = 0; i < s->n; i++) {
+		bool ok = shown(a, s, i);
+
+		for (size_t k = 0; sides[k]; k++) {
+			struct axis *x = &a->axis[sides[k] == 'x' ? PLOT_X : PLOT_Y];
+
+			if (ok || !axis_shows(x, s->v[k][i]))
+				axis_see(x, s->v[k][i]);
+		}
+	}
+}
+
+/* Marks come last: alone they make no range. */
+void series_see(struct plot_panel *a)
+{
+	for (size_t i = 0; i < a->nseries; i++)
+		see_items(a, &a->series[i]);
+	for (size_t i = 0; i < a->nseries; i++) {
+		const struct series *s = &a->series[i];
+
+		if (s->kind == MARK && a->axis[s->side].any)
+			axis_see(&a->axis[s->side], s->v[0][0]);
+	}
+}
+
+static struct point place(const struct plot_panel *a, double x, double y)
+{
+	return (struct point){ axis_at(&a->axis[PLOT_X], x),
+			       axis_at(&a->axis[PLOT_Y], y) };
+}
+
+bool series_place(const struct plot_panel *a, const struct series *s, size_t i,
+		  struct point *p)
+{
+	if (!shown(a, s, i))
+		return false;
+	*p = place(a, s->v[0][i], s->v[1][i]);
+	return true;
+}
+
+/* Points of a staircase or a line through items [from, to) of an array of y. */
+static size_t path(const struct plot_panel *a, const double *x, const double *y,
+		   size_t from, size_t to, bool steps, struct point *out)
+{
+	size_t n = 0;
+
+	for (size_t i = from; i < to; i++) {
+		if (steps && i > from)
+			out[n++] = place(a, x[i], y[i - 1]);
+		out[n++] = place(a, x[i], y[i]);
+	}
+	return n;
+}
+
+/* The next run of items that can be shown: from *from, returns its end. */
+static size_t next_run(const struct plot_panel *a, const struct series *s, size_t *from)
+{
+	size_t to;
+
+	while (*from < s->n && !shown(a, s, *from))
+		++*from;
+	for (to = *from; to < s->n && shown(a, s, to); to++)
+		;
+	return to;
+}
+
+static void draw_line(struct canvas *c, const struct plot_panel *a,
+		      const struct series *s)
+{
+	struct pen pen = style_pen(&s->style);
+	struct point *p = malloc((2 * s->n + 1) * sizeof *p);
+
+	if (!p) {
+		c->failed = true;
+		return;
+	}
+	for (size_t from = 0, to; from < s->n; from = to) {
+		to = next_run(a, s, &from);
+		canvas_line(c, p,
+			    path(a, s->v[0], s->v[1], from, to, s->kind == STEPS, p),
+			    &pen);
+	}
+	free(p);
+}
+
+static void draw_band(struct canvas *c, const struct plot_panel *a,
+		      const struct series *s)
+{
+	struct point *p = malloc((4 * s->n + 1) * sizeof *p), *back;
+	size_t n, m;
+
+	if (!p) {
+		c->failed = true;
+		return;
+	}
+	for (size_t from = 0, to; from < s->n; from = to) {
+		to = next_run(a, s, &from);
+		n = path(a, s->v[0], s->v[1], from, to, s->steps, p);
+		back = p + n;
+		m = path(a, s->v[0], s->v[2], from, to, s->steps, back);
+		for (size_t i = 0; i < m / 2; i++) {
+			struct point swap = back[i];
+
+			back[i] = back[m - 1 - i];
+			back[m - 1 - i] = swap;
+		}
+		canvas_polygon(c, p, n + m, s->style.colour, s->style.opacity);
+	}
+	free(p);
+}
+
+static void draw_points(struct canvas *c, const struct plot_panel *a,
+			const struct series *s)
+{
+	const struct rect *r = &a->area;
+
+	/* whole markers at the edge of the panel, but none beyond it */
+	canvas_clip(c, NULL);
+	for (size_t i = 0; i < s->n; i++) {
+		struct point p;
+
+		if (series_place(a, s, i, &p) && p.x >= r->x0 - 0.5 &&
+		    p.x <= r->x1 + 0.5 && p.y >= r->y0 - 0.5 && p.y <= r->y1 + 0.5)
+			canvas_marker(c, p, &s->style);
+	}
+}
+
+static void bar(struct canvas *c, struct point lo, struct point hi,
+		const struct plot_style *s)
+{
+	struct pen pen = style_pen(s);
+	double cap = s->size / 2;
+	struct point p[3][2] = { { lo, hi },
+				 { { lo.x - cap, lo.y }, { lo.x + cap, lo.y } },
+				 { { hi.x - cap, hi.y }, { hi.x + cap, hi.y } } };
+
+	for (size_t i = 0; i < DP_COUNT(p); i++)
+		canvas_line(c, p[i], 2, &pen);
+}
+
+static void draw_bars(struct canvas *c, const struct plot_panel *a,
+		      const struct series *s)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		if (shown(a, s, i))
+			bar(c, place(a, s->v[0][i], s->v[1][i]),
+			    place(a, s->v[0][i], s->v[2][i]), &s->style);
+	}
+}
+
+static struct rect block_rect(const struct plot_panel *a, const struct series *s,
+			      size_t i)
+{
+	struct point p = place(a, s->v[0][i], s->v[2][i]),
+		     q = place(a, s->v[1][i], s->v[3][i]);
+
+	return (struct rect){ fmin(p.x, q.x), fmin(p.y, q.y), fmax(p.x, q.x),
+			      fmax(p.y, q.y) };
+}
+
+static void draw_blocks(struct canvas *c, const struct plot_panel *a,
+			const struct series *s)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		struct rect r;
+
+		if (!shown(a, s, i))
+			continue;
+		r = block_rect(a, s, i);
+		if (s->style.outline && r.x1 - r.x0 > 3) /* a gap to the next one */
+			r.x1 -= 1;
+		r.x1 = fmax(r.x1, r.x0 + 0.75);
+		r.y1 = fmax(r.y1, r.y0 + 0.75);
+		canvas_block(c, r, s->style.colour, s->style.opacity);
+	}
+}
+
+static void outline(struct canvas *c, const struct rect *r, const struct pen *pen)
+{
+	struct point p[5] = { { r->x0, r->y0 },
+			      { r->x1, r->y0 },
+			      { r->x1, r->y1 },
+			      { r->x0, r->y1 },
+			      { r->x0, r->y0 } };
+
+	canvas_line(c, p, 5, pen);
+}
+
+static void box(struct canvas *c, const struct rect *r, const struct plot_style *s)
+{
+	struct pen pen = { s->colour, 1, PLOT_DASHED, 0.8 };
+
+	canvas_block(c, *r, s->colour, 0.08);
+	outline(c, r, &pen);
+}
+
+static void draw_box(struct canvas *c, const struct plot_panel *a, const struct series *s)
+{
+	struct rect r;
+
+	if (!shown(a, s, 0))
+		return;
+	r = block_rect(a, s, 0);
+	box(c, &r, &s->style);
+}
+
+static void draw_mark(struct canvas *c, const struct plot_panel *a,
+		      const struct series *s)
+{
+	const struct rect *r = &a->area;
+	struct pen pen = style_pen(&s->style);
+	double at;
+	struct point p[2];
+
+	if (!axis_shows(&a->axis[s->side], s->v[0][0]))
+		return;
+	at = axis_at(&a->axis[s->side], s->v[0][0]);
+	p[0] = s->side == PLOT_X ? (struct point){ at, r->y1 }
+				 : (struct point){ r->x0, at };
+	p[1] = s->side == PLOT_X ? (struct point){ at, r->y0 }
+				 : (struct point){ r->x1, at };
+	canvas_line(c, p, 2, &pen);
+}
+
+static void (*const drawers[])(struct canvas *, const struct plot_panel *,
+			       const struct series *) = {
+	[LINE] = draw_line, [STEPS] = draw_line, [POINTS] = draw_points,
+	[BARS] = draw_bars, [BAND] = draw_band,  [BLOCKS] = draw_blocks,
+	[MARK] = draw_mark, [BOX] = draw_box,
+};
+
+void series_draw(struct canvas *c, struct plot_panel *a, const struct series *s)
+{
+	bool area = s->kind == BAND || s->kind == BLOCKS;
+	/* an area ends at the axes, which are one pixel wide; a line along an axis keeps
+	 * its width */
+	double wide = area ? -0.5 : s->style.width / 2 + 0.5;
+	struct rect clip = { a->area.x0 - wide, a->area.y0 - fmax(wide, 0),
+			     a->area.x1 + fmax(wide, 0), a->area.y1 + wide };
+
+	canvas_clip(c, &clip);
+	drawers[s->kind](c, a, s);
+	canvas_clip(c, NULL);
+}
+
+void series_sample(struct canvas *c, const struct series *s, struct point at,
+		   double width)
+{
+	struct rect swatch = { at.x - width / 2, at.y - 5, at.x + width / 2, at.y + 5 };
+	struct point ends[2] = { { swatch.x0, at.y }, { swatch.x1, at.y } };
+	struct pen pen = style_pen(&s->style);
+
+	switch (s->kind) {
+	case LINE:
+	case STEPS:
+	case MARK:
+		canvas_line(c, ends, 2, &pen);
+		break;
+	case POINTS:
+		canvas_marker(c, at, &s->style);
+		break;
+	case BARS:
+		bar(c, (struct point){ at.x, swatch.y1 },
+		    (struct point){ at.x, swatch.y0 }, &s->style);
+		break;
+	case BAND:
+	case BLOCKS:
+		canvas_block(c, swatch, s->style.colour, s->style.opacity);
+		break;
+	case BOX:
+		box(c, &swatch, &s->style);
+		break;
+	}
+}

@@ -1,0 +1,255 @@
+/* stroke.c - lines: clipped, cut into dashes, and made into shapes. */
+#include "reports/plot/plot_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+	BUDGET = 1 << 19 /* crossings after which an opaque line is painted so far */
+};
+
+/* One end of a-b is moved to where it crosses the edge; `inside` values are >= 0. */
+static bool cut(double in_a, double in_b, double *from, double *to)
+{
+	double t;
+
+	if (in_a < 0 && in_b < 0)
+		return false;
+	if (in_a >= 0 && in_b >= 0)
+		return true;
+	t = in_a / (in_a - in_b);
+	if (in_a < 0)
+		*from = fmax(*from, t);
+	else
+		*to = fmin(*to, t);
+	return *from <= *to;
+}
+
+bool clip_segment(const struct rect *box, struct point *a, struct point *b)
+{
+	double from = 0, to = 1, dx = b->x - a->x, dy = b->y - a->y;
+	struct point start = *a;
+
+	if (!cut(a->x - box->x0, b->x - box->x0, &from, &to) ||
+	    !cut(box->x1 - a->x, box->x1 - b->x, &from, &to) ||
+	    !cut(a->y - box->y0, b->y - box->y0, &from, &to) ||
+	    !cut(box->y1 - a->y, box->y1 - b->y, &from, &to))
+		return false;
+	if (from > 0)
+		*a = (struct point){ start.x + from * dx, start.y + from * dy };
+	if (to < 1)
+		*b = (struct point){ start.x + to * dx, start.y + to * dy };
+	return true;
+}
+
+static void disc(struct canvas *c, struct point at, double radius)
+{
+	enum {
+		CORNERS = 16
+	};
+	struct point p[CORNERS];
+
+	for (int i = 0; i < CORNERS; i++) {
+		double turn = 2 * M_PI * i / CORNERS;
+
+		p[i] = (struct point){ at.x + radius * cos(turn),
+				       at.y + radius * sin(turn) };
+	}
+	raster_add(&c->raster, p, CORNERS);
+}
+
+/* Unit direction from a to b; false where they are the same place. */
+static bool direction(struct point a, struct point b, struct point *d)
+{
+	double length = hypot(b.x - a.x, b.y - a.y);
+
+	if (!(length > 1e-9))
+		return false;
+	*d = (struct point){ (b.x - a.x) / length, (b.y - a.y) / length };
+	return true;
+}
+
+static void bar(struct canvas *c, struct point a, struct point b, struct point d,
+		double half)
+{
+	double x = -d.y * half, y = d.x * half;
+	struct point p[4] = { { a.x + x, a.y + y },
+			      { b.x + x, b.y + y },
+			      { b.x - x, b.y - y },
+			      { a.x - x, a.y - y } };
+
+	raster_add(&c->raster, p, 4);
+}
+
+/* Fills the wedge between two bars that meet: pointed, or round at a sharp turn. */
+static void join(struct canvas *c, struct point at, struct point d, struct point e,
+		 double half)
+{
+	double along = d.x * e.x + d.y * e.y, side = d.x * e.y - d.y * e.x;
+	double out = side > 0 ? -half : half;
+	struct point m = { -d.y * out, d.x * out }, n = { -e.y * out, e.x * out };
+	struct point p[4];
+
+	if (along < -0.2) {
+		disc(c, at, half);
+		return;
+	}
+	p[0] = at;
+	p[1] = (struct point){ at.x + m.x, at.y + m.y };
+	p[2] = (struct point){ at.x + (m.x + n.x) / (1 + along),
+			       at.y + (m.y + n.y) / (1 + along) };
+	p[3] = (struct point){ at.x + n.x, at.y + n.y };
+	raster_add(&c->raster, p, 4);
+}
+
+static void solid(struct canvas *c, const struct point *p, size_t n,
+		  const struct pen *pen, bool caps)
+{
+	double half = pen->width / 2;
+	struct point d, before = { 0, 0 }, first = { 0, 0 }, at = p[0];
+	bool closed = n > 2 && p[0].x == p[n - 1].x && p[0].y == p[n - 1].y, any = false;
+
+	for (size_t i = 1; i < n; i++) {
+		if (!direction(at, p[i], &d))
+			continue;
+		bar(c, at, p[i], d, half);
+		if (any)
+			join(c, at, before, d, half);
+		else
+			first = d;
+		any = true;
+		before = d;
+		at = p[i];
+		if (c->raster.n > BUDGET && pen->opacity >= 1)
+			canvas_fill(c, pen->colour, pen->opacity);
+	}
+	if (any && closed) {
+		join(c, at, before, first, half);
+	} else if (caps || !any) {
+		disc(c, p[0], half);
+		disc(c, at, half);
+	}
+}
+
+/* A walk along a line that draws `on` of every `period`; an `on` of 0 makes dots. */
+struct walk {
+	struct canvas *c;
+	const struct pen *pen;
+	double on, period;
+	double at;          /* how far into the pattern */
+	struct point *dash; /* the one that is being drawn */
+	size_t n;
+};
+
+/* A dash begins or ends here. */
+static void turn(struct walk *w, struct point here)
+{
+	if (w->at < w->on) {
+		w->dash[w->n++] = here;
+		solid(w->c, w->dash, w->n, w->pen, false);
+		w->n = 0;
+		w->at = w->on;
+		return;
+	}
+	if (w->on > 0)
+		w->dash[w->n++] = here;
+	else
+		disc(w->c, here, w->pen->width / 2);
+	w->at = 0;
+}
+
+static void step(struct walk *w, struct point a, struct point b)
+{
+	double length = hypot(b.x - a.x, b.y - a.y), gone = 0, next;
+	struct point d;
+
+	if (!direction(a, b, &d))
+		return;
+	for (;; gone = next) {
+		next = gone + (w->at < w->on ? w->on : w->period) - w->at;
+		if (next > length)
+			break;
+		turn(w, (struct point){ a.x + d.x * next, a.y + d.y * next });
+	}
+	w->at += length - gone;
+	if (w->n)
+		w->dash[w->n++] = b;
+}
+
+/* `phase` is how far the line went before it begins here. */
+static void dashed(struct canvas *c, const struct point *p, size_t n,
+		   const struct pen *pen, double phase)
+{
+	bool dots = pen->dash == PLOT_DOTTED;
+	double unit = fmax(pen->width, 1);
+	struct walk w = { .c = c, .pen = pen, .on = dots ? 0 : 3.5 * unit };
+
+	w.period = w.on + (dots ? 2.2 : 2.4) * unit;
+	w.at = fmod(phase, w.period);
+	w.dash = malloc((n + 2) * sizeof *w.dash);
+	if (!w.dash) {
+		c->failed = true;
+		return;
+	}
+	if (w.at < w.on)
+		w.dash[w.n++] = p[0];
+	for (size_t i = 1; i < n; i++)
+		step(&w, p[i - 1], p[i]);
+	if (w.n > 1)
+		solid(c, w.dash, w.n, pen, false);
+	free(w.dash);
+}
+
+static bool append(struct canvas *c, size_t n, struct point p)
+{
+	size_t cap = c->run_cap ? c->run_cap * 2 : 256;
+	struct point *more;
+
+	if (n == c->run_cap) {
+		more = realloc(c->run, cap * sizeof *more);
+		if (!more) {
+			c->failed = true;
+			return false;
+		}
+		c->run = more;
+		c->run_cap = cap;
+	}
+	c->run[n] = p;
+	return true;
+}
+
+static void run(struct canvas *c, size_t n, const struct pen *pen, double phase)
+{
+	if (!n)
+		return;
+	if (pen->dash == PLOT_SOLID)
+		solid(c, c->run, n, pen, true);
+	else
+		dashed(c, c->run, n, pen, phase);
+}
+
+/* Parts outside the clip are left out before they are cut into dashes: a segment to
+ * 1e6 pixels would have 1e5 of them. */
+void canvas_line(struct canvas *c, const struct point *p, size_t n, const struct pen *pen)
+{
+	double far = pen->width + 2, along = 0, phase = 0;
+	struct rect box = { c->clip.x0 - far, c->clip.y0 - far, c->clip.x1 + far,
+			    c->clip.y1 + far };
+	size_t k = 0;
+
+	for (size_t i = n > 1 ? 1 : 0; i < n; i++) {
+		struct point from = p[i ? i - 1 : 0], a = from, b = p[i];
+
+		if (clip_segment(&box, &a, &b)) {
+			if (!k || c->run[k - 1].x != a.x || c->run[k - 1].y != a.y) {
+				run(c, k, pen, phase);
+				phase = along + hypot(a.x - from.x, a.y - from.y);
+				k = append(c, 0, a);
+			}
+			k += append(c, k, b);
+		}
+		along += hypot(p[i].x - from.x, p[i].y - from.y);
+	}
+	run(c, k, pen, phase);
+	canvas_fill(c, pen->colour, pen->opacity);
+}

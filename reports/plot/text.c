@@ -1,0 +1,305 @@
+/* text.c - measuring, shortening and drawing text.
+ *
+ * Text is drawn at the picture's own resolution: FreeType smooths it already. */
+#include "reports/plot/plot_internal.h"
+
+#include <fontconfig/fontconfig.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+	double size; /* CSS pixels */
+	bool bold;
+} fonts[] = {
+	[FONT_TITLE] = { 15, true },   [FONT_PANEL] = { 13, true },
+	[FONT_AXIS] = { 12, false },   [FONT_LEGEND] = { 11, false },
+	[FONT_TICK] = { 10.5, false }, [FONT_NOTE] = { 10, false },
+	[FONT_SMALL] = { 9.5, false },
+};
+
+#define ELLIPSIS "\xe2\x80\xa6"
+#define UNKNOWN  "\xef\xbf\xbd" /* U+FFFD */
+
+/* Height of the capitals, in parts of the font's size. */
+static const double cap_height = 0.73;
+
+/* The file that fontconfig finds, so that it is asked only once for a picture. */
+static char *find_font(const char *name, const char **why)
+{
+	gdFTStringExtra extra = { .flags =
+					  gdFTEX_FONTCONFIG | gdFTEX_RETURNFONTPATHNAME };
+	char font[64], text[] = "x", *path;
+	int box[8];
+
+	strcpy(font, name);
+	*why = gdImageStringFTEx(NULL, box, 0, font, 12, 0, 0, 0, text, &extra);
+	if (*why || !extra.fontpath) {
+		gdFree(extra.fontpath);
+		return NULL;
+	}
+	path = strdup(extra.fontpath);
+	gdFree(extra.fontpath);
+	return path;
+}
+
+int text_open(struct canvas *c, struct dp_err *err)
+{
+	static const char *const names[] = { "DejaVu Sans", "DejaVu Sans:bold" };
+	const char *why;
+
+	for (size_t i = 0; i < DP_COUNT(names); i++) {
+		c->fonts[i] = find_font(names[i], &why);
+		if (c->fonts[i])
+			continue;
+		dp_fail(err, DP_E_FAILED, "no font for the labels of figures: %s",
+			why ? why : "out of memory");
+		return dp_hint(err, "install the package fonts-dejavu-core");
+	}
+	return 0;
+}
+
+void text_close(struct canvas *c)
+{
+	free(c->fonts[0]);
+	free(c->fonts[1]);
+	for (size_t i = 0; i < c->nmeasured; i++)
+		free(c->measured[i].text);
+	free(c->measured);
+}
+
+void plot_shutdown(void)
+{
+	gdFontCacheShutdown();
+	FcFini();
+}
+
+double text_size(enum font f)
+{
+	return fonts[f].size;
+}
+
+double text_line(enum font f)
+{
+	return ceil(fonts[f].size * 1.3);
+}
+
+/* libgd reads "&amp;" and the like in a text: an ampersand must be one of them. */
+static void escape(const char *text, char out[TEXT_LEN * 5])
+{
+	for (; *text; text++) {
+		if (*text == '&') {
+			memcpy(out, "&amp;", 5);
+			out += 5;
+		} else {
+			*out++ = *text;
+		}
+	}
+	*out = '\0';
+}
+
+static void render(struct canvas *c, gdImagePtr im, enum font f, struct point at,
+		   double angle, const char *text, plot_colour colour, int box[8])
+{
+	gdFTStringExtra extra = { .flags = gdFTEX_FONTPATHNAME };
+	char plain[TEXT_LEN * 5];
+
+	memset(box, 0, 8 * sizeof *box);
+	escape(text, plain);
+	/* libgd counts in points of 1/72 inch at 96 pixels an inch */
+	if (gdImageStringFTEx(im, box, (int)colour, c->fonts[fonts[f].bold],
+			      fonts[f].size * PLOT_ZOOM * 0.75, angle * M_PI / 180,
+			      (int)lrint(at.x * PLOT_ZOOM), (int)lrint(at.y * PLOT_ZOOM),
+			      plain, &extra))
+		c->failed = true;
+}
+
+static const struct measured *measure(struct canvas *c, enum font f, const char *text)
+{
+	static const struct measured nothing;
+	size_t cap = c->measured_cap ? c->measured_cap * 2 : 64;
+	uint32_t hash = 2166136261U;
+	struct measured *m;
+	int box[8];
+
+	for (const char *s = text; *s; s++)
+		hash = (hash ^ (unsigned char)*s) * 16777619U;
+	for (m = c->measured; m < c->measured + c->nmeasured; m++) {
+		if (m->hash == hash && m->font == (int)f && strcmp(m->text, text) == 0)
+			return m;
+	}
+	if (c->nmeasured == c->measured_cap) {
+		m = realloc(c->measured, cap * sizeof *m);
+		if (!m) {
+			c->failed = true;
+			return &nothing;
+		}
+		c->measured = m;
+		c->measured_cap = cap;
+	}
+	m = &c->measured[c->nmeasured];
+	m->text = strdup(text);
+	if (!m->text) {
+		c->failed = true;
+		return &nothing;
+	}
+	render(c, NULL, f, (struct point){ 0, 0 }, 0, text, 0, box);
+	m->hash = hash;
+	m->font = (int)f;
+	m->left = (double)box[0] / PLOT_ZOOM;
+	m->right = (double)box[2] / PLOT_ZOOM;
+	c->nmeasured++;
+	return m;
+}
+
+double text_width(struct canvas *c, enum font f, const char *text)
+{
+	const struct measured *m = measure(c, f, text);
+
+	return m->right - m->left;
+}
+
+void text_draw(struct canvas *c, enum font f, struct point at, double across,
+	       double angle, const char *text, plot_colour colour)
+{
+	const struct measured *m = measure(c, f, text);
+	double x = -m->left - across * (m->right - m->left),
+	       y = fonts[f].size * cap_height / 2, turn = angle * M_PI / 180;
+	int box[8];
+
+	if (!*text)
+		return;
+	/* counter-clockwise, in a picture whose y grows downwards */
+	at.x += x * cos(turn) + y * sin(turn);
+	at.y += -x * sin(turn) + y * cos(turn);
+	render(c, c->im, f, at, angle, text, colour, box);
+}
+
+/* Bytes of the character at s: a whole one, or the part of a broken one. */
+static size_t character(const char *s, bool *good)
+{
+	const unsigned char *u = (const unsigned char *)s;
+	size_t n = u[0] < 0x80   ? 1
+		   : u[0] < 0xc2 ? 0
+		   : u[0] < 0xe0 ? 2
+		   : u[0] < 0xf0 ? 3
+		   : u[0] < 0xf5 ? 4
+				 : 0;
+
+	*good = n > 0;
+	for (size_t i = 1; i < n; i++) {
+		if ((u[i] & 0xc0) != 0x80) {
+			*good = false;
+			return i;
+		}
+	}
+	if (n >= 3 && ((u[0] == 0xe0 && u[1] < 0xa0) || (u[0] == 0xed && u[1] >= 0xa0) ||
+		       (u[0] == 0xf0 && u[1] < 0x90) || (u[0] == 0xf4 && u[1] >= 0x90)))
+		*good = false;
+	return n ? n : 1;
+}
+
+char *text_copy(const char *text)
+{
+	struct dp_buf b = DP_BUF_INIT;
+	size_t n;
+	bool good;
+
+	dp_buf_puts(&b, "");
+	for (; *text; text += n) {
+		n = character(text, &good);
+		if (b.len + 4 >= TEXT_LEN)
+			break;
+		if (!good)
+			dp_buf_puts(&b, UNKNOWN);
+		else if ((unsigned char)*text < ' ' || *text == 0x7f)
+			dp_buf_putc(&b, ' ');
+		else
+			dp_buf_add(&b, text, n);
+	}
+	return dp_buf_detach(&b);
+}
+
+/* Where the longest beginning of `text` ends that fits with `tail` behind it. */
+static size_t fitting(struct canvas *c, enum font f, const char *text, const char *tail,
+		      double width)
+{
+	size_t lo = 0, hi = strlen(text), mid;
+	char part[TEXT_LEN + 8];
+
+	while (lo < hi) {
+		mid = (lo + hi + 1) / 2;
+		while (mid < hi && (text[mid] & 0xc0) == 0x80)
+			mid++;
+		memcpy(part, text, mid);
+		strcpy(part + mid, tail);
+		if (text_width(c, f, part) <= width) {
+			lo = mid;
+		} else {
+			for (hi = (lo + hi + 1) / 2 - 1;
+			     hi > lo && (text[hi] & 0xc0) == 0x80; hi--)
+				;
+		}
+	}
+	return lo;
+}
+
+void text_fit(struct canvas *c, enum font f, const char *text, double width,
+	      char out[TEXT_LEN])
+{
+	size_t n = strlen(text);
+
+	if (text_width(c, f, text) <= width) {
+		memmove(out, text, n + 1);
+		return;
+	}
+	n = fitting(c, f, text, ELLIPSIS, width);
+	if (n + 4 > TEXT_LEN)
+		n = TEXT_LEN - 4;
+	while (n && text[n - 1] == ' ')
+		n--;
+	memmove(out, text, n);
+	strcpy(out + n, n ? ELLIPSIS : "");
+}
+
+void text_wrap(struct canvas *c, enum font f, const char *text, double width, size_t most,
+	       struct lines *out)
+{
+	size_t end;
+
+	out->n = 0;
+	while (text && *text && out->n < most) {
+		char *line = out->line[out->n++];
+
+		if (out->n == most || text_width(c, f, text) <= width) {
+			text_fit(c, f, text, width, line);
+			return;
+		}
+		end = fitting(c, f, text, "", width);
+		while (end && text[end] != ' ')
+			end--;
+		if (!end) { /* one long word */
+			end = strcspn(text, " ");
+			memcpy(line, text, end);
+			line[end] = '\0';
+			text_fit(c, f, line, width, line);
+		} else {
+			memcpy(line, text, end);
+			line[end] = '\0';
+		}
+		text += end;
+		text += strspn(text, " ");
+	}
+}
+
+void text_lines(struct canvas *c, enum font f, struct point at, double across,
+		const struct lines *l, plot_colour colour)
+{
+	double step = text_line(f);
+
+	for (size_t i = 0; i < l->n; i++) {
+		struct point middle = { at.x, at.y + step * ((double)i + 0.5) };
+
+		text_draw(c, f, middle, across, 0, l->line[i], colour);
+	}
+}

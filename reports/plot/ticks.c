@@ -1,0 +1,266 @@
+/* ticks.c - round numbers along an axis, and how they are written. */
+#include "reports/plot/plot_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Values that differ by less than this part of a step are the same. */
+static const double slack = 1e-6;
+
+/* A step of mantissa x 10^exponent. */
+struct step {
+	double mantissa;
+	int exponent;
+};
+
+/* k x mantissa x 10^exponent with a single rounding where that is possible. */
+static double times(double k, const struct step *s)
+{
+	return s->exponent < 0 ? k * s->mantissa / pow(10, -s->exponent)
+			       : k * s->mantissa * pow(10, s->exponent);
+}
+
+static void superscript(int n, char *out)
+{
+	static const char *const digits[] = { "⁰", "¹", "²", "³", "⁴",
+					      "⁵", "⁶", "⁷", "⁸", "⁹" };
+	char text[16];
+
+	*out = '\0';
+	snprintf(text, sizeof text, "%d", n);
+	for (const char *s = text; *s; s++)
+		strcat(out, *s == '-' ? "⁻" : digits[*s - '0']);
+}
+
+/* "10⁵", "2×10⁵", "2.5×10⁵". */
+static void power_text(double mantissa, int decimals, int exponent, char out[TICK_LEN])
+{
+	char high[64];
+
+	superscript(exponent, high);
+	if (mantissa == 1 && !decimals)
+		snprintf(out, TICK_LEN, "10%s", high);
+	else if (mantissa == -1 && !decimals)
+		snprintf(out, TICK_LEN, "−10%s", high);
+	else
+		snprintf(out, TICK_LEN, "%s%.*f×10%s", mantissa < 0 ? "−" : "", decimals,
+			 fabs(mantissa), high);
+}
+
+static void plain_text(double value, int decimals, char out[TICK_LEN])
+{
+	snprintf(out, TICK_LEN, "%s%.*f", value < 0 ? "−" : "", decimals, fabs(value));
+}
+
+/* Characters, not bytes. */
+static size_t length(const char *s)
+{
+	size_t n = 0;
+
+	for (; *s; s++)
+		n += (*s & 0xc0) != 0x80;
+	return n;
+}
+
+/* All labels of an axis have the same form: the one that is shorter, where plain
+ * digits would be many. */
+static void label_linear(struct ticks *t, const struct step *step)
+{
+	int fine = step->exponent - (step->mantissa == 2.5),
+	    decimals = fine < 0 ? -fine : 0;
+	double top = 0;
+	int power;
+	size_t plain = 0, powers = 0;
+	char text[TICK_LEN];
+
+	for (size_t i = 0; i < t->n; i++)
+		top = fmax(top, fabs(t->at[i]));
+	power = top > 0 ? (int)floor(log10(top) + slack) : 0;
+	for (size_t i = 0; i < t->n; i++) {
+		if (decimals < 40) {
+			plain_text(t->at[i], decimals, t->label[i]);
+			plain += length(t->label[i]);
+		} else {
+			plain += 1000;
+		}
+		power_text(t->at[i] / pow(10, power), power - fine > 0 ? power - fine : 0,
+			   power, text);
+		powers += length(text);
+	}
+	if ((top < 1e6 && decimals <= 4) || plain <= powers)
+		return;
+	for (size_t i = 0; i < t->n; i++) {
+		if (t->at[i] == 0)
+			strcpy(t->label[i], "0");
+		else
+			power_text(t->at[i] / pow(10, power),
+				   power - fine > 0 ? power - fine : 0, power,
+				   t->label[i]);
+	}
+}
+
+static double first_multiple(double lo, const struct step *s)
+{
+	return ceil(lo / times(1, s) - slack);
+}
+
+static size_t count(double lo, double hi, const struct step *s)
+{
+	double n = floor(hi / times(1, s) + slack) - first_multiple(lo, s) + 1;
+
+	return n < 0 ? 0 : n > TICKS_MAX ? TICKS_MAX + 1 : (size_t)n;
+}
+
+static bool is_whole(const struct step *s)
+{
+	double x = times(1, s);
+
+	return x >= 1 && x == floor(x);
+}
+
+/* The finest of the round steps that gives at most `most` ticks; a finer one where
+ * that would leave less than two. */
+static struct step choose_step(double lo, double hi, size_t most, bool whole)
+{
+	static const double mantissas[] = { 1, 2, 2.5, 5 };
+	struct step step = { 1, 0 }, finer = { 0, 0 };
+	int exponent = (int)floor(log10((hi - lo) / (double)most)) - 1;
+
+	if (whole && exponent < 0)
+		exponent = 0;
+	for (;; exponent++) {
+		for (size_t i = 0; i < DP_COUNT(mantissas); i++) {
+			size_t n;
+
+			step = (struct step){ mantissas[i], exponent };
+			if (whole && !is_whole(&step))
+				continue;
+			n = count(lo, hi, &step);
+			if (n <= most)
+				return n < 2 && finer.mantissa > 0 ? finer : step;
+			if (n <= TICKS_MAX)
+				finer = step;
+		}
+	}
+}
+
+void ticks_linear(struct ticks *t, double lo, double hi, size_t most, bool whole)
+{
+	struct step step;
+	double k;
+
+	t->n = t->nminor = 0;
+	if (!(hi > lo) || most < 1)
+		return;
+	step = choose_step(lo, hi, most, whole);
+	k = first_multiple(lo, &step);
+	for (size_t n = count(lo, hi, &step); t->n < n && t->n < TICKS_MAX; k++)
+		t->at[t->n++] = times(k, &step);
+	label_linear(t, &step);
+}
+
+/* ---- logarithmic ---- */
+
+/* Every tick m x 10^e in [lo, hi] for the given mantissas and exponents that are
+ * multiples of `stride`. */
+static void log_ticks(struct ticks *t, double lo, double hi, const int *mantissas,
+		      size_t nmantissas, int stride)
+{
+	int from = (int)floor(log10(lo)) - 1, to = (int)ceil(log10(hi)) + 1;
+	bool plain = true;
+	int power[TICKS_MAX], mantissa[TICKS_MAX];
+
+	t->n = 0;
+	for (int e = from; e <= to; e++) {
+		if (e % stride)
+			continue;
+		for (size_t i = 0; i < nmantissas; i++) {
+			double x = times(mantissas[i], &(struct step){ 1, e });
+
+			if (x < lo * (1 - slack) || x > hi * (1 + slack) ||
+			    t->n == TICKS_MAX)
+				continue;
+			power[t->n] = e;
+			mantissa[t->n] = mantissas[i];
+			t->at[t->n++] = x;
+			plain = plain && e >= -4 && e <= 4;
+		}
+	}
+	for (size_t i = 0; i < t->n; i++) {
+		if (plain || power[i] == 0 || power[i] == 1)
+			plain_text(t->at[i], power[i] < 0 ? -power[i] : 0, t->label[i]);
+		else
+			power_text(mantissa[i], 0, power[i], t->label[i]);
+	}
+}
+
+static bool is_tick(const struct ticks *t, double x)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		if (fabs(t->at[i] - x) <= slack * x)
+			return true;
+	}
+	return false;
+}
+
+/* Marks between the ticks: 2 to 9 times every power, or only the powers where those
+ * would be too many. */
+static void log_minor(struct ticks *t, double lo, double hi)
+{
+	int from = (int)floor(log10(lo)), to = (int)ceil(log10(hi)),
+	    last = to - from > 10 ? 1 : 9;
+
+	t->nminor = 0;
+	for (int e = from; e <= to; e++) {
+		for (int m = 1; m <= last; m++) {
+			double x = times(m, &(struct step){ 1, e });
+
+			if (x >= lo && x <= hi && !is_tick(t, x) && t->nminor < MINOR_MAX)
+				t->minor[t->nminor++] = x;
+		}
+	}
+}
+
+/* Every how many powers of ten: so that there are at most `most`, but two. */
+static int choose_stride(double lo, double hi, size_t most)
+{
+	static const int strides[] = { 1, 2, 3, 4, 5, 10, 20, 50, 100 };
+	double from = log10(lo) - slack, to = log10(hi) + slack;
+	int best = 1;
+
+	for (size_t i = 0; i < DP_COUNT(strides); i++) {
+		double n = floor(to / strides[i]) - ceil(from / strides[i]) + 1;
+
+		if (n < 2)
+			break;
+		best = strides[i];
+		if (n <= (double)most)
+			break;
+	}
+	return best;
+}
+
+void ticks_log(struct ticks *t, double lo, double hi, size_t most)
+{
+	static const int one_two_five[] = { 1, 2, 5 }, one_three[] = { 1, 3 };
+	double span = log10(hi) - log10(lo);
+
+	t->n = t->nminor = 0;
+	if (!(lo > 0) || !(hi > lo))
+		return;
+	if (span < 0.7) {
+		ticks_linear(t, lo, hi, most, false);
+		return;
+	}
+	if (span < 2.1) {
+		log_ticks(t, lo, hi, one_two_five, 3, 1);
+		if (t->n > most)
+			log_ticks(t, lo, hi, one_three, 2, 1);
+	}
+	if (span >= 2.1 || t->n > most)
+		log_ticks(t, lo, hi, one_two_five, 1, choose_stride(lo, hi, most));
+	if (t->n < 2) /* there are two of these in any 0.7 decades */
+		log_ticks(t, lo, hi, one_two_five, 3, 1);
+	log_minor(t, lo, hi);
+}

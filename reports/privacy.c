@@ -1,0 +1,518 @@
+/* privacy.c - what is behind each epsilon: mechanism, assumptions, other accountants'
+ * numbers, the statement to copy, and the cost of the whole study. */
+#include "reports/facts.h"
+
+#include "base/json.h"
+#include "base/num.h"
+#include "privacy/privacy.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SAME       1e-6 /* relative: two ways to the same number */
+#define PURE_DELTA 1e-6 /* a total delta for studies that have none of their own */
+#define UNIT       "one training record"
+
+/* ---- keys ---- */
+
+static int key_index(const struct dp_mechanism *m, const char *name)
+{
+	for (size_t i = 0; i < m->nkeys; i++)
+		if (strcmp(m->keys[i].name, name) == 0)
+			return (int)i;
+	return -1;
+}
+
+static double value_of(const struct dp_mechanism *m, const double *values,
+		       const char *name)
+{
+	int i = key_index(m, name);
+
+	return i < 0 ? NAN : values[i];
+}
+
+/* The word that a key has, or NULL. */
+static const char *word_of(const struct dp_mechanism *m, const double *values,
+			   const char *name)
+{
+	int i = key_index(m, name);
+
+	if (i < 0 || m->keys[i].kind != DP_PRIVACY_WORD || isnan(values[i]))
+		return NULL;
+	return m->keys[i].words[(int)values[i]];
+}
+
+static bool has_word(const struct dp_mechanism *m, const double *values, const char *name,
+		     const char *word)
+{
+	const char *w = word_of(m, values, name);
+
+	return w && strcmp(w, word) == 0;
+}
+
+static void set_word(const struct dp_mechanism *m, double *values, const char *name,
+		     const char *word)
+{
+	int i = key_index(m, name);
+
+	for (int k = 0; i >= 0 && m->keys[i].words[k]; k++)
+		if (strcmp(m->keys[i].words[k], word) == 0)
+			values[i] = k;
+}
+
+/* All values at a trial's point, defaults filled in. */
+static int full_values(const struct subject *s, const struct dp_trial *t,
+		       size_t objective, double full[DP_PRIVACY_KEYS_MAX],
+		       struct dp_err *err)
+{
+	const struct dp_study *spec = s->s->spec;
+	double values[DP_PRIVACY_KEYS_MAX];
+	int code = dp_objective_values(spec, objective, t->x, values, err);
+
+	return code == DP_OK ? dp_privacy_check(spec->objectives[objective].mechanism,
+						values, full, err)
+			     : code;
+}
+
+/* The values that hold for every trial: NaN where a parameter sets them. */
+static void fixed_values(const struct subject *s, size_t objective,
+			 double values[DP_PRIVACY_KEYS_MAX])
+{
+	const struct dp_mechanism *m = s->s->spec->objectives[objective].mechanism;
+
+	for (size_t i = 0; i < m->nkeys; i++)
+		values[i] = subject_key(s, objective, m->keys[i].name);
+}
+
+/* ---- words for them ---- */
+
+static const char *relation_of(const struct dp_mechanism *m, const double *values)
+{
+	if (has_word(m, values, "sampling", "poisson"))
+		return "add or remove one: two datasets are neighbours when one of them "
+		       "has one record more";
+	if (has_word(m, values, "sampling", "without-replacement"))
+		return "replace-one: two datasets of the same size are neighbours when "
+		       "one record differs";
+	return m->relation;
+}
+
+/* The theorem behind the number that this accountant gives. */
+static const char *theorem_of(const struct dp_mechanism *m, const double *values,
+			      const char *accountant)
+{
+	bool poisson = has_word(m, values, "sampling", "poisson");
+
+	if (key_index(m, "accountant") < 0)
+		return m->source;
+	if (strcmp(accountant, "pld") == 0)
+		return poisson ? "Zhu, Dong and Wang, AISTATS 2022 (composition of "
+				 "dominating pairs, both directions)"
+			       : "Zhu, Dong and Wang, AISTATS 2022, with the "
+				 "amplification of Balle, Barthe and Gaboardi, NeurIPS "
+				 "2018";
+	if (poisson)
+		return "Mironov, Talwar and Zhang 2019, Theorem 4";
+	return has_word(m, values, "bound", "general")
+		       ? "Wang, Balle and Kasiviswanathan, AISTATS 2019, Theorem 9"
+		       : "Wang, Balle and Kasiviswanathan, AISTATS 2019, Theorem 27";
+}
+
+static const char *accountant_text(const char *accountant)
+{
+	return strcmp(accountant, "pld") == 0   ? "privacy loss distributions"
+	       : strcmp(accountant, "rdp") == 0 ? "Renyi divergences"
+						: "closed form";
+}
+
+static const char *noise_text(const struct dp_mechanism *m, const double *values)
+{
+	if (has_word(m, values, "sampling", "without-replacement"))
+		return "The noise multiplier is the standard deviation of the noise over "
+		       "2L, the most that replacing one record moves a sum of gradients "
+		       "clipped to L. Relative to L, as Poisson sampling counts it, the "
+		       "same noise is twice that number.";
+	if (has_word(m, values, "sampling", "poisson"))
+		return "The noise multiplier is the standard deviation of the noise over "
+		       "L, the most that adding one record moves a sum of gradients "
+		       "clipped to L. Relative to 2L, as replace-one counts it, the same "
+		       "noise is half that number.";
+	return m->keys[key_index(m, m->noise)].help;
+}
+
+void facts_round_up(double x, int digits, struct dp_buf *out)
+{
+	char text[64];
+	double unit, rounded;
+
+	if (!isfinite(x) || x <= 0) {
+		dp_buf_puts(out, dp_num_text(x, text));
+		return;
+	}
+	unit = pow(10, floor(log10(x)) - digits + 1);
+	rounded = ceil(x / unit * (1 - 1e-12)) * unit;
+	snprintf(text, sizeof text, rounded >= 1000 && rounded < 1e7 ? "%.*f" : "%.*g",
+		 rounded >= 1000 && rounded < 1e7 ? 0 : digits, rounded);
+	dp_buf_puts(out, text);
+}
+
+/* ---- other accountants ---- */
+
+static bool about_equal(double a, double b)
+{
+	return a == b || fabs(a - b) <= SAME * fabs(b);
+}
+
+static bool at_most(double a, double b)
+{
+	return a <= b || a <= b * (1 + 1e-9);
+}
+
+static double ask(const struct dp_mechanism *m, const double *values)
+{
+	struct dp_epsilon e;
+
+	return dp_privacy_epsilon(m, values, &e, NULL) == DP_OK ? e.epsilon : NAN;
+}
+
+static double ask_rdp(const struct dp_mechanism *m, const double *full,
+		      const char *conversion)
+{
+	double values[DP_PRIVACY_KEYS_MAX];
+
+	memcpy(values, full, m->nkeys * sizeof *values);
+	set_word(m, values, "accountant", "rdp");
+	set_word(m, values, "conversion", conversion);
+	return ask(m, values);
+}
+
+/* `times` of it by either way of composing; the least that may be exact in *least. */
+static double ask_composed(const struct dp_mechanism *m, const double *values,
+			   double times, bool pld, double *least)
+{
+	struct dp_privacy_item item = { m, values, times };
+	struct dp_epsilon e;
+
+	if (dp_privacy_compose(&item, 1, value_of(m, values, "delta"), pld, &e, NULL) !=
+	    DP_OK)
+		return NAN;
+	if (least)
+		*least = e.epsilon - e.error;
+	return e.epsilon;
+}
+
+static json_t *check_json(double pld, double improved, double classic, bool recomputed,
+			  bool holds)
+{
+	return json_pack("{s:o, s:o, s:o, s:b, s:b}", "pld", facts_number(pld),
+			 "rdp_improved", facts_number(improved), "rdp_classic",
+			 facts_number(classic), "recomputed", recomputed, "holds", holds);
+}
+
+/* pld <= improved <= classic, and the journal's number is the one its own accountant
+ * gives. */
+static json_t *check_accountants(const struct dp_mechanism *m, const double *full,
+				 double ours)
+{
+	double least = NAN, pld = ask_composed(m, full, 1, true, &least);
+	double improved = ask_rdp(m, full, "improved");
+	double classic = ask_rdp(m, full, "classic"), again;
+	bool same;
+
+	again = has_word(m, full, "conversion", "classic") ? classic : improved;
+	if (has_word(m, full, "accountant", "pld"))
+		again = fmin(again, pld); /* it takes the less of the two, too */
+	same = about_equal(ours, again);
+	return check_json(pld, improved, classic, same,
+			  same && at_most(least, improved) && at_most(improved, classic));
+}
+
+json_t *facts_check(const struct subject *s, const struct dp_trial *t, size_t objective)
+{
+	const struct dp_mechanism *m = s->s->spec->objectives[objective].mechanism;
+	double full[DP_PRIVACY_KEYS_MAX], ours = t->objectives[objective], second;
+	bool same;
+
+	if (full_values(s, t, objective, full, NULL) != DP_OK)
+		return check_json(NAN, NAN, NAN, false, false);
+	if (key_index(m, "accountant") >= 0)
+		return check_accountants(m, full, ours);
+	same = about_equal(ours, ask(m, full));
+	second = value_of(m, full, "delta") > 0 ? ask_composed(m, full, 1, false, NULL)
+						: NAN;
+	return check_json(NAN, second, NAN, same,
+			  same && (isnan(second) || at_most(ours, second)));
+}
+
+/* ---- the statement ---- */
+
+static void say_sampler(struct dp_buf *out, const struct dp_mechanism *m, const double *v)
+{
+	double lot = value_of(m, v, "lot"), records = value_of(m, v, "records");
+	double steps = value_of(m, v, "steps");
+
+	if (!word_of(m, v, "sampling"))
+		return;
+	if (isnan(steps))
+		steps = value_of(m, v, "epochs") * rint(records / lot);
+	dp_buf_printf(out, "Sampler: %s, lots of %s%.0f records, %.0f steps.\n",
+		      word_of(m, v, "sampling"),
+		      has_word(m, v, "sampling", "poisson") ? "on average " : "", lot,
+		      steps);
+}
+
+static void say_noise(struct dp_buf *out, const struct dp_mechanism *m, const double *v)
+{
+	double noise = value_of(m, v, "noise_multiplier");
+	double variance = value_of(m, v, "noise_variance");
+	char text[DP_NUM_LEN];
+
+	if (!word_of(m, v, "sampling")) {
+		dp_buf_printf(out, "Noise: %s = %s. %s\n", m->noise,
+			      dp_num_text(value_of(m, v, m->noise), text),
+			      noise_text(m, v));
+		return;
+	}
+	noise = isnan(noise) ? sqrt(variance) : noise;
+	dp_buf_printf(out, "Noise: Gaussian, standard deviation %.6g times %s", noise,
+		      has_word(m, v, "sampling", "poisson") ? "the clipping norm L.\n"
+							    : "2L, ");
+	if (!has_word(m, v, "sampling", "poisson"))
+		dp_buf_printf(out, "that is %.6g times the clipping norm L.\n",
+			      2 * noise);
+}
+
+static void say_settings(struct dp_buf *out, const struct dp_mechanism *m,
+			 const double *v)
+{
+	double records = value_of(m, v, "records"), delta = value_of(m, v, "delta");
+	char text[DP_NUM_LEN];
+
+	dp_buf_printf(out, "Unit of privacy: " UNIT ".\nNeighbouring relation: %s.\n",
+		      relation_of(m, v));
+	say_sampler(out, m, v);
+	if (!isnan(records))
+		dp_buf_printf(out, "Training records: %.0f.\n", records);
+	say_noise(out, m, v);
+	dp_buf_printf(out, "Delta: %s", dp_num_text(isnan(delta) ? 0 : delta, text));
+	if (!isnan(records) && delta > 0)
+		dp_buf_printf(out, " (delta x records = %.3g)", delta * records);
+	dp_buf_puts(out, ".\n");
+}
+
+/* The runs that the utility is a mean of are all trainings on the same records. */
+static double all_runs(const struct subject *s, const struct dp_mechanism *m,
+		       const double *full)
+{
+	int runs = s->s->spec->trainer.runs;
+
+	return runs > 1 ? ask_composed(m, full, runs, false, NULL) : NAN;
+}
+
+json_t *facts_statement(const struct subject *s, const struct dp_trial *t,
+			size_t objective)
+{
+	const struct dp_mechanism *m = s->s->spec->objectives[objective].mechanism;
+	double full[DP_PRIVACY_KEYS_MAX], runs;
+	struct dp_buf out = DP_BUF_INIT;
+	const char *accountant;
+	json_t *text;
+
+	if (full_values(s, t, objective, full, NULL) != DP_OK)
+		return json_null();
+	accountant = word_of(m, full, "accountant");
+	accountant = accountant ? accountant : "closed-form";
+	dp_buf_printf(&out, "One training at trial %u of study %s (%s) is (", t->number,
+		      s->s->spec->name, m->name);
+	facts_round_up(t->objectives[objective], 4, &out);
+	dp_buf_printf(&out, ", %g)-differentially private.\n",
+		      isnan(value_of(m, full, "delta")) ? 0 : value_of(m, full, "delta"));
+	say_settings(&out, m, full);
+	dp_buf_printf(&out, "Accountant: %s, an upper bound.\nTheorem: %s.\n",
+		      accountant_text(accountant), theorem_of(m, full, accountant));
+	runs = all_runs(s, m, full);
+	if (!isnan(runs)) {
+		dp_buf_printf(&out, "All %d runs of this point together: epsilon ",
+			      s->s->spec->trainer.runs);
+		facts_round_up(runs, 4, &out);
+		dp_buf_puts(&out, " at the same delta.\n");
+	}
+	dp_buf_printf(&out,
+		      "Not included: the search that led to these parameters, which "
+		      "trained on the same records; test and holdout records, for which "
+		      "there is no guarantee.\n");
+	text = json_string(dp_buf_text(&out));
+	dp_buf_free(&out);
+	return text;
+}
+
+/* ---- the whole study ---- */
+
+double facts_trainings(const struct subject *s, const struct dp_trial *t)
+{
+	double count = 0;
+
+	for (uint32_t i = 0; i < t->nattempts; i++)
+		if (t->attempts[i].end != DP_END_NOT_STARTED)
+			count += t->attempts[i].run == DP_RUN_ALL
+					 ? s->s->spec->trainer.runs
+					 : 1;
+	return count;
+}
+
+struct whole {
+	struct dp_privacy_item *items; /* (n) */
+	double *values;                /* (n x DP_PRIVACY_KEYS_MAX) */
+	size_t n;
+	double trainings;
+	uint32_t attempts, not_started;
+};
+
+static int collect(const struct subject *s, size_t objective, struct whole *w,
+		   struct dp_err *err)
+{
+	const struct dp_study_state *st = s->s;
+
+	w->items = calloc(st->ntrials + 1, sizeof *w->items);
+	w->values = calloc(st->ntrials * DP_PRIVACY_KEYS_MAX + 1, sizeof *w->values);
+	if (!w->items || !w->values)
+		return dp_fail(err, DP_E_NOMEM, "no memory for the composition");
+	for (uint32_t i = 0; i < st->ntrials; i++) {
+		const struct dp_trial *t = st->trials[i];
+		double times = facts_trainings(s, t);
+		double *v = w->values + w->n * DP_PRIVACY_KEYS_MAX;
+		int code;
+
+		w->attempts += t->nattempts;
+		for (uint32_t k = 0; k < t->nattempts; k++)
+			w->not_started += t->attempts[k].end == DP_END_NOT_STARTED;
+		if (times == 0)
+			continue;
+		code = full_values(s, t, objective, v, err);
+		if (code != DP_OK)
+			return dp_err_prefix(err, "trial %u", i);
+		w->items[w->n++] = (struct dp_privacy_item){
+			st->spec->objectives[objective].mechanism, v, times
+		};
+		w->trainings += times;
+	}
+	return DP_OK;
+}
+
+static void add_composed(json_t *list, const struct whole *w, double delta)
+{
+	struct dp_epsilon e;
+	struct dp_err err;
+
+	if (dp_privacy_compose(w->items, w->n, delta, false, &e, &err) == DP_OK)
+		json_array_append_new(list, json_pack("{s:o, s:o, s:s, s:o}", "delta",
+						      dp_json_real(delta), "epsilon",
+						      dp_json_real(e.epsilon),
+						      "accountant", e.accountant, "order",
+						      facts_number(e.order)));
+	else
+		json_array_append_new(list, json_pack("{s:o, s:n, s:s}", "delta",
+						      dp_json_real(delta), "epsilon",
+						      "why", err.msg));
+}
+
+/* What all trainings of the study cost together, at one total delta. */
+static json_t *composed_json(const struct subject *s, size_t objective)
+{
+	double delta = subject_key(s, objective, "delta");
+	json_t *list = json_array();
+	struct whole w = { 0 };
+	struct dp_err err;
+	int code = collect(s, objective, &w, &err);
+	json_t *o;
+
+	if (code != DP_OK) {
+		json_array_append_new(list, json_pack("{s:o, s:n, s:s}", "delta",
+						      facts_number(delta), "epsilon",
+						      "why", err.msg));
+	} else if (w.n > 0) {
+		if (!isnan(delta))
+			add_composed(list, &w, delta);
+		if (!(delta > 0)) /* pure, or set by a parameter */
+			add_composed(list, &w, PURE_DELTA);
+	}
+	o = json_pack("{s:I, s:o, s:I, s:I, s:I, s:o}", "evaluations", (json_int_t)w.n,
+		      "trainings", json_integer((json_int_t)w.trainings), "attempts",
+		      (json_int_t)w.attempts, "not_started", (json_int_t)w.not_started,
+		      "imported", (json_int_t)s->s->nimported, "totals", list);
+	free(w.items);
+	free(w.values);
+	return o;
+}
+
+/* ---- assumptions ---- */
+
+static json_t *key_json(const struct dp_study *spec, const struct dp_objective *o,
+			size_t i, double value)
+{
+	const struct dp_privacy_key *k = &o->mechanism->keys[i];
+
+	if (o->param[i] >= 0)
+		return json_pack("{s:s}", "parameter", spec->params[o->param[i]].name);
+	if (isnan(value))
+		return json_null();
+	return k->kind == DP_PRIVACY_WORD ? json_string(k->words[(int)value])
+					  : dp_json_real(value);
+}
+
+static json_t *keys_json(const struct dp_study *spec, const struct dp_objective *o,
+			 const double *values)
+{
+	json_t *keys = json_object();
+
+	for (size_t i = 0; i < o->mechanism->nkeys; i++)
+		if (o->param[i] >= 0 || !isnan(values[i]))
+			json_object_set_new(keys, o->mechanism->keys[i].name,
+					    key_json(spec, o, i, values[i]));
+	return keys;
+}
+
+static json_t *mechanism_json(const struct subject *s, size_t objective)
+{
+	const struct dp_objective *o = &s->s->spec->objectives[objective];
+	const struct dp_mechanism *m = o->mechanism;
+	double v[DP_PRIVACY_KEYS_MAX], delta, records;
+	char warning[DP_PRIVACY_WARNING_LEN];
+	const char *accountant;
+	json_t *out;
+
+	fixed_values(s, objective, v);
+	delta = value_of(m, v, "delta");
+	records = value_of(m, v, "records");
+	accountant = word_of(m, v, "accountant");
+	out = json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:o}", "objective", o->name,
+			"mechanism", m->name, "summary", m->summary, "unit", UNIT,
+			"relation", relation_of(m, v), "sampling",
+			facts_text(word_of(m, v, "sampling")), "keys",
+			keys_json(s->s->spec, o, v));
+	accountant = accountant ? accountant : "closed-form";
+	json_object_update_new(
+		out, json_pack("{s:o, s:o, s:o, s:s, s:s, s:s, s:s, s:s, s:o}", "records",
+			       facts_number(records), "delta", facts_number(delta),
+			       "delta_times_records", facts_number(delta * records),
+			       "accountant", accountant, "accountant_text",
+			       accountant_text(accountant), "theorem",
+			       theorem_of(m, v, accountant), "source", m->source, "noise",
+			       noise_text(m, v), "warning",
+			       facts_text(dp_privacy_warning(m, v, warning) ? warning
+									    : NULL)));
+	json_object_set_new(out, "composed", composed_json(s, objective));
+	return out;
+}
+
+json_t *facts_privacy(const struct subject *s)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < s->s->spec->nobjectives; i++)
+		if (s->s->spec->objectives[i].mechanism)
+			json_array_append_new(list, mechanism_json(s, i));
+	return list;
+}

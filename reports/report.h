@@ -1,0 +1,84 @@
+/* report.h - a study as a report sees it, the figures, and the texts.
+ *
+ * One way through: journal -> struct subject (subject.c) -> figures/ and facts.c
+ * (report.json) -> text.c (report.md) -> html.c (report.html). */
+#ifndef DP_REPORT_H
+#define DP_REPORT_H
+#include "base/base.h"
+#include "base/buf.h"
+#include "journal/state.h"
+#include "propose/propose.h"
+#include "reports/plot/plot.h"
+
+/* One study, folded from the journal, with what several parts of a report need. */
+struct subject {
+	struct dp_study_state *s; /* front and hypervolume are up to date */
+	int privacy; /* the first objective that is a privacy mechanism, or -1 */
+	int utility; /* the first that is a metric, or -1 */
+	/* The two objectives that pictures show: privacy and utility, else the first
+	 * two. */
+	size_t x, y;
+	struct dp_known *known; /* (nknown), as a proposer takes them */
+	size_t nknown;
+	/* Models fitted to `history` (of thousands of results only some, the front among
+	 * them), or NULL: see no_models. Only the first study of a report has them. */
+	struct dp_proposer *models;
+	struct dp_known *fitted; /* what the history points to */
+	struct dp_history history;
+	char no_models[256];
+};
+
+struct baseline { /* a line to compare with: "non-private" at error 0.16 */
+	char *label;
+	double value; /* of the utility objective, natural units */
+};
+
+struct report {
+	struct dp_state state; /* owns what subjects point to */
+	struct subject *subjects; /* the first is what the report is about; others are
+				   * compared with it */
+	size_t nsubjects;
+	struct baseline *baselines;
+	size_t nbaselines;
+	bool public; /* leave out what voids the guarantee: the seed */
+	const char *journal; /* the folder it was read from */
+};
+
+/* ---- subject.c ---- */
+
+/* Reads the studies (selectors as in dp_state_find) from the journal in this folder,
+ * beside a running daemon or not. */
+DP_MUSTCHECK int report_load(struct report *r, const char *journal,
+			     const char *const *studies, size_t n, struct dp_err *err);
+void report_free(struct report *r);
+/* The label of an objective for an axis: "epsilon (δ = 1e-5)" for a privacy one,
+ * "error (1 - accuracy)" for a metric. */
+void subject_label(const struct subject *s, size_t objective, struct dp_buf *out);
+/* The least and the largest value of an objective over the runs of a trial; both its
+ * value where it is no metric. False: unknown. */
+bool subject_spread(const struct subject *s, const struct dp_trial *t, size_t objective,
+		    double *lo, double *hi);
+/* The value of an objective in one run; NaN: unknown. */
+double subject_run_value(const struct subject *s, const struct dp_trial *t,
+			 size_t objective, uint32_t run);
+/* The value that a key of a privacy objective's mechanism has in every trial; NaN where
+ * it has none, or a parameter sets it. */
+double subject_key(const struct subject *s, size_t objective, const char *key);
+
+/* ---- figures/: one file each ---- */
+
+struct figure {
+	const char *file;  /* "front.png" */
+	const char *title; /* "Pareto front" */
+	/* Is there anything to show? */
+	bool (*applies)(const struct report *r);
+	/* Builds it; the caller renders and frees. */
+	int (*draw)(const struct report *r, struct plot **out, struct dp_err *err);
+	/* One or two sentences below it, which also serve as its text alternative. */
+	void (*caption)(const struct report *r, struct dp_buf *out);
+};
+
+/* All figures in the order of a report; ends with NULL. */
+extern const struct figure *const report_figures[];
+
+#endif

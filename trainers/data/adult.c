@@ -1,0 +1,199 @@
+/* adult.c - UCI Adult (adult.data, adult.test), encoded to the 123 binary columns of
+ * LIBSVM's a9a and a9a.t: a block of columns per field, one of which is 1. */
+#include "trainers/data/data_internal.h"
+
+enum {
+	FIELDS = 14, /* and then the label */
+	CUTS_MAX = 4,
+	UNKNOWN = -1, /* '?': no column of the block is 1 */
+};
+
+static const char *const workclass[] = {
+	"Private",   "Self-emp-not-inc", "Self-emp-inc", "Federal-gov", "Local-gov",
+	"State-gov", "Without-pay",      "Never-worked", NULL
+};
+static const char *const education[] = {
+	"Bachelors", "Some-college", "11th",    "HS-grad",   "Prof-school", "Assoc-acdm",
+	"Assoc-voc", "9th",          "7th-8th", "12th",      "Masters",     "1st-4th",
+	"10th",      "Doctorate",    "5th-6th", "Preschool", NULL
+};
+static const char *const marital[] = {
+	"Married-civ-spouse", "Divorced", "Never-married",
+	"Separated",          "Widowed",  "Married-spouse-absent",
+	"Married-AF-spouse",  NULL
+};
+static const char *const occupation[] = { "Tech-support",
+					  "Craft-repair",
+					  "Other-service",
+					  "Sales",
+					  "Exec-managerial",
+					  "Prof-specialty",
+					  "Handlers-cleaners",
+					  "Machine-op-inspct",
+					  "Adm-clerical",
+					  "Farming-fishing",
+					  "Transport-moving",
+					  "Priv-house-serv",
+					  "Protective-serv",
+					  "Armed-Forces",
+					  NULL };
+static const char *const relationship[] = {
+	"Wife",           "Own-child", "Husband", "Not-in-family",
+	"Other-relative", "Unmarried", NULL
+};
+static const char *const race[] = {
+	"White", "Asian-Pac-Islander", "Amer-Indian-Eskimo", "Other", "Black", NULL
+};
+static const char *const sex[] = { "Female", "Male", NULL };
+static const char *const country[] = { "United-States",
+				       "Cambodia",
+				       "England",
+				       "Puerto-Rico",
+				       "Canada",
+				       "Germany",
+				       "Outlying-US(Guam-USVI-etc)",
+				       "India",
+				       "Japan",
+				       "Greece",
+				       "South",
+				       "China",
+				       "Cuba",
+				       "Iran",
+				       "Honduras",
+				       "Philippines",
+				       "Italy",
+				       "Poland",
+				       "Jamaica",
+				       "Vietnam",
+				       "Mexico",
+				       "Portugal",
+				       "Ireland",
+				       "France",
+				       "Dominican-Republic",
+				       "Laos",
+				       "Ecuador",
+				       "Taiwan",
+				       "Haiti",
+				       "Columbia",
+				       "Hungary",
+				       "Guatemala",
+				       "Nicaragua",
+				       "Scotland",
+				       "Thailand",
+				       "Yugoslavia",
+				       "El-Salvador",
+				       "Trinadad&Tobago",
+				       "Peru",
+				       "Hong",
+				       "Holand-Netherlands",
+				       NULL };
+
+/* A field is one of `names`, or a number: the block's column is that of the first cut
+ * which is not below it, or the last. */
+static const struct field {
+	const char *name;
+	const char *const *names;
+	uint32_t ncuts, cut[CUTS_MAX];
+	uint32_t columns;
+} fields[FIELDS] = {
+	{ "age", NULL, 4, { 25, 32, 40, 49 }, 5 },
+	{ "workclass", workclass, 0, { 0 }, 8 },
+	{ "fnlwgt", NULL, 4, { 106647, 158661, 196337, 259872 }, 5 },
+	{ "education", education, 0, { 0 }, 16 },
+	{ "education-num", NULL, 4, { 8, 9, 10, 12 }, 5 },
+	{ "marital-status", marital, 0, { 0 }, 7 },
+	{ "occupation", occupation, 0, { 0 }, 14 },
+	{ "relationship", relationship, 0, { 0 }, 6 },
+	{ "race", race, 0, { 0 }, 5 },
+	{ "sex", sex, 0, { 0 }, 2 },
+	{ "capital-gain", NULL, 1, { 0 }, 2 },
+	{ "capital-loss", NULL, 1, { 0 }, 2 },
+	{ "hours-per-week", NULL, 4, { 34, 39, 40, 47 }, 5 },
+	{ "native-country", country, 0, { 0 }, 41 },
+};
+
+static int read_field(const struct field *f, struct word w, int *column,
+		      struct dp_err *err)
+{
+	char shown[SHOWN_LEN];
+	uint32_t x;
+
+	*column = UNKNOWN;
+	if (word_is(w, "?"))
+		return DP_OK;
+	if (!f->names) {
+		if (!word_whole(w, &x))
+			return dp_fail(err, DP_E_INVALID, "%s '%s' is not a whole number",
+				       f->name, word_show(w, shown));
+		for (*column = 0; (uint32_t)*column < f->ncuts; ++*column)
+			if (x <= f->cut[*column])
+				break;
+		return DP_OK;
+	}
+	for (int i = 0; f->names[i]; i++)
+		if (word_is(w, f->names[i])) {
+			*column = i;
+			return DP_OK;
+		}
+	return dp_fail(err, DP_E_INVALID, "%s '%s' is none of Adult's", f->name,
+		       word_show(w, shown));
+}
+
+/* adult.test ends its labels with a full stop. Written as in a9a. */
+static int read_label(struct word w, struct classes *c, uint8_t *label,
+		      struct dp_err *err)
+{
+	char shown[SHOWN_LEN];
+	bool above = word_is(w, ">50K") || word_is(w, ">50K.");
+
+	if (!above && !word_is(w, "<=50K") && !word_is(w, "<=50K."))
+		return dp_fail(err, DP_E_INVALID,
+			       "the label '%s' is neither <=50K nor >50K",
+			       word_show(w, shown));
+	return classes_number(c, above ? "1" : "-1", above ? 1 : 2, label, err);
+}
+
+static int read_row(struct word line, struct builder *b, struct set *s,
+		    struct dp_err *err)
+{
+	uint32_t first = 0;
+	struct word w;
+	uint8_t label;
+	int column, code;
+
+	/* adult.test begins with a remark */
+	if (word_trim(line).len == 0 || *line.p == '|')
+		return DP_OK;
+	for (int i = 0; i < FIELDS; i++) {
+		if (!word_cut(&line, ',', &w))
+			return dp_fail(err, DP_E_INVALID, "%d fields, not %d", i,
+				       FIELDS + 1);
+		code = read_field(&fields[i], word_trim(w), &column, err);
+		if (code != DP_OK)
+			return code;
+		if (column != UNKNOWN)
+			builder_entry(b, first + (uint32_t)column, 1);
+		first += fields[i].columns;
+	}
+	if (!word_cut(&line, ',', &w) || line.p)
+		return dp_fail(err, DP_E_INVALID, "%s than %d fields",
+			       line.p ? "more" : "fewer", FIELDS + 1);
+	code = read_label(word_trim(w), &s->classes, &label, err);
+	if (code == DP_OK)
+		builder_row(b, label);
+	return code;
+}
+
+int adult_parse(const char *p, size_t len, struct set *s, struct dp_err *err)
+{
+	struct builder b = { 0 };
+	uint32_t width = 0;
+	int code = text_rows(p, len, read_row, &b, s, err);
+
+	for (int i = 0; i < FIELDS; i++)
+		width += fields[i].columns;
+	if (code == DP_OK)
+		code = builder_finish(&b, width, s, err);
+	builder_free(&b);
+	return code;
+}

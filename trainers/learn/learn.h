@@ -1,0 +1,137 @@
+/* learn.h - training by private gradient descent: what the models share.
+ *
+ * Avent et al. 2020, Algorithms 3 (DP-SGD) and 4 (DP-Adam). One run is one model
+ * trained once, with streams of its own. */
+#ifndef DP_LEARN_H
+#define DP_LEARN_H
+#include "base/base.h"
+#include "trainers/data/data.h"
+#include "trainers/noise/noise.h"
+#include <signal.h>
+
+enum optimizer {
+	OPTIMIZER_SGD,
+	OPTIMIZER_ADAM, /* beta 0.9 and 0.999, kappa 1e-8 */
+};
+
+struct sgd {
+	enum optimizer optimizer;
+	uint32_t epochs;
+	uint32_t lot; /* expected size with Poisson sampling */
+	double rate;
+	double clip;       /* L; INFINITY: gradients are not clipped */
+	double noise;      /* sd of the noise on the sum of the lot's gradients, over the
+			    * sensitivity 2L (L with Poisson sampling); 0: none */
+	double noise_clip; /* stands for L in the noise where clip is INFINITY */
+	bool poisson;      /* each record joins a lot with probability lot / n */
+};
+
+/* epochs x rint(n / lot), half to even, at least one an epoch. */
+uint64_t sgd_steps(const struct sgd *s, uint32_t n);
+/* sd of the noise on the sum of a lot's clipped gradients. */
+double sgd_noise_sd(const struct sgd *s);
+
+/* The moments of Algorithm 4 for n weights. */
+struct adam {
+	size_t n;
+	float *mean, *square;          /* mu and nu */
+	double mean_bias, square_bias; /* beta1 and beta2 to the power of the steps */
+};
+DP_MUSTCHECK int adam_init(struct adam *a, size_t n, struct dp_err *err);
+void adam_free(struct adam *a);
+/* One step down the noisy gradient scale * g. */
+void adam_step(struct adam *a, double rate, double scale, const float *g, float *w);
+
+/* ---- lots.c: which records make a step ---- */
+
+struct lots {
+	struct noise stream;
+	uint32_t n, lot;
+	bool poisson;
+	uint32_t *order; /* a permutation of 0..n-1 that every draw goes on shuffling;
+			  * Poisson: the last lot */
+	uint32_t words[1024], used;
+};
+DP_MUSTCHECK int lots_init(struct lots *l, const struct noise *stream, uint32_t n,
+			   const struct sgd *s, struct dp_err *err);
+void lots_free(struct lots *l);
+/* The next lot: `*count` record numbers, valid until the next call. Without
+ * replacement: `lot` distinct records, every set equally likely, afresh each time.
+ * Poisson: any number, also none. */
+const uint32_t *lots_next(struct lots *l, uint32_t *count);
+
+/* ---- pulse.c: progress out, TERM in ---- */
+
+struct pulse {
+	int fd;               /* of the result file; -1: nowhere */
+	uint64_t done, total; /* steps, over all runs */
+	int64_t last_us;      /* when progress was last told */
+	sigset_t before;      /* signals blocked before pulse_start() */
+};
+/* From here TERM waits for the next beat. */
+void pulse_start(struct pulse *p, int fd, uint64_t total);
+/* Call it every so many microseconds of work: counts steps, tells progress at most
+ * once a second. False if the trainer was asked to stop (TERM): give up at once. */
+bool pulse_beat(struct pulse *p, uint64_t steps);
+/* TERM is itself again: one that came meanwhile ends the program here. */
+void pulse_end(struct pulse *p);
+
+/* ---- models: all parameters in one vector of floats ---- */
+
+struct score {
+	double accuracy;
+	double loss; /* mean over the records */
+};
+
+enum linear_loss {
+	LINEAR_LOGISTIC,
+	LINEAR_HINGE,
+};
+/* Weights of a linear model for so many features: the bias is the last. A multiple of
+ * 16, the rest stays 0. */
+size_t linear_weights(uint32_t nfeatures);
+/* Trains from zero weights, with `lots` and `noise` as this run's streams.
+ * DP_E_INTERRUPTED if the pulse stopped. */
+DP_MUSTCHECK int linear_train(enum linear_loss loss, const struct rows *train,
+			      const struct sgd *how, const struct noise *lots,
+			      struct noise *noise, struct pulse *pulse, float *w,
+			      struct dp_err *err);
+void linear_score(enum linear_loss loss, const struct rows *rows, const float *w,
+		  struct score *out);
+
+enum {
+	MLP_LAYERS_MAX = 8 /* of weights */
+};
+struct mlp {
+	size_t nlayers;                     /* of weights */
+	uint32_t width[MLP_LAYERS_MAX + 1]; /* inputs, hidden..., classes */
+};
+enum mlp_path {
+	MLP_AUTO, /* sparse where it pays */
+	MLP_DENSE,
+	MLP_SPARSE, /* first layer skips zero inputs */
+};
+size_t mlp_weights(const struct mlp *m);
+/* Random start from `start`; see docs/trainers.md for which and why. */
+DP_MUSTCHECK int mlp_train(const struct mlp *m, enum mlp_path path,
+			   const struct rows *train, const struct sgd *how,
+			   struct noise *start, const struct noise *lots,
+			   struct noise *noise, struct pulse *pulse, float *w,
+			   struct dp_err *err);
+DP_MUSTCHECK int mlp_score(const struct mlp *m, const struct rows *rows, const float *w,
+			   struct score *out, struct dp_err *err);
+
+/* One pass-based run of Wu et al. 2017, Alg. 2: see output.c. */
+struct output_perturbation {
+	double regularization; /* gamma */
+	double sigma;          /* sd of the noise added to the weights at the end */
+	uint32_t passes;       /* fixed in advance: its proof needs that */
+	double scale;          /* rows are multiplied by this public constant */
+};
+/* `w` are linear_weights() weights for rows as they are, unscaled. */
+DP_MUSTCHECK int output_train(const struct output_perturbation *o,
+			      const struct rows *train, const struct noise *order,
+			      struct noise *noise, struct pulse *pulse, float *w,
+			      struct dp_err *err);
+
+#endif

@@ -1,0 +1,56 @@
+/* linear_internal.h - between the files of the linear models. */
+#ifndef DP_LINEAR_INTERNAL_H
+#define DP_LINEAR_INTERNAL_H
+#include "trainers/learn/learn.h"
+
+enum {
+	LINEAR_BLOCK = 256 /* records whose margins are known at once */
+};
+
+/* What a training knows of its records beside their entries. */
+struct linear_record {
+	float target; /* 0 or 1; hinge: -1 or 1 */
+	float limit;  /* largest slope that keeps the gradient's norm within L */
+};
+
+struct linear_bits; /* linear_bits.c */
+
+/* Rows in the form that a kernel works on. */
+struct linear_rows {
+	const struct rows *rows;
+	const struct linear_bits *bits; /* NULL: by indices */
+};
+
+/* The inner loops, in several forms. `ids` are `n` record numbers, at most
+ * LINEAR_BLOCK. */
+struct linear_kernel {
+	const char *name;
+	/* Asks for the rows before they are needed. */
+	void (*fetch)(const struct linear_rows *r, const uint32_t *ids, uint32_t n);
+	/* margin[i] = w . (row ids[i], 1) */
+	void (*margins)(const struct linear_rows *r, const float *w, const uint32_t *ids,
+			uint32_t n, float *margin);
+	/* Adds slope[i] * (row ids[i], 1) for all i to the gradient g. */
+	void (*add)(const struct linear_rows *r, const float *slope, const uint32_t *ids,
+		    uint32_t n, float *g);
+};
+
+extern const struct linear_kernel linear_by_index, linear_by_value, linear_by_bits;
+/* Rows as bit masks for linear_by_bits; NULL with DP_OK where they do not fit or the
+ * machine lacks the instructions. */
+DP_MUSTCHECK int linear_bits_new(const struct rows *rows, struct linear_bits **out,
+				 struct dp_err *err);
+
+/* linear_train() with the kernel of this name, or the fastest (NULL); DP_E_INVALID if
+ * it cannot take these rows. */
+DP_MUSTCHECK int linear_train_by(const char *kernel, enum linear_loss loss,
+				 const struct rows *train, const struct sgd *how,
+				 const struct noise *lots, struct noise *noise,
+				 struct pulse *pulse, float *w, struct dp_err *err);
+/* slope[i], holding the margin, becomes the loss's slope there, within the limit. */
+void linear_slopes(enum linear_loss loss, const struct linear_record *records, uint32_t n,
+		   float *slope);
+/* The largest slope that keeps the gradient of row i within the norm `clip`. */
+float linear_limit(const struct rows *rows, uint32_t i, double clip);
+
+#endif

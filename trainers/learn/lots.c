@@ -1,0 +1,119 @@
+/* lots.c - which records make a step: fixed-size lots or Poisson samples.
+ *
+ * Both laws are exact if the words of the stream are uniform: nothing is rounded, so
+ * the accountants' assumptions about sampling hold as they stand. */
+#include "trainers/learn/learn.h"
+
+#include <stdlib.h>
+
+int lots_init(struct lots *l, const struct noise *stream, uint32_t n, const struct sgd *s,
+	      struct dp_err *err)
+{
+	l->order = NULL;
+	if (s->lot < 1 || s->lot > n)
+		return dp_fail(err, DP_E_INVALID,
+			       "a lot of %u cannot be drawn from %u training records",
+			       (unsigned)s->lot, (unsigned)n);
+	l->stream = *stream;
+	l->n = n;
+	l->lot = s->lot;
+	l->poisson = s->poisson;
+	l->used = DP_COUNT(l->words);
+	l->order = malloc(n * sizeof *l->order);
+	if (!l->order)
+		return dp_fail(err, DP_E_NOMEM, "no memory to draw from %u records",
+			       (unsigned)n);
+	for (uint32_t i = 0; i < n; i++)
+		l->order[i] = i;
+	return DP_OK;
+}
+
+void lots_free(struct lots *l)
+{
+	free(l->order);
+	l->order = NULL;
+}
+
+static inline uint32_t word(struct lots *l)
+{
+	if (__builtin_expect(l->used == DP_COUNT(l->words), 0)) {
+		noise_words(&l->stream, l->words, DP_COUNT(l->words));
+		l->used = 0;
+	}
+	return l->words[l->used++];
+}
+
+/* Uniform on 0..n-1, exactly (Lemire 2019): the high half of a product is the answer,
+ * and the few low halves that would make some answers likelier are drawn again. */
+static inline uint32_t below(struct lots *l, uint32_t n)
+{
+	uint64_t product = (uint64_t)word(l) * n;
+
+	if (__builtin_expect((uint32_t)product < n, 0)) {
+		uint32_t reject = -n % n; /* 2^32 mod n */
+
+		while ((uint32_t)product < reject)
+			product = (uint64_t)word(l) * n;
+	}
+	return (uint32_t)(product >> 32);
+}
+
+/* The first steps of Fisher and Yates' shuffle: the first `lot` places are a uniform
+ * set of distinct records, whatever the order was before. */
+static void draw_fixed(struct lots *l)
+{
+	uint32_t *order = l->order;
+
+	for (uint32_t i = 0; i < l->lot; i++) {
+		uint32_t j = i + below(l, l->n - i), drawn = order[j];
+
+		order[j] = order[i];
+		order[i] = drawn;
+	}
+}
+
+/* Each bit is 1 with probability 2^-halvings, independently. */
+static uint64_t rare_bits(struct lots *l, unsigned halvings)
+{
+	uint64_t bits = ~UINT64_C(0);
+
+	for (unsigned i = 0; i < halvings && bits; i++) {
+		uint64_t high = word(l);
+
+		bits &= high << 32 | word(l);
+	}
+	return bits;
+}
+
+/* Each record joins with probability lot / n, in two exact steps: it is a candidate
+ * with the power of two just above that (one bit of many at once), and a candidate is
+ * taken with the fraction that is left. Skipping ahead by logarithms of uniforms is
+ * faster, but its rounding changes the probabilities, which the proofs do not cover. */
+static uint32_t draw_poisson(struct lots *l)
+{
+	unsigned halvings = 31 - (unsigned)__builtin_clz(l->n / l->lot);
+	uint32_t keep = l->lot << halvings, count = 0;
+
+	for (uint64_t base = 0; base < l->n; base += 64) {
+		uint64_t bits = rare_bits(l, halvings);
+
+		if (l->n - base < 64)
+			bits &= (UINT64_C(1) << (l->n - base)) - 1;
+		for (; bits; bits &= bits - 1)
+			if (below(l, l->n) < keep)
+				l->order[count++] =
+					(uint32_t)base + (uint32_t)__builtin_ctzll(bits);
+	}
+	return count;
+}
+
+const uint32_t *lots_next(struct lots *l, uint32_t *count)
+{
+	if (l->poisson) {
+		*count = draw_poisson(l);
+	} else {
+		draw_fixed(l);
+		*count = l->lot;
+	}
+	return l->order;
+}

@@ -1,0 +1,271 @@
+/* mlp.c - multi-layer perceptrons by private gradient descent, and their score. */
+#include "trainers/learn/mlp_internal.h"
+#include "linalg/simd.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Weights times records of a lot: about a millisecond of work. */
+#define BEAT_WORK 3e7
+
+size_t mlp_weights(const struct mlp *m)
+{
+	size_t n = 0;
+
+	for (size_t l = 0; l < m->nlayers; l++)
+		n += ((size_t)m->width[l] + 1) * m->width[l + 1];
+	return n;
+}
+
+static int check_shape(const struct mlp *m, const struct rows *rows, struct dp_err *err)
+{
+	if (m->nlayers < 1 || m->nlayers > MLP_LAYERS_MAX)
+		return dp_fail(err, DP_E_INVALID, "a network has 1 to %d layers, not %zu",
+			       MLP_LAYERS_MAX, m->nlayers);
+	for (size_t l = 0; l <= m->nlayers; l++)
+		if (m->width[l] < 1 || m->width[l] > UINT16_MAX)
+			return dp_fail(err, DP_E_INVALID,
+				       "a layer has 1 to %d units, not %u", UINT16_MAX,
+				       (unsigned)m->width[l]);
+	if (rows->nfeatures > m->width[0] || rows->nclasses > m->width[m->nlayers])
+		return dp_fail(err, DP_E_INVALID,
+			       "records of %u features and %u classes do not fit a "
+			       "network of %u inputs and %u outputs",
+			       (unsigned)rows->nfeatures, (unsigned)rows->nclasses,
+			       (unsigned)m->width[0], (unsigned)m->width[m->nlayers]);
+	return DP_OK;
+}
+
+/* He et al. 2015: normal with variance 2 / inputs, which keeps the size of what passes
+ * through a rectifier that cuts off half of it. Nothing is cut off behind the last
+ * layer: 1 / inputs. Biases start at 0. With all weights at 0, as linear models start,
+ * the units of a hidden layer would have the same gradient for ever. */
+static void random_start(const struct mlp *m, struct noise *start, float *w)
+{
+	for (size_t l = 0; l < m->nlayers; l++) {
+		size_t out = m->width[l + 1], n = (size_t)m->width[l] * out;
+		float sd = sqrtf((l == m->nlayers - 1 ? 1.0f : 2.0f) / (float)m->width[l]);
+
+		noise_normals(start, w, n);
+		for (size_t i = 0; i < n; i++)
+			w[i] *= sd;
+		for (size_t i = 0; i < out; i++)
+			w[n + i] = 0;
+		w += n + out;
+	}
+}
+
+/* ---- descent ---- */
+
+struct descent {
+	const struct rows *train;
+	const struct sgd *how;
+	struct mlp_net net;
+	struct lots lots;
+	struct adam adam;
+	float *weights; /* in panels */
+	float *sum;     /* of a lot's gradients, where they cannot go straight into the
+			 * weights: with Adam, and where a lot comes in several chunks,
+			 * which all need the weights as they were */
+	struct pulse *pulse;
+};
+
+static int descent_init(struct descent *d, const struct mlp *m, enum mlp_path path,
+			const struct noise *lots, struct dp_err *err)
+{
+	size_t most = d->how->poisson ? d->train->n : d->how->lot;
+	bool adam = d->how->optimizer == OPTIMIZER_ADAM;
+	int rc = lots_init(&d->lots, lots, d->train->n, d->how, err);
+
+	if (rc == DP_OK)
+		rc = mlp__net_init(&d->net, m, path, d->train, most, err);
+	if (rc == DP_OK && adam)
+		rc = adam_init(&d->adam, d->net.nweights, err);
+	if (rc != DP_OK)
+		return rc;
+	d->weights = mlp__floats(d->net.nweights);
+	if (adam || most > d->net.input.capacity)
+		d->sum = mlp__floats(d->net.nweights);
+	if (!d->weights || (!d->sum && (adam || most > d->net.input.capacity)))
+		return dp_fail(err, DP_E_NOMEM, "no memory for %zu weights",
+			       mlp_weights(m));
+	return DP_OK;
+}
+
+static void descent_free(struct descent *d)
+{
+	lots_free(&d->lots);
+	mlp__net_free(&d->net);
+	adam_free(&d->adam);
+	free(d->weights);
+	free(d->sum);
+}
+
+DP_SIMD
+static void add_to(float *restrict w, const float *restrict x, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		w[i] += x[i];
+}
+
+/* One lot, in chunks of like size; false if asked to stop. */
+static bool step(struct descent *d, struct noise *stream)
+{
+	const struct sgd *how = d->how;
+	bool adam = how->optimizer == OPTIMIZER_ADAM;
+	/* what a unit of a record's gradient is in the sum */
+	double unit = adam ? 1 : -how->rate / how->lot;
+	struct mlp_noise noise = { stream, (float)(unit * sgd_noise_sd(how)) }, none = { 0 };
+	uint32_t count, capacity = (uint32_t)d->net.input.capacity;
+	const uint32_t *number = lots_next(&d->lots, &count);
+	uint32_t chunks = count <= capacity ? 1 : (count + capacity - 1) / capacity;
+	bool direct = !adam && chunks == 1;
+	float *sum = direct ? d->weights : d->sum;
+
+	mlp__net_turn(&d->net, d->weights);
+	for (uint32_t i = 0; i < chunks; i++) {
+		uint32_t n = (count + chunks - 1 - i) / chunks;
+
+		if (i > 0 && !pulse_beat(d->pulse, 0))
+			return false;
+		mlp__input_load(&d->net.input, d->train, number, n);
+		mlp__net_forward(&d->net, d->weights);
+		mlp__net_backward(&d->net, d->train, number, how->clip, unit);
+		mlp__net_gradient(&d->net, sum, direct || i > 0,
+				  i == chunks - 1 ? &noise : &none);
+		number += n;
+	}
+	if (adam)
+		adam_step(&d->adam, how->rate, 1.0 / how->lot, sum, d->weights);
+	else if (!direct)
+		add_to(d->weights, sum, d->net.nweights);
+	return true;
+}
+
+static bool steps(struct descent *d, struct noise *noise)
+{
+	uint64_t total = sgd_steps(d->how, d->train->n), untold = 0;
+	double work = (double)d->net.nweights * (d->how->lot + 16.0);
+	uint64_t every = work < BEAT_WORK ? (uint64_t)(BEAT_WORK / work) : 1;
+
+	for (uint64_t i = 1; i <= total; i++) {
+		if (!step(d, noise))
+			return false;
+		if (++untold == every || i == total) {
+			if (!pulse_beat(d->pulse, untold))
+				return false;
+			untold = 0;
+		}
+	}
+	return true;
+}
+
+int mlp__descend(const struct mlp *m, enum mlp_path path, const struct rows *train,
+		 const struct sgd *how, const struct noise *lots, struct noise *noise,
+		 struct pulse *pulse, float *w, struct dp_err *err)
+{
+	struct descent d = { .train = train, .how = how, .pulse = pulse };
+	int rc = check_shape(m, train, err);
+
+	if (rc == DP_OK)
+		rc = descent_init(&d, m, path, lots, err);
+	if (rc != DP_OK)
+		goto out;
+	mlp__net_pack(&d.net, w, d.weights);
+	if (!steps(&d, noise))
+		rc = dp_fail(err, DP_E_INTERRUPTED, "the training was asked to stop");
+	mlp__net_unpack(&d.net, d.weights, w);
+out:
+	descent_free(&d);
+	return rc;
+}
+
+int mlp_train(const struct mlp *m, enum mlp_path path, const struct rows *train,
+	      const struct sgd *how, struct noise *start, const struct noise *lots,
+	      struct noise *noise, struct pulse *pulse, float *w, struct dp_err *err)
+{
+	int rc = check_shape(m, train, err);
+
+	if (rc != DP_OK)
+		return rc;
+	random_start(m, start, w);
+	return mlp__descend(m, path, train, how, lots, noise, pulse, w, err);
+}
+
+/* ---- score ---- */
+
+/* Is the highest logit that of the label? Adds the record's cross-entropy to *loss. */
+static bool score_record(const float *logit, size_t n, size_t label, double *loss)
+{
+	double sum = 0;
+	size_t top = 0;
+
+	for (size_t i = 1; i < n; i++)
+		if (logit[i] > logit[top])
+			top = i;
+	for (size_t i = 0; i < n; i++)
+		sum += exp((double)logit[i] - logit[top]);
+	*loss += log(sum) + logit[top] - logit[label];
+	return top == label;
+}
+
+static void score_records(struct mlp_net *net, const float *panels,
+			  const struct rows *rows, uint32_t *number, struct score *out)
+{
+	const struct mlp_layer *last = &net->layer[net->nlayers - 1];
+	uint32_t right = 0, n;
+	double loss = 0;
+
+	for (uint32_t at = 0; at < rows->n; at += n) {
+		n = rows->n - at;
+		if (n > net->input.capacity)
+			n = (uint32_t)net->input.capacity;
+		for (uint32_t i = 0; i < n; i++)
+			number[i] = at + i;
+		mlp__input_load(&net->input, rows, number, n);
+		mlp__net_forward(net, panels);
+		for (uint32_t i = 0; i < n; i++)
+			right += score_record(last->act + i * last->row, last->out,
+					      rows->label[at + i], &loss);
+	}
+	out->accuracy = (double)right / rows->n;
+	out->loss = loss / rows->n;
+}
+
+/* Also where an input that no record has is what diverged. */
+static bool all_finite(const float *w, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!isfinite(w[i]))
+			return false;
+	return true;
+}
+
+int mlp_score(const struct mlp *m, const struct rows *rows, const float *w,
+	      struct score *out, struct dp_err *err)
+{
+	struct mlp_net net = { 0 };
+	uint32_t *number = NULL;
+	float *panels = NULL;
+	int rc = check_shape(m, rows, err);
+
+	if (rc == DP_OK)
+		rc = mlp__net_init(&net, m, MLP_AUTO, rows, rows->n, err);
+	if (rc != DP_OK)
+		return rc;
+	number = calloc(net.input.capacity, sizeof *number);
+	panels = mlp__floats(net.nweights);
+	if (number && panels) {
+		mlp__net_pack(&net, w, panels);
+		score_records(&net, panels, rows, number, out);
+		if (!all_finite(w, mlp_weights(m)))
+			out->loss = NAN;
+	} else {
+		rc = dp_fail(err, DP_E_NOMEM, "no memory for the score of %zu weights",
+			     mlp_weights(m));
+	}
+	free(number);
+	free(panels);
+	mlp__net_free(&net);
+	return rc;
+}

@@ -1,0 +1,319 @@
+/* mlp_input.c - the first layer's input: sparse rows of a lot, spread out or in groups
+ * that share what they multiply.
+ *
+ * A sparse product takes MLP_GROUP rows at a time and the columns where any of them is
+ * not 0: a row of the other matrix is then read once for the group. Forward, a group is
+ * records; for the gradient it is features next to each other, which in images are
+ * often not 0 together. */
+#include "trainers/learn/mlp_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+size_t mlp__round_up(size_t n, size_t to)
+{
+	return (n + to - 1) / to * to;
+}
+
+size_t mlp__record_row(size_t width)
+{
+	size_t lines = mlp__round_up(width + MLP_ROWS, MLP_LANES) / MLP_LANES;
+
+	return (lines | 1) * MLP_LANES;
+}
+
+float *mlp__floats(size_t n)
+{
+	size_t bytes = mlp__round_up(n * sizeof(float), 64);
+	float *f = aligned_alloc(64, bytes);
+
+	if (f)
+		memset(f, 0, bytes);
+	return f;
+}
+
+static size_t feature_groups(const struct mlp_input *in)
+{
+	return in->features / MLP_GROUP + 1; /* with the last input, which is 1 */
+}
+
+/* n groups with room for so many entries each. */
+static bool groups_init(struct mlp_groups *g, size_t n, size_t entries)
+{
+	g->n = n;
+	g->from = calloc(n, sizeof *g->from);
+	g->to = calloc(n, sizeof *g->to);
+	g->index = calloc(n * entries, sizeof *g->index);
+	g->value = mlp__floats(n * entries * MLP_GROUP);
+	if (!g->from || !g->to || !g->index || !g->value)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		g->from[i] = (uint32_t)(i * entries);
+	return true;
+}
+
+static bool sparse_init(struct mlp_input *in, size_t row_max)
+{
+	size_t records = mlp__round_up(in->capacity, MLP_GROUP) / MLP_GROUP;
+	size_t blocks = mlp__round_up(in->capacity, MLP_SPARSE_BLOCK) / MLP_SPARSE_BLOCK;
+	size_t block = blocks > 1 ? MLP_SPARSE_BLOCK : in->capacity;
+	size_t union_max = (row_max + 1) * MLP_GROUP;
+
+	if (union_max > in->features + 1)
+		union_max = in->features + 1;
+	in->column = mlp__floats((in->features + 1) * MLP_GROUP);
+	in->x = mlp__floats(mlp__round_up(in->features + 1, MLP_GROUP));
+	in->has = calloc(in->features / 64 + 1, sizeof *in->has);
+	in->seen = calloc(in->features / 64 + 1, sizeof *in->seen);
+	/* the lists of features fill together: an odd number of cache lines apart */
+	return in->column && in->x && in->has && in->seen &&
+	       groups_init(&in->by_record, records, union_max) &&
+	       groups_init(&in->by_feature, blocks * feature_groups(in),
+			   mlp__round_up(block, 8) + 4);
+}
+
+int mlp__input_init(struct mlp_input *in, const struct rows *rows, size_t features,
+		    size_t capacity, bool sparse, const struct mlp_kernels *kernels,
+		    struct dp_err *err)
+{
+	bool ok;
+
+	*in = (struct mlp_input){ .kernels = kernels,
+				  .sparse = sparse,
+				  .features = features,
+				  .capacity = capacity };
+	in->square = mlp__floats(capacity);
+	if (sparse) {
+		ok = sparse_init(in, rows->row_max);
+	} else {
+		in->x_row = mlp__record_row(features);
+		in->x = mlp__floats(mlp__round_up(capacity, MLP_ROWS) * in->x_row);
+		ok = in->x;
+	}
+	if (ok && in->square)
+		return DP_OK;
+	mlp__input_free(in);
+	return dp_fail(err, DP_E_NOMEM, "no memory for %zu records of %zu inputs",
+		       capacity, features);
+}
+
+static void groups_free(struct mlp_groups *g)
+{
+	free(g->from);
+	free(g->to);
+	free(g->index);
+	free(g->value);
+}
+
+void mlp__input_free(struct mlp_input *in)
+{
+	free(in->square);
+	free(in->x);
+	groups_free(&in->by_record);
+	groups_free(&in->by_feature);
+	free(in->column);
+	free(in->has);
+	free(in->seen);
+	*in = (struct mlp_input){ 0 };
+}
+
+/* ---- taking rows ---- */
+
+/* Reads something of every cache line of the rows. Entries are all over memory, and a
+ * loop as small as this one waits for those of many records at once: it halves the time
+ * of loading. (Prefetching did nothing for it.) */
+static void touch(const struct rows *rows, const uint32_t *number, size_t count)
+{
+	const size_t line = 64 / sizeof *rows->value;
+	const volatile uint16_t *index = rows->index;
+	const volatile float *value = rows->value;
+
+	for (size_t r = 0; r < count; r++) {
+		uint64_t end = rows->start[number[r] + 1];
+
+		for (uint64_t e = rows->start[number[r]]; e < end; e += line) {
+			(void)index[e];
+			if (value)
+				(void)value[e];
+		}
+	}
+}
+
+static inline void move_group(float *to, float *from)
+{
+	memcpy(to, from, MLP_GROUP * sizeof *to);
+	memset(from, 0, MLP_GROUP * sizeof *from);
+}
+
+static float square_of(const struct mlp_input *in, const struct rows *rows,
+		       uint32_t number)
+{
+	uint64_t start = rows->start[number], n = rows->start[number + 1] - start;
+
+	return rows->value ? in->kernels->square(rows->value + start, n) : (float)n;
+}
+
+static void load_dense(struct mlp_input *in, const struct rows *rows, uint32_t number,
+		       size_t r)
+{
+	const size_t start = rows->start[number], n = rows->start[number + 1] - start;
+	const uint16_t *index = rows->index + start;
+	float *x = in->x + r * in->x_row;
+
+	memset(x, 0, in->x_row * sizeof *x);
+	for (size_t i = 0; i < n; i++)
+		x[index[i]] = rows->value ? rows->value[start + i] : 1;
+	x[in->features] = 1;
+}
+
+/* Puts a row into x and into one of the MLP_GROUP places of each column, and notes the
+ * features it has. */
+static void spread(struct mlp_input *in, const struct rows *rows, uint32_t number,
+		   size_t place)
+{
+	const size_t start = rows->start[number], n = rows->start[number + 1] - start;
+	const uint16_t *index = rows->index + start;
+	float *restrict x = in->x, *restrict column = in->column + place;
+	uint64_t *restrict has = in->has, bits = 0;
+	size_t word = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t k = index[i];
+
+		x[k] = column[k * MLP_GROUP] = rows->value ? rows->value[start + i] : 1;
+		if (k / 64 != word) { /* indices rise: once a word */
+			has[word] = bits;
+			word = k / 64;
+			bits = 0;
+		}
+		bits |= UINT64_C(1) << k % 64;
+	}
+	has[word] = bits;
+	x[in->features] = column[in->features * MLP_GROUP] = 1;
+	has[in->features / 64] |= UINT64_C(1) << in->features % 64;
+}
+
+/* Moves x to the lists of its groups of features, as row r. */
+static void take_row(struct mlp_input *in, size_t r)
+{
+	struct mlp_groups *to = &in->by_feature;
+	size_t first = r / MLP_SPARSE_BLOCK * feature_groups(in);
+	uint32_t *next = to->to + first;
+
+	for (size_t word = 0; word <= in->features / 64; word++) {
+		uint64_t bits = in->has[word];
+
+		in->has[word] = 0;
+		in->seen[word] |= bits;
+		bits |= bits >> 1;
+		bits = (bits | bits >> 2) & UINT64_C(0x1111111111111111);
+		for (; bits; bits &= bits - 1) {
+			size_t g = (word * 64 + (size_t)__builtin_ctzll(bits)) / MLP_GROUP;
+			size_t at = next[g]++;
+
+			to->index[at] = (uint16_t)(r % MLP_SPARSE_BLOCK);
+			move_group(to->value + at * MLP_GROUP, in->x + g * MLP_GROUP);
+		}
+	}
+}
+
+/* Moves the columns seen to the list of a group of records. */
+static void take_columns(struct mlp_input *in, size_t group)
+{
+	struct mlp_groups *to = &in->by_record;
+	uint32_t n = to->from[group];
+
+	for (size_t word = 0; word <= in->features / 64; word++) {
+		uint64_t bits = in->seen[word];
+
+		in->seen[word] = 0;
+		for (; bits; bits &= bits - 1, n++) {
+			size_t k = word * 64 + (size_t)__builtin_ctzll(bits);
+
+			to->index[n] = (uint16_t)k;
+			move_group(to->value + n * (size_t)MLP_GROUP,
+				   in->column + k * MLP_GROUP);
+		}
+	}
+	to->to[group] = n;
+}
+
+static void load_sparse(struct mlp_input *in, const struct rows *rows, uint32_t number,
+			size_t r)
+{
+	spread(in, rows, number, r % MLP_GROUP);
+	take_row(in, r);
+	if (r % MLP_GROUP == MLP_GROUP - 1 || r == in->count - 1)
+		take_columns(in, r / MLP_GROUP);
+}
+
+void mlp__input_load(struct mlp_input *in, const struct rows *rows, const uint32_t *number,
+		     size_t count)
+{
+	enum { AT_ONCE = 64 };
+
+	in->count = count;
+	if (in->sparse)
+		memcpy(in->by_feature.to, in->by_feature.from,
+		       in->by_feature.n * sizeof *in->by_feature.to);
+	for (size_t r = 0; r < count; r++) {
+		if (r % AT_ONCE == 0)
+			touch(rows, number + r, count - r < AT_ONCE ? count - r : AT_ONCE);
+		in->square[r] = square_of(in, rows, number[r]);
+		if (in->sparse)
+			load_sparse(in, rows, number[r], r);
+		else
+			load_dense(in, rows, number[r], r);
+	}
+}
+
+/* ---- products ---- */
+
+static void sparse_product(const struct mlp_input *in, const struct mlp_groups *g,
+			   size_t first, const struct mlp_product *p)
+{
+	in->kernels->sparse(p, &(struct mlp_sparse){ g->from + first, g->to + first,
+						     g->index, g->value });
+}
+
+void mlp__input_forward(const struct mlp_input *in, struct mlp_product *p)
+{
+	p->rows = in->count;
+	if (in->sparse)
+		sparse_product(in, &in->by_record, 0, p);
+	else
+		in->kernels->dense(p, &(struct mlp_dense){ in->x, in->x_row, 1,
+							   in->features + 1 });
+}
+
+void mlp__dense_gradient(const struct mlp_kernels *k, const float *a, size_t a_row,
+			 size_t count, struct mlp_product *p)
+{
+	for (size_t r = 0; r < count; r += MLP_DENSE_BLOCK) {
+		size_t left = count - r;
+		size_t n = left < MLP_DENSE_BLOCK ? left : MLP_DENSE_BLOCK;
+
+		k->dense(p, &(struct mlp_dense){ a + r * a_row, 1, a_row, n });
+		p->b += n * p->width;
+		p->add = true;
+	}
+}
+
+static void sparse_gradient(const struct mlp_input *in, struct mlp_product *p)
+{
+	for (size_t r = 0; r < in->count; r += MLP_SPARSE_BLOCK) {
+		sparse_product(in, &in->by_feature,
+			       r / MLP_SPARSE_BLOCK * feature_groups(in), p);
+		p->b += MLP_SPARSE_BLOCK * p->width;
+		p->add = true;
+	}
+}
+
+void mlp__input_gradient(const struct mlp_input *in, struct mlp_product *p)
+{
+	p->rows = in->features + 1;
+	if (in->sparse)
+		sparse_gradient(in, p);
+	else
+		mlp__dense_gradient(in->kernels, in->x, in->x_row, in->count, p);
+}

@@ -1,0 +1,160 @@
+/* mlp_internal.h - what the files of the multi-layer perceptron share.
+ *
+ * Weights of a layer are kept in panels of MLP_PANEL outputs: a panel is a row-major
+ * matrix with one row for each input and a last one for the bias, so that a bias is the
+ * weight of an input that is always 1. Panels, and the rows of all other matrices, are
+ * padded to whole vectors and tiles; what the padding holds is never used. */
+#ifndef DP_MLP_INTERNAL_H
+#define DP_MLP_INTERNAL_H
+#include "trainers/learn/learn.h"
+
+enum {
+	MLP_LANES = 16, /* floats: rows of matrices begin on 64-byte boundaries */
+	MLP_PANEL = 64, /* outputs */
+	MLP_TILE = 6,   /* rows of a product that are made at a time; of a sparse one: */
+	MLP_GROUP = 4,
+	MLP_ROWS = 12,  /* numbers of rows are rounded up to whole tiles and groups */
+	/* records whose deltas stay in the innermost cache while gradients are summed */
+	MLP_DENSE_BLOCK = 64,
+	MLP_SPARSE_BLOCK = 128,
+};
+
+/* ---- mlp_kernels.c: products with one panel ---- */
+
+/* C = A B, or C += A B: B is a panel of `width` columns, a multiple of MLP_LANES. Rows
+ * of C are c_row apart. Whole tiles of C are made: up to MLP_TILE - 1 rows more. */
+struct mlp_product {
+	const float *b;
+	float *c;
+	size_t rows, width, c_row;
+	bool add;
+};
+/* A(i, k) is at[i * row + k * column], k < depth. */
+struct mlp_dense {
+	const float *at;
+	size_t row, column, depth;
+};
+/* Rows in groups of MLP_GROUP: group g has the columns index[from[g]] .. index[to[g]],
+ * and MLP_GROUP values for each. */
+struct mlp_sparse {
+	const uint32_t *from, *to;
+	const uint16_t *index;
+	const float *value;
+};
+struct mlp_kernels {
+	const char *name;
+	void (*dense)(const struct mlp_product *p, const struct mlp_dense *a);
+	void (*sparse)(const struct mlp_product *p, const struct mlp_sparse *a);
+	float (*square)(const float *x, size_t n); /* the sum of squares, any n and x */
+	/* Widths are multiples of MLP_LANES from here, and x on a boundary.
+	 * x = max(x, 0), keeping NaN; the sum of squares. */
+	float (*rectify)(float *x, size_t width);
+	/* x = 0 where y is not positive; the sum of squares. */
+	float (*gate)(float *x, const float *y, size_t width);
+	void (*scale)(float *out, const float *x, float factor, size_t width);
+};
+/* The best of this machine, or the one so named ("avx512", "avx2", "portable"); NULL
+ * where the machine cannot. */
+const struct mlp_kernels *mlp__kernels(const char *name);
+
+/* ---- mlp_input.c: the first layer's input ---- */
+
+size_t mlp__round_up(size_t n, size_t to);
+/* n floats on a 64-byte boundary, set to 0; free() them. */
+float *mlp__floats(size_t n);
+/* Floats from one record to the next in a matrix with so many columns, and one more
+ * that is 1: an odd number of cache lines, for a power of two would put a column into
+ * few places of the cache. */
+size_t mlp__record_row(size_t width);
+
+struct mlp_groups { /* a struct mlp_sparse in the making */
+	size_t n;
+	uint32_t *from, *to;
+	uint16_t *index;
+	float *value;
+};
+/* The inputs of some records, each with a last one that is 1, as the matrix X. */
+struct mlp_input {
+	const struct mlp_kernels *kernels;
+	bool sparse;
+	size_t features, capacity; /* records */
+	size_t count;              /* records now */
+	float *square;             /* |x|^2 of each, without the 1 */
+	float *x;                  /* dense: X, rows x_row apart */
+	size_t x_row;
+	struct mlp_groups by_record;  /* sparse: X */
+	struct mlp_groups by_feature; /* and X', for each MLP_SPARSE_BLOCK records */
+	/* sparse: zeros between calls; x is one row, column MLP_GROUP rows side by side,
+	 * has and seen hold a bit for each feature they have */
+	float *column;
+	uint64_t *has, *seen;
+};
+DP_MUSTCHECK int mlp__input_init(struct mlp_input *in, const struct rows *rows,
+				 size_t features, size_t capacity, bool sparse,
+				 const struct mlp_kernels *kernels, struct dp_err *err);
+void mlp__input_free(struct mlp_input *in);
+/* Takes the rows with these numbers, at most in->capacity. */
+void mlp__input_load(struct mlp_input *in, const struct rows *rows, const uint32_t *number,
+		     size_t count);
+/* C = X B */
+void mlp__input_forward(const struct mlp_input *in, struct mlp_product *p);
+/* C = X' B or C += X' B */
+void mlp__input_gradient(const struct mlp_input *in, struct mlp_product *p);
+/* C = A' B or C += A' B for `count` rows of A, a_row apart. */
+void mlp__dense_gradient(const struct mlp_kernels *k, const float *a, size_t a_row,
+			 size_t count, struct mlp_product *p);
+
+/* ---- mlp_net.c: activations, deltas and gradients of some records ---- */
+
+struct mlp_layer {
+	size_t in, out;
+	size_t rows;     /* of a panel: in + 1, rounded up */
+	size_t columns;  /* of all panels: out, rounded up */
+	size_t at;       /* its first panel in the vector of weights */
+	float *backward; /* weights transposed, in panels of inputs; not of layer 0 */
+	size_t row;      /* floats from one record to the next: */
+	float *act;      /* outputs, rectified, then 1; of the last layer: logits */
+	float *delta;    /* derivatives of the loss by the outputs before that */
+	float *square;   /* |act|^2 of each record */
+};
+struct mlp_net {
+	const struct mlp_kernels *kernels;
+	size_t nlayers, nweights; /* weights in panels, with padding */
+	struct mlp_layer layer[MLP_LAYERS_MAX];
+	struct mlp_input input;
+	float *factor; /* what each record's deltas are multiplied by */
+	float *panel;  /* deltas of one panel, multiplied */
+};
+DP_MUSTCHECK int mlp__net_init(struct mlp_net *net, const struct mlp *m,
+			       enum mlp_path path, const struct rows *rows,
+			       size_t records_max, struct dp_err *err);
+void mlp__net_free(struct mlp_net *net);
+/* Between weights row by row, as learn.h has them, and panels. */
+void mlp__net_pack(const struct mlp_net *net, const float *w, float *panels);
+void mlp__net_unpack(const struct mlp_net *net, const float *panels, float *w);
+/* Logits of the records that net->input took. */
+void mlp__net_forward(struct mlp_net *net, const float *panels);
+/* Call it whenever the weights changed, before mlp__net_backward(). */
+void mlp__net_turn(struct mlp_net *net, const float *panels);
+/* Deltas of the records that went forward, and their factors: `unit`, less where a
+ * gradient is longer than `clip`. */
+void mlp__net_backward(struct mlp_net *net, const struct rows *rows,
+		       const uint32_t *number, double clip, double unit);
+/* Where the noise of a step comes from; sd 0: none. */
+struct mlp_noise {
+	struct noise *stream;
+	float sd;
+};
+/* sum = the gradients multiplied by their factors, or sum += them, plus noise. */
+void mlp__net_gradient(const struct mlp_net *net, float *sum, bool add,
+		       const struct mlp_noise *noise);
+
+/* ---- mlp.c ---- */
+
+/* mlp_train() without its random start: from the weights in w. */
+DP_MUSTCHECK int mlp__descend(const struct mlp *m, enum mlp_path path,
+			      const struct rows *train, const struct sgd *how,
+			      const struct noise *lots, struct noise *noise,
+			      struct pulse *pulse, float *w, struct dp_err *err);
+
+#endif

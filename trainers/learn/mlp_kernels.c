@@ -1,0 +1,58 @@
+/* mlp_kernels.c - the inner loops of the MLP, for the vectors that the machine has.
+ *
+ * Why not sgemm: weights stay in panels here, so nothing is repacked for every product,
+ * which OpenBLAS spends a third of the time on at the lots of private training; and the
+ * same tile skips zeros. */
+#include "trainers/learn/mlp_internal.h"
+#include "linalg/simd.h"
+
+#include <string.h>
+
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+/* Loops over sums have to go, or the sums are not in registers. */
+#if defined(__clang__)
+#define UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define UNROLL _Pragma("GCC unroll 8")
+#endif
+
+#if defined(__x86_64__)
+#define NAME(x) x##_avx512
+#define KERNELS "avx512"
+#define TARGET  __attribute__((target("avx512f")))
+#define LANES   16
+#define UNITS   4
+#include "trainers/learn/mlp_vector.h"
+
+#define NAME(x) x##_avx2
+#define KERNELS "avx2"
+#define TARGET  __attribute__((target("avx2,fma")))
+#define LANES   8
+#define UNITS   1
+#include "trainers/learn/mlp_vector.h"
+#endif
+
+#define NAME(x) x##_portable
+#define KERNELS "portable"
+#define TARGET
+#define LANES 4
+#define UNITS 1
+#include "trainers/learn/mlp_vector.h"
+
+const struct mlp_kernels *mlp__kernels(const char *name)
+{
+	const struct mlp_kernels *here[3];
+	size_t n = 0;
+
+#if defined(__x86_64__)
+	if (__builtin_cpu_supports("avx512f"))
+		here[n++] = &kernels_avx512;
+	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+		here[n++] = &kernels_avx2;
+#endif
+	here[n++] = &kernels_portable;
+	for (size_t i = 0; i < n; i++)
+		if (!name || strcmp(here[i]->name, name) == 0)
+			return here[i];
+	return NULL;
+}

@@ -1,0 +1,170 @@
+/* output.c - logistic regression made private by noise on its final weights.
+ *
+ * Wu et al., Bolt-on Differential Privacy for Scalable Stochastic Gradient Descent-based
+ * Analytics, SIGMOD 2017, Algorithm 2 with batches of one record. Replacing one record
+ * moves the final weights by at most 4 / (gamma n), because
+ * - every record is visited exactly once in each pass, so the two trainings differ in
+ *   one step of each pass; the order within a pass may be any, but not depend on data;
+ * - the loss of a record is gamma-strongly convex: all weights are regularised, the bias
+ *   too, which is a feature that is always 1;
+ * - its gradient has norm 2 at most: rows have norm 1 at most, bias included, and weights
+ *   stay within the radius 1 / gamma, so the regulariser's part is 1 at most;
+ * - no step is longer than 1 / (1 + gamma), one over the smoothness of the loss, so that
+ *   steps on equal records bring two trainings closer: by 1 - gamma * step; with steps
+ *   1 / (gamma t) that leaves 2 * 2 / (gamma t) * t / (n passes) of a difference made at
+ *   step t, and there are `passes` of them; projection never drives them apart;
+ * - the number of passes is fixed in advance, and the last weights are the result: a
+ *   stop that looks at the data is not covered. */
+#include "trainers/learn/learn.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	FRESHEN_STEPS = 1024, /* rounding in what is kept of the norm stays small */
+	NORMALS = 64
+};
+
+/* The weights are multiplier * v: shrinking and projecting them costs one
+ * multiplication. */
+struct weights {
+	size_t n;
+	double *v;
+	double multiplier;
+	double squares; /* |v|^2 */
+};
+
+struct descent {
+	const struct output_perturbation *how;
+	const struct rows *rows;
+	struct weights w;
+	uint64_t step; /* t, over all passes */
+};
+
+static void freshen(struct weights *w)
+{
+	w->squares = 0;
+	for (size_t k = 0; k < w->n; k++) {
+		w->v[k] *= w->multiplier;
+		w->squares += w->v[k] * w->v[k];
+	}
+	w->multiplier = 1;
+}
+
+/* (row i, 1) . v, and the squared norm of (row i, 1) */
+static double row_times(const struct rows *rows, uint32_t i, const double *v,
+			double *squares)
+{
+	double sum = v[rows->nfeatures];
+	uint64_t k = rows->start[i], end = rows->start[i + 1];
+
+	*squares = 1 + (double)(end - k);
+	if (!rows->value) {
+		for (; k < end; k++)
+			sum += v[rows->index[k]];
+		return sum;
+	}
+	*squares = 1;
+	for (; k < end; k++) {
+		double x = rows->value[k];
+
+		sum += v[rows->index[k]] * x;
+		*squares += x * x;
+	}
+	return sum;
+}
+
+/* v -= c * (row i, 1) */
+static void subtract_row(const struct rows *rows, uint32_t i, double c, double *v)
+{
+	uint64_t end = rows->start[i + 1];
+
+	for (uint64_t k = rows->start[i]; k < end; k++)
+		v[rows->index[k]] -= rows->value ? c * rows->value[k] : c;
+	v[rows->nfeatures] -= c;
+}
+
+static void visit(struct descent *d, uint32_t i)
+{
+	struct weights *w = &d->w;
+	double gamma = d->how->regularization, radius = 1 / gamma, factor, squares, dot,
+	       step, slope, c;
+
+	d->step++;
+	step = fmin(1 / (1 + gamma), 1 / (gamma * (double)d->step));
+	dot = row_times(d->rows, i, w->v, &squares);
+	/* A row that is longer than the public bound is shortened to it: that depends on
+	 * nothing but the row. */
+	factor = fmin(d->how->scale, 1 / sqrt(squares));
+	slope = 1 / (1 + exp(-w->multiplier * factor * dot)) - d->rows->label[i];
+	w->multiplier *= 1 - step * gamma;
+	c = step * slope * factor / w->multiplier;
+	subtract_row(d->rows, i, c, w->v);
+	w->squares += c * (c * squares - 2 * dot);
+	if (w->multiplier * w->multiplier * w->squares > radius * radius)
+		w->multiplier = radius / sqrt(w->squares);
+	if (d->step % FRESHEN_STEPS == 0)
+		freshen(w);
+}
+
+static int descend(struct descent *d, struct lots *order, struct pulse *pulse,
+		   struct dp_err *err)
+{
+	for (uint32_t pass = 0; pass < d->how->passes; pass++) {
+		uint32_t n, since = 0;
+		const uint32_t *ids = lots_next(order, &n); /* all, in a new order */
+
+		for (uint32_t i = 0; i < n; i++) {
+			visit(d, ids[i]);
+			if (++since < FRESHEN_STEPS && i + 1 < n)
+				continue;
+			if (!pulse_beat(pulse, since))
+				return dp_fail(err, DP_E_INTERRUPTED,
+					       "the training was stopped");
+			since = 0;
+		}
+	}
+	return DP_OK;
+}
+
+/* Noise on every weight; the rest is arithmetic on the result: scaling the weights in
+ * place of the rows that they will meet. */
+static void release(const struct descent *d, struct noise *noise, float *out)
+{
+	float z[NORMALS];
+
+	for (size_t k = 0; k < d->w.n; k++) {
+		if (k % NORMALS == 0)
+			noise_normals(noise, z, NORMALS);
+		out[k] = (float)((d->w.multiplier * d->w.v[k] +
+				  d->how->sigma * z[k % NORMALS]) *
+				 d->how->scale);
+	}
+}
+
+int output_train(const struct output_perturbation *o, const struct rows *train,
+		 const struct noise *order, struct noise *noise, struct pulse *pulse,
+		 float *w, struct dp_err *err)
+{
+	const struct sgd everything = { .lot = train->n };
+	struct descent d = { .how = o, .rows = train };
+	struct lots lots = { .order = NULL };
+	int code = DP_OK;
+
+	d.w.n = (size_t)train->nfeatures + 1;
+	d.w.multiplier = 1;
+	d.w.v = calloc(d.w.n, sizeof *d.w.v);
+	memset(w, 0, linear_weights(train->nfeatures) * sizeof *w);
+	if (!d.w.v)
+		code = dp_fail(err, DP_E_NOMEM, "no memory for %zu weights", d.w.n);
+	if (code == DP_OK)
+		code = lots_init(&lots, order, train->n, &everything, err);
+	if (code == DP_OK)
+		code = descend(&d, &lots, pulse, err);
+	if (code == DP_OK)
+		release(&d, noise, w);
+	lots_free(&lots);
+	free(d.w.v);
+	return code;
+}

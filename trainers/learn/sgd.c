@@ -1,0 +1,83 @@
+/* sgd.c - what DP-SGD and DP-Adam have in common, whatever the model. */
+#include "trainers/learn/learn.h"
+
+#include "linalg/simd.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define MEAN_DECAY   0.9
+#define SQUARE_DECAY 0.999
+#define KAPPA        1e-8
+#define NEGLIGIBLE   1e-30f
+
+uint64_t sgd_steps(const struct sgd *s, uint32_t n)
+{
+	/* the accountant's own rule: the current rounding mode is half to even */
+	double an_epoch = rint((double)n / s->lot);
+
+	return s->epochs * (uint64_t)(an_epoch < 1 ? 1 : an_epoch);
+}
+
+double sgd_noise_sd(const struct sgd *s)
+{
+	double clip = isinf(s->clip) ? s->noise_clip : s->clip;
+
+	if (s->noise == 0) /* and not 0 times infinity */
+		return 0;
+	return s->noise * clip * (s->poisson ? 1 : 2);
+}
+
+int adam_init(struct adam *a, size_t n, struct dp_err *err)
+{
+	*a = (struct adam){ .n = n, .mean_bias = 1, .square_bias = 1 };
+	a->mean = calloc(n, sizeof *a->mean);
+	a->square = calloc(n, sizeof *a->square);
+	if (a->mean && a->square)
+		return DP_OK;
+	adam_free(a);
+	return dp_fail(err, DP_E_NOMEM, "no memory for the moments of %zu weights", n);
+}
+
+void adam_free(struct adam *a)
+{
+	free(a->mean);
+	free(a->square);
+	a->mean = a->square = NULL;
+}
+
+/* w -= rate * mean / (root * sqrt(square) + kappa), where rate and root carry the
+ * corrections for the start at zero. gcc needs -fno-math-errno to make vectors of it. */
+DP_SIMD
+static void move(size_t n, float rate, float root, float scale, const float *restrict g,
+		 float *restrict mean, float *restrict square, float *restrict w)
+{
+	for (size_t i = 0; i < n; i++) {
+		float x = scale * g[i];
+		float mu = (float)MEAN_DECAY * mean[i] + (float)(1 - MEAN_DECAY) * x;
+		float nu = (float)SQUARE_DECAY * square[i] +
+			   (float)(1 - SQUARE_DECAY) * (x * x);
+
+		/* without noise, the mean of a feature that is not seen again would
+		 * become subnormal, too */
+		mean[i] = fabsf(mu) < NEGLIGIBLE ? 0 : mu;
+		square[i] = nu;
+		w[i] -= rate * mu / (root * sqrtf(nu) + (float)KAPPA);
+	}
+}
+
+/* beta to the power of one step more. What no longer counts beside 1 becomes 0, before
+ * it is a subnormal number, which are slow. */
+static double decayed(double x, double beta)
+{
+	return x > 0x1p-60 ? x * beta : 0;
+}
+
+void adam_step(struct adam *a, double rate, double scale, const float *g, float *w)
+{
+	a->mean_bias = decayed(a->mean_bias, MEAN_DECAY);
+	a->square_bias = decayed(a->square_bias, SQUARE_DECAY);
+	move(a->n, (float)(rate / (1 - a->mean_bias)),
+	     (float)(1 / sqrt(1 - a->square_bias)), (float)scale, g, a->mean, a->square,
+	     w);
+}

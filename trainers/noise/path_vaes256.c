@@ -1,0 +1,30 @@
+/* path_vaes256.c - noise by VAES, two blocks in a register, and AVX2. */
+#include "trainers/noise/noise_internal.h"
+
+#ifdef __x86_64__
+#define TARGET __attribute__((target("avx2,fma,vaes")))
+#define LANES  8
+#include "trainers/noise/vectors.h"
+#include "trainers/noise/x86.h"
+#include "trainers/noise/avx2.h"
+
+typedef __m256i wide;
+#define spread       _mm256_broadcastsi128_si256
+#define encrypt      _mm256_aesenc_epi128
+#define encrypt_last _mm256_aesenclast_epi128
+
+INLINE wide numbers(int i)
+{
+	return _mm256_set_epi64x(block_number(i + 1), 0, block_number(i), 0);
+}
+
+#include "trainers/noise/vaes.h"
+#include "trainers/noise/kernel.h"
+
+static bool usable(void)
+{
+	return dp__path_aesni.usable() && dp__cpu_has_vaes();
+}
+
+const struct dp__noise_path dp__path_vaes256 = PATH("vaes256", usable);
+#endif

@@ -1,0 +1,50 @@
+/* path_vaes512.c - noise by VAES, four blocks in a register, and AVX-512. */
+#include "trainers/noise/noise_internal.h"
+
+#ifdef __x86_64__
+#define TARGET __attribute__((target("avx512f,vaes")))
+#define LANES  16
+#include "trainers/noise/vectors.h"
+#include "trainers/noise/x86.h"
+
+INLINE vf fused(vf a, vf b, vf c)
+{
+	return (vf)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+}
+
+INLINE vf root(vf x)
+{
+	return (vf)_mm512_sqrt_ps((__m512)x);
+}
+
+INLINE vf choose(vi mask, vf a, vf b)
+{
+	return (vf)_mm512_ternarylogic_epi32((__m512i)mask, (__m512i)a, (__m512i)b, 0xca);
+}
+
+INLINE bool any(vi mask)
+{
+	return _mm512_test_epi32_mask((__m512i)mask, (__m512i)mask) != 0;
+}
+
+typedef __m512i wide;
+#define spread       _mm512_broadcast_i32x4
+#define encrypt      _mm512_aesenc_epi128
+#define encrypt_last _mm512_aesenclast_epi128
+
+INLINE wide numbers(int i)
+{
+	return _mm512_set_epi64(block_number(i + 3), 0, block_number(i + 2), 0,
+				block_number(i + 1), 0, block_number(i), 0);
+}
+
+#include "trainers/noise/vaes.h"
+#include "trainers/noise/kernel.h"
+
+static bool usable(void)
+{
+	return __builtin_cpu_supports("avx512f") && dp__cpu_has_vaes();
+}
+
+const struct dp__noise_path dp__path_vaes512 = PATH("vaes512", usable);
+#endif

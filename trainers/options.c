@@ -1,0 +1,260 @@
+/* options.c - the command lines of all trainers: one table for reading and for help. */
+#include "trainers/trainers.h"
+
+#include "base/json.h"
+#include "base/num.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+enum kind {
+	FLAG,
+	TEXT,
+	NUMBER, /* above lo and below hi */
+	WHOLE,  /* from lo to hi */
+	WORD,
+	SET,
+};
+
+struct known {
+	const char *name, *value, *help;
+	unsigned takers; /* OPTIONS_* */
+	enum kind kind;
+	size_t at; /* in struct options */
+	double lo, hi;
+	const char *const *words;
+};
+
+static const char *const optimizers[] = { "sgd", "adam", NULL };
+static const char *const models[] = { "logistic", "svm", NULL };
+static const char *const samplings[] = { "without-replacement", "poisson", NULL };
+
+#define AT(member) offsetof(struct options, member)
+
+static const struct known known[] = {
+	{ "data", "NAME|PATH", "adult, adult-a9a, mnist, census, or a file; needed",
+	  OPTIONS_DATA, TEXT, AT(data.name), 0, 0, NULL },
+	{ "test", "PATH", "the test file, where --data is a file", OPTIONS_DATA, TEXT,
+	  AT(data.test), 0, 0, NULL },
+	{ "data-dir", "PATH", "where named data sets are looked for first", OPTIONS_DATA,
+	  TEXT, AT(data.dir), 0, 0, NULL },
+	{ "label-column", "COLUMN", "CSV: its name or number (default: the last)",
+	  OPTIONS_DATA, TEXT, AT(data.label_column), 0, 0, NULL },
+	{ "no-cache", NULL, "neither read nor write the cache of parsed data",
+	  OPTIONS_DATA, FLAG, AT(data.no_cache), 0, 0, NULL },
+	{ "holdout", "SHARE", "score on this share of the training records", OPTIONS_DATA,
+	  NUMBER, AT(data.holdout), 0, 1, NULL },
+	{ "split-seed", "N", "which records are held out (default 0)", OPTIONS_DATA,
+	  WHOLE, AT(data.split_seed), 0, 0x1p53 - 1, NULL },
+	{ "model", "WORD", "logistic (default) or svm", OPTIONS_LINEAR, WORD, AT(model),
+	  0, 0, models },
+	{ "hidden", "N,N...", "sizes of the hidden layers (default 128,64)", OPTIONS_MLP,
+	  TEXT, AT(hidden), 0, 0, NULL },
+	{ "optimizer", "WORD", "sgd (default) or adam", OPTIONS_SGD, WORD, AT(optimizer),
+	  0, 0, optimizers },
+	{ "sampling", "WORD", "without-replacement (default) or poisson", OPTIONS_SGD,
+	  WORD, AT(sampling), 0, 0, samplings },
+	{ "no-clip", NULL, "do not clip gradients: no privacy", OPTIONS_SGD, FLAG,
+	  AT(no_clip), 0, 0, NULL },
+	{ "no-noise", NULL, "add no noise: no privacy", OPTIONS_SGD, FLAG, AT(no_noise),
+	  0, 0, NULL },
+	{ "no-privacy", NULL, "both of these", OPTIONS_SGD, FLAG, AT(no_privacy), 0, 0,
+	  NULL },
+	{ "norm-bound", "NUMBER", "public bound on the norm of rows, bias included",
+	  OPTIONS_OUTPUT, NUMBER, AT(norm_bound), 0, INFINITY, NULL },
+	{ "passes", "N", "passes over the records (default 10)", OPTIONS_OUTPUT, WHOLE,
+	  AT(passes), 1, 1000000, NULL },
+	{ "secure", NULL, "noise that nobody can repeat, keyed by the system",
+	  OPTIONS_DATA, FLAG, AT(secure), 0, 0, NULL },
+	{ "queries", "N", "how many queries (default 100)", OPTIONS_SVT, WHOLE,
+	  AT(queries), 1, 10000000, NULL },
+	{ "ones", "N", "how many of them are one (default 10)", OPTIONS_SVT, WHOLE,
+	  AT(ones), 0, 10000000, NULL },
+	{ "set", "NAME=VALUE", "by hand: a parameter, without a study", OPTIONS_ALL, SET,
+	  AT(set), 0, 0, NULL },
+	{ "runs", "N", "by hand: how many runs (default 1)", OPTIONS_ALL, WHOLE, AT(runs),
+	  1, 10000, NULL },
+	{ "seed", "N", "by hand: the seed (default 0)", OPTIONS_ALL, WHOLE, AT(seed), 0,
+	  0x1p53 - 1, NULL },
+};
+
+static bool takes(const struct trainer *t, const struct known *k)
+{
+	return (t->options | OPTIONS_ALL) & k->takers;
+}
+
+/* ---- values ---- */
+
+static int read_number(const struct known *k, const char *text, double *out,
+		       struct dp_err *err)
+{
+	char lo[DP_NUM_LEN], hi[DP_NUM_LEN];
+	double x;
+
+	if (dp_num_parse(text, &x) && x > k->lo && x < k->hi) {
+		*out = x;
+		return DP_OK;
+	}
+	if (isinf(k->hi))
+		return dp_fail(err, DP_E_USAGE,
+			       "--%s must be a number above %s, not '%s'", k->name,
+			       dp_num_text(k->lo, lo), text);
+	return dp_fail(err, DP_E_USAGE, "--%s must be between %s and %s, not '%s'",
+		       k->name, dp_num_text(k->lo, lo), dp_num_text(k->hi, hi), text);
+}
+
+static int read_whole(const struct known *k, const char *text, int64_t *out,
+		      struct dp_err *err)
+{
+	int64_t lo = (int64_t)k->lo, hi = (int64_t)k->hi, x;
+
+	if (!dp_int_parse(text, &x) || x < lo || x > hi)
+		return dp_fail(err, DP_E_USAGE,
+			       "--%s must be a whole number from %lld to %lld, not '%s'",
+			       k->name, (long long)lo, (long long)hi, text);
+	*out = x;
+	return DP_OK;
+}
+
+static int read_word(const struct known *k, const char *text, int *out,
+		     struct dp_err *err)
+{
+	for (int i = 0; k->words[i]; i++) {
+		if (strcmp(k->words[i], text) != 0)
+			continue;
+		*out = i;
+		return DP_OK;
+	}
+	return dp_fail(err, DP_E_USAGE, "--%s is %s, not '%s'", k->name, k->help, text);
+}
+
+/* NAME=VALUE into the object: as a number if it is one. */
+static int read_set(const char *text, json_t **set, struct dp_err *err)
+{
+	const char *equals = strchr(text, '=');
+	char name[DP_NAME_MAX + 1] = "";
+	int64_t whole;
+	double real;
+	json_t *value;
+
+	if (equals && equals - text <= DP_NAME_MAX)
+		memcpy(name, text, (size_t)(equals - text));
+	if (!dp_name_ok(name))
+		return dp_fail(err, DP_E_USAGE, "--set needs NAME=VALUE, not '%s'", text);
+	if (dp_int_parse(equals + 1, &whole))
+		value = json_integer(whole);
+	else if (dp_num_parse(equals + 1, &real) && isfinite(real))
+		value = json_real(real);
+	else
+		value = json_string(equals + 1);
+	if (!*set)
+		*set = json_object();
+	if (!*set || json_object_set_new(*set, name, value) != 0)
+		return dp_fail(err, DP_E_NOMEM, "no memory for the parameters");
+	return DP_OK;
+}
+
+static int read_value(const struct known *k, const char *text, struct options *o,
+		      struct dp_err *err)
+{
+	void *at = (char *)o + k->at;
+
+	switch (k->kind) {
+	case FLAG:
+		*(bool *)at = true;
+		return DP_OK;
+	case TEXT:
+		*(const char **)at = text;
+		return DP_OK;
+	case NUMBER:
+		return read_number(k, text, at, err);
+	case WHOLE:
+		return read_whole(k, text, at, err);
+	case WORD:
+		return read_word(k, text, at, err);
+	default:
+		return read_set(text, at, err);
+	}
+}
+
+/* ---- the command line ---- */
+
+/* An option that this trainer takes has its place in the table as its value. */
+static void list_known(const struct trainer *t, struct option list[])
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < DP_COUNT(known); i++)
+		if (takes(t, &known[i]))
+			list[n++] = (struct option){ known[i].name,
+						     known[i].kind == FLAG
+							     ? no_argument
+							     : required_argument,
+						     NULL, (int)i };
+	list[n] = (struct option){ 0 };
+}
+
+static int check(const struct trainer *t, const struct options *o, struct dp_err *err)
+{
+	if ((t->options & OPTIONS_DATA) && !o->data.name) {
+		dp_fail(err, DP_E_USAGE, "%s needs --data", t->name);
+		return dp_hint(err, "'--data census' needs no file.");
+	}
+	if (o->ones > o->queries)
+		return dp_fail(err, DP_E_USAGE, "--ones %lld is more than --queries %lld",
+			       (long long)o->ones, (long long)o->queries);
+	return DP_OK;
+}
+
+int options_read(const struct trainer *t, int argc, char **argv, struct options *o,
+		 struct dp_err *err)
+{
+	struct option list[DP_COUNT(known) + 1];
+	int i, code = DP_OK;
+
+	*o = (struct options){ .hidden = "128,64",
+			       .norm_bound = NAN,
+			       .passes = 10,
+			       .queries = 100,
+			       .ones = 10,
+			       .runs = 1 };
+	list_known(t, list);
+	optind = 0; /* the table of trainers has read options before */
+	opterr = 0;
+	while (code == DP_OK && (i = getopt_long(argc, argv, "", list, NULL)) != -1) {
+		if (i == '?')
+			return dp_fail(err, DP_E_USAGE,
+				       "'%s' is not an option of %s, or lacks its value",
+				       argv[optind - 1], t->name);
+		code = read_value(&known[i], optarg, o, err);
+	}
+	if (code != DP_OK)
+		return code;
+	if (optind < argc)
+		return dp_fail(err, DP_E_USAGE, "%s takes no argument such as '%s'",
+			       t->name, argv[optind]);
+	return check(t, o, err);
+}
+
+void options_clear(struct options *o)
+{
+	json_decref(o->set);
+	o->set = NULL;
+}
+
+void options_help(const struct trainer *t, FILE *to)
+{
+	fprintf(to, "usage: dpareto-train %s [OPTION...]\n\n%s\n", t->name, t->about);
+	for (size_t i = 0; i < DP_COUNT(known); i++) {
+		char left[40];
+
+		if (!takes(t, &known[i]))
+			continue;
+		snprintf(left, sizeof left, "--%s%s%s", known[i].name,
+			 known[i].value ? " " : "", known[i].value ? known[i].value : "");
+		fprintf(to, "  %-22s  %s\n", left, known[i].help);
+	}
+	fprintf(to, "\n%s", t->reads);
+}

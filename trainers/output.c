@@ -1,0 +1,85 @@
+/* output.c - the trainer of logistic regression by output perturbation. */
+#include "trainers/trainers.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The data sets whose rows have one 1 in each of 14 groups at most. */
+static const char *const one_hot[] = { "adult", "adult-a9a", "census" };
+#define ONE_HOT_BOUND sqrt(14 + 1) /* the bias is a feature, too */
+
+/* The bound must not come from private data, so it is not looked up there. */
+static int find_bound(const struct options *o, double *bound, struct dp_err *err)
+{
+	*bound = o->norm_bound;
+	for (size_t i = 0; isnan(*bound) && i < DP_COUNT(one_hot); i++)
+		if (strcmp(one_hot[i], o->data.name) == 0)
+			*bound = ONE_HOT_BOUND;
+	if (!isnan(*bound))
+		return DP_OK;
+	dp_fail(err, DP_E_USAGE, "output-perturbation needs --norm-bound for these data");
+	return dp_hint(err, "a bound on the norm of rows, with a 1 added for the bias, "
+			    "that does not depend on private data; longer rows are "
+			    "shortened to it");
+}
+
+static int prepare(void *self, const struct options *o, const struct dp_request *q,
+		   const struct rows *train, struct plan *out, struct dp_err *err)
+{
+	struct output_perturbation *s = self;
+	double bound;
+	int code = need_two_classes(train, err);
+
+	if (code != DP_OK || (code = find_bound(o, &bound, err)) != DP_OK ||
+	    (code = param_number(q, "regularization", 0, true, &s->regularization,
+				 err)) != DP_OK ||
+	    (code = param_number(q, "sigma", 0, true, &s->sigma, err)) != DP_OK)
+		return code;
+	s->passes = (uint32_t)o->passes;
+	s->scale = 1 / bound;
+	*out = (struct plan){ .nweights = linear_weights(train->nfeatures),
+			      .steps = (uint64_t)s->passes * train->n };
+	out->declared = json_pack("{s:s, s:I, s:i, s:I}", "sampling", "shuffle",
+				  "records", (json_int_t)train->n, "lot", 1, "steps",
+				  (json_int_t)out->steps);
+	return DP_OK;
+}
+
+static int train(const void *self, const struct rows *rows, struct streams *streams,
+		 struct pulse *pulse, float *w, struct dp_err *err)
+{
+	return output_train(self, rows, &streams->lots, &streams->gradient, pulse, w,
+			    err);
+}
+
+static int score(const void *self, const struct rows *rows, const float *w,
+		 struct score *out, struct dp_err *err)
+{
+	(void)self;
+	(void)err;
+	linear_score(LINEAR_LOGISTIC, rows, w, out);
+	return DP_OK;
+}
+
+static int run(int argc, char **argv, struct dp_err *err)
+{
+	static const struct model model = { prepare, train, score };
+	struct output_perturbation self;
+
+	return oracle_run(&output_trainer, &model, &self, argc, argv, err);
+}
+
+const struct trainer output_trainer = {
+	.name = "output-perturbation",
+	.summary = "logistic regression with noise on its final weights",
+	.about = "Logistic regression with L2 regularisation, trained by projected "
+		 "stochastic\n"
+		 "gradient descent, with Gaussian noise added to its weights at the end\n"
+		 "(Wu et al. 2017, Algorithm 2). Its privacy is the mechanism\n"
+		 "'output-perturbation' of a study.\n",
+	.reads = "Parameters: regularization  gamma, above 0\n"
+		 "            sigma           standard deviation of the noise, above "
+		 "0\n" ORACLE_REPORTS,
+	.options = OPTIONS_DATA | OPTIONS_OUTPUT,
+	.run = run,
+};

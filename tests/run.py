@@ -45,6 +45,7 @@ def run(command, limit, **options):
 
 def environment(args):
     env = dict(os.environ, DPARETO_BIN=args.build,
+               XDG_CACHE_HOME=os.path.join(args.build, "cache"),
                ASAN_OPTIONS="detect_stack_use_after_return=1:strict_string_checks=1")
     env.pop("DPARETO_SOCKET", None)
     env.pop("DPARETO_OUTPUT", None)

@@ -77,19 +77,21 @@ static int report(const struct oracle *o, uint32_t i, double seconds, struct dp_
 {
 	const struct data *d = &o->data;
 	bool holdout = d->validation.n > 0;
+	const struct rows *scored = holdout ? &d->validation : &d->test;
 	struct score here, test = { 0 };
 	json_t *metrics;
 	int code;
 
-	code = score(o, holdout ? &d->validation : &d->test, &here, err);
+	code = score(o, scored, &here, err);
 	if (code == DP_OK && holdout)
 		code = score(o, &d->test, &test, err);
 	if (code != DP_OK)
 		return code;
-	metrics = json_pack("{s:o, s:o, s:o, s:o}", "accuracy",
+	metrics = json_pack("{s:o, s:o, s:o, s:o, s:I}", "accuracy",
 			    dp_json_real(here.accuracy), "loss", dp_json_real(here.loss),
 			    "seconds", dp_json_real(seconds), "majority_accuracy",
-			    dp_json_real(d->majority));
+			    dp_json_real(d->majority), "test_records",
+			    (json_int_t)scored->n);
 	if (!metrics ||
 	    (holdout && json_object_set_new(metrics, "test_accuracy",
 					    dp_json_real(test.accuracy)) != 0))
@@ -126,8 +128,10 @@ static int serve(struct oracle *o, struct dp_err *err)
 	int code = o->model->prepare(o->self, o->options, o->request, &o->data.train,
 				     &plan, err);
 
-	if (code == DP_OK && plan.declared)
-		code = dp_report_declare(o->fd, plan.declared, err);
+	if (code == DP_OK)
+		code = plan.declared
+			       ? dp_report_declare(o->fd, plan.declared, err)
+			       : dp_fail(err, DP_E_NOMEM, "no memory for a declaration");
 	json_decref(plan.declared);
 	if (code != DP_OK)
 		return code;

@@ -100,7 +100,7 @@ struct streams {
 struct plan {
 	size_t nweights;
 	uint64_t steps;   /* of one run */
-	json_t *declared; /* taken over */
+	json_t *declared; /* taken over; NULL: there was no memory for it */
 };
 
 /* A kind of model; `self` is its own. */
@@ -122,7 +122,8 @@ DP_MUSTCHECK int need_two_classes(const struct rows *rows, struct dp_err *err);
 	"            test_accuracy      on the test records\n"                           \
 	"            loss               mean loss, where accuracy is\n"                  \
 	"            seconds            processor time\n"                                \
-	"            majority_accuracy  of always naming the commonest class\n"
+	"            majority_accuracy  of always naming the commonest class\n"          \
+	"            test_records       how many records accuracy is measured on\n"
 
 /* Reads options and request, opens the data, trains and reports every run. */
 DP_MUSTCHECK int oracle_run(const struct trainer *t, const struct model *model,

@@ -16,6 +16,13 @@ struct mix {
 	bool *tight;            /* (n) */
 };
 
+/* With less noise than that, epsilon is in the thousands, and its integrals would take a
+ * second. */
+#define ORDERS_MATTER 30.0 /* sensitivity / noise std */
+/* Losses are counted in cells of a grid: beyond this there is no grid for them. */
+#define GRID_ENDS 1e12 /* (sensitivity / noise std)^2 x steps */
+#define NO_NOISE  1e290
+
 /* Mironov 2017, Table II. */
 static double laplace_cgf(double mu, double order)
 {
@@ -31,18 +38,29 @@ static double pure_cgf(double epsilon, double order)
 	return dp__log_add(yes + (order - 1) * epsilon, yes - order * epsilon);
 }
 
+/* Whatever the sampler: exp K is 1 + an f-divergence and so jointly convex, and the
+ * record is in the lot with probability q. Best for little noise and orders near 1. */
+static double sampled_cgf(const struct dp__part *p, double order)
+{
+	double whole = 0.5 * order * (order - 1) * p->mu * p->mu;
+
+	return whole < 1 ? log1p(p->q * expm1(whole))
+			 : dp__log_add(log1p(-p->q), log(p->q) + whole);
+}
+
 /* `wor` has the tables of this part, where it needs any. */
 static double part_cgf(const struct dp__part *p, struct dp__wor *wor, double order)
 {
 	struct dp__poisson poisson = { p->q, 1 / p->mu };
-	double whole;
 
 	switch (p->kind) {
 	case DP__PART_POISSON:
-		return dp__poisson_cgf(&poisson, order);
+		return p->mu > ORDERS_MATTER ? sampled_cgf(p, order)
+					     : dp__poisson_cgf(&poisson, order);
 	case DP__PART_WOR:
-		whole = 0.5 * order * (order - 1) * p->mu * p->mu;
-		return p->q < 1 ? fmin(dp__wor_cgf(wor, p->q, order), whole) : whole;
+		return p->q < 1 ? fmin(dp__wor_cgf(wor, p->q, order),
+				       sampled_cgf(p, order))
+				: 0.5 * order * (order - 1) * p->mu * p->mu;
 	case DP__PART_LAPLACE:
 		return laplace_cgf(p->mu, order);
 	case DP__PART_PURE:
@@ -74,10 +92,10 @@ static bool needs_tables(const struct dp__part *p)
  * bounds the sum from above. */
 
 enum {
-	BELOW_TWO = 10, /* orders 1 + 2^-10 ... 1 + 2^-1 */
+	BELOW_TWO = 30, /* orders 1 + 2^-30 ... 1 + 2^-1 */
 	EVERY = 24,     /* then 2, 3, ... 24 */
 	ABOVE = 52,     /* then each larger by a tenth: up to about 3,000 */
-	BLOCK = 8,      /* from 2 on so many are added up together */
+	BLOCK = 10,     /* so many are added up together */
 	TABLE = BELOW_TWO + EVERY - 1 + ABOVE
 };
 
@@ -91,10 +109,9 @@ struct summed {
  * still a bound. */
 static void fill_block(struct summed *t, size_t i)
 {
-	size_t from = i < BELOW_TWO ? 0 : i - (i - BELOW_TWO) % BLOCK;
-	size_t to = i < BELOW_TWO ? BELOW_TWO : from + BLOCK;
+	size_t from = i - i % BLOCK;
+	size_t to = from + BLOCK < TABLE ? from + BLOCK : TABLE;
 
-	to = to < TABLE ? to : TABLE;
 	for (size_t k = from; k < to; k++)
 		t->sum[k] = 0;
 	for (size_t j = 0; j < t->mix->n; j++) {
@@ -271,19 +288,20 @@ static int by_renyi(struct mix *mix, double delta, struct dp_epsilon *out,
 	return rc;
 }
 
-/* Hardly any noise: squares would overflow, and no bound is left. */
-static bool is_bare(const struct mix *mix)
+/* How far the largest loss can be. */
+static double reach(const struct mix *mix)
 {
+	double most = 0;
+
 	for (size_t i = 0; i < mix->n; i++) {
 		const struct dp__part *p = &mix->parts[i];
-		double size = p->kind == DP__PART_WOR || p->kind == DP__PART_POISSON
-				      ? p->mu * p->mu * p->count
-				      : p->mu;
+		bool normal = p->kind == DP__PART_WOR || p->kind == DP__PART_POISSON;
+		double size = (normal ? p->mu * p->mu : p->mu) * p->count;
 
-		if (!(size < 1e290))
-			return true;
+		if (!(size <= most))
+			most = size;
 	}
-	return false;
+	return most;
 }
 
 static int account(struct mix *mix, double delta, bool pld, struct dp_epsilon *out,
@@ -295,12 +313,12 @@ static int account(struct mix *mix, double delta, bool pld, struct dp_epsilon *o
 
 	if (delta == 0)
 		return pure_sum(mix, out, err);
-	if (is_bare(mix)) {
+	if (!(reach(mix) < NO_NOISE)) { /* squares would overflow */
 		out->epsilon = INFINITY;
-		out->accountant = pld ? "pld" : "rdp";
+		out->accountant = "rdp";
 		return DP_OK;
 	}
-	if (!pld)
+	if (!pld || reach(mix) > GRID_ENDS)
 		return by_renyi(mix, delta, out, err);
 	loss = dp__loss_new();
 	rc = loss ? dp__loss_epsilon(loss, mix->parts, mix->n, delta, &answer, err)

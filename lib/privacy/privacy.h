@@ -122,7 +122,8 @@ struct dp_privacy_item {
  * conversion. Items under different neighbouring relations are refused. delta = 0 is
  * allowed if every item is laplace or svt. Any number of items, but with `pld` at most
  * DP_PRIVACY_ITEMS_MAX; Renyi curves of more than that are added at fixed orders, which
- * can only make epsilon a little larger. */
+ * can only make epsilon a little larger. With hardly any noise `pld` gives way to Renyi,
+ * and out->accountant says so. */
 DP_MUSTCHECK int dp_privacy_compose(const struct dp_privacy_item *items, size_t n,
 				    double delta, bool pld, struct dp_epsilon *out,
 				    struct dp_err *err);

@@ -283,10 +283,13 @@ static void declare_sampling(struct dp_result *r, const json_t *v)
 static void declare_number(struct dp_result *r, const char *name, const json_t *v,
 			   double *kept)
 {
+	/* a training without noise says so, for what claims privacy to be contradicted */
+	bool zero = strcmp(name, "noise_over_clip") == 0;
 	double x = json_number_value(v);
 
-	if (!json_is_number(v) || !(x > 0) || !isfinite(x))
-		LINE_PROBLEM(r, "'%s' in 'declare' must be a number above 0", name);
+	if (!json_is_number(v) || !(zero ? x >= 0 : x > 0) || !isfinite(x))
+		LINE_PROBLEM(r, "'%s' in 'declare' must be a number %s 0", name,
+			     zero ? "of at least" : "above");
 	else if (!isnan(*kept) && *kept != x)
 		LINE_PROBLEM(r, "'%s' is declared as %g, but before as %g", name, x,
 			     *kept);

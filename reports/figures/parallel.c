@@ -8,7 +8,8 @@
 #include <string.h>
 
 enum {
-	LINES_MAX = 300, /* more would cover each other */
+	LINES_MAX = 60, /* more would cover each other */
+	COUNT_LEN = 80,
 	PARAMS_MAX = 12,
 };
 
@@ -142,23 +143,30 @@ static int by_utility(const void *a, const void *b, void *arg)
 	return (x > y) == s->s->spec->objectives[s->y].maximize ? 1 : -1;
 }
 
+static size_t lines_of(const struct fig_points *points)
+{
+	return points->n < LINES_MAX ? points->n : LINES_MAX;
+}
+
 /* Two more lines, without a place, stretch the colours over the range of all points:
  * the same in both panels. */
 static int draw_lines(struct plot_panel *a, const struct view *v,
 		      const struct fig_points *points, struct dp_err *err)
 {
 	const struct plot_parallel *utility = &v->axis[v->n - 1];
-	size_t m = points->n;
-	uint32_t *trial = malloc(m * sizeof *trial + 1);
+	size_t m = lines_of(points);
+	uint32_t *trial = malloc(points->n * sizeof *trial + 1);
 	double *values = malloc((m + 2) * v->n * sizeof *values);
 	double *by = malloc((m + 2) * sizeof *by);
 	int code = trial && values && by ? DP_OK : fig_nomem(err);
 
 	if (code == DP_OK && m) {
-		memcpy(trial, points->trial, m * sizeof *trial);
-		qsort_r(trial, m, sizeof *trial, by_utility, (void *)v->s);
+		memcpy(trial, points->trial, points->n * sizeof *trial);
+		qsort_r(trial, points->n, sizeof *trial, by_utility, (void *)v->s);
 		for (size_t k = 0; k < m; k++) {
-			const struct dp_trial *t = v->s->s->trials[trial[k]];
+			/* evenly from worst to best, both included */
+			size_t at = m > 1 ? k * (points->n - 1) / (m - 1) : 0;
+			const struct dp_trial *t = v->s->s->trials[trial[at]];
 
 			for (size_t i = 0; i < v->n; i++)
 				values[k * v->n + i] = value(v, t, i);
@@ -177,34 +185,41 @@ static int draw_lines(struct plot_panel *a, const struct view *v,
 	return code;
 }
 
-static bool too_many(const struct view *v)
+/* "all 80 points", "100 of 272 points" */
+static void count_text(const struct fig_points *points, const char *what,
+		       char out[COUNT_LEN])
 {
-	return v->all.n > LINES_MAX;
+	if (lines_of(points) < points->n)
+		snprintf(out, COUNT_LEN, "%zu of %zu %s", lines_of(points), points->n,
+			 what);
+	else
+		snprintf(out, COUNT_LEN, "all %zu %s", points->n, what);
 }
 
 static int draw(const struct report *r, struct plot **out, struct dp_err *err)
 {
 	const struct subject *s = &r->subjects[0];
 	struct view v;
-	char title[80];
-	int code = gather(s, &v, err), row = 0;
+	const struct fig_points *shown[2];
+	char title[COUNT_LEN];
+	int code = gather(s, &v, err);
 
 	*out = NULL;
 	if (code == DP_OK)
-		code = fig_new(r, figure_parallel.title, v.n > 8 ? 1200 : 920,
-			       too_many(&v) ? FIG_HEIGHT : 700, out, err);
+		code = fig_new(r, figure_parallel.title, v.n > 8 ? 1200 : 920, 700, out,
+			       err);
 	if (code != DP_OK)
 		goto out;
-	plot_grid(*out, too_many(&v) ? 1 : 2, 1);
-	if (!too_many(&v)) {
-		snprintf(title, sizeof title, "all %zu points", v.all.n);
-		panel_title(plot_panel(*out, row, 0), title);
-		code = draw_lines(plot_panel(*out, row++, 0), &v, &v.all, err);
+	plot_grid(*out, 2, 1);
+	shown[0] = &v.all;
+	shown[1] = &v.front;
+	for (int row = 0; row < 2 && code == DP_OK; row++) {
+		struct plot_panel *a = plot_panel(*out, row, 0);
+
+		count_text(shown[row], row ? "points of the front" : "points", title);
+		panel_title(a, title);
+		code = draw_lines(a, &v, shown[row], err);
 	}
-	snprintf(title, sizeof title, "the front (%zu)", v.front.n);
-	panel_title(plot_panel(*out, row, 0), title);
-	if (code == DP_OK)
-		code = draw_lines(plot_panel(*out, row, 0), &v, &v.front, err);
 out:
 	view_free(&v);
 	return fig_end(code, out);
@@ -213,18 +228,19 @@ out:
 static void caption(const struct report *r, struct dp_buf *out)
 {
 	const struct subject *s = &r->subjects[0];
+	char count[COUNT_LEN];
 	struct view v;
 	struct dp_err err;
 
 	if (gather(s, &v, &err) == DP_OK) {
 		dp_buf_printf(out, "Each line is one evaluation, coloured by %s: ",
 			      s->s->spec->objectives[s->y].name);
-		if (too_many(&v))
-			dp_buf_printf(out, "the %zu points of the front (of %zu).",
-				      v.front.n, v.all.n);
-		else
-			dp_buf_printf(out, "all %zu above, the front's %zu below.",
-				      v.all.n, v.front.n);
+		count_text(&v.all, "points", count);
+		dp_buf_printf(out, "%s above, ", count);
+		if (lines_of(&v.all) < v.all.n)
+			dp_buf_puts(out, "evenly from worst to best, ");
+		count_text(&v.front, "of the front", count);
+		dp_buf_printf(out, "%s below.", count);
 		if (v.nfree > v.nparams)
 			dp_buf_printf(
 				out,

@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum {
-	SIDE_MAX = 8000 /* CSS pixels */
+	SIDE_MAX = 4000 /* CSS pixels */
 };
 
 /* ---- copies; what cannot be had is told by plot_png() ---- */
@@ -42,27 +42,6 @@ static char **copy_names(struct plot *p, const char *const *names, size_t n)
 	for (size_t i = 0; out && i < n; i++)
 		set_text(p, &out[i], names[i] ? names[i] : "");
 	return out;
-}
-
-/* Room for one more in an array of `n`, which is zeroed; NULL without memory. */
-static void *one_more(struct plot *p, void **array, size_t *n, size_t *cap, size_t size)
-{
-	size_t more = *cap ? *cap * 2 : 8;
-	char *grown;
-
-	if (*n == *cap) {
-		grown = realloc(*array, more * size);
-		if (!grown) {
-			p->failed = true;
-			return NULL;
-		}
-		*array = grown;
-		*cap = more;
-	}
-	grown = (char *)*array + *n * size;
-	memset(grown, 0, size);
-	++*n;
-	return grown;
 }
 
 /* ---- figure and panels ---- */
@@ -124,6 +103,8 @@ void plot_free(struct plot *p)
 
 void plot_grid(struct plot *p, int rows, int columns)
 {
+	if (!p)
+		return;
 	free_panels(p);
 	p->rows = rows < 1 ? 1 : rows > 100 ? 100 : rows;
 	p->columns = columns < 1 ? 1 : columns > 100 ? 100 : columns;
@@ -136,6 +117,8 @@ struct plot_panel *plot_panel(struct plot *p, int row, int column)
 {
 	struct plot_panel **a;
 
+	if (!p)
+		return NULL;
 	if (row < 0 || row >= p->rows || column < 0 || column >= p->columns) {
 		p->misused = true;
 		return NULL;
@@ -158,7 +141,8 @@ struct plot_panel *plot_panel(struct plot *p, int row, int column)
 
 void plot_note(struct plot *p, const char *text)
 {
-	set_text(p, &p->note, text);
+	if (p)
+		set_text(p, &p->note, text);
 }
 
 /* ---- axes ---- */
@@ -231,10 +215,14 @@ static struct series *add(struct plot_panel *a, enum kind kind,
 
 	if (!a)
 		return NULL;
-	new = one_more(a->plot, (void **)&a->series, &a->nseries, &a->series_cap,
-		       sizeof *new);
-	if (!new)
+	new = make_room(a->series, &a->series_cap, a->nseries + 1, sizeof *new);
+	if (!new) {
+		a->plot->failed = true;
 		return NULL;
+	}
+	a->series = new;
+	new += a->nseries++;
+	*new = (struct series){ 0 };
 	new->kind = kind;
 	new->style = style_full(s);
 	set_text(a->plot, &new->name, name);
@@ -309,10 +297,14 @@ void panel_label(struct plot_panel *a, double x, double y, const char *text)
 
 	if (!a || !text)
 		return;
-	l = one_more(a->plot, (void **)&a->labels, &a->nlabels, &a->labels_cap,
-		     sizeof *l);
-	if (!l)
+	l = make_room(a->labels, &a->labels_cap, a->nlabels + 1, sizeof *l);
+	if (!l) {
+		a->plot->failed = true;
 		return;
+	}
+	a->labels = l;
+	l += a->nlabels++;
+	*l = (struct label){ 0 };
 	l->x = x;
 	l->y = y;
 	set_text(a->plot, &l->text, text);

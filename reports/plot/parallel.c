@@ -70,7 +70,7 @@ void parallel_measure(struct canvas *c, struct parallel *p, const struct rect *a
 static void draw_line(struct canvas *c, const struct parallel *p, const struct rect *area,
 		      size_t j, struct point *run)
 {
-	struct pen pen = { GREY, 1.1, PLOT_SOLID, p->m > 60 ? 0.6 : 0.9 };
+	struct pen pen = { GREY, 1.1, PLOT_SOLID, 1 };
 	size_t n = 0;
 
 	if (!axis_shows(&p->bar.axis, p->by[j]))

@@ -83,11 +83,11 @@ int plot_png(struct plot *p, struct dp_buf *out, struct dp_err *err)
 	struct canvas c = { 0 };
 	int rc;
 
-	if (p->misused)
+	if (p && p->misused)
 		return dp_fail(err, DP_E_INVALID,
 			       "a figure asked for a panel outside its grid of %d x %d",
 			       p->rows, p->columns);
-	if (p->failed)
+	if (!p || p->failed)
 		return dp_fail(err, DP_E_NOMEM, "out of memory for a figure");
 	rc = canvas_open(&c, p->width, p->height, err);
 	if (rc == 0 && !layout(&c, p))

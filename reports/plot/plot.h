@@ -4,7 +4,7 @@
  * Sizes are in CSS pixels; the picture has twice as many each way. Nothing is drawn
  * before plot_png(), so ranges, ticks and margins are chosen from all there is to
  * show. Additions copy what they are given and cannot fail: memory that ran out is
- * told by plot_png(), once, and a NULL panel takes everything and does nothing. Points
+ * told by plot_png(), once; all take a NULL plot or panel and do nothing then. Points
  * that are not finite, or not positive on a log axis, are left out; lines and bands
  * have a gap there. The same description gives the same bytes. Text is UTF-8; what is
  * too long for its place is wrapped or ends in an ellipsis. */

@@ -29,6 +29,12 @@ struct rect { /* y grows downwards, as in the picture */
 #define GRID  0xebebeb
 #define WHITE 0xffffff
 
+/* ---- room.c ---- */
+
+/* The array, with room for `need` items of this size; *cap is its present room. NULL
+ * without memory, and then the array is as it was. */
+void *make_room(void *array, size_t *cap, size_t need, size_t size);
+
 /* ---- raster.c: shapes, in CSS pixels, into pixels of the picture ---- */
 
 struct raster {

@@ -54,20 +54,13 @@ void raster_close(struct raster *r)
 
 static bool grow(struct raster *r, struct crossing **a, size_t *cap, size_t need)
 {
-	size_t more = *cap ? *cap : 1024;
-	struct crossing *p;
+	struct crossing *p = make_room(*a, cap, need, sizeof *p);
 
-	if (need <= *cap)
-		return true;
-	while (more < need)
-		more *= 2;
-	p = realloc(*a, more * sizeof **a);
 	if (!p) {
 		r->failed = true;
 		return false;
 	}
 	*a = p;
-	*cap = more;
 	return true;
 }
 
@@ -152,14 +145,15 @@ static int by_x(const void *a, const void *b)
 
 static size_t sorted_row(struct raster *r, int k)
 {
+	int head = r->heads[k];
 	size_t n = 0, j;
 
-	for (int i = r->heads[k]; i >= 0; i = r->crossings[i].next) {
+	r->heads[k] = -1;
+	for (int i = head; i >= 0; i = r->crossings[i].next) {
 		if (!grow(r, &r->row, &r->row_cap, n + 1))
 			return 0;
 		r->row[n++] = r->crossings[i];
 	}
-	r->heads[k] = -1;
 	if (n > FEW) {
 		qsort(r->row, n, sizeof *r->row, by_x);
 		return n;
@@ -213,6 +207,10 @@ static int blended(int under, const struct paint *p, int alpha)
 	       mix(under & 255, p->blue, alpha);
 }
 
+enum {
+	SHADES = 16 /* of an edge: the eye sees no more, and pictures get smaller */
+};
+
 /* Paints one row from the coverage that was collected, and clears that. */
 static void blend(struct raster *r, int *pixels, int from, int to, const struct paint *p)
 {
@@ -231,7 +229,8 @@ static void blend(struct raster *r, int *pixels, int from, int to, const struct 
 			level += r->rise[x];
 			cover = level + r->part[x];
 			r->rise[x] = r->part[x] = 0;
-			alpha = (int)((cover < 1 ? cover : 1) * p->opacity + 0.5F);
+			cover = cover < 1 ? rintf(cover * SHADES) / SHADES : 1;
+			alpha = (int)(cover * p->opacity + 0.5F);
 			if (alpha > 0)
 				pixels[x] = blended(pixels[x], p, alpha);
 		}

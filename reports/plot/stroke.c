@@ -202,18 +202,13 @@ static void dashed(struct canvas *c, const struct point *p, size_t n,
 
 static bool append(struct canvas *c, size_t n, struct point p)
 {
-	size_t cap = c->run_cap ? c->run_cap * 2 : 256;
-	struct point *more;
+	struct point *more = make_room(c->run, &c->run_cap, n + 1, sizeof *more);
 
-	if (n == c->run_cap) {
-		more = realloc(c->run, cap * sizeof *more);
-		if (!more) {
-			c->failed = true;
-			return false;
-		}
-		c->run = more;
-		c->run_cap = cap;
+	if (!more) {
+		c->failed = true;
+		return false;
 	}
+	c->run = more;
 	c->run[n] = p;
 	return true;
 }

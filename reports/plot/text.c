@@ -52,8 +52,9 @@ int text_open(struct canvas *c, struct dp_err *err)
 		c->fonts[i] = find_font(names[i], &why);
 		if (c->fonts[i])
 			continue;
-		dp_fail(err, DP_E_FAILED, "no font for the labels of figures: %s",
-			why ? why : "out of memory");
+		if (!why)
+			return dp_fail(err, DP_E_NOMEM, "out of memory for fonts");
+		dp_fail(err, DP_E_FAILED, "no font for the labels of figures: %s", why);
 		return dp_hint(err, "install the package fonts-dejavu-core");
 	}
 	return 0;
@@ -117,7 +118,6 @@ static void render(struct canvas *c, gdImagePtr im, enum font f, struct point at
 static const struct measured *measure(struct canvas *c, enum font f, const char *text)
 {
 	static const struct measured nothing;
-	size_t cap = c->measured_cap ? c->measured_cap * 2 : 64;
 	uint32_t hash = 2166136261U;
 	struct measured *m;
 	int box[8];
@@ -128,15 +128,12 @@ static const struct measured *measure(struct canvas *c, enum font f, const char 
 		if (m->hash == hash && m->font == (int)f && strcmp(m->text, text) == 0)
 			return m;
 	}
-	if (c->nmeasured == c->measured_cap) {
-		m = realloc(c->measured, cap * sizeof *m);
-		if (!m) {
-			c->failed = true;
-			return &nothing;
-		}
-		c->measured = m;
-		c->measured_cap = cap;
+	m = make_room(c->measured, &c->measured_cap, c->nmeasured + 1, sizeof *m);
+	if (!m) {
+		c->failed = true;
+		return &nothing;
 	}
+	c->measured = m;
 	m = &c->measured[c->nmeasured];
 	m->text = strdup(text);
 	if (!m->text) {

@@ -43,7 +43,8 @@ class ByHand(BuiltIn):
                           "steps": 1452, "noise_over_clip": 4})
         self.assertEqual([line["run"] for line in lines[1:3]], [0, 1])
         self.assertEqual(set(lines[1]["metrics"]),
-                         {"accuracy", "loss", "seconds", "majority_accuracy"})
+                         {"accuracy", "loss", "seconds", "majority_accuracy",
+                          "test_records"})
         self.assertEqual(lines[3:], [{"done": True}])
 
     def test_a_seed_repeats(self):

@@ -352,14 +352,53 @@ static void composition_of_many(void **state)
 	}
 }
 
+/* However little noise there is: more of it never makes epsilon larger, and without any
+ * there is no bound. */
+static void composition_without_noise(void **state)
+{
+	(void)state;
+	for (int sampler = 0; sampler < 2; sampler++) {
+		for (int pld = 0; pld < 2; pld++) {
+			double before = INFINITY;
+
+			for (int power = -160; power <= 0; power += 8) {
+				double v[DP_PRIVACY_KEYS_MAX];
+				char text[300];
+				struct dp_privacy_item item;
+				struct dp_epsilon e;
+
+				snprintf(text, sizeof text,
+					 "{\"mechanism\":\"dp-sgd\",\"sampling\":\"%s\","
+					 "\"records\":1000,\"lot\":10,\"steps\":100,"
+					 "\"noise_multiplier\":1e%d}",
+					 sampler ? "poisson" : "without-replacement",
+					 power);
+				item = (struct dp_privacy_item){ query(text, v), v, 2 };
+				assert_int_equal(
+					dp_privacy_compose(&item, 1, 1e-5, pld, &e, NULL),
+					DP_OK);
+				assert_true(e.epsilon > 0 && e.epsilon <= before);
+				assert_true(power > -150 || isinf(e.epsilon));
+				before = e.epsilon;
+			}
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(closed_forms), cmocka_unit_test(bad_queries),
-		cmocka_unit_test(answers),      cmocka_unit_test(rounding_of_steps),
-		cmocka_unit_test(warnings),     cmocka_unit_test(declarations),
-		cmocka_unit_test(calibration),  cmocka_unit_test(curve),
-		cmocka_unit_test(composition),  cmocka_unit_test(composition_of_many),
+		cmocka_unit_test(closed_forms),
+		cmocka_unit_test(bad_queries),
+		cmocka_unit_test(answers),
+		cmocka_unit_test(rounding_of_steps),
+		cmocka_unit_test(warnings),
+		cmocka_unit_test(declarations),
+		cmocka_unit_test(calibration),
+		cmocka_unit_test(curve),
+		cmocka_unit_test(composition),
+		cmocka_unit_test(composition_of_many),
+		cmocka_unit_test(composition_without_noise),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

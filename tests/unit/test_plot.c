@@ -997,17 +997,24 @@ static void test_misuse_is_told(void **state)
 	assert_int_equal(plot_png(p, &out, &err), DP_E_INVALID);
 	assert_non_null(strstr(err.msg, "2 x 2"));
 	plot_free(p);
+	plot_grid(NULL, 1, 1);
+	plot_note(NULL, "nowhere");
+	assert_null(plot_panel(NULL, 0, 0));
+	assert_int_equal(plot_png(NULL, &out, &err), DP_E_NOMEM);
 	plot_free(NULL);
 }
 
 /* fontconfig reads its file once: in a process of its own, before the others. */
 static void test_no_fonts(void **state)
 {
-	char file[] = "/tmp/dpareto-fonts-XXXXXX";
-	int fd = mkstemp(file), status;
+	const char *tmp = getenv("TMPDIR");
+	char file[2048];
+	int fd, status;
 	pid_t child;
 
 	(void)state;
+	snprintf(file, sizeof file, "%s/dpareto-fonts-XXXXXX", tmp ? tmp : "/tmp");
+	fd = mkstemp(file);
 	assert_true(fd >= 0);
 	assert_true(write(fd, "<fontconfig/>", 13) == 13);
 	close(fd);

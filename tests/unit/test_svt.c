@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "place.h"
 #include "trainers/trainers.h"
 
 enum {
@@ -154,39 +155,6 @@ static void test_edges(void **state)
 }
 
 /* ---- as a program ---- */
-
-struct place {
-	char *dir, *request, *result;
-};
-
-static int make_place(void **state)
-{
-	struct place *p = calloc(1, sizeof *p);
-	const char *tmp = getenv("TMPDIR");
-
-	assert_non_null(p);
-	p->dir = dp_path_join(tmp ? tmp : "/tmp", "svtXXXXXX");
-	if (!mkdtemp(p->dir))
-		return -1;
-	p->request = dp_path_join(p->dir, "request.json");
-	p->result = dp_path_join(p->dir, "result.jsonl");
-	setenv("DPARETO_REQUEST", p->request, 1);
-	setenv("DPARETO_RESULT", p->result, 1);
-	*state = p;
-	return 0;
-}
-
-static int remove_place(void **state)
-{
-	struct place *p = *state;
-	int code = dp_remove_tree(p->dir, NULL);
-
-	free(p->dir);
-	free(p->request);
-	free(p->result);
-	free(p);
-	return code;
-}
 
 /* Runs the trainer on these parameters and returns its code; its lines in *out. */
 static int train(const struct place *p, const char *parameters, const char *runs,

@@ -44,7 +44,8 @@ static void random_start(const struct mlp *m, struct noise *start, float *w)
 {
 	for (size_t l = 0; l < m->nlayers; l++) {
 		size_t out = m->width[l + 1], n = (size_t)m->width[l] * out;
-		float sd = sqrtf((l == m->nlayers - 1 ? 1.0f : 2.0f) / (float)m->width[l]);
+		float sd =
+			sqrtf((l == m->nlayers - 1 ? 1.0f : 2.0f) / (float)m->width[l]);
 
 		noise_normals(start, w, n);
 		for (size_t i = 0; i < n; i++)
@@ -71,25 +72,24 @@ struct descent {
 };
 
 static int descent_init(struct descent *d, const struct mlp *m, enum mlp_path path,
-			const struct noise *lots, struct dp_err *err)
+			const struct mlp_kernels *kernels, const struct noise *lots,
+			struct dp_err *err)
 {
 	size_t most = d->how->poisson ? d->train->n : d->how->lot;
 	bool adam = d->how->optimizer == OPTIMIZER_ADAM;
 	int rc = lots_init(&d->lots, lots, d->train->n, d->how, err);
 
 	if (rc == DP_OK)
-		rc = mlp__net_init(&d->net, m, path, d->train, most, err);
+		rc = mlp__net_init(&d->net, m, path, kernels, d->train, most, err);
 	if (rc == DP_OK && adam)
 		rc = adam_init(&d->adam, d->net.nweights, err);
 	if (rc != DP_OK)
 		return rc;
 	d->weights = mlp__floats(d->net.nweights);
-	if (adam || most > d->net.input.capacity)
-		d->sum = mlp__floats(d->net.nweights);
-	if (!d->weights || (!d->sum && (adam || most > d->net.input.capacity)))
-		return dp_fail(err, DP_E_NOMEM, "no memory for %zu weights",
-			       mlp_weights(m));
-	return DP_OK;
+	d->sum = mlp__floats(adam || most > d->net.input.capacity ? d->net.nweights : 1);
+	if (d->weights && d->sum)
+		return DP_OK;
+	return dp_fail(err, DP_E_NOMEM, "no memory for %zu weights", mlp_weights(m));
 }
 
 static void descent_free(struct descent *d)
@@ -115,7 +115,8 @@ static bool step(struct descent *d, struct noise *stream)
 	bool adam = how->optimizer == OPTIMIZER_ADAM;
 	/* what a unit of a record's gradient is in the sum */
 	double unit = adam ? 1 : -how->rate / how->lot;
-	struct mlp_noise noise = { stream, (float)(unit * sgd_noise_sd(how)) }, none = { 0 };
+	struct mlp_noise noise = { stream, (float)(unit * sgd_noise_sd(how)) },
+			 none = { 0 };
 	uint32_t count, capacity = (uint32_t)d->net.input.capacity;
 	const uint32_t *number = lots_next(&d->lots, &count);
 	uint32_t chunks = count <= capacity ? 1 : (count + capacity - 1) / capacity;
@@ -160,7 +161,8 @@ static bool steps(struct descent *d, struct noise *noise)
 	return true;
 }
 
-int mlp__descend(const struct mlp *m, enum mlp_path path, const struct rows *train,
+int mlp__descend(const struct mlp *m, enum mlp_path path,
+		 const struct mlp_kernels *kernels, const struct rows *train,
 		 const struct sgd *how, const struct noise *lots, struct noise *noise,
 		 struct pulse *pulse, float *w, struct dp_err *err)
 {
@@ -168,7 +170,7 @@ int mlp__descend(const struct mlp *m, enum mlp_path path, const struct rows *tra
 	int rc = check_shape(m, train, err);
 
 	if (rc == DP_OK)
-		rc = descent_init(&d, m, path, lots, err);
+		rc = descent_init(&d, m, path, kernels, lots, err);
 	if (rc != DP_OK)
 		goto out;
 	mlp__net_pack(&d.net, w, d.weights);
@@ -189,7 +191,8 @@ int mlp_train(const struct mlp *m, enum mlp_path path, const struct rows *train,
 	if (rc != DP_OK)
 		return rc;
 	random_start(m, start, w);
-	return mlp__descend(m, path, train, how, lots, noise, pulse, w, err);
+	return mlp__descend(m, path, mlp__kernels(NULL), train, how, lots, noise, pulse,
+			    w, err);
 }
 
 /* ---- score ---- */
@@ -250,7 +253,8 @@ int mlp_score(const struct mlp *m, const struct rows *rows, const float *w,
 	int rc = check_shape(m, rows, err);
 
 	if (rc == DP_OK)
-		rc = mlp__net_init(&net, m, MLP_AUTO, rows, rows->n, err);
+		rc = mlp__net_init(&net, m, MLP_AUTO, mlp__kernels(NULL), rows, rows->n,
+				   err);
 	if (rc != DP_OK)
 		return rc;
 	number = calloc(net.input.capacity, sizeof *number);

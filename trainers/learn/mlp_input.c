@@ -208,7 +208,8 @@ static void take_row(struct mlp_input *in, size_t r)
 		bits |= bits >> 1;
 		bits = (bits | bits >> 2) & UINT64_C(0x1111111111111111);
 		for (; bits; bits &= bits - 1) {
-			size_t g = (word * 64 + (size_t)__builtin_ctzll(bits)) / MLP_GROUP;
+			size_t g =
+				(word * 64 + (size_t)__builtin_ctzll(bits)) / MLP_GROUP;
 			size_t at = next[g]++;
 
 			to->index[at] = (uint16_t)(r % MLP_SPARSE_BLOCK);
@@ -247,10 +248,12 @@ static void load_sparse(struct mlp_input *in, const struct rows *rows, uint32_t 
 		take_columns(in, r / MLP_GROUP);
 }
 
-void mlp__input_load(struct mlp_input *in, const struct rows *rows, const uint32_t *number,
-		     size_t count)
+void mlp__input_load(struct mlp_input *in, const struct rows *rows,
+		     const uint32_t *number, size_t count)
 {
-	enum { AT_ONCE = 64 };
+	enum {
+		AT_ONCE = 64
+	};
 
 	in->count = count;
 	if (in->sparse)
@@ -258,7 +261,8 @@ void mlp__input_load(struct mlp_input *in, const struct rows *rows, const uint32
 		       in->by_feature.n * sizeof *in->by_feature.to);
 	for (size_t r = 0; r < count; r++) {
 		if (r % AT_ONCE == 0)
-			touch(rows, number + r, count - r < AT_ONCE ? count - r : AT_ONCE);
+			touch(rows, number + r,
+			      count - r < AT_ONCE ? count - r : AT_ONCE);
 		in->square[r] = square_of(in, rows, number[r]);
 		if (in->sparse)
 			load_sparse(in, rows, number[r], r);
@@ -282,8 +286,8 @@ void mlp__input_forward(const struct mlp_input *in, struct mlp_product *p)
 	if (in->sparse)
 		sparse_product(in, &in->by_record, 0, p);
 	else
-		in->kernels->dense(p, &(struct mlp_dense){ in->x, in->x_row, 1,
-							   in->features + 1 });
+		in->kernels->dense(
+			p, &(struct mlp_dense){ in->x, in->x_row, 1, in->features + 1 });
 }
 
 void mlp__dense_gradient(const struct mlp_kernels *k, const float *a, size_t a_row,
@@ -311,7 +315,6 @@ static void sparse_gradient(const struct mlp_input *in, struct mlp_product *p)
 
 void mlp__input_gradient(const struct mlp_input *in, struct mlp_product *p)
 {
-	p->rows = in->features + 1;
 	if (in->sparse)
 		sparse_gradient(in, p);
 	else

@@ -13,7 +13,7 @@ enum {
 	MLP_PANEL = 64, /* outputs */
 	MLP_TILE = 6,   /* rows of a product that are made at a time; of a sparse one: */
 	MLP_GROUP = 4,
-	MLP_ROWS = 12,  /* numbers of rows are rounded up to whole tiles and groups */
+	MLP_ROWS = 12, /* numbers of rows are rounded up to whole tiles and groups */
 	/* records whose deltas stay in the innermost cache while gradients are summed */
 	MLP_DENSE_BLOCK = 64,
 	MLP_SPARSE_BLOCK = 128,
@@ -94,8 +94,8 @@ DP_MUSTCHECK int mlp__input_init(struct mlp_input *in, const struct rows *rows,
 				 const struct mlp_kernels *kernels, struct dp_err *err);
 void mlp__input_free(struct mlp_input *in);
 /* Takes the rows with these numbers, at most in->capacity. */
-void mlp__input_load(struct mlp_input *in, const struct rows *rows, const uint32_t *number,
-		     size_t count);
+void mlp__input_load(struct mlp_input *in, const struct rows *rows,
+		     const uint32_t *number, size_t count);
 /* C = X B */
 void mlp__input_forward(const struct mlp_input *in, struct mlp_product *p);
 /* C = X' B or C += X' B */
@@ -125,9 +125,11 @@ struct mlp_net {
 	float *factor; /* what each record's deltas are multiplied by */
 	float *panel;  /* deltas of one panel, multiplied */
 };
+/* For up to so many records at a time; fewer where they would take much memory. */
 DP_MUSTCHECK int mlp__net_init(struct mlp_net *net, const struct mlp *m,
-			       enum mlp_path path, const struct rows *rows,
-			       size_t records_max, struct dp_err *err);
+			       enum mlp_path path, const struct mlp_kernels *kernels,
+			       const struct rows *rows, size_t records_max,
+			       struct dp_err *err);
 void mlp__net_free(struct mlp_net *net);
 /* Between weights row by row, as learn.h has them, and panels. */
 void mlp__net_pack(const struct mlp_net *net, const float *w, float *panels);
@@ -153,8 +155,9 @@ void mlp__net_gradient(const struct mlp_net *net, float *sum, bool add,
 
 /* mlp_train() without its random start: from the weights in w. */
 DP_MUSTCHECK int mlp__descend(const struct mlp *m, enum mlp_path path,
-			      const struct rows *train, const struct sgd *how,
-			      const struct noise *lots, struct noise *noise,
-			      struct pulse *pulse, float *w, struct dp_err *err);
+			      const struct mlp_kernels *kernels, const struct rows *train,
+			      const struct sgd *how, const struct noise *lots,
+			      struct noise *noise, struct pulse *pulse, float *w,
+			      struct dp_err *err);
 
 #endif

@@ -12,22 +12,23 @@
 #include <string.h>
 
 enum {
-	CHUNK = 1024,         /* records, if their activations */
-	CHUNK_FLOATS = 1 << 25, /* are no more than this */
+	CHUNK_MIN = MLP_SPARSE_BLOCK, /* records */
+	CHUNK_MAX = 1024,
 };
 
 /* ---- memory ---- */
 
-/* Records whose activations are kept at a time. */
+/* Records whose activations are kept at a time: as many as take twice the memory of the
+ * weights. Each chunk reads all weights again; more records than that leave the cache. */
 static size_t capacity_for(const struct mlp *m, size_t records_max)
 {
-	size_t floats = 0, n;
+	size_t floats = mlp__record_row(m->width[0]), n;
 
-	for (size_t l = 0; l <= m->nlayers; l++)
+	for (size_t l = 1; l <= m->nlayers; l++)
 		floats += 2 * mlp__record_row(m->width[l]);
-	n = CHUNK_FLOATS / floats;
-	n = n < CHUNK ? n : CHUNK;
-	n = n > MLP_SPARSE_BLOCK ? n : MLP_SPARSE_BLOCK;
+	n = 2 * mlp_weights(m) / floats;
+	n = n < CHUNK_MAX ? n : CHUNK_MAX;
+	n = n > CHUNK_MIN ? n : CHUNK_MIN;
 	return n < records_max ? n : records_max;
 }
 
@@ -73,19 +74,20 @@ static bool buffers_init(struct mlp_net *net, const struct mlp *m, size_t capaci
 }
 
 int mlp__net_init(struct mlp_net *net, const struct mlp *m, enum mlp_path path,
-		  const struct rows *rows, size_t records_max, struct dp_err *err)
+		  const struct mlp_kernels *kernels, const struct rows *rows,
+		  size_t records_max, struct dp_err *err)
 {
 	size_t capacity = capacity_for(m, records_max);
 	bool sparse = path == MLP_SPARSE || (path == MLP_AUTO && pays_to_skip(rows));
 
-	*net = (struct mlp_net){ .kernels = mlp__kernels(NULL) };
+	*net = (struct mlp_net){ .kernels = kernels };
 	if (!buffers_init(net, m, capacity)) {
 		mlp__net_free(net);
-		return dp_fail(err, DP_E_NOMEM, "no memory to train %zu records at a time",
-			       capacity);
+		return dp_fail(err, DP_E_NOMEM,
+			       "no memory to train %zu records at a time", capacity);
 	}
-	return mlp__input_init(&net->input, rows, m->width[0], capacity, sparse,
-			       net->kernels, err);
+	return mlp__input_init(&net->input, rows, m->width[0], capacity, sparse, kernels,
+			       err);
 }
 
 void mlp__net_free(struct mlp_net *net)
@@ -189,9 +191,9 @@ void mlp__net_forward(struct mlp_net *net, const float *panels)
 			if (l == 0)
 				mlp__input_forward(&net->input, &p);
 			else
-				net->kernels->dense(&p, &(struct mlp_dense){
-								x->act, x->row, 1,
-								y->in + 1 });
+				net->kernels->dense(&p,
+						    &(struct mlp_dense){ x->act, x->row,
+									 1, y->in + 1 });
 		}
 		if (l < net->nlayers - 1)
 			rectify_layer(net, y);

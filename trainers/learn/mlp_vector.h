@@ -21,22 +21,22 @@ TARGET static ALWAYS_INLINE void NAME(tile)(const struct mlp_product *p, const f
 	UNROLL
 	for (int i = 0; i < nrow; i++)
 		UNROLL
-		for (int v = 0; v < nvec; v++)
-			sum[i][v] = p->add ? ((VEC *)(c + i * p->c_row))[v] : (VEC){ 0 };
+	for (int v = 0; v < nvec; v++)
+		sum[i][v] = p->add ? ((VEC *)(c + i * p->c_row))[v] : (VEC){ 0 };
 	for (size_t k = 0; k < depth; k++, a += a_depth) {
 		const VEC *bv = (const VEC *)(b + (index ? index[k] : k) * p->width);
 
 		UNROLL
 		for (int i = 0; i < nrow; i++)
 			UNROLL
-			for (int v = 0; v < nvec; v++)
-				sum[i][v] += a[i * a_row] * bv[v];
+		for (int v = 0; v < nvec; v++)
+			sum[i][v] += a[i * a_row] * bv[v];
 	}
 	UNROLL
 	for (int i = 0; i < nrow; i++)
 		UNROLL
-		for (int v = 0; v < nvec; v++)
-			((VEC *)(c + i * p->c_row))[v] = sum[i][v];
+	for (int v = 0; v < nvec; v++)
+		((VEC *)(c + i * p->c_row))[v] = sum[i][v];
 }
 
 TARGET static ALWAYS_INLINE void NAME(dense_strip)(const struct mlp_product *p,
@@ -44,9 +44,9 @@ TARGET static ALWAYS_INLINE void NAME(dense_strip)(const struct mlp_product *p,
 						   const int nvec)
 {
 	for (size_t row = 0; row < p->rows; row += MLP_TILE)
-		NAME(tile)(p, p->b + col, p->c + row * p->c_row + col,
-			   a->at + row * a->row, a->row, a->column, NULL, a->depth,
-			   MLP_TILE, nvec);
+		NAME(tile)
+		(p, p->b + col, p->c + row * p->c_row + col, a->at + row * a->row, a->row,
+		 a->column, NULL, a->depth, MLP_TILE, nvec);
 }
 
 TARGET static ALWAYS_INLINE void NAME(sparse_strip)(const struct mlp_product *p,
@@ -59,9 +59,9 @@ TARGET static ALWAYS_INLINE void NAME(sparse_strip)(const struct mlp_product *p,
 
 		if (depth == 0 && p->add)
 			continue;
-		NAME(tile)(p, p->b + col, p->c + row * p->c_row + col,
-			   a->value + from * MLP_GROUP, 1, MLP_GROUP, a->index + from,
-			   depth, MLP_GROUP, nvec);
+		NAME(tile)
+		(p, p->b + col, p->c + row * p->c_row + col, a->value + from * MLP_GROUP,
+		 1, MLP_GROUP, a->index + from, depth, MLP_GROUP, nvec);
 	}
 }
 
@@ -81,15 +81,11 @@ TARGET static ALWAYS_INLINE void NAME(sparse_strip)(const struct mlp_product *p,
 			NAME(strip)(p, a, col, UNIT);                                    \
 	}
 
-TARGET static void NAME(dense)(const struct mlp_product *p, const struct mlp_dense *a)
-{
-	STRIPS(dense_strip)
-}
+TARGET static void NAME(dense)(const struct mlp_product *p,
+			       const struct mlp_dense *a){ STRIPS(dense_strip) }
 
-TARGET static void NAME(sparse)(const struct mlp_product *p, const struct mlp_sparse *a)
-{
-	STRIPS(sparse_strip)
-}
+TARGET static void NAME(sparse)(const struct mlp_product *p,
+				const struct mlp_sparse *a){ STRIPS(sparse_strip) }
 
 TARGET static float NAME(total)(const float *part)
 {

@@ -1,0 +1,18 @@
+/* room.c - arrays that grow. */
+#include "reports/plot/plot_internal.h"
+
+#include <stdlib.h>
+
+void *make_room(void *array, size_t *cap, size_t need, size_t size)
+{
+	size_t more = *cap ? *cap : 16;
+
+	if (need <= *cap)
+		return array;
+	while (more < need)
+		more *= 2;
+	array = realloc(array, more * size);
+	if (array)
+		*cap = more;
+	return array;
+}

@@ -23,7 +23,7 @@ enum {
 	PEAK_LOOPS = 20000,
 	PEAK_SUMS = 24, /* enough for latency times throughput of any core */
 };
-#define NOISE_NS 0.51 /* a weight: training.md's figure for the limit */
+#define NOISE_NS 0.51 /* a weight: what vectorised normals took on a core of 3.2 GHz */
 
 static double cpu_us(void)
 {
@@ -34,12 +34,6 @@ static double cpu_us(void)
 }
 
 /* ---- the peak ---- */
-
-#if defined(__clang__)
-#define UNROLL _Pragma("clang loop unroll(full)")
-#else
-#define UNROLL _Pragma("GCC unroll 24")
-#endif
 
 /* Multiplications and additions a microsecond of a loop with nothing else in it. */
 #define PEAK(name, attribute, lanes)                                                     \
@@ -53,10 +47,11 @@ static double cpu_us(void)
 		for (int j = 0; j < PEAK_SUMS; j++)                                      \
 			sum[j] = x * (float)j;                                           \
 		start = cpu_us();                                                        \
-		for (int i = 0; i < PEAK_LOOPS; i++)                                     \
-			UNROLL                                                           \
-		for (int j = 0; j < PEAK_SUMS; j++)                                      \
-			sum[j] = sum[j] * x + y;                                         \
+		for (int i = 0; i < PEAK_LOOPS; i++) {                                   \
+			MLP_UNROLL                                                       \
+			for (int j = 0; j < PEAK_SUMS; j++)                              \
+				sum[j] = sum[j] * x + y;                                 \
+		}                                                                        \
 		start = cpu_us() - start;                                                \
 		for (int j = 0; j < PEAK_SUMS; j++)                                      \
 			sink = sum[j][0];                                                \

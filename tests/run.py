@@ -44,9 +44,11 @@ def run(command, limit, **options):
 
 
 def environment(args):
+    # not detect_stack_use_after_return: gcc 12's false stack frames are not aligned for
+    # vectors of 64 bytes (its bug 110027)
     env = dict(os.environ, DPARETO_BIN=args.build,
                XDG_CACHE_HOME=os.path.join(args.build, "cache"),
-               ASAN_OPTIONS="detect_stack_use_after_return=1:strict_string_checks=1")
+               ASAN_OPTIONS="strict_string_checks=1")
     env.pop("DPARETO_SOCKET", None)
     env.pop("DPARETO_OUTPUT", None)
     return env

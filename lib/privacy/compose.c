@@ -19,9 +19,6 @@ struct mix {
 /* With less noise than that, epsilon is in the thousands, and its integrals would take a
  * second. */
 #define ORDERS_MATTER 30.0 /* sensitivity / noise std */
-/* Losses are counted in cells of a grid: beyond this there is no grid for them. */
-#define GRID_ENDS 1e12 /* (sensitivity / noise std)^2 x steps */
-#define NO_NOISE  1e290
 
 /* Mironov 2017, Table II. */
 static double laplace_cgf(double mu, double order)
@@ -288,20 +285,28 @@ static int by_renyi(struct mix *mix, double delta, struct dp_epsilon *out,
 	return rc;
 }
 
-/* How far the largest loss can be. */
-static double reach(const struct mix *mix)
+/* The size of a loss: that of normal noise grows with the square of mu. */
+static double size_of(const struct dp__part *p)
 {
-	double most = 0;
+	bool normal = p->kind == DP__PART_WOR || p->kind == DP__PART_POISSON;
 
-	for (size_t i = 0; i < mix->n; i++) {
-		const struct dp__part *p = &mix->parts[i];
-		bool normal = p->kind == DP__PART_WOR || p->kind == DP__PART_POISSON;
-		double size = (normal ? p->mu * p->mu : p->mu) * p->count;
+	return normal ? p->mu * p->mu : p->mu;
+}
 
-		if (!(size <= most))
-			most = size;
-	}
-	return most;
+static bool has_noise(const struct mix *mix)
+{
+	for (size_t i = 0; i < mix->n; i++)
+		if (!(size_of(&mix->parts[i]) * mix->parts[i].count < DP__NO_NOISE))
+			return false;
+	return true;
+}
+
+static bool grid_holds(const struct mix *mix)
+{
+	for (size_t i = 0; i < mix->n; i++)
+		if (!dp__grid_holds(size_of(&mix->parts[i]), mix->parts[i].count))
+			return false;
+	return true;
 }
 
 static int account(struct mix *mix, double delta, bool pld, struct dp_epsilon *out,
@@ -313,12 +318,12 @@ static int account(struct mix *mix, double delta, bool pld, struct dp_epsilon *o
 
 	if (delta == 0)
 		return pure_sum(mix, out, err);
-	if (!(reach(mix) < NO_NOISE)) { /* squares would overflow */
+	if (!has_noise(mix)) {
 		out->epsilon = INFINITY;
 		out->accountant = "rdp";
 		return DP_OK;
 	}
-	if (!pld || reach(mix) > GRID_ENDS)
+	if (!pld || !grid_holds(mix))
 		return by_renyi(mix, delta, out, err);
 	loss = dp__loss_new();
 	rc = loss ? dp__loss_epsilon(loss, mix->parts, mix->n, delta, &answer, err)

@@ -256,16 +256,18 @@ static int dp_sgd_prepared(struct dp_privacy_memory *memory, const double *v, bo
 {
 	struct dp_epsilon e = { .delta = v[DELTA], .order = NAN };
 	struct dp__part part;
+	double mu2;
 	bool tight;
 	int rc = dp__dp_sgd_part(v, &part, &tight, err);
 
 	if (rc != DP_OK)
 		return rc;
-	if (!(part.mu * part.mu * part.count < 1e290)) { /* hardly any noise */
+	mu2 = part.mu * part.mu;
+	if (!(mu2 * part.count < DP__NO_NOISE)) {
 		e.epsilon = INFINITY;
 		e.accountant = accountants[(int)v[ACCOUNTANT]];
 		e.error_proved = true;
-	} else if (v[ACCOUNTANT] == PLD) {
+	} else if (v[ACCOUNTANT] == PLD && dp__grid_holds(mu2, part.count)) {
 		rc = by_loss(memory, v, &part, tight, quick, &e, err);
 	} else {
 		rc = by_renyi(memory, v, &part, tight, &e, err);

@@ -127,4 +127,13 @@ DP_MUSTCHECK int dp__loss_epsilon(struct dp__loss *w, const struct dp__part *par
 double dp__loss_estimate(struct dp__loss *w, const struct dp__part *parts, size_t nparts,
 			 double delta);
 
+/* Losses are counted in cells of a grid. With so much loss there is no grid that holds
+ * it, and Renyi curves answer. mu2: (sensitivity / noise std)^2. */
+static inline bool dp__grid_holds(double mu2, double count)
+{
+	return mu2 < 1e6 && mu2 * count < 1e9;
+}
+/* Beyond this for mu2 x count squares would overflow, and epsilon is infinite. */
+#define DP__NO_NOISE 1e290
+
 #endif

@@ -83,11 +83,12 @@ static double cgf_real(const struct dp__poisson *p, double order)
 	};
 	double s = p->sigma, step = fmin(s / 8, s * s / 2), gap = order - 1;
 	double from = -REACH * s, top = -INFINITY, sum = 0;
-	long blocks = (long)ceil((order + 2 * REACH * s) / (BLOCK * step));
-	double left, right;
+	double wanted = ceil((order + 2 * REACH * s) / (BLOCK * step)), left, right;
+	long blocks;
 
-	if (blocks > 4000000)
+	if (!(wanted <= 4e6))
 		return INFINITY;
+	blocks = (long)wanted;
 	for (long b = 0; b <= blocks; b++)
 		top = fmax(top, integrand(p, gap, from + (double)(b * BLOCK) * step));
 	left = integrand(p, gap, from);

@@ -799,6 +799,13 @@ static void the_same_study_gives_the_same_bytes(void **state)
 	}
 }
 
+static int forget_fonts(void **state)
+{
+	(void)state;
+	plot_shutdown();
+	return 0;
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_teardown(f, clean)
@@ -837,5 +844,5 @@ int main(void)
 	};
 #undef TEST
 	dp_linalg_single_thread();
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, NULL, forget_fonts);
 }

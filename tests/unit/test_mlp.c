@@ -605,6 +605,12 @@ static const struct training trainings[] = {
 	  true,
 	  { OPTIMIZER_SGD, 4, 300, 0.5, 0.5, 0, 0, false },
 	  3e-6 },
+	/* more than a block in a chunk */
+	{ { 3, { 100, 300, 300, 3 } },
+	  150,
+	  true,
+	  { OPTIMIZER_SGD, 1, 150, 0.5, 0.5, 0, 0, false },
+	  3e-6 },
 	/* Adam divides small numbers by small numbers */
 	{ { 2, { 30, 70, 4 } },
 	  60,
@@ -731,15 +737,35 @@ static void test_repeats(void **state)
 	train(&m, MLP_DENSE, &r, &how, 7, b);
 	sparse = doubles(a, n);
 	assert_close(b, sparse, n, 1e-5);
-	/* few zeros are worth skipping at one in four */
-	train(&m, MLP_AUTO, &r, &how, 7, b);
-	assert_memory_equal(a, b, n * sizeof *a);
 	train(&m, MLP_SPARSE, &r, &how, 8, b);
 	assert_true(memcmp(a, b, n * sizeof *a) != 0);
 	free(a);
 	free(b);
 	free(sparse);
 	free_rows(&r);
+}
+
+/* Zeros are skipped where there are many and the first layer is wide. */
+static void test_automatic(void **state)
+{
+	static const struct {
+		uint32_t most, width;
+		bool sparse;
+	} cases[] = { { 10, 1000, true }, { 10, 16, false }, { 30, 1000, false } };
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(cases); i++) {
+		const struct mlp m = { 2, { 50, cases[i].width, 3 } };
+		struct rows r = class_rows(40, 50, cases[i].most, true, 3);
+		struct mlp_net net;
+
+		assert_int_equal(mlp__net_init(&net, &m, MLP_AUTO, mlp__kernels(NULL), &r,
+					       8, NULL),
+				 DP_OK);
+		assert_int_equal(net.input.sparse, cases[i].sparse);
+		mlp__net_free(&net);
+		free_rows(&r);
+	}
 }
 
 /* Weights after one step with next to no gradient, less those before, in the standard
@@ -852,7 +878,7 @@ static void test_adam_noise(void **state)
 static void test_score(void **state)
 {
 	const struct mlp m = { 3, { 30, 70, 9, 4 } };
-	struct rows r = class_rows(400, 29, 10, true, 4), wide;
+	struct rows r = class_rows(400, 29, 4, true, 4), wide;
 	float *w = some_weights(&m, 2);
 	double loss = 0;
 	uint32_t right = 0;
@@ -977,6 +1003,7 @@ int main(void)
 		cmocka_unit_test(test_against_plain),
 		cmocka_unit_test(test_start),
 		cmocka_unit_test(test_repeats),
+		cmocka_unit_test(test_automatic),
 		cmocka_unit_test(test_noise),
 		cmocka_unit_test(test_adam_noise),
 		cmocka_unit_test(test_score),

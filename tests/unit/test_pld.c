@@ -25,6 +25,31 @@ static struct dp_epsilon dp_sgd(const char *sampling, const char *accountant,
 		accountant, sampling, records, lot, steps, sigma, delta);
 }
 
+/* A trainer with hardly any noise must not look private: without it the record is seen as
+ * soon as it is in a lot, and the loss of that one step alone is about mu^2 / 2. */
+static void hardly_any_noise(void **state)
+{
+	static const char *const samplings[] = { "poisson", "without-replacement" };
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(samplings); i++) {
+		double before = 0;
+
+		for (double sigma = 10; sigma > 1e-160; sigma /= sigma > 1e-9 ? 3 : 1e3) {
+			int64_t began = dp_mono_us();
+			struct dp_epsilon e =
+				dp_sgd(samplings[i], "pld", 1000, 10, 100, sigma, 1e-5);
+
+			if (!(e.epsilon >= before * (1 - 1e-3)) ||
+			    !(sigma > 0.01 || e.epsilon >= 0.4 / (sigma * sigma)))
+				fail_msg("%s, noise %g: %g after %g", samplings[i], sigma,
+					 e.epsilon, before);
+			assert_true(dp_mono_us() - began < 20000000);
+			before = e.epsilon;
+		}
+	}
+}
+
 static void check_family(const char *family, const char *sampling)
 {
 	FILE *f = reference_open();
@@ -342,6 +367,7 @@ int main(void)
 		cmocka_unit_test(composed_gaussians_by_renyi),
 		cmocka_unit_test(simulation),
 		cmocka_unit_test(bracket),
+		cmocka_unit_test(hardly_any_noise),
 		cmocka_unit_test(any_setting),
 		cmocka_unit_test(stand_in),
 		cmocka_unit_test(threads),

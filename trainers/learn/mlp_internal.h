@@ -21,6 +21,13 @@ enum {
 
 /* ---- mlp_kernels.c: products with one panel ---- */
 
+/* Before a loop over sums: it has to go, or the sums are not in registers. */
+#if defined(__clang__)
+#define MLP_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define MLP_UNROLL _Pragma("GCC unroll 24")
+#endif
+
 /* C = A B, or C += A B: B is a panel of `width` columns, a multiple of MLP_LANES. Rows
  * of C are c_row apart. Whole tiles of C are made: up to MLP_TILE - 1 rows more. */
 struct mlp_product {
@@ -97,7 +104,7 @@ void mlp__input_free(struct mlp_input *in);
 void mlp__input_load(struct mlp_input *in, const struct rows *rows,
 		     const uint32_t *number, size_t count);
 /* C = X B */
-void mlp__input_forward(const struct mlp_input *in, struct mlp_product *p);
+void mlp__input_forward(const struct mlp_input *in, const struct mlp_product *p);
 /* C = X' B or C += X' B */
 void mlp__input_gradient(const struct mlp_input *in, struct mlp_product *p);
 /* C = A' B or C += A' B for `count` rows of A, a_row apart. */

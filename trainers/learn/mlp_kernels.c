@@ -9,12 +9,6 @@
 #include <string.h>
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
-/* Loops over sums have to go, or the sums are not in registers. */
-#if defined(__clang__)
-#define UNROLL _Pragma("clang loop unroll(full)")
-#else
-#define UNROLL _Pragma("GCC unroll 8")
-#endif
 
 #if defined(__x86_64__)
 #define NAME(x) x##_avx512

@@ -7,6 +7,7 @@ typedef float NAME(vec) __attribute__((vector_size(4 * LANES), may_alias));
 typedef int32_t NAME(mask) __attribute__((vector_size(4 * LANES), may_alias));
 #define VEC  NAME(vec)
 #define MASK NAME(mask)
+#define TILE NAME(tile)
 #define UNIT (MLP_LANES / LANES) /* registers */
 
 /* The tile of C at c, of nrow rows and nvec registers: the sum over k of A's column at
@@ -18,25 +19,28 @@ TARGET static ALWAYS_INLINE void NAME(tile)(const struct mlp_product *p, const f
 {
 	VEC sum[MLP_TILE][4 * UNIT];
 
-	UNROLL
-	for (int i = 0; i < nrow; i++)
-		UNROLL
-	for (int v = 0; v < nvec; v++)
-		sum[i][v] = p->add ? ((VEC *)(c + i * p->c_row))[v] : (VEC){ 0 };
+	MLP_UNROLL
+	for (int i = 0; i < nrow; i++) {
+		MLP_UNROLL
+		for (int v = 0; v < nvec; v++)
+			sum[i][v] = p->add ? ((VEC *)(c + i * p->c_row))[v] : (VEC){ 0 };
+	}
 	for (size_t k = 0; k < depth; k++, a += a_depth) {
 		const VEC *bv = (const VEC *)(b + (index ? index[k] : k) * p->width);
 
-		UNROLL
-		for (int i = 0; i < nrow; i++)
-			UNROLL
-		for (int v = 0; v < nvec; v++)
-			sum[i][v] += a[i * a_row] * bv[v];
+		MLP_UNROLL
+		for (int i = 0; i < nrow; i++) {
+			MLP_UNROLL
+			for (int v = 0; v < nvec; v++)
+				sum[i][v] += a[i * a_row] * bv[v];
+		}
 	}
-	UNROLL
-	for (int i = 0; i < nrow; i++)
-		UNROLL
-	for (int v = 0; v < nvec; v++)
-		((VEC *)(c + i * p->c_row))[v] = sum[i][v];
+	MLP_UNROLL
+	for (int i = 0; i < nrow; i++) {
+		MLP_UNROLL
+		for (int v = 0; v < nvec; v++)
+			((VEC *)(c + i * p->c_row))[v] = sum[i][v];
+	}
 }
 
 TARGET static ALWAYS_INLINE void NAME(dense_strip)(const struct mlp_product *p,
@@ -44,9 +48,8 @@ TARGET static ALWAYS_INLINE void NAME(dense_strip)(const struct mlp_product *p,
 						   const int nvec)
 {
 	for (size_t row = 0; row < p->rows; row += MLP_TILE)
-		NAME(tile)
-		(p, p->b + col, p->c + row * p->c_row + col, a->at + row * a->row, a->row,
-		 a->column, NULL, a->depth, MLP_TILE, nvec);
+		TILE(p, p->b + col, p->c + row * p->c_row + col, a->at + row * a->row,
+		     a->row, a->column, NULL, a->depth, MLP_TILE, nvec);
 }
 
 TARGET static ALWAYS_INLINE void NAME(sparse_strip)(const struct mlp_product *p,
@@ -59,9 +62,9 @@ TARGET static ALWAYS_INLINE void NAME(sparse_strip)(const struct mlp_product *p,
 
 		if (depth == 0 && p->add)
 			continue;
-		NAME(tile)
-		(p, p->b + col, p->c + row * p->c_row + col, a->value + from * MLP_GROUP,
-		 1, MLP_GROUP, a->index + from, depth, MLP_GROUP, nvec);
+		TILE(p, p->b + col, p->c + row * p->c_row + col,
+		     a->value + from * MLP_GROUP, 1, MLP_GROUP, a->index + from, depth,
+		     MLP_GROUP, nvec);
 	}
 }
 
@@ -81,11 +84,15 @@ TARGET static ALWAYS_INLINE void NAME(sparse_strip)(const struct mlp_product *p,
 			NAME(strip)(p, a, col, UNIT);                                    \
 	}
 
-TARGET static void NAME(dense)(const struct mlp_product *p,
-			       const struct mlp_dense *a){ STRIPS(dense_strip) }
+TARGET static void NAME(dense)(const struct mlp_product *p, const struct mlp_dense *a)
+{
+	STRIPS(dense_strip);
+}
 
-TARGET static void NAME(sparse)(const struct mlp_product *p,
-				const struct mlp_sparse *a){ STRIPS(sparse_strip) }
+TARGET static void NAME(sparse)(const struct mlp_product *p, const struct mlp_sparse *a)
+{
+	STRIPS(sparse_strip);
+}
 
 TARGET static float NAME(total)(const float *part)
 {
@@ -158,6 +165,7 @@ static const struct mlp_kernels NAME(kernels) = {
 
 #undef VEC
 #undef MASK
+#undef TILE
 #undef UNIT
 #undef STRIPS
 #undef NAME

@@ -82,7 +82,8 @@ def valgrind(args):
     tool = ["valgrind", "-q", "--error-exitcode=9", "--leak-check=full",
             "--child-silent-after-fork=yes"]
     names = ("test_base", "test_study", "test_trial", "test_event", "test_state",
-             "test_wire")
+             "test_wire", "test_data", "test_lots", "test_linear", "test_mlp",
+             "test_output", "test_report")
     return all([cmocka(args, "valgrind ", p, tool, 600) for p in unit_programs(args)
                 if os.path.basename(p) in names])
 

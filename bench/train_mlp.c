@@ -254,21 +254,22 @@ static double flops(const struct mlp *m)
 }
 
 static void measure(size_t model, const struct rows *rows, uint32_t lot, int rounds,
-		    bool json)
+		    bool json, double *peak)
 {
 	const struct mlp *m = &models[model].m;
-	double epoch = 60000.0 / lot * 1e-6, peak = 0, limit, s[3];
+	double epoch = 60000.0 / lot * 1e-6, limit, s[3];
 	struct run run[3];
 
 	start_run(&run[0], m, rows, lot, MLP_DENSE, true);
 	start_run(&run[1], m, rows, lot, MLP_SPARSE, true);
 	start_run(&run[2], m, rows, lot, MLP_DENSE, false);
 	for (int i = 0; i < rounds; i++) {
-		peak = fmax(peak, peak_once());
+		*peak = fmax(*peak, peak_once());
 		for (int k = 0; k < 3; k++)
 			block(&run[k]);
 	}
-	limit = epoch * (flops(m) * lot / peak + NOISE_NS / 1e3 * (double)mlp_weights(m));
+	limit = epoch *
+		(flops(m) * lot / *peak + NOISE_NS / 1e3 * (double)mlp_weights(m));
 	for (int k = 0; k < 3; k++)
 		s[k] = epoch * run[k].best[PHASES];
 	if (json)
@@ -283,7 +284,7 @@ static void measure(size_t model, const struct rows *rows, uint32_t lot, int rou
 		       run[k].best[FORWARD], run[k].best[BACKWARD],
 		       run[k].best[GRADIENT]);
 	if (!json)
-		printf("  %.0f\n", peak / 1e3);
+		printf("  %.0f\n", *peak / 1e3);
 	fflush(stdout);
 	for (int k = 0; k < 3; k++)
 		end_run(&run[k]);
@@ -298,6 +299,7 @@ int main(int argc, char **argv)
 	uint32_t lot = 0;
 	int c, rounds = 40;
 	bool json = false;
+	double peak = 0; /* the best yet */
 	struct dp_err err;
 
 	while ((c = getopt(argc, argv, "m:l:r:j")) != -1) {
@@ -327,7 +329,7 @@ int main(int argc, char **argv)
 		for (size_t j = 0; j < DP_COUNT(lots); j++)
 			if ((!model || strcmp(model, models[i].name) == 0) &&
 			    (!lot || lot == lots[j]))
-				measure(i, &rows, lots[j], rounds, json);
+				measure(i, &rows, lots[j], rounds, json, &peak);
 	data_close(&data);
 	return 0;
 }

@@ -6,6 +6,7 @@
 
 Every kind appends a line "name passed failed skipped" per program to the results."""
 import argparse
+import concurrent.futures
 import glob
 import os
 import re
@@ -73,9 +74,16 @@ def cmocka(args, label, program, prefix=(), limit=300):
                 text)
 
 
+def side_by_side(task, items):
+    """task(item) for all, as many at once as there are cores: tests wait a lot. All
+    must be true."""
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        return all(list(pool.map(task, items)))
+
+
 def unit(args):
     programs = unit_programs(args)
-    return bool(programs) and all([cmocka(args, "", p) for p in programs])
+    return bool(programs) and side_by_side(lambda p: cmocka(args, "", p), programs)
 
 
 def valgrind(args):
@@ -84,28 +92,29 @@ def valgrind(args):
     names = ("test_base", "test_study", "test_trial", "test_event", "test_state",
              "test_wire", "test_data", "test_lots", "test_linear", "test_mlp",
              "test_output", "test_report")
-    return all([cmocka(args, "valgrind ", p, tool, 600) for p in unit_programs(args)
-                if os.path.basename(p) in names])
+    return side_by_side(lambda p: cmocka(args, "valgrind ", p, tool, 600),
+                        [p for p in unit_programs(args) if os.path.basename(p) in names])
+
+
+def e2e_module(args, module):
+    code, text, seconds = run(
+        [sys.executable, "-W", "ignore::ResourceWarning", "-m", "unittest", "-v", module],
+        900, env=environment(args), cwd=os.path.join(TOP, "tests/e2e"))
+    ran = int((re.findall(r"^Ran (\d+) test", text, re.M) or ["0"])[-1])
+    bad = sum(int(n) for n in re.findall(r"(?:failures|errors)=(\d+)",
+                                         text.split("\nRan ")[-1]))
+    skipped = sum(int(n) for n in re.findall(r"skipped=(\d+)", text.split("\nRan ")[-1]))
+    if code != 0 and bad == 0:
+        bad = 1
+    return note(args, "e2e " + module, max(0, ran - bad - skipped), bad, skipped,
+                seconds, text)
 
 
 def e2e(args):
-    good = True
-    for path in sorted(glob.glob(os.path.join(TOP, "tests/e2e/test_*.py"))):
-        module = os.path.basename(path)[:-3]
-        if args.only and args.only not in module:
-            continue
-        code, text, seconds = run(
-            [sys.executable, "-W", "ignore::ResourceWarning", "-m", "unittest", "-v", module],
-            900, env=environment(args), cwd=os.path.join(TOP, "tests/e2e"))
-        ran = int((re.findall(r"^Ran (\d+) test", text, re.M) or ["0"])[-1])
-        bad = sum(int(n) for n in re.findall(r"(?:failures|errors)=(\d+)",
-                                             text.split("\nRan ")[-1]))
-        skipped = sum(int(n) for n in re.findall(r"skipped=(\d+)", text.split("\nRan ")[-1]))
-        if code != 0 and bad == 0:
-            bad = 1
-        good &= note(args, "e2e " + module, max(0, ran - bad - skipped), bad, skipped,
-                     seconds, text)
-    return good
+    modules = [os.path.basename(path)[:-3]
+               for path in sorted(glob.glob(os.path.join(TOP, "tests/e2e/test_*.py")))]
+    return side_by_side(lambda m: e2e_module(args, m),
+                        [m for m in modules if not args.only or args.only in m])
 
 
 def sh(args):
@@ -117,20 +126,21 @@ def sh(args):
     return good
 
 
+def fuzzer(args, program):
+    subject = os.path.basename(program)[len("fuzz_"):]
+    work = os.path.join(args.build, "tests/fuzz/work-" + subject)
+    os.makedirs(work, exist_ok=True)
+    code, text, seconds = run(
+        [program, "-max_total_time=" + FUZZ_SECONDS, "-timeout=10", "-print_final_stats=0",
+         work, os.path.join(TOP, "tests/fuzz/corpus", subject)],
+        float(FUZZ_SECONDS) + 120, env=environment(args), cwd=work)
+    return note(args, "fuzz " + subject, code == 0, code != 0, 0, seconds, text[-4000:])
+
+
 def fuzz(args):
-    good = True
-    for program in sorted(glob.glob(os.path.join(args.build, "tests/fuzz/fuzz_*"))):
-        if not os.access(program, os.X_OK) or "." in os.path.basename(program):
-            continue
-        subject = os.path.basename(program)[len("fuzz_"):]
-        work = os.path.join(args.build, "tests/fuzz/work-" + subject)
-        os.makedirs(work, exist_ok=True)
-        code, text, seconds = run(
-            [program, "-max_total_time=" + FUZZ_SECONDS, "-timeout=10", "-print_final_stats=0",
-             work, os.path.join(TOP, "tests/fuzz/corpus", subject)],
-            float(FUZZ_SECONDS) + 120, env=environment(args), cwd=work)
-        good &= note(args, "fuzz " + subject, code == 0, code != 0, 0, seconds, text[-4000:])
-    return good
+    return side_by_side(lambda p: fuzzer(args, p), [
+        p for p in sorted(glob.glob(os.path.join(args.build, "tests/fuzz/fuzz_*")))
+        if os.access(p, os.X_OK) and "." not in os.path.basename(p)])
 
 
 def distcheck(args):

@@ -4,8 +4,6 @@
  * of a result is one write, so TERM at any moment leaves whole lines behind. */
 #include "trainers/trainers.h"
 
-#include "linalg/linalg.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -76,7 +74,6 @@ int main(int argc, char **argv)
 		print_help(stdout);
 		return 0;
 	}
-	dp_linalg_single_thread();
 	t = find(argv[1], &err);
 	if (!t)
 		return complain(&err);

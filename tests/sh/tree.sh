@@ -23,7 +23,7 @@ allowed() {
 	reports) echo journal linalg privacy propose recall reports/plot config.h ;;
 	reports/figures) echo front journal propose study reports reports/plot ;;
 	reports/plot) ;;
-	trainers) echo linalg trial trainers/data trainers/learn trainers/noise config.h ;;
+	trainers) echo trial trainers/data trainers/learn trainers/noise config.h ;;
 	trainers/learn) echo linalg trial trainers/data trainers/noise ;;
 	trainers/data | trainers/noise) ;;
 	*) echo unknown ;;

@@ -112,7 +112,8 @@ check_report() {
 # Warnings of the formatter are mistakes in the page.
 check_rendering() {
 	command -v groff > /dev/null || { echo "skipped: rendering (no groff)"; return; }
-	for name in dparetod.8 dparetoctl.1 dpareto-report.1 dpareto-study.5; do
+	for name in dparetod.8 dparetoctl.1 dpareto-report.1 dpareto-train.1 \
+		dpareto-study.5; do
 		man=$(page "$name")
 		[ -n "$man" ] || { fault "there is no page $name"; continue; }
 		groff -K utf8 -man -ww -Tutf8 "$man" > "$tmp/text" 2> "$tmp/warnings" ||

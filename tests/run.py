@@ -114,7 +114,8 @@ def e2e(args):
     modules = [os.path.basename(path)[:-3]
                for path in sorted(glob.glob(os.path.join(TOP, "tests/e2e/test_*.py")))]
     return side_by_side(lambda m: e2e_module(args, m),
-                        [m for m in modules if not args.only or args.only in m])
+                        [m for m in modules if (not args.only or args.only in m)
+                         and m not in args.without.split(",")])
 
 
 def sh(args):
@@ -171,6 +172,7 @@ def main():
     parser.add_argument("--build", default=".")
     parser.add_argument("--results", default=os.devnull)
     parser.add_argument("--only", help="part of an e2e module's name")
+    parser.add_argument("--without", default="", help="end-to-end modules to leave out")
     parser.add_argument("kinds")
     args = parser.parse_args()
     args.build = os.path.abspath(args.build)

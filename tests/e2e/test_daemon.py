@@ -718,6 +718,8 @@ report(a=None if params["x"] < 0.1 else params["x"], b=1 - params["x"], extra=7)
                      [self.client("front", study=n) for n in names],
                      [self.client("trials", study=n, full=True) for n in names]]
             return json.dumps(shown, indent=1)
+        wait_for(lambda: all(self.client("status", study=n)["study"]["report"]
+                             for n in names), 60)
         before = everything()
         self.assertIn('"diverged"', before)
         self.assertIn('"paused"', before)

@@ -1,6 +1,8 @@
 /* doc.c - a document, described once: as Markdown or as HTML. */
 #include "reports/doc.h"
 
+#include "base/utf8.h"
+
 #include <cmark.h>
 #include <ctype.h>
 #include <stdio.h>
@@ -76,30 +78,6 @@ void doc_contents(const struct doc *d, struct dp_buf *out)
 
 /* ---- text ---- */
 
-/* The length of the UTF-8 character at s and its number; 0 where there is none. */
-static size_t utf8_char(const unsigned char *s, uint32_t *number)
-{
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t n = s[0] < 0x80   ? 1
-		   : s[0] < 0xc2 ? 0
-		   : s[0] < 0xe0 ? 2
-		   : s[0] < 0xf0 ? 3
-				 : 4;
-	uint32_t c = n == 1 ? s[0] : s[0] & (0x7fu >> n);
-
-	if (s[0] > 0xf4)
-		n = 0;
-	for (size_t i = 1; i < n; i++) {
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-		c = c << 6 | (s[i] & 0x3fu);
-	}
-	if (n == 0 || c < least[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-		return 0;
-	*number = c;
-	return n;
-}
-
 /* Controls, and what turns the direction of writing. */
 static bool steers(uint32_t c)
 {
@@ -112,13 +90,13 @@ static bool steers(uint32_t c)
  * single otherwise, as Markdown would. The caller frees it. */
 static char *clean(const char *text, bool lines)
 {
-	const unsigned char *s = (const unsigned char *)text;
+	const char *s = text, *end = text + strlen(text);
 	struct dp_buf out = DP_BUF_INIT;
 	char *result;
 
 	while (*s) {
 		uint32_t c = 0;
-		size_t n = utf8_char(s, &c);
+		size_t n = dp_utf8(s, (size_t)(end - s), &c);
 
 		if (n == 0)
 			dp_buf_puts(&out, "\xef\xbf\xbd");

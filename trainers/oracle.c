@@ -54,14 +54,6 @@ static double cpu_seconds(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static bool all_finite(const float *w, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (!isfinite(w[i]))
-			return false;
-	return true;
-}
-
 /* The score on some records; NaN throughout if the training diverged. */
 static int score(const struct oracle *o, const struct rows *rows, struct score *out,
 		 struct dp_err *err)

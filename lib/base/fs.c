@@ -71,8 +71,10 @@ int dp_read_file(const char *path, size_t max, struct dp_buf *out, struct dp_err
 	return code;
 }
 
-static int write_all(int fd, const char *p, size_t len)
+int dp_write_all(int fd, const void *data, size_t len)
 {
+	const char *p = data;
+
 	while (len > 0) {
 		ssize_t n = write(fd, p, len);
 
@@ -92,7 +94,7 @@ int dp_write_new(const char *path, const void *data, size_t len, struct dp_err *
 
 	if (fd < 0)
 		return dp_fail_errno(err, errno, "cannot create %s", path);
-	e = write_all(fd, data, len) == 0 ? 0 : errno;
+	e = dp_write_all(fd, data, len) == 0 ? 0 : errno;
 	if (close(fd) != 0 && e == 0)
 		e = errno;
 	return e == 0 ? DP_OK : dp_fail_errno(err, e, "cannot write %s", path);
@@ -111,7 +113,7 @@ int dp_write_file(const char *path, const void *data, size_t len, bool sync,
 	fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	if (fd < 0)
 		goto failed;
-	if (write_all(fd, data, len) != 0 || (sync && fdatasync(fd) != 0)) {
+	if (dp_write_all(fd, data, len) != 0 || (sync && fdatasync(fd) != 0)) {
 		e = errno;
 		close(fd);
 		unlink(tmp);
@@ -216,12 +218,25 @@ char *dp_path_dir_absolute(const char *path)
 	return real;
 }
 
-/* An XDG variable counts only if it is an absolute path. */
+/* A variable that names a folder counts only if it is an absolute path. */
 static const char *xdg(const char *name)
 {
 	const char *v = getenv(name);
 
 	return v && v[0] == '/' ? v : NULL;
+}
+
+char *dp_user_dir(const char *variable, const char *below_home)
+{
+	const char *base = xdg(variable), *home = xdg("HOME");
+	char *folder, *path;
+
+	if (base || !home)
+		return base ? dp_path_join(base, "dpareto") : NULL;
+	folder = dp_path_join(home, below_home);
+	path = folder ? dp_path_join(folder, "dpareto") : NULL;
+	free(folder);
+	return path;
 }
 
 char *dp_default_state_dir(void)

@@ -16,6 +16,8 @@ DP_MUSTCHECK int dp_write_file(const char *path, const void *data, size_t len, b
  * whole. */
 DP_MUSTCHECK int dp_write_new(const char *path, const void *data, size_t len,
 			      struct dp_err *err);
+/* The whole of it to a descriptor; -1 with errno if that fails. */
+DP_MUSTCHECK int dp_write_all(int fd, const void *data, size_t len);
 /* mkdir -p; what exists is fine if it is a folder. */
 DP_MUSTCHECK int dp_mkdirs(const char *path, unsigned mode, struct dp_err *err);
 /* rm -r, without following symbolic links; what is gone already is fine. */
@@ -28,6 +30,9 @@ char *dp_path_join(const char *a, const char *b);
 /* The folder part of a path, absolute; the caller frees it; NULL on failure. */
 char *dp_path_dir_absolute(const char *path);
 
+/* Our folder below what an XDG variable names ("XDG_CACHE_HOME"), else below that place
+ * in the home (".cache"). The caller frees it; NULL if there is neither. */
+char *dp_user_dir(const char *variable, const char *below_home);
 /* Folders of the XDG base directory rules, or the system's for root. The caller
  * frees them; NULL if no home can be found. */
 char *dp_default_state_dir(void); /* /var/lib/dpareto or ~/.local/state/dpareto */

@@ -5,6 +5,7 @@
 #include "study/study_internal.h"
 
 #include "base/num.h"
+#include "base/utf8.h"
 
 #include <libfyaml.h>
 #include <stdlib.h>
@@ -127,30 +128,12 @@ enum dp__type dp__type_of(const struct dp__node *v)
 
 size_t dp__utf8(const char *text, size_t n)
 {
-	const unsigned char *p = (const unsigned char *)text;
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	uint32_t c;
-	size_t k;
+	size_t k = dp_utf8(text, n, &c);
 
-	if (n == 0)
-		return 0;
-	if (p[0] < 0x20)
-		return p[0] == '\t' || p[0] == '\n' || p[0] == '\r';
-	if (p[0] < 0x80)
-		return p[0] != 0x7f;
-	k = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
-	if (p[0] < 0xc2 || p[0] > 0xf4 || k > n)
-		return 0;
-	c = p[0] & (0x7fu >> k);
-	for (size_t i = 1; i < k; i++) {
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-		c = c << 6 | (p[i] & 0x3fu);
-	}
-	if (c < least[k] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff) ||
-	    (c >= 0x80 && c < 0xa0))
-		return 0;
-	return k;
+	if (k == 0 || c == '\t' || c == '\n' || c == '\r')
+		return k;
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) ? 0 : k;
 }
 
 static bool text_ok(struct dp__read *r)

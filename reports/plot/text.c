@@ -3,6 +3,8 @@
  * Text is drawn at the picture's own resolution: FreeType smooths it already. */
 #include "reports/plot/plot_internal.h"
 
+#include "base/utf8.h"
+
 #include <fontconfig/fontconfig.h>
 #include <math.h>
 #include <stdlib.h>
@@ -175,25 +177,17 @@ void text_draw(struct canvas *c, enum font f, struct point at, double across,
 /* Bytes of the character at s: a whole one, or the part of a broken one. */
 static size_t character(const char *s, bool *good)
 {
-	const unsigned char *u = (const unsigned char *)s;
-	size_t n = u[0] < 0x80   ? 1
-		   : u[0] < 0xc2 ? 0
-		   : u[0] < 0xe0 ? 2
-		   : u[0] < 0xf0 ? 3
-		   : u[0] < 0xf5 ? 4
-				 : 0;
+	unsigned char lead = (unsigned char)s[0];
+	size_t most = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+	uint32_t number;
+	size_t n = dp_utf8(s, strnlen(s, 4), &number);
 
 	*good = n > 0;
-	for (size_t i = 1; i < n; i++) {
-		if ((u[i] & 0xc0) != 0x80) {
-			*good = false;
-			return i;
-		}
-	}
-	if (n >= 3 && ((u[0] == 0xe0 && u[1] < 0xa0) || (u[0] == 0xed && u[1] >= 0xa0) ||
-		       (u[0] == 0xf0 && u[1] < 0x90) || (u[0] == 0xf4 && u[1] >= 0x90)))
-		*good = false;
-	return n ? n : 1;
+	if (n > 0 || lead < 0xc2 || lead > 0xf4)
+		return n ? n : 1;
+	for (n = 1; n < most && (s[n] & 0xc0) == 0x80; n++)
+		;
+	return n;
 }
 
 char *text_copy(const char *text)

@@ -196,7 +196,7 @@ static char *beside(const char *path)
 /* In the user's folder files of one name from many folders meet. */
 static char *in_user_folder(const char *path)
 {
-	char *folder = user_folder("XDG_CACHE_HOME", ".cache");
+	char *folder = dp_user_dir("XDG_CACHE_HOME", ".cache");
 	char *real = dp_path_dir_absolute(path);
 	struct dp_buf out = DP_BUF_INIT;
 
@@ -357,21 +357,6 @@ void cache_encode(const struct origin *from, const struct stamp stamps[2],
 	free(h);
 }
 
-static bool write_all(int fd, const char *p, size_t len)
-{
-	while (len > 0) {
-		ssize_t n = write(fd, p, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return false;
-		p += n;
-		len -= (size_t)n;
-	}
-	return true;
-}
-
 /* Under a name of its own first, so that trainers which start together do not write
  * into each other's file; the last to rename wins, and all wrote the same. Readable for
  * those who may read the data. Not synced: what a crash damages is made again. */
@@ -386,7 +371,7 @@ static bool write_one(const char *cache, const struct dp_buf *content, uint32_t 
 	tmp = dp_buf_detach(&name);
 	fd = tmp ? mkostemp(tmp, O_CLOEXEC) : -1;
 	if (fd >= 0) {
-		done = write_all(fd, content->data, content->len) &&
+		done = dp_write_all(fd, content->data, content->len) == 0 &&
 		       fchmod(fd, mode & 0666) == 0;
 		done = close(fd) == 0 && done && rename(tmp, cache) == 0;
 		if (!done)
@@ -420,7 +405,7 @@ static bool write_beside(const char *path, const struct dp_buf *content, uint32_
 static bool write_in_user_folder(const char *path, const struct dp_buf *content,
 				 uint32_t mode)
 {
-	char *folder = user_folder("XDG_CACHE_HOME", ".cache");
+	char *folder = dp_user_dir("XDG_CACHE_HOME", ".cache");
 	char *cache = in_user_folder(path);
 	bool done = folder && cache && dp_mkdirs(folder, 0700, NULL) == DP_OK &&
 		    write_one(cache, content, mode);

@@ -147,8 +147,6 @@ char *find_beside(const char *path, const char *name);
 bool is_known_set(const char *name);
 /* The last part of a path. */
 const char *path_base(const char *path);
-/* $variable/dpareto, or below the home folder; NULL if neither is known. */
-char *user_folder(const char *variable, const char *below_home);
 
 /* ---- load.c: one file (IDX: two) to one set, by its cache if that is good ---- */
 

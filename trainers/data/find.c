@@ -46,21 +46,6 @@ const char *path_base(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-char *user_folder(const char *variable, const char *below_home)
-{
-	const char *base = getenv(variable), *home = getenv("HOME");
-	char *folder = NULL, *path;
-
-	/* by the XDG rules a relative path does not count */
-	if (base && base[0] == '/')
-		return dp_path_join(base, "dpareto");
-	if (home && home[0] == '/')
-		folder = dp_path_join(home, below_home);
-	path = folder ? dp_path_join(folder, "dpareto") : NULL;
-	free(folder);
-	return path;
-}
-
 /* What cannot be looked at counts as there: opening it says why. */
 static bool exists(const char *path)
 {
@@ -112,7 +97,7 @@ static size_t list_places(const struct data_options *o, char *places[PLACES_MAX]
 		n++;
 	if (env && *env && (places[n] = strdup(env)) != NULL)
 		n++;
-	if ((places[n] = user_folder("XDG_DATA_HOME", ".local/share")) != NULL)
+	if ((places[n] = dp_user_dir("XDG_DATA_HOME", ".local/share")) != NULL)
 		n++;
 	return n;
 }

@@ -42,6 +42,9 @@ void adam_free(struct adam *a);
 /* One step down the noisy gradient scale * g. */
 void adam_step(struct adam *a, double rate, double scale, const float *g, float *w);
 
+/* Are all weights finite, or has the training diverged? */
+bool all_finite(const float *w, size_t n);
+
 /* ---- lots.c: which records make a step ---- */
 
 struct lots {

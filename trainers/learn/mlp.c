@@ -235,15 +235,6 @@ static void score_records(struct mlp_net *net, const float *panels,
 	out->loss = loss / rows->n;
 }
 
-/* Also where an input that no record has is what diverged. */
-static bool all_finite(const float *w, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (!isfinite(w[i]))
-			return false;
-	return true;
-}
-
 int mlp_score(const struct mlp *m, const struct rows *rows, const float *w,
 	      struct score *out, struct dp_err *err)
 {
@@ -262,6 +253,7 @@ int mlp_score(const struct mlp *m, const struct rows *rows, const float *w,
 	if (number && panels) {
 		mlp__net_pack(&net, w, panels);
 		score_records(&net, panels, rows, number, out);
+		/* also where an input that no record has is what diverged */
 		if (!all_finite(w, mlp_weights(m)))
 			out->loss = NAN;
 	} else {

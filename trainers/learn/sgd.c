@@ -81,3 +81,11 @@ void adam_step(struct adam *a, double rate, double scale, const float *g, float 
 	     (float)(1 / sqrt(1 - a->square_bias)), (float)scale, g, a->mean, a->square,
 	     w);
 }
+
+bool all_finite(const float *w, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!isfinite(w[i]))
+			return false;
+	return true;
+}

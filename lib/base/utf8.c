@@ -1,0 +1,30 @@
+/* utf8.c - characters of a text that may be broken. */
+#include "base/utf8.h"
+
+size_t dp_utf8(const char *text, size_t n, uint32_t *number)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	const unsigned char *p = (const unsigned char *)text;
+	uint32_t c;
+	size_t k;
+
+	if (n == 0)
+		return 0;
+	if (p[0] < 0x80) {
+		*number = p[0];
+		return 1;
+	}
+	k = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
+	if (p[0] < 0xc2 || p[0] > 0xf4 || k > n)
+		return 0;
+	c = p[0] & (0x7fu >> k);
+	for (size_t i = 1; i < k; i++) {
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+		c = c << 6 | (p[i] & 0x3fu);
+	}
+	if (c < least[k] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
+		return 0;
+	*number = c;
+	return k;
+}

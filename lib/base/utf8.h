@@ -1,0 +1,10 @@
+/* utf8.h - characters of a text that may be broken. */
+#ifndef DP_UTF8_H
+#define DP_UTF8_H
+#include "base/base.h"
+
+/* The length of the UTF-8 character at the start of n bytes, and its number; 0 where
+ * there is none: no bytes, a broken one, a longer form than needed, a surrogate. */
+size_t dp_utf8(const char *text, size_t n, uint32_t *number);
+
+#endif

@@ -539,7 +539,8 @@ const struct ctl_command ctl_cmd_run = {
 	.options = options,
 	.help = "Needs no daemon: a private one is started for this study and stopped "
 		"with "
-		"it. Shows the progress, then the front and where everything is kept; the "
+		"it. Shows the progress, then the front and where everything is kept; "
+		"the "
 		"study's report is written by then. "
 		"With "
 		"-o json standard output is one object without times and paths, so that "

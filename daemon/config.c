@@ -137,8 +137,7 @@ static const struct config_doc docs[] = {
 /* In the order of docs[]. */
 static bool (*const setters[])(struct config *c, const char *value) = {
 	set_slots,          set_socket_group, set_log_level,   set_retention,
-	set_disk_watermark, set_stop_policy,  set_max_clients,
-	set_report_interval,
+	set_disk_watermark, set_stop_policy,  set_max_clients, set_report_interval,
 };
 _Static_assert(DP_COUNT(docs) == DP_COUNT(setters), "a setter a row");
 

@@ -34,13 +34,13 @@ struct baseline { /* a line to compare with: "non-private" at error 0.16 */
 };
 
 struct report {
-	struct dp_state state; /* owns what subjects point to */
+	struct dp_state state;    /* owns what subjects point to */
 	struct subject *subjects; /* the first is what the report is about; others are
 				   * compared with it */
 	size_t nsubjects;
 	struct baseline *baselines;
 	size_t nbaselines;
-	bool public; /* leave out what voids the guarantee: the seed */
+	bool public;         /* leave out what voids the guarantee: the seed */
 	const char *journal; /* the folder it was read from */
 };
 

@@ -24,7 +24,7 @@
 	X(ATTEMPT_ENDED, 7, "attempt-ended")                                             \
 	X(TRIAL_ENDED, 8, "trial-ended")                                                 \
 	X(TRIAL_CANCEL_ASKED, 9, "trial-cancel-asked")                                   \
-	X(TRIAL_RETRY_ASKED, 10, "trial-retry-asked")                            \
+	X(TRIAL_RETRY_ASKED, 10, "trial-retry-asked")                                    \
 	X(RESULT_IMPORTED, 11, "result-imported")
 
 enum dp_event_type {

@@ -9,11 +9,11 @@
 #include "study/study.h"
 
 /* States of a study; the texts are journaled and part of the contract. */
-#define DP_STUDY_STATES(X)        \
-	X(RUNNING, "running")     \
-	X(PAUSED, "paused")       \
-	X(FINISHED, "finished")   \
-	X(FAILED, "failed")       \
+#define DP_STUDY_STATES(X)                                                               \
+	X(RUNNING, "running")                                                            \
+	X(PAUSED, "paused")                                                              \
+	X(FINISHED, "finished")                                                          \
+	X(FAILED, "failed")                                                              \
 	X(STOPPED, "stopped")
 
 enum dp_study_status {
@@ -26,12 +26,12 @@ enum dp_study_status {
  *   waiting -> running -> ok | diverged | failed | cancelled
  *   running -> waiting   an attempt ended that may be tried again
  *   failed, cancelled -> waiting   a person asked for a retry */
-#define DP_TRIAL_STATES(X)         \
-	X(WAITING, "waiting")      \
-	X(RUNNING, "running")      \
-	X(OK, "ok")                \
-	X(DIVERGED, "diverged")    \
-	X(FAILED, "failed")        \
+#define DP_TRIAL_STATES(X)                                                               \
+	X(WAITING, "waiting")                                                            \
+	X(RUNNING, "running")                                                            \
+	X(OK, "ok")                                                                      \
+	X(DIVERGED, "diverged")                                                          \
+	X(FAILED, "failed")                                                              \
 	X(CANCELLED, "cancelled")
 
 enum dp_trial_status {
@@ -63,14 +63,14 @@ struct dp_trial {
 	bool cancel_asked;
 	uint32_t basis; /* see trial-proposed in journal.h */
 	char source[16];
-	double *x; /* (nparams) */
+	double *x;          /* (nparams) */
 	double *objectives; /* (nobjectives), or NULL: none known */
-	double *metrics; /* (runs x nmetrics), or NULL; NaN: not reported */
-	uint32_t nmetrics; /* columns of `metrics`: the study's first so many */
+	double *metrics;    /* (runs x nmetrics), or NULL; NaN: not reported */
+	uint32_t nmetrics;  /* columns of `metrics`: the study's first so many */
 	struct dp_attempt *attempts;
 	uint32_t nattempts;
 	uint32_t open; /* attempts planned and not ended */
-	char *reason; /* why it failed or diverged; NULL */
+	char *reason;  /* why it failed or diverged; NULL */
 	int64_t proposed, ended;
 };
 
@@ -92,9 +92,9 @@ struct dp_study_state {
 
 	struct dp_trial **trials; /* (ntrials), by number */
 	uint32_t ntrials, room;
-	uint32_t first_live; /* every trial before this one has ended */
+	uint32_t first_live;           /* every trial before this one has ended */
 	uint32_t ok, diverged, failed; /* failed: cancelled ones too */
-	uint32_t open; /* attempts planned and not ended, over all trials */
+	uint32_t open;    /* attempts planned and not ended, over all trials */
 	uint32_t waiting; /* trials in that state */
 	uint32_t failures_in_row;
 	struct dp_imported *imported; /* (nimported) */
@@ -105,7 +105,8 @@ struct dp_study_state {
 	int64_t created, updated;
 
 	uint64_t turn; /* a scheduler's note of when it was last served; not journaled */
-	/* a reporter's: the seq that its report shows (0: not looked), when it was begun */
+	/* a reporter's: the seq that its report shows (0: not looked), when it was begun
+	 */
 	uint32_t reported;
 	int64_t reported_at;
 
@@ -143,7 +144,8 @@ uint32_t dp_study_ended(const struct dp_study_state *s);
 int dp_study_metric(const struct dp_study_state *s, const char *name);
 /* Mean over the runs of the study's metric in this trial; NaN if a run is missing
  * or not finite. */
-double dp_trial_mean(const struct dp_study_state *s, const struct dp_trial *t, int metric);
+double dp_trial_mean(const struct dp_study_state *s, const struct dp_trial *t,
+		     int metric);
 /* Variance of that mean, from the spread of the runs; NaN with one run. */
 double dp_trial_mean_variance(const struct dp_study_state *s, const struct dp_trial *t,
 			      int metric);

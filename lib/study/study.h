@@ -217,8 +217,7 @@ void dp_space_text(const struct dp_study *s, size_t param, double v, struct dp_b
 
 /* The values of the keys of a privacy objective's mechanism at x; NaN where absent. */
 DP_MUSTCHECK int dp_objective_values(const struct dp_study *s, size_t objective,
-				     const double *x,
-				     double values[DP_PRIVACY_KEYS_MAX],
+				     const double *x, double values[DP_PRIVACY_KEYS_MAX],
 				     struct dp_err *err);
 /* The value, in natural units, of a privacy objective at x. */
 DP_MUSTCHECK int dp_objective_privacy(const struct dp_study *s, size_t objective,

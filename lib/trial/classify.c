@@ -74,10 +74,8 @@ static enum dp_end by_exit(struct sentence *s, const struct dp_exit *exit)
 	case DP_EXIT_CODE:
 		if (exit->value == 0)
 			return DP_END_NONE;
-		return end(
-			s, DP_END_EXIT_CODE,
-			"the trainer ended with exit code %d",
-			exit->value);
+		return end(s, DP_END_EXIT_CODE, "the trainer ended with exit code %d",
+			   exit->value);
 	case DP_EXIT_MISSING:
 		break;
 	}

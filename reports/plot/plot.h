@@ -18,13 +18,24 @@
 typedef uint32_t plot_colour; /* 0xRRGGBB */
 
 enum plot_role { /* Okabe and Ito's palette, safe for colour-blind readers */
-	PLOT_BLUE, PLOT_ORANGE, PLOT_GREEN, PLOT_PURPLE, PLOT_SKY, PLOT_VERMILLION,
-	PLOT_YELLOW, PLOT_BLACK,
-	PLOT_GREY, PLOT_LIGHT, /* for what stands back */
+	PLOT_BLUE,
+	PLOT_ORANGE,
+	PLOT_GREEN,
+	PLOT_PURPLE,
+	PLOT_SKY,
+	PLOT_VERMILLION,
+	PLOT_YELLOW,
+	PLOT_BLACK,
+	PLOT_GREY,
+	PLOT_LIGHT, /* for what stands back */
 };
 plot_colour plot_palette(unsigned role);
 
-enum plot_map { PLOT_VIRIDIS, PLOT_CIVIDIS, PLOT_MAGMA };
+enum plot_map {
+	PLOT_VIRIDIS,
+	PLOT_CIVIDIS,
+	PLOT_MAGMA
+};
 plot_colour plot_map_colour(enum plot_map map, double t); /* t in [0, 1] */
 
 /* ---- figure and panels ---- */
@@ -50,8 +61,14 @@ void plot_shutdown(void);
 
 /* ---- axes ---- */
 
-enum plot_side { PLOT_X, PLOT_Y };
-enum plot_scale { PLOT_LINEAR, PLOT_LOG };
+enum plot_side {
+	PLOT_X,
+	PLOT_Y
+};
+enum plot_scale {
+	PLOT_LINEAR,
+	PLOT_LOG
+};
 
 void panel_title(struct plot_panel *a, const char *title);
 void panel_axis(struct plot_panel *a, enum plot_side side, const char *label,
@@ -76,9 +93,21 @@ struct plot_style {
 	plot_colour colour;
 	double width; /* of lines, 0: 1.5 */
 	double size;  /* of markers: diameter, 0: 6 */
-	enum plot_marker { PLOT_DOT, PLOT_RING, PLOT_SQUARE, PLOT_TRIANGLE, PLOT_DIAMOND,
-			   PLOT_CROSS, PLOT_PLUS, PLOT_STAR } marker;
-	enum plot_dash { PLOT_SOLID, PLOT_DASHED, PLOT_DOTTED } dash;
+	enum plot_marker {
+		PLOT_DOT,
+		PLOT_RING,
+		PLOT_SQUARE,
+		PLOT_TRIANGLE,
+		PLOT_DIAMOND,
+		PLOT_CROSS,
+		PLOT_PLUS,
+		PLOT_STAR
+	} marker;
+	enum plot_dash {
+		PLOT_SOLID,
+		PLOT_DASHED,
+		PLOT_DOTTED
+	} dash;
 	double opacity; /* 0: 1, of bands 0.25 */
 	bool outline;   /* markers get a thin white edge, so that they stay apart (a ring
 			 * is white inside then), blocks a gap to the next one */
@@ -96,7 +125,8 @@ void panel_bars(struct plot_panel *a, const struct plot_style *s, const char *na
 		const double *x, const double *lo, const double *hi, size_t n);
 /* The area between two curves; `steps`: between staircases. */
 void panel_band(struct plot_panel *a, const struct plot_style *s, const char *name,
-		const double *x, const double *lo, const double *hi, size_t n, bool steps);
+		const double *x, const double *lo, const double *hi, size_t n,
+		bool steps);
 /* Filled rectangles x0..x1, y0..y1, for timelines and stacked bars. */
 void panel_blocks(struct plot_panel *a, const struct plot_style *s, const char *name,
 		  const double *x0, const double *x1, const double *y0, const double *y1,
@@ -130,7 +160,7 @@ struct plot_parallel {
 	size_t nnames;
 };
 void panel_parallel(struct plot_panel *a, const struct plot_parallel *axes, size_t n,
-		    const double *values, size_t m, const double *by, enum plot_scale scale,
-		    const char *by_label);
+		    const double *values, size_t m, const double *by,
+		    enum plot_scale scale, const char *by_label);
 
 #endif

@@ -8,18 +8,18 @@
  * within a row. */
 struct rows {
 	uint32_t n, nfeatures, nclasses;
-	const uint64_t *start;  /* (n + 1) */
-	const uint16_t *index;  /* from 0; nfeatures is at most 65535 */
-	const float *value;     /* NULL: every entry is 1 */
-	const uint8_t *label;   /* class, from 0; binary: 1 is the positive one */
-	uint32_t row_max;       /* entries of the fullest row */
+	const uint64_t *start; /* (n + 1) */
+	const uint16_t *index; /* from 0; nfeatures is at most 65535 */
+	const float *value;    /* NULL: every entry is 1 */
+	const uint8_t *label;  /* class, from 0; binary: 1 is the positive one */
+	uint32_t row_max;      /* entries of the fullest row */
 };
 
 struct data {
 	struct rows train, test;
-	struct rows validation;  /* n = 0 without a holdout */
-	double majority;         /* share of the commonest test class: the accuracy of
-				  * a constant answer */
+	struct rows validation; /* n = 0 without a holdout */
+	double majority;        /* share of the commonest test class: the accuracy of
+				 * a constant answer */
 	/* what owns the memory: opaque to users */
 	struct data_memory *memory;
 };
@@ -27,11 +27,12 @@ struct data {
 struct data_options {
 	const char *name; /* adult, adult-a9a, mnist, census, or a path */
 	const char *test; /* path of the test file where `name` is a path; or NULL */
-	const char *label_column; /* CSV: name or number (from 1; -1: the last); NULL: last */
-	const char *dir;  /* --data-dir or NULL */
-	double holdout;   /* share of the training records held out, 0: none */
-	uint64_t split_seed; /* which ones */
-	bool no_cache;    /* neither read nor write a cache */
+	const char *
+		label_column; /* CSV: name or number (from 1; -1: the last); NULL: last */
+	const char *dir;      /* --data-dir or NULL */
+	double holdout;       /* share of the training records held out, 0: none */
+	uint64_t split_seed;  /* which ones */
+	bool no_cache;        /* neither read nor write a cache */
 };
 
 /* Opens a data set. The error names file, line or offset, and the reason; when a set

@@ -1,136 +1,173 @@
-/* ask.c - the next point of a study: at once where the method is cheap, on a worker
- * thread and a copied snapshot where models are fitted. */
-#include "daemon/daemon.h"
+/* ask.c - the next point of a study.
+ *
+ * Every question goes to a worker thread, because even where a point is found at once
+ * its privacy oracles may take their time. Methods whose points depend on no result are
+ * asked ahead of time, so that a free place need not wait for them. */
+#include "daemon/ask.h"
 
 #include "base/json.h"
+#include "daemon/executor.h"
+#include "daemon/record.h"
+#include "daemon/sched.h"
+#include "daemon/server.h"
+#include "daemon/study.h"
 #include "journal/view.h"
 #include "propose/propose.h"
 #include "recall/recall.h"
 
 #include <math.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum question {
-	FOR_A_TRIAL,
-	TO_SHOW,        /* the next point, for a client */
-	DENOISED_FRONT, /* what the models make of the observed front, for a client */
+enum ask_question {
+	ASK_TRIAL,    /* the next point, to be recorded */
+	ASK_AHEAD,    /* points of a method that needs no results, before they are due */
+	ASK_SHOW,     /* the next point, for a client */
+	ASK_DENOISED, /* what the models make of the observed front, for a client */
+};
+
+enum {
+	AHEAD_MAX = 32
+};
+
+/* A point with its epsilons, not recorded yet. */
+struct ask_point {
+	uint32_t trial;
+	double x[DP_PARAMS_MAX];
+	double privacy[DP_OBJECTIVES_MAX];
+	const char *source; /* static text */
+	char refused[300];  /* why an oracle has no answer; "" */
 };
 
 /* A study's proposer, with the question under way. */
 struct asker {
-	struct asker *next;
-	struct dpd *d;
-	uint32_t study;
+	struct study *home;
 	struct dp_proposer *proposer; /* keeps models from one question to the next */
+	struct ask_point *ahead;      /* (nahead) found ahead, by trial */
+	unsigned nahead;
+	unsigned batch; /* so many were asked for last */
 
-	bool busy; /* a worker thread has what follows */
+	bool busy;     /* a worker thread has what follows */
+	bool reserves; /* what is asked for will want a place */
 	uv_work_t work;
 	atomic_bool cancel;
+	enum ask_question question;
 	uint32_t trial, basis;
 	struct dp_known *known;
 	size_t nknown;
-	enum question question;
 	uint64_t client; /* who wants to see it */
 	struct dp_proposal answer;
+	struct ask_point *found; /* (nfound of room) */
+	unsigned nfound, room;
 	size_t *front, nfront; /* positions in known, of a denoised front */
 	double *values;        /* (nfront x nobjectives) */
 	struct dp_err err;
 	int code;
 };
 
-static struct asker *find(struct dpd *d, uint32_t study)
+static void asker_free(struct asker *a)
 {
-	for (struct asker *a = d->askers; a; a = a->next)
-		if (a->study == study)
-			return a;
-	return NULL;
+	if (!a)
+		return;
+	dp_proposer_free(a->proposer);
+	free(a->ahead);
+	free(a->found);
+	free(a->known);
+	free(a->front);
+	free(a->values);
+	free(a);
 }
 
-static struct asker *find_or_make(struct dpd *d, struct dp_study_state *s)
+static struct asker *asker_of(struct study *h)
 {
-	struct asker *a = find(d, s->id);
+	struct asker *a = h->asker;
 
 	if (a)
 		return a;
 	a = calloc(1, sizeof *a);
 	if (!a)
 		return NULL;
-	a->proposer = dp_proposer_new(s->spec);
+	a->home = h;
+	a->proposer = dp_proposer_new(h->state->spec);
 	if (!a->proposer) {
 		free(a);
 		return NULL;
 	}
-	a->d = d;
-	a->study = s->id;
-	a->next = d->askers;
-	d->askers = a;
+	h->asker = a;
 	return a;
 }
 
-bool ask_busy(struct dpd *d, uint32_t study)
+bool ask_busy(const struct study *h)
 {
-	struct asker *a = find(d, study);
-
-	return a && a->busy;
+	return h->asker && h->asker->busy;
 }
 
-void ask_cancel(struct dpd *d, uint32_t study)
+void ask_cancel(struct study *h)
 {
-	struct asker *a = find(d, study);
-
-	if (a)
-		atomic_store(&a->cancel, true);
+	if (h->asker)
+		atomic_store(&h->asker->cancel, true);
 }
 
-void ask_forget(struct dpd *d, uint32_t study)
+void ask_forget(struct study *h)
 {
-	for (struct asker **p = &d->askers, *a; (a = *p) != NULL; p = &a->next) {
-		if (a->study != study)
-			continue;
-		*p = a->next;
-		dp_proposer_free(a->proposer);
-		free(a->known);
-		free(a->front);
-		free(a->values);
-		free(a);
-		return;
-	}
+	asker_free(h->asker);
+	h->asker = NULL;
 }
 
-/* ---- the snapshot ---- */
+/* ---- on a worker thread ---- */
 
-static bool take_snapshot(struct asker *a, const struct dp_study_state *s)
+static void ask_oracles(const struct dp_study *spec, struct ask_point *p)
 {
-	size_t n;
-	struct dp_known *known = dp_recall(s, true, &n);
+	struct dp_err err;
 
-	if (!known)
-		return false;
-	free(a->known);
-	a->known = known;
-	a->nknown = n;
-	a->trial = s->ntrials;
-	a->basis = s->seq;
-	return true;
+	if (dp_objectives_privacy(spec, p->x, p->privacy, &err) != DP_OK)
+		snprintf(p->refused, sizeof p->refused, "%.299s", err.msg);
 }
 
-/* ---- asking ---- */
+/* The point of one trial, and its epsilons. */
+static int ask_point(struct asker *a, uint32_t trial)
+{
+	const struct dp_study *spec = a->home->state->spec;
+	struct dp_history h = { .known = a->known, .n = a->nknown };
+	struct ask_point *p = &a->found[a->nfound];
+	int code = dp_proposer_ask(a->proposer, &h, trial, &a->cancel, &a->answer,
+				   &a->err);
+
+	if (code != DP_OK)
+		return code;
+	*p = (struct ask_point){ .trial = trial, .source = a->answer.source };
+	memcpy(p->x, a->answer.x, spec->nparams * sizeof p->x[0]);
+	ask_oracles(spec, p);
+	a->nfound++;
+	return DP_OK;
+}
+
+static int ask_denoised(struct asker *a)
+{
+	struct dp_history h = { .known = a->known, .n = a->nknown };
+	int code = dp_surrogate_fit(a->proposer, &h, &a->cancel, &a->err);
+
+	return code == DP_OK ? dp_surrogate_front(a->proposer, &h, a->front, a->values,
+						  &a->nfront, &a->err)
+			     : code;
+}
 
 static void ask_work(uv_work_t *w)
 {
 	struct asker *a = w->data;
-	struct dp_history h = { .known = a->known, .n = a->nknown };
 
-	if (a->question != DENOISED_FRONT) {
-		a->code = dp_proposer_ask(a->proposer, &h, a->trial, &a->cancel,
-					  &a->answer, &a->err);
-		return;
-	}
-	a->code = dp_surrogate_fit(a->proposer, &h, &a->cancel, &a->err);
-	if (a->code == DP_OK)
-		a->code = dp_surrogate_front(a->proposer, &h, a->front, a->values,
-					     &a->nfront, &a->err);
+	a->nfound = 0;
+	a->code = DP_OK;
+	if (a->question == ASK_DENOISED)
+		a->code = ask_denoised(a);
+	else
+		for (unsigned i = 0; i < a->room && a->code == DP_OK; i++)
+			a->code = ask_point(a, a->trial + i);
 }
+
+/* ---- answers for people ---- */
 
 static json_t *predicted_json(const struct dp_study *spec, const struct dp_proposal *p)
 {
@@ -148,7 +185,7 @@ static json_t *predicted_json(const struct dp_study *spec, const struct dp_propo
 	return o;
 }
 
-static json_t *answer_json(const struct dp_study_state *s, const struct asker *a)
+static json_t *ask_shown_json(const struct dp_study_state *s, const struct asker *a)
 {
 	const struct dp_proposal *p = &a->answer;
 
@@ -162,7 +199,7 @@ static json_t *answer_json(const struct dp_study_state *s, const struct asker *a
 }
 
 /* As dp_view_result(), with the models' values; imported results are no trials. */
-static json_t *front_json(struct dp_study_state *s, const struct asker *a)
+static json_t *ask_denoised_json(struct dp_study_state *s, const struct asker *a)
 {
 	json_t *o = dp_view_result(s), *front = json_array();
 
@@ -184,151 +221,283 @@ static json_t *front_json(struct dp_study_state *s, const struct asker *a)
 	return o;
 }
 
-/* The method has nothing more to offer: the budget ends here. */
-static void end_budget(struct dpd *d, struct dp_study_state *s, const char *why)
+static void ask_answer(struct asker *a)
 {
-	struct dp_event e = { .type = DP_EV_STUDY_AMENDED,
-			      .evaluations = s->ntrials,
-			      .parallel = NAN,
-			      .priority = NAN,
-			      .reason = why };
+	struct dpd *d = a->home->d;
+	struct dp_study_state *s = a->home->state;
 
-	record(d, s, &e);
-	study_settle(d, s);
+	if (a->code != DP_OK)
+		client_error(d, a->client, &a->err);
+	else
+		client_ok(d, a->client,
+			  a->question == ASK_SHOW ? ask_shown_json(s, a)
+						  : ask_denoised_json(s, a));
 }
 
-void ask_record(struct dpd *d, struct dp_study_state *s, const double *x,
-		const char *source, uint32_t basis)
+/* ---- recording ---- */
+
+void ask_record(struct study *h, const double *x, const char *source, uint32_t basis,
+		const double *privacy, const char *refused)
 {
+	const struct dp_study *spec = h->state->spec;
 	struct dp_event e = { .type = DP_EV_TRIAL_PROPOSED,
-			      .trial = s->ntrials,
+			      .trial = h->state->ntrials,
 			      .source = source,
 			      .basis = basis,
 			      .params = x,
-			      .nparams = (uint32_t)s->spec->nparams };
+			      .nparams = (uint32_t)spec->nparams };
 
-	record(d, s, &e);
-}
-
-static void for_trial(struct asker *a, struct dp_study_state *s)
-{
-	struct dpd *d = a->d;
-
-	if (s->status != DP_STUDY_RUNNING || s->ntrials != a->trial ||
-	    !study_proposals(s))
-		return; /* things changed meanwhile; it is asked again when it fits */
-	if (a->code == DP_OK) {
-		if (a->answer.note[0])
-			log_line(&d->log, LOG_WARN, s->spec->name, "proposal %u: %s",
-				 a->trial, a->answer.note);
-		ask_record(d, s, a->answer.x, a->answer.source, a->basis);
-	} else if (a->code == DP_E_LIMIT) {
-		end_budget(d, s, a->err.msg);
-	} else if (a->code != DP_E_INTERRUPTED) {
-		move_study(d, s, DP_STUDY_FAILED, true, a->err.msg);
+	if (refused[0]) {
+		e.reason = refused;
+	} else if (dp_study_accounts(spec)) {
+		e.objectives = privacy;
+		e.nobjectives = (uint32_t)spec->nobjectives;
 	}
+	record(h, &e);
 }
+
+static void ask_record_point(struct study *h, const struct ask_point *p, uint32_t basis)
+{
+	ask_record(h, p->x, p->source, basis, p->privacy, p->refused);
+}
+
+/* The proposer could not: the budget ends here, or the study does. */
+static void ask_failed(struct study *h, int code, const struct dp_err *why)
+{
+	struct dp_event e = { .type = DP_EV_STUDY_AMENDED,
+			      .evaluations = h->state->ntrials,
+			      .parallel = NAN,
+			      .priority = NAN,
+			      .reason = why->msg };
+
+	if (code == DP_E_LIMIT)
+		record(h, &e);
+	else if (code != DP_E_INTERRUPTED)
+		study_move(h, DP_STUDY_FAILED, true, why->msg);
+}
+
+static void ask_for_trial(struct asker *a)
+{
+	struct study *h = a->home;
+
+	if (h->state->ntrials != a->trial ||
+	    !dp_course_proposals(h->state, clock_now(h->d)))
+		return; /* things changed meanwhile; it is asked again when it fits */
+	if (a->code != DP_OK) {
+		ask_failed(h, a->code, &a->err);
+		return;
+	}
+	if (a->answer.note[0])
+		log_line(&h->d->log, LOG_WARN, h->state->spec->name, "proposal %u: %s",
+			 a->trial, a->answer.note);
+	ask_record_point(h, &a->found[0], a->basis);
+}
+
+/* ---- ahead of time ---- */
+
+/* Drops points whose number was given to another, and moves the rest up. */
+static void ahead_drop(struct asker *a, uint32_t before)
+{
+	unsigned n = 0;
+
+	while (n < a->nahead && a->ahead[n].trial < before)
+		n++;
+	a->nahead -= n;
+	if (n)
+		memmove(a->ahead, a->ahead + n, a->nahead * sizeof *a->ahead);
+}
+
+/* Adds what was found to what is there; what does not join on is asked again. */
+static void ahead_add(struct asker *a)
+{
+	uint32_t next = a->nahead ? a->ahead[a->nahead - 1].trial + 1
+				  : a->home->state->ntrials;
+	struct ask_point *grown;
+
+	if (a->nfound == 0 || a->found[0].trial != next)
+		return;
+	grown = realloc(a->ahead, (a->nahead + a->nfound) * sizeof *grown);
+	if (!grown)
+		return;
+	memcpy(grown + a->nahead, a->found, a->nfound * sizeof *grown);
+	a->ahead = grown;
+	a->nahead += a->nfound;
+}
+
+static void ask_ahead_done(struct asker *a)
+{
+	ahead_drop(a, a->home->state->ntrials);
+	ahead_add(a);
+	/* what was found before the failure is used first */
+	if (a->code != DP_OK && a->nahead == 0 && a->nfound == 0 &&
+	    a->trial == a->home->state->ntrials)
+		ask_failed(a->home, a->code, &a->err);
+}
+
+/* ---- asking ---- */
 
 static void ask_done(uv_work_t *w, int status)
 {
 	struct asker *a = w->data;
-	struct dpd *d = a->d;
-	struct dp_study_state *s = dp_state_by_id(&d->state, a->study);
+	struct study *h = a->home;
 
-	(void)status;
+	(void)status; /* work is never cancelled */
 	a->busy = false;
-	if (d->closed)
+	if (a->reserves)
+		h->backend->asking--;
+	a->reserves = false;
+	if (h->d->closed)
 		return;
-	if (a->question == FOR_A_TRIAL) {
-		d->nasking--;
-		for_trial(a, s);
-	} else if (a->code != DP_OK) {
-		client_error(d, a->client, &a->err);
-	} else {
-		client_ok(d, a->client,
-			  a->question == TO_SHOW ? answer_json(s, a) : front_json(s, a));
+	switch (a->question) {
+	case ASK_TRIAL:
+		ask_for_trial(a);
+		break;
+	case ASK_AHEAD:
+		ask_ahead_done(a);
+		break;
+	case ASK_SHOW:
+	case ASK_DENOISED:
+		ask_answer(a);
+		break;
 	}
-	/* models of thousands of results are large: kept only while they are needed */
-	if (s->status != DP_STUDY_RUNNING)
-		ask_forget(d, s->id);
-	sched_kick(d);
-	daemon_stop_check(d);
+	study_changed(h);
 }
 
-static int start(struct dpd *d, struct dp_study_state *s, enum question question,
-		 uint64_t client, struct dp_err *err)
+/* What only this question needs. */
+static bool ask_room(struct asker *a, enum ask_question question, unsigned points)
 {
-	struct asker *a = find_or_make(d, s);
+	size_t p = a->home->state->spec->nobjectives;
 
-	if (!a || !take_snapshot(a, s))
-		return dp_fail(err, DP_E_NOMEM, "no memory to propose");
-	if (question == DENOISED_FRONT) {
+	if (question == ASK_DENOISED) {
 		free(a->front);
 		free(a->values);
 		a->front = calloc(a->nknown + 1, sizeof *a->front);
-		a->values =
-			calloc(a->nknown * s->spec->nobjectives + 1, sizeof *a->values);
-		if (!a->front || !a->values)
-			return dp_fail(err, DP_E_NOMEM, "no memory for the front");
+		a->values = calloc(a->nknown * p + 1, sizeof *a->values);
+		return a->front && a->values;
 	}
-	atomic_store(&a->cancel, false);
-	a->busy = true;
-	a->question = question;
-	a->client = client;
-	a->work.data = a;
-	d->nasking += question == FOR_A_TRIAL;
-	uv_queue_work(&d->loop, &a->work, ask_work, ask_done);
-	return DP_OK;
+	if (points > a->room) {
+		free(a->found);
+		a->found = calloc(points, sizeof *a->found);
+	}
+	a->room = a->found ? points : 0;
+	return a->found != NULL;
 }
 
-bool ask_possible(struct dpd *d, const struct dp_study_state *s)
+/* Known results, copied; none for a method that does not look at them. */
+static bool ask_snapshot(struct asker *a, bool results)
 {
-	const struct dp_search *search = &s->spec->search;
+	const struct dp_study_state *s = a->home->state;
+	struct dp_known *known = NULL;
+	size_t n = 0;
 
-	if (ask_busy(d, s->id) || !study_proposals(s))
-		return false;
-	/* a deterministic proposal waits for the last result that it depends on */
-	return !search->deterministic || search->method != DP_METHOD_DPARETO ||
-	       s->ntrials < search->initial || s->ntrials < s->parallel ||
-	       s->first_live > s->ntrials - s->parallel;
-}
-
-bool ask_next(struct dpd *d, struct dp_study_state *s)
-{
-	struct dp_history none = { 0 };
-	struct dp_proposal p;
-	struct dp_err err;
-	int code;
-
-	if (s->spec->search.method == DP_METHOD_DPARETO)
-		return start(d, s, FOR_A_TRIAL, 0, &err) == DP_OK;
-	code = dp_propose(s->spec, &none, s->ntrials, NULL, &p, &err);
-	if (code != DP_OK) {
-		move_study(d, s, DP_STUDY_FAILED, true, err.msg);
-		return false;
+	if (results) {
+		known = dp_recall(s, true, &n);
+		if (!known)
+			return false;
 	}
-	ask_record(d, s, p.x, p.source, s->seq);
+	free(a->known);
+	a->known = known;
+	a->nknown = n;
+	a->basis = s->seq;
 	return true;
 }
 
-static int ask_for(struct dpd *d, struct dp_study_state *s, enum question question,
-		   uint64_t client, struct dp_err *err)
+static int ask_start(struct study *h, enum ask_question question, uint32_t trial,
+		     unsigned points, struct dp_err *err)
 {
-	if (ask_busy(d, s->id)) {
+	struct asker *a = asker_of(h);
+
+	if (!a || !ask_snapshot(a, question != ASK_AHEAD) ||
+	    !ask_room(a, question, points))
+		return dp_fail(err, DP_E_NOMEM, "no memory to propose");
+	atomic_store(&a->cancel, false);
+	a->busy = true;
+	a->question = question;
+	a->trial = trial;
+	a->work.data = a;
+	uv_queue_work(&h->d->loop, &a->work, ask_work, ask_done);
+	return DP_OK;
+}
+
+static void ask_reserve(struct study *h)
+{
+	h->asker->reserves = true;
+	h->backend->asking++;
+}
+
+/* Twice as many as last time, so that the first trial starts at once and a long study
+ * asks rarely. */
+static bool ask_more_ahead(struct study *h)
+{
+	struct asker *a = h->asker;
+	uint32_t left = dp_course_proposals(h->state, clock_now(h->d));
+	unsigned there = a ? a->nahead : 0, batch = a ? 2 * a->batch : 1;
+	struct dp_err err;
+
+	batch = batch == 0 ? 1 : batch > AHEAD_MAX ? AHEAD_MAX : batch;
+	if (left <= there)
+		return true;
+	if (batch > left - there)
+		batch = left - there;
+	if (ask_start(h, ASK_AHEAD, h->state->ntrials + there, batch, &err) != DP_OK)
+		return false;
+	h->asker->batch = batch;
+	return true;
+}
+
+/* A point that is there already, or the order to find some. */
+static bool ask_next_ahead(struct study *h)
+{
+	struct asker *a = h->asker;
+
+	if (a)
+		ahead_drop(a, h->state->ntrials);
+	if (!a || a->nahead == 0) {
+		if (!ask_more_ahead(h))
+			return false;
+		ask_reserve(h);
+		return true;
+	}
+	ask_record_point(h, &a->ahead[0], h->state->seq);
+	ahead_drop(a, h->state->ntrials);
+	/* without memory they are asked for when they are due */
+	return a->nahead > a->batch / 2 || ask_more_ahead(h) || true;
+}
+
+bool ask_next(struct study *h)
+{
+	struct dp_err err;
+
+	if (h->state->spec->search.method != DP_METHOD_DPARETO)
+		return ask_next_ahead(h);
+	if (ask_start(h, ASK_TRIAL, h->state->ntrials, 1, &err) != DP_OK)
+		return false;
+	ask_reserve(h);
+	return true;
+}
+
+static int ask_for_client(struct study *h, enum ask_question question, uint64_t client,
+			  struct dp_err *err)
+{
+	int code;
+
+	if (ask_busy(h)) {
 		dp_fail(err, DP_E_BUSY, "study '%s' is choosing its next point just now",
-			s->spec->name);
+			h->state->spec->name);
 		return dp_hint(err, "try again in a moment");
 	}
-	return start(d, s, question, client, err);
+	code = ask_start(h, question, h->state->ntrials, 1, err);
+	if (code == DP_OK)
+		h->asker->client = client;
+	return code;
 }
 
-int ask_show(struct dpd *d, struct dp_study_state *s, uint64_t client, struct dp_err *err)
+int ask_show(struct study *h, uint64_t client, struct dp_err *err)
 {
-	return ask_for(d, s, TO_SHOW, client, err);
+	return ask_for_client(h, ASK_SHOW, client, err);
 }
 
-int ask_front(struct dpd *d, struct dp_study_state *s, uint64_t client,
-	      struct dp_err *err)
+int ask_front(struct study *h, uint64_t client, struct dp_err *err)
 {
-	return ask_for(d, s, DENOISED_FRONT, client, err);
+	return ask_for_client(h, ASK_DENOISED, client, err);
 }

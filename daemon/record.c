@@ -1,9 +1,19 @@
 /* record.c - the way of every decision: into the journal, then into the world. */
-#include "daemon/daemon.h"
+#include "daemon/record.h"
 
-#include "base/num.h"
+#include "daemon/sched.h"
+#include "daemon/study.h"
 
 #include <stdlib.h>
+
+/* Something to do once a ticket of the journal is durable. */
+struct after {
+	struct after *next;
+	uint64_t ticket;
+	bool looks; /* changes nothing: need not wait while the journal is in trouble */
+	void (*fn)(struct dpd *d, void *arg);
+	void *arg;
+};
 
 /* Memory or order is lost: what is on the disk is right, so the next daemon starts
  * from there. Trainers go on under their shims. */
@@ -14,37 +24,68 @@ static _Noreturn void give_up(struct dpd *d, const struct dp_err *err)
 	exit(1);
 }
 
-void record(struct dpd *d, struct dp_study_state *s, struct dp_event *e)
+static _Noreturn void give_up_memory(struct dpd *d, const char *what)
+{
+	struct dp_err err;
+
+	dp_fail(&err, DP_E_NOMEM, "no memory %s", what);
+	give_up(d, &err);
+}
+
+static void record_event(struct dpd *d, struct dp_event *e)
 {
 	struct dp_buf bytes = DP_BUF_INIT;
 	struct dp_err err;
 
-	if (s) {
-		e->study = s->id;
-		e->seq = s->seq;
-	}
-	e->time = dp_now_us();
+	e->time = clock_now(d);
 	if (dp_event_encode(e, &bytes, &err) != DP_OK ||
 	    dp_state_apply(&d->state, e, &err) != DP_OK)
 		give_up(d, &err);
-	/* the rest of this turn belongs to the same commit; the scheduler, kicked below,
-	 * lets it go */
+	/* the rest of this turn belongs to the same commit; the turn, kicked below, lets
+	 * it go */
 	dp_journal_hold(d->journal);
 	d->last_ticket =
 		dp_journal_append(d->journal, e->study, e->seq, bytes.data, bytes.len);
-	if (d->last_ticket == 0) {
-		dp_fail(&err, DP_E_NOMEM, "no memory for the journal's queue");
-		give_up(d, &err);
-	}
+	if (d->last_ticket == 0)
+		give_up_memory(d, "for the journal's queue");
 	dp_buf_free(&bytes);
 	sched_kick(d);
 }
+
+void record(struct study *h, struct dp_event *e)
+{
+	e->study = h->state->id;
+	e->seq = h->state->seq;
+	record_event(h->d, e);
+	study_changed(h);
+}
+
+struct study *record_created(struct dpd *d, struct dp_event *e)
+{
+	struct study *h;
+
+	e->study = d->next_study++;
+	record_event(d, e);
+	h = study_new(d, dp_state_by_id(&d->state, e->study));
+	if (!h)
+		give_up_memory(d, "for a study");
+	study_changed(h);
+	return h;
+}
+
+void record_forget(struct study *h)
+{
+	h->d->last_ticket = dp_journal_forget(h->d->journal, h->state->id);
+	if (h->d->last_ticket == 0)
+		give_up_memory(h->d, "for the journal's queue");
+}
+
+/* ---- after a commit ---- */
 
 static void wait_for_commit(struct dpd *d, bool looks,
 			    void (*fn)(struct dpd *d, void *arg), void *arg)
 {
 	struct after *a;
-	struct dp_err err;
 
 	if ((looks && d->trouble) ||
 	    (!d->after_first && dp_journal_durable(d->journal) >= d->last_ticket)) {
@@ -52,10 +93,8 @@ static void wait_for_commit(struct dpd *d, bool looks,
 		return;
 	}
 	a = malloc(sizeof *a);
-	if (!a) {
-		dp_fail(&err, DP_E_NOMEM, "no memory to wait for the journal");
-		give_up(d, &err);
-	}
+	if (!a)
+		give_up_memory(d, "to wait for the journal");
 	*a = (struct after){
 		.ticket = d->last_ticket, .looks = looks, .fn = fn, .arg = arg
 	};
@@ -73,9 +112,21 @@ void after_commit_look(struct dpd *d, void (*fn)(struct dpd *d, void *arg), void
 	wait_for_commit(d, true, fn, arg);
 }
 
+void after_drop(struct dpd *d)
+{
+	struct after *a;
+
+	while ((a = d->after_first) != NULL) {
+		d->after_first = a->next;
+		a->fn(d, a->arg);
+		free(a);
+	}
+	d->after_last = &d->after_first;
+}
+
 /* Does what is due: durable by now, or only looking while there is trouble. Taken off
  * the list before any of it is called, because a callback may add to the list. */
-static void call_due(struct dpd *d)
+static void after_call_due(struct dpd *d)
 {
 	uint64_t durable = dp_journal_durable(d->journal);
 	struct after *due = NULL, **due_last = &due, **p = &d->after_first, *a;
@@ -98,8 +149,10 @@ static void call_due(struct dpd *d)
 	}
 }
 
+/* ---- the writer ---- */
+
 /* The writer made tickets durable, or its trouble began or ended. */
-void on_journal(uv_async_t *handle)
+static void on_journal(uv_async_t *handle)
 {
 	struct dpd *d = handle->data;
 	struct dp_err why;
@@ -114,22 +167,20 @@ void on_journal(uv_async_t *handle)
 	if (!trouble && d->trouble)
 		log_line(&d->log, LOG_WARN, "", "the journal can be written again");
 	d->trouble = trouble;
-	call_due(d);
+	after_call_due(d);
 	sched_kick(d);
 	daemon_stop_check(d);
 }
 
-void move_study(struct dpd *d, struct dp_study_state *s, enum dp_study_status to,
-		bool by_failures, const char *reason)
+/* On the writer's thread. */
+static void wake_loop(void *arg)
 {
-	struct dp_event e = { .type = DP_EV_STUDY_MOVED,
-			      .state = dp_study_status_text(to),
-			      .counted = by_failures,
-			      .reason = reason };
+	uv_async_send(arg);
+}
 
-	record(d, s, &e);
-	log_line(&d->log, by_failures ? LOG_WARN : LOG_INFO, s->spec->name, "%s%s%s",
-		 dp_study_status_text(to), reason ? ": " : "", reason ? reason : "");
-	if (to != DP_STUDY_RUNNING && !ask_busy(d, s->id))
-		ask_forget(d, s->id);
+int record_start(struct dpd *d, struct dp_err *err)
+{
+	uv_async_init(&d->loop, &d->journal_async, on_journal);
+	d->journal_async.data = d;
+	return dp_journal_start(d->journal, wake_loop, &d->journal_async, err);
 }

@@ -1,159 +1,124 @@
-/* sched.c - slots: which study gets the next free one, and what it starts.
+/* sched.c - a turn of the loop: what follows from what was recorded, and which study
+ * gets the next free place.
  *
  * Higher priority first; between equals the study with fewer running trainers, then
  * the one that was served longest ago. A study never has more trainers at once than
- * its `parallel`, and all together never more than `slots`. */
-#include "daemon/daemon.h"
+ * its `parallel`, and all together never more than their executor takes. */
+#include "daemon/sched.h"
 
 #include "base/num.h"
+#include "daemon/ask.h"
+#include "daemon/executor.h"
+#include "daemon/server.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
-#define START_AGAIN_SECONDS 5.0 /* after the machine refused, say for a full disk */
+#define HOLD_FIRST 1.0 /* seconds after the machine refused a start, then doubling */
+#define HOLD_MOST  32.0
 
-/* What a study would start next. */
-struct task {
-	struct dp_trial *trial; /* NULL: a new one */
-	int32_t run;
-};
+/* ---- the machine's trouble ---- */
 
-static int64_t backoff_until(const struct dpd *d, uint32_t study, uint32_t trial)
+void sched_hold(struct dpd *d, const char *why)
 {
-	for (const struct backoff *b = d->backoffs; b; b = b->next)
-		if (b->study == study && b->trial == trial)
-			return b->until;
-	return 0;
+	struct hold *hold = &d->hold;
+
+	hold->seconds = hold->seconds == 0                 ? HOLD_FIRST
+			: hold->seconds * 2 < HOLD_MOST ? hold->seconds * 2
+							   : HOLD_MOST;
+	hold->until = clock_now(d) + (int64_t)(hold->seconds * 1e6);
+	snprintf(hold->why, sizeof hold->why, "%.299s", why);
+	log_line(&d->log, LOG_WARN, "",
+		 "a trainer could not be started: %s; nothing starts for %g s", why,
+		 hold->seconds);
 }
 
-static void drop_backoffs(struct dpd *d, int64_t now)
+void sched_release(struct dpd *d)
 {
-	struct backoff **p = &d->backoffs, *b;
+	d->hold = (struct hold){ 0 };
+}
 
-	while ((b = *p) != NULL) {
-		if (b->until <= now) {
-			*p = b->next;
-			free(b);
-		} else
-			p = &b->next;
+/* ---- the turn ---- */
+
+static bool may_start(const struct dpd *d)
+{
+	return !d->stopping && !d->trouble && !d->disk_low &&
+	       clock_now(d) >= d->hold.until;
+}
+
+/* Looks at every study that changed, until none has. They are added to *looked. */
+static void sched_settle(struct dpd *d, struct study **looked)
+{
+	struct study *h;
+
+	while ((h = d->changed) != NULL) {
+		d->changed = h->next_changed;
+		study_settle(h);
+		/* what it recorded itself it has seen; only now may it change again */
+		h->is_changed = false;
+		if (h->is_looked)
+			continue;
+		h->is_looked = true;
+		h->next_looked = *looked;
+		*looked = h;
 	}
 }
 
-static bool next_task(struct dpd *d, struct dp_study_state *s, struct task *task)
+static bool wants_place(const struct study *h)
 {
-	if (s->status != DP_STUDY_RUNNING || s->open >= s->parallel)
-		return false;
-	if (!study_time_over(s)) {
-		for (uint32_t i = s->first_live; i < s->ntrials; i++) {
-			task->trial = s->trials[i];
-			if (trial_next_run(s, task->trial, &task->run) &&
-			    backoff_until(d, s->id, i) == 0)
-				return true;
-		}
-	}
-	task->trial = NULL;
-	task->run = s->spec->trainer.run_per_process ? 0 : DP_RUN_ALL;
-	return ask_possible(d, s);
+	return (h->next.kind == DP_STEP_ATTEMPT ||
+		(h->next.kind == DP_STEP_PROPOSE && !ask_busy(h))) &&
+	       h->backend->table->room(h->backend) > 0;
 }
 
-static bool goes_before(const struct dp_study_state *a, const struct dp_study_state *b)
+static bool goes_before(const struct study *a, const struct study *b)
 {
-	if (a->priority != b->priority)
-		return a->priority > b->priority;
-	if (a->open != b->open)
-		return a->open < b->open;
+	if (a->state->priority != b->state->priority)
+		return a->state->priority > b->state->priority;
+	if (a->state->open != b->state->open)
+		return a->state->open < b->state->open;
 	return a->turn < b->turn;
 }
 
-static uint32_t next_attempt(const struct dp_trial *t, int32_t run)
+static struct study *first_served(const struct dpd *d)
 {
-	uint32_t n = 0;
+	struct study *best = NULL;
 
-	for (uint32_t i = 0; i < t->nattempts; i++)
-		n += t->attempts[i].run == run;
-	return n;
+	for (uint32_t i = 0; i < d->nstudies; i++) {
+		struct study *h = d->studies[i];
+
+		if (wants_place(h) && (!best || goes_before(h, best)))
+			best = h;
+	}
+	return best;
 }
 
-/* The attempt is on the disk: now it may start. */
-static void start_job(struct dpd *d, void *arg)
+/* A point that was proposed waits, and is an attempt in the next round. */
+static bool serve(struct study *h)
 {
-	struct job *j = arg;
-	struct dp_study_state *s = dp_state_by_id(&d->state, j->study);
-	struct dp_trial *t = s ? dp_study_trial(s, j->trial) : NULL;
-	struct dp_err err;
-	int code;
-
-	if (!t || d->stopping || d->closed) {
-		/* planned and never claimed: the next daemon sees that nothing ran */
-		job_free(j);
-		return;
-	}
-	if (t->cancel_asked) {
-		attempt_close(d, j, DP_END_CANCELLED, true,
-			      "cancelled before it started");
-		return;
-	}
-	code = d->executor->start(j, &err);
-	if (code == DP_OK) {
-		log_line(&d->log, LOG_DEBUG, j->about, "attempt %u started, process %d",
-			 j->attempt, (int)j->pid);
-		return;
-	}
-	if (code == DP_E_IO || code == DP_E_NOMEM) {
-		/* the machine's trouble, not the trainer's: it costs no retry, only time
-		 */
-		back_off(d, s, t, START_AGAIN_SECONDS);
-		attempt_close(d, j, DP_END_LOST, false, err.msg);
-		return;
-	}
-	attempt_close(d, j, DP_END_NOT_STARTED, false, err.msg);
+	h->turn = ++h->d->turns;
+	return h->next.kind == DP_STEP_ATTEMPT ? job_launch(h) : ask_next(h);
 }
 
-/* False if nothing could be planned. */
-static bool launch(struct dpd *d, struct dp_study_state *s, struct task *task)
+static void sched_turn(struct dpd *d)
 {
-	struct dp_trial *t = task->trial;
-	struct dp_event e = { .type = DP_EV_ATTEMPT_PLANNED, .run = task->run };
-	struct job *j;
+	struct study *looked = NULL, *h;
 
-	if (!t) { /* the proposed trial waits, and is the next task */
-		s->turn = ++d->turns;
-		return ask_next(d, s);
+	sched_settle(d, &looked);
+	while (may_start(d) && (h = first_served(d)) != NULL) {
+		if (!serve(h))
+			break; /* without memory: a later turn tries again */
+		sched_settle(d, &looked);
 	}
-	e.trial = t->number;
-	e.attempt = next_attempt(t, task->run);
-	j = job_new(d, s, t->number, task->run, e.attempt);
-	if (!j)
-		return false; /* without memory: a later turn tries again */
-	record(d, s, &e);
-	s->turn = ++d->turns;
-	after_commit(d, start_job, j);
-	return true;
-}
-
-static void schedule(struct dpd *d)
-{
-	drop_backoffs(d, dp_mono_us());
-	while (!d->stopping && !d->trouble && !d->disk_low &&
-
-	       d->njobs + d->nasking < d->config.slots) {
-		struct dp_study_state *best = NULL;
-		struct task task = { 0 }, chosen = { 0 };
-
-		for (uint32_t i = 0; i < d->state.nstudies; i++) {
-			struct dp_study_state *s = d->state.studies[i];
-
-			if (next_task(d, s, &task) && (!best || goes_before(s, best))) {
-				best = s;
-				chosen = task;
-			}
-		}
-		if (!best || !launch(d, best, &chosen))
-			break;
-	}
-	requests_poll(d);
 	report_poll(d);
 	client_poll_changes(d);
+	/* nothing else is on the stack: what is over can be freed */
+	jobs_sweep(d, false);
+	while ((h = looked) != NULL) {
+		looked = h->next_looked;
+		h->is_looked = false;
+		study_sweep(h);
+	}
+	daemon_stop_check(d);
 }
 
 static void on_idle(uv_idle_t *idle)
@@ -161,7 +126,7 @@ static void on_idle(uv_idle_t *idle)
 	struct dpd *d = idle->data;
 
 	uv_idle_stop(idle);
-	schedule(d);
+	sched_turn(d);
 	dp_journal_release(d->journal);
 }
 
@@ -176,35 +141,90 @@ void sched_kick(struct dpd *d)
 	uv_idle_start(&d->sched_idle, on_idle);
 }
 
-const char *sched_why_not(struct dpd *d, struct dp_study_state *s, char *out, size_t room)
+void sched_wake(struct dpd *d)
+{
+	int64_t now = clock_now(d);
+
+	for (uint32_t i = 0; i < d->nstudies; i++)
+		if (d->studies[i]->next.until <= now)
+			study_changed(d->studies[i]);
+	if (d->hold.until && d->hold.until <= now)
+		sched_kick(d);
+}
+
+/* ---- why not ---- */
+
+/* What the course of the study waits for, as a sentence; NULL if it need not wait. */
+static const char *why_course(const struct study *h, char *out, size_t room)
+{
+	double seconds = (double)(h->next.until - clock_now(h->d)) / 1e6;
+
+	switch (h->next.wait) {
+	case DP_WAIT_NOTHING:
+	case DP_WAIT_PARALLEL:
+		return NULL;
+	case DP_WAIT_RETRY:
+		snprintf(out, room, "a failed attempt is tried again in %.0f s",
+			 seconds > 0 ? seconds : 0);
+		break;
+	case DP_WAIT_ORDER:
+		snprintf(out, room, "order: deterministic waits for trial %u",
+			 h->next.trial);
+		break;
+	case DP_WAIT_LAST:
+		if (h->state->open == 0)
+			return NULL;
+		snprintf(out, room, "the last %u %s running", h->state->open,
+			 h->state->open == 1 ? "trial is" : "trials are");
+		break;
+	}
+	return out;
+}
+
+/* What keeps the whole daemon from starting anything; NULL if nothing does. */
+static const char *why_daemon(const struct dpd *d, char *out, size_t room)
 {
 	char size[DP_NUM_LEN], mark[DP_NUM_LEN];
-	struct dp_err why;
-	struct task task;
 
-	if (s->status != DP_STUDY_RUNNING)
-		return NULL;
-	if (d->trouble && dp_journal_trouble(d->journal, &why))
-		snprintf(out, room, "the journal cannot be written: %s", why.msg);
-	else if (s->open >= s->parallel)
-		return NULL;
-	else if (d->stopping)
+	if (d->stopping)
 		snprintf(out, room, "the daemon is stopping");
 	else if (d->disk_low)
 		snprintf(out, room, "only %s of disk are free, below disk_watermark (%s)",
 			 dp_size_text(d->disk_free, size),
 			 dp_size_text(d->config.disk_watermark, mark));
-	else if (ask_busy(d, s->id))
-		snprintf(out, room, "the next point is being chosen");
-	else if (next_task(d, s, &task))
-		snprintf(out, room, "all %u slots are taken", d->config.slots);
-	else if (study_proposals(s))
-		snprintf(out, room, "order: deterministic waits for trial %u",
-			 s->first_live);
-	else if (s->open)
-		snprintf(out, room, "the last %u %s running", s->open,
-			 s->open == 1 ? "trial is" : "trials are");
+	else if (clock_now(d) < d->hold.until)
+		snprintf(out, room,
+			 "the machine could not start a trainer (%s); trying again in "
+			 "%.0f s",
+			 d->hold.why, (double)(d->hold.until - clock_now(d)) / 1e6);
 	else
-		snprintf(out, room, "a failed attempt is tried again in a moment");
+		return NULL;
+	return out;
+}
+
+const char *sched_why_not(const struct study *h, char *out, size_t room)
+{
+	const struct dpd *d = h->d;
+	struct dp_err why;
+
+	if (h->state->status != DP_STUDY_RUNNING)
+		return NULL;
+	if (d->trouble && dp_journal_trouble(d->journal, &why)) {
+		snprintf(out, room, "the journal cannot be written: %s", why.msg);
+		return out;
+	}
+	if (h->next.wait == DP_WAIT_PARALLEL)
+		return NULL;
+	if (why_daemon(d, out, room))
+		return out;
+	if (ask_busy(h)) {
+		snprintf(out, room, "the next point is being chosen");
+		return out;
+	}
+	if (h->next.kind != DP_STEP_ATTEMPT && h->next.kind != DP_STEP_PROPOSE)
+		return why_course(h, out, room);
+	if (h->backend->table->room(h->backend) > 0)
+		return NULL; /* it is about to */
+	h->backend->table->why_full(h->backend, out, room);
 	return out;
 }

@@ -88,7 +88,7 @@ static const struct field declared_fields[] = {
 #define ON_ATTEMPTS (ON(ATTEMPT_PLANNED) | ON(ATTEMPT_ADOPTED) | ON(ATTEMPT_ENDED))
 #define ON_TRIALS                                                                        \
 	(ON_ATTEMPTS | ON(TRIAL_PROPOSED) | ON(TRIAL_ENDED) | ON(TRIAL_CANCEL_ASKED) |   \
-	 ON(TRIAL_RETRY_ASKED) | ON(RESULT_IMPORTED))
+	 ON(TRIAL_RETRY_ASKED) | ON(RESULT_IMPORTED) | ON(TRIAL_ACCOUNTED))
 #define ON_ALL                                                                           \
 	(ON_TRIALS | ON(STUDY_CREATED) | ON(STUDY_AMENDED) | ON(STUDY_MOVED))
 
@@ -116,7 +116,7 @@ static const struct field event_fields[] = {
 	{ ROW(dp_event, metric_names, "names", NAMES), .types = ON(ATTEMPT_ENDED), LENGTH(nmetrics) },
 	{ ROW(dp_event, metrics, "metrics", MATRIX), .types = ON(ATTEMPT_ENDED) },
 	{ ROW(dp_event, declared, "declared", MAP), .types = ON(ATTEMPT_ENDED), .map = declared_fields },
-	{ ROW(dp_event, objectives, "objectives", F64S), .types = ON(TRIAL_ENDED) | ON(RESULT_IMPORTED), LENGTH(nobjectives) },
+	{ ROW(dp_event, objectives, "objectives", F64S), .types = ON(TRIAL_PROPOSED) | ON(TRIAL_ENDED) | ON(RESULT_IMPORTED) | ON(TRIAL_ACCOUNTED), LENGTH(nobjectives) },
 	{ 0 },
 };
 /* clang-format on */

@@ -10,6 +10,8 @@
 #include "trial/trial.h"
 #include <jansson.h>
 
+struct dp_study;
+
 /* ---- events (event.c) ---- */
 
 /* Every type of record: number as stored, name as dumped. Numbers are never
@@ -25,7 +27,8 @@
 	X(TRIAL_ENDED, 8, "trial-ended")                                                 \
 	X(TRIAL_CANCEL_ASKED, 9, "trial-cancel-asked")                                   \
 	X(TRIAL_RETRY_ASKED, 10, "trial-retry-asked")                                    \
-	X(RESULT_IMPORTED, 11, "result-imported")
+	X(RESULT_IMPORTED, 11, "result-imported")                                        \
+	X(TRIAL_ACCOUNTED, 12, "trial-accounted")
 
 enum dp_event_type {
 #define X(name, number, text) DP_EV_##name = number,
@@ -51,6 +54,9 @@ struct dp_event {
 
 	/* study-created; name also in result-imported: the study it comes from */
 	const char *name, *text, *path, *dir; /* dir: folder of the study file */
+	/* `text` as parsed already, never stored: the fold takes it over. NULL: it parses
+	 * the text itself, as it does in a replay. */
+	struct dp_study *spec;
 	/* study-amended: NaN where unchanged */
 	double evaluations, parallel, priority;
 	/* study-moved; state also in trial-ended ("ok", "diverged", "failed",
@@ -77,7 +83,9 @@ struct dp_event {
 	uint32_t nruns;
 	const double *metrics; /* (nruns x nmetrics); NaN also where a run did not tell */
 	struct dp_declared declared;
-	/* trial-ended */
+	/* trial-ended; in trial-proposed and trial-accounted what the privacy oracles
+	 * say, NaN for the other objectives; none there if an oracle refused (`reason`)
+	 */
 	const double *objectives; /* (nobjectives), natural units; NaN: not known */
 	uint32_t nobjectives;
 

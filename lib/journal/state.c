@@ -32,7 +32,7 @@ const char *dp_trial_status_text(enum dp_trial_status s)
 }
 
 /* Index of `text` in a table of n, or -1. */
-static int index_of(const char *const *table, size_t n, const char *text)
+static int word_of(const char *const *table, size_t n, const char *text)
 {
 	for (size_t i = 0; text && i < n; i++)
 		if (strcmp(table[i], text) == 0)
@@ -52,7 +52,7 @@ static int set_text(char **slot, const char *text)
 	return DP_OK;
 }
 
-static void trial_free(struct dp_trial *t)
+static void state_free_trial(struct dp_trial *t)
 {
 	if (!t)
 		return;
@@ -60,18 +60,20 @@ static void trial_free(struct dp_trial *t)
 		free(t->attempts[i].message);
 	free(t->attempts);
 	free(t->x);
+	free(t->privacy);
+	free(t->refused);
 	free(t->objectives);
 	free(t->metrics);
 	free(t->reason);
 	free(t);
 }
 
-static void study_free(struct dp_study_state *s)
+static void state_free_study(struct dp_study_state *s)
 {
 	if (!s)
 		return;
 	for (uint32_t i = 0; i < s->ntrials; i++)
-		trial_free(s->trials[i]);
+		state_free_trial(s->trials[i]);
 	for (uint32_t i = 0; i < s->nimported; i++) {
 		free(s->imported[i].x);
 		free(s->imported[i].objectives);
@@ -93,13 +95,13 @@ static void study_free(struct dp_study_state *s)
 void dp_state_free(struct dp_state *s)
 {
 	for (uint32_t i = 0; i < s->nstudies; i++)
-		study_free(s->studies[i]);
+		state_free_study(s->studies[i]);
 	free(s->studies);
 	*s = (struct dp_state){ 0 };
 }
 
 /* Position of the first study with an id not below `id`. */
-static uint32_t position(const struct dp_state *s, uint32_t id)
+static uint32_t state_position(const struct dp_state *s, uint32_t id)
 {
 	uint32_t lo = 0, hi = s->nstudies;
 
@@ -116,18 +118,18 @@ static uint32_t position(const struct dp_state *s, uint32_t id)
 
 struct dp_study_state *dp_state_by_id(const struct dp_state *s, uint32_t id)
 {
-	uint32_t i = position(s, id);
+	uint32_t i = state_position(s, id);
 
 	return i < s->nstudies && s->studies[i]->id == id ? s->studies[i] : NULL;
 }
 
 void dp_state_forget(struct dp_state *s, uint32_t study)
 {
-	uint32_t i = position(s, study);
+	uint32_t i = state_position(s, study);
 
 	if (i >= s->nstudies || s->studies[i]->id != study)
 		return;
-	study_free(s->studies[i]);
+	state_free_study(s->studies[i]);
 	memmove(s->studies + i, s->studies + i + 1,
 		(s->nstudies - i - 1) * sizeof s->studies[0]);
 	s->nstudies--;
@@ -199,11 +201,30 @@ uint32_t dp_study_ended(const struct dp_study_state *s)
 
 /* ---- events ---- */
 
-static int created(struct dp_state *s, const struct dp_event *e, struct dp_err *err)
+/* The text as parsed by whoever submitted it, or parsed here. */
+static int study_of(const struct dp_event *e, struct dp_study **spec, struct dp_err *err)
 {
 	struct dp_problems problems = { 0 };
+	int code;
+
+	*spec = e->spec;
+	if (e->spec)
+		return DP_OK;
+	code = dp_study_parse(e->text, strlen(e->text), e->path ? e->path : "study",
+			      e->dir, spec, &problems, err);
+	dp_problems_free(&problems);
+	if (code == DP_OK || code == DP_E_NOMEM)
+		return code;
+	return dp_fail(err, DP_E_CORRUPT,
+		       "the study file of study %u, which was valid when it was "
+		       "submitted, is not valid for this version",
+		       e->study);
+}
+
+static int fold_created(struct dp_state *s, const struct dp_event *e, struct dp_err *err)
+{
 	struct dp_study_state *st, **grown;
-	uint32_t i = position(s, e->study);
+	uint32_t i = state_position(s, e->study);
 	int code;
 
 	if (!e->text || !e->dir)
@@ -220,27 +241,20 @@ static int created(struct dp_state *s, const struct dp_event *e, struct dp_err *
 		s->room = room;
 	}
 	st = calloc(1, sizeof *st);
-	if (!st)
-		return dp_fail(err, DP_E_NOMEM, "no memory for a study");
-	code = dp_study_parse(e->text, strlen(e->text), e->path ? e->path : "study",
-			      e->dir, &st->spec, &problems, err);
-	dp_problems_free(&problems);
+	if (!st || set_text(&st->text, e->text) || set_text(&st->path, e->path) ||
+	    set_text(&st->dir, e->dir))
+		code = dp_fail(err, DP_E_NOMEM, "no memory for a study");
+	else
+		code = study_of(e, &st->spec, err); /* last: only now is it ours */
 	if (code != DP_OK) {
-		study_free(st);
-		return dp_fail(err, DP_E_CORRUPT,
-			       "the study file of study %u, which was valid when it was "
-			       "submitted, is not valid for this version",
-			       e->study);
+		state_free_study(st);
+		return code;
 	}
 	st->id = e->study;
-	if (set_text(&st->text, e->text) || set_text(&st->path, e->path) ||
-	    set_text(&st->dir, e->dir)) {
-		study_free(st);
-		return dp_fail(err, DP_E_NOMEM, "no memory for a study");
-	}
 	st->evaluations = st->spec->search.evaluations;
 	st->parallel = st->spec->search.parallel;
 	st->priority = st->spec->priority;
+	st->blocked = -1;
 	st->created = e->time;
 	memmove(s->studies + i + 1, s->studies + i, (s->nstudies - i) * sizeof st);
 	s->studies[i] = st;
@@ -248,9 +262,10 @@ static int created(struct dp_state *s, const struct dp_event *e, struct dp_err *
 	return DP_OK;
 }
 
-static int moved(struct dp_study_state *st, const struct dp_event *e, struct dp_err *err)
+static int fold_moved(struct dp_study_state *st, const struct dp_event *e,
+		      struct dp_err *err)
 {
-	int status = index_of(study_texts, DP_COUNT(study_texts), e->state);
+	int status = word_of(study_texts, DP_COUNT(study_texts), e->state);
 
 	if (status < 0)
 		return dp_fail(err, DP_E_CORRUPT, "study %u is moved to no known state",
@@ -259,12 +274,14 @@ static int moved(struct dp_study_state *st, const struct dp_event *e, struct dp_
 		return dp_fail(err, DP_E_NOMEM, "no memory for a reason");
 	st->status = (enum dp_study_status)status;
 	st->by_failures = e->counted;
-	if (status == DP_STUDY_RUNNING)
+	if (status == DP_STUDY_RUNNING) {
 		st->failures_in_row = 0;
+		st->blocked = -1;
+	}
 	return DP_OK;
 }
 
-static void amended(struct dp_study_state *st, const struct dp_event *e)
+static void fold_amended(struct dp_study_state *st, const struct dp_event *e)
 {
 	if (!isnan(e->evaluations))
 		st->evaluations = (uint32_t)e->evaluations;
@@ -274,8 +291,8 @@ static void amended(struct dp_study_state *st, const struct dp_event *e)
 		st->priority = (int)e->priority;
 }
 
-static int imported(struct dp_study_state *st, const struct dp_event *e,
-		    struct dp_err *err)
+static int fold_imported(struct dp_study_state *st, const struct dp_event *e,
+			 struct dp_err *err)
 {
 	size_t p = st->spec->nparams, m = st->spec->nobjectives;
 	struct dp_imported *grown, *new;
@@ -301,10 +318,36 @@ static int imported(struct dp_study_state *st, const struct dp_event *e,
 	return DP_OK;
 }
 
-static int proposed(struct dp_study_state *st, const struct dp_event *e,
-		    struct dp_err *err)
+/* What the privacy oracles say of a trial, or why they do not. */
+static int fold_accounted(const struct dp_study_state *st, struct dp_trial *t,
+			  const struct dp_event *e, struct dp_err *err)
+{
+	double *privacy = NULL;
+
+	if (e->nobjectives && e->nobjectives != st->spec->nobjectives)
+		return dp_fail(err, DP_E_CORRUPT,
+			       "trial %u of study %u has %u objectives, not %zu",
+			       t->number, st->id, e->nobjectives, st->spec->nobjectives);
+	if (e->nobjectives) {
+		privacy = malloc(e->nobjectives * sizeof *privacy);
+		if (!privacy)
+			return dp_fail(err, DP_E_NOMEM, "no memory for a trial");
+		memcpy(privacy, e->objectives, e->nobjectives * sizeof *privacy);
+	}
+	if (set_text(&t->refused, e->reason)) {
+		free(privacy);
+		return dp_fail(err, DP_E_NOMEM, "no memory for a reason");
+	}
+	free(t->privacy);
+	t->privacy = privacy;
+	return DP_OK;
+}
+
+static int fold_proposed(struct dp_study_state *st, const struct dp_event *e,
+			 struct dp_err *err)
 {
 	struct dp_trial *t, **grown;
+	int code;
 
 	if (e->trial != st->ntrials || e->nparams != st->spec->nparams)
 		return dp_fail(err, DP_E_CORRUPT,
@@ -327,8 +370,13 @@ static int proposed(struct dp_study_state *st, const struct dp_event *e,
 		free(t);
 		return dp_fail(err, DP_E_NOMEM, "no memory for a trial");
 	}
-	memcpy(t->x, e->params, e->nparams * sizeof *t->x);
 	t->number = e->trial;
+	code = fold_accounted(st, t, e, err);
+	if (code != DP_OK) {
+		state_free_trial(t);
+		return code;
+	}
+	memcpy(t->x, e->params, e->nparams * sizeof *t->x);
 	t->status = DP_TRIAL_WAITING;
 	t->basis = e->basis;
 	snprintf(t->source, sizeof t->source, "%s", e->source ? e->source : "");
@@ -338,8 +386,8 @@ static int proposed(struct dp_study_state *st, const struct dp_event *e,
 	return DP_OK;
 }
 
-static int planned(struct dp_study_state *st, struct dp_trial *t,
-		   const struct dp_event *e, struct dp_err *err)
+static int fold_planned(struct dp_study_state *st, struct dp_trial *t,
+			const struct dp_event *e, struct dp_err *err)
 {
 	struct dp_attempt *grown;
 
@@ -383,7 +431,7 @@ static int metric_column(struct dp_study_state *st, const char *name)
 }
 
 /* Makes the trial's table of metrics as wide as the study's. */
-static int widen(const struct dp_study_state *st, struct dp_trial *t)
+static int widen_metrics(const struct dp_study_state *st, struct dp_trial *t)
 {
 	size_t runs = (size_t)st->spec->trainer.runs, wide = st->nmetrics;
 	double *table;
@@ -404,13 +452,13 @@ static int widen(const struct dp_study_state *st, struct dp_trial *t)
 	return DP_OK;
 }
 
-static int keep_metrics(struct dp_study_state *st, struct dp_trial *t,
+static int fold_metrics(struct dp_study_state *st, struct dp_trial *t,
 			const struct dp_event *e, struct dp_err *err)
 {
 	for (uint32_t k = 0; k < e->nmetrics; k++)
 		if (metric_column(st, e->metric_names[k]) < 0)
 			return dp_fail(err, DP_E_NOMEM, "no memory for metrics");
-	if (widen(st, t))
+	if (widen_metrics(st, t))
 		return dp_fail(err, DP_E_NOMEM, "no memory for metrics");
 	for (uint32_t i = 0; i < e->nruns; i++) {
 		if (e->runs[i] >= (uint32_t)st->spec->trainer.runs)
@@ -433,8 +481,8 @@ static struct dp_attempt *find_attempt(struct dp_trial *t, int32_t run, uint32_t
 	return NULL;
 }
 
-static int attempt_ended(struct dp_study_state *st, struct dp_trial *t,
-			 const struct dp_event *e, struct dp_err *err)
+static int fold_attempt_ended(struct dp_study_state *st, struct dp_trial *t,
+			      const struct dp_event *e, struct dp_err *err)
 {
 	struct dp_attempt *a = find_attempt(t, e->run, e->attempt);
 
@@ -443,7 +491,7 @@ static int attempt_ended(struct dp_study_state *st, struct dp_trial *t,
 			       "attempt %u of trial %u of study %u ends, but is not open",
 			       e->attempt, t->number, st->id);
 	if (e->nmetrics && (e->end == DP_END_OK || e->end == DP_END_DIVERGED)) {
-		int code = keep_metrics(st, t, e, err);
+		int code = fold_metrics(st, t, e, err);
 
 		if (code != DP_OK)
 			return code;
@@ -458,6 +506,9 @@ static int attempt_ended(struct dp_study_state *st, struct dp_trial *t,
 	a->ended = e->exit.end > 0 ? (int64_t)(e->exit.end * 1e6) : e->time;
 	a->cpu_seconds = (float)e->exit.cpu;
 	a->peak_memory = e->exit.peak_memory;
+	a->recorded = e->time;
+	if (e->end == DP_END_NOT_STARTED)
+		st->blocked = t->number;
 	t->open--;
 	st->open--;
 	if (t->open == 0) {
@@ -467,10 +518,10 @@ static int attempt_ended(struct dp_study_state *st, struct dp_trial *t,
 	return DP_OK;
 }
 
-static int trial_ended(struct dp_study_state *st, struct dp_trial *t,
-		       const struct dp_event *e, struct dp_err *err)
+static int fold_trial_ended(struct dp_study_state *st, struct dp_trial *t,
+			    const struct dp_event *e, struct dp_err *err)
 {
-	int status = index_of(trial_texts, DP_COUNT(trial_texts), e->state);
+	int status = word_of(trial_texts, DP_COUNT(trial_texts), e->state);
 	double *objectives = NULL;
 
 	if (status < DP_TRIAL_OK || t->status != DP_TRIAL_WAITING)
@@ -489,6 +540,10 @@ static int trial_ended(struct dp_study_state *st, struct dp_trial *t,
 	}
 	free(t->objectives);
 	t->objectives = objectives;
+	if (objectives) { /* they have it */
+		free(t->privacy);
+		t->privacy = NULL;
+	}
 	t->status = (enum dp_trial_status)status;
 	t->ended = e->time;
 	st->waiting--;
@@ -508,8 +563,8 @@ static int trial_ended(struct dp_study_state *st, struct dp_trial *t,
 }
 
 /* A failed or cancelled trial gets another chance; what it used up is given back. */
-static int retry_asked(struct dp_study_state *st, struct dp_trial *t,
-		       const struct dp_event *e, struct dp_err *err)
+static int fold_retry_asked(struct dp_study_state *st, struct dp_trial *t,
+			    const struct dp_event *e, struct dp_err *err)
 {
 	(void)e;
 	if (t->status != DP_TRIAL_FAILED && t->status != DP_TRIAL_CANCELLED)
@@ -530,8 +585,8 @@ static int retry_asked(struct dp_study_state *st, struct dp_trial *t,
 	return DP_OK;
 }
 
-static int of_trial(struct dp_study_state *st, const struct dp_event *e,
-		    struct dp_err *err)
+static int fold_of_trial(struct dp_study_state *st, const struct dp_event *e,
+			 struct dp_err *err)
 {
 	struct dp_trial *t = dp_study_trial(st, e->trial);
 
@@ -542,16 +597,18 @@ static int of_trial(struct dp_study_state *st, const struct dp_event *e,
 			       dp_event_name(e->type), e->trial, st->id);
 	switch (e->type) {
 	case DP_EV_ATTEMPT_PLANNED:
-		return planned(st, t, e, err);
+		return fold_planned(st, t, e, err);
 	case DP_EV_ATTEMPT_ENDED:
-		return attempt_ended(st, t, e, err);
+		return fold_attempt_ended(st, t, e, err);
 	case DP_EV_TRIAL_ENDED:
-		return trial_ended(st, t, e, err);
+		return fold_trial_ended(st, t, e, err);
+	case DP_EV_TRIAL_ACCOUNTED:
+		return fold_accounted(st, t, e, err);
 	case DP_EV_TRIAL_CANCEL_ASKED:
 		t->cancel_asked = true;
 		return DP_OK;
 	case DP_EV_TRIAL_RETRY_ASKED:
-		return retry_asked(st, t, e, err);
+		return fold_retry_asked(st, t, e, err);
 	case DP_EV_ATTEMPT_ADOPTED: /* a note for people; changes nothing */
 	default:
 		return DP_OK;
@@ -564,7 +621,7 @@ int dp_state_apply(struct dp_state *s, const struct dp_event *e, struct dp_err *
 	int code = DP_OK;
 
 	if (e->type == DP_EV_STUDY_CREATED) {
-		code = created(s, e, err);
+		code = fold_created(s, e, err);
 		if (code != DP_OK)
 			return code;
 	}
@@ -581,19 +638,19 @@ int dp_state_apply(struct dp_state *s, const struct dp_event *e, struct dp_err *
 	case DP_EV_STUDY_CREATED:
 		break;
 	case DP_EV_STUDY_AMENDED:
-		amended(st, e);
+		fold_amended(st, e);
 		break;
 	case DP_EV_STUDY_MOVED:
-		code = moved(st, e, err);
+		code = fold_moved(st, e, err);
 		break;
 	case DP_EV_TRIAL_PROPOSED:
-		code = proposed(st, e, err);
+		code = fold_proposed(st, e, err);
 		break;
 	case DP_EV_RESULT_IMPORTED:
-		code = imported(st, e, err);
+		code = fold_imported(st, e, err);
 		break;
 	default:
-		code = of_trial(st, e, err);
+		code = fold_of_trial(st, e, err);
 	}
 	if (code != DP_OK)
 		return code;

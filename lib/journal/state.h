@@ -50,8 +50,9 @@ struct dp_attempt {
 	enum dp_end end; /* DP_END_NONE: planned or running */
 	enum dp_exit_kind exit_kind;
 	int exit_value;
-	bool counted; /* it costs a retry */
-	int64_t planned, started, ended;
+	bool counted;                    /* it costs a retry */
+	int64_t planned, started, ended; /* ended: by the trainer's own clock, if known */
+	int64_t recorded;                /* when its end was journaled */
 	float cpu_seconds;
 	uint64_t peak_memory;
 	char *message; /* NULL if there is nothing to say */
@@ -63,7 +64,11 @@ struct dp_trial {
 	bool cancel_asked;
 	uint32_t basis; /* see trial-proposed in journal.h */
 	char source[16];
-	double *x;          /* (nparams) */
+	double *x; /* (nparams) */
+	/* (nobjectives) epsilon of the privacy objectives, NaN for the others; NULL once
+	 * `objectives` has them, and where version 0.1 proposed the trial */
+	double *privacy;
+	char *refused;      /* why a privacy oracle has no answer at x; NULL */
 	double *objectives; /* (nobjectives), or NULL: none known */
 	double *metrics;    /* (runs x nmetrics), or NULL; NaN: not reported */
 	uint32_t nmetrics;  /* columns of `metrics`: the study's first so many */
@@ -97,18 +102,14 @@ struct dp_study_state {
 	uint32_t open;    /* attempts planned and not ended, over all trials */
 	uint32_t waiting; /* trials in that state */
 	uint32_t failures_in_row;
+	int64_t blocked; /* a trial whose trainer could not be started since the study was
+			  * last set running; -1: none */
 	struct dp_imported *imported; /* (nimported) */
 	uint32_t nimported;
 	char **metrics; /* (nmetrics) names seen so far */
 	uint32_t nmetrics;
 	uint32_t seq; /* of the next event */
 	int64_t created, updated;
-
-	uint64_t turn; /* a scheduler's note of when it was last served; not journaled */
-	/* a reporter's: the seq that its report shows (0: not looked), when it was begun
-	 */
-	uint32_t reported;
-	int64_t reported_at;
 
 	/* cached by dp_study_front(); invalid while front_valid is false */
 	bool front_valid;

@@ -1,6 +1,8 @@
 /* recall.c - a study's results as a proposer takes them. */
 #include "recall/recall.h"
 
+#include "course/course.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +15,7 @@ static void forget_values(struct dp_known *k)
 		k->metric[i] = NAN;
 }
 
-static enum dp_known_status status_of(const struct dp_trial *t)
+static enum dp_known_status recall_status(const struct dp_trial *t)
 {
 	if (t->status < DP_TRIAL_OK)
 		return DP_KNOWN_PENDING;
@@ -29,7 +31,7 @@ static void recall_trial(const struct dp_study_state *s, const struct dp_trial *
 
 	k->trial = t->number;
 	memcpy(k->x, t->x, spec->nparams * sizeof *t->x);
-	k->status = hidden ? DP_KNOWN_PENDING : status_of(t);
+	k->status = hidden ? DP_KNOWN_PENDING : recall_status(t);
 	forget_values(k);
 	if (k->status != DP_KNOWN_OK && k->status != DP_KNOWN_DIVERGED)
 		return;
@@ -58,19 +60,13 @@ static void recall_imported(const struct dp_study_state *s,
 	k->status = whole ? DP_KNOWN_OK : DP_KNOWN_DIVERGED;
 }
 
-/* A trial's result is left out of a deterministic study's proposal unless it is one
- * that the proposal may depend on (contract: results 0..k-parallel). */
-static bool is_hidden(const struct dp_study_state *s, uint32_t trial)
-{
-	return s->spec->search.deterministic &&
-	       (uint64_t)trial + s->parallel > s->ntrials;
-}
-
 struct dp_known *dp_recall(const struct dp_study_state *s, bool for_proposal, size_t *n)
 {
 	struct dp_known *known = calloc((size_t)s->nimported + s->ntrials + 1,
 					sizeof *known),
 			*k = known;
+
+	uint32_t window = for_proposal ? dp_course_window(s) : s->ntrials;
 
 	*n = 0;
 	if (!known)
@@ -78,7 +74,7 @@ struct dp_known *dp_recall(const struct dp_study_state *s, bool for_proposal, si
 	for (uint32_t i = 0; i < s->nimported; i++)
 		recall_imported(s, &s->imported[i], k++);
 	for (uint32_t i = 0; i < s->ntrials; i++)
-		recall_trial(s, s->trials[i], for_proposal && is_hidden(s, i), k++);
+		recall_trial(s, s->trials[i], i >= window, k++);
 	*n = (size_t)(k - known);
 	return known;
 }

@@ -1,0 +1,15 @@
+/* account.h - privacy oracles asked, off the loop, for points that no proposer found:
+ * those that a person enqueued, and trials of version 0.1, which did not journal
+ * epsilon with the point. */
+#ifndef DPARETOD_ACCOUNT_H
+#define DPARETOD_ACCOUNT_H
+#include "daemon/study.h"
+
+/* Records the point as the study's next trial once its epsilons are known, and answers
+ * the client. */
+DP_MUSTCHECK int account_enqueue(struct study *h, const double *x, uint64_t client,
+				 struct dp_err *err);
+/* Finds and records the epsilons of a trial. */
+void account_trial(struct study *h, uint32_t trial);
+
+#endif

@@ -1,0 +1,26 @@
+/* ask.h - the next point of a study, and what its privacy oracles say of it, found by
+ * worker threads: where models are fitted, on a copied snapshot. */
+#ifndef DPARETOD_ASK_H
+#define DPARETOD_ASK_H
+#include "daemon/daemon.h"
+
+/* Proposes the next trial, at once or when a worker thread has found it; false if
+ * nothing was begun. */
+bool ask_next(struct study *h);
+/* Answers a client with what would be proposed next, and proposes nothing. */
+DP_MUSTCHECK int ask_show(struct study *h, uint64_t client, struct dp_err *err);
+/* Answers a client with the front of the models' values. */
+DP_MUSTCHECK int ask_front(struct study *h, uint64_t client, struct dp_err *err);
+/* Is a worker thread at work on the study? It must not be forgotten then. */
+bool ask_busy(const struct study *h);
+/* A worker thread gives up what it does for the study as soon as it can. */
+void ask_cancel(struct study *h);
+/* Gives up models and points found ahead; nothing is under way. */
+void ask_forget(struct study *h);
+
+/* Journals a point as the study's next trial. `privacy` has an entry for each objective,
+ * NaN where there is no oracle; refused: why an oracle has no answer, or "". */
+void ask_record(struct study *h, const double *x, const char *source, uint32_t basis,
+		const double *privacy, const char *refused);
+
+#endif

@@ -1,0 +1,81 @@
+/* executor.h - how an attempt gets a process: one const table an executor, one row in
+ * executors[].
+ *
+ * An executor owns what j->handle points to and reports through the functions below,
+ * on the loop thread, in this order: job_started() or job_refused(); job_progress() as
+ * often as it likes; job_ended() once no process can write to the attempt's folder any
+ * more. After a restart adopt() leads to job_started(), job_ended(),
+ * job_never_started() or job_unknown(). It never touches the journal. */
+#ifndef DPARETOD_EXECUTOR_H
+#define DPARETOD_EXECUTOR_H
+#include "daemon/job.h"
+
+/* An executor in use. */
+struct backend {
+	const struct executor *table;
+	struct dpd *d;
+	void *self;      /* the executor's own, for as long as the daemon runs */
+	unsigned jobs;   /* that it has, planned ones too */
+	unsigned asking; /* trials being proposed that it will get */
+};
+
+struct executor {
+	const char *name;
+	/* Fills b->self; NULL: there is nothing to. */
+	int (*open)(struct backend *b, struct dp_err *err);
+	void (*close)(struct backend *b);
+	/* How many more attempts it takes now; the sentence says why none. */
+	unsigned (*room)(const struct backend *b);
+	void (*why_full)(const struct backend *b, char *out, size_t room);
+	/* The attempt's record is durable: start it, now or as soon as can be. An error
+	 * is the same as job_refused() with it. */
+	int (*start)(struct backend *b, struct job *j, struct dp_err *err);
+	/* After a restart, and again after job_unknown(): what became of it? */
+	void (*adopt)(struct backend *b, struct job *j);
+	/* Ask the trainer to end: TERM, its grace time, KILL. More than once is fine. */
+	void (*cancel)(struct backend *b, struct job *j);
+	/* Called twice a second. */
+	void (*tick)(struct backend *b);
+	/* Frees j->handle; what runs goes on. */
+	void (*release)(struct backend *b, struct job *j);
+};
+
+extern const struct executor executor_local;
+/* All executors; ends with NULL. The first is the default. */
+extern const struct executor *const executors[];
+
+DP_MUSTCHECK int executors_open(struct dpd *d, const struct executor *const *list,
+				struct dp_err *err);
+void executors_close(struct dpd *d);
+void executors_tick(struct dpd *d);
+/* Who runs a study's attempts. */
+struct backend *executor_for(const struct dpd *d, const struct dp_study *spec);
+
+/* ---- what an executor reports (job.c) ---- */
+
+/* It runs; `where` is for the log: "process 123". */
+void job_started(struct job *j, const char *where);
+/* It could not be started, and nothing was. DP_E_IO and DP_E_NOMEM are the machine's
+ * trouble and cost the trial nothing; anything else is the study's. */
+void job_refused(struct job *j, const struct dp_err *err);
+/* There may be something new in its result file. */
+void job_progress(struct job *j);
+/* No process can write any more: its files say how it ended. */
+void job_ended(struct job *j);
+/* Nothing ran, and nothing can any more. */
+void job_never_started(struct job *j);
+/* It cannot be told at present, and why: adopt() is called again later. */
+void job_unknown(struct job *j, const char *why);
+
+/* ---- what an attempt is given (launch.c), whoever starts it ---- */
+
+struct launch {
+	char **argv, **env; /* of the wrapper, dpareto-shim; each ends with NULL */
+};
+/* Makes the attempt's folder, anew, and its request. */
+DP_MUSTCHECK int launch_prepare(const struct job *j, struct dp_err *err);
+DP_MUSTCHECK int launch_command(const struct job *j, struct launch *out,
+				struct dp_err *err);
+void launch_clear(struct launch *l);
+
+#endif

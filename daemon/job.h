@@ -1,0 +1,79 @@
+/* job.h - attempts that this daemon has planned or adopted, until their end is
+ * recorded and the turn is over. */
+#ifndef DPARETOD_JOB_H
+#define DPARETOD_JOB_H
+#include "daemon/study.h"
+#include "trial/trial.h"
+
+enum job_phase {
+	JOB_PLANNED,    /* waits for its record to be durable */
+	JOB_STARTED,    /* its executor has it */
+	JOB_UNKNOWN,    /* the executor cannot tell what became of it: asked again */
+	JOB_COLLECTING, /* it has ended; its files are being read */
+	JOB_OVER,       /* its end is recorded; freed when the turn is over */
+};
+
+/* What a worker thread reads of an attempt's files. */
+struct job_files {
+	struct dp_result *result;
+	int64_t offset; /* bytes of result.jsonl given to `result` */
+	int not_read;   /* why the file could not be read: an errno, or 0 */
+	struct dp_exit exit;
+	char last_words[200]; /* the last line on stderr, printable; "" */
+	char mismatch[300];   /* what the trainer declared against the mechanism; "" */
+	char warning[300];    /* what it declared and the number is not proven for; "" */
+};
+
+struct job {
+	struct job *next;
+	struct dpd *d;
+	struct study *home;
+	uint32_t trial, attempt;
+	int32_t run; /* DP_RUN_ALL or one run */
+	enum job_phase phase;
+	char *folder;                 /* absolute */
+	char about[DP_NAME_MAX + 16]; /* "study/trial" for the log */
+	int64_t started;              /* clock_now() */
+	double progress;              /* as last told; NaN */
+	void *handle;                 /* the executor's own */
+
+	uv_work_t work; /* reading files, off the loop; one read at a time */
+	bool reading;   /* a worker thread has `files` */
+	bool gone;      /* the attempt has ended: the next read is the last */
+	bool final;     /* this read is the last */
+	struct job_files files;
+};
+
+/* ---- job.c ---- */
+
+/* An attempt of the study, in the journal already or about to be. NULL without
+ * memory. */
+struct job *job_new(struct study *h, uint32_t trial, int32_t run, uint32_t attempt);
+/* Plans the attempt that h->next is about and starts it once that is durable; false
+ * without memory. */
+bool job_launch(struct study *h);
+/* After replay: looks what became of an attempt that is open in the journal. */
+void job_recover(struct study *h, const struct dp_trial *t, const struct dp_attempt *a);
+/* Asks the executors again about what they could not tell. */
+void jobs_ask_again(struct dpd *d);
+/* Ends the trainers of a trial; t NULL: of all of the study's. */
+void jobs_cancel(struct study *h, const struct dp_trial *t);
+/* Frees jobs that are over; with `all`, every one. */
+void jobs_sweep(struct dpd *d, bool all);
+struct dp_trial *job_trial(const struct job *j);
+
+/* ---- job_read.c ---- */
+
+/* Numbers of the runs asked of an attempt; `runs` has room for the trial's. */
+uint32_t job_runs(const struct dp_study *spec, int32_t run, uint32_t *runs);
+/* Reads what is new in the result file, off the loop; the last time once `gone`. */
+void job_read(struct job *j);
+
+/* ---- attempt.c ---- */
+
+/* All files of an ended attempt are read: classifies it and records its end. */
+void attempt_over(struct job *j);
+/* Records the end of an attempt. counted: it costs a retry. */
+void attempt_close(struct job *j, enum dp_end end, bool counted, const char *why);
+
+#endif

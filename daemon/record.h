@@ -1,0 +1,26 @@
+/* record.h - the way of every decision: into the journal, then into the world. */
+#ifndef DPARETOD_RECORD_H
+#define DPARETOD_RECORD_H
+#include "daemon/daemon.h"
+
+/* Fills in study, seq and time, journals and applies; the study is looked at in this
+ * turn. The event must fit the state: a failure here is a bug or no memory, and ends
+ * the daemon before it can act on something that is not recorded. */
+void record(struct study *h, struct dp_event *e);
+/* The first record of a study, and its home. e->spec is taken over. */
+struct study *record_created(struct dpd *d, struct dp_event *e);
+/* The journal forgets the study; what is left of it in memory goes with its home. */
+void record_forget(struct study *h);
+
+/* Calls fn when everything recorded so far is durable; at once if it is. */
+void after_commit(struct dpd *d, void (*fn)(struct dpd *d, void *arg), void *arg);
+/* The same for what only looks: it does not wait for a journal in trouble, because a
+ * person then most needs an answer. */
+void after_commit_look(struct dpd *d, void (*fn)(struct dpd *d, void *arg), void *arg);
+/* The loop has ended: calls what still waits, so that it frees what it holds. */
+void after_drop(struct dpd *d);
+
+/* Starts the journal's writer; the state was replayed. */
+DP_MUSTCHECK int record_start(struct dpd *d, struct dp_err *err);
+
+#endif

@@ -1,0 +1,40 @@
+/* requests.h - what each verb of the control protocol does; docs/protocol.md lists
+ * them. One row a verb, in requests.c; the handlers by subject in requests_*.c. */
+#ifndef DPARETOD_REQUESTS_H
+#define DPARETOD_REQUESTS_H
+#include "daemon/study.h"
+
+struct request {
+	struct dpd *d;
+	uint64_t client;
+	const json_t *json;
+	struct study *home; /* found already where the verb needs one */
+};
+
+/* DP_OK: *ok (if set) is sent. DP_E_*: *err is sent. A handler that answers later
+ * returns DP_OK and leaves *ok NULL. */
+typedef int request_fn(struct request *r, json_t **ok, struct dp_err *err);
+
+/* Answers exactly once, now or later. */
+void request_handle(struct dpd *d, uint64_t client, const char *verb,
+		    const json_t *request);
+
+/* looking (requests_look.c) */
+request_fn request_hello, request_list, request_status, request_changes, request_front,
+	request_trials, request_trial, request_propose;
+json_t *request_status_json(struct study *h);
+json_t *request_summary_json(struct study *h);
+/* The trial that the request names. */
+DP_MUSTCHECK int request_find_trial(struct request *r, struct dp_trial **t,
+				    struct dp_err *err);
+DP_MUSTCHECK int request_reply_trial(struct study *h, const struct dp_trial *t,
+				     json_t **ok);
+/* new studies (requests_submit.c) */
+request_fn request_submit;
+/* steering (requests_steer.c) */
+request_fn request_pause, request_resume, request_stop, request_set, request_delete,
+	request_retry, request_cancel, request_enqueue;
+/* the daemon itself (requests_daemon.c) */
+request_fn request_reload, request_shutdown;
+
+#endif

@@ -1,0 +1,74 @@
+/* study.h - a study's home in the daemon: everything about it that is not journaled.
+ *
+ * What is journaled is in `state`, the fold, which only record() changes. A home is made
+ * with its study and goes, with all it holds, at the end of the turn in which the study
+ * was forgotten: no callback sees it freed under itself. */
+#ifndef DPARETOD_STUDY_H
+#define DPARETOD_STUDY_H
+#include "course/course.h"
+#include "daemon/daemon.h"
+#include "daemon/report.h"
+
+/* Somebody who asked for the study's deletion. */
+struct deleter {
+	struct deleter *next;
+	uint64_t client;
+};
+
+/* What comes next, as of the last look: the part of a step that outlives it. */
+struct next {
+	enum dp_step_kind kind;
+	enum dp_wait wait;
+	int64_t until;
+	uint32_t trial, attempt; /* DP_STEP_ATTEMPT, DP_STEP_ACCOUNT, DP_WAIT_ORDER */
+	int32_t run;
+};
+
+struct study {
+	struct dpd *d;
+	struct dp_study_state *state;
+	struct backend *backend; /* who runs its attempts */
+
+	struct study *next_changed, *next_looked;
+	bool is_changed; /* in d->changed */
+	bool is_looked;  /* in this turn already */
+	struct next next;
+	uint64_t turn; /* when it was last served: the scheduler's */
+
+	struct asker *asker;      /* ask.c's; NULL while nothing was asked */
+	unsigned accounting;      /* oracles asked off the loop: account.c's */
+	struct report_note note;  /* report.c's */
+	struct deleter *deleters; /* it goes once nothing of it is under way */
+};
+
+/* Makes a home for a study of the state; NULL without memory. */
+struct study *study_new(struct dpd *d, struct dp_study_state *s);
+struct study *study_by_id(const struct dpd *d, uint32_t id);
+/* By name, number, or an unambiguous beginning of a name. */
+DP_MUSTCHECK int study_find(const struct dpd *d, const char *selector, struct study **out,
+			    struct dp_err *err);
+void studies_free(struct dpd *d);
+
+/* Something happened to the study, or to what is under way for it: it is looked at in
+ * this turn of the loop. */
+void study_changed(struct study *h);
+/* Records all that follows from what is known and sets h->next to what comes then. */
+void study_settle(struct study *h);
+/* Records what dp_course_asked() ordered. */
+void study_order(struct study *h, struct dp_orders *orders);
+void study_move(struct study *h, enum dp_study_status to, bool by_failures,
+		const char *reason);
+/* Cancels a trial, or all that have not ended. */
+void study_cancel_trial(struct study *h, struct dp_trial *t);
+void study_cancel_all(struct study *h);
+
+/* The study goes once its last trainer has ended; then the client is told. */
+DP_MUSTCHECK int study_delete(struct study *h, uint64_t client, struct dp_err *err);
+/* The end of a turn in which the study was looked at: frees its models if it does not
+ * run, and the study itself if it is to go and nothing of it is under way. */
+void study_sweep(struct study *h);
+
+/* Its folder; the caller frees it; NULL without memory. */
+char *study_folder(const struct study *h);
+
+#endif

@@ -1,0 +1,156 @@
+/* asked.c - what a person may ask of a study in which state, and what is journaled for
+ * it. */
+#include "course/course.h"
+
+#include <math.h>
+
+static void order(struct dp_orders *out, enum dp_event_type type)
+{
+	out->event[out->n++] = (struct dp_event){ .type = type };
+}
+
+static void order_move(struct dp_orders *out, enum dp_study_status to, const char *reason)
+{
+	order(out, DP_EV_STUDY_MOVED);
+	out->event[out->n - 1].state = dp_study_status_text(to);
+	out->event[out->n - 1].reason = reason;
+}
+
+static int asked_pause(const struct dp_study_state *s, struct dp_orders *out,
+		       struct dp_err *err)
+{
+	if (s->status == DP_STUDY_PAUSED)
+		return DP_OK;
+	if (s->status != DP_STUDY_RUNNING)
+		return dp_fail(err, DP_E_INVALID,
+			       "study '%s' is %s, so it cannot be paused", s->spec->name,
+			       dp_study_status_text(s->status));
+	order_move(out, DP_STUDY_PAUSED, "paused by request");
+	return DP_OK;
+}
+
+static int asked_resume(const struct dp_study_state *s, struct dp_orders *out,
+			struct dp_err *err)
+{
+	bool more = s->waiting || s->open || s->ntrials < s->evaluations;
+
+	if (s->status == DP_STUDY_RUNNING)
+		return DP_OK;
+	if (s->status != DP_STUDY_PAUSED && !more) {
+		dp_fail(err, DP_E_INVALID,
+			"study '%s' is %s: all %u evaluations are made", s->spec->name,
+			dp_study_status_text(s->status), s->evaluations);
+		return dp_hint(err,
+			       "raise its budget with 'dparetoctl set %s evaluations=N'",
+			       s->spec->name);
+	}
+	order_move(out, DP_STUDY_RUNNING, NULL);
+	return DP_OK;
+}
+
+static int asked_stop(const struct dp_study_state *s, struct dp_orders *out)
+{
+	if (s->status == DP_STUDY_RUNNING || s->status == DP_STUDY_PAUSED)
+		order_move(out, DP_STUDY_STOPPED, "stopped by request");
+	return DP_OK;
+}
+
+static int asked_set(const struct dp_study_state *s, const struct dp_asked *a,
+		     struct dp_orders *out, struct dp_err *err)
+{
+	if (isnan(a->evaluations) && isnan(a->parallel) && isnan(a->priority)) {
+		dp_fail(err, DP_E_USAGE, "nothing to set");
+		return dp_hint(err, "evaluations, parallel and priority can be set");
+	}
+	order(out, DP_EV_STUDY_AMENDED);
+	out->event[0].evaluations = a->evaluations;
+	out->event[0].parallel = a->parallel;
+	out->event[0].priority = a->priority;
+	/* a larger budget wakes a study that had used up its own */
+	if (s->status == DP_STUDY_FINISHED && !isnan(a->evaluations) &&
+	    s->ntrials < a->evaluations)
+		order_move(out, DP_STUDY_RUNNING, NULL);
+	return DP_OK;
+}
+
+static int asked_retry(const struct dp_study_state *s, const struct dp_trial *t,
+		       struct dp_orders *out, struct dp_err *err)
+{
+	if (t->status != DP_TRIAL_FAILED && t->status != DP_TRIAL_CANCELLED)
+		return dp_fail(
+			err, DP_E_INVALID,
+			"trial %u is %s; only failed or cancelled trials can be retried",
+			t->number, dp_trial_status_text(t->status));
+	order(out, DP_EV_TRIAL_RETRY_ASKED);
+	out->event[0].trial = t->number;
+	if (s->status == DP_STUDY_FINISHED || s->status == DP_STUDY_FAILED)
+		order_move(out, DP_STUDY_RUNNING, NULL);
+	return DP_OK;
+}
+
+static int asked_cancel(const struct dp_trial *t, struct dp_orders *out,
+			struct dp_err *err)
+{
+	if (t->status >= DP_TRIAL_OK)
+		return dp_fail(err, DP_E_INVALID, "trial %u has ended: it is %s",
+			       t->number, dp_trial_status_text(t->status));
+	if (t->cancel_asked)
+		return DP_OK;
+	order(out, DP_EV_TRIAL_CANCEL_ASKED);
+	out->event[0].trial = t->number;
+	return DP_OK;
+}
+
+/* The point itself is journaled once its epsilon is known: no orders. */
+static int asked_enqueue(const struct dp_study_state *s, struct dp_err *err)
+{
+	if (s->ntrials < s->evaluations)
+		return DP_OK;
+	dp_fail(err, DP_E_LIMIT, "all %u evaluations of study '%s' are given out",
+		s->evaluations, s->spec->name);
+	return dp_hint(err, "raise its budget with 'dparetoctl set %s evaluations=N'",
+		       s->spec->name);
+}
+
+static int asked_trial(const struct dp_study_state *s, uint32_t number,
+		       const struct dp_trial **t, struct dp_err *err)
+{
+	*t = dp_study_trial(s, number);
+	if (*t)
+		return DP_OK;
+	if (s->ntrials == 0)
+		return dp_fail(err, DP_E_NOT_FOUND, "study '%s' has no trials yet",
+			       s->spec->name);
+	return dp_fail(err, DP_E_NOT_FOUND, "study '%s' has no trial %u; it has 0 to %u",
+		       s->spec->name, number, s->ntrials - 1);
+}
+
+int dp_course_asked(const struct dp_study_state *s, const struct dp_asked *a,
+		    struct dp_orders *out, struct dp_err *err)
+{
+	const struct dp_trial *t = NULL;
+	int code = DP_OK;
+
+	out->n = 0;
+	if (a->ask == DP_ASK_RETRY || a->ask == DP_ASK_CANCEL)
+		code = asked_trial(s, a->trial, &t, err);
+	if (code != DP_OK)
+		return code;
+	switch (a->ask) {
+	case DP_ASK_PAUSE:
+		return asked_pause(s, out, err);
+	case DP_ASK_RESUME:
+		return asked_resume(s, out, err);
+	case DP_ASK_STOP:
+		return asked_stop(s, out);
+	case DP_ASK_SET:
+		return asked_set(s, a, out, err);
+	case DP_ASK_RETRY:
+		return asked_retry(s, t, out, err);
+	case DP_ASK_CANCEL:
+		return asked_cancel(t, out, err);
+	case DP_ASK_ENQUEUE:
+		return asked_enqueue(s, err);
+	}
+	return DP_OK;
+}

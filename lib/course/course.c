@@ -1,0 +1,415 @@
+/* course.c - the next step of a study. */
+#include "course/course.h"
+
+#include "propose/propose.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- the verdict on a trial ---- */
+
+/* Attempts of this run, up to and including the last-th of the trial, that failed in a
+ * way a retry may mend, and count. */
+static int mendable_failures(const struct dp_trial *t, int32_t run, uint32_t last)
+{
+	int n = 0;
+
+	for (uint32_t i = 0; i <= last && i < t->nattempts; i++)
+		n += t->attempts[i].run == run && t->attempts[i].counted &&
+		     dp_end_retryable(t->attempts[i].end);
+	return n;
+}
+
+static bool ends_trial(const struct dp_study_state *s, const struct dp_trial *t,
+		       const struct dp_attempt *a)
+{
+	if (!a->counted || a->end == DP_END_NONE || a->end == DP_END_OK ||
+	    a->end == DP_END_DIVERGED)
+		return false;
+	return !dp_end_retryable(a->end) ||
+	       mendable_failures(t, a->run, t->nattempts) > s->spec->trainer.retries;
+}
+
+static bool all_runs_known(const struct dp_study_state *s, const struct dp_trial *t)
+{
+	for (uint32_t i = 0; i < (uint32_t)s->spec->trainer.runs; i++)
+		if (!dp_trial_run_known(t, i))
+			return false;
+	return true;
+}
+
+/* How the trial stands: its final state, or DP_TRIAL_WAITING while it needs more
+ * attempts. *cause is the attempt that decided, or NULL. */
+static enum dp_trial_status verdict(const struct dp_study_state *s,
+				    const struct dp_trial *t,
+				    const struct dp_attempt **cause)
+{
+	*cause = NULL;
+	if (t->cancel_asked)
+		return DP_TRIAL_CANCELLED;
+	if (t->refused)
+		return DP_TRIAL_FAILED;
+	for (uint32_t i = 0; i < t->nattempts; i++) {
+		*cause = &t->attempts[i];
+		if (ends_trial(s, t, *cause))
+			return DP_TRIAL_FAILED;
+	}
+	for (uint32_t i = 0; i < t->nattempts; i++) {
+		*cause = &t->attempts[i];
+		if ((*cause)->end == DP_END_DIVERGED)
+			return DP_TRIAL_DIVERGED;
+	}
+	*cause = NULL;
+	return all_runs_known(s, t) ? DP_TRIAL_OK : DP_TRIAL_WAITING;
+}
+
+/* ---- ends of trials ---- */
+
+static bool needs_accounting(const struct dp_study_state *s, const struct dp_trial *t)
+{
+	if (t->privacy || t->refused)
+		return false;
+	for (size_t i = 0; i < s->spec->nobjectives; i++)
+		if (s->spec->objectives[i].mechanism)
+			return true;
+	return false;
+}
+
+/* Natural units; NaN where a diverged trial has no value. */
+static void objectives_of(const struct dp_study_state *s, const struct dp_trial *t,
+			  double *y)
+{
+	for (size_t i = 0; i < s->spec->nobjectives; i++) {
+		const struct dp_objective *o = &s->spec->objectives[i];
+
+		y[i] = o->mechanism
+			       ? t->privacy[i]
+			       : dp_objective_metric(
+					 o, dp_trial_mean(s, t,
+							  dp_study_metric(s, o->metric)));
+	}
+}
+
+static void step_event(struct dp_step *step, enum dp_step_kind kind,
+		       enum dp_event_type type)
+{
+	step->kind = kind;
+	step->event = (struct dp_event){ .type = type };
+}
+
+/* The trial ends as `status`; step->reason says why, or is "". */
+static void step_end_trial(const struct dp_study_state *s, const struct dp_trial *t,
+			   enum dp_trial_status status, struct dp_step *step)
+{
+	step_event(step, DP_STEP_RECORD, DP_EV_TRIAL_ENDED);
+	step->event.trial = t->number;
+	step->event.state = dp_trial_status_text(status);
+	step->event.reason = step->reason[0] ? step->reason : NULL;
+	if (status != DP_TRIAL_OK && status != DP_TRIAL_DIVERGED)
+		return;
+	objectives_of(s, t, step->objectives);
+	step->event.objectives = step->objectives;
+	step->event.nobjectives = (uint32_t)s->spec->nobjectives;
+}
+
+/* A trial without an open attempt ends, if it can. */
+static bool settle_trial(const struct dp_study_state *s, const struct dp_trial *t,
+			 struct dp_step *step)
+{
+	const struct dp_attempt *cause;
+	enum dp_trial_status status;
+
+	if (t->open || t->status >= DP_TRIAL_OK)
+		return false;
+	status = verdict(s, t, &cause);
+	if (status == DP_TRIAL_WAITING)
+		return false;
+	if ((status == DP_TRIAL_OK || status == DP_TRIAL_DIVERGED) &&
+	    needs_accounting(s, t)) {
+		step_event(step, DP_STEP_ACCOUNT, DP_EV_TRIAL_ACCOUNTED);
+		step->event.trial = t->number;
+		return true;
+	}
+	if (cause)
+		snprintf(step->reason, sizeof step->reason, "%s: %s",
+			 dp_end_text(cause->end),
+			 cause->message ? cause->message : "no reason is known");
+	else if (status == DP_TRIAL_CANCELLED)
+		snprintf(step->reason, sizeof step->reason, "cancelled");
+	else if (status == DP_TRIAL_FAILED)
+		snprintf(step->reason, sizeof step->reason, "%s", t->refused);
+	step_end_trial(s, t, status, step);
+	return true;
+}
+
+static bool settle_trials(const struct dp_study_state *s, struct dp_step *step)
+{
+	for (uint32_t i = s->first_live; i < s->ntrials; i++)
+		if (settle_trial(s, s->trials[i], step))
+			return true;
+	return false;
+}
+
+/* ---- the study's own fate ---- */
+
+static int64_t time_limit(const struct dp_study_state *s)
+{
+	double seconds = s->spec->search.max_time;
+
+	return seconds > 0 && seconds < 9e12 ? s->created + (int64_t)(seconds * 1e6)
+					     : INT64_MAX;
+}
+
+/* Trials that the method and the budget leave, whatever the time. */
+static uint32_t proposals_left(const struct dp_study_state *s)
+{
+	uint64_t limit = dp_propose_limit(s->spec);
+
+	if (limit > s->evaluations)
+		limit = s->evaluations;
+	return s->ntrials < limit ? (uint32_t)(limit - s->ntrials) : 0;
+}
+
+uint32_t dp_course_proposals(const struct dp_study_state *s, int64_t now)
+{
+	return s->status == DP_STUDY_RUNNING && now < time_limit(s) ? proposals_left(s)
+								    : 0;
+}
+
+/* step->reason says why, or is "". */
+static bool step_move(struct dp_step *step, enum dp_study_status to, bool by_failures)
+{
+	step_event(step, DP_STEP_RECORD, DP_EV_STUDY_MOVED);
+	step->event.state = dp_study_status_text(to);
+	step->event.counted = by_failures;
+	step->event.reason = step->reason[0] ? step->reason : NULL;
+	return true;
+}
+
+/* Why the trainer of the trial that blocks the study could not be started. */
+static const char *blocked_why(const struct dp_study_state *s)
+{
+	const struct dp_trial *t = s->trials[s->blocked];
+
+	for (uint32_t i = t->nattempts; i-- > 0;)
+		if (t->attempts[i].end == DP_END_NOT_STARTED && t->attempts[i].message)
+			return t->attempts[i].message;
+	return "a trainer cannot be started";
+}
+
+/* A study whose trainers cannot do their work waits for a person. */
+static bool settle_failures(const struct dp_study_state *s, struct dp_step *step)
+{
+	if (s->blocked >= 0) {
+		snprintf(step->reason, sizeof step->reason,
+			 "%.700s; put it right, then 'dparetoctl resume %s'",
+			 blocked_why(s), s->spec->name);
+		return step_move(step, DP_STUDY_PAUSED, true);
+	}
+	if (s->failures_in_row < (uint32_t)s->spec->trainer.max_failures)
+		return false;
+	snprintf(step->reason, sizeof step->reason,
+		 "%u trials failed in a row (trainer.max_failures); the last one is the "
+		 "newest in 'dparetoctl status %s'",
+		 s->failures_in_row, s->spec->name);
+	return step_move(step, DP_STUDY_PAUSED, true);
+}
+
+/* The time is over: trials that wait for another attempt do not get it. */
+static bool settle_waiting(const struct dp_study_state *s, struct dp_step *step)
+{
+	for (uint32_t i = s->first_live; i < s->ntrials; i++) {
+		if (s->trials[i]->status != DP_TRIAL_WAITING)
+			continue;
+		snprintf(step->reason, sizeof step->reason, "search.max_time was over");
+		step_end_trial(s, s->trials[i], DP_TRIAL_CANCELLED, step);
+		return true;
+	}
+	return false;
+}
+
+/* Nothing is left to do: how did it end? */
+static bool step_finish(const struct dp_study_state *s, bool late, struct dp_step *step)
+{
+	if (s->ok + s->diverged == 0) {
+		snprintf(step->reason, sizeof step->reason,
+			 "not one evaluation succeeded");
+		return step_move(step, DP_STUDY_FAILED, true);
+	}
+	if (late && proposals_left(s))
+		snprintf(step->reason, sizeof step->reason, "search.max_time was over");
+	else if (dp_propose_limit(s->spec) < s->evaluations)
+		snprintf(step->reason, sizeof step->reason, "%s has only %u points",
+			 s->spec->search.method == DP_METHOD_GRID ? "the grid"
+								  : "the space",
+			 s->ntrials);
+	return step_move(step, DP_STUDY_FINISHED, false);
+}
+
+static bool settle_study(const struct dp_study_state *s, int64_t now,
+			 struct dp_step *step)
+{
+	bool late = now >= time_limit(s);
+
+	if (s->status != DP_STUDY_RUNNING)
+		return false;
+	if (settle_failures(s, step))
+		return true;
+	if (s->open || (!late && proposals_left(s)))
+		return false;
+	if (late && settle_waiting(s, step))
+		return true;
+	return s->waiting ? false : step_finish(s, late, step);
+}
+
+/* ---- work ---- */
+
+static double backoff_seconds(int failures)
+{
+	return failures <= 0  ? 0
+	       : failures > 4 ? 32
+			      : 0.5 * (double)(1 << (2 * (failures - 1)));
+}
+
+/* The trial is not tried again before this time. */
+static int64_t backoff_until(const struct dp_trial *t)
+{
+	int64_t until = 0;
+
+	for (uint32_t i = 0; i < t->nattempts; i++) {
+		const struct dp_attempt *a = &t->attempts[i];
+		int64_t then;
+
+		if (!a->counted || !dp_end_retryable(a->end))
+			continue;
+		then = a->recorded +
+		       (int64_t)(1e6 * backoff_seconds(mendable_failures(t, a->run, i)));
+		until = then > until ? then : until;
+	}
+	return until;
+}
+
+/* The run of the trial that needs an attempt (DP_RUN_ALL for all in one); false if none
+ * does. */
+static bool next_run(const struct dp_study_state *s, const struct dp_trial *t,
+		     int32_t *run)
+{
+	const struct dp_attempt *cause;
+	bool taken;
+
+	if (t->status >= DP_TRIAL_OK || verdict(s, t, &cause) != DP_TRIAL_WAITING)
+		return false;
+	if (!s->spec->trainer.run_per_process) {
+		*run = DP_RUN_ALL;
+		return t->open == 0;
+	}
+	for (int32_t r = 0; r < s->spec->trainer.runs; r++) {
+		taken = dp_trial_run_known(t, (uint32_t)r);
+		for (uint32_t i = 0; i < t->nattempts && !taken; i++)
+			taken = t->attempts[i].run == r &&
+				t->attempts[i].end == DP_END_NONE;
+		if (!taken) {
+			*run = r;
+			return true;
+		}
+	}
+	return false;
+}
+
+static uint32_t next_attempt(const struct dp_trial *t, int32_t run)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < t->nattempts; i++)
+		n += t->attempts[i].run == run;
+	return n;
+}
+
+/* The first trial that may have an attempt now. Trials that are not due yet are counted
+ * in *resting; the earliest of their times is in step->until. */
+static bool step_attempt(const struct dp_study_state *s, int64_t now,
+			 struct dp_step *step, uint32_t *resting)
+{
+	int64_t due = INT64_MAX;
+	int32_t run;
+
+	for (uint32_t i = s->first_live; i < s->ntrials; i++) {
+		const struct dp_trial *t = s->trials[i];
+		int64_t until;
+
+		if (!next_run(s, t, &run))
+			continue;
+		until = backoff_until(t);
+		if (until > now) {
+			*resting += 1;
+			due = until < due ? until : due;
+			continue;
+		}
+		step_event(step, DP_STEP_ATTEMPT, DP_EV_ATTEMPT_PLANNED);
+		step->event.trial = t->number;
+		step->event.run = run;
+		step->event.attempt = next_attempt(t, run);
+		return true;
+	}
+	step->until = due < step->until ? due : step->until;
+	return false;
+}
+
+uint32_t dp_course_window(const struct dp_study_state *s)
+{
+	if (!s->spec->search.deterministic)
+		return s->ntrials;
+	return s->ntrials >= s->parallel ? s->ntrials - s->parallel + 1 : 0;
+}
+
+/* Does the next proposal depend on a result that is not there yet? */
+static bool order_waits(const struct dp_study_state *s)
+{
+	const struct dp_search *search = &s->spec->search;
+
+	return search->deterministic && search->method == DP_METHOD_DPARETO &&
+	       s->ntrials >= search->initial && s->first_live < dp_course_window(s);
+}
+
+static void step_wait(struct dp_step *step, enum dp_wait wait)
+{
+	step->kind = DP_STEP_WAIT;
+	step->wait = wait;
+}
+
+static void find_work(const struct dp_study_state *s, int64_t now, struct dp_step *step)
+{
+	bool late = now >= time_limit(s);
+	uint32_t resting = 0;
+
+	step->until = late ? INT64_MAX : time_limit(s);
+	if (s->open >= s->parallel)
+		step_wait(step, DP_WAIT_PARALLEL);
+	else if (!late && step_attempt(s, now, step, &resting))
+		return;
+	else if (late || proposals_left(s) == 0)
+		step_wait(step, resting ? DP_WAIT_RETRY : DP_WAIT_LAST);
+	/* a trial that is tried again keeps its place: with `parallel: 1` the next
+	 * proposal knows its result */
+	else if (s->open + resting >= s->parallel)
+		step_wait(step, DP_WAIT_RETRY);
+	else if (order_waits(s)) {
+		step_wait(step, DP_WAIT_ORDER);
+		step->trial = s->first_live;
+	} else
+		step->kind = DP_STEP_PROPOSE;
+}
+
+void dp_course_next(const struct dp_study_state *s, int64_t now, struct dp_step *step)
+{
+	step->kind = DP_STEP_WAIT;
+	step->wait = DP_WAIT_NOTHING;
+	step->trial = 0;
+	step->until = INT64_MAX;
+	step->reason[0] = '\0';
+	if (settle_trials(s, step) || settle_study(s, now, step) ||
+	    s->status != DP_STUDY_RUNNING)
+		return;
+	find_work(s, now, step);
+}

@@ -1,0 +1,86 @@
+/* course.h - what happens next in a study: a pure function of its journaled state and
+ * the time.
+ *
+ * Whoever runs studies does what dp_course_next() says, journals it, and asks again. A
+ * daemon that died between two records asks the same question of the same state, and
+ * goes on as the other one would have. Nothing here has effects. */
+#ifndef DP_COURSE_H
+#define DP_COURSE_H
+#include "base/base.h"
+#include "journal/journal.h"
+#include "journal/state.h"
+
+/* ---- the next step (course.c) ---- */
+
+enum dp_step_kind {
+	DP_STEP_WAIT,    /* nothing, until something is recorded or `until` has come */
+	DP_STEP_RECORD,  /* `event` follows from what is known: journal it, ask again */
+	DP_STEP_ACCOUNT, /* the epsilon of trial `event.trial` is not in the journal (its
+			  * proposal is of version 0.1): ask the oracles, journal it */
+	DP_STEP_ATTEMPT, /* a process may be started: `event` plans it */
+	DP_STEP_PROPOSE, /* the study's next trial may be proposed */
+};
+
+/* What a study that runs waits for. */
+enum dp_wait {
+	DP_WAIT_NOTHING,  /* it is not running, or it need not wait */
+	DP_WAIT_PARALLEL, /* as many trainers run as it may have */
+	DP_WAIT_RETRY,    /* a failed attempt is tried again at `until` */
+	DP_WAIT_ORDER,    /* order: deterministic, for the result of `trial` */
+	DP_WAIT_LAST,     /* nothing is left but what runs */
+};
+
+struct dp_step {
+	enum dp_step_kind kind;
+	enum dp_wait wait;
+	uint32_t trial;        /* DP_WAIT_ORDER: that is waited for */
+	int64_t until;         /* microseconds; INT64_MAX: no time of its own */
+	struct dp_event event; /* without study, seq and time; points into this struct */
+	double objectives[DP_OBJECTIVES_MAX]; /* of a trial-ended */
+	char reason[900];
+};
+
+/* The next step of a study at the time `now` (microseconds, on the clock that the
+ * records have, and never before the newest of them). Out of two steps that are
+ * possible it is always the same one: ends of trials by number, then the study's own
+ * fate, then trials that wait, then new ones. */
+void dp_course_next(const struct dp_study_state *s, int64_t now, struct dp_step *step);
+
+/* ---- what a proposal may depend on ---- */
+
+/* The next proposal depends on the results of the trials before this number, and on
+ * no others: all there are, but with `order: deterministic` those that are more than
+ * `parallel` back. */
+uint32_t dp_course_window(const struct dp_study_state *s);
+/* Trials that may still be proposed, whatever runs now. */
+uint32_t dp_course_proposals(const struct dp_study_state *s, int64_t now);
+
+/* ---- what a person may ask for (asked.c) ---- */
+
+enum dp_ask {
+	DP_ASK_PAUSE,
+	DP_ASK_RESUME,
+	DP_ASK_STOP,
+	DP_ASK_SET,
+	DP_ASK_RETRY,   /* `trial` */
+	DP_ASK_CANCEL,  /* `trial` */
+	DP_ASK_ENQUEUE, /* one more point */
+};
+
+struct dp_asked {
+	enum dp_ask ask;
+	uint32_t trial;
+	double evaluations, parallel, priority; /* DP_ASK_SET; NaN: unchanged */
+};
+
+/* What is to be journaled for it, in this order; none where it is so already. */
+struct dp_orders {
+	struct dp_event event[2]; /* without study, seq and time */
+	unsigned n;
+};
+
+/* DP_OK, or why it cannot be asked for in this state. */
+DP_MUSTCHECK int dp_course_asked(const struct dp_study_state *s, const struct dp_asked *a,
+				 struct dp_orders *out, struct dp_err *err);
+
+#endif

@@ -1,6 +1,8 @@
 /* objective.c - the value of an objective at a point. */
 #include "study/study.h"
 
+#include <math.h>
+
 static double param_value(const struct dp_study *s, size_t i, const double *x)
 {
 	const struct dp_param *p = &s->params[i];
@@ -32,6 +34,26 @@ int dp_objective_privacy(const struct dp_study *s, size_t objective, const doubl
 	if (code != DP_OK)
 		return code;
 	return dp_privacy_epsilon(s->objectives[objective].mechanism, values, out, err);
+}
+
+int dp_objectives_privacy(const struct dp_study *s, const double *x, double *y,
+			  struct dp_err *err)
+{
+	struct dp_epsilon cost;
+	int code;
+
+	for (size_t i = 0; i < s->nobjectives; i++) {
+		y[i] = NAN;
+		if (!s->objectives[i].mechanism)
+			continue;
+		code = dp_objective_privacy(s, i, x, &cost, err);
+		if (code != DP_OK) {
+			dp_err_prefix(err, "objective '%s'", s->objectives[i].name);
+			return code;
+		}
+		y[i] = cost.epsilon;
+	}
+	return DP_OK;
 }
 
 int dp_objective_declared(const struct dp_study *s, size_t objective, const double *x,

@@ -223,6 +223,10 @@ DP_MUSTCHECK int dp_objective_values(const struct dp_study *s, size_t objective,
 DP_MUSTCHECK int dp_objective_privacy(const struct dp_study *s, size_t objective,
 				      const double *x, struct dp_epsilon *out,
 				      struct dp_err *err);
+/* All of them: y (nobjectives) gets epsilon for a privacy objective and NaN for a metric.
+ * On error the sentence begins with the objective's name, and y is not to be used. */
+DP_MUSTCHECK int dp_objectives_privacy(const struct dp_study *s, const double *x,
+				       double *y, struct dp_err *err);
 /* Does what a trainer declared of its sampler fit the mechanism of a privacy objective
  * at x? DP_E_INVALID with the contradiction; `warning` is "" or a sentence. */
 DP_MUSTCHECK int dp_objective_declared(const struct dp_study *s, size_t objective,

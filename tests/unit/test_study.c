@@ -739,6 +739,26 @@ static void test_objectives(void **state)
 	dp_study_free(t);
 }
 
+/* All privacy objectives at once: epsilon, NaN for metrics, a sentence that says whose.
+ */
+static void test_objectives_privacy(void **state)
+{
+	struct dp_study *s = good(base);
+	double x[2] = { 4, 10 }, y[2] = { 7, 7 };
+	struct dp_err err;
+
+	(void)state;
+	assert_int_equal(dp_objectives_privacy(s, x, y, &err), DP_OK);
+	assert_float_equal(y[0], 1.5, 1e-15);
+	assert_true(isnan(y[1]));
+	x[1] = -1;
+	assert_int_equal(dp_objectives_privacy(s, x, y, &err), DP_E_INVALID);
+	assert_ptr_equal(strstr(err.msg, "objective 'epsilon': "), err.msg);
+	assert_non_null(strstr(err.msg, "'scale' cannot be -1"));
+	assert_int_equal(dp_objectives_privacy(s, x, y, NULL), DP_E_INVALID);
+	dp_study_free(s);
+}
+
 static void test_examples(void **state)
 {
 	static const struct {
@@ -1128,6 +1148,7 @@ int main(void)
 		cmocka_unit_test(test_forms),
 		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_objectives),
+		cmocka_unit_test(test_objectives_privacy),
 		cmocka_unit_test(test_examples),
 		cmocka_unit_test(test_documented),
 		cmocka_unit_test_setup_teardown(test_hostile_sizes, silence, silent),

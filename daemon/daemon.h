@@ -11,7 +11,7 @@
 #ifndef DPARETOD_H
 #define DPARETOD_H
 #include "base/base.h"
-#include "daemon/config.h"
+#include "daemon/configuration.h"
 #include "daemon/log.h"
 #include "journal/journal.h"
 #include "journal/state.h"

@@ -37,15 +37,14 @@ static void account_enqueued(struct account *a)
 	struct dp_asked asked = { .ask = DP_ASK_ENQUEUE };
 	struct dp_orders none;
 	struct dp_err err;
-	json_t *ok;
 
 	if (dp_course_asked(h->state, &asked, &none, &err) != DP_OK) {
 		client_error(h->d, a->client, &err);
 		return;
 	}
 	ask_record(h, a->x, "enqueued", h->state->seq, a->privacy, a->refused);
-	if (request_reply_trial(h, h->state->trials[h->state->ntrials - 1], &ok) == DP_OK)
-		client_ok(h->d, a->client, ok);
+	client_ok(h->d, a->client,
+		  request_trial_json(h, h->state->trials[h->state->ntrials - 1]));
 }
 
 static void account_accounted(struct account *a)

@@ -104,6 +104,14 @@ bool ask_busy(const struct study *h)
 	return h->asker && h->asker->busy;
 }
 
+bool ask_ready(const struct study *h)
+{
+	const struct asker *a = h->asker;
+
+	return !ask_busy(h) ||
+	       (a->nahead && a->ahead[a->nahead - 1].trial >= h->state->ntrials);
+}
+
 void ask_cancel(struct study *h)
 {
 	if (h->asker)
@@ -132,8 +140,8 @@ static int ask_point(struct asker *a, uint32_t trial)
 	const struct dp_study *spec = a->home->state->spec;
 	struct dp_history h = { .known = a->known, .n = a->nknown };
 	struct ask_point *p = &a->found[a->nfound];
-	int code = dp_proposer_ask(a->proposer, &h, trial, &a->cancel, &a->answer,
-				   &a->err);
+	int code =
+		dp_proposer_ask(a->proposer, &h, trial, &a->cancel, &a->answer, &a->err);
 
 	if (code != DP_OK)
 		return code;
@@ -310,8 +318,8 @@ static void ahead_drop(struct asker *a, uint32_t before)
 /* Adds what was found to what is there; what does not join on is asked again. */
 static void ahead_add(struct asker *a)
 {
-	uint32_t next = a->nahead ? a->ahead[a->nahead - 1].trial + 1
-				  : a->home->state->ntrials;
+	uint32_t next =
+		a->nahead ? a->ahead[a->nahead - 1].trial + 1 : a->home->state->ntrials;
 	struct ask_point *grown;
 
 	if (a->nfound == 0 || a->found[0].trial != next)
@@ -460,8 +468,9 @@ static bool ask_next_ahead(struct study *h)
 	}
 	ask_record_point(h, &a->ahead[0], h->state->seq);
 	ahead_drop(a, h->state->ntrials);
-	/* without memory they are asked for when they are due */
-	return a->nahead > a->batch / 2 || ask_more_ahead(h) || true;
+	if (a->nahead <= a->batch / 2 && !a->busy)
+		ask_more_ahead(h); /* without memory: when they are due */
+	return true;
 }
 
 bool ask_next(struct study *h)

@@ -11,6 +11,8 @@ bool ask_next(struct study *h);
 DP_MUSTCHECK int ask_show(struct study *h, uint64_t client, struct dp_err *err);
 /* Answers a client with the front of the models' values. */
 DP_MUSTCHECK int ask_front(struct study *h, uint64_t client, struct dp_err *err);
+/* Can the next trial be asked for now? Not while it is being looked for. */
+bool ask_ready(const struct study *h);
 /* Is a worker thread at work on the study? It must not be forgotten then. */
 bool ask_busy(const struct study *h);
 /* A worker thread gives up what it does for the study as soon as it can. */

@@ -102,11 +102,9 @@ struct dpd {
 
 /* What was said on the command line. */
 struct settings {
-	const char *state, *socket, *config, *log_file;
+	const char *state, *socket, *log_file;
 	int control_fd; /* -1: none */
-	/* configuration options, set again after each reading of the file */
-	const char *names[32], *values[32];
-	int count;
+	struct config_source config;
 	const struct executor *const *executors; /* NULL: those of executor.c */
 };
 

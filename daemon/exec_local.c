@@ -1,10 +1,8 @@
 /* exec_local.c - the local executor: a trainer is a process of this machine, under a
  * shim that outlives the daemon. */
-#include "daemon/daemon.h"
+#include "daemon/executor.h"
 
 #include "base/fs.h"
-#include "base/num.h"
-#include "base/rng.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,189 +13,77 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/pidfd.h>
-#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
-/* A list of strings that it owns; ends with NULL. */
-struct strings {
-	char **list;
-	size_t n, room;
-	bool failed;
+/* The shim of one attempt. */
+struct local {
+	struct job *job;
+	pid_t pid;
+	int pidfd;
+	bool child;      /* ours to reap, not adopted */
+	bool cancelling; /* TERM was sent to it */
+	uv_poll_t poll;  /* on pidfd */
 };
 
-static void strings_take(struct strings *s, char *text)
-{
-	char **grown;
+/* ---- watching ---- */
 
-	if (text && s->n + 2 > s->room) {
-		grown = realloc(s->list, (s->room + 64) * sizeof *grown);
-		if (!grown) {
-			free(text);
-			text = NULL;
-		} else {
-			s->list = grown;
-			s->room += 64;
-		}
-	}
-	if (!text) {
-		s->failed = true;
-		return;
-	}
-	s->list[s->n++] = text;
-	s->list[s->n] = NULL;
+static void on_shim_closed(uv_handle_t *h)
+{
+	struct local *l = h->data;
+	struct job *j = l->job;
+
+	if (j->d->closed)
+		return; /* local_release() does the rest */
+	close(l->pidfd);
+	free(l);
+	j->handle = NULL;
+	job_ended(j);
 }
 
-static void strings_add(struct strings *s, const char *fmt, ...) DP_PRINTF(2, 3);
-static void strings_add(struct strings *s, const char *fmt, ...)
+/* The pidfd became readable: the shim has ended. */
+static void on_shim_end(uv_poll_t *poll, int status, int events)
 {
-	char *text = NULL;
-	va_list ap;
+	struct local *l = poll->data;
 
-	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) < 0)
-		text = NULL;
-	va_end(ap);
-	strings_take(s, text);
+	(void)status;
+	(void)events;
+	if (l->child)
+		waitpid(l->pid, NULL, WNOHANG);
+	uv_poll_stop(poll);
+	uv_close((uv_handle_t *)poll, on_shim_closed);
 }
 
-static void strings_free(struct strings *s)
+/* Takes l over. */
+static void local_watch(struct job *j, struct local *l)
 {
-	for (size_t i = 0; i < s->n; i++)
-		free(s->list[i]);
-	free(s->list);
+	char where[40];
+
+	fcntl(l->pidfd, F_SETFD, FD_CLOEXEC);
+	l->job = j;
+	j->handle = l;
+	uv_poll_init(&j->d->loop, &l->poll, l->pidfd);
+	l->poll.data = l;
+	uv_poll_start(&l->poll, UV_READABLE, on_shim_end);
+	snprintf(where, sizeof where, "process %d", (int)l->pid);
+	job_started(j, where);
 }
 
-/* ---- the request, the environment, the command ---- */
-
-static int write_request(struct job *j, const struct dp_study_state *s,
-			 const struct dp_trial *t, struct dp_err *err)
+static void local_release(struct backend *b, struct job *j)
 {
-	struct dp_request r = { .study = s->spec->name,
-				.trial = j->trial,
-				.attempt = j->attempt };
-	struct dp_buf text = DP_BUF_INIT;
-	char *path = dp_path_join(j->folder, "request.json");
-	size_t room = (size_t)s->spec->trainer.runs;
-	int code;
+	struct local *l = j->handle;
 
-	r.parameters = dp_space_json(s->spec, t->x);
-	r.runs = calloc(room, sizeof *r.runs);
-	r.seeds = calloc(room, sizeof *r.seeds);
-	if (!path || !r.parameters || !r.runs || !r.seeds) {
-		code = dp_fail(err, DP_E_NOMEM, "no memory for a request");
-		goto out;
-	}
-	r.nruns = job_runs(s, j->run, r.runs);
-	for (uint32_t i = 0; i < r.nruns; i++)
-		r.seeds[i] = dp_run_seed(s->spec->seed, j->trial, r.runs[i]);
-	dp_request_text(&r, &text);
-	code = text.failed ? dp_fail(err, DP_E_NOMEM, "no memory for a request")
-			   : dp_write_new(path, text.data, text.len, err);
-out:
-	json_decref(r.parameters);
-	free(r.runs);
-	free(r.seeds);
-	free(path);
-	dp_buf_free(&text);
-	return code;
+	(void)b;
+	close(l->pidfd);
+	free(l);
+	j->handle = NULL;
 }
 
-/* Does "NAME=value" set one of these names ("A=" whole, "A_*" a beginning)? */
-static bool sets(const char *entry, const char *const *names)
-{
-	for (; *names; names++) {
-		size_t n = strlen(*names);
-
-		if (strncmp(entry, *names, n - ((*names)[n - 1] == '*')) == 0)
-			return true;
-	}
-	return false;
-}
-
-static bool has(char *const *list, const char *name_equals)
-{
-	for (; list && *list; list++)
-		if (strncmp(*list, name_equals, strlen(name_equals)) == 0)
-			return true;
-	return false;
-}
-
-/* Contract 1.2: the daemon's own, less what belongs to its service manager; then the
- * study's; then ours, which nobody can override. */
-static void environment(struct strings *env, const struct job *j,
-			const struct dp_study_state *s)
-{
-	static const char *const dropped[] = { "NOTIFY_SOCKET=",     "LISTEN_*",
-					       "WATCHDOG_*",         "DPARETO_REQUEST=",
-					       "DPARETO_RESULT=",    "DPARETO_STUDY=",
-					       "DPARETO_TRIAL=",     "DPARETO_ATTEMPT=",
-					       "DPARETO_STUDY_DIR=", NULL };
-	char *const *own = s->spec->trainer.env;
-
-	for (char **e = environ; *e; e++) {
-		size_t name = strcspn(*e, "=");
-		char key[256];
-
-		snprintf(key, sizeof key, "%.*s=", (int)(name < 250 ? name : 250), *e);
-		if (!sets(*e, dropped) && !has(own, key))
-			strings_add(env, "%s", *e);
-	}
-	for (char *const *e = own; e && *e; e++)
-		strings_add(env, "%s", *e);
-	strings_add(env, "DPARETO_REQUEST=%s/request.json", j->folder);
-	strings_add(env, "DPARETO_RESULT=%s/result.jsonl", j->folder);
-	strings_add(env, "DPARETO_STUDY=%s", s->spec->name);
-	strings_add(env, "DPARETO_TRIAL=%u", j->trial);
-	strings_add(env, "DPARETO_ATTEMPT=%u", j->attempt);
-	strings_add(env, "DPARETO_STUDY_DIR=%s", s->dir);
-	if (!env->failed && !has(env->list, "OMP_NUM_THREADS="))
-		strings_add(env, "OMP_NUM_THREADS=1");
-}
-
-static void command(struct strings *argv, const struct job *j,
-		    const struct dp_study_state *s)
-{
-	const struct dp_trainer *t = &s->spec->trainer;
-	char number[DP_NUM_LEN];
-	struct stat st;
-	char *beside;
-
-	strings_add(argv, "%s", j->d->shim);
-	strings_add(argv, "--dir");
-	strings_add(argv, "%s", j->folder);
-	if (t->timeout > 0) {
-		strings_add(argv, "--timeout");
-		strings_add(argv, "%s", dp_num_text(t->timeout, number));
-	}
-	if (t->stall > 0) {
-		strings_add(argv, "--stall");
-		strings_add(argv, "%s", dp_num_text(t->stall, number));
-	}
-	strings_add(argv, "--grace");
-	strings_add(argv, "%s", dp_num_text(t->grace, number));
-	strings_add(argv, "--log-limit");
-	strings_add(argv, "%llu", (unsigned long long)t->log_limit);
-	if (t->cwd) {
-		strings_add(argv, "--cwd");
-		strings_add(argv, "%s", t->cwd);
-	}
-	strings_add(argv, "--");
-	/* a bare name: our own bin folder first, then the shim looks through PATH */
-	beside = strchr(t->argv[0], '/') ? NULL : dp_path_join(j->d->bin_dir, t->argv[0]);
-	if (beside && stat(beside, &st) == 0 && S_ISREG(st.st_mode) &&
-	    access(beside, X_OK) == 0)
-		strings_add(argv, "%s", beside);
-	else
-		strings_add(argv, "%s", t->argv[0]);
-	free(beside);
-	for (char **a = t->argv + 1; *a; a++)
-		strings_add(argv, "%s", *a);
-}
+/* ---- starting ---- */
 
 /* posix_spawn, because uv_spawn of this libuv forks the whole heap. */
-static int spawn_shim(struct job *j, char **argv, char **env, struct dp_err *err)
+static int local_spawn(const char *shim, const struct launch *launch, pid_t *pid,
+		       struct dp_err *err)
 {
 	posix_spawnattr_t attr;
 	sigset_t none, all;
@@ -209,76 +95,53 @@ static int spawn_shim(struct job *j, char **argv, char **env, struct dp_err *err
 	posix_spawnattr_setsigmask(&attr, &none);
 	posix_spawnattr_setsigdefault(&attr, &all);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-	e = posix_spawn(&j->pid, j->d->shim, NULL, &attr, argv, env);
+	e = posix_spawn(pid, shim, NULL, &attr, launch->argv, launch->env);
 	posix_spawnattr_destroy(&attr);
-	if (e != 0) {
-		j->pid = 0;
-		dp_fail_errno(err, e, "cannot start %s", j->d->shim);
-		return dp_hint(err, "dpareto-shim belongs beside dparetod");
-	}
-	j->child = true;
-	j->pidfd = pidfd_open(j->pid, 0);
-	if (j->pidfd < 0) {
-		e = errno;
-		kill(j->pid, SIGTERM);
-		return dp_fail_errno(err, e, "cannot watch process %d", (int)j->pid);
-	}
-	fcntl(j->pidfd, F_SETFD, FD_CLOEXEC);
-	return DP_OK;
-}
-
-/* A new, empty folder for the attempt. Files of another life of this name must not be
- * taken for this attempt's. */
-static int make_folder(const struct job *j, struct dp_err *err)
-{
-	char *slash = strrchr(j->folder, '/');
-	int code;
-
-	*slash = '\0';
-	code = dp_mkdirs(j->folder, 0755, err);
-	*slash = '/';
-	if (code != DP_OK)
-		return code;
-	if (mkdir(j->folder, 0755) == 0)
+	if (e == 0)
 		return DP_OK;
-	code = errno == EEXIST ? dp_remove_tree(j->folder, err) : DP_OK;
-	if (code == DP_OK && mkdir(j->folder, 0755) != 0)
-		code = dp_fail_errno(err, errno, "cannot create the folder %s",
-				     j->folder);
-	return code;
+	dp_fail_errno(err, e, "cannot start %s", shim);
+	return dp_hint(err, "dpareto-shim belongs beside dparetod");
 }
 
-static int start(struct job *j, struct dp_err *err)
+static int local_start(struct backend *b, struct job *j, struct dp_err *err)
 {
-	struct dp_study_state *s = dp_state_by_id(&j->d->state, j->study);
-	struct dp_trial *t = s ? dp_study_trial(s, j->trial) : NULL;
-	struct strings argv = { 0 }, env = { 0 };
-	int code;
+	struct launch launch = { 0 };
+	struct local *l = calloc(1, sizeof *l);
+	int code = l ? launch_prepare(j, err)
+		     : dp_fail(err, DP_E_NOMEM, "no memory to start");
 
-	if (!t)
-		return dp_fail(err, DP_E_NOT_FOUND, "the study is gone");
-	code = make_folder(j, err);
 	if (code == DP_OK)
-		code = write_request(j, s, t, err);
-	if (code != DP_OK)
+		code = launch_command(j, &launch, err);
+	if (code == DP_OK)
+		code = local_spawn(b->d->at.shim, &launch, &l->pid, err);
+	launch_clear(&launch);
+	if (code != DP_OK) {
+		free(l);
 		return code;
-	command(&argv, j, s);
-	environment(&env, j, s);
-	code = argv.failed || env.failed ? dp_fail(err, DP_E_NOMEM, "no memory to start")
-					 : spawn_shim(j, argv.list, env.list, err);
-	strings_free(&argv);
-	strings_free(&env);
-	if (code != DP_OK)
+	}
+	l->child = true;
+	l->pidfd = pidfd_open(l->pid, 0);
+	if (l->pidfd < 0) {
+		code = dp_fail_errno(err, errno, "cannot watch process %d", (int)l->pid);
+		kill(l->pid, SIGTERM);
+		free(l);
 		return code;
-	j->started = dp_now_us();
-	job_watch(j);
+	}
+	local_watch(j, l);
 	return DP_OK;
 }
 
 /* ---- after a restart ---- */
 
-/* Makes the claim, so that a shim that comes late cannot start. False if one is there. */
-static bool take_claim(const char *claim)
+enum claim {
+	CLAIM_OURS,   /* the daemon took it: nothing ran, and nothing can */
+	CLAIM_HELD,   /* a shim lives */
+	CLAIM_FREE,   /* its shim has ended */
+	CLAIM_UNKNOWN /* cannot be told at present: errno says why */
+};
+
+/* The daemon makes the claim, so that a shim that comes late cannot start. */
+static bool claim_take(const char *claim)
 {
 	int fd = open(claim, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 
@@ -291,75 +154,132 @@ static bool take_claim(const char *claim)
 	return true;
 }
 
-/* The shim that holds the claim, by pidfd; -1 if none does any more. The lock is
- * looked at again after the pidfd is open: then the number cannot have been reused. */
-static int holder(const char *claim, pid_t *pid)
+/* Who holds the claim. The lock is looked at again after the pidfd is open: then the
+ * number cannot have been reused. */
+static enum claim claim_holder(int fd, struct local *l)
 {
 	char text[64] = "";
-	int fd = open(claim, O_RDONLY | O_CLOEXEC), pidfd = -1;
-	long number = 0;
+	long number;
 
-	if (fd < 0)
-		return -1;
-	if (flock(fd, LOCK_SH | LOCK_NB) == 0)
-		goto out; /* nobody holds it */
-	if (pread(fd, text, sizeof text - 1, 0) > 0)
-		number = strtol(text, NULL, 10);
-	if (number > 1)
-		pidfd = pidfd_open((pid_t)number, 0);
-	if (pidfd >= 0 && flock(fd, LOCK_SH | LOCK_NB) == 0) {
-		close(pidfd);
-		pidfd = -1;
+	if (flock(fd, LOCK_SH | LOCK_NB) == 0) {
+		if (pread(fd, text, sizeof text - 1, 0) < 0)
+			return CLAIM_UNKNOWN;
+		return strcmp(text, "daemon\n") == 0 ? CLAIM_OURS : CLAIM_FREE;
 	}
-	*pid = (pid_t)number;
-out:
-	close(fd);
-	return pidfd;
+	if (errno != EWOULDBLOCK || pread(fd, text, sizeof text - 1, 0) < 0)
+		return CLAIM_UNKNOWN;
+	number = strtol(text, NULL, 10);
+	if (number <= 1) { /* it holds the lock and has not written its number yet */
+		errno = EAGAIN;
+		return CLAIM_UNKNOWN;
+	}
+	l->pid = (pid_t)number;
+	l->pidfd = pidfd_open(l->pid, 0);
+	if (l->pidfd < 0 && errno != ESRCH)
+		return CLAIM_UNKNOWN;
+	if (flock(fd, LOCK_SH | LOCK_NB) != 0) {
+		if (l->pidfd >= 0)
+			return CLAIM_HELD;
+		errno = EAGAIN;
+		return CLAIM_UNKNOWN;
+	}
+	if (l->pidfd >= 0)
+		close(l->pidfd);
+	return CLAIM_FREE;
 }
 
-static bool claimed_by_daemon(const char *claim)
+static enum claim claim_look(const char *claim, struct local *l)
 {
-	struct dp_buf text = DP_BUF_INIT;
-	bool ours = dp_read_file(claim, 256, &text, NULL) == DP_OK &&
-		    strcmp(dp_buf_text(&text), "daemon\n") == 0;
+	enum claim answer;
+	int fd, e;
 
-	dp_buf_free(&text);
-	return ours;
+	if (claim_take(claim))
+		return CLAIM_OURS;
+	if (errno != EEXIST)
+		return CLAIM_UNKNOWN;
+	fd = open(claim, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return CLAIM_UNKNOWN;
+	answer = claim_holder(fd, l);
+	e = errno;
+	close(fd);
+	errno = e;
+	return answer;
 }
 
-static int adopt(struct job *j, bool *never_started, struct dp_err *err)
+static void local_adopt(struct backend *b, struct job *j)
 {
 	char *claim = dp_path_join(j->folder, "claim");
-	int code = claim ? dp_mkdirs(j->folder, 0755, err)
-			 : dp_fail(err, DP_E_NOMEM, "no memory to recover");
+	struct local *l = calloc(1, sizeof *l);
+	struct dp_err err;
 
-	*never_started = false;
-	if (code != DP_OK)
-		goto out;
-	if (take_claim(claim) || claimed_by_daemon(claim)) {
-		*never_started = true;
-		goto out;
+	(void)b;
+	if (!claim || !l) {
+		job_unknown(j, "out of memory");
+	} else if (dp_mkdirs(j->folder, 0755, &err) != DP_OK) {
+		job_unknown(j, err.msg);
+	} else {
+		switch (claim_look(claim, l)) {
+		case CLAIM_OURS:
+			job_never_started(j);
+			break;
+		case CLAIM_FREE:
+			job_ended(j);
+			break;
+		case CLAIM_UNKNOWN:
+			job_unknown(j, strerror(errno));
+			break;
+		case CLAIM_HELD:
+			local_watch(j, l);
+			l = NULL;
+			break;
+		}
 	}
-	j->pidfd = holder(claim, &j->pid);
-	if (j->pidfd < 0) {
-		job_collect(j);
-		goto out;
-	}
-	fcntl(j->pidfd, F_SETFD, FD_CLOEXEC);
-	job_watch(j);
-out:
+	free(l);
 	free(claim);
-	return code;
 }
 
-static void cancel(struct job *j)
+/* ---- the rest of the table ---- */
+
+static void local_cancel(struct backend *b, struct job *j)
 {
-	if (j->pidfd < 0 || j->cancelling)
+	struct local *l = j->handle;
+
+	(void)b;
+	if (!l || l->cancelling)
 		return;
-	j->cancelling = true;
+	l->cancelling = true;
 	/* by pidfd: the number may belong to somebody else by now */
-	if (pidfd_send_signal(j->pidfd, SIGTERM, NULL, 0) != 0)
+	if (pidfd_send_signal(l->pidfd, SIGTERM, NULL, 0) != 0)
 		log_line(&j->d->log, LOG_DEBUG, j->about, "the shim has ended already");
 }
 
-const struct executor executor_local = { "local", start, adopt, cancel };
+static unsigned local_room(const struct backend *b)
+{
+	unsigned taken = b->jobs + b->asking, slots = b->d->config.slots;
+
+	return taken < slots ? slots - taken : 0;
+}
+
+static void local_why_full(const struct backend *b, char *out, size_t room)
+{
+	snprintf(out, room, "all %u slots are taken", b->d->config.slots);
+}
+
+static void local_tick(struct backend *b)
+{
+	for (struct job *j = b->d->jobs; j; j = j->next)
+		if (j->home->backend == b)
+			job_progress(j);
+}
+
+const struct executor executor_local = {
+	.name = "local",
+	.room = local_room,
+	.why_full = local_why_full,
+	.start = local_start,
+	.adopt = local_adopt,
+	.cancel = local_cancel,
+	.tick = local_tick,
+	.release = local_release,
+};

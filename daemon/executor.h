@@ -36,7 +36,7 @@ struct executor {
 	void (*cancel)(struct backend *b, struct job *j);
 	/* Called twice a second. */
 	void (*tick)(struct backend *b);
-	/* Frees j->handle; what runs goes on. */
+	/* The loop has ended: frees j->handle, if it is set; what runs goes on. */
 	void (*release)(struct backend *b, struct job *j);
 };
 

@@ -1,9 +1,12 @@
 /* housekeep.c - what a clock has to remind us of: progress of running trainers, free
  * disk, retries that are due, time limits of studies, old folders. */
-#include "daemon/daemon.h"
+#include "daemon/housekeep.h"
 
 #include "base/fs.h"
 #include "base/num.h"
+#include "daemon/executor.h"
+#include "daemon/sched.h"
+#include "daemon/server.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -26,14 +29,14 @@ static void look_at_disk(struct dpd *d)
 	struct statvfs v;
 	bool low;
 
-	if (statvfs(d->state_dir, &v) != 0)
+	if (statvfs(d->at.state_dir, &v) != 0)
 		return;
 	d->disk_free = (uint64_t)v.f_bavail * v.f_frsize;
 	low = d->disk_free < d->config.disk_watermark;
 	if (low != d->disk_low)
 		log_line(&d->log, low ? LOG_WARN : LOG_INFO, "",
 			 "%s of disk are free below %s, %s disk_watermark (%s): %s",
-			 dp_size_text(d->disk_free, free_text), d->state_dir,
+			 dp_size_text(d->disk_free, free_text), d->at.state_dir,
 			 low ? "less than" : "more than",
 			 dp_size_text(d->config.disk_watermark, mark),
 			 low ? "nothing new starts" : "going on");
@@ -45,6 +48,8 @@ static void look_at_disk(struct dpd *d)
 /* ---- retention: folders of attempts whose exit.json is old enough ---- */
 
 struct sweep {
+	uv_work_t work;
+	struct dpd *d;
 	char *root; /* STATE/studies */
 	time_t before;
 	unsigned removed;
@@ -104,7 +109,7 @@ static void sweep_work(uv_work_t *w)
 static void sweep_done(uv_work_t *w, int status)
 {
 	struct sweep *sw = w->data;
-	struct dpd *d = (struct dpd *)((char *)w - offsetof(struct dpd, sweep_work));
+	struct dpd *d = sw->d;
 
 	(void)status;
 	if (sw->removed)
@@ -123,19 +128,20 @@ static void start_sweep(struct dpd *d)
 		return;
 	/* an attempt that ended long ago may only now be on its way into the journal */
 	for (struct job *j = d->jobs; j; j = j->next)
-		if (j->phase == JOB_COLLECTING)
+		if (j->phase == JOB_COLLECTING || j->phase == JOB_UNKNOWN)
 			return;
 	sw = calloc(1, sizeof *sw);
 	if (sw)
-		sw->root = dp_path_join(d->state_dir, "studies");
+		sw->root = dp_path_join(d->at.state_dir, "studies");
 	if (!sw || !sw->root) {
 		free(sw);
 		return;
 	}
-	sw->before = (time_t)((double)dp_now_us() / 1e6 - d->config.retention);
+	sw->before = (time_t)((double)clock_now(d) / 1e6 - d->config.retention);
 	d->sweeping = true;
-	d->sweep_work.data = sw;
-	uv_queue_work(&d->loop, &d->sweep_work, sweep_work, sweep_done);
+	sw->d = d;
+	sw->work.data = sw;
+	uv_queue_work(&d->loop, &sw->work, sweep_work, sweep_done);
 }
 
 /* ---- removal, off the loop: a study may have 100,000 folders ---- */
@@ -183,18 +189,13 @@ static void on_tick(uv_timer_t *timer)
 	struct dpd *d = timer->data;
 
 	d->ticks++;
-	for (struct job *j = d->jobs; j; j = j->next)
-		if (j->phase == JOB_RUNNING)
-			job_read(j);
+	executors_tick(d);
+	jobs_ask_again(d);
 	if (d->ticks % DISK_TICKS == 0)
 		look_at_disk(d);
 	if (d->ticks % SWEEP_TICKS == SWEEP_FIRST)
 		start_sweep(d);
-	for (uint32_t i = 0; i < d->state.nstudies; i++)
-		if (d->state.studies[i]->spec->search.max_time > 0)
-			study_settle(d, d->state.studies[i]);
-	if (d->backoffs)
-		sched_kick(d);
+	sched_wake(d);
 	report_poll(d);
 	client_poll_changes(d);
 }
@@ -202,7 +203,7 @@ static void on_tick(uv_timer_t *timer)
 void housekeep_start(struct dpd *d)
 {
 	look_at_disk(d);
-	remove_later(d, dp_path_join(d->state_dir, "trash"));
+	remove_later(d, dp_path_join(d->at.state_dir, "trash"));
 	uv_timer_init(&d->loop, &d->tick);
 	d->tick.data = d;
 	uv_timer_start(&d->tick, on_tick, TICK_MS, TICK_MS);

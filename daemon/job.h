@@ -42,6 +42,8 @@ struct job {
 	bool gone;      /* the attempt has ended: the next read is the last */
 	bool final;     /* this read is the last */
 	struct job_files files;
+	const struct dp_study *spec; /* these two live as long as the attempt is open */
+	const double *x;
 };
 
 /* ---- job.c ---- */

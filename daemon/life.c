@@ -1,12 +1,33 @@
-/* life.c - what changes a running daemon as a whole: another configuration, its end. */
+/* life.c - the life of a daemon: ordered start, signals, another configuration, ordered
+ * stop. */
+#include "config.h"
 #include "daemon/daemon.h"
+
+#include "base/fs.h"
+#include "base/num.h"
+#include "daemon/ask.h"
+#include "daemon/executor.h"
+#include "daemon/housekeep.h"
+#include "daemon/notify.h"
+#include "daemon/record.h"
+#include "daemon/sched.h"
+#include "daemon/server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* ---- reload ---- */
 
 int daemon_reload(struct dpd *d, json_t *changed, struct dp_err *err)
 {
 	struct config new, *old = &d->config;
-	int code = config_load(&new, d->config_source, err);
+	int code = config_load(&new, &d->settings->config, err);
 
 	if (code != DP_OK) {
 		log_line(&d->log, LOG_ERROR, "", "configuration not reloaded: %s",
@@ -33,11 +54,20 @@ void daemon_stop_check(struct dpd *d)
 		return;
 	if (d->stop_policy != STOP_LEAVE)
 		for (struct job *j = d->jobs; j; j = j->next)
-			if (j->phase != JOB_PLANNED)
+			if (j->phase != JOB_PLANNED && j->phase != JOB_OVER)
 				return;
 	if (!d->trouble && dp_journal_durable(d->journal) < d->last_ticket)
 		return;
 	uv_stop(&d->loop);
+}
+
+static unsigned count_jobs(const struct dpd *d)
+{
+	unsigned n = 0;
+
+	for (const struct backend *b = d->backends; b->table; b++)
+		n += b->jobs;
+	return n;
 }
 
 void daemon_stop(struct dpd *d, enum stop_policy policy, const char *why)
@@ -50,13 +80,304 @@ void daemon_stop(struct dpd *d, enum stop_policy policy, const char *why)
 	d->stopping = true;
 	d->stop_policy = policy;
 	log_line(&d->log, LOG_INFO, "", "stopping (%s), policy %s, %u trainers running",
-		 why, stop_policy_text(policy), d->njobs);
+		 why, stop_policy_text(policy), count_jobs(d));
 	notify_state("STOPPING=1");
 	server_stop(d);
-	for (uint32_t i = 0; i < d->state.nstudies; i++)
-		ask_cancel(d, d->state.studies[i]->id);
-	for (struct job *j = d->jobs; j && policy == STOP_KILL; j = j->next)
-		if (j->phase == JOB_RUNNING)
-			d->executor->cancel(j);
+	for (uint32_t i = 0; i < d->nstudies; i++) {
+		ask_cancel(d->studies[i]);
+		if (policy == STOP_KILL)
+			jobs_cancel(d->studies[i], NULL);
+	}
 	daemon_stop_check(d);
+}
+
+static void on_signal(uv_signal_t *h, int number)
+{
+	struct dpd *d = h->data;
+	struct dp_err err;
+
+	if (number == SIGHUP) {
+		json_t *changed = json_array();
+
+		notify_state("RELOADING=1");
+		if (daemon_reload(d, changed, &err) != DP_OK)
+			log_line(&d->log, LOG_WARN, "", "the old configuration stays");
+		notify_state("READY=1");
+		json_decref(changed);
+		return;
+	}
+	daemon_stop(d, d->config.stop_policy, strsignal(number));
+}
+
+static void on_watchdog(uv_timer_t *t)
+{
+	(void)t;
+	notify_state("WATCHDOG=1");
+}
+
+/* ---- starting ---- */
+
+static char *own_folder(void)
+{
+	char path[4096];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+
+	if (n <= 0)
+		return NULL;
+	path[n] = '\0';
+	*strrchr(path, '/') = '\0';
+	return strdup(path);
+}
+
+/* The folders, made absolute so that attempts can be told where they are. */
+static int find_folders(struct dpd *d, const struct settings *s, struct dp_err *err)
+{
+	char *state = s->state ? strdup(s->state) : dp_default_state_dir();
+	int code = DP_OK;
+
+	if (!state)
+		return dp_fail(err, DP_E_USAGE,
+			       "no home folder is known; name one with --state");
+	code = dp_mkdirs(state, 0700, err);
+	if (code == DP_OK)
+		d->at.state_dir = realpath(state, NULL);
+	free(state);
+	if (code != DP_OK)
+		return dp_err_prefix(err, "state folder");
+	d->at.bin_dir = own_folder();
+	d->at.shim = d->at.bin_dir ? dp_path_join(d->at.bin_dir, "dpareto-shim") : NULL;
+	d->at.report =
+		d->at.bin_dir ? dp_path_join(d->at.bin_dir, "dpareto-report") : NULL;
+	if (s->socket && strcmp(s->socket, "none") == 0)
+		d->at.socket_path = NULL;
+	else
+		d->at.socket_path = s->socket ? strdup(s->socket) : dp_default_socket();
+	if (!d->at.state_dir || !d->at.shim || !d->at.report)
+		return dp_fail(err, DP_E_FAILED,
+			       "cannot find the folder of dparetod itself");
+	if (access(d->at.shim, X_OK) != 0) {
+		dp_fail(err, DP_E_NOT_FOUND, "dpareto-shim is not at %s", d->at.shim);
+		return dp_hint(err, "install it beside dparetod");
+	}
+	return DP_OK;
+}
+
+/* Does stderr lead to systemd's journal? The variable alone does not tell: terminals
+ * and scripts that a service started inherit it. */
+static bool stderr_is_journal(void)
+{
+	const char *stream = getenv("JOURNAL_STREAM");
+	unsigned long long dev, ino;
+	struct stat st;
+
+	return stream && sscanf(stream, "%llu:%llu", &dev, &ino) == 2 &&
+	       fstat(STDERR_FILENO, &st) == 0 && st.st_dev == dev && st.st_ino == ino;
+}
+
+static int open_log(struct dpd *d, const struct settings *s, struct dp_err *err)
+{
+	d->log.level = d->config.log_level;
+	d->log.fd = STDERR_FILENO;
+	d->log.journald = !s->log_file && stderr_is_journal();
+	if (!s->log_file)
+		return DP_OK;
+	d->log.fd = open(s->log_file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+	if (d->log.fd < 0)
+		return dp_fail_errno(err, errno, "cannot open the log %s", s->log_file);
+	return DP_OK;
+}
+
+static void on_damage(int number)
+{
+	static const char text[] =
+		"dparetod: the journal is damaged: reading it crashed\n"
+		"hint: put a backup in place of STATE/journal, or move it away to start "
+		"anew\n";
+
+	(void)number;
+	if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
+		_exit(2);
+	_exit(1);
+}
+
+/* LMDB trusts its pages, and damaged ones lead it to wild addresses. While the journal
+ * is read, before anything else runs, that ends with a sentence. */
+static int read_journal(struct dpd *d, const char *folder, struct dp_err *err)
+{
+	static const int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGABRT };
+	struct sigaction guard = { .sa_handler = on_damage }, before[DP_COUNT(signals)];
+	struct dp_journal_options opt = { 0 };
+	int code;
+
+	for (size_t i = 0; i < DP_COUNT(signals); i++)
+		sigaction(signals[i], &guard, &before[i]);
+	code = dp_journal_open(folder, &opt, &d->journal, err);
+	if (code == DP_OK)
+		code = dp_state_replay(&d->state, d->journal, 0, err);
+	if (code == DP_OK)
+		code = dp_journal_next_study(d->journal, &d->next_study, err);
+	for (size_t i = 0; i < DP_COUNT(signals); i++)
+		sigaction(signals[i], &before[i], NULL);
+	return code;
+}
+
+/* Journal and state: opened, replayed, a home for each study, and the writer thread. */
+static int open_journal(struct dpd *d, struct dp_err *err)
+{
+	char *folder = dp_path_join(d->at.state_dir, "journal");
+	int64_t began = dp_mono_us();
+	int code;
+
+	if (!folder)
+		return dp_fail(err, DP_E_NOMEM, "out of memory");
+	code = read_journal(d, folder, err);
+	free(folder);
+	if (code != DP_OK)
+		return code;
+	log_line(&d->log, LOG_INFO, "", "replayed %u studies in %.1f ms",
+		 d->state.nstudies, (double)(dp_mono_us() - began) / 1e3);
+	clock_start(d);
+	for (uint32_t i = 0; i < d->state.nstudies; i++)
+		if (!study_new(d, d->state.studies[i]))
+			return dp_fail(err, DP_E_NOMEM, "no memory for the studies");
+	return record_start(d, err);
+}
+
+/* After replay: every attempt that is open in the journal is adopted, collected or
+ * taken as never started, and every study is looked at. */
+static void daemon_recover(struct dpd *d)
+{
+	for (uint32_t i = 0; i < d->nstudies; i++) {
+		struct study *h = d->studies[i];
+		const struct dp_study_state *s = h->state;
+
+		/* recovering an attempt ends it at most: none is added meanwhile */
+		for (uint32_t k = s->first_live; k < s->ntrials; k++)
+			for (uint32_t n = 0; n < s->trials[k]->nattempts; n++)
+				if (s->trials[k]->attempts[n].end == DP_END_NONE)
+					job_recover(h, s->trials[k],
+						    &s->trials[k]->attempts[n]);
+		study_changed(h);
+	}
+}
+
+static void watch_signal(struct dpd *d, uv_signal_t *h, int number)
+{
+	uv_signal_init(&d->loop, h);
+	h->data = d;
+	uv_signal_start(h, on_signal, number);
+}
+
+static int open_socket(struct dpd *d, const struct settings *s, int systemd_fd,
+		       struct dp_err *err)
+{
+	int code = server_start(d, systemd_fd, err);
+
+	return code == DP_OK && s->control_fd >= 0
+		       ? server_add_fd(d, s->control_fd, true, err)
+		       : code;
+}
+
+/* Order matters: state first, then what may change it, then who may ask. */
+static int daemon_start(struct dpd *d, const struct settings *s, struct dp_err *err)
+{
+	uint64_t watchdog = notify_watchdog() / 1000;
+	int code, systemd_fd = notify_socket();
+
+	watch_signal(d, &d->on_term, SIGTERM); /* heard once the loop runs */
+	watch_signal(d, &d->on_int, SIGINT);
+	watch_signal(d, &d->on_hup, SIGHUP);
+	sched_init(d);
+	code = executors_open(d, s->executors ? s->executors : executors, err);
+	if (code == DP_OK)
+		code = open_journal(d, err);
+	if (code != DP_OK)
+		return code;
+	if (!report_start(d))
+		return dp_fail(err, DP_E_NOMEM, "no memory for reports");
+	housekeep_start(d);
+	daemon_recover(d);
+	code = open_socket(d, s, systemd_fd, err);
+	if (code != DP_OK)
+		return code;
+	uv_timer_init(&d->loop, &d->watchdog);
+	if (watchdog)
+		uv_timer_start(&d->watchdog, on_watchdog, watchdog, watchdog);
+	sched_kick(d);
+	log_line(&d->log, LOG_INFO, "",
+		 "dparetod %s ready: %u slots, state in %s, socket %s", PACKAGE_VERSION,
+		 d->config.slots, d->at.state_dir,
+		 d->at.socket_path ? d->at.socket_path : "none");
+	notify_state("READY=1");
+	return DP_OK;
+}
+
+int daemon_open(struct dpd *d, const struct settings *s, struct dp_err *err)
+{
+	int code;
+
+	*d = (struct dpd){ .settings = s, .started = dp_now_us() };
+	d->after_last = &d->after_first;
+	uv_loop_init(&d->loop);
+	code = config_load(&d->config, &s->config, err);
+	if (code == DP_OK)
+		code = open_log(d, s, err);
+	if (code == DP_OK)
+		code = find_folders(d, s, err);
+	return code == DP_OK ? daemon_start(d, s, err) : code;
+}
+
+/* ---- the end ---- */
+
+static void close_handle(uv_handle_t *h, void *arg)
+{
+	(void)arg;
+	if (!uv_is_closing(h))
+		uv_close(h, NULL);
+}
+
+/* libuv gives the signal back its default action; from here on it does nothing. A mask
+ * would not do: libraries have threads of their own (OpenBLAS), which have none. */
+static void ignore_signal(uv_signal_t *h)
+{
+	int number = h->signum;
+
+	if (!h->loop || number == 0)
+		return; /* never watched */
+	uv_signal_stop(h);
+	signal(number, SIG_IGN);
+}
+
+static void places_free(struct places *at)
+{
+	free(at->state_dir);
+	free(at->bin_dir);
+	free(at->shim);
+	free(at->report);
+	free(at->socket_path);
+}
+
+void daemon_close(struct dpd *d)
+{
+	ignore_signal(&d->on_term); /* one more TERM must not end it in the middle */
+	ignore_signal(&d->on_int);
+	ignore_signal(&d->on_hup);
+	d->closed = true; /* from here on callbacks only clean up */
+	dp_journal_close(d->journal);
+	server_stop(d);
+	server_drop_clients(d);
+	uv_walk(&d->loop, close_handle, NULL);
+	uv_run(&d->loop, UV_RUN_DEFAULT);
+	uv_loop_close(&d->loop);
+	/* what waited for the journal and will not come to pass frees what it holds */
+	after_drop(d);
+	report_stop(d);
+	jobs_sweep(d, true);
+	studies_free(d);
+	executors_close(d);
+	dp_state_free(&d->state);
+	config_clear(&d->config);
+	if (d->settings->log_file && d->log.fd > STDERR_FILENO)
+		close(d->log.fd);
+	places_free(&d->at);
 }

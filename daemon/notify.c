@@ -1,9 +1,10 @@
 /* notify.c - what systemd wants to hear, and the socket it hands over. Without
  * libsystemd all of it does nothing. */
 #include "config.h"
-#include "daemon/daemon.h"
+#include "daemon/notify.h"
 
 #ifdef HAVE_SYSTEMD
+#include <stddef.h>
 #include <systemd/sd-daemon.h>
 
 void notify_state(const char *state)

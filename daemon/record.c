@@ -24,7 +24,7 @@ static _Noreturn void give_up(struct dpd *d, const struct dp_err *err)
 	exit(1);
 }
 
-static _Noreturn void give_up_memory(struct dpd *d, const char *what)
+void record_give_up(struct dpd *d, const char *what)
 {
 	struct dp_err err;
 
@@ -47,7 +47,7 @@ static void record_event(struct dpd *d, struct dp_event *e)
 	d->last_ticket =
 		dp_journal_append(d->journal, e->study, e->seq, bytes.data, bytes.len);
 	if (d->last_ticket == 0)
-		give_up_memory(d, "for the journal's queue");
+		record_give_up(d, "for the journal's queue");
 	dp_buf_free(&bytes);
 	sched_kick(d);
 }
@@ -68,7 +68,7 @@ struct study *record_created(struct dpd *d, struct dp_event *e)
 	record_event(d, e);
 	h = study_new(d, dp_state_by_id(&d->state, e->study));
 	if (!h)
-		give_up_memory(d, "for a study");
+		record_give_up(d, "for a study");
 	study_changed(h);
 	return h;
 }
@@ -77,7 +77,7 @@ void record_forget(struct study *h)
 {
 	h->d->last_ticket = dp_journal_forget(h->d->journal, h->state->id);
 	if (h->d->last_ticket == 0)
-		give_up_memory(h->d, "for the journal's queue");
+		record_give_up(h->d, "for the journal's queue");
 }
 
 /* ---- after a commit ---- */
@@ -94,7 +94,7 @@ static void wait_for_commit(struct dpd *d, bool looks,
 	}
 	a = malloc(sizeof *a);
 	if (!a)
-		give_up_memory(d, "to wait for the journal");
+		record_give_up(d, "to wait for the journal");
 	*a = (struct after){
 		.ticket = d->last_ticket, .looks = looks, .fn = fn, .arg = arg
 	};

@@ -12,6 +12,10 @@ struct study *record_created(struct dpd *d, struct dp_event *e);
 /* The journal forgets the study; what is left of it in memory goes with its home. */
 void record_forget(struct study *h);
 
+/* No memory, and for what: ends the daemon. What is on the disk is right, and trainers
+ * go on: the next daemon starts from there. */
+_Noreturn void record_give_up(struct dpd *d, const char *what);
+
 /* Calls fn when everything recorded so far is durable; at once if it is. */
 void after_commit(struct dpd *d, void (*fn)(struct dpd *d, void *arg), void *arg);
 /* The same for what only looks: it does not wait for a journal in trouble, because a

@@ -1,10 +1,12 @@
 /* report.c - has dpareto-report write the reports of studies: at their end, and now and
  * then while they run. One at a time, in a process of its own; what becomes of it never
  * touches a study. */
-#include "daemon/daemon.h"
+#include "daemon/report.h"
 
 #include "base/fs.h"
 #include "base/num.h"
+#include "daemon/sched.h"
+#include "daemon/study.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,19 +23,11 @@
 
 extern char **environ;
 
-/* A study whose report could not be written, and why. */
-struct no_report {
-	struct no_report *next;
-	uint32_t study;
-	char why[300];
-};
-
 /* The process that writes one. */
 struct reporter {
 	struct dpd *d;
-	struct no_report *failed;
-	uint32_t study; /* that is being written; 0: none */
-	uint32_t seq;   /* of the study when it began */
+	struct study *home; /* that is being written; NULL: none. It does not go before */
+	uint32_t seq;       /* of the study when it began */
 	pid_t pid;
 	int pidfd, words; /* words: what it prints */
 	uv_poll_t poll;
@@ -45,61 +39,46 @@ enum {
 
 /* ---- what is there ---- */
 
-static char *report_file(const struct dpd *d, const struct dp_study_state *s)
+static char *report_file(const struct study *h)
 {
 	char *path;
 
-	if (asprintf(&path, "%s/studies/%s/report/report.html", d->state_dir,
-		     s->spec->name) < 0)
+	if (asprintf(&path, "%s/studies/%s/report/report.html", h->d->at.state_dir,
+		     h->state->spec->name) < 0)
 		return NULL;
 	return path;
 }
 
 /* dpareto-report gives the file the time of the last record that it shows. */
-static bool is_current(const struct dpd *d, const struct dp_study_state *s)
+static bool report_is_current(const struct study *h)
 {
-	char *path = report_file(d, s);
+	char *path = report_file(h);
 	struct stat st;
 	bool same = path && stat(path, &st) == 0 &&
 		    (int64_t)st.st_mtim.tv_sec * 1000000 + st.st_mtim.tv_nsec / 1000 ==
-			    s->updated;
+			    h->state->updated;
 
 	free(path);
 	return same;
 }
 
 /* The file is looked at once a study; afterwards we know what we wrote. */
-static void look(const struct dpd *d, struct dp_study_state *s)
+static void report_look(struct study *h)
 {
-	if (s->reported != 0)
+	if (h->note.looked)
 		return;
-	s->reported = is_current(d, s) ? s->seq : UINT32_MAX;
-	s->reported_at = dp_mono_us();
-}
-
-static struct no_report *find_failure(const struct reporter *r, uint32_t study)
-{
-	for (struct no_report *f = r->failed; f; f = f->next)
-		if (f->study == study)
-			return f;
-	return NULL;
+	h->note.looked = true;
+	h->note.shows = report_is_current(h) ? h->state->seq : UINT32_MAX;
+	h->note.begun = dp_mono_us();
 }
 
 /* Why there is no report of the study; "" for those that have one again. */
-static void set_failure(struct reporter *r, const struct dp_study_state *s,
-			const char *why)
+static void report_failed(struct study *h, const char *why)
 {
-	struct no_report *f = find_failure(r, s->id);
-
-	if (!f && *why && (f = calloc(1, sizeof *f)) != NULL) {
-		f->study = s->id;
-		f->next = r->failed;
-		r->failed = f;
-	}
-	if (f)
-		snprintf(f->why, sizeof f->why, "%s", why);
+	snprintf(h->note.why, sizeof h->note.why, "%s", why);
 	if (*why)
-		log_line(&r->d->log, LOG_WARN, s->spec->name, "no report: %s", why);
+		log_line(&h->d->log, LOG_WARN, h->state->spec->name, "no report: %s",
+			 why);
 }
 
 /* Nothing more happens by itself, but for trainers that still run. */
@@ -119,26 +98,26 @@ static bool has_ended(const struct dp_study_state *s)
 	return false;
 }
 
-static bool is_due(const struct dpd *d, const struct dp_study_state *s)
+static bool report_is_due(const struct study *h)
 {
-	int64_t interval = (int64_t)(d->config.report_interval * 1e6);
+	int64_t interval = (int64_t)(h->d->config.report_interval * 1e6);
 
-	if (s->reported == s->seq)
+	if (h->note.shows == h->state->seq || h->deleters)
 		return false;
-	if (has_ended(s))
+	if (has_ended(h->state))
 		return true;
-	if (interval == 0 || dp_study_ended(s) == 0)
+	if (interval == 0 || dp_study_ended(h->state) == 0)
 		return false;
-	return dp_mono_us() - s->reported_at >= interval;
+	return dp_mono_us() - h->note.begun >= interval;
 }
 
 /* ---- the process ---- */
 
-static int spawn_report(struct reporter *r, const struct dp_study_state *s)
+static int spawn_report(struct reporter *r, const struct study *h)
 {
 	struct dpd *d = r->d;
-	char *argv[] = { d->report, "--nice",      "--state", d->state_dir,
-			 "--",      s->spec->name, NULL };
+	char *argv[] = { d->at.report,         "--nice", "--state", d->at.state_dir, "--",
+			 h->state->spec->name, NULL };
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
 	sigset_t none, all;
@@ -154,7 +133,7 @@ static int spawn_report(struct reporter *r, const struct dp_study_state *s)
 	posix_spawnattr_setsigmask(&attr, &none);
 	posix_spawnattr_setsigdefault(&attr, &all);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-	e = posix_spawn(&r->pid, d->report, &files, &attr, argv, environ);
+	e = posix_spawn(&r->pid, d->at.report, &files, &attr, argv, environ);
 	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&files);
 	return e;
@@ -168,11 +147,11 @@ static void close_process(struct reporter *r)
 		close(r->words);
 	r->pidfd = r->words = -1;
 	r->pid = 0;
-	r->study = 0;
+	r->home = NULL;
 }
 
 /* The last line that it printed. */
-static void last_words(int fd, char *out, size_t room)
+static void report_last_words(int fd, char *out, size_t room)
 {
 	char text[1024], *line;
 	off_t size = lseek(fd, 0, SEEK_END), from;
@@ -190,86 +169,84 @@ static void last_words(int fd, char *out, size_t room)
 			*c = ' ';
 }
 
-static void note_end(struct reporter *r, struct dp_study_state *s, int status)
+static void report_note_end(struct reporter *r, struct study *h, int status)
 {
 	char words[300];
 
-	s->reported = r->seq; /* also after a failure: not again for the same */
+	h->note.shows = r->seq; /* also after a failure: not again for the same */
 	if (status == 0) {
-		set_failure(r, s, "");
-		log_line(&r->d->log, LOG_DEBUG, s->spec->name, "report written");
+		report_failed(h, "");
+		log_line(&r->d->log, LOG_DEBUG, h->state->spec->name, "report written");
 		return;
 	}
-	last_words(r->words, words, sizeof words);
+	report_last_words(r->words, words, sizeof words);
 	if (WIFSIGNALED(status))
 		snprintf(words, sizeof words, "dpareto-report was killed by signal %d",
 			 WTERMSIG(status));
-	set_failure(r, s, words[0] ? words : "dpareto-report did not say why");
+	report_failed(h, words[0] ? words : "dpareto-report did not say why");
 }
 
-static void on_closed(uv_handle_t *h)
+static void on_report_closed(uv_handle_t *handle)
 {
-	struct reporter *r = h->data;
-	struct dpd *d = r->d;
-	struct dp_study_state *s = dp_state_by_id(&d->state, r->study);
+	struct reporter *r = handle->data;
+	struct study *h = r->home;
 	int status = 0;
 
-	if (d->closed)
+	if (r->d->closed)
 		return; /* report_stop() does the rest */
 	waitpid(r->pid, &status, 0);
-	if (s)
-		note_end(r, s, status);
+	report_note_end(r, h, status);
 	close_process(r);
-	sched_kick(d); /* a study may wait for its deletion, another for its report */
+	study_changed(h); /* it may wait for its deletion; another for its report */
 }
 
 /* The pidfd became readable: it has ended. */
-static void on_end(uv_poll_t *poll, int status, int events)
+static void on_report_end(uv_poll_t *poll, int status, int events)
 {
 	(void)status;
 	(void)events;
 	uv_poll_stop(poll);
-	uv_close((uv_handle_t *)poll, on_closed);
+	uv_close((uv_handle_t *)poll, on_report_closed);
 }
 
-static void end_hanging(struct reporter *r)
+static int open_process(struct reporter *r, const struct study *h)
 {
-	const struct dp_study_state *s = dp_state_by_id(&r->d->state, r->study);
+	int e;
 
-	if (s && dp_mono_us() - s->reported_at > LIMIT_US)
-		report_cancel(r->d, r->study);
+	r->words = memfd_create("dpareto-report", MFD_CLOEXEC);
+	e = r->words < 0 ? errno : spawn_report(r, h);
+	if (e != 0)
+		return e;
+	r->pidfd = pidfd_open(r->pid, 0);
+	if (r->pidfd >= 0)
+		return 0;
+	e = errno;
+	kill(r->pid, SIGKILL);
+	waitpid(r->pid, NULL, 0);
+	return e;
 }
 
-static void start_report(struct reporter *r, struct dp_study_state *s)
+static void report_begin(struct reporter *r, struct study *h)
 {
 	char why[300];
 	int e;
 
-	s->reported_at = dp_mono_us();
-	r->words = memfd_create("dpareto-report", MFD_CLOEXEC);
-	e = r->words < 0 ? errno : spawn_report(r, s);
-	if (e == 0) {
-		r->pidfd = pidfd_open(r->pid, 0);
-		if (r->pidfd < 0) {
-			e = errno;
-			kill(r->pid, SIGKILL);
-			waitpid(r->pid, NULL, 0);
-		}
-	}
+	h->note.begun = dp_mono_us();
+	e = open_process(r, h);
 	if (e != 0) {
-		snprintf(why, sizeof why, "cannot start %.200s: %s", r->d->report,
+		snprintf(why, sizeof why, "cannot start %.200s: %s", r->d->at.report,
 			 strerror(e));
-		set_failure(r, s, why);
-		s->reported = s->seq;
+		report_failed(h, why);
+		h->note.shows = h->state->seq;
 		close_process(r);
 		return;
 	}
 	fcntl(r->pidfd, F_SETFD, FD_CLOEXEC);
-	r->study = s->id;
-	r->seq = s->seq;
+	r->home = h;
+	r->seq = h->state->seq;
 	uv_poll_init(&r->d->loop, &r->poll, r->pidfd);
 	r->poll.data = r;
-	uv_poll_start(&r->poll, UV_READABLE, on_end);
+	uv_poll_start(&r->poll, UV_READABLE, on_report_end);
 }
 
 /* ---- for the others ---- */
@@ -278,61 +255,40 @@ void report_poll(struct dpd *d)
 {
 	struct reporter *r = d->reporter;
 
-	if (r->study)
-		end_hanging(r);
+	if (r->home && dp_mono_us() - r->home->note.begun > LIMIT_US)
+		report_cancel(r->home); /* it hangs */
 	/* it reads the journal: what is not on the disk would be missing */
-	if (r->study || d->stopping || d->trouble || d->disk_low ||
+	if (r->home || d->stopping || d->trouble || d->disk_low ||
 	    dp_journal_durable(d->journal) < d->last_ticket)
 		return;
-	for (uint32_t i = 0; i < d->state.nstudies && !r->study; i++) {
-		struct dp_study_state *s = d->state.studies[i];
-
-		look(d, s);
-		if (is_due(d, s))
-			start_report(r, s);
+	for (uint32_t i = 0; i < d->nstudies && !r->home; i++) {
+		report_look(d->studies[i]);
+		if (report_is_due(d->studies[i]))
+			report_begin(r, d->studies[i]);
 	}
 }
 
-bool report_busy(const struct dpd *d, uint32_t study)
+bool report_busy(const struct study *h)
 {
-	return d->reporter->study == study;
+	return h->d->reporter->home == h;
 }
 
-void report_cancel(struct dpd *d, uint32_t study)
+void report_cancel(struct study *h)
 {
-	if (report_busy(d, study) &&
-	    pidfd_send_signal(d->reporter->pidfd, SIGKILL, NULL, 0) != 0)
-		log_line(&d->log, LOG_DEBUG, "", "the report has ended already");
+	if (report_busy(h) &&
+	    pidfd_send_signal(h->d->reporter->pidfd, SIGKILL, NULL, 0) != 0)
+		log_line(&h->d->log, LOG_DEBUG, "", "the report has ended already");
 }
 
-static void drop_failure(struct no_report **p)
+void report_view(struct study *h, json_t *summary)
 {
-	struct no_report *f = *p;
-
-	*p = f->next;
-	free(f);
-}
-
-void report_forget(struct dpd *d, uint32_t study)
-{
-	for (struct no_report **p = &d->reporter->failed; *p; p = &(*p)->next) {
-		if ((*p)->study == study) {
-			drop_failure(p);
-			return;
-		}
-	}
-}
-
-void report_view(struct dpd *d, struct dp_study_state *s, json_t *summary)
-{
-	const struct no_report *f = find_failure(d->reporter, s->id);
-	const char *why = f && f->why[0] ? f->why : NULL;
+	const char *why = h->note.why[0] ? h->note.why : NULL;
 	char *path = NULL;
 
-	look(d, s);
-	if (s->reported == s->seq && !why)
-		path = report_file(d, s);
-	else if (!why && (d->disk_low || d->trouble))
+	report_look(h);
+	if (h->note.shows == h->state->seq && !why)
+		path = report_file(h);
+	else if (!why && (h->d->disk_low || h->d->trouble))
 		why = "it waits for space on the disk";
 	json_object_set_new(summary, "report", path ? json_string(path) : json_null());
 	json_object_set_new(summary, "report_error",
@@ -358,13 +314,11 @@ void report_stop(struct dpd *d)
 
 	if (!r)
 		return;
-	if (r->study) {
+	if (r->home) {
 		kill(r->pid, SIGKILL); /* not reaped yet: the number is its own */
 		waitpid(r->pid, NULL, 0);
 		close_process(r);
 	}
-	while (r->failed)
-		drop_failure(&r->failed);
 	free(r);
 	d->reporter = NULL;
 }

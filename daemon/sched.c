@@ -22,9 +22,9 @@ void sched_hold(struct dpd *d, const char *why)
 {
 	struct hold *hold = &d->hold;
 
-	hold->seconds = hold->seconds == 0                 ? HOLD_FIRST
+	hold->seconds = hold->seconds == 0              ? HOLD_FIRST
 			: hold->seconds * 2 < HOLD_MOST ? hold->seconds * 2
-							   : HOLD_MOST;
+							: HOLD_MOST;
 	hold->until = clock_now(d) + (int64_t)(hold->seconds * 1e6);
 	snprintf(hold->why, sizeof hold->why, "%.299s", why);
 	log_line(&d->log, LOG_WARN, "",
@@ -66,7 +66,7 @@ static void sched_settle(struct dpd *d, struct study **looked)
 static bool wants_place(const struct study *h)
 {
 	return (h->next.kind == DP_STEP_ATTEMPT ||
-		(h->next.kind == DP_STEP_PROPOSE && !ask_busy(h))) &&
+		(h->next.kind == DP_STEP_PROPOSE && ask_ready(h))) &&
 	       h->backend->table->room(h->backend) > 0;
 }
 
@@ -217,7 +217,7 @@ const char *sched_why_not(const struct study *h, char *out, size_t room)
 		return NULL;
 	if (why_daemon(d, out, room))
 		return out;
-	if (ask_busy(h)) {
+	if (h->next.kind == DP_STEP_PROPOSE && !ask_ready(h)) {
 		snprintf(out, room, "the next point is being chosen");
 		return out;
 	}

@@ -1,8 +1,10 @@
 /* server.c - the control socket: connections, lines, who may speak, replies. */
-#include "daemon/daemon.h"
+#include "daemon/server.h"
 
 #include "base/fs.h"
 #include "base/num.h"
+#include "daemon/record.h"
+#include "daemon/requests.h"
 #include "wire/wire.h"
 
 #include <errno.h>
@@ -40,11 +42,11 @@ struct client {
 	int64_t until; /* dp_mono_us() */
 };
 
-static void take_lines(struct client *c);
-static void on_alloc(uv_handle_t *h, size_t suggested, uv_buf_t *buf);
-static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf);
+static void client_take_lines(struct client *c);
+static void on_client_alloc(uv_handle_t *h, size_t suggested, uv_buf_t *buf);
+static void on_client_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf);
 
-static struct client *by_id(struct dpd *d, uint64_t id)
+static struct client *client_by_id(struct dpd *d, uint64_t id)
 {
 	for (struct client *c = d->clients; c; c = c->next)
 		if (c->id == id && !c->closing)
@@ -52,7 +54,7 @@ static struct client *by_id(struct dpd *d, uint64_t id)
 	return NULL;
 }
 
-static void on_closed(uv_handle_t *h)
+static void on_client_closed(uv_handle_t *h)
 {
 	struct client *c = h->data;
 	struct dpd *d = c->d;
@@ -75,7 +77,7 @@ static void client_close(struct client *c)
 	if (c->closing)
 		return;
 	c->closing = true;
-	uv_close((uv_handle_t *)&c->pipe, on_closed);
+	uv_close((uv_handle_t *)&c->pipe, on_client_closed);
 }
 
 /* ---- replies ---- */
@@ -96,7 +98,7 @@ static void reply_free(struct reply *r)
 static void on_written(uv_write_t *w, int status)
 {
 	struct reply *r = w->data;
-	struct client *c = by_id(r->d, r->client);
+	struct client *c = client_by_id(r->d, r->client);
 
 	reply_free(r);
 	if (!c)
@@ -105,13 +107,13 @@ static void on_written(uv_write_t *w, int status)
 	if (status < 0 || c->hang_up)
 		client_close(c);
 	else
-		take_lines(c);
+		client_take_lines(c);
 }
 
 static void send_reply(struct dpd *d, void *arg)
 {
 	struct reply *r = arg;
-	struct client *c = by_id(d, r->client);
+	struct client *c = client_by_id(d, r->client);
 	uv_buf_t b = uv_buf_init(r->text.data, (unsigned)r->text.len);
 
 	if (!c || uv_write(&r->write, (uv_stream_t *)&c->pipe, &b, 1, on_written) != 0) {
@@ -121,9 +123,9 @@ static void send_reply(struct dpd *d, void *arg)
 	}
 }
 
-static void answer(struct dpd *d, struct reply *r)
+static void reply_when_durable(struct dpd *d, struct reply *r)
 {
-	struct client *c = by_id(d, r->client);
+	struct client *c = client_by_id(d, r->client);
 
 	if (r->text.failed) {
 		if (c)
@@ -159,7 +161,7 @@ void client_ok(struct dpd *d, uint64_t client, json_t *ok)
 		return;
 	}
 	dp_wire_ok(&r->text, ok);
-	answer(d, r);
+	reply_when_durable(d, r);
 }
 
 void client_error(struct dpd *d, uint64_t client, const struct dp_err *err)
@@ -169,7 +171,7 @@ void client_error(struct dpd *d, uint64_t client, const struct dp_err *err)
 	if (!r)
 		return;
 	dp_wire_error(&r->text, err);
-	answer(d, r);
+	reply_when_durable(d, r);
 }
 
 /* ---- long polls ---- */
@@ -177,7 +179,7 @@ void client_error(struct dpd *d, uint64_t client, const struct dp_err *err)
 void client_wait(struct dpd *d, uint64_t client, uint32_t study, uint32_t since,
 		 int64_t timeout_us)
 {
-	struct client *c = by_id(d, client);
+	struct client *c = client_by_id(d, client);
 
 	if (!c)
 		return;
@@ -193,19 +195,19 @@ void client_poll_changes(struct dpd *d)
 	int64_t now = dp_mono_us();
 
 	for (struct client *c = d->clients, *next; c; c = next) {
-		struct dp_study_state *s;
+		struct study *h;
 		struct dp_err err;
 
 		next = c->next;
 		if (!c->waiting || c->closing)
 			continue;
-		s = dp_state_by_id(&d->state, c->study);
-		if (s && s->seq == c->since && now < c->until)
+		h = study_by_id(d, c->study);
+		if (h && h->state->seq == c->since && now < c->until)
 			continue;
 		c->waiting = false;
 		c->ticket = d->last_ticket;
-		if (s) {
-			client_ok(d, c->id, request_status(d, s));
+		if (h) {
+			client_ok(d, c->id, request_status_json(h));
 		} else {
 			dp_fail(&err, DP_E_NOT_FOUND, "the study was deleted");
 			client_error(d, c->id, &err);
@@ -215,7 +217,7 @@ void client_poll_changes(struct dpd *d)
 
 /* ---- requests ---- */
 
-static void handle_line(struct client *c, const char *line, size_t len)
+static void client_handle_line(struct client *c, const char *line, size_t len)
 {
 	json_t *request = NULL;
 	const char *verb;
@@ -233,7 +235,7 @@ static void handle_line(struct client *c, const char *line, size_t len)
 	json_decref(request);
 }
 
-static void take_lines(struct client *c)
+static void client_take_lines(struct client *c)
 {
 	struct dp_err err;
 	char *end;
@@ -247,7 +249,7 @@ static void take_lines(struct client *c)
 			c->scanned = c->in.len;
 			break;
 		}
-		handle_line(c, c->in.data, (size_t)(end - c->in.data));
+		client_handle_line(c, c->in.data, (size_t)(end - c->in.data));
 		dp_buf_drop(&c->in, (size_t)(end - c->in.data) + 1);
 		c->scanned = 0;
 	}
@@ -264,11 +266,11 @@ static void take_lines(struct client *c)
 		client_close(c);
 	} else if (c->paused) {
 		c->paused = false;
-		uv_read_start((uv_stream_t *)&c->pipe, on_alloc, on_read);
+		uv_read_start((uv_stream_t *)&c->pipe, on_client_alloc, on_client_read);
 	}
 }
 
-static void on_alloc(uv_handle_t *h, size_t suggested, uv_buf_t *buf)
+static void on_client_alloc(uv_handle_t *h, size_t suggested, uv_buf_t *buf)
 {
 	(void)h;
 	(void)suggested;
@@ -276,13 +278,13 @@ static void on_alloc(uv_handle_t *h, size_t suggested, uv_buf_t *buf)
 	buf->len = buf->base ? READ_ROOM : 0;
 }
 
-static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
+static void on_client_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 {
 	struct client *c = stream->data;
 
 	if (n > 0 && !c->hang_up) {
 		dp_buf_add(&c->in, buf->base, (size_t)n);
-		take_lines(c);
+		client_take_lines(c);
 		if (c->in.len > DP_WIRE_REQUEST_MAX && c->answering && !c->closing) {
 			c->paused = true;
 			uv_read_stop(stream);
@@ -329,7 +331,7 @@ static bool may_speak(struct dpd *d, int fd)
 }
 
 /* Refuses a new connection with a sentence. */
-static void refuse(struct client *c, int code, const char *why, const char *hint)
+static void client_refuse(struct client *c, int code, const char *why, const char *hint)
 {
 	struct dp_err err;
 
@@ -370,12 +372,12 @@ static void on_connection(uv_stream_t *server, int status)
 		return;
 	}
 	if (!may_speak(d, fd))
-		refuse(c, DP_E_DENIED, "this daemon is not yours to control",
-		       "ask its owner for membership in its socket_group");
+		client_refuse(c, DP_E_DENIED, "this daemon is not yours to control",
+			      "ask its owner for membership in its socket_group");
 	else if (d->nclients > d->config.max_clients)
-		refuse(c, DP_E_BUSY, "too many connections (max_clients)",
-		       "try again later");
-	uv_read_start((uv_stream_t *)&c->pipe, on_alloc, on_read);
+		client_refuse(c, DP_E_BUSY, "too many connections (max_clients)",
+			      "try again later");
+	uv_read_start((uv_stream_t *)&c->pipe, on_client_alloc, on_client_read);
 }
 
 int server_add_fd(struct dpd *d, int fd, bool lifeline, struct dp_err *err)
@@ -385,7 +387,8 @@ int server_add_fd(struct dpd *d, int fd, bool lifeline, struct dp_err *err)
 	if (!c)
 		return dp_fail(err, DP_E_NOMEM, "no memory for a connection");
 	if (uv_pipe_open(&c->pipe, fd) != 0 ||
-	    uv_read_start((uv_stream_t *)&c->pipe, on_alloc, on_read) != 0) {
+	    uv_read_start((uv_stream_t *)&c->pipe, on_client_alloc, on_client_read) !=
+		    0) {
 		client_close(c);
 		return dp_fail(err, DP_E_USAGE, "descriptor %d is not a connected socket",
 			       fd);
@@ -395,7 +398,7 @@ int server_add_fd(struct dpd *d, int fd, bool lifeline, struct dp_err *err)
 }
 
 /* Is somebody listening at the address? */
-static bool alive(const struct sockaddr_un *a)
+static bool socket_alive(const struct sockaddr_un *a)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	bool yes = fd >= 0 && connect(fd, (const struct sockaddr *)a, sizeof *a) == 0;
@@ -413,14 +416,14 @@ static int bind_socket(struct dpd *d, int *out, struct dp_err *err)
 	char *dir;
 	int fd, code;
 
-	if (strlen(d->socket_path) > DP_WIRE_PATH_MAX) {
+	if (strlen(d->at.socket_path) > DP_WIRE_PATH_MAX) {
 		dp_fail(err, DP_E_LIMIT,
 			"the socket's path has %zu bytes, %d are possible: %s",
-			strlen(d->socket_path), DP_WIRE_PATH_MAX, d->socket_path);
+			strlen(d->at.socket_path), DP_WIRE_PATH_MAX, d->at.socket_path);
 		return dp_hint(err, "name a shorter one with --socket");
 	}
-	strcpy(a.sun_path, d->socket_path);
-	dir = strdup(d->socket_path);
+	strcpy(a.sun_path, d->at.socket_path);
+	dir = strdup(d->at.socket_path);
 	if (!dir)
 		return dp_fail(err, DP_E_NOMEM, "no memory for the socket");
 	code = DP_OK;
@@ -431,23 +434,24 @@ static int bind_socket(struct dpd *d, int *out, struct dp_err *err)
 	free(dir);
 	if (code != DP_OK)
 		return code;
-	if (alive(&a)) {
-		dp_fail(err, DP_E_BUSY, "another daemon listens at %s", d->socket_path);
+	if (socket_alive(&a)) {
+		dp_fail(err, DP_E_BUSY, "another daemon listens at %s",
+			d->at.socket_path);
 		return dp_hint(err, "stop it, or name another socket with --socket");
 	}
-	if (lstat(d->socket_path, &st) == 0 && !S_ISSOCK(st.st_mode))
+	if (lstat(d->at.socket_path, &st) == 0 && !S_ISSOCK(st.st_mode))
 		return dp_fail(err, DP_E_EXISTS, "%s exists and is not a socket",
-			       d->socket_path);
-	unlink(d->socket_path);
+			       d->at.socket_path);
+	unlink(d->at.socket_path);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0 || bind(fd, (struct sockaddr *)&a, sizeof a) != 0) {
 		code = dp_fail_errno(err, errno, "cannot make the socket %s",
-				     d->socket_path);
+				     d->at.socket_path);
 		if (fd >= 0)
 			close(fd);
 		return code;
 	}
-	chmod(d->socket_path, 0660);
+	chmod(d->at.socket_path, 0660);
 	*out = fd;
 	return DP_OK;
 }
@@ -457,16 +461,16 @@ void server_set_group(struct dpd *d)
 	gid_t group = d->config.socket_group.gid;
 	gid_t gid = group == (gid_t)-1 ? getegid() : group;
 
-	if (d->listening && chown(d->socket_path, (uid_t)-1, gid) != 0)
+	if (d->listening && chown(d->at.socket_path, (uid_t)-1, gid) != 0)
 		log_line(&d->log, LOG_WARN, "", "cannot give the socket to group %u: %s",
 			 (unsigned)gid, strerror(errno));
 }
 
 int server_start(struct dpd *d, int systemd_fd, struct dp_err *err)
 {
-	int fd = systemd_fd, code = DP_OK, rc;
+	int fd = systemd_fd, code = DP_OK;
 
-	if (fd < 0 && !d->socket_path)
+	if (fd < 0 && !d->at.socket_path)
 		return DP_OK;
 	if (fd < 0)
 		code = bind_socket(d, &fd, err);
@@ -477,13 +481,13 @@ int server_start(struct dpd *d, int systemd_fd, struct dp_err *err)
 	d->listener_open = true;
 	uv_pipe_init(&d->loop, &d->listener, 0);
 	d->listener.data = d;
-	rc = uv_pipe_open(&d->listener, fd);
-	if (rc == 0)
-		rc = uv_listen((uv_stream_t *)&d->listener, 128, on_connection);
-	if (rc != 0)
+	code = uv_pipe_open(&d->listener, fd);
+	if (code == 0)
+		code = uv_listen((uv_stream_t *)&d->listener, 128, on_connection);
+	if (code != 0)
 		return dp_fail(err, DP_E_IO, "cannot listen at %s: %s",
-			       systemd_fd < 0 ? d->socket_path : "systemd's socket",
-			       uv_strerror(rc));
+			       systemd_fd < 0 ? d->at.socket_path : "systemd's socket",
+			       uv_strerror(code));
 	return DP_OK;
 }
 
@@ -493,7 +497,7 @@ void server_stop(struct dpd *d)
 		uv_close((uv_handle_t *)&d->listener, NULL);
 	d->listener_open = false;
 	if (d->listening)
-		unlink(d->socket_path);
+		unlink(d->at.socket_path);
 	d->listening = false;
 }
 

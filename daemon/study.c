@@ -268,8 +268,13 @@ static void bury(struct dpd *d, void *arg)
 		remove_later(d, r->trash);
 		r->trash = NULL;
 	}
-	for (struct deleter *x = r->deleters; x && !d->closed; x = x->next)
-		client_ok(d, x->client, json_pack("{s:s}", "deleted", r->name));
+	dp_fail(&err, DP_E_NOT_FOUND, "the study was deleted meanwhile");
+	for (struct deleter *x = r->deleters; x && !d->closed; x = x->next) {
+		if (x->next) /* somebody was first */
+			client_error(d, x->client, &err);
+		else
+			client_ok(d, x->client, json_pack("{s:s}", "deleted", r->name));
+	}
 	remains_free(r);
 }
 

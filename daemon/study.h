@@ -35,10 +35,11 @@ struct study {
 	struct next next;
 	uint64_t turn; /* when it was last served: the scheduler's */
 
-	struct asker *asker;      /* ask.c's; NULL while nothing was asked */
-	unsigned accounting;      /* oracles asked off the loop: account.c's */
-	struct report_note note;  /* report.c's */
-	struct deleter *deleters; /* it goes once nothing of it is under way */
+	struct asker *asker;     /* ask.c's; NULL while nothing was asked */
+	unsigned accounting;     /* oracles asked off the loop: account.c's */
+	struct report_note note; /* report.c's */
+	struct deleter
+		*deleters; /* newest first: it goes once nothing of it is under way */
 };
 
 /* Makes a home for a study of the state; NULL without memory. */

@@ -66,16 +66,6 @@ static enum dp_trial_status verdict(const struct dp_study_state *s,
 
 /* ---- ends of trials ---- */
 
-static bool needs_accounting(const struct dp_study_state *s, const struct dp_trial *t)
-{
-	if (t->privacy || t->refused)
-		return false;
-	for (size_t i = 0; i < s->spec->nobjectives; i++)
-		if (s->spec->objectives[i].mechanism)
-			return true;
-	return false;
-}
-
 /* Natural units; NaN where a diverged trial has no value. */
 static void objectives_of(const struct dp_study_state *s, const struct dp_trial *t,
 			  double *y)
@@ -125,8 +115,8 @@ static bool settle_trial(const struct dp_study_state *s, const struct dp_trial *
 	status = verdict(s, t, &cause);
 	if (status == DP_TRIAL_WAITING)
 		return false;
-	if ((status == DP_TRIAL_OK || status == DP_TRIAL_DIVERGED) &&
-	    needs_accounting(s, t)) {
+	if ((status == DP_TRIAL_OK || status == DP_TRIAL_DIVERGED) && !t->privacy &&
+	    dp_study_accounts(s->spec)) {
 		step_event(step, DP_STEP_ACCOUNT, DP_EV_TRIAL_ACCOUNTED);
 		step->event.trial = t->number;
 		return true;

@@ -73,3 +73,11 @@ double dp_objective_metric(const struct dp_objective *o, double mean)
 {
 	return o->one_minus ? 1 - mean : mean;
 }
+
+bool dp_study_accounts(const struct dp_study *s)
+{
+	for (size_t i = 0; i < s->nobjectives; i++)
+		if (s->objectives[i].mechanism)
+			return true;
+	return false;
+}

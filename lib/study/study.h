@@ -234,6 +234,8 @@ DP_MUSTCHECK int dp_objective_declared(const struct dp_study *s, size_t objectiv
 				       const struct dp_privacy_declared *declared,
 				       char warning[DP_PRIVACY_WARNING_LEN],
 				       struct dp_err *err);
+/* Has the study a privacy objective? */
+bool dp_study_accounts(const struct dp_study *s);
 /* The value of a metric objective given the mean of its metric over the runs. */
 double dp_objective_metric(const struct dp_objective *o, double mean);
 

@@ -1,0 +1,136 @@
+/* attempt.c - the end of an attempt: what class it was, and its record. What follows
+ * from it is the course's business. */
+#include "daemon/executor.h"
+#include "daemon/job.h"
+#include "daemon/record.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the attempt told, in the form of its record. */
+struct told {
+	const char **names;
+	double *metrics;
+	uint32_t *runs;
+};
+
+static bool told_fill(const struct job *j, struct told *t, struct dp_event *e)
+{
+	const struct dp_result *r = j->files.result;
+	const struct dp_study *spec = j->spec;
+	size_t n = dp_result_nmetrics(r), room = (size_t)spec->trainer.runs;
+
+	t->names = calloc(n + 1, sizeof *t->names);
+	t->metrics = calloc(room * n + 1, sizeof *t->metrics);
+	t->runs = calloc(room, sizeof *t->runs);
+	if (!t->names || !t->metrics || !t->runs)
+		return false;
+	e->nruns = job_runs(spec, j->run, t->runs);
+	for (size_t k = 0; k < n; k++)
+		t->names[k] = dp_result_metric_name(r, k);
+	for (uint32_t i = 0; i < e->nruns; i++)
+		for (size_t k = 0; k < n; k++)
+			if (!dp_result_value(r, i, k, &t->metrics[i * n + k]))
+				t->metrics[i * n + k] = NAN;
+	e->metric_names = t->names;
+	e->nmetrics = (uint32_t)n;
+	e->runs = t->runs;
+	e->metrics = t->metrics;
+	return true;
+}
+
+void attempt_close(struct job *j, enum dp_end end, bool counted, const char *why)
+{
+	struct dp_event e = { .type = DP_EV_ATTEMPT_ENDED,
+			      .trial = j->trial,
+			      .run = j->run,
+			      .attempt = j->attempt,
+			      .end = end,
+			      .counted = counted,
+			      .reason = why && *why ? why : NULL,
+			      .exit = j->files.exit,
+			      .declared = *dp_result_declared(j->files.result) };
+	struct told told = { 0 };
+
+	if (!told_fill(j, &told, &e)) /* its files stay: the next daemon reads them */
+		record_give_up(j->d, "for the result of an attempt");
+	record(j->home, &e);
+	if (end != DP_END_OK)
+		log_line(&j->d->log, LOG_WARN, j->about, "attempt %u: %s: %s", j->attempt,
+			 dp_end_text(end), why);
+	j->phase = JOB_OVER;
+	j->home->backend->jobs--;
+	free(told.names);
+	free(told.metrics);
+	free(told.runs);
+}
+
+/* ---- the class ---- */
+
+/* The machine's trouble may pass; a folder in the file's place is the trainer's doing. */
+static bool machine_trouble(int error)
+{
+	return error == EIO || error == ENOMEM || error == EMFILE || error == ENFILE;
+}
+
+static enum dp_end attempt_class(const struct job *j, char *why, size_t room)
+{
+	const struct dp_study *spec = j->spec;
+	const struct job_files *f = &j->files;
+	const char *needed[DP_OBJECTIVES_MAX + 1];
+	enum dp_end end;
+	size_t n = 0;
+
+	for (size_t i = 0; i < spec->nobjectives; i++)
+		if (spec->objectives[i].metric)
+			needed[n++] = spec->objectives[i].metric;
+	needed[n] = NULL;
+	end = dp_classify(&f->exit, f->result, needed, job_trial(j)->cancel_asked, why,
+			  room);
+	if (f->mismatch[0] && (end == DP_END_OK || end == DP_END_DIVERGED)) {
+		snprintf(why, room,
+			 "what it declares does not fit the study's mechanism: %s",
+			 f->mismatch);
+		return DP_END_BAD_OUTPUT;
+	}
+	if (!f->not_read || (end != DP_END_BAD_OUTPUT && end != DP_END_LOST))
+		return end;
+	snprintf(why, room, "its result file cannot be read: %s", strerror(f->not_read));
+	return machine_trouble(f->not_read) ? DP_END_LOST : DP_END_BAD_OUTPUT;
+}
+
+/* Adds what the trainer itself said to the reason of a failure. */
+static void quote_last_words(const struct job *j, enum dp_end end, char *why, size_t room)
+{
+	size_t n = strlen(why);
+
+	if (j->files.last_words[0] && (end == DP_END_EXIT_CODE || end == DP_END_SIGNAL ||
+				       end == DP_END_BAD_OUTPUT || end == DP_END_TIMEOUT))
+		snprintf(why + n, room - n, "; its last line on stderr: %s",
+			 j->files.last_words);
+}
+
+void attempt_over(struct job *j)
+{
+	char why[800] = "";
+	enum dp_end end = attempt_class(j, why, sizeof why);
+	bool counted = end != DP_END_NOT_STARTED;
+
+	if (j->files.warning[0])
+		log_line(&j->d->log, LOG_WARN, j->about, "%s", j->files.warning);
+	/* The shim was told to end it, but not because the trial was cancelled: a daemon
+	 * that stops its trainers, or a machine that shuts down. As if it had never run.
+	 */
+	if (j->files.exit.cancelled && !job_trial(j)->cancel_asked && end != DP_END_OK &&
+	    end != DP_END_DIVERGED) {
+		end = DP_END_CANCELLED;
+		counted = false;
+		snprintf(why, sizeof why,
+			 "it was stopped from outside; the trial starts again");
+	}
+	quote_last_words(j, end, why, sizeof why);
+	attempt_close(j, end, counted, why);
+}

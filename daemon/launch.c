@@ -1,0 +1,240 @@
+/* launch.c - what an attempt is given, whoever starts it: its folder, its request, the
+ * wrapper's command and environment. */
+#include "daemon/executor.h"
+
+#include "base/fs.h"
+#include "base/num.h"
+#include "base/rng.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* A list of strings that it owns; ends with NULL. */
+struct strings {
+	char **list;
+	size_t n, room;
+	bool failed;
+};
+
+static void strings_take(struct strings *s, char *text)
+{
+	char **grown;
+
+	if (text && s->n + 2 > s->room) {
+		grown = realloc(s->list, (s->room + 64) * sizeof *grown);
+		if (!grown) {
+			free(text);
+			text = NULL;
+		} else {
+			s->list = grown;
+			s->room += 64;
+		}
+	}
+	if (!text) {
+		s->failed = true;
+		return;
+	}
+	s->list[s->n++] = text;
+	s->list[s->n] = NULL;
+}
+
+static void strings_add(struct strings *s, const char *fmt, ...) DP_PRINTF(2, 3);
+static void strings_add(struct strings *s, const char *fmt, ...)
+{
+	char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		text = NULL;
+	va_end(ap);
+	strings_take(s, text);
+}
+
+/* A list that ends with NULL. */
+static void free_list(char **list)
+{
+	for (char **p = list; p && *p; p++)
+		free(*p);
+	free(list);
+}
+
+/* ---- the request, the environment, the command ---- */
+
+static int launch_request(const struct job *j, struct dp_err *err)
+{
+	struct dp_request r = { .study = j->spec->name,
+				.trial = j->trial,
+				.attempt = j->attempt };
+	struct dp_buf text = DP_BUF_INIT;
+	char *path = dp_path_join(j->folder, "request.json");
+	size_t room = (size_t)j->spec->trainer.runs;
+	int code;
+
+	r.parameters = dp_space_json(j->spec, j->x);
+	r.runs = calloc(room, sizeof *r.runs);
+	r.seeds = calloc(room, sizeof *r.seeds);
+	if (!path || !r.parameters || !r.runs || !r.seeds) {
+		code = dp_fail(err, DP_E_NOMEM, "no memory for a request");
+		goto out;
+	}
+	r.nruns = job_runs(j->spec, j->run, r.runs);
+	for (uint32_t i = 0; i < r.nruns; i++)
+		r.seeds[i] = dp_run_seed(j->spec->seed, j->trial, r.runs[i]);
+	dp_request_text(&r, &text);
+	code = text.failed ? dp_fail(err, DP_E_NOMEM, "no memory for a request")
+			   : dp_write_new(path, text.data, text.len, err);
+out:
+	json_decref(r.parameters);
+	free(r.runs);
+	free(r.seeds);
+	free(path);
+	dp_buf_free(&text);
+	return code;
+}
+
+/* Does "NAME=value" set one of these names ("A=" whole, "A_*" a beginning)? */
+static bool launch_drops(const char *entry, const char *const *names)
+{
+	for (; *names; names++) {
+		size_t n = strlen(*names);
+
+		if (strncmp(entry, *names, n - ((*names)[n - 1] == '*')) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool launch_has(char *const *list, const char *name_equals)
+{
+	for (; list && *list; list++)
+		if (strncmp(*list, name_equals, strlen(name_equals)) == 0)
+			return true;
+	return false;
+}
+
+/* Contract 1.2: the daemon's own, less what belongs to its service manager; then the
+ * study's; then ours, which nobody can override. */
+static void launch_environment(struct strings *env, const struct job *j)
+{
+	static const char *const dropped[] = { "NOTIFY_SOCKET=",     "LISTEN_*",
+					       "WATCHDOG_*",         "DPARETO_REQUEST=",
+					       "DPARETO_RESULT=",    "DPARETO_STUDY=",
+					       "DPARETO_TRIAL=",     "DPARETO_ATTEMPT=",
+					       "DPARETO_STUDY_DIR=", NULL };
+	char *const *own = j->spec->trainer.env;
+
+	for (char **e = environ; *e; e++) {
+		size_t name = strcspn(*e, "=");
+		char key[256];
+
+		snprintf(key, sizeof key, "%.*s=", (int)(name < 250 ? name : 250), *e);
+		if (!launch_drops(*e, dropped) && !launch_has(own, key))
+			strings_add(env, "%s", *e);
+	}
+	for (char *const *e = own; e && *e; e++)
+		strings_add(env, "%s", *e);
+	strings_add(env, "DPARETO_REQUEST=%s/request.json", j->folder);
+	strings_add(env, "DPARETO_RESULT=%s/result.jsonl", j->folder);
+	strings_add(env, "DPARETO_STUDY=%s", j->spec->name);
+	strings_add(env, "DPARETO_TRIAL=%u", j->trial);
+	strings_add(env, "DPARETO_ATTEMPT=%u", j->attempt);
+	strings_add(env, "DPARETO_STUDY_DIR=%s", j->home->state->dir);
+	if (!env->failed && !launch_has(env->list, "OMP_NUM_THREADS="))
+		strings_add(env, "OMP_NUM_THREADS=1");
+}
+
+static void launch_argv(struct strings *argv, const struct job *j)
+{
+	const struct dp_trainer *t = &j->spec->trainer;
+	char number[DP_NUM_LEN];
+	struct stat st;
+	char *beside;
+
+	strings_add(argv, "%s", j->d->at.shim);
+	strings_add(argv, "--dir");
+	strings_add(argv, "%s", j->folder);
+	if (t->timeout > 0) {
+		strings_add(argv, "--timeout");
+		strings_add(argv, "%s", dp_num_text(t->timeout, number));
+	}
+	if (t->stall > 0) {
+		strings_add(argv, "--stall");
+		strings_add(argv, "%s", dp_num_text(t->stall, number));
+	}
+	strings_add(argv, "--grace");
+	strings_add(argv, "%s", dp_num_text(t->grace, number));
+	strings_add(argv, "--log-limit");
+	strings_add(argv, "%llu", (unsigned long long)t->log_limit);
+	if (t->cwd) {
+		strings_add(argv, "--cwd");
+		strings_add(argv, "%s", t->cwd);
+	}
+	strings_add(argv, "--");
+	/* a bare name: our own bin folder first, then the shim looks through PATH */
+	beside = strchr(t->argv[0], '/') ? NULL
+					 : dp_path_join(j->d->at.bin_dir, t->argv[0]);
+	if (beside && stat(beside, &st) == 0 && S_ISREG(st.st_mode) &&
+	    access(beside, X_OK) == 0)
+		strings_add(argv, "%s", beside);
+	else
+		strings_add(argv, "%s", t->argv[0]);
+	free(beside);
+	for (char **a = t->argv + 1; *a; a++)
+		strings_add(argv, "%s", *a);
+}
+
+/* A new, empty folder for the attempt. Files of another life of this name must not be
+ * taken for this attempt's. */
+static int launch_folder(const struct job *j, struct dp_err *err)
+{
+	char *slash = strrchr(j->folder, '/');
+	int code;
+
+	*slash = '\0';
+	code = dp_mkdirs(j->folder, 0755, err);
+	*slash = '/';
+	if (code != DP_OK)
+		return code;
+	if (mkdir(j->folder, 0755) == 0)
+		return DP_OK;
+	code = errno == EEXIST ? dp_remove_tree(j->folder, err) : DP_OK;
+	if (code == DP_OK && mkdir(j->folder, 0755) != 0)
+		code = dp_fail_errno(err, errno, "cannot create the folder %s",
+				     j->folder);
+	return code;
+}
+
+int launch_prepare(const struct job *j, struct dp_err *err)
+{
+	int code = launch_folder(j, err);
+
+	return code == DP_OK ? launch_request(j, err) : code;
+}
+
+int launch_command(const struct job *j, struct launch *out, struct dp_err *err)
+{
+	struct strings argv = { 0 }, env = { 0 };
+
+	launch_argv(&argv, j);
+	launch_environment(&env, j);
+	if (argv.failed || env.failed) {
+		free_list(argv.list);
+		free_list(env.list);
+		return dp_fail(err, DP_E_NOMEM, "no memory to start");
+	}
+	*out = (struct launch){ .argv = argv.list, .env = env.list };
+	return DP_OK;
+}
+
+void launch_clear(struct launch *l)
+{
+	free_list(l->argv);
+	free_list(l->env);
+}

@@ -1,0 +1,307 @@
+/* requests_look.c - verbs that only look: hello, list, status, changes, front, trials,
+ * trial, propose. */
+#include "config.h"
+#include "daemon/executor.h"
+#include "daemon/requests.h"
+
+#include "base/fs.h"
+#include "base/json.h"
+#include "daemon/ask.h"
+#include "daemon/sched.h"
+#include "daemon/server.h"
+#include "journal/view.h"
+#include "propose/propose.h"
+#include "wire/wire.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	TRIALS_MAX = 1000, /* of one reply */
+	FAILURES_MAX = 10,
+	POLL_MAX_MS = 600000,
+	ETA_TRIALS = 50, /* the newest so many say how long one takes */
+};
+
+/* ---- views that need the daemon's knowledge ---- */
+
+/* Seconds until the last evaluation ends, if the rest takes as long as the newest
+ * ones did and this study gets the slots it may use. */
+static json_t *eta_json(const struct dpd *d, const struct dp_study_state *s)
+{
+	uint32_t ended = dp_study_ended(s), n = 0;
+	unsigned lanes = s->parallel < d->config.slots ? s->parallel : d->config.slots;
+	double seconds = 0;
+
+	if (s->status != DP_STUDY_RUNNING || ended >= s->evaluations)
+		return json_null();
+	for (uint32_t i = s->ntrials; i-- > 0 && n < ETA_TRIALS;) {
+		const struct dp_trial *t = s->trials[i];
+
+		if (t->status < DP_TRIAL_OK || t->nattempts == 0)
+			continue;
+		for (uint32_t k = 0; k < t->nattempts; k++)
+			seconds +=
+				(double)(t->attempts[k].ended - t->attempts[k].planned) /
+				1e6;
+		n++;
+	}
+	return n ? json_real(seconds / n * (s->evaluations - ended) / lanes)
+		 : json_null();
+}
+
+json_t *request_summary_json(struct study *h)
+{
+	struct dp_study_state *s = h->state;
+	json_t *o = dp_view_summary(s);
+	char *folder = study_folder(h), why[700];
+	int64_t until = s->status == DP_STUDY_RUNNING ? clock_now(h->d) : s->updated;
+	const char *waiting = sched_why_not(h, why, sizeof why);
+
+	json_object_set_new(o, "elapsed", json_real((double)(until - s->created) / 1e6));
+	json_object_set_new(o, "eta", eta_json(h->d, s));
+	json_object_set_new(o, "waiting", waiting ? json_string(waiting) : json_null());
+	json_object_set_new(o, "directory", json_string(folder ? folder : ""));
+	report_view(h, o);
+	free(folder);
+	return o;
+}
+
+static json_t *run_json(int32_t run)
+{
+	return run == DP_RUN_ALL ? json_null() : json_integer(run);
+}
+
+static json_t *running_json(const struct job *j)
+{
+	return json_pack("{s:I, s:I, s:o, s:o, s:f, s:o, s:o}", "trial",
+			 (json_int_t)j->trial, "attempt", (json_int_t)j->attempt, "run",
+			 run_json(j->run), "started", dp_view_time(j->started), "seconds",
+			 (double)(clock_now(j->d) - j->started) / 1e6, "progress",
+			 isnan(j->progress) ? json_null() : json_real(j->progress),
+			 "parameters", dp_space_json(j->spec, j->x));
+}
+
+static json_t *running_list(struct study *h)
+{
+	json_t *list = json_array();
+
+	/* newest job first in the list: put the oldest on top */
+	for (struct job *j = h->d->jobs; j; j = j->next)
+		if (j->home == h && j->phase != JOB_PLANNED && j->phase != JOB_OVER)
+			json_array_insert_new(list, 0, running_json(j));
+	return list;
+}
+
+static json_t *failure_json(const struct study *h, const struct dp_trial *t,
+			    const struct dp_attempt *a)
+{
+	char *folder = study_folder(h), below[64], path[4096];
+
+	dp_attempt_folder(t->number, a->run, a->number, below);
+	snprintf(path, sizeof path, "%s/%s", folder ? folder : "", below);
+	free(folder);
+	return json_pack("{s:I, s:I, s:o, s:s, s:o, s:s?, s:s}", "trial",
+			 (json_int_t)t->number, "attempt", (json_int_t)a->number, "run",
+			 run_json(a->run), "end", dp_end_text(a->end), "time",
+			 dp_view_time(a->ended), "message", a->message, "directory",
+			 path);
+}
+
+/* The newest failed attempts, newest trial first. */
+static json_t *failures_list(const struct study *h)
+{
+	const struct dp_study_state *s = h->state;
+	json_t *list = json_array();
+
+	for (uint32_t i = s->ntrials; i-- > 0 && json_array_size(list) < FAILURES_MAX;) {
+		const struct dp_trial *t = s->trials[i];
+
+		for (uint32_t k = t->nattempts;
+		     k-- > 0 && json_array_size(list) < FAILURES_MAX;) {
+			const struct dp_attempt *a = &t->attempts[k];
+
+			if (a->end == DP_END_NONE || a->end == DP_END_OK)
+				continue;
+			json_array_append_new(list, failure_json(h, t, a));
+		}
+	}
+	return list;
+}
+
+json_t *request_status_json(struct study *h)
+{
+	json_t *result = dp_view_result(h->state),
+	       *front = json_object_get(result, "front");
+	json_t *o = json_pack("{s:o, s:o, s:o, s:O}", "study", request_summary_json(h),
+			      "running", running_list(h), "failures", failures_list(h),
+			      "front", front);
+
+	json_decref(result);
+	return o;
+}
+
+static unsigned count_busy(const struct dpd *d)
+{
+	unsigned n = 0;
+
+	for (const struct backend *b = d->backends; b->table; b++)
+		n += b->jobs;
+	return n;
+}
+
+static json_t *hello_json(struct dpd *d)
+{
+	struct dp_journal_stat st = { 0 };
+	struct dp_err why;
+	bool trouble = dp_journal_trouble(d->journal, &why);
+
+	if (dp_journal_stat(d->journal, &st, NULL) != DP_OK)
+		st = (struct dp_journal_stat){ 0 };
+	return json_pack(
+		"{s:s, s:i, s:i, s:i, s:s, s:s?, s:i, s:i, s:o, s:I, s:{s:I, s:I}, "
+		"s:s?, s:s, s:I}",
+		"version", PACKAGE_VERSION, "protocol", DP_WIRE_VERSION, "journal_format",
+		DP_JOURNAL_FORMAT, "pid", (int)getpid(), "state_dir", d->at.state_dir,
+		"socket", d->at.socket_path, "slots", (int)d->config.slots, "busy",
+		(int)count_busy(d), "started", dp_view_time(d->started), "studies",
+		(json_int_t)d->state.nstudies, "journal", "records",
+		(json_int_t)st.records, "bytes", (json_int_t)st.bytes, "trouble",
+		trouble ? why.msg : NULL, "stop_policy",
+		stop_policy_text(d->config.stop_policy), "disk_free",
+		(json_int_t)d->disk_free);
+}
+
+/* ---- verbs ---- */
+
+int request_hello(struct request *r, json_t **ok, struct dp_err *err)
+{
+	(void)err;
+	*ok = hello_json(r->d);
+	return DP_OK;
+}
+
+static json_t *summaries(struct dpd *d)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < d->nstudies; i++)
+		json_array_append_new(list, request_summary_json(d->studies[i]));
+	return list;
+}
+
+int request_list(struct request *r, json_t **ok, struct dp_err *err)
+{
+	(void)err;
+	*ok = json_pack("{s:o}", "studies", summaries(r->d));
+	return DP_OK;
+}
+
+int request_status(struct request *r, json_t **ok, struct dp_err *err)
+{
+	(void)err;
+	*ok = r->home ? request_status_json(r->home)
+		      : json_pack("{s:o, s:o}", "daemon", hello_json(r->d), "studies",
+				  summaries(r->d));
+	return DP_OK;
+}
+
+int request_changes(struct request *r, json_t **ok, struct dp_err *err)
+{
+	int64_t since = dp_json_int(r->json, "since", 0);
+	int64_t ms = dp_json_int(r->json, "timeout_ms", 30000);
+
+	(void)ok;
+	(void)err;
+	if (ms < 0 || ms > POLL_MAX_MS)
+		ms = POLL_MAX_MS;
+	client_wait(r->d, r->client, r->home->state->id, (uint32_t)since, ms * 1000);
+	return DP_OK;
+}
+
+int request_front(struct request *r, json_t **ok, struct dp_err *err)
+{
+	if (dp_json_bool(r->json, "denoised", false)) {
+		*ok = NULL; /* ask_front() answers */
+		return ask_front(r->home, r->client, err);
+	}
+	*ok = dp_view_result(r->home->state);
+	return DP_OK;
+}
+
+int request_trials(struct request *r, json_t **ok, struct dp_err *err)
+{
+	struct dp_study_state *s = r->home->state;
+	int64_t from = dp_json_int(r->json, "from", 0);
+	int64_t limit = dp_json_int(r->json, "limit", TRIALS_MAX);
+	const char *state = dp_json_str(r->json, "state", NULL);
+	bool full = dp_json_bool(r->json, "full", false);
+	char *folder = study_folder(r->home);
+	json_t *list = json_array();
+	int64_t i;
+
+	(void)err;
+	if (limit < 1 || limit > TRIALS_MAX)
+		limit = TRIALS_MAX;
+	for (i = from < 0 ? 0 : from; i < s->ntrials; i++) {
+		const struct dp_trial *t = s->trials[i];
+
+		if ((int64_t)json_array_size(list) >= limit)
+			break;
+		if (!state || strcmp(state, dp_trial_status_text(t->status)) == 0)
+			json_array_append_new(list, dp_view_trial(s, t, full, folder));
+	}
+	*ok = json_pack("{s:o, s:o}", "trials", list, "next",
+			i < s->ntrials ? json_integer(i) : json_null());
+	free(folder);
+	return DP_OK;
+}
+
+int request_find_trial(struct request *r, struct dp_trial **t, struct dp_err *err)
+{
+	const struct dp_study_state *s = r->home->state;
+	int64_t n = dp_json_int(r->json, "trial", -1);
+
+	*t = n >= 0 && n < s->ntrials ? s->trials[n] : NULL;
+	if (*t)
+		return DP_OK;
+	if (s->ntrials == 0)
+		return dp_fail(err, DP_E_NOT_FOUND, "study '%s' has no trials yet",
+			       s->spec->name);
+	return dp_fail(err, DP_E_NOT_FOUND,
+		       "study '%s' has no trial %lld; it has 0 to %u", s->spec->name,
+		       (long long)n, s->ntrials - 1);
+}
+
+json_t *request_trial_json(struct study *h, const struct dp_trial *t)
+{
+	char *folder = study_folder(h);
+	json_t *o = json_pack("{s:o}", "trial", dp_view_trial(h->state, t, true, folder));
+
+	free(folder);
+	return o;
+}
+
+int request_trial(struct request *r, json_t **ok, struct dp_err *err)
+{
+	struct dp_trial *t;
+	int code = request_find_trial(r, &t, err);
+
+	if (code == DP_OK)
+		*ok = request_trial_json(r->home, t);
+	return code;
+}
+
+int request_propose(struct request *r, json_t **ok, struct dp_err *err)
+{
+	const struct dp_study_state *s = r->home->state;
+
+	if (s->ntrials >= dp_propose_limit(s->spec))
+		return dp_fail(err, DP_E_LIMIT, "every point of study '%s' was proposed",
+			       s->spec->name);
+	*ok = NULL; /* ask_show() answers */
+	return ask_show(r->home, r->client, err);
+}

@@ -1,0 +1,138 @@
+/* requests_steer.c - what a person asks of a study. lib/course says what may be asked
+ * for, and what is journaled for it. */
+#include "daemon/account.h"
+#include "daemon/requests.h"
+
+#include "base/json.h"
+
+#include <math.h>
+
+/* Asks, records, answers with the study. */
+static int steer(struct request *r, const struct dp_asked *asked, json_t **ok,
+		 struct dp_err *err)
+{
+	struct dp_orders orders;
+	int code = dp_course_asked(r->home->state, asked, &orders, err);
+
+	if (code != DP_OK)
+		return code;
+	study_order(r->home, &orders);
+	study_settle(r->home); /* so that the answer shows what came of it */
+	*ok = json_pack("{s:o}", "study", request_summary_json(r->home));
+	return DP_OK;
+}
+
+int request_pause(struct request *r, json_t **ok, struct dp_err *err)
+{
+	return steer(r, &(struct dp_asked){ .ask = DP_ASK_PAUSE }, ok, err);
+}
+
+int request_resume(struct request *r, json_t **ok, struct dp_err *err)
+{
+	return steer(r, &(struct dp_asked){ .ask = DP_ASK_RESUME }, ok, err);
+}
+
+int request_stop(struct request *r, json_t **ok, struct dp_err *err)
+{
+	int code = steer(r, &(struct dp_asked){ .ask = DP_ASK_STOP }, ok, err);
+
+	if (code == DP_OK && dp_json_bool(r->json, "now", false))
+		study_cancel_all(r->home);
+	return code;
+}
+
+/* An integer field within its bounds, or NaN if it is absent. */
+static int amend_field(const json_t *json, const char *key, int64_t lo, int64_t hi,
+		       double *out, struct dp_err *err)
+{
+	const json_t *v = json_object_get(json, key);
+
+	*out = NAN;
+	if (!v)
+		return DP_OK;
+	if (!json_is_integer(v) || json_integer_value(v) < lo ||
+	    json_integer_value(v) > hi)
+		return dp_fail(err, DP_E_INVALID,
+			       "%s must be a whole number from %lld to %lld", key,
+			       (long long)lo, (long long)hi);
+	*out = (double)json_integer_value(v);
+	return DP_OK;
+}
+
+int request_set(struct request *r, json_t **ok, struct dp_err *err)
+{
+	struct dp_asked a = { .ask = DP_ASK_SET };
+	int code = amend_field(r->json, "evaluations", 1, DP_EVALUATIONS_MAX,
+			       &a.evaluations, err);
+
+	if (code == DP_OK)
+		code = amend_field(r->json, "parallel", 1, DP_PARALLEL_MAX, &a.parallel,
+				   err);
+	if (code == DP_OK)
+		code = amend_field(r->json, "priority", -1000000, 1000000, &a.priority,
+				   err);
+	return code == DP_OK ? steer(r, &a, ok, err) : code;
+}
+
+int request_delete(struct request *r, json_t **ok, struct dp_err *err)
+{
+	uint32_t open = r->home->state->open;
+
+	if (open && !dp_json_bool(r->json, "now", false)) {
+		dp_fail(err, DP_E_BUSY, "%u of its trainers still run", open);
+		return dp_hint(
+			err, "wait for them, or end them with 'dparetoctl delete --now'");
+	}
+	*ok = NULL; /* the answer comes when the last trainer has ended */
+	return study_delete(r->home, r->client, err);
+}
+
+/* The same for a trial, which is also what the answer shows. */
+static int steer_trial(struct request *r, enum dp_ask ask, struct dp_trial **t,
+		       json_t **ok, struct dp_err *err)
+{
+	struct dp_asked asked = { .ask = ask };
+	int code = request_find_trial(r, t, err);
+
+	if (code != DP_OK)
+		return code;
+	asked.trial = (*t)->number;
+	code = steer(r, &asked, ok, err);
+	if (code != DP_OK)
+		return code;
+	json_decref(*ok);
+	*ok = request_trial_json(r->home, *t);
+	return DP_OK;
+}
+
+int request_retry(struct request *r, json_t **ok, struct dp_err *err)
+{
+	struct dp_trial *t;
+
+	return steer_trial(r, DP_ASK_RETRY, &t, ok, err);
+}
+
+int request_cancel(struct request *r, json_t **ok, struct dp_err *err)
+{
+	struct dp_trial *t;
+	int code = steer_trial(r, DP_ASK_CANCEL, &t, ok, err);
+
+	if (code == DP_OK)
+		study_cancel_trial(r->home, t);
+	return code;
+}
+
+int request_enqueue(struct request *r, json_t **ok, struct dp_err *err)
+{
+	struct dp_asked asked = { .ask = DP_ASK_ENQUEUE };
+	const struct dp_study_state *s = r->home->state;
+	struct dp_orders none;
+	double x[DP_PARAMS_MAX];
+	int code = dp_space_from_json(s->spec, json_object_get(r->json, "parameters"), x,
+				      err);
+
+	if (code == DP_OK)
+		code = dp_course_asked(s, &asked, &none, err);
+	*ok = NULL; /* the answer comes when its epsilon is known */
+	return code == DP_OK ? account_enqueue(r->home, x, r->client, err) : code;
+}

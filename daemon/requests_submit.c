@@ -1,0 +1,153 @@
+/* requests_submit.c - new studies. */
+#include "daemon/record.h"
+#include "daemon/requests.h"
+
+#include "base/json.h"
+#include "propose/propose.h"
+
+#include <string.h>
+
+enum {
+	STUDIES_MAX = 100000
+};
+
+static json_t *warnings_json(const struct dp_problems *p)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < p->count; i++)
+		if (p->list[i].warning)
+			json_array_append_new(list, json_string(p->list[i].message));
+	return list;
+}
+
+/* The same name: the same study again, or a mistake. */
+static int resubmitted(struct study *h, const char *text, json_t **ok, struct dp_err *err)
+{
+	const char *name = h->state->spec->name;
+
+	if (strcmp(h->state->text, text) != 0) {
+		dp_fail(err, DP_E_EXISTS, "there is a study '%s' from another file",
+			name);
+		return dp_hint(err,
+			       "give this one another name, or delete that one "
+			       "('dparetoctl delete %s')",
+			       name);
+	}
+	*ok = json_pack("{s:o, s:b, s:[]}", "study", request_summary_json(h), "new", 0,
+			"warnings");
+	return DP_OK;
+}
+
+static struct study *by_name(const struct dpd *d, const char *name)
+{
+	for (uint32_t i = 0; i < d->nstudies; i++)
+		if (strcmp(d->studies[i]->state->spec->name, name) == 0)
+			return d->studies[i];
+	return NULL;
+}
+
+static bool same_space(const struct dp_study *a, const struct dp_study *b)
+{
+	bool same = a->nparams == b->nparams && a->nobjectives == b->nobjectives;
+
+	for (size_t i = 0; same && i < a->nparams; i++)
+		same = strcmp(a->params[i].name, b->params[i].name) == 0 &&
+		       a->params[i].kind == b->params[i].kind &&
+		       (a->params[i].kind != DP_PARAM_CATEGORICAL ||
+			json_equal(a->params[i].values, b->params[i].values));
+	for (size_t i = 0; same && i < a->nobjectives; i++)
+		same = strcmp(a->objectives[i].name, b->objectives[i].name) == 0;
+	return same;
+}
+
+/* The study that search.initial_from names, or NULL where it names none. */
+static int find_origin(struct dpd *d, const struct dp_study *spec,
+		       struct dp_study_state **origin, struct dp_err *err)
+{
+	int code;
+
+	*origin = NULL;
+	if (!spec->search.initial_from)
+		return DP_OK;
+	code = dp_state_find(&d->state, spec->search.initial_from, origin, err);
+	if (code != DP_OK)
+		return dp_err_prefix(err, "search.initial_from");
+	if (!same_space((*origin)->spec, spec))
+		return dp_fail(err, DP_E_INVALID,
+			       "search.initial_from: study '%s' has other parameters or "
+			       "objectives",
+			       (*origin)->spec->name);
+	return DP_OK;
+}
+
+/* Copied, so that what happens to the other study later changes nothing here. */
+static void import_results(struct study *h, const struct dp_study_state *origin)
+{
+	for (uint32_t i = 0; i < origin->ntrials; i++) {
+		const struct dp_trial *t = origin->trials[i];
+		struct dp_event e = { .type = DP_EV_RESULT_IMPORTED,
+				      .name = origin->spec->name,
+				      .trial = i,
+				      .params = t->x,
+				      .nparams = (uint32_t)h->state->spec->nparams,
+				      .objectives = t->objectives,
+				      .nobjectives =
+					      (uint32_t)h->state->spec->nobjectives };
+
+		if (t->objectives &&
+		    (t->status == DP_TRIAL_OK || t->status == DP_TRIAL_DIVERGED))
+			record(h, &e);
+	}
+}
+
+/* A study that nobody has submitted yet. Takes over e->spec if it is accepted. */
+static int submit_new(struct request *r, struct dp_event *e, struct study **made,
+		      struct dp_err *err)
+{
+	struct dp_study_state *origin;
+	int code;
+
+	if (r->d->nstudies >= STUDIES_MAX)
+		return dp_fail(err, DP_E_LIMIT,
+			       "there are %d studies already; delete some", STUDIES_MAX);
+	code = find_origin(r->d, e->spec, &origin, err);
+	if (code != DP_OK)
+		return code;
+	e->name = e->spec->name;
+	*made = record_created(r->d, e);
+	if (origin)
+		import_results(*made, origin);
+	log_line(&r->d->log, LOG_INFO, e->name, "submitted from %s", e->path);
+	return DP_OK;
+}
+
+int request_submit(struct request *r, json_t **ok, struct dp_err *err)
+{
+	struct dp_problems problems = { 0 };
+	struct dp_event e = { .type = DP_EV_STUDY_CREATED,
+			      .text = dp_json_str(r->json, "text", NULL),
+			      .path = dp_json_str(r->json, "path", "study"),
+			      .dir = dp_json_str(r->json, "dir", NULL) };
+	struct study *h = NULL;
+	int code;
+
+	if (!e.text || !e.dir || e.dir[0] != '/')
+		return dp_fail(err, DP_E_PROTOCOL,
+			       "submit needs 'text' and an absolute 'dir'");
+	code = dp_study_parse(e.text, strlen(e.text), e.path, e.dir, &e.spec, &problems,
+			      err);
+	if (code == DP_OK)
+		code = dp_propose_check(e.spec, err);
+	if (code == DP_OK && (h = by_name(r->d, e.spec->name)) != NULL) {
+		code = resubmitted(h, e.text, ok, err);
+		dp_study_free(e.spec);
+	} else if (code == DP_OK && (code = submit_new(r, &e, &h, err)) == DP_OK) {
+		*ok = json_pack("{s:o, s:b, s:o}", "study", request_summary_json(h),
+				"new", 1, "warnings", warnings_json(&problems));
+	} else {
+		dp_study_free(e.spec);
+	}
+	dp_problems_free(&problems);
+	return code;
+}

@@ -8,6 +8,6 @@
 set -eu
 noise=$(sed -n 's/.*"noise":\([-+.0-9eE]*\).*/\1/p' "$DPARETO_REQUEST")
 tr '{' '\n' <"$DPARETO_REQUEST" | sed -n 's/^"run":\([0-9]*\),"seed":\([0-9]*\).*/\1 \2/p' |
-	awk -v b="$noise" '{ srand($2); printf "{\"run\":%d,\"metrics\":{\"error\":%.9g,\"cost\":%.9g}}\n",
+	awk -v b="$noise" '{ srand($2 + 0); printf "{\"run\":%d,\"metrics\":{\"error\":%.9g,\"cost\":%.9g}}\n",
 		$1, b / (1 + b) + 0.01 * rand(), 1 / b }' >>"$DPARETO_RESULT"
 echo '{"done":true}' >>"$DPARETO_RESULT"

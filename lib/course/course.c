@@ -230,10 +230,10 @@ static bool step_finish(const struct dp_study_state *s, bool late, struct dp_ste
 	if (late && proposals_left(s))
 		snprintf(step->reason, sizeof step->reason, "search.max_time was over");
 	else if (dp_propose_limit(s->spec) < s->evaluations)
-		snprintf(step->reason, sizeof step->reason, "%s has only %u points",
+		snprintf(step->reason, sizeof step->reason, "%s has only %u point%s",
 			 s->spec->search.method == DP_METHOD_GRID ? "the grid"
 								  : "the space",
-			 s->ntrials);
+			 s->ntrials, s->ntrials == 1 ? "" : "s");
 	return step_move(step, DP_STUDY_FINISHED, false);
 }
 

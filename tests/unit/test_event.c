@@ -126,6 +126,13 @@ static struct dp_event full(enum dp_event_type type)
 		e.basis = 17;
 		e.params = odd;
 		e.nparams = DP_COUNT(odd);
+		e.objectives = odd + 1;
+		e.nobjectives = 3;
+		break;
+	case DP_EV_TRIAL_ACCOUNTED:
+		e.trial = 3;
+		e.objectives = odd;
+		e.nobjectives = 2;
 		break;
 	case DP_EV_ATTEMPT_PLANNED:
 	case DP_EV_ATTEMPT_ADOPTED:

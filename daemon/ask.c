@@ -49,8 +49,8 @@ struct asker {
 	unsigned nahead;
 	unsigned batch; /* so many were asked for last */
 
-	bool busy;     /* a worker thread has what follows */
-	bool reserves; /* what is asked for will want a place */
+	bool busy;         /* a worker thread has what follows */
+	unsigned reserved; /* places that what is asked for will want */
 	uv_work_t work;
 	atomic_bool cancel;
 	enum ask_question question;
@@ -351,9 +351,8 @@ static void ask_done(uv_work_t *w, int status)
 
 	(void)status; /* work is never cancelled */
 	a->busy = false;
-	if (a->reserves)
-		h->backend->asking--;
-	a->reserves = false;
+	h->backend->asking -= a->reserved;
+	a->reserved = 0;
 	if (h->d->closed)
 		return;
 	switch (a->question) {
@@ -427,22 +426,33 @@ static int ask_start(struct study *h, enum ask_question question, uint32_t trial
 	return DP_OK;
 }
 
-static void ask_reserve(struct study *h)
+/* Nobody else gets these places while the points for them are looked for. */
+static void ask_reserve(struct study *h, unsigned places)
 {
-	h->asker->reserves = true;
-	h->backend->asking++;
+	h->asker->reserved = places;
+	h->backend->asking += places;
 }
 
-/* Twice as many as last time, so that the first trial starts at once and a long study
- * asks rarely. */
-static bool ask_more_ahead(struct study *h)
+/* Places that the study could fill now. */
+static unsigned ask_places(const struct study *h)
+{
+	unsigned room = h->backend->table->room(h->backend);
+	unsigned own = h->state->parallel - h->state->open;
+
+	return own < room ? own : room;
+}
+
+/* Asks for at least so many points more, and for twice as many as last time, so that the
+ * first trials start at once and a long study asks rarely. */
+static bool ask_more_ahead(struct study *h, unsigned least)
 {
 	struct asker *a = h->asker;
 	uint32_t left = dp_course_proposals(h->state, clock_now(h->d));
-	unsigned there = a ? a->nahead : 0, batch = a ? 2 * a->batch : 1;
+	unsigned there = a ? a->nahead : 0, batch = a ? 2 * a->batch : 0;
 	struct dp_err err;
 
-	batch = batch == 0 ? 1 : batch > AHEAD_MAX ? AHEAD_MAX : batch;
+	batch = batch < least ? least : batch;
+	batch = batch > AHEAD_MAX ? AHEAD_MAX : batch;
 	if (left <= there)
 		return true;
 	if (batch > left - there)
@@ -457,20 +467,31 @@ static bool ask_more_ahead(struct study *h)
 static bool ask_next_ahead(struct study *h)
 {
 	struct asker *a = h->asker;
+	unsigned places = ask_places(h);
 
 	if (a)
 		ahead_drop(a, h->state->ntrials);
 	if (!a || a->nahead == 0) {
-		if (!ask_more_ahead(h))
+		if (!ask_more_ahead(h, places))
 			return false;
-		ask_reserve(h);
+		a = h->asker;
+		ask_reserve(h, places < a->batch ? places : a->batch);
 		return true;
 	}
 	ask_record_point(h, &a->ahead[0], h->state->seq);
 	ahead_drop(a, h->state->ntrials);
 	if (a->nahead <= a->batch / 2 && !a->busy)
-		ask_more_ahead(h); /* without memory: when they are due */
+		ask_more_ahead(h, 1); /* without memory: when they are due */
 	return true;
+}
+
+void ask_prepare(struct study *h)
+{
+	if (h->next.kind == DP_STEP_PROPOSE && !ask_busy(h) &&
+	    (!h->asker || h->asker->nahead == 0) &&
+	    h->state->spec->search.method != DP_METHOD_DPARETO)
+		/* without memory: when they are due */
+		ask_more_ahead(h, h->state->parallel - h->state->open);
 }
 
 bool ask_next(struct study *h)
@@ -481,7 +502,7 @@ bool ask_next(struct study *h)
 		return ask_next_ahead(h);
 	if (ask_start(h, ASK_TRIAL, h->state->ntrials, 1, &err) != DP_OK)
 		return false;
-	ask_reserve(h);
+	ask_reserve(h, 1);
 	return true;
 }
 

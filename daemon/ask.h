@@ -7,6 +7,8 @@
 /* Proposes the next trial, at once or when a worker thread has found it; false if
  * nothing was begun. */
 bool ask_next(struct study *h);
+/* Nothing can start now: has points found ahead of time, where the method allows. */
+void ask_prepare(struct study *h);
 /* Answers a client with what would be proposed next, and proposes nothing. */
 DP_MUSTCHECK int ask_show(struct study *h, uint64_t client, struct dp_err *err);
 /* Answers a client with the front of the models' values. */

@@ -241,6 +241,14 @@ static void local_adopt(struct backend *b, struct job *j)
 
 /* ---- the rest of the table ---- */
 
+static int local_open(struct backend *b, struct dp_err *err)
+{
+	if (access(b->d->at.shim, X_OK) == 0)
+		return DP_OK;
+	dp_fail(err, DP_E_NOT_FOUND, "dpareto-shim is not at %s", b->d->at.shim);
+	return dp_hint(err, "install it beside dparetod");
+}
+
 static void local_cancel(struct backend *b, struct job *j)
 {
 	struct local *l = j->handle;
@@ -275,6 +283,7 @@ static void local_tick(struct backend *b)
 
 const struct executor executor_local = {
 	.name = "local",
+	.open = local_open,
 	.room = local_room,
 	.why_full = local_why_full,
 	.start = local_start,

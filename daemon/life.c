@@ -155,10 +155,6 @@ static int find_folders(struct dpd *d, const struct settings *s, struct dp_err *
 	if (!d->at.state_dir || !d->at.shim || !d->at.report)
 		return dp_fail(err, DP_E_FAILED,
 			       "cannot find the folder of dparetod itself");
-	if (access(d->at.shim, X_OK) != 0) {
-		dp_fail(err, DP_E_NOT_FOUND, "dpareto-shim is not at %s", d->at.shim);
-		return dp_hint(err, "install it beside dparetod");
-	}
 	return DP_OK;
 }
 

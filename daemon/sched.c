@@ -109,6 +109,8 @@ static void sched_turn(struct dpd *d)
 			break; /* without memory: a later turn tries again */
 		sched_settle(d, &looked);
 	}
+	for (h = looked; h; h = h->next_looked)
+		ask_prepare(h);
 	report_poll(d);
 	client_poll_changes(d);
 	/* nothing else is on the stack: what is over can be freed */

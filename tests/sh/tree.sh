@@ -17,8 +17,9 @@ allowed() {
 	lib/gp) echo linalg ;;
 	lib/journal) echo study trial front ;;
 	lib/propose) echo gp linalg front privacy study ;;
-	lib/recall) echo journal propose ;;
-	daemon) echo front gp journal linalg privacy propose recall study trial wire config.h ;;
+	lib/course) echo journal propose study trial ;;
+	lib/recall) echo course journal propose ;;
+	daemon) echo course daemon front gp journal linalg privacy propose recall study trial wire config.h ;;
 	ctl) echo front journal privacy study trial wire config.h ;;
 	reports) echo journal linalg privacy propose recall reports/plot config.h ;;
 	reports/figures) echo front journal propose study reports reports/plot ;;

@@ -1,0 +1,380 @@
+/* test_scheduler.c - a whole daemon without any process: an executor that the test
+ * plays decides what becomes of attempts. Slots, priorities, retries, what follows from
+ * every end, the machine's trouble, restarts, executors that cannot tell. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/fake_daemon.h"
+
+#include "daemon/ask.h"
+#include "daemon/sched.h"
+
+/* The attempt that runs now of a trial; fails if none does. */
+static struct fake_job *running(uint32_t trial)
+{
+	for (unsigned i = 0; i < fake_njobs; i++)
+		if (fake_jobs[i].trial == trial && fake_jobs[i].running)
+			return &fake_jobs[i];
+	fail_msg("trial %u does not run", trial);
+	return NULL;
+}
+
+static bool ended(const struct study *h, uint32_t n)
+{
+	return dp_study_ended(h->state) >= n;
+}
+
+/* Ends whatever runs, well, until the study is not running any more. */
+static void run_to_end(struct study *h)
+{
+	time_t limit = time(NULL) + FAKE_LIMIT_S;
+
+	while (h->state->status == DP_STUDY_RUNNING && time(NULL) < limit) {
+		for (unsigned i = 0; i < fake_njobs; i++)
+			if (fake_jobs[i].running)
+				fake_end_ok(&fake_jobs[i],
+					    0.1 + 0.01 * fake_jobs[i].trial);
+		fake_turn();
+	}
+	assert_int_not_equal(h->state->status, DP_STUDY_RUNNING);
+}
+
+static void a_study_runs_to_its_end(void **s)
+{
+	struct study *h =
+		fake_submit("a", "", "method: random, evaluations: 9, parallel: 2");
+
+	(void)s;
+	run_to_end(h);
+	assert_int_equal(h->state->status, DP_STUDY_FINISHED);
+	assert_int_equal(h->state->ok, 9);
+	assert_int_equal(fake_njobs, 9);
+	assert_int_equal(fake_most, 2);
+	assert_null(fake_d.jobs); /* all freed after their turn */
+	assert_null(h->asker);    /* nothing is kept for a study that has ended */
+	for (uint32_t i = 0; i < 9; i++) {
+		struct dp_epsilon cost;
+
+		/* epsilon was journaled with the point, and is what the oracle says */
+		assert_int_equal(dp_objective_privacy(h->state->spec, 0,
+						      h->state->trials[i]->x, &cost,
+						      NULL),
+				 DP_OK);
+		assert_true(h->state->trials[i]->objectives[0] == cost.epsilon);
+		assert_true(h->state->trials[i]->objectives[1] == 0.1 + 0.01 * i);
+	}
+}
+
+static void epsilon_is_known_before_the_training(void **s)
+{
+	struct study *h = fake_submit("a", "", "method: random, evaluations: 2");
+
+	(void)s;
+	FAKE_UNTIL(fake_running() == 1);
+	assert_non_null(h->state->trials[0]->privacy);
+	assert_true(h->state->trials[0]->privacy[0] > 0);
+	assert_true(isnan(h->state->trials[0]->privacy[1]));
+}
+
+static void slots_and_priorities(void **s)
+{
+	struct study *low =
+		fake_submit("low", "", "method: random, evaluations: 20, parallel: 9");
+	struct study *high;
+
+	(void)s;
+	FAKE_UNTIL(fake_running() == 4);
+	high = fake_submit("high", "", "method: random, evaluations: 3, parallel: 3");
+	fake_do("set", json_pack("{s:s, s:i}", "study", "high", "priority", 5));
+	FAKE_UNTIL(high->asker && !ask_busy(high)); /* its points are there already */
+	assert_int_equal(fake_most, 4);             /* slots */
+	assert_int_equal(high->state->open, 0);
+	/* the next places are the higher one's, all of them */
+	for (unsigned i = 0; i < 3; i++)
+		fake_end_ok(&fake_jobs[i], 0.5);
+	FAKE_UNTIL(high->state->open == 3);
+	assert_int_equal(low->state->open, 1);
+	run_to_end(high);
+	run_to_end(low);
+	assert_int_equal(fake_most, 4);
+}
+
+/* Two of the same priority share the places. */
+static void equals_share(void **s)
+{
+	struct study *a =
+		fake_submit("a", "", "method: random, evaluations: 20, parallel: 4");
+	struct study *b =
+		fake_submit("b", "", "method: random, evaluations: 20, parallel: 4");
+
+	(void)s;
+	FAKE_UNTIL(fake_running() == 4);
+	for (unsigned round = 0; round < 6; round++) {
+		unsigned before = fake_njobs;
+
+		for (unsigned i = 0; i < before; i++)
+			if (fake_jobs[i].running) {
+				fake_end_ok(&fake_jobs[i], 0.5);
+				break;
+			}
+		FAKE_UNTIL(fake_running() == 4);
+	}
+	assert_int_equal(a->state->open, 2);
+	assert_int_equal(b->state->open, 2);
+}
+
+static void why_nothing_more_runs(void **s)
+{
+	struct study *h =
+		fake_submit("a", "", "method: random, evaluations: 9, parallel: 9");
+	struct study *other;
+	char why[700];
+
+	(void)s;
+	FAKE_UNTIL(fake_running() == 4);
+	fake_turn();
+	assert_string_equal(sched_why_not(h, why, sizeof why),
+			    "the fake cluster is full");
+	fake_do("set", json_pack("{s:s, s:i}", "study", "a", "parallel", 4));
+	FAKE_UNTIL(!sched_why_not(h, why, sizeof why));
+	other = fake_submit("b", "", "method: random, evaluations: 9");
+	FAKE_UNTIL(sched_why_not(other, why, sizeof why) != NULL);
+	assert_string_equal(why, "the fake cluster is full");
+	fake_d.disk_low = true;
+	assert_non_null(strstr(sched_why_not(other, why, sizeof why), "disk_watermark"));
+	fake_d.disk_low = false;
+	fake_do("pause", json_pack("{s:s}", "study", "b"));
+	assert_null(sched_why_not(other, why, sizeof why));
+}
+
+/* ---- ends ---- */
+
+static void a_signal_is_retried(void **s)
+{
+	struct study *h =
+		fake_submit("a", ", retries: 1", "method: random, evaluations: 2");
+	char why[700];
+
+	(void)s;
+	FAKE_UNTIL(fake_running() == 1);
+	fake_end(running(0), NULL, "{\"signal\":9}");
+	FAKE_UNTIL(h->next.wait == DP_WAIT_RETRY);
+	assert_memory_equal(sched_why_not(h, why, sizeof why), "a failed attempt is tri",
+			    23);
+	assert_int_equal(h->state->ntrials, 1); /* it keeps its place */
+	FAKE_UNTIL(fake_running() == 1);
+	assert_int_equal(running(0)->attempt, 1);
+	fake_end(running(0), NULL, "{\"signal\":9}");
+	FAKE_UNTIL(ended(h, 1));
+	assert_int_equal(h->state->trials[0]->status, DP_TRIAL_FAILED);
+	assert_non_null(strstr(h->state->trials[0]->reason, "signal"));
+}
+
+static void bad_output_fails_and_the_study_goes_on(void **s)
+{
+	struct study *h = fake_submit("a", "", "method: random, evaluations: 3");
+
+	(void)s;
+	FAKE_UNTIL(fake_running() == 1);
+	fake_end(running(0), "nonsense\n", "{\"code\":0}");
+	FAKE_UNTIL(fake_running() == 1);
+	fake_end(running(1), "{\"run\":0,\"metrics\":{\"f1\":NaN}}\n", "{\"code\":0}");
+	FAKE_UNTIL(fake_running() == 1);
+	run_to_end(h);
+	assert_int_equal(h->state->trials[0]->status, DP_TRIAL_FAILED);
+	assert_int_equal(h->state->trials[1]->status, DP_TRIAL_DIVERGED);
+	assert_int_equal(h->state->trials[2]->status, DP_TRIAL_OK);
+	assert_int_equal(h->state->status, DP_STUDY_FINISHED);
+}
+
+static void progress_is_seen(void **s)
+{
+	struct study *h = fake_submit("a", "", "method: random, evaluations: 1");
+
+	(void)s;
+	FAKE_UNTIL(fake_running() == 1);
+	fake_write(running(0), "result.jsonl", "{\"progress\":0.25}\n");
+	FAKE_UNTIL(fake_d.jobs->progress == 0.25);
+	fake_end(running(0), "{\"progress\":0.25}\n{\"run\":0,\"metrics\":{\"f1\":1}}\n",
+		 "{\"code\":0}");
+	FAKE_UNTIL(h->state->status == DP_STUDY_FINISHED);
+}
+
+/* ---- starts that fail ---- */
+
+static void a_study_that_cannot_start_pauses(void **s)
+{
+	struct study *h;
+
+	(void)s;
+	dp_fail(&fake_refusal, DP_E_NOT_FOUND, "there is no such program");
+	h = fake_submit("a", "", "method: random, evaluations: 3");
+	FAKE_UNTIL(h->state->status == DP_STUDY_PAUSED);
+	assert_string_equal(
+		h->state->reason,
+		"there is no such program; put it right, then 'dparetoctl resume a'");
+	assert_true(h->state->by_failures);
+	fake_refusal.code = 0;
+	fake_do("resume", json_pack("{s:s}", "study", "a"));
+	run_to_end(h);
+	assert_int_equal(h->state->ok, 3);
+}
+
+/* The machine's trouble holds everything back for a while, and uses nothing up. */
+static void the_machines_trouble_costs_nothing(void **s)
+{
+	struct study *h, *other;
+	uint32_t attempts;
+	char why[700];
+
+	(void)s;
+	dp_fail(&fake_refusal, DP_E_IO, "No space left on device");
+	h = fake_submit("a", ", retries: 0", "method: random, evaluations: 3");
+	FAKE_UNTIL(fake_d.hold.until > 0);
+	other = fake_submit("b", "", "method: random, evaluations: 1");
+	for (int i = 0; i < 50; i++)
+		fake_turn();
+	assert_int_equal(other->state->ntrials, 0); /* held back, too */
+	assert_non_null(strstr(sched_why_not(other, why, sizeof why), "No space left"));
+	FAKE_UNTIL(fake_d.hold.seconds > 1.5); /* longer each time */
+	assert_int_equal(h->state->ntrials, 1);
+	assert_int_equal(h->state->status, DP_STUDY_RUNNING);
+	attempts = h->state->trials[0]->nattempts;
+	assert_true(attempts >= 2 && attempts <= 4);
+	fake_refusal.code = 0;
+	run_to_end(h);
+	run_to_end(other);
+	assert_int_equal(h->state->ok, 3);
+	assert_int_equal(h->state->failed, 0);
+	assert_true(fake_d.hold.until == 0);
+}
+
+/* ---- restarts ---- */
+
+static struct study *again(const char *name)
+{
+	struct study *h;
+
+	fake_stop_daemon();
+	fake_start_daemon();
+	assert_int_equal(study_find(&fake_d, name, &h, NULL), DP_OK);
+	return h;
+}
+
+static void restarts_lose_and_repeat_nothing(void **s)
+{
+	struct study *h =
+		fake_submit("a", "", "method: random, evaluations: 12, parallel: 3");
+	unsigned ends = 0;
+
+	(void)s;
+	while (h->state->status == DP_STUDY_RUNNING) {
+		FAKE_UNTIL(fake_running() > 0 || h->state->status != DP_STUDY_RUNNING);
+		for (unsigned i = 0; i < fake_njobs; i++)
+			if (fake_jobs[i].running) {
+				/* some end while no daemon is there */
+				if (ends % 3 == 0)
+					h = again("a");
+				if (ends % 3 == 1)
+					fake_jobs[i].job = NULL;
+				fake_end_ok(&fake_jobs[i],
+					    0.1 + 0.01 * fake_jobs[i].trial);
+				if (ends % 3 == 1)
+					h = again("a");
+				ends++;
+				break;
+			}
+		fake_turn();
+	}
+	assert_int_equal(h->state->status, DP_STUDY_FINISHED);
+	assert_int_equal(h->state->ok, 12);
+	assert_int_equal(fake_njobs, 12); /* each trial was started once */
+	for (uint32_t i = 0; i < 12; i++)
+		assert_true(h->state->trials[i]->objectives[1] == 0.1 + 0.01 * i);
+}
+
+/* "Cannot tell" is not "dead": the attempt stays open and is asked for again. */
+static void an_executor_that_cannot_tell(void **s)
+{
+	struct study *h =
+		fake_submit("a", "", "method: random, evaluations: 2, parallel: 2");
+
+	(void)s;
+	FAKE_UNTIL(fake_running() == 2);
+	fake_cannot_tell = true;
+	h = again("a");
+	FAKE_UNTIL(fake_asked_unknown >= 5);
+	assert_int_equal(h->state->open, 2);
+	assert_int_equal(fake_njobs, 2); /* nothing was started beside them */
+	fake_cannot_tell = false;
+	FAKE_UNTIL(fake_jobs[0].job && fake_jobs[1].job);
+	run_to_end(h);
+	assert_int_equal(h->state->ok, 2);
+	assert_int_equal(fake_njobs, 2);
+}
+
+static void the_clock_never_goes_back(void **s)
+{
+	struct study *h = fake_submit("a", "", "method: random, evaluations: 2");
+	int64_t newest;
+
+	(void)s;
+	FAKE_UNTIL(fake_running() == 1);
+	/* as if the wall's clock had been a day ahead, and was set right */
+	fake_d.clock_base += INT64_C(86400000000);
+	run_to_end(h);
+	newest = h->state->updated;
+	h = again("a");
+	assert_true(clock_now(&fake_d) >= newest);
+	assert_true(h->state->updated == newest);
+}
+
+/* ---- deletion ---- */
+
+static void deletion_waits_for_what_is_under_way(void **s)
+{
+	struct study *h =
+		fake_submit("a", "", "method: random, evaluations: 9, parallel: 2");
+	struct dp_err err;
+	json_t *ok;
+
+	(void)s;
+	FAKE_UNTIL(fake_running() == 2);
+	assert_int_equal(fake_ask("delete", json_pack("{s:s}", "study", "a"), &ok, &err),
+			 DP_E_BUSY);
+	assert_int_equal(h->state->status, DP_STUDY_RUNNING);
+	fake_do("delete", json_pack("{s:s, s:b}", "study", "a", "now", 1));
+	assert_int_equal(fake_d.nstudies, 0);
+	assert_int_equal(fake_d.state.nstudies, 0);
+	fake_stop_daemon();
+	fake_start_daemon();
+	assert_int_equal(fake_d.nstudies, 0);
+}
+
+#define CASE(f) cmocka_unit_test_setup_teardown(f, fake_setup, fake_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(a_study_runs_to_its_end),
+		CASE(epsilon_is_known_before_the_training),
+		CASE(slots_and_priorities),
+		CASE(equals_share),
+		CASE(why_nothing_more_runs),
+		CASE(a_signal_is_retried),
+		CASE(bad_output_fails_and_the_study_goes_on),
+		CASE(progress_is_seen),
+		CASE(a_study_that_cannot_start_pauses),
+		CASE(the_machines_trouble_costs_nothing),
+		CASE(restarts_lose_and_repeat_nothing),
+		CASE(an_executor_that_cannot_tell),
+		CASE(the_clock_never_goes_back),
+		CASE(deletion_waits_for_what_is_under_way),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

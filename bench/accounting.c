@@ -37,7 +37,7 @@ static int measure(const struct dp_mechanism *m, const struct run *r)
 	double v[DP_PRIVACY_KEYS_MAX], start;
 	struct dp_epsilon e;
 	struct dp_err err;
-	int rc = DP_OK;
+	int code = DP_OK;
 
 	if (!p)
 		return 1;
@@ -49,24 +49,24 @@ static int measure(const struct dp_mechanism *m, const struct run *r)
 	v[key(m, "delta")] = 1e-5;
 	v[key(m, "noise_multiplier")] = 1.5;
 	start = cpu_us();
-	for (int i = 0; rc == DP_OK && i < r->rounds; i++) {
+	for (int i = 0; code == DP_OK && i < r->rounds; i++) {
 		v[key(m, "lot")] = 128 + i % 64;
 		v[key(m, "epochs")] = 30 + i % 7;
 		if (r->new_sigma)
 			v[key(m, "noise_multiplier")] = 1.5 + 1e-4 * i;
 		if (r->cold)
-			rc = dp_privacy_epsilon(m, v, &e, &err);
+			code = dp_privacy_epsilon(m, v, &e, &err);
 		else if (r->quick)
-			rc = dp_privacy_quick(p, v, &e, &err);
+			code = dp_privacy_quick(p, v, &e, &err);
 		else
-			rc = dp_privacy_eval(p, v, &e, &err);
+			code = dp_privacy_eval(p, v, &e, &err);
 	}
-	if (rc == DP_OK)
+	if (code == DP_OK)
 		printf("%-58s %10.2f us\n", r->what, (cpu_us() - start) / r->rounds);
-	if (rc == DP_OK && r->aim > 0)
+	if (code == DP_OK && r->aim > 0)
 		printf("%-58s %10.2f us\n", "  aim", r->aim);
 	dp_privacy_prepared_free(p);
-	return rc != DP_OK;
+	return code != DP_OK;
 }
 
 int main(void)

@@ -139,9 +139,9 @@ struct run {
 	double best[PHASES + 1]; /* microseconds a step; the last is all of it */
 };
 
-static void must(int rc, const struct dp_err *err)
+static void must(int code, const struct dp_err *err)
 {
-	if (rc == DP_OK)
+	if (code == DP_OK)
 		return;
 	fprintf(stderr, "train_mlp: %s\n", err->msg);
 	exit(1);

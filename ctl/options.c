@@ -1,7 +1,14 @@
 /* options.c - reads a command line by the command's own option table. */
-#include "ctl/ctl.h"
+#include "ctl/options.h"
+
+#include "base/buf.h"
+#include "base/num.h"
+#include "ctl/command.h"
+#include "ctl/help.h"
+#include "ctl/memory.h"
 
 #include <getopt.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,22 +42,6 @@ int ctl_format_from(const char *name)
 	return -1;
 }
 
-const char *ctl_format_name(enum ctl_format format)
-{
-	return format_names[format];
-}
-
-const struct ctl_command *ctl_command_find(const char *name)
-{
-	for (size_t i = 0; ctl_commands[i]; i++) {
-		const struct ctl_command *c = ctl_commands[i];
-
-		if (strcmp(name, c->name) == 0 || (c->alias && !strcmp(name, c->alias)))
-			return c;
-	}
-	return NULL;
-}
-
 /* ---- one table for getopt ---- */
 
 struct tables {
@@ -80,7 +71,7 @@ static void add_rows(struct tables *t, const struct ctl_option *rows, char **sho
 	}
 }
 
-static void build(struct tables *t, const struct ctl_command *command)
+static void options_build(struct tables *t, const struct ctl_command *command)
 {
 	char *shorts = t->shorts;
 
@@ -112,8 +103,8 @@ static void hint_help(const struct ctl_command *command, struct dp_err *err)
 		dp_hint(err, "'dparetoctl --help' lists the options and commands");
 }
 
-static int fail_unknown(const struct tables *t, const struct ctl_command *command,
-			const char *text, struct dp_err *err)
+static int fail_unknown_option(const struct tables *t, const struct ctl_command *command,
+			       const char *text, struct dp_err *err)
 {
 	const char *near = NULL;
 	char word[64] = "";
@@ -145,7 +136,8 @@ static int fail_option(const struct tables *t, const struct ctl_command *command
 	} else if (o && !o->arg && optopt >= LONG_BASE) {
 		dp_fail(err, DP_E_USAGE, "the option '--%s' takes no value", o->name);
 	} else {
-		return fail_unknown(t, command, optopt ? letter : argv[optind - 1], err);
+		return fail_unknown_option(t, command, optopt ? letter : argv[optind - 1],
+					   err);
 	}
 	hint_help(command, err);
 	return DP_E_USAGE;
@@ -257,7 +249,7 @@ int ctl_parse(struct ctl *ctl, const struct ctl_command *command, int argc, char
 	struct tables t;
 	int value, code;
 
-	build(&t, command);
+	options_build(&t, command);
 	ctl->given =
 		realloc(ctl->given, (ctl->ngiven + (size_t)argc) * sizeof *ctl->given);
 	if (!ctl->given)

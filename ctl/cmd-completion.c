@@ -357,6 +357,14 @@ static void completion_zsh(struct dp_buf *out)
 
 /* ---- fish ---- */
 
+/* fish knows \' within single quotes, not the shell's other way. */
+static void fish_quoted(struct dp_buf *out, const char *text)
+{
+	for (; *text; text++)
+		dp_buf_printf(out, "%s%c", *text == '\'' || *text == '\\' ? "\\" : "",
+			      *text);
+}
+
 static void fish_options(struct dp_buf *out, const char *command,
 			 const struct ctl_option *o)
 {
@@ -387,10 +395,7 @@ static void fish_options(struct dp_buf *out, const char *command,
 			}
 		}
 		dp_buf_puts(out, " -d '");
-		/* fish knows \' within single quotes, not the shell's other way */
-		for (const char *p = o->help; *p; p++)
-			dp_buf_printf(out, "%s%c", *p == '\'' || *p == '\\' ? "\\" : "",
-				      *p);
+		fish_quoted(out, o->help);
 		dp_buf_puts(out, "'\n");
 	}
 }
@@ -407,9 +412,10 @@ static void completion_fish(struct dp_buf *out)
 		if (c->hidden)
 			continue;
 		dp_buf_printf(
-			out,
-			"complete -c dparetoctl -n __fish_use_subcommand -a %s -d '%s'\n",
-			c->name, c->summary);
+			out, "complete -c dparetoctl -n __fish_use_subcommand -a %s -d '",
+			c->name);
+		fish_quoted(out, c->summary);
+		dp_buf_puts(out, "'\n");
 		fish_options(out, c->name, c->options);
 		if (first_kind(c) == NOTHING)
 			continue;

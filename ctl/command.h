@@ -1,8 +1,9 @@
 /* command.h - what a command is, the table of all of them, and one invocation.
  *
- * Owns the table (commands.c). A command is one file cmd-NAME.c with one const row; the
- * row is all that parsing, help, the man page and completion know of it. struct ctl is
- * the whole state of an invocation; main() owns it and what it points to. */
+ * Owns the table (commands.def, commands.c). A command is one file cmd-NAME.c with one
+ * const row; the row is all that parsing, help, the man page and completion know of it.
+ * struct ctl is the whole state of an invocation; main() owns it and what it points to.
+ */
 #ifndef DP_CTL_COMMAND_H
 #define DP_CTL_COMMAND_H
 #include "base/base.h"
@@ -48,14 +49,9 @@ struct ctl_command {
 
 /* Every command, one file each; ended by NULL. */
 extern const struct ctl_command *const ctl_commands[];
-
-extern const struct ctl_command ctl_cmd_submit, ctl_cmd_validate, ctl_cmd_explain,
-	ctl_cmd_list, ctl_cmd_status, ctl_cmd_watch, ctl_cmd_wait, ctl_cmd_pause,
-	ctl_cmd_resume, ctl_cmd_stop, ctl_cmd_set, ctl_cmd_front, ctl_cmd_trials,
-	ctl_cmd_trial, ctl_cmd_logs, ctl_cmd_retry, ctl_cmd_cancel, ctl_cmd_export,
-	ctl_cmd_delete, ctl_cmd_journal, ctl_cmd_daemon, ctl_cmd_doctor,
-	ctl_cmd_completion, ctl_cmd_run, ctl_cmd_propose, ctl_cmd_enqueue,
-	ctl_cmd_epsilon, ctl_cmd_noise, ctl_cmd_report, ctl_cmd_help, ctl_cmd_help_man;
+#define COMMAND(name) extern const struct ctl_command ctl_cmd_##name;
+#include "ctl/commands.def"
+#undef COMMAND
 
 /* ---- one invocation ---- */
 

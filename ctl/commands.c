@@ -9,17 +9,14 @@
 #include "wire/wire.h"
 
 #include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 
 const struct ctl_command *const ctl_commands[] = {
-	&ctl_cmd_run,        &ctl_cmd_validate, &ctl_cmd_explain,  &ctl_cmd_submit,
-	&ctl_cmd_list,       &ctl_cmd_status,   &ctl_cmd_watch,    &ctl_cmd_wait,
-	&ctl_cmd_pause,      &ctl_cmd_resume,   &ctl_cmd_stop,     &ctl_cmd_set,
-	&ctl_cmd_delete,     &ctl_cmd_front,    &ctl_cmd_trials,   &ctl_cmd_trial,
-	&ctl_cmd_logs,       &ctl_cmd_retry,    &ctl_cmd_cancel,   &ctl_cmd_export,
-	&ctl_cmd_report,     &ctl_cmd_journal,  &ctl_cmd_daemon,   &ctl_cmd_doctor,
-	&ctl_cmd_completion, &ctl_cmd_propose,  &ctl_cmd_enqueue,  &ctl_cmd_epsilon,
-	&ctl_cmd_noise,      &ctl_cmd_help,     &ctl_cmd_help_man, NULL,
+#define COMMAND(name) &ctl_cmd_##name,
+#include "ctl/commands.def"
+#undef COMMAND
+	NULL,
 };
 
 const char *ctl_version(void)
@@ -76,11 +73,31 @@ static int fail_unknown_command(const char *word, struct dp_err *err)
 	return DP_E_USAGE;
 }
 
+/* Is standard output of this command line meant for a program, even if its options
+ * cannot be read? */
+static enum ctl_format guess_format(int argc, char **argv)
+{
+	const char *value = getenv("DPARETO_OUTPUT");
+
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+		if ((!strcmp(argv[i], "-o") || !strcmp(argv[i], "--output")) &&
+		    i + 1 < argc)
+			value = argv[i + 1];
+		else if (strncmp(argv[i], "--output=", 9) == 0)
+			value = argv[i] + 9;
+		else if (strncmp(argv[i], "-o", 2) == 0 && argv[i][2])
+			value = argv[i] + 2;
+	}
+	return value && strncmp(value, "json", 4) == 0 ? CTL_JSON : CTL_TABLE;
+}
+
 int ctl_dispatch(struct ctl *ctl, int argc, char **argv, struct dp_err *err)
 {
 	const char *word;
-	int code = ctl_parse(ctl, NULL, argc, argv, err);
+	int code;
 
+	ctl->format = guess_format(argc, argv);
+	code = ctl_parse(ctl, NULL, argc, argv, err);
 	if (code != DP_OK)
 		return code;
 	if (ctl_flag(ctl, "version")) {

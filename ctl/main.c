@@ -1,6 +1,4 @@
-/* main.c - dparetoctl: finds the command and runs it. */
-#include "config.h"
-
+/* main.c - dparetoctl: streams and locale, then what the command line says. */
 #include "ctl/command.h"
 #include "ctl/output.h"
 #include "wire/wire.h"
@@ -22,24 +20,6 @@ static void open_standard_streams(void)
 			_exit(1);
 }
 
-/* Is standard output of this command line meant for a program, even if its options
- * cannot be read? */
-static enum ctl_format guess_format(int argc, char **argv)
-{
-	const char *value = getenv("DPARETO_OUTPUT");
-
-	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
-		if ((!strcmp(argv[i], "-o") || !strcmp(argv[i], "--output")) &&
-		    i + 1 < argc)
-			value = argv[i + 1];
-		else if (strncmp(argv[i], "--output=", 9) == 0)
-			value = argv[i] + 9;
-		else if (strncmp(argv[i], "-o", 2) == 0 && argv[i][2])
-			value = argv[i] + 2;
-	}
-	return value && strncmp(value, "json", 4) == 0 ? CTL_JSON : CTL_TABLE;
-}
-
 int main(int argc, char **argv)
 {
 	struct ctl ctl = { .out = stdout, .talk = stderr };
@@ -52,8 +32,6 @@ int main(int argc, char **argv)
 	ctl.utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 	/* texts are UTF-8 whatever the terminal is, and are measured as such */
 	setlocale(LC_CTYPE, "C.UTF-8");
-	ctl.format = guess_format(argc, argv);
-
 	code = ctl_dispatch(&ctl, argc, argv, &err);
 	if (code != DP_OK && !ctl.told)
 		ctl_put_error(&ctl, &err);

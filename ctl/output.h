@@ -1,7 +1,8 @@
 /* output.h - data to standard output, talk and errors to standard error.
  *
- * Owns the two streams of struct ctl: nothing else in ctl/ writes to stdout or stderr.
- * What programs read goes to `out`, what people are told beside it to `talk`. */
+ * Owns what is done with the two streams of struct ctl. What programs read goes to `out`,
+ * what people are told beside it to `talk`; no command names stdout or stderr, so that a
+ * test can look at both. */
 #ifndef DP_CTL_OUTPUT_H
 #define DP_CTL_OUTPUT_H
 #include "base/buf.h"

@@ -96,6 +96,32 @@ static void test_dispatch(void **state)
 	has_free(OUT_OF("list", "--version"), "dparetoctl ");
 }
 
+/* A program that asks for JSON gets its errors as JSON, even if the line is beyond
+ * reading. */
+static void test_format_of_errors(void **state)
+{
+	struct ctl_run r = RUN("-o", "json", "submt");
+
+	(void)state;
+	has(r.out, "{\"error\":{\"code\":2,\"kind\":\"usage\",");
+	assert_string_equal(r.talk, "");
+	ctl_run_free(&r);
+	r = RUN("list", "--nonsense", "--output=jsonl");
+	has(r.out, "\"kind\":\"usage\"");
+	ctl_run_free(&r);
+	r = RUN("list", "--nonsense", "--", "-ojson"); /* an argument, not an option */
+	assert_string_equal(r.out, "");
+	ctl_run_free(&r);
+	setenv("DPARETO_OUTPUT", "json", 1);
+	r = RUN("--nonsense");
+	has(r.out, "\"kind\":\"usage\"");
+	ctl_run_free(&r);
+	r = RUN("--nonsense", "-otable");
+	assert_string_equal(r.out, "");
+	ctl_run_free(&r);
+	unsetenv("DPARETO_OUTPUT");
+}
+
 static void test_no_daemon(void **state)
 {
 	struct ctl_run r = RUN("list", "--socket", "/nowhere/s");
@@ -440,6 +466,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_dispatch),
+		cmocka_unit_test(test_format_of_errors),
 		cmocka_unit_test(test_no_daemon),
 		cmocka_unit_test(test_help),
 		cmocka_unit_test(test_roff),

@@ -66,14 +66,9 @@ static int run_submit(struct ctl_private *p, const struct ctl_study_file *file,
 {
 	const json_t *s;
 	const char *state;
-	json_t *fields, *ok;
-	int code;
+	json_t *ok;
+	int code = ctl_study_file_submit(p->ctl, file, &ok, err);
 
-	code = ctl_pack(&fields, err, "{s:s%, s:s, s:s}", "text",
-			dp_buf_text(&file->text), file->text.len, "path", file->absolute,
-			"dir", file->dir);
-	if (code == DP_OK)
-		code = ctl_call(p->ctl, "submit", fields, &ok, err);
 	if (code == DP_E_EXISTS) {
 		dp_fail(err, DP_E_EXISTS,
 			"%s holds a study '%s' that was run from another file or an "

@@ -1,8 +1,6 @@
 /* cmd-submit.c - hands study files to the daemon. */
-#include "base/buf.h"
 #include "base/json.h"
 #include "ctl/command.h"
-#include "ctl/daemon.h"
 #include "ctl/file.h"
 #include "ctl/output.h"
 
@@ -28,17 +26,13 @@ static void submit_tell(struct ctl *ctl, const json_t *ok)
 static int submit_one(struct ctl *ctl, const char *path, struct dp_err *err)
 {
 	struct ctl_study_file file;
-	json_t *fields, *ok;
+	json_t *ok;
 	int code = ctl_study_file_read(path, &file, err);
 
 	if (code == DP_OK)
 		code = ctl_study_file_check(ctl, &file, err);
 	if (code == DP_OK)
-		code = ctl_pack(&fields, err, "{s:s%, s:s, s:s}", "text",
-				dp_buf_text(&file.text), file.text.len, "path",
-				file.absolute, "dir", file.dir);
-	if (code == DP_OK)
-		code = ctl_call(ctl, "submit", fields, &ok, err);
+		code = ctl_study_file_submit(ctl, &file, &ok, err);
 	if (code == DP_OK) {
 		if (ctl->format == CTL_JSON)
 			ctl_put_json(ctl, ok);

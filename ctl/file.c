@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "ctl/command.h"
+#include "ctl/daemon.h"
 #include "ctl/output.h"
 #include "study/study.h"
 
@@ -88,4 +89,15 @@ int ctl_study_file_check(struct ctl *ctl, const struct ctl_study_file *f,
 	}
 	ctl->told = true;
 	return DP_E_INVALID;
+}
+
+int ctl_study_file_submit(struct ctl *ctl, const struct ctl_study_file *f, json_t **ok,
+			  struct dp_err *err)
+{
+	json_t *fields;
+	int code =
+		ctl_pack(&fields, err, "{s:s%, s:s, s:s}", "text", dp_buf_text(&f->text),
+			 f->text.len, "path", f->absolute, "dir", f->dir);
+
+	return code == DP_OK ? ctl_call(ctl, "submit", fields, ok, err) : code;
 }

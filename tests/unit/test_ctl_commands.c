@@ -1,6 +1,5 @@
 /* test_ctl_commands.c - whole command lines that need no daemon: help, completion,
  * explanations, questions of privacy, study files; and what is said when one is wrong. */
-#include "base/fs.h"
 #include "ctl/help.h"
 #include "ctl/options.h"
 #include "ctl_run.h"
@@ -13,7 +12,7 @@
 
 #include <cmocka.h>
 
-static char folder[] = "/tmp/test_ctl.XXXXXX";
+#include "folder.h"
 
 #define RUN(...) ctl_run(__VA_ARGS__, NULL)
 
@@ -374,16 +373,6 @@ static void test_query_mistakes(void **state)
 
 /* ---- study files ---- */
 
-static const char *write_study(const char *name, const char *text)
-{
-	static char path[sizeof folder + 32];
-	struct dp_err err;
-
-	snprintf(path, sizeof path, "%s/%s", folder, name);
-	assert_int_equal(dp_write_file(path, text, strlen(text), false, &err), DP_OK);
-	return path;
-}
-
 static const char good_study[] =
 	"study: s\n"
 	"trainer: {command: [prog]}\n"
@@ -396,20 +385,20 @@ static const char good_study[] =
 
 static void test_validate(void **state)
 {
-	struct ctl_run r = RUN("validate", write_study("good.yaml", good_study));
+	struct ctl_run r = RUN("validate", file_of("good.yaml", good_study));
 	json_t *object;
 
 	(void)state;
 	assert_int_equal(r.code, DP_OK);
 	has(r.out, "good.yaml: study 's' is valid\n");
 	ctl_run_free(&r);
-	r = RUN("validate", write_study("bad.yaml", "study: 'a b'\n"));
+	r = RUN("validate", file_of("bad.yaml", "study: 'a b'\n"));
 	assert_int_equal(r.code, DP_E_INVALID);
 	has(r.out, "bad.yaml:1:8: error: 'study' cannot be 'a b'\n"
 		   "   1 | study: 'a b'\n"
 		   "     |        ^\n");
 	ctl_run_free(&r);
-	r = RUN("validate", "-o", "json", write_study("bad.yaml", "study: 'a b'\n"));
+	r = RUN("validate", "-o", "json", file_of("bad.yaml", "study: 'a b'\n"));
 	object = json_loads(r.out, 0, NULL);
 	assert_true(json_is_false(json_object_get(object, "valid")));
 	assert_int_equal(json_array_size(json_object_get(object, "problems")), 6);
@@ -417,7 +406,7 @@ static void test_validate(void **state)
 	ctl_run_free(&r);
 	/* one that cannot be read does not keep the others from being checked, and its
 	 * code is the one that counts, since it came first */
-	r = RUN("validate", "/nowhere/a.yaml", write_study("bad.yaml", "study: 'a b'\n"));
+	r = RUN("validate", "/nowhere/a.yaml", file_of("bad.yaml", "study: 'a b'\n"));
 	assert_int_equal(r.code, DP_E_NOT_FOUND);
 	has(r.talk, "dparetoctl: ");
 	has(r.out, "bad.yaml:1:8: error:");
@@ -428,7 +417,7 @@ static void test_validate(void **state)
 static void test_submit_checks_first(void **state)
 {
 	struct ctl_run r = RUN("submit", "--socket", "/nowhere/s",
-			       write_study("bad.yaml", "study: 'a b'\n"));
+			       file_of("bad.yaml", "study: 'a b'\n"));
 
 	(void)state;
 	assert_int_equal(r.code, DP_E_INVALID);
@@ -438,27 +427,13 @@ static void test_submit_checks_first(void **state)
 		    "hint: 'dparetoctl explain KEY' documents a key\n");
 	ctl_run_free(&r);
 	r = RUN("submit", "--socket", "/nowhere/s", "-o", "json",
-		write_study("bad.yaml", "study: 'a b'\n"));
+		file_of("bad.yaml", "study: 'a b'\n"));
 	has(r.out, "\"problems\":[{\"line\":1,");
 	ctl_run_free(&r);
 	/* a good one gets as far as the daemon */
-	r = RUN("submit", "--socket", "/nowhere/s", write_study("good.yaml", good_study));
+	r = RUN("submit", "--socket", "/nowhere/s", file_of("good.yaml", good_study));
 	assert_int_equal(r.code, DP_E_NO_DAEMON);
 	ctl_run_free(&r);
-}
-
-static int make_folder(void **state)
-{
-	(void)state;
-	return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-	struct dp_err err;
-
-	(void)state;
-	return dp_remove_tree(folder, &err);
 }
 
 int main(void)

@@ -265,7 +265,7 @@ static void test_many_options(void **state)
 	enum {
 		MANY = 200
 	};
-	static char names[MANY][16];
+	static char names[MANY][24];
 	struct ctl_option options[MANY + 1] = { { 0 } };
 	struct ctl_command command = { .name = "many", .args = "", .formats = CTL_PLAIN };
 	struct dp_buf words = DP_BUF_INIT;

@@ -138,69 +138,67 @@ static bool keep_config_option(struct config_source *from, size_t row, const cha
 	return true;
 }
 
+/* One option of the command line; the exit code if the program ends with it, else -1. */
+static int take_option(struct settings *s, int option, const char *value)
+{
+	int64_t fd;
+
+	switch (option) {
+	case 'h':
+		print_help();
+		return 0;
+	case 'V':
+		printf("dparetod %s (journal format %d)\n", PACKAGE_VERSION,
+		       DP_JOURNAL_FORMAT);
+		return 0;
+	case OPT_STATE:
+		s->state = value;
+		return -1;
+	case OPT_SOCKET:
+		s->socket = value;
+		return -1;
+	case OPT_CONFIG:
+		s->config.path = value;
+		return -1;
+	case OPT_LOG_FILE:
+		s->log_file = value;
+		return -1;
+	case OPT_CONTROL_FD:
+		if (dp_int_parse(value, &fd) && fd >= 3 && fd <= 1 << 20) {
+			s->control_fd = (int)fd;
+			return -1;
+		}
+		fprintf(stderr,
+			"dparetod: --control-fd takes a descriptor, 3 or above\n");
+		return 2;
+	case '?':
+		fprintf(stderr, "Try 'dparetod --help'.\n");
+		return 2;
+	}
+	if (keep_config_option(&s->config, (size_t)(option - OPT_CONFIG_ROW), value))
+		return -1;
+	fprintf(stderr, "dparetod: too many options\n");
+	return 2;
+}
+
+/* The exit code if there is nothing more to do, else -1. */
 static int parse_command_line(struct settings *s, int argc, char **argv)
 {
 	struct option *table = option_table();
-	int64_t fd;
-	int c, code = -1;
+	int option, code = -1;
 
 	s->control_fd = -1;
-	while (table && (c = getopt_long(argc, argv, "hV", table, NULL)) != -1) {
-		switch (c) {
-		case 'h':
-			print_help();
-			code = 0;
-			goto out;
-		case 'V':
-			printf("dparetod %s (journal format %d)\n", PACKAGE_VERSION,
-			       DP_JOURNAL_FORMAT);
-			code = 0;
-			goto out;
-		case OPT_STATE:
-			s->state = optarg;
-			break;
-		case OPT_SOCKET:
-			s->socket = optarg;
-			break;
-		case OPT_CONFIG:
-			s->config.path = optarg;
-			break;
-		case OPT_LOG_FILE:
-			s->log_file = optarg;
-			break;
-		case OPT_CONTROL_FD:
-			if (!dp_int_parse(optarg, &fd) || fd < 3 || fd > 1 << 20) {
-				fprintf(stderr,
-					"dparetod: --control-fd takes a descriptor, 3 "
-					"or above\n");
-				code = 2;
-				goto out;
-			}
-			s->control_fd = (int)fd;
-			break;
-		case '?':
-			fprintf(stderr, "Try 'dparetod --help'.\n");
-			code = 2;
-			goto out;
-		default:
-			if (!keep_config_option(&s->config, (size_t)(c - OPT_CONFIG_ROW),
-						optarg)) {
-				fprintf(stderr, "dparetod: too many options\n");
-				code = 2;
-				goto out;
-			}
-		}
-	}
-	if (optind < argc) {
-		fprintf(stderr,
-			"dparetod: unexpected '%s'; studies are submitted with "
-			"'dparetoctl submit'\nTry 'dparetod --help'.\n",
-			argv[optind]);
-		code = 2;
-	}
-out:
+	while (table && code < 0 &&
+	       (option = getopt_long(argc, argv, "hV", table, NULL)) != -1)
+		code = take_option(s, option, optarg);
 	option_table_free(table);
-	return code;
+	if (code >= 0 || optind == argc)
+		return code;
+	fprintf(stderr,
+		"dparetod: unexpected '%s'; studies are submitted with "
+		"'dparetoctl submit'\nTry 'dparetod --help'.\n",
+		argv[optind]);
+	return 2;
 }
 
 int main(int argc, char **argv)

@@ -1,7 +1,6 @@
 /* test_config.c - the daemon's options: from text, from a file, by default, and what has
  * changed between two configurations. */
 #include "base/buf.h"
-#include "base/fs.h"
 #include "daemon/configuration.h"
 
 #include <fcntl.h>
@@ -15,17 +14,7 @@
 
 #include <cmocka.h>
 
-static char folder[] = "/tmp/test_config.XXXXXX";
-
-static const char *write_config(const char *text)
-{
-	static char path[sizeof folder + 16];
-	struct dp_err err;
-
-	snprintf(path, sizeof path, "%s/c.yaml", folder);
-	assert_int_equal(dp_write_file(path, text, strlen(text), false, &err), DP_OK);
-	return path;
-}
+#include "folder.h"
 
 /* A group of this machine. */
 static struct group *any_group(void)
@@ -198,15 +187,15 @@ static void test_file(void **state)
 	(void)state;
 	config_defaults(&c);
 	assert_int_equal(config_read(&c,
-				     write_config("# ours\n"
-						  "slots: 3\n"
-						  "socket_group: \"\"\n"
-						  "log_level: debug\n"
-						  "retention: 7d\n"
-						  "disk_watermark: 1M # little\n"
-						  "stop_policy: 'kill'\n"
-						  "max_clients: 2\n"
-						  "report_interval: 30s\n"),
+				     file_of("c.yaml", "# ours\n"
+						       "slots: 3\n"
+						       "socket_group: \"\"\n"
+						       "log_level: debug\n"
+						       "retention: 7d\n"
+						       "disk_watermark: 1M # little\n"
+						       "stop_policy: 'kill'\n"
+						       "max_clients: 2\n"
+						       "report_interval: 30s\n"),
 				     &err),
 			 DP_OK);
 	assert_int_equal(c.slots, 3);
@@ -217,11 +206,11 @@ static void test_file(void **state)
 	assert_int_equal(c.max_clients, 2);
 	assert_true(c.report_interval == 30);
 	/* what a file does not name stays as it was; nothing at all is fine */
-	assert_int_equal(config_read(&c, write_config("slots: 5\n"), &err), DP_OK);
+	assert_int_equal(config_read(&c, file_of("c.yaml", "slots: 5\n"), &err), DP_OK);
 	assert_int_equal(c.slots, 5);
 	assert_int_equal(c.max_clients, 2);
-	assert_int_equal(config_read(&c, write_config("# nothing\n"), &err), DP_OK);
-	assert_int_equal(config_read(&c, write_config(""), &err), DP_OK);
+	assert_int_equal(config_read(&c, file_of("c.yaml", "# nothing\n"), &err), DP_OK);
+	assert_int_equal(config_read(&c, file_of("c.yaml", ""), &err), DP_OK);
 	assert_int_equal(c.slots, 5);
 	config_clear(&c);
 }
@@ -233,7 +222,7 @@ static void file_bad(const char *text, const char *const *told)
 	struct dp_err err;
 
 	config_defaults(&c);
-	assert_int_equal(config_read(&c, write_config(text), &err), DP_E_INVALID);
+	assert_int_equal(config_read(&c, file_of("c.yaml", text), &err), DP_E_INVALID);
 	for (; *told; told++)
 		if (!strstr(err.msg, *told))
 			fail_msg("not told: %s\nbut: %s", *told, err.msg);
@@ -269,7 +258,8 @@ static void test_file_mistakes(void **state)
 
 static void test_sources(void **state)
 {
-	struct config_source from = { .path = write_config("slots: 2\nmax_clients: 7\n"),
+	struct config_source from = { .path = file_of("c.yaml",
+						      "slots: 2\nmax_clients: 7\n"),
 				      .names = { "slots", "slots" },
 				      .values = { "4", "6" },
 				      .count = 2 };
@@ -368,13 +358,12 @@ static void test_docs(void **state)
 
 static void test_log_line(void **state)
 {
-	char path[sizeof folder + 16];
+	const char *path = in_folder("log");
 	struct logger l = { .level = LOG_INFO };
 	struct dp_buf text = DP_BUF_INIT;
 	struct dp_err err;
 
 	(void)state;
-	snprintf(path, sizeof path, "%s/log", folder);
 	l.fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	assert_true(l.fd >= 0);
 	log_line(&l, LOG_WARN, "s/1", "two\nlines %d", 2);
@@ -386,20 +375,6 @@ static void test_log_line(void **state)
 	assert_non_null(strstr(dp_buf_text(&text), "Z warn  s/1: two lines 2\n<3>bad\n"));
 	assert_null(strstr(dp_buf_text(&text), "not told"));
 	dp_buf_free(&text);
-}
-
-static int make_folder(void **state)
-{
-	(void)state;
-	return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-	struct dp_err err;
-
-	(void)state;
-	return dp_remove_tree(folder, &err);
 }
 
 int main(void)

@@ -1,4 +1,381 @@
+/* test_requests.c - the verbs of the control protocol, asked of a daemon in this process
+ * whose trainers are played by the test: what each answers, refuses and records, field
+ * by field; long polls; answers that come later. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/fake_daemon.h"
+
+#include "daemon/ask.h"
+#include "daemon/requests.h"
+
+static json_t *ok;
+static struct dp_err err;
+
+/* Asks and keeps the answer in `ok`, the error in `err`. */
+static int ask(const char *verb, json_t *fields)
+{
+	json_decref(ok);
+	ok = NULL;
+	return fake_ask(verb, fields, &ok, &err);
+}
+
+static int setup(void **s)
+{
+	ok = NULL;
+	return fake_setup(s);
+}
+
+static int teardown(void **s)
+{
+	json_decref(ok);
+	return fake_teardown(s);
+}
+
+static json_t *of(const char *study)
+{
+	return json_pack("{s:s}", "study", study);
+}
+
+static json_t *trial_of(const char *study, int trial)
+{
+	return json_pack("{s:s, s:i}", "study", study, "trial", trial);
+}
+
+static const char *text(const char *path, const char *key)
+{
+	return json_string_value(json_object_get(json_object_get(ok, path), key));
+}
+
+static json_int_t number(const char *path, const char *key)
+{
+	return json_integer_value(json_object_get(json_object_get(ok, path), key));
+}
+
+static void finish(struct study *h)
+{
+	time_t limit = time(NULL) + FAKE_LIMIT_S;
+
+	while (h->state->status == DP_STUDY_RUNNING && time(NULL) < limit) {
+		for (unsigned i = 0; i < fake_njobs; i++)
+			if (fake_jobs[i].running)
+				fake_end_ok(&fake_jobs[i], 0.5);
+		fake_turn();
+	}
+	assert_int_equal(h->state->status, DP_STUDY_FINISHED);
+}
+
+/* ---- the protocol itself ---- */
+
+static void what_is_no_verb_or_has_wrong_fields(void **s)
+{
+	static const struct {
+		const char *field;
+		const char *sentence;
+	} wrong[] = {
+		{ "study", "'study' must be a text" },
+		{ "text", "'text' must be a text" },
+		{ "trial", "'trial' must be a whole number" },
+		{ "parameters", "'parameters' must be an object" },
+		{ "now", "'now' must be true or false" },
+	};
+
+	(void)s;
+	assert_int_equal(ask("dance", NULL), DP_E_PROTOCOL);
+	assert_string_equal(err.msg, "this daemon does not know 'dance'");
+	assert_int_equal(ask("status", of("nobody")), DP_E_NOT_FOUND);
+	assert_int_equal(ask("pause", NULL), DP_E_PROTOCOL);
+	assert_string_equal(err.msg, "'pause' needs a study");
+	for (size_t i = 0; i < DP_COUNT(wrong); i++) {
+		assert_int_equal(ask("list", json_pack("{s:[]}", wrong[i].field)),
+				 DP_E_PROTOCOL);
+		assert_string_equal(err.msg, wrong[i].sentence);
+	}
+}
+
+static void hello_and_lists(void **s)
+{
+	(void)s;
+	assert_int_equal(ask("hello", NULL), DP_OK);
+	assert_int_equal(json_integer_value(json_object_get(ok, "slots")), 4);
+	assert_int_equal(json_integer_value(json_object_get(ok, "studies")), 0);
+	assert_true(json_is_null(json_object_get(ok, "trouble")));
+	fake_submit("a", "", "method: random, evaluations: 9, parallel: 2");
+	fake_submit("b", "", "method: grid, grid: 2");
+	FAKE_UNTIL(fake_running() == 3);
+	assert_int_equal(ask("list", NULL), DP_OK);
+	assert_int_equal(json_array_size(json_object_get(ok, "studies")), 2);
+	assert_int_equal(ask("status", NULL), DP_OK);
+	assert_int_equal(number("daemon", "busy"), 3);
+	assert_int_equal(ask("status", of("a")), DP_OK);
+	assert_int_equal(json_array_size(json_object_get(ok, "running")), 2);
+	assert_string_equal(text("study", "state"), "running");
+}
+
+/* ---- submitting ---- */
+
+static json_t *file(const char *contents)
+{
+	return json_pack("{s:s, s:s, s:s}", "text", contents, "path", "x.yaml", "dir",
+			 "/");
+}
+
+static void submitting_twice(void **s)
+{
+	struct study *h = fake_submit("a", "", "method: random, evaluations: 9");
+	json_t *other;
+
+	(void)s;
+	assert_int_equal(ask("submit", file(h->state->text)), DP_OK);
+	assert_true(json_is_false(json_object_get(ok, "new")));
+	assert_int_equal(number("study", "id"), h->state->id);
+	other = file(h->state->text);
+	json_object_set_new(other, "text",
+			    json_sprintf("%s# a word more\n", h->state->text));
+	assert_int_equal(ask("submit", other), DP_E_EXISTS);
+	assert_int_equal(fake_d.nstudies, 1);
+	assert_int_equal(ask("submit", json_pack("{s:s}", "text", "x")), DP_E_PROTOCOL);
+	assert_int_equal(ask("submit", file("study: [")), DP_E_INVALID);
+	assert_int_equal(fake_d.nstudies, 1);
+}
+
+static void results_of_another_study(void **s)
+{
+	struct study *a = fake_submit("a", "", "method: random, evaluations: 3"), *b;
+
+	(void)s;
+	finish(a);
+	b = fake_submit("b", "", "method: dpareto, evaluations: 20, initial_from: a");
+	assert_int_equal(b->state->nimported, 3);
+	assert_true(b->state->imported[1].objectives[0] ==
+		    a->state->trials[1]->objectives[0]);
+	assert_int_equal(
+		ask("submit", file("study: c\ntrainer: {command: [x]}\n"
+				   "parameters: {q: {type: int, range: [1, 3]}}\n"
+				   "objectives: {u: {metric: u}, v: {metric: "
+				   "v}}\nanti_ideal: {u: 1, v: 1}\n"
+				   "search: {method: dpareto, evaluations: 20, "
+				   "initial_from: a}\n")),
+		DP_E_INVALID);
+	assert_non_null(strstr(err.msg, "has other parameters or objectives"));
+}
+
+/* ---- steering ---- */
+
+static void pausing_resuming_stopping(void **s)
+{
+	struct study *h = fake_submit("a", "", "method: random, evaluations: 3");
+
+	(void)s;
+	FAKE_UNTIL(fake_running() == 1);
+	assert_int_equal(ask("pause", of("a")), DP_OK);
+	assert_string_equal(text("study", "state"), "paused");
+	fake_end_ok(&fake_jobs[0], 0.5); /* what runs goes on */
+	FAKE_UNTIL(dp_study_ended(h->state) == 1);
+	for (int i = 0; i < 20; i++)
+		fake_turn();
+	assert_int_equal(fake_njobs, 1); /* and nothing new starts */
+	assert_int_equal(ask("resume", of("a")), DP_OK);
+	FAKE_UNTIL(fake_running() == 1);
+	assert_int_equal(ask("stop", of("a")), DP_OK);
+	assert_string_equal(text("study", "state"), "stopped");
+	assert_int_equal(ask("pause", of("a")), DP_E_INVALID);
+	assert_int_equal(ask("stop", json_pack("{s:s, s:b}", "study", "a", "now", 1)),
+			 DP_OK);
+	FAKE_UNTIL(dp_study_ended(h->state) == 2);
+	assert_int_equal(h->state->trials[1]->status, DP_TRIAL_CANCELLED);
+}
+
+static void setting(void **s)
+{
+	struct study *h = fake_submit("a", "", "method: random, evaluations: 1");
+
+	(void)s;
+	finish(h);
+	assert_int_equal(ask("set", of("a")), DP_E_USAGE);
+	assert_int_equal(
+		ask("set", json_pack("{s:s, s:i}", "study", "a", "evaluations", 0)),
+		DP_E_INVALID);
+	assert_int_equal(
+		ask("set", json_pack("{s:s, s:i}", "study", "a", "evaluations", 3)),
+		DP_OK);
+	assert_string_equal(text("study", "state"), "running"); /* it woke */
+	finish(h);
+	assert_int_equal(h->state->ok, 3);
+}
+
+static void trials_cancelled_and_retried(void **s)
+{
+	struct study *h =
+		fake_submit("a", ", retries: 0", "method: random, evaluations: 3");
+
+	(void)s;
+	assert_int_equal(ask("trial", trial_of("a", 7)), DP_E_NOT_FOUND);
+	FAKE_UNTIL(fake_running() == 1);
+	assert_int_equal(ask("retry", trial_of("a", 0)), DP_E_INVALID);
+	assert_int_equal(ask("cancel", trial_of("a", 0)), DP_OK);
+	FAKE_UNTIL(h->state->trials[0]->status == DP_TRIAL_CANCELLED);
+	assert_int_equal(ask("cancel", trial_of("a", 0)), DP_E_INVALID);
+	assert_int_equal(ask("retry", trial_of("a", 0)), DP_OK);
+	assert_string_equal(text("trial", "state"), "waiting");
+	finish(h);
+	assert_int_equal(h->state->ok, 3);
+	assert_int_equal(ask("trials", json_pack("{s:s, s:i, s:i}", "study", "a", "from",
+						 1, "limit", 1)),
+			 DP_OK);
+	assert_int_equal(json_array_size(json_object_get(ok, "trials")), 1);
+	assert_int_equal(json_integer_value(json_object_get(ok, "next")), 2);
+}
+
+/* ---- points ---- */
+
+static void enqueued_points_have_their_epsilon(void **s)
+{
+	json_t *point = json_pack("{s:i, s:f}", "C", 4, "b", 2.0);
+	struct dp_epsilon cost;
+	struct study *h;
+
+	(void)s;
+	fake_d.disk_low = true; /* nothing is proposed */
+	h = fake_submit("a", "", "method: random, evaluations: 2, parallel: 2");
+	assert_int_equal(ask("enqueue", json_pack("{s:s, s:{s:i}}", "study", "a",
+						  "parameters", "C", 4)),
+			 DP_E_INVALID);
+	while (h->state->ntrials < 2)
+		assert_int_equal(ask("enqueue", json_pack("{s:s, s:O}", "study", "a",
+							  "parameters", point)),
+				 DP_OK);
+	assert_string_equal(text("trial", "source"), "enqueued");
+	assert_int_equal(dp_objective_privacy(h->state->spec, 0, h->state->trials[1]->x,
+					      &cost, NULL),
+			 DP_OK);
+	assert_true(h->state->trials[1]->privacy[0] == cost.epsilon);
+	assert_int_equal(ask("enqueue",
+			     json_pack("{s:s, s:o}", "study", "a", "parameters", point)),
+			 DP_E_LIMIT);
+}
+
+static void the_next_point_is_shown_and_not_proposed(void **s)
+{
+	json_t *shown;
+	struct study *h;
+
+	(void)s;
+	fake_d.disk_low = true; /* nothing is proposed */
+	h = fake_submit("a", "", "method: random, evaluations: 9");
+	FAKE_UNTIL(h->asker && !ask_busy(h)); /* points are found ahead of time */
+	assert_int_equal(ask("propose", of("a")), DP_OK);
+	assert_int_equal(json_integer_value(json_object_get(ok, "trial")), 0);
+	assert_int_equal(h->state->ntrials, 0);
+	shown = json_incref(json_object_get(ok, "parameters"));
+	fake_d.disk_low = false;
+	study_changed(h);
+	FAKE_UNTIL(fake_running() > 0);
+	assert_int_equal(ask("trial", trial_of("a", 0)), DP_OK);
+	assert_true(json_equal(
+		shown, json_object_get(json_object_get(ok, "trial"), "parameters")));
+	json_decref(shown);
+}
+
+/* ---- waiting ---- */
+
+static void a_long_poll_answers_when_something_changed(void **s)
+{
+	struct study *h = fake_submit("a", "", "method: random, evaluations: 2");
+
+	(void)s;
+	FAKE_UNTIL(fake_running() == 1);
+	fake_send("changes", json_pack("{s:s, s:i, s:i}", "study", "a", "since",
+				       (int)h->state->seq, "timeout_ms", 60000));
+	for (int i = 0; i < 30; i++)
+		fake_turn();
+	assert_false(fake_readable());
+	fake_end_ok(&fake_jobs[0], 0.5);
+	assert_int_equal(fake_reply(&ok, &err), DP_OK);
+	assert_true(number("study", "version") > 0);
+	/* and when its time is over */
+	assert_int_equal(
+		ask("changes", json_pack("{s:s, s:i, s:i}", "study", "a", "since",
+					 (int)h->state->seq, "timeout_ms", 10)),
+		DP_OK);
+}
+
+static void two_want_it_deleted(void **s)
+{
+	int other[2];
+
+	(void)s;
+	fake_submit("a", "", "method: random, evaluations: 2");
+	FAKE_UNTIL(fake_running() == 1);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, other), 0);
+	assert_int_equal(server_add_fd(&fake_d, other[1], false, &err), DP_OK);
+	fake_send("delete", json_pack("{s:s, s:b}", "study", "a", "now", 1));
+	assert_int_equal(dp_write_all(other[0],
+				      "{\"v\":1,\"do\":\"delete\",\"study\":\"a\","
+				      "\"now\":true}\n",
+				      50),
+			 0);
+	assert_int_equal(fake_reply(&ok, &err), DP_OK);
+	FAKE_UNTIL(fake_d.nstudies == 0);
+	close(other[0]);
+}
+
+/* ---- the daemon ---- */
+
+static void reloading(void **s)
+{
+	(void)s;
+	assert_int_equal(ask("reload", NULL), DP_OK);
+	assert_int_equal(json_array_size(json_object_get(ok, "changed")), 0);
+	fake_settings.config.values[0] = "2";
+	assert_int_equal(ask("reload", NULL), DP_OK);
+	assert_string_equal(
+		json_string_value(json_array_get(json_object_get(ok, "changed"), 0)),
+		"slots");
+	assert_int_equal(fake_d.config.slots, 2);
+	fake_settings.config.values[0] = "none";
+	assert_int_equal(ask("reload", NULL), DP_E_USAGE);
+	assert_int_equal(fake_d.config.slots, 2); /* the old one stays */
+}
+
+static void shutting_down(void **s)
+{
+	struct study *h = fake_submit("a", "", "method: random, evaluations: 2");
+
+	(void)s;
+	FAKE_UNTIL(fake_running() == 1);
+	assert_int_equal(ask("shutdown", json_pack("{s:s}", "policy", "gently")),
+			 DP_E_INVALID);
+	assert_int_equal(ask("shutdown", json_pack("{s:s}", "policy", "finish")), DP_OK);
+	FAKE_UNTIL(fake_d.stopping);
+	fake_end_ok(&fake_jobs[0], 0.5);
+	FAKE_UNTIL(dp_study_ended(h->state) == 1);
+	assert_int_equal(fake_njobs, 1); /* nothing new while it stops */
+}
+
+#define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
 int main(void)
 {
-	return 0;
+	const struct CMUnitTest tests[] = {
+		CASE(what_is_no_verb_or_has_wrong_fields),
+		CASE(hello_and_lists),
+		CASE(submitting_twice),
+		CASE(results_of_another_study),
+		CASE(pausing_resuming_stopping),
+		CASE(setting),
+		CASE(trials_cancelled_and_retried),
+		CASE(enqueued_points_have_their_epsilon),
+		CASE(the_next_point_is_shown_and_not_proposed),
+		CASE(a_long_poll_answers_when_something_changed),
+		CASE(two_want_it_deleted),
+		CASE(reloading),
+		CASE(shutting_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,70 @@
+"""A journal that version 0.1 wrote, killed in the middle of its work: this version opens it
+and goes on. tests/ref/journal-0.1 holds its one file, and what 0.1 itself made of it in the
+end."""
+import json
+import lzma
+import os
+import unittest
+
+from harness import Case, TOP
+
+REF = os.path.join(TOP, "tests/ref/journal-0.1")
+
+
+class Upgrade(Case):
+    def setUp(self):
+        super().setUp()
+        os.makedirs(self.path("state/journal"))
+        with lzma.open(os.path.join(REF, "data.mdb.xz")) as f, \
+                open(self.path("state/journal/data.mdb"), "wb") as out:
+            out.write(f.read())
+        self.client = self.daemon("--slots", "4").start().connect()
+
+    def tearDown(self):
+        self.client.close()
+        self.tidy()
+
+    def ended(self, name):
+        self.finish(self.client, name)
+        result = self.client("front", study=name)
+        with open(os.path.join(REF, name + ".json")) as f:
+            return result, json.load(f)
+
+    def test_an_ended_study_is_as_it_was(self):
+        result, before = self.ended("idle")
+        self.assertEqual(result, before)
+
+    def test_random_search_ends_as_it_would_have(self):
+        """One run a process; two attempts were under way; one trial had failed, one been
+        retried, one diverged."""
+        result, before = self.ended("mixed")
+        self.assertEqual(result, before)
+        trials = self.client("trials", study="mixed", full=True)["trials"]
+        self.assertEqual([t["trial"] for t in trials if t["state"] == "failed"], [2])
+        self.assertEqual([t["trial"] for t in trials if t["state"] == "diverged"], [4])
+
+    def test_model_based_search_goes_on(self):
+        """Trials that 0.1 proposed have no epsilon in the journal until they end. What was
+        found stays bit for bit; new points depend on this machine's linear algebra."""
+        result, before = self.ended("sgd")
+        self.assertEqual((result["state"], result["evaluations"], result["failed"]),
+                         ("finished", 24, 0))
+        old = {p["trial"]: p for p in before["front"]}
+        for p in result["front"]:
+            if p["trial"] <= 14 and p["trial"] in old:
+                self.assertEqual(p, old[p["trial"]])
+        dump = self.records("sgd")
+        accounted = [r["trial"] for r in dump if r["type"] == "trial-accounted"]
+        self.assertEqual(accounted, [14])  # proposed by 0.1, ended by this version
+        for r in dump:
+            if r["type"] == "trial-proposed":
+                self.assertEqual("objectives" in r, r["trial"] > 14)
+
+    def records(self, study):
+        text = self.ctl("journal", "dump", "--state", self.path("state"),
+                            "--study", study).stdout
+        return [json.loads(line) for line in text.splitlines()]
+
+
+if __name__ == "__main__":
+    unittest.main()

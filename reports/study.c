@@ -73,29 +73,19 @@ static json_t *command_json(const struct dp_study *spec)
 	return list;
 }
 
-static const char *method_text(const struct dp_search *search)
-{
-	return search->method == DP_METHOD_RANDOM ? "random"
-	       : search->method == DP_METHOD_GRID ? "grid"
-						  : "dpareto";
-}
-
-static const char *acquisition_text(const struct dp_search *search)
-{
-	static const char *const names[] = { "ehvi", "hvpoi", "ehvi", "poi", "random" };
-
-	return search->method == DP_METHOD_DPARETO ? names[search->acquisition] : NULL;
-}
-
 json_t *facts_settings(const struct subject *s)
 {
 	const struct dp_study *spec = s->s->spec;
 	const struct dp_search *search = &spec->search;
 	json_t *o = json_pack(
-		"{s:s, s:o, s:I, s:I, s:s, s:i, s:b}", "method", method_text(search),
-		"acquisition", facts_text(acquisition_text(search)), "evaluations",
-		(json_int_t)s->s->evaluations, "parallel", (json_int_t)s->s->parallel,
-		"order", search->deterministic ? "deterministic" : "asap", "runs",
+		"{s:s, s:o, s:I, s:I, s:s, s:i, s:b}", "method",
+		dp_method_text(search->method), "acquisition",
+		facts_text(search->method == DP_METHOD_DPARETO
+				   ? dp_acquisition_text(search->acquisition)
+				   : NULL),
+		"evaluations", (json_int_t)s->s->evaluations, "parallel",
+		(json_int_t)s->s->parallel, "order",
+		search->deterministic ? "deterministic" : "asap", "runs",
 		spec->trainer.runs, "one_run_per_process", spec->trainer.run_per_process);
 
 	json_object_set_new(o, "initial",

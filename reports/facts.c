@@ -74,14 +74,16 @@ static json_t *figures_json(const struct picture *pictures, size_t n)
 
 	for (size_t i = 0; i < n; i++) {
 		const struct picture *p = &pictures[i];
+		char file[FIGURE_FILE_LEN];
 
 		json_array_append_new(
-			list,
-			json_pack("{s:o, s:s, s:o, s:o}", "file",
-				  p->png.len ? facts_text(p->figure->file) : json_null(),
-				  "title", p->figure->title, "caption",
-				  facts_text(dp_buf_text(&p->caption)), "why_not",
-				  facts_text(p->png.len ? NULL : p->why)));
+			list, json_pack("{s:o, s:s, s:o, s:o}", "file",
+					p->png.len ? facts_text(figure_file(p->figure,
+									    "png", file))
+						   : json_null(),
+					"title", p->figure->title, "caption",
+					facts_text(dp_buf_text(&p->caption)), "why_not",
+					facts_text(p->png.len ? NULL : p->why)));
 	}
 	return list;
 }

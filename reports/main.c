@@ -69,8 +69,7 @@ static void print_help(void)
 	       "  -V, --version        the version\n\n"
 	       "Figures:");
 	for (size_t i = 0; report_figures[i]; i++)
-		printf(" %.*s", (int)strcspn(report_figures[i]->file, "."),
-		       report_figures[i]->file);
+		printf(" %s", report_figures[i]->name);
 	printf("\n\nExamples:\n"
 	       "  dpareto-report adult\n"
 	       "  dpareto-report --state /backup --dir out adult adult-random\n"
@@ -220,13 +219,14 @@ static int write_in(const char *folder, const char *name, const struct dp_buf *b
 static void remove_stale(const char *folder, const struct picture *pictures, size_t n)
 {
 	for (size_t i = 0; report_figures[i]; i++) {
+		char *path, file[FIGURE_FILE_LEN];
 		bool drawn = false;
-		char *path;
 
 		for (size_t k = 0; k < n; k++)
 			drawn |= pictures[k].figure == report_figures[i] &&
 				 pictures[k].png.len > 0;
-		if (drawn || !(path = dp_path_join(folder, report_figures[i]->file)))
+		if (drawn || !(path = dp_path_join(folder, figure_file(report_figures[i],
+								       "png", file))))
 			continue;
 		unlink(path);
 		free(path);
@@ -276,11 +276,13 @@ static void stamp(const char *folder, const struct dp_study_state *s)
 static int write_report(const struct report *r, const char *folder, const json_t *facts,
 			const struct picture *pictures, size_t n, struct dp_err *err)
 {
+	char file[FIGURE_FILE_LEN];
 	int code = DP_OK;
 
 	for (size_t i = 0; code == DP_OK && i < n; i++)
 		if (pictures[i].png.len)
-			code = write_in(folder, pictures[i].figure->file,
+			code = write_in(folder,
+					figure_file(pictures[i].figure, "png", file),
 					&pictures[i].png, err);
 	if (code == DP_OK)
 		code = write_text(folder, facts, pictures, err);

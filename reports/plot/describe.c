@@ -198,12 +198,6 @@ void panel_empty(struct plot_panel *a, const char *why)
 		set_text(a->plot, &a->empty, why);
 }
 
-void panel_no_legend(struct plot_panel *a)
-{
-	if (a)
-		a->no_legend = true;
-}
-
 /* ---- series ---- */
 
 /* NULL arrays are not there. */

@@ -32,7 +32,7 @@ static bool collect_legends(struct plot *p)
 	for (int i = 0; i < p->rows * p->columns; i++) {
 		struct plot_panel *a = p->panels[i];
 
-		if (!a || a->no_legend || a->parallel)
+		if (!a || a->parallel)
 			continue;
 		legend_free(&a->legend);
 		if (!legend_collect(&a->legend, a))

@@ -325,7 +325,6 @@ void legend_free(struct legend *l);
 struct plot_panel {
 	struct plot *plot;
 	char *title, *empty;
-	bool no_legend;
 	struct axis axis[2];
 	struct series *series;
 	size_t nseries, series_cap;

@@ -1,7 +1,8 @@
-/* report.h - a study as a report sees it, the figures, and the texts.
+/* report.h - a study as a report sees it, and the figures.
  *
- * One way through: journal -> struct subject (subject.c) -> figures/ and facts.c
- * (report.json) -> text.c (report.md) -> html.c (report.html). */
+ * One way through: journal -> struct subject (subject.c) -> figures/ (pictures.c) and
+ * struct facts (facts.c) -> facts_json.c (report.json), text.c (report.md) and html.c
+ * (report.html). */
 #ifndef DP_REPORT_H
 #define DP_REPORT_H
 #include "base/base.h"

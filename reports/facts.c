@@ -8,7 +8,7 @@
 /* ---- memory ---- */
 
 /* Takes what was allocated. */
-static void *own(struct facts_memory *m, void *p)
+static void *facts_own(struct facts_memory *m, void *p)
 {
 	void **grown = p ? realloc(m->owned, (m->n + 1) * sizeof *grown) : NULL;
 
@@ -24,7 +24,7 @@ static void *own(struct facts_memory *m, void *p)
 
 void *facts_room(struct facts_memory *m, size_t n, size_t size)
 {
-	return own(m, calloc(n + 1, size));
+	return facts_own(m, calloc(n + 1, size));
 }
 
 void *facts_keep(struct facts_memory *m, const void *part, size_t size)
@@ -47,7 +47,7 @@ const char *facts_text(struct facts_memory *m, const char *text)
 {
 	if (!text)
 		return NULL;
-	return own(m, strdup(is_utf8(text) ? text : "(a text that is not UTF-8)"));
+	return facts_own(m, strdup(is_utf8(text) ? text : "(a text that is not UTF-8)"));
 }
 
 void facts_free(struct facts *f)
@@ -62,8 +62,8 @@ void facts_free(struct facts *f)
 
 /* ---- parts ---- */
 
-static void find_study(const struct subject *s, struct facts_memory *m,
-		       struct fact_study *out)
+static void facts_study(const struct subject *s, struct facts_memory *m,
+			struct fact_study *out)
 {
 	struct dp_study_state *st = s->s;
 
@@ -107,7 +107,7 @@ static void find_compared(const struct report *r, struct facts *f)
 {
 	f->compared = facts_room(&f->memory, r->nsubjects, sizeof *f->compared);
 	for (size_t i = 1; f->compared && i < r->nsubjects; i++)
-		find_study(&r->subjects[i], &f->memory, &f->compared[f->ncompared++]);
+		facts_study(&r->subjects[i], &f->memory, &f->compared[f->ncompared++]);
 }
 
 static void find_baselines(const struct report *r, struct facts *f)
@@ -139,7 +139,7 @@ int report_facts(const struct report *r, const struct picture *pictures, size_t 
 		.pictures = pictures,
 		.npictures = npictures,
 	};
-	find_study(s, &out->memory, &out->study);
+	facts_study(s, &out->memory, &out->study);
 	find_objectives(s, out);
 	facts_bests(s, out);
 	facts_front(s, out);

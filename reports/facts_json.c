@@ -96,7 +96,7 @@ static json_t *number_json(double x)
 	return isnan(x) ? json_null() : dp_json_real(x);
 }
 
-static json_t *text_json(const char *text)
+static json_t *fact_text_json(const char *text)
 {
 	json_t *v = text ? json_string(text) : json_null();
 
@@ -108,18 +108,18 @@ static json_t *texts_json(const char *const *texts)
 	json_t *list = texts ? json_array() : json_null();
 
 	for (size_t i = 0; texts && texts[i]; i++)
-		json_array_append_new(list, text_json(texts[i]));
+		json_array_append_new(list, fact_text_json(texts[i]));
 	return list;
 }
 
-static void add_rows(json_t *to, const struct fact_shape *shape, const void *part);
+static void add_fact_rows(json_t *to, const struct fact_shape *shape, const void *part);
 
 static json_t *part_json(const struct fact_shape *shape, const void *part)
 {
 	json_t *o = part ? json_object() : json_null();
 
 	if (part)
-		add_rows(o, shape, part);
+		add_fact_rows(o, shape, part);
 	return o;
 }
 
@@ -155,7 +155,7 @@ static json_t *row_json(const struct fact_row *row, const void *part)
 	case KIND_FLAG:
 		return json_boolean(*(const bool *)at);
 	case KIND_TEXT:
-		return text_json(*(const char *const *)at);
+		return fact_text_json(*(const char *const *)at);
 	case KIND_TEXTS:
 		return texts_json(*(const char *const *const *)at);
 	case KIND_JSON:
@@ -174,7 +174,7 @@ static json_t *row_json(const struct fact_row *row, const void *part)
 	return NULL;
 }
 
-static void add_rows(json_t *to, const struct fact_shape *shape, const void *part)
+static void add_fact_rows(json_t *to, const struct fact_shape *shape, const void *part)
 {
 	for (size_t i = 0; i < shape->n; i++) {
 		json_t *v = row_json(&shape->rows[i], part);
@@ -286,7 +286,7 @@ static json_t *point_statements(const void *part)
 	for (size_t i = 0; i < p->s->s->spec->nobjectives; i++)
 		if (p->of[i].check)
 			json_object_set_new(o, p->of[i].name,
-					    text_json(p->of[i].statement));
+					    fact_text_json(p->of[i].statement));
 	return o;
 }
 
@@ -554,12 +554,13 @@ static json_t *figures_json(const void *part)
 		bool drawn = p->png.len > 0;
 
 		figure_file(p->figure, "png", file);
-		json_array_append_new(
-			list, json_pack("{s:o, s:s, s:o, s:o}", "file",
-					text_json(drawn ? file : NULL), "title",
-					p->figure->title, "caption",
-					text_json(dp_buf_text(&p->caption)), "why_not",
-					text_json(drawn ? NULL : p->why)));
+		json_array_append_new(list,
+				      json_pack("{s:o, s:s, s:o, s:o}", "file",
+						fact_text_json(drawn ? file : NULL),
+						"title", p->figure->title, "caption",
+						fact_text_json(dp_buf_text(&p->caption)),
+						"why_not",
+						fact_text_json(drawn ? NULL : p->why)));
 	}
 	return list;
 }
@@ -591,6 +592,6 @@ json_t *facts_json(const struct facts *f)
 	json_t *out = dp_view_result(f->study.s); /* what `run` prints, and more */
 
 	if (out)
-		add_rows(out, &all_shape, f);
+		add_fact_rows(out, &all_shape, f);
 	return out;
 }

@@ -106,8 +106,8 @@ static int set_output(struct options *o, const char *format, struct dp_err *err)
 	return DP_OK;
 }
 
-static int read_options(struct options *o, struct report *r, int argc, char **argv,
-			struct dp_err *err)
+static int read_report_options(struct options *o, struct report *r, int argc, char **argv,
+			       struct dp_err *err)
 {
 	int c, code = DP_OK;
 
@@ -406,7 +406,7 @@ int main(int argc, char **argv)
 	struct options o = { 0 };
 	struct report r = { 0 };
 	struct dp_err err = { 0 };
-	int code = read_options(&o, &r, argc, argv, &err);
+	int code = read_report_options(&o, &r, argc, argv, &err);
 
 	dp_linalg_single_thread(); /* same bits on every machine of a kind */
 	if (code == DP_OK && o.help)

@@ -31,8 +31,8 @@ static int check_wanted(const char *wanted, struct dp_err *err)
 }
 
 /* The picture and its caption, from what was gathered. */
-static int render(const struct figure *f, const void *data, struct picture *p,
-		  struct dp_err *err)
+static int render_picture(const struct figure *f, const void *data, struct picture *p,
+			  struct dp_err *err)
 {
 	struct plot *plot = f->draw(data);
 	int code = plot_png(plot, &p->png, err);
@@ -53,7 +53,7 @@ void picture_draw(const struct report *r, const struct figure *f, struct picture
 
 	*p = (struct picture){ .figure = f, .absent = code == DP_OK && why };
 	if (code == DP_OK && !why)
-		code = render(f, data, p, &err);
+		code = render_picture(f, data, p, &err);
 	if (data && f->release)
 		f->release(data);
 	free(data);

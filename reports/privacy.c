@@ -169,7 +169,7 @@ static bool at_most(double a, double b)
 	return a <= b || a <= b * (1 + 1e-9);
 }
 
-static double ask(const struct dp_mechanism *m, const double *values)
+static double ask_epsilon(const struct dp_mechanism *m, const double *values)
 {
 	struct dp_epsilon e;
 
@@ -184,7 +184,7 @@ static double ask_rdp(const struct dp_mechanism *m, const double *full,
 	memcpy(values, full, m->nkeys * sizeof *values);
 	set_word(m, values, "accountant", "rdp");
 	set_word(m, values, "conversion", conversion);
-	return ask(m, values);
+	return ask_epsilon(m, values);
 }
 
 /* `times` of it by either way of composing; the least that may be exact in *least. */
@@ -232,7 +232,7 @@ struct fact_check facts_check(const struct subject *s, const struct dp_trial *t,
 		return (struct fact_check){ NAN, NAN, NAN, false, false };
 	if (key_index(m, "accountant") >= 0)
 		return check_accountants(m, full, ours);
-	same = about_equal(ours, ask(m, full));
+	same = about_equal(ours, ask_epsilon(m, full));
 	second = value_of(m, full, "delta") > 0 ? ask_composed(m, full, 1, false, NULL)
 						: NAN;
 	return (struct fact_check){ NAN, second, NAN, same,

@@ -216,7 +216,7 @@ static void count_text(const struct parallel_lines *l, const char *what,
 		snprintf(out, COUNT_LEN, "all %zu %s", l->points.n, what);
 }
 
-static struct plot *parallel_draw(const void *data)
+static struct plot *coordinates_draw(const void *data)
 {
 	const struct parallel_data *d = data;
 	const struct plot_parallel *utility = &d->axis[d->n - 1];
@@ -261,7 +261,7 @@ const struct figure figure_parallel = {
 	.title = "All parameters at once",
 	.size = sizeof(struct parallel_data),
 	.gather = parallel_gather,
-	.draw = parallel_draw,
+	.draw = coordinates_draw,
 	.caption = parallel_caption,
 	.release = parallel_release,
 };

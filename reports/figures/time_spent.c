@@ -30,7 +30,7 @@ static const struct {
 	[FIG_USE_WAITING] = { "waiting", "waiting", PLOT_LIGHT },
 };
 
-static void add_up(struct time_spent_data *d)
+static void add_up_uses(struct time_spent_data *d)
 {
 	for (size_t use = 0; use < FIG_USES; use++) {
 		for (size_t i = 0; i < COARSE_BINS; i++)
@@ -79,7 +79,7 @@ static int time_spent_gather(const struct report *r, void *data, const char **wh
 	else if (code == DP_OK)
 		code = fig_use_of_time(&spans, COARSE_BINS, d->seconds, err);
 	fig_spans_free(&spans);
-	add_up(d);
+	add_up_uses(d);
 	return code == DP_OK && d->all > 0 ? gather_shares(d, err) : code;
 }
 

@@ -59,9 +59,6 @@ void subject_label(const struct subject *s, size_t objective, struct dp_buf *out
  * value where it is no metric. False: unknown. */
 bool subject_spread(const struct subject *s, const struct dp_trial *t, size_t objective,
 		    double *lo, double *hi);
-/* The value of an objective in one run; NaN: unknown. */
-double subject_run_value(const struct subject *s, const struct dp_trial *t,
-			 size_t objective, uint32_t run);
 /* The value that a key of a privacy objective's mechanism has in every trial; NaN where
  * it has none, or a parameter sets it. */
 double subject_key(const struct subject *s, size_t objective, const char *key);

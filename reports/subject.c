@@ -231,8 +231,9 @@ void subject_label(const struct subject *s, size_t objective, struct dp_buf *out
 		dp_buf_printf(out, " (%s)", o->metric);
 }
 
-double subject_run_value(const struct subject *s, const struct dp_trial *t,
-			 size_t objective, uint32_t run)
+/* The value of an objective in one run; NaN: unknown. */
+static double run_value(const struct subject *s, const struct dp_trial *t,
+			size_t objective, uint32_t run)
 {
 	const struct dp_objective *o = &s->s->spec->objectives[objective];
 	int column = o->metric ? dp_study_metric(s->s, o->metric) : -1;
@@ -250,7 +251,7 @@ bool subject_spread(const struct subject *s, const struct dp_trial *t, size_t ob
 	*lo = INFINITY;
 	*hi = -INFINITY;
 	for (uint32_t i = 0; i < (uint32_t)s->s->spec->trainer.runs; i++) {
-		double v = subject_run_value(s, t, objective, i);
+		double v = run_value(s, t, objective, i);
 
 		if (isnan(v))
 			return false;

@@ -15,7 +15,7 @@ double front_to_scale(double v, enum plot_scale scale)
 	return scale == PLOT_LOG ? log10(v) : v;
 }
 
-double front_from_scale(double v, enum plot_scale scale)
+static double from_scale(double v, enum plot_scale scale)
 {
 	return scale == PLOT_LOG ? pow(10, v) : v;
 }
@@ -57,8 +57,8 @@ static void fit_limits(struct front_data *d, enum plot_side side, const bool *ke
 	/* linear axes of positive values do not start below zero for a margin's sake */
 	d->lo[side] = scale == PLOT_LINEAR && lo >= 0 && lo < margin
 			      ? 0
-			      : front_from_scale(lo - margin, scale);
-	d->hi[side] = front_from_scale(hi + margin, scale);
+			      : from_scale(lo - margin, scale);
+	d->hi[side] = from_scale(hi + margin, scale);
 }
 
 /* Which points have an x better than the anti-ideal's? False: none has. */
@@ -142,7 +142,7 @@ static int gather_diverged(struct front_data *d, struct dp_err *err)
 	double lo = front_to_scale(d->lo[PLOT_Y], scale);
 	double hi = front_to_scale(d->hi[PLOT_Y], scale);
 	double inside = front_objective(d->s, PLOT_Y)->maximize ? 0.02 : 0.98;
-	double border = front_from_scale(lo + inside * (hi - lo), scale);
+	double border = from_scale(lo + inside * (hi - lo), scale);
 
 	if (!fig_points_room(p, st->diverged))
 		return fig_nomem(err);

@@ -27,9 +27,8 @@ struct front_data {
 
 /* The objective that a side shows. */
 const struct dp_objective *front_objective(const struct subject *s, enum plot_side side);
-/* Values as places on an axis, and back. */
+/* A value as a place on an axis. */
 double front_to_scale(double v, enum plot_scale scale);
-double front_from_scale(double v, enum plot_scale scale);
 /* Is the point within the limits? */
 bool front_shown(const struct front_data *d, double x, double y);
 struct plot *front_draw(const void *data);

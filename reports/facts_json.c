@@ -1,0 +1,424 @@
+/* facts_json.c - report.json: the facts by the names of their fields. */
+#include "reports/fact_rows.h"
+#include "reports/facts.h"
+
+#include "journal/view.h"
+
+/* ---- points ---- */
+
+static const struct fact_row spread_rows[] = {
+	FACT(fact_spread, least),          FACT(fact_spread, mean),
+	FACT(fact_spread, most),           FACT(fact_spread, sd),
+	FACT(fact_spread, standard_error), FACT(fact_spread, runs),
+};
+FACT_SHAPE(fact_spread, spread_rows);
+
+static const struct fact_row headline_rows[] = {
+	FACT(fact_headline, epsilon),
+	FACT(fact_headline, trial),
+	FACT_IF_KNOWN(fact_headline, spent),
+	FACT_IF_KNOWN(fact_headline, value),
+	FACT_MAYBE_LEFT_OUT(fact_headline, runs, fact_spread),
+};
+FACT_SHAPE(fact_headline, headline_rows);
+
+static json_t *headlines_json(const struct fact_headlines *h)
+{
+	return fact_list_json(&fact_headline_shape, h->list, h->n);
+}
+
+static const struct fact_row denoised_rows[] = { FACT(fact_denoised, value),
+						 FACT(fact_denoised, low),
+						 FACT(fact_denoised, high) };
+FACT_SHAPE(fact_denoised, denoised_rows);
+
+static const struct fact_row check_rows[] = {
+	FACT(fact_check, pld),         FACT(fact_check, rdp_improved),
+	FACT(fact_check, rdp_classic), FACT(fact_check, recomputed),
+	FACT(fact_check, holds),
+};
+FACT_SHAPE(fact_check, check_rows);
+
+static json_t *point_objectives(const void *part)
+{
+	const struct fact_point *p = part;
+
+	return dp_view_objectives(p->s->s, p->t->objectives);
+}
+
+/* An object with what `make` gives for each objective; NULL is left out. */
+static json_t *by_objective(const void *part,
+			    json_t *(*make)(const struct fact_point_objective *o))
+{
+	const struct fact_point *p = part;
+	json_t *all = json_object();
+
+	for (size_t i = 0; i < p->s->s->spec->nobjectives; i++) {
+		json_t *v = make(&p->of[i]);
+
+		if (v)
+			json_object_set_new(all, p->of[i].name, v);
+	}
+	return all;
+}
+
+static json_t *runs_of(const struct fact_point_objective *o)
+{
+	return o->runs ? fact_part_json(&fact_spread_shape, o->runs) : NULL;
+}
+
+static json_t *point_runs(const void *part)
+{
+	return by_objective(part, runs_of);
+}
+
+static json_t *denoised_of(const struct fact_point_objective *o)
+{
+	return o->denoised ? fact_part_json(&fact_denoised_shape, o->denoised) : NULL;
+}
+
+/* Null where there are no models. */
+static json_t *point_denoised(const void *part)
+{
+	return ((const struct fact_point *)part)->denoised
+		       ? by_objective(part, denoised_of)
+		       : json_null();
+}
+
+static json_t *point_metrics(const void *part)
+{
+	const struct fact_point *p = part;
+	const struct dp_study_state *st = p->s->s;
+	json_t *o = json_object();
+
+	for (uint32_t i = 0; i < st->nmetrics; i++)
+		json_object_set_new(o, st->metrics[i],
+				    fact_number_json(dp_trial_mean(st, p->t, (int)i)));
+	return o;
+}
+
+static json_t *checked_of(const struct fact_point_objective *o)
+{
+	return o->check ? fact_part_json(&fact_check_shape, o->check) : NULL;
+}
+
+static json_t *point_checks(const void *part)
+{
+	return by_objective(part, checked_of);
+}
+
+static json_t *statement_of(const struct fact_point_objective *o)
+{
+	return o->check ? fact_text_json(o->statement) : NULL;
+}
+
+static json_t *point_statements(const void *part)
+{
+	return by_objective(part, statement_of);
+}
+
+static const struct fact_row point_rows[] = {
+	FACT(fact_point, trial),
+	FACT(fact_point, parameters),
+	FACT_MADE("objectives", point_objectives),
+	FACT_MADE("runs", point_runs),
+	FACT_MADE("denoised", point_denoised),
+	FACT_MADE("metrics", point_metrics),
+	FACT_MADE("checks", point_checks),
+	FACT_MADE("statements", point_statements),
+};
+FACT_SHAPE(fact_point, point_rows);
+
+static const struct fact_row objective_rows[] = {
+	FACT(fact_objective, name),   FACT(fact_objective, label),
+	FACT(fact_objective, goal),   FACT(fact_objective, kind),
+	FACT(fact_objective, metric), FACT(fact_objective, anti_ideal),
+};
+FACT_SHAPE(fact_objective, objective_rows);
+
+static json_t *best_objectives(const void *part)
+{
+	const struct fact_best *b = part;
+
+	return dp_view_objectives(b->s, b->t->objectives);
+}
+
+static const struct fact_row best_rows[] = {
+	FACT(fact_best, objective),
+	FACT(fact_best, trial),
+	FACT_MADE("objectives", best_objectives),
+};
+FACT_SHAPE(fact_best, best_rows);
+
+/* ---- trust ---- */
+
+static const struct fact_row shrinkage_rows[] = { FACT(fact_shrinkage, mean),
+						  FACT(fact_shrinkage, most) };
+FACT_SHAPE(fact_shrinkage, shrinkage_rows);
+
+static const struct fact_row holdout_rows[] = { FACT(fact_holdout, metric),
+						FACT(fact_holdout, of),
+						FACT(fact_holdout, difference) };
+FACT_SHAPE(fact_holdout, holdout_rows);
+
+static const struct fact_row sampling_rows[] = {
+	FACT(fact_sampling, share),          FACT(fact_sampling, records),
+	FACT(fact_sampling, error),          FACT(fact_sampling, error_at_1000),
+	FACT(fact_sampling, error_at_10000),
+};
+FACT_SHAPE(fact_sampling, sampling_rows);
+
+static const struct fact_row trust_rows[] = {
+	FACT(fact_trust, objective),
+	FACT(fact_trust, standard_error),
+	FACT_MAYBE(fact_trust, too_good_by, fact_shrinkage),
+	FACT_MAYBE(fact_trust, holdout, fact_holdout),
+	FACT_MAYBE(fact_trust, sampling, fact_sampling),
+};
+FACT_SHAPE(fact_trust, trust_rows);
+
+static const struct fact_row optimism_rows[] = {
+	FACT(fact_optimism, chosen_from),
+	FACT(fact_optimism, runs),
+	FACT(fact_optimism, no_models),
+	FACT_LIST(fact_optimism, objectives, nobjectives, fact_trust),
+};
+FACT_SHAPE(fact_optimism, optimism_rows);
+
+/* ---- privacy ---- */
+
+static json_t *total_order(const void *part)
+{
+	const struct fact_total *t = part;
+
+	return t->why ? NULL : fact_number_json(t->order);
+}
+
+static const struct fact_row total_rows[] = {
+	FACT(fact_total, delta),
+	FACT(fact_total, epsilon),
+	FACT_IF_KNOWN(fact_total, accountant),
+	FACT_MADE("order", total_order),
+	FACT_IF_KNOWN(fact_total, why),
+};
+FACT_SHAPE(fact_total, total_rows);
+
+static const struct fact_row composed_rows[] = {
+	FACT(fact_composed, evaluations),
+	FACT(fact_composed, trainings),
+	FACT(fact_composed, attempts),
+	FACT(fact_composed, not_started),
+	FACT(fact_composed, imported),
+	FACT_LIST(fact_composed, totals, ntotals, fact_total),
+};
+FACT_SHAPE(fact_composed, composed_rows);
+
+static json_t *mechanism_keys(const void *part)
+{
+	const struct fact_mechanism *m = part;
+	json_t *keys = json_object();
+
+	for (size_t i = 0; i < m->nkeys; i++) {
+		const struct fact_key *k = &m->keys[i];
+
+		json_object_set_new(
+			keys, k->name,
+			k->parameter ? json_pack("{s:s}", "parameter", k->parameter)
+			: k->word    ? json_string(k->word)
+				     : fact_number_json(k->number));
+	}
+	return keys;
+}
+
+static const struct fact_row mechanism_rows[] = {
+	FACT(fact_mechanism, objective),
+	FACT(fact_mechanism, mechanism),
+	FACT(fact_mechanism, summary),
+	FACT(fact_mechanism, unit),
+	FACT(fact_mechanism, relation),
+	FACT(fact_mechanism, sampling),
+	FACT_MADE("keys", mechanism_keys),
+	FACT(fact_mechanism, records),
+	FACT(fact_mechanism, delta),
+	FACT(fact_mechanism, delta_times_records),
+	FACT(fact_mechanism, accountant),
+	FACT(fact_mechanism, accountant_text),
+	FACT(fact_mechanism, theorem),
+	FACT(fact_mechanism, source),
+	FACT(fact_mechanism, noise),
+	FACT(fact_mechanism, warning),
+	FACT_PART(fact_mechanism, composed, fact_composed),
+};
+FACT_SHAPE(fact_mechanism, mechanism_rows);
+
+/* ---- the study ---- */
+
+static const struct fact_row parameter_rows[] = {
+	FACT(fact_parameter, name),           FACT(fact_parameter, type),
+	FACT_IF_KNOWN(fact_parameter, low),   FACT_IF_KNOWN(fact_parameter, high),
+	FACT_IF_KNOWN(fact_parameter, scale), FACT_IF_KNOWN(fact_parameter, values),
+};
+FACT_SHAPE(fact_parameter, parameter_rows);
+
+static const struct fact_row constraint_rows[] = { FACT(fact_constraint, metric),
+						   FACT(fact_constraint, is),
+						   FACT(fact_constraint, bound) };
+FACT_SHAPE(fact_constraint, constraint_rows);
+
+static const struct fact_row settings_rows[] = {
+	FACT(fact_settings, method),
+	FACT(fact_settings, acquisition),
+	FACT(fact_settings, evaluations),
+	FACT(fact_settings, parallel),
+	FACT(fact_settings, order),
+	FACT(fact_settings, runs),
+	FACT(fact_settings, one_run_per_process),
+	FACT(fact_settings, initial),
+	FACT(fact_settings, initial_from),
+	FACT(fact_settings, max_time),
+	FACT(fact_settings, timeout),
+	FACT(fact_settings, retries),
+	FACT_LIST(fact_settings, parameters, nparameters, fact_parameter),
+	FACT_LIST(fact_settings, constraints, nconstraints, fact_constraint),
+};
+FACT_SHAPE(fact_settings, settings_rows);
+
+static const struct fact_row message_rows[] = { FACT(fact_message, trial),
+						FACT(fact_message, message) };
+FACT_SHAPE(fact_message, message_rows);
+
+static const struct fact_row failure_rows[] = {
+	FACT(fact_failure, end),
+	FACT(fact_failure, attempts),
+	FACT(fact_failure, trials),
+	FACT_LIST(fact_failure, messages, nmessages, fact_message),
+};
+FACT_SHAPE(fact_failure, failure_rows);
+
+static const struct fact_row failures_rows[] = {
+	FACT(fact_failures, failed),
+	FACT(fact_failures, diverged),
+	FACT(fact_failures, attempts),
+	FACT(fact_failures, messages_left_out),
+	FACT_LIST(fact_failures, groups, ngroups, fact_failure),
+};
+FACT_SHAPE(fact_failures, failures_rows);
+
+static const struct fact_row spent_rows[] = {
+	FACT(fact_spent, evaluations),      FACT(fact_spent, attempts),
+	FACT(fact_spent, trainings),        FACT(fact_spent, elapsed_seconds),
+	FACT(fact_spent, training_seconds), FACT(fact_spent, cpu_seconds),
+	FACT(fact_spent, peak_memory),
+};
+FACT_SHAPE(fact_spent, spent_rows);
+
+static const struct fact_row versions_rows[] = { FACT(fact_versions, dpareto),
+						 FACT(fact_versions, journal_format),
+						 FACT(fact_versions, compiler) };
+FACT_SHAPE(fact_versions, versions_rows);
+
+static const struct fact_row host_rows[] = { FACT(fact_host, name),
+					     FACT(fact_host, system),
+					     FACT(fact_host, release),
+					     FACT(fact_host, machine) };
+FACT_SHAPE(fact_host, host_rows);
+
+static json_t *reproduce_seed(const void *part)
+{
+	const struct fact_reproduce *r = part;
+
+	return r->seed ? json_integer((json_int_t)*r->seed) : json_null();
+}
+
+static const struct fact_row reproduce_rows[] = {
+	FACT(fact_reproduce, study_file),
+	FACT(fact_reproduce, command),
+	FACT_MADE("seed", reproduce_seed),
+	FACT_PART(fact_reproduce, versions, fact_versions),
+	FACT_MAYBE(fact_reproduce, host, fact_host),
+	FACT(fact_reproduce, path),
+	FACT(fact_reproduce, journal),
+	FACT(fact_reproduce, created),
+	FACT(fact_reproduce, updated),
+};
+FACT_SHAPE(fact_reproduce, reproduce_rows);
+
+/* ---- all of it ---- */
+
+static const struct fact_row baseline_rows[] = { FACT(fact_baseline, label),
+						 FACT(fact_baseline, value) };
+FACT_SHAPE(fact_baseline, baseline_rows);
+
+static json_t *own_headline(const void *part)
+{
+	return headlines_json(&((const struct facts *)part)->study.headline);
+}
+
+/* What `run` prints of another study, and its headline. */
+static json_t *compared_json(const void *part)
+{
+	const struct facts *f = part;
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < f->ncompared; i++) {
+		json_t *o = dp_view_result(f->compared[i].s);
+
+		json_object_set_new(o, "headline",
+				    headlines_json(&f->compared[i].headline));
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
+static json_t *figures_json(const void *part)
+{
+	const struct facts *f = part;
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < f->npictures; i++) {
+		const struct picture *p = &f->pictures[i];
+		char file[FIGURE_FILE_LEN];
+		bool drawn = p->png.len > 0;
+
+		figure_file(p->figure, "png", file);
+		json_array_append_new(list,
+				      json_pack("{s:o, s:s, s:o, s:o}", "file",
+						fact_text_json(drawn ? file : NULL),
+						"title", p->figure->title, "caption",
+						fact_text_json(dp_buf_text(&p->caption)),
+						"why_not",
+						fact_text_json(drawn ? NULL : p->why)));
+	}
+	return list;
+}
+
+static const struct fact_row all_rows[] = {
+	FACT(facts, public),
+	FACT(facts, data),
+	FACT(facts, budget),
+	FACT(facts, privacy_objective),
+	FACT(facts, utility_objective),
+	FACT_LIST(facts, objectives, nobjectives, fact_objective),
+	FACT_MADE("headline", own_headline),
+	FACT_LIST(facts, bests, nbests, fact_best),
+	FACT_LIST(facts, front, nfront, fact_point),
+	FACT_LIST(facts, privacy, nprivacy, fact_mechanism),
+	FACT_PART(facts, optimism, fact_optimism),
+	FACT_MADE("compared", compared_json),
+	FACT_LIST(facts, baselines, nbaselines, fact_baseline),
+	FACT_MADE("figures", figures_json),
+	FACT_PART(facts, settings, fact_settings),
+	FACT_PART(facts, failures, fact_failures),
+	FACT_PART(facts, spent, fact_spent),
+	FACT_PART(facts, reproduce, fact_reproduce),
+};
+FACT_SHAPE(facts, all_rows);
+
+json_t *facts_json(const struct facts *f)
+{
+	json_t *out = dp_view_result(f->study.s); /* what `run` prints, and more */
+
+	if (out)
+		fact_add_rows(out, &facts_shape, f);
+	return out;
+}

@@ -3,6 +3,8 @@
  * request, starts shim and trainer, waits for them, and makes one durable LMDB commit;
  * so many at a time.
  *   bare SHIM TRAINER FOLDER EVALUATIONS AT-ONCE    prints evaluations per second */
+#include "bench/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <lmdb.h>
@@ -12,12 +14,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
 
-static void check(int ok, const char *what)
+static void bare_check(int ok, const char *what)
 {
 	if (!ok) {
 		fprintf(stderr, "bare: %s: %s\n", what, strerror(errno));
@@ -25,15 +26,7 @@ static void check(int ok, const char *what)
 	}
 }
 
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static pid_t start(const char *shim, const char *trainer, const char *folder, int i)
+static pid_t bare_start(const char *shim, const char *trainer, const char *folder, int i)
 {
 	static const char request[] =
 		"{\"version\":1,\"study\":\"s\",\"trial\":0,\"attempt\":0,"
@@ -45,30 +38,30 @@ static pid_t start(const char *shim, const char *trainer, const char *folder, in
 	int fd;
 
 	snprintf(dir, sizeof dir, "%s/%d", folder, i); /* TRIAL/ATTEMPT, as prescribed */
-	check(mkdir(dir, 0755) == 0, dir);
+	bare_check(mkdir(dir, 0755) == 0, dir);
 	snprintf(dir, sizeof dir, "%s/%d/0", folder, i);
-	check(mkdir(dir, 0755) == 0, dir);
+	bare_check(mkdir(dir, 0755) == 0, dir);
 	snprintf(path, sizeof path, "%s/request.json", dir);
 	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-	check(fd >= 0 && write(fd, request, strlen(request)) > 0, path);
+	bare_check(fd >= 0 && write(fd, request, strlen(request)) > 0, path);
 	close(fd);
 	snprintf(path, sizeof path, "%s/result.jsonl", dir);
 	setenv("DPARETO_RESULT", path, 1);
 	errno = posix_spawn(&pid, shim, NULL, NULL, argv, environ);
-	check(errno == 0, shim);
+	bare_check(errno == 0, shim);
 	return pid;
 }
 
-static void commit(MDB_env *env, MDB_dbi dbi, int i)
+static void bare_commit(MDB_env *env, MDB_dbi dbi, int i)
 {
 	char record[300] = { 0 }; /* about what the daemon writes for an evaluation */
 	unsigned key = __builtin_bswap32((unsigned)i);
 	MDB_val k = { sizeof key, &key }, v = { sizeof record, record };
 	MDB_txn *txn;
 
-	check(mdb_txn_begin(env, NULL, 0, &txn) == 0, "txn");
-	check(mdb_put(txn, dbi, &k, &v, 0) == 0, "put");
-	check(mdb_txn_commit(txn) == 0, "commit");
+	bare_check(mdb_txn_begin(env, NULL, 0, &txn) == 0, "txn");
+	bare_check(mdb_put(txn, dbi, &k, &v, 0) == 0, "put");
+	bare_check(mdb_txn_commit(txn) == 0, "commit");
 }
 
 int main(int argc, char **argv)
@@ -85,23 +78,24 @@ int main(int argc, char **argv)
 	total = atoi(argv[4]);
 	at_once = atoi(argv[5]);
 	snprintf(path, sizeof path, "%s/journal", argv[3]);
-	check(mkdir(argv[3], 0755) == 0 && mkdir(path, 0755) == 0, argv[3]);
-	check(mdb_env_create(&env) == 0 && mdb_env_set_mapsize(env, 1 << 28) == 0 &&
-		      mdb_env_open(env, path, 0, 0644) == 0,
-	      path);
-	check(mdb_txn_begin(env, NULL, 0, &txn) == 0 &&
-		      mdb_dbi_open(txn, NULL, 0, &dbi) == 0 && mdb_txn_commit(txn) == 0,
-	      "dbi");
-	began = now();
+	bare_check(mkdir(argv[3], 0755) == 0 && mkdir(path, 0755) == 0, argv[3]);
+	bare_check(mdb_env_create(&env) == 0 && mdb_env_set_mapsize(env, 1 << 28) == 0 &&
+			   mdb_env_open(env, path, 0, 0644) == 0,
+		   path);
+	bare_check(mdb_txn_begin(env, NULL, 0, &txn) == 0 &&
+			   mdb_dbi_open(txn, NULL, 0, &dbi) == 0 &&
+			   mdb_txn_commit(txn) == 0,
+		   "dbi");
+	began = bench_wall();
 	while (ended < total) {
 		while (started < total && started - ended < at_once) {
-			start(argv[1], argv[2], argv[3], started);
+			bare_start(argv[1], argv[2], argv[3], started);
 			started++;
 		}
-		check(wait(NULL) > 0, "wait");
-		commit(env, dbi, ended++);
+		bare_check(wait(NULL) > 0, "wait");
+		bare_commit(env, dbi, ended++);
 	}
-	printf("%.1f\n", total / (now() - began));
+	printf("%.1f\n", total / (bench_wall() - began));
 	mdb_env_close(env);
 	return 0;
 }

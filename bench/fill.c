@@ -17,13 +17,13 @@ static uint32_t seq;
 static struct dp_study *spec; /* with sgd: to compute epsilon with */
 static double clock_start;    /* seconds; an evaluation takes one of them */
 
-static void fail(const struct dp_err *err)
+static void fill_fail(const struct dp_err *err)
 {
 	fprintf(stderr, "fill: %s\n", err->msg);
 	exit(1);
 }
 
-static void wake(void *arg)
+static void fill_wake(void *arg)
 {
 	(void)arg;
 }
@@ -37,10 +37,10 @@ static void write_event(uint32_t study, struct dp_event e)
 	e.seq = seq++;
 	e.time = spec ? (int64_t)(clock_start * 1e6) + e.trial * 1000000 : dp_now_us();
 	if (dp_event_encode(&e, &bytes, &err) != DP_OK)
-		fail(&err);
+		fill_fail(&err);
 	if (!dp_journal_append(journal, study, e.seq, bytes.data, bytes.len)) {
 		dp_fail(&err, DP_E_NOMEM, "out of memory");
-		fail(&err);
+		fill_fail(&err);
 	}
 	dp_buf_free(&bytes);
 }
@@ -59,7 +59,7 @@ static void private_point(struct dp_rng *r, double *x, double *metrics, double *
 	x[3] = 0.1 * pow(160, x[3]);
 	x[4] = 0.1 * pow(40, x[4]);
 	if (dp_objective_privacy(spec, 0, x, &e, &err) != DP_OK)
-		fail(&err);
+		fill_fail(&err);
 	loss = 0.15 + 0.3 / (1 + x[0] * x[2] * 40) + 0.4 * sqrt(x[3]) * x[4] / x[1];
 	y[1] = 0;
 	for (int run = 0; run < 2; run++) {
@@ -70,7 +70,7 @@ static void private_point(struct dp_rng *r, double *x, double *metrics, double *
 }
 
 /* The records of one evaluation as the daemon writes them: two runs, three metrics. */
-static void evaluation(uint32_t study, uint32_t trial)
+static void fill_evaluation(uint32_t study, uint32_t trial)
 {
 	static const char *const names[] = { "accuracy", "loss", "seconds" };
 	static const uint32_t runs[] = { 0, 1 };
@@ -156,15 +156,15 @@ int main(int argc, char **argv)
 	clock_start = sgd ? (double)dp_now_us() / 1e6 : 1.79e9;
 	snprintf(folder, sizeof folder, "%s/journal", argv[1]);
 	if (dp_journal_open(folder, &opt, &journal, &err) != DP_OK ||
-	    dp_journal_start(journal, wake, NULL, &err) != DP_OK)
-		fail(&err);
+	    dp_journal_start(journal, fill_wake, NULL, &err) != DP_OK)
+		fill_fail(&err);
 	for (uint32_t s = 1; s <= studies; s++) {
 		snprintf(name, sizeof name, "study-%u", s);
 		study_text(text, sizeof text, name, s, each, sgd);
 		if (sgd && !spec &&
 		    dp_study_parse(text, strlen(text), "bench", "/", &spec, &problems,
 				   &err) != DP_OK)
-			fail(&err);
+			fill_fail(&err);
 		seq = 0;
 		write_event(s, (struct dp_event){ .type = DP_EV_STUDY_CREATED,
 						  .name = name,
@@ -172,7 +172,7 @@ int main(int argc, char **argv)
 						  .path = "/bench.yaml",
 						  .dir = "/" });
 		for (uint32_t t = 0; t < each; t++)
-			evaluation(s, t);
+			fill_evaluation(s, t);
 		write_event(s, (struct dp_event){ .type = DP_EV_STUDY_MOVED,
 						  .state = "finished" });
 	}

@@ -1,12 +1,12 @@
 /* noise.c - what a normal costs: nanoseconds of one core for every path of
  * trainers/noise that this machine has, and of the same transform one by one with
  * libm. */
+#include "bench/clock.h"
 #include "trainers/noise/noise.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum {
 	BUFFER = 1024,        /* normals: 4 KiB */
@@ -16,32 +16,24 @@ enum {
 	SLOW_NORMALS = NORMALS / 8, /* of a repeat of the peer */
 };
 
-static double cpu_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
 /* One repeat of something; gives how many normals it made. */
 typedef size_t repeat_fn(struct noise *n, float *w);
 
-static size_t words(struct noise *n, float *w)
+static size_t repeat_words(struct noise *n, float *w)
 {
 	for (int i = 0; i < NORMALS; i += BUFFER)
 		noise_words(n, (uint32_t *)(void *)w, BUFFER);
 	return NORMALS;
 }
 
-static size_t normals(struct noise *n, float *w)
+static size_t repeat_normals(struct noise *n, float *w)
 {
 	for (int i = 0; i < NORMALS; i += BUFFER)
 		noise_normals(n, w, BUFFER);
 	return NORMALS;
 }
 
-static size_t add(struct noise *n, float *w)
+static size_t repeat_add(struct noise *n, float *w)
 {
 	for (int i = 0; i < NORMALS; i += WEIGHTS)
 		noise_add(n, 1e-3f, w, WEIGHTS);
@@ -49,7 +41,7 @@ static size_t add(struct noise *n, float *w)
 }
 
 /* Words of the path, logarithm, sine and cosine of libm. */
-static size_t peer(struct noise *n, float *w)
+static size_t repeat_peer(struct noise *n, float *w)
 {
 	uint32_t word[BUFFER];
 
@@ -72,7 +64,7 @@ struct work {
 	repeat_fn *repeat;
 };
 
-static double once(const char *path, const struct work *work, float *w)
+static double noise_once(const char *path, const struct work *work, float *w)
 {
 	struct noise n;
 	double start, made;
@@ -81,20 +73,20 @@ static double once(const char *path, const struct work *work, float *w)
 		return 0;
 	noise_seeded(&n, 1, NOISE_GRADIENT);
 	work->repeat(&n, w); /* wide registers are slow to wake up */
-	start = cpu_ns();
+	start = 1e9 * bench_cpu();
 	made = (double)work->repeat(&n, w);
-	return (cpu_ns() - start) / made;
+	return (1e9 * bench_cpu() - start) / made;
 }
 
 static const char *const paths[] = { "vaes512", "vaes256", "aesni", "portable" };
 static const struct work works[] = {
-	{ "noise_words, 4 KiB", words },
-	{ "noise_normals, 4 KiB", normals },
-	{ "noise_add, 3.2 MB", add },
-	{ "one by one with libm", peer },
+	{ "noise_words, 4 KiB", repeat_words },
+	{ "noise_normals, 4 KiB", repeat_normals },
+	{ "noise_add, 3.2 MB", repeat_add },
+	{ "one by one with libm", repeat_peer },
 };
 
-static void show(double best[DP_COUNT(works)][DP_COUNT(paths)])
+static void noise_show(double best[DP_COUNT(works)][DP_COUNT(paths)])
 {
 	printf("%-24s", "");
 	for (size_t p = 0; p < DP_COUNT(paths); p++)
@@ -122,12 +114,12 @@ int main(void)
 	for (int repeat = 0; repeat < REPEATS; repeat++)
 		for (size_t i = 0; i < DP_COUNT(works); i++)
 			for (size_t p = 0; p < DP_COUNT(paths); p++) {
-				double ns = once(paths[p], &works[i], w);
+				double ns = noise_once(paths[p], &works[i], w);
 
 				if (repeat == 0 || ns < best[i][p])
 					best[i][p] = ns;
 			}
-	show(best);
+	noise_show(best);
 	free(w);
 	return 0;
 }

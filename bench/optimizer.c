@@ -9,6 +9,7 @@
  * Prints one JSON object a problem. Problems are minimised; hypervolumes are in the
  * natural units of the objectives. Results arrive in the order of the trials, each
  * PARALLEL - 1 proposals late. */
+#include "bench/clock.h"
 #include "base/rng.h"
 #include "front/front.h"
 #include "linalg/linalg.h"
@@ -18,7 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 struct problem {
@@ -32,7 +32,7 @@ struct problem {
 
 /* ---- the problems ---- */
 
-static double svt_f1(double C, double b, int runs, struct dp_rng *rng)
+static double svt_problem_f1(double C, double b, int runs, struct dp_rng *rng)
 {
 	double b1 = b / (1 + cbrt(2 * C)), b2 = b - b1, sum = 0;
 
@@ -54,12 +54,12 @@ static double svt_f1(double C, double b, int runs, struct dp_rng *rng)
 	return sum / runs;
 }
 
-static void svt(const double *x, struct dp_rng *rng, int runs, double *y)
+static void svt_problem(const double *x, struct dp_rng *rng, int runs, double *y)
 {
 	double C = x[0], b = x[1];
 
 	y[0] = (1 + cbrt(2 * C)) * (1 + pow(2 * C, 2.0 / 3)) / b;
-	y[1] = 1 - svt_f1(C, b, runs, rng);
+	y[1] = 1 - svt_problem_f1(C, b, runs, rng);
 }
 
 static void dplike(const double *x, struct dp_rng *rng, int runs, double *y)
@@ -208,7 +208,7 @@ static const struct problem problems[] = {
 	  2,
 	  { 10, 1 },
 	  1.547716,
-	  svt,
+	  svt_problem,
 	  true,
 	  0 },
 	{ "svt-exact",
@@ -219,7 +219,7 @@ static const struct problem problems[] = {
 	  2,
 	  { 10, 1 },
 	  1.547716,
-	  svt,
+	  svt_problem,
 	  true,
 	  1 },
 	{ "dpsgd-rdp",
@@ -363,15 +363,7 @@ static double exact_value(void *arg, size_t objective, const double *x)
 	return y[0];
 }
 
-static double cpu_seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static double volume(const struct problem *p, const double *y, size_t n)
+static double front_volume(const struct problem *p, const double *y, size_t n)
 {
 	double v;
 
@@ -405,8 +397,8 @@ static void ask_oracles(const struct dp_study *study, const double *x, double *y
 		y[i] = isnan(cost[i]) ? y[i] : cost[i];
 }
 
-static void run(const struct problem *p, const struct options *o, int seed,
-		struct outcome *out)
+static void run_seed(const struct problem *p, const struct options *o, int seed,
+		     struct outcome *out)
 {
 	size_t n = (size_t)o->evaluations;
 	struct dp_study *study = make_study(p, o, seed);
@@ -420,7 +412,7 @@ static void run(const struct problem *p, const struct options *o, int seed,
 		struct dp_proposal next;
 		struct dp_rng rng;
 		struct dp_err err;
-		double before = cpu_seconds(), spent;
+		double before = bench_cpu(), spent;
 		int code;
 
 		/* result t - parallel arrives */
@@ -435,7 +427,7 @@ static void run(const struct problem *p, const struct options *o, int seed,
 			fprintf(stderr, "%s\n", err.msg);
 			exit(1);
 		}
-		spent = cpu_seconds() - before;
+		spent = bench_cpu() - before;
 		out->cpu += spent;
 		if (o->times)
 			fprintf(stderr, "%zu %.3f ms %s\n", t, 1e3 * spent, next.note);
@@ -452,9 +444,9 @@ static void run(const struct problem *p, const struct options *o, int seed,
 		}
 		for (int m = 0; m < MARKS; m++)
 			if ((int)t + 1 == marks[m])
-				out->at[m] = volume(p, y, t + 1);
+				out->at[m] = front_volume(p, y, t + 1);
 	}
-	out->clean = p->noisy ? volume(p, clean, n) : volume(p, y, n);
+	out->clean = p->noisy ? front_volume(p, clean, n) : front_volume(p, y, n);
 	dp_proposer_free(proposer);
 	dp_study_free(study);
 	free(known);
@@ -468,7 +460,7 @@ static void run_problem(const struct problem *p, const struct options *o)
 	double square = 0, worst = INFINITY;
 
 	for (int s = 0; s < o->seeds; s++) {
-		run(p, o, o->first + s, &r);
+		run_seed(p, o, o->first + s, &r);
 		for (int m = 0; m < MARKS; m++)
 			sum.at[m] += r.at[m] / o->seeds;
 		sum.clean += r.clean / o->seeds;
@@ -509,13 +501,13 @@ static void run_size(const struct options *o, size_t n)
 	}
 	for (size_t m = n; m <= n + 1; m++) {
 		struct dp_history h = { known, m, 0, NULL, NULL };
-		double before = cpu_seconds();
+		double before = bench_cpu();
 
 		if (dp_proposer_ask(proposer, &h, (uint32_t)m, NULL, &next, &err) !=
 		    DP_OK)
 			exit(1);
-		first = m == n ? cpu_seconds() - before : first;
-		second = cpu_seconds() - before;
+		first = m == n ? bench_cpu() - before : first;
+		second = bench_cpu() - before;
 	}
 	printf("{\"results\":%zu,\"cold_seconds\":%.3f,\"proposal_ms\":%.2f}\n", n, first,
 	       1e3 * second);

@@ -3,31 +3,24 @@
  *
  * Every connection always has one request under way; a turn sleeps 1 ms, so that the
  * load is that of many people looking, not of a flood. */
+#include "bench/clock.h"
+
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static int ascending(const void *a, const void *b)
+static int status_ascending(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
 	return (x > y) - (x < y);
 }
 
-static int dial(const char *path)
+static int status_dial(const char *path)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
@@ -58,15 +51,16 @@ int main(int argc, char **argv)
 		return 2;
 	snprintf(request, sizeof request,
 		 "{\"v\":1,\"do\":\"status\",\"study\":\"%s\"}\n", argv[2]);
-	until = now() + atof(argv[4]);
+	until = bench_wall() + atof(argv[4]);
 	for (int i = 0; i < n; i++) {
-		p[i] = (struct pollfd){ .fd = dial(argv[1]), .events = POLLIN };
-		due[i] = now() + WAIT_MS * 1e-3 * i / n; /* spread over the period */
+		p[i] = (struct pollfd){ .fd = status_dial(argv[1]), .events = POLLIN };
+		due[i] = bench_wall() +
+			 WAIT_MS * 1e-3 * i / n; /* spread over the period */
 	}
-	while (now() < until && count < MOST) {
+	while (bench_wall() < until && count < MOST) {
 		for (int i = 0; i < n; i++) {
-			if (sent[i] == 0 && now() >= due[i]) {
-				sent[i] = now();
+			if (sent[i] == 0 && bench_wall() >= due[i]) {
+				sent[i] = bench_wall();
 				if (write(p[i].fd, request, strlen(request)) < 0)
 					return 1;
 			}
@@ -83,14 +77,14 @@ int main(int argc, char **argv)
 				return 1;
 			if (reply[got - 1] != '\n')
 				continue; /* the rest is on its way */
-			seen[count++] = now() - sent[i];
+			seen[count++] = bench_wall() - sent[i];
 			sent[i] = 0;
-			due[i] = now() + WAIT_MS * 1e-3;
+			due[i] = bench_wall() + WAIT_MS * 1e-3;
 		}
 	}
 	if (count == 0)
 		return 1;
-	qsort(seen, (size_t)count, sizeof seen[0], ascending);
+	qsort(seen, (size_t)count, sizeof seen[0], status_ascending);
 	printf("%d replies, p50 %.2f ms, p99 %.2f ms, max %.2f ms\n", count,
 	       seen[count / 2] * 1e3, seen[count * 99 / 100] * 1e3,
 	       seen[count - 1] * 1e3);

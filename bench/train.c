@@ -4,12 +4,12 @@
  *
  * CPU time, the best of several repeats; microseconds a step and milliseconds an epoch,
  * with the draw of the lots and the noise, and what a whole evaluation takes. */
+#include "bench/clock.h"
 #include "trainers/learn/linear_internal.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -33,22 +33,15 @@ static const struct kind {
 	{ "svm-sgd", LINEAR_HINGE, OPTIMIZER_SGD },
 };
 
-static double cpu_seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void give_up(const struct dp_err *err)
+static void train_give_up(const struct dp_err *err)
 {
 	fprintf(stderr, "train: %s\n", err->msg);
 	exit(1);
 }
 
-static void train(const char *kernel, const struct kind *kind, const struct rows *rows,
-		  uint32_t epochs, uint32_t lot, uint64_t seed, float *w)
+static void train_once(const char *kernel, const struct kind *kind,
+		       const struct rows *rows, uint32_t epochs, uint32_t lot,
+		       uint64_t seed, float *w)
 {
 	const struct sgd how = { .optimizer = kind->optimizer,
 				 .epochs = epochs,
@@ -64,7 +57,7 @@ static void train(const char *kernel, const struct kind *kind, const struct rows
 	noise_seeded(&noise, seed, NOISE_GRADIENT);
 	if (linear_train_by(kernel, kind->loss, rows, &how, &order, &noise, &pulse, w,
 			    &err) != DP_OK)
-		give_up(&err);
+		train_give_up(&err);
 }
 
 /* Seconds of an epoch. */
@@ -74,15 +67,15 @@ static double time_epoch(const char *kernel, const struct kind *kind,
 	double best = INFINITY;
 
 	for (int i = 0; i < REPEATS; i++) {
-		double began = cpu_seconds();
+		double began = bench_cpu();
 
-		train(kernel, kind, rows, EPOCHS, lot, (uint64_t)i, w);
-		best = fmin(best, cpu_seconds() - began);
+		train_once(kernel, kind, rows, EPOCHS, lot, (uint64_t)i, w);
+		best = fmin(best, bench_cpu() - began);
 	}
 	return best / EPOCHS;
 }
 
-static void table(const char *kernel, const struct rows *rows, float *w)
+static void train_table(const char *kernel, const struct rows *rows, float *w)
 {
 	printf("%-8s %6s %10s %10s\n", "model", "lot", "us/step", "ms/epoch");
 	for (size_t k = 0; k < DP_COUNT(kinds); k++) {
@@ -101,22 +94,22 @@ static void table(const char *kernel, const struct rows *rows, float *w)
 static void whole_evaluation(const char *kernel, const struct data_options *o, float *w)
 {
 	for (size_t k = 0; k < DP_COUNT(kinds); k++) {
-		double began = cpu_seconds(), mean = 0;
+		double began = bench_cpu(), mean = 0;
 		struct score score;
 		struct data data;
 		struct dp_err err;
 
 		if (data_open(&data, o, &err) != DP_OK)
-			give_up(&err);
+			train_give_up(&err);
 		for (uint64_t run = 0; run < RUNS; run++) {
-			train(kernel, &kinds[k], &data.train, RUN_EPOCHS, RUN_LOT, run,
-			      w);
+			train_once(kernel, &kinds[k], &data.train, RUN_EPOCHS, RUN_LOT,
+				   run, w);
 			linear_score(kinds[k].loss, &data.test, w, &score);
 			mean += score.accuracy / RUNS;
 		}
 		data_close(&data);
 		printf("%s, %d runs of %d epochs in lots of %d: %.3f s (accuracy %.3f)\n",
-		       kinds[k].name, RUNS, RUN_EPOCHS, RUN_LOT, cpu_seconds() - began,
+		       kinds[k].name, RUNS, RUN_EPOCHS, RUN_LOT, bench_cpu() - began,
 		       mean);
 	}
 }
@@ -129,15 +122,15 @@ static void output_perturbation(const struct rows *rows, float *w)
 	double best = INFINITY;
 
 	for (uint64_t i = 0; i < REPEATS; i++) {
-		double began = cpu_seconds();
+		double began = bench_cpu();
 		struct noise order, noise;
 		struct dp_err err;
 
 		noise_seeded(&order, i, NOISE_LOTS);
 		noise_seeded(&noise, i, NOISE_GRADIENT);
 		if (output_train(&how, rows, &order, &noise, &pulse, w, &err) != DP_OK)
-			give_up(&err);
-		best = fmin(best, cpu_seconds() - began);
+			train_give_up(&err);
+		best = fmin(best, bench_cpu() - began);
 	}
 	printf("output-perturbation: %.1f ns a record\n",
 	       1e9 * best / ((double)how.passes * rows->n));
@@ -164,13 +157,13 @@ int main(int argc, char **argv)
 	else
 		data_close(&data);
 	if (data_open(&data, &o, &err) != DP_OK)
-		give_up(&err);
+		train_give_up(&err);
 	w = aligned_alloc(64, linear_weights(data.train.nfeatures) * sizeof *w);
 	if (!w)
 		return 1;
 	printf("%s: %u records, %u features; noise by %s\n", o.name,
 	       (unsigned)data.train.n, (unsigned)data.train.nfeatures, noise_path());
-	table(kernel, &data.train, w);
+	train_table(kernel, &data.train, w);
 	whole_evaluation(kernel, &o, w);
 	output_perturbation(&data.train, w);
 	data_close(&data);

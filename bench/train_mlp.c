@@ -8,6 +8,7 @@
  * core's peak and half a nanosecond of noise for each weight. Seconds an epoch, the
  * best of short blocks of steps in CPU time; dense, sparse and without privacy take
  * turns. -j: one JSON object a line. */
+#include "bench/clock.h"
 #include "trainers/learn/mlp_internal.h"
 #include "base/rng.h"
 
@@ -15,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -24,14 +24,6 @@ enum {
 	PEAK_SUMS = 24, /* enough for latency times throughput of any core */
 };
 #define NOISE_NS 0.51 /* a weight: what vectorised normals took on a core of 3.2 GHz */
-
-static double cpu_us(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
-}
 
 /* ---- the peak ---- */
 
@@ -46,13 +38,13 @@ static double cpu_us(void)
                                                                                          \
 		for (int j = 0; j < PEAK_SUMS; j++)                                      \
 			sum[j] = x * (float)j;                                           \
-		start = cpu_us();                                                        \
+		start = 1e6 * bench_cpu();                                               \
 		for (int i = 0; i < PEAK_LOOPS; i++) {                                   \
 			MLP_UNROLL                                                       \
 			for (int j = 0; j < PEAK_SUMS; j++)                              \
 				sum[j] = sum[j] * x + y;                                 \
 		}                                                                        \
-		start = cpu_us() - start;                                                \
+		start = 1e6 * bench_cpu() - start;                                       \
 		for (int j = 0; j < PEAK_SUMS; j++)                                      \
 			sink = sum[j][0];                                                \
 		(void)sink;                                                              \
@@ -139,9 +131,9 @@ struct run {
 	double best[PHASES + 1]; /* microseconds a step; the last is all of it */
 };
 
-static void must(int rc, const struct dp_err *err)
+static void mlp_must(int code, const struct dp_err *err)
 {
-	if (rc == DP_OK)
+	if (code == DP_OK)
 		return;
 	fprintf(stderr, "train_mlp: %s\n", err->msg);
 	exit(1);
@@ -157,8 +149,9 @@ static void start_run(struct run *r, const struct mlp *m, const struct rows *row
 	*r = (struct run){ .rows = rows, .lot = lot, .private = private };
 	noise_seeded(&stream, 1, NOISE_LOTS);
 	noise_seeded(&r->noise, 1, NOISE_GRADIENT);
-	must(lots_init(&r->lots, &stream, rows->n, &how, &err), &err);
-	must(mlp__net_init(&r->net, m, path, mlp__kernels(NULL), rows, lot, &err), &err);
+	mlp_must(lots_init(&r->lots, &stream, rows->n, &how, &err), &err);
+	mlp_must(mlp__net_init(&r->net, m, path, mlp__kernels(NULL), rows, lot, &err),
+		 &err);
 	r->weights = mlp__floats(r->net.nweights);
 	r->sum = mlp__floats(r->net.nweights);
 	if (!r->weights || !r->sum)
@@ -177,18 +170,18 @@ static void end_run(struct run *r)
 }
 
 /* As mlp.c does it, with a look at the clock after each phase. */
-static void step(struct run *r, double *us)
+static void mlp_step(struct run *r, double *us)
 {
 	const double unit = -1e-3 / r->lot;
 	struct mlp_noise noise = { &r->noise, r->private ? (float)unit : 0 },
 			 none = { 0 };
 	uint32_t count, capacity = (uint32_t)r->net.input.capacity;
 	uint32_t chunks = (r->lot + capacity - 1) / capacity;
-	double clip = r->private ? 1 : INFINITY, at = cpu_us(), now;
+	double clip = r->private ? 1 : INFINITY, at = 1e6 * bench_cpu(), now;
 	const uint32_t *number = lots_next(&r->lots, &count);
 	float *sum = chunks == 1 ? r->weights : r->sum;
 
-#define PHASE_ENDS(phase) (now = cpu_us(), us[phase] += now - at, at = now)
+#define PHASE_ENDS(phase) (now = 1e6 * bench_cpu(), us[phase] += now - at, at = now)
 	mlp__net_turn(&r->net, r->weights);
 	PHASE_ENDS(BACKWARD);
 	for (uint32_t i = 0; i < chunks; i++) {
@@ -212,18 +205,18 @@ static void step(struct run *r, double *us)
 
 /* Steps for BLOCK_US; keeps the times of the best block. The first step brings the
  * weights back into the cache and does not count. */
-static void block(struct run *r)
+static void mlp_block(struct run *r)
 {
 	double us[PHASES] = { 0 }, start, all;
 	uint32_t n = 0;
 
-	step(r, us);
+	mlp_step(r, us);
 	memset(us, 0, sizeof us);
-	start = cpu_us();
+	start = 1e6 * bench_cpu();
 	do {
-		step(r, us);
+		mlp_step(r, us);
 		n++;
-		all = cpu_us() - start;
+		all = 1e6 * bench_cpu() - start;
 	} while (all < BLOCK_US);
 	if (all / n > r->best[PHASES])
 		return;
@@ -244,7 +237,7 @@ static const struct {
 
 /* Multiplications and additions a record: forward, gradient, and back through all
  * layers but the first. */
-static double flops(const struct mlp *m)
+static double mlp_flops(const struct mlp *m)
 {
 	double n = 0;
 
@@ -253,8 +246,8 @@ static double flops(const struct mlp *m)
 	return n;
 }
 
-static void measure(size_t model, const struct rows *rows, uint32_t lot, int rounds,
-		    bool json, double *peak)
+static void mlp_measure(size_t model, const struct rows *rows, uint32_t lot, int rounds,
+			bool json, double *peak)
 {
 	const struct mlp *m = &models[model].m;
 	double epoch = 60000.0 / lot * 1e-6, limit, s[3];
@@ -266,10 +259,10 @@ static void measure(size_t model, const struct rows *rows, uint32_t lot, int rou
 	for (int i = 0; i < rounds; i++) {
 		*peak = fmax(*peak, peak_once());
 		for (int k = 0; k < 3; k++)
-			block(&run[k]);
+			mlp_block(&run[k]);
 	}
 	limit = epoch *
-		(flops(m) * lot / *peak + NOISE_NS / 1e3 * (double)mlp_weights(m));
+		(mlp_flops(m) * lot / *peak + NOISE_NS / 1e3 * (double)mlp_weights(m));
 	for (int k = 0; k < 3; k++)
 		s[k] = epoch * run[k].best[PHASES];
 	if (json)
@@ -329,7 +322,7 @@ int main(int argc, char **argv)
 		for (size_t j = 0; j < DP_COUNT(lots); j++)
 			if ((!model || strcmp(model, models[i].name) == 0) &&
 			    (!lot || lot == lots[j]))
-				measure(i, &rows, lots[j], rounds, json, &peak);
+				mlp_measure(i, &rows, lots[j], rounds, json, &peak);
 	data_close(&data);
 	return 0;
 }

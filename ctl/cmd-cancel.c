@@ -1,7 +1,8 @@
 /* cmd-cancel.c - gives up trials that have not ended. */
-#include "ctl/ctl.h"
+#include "ctl/command.h"
+#include "ctl/daemon.h"
 
-static int run(struct ctl *ctl, struct dp_err *err)
+static int cancel_run(struct ctl *ctl, struct dp_err *err)
 {
 	return ctl_each_named(ctl, "cancel", "is being cancelled", err);
 }
@@ -17,5 +18,5 @@ const struct ctl_command ctl_cmd_cancel = {
 		"counts "
 		"as failed. Trials are numbers, lists and ranges: 3,5-8.",
 	.examples = "dparetoctl cancel adult 12",
-	.run = run,
+	.run = cancel_run,
 };

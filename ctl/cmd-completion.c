@@ -1,5 +1,8 @@
 /* cmd-completion.c - completion for shells, generated from the command tables. */
-#include "ctl/ctl.h"
+#include "base/buf.h"
+#include "ctl/command.h"
+#include "ctl/options.h"
+#include "ctl/output.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -15,7 +18,7 @@ enum kind {
 	WORDS, /* a|b|c */
 };
 
-static enum kind kind_of(const char *word)
+static enum kind completion_kind(const char *word)
 {
 	while (*word == '[')
 		word++;
@@ -32,7 +35,7 @@ static enum kind kind_of(const char *word)
 }
 
 /* "a|b|c" with another separator. */
-static void words(struct dp_buf *out, const char *list, char separator)
+static void completion_words(struct dp_buf *out, const char *list, char separator)
 {
 	for (; *list && *list != ' '; list++)
 		dp_buf_putc(out, *list == '|' ? separator : *list);
@@ -41,7 +44,7 @@ static void words(struct dp_buf *out, const char *list, char separator)
 /* What the first argument of a command is, and what the others are. */
 static enum kind first_kind(const struct ctl_command *c)
 {
-	return *c->args ? kind_of(c->args) : NOTHING;
+	return *c->args ? completion_kind(c->args) : NOTHING;
 }
 
 static enum kind other_kind(const struct ctl_command *c)
@@ -49,12 +52,12 @@ static enum kind other_kind(const struct ctl_command *c)
 	const char *space = strchr(c->args, ' ');
 
 	if (space)
-		return kind_of(space + 1);
+		return completion_kind(space + 1);
 	return strstr(c->args, "...") ? first_kind(c) : NOTHING;
 }
 
 /* Text within single quotes, and for zsh without what its descriptions mean. */
-static void quoted(struct dp_buf *out, const char *text, const char *special)
+static void completion_quoted(struct dp_buf *out, const char *text, const char *special)
 {
 	for (; *text; text++) {
 		if (*text == '\'') {
@@ -102,10 +105,10 @@ static void bash_values(struct dp_buf *out, const char *command,
 		if (o->letter)
 			dp_buf_printf(out, "|%s:-%c", command, o->letter);
 		dp_buf_puts(out, ") ");
-		switch (kind_of(o->arg)) {
+		switch (completion_kind(o->arg)) {
 		case WORDS:
 			dp_buf_puts(out, "want='");
-			words(out, o->arg, ' ');
+			completion_words(out, o->arg, ' ');
 			dp_buf_puts(out, "' ;;\n");
 			break;
 		case FILES:
@@ -140,7 +143,7 @@ static void bash_kind(struct dp_buf *out, const struct ctl_command *c, enum kind
 		break;
 	case WORDS:
 		dp_buf_puts(out, "want='");
-		words(out, c->args, ' ');
+		completion_words(out, c->args, ' ');
 		dp_buf_putc(out, '\'');
 		break;
 	case NOTHING:
@@ -202,7 +205,7 @@ static void bash_arguments(struct dp_buf *out)
 	dp_buf_puts(out, "\t\tesac ;;\n");
 }
 
-static void bash(struct dp_buf *out)
+static void completion_bash(struct dp_buf *out)
 {
 	dp_buf_puts(out, bash_head);
 	dp_buf_puts(out, "\tcase $command:$prev in\n");
@@ -235,17 +238,17 @@ static void zsh_options(struct dp_buf *out, const struct ctl_option *o)
 				      o->letter, o->name);
 		else
 			dp_buf_printf(out, "'--%s[", o->name);
-		quoted(out, o->help, "[]:\\");
+		completion_quoted(out, o->help, "[]:\\");
 		dp_buf_putc(out, ']');
 		if (!o->arg) {
 			dp_buf_putc(out, '\'');
 			continue;
 		}
 		dp_buf_puts(out, ": :");
-		switch (kind_of(o->arg)) {
+		switch (completion_kind(o->arg)) {
 		case WORDS:
 			dp_buf_putc(out, '(');
-			words(out, o->arg, ' ');
+			completion_words(out, o->arg, ' ');
 			dp_buf_putc(out, ')');
 			break;
 		case FILES:
@@ -284,7 +287,7 @@ static void zsh_argument(struct dp_buf *out, const struct ctl_command *c, enum k
 		break;
 	default:
 		dp_buf_putc(out, '(');
-		words(out, c->args, ' ');
+		completion_words(out, c->args, ' ');
 		dp_buf_putc(out, ')');
 	}
 	dp_buf_putc(out, '\'');
@@ -319,7 +322,7 @@ static const char zsh_tail[] = "\t\tesac ;;\n"
 			       "\tcompdef _dparetoctl dparetoctl\n"
 			       "fi\n";
 
-static void zsh(struct dp_buf *out)
+static void completion_zsh(struct dp_buf *out)
 {
 	const struct ctl_command *c;
 
@@ -328,7 +331,7 @@ static void zsh(struct dp_buf *out)
 		if (c->hidden)
 			continue;
 		dp_buf_printf(out, "\t\t'%s:", c->name);
-		quoted(out, c->summary, ":\\");
+		completion_quoted(out, c->summary, ":\\");
 		dp_buf_puts(out, "'\n");
 	}
 	dp_buf_puts(out, "\t)\n\t_arguments -C");
@@ -354,6 +357,14 @@ static void zsh(struct dp_buf *out)
 
 /* ---- fish ---- */
 
+/* fish knows \' within single quotes, not the shell's other way. */
+static void fish_quoted(struct dp_buf *out, const char *text)
+{
+	for (; *text; text++)
+		dp_buf_printf(out, "%s%c", *text == '\'' || *text == '\\' ? "\\" : "",
+			      *text);
+}
+
 static void fish_options(struct dp_buf *out, const char *command,
 			 const struct ctl_option *o)
 {
@@ -366,10 +377,10 @@ static void fish_options(struct dp_buf *out, const char *command,
 		if (o->letter)
 			dp_buf_printf(out, " -s %c", o->letter);
 		if (o->arg) {
-			switch (kind_of(o->arg)) {
+			switch (completion_kind(o->arg)) {
 			case WORDS:
 				dp_buf_puts(out, " -x -a '");
-				words(out, o->arg, ' ');
+				completion_words(out, o->arg, ' ');
 				dp_buf_putc(out, '\'');
 				break;
 			case FILES:
@@ -384,15 +395,12 @@ static void fish_options(struct dp_buf *out, const char *command,
 			}
 		}
 		dp_buf_puts(out, " -d '");
-		/* fish knows \' within single quotes, not the shell's other way */
-		for (const char *p = o->help; *p; p++)
-			dp_buf_printf(out, "%s%c", *p == '\'' || *p == '\\' ? "\\" : "",
-				      *p);
+		fish_quoted(out, o->help);
 		dp_buf_puts(out, "'\n");
 	}
 }
 
-static void fish(struct dp_buf *out)
+static void completion_fish(struct dp_buf *out)
 {
 	dp_buf_puts(out, "# fish completion for dparetoctl; use it with\n"
 			 "#   dparetoctl completion fish | source\n"
@@ -404,9 +412,10 @@ static void fish(struct dp_buf *out)
 		if (c->hidden)
 			continue;
 		dp_buf_printf(
-			out,
-			"complete -c dparetoctl -n __fish_use_subcommand -a %s -d '%s'\n",
-			c->name, c->summary);
+			out, "complete -c dparetoctl -n __fish_use_subcommand -a %s -d '",
+			c->name);
+		fish_quoted(out, c->summary);
+		dp_buf_puts(out, "'\n");
 		fish_options(out, c->name, c->options);
 		if (first_kind(c) == NOTHING)
 			continue;
@@ -431,7 +440,7 @@ static void fish(struct dp_buf *out)
 			break;
 		default:
 			dp_buf_puts(out, " -a '");
-			words(out, c->args, ' ');
+			completion_words(out, c->args, ' ');
 			dp_buf_putc(out, '\'');
 		}
 		dp_buf_putc(out, '\n');
@@ -440,12 +449,14 @@ static void fish(struct dp_buf *out)
 
 /* ---- the command ---- */
 
-static int run(struct ctl *ctl, struct dp_err *err)
+static int completion_run(struct ctl *ctl, struct dp_err *err)
 {
 	static const struct {
 		const char *name;
 		void (*make)(struct dp_buf *out);
-	} shells[] = { { "bash", bash }, { "zsh", zsh }, { "fish", fish } };
+	} shells[] = { { "bash", completion_bash },
+		       { "zsh", completion_zsh },
+		       { "fish", completion_fish } };
 	struct dp_buf out = DP_BUF_INIT;
 
 	for (size_t i = 0; i < DP_COUNT(shells); i++) {
@@ -473,5 +484,5 @@ const struct ctl_command ctl_cmd_completion = {
 	.examples = "source <(dparetoctl completion bash)\n"
 		    "  for this shell; put it into ~/.bashrc for all\n"
 		    "dparetoctl completion fish | source",
-	.run = run,
+	.run = completion_run,
 };

@@ -1,7 +1,15 @@
 /* cmd-daemon.c - the daemon itself: status, reload, stop. */
-#include "ctl/ctl.h"
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/num.h"
+#include "ctl/command.h"
+#include "ctl/daemon.h"
+#include "ctl/options.h"
+#include "ctl/output.h"
+#include "ctl/text.h"
 
 #include <inttypes.h>
+#include <jansson.h>
 #include <string.h>
 
 static void print_status(struct ctl *ctl, const json_t *d)
@@ -29,7 +37,7 @@ static void print_status(struct ctl *ctl, const json_t *d)
 	ctl_printf(ctl, "trouble  %s\n", dp_json_str(d, "trouble", "none"));
 }
 
-static int status(struct ctl *ctl, struct dp_err *err)
+static int cmd_daemon_status(struct ctl *ctl, struct dp_err *err)
 {
 	json_t *ok;
 	int code = ctl_call(ctl, "hello", NULL, &ok, err);
@@ -56,7 +64,7 @@ static void say_list(struct ctl *ctl, const char *what, const json_t *list)
 	dp_buf_free(&text);
 }
 
-static int reload(struct ctl *ctl, struct dp_err *err)
+static int cmd_daemon_reload(struct ctl *ctl, struct dp_err *err)
 {
 	json_t *ok;
 	int code = ctl_call(ctl, "reload", NULL, &ok, err);
@@ -71,7 +79,7 @@ static int reload(struct ctl *ctl, struct dp_err *err)
 	return DP_OK;
 }
 
-static int stop(struct ctl *ctl, struct dp_err *err)
+static int cmd_daemon_stop(struct ctl *ctl, struct dp_err *err)
 {
 	static const struct {
 		const char *policy, *sentence;
@@ -100,18 +108,18 @@ static int stop(struct ctl *ctl, struct dp_err *err)
 	return DP_OK;
 }
 
-static int run(struct ctl *ctl, struct dp_err *err)
+static int daemon_run(struct ctl *ctl, struct dp_err *err)
 {
 	const char *what = ctl->argv[0];
 
 	if (ctl_opt(ctl, "policy") && strcmp(what, "stop") != 0)
 		return dp_fail(err, DP_E_USAGE, "--policy is for 'daemon stop'");
 	if (strcmp(what, "status") == 0)
-		return status(ctl, err);
+		return cmd_daemon_status(ctl, err);
 	if (strcmp(what, "reload") == 0)
-		return reload(ctl, err);
+		return cmd_daemon_reload(ctl, err);
 	if (strcmp(what, "stop") == 0)
-		return stop(ctl, err);
+		return cmd_daemon_stop(ctl, err);
 	return dp_fail(err, DP_E_USAGE, "'daemon' takes status, reload or stop, not '%s'",
 		       what);
 }
@@ -136,5 +144,5 @@ const struct ctl_command ctl_cmd_daemon = {
 		"is recorded is ever lost by stopping the daemon.",
 	.examples = "dparetoctl daemon status\n"
 		    "dparetoctl daemon stop --policy finish",
-	.run = run,
+	.run = daemon_run,
 };

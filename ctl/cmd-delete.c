@@ -1,17 +1,23 @@
 /* cmd-delete.c - removes a study and everything that belongs to it. */
-#include "ctl/ctl.h"
+#include "base/json.h"
+#include "ctl/command.h"
+#include "ctl/daemon.h"
+#include "ctl/options.h"
+#include "ctl/output.h"
 
+#include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 /* Shows what will be lost and asks; only a typed yes counts. */
-static int confirm(const json_t *s, struct dp_err *err)
+static int delete_confirm(struct ctl *ctl, const json_t *s, struct dp_err *err)
 {
 	const char *name = dp_json_str(s, "name", "?");
 	char answer[16] = "";
 
-	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
+	if (!isatty(STDIN_FILENO) || !isatty(fileno(ctl->talk))) {
 		dp_fail(err, DP_E_USAGE,
 			"deleting study '%s' would lose %d ended trials with their logs; "
 			"this needs --yes",
@@ -19,7 +25,7 @@ static int confirm(const json_t *s, struct dp_err *err)
 		return dp_hint(err, "'dparetoctl export %s' saves the results first",
 			       name);
 	}
-	fprintf(stderr,
+	fprintf(ctl->talk,
 		"This deletes study '%s' (%s) for good:\n"
 		"  %d ended trials, %d points on the front, %d running trials\n"
 		"  all files below %s\n"
@@ -28,14 +34,14 @@ static int confirm(const json_t *s, struct dp_err *err)
 		(int)dp_json_int(s, "front", 0), (int)dp_json_int(s, "running", 0),
 		dp_json_str(s, "directory", "?"));
 	if (!fgets(answer, sizeof answer, stdin))
-		fputc('\n', stderr);
+		fputc('\n', ctl->talk);
 	answer[strcspn(answer, "\n")] = '\0';
 	if (strcmp(answer, "yes") == 0 || strcmp(answer, "y") == 0)
 		return DP_OK;
 	return dp_fail(err, DP_E_FAILED, "nothing was deleted");
 }
 
-static int run(struct ctl *ctl, struct dp_err *err)
+static int delete_run(struct ctl *ctl, struct dp_err *err)
 {
 	const json_t *summary;
 	json_t *status, *fields, *ok = NULL;
@@ -45,7 +51,7 @@ static int run(struct ctl *ctl, struct dp_err *err)
 		return code;
 	summary = json_object_get(status, "study");
 	if (!ctl_flag(ctl, "yes"))
-		code = confirm(summary, err);
+		code = delete_confirm(ctl, summary, err);
 	if (code == DP_OK)
 		code = ctl_pack(&fields, err, "{s:s, s:b}", "study",
 				dp_json_str(summary, "name", ""), "now",
@@ -82,5 +88,5 @@ const struct ctl_command ctl_cmd_delete = {
 		"'export' saves the results first.",
 	.examples = "dparetoctl delete adult\n"
 		    "dparetoctl delete old-study --yes",
-	.run = run,
+	.run = delete_run,
 };

@@ -1,9 +1,18 @@
 /* cmd-doctor.c - checks what studies need to run well, and says what to do. */
-#include "ctl/ctl.h"
-
+#include "base/fs.h"
+#include "base/json.h"
+#include "base/num.h"
+#include "ctl/command.h"
+#include "ctl/daemon.h"
+#include "ctl/memory.h"
+#include "ctl/output.h"
+#include "ctl/program.h"
+#include "ctl/text.h"
 #include "journal/journal.h"
+#include "wire/wire.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -39,8 +48,8 @@ static const char *result_text(enum result r)
 }
 
 DP_PRINTF(5, 6)
-static void note(struct doctor *d, enum result r, const char *what, const char *hint,
-		 const char *format, ...)
+static void doctor_note(struct doctor *d, enum result r, const char *what,
+			const char *hint, const char *format, ...)
 {
 	char text[512];
 	va_list ap;
@@ -62,29 +71,31 @@ static void check_daemon(struct doctor *d)
 	int code = ctl_call_within(d->ctl, 10000, "hello", NULL, &d->hello, &err);
 
 	if (code == DP_E_NO_DAEMON)
-		note(d, WARN, "daemon", err.hint, "%s", err.msg);
+		doctor_note(d, WARN, "daemon", err.hint, "%s", err.msg);
 	else if (code != DP_OK)
-		note(d, FAIL, "daemon", err.hint[0] ? err.hint : NULL, "%s", err.msg);
+		doctor_note(d, FAIL, "daemon", err.hint[0] ? err.hint : NULL, "%s",
+			    err.msg);
 	else
-		note(d, OK, "daemon", NULL, "process %d answers at %s",
-		     (int)dp_json_int(d->hello, "pid", 0),
-		     dp_json_str(d->hello, "socket", "its socket"));
+		doctor_note(d, OK, "daemon", NULL, "process %d answers at %s",
+			    (int)dp_json_int(d->hello, "pid", 0),
+			    dp_json_str(d->hello, "socket", "its socket"));
 	if (code != DP_OK) {
 		d->hello = NULL;
 		return;
 	}
 	if (strcmp(dp_json_str(d->hello, "version", ""), ctl_version()) == 0)
-		note(d, OK, "versions", NULL, "daemon and dparetoctl are both %s",
-		     ctl_version());
+		doctor_note(d, OK, "versions", NULL, "daemon and dparetoctl are both %s",
+			    ctl_version());
 	else
-		note(d, WARN, "versions", "restart the daemon after an upgrade",
-		     "the daemon is %s, dparetoctl is %s",
-		     dp_json_str(d->hello, "version", "?"), ctl_version());
+		doctor_note(d, WARN, "versions", "restart the daemon after an upgrade",
+			    "the daemon is %s, dparetoctl is %s",
+			    dp_json_str(d->hello, "version", "?"), ctl_version());
 	trouble = dp_json_str(d->hello, "trouble", NULL);
-	note(d, trouble ? FAIL : OK, "journal",
-	     "nothing is lost yet; free space or mend the disk, writing is tried again "
-	     "every second",
-	     "%s", trouble ? trouble : "the daemon can write it");
+	doctor_note(d, trouble ? FAIL : OK, "journal",
+		    "nothing is lost yet; free space or mend the disk, writing is tried "
+		    "again "
+		    "every second",
+		    "%s", trouble ? trouble : "the daemon can write it");
 }
 
 static void check_space(struct doctor *d)
@@ -95,17 +106,17 @@ static void check_space(struct doctor *d)
 	enum result r;
 
 	if (statvfs(d->state_dir, &fs) != 0) {
-		note(d, WARN, "disk space", NULL, "cannot be told for %s: %s",
-		     d->state_dir, strerror(errno));
+		doctor_note(d, WARN, "disk space", NULL, "cannot be told for %s: %s",
+			    d->state_dir, strerror(errno));
 		return;
 	}
 	bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
 	r = bytes < (uint64_t)SPACE_FAIL << 20   ? FAIL
 	    : bytes < (uint64_t)SPACE_WARN << 20 ? WARN
 						 : OK;
-	note(d, r, "disk space",
-	     "free some space; below its watermark the daemon starts nothing new",
-	     "%s free for %s", dp_size_text(bytes, free_text), d->state_dir);
+	doctor_note(d, r, "disk space",
+		    "free some space; below its watermark the daemon starts nothing new",
+		    "%s free for %s", dp_size_text(bytes, free_text), d->state_dir);
 }
 
 static void check_state(struct doctor *d)
@@ -117,24 +128,26 @@ static void check_state(struct doctor *d)
 	else
 		d->state_dir = dp_default_state_dir();
 	if (!d->state_dir) {
-		note(d, FAIL, "state folder", "set HOME, or start dparetod with --state",
-		     "no home folder is known");
+		doctor_note(d, FAIL, "state folder",
+			    "set HOME, or start dparetod with --state",
+			    "no home folder is known");
 		return;
 	}
 	if (stat(d->state_dir, &st) != 0 && errno == ENOENT) {
-		note(d, d->hello ? FAIL : OK, "state folder",
-		     "has somebody removed it under the running daemon?",
-		     "%s does not exist%s", d->state_dir,
-		     d->hello ? "" : " yet; dparetod makes it");
+		doctor_note(d, d->hello ? FAIL : OK, "state folder",
+			    "has somebody removed it under the running daemon?",
+			    "%s does not exist%s", d->state_dir,
+			    d->hello ? "" : " yet; dparetod makes it");
 		return;
 	}
 	if (access(d->state_dir, W_OK | X_OK) == 0)
-		note(d, OK, "state folder", NULL, "%s is writable", d->state_dir);
+		doctor_note(d, OK, "state folder", NULL, "%s is writable", d->state_dir);
 	else
-		note(d, d->hello ? OK : FAIL, "state folder",
-		     "start dparetod as the user that owns it, or with another --state",
-		     "%s is not writable for you%s", d->state_dir,
-		     d->hello ? ", but it is the daemon's" : "");
+		doctor_note(d, d->hello ? OK : FAIL, "state folder",
+			    "start dparetod as the user that owns it, or with another "
+			    "--state",
+			    "%s is not writable for you%s", d->state_dir,
+			    d->hello ? ", but it is the daemon's" : "");
 	check_space(d);
 }
 
@@ -143,9 +156,9 @@ static void check_socket(struct doctor *d)
 	char *path = ctl_socket_path(d->ctl);
 	size_t len = strlen(path);
 
-	note(d, len > DP_WIRE_PATH_MAX ? FAIL : OK, "socket path",
-	     "give a shorter one with --socket or DPARETO_SOCKET",
-	     "%zu of at most %d bytes: %s", len, DP_WIRE_PATH_MAX, path);
+	doctor_note(d, len > DP_WIRE_PATH_MAX ? FAIL : OK, "socket path",
+		    "give a shorter one with --socket or DPARETO_SOCKET",
+		    "%zu of at most %d bytes: %s", len, DP_WIRE_PATH_MAX, path);
 	free(path);
 }
 
@@ -153,8 +166,9 @@ static void check_program(struct doctor *d, const char *name)
 {
 	char *path = ctl_find_program(name);
 
-	note(d, path ? OK : FAIL, name, "install it beside dparetoctl ('make install')",
-	     "%s", path ? path : "neither beside dparetoctl nor in PATH");
+	doctor_note(d, path ? OK : FAIL, name,
+		    "install it beside dparetoctl ('make install')", "%s",
+		    path ? path : "neither beside dparetoctl nor in PATH");
 	free(path);
 }
 
@@ -164,13 +178,14 @@ static void check_files(struct doctor *d)
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
 		return;
-	note(d,
-	     limit.rlim_cur < FILES_FAIL   ? FAIL
-	     : limit.rlim_cur < FILES_WARN ? WARN
-					   : OK,
-	     "open files", "raise it with 'ulimit -n' before dparetod is started",
-	     "at most %llu here; every connection and every trainer takes one or two",
-	     (unsigned long long)limit.rlim_cur);
+	doctor_note(
+		d,
+		limit.rlim_cur < FILES_FAIL   ? FAIL
+		: limit.rlim_cur < FILES_WARN ? WARN
+					      : OK,
+		"open files", "raise it with 'ulimit -n' before dparetod is started",
+		"at most %llu here; every connection and every trainer takes one or two",
+		(unsigned long long)limit.rlim_cur);
 }
 
 static void check_clock(struct doctor *d)
@@ -183,13 +198,14 @@ static void check_clock(struct doctor *d)
 	gmtime_r(&now, &tm);
 	strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &tm);
 	if (tm.tm_year + 1900 < 2024)
-		note(d, FAIL, "clock", "set it, by NTP for instance",
-		     "it says %s, which is long past", text);
+		doctor_note(d, FAIL, "clock", "set it, by NTP for instance",
+			    "it says %s, which is long past", text);
 	else if (d->state_dir && stat(d->state_dir, &st) == 0 && st.st_mtime > now + 300)
-		note(d, WARN, "clock", "set it, by NTP for instance",
-		     "it says %s, but the state folder was changed after that", text);
+		doctor_note(d, WARN, "clock", "set it, by NTP for instance",
+			    "it says %s, but the state folder was changed after that",
+			    text);
 	else
-		note(d, OK, "clock", NULL, "%s", text);
+		doctor_note(d, OK, "clock", NULL, "%s", text);
 }
 
 /* With a daemon its journal is its own affair; without one we read it all. */
@@ -215,21 +231,23 @@ static void check_journal(struct doctor *d)
 	if (code == DP_OK)
 		code = dp_journal_verify(j, NULL, NULL, &r, &err);
 	if (code != DP_OK)
-		note(d, FAIL, "journal", err.hint[0] ? err.hint : NULL, "%s", err.msg);
+		doctor_note(d, FAIL, "journal", err.hint[0] ? err.hint : NULL, "%s",
+			    err.msg);
 	else
-		note(d, r.faults ? FAIL : OK, "journal",
-		     "copy the state folder away, then see 'dparetoctl journal verify'",
-		     "%llu records of %llu studies, %llu faults",
-		     (unsigned long long)r.records, (unsigned long long)r.studies,
-		     (unsigned long long)r.faults);
+		doctor_note(d, r.faults ? FAIL : OK, "journal",
+			    "copy the state folder away, then see 'dparetoctl journal "
+			    "verify'",
+			    "%llu records of %llu studies, %llu faults",
+			    (unsigned long long)r.records, (unsigned long long)r.studies,
+			    (unsigned long long)r.faults);
 	if (j)
 		dp_journal_close(j);
 	free(folder);
 }
 
-static void print(struct ctl *ctl, const json_t *checks)
+static void doctor_print(struct ctl *ctl, const json_t *checks)
 {
-	bool color = ctl_colored(ctl, stdout);
+	bool color = ctl_colored(ctl, ctl->out);
 	const json_t *c;
 	size_t i;
 
@@ -246,7 +264,7 @@ static void print(struct ctl *ctl, const json_t *checks)
 	}
 }
 
-static int run(struct ctl *ctl, struct dp_err *err)
+static int doctor_run(struct ctl *ctl, struct dp_err *err)
 {
 	struct doctor d = { .ctl = ctl, .checks = json_array() };
 	json_t *object;
@@ -267,7 +285,7 @@ static int run(struct ctl *ctl, struct dp_err *err)
 		json_decref(object);
 		ctl->told = true;
 	} else {
-		print(ctl, d.checks);
+		doctor_print(ctl, d.checks);
 	}
 	json_decref(d.checks);
 	json_decref(d.hello);
@@ -288,5 +306,5 @@ const struct ctl_command ctl_cmd_doctor = {
 		"ok, "
 		"warn or fail, with what to do about it. Exit status 1 if one fails.",
 	.examples = "dparetoctl doctor",
-	.run = run,
+	.run = doctor_run,
 };

@@ -1,6 +1,12 @@
 /* cmd-enqueue.c - has a study evaluate a point of one's own choice. */
-#include "ctl/ctl.h"
+#include "base/json.h"
+#include "base/num.h"
+#include "ctl/command.h"
+#include "ctl/daemon.h"
+#include "ctl/output.h"
 
+#include <jansson.h>
+#include <stdio.h>
 #include <string.h>
 
 /* NAME=VALUE into an object; a number stays a number, true and false are what they
@@ -38,7 +44,7 @@ static int add_value(json_t *values, const char *text, struct dp_err *err)
 		       : dp_fail(err, DP_E_NOMEM, "out of memory");
 }
 
-static int run(struct ctl *ctl, struct dp_err *err)
+static int enqueue_run(struct ctl *ctl, struct dp_err *err)
 {
 	json_t *values = json_object(), *fields, *ok;
 	const json_t *trial;
@@ -76,5 +82,5 @@ const struct ctl_command ctl_cmd_enqueue = {
 		"trial: it uses up one of its evaluations, and the search learns from "
 		"it.",
 	.examples = "dparetoctl enqueue adult epochs=10 lot_size=64 clip=0.5",
-	.run = run,
+	.run = enqueue_run,
 };

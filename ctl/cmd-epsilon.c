@@ -1,9 +1,16 @@
 /* cmd-epsilon.c - what a mechanism costs, without a daemon. */
-#include "ctl/ctl.h"
-
+#include "base/json.h"
+#include "base/num.h"
+#include "ctl/command.h"
+#include "ctl/options.h"
+#include "ctl/output.h"
+#include "ctl/query.h"
+#include "ctl/table.h"
 #include "privacy/privacy.h"
 
+#include <jansson.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +41,7 @@ static json_t *answer_line(const char *line, size_t len, bool *failed)
 	return json_pack("{s:o}", "error", dp_json_error(&err));
 }
 
-static int batch(struct ctl *ctl, struct dp_err *err)
+static int epsilon_batch(struct ctl *ctl, struct dp_err *err)
 {
 	char *line = NULL;
 	size_t room = 0;
@@ -77,8 +84,8 @@ static void put_answer(struct ctl *ctl, const struct dp_mechanism *m,
 }
 
 /* Epsilon at delta = 1e-10, 1e-9, ... 1e-2. */
-static int curve(struct ctl *ctl, const struct dp_mechanism *m, const double *values,
-		 struct dp_err *err)
+static int epsilon_curve(struct ctl *ctl, const struct dp_mechanism *m,
+			 const double *values, struct dp_err *err)
 {
 	enum {
 		POINTS = CURVE_TO - CURVE_FROM + 1
@@ -114,7 +121,7 @@ static int curve(struct ctl *ctl, const struct dp_mechanism *m, const double *va
 	return DP_OK;
 }
 
-static int run(struct ctl *ctl, struct dp_err *err)
+static int epsilon_run(struct ctl *ctl, struct dp_err *err)
 {
 	const struct dp_mechanism *m;
 	double values[DP_PRIVACY_KEYS_MAX];
@@ -122,10 +129,10 @@ static int run(struct ctl *ctl, struct dp_err *err)
 	int code;
 
 	if (ctl_flag(ctl, "batch"))
-		return batch(ctl, err);
+		return epsilon_batch(ctl, err);
 	code = ctl_query(ctl, &m, values, err);
 	if (code == DP_OK && ctl_flag(ctl, "curve"))
-		return curve(ctl, m, values, err);
+		return epsilon_curve(ctl, m, values, err);
 	if (code == DP_OK)
 		code = dp_privacy_epsilon(m, values, &e, err);
 	if (code == DP_OK)
@@ -165,5 +172,5 @@ const struct ctl_command ctl_cmd_epsilon = {
 		"    --lot 256 --epochs 20 --noise-multiplier 1.1 --delta 1e-6\n"
 		"dparetoctl epsilon --mechanism gaussian --sigma 4 --delta 1e-6 -o json\n"
 		"dparetoctl epsilon --batch < queries.jsonl",
-	.run = run,
+	.run = epsilon_run,
 };

@@ -1,10 +1,14 @@
 /* cmd-explain.c - documents the keys of study files, from the table that parses
  * them. */
-#include "ctl/ctl.h"
-
+#include "base/buf.h"
+#include "ctl/command.h"
+#include "ctl/output.h"
+#include "ctl/table.h"
+#include "ctl/text.h"
 #include "study/study.h"
 
 #include <ctype.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,7 +63,7 @@ static bool is_key(const char *path, const char *asked)
 	}
 }
 
-static json_t *key_json(const struct dp_key_doc *k)
+static json_t *explain_key_json(const struct dp_key_doc *k)
 {
 	return json_pack("{s:s, s:s?, s:s?, s:s?, s:s?}", "key", k->path, "type", k->type,
 			 "default", k->otherwise, "help", k->help, "example", k->example);
@@ -68,7 +72,7 @@ static json_t *key_json(const struct dp_key_doc *k)
 static void print_key(struct ctl *ctl, const struct dp_key_doc *k)
 {
 	struct dp_buf out = DP_BUF_INIT;
-	bool color = ctl_colored(ctl, stdout);
+	bool color = ctl_colored(ctl, ctl->out);
 
 	dp_buf_printf(&out, "%s%s%s\n", ctl_style_on(CTL_BOLD, color), k->path,
 		      ctl_style_off(CTL_BOLD, color));
@@ -128,8 +132,8 @@ static void print_table(struct ctl *ctl, const struct dp_key_doc *const *keys, s
 }
 
 /* Prints the keys that were found: one in full, several as a list. */
-static void print(struct ctl *ctl, const struct dp_key_doc *const *keys, size_t n,
-		  bool in_full)
+static void explain_print(struct ctl *ctl, const struct dp_key_doc *const *keys, size_t n,
+			  bool in_full)
 {
 	json_t *list;
 
@@ -137,7 +141,7 @@ static void print(struct ctl *ctl, const struct dp_key_doc *const *keys, size_t 
 	case CTL_JSON:
 		list = json_array();
 		for (size_t i = 0; i < n; i++)
-			json_array_append_new(list, key_json(keys[i]));
+			json_array_append_new(list, explain_key_json(keys[i]));
 		ctl_put_json(ctl, list);
 		json_decref(list);
 		break;
@@ -159,8 +163,8 @@ static void print(struct ctl *ctl, const struct dp_key_doc *const *keys, size_t 
 }
 
 /* The nearest key by its whole path or by its last part. */
-static int fail_unknown(const char *asked, const struct dp_key_doc *all, size_t count,
-			struct dp_err *err)
+static int fail_unknown_key(const char *asked, const struct dp_key_doc *all, size_t count,
+			    struct dp_err *err)
 {
 	const char *names[2 * KEYS_MAX + 1] = { 0 }, *near;
 	size_t n = 0;
@@ -191,7 +195,7 @@ static size_t keys_below(const struct dp_key_doc *all, size_t count, const char 
 	return n;
 }
 
-static json_t *mechanism_json(const struct dp_mechanism *m)
+static json_t *explain_mechanism_json(const struct dp_mechanism *m)
 {
 	json_t *keys = json_array();
 	char rule[DP_PRIVACY_RULE_LEN];
@@ -216,7 +220,7 @@ static void explain_mechanism(struct ctl *ctl, const struct dp_mechanism *m)
 	json_t *object;
 
 	if (ctl->format != CTL_TABLE) {
-		object = mechanism_json(m);
+		object = explain_mechanism_json(m);
 		ctl_put_json(ctl, object);
 		json_decref(object);
 		return;
@@ -262,7 +266,7 @@ static void list_mechanisms(struct ctl *ctl)
 	dp_buf_free(&names);
 }
 
-static int run(struct ctl *ctl, struct dp_err *err)
+static int explain_run(struct ctl *ctl, struct dp_err *err)
 {
 	const struct dp_key_doc *found[KEYS_MAX], *below[KEYS_MAX], *all;
 	const char *asked = ctl->argc ? ctl->argv[0] : NULL;
@@ -279,13 +283,13 @@ static int run(struct ctl *ctl, struct dp_err *err)
 	if (asked)
 		nbelow = keys_below(all, count, n == 1 ? found[0]->path : asked, below);
 	if (n + nbelow == 0)
-		return fail_unknown(asked, all, count, err);
+		return fail_unknown_key(asked, all, count, err);
 	if (n > 0)
-		print(ctl, found, n, asked != NULL);
+		explain_print(ctl, found, n, asked != NULL);
 	if (nbelow > 0 && (n == 0 || ctl->format == CTL_TABLE)) {
 		if (n > 0)
 			ctl_printf(ctl, "\n");
-		print(ctl, below, nbelow, false);
+		explain_print(ctl, below, nbelow, false);
 	}
 	if (asked && (strcmp(asked, "privacy") == 0 || strcmp(asked, "mechanism") == 0))
 		list_mechanisms(ctl);
@@ -305,5 +309,5 @@ const struct ctl_command ctl_cmd_explain = {
 	.examples = "dparetoctl explain timeout\n"
 		    "dparetoctl explain search\n"
 		    "dparetoctl explain dp-sgd",
-	.run = run,
+	.run = explain_run,
 };

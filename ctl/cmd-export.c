@@ -1,6 +1,14 @@
 /* cmd-export.c - all trials of a study in one file. */
-#include "ctl/ctl.h"
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/json.h"
+#include "ctl/command.h"
+#include "ctl/daemon.h"
+#include "ctl/options.h"
+#include "ctl/output.h"
+#include "ctl/trials.h"
 
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +20,7 @@ struct export
 	size_t count;
 };
 
-static int add(struct ctl *ctl, const json_t *trial, void *arg, struct dp_err *err)
+static int export_add(struct ctl *ctl, const json_t *trial, void *arg, struct dp_err *err)
 {
 	struct export *e = arg;
 
@@ -32,7 +40,7 @@ static int add(struct ctl *ctl, const json_t *trial, void *arg, struct dp_err *e
 	return e->out.failed ? dp_fail(err, DP_E_NOMEM, "out of memory") : DP_OK;
 }
 
-static int collect(struct ctl *ctl, struct export *e, struct dp_err *err)
+static int export_collect(struct ctl *ctl, struct export *e, struct dp_err *err)
 {
 	const json_t *summary;
 	json_t *status;
@@ -48,7 +56,7 @@ static int collect(struct ctl *ctl, struct export *e, struct dp_err *err)
 		dp_buf_puts(&e->out, ",\"trials\":[");
 	}
 	code = ctl_each_trial(ctl, dp_json_str(summary, "name", ""), 0, NULL, !e->csv,
-			      add, e, err);
+			      export_add, e, err);
 	if (code == DP_OK && e->csv && e->count == 0)
 		ctl_trial_csv_head(&e->cols, &e->out);
 	if (!e->csv)
@@ -57,7 +65,7 @@ static int collect(struct ctl *ctl, struct export *e, struct dp_err *err)
 	return code;
 }
 
-static int run(struct ctl *ctl, struct dp_err *err)
+static int export_run(struct ctl *ctl, struct dp_err *err)
 {
 	const char *format = ctl_opt(ctl, "format"), *path = ctl_opt(ctl, "file");
 	struct export e = { .csv = ctl->format != CTL_JSON };
@@ -65,7 +73,7 @@ static int run(struct ctl *ctl, struct dp_err *err)
 
 	if (format)
 		e.csv = strcmp(format, "csv") == 0;
-	code = collect(ctl, &e, err);
+	code = export_collect(ctl, &e, err);
 	if (code == DP_OK && path) {
 		code = dp_write_file(path, dp_buf_text(&e.out), e.out.len, true, err);
 		if (code == DP_OK)
@@ -100,5 +108,5 @@ const struct ctl_command ctl_cmd_export = {
 		"JSON; otherwise it is CSV. Numbers read back bit for bit.",
 	.examples = "dparetoctl export adult --file adult.csv\n"
 		    "dparetoctl export adult --format json | jq '.trials[0].runs'",
-	.run = run,
+	.run = export_run,
 };

@@ -1,7 +1,18 @@
 /* cmd-front.c - the best trade-offs found so far, and questions to them. */
-#include "ctl/ctl.h"
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/num.h"
+#include "ctl/command.h"
+#include "ctl/daemon.h"
+#include "ctl/options.h"
+#include "ctl/output.h"
+#include "ctl/text.h"
+#include "ctl/trials.h"
+#include "ctl/view.h"
 
+#include <jansson.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,7 +53,7 @@ static int check_objective(const json_t *front, const char *name, struct dp_err 
 }
 
 /* Removes the points that a --max or --min leaves out. */
-static int filter(json_t *front, const struct ctl_given *given, struct dp_err *err)
+static int front_filter(json_t *front, const struct ctl_given *given, struct dp_err *err)
 {
 	bool max = strcmp(given->option->name, "max") == 0;
 	const char *equals = strchr(given->value, '=');
@@ -135,7 +146,7 @@ static int keep_best(struct ctl *ctl, json_t *front, const char *name, struct dp
 	return DP_OK;
 }
 
-static void print_people(struct ctl *ctl, const json_t *front, size_t all,
+static void front_people(struct ctl *ctl, const json_t *front, size_t all,
 			 const struct ctl_columns *cols)
 {
 	size_t shown = json_array_size(json_object_get(front, "front"));
@@ -164,7 +175,7 @@ enum {
 	ANSWER_MS = 600000 /* models of thousands of results take their time */
 };
 
-static int run(struct ctl *ctl, struct dp_err *err)
+static int front_run(struct ctl *ctl, struct dp_err *err)
 {
 	const char *best = ctl_opt(ctl, "best"), *option;
 	struct ctl_columns cols;
@@ -183,7 +194,7 @@ static int run(struct ctl *ctl, struct dp_err *err)
 	for (size_t i = 0; i < ctl->ngiven && code == DP_OK; i++) {
 		option = ctl->given[i].option->name;
 		if (strcmp(option, "max") == 0 || strcmp(option, "min") == 0)
-			code = filter(front, &ctl->given[i], err);
+			code = front_filter(front, &ctl->given[i], err);
 	}
 	if (code == DP_OK && best)
 		code = keep_best(ctl, front, best, err);
@@ -193,7 +204,7 @@ static int run(struct ctl *ctl, struct dp_err *err)
 		else if (ctl->format == CTL_CSV)
 			ctl_front_csv(ctl, front, &cols);
 		else
-			print_people(ctl, front, all, &cols);
+			front_people(ctl, front, all, &cols);
 	}
 	ctl_columns_clear(&cols);
 	json_decref(front);
@@ -224,5 +235,5 @@ const struct ctl_command ctl_cmd_front = {
 		    "dparetoctl front adult --max epsilon=1 --best error\n"
 		    "  what do I get at epsilon 1?\n"
 		    "dparetoctl front adult -o csv > front.csv",
-	.run = run,
+	.run = front_run,
 };

@@ -1,9 +1,14 @@
 /* cmd-journal.c - reads the journal itself: dump as JSON lines, verify. */
-#include "ctl/ctl.h"
-
+#include "base/fs.h"
+#include "base/num.h"
+#include "ctl/command.h"
+#include "ctl/memory.h"
+#include "ctl/options.h"
+#include "ctl/output.h"
 #include "journal/journal.h"
 
 #include <inttypes.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,8 +21,8 @@ struct walk {
 	json_t *list; /* of faults, for -o json */
 };
 
-static int open_journal(struct ctl *ctl, struct dp_journal **out, char **folder,
-			struct dp_err *err)
+static int journal_of_state(struct ctl *ctl, struct dp_journal **out, char **folder,
+			    struct dp_err *err)
 {
 	struct dp_journal_options options = { .readonly = true };
 	const char *state = ctl_opt(ctl, "state");
@@ -105,7 +110,7 @@ static int dump_one(void *arg, uint32_t study, uint32_t seq, const void *bytes,
 	return w->ctl->out_closed ? DP_E_IO : DP_OK;
 }
 
-static int dump(struct ctl *ctl, struct dp_journal *j, struct dp_err *err)
+static int journal_dump(struct ctl *ctl, struct dp_journal *j, struct dp_err *err)
 {
 	struct walk w = { .ctl = ctl };
 	uint32_t study;
@@ -145,8 +150,8 @@ static void note_fault(void *arg, uint32_t study, uint32_t seq, const char *faul
 		ctl_printf(w->ctl, "study %u, record %u: %s\n", study, seq, fault);
 }
 
-static int verify(struct ctl *ctl, struct dp_journal *j, const char *folder,
-		  struct dp_err *err)
+static int journal_verify(struct ctl *ctl, struct dp_journal *j, const char *folder,
+			  struct dp_err *err)
 {
 	struct walk w = { .ctl = ctl };
 	struct dp_verify_result r;
@@ -185,7 +190,7 @@ static int verify(struct ctl *ctl, struct dp_journal *j, const char *folder,
 	return code;
 }
 
-static int run(struct ctl *ctl, struct dp_err *err)
+static int journal_run(struct ctl *ctl, struct dp_err *err)
 {
 	const char *what = ctl->argv[0];
 	struct dp_journal *j = NULL;
@@ -195,10 +200,10 @@ static int run(struct ctl *ctl, struct dp_err *err)
 	if (strcmp(what, "dump") != 0 && strcmp(what, "verify") != 0)
 		return dp_fail(err, DP_E_USAGE,
 			       "'journal' takes dump or verify, not '%s'", what);
-	code = open_journal(ctl, &j, &folder, err);
+	code = journal_of_state(ctl, &j, &folder, err);
 	if (code == DP_OK)
-		code = strcmp(what, "dump") == 0 ? dump(ctl, j, err)
-						 : verify(ctl, j, folder, err);
+		code = strcmp(what, "dump") == 0 ? journal_dump(ctl, j, err)
+						 : journal_verify(ctl, j, folder, err);
 	if (j)
 		dp_journal_close(j);
 	free(folder);
@@ -228,5 +233,5 @@ const struct ctl_command ctl_cmd_journal = {
 		"running.",
 	.examples = "dparetoctl journal verify\n"
 		    "dparetoctl journal dump --study adult > adult.jsonl",
-	.run = run,
+	.run = journal_run,
 };

@@ -1,9 +1,15 @@
 /* cmd-list.c - all studies, one line each. */
-#include "ctl/ctl.h"
+#include "base/json.h"
+#include "ctl/command.h"
+#include "ctl/daemon.h"
+#include "ctl/output.h"
+#include "ctl/table.h"
+#include "ctl/text.h"
 
 #include <inttypes.h>
+#include <jansson.h>
 
-static void table(struct ctl *ctl, const json_t *studies)
+static void list_table(struct ctl *ctl, const json_t *studies)
 {
 	static const struct {
 		const char *title;
@@ -43,7 +49,7 @@ static void table(struct ctl *ctl, const json_t *studies)
 	ctl_table_print(ctl, t);
 }
 
-static int run(struct ctl *ctl, struct dp_err *err)
+static int list_run(struct ctl *ctl, struct dp_err *err)
 {
 	const json_t *studies, *s;
 	json_t *ok;
@@ -62,7 +68,7 @@ static int run(struct ctl *ctl, struct dp_err *err)
 		json_array_foreach (studies, i, s)
 			ctl_printf(ctl, "%s\n", dp_json_str(s, "name", "?"));
 	else if (json_array_size(studies) > 0)
-		table(ctl, studies);
+		list_table(ctl, studies);
 	else
 		ctl_say(ctl, "no studies yet; 'dparetoctl submit FILE' adds one");
 	json_decref(ok);
@@ -79,5 +85,5 @@ const struct ctl_command ctl_cmd_list = {
 		"failed ones, points on the front, its hypervolume, the time left.",
 	.examples = "dparetoctl list -o name\n"
 		    "dparetoctl list -o json | jq '.[] | select(.state==\"paused\")'",
-	.run = run,
+	.run = list_run,
 };

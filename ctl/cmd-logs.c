@@ -1,8 +1,17 @@
 /* cmd-logs.c - what a trainer wrote to its standard output and standard error. */
-#include "ctl/ctl.h"
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/json.h"
+#include "base/num.h"
+#include "ctl/command.h"
+#include "ctl/daemon.h"
+#include "ctl/memory.h"
+#include "ctl/options.h"
+#include "ctl/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -36,7 +45,7 @@ struct logs {
 
 /* ---- which attempt ---- */
 
-static const json_t *choose(const struct logs *l, const json_t *trial)
+static const json_t *logs_choose(const struct logs *l, const json_t *trial)
 {
 	const json_t *attempts = json_object_get(trial, "attempts"), *a, *best = NULL;
 	size_t i;
@@ -53,7 +62,7 @@ static const json_t *choose(const struct logs *l, const json_t *trial)
 
 /* Asks the daemon for the trial and looks for the attempt in its reply *ok, which is
  * the caller's. */
-static int look(struct logs *l, json_t **ok, struct dp_err *err)
+static int logs_look(struct logs *l, json_t **ok, struct dp_err *err)
 {
 	const json_t *trial, *a;
 	json_t *fields;
@@ -66,7 +75,7 @@ static int look(struct logs *l, json_t **ok, struct dp_err *err)
 	if (code != DP_OK)
 		return code;
 	trial = json_object_get(*ok, "trial");
-	a = choose(l, trial);
+	a = logs_choose(l, trial);
 	if (!a)
 		return DP_OK;
 	if (!l->folder) {
@@ -96,7 +105,7 @@ static int fail_no_attempt(const struct logs *l, const char *state, struct dp_er
 		       l->study, (int)l->trial);
 }
 
-static void nap(void)
+static void logs_nap(void)
 {
 	struct timespec t = { .tv_nsec = LOOK_MS * 1000000L };
 
@@ -104,7 +113,7 @@ static void nap(void)
 }
 
 /* Finds the attempt; with -f waits for one to start. */
-static int find_attempt(struct logs *l, bool follow, struct dp_err *err)
+static int logs_find_attempt(struct logs *l, bool follow, struct dp_err *err)
 {
 	bool told = false;
 	json_t *ok;
@@ -113,7 +122,7 @@ static int find_attempt(struct logs *l, bool follow, struct dp_err *err)
 	for (;;) {
 		const char *state;
 
-		code = look(l, &ok, err);
+		code = logs_look(l, &ok, err);
 		if (code != DP_OK)
 			return code;
 		state = dp_json_str(json_object_get(ok, "trial"), "state", "?");
@@ -128,7 +137,7 @@ static int find_attempt(struct logs *l, bool follow, struct dp_err *err)
 		told = true;
 		if (ctl_interrupted)
 			return dp_fail(err, DP_E_INTERRUPTED, "interrupted");
-		nap();
+		logs_nap();
 	}
 }
 
@@ -231,7 +240,7 @@ static int copy_all(struct logs *l, bool *any, struct dp_err *err)
 	return code;
 }
 
-static int follow(struct logs *l, struct dp_err *err)
+static int logs_follow(struct logs *l, struct dp_err *err)
 {
 	bool any, ended;
 	json_t *ok;
@@ -250,8 +259,8 @@ static int follow(struct logs *l, struct dp_err *err)
 			return dp_fail(err, DP_E_INTERRUPTED, "interrupted");
 		if (any)
 			continue;
-		nap();
-		code = look(l, &ok, err);
+		logs_nap();
+		code = logs_look(l, &ok, err);
 		if (code != DP_OK)
 			return code;
 		json_decref(ok);
@@ -312,7 +321,8 @@ static int print_json(struct logs *l, struct dp_err *err)
 
 /* ---- the command ---- */
 
-static int number(struct ctl *ctl, const char *option, int64_t *out, struct dp_err *err)
+static int logs_number(struct ctl *ctl, const char *option, int64_t *out,
+		       struct dp_err *err)
 {
 	const char *text = ctl_opt(ctl, option);
 
@@ -330,11 +340,11 @@ static int read_options(struct ctl *ctl, struct logs *l, struct dp_err *err)
 	if (!dp_int_parse(ctl->argv[1], &l->trial) || l->trial < 0)
 		return dp_fail(err, DP_E_USAGE, "'%s' is not the number of a trial",
 			       ctl->argv[1]);
-	code = number(ctl, "attempt", &l->attempt, err);
+	code = logs_number(ctl, "attempt", &l->attempt, err);
 	if (code == DP_OK)
-		code = number(ctl, "run", &l->run, err);
+		code = logs_number(ctl, "run", &l->run, err);
 	if (code == DP_OK)
-		code = number(ctl, "tail", &l->tail, err);
+		code = logs_number(ctl, "tail", &l->tail, err);
 	if (code == DP_OK && ctl_flag(ctl, "follow") && ctl->format == CTL_JSON)
 		code = dp_fail(err, DP_E_USAGE, "-f and -o json do not go together");
 	if (out || !errors)
@@ -345,7 +355,7 @@ static int read_options(struct ctl *ctl, struct logs *l, struct dp_err *err)
 	return code;
 }
 
-static int run(struct ctl *ctl, struct dp_err *err)
+static int logs_run(struct ctl *ctl, struct dp_err *err)
 {
 	struct logs l = { .ctl = ctl, .study = ctl->argv[0] };
 	bool keep_on = ctl_flag(ctl, "follow"), any;
@@ -354,13 +364,13 @@ static int run(struct ctl *ctl, struct dp_err *err)
 	if (code == DP_OK) {
 		if (keep_on)
 			ctl_catch_signals();
-		code = find_attempt(&l, keep_on, err);
+		code = logs_find_attempt(&l, keep_on, err);
 	}
 	if (code == DP_OK) {
 		if (ctl->format == CTL_JSON)
 			code = print_json(&l, err);
 		else
-			code = keep_on ? follow(&l, err) : copy_all(&l, &any, err);
+			code = keep_on ? logs_follow(&l, err) : copy_all(&l, &any, err);
 	}
 	for (size_t i = 0; i < l.nstreams; i++)
 		if (l.streams[i].fd >= 0)
@@ -394,5 +404,5 @@ const struct ctl_command ctl_cmd_logs = {
 		"the attempt's folder.",
 	.examples = "dparetoctl logs adult 7 --stderr --tail 20\n"
 		    "dparetoctl logs -f adult 8",
-	.run = run,
+	.run = logs_run,
 };

@@ -1,13 +1,18 @@
 /* cmd-noise.c - the least noise that keeps a target epsilon. */
-#include "ctl/ctl.h"
-
+#include "base/json.h"
+#include "base/num.h"
+#include "ctl/command.h"
+#include "ctl/options.h"
+#include "ctl/output.h"
+#include "ctl/query.h"
 #include "privacy/privacy.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int run(struct ctl *ctl, struct dp_err *err)
+static int noise_run(struct ctl *ctl, struct dp_err *err)
 {
 	const char *text = ctl_opt(ctl, "epsilon");
 	char shown[DP_NUM_LEN], epsilon[DP_NUM_LEN], delta[DP_NUM_LEN];
@@ -64,5 +69,5 @@ const struct ctl_command ctl_cmd_noise = {
 		"dparetoctl noise --epsilon 1 --mechanism dp-sgd --sampling poisson \\\n"
 		"    --records 60000 --lot 256 --epochs 20 --delta 1e-6\n"
 		"dparetoctl noise --epsilon 0.5 --mechanism gaussian --delta 1e-6",
-	.run = run,
+	.run = noise_run,
 };

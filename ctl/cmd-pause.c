@@ -1,7 +1,12 @@
 /* cmd-pause.c - lets a study start nothing new. */
-#include "ctl/ctl.h"
+#include "base/json.h"
+#include "ctl/command.h"
+#include "ctl/daemon.h"
+#include "ctl/output.h"
 
-static void tell(struct ctl *ctl, const json_t *s)
+#include <jansson.h>
+
+static void pause_tell(struct ctl *ctl, const json_t *s)
 {
 	int running = (int)dp_json_int(s, "running", 0);
 
@@ -14,9 +19,9 @@ static void tell(struct ctl *ctl, const json_t *s)
 			dp_json_str(s, "state", "?"));
 }
 
-static int run(struct ctl *ctl, struct dp_err *err)
+static int pause_run(struct ctl *ctl, struct dp_err *err)
 {
-	return ctl_each_study(ctl, "pause", NULL, tell, err);
+	return ctl_each_study(ctl, "pause", NULL, pause_tell, err);
 }
 
 const struct ctl_command ctl_cmd_pause = {
@@ -29,5 +34,5 @@ const struct ctl_command ctl_cmd_pause = {
 	.help = "Running trials go on to their end. 'resume' takes the study up again. "
 		"Pausing a paused study is no error.",
 	.examples = "dparetoctl pause adult",
-	.run = run,
+	.run = pause_run,
 };

@@ -1,11 +1,19 @@
 /* cmd-propose.c - shows what a study would evaluate next, and runs nothing. */
-#include "ctl/ctl.h"
+#include "base/buf.h"
+#include "base/json.h"
+#include "ctl/command.h"
+#include "ctl/daemon.h"
+#include "ctl/output.h"
+#include "ctl/table.h"
+#include "ctl/text.h"
+
+#include <jansson.h>
 
 enum {
 	ANSWER_MS = 600000 /* a fit of thousands of results takes its time */
 };
 
-static void show(struct ctl *ctl, const json_t *p)
+static void propose_show(struct ctl *ctl, const json_t *p)
 {
 	struct ctl_table *t;
 	const char *name, *note = dp_json_str(p, "note", NULL);
@@ -40,7 +48,7 @@ static void show(struct ctl *ctl, const json_t *p)
 		   ctl_value(json_object_get(p, "feasible"), lo));
 }
 
-static int run(struct ctl *ctl, struct dp_err *err)
+static int propose_run(struct ctl *ctl, struct dp_err *err)
 {
 	json_t *fields, *ok;
 	int code = ctl_pack(&fields, err, "{s:s}", "study", ctl->argv[0]);
@@ -52,7 +60,7 @@ static int run(struct ctl *ctl, struct dp_err *err)
 	if (ctl->format == CTL_JSON)
 		ctl_put_json(ctl, ok);
 	else
-		show(ctl, ok);
+		propose_show(ctl, ok);
 	json_decref(ok);
 	return DP_OK;
 }
@@ -69,5 +77,5 @@ const struct ctl_command ctl_cmd_propose = {
 		"Nothing is run and nothing is journaled.",
 	.examples = "dparetoctl propose adult\n"
 		    "dparetoctl propose adult -o json",
-	.run = run,
+	.run = propose_run,
 };

@@ -1,8 +1,17 @@
 /* cmd-report.c - has dpareto-report write the report of a study. */
-#include "ctl/ctl.h"
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/json.h"
+#include "ctl/command.h"
+#include "ctl/daemon.h"
+#include "ctl/memory.h"
+#include "ctl/options.h"
+#include "ctl/output.h"
+#include "ctl/program.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <jansson.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +21,7 @@
 extern char **environ;
 
 /* --state, else that of the daemon that answers, else the default one. */
-static int find_state(struct ctl *ctl, char **out, struct dp_err *err)
+static int report_state_folder(struct ctl *ctl, char **out, struct dp_err *err)
 {
 	const char *state = ctl_opt(ctl, "state");
 	struct dp_err no_daemon;
@@ -35,7 +44,7 @@ static int find_state(struct ctl *ctl, char **out, struct dp_err *err)
 }
 
 /* The command line of dpareto-report; the strings are not its own. */
-static char **command(struct ctl *ctl, char *program, char *state)
+static char **report_command(struct ctl *ctl, char *program, char *state)
 {
 	char **argv = ctl_alloc((size_t)ctl->argc + 2 * ctl->ngiven + 16, sizeof *argv);
 	size_t n = 0;
@@ -63,16 +72,17 @@ static char **command(struct ctl *ctl, char *program, char *state)
 	return argv;
 }
 
-static int start(char **argv, int out, pid_t *pid, struct dp_err *err)
+static int report_spawn(char **argv, int out, pid_t *pid, struct dp_err *err)
 {
 	posix_spawn_file_actions_t files;
-	int rc;
+	int errnum;
 
 	posix_spawn_file_actions_init(&files);
 	posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
-	rc = posix_spawn(pid, argv[0], &files, NULL, argv, environ);
+	errnum = posix_spawn(pid, argv[0], &files, NULL, argv, environ);
 	posix_spawn_file_actions_destroy(&files);
-	return rc == 0 ? DP_OK : dp_fail_errno(err, rc, "cannot start %s", argv[0]);
+	return errnum == 0 ? DP_OK
+			   : dp_fail_errno(err, errnum, "cannot start %s", argv[0]);
 }
 
 /* Runs it and reads what it says: one object. */
@@ -85,7 +95,7 @@ static int run_program(char **argv, struct dp_buf *said, struct dp_err *err)
 
 	if (pipe2(ends, O_CLOEXEC) != 0)
 		return dp_fail_errno(err, errno, "cannot make a pipe");
-	code = start(argv, ends[1], &pid, err);
+	code = report_spawn(argv, ends[1], &pid, err);
 	close(ends[1]);
 	while (code == DP_OK && ((n = read(ends[0], bytes, sizeof bytes)) > 0 ||
 				 (n < 0 && errno == EINTR)))
@@ -125,12 +135,12 @@ static int read_answer(const struct dp_buf *said, json_t **answer, struct dp_err
 static int open_page(struct ctl *ctl, const char *page, struct dp_err *err)
 {
 	char *argv[] = { "xdg-open", (char *)page, NULL };
-	int status = 0, rc;
+	int status = 0, errnum;
 	pid_t pid;
 
-	rc = posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ);
-	if (rc != 0) {
-		dp_fail_errno(err, rc, "cannot start xdg-open");
+	errnum = posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ);
+	if (errnum != 0) {
+		dp_fail_errno(err, errnum, "cannot start xdg-open");
 		return dp_hint(err, "open %s in a browser yourself", page);
 	}
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
@@ -140,7 +150,7 @@ static int open_page(struct ctl *ctl, const char *page, struct dp_err *err)
 	return DP_OK;
 }
 
-static int tell(struct ctl *ctl, const json_t *answer, struct dp_err *err)
+static int report_tell(struct ctl *ctl, const json_t *answer, struct dp_err *err)
 {
 	const char *page = dp_json_str(answer, "html", "");
 
@@ -151,7 +161,7 @@ static int tell(struct ctl *ctl, const json_t *answer, struct dp_err *err)
 	return ctl_flag(ctl, "open") ? open_page(ctl, page, err) : DP_OK;
 }
 
-static int run(struct ctl *ctl, struct dp_err *err)
+static int report_run(struct ctl *ctl, struct dp_err *err)
 {
 	char *program = ctl_find_program("dpareto-report"), *state = NULL, **argv;
 	struct dp_buf said = DP_BUF_INIT;
@@ -164,16 +174,16 @@ static int run(struct ctl *ctl, struct dp_err *err)
 			"nor in PATH");
 		return dp_hint(err, "install it with 'make install' or 'scripts/build'");
 	}
-	code = find_state(ctl, &state, err);
+	code = report_state_folder(ctl, &state, err);
 	if (code == DP_OK) {
-		argv = command(ctl, program, state);
+		argv = report_command(ctl, program, state);
 		code = run_program(argv, &said, err);
 		free(argv);
 	}
 	if (code == DP_OK)
 		code = read_answer(&said, &answer, err);
 	if (code == DP_OK)
-		code = tell(ctl, answer, err);
+		code = report_tell(ctl, answer, err);
 	json_decref(answer);
 	dp_buf_free(&said);
 	free(state);
@@ -215,5 +225,5 @@ const struct ctl_command ctl_cmd_report = {
 	.examples = "dparetoctl report adult --open\n"
 		    "dparetoctl report adult adult-random --baseline non-private=0.152\n"
 		    "dparetoctl report adult --public --dir adult-report",
-	.run = run,
+	.run = report_run,
 };

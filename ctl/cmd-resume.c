@@ -1,16 +1,21 @@
 /* cmd-resume.c - takes a paused or stopped study up again. */
-#include "ctl/ctl.h"
+#include "base/json.h"
+#include "ctl/command.h"
+#include "ctl/daemon.h"
+#include "ctl/output.h"
 
-static void tell(struct ctl *ctl, const json_t *s)
+#include <jansson.h>
+
+static void resume_tell(struct ctl *ctl, const json_t *s)
 {
 	ctl_say(ctl, "study '%s' is %s, %d of %d trials have ended",
 		dp_json_str(s, "name", "?"), dp_json_str(s, "state", "?"),
 		(int)dp_json_int(s, "ended", 0), (int)dp_json_int(s, "evaluations", 0));
 }
 
-static int run(struct ctl *ctl, struct dp_err *err)
+static int resume_run(struct ctl *ctl, struct dp_err *err)
 {
-	return ctl_each_study(ctl, "resume", NULL, tell, err);
+	return ctl_each_study(ctl, "resume", NULL, resume_tell, err);
 }
 
 const struct ctl_command ctl_cmd_resume = {
@@ -23,5 +28,5 @@ const struct ctl_command ctl_cmd_resume = {
 	.help = "Nothing that has finished is repeated. Resuming a running study is no "
 		"error.",
 	.examples = "dparetoctl resume adult",
-	.run = run,
+	.run = resume_run,
 };

@@ -1,7 +1,8 @@
 /* cmd-retry.c - tries failed trials again. */
-#include "ctl/ctl.h"
+#include "ctl/command.h"
+#include "ctl/daemon.h"
 
-static int run(struct ctl *ctl, struct dp_err *err)
+static int retry_run(struct ctl *ctl, struct dp_err *err)
 {
 	return ctl_each_named(ctl, "retry", "will be tried again", err);
 }
@@ -17,5 +18,5 @@ const struct ctl_command ctl_cmd_retry = {
 		"numbers, lists and ranges: 3,5-8.",
 	.examples = "dparetoctl retry adult 5\n"
 		    "dparetoctl retry adult 3,5-8",
-	.run = run,
+	.run = retry_run,
 };

@@ -1,7 +1,13 @@
 /* cmd-set.c - changes the budget, the parallelism or the priority of a live study. */
-#include "ctl/ctl.h"
+#include "base/json.h"
+#include "base/num.h"
+#include "ctl/command.h"
+#include "ctl/daemon.h"
+#include "ctl/output.h"
 
 #include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,7 +43,7 @@ static int add_change(json_t *fields, const char *text, struct dp_err *err)
 	return dp_hint(err, "evaluations, parallel and priority can");
 }
 
-static int run(struct ctl *ctl, struct dp_err *err)
+static int set_run(struct ctl *ctl, struct dp_err *err)
 {
 	const json_t *s;
 	json_t *fields, *ok;
@@ -81,5 +87,5 @@ const struct ctl_command ctl_cmd_set = {
 		"is journaled; the study file stays as it is.",
 	.examples = "dparetoctl set adult evaluations=400\n"
 		    "dparetoctl set adult parallel=6 priority=10",
-	.run = run,
+	.run = set_run,
 };

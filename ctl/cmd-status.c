@@ -1,7 +1,16 @@
 /* cmd-status.c - what is going on, and why nothing is. */
-#include "ctl/ctl.h"
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/num.h"
+#include "ctl/command.h"
+#include "ctl/daemon.h"
+#include "ctl/output.h"
+#include "ctl/table.h"
+#include "ctl/text.h"
+#include "ctl/view.h"
 
 #include <inttypes.h>
+#include <jansson.h>
 #include <string.h>
 
 static void print_study(struct ctl *ctl, const json_t *status)
@@ -9,10 +18,10 @@ static void print_study(struct ctl *ctl, const json_t *status)
 	struct dp_buf out = DP_BUF_INIT;
 	int columns, rows;
 
-	ctl_terminal_size(stdout, &columns, &rows);
+	ctl_terminal_size(ctl->out, &columns, &rows);
 	/* two lines stay for the prompt */
 	ctl_study_view(&out, status, columns, columns ? (rows > 24 ? rows : 24) - 2 : 0,
-		       ctl_colored(ctl, stdout), ctl->utf8);
+		       ctl_colored(ctl, ctl->out), ctl->utf8);
 	ctl_put_buf(ctl, &out);
 }
 
@@ -20,7 +29,7 @@ static void print_daemon(struct ctl *ctl, const json_t *d)
 {
 	const json_t *journal = json_object_get(d, "journal");
 	const char *trouble = dp_json_str(d, "trouble", NULL);
-	bool color = ctl_colored(ctl, stdout);
+	bool color = ctl_colored(ctl, ctl->out);
 	char age[CTL_TEXT_LEN], size[DP_NUM_LEN];
 	int64_t bytes = dp_json_int(journal, "bytes", 0);
 
@@ -38,7 +47,7 @@ static void print_daemon(struct ctl *ctl, const json_t *d)
 }
 
 /* Why a study does nothing more than it does: its own words. */
-static const char *why(const json_t *s)
+static const char *status_why(const json_t *s)
 {
 	const char *waiting = dp_json_str(s, "waiting", NULL);
 
@@ -74,13 +83,13 @@ static void print_studies(struct ctl *ctl, const json_t *studies)
 			 dp_json_int(s, "running", 0), dp_json_int(s, "parallel", 0));
 		ctl_cell(t, CTL_NORMAL, "%s",
 			 ctl_seconds(json_object_get(s, "eta"), text));
-		ctl_cell(t, CTL_NORMAL, "%s", why(s));
+		ctl_cell(t, CTL_NORMAL, "%s", status_why(s));
 	}
 	ctl_printf(ctl, "\n");
 	ctl_table_print(ctl, t);
 }
 
-static int run(struct ctl *ctl, struct dp_err *err)
+static int status_run(struct ctl *ctl, struct dp_err *err)
 {
 	json_t *ok;
 	int code;
@@ -112,5 +121,5 @@ const struct ctl_command ctl_cmd_status = {
 		"hypervolume, its running trials and its latest failures.",
 	.examples = "dparetoctl status\n"
 		    "dparetoctl status adult",
-	.run = run,
+	.run = status_run,
 };

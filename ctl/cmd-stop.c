@@ -1,7 +1,13 @@
 /* cmd-stop.c - ends a study before its budget is used up. */
-#include "ctl/ctl.h"
+#include "base/json.h"
+#include "ctl/command.h"
+#include "ctl/daemon.h"
+#include "ctl/options.h"
+#include "ctl/output.h"
 
-static void tell(struct ctl *ctl, const json_t *s)
+#include <jansson.h>
+
+static void stop_tell(struct ctl *ctl, const json_t *s)
 {
 	int running = (int)dp_json_int(s, "running", 0);
 
@@ -10,12 +16,12 @@ static void tell(struct ctl *ctl, const json_t *s)
 		running == 1 ? " is" : "s are");
 }
 
-static int run(struct ctl *ctl, struct dp_err *err)
+static int stop_run(struct ctl *ctl, struct dp_err *err)
 {
 	json_t *fields;
 	int code = ctl_pack(&fields, err, "{s:b}", "now", ctl_flag(ctl, "now"));
 
-	return code == DP_OK ? ctl_each_study(ctl, "stop", fields, tell, err) : code;
+	return code == DP_OK ? ctl_each_study(ctl, "stop", fields, stop_tell, err) : code;
 }
 
 static const struct ctl_option options[] = {
@@ -35,5 +41,5 @@ const struct ctl_command ctl_cmd_stop = {
 		"Stopping a stopped study is no error.",
 	.examples = "dparetoctl stop adult\n"
 		    "dparetoctl stop adult --now",
-	.run = run,
+	.run = stop_run,
 };

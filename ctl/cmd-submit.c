@@ -1,7 +1,12 @@
 /* cmd-submit.c - hands study files to the daemon. */
-#include "ctl/ctl.h"
+#include "base/json.h"
+#include "ctl/command.h"
+#include "ctl/file.h"
+#include "ctl/output.h"
 
-static void tell(struct ctl *ctl, const json_t *ok)
+#include <jansson.h>
+
+static void submit_tell(struct ctl *ctl, const json_t *ok)
 {
 	const json_t *s = json_object_get(ok, "study");
 	const char *name = dp_json_str(s, "name", "?");
@@ -18,37 +23,33 @@ static void tell(struct ctl *ctl, const json_t *ok)
 			name, dp_json_str(s, "state", "?"));
 }
 
-static int submit(struct ctl *ctl, const char *path, struct dp_err *err)
+static int submit_one(struct ctl *ctl, const char *path, struct dp_err *err)
 {
 	struct ctl_study_file file;
-	json_t *fields, *ok;
+	json_t *ok;
 	int code = ctl_study_file_read(path, &file, err);
 
 	if (code == DP_OK)
 		code = ctl_study_file_check(ctl, &file, err);
 	if (code == DP_OK)
-		code = ctl_pack(&fields, err, "{s:s%, s:s, s:s}", "text",
-				dp_buf_text(&file.text), file.text.len, "path",
-				file.absolute, "dir", file.dir);
-	if (code == DP_OK)
-		code = ctl_call(ctl, "submit", fields, &ok, err);
+		code = ctl_study_file_submit(ctl, &file, &ok, err);
 	if (code == DP_OK) {
 		if (ctl->format == CTL_JSON)
 			ctl_put_json(ctl, ok);
 		else
-			tell(ctl, ok);
+			submit_tell(ctl, ok);
 		json_decref(ok);
 	}
 	ctl_study_file_clear(&file);
 	return code;
 }
 
-static int run(struct ctl *ctl, struct dp_err *err)
+static int submit_run(struct ctl *ctl, struct dp_err *err)
 {
 	int code = DP_OK;
 
 	for (int i = 0; i < ctl->argc && code == DP_OK; i++)
-		code = submit(ctl, ctl->argv[i], err);
+		code = submit_one(ctl, ctl->argv[i], err);
 	return code;
 }
 
@@ -68,5 +69,5 @@ const struct ctl_command ctl_cmd_submit = {
 		    "  the study runs in the background; nothing need stay open\n"
 		    "dparetoctl watch $(dparetoctl submit -q adult.yaml)\n"
 		    "  submit and look on",
-	.run = run,
+	.run = submit_run,
 };

@@ -1,7 +1,15 @@
 /* cmd-trial.c - one trial in full: parameters, objectives, runs, attempts. */
-#include "ctl/ctl.h"
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/num.h"
+#include "ctl/command.h"
+#include "ctl/daemon.h"
+#include "ctl/output.h"
+#include "ctl/table.h"
+#include "ctl/text.h"
 
 #include <inttypes.h>
+#include <jansson.h>
 #include <string.h>
 
 static void print_attempts(struct ctl *ctl, const json_t *attempts)
@@ -60,7 +68,7 @@ static void print_runs(struct ctl *ctl, const json_t *runs)
 	ctl_table_print(ctl, t);
 }
 
-static void print_people(struct ctl *ctl, const char *study, const json_t *trial)
+static void trial_people(struct ctl *ctl, const char *study, const json_t *trial)
 {
 	const json_t *attempts = json_object_get(trial, "attempts");
 	const json_t *last = json_array_get(
@@ -100,7 +108,7 @@ static void print_people(struct ctl *ctl, const char *study, const json_t *trial
 	}
 }
 
-static int run(struct ctl *ctl, struct dp_err *err)
+static int trial_run(struct ctl *ctl, struct dp_err *err)
 {
 	json_t *fields, *ok;
 	const json_t *trial;
@@ -120,7 +128,7 @@ static int run(struct ctl *ctl, struct dp_err *err)
 	if (ctl->format == CTL_JSON)
 		ctl_put_json(ctl, trial);
 	else
-		print_people(ctl, ctl->argv[0], trial);
+		trial_people(ctl, ctl->argv[0], trial);
 	json_decref(ok);
 	return DP_OK;
 }
@@ -136,5 +144,5 @@ const struct ctl_command ctl_cmd_trial = {
 		"attempt "
 		"with how it ended, what it used and where its files are.",
 	.examples = "dparetoctl trial adult 7",
-	.run = run,
+	.run = trial_run,
 };

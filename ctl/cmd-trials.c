@@ -1,7 +1,16 @@
 /* cmd-trials.c - all trials of a study. */
-#include "ctl/ctl.h"
+#include "base/buf.h"
+#include "base/json.h"
+#include "ctl/command.h"
+#include "ctl/daemon.h"
+#include "ctl/options.h"
+#include "ctl/output.h"
+#include "ctl/table.h"
+#include "ctl/text.h"
+#include "ctl/trials.h"
 
 #include <inttypes.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,7 +75,7 @@ static void add_csv(struct ctl *ctl, struct listing *l, const json_t *trial)
 	ctl_put_buf(ctl, &out);
 }
 
-static int add(struct ctl *ctl, const json_t *trial, void *arg, struct dp_err *err)
+static int trials_add(struct ctl *ctl, const json_t *trial, void *arg, struct dp_err *err)
 {
 	struct listing *l = arg;
 
@@ -90,7 +99,7 @@ static int add(struct ctl *ctl, const json_t *trial, void *arg, struct dp_err *e
 	return ctl->out_closed ? DP_E_IO : DP_OK;
 }
 
-static int run(struct ctl *ctl, struct dp_err *err)
+static int trials_run(struct ctl *ctl, struct dp_err *err)
 {
 	struct listing l = { .array = json_array() };
 	const char *state = ctl_opt(ctl, "state");
@@ -102,7 +111,7 @@ static int run(struct ctl *ctl, struct dp_err *err)
 		summary = json_object_get(status, "study");
 		l.cols.objectives = json_incref(json_object_get(summary, "objectives"));
 		code = ctl_each_trial(ctl, dp_json_str(summary, "name", ""), 0, state,
-				      false, add, &l, err);
+				      false, trials_add, &l, err);
 		json_decref(status);
 	}
 	if (code == DP_OK && ctl->format == CTL_JSON)
@@ -135,5 +144,5 @@ const struct ctl_command ctl_cmd_trials = {
 	.options = options,
 	.examples = "dparetoctl trials adult --state failed\n"
 		    "dparetoctl trials adult -o csv > trials.csv",
-	.run = run,
+	.run = trials_run,
 };

@@ -1,9 +1,13 @@
 /* cmd-validate.c - checks study files without a daemon. */
-#include "ctl/ctl.h"
-
+#include "base/buf.h"
+#include "ctl/command.h"
+#include "ctl/file.h"
+#include "ctl/output.h"
 #include "study/study.h"
 
-static void print_people(struct ctl *ctl, const struct ctl_study_file *file)
+#include <jansson.h>
+
+static void validate_people(struct ctl *ctl, const struct ctl_study_file *file)
 {
 	ctl_put(ctl, dp_buf_text(&file->listing), file->listing.len);
 	if (file->study && !ctl->quiet)
@@ -12,7 +16,7 @@ static void print_people(struct ctl *ctl, const struct ctl_study_file *file)
 }
 
 /* One file that cannot be read does not keep the others from being checked. */
-static int validate(struct ctl *ctl, const char *path, struct dp_err *err)
+static int validate_one(struct ctl *ctl, const char *path, struct dp_err *err)
 {
 	struct ctl_study_file file;
 	int code = ctl_study_file_read(path, &file, err);
@@ -28,7 +32,7 @@ static int validate(struct ctl *ctl, const char *path, struct dp_err *err)
 		ctl_put_json(ctl, object);
 		json_decref(object);
 	} else {
-		print_people(ctl, &file);
+		validate_people(ctl, &file);
 	}
 	if (!file.study)
 		code = dp_fail(err, DP_E_INVALID, "%s is not valid", path);
@@ -36,12 +40,12 @@ static int validate(struct ctl *ctl, const char *path, struct dp_err *err)
 	return code;
 }
 
-static int run(struct ctl *ctl, struct dp_err *err)
+static int validate_run(struct ctl *ctl, struct dp_err *err)
 {
 	int first = DP_OK;
 
 	for (int i = 0; i < ctl->argc; i++) {
-		int code = validate(ctl, ctl->argv[i], err);
+		int code = validate_one(ctl, ctl->argv[i], err);
 
 		if (first == DP_OK)
 			first = code;
@@ -64,5 +68,5 @@ const struct ctl_command ctl_cmd_validate = {
 		"Exit status: 0 if all files are valid, 1 if one is not.",
 	.examples = "dparetoctl validate *.yaml\n"
 		    "dparetoctl validate -o json adult.yaml | jq '.problems[].message'",
-	.run = run,
+	.run = validate_run,
 };

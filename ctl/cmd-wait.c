@@ -1,6 +1,13 @@
 /* cmd-wait.c - waits until a study is where one wants it. */
-#include "ctl/ctl.h"
+#include "base/json.h"
+#include "base/num.h"
+#include "ctl/command.h"
+#include "ctl/daemon.h"
+#include "ctl/follow.h"
+#include "ctl/options.h"
+#include "ctl/output.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +49,7 @@ static int parse_condition(const char *text, struct condition *out, struct dp_er
 		       text);
 }
 
-static bool met(const struct condition *c, const json_t *summary)
+static bool wait_met(const struct condition *c, const json_t *summary)
 {
 	double volume;
 
@@ -70,8 +77,8 @@ static int fail_ended(const struct condition *c, const json_t *summary,
 		       dp_json_str(summary, "name", "?"), c->text);
 }
 
-static int next_status(struct ctl *ctl, const json_t *summary, double left, json_t **out,
-		       struct dp_err *err)
+static int wait_next(struct ctl *ctl, const json_t *summary, double left, json_t **out,
+		     struct dp_err *err)
 {
 	int poll_ms = left * 1000 < POLL_MS ? (int)ceil(left * 1000) : POLL_MS, code;
 	json_t *fields;
@@ -97,7 +104,7 @@ static int wait_for(struct ctl *ctl, const struct condition *c, double seconds,
 		char text[DP_NUM_LEN];
 		json_t *next;
 
-		if (met(c, summary))
+		if (wait_met(c, summary))
 			return DP_OK;
 		if (ctl_study_ended(summary))
 			return fail_ended(c, summary, err);
@@ -108,7 +115,7 @@ static int wait_for(struct ctl *ctl, const struct condition *c, double seconds,
 				       "study '%s' did not reach %s within %s",
 				       dp_json_str(summary, "name", "?"), c->text,
 				       dp_duration_text(seconds, text));
-		code = next_status(ctl, summary, left, &next, err);
+		code = wait_next(ctl, summary, left, &next, err);
 		if (code == DP_OK) {
 			json_decref(*status);
 			*status = next;
@@ -117,7 +124,7 @@ static int wait_for(struct ctl *ctl, const struct condition *c, double seconds,
 	return code;
 }
 
-static int run(struct ctl *ctl, struct dp_err *err)
+static int wait_run(struct ctl *ctl, struct dp_err *err)
 {
 	const char *text = ctl_opt(ctl, "for"), *limit = ctl_opt(ctl, "timeout");
 	struct condition c = { 0 };
@@ -163,5 +170,5 @@ const struct ctl_command ctl_cmd_wait = {
 		"somebody paused is waited for.",
 	.examples = "dparetoctl wait adult && dparetoctl front adult\n"
 		    "dparetoctl wait adult --for ended=50 --timeout 2h",
-	.run = run,
+	.run = wait_run,
 };

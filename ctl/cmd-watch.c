@@ -1,6 +1,11 @@
 /* cmd-watch.c - follows a study live. */
-#include "ctl/ctl.h"
+#include "base/json.h"
+#include "ctl/command.h"
+#include "ctl/daemon.h"
+#include "ctl/follow.h"
+#include "ctl/output.h"
 
+#include <jansson.h>
 #include <stdlib.h>
 
 enum {
@@ -44,7 +49,7 @@ static int watch_json(struct ctl *ctl, const char *study, json_t **summary,
 	return code;
 }
 
-static int run(struct ctl *ctl, struct dp_err *err)
+static int watch_run(struct ctl *ctl, struct dp_err *err)
 {
 	enum ctl_followed how = CTL_FOLLOW_ENDED;
 	json_t *summary = NULL;
@@ -52,7 +57,7 @@ static int run(struct ctl *ctl, struct dp_err *err)
 
 	ctl_catch_signals();
 	if (ctl->format == CTL_TABLE)
-		code = ctl_follow(ctl, ctl->argv[0], stdout, &how, &summary, err);
+		code = ctl_follow(ctl, ctl->argv[0], ctl->out, &how, &summary, err);
 	else
 		code = watch_json(ctl, ctl->argv[0], &summary, err);
 	if (code == DP_E_INTERRUPTED) {
@@ -84,5 +89,5 @@ const struct ctl_command ctl_cmd_watch = {
 		"paused by failures.",
 	.examples = "dparetoctl watch adult\n"
 		    "dparetoctl watch adult >> adult.log",
-	.run = run,
+	.run = watch_run,
 };

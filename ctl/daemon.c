@@ -1,6 +1,16 @@
 /* daemon.c - calls to the daemon, and loops over studies and trials. */
-#include "ctl/ctl.h"
+#include "ctl/daemon.h"
 
+#include "base/fs.h"
+#include "base/json.h"
+#include "ctl/command.h"
+#include "ctl/memory.h"
+#include "ctl/options.h"
+#include "ctl/output.h"
+#include "wire/wire.h"
+
+#include <jansson.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,7 +25,7 @@ enum {
 
 volatile sig_atomic_t ctl_interrupted;
 
-static void on_signal(int number)
+static void note_interrupt(int number)
 {
 	(void)number;
 	ctl_interrupted = 1;
@@ -24,7 +34,7 @@ static void on_signal(int number)
 void ctl_catch_signals(void)
 {
 	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
-	struct sigaction action = { .sa_handler = on_signal }, old;
+	struct sigaction action = { .sa_handler = note_interrupt }, old;
 
 	/* without SA_RESTART: a wait shall end */
 	sigemptyset(&action.sa_mask);

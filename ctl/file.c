@@ -1,8 +1,16 @@
 /* file.c - study files as arguments: read, checked, their problems shown. */
-#include "ctl/ctl.h"
+#include "ctl/file.h"
 
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/json.h"
+#include "ctl/command.h"
+#include "ctl/daemon.h"
+#include "ctl/output.h"
 #include "study/study.h"
 
+#include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,7 +70,7 @@ int ctl_study_file_check(struct ctl *ctl, const struct ctl_study_file *f,
 
 	if (f->study) {
 		if (f->warnings > 0 && !ctl->quiet)
-			fputs(dp_buf_text(&f->listing), stderr);
+			fputs(dp_buf_text(&f->listing), ctl->talk);
 		return DP_OK;
 	}
 	dp_fail(err, DP_E_INVALID, "%s is not a valid study file (%zu problem%s)",
@@ -76,9 +84,20 @@ int ctl_study_file_check(struct ctl *ctl, const struct ctl_study_file *f,
 		ctl_put_json(ctl, object);
 		json_decref(object);
 	} else {
-		fputs(dp_buf_text(&f->listing), stderr);
+		fputs(dp_buf_text(&f->listing), ctl->talk);
 		ctl_put_error(ctl, err);
 	}
 	ctl->told = true;
 	return DP_E_INVALID;
+}
+
+int ctl_study_file_submit(struct ctl *ctl, const struct ctl_study_file *f, json_t **ok,
+			  struct dp_err *err)
+{
+	json_t *fields;
+	int code =
+		ctl_pack(&fields, err, "{s:s%, s:s, s:s}", "text", dp_buf_text(&f->text),
+			 f->text.len, "path", f->absolute, "dir", f->dir);
+
+	return code == DP_OK ? ctl_call(ctl, "submit", fields, ok, err) : code;
 }

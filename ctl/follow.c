@@ -1,9 +1,19 @@
 /* follow.c - follows a study to its end: redrawn in place on a terminal, line by line
  * elsewhere. */
-#include "ctl/ctl.h"
+#include "ctl/follow.h"
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "ctl/daemon.h"
+#include "ctl/memory.h"
+#include "ctl/output.h"
+#include "ctl/text.h"
+#include "ctl/view.h"
 
 #include <inttypes.h>
+#include <jansson.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <termios.h>
@@ -110,7 +120,7 @@ static int count_lines(const struct dp_buf *b)
 
 /* Draws over what stood there: to the top, each line and its end cleared, then the
  * rest; in one write, so that nothing flickers. */
-static void draw(struct follow *f, bool last)
+static void follow_draw(struct follow *f, bool last)
 {
 	struct dp_buf view = DP_BUF_INIT, frame = DP_BUF_INIT;
 	int columns, rows;
@@ -146,7 +156,7 @@ static void draw(struct follow *f, bool last)
 /* ---- elsewhere ---- */
 
 DP_PRINTF(2, 3)
-static void say(struct follow *f, const char *format, ...)
+static void follow_say(struct follow *f, const char *format, ...)
 {
 	struct dp_buf line = DP_BUF_INIT;
 	char when[16], *text;
@@ -162,14 +172,14 @@ static void say(struct follow *f, const char *format, ...)
 	ctl_clean(&line, text);
 	dp_buf_putc(&line, '\n');
 	free(text);
-	if (f->stream == stdout)
+	if (f->stream == f->ctl->out)
 		ctl_put(f->ctl, line.data, line.len);
 	else if (!f->ctl->quiet)
 		fputs(line.data, f->stream);
 	dp_buf_free(&line);
 }
 
-static bool has_ended(const json_t *trial)
+static bool follow_has_ended(const json_t *trial)
 {
 	const char *state = dp_json_str(trial, "state", "");
 
@@ -177,7 +187,7 @@ static bool has_ended(const json_t *trial)
 }
 
 /* Marks a trial as told; true if it was not. */
-static bool mark(struct follow *f, uint32_t trial)
+static bool follow_mark(struct follow *f, uint32_t trial)
 {
 	size_t room = f->room ? f->room : 256;
 	bool was;
@@ -201,7 +211,8 @@ static int mark_ended(struct ctl *ctl, const json_t *trial, void *arg, struct dp
 	struct follow *f = arg;
 
 	(void)ctl, (void)err;
-	if (has_ended(trial) && mark(f, (uint32_t)dp_json_int(trial, "trial", 0)))
+	if (follow_has_ended(trial) &&
+	    follow_mark(f, (uint32_t)dp_json_int(trial, "trial", 0)))
 		f->ended++;
 	return DP_OK;
 }
@@ -217,17 +228,18 @@ static int tell_ended(struct ctl *ctl, const json_t *trial, void *arg, struct dp
 	char took[CTL_TEXT_LEN];
 
 	(void)ctl, (void)err;
-	if (!has_ended(trial) || !mark(f, number))
+	if (!follow_has_ended(trial) || !follow_mark(f, number))
 		return DP_OK;
 	if (strcmp(state, "ok") == 0)
 		ctl_pairs(json_object_get(trial, "objectives"), &text);
 	else if (reason)
 		dp_buf_puts(&text, reason);
 	f->ended++;
-	say(f, "%s: trial %u %s in %s%s%s (%" PRId64 " of %" PRId64 ")",
-	    dp_json_str(s, "name", "?"), number, state,
-	    ctl_seconds(json_object_get(trial, "seconds"), took), text.len ? ": " : "",
-	    dp_buf_text(&text), f->ended, dp_json_int(s, "evaluations", 0));
+	follow_say(f, "%s: trial %u %s in %s%s%s (%" PRId64 " of %" PRId64 ")",
+		   dp_json_str(s, "name", "?"), number, state,
+		   ctl_seconds(json_object_get(trial, "seconds"), took),
+		   text.len ? ": " : "", dp_buf_text(&text), f->ended,
+		   dp_json_int(s, "evaluations", 0));
 	dp_buf_free(&text);
 	return DP_OK;
 }
@@ -243,10 +255,11 @@ static void tell_state(struct follow *f)
 		return;
 	free(f->state);
 	f->state = ctl_strdup(state);
-	say(f, "%s: %s%s%s (%" PRId64 " of %" PRId64 " ended, hypervolume %s)",
-	    dp_json_str(s, "name", "?"), state, reason ? ": " : "", reason ? reason : "",
-	    dp_json_int(s, "ended", 0), dp_json_int(s, "evaluations", 0),
-	    ctl_value(json_object_get(s, "hypervolume"), volume));
+	follow_say(f, "%s: %s%s%s (%" PRId64 " of %" PRId64 " ended, hypervolume %s)",
+		   dp_json_str(s, "name", "?"), state, reason ? ": " : "",
+		   reason ? reason : "", dp_json_int(s, "ended", 0),
+		   dp_json_int(s, "evaluations", 0),
+		   ctl_value(json_object_get(s, "hypervolume"), volume));
 }
 
 /* Tells what is new since the last time: ended trials, then the state. */
@@ -268,7 +281,7 @@ static int tell_news(struct follow *f, bool first, struct dp_err *err)
 
 /* ---- both ---- */
 
-static int next_status(struct follow *f, struct dp_err *err)
+static int follow_next(struct follow *f, struct dp_err *err)
 {
 	const json_t *s = json_object_get(f->status, "study");
 	int poll_ms = f->columns ? REDRAW_MS : PLAIN_MS, code;
@@ -289,7 +302,7 @@ static int next_status(struct follow *f, struct dp_err *err)
 	return DP_OK;
 }
 
-static int follow(struct follow *f, enum ctl_followed *how, struct dp_err *err)
+static int follow_loop(struct follow *f, enum ctl_followed *how, struct dp_err *err)
 {
 	int64_t version = -1, now;
 	int code = DP_OK;
@@ -300,7 +313,7 @@ static int follow(struct follow *f, enum ctl_followed *how, struct dp_err *err)
 
 		now = dp_json_int(s, "version", 0);
 		if (f->columns)
-			draw(f, ended);
+			follow_draw(f, ended);
 		else if (now != version)
 			code = tell_news(f, version < 0, err);
 		version = now;
@@ -309,7 +322,7 @@ static int follow(struct follow *f, enum ctl_followed *how, struct dp_err *err)
 			return code;
 		if (ctl_interrupted)
 			return dp_fail(err, DP_E_INTERRUPTED, "interrupted");
-		code = next_status(f, err);
+		code = follow_next(f, err);
 		if (code != DP_OK)
 			return code;
 	}
@@ -323,11 +336,11 @@ int ctl_follow(struct ctl *ctl, const char *study, FILE *stream, enum ctl_follow
 
 	if (code != DP_OK)
 		return code;
-	if (!(stream == stderr && ctl->quiet))
+	if (!(stream == ctl->talk && ctl->quiet))
 		ctl_terminal_size(stream, &f.columns, &f.rows);
-	if (f.columns && stream == stdout)
+	if (f.columns && stream == ctl->out)
 		keyboard_on(&f);
-	code = follow(&f, how, err);
+	code = follow_loop(&f, how, err);
 	keyboard_off(&f);
 	if (code == DP_OK)
 		*summary = json_incref(json_object_get(f.status, "study"));

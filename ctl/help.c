@@ -1,5 +1,12 @@
 /* help.c - help for people and roff for the man page, from the command tables. */
-#include "ctl/ctl.h"
+#include "ctl/help.h"
+
+#include "base/buf.h"
+#include "ctl/command.h"
+#include "ctl/memory.h"
+#include "ctl/options.h"
+#include "ctl/output.h"
+#include "ctl/text.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -17,9 +24,9 @@ void ctl_usage(const struct ctl_command *command, struct dp_buf *out)
 		      command->args);
 }
 
-static void heading(struct ctl *ctl, struct dp_buf *out, const char *text)
+static void help_heading(struct ctl *ctl, struct dp_buf *out, const char *text)
 {
-	bool color = ctl_colored(ctl, stdout);
+	bool color = ctl_colored(ctl, ctl->out);
 
 	dp_buf_printf(out, "%s%s%s\n", ctl_style_on(CTL_BOLD, color), text,
 		      ctl_style_off(CTL_BOLD, color));
@@ -31,7 +38,7 @@ void ctl_help_short(struct ctl *ctl)
 
 	dp_buf_puts(&out, "dparetoctl finds out what accuracy each level of privacy "
 			  "costs, and shows you the front.\n\n");
-	heading(ctl, &out, "The five commands to begin with");
+	help_heading(ctl, &out, "The five commands to begin with");
 	dp_buf_puts(
 		&out,
 		"  dparetoctl run study.yaml       run a study here and now, to its end\n"
@@ -73,16 +80,16 @@ void ctl_help_all(struct ctl *ctl)
 	struct dp_buf out = DP_BUF_INIT;
 
 	dp_buf_puts(&out, "usage: dparetoctl [options] COMMAND [arguments]\n\n");
-	heading(ctl, &out, "Commands");
+	help_heading(ctl, &out, "Commands");
 	for (size_t i = 0; ctl_commands[i]; i++)
 		if (!ctl_commands[i]->hidden)
 			dp_buf_printf(&out, "  %-*s%s\n", NAME_COLUMNS,
 				      ctl_commands[i]->name, ctl_commands[i]->summary);
 	dp_buf_putc(&out, '\n');
-	heading(ctl, &out, "Options of every command");
+	help_heading(ctl, &out, "Options of every command");
 	put_options(&out, ctl_global_options);
 	dp_buf_putc(&out, '\n');
-	heading(ctl, &out, "Exit status");
+	help_heading(ctl, &out, "Exit status");
 	dp_buf_puts(&out, "  0 ok; 1 failed, also an invalid study file; 2 wrong usage; "
 			  "3 no daemon;\n"
 			  "  4 not permitted; 5 not found; 6 the study failed or was "
@@ -110,15 +117,15 @@ void ctl_help_command(struct ctl *ctl, const struct ctl_command *command)
 		dp_buf_printf(&out, "\nShort form: dparetoctl %s\n", command->alias);
 	if (command->options) {
 		dp_buf_putc(&out, '\n');
-		heading(ctl, &out, "Options");
+		help_heading(ctl, &out, "Options");
 		put_options(&out, command->options);
 	}
 	dp_buf_putc(&out, '\n');
-	heading(ctl, &out, "Options of every command");
+	help_heading(ctl, &out, "Options of every command");
 	put_options(&out, ctl_global_options);
 	if (command->examples) {
 		dp_buf_putc(&out, '\n');
-		heading(ctl, &out, "Examples");
+		help_heading(ctl, &out, "Examples");
 		for (const char *line = command->examples; *line;) {
 			int len = (int)strcspn(line, "\n");
 
@@ -160,7 +167,7 @@ const struct ctl_command ctl_cmd_help = {
 /* ---- the man page's part ---- */
 
 /* Text for roff: what the formatter would take as its own is escaped. */
-static void roff(struct dp_buf *out, const char *text)
+static void help_roff(struct dp_buf *out, const char *text)
 {
 	bool line_start = true;
 
@@ -188,15 +195,15 @@ static void roff_options(struct dp_buf *out, const struct ctl_option *o)
 		if (o->letter)
 			dp_buf_printf(out, "\\fB\\-%c\\fR, ", o->letter);
 		dp_buf_puts(out, "\\fB\\-\\-");
-		roff(out, o->name);
+		help_roff(out, o->name);
 		dp_buf_puts(out, "\\fR");
 		if (o->arg) {
 			dp_buf_puts(out, " \\fI");
-			roff(out, o->arg);
+			help_roff(out, o->arg);
 			dp_buf_puts(out, "\\fR");
 		}
 		dp_buf_putc(out, '\n');
-		roff(out, o->help);
+		help_roff(out, o->help);
 		dp_buf_putc(out, '\n');
 	}
 }
@@ -210,7 +217,7 @@ static void roff_paragraphs(struct dp_buf *out, const char *text)
 		if (!line)
 			ctl_die_nomem();
 		dp_buf_puts(out, len ? "" : ".PP\n");
-		roff(out, line);
+		help_roff(out, line);
 		dp_buf_puts(out, len ? "\n" : "");
 		free(line);
 		text += len + (text[len] == '\n');
@@ -221,14 +228,14 @@ static void roff_command(struct dp_buf *out, const struct ctl_command *c)
 {
 	dp_buf_puts(out, ".SS ");
 	dp_buf_putc(out, '"');
-	roff(out, c->name);
+	help_roff(out, c->name);
 	if (*c->args) {
 		dp_buf_putc(out, ' ');
-		roff(out, c->args);
+		help_roff(out, c->args);
 	}
 	dp_buf_puts(out, "\"\n");
 	dp_buf_putc(out, (char)toupper((unsigned char)c->summary[0]));
-	roff(out, c->summary + 1);
+	help_roff(out, c->summary + 1);
 	dp_buf_puts(out, ".\n");
 	if (c->help) {
 		dp_buf_puts(out, ".PP\n");
@@ -237,7 +244,7 @@ static void roff_command(struct dp_buf *out, const struct ctl_command *c)
 	roff_options(out, c->options);
 	if (c->examples) {
 		dp_buf_puts(out, ".PP\n.EX\n");
-		roff(out, c->examples);
+		help_roff(out, c->examples);
 		dp_buf_puts(out, "\n.EE\n");
 	}
 }

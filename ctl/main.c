@@ -1,31 +1,15 @@
-/* main.c - dparetoctl: finds the command and runs it. */
-#include "config.h"
-#include "ctl/ctl.h"
-
-#include "journal/journal.h"
+/* main.c - dparetoctl: streams and locale, then what the command line says. */
+#include "ctl/command.h"
+#include "ctl/output.h"
+#include "wire/wire.h"
 
 #include <fcntl.h>
 #include <langinfo.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-const struct ctl_command *const ctl_commands[] = {
-	&ctl_cmd_run,        &ctl_cmd_validate, &ctl_cmd_explain,  &ctl_cmd_submit,
-	&ctl_cmd_list,       &ctl_cmd_status,   &ctl_cmd_watch,    &ctl_cmd_wait,
-	&ctl_cmd_pause,      &ctl_cmd_resume,   &ctl_cmd_stop,     &ctl_cmd_set,
-	&ctl_cmd_delete,     &ctl_cmd_front,    &ctl_cmd_trials,   &ctl_cmd_trial,
-	&ctl_cmd_logs,       &ctl_cmd_retry,    &ctl_cmd_cancel,   &ctl_cmd_export,
-	&ctl_cmd_report,     &ctl_cmd_journal,  &ctl_cmd_daemon,   &ctl_cmd_doctor,
-	&ctl_cmd_completion, &ctl_cmd_propose,  &ctl_cmd_enqueue,  &ctl_cmd_epsilon,
-	&ctl_cmd_noise,      &ctl_cmd_help,     &ctl_cmd_help_man, NULL,
-};
-
-const char *ctl_version(void)
-{
-	return PACKAGE_VERSION;
-}
 
 /* A closed standard stream would hand its number to the next file opened, and
  * output would go there. */
@@ -36,100 +20,9 @@ static void open_standard_streams(void)
 			_exit(1);
 }
 
-/* Is standard output of this command line meant for a program, even if its options
- * cannot be read? */
-static enum ctl_format guess_format(int argc, char **argv)
-{
-	const char *value = getenv("DPARETO_OUTPUT");
-
-	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
-		if ((!strcmp(argv[i], "-o") || !strcmp(argv[i], "--output")) &&
-		    i + 1 < argc)
-			value = argv[i + 1];
-		else if (strncmp(argv[i], "--output=", 9) == 0)
-			value = argv[i] + 9;
-		else if (strncmp(argv[i], "-o", 2) == 0 && argv[i][2])
-			value = argv[i] + 2;
-	}
-	return value && strncmp(value, "json", 4) == 0 ? CTL_JSON : CTL_TABLE;
-}
-
-static void print_version(struct ctl *ctl)
-{
-	json_t *v;
-
-	if (ctl->format != CTL_JSON && ctl->format != CTL_JSONL) {
-		ctl_printf(ctl,
-			   "dparetoctl %s\nprotocol %d, journal format %d\nbuilt with "
-			   "%s %s\n",
-			   PACKAGE_VERSION, DP_WIRE_VERSION, DP_JOURNAL_FORMAT,
-#ifdef __clang__
-			   "clang", __clang_version__
-#else
-			   "gcc", __VERSION__
-#endif
-		);
-		return;
-	}
-	v = json_pack("{s:s, s:i, s:i}", "version", PACKAGE_VERSION, "protocol",
-		      DP_WIRE_VERSION, "journal_format", DP_JOURNAL_FORMAT);
-	ctl_put_json(ctl, v);
-	json_decref(v);
-}
-
-static int fail_unknown_command(const char *word, struct dp_err *err)
-{
-	const char *names[64] = { 0 }, *near;
-	size_t n = 0;
-
-	for (size_t i = 0; ctl_commands[i] && n + 1 < DP_COUNT(names); i++)
-		if (!ctl_commands[i]->hidden)
-			names[n++] = ctl_commands[i]->name;
-	near = dp_nearest(word, names);
-	dp_fail(err, DP_E_USAGE, "there is no command '%s'%s%s%s", word,
-		near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-	dp_hint(err, "'dparetoctl --help' lists the commands");
-	return DP_E_USAGE;
-}
-
-static int dispatch(struct ctl *ctl, int argc, char **argv, struct dp_err *err)
-{
-	const char *word;
-	int code = ctl_parse(ctl, NULL, argc, argv, err);
-
-	if (code != DP_OK)
-		return code;
-	if (ctl_flag(ctl, "version")) {
-		print_version(ctl);
-		return DP_OK;
-	}
-	if (ctl->argc == 0) {
-		if (ctl_flag(ctl, "help"))
-			ctl_help_all(ctl);
-		else
-			ctl_help_short(ctl);
-		return DP_OK;
-	}
-	word = ctl->argv[0];
-	ctl->command = ctl_command_find(word);
-	if (!ctl->command)
-		return fail_unknown_command(word, err);
-	/* the command's name takes the place of the program's for getopt */
-	code = ctl_parse(ctl, ctl->command, ctl->argc, ctl->argv, err);
-	if (code != DP_OK)
-		return code;
-	if (ctl_flag(ctl, "version"))
-		print_version(ctl);
-	else if (ctl_flag(ctl, "help"))
-		ctl_help_command(ctl, ctl->command);
-	else
-		return ctl->command->run(ctl, err);
-	return DP_OK;
-}
-
 int main(int argc, char **argv)
 {
-	struct ctl ctl = { 0 };
+	struct ctl ctl = { .out = stdout, .talk = stderr };
 	struct dp_err err = { 0 }, write_err;
 	int code;
 
@@ -139,9 +32,7 @@ int main(int argc, char **argv)
 	ctl.utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 	/* texts are UTF-8 whatever the terminal is, and are measured as such */
 	setlocale(LC_CTYPE, "C.UTF-8");
-	ctl.format = guess_format(argc, argv);
-
-	code = dispatch(&ctl, argc, argv, &err);
+	code = ctl_dispatch(&ctl, argc, argv, &err);
 	if (code != DP_OK && !ctl.told)
 		ctl_put_error(&ctl, &err);
 	if (ctl_flush(&ctl, &write_err) != DP_OK && code == DP_OK) {

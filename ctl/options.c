@@ -1,13 +1,19 @@
 /* options.c - reads a command line by the command's own option table. */
-#include "ctl/ctl.h"
+#include "ctl/options.h"
+
+#include "base/buf.h"
+#include "base/num.h"
+#include "ctl/command.h"
+#include "ctl/help.h"
+#include "ctl/memory.h"
 
 #include <getopt.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-	OPTIONS_MAX = 32, /* global ones and a command's own */
-	LONG_BASE = 256,  /* getopt's value for the i-th option is LONG_BASE + i */
+	LONG_BASE = 256, /* getopt's value for the i-th option is LONG_BASE + i */
 	RANGE_MAX = 1000000
 };
 
@@ -35,35 +41,28 @@ int ctl_format_from(const char *name)
 	return -1;
 }
 
-const char *ctl_format_name(enum ctl_format format)
-{
-	return format_names[format];
-}
-
-const struct ctl_command *ctl_command_find(const char *name)
-{
-	for (size_t i = 0; ctl_commands[i]; i++) {
-		const struct ctl_command *c = ctl_commands[i];
-
-		if (strcmp(name, c->name) == 0 || (c->alias && !strcmp(name, c->alias)))
-			return c;
-	}
-	return NULL;
-}
-
 /* ---- one table for getopt ---- */
 
-struct tables {
-	const struct ctl_option *row[OPTIONS_MAX];
-	const char *names[OPTIONS_MAX + 1]; /* for suggestions */
-	struct option longs[OPTIONS_MAX + 1];
-	char shorts[2 * OPTIONS_MAX + 3];
+struct tables { /* (count) rows: a command's own options, then the global ones */
+	const struct ctl_option **row;
+	const char **names; /* for suggestions; ends with NULL */
+	struct option *longs;
+	char *shorts;
 	size_t count;
 };
 
+static size_t count_rows(const struct ctl_option *rows)
+{
+	size_t n = 0;
+
+	while (rows && rows[n].name)
+		n++;
+	return n;
+}
+
 static void add_rows(struct tables *t, const struct ctl_option *rows, char **shorts)
 {
-	for (; rows && rows->name && t->count < OPTIONS_MAX; rows++) {
+	for (; rows && rows->name; rows++) {
 		t->row[t->count] = rows;
 		t->names[t->count] = rows->name;
 		t->longs[t->count] = (struct option){
@@ -80,16 +79,32 @@ static void add_rows(struct tables *t, const struct ctl_option *rows, char **sho
 	}
 }
 
-static void build(struct tables *t, const struct ctl_command *command)
+static void tables_build(struct tables *t, const struct ctl_command *command)
 {
-	char *shorts = t->shorts;
+	const struct ctl_option *own = command ? command->options : NULL;
+	size_t room = count_rows(own) + count_rows(ctl_global_options) + 1;
+	char *shorts;
 
-	memset(t, 0, sizeof *t);
+	*t = (struct tables){
+		.row = ctl_alloc(room, sizeof(const struct ctl_option *)),
+		.names = ctl_alloc(room, sizeof(const char *)),
+		.longs = ctl_alloc(room, sizeof(struct option)),
+		.shorts = ctl_alloc(2 * room + 2, 1),
+	};
+	shorts = t->shorts;
 	if (!command)
 		*shorts++ = '+'; /* stop at the command's name */
 	*shorts++ = ':';         /* tell a missing value from an unknown option */
-	add_rows(t, command ? command->options : NULL, &shorts);
+	add_rows(t, own, &shorts);
 	add_rows(t, ctl_global_options, &shorts);
+}
+
+static void tables_free(struct tables *t)
+{
+	free(t->row);
+	free(t->names);
+	free(t->longs);
+	free(t->shorts);
 }
 
 static const struct ctl_option *row_of(const struct tables *t, int value)
@@ -112,8 +127,8 @@ static void hint_help(const struct ctl_command *command, struct dp_err *err)
 		dp_hint(err, "'dparetoctl --help' lists the options and commands");
 }
 
-static int fail_unknown(const struct tables *t, const struct ctl_command *command,
-			const char *text, struct dp_err *err)
+static int fail_unknown_option(const struct tables *t, const struct ctl_command *command,
+			       const char *text, struct dp_err *err)
 {
 	const char *near = NULL;
 	char word[64] = "";
@@ -145,7 +160,8 @@ static int fail_option(const struct tables *t, const struct ctl_command *command
 	} else if (o && !o->arg && optopt >= LONG_BASE) {
 		dp_fail(err, DP_E_USAGE, "the option '--%s' takes no value", o->name);
 	} else {
-		return fail_unknown(t, command, optopt ? letter : argv[optind - 1], err);
+		return fail_unknown_option(t, command, optopt ? letter : argv[optind - 1],
+					   err);
 	}
 	hint_help(command, err);
 	return DP_E_USAGE;
@@ -155,15 +171,15 @@ static int fail_option(const struct tables *t, const struct ctl_command *command
 static int check_word(const struct ctl_option *o, const char *value, struct dp_err *err)
 {
 	char *words, *save = NULL;
-	const char *list[16] = { 0 }, *near;
+	const char **list, *near;
 	size_t n = 0;
 	int code = DP_OK;
 
 	if (!o->arg || !strchr(o->arg, '|'))
 		return DP_OK;
 	words = ctl_strdup(o->arg);
-	for (char *w = strtok_r(words, "|", &save); w && n + 1 < DP_COUNT(list);
-	     w = strtok_r(NULL, "|", &save)) {
+	list = ctl_alloc(strlen(o->arg) / 2 + 2, sizeof *list); /* and NULL */
+	for (char *w = strtok_r(words, "|", &save); w; w = strtok_r(NULL, "|", &save)) {
 		list[n++] = w;
 		if (strcmp(w, value) == 0)
 			goto done;
@@ -173,6 +189,7 @@ static int check_word(const struct ctl_option *o, const char *value, struct dp_e
 		       o->name, o->arg, value, near ? "; did you mean '" : "",
 		       near ? near : "", near ? "'?" : "");
 done:
+	free(list);
 	free(words);
 	return code;
 }
@@ -251,24 +268,20 @@ static int set_globals(struct ctl *ctl, const struct ctl_command *command,
 	return set_format(ctl, command, err);
 }
 
-int ctl_parse(struct ctl *ctl, const struct ctl_command *command, int argc, char **argv,
-	      struct dp_err *err)
+/* Walks the command line and notes what is given. */
+static int read_given(struct ctl *ctl, const struct tables *t,
+		      const struct ctl_command *command, int argc, char **argv,
+		      struct dp_err *err)
 {
-	struct tables t;
 	int value, code;
 
-	build(&t, command);
-	ctl->given =
-		realloc(ctl->given, (ctl->ngiven + (size_t)argc) * sizeof *ctl->given);
-	if (!ctl->given)
-		ctl_die_nomem();
 	opterr = 0;
 	optind = 0; /* start anew: this runs twice in one process */
-	while ((value = getopt_long(argc, argv, t.shorts, t.longs, NULL)) != -1) {
-		const struct ctl_option *o = row_of(&t, value);
+	while ((value = getopt_long(argc, argv, t->shorts, t->longs, NULL)) != -1) {
+		const struct ctl_option *o = row_of(t, value);
 
 		if (value == '?' || value == ':' || !o)
-			return fail_option(&t, command, value, argv, err);
+			return fail_option(t, command, value, argv, err);
 		code = o->arg ? check_word(o, optarg, err) : DP_OK;
 		if (code != DP_OK)
 			return code;
@@ -276,7 +289,24 @@ int ctl_parse(struct ctl *ctl, const struct ctl_command *command, int argc, char
 	}
 	ctl->argc = argc - optind;
 	ctl->argv = argv + optind;
-	code = set_globals(ctl, command, err);
+	return DP_OK;
+}
+
+int ctl_parse(struct ctl *ctl, const struct ctl_command *command, int argc, char **argv,
+	      struct dp_err *err)
+{
+	struct tables t;
+	int code;
+
+	tables_build(&t, command);
+	ctl->given =
+		realloc(ctl->given, (ctl->ngiven + (size_t)argc) * sizeof *ctl->given);
+	if (!ctl->given)
+		ctl_die_nomem();
+	code = read_given(ctl, &t, command, argc, argv, err);
+	tables_free(&t);
+	if (code == DP_OK)
+		code = set_globals(ctl, command, err);
 	if (code != DP_OK || !command || ctl_flag(ctl, "help") ||
 	    ctl_flag(ctl, "version"))
 		return code;

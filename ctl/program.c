@@ -1,5 +1,8 @@
 /* program.c - where the project's other programs are. */
-#include "ctl/ctl.h"
+#include "ctl/program.h"
+
+#include "base/fs.h"
+#include "ctl/memory.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -1,15 +1,23 @@
 /* query.c - questions to the privacy oracles, asked with options: what `epsilon` and
  * `noise` share. */
-#include "ctl/ctl.h"
+#include "ctl/query.h"
 
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/num.h"
+#include "ctl/options.h"
+#include "ctl/output.h"
+#include "ctl/text.h"
 #include "privacy/privacy.h"
 
+#include <jansson.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* The option of a key: noise_multiplier is --noise-multiplier. */
-static const char *given(const struct ctl *ctl, const char *key)
+static const char *query_given(const struct ctl *ctl, const char *key)
 {
 	char name[64];
 
@@ -30,7 +38,7 @@ static int check_foreign(const struct ctl *ctl, const struct dp_mechanism *m,
 
 			for (size_t j = 0; j < m->nkeys; j++)
 				known |= strcmp(m->keys[j].name, key) == 0;
-			if (known || !given(ctl, key))
+			if (known || !query_given(ctl, key))
 				continue;
 			dp_fail(err, DP_E_USAGE, "mechanism %s has no %s", m->name, key);
 			return dp_hint(err, "it belongs to mechanism %s",
@@ -56,7 +64,7 @@ int ctl_query(struct ctl *ctl, const struct dp_mechanism **m, double *values,
 	json_object_set_new(query, "mechanism", json_string(name));
 	*m = dp_mechanism_find(name);
 	for (size_t i = 0; *m && i < (*m)->nkeys; i++) {
-		const char *text = given(ctl, (*m)->keys[i].name);
+		const char *text = query_given(ctl, (*m)->keys[i].name);
 
 		if (!text)
 			continue;
@@ -85,7 +93,7 @@ enum {
 	INDENT = 20
 };
 
-static void row(struct ctl *ctl, const char *label, const char *text)
+static void query_row(struct ctl *ctl, const char *label, const char *text)
 {
 	struct dp_buf wrapped = DP_BUF_INIT;
 
@@ -111,9 +119,9 @@ void ctl_query_assumptions(struct ctl *ctl, const struct dp_mechanism *m,
 	if (dp_privacy_check(m, values, full, NULL) != DP_OK)
 		return;
 	ctl_printf(ctl, "\nholds for\n");
-	row(ctl, m->name, m->summary);
-	row(ctl, "neighbours", m->relation);
-	row(ctl, "by", m->source);
+	query_row(ctl, m->name, m->summary);
+	query_row(ctl, "neighbours", m->relation);
+	query_row(ctl, "by", m->source);
 	for (size_t i = 0; i < m->nkeys; i++) {
 		if (isnan(full[i]) || (isnan(values[i]) && is_renyi(&m->keys[i]) &&
 				       strcmp(e->accountant, "rdp") != 0))
@@ -122,14 +130,14 @@ void ctl_query_assumptions(struct ctl *ctl, const struct dp_mechanism *m,
 		if (isnan(values[i]))
 			snprintf(text + strlen(text), sizeof text - strlen(text),
 				 " (default)");
-		row(ctl, m->keys[i].name, text);
+		query_row(ctl, m->keys[i].name, text);
 	}
 	if (!isnan(e->order))
-		row(ctl, "Renyi order", dp_num_text(e->order, number));
+		query_row(ctl, "Renyi order", dp_num_text(e->order, number));
 	snprintf(text, sizeof text, "at most %s above the true value%s",
 		 dp_num_text(e->error, number),
 		 e->error_proved ? "" : " (an estimate, not a proof)");
-	row(ctl, "accuracy", text);
+	query_row(ctl, "accuracy", text);
 	if (dp_privacy_warning(m, values, text))
 		ctl_say(ctl, "warning: %s", text);
 }

@@ -1,8 +1,16 @@
 /* text.c - values of the protocol as people read them. */
-#include "ctl/ctl.h"
+#include "ctl/text.h"
 
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/num.h"
+#include "ctl/memory.h"
+#include "ctl/output.h"
+
+#include <jansson.h>
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

@@ -1,6 +1,13 @@
 /* trials.c - trials and fronts as tables and CSV. */
-#include "ctl/ctl.h"
+#include "ctl/trials.h"
 
+#include "base/buf.h"
+#include "base/json.h"
+#include "ctl/output.h"
+#include "ctl/table.h"
+#include "ctl/text.h"
+
+#include <jansson.h>
 #include <string.h>
 
 /* Columns of a CSV of trials beside objectives and parameters: the keys of TRIAL. */

@@ -1,8 +1,16 @@
 /* view.c - one study on the screen: what `status` prints and `watch` redraws. */
-#include "ctl/ctl.h"
+#include "ctl/view.h"
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "ctl/memory.h"
+#include "ctl/output.h"
+#include "ctl/text.h"
 
 #include <inttypes.h>
+#include <jansson.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,8 +30,8 @@ struct view {
 
 /* A line: the label, then what fits of the text. */
 DP_PRINTF(4, 5)
-static void put(struct view *v, enum ctl_style style, const char *label,
-		const char *format, ...)
+static void view_put(struct view *v, enum ctl_style style, const char *label,
+		     const char *format, ...)
 {
 	char *text;
 	va_list ap;
@@ -40,7 +48,7 @@ static void put(struct view *v, enum ctl_style style, const char *label,
 	free(text);
 }
 
-static void blank(struct view *v)
+static void view_blank(struct view *v)
 {
 	dp_buf_putc(v->out, '\n');
 	v->lines++;
@@ -106,7 +114,7 @@ static void put_progress(struct view *v, const json_t *s)
 	ctl_seconds(json_object_get(s, "eta"), eta);
 	if (strcmp(eta, "-") != 0 && ended < all)
 		dp_buf_printf(&bar, ", %s left", eta);
-	put(v, CTL_NORMAL, "progress", "%s", dp_buf_text(&bar));
+	view_put(v, CTL_NORMAL, "progress", "%s", dp_buf_text(&bar));
 	dp_buf_free(&bar);
 }
 
@@ -119,38 +127,39 @@ static void put_summary(struct view *v, const json_t *status)
 	struct dp_buf text = DP_BUF_INIT;
 	char value[CTL_TEXT_LEN], age[CTL_TEXT_LEN];
 
-	put(v, CTL_BOLD, "study",
-	    "%s (number %" PRId64 ", %s search, priority %" PRId64 ")",
-	    dp_json_str(s, "name", "?"), dp_json_int(s, "id", 0),
-	    dp_json_str(s, "method", "?"), dp_json_int(s, "priority", 0));
+	view_put(v, CTL_BOLD, "study",
+		 "%s (number %" PRId64 ", %s search, priority %" PRId64 ")",
+		 dp_json_str(s, "name", "?"), dp_json_int(s, "id", 0),
+		 dp_json_str(s, "method", "?"), dp_json_int(s, "priority", 0));
 	if (reason &&
 	    strncmp(reason, state, strlen(state)) == 0) /* "paused by request" */
-		put(v, ctl_state_style(state), "state", "%s", reason);
+		view_put(v, ctl_state_style(state), "state", "%s", reason);
 	else
-		put(v, ctl_state_style(state), "state", "%s%s%s", state,
-		    reason ? ": " : "", reason ? reason : "");
+		view_put(v, ctl_state_style(state), "state", "%s%s%s", state,
+			 reason ? ": " : "", reason ? reason : "");
 	put_progress(v, s);
-	put(v, CTL_NORMAL, "trials",
-	    "%" PRId64 " ok, %" PRId64 " diverged, %" PRId64 " failed; %" PRId64
-	    " running (at most %" PRId64 ")",
-	    dp_json_int(s, "ok", 0), dp_json_int(s, "diverged", 0),
-	    dp_json_int(s, "failed", 0), dp_json_int(s, "running", 0),
-	    dp_json_int(s, "parallel", 0));
+	view_put(v, CTL_NORMAL, "trials",
+		 "%" PRId64 " ok, %" PRId64 " diverged, %" PRId64 " failed; %" PRId64
+		 " running (at most %" PRId64 ")",
+		 dp_json_int(s, "ok", 0), dp_json_int(s, "diverged", 0),
+		 dp_json_int(s, "failed", 0), dp_json_int(s, "running", 0),
+		 dp_json_int(s, "parallel", 0));
 	if (waiting)
-		put(v, CTL_WARN, "waiting", "%s", waiting);
+		view_put(v, CTL_WARN, "waiting", "%s", waiting);
 	ctl_anti_ideal(s, &text);
-	put(v, CTL_NORMAL, "hypervolume", "%s (anti-ideal: %s)",
-	    ctl_value(json_object_get(s, "hypervolume"), value), dp_buf_text(&text));
+	view_put(v, CTL_NORMAL, "hypervolume", "%s (anti-ideal: %s)",
+		 ctl_value(json_object_get(s, "hypervolume"), value), dp_buf_text(&text));
 	dp_buf_clear(&text);
 	front_range(s, json_object_get(status, "front"), &text);
-	put(v, CTL_NORMAL, "front", "%s", dp_buf_text(&text));
+	view_put(v, CTL_NORMAL, "front", "%s", dp_buf_text(&text));
 	dp_buf_free(&text);
-	put(v, CTL_NORMAL, "time", "%s%s; submitted %s, last change %s",
-	    ctl_seconds(json_object_get(s, "elapsed"), value),
-	    strcmp(state, "running") == 0 ? " so far" : "",
-	    ctl_local_time(dp_json_str(s, "created", NULL), (char[CTL_TEXT_LEN]){ 0 }),
-	    ctl_age(dp_json_str(s, "updated", NULL), age));
-	put(v, CTL_NORMAL, "folder", "%s", dp_json_str(s, "directory", "-"));
+	view_put(v, CTL_NORMAL, "time", "%s%s; submitted %s, last change %s",
+		 ctl_seconds(json_object_get(s, "elapsed"), value),
+		 strcmp(state, "running") == 0 ? " so far" : "",
+		 ctl_local_time(dp_json_str(s, "created", NULL),
+				(char[CTL_TEXT_LEN]){ 0 }),
+		 ctl_age(dp_json_str(s, "updated", NULL), age));
+	view_put(v, CTL_NORMAL, "folder", "%s", dp_json_str(s, "directory", "-"));
 }
 
 static void put_running(struct view *v, const json_t *r)
@@ -175,7 +184,7 @@ static void put_running(struct view *v, const json_t *r)
 			      dp_json_int(r, "attempt", 0));
 	ctl_pairs(json_object_get(r, "parameters"), &text);
 	snprintf(label, sizeof label, "  trial %" PRId64, dp_json_int(r, "trial", 0));
-	put(v, CTL_NORMAL, label, "%s", dp_buf_text(&text));
+	view_put(v, CTL_NORMAL, label, "%s", dp_buf_text(&text));
 	dp_buf_free(&text);
 }
 
@@ -184,9 +193,9 @@ static void put_failure(struct view *v, const json_t *f)
 	char label[CTL_TEXT_LEN], age[CTL_TEXT_LEN];
 
 	snprintf(label, sizeof label, "  trial %" PRId64, dp_json_int(f, "trial", 0));
-	put(v, CTL_BAD, label, "%s, %s: %s", dp_json_str(f, "end", "?"),
-	    ctl_age(dp_json_str(f, "time", NULL), age),
-	    dp_json_str(f, "message", "no message"));
+	view_put(v, CTL_BAD, label, "%s, %s: %s", dp_json_str(f, "end", "?"),
+		 ctl_age(dp_json_str(f, "time", NULL), age),
+		 dp_json_str(f, "message", "no message"));
 }
 
 void ctl_study_view(struct dp_buf *out, const json_t *status, int columns, int rows,
@@ -207,16 +216,16 @@ void ctl_study_view(struct dp_buf *out, const json_t *status, int columns, int r
 	if (rows > 0 && shown > (size_t)(room > 1 ? room : 1))
 		shown = (size_t)(room > 1 ? room : 1);
 	if (nrunning > 0) {
-		blank(&v);
-		put(&v, CTL_BOLD, "running", "%s", "");
+		view_blank(&v);
+		view_put(&v, CTL_BOLD, "running", "%s", "");
 	}
 	for (i = 0; i < shown; i++)
 		put_running(&v, json_array_get(running, i));
 	if (shown < nrunning)
-		put(&v, CTL_DIM, "", "and %zu more", nrunning - shown);
+		view_put(&v, CTL_DIM, "", "and %zu more", nrunning - shown);
 	if (nfailures > 0) {
-		blank(&v);
-		put(&v, CTL_BOLD, "failures", "%s", "");
+		view_blank(&v);
+		view_put(&v, CTL_BOLD, "failures", "%s", "");
 	}
 	for (i = 0; i < nfailures; i++)
 		put_failure(&v, json_array_get(failures, i));

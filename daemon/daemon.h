@@ -7,6 +7,8 @@
 #define DPARETOD_H
 #include "base/base.h"
 #include "base/buf.h"
+#include "daemon/configuration.h"
+#include "daemon/log.h"
 #include "journal/journal.h"
 #include "journal/state.h"
 #include "trial/trial.h"
@@ -14,62 +16,6 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 #include <uv.h>
-
-/* ---- log.c: lines with time, level and what they are about, on stderr or in a file ----
- */
-
-enum log_level {
-	LOG_ERROR,
-	LOG_WARN,
-	LOG_INFO,
-	LOG_DEBUG
-};
-
-struct logger {
-	enum log_level level;
-	int fd;
-	bool journald; /* priorities instead of times */
-};
-
-/* `about` is "" or a study, "study/trial". */
-void log_line(const struct logger *l, enum log_level level, const char *about,
-	      const char *fmt, ...) DP_PRINTF(4, 5);
-
-/* ---- config.c ---- */
-
-enum stop_policy {
-	STOP_LEAVE,
-	STOP_FINISH,
-	STOP_KILL
-};
-
-struct config {
-	unsigned slots;     /* trainers at once */
-	char *socket_group; /* members may use the socket; "" or NULL: nobody else */
-	gid_t socket_gid;   /* its number; (gid_t)-1: none */
-	enum log_level log_level;
-	double retention; /* seconds that folders of ended attempts are kept; INFINITY */
-	uint64_t disk_watermark; /* bytes free below which nothing starts */
-	enum stop_policy stop_policy;
-	unsigned max_clients;
-	double report_interval; /* seconds between reports of a running study; 0: none */
-};
-
-void config_defaults(struct config *c);
-void config_clear(struct config *c);
-/* Sets one option from text, as the command line gives it. */
-DP_MUSTCHECK int config_set(struct config *c, const char *name, const char *value,
-			    struct dp_err *err);
-/* Reads a configuration file over what *c holds; all mistakes are told at once. */
-DP_MUSTCHECK int config_read(struct config *c, const char *path, struct dp_err *err);
-/* Rows for --help and for the test that the manual names every option. All of them can
- * change while the daemon runs. */
-struct config_doc {
-	const char *name, *type, *otherwise, *help;
-};
-const struct config_doc *config_docs(size_t *count);
-const char *stop_policy_text(enum stop_policy p);
-bool stop_policy_parse(const char *s, enum stop_policy *p);
 
 /* ---- jobs: attempts that this daemon has planned or adopted and not yet recorded
  * as ended ---- */
@@ -147,13 +93,10 @@ struct reporter;
 struct client;
 struct executor;
 
-struct settings;
-
 struct dpd {
 	uv_loop_t loop;
 	struct config config;
-	char *config_path;
-	const struct settings *settings; /* the command line */
+	const struct config_source *config_source; /* read again by a reload */
 	struct logger log;
 	char *state_dir, *bin_dir, *shim, *report, *socket_path;
 	int64_t started;
@@ -359,7 +302,7 @@ int notify_socket(void);
 /* Microseconds between watchdog pings, or 0. */
 uint64_t notify_watchdog(void);
 
-/* ---- main.c ---- */
+/* ---- life.c: reload and stop ---- */
 
 void daemon_stop(struct dpd *d, enum stop_policy policy, const char *why);
 /* While stopping: ends the loop when nothing is left to wait for. */

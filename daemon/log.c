@@ -1,5 +1,5 @@
 /* log.c - log lines: time, level, what it is about, one write each. */
-#include "daemon/daemon.h"
+#include "daemon/log.h"
 
 #include "base/num.h"
 
@@ -7,15 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct {
-	const char *name;
-	int priority; /* as syslog(3) and journald count */
-} levels[] = {
-	[LOG_ERROR] = { "error", 3 },
-	[LOG_WARN] = { "warn", 4 },
-	[LOG_INFO] = { "info", 6 },
-	[LOG_DEBUG] = { "debug", 7 },
-};
+const char *const log_level_words[] = { "error", "warn", "info", "debug", NULL };
+
+/* As syslog(3) and journald count, in the order of the levels. */
+static const int log_priorities[] = { 3, 4, 6, 7 };
 
 void log_line(const struct logger *l, enum log_level level, const char *about,
 	      const char *fmt, ...)
@@ -27,10 +22,11 @@ void log_line(const struct logger *l, enum log_level level, const char *about,
 	if (level > l->level)
 		return;
 	if (l->journald)
-		n = (size_t)snprintf(line, sizeof line, "<%d>", levels[level].priority);
+		n = (size_t)snprintf(line, sizeof line, "<%d>", log_priorities[level]);
 	else
 		n = (size_t)snprintf(line, sizeof line, "%s %-5s ",
-				     dp_time_text(dp_now_us(), when), levels[level].name);
+				     dp_time_text(dp_now_us(), when),
+				     log_level_words[level]);
 	if (*about)
 		n += (size_t)snprintf(line + n, sizeof line - n, "%s: ", about);
 	va_start(ap, fmt);

@@ -18,12 +18,10 @@
 
 /* ---- the command line ---- */
 
-struct settings { /* what was said on the command line, beside the config options */
-	const char *state, *socket, *config, *log_file;
+struct settings { /* what was said on the command line */
+	const char *state, *socket, *log_file;
 	int control_fd;
-	/* config options, to be set again after each reading of the file */
-	const char *names[32], *values[32];
-	int count;
+	struct config_source config;
 };
 
 enum {
@@ -45,10 +43,16 @@ static const struct option own_options[] = {
 	{ "version", no_argument, NULL, 'V' },
 };
 
+/* "stop_policy" as the command line has it: "stop-policy". */
+static void make_flag(char *name)
+{
+	for (; *name; name++)
+		*name = *name == '_' ? '-' : *name;
+}
+
 static void print_help(void)
 {
-	size_t n;
-	const struct config_doc *docs = config_docs(&n);
+	struct config_doc doc;
 
 	printf("usage: dparetod [options]\n\n"
 	       "Runs studies: proposes points, starts trainers, journals every result.\n"
@@ -71,14 +75,13 @@ static void print_help(void)
 	       "  -V, --version        version and formats\n\n"
 	       "Options that the configuration file knows too (there with '_' for "
 	       "'-'):\n");
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; config_doc(i, &doc); i++) {
 		char flag[64];
 
-		snprintf(flag, sizeof flag, "--%s", docs[i].name);
-		for (char *p = flag; *p; p++)
-			*p = *p == '_' ? '-' : *p;
-		printf("  %-20s %s\n%23s(%s; default: %s)\n", flag, docs[i].help, "",
-		       docs[i].type, docs[i].otherwise);
+		snprintf(flag, sizeof flag, "--%s", doc.name);
+		make_flag(flag);
+		printf("  %-20s %s\n%23s(%s; default: %s)\n", flag, doc.help, "",
+		       doc.type, doc.otherwise);
 	}
 	printf("\nSignals: TERM and INT stop (see --stop-policy; a second one stops at "
 	       "once and\n"
@@ -90,191 +93,121 @@ static void print_help(void)
 	       "systemd/\n");
 }
 
+static size_t count_config_options(void)
+{
+	struct config_doc doc;
+	size_t n = 0;
+
+	while (config_doc(n, &doc))
+		n++;
+	return n;
+}
+
 /* getopt's table: our own options and a row for each of the configuration's. */
 static struct option *option_table(void)
 {
-	size_t n, own = DP_COUNT(own_options);
-	const struct config_doc *docs = config_docs(&n);
-	struct option *table = calloc(own + n + 1, sizeof *table);
+	size_t own = DP_COUNT(own_options);
+	struct option *table = calloc(own + count_config_options() + 1, sizeof *table);
+	struct config_doc doc;
 
 	if (!table)
 		return NULL;
 	memcpy(table, own_options, sizeof own_options);
-	for (size_t i = 0; i < n; i++) {
-		char *flag = strdup(docs[i].name);
+	for (size_t i = 0; config_doc(i, &doc); i++) {
+		char *flag = strdup(doc.name);
 
-		for (char *p = flag; p && *p; p++)
-			*p = *p == '_' ? '-' : *p;
+		if (!flag)
+			break;
+		make_flag(flag);
 		table[own + i] = (struct option){ flag, required_argument, NULL,
 						  (int)(OPT_CONFIG_ROW + i) };
 	}
 	return table;
 }
 
+static void option_table_free(struct option *table)
+{
+	for (size_t i = DP_COUNT(own_options); table && table[i].name; i++)
+		free((char *)table[i].name);
+	free(table);
+}
+
+/* Keeps an option for each reading of the configuration; false if there is no room. */
+static bool keep_config_option(struct config_source *from, size_t row, const char *value)
+{
+	struct config_doc doc;
+
+	if (from->count == (int)DP_COUNT(from->names) || !config_doc(row, &doc))
+		return false;
+	from->names[from->count] = doc.name;
+	from->values[from->count++] = value;
+	return true;
+}
+
+/* One option of the command line; the exit code if the program ends with it, else -1. */
+static int take_option(struct settings *s, int option, const char *value)
+{
+	int64_t fd;
+
+	switch (option) {
+	case 'h':
+		print_help();
+		return 0;
+	case 'V':
+		printf("dparetod %s (journal format %d)\n", PACKAGE_VERSION,
+		       DP_JOURNAL_FORMAT);
+		return 0;
+	case OPT_STATE:
+		s->state = value;
+		return -1;
+	case OPT_SOCKET:
+		s->socket = value;
+		return -1;
+	case OPT_CONFIG:
+		s->config.path = value;
+		return -1;
+	case OPT_LOG_FILE:
+		s->log_file = value;
+		return -1;
+	case OPT_CONTROL_FD:
+		if (dp_int_parse(value, &fd) && fd >= 3 && fd <= 1 << 20) {
+			s->control_fd = (int)fd;
+			return -1;
+		}
+		fprintf(stderr,
+			"dparetod: --control-fd takes a descriptor, 3 or above\n");
+		return 2;
+	case '?':
+		fprintf(stderr, "Try 'dparetod --help'.\n");
+		return 2;
+	}
+	if (keep_config_option(&s->config, (size_t)(option - OPT_CONFIG_ROW), value))
+		return -1;
+	fprintf(stderr, "dparetod: too many options\n");
+	return 2;
+}
+
+/* The exit code if there is nothing more to do, else -1. */
 static int parse_command_line(struct settings *s, int argc, char **argv)
 {
 	struct option *table = option_table();
-	size_t n;
-	const struct config_doc *docs = config_docs(&n);
-	int64_t fd;
-	int c, code = -1;
+	int option, code = -1;
 
 	s->control_fd = -1;
-	while (table && (c = getopt_long(argc, argv, "hV", table, NULL)) != -1) {
-		switch (c) {
-		case 'h':
-			print_help();
-			code = 0;
-			goto out;
-		case 'V':
-			printf("dparetod %s (journal format %d)\n", PACKAGE_VERSION,
-			       DP_JOURNAL_FORMAT);
-			code = 0;
-			goto out;
-		case OPT_STATE:
-			s->state = optarg;
-			break;
-		case OPT_SOCKET:
-			s->socket = optarg;
-			break;
-		case OPT_CONFIG:
-			s->config = optarg;
-			break;
-		case OPT_LOG_FILE:
-			s->log_file = optarg;
-			break;
-		case OPT_CONTROL_FD:
-			if (!dp_int_parse(optarg, &fd) || fd < 3 || fd > 1 << 20) {
-				fprintf(stderr,
-					"dparetod: --control-fd takes a descriptor, 3 "
-					"or above\n");
-				code = 2;
-				goto out;
-			}
-			s->control_fd = (int)fd;
-			break;
-		case '?':
-			fprintf(stderr, "Try 'dparetod --help'.\n");
-			code = 2;
-			goto out;
-		default:
-			if (s->count == (int)DP_COUNT(s->names)) {
-				fprintf(stderr, "dparetod: too many options\n");
-				code = 2;
-				goto out;
-			}
-			s->names[s->count] = docs[c - OPT_CONFIG_ROW].name;
-			s->values[s->count++] = optarg;
-		}
-	}
-	if (optind < argc) {
-		fprintf(stderr,
-			"dparetod: unexpected '%s'; studies are submitted with "
-			"'dparetoctl submit'\nTry 'dparetod --help'.\n",
-			argv[optind]);
-		code = 2;
-	}
-out:
-	for (size_t i = 0; table && i < n; i++)
-		free((char *)table[DP_COUNT(own_options) + i].name);
-	free(table);
-	return code;
-}
-
-/* Defaults, then the file, then the command line. */
-static int load_config(struct config *c, const char *path, const struct settings *s,
-		       struct dp_err *err)
-{
-	int code;
-
-	config_defaults(c);
-	code = path ? config_read(c, path, err) : DP_OK;
-	for (int i = 0; i < s->count && code == DP_OK; i++) {
-		code = config_set(c, s->names[i], s->values[i], err);
-		if (code != DP_OK)
-			dp_err_prefix(err, "command line");
-	}
-	return code;
-}
-
-/* ---- reload ---- */
-
-/* Names an option in `list` if its value differs. */
-static void note(json_t *list, bool differs, const char *name)
-{
-	if (differs)
-		json_array_append_new(list, json_string(name));
-}
-
-static bool same_text(const char *a, const char *b)
-{
-	return strcmp(a ? a : "", b ? b : "") == 0;
-}
-
-int daemon_reload(struct dpd *d, json_t *changed, struct dp_err *err)
-{
-	struct config new, *old = &d->config;
-	int code = load_config(&new, d->config_path, d->settings, err);
-
-	if (code != DP_OK) {
-		log_line(&d->log, LOG_ERROR, "", "configuration not reloaded: %s",
-			 err->msg);
-		config_clear(&new);
+	while (table && code < 0 &&
+	       (option = getopt_long(argc, argv, "hV", table, NULL)) != -1)
+		code = take_option(s, option, optarg);
+	option_table_free(table);
+	if (code >= 0 || optind == argc)
 		return code;
-	}
-	note(changed, new.slots != old->slots, "slots");
-	note(changed, !same_text(new.socket_group, old->socket_group), "socket_group");
-	note(changed, new.log_level != old->log_level, "log_level");
-	note(changed, new.retention != old->retention, "retention");
-	note(changed, new.disk_watermark != old->disk_watermark, "disk_watermark");
-	note(changed, new.stop_policy != old->stop_policy, "stop_policy");
-	note(changed, new.max_clients != old->max_clients, "max_clients");
-	note(changed, new.report_interval != old->report_interval, "report_interval");
-	config_clear(old);
-	*old = new;
-	d->log.level = new.log_level;
-	server_set_group(d);
-	log_line(&d->log, LOG_INFO, "", "configuration reloaded, %zu options changed",
-		 json_array_size(changed));
-	sched_kick(d);
-	return DP_OK;
+	fprintf(stderr,
+		"dparetod: unexpected '%s'; studies are submitted with "
+		"'dparetoctl submit'\nTry 'dparetod --help'.\n",
+		argv[optind]);
+	return 2;
 }
 
-/* ---- stopping ---- */
-
-void daemon_stop_check(struct dpd *d)
-{
-	if (!d->stopping)
-		return;
-	if (d->stop_policy != STOP_LEAVE)
-		for (struct job *j = d->jobs; j; j = j->next)
-			if (j->phase != JOB_PLANNED)
-				return;
-	if (!d->trouble && dp_journal_durable(d->journal) < d->last_ticket)
-		return;
-	uv_stop(&d->loop);
-}
-
-void daemon_stop(struct dpd *d, enum stop_policy policy, const char *why)
-{
-	if (d->stopping) { /* asked twice: no more waiting */
-		d->stop_policy = STOP_LEAVE;
-		daemon_stop_check(d);
-		return;
-	}
-	d->stopping = true;
-	d->stop_policy = policy;
-	log_line(&d->log, LOG_INFO, "", "stopping (%s), policy %s, %u trainers running",
-		 why, stop_policy_text(policy), d->njobs);
-	notify_state("STOPPING=1");
-	server_stop(d);
-	for (uint32_t i = 0; i < d->state.nstudies; i++)
-		ask_cancel(d, d->state.studies[i]->id);
-	for (struct job *j = d->jobs; j && policy == STOP_KILL; j = j->next)
-		if (j->phase == JOB_RUNNING)
-			d->executor->cancel(j);
-	daemon_stop_check(d);
-}
+/* ---- signals ---- */
 
 static void on_signal(uv_signal_t *h, int number)
 {
@@ -537,7 +470,7 @@ static void finish(struct dpd *d)
 int main(int argc, char **argv)
 {
 	struct settings s = { 0 };
-	struct dpd d = { .executor = &executor_local, .settings = &s };
+	struct dpd d = { .executor = &executor_local, .config_source = &s.config };
 	struct dp_err err;
 	int code = parse_command_line(&s, argc, argv);
 
@@ -548,9 +481,8 @@ int main(int argc, char **argv)
 	umask(027);
 	d.started = dp_now_us();
 	d.after_last = &d.after_first;
-	d.config_path = (char *)s.config;
 	uv_loop_init(&d.loop);
-	code = load_config(&d.config, s.config, &s, &err);
+	code = config_load(&d.config, &s.config, &err);
 	if (code == DP_OK)
 		code = open_log(&d, &s, &err);
 	if (code == DP_OK)

@@ -317,7 +317,7 @@ static bool in_group(int fd, const struct ucred *peer, gid_t gid)
 /* Same user, root, or a member of socket_group. */
 static bool may_speak(struct dpd *d, int fd)
 {
-	gid_t gid = d->config.socket_gid;
+	gid_t gid = d->config.socket_group.gid;
 	struct ucred peer;
 	socklen_t len = sizeof peer;
 
@@ -454,7 +454,8 @@ static int bind_socket(struct dpd *d, int *out, struct dp_err *err)
 
 void server_set_group(struct dpd *d)
 {
-	gid_t gid = d->config.socket_gid == (gid_t)-1 ? getegid() : d->config.socket_gid;
+	gid_t group = d->config.socket_group.gid;
+	gid_t gid = group == (gid_t)-1 ? getegid() : group;
 
 	if (d->listening && chown(d->socket_path, (uid_t)-1, gid) != 0)
 		log_line(&d->log, LOG_WARN, "", "cannot give the socket to group %u: %s",

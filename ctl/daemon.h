@@ -1,0 +1,50 @@
+/* daemon.h - calls to the daemon, and loops over studies and trials.
+ *
+ * Owns the connection (ctl->client, made at the first call and closed by main()) and the
+ * signals that end a wait. */
+#ifndef DP_CTL_DAEMON_H
+#define DP_CTL_DAEMON_H
+#include "ctl/command.h"
+#include <jansson.h>
+#include <signal.h>
+
+/* Builds the fields of a request as json_pack() does; refuses text that is not
+ * UTF-8. */
+DP_MUSTCHECK int ctl_pack(json_t **fields, struct dp_err *err, const char *format, ...);
+/* Connects at the first call. Takes the reference `fields`. */
+DP_MUSTCHECK int ctl_call(struct ctl *ctl, const char *verb, json_t *fields, json_t **ok,
+			  struct dp_err *err);
+/* The same with its own patience in milliseconds. */
+DP_MUSTCHECK int ctl_call_within(struct ctl *ctl, int timeout_ms, const char *verb,
+				 json_t *fields, json_t **ok, struct dp_err *err);
+/* A call whose only field is a study. */
+DP_MUSTCHECK int ctl_call_study(struct ctl *ctl, const char *verb, const char *study,
+				json_t **ok, struct dp_err *err);
+/* Connects, unless that is done; for commands that need nothing else first. */
+DP_MUSTCHECK int ctl_connect(struct ctl *ctl, struct dp_err *err);
+/* Where the daemon's socket is looked for first; the caller frees it. */
+char *ctl_socket_path(const struct ctl *ctl);
+/* Runs one verb for each STUDY argument and prints what became of it: the sentence
+ * that `tell` says, the study's name or its JSON. */
+typedef void ctl_tell_fn(struct ctl *ctl, const json_t *summary);
+DP_MUSTCHECK int ctl_each_study(struct ctl *ctl, const char *verb, json_t *fields,
+				ctl_tell_fn *tell, struct dp_err *err);
+/* Every trial of a study (with `state`: only those), page by page, in order; in
+ * full with attempts and runs, or not. */
+typedef int ctl_trial_fn(struct ctl *ctl, const json_t *trial, void *arg,
+			 struct dp_err *err);
+DP_MUSTCHECK int ctl_each_trial(struct ctl *ctl, const char *study, uint32_t from,
+				const char *state, bool full, ctl_trial_fn *fn, void *arg,
+				struct dp_err *err);
+
+/* Runs one verb for each trial that the arguments after STUDY name ("3,5-8"); one
+ * that is refused does not stop the others. `done` says what became of it. */
+DP_MUSTCHECK int ctl_each_named(struct ctl *ctl, const char *verb, const char *done,
+				struct dp_err *err);
+
+/* INT, TERM and HUP set this instead of ending the process, once
+ * ctl_catch_signals() was called. */
+extern volatile sig_atomic_t ctl_interrupted;
+void ctl_catch_signals(void);
+
+#endif

@@ -1,0 +1,16 @@
+/* help.h - help for people, from the command tables.
+ *
+ * Owns the layout of help and of the manual's COMMANDS section, no text about a
+ * command: that is in the command's row. */
+#ifndef DP_CTL_HELP_H
+#define DP_CTL_HELP_H
+#include "base/buf.h"
+#include "ctl/command.h"
+
+void ctl_help_short(struct ctl *ctl);
+void ctl_help_all(struct ctl *ctl);
+void ctl_help_command(struct ctl *ctl, const struct ctl_command *command);
+/* "dparetoctl submit [options] FILE..." */
+void ctl_usage(const struct ctl_command *command, struct dp_buf *out);
+
+#endif

@@ -1,0 +1,267 @@
+/* private.c - a daemon of one's own, for one study and one command. */
+#include "ctl/private.h"
+
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/num.h"
+#include "ctl/daemon.h"
+#include "ctl/memory.h"
+#include "ctl/options.h"
+#include "ctl/output.h"
+#include "ctl/program.h"
+#include "journal/journal.h"
+#include "wire/wire.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+enum {
+	HELLO_MS = 1000,
+	CONTROL_FD = 3, /* where the daemon finds its end of the connection */
+	TWICE_US = 1000000,
+	PREDECESSOR_US = 5000000,
+	LOG_MAX = 64 << 20,
+	LAST_LINES = 10
+};
+
+/* Starts it in a session of its own, so that Ctrl-C reaches only us: we then tell it
+ * what to do. Its stdout and stderr go to its log. */
+static int private_spawn(struct ctl_private *p, char **argv, int theirs,
+			 struct dp_err *err)
+{
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attributes;
+	sigset_t defaults;
+	struct stat st;
+	int errnum;
+
+	p->log_start = stat(p->log, &st) == 0 ? st.st_size : 0;
+	posix_spawn_file_actions_init(&files);
+	posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_addopen(&files, 1, p->log, O_WRONLY | O_CREAT | O_APPEND,
+					 0644);
+	posix_spawn_file_actions_adddup2(&files, 1, 2);
+	posix_spawn_file_actions_adddup2(&files, theirs, CONTROL_FD);
+	posix_spawnattr_init(&attributes);
+	sigemptyset(&defaults);
+	sigaddset(&defaults, SIGPIPE);
+	posix_spawnattr_setsigdefault(&attributes, &defaults);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF);
+	errnum = posix_spawn(&p->pid, argv[0], &files, &attributes, argv, environ);
+	posix_spawnattr_destroy(&attributes);
+	posix_spawn_file_actions_destroy(&files);
+	if (errnum != 0) {
+		p->pid = 0;
+		return dp_fail_errno(err, errnum, "cannot start %s", argv[0]);
+	}
+	return DP_OK;
+}
+
+static int private_start(struct ctl_private *p, struct dp_err *err)
+{
+	char *program = ctl_find_program("dparetod");
+	char *socket_path = dp_path_join(p->dir, "dparetod.sock");
+	const char *slots = ctl_opt(p->ctl, "slots");
+	char *argv[16], fd_text[16];
+	int pair[2], n = 0, code;
+
+	if (!socket_path)
+		ctl_die_nomem();
+	if (!program) {
+		free(socket_path);
+		dp_fail(err, DP_E_NOT_FOUND,
+			"dparetod is neither beside dparetoctl nor in "
+			"PATH");
+		return dp_hint(err, "install it with 'make install' or 'scripts/build'");
+	}
+	snprintf(fd_text, sizeof fd_text, "%d", CONTROL_FD);
+	argv[n++] = program;
+	argv[n++] = "--state";
+	argv[n++] = p->dir;
+	argv[n++] = "--control-fd";
+	argv[n++] = fd_text;
+	argv[n++] = "--stop-policy";
+	argv[n++] = "kill";
+	argv[n++] = "--log-file";
+	argv[n++] = p->log;
+	argv[n++] = "--socket";
+	argv[n++] = strlen(socket_path) <= DP_WIRE_PATH_MAX ? socket_path : "none";
+	if (slots) {
+		argv[n++] = "--slots";
+		argv[n++] = (char *)slots;
+	}
+	argv[n] = NULL;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
+		code = dp_fail_errno(err, errno, "cannot make a socket");
+	} else {
+		code = private_spawn(p, argv, pair[1], err);
+		close(pair[1]);
+		p->ctl->client = dp_client_from_fd(pair[0]);
+		if (!p->ctl->client)
+			ctl_die_nomem();
+	}
+	free(program);
+	free(socket_path);
+	return code;
+}
+
+/* Waits for the daemon to end. A further Ctrl-C ends the waiting, not the daemon,
+ * which stops by itself; but one signal often comes twice (to the process and to its
+ * group), so what comes at once is not a further one. */
+static void private_wait(struct ctl_private *p)
+{
+	int64_t start = dp_mono_us();
+
+	ctl_interrupted = 0;
+	while (p->pid > 0) {
+		if (waitpid(p->pid, &p->status, 0) == p->pid || errno != EINTR)
+			p->pid = 0;
+		else if (ctl_interrupted && dp_mono_us() - start > TWICE_US)
+			return;
+		ctl_interrupted = 0;
+	}
+}
+
+void ctl_private_stop(struct ctl_private *p)
+{
+	struct dp_err ignored;
+	json_t *fields, *ok = NULL;
+
+	ctl_interrupted = 0;
+	if (p->pid > 0 && p->ctl->client &&
+	    ctl_pack(&fields, &ignored, "{s:s}", "policy", "kill") == DP_OK &&
+	    dp_client_call(p->ctl->client, "shutdown", fields, 5000, &ok, &ignored) ==
+		    DP_OK)
+		json_decref(ok);
+	/* whatever came of that, it also stops when the connection closes */
+	dp_client_close(p->ctl->client);
+	p->ctl->client = NULL;
+	private_wait(p);
+}
+
+/* A complaint at start is one line "dparetod: ..." and perhaps a hint; else the end of
+ * the log is shown. */
+int ctl_private_gone(struct ctl_private *p, struct dp_err *err)
+{
+	struct dp_buf log = DP_BUF_INIT;
+	char *text, *words = NULL, *hint = NULL, *line, *rest;
+	const char *tail;
+	struct dp_err unread;
+
+	private_wait(p);
+	if (dp_read_file(p->log, LOG_MAX, &log, &unread) != DP_OK)
+		dp_buf_clear(&log);
+	text = ctl_strdup((off_t)log.len > p->log_start ? log.data + p->log_start : "");
+	tail = text + strlen(text);
+	for (int lines = 0; tail > text && lines <= LAST_LINES; tail--)
+		lines += tail[-1] == '\n';
+	rest = ctl_strdup(tail + (tail > text));
+	for (char *at = text; (line = strsep(&at, "\n")) != NULL;) {
+		if (strncmp(line, "dparetod: ", 10) == 0)
+			words = line + 10;
+		else if (words && strncmp(line, "hint: ", 6) == 0)
+			hint = line + 6;
+	}
+	if (words) {
+		dp_fail(err, DP_E_FAILED, "the study's daemon could not start: %s",
+			words);
+		dp_hint(err, "%s", hint ? hint : "");
+	} else {
+		fputs(rest, p->ctl->talk);
+		dp_fail(err, DP_E_FAILED,
+			WIFSIGNALED(p->status)
+				? "the study's daemon was killed by signal %d"
+				: "the study's daemon ended unexpectedly (exit status "
+				  "%d)",
+			WIFSIGNALED(p->status) ? WTERMSIG(p->status)
+					       : WEXITSTATUS(p->status));
+		dp_hint(err, "its log is %s; run the same command again to go on",
+			p->log);
+	}
+	free(rest);
+	free(text);
+	dp_buf_free(&log);
+	return DP_E_FAILED;
+}
+
+/* Waits until it has replayed its journal and answers. */
+static int private_greet(struct ctl_private *p, struct dp_err *err)
+{
+	json_t *ok;
+	int code;
+
+	for (int tries = 0;; tries++) {
+		code = dp_client_call(p->ctl->client, "hello", NULL, HELLO_MS, &ok, err);
+		if (code == DP_OK) {
+			json_decref(ok);
+			return DP_OK;
+		}
+		if (ctl_interrupted || code != DP_E_TIMEOUT)
+			return code;
+		if (tries == 1)
+			ctl_say(p->ctl, "the journal is being replayed...");
+	}
+}
+
+/* After the death of an earlier dparetoctl its daemon still ends its trainers and holds
+ * the journal: that is waited for, for a while. True if the journal is free now, which
+ * it may have become since our daemon failed to get it. */
+static bool wait_predecessor(struct ctl_private *p)
+{
+	struct dp_journal_options options = { 0 };
+	struct timespec pause = { .tv_nsec = 50000000 };
+	char *folder = dp_path_join(p->dir, "journal");
+	int64_t start = dp_mono_us();
+	struct dp_journal *j;
+	struct dp_err why;
+	bool told = false;
+	int code;
+
+	if (!folder)
+		ctl_die_nomem();
+	for (;;) {
+		code = dp_journal_open(folder, &options, &j, &why);
+		if (code == DP_OK)
+			dp_journal_close(j);
+		if (code != DP_E_BUSY || ctl_interrupted ||
+		    dp_mono_us() - start > PREDECESSOR_US)
+			break;
+		if (!told)
+			ctl_say(p->ctl, "another daemon uses %s; waiting for it to stop",
+				p->dir);
+		told = true;
+		nanosleep(&pause, NULL);
+	}
+	free(folder);
+	return code == DP_OK;
+}
+
+int ctl_private_open(struct ctl_private *p, struct dp_err *err)
+{
+	for (bool again = false;; again = true) {
+		int code = private_start(p, err);
+
+		if (code == DP_OK)
+			code = private_greet(p, err);
+		if (code != DP_E_NO_DAEMON)
+			return code;
+		code = ctl_private_gone(p, err);
+		dp_client_close(p->ctl->client);
+		p->ctl->client = NULL;
+		if (again || !wait_predecessor(p))
+			return code;
+	}
+}

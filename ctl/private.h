@@ -1,0 +1,27 @@
+/* private.h - a daemon of one's own, for one study and one command.
+ *
+ * Owns the process from ctl_private_open() to ctl_private_stop(), and ctl->client in
+ * between. It ends with its trainers when the connection closes, however we end. */
+#ifndef DP_CTL_PRIVATE_H
+#define DP_CTL_PRIVATE_H
+#include "ctl/command.h"
+
+#include <sys/types.h>
+
+struct ctl_private {
+	struct ctl *ctl;
+	char *dir;       /* state folder, absolute */
+	char *log;       /* the daemon's */
+	off_t log_start; /* where this daemon's lines begin */
+	pid_t pid;       /* 0: none, or it has ended */
+	int status;      /* as of waitpid() */
+};
+
+/* A daemon that answers: started, and once more if an earlier one had to end first. */
+DP_MUSTCHECK int ctl_private_open(struct ctl_private *p, struct dp_err *err);
+/* It went away by itself: its own last words become our error, which is returned. */
+int ctl_private_gone(struct ctl_private *p, struct dp_err *err);
+/* Stops it with its trainers and waits for that. */
+void ctl_private_stop(struct ctl_private *p);
+
+#endif

@@ -1,0 +1,10 @@
+/* program.h - where the project's other programs are. */
+#ifndef DP_CTL_PROGRAM_H
+#define DP_CTL_PROGRAM_H
+#include "base/base.h"
+
+/* A program of the project: beside this one, else in PATH. The caller frees it; NULL
+ * if it is nowhere. */
+char *ctl_find_program(const char *name);
+
+#endif

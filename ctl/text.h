@@ -1,0 +1,40 @@
+/* text.h - values of the protocol as people read them.
+ *
+ * Owns nothing. Texts are UTF-8; columns are counted by the C library, which needs a
+ * UTF-8 LC_CTYPE (main() sets one). */
+#ifndef DP_CTL_TEXT_H
+#define DP_CTL_TEXT_H
+#include "base/buf.h"
+#include "ctl/output.h"
+#include <jansson.h>
+
+enum {
+	CTL_TEXT_LEN = 48
+};
+/* Columns that a UTF-8 text takes on a terminal. */
+int ctl_width(const char *text);
+/* Appends at most `columns` columns of a text, with an ellipsis if it is cut.
+ * Control characters become '?', so that no trainer's message can steer the
+ * terminal. Returns the columns used. */
+int ctl_cut(struct dp_buf *out, const char *text, int columns, bool utf8);
+/* The same without a limit. */
+void ctl_clean(struct dp_buf *out, const char *text);
+/* "3m ago" for an ISO time of the protocol, "-" without one. */
+char *ctl_age(const char *iso, char out[CTL_TEXT_LEN]);
+/* "2026-03-01 12:00:03" in local time. */
+char *ctl_local_time(const char *iso, char out[CTL_TEXT_LEN]);
+/* A number or other value of the protocol, short, for people: five digits. */
+char *ctl_value(const json_t *value, char out[CTL_TEXT_LEN]);
+/* The value in full, for CSV: numbers bit for bit, null as nothing. */
+void ctl_value_exact(const json_t *value, struct dp_buf *out);
+/* Seconds of the protocol as a duration, "-" for null. */
+char *ctl_seconds(const json_t *value, char out[CTL_TEXT_LEN]);
+/* "epsilon=0.5 error=0.2". */
+void ctl_pairs(const json_t *object, struct dp_buf *out);
+/* A bar `columns` wide, filled by `part` in 0..1. */
+void ctl_bar(struct dp_buf *out, double part, int columns, bool utf8);
+enum ctl_style ctl_state_style(const char *state);
+/* Appends paragraphs wrapped at `columns`, each line after `indent` spaces. */
+void ctl_wrap(struct dp_buf *out, const char *text, int indent, int columns);
+
+#endif

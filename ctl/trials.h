@@ -1,0 +1,29 @@
+/* trials.h - trials and fronts as tables and CSV.
+ *
+ * A struct ctl_columns owns its two arrays. */
+#ifndef DP_CTL_TRIALS_H
+#define DP_CTL_TRIALS_H
+#include "base/buf.h"
+#include "ctl/command.h"
+#include <jansson.h>
+
+/* Names of the columns that a study's trials have: objectives and parameters, each
+ * a JSON array of strings. */
+struct ctl_columns {
+	json_t *objectives, *parameters;
+};
+void ctl_columns_clear(struct ctl_columns *cols);
+/* The keys of an object as an array; empty for anything else. */
+json_t *ctl_keys(const json_t *object);
+/* The first line of a CSV of trials, and one line. */
+void ctl_trial_csv_head(const struct ctl_columns *cols, struct dp_buf *out);
+void ctl_trial_csv(const json_t *trial, const struct ctl_columns *cols,
+		   struct dp_buf *out);
+/* The columns of a front object; before points are taken out of it. */
+void ctl_front_columns(const json_t *front, struct ctl_columns *cols);
+/* The points of a front object, as a table or CSV. */
+void ctl_front_table(struct ctl *ctl, const json_t *front,
+		     const struct ctl_columns *cols);
+void ctl_front_csv(struct ctl *ctl, const json_t *front, const struct ctl_columns *cols);
+
+#endif

@@ -1,0 +1,372 @@
+/* configuration.c - the daemon's options: one row each, for the command line, the
+ * configuration file, --help, the manual's test and what a reload has changed. */
+#include "daemon/configuration.h"
+
+#include "base/fs.h"
+#include "base/num.h"
+#include "study/study.h"
+
+#include <grp.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	CONFIG_MAX = 1 << 16
+}; /* bytes of a configuration file */
+
+/* What an option's text may be, and the type of its field. */
+enum config_kind {
+	KIND_COUNT,               /* unsigned, from `least` to `most` */
+	KIND_SIZE,                /* uint64_t, bytes */
+	KIND_DURATION,            /* double, seconds */
+	KIND_DURATION_OR_FOREVER, /* double, seconds or INFINITY */
+	KIND_WORD,                /* an enum: the position in `words` */
+	KIND_GROUP,               /* struct config_group */
+};
+
+struct config_option {
+	const char *name;
+	size_t offset; /* of its field in struct config */
+	enum config_kind kind;
+	const char *preset; /* the default, as text */
+	const char *help;
+	const char *otherwise; /* the default in words, where the text says it badly */
+	void (*fill)(void *field); /* the default, where no text can say it */
+	unsigned least, most;
+	const char *const *words; /* ends with NULL */
+};
+
+static const char *const policy_words[] = { "leave", "finish", "kill", NULL };
+
+static void config_fill_cores(void *field)
+{
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+	*(unsigned *)field = cores > 0 ? (unsigned)cores : 1;
+}
+
+/* An option's name and place. Does not compile if the field has another type. */
+#define FIELD(type, field)                                                               \
+	.name = #field, .offset = offsetof(struct config, field) +                       \
+				  0 * sizeof((type *)0 == &((struct config *)0)->field)
+
+static const struct config_option options[] = {
+	{ FIELD(unsigned, slots), KIND_COUNT, .least = 1, .most = 4096,
+	  .fill = config_fill_cores, .otherwise = "number of cores",
+	  .help = "Trainers that run at once, over all studies." },
+	{ FIELD(struct config_group, socket_group), KIND_GROUP, .preset = "",
+	  .otherwise = "none",
+	  .help = "Members of this group may use the socket too; otherwise only the "
+		  "daemon's own user and root." },
+	{ FIELD(enum log_level, log_level), KIND_WORD, .words = log_level_words,
+	  .preset = "info", .help = "How much is written to the log." },
+	{ FIELD(double, retention), KIND_DURATION_OR_FOREVER, .preset = "forever",
+	  .help = "How long the folders of ended attempts (logs, results as the trainer "
+		  "wrote them) are kept. The journal keeps every number for good." },
+	{ FIELD(uint64_t, disk_watermark), KIND_SIZE, .preset = "64M",
+	  .help = "With less than this free below the state folder, nothing new is "
+		  "started." },
+	{ FIELD(enum stop_policy, stop_policy), KIND_WORD, .words = policy_words,
+	  .preset = "leave",
+	  .help = "What SIGTERM does with running trainers: leave them to be adopted by "
+		  "the next daemon, finish them first, or kill them (their trials start "
+		  "again)." },
+	{ FIELD(unsigned, max_clients), KIND_COUNT, .least = 1, .most = 65536,
+	  .preset = "1024", .help = "Connections to the socket at once." },
+	{ FIELD(double, report_interval), KIND_DURATION, .preset = "10m",
+	  .help = "How often the report of a running study is written again, if "
+		  "something has changed; 0: only at its end." },
+};
+#undef FIELD
+_Static_assert(sizeof(enum log_level) == sizeof(unsigned), "a word is kept as unsigned");
+_Static_assert(sizeof(enum stop_policy) == sizeof(unsigned),
+	       "a word is kept as unsigned");
+
+/* ---- kinds: reading a text into a field, comparing two fields, saying what it is ----
+ */
+
+static int word_index(const char *const *words, const char *s)
+{
+	for (int i = 0; words[i]; i++)
+		if (strcmp(words[i], s) == 0)
+			return i;
+	return -1;
+}
+
+static bool read_count(const struct config_option *o, const char *text, void *field)
+{
+	int64_t v;
+
+	if (!dp_int_parse(text, &v) || v < o->least || v > o->most)
+		return false;
+	*(unsigned *)field = (unsigned)v;
+	return true;
+}
+
+static bool same_count(const void *a, const void *b)
+{
+	return *(const unsigned *)a == *(const unsigned *)b;
+}
+
+static void describe_count(const struct config_option *o, struct dp_buf *out)
+{
+	dp_buf_printf(out, "int, %u to %u", o->least, o->most);
+}
+
+static bool read_size(const struct config_option *o, const char *text, void *field)
+{
+	(void)o;
+	return dp_size_parse(text, field);
+}
+
+static bool same_size(const void *a, const void *b)
+{
+	return *(const uint64_t *)a == *(const uint64_t *)b;
+}
+
+static void describe_size(const struct config_option *o, struct dp_buf *out)
+{
+	(void)o;
+	dp_buf_puts(out, "size");
+}
+
+static bool read_duration(const struct config_option *o, const char *text, void *field)
+{
+	if (o->kind == KIND_DURATION_OR_FOREVER && strcmp(text, "forever") == 0) {
+		*(double *)field = INFINITY;
+		return true;
+	}
+	return dp_duration_parse(text, field);
+}
+
+static bool same_duration(const void *a, const void *b)
+{
+	return *(const double *)a == *(const double *)b;
+}
+
+static void describe_duration(const struct config_option *o, struct dp_buf *out)
+{
+	dp_buf_puts(out, o->kind == KIND_DURATION_OR_FOREVER ? "duration or forever"
+							     : "duration");
+}
+
+static bool read_word(const struct config_option *o, const char *text, void *field)
+{
+	int i = word_index(o->words, text);
+
+	if (i < 0)
+		return false;
+	*(unsigned *)field = (unsigned)i;
+	return true;
+}
+
+static void describe_word(const struct config_option *o, struct dp_buf *out)
+{
+	for (int i = 0; o->words[i]; i++)
+		dp_buf_printf(out, "%s%s", i ? " | " : "", o->words[i]);
+}
+
+static bool read_group(const struct config_option *o, const char *text, void *field)
+{
+	struct config_group *mine = field;
+	struct group *known = *text ? getgrnam(text) : NULL;
+	char *copy = known || !*text ? strdup(text) : NULL;
+
+	(void)o;
+	if (!copy)
+		return false;
+	free(mine->name);
+	mine->name = copy;
+	mine->gid = known ? known->gr_gid : (gid_t)-1;
+	return true;
+}
+
+static bool same_group(const void *a, const void *b)
+{
+	const struct config_group *x = a, *y = b;
+
+	return strcmp(x->name ? x->name : "", y->name ? y->name : "") == 0;
+}
+
+static void describe_group(const struct config_option *o, struct dp_buf *out)
+{
+	(void)o;
+	dp_buf_puts(out, "name of a group that exists");
+}
+
+static void clear_group(void *field)
+{
+	struct config_group *mine = field;
+
+	free(mine->name);
+	*mine = (struct config_group){ .gid = (gid_t)-1 };
+}
+
+static const struct {
+	/* False, and the field as it was, if the text is none of this kind. */
+	bool (*read)(const struct config_option *o, const char *text, void *field);
+	bool (*same)(const void *a, const void *b);
+	void (*describe)(const struct config_option *o, struct dp_buf *out);
+	void (*clear)(void *field); /* NULL: the field owns nothing */
+} kinds[] = {
+	[KIND_COUNT] = { read_count, same_count, describe_count, NULL },
+	[KIND_SIZE] = { read_size, same_size, describe_size, NULL },
+	[KIND_DURATION] = { read_duration, same_duration, describe_duration, NULL },
+	[KIND_DURATION_OR_FOREVER] = { read_duration, same_duration, describe_duration,
+				       NULL },
+	[KIND_WORD] = { read_word, same_count, describe_word, NULL },
+	[KIND_GROUP] = { read_group, same_group, describe_group, clear_group },
+};
+
+/* ---- walking the table ---- */
+
+static void *option_field(const struct config_option *o, struct config *c)
+{
+	return (char *)c + o->offset;
+}
+
+static const void *option_value(const struct config_option *o, const struct config *c)
+{
+	return (const char *)c + o->offset;
+}
+
+void config_defaults(struct config *c)
+{
+	*c = (struct config){ .slots = 0 };
+	for (size_t i = 0; i < DP_COUNT(options); i++) {
+		const struct config_option *o = &options[i];
+
+		if (o->fill)
+			o->fill(option_field(o, c));
+		else
+			kinds[o->kind].read(o, o->preset, option_field(o, c));
+	}
+}
+
+void config_clear(struct config *c)
+{
+	for (size_t i = 0; i < DP_COUNT(options); i++)
+		if (kinds[options[i].kind].clear)
+			kinds[options[i].kind].clear(option_field(&options[i], c));
+}
+
+static void option_type(const struct config_option *o, char *out, size_t room)
+{
+	struct dp_buf text = DP_BUF_INIT;
+
+	kinds[o->kind].describe(o, &text);
+	snprintf(out, room, "%s", dp_buf_text(&text));
+	dp_buf_free(&text);
+}
+
+bool config_doc(size_t i, struct config_doc *doc)
+{
+	const struct config_option *o;
+
+	if (i >= DP_COUNT(options))
+		return false;
+	o = &options[i];
+	*doc = (struct config_doc){ .name = o->name,
+				    .otherwise = o->otherwise ? o->otherwise : o->preset,
+				    .help = o->help };
+	option_type(o, doc->type, sizeof doc->type);
+	return true;
+}
+
+int config_set(struct config *c, const char *name, const char *value, struct dp_err *err)
+{
+	const char *names[DP_COUNT(options) + 1] = { 0 }, *near;
+	struct config_doc doc;
+
+	for (size_t i = 0; i < DP_COUNT(options); i++) {
+		const struct config_option *o = &options[i];
+
+		names[i] = o->name;
+		if (strcmp(o->name, name) != 0)
+			continue;
+		if (kinds[o->kind].read(o, value, option_field(o, c)))
+			return DP_OK;
+		config_doc(i, &doc);
+		return dp_fail(err, DP_E_USAGE, "%s cannot be '%.80s'; it is %s", name,
+			       value, doc.type);
+	}
+	near = dp_nearest(name, names);
+	return dp_fail(err, DP_E_USAGE, "unknown option '%.80s'%s%s%s", name,
+		       near ? "; did you mean '" : "", near ? near : "",
+		       near ? "'?" : "");
+}
+
+void config_changed(const struct config *before, const struct config *after,
+		    json_t *names)
+{
+	for (size_t i = 0; i < DP_COUNT(options); i++) {
+		const struct config_option *o = &options[i];
+
+		if (!kinds[o->kind].same(option_value(o, before), option_value(o, after)))
+			json_array_append_new(names, json_string(o->name));
+	}
+}
+
+/* ---- where values come from ---- */
+
+static int set_option(void *config, const char *name, const char *value,
+		      struct dp_err *err)
+{
+	return config_set(config, name, value, err);
+}
+
+int config_read(struct config *c, const char *path, struct dp_err *err)
+{
+	struct dp_buf text = DP_BUF_INIT, told = DP_BUF_INIT;
+	struct dp_problems problems = { 0 };
+	int code = dp_read_file(path, CONFIG_MAX, &text, err);
+
+	if (code == DP_OK)
+		code = dp_options_parse(dp_buf_text(&text), text.len, path, set_option, c,
+					&problems, err);
+	if (problems.count) {
+		dp_problems_text(&problems, path, dp_buf_text(&text), text.len, &told);
+		while (told.len && told.data[told.len - 1] == '\n')
+			told.data[--told.len] = '\0';
+		code = dp_fail(err, DP_E_INVALID, "%s", dp_buf_text(&told));
+		dp_hint(err, "dparetod(8) lists the options");
+	}
+	dp_problems_free(&problems);
+	dp_buf_free(&told);
+	dp_buf_free(&text);
+	return code;
+}
+
+int config_load(struct config *c, const struct config_source *from, struct dp_err *err)
+{
+	int code;
+
+	config_defaults(c);
+	code = from->path ? config_read(c, from->path, err) : DP_OK;
+	for (int i = 0; i < from->count && code == DP_OK; i++) {
+		code = config_set(c, from->names[i], from->values[i], err);
+		if (code != DP_OK)
+			dp_err_prefix(err, "command line");
+	}
+	return code;
+}
+
+/* ---- words that requests use, too ---- */
+
+const char *stop_policy_text(enum stop_policy p)
+{
+	return policy_words[p];
+}
+
+bool stop_policy_parse(const char *s, enum stop_policy *p)
+{
+	int i = word_index(policy_words, s);
+
+	if (i < 0)
+		return false;
+	*p = (enum stop_policy)i;
+	return true;
+}

@@ -1,0 +1,75 @@
+/* configuration.h - the daemon's options, from its file and its command line.
+ *
+ * An option is a field of struct config and a row of the table in configuration.c;
+ * reading, defaults, --help and what a reload has changed all follow from the row. A
+ * struct config owns the memory that its fields point to, until config_clear().
+ *
+ * Called on the loop thread and before the loop runs. Worker threads get what they need
+ * of it copied: a reload puts another configuration in its place.
+ *
+ * (Not config.h: that is what configure writes, and files here include it.) */
+#ifndef DPARETOD_CONFIGURATION_H
+#define DPARETOD_CONFIGURATION_H
+#include "base/base.h"
+#include "daemon/log.h"
+
+#include <jansson.h>
+#include <sys/types.h>
+
+enum stop_policy {
+	STOP_LEAVE,
+	STOP_FINISH,
+	STOP_KILL
+};
+
+struct config_group {
+	char *name; /* "" or NULL: none */
+	gid_t gid;  /* (gid_t)-1: none */
+};
+
+struct config {
+	unsigned slots;                   /* trainers at once */
+	struct config_group socket_group; /* its members may use the socket, too */
+	enum log_level log_level;
+	double retention; /* seconds that folders of ended attempts are kept; INFINITY */
+	uint64_t disk_watermark; /* bytes free below which nothing starts */
+	enum stop_policy stop_policy;
+	unsigned max_clients;
+	double report_interval; /* seconds between reports of a running study; 0: none */
+};
+
+/* Where a configuration comes from. A later source wins: defaults, then the file, then
+ * what the command line said. */
+struct config_source {
+	const char *path; /* of the file; NULL: none */
+	const char *names[32], *values[32];
+	int count; /* of names and values */
+};
+
+/* Fills *c. On failure, too, *c is the caller's to clear. */
+DP_MUSTCHECK int config_load(struct config *c, const struct config_source *from,
+			     struct dp_err *err);
+void config_defaults(struct config *c);
+void config_clear(struct config *c);
+/* Sets one option from text, as the command line gives it; a value that is refused
+ * leaves the old one. */
+DP_MUSTCHECK int config_set(struct config *c, const char *name, const char *value,
+			    struct dp_err *err);
+/* Reads a configuration file over what *c holds; all mistakes are told at once. */
+DP_MUSTCHECK int config_read(struct config *c, const char *path, struct dp_err *err);
+/* Appends the names of the options whose values differ. */
+void config_changed(const struct config *before, const struct config *after,
+		    json_t *names);
+
+/* What --help tells of an option. */
+struct config_doc {
+	const char *name, *otherwise, *help;
+	char type[80];
+};
+/* The option at position i; false past the last one. */
+bool config_doc(size_t i, struct config_doc *doc);
+
+const char *stop_policy_text(enum stop_policy p);
+bool stop_policy_parse(const char *s, enum stop_policy *p);
+
+#endif

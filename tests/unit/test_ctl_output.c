@@ -1,0 +1,321 @@
+/* test_ctl_output.c - data, talk and errors on their streams; tables; CSV; terminals. */
+#include "base/num.h"
+#include "ctl/table.h"
+#include "ctl/text.h"
+#include "ctl_run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* ---- streams ---- */
+
+static void test_streams(void **state)
+{
+	struct ctl_run r;
+	json_t *value = json_pack("{s:f, s:[i,i]}", "x", 0.1, "list", 1, 2);
+	struct dp_buf text = DP_BUF_INIT;
+
+	(void)state;
+	ctl_run_begin(&r);
+	ctl_printf(&r.ctl, "%d%%\n", 7);
+	ctl_put(&r.ctl, "a\0b", 3); /* bytes as they are */
+	dp_buf_puts(&text, "\n");
+	ctl_put_buf(&r.ctl, &text);
+	assert_null(text.data);
+	/* no terminal: one line, whichever way */
+	ctl_put_json(&r.ctl, value);
+	ctl_put_json_line(&r.ctl, value);
+	ctl_say(&r.ctl, "trial %d\nsaid \033[2J", 3);
+	r.ctl.quiet = true;
+	ctl_say(&r.ctl, "not heard");
+	ctl_run_end(&r);
+	assert_int_equal(r.out_len,
+			 3 + 3 + 1 + 2 * strlen("{\"x\":0.1,\"list\":[1,2]}\n"));
+	assert_memory_equal(r.out, "7%\na\0b\n", 7);
+	assert_string_equal(r.out + 7, "{\"x\":0.1,\"list\":[1,2]}\n"
+				       "{\"x\":0.1,\"list\":[1,2]}\n");
+	assert_string_equal(r.talk, "trial 3?said ?[2J\n");
+	ctl_run_free(&r);
+	json_decref(value);
+}
+
+static void test_errors(void **state)
+{
+	struct ctl_run r;
+	struct dp_err err;
+	json_t *object, *told;
+
+	(void)state;
+	dp_fail(&err, DP_E_NOT_FOUND, "no study '%s'", "a\033b");
+	dp_hint(&err, "'dparetoctl list' names them");
+	ctl_run_begin(&r);
+	r.ctl.quiet = true; /* errors are told all the same */
+	ctl_put_error(&r.ctl, &err);
+	ctl_run_end(&r);
+	assert_string_equal(r.talk, "dparetoctl: no study 'a?b'\n"
+				    "hint: 'dparetoctl list' names them\n");
+	assert_string_equal(r.out, "");
+	ctl_run_free(&r);
+
+	/* for programs: the object of the contract, on standard output */
+	ctl_run_begin(&r);
+	r.ctl.format = CTL_JSONL;
+	ctl_put_error(&r.ctl, &err);
+	ctl_run_end(&r);
+	assert_string_equal(r.talk, "");
+	object = json_loads(r.out, 0, NULL);
+	told = json_object_get(object, "error");
+	assert_int_equal(json_integer_value(json_object_get(told, "code")), 5);
+	assert_string_equal(json_string_value(json_object_get(told, "kind")),
+			    "not-found");
+	assert_string_equal(json_string_value(json_object_get(told, "message")),
+			    "no study 'a\033b'");
+	json_decref(object);
+	ctl_run_free(&r);
+
+	/* without a sentence there are the words of the code */
+	ctl_run_begin(&r);
+	ctl_put_error(&r.ctl, &(struct dp_err){ .code = DP_E_TIMEOUT });
+	ctl_run_end(&r);
+	assert_string_equal(r.talk, "dparetoctl: timed out\n");
+	ctl_run_free(&r);
+}
+
+static void test_flush(void **state)
+{
+	struct ctl ctl = { .out = fopen("/dev/full", "w") };
+	struct dp_err err;
+	int ends[2];
+
+	(void)state;
+	ctl_printf(&ctl, "lost");
+	assert_int_equal(ctl_flush(&ctl, &err), DP_E_IO);
+	assert_string_equal(err.msg,
+			    "cannot write to standard output: No space left on device");
+	fclose(ctl.out);
+
+	/* a reader that went away is no failure, and nothing is written any more */
+	signal(SIGPIPE, SIG_IGN);
+	assert_int_equal(pipe(ends), 0);
+	close(ends[0]);
+	ctl = (struct ctl){ .out = fdopen(ends[1], "w") };
+	ctl_printf(&ctl, "lost");
+	assert_false(ctl.out_closed);
+	assert_int_equal(ctl_flush(&ctl, &err), DP_OK);
+	assert_true(ctl.out_closed);
+	ctl_printf(&ctl, "not tried");
+	assert_int_equal(ctl_flush(&ctl, &err), DP_OK);
+	fclose(ctl.out);
+}
+
+/* ---- terminals ---- */
+
+/* A terminal of so many columns; its far end is *master. */
+static FILE *terminal(int *master, int columns)
+{
+	struct winsize size = { .ws_row = 30, .ws_col = (unsigned short)columns };
+	int slave;
+
+	*master = posix_openpt(O_RDWR | O_NOCTTY);
+	assert_int_equal(grantpt(*master), 0);
+	assert_int_equal(unlockpt(*master), 0);
+	slave = open(ptsname(*master), O_RDWR | O_NOCTTY);
+	assert_true(slave >= 0);
+	assert_int_equal(ioctl(slave, TIOCSWINSZ, &size), 0);
+	return fdopen(slave, "w");
+}
+
+static void test_terminal(void **state)
+{
+	struct ctl ctl = { .color = true };
+	struct ctl_run r;
+	int master, columns, rows;
+	FILE *screen = terminal(&master, 33);
+
+	(void)state;
+	ctl_terminal_size(screen, &columns, &rows);
+	assert_int_equal(columns, 33);
+	assert_int_equal(rows, 30);
+	assert_true(ctl_colored(&ctl, screen));
+	ctl.color = false;
+	assert_false(ctl_colored(&ctl, screen));
+	fclose(screen);
+	close(master);
+	/* one that does not know its size, and the variables that do */
+	screen = terminal(&master, 0);
+	setenv("COLUMNS", "44", 1);
+	ctl_terminal_size(screen, &columns, &rows);
+	assert_int_equal(columns, 44);
+	setenv("COLUMNS", "-3", 1);
+	ctl_terminal_size(screen, &columns, &rows);
+	assert_int_equal(columns, 80);
+	fclose(screen);
+	close(master);
+	/* what is no terminal has neither size nor colour */
+	ctl_run_begin(&r);
+	r.ctl.color = true;
+	ctl_terminal_size(r.ctl.out, &columns, &rows);
+	assert_int_equal(columns, 0);
+	assert_false(ctl_colored(&r.ctl, r.ctl.out));
+	ctl_run_end(&r);
+	ctl_run_free(&r);
+	assert_string_equal(ctl_style_on(CTL_BAD, true), "\033[31m");
+	assert_string_equal(ctl_style_off(CTL_BAD, true), "\033[0m");
+	assert_string_equal(ctl_style_on(CTL_BAD, false), "");
+	assert_string_equal(ctl_style_on(CTL_NORMAL, true), "");
+	assert_string_equal(ctl_style_off(CTL_NORMAL, true), "");
+}
+
+/* ---- tables ---- */
+
+static struct ctl_table *sample(void)
+{
+	struct ctl_table *t = ctl_table_new();
+
+	ctl_table_column(t, "NAME", CTL_LEFT);
+	ctl_table_column(t, "N", CTL_RIGHT);
+	ctl_table_column(t, "WHY", CTL_FLEX);
+	ctl_cell(t, CTL_BOLD, "%s", "é漢");
+	ctl_cell(t, CTL_NORMAL, "%d", 1000);
+	ctl_cell(t, CTL_NORMAL, "%s", "all slots are taken");
+	ctl_cell(t, CTL_NORMAL, "%s", "adult-census");
+	ctl_cell(t, CTL_NORMAL, "%d", 7);
+	ctl_cell(t, CTL_NORMAL, "%s", "");
+	return t;
+}
+
+static void table_is(const struct ctl_table *t, int columns, bool color, bool utf8,
+		     const char *want)
+{
+	struct dp_buf out = DP_BUF_INIT;
+
+	ctl_table_text(t, &out, columns, color, utf8);
+	assert_string_equal(dp_buf_text(&out), want);
+	dp_buf_free(&out);
+}
+
+static void test_table(void **state)
+{
+	struct ctl_table *t = sample();
+
+	(void)state;
+	assert_int_equal(ctl_table_rows(t), 2);
+	/* columns are of characters as wide as they are, not of bytes */
+	table_is(t, 0, false, true,
+		 "NAME             N  WHY\n"
+		 "é漢           1000  all slots are taken\n"
+		 "adult-census     7  \n");
+	/* the flexible column gives way first */
+	table_is(t, 33, false, true,
+		 "NAME             N  WHY\n"
+		 "é漢           1000  all slots ar…\n"
+		 "adult-census     7  \n");
+	table_is(t, 33, false, false,
+		 "NAME             N  WHY\n"
+		 "é漢           1000  all slots ...\n"
+		 "adult-census     7  \n");
+	/* then whole columns go, from the right */
+	table_is(t, 20, false, true,
+		 "NAME             N\n"
+		 "é漢           1000\n"
+		 "adult-census     7\n");
+	/* and the last one is cut */
+	table_is(t, 5, false, true,
+		 "NAME\n"
+		 "é漢\n"
+		 "adul…\n");
+	table_is(t, 20, true, true,
+		 "\033[1mNAME\033[0m             \033[1mN\033[0m\n"
+		 "\033[1mé漢\033[0m           1000\n"
+		 "adult-census     7\n");
+	ctl_table_free(t);
+}
+
+static void test_table_edges(void **state)
+{
+	struct ctl_table *t = ctl_table_new();
+
+	(void)state;
+	ctl_table_column(t, "ONLY", CTL_LEFT);
+	table_is(t, 0, false, true, "ONLY\n");
+	assert_int_equal(ctl_table_rows(t), 0);
+	for (int i = 0; i < 1000; i++)
+		ctl_cell(t, CTL_NORMAL, "%s", "x\ny\033");
+	assert_int_equal(ctl_table_rows(t), 1000);
+	ctl_table_free(t);
+	t = ctl_table_new();
+	ctl_table_column(t, "A", CTL_LEFT);
+	ctl_cell(t, CTL_NORMAL, "%s", "x\ny\033"); /* stays on its line */
+	table_is(t, 0, false, true, "A\nx?y?\n");
+	ctl_table_free(t);
+}
+
+static void test_table_print(void **state)
+{
+	struct ctl_run r;
+	struct dp_buf screen = DP_BUF_INIT;
+	char part[64];
+	int master;
+	ssize_t n;
+
+	(void)state;
+	ctl_run_begin(&r);
+	ctl_table_print(&r.ctl, sample());
+	ctl_run_end(&r);
+	assert_non_null(strstr(r.out, "all slots are taken\n"));
+	assert_string_equal(r.talk, "");
+	ctl_run_free(&r);
+	/* on a narrow terminal it says what is missing */
+	ctl_run_begin(&r);
+	fclose(r.ctl.out);
+	free(r.out);
+	r.out = NULL;
+	r.ctl.out = terminal(&master, 14);
+	ctl_table_print(&r.ctl, sample());
+	ctl_run_end(&r);
+	while ((n = read(master, part, sizeof part)) > 0) /* until it is closed */
+		dp_buf_add(&screen, part, (size_t)n);
+	close(master);
+	assert_string_equal(dp_buf_text(&screen), "NAME\r\né漢\r\nadult-census\r\n");
+	dp_buf_free(&screen);
+	assert_string_equal(r.talk,
+			    "(2 more columns do not fit here; -o json shows all)\n");
+	ctl_run_free(&r);
+}
+
+static void test_csv(void **state)
+{
+	struct dp_buf out = DP_BUF_INIT;
+
+	(void)state;
+	ctl_csv_field(&out, "plain", true);
+	ctl_csv_field(&out, "", false);
+	ctl_csv_field(&out, "a,b", false);
+	ctl_csv_field(&out, "say \"so\"", false);
+	ctl_csv_field(&out, "two\nlines\r", false);
+	ctl_csv_field(&out, "é 漢", false);
+	assert_string_equal(dp_buf_text(&out),
+			    "plain,,\"a,b\",\"say \"\"so\"\"\",\"two\nlines\r\",é 漢");
+	dp_buf_free(&out);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_streams),     cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_flush),       cmocka_unit_test(test_terminal),
+		cmocka_unit_test(test_table),       cmocka_unit_test(test_table_edges),
+		cmocka_unit_test(test_table_print), cmocka_unit_test(test_csv),
+	};
+
+	setlocale(LC_CTYPE, "C.UTF-8");
+	unsetenv("COLUMNS");
+	unsetenv("LINES");
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,259 @@
+/* test_ctl_view.c - studies, trials and fronts of the protocol on the screen and in CSV.
+ */
+#include "ctl/follow.h"
+#include "ctl/trials.h"
+#include "ctl/view.h"
+#include "ctl_run.h"
+
+#include <setjmp.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+static json_t *read_json(const char *text)
+{
+	json_error_t why;
+	json_t *value = json_loads(text, JSON_DECODE_ANY, &why);
+
+	if (!value)
+		fail_msg("%s: %s", why.text, text);
+	return value;
+}
+
+/* What the protocol says of a study: half done, one front of two points. */
+static json_t *half_done(void)
+{
+	return read_json(
+		"{\"study\":{\"name\":\"adult\",\"id\":4,\"method\":\"random\","
+		"\"priority\":-2,"
+		"\"state\":\"running\",\"reason\":null,\"ended\":5,\"evaluations\":10,"
+		"\"eta\":125,\"ok\":3,\"diverged\":1,\"failed\":1,\"running\":2,"
+		"\"parallel\":4,\"waiting\":\"all 2 slots are taken\","
+		"\"objectives\":[\"epsilon\",\"error\"],"
+		"\"anti_ideal\":{\"epsilon\":10,\"error\":1},\"hypervolume\":3.14159265,"
+		"\"elapsed\":61,\"created\":\"2026-03-01T12:00:03.000000Z\","
+		"\"updated\":null,\"directory\":\"/state/studies/adult\"},"
+		"\"front\":[{\"objectives\":{\"epsilon\":0.5,\"error\":0.25}},"
+		"{\"objectives\":{\"epsilon\":2,\"error\":0.125}}],"
+		"\"running\":[{\"trial\":5,\"attempt\":0,\"run\":null,\"progress\":0.5,"
+		"\"seconds\":3,\"parameters\":{\"C\":3}},"
+		"{\"trial\":6,\"attempt\":2,\"run\":1,\"progress\":null,\"seconds\":9,"
+		"\"parameters\":{\"C\":4}}],"
+		"\"failures\":[{\"trial\":2,\"end\":\"exit\",\"time\":null,"
+		"\"message\":\"no \\u001b[31m such file\"}]}");
+}
+
+static void view_is(const json_t *status, int columns, int rows, bool color, bool utf8,
+		    const char *want)
+{
+	struct dp_buf out = DP_BUF_INIT;
+
+	ctl_study_view(&out, status, columns, rows, color, utf8);
+	assert_string_equal(dp_buf_text(&out), want);
+	dp_buf_free(&out);
+}
+
+static void test_view(void **state)
+{
+	json_t *status = half_done();
+
+	(void)state;
+	view_is(status, 0, 0, false, true,
+		"study        adult (number 4, random search, priority -2)\n"
+		"state        running\n"
+		"progress     ████████████████████░░░░░░░░░░░░░░░░░░░░  5 of 10 (50%), "
+		"2m05s left\n"
+		"trials       3 ok, 1 diverged, 1 failed; 2 running (at most 4)\n"
+		"waiting      all 2 slots are taken\n"
+		"hypervolume  3.1416 (anti-ideal: epsilon 10, error 1)\n"
+		"front        2 points: epsilon 0.5 to 2, error 0.125 to 0.25\n"
+		"time         1m01s so far; submitted 2026-03-01 12:00:03, last change "
+		"-\n"
+		"folder       /state/studies/adult\n"
+		"\n"
+		"running\n"
+		"  trial 5    ██████░░░░░░  50%    3.0s  C=3\n"
+		"  trial 6    running              9.0s  run 1  attempt 2  C=4\n"
+		"\n"
+		"failures\n"
+		/* a trainer's message cannot steer the terminal */
+		"  trial 2    exit, -: no ?[31m such file\n");
+	json_decref(status);
+}
+
+static void test_view_narrow(void **state)
+{
+	json_t *status = half_done();
+	struct dp_buf out = DP_BUF_INIT;
+	size_t lines = 0;
+
+	(void)state;
+	/* fewer rows than there is to tell: trials give way, in words */
+	for (int i = 0; i < 40; i++)
+		json_array_append(json_object_get(status, "running"),
+				  json_array_get(json_object_get(status, "running"), 0));
+	ctl_study_view(&out, status, 50, 20, false, false);
+	for (char *line = strtok(out.data, "\n"); line; line = strtok(NULL, "\n")) {
+		lines++;
+		assert_true(strlen(line) <= 50);
+	}
+	assert_true(lines <= 20);
+	dp_buf_free(&out);
+	ctl_study_view(&out, status, 50, 20, false, false);
+	assert_non_null(strstr(dp_buf_text(&out), "and 37 more\n"));
+	assert_non_null(strstr(dp_buf_text(&out), "[")); /* a bar of plain characters */
+	dp_buf_free(&out);
+	json_decref(status);
+}
+
+static void test_view_color(void **state)
+{
+	json_t *status =
+		read_json("{\"study\":{\"state\":\"failed\",\"reason\":\"failed: too "
+			  "often\"}}");
+	struct dp_buf out = DP_BUF_INIT;
+
+	(void)state;
+	/* a study of which little is known: nothing is missing but what is not there */
+	ctl_study_view(&out, status, 80, 0, true, true);
+	/* "failed: failed: ..." would be said twice */
+	assert_non_null(strstr(dp_buf_text(&out),
+			       "\033[2mstate        \033[0m\033[31mfailed: too "
+			       "often\033[0m\n"));
+	assert_non_null(strstr(dp_buf_text(&out), "0 of 0 (0%)"));
+	assert_non_null(strstr(dp_buf_text(&out), "0 points"));
+	assert_null(strstr(dp_buf_text(&out), "waiting"));
+	dp_buf_free(&out);
+	json_decref(status);
+}
+
+static void ended_is(const char *summary, bool ended, int code, const char *sentence)
+{
+	json_t *s = read_json(summary);
+	struct dp_err err = { 0 };
+
+	assert_int_equal(ctl_study_ended(s), ended);
+	assert_int_equal(ctl_study_verdict(s, &err), code);
+	assert_string_equal(err.msg, sentence);
+	json_decref(s);
+}
+
+static void test_verdict(void **state)
+{
+	(void)state;
+	ended_is("{\"name\":\"s\",\"state\":\"finished\"}", true, DP_OK, "");
+	ended_is("{\"name\":\"s\",\"state\":\"failed\",\"reason\":\"too often\"}", true,
+		 DP_E_STUDY, "study 's' failed: too often");
+	ended_is("{\"name\":\"s\",\"state\":\"stopped\",\"running\":0}", true, DP_E_STUDY,
+		 "study 's' is stopped");
+	/* its trainers still end */
+	ended_is("{\"name\":\"s\",\"state\":\"stopped\",\"running\":1}", false,
+		 DP_E_STUDY, "study 's' is stopped");
+	ended_is("{\"name\":\"s\",\"state\":\"paused\",\"by_failures\":true}", true,
+		 DP_E_STUDY, "study 's' is paused");
+	/* a person will resume it */
+	ended_is("{\"name\":\"s\",\"state\":\"paused\",\"by_failures\":false}", false,
+		 DP_E_STUDY, "study 's' is paused");
+	ended_is("{\"name\":\"s\",\"state\":\"running\"}", false, DP_E_STUDY,
+		 "study 's' is running");
+}
+
+static const char front_text[] =
+	"{\"anti_ideal\":{\"epsilon\":10,\"error\":1},\"front\":["
+	"{\"trial\":3,\"objectives\":{\"epsilon\":0.1,\"error\":0.30000000000000004},"
+	"\"parameters\":{\"error\":7,\"state\":\"a,b\"}},"
+	"{\"trial\":12,\"objectives\":{\"epsilon\":2,\"error\":0.2},"
+	"\"parameters\":{\"error\":8,\"state\":null}}]}";
+
+static void test_front(void **state)
+{
+	json_t *front = read_json(front_text);
+	struct ctl_columns cols;
+	struct ctl_run r;
+
+	(void)state;
+	ctl_front_columns(front, &cols);
+	assert_int_equal(json_array_size(cols.objectives), 2);
+	assert_int_equal(json_array_size(cols.parameters), 2);
+	ctl_run_begin(&r);
+	ctl_front_table(&r.ctl, front, &cols);
+	ctl_front_csv(&r.ctl, front, &cols);
+	ctl_run_end(&r);
+	assert_string_equal(r.out, "TRIAL  epsilon  error  error  state\n"
+				   "    3      0.1    0.3      7    a,b\n"
+				   "   12        2    0.2      8      -\n"
+				   /* no name stands twice; numbers bit for bit */
+				   "trial,epsilon,error,parameter.error,parameter.state\n"
+				   "3,0.1,0.30000000000000004,7,\"a,b\"\n"
+				   "12,2,0.2,8,\n");
+	ctl_run_free(&r);
+	ctl_columns_clear(&cols);
+	json_decref(front);
+	/* before anything has ended */
+	front = read_json("{\"anti_ideal\":{\"epsilon\":10},\"front\":[]}");
+	ctl_front_columns(front, &cols);
+	assert_int_equal(json_array_size(cols.parameters), 0);
+	ctl_run_begin(&r);
+	ctl_front_csv(&r.ctl, front, &cols);
+	ctl_run_end(&r);
+	assert_string_equal(r.out, "trial,epsilon\n");
+	ctl_run_free(&r);
+	ctl_columns_clear(&cols);
+	json_decref(front);
+}
+
+static void test_trial_csv(void **state)
+{
+	struct ctl_columns cols = { read_json("[\"seconds\",\"error\"]"),
+				    read_json("[\"error\",\"C\"]") };
+	json_t *trial = read_json(
+		"{\"trial\":7,\"state\":\"failed\",\"objectives\":null,"
+		"\"parameters\":{\"C\":3,\"error\":\"x\"},\"on_front\":false,"
+		"\"source\":\"random\",\"attempts\":[{},{},{}],\"started\":null,"
+		"\"ended\":\"2026-03-01T12:00:03Z\",\"seconds\":1.5,"
+		"\"reason\":\"said \\\"no\\\"\\nand left\"}");
+	struct dp_buf out = DP_BUF_INIT;
+
+	(void)state;
+	ctl_trial_csv_head(&cols, &out);
+	ctl_trial_csv(trial, &cols, &out);
+	assert_string_equal(
+		dp_buf_text(&out),
+		"trial,state,objective.seconds,error,parameter.error,C,on_front,source,"
+		"attempts,started,ended,seconds,reason\n"
+		"7,failed,,,x,3,false,random,3,,2026-03-01T12:00:03Z,1.5,"
+		"\"said \"\"no\"\"\nand left\"\n");
+	dp_buf_free(&out);
+	ctl_columns_clear(&cols);
+	json_decref(trial);
+}
+
+static void test_keys(void **state)
+{
+	json_t *object = read_json("{\"b\":1,\"a\":2}"), *keys = ctl_keys(object);
+
+	(void)state;
+	assert_int_equal(json_array_size(keys), 2);
+	/* in the order they have */
+	assert_string_equal(json_string_value(json_array_get(keys, 0)), "b");
+	json_decref(keys);
+	json_decref(object);
+	keys = ctl_keys(NULL);
+	assert_true(json_is_array(keys) && json_array_size(keys) == 0);
+	json_decref(keys);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_view),       cmocka_unit_test(test_view_narrow),
+		cmocka_unit_test(test_view_color), cmocka_unit_test(test_verdict),
+		cmocka_unit_test(test_front),      cmocka_unit_test(test_trial_csv),
+		cmocka_unit_test(test_keys),
+	};
+
+	setlocale(LC_CTYPE, "C.UTF-8");
+	setenv("TZ", "UTC", 1);
+	tzset();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -47,7 +47,6 @@ static int noise_run(struct ctl *ctl, struct dp_err *err)
 
 static const struct ctl_option options[] = {
 	{ "epsilon", 0, "NUMBER", "the epsilon to keep" },
-	CTL_QUERY_OPTIONS,
 	{ 0 },
 };
 
@@ -59,12 +58,10 @@ const struct ctl_command ctl_cmd_noise = {
 	.max_args = 0,
 	.formats = CTL_PLAIN,
 	.options = options,
-	.help = "Finds the smallest noise (noise_multiplier, sigma or scale, by "
-		"mechanism) "
-		"at which epsilon is at most the target; the answer was evaluated at "
-		"that "
-		"very noise and never overshoots. The other options are those of "
-		"'epsilon'.",
+	.asks_oracles = true,
+	.help = "Finds the smallest noise, by the mechanism's own key for it, at which "
+		"epsilon is at most the target; the answer was evaluated at that very "
+		"noise and never overshoots. The other options are those of 'epsilon'.",
 	.examples =
 		"dparetoctl noise --epsilon 1 --mechanism dp-sgd --sampling poisson \\\n"
 		"    --records 60000 --lot 256 --epochs 20 --delta 1e-6\n"

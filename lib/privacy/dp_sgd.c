@@ -132,7 +132,7 @@ static const struct dp_privacy_key keys[] = {
 		    .otherwise = TIGHT,
 		    .words = bounds,
 		    .only = "rdp",
-		    .brief = "with rdp without replacement: which bound",
+		    .brief = "which bound, with rdp without replacement",
 		    .help = "With rdp without-replacement: the bound for Gaussian noise "
 			    "or the one for any mechanism." },
 	[CONVERSION] = { .name = "conversion",
@@ -140,7 +140,7 @@ static const struct dp_privacy_key keys[] = {
 			 .otherwise = DP_PRIVACY_IMPROVED,
 			 .words = dp_privacy_conversions,
 			 .only = "rdp",
-			 .brief = "with rdp: from Renyi to epsilon",
+			 .brief = "from Renyi to epsilon, with rdp",
 			 .help = "With rdp: from Renyi divergence to epsilon; classic is "
 				 "what older publications used." },
 	[ORDERS] = { .name = "orders",
@@ -148,7 +148,7 @@ static const struct dp_privacy_key keys[] = {
 		     .otherwise = NAN,
 		     .words = orders,
 		     .only = "rdp",
-		     .brief = "with rdp: orders that are tried",
+		     .brief = "orders that are tried, with rdp",
 		     .help = "With rdp: orders tried; integer for without-replacement "
 			     "and real for poisson unless said otherwise." },
 };

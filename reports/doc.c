@@ -79,7 +79,7 @@ void doc_contents(const struct doc *d, struct dp_buf *out)
 /* ---- text ---- */
 
 /* Controls, and what turns the direction of writing. */
-static bool steers(uint32_t c)
+static bool doc_steers(uint32_t c)
 {
 	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x200e || c == 0x200f ||
 	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) ||
@@ -88,7 +88,7 @@ static bool steers(uint32_t c)
 
 /* Valid UTF-8 that steers nothing; `lines`: newlines and tabs stay. Spaces are made
  * single otherwise, as Markdown would. The caller frees it. */
-static char *clean(const char *text, bool lines)
+static char *doc_clean(const char *text, bool lines)
 {
 	const char *s = text, *end = text + strlen(text);
 	struct dp_buf out = DP_BUF_INIT;
@@ -105,7 +105,7 @@ static char *clean(const char *text, bool lines)
 		else if (c == ' ' || c == '\n' || c == '\t') {
 			if (lines || (out.len && out.data[out.len - 1] != ' '))
 				dp_buf_putc(&out, ' ');
-		} else if (steers(c))
+		} else if (doc_steers(c))
 			dp_buf_puts(&out, "\xef\xbf\xbd");
 		else
 			dp_buf_add(&out, s, n);
@@ -121,13 +121,13 @@ static char *clean(const char *text, bool lines)
 }
 
 DP_PRINTF(1, 0)
-static char *format(const char *fmt, va_list ap)
+static char *doc_format(const char *fmt, va_list ap)
 {
 	char *text, *cleaned;
 
 	if (vasprintf(&text, fmt, ap) < 0)
 		no_memory();
-	cleaned = clean(text, false);
+	cleaned = doc_clean(text, false);
 	free(text);
 	return cleaned;
 }
@@ -159,7 +159,7 @@ static void escape_html(struct dp_buf *out, const char *text)
 
 void doc_html_text(struct dp_buf *out, const char *text)
 {
-	char *cleaned = clean(text, false);
+	char *cleaned = doc_clean(text, false);
 
 	escape_html(out, cleaned);
 	free(cleaned);
@@ -167,7 +167,7 @@ void doc_html_text(struct dp_buf *out, const char *text)
 
 /* ---- blocks ---- */
 
-static cmark_node *add(cmark_node *parent, cmark_node_type type)
+static cmark_node *doc_add(cmark_node *parent, cmark_node_type type)
 {
 	cmark_node *n = cmark_node_new(type);
 
@@ -175,20 +175,20 @@ static cmark_node *add(cmark_node *parent, cmark_node_type type)
 	return n;
 }
 
-static cmark_node *block(struct doc *d, cmark_node_type type)
+static cmark_node *doc_block(struct doc *d, cmark_node_type type)
 {
 	d->list = NULL;
-	return add(d->section, type);
+	return doc_add(d->section, type);
 }
 
-static void add_piece(cmark_node *parent, const char *text, size_t n)
+static void doc_piece(cmark_node *parent, const char *text, size_t n)
 {
 	char *piece = strndup(text, n);
 
 	if (!piece)
 		no_memory();
 	if (n)
-		cmark_node_set_literal(add(parent, CMARK_NODE_TEXT), piece);
+		cmark_node_set_literal(doc_add(parent, CMARK_NODE_TEXT), piece);
 	free(piece);
 }
 
@@ -201,18 +201,19 @@ static void add_text(const struct doc *d, cmark_node *parent, const char *cleane
 	while (d->form == DOC_MARKDOWN && cleaned[strcspn(cleaned, "~$")]) {
 		size_t n = strcspn(cleaned, "~$");
 
-		add_piece(parent, cleaned, n);
+		doc_piece(parent, cleaned, n);
 		escaped[1] = cleaned[n];
-		cmark_node_set_on_enter(add(parent, CMARK_NODE_CUSTOM_INLINE), escaped);
+		cmark_node_set_on_enter(doc_add(parent, CMARK_NODE_CUSTOM_INLINE),
+					escaped);
 		cleaned += n + 1;
 	}
-	add_piece(parent, cleaned, strlen(cleaned));
+	doc_piece(parent, cleaned, strlen(cleaned));
 }
 
-static void heading(struct doc *d, int level, const char *title)
+static void doc_heading_at(struct doc *d, int level, const char *title)
 {
-	cmark_node *h = block(d, CMARK_NODE_HEADING);
-	char *cleaned = clean(title, false);
+	cmark_node *h = doc_block(d, CMARK_NODE_HEADING);
+	char *cleaned = doc_clean(title, false);
 
 	cmark_node_set_heading_level(h, level);
 	add_text(d, h, cleaned);
@@ -222,7 +223,7 @@ static void heading(struct doc *d, int level, const char *title)
 void doc_title(struct doc *d, const char *title)
 {
 	d->section = d->root;
-	heading(d, 1, title);
+	doc_heading_at(d, 1, title);
 }
 
 void doc_section(struct doc *d, const char *id, const char *title)
@@ -232,27 +233,28 @@ void doc_section(struct doc *d, const char *id, const char *title)
 	d->section = d->root;
 	if (d->form == DOC_HTML) {
 		snprintf(open, sizeof open, "<section id=\"%s\">", id);
-		d->section = block(d, CMARK_NODE_CUSTOM_BLOCK);
+		d->section = doc_block(d, CMARK_NODE_CUSTOM_BLOCK);
 		cmark_node_set_on_enter(d->section, open);
 		cmark_node_set_on_exit(d->section, "</section>");
 		dp_buf_printf(&d->contents, "<a href=\"#%s\">", id);
 		doc_html_text(&d->contents, title);
 		dp_buf_puts(&d->contents, "</a>\n");
 	}
-	heading(d, 2, title);
+	doc_heading_at(d, 2, title);
 }
 
 void doc_heading(struct doc *d, const char *title)
 {
-	heading(d, 3, title);
+	doc_heading_at(d, 3, title);
 }
 
 DP_PRINTF(3, 0)
-static void paragraph(struct doc *d, cmark_node *parent, const char *fmt, va_list ap)
+static void doc_add_paragraph(struct doc *d, cmark_node *parent, const char *fmt,
+			      va_list ap)
 {
-	char *text = format(fmt, ap);
+	char *text = doc_format(fmt, ap);
 
-	add_text(d, add(parent, CMARK_NODE_PARAGRAPH), text);
+	add_text(d, doc_add(parent, CMARK_NODE_PARAGRAPH), text);
 	free(text);
 }
 
@@ -262,7 +264,7 @@ void doc_paragraph(struct doc *d, const char *fmt, ...)
 
 	d->list = NULL;
 	va_start(ap, fmt);
-	paragraph(d, d->section, fmt, ap);
+	doc_add_paragraph(d, d->section, fmt, ap);
 	va_end(ap);
 }
 
@@ -271,18 +273,18 @@ void doc_note(struct doc *d, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	paragraph(d, block(d, CMARK_NODE_BLOCK_QUOTE), fmt, ap);
+	doc_add_paragraph(d, doc_block(d, CMARK_NODE_BLOCK_QUOTE), fmt, ap);
 	va_end(ap);
 }
 
-static cmark_node *item(struct doc *d)
+static cmark_node *doc_list_item(struct doc *d)
 {
 	if (!d->list) {
-		d->list = add(d->section, CMARK_NODE_LIST);
+		d->list = doc_add(d->section, CMARK_NODE_LIST);
 		cmark_node_set_list_type(d->list, CMARK_BULLET_LIST);
 		cmark_node_set_list_tight(d->list, 1);
 	}
-	return add(d->list, CMARK_NODE_ITEM);
+	return doc_add(d->list, CMARK_NODE_ITEM);
 }
 
 void doc_item(struct doc *d, const char *fmt, ...)
@@ -290,20 +292,20 @@ void doc_item(struct doc *d, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	paragraph(d, item(d), fmt, ap);
+	doc_add_paragraph(d, doc_list_item(d), fmt, ap);
 	va_end(ap);
 }
 
 void doc_field(struct doc *d, const char *what, const char *fmt, ...)
 {
-	cmark_node *p = add(item(d), CMARK_NODE_PARAGRAPH);
-	char *name = clean(what, false), *text;
+	cmark_node *p = doc_add(doc_list_item(d), CMARK_NODE_PARAGRAPH);
+	char *name = doc_clean(what, false), *text;
 	va_list ap;
 
 	va_start(ap, fmt);
-	text = format(fmt, ap);
+	text = doc_format(fmt, ap);
 	va_end(ap);
-	add_text(d, add(p, CMARK_NODE_STRONG), name);
+	add_text(d, doc_add(p, CMARK_NODE_STRONG), name);
 	add_text(d, p, ": ");
 	add_text(d, p, text);
 	free(name);
@@ -312,8 +314,8 @@ void doc_field(struct doc *d, const char *what, const char *fmt, ...)
 
 void doc_code(struct doc *d, const char *language, const char *text)
 {
-	cmark_node *n = block(d, CMARK_NODE_CODE_BLOCK);
-	char *cleaned = clean(text, true);
+	cmark_node *n = doc_block(d, CMARK_NODE_CODE_BLOCK);
+	char *cleaned = doc_clean(text, true);
 	struct dp_buf lines = DP_BUF_INIT;
 
 	dp_buf_puts(&lines, cleaned);
@@ -326,9 +328,9 @@ void doc_code(struct doc *d, const char *language, const char *text)
 }
 
 /* A block whose text is ours in both forms. */
-static void raw(struct doc *d, struct dp_buf *text)
+static void doc_raw(struct doc *d, struct dp_buf *text)
 {
-	cmark_node *n = block(d, CMARK_NODE_CUSTOM_BLOCK);
+	cmark_node *n = doc_block(d, CMARK_NODE_CUSTOM_BLOCK);
 
 	if (text->failed)
 		no_memory();
@@ -338,7 +340,7 @@ static void raw(struct doc *d, struct dp_buf *text)
 
 /* ---- tables ---- */
 
-static void take(struct cells *c, char *text)
+static void cells_take(struct cells *c, char *text)
 {
 	if (c->n == c->room) {
 		size_t room = c->room ? 2 * c->room : 16;
@@ -368,7 +370,7 @@ void doc_column(struct doc *d, const char *title, bool number)
 		no_memory();
 	d->number = grown;
 	d->number[d->titles.n] = number;
-	take(&d->titles, clean(title, false));
+	cells_take(&d->titles, doc_clean(title, false));
 }
 
 void doc_cell(struct doc *d, const char *fmt, ...)
@@ -376,7 +378,7 @@ void doc_cell(struct doc *d, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	take(&d->cells, format(fmt, ap));
+	cells_take(&d->cells, doc_format(fmt, ap));
 	va_end(ap);
 }
 
@@ -469,12 +471,12 @@ void doc_table_end(struct doc *d)
 		html_table(d, &out);
 	else
 		markdown_table(d, &out);
-	raw(d, &out);
+	doc_raw(d, &out);
 }
 
 /* ---- figures ---- */
 
-static void base64(struct dp_buf *out, const unsigned char *p, size_t n)
+static void doc_base64(struct dp_buf *out, const unsigned char *p, size_t n)
 {
 	static const char digits[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -511,7 +513,7 @@ static void html_figure(struct dp_buf *out, const char *title, const char *capti
 	doc_html_text(out, title);
 	dp_buf_printf(out, "\" width=\"%u\" height=\"%u\" src=\"data:image/png;base64,",
 		      png_number(png, 16) / 2, png_number(png, 20) / 2);
-	base64(out, (const unsigned char *)png->data, png->len);
+	doc_base64(out, (const unsigned char *)png->data, png->len);
 	dp_buf_puts(out, "\"><figcaption>");
 	doc_html_text(out, caption);
 	dp_buf_puts(out, "</figcaption></figure>");
@@ -525,10 +527,10 @@ void doc_figure(struct doc *d, const char *file, const char *title, const char *
 
 	if (d->form == DOC_HTML) {
 		html_figure(&out, title, caption, png);
-		raw(d, &out);
+		doc_raw(d, &out);
 		return;
 	}
-	p = add(block(d, CMARK_NODE_PARAGRAPH), CMARK_NODE_IMAGE);
+	p = doc_add(doc_block(d, CMARK_NODE_PARAGRAPH), CMARK_NODE_IMAGE);
 	cmark_node_set_url(p, file);
 	add_text(d, p, title);
 	doc_paragraph(d, "%s", caption);

@@ -1,118 +1,158 @@
 /* facts.c - everything a report says, put together. */
-#include "config.h"
 #include "reports/facts.h"
 
-#include "base/json.h"
-#include "journal/view.h"
-
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-json_t *facts_number(double x)
+/* ---- memory ---- */
+
+/* Takes what was allocated. */
+static void *facts_own(struct facts_memory *m, void *p)
 {
-	return isnan(x) ? json_null() : dp_json_real(x);
+	void **grown = p ? realloc(m->owned, (m->n + 1) * sizeof *grown) : NULL;
+
+	if (!grown) {
+		m->failed = true;
+		free(p);
+		return NULL;
+	}
+	m->owned = grown;
+	m->owned[m->n++] = p;
+	return p;
 }
 
-json_t *facts_text(const char *text)
+void *facts_room(struct facts_memory *m, size_t n, size_t size)
 {
-	json_t *v = text ? json_string(text) : json_null();
-
-	return v ? v : json_string("(a text that is not UTF-8)");
+	return facts_own(m, calloc(n + 1, size));
 }
 
-static json_t *objectives_json(const struct subject *s)
+void *facts_keep(struct facts_memory *m, const void *part, size_t size)
+{
+	void *p = facts_room(m, 1, size);
+
+	return p ? memcpy(p, part, size) : NULL;
+}
+
+/* Would JSON take it? */
+static bool is_utf8(const char *text)
+{
+	json_t *v = json_string(text);
+
+	json_decref(v);
+	return v != NULL;
+}
+
+const char *facts_text(struct facts_memory *m, const char *text)
+{
+	if (!text)
+		return NULL;
+	return facts_own(m, strdup(is_utf8(text) ? text : "(a text that is not UTF-8)"));
+}
+
+void facts_free(struct facts *f)
+{
+	for (size_t i = 0; i < f->nfront; i++)
+		json_decref(f->front[i].parameters);
+	for (size_t i = 0; i < f->memory.n; i++)
+		free(f->memory.owned[i]);
+	free(f->memory.owned);
+	*f = (struct facts){ 0 };
+}
+
+/* ---- parts ---- */
+
+static void facts_study(const struct subject *s, struct facts_memory *m,
+			struct fact_study *out)
+{
+	struct dp_study_state *st = s->s;
+
+	*out = (struct fact_study){
+		.s = st,
+		.study = st->spec->name,
+		.state = dp_study_status_text(st->status),
+		.reason = st->reason ? st->reason : "",
+		.evaluations = dp_study_ended(st),
+		.failed = st->failed,
+		.diverged = st->diverged,
+		.front = st->nfront,
+		.hypervolume = st->hypervolume,
+	};
+	facts_headline(s, m, &out->headline);
+}
+
+static void find_objectives(const struct subject *s, struct facts *f)
 {
 	const struct dp_study *spec = s->s->spec;
-	json_t *list = json_array();
 
-	for (size_t i = 0; i < spec->nobjectives; i++) {
+	f->objectives = facts_room(&f->memory, spec->nobjectives, sizeof *f->objectives);
+	for (size_t i = 0; f->objectives && i < spec->nobjectives; i++) {
 		const struct dp_objective *o = &spec->objectives[i];
 		struct dp_buf label = DP_BUF_INIT;
 
 		subject_label(s, i, &label);
-		json_array_append_new(
-			list, json_pack("{s:s, s:s, s:s, s:s, s:o, s:o}", "name", o->name,
-					"label", dp_buf_text(&label), "goal",
-					o->maximize ? "maximize" : "minimize", "kind",
-					o->metric ? "metric" : "privacy", "metric",
-					facts_text(o->metric), "anti_ideal",
-					dp_json_real(o->anti_ideal)));
+		f->objectives[f->nobjectives++] = (struct fact_objective){
+			.name = o->name,
+			.label = facts_text(&f->memory, dp_buf_text(&label)),
+			.goal = o->maximize ? "maximize" : "minimize",
+			.kind = o->metric ? "metric" : "privacy",
+			.metric = o->metric,
+			.anti_ideal = o->anti_ideal,
+		};
 		dp_buf_free(&label);
 	}
-	return list;
 }
 
-/* The other studies of the report. */
-static json_t *compared_json(const struct report *r)
+static void find_compared(const struct report *r, struct facts *f)
 {
-	json_t *list = json_array();
-
-	for (size_t i = 1; i < r->nsubjects; i++) {
-		json_t *o = dp_view_result(r->subjects[i].s);
-
-		json_object_set_new(o, "headline", facts_headline(&r->subjects[i]));
-		json_array_append_new(list, o);
-	}
-	return list;
+	f->compared = facts_room(&f->memory, r->nsubjects, sizeof *f->compared);
+	for (size_t i = 1; f->compared && i < r->nsubjects; i++)
+		facts_study(&r->subjects[i], &f->memory, &f->compared[f->ncompared++]);
 }
 
-static json_t *baselines_json(const struct report *r)
+static void find_baselines(const struct report *r, struct facts *f)
 {
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < r->nbaselines; i++)
-		json_array_append_new(
-			list, json_pack("{s:o, s:o}", "label",
-					facts_text(r->baselines[i].label), "value",
-					dp_json_real(r->baselines[i].value)));
-	return list;
+	f->baselines = facts_room(&f->memory, r->nbaselines, sizeof *f->baselines);
+	for (size_t i = 0; f->baselines && i < r->nbaselines; i++)
+		f->baselines[f->nbaselines++] = (struct fact_baseline){
+			.label = facts_text(&f->memory, r->baselines[i].label),
+			.value = r->baselines[i].value,
+		};
 }
 
-static json_t *figures_json(const struct picture *pictures, size_t n)
+static const char *objective_name(const struct subject *s, int objective)
 {
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < n; i++) {
-		const struct picture *p = &pictures[i];
-
-		json_array_append_new(
-			list,
-			json_pack("{s:o, s:s, s:o, s:o}", "file",
-				  p->png.len ? facts_text(p->figure->file) : json_null(),
-				  "title", p->figure->title, "caption",
-				  facts_text(dp_buf_text(&p->caption)), "why_not",
-				  facts_text(p->png.len ? NULL : p->why)));
-	}
-	return list;
+	return objective >= 0 ? s->s->spec->objectives[objective].name : NULL;
 }
 
-json_t *report_facts(const struct report *r, const struct picture *pictures, size_t n)
+int report_facts(const struct report *r, const struct picture *pictures, size_t npictures,
+		 struct facts *out, struct dp_err *err)
 {
 	const struct subject *s = &r->subjects[0];
-	json_t *facts = dp_view_result(s->s); /* what `run` prints, and more */
-	const char *utility =
-		s->utility >= 0 ? s->s->spec->objectives[s->utility].name : NULL;
-	const char *privacy =
-		s->privacy >= 0 ? s->s->spec->objectives[s->privacy].name : NULL;
 
-	json_object_set_new(facts, "public", json_boolean(r->public));
-	json_object_set_new(facts, "data",
-			    json_string(s->s->spec->public_data ? "public" : "private"));
-	json_object_set_new(facts, "budget", json_integer(s->s->evaluations));
-	json_object_set_new(facts, "privacy_objective", facts_text(privacy));
-	json_object_set_new(facts, "utility_objective", facts_text(utility));
-	json_object_set_new(facts, "objectives", objectives_json(s));
-	json_object_set_new(facts, "headline", facts_headline(s));
-	json_object_set_new(facts, "bests", facts_bests(s));
-	json_object_set_new(facts, "front", facts_front(s));
-	json_object_set_new(facts, "privacy", facts_privacy(s));
-	json_object_set_new(facts, "optimism", facts_optimism(s));
-	json_object_set_new(facts, "compared", compared_json(r));
-	json_object_set_new(facts, "baselines", baselines_json(r));
-	json_object_set_new(facts, "figures", figures_json(pictures, n));
-	json_object_set_new(facts, "settings", facts_settings(s));
-	json_object_set_new(facts, "failures", facts_failures(s, r->public));
-	json_object_set_new(facts, "spent", facts_spent(s));
-	json_object_set_new(facts, "reproduce", facts_reproduce(r));
-	return facts;
+	*out = (struct facts){
+		.public = r->public,
+		.data = s->s->spec->public_data ? "public" : "private",
+		.budget = s->s->evaluations,
+		.privacy_objective = objective_name(s, s->privacy),
+		.utility_objective = objective_name(s, s->utility),
+		.pictures = pictures,
+		.npictures = npictures,
+	};
+	facts_study(s, &out->memory, &out->study);
+	find_objectives(s, out);
+	facts_bests(s, out);
+	facts_front(s, out);
+	facts_privacy(s, out);
+	facts_optimism(s, &out->memory, &out->optimism);
+	find_compared(r, out);
+	find_baselines(r, out);
+	facts_settings(s, &out->memory, &out->settings);
+	facts_failures(s, r->public, &out->memory, &out->failures);
+	facts_spent(s, &out->spent);
+	facts_reproduce(r, &out->memory, &out->reproduce);
+	if (!out->memory.failed)
+		return DP_OK;
+	facts_free(out);
+	return dp_fail(err, DP_E_NOMEM, "no memory for the report");
 }

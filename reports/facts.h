@@ -1,7 +1,10 @@
-/* facts.h - everything a report says, as JSON; text.c only puts it into words.
+/* facts.h - everything a report says, as numbers and words of fixed names. text.c puts
+ * it into sentences, facts_json.c into report.json; neither can ask for what is not
+ * here.
  *
- * The same journal gives the same facts, byte for byte: no clock is asked. All
- * functions return a new reference. Unknown numbers are null. */
+ * The same journal gives the same facts, byte for byte: no clock is asked. An unknown
+ * number is NaN, an unknown count negative, an unknown text NULL; in report.json these
+ * are null. Texts are UTF-8. Facts point into the report and own the rest. */
 #ifndef DP_FACTS_H
 #define DP_FACTS_H
 #include "reports/report.h"
@@ -12,57 +15,325 @@ struct picture {
 	const struct figure *figure;
 	struct dp_buf png;     /* empty: see `why` */
 	struct dp_buf caption; /* also the text alternative */
+	bool absent;           /* the study has nothing that it could show */
 	char why[300];
 };
 
-/* Draws every figure that applies and that `wanted` (a list "front,timeline", or NULL:
- * all) names. One that fails leaves a sentence (pictures.c). */
+/* Gathers and draws one figure. One that fails leaves a sentence (pictures.c). */
+void picture_draw(const struct report *r, const struct figure *f, struct picture *p);
+void picture_free(struct picture *p);
+/* Draws every figure that has something to show, or those that `wanted` names (a list
+ * "front,timeline"), where one that has nothing to show leaves a sentence, too. */
 DP_MUSTCHECK int pictures_draw(const struct report *r, const char *wanted,
 			       struct picture **out, size_t *n, struct dp_err *err);
 void pictures_free(struct picture *p, size_t n);
 
-json_t *report_facts(const struct report *r, const struct picture *pictures, size_t n);
+/* ---- points ---- */
+
+/* Of an objective's values over the runs of a trial. */
+struct fact_spread {
+	double least, mean, most, sd, standard_error;
+	int64_t runs;
+};
+
+/* The best utility with epsilon at most this; the rest is unknown where there is none. */
+struct fact_headline {
+	double epsilon;
+	int64_t trial;
+	double spent, value;
+	struct fact_spread *runs;
+};
+struct fact_headlines {
+	struct fact_headline *list; /* (n) */
+	size_t n;
+};
+
+/* The best trial of an objective. */
+struct fact_best {
+	const char *objective;
+	double value;
+	int64_t trial;
+	const struct dp_study_state *s;
+	const struct dp_trial *t;
+};
+
+/* Other accountants' numbers for a trial, and do they fit? */
+struct fact_check {
+	double pld, rdp_improved, rdp_classic;
+	bool recomputed, holds;
+};
+
+struct fact_denoised {
+	double value, low, high;
+};
+
+/* A point of the front. */
+struct fact_point {
+	const struct subject *s;
+	const struct dp_trial *t;
+	int64_t trial;
+	json_t *parameters;
+	bool denoised; /* the models have looked at it */
+	/* One for each objective of the study, in its order. */
+	struct fact_point_objective {
+		const char *name;
+		double value;
+		/* of one that is measured, else NULL: */
+		struct fact_spread *runs;
+		struct fact_denoised
+			*denoised; /* NULL also where no model looked at it */
+		/* of a privacy mechanism: */
+		struct fact_check *check; /* else NULL */
+		const char *statement;    /* to copy; or NULL */
+	} * of;
+};
+
+struct fact_objective {
+	const char *name;
+	const char *label;
+	const char *goal;
+	const char *kind;   /* "metric" or "privacy" */
+	const char *metric; /* or NULL */
+	double anti_ideal;
+};
+
+/* ---- how far to trust them ---- */
+
+struct fact_shrinkage { /* how much worse the models think the front is */
+	double mean, most;
+};
+struct fact_holdout { /* a metric on a holdout less the one that the search looked at */
+	const char *metric, *of;
+	double difference;
+};
+struct fact_sampling { /* the error of a share of n test records */
+	double share, records, error, error_at_1000, error_at_10000;
+};
+
+/* By how much the best of noisy observations may look too good. */
+struct fact_optimism {
+	int64_t chosen_from, runs;
+	const char *no_models; /* why; NULL: there are models */
+	struct fact_trust {
+		const char *objective;
+		double standard_error;
+		struct fact_shrinkage *too_good_by; /* each NULL: unknown */
+		struct fact_holdout *holdout;
+		struct fact_sampling *sampling;
+	} * objectives; /* (nobjectives) those that are measured */
+	size_t nobjectives;
+};
+
+/* ---- what is behind an epsilon ---- */
+
+/* What all trainings cost at a total delta, or why that is unknown. */
+struct fact_total {
+	double delta, epsilon;
+	const char *accountant;
+	double order;
+	const char *why; /* NULL: it is known */
+};
+struct fact_composed {
+	int64_t evaluations, trainings, attempts, not_started, imported;
+	struct fact_total *totals; /* (ntotals) */
+	size_t ntotals;
+};
+
+/* A key of a mechanism: set by a parameter, a word, or a number. */
+struct fact_key {
+	const char *name;
+	const char *parameter, *word; /* or NULL */
+	double number;
+};
+
+/* A privacy objective with its mechanism, its assumptions and the study's cost. */
+struct fact_mechanism {
+	size_t index; /* of its objective among those of the study */
+	const char *objective;
+	const char *mechanism;
+	const char *summary;
+	const char *unit;
+	const char *relation;
+	const char *sampling;  /* or NULL */
+	struct fact_key *keys; /* (nkeys) */
+	size_t nkeys;
+	double records, delta, delta_times_records;
+	const char *accountant, *accountant_text;
+	const char *theorem;
+	const char *source;
+	const char *noise;
+	const char *warning; /* or NULL */
+	struct fact_composed composed;
+};
+
+/* ---- the study around its points ---- */
+
+/* What every study of a report says of itself. */
+struct fact_study {
+	struct dp_study_state *s;
+	const char *study, *state;
+	const char *reason; /* "": none */
+	int64_t evaluations, failed, diverged;
+	size_t front; /* points */
+	double hypervolume;
+	struct fact_headlines headline;
+};
+
+struct fact_parameter {
+	const char *name, *type;
+	double low, high; /* these three, */
+	const char *scale;
+	json_t *values; /* or this */
+};
+struct fact_constraint {
+	const char *metric;
+	const char *is; /* ">=" or "<=" */
+	double bound;
+};
+struct fact_settings {
+	const char *method;
+	const char *acquisition; /* or NULL */
+	int64_t evaluations, parallel;
+	const char *order;
+	int64_t runs;
+	bool one_run_per_process;
+	int64_t initial;
+	const char *initial_from; /* or NULL */
+	double max_time, timeout; /* seconds */
+	int64_t retries;
+	struct fact_parameter *parameters; /* (nparameters) */
+	size_t nparameters;
+	struct fact_constraint *constraints; /* (nconstraints) */
+	size_t nconstraints;
+};
+
+/* Attempts that did not end well, by the class of their end. */
+struct fact_failures {
+	int64_t failed, diverged; /* trials */
+	int64_t attempts;
+	bool messages_left_out;
+	struct fact_failure {
+		const char *end;
+		int64_t attempts, trials;
+		struct fact_message {
+			int64_t trial;
+			const char *message;
+		} * messages; /* (nmessages) a few that differ */
+		size_t nmessages;
+	} * groups; /* (ngroups) */
+	size_t ngroups;
+};
+
+struct fact_spent {
+	int64_t evaluations, attempts, trainings;
+	double elapsed_seconds, training_seconds, cpu_seconds;
+	int64_t peak_memory;
+};
+
+struct fact_versions {
+	const char *dpareto;
+	int64_t journal_format;
+	const char *compiler;
+};
+struct fact_host {
+	const char *name, *system, *release, *machine;
+};
+struct fact_reproduce {
+	const char *study_file; /* NULL: the seed could not be taken out of it */
+	struct fact_versions versions;
+	const char *created, *updated; /* times */
+	/* NULL in a public report: */
+	const char *const *command; /* ends with NULL */
+	const uint64_t *seed;
+	struct fact_host *host;
+	const char *path, *journal;
+};
+
+/* ---- all of it ---- */
+
+struct facts {
+	struct fact_study study; /* what the report is about */
+	bool public;             /* the seed and what may hold it is left out */
+	const char *data;        /* "private" or "public" */
+	int64_t budget;          /* evaluations */
+	const char *privacy_objective, *utility_objective; /* or NULL */
+	struct fact_objective *objectives;                 /* (nobjectives) */
+	size_t nobjectives;
+	struct fact_best *bests; /* (nbests) */
+	size_t nbests;
+	struct fact_point *front; /* (nfront) */
+	size_t nfront;
+	struct fact_mechanism *privacy; /* (nprivacy) */
+	size_t nprivacy;
+	struct fact_optimism optimism;
+	struct fact_study *compared; /* (ncompared) the other studies */
+	size_t ncompared;
+	struct fact_baseline {
+		const char *label;
+		double value;
+	} * baselines; /* (nbaselines) */
+	size_t nbaselines;
+	const struct picture *pictures; /* (npictures) */
+	size_t npictures;
+	struct fact_settings settings;
+	struct fact_failures failures;
+	struct fact_spent spent;
+	struct fact_reproduce reproduce;
+	struct facts_memory {
+		void **owned; /* (n) */
+		size_t n;
+		bool failed; /* some of it could not be had */
+	} memory;
+};
+
+/* Finds everything; the pictures stay the caller's and must outlive the facts. */
+DP_MUSTCHECK int report_facts(const struct report *r, const struct picture *pictures,
+			      size_t npictures, struct facts *out, struct dp_err *err);
+void facts_free(struct facts *f);
+/* report.json: a new reference, NULL without memory (facts_json.c). */
+json_t *facts_json(const struct facts *f);
+
+/* ---- memory of facts: freed with them; NULL when there is none, which also
+ * report_facts() will tell ---- */
+
+/* Room for n, all zero. */
+void *facts_room(struct facts_memory *m, size_t n, size_t size);
+/* A copy of a part. */
+void *facts_keep(struct facts_memory *m, const void *part, size_t size);
+/* A copy of a text, a sentence where that is no UTF-8, NULL of NULL. */
+const char *facts_text(struct facts_memory *m, const char *text);
 
 /* ---- points.c: trials as points, their spread, how far to trust them ---- */
 
-/* Each point of the front: objectives, parameters, spread over its runs, the models'
- * value, other metrics. */
-json_t *facts_front(const struct subject *s);
-/* The best utility with epsilon at most 0.1, 0.5, 1, 2, 5, 10. */
-json_t *facts_headline(const struct subject *s);
-/* The best trial of each objective. */
-json_t *facts_bests(const struct subject *s);
-/* By how much the best of noisy observations may look too good. */
-json_t *facts_optimism(const struct subject *s);
+void facts_headline(const struct subject *s, struct facts_memory *m,
+		    struct fact_headlines *out);
+void facts_bests(const struct subject *s, struct facts *f);
+void facts_front(const struct subject *s, struct facts *f);
+void facts_optimism(const struct subject *s, struct facts_memory *m,
+		    struct fact_optimism *out);
 
 /* ---- privacy.c: what is behind each epsilon ---- */
 
-/* For each privacy objective its mechanism, its assumptions and the cost of the whole
- * study. */
-json_t *facts_privacy(const struct subject *s);
-/* Other accountants' numbers for the trial, and do they fit? */
-json_t *facts_check(const struct subject *s, const struct dp_trial *t, size_t objective);
-/* A paragraph to copy: what may be said of one training at this point. */
-json_t *facts_statement(const struct subject *s, const struct dp_trial *t,
-			size_t objective);
-
-/* ---- study.c: settings, failures, costs, how to do it again ---- */
-
-json_t *facts_settings(const struct subject *s);
-json_t *facts_failures(const struct subject *s, bool public);
-json_t *facts_spent(const struct subject *s);
-json_t *facts_reproduce(const struct report *r);
-
-/* ---- helpers ---- */
-
-/* A number, or null for NaN. */
-json_t *facts_number(double x);
-/* A text, or null for NULL. */
-json_t *facts_text(const char *text);
+void facts_privacy(const struct subject *s, struct facts *f);
+struct fact_check facts_check(const struct subject *s, const struct dp_trial *t,
+			      size_t objective);
+/* A paragraph to copy: what may be said of one training at this point; or NULL. */
+const char *facts_statement(const struct subject *s, const struct dp_trial *t,
+			    size_t objective, struct facts_memory *m);
 /* So many trainings of the trial may have looked at the training records: every attempt
  * counts that may have started, with all the runs that were asked of it. */
 double facts_trainings(const struct subject *s, const struct dp_trial *t);
 /* `digits` significant digits, rounded up: epsilon is never shown below what it is. */
 void facts_round_up(double x, int digits, struct dp_buf *out);
+
+/* ---- study.c: settings, failures, costs, how to do it again ---- */
+
+void facts_settings(const struct subject *s, struct facts_memory *m,
+		    struct fact_settings *out);
+void facts_failures(const struct subject *s, bool public, struct facts_memory *m,
+		    struct fact_failures *out);
+void facts_spent(const struct subject *s, struct fact_spent *out);
+void facts_reproduce(const struct report *r, struct facts_memory *m,
+		     struct fact_reproduce *out);
 
 #endif

@@ -2,8 +2,6 @@
  * phone, in the dark and on paper. */
 #include "reports/text.h"
 
-#include "base/json.h"
-
 /* Tables scroll in a box of their own, pictures shrink: the page itself is never wider
  * than the screen. Figures have a white ground, also in the dark. */
 static const char style[] =
@@ -53,11 +51,11 @@ static const char style[] =
 	"td{white-space:normal}table{font-size:8pt}"
 	"figure,pre,blockquote,tr{break-inside:avoid}h2,h3{break-after:avoid}}\n";
 
-void report_html(const json_t *facts, const struct picture *pictures, struct dp_buf *out)
+void report_html(const struct facts *f, struct dp_buf *out)
 {
 	struct doc *d = doc_new(DOC_HTML);
 
-	report_text(d, facts, pictures);
+	report_text(d, f);
 	dp_buf_puts(
 		out,
 		"<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
@@ -66,7 +64,7 @@ void report_html(const json_t *facts, const struct picture *pictures, struct dp_
 		"'none'; img-src data:; style-src 'unsafe-inline'\">\n"
 		"<meta name=\"viewport\" content=\"width=device-width, "
 		"initial-scale=1\">\n<link rel=\"icon\" href=\"data:,\">\n<title>Study ");
-	doc_html_text(out, dp_json_str(facts, "study", ""));
+	doc_html_text(out, f->study.study);
 	dp_buf_printf(out,
 		      " - DPareto</title>\n<style>\n%s</style>\n</head>\n<body>\n<nav>\n",
 		      style);

@@ -42,7 +42,7 @@ static const struct option table[] = {
 	{ 0 },
 };
 
-static void print_help(void)
+static void print_report_help(void)
 {
 	printf("usage: dpareto-report [options] STUDY [OTHER...]\n\n"
 	       "Writes the report of a study from its journal: report.html, report.md,\n"
@@ -69,8 +69,7 @@ static void print_help(void)
 	       "  -V, --version        the version\n\n"
 	       "Figures:");
 	for (size_t i = 0; report_figures[i]; i++)
-		printf(" %.*s", (int)strcspn(report_figures[i]->file, "."),
-		       report_figures[i]->file);
+		printf(" %s", report_figures[i]->name);
 	printf("\n\nExamples:\n"
 	       "  dpareto-report adult\n"
 	       "  dpareto-report --state /backup --dir out adult adult-random\n"
@@ -107,8 +106,8 @@ static int set_output(struct options *o, const char *format, struct dp_err *err)
 	return DP_OK;
 }
 
-static int parse_options(struct options *o, struct report *r, int argc, char **argv,
-			 struct dp_err *err)
+static int read_report_options(struct options *o, struct report *r, int argc, char **argv,
+			       struct dp_err *err)
 {
 	int c, code = DP_OK;
 
@@ -162,7 +161,7 @@ static int parse_options(struct options *o, struct report *r, int argc, char **a
 /* ---- folders ---- */
 
 /* The state folder, or NULL where only a journal was named. */
-static int find_state(const struct options *o, char **state, struct dp_err *err)
+static int find_state_folder(const struct options *o, char **state, struct dp_err *err)
 {
 	*state = NULL;
 	if (o->journal)
@@ -174,8 +173,8 @@ static int find_state(const struct options *o, char **state, struct dp_err *err)
 				"--state");
 }
 
-static char *format(const char *fmt, ...) DP_PRINTF(1, 2);
-static char *format(const char *fmt, ...)
+static char *print_text(const char *fmt, ...) DP_PRINTF(1, 2);
+static char *print_text(const char *fmt, ...)
 {
 	char *text;
 	va_list ap;
@@ -220,21 +219,22 @@ static int write_in(const char *folder, const char *name, const struct dp_buf *b
 static void remove_stale(const char *folder, const struct picture *pictures, size_t n)
 {
 	for (size_t i = 0; report_figures[i]; i++) {
+		char *path, file[FIGURE_FILE_LEN];
 		bool drawn = false;
-		char *path;
 
 		for (size_t k = 0; k < n; k++)
 			drawn |= pictures[k].figure == report_figures[i] &&
 				 pictures[k].png.len > 0;
-		if (drawn || !(path = dp_path_join(folder, report_figures[i]->file)))
+		if (drawn || !(path = dp_path_join(folder, figure_file(report_figures[i],
+								       "png", file))))
 			continue;
 		unlink(path);
 		free(path);
 	}
 }
 
-static int write_text(const char *folder, const json_t *facts,
-		      const struct picture *pictures, struct dp_err *err)
+static int write_texts(const char *folder, const struct facts *f, const json_t *facts,
+		       struct dp_err *err)
 {
 	struct doc *d = doc_new(DOC_MARKDOWN);
 	struct dp_buf out = DP_BUF_INIT;
@@ -244,13 +244,13 @@ static int write_text(const char *folder, const json_t *facts,
 	dp_buf_putc(&out, '\n');
 	code = write_in(folder, "report.json", &out, err);
 	dp_buf_clear(&out);
-	report_text(d, facts, pictures);
+	report_text(d, f);
 	doc_render(d, &out);
 	doc_free(d);
 	if (code == DP_OK)
 		code = write_in(folder, "report.md", &out, err);
 	dp_buf_clear(&out);
-	report_html(facts, pictures, &out);
+	report_html(f, &out);
 	if (code == DP_OK)
 		code = write_in(folder, "report.html", &out, err);
 	dp_buf_free(&out);
@@ -259,7 +259,7 @@ static int write_text(const char *folder, const json_t *facts,
 
 /* report.html gets the time of the last record that it shows: whoever finds that of the
  * journal there knows that the report is whole and up to date. */
-static void stamp(const char *folder, const struct dp_study_state *s)
+static void stamp_page(const char *folder, const struct dp_study_state *s)
 {
 	struct timespec t = { .tv_sec = (time_t)(s->updated / 1000000),
 			      .tv_nsec = (long)(s->updated % 1000000) * 1000 };
@@ -273,27 +273,29 @@ static void stamp(const char *folder, const struct dp_study_state *s)
 }
 
 /* Each file whole or not at all, report.html last. */
-static int write_report(const struct report *r, const char *folder, const json_t *facts,
-			const struct picture *pictures, size_t n, struct dp_err *err)
+static int write_report(const struct facts *f, const char *folder, const json_t *facts,
+			struct dp_err *err)
 {
+	char file[FIGURE_FILE_LEN];
 	int code = DP_OK;
 
-	for (size_t i = 0; code == DP_OK && i < n; i++)
-		if (pictures[i].png.len)
-			code = write_in(folder, pictures[i].figure->file,
-					&pictures[i].png, err);
+	for (size_t i = 0; code == DP_OK && i < f->npictures; i++)
+		if (f->pictures[i].png.len)
+			code = write_in(folder,
+					figure_file(f->pictures[i].figure, "png", file),
+					&f->pictures[i].png, err);
 	if (code == DP_OK)
-		code = write_text(folder, facts, pictures, err);
+		code = write_texts(folder, f, facts, err);
 	if (code != DP_OK)
 		return code;
-	remove_stale(folder, pictures, n);
-	stamp(folder, r->subjects[0].s);
+	remove_stale(folder, f->pictures, f->npictures);
+	stamp_page(folder, f->study.s);
 	return DP_OK;
 }
 
 /* ---- the whole way ---- */
 
-static void tell(const struct options *o, const char *folder, const json_t *facts)
+static void tell_result(const struct options *o, const char *folder, const json_t *facts)
 {
 	struct dp_buf out = DP_BUF_INIT;
 	json_t *answer;
@@ -312,15 +314,29 @@ static void tell(const struct options *o, const char *folder, const json_t *fact
 	json_decref(answer);
 }
 
+/* Writes and tells what is known. */
+static int give_report(const struct options *o, const struct facts *f, const char *folder,
+		       struct dp_err *err)
+{
+	json_t *facts = facts_json(f);
+	int code = facts ? write_report(f, folder, facts, err)
+			 : dp_fail(err, DP_E_NOMEM, "no memory for the report");
+
+	if (code == DP_OK)
+		tell_result(o, folder, facts);
+	json_decref(facts);
+	return code;
+}
+
 static int make_report(const struct options *o, struct report *r, const char *state,
 		       struct dp_err *err)
 {
 	const struct dp_study *spec = r->subjects[0].s->spec;
 	char *dir = o->dir ? strdup(o->dir)
-			   : format("%s/studies/%s/report%s", state, spec->name,
-				    r->public ? "-public" : "");
+			   : print_text("%s/studies/%s/report%s", state, spec->name,
+					r->public ? "-public" : "");
 	struct picture *pictures = NULL;
-	json_t *facts = NULL;
+	struct facts facts = { 0 };
 	char *folder = NULL;
 	size_t n = 0;
 	int code = dir ? take_folder(dir, &folder, err)
@@ -328,25 +344,22 @@ static int make_report(const struct options *o, struct report *r, const char *st
 
 	if (code == DP_OK)
 		code = pictures_draw(r, o->figures, &pictures, &n, err);
-	if (code == DP_OK) {
-		facts = report_facts(r, pictures, n);
-		code = facts ? write_report(r, folder, facts, pictures, n, err)
-			     : dp_fail(err, DP_E_NOMEM, "no memory for the report");
-	}
 	if (code == DP_OK)
-		tell(o, folder, facts);
-	json_decref(facts);
+		code = report_facts(r, pictures, n, &facts, err);
+	if (code == DP_OK)
+		code = give_report(o, &facts, folder, err);
+	facts_free(&facts);
 	pictures_free(pictures, n);
 	free(folder);
 	free(dir);
 	return code;
 }
 
-static int run(const struct options *o, struct report *r, const char *const *studies,
-	       size_t n, struct dp_err *err)
+static int run_report(const struct options *o, struct report *r,
+		      const char *const *studies, size_t n, struct dp_err *err)
 {
 	char *state = NULL, *journal = NULL, *real;
-	int code = find_state(o, &state, err);
+	int code = find_state_folder(o, &state, err);
 
 	if (code != DP_OK)
 		return code;
@@ -393,16 +406,16 @@ int main(int argc, char **argv)
 	struct options o = { 0 };
 	struct report r = { 0 };
 	struct dp_err err = { 0 };
-	int code = parse_options(&o, &r, argc, argv, &err);
+	int code = read_report_options(&o, &r, argc, argv, &err);
 
 	dp_linalg_single_thread(); /* same bits on every machine of a kind */
 	if (code == DP_OK && o.help)
-		print_help();
+		print_report_help();
 	else if (code == DP_OK && o.version)
 		printf("dpareto-report %s\n", PACKAGE_VERSION);
 	else if (code == DP_OK)
-		code = run(&o, &r, (const char *const *)argv + optind,
-			   (size_t)(argc - optind), &err);
+		code = run_report(&o, &r, (const char *const *)argv + optind,
+				  (size_t)(argc - optind), &err);
 	if (code != DP_OK)
 		tell_error(&o, &err);
 	report_free(&r);

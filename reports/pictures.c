@@ -5,19 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The length of a figure's name: its file without the ending. */
-static size_t name_len(const struct figure *f)
-{
-	return strcspn(f->file, ".");
-}
-
-/* Is the name in the list? */
+/* Is the figure in the list? */
 static bool is_wanted(const struct figure *f, const char *wanted)
 {
-	size_t n = name_len(f);
-
 	for (const char *w = wanted; w; w = strchr(w, ',') ? strchr(w, ',') + 1 : NULL)
-		if (strcspn(w, ",") == n && strncmp(w, f->file, n) == 0)
+		if (figure_find(w, strcspn(w, ",")) == f)
 			return true;
 	return !wanted;
 }
@@ -27,12 +19,8 @@ static int check_wanted(const char *wanted, struct dp_err *err)
 {
 	while (wanted && *wanted) {
 		size_t n = strcspn(wanted, ",");
-		bool found = false;
 
-		for (size_t i = 0; report_figures[i]; i++)
-			found |= name_len(report_figures[i]) == n &&
-				 strncmp(wanted, report_figures[i]->file, n) == 0;
-		if (!found) {
+		if (!figure_find(wanted, n)) {
 			dp_fail(err, DP_E_USAGE, "there is no figure '%.*s'", (int)n,
 				wanted);
 			return dp_hint(err, "'dpareto-report --help' lists them");
@@ -42,22 +30,37 @@ static int check_wanted(const char *wanted, struct dp_err *err)
 	return DP_OK;
 }
 
-static void draw(const struct report *r, const struct figure *f, struct picture *p)
+/* The picture and its caption, from what was gathered. */
+static int render_picture(const struct figure *f, const void *data, struct picture *p,
+			  struct dp_err *err)
 {
-	struct plot *plot = NULL;
-	struct dp_err err = { 0 };
-	int code = f->draw(r, &plot, &err);
+	struct plot *plot = f->draw(data);
+	int code = plot_png(plot, &p->png, err);
 
-	p->figure = f;
-	if (code == DP_OK)
-		code = plot_png(plot, &p->png, &err);
 	plot_free(plot);
-	if (code == DP_OK) {
-		f->caption(r, &p->caption);
-		return;
-	}
-	dp_buf_free(&p->png);
-	snprintf(p->why, sizeof p->why, "%.299s", err.msg);
+	if (code == DP_OK)
+		f->caption(data, &p->caption);
+	return code;
+}
+
+void picture_draw(const struct report *r, const struct figure *f, struct picture *p)
+{
+	void *data = calloc(1, f->size);
+	const char *why = NULL;
+	struct dp_err err = { 0 };
+	int code = data ? f->gather(r, data, &why, &err)
+			: dp_fail(&err, DP_E_NOMEM, "no memory for a figure");
+
+	*p = (struct picture){ .figure = f, .absent = code == DP_OK && why };
+	if (code == DP_OK && !why)
+		code = render_picture(f, data, p, &err);
+	if (data && f->release)
+		f->release(data);
+	free(data);
+	if (code != DP_OK)
+		dp_buf_free(&p->png);
+	if (code != DP_OK || why)
+		snprintf(p->why, sizeof p->why, "%.299s", code == DP_OK ? why : err.msg);
 }
 
 int pictures_draw(const struct report *r, const char *wanted, struct picture **out,
@@ -74,17 +77,24 @@ int pictures_draw(const struct report *r, const char *wanted, struct picture **o
 	*out = calloc(count + 1, sizeof **out);
 	if (!*out)
 		return dp_fail(err, DP_E_NOMEM, "no memory for the figures");
-	for (size_t i = 0; i < count; i++)
-		if (is_wanted(report_figures[i], wanted) && report_figures[i]->applies(r))
-			draw(r, report_figures[i], &(*out)[(*n)++]);
+	for (size_t i = 0; i < count; i++) {
+		if (!is_wanted(report_figures[i], wanted))
+			continue;
+		picture_draw(r, report_figures[i], &(*out)[*n]);
+		*n += wanted || !(*out)[*n].absent;
+	}
 	return DP_OK;
+}
+
+void picture_free(struct picture *p)
+{
+	dp_buf_free(&p->png);
+	dp_buf_free(&p->caption);
 }
 
 void pictures_free(struct picture *p, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		dp_buf_free(&p[i].png);
-		dp_buf_free(&p[i].caption);
-	}
+	for (size_t i = 0; i < n; i++)
+		picture_free(&p[i]);
 	free(p);
 }

@@ -1,9 +1,6 @@
 /* points.c - trials as points: the front, the headline, and how far to trust them. */
 #include "reports/facts.h"
 
-#include "base/json.h"
-#include "journal/view.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,16 +8,11 @@
 
 /* ---- spread over runs ---- */
 
-/* Of an objective's values over the runs of a trial; NaN where unknown. */
-struct spread {
-	double least, mean, most, sd, standard_error;
-};
-
-static struct spread spread_of(const struct subject *s, const struct dp_trial *t,
-			       size_t objective)
+static struct fact_spread spread_of(const struct subject *s, const struct dp_trial *t,
+				    size_t objective)
 {
 	const struct dp_objective *o = &s->s->spec->objectives[objective];
-	struct spread out = { NAN, NAN, NAN, NAN, NAN };
+	struct fact_spread out = { NAN, NAN, NAN, NAN, NAN, s->s->spec->trainer.runs };
 	double variance = NAN;
 
 	if (!subject_spread(s, t, objective, &out.least, &out.most))
@@ -34,22 +26,19 @@ static struct spread spread_of(const struct subject *s, const struct dp_trial *t
 	return out;
 }
 
-static json_t *spread_json(const struct subject *s, const struct dp_trial *t,
-			   size_t objective)
+/* The same, among the facts. */
+static struct fact_spread *keep_spread(const struct subject *s, const struct dp_trial *t,
+				       size_t objective, struct facts_memory *m)
 {
-	struct spread v = spread_of(s, t, objective);
+	struct fact_spread spread = spread_of(s, t, objective);
 
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:i}", "least", facts_number(v.least),
-			 "mean", facts_number(v.mean), "most", facts_number(v.most), "sd",
-			 facts_number(v.sd), "standard_error",
-			 facts_number(v.standard_error), "runs",
-			 s->s->spec->trainer.runs);
+	return facts_keep(m, &spread, sizeof spread);
 }
 
 /* ---- the front ---- */
 
 /* Predictions at the points of the front, or NULL without models. */
-static struct dp_predicted *denoise(const struct subject *s)
+static struct dp_predicted *predict_front(const struct subject *s)
 {
 	const struct dp_study *spec = s->s->spec;
 	size_t n = s->s->nfront;
@@ -69,68 +58,57 @@ static struct dp_predicted *denoise(const struct subject *s)
 	return NULL;
 }
 
-/* The models' values of the objectives that are measured. */
-static json_t *denoised_json(const struct subject *s, const struct dp_predicted *p)
+/* What is known of one objective at a point; `p` is what its model says, or NULL. */
+static void find_point_objective(const struct subject *s, const struct dp_trial *t,
+				 size_t objective, const struct dp_predicted *p,
+				 struct facts_memory *m, struct fact_point_objective *out)
 {
-	const struct dp_study *spec = s->s->spec;
-	json_t *o = json_object();
+	const struct dp_objective *o = &s->s->spec->objectives[objective];
 
-	for (size_t i = 0; i < spec->nobjectives; i++)
-		if (spec->objectives[i].metric)
-			json_object_set_new(o, spec->objectives[i].name,
-					    json_pack("{s:o, s:o, s:o}", "value",
-						      facts_number(p[i].value), "low",
-						      facts_number(p[i].lo), "high",
-						      facts_number(p[i].hi)));
-	return o;
-}
-
-static json_t *metrics_json(const struct subject *s, const struct dp_trial *t)
-{
-	json_t *o = json_object();
-
-	for (uint32_t i = 0; i < s->s->nmetrics; i++)
-		json_object_set_new(o, s->s->metrics[i],
-				    facts_number(dp_trial_mean(s->s, t, (int)i)));
-	return o;
-}
-
-static json_t *point_json(const struct subject *s, const struct dp_trial *t,
-			  const struct dp_predicted *p)
-{
-	const struct dp_study *spec = s->s->spec;
-	json_t *runs = json_object(), *checks = json_object(),
-	       *statements = json_object();
-
-	for (size_t i = 0; i < spec->nobjectives; i++) {
-		const char *name = spec->objectives[i].name;
-
-		if (spec->objectives[i].metric) {
-			json_object_set_new(runs, name, spread_json(s, t, i));
-			continue;
-		}
-		json_object_set_new(checks, name, facts_check(s, t, i));
-		json_object_set_new(statements, name, facts_statement(s, t, i));
+	out->name = o->name;
+	out->value = t->objectives[objective];
+	if (o->metric) {
+		out->runs = keep_spread(s, t, objective, m);
+		if (p)
+			out->denoised = facts_keep(
+				m, &(struct fact_denoised){ p->value, p->lo, p->hi },
+				sizeof *out->denoised);
+		return;
 	}
-	return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "trial",
-			 (json_int_t)t->number, "parameters", dp_space_json(spec, t->x),
-			 "objectives", dp_view_objectives(s->s, t->objectives), "runs",
-			 runs, "denoised", p ? denoised_json(s, p) : json_null(),
-			 "metrics", metrics_json(s, t), "checks", checks, "statements",
-			 statements);
+	out->check = facts_keep(m, &(struct fact_check){ 0 }, sizeof *out->check);
+	if (out->check)
+		*out->check = facts_check(s, t, objective);
+	out->statement = facts_statement(s, t, objective, m);
 }
 
-json_t *facts_front(const struct subject *s)
+static void find_point(const struct subject *s, const struct dp_trial *t,
+		       const struct dp_predicted *p, struct facts_memory *m,
+		       struct fact_point *out)
 {
-	struct dp_predicted *p = denoise(s);
-	json_t *list = json_array();
+	size_t n = s->s->spec->nobjectives;
 
-	for (uint32_t i = 0; i < s->s->nfront; i++)
-		json_array_append_new(
-			list, point_json(s, s->s->trials[s->s->front[i]],
-					 p ? p + i * s->s->spec->nobjectives : NULL));
+	*out = (struct fact_point){
+		.s = s,
+		.t = t,
+		.trial = t->number,
+		.parameters = dp_space_json(s->s->spec, t->x),
+		.denoised = p != NULL,
+		.of = facts_room(m, n, sizeof *out->of),
+	};
+	for (size_t i = 0; out->of && i < n; i++)
+		find_point_objective(s, t, i, p ? &p[i] : NULL, m, &out->of[i]);
+}
+
+void facts_front(const struct subject *s, struct facts *f)
+{
+	struct dp_predicted *p = predict_front(s);
+
+	f->front = facts_room(&f->memory, s->s->nfront, sizeof *f->front);
+	for (uint32_t i = 0; f->front && i < s->s->nfront; i++)
+		find_point(s, s->s->trials[s->s->front[i]],
+			   p ? p + i * s->s->spec->nobjectives : NULL, &f->memory,
+			   &f->front[f->nfront++]);
 	free(p);
-	return list;
 }
 
 /* ---- the best ---- */
@@ -143,7 +121,8 @@ static bool is_better(const struct dp_objective *o, double a, double b)
 /* The trial with the best value of an objective among the ok ones that meet the
  * constraints and, where s has a privacy objective, have an epsilon of at most `most`;
  * of equal ones the more private, then the first. NULL: none. */
-static const struct dp_trial *best(const struct subject *s, size_t objective, double most)
+static const struct dp_trial *best_trial(const struct subject *s, size_t objective,
+					 double most)
 {
 	const struct dp_objective *o = &s->s->spec->objectives[objective];
 	const struct dp_trial *found = NULL;
@@ -167,51 +146,50 @@ static const struct dp_trial *best(const struct subject *s, size_t objective, do
 	return found;
 }
 
-json_t *facts_headline(const struct subject *s)
+void facts_headline(const struct subject *s, struct facts_memory *m,
+		    struct fact_headlines *out)
 {
 	static const double levels[] = { 0.1, 0.5, 1, 2, 5, 10 };
-	json_t *list = json_array();
 
+	*out = (struct fact_headlines){ 0 };
 	if (s->privacy < 0 || s->utility < 0)
-		return list;
-	for (size_t i = 0; i < DP_COUNT(levels); i++) {
-		const struct dp_trial *t = best(s, (size_t)s->utility, levels[i]);
-		json_t *o = json_pack("{s:o, s:o}", "epsilon", dp_json_real(levels[i]),
-				      "trial", t ? json_integer(t->number) : json_null());
+		return;
+	out->list = facts_room(m, DP_COUNT(levels), sizeof *out->list);
+	for (size_t i = 0; out->list && i < DP_COUNT(levels); i++) {
+		const struct dp_trial *t = best_trial(s, (size_t)s->utility, levels[i]);
 
-		if (t) {
-			json_object_set_new(o, "spent",
-					    dp_json_real(t->objectives[s->privacy]));
-			json_object_set_new(o, "value",
-					    dp_json_real(t->objectives[s->utility]));
-			json_object_set_new(o, "runs",
-					    spread_json(s, t, (size_t)s->utility));
-		}
-		json_array_append_new(list, o);
+		out->list[out->n++] = (struct fact_headline){
+			.epsilon = levels[i],
+			.trial = t ? (int64_t)t->number : -1,
+			.spent = t ? t->objectives[s->privacy] : NAN,
+			.value = t ? t->objectives[s->utility] : NAN,
+			.runs = t ? keep_spread(s, t, (size_t)s->utility, m) : NULL,
+		};
 	}
-	return list;
 }
 
-json_t *facts_bests(const struct subject *s)
+void facts_bests(const struct subject *s, struct facts *f)
 {
-	json_t *list = json_array();
+	const struct dp_study *spec = s->s->spec;
 
-	for (size_t i = 0; i < s->s->spec->nobjectives; i++) {
-		const struct dp_trial *t = best(s, i, INFINITY);
+	f->bests = facts_room(&f->memory, spec->nobjectives, sizeof *f->bests);
+	for (size_t i = 0; f->bests && i < spec->nobjectives; i++) {
+		const struct dp_trial *t = best_trial(s, i, INFINITY);
 
 		if (t)
-			json_array_append_new(
-				list, json_pack("{s:s, s:I, s:o}", "objective",
-						s->s->spec->objectives[i].name, "trial",
-						(json_int_t)t->number, "objectives",
-						dp_view_objectives(s->s, t->objectives)));
+			f->bests[f->nbests++] = (struct fact_best){
+				.objective = spec->objectives[i].name,
+				.value = t->objectives[i],
+				.trial = t->number,
+				.s = s->s,
+				.t = t,
+			};
 	}
-	return list;
 }
 
 /* ---- optimism ---- */
 
-static int by_size(const void *a, const void *b)
+static int compare_doubles(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -219,23 +197,24 @@ static int by_size(const void *a, const void *b)
 }
 
 /* Sorts; NaN if there is none. */
-static double median(double *v, size_t n)
+static double median_of(double *v, size_t n)
 {
 	if (n == 0)
 		return NAN;
-	qsort(v, n, sizeof *v, by_size);
+	qsort(v, n, sizeof *v, compare_doubles);
 	return n % 2 ? v[n / 2] : 0.5 * (v[n / 2 - 1] + v[n / 2]);
 }
 
 /* How much worse than observed the models think the points of the front are. */
-static json_t *shrinkage_json(const struct subject *s, size_t objective,
-			      const struct dp_predicted *p)
+static struct fact_shrinkage *find_shrinkage(const struct subject *s, size_t objective,
+					     const struct dp_predicted *p,
+					     struct facts_memory *m)
 {
 	const struct dp_study *spec = s->s->spec;
 	double sum = 0, most = -INFINITY;
 
 	if (!p || s->s->nfront == 0)
-		return json_null();
+		return NULL;
 	for (uint32_t i = 0; i < s->s->nfront; i++) {
 		const struct dp_trial *t = s->s->trials[s->s->front[i]];
 		double by = p[i * spec->nobjectives + objective].value -
@@ -245,13 +224,15 @@ static json_t *shrinkage_json(const struct subject *s, size_t objective,
 		sum += by;
 		most = fmax(most, by);
 	}
-	return json_pack("{s:o, s:o}", "mean", facts_number(sum / s->s->nfront), "most",
-			 facts_number(most));
+	return facts_keep(m, &(struct fact_shrinkage){ sum / s->s->nfront, most },
+			  sizeof(struct fact_shrinkage));
 }
 
 /* The mean over the front of a metric, less that of another: what a holdout gives
  * instead of what the search looked at. */
-static json_t *holdout_json(const struct subject *s, const struct dp_objective *o)
+static struct fact_holdout *find_holdout(const struct subject *s,
+					 const struct dp_objective *o,
+					 struct facts_memory *m)
 {
 	char name[DP_NAME_MAX + 8];
 	double sum = 0;
@@ -260,69 +241,83 @@ static json_t *holdout_json(const struct subject *s, const struct dp_objective *
 	snprintf(name, sizeof name, "test_%s", o->metric);
 	held = dp_study_metric(s->s, name);
 	if (held < 0 || s->s->nfront == 0)
-		return json_null();
+		return NULL;
 	for (uint32_t i = 0; i < s->s->nfront; i++) {
 		const struct dp_trial *t = s->s->trials[s->s->front[i]];
 
 		sum += dp_trial_mean(s->s, t, held) - dp_trial_mean(s->s, t, seen);
 	}
-	return json_pack("{s:s, s:s, s:o}", "metric", name, "of", o->metric, "difference",
-			 facts_number(sum / s->s->nfront));
+	return facts_keep(m,
+			  &(struct fact_holdout){ facts_text(m, name), o->metric,
+						  sum / s->s->nfront },
+			  sizeof(struct fact_holdout));
 }
 
 /* The sampling error of a share p of n test records. Trainers tell n as a metric. */
-static json_t *sampling_json(const struct subject *s, double p)
+static struct fact_sampling *find_sampling(const struct subject *s, double p,
+					   struct facts_memory *m)
 {
 	int column = dp_study_metric(s->s, "test_records");
 	double v = p * (1 - p), n = NAN;
 
 	if (!(p >= 0 && p <= 1))
-		return json_null();
+		return NULL;
 	if (column >= 0 && s->s->nfront > 0)
 		n = dp_trial_mean(s->s, s->s->trials[s->s->front[0]], column);
-	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "share", facts_number(p), "records",
-			 facts_number(n), "error", facts_number(sqrt(v / n)),
-			 "error_at_1000", facts_number(sqrt(v / 1000)), "error_at_10000",
-			 facts_number(sqrt(v / 10000)));
+	return facts_keep(m,
+			  &(struct fact_sampling){ .share = p,
+						   .records = n,
+						   .error = sqrt(v / n),
+						   .error_at_1000 = sqrt(v / 1000),
+						   .error_at_10000 = sqrt(v / 10000) },
+			  sizeof(struct fact_sampling));
 }
 
-static json_t *optimism_of(const struct subject *s, size_t objective,
-			   const struct dp_predicted *p, double *work)
+/* `work` has room for the front. */
+static struct fact_trust find_trust(const struct subject *s, size_t objective,
+				    const struct dp_predicted *p, double *work,
+				    struct facts_memory *m)
 {
 	const struct dp_objective *o = &s->s->spec->objectives[objective];
 	double error, middle;
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < s->s->nfront; i++) {
-		struct spread v = spread_of(s, s->s->trials[s->s->front[i]], objective);
+		struct fact_spread v =
+			spread_of(s, s->s->trials[s->s->front[i]], objective);
 
 		if (!isnan(v.standard_error))
 			work[n++] = v.standard_error;
 	}
-	error = median(work, n);
+	error = median_of(work, n);
 	for (n = 0; n < s->s->nfront; n++)
 		work[n] = s->s->trials[s->s->front[n]]->objectives[objective];
-	middle = median(work, n);
-	return json_pack("{s:s, s:o, s:o, s:o, s:o}", "objective", o->name,
-			 "standard_error", facts_number(error), "too_good_by",
-			 shrinkage_json(s, objective, p), "holdout", holdout_json(s, o),
-			 "sampling", sampling_json(s, middle));
+	middle = median_of(work, n);
+	return (struct fact_trust){
+		.objective = o->name,
+		.standard_error = error,
+		.too_good_by = find_shrinkage(s, objective, p, m),
+		.holdout = find_holdout(s, o, m),
+		.sampling = find_sampling(s, middle, m),
+	};
 }
 
-json_t *facts_optimism(const struct subject *s)
+void facts_optimism(const struct subject *s, struct facts_memory *m,
+		    struct fact_optimism *out)
 {
 	const struct dp_study *spec = s->s->spec;
-	struct dp_predicted *p = denoise(s);
-	double *work = calloc(s->s->nfront + 1, sizeof *work);
-	json_t *list = json_array();
+	struct dp_predicted *p = predict_front(s);
+	double *work = facts_room(m, s->s->nfront, sizeof *work);
 
-	for (size_t i = 0; work && i < spec->nobjectives; i++)
+	*out = (struct fact_optimism){
+		.chosen_from = s->s->ok,
+		.runs = spec->trainer.runs,
+		.no_models = s->models ? NULL : s->no_models,
+		.objectives = facts_room(m, spec->nobjectives, sizeof *out->objectives),
+	};
+	for (size_t i = 0; work && out->objectives && i < spec->nobjectives; i++)
 		if (spec->objectives[i].metric)
-			json_array_append_new(list, optimism_of(s, i, p, work));
-	free(work);
+			out->objectives[out->nobjectives++] =
+				find_trust(s, i, p, work, m);
 	free(p);
-	return json_pack("{s:I, s:i, s:o, s:o}", "chosen_from", (json_int_t)s->s->ok,
-			 "runs", spec->trainer.runs, "no_models",
-			 s->models ? json_null() : json_string(s->no_models),
-			 "objectives", list);
 }

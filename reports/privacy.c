@@ -2,7 +2,6 @@
  * numbers, the statement to copy, and the cost of the whole study. */
 #include "reports/facts.h"
 
-#include "base/json.h"
 #include "base/num.h"
 #include "privacy/privacy.h"
 
@@ -85,7 +84,7 @@ static bool at_most(double a, double b)
 	return a <= b || a <= b * (1 + 1e-9);
 }
 
-static double ask(const struct dp_mechanism *m, const double *values)
+static double ask_epsilon(const struct dp_mechanism *m, const double *values)
 {
 	struct dp_epsilon e;
 
@@ -101,7 +100,7 @@ static double ask_rdp(const struct dp_mechanism *m, const double *full,
 	values[dp_privacy_key_place(m, m->accountant)] = DP_PRIVACY_RDP;
 	if (m->conversion)
 		values[dp_privacy_key_place(m, m->conversion)] = conversion;
-	return ask(m, values);
+	return ask_epsilon(m, values);
 }
 
 /* `times` of it by either way of composing; the least that may be exact in *least. */
@@ -118,18 +117,10 @@ static double ask_composed(const struct dp_mechanism *m, const double *values,
 	return e.epsilon;
 }
 
-static json_t *check_json(double pld, double improved, double classic, bool recomputed,
-			  bool holds)
-{
-	return json_pack("{s:o, s:o, s:o, s:b, s:b}", "pld", facts_number(pld),
-			 "rdp_improved", facts_number(improved), "rdp_classic",
-			 facts_number(classic), "recomputed", recomputed, "holds", holds);
-}
-
 /* pld <= improved <= classic, and the journal's number is the one its own accountant
  * gives. */
-static json_t *check_accountants(const struct dp_mechanism *m, const double *full,
-				 double ours)
+static struct fact_check check_accountants(const struct dp_mechanism *m,
+					   const double *full, double ours)
 {
 	double least = NAN, pld = ask_composed(m, full, 1, true, &least);
 	double improved = ask_rdp(m, full, DP_PRIVACY_IMPROVED);
@@ -141,24 +132,26 @@ static json_t *check_accountants(const struct dp_mechanism *m, const double *ful
 	if (dp_privacy_value(m, full, m->accountant) == DP_PRIVACY_PLD)
 		again = fmin(again, pld); /* it takes the less of the two, too */
 	same = about_equal(ours, again);
-	return check_json(pld, improved, classic, same,
-			  same && at_most(least, improved) && at_most(improved, classic));
+	return (struct fact_check){ pld, improved, classic, same,
+				    same && at_most(least, improved) &&
+					    at_most(improved, classic) };
 }
 
-json_t *facts_check(const struct subject *s, const struct dp_trial *t, size_t objective)
+struct fact_check facts_check(const struct subject *s, const struct dp_trial *t,
+			      size_t objective)
 {
 	const struct dp_mechanism *m = s->s->spec->objectives[objective].mechanism;
 	double full[DP_PRIVACY_KEYS_MAX], ours = t->objectives[objective], second;
 	bool same;
 
 	if (full_values(s, t, objective, full, NULL) != DP_OK)
-		return check_json(NAN, NAN, NAN, false, false);
+		return (struct fact_check){ NAN, NAN, NAN, false, false };
 	if (m->accountant)
 		return check_accountants(m, full, ours);
-	same = about_equal(ours, ask(m, full));
+	same = about_equal(ours, ask_epsilon(m, full));
 	second = delta_of(m, full) > 0 ? ask_composed(m, full, 1, false, NULL) : NAN;
-	return check_json(NAN, second, NAN, same,
-			  same && (isnan(second) || at_most(ours, second)));
+	return (struct fact_check){ NAN, second, NAN, same,
+				    same && (isnan(second) || at_most(ours, second)) };
 }
 
 /* ---- the statement ---- */
@@ -204,17 +197,17 @@ static void say_runs(struct dp_buf *out, const struct subject *s,
 	dp_buf_puts(out, " at the same delta.\n");
 }
 
-json_t *facts_statement(const struct subject *s, const struct dp_trial *t,
-			size_t objective)
+const char *facts_statement(const struct subject *s, const struct dp_trial *t,
+			    size_t objective, struct facts_memory *memory)
 {
 	const struct dp_mechanism *m = s->s->spec->objectives[objective].mechanism;
 	double full[DP_PRIVACY_KEYS_MAX];
 	struct dp_buf out = DP_BUF_INIT;
 	struct dp_privacy_words words;
-	json_t *text;
+	const char *text;
 
 	if (full_values(s, t, objective, full, NULL) != DP_OK)
-		return json_null();
+		return NULL;
 	dp_privacy_words(m, full, &words);
 	dp_buf_printf(&out, "One training at trial %u of study %s (%s) is (", t->number,
 		      s->s->spec->name, m->name);
@@ -228,7 +221,7 @@ json_t *facts_statement(const struct subject *s, const struct dp_trial *t,
 		      "Not included: the search that led to these parameters, which "
 		      "trained on the same records; test and holdout records, for which "
 		      "there is no guarantee.\n");
-	text = json_string(dp_buf_text(&out));
+	text = facts_text(memory, dp_buf_text(&out));
 	dp_buf_free(&out);
 	return text;
 }
@@ -255,8 +248,8 @@ struct whole {
 	uint32_t attempts, not_started;
 };
 
-static int collect(const struct subject *s, size_t objective, struct whole *w,
-		   struct dp_err *err)
+static int collect_trainings(const struct subject *s, size_t objective, struct whole *w,
+			     struct dp_err *err)
 {
 	const struct dp_study_state *st = s->s;
 
@@ -286,81 +279,81 @@ static int collect(const struct subject *s, size_t objective, struct whole *w,
 	return DP_OK;
 }
 
-static void add_composed(json_t *list, const struct whole *w, double delta)
+/* What it costs at this total delta, or why that is unknown. */
+static struct fact_total total_at(const struct whole *w, double delta,
+				  struct facts_memory *m)
 {
 	struct dp_epsilon e;
 	struct dp_err err;
 
 	if (dp_privacy_compose(w->items, w->n, delta, false, &e, &err) == DP_OK)
-		json_array_append_new(list, json_pack("{s:o, s:o, s:s, s:o}", "delta",
-						      dp_json_real(delta), "epsilon",
-						      dp_json_real(e.epsilon),
-						      "accountant", e.accountant, "order",
-						      facts_number(e.order)));
-	else
-		json_array_append_new(list, json_pack("{s:o, s:n, s:s}", "delta",
-						      dp_json_real(delta), "epsilon",
-						      "why", err.msg));
+		return (struct fact_total){ delta, e.epsilon, e.accountant, e.order,
+					    NULL };
+	return (struct fact_total){ delta, NAN, NULL, NAN, facts_text(m, err.msg) };
 }
 
 /* What all trainings of the study cost together, at one total delta. */
-static json_t *composed_json(const struct subject *s, size_t objective)
+static void find_composed(const struct subject *s, size_t objective,
+			  struct facts_memory *m, struct fact_composed *out)
 {
-	const struct dp_mechanism *m = s->s->spec->objectives[objective].mechanism;
-	double delta = m->delta ? subject_key(s, objective, m->delta->name) : 0;
-	json_t *list = json_array();
+	const struct dp_mechanism *mechanism =
+		s->s->spec->objectives[objective].mechanism;
+	double delta =
+		mechanism->delta ? subject_key(s, objective, mechanism->delta->name) : 0;
 	struct whole w = { 0 };
 	struct dp_err err;
-	int code = collect(s, objective, &w, &err);
-	json_t *o;
+	int code = collect_trainings(s, objective, &w, &err);
 
-	if (code != DP_OK) {
-		json_array_append_new(list, json_pack("{s:o, s:n, s:s}", "delta",
-						      facts_number(delta), "epsilon",
-						      "why", err.msg));
-	} else if (w.n > 0) {
+	*out = (struct fact_composed){
+		.evaluations = (int64_t)w.n,
+		.trainings = (int64_t)w.trainings,
+		.attempts = w.attempts,
+		.not_started = w.not_started,
+		.imported = s->s->nimported,
+		.totals = facts_room(m, 2, sizeof *out->totals),
+	};
+	if (out->totals && code != DP_OK) {
+		out->totals[out->ntotals++] =
+			(struct fact_total){ delta, NAN, NULL, NAN,
+					     facts_text(m, err.msg) };
+	} else if (out->totals && w.n > 0) {
 		if (!isnan(delta))
-			add_composed(list, &w, delta);
+			out->totals[out->ntotals++] = total_at(&w, delta, m);
 		if (!(delta > 0)) /* pure, or set by a parameter */
-			add_composed(list, &w, PURE_DELTA);
+			out->totals[out->ntotals++] = total_at(&w, PURE_DELTA, m);
 	}
-	o = json_pack("{s:I, s:o, s:I, s:I, s:I, s:o}", "evaluations", (json_int_t)w.n,
-		      "trainings", json_integer((json_int_t)w.trainings), "attempts",
-		      (json_int_t)w.attempts, "not_started", (json_int_t)w.not_started,
-		      "imported", (json_int_t)s->s->nimported, "totals", list);
 	free(w.items);
 	free(w.values);
-	return o;
 }
 
 /* ---- assumptions ---- */
 
-static json_t *key_json(const struct dp_study *spec, const struct dp_objective *o,
-			size_t i, double value)
+/* The keys that a parameter sets or that have a value. */
+static void find_keys(const struct dp_study *spec, const struct dp_objective *o,
+		      const double *values, struct facts_memory *m,
+		      struct fact_mechanism *out)
 {
-	const struct dp_privacy_key *k = &o->mechanism->keys[i];
+	const struct dp_mechanism *mechanism = o->mechanism;
 
-	if (o->param[i] >= 0)
-		return json_pack("{s:s}", "parameter", spec->params[o->param[i]].name);
-	if (isnan(value))
-		return json_null();
-	return k->kind == DP_PRIVACY_WORD ? json_string(k->words[(int)value])
-					  : dp_json_real(value);
+	out->keys = facts_room(m, mechanism->nkeys, sizeof *out->keys);
+	for (size_t i = 0; out->keys && i < mechanism->nkeys; i++) {
+		const struct dp_privacy_key *k = &mechanism->keys[i];
+		struct fact_key key = { .name = k->name, .number = NAN };
+
+		if (o->param[i] >= 0)
+			key.parameter = spec->params[o->param[i]].name;
+		else if (isnan(values[i]))
+			continue;
+		else if (k->kind == DP_PRIVACY_WORD)
+			key.word = k->words[(int)values[i]];
+		else
+			key.number = values[i];
+		out->keys[out->nkeys++] = key;
+	}
 }
 
-static json_t *keys_json(const struct dp_study *spec, const struct dp_objective *o,
-			 const double *values)
-{
-	json_t *keys = json_object();
-
-	for (size_t i = 0; i < o->mechanism->nkeys; i++)
-		if (o->param[i] >= 0 || !isnan(values[i]))
-			json_object_set_new(keys, o->mechanism->keys[i].name,
-					    key_json(spec, o, i, values[i]));
-	return keys;
-}
-
-static json_t *mechanism_json(const struct subject *s, size_t objective)
+static void find_mechanism(const struct subject *s, size_t objective,
+			   struct facts_memory *memory, struct fact_mechanism *out)
 {
 	const struct dp_objective *o = &s->s->spec->objectives[objective];
 	const struct dp_mechanism *m = o->mechanism;
@@ -368,37 +361,41 @@ static json_t *mechanism_json(const struct subject *s, size_t objective)
 	char warning[DP_PRIVACY_WARNING_LEN];
 	struct dp_privacy_words words;
 	const char *accountant;
-	json_t *out;
 
 	fixed_values(s, objective, v);
 	dp_privacy_words(m, v, &words);
 	delta = m->delta ? dp_privacy_value(m, v, m->delta) : 0;
 	records = dp_privacy_value(m, v, m->records);
 	accountant = word_of(m, v, m->accountant);
-	out = json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:o}", "objective", o->name,
-			"mechanism", m->name, "summary", m->summary, "unit", UNIT,
-			"relation", words.relation, "sampling",
-			facts_text(words.sampling), "keys", keys_json(s->s->spec, o, v));
-	json_object_update_new(
-		out,
-		json_pack(
-			"{s:o, s:o, s:o, s:s, s:s, s:s, s:s, s:s, s:o}", "records",
-			facts_number(records), "delta", facts_number(delta),
-			"delta_times_records", facts_number(delta * records),
-			"accountant", accountant ? accountant : "closed-form",
-			"accountant_text", words.accountant, "theorem", words.theorem,
-			"source", m->source, "noise", words.measure, "warning",
-			facts_text(dp_privacy_warning(m, v, warning) ? warning : NULL)));
-	json_object_set_new(out, "composed", composed_json(s, objective));
-	return out;
+	*out = (struct fact_mechanism){
+		.index = objective,
+		.objective = o->name,
+		.mechanism = m->name,
+		.summary = m->summary,
+		.unit = UNIT,
+		.relation = words.relation,
+		.sampling = words.sampling,
+		.records = records,
+		.delta = delta,
+		.delta_times_records = delta * records,
+		.accountant = accountant ? accountant : "closed-form",
+		.accountant_text = words.accountant,
+		.theorem = words.theorem,
+		.source = m->source,
+		.noise = words.measure,
+		.warning = facts_text(memory,
+				      dp_privacy_warning(m, v, warning) ? warning : NULL),
+	};
+	find_keys(s->s->spec, o, v, memory, out);
+	find_composed(s, objective, memory, &out->composed);
 }
 
-json_t *facts_privacy(const struct subject *s)
+void facts_privacy(const struct subject *s, struct facts *f)
 {
-	json_t *list = json_array();
+	const struct dp_study *spec = s->s->spec;
 
-	for (size_t i = 0; i < s->s->spec->nobjectives; i++)
-		if (s->s->spec->objectives[i].mechanism)
-			json_array_append_new(list, mechanism_json(s, i));
-	return list;
+	f->privacy = facts_room(&f->memory, spec->nobjectives, sizeof *f->privacy);
+	for (size_t i = 0; f->privacy && i < spec->nobjectives; i++)
+		if (spec->objectives[i].mechanism)
+			find_mechanism(s, i, &f->memory, &f->privacy[f->nprivacy++]);
 }

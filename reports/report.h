@@ -1,7 +1,8 @@
-/* report.h - a study as a report sees it, the figures, and the texts.
+/* report.h - a study as a report sees it, and the figures.
  *
- * One way through: journal -> struct subject (subject.c) -> figures/ and facts.c
- * (report.json) -> text.c (report.md) -> html.c (report.html). */
+ * One way through: journal -> struct subject (subject.c) -> figures/ (pictures.c) and
+ * struct facts (facts.c) -> facts_json.c (report.json), text.c (report.md) and html.c
+ * (report.html). */
 #ifndef DP_REPORT_H
 #define DP_REPORT_H
 #include "base/base.h"
@@ -67,18 +68,35 @@ double subject_key(const struct subject *s, size_t objective, const char *key);
 
 /* ---- figures/: one file each ---- */
 
+enum {
+	FIGURE_FILE_LEN = 64 /* bytes of the name of a figure's file */
+};
+
+/* A figure gathers what it shows once. Its picture and its words are made of that and of
+ * nothing else, so that they agree, and so does whatever else is made of it. */
 struct figure {
-	const char *file;  /* "front.png" */
+	const char *name;  /* "front": its files are called after it */
 	const char *title; /* "Pareto front" */
-	/* Is there anything to show? */
-	bool (*applies)(const struct report *r);
-	/* Builds it; the caller renders and frees. */
-	int (*draw)(const struct report *r, struct plot **out, struct dp_err *err);
+	size_t size;       /* of its data, which is all zero before it is gathered */
+	/* Gathers all numbers that are drawn or told. Where there is nothing to show,
+	 * *why gets the reason, the end of a sentence: "the report has one study only".
+	 * Data may point into the report. */
+	int (*gather)(const struct report *r, void *data, const char **why,
+		      struct dp_err *err);
+	/* Describes the picture; what memory was too short for is told by plot_png(). */
+	struct plot *(*draw)(const void *data);
 	/* One or two sentences below it, which also serve as its text alternative. */
-	void (*caption)(const struct report *r, struct dp_buf *out);
+	void (*caption)(const void *data, struct dp_buf *out);
+	/* Frees what was gathered, also what a gathering left that failed. NULL: the
+	 * data owns nothing. */
+	void (*release)(void *data);
 };
 
 /* All figures in the order of a report; ends with NULL. */
 extern const struct figure *const report_figures[];
+/* The figure of this name (n bytes), or NULL (figures.c). */
+const struct figure *figure_find(const char *name, size_t n);
+/* The name of its file of this kind: "front.png" (figures.c). */
+char *figure_file(const struct figure *f, const char *kind, char out[FIGURE_FILE_LEN]);
 
 #endif

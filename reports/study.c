@@ -3,9 +3,7 @@
 #include "config.h"
 #include "reports/facts.h"
 
-#include "base/json.h"
 #include "base/num.h"
-#include "journal/view.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -22,176 +20,155 @@ enum {
 
 static const char *kind_text(enum dp_param_kind k)
 {
-	return k == DP_PARAM_FLOAT   ? "float"
-	       : k == DP_PARAM_INT   ? "int"
-	       : k == DP_PARAM_FIXED ? "fixed"
-				     : "categorical";
-}
-
-static json_t *parameters_json(const struct dp_study *spec)
-{
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < spec->nparams; i++) {
-		const struct dp_param *p = &spec->params[i];
-		json_t *o = json_pack("{s:s, s:s}", "name", p->name, "type",
-				      kind_text(p->kind));
-
-		if (p->kind == DP_PARAM_FLOAT || p->kind == DP_PARAM_INT) {
-			json_object_set_new(o, "low", dp_json_real(p->lo));
-			json_object_set_new(o, "high", dp_json_real(p->hi));
-			json_object_set_new(o, "scale",
-					    json_string(p->log ? "log" : "linear"));
-		} else {
-			json_object_set(o, "values", p->values);
-		}
-		json_array_append_new(list, o);
+	switch (k) {
+	case DP_PARAM_FLOAT:
+		return "float";
+	case DP_PARAM_INT:
+		return "int";
+	case DP_PARAM_CATEGORICAL:
+		return "categorical";
+	case DP_PARAM_FIXED:
+		return "fixed";
 	}
-	return list;
+	return "one that has no name";
 }
 
-static json_t *constraints_json(const struct dp_study *spec)
+static void find_parameters(const struct dp_study *spec, struct facts_memory *m,
+			    struct fact_settings *out)
 {
-	json_t *list = json_array();
+	out->parameters = facts_room(m, spec->nparams, sizeof *out->parameters);
+	for (size_t i = 0; out->parameters && i < spec->nparams; i++) {
+		const struct dp_param *p = &spec->params[i];
+		bool range = p->kind == DP_PARAM_FLOAT || p->kind == DP_PARAM_INT;
 
-	for (size_t i = 0; i < spec->nconstraints; i++)
-		json_array_append_new(
-			list,
-			json_pack("{s:s, s:s, s:o}", "metric",
-				  spec->constraints[i].metric, "is",
-				  spec->constraints[i].at_least ? ">=" : "<=", "bound",
-				  dp_json_real(spec->constraints[i].bound)));
-	return list;
+		out->parameters[out->nparameters++] = (struct fact_parameter){
+			.name = p->name,
+			.type = kind_text(p->kind),
+			.low = range ? p->lo : NAN,
+			.high = range ? p->hi : NAN,
+			.scale = !range   ? NULL
+				 : p->log ? "log"
+					  : "linear",
+			.values = range ? NULL : p->values,
+		};
+	}
 }
 
-static json_t *command_json(const struct dp_study *spec)
+static void find_constraints(const struct dp_study *spec, struct facts_memory *m,
+			     struct fact_settings *out)
 {
-	json_t *list = json_array();
-
-	for (char **a = spec->trainer.argv; a && *a; a++)
-		json_array_append_new(list, facts_text(*a));
-	return list;
+	out->constraints = facts_room(m, spec->nconstraints, sizeof *out->constraints);
+	for (size_t i = 0; out->constraints && i < spec->nconstraints; i++)
+		out->constraints[out->nconstraints++] = (struct fact_constraint){
+			.metric = spec->constraints[i].metric,
+			.is = spec->constraints[i].at_least ? ">=" : "<=",
+			.bound = spec->constraints[i].bound,
+		};
 }
 
-static const char *method_text(const struct dp_search *search)
-{
-	return search->method == DP_METHOD_RANDOM ? "random"
-	       : search->method == DP_METHOD_GRID ? "grid"
-						  : "dpareto";
-}
-
-static const char *acquisition_text(const struct dp_search *search)
-{
-	static const char *const names[] = { "ehvi", "hvpoi", "ehvi", "poi", "random" };
-
-	return search->method == DP_METHOD_DPARETO ? names[search->acquisition] : NULL;
-}
-
-json_t *facts_settings(const struct subject *s)
+void facts_settings(const struct subject *s, struct facts_memory *m,
+		    struct fact_settings *out)
 {
 	const struct dp_study *spec = s->s->spec;
 	const struct dp_search *search = &spec->search;
-	json_t *o = json_pack(
-		"{s:s, s:o, s:I, s:I, s:s, s:i, s:b}", "method", method_text(search),
-		"acquisition", facts_text(acquisition_text(search)), "evaluations",
-		(json_int_t)s->s->evaluations, "parallel", (json_int_t)s->s->parallel,
-		"order", search->deterministic ? "deterministic" : "asap", "runs",
-		spec->trainer.runs, "one_run_per_process", spec->trainer.run_per_process);
+	bool models = search->method == DP_METHOD_DPARETO;
 
-	json_object_set_new(o, "initial",
-			    search->method == DP_METHOD_DPARETO
-				    ? json_integer(search->initial)
-				    : json_null());
-	json_object_set_new(o, "initial_from", facts_text(search->initial_from));
-	json_object_set_new(o, "max_time",
-			    search->max_time > 0 ? json_real(search->max_time)
-						 : json_null());
-	json_object_set_new(o, "timeout",
-			    spec->trainer.timeout > 0 ? json_real(spec->trainer.timeout)
-						      : json_null());
-	json_object_set_new(o, "retries", json_integer(spec->trainer.retries));
-	json_object_set_new(o, "parameters", parameters_json(spec));
-	json_object_set_new(o, "constraints", constraints_json(spec));
-	return o;
+	*out = (struct fact_settings){
+		.method = dp_method_text(search->method),
+		.acquisition = models ? dp_acquisition_text(search->acquisition) : NULL,
+		.evaluations = s->s->evaluations,
+		.parallel = s->s->parallel,
+		.order = search->deterministic ? "deterministic" : "asap",
+		.runs = spec->trainer.runs,
+		.one_run_per_process = spec->trainer.run_per_process,
+		.initial = models ? (int64_t)search->initial : -1,
+		.initial_from = facts_text(m, search->initial_from),
+		.max_time = search->max_time > 0 ? search->max_time : NAN,
+		.timeout = spec->trainer.timeout > 0 ? spec->trainer.timeout : NAN,
+		.retries = spec->trainer.retries,
+	};
+	find_parameters(spec, m, out);
+	find_constraints(spec, m, out);
 }
 
 /* ---- failures ---- */
 
-static bool failed(const struct dp_attempt *a)
+static bool has_failed(const struct dp_attempt *a)
 {
 	return a->end != DP_END_NONE && a->end != DP_END_OK;
 }
 
 /* Adds the message unless it was the same before. */
-static void add_message(json_t *list, uint32_t trial, const char *message)
+static void add_message(struct fact_failure *f, uint32_t trial, const char *message,
+			struct facts_memory *m)
 {
-	size_t i;
-	json_t *have;
-
-	if (!message || json_array_size(list) >= MESSAGES_MAX)
+	if (!message || !f->messages || f->nmessages >= MESSAGES_MAX)
 		return;
-	json_array_foreach (list, i, have)
-		if (strcmp(dp_json_str(have, "message", ""), message) == 0)
+	message = facts_text(m, message);
+	for (size_t i = 0; message && i < f->nmessages; i++)
+		if (strcmp(f->messages[i].message, message) == 0)
 			return;
-	json_array_append_new(list, json_pack("{s:I, s:o}", "trial", (json_int_t)trial,
-					      "message", facts_text(message)));
+	if (message)
+		f->messages[f->nmessages++] = (struct fact_message){ trial, message };
 }
 
-/* The ends of one class over all trials, or NULL. */
-static json_t *failures_of(const struct dp_study_state *s, enum dp_end end, bool public)
+/* The ends of one class over all trials. */
+static struct fact_failure failures_of(const struct dp_study_state *s, enum dp_end end,
+				       bool public, struct facts_memory *m)
 {
-	json_t *messages = json_array();
-	json_int_t attempts = 0, trials = 0;
+	struct fact_failure f = { .end = dp_end_text(end) };
 
+	f.messages = facts_room(m, MESSAGES_MAX, sizeof *f.messages);
 	for (uint32_t i = 0; i < s->ntrials; i++) {
 		const struct dp_trial *t = s->trials[i];
-		json_int_t before = attempts;
+		int64_t before = f.attempts;
 
 		for (uint32_t k = 0; k < t->nattempts; k++) {
 			if (t->attempts[k].end != end)
 				continue;
-			attempts++;
+			f.attempts++;
 			if (!public)
-				add_message(messages, i, t->attempts[k].message);
+				add_message(&f, i, t->attempts[k].message, m);
 		}
-		trials += attempts > before;
+		f.trials += f.attempts > before;
 	}
-	if (attempts == 0) {
-		json_decref(messages);
-		return NULL;
-	}
-	return json_pack("{s:s, s:I, s:I, s:o}", "end", dp_end_text(end), "attempts",
-			 attempts, "trials", trials, "messages", messages);
+	return f;
 }
 
-json_t *facts_failures(const struct subject *s, bool public)
+void facts_failures(const struct subject *s, bool public, struct facts_memory *m,
+		    struct fact_failures *out)
 {
-	json_t *groups = json_array(), *group;
-	json_int_t attempts = 0;
-
+	*out = (struct fact_failures){
+		.failed = s->s->failed,
+		.diverged = s->s->diverged,
+		.messages_left_out = public,
+		.groups = facts_room(m, DP_END_LOST + 1, sizeof *out->groups),
+	};
 	for (uint32_t i = 0; i < s->s->ntrials; i++)
 		for (uint32_t k = 0; k < s->s->trials[i]->nattempts; k++)
-			attempts += failed(&s->s->trials[i]->attempts[k]);
-	for (int end = DP_END_NONE + 1; end <= DP_END_LOST; end++) {
-		group = end == DP_END_OK ? NULL
-					 : failures_of(s->s, (enum dp_end)end, public);
-		if (group)
-			json_array_append_new(groups, group);
+			out->attempts += has_failed(&s->s->trials[i]->attempts[k]);
+	for (int end = DP_END_NONE + 1; out->groups && end <= DP_END_LOST; end++) {
+		struct fact_failure *group = &out->groups[out->ngroups];
+
+		if (end == DP_END_OK)
+			continue;
+		*group = failures_of(s->s, (enum dp_end)end, public, m);
+		out->ngroups += group->attempts > 0;
 	}
-	return json_pack("{s:I, s:I, s:I, s:b, s:o}", "failed", (json_int_t)s->s->failed,
-			 "diverged", (json_int_t)s->s->diverged, "attempts", attempts,
-			 "messages_left_out", public, "groups", groups);
 }
 
 /* ---- costs ---- */
 
-json_t *facts_spent(const struct subject *s)
+void facts_spent(const struct subject *s, struct fact_spent *out)
 {
 	const struct dp_study_state *st = s->s;
-	double seconds = 0, cpu = 0, trainings = 0;
+	double trainings = 0;
 	uint64_t peak = 0;
-	json_int_t attempts = 0;
 
+	*out = (struct fact_spent){
+		.evaluations = dp_study_ended(st),
+		.elapsed_seconds = (double)(st->updated - st->created) / 1e6,
+	};
 	for (uint32_t i = 0; i < st->ntrials; i++) {
 		const struct dp_trial *t = st->trials[i];
 
@@ -199,18 +176,16 @@ json_t *facts_spent(const struct subject *s)
 		for (uint32_t k = 0; k < t->nattempts; k++) {
 			const struct dp_attempt *a = &t->attempts[k];
 
-			attempts++;
+			out->attempts++;
 			if (a->started > 0 && a->ended > a->started)
-				seconds += (double)(a->ended - a->started) / 1e6;
-			cpu += (double)a->cpu_seconds;
+				out->training_seconds +=
+					(double)(a->ended - a->started) / 1e6;
+			out->cpu_seconds += (double)a->cpu_seconds;
 			peak = a->peak_memory > peak ? a->peak_memory : peak;
 		}
 	}
-	return json_pack("{s:I, s:I, s:I, s:f, s:f, s:f, s:I}", "evaluations",
-			 (json_int_t)dp_study_ended(st), "attempts", attempts,
-			 "trainings", (json_int_t)trainings, "elapsed_seconds",
-			 (double)(st->updated - st->created) / 1e6, "training_seconds",
-			 seconds, "cpu_seconds", cpu, "peak_memory", (json_int_t)peak);
+	out->trainings = (int64_t)trainings;
+	out->peak_memory = (int64_t)peak;
 }
 
 /* ---- how to do it again ---- */
@@ -255,12 +230,12 @@ static bool is_free_of_seed(const char *text, const struct dp_study_state *s)
 	return gone;
 }
 
-/* The study file without the lines that name a seed; null where that does not rid it
+/* The study file without the lines that name a seed; NULL where that does not rid it
  * of the seed. */
-static json_t *public_file(const struct dp_study_state *s)
+static const char *public_file(const struct dp_study_state *s, struct facts_memory *m)
 {
 	struct dp_buf out = DP_BUF_INIT;
-	json_t *text = NULL;
+	const char *text = NULL;
 
 	for (const char *line = s->text; *line;) {
 		size_t n = strcspn(line, "\n");
@@ -276,45 +251,57 @@ static json_t *public_file(const struct dp_study_state *s)
 		}
 	}
 	if (!out.failed && is_free_of_seed(dp_buf_text(&out), s))
-		text = facts_text(dp_buf_text(&out));
+		text = facts_text(m, dp_buf_text(&out));
 	dp_buf_free(&out);
-	return text ? text : json_null();
+	return text;
 }
 
-static json_t *versions_json(void)
-{
-	return json_pack("{s:s, s:i, s:s}", "dpareto", PACKAGE_VERSION, "journal_format",
-			 DP_JOURNAL_FORMAT, "compiler",
+static const struct fact_versions versions = {
+	.dpareto = PACKAGE_VERSION,
+	.journal_format = DP_JOURNAL_FORMAT,
 #ifdef __clang__
-			 "clang " __clang_version__
+	.compiler = "clang " __clang_version__,
 #else
-			 "gcc " __VERSION__
+	.compiler = "gcc " __VERSION__,
 #endif
-	);
-}
+};
 
-static json_t *host_json(void)
+static struct fact_host *find_host(struct facts_memory *m)
 {
 	struct utsname u;
 
 	if (uname(&u) != 0)
-		return json_null();
-	return json_pack("{s:o, s:s, s:s, s:s}", "name", facts_text(u.nodename), "system",
-			 u.sysname, "release", u.release, "machine", u.machine);
+		return NULL;
+	return facts_keep(
+		m,
+		&(struct fact_host){ facts_text(m, u.nodename), facts_text(m, u.sysname),
+				     facts_text(m, u.release), facts_text(m, u.machine) },
+		sizeof(struct fact_host));
 }
 
-json_t *facts_reproduce(const struct report *r)
+static const char *time_text(int64_t us, struct facts_memory *m)
+{
+	char text[DP_NUM_LEN];
+
+	return us ? facts_text(m, dp_time_text(us, text)) : NULL;
+}
+
+void facts_reproduce(const struct report *r, struct facts_memory *m,
+		     struct fact_reproduce *out)
 {
 	const struct dp_study_state *s = r->subjects[0].s;
-	bool public = r->public;
 
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "study_file",
-			 public ? public_file(s) : facts_text(s->text), "command",
-			 public ? json_null() : command_json(s->spec), "seed",
-			 public ? json_null() : json_integer((json_int_t)s->spec->seed),
-			 "versions", versions_json(), "host",
-			 public ? json_null() : host_json(), "path",
-			 public ? json_null() : facts_text(s->path), "journal",
-			 public ? json_null() : facts_text(r->journal), "created",
-			 dp_view_time(s->created), "updated", dp_view_time(s->updated));
+	*out = (struct fact_reproduce){
+		.study_file = r->public ? public_file(s, m) : facts_text(m, s->text),
+		.versions = versions,
+		.created = time_text(s->created, m),
+		.updated = time_text(s->updated, m),
+	};
+	if (r->public)
+		return;
+	out->command = (const char *const *)s->spec->trainer.argv;
+	out->seed = &s->spec->seed;
+	out->host = find_host(m);
+	out->path = facts_text(m, s->path);
+	out->journal = facts_text(m, r->journal);
 }

@@ -51,8 +51,9 @@ static int find_studies(struct dp_journal *j, const char *const *studies, size_t
 }
 
 /* Reads the records of the chosen studies, each once. */
-static int replay(struct report *r, const char *folder, const char *const *studies,
-		  size_t n, uint32_t *ids, struct dp_err *err)
+static int replay_studies(struct report *r, const char *folder,
+			  const char *const *studies, size_t n, uint32_t *ids,
+			  struct dp_err *err)
 {
 	struct dp_journal_options options = { .readonly = true };
 	struct dp_journal *j;
@@ -70,7 +71,7 @@ static int replay(struct report *r, const char *folder, const char *const *studi
 
 /* ---- models ---- */
 
-static bool on_front(const struct dp_study_state *s, uint32_t trial)
+static bool is_on_front(const struct dp_study_state *s, uint32_t trial)
 {
 	for (uint32_t i = 0; i < s->nfront; i++)
 		if (s->front[i] == trial)
@@ -78,7 +79,7 @@ static bool on_front(const struct dp_study_state *s, uint32_t trial)
 	return false;
 }
 
-static bool is_result(const struct dp_known *k)
+static bool is_fitted_result(const struct dp_known *k)
 {
 	return k->status == DP_KNOWN_OK || k->status == DP_KNOWN_DIVERGED;
 }
@@ -93,15 +94,15 @@ static bool choose_results(struct subject *s)
 	if (!s->fitted)
 		return false;
 	for (size_t i = 0; i < s->nknown; i++)
-		results += is_result(&s->known[i]);
+		results += is_fitted_result(&s->known[i]);
 	room = FIT_MAX > s->s->nfront ? FIT_MAX - s->s->nfront : 1;
 	s->history = (struct dp_history){ .known = s->fitted };
 	for (size_t i = 0; i < s->nknown; i++) {
 		const struct dp_known *k = &s->known[i];
-		bool keep =
-			results <= FIT_MAX || (i >= imported && on_front(s->s, k->trial));
+		bool keep = results <= FIT_MAX ||
+			    (i >= imported && is_on_front(s->s, k->trial));
 
-		if (!is_result(k))
+		if (!is_fitted_result(k))
 			continue;
 		/* one at each of `room` even steps */
 		keep |= seen * room / results != (seen + 1) * room / results;
@@ -172,7 +173,7 @@ int report_load(struct report *r, const char *journal, const char *const *studie
 	if (!ids || !r->subjects)
 		code = dp_fail(err, DP_E_NOMEM, "no memory for a report");
 	if (code == DP_OK)
-		code = replay(r, journal, studies, n, ids, err);
+		code = replay_studies(r, journal, studies, n, ids, err);
 	for (size_t i = 0; code == DP_OK && i < n; i++) {
 		bool twice = false;
 

@@ -10,79 +10,71 @@
 
 /* ---- the beginning ---- */
 
-static void say_state(struct doc *d, const json_t *facts)
+static void say_state(struct doc *d, const struct facts *f)
 {
-	const char *state = fact_text(facts, "state"),
-		   *reason = fact_text(facts, "reason");
-	int64_t ended = fact_count(facts, "evaluations");
-	size_t front = json_array_size(fact(facts, "front"));
-	char s[SHORT_LEN];
+	const struct fact_study *s = &f->study;
+	char number[SHORT_LEN];
 
 	doc_paragraph(d,
 		      "The study is %s%s%s: %lld of %lld evaluations made, %lld failed, "
 		      "%lld diverged. The front has %zu point%s; it dominates a "
 		      "hypervolume of %s below the anti-ideal point.",
-		      state, *reason ? ": " : "", reason, (long long)ended,
-		      (long long)fact_count(facts, "budget"),
-		      (long long)fact_count(facts, "failed"),
-		      (long long)fact_count(facts, "diverged"), front,
-		      plural((int64_t)front),
-		      short_text(fact_number(facts, "hypervolume"), s));
-	if (strcmp(state, "running") == 0 || strcmp(state, "paused") == 0)
+		      s->state, *s->reason ? ": " : "", s->reason,
+		      (long long)s->evaluations, (long long)f->budget,
+		      (long long)s->failed, (long long)s->diverged, f->nfront,
+		      plural_end((int64_t)f->nfront), short_text(s->hypervolume, number));
+	if (strcmp(s->state, "running") == 0 || strcmp(s->state, "paused") == 0)
 		doc_note(d, "The study has not ended: this is what was known at %s.",
-			 fact_text(fact(facts, "reproduce"), "updated"));
+			 f->reproduce.updated ? f->reproduce.updated : "");
 }
 
 /* "0.17 to 0.19", "-" of a single run */
-static void spread_cell(struct doc *d, const json_t *runs)
+static void spread_cell(struct doc *d, const struct fact_spread *runs)
 {
 	char a[SHORT_LEN], b[SHORT_LEN];
 
-	if (fact_count(runs, "runs") > 1 && !isnan(fact_number(runs, "least")))
-		doc_cell(d, "%s to %s", short_text(fact_number(runs, "least"), a),
-			 short_text(fact_number(runs, "most"), b));
+	if (runs && runs->runs > 1 && !isnan(runs->least))
+		doc_cell(d, "%s to %s", short_text(runs->least, a),
+			 short_text(runs->most, b));
 	else
 		doc_cell(d, "-");
 }
 
-static void headline_table(struct doc *d, const json_t *facts)
+static void headline_table(struct doc *d, const struct facts *f)
 {
-	const json_t *row;
-	size_t i;
-
 	doc_table(d);
 	doc_column(d, "epsilon at most", true);
-	doc_column(d, fact_text(facts, "utility_objective"), true);
+	doc_column(d, f->utility_objective, true);
 	doc_column(d, "least to most of the runs", true);
 	doc_column(d, "epsilon spent", true);
 	doc_column(d, "trial", true);
-	json_array_foreach (fact(facts, "headline"), i, row) {
-		bool none = !json_is_integer(fact(row, "trial"));
+	for (size_t i = 0; i < f->study.headline.n; i++) {
+		const struct fact_headline *row = &f->study.headline.list[i];
+		bool none = row->trial < 0;
 		char s[SHORT_LEN];
 
-		doc_cell(d, "%s", short_text(fact_number(row, "epsilon"), s));
-		doc_cell(d, "%s",
-			 none ? "none" : short_text(fact_number(row, "value"), s));
-		spread_cell(d, fact(row, "runs"));
-		doc_cell(d, "%s", up_text(fact_number(row, "spent"), s));
+		doc_cell(d, "%s", short_text(row->epsilon, s));
+		doc_cell(d, "%s", none ? "none" : short_text(row->value, s));
+		spread_cell(d, row->runs);
+		doc_cell(d, "%s", up_text(row->spent, s));
 		if (none)
 			doc_cell(d, "-");
 		else
-			doc_cell(d, "%lld", (long long)fact_count(row, "trial"));
+			doc_cell(d, "%lld", (long long)row->trial);
 	}
 	doc_table_end(d);
 }
 
 /* What more epsilon buys, in one sentence. */
-static void headline_sentence(struct doc *d, const json_t *facts)
+static void headline_sentence(struct doc *d, const struct facts *f)
 {
-	const json_t *row, *first = NULL, *last = NULL;
-	char a[SHORT_LEN], b[SHORT_LEN], e[SHORT_LEN], f[SHORT_LEN];
-	const char *name = fact_text(facts, "utility_objective");
-	size_t i;
+	const struct fact_headline *first = NULL, *last = NULL;
+	char a[SHORT_LEN], b[SHORT_LEN], from[SHORT_LEN], to[SHORT_LEN];
 
-	json_array_foreach (fact(facts, "headline"), i, row) {
-		if (!json_is_integer(fact(row, "trial")))
+	for (size_t i = 0; i < f->study.headline.n; i++) {
+		const struct fact_headline *row = &f->study.headline.list[i];
+
+		if (row->trial < 0)
 			continue;
 		first = first ? first : row;
 		last = row;
@@ -91,168 +83,167 @@ static void headline_sentence(struct doc *d, const json_t *facts)
 		doc_paragraph(d, "No trial has an epsilon of 10 or less.");
 		return;
 	}
-	if (fact_count(first, "trial") == fact_count(last, "trial")) {
-		doc_paragraph(d, "The best %s with an epsilon of %s or less is %s.", name,
-			      short_text(fact_number(last, "epsilon"), e),
-			      short_text(fact_number(last, "value"), a));
+	if (first->trial == last->trial) {
+		doc_paragraph(d, "The best %s with an epsilon of %s or less is %s.",
+			      f->utility_objective, short_text(last->epsilon, to),
+			      short_text(last->value, a));
 		return;
 	}
 	doc_paragraph(d,
 		      "With an epsilon of at most %s the best %s found is %s; allowing "
 		      "%s it is %s. That difference is what privacy costs here.",
-		      short_text(fact_number(first, "epsilon"), e), name,
-		      short_text(fact_number(first, "value"), a),
-		      short_text(fact_number(last, "epsilon"), f),
-		      short_text(fact_number(last, "value"), b));
+		      short_text(first->epsilon, from), f->utility_objective,
+		      short_text(first->value, a), short_text(last->epsilon, to),
+		      short_text(last->value, b));
 }
 
-static void say_bests(struct doc *d, const json_t *facts)
+static void say_bests(struct doc *d, const struct facts *f)
 {
-	const json_t *row;
 	char s[SHORT_LEN];
-	size_t i;
 
-	json_array_foreach (fact(facts, "bests"), i, row) {
-		const char *name = fact_text(row, "objective");
-
-		doc_field(d, name, "at best %s, in trial %lld",
-			  short_text(fact_number(fact(row, "objectives"), name), s),
-			  (long long)fact_count(row, "trial"));
-	}
+	for (size_t i = 0; i < f->nbests; i++)
+		doc_field(d, f->bests[i].objective, "at best %s, in trial %lld",
+			  short_text(f->bests[i].value, s), (long long)f->bests[i].trial);
 }
 
-static void say_baselines(struct doc *d, const json_t *facts)
+static void say_baselines(struct doc *d, const struct facts *f)
 {
-	const json_t *row;
 	char s[SHORT_LEN];
-	size_t i;
 
-	json_array_foreach (fact(facts, "baselines"), i, row)
-		doc_field(d, fact_text(row, "label"), "%s %s, to compare with",
-			  fact_text(facts, "utility_objective"),
-			  short_text(fact_number(row, "value"), s));
+	for (size_t i = 0; i < f->nbaselines; i++)
+		doc_field(d, f->baselines[i].label, "%s %s, to compare with",
+			  f->utility_objective ? f->utility_objective : "",
+			  short_text(f->baselines[i].value, s));
 }
 
-static void write_headline(struct doc *d, const json_t *facts)
+static void write_headline(struct doc *d, const struct facts *f)
 {
 	doc_section(d, "short", "In short");
-	say_state(d, facts);
-	if (json_array_size(fact(facts, "front")) == 0) {
+	say_state(d, f);
+	if (f->nfront == 0) {
 		doc_paragraph(d, "No trial has given a result, so there is no front.");
-	} else if (json_array_size(fact(facts, "headline")) > 0) {
-		headline_sentence(d, facts);
-		headline_table(d, facts);
+	} else if (f->study.headline.n > 0) {
+		headline_sentence(d, f);
+		headline_table(d, f);
 	} else {
-		say_bests(d, facts);
+		say_bests(d, f);
 	}
-	say_baselines(d, facts);
+	say_baselines(d, f);
 }
 
 /* ---- the front ---- */
 
-static void front_columns(struct doc *d, const json_t *facts, const json_t *point)
+/* A text without quotes, else four digits. */
+static void value_cell(struct doc *d, const json_t *v)
 {
-	const json_t *o;
+	char s[SHORT_LEN];
+	double x;
+
+	if (json_is_string(v))
+		doc_cell(d, "%s", json_string_value(v));
+	else if (json_is_boolean(v))
+		doc_cell(d, "%s", json_is_true(v) ? "true" : "false");
+	else
+		doc_cell(d, "%s", dp_json_to_real(v, &x) ? short_text(x, s) : "-");
+}
+
+static void front_columns(struct doc *d, const struct facts *f)
+{
+	const struct fact_point *first = &f->front[0];
 	const char *name;
 	json_t *v;
-	size_t i;
 
 	doc_column(d, "trial", true);
-	json_array_foreach (fact(facts, "objectives"), i, o) {
-		doc_column(d, fact_text(o, "name"), true);
-		if (strcmp(fact_text(o, "kind"), "metric") == 0) {
+	for (size_t i = 0; i < f->nobjectives; i++) {
+		doc_column(d, f->objectives[i].name, true);
+		if (first->of[i].runs) {
 			doc_column(d, "least to most of the runs", true);
 			doc_column(d, "sd", true);
 			doc_column(d, "model says", true);
 		}
 	}
-	json_object_foreach ((json_t *)fact(point, "parameters"), name, v)
+	json_object_foreach (first->parameters, name, v)
 		doc_column(d, name, !json_is_string(v));
 }
 
-static void front_row(struct doc *d, const json_t *facts, const json_t *point)
+static void front_row(struct doc *d, const struct facts *f, const struct fact_point *p)
 {
 	char a[SHORT_LEN];
-	const json_t *o;
 	const char *name;
 	json_t *v;
-	size_t i;
 
-	doc_cell(d, "%lld", (long long)fact_count(point, "trial"));
-	json_array_foreach (fact(facts, "objectives"), i, o) {
-		const json_t *runs = fact(fact(point, "runs"), fact_text(o, "name"));
-		double value =
-			fact_number(fact(point, "objectives"), fact_text(o, "name"));
+	doc_cell(d, "%lld", (long long)p->trial);
+	for (size_t i = 0; i < f->nobjectives; i++) {
+		const struct fact_point_objective *o = &p->of[i];
 
-		doc_cell(d, "%s", runs ? short_text(value, a) : up_text(value, a));
-		if (!runs)
-			continue;
-		spread_cell(d, runs);
-		doc_cell(d, "%s", short_text(fact_number(runs, "sd"), a));
 		doc_cell(d, "%s",
-			 short_text(fact_number(fact(fact(point, "denoised"),
-						     fact_text(o, "name")),
-						"value"),
-				    a));
+			 o->runs ? short_text(o->value, a) : up_text(o->value, a));
+		if (!o->runs)
+			continue;
+		spread_cell(d, o->runs);
+		doc_cell(d, "%s", short_text(o->runs->sd, a));
+		doc_cell(d, "%s", short_text(o->denoised ? o->denoised->value : NAN, a));
 	}
-	json_object_foreach ((json_t *)fact(point, "parameters"), name, v)
+	json_object_foreach (p->parameters, name, v)
 		value_cell(d, v);
 }
 
-static void write_front(struct doc *d, const json_t *facts)
+static void write_front(struct doc *d, const struct facts *f)
 {
-	const json_t *front = fact(facts, "front"), *point;
-	const char *why = fact_text(fact(facts, "optimism"), "no_models");
-	size_t i;
+	const char *why = f->optimism.no_models;
 
-	if (json_array_size(front) == 0)
+	if (f->nfront == 0)
 		return;
 	doc_section(d, "front", "The front");
 	doc_paragraph(d,
 		      "Every trial that no other one beats in all objectives. Values are "
 		      "means over the runs of a trial%s; epsilon is rounded up.",
-		      *why ? ""
-			   : "; \"model says\" is what is left when the models take "
-			     "the noise out");
+		      why ? ""
+			  : "; \"model says\" is what is left when the models take "
+			    "the noise out");
 	doc_table(d);
-	front_columns(d, facts, json_array_get(front, 0));
-	json_array_foreach (front, i, point)
-		front_row(d, facts, point);
+	front_columns(d, f);
+	for (size_t i = 0; i < f->nfront; i++)
+		front_row(d, f, &f->front[i]);
 	doc_table_end(d);
-	if (*why)
+	if (why)
 		doc_paragraph(d, "There are no models: %s.", why);
 }
 
 /* ---- figures ---- */
 
-static void write_figures(struct doc *d, const json_t *facts,
-			  const struct picture *pictures)
+static void write_figures(struct doc *d, const struct facts *f)
 {
-	const json_t *figure;
-	size_t i;
-
-	if (json_array_size(fact(facts, "figures")) == 0)
+	if (f->npictures == 0)
 		return;
 	doc_section(d, "figures", "Figures");
-	json_array_foreach (fact(facts, "figures"), i, figure) {
-		doc_heading(d, fact_text(figure, "title"));
-		if (json_is_null(fact(figure, "file")))
-			doc_paragraph(d, "This figure could not be drawn: %s.",
-				      fact_text(figure, "why_not"));
+	for (size_t i = 0; i < f->npictures; i++) {
+		const struct picture *p = &f->pictures[i];
+		char file[FIGURE_FILE_LEN];
+
+		doc_heading(d, p->figure->title);
+		if (p->png.len == 0)
+			doc_paragraph(d, "This figure could not be drawn: %s.", p->why);
 		else
-			doc_figure(d, fact_text(figure, "file"),
-				   fact_text(figure, "title"),
-				   fact_text(figure, "caption"), &pictures[i].png);
+			doc_figure(d, figure_file(p->figure, "png", file),
+				   p->figure->title, dp_buf_text(&p->caption), &p->png);
 	}
 }
 
-static void write_compared(struct doc *d, const json_t *facts)
+static void compared_row(struct doc *d, const struct fact_study *s)
 {
-	const json_t *other;
-	char s[SHORT_LEN];
-	size_t i;
+	char number[SHORT_LEN];
 
-	if (json_array_size(fact(facts, "compared")) == 0)
+	doc_cell(d, "%s", s->study);
+	doc_cell(d, "%s", s->state);
+	doc_cell(d, "%lld", (long long)s->evaluations);
+	doc_cell(d, "%zu", s->front);
+	doc_cell(d, "%s", short_text(s->hypervolume, number));
+}
+
+static void write_compared(struct doc *d, const struct facts *f)
+{
+	if (f->ncompared == 0)
 		return;
 	doc_section(d, "compared", "Studies compared with it");
 	doc_table(d);
@@ -261,14 +252,9 @@ static void write_compared(struct doc *d, const json_t *facts)
 	doc_column(d, "evaluations", true);
 	doc_column(d, "points on the front", true);
 	doc_column(d, "hypervolume", true);
-	for (i = 0; i <= json_array_size(fact(facts, "compared")); i++) {
-		other = i ? json_array_get(fact(facts, "compared"), i - 1) : facts;
-		doc_cell(d, "%s", fact_text(other, "study"));
-		doc_cell(d, "%s", fact_text(other, "state"));
-		doc_cell(d, "%lld", (long long)fact_count(other, "evaluations"));
-		doc_cell(d, "%zu", json_array_size(fact(other, "front")));
-		doc_cell(d, "%s", short_text(fact_number(other, "hypervolume"), s));
-	}
+	compared_row(d, &f->study);
+	for (size_t i = 0; i < f->ncompared; i++)
+		compared_row(d, &f->compared[i]);
 	doc_table_end(d);
 	doc_paragraph(d, "Hypervolumes compare only where objectives and anti-ideal "
 			 "points are the same.");
@@ -276,120 +262,119 @@ static void write_compared(struct doc *d, const json_t *facts)
 
 /* ---- the study ---- */
 
-static void parameters_table(struct doc *d, const json_t *list)
+/* "0.1 to 100, log" or a list of values. */
+static void values_text(const struct fact_parameter *p, struct dp_buf *out)
 {
 	char a[SHORT_LEN], b[SHORT_LEN];
-	const json_t *p, *v;
-	size_t i, k;
+	const json_t *v;
+	size_t i;
 
+	if (!isnan(p->low))
+		dp_buf_printf(out, "%s to %s, %s", short_text(p->low, a),
+			      short_text(p->high, b), p->scale);
+	else if (json_is_array(p->values))
+		json_array_foreach (p->values, i, v) {
+			dp_buf_puts(out, i ? ", " : "");
+			dp_json_dump(out, v, 0);
+		}
+	else if (p->values)
+		dp_json_dump(out, p->values, 0);
+}
+
+static void parameters_table(struct doc *d, const struct fact_settings *s)
+{
 	doc_table(d);
 	doc_column(d, "parameter", false);
 	doc_column(d, "type", false);
 	doc_column(d, "values", false);
-	json_array_foreach (list, i, p) {
+	for (size_t i = 0; i < s->nparameters; i++) {
 		struct dp_buf values = DP_BUF_INIT;
 
-		doc_cell(d, "%s", fact_text(p, "name"));
-		doc_cell(d, "%s", fact_text(p, "type"));
-		if (fact(p, "low"))
-			dp_buf_printf(&values, "%s to %s, %s",
-				      short_text(fact_number(p, "low"), a),
-				      short_text(fact_number(p, "high"), b),
-				      fact_text(p, "scale"));
-		else if (json_is_array(fact(p, "values")))
-			json_array_foreach (fact(p, "values"), k, v) {
-				dp_buf_puts(&values, k ? ", " : "");
-				dp_json_dump(&values, v, 0);
-			}
-		else if (fact(p, "values"))
-			dp_json_dump(&values, fact(p, "values"), 0);
+		doc_cell(d, "%s", s->parameters[i].name);
+		doc_cell(d, "%s", s->parameters[i].type);
+		values_text(&s->parameters[i], &values);
 		doc_cell(d, "%s", dp_buf_text(&values));
 		dp_buf_free(&values);
 	}
 	doc_table_end(d);
 }
 
-static void write_settings(struct doc *d, const json_t *facts)
+static void write_settings(struct doc *d, const struct facts *f)
 {
-	const json_t *s = fact(facts, "settings"), *o;
+	const struct fact_settings *s = &f->settings;
 	char t[SHORT_LEN];
-	size_t i;
 
 	doc_section(d, "settings", "Settings of the study");
-	doc_field(d, "Search", "%s%s%s, %lld evaluations, %lld at once",
-		  fact_text(s, "method"), *fact_text(s, "acquisition") ? " by " : "",
-		  fact_text(s, "acquisition"), (long long)fact_count(s, "evaluations"),
-		  (long long)fact_count(s, "parallel"));
-	if (*fact_text(s, "initial_from"))
-		doc_field(d, "Starts from", "the results of study %s",
-			  fact_text(s, "initial_from"));
-	doc_field(d, "Runs of each trial", "%lld", (long long)fact_count(s, "runs"));
-	json_array_foreach (fact(facts, "objectives"), i, o)
-		doc_field(d, fact_text(o, "label"), "%s; anti-ideal %s",
-			  fact_text(o, "goal"),
-			  short_text(fact_number(o, "anti_ideal"), t));
-	json_array_foreach (fact(s, "constraints"), i, o)
-		doc_field(d, "Constraint", "%s %s %s", fact_text(o, "metric"),
-			  fact_text(o, "is"), short_text(fact_number(o, "bound"), t));
-	parameters_table(d, fact(s, "parameters"));
+	doc_field(d, "Search", "%s%s%s, %lld evaluations, %lld at once", s->method,
+		  s->acquisition ? " by " : "", s->acquisition ? s->acquisition : "",
+		  (long long)s->evaluations, (long long)s->parallel);
+	if (s->initial_from)
+		doc_field(d, "Starts from", "the results of study %s", s->initial_from);
+	doc_field(d, "Runs of each trial", "%lld", (long long)s->runs);
+	for (size_t i = 0; i < f->nobjectives; i++)
+		doc_field(d, f->objectives[i].label, "%s; anti-ideal %s",
+			  f->objectives[i].goal,
+			  short_text(f->objectives[i].anti_ideal, t));
+	for (size_t i = 0; i < s->nconstraints; i++)
+		doc_field(d, "Constraint", "%s %s %s", s->constraints[i].metric,
+			  s->constraints[i].is, short_text(s->constraints[i].bound, t));
+	parameters_table(d, s);
 }
 
-static void write_failures(struct doc *d, const json_t *facts)
+static void say_failure(struct doc *d, const struct fact_failure *group)
 {
-	const json_t *f = fact(facts, "failures"), *group, *m;
-	size_t i, k;
+	doc_field(d, group->end, "%lld attempt%s of %lld trial%s",
+		  (long long)group->attempts, plural_end(group->attempts),
+		  (long long)group->trials, plural_end(group->trials));
+	for (size_t i = 0; i < group->nmessages; i++)
+		doc_item(d, "trial %lld: %s", (long long)group->messages[i].trial,
+			 group->messages[i].message);
+}
+
+static void write_failures(struct doc *d, const struct facts *f)
+{
+	const struct fact_failures *all = &f->failures;
 
 	doc_section(d, "failures", "Failures");
-	if (json_array_size(fact(f, "groups")) == 0) {
+	if (all->ngroups == 0) {
 		doc_paragraph(d, "None: every attempt ended well.");
 		return;
 	}
 	doc_paragraph(d,
 		      "%lld attempt%s did not end well; %lld trial%s failed for good and "
 		      "%lld diverged.",
-		      (long long)fact_count(f, "attempts"),
-		      plural(fact_count(f, "attempts")),
-		      (long long)fact_count(f, "failed"), plural(fact_count(f, "failed")),
-		      (long long)fact_count(f, "diverged"));
-	json_array_foreach (fact(f, "groups"), i, group) {
-		doc_field(d, fact_text(group, "end"), "%lld attempt%s of %lld trial%s",
-			  (long long)fact_count(group, "attempts"),
-			  plural(fact_count(group, "attempts")),
-			  (long long)fact_count(group, "trials"),
-			  plural(fact_count(group, "trials")));
-		json_array_foreach (fact(group, "messages"), k, m)
-			doc_item(d, "trial %lld: %s", (long long)fact_count(m, "trial"),
-				 fact_text(m, "message"));
-	}
-	if (dp_json_bool(f, "messages_left_out", false))
+		      (long long)all->attempts, plural_end(all->attempts),
+		      (long long)all->failed, plural_end(all->failed),
+		      (long long)all->diverged);
+	for (size_t i = 0; i < all->ngroups; i++)
+		say_failure(d, &all->groups[i]);
+	if (all->messages_left_out)
 		doc_paragraph(d,
 			      "Their messages are left out: a trainer may have printed "
 			      "a seed or a record.");
 }
 
-static void write_spent(struct doc *d, const json_t *facts)
+static void write_spent(struct doc *d, const struct facts *f)
 {
-	const json_t *s = fact(facts, "spent");
+	const struct fact_spent *s = &f->spent;
 	char t[DP_NUM_LEN];
 
 	doc_section(d, "spent", "What was spent");
 	doc_field(d, "Evaluations", "%lld, in %lld attempts and %lld trainings",
-		  (long long)fact_count(s, "evaluations"),
-		  (long long)fact_count(s, "attempts"),
-		  (long long)fact_count(s, "trainings"));
+		  (long long)s->evaluations, (long long)s->attempts,
+		  (long long)s->trainings);
 	doc_field(d, "From submission to the last record", "%s",
-		  dp_duration_text(fact_number(s, "elapsed_seconds"), t));
-	doc_field(d, "Training", "%s in all",
-		  dp_duration_text(fact_number(s, "training_seconds"), t));
+		  dp_duration_text(s->elapsed_seconds, t));
+	doc_field(d, "Training", "%s in all", dp_duration_text(s->training_seconds, t));
 	doc_field(d, "Processor time of the trainers", "%s",
-		  dp_duration_text(fact_number(s, "cpu_seconds"), t));
+		  dp_duration_text(s->cpu_seconds, t));
 	doc_field(d, "Most memory of one trainer", "%s",
-		  dp_size_text((uint64_t)fact_count(s, "peak_memory"), t));
+		  dp_size_text((uint64_t)s->peak_memory, t));
 }
 
-static void say_seed(struct doc *d, const json_t *facts)
+static void say_seed(struct doc *d, const struct facts *f)
 {
-	if (dp_json_bool(facts, "public", false))
+	if (!f->reproduce.seed)
 		doc_note(d, "The seed is left out of this public report. Trainers draw "
 			    "their noise from it: who knows the seed can compute the "
 			    "noise and take it away, and no epsilon holds any more. A "
@@ -401,56 +386,54 @@ static void say_seed(struct doc *d, const json_t *facts)
 			  "%lld. Keep it to yourself: trainers draw their "
 			  "noise from it, and a known seed voids every epsilon. "
 			  "dpareto-report --public leaves it out.",
-			  (long long)fact_count(fact(facts, "reproduce"), "seed"));
+			  (long long)*f->reproduce.seed);
 }
 
-static void write_reproduce(struct doc *d, const json_t *facts)
+static void write_reproduce(struct doc *d, const struct facts *f)
 {
-	const json_t *r = fact(facts, "reproduce"), *v = fact(r, "versions"),
-		     *h = fact(r, "host");
+	const struct fact_reproduce *r = &f->reproduce;
 
 	doc_section(d, "reproduce", "How to do it again");
 	doc_paragraph(d, "dparetoctl run with the study file below repeats the study; "
 			 "the same seed gives the same proposals, and the same results "
 			 "where the trainer repeats itself.");
 	doc_field(d, "Version", "DPareto %s, journal format %lld, %s",
-		  fact_text(v, "dpareto"), (long long)fact_count(v, "journal_format"),
-		  fact_text(v, "compiler"));
-	if (json_is_object(h))
-		doc_field(d, "Host of this report", "%s (%s %s, %s)",
-			  fact_text(h, "name"), fact_text(h, "system"),
-			  fact_text(h, "release"), fact_text(h, "machine"));
-	if (*fact_text(r, "path"))
-		doc_field(d, "Study file", "%s", fact_text(r, "path"));
-	if (*fact_text(r, "journal"))
-		doc_field(d, "Journal", "%s", fact_text(r, "journal"));
-	doc_field(d, "Submitted", "%s", fact_text(r, "created"));
-	doc_field(d, "Last record", "%s", fact_text(r, "updated"));
-	say_seed(d, facts);
-	if (json_is_string(fact(r, "study_file")))
-		doc_code(d, "yaml", fact_text(r, "study_file"));
+		  r->versions.dpareto, (long long)r->versions.journal_format,
+		  r->versions.compiler);
+	if (r->host)
+		doc_field(d, "Host of this report", "%s (%s %s, %s)", r->host->name,
+			  r->host->system, r->host->release, r->host->machine);
+	if (r->path)
+		doc_field(d, "Study file", "%s", r->path);
+	if (r->journal)
+		doc_field(d, "Journal", "%s", r->journal);
+	doc_field(d, "Submitted", "%s", r->created ? r->created : "");
+	doc_field(d, "Last record", "%s", r->updated ? r->updated : "");
+	say_seed(d, f);
+	if (r->study_file)
+		doc_code(d, "yaml", r->study_file);
 	else
 		doc_paragraph(d,
 			      "The study file is left out: the seed could not be taken "
 			      "out of it for certain.");
 }
 
-void report_text(struct doc *d, const json_t *facts, const struct picture *pictures)
+void report_text(struct doc *d, const struct facts *f)
 {
 	char title[DP_NAME_MAX + 32];
 
-	snprintf(title, sizeof title, "Study %s", fact_text(facts, "study"));
+	snprintf(title, sizeof title, "Study %s", f->study.study);
 	doc_title(d, title);
-	write_headline(d, facts);
-	write_warning(d, facts);
-	write_front(d, facts);
-	write_figures(d, facts, pictures);
-	write_compared(d, facts);
-	write_optimism(d, facts);
-	write_assumptions(d, facts);
-	write_statements(d, facts);
-	write_settings(d, facts);
-	write_failures(d, facts);
-	write_spent(d, facts);
-	write_reproduce(d, facts);
+	write_headline(d, f);
+	write_warning(d, f);
+	write_front(d, f);
+	write_figures(d, f);
+	write_compared(d, f);
+	write_optimism(d, f);
+	write_assumptions(d, f);
+	write_statements(d, f);
+	write_settings(d, f);
+	write_failures(d, f);
+	write_spent(d, f);
+	write_reproduce(d, f);
 }

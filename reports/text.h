@@ -4,9 +4,9 @@
 #include "reports/doc.h"
 #include "reports/facts.h"
 
-/* Writes the whole report (text.c). `pictures` belong to facts.figures, one each. */
-void report_text(struct doc *d, const json_t *facts, const struct picture *pictures);
+/* Writes the whole report (text.c). */
+void report_text(struct doc *d, const struct facts *f);
 /* report.html: the document with its style, needing nothing else (html.c). */
-void report_html(const json_t *facts, const struct picture *pictures, struct dp_buf *out);
+void report_html(const struct facts *f, struct dp_buf *out);
 
 #endif

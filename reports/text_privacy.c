@@ -2,7 +2,6 @@
  * in utilities, assumptions behind epsilon, statements. */
 #include "reports/words.h"
 
-#include "base/json.h"
 #include "base/num.h"
 
 #include <math.h>
@@ -12,41 +11,30 @@ enum {
 	STATEMENTS_MAX = 100 /* more are in report.json only */
 };
 
-static bool is_private(const json_t *facts)
-{
-	return strcmp(fact_text(facts, "data"), "private") == 0;
-}
-
 /* ---- the warning ---- */
 
 /* One way to add up all trainings: at the study's delta, and where that is 0 also at
  * another. */
-static void say_sum(struct doc *d, const json_t *sum, bool first)
+static void say_sum(struct doc *d, const struct fact_total *sum, bool first)
 {
 	char s[SHORT_LEN], t[DP_NUM_LEN];
 
-	if (json_is_null(fact(sum, "epsilon")))
-		doc_note(d, "The cost of the whole study cannot be told: %s.",
-			 fact_text(sum, "why"));
+	if (sum->why)
+		doc_note(d, "The cost of the whole study cannot be told: %s.", sum->why);
 	else if (first)
 		doc_note(d,
 			 "All trainings of the study together: epsilon %s at a total "
 			 "delta of %s, for the training records.",
-			 up_text(fact_number(sum, "epsilon"), s),
-			 dp_num_text(fact_number(sum, "delta"), t));
+			 up_text(sum->epsilon, s), dp_num_text(sum->delta, t));
 	else
 		doc_paragraph(d, "At a total delta of %s it is epsilon %s.",
-			      dp_num_text(fact_number(sum, "delta"), t),
-			      up_text(fact_number(sum, "epsilon"), s));
+			      dp_num_text(sum->delta, t), up_text(sum->epsilon, s));
 }
 
-static void say_total(struct doc *d, const json_t *mechanism)
+static void say_total(struct doc *d, const struct fact_composed *composed)
 {
-	const json_t *composed = fact(mechanism, "composed"), *sum;
-	size_t i;
-
-	json_array_foreach (fact(composed, "totals"), i, sum)
-		say_sum(d, sum, i == 0);
+	for (size_t i = 0; i < composed->ntotals; i++)
+		say_sum(d, &composed->totals[i], i == 0);
 	doc_paragraph(
 		d,
 		"This composes all %lld evaluations with every run of every attempt that "
@@ -55,23 +43,19 @@ static void say_total(struct doc *d, const json_t *mechanism)
 		"its "
 		"own, although it has the same seed, because a trainer need not repeat "
 		"itself.",
-		(long long)fact_count(composed, "evaluations"),
-		(long long)fact_count(composed, "trainings"));
-	if (fact_count(composed, "imported") > 0)
+		(long long)composed->evaluations, (long long)composed->trainings);
+	if (composed->imported > 0)
 		doc_paragraph(
 			d,
 			"%lld results were taken over from another study; what they "
 			"cost is not in this number.",
-			(long long)fact_count(composed, "imported"));
+			(long long)composed->imported);
 }
 
-void write_warning(struct doc *d, const json_t *facts)
+void write_warning(struct doc *d, const struct facts *f)
 {
-	const json_t *mechanism;
-	size_t i;
-
 	doc_section(d, "not-private", "The front itself is not private");
-	if (is_private(facts))
+	if (strcmp(f->data, "private") == 0)
 		doc_note(
 			d,
 			"Each epsilon of this report is that of one training. The search "
@@ -87,9 +71,9 @@ void write_warning(struct doc *d, const json_t *facts)
 			"nobody's privacy. Each epsilon is what one training would cost "
 			"on private data of the same size. Repeating the search on "
 			"private data would cost what stands here.");
-	json_array_foreach (fact(facts, "privacy"), i, mechanism)
-		say_total(d, mechanism);
-	if (i == 0)
+	for (size_t i = 0; i < f->nprivacy; i++)
+		say_total(d, &f->privacy[i].composed);
+	if (f->nprivacy == 0)
 		doc_paragraph(d, "No objective of this study is a privacy mechanism, so "
 				 "that nothing is known of what its trainings cost.");
 	doc_paragraph(d,
@@ -99,20 +83,20 @@ void write_warning(struct doc *d, const json_t *facts)
 
 /* ---- how far to trust the numbers ---- */
 
-static void say_sampling(struct doc *d, const char *name, const json_t *sampling)
+static void say_sampling(struct doc *d, const char *name,
+			 const struct fact_sampling *sampling)
 {
 	char p[SHORT_LEN], e[SHORT_LEN], f[SHORT_LEN];
 
-	if (json_is_null(sampling))
+	if (!sampling)
 		return;
-	short_text(fact_number(sampling, "share"), p);
-	if (!isnan(fact_number(sampling, "error")))
+	short_text(sampling->share, p);
+	if (!isnan(sampling->error))
 		doc_item(
 			d,
 			"If %s is a share of test records: with %.0f of them, a share of "
 			"%s has a sampling error of %s (one standard deviation).",
-			name, fact_number(sampling, "records"), p,
-			short_text(fact_number(sampling, "error"), e));
+			name, sampling->records, p, short_text(sampling->error, e));
 	else
 		doc_item(d,
 			 "If %s is a share of n test records, it has a sampling error of "
@@ -120,121 +104,117 @@ static void say_sampling(struct doc *d, const char *name, const json_t *sampling
 			 "that is %s with 1,000 records and %s with 10,000 (one standard "
 			 "deviation). The trainer does not report the number of its test "
 			 "records (metric test_records).",
-			 name, p, short_text(fact_number(sampling, "error_at_1000"), e),
-			 short_text(fact_number(sampling, "error_at_10000"), f));
+			 name, p, short_text(sampling->error_at_1000, e),
+			 short_text(sampling->error_at_10000, f));
 }
 
-static void say_optimism(struct doc *d, const json_t *o)
+static void say_optimism(struct doc *d, const struct fact_trust *o)
 {
-	const char *name = fact_text(o, "objective");
-	const json_t *by = fact(o, "too_good_by"), *holdout = fact(o, "holdout");
 	char a[SHORT_LEN], b[SHORT_LEN];
 
-	if (!isnan(fact_number(o, "standard_error")))
+	if (!isnan(o->standard_error))
 		doc_item(d,
 			 "%s: the mean of a trial's runs has a standard error of %s (the "
 			 "median over the front).",
-			 name, short_text(fact_number(o, "standard_error"), a));
+			 o->objective, short_text(o->standard_error, a));
 	else
 		doc_item(d,
 			 "%s: with one run a trial, nothing is known of its noise. "
 			 "Several runs would tell (trainer.runs).",
-			 name);
-	if (json_is_object(by))
+			 o->objective);
+	if (o->too_good_by)
 		doc_item(d,
 			 "%s: the models put the points of the front %s worse than "
 			 "observed on average, %s at most.",
-			 name, short_text(fact_number(by, "mean"), a),
-			 short_text(fact_number(by, "most"), b));
-	if (json_is_object(holdout))
+			 o->objective, short_text(o->too_good_by->mean, a),
+			 short_text(o->too_good_by->most, b));
+	if (o->holdout)
 		doc_item(d,
 			 "%s on records that the search never looked at differs from %s "
 			 "by %s on average over the front.",
-			 fact_text(holdout, "metric"), fact_text(holdout, "of"),
-			 short_text(fact_number(holdout, "difference"), a));
-	say_sampling(d, name, fact(o, "sampling"));
+			 o->holdout->metric, o->holdout->of,
+			 short_text(o->holdout->difference, a));
+	say_sampling(d, o->objective, o->sampling);
 }
 
-void write_optimism(struct doc *d, const json_t *facts)
+void write_optimism(struct doc *d, const struct facts *f)
 {
-	const json_t *optimism = fact(facts, "optimism"), *o;
-	size_t i;
+	const struct fact_optimism *optimism = &f->optimism;
 
-	if (json_array_size(fact(facts, "front")) == 0)
+	if (f->nfront == 0)
 		return;
 	doc_section(d, "trust", "How far to trust the utilities");
 	doc_paragraph(d,
 		      "The front is the best of %lld noisy observations, and the best of "
 		      "many is optimistic: some of them are there by luck. A training "
 		      "that repeats a point of the front will on average do worse.",
-		      (long long)fact_count(optimism, "chosen_from"));
-	json_array_foreach (fact(optimism, "objectives"), i, o)
-		say_optimism(d, o);
+		      (long long)optimism->chosen_from);
+	for (size_t i = 0; i < optimism->nobjectives; i++)
+		say_optimism(d, &optimism->objectives[i]);
 }
 
 /* ---- what is behind epsilon ---- */
 
-static void say_keys(struct doc *d, const json_t *keys)
+static void say_keys(struct doc *d, const struct fact_mechanism *m)
 {
-	const char *name;
-	json_t *v;
+	char s[SHORT_LEN];
 
 	doc_table(d);
 	doc_column(d, "key", false);
 	doc_column(d, "value", false);
-	json_object_foreach ((json_t *)keys, name, v) {
-		doc_cell(d, "%s", name);
-		if (json_is_object(v))
-			doc_cell(d, "parameter %s", fact_text(v, "parameter"));
+	for (size_t i = 0; i < m->nkeys; i++) {
+		const struct fact_key *k = &m->keys[i];
+
+		doc_cell(d, "%s", k->name);
+		if (k->parameter)
+			doc_cell(d, "parameter %s", k->parameter);
 		else
-			value_cell(d, v);
+			doc_cell(d, "%s", k->word ? k->word : short_text(k->number, s));
 	}
 	doc_table_end(d);
 }
 
-static void say_mechanism(struct doc *d, const json_t *m)
+static void say_delta(struct doc *d, const struct fact_mechanism *m)
 {
-	double delta = fact_number(m, "delta"), records = fact_number(m, "records");
 	char t[DP_NUM_LEN], s[SHORT_LEN];
 
-	doc_field(d, "Mechanism", "%s. %s", fact_text(m, "mechanism"),
-		  fact_text(m, "summary"));
+	if (!isnan(m->delta) && !isnan(m->records))
+		doc_field(d, "Delta",
+			  "%s; delta x records = %s, which should be well below 1",
+			  dp_num_text(m->delta, t),
+			  short_text(m->delta_times_records, s));
+	else if (!isnan(m->delta))
+		doc_field(d, "Delta", "%s%s", dp_num_text(m->delta, t),
+			  m->delta == 0 ? ": pure differential privacy" : "");
+}
+
+static void say_mechanism(struct doc *d, const struct fact_mechanism *m)
+{
+	doc_field(d, "Mechanism", "%s. %s", m->mechanism, m->summary);
 	doc_field(d, "Unit of privacy",
 		  "%s. A person with several records is protected "
 		  "less than epsilon says.",
-		  fact_text(m, "unit"));
-	doc_field(d, "Neighbouring relation", "%s", fact_text(m, "relation"));
-	if (!json_is_null(fact(m, "sampling")))
+		  m->unit);
+	doc_field(d, "Neighbouring relation", "%s", m->relation);
+	if (m->sampling)
 		doc_field(d, "Sampling",
 			  "%s. Shuffled batches are something else; "
 			  "epsilon is not proven for them.",
-			  fact_text(m, "sampling"));
-	if (!isnan(records))
-		doc_field(d, "Training records", "%.0f", records);
-	if (!isnan(delta) && !isnan(records))
-		doc_field(d, "Delta",
-			  "%s; delta x records = %s, which should be well below 1",
-			  dp_num_text(delta, t),
-			  short_text(fact_number(m, "delta_times_records"), s));
-	else if (!isnan(delta))
-		doc_field(d, "Delta", "%s%s", dp_num_text(delta, t),
-			  delta == 0 ? ": pure differential privacy" : "");
+			  m->sampling);
+	if (!isnan(m->records))
+		doc_field(d, "Training records", "%.0f", m->records);
+	say_delta(d, m);
 	doc_field(d, "Accountant", "%s; every epsilon is an upper bound",
-		  fact_text(m, "accountant_text"));
-	doc_field(d, "Theorem", "%s", fact_text(m, "theorem"));
-	doc_field(d, "Noise", "%s", fact_text(m, "noise"));
-	if (!json_is_null(fact(m, "warning")))
-		doc_note(d, "%s", fact_text(m, "warning"));
-	say_keys(d, fact(m, "keys"));
+		  m->accountant_text);
+	doc_field(d, "Theorem", "%s", m->theorem);
+	doc_field(d, "Noise", "%s", m->noise);
+	if (m->warning)
+		doc_note(d, "%s", m->warning);
+	say_keys(d, m);
 }
 
-static void check_table(struct doc *d, const json_t *facts, const char *objective)
+static void check_table(struct doc *d, const struct facts *f, size_t objective)
 {
-	static const char *const columns[] = { "pld", "rdp_improved", "rdp_classic" };
-	const json_t *point;
-	char s[SHORT_LEN];
-	size_t i;
-
 	doc_table(d);
 	doc_column(d, "trial", true);
 	doc_column(d, "epsilon", true);
@@ -242,31 +222,31 @@ static void check_table(struct doc *d, const json_t *facts, const char *objectiv
 	doc_column(d, "rdp, improved", true);
 	doc_column(d, "rdp, classic", true);
 	doc_column(d, "fits", false);
-	json_array_foreach (fact(facts, "front"), i, point) {
-		const json_t *check = fact(fact(point, "checks"), objective);
+	for (size_t i = 0; i < f->nfront; i++) {
+		const struct fact_point_objective *o = &f->front[i].of[objective];
+		char s[SHORT_LEN];
 
-		doc_cell(d, "%lld", (long long)fact_count(point, "trial"));
-		doc_cell(d, "%s",
-			 up_text(fact_number(fact(point, "objectives"), objective), s));
-		for (size_t k = 0; k < DP_COUNT(columns); k++)
-			doc_cell(d, "%s", up_text(fact_number(check, columns[k]), s));
-		doc_cell(d, "%s", dp_json_bool(check, "holds", false) ? "yes" : "NO");
+		doc_cell(d, "%lld", (long long)f->front[i].trial);
+		doc_cell(d, "%s", up_text(o->value, s));
+		doc_cell(d, "%s", up_text(o->check->pld, s));
+		doc_cell(d, "%s", up_text(o->check->rdp_improved, s));
+		doc_cell(d, "%s", up_text(o->check->rdp_classic, s));
+		doc_cell(d, "%s", o->check->holds ? "yes" : "NO");
 	}
 	doc_table_end(d);
 }
 
-static void say_checks(struct doc *d, const json_t *facts, const char *objective)
+static void say_checks(struct doc *d, const struct facts *f, size_t objective)
 {
-	const json_t *point;
-	size_t i, held = 0, second = 0, n = json_array_size(fact(facts, "front"));
+	size_t held = 0, second = 0, n = f->nfront;
 
 	if (n == 0)
 		return;
-	json_array_foreach (fact(facts, "front"), i, point) {
-		const json_t *check = fact(fact(point, "checks"), objective);
+	for (size_t i = 0; i < n; i++) {
+		const struct fact_check *check = f->front[i].of[objective].check;
 
-		held += dp_json_bool(check, "holds", false);
-		second += !json_is_null(fact(check, "rdp_improved"));
+		held += check->holds;
+		second += !isnan(check->rdp_improved);
 	}
 	if (second == 0) {
 		doc_paragraph(d,
@@ -283,21 +263,18 @@ static void say_checks(struct doc *d, const json_t *facts, const char *objective
 		      "what the classic conversion gives. That holds for %zu of %zu "
 		      "points.",
 		      held, n);
-	check_table(d, facts, objective);
+	check_table(d, f, objective);
 }
 
-void write_assumptions(struct doc *d, const json_t *facts)
+void write_assumptions(struct doc *d, const struct facts *f)
 {
-	const json_t *m;
-	size_t i;
-
-	if (json_array_size(fact(facts, "privacy")) == 0)
+	if (f->nprivacy == 0)
 		return;
 	doc_section(d, "assumptions", "What is behind epsilon");
-	json_array_foreach (fact(facts, "privacy"), i, m) {
-		doc_heading(d, fact_text(m, "objective"));
-		say_mechanism(d, m);
-		say_checks(d, facts, fact_text(m, "objective"));
+	for (size_t i = 0; i < f->nprivacy; i++) {
+		doc_heading(d, f->privacy[i].objective);
+		say_mechanism(d, &f->privacy[i]);
+		say_checks(d, f, f->privacy[i].index);
 	}
 	doc_paragraph(d,
 		      "Not covered: data-dependent choices outside the mechanism "
@@ -306,25 +283,16 @@ void write_assumptions(struct doc *d, const json_t *facts)
 		      "of floating-point numbers.");
 }
 
-void write_statements(struct doc *d, const json_t *facts)
+void write_statements(struct doc *d, const struct facts *f)
 {
-	const json_t *point;
-	const char *objective;
-	json_t *words;
-	size_t i, n = json_array_size(fact(facts, "front"));
-
-	if (n == 0 || json_array_size(fact(facts, "privacy")) == 0)
+	if (f->nfront == 0 || f->nprivacy == 0)
 		return;
 	doc_section(d, "statements", "Statements to copy");
-	json_array_foreach (fact(facts, "front"), i, point) {
-		if (i == STATEMENTS_MAX)
-			break;
-		json_object_foreach ((json_t *)fact(point, "statements"), objective,
-				     words)
-			if (json_is_string(words))
-				doc_code(d, "text", json_string_value(words));
-	}
-	if (n > STATEMENTS_MAX)
+	for (size_t i = 0; i < f->nfront && i < STATEMENTS_MAX; i++)
+		for (size_t k = 0; k < f->nobjectives; k++)
+			if (f->front[i].of[k].statement)
+				doc_code(d, "text", f->front[i].of[k].statement);
+	if (f->nfront > STATEMENTS_MAX)
 		doc_paragraph(d, "The other %zu points have theirs in report.json.",
-			      n - STATEMENTS_MAX);
+			      f->nfront - STATEMENTS_MAX);
 }

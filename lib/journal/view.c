@@ -82,13 +82,6 @@ json_t *dp_view_result(struct dp_study_state *s)
 			 "anti_ideal", anti_ideal(s), "front", front);
 }
 
-static const char *method_text(enum dp_method m)
-{
-	return m == DP_METHOD_RANDOM ? "random"
-	       : m == DP_METHOD_GRID ? "grid"
-				     : "dpareto";
-}
-
 json_t *dp_view_summary(struct dp_study_state *s)
 {
 	json_t *names = json_array(), *goals = json_array(), *volume = hypervolume(s), *o;
@@ -101,12 +94,13 @@ json_t *dp_view_summary(struct dp_study_state *s)
 			goals,
 			json_string(objective->maximize ? "maximize" : "minimize"));
 	}
-	o = json_pack(
-		"{s:I, s:s, s:s, s:o, s:b, s:s, s:i, s:I, s:I}", "id", (json_int_t)s->id,
-		"name", s->spec->name, "state", dp_study_status_text(s->status), "reason",
-		text_or_null(s->reason), "by_failures", s->by_failures, "method",
-		method_text(s->spec->search.method), "priority", s->priority, "parallel",
-		(json_int_t)s->parallel, "evaluations", (json_int_t)s->evaluations);
+	o = json_pack("{s:I, s:s, s:s, s:o, s:b, s:s, s:i, s:I, s:I}", "id",
+		      (json_int_t)s->id, "name", s->spec->name, "state",
+		      dp_study_status_text(s->status), "reason", text_or_null(s->reason),
+		      "by_failures", s->by_failures, "method",
+		      dp_method_text(s->spec->search.method), "priority", s->priority,
+		      "parallel", (json_int_t)s->parallel, "evaluations",
+		      (json_int_t)s->evaluations);
 	json_object_update_new(
 		o,
 		json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:o, s:o}", "ended",

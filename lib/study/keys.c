@@ -18,10 +18,19 @@ static const char *const type_words[] = { "float", "int", "categorical", NULL };
 static const char *const scale_words[] = { "linear", "log", NULL };
 static const char *const transform_words[] = { "none", "log", "logit", NULL };
 static const char *const goal_words[] = { "minimize", "maximize", NULL };
-static const char *const method_words[] = { "random", "grid", "dpareto", NULL };
+static const char *const method_words[] = {
+	[DP_METHOD_RANDOM] = "random",
+	[DP_METHOD_GRID] = "grid",
+	[DP_METHOD_DPARETO] = "dpareto",
+	NULL,
+};
 static const char *const order_words[] = { "asap", "deterministic", NULL };
 static const char *const design_words[] = { "random", "sobol", NULL };
-static const char *const acquisition_words[] = { "hvpoi", "ehvi", "poi", "random", NULL };
+static const char *const acquisition_words[] = {
+	[DP_ACQ_HVPOI - 1] = "hvpoi", /* before it: not named in the file */
+	[DP_ACQ_EHVI - 1] = "ehvi",     [DP_ACQ_POI - 1] = "poi",
+	[DP_ACQ_RANDOM - 1] = "random", NULL,
+};
 static const char *const model_words[] = { "exact", "gp", NULL };
 static const char *const gain_words[] = { "original", "model", NULL };
 static const char *const reference_words[] = { "anti_ideal", "front", NULL };
@@ -54,6 +63,27 @@ const struct dp_key_doc *dp_study_keys(size_t *count)
 {
 	*count = ROWS;
 	return docs;
+}
+
+/* The word of a number, or a sentence for one that has none. */
+static const char *word_at(const char *const *words, size_t i)
+{
+	for (size_t k = 0; words[k]; k++)
+		if (k == i)
+			return words[k];
+	return "one that has no name";
+}
+
+const char *dp_method_text(enum dp_method m)
+{
+	return word_at(method_words, (size_t)m);
+}
+
+const char *dp_acquisition_text(enum dp_acquisition a)
+{
+	if (a == DP_ACQ_DEFAULT)
+		a = DP_ACQ_EHVI;
+	return word_at(acquisition_words, (size_t)a - 1);
 }
 
 static const char *last_word(const char *path)

@@ -190,6 +190,10 @@ struct dp_key_doc {
 	const char *example;   /* a line of YAML */
 };
 const struct dp_key_doc *dp_study_keys(size_t *count);
+/* The word of the study file for a value; of an acquisition that the file does not name
+ * the one that is taken then. */
+const char *dp_method_text(enum dp_method m);
+const char *dp_acquisition_text(enum dp_acquisition a);
 
 /* ---- points (space.c): x has one double per parameter, in the order of the file;
  * a categorical's is the index of its value, a fixed one's is 0 ---- */

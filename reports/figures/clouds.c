@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Do both studies vary the same parameters, so that their points can be compared? */
-static bool same_space(const struct dp_study *a, const struct dp_study *b)
+static bool same_parameters(const struct dp_study *a, const struct dp_study *b)
 {
 	if (a->nparams != b->nparams)
 		return false;
@@ -34,7 +34,7 @@ static int compare_point(const void *a, const void *b, void *arg)
 }
 
 /* bsearch() that passes an argument on. */
-static bool contains(const double **sorted, size_t n, const double *x, size_t params)
+static bool has_point(const double **sorted, size_t n, const double *x, size_t params)
 {
 	size_t lo = 0, hi = n;
 
@@ -60,7 +60,7 @@ int fig_shared(const struct subject *a, const struct fig_points *p,
 	const double **points;
 
 	memset(shared, 0, p->n * sizeof *shared);
-	if (!same_space(a->s->spec, other->spec))
+	if (!same_parameters(a->s->spec, other->spec))
 		return DP_OK;
 	points = malloc((other->ntrials + other->nimported) * sizeof *points + 1);
 	if (!points)
@@ -71,15 +71,26 @@ int fig_shared(const struct subject *a, const struct fig_points *p,
 		points[n++] = other->imported[i].x;
 	qsort_r(points, n, sizeof *points, compare_point, &params);
 	for (size_t i = 0; i < p->n; i++)
-		shared[i] = contains(points, n, a->s->trials[p->trial[i]]->x, params);
+		shared[i] = has_point(points, n, a->s->trials[p->trial[i]]->x, params);
 	free(points);
 	return DP_OK;
 }
 
 /* ---- the figure ---- */
 
+struct cloud {
+	const struct subject *s;
+	struct plot_style style;
+	struct fig_points all, front, stairs;
+};
+
+struct clouds_data {
+	struct cloud cloud[2];    /* of the report's study, and of the other one */
+	struct fig_points shared; /* points of the first that both have evaluated */
+};
+
 /* The first study on the same plane as the report's own, or NULL. */
-static const struct subject *partner(const struct report *r)
+static const struct subject *find_partner(const struct report *r)
 {
 	for (size_t i = 1; i < r->nsubjects; i++)
 		if (r->subjects[i].s->ok &&
@@ -88,52 +99,78 @@ static const struct subject *partner(const struct report *r)
 	return NULL;
 }
 
-static bool applies(const struct report *r)
+static int gather_cloud(const struct report *r, const struct subject *s, struct cloud *c,
+			struct dp_err *err)
 {
-	return r->nsubjects > 1 && r->subjects[0].s->ok && partner(r);
+	int code;
+
+	c->s = s;
+	c->style = fig_style((size_t)(s - r->subjects));
+	if ((code = fig_points(s, &c->all, err)) != DP_OK ||
+	    (code = fig_front(s, &c->all, &c->front, err)) != DP_OK)
+		return code;
+	return fig_stairs(s, &c->front, NAN, NAN, &c->stairs, err);
 }
 
-struct cloud {
-	const struct subject *s;
-	struct plot_style style;
-	struct fig_points all, front;
-};
-
-static int gather(struct cloud c[2], const struct report *r, struct dp_err *err)
+static int gather_shared(struct clouds_data *d, struct dp_err *err)
 {
-	int code = DP_OK;
+	const struct fig_points *all = &d->cloud[0].all;
+	struct fig_points *out = &d->shared;
+	bool *shared = malloc(all->n * sizeof *shared + 1);
+	int code = shared && fig_points_room(out, all->n)
+			   ? fig_shared(d->cloud[0].s, all, d->cloud[1].s, shared, err)
+			   : fig_nomem(err);
 
-	c[0].s = &r->subjects[0];
-	c[1].s = partner(r);
-	for (int i = 0; code == DP_OK && i < 2; i++) {
-		c[i].style = fig_style((size_t)(c[i].s - r->subjects));
-		code = fig_points(c[i].s, &c[i].all, err);
-		if (code == DP_OK)
-			code = fig_front(c[i].s, &c[i].all, &c[i].front, err);
+	for (size_t i = 0; code == DP_OK && i < all->n; i++) {
+		if (!shared[i])
+			continue;
+		out->x[out->n] = all->x[i];
+		out->y[out->n++] = all->y[i];
 	}
+	free(shared);
 	return code;
 }
 
-static void cloud_free(struct cloud *c)
+static int clouds_gather(const struct report *r, void *data, const char **why,
+			 struct dp_err *err)
 {
-	fig_points_free(&c->all);
-	fig_points_free(&c->front);
+	struct clouds_data *d = data;
+	const struct subject *first = fig_first(r, why), *other;
+	int code;
+
+	if (!first)
+		return DP_OK;
+	other = first->s->ok ? find_partner(r) : NULL;
+	if (!other) {
+		*why = "there are no two studies with results in the same objectives";
+		return DP_OK;
+	}
+	if ((code = gather_cloud(r, first, &d->cloud[0], err)) != DP_OK ||
+	    (code = gather_cloud(r, other, &d->cloud[1], err)) != DP_OK)
+		return code;
+	return gather_shared(d, err);
 }
 
-static int draw_front(struct plot_panel *a, const struct cloud *c, struct dp_err *err)
+static void clouds_release(void *data)
+{
+	struct clouds_data *d = data;
+
+	for (int i = 0; i < 2; i++) {
+		fig_points_free(&d->cloud[i].all);
+		fig_points_free(&d->cloud[i].front);
+		fig_points_free(&d->cloud[i].stairs);
+	}
+	fig_points_free(&d->shared);
+}
+
+static void draw_cloud_front(struct plot_panel *a, const struct cloud *c)
 {
 	struct plot_style line = c->style;
 	char name[FIG_NAME_LEN], text[FIG_NAME_LEN + 40];
-	struct fig_points stairs;
-	int code = fig_stairs(c->s, &c->front, NAN, NAN, &stairs, err);
 
-	if (code != DP_OK)
-		return code;
 	line.width = 2;
 	snprintf(text, sizeof text, "%s (%zu points)", fig_name(c->s, name), c->all.n);
-	panel_line(a, &line, text, stairs.x, stairs.y, stairs.n);
-	fig_points_free(&stairs);
-	return DP_OK;
+	panel_line(a, &line, text, c->stairs.x, c->stairs.y, c->stairs.n);
 }
 
 static void draw_cloud(struct plot_panel *a, const struct cloud *c)
@@ -143,45 +180,21 @@ static void draw_cloud(struct plot_panel *a, const struct cloud *c)
 	panel_points(a, &dots, NULL, c->all.x, c->all.y, c->all.n);
 }
 
-/* The points of the report's study that the other one has evaluated, too. */
-static int shared_points(const struct cloud c[2], struct fig_points *out,
-			 struct dp_err *err)
-{
-	const struct fig_points *all = &c[0].all;
-	bool *shared = malloc(all->n * sizeof *shared + 1);
-	int code = DP_E_NOMEM;
-
-	if (fig_points_room(out, all->n) && shared)
-		code = fig_shared(c[0].s, all, c[1].s, shared, err);
-	for (size_t i = 0; code == DP_OK && i < all->n; i++) {
-		if (!shared[i])
-			continue;
-		out->x[out->n] = all->x[i];
-		out->y[out->n++] = all->y[i];
-	}
-	free(shared);
-	return code == DP_OK ? DP_OK : fig_nomem(err);
-}
-
-static int draw_shared(struct plot_panel *a, const struct cloud c[2], struct dp_err *err)
+static void draw_shared(struct plot_panel *a, const struct fig_points *p)
 {
 	struct plot_style style = { .colour = plot_palette(PLOT_BLACK),
 				    .marker = PLOT_RING,
 				    .size = 9,
 				    .width = 1.2 };
-	struct fig_points p;
 	char name[64];
-	int code = shared_points(c, &p, err);
 
-	snprintf(name, sizeof name, "in both studies (%zu)", p.n);
-	if (code == DP_OK && p.n)
-		panel_points(a, &style, name, p.x, p.y, p.n);
-	fig_points_free(&p);
-	return code;
+	snprintf(name, sizeof name, "in both studies (%zu)", p->n);
+	if (p->n)
+		panel_points(a, &style, name, p->x, p->y, p->n);
 }
 
 /* A log axis if the points of one of the studies ask for one. */
-static void axes(struct plot_panel *a, const struct cloud c[2])
+static void cloud_axes(struct plot_panel *a, const struct cloud c[2])
 {
 	bool log_x = fig_scale(c[0].all.x, c[0].all.n) == PLOT_LOG ||
 		     fig_scale(c[1].all.x, c[1].all.n) == PLOT_LOG;
@@ -192,32 +205,23 @@ static void axes(struct plot_panel *a, const struct cloud c[2])
 	fig_axis(a, PLOT_Y, c[0].s, c[0].s->y, log_y ? PLOT_LOG : PLOT_LINEAR);
 }
 
-static int draw(const struct report *r, struct plot **out, struct dp_err *err)
+static struct plot *clouds_draw(const void *data)
 {
-	struct cloud c[2] = { { 0 } };
-	struct plot_panel *a;
-	int code = gather(c, r, err);
+	const struct clouds_data *d = data;
+	struct plot *p = fig_new(NULL, figure_clouds.title, FIG_WIDTH, FIG_HEIGHT);
+	struct plot_panel *a = plot_panel(p, 0, 0);
 
-	*out = NULL;
-	if (code != DP_OK ||
-	    (code = fig_new(NULL, figure_clouds.title, FIG_WIDTH, FIG_HEIGHT, out, err)))
-		goto out;
-	a = plot_panel(*out, 0, 0);
-	axes(a, c);
-	draw_cloud(a, &c[1]);
-	draw_cloud(a, &c[0]);
-	for (int i = 0; code == DP_OK && i < 2; i++)
-		code = draw_front(a, &c[i], err);
-	if (code == DP_OK)
-		code = draw_shared(a, c, err);
-out:
-	cloud_free(&c[0]);
-	cloud_free(&c[1]);
-	return fig_end(code, out);
+	cloud_axes(a, d->cloud);
+	draw_cloud(a, &d->cloud[1]);
+	draw_cloud(a, &d->cloud[0]);
+	draw_cloud_front(a, &d->cloud[0]);
+	draw_cloud_front(a, &d->cloud[1]);
+	draw_shared(a, &d->shared);
+	return p;
 }
 
 /* How many points of a cloud lie within the anti-ideal. */
-static size_t inside(const struct cloud *c)
+static size_t count_inside(const struct cloud *c)
 {
 	size_t n = 0;
 
@@ -226,29 +230,27 @@ static size_t inside(const struct cloud *c)
 	return n;
 }
 
-static void caption(const struct report *r, struct dp_buf *out)
+static void clouds_caption(const void *data, struct dp_buf *out)
 {
-	struct cloud c[2] = { { 0 } };
-	struct fig_points both = { 0 };
+	const struct clouds_data *d = data;
 	char name[FIG_NAME_LEN];
-	struct dp_err err;
 
 	dp_buf_puts(out, "Every point and the front of two studies.");
-	if (gather(c, r, &err) == DP_OK) {
-		for (int i = 0; i < 2; i++)
-			dp_buf_printf(out,
-				      "%s %s: %zu of %zu points better than the "
-				      "anti-ideal",
-				      i ? ";" : "", fig_name(c[i].s, name), inside(&c[i]),
-				      c[i].all.n);
-		dp_buf_putc(out, '.');
-		if (shared_points(c, &both, &err) == DP_OK && both.n)
-			dp_buf_printf(out, " Both evaluated %zu of them.", both.n);
-	}
-	fig_points_free(&both);
-	cloud_free(&c[0]);
-	cloud_free(&c[1]);
+	for (int i = 0; i < 2; i++)
+		dp_buf_printf(out, "%s %s: %zu of %zu points better than the anti-ideal",
+			      i ? ";" : "", fig_name(d->cloud[i].s, name),
+			      count_inside(&d->cloud[i]), d->cloud[i].all.n);
+	dp_buf_putc(out, '.');
+	if (d->shared.n)
+		dp_buf_printf(out, " Both evaluated %zu of them.", d->shared.n);
 }
 
-const struct figure figure_clouds = { "clouds.png", "Where two studies looked", applies,
-				      draw, caption };
+const struct figure figure_clouds = {
+	.name = "clouds",
+	.title = "Where two studies looked",
+	.size = sizeof(struct clouds_data),
+	.gather = clouds_gather,
+	.draw = clouds_draw,
+	.caption = clouds_caption,
+	.release = clouds_release,
+};

@@ -34,35 +34,23 @@ double fig_majority(const struct subject *s)
 
 /* ---- the figure ---- */
 
-static bool comparable(const struct report *r, size_t i)
-{
-	return fig_same_plane(&r->subjects[0], &r->subjects[i]);
-}
+/* A study, with its front where it has the objectives of the first. */
+struct compared {
+	const struct subject *s;
+	bool comparable;
+	struct fig_points front, stairs;
+	double majority; /* NaN: unknown */
+};
 
-static bool has_front(const struct subject *s)
-{
-	struct fig_points front = { 0 };
-	struct dp_err err;
-	bool any = fig_subject_front(s, &front, &err) == DP_OK && front.n;
-
-	fig_points_free(&front);
-	return any;
-}
-
-static bool applies(const struct report *r)
-{
-	size_t others = 0;
-
-	if (!r->nsubjects || !has_front(&r->subjects[0]))
-		return false;
-	for (size_t i = 1; i < r->nsubjects; i++)
-		others += comparable(r, i) && has_front(&r->subjects[i]);
-	return others || r->nbaselines || isfinite(fig_majority(&r->subjects[0]));
-}
+struct comparison_data {
+	const struct report *r; /* for its baselines */
+	struct compared *list;  /* (n) */
+	size_t n;
+};
 
 /* Keeps what is better than the anti-ideal, so that the tail of a front does not set
  * the axes; a front without such points stays whole. */
-static void keep_in_box(const struct subject *s, struct fig_points *front)
+static void cut_tail(const struct subject *s, struct fig_points *front)
 {
 	size_t kept = 0;
 
@@ -76,125 +64,151 @@ static void keep_in_box(const struct subject *s, struct fig_points *front)
 		front->n = kept;
 }
 
-/* The fronts, empty where a study has none or cannot be compared. */
-static struct fig_points *gather(const struct report *r, struct dp_err *err)
+/* Where staircases go on to: the worst x that one of the fronts has. */
+static double common_end(const struct comparison_data *d)
 {
-	struct fig_points *fronts = calloc(r->nsubjects, sizeof *fronts);
-
-	for (size_t i = 0; fronts && i < r->nsubjects; i++) {
-		if (!comparable(r, i))
-			continue;
-		if (fig_subject_front(&r->subjects[i], &fronts[i], err) != DP_OK) {
-			while (i-- > 0)
-				fig_points_free(&fronts[i]);
-			free(fronts);
-			return NULL;
-		}
-		keep_in_box(&r->subjects[i], &fronts[i]);
-	}
-	if (!fronts)
-		fig_nomem(err);
-	return fronts;
-}
-
-static void fronts_free(const struct report *r, struct fig_points *fronts)
-{
-	for (size_t i = 0; fronts && i < r->nsubjects; i++)
-		fig_points_free(&fronts[i]);
-	free(fronts);
-}
-
-/* A log axis if one of the fronts asks for it. */
-static enum plot_scale common_scale(const struct report *r,
-				    const struct fig_points *fronts, enum plot_side side)
-{
-	for (size_t i = 0; i < r->nsubjects; i++)
-		if (fig_scale(side == PLOT_X ? fronts[i].x : fronts[i].y, fronts[i].n) ==
-		    PLOT_LOG)
-			return PLOT_LOG;
-	return PLOT_LINEAR;
-}
-
-/* Where staircases go on to: the worst x that one of them has. */
-static double common_end(const struct report *r, const struct fig_points *fronts)
-{
-	bool left = r->subjects[0].s->spec->objectives[r->subjects[0].x].maximize;
+	bool left = fig_maximised(d->list[0].s, d->list[0].s->x);
 	double end = NAN;
 
-	for (size_t i = 0; i < r->nsubjects; i++) {
-		if (!fronts[i].n)
-			continue;
-		end = left ? fmin(end, fronts[i].x[0])
-			   : fmax(end, fronts[i].x[fronts[i].n - 1]);
+	for (size_t i = 0; i < d->n; i++) {
+		const struct fig_points *f = &d->list[i].front;
+
+		if (f->n)
+			end = left ? fmin(end, f->x[0]) : fmax(end, f->x[f->n - 1]);
 	}
 	return end;
 }
 
-static int draw_front(struct plot_panel *a, const struct report *r, size_t i,
-		      const struct fig_points *front, double end, struct dp_err *err)
+static int gather_compared(const struct report *r, struct comparison_data *d,
+			   struct dp_err *err)
+{
+	int code = DP_OK;
+
+	for (size_t i = 0; code == DP_OK && i < d->n; i++) {
+		struct compared *c = &d->list[i];
+
+		c->s = &r->subjects[i];
+		c->comparable = fig_same_plane(&r->subjects[0], c->s);
+		c->majority = c->comparable ? fig_majority(c->s) : NAN;
+		if (!c->comparable)
+			continue;
+		code = fig_subject_front(c->s, &c->front, err);
+		cut_tail(c->s, &c->front);
+	}
+	for (size_t i = 0; code == DP_OK && i < d->n; i++)
+		code = fig_stairs(d->list[i].s, &d->list[i].front, common_end(d), NAN,
+				  &d->list[i].stairs, err);
+	return code;
+}
+
+static int comparison_gather(const struct report *r, void *data, const char **why,
+			     struct dp_err *err)
+{
+	struct comparison_data *d = data;
+	size_t others = 0;
+	int code;
+
+	if (!fig_first(r, why))
+		return DP_OK;
+	d->r = r;
+	d->list = calloc(r->nsubjects, sizeof *d->list);
+	if (!d->list)
+		return fig_nomem(err);
+	d->n = r->nsubjects;
+	code = gather_compared(r, d, err);
+	for (size_t i = 1; code == DP_OK && i < d->n; i++)
+		others += d->list[i].front.n > 0;
+	if (code == DP_OK && !d->list[0].front.n)
+		*why = "the study has no front";
+	else if (code == DP_OK && !others && !r->nbaselines &&
+		 !isfinite(d->list[0].majority))
+		*why = "there is nothing to compare the front with";
+	return code;
+}
+
+static void comparison_release(void *data)
+{
+	struct comparison_data *d = data;
+
+	for (size_t i = 0; i < d->n; i++) {
+		fig_points_free(&d->list[i].front);
+		fig_points_free(&d->list[i].stairs);
+	}
+	free(d->list);
+}
+
+/* A log axis if one of the fronts asks for it. */
+static enum plot_scale common_scale(const struct comparison_data *d, enum plot_side side)
+{
+	for (size_t i = 0; i < d->n; i++) {
+		const struct fig_points *f = &d->list[i].front;
+
+		if (fig_scale(side == PLOT_X ? f->x : f->y, f->n) == PLOT_LOG)
+			return PLOT_LOG;
+	}
+	return PLOT_LINEAR;
+}
+
+static void draw_compared(struct plot_panel *a, const struct compared *c, size_t i)
 {
 	static const enum plot_marker markers[] = { PLOT_DOT, PLOT_SQUARE, PLOT_TRIANGLE,
 						    PLOT_DIAMOND };
 	struct plot_style style = fig_style(i);
 	char name[FIG_NAME_LEN];
-	struct fig_points stairs;
-	int code = fig_stairs(&r->subjects[i], front, end, NAN, &stairs, err);
 
-	if (code != DP_OK)
-		return code;
+	if (!c->front.n)
+		return;
 	style.width = 2;
-	fig_name(&r->subjects[i], name);
-	panel_line(a, &style, name, stairs.x, stairs.y, stairs.n);
+	fig_name(c->s, name);
+	panel_line(a, &style, name, c->stairs.x, c->stairs.y, c->stairs.n);
 	style.marker = markers[i % DP_COUNT(markers)];
-	style.size = fig_marker_size(front->n);
+	style.size = fig_marker_size(c->front.n);
 	style.outline = true;
-	panel_points(a, &style, name, front->x, front->y, front->n);
-	fig_points_free(&stairs);
-	return DP_OK;
+	panel_points(a, &style, name, c->front.x, c->front.y, c->front.n);
 }
 
 /* One line for the commonest class of each study's data, as far as they differ. */
-static void draw_majority(struct plot_panel *a, const struct report *r,
+static void draw_majority(struct plot_panel *a, const struct comparison_data *d,
 			  const struct plot_style *style)
 {
-	for (size_t i = 0; i < r->nsubjects; i++) {
-		double at = comparable(r, i) ? fig_majority(&r->subjects[i]) : NAN;
+	for (size_t i = 0; i < d->n; i++) {
+		double at = d->list[i].majority;
 		char name[FIG_NAME_LEN], label[FIG_NAME_LEN + 40];
 		bool new = isfinite(at);
 
 		for (size_t k = 0; new &&k < i; k++)
-			new = !(fabs(fig_majority(&r->subjects[k]) - at) < 1e-9);
+			new = !(fabs(d->list[k].majority - at) < 1e-9);
 		snprintf(label, sizeof label,
 			 i ? "majority class (%s)" : "majority class",
-			 fig_name(&r->subjects[i], name));
+			 fig_name(d->list[i].s, name));
 		if (new)
 			panel_mark(a, style, PLOT_Y, at, label);
 	}
 }
 
-static void draw_baselines(struct plot_panel *a, const struct report *r)
+static void draw_baselines(struct plot_panel *a, const struct comparison_data *d)
 {
 	struct plot_style style = { .colour = plot_palette(PLOT_BLACK),
 				    .width = 1,
 				    .dash = PLOT_DASHED,
 				    .opacity = 0.7 };
 
-	for (size_t i = 0; i < r->nbaselines; i++)
-		panel_mark(a, &style, PLOT_Y, r->baselines[i].value,
-			   r->baselines[i].label);
+	for (size_t i = 0; i < d->r->nbaselines; i++)
+		panel_mark(a, &style, PLOT_Y, d->r->baselines[i].value,
+			   d->r->baselines[i].label);
 	style.dash = PLOT_DOTTED;
-	draw_majority(a, r, &style);
+	draw_majority(a, d, &style);
 }
 
-static void note_others(struct plot *p, const struct report *r)
+static void note_others(struct plot *p, const struct comparison_data *d)
 {
 	struct dp_buf text = DP_BUF_INIT;
 	char name[FIG_NAME_LEN];
 
-	for (size_t i = 1; i < r->nsubjects; i++)
-		if (!comparable(r, i))
+	for (size_t i = 1; i < d->n; i++)
+		if (!d->list[i].comparable)
 			dp_buf_printf(&text, "%s%s", text.len ? ", " : "",
-				      fig_name(&r->subjects[i], name));
+				      fig_name(d->list[i].s, name));
 	if (text.len) {
 		dp_buf_puts(&text, ": other objectives, not shown.");
 		plot_note(p, dp_buf_text(&text));
@@ -202,82 +216,75 @@ static void note_others(struct plot *p, const struct report *r)
 	dp_buf_free(&text);
 }
 
-static int draw(const struct report *r, struct plot **out, struct dp_err *err)
+static struct plot *comparison_draw(const void *data)
 {
-	const struct subject *s = &r->subjects[0];
-	struct fig_points *fronts = gather(r, err);
-	struct plot_panel *a;
-	int code;
+	const struct comparison_data *d = data;
+	const struct subject *s = d->list[0].s;
+	struct plot *p = fig_new(d->n > 1 ? NULL : s, figure_comparison.title, FIG_WIDTH,
+				 FIG_HEIGHT);
+	struct plot_panel *a = plot_panel(p, 0, 0);
 
-	*out = NULL;
-	if (!fronts)
-		return DP_E_NOMEM;
-	code = fig_new(r->nsubjects > 1 ? NULL : r, figure_comparison.title, FIG_WIDTH,
-		       FIG_HEIGHT, out, err);
-	if (code != DP_OK)
-		goto out;
-	a = plot_panel(*out, 0, 0);
-	fig_axis(a, PLOT_X, s, s->x, common_scale(r, fronts, PLOT_X));
-	fig_axis(a, PLOT_Y, s, s->y, common_scale(r, fronts, PLOT_Y));
-	draw_baselines(a, r);
-	for (size_t i = 0; code == DP_OK && i < r->nsubjects; i++)
-		if (fronts[i].n)
-			code = draw_front(a, r, i, &fronts[i], common_end(r, fronts),
-					  err);
-	note_others(*out, r);
-out:
-	fronts_free(r, fronts);
-	return fig_end(code, out);
+	fig_axis(a, PLOT_X, s, s->x, common_scale(d, PLOT_X));
+	fig_axis(a, PLOT_Y, s, s->y, common_scale(d, PLOT_Y));
+	draw_baselines(a, d);
+	for (size_t i = 0; i < d->n; i++)
+		draw_compared(a, &d->list[i], i);
+	note_others(p, d);
+	return p;
 }
 
 /* The best utility of a study, which goes with the worst x. */
-static void say_best(const struct subject *s, const struct fig_points *front,
-		     struct dp_buf *out)
+static void say_best(const struct compared *c, struct dp_buf *out)
 {
-	size_t end = fig_maximised(s, s->x) ? 0 : front->n - 1;
+	const struct subject *s = c->s;
+	size_t end = fig_maximised(s, s->x) ? 0 : c->front.n - 1;
 	char name[FIG_NAME_LEN], value[FIG_TEXT_LEN];
 
 	dp_buf_printf(out, "%s %s at ", fig_name(s, name),
-		      fig_value(s, s->y, front->y[end], value));
-	fig_say(s, s->x, front->x[end], out);
+		      fig_value(s, s->y, c->front.y[end], value));
+	fig_say(s, s->x, c->front.x[end], out);
 }
 
-static void say_baselines(const struct report *r, struct dp_buf *out)
+static void say_compared_with(const struct comparison_data *d, struct dp_buf *out)
 {
-	const struct subject *s = &r->subjects[0];
-	double majority = fig_majority(s);
+	const struct subject *s = d->list[0].s;
 	char value[FIG_TEXT_LEN];
 
-	for (size_t i = 0; i < r->nbaselines; i++)
-		dp_buf_printf(out, ", %s %s", r->baselines[i].label,
-			      fig_value(s, s->y, r->baselines[i].value, value));
-	if (isfinite(majority))
+	for (size_t i = 0; i < d->r->nbaselines; i++)
+		dp_buf_printf(out, ", %s %s", d->r->baselines[i].label,
+			      fig_value(s, s->y, d->r->baselines[i].value, value));
+	if (isfinite(d->list[0].majority))
 		dp_buf_printf(out, ", majority class %s",
-			      fig_value(s, s->y, majority, value));
+			      fig_value(s, s->y, d->list[0].majority, value));
 }
 
-static void caption(const struct report *r, struct dp_buf *out)
+static void comparison_caption(const void *data, struct dp_buf *out)
 {
-	const struct subject *s = &r->subjects[0];
-	struct dp_err err;
-	struct fig_points *fronts = gather(r, &err);
+	const struct comparison_data *d = data;
+	const struct subject *s = d->list[0].s;
 	bool first = true;
 
 	dp_buf_printf(out, "%s Best %s: ",
-		      r->nsubjects > 1 ? "The fronts of several studies."
-				       : "The front and what it compares with.",
+		      d->n > 1 ? "The fronts of several studies."
+			       : "The front and what it compares with.",
 		      s->s->spec->objectives[s->y].name);
-	for (size_t i = 0; fronts && i < r->nsubjects; i++) {
-		if (!fronts[i].n)
+	for (size_t i = 0; i < d->n; i++) {
+		if (!d->list[i].front.n)
 			continue;
 		dp_buf_puts(out, first ? "" : ", ");
-		say_best(&r->subjects[i], &fronts[i], out);
+		say_best(&d->list[i], out);
 		first = false;
 	}
-	say_baselines(r, out);
+	say_compared_with(d, out);
 	dp_buf_putc(out, '.');
-	fronts_free(r, fronts);
 }
 
-const struct figure figure_comparison = { "comparison.png", "Comparison", applies, draw,
-					  caption };
+const struct figure figure_comparison = {
+	.name = "comparison",
+	.title = "Comparison",
+	.size = sizeof(struct comparison_data),
+	.gather = comparison_gather,
+	.draw = comparison_draw,
+	.caption = comparison_caption,
+	.release = comparison_release,
+};

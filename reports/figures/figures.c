@@ -1,10 +1,38 @@
 /* figures.c - all figures, in the order of a report. */
 #include "reports/figures/figures.h"
 
+#include <stdio.h>
+#include <string.h>
+
 const struct figure *const report_figures[] = {
-	&figure_front,           &figure_front_log,   &figure_comparison,
-	&figure_clouds,          &figure_variability, &figure_hypervolume,
-	&figure_oracles,         &figure_surrogates,  &figure_pairs,
-	&figure_hyperparameters, &figure_parallel,    &figure_relevance,
-	&figure_timeline,        &figure_time_spent,  NULL,
+	&figure_front,
+	&figure_front_log,
+	&figure_comparison,
+	&figure_clouds,
+	&figure_variability,
+	&figure_hypervolume,
+	&figure_maps,
+	&figure_surrogates,
+	&figure_pairs,
+	&figure_hyperparameters,
+	&figure_parallel,
+	&figure_relevance,
+	&figure_timeline,
+	&figure_time_spent,
+	NULL,
 };
+
+const struct figure *figure_find(const char *name, size_t n)
+{
+	for (size_t i = 0; report_figures[i]; i++)
+		if (strlen(report_figures[i]->name) == n &&
+		    strncmp(report_figures[i]->name, name, n) == 0)
+			return report_figures[i];
+	return NULL;
+}
+
+char *figure_file(const struct figure *f, const char *kind, char out[FIGURE_FILE_LEN])
+{
+	snprintf(out, FIGURE_FILE_LEN, "%s.%s", f->name, kind);
+	return out;
+}

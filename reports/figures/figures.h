@@ -7,7 +7,7 @@ extern const struct figure figure_front;           /* epsilon linear */
 extern const struct figure figure_front_log;       /* epsilon in decades */
 extern const struct figure figure_hypervolume;     /* against evaluations */
 extern const struct figure figure_variability;     /* best, mean and worst runs */
-extern const struct figure figure_oracles;         /* objectives over parameters */
+extern const struct figure figure_maps;            /* objectives over parameters */
 extern const struct figure figure_surrogates;      /* their models */
 extern const struct figure figure_pairs;           /* a model over pairs of parameters */
 extern const struct figure figure_clouds;          /* points of two studies */

@@ -51,12 +51,11 @@ bool fig_same_plane(const struct subject *a, const struct subject *b);
 
 /* ---- looks (looks.c) ---- */
 
-/* A new figure; the title also names the first study, unless r is NULL because the
- * figure is about several. */
-DP_MUSTCHECK int fig_new(const struct report *r, const char *title, int width, int height,
-			 struct plot **out, struct dp_err *err);
-/* Frees a figure that failed; returns the code. */
-int fig_end(int code, struct plot **p);
+/* What the report is about; NULL, and the reason, where it has no study. */
+const struct subject *fig_first(const struct report *r, const char **why);
+/* A new figure; the title also names the study, unless s is NULL because the figure is
+ * about several. */
+struct plot *fig_new(const struct subject *s, const char *title, int width, int height);
 /* The label of an objective: "ε (δ = 1e-5)", "error (1 - accuracy)". */
 void fig_label(const struct subject *s, size_t objective, struct dp_buf *out);
 /* An axis for an objective with its label. */

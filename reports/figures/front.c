@@ -1,69 +1,50 @@
 /* front.c - the Pareto front: all points, the front as a staircase, the anti-ideal box;
  * once with a linear first axis that ends at the anti-ideal, once over decades. */
-#include "reports/figures/figures_internal.h"
+#include "reports/figures/front_internal.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-enum {
-	LABELS = 5,      /* front points with their values beside them; */
-	MANY_LABELS = 9, /* to try on a crowded front, where some find no place */
-	CROWDED = 30,
-	SHADES = 5, /* of a third objective */
-};
-
-/* What is drawn, gathered before the first stroke. */
-struct view {
-	const struct subject *s;
-	struct fig_points all, front;
-	struct fig_points barred; /* ok, but a constraint is not met */
-	enum plot_scale scale[2]; /* of x and y */
-	double lo[2], hi[2];      /* limits of x and y */
-	size_t outside;           /* points beyond them */
-};
-
-static void view_free(struct view *v)
-{
-	fig_points_free(&v->all);
-	fig_points_free(&v->front);
-	fig_points_free(&v->barred);
-}
-
-static const struct dp_objective *objective(const struct subject *s, enum plot_side side)
+const struct dp_objective *front_objective(const struct subject *s, enum plot_side side)
 {
 	return &s->s->spec->objectives[side == PLOT_X ? s->x : s->y];
 }
 
-static double to_scale(double v, enum plot_scale scale)
+double front_to_scale(double v, enum plot_scale scale)
 {
 	return scale == PLOT_LOG ? log10(v) : v;
 }
 
-static double from_scale(double v, enum plot_scale scale)
+double front_from_scale(double v, enum plot_scale scale)
 {
 	return scale == PLOT_LOG ? pow(10, v) : v;
+}
+
+bool front_shown(const struct front_data *d, double x, double y)
+{
+	return x >= d->lo[PLOT_X] && x <= d->hi[PLOT_X] && y >= d->lo[PLOT_Y] &&
+	       y <= d->hi[PLOT_Y];
 }
 
 /* ---- limits ---- */
 
 /* Limits around the values of the points that stand (keep), with a margin; they reach
  * to the anti-ideal where it is near enough not to squeeze the points. */
-static void fit(struct view *v, enum plot_side side, const bool *keep)
+static void fit_limits(struct front_data *d, enum plot_side side, const bool *keep)
 {
-	const double *values = side == PLOT_X ? v->all.x : v->all.y;
-	enum plot_scale scale = v->scale[side];
-	double anti = objective(v->s, side)->anti_ideal, lo = INFINITY, hi = -INFINITY;
-	double margin;
+	const double *values = side == PLOT_X ? d->all.x : d->all.y;
+	enum plot_scale scale = d->scale[side];
+	double anti = front_objective(d->s, side)->anti_ideal;
+	double lo = INFINITY, hi = -INFINITY, margin;
 
-	for (size_t i = 0; i < v->all.n; i++) {
+	for (size_t i = 0; i < d->all.n; i++) {
 		if (!keep[i] || (scale == PLOT_LOG && values[i] <= 0))
 			continue;
-		lo = fmin(lo, to_scale(values[i], scale));
-		hi = fmax(hi, to_scale(values[i], scale));
+		lo = fmin(lo, front_to_scale(values[i], scale));
+		hi = fmax(hi, front_to_scale(values[i], scale));
 	}
 	if (scale == PLOT_LINEAR || anti > 0) {
-		double at = to_scale(anti, scale), near = 0.5 * (hi - lo);
+		double at = front_to_scale(anti, scale), near = 0.5 * (hi - lo);
 
 		if (lo == hi || (at > lo - near && at < hi + near)) {
 			lo = fmin(lo, at);
@@ -74,151 +55,107 @@ static void fit(struct view *v, enum plot_side side, const bool *keep)
 	if (margin == 0)
 		margin = scale == PLOT_LOG || lo == 0 ? 0.5 : 0.1 * fabs(lo);
 	/* linear axes of positive values do not start below zero for a margin's sake */
-	v->lo[side] = scale == PLOT_LINEAR && lo >= 0 && lo < margin
+	d->lo[side] = scale == PLOT_LINEAR && lo >= 0 && lo < margin
 			      ? 0
-			      : from_scale(lo - margin, scale);
-	v->hi[side] = from_scale(hi + margin, scale);
+			      : front_from_scale(lo - margin, scale);
+	d->hi[side] = front_from_scale(hi + margin, scale);
 }
 
 /* Which points have an x better than the anti-ideal's? False: none has. */
-static bool keep_in_box(const struct view *v, bool *keep)
+static bool keep_better(const struct front_data *d, bool *keep)
 {
-	const struct dp_objective *o = objective(v->s, PLOT_X);
+	const struct dp_objective *o = front_objective(d->s, PLOT_X);
 	bool any = false;
 
-	for (size_t i = 0; i < v->all.n; i++) {
-		keep[i] = o->maximize ? v->all.x[i] >= o->anti_ideal
-				      : v->all.x[i] <= o->anti_ideal;
+	for (size_t i = 0; i < d->all.n; i++) {
+		keep[i] = o->maximize ? d->all.x[i] >= o->anti_ideal
+				      : d->all.x[i] <= o->anti_ideal;
 		any |= keep[i];
 	}
 	return any;
 }
 
 /* A linear x goes from the best value to the anti-ideal. */
-static void end_at_anti_ideal(struct view *v)
+static void end_at_anti_ideal(struct front_data *d)
 {
-	const struct dp_objective *o = objective(v->s, PLOT_X);
-	double best = o->maximize ? v->hi[PLOT_X] : v->lo[PLOT_X], margin;
+	const struct dp_objective *o = front_objective(d->s, PLOT_X);
+	double best = o->maximize ? d->hi[PLOT_X] : d->lo[PLOT_X], margin;
 
 	if (!o->maximize && best > 0 && best < 0.25 * o->anti_ideal)
 		best = 0;
 	margin = 0.03 * fabs(o->anti_ideal - best);
 	if (o->maximize) {
-		v->lo[PLOT_X] = o->anti_ideal - margin;
+		d->lo[PLOT_X] = o->anti_ideal - margin;
 	} else {
-		v->lo[PLOT_X] = best;
-		v->hi[PLOT_X] = o->anti_ideal + margin;
+		d->lo[PLOT_X] = best;
+		d->hi[PLOT_X] = o->anti_ideal + margin;
 	}
 }
 
-static bool shown(const struct view *v, double x, double y)
+static int find_limits(struct front_data *d, struct dp_err *err)
 {
-	return x >= v->lo[PLOT_X] && x <= v->hi[PLOT_X] && y >= v->lo[PLOT_Y] &&
-	       y <= v->hi[PLOT_Y];
-}
-
-static int limits(struct view *v, enum plot_scale scale, struct dp_err *err)
-{
-	bool *keep = calloc(v->all.n + 1, sizeof *keep);
-	bool in_box;
+	bool *keep = calloc(d->all.n + 1, sizeof *keep);
+	bool in_box, linear = d->scale[PLOT_X] == PLOT_LINEAR;
 
 	if (!keep)
 		return fig_nomem(err);
-	v->scale[PLOT_X] = scale;
-	v->scale[PLOT_Y] = fig_scale(v->all.y, v->all.n);
-	in_box = keep_in_box(v, keep) && scale == PLOT_LINEAR;
-	for (size_t i = 0; !in_box && i < v->all.n; i++)
-		keep[i] = scale == PLOT_LINEAR || v->all.x[i] > 0;
-	fit(v, PLOT_X, keep);
+	in_box = keep_better(d, keep) && linear;
+	for (size_t i = 0; !in_box && i < d->all.n; i++)
+		keep[i] = linear || d->all.x[i] > 0;
+	fit_limits(d, PLOT_X, keep);
 	if (in_box)
-		end_at_anti_ideal(v);
-	fit(v, PLOT_Y, keep);
-	for (size_t i = 0; i < v->all.n; i++)
-		v->outside += !shown(v, v->all.x[i], v->all.y[i]);
+		end_at_anti_ideal(d);
+	fit_limits(d, PLOT_Y, keep);
+	for (size_t i = 0; i < d->all.n; i++)
+		d->outside += !front_shown(d, d->all.x[i], d->all.y[i]);
 	free(keep);
 	return DP_OK;
 }
 
 /* ---- gathering ---- */
 
-static int gather_barred(struct view *v, struct dp_err *err)
+static int gather_barred(struct front_data *d, struct dp_err *err)
 {
-	const struct dp_study_state *st = v->s->s;
+	const struct dp_study_state *st = d->s->s;
 
-	if (!fig_points_room(&v->barred, st->ok))
+	if (!fig_points_room(&d->barred, st->ok))
 		return fig_nomem(err);
 	for (uint32_t i = 0; st->spec->nconstraints && i < st->ntrials; i++) {
 		const struct dp_trial *t = st->trials[i];
-		struct fig_points *b = &v->barred;
+		struct fig_points *b = &d->barred;
 
 		if (t->status != DP_TRIAL_OK || !t->objectives ||
 		    dp_trial_feasible(st, t))
 			continue;
-		b->x[b->n] = t->objectives[v->s->x];
-		b->y[b->n++] = t->objectives[v->s->y];
+		b->x[b->n] = t->objectives[d->s->x];
+		b->y[b->n++] = t->objectives[d->s->y];
 	}
 	return DP_OK;
 }
 
-static int gather(const struct subject *s, enum plot_scale scale, struct view *v,
-		  struct dp_err *err)
+/* Places at the border where utility is worst, for trials that diverged. */
+static int gather_diverged(struct front_data *d, struct dp_err *err)
 {
-	int code;
+	const struct dp_study_state *st = d->s->s;
+	struct fig_points *p = &d->diverged;
+	enum plot_scale scale = d->scale[PLOT_Y];
+	double lo = front_to_scale(d->lo[PLOT_Y], scale);
+	double hi = front_to_scale(d->hi[PLOT_Y], scale);
+	double inside = front_objective(d->s, PLOT_Y)->maximize ? 0.02 : 0.98;
+	double border = front_from_scale(lo + inside * (hi - lo), scale);
 
-	*v = (struct view){ .s = s };
-	if ((code = fig_points(s, &v->all, err)) != DP_OK ||
-	    (code = fig_front(s, &v->all, &v->front, err)) != DP_OK ||
-	    (code = gather_barred(v, err)) != DP_OK)
-		return code;
-	return v->all.n ? limits(v, scale, err) : DP_OK;
-}
-
-/* ---- drawing ---- */
-
-/* The region that the anti-ideal bounds, as far as it is in the picture. */
-static void draw_box(struct plot_panel *a, const struct view *v)
-{
-	struct plot_style style = { .colour = plot_palette(PLOT_GREY), .opacity = 0.07 };
-	double edge[2][2];
-
-	for (int side = PLOT_X; side <= PLOT_Y; side++) {
-		const struct dp_objective *o = objective(v->s, side);
-		double anti = fmin(fmax(o->anti_ideal, v->lo[side]), v->hi[side]);
-
-		edge[side][0] = o->maximize ? anti : v->lo[side];
-		edge[side][1] = o->maximize ? v->hi[side] : anti;
-	}
-	panel_box(a, &style, "better than the anti-ideal", edge[PLOT_X][0],
-		  edge[PLOT_X][1], edge[PLOT_Y][0], edge[PLOT_Y][1]);
-}
-
-/* Ticks at the border where utility is worst, for trials that diverged. */
-static int draw_diverged(struct plot_panel *a, const struct view *v, struct dp_err *err)
-{
-	struct plot_style style = { .colour = plot_palette(PLOT_VERMILLION),
-				    .marker = PLOT_CROSS };
-	const struct dp_study_state *st = v->s->s;
-	struct fig_points p = { 0 };
-	enum plot_scale scale = v->scale[PLOT_Y];
-	double lo = to_scale(v->lo[PLOT_Y], scale), hi = to_scale(v->hi[PLOT_Y], scale);
-	double inside = objective(v->s, PLOT_Y)->maximize ? 0.02 : 0.98;
-	double border = from_scale(lo + inside * (hi - lo), scale);
-
-	if (!fig_points_room(&p, st->diverged))
+	if (!fig_points_room(p, st->diverged))
 		return fig_nomem(err);
 	for (uint32_t i = 0; i < st->ntrials; i++) {
 		const struct dp_trial *t = st->trials[i];
 
 		if (t->status != DP_TRIAL_DIVERGED || !t->objectives ||
-		    !(t->objectives[v->s->x] >= v->lo[PLOT_X] &&
-		      t->objectives[v->s->x] <= v->hi[PLOT_X]))
+		    !(t->objectives[d->s->x] >= d->lo[PLOT_X] &&
+		      t->objectives[d->s->x] <= d->hi[PLOT_X]))
 			continue;
-		p.x[p.n] = t->objectives[v->s->x];
-		p.y[p.n++] = border;
+		p->x[p->n] = t->objectives[d->s->x];
+		p->y[p->n++] = border;
 	}
-	if (p.n)
-		panel_points(a, &style, "diverged (at the border)", p.x, p.y, p.n);
-	fig_points_free(&p);
 	return DP_OK;
 }
 
@@ -246,250 +183,76 @@ static void third_range(const struct subject *s, size_t third, double *lo, doubl
 	}
 }
 
-/* With three and more objectives: the members of their front in shades of the third. */
-static int draw_shades(struct plot_panel *a, const struct view *v, size_t third,
-		       struct dp_err *err)
+static int gather_shades(struct front_data *d, size_t third, struct dp_err *err)
 {
-	const struct dp_study_state *st = v->s->s;
-	struct fig_points p = { 0 };
+	const struct dp_study_state *st = d->s->s;
 	double lo, hi;
 
-	third_range(v->s, third, &lo, &hi);
-	if (!fig_points_room(&p, st->nfront))
-		return fig_nomem(err);
-	for (int shade = 0; lo <= hi && shade < SHADES; shade++) {
-		double from = lo + (hi - lo) * shade / SHADES;
-		double to = lo + (hi - lo) * (shade + 1) / SHADES;
-		char name[200], low[FIG_TEXT_LEN], high[FIG_TEXT_LEN];
-		struct plot_style style = {
-			.colour =
-				plot_map_colour(PLOT_VIRIDIS, 0.9 * shade / (SHADES - 1)),
-			.size = 7,
-			.outline = true,
-		};
+	third_range(d->s, third, &lo, &hi);
+	for (int k = 0; lo <= hi && k < FRONT_SHADES; k++) {
+		struct front_shade *shade = &d->shade[k];
+		bool last = k == FRONT_SHADES - 1;
 
-		p.n = 0;
+		shade->from = lo + (hi - lo) * k / FRONT_SHADES;
+		shade->to = lo + (hi - lo) * (k + 1) / FRONT_SHADES;
+		if (!fig_points_room(&shade->at, st->nfront))
+			return fig_nomem(err);
 		for (uint32_t i = 0; i < st->nfront; i++) {
 			const double *y = st->trials[st->front[i]]->objectives;
-			bool last = shade == SHADES - 1;
 
-			if (!(y[third] >= from && (y[third] < to || last)))
+			if (!(y[third] >= shade->from && (y[third] < shade->to || last)))
 				continue;
-			p.x[p.n] = y[v->s->x];
-			p.y[p.n++] = y[v->s->y];
+			shade->at.x[shade->at.n] = y[d->s->x];
+			shade->at.y[shade->at.n++] = y[d->s->y];
 		}
-		snprintf(name, sizeof name, "%s %s to %s",
-			 st->spec->objectives[third].name, fig_number(from, low),
-			 fig_number(to, high));
-		if (p.n)
-			panel_points(a, &style, name, p.x, p.y, p.n);
 	}
-	fig_points_free(&p);
 	return DP_OK;
 }
 
-/* The place of a front point in the picture, in parts of its width and height. */
-static void place(const struct view *v, size_t i, double at[2])
+/* What there is to see where there are points. */
+static int gather_points(struct front_data *d, struct dp_err *err)
 {
-	const double value[2] = { v->front.x[i], v->front.y[i] };
-
-	for (int side = PLOT_X; side <= PLOT_Y; side++) {
-		double lo = to_scale(v->lo[side], v->scale[side]);
-		double hi = to_scale(v->hi[side], v->scale[side]);
-
-		at[side] = (to_scale(value[side], v->scale[side]) - lo) / (hi - lo);
-	}
-}
-
-static double step(const struct view *v, size_t from, size_t to)
-{
-	double a[2], b[2];
-
-	place(v, from, a);
-	place(v, to, b);
-	return hypot(b[0] - a[0], b[1] - a[1]);
-}
-
-/* Writes the values beside a few points, spread evenly along the front. */
-static void draw_labels(struct plot_panel *a, const struct view *v)
-{
-	size_t first = 0, end = v->front.n;
-	int most = v->front.n > CROWDED ? MANY_LABELS : LABELS;
-	double whole = 0, gone = 0;
-	int written = 0;
-
-	while (first < end && !shown(v, v->front.x[first], v->front.y[first]))
-		first++;
-	while (end > first && !shown(v, v->front.x[end - 1], v->front.y[end - 1]))
-		end--;
-	for (size_t i = first; i + 1 < end; i++)
-		whole += step(v, i, i + 1);
-	for (size_t i = first; i < end; i++) {
-		char x[FIG_TEXT_LEN], y[FIG_TEXT_LEN], text[2 * FIG_TEXT_LEN + 3];
-
-		if (i > first)
-			gone += step(v, i - 1, i);
-		if (gone < whole * written / (most - 1) - 1e-9)
-			continue;
-		while (written < most && gone >= whole * written / (most - 1) - 1e-9)
-			written++;
-		snprintf(text, sizeof text, "%s: %s",
-			 fig_value(v->s, v->s->x, v->front.x[i], x),
-			 fig_value(v->s, v->s->y, v->front.y[i], y));
-		panel_label(a, v->front.x[i], v->front.y[i], text);
-	}
-}
-
-static int draw_front(struct plot_panel *a, const struct view *v, struct dp_err *err)
-{
-	struct plot_style blue = { .colour = plot_palette(PLOT_BLUE),
-				   .size = fig_marker_size(v->front.n),
-				   .width = 2,
-				   .outline = true };
-	int third = third_objective(v->s);
-	struct fig_points stairs;
-	char name[80];
-	int code = fig_stairs(v->s, &v->front, objective(v->s, PLOT_X)->anti_ideal,
-			      objective(v->s, PLOT_Y)->anti_ideal, &stairs, err);
-
-	if (code != DP_OK)
-		return code;
-	snprintf(name, sizeof name, "front (%zu point%s)", v->front.n,
-		 v->front.n == 1 ? "" : "s");
-	panel_line(a, &blue, name, stairs.x, stairs.y, stairs.n);
-	if (third < 0)
-		panel_points(a, &blue, name, v->front.x, v->front.y, v->front.n);
-	else
-		code = draw_shades(a, v, (size_t)third, err);
-	fig_points_free(&stairs);
-	draw_labels(a, v);
-	return code;
-}
-
-/* Why there is nothing to see. */
-static void say_empty(struct plot_panel *a, const struct view *v)
-{
-	const struct dp_study_state *st = v->s->s;
-	const struct {
-		size_t n;
-		const char *what;
-	} counts[] = { { st->diverged, "diverged" },
-		       { st->failed, "failed" },
-		       { v->all.not_finite, "not finite" },
-		       { v->barred.n, "do not meet a constraint" } };
-	struct dp_buf why = DP_BUF_INIT;
-	int listed = 0;
-
-	dp_buf_puts(&why, dp_study_ended(st) ? "No point to show"
-					     : "No evaluation has ended yet");
-	for (size_t i = 0; i < DP_COUNT(counts); i++) {
-		if (counts[i].n)
-			dp_buf_printf(&why, "%s %zu %s", listed++ ? "," : ":",
-				      counts[i].n, counts[i].what);
-	}
-	panel_empty(a, dp_buf_text(&why));
-	dp_buf_free(&why);
-}
-
-/* What the picture leaves out, and where it is a projection. */
-static void note(struct plot *p, const struct view *v)
-{
-	struct dp_buf text = DP_BUF_INIT;
-	int third = third_objective(v->s);
-
-	if (v->outside + v->all.not_finite)
-		dp_buf_puts(&text, "Not shown: ");
-	if (v->outside) {
-		fig_count(&text, v->outside, "point");
-		dp_buf_puts(&text, v->all.not_finite ? " beyond the axes, "
-						     : " beyond the axes. ");
-	}
-	if (v->all.not_finite) {
-		fig_count(&text, v->all.not_finite, "point");
-		dp_buf_printf(&text, " with an infinite %s. ",
-			      objective(v->s, PLOT_X)->name);
-	}
-	if (third >= 0)
-		dp_buf_printf(
-			&text,
-			"Projection of %zu objectives; the line is the front of the "
-			"two shown.",
-			v->s->s->spec->nobjectives);
-	if (text.len)
-		plot_note(p, dp_buf_text(&text));
-	dp_buf_free(&text);
-}
-
-static int draw_points(struct plot_panel *a, const struct view *v, struct dp_err *err)
-{
-	struct plot_style light = fig_cloud(plot_palette(PLOT_GREY), v->all.n);
-	struct plot_style ring = { .colour = plot_palette(PLOT_GREY),
-				   .marker = PLOT_RING,
-				   .opacity = 0.6 };
-
-	panel_limits(a, PLOT_X, v->lo[PLOT_X], v->hi[PLOT_X]);
-	panel_limits(a, PLOT_Y, v->lo[PLOT_Y], v->hi[PLOT_Y]);
-	draw_box(a, v);
-	panel_points(a, &light, "evaluated", v->all.x, v->all.y, v->all.n);
-	if (v->barred.n)
-		panel_points(a, &ring, "a constraint is not met", v->barred.x,
-			     v->barred.y, v->barred.n);
-	if (draw_diverged(a, v, err) != DP_OK)
-		return DP_E_NOMEM;
-	return draw_front(a, v, err);
-}
-
-static int draw(const struct report *r, enum plot_scale scale, const char *title,
-		struct plot **out, struct dp_err *err)
-{
-	const struct subject *s = &r->subjects[0];
-	struct plot_panel *a;
-	struct view v;
 	int code;
 
-	*out = NULL;
-	code = gather(s, scale, &v, err);
-	if (code == DP_OK)
-		code = fig_new(r, title, FIG_WIDTH, FIG_HEIGHT, out, err);
-	if (code != DP_OK)
-		goto out;
-	a = plot_panel(*out, 0, 0);
-	fig_axis(a, PLOT_X, s, s->x, v.scale[PLOT_X]);
-	fig_axis(a, PLOT_Y, s, s->y, v.scale[PLOT_Y]);
-	if (v.all.n)
-		code = draw_points(a, &v, err);
-	else
-		say_empty(a, &v);
-	note(*out, &v);
-out:
-	view_free(&v);
-	return fig_end(code, out);
+	d->scale[PLOT_Y] = fig_scale(d->all.y, d->all.n);
+	if ((code = find_limits(d, err)) != DP_OK ||
+	    (code = gather_diverged(d, err)) != DP_OK ||
+	    (code = fig_stairs(d->s, &d->front, front_objective(d->s, PLOT_X)->anti_ideal,
+			       front_objective(d->s, PLOT_Y)->anti_ideal, &d->stairs,
+			       err)) != DP_OK)
+		return code;
+	return d->third < 0 ? DP_OK : gather_shades(d, (size_t)d->third, err);
 }
 
-static int draw_linear(const struct report *r, struct plot **out, struct dp_err *err)
+static int gather_front(const struct subject *s, enum plot_scale scale,
+			struct front_data *d, struct dp_err *err)
 {
-	return draw(r, PLOT_LINEAR, figure_front.title, out, err);
+	int code;
+
+	d->s = s;
+	d->third = third_objective(s);
+	d->scale[PLOT_X] = scale;
+	if ((code = fig_points(s, &d->all, err)) != DP_OK ||
+	    (code = fig_front(s, &d->all, &d->front, err)) != DP_OK ||
+	    (code = gather_barred(d, err)) != DP_OK)
+		return code;
+	return d->all.n ? gather_points(d, err) : DP_OK;
 }
 
-static int draw_log(const struct report *r, struct plot **out, struct dp_err *err)
+static int front_gather(const struct report *r, void *data, const char **why,
+			struct dp_err *err)
 {
-	return draw(r, PLOT_LOG, figure_front_log.title, out, err);
-}
+	const struct subject *s = fig_first(r, why);
 
-/* ---- when, and in words ---- */
-
-static bool has_study(const struct report *r)
-{
-	return r->nsubjects > 0;
+	return s ? gather_front(s, PLOT_LINEAR, data, err) : DP_OK;
 }
 
 /* Decades need two points with a positive x. */
-static bool has_decades(const struct report *r)
+static bool has_decades(const struct subject *s)
 {
-	const struct subject *s = r->nsubjects ? &r->subjects[0] : NULL;
 	size_t positive = 0;
 
-	for (uint32_t i = 0; has_study(r) && i < s->s->ntrials && positive < 2; i++) {
+	for (uint32_t i = 0; i < s->s->ntrials && positive < 2; i++) {
 		const struct dp_trial *t = s->s->trials[i];
 
 		positive += t->status == DP_TRIAL_OK && t->objectives &&
@@ -497,6 +260,31 @@ static bool has_decades(const struct report *r)
 	}
 	return positive == 2;
 }
+
+static int front_log_gather(const struct report *r, void *data, const char **why,
+			    struct dp_err *err)
+{
+	const struct subject *s = fig_first(r, why);
+
+	if (s && !has_decades(s))
+		*why = "decades need two points with a positive first objective";
+	return *why ? DP_OK : gather_front(s, PLOT_LOG, data, err);
+}
+
+static void front_release(void *data)
+{
+	struct front_data *d = data;
+
+	fig_points_free(&d->all);
+	fig_points_free(&d->front);
+	fig_points_free(&d->stairs);
+	fig_points_free(&d->barred);
+	fig_points_free(&d->diverged);
+	for (size_t i = 0; i < FRONT_SHADES; i++)
+		fig_points_free(&d->shade[i].at);
+}
+
+/* ---- in words ---- */
 
 static void say_point(const struct subject *s, double x, double y, struct dp_buf *out)
 {
@@ -530,34 +318,43 @@ static void say_range(const struct subject *s, const struct fig_points *front,
 	dp_buf_putc(out, '.');
 }
 
-static void caption(const struct report *r, struct dp_buf *out)
+static void front_caption(const void *data, struct dp_buf *out)
 {
-	const struct subject *s = &r->subjects[0];
-	struct fig_points all = { 0 }, front = { 0 };
+	const struct front_data *d = data;
+	const struct subject *s = d->s;
 	char volume[FIG_TEXT_LEN];
-	struct dp_err err;
 
-	if (fig_points(s, &all, &err) == DP_OK &&
-	    fig_front(s, &all, &front, &err) == DP_OK) {
-		if (front.n) {
-			dp_buf_printf(out, "%zu of %u points %s on the front", front.n,
-				      s->s->ok, front.n == 1 ? "is" : "are");
-			say_range(s, &front, out);
-			dp_buf_printf(out, " Hypervolume: %s.",
-				      fig_number(s->s->hypervolume, volume));
-		} else if (all.not_finite) {
-			dp_buf_printf(out, "None of %zu points has a finite %s and %s.",
-				      all.not_finite, objective(s, PLOT_X)->name,
-				      objective(s, PLOT_Y)->name);
-		} else {
-			dp_buf_puts(out, "There is no point to show yet.");
-		}
+	if (d->front.n) {
+		dp_buf_printf(out, "%zu of %u points %s on the front", d->front.n,
+			      s->s->ok, d->front.n == 1 ? "is" : "are");
+		say_range(s, &d->front, out);
+		dp_buf_printf(out, " Hypervolume: %s.",
+			      fig_number(s->s->hypervolume, volume));
+	} else if (d->all.not_finite) {
+		dp_buf_printf(out, "None of %zu points has a finite %s and %s.",
+			      d->all.not_finite, front_objective(s, PLOT_X)->name,
+			      front_objective(s, PLOT_Y)->name);
+	} else {
+		dp_buf_puts(out, "There is no point to show yet.");
 	}
-	fig_points_free(&all);
-	fig_points_free(&front);
 }
 
-const struct figure figure_front = { "front.png", "Pareto front", has_study, draw_linear,
-				     caption };
-const struct figure figure_front_log = { "front-log.png", "Pareto front over decades",
-					 has_decades, draw_log, caption };
+const struct figure figure_front = {
+	.name = "front",
+	.title = "Pareto front",
+	.size = sizeof(struct front_data),
+	.gather = front_gather,
+	.draw = front_draw,
+	.caption = front_caption,
+	.release = front_release,
+};
+
+const struct figure figure_front_log = {
+	.name = "front-log",
+	.title = "Pareto front over decades",
+	.size = sizeof(struct front_data),
+	.gather = front_log_gather,
+	.draw = front_draw,
+	.caption = front_caption,
+	.release = front_release,
+};

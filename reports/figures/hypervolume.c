@@ -102,8 +102,8 @@ static int archive_new(struct archive *a, const struct dp_study_state *st)
 	return a->rows && a->front ? DP_OK : DP_E_NOMEM;
 }
 
-static int grow(struct fig_growth *g, struct archive *a, const struct dp_trial **trials,
-		size_t n)
+static int grow_volume(struct fig_growth *g, struct archive *a,
+		       const struct dp_trial **trials, size_t n)
 {
 	size_t steps = n < most_steps(a->p) ? n : most_steps(a->p), done = 0;
 
@@ -137,7 +137,7 @@ int fig_growth(const struct subject *s, struct fig_growth *out, struct dp_err *e
 	out->evaluations = malloc((n + 1) * sizeof *out->evaluations);
 	out->volume = malloc((n + 1) * sizeof *out->volume);
 	if (trials && out->evaluations && out->volume && !archive_new(&a, s->s))
-		code = grow(out, &a, trials, n);
+		code = grow_volume(out, &a, trials, n);
 	free(a.rows);
 	free(a.front);
 	free(trials);
@@ -149,12 +149,18 @@ int fig_growth(const struct subject *s, struct fig_growth *out, struct dp_err *e
 
 /* ---- the figure ---- */
 
-static bool applies(const struct report *r)
-{
-	return r->nsubjects && r->subjects[0].s->ok > 0;
-}
+struct growth_line {
+	const struct subject *s;
+	struct fig_growth growth;
+	uint32_t initial; /* where its initial design ended, or 0 */
+};
 
-/* Where its initial design ended, or 0. */
+struct hypervolume_data {
+	struct growth_line *lines; /* (n) one a study */
+	size_t n;
+	double lower; /* end of the vertical axis */
+};
+
 static uint32_t initial_end(const struct subject *s)
 {
 	const struct dp_search *search = &s->s->spec->search;
@@ -165,72 +171,99 @@ static uint32_t initial_end(const struct subject *s)
 		       : 0;
 }
 
-/* One line for each end of an initial design that differs. */
-static void mark_initial(struct plot_panel *a, const struct report *r)
-{
-	struct plot_style style = { .colour = plot_palette(PLOT_GREY),
-				    .width = 1,
-				    .dash = PLOT_DOTTED };
-
-	for (size_t i = 0; i < r->nsubjects; i++) {
-		uint32_t end = initial_end(&r->subjects[i]);
-		bool new = end > 0;
-
-		for (size_t k = 0; k < i; k++)
-			new &= initial_end(&r->subjects[k]) != end;
-		if (new)
-			panel_mark(a, &style, PLOT_X, end, "initial design");
-	}
-}
-
-static void draw_growth(struct plot_panel *a, const struct report *r,
-			const struct fig_growth *growth)
-{
-	for (size_t i = 0; i < r->nsubjects; i++) {
-		struct plot_style style = fig_style(i);
-		char name[FIG_NAME_LEN];
-
-		style.width = 2;
-		panel_steps(a, &style,
-			    r->nsubjects > 1 ? fig_name(&r->subjects[i], name) : NULL,
-			    growth[i].evaluations, growth[i].volume, growth[i].n);
-	}
-}
-
 /* Most of the growth comes with the first few points. Where the rest would be a flat
  * line at the top, the axis starts above zero: a little below the lowest curve at a
  * tenth of its way. */
-static double lower_limit(const struct report *r, const struct fig_growth *growth)
+static double lower_limit(const struct hypervolume_data *d)
 {
 	double early = INFINITY, high = 0, lower;
 
-	for (size_t i = 0; i < r->nsubjects; i++) {
-		const struct fig_growth *g = &growth[i];
+	for (size_t i = 0; i < d->n; i++) {
+		const struct fig_growth *g = &d->lines[i].growth;
 
 		high = fmax(high, g->volume[g->n - 1]);
-		if (r->subjects[i].s->ok)
+		if (d->lines[i].s->s->ok)
 			early = fmin(early, g->volume[g->n / 10]);
 	}
 	lower = high - 1.5 * (high - early);
 	return isfinite(lower) && lower > 0.4 * high ? lower : 0;
 }
 
-static int gather(const struct report *r, struct fig_growth *growth, struct dp_err *err)
+static int hypervolume_gather(const struct report *r, void *data, const char **why,
+			      struct dp_err *err)
 {
-	int code = DP_OK;
+	struct hypervolume_data *d = data;
+	const struct subject *first = fig_first(r, why);
 
-	for (size_t i = 0; code == DP_OK && i < r->nsubjects; i++)
-		code = fig_growth(&r->subjects[i], &growth[i], err);
-	return code;
+	if (first && !first->s->ok)
+		*why = "no trial has given a result";
+	if (*why)
+		return DP_OK;
+	d->lines = calloc(r->nsubjects, sizeof *d->lines);
+	if (!d->lines)
+		return fig_nomem(err);
+	for (; d->n < r->nsubjects; d->n++) {
+		struct growth_line *line = &d->lines[d->n];
+		int code;
+
+		line->s = &r->subjects[d->n];
+		line->initial = initial_end(line->s);
+		code = fig_growth(line->s, &line->growth, err);
+		if (code != DP_OK)
+			return code;
+	}
+	d->lower = lower_limit(d);
+	return DP_OK;
+}
+
+static void hypervolume_release(void *data)
+{
+	struct hypervolume_data *d = data;
+
+	for (size_t i = 0; i < d->n; i++)
+		fig_growth_free(&d->lines[i].growth);
+	free(d->lines);
+}
+
+/* One line for each end of an initial design that differs. */
+static void mark_initial(struct plot_panel *a, const struct hypervolume_data *d)
+{
+	struct plot_style style = { .colour = plot_palette(PLOT_GREY),
+				    .width = 1,
+				    .dash = PLOT_DOTTED };
+
+	for (size_t i = 0; i < d->n; i++) {
+		uint32_t end = d->lines[i].initial;
+		bool new = end > 0;
+
+		for (size_t k = 0; k < i; k++)
+			new &= d->lines[k].initial != end;
+		if (new)
+			panel_mark(a, &style, PLOT_X, end, "initial design");
+	}
+}
+
+static void draw_growth(struct plot_panel *a, const struct hypervolume_data *d)
+{
+	for (size_t i = 0; i < d->n; i++) {
+		const struct growth_line *line = &d->lines[i];
+		struct plot_style style = fig_style(i);
+		char name[FIG_NAME_LEN];
+
+		style.width = 2;
+		panel_steps(a, &style, d->n > 1 ? fig_name(line->s, name) : NULL,
+			    line->growth.evaluations, line->growth.volume,
+			    line->growth.n);
+	}
 }
 
 /* Do all studies measure from the same point? */
-static bool same_reference(const struct report *r)
+static bool same_reference(const struct hypervolume_data *d)
 {
-	const struct dp_study *first = r->subjects[0].s->spec;
+	const struct dp_study *first = d->lines[0].s->s->spec;
 
-	for (size_t i = 1; i < r->nsubjects; i++) {
-		const struct dp_study *other = r->subjects[i].s->spec;
+	for (size_t i = 1; i < d->n; i++) {
+		const struct dp_study *other = d->lines[i].s->s->spec;
 
 		if (other->nobjectives != first->nobjectives)
 			return false;
@@ -242,13 +275,13 @@ static bool same_reference(const struct report *r)
 	return true;
 }
 
-static void note(struct plot *p, const struct report *r, double lower)
+static void note_axes(struct plot *p, const struct hypervolume_data *d)
 {
 	struct dp_buf text = DP_BUF_INIT;
 
-	if (lower > 0)
+	if (d->lower > 0)
 		dp_buf_puts(&text, "The vertical axis does not start at zero. ");
-	if (!same_reference(r))
+	if (!same_reference(d))
 		dp_buf_puts(&text,
 			    "The studies measure from different anti-ideal points: "
 			    "compare shapes, not heights.");
@@ -257,54 +290,50 @@ static void note(struct plot *p, const struct report *r, double lower)
 	dp_buf_free(&text);
 }
 
-static int draw(const struct report *r, struct plot **out, struct dp_err *err)
+static struct plot *hypervolume_draw(const void *data)
 {
-	struct fig_growth *growth = calloc(r->nsubjects, sizeof *growth);
-	int code = growth ? gather(r, growth, err) : fig_nomem(err);
-	struct plot_panel *a;
-	double lower;
+	const struct hypervolume_data *d = data;
+	struct plot *p = fig_new(d->n > 1 ? NULL : d->lines[0].s,
+				 figure_hypervolume.title, FIG_WIDTH, FIG_HEIGHT);
+	struct plot_panel *a = plot_panel(p, 0, 0);
 
-	*out = NULL;
-	if (code == DP_OK)
-		code = fig_new(r->nsubjects > 1 ? NULL : r, figure_hypervolume.title,
-			       FIG_WIDTH, FIG_HEIGHT, out, err);
-	if (code != DP_OK)
-		goto out;
-	lower = lower_limit(r, growth);
-	a = plot_panel(*out, 0, 0);
 	panel_axis(a, PLOT_X, "evaluations", PLOT_LINEAR);
 	panel_axis(a, PLOT_Y, "hypervolume", PLOT_LINEAR);
 	panel_whole(a, PLOT_X);
 	panel_limits(a, PLOT_X, 0, NAN);
-	panel_limits(a, PLOT_Y, lower, NAN);
-	mark_initial(a, r);
-	draw_growth(a, r, growth);
-	note(*out, r, lower);
-out:
-	for (size_t i = 0; growth && i < r->nsubjects; i++)
-		fig_growth_free(&growth[i]);
-	free(growth);
-	return fig_end(code, out);
+	panel_limits(a, PLOT_Y, d->lower, NAN);
+	mark_initial(a, d);
+	draw_growth(a, d);
+	note_axes(p, d);
+	return p;
 }
 
-static void caption(const struct report *r, struct dp_buf *out)
+static void hypervolume_caption(const void *data, struct dp_buf *out)
 {
+	const struct hypervolume_data *d = data;
 	char name[FIG_NAME_LEN], volume[FIG_TEXT_LEN];
 
 	dp_buf_puts(out,
 		    "The hypervolume that the front dominates, as evaluations end: ");
-	for (size_t i = 0; i < r->nsubjects; i++) {
-		const struct dp_study_state *st = r->subjects[i].s;
+	for (size_t i = 0; i < d->n; i++) {
+		const struct dp_study_state *st = d->lines[i].s->s;
 
-		if (r->nsubjects > 1)
-			dp_buf_printf(out, "%s ", fig_name(&r->subjects[i], name));
+		if (d->n > 1)
+			dp_buf_printf(out, "%s ", fig_name(d->lines[i].s, name));
 		dp_buf_printf(out, "%s after %u%s", fig_number(st->hypervolume, volume),
-			      dp_study_ended(st), i + 1 < r->nsubjects ? ", " : ".");
+			      dp_study_ended(st), i + 1 < d->n ? ", " : ".");
 	}
-	if (initial_end(&r->subjects[0]))
+	if (d->lines[0].initial)
 		dp_buf_printf(out, " The first %u points were the initial design.",
-			      initial_end(&r->subjects[0]));
+			      d->lines[0].initial);
 }
 
-const struct figure figure_hypervolume = { "hypervolume.png", "Hypervolume", applies,
-					   draw, caption };
+const struct figure figure_hypervolume = {
+	.name = "hypervolume",
+	.title = "Hypervolume",
+	.size = sizeof(struct hypervolume_data),
+	.gather = hypervolume_gather,
+	.draw = hypervolume_draw,
+	.caption = hypervolume_caption,
+	.release = hypervolume_release,
+};

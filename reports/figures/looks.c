@@ -10,24 +10,21 @@ int fig_nomem(struct dp_err *err)
 	return dp_fail(err, DP_E_NOMEM, "no memory for a figure");
 }
 
-int fig_new(const struct report *r, const char *title, int width, int height,
-	    struct plot **out, struct dp_err *err)
+const struct subject *fig_first(const struct report *r, const char **why)
+{
+	if (r->nsubjects)
+		return &r->subjects[0];
+	*why = "the report has no study";
+	return NULL;
+}
+
+struct plot *fig_new(const struct subject *s, const char *title, int width, int height)
 {
 	char name[FIG_NAME_LEN], text[FIG_NAME_LEN + 100];
 
-	snprintf(text, sizeof text, "%s%s%s", title, r ? " · " : "",
-		 r ? fig_name(&r->subjects[0], name) : "");
-	*out = plot_new(width, height, text);
-	return *out ? DP_OK : fig_nomem(err);
-}
-
-int fig_end(int code, struct plot **p)
-{
-	if (code != DP_OK) {
-		plot_free(*p);
-		*p = NULL;
-	}
-	return code;
+	snprintf(text, sizeof text, "%s%s%s", title, s ? " · " : "",
+		 s ? fig_name(s, name) : "");
+	return plot_new(width, height, text);
 }
 
 void fig_label(const struct subject *s, size_t objective, struct dp_buf *out)

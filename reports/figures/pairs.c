@@ -6,90 +6,118 @@
 
 enum {
 	SHOWN = 4,  /* parameters */
+	PAIRS = 6,  /* of these */
 	COLUMNS = 3 /* of panels */
 };
 
-static bool applies(const struct report *r)
-{
-	const struct subject *s = r->nsubjects ? &r->subjects[0] : NULL;
-	double share[DP_PARAMS_MAX];
-	size_t param[DP_PARAMS_MAX];
+struct pairs_data {
+	const struct subject *s;
+	const struct dp_trial *through; /* the trial that all planes go through */
+	size_t shown, all;              /* parameters */
+	size_t n;                       /* pairs */
+	struct pair {
+		struct space_slice slice;
+		double *z; /* (cells of the slice) the model's utility */
+	} pair[PAIRS];
+};
 
-	return s && s->models && s->s->ok && space_free(s->s->spec, param) > 2 &&
-	       space_model_shares(s, s->y, share);
-}
-
-static int draw_pair(struct plot_panel *a, const struct subject *s,
-		     const struct dp_trial *through, size_t x, size_t y, size_t side,
-		     struct dp_err *err)
+static int gather_pair(struct pairs_data *d, size_t x, size_t y, size_t side,
+		       struct dp_err *err)
 {
-	const struct dp_objective *o = &s->s->spec->objectives[s->y];
-	size_t p = s->s->spec->nobjectives;
 	struct space_prediction known = { 0 };
-	struct space_slice c;
-	double *z = NULL;
-	int code = space_slice_over(s, through, x, y, side, &c, err);
+	struct pair *p = &d->pair[d->n++];
+	int code = space_slice_over(d->s, d->through, x, y, side, &p->slice, err);
 
-	if (code == DP_OK)
-		code = space_predict(&c, &known, err);
-	if (code == DP_OK && !(z = malloc(space_size(&c) * sizeof *z)))
+	if (code == DP_OK && !(p->z = malloc(space_size(&p->slice) * sizeof *p->z)))
 		code = fig_nomem(err);
-	for (size_t i = 0; code == DP_OK && i < space_size(&c); i++)
-		z[i] = known.y[i * p + s->y].value;
-	if (code == DP_OK) {
-		space_heat(a, &c, z, o, o->name);
-		space_mark_through(a, &c);
-	}
-	free(z);
+	if (code == DP_OK)
+		code = space_predict(&p->slice, &known, err);
+	if (code == DP_OK)
+		space_predicted(&p->slice, &known, d->s->y, p->z);
 	space_prediction_free(&known);
-	space_slice_free(&c);
 	return code;
 }
 
-static int draw(const struct report *r, struct plot **out, struct dp_err *err)
+static int gather_pairs(struct pairs_data *d, struct dp_err *err)
 {
-	const struct subject *s = &r->subjects[0];
-	const struct dp_trial *through;
-	size_t shown[SHOWN], n, all, pairs, at = 0;
-	int code = space_incumbent(s, &through, err), rows;
+	size_t param[SHOWN], side;
+	int code = space_incumbent(d->s, &d->through, err);
 
-	*out = NULL;
 	if (code != DP_OK)
 		return code;
-	n = space_shown(s, through->x, SHOWN, shown, &all);
-	pairs = n * (n - 1) / 2;
-	rows = (int)(pairs + COLUMNS - 1) / COLUMNS;
-	code = fig_new(r, figure_pairs.title, 1080, 60 + 310 * rows, out, err);
-	if (code == DP_OK)
-		plot_grid(*out, rows, COLUMNS);
-	for (size_t i = 0; code == DP_OK && i < n; i++)
-		for (size_t k = i + 1; code == DP_OK && k < n; k++, at++)
-			code = draw_pair(
-				plot_panel(*out, (int)at / COLUMNS, (int)at % COLUMNS), s,
-				through, shown[i], shown[k], space_side(s, pairs), err);
-	return fig_end(code, out);
+	d->shown = space_shown(d->s, d->through->x, SHOWN, param, &d->all);
+	side = space_side(d->s, d->shown * (d->shown - 1) / 2);
+	for (size_t i = 0; code == DP_OK && i < d->shown; i++)
+		for (size_t k = i + 1; code == DP_OK && k < d->shown; k++)
+			code = gather_pair(d, param[i], param[k], side, err);
+	return code;
 }
 
-static void caption(const struct report *r, struct dp_buf *out)
+static int pairs_gather(const struct report *r, void *data, const char **why,
+			struct dp_err *err)
 {
-	const struct subject *s = &r->subjects[0];
-	const struct dp_trial *through;
-	size_t shown[SHOWN], n, all;
-	struct dp_err err;
+	struct pairs_data *d = data;
+	double share[DP_PARAMS_MAX];
+	size_t param[DP_PARAMS_MAX];
 
-	if (space_incumbent(s, &through, &err) != DP_OK)
-		return;
-	n = space_shown(s, through->x, SHOWN, shown, &all);
+	d->s = fig_first(r, why);
+	if (!d->s)
+		return DP_OK;
+	if (!d->s->models || !d->s->s->ok || !space_model_shares(d->s, d->s->y, share))
+		*why = "there is no model of the utility";
+	else if (space_free(d->s->s->spec, param) < 3)
+		*why = "pairs need three parameters that are not fixed";
+	return *why ? DP_OK : gather_pairs(d, err);
+}
+
+static void pairs_release(void *data)
+{
+	struct pairs_data *d = data;
+
+	for (size_t i = 0; i < d->n; i++) {
+		space_slice_free(&d->pair[i].slice);
+		free(d->pair[i].z);
+	}
+}
+
+static struct plot *pairs_draw(const void *data)
+{
+	const struct pairs_data *d = data;
+	const struct dp_objective *o = &d->s->s->spec->objectives[d->s->y];
+	int rows = (int)(d->n + COLUMNS - 1) / COLUMNS;
+	struct plot *p = fig_new(d->s, figure_pairs.title, 1080, 60 + 310 * rows);
+
+	plot_grid(p, rows, COLUMNS);
+	for (int i = 0; i < (int)d->n; i++) {
+		struct plot_panel *a = plot_panel(p, i / COLUMNS, i % COLUMNS);
+
+		space_heat(a, &d->pair[i].slice, d->pair[i].z, o, o->name);
+		space_mark_through(a, &d->pair[i].slice);
+	}
+	return p;
+}
+
+static void pairs_caption(const void *data, struct dp_buf *out)
+{
+	const struct pairs_data *d = data;
+
 	dp_buf_printf(out, "The model's %s over each pair of ",
-		      s->s->spec->objectives[s->y].name);
-	if (n < all)
-		dp_buf_printf(out, "the %zu parameters that matter most", n);
+		      d->s->s->spec->objectives[d->s->y].name);
+	if (d->shown < d->all)
+		dp_buf_printf(out, "the %zu parameters that matter most", d->shown);
 	else
 		dp_buf_puts(out, "parameters");
 	dp_buf_puts(out, ", on planes through ");
-	space_say_trial(s, through, out);
+	space_say_trial(d->s, d->through, out);
 	dp_buf_puts(out, ", the ring.");
 }
 
-const struct figure figure_pairs = { "pairs.png", "Pairs of parameters", applies, draw,
-				     caption };
+const struct figure figure_pairs = {
+	.name = "pairs",
+	.title = "Pairs of parameters",
+	.size = sizeof(struct pairs_data),
+	.gather = pairs_gather,
+	.draw = pairs_draw,
+	.caption = pairs_caption,
+	.release = pairs_release,
+};

@@ -13,61 +13,48 @@ enum {
 	PARAMS_MAX = 12,
 };
 
-/* The axes: parameters, then the two objectives. */
-struct view {
+/* The axes: parameters, then the two objectives. The panels: all points, the front. */
+struct parallel_data {
 	const struct subject *s;
 	size_t nfree, n, nparams;
 	size_t param[PARAMS_MAX]; /* (nparams) */
 	struct plot_parallel axis[PARAMS_MAX + 2];
 	struct space_names *names; /* (nparams) */
 	struct dp_buf label[2];    /* of the objectives */
-	struct fig_points all, front;
+	struct parallel_lines {
+		struct fig_points points; /* to choose from */
+		size_t shown;
+		double *values; /* (shown + 2) x n */
+		double *by;     /* (shown + 2) utility */
+	} all, front;
 };
 
-static bool applies(const struct report *r)
-{
-	size_t param[DP_PARAMS_MAX];
-
-	return r->nsubjects && r->subjects[0].s->ok > 1 &&
-	       space_has_front(&r->subjects[0]) &&
-	       space_free(r->subjects[0].s->spec, param) > 1;
-}
-
-static void view_free(struct view *v)
-{
-	for (size_t i = 0; v->names && i < v->nparams; i++)
-		space_names_free(&v->names[i]);
-	free(v->names);
-	dp_buf_free(&v->label[0]);
-	dp_buf_free(&v->label[1]);
-	fig_points_free(&v->all);
-	fig_points_free(&v->front);
-}
-
-static int choose(struct view *v, struct dp_err *err)
+static int choose_params(struct parallel_data *d, struct dp_err *err)
 {
 	const struct dp_trial *through;
-	int code = space_incumbent(v->s, &through, err);
+	int code = space_incumbent(d->s, &through, err);
 
 	if (code == DP_OK)
-		v->nparams =
-			space_shown(v->s, through->x, PARAMS_MAX, v->param, &v->nfree);
+		d->nparams =
+			space_shown(d->s, through->x, PARAMS_MAX, d->param, &d->nfree);
 	return code;
 }
 
-static double value(const struct view *v, const struct dp_trial *t, size_t axis)
+static double value_on(const struct parallel_data *d, const struct dp_trial *t,
+		       size_t axis)
 {
-	if (axis < v->nparams)
-		return t->x[v->param[axis]];
-	return t->objectives[axis == v->nparams ? v->s->x : v->s->y];
+	if (axis < d->nparams)
+		return t->x[d->param[axis]];
+	return t->objectives[axis == d->nparams ? d->s->x : d->s->y];
 }
 
 /* From the range of a parameter, or of what was seen. */
-static void set_range(struct view *v, size_t i)
+static void set_range(struct parallel_data *d, size_t i)
 {
 	const struct dp_param *p =
-		i < v->nparams ? &v->s->s->spec->params[v->param[i]] : NULL;
-	struct plot_parallel *a = &v->axis[i];
+		i < d->nparams ? &d->s->s->spec->params[d->param[i]] : NULL;
+	const struct fig_points *all = &d->all.points;
+	struct plot_parallel *a = &d->axis[i];
 
 	a->lo = INFINITY;
 	a->hi = -INFINITY;
@@ -78,56 +65,45 @@ static void set_range(struct view *v, size_t i)
 		a->lo = 0;
 		a->hi = (double)a->nnames - 1;
 	}
-	for (size_t k = 0; k < v->all.n; k++) {
-		double at = value(v, v->s->s->trials[v->all.trial[k]], i);
+	for (size_t k = 0; k < all->n; k++) {
+		double at = value_on(d, d->s->s->trials[all->trial[k]], i);
 
 		a->lo = fmin(a->lo, at);
 		a->hi = fmax(a->hi, at);
 	}
 }
 
-static int make_axes(struct view *v, struct dp_err *err)
+static int make_axes(struct parallel_data *d, struct dp_err *err)
 {
-	const double *seen[2] = { v->all.x, v->all.y };
-	const size_t shown[2] = { v->s->x, v->s->y };
+	const struct fig_points *all = &d->all.points;
+	const double *seen[2] = { all->x, all->y };
+	const size_t shown[2] = { d->s->x, d->s->y };
 
-	v->names = calloc(v->nparams + 1, sizeof *v->names);
-	if (!v->names)
+	d->names = calloc(d->nparams + 1, sizeof *d->names);
+	if (!d->names)
 		return fig_nomem(err);
-	for (size_t i = 0; i < v->nparams; i++) {
-		const struct dp_param *p = &v->s->s->spec->params[v->param[i]];
+	for (size_t i = 0; i < d->nparams; i++) {
+		const struct dp_param *p = &d->s->s->spec->params[d->param[i]];
 
-		space_names(v->s->s->spec, v->param[i], &v->names[i]);
-		v->axis[i] = (struct plot_parallel){ .label = p->name,
+		space_names(d->s->s->spec, d->param[i], &d->names[i]);
+		d->axis[i] = (struct plot_parallel){ .label = p->name,
 						     .scale = space_scale(p),
-						     .names = v->names[i].name,
-						     .nnames = v->names[i].n };
-		if (!v->names[i].n)
-			v->axis[i].names = NULL;
+						     .names = d->names[i].name,
+						     .nnames = d->names[i].n };
+		if (!d->names[i].n)
+			d->axis[i].names = NULL;
 	}
 	for (size_t k = 0; k < 2; k++) {
-		fig_label(v->s, shown[k], &v->label[k]);
-		v->axis[v->nparams + k] = (struct plot_parallel){
-			.label = dp_buf_text(&v->label[k]),
-			.scale = fig_scale(seen[k], v->all.n),
+		fig_label(d->s, shown[k], &d->label[k]);
+		d->axis[d->nparams + k] = (struct plot_parallel){
+			.label = dp_buf_text(&d->label[k]),
+			.scale = fig_scale(seen[k], all->n),
 		};
 	}
-	v->n = v->nparams + 2;
-	for (size_t i = 0; i < v->n; i++)
-		set_range(v, i);
+	d->n = d->nparams + 2;
+	for (size_t i = 0; i < d->n; i++)
+		set_range(d, i);
 	return DP_OK;
-}
-
-static int gather(const struct subject *s, struct view *v, struct dp_err *err)
-{
-	int code;
-
-	*v = (struct view){ .s = s };
-	if ((code = choose(v, err)) != DP_OK ||
-	    (code = fig_points(s, &v->all, err)) != DP_OK ||
-	    (code = fig_front(s, &v->all, &v->front, err)) != DP_OK)
-		return code;
-	return make_axes(v, err);
 }
 
 /* Trials by utility, the best last: it is drawn over the others. */
@@ -143,112 +119,149 @@ static int by_utility(const void *a, const void *b, void *arg)
 	return (x > y) == s->s->spec->objectives[s->y].maximize ? 1 : -1;
 }
 
-static size_t lines_of(const struct fig_points *points)
+/* The chosen lines, evenly from worst to best, both included. Two more, without a
+ * place, stretch the colours over the range of all points: the same in both panels. */
+static void fill_lines(const struct parallel_data *d, struct parallel_lines *l,
+		       const uint32_t *trial)
 {
-	return points->n < LINES_MAX ? points->n : LINES_MAX;
+	const struct plot_parallel *utility = &d->axis[d->n - 1];
+	size_t m = l->shown;
+
+	for (size_t k = 0; k < m; k++) {
+		size_t at = m > 1 ? k * (l->points.n - 1) / (m - 1) : 0;
+		const struct dp_trial *t = d->s->s->trials[trial[at]];
+
+		for (size_t i = 0; i < d->n; i++)
+			l->values[k * d->n + i] = value_on(d, t, i);
+		l->by[k] = t->objectives[d->s->y];
+	}
+	for (size_t i = 0; i < 2 * d->n; i++)
+		l->values[m * d->n + i] = NAN;
+	l->by[m] = utility->lo;
+	l->by[m + 1] = utility->hi;
 }
 
-/* Two more lines, without a place, stretch the colours over the range of all points:
- * the same in both panels. */
-static int draw_lines(struct plot_panel *a, const struct view *v,
-		      const struct fig_points *points, struct dp_err *err)
+static int gather_lines(const struct parallel_data *d, struct parallel_lines *l,
+			struct dp_err *err)
 {
-	const struct plot_parallel *utility = &v->axis[v->n - 1];
-	size_t m = lines_of(points);
-	uint32_t *trial = malloc(points->n * sizeof *trial + 1);
-	double *values = malloc((m + 2) * v->n * sizeof *values);
-	double *by = malloc((m + 2) * sizeof *by);
-	int code = trial && values && by ? DP_OK : fig_nomem(err);
+	size_t n = l->points.n;
+	uint32_t *trial = malloc(n * sizeof *trial + 1);
 
-	if (code == DP_OK && m) {
-		memcpy(trial, points->trial, points->n * sizeof *trial);
-		qsort_r(trial, points->n, sizeof *trial, by_utility, (void *)v->s);
-		for (size_t k = 0; k < m; k++) {
-			/* evenly from worst to best, both included */
-			size_t at = m > 1 ? k * (points->n - 1) / (m - 1) : 0;
-			const struct dp_trial *t = v->s->s->trials[trial[at]];
-
-			for (size_t i = 0; i < v->n; i++)
-				values[k * v->n + i] = value(v, t, i);
-			by[k] = t->objectives[v->s->y];
-		}
-		for (size_t i = 0; i < 2 * v->n; i++)
-			values[m * v->n + i] = NAN;
-		by[m] = utility->lo;
-		by[m + 1] = utility->hi;
-		panel_parallel(a, v->axis, v->n, values, m + 2, by, utility->scale,
-			       utility->label);
+	l->shown = n < LINES_MAX ? n : LINES_MAX;
+	l->values = malloc((l->shown + 2) * d->n * sizeof *l->values);
+	l->by = malloc((l->shown + 2) * sizeof *l->by);
+	if (!trial || !l->values || !l->by) {
+		free(trial);
+		return fig_nomem(err);
 	}
+	memcpy(trial, l->points.trial, n * sizeof *trial);
+	qsort_r(trial, n, sizeof *trial, by_utility, (void *)d->s);
+	fill_lines(d, l, trial);
 	free(trial);
-	free(values);
-	free(by);
-	return code;
+	return DP_OK;
+}
+
+static int parallel_gather(const struct report *r, void *data, const char **why,
+			   struct dp_err *err)
+{
+	struct parallel_data *d = data;
+	size_t param[DP_PARAMS_MAX];
+	int code;
+
+	d->s = fig_first(r, why);
+	if (!d->s)
+		return DP_OK;
+	if (d->s->s->ok < 2 || !space_has_front(d->s))
+		*why = "lines need two results and a front";
+	else if (space_free(d->s->s->spec, param) < 2)
+		*why = "there are no two parameters that are not fixed";
+	if (*why)
+		return DP_OK;
+	if ((code = choose_params(d, err)) != DP_OK ||
+	    (code = fig_points(d->s, &d->all.points, err)) != DP_OK ||
+	    (code = fig_front(d->s, &d->all.points, &d->front.points, err)) != DP_OK ||
+	    (code = make_axes(d, err)) != DP_OK ||
+	    (code = gather_lines(d, &d->all, err)) != DP_OK)
+		return code;
+	return gather_lines(d, &d->front, err);
+}
+
+static void lines_free(struct parallel_lines *l)
+{
+	fig_points_free(&l->points);
+	free(l->values);
+	free(l->by);
+}
+
+static void parallel_release(void *data)
+{
+	struct parallel_data *d = data;
+
+	for (size_t i = 0; d->names && i < d->nparams; i++)
+		space_names_free(&d->names[i]);
+	free(d->names);
+	dp_buf_free(&d->label[0]);
+	dp_buf_free(&d->label[1]);
+	lines_free(&d->all);
+	lines_free(&d->front);
 }
 
 /* "all 80 points", "100 of 272 points" */
-static void count_text(const struct fig_points *points, const char *what,
+static void count_text(const struct parallel_lines *l, const char *what,
 		       char out[COUNT_LEN])
 {
-	if (lines_of(points) < points->n)
-		snprintf(out, COUNT_LEN, "%zu of %zu %s", lines_of(points), points->n,
-			 what);
+	if (l->shown < l->points.n)
+		snprintf(out, COUNT_LEN, "%zu of %zu %s", l->shown, l->points.n, what);
 	else
-		snprintf(out, COUNT_LEN, "all %zu %s", points->n, what);
+		snprintf(out, COUNT_LEN, "all %zu %s", l->points.n, what);
 }
 
-static int draw(const struct report *r, struct plot **out, struct dp_err *err)
+static struct plot *coordinates_draw(const void *data)
 {
-	const struct subject *s = &r->subjects[0];
-	struct view v;
-	const struct fig_points *shown[2];
-	char title[COUNT_LEN];
-	int code = gather(s, &v, err);
+	const struct parallel_data *d = data;
+	const struct plot_parallel *utility = &d->axis[d->n - 1];
+	const struct parallel_lines *panel[2] = { &d->all, &d->front };
+	struct plot *p = fig_new(d->s, figure_parallel.title, d->n > 8 ? 1200 : 920, 700);
 
-	*out = NULL;
-	if (code == DP_OK)
-		code = fig_new(r, figure_parallel.title, v.n > 8 ? 1200 : 920, 700, out,
-			       err);
-	if (code != DP_OK)
-		goto out;
-	plot_grid(*out, 2, 1);
-	shown[0] = &v.all;
-	shown[1] = &v.front;
-	for (int row = 0; row < 2 && code == DP_OK; row++) {
-		struct plot_panel *a = plot_panel(*out, row, 0);
+	plot_grid(p, 2, 1);
+	for (int row = 0; row < 2; row++) {
+		struct plot_panel *a = plot_panel(p, row, 0);
+		char title[COUNT_LEN];
 
-		count_text(shown[row], row ? "points of the front" : "points", title);
+		count_text(panel[row], row ? "points of the front" : "points", title);
 		panel_title(a, title);
-		code = draw_lines(a, &v, shown[row], err);
+		if (panel[row]->shown)
+			panel_parallel(a, d->axis, d->n, panel[row]->values,
+				       panel[row]->shown + 2, panel[row]->by,
+				       utility->scale, utility->label);
 	}
-out:
-	view_free(&v);
-	return fig_end(code, out);
+	return p;
 }
 
-static void caption(const struct report *r, struct dp_buf *out)
+static void parallel_caption(const void *data, struct dp_buf *out)
 {
-	const struct subject *s = &r->subjects[0];
+	const struct parallel_data *d = data;
 	char count[COUNT_LEN];
-	struct view v;
-	struct dp_err err;
 
-	if (gather(s, &v, &err) == DP_OK) {
-		dp_buf_printf(out, "Each line is one evaluation, coloured by %s: ",
-			      s->s->spec->objectives[s->y].name);
-		count_text(&v.all, "points", count);
-		dp_buf_printf(out, "%s above, ", count);
-		if (lines_of(&v.all) < v.all.n)
-			dp_buf_puts(out, "evenly from worst to best, ");
-		count_text(&v.front, "of the front", count);
-		dp_buf_printf(out, "%s below.", count);
-		if (v.nfree > v.nparams)
-			dp_buf_printf(
-				out,
-				" Shown are the %zu most relevant of %zu parameters.",
-				v.nparams, v.nfree);
-	}
-	view_free(&v);
+	dp_buf_printf(out, "Each line is one evaluation, coloured by %s: ",
+		      d->s->s->spec->objectives[d->s->y].name);
+	count_text(&d->all, "points", count);
+	dp_buf_printf(out, "%s above, ", count);
+	if (d->all.shown < d->all.points.n)
+		dp_buf_puts(out, "evenly from worst to best, ");
+	count_text(&d->front, "of the front", count);
+	dp_buf_printf(out, "%s below.", count);
+	if (d->nfree > d->nparams)
+		dp_buf_printf(out, " Shown are the %zu most relevant of %zu parameters.",
+			      d->nparams, d->nfree);
 }
 
-const struct figure figure_parallel = { "parallel.png", "All parameters at once", applies,
-					draw, caption };
+const struct figure figure_parallel = {
+	.name = "parallel",
+	.title = "All parameters at once",
+	.size = sizeof(struct parallel_data),
+	.gather = parallel_gather,
+	.draw = coordinates_draw,
+	.caption = parallel_caption,
+	.release = parallel_release,
+};

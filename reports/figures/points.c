@@ -61,7 +61,7 @@ int fig_by_value(const void *a, const void *b)
 }
 
 /* Values to be minimised, as the front library wants them. */
-static double *minimised(const struct subject *s, const struct fig_points *p)
+static double *rows_to_minimise(const struct subject *s, const struct fig_points *p)
 {
 	double *rows = malloc(2 * p->n * sizeof *rows + 1);
 
@@ -75,7 +75,7 @@ static double *minimised(const struct subject *s, const struct fig_points *p)
 int fig_front(const struct subject *s, const struct fig_points *p, struct fig_points *out,
 	      struct dp_err *err)
 {
-	double *rows = minimised(s, p);
+	double *rows = rows_to_minimise(s, p);
 	size_t *who = malloc(p->n * sizeof *who + 1), count = 0;
 	int code = fig_points_room(out, p->n) && rows && who
 			   ? dp_front(rows, p->n, 2, who, &count)
@@ -144,7 +144,7 @@ int fig_stairs(const struct subject *s, const struct fig_points *front, double x
 	return DP_OK;
 }
 
-static bool better(const struct subject *s, size_t objective, double v)
+static bool beats_anti_ideal(const struct subject *s, size_t objective, double v)
 {
 	const struct dp_objective *o = &s->s->spec->objectives[objective];
 
@@ -153,7 +153,7 @@ static bool better(const struct subject *s, size_t objective, double v)
 
 bool fig_in_box(const struct subject *s, double x, double y)
 {
-	return better(s, s->x, x) && better(s, s->y, y);
+	return beats_anti_ideal(s, s->x, x) && beats_anti_ideal(s, s->y, y);
 }
 
 static bool same_objective(const struct dp_objective *a, const struct dp_objective *b)

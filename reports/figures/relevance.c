@@ -11,7 +11,7 @@ enum {
 };
 
 /* The objectives that have a model, with the shares of the free parameters. */
-struct view {
+struct relevance_data {
 	const struct subject *s;
 	size_t nfree, param[DP_PARAMS_MAX];
 	size_t n, objective[DP_OBJECTIVES_MAX];
@@ -20,7 +20,7 @@ struct view {
 };
 
 /* The mean over the objectives. */
-static double mean_share(const struct view *v, size_t position)
+static double mean_share(const struct relevance_data *v, size_t position)
 {
 	double sum = 0;
 
@@ -29,14 +29,23 @@ static double mean_share(const struct view *v, size_t position)
 	return sum / (double)v->n;
 }
 
-static void gather(const struct subject *s, struct view *v)
+static int relevance_gather(const struct report *r, void *data, const char **why,
+			    struct dp_err *err)
 {
-	v->s = s;
-	v->n = 0;
+	struct relevance_data *v = data;
+	const struct subject *s = v->s = fig_first(r, why);
+
+	(void)err;
+	if (!s)
+		return DP_OK;
 	v->nfree = space_free(s->s->spec, v->param);
-	for (size_t k = 0; k < s->s->spec->nobjectives; k++)
+	for (size_t k = 0; s->models && k < s->s->spec->nobjectives; k++)
 		if (space_model_shares(s, k, v->share[v->n]))
 			v->objective[v->n++] = k;
+	if (v->n == 0)
+		*why = "there are no models";
+	else if (v->nfree < 2)
+		*why = "there are no two parameters that are not fixed";
 	for (size_t i = 0; v->n && i < v->nfree; i++) {
 		size_t to = i;
 
@@ -44,26 +53,18 @@ static void gather(const struct subject *s, struct view *v)
 			v->order[to] = v->order[to - 1];
 		v->order[to] = i;
 	}
-}
-
-static bool applies(const struct report *r)
-{
-	struct view v;
-
-	if (!r->nsubjects || !r->subjects[0].models)
-		return false;
-	gather(&r->subjects[0], &v);
-	return v.n && v.nfree > 1;
+	return DP_OK;
 }
 
 /* Pixels of a parameter's row. */
-static double row_height(const struct view *v)
+static double row_height(const struct relevance_data *v)
 {
 	return v->n > 1 ? 17 * (double)v->n + 8 : 26;
 }
 
 /* The bars of one objective; `rows` parameters from the top. */
-static void draw_bars(struct plot_panel *a, const struct view *v, size_t k, size_t rows)
+static void draw_shares_of(struct plot_panel *a, const struct relevance_data *v, size_t k,
+			   size_t rows)
 {
 	struct plot_style style = fig_style(k);
 	double height = 0.8 / (double)v->n;
@@ -85,7 +86,7 @@ static void draw_bars(struct plot_panel *a, const struct view *v, size_t k, size
 }
 
 /* The longest bar; names of its share need room beside it. */
-static double largest(const struct view *v)
+static double largest_share(const struct relevance_data *v)
 {
 	double most = 0;
 
@@ -95,67 +96,66 @@ static double largest(const struct view *v)
 	return most;
 }
 
-static int draw(const struct report *r, struct plot **out, struct dp_err *err)
+static struct plot *relevance_draw(const void *data)
 {
+	const struct relevance_data *v = data;
+	size_t rows = v->nfree < BARS_MAX ? v->nfree : BARS_MAX;
+	struct plot *p =
+		fig_new(v->s, figure_relevance.title, FIG_WIDTH,
+			(v->n > 1 ? 140 : 110) + (int)((double)rows * row_height(v)));
+	struct plot_panel *a = plot_panel(p, 0, 0);
 	const char *names[BARS_MAX];
-	struct view v;
-	size_t rows;
-	struct plot_panel *a;
-	int code;
 
-	*out = NULL;
-	gather(&r->subjects[0], &v);
-	rows = v.nfree < BARS_MAX ? v.nfree : BARS_MAX;
-	code = fig_new(r, figure_relevance.title, FIG_WIDTH,
-		       (v.n > 1 ? 140 : 110) + (int)((double)rows * row_height(&v)), out,
-		       err);
-	if (code != DP_OK)
-		return code;
-	a = plot_panel(*out, 0, 0);
 	for (size_t i = 0; i < rows; i++)
-		names[rows - 1 - i] = v.s->s->spec->params[v.param[v.order[i]]].name;
+		names[rows - 1 - i] = v->s->s->spec->params[v->param[v->order[i]]].name;
 	panel_axis(a, PLOT_X, "share of the inverse length scales, %", PLOT_LINEAR);
 	panel_axis(a, PLOT_Y, NULL, PLOT_LINEAR);
 	panel_names(a, PLOT_Y, names, rows);
 	panel_limits(a, PLOT_Y, -0.6, (double)rows - 0.4);
-	panel_limits(a, PLOT_X, 0, 112 * largest(&v));
-	for (size_t k = 0; k < v.n; k++)
-		draw_bars(a, &v, k, rows);
-	return DP_OK;
+	panel_limits(a, PLOT_X, 0, 112 * largest_share(v));
+	for (size_t k = 0; k < v->n; k++)
+		draw_shares_of(a, v, k, rows);
+	return p;
 }
 
-static void caption(const struct report *r, struct dp_buf *out)
+static bool has_bars(const struct relevance_data *v, size_t objective)
 {
-	const struct subject *s = &r->subjects[0];
-	struct view v;
+	for (size_t i = 0; i < v->n; i++)
+		if (v->objective[i] == objective)
+			return true;
+	return false;
+}
 
-	gather(s, &v);
-	if (!v.n)
-		return;
+static void relevance_caption(const void *data, struct dp_buf *out)
+{
+	const struct relevance_data *v = data;
+	const struct dp_study *spec = v->s->s->spec;
+
 	dp_buf_puts(out, "How fast the model of ");
-	for (size_t k = 0; k < v.n; k++)
+	for (size_t k = 0; k < v->n; k++)
 		dp_buf_printf(out, "%s%s", k ? " and of " : "",
-			      s->s->spec->objectives[v.objective[k]].name);
+			      spec->objectives[v->objective[k]].name);
 	dp_buf_printf(
 		out,
 		" changes with each parameter: the inverse of its length scale over "
 		"the parameter's range, as a share of all; %s matters most, with "
 		"%.0f %%.",
-		s->s->spec->params[v.param[v.order[0]]].name,
-		100 * mean_share(&v, v.order[0]));
-	if (v.nfree > BARS_MAX)
-		dp_buf_printf(out, " Shown are %d of %zu parameters.", BARS_MAX, v.nfree);
-	for (size_t k = 0; k < s->s->spec->nobjectives; k++) {
-		const struct dp_objective *o = &s->s->spec->objectives[k];
-		bool shown = false;
-
-		for (size_t i = 0; i < v.n; i++)
-			shown |= v.objective[i] == k;
-		if (!shown && o->mechanism)
+		spec->params[v->param[v->order[0]]].name,
+		100 * mean_share(v, v->order[0]));
+	if (v->nfree > BARS_MAX)
+		dp_buf_printf(out, " Shown are %d of %zu parameters.", BARS_MAX,
+			      v->nfree);
+	for (size_t k = 0; k < spec->nobjectives; k++)
+		if (!has_bars(v, k) && spec->objectives[k].mechanism)
 			dp_buf_printf(out, " %s is computed exactly and has no model.",
-				      o->name);
-	}
+				      spec->objectives[k].name);
 }
 
-const struct figure figure_relevance = { "relevance.png", "Which parameters matter",
-					 applies, draw, caption };
+const struct figure figure_relevance = {
+	.name = "relevance",
+	.title = "Which parameters matter",
+	.size = sizeof(struct relevance_data),
+	.gather = relevance_gather,
+	.draw = relevance_draw,
+	.caption = relevance_caption,
+};

@@ -40,6 +40,32 @@ DP_MUSTCHECK int fig_shared(const struct subject *a, const struct fig_points *p,
  * if no trainer told. */
 double fig_majority(const struct subject *s);
 
+/* ---- blocks.c ---- */
+
+/* Why figures of attempts have nothing to show. */
+#define FIG_NO_ATTEMPT "no attempt has been made"
+
+struct fig_unit {
+	double seconds;
+	const char *name;
+};
+/* The unit in which a time of this length is read best. */
+struct fig_unit fig_unit_for(double seconds);
+/* An x axis over a study of this length, in its unit. */
+void fig_time_axis(struct plot_panel *a, double length);
+
+/* Rectangles x0..x1, y0..y1. */
+struct fig_blocks {
+	double *x0, *x1, *y0, *y1; /* (n) */
+	size_t n;
+};
+/* An empty set with room for this many. False without memory. */
+bool fig_blocks_room(struct fig_blocks *b, size_t room);
+void fig_blocks_add(struct fig_blocks *b, double x0, double x1, double y0, double y1);
+void fig_blocks_draw(struct plot_panel *a, const struct plot_style *style,
+		     const char *name, const struct fig_blocks *b);
+void fig_blocks_free(struct fig_blocks *b);
+
 /* ---- spans.c ---- */
 
 /* One attempt, which holds its slot from its plan to its end, and what came before it.

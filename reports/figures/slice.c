@@ -15,7 +15,7 @@ enum {
 
 /* ---- cells ---- */
 
-static double on_scale(double lo, double hi, bool log_scale, double t)
+static double along_scale(double lo, double hi, bool log_scale, double t)
 {
 	return log_scale ? lo * pow(hi / lo, t) : lo + t * (hi - lo);
 }
@@ -51,7 +51,7 @@ static double edge_between(const double *v, size_t n, size_t i, bool log_scale)
 }
 
 /* Drops centres that are the same as the one before, and finds the edges. */
-static void settle(struct space_cells *c, size_t n, bool log_scale)
+static void settle_cells(struct space_cells *c, size_t n, bool log_scale)
 {
 	for (size_t i = 0; i < n; i++)
 		if (i == 0 || c->centre[i] != c->centre[c->n - 1])
@@ -81,19 +81,12 @@ int space_cells(const struct dp_study *s, size_t param, size_t most,
 	/* the ends of the range are centres: optima like to lie there */
 	for (size_t i = 0; i < most; i++) {
 		double t = most > 1 ? (double)i / (double)(most - 1) : 0;
-		double v = fmin(fmax(on_scale(lo, hi, p->log && !named, t), lo), hi);
+		double v = fmin(fmax(along_scale(lo, hi, p->log && !named, t), lo), hi);
 
 		out->centre[i] = whole ? rint(v) : v;
 	}
-	settle(out, most, p->log && !named);
+	settle_cells(out, most, p->log && !named);
 	return DP_OK;
-}
-
-static int by_value(const void *a, const void *b)
-{
-	double u = *(const double *)a, v = *(const double *)b;
-
-	return u < v ? -1 : u > v;
 }
 
 int space_cells_around(const struct dp_study *s, size_t param, const double *values,
@@ -108,15 +101,15 @@ int space_cells_around(const struct dp_study *s, size_t param, const double *val
 		return fig_nomem(err);
 	}
 	memcpy(out->centre, values, n * sizeof *values);
-	qsort(out->centre, n, sizeof *values, by_value);
-	settle(out, n, p->log);
+	qsort(out->centre, n, sizeof *values, fig_by_value);
+	settle_cells(out, n, p->log);
 	return DP_OK;
 }
 
 /* The cell whose centre is v; n: none. */
 static size_t cell_of(const struct space_cells *c, double v)
 {
-	const double *at = bsearch(&v, c->centre, c->n, sizeof v, by_value);
+	const double *at = bsearch(&v, c->centre, c->n, sizeof v, fig_by_value);
 
 	return at ? (size_t)(at - c->centre) : c->n;
 }
@@ -234,7 +227,7 @@ static int cells_in(const struct space_slice *c, size_t param, size_t *n,
 	return code;
 }
 
-/* Replaces the cells by those of the evaluated points if these look like a grid. */
+/* Replaces the cells by those of the mean_values points if these look like a grid. */
 static int try_grid(struct space_slice *c, struct dp_err *err)
 {
 	struct space_slice g = { .s = c->s, .through = c->through, .nfree = c->nfree };
@@ -303,8 +296,8 @@ enum space_source space_source(const struct space_slice *c, size_t objective)
 }
 
 /* Means of the evaluations in each cell of a grid. */
-static int evaluated(const struct space_slice *c, size_t objective, double *z,
-		     struct dp_err *err)
+static int mean_values(const struct space_slice *c, size_t objective, double *z,
+		       struct dp_err *err)
 {
 	const struct dp_study_state *st = c->s->s;
 	size_t *count = calloc(space_size(c), sizeof *count);
@@ -331,7 +324,7 @@ static int evaluated(const struct space_slice *c, size_t objective, double *z,
 	return DP_OK;
 }
 
-static void computed(const struct space_slice *c, size_t objective, double *z)
+static void oracle_values(const struct space_slice *c, size_t objective, double *z)
 {
 	double x[DP_PARAMS_MAX];
 	struct dp_epsilon e;
@@ -345,8 +338,9 @@ static void computed(const struct space_slice *c, size_t objective, double *z)
 	}
 }
 
-/* A value's place in 0..1 of the parameter's range; categories are 1 apart. */
-static double place(const struct dp_param *p, double v)
+/* A value's place_in_range in 0..1 of the parameter's range; categories are 1
+ * distance_between. */
+static double place_in_range(const struct dp_param *p, double v)
 {
 	if (p->kind == DP_PARAM_CATEGORICAL)
 		return v;
@@ -356,15 +350,15 @@ static double place(const struct dp_param *p, double v)
 		      : (v - p->lo) / (p->hi - p->lo);
 }
 
-static double apart(const struct dp_param *p, double a, double b)
+static double distance_between(const struct dp_param *p, double a, double b)
 {
 	if (p->kind == DP_PARAM_CATEGORICAL)
 		return a != b;
 	return a - b;
 }
 
-static int nearest(const struct space_slice *c, size_t objective, double *z,
-		   struct dp_err *err)
+static int nearest_values(const struct space_slice *c, size_t objective, double *z,
+			  struct dp_err *err)
 {
 	const struct dp_study_state *st = c->s->s;
 	const struct dp_param *px = &st->spec->params[c->x.param];
@@ -376,17 +370,18 @@ static int nearest(const struct space_slice *c, size_t objective, double *z,
 		err);
 
 	for (size_t i = 0; i < at.n; i++) {
-		at.x[i] = place(px, at.x[i]);
-		at.y[i] = place(py, at.y[i]);
+		at.x[i] = place_in_range(px, at.x[i]);
+		at.y[i] = place_in_range(py, at.y[i]);
 	}
 	for (size_t i = 0; code == DP_OK && i < space_size(c); i++) {
-		double x = place(px, c->x.centre[i % c->x.n]), least = INFINITY;
-		double y = c->y.n ? place(py, c->y.centre[i / c->x.n]) : x;
+		double x = place_in_range(px, c->x.centre[i % c->x.n]), least = INFINITY;
+		double y = c->y.n ? place_in_range(py, c->y.centre[i / c->x.n]) : x;
 
 		z[i] = NAN;
 		for (size_t k = 0; k < at.n; k++) {
 			const struct dp_trial *t = st->trials[at.trial[k]];
-			double dx = apart(px, x, at.x[k]), dy = apart(py, y, at.y[k]);
+			double dx = distance_between(px, x, at.x[k]),
+			       dy = distance_between(py, y, at.y[k]);
 
 			if (dx * dx + dy * dy < least && t->objectives) {
 				least = dx * dx + dy * dy;
@@ -401,22 +396,21 @@ static int nearest(const struct space_slice *c, size_t objective, double *z,
 int space_values(const struct space_slice *c, size_t objective, double *z,
 		 struct dp_err *err)
 {
-	size_t nobjectives = c->s->s->spec->nobjectives;
 	struct space_prediction p;
 	int code = DP_OK;
 
 	switch (space_source(c, objective)) {
 	case SPACE_EVALUATED:
-		return evaluated(c, objective, z, err);
+		return mean_values(c, objective, z, err);
 	case SPACE_COMPUTED:
-		computed(c, objective, z);
+		oracle_values(c, objective, z);
 		break;
 	case SPACE_NEAREST:
-		return nearest(c, objective, z, err);
+		return nearest_values(c, objective, z, err);
 	case SPACE_PREDICTED:
 		code = space_predict(c, &p, err);
-		for (size_t i = 0; code == DP_OK && i < space_size(c); i++)
-			z[i] = p.y[i * nobjectives + objective].value;
+		if (code == DP_OK)
+			space_predicted(c, &p, objective, z);
 		space_prediction_free(&p);
 		break;
 	}
@@ -443,6 +437,15 @@ int space_predict(const struct space_slice *c, struct space_prediction *out,
 	if (code != DP_OK)
 		space_prediction_free(out);
 	return code;
+}
+
+void space_predicted(const struct space_slice *c, const struct space_prediction *p,
+		     size_t objective, double *z)
+{
+	size_t nobjectives = c->s->s->spec->nobjectives;
+
+	for (size_t i = 0; i < space_size(c); i++)
+		z[i] = p->y[i * nobjectives + objective].value;
 }
 
 void space_prediction_free(struct space_prediction *p)

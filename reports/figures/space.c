@@ -109,8 +109,8 @@ bool space_model_shares(const struct subject *s, size_t objective, double *share
 }
 
 /* How far log epsilon moves over the range of one parameter. */
-static double swing(const struct dp_study *s, size_t objective, const double *at,
-		    size_t param)
+static double space_swing(const struct dp_study *s, size_t objective, const double *at,
+			  size_t param)
 {
 	double x[DP_PARAMS_MAX], lo = INFINITY, hi = -INFINITY;
 	struct space_cells cells;
@@ -141,7 +141,7 @@ bool space_oracle_shares(const struct subject *s, size_t objective, const double
 	if (!spec->objectives[objective].mechanism || space_oracle_slow(s, objective))
 		return false;
 	for (size_t i = 0; i < n; i++)
-		share[i] = swing(spec, objective, at, param[i]);
+		share[i] = space_swing(spec, objective, at, param[i]);
 	return to_shares(share, n);
 }
 
@@ -274,7 +274,7 @@ void space_say_trial(const struct subject *s, const struct dp_trial *t,
 
 /* ---- points ---- */
 
-static double coordinate(const struct dp_trial *t, struct space_where w)
+static double space_coordinate(const struct dp_trial *t, struct space_where w)
 {
 	if (!w.objective)
 		return t->x[w.index];
@@ -293,7 +293,7 @@ int space_places(const struct subject *s, const struct fig_points *only,
 		return fig_nomem(err);
 	for (size_t i = 0; i < n; i++) {
 		const struct dp_trial *t = st->trials[only ? only->trial[i] : i];
-		double a = coordinate(t, x), b = coordinate(t, y);
+		double a = space_coordinate(t, x), b = space_coordinate(t, y);
 
 		if (t->status != DP_TRIAL_OK)
 			continue;

@@ -138,6 +138,9 @@ struct space_prediction {
 };
 DP_MUSTCHECK int space_predict(const struct space_slice *c, struct space_prediction *out,
 			       struct dp_err *err);
+/* The values of one objective in it: z (space_size). */
+void space_predicted(const struct space_slice *c, const struct space_prediction *p,
+		     size_t objective, double *z);
 void space_prediction_free(struct space_prediction *p);
 
 /* A heat map with both axes, of an objective or (NULL) something else. */

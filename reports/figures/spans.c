@@ -10,7 +10,7 @@ void fig_spans_free(struct fig_spans *s)
 	*s = (struct fig_spans){ 0 };
 }
 
-static enum fig_span_kind kind_of(const struct dp_attempt *a)
+static enum fig_span_kind span_kind_of(const struct dp_attempt *a)
 {
 	switch (a->end) {
 	case DP_END_NONE:
@@ -33,7 +33,7 @@ static double seconds_since(int64_t created, int64_t us)
 static struct fig_span span_of(const struct dp_study_state *st, const struct dp_trial *t,
 			       const struct dp_attempt *a)
 {
-	struct fig_span s = { .trial = t->number, .kind = kind_of(a) };
+	struct fig_span s = { .trial = t->number, .kind = span_kind_of(a) };
 
 	s.planned = seconds_since(st->created, a->planned);
 	s.proposed = fmin(seconds_since(st->created, t->proposed), s.planned);
@@ -147,7 +147,7 @@ struct tally {
 };
 
 /* Accounts for the time of a slot up to `end`, if that is later than what is. */
-static void spend(struct tally *t, size_t slot, double end, enum fig_use use)
+static void tally_spend(struct tally *t, size_t slot, double end, enum fig_use use)
 {
 	double from = t->reached[slot];
 
@@ -181,15 +181,16 @@ int fig_use_of_time(const struct fig_spans *s, size_t bins, double *seconds,
 	for (size_t i = 0; i < s->n; i++) {
 		const struct fig_span *span = &s->list[i];
 
-		spend(&t, span->slot, span->asked, FIG_USE_WAITING);
-		spend(&t, span->slot, span->proposed, FIG_USE_PROPOSING);
-		spend(&t, span->slot, span->planned, FIG_USE_WAITING);
-		spend(&t, span->slot, span->start, FIG_USE_STARTING);
-		spend(&t, span->slot, span->end,
-		      span->kind == FIG_SPAN_FAILED ? FIG_USE_FAILED : FIG_USE_TRAINING);
+		tally_spend(&t, span->slot, span->asked, FIG_USE_WAITING);
+		tally_spend(&t, span->slot, span->proposed, FIG_USE_PROPOSING);
+		tally_spend(&t, span->slot, span->planned, FIG_USE_WAITING);
+		tally_spend(&t, span->slot, span->start, FIG_USE_STARTING);
+		tally_spend(&t, span->slot, span->end,
+			    span->kind == FIG_SPAN_FAILED ? FIG_USE_FAILED
+							  : FIG_USE_TRAINING);
 	}
 	for (size_t i = 0; i < s->slots; i++)
-		spend(&t, i, s->length, FIG_USE_WAITING);
+		tally_spend(&t, i, s->length, FIG_USE_WAITING);
 	free(t.reached);
 	return DP_OK;
 }

@@ -6,32 +6,30 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct view {
+struct surrogates_data {
 	const struct subject *s;
 	struct space_slice slice;
-	struct space_prediction p;
-	bool *taken; /* cells: their very point was evaluated */
-	struct fig_points all, front, denoised; /* on the plane of the objectives */
+	/* What the models say in every cell. */
+	struct belief {
+		size_t objective;
+		bool exact; /* known without uncertainty */
+		double *mean, *lo, *hi;
+		struct fig_points at; /* evaluated points: in the plane, or against the
+				       * only parameter */
+	} of[2];
+	double *acquisition;
+	size_t best; /* the cell that promises most; the number of cells: none does */
+	/* On the plane of the objectives; `evaluated` are those that are drawn. */
+	struct fig_points all, evaluated, front, denoised;
+	struct fig_points front_stairs, denoised_stairs;
 };
 
-static bool applies(const struct report *r)
-{
-	return r->nsubjects && r->subjects[0].models && r->subjects[0].s->ok;
-}
-
-static void view_free(struct view *v)
-{
-	space_slice_free(&v->slice);
-	space_prediction_free(&v->p);
-	free(v->taken);
-	fig_points_free(&v->all);
-	fig_points_free(&v->front);
-	fig_points_free(&v->denoised);
-}
+/* ---- gathering ---- */
 
 /* Keeps what is on the front of the two shown objectives, x ascending. With more than
  * two objectives the models' front has other points, too. */
-static int shown_front(const struct subject *s, struct fig_points *p, struct dp_err *err)
+static int keep_shown_front(const struct subject *s, struct fig_points *p,
+			    struct dp_err *err)
 {
 	struct fig_points front = { 0 };
 	int code = fig_front(s, p, &front, err);
@@ -42,7 +40,8 @@ static int shown_front(const struct subject *s, struct fig_points *p, struct dp_
 }
 
 /* The front of the models' own values at the trials. */
-static int denoise(const struct subject *s, struct fig_points *out, struct dp_err *err)
+static int gather_denoised(const struct subject *s, struct fig_points *out,
+			   struct dp_err *err)
 {
 	size_t p = s->s->spec->nobjectives, count = 0;
 	size_t *index = malloc(s->history.n * sizeof *index + 1);
@@ -62,177 +61,196 @@ static int denoise(const struct subject *s, struct fig_points *out, struct dp_er
 	}
 	free(index);
 	free(y);
-	return code == DP_OK ? shown_front(s, out, err) : code;
+	return code == DP_OK ? keep_shown_front(s, out, err) : code;
 }
 
-static bool is_real(const struct view *v, const struct space_cells *c)
+static int gather_belief(const struct surrogates_data *d,
+			 const struct space_prediction *known, struct belief *b,
+			 struct dp_err *err)
 {
-	return c->n && v->s->s->spec->params[c->param].kind == DP_PARAM_FLOAT;
-}
+	const struct space_slice *c = &d->slice;
+	size_t n = space_size(c), p = d->s->s->spec->nobjectives;
+	struct space_where x = { false, c->x.param };
+	struct space_where y = { !c->y.n, c->y.n ? c->y.param : b->objective };
 
-/* What has been evaluated is not proposed again. Among real numbers that says nothing
- * of a cell around, and it keeps its colour. */
-static int leave_out_taken(struct view *v, struct dp_err *err)
-{
-	size_t n = space_size(&v->slice);
-
-	v->taken = malloc(n * sizeof *v->taken);
-	if (!v->taken)
+	b->mean = malloc(n * sizeof *b->mean);
+	b->lo = malloc(n * sizeof *b->lo);
+	b->hi = malloc(n * sizeof *b->hi);
+	if (!b->mean || !b->lo || !b->hi)
 		return fig_nomem(err);
-	space_taken(&v->slice, v->taken);
-	for (size_t i = 0; i < n; i++)
-		if (v->taken[i] && !is_real(v, &v->slice.x) && !is_real(v, &v->slice.y))
-			v->p.acquisition[i] = NAN;
+	b->exact = known->y[b->objective].sd == 0;
+	space_predicted(c, known, b->objective, b->mean);
+	for (size_t i = 0; i < n; i++) {
+		b->lo[i] = known->y[i * p + b->objective].lo;
+		b->hi[i] = known->y[i * p + b->objective].hi;
+	}
+	return space_places(d->s, NULL, x, y, &b->at, err);
+}
+
+static bool is_real_cell(const struct surrogates_data *d, const struct space_cells *c)
+{
+	return c->n && d->s->s->spec->params[c->param].kind == DP_PARAM_FLOAT;
+}
+
+/* The free cell where the acquisition is largest, if it is more than as good as 0. What
+ * has been evaluated is not proposed again. Among real numbers that says nothing of a
+ * cell around, and it keeps its colour. */
+static int gather_acquisition(struct surrogates_data *d, struct dp_err *err)
+{
+	const struct space_slice *c = &d->slice;
+	bool real = is_real_cell(d, &c->x) || is_real_cell(d, &c->y);
+	size_t n = space_size(c);
+	bool *taken = malloc(n * sizeof *taken);
+	double most = 1e-12;
+
+	if (!taken)
+		return fig_nomem(err);
+	space_taken(c, taken);
+	d->best = n;
+	for (size_t i = 0; i < n; i++) {
+		if (taken[i] && !real)
+			d->acquisition[i] = NAN;
+		if (taken[i] || !(d->acquisition[i] > most) || isinf(d->acquisition[i]))
+			continue;
+		most = d->acquisition[i];
+		d->best = i;
+	}
+	free(taken);
 	return DP_OK;
 }
 
-static int gather(const struct subject *s, struct view *v, struct dp_err *err)
+/* Both objectives and the acquisition, from one prediction. */
+static int gather_beliefs(struct surrogates_data *d, struct dp_err *err)
 {
+	struct space_prediction known = { 0 };
+	int code = space_predict(&d->slice, &known, err);
+
+	d->of[0].objective = d->s->x;
+	d->of[1].objective = d->s->y;
+	for (int i = 0; code == DP_OK && i < 2; i++)
+		code = gather_belief(d, &known, &d->of[i], err);
+	d->acquisition = known.acquisition;
+	known.acquisition = NULL;
+	space_prediction_free(&known);
+	return code == DP_OK ? gather_acquisition(d, err) : code;
+}
+
+static int gather_fronts(struct surrogates_data *d, struct dp_err *err)
+{
+	const struct subject *s = d->s;
 	int code;
 
-	*v = (struct view){ .s = s };
-	if ((code = space_slice(s, false, &v->slice, err)) != DP_OK ||
-	    (code = space_predict(&v->slice, &v->p, err)) != DP_OK ||
-	    (code = leave_out_taken(v, err)) != DP_OK ||
-	    (code = fig_points(s, &v->all, err)) != DP_OK ||
-	    (code = fig_front(s, &v->all, &v->front, err)) != DP_OK)
+	if ((code = fig_points(s, &d->all, err)) != DP_OK ||
+	    (code = fig_front(s, &d->all, &d->front, err)) != DP_OK ||
+	    (code = fig_stairs(s, &d->front, NAN, NAN, &d->front_stairs, err)) != DP_OK ||
+	    (code = gather_denoised(s, &d->denoised, err)) != DP_OK ||
+	    (code = fig_stairs(s, &d->denoised, NAN, NAN, &d->denoised_stairs, err)) !=
+		    DP_OK)
 		return code;
-	return denoise(s, &v->denoised, err);
+	return space_places(s, NULL, (struct space_where){ true, s->x },
+			    (struct space_where){ true, s->y }, &d->evaluated, err);
+}
+
+static int surrogates_gather(const struct report *r, void *data, const char **why,
+			     struct dp_err *err)
+{
+	struct surrogates_data *d = data;
+	int code;
+
+	d->s = fig_first(r, why);
+	if (d->s && (!d->s->models || !d->s->s->ok))
+		*why = "there are no models";
+	if (*why)
+		return DP_OK;
+	if ((code = space_slice(d->s, false, &d->slice, err)) != DP_OK ||
+	    (code = gather_beliefs(d, err)) != DP_OK)
+		return code;
+	return gather_fronts(d, err);
+}
+
+static void surrogates_release(void *data)
+{
+	struct surrogates_data *d = data;
+
+	space_slice_free(&d->slice);
+	for (int i = 0; i < 2; i++) {
+		free(d->of[i].mean);
+		free(d->of[i].lo);
+		free(d->of[i].hi);
+		fig_points_free(&d->of[i].at);
+	}
+	free(d->acquisition);
+	fig_points_free(&d->all);
+	fig_points_free(&d->evaluated);
+	fig_points_free(&d->front);
+	fig_points_free(&d->denoised);
+	fig_points_free(&d->front_stairs);
+	fig_points_free(&d->denoised_stairs);
 }
 
 /* ---- the models ---- */
 
-/* One objective's prediction, exact where there is no uncertainty. */
-static bool is_exact(const struct view *v, size_t objective)
-{
-	return v->p.y[objective].sd == 0;
-}
-
-static void title(struct plot_panel *a, const struct view *v, size_t objective)
+static void belief_title(struct plot_panel *a, const struct surrogates_data *d,
+			 const struct belief *b)
 {
 	char text[DP_NAME_MAX + 40];
 
-	snprintf(text, sizeof text, "%s, %s", v->s->s->spec->objectives[objective].name,
-		 is_exact(v, objective) ? "computed exactly" : "predicted by the model");
+	snprintf(text, sizeof text, "%s, %s",
+		 d->s->s->spec->objectives[b->objective].name,
+		 b->exact ? "computed exactly" : "predicted by the model");
 	panel_title(a, text);
 }
 
-/* Predictions of one objective over the cells. */
-struct curve {
-	double *mean, *lo, *hi;
-};
-
-static void curve_free(struct curve *c)
+static void draw_belief_map(struct plot_panel *a, const struct surrogates_data *d,
+			    const struct belief *b)
 {
-	free(c->mean);
-	free(c->lo);
-	free(c->hi);
-}
-
-static int curve_of(const struct view *v, size_t objective, struct curve *c,
-		    struct dp_err *err)
-{
-	size_t n = space_size(&v->slice), p = v->s->s->spec->nobjectives;
-
-	c->mean = malloc(n * sizeof *c->mean);
-	c->lo = malloc(n * sizeof *c->lo);
-	c->hi = malloc(n * sizeof *c->hi);
-	if (!c->mean || !c->lo || !c->hi)
-		return fig_nomem(err);
-	for (size_t i = 0; i < n; i++) {
-		const struct dp_predicted *y = &v->p.y[i * p + objective];
-
-		c->mean[i] = y->value;
-		c->lo[i] = y->lo;
-		c->hi[i] = y->hi;
-	}
-	return DP_OK;
-}
-
-static int sampled(const struct view *v, struct fig_points *out, struct dp_err *err)
-{
-	return space_places(v->s, NULL, (struct space_where){ false, v->slice.x.param },
-			    (struct space_where){ false, v->slice.y.param }, out, err);
-}
-
-static int draw_mean(struct plot_panel *a, const struct view *v, size_t objective,
-		     struct dp_err *err)
-{
+	struct plot_style white = space_behind(b->at.n, true);
 	struct dp_buf label = DP_BUF_INIT;
-	struct fig_points at = { 0 };
-	struct curve c;
-	int code = curve_of(v, objective, &c, err);
 
-	if (code == DP_OK)
-		code = sampled(v, &at, err);
-	if (code == DP_OK) {
-		struct plot_style white = space_behind(at.n, true);
-
-		title(a, v, objective);
-		fig_label(v->s, objective, &label);
-		space_heat(a, &v->slice, c.mean, &v->s->s->spec->objectives[objective],
-			   dp_buf_text(&label));
-		panel_points(a, &white, NULL, at.x, at.y, at.n);
-		space_mark_through(a, &v->slice);
-	}
-	fig_points_free(&at);
+	belief_title(a, d, b);
+	fig_label(d->s, b->objective, &label);
+	space_heat(a, &d->slice, b->mean, &d->s->s->spec->objectives[b->objective],
+		   dp_buf_text(&label));
+	panel_points(a, &white, NULL, b->at.x, b->at.y, b->at.n);
+	space_mark_through(a, &d->slice);
 	dp_buf_free(&label);
-	curve_free(&c);
-	return code;
 }
 
 /* With one parameter: mean, 95 % interval and the evaluations. */
-static int draw_band(struct plot_panel *a, const struct view *v, size_t objective,
-		     struct dp_err *err)
+static void draw_belief_line(struct plot_panel *a, const struct surrogates_data *d,
+			     const struct belief *b)
 {
-	const struct space_cells *x = &v->slice.x;
+	const struct space_cells *x = &d->slice.x;
 	struct plot_style blue = { .colour = plot_palette(PLOT_BLUE), .width = 2 };
 	struct plot_style area = { .colour = plot_palette(PLOT_SKY), .opacity = 0.3 };
 	struct plot_style dots = { .colour = plot_palette(PLOT_BLACK),
 				   .size = 5,
 				   .outline = true };
-	struct fig_points at = { 0 };
-	struct curve c;
-	int code = curve_of(v, objective, &c, err);
 
-	if (code == DP_OK)
-		code = space_places(v->s, NULL, (struct space_where){ false, x->param },
-				    (struct space_where){ true, objective }, &at, err);
-	if (code == DP_OK) {
-		title(a, v, objective);
-		space_axis(a, PLOT_X, v->s->s->spec, x->param);
-		fig_axis(a, PLOT_Y, v->s, objective, fig_scale(c.mean, x->n));
-		if (!is_exact(v, objective))
-			panel_band(a, &area, "95 % interval", x->centre, c.lo, c.hi, x->n,
-				   false);
-		panel_line(a, &blue, is_exact(v, objective) ? "computed" : "model",
-			   x->centre, c.mean, x->n);
-		panel_points(a, &dots, "evaluated", at.x, at.y, at.n);
-	}
-	fig_points_free(&at);
-	curve_free(&c);
-	return code;
+	belief_title(a, d, b);
+	space_axis(a, PLOT_X, d->s->s->spec, x->param);
+	fig_axis(a, PLOT_Y, d->s, b->objective, fig_scale(b->mean, x->n));
+	if (!b->exact)
+		panel_band(a, &area, "95 % interval", x->centre, b->lo, b->hi, x->n,
+			   false);
+	panel_line(a, &blue, b->exact ? "computed" : "model", x->centre, b->mean, x->n);
+	panel_points(a, &dots, "evaluated", b->at.x, b->at.y, b->at.n);
 }
 
 /* ---- the fronts ---- */
 
 /* A staircase with its points, which alone show where it has but one. */
-static int draw_stairs(struct plot_panel *a, const struct view *v,
-		       const struct fig_points *front, const struct plot_style *style,
-		       const char *name, struct dp_err *err)
+static void draw_stairs(struct plot_panel *a, const struct fig_points *front,
+			const struct fig_points *stairs, const struct plot_style *style,
+			const char *name)
 {
-	struct fig_points stairs = { 0 };
-	int code = fig_stairs(v->s, front, NAN, NAN, &stairs, err);
-
-	if (code == DP_OK) {
-		panel_line(a, style, name, stairs.x, stairs.y, stairs.n);
-		panel_points(a, style, NULL, front->x, front->y, front->n);
-	}
-	fig_points_free(&stairs);
-	return code;
+	if (!front->n)
+		return;
+	panel_line(a, style, name, stairs->x, stairs->y, stairs->n);
+	panel_points(a, style, NULL, front->x, front->y, front->n);
 }
 
-static int draw_fronts(struct plot_panel *a, const struct view *v, struct dp_err *err)
+static void draw_both_fronts(struct plot_panel *a, const struct surrogates_data *d)
 {
 	struct plot_style blue = { .colour = plot_palette(PLOT_BLUE),
 				   .width = 3,
@@ -240,25 +258,16 @@ static int draw_fronts(struct plot_panel *a, const struct view *v, struct dp_err
 	struct plot_style orange = { .colour = plot_palette(PLOT_ORANGE),
 				     .width = 1.5,
 				     .size = 4 };
-	struct plot_style light;
-	struct fig_points all = { 0 };
-	int code = space_places(v->s, NULL, (struct space_where){ true, v->s->x },
-				(struct space_where){ true, v->s->y }, &all, err);
+	struct plot_style light = space_behind(d->evaluated.n, false);
 
-	if (code != DP_OK)
-		return code;
-	panel_title(a, v->front.n ? "observed front and the models'"
+	panel_title(a, d->front.n ? "observed front and the models'"
 				  : "no front: no point qualifies");
-	fig_axis(a, PLOT_X, v->s, v->s->x, fig_scale(v->all.x, v->all.n));
-	fig_axis(a, PLOT_Y, v->s, v->s->y, fig_scale(v->all.y, v->all.n));
-	light = space_behind(all.n, false);
-	panel_points(a, &light, "evaluated", all.x, all.y, all.n);
-	fig_points_free(&all);
-	if (v->front.n)
-		code = draw_stairs(a, v, &v->front, &blue, "observed", err);
-	if (code == DP_OK && v->denoised.n)
-		code = draw_stairs(a, v, &v->denoised, &orange, "without noise", err);
-	return code;
+	fig_axis(a, PLOT_X, d->s, d->s->x, fig_scale(d->all.x, d->all.n));
+	fig_axis(a, PLOT_Y, d->s, d->s->y, fig_scale(d->all.y, d->all.n));
+	panel_points(a, &light, "evaluated", d->evaluated.x, d->evaluated.y,
+		     d->evaluated.n);
+	draw_stairs(a, &d->front, &d->front_stairs, &blue, "observed");
+	draw_stairs(a, &d->denoised, &d->denoised_stairs, &orange, "without noise");
 }
 
 /* ---- the acquisition ---- */
@@ -280,37 +289,25 @@ static const char *acquisition_name(const struct dp_study *s)
 	return NULL;
 }
 
-/* The free cell where it is largest; the number of cells if it is as good as 0
- * everywhere. */
-static size_t best_cell(const struct view *v)
+static bool promises_something(const struct surrogates_data *d)
 {
-	size_t n = space_size(&v->slice), best = n;
-	double most = 1e-12;
-
-	for (size_t i = 0; i < n; i++) {
-		if (v->taken[i] || !(v->p.acquisition[i] > most) ||
-		    isinf(v->p.acquisition[i]))
-			continue;
-		most = v->p.acquisition[i];
-		best = i;
-	}
-	return best;
+	return d->best < space_size(&d->slice);
 }
 
-static void say_place(const struct view *v, size_t cell, struct dp_buf *out)
+static void say_place(const struct surrogates_data *d, struct dp_buf *out)
 {
-	const struct space_slice *c = &v->slice;
-	const struct dp_study *spec = v->s->s->spec;
+	const struct space_slice *c = &d->slice;
+	const struct dp_study *spec = d->s->s->spec;
 
 	dp_buf_printf(out, "%s ", spec->params[c->x.param].name);
-	dp_space_text(spec, c->x.param, c->x.centre[cell % c->x.n], out);
+	dp_space_text(spec, c->x.param, c->x.centre[d->best % c->x.n], out);
 	if (!c->y.n)
 		return;
 	dp_buf_printf(out, ", %s ", spec->params[c->y.param].name);
-	dp_space_text(spec, c->y.param, c->y.centre[cell / c->x.n], out);
+	dp_space_text(spec, c->y.param, c->y.centre[d->best / c->x.n], out);
 }
 
-static void star(struct plot_panel *a, double x, double y)
+static void draw_star(struct plot_panel *a, double x, double y)
 {
 	struct plot_style under = { .colour = 0xffffff, .marker = PLOT_STAR, .size = 20 };
 	struct plot_style red = { .colour = plot_palette(PLOT_VERMILLION),
@@ -321,93 +318,86 @@ static void star(struct plot_panel *a, double x, double y)
 	panel_points(a, &red, NULL, &x, &y, 1);
 }
 
-static void draw_acquisition(struct plot_panel *a, const struct view *v)
+static void draw_acquisition(struct plot_panel *a, const struct surrogates_data *d)
 {
-	const struct space_slice *c = &v->slice;
+	const struct space_slice *c = &d->slice;
 	struct plot_style line = { .colour = plot_palette(PLOT_PURPLE), .width = 2 };
-	const char *name = acquisition_name(v->s->s->spec);
-	size_t best = best_cell(v);
+	const char *name = acquisition_name(d->s->s->spec);
 
 	panel_title(a, c->nfree > 2 ? "where in this plane to look next"
 				    : "where to look next");
-	if (!name || best == space_size(c)) {
+	if (!name || !promises_something(d)) {
 		panel_empty(a, name ? "No new point promises anything here"
 				    : "This study takes random points");
 	} else if (c->y.n) {
-		space_heat(a, c, v->p.acquisition, NULL, name);
-		star(a, c->x.centre[best % c->x.n], c->y.centre[best / c->x.n]);
+		space_heat(a, c, d->acquisition, NULL, name);
+		draw_star(a, c->x.centre[d->best % c->x.n],
+			  c->y.centre[d->best / c->x.n]);
 	} else {
-		space_axis(a, PLOT_X, v->s->s->spec, c->x.param);
+		space_axis(a, PLOT_X, d->s->s->spec, c->x.param);
 		panel_axis(a, PLOT_Y, name, PLOT_LINEAR);
-		panel_limits(a, PLOT_Y, 0, 1.1 * v->p.acquisition[best]);
-		panel_line(a, &line, NULL, c->x.centre, v->p.acquisition, c->x.n);
-		star(a, c->x.centre[best], v->p.acquisition[best]);
+		panel_limits(a, PLOT_Y, 0, 1.1 * d->acquisition[d->best]);
+		panel_line(a, &line, NULL, c->x.centre, d->acquisition, c->x.n);
+		draw_star(a, c->x.centre[d->best], d->acquisition[d->best]);
 	}
 }
 
 /* ---- the figure ---- */
 
-static int draw(const struct report *r, struct plot **out, struct dp_err *err)
+static struct plot *surrogates_draw(const void *data)
 {
-	const struct subject *s = &r->subjects[0];
-	const size_t shown[] = { s->x, s->y };
-	struct view v;
-	int code = gather(s, &v, err);
+	const struct surrogates_data *d = data;
+	struct plot *p = fig_new(d->s, figure_surrogates.title, 920, 760);
 
-	*out = NULL;
-	if (code == DP_OK)
-		code = fig_new(r, figure_surrogates.title, 920, 760, out, err);
-	if (code != DP_OK)
-		goto out;
-	plot_grid(*out, 2, 2);
-	for (int i = 0; code == DP_OK && i < 2; i++) {
-		struct plot_panel *a = plot_panel(*out, 0, i);
+	plot_grid(p, 2, 2);
+	for (int i = 0; i < 2; i++) {
+		struct plot_panel *a = plot_panel(p, 0, i);
 
-		code = v.slice.y.n ? draw_mean(a, &v, shown[i], err)
-				   : draw_band(a, &v, shown[i], err);
+		if (d->slice.y.n)
+			draw_belief_map(a, d, &d->of[i]);
+		else
+			draw_belief_line(a, d, &d->of[i]);
 	}
-	if (code == DP_OK)
-		code = draw_fronts(plot_panel(*out, 1, 0), &v, err);
-	if (code == DP_OK)
-		draw_acquisition(plot_panel(*out, 1, 1), &v);
-out:
-	view_free(&v);
-	return fig_end(code, out);
+	draw_both_fronts(plot_panel(p, 1, 0), d);
+	draw_acquisition(plot_panel(p, 1, 1), d);
+	return p;
 }
 
-static void say_fronts(const struct view *v, struct dp_buf *out)
+static void say_fronts(const struct surrogates_data *d, struct dp_buf *out)
 {
-	if (v->front.n) {
+	if (d->front.n) {
 		dp_buf_puts(out, "the observed front of ");
-		fig_count(out, v->front.n, "point");
+		fig_count(out, d->front.n, "point");
 		dp_buf_printf(out, ", and of %zu once the models take the noise away",
-			      v->denoised.n);
+			      d->denoised.n);
 	} else {
 		dp_buf_puts(out, "there is no front yet");
 	}
-	if (acquisition_name(v->s->s->spec) && best_cell(v) < space_size(&v->slice)) {
+	if (acquisition_name(d->s->s->spec) && promises_something(d)) {
 		dp_buf_puts(out, "; the star marks the most promising place: ");
-		say_place(v, best_cell(v), out);
+		say_place(d, out);
 	}
 	dp_buf_putc(out, '.');
 }
 
-static void caption(const struct report *r, struct dp_buf *out)
+static void surrogates_caption(const void *data, struct dp_buf *out)
 {
-	const struct subject *s = &r->subjects[0];
-	struct view v;
-	struct dp_err err;
+	const struct surrogates_data *d = data;
 
-	if (gather(s, &v, &err) == DP_OK) {
-		dp_buf_puts(out, "Top: the models of ");
-		fig_count(out, s->history.n, "result");
-		dp_buf_printf(out, ", with the sampled points %s. Bottom: ",
-			      v.slice.y.n ? "in white" : "in black");
-		say_fronts(&v, out);
-		space_say_slice(&v.slice, out);
-	}
-	view_free(&v);
+	dp_buf_puts(out, "Top: the models of ");
+	fig_count(out, d->s->history.n, "result");
+	dp_buf_printf(out, ", with the sampled points %s. Bottom: ",
+		      d->slice.y.n ? "in white" : "in black");
+	say_fronts(d, out);
+	space_say_slice(&d->slice, out);
 }
 
-const struct figure figure_surrogates = { "surrogates.png", "What the models believe",
-					  applies, draw, caption };
+const struct figure figure_surrogates = {
+	.name = "surrogates",
+	.title = "What the models believe",
+	.size = sizeof(struct surrogates_data),
+	.gather = surrogates_gather,
+	.draw = surrogates_draw,
+	.caption = surrogates_caption,
+	.release = surrogates_release,
+};

@@ -20,11 +20,11 @@ void fig_band_free(struct fig_band *b)
 }
 
 /* One evaluated point with the spread of its runs. */
-struct spread {
+struct run_spread {
 	double x, mean, best, worst;
 };
 
-static bool spread_of(const struct subject *s, uint32_t trial, struct spread *out)
+static bool run_spread_of(const struct subject *s, uint32_t trial, struct run_spread *out)
 {
 	const struct dp_trial *t = s->s->trials[trial];
 	double lo, hi;
@@ -39,21 +39,21 @@ static bool spread_of(const struct subject *s, uint32_t trial, struct spread *ou
 	return true;
 }
 
-static int by_x(const void *a, const void *b)
+static int by_run_x(const void *a, const void *b)
 {
-	const struct spread *u = a, *v = b;
+	const struct run_spread *u = a, *v = b;
 
 	return u->x < v->x ? -1 : u->x > v->x;
 }
 
-static int by_x_down(const void *a, const void *b)
+static int by_run_x_down(const void *a, const void *b)
 {
-	return by_x(b, a);
+	return by_run_x(b, a);
 }
 
 /* The points whose x is no worse than the anti-ideal's, the best x first. */
-static int collect(const struct subject *s, struct spread **out, size_t *n,
-		   struct dp_err *err)
+static int collect_runs(const struct subject *s, struct run_spread **out, size_t *n,
+			struct dp_err *err)
 {
 	const struct dp_objective *o = &s->s->spec->objectives[s->x];
 	struct fig_points p = { 0 };
@@ -65,16 +65,17 @@ static int collect(const struct subject *s, struct spread **out, size_t *n,
 	*out = malloc(p.n * sizeof **out + 1);
 	for (size_t i = 0; *out && i < p.n; i++)
 		if ((o->maximize ? p.x[i] >= o->anti_ideal : p.x[i] <= o->anti_ideal) &&
-		    spread_of(s, p.trial[i], &(*out)[*n]))
+		    run_spread_of(s, p.trial[i], &(*out)[*n]))
 			(*n)++;
 	fig_points_free(&p);
 	if (!*out)
 		return fig_nomem(err);
-	qsort(*out, *n, sizeof **out, o->maximize ? by_x_down : by_x);
+	qsort(*out, *n, sizeof **out, o->maximize ? by_run_x_down : by_run_x);
 	return DP_OK;
 }
 
-static void add_corner(struct fig_band *b, double x, const struct spread *reached)
+static void add_band_corner(struct fig_band *b, double x,
+			    const struct run_spread *reached)
 {
 	b->x[b->n] = x;
 	b->best[b->n] = reached->best;
@@ -83,9 +84,9 @@ static void add_corner(struct fig_band *b, double x, const struct spread *reache
 }
 
 /* Improves what is reached by a point; true if that changed anything. */
-static bool reach(struct spread *reached, const struct spread *p, bool up)
+static bool reach_with(struct run_spread *reached, const struct run_spread *p, bool up)
 {
-	struct spread before = *reached;
+	struct run_spread before = *reached;
 
 	reached->best = up ? fmax(before.best, p->best) : fmin(before.best, p->best);
 	reached->mean = up ? fmax(before.mean, p->mean) : fmin(before.mean, p->mean);
@@ -94,7 +95,7 @@ static bool reach(struct spread *reached, const struct spread *p, bool up)
 	       reached->worst != before.worst;
 }
 
-static void reverse(double *v, size_t n)
+static void turn_round(double *v, size_t n)
 {
 	for (size_t i = 0; i < n / 2; i++) {
 		double t = v[i];
@@ -105,37 +106,37 @@ static void reverse(double *v, size_t n)
 }
 
 /* Walks from the best x to the worst: what was reached before counts on. */
-static void walk(const struct subject *s, const struct spread *p, size_t n,
-		 struct fig_band *out)
+static void walk_runs(const struct subject *s, const struct run_spread *p, size_t n,
+		      struct fig_band *out)
 {
-	struct spread reached = p[0];
+	struct run_spread reached = p[0];
 
-	add_corner(out, p[0].x, &reached);
+	add_band_corner(out, p[0].x, &reached);
 	for (size_t i = 1; i < n; i++) {
-		struct spread before = reached;
+		struct run_spread before = reached;
 
-		if (!reach(&reached, &p[i], fig_maximised(s, s->y)))
+		if (!reach_with(&reached, &p[i], fig_maximised(s, s->y)))
 			continue;
 		if (p[i].x == p[0].x) /* the staircase has no step at its start */
 			out->n = 0;
 		else
-			add_corner(out, p[i].x, &before);
-		add_corner(out, p[i].x, &reached);
+			add_band_corner(out, p[i].x, &before);
+		add_band_corner(out, p[i].x, &reached);
 	}
-	add_corner(out, p[n - 1].x, &reached);
+	add_band_corner(out, p[n - 1].x, &reached);
 	if (fig_maximised(s, s->x)) {
-		reverse(out->x, out->n);
-		reverse(out->best, out->n);
-		reverse(out->mean, out->n);
-		reverse(out->worst, out->n);
+		turn_round(out->x, out->n);
+		turn_round(out->best, out->n);
+		turn_round(out->mean, out->n);
+		turn_round(out->worst, out->n);
 	}
 }
 
 int fig_band(const struct subject *s, struct fig_band *out, struct dp_err *err)
 {
-	struct spread *p = NULL;
+	struct run_spread *p = NULL;
 	size_t n, room;
-	int code = collect(s, &p, &n, err);
+	int code = collect_runs(s, &p, &n, err);
 
 	*out = (struct fig_band){ 0 };
 	if (code != DP_OK)
@@ -149,7 +150,7 @@ int fig_band(const struct subject *s, struct fig_band *out, struct dp_err *err)
 		fig_band_free(out);
 		code = fig_nomem(err);
 	} else if (n) {
-		walk(s, p, n, out);
+		walk_runs(s, p, n, out);
 	}
 	free(p);
 	return code;
@@ -157,69 +158,102 @@ int fig_band(const struct subject *s, struct fig_band *out, struct dp_err *err)
 
 /* ---- the figure ---- */
 
-static bool applies(const struct report *r)
-{
-	const struct subject *s = r->nsubjects ? &r->subjects[0] : NULL;
-	struct spread spread;
+struct variability_data {
+	const struct subject *s;
+	struct fig_band band;
+	struct fig_points front; /* within the anti-ideal */
+	double *best, *worst;    /* (front.n) of the runs of each */
+	double middle, most;     /* of the differences between best and worst */
+};
 
-	if (!s || s->s->spec->trainer.runs < 2)
-		return false;
+static bool any_spread(const struct subject *s)
+{
+	struct run_spread spread;
+
 	for (uint32_t i = 0; i < s->s->nfront; i++)
-		if (spread_of(s, s->s->front[i], &spread) && isfinite(spread.x) &&
+		if (run_spread_of(s, s->s->front[i], &spread) && isfinite(spread.x) &&
 		    spread.best != spread.worst)
 			return true;
 	return false;
 }
 
 /* The points of the front with their spread. */
-struct front_spread {
-	struct fig_points front;
-	double *best, *worst; /* (front.n) */
-};
-
-static void front_spread_free(struct front_spread *f)
+static int gather_front_spread(struct variability_data *d, struct dp_err *err)
 {
-	fig_points_free(&f->front);
-	free(f->best);
-	free(f->worst);
-}
-
-static int front_spread(const struct subject *s, struct front_spread *out,
-			struct dp_err *err)
-{
-	struct fig_points all = { 0 };
+	const struct subject *s = d->s;
+	struct fig_points *front = &d->front;
 	size_t kept = 0;
-	int code;
+	int code = fig_subject_front(s, front, err);
 
-	*out = (struct front_spread){ 0 };
-	code = fig_subject_front(s, &all, err);
 	if (code != DP_OK)
 		return code;
-	out->front = all;
-	out->best = malloc(all.n * sizeof *out->best + 1);
-	out->worst = malloc(all.n * sizeof *out->worst + 1);
-	if (!out->best || !out->worst) {
-		front_spread_free(out);
+	d->best = malloc(front->n * sizeof *d->best + 1);
+	d->worst = malloc(front->n * sizeof *d->worst + 1);
+	if (!d->best || !d->worst)
 		return fig_nomem(err);
-	}
-	for (size_t i = 0; i < all.n; i++) {
-		struct spread spread;
+	for (size_t i = 0; i < front->n; i++) {
+		struct run_spread spread;
 
-		if (!fig_in_box(s, all.x[i], all.y[i]) ||
-		    !spread_of(s, all.trial[i], &spread))
+		if (!fig_in_box(s, front->x[i], front->y[i]) ||
+		    !run_spread_of(s, front->trial[i], &spread))
 			continue;
-		all.x[kept] = all.x[i];
-		all.y[kept] = all.y[i];
-		out->best[kept] = spread.best;
-		out->worst[kept++] = spread.worst;
+		front->x[kept] = front->x[i];
+		front->y[kept] = front->y[i];
+		d->best[kept] = spread.best;
+		d->worst[kept++] = spread.worst;
 	}
-	out->front.n = kept;
+	front->n = kept;
 	return DP_OK;
+}
+
+static int measure_spread(struct variability_data *d, struct dp_err *err)
+{
+	size_t n = d->front.n;
+	double *apart = malloc(n * sizeof *apart + 1);
+
+	if (!apart)
+		return fig_nomem(err);
+	for (size_t i = 0; i < n; i++)
+		apart[i] = fabs(d->best[i] - d->worst[i]);
+	qsort(apart, n, sizeof *apart, fig_by_value);
+	if (n) {
+		d->middle = apart[n / 2];
+		d->most = apart[n - 1];
+	}
+	free(apart);
+	return DP_OK;
+}
+
+static int variability_gather(const struct report *r, void *data, const char **why,
+			      struct dp_err *err)
+{
+	struct variability_data *d = data;
+	int code;
+
+	d->s = fig_first(r, why);
+	if (d->s && (d->s->s->spec->trainer.runs < 2 || !any_spread(d->s)))
+		*why = "no point of the front has runs that differ";
+	if (*why)
+		return DP_OK;
+	if ((code = fig_band(d->s, &d->band, err)) != DP_OK ||
+	    (code = gather_front_spread(d, err)) != DP_OK)
+		return code;
+	return measure_spread(d, err);
+}
+
+static void variability_release(void *data)
+{
+	struct variability_data *d = data;
+
+	fig_band_free(&d->band);
+	fig_points_free(&d->front);
+	free(d->best);
+	free(d->worst);
 }
 
 static const char mean_name[] = "mean of the runs";
 
-static void draw_band(struct plot_panel *a, const struct fig_band *b)
+static void draw_run_band(struct plot_panel *a, const struct fig_band *b)
 {
 	struct plot_style area = { .colour = plot_palette(PLOT_SKY), .opacity = 0.25 };
 	struct plot_style best = { .colour = plot_palette(PLOT_GREEN), .width = 1.5 };
@@ -232,75 +266,64 @@ static void draw_band(struct plot_panel *a, const struct fig_band *b)
 	panel_line(a, &worst, "worst runs", b->x, b->worst, b->n);
 }
 
-static void draw_spread(struct plot_panel *a, const struct front_spread *f)
+static void draw_spread(struct plot_panel *a, const struct variability_data *d)
 {
 	struct plot_style bar = { .colour = plot_palette(PLOT_BLACK),
 				  .width = 1,
 				  .opacity = 0.5 };
 	struct plot_style dot = { .colour = plot_palette(PLOT_BLUE),
-				  .size = fig_marker_size(f->front.n),
+				  .size = fig_marker_size(d->front.n),
 				  .outline = true };
-	size_t every = (f->front.n + MOST_BARS - 1) / MOST_BARS;
+	size_t every = (d->front.n + MOST_BARS - 1) / MOST_BARS;
 
-	for (size_t i = 0; i < f->front.n; i += every)
-		panel_bars(a, &bar, "spread of a point on the front", &f->front.x[i],
-			   &f->best[i], &f->worst[i], 1);
-	panel_points(a, &dot, mean_name, f->front.x, f->front.y, f->front.n);
+	for (size_t i = 0; i < d->front.n; i += every)
+		panel_bars(a, &bar, "spread of a point on the front", &d->front.x[i],
+			   &d->best[i], &d->worst[i], 1);
+	panel_points(a, &dot, mean_name, d->front.x, d->front.y, d->front.n);
 }
 
-static int draw(const struct report *r, struct plot **out, struct dp_err *err)
+static struct plot *variability_draw(const void *data)
 {
-	const struct subject *s = &r->subjects[0];
-	struct front_spread f = { 0 };
-	struct fig_band band = { 0 };
-	struct plot_panel *a;
-	int code;
+	const struct variability_data *d = data;
+	const struct fig_band *b = &d->band;
+	struct plot *p = fig_new(d->s, figure_variability.title, FIG_WIDTH, FIG_HEIGHT);
+	struct plot_panel *a = plot_panel(p, 0, 0);
 
-	*out = NULL;
-	if ((code = fig_band(s, &band, err)) != DP_OK ||
-	    (code = front_spread(s, &f, err)) != DP_OK ||
-	    (code = fig_new(r, figure_variability.title, FIG_WIDTH, FIG_HEIGHT, out,
-			    err)) != DP_OK)
-		goto out;
-	a = plot_panel(*out, 0, 0);
-	fig_axis(a, PLOT_X, s, s->x, fig_scale(band.x, band.n));
-	fig_axis(a, PLOT_Y, s, s->y, fig_scale(band.worst, band.n));
-	if (band.n) {
-		draw_band(a, &band);
-		draw_spread(a, &f);
+	fig_axis(a, PLOT_X, d->s, d->s->x, fig_scale(b->x, b->n));
+	fig_axis(a, PLOT_Y, d->s, d->s->y, fig_scale(b->worst, b->n));
+	if (b->n) {
+		draw_run_band(a, b);
+		draw_spread(a, d);
 	} else {
 		panel_empty(a, "No point is better than the anti-ideal");
 	}
-out:
-	fig_band_free(&band);
-	front_spread_free(&f);
-	return code;
+	return p;
 }
 
-static void caption(const struct report *r, struct dp_buf *out)
+static void variability_caption(const void *data, struct dp_buf *out)
 {
-	const struct subject *s = &r->subjects[0];
-	struct front_spread f;
+	const struct variability_data *d = data;
+	const struct subject *s = d->s;
 	char middle[FIG_TEXT_LEN], most[FIG_TEXT_LEN];
-	struct dp_err err;
 
 	dp_buf_printf(out,
 		      "What the best, the mean and the worst of %d runs of each point "
 		      "reach.",
 		      s->s->spec->trainer.runs);
-	if (front_spread(s, &f, &err) != DP_OK)
-		return;
-	for (size_t i = 0; i < f.front.n; i++)
-		f.best[i] = fabs(f.best[i] - f.worst[i]);
-	qsort(f.best, f.front.n, sizeof *f.best, fig_by_value);
-	if (f.front.n)
+	if (d->front.n)
 		dp_buf_printf(out,
 			      " Between best and worst run of a point on the front lie "
 			      "%s (median), at most %s.",
-			      fig_value(s, s->y, f.best[f.front.n / 2], middle),
-			      fig_value(s, s->y, f.best[f.front.n - 1], most));
-	front_spread_free(&f);
+			      fig_value(s, s->y, d->middle, middle),
+			      fig_value(s, s->y, d->most, most));
 }
 
-const struct figure figure_variability = { "variability.png", "Variability of the front",
-					   applies, draw, caption };
+const struct figure figure_variability = {
+	.name = "variability",
+	.title = "Variability of the front",
+	.size = sizeof(struct variability_data),
+	.gather = variability_gather,
+	.draw = variability_draw,
+	.caption = variability_caption,
+	.release = variability_release,
+};

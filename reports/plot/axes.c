@@ -39,23 +39,23 @@ void axis_see(struct axis *a, double value)
 	a->any = true;
 }
 
-static double scaled(const struct axis *a, double value)
+static double axis_scaled(const struct axis *a, double value)
 {
 	return a->scale == PLOT_LOG ? log10(value) : value;
 }
 
-static double unscaled(const struct axis *a, double value)
+static double axis_unscaled(const struct axis *a, double value)
 {
 	return a->scale == PLOT_LOG ? pow(10, fmin(fmax(value, -305), 305)) : value;
 }
 
-static bool fixed(const struct axis *a, int end)
+static bool axis_is_fixed(const struct axis *a, int end)
 {
 	return can_limit(a, a->want[end]);
 }
 
 /* How far a range goes beyond values from lo to hi. */
-static double padding(const struct axis *a, double lo, double hi)
+static double axis_padding(const struct axis *a, double lo, double hi)
 {
 	double size = fmax(fabs(lo), fabs(hi));
 
@@ -83,18 +83,18 @@ void axis_settle(struct axis *a)
 		a->hi = a->scale == PLOT_LOG ? 10 : 1;
 		a->tight = true;
 	}
-	lo = fixed(a, 0) ? a->want[0] : a->lo;
-	hi = fixed(a, 1) ? a->want[1] : a->hi;
+	lo = axis_is_fixed(a, 0) ? a->want[0] : a->lo;
+	hi = axis_is_fixed(a, 1) ? a->want[1] : a->hi;
 	a->lo = fmin(lo, hi);
 	a->hi = fmax(lo, hi);
-	lo = scaled(a, a->lo);
-	hi = scaled(a, a->hi);
-	pad = padding(a, lo, hi);
+	lo = axis_scaled(a, a->lo);
+	hi = axis_scaled(a, a->hi);
+	pad = axis_padding(a, lo, hi);
 	alone = hi - lo <= pad;
-	if (!fixed(a, 0) || alone)
-		a->lo = unscaled(a, lo - pad);
-	if (!fixed(a, 1) || alone)
-		a->hi = unscaled(a, hi + pad);
+	if (!axis_is_fixed(a, 0) || alone)
+		a->lo = axis_unscaled(a, lo - pad);
+	if (!axis_is_fixed(a, 1) || alone)
+		a->hi = axis_unscaled(a, hi + pad);
 	/* values of one sign do not need room on the other side of zero */
 	if (a->scale == PLOT_LINEAR && lo >= 0 && hi > lo)
 		a->lo = fmax(a->lo, 0);
@@ -105,8 +105,8 @@ void axis_settle(struct axis *a)
 double axis_share(const struct axis *a, double value)
 {
 	const double far = 1e4; /* out of sight, and still a place */
-	double lo = scaled(a, a->lo), hi = scaled(a, a->hi),
-	       t = (scaled(a, value) - lo) / (hi - lo);
+	double lo = axis_scaled(a, a->lo), hi = axis_scaled(a, a->hi),
+	       t = (axis_scaled(a, value) - lo) / (hi - lo);
 
 	return fmin(fmax(t, -far), far);
 }
@@ -118,10 +118,10 @@ double axis_at(const struct axis *a, double value)
 
 /* ---- ticks that fit ---- */
 
-static double room(struct canvas *c, const char *label, enum plot_side side)
+static double axis_label_room(struct canvas *c, const char *label, enum plot_side side)
 {
 	return side == PLOT_X ? text_width(c, FONT_TICK, label) + between_labels
-			      : text_line(FONT_TICK);
+			      : text_line_height(FONT_TICK);
 }
 
 static bool labels_fit(struct canvas *c, const struct axis *a, enum plot_side side,
@@ -130,8 +130,9 @@ static bool labels_fit(struct canvas *c, const struct axis *a, enum plot_side si
 	const struct ticks *t = &a->ticks;
 
 	for (size_t i = 1; i < t->n; i++) {
-		double need =
-			(room(c, t->label[i - 1], side) + room(c, t->label[i], side)) / 2;
+		double need = (axis_label_room(c, t->label[i - 1], side) +
+			       axis_label_room(c, t->label[i], side)) /
+			      2;
 
 		if ((axis_share(a, t->at[i]) - axis_share(a, t->at[i - 1])) * length <
 		    need)
@@ -148,8 +149,9 @@ static void thin_labels(struct canvas *c, struct axis *a, enum plot_side side,
 	size_t kept = 0;
 
 	for (size_t i = 1; i < t->n; i++) {
-		double need =
-			(room(c, t->label[kept], side) + room(c, t->label[i], side)) / 2;
+		double need = (axis_label_room(c, t->label[kept], side) +
+			       axis_label_room(c, t->label[i], side)) /
+			      2;
 
 		if ((axis_share(a, t->at[i]) - axis_share(a, t->at[kept])) * length <
 		    need)
@@ -172,7 +174,7 @@ static void name_ticks(struct canvas *c, struct axis *a, enum plot_side side,
 	limit = side == PLOT_Y ? fmin(names_beside, c->width / 6.0)
 		: a->slanted   ? names_below
 			       : widest;
-	stride = (size_t)ceil(text_line(FONT_TICK) / slot);
+	stride = (size_t)ceil(text_line_height(FONT_TICK) / slot);
 	if (a->nnames / stride >= TICKS_MAX)
 		stride = a->nnames / TICKS_MAX + 1;
 	t->n = t->nminor = 0;
@@ -220,21 +222,22 @@ static double label_height(struct canvas *c, const struct axis *a, double length
 	struct lines l;
 
 	text_wrap(c, FONT_AXIS, a->label, length, 2, &l);
-	return (double)l.n * text_line(FONT_AXIS);
+	return (double)l.n * text_line_height(FONT_AXIS);
 }
 
-static double below(struct canvas *c, const struct axis *x)
+static double axis_below(struct canvas *c, const struct axis *x)
 {
 	if (!x->ticks.n)
 		return 0;
 	if (x->slanted)
-		return axis_widest(c, x) * sin(slant * M_PI / 180) + text_line(FONT_TICK);
-	return text_line(FONT_TICK);
+		return axis_widest(c, x) * sin(slant * M_PI / 180) +
+		       text_line_height(FONT_TICK);
+	return text_line_height(FONT_TICK);
 }
 
 /* What labels of the x axis need beyond its ends. */
-static void overhang(struct canvas *c, const struct axis *x, double length, double *left,
-		     double *right)
+static void axis_overhang(struct canvas *c, const struct axis *x, double length,
+			  double *left, double *right)
 {
 	const struct ticks *t = &x->ticks;
 
@@ -258,16 +261,16 @@ void axes_measure(struct canvas *c, struct plot_panel *a, struct margins *m)
 	double width = a->area.x1 - a->area.x0, height = a->area.y1 - a->area.y0, left,
 	       right;
 
-	if (panel_has_data(a) || (fixed(x, 0) && fixed(x, 1)))
+	if (panel_has_data(a) || (axis_is_fixed(x, 0) && axis_is_fixed(x, 1)))
 		axis_ticks(c, x, PLOT_X, width);
-	if (panel_has_data(a) || (fixed(y, 0) && fixed(y, 1)))
+	if (panel_has_data(a) || (axis_is_fixed(y, 0) && axis_is_fixed(y, 1)))
 		axis_ticks(c, y, PLOT_Y, height);
-	overhang(c, x, width, &left, &right);
+	axis_overhang(c, x, width, &left, &right);
 	m->left = tick + gap + axis_widest(c, y) + gap + label_height(c, y, height);
 	m->left = fmax(m->left, left);
 	m->right = fmax(right, gap);
-	m->top = text_line(FONT_TICK) / 2;
-	m->bottom = tick + 2 + below(c, x) + 2 + label_height(c, x, width);
+	m->top = text_line_height(FONT_TICK) / 2;
+	m->bottom = tick + 2 + axis_below(c, x) + 2 + label_height(c, x, width);
 }
 
 /* ---- drawing ---- */
@@ -294,7 +297,7 @@ void axes_draw_grid(struct canvas *c, struct plot_panel *a)
 static void draw_x(struct canvas *c, const struct axis *x, const struct rect *r)
 {
 	const struct ticks *t = &x->ticks;
-	double y = r->y1, middle = y + tick + 2 + text_line(FONT_TICK) / 2;
+	double y = r->y1, middle = y + tick + 2 + text_line_height(FONT_TICK) / 2;
 	struct lines l;
 
 	canvas_rule(c, (struct point){ r->x0 - 0.5, y }, (struct point){ r->x1, y },
@@ -316,14 +319,15 @@ static void draw_x(struct canvas *c, const struct axis *x, const struct rect *r)
 	}
 	text_wrap(c, FONT_AXIS, x->label, r->x1 - r->x0, 2, &l);
 	text_lines(c, FONT_AXIS,
-		   (struct point){ (r->x0 + r->x1) / 2, y + tick + 2 + below(c, x) + 2 },
+		   (struct point){ (r->x0 + r->x1) / 2,
+				   y + tick + 2 + axis_below(c, x) + 2 },
 		   0.5, &l, INK);
 }
 
 static void draw_y(struct canvas *c, const struct axis *y, const struct rect *r)
 {
 	const struct ticks *t = &y->ticks;
-	double x = r->x0, edge = x - tick - gap, step = text_line(FONT_AXIS);
+	double x = r->x0, edge = x - tick - gap, step = text_line_height(FONT_AXIS);
 	struct lines l;
 
 	canvas_rule(c, (struct point){ x, r->y0 }, (struct point){ x, r->y1 + 0.5 },

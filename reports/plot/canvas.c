@@ -41,7 +41,7 @@ int canvas_png(struct canvas *c, struct dp_buf *out, struct dp_err *err)
 }
 
 /* Into the picture's pixels, without leaving what an int can hold. */
-static int pixel(double css, int limit)
+static int canvas_pixel(double css, int limit)
 {
 	return (int)lrint(fmin(fmax(css * PLOT_ZOOM, 0), limit));
 }
@@ -52,10 +52,10 @@ void canvas_clip(struct canvas *c, const struct rect *clip)
 	struct raster *r = &c->raster;
 
 	c->clip = clip ? *clip : all;
-	r->x0 = pixel(c->clip.x0, r->width);
-	r->x1 = pixel(c->clip.x1, r->width);
-	r->y0 = pixel(c->clip.y0, r->height);
-	r->y1 = pixel(c->clip.y1, r->height);
+	r->x0 = canvas_pixel(c->clip.x0, r->width);
+	r->x1 = canvas_pixel(c->clip.x1, r->width);
+	r->y0 = canvas_pixel(c->clip.y0, r->height);
+	r->y1 = canvas_pixel(c->clip.y1, r->height);
 }
 
 void canvas_fill(struct canvas *c, plot_colour colour, double opacity)
@@ -71,14 +71,15 @@ void canvas_polygon(struct canvas *c, const struct point *p, size_t n, plot_colo
 }
 
 /* To the nearest edge of a pixel. */
-static double sharp(double css)
+static double canvas_sharp(double css)
 {
 	return round(css * PLOT_ZOOM) / PLOT_ZOOM;
 }
 
 void canvas_block(struct canvas *c, struct rect b, plot_colour colour, double opacity)
 {
-	double x0 = sharp(b.x0), y0 = sharp(b.y0), x1 = sharp(b.x1), y1 = sharp(b.y1);
+	double x0 = canvas_sharp(b.x0), y0 = canvas_sharp(b.y0), x1 = canvas_sharp(b.x1),
+	       y1 = canvas_sharp(b.y1);
 	struct point p[4] = { { x0, y0 }, { x1, y0 }, { x1, y1 }, { x0, y1 } };
 
 	canvas_polygon(c, p, 4, colour, opacity);

@@ -12,7 +12,7 @@ double colourbar_width(struct canvas *c, struct colourbar *b, double height)
 	axis_ticks(c, &b->axis, PLOT_Y, height);
 	text_wrap(c, FONT_AXIS, b->axis.label, height, 2, &l);
 	return before + bar + tick + gap + axis_widest(c, &b->axis) + gap +
-	       (double)l.n * text_line(FONT_AXIS);
+	       (double)l.n * text_line_height(FONT_AXIS);
 }
 
 plot_colour colourbar_colour(const struct colourbar *b, double value)
@@ -44,7 +44,8 @@ void colourbar_draw(struct canvas *c, struct colourbar *b, const struct rect *ar
 	text = right + tick + gap + axis_widest(c, a) + gap;
 	for (size_t i = 0; i < l.n; i++)
 		text_draw(c, FONT_AXIS,
-			  (struct point){ text + text_line(FONT_AXIS) * ((double)i + 0.5),
+			  (struct point){ text + text_line_height(FONT_AXIS) *
+							  ((double)i + 0.5),
 					  (area->y0 + area->y1) / 2 },
 			  0.5, 90, l.line[i], INK);
 }

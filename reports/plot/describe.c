@@ -11,7 +11,7 @@ enum {
 
 /* ---- copies; what cannot be had is told by plot_png() ---- */
 
-static void set_text(struct plot *p, char **to, const char *text)
+static void plot_set_text(struct plot *p, char **to, const char *text)
 {
 	free(*to);
 	*to = NULL;
@@ -22,7 +22,7 @@ static void set_text(struct plot *p, char **to, const char *text)
 		p->failed = true;
 }
 
-static double *copy(struct plot *p, const double *v, size_t n)
+static double *copy_values(struct plot *p, const double *v, size_t n)
 {
 	double *out = malloc((n ? n : 1) * sizeof *out);
 
@@ -40,7 +40,7 @@ static char **copy_names(struct plot *p, const char *const *names, size_t n)
 	if (!out)
 		p->failed = true;
 	for (size_t i = 0; out && i < n; i++)
-		set_text(p, &out[i], names[i] ? names[i] : "");
+		plot_set_text(p, &out[i], names[i] ? names[i] : "");
 	return out;
 }
 
@@ -54,7 +54,7 @@ struct plot *plot_new(int width, int height, const char *title)
 		return NULL;
 	p->width = width < 1 ? 1 : width > SIDE_MAX ? SIDE_MAX : width;
 	p->height = height < 1 ? 1 : height > SIDE_MAX ? SIDE_MAX : height;
-	set_text(p, &p->title, title);
+	plot_set_text(p, &p->title, title);
 	plot_grid(p, 1, 1);
 	return p;
 }
@@ -142,7 +142,7 @@ struct plot_panel *plot_panel(struct plot *p, int row, int column)
 void plot_note(struct plot *p, const char *text)
 {
 	if (p)
-		set_text(p, &p->note, text);
+		plot_set_text(p, &p->note, text);
 }
 
 /* ---- axes ---- */
@@ -150,7 +150,7 @@ void plot_note(struct plot *p, const char *text)
 void panel_title(struct plot_panel *a, const char *title)
 {
 	if (a)
-		set_text(a->plot, &a->title, title);
+		plot_set_text(a->plot, &a->title, title);
 }
 
 void panel_axis(struct plot_panel *a, enum plot_side side, const char *label,
@@ -158,7 +158,7 @@ void panel_axis(struct plot_panel *a, enum plot_side side, const char *label,
 {
 	if (!a)
 		return;
-	set_text(a->plot, &a->axis[side].label, label);
+	plot_set_text(a->plot, &a->axis[side].label, label);
 	a->axis[side].scale = scale;
 }
 
@@ -195,21 +195,15 @@ void panel_names(struct plot_panel *a, enum plot_side side, const char *const *n
 void panel_empty(struct plot_panel *a, const char *why)
 {
 	if (a)
-		set_text(a->plot, &a->empty, why);
-}
-
-void panel_no_legend(struct plot_panel *a)
-{
-	if (a)
-		a->no_legend = true;
+		plot_set_text(a->plot, &a->empty, why);
 }
 
 /* ---- series ---- */
 
 /* NULL arrays are not there. */
-static struct series *add(struct plot_panel *a, enum kind kind,
-			  const struct plot_style *s, const char *name,
-			  const double *const v[4], size_t n)
+static struct series *add_series(struct plot_panel *a, enum kind kind,
+				 const struct plot_style *s, const char *name,
+				 const double *const v[4], size_t n)
 {
 	struct series *new;
 
@@ -225,9 +219,9 @@ static struct series *add(struct plot_panel *a, enum kind kind,
 	*new = (struct series){ 0 };
 	new->kind = kind;
 	new->style = style_full(s);
-	set_text(a->plot, &new->name, name);
+	plot_set_text(a->plot, &new->name, name);
 	for (size_t k = 0; k < 4 && v[k]; k++)
-		new->v[k] = copy(a->plot, v[k], n);
+		new->v[k] = copy_values(a->plot, v[k], n);
 	new->n = n;
 	return new;
 }
@@ -235,32 +229,32 @@ static struct series *add(struct plot_panel *a, enum kind kind,
 void panel_line(struct plot_panel *a, const struct plot_style *s, const char *name,
 		const double *x, const double *y, size_t n)
 {
-	add(a, LINE, s, name, (const double *const[4]){ x, y }, n);
+	add_series(a, LINE, s, name, (const double *const[4]){ x, y }, n);
 }
 
 void panel_steps(struct plot_panel *a, const struct plot_style *s, const char *name,
 		 const double *x, const double *y, size_t n)
 {
-	add(a, STEPS, s, name, (const double *const[4]){ x, y }, n);
+	add_series(a, STEPS, s, name, (const double *const[4]){ x, y }, n);
 }
 
 void panel_points(struct plot_panel *a, const struct plot_style *s, const char *name,
 		  const double *x, const double *y, size_t n)
 {
-	add(a, POINTS, s, name, (const double *const[4]){ x, y }, n);
+	add_series(a, POINTS, s, name, (const double *const[4]){ x, y }, n);
 }
 
 void panel_bars(struct plot_panel *a, const struct plot_style *s, const char *name,
 		const double *x, const double *lo, const double *hi, size_t n)
 {
-	add(a, BARS, s, name, (const double *const[4]){ x, lo, hi }, n);
+	add_series(a, BARS, s, name, (const double *const[4]){ x, lo, hi }, n);
 }
 
 void panel_band(struct plot_panel *a, const struct plot_style *s, const char *name,
 		const double *x, const double *lo, const double *hi, size_t n, bool steps)
 {
 	struct series *new =
-		add(a, BAND, s, name, (const double *const[4]){ x, lo, hi }, n);
+		add_series(a, BAND, s, name, (const double *const[4]){ x, lo, hi }, n);
 
 	if (!new)
 		return;
@@ -273,13 +267,14 @@ void panel_blocks(struct plot_panel *a, const struct plot_style *s, const char *
 		  const double *x0, const double *x1, const double *y0, const double *y1,
 		  size_t n)
 {
-	add(a, BLOCKS, s, name, (const double *const[4]){ x0, x1, y0, y1 }, n);
+	add_series(a, BLOCKS, s, name, (const double *const[4]){ x0, x1, y0, y1 }, n);
 }
 
 void panel_mark(struct plot_panel *a, const struct plot_style *s, enum plot_side side,
 		double at, const char *label)
 {
-	struct series *new = add(a, MARK, s, label, (const double *const[4]){ &at }, 1);
+	struct series *new =
+		add_series(a, MARK, s, label, (const double *const[4]){ &at }, 1);
 
 	if (new)
 		new->side = side;
@@ -288,7 +283,7 @@ void panel_mark(struct plot_panel *a, const struct plot_style *s, enum plot_side
 void panel_box(struct plot_panel *a, const struct plot_style *s, const char *name,
 	       double x0, double x1, double y0, double y1)
 {
-	add(a, BOX, s, name, (const double *const[4]){ &x0, &x1, &y0, &y1 }, 1);
+	add_series(a, BOX, s, name, (const double *const[4]){ &x0, &x1, &y0, &y1 }, 1);
 }
 
 void panel_label(struct plot_panel *a, double x, double y, const char *text)
@@ -307,7 +302,7 @@ void panel_label(struct plot_panel *a, double x, double y, const char *text)
 	*l = (struct label){ 0 };
 	l->x = x;
 	l->y = y;
-	set_text(a->plot, &l->text, text);
+	plot_set_text(a->plot, &l->text, text);
 }
 
 void panel_heat(struct plot_panel *a, enum plot_map map, const double *x, size_t nx,
@@ -326,13 +321,13 @@ void panel_heat(struct plot_panel *a, enum plot_map map, const double *x, size_t
 	}
 	h->nx = nx;
 	h->ny = ny;
-	h->x = copy(a->plot, x, nx + 1);
-	h->y = copy(a->plot, y, ny + 1);
-	h->z = copy(a->plot, z, nx * ny);
+	h->x = copy_values(a->plot, x, nx + 1);
+	h->y = copy_values(a->plot, y, ny + 1);
+	h->z = copy_values(a->plot, z, nx * ny);
 	h->bar.map = map;
 	h->bar.axis.scale = scale;
 	h->bar.axis.want[0] = h->bar.axis.want[1] = NAN;
-	set_text(a->plot, &h->bar.axis.label, label);
+	plot_set_text(a->plot, &h->bar.axis.label, label);
 }
 
 void panel_parallel(struct plot_panel *a, const struct plot_parallel *axes, size_t n,
@@ -354,17 +349,17 @@ void panel_parallel(struct plot_panel *a, const struct plot_parallel *axes, size
 	p->n = n;
 	p->m = m;
 	for (size_t i = 0; i < n; i++) {
-		set_text(a->plot, &p->axes[i].label, axes[i].label);
+		plot_set_text(a->plot, &p->axes[i].label, axes[i].label);
 		p->axes[i].scale = axes[i].scale;
 		p->axes[i].want[0] = axes[i].lo;
 		p->axes[i].want[1] = axes[i].hi;
 		if (axes[i].names)
 			set_names(a->plot, &p->axes[i], axes[i].names, axes[i].nnames);
 	}
-	p->values = copy(a->plot, values, n * m);
-	p->by = copy(a->plot, by, m);
+	p->values = copy_values(a->plot, values, n * m);
+	p->by = copy_values(a->plot, by, m);
 	p->bar.map = PLOT_VIRIDIS;
 	p->bar.axis.scale = scale;
 	p->bar.axis.want[0] = p->bar.axis.want[1] = NAN;
-	set_text(a->plot, &p->bar.axis.label, by_label);
+	plot_set_text(a->plot, &p->bar.axis.label, by_label);
 }

@@ -20,7 +20,7 @@ void heat_see(struct plot_panel *a)
 	axis_settle(&h->bar.axis);
 }
 
-static double edge(const struct axis *a, double value)
+static double heat_edge(const struct axis *a, double value)
 {
 	return axis_shows(a, value) ? axis_at(a, value) : a->from;
 }
@@ -35,8 +35,9 @@ void heat_draw(struct canvas *c, struct plot_panel *a)
 	for (size_t j = 0; j < h->ny; j++) {
 		for (size_t i = 0; i < h->nx; i++) {
 			double z = h->z[j * h->nx + i];
-			struct rect cell = { edge(x, h->x[i]), edge(y, h->y[j]),
-					     edge(x, h->x[i + 1]), edge(y, h->y[j + 1]) };
+			struct rect cell = { heat_edge(x, h->x[i]), heat_edge(y, h->y[j]),
+					     heat_edge(x, h->x[i + 1]),
+					     heat_edge(y, h->y[j + 1]) };
 
 			if (axis_shows(&h->bar.axis, z))
 				canvas_block(c, cell, colourbar_colour(&h->bar, z), 1);

@@ -15,21 +15,21 @@ struct map {
 	unsigned char *taken;
 };
 
-static int column(const struct map *m, double x)
+static int map_column(const struct map *m, double x)
 {
 	return (int)floor(fmin(fmax((x - m->area.x0) / cell, -1), m->width));
 }
 
-static int row(const struct map *m, double y)
+static int map_row(const struct map *m, double y)
 {
 	return (int)floor(fmin(fmax((y - m->area.y0) / cell, -1), m->height));
 }
 
 /* Always 0, so that along_line() can call it. */
-static int take(struct map *m, const struct rect *r)
+static int map_take(struct map *m, const struct rect *r)
 {
-	for (int y = row(m, r->y0); y <= row(m, r->y1); y++) {
-		for (int x = column(m, r->x0); x <= column(m, r->x1); x++) {
+	for (int y = map_row(m, r->y0); y <= map_row(m, r->y1); y++) {
+		for (int x = map_column(m, r->x0); x <= map_column(m, r->x1); x++) {
 			if (x >= 0 && y >= 0 && x < m->width && y < m->height)
 				m->taken[y * m->width + x] = 1;
 		}
@@ -58,20 +58,20 @@ static int along_line(struct map *m, struct point a, struct point b, double half
 
 static void take_line(struct map *m, struct point a, struct point b, double width)
 {
-	along_line(m, a, b, width / 2 + 0.5, take);
+	along_line(m, a, b, width / 2 + 0.5, map_take);
 }
 
 /* Cells that a text would cover; those outside count more, as text must not leave the
  * panel. */
-static int covered(struct map *m, const struct rect *r)
+static int map_covered(struct map *m, const struct rect *r)
 {
 	int n = 0;
 
 	if (r->x0 < m->area.x0 || r->y0 < m->area.y0 || r->x1 > m->area.x1 ||
 	    r->y1 > m->area.y1)
 		n += 10000;
-	for (int y = row(m, r->y0); y <= row(m, r->y1); y++) {
-		for (int x = column(m, r->x0); x <= column(m, r->x1); x++)
+	for (int y = map_row(m, r->y0); y <= map_row(m, r->y1); y++) {
+		for (int x = map_column(m, r->x0); x <= map_column(m, r->x1); x++)
 			n += x >= 0 && y >= 0 && x < m->width && y < m->height &&
 			     m->taken[y * m->width + x];
 	}
@@ -87,7 +87,8 @@ static void take_points(struct map *m, const struct plot_panel *a, const struct 
 
 		if (!series_place(a, s, i, &p))
 			continue;
-		take(m, &(struct rect){ p.x - half, p.y - half, p.x + half, p.y + half });
+		map_take(m, &(struct rect){ p.x - half, p.y - half, p.x + half,
+					    p.y + half });
 	}
 }
 
@@ -162,22 +163,22 @@ struct spot {
 	bool far; /* a thin line shows the way */
 };
 
-static int cost(struct map *m, const struct spot *s)
+static int map_cost(struct map *m, const struct spot *s)
 {
-	return covered(m, &s->box) + along_line(m, s->from, s->to, 0, covered);
+	return map_covered(m, &s->box) + along_line(m, s->from, s->to, 0, map_covered);
 }
 
 /* Writes in the best of the places, or nowhere if it covers something there, or on the
  * way, and is not `needed`. */
-static void put(struct canvas *c, struct map *m, const struct spot *spots, size_t n,
-		const char *text, plot_colour colour, bool needed)
+static void label_put(struct canvas *c, struct map *m, const struct spot *spots, size_t n,
+		      const char *text, plot_colour colour, bool needed)
 {
 	const struct pen thin = { FAINT, 0.75, PLOT_SOLID, 1 };
 	const struct spot *best = spots;
-	int least = cost(m, best), k;
+	int least = map_cost(m, best), k;
 
 	for (size_t i = 1; i < n && least > 0; i++) {
-		k = cost(m, &spots[i]);
+		k = map_cost(m, &spots[i]);
 		if (k < least) {
 			least = k;
 			best = &spots[i];
@@ -193,7 +194,7 @@ static void put(struct canvas *c, struct map *m, const struct spot *spots, size_
 	text_draw(c, FONT_SMALL,
 		  (struct point){ best->box.x0 + 1, (best->box.y0 + best->box.y1) / 2 },
 		  0, 0, text, colour);
-	take(m, &best->box);
+	map_take(m, &best->box);
 }
 
 static struct rect box_at(double x, double y, double width, double height)
@@ -205,7 +206,7 @@ static void mark_label(struct canvas *c, struct map *m, const struct plot_panel 
 		       const struct series *s)
 {
 	const struct rect *r = &m->area;
-	double at, width, height = text_line(FONT_SMALL);
+	double at, width, height = text_line_height(FONT_SMALL);
 	char text[TEXT_LEN];
 	struct spot spots[6] = { 0 };
 
@@ -227,7 +228,7 @@ static void mark_label(struct canvas *c, struct map *m, const struct plot_panel 
 						 (r->y1 - r->y0 - height) * along,
 					 width, height);
 	}
-	put(c, m, spots, 6, text, s->style.colour, true);
+	label_put(c, m, spots, 6, text, s->style.colour, true);
 }
 
 enum {
@@ -258,7 +259,7 @@ static struct spot spot_near(struct point p, size_t i, double clear, double widt
 }
 
 /* How far markers at this place reach, and a little more. */
-static double clearance(const struct plot_panel *a, struct point p)
+static double label_clearance(const struct plot_panel *a, struct point p)
 {
 	double reach = 4.5;
 	struct point q;
@@ -290,10 +291,10 @@ static void point_label(struct canvas *c, struct map *m, const struct plot_panel
 		return;
 	text_fit(c, FONT_SMALL, l->text, (m->area.x1 - m->area.x0) * 0.4, text);
 	width = text_width(c, FONT_SMALL, text) + 2;
-	clear = clearance(a, p);
+	clear = label_clearance(a, p);
 	for (size_t i = 0; i < DP_COUNT(spots); i++)
 		spots[i] = spot_near(p, i, clear, width, height);
-	put(c, m, spots, DP_COUNT(spots), text, INK, false);
+	label_put(c, m, spots, DP_COUNT(spots), text, INK, false);
 }
 
 void labels_draw(struct canvas *c, struct plot_panel *a)

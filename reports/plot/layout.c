@@ -6,7 +6,7 @@
 
 static const double edge = 12, between = 14;
 
-static void see(struct plot_panel *a)
+static void layout_see(struct plot_panel *a)
 {
 	if (a->parallel) {
 		parallel_see(a->parallel);
@@ -32,7 +32,7 @@ static bool collect_legends(struct plot *p)
 	for (int i = 0; i < p->rows * p->columns; i++) {
 		struct plot_panel *a = p->panels[i];
 
-		if (!a || a->no_legend || a->parallel)
+		if (!a || a->parallel)
 			continue;
 		legend_free(&a->legend);
 		if (!legend_collect(&a->legend, a))
@@ -63,10 +63,11 @@ static void place_surroundings(struct canvas *c, struct plot *p, struct rect *in
 	*inner = p->frame;
 	width = inner->x1 - inner->x0;
 	text_wrap(c, FONT_TITLE, p->title, width, 2, &p->heading);
-	inner->y0 +=
-		(double)p->heading.n * text_line(FONT_TITLE) + (p->heading.n ? 6 : 0);
+	inner->y0 += (double)p->heading.n * text_line_height(FONT_TITLE) +
+		     (p->heading.n ? 6 : 0);
 	text_wrap(c, FONT_NOTE, p->note, width, 2, &p->notes);
-	inner->y1 -= (double)p->notes.n * text_line(FONT_NOTE) + (p->notes.n ? 6 : 0);
+	inner->y1 -=
+		(double)p->notes.n * text_line_height(FONT_NOTE) + (p->notes.n ? 6 : 0);
 	legend_measure(c, &p->legend, width, inner->y1 - inner->y0);
 	p->legend_box = *inner;
 	if (p->legend.beside)
@@ -87,7 +88,8 @@ static void measure_panel(struct canvas *c, struct plot_panel *a)
 	if (a->heat && !a->parallel)
 		m->right = fmax(m->right, colourbar_width(c, &a->heat->bar, height));
 	text_wrap(c, FONT_PANEL, a->title, width, 2, &a->heading);
-	m->top += (double)a->heading.n * text_line(FONT_PANEL) + (a->heading.n ? 2 : 0);
+	m->top += (double)a->heading.n * text_line_height(FONT_PANEL) +
+		  (a->heading.n ? 2 : 0);
 	legend_measure(c, &a->legend, width, height);
 	if (a->legend.beside)
 		m->right += a->legend.width;
@@ -121,7 +123,7 @@ static void common_margins(const struct plot *p, struct grid *g)
 }
 
 /* What is left of `size` for each of n areas. */
-static double share(double size, const double *before, const double *after, int n)
+static double layout_share(double size, const double *before, const double *after, int n)
 {
 	for (int i = 0; i < n; i++)
 		size -= before[i] + after[i];
@@ -131,8 +133,10 @@ static double share(double size, const double *before, const double *after, int 
 /* Snapped to whole pixels, so that axes and cells are sharp. */
 static void place_areas(struct plot *p, const struct rect *inner, const struct grid *g)
 {
-	double width = floor(share(inner->x1 - inner->x0, g->left, g->right, p->columns)),
-	       height = floor(share(inner->y1 - inner->y0, g->top, g->bottom, p->rows)),
+	double width = floor(layout_share(inner->x1 - inner->x0, g->left, g->right,
+					  p->columns)),
+	       height = floor(
+		       layout_share(inner->y1 - inner->y0, g->top, g->bottom, p->rows)),
 	       y = inner->y0;
 
 	for (int r = 0; r < p->rows; r++) {
@@ -160,7 +164,7 @@ static void set_ends(struct plot_panel *a)
 	a->axis[PLOT_Y].to = a->area.y0;
 }
 
-bool layout(struct canvas *c, struct plot *p)
+bool plot_layout(struct canvas *c, struct plot *p)
 {
 	int n = p->rows * p->columns;
 	struct rect inner;
@@ -175,7 +179,7 @@ bool layout(struct canvas *c, struct plot *p)
 	place_surroundings(c, p, &inner);
 	for (int i = 0; i < n; i++) {
 		if (p->panels[i])
-			see(p->panels[i]);
+			layout_see(p->panels[i]);
 	}
 	/* Ticks and margins depend on the size of the areas and they on the margins:
 	 * begin without margins, and repeat. */

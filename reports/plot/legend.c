@@ -7,7 +7,7 @@
 
 static const double gap = 6, apart = 16, around = 8;
 
-static bool add(struct legend *l, const struct series *s)
+static bool legend_add(struct legend *l, const struct series *s)
 {
 	struct entry *e;
 
@@ -31,7 +31,7 @@ bool legend_collect(struct legend *l, const struct plot_panel *a)
 	for (size_t i = 0; i < a->nseries; i++) {
 		const struct series *s = &a->series[i];
 
-		if (s->kind != MARK && s->name && *s->name && !add(l, s))
+		if (s->kind != MARK && s->name && *s->name && !legend_add(l, s))
 			return false;
 	}
 	return true;
@@ -64,7 +64,7 @@ bool legend_same(const struct legend *a, const struct legend *b)
 }
 
 /* Width of the picture before the name. */
-static double sample(const struct entry *e)
+static double legend_sample(const struct entry *e)
 {
 	double width = 0;
 
@@ -77,7 +77,7 @@ static double sample(const struct entry *e)
 }
 
 /* Rows above: how many are needed at this width. */
-static size_t rows(const struct legend *l, double width)
+static size_t legend_rows(const struct legend *l, double width)
 {
 	size_t n = 1;
 	double x = 0;
@@ -94,7 +94,7 @@ static size_t rows(const struct legend *l, double width)
 
 void legend_measure(struct canvas *c, struct legend *l, double width, double height)
 {
-	double widest = 0, line = text_line(FONT_LEGEND) + 2,
+	double widest = 0, line = text_line_height(FONT_LEGEND) + 2,
 	       longest = fmax(width * 0.6, fmin(width - 40, 200)), above, column;
 
 	l->width = l->height = l->sample = 0;
@@ -103,13 +103,13 @@ void legend_measure(struct canvas *c, struct legend *l, double width, double hei
 	for (size_t i = 0; i < l->n; i++) {
 		struct entry *e = &l->entries[i];
 
-		l->sample = fmax(l->sample, sample(e));
-		e->width = sample(e) + gap +
+		l->sample = fmax(l->sample, legend_sample(e));
+		e->width = legend_sample(e) + gap +
 			   fmin(text_width(c, FONT_LEGEND, e->name), longest);
 		widest = fmax(widest, e->width);
 	}
 	column = fmin(widest + 10, width * 0.3) + 2 * around;
-	above = (double)rows(l, width) * line + around;
+	above = (double)legend_rows(l, width) * line + around;
 	l->beside = column * height < above * width && (double)l->n * line <= height;
 	l->width = l->beside ? column : width;
 	l->height = l->beside ? (double)l->n * line : above;
@@ -130,7 +130,7 @@ static void draw_entry(struct canvas *c, const struct entry *e, struct point at,
 
 static void draw_column(struct canvas *c, const struct legend *l, const struct rect *box)
 {
-	double line = text_line(FONT_LEGEND) + 2, left = box->x0 + around * 1.5;
+	double line = text_line_height(FONT_LEGEND) + 2, left = box->x0 + around * 1.5;
 
 	for (size_t i = 0; i < l->n; i++)
 		draw_entry(c, &l->entries[i],
@@ -140,7 +140,8 @@ static void draw_column(struct canvas *c, const struct legend *l, const struct r
 
 void legend_draw(struct canvas *c, const struct legend *l, const struct rect *box)
 {
-	double line = text_line(FONT_LEGEND) + 2, x = box->x0, y = box->y0 + line / 2;
+	double line = text_line_height(FONT_LEGEND) + 2, x = box->x0,
+	       y = box->y0 + line / 2;
 
 	if (l->beside) {
 		draw_column(c, l, box);
@@ -153,7 +154,7 @@ void legend_draw(struct canvas *c, const struct legend *l, const struct rect *bo
 			x = box->x0;
 			y += line;
 		}
-		draw_entry(c, e, (struct point){ x, y }, sample(e), e->width + 1);
+		draw_entry(c, e, (struct point){ x, y }, legend_sample(e), e->width + 1);
 		x += e->width + apart;
 	}
 }

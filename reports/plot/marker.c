@@ -28,7 +28,8 @@ struct pen style_pen(const struct plot_style *s)
 }
 
 /* A polygon or star with every second corner at the inner radius. */
-static size_t wheel(struct point *p, size_t n, double outer, double inner, double turn)
+static size_t marker_wheel(struct point *p, size_t n, double outer, double inner,
+			   double turn)
 {
 	for (size_t i = 0; i < n; i++) {
 		double angle = 2 * M_PI * (double)i / (double)n + turn,
@@ -40,7 +41,7 @@ static size_t wheel(struct point *p, size_t n, double outer, double inner, doubl
 }
 
 /* A plus of arms `reach` long and 2 x `thick` wide, turned. */
-static size_t arms(struct point *p, double reach, double thick, double turn)
+static size_t marker_arms(struct point *p, double reach, double thick, double turn)
 {
 	for (size_t i = 0; i < 12; i++) {
 		/* three corners for each of the four arms: left end, right end, armpit */
@@ -55,38 +56,40 @@ static size_t arms(struct point *p, double reach, double thick, double turn)
 
 /* The marker's corners around (0, 0), `grow` wider on all sides. The shapes have about
  * the same area at the same radius. */
-static size_t corners(enum plot_marker marker, double radius, double grow,
-		      struct point p[CORNERS_MAX])
+static size_t marker_corners(enum plot_marker marker, double radius, double grow,
+			     struct point p[CORNERS_MAX])
 {
 	double thick = fmax(0.6, radius * 0.2) + grow;
 	size_t round = radius > 6 ? CORNERS_MAX : 20;
 
 	switch (marker) {
 	case PLOT_SQUARE:
-		return wheel(p, 4, (radius * 0.88 + grow) * M_SQRT2,
-			     (radius * 0.88 + grow) * M_SQRT2, M_PI / 4);
+		return marker_wheel(p, 4, (radius * 0.88 + grow) * M_SQRT2,
+				    (radius * 0.88 + grow) * M_SQRT2, M_PI / 4);
 	case PLOT_TRIANGLE:
-		return wheel(p, 3, radius * 1.25 + 2 * grow, radius * 1.25 + 2 * grow, 0);
+		return marker_wheel(p, 3, radius * 1.25 + 2 * grow,
+				    radius * 1.25 + 2 * grow, 0);
 	case PLOT_DIAMOND:
-		return wheel(p, 4, radius * 1.25 + grow * M_SQRT2,
-			     radius * 1.25 + grow * M_SQRT2, 0);
+		return marker_wheel(p, 4, radius * 1.25 + grow * M_SQRT2,
+				    radius * 1.25 + grow * M_SQRT2, 0);
 	case PLOT_CROSS:
-		return arms(p, radius * 1.2 + grow, thick, M_PI / 4);
+		return marker_arms(p, radius * 1.2 + grow, thick, M_PI / 4);
 	case PLOT_PLUS:
-		return arms(p, radius * 1.2 + grow, thick, 0);
+		return marker_arms(p, radius * 1.2 + grow, thick, 0);
 	case PLOT_STAR:
-		return wheel(p, 10, radius * 1.5 + 2 * grow, radius * 0.62 + grow, 0);
+		return marker_wheel(p, 10, radius * 1.5 + 2 * grow, radius * 0.62 + grow,
+				    0);
 	case PLOT_DOT:
 	case PLOT_RING:
 		break;
 	}
-	return wheel(p, round, radius + grow, radius + grow, 0);
+	return marker_wheel(p, round, radius + grow, radius + grow, 0);
 }
 
 double marker_reach(const struct plot_style *s)
 {
 	struct point p[CORNERS_MAX];
-	size_t n = corners(s->marker, s->size / 2, s->outline ? 1 : 0, p);
+	size_t n = marker_corners(s->marker, s->size / 2, s->outline ? 1 : 0, p);
 	double reach = 0;
 
 	for (size_t i = 0; i < n; i++)
@@ -94,7 +97,7 @@ double marker_reach(const struct plot_style *s)
 	return reach;
 }
 
-static void move(struct point *p, size_t n, struct point by)
+static void marker_move(struct point *p, size_t n, struct point by)
 {
 	for (size_t i = 0; i < n; i++) {
 		p[i].x += by.x;
@@ -109,16 +112,16 @@ void canvas_marker(struct canvas *c, struct point at, const struct plot_style *s
 	size_t n;
 
 	if (s->outline) {
-		n = corners(s->marker, radius, 1, p);
-		move(p, n, at);
+		n = marker_corners(s->marker, radius, 1, p);
+		marker_move(p, n, at);
 		canvas_polygon(c, p, n, WHITE, s->opacity);
 	}
-	n = corners(s->marker, radius, 0, p);
-	move(p, n, at);
+	n = marker_corners(s->marker, radius, 0, p);
+	marker_move(p, n, at);
 	raster_add(&c->raster, p, n);
 	if (s->marker == PLOT_RING) {
-		n = corners(s->marker, fmax(radius - s->width, 0), 0, p);
-		move(p, n, at);
+		n = marker_corners(s->marker, fmax(radius - s->width, 0), 0, p);
+		marker_move(p, n, at);
 		raster_cut(&c->raster, p, n);
 	}
 	canvas_fill(c, s->colour, s->opacity);

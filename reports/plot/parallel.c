@@ -20,22 +20,23 @@ void parallel_see(struct parallel *p)
 	axis_settle(&p->bar.axis);
 }
 
-static double spacing(const struct parallel *p, const struct rect *area)
+static double parallel_spacing(const struct parallel *p, const struct rect *area)
 {
 	return (area->x1 - area->x0) / (p->n > 1 ? (double)(p->n - 1) : 1);
 }
 
-static double place(const struct parallel *p, const struct rect *area, size_t i)
+static double parallel_place(const struct parallel *p, const struct rect *area, size_t i)
 {
-	return p->n > 1 ? area->x0 + spacing(p, area) * (double)i
+	return p->n > 1 ? area->x0 + parallel_spacing(p, area) * (double)i
 			: (area->x0 + area->x1) / 2;
 }
 
 /* Labels stand above their axes in up to three lines. */
-static void heading(struct canvas *c, const struct parallel *p, const struct rect *area,
-		    size_t i, struct lines *l)
+static void parallel_heading(struct canvas *c, const struct parallel *p,
+			     const struct rect *area, size_t i, struct lines *l)
 {
-	text_wrap(c, FONT_LEGEND, p->axes[i].label, fmax(spacing(p, area) - 6, 30), 3, l);
+	text_wrap(c, FONT_LEGEND, p->axes[i].label,
+		  fmax(parallel_spacing(p, area) - 6, 30), 3, l);
 }
 
 void parallel_measure(struct canvas *c, struct parallel *p, const struct rect *area,
@@ -47,7 +48,7 @@ void parallel_measure(struct canvas *c, struct parallel *p, const struct rect *a
 	for (size_t i = 0; i < p->n; i++) {
 		struct lines l;
 
-		heading(c, p, area, i, &l);
+		parallel_heading(c, p, area, i, &l);
 		lines = l.n > lines ? l.n : lines;
 		for (size_t k = 0; k < l.n; k++) {
 			double half = text_width(c, FONT_LEGEND, l.line[k]) / 2;
@@ -62,13 +63,13 @@ void parallel_measure(struct canvas *c, struct parallel *p, const struct rect *a
 	m->left = left;
 	/* the bar stands below the heading of the last axis */
 	m->right = fmax(right, colourbar_width(c, &p->bar, height));
-	m->top = (double)lines * text_line(FONT_LEGEND) + 8;
+	m->top = (double)lines * text_line_height(FONT_LEGEND) + 8;
 	m->bottom = 8;
 }
 
 /* Lines break at values that cannot be shown. */
-static void draw_line(struct canvas *c, const struct parallel *p, const struct rect *area,
-		      size_t j, struct point *run)
+static void draw_parallel_line(struct canvas *c, const struct parallel *p,
+			       const struct rect *area, size_t j, struct point *run)
 {
 	struct pen pen = { GREY, 1.1, PLOT_SOLID, 1 };
 	size_t n = 0;
@@ -80,7 +81,7 @@ static void draw_line(struct canvas *c, const struct parallel *p, const struct r
 		double value = p->values[j * p->n + i];
 
 		if (axis_shows(&p->axes[i], value)) {
-			run[n++] = (struct point){ place(p, area, i),
+			run[n++] = (struct point){ parallel_place(p, area, i),
 						   axis_at(&p->axes[i], value) };
 		} else {
 			canvas_line(c, run, n, &pen);
@@ -94,7 +95,7 @@ static void draw_axis(struct canvas *c, const struct parallel *p, const struct r
 		      size_t i)
 {
 	const struct axis *a = &p->axes[i];
-	double x = place(p, area, i), size = text_size(FONT_TICK) * 0.6;
+	double x = parallel_place(p, area, i), size = text_size(FONT_TICK) * 0.6;
 	struct lines l;
 
 	canvas_rule(c, (struct point){ x, area->y0 }, (struct point){ x, area->y1 },
@@ -113,10 +114,11 @@ static void draw_axis(struct canvas *c, const struct parallel *p, const struct r
 		text_draw(c, FONT_TICK, (struct point){ right, y }, 1, 0,
 			  a->ticks.label[k], INK);
 	}
-	heading(c, p, area, i, &l);
+	parallel_heading(c, p, area, i, &l);
 	text_lines(
 		c, FONT_LEGEND,
-		(struct point){ x, area->y0 - 8 - (double)l.n * text_line(FONT_LEGEND) },
+		(struct point){ x, area->y0 - 8 -
+					   (double)l.n * text_line_height(FONT_LEGEND) },
 		0.5, &l, INK);
 }
 
@@ -135,7 +137,7 @@ void parallel_draw(struct canvas *c, struct parallel *p, const struct rect *area
 	}
 	canvas_clip(c, &clip);
 	for (size_t j = 0; j < p->m; j++)
-		draw_line(c, p, area, j, run);
+		draw_parallel_line(c, p, area, j, run);
 	canvas_clip(c, NULL);
 	for (size_t i = 0; i < p->n; i++)
 		draw_axis(c, p, area, i);

@@ -10,15 +10,17 @@ static void draw_words(struct canvas *c, struct plot_panel *a)
 			  : a->axis[PLOT_X].hidden || a->axis[PLOT_Y].hidden
 				  ? "no positive values for a logarithmic axis"
 				  : "nothing to show yet";
-	size_t most = (size_t)fmin((r->y1 - r->y0) / text_line(FONT_AXIS), LINES_MAX);
+	size_t most =
+		(size_t)fmin((r->y1 - r->y0) / text_line_height(FONT_AXIS), LINES_MAX);
 	struct lines l;
 
 	text_wrap(c, FONT_AXIS, why, (r->x1 - r->x0) * 0.85, most < 1 ? 1 : most, &l);
-	text_lines(c, FONT_AXIS,
-		   (struct point){ (r->x0 + r->x1) / 2,
-				   (r->y0 + r->y1) / 2 -
-					   (double)l.n * text_line(FONT_AXIS) / 2 },
-		   0.5, &l, FAINT);
+	text_lines(
+		c, FONT_AXIS,
+		(struct point){ (r->x0 + r->x1) / 2,
+				(r->y0 + r->y1) / 2 -
+					(double)l.n * text_line_height(FONT_AXIS) / 2 },
+		0.5, &l, FAINT);
 }
 
 /* Title and legend of a panel, in its margins. */
@@ -33,7 +35,7 @@ static void draw_surroundings(struct canvas *c, const struct plot_panel *a)
 		box.x0 = r->x1 + a->margins.right - a->legend.width;
 		box.x1 = r->x1 + a->margins.right;
 	} else {
-		box.y0 = top + (double)a->heading.n * text_line(FONT_PANEL) +
+		box.y0 = top + (double)a->heading.n * text_line_height(FONT_PANEL) +
 			 (a->heading.n ? 2 : 0);
 	}
 	legend_draw(c, &a->legend, &box);
@@ -62,14 +64,14 @@ static void draw_panel(struct canvas *c, struct plot_panel *a)
 	labels_draw(c, a);
 }
 
-static void draw(struct canvas *c, const struct plot *p)
+static void plot_draw(struct canvas *c, const struct plot *p)
 {
 	const struct rect *r = &p->frame;
 
 	text_lines(c, FONT_TITLE, (struct point){ r->x0, r->y0 }, 0, &p->heading, INK);
 	text_lines(c, FONT_NOTE,
-		   (struct point){ r->x0,
-				   r->y1 - (double)p->notes.n * text_line(FONT_NOTE) },
+		   (struct point){ r->x0, r->y1 - (double)p->notes.n *
+							  text_line_height(FONT_NOTE) },
 		   0, &p->notes, FAINT);
 	legend_draw(c, &p->legend, &p->legend_box);
 	for (int i = 0; i < p->rows * p->columns; i++) {
@@ -81,7 +83,7 @@ static void draw(struct canvas *c, const struct plot *p)
 int plot_png(struct plot *p, struct dp_buf *out, struct dp_err *err)
 {
 	struct canvas c = { 0 };
-	int rc;
+	int code;
 
 	if (p && p->misused)
 		return dp_fail(err, DP_E_INVALID,
@@ -89,13 +91,13 @@ int plot_png(struct plot *p, struct dp_buf *out, struct dp_err *err)
 			       p->rows, p->columns);
 	if (!p || p->failed)
 		return dp_fail(err, DP_E_NOMEM, "out of memory for a figure");
-	rc = canvas_open(&c, p->width, p->height, err);
-	if (rc == 0 && !layout(&c, p))
-		rc = dp_fail(err, DP_E_NOMEM, "out of memory for a figure");
-	if (rc == 0) {
-		draw(&c, p);
-		rc = canvas_png(&c, out, err);
+	code = canvas_open(&c, p->width, p->height, err);
+	if (code == 0 && !plot_layout(&c, p))
+		code = dp_fail(err, DP_E_NOMEM, "out of memory for a figure");
+	if (code == 0) {
+		plot_draw(&c, p);
+		code = canvas_png(&c, out, err);
 	}
 	canvas_close(&c);
-	return rc;
+	return code;
 }

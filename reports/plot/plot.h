@@ -82,8 +82,6 @@ void panel_names(struct plot_panel *a, enum plot_side side, const char *const *n
 		 size_t n);
 /* Says in the middle of an empty panel why it is empty. */
 void panel_empty(struct plot_panel *a, const char *why);
-/* No legend for this panel although series have names. */
-void panel_no_legend(struct plot_panel *a);
 
 /* ---- series: `name` goes to the legend, NULL: not there. x and y have n values ----
  * Series of one name share its place in the legend: a line, its points, its band. Where

@@ -135,7 +135,7 @@ enum font {
 DP_MUSTCHECK int text_open(struct canvas *c, struct dp_err *err);
 void text_close(struct canvas *c);
 double text_size(enum font f);
-double text_line(enum font f); /* height of a line with its leading */
+double text_line_height(enum font f); /* height of a line with its leading */
 double text_width(struct canvas *c, enum font f, const char *text);
 /* Draws with the middle of the capitals at y; x is the left end (across 0), middle
  * (0.5) or right end (1). `angle` in degrees turns it about that place. */
@@ -325,7 +325,6 @@ void legend_free(struct legend *l);
 struct plot_panel {
 	struct plot *plot;
 	char *title, *empty;
-	bool no_legend;
 	struct axis axis[2];
 	struct series *series;
 	size_t nseries, series_cap;
@@ -359,7 +358,7 @@ void axis_free(struct axis *a);
 /* ---- layout.c ---- */
 
 /* Finds ranges, ticks, margins and areas. False without memory. */
-DP_MUSTCHECK bool layout(struct canvas *c, struct plot *p);
+DP_MUSTCHECK bool plot_layout(struct canvas *c, struct plot *p);
 static inline bool panel_has_data(const struct plot_panel *a)
 {
 	return a->parallel || (a->axis[PLOT_X].any && a->axis[PLOT_Y].any);

@@ -29,7 +29,7 @@ static void be_quiet(png_structp png, png_const_charp message)
 	(void)message;
 }
 
-static void give_up(png_structp png, png_const_charp message)
+static void png_give_up(png_structp png, png_const_charp message)
 {
 	(void)message;
 	png_longjmp(png, 1);
@@ -63,20 +63,20 @@ static void write_picture(png_structp png, png_infop info, const gdImagePtr im,
 int png_bytes(const gdImagePtr im, struct dp_buf *out, struct dp_err *err)
 {
 	unsigned char *row = malloc(3 * (size_t)im->sx);
-	png_structp png =
-		png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, give_up, be_quiet);
+	png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL,
+						  png_give_up, be_quiet);
 	png_infop info = png ? png_create_info_struct(png) : NULL;
-	int rc = 0;
+	int code = 0;
 
 	if (!row || !info)
-		rc = dp_fail(err, DP_E_NOMEM, "out of memory for a PNG");
+		code = dp_fail(err, DP_E_NOMEM, "out of memory for a PNG");
 	else if (setjmp(png_jmpbuf(png)))
-		rc = dp_fail(err, DP_E_NOMEM, "out of memory for a PNG");
+		code = dp_fail(err, DP_E_NOMEM, "out of memory for a PNG");
 	else {
 		png_set_write_fn(png, out, write_bytes, no_flush);
 		write_picture(png, info, im, row);
 	}
 	png_destroy_write_struct(&png, &info);
 	free(row);
-	return rc;
+	return code;
 }

@@ -52,7 +52,7 @@ void raster_close(struct raster *r)
 	*r = (struct raster){ 0 };
 }
 
-static bool grow(struct raster *r, struct crossing **a, size_t *cap, size_t need)
+static bool raster_grow(struct raster *r, struct crossing **a, size_t *cap, size_t need)
 {
 	struct crossing *p = make_room(*a, cap, need, sizeof *p);
 
@@ -72,7 +72,7 @@ static int sub_row(const struct raster *r, double y)
 	return (int)fmin(fmax(k, r->y0 * ROWS), r->y1 * ROWS);
 }
 
-static void edge(struct raster *r, struct point a, struct point b, int turn)
+static void raster_edge(struct raster *r, struct point a, struct point b, int turn)
 {
 	double slope, x, lo = r->x0, hi = r->x1;
 	struct point swap;
@@ -86,7 +86,8 @@ static void edge(struct raster *r, struct point a, struct point b, int turn)
 	}
 	from = sub_row(r, a.y);
 	to = sub_row(r, b.y);
-	if (from >= to || !grow(r, &r->crossings, &r->cap, r->n + (size_t)(to - from)))
+	if (from >= to ||
+	    !raster_grow(r, &r->crossings, &r->cap, r->n + (size_t)(to - from)))
 		return;
 	slope = (b.x - a.x) / (b.y - a.y);
 	if (from < r->first)
@@ -104,14 +105,14 @@ static void edge(struct raster *r, struct point a, struct point b, int turn)
 	}
 }
 
-static struct point zoomed(struct point p)
+static struct point raster_zoomed(struct point p)
 {
 	return (struct point){ p.x * PLOT_ZOOM, p.y * PLOT_ZOOM };
 }
 
 /* Polygons turn the same way whatever the order of their points, so that overlapping
  * ones add up and never cancel. */
-static void add(struct raster *r, const struct point *p, size_t n, int turn)
+static void raster_add_turned(struct raster *r, const struct point *p, size_t n, int turn)
 {
 	double area = 0;
 
@@ -121,19 +122,19 @@ static void add(struct raster *r, const struct point *p, size_t n, int turn)
 	if (area < 0)
 		turn = -turn;
 	for (size_t i = 0, j = n - 1; i < n; j = i++)
-		edge(r, zoomed(p[j]), zoomed(p[i]), turn);
+		raster_edge(r, raster_zoomed(p[j]), raster_zoomed(p[i]), turn);
 }
 
 void raster_add(struct raster *r, const struct point *p, size_t n)
 {
 	if (n)
-		add(r, p, n, 1);
+		raster_add_turned(r, p, n, 1);
 }
 
 void raster_cut(struct raster *r, const struct point *p, size_t n)
 {
 	if (n)
-		add(r, p, n, -1);
+		raster_add_turned(r, p, n, -1);
 }
 
 static int by_x(const void *a, const void *b)
@@ -150,7 +151,7 @@ static size_t sorted_row(struct raster *r, int k)
 
 	r->heads[k] = -1;
 	for (int i = head; i >= 0; i = r->crossings[i].next) {
-		if (!grow(r, &r->row, &r->row_cap, n + 1))
+		if (!raster_grow(r, &r->row, &r->row_cap, n + 1))
 			return 0;
 		r->row[n++] = r->crossings[i];
 	}
@@ -170,7 +171,7 @@ static size_t sorted_row(struct raster *r, int k)
 
 /* Adds the span [a, b) of one sub-row: `part` is what single pixels get, `rise` what
  * this pixel and all further ones get. */
-static void span(struct raster *r, float a, float b)
+static void raster_span(struct raster *r, float a, float b)
 {
 	const float w = 1.0F / ROWS;
 	int i = (int)a, j = (int)b;
@@ -187,7 +188,7 @@ static void span(struct raster *r, float a, float b)
 	r->part[j] += (b - (float)j) * w;
 }
 
-static int mix(int under, int over, int alpha)
+static int raster_mix(int under, int over, int alpha)
 {
 	return under + ((over - under) * alpha + (over < under ? -128 : 128)) / 256;
 }
@@ -198,13 +199,13 @@ struct paint {
 	float opacity; /* 256: nothing shines through */
 };
 
-static int blended(int under, const struct paint *p, int alpha)
+static int raster_blended(int under, const struct paint *p, int alpha)
 {
 	if (alpha >= 256)
 		return (int)p->colour;
-	return mix(under >> 16 & 255, p->red, alpha) << 16 |
-	       mix(under >> 8 & 255, p->green, alpha) << 8 |
-	       mix(under & 255, p->blue, alpha);
+	return raster_mix(under >> 16 & 255, p->red, alpha) << 16 |
+	       raster_mix(under >> 8 & 255, p->green, alpha) << 8 |
+	       raster_mix(under & 255, p->blue, alpha);
 }
 
 enum {
@@ -212,7 +213,8 @@ enum {
 };
 
 /* Paints one row from the coverage that was collected, and clears that. */
-static void blend(struct raster *r, int *pixels, int from, int to, const struct paint *p)
+static void raster_blend(struct raster *r, int *pixels, int from, int to,
+			 const struct paint *p)
 {
 	float level = 0, cover;
 
@@ -232,13 +234,13 @@ static void blend(struct raster *r, int *pixels, int from, int to, const struct 
 			cover = cover < 1 ? rintf(cover * SHADES) / SHADES : 1;
 			alpha = (int)(cover * p->opacity + 0.5F);
 			if (alpha > 0)
-				pixels[x] = blended(pixels[x], p, alpha);
+				pixels[x] = raster_blended(pixels[x], p, alpha);
 		}
 	}
 }
 
 /* The spans of one row of pixels; false: none. */
-static bool collect(struct raster *r, int y, int *from, int *to)
+static bool raster_collect(struct raster *r, int y, int *from, int *to)
 {
 	*from = r->x1;
 	*to = r->x0 - 1;
@@ -248,7 +250,7 @@ static bool collect(struct raster *r, int y, int *from, int *to)
 
 		for (size_t i = 0; i < n; i++) {
 			if (winding && r->row[i].x > r->row[i - 1].x)
-				span(r, r->row[i - 1].x, r->row[i].x);
+				raster_span(r, r->row[i - 1].x, r->row[i].x);
 			winding += r->row[i].turn;
 		}
 		if (n && (int)r->row[0].x < *from)
@@ -266,8 +268,8 @@ void raster_fill(struct raster *r, gdImagePtr im, plot_colour colour, double opa
 	int from, to;
 
 	for (int y = r->first / ROWS; y * ROWS < r->last; y++) {
-		if (collect(r, y, &from, &to))
-			blend(r, im->tpixels[y], from, to, &p);
+		if (raster_collect(r, y, &from, &to))
+			raster_blend(r, im->tpixels[y], from, to, &p);
 	}
 	r->n = 0;
 	r->first = r->height * ROWS;

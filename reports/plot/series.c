@@ -11,18 +11,18 @@ static const char *const sides_of[] = {
 	[BAND] = "xyy", [BLOCKS] = "xxyy", [MARK] = "",     [BOX] = "xxyy",
 };
 
-static const struct axis *axis_of(const struct plot_panel *a, char side)
+static const struct axis *series_axis(const struct plot_panel *a, char side)
 {
 	return &a->axis[side == 'x' ? PLOT_X : PLOT_Y];
 }
 
 /* Can item i be shown? */
-static bool shown(const struct plot_panel *a, const struct series *s, size_t i)
+static bool series_shows(const struct plot_panel *a, const struct series *s, size_t i)
 {
 	const char *sides = sides_of[s->kind];
 
 	for (size_t k = 0; sides[k]; k++) {
-		if (!axis_shows(axis_of(a, sides[k]), s->v[k][i]))
+		if (!axis_shows(series_axis(a, sides[k]), s->v[k][i]))
 			return false;
 	}
 	return true;
@@ -33,7 +33,7 @@ static void see_items(struct plot_panel *a, const struct series *s)
 	const char *sides = sides_of[s->kind];
 
 	for (size_t i = 0; i < s->n; i++) {
-		bool ok = shown(a, s, i);
+		bool ok = series_shows(a, s, i);
 
 		for (size_t k = 0; sides[k]; k++) {
 			struct axis *x = &a->axis[sides[k] == 'x' ? PLOT_X : PLOT_Y];
@@ -57,7 +57,7 @@ void series_see(struct plot_panel *a)
 	}
 }
 
-static struct point place(const struct plot_panel *a, double x, double y)
+static struct point place_in_panel(const struct plot_panel *a, double x, double y)
 {
 	return (struct point){ axis_at(&a->axis[PLOT_X], x),
 			       axis_at(&a->axis[PLOT_Y], y) };
@@ -66,22 +66,22 @@ static struct point place(const struct plot_panel *a, double x, double y)
 bool series_place(const struct plot_panel *a, const struct series *s, size_t i,
 		  struct point *p)
 {
-	if (!shown(a, s, i))
+	if (!series_shows(a, s, i))
 		return false;
-	*p = place(a, s->v[0][i], s->v[1][i]);
+	*p = place_in_panel(a, s->v[0][i], s->v[1][i]);
 	return true;
 }
 
 /* Points of a staircase or a line through items [from, to) of an array of y. */
-static size_t path(const struct plot_panel *a, const double *x, const double *y,
-		   size_t from, size_t to, bool steps, struct point *out)
+static size_t series_path(const struct plot_panel *a, const double *x, const double *y,
+			  size_t from, size_t to, bool steps, struct point *out)
 {
 	size_t n = 0;
 
 	for (size_t i = from; i < to; i++) {
 		if (steps && i > from)
-			out[n++] = place(a, x[i], y[i - 1]);
-		out[n++] = place(a, x[i], y[i]);
+			out[n++] = place_in_panel(a, x[i], y[i - 1]);
+		out[n++] = place_in_panel(a, x[i], y[i]);
 	}
 	return n;
 }
@@ -91,15 +91,15 @@ static size_t next_run(const struct plot_panel *a, const struct series *s, size_
 {
 	size_t to;
 
-	while (*from < s->n && !shown(a, s, *from))
+	while (*from < s->n && !series_shows(a, s, *from))
 		++*from;
-	for (to = *from; to < s->n && shown(a, s, to); to++)
+	for (to = *from; to < s->n && series_shows(a, s, to); to++)
 		;
 	return to;
 }
 
-static void draw_line(struct canvas *c, const struct plot_panel *a,
-		      const struct series *s)
+static void draw_series_line(struct canvas *c, const struct plot_panel *a,
+			     const struct series *s)
 {
 	struct pen pen = style_pen(&s->style);
 	struct point *p = malloc((2 * s->n + 1) * sizeof *p);
@@ -110,9 +110,10 @@ static void draw_line(struct canvas *c, const struct plot_panel *a,
 	}
 	for (size_t from = 0, to; from < s->n; from = to) {
 		to = next_run(a, s, &from);
-		canvas_line(c, p,
-			    path(a, s->v[0], s->v[1], from, to, s->kind == STEPS, p),
-			    &pen);
+		canvas_line(
+			c, p,
+			series_path(a, s->v[0], s->v[1], from, to, s->kind == STEPS, p),
+			&pen);
 	}
 	free(p);
 }
@@ -129,9 +130,9 @@ static void draw_band(struct canvas *c, const struct plot_panel *a,
 	}
 	for (size_t from = 0, to; from < s->n; from = to) {
 		to = next_run(a, s, &from);
-		n = path(a, s->v[0], s->v[1], from, to, s->steps, p);
+		n = series_path(a, s->v[0], s->v[1], from, to, s->steps, p);
 		back = p + n;
-		m = path(a, s->v[0], s->v[2], from, to, s->steps, back);
+		m = series_path(a, s->v[0], s->v[2], from, to, s->steps, back);
 		for (size_t i = 0; i < m / 2; i++) {
 			struct point swap = back[i];
 
@@ -159,8 +160,8 @@ static void draw_points(struct canvas *c, const struct plot_panel *a,
 	}
 }
 
-static void bar(struct canvas *c, struct point lo, struct point hi,
-		const struct plot_style *s)
+static void series_bar(struct canvas *c, struct point lo, struct point hi,
+		       const struct plot_style *s)
 {
 	struct pen pen = style_pen(s);
 	double cap = s->size / 2;
@@ -176,17 +177,17 @@ static void draw_bars(struct canvas *c, const struct plot_panel *a,
 		      const struct series *s)
 {
 	for (size_t i = 0; i < s->n; i++) {
-		if (shown(a, s, i))
-			bar(c, place(a, s->v[0][i], s->v[1][i]),
-			    place(a, s->v[0][i], s->v[2][i]), &s->style);
+		if (series_shows(a, s, i))
+			series_bar(c, place_in_panel(a, s->v[0][i], s->v[1][i]),
+				   place_in_panel(a, s->v[0][i], s->v[2][i]), &s->style);
 	}
 }
 
 static struct rect block_rect(const struct plot_panel *a, const struct series *s,
 			      size_t i)
 {
-	struct point p = place(a, s->v[0][i], s->v[2][i]),
-		     q = place(a, s->v[1][i], s->v[3][i]);
+	struct point p = place_in_panel(a, s->v[0][i], s->v[2][i]),
+		     q = place_in_panel(a, s->v[1][i], s->v[3][i]);
 
 	return (struct rect){ fmin(p.x, q.x), fmin(p.y, q.y), fmax(p.x, q.x),
 			      fmax(p.y, q.y) };
@@ -198,7 +199,7 @@ static void draw_blocks(struct canvas *c, const struct plot_panel *a,
 	for (size_t i = 0; i < s->n; i++) {
 		struct rect r;
 
-		if (!shown(a, s, i))
+		if (!series_shows(a, s, i))
 			continue;
 		r = block_rect(a, s, i);
 		if (s->style.outline && r.x1 - r.x0 > 3) /* a gap to the next one */
@@ -209,7 +210,7 @@ static void draw_blocks(struct canvas *c, const struct plot_panel *a,
 	}
 }
 
-static void outline(struct canvas *c, const struct rect *r, const struct pen *pen)
+static void series_outline(struct canvas *c, const struct rect *r, const struct pen *pen)
 {
 	struct point p[5] = { { r->x0, r->y0 },
 			      { r->x1, r->y0 },
@@ -220,22 +221,22 @@ static void outline(struct canvas *c, const struct rect *r, const struct pen *pe
 	canvas_line(c, p, 5, pen);
 }
 
-static void box(struct canvas *c, const struct rect *r, const struct plot_style *s)
+static void series_box(struct canvas *c, const struct rect *r, const struct plot_style *s)
 {
 	struct pen pen = { s->colour, 1, PLOT_DASHED, 0.8 };
 
 	canvas_block(c, *r, s->colour, 0.08);
-	outline(c, r, &pen);
+	series_outline(c, r, &pen);
 }
 
 static void draw_box(struct canvas *c, const struct plot_panel *a, const struct series *s)
 {
 	struct rect r;
 
-	if (!shown(a, s, 0))
+	if (!series_shows(a, s, 0))
 		return;
 	r = block_rect(a, s, 0);
-	box(c, &r, &s->style);
+	series_box(c, &r, &s->style);
 }
 
 static void draw_mark(struct canvas *c, const struct plot_panel *a,
@@ -258,9 +259,9 @@ static void draw_mark(struct canvas *c, const struct plot_panel *a,
 
 static void (*const drawers[])(struct canvas *, const struct plot_panel *,
 			       const struct series *) = {
-	[LINE] = draw_line, [STEPS] = draw_line, [POINTS] = draw_points,
-	[BARS] = draw_bars, [BAND] = draw_band,  [BLOCKS] = draw_blocks,
-	[MARK] = draw_mark, [BOX] = draw_box,
+	[LINE] = draw_series_line, [STEPS] = draw_series_line, [POINTS] = draw_points,
+	[BARS] = draw_bars,        [BAND] = draw_band,         [BLOCKS] = draw_blocks,
+	[MARK] = draw_mark,        [BOX] = draw_box,
 };
 
 void series_draw(struct canvas *c, struct plot_panel *a, const struct series *s)
@@ -294,15 +295,15 @@ void series_sample(struct canvas *c, const struct series *s, struct point at,
 		canvas_marker(c, at, &s->style);
 		break;
 	case BARS:
-		bar(c, (struct point){ at.x, swatch.y1 },
-		    (struct point){ at.x, swatch.y0 }, &s->style);
+		series_bar(c, (struct point){ at.x, swatch.y1 },
+			   (struct point){ at.x, swatch.y0 }, &s->style);
 		break;
 	case BAND:
 	case BLOCKS:
 		canvas_block(c, swatch, s->style.colour, s->style.opacity);
 		break;
 	case BOX:
-		box(c, &swatch, &s->style);
+		series_box(c, &swatch, &s->style);
 		break;
 	}
 }

@@ -9,7 +9,7 @@ enum {
 };
 
 /* One end of a-b is moved to where it crosses the edge; `inside` values are >= 0. */
-static bool cut(double in_a, double in_b, double *from, double *to)
+static bool stroke_cut(double in_a, double in_b, double *from, double *to)
 {
 	double t;
 
@@ -30,10 +30,10 @@ bool clip_segment(const struct rect *box, struct point *a, struct point *b)
 	double from = 0, to = 1, dx = b->x - a->x, dy = b->y - a->y;
 	struct point start = *a;
 
-	if (!cut(a->x - box->x0, b->x - box->x0, &from, &to) ||
-	    !cut(box->x1 - a->x, box->x1 - b->x, &from, &to) ||
-	    !cut(a->y - box->y0, b->y - box->y0, &from, &to) ||
-	    !cut(box->y1 - a->y, box->y1 - b->y, &from, &to))
+	if (!stroke_cut(a->x - box->x0, b->x - box->x0, &from, &to) ||
+	    !stroke_cut(box->x1 - a->x, box->x1 - b->x, &from, &to) ||
+	    !stroke_cut(a->y - box->y0, b->y - box->y0, &from, &to) ||
+	    !stroke_cut(box->y1 - a->y, box->y1 - b->y, &from, &to))
 		return false;
 	if (from > 0)
 		*a = (struct point){ start.x + from * dx, start.y + from * dy };
@@ -42,7 +42,7 @@ bool clip_segment(const struct rect *box, struct point *a, struct point *b)
 	return true;
 }
 
-static void disc(struct canvas *c, struct point at, double radius)
+static void stroke_disc(struct canvas *c, struct point at, double radius)
 {
 	enum {
 		CORNERS = 16
@@ -59,7 +59,7 @@ static void disc(struct canvas *c, struct point at, double radius)
 }
 
 /* Unit direction from a to b; false where they are the same place. */
-static bool direction(struct point a, struct point b, struct point *d)
+static bool stroke_direction(struct point a, struct point b, struct point *d)
 {
 	double length = hypot(b.x - a.x, b.y - a.y);
 
@@ -69,8 +69,8 @@ static bool direction(struct point a, struct point b, struct point *d)
 	return true;
 }
 
-static void bar(struct canvas *c, struct point a, struct point b, struct point d,
-		double half)
+static void stroke_bar(struct canvas *c, struct point a, struct point b, struct point d,
+		       double half)
 {
 	double x = -d.y * half, y = d.x * half;
 	struct point p[4] = { { a.x + x, a.y + y },
@@ -82,8 +82,8 @@ static void bar(struct canvas *c, struct point a, struct point b, struct point d
 }
 
 /* Fills the wedge between two bars that meet: pointed, or round at a sharp turn. */
-static void join(struct canvas *c, struct point at, struct point d, struct point e,
-		 double half)
+static void stroke_join(struct canvas *c, struct point at, struct point d, struct point e,
+			double half)
 {
 	double along = d.x * e.x + d.y * e.y, side = d.x * e.y - d.y * e.x;
 	double out = side > 0 ? -half : half;
@@ -91,7 +91,7 @@ static void join(struct canvas *c, struct point at, struct point d, struct point
 	struct point p[4];
 
 	if (along < -0.2) {
-		disc(c, at, half);
+		stroke_disc(c, at, half);
 		return;
 	}
 	p[0] = at;
@@ -102,19 +102,19 @@ static void join(struct canvas *c, struct point at, struct point d, struct point
 	raster_add(&c->raster, p, 4);
 }
 
-static void solid(struct canvas *c, const struct point *p, size_t n,
-		  const struct pen *pen, bool caps)
+static void stroke_solid(struct canvas *c, const struct point *p, size_t n,
+			 const struct pen *pen, bool caps)
 {
 	double half = pen->width / 2;
 	struct point d, before = { 0, 0 }, first = { 0, 0 }, at = p[0];
 	bool closed = n > 2 && p[0].x == p[n - 1].x && p[0].y == p[n - 1].y, any = false;
 
 	for (size_t i = 1; i < n; i++) {
-		if (!direction(at, p[i], &d))
+		if (!stroke_direction(at, p[i], &d))
 			continue;
-		bar(c, at, p[i], d, half);
+		stroke_bar(c, at, p[i], d, half);
 		if (any)
-			join(c, at, before, d, half);
+			stroke_join(c, at, before, d, half);
 		else
 			first = d;
 		any = true;
@@ -124,10 +124,10 @@ static void solid(struct canvas *c, const struct point *p, size_t n,
 			canvas_fill(c, pen->colour, pen->opacity);
 	}
 	if (any && closed) {
-		join(c, at, before, first, half);
+		stroke_join(c, at, before, first, half);
 	} else if (caps || !any) {
-		disc(c, p[0], half);
-		disc(c, at, half);
+		stroke_disc(c, p[0], half);
+		stroke_disc(c, at, half);
 	}
 }
 
@@ -142,11 +142,11 @@ struct walk {
 };
 
 /* A dash begins or ends here. */
-static void turn(struct walk *w, struct point here)
+static void walk_turn(struct walk *w, struct point here)
 {
 	if (w->at < w->on) {
 		w->dash[w->n++] = here;
-		solid(w->c, w->dash, w->n, w->pen, false);
+		stroke_solid(w->c, w->dash, w->n, w->pen, false);
 		w->n = 0;
 		w->at = w->on;
 		return;
@@ -154,22 +154,22 @@ static void turn(struct walk *w, struct point here)
 	if (w->on > 0)
 		w->dash[w->n++] = here;
 	else
-		disc(w->c, here, w->pen->width / 2);
+		stroke_disc(w->c, here, w->pen->width / 2);
 	w->at = 0;
 }
 
-static void step(struct walk *w, struct point a, struct point b)
+static void walk_step(struct walk *w, struct point a, struct point b)
 {
 	double length = hypot(b.x - a.x, b.y - a.y), gone = 0, next;
 	struct point d;
 
-	if (!direction(a, b, &d))
+	if (!stroke_direction(a, b, &d))
 		return;
 	for (;; gone = next) {
 		next = gone + (w->at < w->on ? w->on : w->period) - w->at;
 		if (next > length)
 			break;
-		turn(w, (struct point){ a.x + d.x * next, a.y + d.y * next });
+		walk_turn(w, (struct point){ a.x + d.x * next, a.y + d.y * next });
 	}
 	w->at += length - gone;
 	if (w->n)
@@ -177,8 +177,8 @@ static void step(struct walk *w, struct point a, struct point b)
 }
 
 /* `phase` is how far the line went before it begins here. */
-static void dashed(struct canvas *c, const struct point *p, size_t n,
-		   const struct pen *pen, double phase)
+static void stroke_dashed(struct canvas *c, const struct point *p, size_t n,
+			  const struct pen *pen, double phase)
 {
 	bool dots = pen->dash == PLOT_DOTTED;
 	double unit = fmax(pen->width, 1);
@@ -194,13 +194,13 @@ static void dashed(struct canvas *c, const struct point *p, size_t n,
 	if (w.at < w.on)
 		w.dash[w.n++] = p[0];
 	for (size_t i = 1; i < n; i++)
-		step(&w, p[i - 1], p[i]);
+		walk_step(&w, p[i - 1], p[i]);
 	if (w.n > 1)
-		solid(c, w.dash, w.n, pen, false);
+		stroke_solid(c, w.dash, w.n, pen, false);
 	free(w.dash);
 }
 
-static bool append(struct canvas *c, size_t n, struct point p)
+static bool stroke_append(struct canvas *c, size_t n, struct point p)
 {
 	struct point *more = make_room(c->run, &c->run_cap, n + 1, sizeof *more);
 
@@ -213,14 +213,14 @@ static bool append(struct canvas *c, size_t n, struct point p)
 	return true;
 }
 
-static void run(struct canvas *c, size_t n, const struct pen *pen, double phase)
+static void stroke_run(struct canvas *c, size_t n, const struct pen *pen, double phase)
 {
 	if (!n)
 		return;
 	if (pen->dash == PLOT_SOLID)
-		solid(c, c->run, n, pen, true);
+		stroke_solid(c, c->run, n, pen, true);
 	else
-		dashed(c, c->run, n, pen, phase);
+		stroke_dashed(c, c->run, n, pen, phase);
 }
 
 /* Parts outside the clip are left out before they are cut into dashes: a segment to
@@ -237,14 +237,14 @@ void canvas_line(struct canvas *c, const struct point *p, size_t n, const struct
 
 		if (clip_segment(&box, &a, &b)) {
 			if (!k || c->run[k - 1].x != a.x || c->run[k - 1].y != a.y) {
-				run(c, k, pen, phase);
+				stroke_run(c, k, pen, phase);
 				phase = along + hypot(a.x - from.x, a.y - from.y);
-				k = append(c, 0, a);
+				k = stroke_append(c, 0, a);
 			}
-			k += append(c, k, b);
+			k += stroke_append(c, k, b);
 		}
 		along += hypot(p[i].x - from.x, p[i].y - from.y);
 	}
-	run(c, k, pen, phase);
+	stroke_run(c, k, pen, phase);
 	canvas_fill(c, pen->colour, pen->opacity);
 }

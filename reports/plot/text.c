@@ -82,13 +82,13 @@ double text_size(enum font f)
 	return fonts[f].size;
 }
 
-double text_line(enum font f)
+double text_line_height(enum font f)
 {
 	return ceil(fonts[f].size * 1.3);
 }
 
 /* libgd reads "&amp;" and the like in a text: an ampersand must be one of them. */
-static void escape(const char *text, char out[TEXT_LEN * 5])
+static void text_escape(const char *text, char out[TEXT_LEN * 5])
 {
 	for (; *text; text++) {
 		if (*text == '&') {
@@ -101,14 +101,14 @@ static void escape(const char *text, char out[TEXT_LEN * 5])
 	*out = '\0';
 }
 
-static void render(struct canvas *c, gdImagePtr im, enum font f, struct point at,
-		   double angle, const char *text, plot_colour colour, int box[8])
+static void text_render(struct canvas *c, gdImagePtr im, enum font f, struct point at,
+			double angle, const char *text, plot_colour colour, int box[8])
 {
 	gdFTStringExtra extra = { .flags = gdFTEX_FONTPATHNAME };
 	char plain[TEXT_LEN * 5];
 
 	memset(box, 0, 8 * sizeof *box);
-	escape(text, plain);
+	text_escape(text, plain);
 	/* libgd counts in points of 1/72 inch at 96 pixels an inch */
 	if (gdImageStringFTEx(im, box, (int)colour, c->fonts[fonts[f].bold],
 			      fonts[f].size * PLOT_ZOOM * 0.75, angle * M_PI / 180,
@@ -117,7 +117,8 @@ static void render(struct canvas *c, gdImagePtr im, enum font f, struct point at
 		c->failed = true;
 }
 
-static const struct measured *measure(struct canvas *c, enum font f, const char *text)
+static const struct measured *text_measure(struct canvas *c, enum font f,
+					   const char *text)
 {
 	static const struct measured nothing;
 	uint32_t hash = 2166136261U;
@@ -142,7 +143,7 @@ static const struct measured *measure(struct canvas *c, enum font f, const char 
 		c->failed = true;
 		return &nothing;
 	}
-	render(c, NULL, f, (struct point){ 0, 0 }, 0, text, 0, box);
+	text_render(c, NULL, f, (struct point){ 0, 0 }, 0, text, 0, box);
 	m->hash = hash;
 	m->font = (int)f;
 	m->left = (double)box[0] / PLOT_ZOOM;
@@ -153,7 +154,7 @@ static const struct measured *measure(struct canvas *c, enum font f, const char 
 
 double text_width(struct canvas *c, enum font f, const char *text)
 {
-	const struct measured *m = measure(c, f, text);
+	const struct measured *m = text_measure(c, f, text);
 
 	return m->right - m->left;
 }
@@ -161,7 +162,7 @@ double text_width(struct canvas *c, enum font f, const char *text)
 void text_draw(struct canvas *c, enum font f, struct point at, double across,
 	       double angle, const char *text, plot_colour colour)
 {
-	const struct measured *m = measure(c, f, text);
+	const struct measured *m = text_measure(c, f, text);
 	double x = -m->left - across * (m->right - m->left),
 	       y = fonts[f].size * cap_height / 2, turn = angle * M_PI / 180;
 	int box[8];
@@ -171,11 +172,11 @@ void text_draw(struct canvas *c, enum font f, struct point at, double across,
 	/* counter-clockwise, in a picture whose y grows downwards */
 	at.x += x * cos(turn) + y * sin(turn);
 	at.y += -x * sin(turn) + y * cos(turn);
-	render(c, c->im, f, at, angle, text, colour, box);
+	text_render(c, c->im, f, at, angle, text, colour, box);
 }
 
 /* Bytes of the character at s: a whole one, or the part of a broken one. */
-static size_t character(const char *s, bool *good)
+static size_t text_character(const char *s, bool *good)
 {
 	unsigned char lead = (unsigned char)s[0];
 	size_t most = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
@@ -198,7 +199,7 @@ char *text_copy(const char *text)
 
 	dp_buf_puts(&b, "");
 	for (; *text; text += n) {
-		n = character(text, &good);
+		n = text_character(text, &good);
 		if (b.len + 4 >= TEXT_LEN)
 			break;
 		if (!good)
@@ -212,8 +213,8 @@ char *text_copy(const char *text)
 }
 
 /* Where the longest beginning of `text` ends that fits with `tail` behind it. */
-static size_t fitting(struct canvas *c, enum font f, const char *text, const char *tail,
-		      double width)
+static size_t text_fitting(struct canvas *c, enum font f, const char *text,
+			   const char *tail, double width)
 {
 	size_t lo = 0, hi = strlen(text), mid;
 	char part[TEXT_LEN + 8];
@@ -244,7 +245,7 @@ void text_fit(struct canvas *c, enum font f, const char *text, double width,
 		memmove(out, text, n + 1);
 		return;
 	}
-	n = fitting(c, f, text, ELLIPSIS, width);
+	n = text_fitting(c, f, text, ELLIPSIS, width);
 	if (n + 4 > TEXT_LEN)
 		n = TEXT_LEN - 4;
 	while (n && text[n - 1] == ' ')
@@ -266,7 +267,7 @@ void text_wrap(struct canvas *c, enum font f, const char *text, double width, si
 			text_fit(c, f, text, width, line);
 			return;
 		}
-		end = fitting(c, f, text, "", width);
+		end = text_fitting(c, f, text, "", width);
 		while (end && text[end] != ' ')
 			end--;
 		if (!end) { /* one long word */
@@ -286,7 +287,7 @@ void text_wrap(struct canvas *c, enum font f, const char *text, double width, si
 void text_lines(struct canvas *c, enum font f, struct point at, double across,
 		const struct lines *l, plot_colour colour)
 {
-	double step = text_line(f);
+	double step = text_line_height(f);
 
 	for (size_t i = 0; i < l->n; i++) {
 		struct point middle = { at.x, at.y + step * ((double)i + 0.5) };

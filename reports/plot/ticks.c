@@ -15,13 +15,13 @@ struct step {
 };
 
 /* k x mantissa x 10^exponent with a single rounding where that is possible. */
-static double times(double k, const struct step *s)
+static double tick_times(double k, const struct step *s)
 {
 	return s->exponent < 0 ? k * s->mantissa / pow(10, -s->exponent)
 			       : k * s->mantissa * pow(10, s->exponent);
 }
 
-static void superscript(int n, char *out)
+static void tick_superscript(int n, char *out)
 {
 	static const char *const digits[] = { "⁰", "¹", "²", "³", "⁴",
 					      "⁵", "⁶", "⁷", "⁸", "⁹" };
@@ -38,7 +38,7 @@ static void power_text(double mantissa, int decimals, int exponent, char out[TIC
 {
 	char high[64];
 
-	superscript(exponent, high);
+	tick_superscript(exponent, high);
 	if (mantissa == 1 && !decimals)
 		snprintf(out, TICK_LEN, "10%s", high);
 	else if (mantissa == -1 && !decimals)
@@ -54,7 +54,7 @@ static void plain_text(double value, int decimals, char out[TICK_LEN])
 }
 
 /* Characters, not bytes. */
-static size_t length(const char *s)
+static size_t tick_length(const char *s)
 {
 	size_t n = 0;
 
@@ -80,13 +80,13 @@ static void label_linear(struct ticks *t, const struct step *step)
 	for (size_t i = 0; i < t->n; i++) {
 		if (decimals < 40) {
 			plain_text(t->at[i], decimals, t->label[i]);
-			plain += length(t->label[i]);
+			plain += tick_length(t->label[i]);
 		} else {
 			plain += 1000;
 		}
 		power_text(t->at[i] / pow(10, power), power - fine > 0 ? power - fine : 0,
 			   power, text);
-		powers += length(text);
+		powers += tick_length(text);
 	}
 	if ((top < 1e6 && decimals <= 4) || plain <= powers)
 		return;
@@ -102,19 +102,19 @@ static void label_linear(struct ticks *t, const struct step *step)
 
 static double first_multiple(double lo, const struct step *s)
 {
-	return ceil(lo / times(1, s) - slack);
+	return ceil(lo / tick_times(1, s) - slack);
 }
 
-static size_t count(double lo, double hi, const struct step *s)
+static size_t tick_count(double lo, double hi, const struct step *s)
 {
-	double n = floor(hi / times(1, s) + slack) - first_multiple(lo, s) + 1;
+	double n = floor(hi / tick_times(1, s) + slack) - first_multiple(lo, s) + 1;
 
 	return n < 0 ? 0 : n > TICKS_MAX ? TICKS_MAX + 1 : (size_t)n;
 }
 
 static bool is_whole(const struct step *s)
 {
-	double x = times(1, s);
+	double x = tick_times(1, s);
 
 	return x >= 1 && x == floor(x);
 }
@@ -136,7 +136,7 @@ static struct step choose_step(double lo, double hi, size_t most, bool whole)
 			step = (struct step){ mantissas[i], exponent };
 			if (whole && !is_whole(&step))
 				continue;
-			n = count(lo, hi, &step);
+			n = tick_count(lo, hi, &step);
 			if (n <= most)
 				return n < 2 && finer.mantissa > 0 ? finer : step;
 			if (n <= TICKS_MAX)
@@ -155,8 +155,8 @@ void ticks_linear(struct ticks *t, double lo, double hi, size_t most, bool whole
 		return;
 	step = choose_step(lo, hi, most, whole);
 	k = first_multiple(lo, &step);
-	for (size_t n = count(lo, hi, &step); t->n < n && t->n < TICKS_MAX; k++)
-		t->at[t->n++] = times(k, &step);
+	for (size_t n = tick_count(lo, hi, &step); t->n < n && t->n < TICKS_MAX; k++)
+		t->at[t->n++] = tick_times(k, &step);
 	label_linear(t, &step);
 }
 
@@ -176,7 +176,7 @@ static void log_ticks(struct ticks *t, double lo, double hi, const int *mantissa
 		if (e % stride)
 			continue;
 		for (size_t i = 0; i < nmantissas; i++) {
-			double x = times(mantissas[i], &(struct step){ 1, e });
+			double x = tick_times(mantissas[i], &(struct step){ 1, e });
 
 			if (x < lo * (1 - slack) || x > hi * (1 + slack) ||
 			    t->n == TICKS_MAX)
@@ -214,7 +214,7 @@ static void log_minor(struct ticks *t, double lo, double hi)
 	t->nminor = 0;
 	for (int e = from; e <= to; e++) {
 		for (int m = 1; m <= last; m++) {
-			double x = times(m, &(struct step){ 1, e });
+			double x = tick_times(m, &(struct step){ 1, e });
 
 			if (x >= lo && x <= hi && !is_tick(t, x) && t->nminor < MINOR_MAX)
 				t->minor[t->nminor++] = x;

@@ -1134,6 +1134,37 @@ static void test_dp_sgd(void **state)
 	}
 }
 
+/* The words that a file may have are those that programs say again. */
+static void test_words_of_values(void **state)
+{
+	static const char *const words[] = { "hvpoi", "ehvi", "poi", "random" };
+	char text[sizeof base + 80];
+	struct result r;
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(words); i++) {
+		snprintf(text, sizeof text,
+			 "%.*ssearch: {method: dpareto, evaluations: 80, "
+			 "acquisition: %s}\n",
+			 (int)(strstr(base, "search:") - base), base, words[i]);
+		r = parse(text, strlen(text));
+		assert_non_null(r.s);
+		assert_string_equal(dp_acquisition_text(r.s->search.acquisition),
+				    words[i]);
+		assert_string_equal(dp_method_text(r.s->search.method), "dpareto");
+		dp_study_free(r.s);
+		dp_problems_free(&r.problems);
+	}
+	assert_string_equal(dp_acquisition_text(DP_ACQ_DEFAULT), "ehvi");
+	assert_string_equal(dp_method_text(DP_METHOD_RANDOM), "random");
+	assert_string_equal(dp_method_text(DP_METHOD_GRID), "grid");
+	/* one more than there are is no read past the end */
+	assert_string_equal(dp_acquisition_text(DP_ACQ_RANDOM + 1),
+			    "one that has no name");
+	assert_string_equal(dp_method_text(DP_METHOD_DPARETO + 1),
+			    "one that has no name");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1156,6 +1187,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_hostile_bytes, silence, silent),
 		cmocka_unit_test(test_long_line),
 		cmocka_unit_test(test_dp_sgd),
+		cmocka_unit_test(test_words_of_values),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

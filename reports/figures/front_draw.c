@@ -1,0 +1,219 @@
+/* front_draw.c - draws the Pareto front. */
+#include "reports/figures/front_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum {
+	LABELS = 5,      /* front points with their values beside them; */
+	MANY_LABELS = 9, /* to try on a crowded front, where some find no place */
+	CROWDED = 30,
+};
+
+/* The region that the anti-ideal bounds, as far as it is in the picture. */
+static void draw_anti_ideal(struct plot_panel *a, const struct front_data *d)
+{
+	struct plot_style style = { .colour = plot_palette(PLOT_GREY), .opacity = 0.07 };
+	double edge[2][2];
+
+	for (int side = PLOT_X; side <= PLOT_Y; side++) {
+		const struct dp_objective *o = front_objective(d->s, side);
+		double anti = fmin(fmax(o->anti_ideal, d->lo[side]), d->hi[side]);
+
+		edge[side][0] = o->maximize ? anti : d->lo[side];
+		edge[side][1] = o->maximize ? d->hi[side] : anti;
+	}
+	panel_box(a, &style, "better than the anti-ideal", edge[PLOT_X][0],
+		  edge[PLOT_X][1], edge[PLOT_Y][0], edge[PLOT_Y][1]);
+}
+
+static void draw_diverged(struct plot_panel *a, const struct front_data *d)
+{
+	struct plot_style style = { .colour = plot_palette(PLOT_VERMILLION),
+				    .marker = PLOT_CROSS };
+
+	if (d->diverged.n)
+		panel_points(a, &style, "diverged (at the border)", d->diverged.x,
+			     d->diverged.y, d->diverged.n);
+}
+
+static void draw_shades(struct plot_panel *a, const struct front_data *d)
+{
+	for (int k = 0; k < FRONT_SHADES; k++) {
+		const struct front_shade *shade = &d->shade[k];
+		char name[200], low[FIG_TEXT_LEN], high[FIG_TEXT_LEN];
+		struct plot_style style = {
+			.colour = plot_map_colour(PLOT_VIRIDIS,
+						  0.9 * k / (FRONT_SHADES - 1)),
+			.size = 7,
+			.outline = true,
+		};
+
+		snprintf(name, sizeof name, "%s %s to %s",
+			 d->s->s->spec->objectives[d->third].name,
+			 fig_number(shade->from, low), fig_number(shade->to, high));
+		if (shade->at.n)
+			panel_points(a, &style, name, shade->at.x, shade->at.y,
+				     shade->at.n);
+	}
+}
+
+/* The place of a front point in the picture, in parts of its width and height. */
+static void front_place(const struct front_data *d, size_t i, double at[2])
+{
+	const double value[2] = { d->front.x[i], d->front.y[i] };
+
+	for (int side = PLOT_X; side <= PLOT_Y; side++) {
+		double lo = front_to_scale(d->lo[side], d->scale[side]);
+		double hi = front_to_scale(d->hi[side], d->scale[side]);
+
+		at[side] = (front_to_scale(value[side], d->scale[side]) - lo) / (hi - lo);
+	}
+}
+
+static double front_step(const struct front_data *d, size_t from, size_t to)
+{
+	double a[2], b[2];
+
+	front_place(d, from, a);
+	front_place(d, to, b);
+	return hypot(b[0] - a[0], b[1] - a[1]);
+}
+
+/* Writes the values beside a few points, spread evenly along the front. */
+static void draw_labels(struct plot_panel *a, const struct front_data *d)
+{
+	size_t first = 0, end = d->front.n;
+	int most = d->front.n > CROWDED ? MANY_LABELS : LABELS;
+	double whole = 0, gone = 0;
+	int written = 0;
+
+	while (first < end && !front_shown(d, d->front.x[first], d->front.y[first]))
+		first++;
+	while (end > first && !front_shown(d, d->front.x[end - 1], d->front.y[end - 1]))
+		end--;
+	for (size_t i = first; i + 1 < end; i++)
+		whole += front_step(d, i, i + 1);
+	for (size_t i = first; i < end; i++) {
+		char x[FIG_TEXT_LEN], y[FIG_TEXT_LEN], text[2 * FIG_TEXT_LEN + 3];
+
+		if (i > first)
+			gone += front_step(d, i - 1, i);
+		if (gone < whole * written / (most - 1) - 1e-9)
+			continue;
+		while (written < most && gone >= whole * written / (most - 1) - 1e-9)
+			written++;
+		snprintf(text, sizeof text, "%s: %s",
+			 fig_value(d->s, d->s->x, d->front.x[i], x),
+			 fig_value(d->s, d->s->y, d->front.y[i], y));
+		panel_label(a, d->front.x[i], d->front.y[i], text);
+	}
+}
+
+static void draw_staircase(struct plot_panel *a, const struct front_data *d)
+{
+	struct plot_style blue = { .colour = plot_palette(PLOT_BLUE),
+				   .size = fig_marker_size(d->front.n),
+				   .width = 2,
+				   .outline = true };
+	char name[80];
+
+	snprintf(name, sizeof name, "front (%zu point%s)", d->front.n,
+		 d->front.n == 1 ? "" : "s");
+	panel_line(a, &blue, name, d->stairs.x, d->stairs.y, d->stairs.n);
+	if (d->third < 0)
+		panel_points(a, &blue, name, d->front.x, d->front.y, d->front.n);
+	else
+		draw_shades(a, d);
+	draw_labels(a, d);
+}
+
+/* Why there is nothing to see. */
+static void say_empty(struct plot_panel *a, const struct front_data *d)
+{
+	const struct dp_study_state *st = d->s->s;
+	const struct {
+		size_t n;
+		const char *what;
+	} counts[] = { { st->diverged, "diverged" },
+		       { st->failed, "failed" },
+		       { d->all.not_finite, "not finite" },
+		       { d->barred.n, "do not meet a constraint" } };
+	struct dp_buf why = DP_BUF_INIT;
+	int listed = 0;
+
+	dp_buf_puts(&why, dp_study_ended(st) ? "No point to show"
+					     : "No evaluation has ended yet");
+	for (size_t i = 0; i < DP_COUNT(counts); i++) {
+		if (counts[i].n)
+			dp_buf_printf(&why, "%s %zu %s", listed++ ? "," : ":",
+				      counts[i].n, counts[i].what);
+	}
+	panel_empty(a, dp_buf_text(&why));
+	dp_buf_free(&why);
+}
+
+/* What the picture leaves out, and where it is a projection. */
+static void note_left_out(struct plot *p, const struct front_data *d)
+{
+	struct dp_buf text = DP_BUF_INIT;
+
+	if (d->outside + d->all.not_finite)
+		dp_buf_puts(&text, "Not shown: ");
+	if (d->outside) {
+		fig_count(&text, d->outside, "point");
+		dp_buf_puts(&text, d->all.not_finite ? " beyond the axes, "
+						     : " beyond the axes. ");
+	}
+	if (d->all.not_finite) {
+		fig_count(&text, d->all.not_finite, "point");
+		dp_buf_printf(&text, " with an infinite %s. ",
+			      front_objective(d->s, PLOT_X)->name);
+	}
+	if (d->third >= 0)
+		dp_buf_printf(
+			&text,
+			"Projection of %zu objectives; the line is the front of the "
+			"two shown.",
+			d->s->s->spec->nobjectives);
+	if (text.len)
+		plot_note(p, dp_buf_text(&text));
+	dp_buf_free(&text);
+}
+
+static void draw_all_points(struct plot_panel *a, const struct front_data *d)
+{
+	struct plot_style light = fig_cloud(plot_palette(PLOT_GREY), d->all.n);
+	struct plot_style ring = { .colour = plot_palette(PLOT_GREY),
+				   .marker = PLOT_RING,
+				   .opacity = 0.6 };
+
+	panel_limits(a, PLOT_X, d->lo[PLOT_X], d->hi[PLOT_X]);
+	panel_limits(a, PLOT_Y, d->lo[PLOT_Y], d->hi[PLOT_Y]);
+	draw_anti_ideal(a, d);
+	panel_points(a, &light, "evaluated", d->all.x, d->all.y, d->all.n);
+	if (d->barred.n)
+		panel_points(a, &ring, "a constraint is not met", d->barred.x,
+			     d->barred.y, d->barred.n);
+	draw_diverged(a, d);
+	draw_staircase(a, d);
+}
+
+struct plot *front_draw(const void *data)
+{
+	const struct front_data *d = data;
+	const struct subject *s = d->s;
+	const char *title = d->scale[PLOT_X] == PLOT_LOG ? figure_front_log.title
+							 : figure_front.title;
+	struct plot *p = fig_new(s, title, FIG_WIDTH, FIG_HEIGHT);
+	struct plot_panel *a = plot_panel(p, 0, 0);
+
+	fig_axis(a, PLOT_X, s, s->x, d->scale[PLOT_X]);
+	fig_axis(a, PLOT_Y, s, s->y, d->scale[PLOT_Y]);
+	if (d->all.n)
+		draw_all_points(a, d);
+	else
+		say_empty(a, d);
+	note_left_out(p, d);
+	return p;
+}

@@ -1,0 +1,37 @@
+/* front_internal.h - what a picture of the Pareto front shows: gathered and told by
+ * front.c, drawn by front_draw.c. */
+#ifndef DP_FRONT_INTERNAL_H
+#define DP_FRONT_INTERNAL_H
+#include "reports/figures/figures_internal.h"
+
+enum {
+	FRONT_SHADES = 5 /* of a third objective */
+};
+
+struct front_data {
+	const struct subject *s;
+	struct fig_points all, front;
+	struct fig_points stairs;   /* of the front */
+	struct fig_points barred;   /* ok, but a constraint is not met */
+	struct fig_points diverged; /* at the border where utility is worst */
+	enum plot_scale scale[2];   /* of x and y */
+	double lo[2], hi[2];        /* limits of x and y */
+	size_t outside;             /* points beyond them */
+	/* With three and more objectives: the members of their front by the third. */
+	int third; /* or -1 */
+	struct front_shade {
+		struct fig_points at;
+		double from, to; /* of the third objective */
+	} shade[FRONT_SHADES];
+};
+
+/* The objective that a side shows. */
+const struct dp_objective *front_objective(const struct subject *s, enum plot_side side);
+/* Values as places on an axis, and back. */
+double front_to_scale(double v, enum plot_scale scale);
+double front_from_scale(double v, enum plot_scale scale);
+/* Is the point within the limits? */
+bool front_shown(const struct front_data *d, double x, double y);
+struct plot *front_draw(const void *data);
+
+#endif

@@ -1,0 +1,171 @@
+/* made_studies.c - studies made in memory, for the tests of figures. */
+#include "made_studies.h"
+
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct report made_report;
+static uint32_t seq[8]; /* by study */
+double made_now;        /* seconds, of the next event */
+
+void made_apply(uint32_t study, struct dp_event e)
+{
+	struct dp_err err = { .msg = "" };
+
+	e.study = study;
+	e.seq = seq[study]++;
+	e.time = (int64_t)((1000 + made_now) * 1e6);
+	if (dp_state_apply(&made_report.state, &e, &err) != DP_OK)
+		fail_msg("%s", err.msg);
+}
+
+uint32_t made_study(const char *name, const char *objectives)
+{
+	uint32_t study = made_report.state.nstudies + 1;
+	char text[2000];
+
+	snprintf(text, sizeof text,
+		 "study: %s\ntrainer: {command: [x], runs: 2}\n"
+		 "parameters: {p: {type: float, range: [0, 1]}, q: {type: float, range: "
+		 "[0, 1]}}\n%s\n"
+		 "search: {method: dpareto, initial: 2, evaluations: 100}\n",
+		 name, objectives);
+	seq[study] = 0;
+	made_apply(study, (struct dp_event){ .type = DP_EV_STUDY_CREATED,
+					     .name = name,
+					     .text = text,
+					     .path = "f",
+					     .dir = "/" });
+	return study;
+}
+
+struct dp_study_state *made_state(uint32_t study)
+{
+	return dp_state_by_id(&made_report.state, study);
+}
+
+uint32_t made_trial(uint32_t study, double p, double q)
+{
+	double x[] = { p, q };
+	uint32_t trial = made_state(study)->ntrials;
+
+	made_apply(study, (struct dp_event){ .type = DP_EV_TRIAL_PROPOSED,
+					     .trial = trial,
+					     .source = "random",
+					     .params = x,
+					     .nparams = 2 });
+	return trial;
+}
+
+void made_attempt(uint32_t study, uint32_t trial, uint32_t attempt)
+{
+	made_apply(study, (struct dp_event){ .type = DP_EV_ATTEMPT_PLANNED,
+					     .trial = trial,
+					     .run = DP_RUN_ALL,
+					     .attempt = attempt });
+}
+
+void made_end(uint32_t study, uint32_t trial, uint32_t attempt, enum dp_end end,
+	      double start, const double metrics[4])
+{
+	static const char *const names[] = { "a", "b" };
+	static const char *const shares[] = { "accuracy", "majority_accuracy" };
+	static const uint32_t runs[] = { 0, 1 };
+	const char *second = made_state(study)->spec->objectives[1].metric;
+
+	made_apply(study,
+		   (struct dp_event){
+			   .type = DP_EV_ATTEMPT_ENDED,
+			   .trial = trial,
+			   .run = DP_RUN_ALL,
+			   .attempt = attempt,
+			   .end = end,
+			   .counted = true,
+			   .metric_names = strcmp(second, "accuracy") ? names : shares,
+			   .nmetrics = metrics ? 2 : 0,
+			   .runs = runs,
+			   .nruns = metrics ? 2 : 0,
+			   .metrics = metrics,
+			   .exit = { .start = 1000 + start, .end = 1000 + made_now } });
+}
+
+void made_trial_end(uint32_t study, uint32_t trial, const char *how, const double *y,
+		    uint32_t n)
+{
+	made_apply(study, (struct dp_event){ .type = DP_EV_TRIAL_ENDED,
+					     .trial = trial,
+					     .state = how,
+					     .objectives = y,
+					     .nobjectives = n });
+}
+
+void made_result3(uint32_t study, double a, double b, double c, double spread)
+{
+	double y[] = { a, b, c }, metrics[] = { a, b - spread, a, b + spread };
+	uint32_t trial = made_trial(study, a, b);
+
+	made_attempt(study, trial, 0);
+	made_now += 1;
+	made_end(study, trial, 0, DP_END_OK, made_now - 1, metrics);
+	made_trial_end(study, trial, "ok", y,
+		       (uint32_t)made_state(study)->spec->nobjectives);
+}
+
+void made_result(uint32_t study, double a, double b)
+{
+	made_result3(study, a, b, 0, 0);
+}
+
+void made_failure(uint32_t study)
+{
+	uint32_t trial = made_trial(study, 0.5, 0.5);
+
+	made_attempt(study, trial, 0);
+	made_now += 1;
+	made_end(study, trial, 0, DP_END_SIGNAL, made_now - 0.5, NULL);
+	made_trial_end(study, trial, "failed", NULL, 0);
+}
+
+struct subject *made_subjects(void)
+{
+	struct dp_err err;
+
+	made_report.nsubjects = made_report.state.nstudies;
+	made_report.subjects =
+		calloc(made_report.nsubjects, sizeof *made_report.subjects);
+	assert_non_null(made_report.subjects);
+	for (size_t i = 0; i < made_report.nsubjects; i++) {
+		struct dp_study_state *st = made_report.state.studies[i];
+
+		assert_int_equal(dp_study_front(st, &err), DP_OK);
+		made_report.subjects[i] =
+			(struct subject){ .s = st, .privacy = -1, .y = 1 };
+	}
+	return made_report.subjects;
+}
+
+int made_begin(void **s)
+{
+	(void)s;
+	made_report = (struct report){ 0 };
+	made_now = 0;
+	return 0;
+}
+
+int made_free(void **s)
+{
+	(void)s;
+	report_free(&made_report);
+	return 0;
+}
+
+int made_forget_fonts(void **s)
+{
+	(void)s;
+	plot_shutdown();
+	return 0;
+}

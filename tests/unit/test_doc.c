@@ -1,0 +1,215 @@
+/* test_doc.c - documents in both forms: no text becomes markup. */
+#include "reports/doc.h"
+
+#include <cmark.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char *const hostile[] = {
+	"<script>alert(1)</script>",
+	"](javascript:alert(1))",
+	"`code` ``x",
+	"a|b|c",
+	"one\ntwo\n\n# three",
+	"--> <!--",
+	"&#60;b&#62; &lt; &amp;",
+	"*b* _i_ __x__ a_b",
+	"1. item",
+	"- item",
+	"+ x",
+	"> q",
+	"    indented",
+	"~~s~~",
+	"![x](y)",
+	"\\",
+	"\\\\*",
+	"<a href=\"x\">",
+	"=====",
+	"---",
+	"\xff\xfe bad",
+	"\x1b[31m",
+	"#5 x",
+	"x #",
+	"[a]: b",
+	"$x$",
+	"***",
+	"\"q\" 'z'",
+	"&#x3c;script&#x3e;",
+	"|---|",
+	"~~~",
+	"```",
+	"<http://a.b>",
+	"<!-- x",
+	"]]>",
+	"-",
+	"1)",
+	"\u202egpj",
+	"a  b ",
+	"</td></table>",
+	"\" onload=\"x",
+};
+
+/* Both forms of a document that has the text everywhere but in tables. */
+static void describe(struct doc *d, const char *text)
+{
+	doc_title(d, text);
+	doc_paragraph(d, "%s", text);
+	doc_note(d, "%s", text);
+	doc_item(d, "%s", text);
+	doc_field(d, text, "%s", text);
+	doc_code(d, "text", text);
+	doc_heading(d, text);
+	doc_paragraph(d, "and %s", text);
+}
+
+/* What Markdown makes of ours is what HTML has at once. */
+static void test_markdown_means_the_same(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(hostile); i++) {
+		struct doc *md = doc_new(DOC_MARKDOWN), *html = doc_new(DOC_HTML);
+		struct dp_buf a = DP_BUF_INIT, b = DP_BUF_INIT;
+		char *again;
+
+		describe(md, hostile[i]);
+		describe(html, hostile[i]);
+		doc_render(md, &a);
+		doc_render(html, &b);
+		again = cmark_markdown_to_html(dp_buf_text(&a), a.len, CMARK_OPT_UNSAFE);
+		assert_string_equal(again, dp_buf_text(&b));
+		free(again);
+		dp_buf_free(&a);
+		dp_buf_free(&b);
+		doc_free(md);
+		doc_free(html);
+	}
+}
+
+/* Every '<' of the text begins a tag of this list, and no tag has an attribute that is
+ * not ours. */
+static void assert_only_our_tags(const char *html)
+{
+	static const char *const ours[] = {
+		"<h1>",
+		"</h1>",
+		"<h3>",
+		"</h3>",
+		"<p>",
+		"</p>",
+		"<ul>",
+		"</ul>",
+		"<li>",
+		"</li>",
+		"<blockquote>",
+		"</blockquote>",
+		"<strong>",
+		"</strong>",
+		"<pre><code class=\"language-text\">",
+		"</code>",
+		"</pre>",
+		"<table>",
+		"</table>",
+		"<thead>",
+		"</thead>",
+		"<tbody>",
+		"</tbody>",
+		"<tr>",
+		"</tr>",
+		"<th>",
+		"</th>",
+		"<td>",
+		"</td>",
+		"<code class=\"language-text\">",
+		"<td class=\"n\">",
+		"<th class=\"n\">",
+		"</div>",
+		"<div class=\"table\" tabindex=\"0\">",
+		"<figure>",
+		"</figure>",
+		"<figcaption>",
+		"</figcaption>",
+		"<img alt=\"",
+		"<!DOCTYPE",
+	};
+
+	for (const char *at = html; (at = strchr(at, '<')) != NULL; at++) {
+		bool known = false;
+
+		for (size_t i = 0; i < DP_COUNT(ours); i++)
+			known |= strncmp(at, ours[i], strlen(ours[i])) == 0;
+		if (!known)
+			fail_msg("not our tag: %.60s", at);
+	}
+}
+
+static void test_html_has_only_our_tags(void **state)
+{
+	struct dp_buf png = DP_BUF_INIT;
+
+	(void)state;
+	dp_buf_add(&png, "\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\2\0\0\0\1\0", 24);
+	for (size_t i = 0; i < DP_COUNT(hostile); i++) {
+		struct doc *d = doc_new(DOC_HTML);
+		struct dp_buf out = DP_BUF_INIT;
+
+		describe(d, hostile[i]);
+		doc_table(d);
+		doc_column(d, hostile[i], false);
+		doc_column(d, "n", true);
+		doc_cell(d, "%s", hostile[i]);
+		doc_cell(d, "%d", 1);
+		doc_table_end(d);
+		doc_figure(d, "f.png", hostile[i], hostile[i], &png);
+		doc_render(d, &out);
+		assert_only_our_tags(dp_buf_text(&out));
+		assert_null(strstr(dp_buf_text(&out), "\" onload"));
+		assert_non_null(
+			strstr(dp_buf_text(&out), "width=\"256\" height=\"128\""));
+		dp_buf_free(&out);
+		doc_free(d);
+	}
+	dp_buf_free(&png);
+}
+
+/* A cell cannot add cells or rows. */
+static void test_markdown_tables_keep_their_shape(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(hostile); i++) {
+		struct doc *d = doc_new(DOC_MARKDOWN);
+		struct dp_buf out = DP_BUF_INIT;
+		size_t bars = 0, lines = 0;
+
+		doc_table(d);
+		doc_column(d, "one", false);
+		doc_column(d, hostile[i], false);
+		doc_cell(d, "%s", hostile[i]);
+		doc_cell(d, "two");
+		doc_table_end(d);
+		doc_render(d, &out);
+		for (const char *c = dp_buf_text(&out); *c; c++) {
+			bars += *c == '|';
+			lines += *c == '\n';
+			if (*c == '\\' && c[1])
+				c++;
+		}
+		assert_int_equal(bars, 9);
+		assert_int_equal(lines, 4); /* an empty one ends the table */
+		dp_buf_free(&out);
+		doc_free(d);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_markdown_means_the_same),
+		cmocka_unit_test(test_html_has_only_our_tags),
+		cmocka_unit_test(test_markdown_tables_keep_their_shape),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

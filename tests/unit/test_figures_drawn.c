@@ -1,0 +1,178 @@
+/* test_figures_drawn.c - every picture of fronts and of time on odd studies. */
+#include "made_studies.h"
+#include "reports/facts.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct figure *const figures[] = {
+	&figure_front,  &figure_front_log,  &figure_hypervolume, &figure_variability,
+	&figure_clouds, &figure_comparison, &figure_timeline,    &figure_time_spent,
+};
+
+/* ---- pictures ---- */
+
+/* Draws every figure that has something to show; gives how many have. */
+static size_t draw_all(void)
+{
+	size_t drawn = 0;
+
+	made_subjects();
+	for (size_t i = 0; i < DP_COUNT(figures); i++) {
+		struct picture p;
+
+		picture_draw(&made_report, figures[i], &p);
+		if (p.absent) {
+			assert_true(strlen(p.why) > 10);
+			continue;
+		}
+		if (p.why[0])
+			fail_msg("%s: %s", figures[i]->name, p.why);
+		assert_true(p.png.len > 100 && memcmp(p.png.data, "\x89PNG", 4) == 0);
+		assert_true(p.caption.len > 20 &&
+			    p.caption.data[p.caption.len - 1] == '.');
+		assert_null(strstr(p.caption.data, "nan"));
+		picture_free(&p);
+		drawn++;
+	}
+	return drawn;
+}
+
+static void nothing_yet(void **s)
+{
+	(void)s;
+	made_study("s", LOWER_BOTH);
+	assert_int_equal(draw_all(), 1); /* the front says that there is nothing */
+}
+
+static void all_failed(void **s)
+{
+	uint32_t study = made_study("s", LOWER_BOTH);
+
+	(void)s;
+	for (int i = 0; i < 3; i++)
+		made_failure(study);
+	assert_int_equal(draw_all(), 3); /* and the two of time */
+}
+
+static void one_point(void **s)
+{
+	(void)s;
+	made_result(made_study("s", LOWER_BOTH), 1, 1);
+	assert_int_equal(draw_all(), 4);
+}
+
+static void a_study_of_this_moment(void **s)
+{
+	uint32_t study = made_study("s", LOWER_BOTH);
+
+	(void)s;
+	made_attempt(study, made_trial(study, 0, 0), 0);
+	assert_int_equal(draw_all(), 3);
+}
+
+static void only_infinite_points(void **s)
+{
+	uint32_t study = made_study("s", LOWER_BOTH);
+
+	(void)s;
+	made_result(study, INFINITY, 1);
+	made_result(study, INFINITY, 2);
+	assert_int_equal(draw_all(), 4);
+}
+
+static void points_all_over(void **s)
+{
+	uint32_t study = made_study("s", LOWER_RAISE), trial;
+	double diverged[] = { 2, NAN };
+
+	(void)s;
+	for (int i = -5; i <= 5; i++)
+		made_result3(study, pow(10, i), pow(10, i), 0, 0.3 * pow(10, i));
+	made_result(study, 0, 0);
+	made_result(study, INFINITY, 3);
+	trial = made_trial(study, 0, 0);
+	made_attempt(study, trial, 0);
+	made_end(study, trial, 0, DP_END_DIVERGED, made_now, NULL);
+	made_trial_end(study, trial, "diverged", diverged, 2);
+	trial = made_trial(study, 0, 0);
+	made_attempt(study, trial, 0); /* and is still running */
+	assert_int_equal(draw_all(), 6);
+}
+
+/* Several studies, one of them not comparable, names as long as they can be. */
+static void many_studies_with_long_names(void **s)
+{
+	struct baseline line = { strdup("non-private"), 1.5 };
+
+	(void)s;
+	for (uint32_t i = 0; i < 7; i++) {
+		char name[65];
+		uint32_t study;
+
+		memset(name, 'W', 64);
+		name[0] = (char)('a' + i);
+		name[64] = '\0';
+		study = made_study(name, i == 3 ? THREE : i == 4 ? ACCURACY : LOWER_BOTH);
+		if (i == 2)
+			continue; /* has no trials */
+		for (int k = 1; k < 8; k++)
+			made_result3(study, k + (double)i, (8 - k) / 8.0, k, 0.1);
+	}
+	made_report.baselines = malloc(sizeof line);
+	assert_non_null(made_report.baselines);
+	made_report.baselines[0] = line;
+	made_report.nbaselines = 1;
+	assert_int_equal(draw_all(), 8);
+}
+
+static void three_objectives(void **s)
+{
+	uint32_t study = made_study("s", THREE);
+
+	(void)s;
+	for (int i = 0; i < 9; i++)
+		made_result3(study, 1 + i % 3, 1 + i / 3, 9 - i, 0.5);
+	assert_int_equal(draw_all(), 7 - 1);
+}
+
+/* More slots than rows fit, and more attempts than blocks. */
+static void many_attempts(void **s)
+{
+	uint32_t study = made_study("s", LOWER_BOTH);
+	double metrics[] = { 1, 1, 1, 1 };
+
+	(void)s;
+	for (uint32_t i = 0; i < 3000; i++) {
+		made_trial(study, i, 0);
+		made_attempt(study, i, 0);
+		made_now += i % 10 ? 0.5 : 2;
+		made_end(study, i, 0, i % 500 ? DP_END_OK : DP_END_SIGNAL,
+			 i < 100 ? 0 : made_now - 0.5, metrics);
+		made_trial_end(study, i, "ok", metrics, 2);
+	}
+	assert_int_equal(draw_all(), 5);
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, made_begin, made_free)
+	const struct CMUnitTest tests[] = {
+		T(nothing_yet),
+		T(all_failed),
+		T(one_point),
+		T(a_study_of_this_moment),
+		T(only_infinite_points),
+		T(points_all_over),
+		T(many_studies_with_long_names),
+		T(three_objectives),
+		T(many_attempts),
+	};
+#undef T
+
+	return cmocka_run_group_tests(tests, NULL, made_forget_fonts);
+}

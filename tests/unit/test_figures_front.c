@@ -1,0 +1,325 @@
+/* test_figures_front.c - fronts, growth, spread, clouds and comparison: the numbers
+ * behind the pictures against brute force. */
+#include "base/rng.h"
+#include "made_studies.h"
+
+#include <math.h>
+#include <setjmp.h>
+
+#include <cmocka.h>
+
+/* ---- numbers ---- */
+
+/* Unit cells below (10, 10) that some of the first n trials dominates, for whole
+ * objectives: an area without geometry. */
+static int cells(const struct dp_study_state *st, uint32_t n)
+{
+	int count = 0;
+
+	for (int i = 0; i < 10; i++) {
+		for (int k = 0; k < 10; k++) {
+			bool reached = false;
+
+			for (uint32_t t = 0; t < n; t++)
+				reached |= st->trials[t]->objectives &&
+					   st->trials[t]->objectives[0] <= i &&
+					   st->trials[t]->objectives[1] <= k;
+			count += reached;
+		}
+	}
+	return count;
+}
+
+static void growth_is_the_area_of_each_prefix(void **s)
+{
+	uint32_t study = made_study("s", LOWER_BOTH);
+	struct fig_growth g;
+	struct subject *subject;
+	struct dp_rng rng;
+	struct dp_err err;
+
+	(void)s;
+	dp_rng_init(&rng, 1, DP_RNG_TEST, 0, 0);
+	for (int i = 0; i < 40; i++) {
+		if (i % 7 == 3)
+			made_failure(study);
+		made_result(study, floor(14 * dp_rng_uniform(&rng)),
+			    floor(14 * dp_rng_uniform(&rng)));
+	}
+	subject = made_subjects();
+	assert_int_equal(fig_growth(subject, &g, &err), DP_OK);
+	assert_int_equal(g.n, subject->s->ntrials + 1);
+	for (uint32_t i = 0; i < g.n; i++) {
+		assert_true(g.evaluations[i] == i);
+		assert_true(fabs(g.volume[i] - cells(subject->s, i)) < 1e-9);
+	}
+	fig_growth_free(&g);
+}
+
+static void growth_goes_by_the_order_of_ends(void **s)
+{
+	uint32_t study = made_study("s", LOWER_BOTH);
+	double first[] = { 5, 5 }, second[] = { 9, 9 };
+	struct fig_growth g;
+	struct dp_err err;
+
+	(void)s;
+	made_trial(study, 0, 0);
+	made_trial(study, 0, 1);
+	made_now = 1;
+	made_trial_end(study, 1, "ok", second, 2);
+	made_now = 2;
+	made_trial_end(study, 0, "ok", first, 2);
+	assert_int_equal(fig_growth(made_subjects(), &g, &err), DP_OK);
+	assert_int_equal(g.n, 3);
+	assert_true(g.volume[1] == 1);
+	assert_true(g.volume[2] == 25);
+	fig_growth_free(&g);
+}
+
+/* Many evaluations and objectives of both goals: rising, and right at the end. */
+static void long_growth_is_sampled(void **s)
+{
+	uint32_t studies[] = { made_study("two", LOWER_RAISE),
+			       made_study("three", THREE) };
+	struct dp_rng rng;
+	struct fig_growth g;
+	struct dp_err err;
+
+	(void)s;
+	dp_rng_init(&rng, 2, DP_RNG_TEST, 0, 0);
+	for (int i = 0; i < 1000; i++) {
+		double a = 11 * dp_rng_uniform(&rng), b = 9 * dp_rng_uniform(&rng);
+
+		made_result(studies[0], a, b);
+		made_result3(studies[1], a, b, 11 * dp_rng_uniform(&rng), 0);
+	}
+	made_subjects();
+	for (size_t i = 0; i < 2; i++) {
+		double end = made_report.subjects[i].s->hypervolume;
+
+		assert_int_equal(fig_growth(&made_report.subjects[i], &g, &err), DP_OK);
+		assert_int_equal(g.n, i == 0 ? 401 : 201);
+		for (size_t k = 1; k < g.n; k++)
+			assert_true(g.volume[k] >= g.volume[k - 1]);
+		assert_true(g.evaluations[g.n - 1] == 1000);
+		assert_true(fabs(g.volume[g.n - 1] - end) <= 1e-9 * end);
+		fig_growth_free(&g);
+	}
+}
+
+/* A front of two points and a point behind it, for each pair of goals: the staircase
+ * passes these corners, and no others, on its way between the anti-ideal's sides. */
+static void staircases_follow_the_goals(void **s)
+{
+	static const struct {
+		const char *objectives;
+		double y[3][2], corner[5][2];
+	} cases[] = {
+		{ LOWER_BOTH,
+		  { { 4, 2 }, { 1, 6 }, { 5, 7 } },
+		  { { 1, 10 }, { 1, 6 }, { 4, 6 }, { 4, 2 }, { 10, 2 } } },
+		{ LOWER_RAISE,
+		  { { 4, 6 }, { 1, 2 }, { 5, 1 } },
+		  { { 1, 0.5 }, { 1, 2 }, { 4, 2 }, { 4, 6 }, { 10, 6 } } },
+		{ RAISE_LOWER,
+		  { { 4, 6 }, { 1, 2 }, { 0.5, 7 } },
+		  { { 0, 2 }, { 1, 2 }, { 1, 6 }, { 4, 6 }, { 4, 10 } } },
+		{ RAISE_BOTH,
+		  { { 4, 2 }, { 1, 6 }, { 0.5, 1 } },
+		  { { 0, 6 }, { 1, 6 }, { 1, 2 }, { 4, 2 }, { 4, 0 } } },
+	};
+
+	(void)s;
+	for (size_t i = 0; i < DP_COUNT(cases); i++) {
+		char name[] = { 's', (char)('0' + i), '\0' };
+		uint32_t study = made_study(name, cases[i].objectives);
+
+		for (int k = 0; k < 3; k++)
+			made_result(study, cases[i].y[k][0], cases[i].y[k][1]);
+	}
+	made_subjects();
+	for (size_t i = 0; i < DP_COUNT(cases); i++) {
+		const struct subject *subject = &made_report.subjects[i];
+		const struct dp_objective *o = subject->s->spec->objectives;
+		struct fig_points front, stairs;
+		size_t k = 0;
+		struct dp_err err;
+
+		assert_int_equal(fig_subject_front(subject, &front, &err), DP_OK);
+		assert_int_equal(front.n, 2);
+		assert_int_equal(front.trial[0], 1);
+		assert_int_equal(fig_stairs(subject, &front, o[0].anti_ideal,
+					    o[1].anti_ideal, &stairs, &err),
+				 DP_OK);
+		assert_int_equal(stairs.n, 5);
+		for (; k < 5; k++) {
+			assert_true(stairs.x[k] == cases[i].corner[k][0]);
+			assert_true(stairs.y[k] == cases[i].corner[k][1]);
+		}
+		fig_points_free(&stairs);
+		/* no way to go on: it ends at its points */
+		assert_int_equal(fig_stairs(subject, &front, NAN, NAN, &stairs, &err),
+				 DP_OK);
+		assert_true(stairs.x[0] == front.x[0] && stairs.y[0] == front.y[0]);
+		assert_true(stairs.x[stairs.n - 1] == front.x[1]);
+		fig_points_free(&stairs);
+		fig_points_free(&front);
+	}
+}
+
+/* What is reached at x by points as good as x in the first objective. */
+static double reached(const struct subject *s, double x, double spread)
+{
+	const struct dp_objective *o = s->s->spec->objectives;
+	double best = o[1].maximize ? -INFINITY : INFINITY;
+
+	for (uint32_t i = 0; i < s->s->ntrials; i++) {
+		const double *y = s->s->trials[i]->objectives;
+
+		if (o[0].maximize ? y[0] >= x : y[0] <= x)
+			best = o[1].maximize ? fmax(best, y[1] + spread * y[0])
+					     : fmin(best, y[1] + spread * y[0]);
+	}
+	return best;
+}
+
+static void bands_are_what_runs_reach(void **s)
+{
+	static const char *const goals[] = { LOWER_BOTH, LOWER_RAISE, RAISE_LOWER,
+					     RAISE_BOTH };
+	struct dp_rng rng;
+
+	(void)s;
+	for (size_t i = 0; i < DP_COUNT(goals); i++) {
+		char name[] = { 's', (char)('0' + i), '\0' };
+		uint32_t study = made_study(name, goals[i]);
+
+		dp_rng_init(&rng, 3, DP_RNG_TEST, (uint32_t)i, 0);
+		for (int k = 0; k < 30; k++) {
+			double a = ceil(8 * dp_rng_uniform(&rng));
+
+			made_result3(study, a, 2 + 6 * dp_rng_uniform(&rng), 0, 0.2 * a);
+		}
+	}
+	made_subjects();
+	for (size_t i = 0; i < DP_COUNT(goals); i++) {
+		const struct subject *subject = &made_report.subjects[i];
+		double sign = subject->s->spec->objectives[1].maximize ? 0.2 : -0.2;
+		struct fig_band b;
+		struct dp_err err;
+
+		assert_int_equal(fig_band(subject, &b, &err), DP_OK);
+		assert_true(b.n >= 4);
+		for (size_t k = 1; k < b.n; k++)
+			assert_true(b.x[k] >= b.x[k - 1]);
+		/* between corners, where staircases are flat */
+		for (size_t k = 1; k < b.n; k++) {
+			double x = (b.x[k - 1] + b.x[k]) / 2;
+
+			if (b.x[k] == b.x[k - 1])
+				continue;
+			assert_true(fabs(b.mean[k] - reached(subject, x, 0)) < 1e-12);
+			assert_true(fabs(b.best[k] - reached(subject, x, sign)) < 1e-12);
+			assert_true(fabs(b.worst[k] - reached(subject, x, -sign)) <
+				    1e-12);
+			assert_true(b.mean[k - 1] == b.mean[k]);
+		}
+		fig_band_free(&b);
+	}
+}
+
+static void shared_points_are_found(void **s)
+{
+	uint32_t a = made_study("a", LOWER_BOTH), b = made_study("b", LOWER_BOTH);
+	bool shared[4];
+	struct fig_points p;
+	struct dp_err err;
+	double x[] = { 0.4, 0.4 }, y[] = { 1, 1 };
+
+	(void)s;
+	made_result(a, 1, 2);
+	made_result(a, 2, 1);
+	made_result(a, 0.1, 9);
+	made_result(a, 0.4, 0.4);
+	made_result(b, 0.1, 9); /* the point is (a, b) in these studies */
+	made_result(b, 2, 2);
+	made_result(b, 1, 2);
+	made_apply(b, (struct dp_event){ .type = DP_EV_RESULT_IMPORTED,
+					 .name = "a",
+					 .params = x,
+					 .nparams = 2,
+					 .objectives = y,
+					 .nobjectives = 2 });
+	made_subjects();
+	assert_int_equal(fig_points(&made_report.subjects[0], &p, &err), DP_OK);
+	assert_int_equal(fig_shared(&made_report.subjects[0], &p,
+				    &made_report.subjects[1], shared, &err),
+			 DP_OK);
+	assert_true(shared[0] && !shared[1] && shared[2] && shared[3]);
+	fig_points_free(&p);
+}
+
+static void majority_becomes_the_objective(void **s)
+{
+	uint32_t study = made_study("s", ACCURACY), none = made_study("none", LOWER_BOTH);
+	double metrics[] = { 0.9, 0.7, 0.8, 0.8 }, y[] = { 1, 0.15 };
+	uint32_t trial = made_trial(study, 0, 0);
+
+	(void)s;
+	made_attempt(study, trial, 0);
+	made_end(study, trial, 0, DP_END_OK, 0, metrics);
+	made_trial_end(study, trial, "ok", y, 2);
+	made_result(none, 1, 1);
+	made_subjects();
+	assert_true(fabs(fig_majority(&made_report.subjects[0]) - 0.25) < 1e-12);
+	assert_true(isnan(fig_majority(&made_report.subjects[1])));
+}
+
+static void numbers_are_short(void **s)
+{
+	static const struct {
+		double v;
+		const char *text;
+	} cases[] = { { 0.03123, "0.0312" }, { 12.49, "12.5" },     { 1500, "1500" },
+		      { 999.7, "1000" },     { 3.21e-7, "3.2e-7" }, { 0, "0" },
+		      { -4.5, "-4.5" },      { 2.5e9, "2.5e9" } };
+	char text[FIG_TEXT_LEN];
+
+	(void)s;
+	for (size_t i = 0; i < DP_COUNT(cases); i++)
+		assert_string_equal(fig_number(cases[i].v, text), cases[i].text);
+}
+
+static void scales_follow_the_decades(void **s)
+{
+	double narrow[] = { 0.2, 20, INFINITY }, wide[] = { 0.1, 1, 20, NAN };
+	double late[] = { 0.1, 15, 18, 20 };
+	double zero[] = { 0, 20000 };
+
+	(void)s;
+	assert_int_equal(fig_scale(narrow, 3), PLOT_LINEAR);
+	assert_int_equal(fig_scale(wide, 4), PLOT_LOG);
+	assert_int_equal(fig_scale(late, 4), PLOT_LINEAR);
+	assert_int_equal(fig_scale(zero, 2), PLOT_LINEAR);
+	assert_int_equal(fig_scale(NULL, 0), PLOT_LINEAR);
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, made_begin, made_free)
+	const struct CMUnitTest tests[] = {
+		T(growth_is_the_area_of_each_prefix),
+		T(growth_goes_by_the_order_of_ends),
+		T(long_growth_is_sampled),
+		T(staircases_follow_the_goals),
+		T(bands_are_what_runs_reach),
+		T(shared_points_are_found),
+		T(majority_becomes_the_objective),
+		T(numbers_are_short),
+		T(scales_follow_the_decades),
+	};
+#undef T
+
+	return cmocka_run_group_tests(tests, NULL, made_forget_fonts);
+}

@@ -1,0 +1,239 @@
+/* test_figures_space_drawn.c - every picture of the parameter space on odd studies. */
+#include "made_space.h"
+#include "reports/facts.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct figure *const figures[] = {
+	&figure_maps,     &figure_surrogates, &figure_pairs, &figure_hyperparameters,
+	&figure_parallel, &figure_relevance,
+};
+
+/* ---- every picture on odd studies ---- */
+
+static struct picture draw(const struct figure *f)
+{
+	struct picture p;
+
+	picture_draw(&made_report, f, &p);
+	if (p.why[0] && !p.absent)
+		fail_msg("%s: %s", f->name, p.why);
+	if (!p.absent)
+		assert_true(p.png.len > 1000 && memcmp(p.png.data, "\x89PNG", 4) == 0);
+	return p;
+}
+
+/* Draws those that `expected` names; no other has anything to show. */
+static void draw_all(const char *expected)
+{
+	for (size_t i = 0; i < DP_COUNT(figures); i++) {
+		struct picture p = draw(figures[i]);
+		char file[FIGURE_FILE_LEN];
+		bool due = strstr(expected, figure_file(figures[i], "png", file)) != NULL;
+
+		if (p.absent == due)
+			fail_msg("%s is there: %d", figures[i]->name, !due);
+		if (due)
+			assert_true(p.caption.len > 20 &&
+				    p.caption.data[p.caption.len - 1] == '.');
+		else
+			assert_true(strlen(p.why) > 10);
+		picture_free(&p);
+	}
+}
+
+static void smooth(const double *x, double *y)
+{
+	y[0] = 2 + sin(3 * x[0]);
+	y[1] = 2 + cos(3 * x[0]);
+	y[2] = 1 + x[0] * x[0];
+}
+
+static void one_parameter(void **state)
+{
+	(void)state;
+	made_study(HEAD
+		   "parameters: {u: {type: float, range: [0, 1]}}\n" TWO_METRIC RANDOM);
+	made_scatter(12, smooth);
+	made_subject(true);
+	draw_all("oracles.png surrogates.png hyperparameters.png");
+}
+
+static void only_fixed_parameters(void **state)
+{
+	(void)state;
+	made_study(HEAD "parameters: {u: {fixed: 1}}\n" TWO_METRIC RANDOM);
+	made_scatter(3, smooth);
+	made_subject(true);
+	draw_all("");
+}
+
+static void thirteen_parameters_and_long_names(void **state)
+{
+	struct dp_buf text = DP_BUF_INIT;
+
+	(void)state;
+	dp_buf_puts(&text, HEAD "parameters:\n");
+	for (int i = 0; i < 13; i++)
+		dp_buf_printf(&text, "  %s%d: {%s}\n",
+			      i == 5 ? "a_name_of_sixty_characters_and_more_and_more_and_"
+				     : "p",
+			      i,
+			      i % 4 == 0   ? "type: int, range: [1, 9]"
+			      : i % 4 == 1 ? "type: float, range: [1e-9, 1], scale: log"
+			      : i % 4 == 2 ? "type: categorical, values: [x, 2, true]"
+					   : "type: float, range: [-1, 1]");
+	dp_buf_puts(&text, TWO_METRIC RANDOM);
+	made_study(dp_buf_text(&text));
+	dp_buf_free(&text);
+	made_scatter(30, smooth);
+	made_subject(true);
+	draw_all("oracles.png surrogates.png pairs.png hyperparameters.png parallel.png "
+		 "relevance.png");
+}
+
+static void only_categories_all_taken(void **state)
+{
+	(void)state;
+	made_study(HEAD "parameters: {p: {type: categorical, values: [x, y]}, q: {type: "
+			"categorical, values: [u, v, w]}}\n" TWO_METRIC RANDOM);
+	for (int i = 0; i < 6; i++)
+		TRIAL(V((double)(i % 2), (double)(i / 2)), V(1.0 + i, 7.0 - i));
+	made_subject(true);
+	draw_all("oracles.png surrogates.png hyperparameters.png parallel.png "
+		 "relevance.png");
+}
+
+static void three_objectives(void **state)
+{
+	(void)state;
+	made_study(HEAD
+		   "parameters: {u: {type: float, range: [0, 1]}, i: {type: int, range: "
+		   "[1, 9]}, j: {type: int, range: [1, 9]}}\nobjectives: {a: {metric: "
+		   "a}, b: {metric: b, goal: maximize}, c: {metric: c}}\nanti_ideal: "
+		   "{a: 10, b: 0, c: 10}\n" RANDOM);
+	made_scatter(20, smooth);
+	made_subject(true);
+	draw_all("oracles.png surrogates.png pairs.png hyperparameters.png parallel.png "
+		 "relevance.png");
+}
+
+static void one_point_is_too_few_for_models(void **state)
+{
+	(void)state;
+	made_study(HEAD "parameters: {" SVT_SPACE "}\n" SVT RANDOM);
+	made_scatter(1, nothing_matters);
+	assert_null(made_subject(true)->models);
+	draw_all("oracles.png hyperparameters.png");
+}
+
+static void no_point_at_all(void **state)
+{
+	(void)state;
+	made_study(HEAD "parameters: {" SVT_SPACE "}\n" SVT RANDOM);
+	made_trial("failed", (const double[]){ 3, 1 }, (const double[]){ NAN, NAN });
+	made_trial("diverged", (const double[]){ 4, 1 }, (const double[]){ 5, NAN });
+	made_subject(true);
+	draw_all("");
+	made_report.nsubjects = 0;
+	draw_all("");
+	made_report.nsubjects = 1;
+}
+
+static void to_infinity(const double *x, double *y)
+{
+	y[0] = x[1] < 1 ? INFINITY : made_svt(x[0], x[1]);
+	y[1] = 0.5 + 0.4 * sin(x[0]);
+}
+
+static void an_infinite_epsilon(void **state)
+{
+	(void)state;
+	made_study(HEAD "parameters: {" SVT_SPACE "}\n" SVT RANDOM);
+	made_scatter(12, to_infinity);
+	made_subject(true);
+	draw_all("oracles.png surrogates.png hyperparameters.png parallel.png "
+		 "relevance.png");
+}
+
+static void only_infinite_epsilons(void **state)
+{
+	(void)state;
+	made_study(HEAD "parameters: {" SVT_SPACE "}\n" SVT RANDOM);
+	made_trial("ok", (const double[]){ 3, 0.1 }, (const double[]){ INFINITY, 0.1 });
+	made_trial("ok", (const double[]){ 9, 0.2 }, (const double[]){ INFINITY, 0.2 });
+	made_subject(true);
+	draw_all("oracles.png surrogates.png relevance.png");
+}
+
+static void ten_decades(const double *x, double *y)
+{
+	y[0] = pow(x[0], 2);
+	y[1] = 1 / x[0];
+}
+
+static void values_over_ten_decades(void **state)
+{
+	(void)state;
+	made_study(HEAD
+		   "parameters: {t: {type: float, range: [1e-5, 1e5], scale: log}, i: "
+		   "{type: int, range: [1, 1000000], scale: log}}\nobjectives: {a: "
+		   "{metric: a, transform: log}, b: {metric: b}}\nanti_ideal: {a: 1e9, "
+		   "b: 1e9}\n" RANDOM);
+	made_scatter(25, ten_decades);
+	made_subject(true);
+	draw_all("oracles.png surrogates.png hyperparameters.png parallel.png "
+		 "relevance.png");
+}
+
+static void no_point_meets_the_constraints(void **state)
+{
+	(void)state;
+	made_study(HEAD "parameters: {" SVT_SPACE "}\n" SVT
+			"constraints: {never: \"<= 0\"}\n" RANDOM);
+	made_scatter(5, nothing_matters);
+	made_subject(true);
+	draw_all("oracles.png surrogates.png relevance.png");
+}
+
+static void the_same_study_gives_the_same_bytes(void **state)
+{
+	(void)state;
+	made_study(CUBE);
+	made_scatter(20, by_a_and_c);
+	made_subject(true);
+	for (size_t i = 0; i < DP_COUNT(figures); i++) {
+		struct picture once = draw(figures[i]), twice = draw(figures[i]);
+
+		assert_int_equal(once.png.len, twice.png.len);
+		assert_memory_equal(once.png.data, twice.png.data, once.png.len);
+		picture_free(&once);
+		picture_free(&twice);
+	}
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_teardown(f, made_free)
+	const struct CMUnitTest tests[] = {
+		TEST(one_parameter),
+		TEST(only_fixed_parameters),
+		TEST(thirteen_parameters_and_long_names),
+		TEST(only_categories_all_taken),
+		TEST(three_objectives),
+		TEST(one_point_is_too_few_for_models),
+		TEST(no_point_at_all),
+		TEST(an_infinite_epsilon),
+		TEST(only_infinite_epsilons),
+		TEST(values_over_ten_decades),
+		TEST(no_point_meets_the_constraints),
+		TEST(the_same_study_gives_the_same_bytes),
+	};
+#undef TEST
+	dp_linalg_single_thread();
+	return cmocka_run_group_tests(tests, NULL, made_forget_fonts);
+}

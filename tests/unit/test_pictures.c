@@ -1,0 +1,170 @@
+/* test_pictures.c - how figures become pictures: gathered once, told why there is none,
+ * chosen by name. */
+#include "made_studies.h"
+#include "reports/facts.h"
+
+#include <setjmp.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* A figure that counts what is done with it, and does what it is told. */
+static struct {
+	int gathered, drawn, told, released;
+	const char *absent;
+	int code;
+} seen;
+
+struct counted {
+	int number;
+};
+
+static int counted_gather(const struct report *r, void *data, const char **why,
+			  struct dp_err *err)
+{
+	struct counted *c = data;
+
+	(void)r;
+	assert_int_equal(c->number, 0); /* it starts as zero */
+	c->number = 42;
+	seen.gathered++;
+	*why = seen.absent;
+	return seen.code == DP_OK ? DP_OK : dp_fail(err, seen.code, "out of ink");
+}
+
+static struct plot *counted_draw(const void *data)
+{
+	const struct counted *c = data;
+
+	assert_int_equal(c->number, 42);
+	seen.drawn++;
+	return plot_new(200, 100, "counted");
+}
+
+static void counted_caption(const void *data, struct dp_buf *out)
+{
+	seen.told++;
+	dp_buf_printf(out, "It is %d.", ((const struct counted *)data)->number);
+}
+
+static void counted_release(void *data)
+{
+	assert_int_equal(((struct counted *)data)->number, 42);
+	seen.released++;
+}
+
+static const struct figure counted = {
+	.name = "counted",
+	.title = "Counted",
+	.size = sizeof(struct counted),
+	.gather = counted_gather,
+	.draw = counted_draw,
+	.caption = counted_caption,
+	.release = counted_release,
+};
+
+static struct picture draw_counted(const char *absent, int code)
+{
+	struct picture p;
+
+	memset(&seen, 0, sizeof seen);
+	seen.absent = absent;
+	seen.code = code;
+	picture_draw(&made_report, &counted, &p);
+	assert_int_equal(seen.gathered, 1);
+	assert_int_equal(seen.released, 1);
+	return p;
+}
+
+static void picture_and_caption_share_what_was_gathered(void **s)
+{
+	struct picture p = draw_counted(NULL, DP_OK);
+
+	(void)s;
+	assert_int_equal(seen.drawn, 1);
+	assert_int_equal(seen.told, 1);
+	assert_true(p.png.len > 0 && !p.absent && !p.why[0]);
+	assert_string_equal(dp_buf_text(&p.caption), "It is 42.");
+	picture_free(&p);
+}
+
+static void nothing_to_show_is_a_reason(void **s)
+{
+	struct picture p = draw_counted("there is nothing", DP_OK);
+
+	(void)s;
+	assert_int_equal(seen.drawn + seen.told, 0);
+	assert_true(p.absent && p.png.len == 0);
+	assert_string_equal(p.why, "there is nothing");
+	picture_free(&p);
+}
+
+static void a_failure_is_a_sentence(void **s)
+{
+	struct picture p = draw_counted(NULL, DP_E_INVALID);
+
+	(void)s;
+	assert_int_equal(seen.drawn + seen.told, 0);
+	assert_true(!p.absent && p.png.len == 0);
+	assert_string_equal(p.why, "out of ink");
+	picture_free(&p);
+}
+
+/* Without a wish those that have nothing to show are left out; who asks for one by its
+ * name is told. */
+static void wishes(void **s)
+{
+	struct picture *list;
+	struct dp_err err;
+	size_t n;
+
+	(void)s;
+	made_study("s", LOWER_BOTH);
+	made_subjects();
+	assert_int_equal(pictures_draw(&made_report, NULL, &list, &n, &err), DP_OK);
+	assert_int_equal(n, 1);
+	assert_ptr_equal(list[0].figure, figure_find("front", 5));
+	pictures_free(list, n);
+	assert_int_equal(pictures_draw(&made_report, "clouds,front", &list, &n, &err),
+			 DP_OK);
+	assert_int_equal(n, 2);
+	assert_true(!list[0].absent && list[0].png.len > 0);
+	assert_true(list[1].absent && list[1].png.len == 0);
+	assert_string_equal(list[1].figure->name, "clouds");
+	assert_non_null(strstr(list[1].why, "no two studies"));
+	pictures_free(list, n);
+	assert_int_equal(pictures_draw(&made_report, "front,frnt", &list, &n, &err),
+			 DP_E_USAGE);
+	assert_non_null(strstr(err.msg, "'frnt'"));
+}
+
+static void names_are_whole(void **s)
+{
+	char file[FIGURE_FILE_LEN];
+
+	(void)s;
+	for (size_t i = 0; report_figures[i]; i++) {
+		const struct figure *f = report_figures[i];
+
+		assert_ptr_equal(figure_find(f->name, strlen(f->name)), f);
+		assert_true(f->size > 0 && f->gather && f->draw && f->caption);
+	}
+	assert_null(figure_find("fron", 4));
+	assert_null(figure_find("", 0));
+	assert_string_equal(figure_file(&counted, "png", file), "counted.png");
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, made_begin, made_free)
+	const struct CMUnitTest tests[] = {
+		T(picture_and_caption_share_what_was_gathered),
+		T(nothing_to_show_is_a_reason),
+		T(a_failure_is_a_sentence),
+		T(wishes),
+		T(names_are_whole),
+	};
+#undef T
+
+	return cmocka_run_group_tests(tests, NULL, made_forget_fonts);
+}

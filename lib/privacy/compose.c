@@ -251,6 +251,7 @@ static int mix_account(struct mix *mix, double delta, bool pld, struct dp_epsilo
 		       struct dp_err *err)
 {
 	struct dp__loss_answer answer = { 0 };
+	struct dp_epsilon plain = *out;
 	struct dp__loss *loss;
 	int code;
 
@@ -271,6 +272,10 @@ static int mix_account(struct mix *mix, double delta, bool pld, struct dp_epsilo
 	out->epsilon = answer.epsilon;
 	out->error = answer.error;
 	out->error_proved = answer.proved;
+	/* a grid may miss losses that come in few sizes; plain sums need none */
+	if (code == DP_OK && pure_sum(mix, &plain, NULL) == DP_OK &&
+	    plain.epsilon < out->epsilon)
+		*out = plain;
 	return code;
 }
 

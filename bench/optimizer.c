@@ -170,6 +170,11 @@ static void branincurrin(const double *x, struct dp_rng *rng, int runs, double *
 	"  v: {type: float, range: [0.1, 16]}\n  c: {type: float, range: [0.1, 4]}\n"
 #define DP_OBJECTIVES                                                                    \
 	"  e: {metric: e, transform: log}\n  u: {metric: u, transform: logit}\n"
+/* A real oracle in the place of dplike's formula. */
+#define SGD_OBJECTIVES(accountant)                                                       \
+	"  e: {privacy: {mechanism: dp-sgd, sampling: without-replacement, records: "    \
+	"32561, lot: lot, epochs: epochs, noise_variance: v, delta: 1e-6, "              \
+	"accountant: " accountant "}}\n  u: {metric: u, transform: logit}\n"
 #define PLAIN2 "  a: {metric: a}\n  b: {metric: b}\n"
 #define PLAIN3 PLAIN2 "  c: {metric: c}\n"
 #define PLAIN4 PLAIN3 "  d: {metric: d}\n"
@@ -217,6 +222,26 @@ static const struct problem problems[] = {
 	  svt_problem,
 	  true,
 	  1 },
+	{ "dpsgd-rdp",
+	  DPLIKE,
+	  SGD_OBJECTIVES("rdp"),
+	  "{e: 10, u: 1}",
+	  2,
+	  { 10, 1 },
+	  8.1343,
+	  dplike,
+	  false,
+	  0 },
+	{ "dpsgd-pld",
+	  DPLIKE,
+	  SGD_OBJECTIVES("pld"),
+	  "{e: 10, u: 1}",
+	  2,
+	  { 10, 1 },
+	  8.2033,
+	  dplike,
+	  false,
+	  0 },
 	{ "zdt1",
 	  CUBE6,
 	  PLAIN2,
@@ -358,6 +383,20 @@ struct outcome {
 	int distinct;
 };
 
+/* What an objective of mechanism is at x, in place of what the problem says. */
+static void ask_oracles(const struct dp_study *study, const double *x, double *y)
+{
+	double cost[DP_OBJECTIVES_MAX];
+	struct dp_err err;
+
+	if (dp_objectives_privacy(study, x, cost, &err) != DP_OK) {
+		fprintf(stderr, "%s\n", err.msg);
+		exit(1);
+	}
+	for (size_t i = 0; i < study->nobjectives; i++)
+		y[i] = isnan(cost[i]) ? y[i] : cost[i];
+}
+
 static void run_seed(const struct problem *p, const struct options *o, int seed,
 		     struct outcome *out)
 {
@@ -394,6 +433,7 @@ static void run_seed(const struct problem *p, const struct options *o, int seed,
 			fprintf(stderr, "%zu %.3f ms %s\n", t, 1e3 * spent, next.note);
 		dp_rng_init(&rng, (uint64_t)seed, DP_RNG_TEST, (uint32_t)t, 0);
 		p->eval(next.x, &rng, 50, y + t * p->p);
+		ask_oracles(study, next.x, y + t * p->p);
 		if (p->noisy)
 			p->eval(next.x, &rng, NOISE_FREE_RUNS, clean + t * p->p);
 		known[t].trial = (uint32_t)t;

@@ -3,6 +3,7 @@
 #include "ctl/command.h"
 #include "ctl/options.h"
 #include "ctl/output.h"
+#include "ctl/query.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -205,20 +206,25 @@ static void bash_arguments(struct dp_buf *out)
 	dp_buf_puts(out, "\t\tesac ;;\n");
 }
 
-static void completion_bash(struct dp_buf *out)
+static void completion_bash(struct ctl *ctl, struct dp_buf *out)
 {
+	const struct ctl_command *c;
+
 	dp_buf_puts(out, bash_head);
 	dp_buf_puts(out, "\tcase $command:$prev in\n");
 	bash_values(out, "*", ctl_global_options);
-	for (size_t i = 0; ctl_commands[i]; i++)
-		bash_values(out, ctl_commands[i]->name, ctl_commands[i]->options);
+	for (size_t i = 0; (c = ctl_commands[i]) != NULL; i++) {
+		bash_values(out, c->name, c->options);
+		bash_values(out, c->name, ctl_more_options(ctl, c));
+	}
 	bash_arguments(out);
 	dp_buf_puts(out, "\tesac\n\tcase $command in\n");
-	for (size_t i = 0; ctl_commands[i]; i++) {
-		if (!ctl_commands[i]->options)
+	for (size_t i = 0; (c = ctl_commands[i]) != NULL; i++) {
+		if (!c->options)
 			continue;
-		dp_buf_printf(out, "\t%s) options='", ctl_commands[i]->name);
-		bash_options(out, ctl_commands[i]->options);
+		dp_buf_printf(out, "\t%s) options='", c->name);
+		bash_options(out, c->options);
+		bash_options(out, ctl_more_options(ctl, c));
 		dp_buf_puts(out, "' ;;\n");
 	}
 	dp_buf_puts(out, "\tesac\n\tif [[ $cur == -* ]]; then\n\t\twant=\"$options");
@@ -322,7 +328,7 @@ static const char zsh_tail[] = "\t\tesac ;;\n"
 			       "\tcompdef _dparetoctl dparetoctl\n"
 			       "fi\n";
 
-static void completion_zsh(struct dp_buf *out)
+static void completion_zsh(struct ctl *ctl, struct dp_buf *out)
 {
 	const struct ctl_command *c;
 
@@ -347,6 +353,7 @@ static void completion_zsh(struct dp_buf *out)
 		dp_buf_printf(out, "\t\t%s%s%s) _arguments", c->name, c->alias ? "|" : "",
 			      c->alias ? c->alias : "");
 		zsh_options(out, c->options);
+		zsh_options(out, ctl_more_options(ctl, c));
 		zsh_options(out, ctl_global_options);
 		zsh_argument(out, c, first_kind(c), "1");
 		zsh_argument(out, c, other_kind(c), "*");
@@ -400,7 +407,7 @@ static void fish_options(struct dp_buf *out, const char *command,
 	}
 }
 
-static void completion_fish(struct dp_buf *out)
+static void completion_fish(struct ctl *ctl, struct dp_buf *out)
 {
 	dp_buf_puts(out, "# fish completion for dparetoctl; use it with\n"
 			 "#   dparetoctl completion fish | source\n"
@@ -417,6 +424,7 @@ static void completion_fish(struct dp_buf *out)
 		fish_quoted(out, c->summary);
 		dp_buf_puts(out, "'\n");
 		fish_options(out, c->name, c->options);
+		fish_options(out, c->name, ctl_more_options(ctl, c));
 		if (first_kind(c) == NOTHING)
 			continue;
 		dp_buf_printf(
@@ -453,7 +461,7 @@ static int completion_run(struct ctl *ctl, struct dp_err *err)
 {
 	static const struct {
 		const char *name;
-		void (*make)(struct dp_buf *out);
+		void (*make)(struct ctl *ctl, struct dp_buf *out);
 	} shells[] = { { "bash", completion_bash },
 		       { "zsh", completion_zsh },
 		       { "fish", completion_fish } };
@@ -462,7 +470,7 @@ static int completion_run(struct ctl *ctl, struct dp_err *err)
 	for (size_t i = 0; i < DP_COUNT(shells); i++) {
 		if (strcmp(ctl->argv[0], shells[i].name) != 0)
 			continue;
-		shells[i].make(&out);
+		shells[i].make(ctl, &out);
 		ctl_put_buf(ctl, &out);
 		return DP_OK;
 	}

@@ -141,7 +141,6 @@ static int epsilon_run(struct ctl *ctl, struct dp_err *err)
 }
 
 static const struct ctl_option options[] = {
-	CTL_QUERY_OPTIONS,
 	{ "batch", 0, NULL, "read a JSON object a line, answer one a line" },
 	{ "curve", 0, NULL, "epsilon over delta from 1e-10 to 1e-2" },
 	{ 0 },
@@ -155,6 +154,7 @@ const struct ctl_command ctl_cmd_epsilon = {
 	.max_args = 0,
 	.formats = CTL_PLAIN,
 	.options = options,
+	.asks_oracles = true,
 	.help = "Computes epsilon without a daemon, with the accountants that studies "
 		"use. "
 		"The options are the keys of the mechanism ('dparetoctl explain "

@@ -254,16 +254,12 @@ static void explain_mechanism(struct ctl *ctl, const struct dp_mechanism *m)
 
 static void list_mechanisms(struct ctl *ctl)
 {
-	struct dp_buf names = DP_BUF_INIT;
+	char names[DP_MECHANISMS_LEN];
 
-	for (size_t i = 0; dp_mechanisms[i]; i++)
-		dp_buf_printf(&names, "%s%s", i ? ", " : "", dp_mechanisms[i]->name);
 	ctl_say(ctl,
 		"Each mechanism has keys of its own; 'dparetoctl explain MECHANISM' "
-		"lists "
-		"them: %s.",
-		dp_buf_text(&names));
-	dp_buf_free(&names);
+		"lists them: %s.",
+		dp_mechanism_list(names));
 }
 
 static int explain_run(struct ctl *ctl, struct dp_err *err)

@@ -12,22 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sets the noise under its own name, and unsets its other names. */
-static void put_noise(const struct dp_mechanism *m, double *values, double noise)
-{
-	unsigned group = 0;
-
-	for (size_t i = 0; i < m->nkeys; i++)
-		if (strcmp(m->keys[i].name, m->noise) == 0)
-			group = m->keys[i].group;
-	for (size_t i = 0; i < m->nkeys; i++) {
-		if (strcmp(m->keys[i].name, m->noise) == 0)
-			values[i] = noise;
-		else if (group && m->keys[i].group == group)
-			values[i] = NAN;
-	}
-}
-
 static int noise_run(struct ctl *ctl, struct dp_err *err)
 {
 	const char *text = ctl_opt(ctl, "epsilon");
@@ -47,22 +31,22 @@ static int noise_run(struct ctl *ctl, struct dp_err *err)
 		return code;
 	if (ctl->format == CTL_JSON) {
 		answer = dp_privacy_answer(&at);
-		json_object_set_new(answer, m->noise, dp_json_real(noise));
+		json_object_set_new(answer, m->noise->name, dp_json_real(noise));
 		ctl_put_json(ctl, answer);
 		json_decref(answer);
 		return DP_OK;
 	}
-	put_noise(m, values, noise);
-	ctl_printf(ctl, "%s %s\nepsilon %s at delta %s (%s), not above %s\n", m->noise,
-		   dp_num_text(noise, shown), dp_num_text(at.epsilon, epsilon),
-		   dp_num_text(at.delta, delta), at.accountant, text);
+	dp_privacy_set_noise(m, values, noise);
+	ctl_printf(ctl, "%s %s\nepsilon %s at delta %s (%s), not above %s\n",
+		   m->noise->name, dp_num_text(noise, shown),
+		   dp_num_text(at.epsilon, epsilon), dp_num_text(at.delta, delta),
+		   at.accountant, text);
 	ctl_query_assumptions(ctl, m, values, &at);
 	return DP_OK;
 }
 
 static const struct ctl_option options[] = {
 	{ "epsilon", 0, "NUMBER", "the epsilon to keep" },
-	CTL_QUERY_OPTIONS,
 	{ 0 },
 };
 
@@ -74,12 +58,10 @@ const struct ctl_command ctl_cmd_noise = {
 	.max_args = 0,
 	.formats = CTL_PLAIN,
 	.options = options,
-	.help = "Finds the smallest noise (noise_multiplier, sigma or scale, by "
-		"mechanism) "
-		"at which epsilon is at most the target; the answer was evaluated at "
-		"that "
-		"very noise and never overshoots. The other options are those of "
-		"'epsilon'.",
+	.asks_oracles = true,
+	.help = "Finds the smallest noise, by the mechanism's own key for it, at which "
+		"epsilon is at most the target; the answer was evaluated at that very "
+		"noise and never overshoots. The other options are those of 'epsilon'.",
 	.examples =
 		"dparetoctl noise --epsilon 1 --mechanism dp-sgd --sampling poisson \\\n"
 		"    --records 60000 --lot 256 --epochs 20 --delta 1e-6\n"

@@ -40,6 +40,7 @@ struct ctl_command {
 	unsigned formats;         /* CTL_HAS(...) | ... */
 	bool hidden;              /* not in help */
 	const struct ctl_option *options; /* may be NULL */
+	bool asks_oracles;                /* has ctl_more_options(), too */
 	const char *help;                 /* paragraphs, without indentation */
 	const char *examples;             /* "command\n  what it does\n..." */
 	/* DP_OK, or a code with the sentence in *err. A command that has said all
@@ -71,6 +72,7 @@ struct ctl {
 	char **argv;
 	struct ctl_given *given; /* options in the order given */
 	size_t ngiven;
+	struct ctl_option *query_options; /* see ctl_more_options(); one block */
 	FILE *out, *talk;         /* standard output and error, or what tests look at */
 	struct dp_client *client; /* once connected */
 	bool told;                /* nothing more to say about a failure */

@@ -6,6 +6,7 @@
 #include "ctl/memory.h"
 #include "ctl/options.h"
 #include "ctl/output.h"
+#include "ctl/query.h"
 #include "ctl/text.h"
 
 #include <ctype.h>
@@ -119,6 +120,7 @@ void ctl_help_command(struct ctl *ctl, const struct ctl_command *command)
 		dp_buf_putc(&out, '\n');
 		help_heading(ctl, &out, "Options");
 		put_options(&out, command->options);
+		put_options(&out, ctl_more_options(ctl, command));
 	}
 	dp_buf_putc(&out, '\n');
 	help_heading(ctl, &out, "Options of every command");
@@ -224,7 +226,7 @@ static void roff_paragraphs(struct dp_buf *out, const char *text)
 	}
 }
 
-static void roff_command(struct dp_buf *out, const struct ctl_command *c)
+static void roff_command(struct ctl *ctl, struct dp_buf *out, const struct ctl_command *c)
 {
 	dp_buf_puts(out, ".SS ");
 	dp_buf_putc(out, '"');
@@ -242,6 +244,7 @@ static void roff_command(struct dp_buf *out, const struct ctl_command *c)
 		roff_paragraphs(out, c->help);
 	}
 	roff_options(out, c->options);
+	roff_options(out, ctl_more_options(ctl, c));
 	if (c->examples) {
 		dp_buf_puts(out, ".PP\n.EX\n");
 		help_roff(out, c->examples);
@@ -258,7 +261,7 @@ static int run_help_man(struct ctl *ctl, struct dp_err *err)
 	roff_options(&out, ctl_global_options);
 	for (size_t i = 0; ctl_commands[i]; i++)
 		if (!ctl_commands[i]->hidden)
-			roff_command(&out, ctl_commands[i]);
+			roff_command(ctl, &out, ctl_commands[i]);
 	ctl_put_buf(ctl, &out);
 	return DP_OK;
 }

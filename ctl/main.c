@@ -42,5 +42,6 @@ int main(int argc, char **argv)
 	}
 	dp_client_close(ctl.client);
 	free(ctl.given);
+	free(ctl.query_options);
 	return dp_code_exit(code);
 }

@@ -6,6 +6,7 @@
 #include "ctl/command.h"
 #include "ctl/help.h"
 #include "ctl/memory.h"
+#include "ctl/query.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -79,10 +80,13 @@ static void add_rows(struct tables *t, const struct ctl_option *rows, char **sho
 	}
 }
 
-static void tables_build(struct tables *t, const struct ctl_command *command)
+static void tables_build(struct tables *t, struct ctl *ctl,
+			 const struct ctl_command *command)
 {
 	const struct ctl_option *own = command ? command->options : NULL;
-	size_t room = count_rows(own) + count_rows(ctl_global_options) + 1;
+	const struct ctl_option *more = ctl_more_options(ctl, command);
+	size_t room =
+		count_rows(own) + count_rows(more) + count_rows(ctl_global_options) + 1;
 	char *shorts;
 
 	*t = (struct tables){
@@ -96,6 +100,7 @@ static void tables_build(struct tables *t, const struct ctl_command *command)
 		*shorts++ = '+'; /* stop at the command's name */
 	*shorts++ = ':';         /* tell a missing value from an unknown option */
 	add_rows(t, own, &shorts);
+	add_rows(t, more, &shorts);
 	add_rows(t, ctl_global_options, &shorts);
 }
 
@@ -298,7 +303,7 @@ int ctl_parse(struct ctl *ctl, const struct ctl_command *command, int argc, char
 	struct tables t;
 	int code;
 
-	tables_build(&t, command);
+	tables_build(&t, ctl, command);
 	ctl->given =
 		realloc(ctl->given, (ctl->ngiven + (size_t)argc) * sizeof *ctl->given);
 	if (!ctl->given)

@@ -34,11 +34,8 @@ static int check_foreign(const struct ctl *ctl, const struct dp_mechanism *m,
 	for (size_t k = 0; dp_mechanisms[k]; k++) {
 		for (size_t i = 0; i < dp_mechanisms[k]->nkeys; i++) {
 			const char *key = dp_mechanisms[k]->keys[i].name;
-			bool known = false;
 
-			for (size_t j = 0; j < m->nkeys; j++)
-				known |= strcmp(m->keys[j].name, key) == 0;
-			if (known || !query_given(ctl, key))
+			if (dp_privacy_key_find(m, key) || !query_given(ctl, key))
 				continue;
 			dp_fail(err, DP_E_USAGE, "mechanism %s has no %s", m->name, key);
 			return dp_hint(err, "it belongs to mechanism %s",
@@ -59,7 +56,8 @@ int ctl_query(struct ctl *ctl, const struct dp_mechanism **m, double *values,
 	if (!name) {
 		json_decref(query);
 		dp_fail(err, DP_E_USAGE, "--mechanism is needed");
-		return dp_hint(err, "for example: --mechanism dp-sgd");
+		return dp_hint(err, "for example: --mechanism %s",
+			       dp_mechanisms[0]->name);
 	}
 	json_object_set_new(query, "mechanism", json_string(name));
 	*m = dp_mechanism_find(name);
@@ -103,11 +101,10 @@ static void query_row(struct ctl *ctl, const char *label, const char *text)
 	dp_buf_free(&wrapped);
 }
 
-/* Does the key matter to Renyi accounting only? */
-static bool is_renyi(const struct dp_privacy_key *k)
+/* Does the key count with another accountant only than the one that answered? */
+static bool is_idle(const struct dp_privacy_key *k, const struct dp_epsilon *e)
 {
-	return strcmp(k->name, "bound") == 0 || strcmp(k->name, "conversion") == 0 ||
-	       strcmp(k->name, "orders") == 0;
+	return k->only && strcmp(k->only, e->accountant) != 0;
 }
 
 void ctl_query_assumptions(struct ctl *ctl, const struct dp_mechanism *m,
@@ -123,8 +120,7 @@ void ctl_query_assumptions(struct ctl *ctl, const struct dp_mechanism *m,
 	query_row(ctl, "neighbours", m->relation);
 	query_row(ctl, "by", m->source);
 	for (size_t i = 0; i < m->nkeys; i++) {
-		if (isnan(full[i]) || (isnan(values[i]) && is_renyi(&m->keys[i]) &&
-				       strcmp(e->accountant, "rdp") != 0))
+		if (isnan(full[i]) || (isnan(values[i]) && is_idle(&m->keys[i], e)))
 			continue;
 		value_text(&m->keys[i], full[i], text, sizeof text);
 		if (isnan(values[i]))

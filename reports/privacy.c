@@ -16,49 +16,20 @@
 
 /* ---- keys ---- */
 
-static int key_index(const struct dp_mechanism *m, const char *name)
-{
-	for (size_t i = 0; i < m->nkeys; i++)
-		if (strcmp(m->keys[i].name, name) == 0)
-			return (int)i;
-	return -1;
-}
-
-static double value_of(const struct dp_mechanism *m, const double *values,
-		       const char *name)
-{
-	int i = key_index(m, name);
-
-	return i < 0 ? NAN : values[i];
-}
-
 /* The word that a key has, or NULL. */
 static const char *word_of(const struct dp_mechanism *m, const double *values,
-			   const char *name)
+			   const struct dp_privacy_key *k)
 {
-	int i = key_index(m, name);
+	double v = dp_privacy_value(m, values, k);
 
-	if (i < 0 || m->keys[i].kind != DP_PRIVACY_WORD || isnan(values[i]))
-		return NULL;
-	return m->keys[i].words[(int)values[i]];
+	return isnan(v) ? NULL : k->words[(int)v];
 }
 
-static bool has_word(const struct dp_mechanism *m, const double *values, const char *name,
-		     const char *word)
+static double delta_of(const struct dp_mechanism *m, const double *values)
 {
-	const char *w = word_of(m, values, name);
+	double delta = dp_privacy_value(m, values, m->delta);
 
-	return w && strcmp(w, word) == 0;
-}
-
-static void set_word(const struct dp_mechanism *m, double *values, const char *name,
-		     const char *word)
-{
-	int i = key_index(m, name);
-
-	for (int k = 0; i >= 0 && m->keys[i].words[k]; k++)
-		if (strcmp(m->keys[i].words[k], word) == 0)
-			values[i] = k;
+	return isnan(delta) ? 0 : delta;
 }
 
 /* All values at a trial's point, defaults filled in. */
@@ -83,62 +54,6 @@ static void fixed_values(const struct subject *s, size_t objective,
 
 	for (size_t i = 0; i < m->nkeys; i++)
 		values[i] = subject_key(s, objective, m->keys[i].name);
-}
-
-/* ---- words for them ---- */
-
-static const char *relation_of(const struct dp_mechanism *m, const double *values)
-{
-	if (has_word(m, values, "sampling", "poisson"))
-		return "add or remove one: two datasets are neighbours when one of them "
-		       "has one record more";
-	if (has_word(m, values, "sampling", "without-replacement"))
-		return "replace-one: two datasets of the same size are neighbours when "
-		       "one record differs";
-	return m->relation;
-}
-
-/* The theorem behind the number that this accountant gives. */
-static const char *theorem_of(const struct dp_mechanism *m, const double *values,
-			      const char *accountant)
-{
-	bool poisson = has_word(m, values, "sampling", "poisson");
-
-	if (key_index(m, "accountant") < 0)
-		return m->source;
-	if (strcmp(accountant, "pld") == 0)
-		return poisson ? "Zhu, Dong and Wang, AISTATS 2022 (composition of "
-				 "dominating pairs, both directions)"
-			       : "Zhu, Dong and Wang, AISTATS 2022, with the "
-				 "amplification of Balle, Barthe and Gaboardi, NeurIPS "
-				 "2018";
-	if (poisson)
-		return "Mironov, Talwar and Zhang 2019, Theorem 4";
-	return has_word(m, values, "bound", "general")
-		       ? "Wang, Balle and Kasiviswanathan, AISTATS 2019, Theorem 9"
-		       : "Wang, Balle and Kasiviswanathan, AISTATS 2019, Theorem 27";
-}
-
-static const char *accountant_text(const char *accountant)
-{
-	return strcmp(accountant, "pld") == 0   ? "privacy loss distributions"
-	       : strcmp(accountant, "rdp") == 0 ? "Renyi divergences"
-						: "closed form";
-}
-
-static const char *noise_text(const struct dp_mechanism *m, const double *values)
-{
-	if (has_word(m, values, "sampling", "without-replacement"))
-		return "The noise multiplier is the standard deviation of the noise over "
-		       "2L, the most that replacing one record moves a sum of gradients "
-		       "clipped to L. Relative to L, as Poisson sampling counts it, the "
-		       "same noise is twice that number.";
-	if (has_word(m, values, "sampling", "poisson"))
-		return "The noise multiplier is the standard deviation of the noise over "
-		       "L, the most that adding one record moves a sum of gradients "
-		       "clipped to L. Relative to 2L, as replace-one counts it, the same "
-		       "noise is half that number.";
-	return m->keys[key_index(m, m->noise)].help;
 }
 
 void facts_round_up(double x, int digits, struct dp_buf *out)
@@ -177,13 +92,14 @@ static double ask_epsilon(const struct dp_mechanism *m, const double *values)
 }
 
 static double ask_rdp(const struct dp_mechanism *m, const double *full,
-		      const char *conversion)
+		      enum dp_privacy_conversion conversion)
 {
 	double values[DP_PRIVACY_KEYS_MAX];
 
 	memcpy(values, full, m->nkeys * sizeof *values);
-	set_word(m, values, "accountant", "rdp");
-	set_word(m, values, "conversion", conversion);
+	values[dp_privacy_key_place(m, m->accountant)] = DP_PRIVACY_RDP;
+	if (m->conversion)
+		values[dp_privacy_key_place(m, m->conversion)] = conversion;
 	return ask_epsilon(m, values);
 }
 
@@ -194,8 +110,7 @@ static double ask_composed(const struct dp_mechanism *m, const double *values,
 	struct dp_privacy_item item = { m, values, times };
 	struct dp_epsilon e;
 
-	if (dp_privacy_compose(&item, 1, value_of(m, values, "delta"), pld, &e, NULL) !=
-	    DP_OK)
+	if (dp_privacy_compose(&item, 1, delta_of(m, values), pld, &e, NULL) != DP_OK)
 		return NAN;
 	if (least)
 		*least = e.epsilon - e.error;
@@ -208,12 +123,13 @@ static struct fact_check check_accountants(const struct dp_mechanism *m,
 					   const double *full, double ours)
 {
 	double least = NAN, pld = ask_composed(m, full, 1, true, &least);
-	double improved = ask_rdp(m, full, "improved");
-	double classic = ask_rdp(m, full, "classic"), again;
+	double improved = ask_rdp(m, full, DP_PRIVACY_IMPROVED);
+	double classic = ask_rdp(m, full, DP_PRIVACY_CLASSIC), again;
 	bool same;
 
-	again = has_word(m, full, "conversion", "classic") ? classic : improved;
-	if (has_word(m, full, "accountant", "pld"))
+	again = dp_privacy_value(m, full, m->conversion) == DP_PRIVACY_CLASSIC ? classic
+									       : improved;
+	if (dp_privacy_value(m, full, m->accountant) == DP_PRIVACY_PLD)
 		again = fmin(again, pld); /* it takes the less of the two, too */
 	same = about_equal(ours, again);
 	return (struct fact_check){ pld, improved, classic, same,
@@ -230,107 +146,77 @@ struct fact_check facts_check(const struct subject *s, const struct dp_trial *t,
 
 	if (full_values(s, t, objective, full, NULL) != DP_OK)
 		return (struct fact_check){ NAN, NAN, NAN, false, false };
-	if (key_index(m, "accountant") >= 0)
+	if (m->accountant)
 		return check_accountants(m, full, ours);
 	same = about_equal(ours, ask_epsilon(m, full));
-	second = value_of(m, full, "delta") > 0 ? ask_composed(m, full, 1, false, NULL)
-						: NAN;
+	second = delta_of(m, full) > 0 ? ask_composed(m, full, 1, false, NULL) : NAN;
 	return (struct fact_check){ NAN, second, NAN, same,
 				    same && (isnan(second) || at_most(ours, second)) };
 }
 
 /* ---- the statement ---- */
 
-static void say_sampler(struct dp_buf *out, const struct dp_mechanism *m, const double *v)
-{
-	double lot = value_of(m, v, "lot"), records = value_of(m, v, "records");
-	double steps = value_of(m, v, "steps");
-
-	if (!word_of(m, v, "sampling"))
-		return;
-	if (isnan(steps))
-		steps = value_of(m, v, "epochs") * rint(records / lot);
-	dp_buf_printf(out, "Sampler: %s, lots of %s%.0f records, %.0f steps.\n",
-		      word_of(m, v, "sampling"),
-		      has_word(m, v, "sampling", "poisson") ? "on average " : "", lot,
-		      steps);
-}
-
-static void say_noise(struct dp_buf *out, const struct dp_mechanism *m, const double *v)
-{
-	double noise = value_of(m, v, "noise_multiplier");
-	double variance = value_of(m, v, "noise_variance");
-	char text[DP_NUM_LEN];
-
-	if (!word_of(m, v, "sampling")) {
-		dp_buf_printf(out, "Noise: %s = %s. %s\n", m->noise,
-			      dp_num_text(value_of(m, v, m->noise), text),
-			      noise_text(m, v));
-		return;
-	}
-	noise = isnan(noise) ? sqrt(variance) : noise;
-	dp_buf_printf(out, "Noise: Gaussian, standard deviation %.6g times %s", noise,
-		      has_word(m, v, "sampling", "poisson") ? "the clipping norm L.\n"
-							    : "2L, ");
-	if (!has_word(m, v, "sampling", "poisson"))
-		dp_buf_printf(out, "that is %.6g times the clipping norm L.\n",
-			      2 * noise);
-}
-
 static void say_settings(struct dp_buf *out, const struct dp_mechanism *m,
-			 const double *v)
+			 const double *v, const struct dp_privacy_words *words)
 {
-	double records = value_of(m, v, "records"), delta = value_of(m, v, "delta");
+	double records = dp_privacy_value(m, v, m->records), delta = delta_of(m, v);
 	char text[DP_NUM_LEN];
 
 	dp_buf_printf(out, "Unit of privacy: " UNIT ".\nNeighbouring relation: %s.\n",
-		      relation_of(m, v));
-	say_sampler(out, m, v);
+		      words->relation);
+	if (*words->sampler)
+		dp_buf_printf(out, "Sampler: %s\n", words->sampler);
 	if (!isnan(records))
 		dp_buf_printf(out, "Training records: %.0f.\n", records);
-	say_noise(out, m, v);
-	dp_buf_printf(out, "Delta: %s", dp_num_text(isnan(delta) ? 0 : delta, text));
+	if (*words->noise)
+		dp_buf_printf(out, "Noise: %s\n", words->noise);
+	dp_buf_printf(out, "Delta: %s", dp_num_text(delta, text));
 	if (!isnan(records) && delta > 0)
 		dp_buf_printf(out, " (delta x records = %.3g)", delta * records);
 	dp_buf_puts(out, ".\n");
 }
 
 /* The runs that the utility is a mean of are all trainings on the same records. */
-static double epsilon_of_runs(const struct subject *s, const struct dp_mechanism *m,
-			      const double *full)
+static void say_runs(struct dp_buf *out, const struct subject *s,
+		     const struct dp_mechanism *m, const double *full)
 {
 	int runs = s->s->spec->trainer.runs;
+	struct dp_privacy_item item = { m, full, runs };
+	struct dp_epsilon e;
+	struct dp_err err;
 
-	return runs > 1 ? ask_composed(m, full, runs, false, NULL) : NAN;
+	if (runs <= 1)
+		return;
+	dp_buf_printf(out, "All %d runs of this point together: ", runs);
+	if (dp_privacy_compose(&item, 1, delta_of(m, full), false, &e, &err) != DP_OK) {
+		dp_buf_printf(out, "%s.\n", err.msg);
+		return;
+	}
+	dp_buf_puts(out, "epsilon ");
+	facts_round_up(e.epsilon, 4, out);
+	dp_buf_puts(out, " at the same delta.\n");
 }
 
 const char *facts_statement(const struct subject *s, const struct dp_trial *t,
 			    size_t objective, struct facts_memory *memory)
 {
 	const struct dp_mechanism *m = s->s->spec->objectives[objective].mechanism;
-	double full[DP_PRIVACY_KEYS_MAX], runs;
+	double full[DP_PRIVACY_KEYS_MAX];
 	struct dp_buf out = DP_BUF_INIT;
-	const char *accountant, *text;
+	struct dp_privacy_words words;
+	const char *text;
 
 	if (full_values(s, t, objective, full, NULL) != DP_OK)
 		return NULL;
-	accountant = word_of(m, full, "accountant");
-	accountant = accountant ? accountant : "closed-form";
+	dp_privacy_words(m, full, &words);
 	dp_buf_printf(&out, "One training at trial %u of study %s (%s) is (", t->number,
 		      s->s->spec->name, m->name);
 	facts_round_up(t->objectives[objective], 4, &out);
-	dp_buf_printf(&out, ", %g)-differentially private.\n",
-		      isnan(value_of(m, full, "delta")) ? 0 : value_of(m, full, "delta"));
-	say_settings(&out, m, full);
+	dp_buf_printf(&out, ", %g)-differentially private.\n", delta_of(m, full));
+	say_settings(&out, m, full, &words);
 	dp_buf_printf(&out, "Accountant: %s, an upper bound.\nTheorem: %s.\n",
-		      accountant_text(accountant), theorem_of(m, full, accountant));
-	runs = epsilon_of_runs(s, m, full);
-	if (!isnan(runs)) {
-		dp_buf_printf(&out, "All %d runs of this point together: epsilon ",
-			      s->s->spec->trainer.runs);
-		facts_round_up(runs, 4, &out);
-		dp_buf_puts(&out, " at the same delta.\n");
-	}
+		      words.accountant, words.theorem);
+	say_runs(&out, s, m, full);
 	dp_buf_printf(&out,
 		      "Not included: the search that led to these parameters, which "
 		      "trained on the same records; test and holdout records, for which "
@@ -410,7 +296,10 @@ static struct fact_total total_at(const struct whole *w, double delta,
 static void find_composed(const struct subject *s, size_t objective,
 			  struct facts_memory *m, struct fact_composed *out)
 {
-	double delta = subject_key(s, objective, "delta");
+	const struct dp_mechanism *mechanism =
+		s->s->spec->objectives[objective].mechanism;
+	double delta =
+		mechanism->delta ? subject_key(s, objective, mechanism->delta->name) : 0;
 	struct whole w = { 0 };
 	struct dp_err err;
 	int code = collect_trainings(s, objective, &w, &err);
@@ -470,29 +359,30 @@ static void find_mechanism(const struct subject *s, size_t objective,
 	const struct dp_mechanism *m = o->mechanism;
 	double v[DP_PRIVACY_KEYS_MAX], delta, records;
 	char warning[DP_PRIVACY_WARNING_LEN];
+	struct dp_privacy_words words;
 	const char *accountant;
 
 	fixed_values(s, objective, v);
-	delta = value_of(m, v, "delta");
-	records = value_of(m, v, "records");
-	accountant = word_of(m, v, "accountant");
-	accountant = accountant ? accountant : "closed-form";
+	dp_privacy_words(m, v, &words);
+	delta = m->delta ? dp_privacy_value(m, v, m->delta) : 0;
+	records = dp_privacy_value(m, v, m->records);
+	accountant = word_of(m, v, m->accountant);
 	*out = (struct fact_mechanism){
 		.index = objective,
 		.objective = o->name,
 		.mechanism = m->name,
 		.summary = m->summary,
 		.unit = UNIT,
-		.relation = facts_text(memory, relation_of(m, v)),
-		.sampling = facts_text(memory, word_of(m, v, "sampling")),
+		.relation = words.relation,
+		.sampling = words.sampling,
 		.records = records,
 		.delta = delta,
 		.delta_times_records = delta * records,
-		.accountant = accountant,
-		.accountant_text = facts_text(memory, accountant_text(accountant)),
-		.theorem = facts_text(memory, theorem_of(m, v, accountant)),
+		.accountant = accountant ? accountant : "closed-form",
+		.accountant_text = words.accountant,
+		.theorem = words.theorem,
 		.source = m->source,
-		.noise = facts_text(memory, noise_text(m, v)),
+		.noise = words.measure,
 		.warning = facts_text(memory,
 				      dp_privacy_warning(m, v, warning) ? warning : NULL),
 	};

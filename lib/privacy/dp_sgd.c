@@ -7,7 +7,7 @@
  *                        record moves a sum of gradients clipped to L
  *   poisson              every step takes each record with probability lot / records;
  *                        add or remove one; noise relative to L
- * Theorems are named in rdp_wor.c, rdp_poisson.c and pld_part.c. */
+ * Theorems are named in rdp_wor.c, rdp_poisson.c and part_gaussian.c. */
 #include "privacy/privacy_internal.h"
 
 #include <math.h>
@@ -33,8 +33,8 @@ enum {
 	POISSON
 };
 enum {
-	RDP,
-	PLD
+	TIGHT,
+	GENERAL
 };
 enum {
 	GROUP_LENGTH = 1,
@@ -42,9 +42,7 @@ enum {
 };
 
 static const char *const samplings[] = { "without-replacement", "poisson", NULL };
-static const char *const accountants[] = { "rdp", "pld", NULL };
 static const char *const bounds[] = { "tight", "general", NULL };
-static const char *const conversions[] = { "classic", "improved", NULL };
 static const char *const orders[] = { "integer", "real", NULL };
 
 static const struct dp_privacy_key keys[] = {
@@ -53,6 +51,7 @@ static const struct dp_privacy_key keys[] = {
 		       .needed = true,
 		       .otherwise = NAN,
 		       .words = samplings,
+		       .brief = "how lots are drawn",
 		       .help = "How a lot is drawn at every step." },
 	[RECORDS] = { .name = "records",
 		      .kind = DP_PRIVACY_INTEGER,
@@ -60,6 +59,7 @@ static const struct dp_privacy_key keys[] = {
 		      .otherwise = NAN,
 		      .lo = 1,
 		      .hi = 0x1p53,
+		      .brief = "number of training records",
 		      .help = "Number of training records." },
 	[LOT] = { .name = "lot",
 		  .kind = DP_PRIVACY_INTEGER,
@@ -67,6 +67,7 @@ static const struct dp_privacy_key keys[] = {
 		  .otherwise = NAN,
 		  .lo = 1,
 		  .hi = 0x1p53,
+		  .brief = "records in a lot",
 		  .help = "Records in a lot; on average, with poisson. At most "
 			  "records." },
 	[EPOCHS] = { .name = "epochs",
@@ -75,6 +76,7 @@ static const struct dp_privacy_key keys[] = {
 		     .lo = 1,
 		     .hi = 0x1p53,
 		     .group = GROUP_LENGTH,
+		     .brief = "passes over the data",
 		     .help = "Passes over the data; each has records/lot steps, rounded "
 			     "half to even." },
 	[STEPS] = { .name = "steps",
@@ -83,6 +85,7 @@ static const struct dp_privacy_key keys[] = {
 		    .lo = 1,
 		    .hi = 0x1p53,
 		    .group = GROUP_LENGTH,
+		    .brief = "steps, in place of epochs",
 		    .help = "Steps in all, in place of epochs." },
 	[NOISE_MULTIPLIER] = { .name = "noise_multiplier",
 			       .kind = DP_PRIVACY_NUMBER,
@@ -92,6 +95,8 @@ static const struct dp_privacy_key keys[] = {
 			       .hi = INFINITY,
 			       .hi_open = true,
 			       .group = GROUP_NOISE,
+			       .brief = "noise over 2L (without-replacement) or L "
+					"(poisson)",
 			       .help = "Standard deviation of the noise over 2L "
 				       "(without-replacement) or L (poisson), L being "
 				       "the clipping norm." },
@@ -103,6 +108,7 @@ static const struct dp_privacy_key keys[] = {
 			     .hi = INFINITY,
 			     .hi_open = true,
 			     .group = GROUP_NOISE,
+			     .brief = "the square of noise-multiplier",
 			     .help = "The square of noise_multiplier, in its place." },
 	[DELTA] = { .name = "delta",
 		    .kind = DP_PRIVACY_NUMBER,
@@ -112,72 +118,83 @@ static const struct dp_privacy_key keys[] = {
 		    .lo_open = true,
 		    .hi = 1,
 		    .hi_open = true,
+		    .brief = "the probability that the bound may fail with",
 		    .help = "The probability that the bound epsilon may fail with." },
 	[ACCOUNTANT] = { .name = "accountant",
 			 .kind = DP_PRIVACY_WORD,
-			 .otherwise = PLD,
-			 .words = accountants,
+			 .otherwise = DP_PRIVACY_PLD,
+			 .words = dp_privacy_accountants,
+			 .brief = "how steps are added up",
 			 .help = "Renyi divergences or privacy loss distributions; the "
 				 "latter are tighter." },
 	[BOUND] = { .name = "bound",
 		    .kind = DP_PRIVACY_WORD,
-		    .otherwise = 0,
+		    .otherwise = TIGHT,
 		    .words = bounds,
+		    .only = "rdp",
+		    .brief = "which bound, with rdp without replacement",
 		    .help = "With rdp without-replacement: the bound for Gaussian noise "
 			    "or the one for any mechanism." },
 	[CONVERSION] = { .name = "conversion",
 			 .kind = DP_PRIVACY_WORD,
-			 .otherwise = DP__IMPROVED,
-			 .words = conversions,
+			 .otherwise = DP_PRIVACY_IMPROVED,
+			 .words = dp_privacy_conversions,
+			 .only = "rdp",
+			 .brief = "from Renyi to epsilon, with rdp",
 			 .help = "With rdp: from Renyi divergence to epsilon; classic is "
 				 "what older publications used." },
 	[ORDERS] = { .name = "orders",
 		     .kind = DP_PRIVACY_WORD,
 		     .otherwise = NAN,
 		     .words = orders,
+		     .only = "rdp",
+		     .brief = "orders that are tried, with rdp",
 		     .help = "With rdp: orders tried; integer for without-replacement "
 			     "and real for poisson unless said otherwise." },
 };
 
-static double multiplier(const double *v)
+static double sgd_multiplier(const double *v)
 {
 	return isnan(v[NOISE_VARIANCE]) ? v[NOISE_MULTIPLIER] : sqrt(v[NOISE_VARIANCE]);
 }
 
 /* rint() rounds half to even, as the original experiments did. */
-static double steps(const double *v)
+static double sgd_steps(const double *v)
 {
 	return isnan(v[EPOCHS]) ? v[STEPS] : v[EPOCHS] * rint(v[RECORDS] / v[LOT]);
 }
 
-int dp__dp_sgd_part(const double *v, struct dp__part *part, bool *tight,
-		    struct dp_err *err)
+static int sgd_part(const double *v, struct dp_privacy_part *part, struct dp_err *err)
 {
+	bool poisson = v[SAMPLING] == POISSON;
+
 	if (v[LOT] > v[RECORDS])
 		return dp_fail(err, DP_E_INVALID,
 			       "'lot' is %.0f, but there are only %.0f records", v[LOT],
 			       v[RECORDS]);
-	*part = (struct dp__part){
-		.kind = v[SAMPLING] == POISSON ? DP__PART_POISSON : DP__PART_WOR,
+	*part = (struct dp_privacy_part){
+		.kind = poisson ? &dp__part_poisson : &dp__part_wor,
 		.q = v[LOT] / v[RECORDS],
-		.mu = 1 / multiplier(v),
-		.count = steps(v),
+		.mu = 1 / sgd_multiplier(v),
+		.count = sgd_steps(v),
+		.tight = v[BOUND] == TIGHT,
+		.relation = poisson ? DP__ADD_OR_REMOVE : DP__REPLACE_ONE,
 	};
-	*tight = v[BOUND] == 0;
 	return DP_OK;
 }
 
 struct accounted {
-	struct dp__part part;
+	struct dp_privacy_part part;
 	struct dp__wor *wor;
 };
 
-static double cgf(void *ctx, double order)
+/* Not the part's own cgf(): what publications compute is wanted here, no tighter. */
+static double sgd_cgf(void *ctx, double order)
 {
 	const struct accounted *a = ctx;
 	struct dp__poisson p = { a->part.q, 1 / a->part.mu };
 
-	return a->part.count * (a->part.kind == DP__PART_POISSON
+	return a->part.count * (a->part.kind == &dp__part_poisson
 					? dp__poisson_cgf(&p, order)
 					: dp__wor_cgf(a->wor, a->part.q, order));
 }
@@ -190,25 +207,25 @@ static double unsampled_cgf(void *ctx, double order)
 	return 0.5 * a->part.count * order * (order - 1) * a->part.mu * a->part.mu;
 }
 
-static int by_renyi(struct dp_privacy_memory *memory, const double *v,
-		    const struct dp__part *part, bool tight, struct dp_epsilon *out,
-		    struct dp_err *err)
+static int sgd_by_renyi(struct dp_privacy_memory *memory, const double *v,
+			const struct dp_privacy_part *part, struct dp_epsilon *out,
+			struct dp_err *err)
 {
+	bool poisson = part->kind == &dp__part_poisson;
 	struct accounted a = { *part, memory->wor };
-	struct dp__curve curve = { cgf, &a, part->kind == DP__PART_POISSON };
+	struct dp__curve curve = { sgd_cgf, &a, poisson };
+	enum dp_privacy_conversion conversion = (enum dp_privacy_conversion)v[CONVERSION];
 	double epsilon, order;
 
 	if (!isnan(v[ORDERS]))
 		curve.real = v[ORDERS] != 0;
-	if (part->kind == DP__PART_WOR && !dp__wor_set(a.wor, 1 / part->mu, tight))
+	if (!poisson && !dp__wor_set(a.wor, 1 / part->mu, part->tight))
 		return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
-	out->accountant = "rdp";
-	out->epsilon = dp__curve_epsilon(&curve, (enum dp__conversion)v[CONVERSION],
-					 log(v[DELTA]), &out->order);
-	if (part->kind == DP__PART_WOR && part->q > 0.01) {
+	out->accountant = dp_privacy_accountants[DP_PRIVACY_RDP];
+	out->epsilon = dp__curve_epsilon(&curve, conversion, log(v[DELTA]), &out->order);
+	if (!poisson && part->q > 0.01) {
 		curve.cgf = unsampled_cgf;
-		epsilon = dp__curve_epsilon(&curve, (enum dp__conversion)v[CONVERSION],
-					    log(v[DELTA]), &order);
+		epsilon = dp__curve_epsilon(&curve, conversion, log(v[DELTA]), &order);
 		if (epsilon < out->epsilon) {
 			out->epsilon = epsilon;
 			out->order = order;
@@ -219,75 +236,69 @@ static int by_renyi(struct dp_privacy_memory *memory, const double *v,
 	return DP_OK;
 }
 
-/* What the stand-in may be off by, relatively. Measured, not proved: 0.3 % over what
- * studies ask for, 3 % over everything that the tests' random settings reach. */
-#define QUICK_ERROR 0.05
-
-static int by_loss(struct dp_privacy_memory *memory, const double *v,
-		   const struct dp__part *part, bool tight, bool quick,
-		   struct dp_epsilon *out, struct dp_err *err)
+static int sgd_by_loss(struct dp_privacy_memory *memory, const double *v,
+		       const struct dp_privacy_part *part, struct dp_epsilon *out,
+		       struct dp_err *err)
 {
 	struct dp__loss_answer answer = { 0 };
 	struct dp_epsilon renyi = *out;
-	int rc = DP_OK;
+	int code = dp__loss_epsilon(memory->loss, part, 1, v[DELTA], &answer, err);
 
-	out->accountant = "pld";
-	if (quick) {
-		answer.epsilon = dp__loss_estimate(memory->loss, part, 1, v[DELTA]);
-		answer.error = QUICK_ERROR * answer.epsilon;
-	} else {
-		rc = dp__loss_epsilon(memory->loss, part, 1, v[DELTA], &answer, err);
-	}
+	out->accountant = dp_privacy_accountants[DP_PRIVACY_PLD];
 	out->epsilon = isnan(answer.epsilon) ? INFINITY : answer.epsilon;
 	out->error = answer.error;
 	out->error_proved = answer.proved;
-	if (rc != DP_OK || (quick && isfinite(out->epsilon)))
-		return rc;
+	if (code != DP_OK)
+		return code;
 	/* Where the budget of cells is too small for a tight grid, the other accountant
 	 * may have the better bound. */
-	rc = by_renyi(memory, v, part, tight, &renyi, err);
-	if (rc == DP_OK && renyi.epsilon < out->epsilon)
+	code = sgd_by_renyi(memory, v, part, &renyi, err);
+	if (code == DP_OK && renyi.epsilon < out->epsilon)
 		*out = renyi;
-	return rc;
+	return code;
 }
 
-static int dp_sgd_prepared(struct dp_privacy_memory *memory, const double *v, bool quick,
-			   struct dp_epsilon *out, struct dp_err *err)
+static int sgd_prepared(struct dp_privacy_memory *memory, const double *v,
+			struct dp_epsilon *out, struct dp_err *err)
 {
 	struct dp_epsilon e = { .delta = v[DELTA], .order = NAN };
-	struct dp__part part;
+	struct dp_privacy_part part;
 	double mu2;
-	bool tight;
-	int rc = dp__dp_sgd_part(v, &part, &tight, err);
+	int code = sgd_part(v, &part, err);
 
-	if (rc != DP_OK)
-		return rc;
+	if (code != DP_OK)
+		return code;
 	mu2 = part.mu * part.mu;
 	if (!(mu2 * part.count < DP__NO_NOISE)) {
 		e.epsilon = INFINITY;
-		e.accountant = accountants[(int)v[ACCOUNTANT]];
+		e.accountant = dp_privacy_accountants[(int)v[ACCOUNTANT]];
 		e.error_proved = true;
-	} else if (v[ACCOUNTANT] == PLD && dp__grid_holds(mu2, part.count)) {
-		rc = by_loss(memory, v, &part, tight, quick, &e, err);
+	} else if (v[ACCOUNTANT] == DP_PRIVACY_PLD && dp__grid_holds(mu2, part.count)) {
+		code = sgd_by_loss(memory, v, &part, &e, err);
 	} else {
-		rc = by_renyi(memory, v, &part, tight, &e, err);
+		code = sgd_by_renyi(memory, v, &part, &e, err);
 	}
-	if (rc == DP_OK)
+	if (code == DP_OK)
 		*out = e;
-	return rc;
+	return code;
 }
 
-static int dp_sgd_epsilon(const double *v, struct dp_epsilon *out, struct dp_err *err)
+static int sgd_epsilon(const double *v, struct dp_epsilon *out, struct dp_err *err)
 {
 	struct dp_privacy_memory memory;
-	int rc;
+	int code;
 
 	if (!dp__memory_open(&memory))
-		rc = dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
+		code = dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
 	else
-		rc = dp_sgd_prepared(&memory, v, false, out, err);
+		code = sgd_prepared(&memory, v, out, err);
 	dp__memory_close(&memory);
-	return rc;
+	return code;
+}
+
+static enum dp_privacy_cost sgd_cost(const double *v)
+{
+	return v[ACCOUNTANT] == DP_PRIVACY_PLD ? DP_PRIVACY_COSTLY : DP_PRIVACY_PREPARED;
 }
 
 /* ---- what a trainer declares ---- */
@@ -302,12 +313,12 @@ static int contradicts(struct dp_err *err, const char *what, double said, double
 	return DP_E_INVALID;
 }
 
-int dp__dp_sgd_declared(const double *v, const struct dp_privacy_declared *d,
-			char warning[DP_PRIVACY_WARNING_LEN], struct dp_err *err)
+static int sgd_declared(const double *v, const struct dp_privacy_declared *d,
+			char *warning, struct dp_err *err)
 {
 	const char *ours = samplings[(int)v[SAMPLING]];
 	/* noise relative to 2L is twice that relative to L */
-	double noise = multiplier(v) * (v[SAMPLING] == POISSON ? 1 : 2);
+	double noise = sgd_multiplier(v) * (v[SAMPLING] == POISSON ? 1 : 2);
 
 	if (d->sampling && strcmp(d->sampling, "shuffle") == 0) {
 		snprintf(
@@ -328,11 +339,78 @@ int dp__dp_sgd_declared(const double *v, const struct dp_privacy_declared *d,
 		return contradicts(err, "records", d->records, v[RECORDS]);
 	if (!isnan(d->lot) && d->lot != v[LOT])
 		return contradicts(err, "lot", d->lot, v[LOT]);
-	if (!isnan(d->steps) && d->steps != steps(v))
-		return contradicts(err, "steps", d->steps, steps(v));
+	if (!isnan(d->steps) && d->steps != sgd_steps(v))
+		return contradicts(err, "steps", d->steps, sgd_steps(v));
 	if (!isnan(d->noise_over_clip) && !(fabs(d->noise_over_clip / noise - 1) < 1e-6))
 		return contradicts(err, "noise_over_clip", d->noise_over_clip, noise);
 	return DP_OK;
+}
+
+/* ---- words ---- */
+
+static const char *sgd_theorem(const double *v)
+{
+	bool poisson = v[SAMPLING] == POISSON;
+
+	if (v[ACCOUNTANT] == DP_PRIVACY_PLD)
+		return poisson ? "Zhu, Dong and Wang, AISTATS 2022 (composition of "
+				 "dominating pairs, both directions)"
+			       : "Zhu, Dong and Wang, AISTATS 2022, with the "
+				 "amplification of Balle, Barthe and Gaboardi, NeurIPS "
+				 "2018";
+	if (poisson)
+		return "Mironov, Talwar and Zhang 2019, Theorem 4";
+	return v[BOUND] == GENERAL
+		       ? "Wang, Balle and Kasiviswanathan, AISTATS 2019, Theorem 9"
+		       : "Wang, Balle and Kasiviswanathan, AISTATS 2019, Theorem 27";
+}
+
+static void sgd_words_poisson(struct dp_privacy_words *out)
+{
+	out->relation = "add or remove one: two datasets are neighbours when one of them "
+			"has one record more";
+	out->measure = "The noise multiplier is the standard deviation of the noise over "
+		       "L, the most that adding one record moves a sum of gradients "
+		       "clipped to L. Relative to 2L, as replace-one counts it, the same "
+		       "noise is half that number.";
+}
+
+static void sgd_words_wor(struct dp_privacy_words *out)
+{
+	out->relation = "replace-one: two datasets of the same size are neighbours when "
+			"one record differs";
+	out->measure = "The noise multiplier is the standard deviation of the noise over "
+		       "2L, the most that replacing one record moves a sum of gradients "
+		       "clipped to L. Relative to L, as Poisson sampling counts it, the "
+		       "same noise is twice that number.";
+}
+
+static void sgd_words(const double *v, struct dp_privacy_words *out)
+{
+	bool poisson = v[SAMPLING] == POISSON;
+	double noise = sgd_multiplier(v), steps = sgd_steps(v);
+
+	if (isnan(v[SAMPLING]))
+		return;
+	(poisson ? sgd_words_poisson : sgd_words_wor)(out);
+	out->theorem = sgd_theorem(v);
+	out->sampling = samplings[(int)v[SAMPLING]];
+	if (!isnan(v[LOT]) && !isnan(steps))
+		snprintf(out->sampler, sizeof out->sampler,
+			 "%s, lots of %s%.0f records, %.0f steps.", out->sampling,
+			 poisson ? "on average " : "", v[LOT], steps);
+	out->noise[0] = '\0';
+	if (isnan(noise))
+		return;
+	if (poisson)
+		snprintf(out->noise, sizeof out->noise,
+			 "Gaussian, standard deviation %.6g times the clipping norm L.",
+			 noise);
+	else
+		snprintf(out->noise, sizeof out->noise,
+			 "Gaussian, standard deviation %.6g times 2L, that is %.6g times "
+			 "the clipping norm L.",
+			 noise, 2 * noise);
 }
 
 const struct dp_mechanism dp__dp_sgd = {
@@ -348,7 +426,15 @@ const struct dp_mechanism dp__dp_sgd = {
 		  "Balle, Barthe and Gaboardi, NeurIPS 2018",
 	.keys = keys,
 	.nkeys = DP_COUNT(keys),
-	.epsilon = dp_sgd_epsilon,
-	.prepared = dp_sgd_prepared,
-	.noise = "noise_multiplier",
+	.delta = &keys[DELTA],
+	.noise = &keys[NOISE_MULTIPLIER],
+	.records = &keys[RECORDS],
+	.accountant = &keys[ACCOUNTANT],
+	.conversion = &keys[CONVERSION],
+	.epsilon = sgd_epsilon,
+	.prepared = sgd_prepared,
+	.cost = sgd_cost,
+	.part = sgd_part,
+	.declared = sgd_declared,
+	.words = sgd_words,
 };

@@ -73,6 +73,7 @@ static const struct dp_privacy_key keys[] = {
 		    .lo_open = true,
 		    .hi = INFINITY,
 		    .hi_open = true,
+		    .brief = "standard deviation of the noise",
 		    .help = "Standard deviation of the noise." },
 	[DELTA] = { .name = "delta",
 		    .kind = DP_PRIVACY_NUMBER,
@@ -82,6 +83,7 @@ static const struct dp_privacy_key keys[] = {
 		    .lo_open = true,
 		    .hi = 1,
 		    .hi_open = true,
+		    .brief = "the probability that the bound may fail with",
 		    .help = "The probability that the bound epsilon may fail with." },
 	[SENSITIVITY] = { .name = "sensitivity",
 			  .kind = DP_PRIVACY_NUMBER,
@@ -90,6 +92,7 @@ static const struct dp_privacy_key keys[] = {
 			  .lo_open = true,
 			  .hi = INFINITY,
 			  .hi_open = true,
+			  .brief = "of the result",
 			  .help = "The most that one record changes the result, in L2 "
 				  "norm." },
 };
@@ -107,6 +110,19 @@ static int gaussian_epsilon(const double *v, struct dp_epsilon *out, struct dp_e
 	return DP_OK;
 }
 
+static int gaussian_part(const double *v, struct dp_privacy_part *out, struct dp_err *err)
+{
+	(void)err;
+	*out = (struct dp_privacy_part){
+		.kind = &dp__part_wor,
+		.q = 1,
+		.mu = v[SENSITIVITY] / v[SIGMA],
+		.count = 1,
+		.relation = DP__ANY_RELATION,
+	};
+	return DP_OK;
+}
+
 const struct dp_mechanism dp__gaussian = {
 	.name = "gaussian",
 	.summary = "Gaussian noise on one result of bounded L2 sensitivity.",
@@ -115,6 +131,9 @@ const struct dp_mechanism dp__gaussian = {
 		  "Privacy, ICML 2018, Theorem 8",
 	.keys = keys,
 	.nkeys = DP_COUNT(keys),
+	.delta = &keys[DELTA],
+	.noise = &keys[SIGMA],
 	.epsilon = gaussian_epsilon,
-	.noise = "sigma",
+	.cost = dp__closed_form,
+	.part = gaussian_part,
 };

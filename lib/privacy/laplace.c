@@ -6,6 +6,7 @@
  * Theorem 3. The neighbouring relation is the one that the sensitivity is meant for. */
 #include "privacy/privacy_internal.h"
 
+#include <float.h>
 #include <math.h>
 
 enum {
@@ -23,6 +24,7 @@ static const struct dp_privacy_key keys[] = {
 		    .lo_open = true,
 		    .hi = INFINITY,
 		    .hi_open = true,
+		    .brief = "scale of the noise",
 		    .help = "Scale b of the Laplace noise; its standard deviation is "
 			    "b times the square root of 2." },
 	[SENSITIVITY] = { .name = "sensitivity",
@@ -32,6 +34,7 @@ static const struct dp_privacy_key keys[] = {
 			  .lo_open = true,
 			  .hi = INFINITY,
 			  .hi_open = true,
+			  .brief = "of the result",
 			  .help = "The most that one record changes the result, in L1 "
 				  "norm." },
 	[DELTA] = { .name = "delta",
@@ -40,6 +43,7 @@ static const struct dp_privacy_key keys[] = {
 		    .lo = 0,
 		    .hi = 1,
 		    .hi_open = true,
+		    .brief = "the probability that the bound may fail with",
 		    .help = "0 for pure differential privacy, else the probability "
 			    "that epsilon may fail with (for one-dimensional results)." },
 };
@@ -59,6 +63,91 @@ static int laplace_epsilon(const double *v, struct dp_epsilon *out, struct dp_er
 	return DP_OK;
 }
 
+/* ---- as a part of a composition; mu = sensitivity / scale ---- */
+
+/* Mironov 2017, Table II. */
+static double laplace_cgf(const struct dp_privacy_part *p, struct dp__wor *tables,
+			  double order)
+{
+	(void)tables;
+	return dp__log_add(log(order / (2 * order - 1)) + (order - 1) * p->mu,
+			   log((order - 1) / (2 * order - 1)) - order * p->mu);
+}
+
+static double laplace_profile(const struct dp_privacy_part *p, enum dp__direction d,
+			      double x, double *slack)
+{
+	double v = x < p->mu ? -expm1(0.5 * (x - p->mu)) : 0;
+
+	(void)d;
+	*slack = 4 * DBL_EPSILON * v;
+	return v;
+}
+
+static double laplace_end(const struct dp_privacy_part *p, enum dp__direction d,
+			  double log_tail)
+{
+	(void)d;
+	(void)log_tail;
+	return p->mu;
+}
+
+/* Both ends of the loss have mass of their own. */
+static void laplace_picture(struct dp__points *s, const struct dp_privacy_part *p,
+			    enum dp__direction d, double end)
+{
+	(void)d;
+	(void)end;
+	dp__points_add(s, p->mu, 0.5, INFINITY);
+	dp__points_add(s, -p->mu, 0.5 * exp(-p->mu), INFINITY);
+	for (int i = 0; i < 256; i++) {
+		double x = (2 * (i + 0.5) / 256 - 1) * p->mu;
+
+		dp__points_add(s, x, 0.25 * exp(0.5 * (x - p->mu)) * p->mu / 128,
+			       INFINITY);
+	}
+}
+
+static double laplace_most(const struct dp_privacy_part *p, enum dp__direction d)
+{
+	(void)d;
+	return p->mu;
+}
+
+static double laplace_size(const struct dp_privacy_part *p)
+{
+	return p->mu;
+}
+
+static double laplace_alone(const struct dp_privacy_part *p, double delta)
+{
+	return p->count == 1 ? fmax(p->mu + 2 * log1p(-delta), 0) : NAN;
+}
+
+static const struct dp__part_kind laplace_loss = {
+	.cgf = laplace_cgf,
+	.profile = laplace_profile,
+	.end = laplace_end,
+	.picture = laplace_picture,
+	.most = laplace_most,
+	.size = laplace_size,
+	.alone = laplace_alone,
+	.pure = true,
+};
+
+static int laplace_part(const double *v, struct dp_privacy_part *out, struct dp_err *err)
+{
+	(void)err;
+	*out = (struct dp_privacy_part){
+		.kind = &laplace_loss,
+		.q = 1,
+		.mu = v[SENSITIVITY] / v[SCALE],
+		.count = 1,
+		.relation = DP__ANY_RELATION,
+	};
+	return DP_OK;
+}
+
 const struct dp_mechanism dp__laplace = {
 	.name = "laplace",
 	.summary = "Laplace noise on one result of bounded L1 sensitivity.",
@@ -70,6 +159,9 @@ const struct dp_mechanism dp__laplace = {
 		"2018, Theorem 3",
 	.keys = keys,
 	.nkeys = DP_COUNT(keys),
+	.delta = &keys[DELTA],
+	.noise = &keys[SCALE],
 	.epsilon = laplace_epsilon,
-	.noise = "scale",
+	.cost = dp__closed_form,
+	.part = laplace_part,
 };

@@ -7,9 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct dp_mechanism *const dp_mechanisms[] = {
-	&dp__dp_sgd, &dp__gaussian, &dp__laplace, &dp__output_perturbation,
-	&dp__svt,    NULL,
+const char *const dp_privacy_accountants[] = {
+	[DP_PRIVACY_RDP] = "rdp", [DP_PRIVACY_PLD] = "pld", NULL
+};
+const char *const dp_privacy_conversions[] = {
+	[DP_PRIVACY_CLASSIC] = "classic", [DP_PRIVACY_IMPROVED] = "improved", NULL
 };
 
 const struct dp_mechanism *dp_mechanism_find(const char *name)
@@ -18,6 +20,95 @@ const struct dp_mechanism *dp_mechanism_find(const char *name)
 		if (strcmp(dp_mechanisms[i]->name, name) == 0)
 			return dp_mechanisms[i];
 	return NULL;
+}
+
+void dp_mechanism_names(const char *names[DP_MECHANISMS_MAX + 1])
+{
+	size_t n = 0;
+
+	for (; dp_mechanisms[n] && n < DP_MECHANISMS_MAX; n++)
+		names[n] = dp_mechanisms[n]->name;
+	names[n] = NULL;
+}
+
+char *dp_mechanism_list(char out[DP_MECHANISMS_LEN])
+{
+	size_t n = 0;
+
+	out[0] = '\0';
+	for (size_t i = 0; dp_mechanisms[i] && n < DP_MECHANISMS_LEN; i++)
+		n += (size_t)snprintf(out + n, DP_MECHANISMS_LEN - n, "%s%s",
+				      i ? ", " : "", dp_mechanisms[i]->name);
+	return out;
+}
+
+const struct dp_privacy_key *dp_privacy_key_find(const struct dp_mechanism *m,
+						 const char *name)
+{
+	for (size_t i = 0; i < m->nkeys; i++)
+		if (strcmp(m->keys[i].name, name) == 0)
+			return &m->keys[i];
+	return NULL;
+}
+
+size_t dp_privacy_key_place(const struct dp_mechanism *m, const struct dp_privacy_key *k)
+{
+	return (size_t)(k - m->keys);
+}
+
+double dp_privacy_value(const struct dp_mechanism *m, const double *values,
+			const struct dp_privacy_key *k)
+{
+	return k ? values[dp_privacy_key_place(m, k)] : NAN;
+}
+
+enum dp_privacy_cost dp__closed_form(const double *values)
+{
+	(void)values;
+	return DP_PRIVACY_CLOSED_FORM;
+}
+
+/* Words are never set by a parameter, so that their defaults are known. */
+enum dp_privacy_cost dp_privacy_cost(const struct dp_mechanism *m, const double *values)
+{
+	double full[DP_PRIVACY_KEYS_MAX];
+
+	for (size_t i = 0; i < m->nkeys; i++)
+		full[i] = isnan(values[i]) && m->keys[i].kind == DP_PRIVACY_WORD
+				  ? m->keys[i].otherwise
+				  : values[i];
+	return m->cost(full);
+}
+
+/* What adds up: the accountant that the values choose, or the mechanism's own formula. */
+static const char *accountant_words(const struct dp_mechanism *m, const double *values)
+{
+	static const char *const texts[] = {
+		[DP_PRIVACY_RDP] = "Renyi divergences",
+		[DP_PRIVACY_PLD] = "privacy loss distributions",
+	};
+	double chosen = dp_privacy_value(m, values, m->accountant);
+
+	return isnan(chosen) ? "closed form" : texts[(size_t)chosen];
+}
+
+void dp_privacy_words(const struct dp_mechanism *m, const double *values,
+		      struct dp_privacy_words *out)
+{
+	double noise = dp_privacy_value(m, values, m->noise);
+	char text[DP_NUM_LEN];
+
+	*out = (struct dp_privacy_words){
+		.relation = m->relation,
+		.accountant = accountant_words(m, values),
+		.theorem = m->source,
+		.measure = m->noise ? m->noise->help : "There is no noise to choose.",
+	};
+	if (!isnan(noise))
+		snprintf(out->noise, sizeof out->noise, "%s = %s. %s", m->noise->name,
+			 dp_num_text(noise, text), m->noise->help);
+	if (m->words)
+		m->words(values, out);
 }
 
 static size_t count_words(const struct dp_privacy_key *k)
@@ -135,35 +226,28 @@ int dp_privacy_epsilon(const struct dp_mechanism *m, const double *values,
 {
 	double full[DP_PRIVACY_KEYS_MAX];
 	struct dp_epsilon answer;
-	int rc = dp_privacy_check(m, values, full, err);
+	int code = dp_privacy_check(m, values, full, err);
 
-	if (rc == DP_OK)
-		rc = m->epsilon(full, &answer, err);
-	if (rc == DP_OK)
+	if (code == DP_OK)
+		code = m->epsilon(full, &answer, err);
+	if (code == DP_OK)
 		*out = answer;
-	return rc;
-}
-
-int dp__key_index(const struct dp_mechanism *m, const char *name)
-{
-	for (size_t i = 0; i < m->nkeys; i++)
-		if (strcmp(m->keys[i].name, name) == 0)
-			return (int)i;
-	return -1;
+	return code;
 }
 
 bool dp_privacy_warning(const struct dp_mechanism *m, const double *values,
 			char out[DP_PRIVACY_WARNING_LEN])
 {
-	int records = dp__key_index(m, "records"), delta = dp__key_index(m, "delta");
+	double records = dp_privacy_value(m, values, m->records);
+	double delta = dp_privacy_value(m, values, m->delta);
 
 	out[0] = '\0';
-	if (records < 0 || delta < 0 || !(values[delta] * values[records] >= 1))
+	if (!(delta * records >= 1))
 		return false;
 	snprintf(out, DP_PRIVACY_WARNING_LEN,
 		 "delta %g is not below 1/records = %.3g: publishing a record at random "
 		 "would satisfy that; choose delta well below it",
-		 values[delta], 1 / values[records]);
+		 delta, 1 / records);
 	return true;
 }
 
@@ -172,11 +256,11 @@ int dp_privacy_declared_check(const struct dp_mechanism *m, const double *values
 			      char warning[DP_PRIVACY_WARNING_LEN], struct dp_err *err)
 {
 	double full[DP_PRIVACY_KEYS_MAX];
-	int rc;
+	int code;
 
 	warning[0] = '\0';
-	if (m != &dp__dp_sgd)
+	if (!m->declared)
 		return DP_OK;
-	rc = dp_privacy_check(m, values, full, err);
-	return rc == DP_OK ? dp__dp_sgd_declared(full, d, warning, err) : rc;
+	code = dp_privacy_check(m, values, full, err);
+	return code == DP_OK ? m->declared(full, d, warning, err) : code;
 }

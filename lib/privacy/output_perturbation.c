@@ -27,6 +27,7 @@ static const struct dp_privacy_key keys[] = {
 			     .lo_open = true,
 			     .hi = INFINITY,
 			     .hi_open = true,
+			     .brief = "of the loss",
 			     .help = "gamma: the loss has gamma/2 times the squared norm "
 				     "of the weights added." },
 	[RECORDS] = { .name = "records",
@@ -35,6 +36,7 @@ static const struct dp_privacy_key keys[] = {
 		      .otherwise = NAN,
 		      .lo = 1,
 		      .hi = 0x1p53,
+		      .brief = "number of training records",
 		      .help = "Number of training records." },
 	[SIGMA] = { .name = "sigma",
 		    .kind = DP_PRIVACY_NUMBER,
@@ -44,6 +46,7 @@ static const struct dp_privacy_key keys[] = {
 		    .lo_open = true,
 		    .hi = INFINITY,
 		    .hi_open = true,
+		    .brief = "standard deviation of the noise",
 		    .help = "Standard deviation of the noise added to each weight." },
 	[DELTA] = { .name = "delta",
 		    .kind = DP_PRIVACY_NUMBER,
@@ -53,6 +56,7 @@ static const struct dp_privacy_key keys[] = {
 		    .lo_open = true,
 		    .hi = 1,
 		    .hi_open = true,
+		    .brief = "the probability that the bound may fail with",
 		    .help = "The probability that the bound epsilon may fail with." },
 };
 
@@ -71,6 +75,19 @@ static int output_epsilon(const double *v, struct dp_epsilon *out, struct dp_err
 	return DP_OK;
 }
 
+static int output_part(const double *v, struct dp_privacy_part *out, struct dp_err *err)
+{
+	(void)err;
+	*out = (struct dp_privacy_part){
+		.kind = &dp__part_wor,
+		.q = 1,
+		.mu = 4 / (v[REGULARIZATION] * v[RECORDS] * v[SIGMA]),
+		.count = 1,
+		.relation = DP__REPLACE_ONE,
+	};
+	return DP_OK;
+}
+
 const struct dp_mechanism dp__output_perturbation = {
 	.name = "output-perturbation",
 	.summary = "Gaussian noise on the weights of a regularised logistic regression.",
@@ -81,6 +98,10 @@ const struct dp_mechanism dp__output_perturbation = {
 		  "Balle and Wang, ICML 2018, Theorem 8",
 	.keys = keys,
 	.nkeys = DP_COUNT(keys),
+	.delta = &keys[DELTA],
+	.noise = &keys[SIGMA],
+	.records = &keys[RECORDS],
 	.epsilon = output_epsilon,
-	.noise = "sigma",
+	.cost = dp__closed_form,
+	.part = output_part,
 };

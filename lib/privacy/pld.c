@@ -30,7 +30,6 @@ enum {
 #define GOOD      1e-4 /* good enough to stop at SOFT_CELLS */
 #define LIMIT     1e-3 /* refine while the estimate is above this */
 #define NOISY     1e-3 /* share of delta that rounding may take before it is tilted anew */
-#define ROUGH     25   /* how much coarser than FINE an estimate may be */
 #define TRUNCATED 1e-6 /* share of delta spent on losses beyond the grid */
 
 /* FFTW's planner keeps tables of its own and is not thread-safe; executing plans is.
@@ -48,7 +47,7 @@ struct dp__loss {
 
 /* What is fixed before the transform. */
 struct plan {
-	const struct dp__part *parts;
+	const struct dp_privacy_part *parts;
 	size_t nparts;
 	enum dp__direction direction;
 	double delta;
@@ -119,11 +118,11 @@ struct steer {
 	const struct plan *p;
 };
 
-static void composed(const struct steer *s, double tilt, int order, double k[5])
+static void composed(const struct steer *s, double tilt, int order, double k[3])
 {
-	double one[5];
+	double one[3];
 
-	memset(k, 0, 5 * sizeof *k);
+	memset(k, 0, 3 * sizeof *k);
 	for (size_t i = 0; i < s->p->nparts; i++) {
 		dp__points_cumulants(&s->w->points[i], tilt, order, one);
 		for (int j = 0; j <= order; j++)
@@ -131,59 +130,40 @@ static void composed(const struct steer *s, double tilt, int order, double k[5])
 	}
 }
 
-/* E[exp(-c y); y > 0] for y normal with mean 0 and variance k2, to first order, and
- * with the Edgeworth terms of k3 and k4 if `fine`. */
-static double half_line(double c, const double k[5], bool fine)
+/* E[exp(-c y); y > 0] for y normal with mean 0 and standard deviation s. */
+static double half_line(double c, double s)
 {
-	double s = sqrt(k[2]), b = c * s, phi0 = 1 / sqrt(2 * M_PI), i[7];
-	static const double hermite0[] = { 1, 0, -1, 0, 3, 0, -15 };
-	double k3, k4;
-
-	i[0] = phi0 * dp__mills(b);
-	if (!fine)
-		return i[0];
-	for (int n = 1; n <= 6; n++) /* by parts, He_n phi = -(He_{n-1} phi)' */
-		i[n] = phi0 * hermite0[n - 1] - b * i[n - 1];
-	k3 = k[3] / (k[2] * s);
-	k4 = k[4] / (k[2] * k[2]);
-	return i[0] + k3 / 6 * i[3] + k4 / 24 * i[4] + k3 * k3 / 72 * i[6];
+	return 1 / sqrt(2 * M_PI) * dp__mills(c * s);
 }
 
 /* Log of delta at the mean of the loss tilted by `tilt`: the saddle-point formula. */
-static double log_delta_at(const struct steer *s, double tilt, bool fine, double k[5])
+static double log_delta_tilted(const struct steer *s, double tilt)
 {
-	double i, first;
+	double k[3], spread;
 
-	composed(s, tilt, fine ? 4 : 2, k);
-	k[2] = fmax(k[2], 1e-300);
-	first = half_line(tilt, k, false) - half_line(tilt + 1, k, false);
-	i = first;
-	if (fine) {
-		i = half_line(tilt, k, true) - half_line(tilt + 1, k, true);
-		/* the correction must stay one */
-		i = fmin(fmax(i, 0.5 * first), 2 * first);
-	}
-	return k[0] - tilt * k[1] + log(i);
+	composed(s, tilt, 2, k);
+	spread = sqrt(fmax(k[2], 1e-300));
+	return k[0] - tilt * k[1] +
+	       log(half_line(tilt, spread) - half_line(tilt + 1, spread));
 }
 
 struct tilt_search {
 	struct steer s;
 	double log_delta;
-	bool fine;
 };
 
 static double tilt_miss(void *ctx, double log_tilt)
 {
 	const struct tilt_search *t = ctx;
-	double k[5], v = log_delta_at(&t->s, exp(log_tilt), t->fine, k) - t->log_delta;
+	double v = log_delta_tilted(&t->s, exp(log_tilt)) - t->log_delta;
 
 	return isfinite(v) ? v : v > 0 ? 700 : -700;
 }
 
 /* The tilt whose mean is epsilon; at the ends of what makes sense if there is none. */
-static double find_tilt(const struct steer *s, double delta, bool fine)
+static double find_tilt(const struct steer *s, double delta)
 {
-	struct tilt_search t = { .s = *s, .log_delta = log(delta), .fine = fine };
+	struct tilt_search t = { .s = *s, .log_delta = log(delta) };
 	const double least = log(1e-7), most = log(1e8);
 	double lo = 0, hi = 0;
 
@@ -206,7 +186,7 @@ static double find_tilt(const struct steer *s, double delta, bool fine)
 static double reach(const struct steer *s, const struct plan *p, double k0, double sign,
 		    double *theta)
 {
-	double best = INFINITY, k[5], t = 0.1 * sqrt(2 * p->drop) / p->spread;
+	double best = INFINITY, k[3], t = 0.1 * sqrt(2 * p->drop) / p->spread;
 
 	for (size_t i = 0; i < p->nparts; i++)
 		t = fmin(t, 0.5 / fmax(p->end[0][i], p->end[1][i]));
@@ -231,12 +211,12 @@ static void picture(struct dp__loss *w, struct plan *p)
 	double log_tail = log(TRUNCATED * p->delta / (double)p->nparts);
 
 	for (size_t i = 0; i < p->nparts; i++) {
-		const struct dp__part *part = &p->parts[i];
+		const struct dp_privacy_part *part = &p->parts[i];
 		double tail = log_tail - log(part->count);
 
-		p->end[0][i] = p->end[1][i] = dp__part_end(part, p->direction, tail);
-		if (part->kind == DP__PART_POISSON)
-			p->end[1][i] = dp__part_end(part, !p->direction, tail);
+		p->end[0][i] = p->end[1][i] = part->kind->end(part, p->direction, tail);
+		if (part->kind->sided)
+			p->end[1][i] = part->kind->end(part, !p->direction, tail);
 		dp__points_fill(&w->points[i], part, p->direction,
 				fmax(p->end[0][i], p->end[1][i]));
 	}
@@ -246,10 +226,10 @@ static void picture(struct dp__loss *w, struct plan *p)
 static void set_plan(struct dp__loss *w, struct plan *p, double epsilon)
 {
 	struct steer s = { w, p };
-	double k[5], below, unused;
+	double k[3], below, unused;
 
 	picture(w, p);
-	p->tilt = isnan(epsilon) ? find_tilt(&s, p->delta, false) : p->tilt / 3;
+	p->tilt = isnan(epsilon) ? find_tilt(&s, p->delta) : p->tilt / 3;
 	composed(&s, p->tilt, 2, k);
 	p->about = isnan(epsilon) ? fmax(k[1], 0) : epsilon;
 	p->spread = sqrt(fmax(k[2], 1e-300));
@@ -386,7 +366,7 @@ static void leave_out(struct dp__loss *w, size_t n, struct spectrum *s)
 static bool part_spectrum(struct dp__loss *w, const struct plan *p, size_t i, double h,
 			  size_t n, struct totals *t, struct spectrum *out)
 {
-	double about[5], raised[5];
+	double about[3], raised[3];
 	struct dp__grid g = { .h = h, .tilt = p->tilt };
 	size_t at = n;
 
@@ -623,80 +603,58 @@ static bool one_direction(struct dp__loss *w, struct plan *p, double effort,
 }
 
 /* The most that the loss can be in one direction; often infinite. */
-static double greatest(const struct dp__part *parts, size_t nparts, enum dp__direction d)
+static double greatest(const struct dp_privacy_part *parts, size_t nparts,
+		       enum dp__direction d)
 {
 	double sum = 0;
 
-	for (size_t i = 0; i < nparts; i++) {
-		const struct dp__part *p = &parts[i];
-		bool gaussian = p->kind == DP__PART_WOR || p->kind == DP__PART_POISSON;
-
-		if (gaussian && (p->kind == DP__PART_WOR || d == DP__REMOVE))
-			return INFINITY;
-		sum += p->count * (gaussian ? -log1p(-p->q) : p->mu);
-	}
+	for (size_t i = 0; i < nparts; i++)
+		sum += parts[i].count * parts[i].kind->most(&parts[i], d);
 	return sum;
 }
 
 /* Is delta enough for epsilon zero? Total variation distances add up at most. */
-static bool nothing_lost(const struct dp__part *parts, size_t nparts, double delta)
+static bool nothing_lost(const struct dp_privacy_part *parts, size_t nparts, double delta)
 {
 	double sum = 0, slack;
 
 	for (size_t i = 0; i < nparts; i++) {
 		sum += parts[i].count *
-		       dp__part_profile(&parts[i], DP__REMOVE, 0, &slack);
+		       parts[i].kind->profile(&parts[i], DP__REMOVE, 0, &slack);
 		sum += parts[i].count * slack;
 	}
 	return sum <= delta;
 }
 
-/* One use of one mechanism, or the Gaussian any number of times: no grid is needed. */
-static bool exact(const struct dp__part *parts, size_t nparts, double delta,
+/* Where no grid is needed. */
+static bool exact(const struct dp_privacy_part *parts, size_t nparts, double delta,
 		  struct dp__loss_answer *out)
 {
-	const struct dp__part *p = parts;
-	double log_delta = log(delta), add;
-
 	out->error = 0;
 	out->proved = true;
-	if (nothing_lost(parts, nparts, delta)) {
+	if (nothing_lost(parts, nparts, delta))
 		out->epsilon = 0;
-		return true;
-	}
-	if (nparts != 1)
-		return false;
-	if (p->q >= 1 && (p->kind == DP__PART_WOR || p->kind == DP__PART_POISSON))
-		out->epsilon = dp__gaussian_epsilon(p->mu * sqrt(p->count), log_delta);
-	else if (p->count == 1 && p->kind == DP__PART_LAPLACE)
-		out->epsilon = fmax(p->mu + 2 * log1p(-delta), 0);
-	else if (p->count == 1 && p->kind == DP__PART_PURE)
-		out->epsilon = fmax(p->mu + log1p(-delta * (1 + exp(-p->mu))), 0);
-	else if (p->count == 1) {
-		out->epsilon = dp__part_end(p, DP__REMOVE, log_delta);
-		add = p->kind == DP__PART_POISSON ? dp__part_end(p, DP__ADD, log_delta)
-						  : 0;
-		out->epsilon = fmax(out->epsilon, add);
-	} else
-		return false;
-	return true;
+	else
+		out->epsilon = nparts == 1 ? parts->kind->alone(parts, delta) : NAN;
+	return !isnan(out->epsilon);
 }
 
-int dp__loss_epsilon(struct dp__loss *w, const struct dp__part *parts, size_t nparts,
-		     double delta, struct dp__loss_answer *out, struct dp_err *err)
+int dp__loss_epsilon(struct dp__loss *w, const struct dp_privacy_part *parts,
+		     size_t nparts, double delta, struct dp__loss_answer *out,
+		     struct dp_err *err)
 {
 	struct plan plan = { .parts = parts, .nparts = nparts, .delta = delta };
 	struct dp__loss_answer other = { 0 };
-	bool poisson = false;
+	bool sided = false;
 
 	if (exact(parts, nparts, delta, out))
 		return DP_OK;
 	for (size_t i = 0; i < nparts; i++)
-		poisson |= parts[i].kind == DP__PART_POISSON;
+		sided |= parts[i].kind->sided;
 	out->proved = false;
 	if (!need_points(w, nparts) || !one_direction(w, &plan, 1, out))
 		return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
-	if (!poisson || greatest(parts, nparts, DP__ADD) <= out->epsilon)
+	if (!sided || greatest(parts, nparts, DP__ADD) <= out->epsilon)
 		return DP_OK;
 	/* a rough bound usually shows that adding a record costs less */
 	plan.direction = DP__ADD;
@@ -709,37 +667,4 @@ int dp__loss_epsilon(struct dp__loss *w, const struct dp__part *parts, size_t np
 	}
 	*out = other;
 	return DP_OK;
-}
-
-double dp__loss_estimate(struct dp__loss *w, const struct dp__part *parts, size_t nparts,
-			 double delta)
-{
-	struct plan p = { .parts = parts, .nparts = nparts, .delta = delta };
-	struct steer s = { w, &p };
-	struct dp__loss_answer out = { 0 };
-	double best = 0, tilt, doubt, k[5];
-	bool poisson = false;
-
-	if (exact(parts, nparts, delta, &out))
-		return out.epsilon;
-	if (!need_points(w, nparts))
-		return NAN;
-	for (size_t i = 0; i < nparts; i++)
-		poisson |= parts[i].kind == DP__PART_POISSON;
-	for (int d = 0; d <= poisson; d++) {
-		if (d && greatest(parts, nparts, DP__ADD) <= best)
-			break;
-		p.direction = d ? DP__ADD : DP__REMOVE;
-		picture(w, &p);
-		tilt = find_tilt(&s, delta, true);
-		doubt = log_delta_at(&s, tilt, true, k) -
-			log_delta_at(&s, tilt, false, k);
-		out.epsilon = k[1];
-		if (fabs(doubt) >= 0.03 &&
-		    (!one_direction(w, &p, ROUGH, &out) ||
-		     (out.error > 0.02 * out.epsilon && !one_direction(w, &p, 1, &out))))
-			return NAN;
-		best = fmax(best, out.epsilon);
-	}
-	return best;
 }

@@ -43,31 +43,19 @@ void dp_privacy_prepared_free(struct dp_privacy_prepared *p)
 	free(p);
 }
 
-static int evaluate(struct dp_privacy_prepared *p, const double *values, bool quick,
+int dp_privacy_eval(struct dp_privacy_prepared *p, const double *values,
 		    struct dp_epsilon *out, struct dp_err *err)
 {
 	const struct dp_mechanism *m = p->mechanism;
 	double full[DP_PRIVACY_KEYS_MAX];
 	struct dp_epsilon answer;
-	int rc = dp_privacy_check(m, values, full, err);
+	int code = dp_privacy_check(m, values, full, err);
 
-	if (rc != DP_OK)
-		return rc;
-	rc = m->prepared ? m->prepared(&p->memory, full, quick, &answer, err)
-			 : m->epsilon(full, &answer, err);
-	if (rc == DP_OK)
+	if (code != DP_OK)
+		return code;
+	code = m->prepared ? m->prepared(&p->memory, full, &answer, err)
+			   : m->epsilon(full, &answer, err);
+	if (code == DP_OK)
 		*out = answer;
-	return rc;
-}
-
-int dp_privacy_eval(struct dp_privacy_prepared *p, const double *values,
-		    struct dp_epsilon *out, struct dp_err *err)
-{
-	return evaluate(p, values, false, out, err);
-}
-
-int dp_privacy_quick(struct dp_privacy_prepared *p, const double *values,
-		     struct dp_epsilon *out, struct dp_err *err)
-{
-	return evaluate(p, values, true, out, err);
+	return code;
 }

@@ -1,8 +1,9 @@
 /* privacy.h - privacy oracles: what an algorithm's parameters cost in epsilon.
  *
- * Every number is an upper bound. A mechanism is a const table in one file that
- * names its keys, so that study files, `dparetoctl explain` and the manual all read
- * the same rows. */
+ * Every number is an upper bound. A mechanism is a const table in one file that says all
+ * that anybody asks about it: its keys, how it composes, what it costs to ask, how it is
+ * worded. Study files, `dparetoctl`, the search, reports and the manuals read these rows
+ * and know no mechanism by name. */
 #ifndef DP_PRIVACY_H
 #define DP_PRIVACY_H
 #include "base/base.h"
@@ -23,7 +24,9 @@ struct dp_privacy_key {
 	double lo, hi;            /* allowed range */
 	bool lo_open, hi_open;    /* the end itself is not allowed */
 	const char *const *words; /* ends with NULL; only for DP_PRIVACY_WORD */
-	const char *help;
+	const char *help;         /* sentences */
+	const char *brief;        /* a few words, for an option's help */
+	const char *only;         /* counts with this accountant only; NULL: always */
 	/* Keys of one group, 1 and up, are alternatives: exactly one of them is given.
 	 * 0: none. */
 	unsigned group;
@@ -42,8 +45,46 @@ struct dp_epsilon {
 	bool error_proved;
 };
 
-struct dp_privacy_memory; /* opaque: tables and workspaces of prepared mechanisms */
+/* What one evaluation takes: as it is, microseconds; microseconds once it is prepared;
+ * milliseconds, so that a search needs a model of it. */
+enum dp_privacy_cost {
+	DP_PRIVACY_CLOSED_FORM = 1,
+	DP_PRIVACY_PREPARED,
+	DP_PRIVACY_COSTLY
+};
 
+/* The words of a key that chooses between accountants or conversions, in this order. */
+enum dp_privacy_accountant {
+	DP_PRIVACY_RDP,
+	DP_PRIVACY_PLD
+};
+enum dp_privacy_conversion {
+	DP_PRIVACY_CLASSIC,
+	DP_PRIVACY_IMPROVED
+};
+extern const char *const dp_privacy_accountants[]; /* both end with NULL */
+extern const char *const dp_privacy_conversions[];
+
+/* A mechanism with certain values in words, for reports; see dp_privacy_words(). */
+enum {
+	DP_PRIVACY_TEXT_LEN = 512
+};
+struct dp_privacy_words {
+	const char *relation;   /* which datasets are neighbours */
+	const char *accountant; /* what adds up: "Renyi divergences" */
+	const char *theorem;    /* behind this accountant's number */
+	const char *measure;    /* what the noise is relative to, as sentences */
+	const char *sampling;   /* how records are drawn; NULL: all are used */
+	char sampler[DP_PRIVACY_TEXT_LEN]; /* that with its sizes; "": nothing to say */
+	char noise[DP_PRIVACY_TEXT_LEN];   /* how much of it; "": nothing to say */
+};
+
+struct dp_privacy_declared;
+struct dp_privacy_memory; /* opaque: tables and workspaces of prepared mechanisms */
+struct dp_privacy_part;   /* opaque: what the accountants compose */
+
+/* Every function gets values as dp_privacy_check() leaves them, except where it says so:
+ * values[i] belongs to keys[i], is within its range, NaN where absent. */
 struct dp_mechanism {
 	const char *name;
 	const char *summary;  /* one line */
@@ -51,20 +92,56 @@ struct dp_mechanism {
 	const char *source;   /* paper and theorem */
 	const struct dp_privacy_key *keys;
 	size_t nkeys;
-	/* values[i] belongs to keys[i], is within its range, NaN where absent.
-	 * DP_OK, or DP_E_INVALID with a sentence that names the key. */
+	/* The keys whose meaning others know, within `keys`; NULL: it has none. */
+	const struct dp_privacy_key *delta;
+	const struct dp_privacy_key *noise;   /* dp_privacy_noise() solves for it */
+	const struct dp_privacy_key *records; /* number of training records */
+	const struct dp_privacy_key *accountant, *conversion;
+
+	/* DP_OK, or DP_E_INVALID with a sentence that names the key. */
 	int (*epsilon)(const double *values, struct dp_epsilon *out, struct dp_err *err);
-	/* The same with memory kept between calls; `quick` asks for the stand-in that
-	 * dp_privacy_quick() describes. NULL where epsilon() is fast enough. */
+	/* The same bits with memory kept between calls; NULL: epsilon() needs none. */
 	int (*prepared)(struct dp_privacy_memory *memory, const double *values,
-			bool quick, struct dp_epsilon *out, struct dp_err *err);
-	const char *noise; /* the key that dp_privacy_noise() solves for */
+			struct dp_epsilon *out, struct dp_err *err);
+	/* Values may be NaN where only a point of the search will tell. */
+	enum dp_privacy_cost (*cost)(const double *values);
+	/* What is added up when it is composed; delta does not count. NULL: no way to
+	 * compose it is known, and a composition with it is refused. */
+	int (*part)(const double *values, struct dp_privacy_part *out,
+		    struct dp_err *err);
+	/* As dp_privacy_declared_check(). NULL: nothing that a trainer can declare
+	 * contradicts it. */
+	int (*declared)(const double *values, const struct dp_privacy_declared *d,
+			char *warning, struct dp_err *err);
+	/* Changes what the row alone cannot say; *out holds what it can. Values may be
+	 * NaN as for cost(). NULL: nothing to change. */
+	void (*words)(const double *values, struct dp_privacy_words *out);
 };
 
-/* All mechanisms; ends with NULL. */
+/* All mechanisms (mechanisms.c); ends with NULL. */
+enum {
+	DP_MECHANISMS_MAX = 64
+};
 extern const struct dp_mechanism *const dp_mechanisms[];
 /* By name, or NULL. */
 const struct dp_mechanism *dp_mechanism_find(const char *name);
+/* All names, ended by NULL, and as a text: "dp-sgd, gaussian, svt". */
+enum {
+	DP_MECHANISMS_LEN = 1024
+};
+void dp_mechanism_names(const char *names[DP_MECHANISMS_MAX + 1]);
+char *dp_mechanism_list(char out[DP_MECHANISMS_LEN]);
+/* A key by name, or NULL; its place among the values; its value, NaN for NULL. */
+const struct dp_privacy_key *dp_privacy_key_find(const struct dp_mechanism *m,
+						 const char *name);
+size_t dp_privacy_key_place(const struct dp_mechanism *m, const struct dp_privacy_key *k);
+double dp_privacy_value(const struct dp_mechanism *m, const double *values,
+			const struct dp_privacy_key *k);
+/* The words for a mechanism with these values; NaN: not known, left out. */
+void dp_privacy_words(const struct dp_mechanism *m, const double *values,
+		      struct dp_privacy_words *out);
+/* What one evaluation takes; NaN: not known yet. */
+enum dp_privacy_cost dp_privacy_cost(const struct dp_mechanism *m, const double *values);
 /* Is v within the key's range, whole where it must be, and finite? */
 bool dp_privacy_key_ok(const struct dp_privacy_key *k, double v);
 /* What a key takes, for messages and manuals: "whole number >= 1", "poisson |
@@ -101,11 +178,6 @@ void dp_privacy_prepared_free(struct dp_privacy_prepared *p);
 /* As dp_privacy_epsilon(), bit for bit. */
 DP_MUSTCHECK int dp_privacy_eval(struct dp_privacy_prepared *p, const double *values,
 				 struct dp_epsilon *out, struct dp_err *err);
-/* A stand-in for proposers, never to be shown or journaled: the same as
- * dp_privacy_eval() except under accountant pld, where it is an estimate and no bound
- * (error_proved is false; out->error says how far off it may be). */
-DP_MUSTCHECK int dp_privacy_quick(struct dp_privacy_prepared *p, const double *values,
-				  struct dp_epsilon *out, struct dp_err *err);
 
 /* ---- composition (compose.c) ---- */
 
@@ -119,8 +191,9 @@ struct dp_privacy_item {
 };
 /* Epsilon of doing all items on the same data, at delta. `pld` convolves loss
  * distributions, else Renyi curves are added and converted with the improved
- * conversion. Items under different neighbouring relations are refused. delta = 0 is
- * allowed if every item is laplace or svt. Any number of items, but with `pld` at most
+ * conversion. Items under different neighbouring relations are refused, and so are
+ * mechanisms that do not say how they compose. delta = 0 is allowed if every item is
+ * purely private. Any number of items, but with `pld` at most
  * DP_PRIVACY_ITEMS_MAX; Renyi curves of more than that are added at fixed orders, which
  * can only make epsilon a little larger. With hardly any noise `pld` gives way to Renyi,
  * and out->accountant says so. */
@@ -135,6 +208,8 @@ DP_MUSTCHECK int dp_privacy_compose(const struct dp_privacy_item *items, size_t 
 DP_MUSTCHECK int dp_privacy_noise(const struct dp_mechanism *m, const double *values,
 				  double target, double *noise, struct dp_epsilon *at,
 				  struct dp_err *err);
+/* Puts the noise into `values` under its own name, and its other names out of them. */
+void dp_privacy_set_noise(const struct dp_mechanism *m, double *values, double noise);
 /* Epsilon at each of n deltas. */
 DP_MUSTCHECK int dp_privacy_curve(const struct dp_mechanism *m, const double *values,
 				  const double *deltas, size_t n, struct dp_epsilon *out,
@@ -148,7 +223,7 @@ struct dp_privacy_declared {
 };
 /* Does it fit the mechanism with these values? DP_E_INVALID with a sentence that names
  * the first contradiction. `shuffle` is let through with a sentence in `warning`
- * (else ""). Mechanisms other than dp-sgd have nothing to contradict. */
+ * (else ""). */
 DP_MUSTCHECK int dp_privacy_declared_check(const struct dp_mechanism *m,
 					   const double *values,
 					   const struct dp_privacy_declared *d,

@@ -10,8 +10,8 @@ extern const struct dp_mechanism dp__laplace;
 extern const struct dp_mechanism dp__output_perturbation;
 extern const struct dp_mechanism dp__svt;
 
-/* Index of a key, or -1 (mechanism.c). */
-int dp__key_index(const struct dp_mechanism *m, const char *name);
+/* The cost() of mechanisms that are a closed form (mechanism.c). */
+enum dp_privacy_cost dp__closed_form(const double *values);
 
 /* What prepared mechanisms keep between calls (prepare.c). */
 struct dp__wor;
@@ -42,11 +42,6 @@ double dp__gaussian_epsilon(double mu, double log_delta);
 
 /* ---- Renyi accounting (rdp.c, rdp_wor.c, rdp_poisson.c) ---- */
 
-enum dp__conversion {
-	DP__CLASSIC,
-	DP__IMPROVED
-};
-
 /* The largest order ever tried. An order above 2 sigma^2 log(records / lot) never
  * helps, so this is out of reach for noise up to 150 and sampling down to 1e-10. */
 enum {
@@ -60,7 +55,7 @@ struct dp__curve {
 	bool real; /* look between the integers, too */
 };
 /* Least epsilon over all orders; *order is where. +inf if every order overflows. */
-double dp__curve_epsilon(const struct dp__curve *c, enum dp__conversion conversion,
+double dp__curve_epsilon(const struct dp__curve *c, enum dp_privacy_conversion conversion,
 			 double log_delta, double *order);
 
 /* log of sum over j = 2..order of C(order, j) exp(j log_rho + log_c(j)), given that
@@ -82,34 +77,77 @@ struct dp__poisson {
 };
 double dp__poisson_cgf(const struct dp__poisson *p, double order); /* of one step */
 
-/* ---- privacy loss distributions (pld.c, pld_part.c) ---- */
+/* ---- parts: what both accountants compose ---- */
 
-enum dp__part_kind {
-	DP__PART_WOR,     /* Gaussian on a lot without replacement, replace-one */
-	DP__PART_POISSON, /* Gaussian on a Poisson lot, add or remove one */
-	DP__PART_LAPLACE,
-	DP__PART_PURE /* anything that is epsilon-differentially private */
+/* A pair of data sets can be told apart in two directions. */
+enum dp__direction {
+	DP__REMOVE,
+	DP__ADD
 };
 
-/* One mechanism, `count` times. The plain Gaussian is DP__PART_WOR with q = 1. */
-struct dp__part {
-	enum dp__part_kind kind;
-	double q;
+/* Numbers under different relations are not added up. */
+enum dp__relation {
+	DP__RELATION_UNSAID, /* refused */
+	DP__REPLACE_ONE,
+	DP__ADD_OR_REMOVE,
+	DP__ANY_RELATION /* the one that the caller's numbers are meant for */
+};
+
+/* One mechanism, `count` times. */
+struct dp_privacy_part {
+	const struct dp__part_kind *kind; /* NULL: refused */
+	double q;                         /* share of the records in a lot; 1: all */
 	double mu; /* sensitivity / noise std (Gaussian) or / scale (Laplace); epsilon */
 	double count;
+	bool tight; /* Renyi without replacement: the bound for Gaussian noise */
+	enum dp__relation relation;
 };
+
+/* The privacy loss of one use, for both accountants: that of a pair of distributions
+ * that dominates every pair of neighbours. A new kind is a table in its mechanism's
+ * file; all of it is needed but set(). */
+struct dp__points;
+struct dp__part_kind {
+	/* Renyi: K(order) = (order - 1) x divergence, for real order > 1; from tables
+	 * that set() has filled, false without memory. set is NULL if it needs none. */
+	bool (*set)(const struct dp_privacy_part *p, struct dp__wor *tables);
+	double (*cgf)(const struct dp_privacy_part *p, struct dp__wor *tables,
+		      double order);
+	/* delta(x) for x >= 0: how much probability the loss carries beyond x. *slack
+	 * bounds the rounding error of the value. */
+	double (*profile)(const struct dp_privacy_part *p, enum dp__direction d, double x,
+			  double *slack);
+	/* A loss beyond which delta(x) <= exp(log_tail). */
+	double (*end)(const struct dp_privacy_part *p, enum dp__direction d,
+		      double log_tail);
+	/* A rough picture of the loss by dp__points_add(), up to `end`. */
+	void (*picture)(struct dp__points *s, const struct dp_privacy_part *p,
+			enum dp__direction d, double end);
+	/* The greatest loss; +inf: there is none. */
+	double (*most)(const struct dp_privacy_part *p, enum dp__direction d);
+	/* The size of a loss, by which grids and noise that is no noise are told. */
+	double (*size)(const struct dp_privacy_part *p);
+	/* Epsilon of all uses, exactly; NaN where that takes a grid. */
+	double (*alone)(const struct dp_privacy_part *p, double delta);
+	bool sided; /* the two directions differ */
+	bool pure;  /* private at delta = 0, with epsilon = most() */
+};
+
+/* Gaussian noise on lots (part_gaussian.c): without replacement, replace-one, the plain
+ * Gaussian being that with q = 1; and Poisson lots, add or remove one. */
+extern const struct dp__part_kind dp__part_wor;
+extern const struct dp__part_kind dp__part_poisson;
+/* Anything that is mu-differentially private (part_pure.c). */
+extern const struct dp__part_kind dp__part_pure;
+
+/* Adds a point to a picture, unless it is beyond the end or hardly there (pld_part.c). */
+void dp__points_add(struct dp__points *s, double x, double weight, double end);
+
+/* ---- privacy loss distributions (pld.c, pld_part.c) ---- */
 
 enum {
 	DP__PARTS_MAX = 64
 };
-
-/* DP-SGD as a part, from checked values (dp_sgd.c). */
-DP_MUSTCHECK int dp__dp_sgd_part(const double *values, struct dp__part *part, bool *tight,
-				 struct dp_err *err);
-DP_MUSTCHECK int dp__dp_sgd_declared(const double *values,
-				     const struct dp_privacy_declared *d,
-				     char warning[DP_PRIVACY_WARNING_LEN],
-				     struct dp_err *err);
 
 struct dp__loss *dp__loss_new(void);
 void dp__loss_free(struct dp__loss *w);
@@ -120,13 +158,9 @@ struct dp__loss_answer {
 	bool proved;
 };
 /* Upper bound of epsilon of the composition of all parts. DP_OK or DP_E_NOMEM. */
-DP_MUSTCHECK int dp__loss_epsilon(struct dp__loss *w, const struct dp__part *parts,
+DP_MUSTCHECK int dp__loss_epsilon(struct dp__loss *w, const struct dp_privacy_part *parts,
 				  size_t nparts, double delta,
 				  struct dp__loss_answer *out, struct dp_err *err);
-/* The saddle-point estimate: microseconds, no bound. */
-double dp__loss_estimate(struct dp__loss *w, const struct dp__part *parts, size_t nparts,
-			 double delta);
-
 /* Losses are counted in cells of a grid. With so much loss there is no grid that holds
  * it, and Renyi curves answer. mu2: (sensitivity / noise std)^2. */
 static inline bool dp__grid_holds(double mu2, double count)

@@ -9,22 +9,21 @@
 
 static int unknown_mechanism(const char *name, struct dp_err *err)
 {
-	const char *names[16] = { NULL }, *near;
+	const char *names[DP_MECHANISMS_MAX + 1], *near;
+	char list[DP_MECHANISMS_LEN];
 
-	for (size_t i = 0; dp_mechanisms[i] && i < DP_COUNT(names) - 1; i++)
-		names[i] = dp_mechanisms[i]->name;
+	dp_mechanism_names(names);
 	near = dp_nearest(name, names);
 	dp_fail(err, DP_E_INVALID, "there is no mechanism '%.64s'", name);
 	if (near)
 		dp_hint(err, "did you mean '%s'?", near);
 	else
-		dp_hint(err, "mechanisms are dp-sgd, gaussian, laplace, "
-			     "output-perturbation and svt");
+		dp_hint(err, "mechanisms are %s", dp_mechanism_list(list));
 	return DP_E_INVALID;
 }
 
-static int read_word(const struct dp_privacy_key *k, const json_t *v, double *out,
-		     struct dp_err *err)
+static int query_word(const struct dp_privacy_key *k, const json_t *v, double *out,
+		      struct dp_err *err)
 {
 	const char *word = json_string_value(v), *near;
 	char rule[DP_PRIVACY_RULE_LEN];
@@ -47,11 +46,11 @@ static int read_word(const struct dp_privacy_key *k, const json_t *v, double *ou
 	return DP_E_INVALID;
 }
 
-static int read_value(const struct dp_privacy_key *k, const json_t *v, double *out,
-		      struct dp_err *err)
+static int query_value(const struct dp_privacy_key *k, const json_t *v, double *out,
+		       struct dp_err *err)
 {
 	if (k->kind == DP_PRIVACY_WORD)
-		return read_word(k, v, out, err);
+		return query_word(k, v, out, err);
 	/* NaN stands for "absent" further on, so it is caught here */
 	if (!dp_json_to_real(v, out) || isnan(*out))
 		return dp_fail(err, DP_E_INVALID, "'%s' must be a number", k->name);
@@ -82,7 +81,7 @@ int dp_privacy_query(const json_t *query, const struct dp_mechanism **m,
 {
 	const char *name, *field;
 	json_t *v;
-	int rc = DP_OK;
+	int code = DP_OK;
 
 	if (!json_is_object(query))
 		return dp_fail(err, DP_E_INVALID, "a query must be a JSON object");
@@ -95,14 +94,15 @@ int dp_privacy_query(const json_t *query, const struct dp_mechanism **m,
 	for (size_t i = 0; i < (*m)->nkeys; i++)
 		values[i] = NAN;
 	json_object_foreach ((json_t *)query, field, v) {
-		int i = dp__key_index(*m, field);
+		const struct dp_privacy_key *k = dp_privacy_key_find(*m, field);
 
-		if (i >= 0)
-			rc = read_value(&(*m)->keys[i], v, &values[i], err);
+		if (k)
+			code = query_value(k, v, &values[dp_privacy_key_place(*m, k)],
+					   err);
 		else if (strcmp(field, "mechanism") != 0)
-			rc = foreign_field(*m, query, field, err);
-		if (rc != DP_OK)
-			return rc;
+			code = foreign_field(*m, query, field, err);
+		if (code != DP_OK)
+			return code;
 	}
 	return DP_OK;
 }
@@ -126,12 +126,12 @@ int dp_privacy_json(const json_t *query, json_t **answer, struct dp_err *err)
 	const struct dp_mechanism *m;
 	double values[DP_PRIVACY_KEYS_MAX];
 	struct dp_epsilon e;
-	int rc = dp_privacy_query(query, &m, values, err);
+	int code = dp_privacy_query(query, &m, values, err);
 
-	if (rc == DP_OK)
-		rc = dp_privacy_epsilon(m, values, &e, err);
-	if (rc != DP_OK)
-		return rc;
+	if (code == DP_OK)
+		code = dp_privacy_epsilon(m, values, &e, err);
+	if (code != DP_OK)
+		return code;
 	*answer = dp_privacy_answer(&e);
 	return *answer ? DP_OK : dp_fail(err, DP_E_NOMEM, "no memory for the answer");
 }

@@ -131,7 +131,7 @@ double dp__binomial_sum(uint32_t order, double log_rho, double slope,
 
 struct search {
 	const struct dp__curve *curve;
-	enum dp__conversion conversion;
+	enum dp_privacy_conversion conversion;
 	double log_delta;
 	double floor; /* no order above the last one tried gives less than this */
 };
@@ -143,7 +143,7 @@ static double epsilon_at(void *ctx, double order)
 	struct search *s = ctx;
 	double gap = order - 1, r = s->curve->cgf(s->curve->ctx, order) / gap;
 
-	if (s->conversion == DP__CLASSIC) {
+	if (s->conversion == DP_PRIVACY_CLASSIC) {
 		s->floor = r;
 		return r - s->log_delta / gap;
 	}
@@ -234,7 +234,7 @@ static void between(struct search *s, double *order, double *best)
 	}
 }
 
-double dp__curve_epsilon(const struct dp__curve *c, enum dp__conversion conversion,
+double dp__curve_epsilon(const struct dp__curve *c, enum dp_privacy_conversion conversion,
 			 double log_delta, double *order)
 {
 	struct search s = { c, conversion, log_delta, 0 };

@@ -17,6 +17,7 @@ static const struct dp_privacy_key keys[] = {
 		     .otherwise = NAN,
 		     .lo = 1,
 		     .hi = 0x1p53,
+		     .brief = "answers above the threshold",
 		     .help = "C: the algorithm stops after this many answers above the "
 			     "threshold." },
 	[SCALE] = { .name = "scale",
@@ -27,6 +28,7 @@ static const struct dp_privacy_key keys[] = {
 		    .lo_open = true,
 		    .hi = INFINITY,
 		    .hi_open = true,
+		    .brief = "scale of the noise",
 		    .help = "b: the total scale of the Laplace noise, shared between the "
 			    "threshold and the answers in the proportion 1 to "
 			    "(2C)^(1/3)." },
@@ -35,6 +37,7 @@ static const struct dp_privacy_key keys[] = {
 		    .otherwise = 0,
 		    .lo = 0,
 		    .hi = 0,
+		    .brief = "the probability that the bound may fail with",
 		    .help = "Always 0: the guarantee is pure differential privacy." },
 };
 
@@ -63,6 +66,21 @@ static int svt_epsilon(const double *values, struct dp_epsilon *out, struct dp_e
 	return DP_OK;
 }
 
+static int svt_part(const double *v, struct dp_privacy_part *out, struct dp_err *err)
+{
+	struct dp_epsilon e = { 0 };
+	int code = svt_epsilon(v, &e, err);
+
+	*out = (struct dp_privacy_part){
+		.kind = &dp__part_pure,
+		.q = 1,
+		.mu = e.epsilon,
+		.count = 1,
+		.relation = DP__ANY_RELATION,
+	};
+	return code;
+}
+
 const struct dp_mechanism dp__svt = {
 	.name = "svt",
 	.summary = "Sparse vector technique: which queries lie above a threshold.",
@@ -74,6 +92,9 @@ const struct dp_mechanism dp__svt = {
 		  "Privacy-Utility Pareto Fronts, PoPETs 2020(4)",
 	.keys = keys,
 	.nkeys = DP_COUNT(keys),
+	.delta = &keys[DELTA],
+	.noise = &keys[SCALE],
 	.epsilon = svt_epsilon,
-	.noise = "scale",
+	.cost = dp__closed_form,
+	.part = svt_part,
 };

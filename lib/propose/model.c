@@ -431,43 +431,6 @@ static int observe(struct dp_proposer *p, size_t o)
 	return DP_OK;
 }
 
-static bool exact_objective(const struct dp_proposer *p, const struct dp_history *h,
-			    size_t o)
-{
-	const struct dp_study *s = p->study;
-
-	if (o >= s->nobjectives)
-		return false;
-	if (h->exact >> o & 1)
-		return true;
-	return s->objectives[o].mechanism &&
-	       s->search.privacy_model != DP_PRIVACY_MODEL_GP;
-}
-
-/* Loss distributions take milliseconds a point; every other oracle microseconds. */
-static bool costly_objective(const struct dp_objective *o)
-{
-	const struct dp_mechanism *m = o->mechanism;
-
-	for (size_t i = 0; m && i < m->nkeys; i++) {
-		const struct dp_privacy_key *k = &m->keys[i];
-		double v = isnan(o->constant[i]) ? k->otherwise : o->constant[i];
-
-		if (k->kind == DP_PRIVACY_WORD && !strcmp(k->name, "accountant") &&
-		    v >= 0)
-			return !strcmp(k->words[(size_t)v], "pld");
-	}
-	return false;
-}
-
-bool dp__model_costly(const struct dp_proposer *p)
-{
-	for (size_t o = 0; o < p->noutputs; o++)
-		if (p->output[o].exact && p->output[o].costly)
-			return true;
-	return false;
-}
-
 int dp__model_update(struct dp_proposer *p, const struct dp_history *h,
 		     const atomic_bool *cancel)
 {
@@ -475,11 +438,10 @@ int dp__model_update(struct dp_proposer *p, const struct dp_history *h,
 
 	p->history = h;
 	for (size_t o = 0; o < p->noutputs; o++) {
-		if (p->output[o].exact != exact_objective(p, h, o))
+		if (p->output[o].exact != dp__oracle_exact(p, o))
 			forget(p, 0);
-		p->output[o].exact = exact_objective(p, h, o);
-		p->output[o].costly = p->output[o].exact && !(h->exact >> o & 1) &&
-				      costly_objective(&p->study->objectives[o]);
+		p->output[o].exact = dp__oracle_exact(p, o);
+		p->output[o].costly = dp__oracle_costly(p, o);
 		/* pending points of the last call go */
 		dp_gp_truncate(&p->output[o].gp, p->nseen);
 	}
@@ -500,21 +462,6 @@ int dp__model_update(struct dp_proposer *p, const struct dp_history *h,
 }
 
 /* ---- predictions ---- */
-
-double dp__exact(const struct dp_proposer *p, size_t objective, const double *x)
-{
-	const struct dp_objective *o = &p->study->objectives[objective];
-	struct dp_epsilon e;
-	double y;
-
-	if (p->history->exact >> objective & 1)
-		y = p->history->exact_value(p->history->exact_arg, objective, x);
-	else if (dp_objective_privacy(p->study, objective, x, &e, NULL) == DP_OK)
-		y = e.epsilon;
-	else
-		return NAN;
-	return dp__forward(o, y);
-}
 
 int dp__model_room(struct dp_proposer *p, size_t m)
 {
@@ -569,7 +516,7 @@ static int predict(struct dp_proposer *p, const double *u, size_t ldu, size_t m,
 		for (size_t i = 0; i < m; i++) {
 			if (exact) {
 				column_x(p, u + i, ldu, x);
-				f[i * count + o].m = dp__exact(p, o, x);
+				f[i * count + o].m = dp__oracle_value(p, o, x);
 				f[i * count + o].s = 0;
 				continue;
 			}
@@ -625,38 +572,6 @@ int dp__model_eval(struct dp_proposer *p, const double *u, size_t ldu, size_t m,
 	return code;
 }
 
-/* An oracle may know whole numbers only: between them it is taken as linear, with the
- * slope from one whole number to the next. */
-static double exact_slope(const struct dp_proposer *p, size_t o, const double *u,
-			  double *gradient)
-{
-	double base[DP_PARAMS_MAX], x[DP_PARAMS_MAX] = { 0 }, value, z;
-
-	memcpy(base, u, p->spec.d * sizeof *base);
-	dp__snap(&p->inputs, base);
-	dp__to_x(&p->inputs, base, x);
-	z = value = dp__exact(p, o, x);
-	for (size_t k = 0; k < p->spec.d; k++) {
-		const struct dp__input *in = &p->inputs.in[k];
-		double at = x[in->param], step, there;
-
-		gradient[k] = 0;
-		if (in->kind == DP__CATEGORY || in->values < 2)
-			continue;
-		if (in->kind == DP__INT)
-			step = at < in->hi ? 1 : -1;
-		else
-			step = dp__native(in, base[k] + (base[k] < 0.5 ? 1e-5 : -1e-5)) -
-			       at;
-		x[in->param] = at + step;
-		there = dp__place_of(in, at + step);
-		gradient[k] = (dp__exact(p, o, x) - z) / (there - base[k]);
-		x[in->param] = at;
-		value += gradient[k] * (u[k] - base[k]);
-	}
-	return value;
-}
-
 double dp__model_slope(struct dp_proposer *p, const double *u, double *gradient)
 {
 	const struct dp__acquisition *acq = dp__acquisition(p->study);
@@ -672,7 +587,7 @@ double dp__model_slope(struct dp_proposer *p, const double *u, double *gradient)
 		double mean, var;
 
 		if (!modelled(out)) {
-			f[o].m = exact_slope(p, o, u, dm[o]);
+			f[o].m = dp__oracle_slope(p, o, u, dm[o]);
 			f[o].s = 0;
 			memset(ds[o], 0, d * sizeof *ds[o]);
 			continue;

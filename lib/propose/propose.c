@@ -232,6 +232,10 @@ struct dp_proposer *dp_proposer_new(const struct dp_study *study)
 	p->noutputs = study->nobjectives + study->nconstraints;
 	dp__inputs(study, &p->inputs);
 	dp__gp_spec(&p->inputs, &p->spec);
+	if (!dp__oracles_open(p)) {
+		dp_proposer_free(p);
+		return NULL;
+	}
 	return p;
 }
 
@@ -243,6 +247,7 @@ void dp_proposer_free(struct dp_proposer *p)
 		dp_gp_free(&p->output[o].gp);
 		free(p->output[o].y);
 	}
+	dp__oracles_close(p);
 	dp__target_free(&p->target);
 	free(p->seen);
 	free(p->u);

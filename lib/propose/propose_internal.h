@@ -117,7 +117,7 @@ void dp__target_free(struct dp__target *t);
 double dp__phi(double x); /* standard normal density and distribution */
 double dp__Phi(double x);
 
-/* ---- model.c ---- */
+/* ---- what a proposer keeps ---- */
 
 /* One modelled quantity: an objective or a constraint's metric. */
 struct dp__output {
@@ -137,6 +137,7 @@ struct dp_proposer {
 	const struct dp_history *history; /* during a call */
 	struct dp__inputs inputs;
 	struct dp_gp_spec spec;
+	struct dp_privacy_prepared *oracle[DP_OBJECTIVES_MAX]; /* NULL for metrics */
 	size_t noutputs; /* objectives, then constraints */
 	struct dp__output output[DP_OBJECTIVES_MAX + DP_CONSTRAINTS_MAX];
 
@@ -158,19 +159,35 @@ struct dp_proposer {
 	char *note; /* of the proposal being made */
 };
 
+/* ---- oracle.c: objectives that are computed from the point ---- */
+
+/* False without memory; close them in either case. */
+DP_MUSTCHECK bool dp__oracles_open(struct dp_proposer *p);
+void dp__oracles_close(struct dp_proposer *p);
+/* Is the objective (or other output) computed, given the history of this call? */
+bool dp__oracle_exact(const struct dp_proposer *p, size_t output);
+/* Does it take so long that a model stands in while many points are compared? */
+bool dp__oracle_costly(const struct dp_proposer *p, size_t output);
+bool dp__oracles_costly(const struct dp_proposer *p); /* any of them? */
+/* Value in model space of an exact objective at x; NaN if the oracle refuses. */
+double dp__oracle_value(const struct dp_proposer *p, size_t objective, const double *x);
+/* The same at u, with the gradient by u. An oracle may know whole numbers only: between
+ * them it is taken as linear, with the slope from one whole number to the next. */
+double dp__oracle_slope(const struct dp_proposer *p, size_t objective, const double *u,
+			double *gradient);
+
+/* ---- model.c ---- */
+
 /* Brings the models up to the history. DP_E_FAILED: too little is known. */
 DP_MUSTCHECK int dp__model_update(struct dp_proposer *p, const struct dp_history *h,
 				  const atomic_bool *cancel);
 /* Front and cells from the models. */
 DP_MUSTCHECK int dp__model_target(struct dp_proposer *p);
-/* Value in model space of an exact objective at x; NaN if the oracle refuses. */
-double dp__exact(const struct dp_proposer *p, size_t objective, const double *x);
 /* Log acquisition at m points u (d x ldu, on the space's grid); f: (m x p), feas (m),
  * may be NULL. exactly: costly oracles are asked too. */
 DP_MUSTCHECK int dp__model_eval(struct dp_proposer *p, const double *u, size_t ldu,
 				size_t m, bool exactly, double *logacq,
 				struct dp__normal *f, double *feas);
-bool dp__model_costly(const struct dp_proposer *p);
 /* At one point that may lie between whole numbers, with the gradient by u. Needs the
  * workspace of dp__model_room(). */
 double dp__model_slope(struct dp_proposer *p, const double *u, double *gradient);

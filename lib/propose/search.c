@@ -84,7 +84,7 @@ static int judge(struct searcher *s)
 	size_t best = 0;
 	int code;
 
-	if (!dp__model_costly(s->p) || s->nfinal == 0)
+	if (!dp__oracles_costly(s->p) || s->nfinal == 0)
 		return DP_OK;
 	for (size_t i = 0; i < s->nfinal; i++)
 		for (size_t k = 0; k < s->d; k++)

@@ -58,10 +58,9 @@ void dp__read_mechanism(struct dp__read *r, const struct dp__key *k,
 {
 	const char *text = dp__scalar(r, v, k->name, k->doc->type);
 	char shown[DP__SHOWN], guess[DP__GUESS];
-	struct dp_buf known = DP_BUF_INIT;
+	char known[DP_MECHANISMS_LEN];
 	const struct dp_mechanism *m;
-	const char *names[DP_PRIVACY_KEYS_MAX + 1];
-	size_t n = 0;
+	const char *names[DP_MECHANISMS_MAX + 1];
 
 	if (!text)
 		return;
@@ -70,16 +69,11 @@ void dp__read_mechanism(struct dp__read *r, const struct dp__key *k,
 		*(const struct dp_mechanism **)to = m;
 		return;
 	}
-	for (; dp_mechanisms[n] && n < DP_PRIVACY_KEYS_MAX; n++) {
-		names[n] = dp_mechanisms[n]->name;
-		dp_buf_printf(&known, "%s%s", n ? ", " : "", names[n]);
-	}
-	names[n] = NULL;
-	dp__problem(r, v->pos, dp_buf_text(&known),
-		    "unknown mechanism '%s'%s This version knows %s.",
+	dp_mechanism_names(names);
+	dp_mechanism_list(known);
+	dp__problem(r, v->pos, known, "unknown mechanism '%s'%s This version knows %s.",
 		    dp__shown(text, shown), *dp__guess(text, names, guess) ? guess : ".",
-		    dp_buf_text(&known));
-	dp_buf_free(&known);
+		    known);
 }
 
 void dp__read_anti_ideal(struct dp__read *r, const struct dp__key *k,
@@ -165,15 +159,6 @@ static void check_metric(struct dp__read *r, struct dp_objective *o,
 }
 
 /* ---- a privacy objective ---- */
-
-static const struct dp_privacy_key *find_key(const struct dp_mechanism *m,
-					     const char *name, size_t *index)
-{
-	for (*index = 0; *index < m->nkeys; ++*index)
-		if (strcmp(m->keys[*index].name, name) == 0)
-			return &m->keys[*index];
-	return NULL;
-}
 
 static void unknown_key(struct dp__read *r, const struct dp_mechanism *m,
 			const struct dp__node *v)
@@ -331,7 +316,6 @@ static void check_privacy(struct dp__read *r, struct dp_objective *o,
 	const struct dp__node *goal = dp__get(v, "goal"), *of = dp__get(v, "of");
 	const struct dp__node *transform = dp__get(v, "transform"), *m;
 	char warning[DP_PRIVACY_WARNING_LEN];
-	size_t index;
 
 	if (o->maximize && goal)
 		dp__problem(r, goal->pos, "minimize",
@@ -347,10 +331,13 @@ static void check_privacy(struct dp__read *r, struct dp_objective *o,
 	if (privacy->kind != DP__MAP || !o->mechanism)
 		return;
 	for (m = privacy->first; m; m = m->next) {
+		const struct dp_privacy_key *k =
+			dp_privacy_key_find(o->mechanism, m->key);
+
 		if (strcmp(m->key, "mechanism") == 0)
 			continue;
-		if (find_key(o->mechanism, m->key, &index))
-			bind_key(r, o, index, m);
+		if (k)
+			bind_key(r, o, dp_privacy_key_place(o->mechanism, k), m);
 		else
 			unknown_key(r, o->mechanism, m);
 	}

@@ -83,7 +83,7 @@ int dp_study_parse(const char *text, size_t len, const char *path, const char *d
 	struct dp__read r = {
 		.text = text, .len = len, .dir = dir, .problems = problems
 	};
-	int rc = DP_OK;
+	int code = DP_OK;
 
 	memset(problems, 0, sizeof *problems);
 	r.s = calloc(1, sizeof *r.s);
@@ -92,12 +92,12 @@ int dp_study_parse(const char *text, size_t len, const char *path, const char *d
 	dp__tree_free(&r);
 	dp__problems_sort(problems);
 	if (!r.s || r.nomem)
-		rc = dp_fail(err, DP_E_NOMEM, "%s: no memory to read the study", path);
+		code = dp_fail(err, DP_E_NOMEM, "%s: no memory to read the study", path);
 	else if (problems->errors)
-		rc = summary(problems, path, err);
-	if (rc == DP_OK)
+		code = summary(problems, path, err);
+	if (code == DP_OK)
 		*out = r.s;
 	else
 		dp_study_free(r.s);
-	return rc;
+	return code;
 }

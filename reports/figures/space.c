@@ -87,11 +87,12 @@ static bool model_info(const struct subject *s, size_t objective,
 
 bool space_oracle_slow(const struct subject *s, size_t objective)
 {
-	const struct dp_mechanism *m = s->s->spec->objectives[objective].mechanism;
+	const struct dp_objective *o = &s->s->spec->objectives[objective];
 	struct dp_surrogate_info info;
 
-	if (!s->models) /* nobody has looked at the accountant */
-		return m && m->prepared;
+	if (!s->models) /* what is prepared for a search is not prepared here */
+		return o->mechanism && dp_privacy_cost(o->mechanism, o->constant) !=
+					       DP_PRIVACY_CLOSED_FORM;
 	return model_info(s, objective, &info) && info.exact;
 }
 

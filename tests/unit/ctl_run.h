@@ -36,6 +36,7 @@ static inline void ctl_run_end(struct ctl_run *r)
 	fclose(r->ctl.talk);
 	dp_client_close(r->ctl.client);
 	free(r->ctl.given);
+	free(r->ctl.query_options);
 }
 
 static inline void ctl_run_free(struct ctl_run *r)

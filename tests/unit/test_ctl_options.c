@@ -1,6 +1,7 @@
 /* test_ctl_options.c - command lines: what is understood, and what is said about the
  * rest. */
 #include "ctl/options.h"
+#include "ctl/query.h"
 #include "ctl_run.h"
 
 #include <setjmp.h>
@@ -230,32 +231,41 @@ static void test_environment(void **state)
 }
 
 /* Every row of every table is one that the reader knows, however many there are. */
+static size_t check_options(const struct ctl_command *c, const struct ctl_option *o)
+{
+	size_t seen = 0;
+
+	for (; o && o->name; o++, seen++) {
+		char flag[160], value[64];
+		char *argv[] = { (char *)c->name, flag, "--help", NULL };
+		struct ctl ctl = { 0 };
+		struct dp_err err;
+
+		snprintf(value, sizeof value, "%.*s",
+			 o->arg ? (int)strcspn(o->arg, "|") : 0, o->arg ? o->arg : "");
+		snprintf(flag, sizeof flag, "--%s%s%s", o->name, o->arg ? "=" : "",
+			 value);
+		if (ctl_parse(&ctl, c, 3, argv, &err) != DP_OK)
+			fail_msg("%s %s: %s", argv[0], flag, err.msg);
+		assert_string_equal(ctl_opt(&ctl, o->name), value);
+		free(ctl.given);
+		free(ctl.query_options);
+	}
+	return seen;
+}
+
 static void test_every_option(void **state)
 {
+	struct ctl ctl = { 0 };
 	size_t seen = 0;
 
 	(void)state;
 	for (size_t i = 0; ctl_commands[i]; i++) {
-		const struct ctl_option *o = ctl_commands[i]->options;
-
-		for (; o && o->name; o++, seen++) {
-			char flag[160], value[64];
-			char *argv[] = { (char *)ctl_commands[i]->name, flag, "--help",
-					 NULL };
-			struct ctl ctl = { 0 };
-			struct dp_err err;
-
-			snprintf(value, sizeof value, "%.*s",
-				 o->arg ? (int)strcspn(o->arg, "|") : 0,
-				 o->arg ? o->arg : "");
-			snprintf(flag, sizeof flag, "--%s%s%s", o->name,
-				 o->arg ? "=" : "", value);
-			if (ctl_parse(&ctl, ctl_commands[i], 3, argv, &err) != DP_OK)
-				fail_msg("%s %s: %s", argv[0], flag, err.msg);
-			assert_string_equal(ctl_opt(&ctl, o->name), value);
-			free(ctl.given);
-		}
+		seen += check_options(ctl_commands[i], ctl_commands[i]->options);
+		seen += check_options(ctl_commands[i],
+				      ctl_more_options(&ctl, ctl_commands[i]));
 	}
+	free(ctl.query_options);
 	assert_true(seen > 40);
 }
 

@@ -245,12 +245,12 @@ static void calibration(void **state)
 			assert_int_equal(
 				dp_privacy_noise(m, v, targets[j], &noise, &at, &err),
 				DP_OK);
-			v[dp__key_index(m, m->noise)] = noise;
+			v[dp_privacy_key_place(m, m->noise)] = noise;
 			assert_int_equal(dp_privacy_epsilon(m, v, &again, &err), DP_OK);
 			assert_true(again.epsilon <= targets[j]);
 			assert_true(again.epsilon == at.epsilon);
 			/* a little less noise no longer does */
-			v[dp__key_index(m, m->noise)] = noise * (1 - 1e-4);
+			v[dp_privacy_key_place(m, m->noise)] = noise * (1 - 1e-4);
 			assert_int_equal(dp_privacy_epsilon(m, v, &again, &err), DP_OK);
 			assert_true(again.epsilon > targets[j]);
 		}

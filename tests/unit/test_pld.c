@@ -91,9 +91,11 @@ static void reference_values(void **state)
 static void composed_gaussians(void **state)
 {
 	static const double deltas[] = { 1e-2, 1e-5, 1e-9, 1e-12 };
-	const struct dp__part parts[3] = { { DP__PART_WOR, 1, 0.1, 300 },
-					   { DP__PART_WOR, 1, 0.03, 700 },
-					   { DP__PART_WOR, 1, 0.2, 10 } };
+	const struct dp_privacy_part parts[3] = {
+		{ .kind = &dp__part_wor, .q = 1, .mu = 0.1, .count = 300 },
+		{ .kind = &dp__part_wor, .q = 1, .mu = 0.03, .count = 700 },
+		{ .kind = &dp__part_wor, .q = 1, .mu = 0.2, .count = 10 }
+	};
 	double mu = sqrt(300 * 0.01 + 700 * 0.0009 + 10 * 0.04);
 	struct dp__loss *w = dp__loss_new();
 
@@ -184,22 +186,24 @@ static double simulate(double (*draw)(struct dp_rng *, double, double), double q
 static void simulation(void **state)
 {
 	static const struct {
-		enum dp__part_kind kind;
+		const struct dp__part_kind *kind;
 		double q, mu, epsilon;
 		int k;
-	} c[] = { { DP__PART_POISSON, 0.05, 1, 1.0, 100 },
-		  { DP__PART_POISSON, 0.2, 0.5, 1.5, 50 },
-		  { DP__PART_WOR, 0.05, 1, 1.5, 100 },
-		  { DP__PART_WOR, 0.0128, 1, 0.3, 200 } };
+	} c[] = { { &dp__part_poisson, 0.05, 1, 1.0, 100 },
+		  { &dp__part_poisson, 0.2, 0.5, 1.5, 50 },
+		  { &dp__part_wor, 0.05, 1, 1.5, 100 },
+		  { &dp__part_wor, 0.0128, 1, 0.3, 200 } };
 	struct dp__loss *w = dp__loss_new();
 
 	(void)state;
 	assert_non_null(w);
 	for (size_t i = 0; i < DP_COUNT(c); i++) {
-		bool wor = c[i].kind == DP__PART_WOR;
+		bool wor = c[i].kind == &dp__part_wor;
 		double error, d = simulate(wor ? draw_wor : draw_poisson, c[i].q, c[i].mu,
 					   c[i].k, c[i].epsilon, &error);
-		struct dp__part part = { c[i].kind, c[i].q, c[i].mu, c[i].k };
+		struct dp_privacy_part part = {
+			.kind = c[i].kind, .q = c[i].q, .mu = c[i].mu, .count = c[i].k
+		};
 		struct dp__loss_answer low, high;
 
 		/* the true delta is within four errors, so epsilon is in between */
@@ -293,44 +297,6 @@ static void any_setting(void **state)
 	assert_true(slowest < 10); /* seconds, on a machine shared with others */
 }
 
-/* The stand-in for proposers, over what a study may hold. */
-static void stand_in(void **state)
-{
-	double values[DP_PRIVACY_KEYS_MAX], worst = 0;
-	const struct dp_mechanism *m = NULL;
-	struct dp_privacy_prepared *p;
-	struct dp_rng rng;
-
-	(void)state;
-	p = dp_privacy_prepare(dp_mechanism_find("dp-sgd"));
-	assert_non_null(p);
-	dp_rng_init(&rng, 5, DP_RNG_TEST, 0, 0);
-	for (int i = 0; i < 60; i++) {
-		struct dp_epsilon e, q;
-		char text[512];
-
-		snprintf(
-			text, sizeof text,
-			"{\"mechanism\":\"dp-sgd\",\"sampling\":\"%s\",\"records\":30956,"
-			"\"lot\":%.0f,\"epochs\":%.0f,\"noise_multiplier\":%.17g,"
-			"\"delta\":1e-5}",
-			i & 1 ? "poisson" : "without-replacement",
-			floor(log_uniform(&rng, 8, 2000)),
-			floor(log_uniform(&rng, 1, 400)), log_uniform(&rng, 0.3, 16));
-		m = query(text, values);
-		assert_int_equal(dp_privacy_eval(p, values, &e, NULL), DP_OK);
-		assert_int_equal(dp_privacy_quick(p, values, &q, NULL), DP_OK);
-		worst = fmax(worst, fabs(q.epsilon / e.epsilon - 1));
-		if (!(fabs(q.epsilon - e.epsilon) <= q.error + 1e-12))
-			fail_msg("%s: %g stands in for %g", text, q.epsilon, e.epsilon);
-		assert_false(q.error_proved);
-		assert_true(fabs(q.epsilon / e.epsilon - 1) < 0.01);
-	}
-	(void)m;
-	print_message("stand-in: at most %.1e off\n", worst);
-	dp_privacy_prepared_free(p);
-}
-
 static void *one_thread(void *arg)
 {
 	struct dp_epsilon *e = arg;
@@ -369,7 +335,6 @@ int main(void)
 		cmocka_unit_test(bracket),
 		cmocka_unit_test(hardly_any_noise),
 		cmocka_unit_test(any_setting),
-		cmocka_unit_test(stand_in),
 		cmocka_unit_test(threads),
 	};
 

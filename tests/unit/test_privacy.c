@@ -90,20 +90,62 @@ static void test_svt_refuses(void **state)
 	assert_int_equal(svt(1, 1, 0, &e, &err), DP_OK);
 }
 
+/* A role is one of the mechanism's own keys, by the name that study files know it by. */
+static void check_role(const struct dp_mechanism *m, const struct dp_privacy_key *role,
+		       const char *name)
+{
+	assert_ptr_equal(dp_privacy_key_find(m, name), role);
+	if (role)
+		assert_ptr_equal(&m->keys[dp_privacy_key_place(m, role)], role);
+}
+
+/* Everything that others ask of a row is there. */
+static void check_row(const struct dp_mechanism *m)
+{
+	double none[DP_PRIVACY_KEYS_MAX];
+	struct dp_privacy_words words;
+	enum dp_privacy_cost cost;
+
+	for (size_t i = 0; i < m->nkeys; i++)
+		none[i] = NAN;
+	check_role(m, m->delta, "delta");
+	check_role(m, m->records, "records");
+	check_role(m, m->accountant, "accountant");
+	check_role(m, m->conversion, "conversion");
+	if (m->noise)
+		check_role(m, m->noise, m->noise->name);
+	if (m->accountant)
+		assert_ptr_equal(m->accountant->words, dp_privacy_accountants);
+	if (m->conversion)
+		assert_ptr_equal(m->conversion->words, dp_privacy_conversions);
+	cost = dp_privacy_cost(m, none);
+	assert_true(cost >= DP_PRIVACY_CLOSED_FORM && cost <= DP_PRIVACY_COSTLY);
+	assert_true(cost == DP_PRIVACY_CLOSED_FORM || m->prepared);
+	/* nothing known is nothing said, and no crash */
+	dp_privacy_words(m, none, &words);
+	assert_true(words.relation && words.accountant && words.theorem && words.measure);
+	assert_string_equal(words.noise, "");
+	assert_string_equal(words.sampler, "");
+}
+
 static void test_tables(void **state)
 {
-	char rule[DP_PRIVACY_RULE_LEN];
+	char rule[DP_PRIVACY_RULE_LEN], list[DP_MECHANISMS_LEN];
 
 	(void)state;
 	assert_null(dp_mechanism_find("nonsense"));
+	assert_string_equal(dp_mechanism_list(list),
+			    "dp-sgd, gaussian, laplace, output-perturbation, svt");
 	for (size_t i = 0; dp_mechanisms[i]; i++) {
 		const struct dp_mechanism *m = dp_mechanisms[i];
 
 		assert_ptr_equal(dp_mechanism_find(m->name), m);
 		assert_true(m->nkeys <= DP_PRIVACY_KEYS_MAX);
 		assert_true(m->summary && m->relation && m->source && m->epsilon);
+		check_row(m);
 		for (size_t k = 0; k < m->nkeys; k++) {
-			assert_true(m->keys[k].name && m->keys[k].help);
+			assert_true(m->keys[k].name && m->keys[k].help &&
+				    m->keys[k].brief);
 			assert_true(strlen(dp_privacy_key_rule(&m->keys[k], rule)) > 0);
 			if (!isnan(m->keys[k].otherwise))
 				assert_true(dp_privacy_key_ok(&m->keys[k],

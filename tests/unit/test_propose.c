@@ -870,7 +870,7 @@ static void loss_distributions_are_exact_objectives(void **state)
 		assert_int_equal(dp_proposer_ask(p, &h, (uint32_t)h.n, NULL, &warm, &err),
 				 DP_OK);
 	h.n = 8;
-	assert_true(dp__model_costly(p));
+	assert_true(dp__oracles_costly(p));
 	assert_int_equal(dp_propose(s, &h, 8, NULL, &cold, &err), DP_OK);
 	assert_memory_equal(warm.x, cold.x, sizeof warm.x);
 	assert_memory_equal(warm.objective, cold.objective, sizeof warm.objective);

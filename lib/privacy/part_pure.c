@@ -1,0 +1,69 @@
+/* part_pure.c - anything that is epsilon-differentially private, as a part of a
+ * composition: randomised response dominates it. The epsilon is the part's mu. */
+#include "privacy/privacy_internal.h"
+
+#include <float.h>
+#include <math.h>
+
+static double pure_cgf(const struct dp_privacy_part *p, struct dp__wor *tables,
+		       double order)
+{
+	double yes = -log1p(exp(-p->mu));
+
+	(void)tables;
+	return dp__log_add(yes + (order - 1) * p->mu, yes - order * p->mu);
+}
+
+static double pure_profile(const struct dp_privacy_part *p, enum dp__direction d,
+			   double x, double *slack)
+{
+	double v = x < p->mu ? -expm1(x - p->mu) / (1 + exp(-p->mu)) : 0;
+
+	(void)d;
+	*slack = 4 * DBL_EPSILON * v;
+	return v;
+}
+
+static double pure_end(const struct dp_privacy_part *p, enum dp__direction d,
+		       double log_tail)
+{
+	(void)d;
+	(void)log_tail;
+	return p->mu;
+}
+
+static void pure_picture(struct dp__points *s, const struct dp_privacy_part *p,
+			 enum dp__direction d, double end)
+{
+	(void)d;
+	(void)end;
+	dp__points_add(s, p->mu, 1 / (1 + exp(-p->mu)), INFINITY);
+	dp__points_add(s, -p->mu, 1 / (1 + exp(p->mu)), INFINITY);
+}
+
+static double pure_most(const struct dp_privacy_part *p, enum dp__direction d)
+{
+	(void)d;
+	return p->mu;
+}
+
+static double pure_size(const struct dp_privacy_part *p)
+{
+	return p->mu;
+}
+
+static double pure_alone(const struct dp_privacy_part *p, double delta)
+{
+	return p->count == 1 ? fmax(p->mu + log1p(-delta * (1 + exp(-p->mu))), 0) : NAN;
+}
+
+const struct dp__part_kind dp__part_pure = {
+	.cgf = pure_cgf,
+	.profile = pure_profile,
+	.end = pure_end,
+	.picture = pure_picture,
+	.most = pure_most,
+	.size = pure_size,
+	.alone = pure_alone,
+	.pure = true,
+};

@@ -89,11 +89,11 @@ def unit(args):
 def valgrind(args):
     tool = ["valgrind", "-q", "--error-exitcode=9", "--leak-check=full",
             "--child-silent-after-fork=yes"]
-    names = ("test_base", "test_study", "test_trial", "test_event", "test_state",
-             "test_wire", "test_data", "test_lots", "test_linear", "test_mlp",
-             "test_output", "test_report")
-    return side_by_side(lambda p: cmocka(args, "valgrind ", p, tool, 600),
-                        [p for p in unit_programs(args) if os.path.basename(p) in names])
+    subjects = ("base", "study", "trial", "event", "state", "wire", "data", "lots",
+                "linear", "mlp", "output", "report")
+    return side_by_side(lambda p: cmocka(args, "valgrind ", p, tool, 900),
+                        [p for p in unit_programs(args)
+                         if os.path.basename(p).split("_")[1] in subjects])
 
 
 def e2e_module(args, module):

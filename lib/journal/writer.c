@@ -267,7 +267,7 @@ int dp_journal_start(struct dp_journal *j, dp_journal_wake_fn *wake, void *arg,
 		     struct dp_err *err)
 {
 	sigset_t all, before;
-	int code, rc;
+	int code, failure;
 
 	if (j->readonly || j->started)
 		return dp_fail(err, DP_E_INVALID,
@@ -282,13 +282,13 @@ int dp_journal_start(struct dp_journal *j, dp_journal_wake_fn *wake, void *arg,
 	/* signals are the business of the program's own threads */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = pthread_create(&j->thread, NULL, writer, j);
+	failure = pthread_create(&j->thread, NULL, writer, j);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (rc != 0)
-		return dp_fail(err, DP_E_FAILED, "cannot start the journal's thread: %s",
-			       strerror(rc));
-	j->started = true;
-	return DP_OK;
+	if (failure == 0)
+		return DP_OK;
+	j->started = false; /* there is no thread to join */
+	return dp_fail(err, DP_E_FAILED, "cannot start the journal's thread: %s",
+		       strerror(failure));
 }
 
 void dp__writer_stop(struct dp_journal *j)

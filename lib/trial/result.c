@@ -72,8 +72,8 @@ void dp_result_free(struct dp_result *r)
 
 /* Keeps the first problem. Bytes of the trainer's may be quoted in it, so whatever
  * is not plain ASCII is masked: it will be shown on terminals and put into JSON. */
-static void problem(struct dp_result *r, const char *fmt, ...) DP_PRINTF(2, 3);
-static void problem(struct dp_result *r, const char *fmt, ...)
+static void result_problem(struct dp_result *r, const char *fmt, ...) DP_PRINTF(2, 3);
+static void result_problem(struct dp_result *r, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -89,7 +89,7 @@ static void problem(struct dp_result *r, const char *fmt, ...)
 
 /* A problem of the line being read. */
 #define LINE_PROBLEM(r, fmt, ...)                                                        \
-	problem(r, "line %zu of the result file: " fmt, (r)->lines, __VA_ARGS__)
+	result_problem(r, "line %zu of the result file: " fmt, (r)->lines, __VA_ARGS__)
 
 static const char *type_name(const json_t *v)
 {
@@ -155,7 +155,7 @@ static bool metric_value(const json_t *v, double *x)
 
 /* Index of a metric, known or new; -1 after a problem. Trainers report the same
  * metrics in the same order in every run, so `guess` is nearly always right. */
-static int intern(struct dp_result *r, const char *name, size_t guess)
+static int result_intern(struct dp_result *r, const char *name, size_t guess)
 {
 	int known;
 
@@ -194,7 +194,7 @@ static void read_metrics(struct dp_result *r, uint32_t number, struct run *run,
 	}
 	json_object_foreach (metrics, name, v) {
 		struct value *value = &run->values[run->nvalues];
-		int metric = intern(r, name, run->nvalues);
+		int metric = result_intern(r, name, run->nvalues);
 
 		if (metric < 0)
 			return;
@@ -324,7 +324,7 @@ static void read_declare(struct dp_result *r, const json_t *line)
 	}
 }
 
-static void read_done(struct dp_result *r, const json_t *line)
+static void result_read_done(struct dp_result *r, const json_t *line)
 {
 	if (json_is_true(json_object_get(line, "done")))
 		r->done = true;
@@ -340,7 +340,7 @@ static const struct {
 	{ "progress", NULL, read_progress },
 	{ "run", "metrics", read_run },
 	{ "declare", NULL, read_declare },
-	{ "done", NULL, read_done },
+	{ "done", NULL, result_read_done },
 };
 
 static void read_object(struct dp_result *r, const json_t *line)
@@ -462,11 +462,12 @@ static void read_line(struct dp_result *r, const char *p, size_t n)
 }
 
 /* A piece of a line, and whether its end has come with it. */
-static void add_piece(struct dp_result *r, const char *p, size_t n, bool whole)
+static void result_add_piece(struct dp_result *r, const char *p, size_t n, bool whole)
 {
 	if (r->partial.len + n > DP_RESULT_LINE_MAX) {
-		problem(r, "line %zu of the result file: it is longer than %d bytes",
-			r->lines + 1, DP_RESULT_LINE_MAX);
+		result_problem(r,
+			       "line %zu of the result file: it is longer than %d bytes",
+			       r->lines + 1, DP_RESULT_LINE_MAX);
 		return;
 	}
 	if (whole && r->partial.len == 0) {
@@ -475,8 +476,8 @@ static void add_piece(struct dp_result *r, const char *p, size_t n, bool whole)
 	}
 	dp_buf_add(&r->partial, p, n);
 	if (r->partial.failed) {
-		problem(r, "line %zu of the result file: no memory to read it",
-			r->lines + 1);
+		result_problem(r, "line %zu of the result file: no memory to read it",
+			       r->lines + 1);
 		return;
 	}
 	if (whole) {
@@ -499,12 +500,13 @@ void dp_result_feed(struct dp_result *r, const void *bytes, size_t n)
 		size_t len = newline ? (size_t)(newline - p) : n;
 		size_t used = len + (newline != NULL);
 
-		add_piece(r, p, len, newline != NULL);
+		result_add_piece(r, p, len, newline != NULL);
 		p += used;
 		n -= used;
 	}
 	if (over)
-		problem(r, "the result file is longer than %d bytes", DP_RESULT_FILE_MAX);
+		result_problem(r, "the result file is longer than %d bytes",
+			       DP_RESULT_FILE_MAX);
 }
 
 void dp_result_end(struct dp_result *r)

@@ -227,6 +227,8 @@ static int created(struct dp_state *s, const struct dp_event *e, struct dp_err *
 	dp_problems_free(&problems);
 	if (code != DP_OK) {
 		study_free(st);
+		if (code == DP_E_NOMEM)
+			return code;
 		return dp_fail(err, DP_E_CORRUPT,
 			       "the study file of study %u, which was valid when it was "
 			       "submitted, is not valid for this version",

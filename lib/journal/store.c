@@ -150,11 +150,12 @@ static int try_env(struct dp_journal *j, unsigned flags)
 
 static bool has_file(const struct dp_journal *j, const char *name)
 {
-	char *path = dp_path_join(j->dir, name);
+	int dir = open(j->dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct stat st;
-	bool there = path && stat(path, &st) == 0 && st.st_size > 0;
+	bool there = dir >= 0 && fstatat(dir, name, &st, 0) == 0 && st.st_size > 0;
 
-	free(path);
+	if (dir >= 0)
+		close(dir);
 	return there;
 }
 

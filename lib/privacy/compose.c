@@ -100,10 +100,10 @@ struct summed {
 	const struct mix *mix;
 	struct dp__wor *wor;             /* of the part that is being added */
 	double order[TABLE], sum[TABLE]; /* NaN: not asked for yet */
+	bool no_memory;
 };
 
-/* Fills the block that holds place i. Without memory the sum is infinite, which is
- * still a bound. */
+/* Fills the block that holds place i; without memory by what is no answer. */
 static void fill_block(struct summed *t, size_t i)
 {
 	size_t from = i - i % BLOCK;
@@ -116,6 +116,7 @@ static void fill_block(struct summed *t, size_t i)
 		bool ok = !needs_tables(p) ||
 			  dp__wor_set(t->wor, 1 / p->mu, t->mix->tight[j]);
 
+		t->no_memory |= !ok;
 		for (size_t k = from; k < to; k++)
 			t->sum[k] += ok ? p->count * part_cgf(p, t->wor, t->order[k])
 					: INFINITY;
@@ -281,6 +282,12 @@ static int by_renyi(struct mix *mix, double delta, struct dp_epsilon *out,
 		out->epsilon =
 			dp__curve_epsilon(&curve, DP__IMPROVED, log(delta), &out->order);
 	}
+	for (size_t i = 0; i < mix->n && rc == DP_OK; i++)
+		if (mix->wor[i] && !dp__wor_whole(mix->wor[i]))
+			rc = dp_fail(err, DP_E_NOMEM,
+				     "no memory for the privacy accountant");
+	if (rc == DP_OK && (!dp__wor_whole(table.wor) || table.no_memory))
+		rc = dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
 	dp__wor_free(table.wor);
 	return rc;
 }

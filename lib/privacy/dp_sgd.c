@@ -216,6 +216,8 @@ static int by_renyi(struct dp_privacy_memory *memory, const double *v,
 	}
 	out->error = 0;
 	out->error_proved = true;
+	if (part->kind == DP__PART_WOR && !dp__wor_whole(a.wor))
+		return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
 	return DP_OK;
 }
 

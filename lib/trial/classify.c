@@ -92,8 +92,11 @@ static enum dp_end classify_missing(struct sentence *s, const struct dp_result *
 {
 	double x;
 
+	/* what could not be read is not the trainer's fault: another try may do */
 	if (dp_result_problem(r))
-		return classify_end(s, DP_END_BAD_OUTPUT, "%s", dp_result_problem(r));
+		return classify_end(
+			s, dp__result_no_memory(r) ? DP_END_LOST : DP_END_BAD_OUTPUT,
+			"%s", dp_result_problem(r));
 	for (size_t i = 0; i < dp__result_nruns(r); i++)
 		if (!dp__result_reported(r, i))
 			return classify_end(s, DP_END_BAD_OUTPUT,

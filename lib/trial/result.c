@@ -1,6 +1,8 @@
 /* result.c - the result file: strict reading of what a trainer wrote, as it comes. */
 #include "trial/trial_internal.h"
 
+#include "base/json.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +32,7 @@ struct dp_result {
 	struct dp_buf scratch; /* a line made readable for jansson */
 	size_t lines, bytes;   /* read so far */
 	char problem[320];     /* "" if none; plain ASCII */
+	bool no_memory;        /* the problem is ours, not the trainer's */
 };
 
 #define LINE_FORMS "'progress', 'run' with 'metrics', 'declare' or 'done'"
@@ -90,6 +93,12 @@ static void result_problem(struct dp_result *r, const char *fmt, ...)
 /* A problem of the line being read. */
 #define LINE_PROBLEM(r, fmt, ...)                                                        \
 	result_problem(r, "line %zu of the result file: " fmt, (r)->lines, __VA_ARGS__)
+
+static void result_no_memory(struct dp_result *r, size_t line)
+{
+	r->no_memory = true;
+	result_problem(r, "line %zu of the result file: no memory to read it", line);
+}
 
 static const char *type_name(const json_t *v)
 {
@@ -175,7 +184,7 @@ static int result_intern(struct dp_result *r, const char *name, size_t guess)
 	}
 	r->names[r->nmetrics] = strdup(name);
 	if (!r->names[r->nmetrics]) {
-		LINE_PROBLEM(r, "%s", "no memory to keep its metrics");
+		result_no_memory(r, r->lines);
 		return -1;
 	}
 	return (int)r->nmetrics++;
@@ -189,7 +198,7 @@ static void read_metrics(struct dp_result *r, uint32_t number, struct run *run,
 
 	run->values = calloc(json_object_size(metrics) + 1, sizeof *run->values);
 	if (!run->values) {
-		LINE_PROBLEM(r, "%s", "no memory to keep its metrics");
+		result_no_memory(r, r->lines);
 		return;
 	}
 	json_object_foreach (metrics, name, v) {
@@ -273,7 +282,7 @@ static void declare_sampling(struct dp_result *r, const json_t *v)
 			LINE_PROBLEM(r, "sampling is declared as %s, but before as %s",
 				     word, *kept);
 		else if (!*kept && !(*kept = strdup(word)))
-			LINE_PROBLEM(r, "%s", "no memory to keep its declaration");
+			result_no_memory(r, r->lines);
 		return;
 	}
 	LINE_PROBLEM(r, "%s",
@@ -420,7 +429,7 @@ static json_t *parse_line(struct dp_result *r, const char *p, size_t n)
 		dp_buf_clear(&r->scratch);
 		quote_bare_words(p, n, &r->scratch);
 		if (r->scratch.failed) {
-			LINE_PROBLEM(r, "%s", "no memory to read it");
+			result_no_memory(r, r->lines);
 			return NULL;
 		}
 		p = r->scratch.data;
@@ -429,6 +438,10 @@ static json_t *parse_line(struct dp_result *r, const char *p, size_t n)
 	/* Every number is read as a double: a metric of 2^70 is none the worse for
 	 * being an integer, and a run of 1.0 is run 1. */
 	v = json_loadb(p, n, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &e);
+	if (!v && dp_json_no_memory(&e)) {
+		result_no_memory(r, r->lines);
+		return NULL;
+	}
 	if (!v) {
 		LINE_PROBLEM(r, "it is not JSON (%s); each line must be one JSON object",
 			     e.text);
@@ -476,8 +489,7 @@ static void result_add_piece(struct dp_result *r, const char *p, size_t n, bool 
 	}
 	dp_buf_add(&r->partial, p, n);
 	if (r->partial.failed) {
-		result_problem(r, "line %zu of the result file: no memory to read it",
-			       r->lines + 1);
+		result_no_memory(r, r->lines + 1);
 		return;
 	}
 	if (whole) {
@@ -576,6 +588,11 @@ int dp_result_metric(const struct dp_result *r, const char *name)
 		if (strcmp(r->names[i], name) == 0)
 			return (int)i;
 	return -1;
+}
+
+bool dp__result_no_memory(const struct dp_result *r)
+{
+	return r->no_memory;
 }
 
 uint32_t dp__result_run(const struct dp_result *r, size_t i)

@@ -79,7 +79,10 @@ static int read_message(const char *line, size_t len, size_t max, const char *wh
 	if (len > max)
 		return dp_fail(err, DP_E_PROTOCOL, "%s is longer than %zu bytes", what,
 			       max);
-	if (dp_json_parse(line, len, &message, &why) != DP_OK)
+	code = dp_json_parse(line, len, &message, &why);
+	if (code == DP_E_NOMEM)
+		return dp_fail(err, code, "no memory to read %s", what);
+	if (code != DP_OK)
 		return dp_fail(err, DP_E_PROTOCOL, "%s is %s", what, why.msg);
 	version = json_object_get(message, "v");
 	if (!json_is_object(message))

@@ -152,28 +152,37 @@ static struct rows torch_rows(const struct torch_case *t)
 	return r;
 }
 
+/* All rows forward and back through a net with these weights; mlp__net_free() it. */
+static void through_net(struct mlp_net *net, const struct mlp *m, enum mlp_path path,
+			const char *name, const struct rows *rows, const float *w,
+			double clip, double unit)
+{
+	uint32_t number[64];
+	float *panels;
+
+	for (uint32_t i = 0; i < rows->n; i++)
+		number[i] = i;
+	assert_int_equal(
+		mlp__net_init(net, m, path, mlp__kernels(name), rows, rows->n, NULL),
+		DP_OK);
+	panels = mlp__floats(net->nweights);
+	mlp__net_pack(net, w, panels);
+	mlp__net_turn(net, panels);
+	mlp__input_load(&net->input, rows, number, rows->n);
+	mlp__net_forward(net, panels);
+	mlp__net_backward(net, rows, number, clip, unit);
+	free(panels);
+}
+
 /* The lengths of gradients that clipping goes by. */
 static void check_norms(const struct torch_case *t, const struct rows *r,
 			enum mlp_path path, const float *w)
 {
-	uint32_t number[64];
 	struct mlp_net net;
-	float *panels;
 
-	for (uint32_t i = 0; i < r->n; i++)
-		number[i] = i;
-	assert_int_equal(
-		mlp__net_init(&net, &t->m, path, mlp__kernels(NULL), r, r->n, NULL),
-		DP_OK);
-	panels = mlp__floats(net.nweights);
-	mlp__net_pack(&net, w, panels);
-	mlp__net_turn(&net, panels);
-	mlp__input_load(&net.input, r, number, r->n);
-	mlp__net_forward(&net, panels);
-	mlp__net_backward(&net, r, number, 1e-3, 1);
+	through_net(&net, &t->m, path, NULL, r, w, 1e-3, 1);
 	for (uint32_t i = 0; i < r->n; i++)
 		assert_true(fabs(1e-3 / net.factor[i] / t->value[4][i] - 1) < 2e-6);
-	free(panels);
 	mlp__net_free(&net);
 }
 
@@ -276,25 +285,11 @@ static long double exact_square(const struct mlp_net *net, uint32_t r,
 static void check_bound(const struct mlp *m, const struct rows *rows, const char *name,
 			double clip, double unit)
 {
-	float *w = some_weights(m, 3), *panels;
-	uint32_t number[64], clipped = 0;
+	float *w = some_weights(m, 3);
 	struct mlp_net net;
+	uint32_t clipped = 0;
 
-	if (!mlp__kernels(name)) {
-		free(w);
-		return;
-	}
-	for (uint32_t i = 0; i < rows->n; i++)
-		number[i] = i;
-	assert_int_equal(mlp__net_init(&net, m, MLP_DENSE, mlp__kernels(name), rows,
-				       rows->n, NULL),
-			 DP_OK);
-	panels = mlp__floats(net.nweights);
-	mlp__net_pack(&net, w, panels);
-	mlp__net_turn(&net, panels);
-	mlp__input_load(&net.input, rows, number, rows->n);
-	mlp__net_forward(&net, panels);
-	mlp__net_backward(&net, rows, number, clip, unit);
+	through_net(&net, m, MLP_DENSE, name, rows, w, clip, unit);
 	for (uint32_t r = 0; r < rows->n; r++) {
 		long double length = sqrtl(exact_square(&net, r, rows));
 		long double after = fabsl((long double)net.factor[r]) * length;
@@ -311,7 +306,6 @@ static void check_bound(const struct mlp *m, const struct rows *rows, const char
 	}
 	assert_true(clipped > 0);
 	free(w);
-	free(panels);
 	mlp__net_free(&net);
 }
 
@@ -324,7 +318,7 @@ static void test_clip_is_a_bound(void **state)
 
 	(void)state;
 	for (size_t k = 0; k < DP_COUNT(kernels); k++)
-		for (size_t c = 0; c < DP_COUNT(clips); c++)
+		for (size_t c = 0; mlp__kernels(kernels[k]) && c < DP_COUNT(clips); c++)
 			for (size_t u = 0; u < DP_COUNT(units); u++)
 				check_bound(&m, &rows, kernels[k], clips[c], units[u]);
 	free_rows(&rows);

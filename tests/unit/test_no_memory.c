@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "base/fs.h"
 #include "base/json.h"
 #include "failing_malloc.h"
+#include "folder.h"
 #include "trial/trial.h"
 #include "wire/wire.h"
 
@@ -18,8 +18,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-static char folder[] = "/tmp/dp-memory-XXXXXX";
 
 /* ---- base ---- */
 
@@ -153,6 +151,7 @@ static int make_paths(void *arg)
 static void test_base(void **state)
 {
 	(void)state;
+	setenv("HOME", "/tmp", 1);
 	with_little_memory(fill_buffer, NULL);
 	with_little_memory(read_json, NULL);
 	with_little_memory(json_of_error, NULL);
@@ -384,19 +383,6 @@ static void test_wire(void **state)
 	with_little_memory(reply_line, NULL);
 	with_little_memory(error_line, NULL);
 	with_little_memory(two_calls, NULL);
-}
-
-static int make_folder(void **state)
-{
-	(void)state;
-	setenv("HOME", "/tmp", 1);
-	return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-	(void)state;
-	return dp_remove_tree(folder, NULL);
 }
 
 int main(void)

@@ -7,10 +7,10 @@
 
 #include <cmocka.h>
 
-#include "base/fs.h"
 #include "base/json.h"
 #include "base/num.h"
 #include "failing_malloc.h"
+#include "folder.h"
 #include "journal/state.h"
 #include "journal/view.h"
 #include "recall/recall.h"
@@ -340,8 +340,6 @@ static void test_views(void **state)
 
 /* ---- the journal ---- */
 
-static char folder[] = "/tmp/dp-memory-XXXXXX";
-
 static bool wait_durable(struct dp_journal *j, uint64_t ticket)
 {
 	for (int64_t began = dp_mono_us(); dp_journal_durable(j) < ticket; usleep(500))
@@ -431,18 +429,6 @@ static void test_journal(void **state)
 	(void)state;
 	with_little_memory(write_journal, NULL);
 	with_little_memory(read_journal, NULL);
-}
-
-static int make_folder(void **state)
-{
-	(void)state;
-	return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-	(void)state;
-	return dp_remove_tree(folder, NULL);
 }
 
 int main(void)

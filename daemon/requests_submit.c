@@ -39,7 +39,7 @@ static int resubmitted(struct study *h, const char *text, json_t **ok, struct dp
 	return DP_OK;
 }
 
-static struct study *by_name(const struct dpd *d, const char *name)
+static struct study *submit_find(const struct dpd *d, const char *name)
 {
 	for (uint32_t i = 0; i < d->nstudies; i++)
 		if (strcmp(d->studies[i]->state->spec->name, name) == 0)
@@ -139,7 +139,7 @@ int request_submit(struct request *r, json_t **ok, struct dp_err *err)
 			      err);
 	if (code == DP_OK)
 		code = dp_propose_check(e.spec, err);
-	if (code == DP_OK && (h = by_name(r->d, e.spec->name)) != NULL) {
+	if (code == DP_OK && (h = submit_find(r->d, e.spec->name)) != NULL) {
 		code = resubmitted(h, e.text, ok, err);
 		dp_study_free(e.spec);
 	} else if (code == DP_OK && (code = submit_new(r, &e, &h, err)) == DP_OK) {

@@ -6,8 +6,9 @@ struct self {
 	struct sgd how;
 };
 
-static int prepare(void *self, const struct options *o, const struct dp_request *q,
-		   const struct rows *train, struct plan *out, struct dp_err *err)
+static int linear_model_prepare(void *self, const struct options *o,
+				const struct dp_request *q, const struct rows *train,
+				struct plan *out, struct dp_err *err)
 {
 	struct self *s = self;
 	int code = need_two_classes(train, err);
@@ -23,8 +24,9 @@ static int prepare(void *self, const struct options *o, const struct dp_request 
 	return DP_OK;
 }
 
-static int train(const void *self, const struct rows *rows, struct streams *streams,
-		 struct pulse *pulse, float *w, struct dp_err *err)
+static int linear_model_train(const void *self, const struct rows *rows,
+			      struct streams *streams, struct pulse *pulse, float *w,
+			      struct dp_err *err)
 {
 	const struct self *s = self;
 
@@ -32,8 +34,8 @@ static int train(const void *self, const struct rows *rows, struct streams *stre
 			    pulse, w, err);
 }
 
-static int score(const void *self, const struct rows *rows, const float *w,
-		 struct score *out, struct dp_err *err)
+static int linear_model_score(const void *self, const struct rows *rows, const float *w,
+			      struct score *out, struct dp_err *err)
 {
 	const struct self *s = self;
 
@@ -42,12 +44,13 @@ static int score(const void *self, const struct rows *rows, const float *w,
 	return DP_OK;
 }
 
-static int run(int argc, char **argv, struct dp_err *err)
+static int linear_model_run(int argc, char **argv, struct dp_err *err)
 {
-	static const struct model model = { prepare, train, score };
+	static const struct model model = { linear_model_prepare, linear_model_train,
+					    linear_model_score };
 	struct self self;
 
-	return oracle_run(&linear_trainer, &model, &self, argc, argv, err);
+	return model_runs(&linear_trainer, &model, &self, argc, argv, err);
 }
 
 const struct trainer linear_trainer = {
@@ -57,7 +60,7 @@ const struct trainer linear_trainer = {
 		 "sampled lots (Avent et al. 2020, Algorithms 3 and 4). Its privacy is "
 		 "the\n"
 		 "mechanism 'dp-sgd' of a study.\n",
-	.reads = NOISY_SGD_READS ORACLE_REPORTS,
+	.reads = NOISY_SGD_READS MODEL_REPORTS,
 	.options = OPTIONS_DATA | OPTIONS_SGD | OPTIONS_LINEAR,
-	.run = run,
+	.run = linear_model_run,
 };

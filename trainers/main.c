@@ -10,7 +10,7 @@
 static const struct trainer *const trainers[] = { &linear_trainer, &mlp_trainer,
 						  &output_trainer, &svt_trainer };
 
-static void print_help(FILE *to)
+static void print_trainers(FILE *to)
 {
 	fputs("usage: dpareto-train TRAINER [OPTION...]\n"
 	      "\n"
@@ -43,7 +43,7 @@ static bool is_help(const char *word)
 	return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
 }
 
-static const struct trainer *find(const char *name, struct dp_err *err)
+static const struct trainer *find_trainer(const char *name, struct dp_err *err)
 {
 	const char *names[DP_COUNT(trainers) + 1] = { NULL }, *near;
 
@@ -67,14 +67,14 @@ int main(int argc, char **argv)
 	struct dp_err err = { 0 };
 
 	if (argc < 2) {
-		print_help(stderr);
+		print_trainers(stderr);
 		return 2;
 	}
 	if (is_help(argv[1])) {
-		print_help(stdout);
+		print_trainers(stdout);
 		return 0;
 	}
-	t = find(argv[1], &err);
+	t = find_trainer(argv[1], &err);
 	if (!t)
 		return complain(&err);
 	for (int i = 2; i < argc; i++) {

@@ -39,8 +39,9 @@ static int read_shape(const char *hidden, const struct rows *train, struct mlp *
 	return DP_OK;
 }
 
-static int prepare(void *self, const struct options *o, const struct dp_request *q,
-		   const struct rows *train, struct plan *out, struct dp_err *err)
+static int mlp_model_prepare(void *self, const struct options *o,
+			     const struct dp_request *q, const struct rows *train,
+			     struct plan *out, struct dp_err *err)
 {
 	struct self *s = self;
 	int code = read_shape(o->hidden, train, &s->shape, err);
@@ -55,8 +56,9 @@ static int prepare(void *self, const struct options *o, const struct dp_request 
 	return DP_OK;
 }
 
-static int train(const void *self, const struct rows *rows, struct streams *streams,
-		 struct pulse *pulse, float *w, struct dp_err *err)
+static int mlp_model_train(const void *self, const struct rows *rows,
+			   struct streams *streams, struct pulse *pulse, float *w,
+			   struct dp_err *err)
 {
 	const struct self *s = self;
 
@@ -64,20 +66,21 @@ static int train(const void *self, const struct rows *rows, struct streams *stre
 			 &streams->lots, &streams->gradient, pulse, w, err);
 }
 
-static int score(const void *self, const struct rows *rows, const float *w,
-		 struct score *out, struct dp_err *err)
+static int mlp_model_score(const void *self, const struct rows *rows, const float *w,
+			   struct score *out, struct dp_err *err)
 {
 	const struct self *s = self;
 
 	return mlp_score(&s->shape, rows, w, out, err);
 }
 
-static int run(int argc, char **argv, struct dp_err *err)
+static int mlp_model_run(int argc, char **argv, struct dp_err *err)
 {
-	static const struct model model = { prepare, train, score };
+	static const struct model model = { mlp_model_prepare, mlp_model_train,
+					    mlp_model_score };
 	struct self self;
 
-	return oracle_run(&mlp_trainer, &model, &self, argc, argv, err);
+	return model_runs(&mlp_trainer, &model, &self, argc, argv, err);
 }
 
 const struct trainer mlp_trainer = {
@@ -88,7 +91,7 @@ const struct trainer mlp_trainer = {
 		 "by noisy, clipped gradients of sampled lots (Avent et al. 2020, "
 		 "Algorithms 3\n"
 		 "and 4). Its privacy is the mechanism 'dp-sgd' of a study.\n",
-	.reads = NOISY_SGD_READS ORACLE_REPORTS,
+	.reads = NOISY_SGD_READS MODEL_REPORTS,
 	.options = OPTIONS_DATA | OPTIONS_SGD | OPTIONS_MLP,
-	.run = run,
+	.run = mlp_model_run,
 };

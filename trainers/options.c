@@ -80,15 +80,15 @@ static const struct known known[] = {
 	  0x1p53 - 1, NULL },
 };
 
-static bool takes(const struct trainer *t, const struct known *k)
+static bool options_take(const struct trainer *t, const struct known *k)
 {
 	return (t->options | OPTIONS_ALL) & k->takers;
 }
 
 /* ---- values ---- */
 
-static int read_number(const struct known *k, const char *text, double *out,
-		       struct dp_err *err)
+static int options_read_number(const struct known *k, const char *text, double *out,
+			       struct dp_err *err)
 {
 	char lo[DP_NUM_LEN], hi[DP_NUM_LEN];
 	double x;
@@ -118,8 +118,8 @@ static int read_whole(const struct known *k, const char *text, int64_t *out,
 	return DP_OK;
 }
 
-static int read_word(const struct known *k, const char *text, int *out,
-		     struct dp_err *err)
+static int options_read_word(const struct known *k, const char *text, int *out,
+			     struct dp_err *err)
 {
 	for (int i = 0; k->words[i]; i++) {
 		if (strcmp(k->words[i], text) != 0)
@@ -156,8 +156,8 @@ static int read_set(const char *text, json_t **set, struct dp_err *err)
 	return DP_OK;
 }
 
-static int read_value(const struct known *k, const char *text, struct options *o,
-		      struct dp_err *err)
+static int options_read_value(const struct known *k, const char *text, struct options *o,
+			      struct dp_err *err)
 {
 	void *at = (char *)o + k->at;
 
@@ -169,11 +169,11 @@ static int read_value(const struct known *k, const char *text, struct options *o
 		*(const char **)at = text;
 		return DP_OK;
 	case NUMBER:
-		return read_number(k, text, at, err);
+		return options_read_number(k, text, at, err);
 	case WHOLE:
 		return read_whole(k, text, at, err);
 	case WORD:
-		return read_word(k, text, at, err);
+		return options_read_word(k, text, at, err);
 	default:
 		return read_set(text, at, err);
 	}
@@ -187,7 +187,7 @@ static void list_known(const struct trainer *t, struct option list[])
 	size_t n = 0;
 
 	for (size_t i = 0; i < DP_COUNT(known); i++)
-		if (takes(t, &known[i]))
+		if (options_take(t, &known[i]))
 			list[n++] = (struct option){ known[i].name,
 						     known[i].kind == FLAG
 							     ? no_argument
@@ -196,7 +196,8 @@ static void list_known(const struct trainer *t, struct option list[])
 	list[n] = (struct option){ 0 };
 }
 
-static int check(const struct trainer *t, const struct options *o, struct dp_err *err)
+static int options_check(const struct trainer *t, const struct options *o,
+			 struct dp_err *err)
 {
 	if ((t->options & OPTIONS_DATA) && !o->data.name) {
 		dp_fail(err, DP_E_USAGE, "%s needs --data", t->name);
@@ -228,14 +229,14 @@ int options_read(const struct trainer *t, int argc, char **argv, struct options 
 			return dp_fail(err, DP_E_USAGE,
 				       "'%s' is not an option of %s, or lacks its value",
 				       argv[optind - 1], t->name);
-		code = read_value(&known[i], optarg, o, err);
+		code = options_read_value(&known[i], optarg, o, err);
 	}
 	if (code != DP_OK)
 		return code;
 	if (optind < argc)
 		return dp_fail(err, DP_E_USAGE, "%s takes no argument such as '%s'",
 			       t->name, argv[optind]);
-	return check(t, o, err);
+	return options_check(t, o, err);
 }
 
 void options_clear(struct options *o)
@@ -250,7 +251,7 @@ void options_help(const struct trainer *t, FILE *to)
 	for (size_t i = 0; i < DP_COUNT(known); i++) {
 		char left[40];
 
-		if (!takes(t, &known[i]))
+		if (!options_take(t, &known[i]))
 			continue;
 		snprintf(left, sizeof left, "--%s%s%s", known[i].name,
 			 known[i].value ? " " : "", known[i].value ? known[i].value : "");

@@ -23,8 +23,9 @@ static int find_bound(const struct options *o, double *bound, struct dp_err *err
 			    "shortened to it");
 }
 
-static int prepare(void *self, const struct options *o, const struct dp_request *q,
-		   const struct rows *train, struct plan *out, struct dp_err *err)
+static int output_model_prepare(void *self, const struct options *o,
+				const struct dp_request *q, const struct rows *train,
+				struct plan *out, struct dp_err *err)
 {
 	struct output_perturbation *s = self;
 	double bound;
@@ -45,15 +46,16 @@ static int prepare(void *self, const struct options *o, const struct dp_request 
 	return DP_OK;
 }
 
-static int train(const void *self, const struct rows *rows, struct streams *streams,
-		 struct pulse *pulse, float *w, struct dp_err *err)
+static int output_model_train(const void *self, const struct rows *rows,
+			      struct streams *streams, struct pulse *pulse, float *w,
+			      struct dp_err *err)
 {
 	return output_train(self, rows, &streams->lots, &streams->gradient, pulse, w,
 			    err);
 }
 
-static int score(const void *self, const struct rows *rows, const float *w,
-		 struct score *out, struct dp_err *err)
+static int output_model_score(const void *self, const struct rows *rows, const float *w,
+			      struct score *out, struct dp_err *err)
 {
 	(void)self;
 	(void)err;
@@ -61,12 +63,13 @@ static int score(const void *self, const struct rows *rows, const float *w,
 	return DP_OK;
 }
 
-static int run(int argc, char **argv, struct dp_err *err)
+static int output_model_run(int argc, char **argv, struct dp_err *err)
 {
-	static const struct model model = { prepare, train, score };
+	static const struct model model = { output_model_prepare, output_model_train,
+					    output_model_score };
 	struct output_perturbation self;
 
-	return oracle_run(&output_trainer, &model, &self, argc, argv, err);
+	return model_runs(&output_trainer, &model, &self, argc, argv, err);
 }
 
 const struct trainer output_trainer = {
@@ -79,7 +82,7 @@ const struct trainer output_trainer = {
 		 "'output-perturbation' of a study.\n",
 	.reads = "Parameters: regularization  gamma, above 0\n"
 		 "            sigma           standard deviation of the noise, above "
-		 "0\n" ORACLE_REPORTS,
+		 "0\n" MODEL_REPORTS,
 	.options = OPTIONS_DATA | OPTIONS_OUTPUT,
-	.run = run,
+	.run = output_model_run,
 };

@@ -66,7 +66,7 @@ static int report_f1(int fd, uint32_t run, double f1, struct dp_err *err)
 	return code;
 }
 
-static int all_runs(const struct dp_request *q, int fd, struct svt *s, struct dp_err *err)
+static int svt_runs(const struct dp_request *q, int fd, struct svt *s, struct dp_err *err)
 {
 	unsigned char *answers;
 	int code;
@@ -100,7 +100,7 @@ static int run_svt(int argc, char **argv, struct dp_err *err)
 	if (code == DP_OK) {
 		s.queries = (size_t)options.queries;
 		s.ones = (size_t)options.ones;
-		code = all_runs(&request, fd, &s, err);
+		code = svt_runs(&request, fd, &s, err);
 		close(fd);
 	}
 	dp_request_clear(&request);

@@ -89,7 +89,7 @@ json_t *noisy_sgd_declare(const struct sgd *how, uint32_t n);
 	"                              (poisson: over L); or\n"                          \
 	"            noise_variance    its square\n"
 
-/* ---- oracle.c: the runs of a request on a data set ---- */
+/* ---- runs.c: the runs of a request on a data set ---- */
 
 /* The random streams of one run. */
 struct streams {
@@ -116,7 +116,7 @@ struct model {
 /* Fails unless the records have two classes. */
 DP_MUSTCHECK int need_two_classes(const struct rows *rows, struct dp_err *err);
 
-#define ORACLE_REPORTS                                                                   \
+#define MODEL_REPORTS                                                                    \
 	"Metrics:    accuracy           on the test records; with --holdout on those\n"  \
 	"                               held out, and then also:\n"                      \
 	"            test_accuracy      on the test records\n"                           \
@@ -126,7 +126,7 @@ DP_MUSTCHECK int need_two_classes(const struct rows *rows, struct dp_err *err);
 	"            test_records       how many records accuracy is measured on\n"
 
 /* Reads options and request, opens the data, trains and reports every run. */
-DP_MUSTCHECK int oracle_run(const struct trainer *t, const struct model *model,
+DP_MUSTCHECK int model_runs(const struct trainer *t, const struct model *model,
 			    void *self, int argc, char **argv, struct dp_err *err);
 
 /* ---- svt.c, for its test ---- */

@@ -22,7 +22,7 @@ void dp_buf_clear(struct dp_buf *b)
 }
 
 /* Makes room for n more bytes and the NUL. */
-static bool reserve(struct dp_buf *b, size_t n)
+static bool buf_reserve(struct dp_buf *b, size_t n)
 {
 	size_t need, cap;
 	char *p;
@@ -51,7 +51,7 @@ static bool reserve(struct dp_buf *b, size_t n)
 
 void dp_buf_add(struct dp_buf *b, const void *p, size_t n)
 {
-	if (!reserve(b, n))
+	if (!buf_reserve(b, n))
 		return;
 	if (n)
 		memcpy(b->data + b->len, p, n);
@@ -81,7 +81,7 @@ void dp_buf_printf(struct dp_buf *b, const char *fmt, ...)
 		b->failed = true;
 		return;
 	}
-	if (!reserve(b, (size_t)n))
+	if (!buf_reserve(b, (size_t)n))
 		return;
 	va_start(ap, fmt);
 	vsnprintf(b->data + b->len, (size_t)n + 1, fmt, ap);

@@ -16,24 +16,24 @@ static const struct {
 #undef X
 };
 
-static int known(int code)
+static int code_known(int code)
 {
 	return code >= 0 && (size_t)code < DP_COUNT(table) ? code : DP_E_FAILED;
 }
 
 const char *dp_code_kind(int code)
 {
-	return table[known(code)].kind;
+	return table[code_known(code)].kind;
 }
 
 const char *dp_code_text(int code)
 {
-	return table[known(code)].text;
+	return table[code_known(code)].text;
 }
 
 int dp_code_exit(int code)
 {
-	return table[known(code)].exit;
+	return table[code_known(code)].exit;
 }
 
 int dp_code_from_kind(const char *kind)
@@ -111,7 +111,7 @@ enum {
 
 /* Optimal string alignment distance: edits and swaps of neighbours, because a
  * swap is the commonest slip of a typing hand. */
-static int distance(const char *a, const char *b)
+static int edit_distance(const char *a, const char *b)
 {
 	size_t na = strlen(a), nb = strlen(b);
 	int d[NEAR_MAX + 1][NEAR_MAX + 1];
@@ -148,7 +148,7 @@ const char *dp_nearest(const char *word, const char *const *list)
 	int allowed = 1 + (int)strlen(word) / 4, least = allowed + 1;
 
 	for (; *list; list++) {
-		int d = distance(word, *list);
+		int d = edit_distance(word, *list);
 
 		if (d < least) {
 			least = d;

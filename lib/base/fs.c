@@ -179,12 +179,12 @@ int dp_remove_tree(const char *path, struct dp_err *err)
 	if (!walk)
 		return dp_fail_errno(err, errno, "cannot remove %s", path);
 	while ((e = fts_read(walk)) != NULL) {
-		int rc = 0;
+		bool folder = e->fts_info == FTS_DP;
 
 		if (e->fts_info == FTS_D)
 			continue;
-		rc = e->fts_info == FTS_DP ? rmdir(e->fts_path) : unlink(e->fts_path);
-		if (rc != 0 && errno != ENOENT)
+		if ((folder ? rmdir(e->fts_path) : unlink(e->fts_path)) != 0 &&
+		    errno != ENOENT)
 			code = dp_fail_errno(err, errno, "cannot remove %s", e->fts_path);
 	}
 	fts_close(walk);
@@ -219,7 +219,7 @@ char *dp_path_dir_absolute(const char *path)
 }
 
 /* A variable that names a folder counts only if it is an absolute path. */
-static const char *xdg(const char *name)
+static const char *xdg_folder(const char *name)
 {
 	const char *v = getenv(name);
 
@@ -228,7 +228,7 @@ static const char *xdg(const char *name)
 
 char *dp_user_dir(const char *variable, const char *below_home)
 {
-	const char *base = xdg(variable), *home = xdg("HOME");
+	const char *base = xdg_folder(variable), *home = xdg_folder("HOME");
 	char *folder, *path;
 
 	if (base || !home)
@@ -241,7 +241,7 @@ char *dp_user_dir(const char *variable, const char *below_home)
 
 char *dp_default_state_dir(void)
 {
-	const char *base = xdg("XDG_STATE_HOME"), *home = getenv("HOME");
+	const char *base = xdg_folder("XDG_STATE_HOME"), *home = getenv("HOME");
 
 	if (geteuid() == 0 && !base)
 		return strdup("/var/lib/dpareto");
@@ -252,7 +252,7 @@ char *dp_default_state_dir(void)
 
 char *dp_default_socket(void)
 {
-	const char *base = xdg("XDG_RUNTIME_DIR");
+	const char *base = xdg_folder("XDG_RUNTIME_DIR");
 	char *dir, *path;
 
 	if (base)

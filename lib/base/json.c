@@ -25,11 +25,18 @@ bool dp_json_to_real(const json_t *v, double *x)
 	return false;
 }
 
+bool dp_json_no_memory(const json_error_t *e)
+{
+	return !e->text[0] || json_error_code(e) == json_error_out_of_memory;
+}
+
 int dp_json_parse(const char *text, size_t len, json_t **out, struct dp_err *err)
 {
 	json_error_t e;
 	json_t *v = json_loadb(text, len, JSON_REJECT_DUPLICATES, &e);
 
+	if (!v && dp_json_no_memory(&e))
+		return dp_fail(err, DP_E_NOMEM, "no memory for %zu bytes of JSON", len);
 	if (!v)
 		return dp_fail(err, DP_E_INVALID, "not JSON: %s at line %d, column %d",
 			       e.text, e.line, e.column);
@@ -37,7 +44,7 @@ int dp_json_parse(const char *text, size_t len, json_t **out, struct dp_err *err
 	return DP_OK;
 }
 
-static void newline(struct dp_buf *out, int indent, int depth)
+static void dump_newline(struct dp_buf *out, int indent, int depth)
 {
 	if (!indent)
 		return;
@@ -75,7 +82,7 @@ static void dump_string(struct dp_buf *out, const char *s, size_t len)
 	dp_buf_putc(out, '"');
 }
 
-static void dump(struct dp_buf *out, const json_t *v, int indent, int depth)
+static void dump_value(struct dp_buf *out, const json_t *v, int indent, int depth)
 {
 	char text[DP_NUM_LEN];
 	const char *key, *sep = "";
@@ -87,26 +94,26 @@ static void dump(struct dp_buf *out, const json_t *v, int indent, int depth)
 		dp_buf_putc(out, '{');
 		json_object_foreach ((json_t *)v, key, member) {
 			dp_buf_puts(out, sep);
-			newline(out, indent, depth + 1);
+			dump_newline(out, indent, depth + 1);
 			dump_string(out, key, strlen(key));
 			dp_buf_puts(out, indent ? ": " : ":");
-			dump(out, member, indent, depth + 1);
+			dump_value(out, member, indent, depth + 1);
 			sep = ",";
 		}
 		if (*sep)
-			newline(out, indent, depth);
+			dump_newline(out, indent, depth);
 		dp_buf_putc(out, '}');
 		break;
 	case JSON_ARRAY:
 		dp_buf_putc(out, '[');
 		json_array_foreach (v, i, member) {
 			dp_buf_puts(out, sep);
-			newline(out, indent, depth + 1);
-			dump(out, member, indent, depth + 1);
+			dump_newline(out, indent, depth + 1);
+			dump_value(out, member, indent, depth + 1);
 			sep = ",";
 		}
 		if (*sep)
-			newline(out, indent, depth);
+			dump_newline(out, indent, depth);
 		dp_buf_putc(out, ']');
 		break;
 	case JSON_STRING:
@@ -132,7 +139,7 @@ static void dump(struct dp_buf *out, const json_t *v, int indent, int depth)
 
 void dp_json_dump(struct dp_buf *out, const json_t *v, int indent)
 {
-	dump(out, v, indent, 0);
+	dump_value(out, v, indent, 0);
 }
 
 json_t *dp_json_error(const struct dp_err *err)

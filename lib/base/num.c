@@ -67,7 +67,7 @@ bool dp_int_parse(const char *s, int64_t *x)
 }
 
 /* A non-negative plain decimal at *s; moves *s behind it. */
-static bool decimal(const char **s, double *x)
+static bool num_decimal(const char **s, double *x)
 {
 	char *end;
 	size_t n = strspn(*s, "0123456789.");
@@ -94,7 +94,7 @@ bool dp_duration_parse(const char *s, double *seconds)
 	if (!*s)
 		return false;
 	while (*s) {
-		if (!decimal(&s, &x))
+		if (!num_decimal(&s, &x))
 			return false;
 		if (!*s) {
 			/* a bare number means seconds, but only alone: "2h30" is not
@@ -149,7 +149,7 @@ bool dp_size_parse(const char *s, uint64_t *bytes)
 	const char *u;
 	double x;
 
-	if (!decimal(&s, &x))
+	if (!num_decimal(&s, &x))
 		return false;
 	if (*s && (u = strchr(units, toupper((unsigned char)*s))) != NULL) {
 		for (const char *k = units; k <= u; k++)

@@ -1,6 +1,8 @@
 /* utf8.c - characters of a text that may be broken. */
 #include "base/utf8.h"
 
+#include <string.h>
+
 size_t dp_utf8(const char *text, size_t n, uint32_t *number)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -27,4 +29,17 @@ size_t dp_utf8(const char *text, size_t n, uint32_t *number)
 		return 0;
 	*number = c;
 	return k;
+}
+
+bool dp_utf8_ok(const char *text)
+{
+	size_t n = strlen(text), k;
+	uint32_t number;
+
+	for (; n > 0; text += k, n -= k) {
+		k = dp_utf8(text, n, &number);
+		if (k == 0)
+			return false;
+	}
+	return true;
 }

@@ -6,5 +6,7 @@
 /* The length of the UTF-8 character at the start of n bytes, and its number; 0 where
  * there is none: no bytes, a broken one, a longer form than needed, a surrogate. */
 size_t dp_utf8(const char *text, size_t n, uint32_t *number);
+/* Is it whole characters to its end? */
+bool dp_utf8_ok(const char *text);
 
 #endif

@@ -53,6 +53,7 @@ struct fit {
 	double best;
 	struct dp_gp_hyper best_hyper;
 	bool learned; /* some point has no noise of its own */
+	bool no_memory;
 };
 
 static void fit_free(struct fit *f)
@@ -241,10 +242,13 @@ static double posterior(struct fit *f, const struct dp_gp_hyper *h, double *g)
 {
 	size_t n = f->data->n, d = f->spec->d;
 	double value, jitter;
+	int code;
 
 	memset(g, 0, (2 * d + 2) * sizeof *g);
 	covariance(f, h);
-	if (dp_chol(f->k, n, n, f->w, &jitter) != DP_OK)
+	code = dp_chol(f->k, n, n, f->w, &jitter);
+	f->no_memory |= code == DP_E_NOMEM;
+	if (code != DP_OK)
 		return -INFINITY;
 	for (size_t i = 0; i < n; i++)
 		f->diag[i] += jitter;
@@ -266,7 +270,7 @@ int dp_gp_posterior(const struct dp_gp_spec *spec, const struct dp_gp_data *data
 		return code;
 	*value = posterior(&f, h, gradient);
 	fit_free(&f);
-	return DP_OK;
+	return f.no_memory ? DP_E_NOMEM : DP_OK;
 }
 
 /* ---- the search: variables are log length, free warps, log signal, log noise ---- */
@@ -318,6 +322,8 @@ static double objective(unsigned count, const double *x, double *g, void *arg)
 	if (f->cancel && atomic_load(f->cancel))
 		nlopt_force_stop(f->opt);
 	value = posterior(f, &h, gradient);
+	if (f->no_memory) /* a search around the gap would find something else */
+		nlopt_force_stop(f->opt);
 	if (value > f->best) {
 		f->best = value;
 		f->best_hyper = h;
@@ -359,6 +365,8 @@ int dp_gp_fit(const struct dp_gp_spec *spec, const struct dp_gp_data *data,
 	fit_free(&f);
 	if (cancel && atomic_load(cancel))
 		return DP_E_INTERRUPTED;
+	if (f.no_memory)
+		return DP_E_NOMEM;
 	if (!isfinite(f.best))
 		return DP_E_FAILED;
 	*h = f.best_hyper;

@@ -5,6 +5,8 @@
 
 #include "linalg/simd.h"
 
+DP_KERNELS
+
 DP_SIMD static void matern52(const double *r2, size_t n, double *k)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -57,6 +59,8 @@ DP_SIMD static void se_slope(const double *r2, size_t n, double *k, double *dk)
 	}
 }
 
+DP_KERNELS_END
+
 const struct dp_kernel dp_kernel_matern52 = { "matern52", matern52, matern52_slope };
 const struct dp_kernel dp_kernel_matern32 = { "matern32", matern32, matern32_slope };
 const struct dp_kernel dp_kernel_se = { "se", se, se_slope };
@@ -82,6 +86,8 @@ double dp__warp_by_c(double u, double c)
 	return (u * exp(c * u) - dp__warp(u, c) * exp(c)) / expm1(c);
 }
 
+DP_KERNELS
+
 DP_SIMD static void add_distance(const double *zs, double z, size_t n, double *r2)
 {
 	for (size_t j = 0; j < n; j++)
@@ -95,6 +101,8 @@ DP_SIMD static void add_difference(const double *zs, double z, double weight, si
 		r2[j] += zs[j] != z ? weight : 0;
 }
 
+DP_KERNELS_END
+
 /* A categorical's row holds category numbers; z[d + k] is what a difference counts. */
 void dp__distances(const struct dp_gp_spec *spec, const double *zs, size_t ld, size_t n,
 		   const double *z, double *r2)
@@ -106,6 +114,8 @@ void dp__distances(const struct dp_gp_spec *spec, const double *zs, size_t ld, s
 		else
 			add_difference(zs + k * ld, z[k], z[spec->d + k], n, r2);
 }
+
+DP_KERNELS
 
 DP_SIMD static void add_weighted(const double *zs, double z, const double *w, size_t n,
 				 double *acc)
@@ -138,3 +148,5 @@ DP_SIMD void dp__weights(double a, const double *as, const double *inv, const do
 	for (size_t j = 0; j < n; j++)
 		w[j] = (a * as[j] - inv[j]) * dk[j];
 }
+
+DP_KERNELS_END

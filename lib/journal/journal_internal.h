@@ -52,7 +52,7 @@ DP_MUSTCHECK bool dp__key_read(const MDB_val *key, uint32_t *study, uint32_t *se
 DP_MUSTCHECK int dp__env_open(struct dp_journal *j, struct dp_err *err);
 void dp__env_close(struct dp_journal *j);
 /* The error for a code of LMDB: looks at the disk where that explains it. */
-int dp__fail_mdb(const struct dp_journal *j, struct dp_err *err, int rc,
+int dp__fail_mdb(const struct dp_journal *j, struct dp_err *err, int mdb_code,
 		 const char *what);
 /* A number in the database of facts; 0 if it is not there. */
 DP_MUSTCHECK int dp__meta_number(struct dp_journal *j, MDB_txn *txn, const char *name,

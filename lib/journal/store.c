@@ -43,15 +43,17 @@ bool dp__key_read(const MDB_val *key, uint32_t *study, uint32_t *seq)
 	return true;
 }
 
-int dp__fail_mdb(const struct dp_journal *j, struct dp_err *err, int rc, const char *what)
+int dp__fail_mdb(const struct dp_journal *j, struct dp_err *err, int mdb_code,
+		 const char *what)
 {
 	struct statvfs fs;
 	uint64_t space;
 
 	/* a full disk shows as EIO, because LMDB sees a short write */
-	if ((rc == EIO || rc == ENOSPC || rc == EDQUOT) && statvfs(j->dir, &fs) == 0) {
+	if ((mdb_code == EIO || mdb_code == ENOSPC || mdb_code == EDQUOT) &&
+	    statvfs(j->dir, &fs) == 0) {
 		space = (uint64_t)fs.f_bavail * fs.f_frsize;
-		if (rc == ENOSPC || space < LITTLE_SPACE) {
+		if (mdb_code == ENOSPC || space < LITTLE_SPACE) {
 			dp_fail(err, DP_E_IO,
 				"the disk holding %s is full (%llu bytes free)", j->dir,
 				(unsigned long long)space);
@@ -59,7 +61,7 @@ int dp__fail_mdb(const struct dp_journal *j, struct dp_err *err, int rc, const c
 			return DP_E_IO;
 		}
 	}
-	switch (rc) {
+	switch (mdb_code) {
 	case MDB_INVALID:
 	case MDB_VERSION_MISMATCH:
 	case MDB_INCOMPATIBLE:
@@ -67,16 +69,16 @@ int dp__fail_mdb(const struct dp_journal *j, struct dp_err *err, int rc, const c
 	case MDB_PAGE_NOTFOUND:
 		return dp_fail(err, DP_E_CORRUPT,
 			       "%s/data.mdb is damaged or is no journal (%s)", j->dir,
-			       mdb_strerror(rc));
+			       mdb_strerror(mdb_code));
 	case MDB_READERS_FULL:
 		return dp_fail(err, DP_E_BUSY, "too many programs read the journal in %s",
 			       j->dir);
 	}
-	if (rc > 0)
-		return dp_fail_errno(err, rc, "cannot %s the journal in %s", what,
+	if (mdb_code > 0)
+		return dp_fail_errno(err, mdb_code, "cannot %s the journal in %s", what,
 				     j->dir);
 	return dp_fail(err, DP_E_IO, "cannot %s the journal in %s: %s", what, j->dir,
-		       mdb_strerror(rc));
+		       mdb_strerror(mdb_code));
 }
 
 /* ---- opening ---- */
@@ -130,29 +132,30 @@ static int lock_writer(struct dp_journal *j, struct dp_err *err)
 
 static int try_env(struct dp_journal *j, unsigned flags)
 {
-	int rc = mdb_env_create(&j->env);
+	int mdb_code = mdb_env_create(&j->env);
 
-	if (rc != 0) {
+	if (mdb_code != 0) {
 		j->env = NULL;
-		return rc;
+		return mdb_code;
 	}
-	rc = mdb_env_set_maxdbs(j->env, 2);
-	if (rc == 0 && !j->readonly)
-		rc = mdb_env_set_mapsize(j->env, j->map_size);
-	if (rc == 0)
-		rc = mdb_env_open(j->env, j->dir, MDB_NOTLS | flags, 0600);
-	if (rc != 0)
+	mdb_code = mdb_env_set_maxdbs(j->env, 2);
+	if (mdb_code == 0 && !j->readonly)
+		mdb_code = mdb_env_set_mapsize(j->env, j->map_size);
+	if (mdb_code == 0)
+		mdb_code = mdb_env_open(j->env, j->dir, MDB_NOTLS | flags, 0600);
+	if (mdb_code != 0)
 		dp__env_close(j);
-	return rc;
+	return mdb_code;
 }
 
 static bool has_file(const struct dp_journal *j, const char *name)
 {
-	char *path = dp_path_join(j->dir, name);
+	int dir = open(j->dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct stat st;
-	bool there = path && stat(path, &st) == 0 && st.st_size > 0;
+	bool there = dir >= 0 && fstatat(dir, name, &st, 0) == 0 && st.st_size > 0;
 
-	free(path);
+	if (dir >= 0)
+		close(dir);
 	return there;
 }
 
@@ -204,13 +207,13 @@ int dp__meta_number(struct dp_journal *j, MDB_txn *txn, const char *name, uint32
 	MDB_val k = { strlen(name), (void *)name }, v;
 	char text[32];
 	int64_t number;
-	int rc = mdb_get(txn, j->meta, &k, &v);
+	int mdb_code = mdb_get(txn, j->meta, &k, &v);
 
 	*out = 0;
-	if (rc == MDB_NOTFOUND)
+	if (mdb_code == MDB_NOTFOUND)
 		return DP_OK;
-	if (rc != 0)
-		return dp__fail_mdb(j, err, rc, "read");
+	if (mdb_code != 0)
+		return dp__fail_mdb(j, err, mdb_code, "read");
 	if (v.mv_size < sizeof text) {
 		memcpy(text, v.mv_data, v.mv_size);
 		text[v.mv_size] = '\0';
@@ -228,7 +231,7 @@ static int create_databases(struct dp_journal *j, MDB_txn *txn)
 {
 	unsigned char r[16];
 	char uuid[37], when[DP_NUM_LEN], format[16];
-	int rc;
+	int mdb_code;
 
 	if (getrandom(r, sizeof r, 0) != sizeof r)
 		return EIO;
@@ -239,20 +242,21 @@ static int create_databases(struct dp_journal *j, MDB_txn *txn)
 		 r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7], r[8], r[9], r[10], r[11],
 		 r[12], r[13], r[14], r[15]);
 	snprintf(format, sizeof format, "%d", DP_JOURNAL_FORMAT);
-	rc = mdb_dbi_open(txn, "meta", MDB_CREATE, &j->meta);
-	if (rc == 0)
-		rc = mdb_dbi_open(txn, "events", MDB_CREATE, &j->events);
-	if (rc == 0)
-		rc = dp__meta_put(j, txn, "format", format);
-	if (rc == 0)
-		rc = dp__meta_put(j, txn, "uuid", uuid);
-	if (rc == 0)
-		rc = dp__meta_put(j, txn, "created", dp_time_text(dp_now_us(), when));
-	return rc;
+	mdb_code = mdb_dbi_open(txn, "meta", MDB_CREATE, &j->meta);
+	if (mdb_code == 0)
+		mdb_code = mdb_dbi_open(txn, "events", MDB_CREATE, &j->events);
+	if (mdb_code == 0)
+		mdb_code = dp__meta_put(j, txn, "format", format);
+	if (mdb_code == 0)
+		mdb_code = dp__meta_put(j, txn, "uuid", uuid);
+	if (mdb_code == 0)
+		mdb_code =
+			dp__meta_put(j, txn, "created", dp_time_text(dp_now_us(), when));
+	return mdb_code;
 }
 
 /* Is nothing at all in the environment yet? */
-static bool is_blank(MDB_txn *txn)
+static bool store_is_blank(MDB_txn *txn)
 {
 	MDB_dbi root;
 	MDB_stat st;
@@ -264,24 +268,24 @@ static bool is_blank(MDB_txn *txn)
 static int find_databases(struct dp_journal *j, MDB_txn *txn, struct dp_err *err)
 {
 	uint32_t format;
-	int code, rc;
+	int code, mdb_code;
 
-	if (is_blank(txn)) {
+	if (store_is_blank(txn)) {
 		/* a running writer that opens again must not begin anew */
 		if (j->readonly || j->started)
 			return dp_fail(err, DP_E_NOT_FOUND, "there is no journal in %s",
 				       j->dir);
-		rc = create_databases(j, txn);
-		return rc == 0 ? DP_OK : dp__fail_mdb(j, err, rc, "create");
+		mdb_code = create_databases(j, txn);
+		return mdb_code == 0 ? DP_OK : dp__fail_mdb(j, err, mdb_code, "create");
 	}
-	rc = mdb_dbi_open(txn, "meta", 0, &j->meta);
-	if (rc == 0)
-		rc = mdb_dbi_open(txn, "events", 0, &j->events);
-	if (rc == MDB_NOTFOUND || rc == MDB_INCOMPATIBLE)
+	mdb_code = mdb_dbi_open(txn, "meta", 0, &j->meta);
+	if (mdb_code == 0)
+		mdb_code = mdb_dbi_open(txn, "events", 0, &j->events);
+	if (mdb_code == MDB_NOTFOUND || mdb_code == MDB_INCOMPATIBLE)
 		return dp_fail(err, DP_E_CORRUPT,
 			       "%s/data.mdb is an LMDB file, but no journal", j->dir);
-	if (rc != 0)
-		return dp__fail_mdb(j, err, rc, "open");
+	if (mdb_code != 0)
+		return dp__fail_mdb(j, err, mdb_code, "open");
 	code = dp__meta_number(j, txn, "format", &format, err);
 	if (code != DP_OK)
 		return code;
@@ -299,49 +303,49 @@ static int find_databases(struct dp_journal *j, MDB_txn *txn, struct dp_err *err
 }
 
 /* Begins a transaction; a map that another process made larger is followed. */
-static int begin(struct dp_journal *j, unsigned flags, MDB_txn **txn)
+static int store_begin(struct dp_journal *j, unsigned flags, MDB_txn **txn)
 {
-	int rc = MDB_MAP_RESIZED;
+	int mdb_code = MDB_MAP_RESIZED;
 
-	for (int tries = 0; rc == MDB_MAP_RESIZED && tries < 100; tries++) {
-		if (tries && (rc = mdb_env_set_mapsize(j->env, 0)) != 0)
-			return rc;
-		rc = mdb_txn_begin(j->env, NULL, flags, txn);
+	for (int tries = 0; mdb_code == MDB_MAP_RESIZED && tries < 100; tries++) {
+		if (tries && (mdb_code = mdb_env_set_mapsize(j->env, 0)) != 0)
+			return mdb_code;
+		mdb_code = mdb_txn_begin(j->env, NULL, flags, txn);
 	}
-	return rc;
+	return mdb_code;
 }
 
 static int open_databases(struct dp_journal *j, struct dp_err *err)
 {
 	MDB_txn *txn;
-	int code, rc = begin(j, j->readonly ? MDB_RDONLY : 0, &txn);
+	int code, mdb_code = store_begin(j, j->readonly ? MDB_RDONLY : 0, &txn);
 
-	if (rc != 0)
-		return dp__fail_mdb(j, err, rc, "open");
+	if (mdb_code != 0)
+		return dp__fail_mdb(j, err, mdb_code, "open");
 	code = find_databases(j, txn, err);
 	if (code != DP_OK) {
 		mdb_txn_abort(txn);
 		return code;
 	}
-	rc = mdb_txn_commit(txn); /* keeps the handles, also of a reader */
-	return rc == 0 ? DP_OK : dp__fail_mdb(j, err, rc, "open");
+	mdb_code = mdb_txn_commit(txn); /* keeps the handles, also of a reader */
+	return mdb_code == 0 ? DP_OK : dp__fail_mdb(j, err, mdb_code, "open");
 }
 
 int dp__env_open(struct dp_journal *j, struct dp_err *err)
 {
-	int code, rc, dead;
+	int code, mdb_code, dead;
 
 	if (j->readonly && !has_file(j, "data.mdb"))
 		return dp_fail(err, DP_E_NOT_FOUND, "there is no journal in %s", j->dir);
-	rc = try_env(j, j->readonly ? MDB_RDONLY : 0);
+	mdb_code = try_env(j, j->readonly ? MDB_RDONLY : 0);
 	/* Without a lock file there is no writer, so that a folder in which none can be
 	 * made (a copy, an archive) is read without. One that may not be opened is
 	 * another matter. */
-	if ((rc == EACCES || rc == EPERM || rc == EROFS) && j->readonly &&
-	    !has_file(j, "lock.mdb"))
-		rc = try_env(j, MDB_RDONLY | MDB_NOLOCK);
-	if (rc != 0)
-		return dp__fail_mdb(j, err, rc, "open");
+	if ((mdb_code == EACCES || mdb_code == EPERM || mdb_code == EROFS) &&
+	    j->readonly && !has_file(j, "lock.mdb"))
+		mdb_code = try_env(j, MDB_RDONLY | MDB_NOLOCK);
+	if (mdb_code != 0)
+		return dp__fail_mdb(j, err, mdb_code, "open");
 	code = check_length(j, err);
 	if (code == DP_OK)
 		code = open_databases(j, err);
@@ -366,17 +370,17 @@ void dp__env_close(struct dp_journal *j)
 static int init_locks(struct dp_journal *j)
 {
 	pthread_condattr_t attr;
-	int rc = pthread_mutex_init(&j->mutex, NULL);
+	int failure = pthread_mutex_init(&j->mutex, NULL);
 
-	if (rc == 0)
-		rc = pthread_condattr_init(&attr);
-	if (rc == 0)
-		rc = pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	if (rc == 0)
-		rc = pthread_cond_init(&j->cond, &attr);
-	if (rc == 0)
+	if (failure == 0)
+		failure = pthread_condattr_init(&attr);
+	if (failure == 0)
+		failure = pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	if (failure == 0)
+		failure = pthread_cond_init(&j->cond, &attr);
+	if (failure == 0)
 		pthread_condattr_destroy(&attr);
-	return rc;
+	return failure;
 }
 
 int dp_journal_open(const char *dir, const struct dp_journal_options *opt,
@@ -431,28 +435,28 @@ void dp_journal_close(struct dp_journal *j)
 
 static int begin_read(struct dp_journal *j, MDB_txn **txn, struct dp_err *err)
 {
-	int rc;
+	int mdb_code;
 
 	if (j->started || j->walking)
 		return dp_fail(err, DP_E_INVALID,
 			       "the journal in %s is in use by this program's writer or "
 			       "a walk: read it through a journal of its own",
 			       j->dir);
-	rc = begin(j, MDB_RDONLY, txn);
-	return rc == 0 ? DP_OK : dp__fail_mdb(j, err, rc, "read");
+	mdb_code = store_begin(j, MDB_RDONLY, txn);
+	return mdb_code == 0 ? DP_OK : dp__fail_mdb(j, err, mdb_code, "read");
 }
 
-static int walk(struct dp_journal *j, MDB_cursor *cur, uint32_t only, dp_journal_fn *fn,
-		void *arg, struct dp_err *err)
+static int store_walk(struct dp_journal *j, MDB_cursor *cur, uint32_t only,
+		      dp_journal_fn *fn, void *arg, struct dp_err *err)
 {
 	unsigned char start[DP__KEY_SIZE];
 	MDB_val k = { sizeof start, start }, v;
 	uint32_t study, seq;
-	int code, rc;
+	int code, mdb_code;
 
 	dp__key_pack(only, 0, start);
-	for (rc = mdb_cursor_get(cur, &k, &v, MDB_SET_RANGE); rc == 0;
-	     rc = mdb_cursor_get(cur, &k, &v, MDB_NEXT)) {
+	for (mdb_code = mdb_cursor_get(cur, &k, &v, MDB_SET_RANGE); mdb_code == 0;
+	     mdb_code = mdb_cursor_get(cur, &k, &v, MDB_NEXT)) {
 		if (!dp__key_read(&k, &study, &seq))
 			return dp_fail(err, DP_E_CORRUPT,
 				       "the journal in %s has a key of %zu bytes", j->dir,
@@ -463,7 +467,7 @@ static int walk(struct dp_journal *j, MDB_cursor *cur, uint32_t only, dp_journal
 		if (code != 0)
 			return code;
 	}
-	return rc == MDB_NOTFOUND ? DP_OK : dp__fail_mdb(j, err, rc, "read");
+	return mdb_code == MDB_NOTFOUND ? DP_OK : dp__fail_mdb(j, err, mdb_code, "read");
 }
 
 int dp_journal_each(struct dp_journal *j, uint32_t study, dp_journal_fn *fn, void *arg,
@@ -471,17 +475,17 @@ int dp_journal_each(struct dp_journal *j, uint32_t study, dp_journal_fn *fn, voi
 {
 	MDB_txn *txn;
 	MDB_cursor *cur;
-	int code = begin_read(j, &txn, err), rc;
+	int code = begin_read(j, &txn, err), mdb_code;
 
 	if (code != DP_OK)
 		return code;
-	rc = mdb_cursor_open(txn, j->events, &cur);
-	if (rc != 0) {
+	mdb_code = mdb_cursor_open(txn, j->events, &cur);
+	if (mdb_code != 0) {
 		mdb_txn_abort(txn);
-		return dp__fail_mdb(j, err, rc, "read");
+		return dp__fail_mdb(j, err, mdb_code, "read");
 	}
 	j->walking = true;
-	code = walk(j, cur, study, fn, arg, err);
+	code = store_walk(j, cur, study, fn, arg, err);
 	j->walking = false;
 	mdb_cursor_close(cur);
 	mdb_txn_abort(txn);
@@ -495,16 +499,18 @@ static int last_study(struct dp_journal *j, MDB_txn *txn, uint32_t *study,
 	MDB_cursor *cur;
 	MDB_val k, v;
 	uint32_t seq;
-	int rc = mdb_cursor_open(txn, j->events, &cur);
+	int mdb_code = mdb_cursor_open(txn, j->events, &cur);
 
 	*study = 0;
-	if (rc != 0)
-		return dp__fail_mdb(j, err, rc, "read");
-	rc = mdb_cursor_get(cur, &k, &v, MDB_LAST);
-	if (rc == 0 && !dp__key_read(&k, study, &seq))
-		rc = MDB_CORRUPTED;
+	if (mdb_code != 0)
+		return dp__fail_mdb(j, err, mdb_code, "read");
+	mdb_code = mdb_cursor_get(cur, &k, &v, MDB_LAST);
+	if (mdb_code == 0 && !dp__key_read(&k, study, &seq))
+		mdb_code = MDB_CORRUPTED;
 	mdb_cursor_close(cur);
-	return rc == 0 || rc == MDB_NOTFOUND ? DP_OK : dp__fail_mdb(j, err, rc, "read");
+	return mdb_code == 0 || mdb_code == MDB_NOTFOUND
+		       ? DP_OK
+		       : dp__fail_mdb(j, err, mdb_code, "read");
 }
 
 int dp_journal_next_study(struct dp_journal *j, uint32_t *id, struct dp_err *err)
@@ -529,14 +535,14 @@ int dp__measure(struct dp_journal *j, struct dp_journal_stat *out, struct dp_err
 	MDB_txn *txn;
 	MDB_envinfo info;
 	MDB_stat events;
-	int rc = begin(j, MDB_RDONLY, &txn);
+	int mdb_code = store_begin(j, MDB_RDONLY, &txn);
 
-	if (rc == 0) {
-		rc = mdb_stat(txn, j->events, &events);
+	if (mdb_code == 0) {
+		mdb_code = mdb_stat(txn, j->events, &events);
 		mdb_txn_abort(txn);
 	}
-	if (rc != 0)
-		return dp__fail_mdb(j, err, rc, "read");
+	if (mdb_code != 0)
+		return dp__fail_mdb(j, err, mdb_code, "read");
 	mdb_env_info(j->env, &info);
 	out->records = events.ms_entries;
 	out->bytes = (uint64_t)(info.me_last_pgno + 1) * events.ms_psize;

@@ -11,7 +11,8 @@ struct verify {
 	uint32_t study, next;  /* the key that should come now */
 };
 
-static void report(struct verify *v, uint32_t study, uint32_t seq, const char *fault)
+static void verify_report(struct verify *v, uint32_t study, uint32_t seq,
+			  const char *fault)
 {
 	v->result->faults++;
 	if (v->bad)
@@ -27,7 +28,7 @@ static void check_key(struct verify *v, uint32_t study, uint32_t seq)
 		v->study = study;
 		v->next = 0;
 		if (study == 0)
-			report(v, study, seq, "studies are counted from 1");
+			verify_report(v, study, seq, "studies are counted from 1");
 	}
 	if (seq == v->next + 1)
 		snprintf(text, sizeof text, "record %u before it is missing", v->next);
@@ -35,7 +36,7 @@ static void check_key(struct verify *v, uint32_t study, uint32_t seq)
 		snprintf(text, sizeof text, "records %u to %u before it are missing",
 			 v->next, seq - 1);
 	if (seq != v->next)
-		report(v, study, seq, text);
+		verify_report(v, study, seq, text);
 	v->next = seq + 1;
 }
 
@@ -52,7 +53,7 @@ static int verify_one(void *arg, uint32_t study, uint32_t seq, const void *bytes
 	case DP_OK:
 		return DP_OK;
 	case DP_E_CORRUPT:
-		report(v, study, seq, why.msg);
+		verify_report(v, study, seq, why.msg);
 		return DP_OK;
 	default: /* says nothing about the record */
 		if (err)

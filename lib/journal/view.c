@@ -4,9 +4,40 @@
 #include "base/json.h"
 #include "base/num.h"
 #include "base/rng.h"
+#include "base/utf8.h"
 
 #include <math.h>
 #include <stdio.h>
+
+/* Adds a value, whose reference is taken. Without memory for it or for what came before
+ * the whole becomes NULL: a view that lacks something would be taken for the truth. */
+static void view_put(json_t **object, const char *key, json_t *value)
+{
+	if (json_object_set_new(*object, key, value) == 0)
+		return;
+	json_decref(*object);
+	*object = NULL;
+}
+
+static void view_push(json_t **array, json_t *value)
+{
+	if (json_array_append_new(*array, value) == 0)
+		return;
+	json_decref(*array);
+	*array = NULL;
+}
+
+/* The same with all that another object has. */
+static void view_merge(json_t **object, json_t *more)
+{
+	if (*object && more && json_object_update(*object, more) == 0) {
+		json_decref(more);
+		return;
+	}
+	json_decref(more);
+	json_decref(*object);
+	*object = NULL;
+}
 
 json_t *dp_view_time(int64_t us)
 {
@@ -31,8 +62,7 @@ json_t *dp_view_objectives(const struct dp_study_state *s, const double *objecti
 		return json_null();
 	o = json_object();
 	for (size_t i = 0; i < s->spec->nobjectives; i++)
-		json_object_set_new(o, s->spec->objectives[i].name,
-				    dp_json_real(objectives[i]));
+		view_put(&o, s->spec->objectives[i].name, dp_json_real(objectives[i]));
 	return o;
 }
 
@@ -41,23 +71,21 @@ static json_t *anti_ideal(const struct dp_study_state *s)
 	json_t *o = json_object();
 
 	for (size_t i = 0; i < s->spec->nobjectives; i++)
-		json_object_set_new(o, s->spec->objectives[i].name,
-				    dp_json_real(s->spec->objectives[i].anti_ideal));
+		view_put(&o, s->spec->objectives[i].name,
+			 dp_json_real(s->spec->objectives[i].anti_ideal));
 	return o;
 }
 
-/* Hypervolume and front may have to be computed; without memory they are null. */
+/* Hypervolume and front may have to be computed. */
 static json_t *hypervolume(struct dp_study_state *s)
 {
-	return dp_study_front(s, NULL) == DP_OK ? dp_json_real(s->hypervolume)
-						: json_null();
+	return dp_study_front(s, NULL) == DP_OK ? dp_json_real(s->hypervolume) : NULL;
 }
 
 static json_t *text_or_null(const char *text)
 {
-	json_t *v = text ? json_string(text) : NULL;
-
-	return v ? v : json_null();
+	/* a path may be any bytes; JSON has only UTF-8 */
+	return text && dp_utf8_ok(text) ? json_string(text) : json_null();
 }
 
 json_t *dp_view_result(struct dp_study_state *s)
@@ -67,11 +95,10 @@ json_t *dp_view_result(struct dp_study_state *s)
 	for (uint32_t i = 0; s->front_valid && i < s->nfront; i++) {
 		const struct dp_trial *t = s->trials[s->front[i]];
 
-		json_array_append_new(
-			front,
-			json_pack("{s:I, s:o, s:o}", "trial", (json_int_t)t->number,
-				  "parameters", dp_space_json(s->spec, t->x),
-				  "objectives", dp_view_objectives(s, t->objectives)));
+		view_push(&front,
+			  json_pack("{s:I, s:o, s:o}", "trial", (json_int_t)t->number,
+				    "parameters", dp_space_json(s->spec, t->x),
+				    "objectives", dp_view_objectives(s, t->objectives)));
 	}
 	return json_pack("{s:i, s:s, s:s, s:o, s:I, s:I, s:I, s:o, s:o, s:o}", "version",
 			 1, "study", s->spec->name, "state",
@@ -89,10 +116,9 @@ json_t *dp_view_summary(struct dp_study_state *s)
 	for (size_t i = 0; i < s->spec->nobjectives; i++) {
 		const struct dp_objective *objective = &s->spec->objectives[i];
 
-		json_array_append_new(names, json_string(objective->name));
-		json_array_append_new(
-			goals,
-			json_string(objective->maximize ? "maximize" : "minimize"));
+		view_push(&names, json_string(objective->name));
+		view_push(&goals,
+			  json_string(objective->maximize ? "maximize" : "minimize"));
 	}
 	o = json_pack("{s:I, s:s, s:s, s:o, s:b, s:s, s:i, s:I, s:I}", "id",
 		      (json_int_t)s->id, "name", s->spec->name, "state",
@@ -101,16 +127,15 @@ json_t *dp_view_summary(struct dp_study_state *s)
 		      dp_method_text(s->spec->search.method), "priority", s->priority,
 		      "parallel", (json_int_t)s->parallel, "evaluations",
 		      (json_int_t)s->evaluations);
-	json_object_update_new(
-		o,
-		json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:o, s:o}", "ended",
-			  (json_int_t)dp_study_ended(s), "ok", (json_int_t)s->ok,
-			  "diverged", (json_int_t)s->diverged, "failed",
-			  (json_int_t)s->failed, "running", (json_int_t)s->open,
-			  "hypervolume", volume, "anti_ideal", anti_ideal(s), "front",
-			  (json_int_t)s->nfront, "objectives", names, "goals", goals));
-	json_object_update_new(
-		o, json_pack("{s:o, s:o, s:I, s:o}", "created", dp_view_time(s->created),
+	view_merge(&o, json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:o, s:o}",
+				 "ended", (json_int_t)dp_study_ended(s), "ok",
+				 (json_int_t)s->ok, "diverged", (json_int_t)s->diverged,
+				 "failed", (json_int_t)s->failed, "running",
+				 (json_int_t)s->open, "hypervolume", volume, "anti_ideal",
+				 anti_ideal(s), "front", (json_int_t)s->nfront,
+				 "objectives", names, "goals", goals));
+	view_merge(&o,
+		   json_pack("{s:o, s:o, s:I, s:o}", "created", dp_view_time(s->created),
 			     "updated", dp_view_time(s->updated), "version",
 			     (json_int_t)s->seq, "file", text_or_null(s->path)));
 	return o;
@@ -129,21 +154,20 @@ static json_t *attempt_json(const struct dp_trial *t, const struct dp_attempt *a
 		      a->run == DP_RUN_ALL ? json_null() : json_integer(a->run), "end",
 		      a->end ? json_string(dp_end_text(a->end)) : json_null(), "message",
 		      text_or_null(a->message));
-	json_object_set_new(o, "exit_code",
-			    a->exit_kind == DP_EXIT_CODE ? json_integer(a->exit_value)
-							 : json_null());
-	json_object_set_new(o, "signal",
-			    a->exit_kind == DP_EXIT_SIGNAL ? json_integer(a->exit_value)
-							   : json_null());
-	json_object_set_new(o, "planned", dp_view_time(a->planned));
-	json_object_set_new(o, "started", dp_view_time(a->started));
-	json_object_set_new(o, "ended", dp_view_time(a->ended));
-	json_object_set_new(o, "cpu_seconds",
-			    known ? json_real((double)a->cpu_seconds) : json_null());
-	json_object_set_new(o, "peak_memory",
-			    known ? json_integer((json_int_t)a->peak_memory)
-				  : json_null());
-	json_object_set_new(o, "directory", json_string(folder));
+	view_put(&o, "exit_code",
+		 a->exit_kind == DP_EXIT_CODE ? json_integer(a->exit_value)
+					      : json_null());
+	view_put(&o, "signal",
+		 a->exit_kind == DP_EXIT_SIGNAL ? json_integer(a->exit_value)
+						: json_null());
+	view_put(&o, "planned", dp_view_time(a->planned));
+	view_put(&o, "started", dp_view_time(a->started));
+	view_put(&o, "ended", dp_view_time(a->ended));
+	view_put(&o, "cpu_seconds",
+		 known ? json_real((double)a->cpu_seconds) : json_null());
+	view_put(&o, "peak_memory",
+		 known ? json_integer((json_int_t)a->peak_memory) : json_null());
+	view_put(&o, "directory", json_string(folder));
 	return o;
 }
 
@@ -156,22 +180,18 @@ static json_t *runs_json(const struct dp_study_state *s, const struct dp_trial *
 
 		for (uint32_t k = 0; t->metrics && k < t->nmetrics; k++)
 			if (dp_trial_run_known(t, i))
-				json_object_set_new(
-					metrics, s->metrics[k],
-					dp_json_real(t->metrics[i * t->nmetrics + k]));
-		json_array_append_new(
-			runs,
-			json_pack("{s:I, s:I, s:o}", "run", (json_int_t)i, "seed",
-				  (json_int_t)dp_run_seed(s->spec->seed, t->number, i),
-				  "metrics", metrics));
+				view_put(&metrics, s->metrics[k],
+					 dp_json_real(t->metrics[i * t->nmetrics + k]));
+		view_push(&runs,
+			  json_pack("{s:I, s:I, s:o}", "run", (json_int_t)i, "seed",
+				    (json_int_t)dp_run_seed(s->spec->seed, t->number, i),
+				    "metrics", metrics));
 	}
 	return runs;
 }
 
-static bool on_front(struct dp_study_state *s, uint32_t trial)
+static bool on_front(const struct dp_study_state *s, uint32_t trial)
 {
-	if (dp_study_front(s, NULL) != DP_OK)
-		return false;
 	for (uint32_t i = 0; i < s->nfront; i++)
 		if (s->front[i] == trial)
 			return true;
@@ -188,6 +208,8 @@ json_t *dp_view_trial(struct dp_study_state *s, const struct dp_trial *t, bool f
 	int64_t ended = t->status >= DP_TRIAL_OK && last ? last->ended : 0;
 	json_t *attempts, *o;
 
+	if (dp_study_front(s, NULL) != DP_OK)
+		return NULL;
 	o = json_pack(
 		"{s:I, s:s, s:s, s:o, s:o, s:b, s:I, s:o, s:o, s:o, s:o}", "trial",
 		(json_int_t)t->number, "state", dp_trial_status_text(t->status), "source",
@@ -202,9 +224,9 @@ json_t *dp_view_trial(struct dp_study_state *s, const struct dp_trial *t, bool f
 		return o;
 	attempts = json_array();
 	for (uint32_t i = 0; i < t->nattempts; i++)
-		json_array_append_new(attempts, attempt_json(t, &t->attempts[i], folder));
-	json_object_set_new(o, "attempts", attempts);
-	json_object_set_new(o, "runs", runs_json(s, t));
-	json_object_set_new(o, "basis", json_integer(t->basis));
+		view_push(&attempts, attempt_json(t, &t->attempts[i], folder));
+	view_put(&o, "attempts", attempts);
+	view_put(&o, "runs", runs_json(s, t));
+	view_put(&o, "basis", json_integer(t->basis));
 	return o;
 }

@@ -37,27 +37,28 @@ static int put_record(struct dp_journal *j, MDB_txn *txn, MDB_cursor *cur,
 {
 	unsigned char key[DP__KEY_SIZE], before[DP__KEY_SIZE];
 	MDB_val k = { sizeof key, key }, v = { op->len, (void *)op->bytes }, there;
-	int rc;
+	int mdb_code;
 
 	dp__key_pack(op->study, op->seq, key);
 	if (op->seq == 0) {
-		rc = note_study(j, txn, op->study);
+		mdb_code = note_study(j, txn, op->study);
 	} else {
 		dp__key_pack(op->study, op->seq - 1, before);
-		rc = mdb_get(txn, j->events, &(MDB_val){ sizeof before, before }, &there);
+		mdb_code = mdb_get(txn, j->events, &(MDB_val){ sizeof before, before },
+				   &there);
 	}
-	if (rc != 0)
-		return rc;
+	if (mdb_code != 0)
+		return mdb_code;
 	/* at the very end pages are filled whole; elsewhere they are split */
-	rc = mdb_cursor_put(cur, &k, &v, MDB_APPEND);
-	if (rc != MDB_KEYEXIST)
-		return rc;
+	mdb_code = mdb_cursor_put(cur, &k, &v, MDB_APPEND);
+	if (mdb_code != MDB_KEYEXIST)
+		return mdb_code;
 	there = v;
-	rc = mdb_cursor_put(cur, &k, &there, MDB_NOOVERWRITE);
-	if (rc == MDB_KEYEXIST && there.mv_size == op->len &&
+	mdb_code = mdb_cursor_put(cur, &k, &there, MDB_NOOVERWRITE);
+	if (mdb_code == MDB_KEYEXIST && there.mv_size == op->len &&
 	    memcmp(there.mv_data, op->bytes, op->len) == 0)
 		return 0;
-	return rc;
+	return mdb_code;
 }
 
 static int forget_study(MDB_cursor *cur, uint32_t study)
@@ -65,22 +66,22 @@ static int forget_study(MDB_cursor *cur, uint32_t study)
 	unsigned char start[DP__KEY_SIZE];
 	uint32_t found, seq;
 	MDB_val k, v;
-	int rc;
+	int mdb_code;
 
 	for (;;) {
 		dp__key_pack(study, 0, start);
 		k = (MDB_val){ sizeof start, start };
-		rc = mdb_cursor_get(cur, &k, &v, MDB_SET_RANGE);
-		if (rc == MDB_NOTFOUND)
+		mdb_code = mdb_cursor_get(cur, &k, &v, MDB_SET_RANGE);
+		if (mdb_code == MDB_NOTFOUND)
 			return 0;
-		if (rc == 0 && !dp__key_read(&k, &found, &seq))
+		if (mdb_code == 0 && !dp__key_read(&k, &found, &seq))
 			return MDB_CORRUPTED;
-		if (rc == 0 && found != study)
+		if (mdb_code == 0 && found != study)
 			return 0;
-		if (rc == 0)
-			rc = mdb_cursor_del(cur, 0);
-		if (rc != 0)
-			return rc;
+		if (mdb_code == 0)
+			mdb_code = mdb_cursor_del(cur, 0);
+		if (mdb_code != 0)
+			return mdb_code;
 	}
 }
 
@@ -90,64 +91,64 @@ static int write_unit(struct dp_journal *j, const struct dp__op *unit,
 {
 	MDB_txn *txn;
 	MDB_cursor *cur;
-	int rc = mdb_txn_begin(j->env, NULL, 0, &txn);
+	int mdb_code = mdb_txn_begin(j->env, NULL, 0, &txn);
 
 	*at = unit;
-	if (rc != 0)
-		return rc;
-	rc = mdb_cursor_open(txn, j->events, &cur);
-	if (rc == 0) {
-		while (rc == 0 && *at) {
-			rc = (*at)->forget ? forget_study(cur, (*at)->study)
-					   : put_record(j, txn, cur, *at);
-			if (rc == 0)
+	if (mdb_code != 0)
+		return mdb_code;
+	mdb_code = mdb_cursor_open(txn, j->events, &cur);
+	if (mdb_code == 0) {
+		while (mdb_code == 0 && *at) {
+			mdb_code = (*at)->forget ? forget_study(cur, (*at)->study)
+						 : put_record(j, txn, cur, *at);
+			if (mdb_code == 0)
 				*at = (*at)->next;
 		}
 		mdb_cursor_close(cur);
 	}
-	if (rc == 0)
+	if (mdb_code == 0)
 		return mdb_txn_commit(txn);
 	mdb_txn_abort(txn);
-	return rc;
+	return mdb_code;
 }
 
 /* A transaction that found the map full is dead: the caller begins a new one. */
 static int grow_map(struct dp_journal *j)
 {
-	int dead, rc;
+	int dead, mdb_code;
 
 	if (j->map_size > SIZE_MAX / 2)
 		return ENOMEM;
 	mdb_reader_check(j->env, &dead); /* killed readers hold pages back */
-	rc = mdb_env_set_mapsize(j->env, 2 * j->map_size);
-	if (rc == 0)
+	mdb_code = mdb_env_set_mapsize(j->env, 2 * j->map_size);
+	if (mdb_code == 0)
 		j->map_size *= 2;
-	return rc;
+	return mdb_code;
 }
 
 static int commit_unit(struct dp_journal *j, const struct dp__op *unit,
 		       struct dp_err *err)
 {
 	const struct dp__op *at = unit;
-	int rc;
+	int mdb_code;
 
 	if (!j->env && dp__env_open(j, err) != DP_OK)
 		return DP_E_IO;
-	while ((rc = write_unit(j, unit, &at)) == MDB_MAP_FULL) {
-		rc = grow_map(j);
-		if (rc != 0)
+	while ((mdb_code = write_unit(j, unit, &at)) == MDB_MAP_FULL) {
+		mdb_code = grow_map(j);
+		if (mdb_code != 0)
 			break;
 	}
-	if (rc == MDB_KEYEXIST && at)
+	if (mdb_code == MDB_KEYEXIST && at)
 		return dp_fail(err, DP_E_CORRUPT,
 			       "the journal in %s has another record %u of study %u",
 			       j->dir, at->seq, at->study);
-	if (rc == MDB_NOTFOUND && at)
+	if (mdb_code == MDB_NOTFOUND && at)
 		return dp_fail(err, DP_E_CORRUPT,
 			       "the journal in %s lacks the record before %u of study %u",
 			       j->dir, at->seq, at->study);
-	if (rc != 0)
-		return dp__fail_mdb(j, err, rc, "write to");
+	if (mdb_code != 0)
+		return dp__fail_mdb(j, err, mdb_code, "write to");
 	dp__pad_file(j);
 	return DP_OK;
 }
@@ -198,7 +199,7 @@ static struct dp__op *next_unit(struct dp_journal *j)
 }
 
 /* The unit is on the disk. */
-static void publish(struct dp_journal *j, const struct dp__op *unit)
+static void writer_publish(struct dp_journal *j, const struct dp__op *unit)
 {
 	struct dp_journal_stat now = { 0 };
 	bool measured = dp__measure(j, &now, NULL) == DP_OK;
@@ -241,7 +242,7 @@ static bool wait_to_retry(struct dp_journal *j, const struct dp_err *why)
 	return true;
 }
 
-static void *writer(void *arg)
+static void *writer_thread(void *arg)
 {
 	struct dp_journal *j = arg;
 	struct dp_err why;
@@ -257,7 +258,7 @@ static void *writer(void *arg)
 				break;
 		}
 		if (go_on)
-			publish(j, unit);
+			writer_publish(j, unit);
 		free_ops(unit);
 	}
 	return NULL;
@@ -267,7 +268,7 @@ int dp_journal_start(struct dp_journal *j, dp_journal_wake_fn *wake, void *arg,
 		     struct dp_err *err)
 {
 	sigset_t all, before;
-	int code, rc;
+	int code, failure;
 
 	if (j->readonly || j->started)
 		return dp_fail(err, DP_E_INVALID,
@@ -282,13 +283,13 @@ int dp_journal_start(struct dp_journal *j, dp_journal_wake_fn *wake, void *arg,
 	/* signals are the business of the program's own threads */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = pthread_create(&j->thread, NULL, writer, j);
+	failure = pthread_create(&j->thread, NULL, writer_thread, j);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (rc != 0)
-		return dp_fail(err, DP_E_FAILED, "cannot start the journal's thread: %s",
-			       strerror(rc));
-	j->started = true;
-	return DP_OK;
+	if (failure == 0)
+		return DP_OK;
+	j->started = false; /* there is no thread to join */
+	return dp_fail(err, DP_E_FAILED, "cannot start the journal's thread: %s",
+		       strerror(failure));
 }
 
 void dp__writer_stop(struct dp_journal *j)
@@ -307,8 +308,8 @@ void dp__writer_stop(struct dp_journal *j)
 
 /* ---- the other threads' side ---- */
 
-static uint64_t enqueue(struct dp_journal *j, uint32_t study, uint32_t seq, bool forget,
-			const void *bytes, size_t len)
+static uint64_t writer_enqueue(struct dp_journal *j, uint32_t study, uint32_t seq,
+			       bool forget, const void *bytes, size_t len)
 {
 	struct dp__op *op = j->readonly ? NULL : malloc(sizeof *op + len);
 	uint64_t ticket;
@@ -330,12 +331,12 @@ static uint64_t enqueue(struct dp_journal *j, uint32_t study, uint32_t seq, bool
 uint64_t dp_journal_append(struct dp_journal *j, uint32_t study, uint32_t seq,
 			   const void *bytes, size_t len)
 {
-	return enqueue(j, study, seq, false, bytes, len);
+	return writer_enqueue(j, study, seq, false, bytes, len);
 }
 
 uint64_t dp_journal_forget(struct dp_journal *j, uint32_t study)
 {
-	return enqueue(j, study, 0, true, NULL, 0);
+	return writer_enqueue(j, study, 0, true, NULL, 0);
 }
 
 void dp_journal_hold(struct dp_journal *j)

@@ -29,11 +29,15 @@ double *dp_vec_new(size_t n)
 	return v;
 }
 
+DP_KERNELS
+
 DP_SIMD void dp_vec_exp(double *out, const double *x, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		out[i] = dp__exp(x[i]);
 }
+
+DP_KERNELS_END
 
 /* Row-major lower is column-major upper, which LAPACK takes without a copy. */
 int dp_chol(double *a, size_t n, size_t ld, double *diag, double *jitter)

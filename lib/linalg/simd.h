@@ -2,14 +2,25 @@
  *
  * DP_SIMD compiles a function for plain x86-64, AVX2 and AVX-512; the
  * machine's own is chosen at load time. Results agree to rounding, and are the same
- * bits every time on one machine. */
+ * bits every time on one machine.
+ *
+ * DP_KERNELS and DP_KERNELS_END stand around such functions and what they inline, and
+ * around nothing else: gcc makes vectors at -O3, and of sqrt and of conditions only
+ * where errno and the exceptions of floating point are of no concern. Here they are
+ * not. No value depends on it: sums keep their order. */
 #ifndef DP_SIMD_H
 #define DP_SIMD_H
 #include <stdint.h>
 #include <string.h>
 
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3,no-math-errno,no-trapping-math")
+#define DP_KERNELS                                                                       \
+	_Pragma("GCC push_options")                                                      \
+		_Pragma("GCC optimize(\"O3,no-math-errno,no-trapping-math\")")
+#define DP_KERNELS_END _Pragma("GCC pop_options")
+#else
+#define DP_KERNELS
+#define DP_KERNELS_END
 #endif
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) &&                   \
 	!defined(__SANITIZE_THREAD__)
@@ -17,6 +28,8 @@
 #else
 #define DP_SIMD
 #endif
+
+DP_KERNELS
 
 /* exp(x): x = k log 2 + r, |r| <= log(2)/2, Taylor to r^13. Adding 1.5 * 2^52 rounds
  * to a whole number and leaves it in the low bits. */
@@ -47,5 +60,7 @@ static inline double dp__exp(double x)
 	memcpy(&scale, &bits, sizeof scale);
 	return p * scale;
 }
+
+DP_KERNELS_END
 
 #endif

@@ -51,10 +51,10 @@ struct summed {
 	const struct mix *mix;
 	struct dp__wor *tables;          /* of the part that is being added */
 	double order[TABLE], sum[TABLE]; /* NaN: not asked for yet */
+	bool no_memory;
 };
 
-/* Fills the block that holds place i. Without memory the sum is infinite, which is
- * still a bound. */
+/* Fills the block that holds place i; without memory by what is no answer. */
 static void fill_block(struct summed *t, size_t i)
 {
 	size_t from = i - i % BLOCK;
@@ -66,6 +66,7 @@ static void fill_block(struct summed *t, size_t i)
 		const struct dp_privacy_part *p = &t->mix->parts[j];
 		bool ok = !p->kind->set || p->kind->set(p, t->tables);
 
+		t->no_memory |= !ok;
 		for (size_t k = from; k < to; k++)
 			t->sum[k] += ok ? part_cgf(p, t->tables, t->order[k]) : INFINITY;
 	}
@@ -221,6 +222,12 @@ static int mix_by_renyi(struct mix *mix, double delta, struct dp_epsilon *out,
 		out->epsilon = dp__curve_epsilon(&curve, DP_PRIVACY_IMPROVED, log(delta),
 						 &out->order);
 	}
+	for (size_t i = 0; i < mix->n && code == DP_OK; i++)
+		if (mix->tables[i] && !dp__wor_whole(mix->tables[i]))
+			code = dp_fail(err, DP_E_NOMEM,
+				       "no memory for the privacy accountant");
+	if (code == DP_OK && (!dp__wor_whole(table.tables) || table.no_memory))
+		code = dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
 	dp__wor_free(table.tables);
 	return code;
 }

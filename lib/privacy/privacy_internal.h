@@ -71,6 +71,9 @@ DP_MUSTCHECK bool dp__wor_set(struct dp__wor *w, double sigma, bool tight);
 /* Of one step. For large lots this may exceed what holds without sampling: take the
  * less of the two, but search each for its best order, since their minimum has two. */
 double dp__wor_cgf(struct dp__wor *w, double q, double order);
+/* Had all answers since the last call the memory they needed? Else some were looser
+ * bounds, and must not be shown: a point has one epsilon. */
+DP_MUSTCHECK bool dp__wor_whole(struct dp__wor *w);
 
 struct dp__poisson {
 	double q, sigma;

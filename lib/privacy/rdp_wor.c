@@ -25,6 +25,7 @@ struct dp__wor {
 	/* log|exp((x - 1/2) / sigma^2) - 1| at x = k STEP sigma by k, for both signs */
 	double *up, *down;
 	size_t nup, ndown, have_up, have_down; /* allocated, filled */
+	bool no_memory; /* since dp__wor_whole(): a looser bound stood in */
 };
 
 struct dp__wor *dp__wor_new(void)
@@ -74,6 +75,14 @@ static bool grow_orders(struct dp__wor *w, size_t j)
 	return true;
 }
 
+bool dp__wor_whole(struct dp__wor *w)
+{
+	bool whole = !w->no_memory;
+
+	w->no_memory = false;
+	return whole;
+}
+
 bool dp__wor_set(struct dp__wor *w, double sigma, bool tight)
 {
 	if (w->n == 0 && !grow_orders(w, 0))
@@ -108,8 +117,10 @@ static bool nodes(struct dp__wor *w, bool negative, size_t k)
 		return true;
 	while (want <= k)
 		want *= 2;
-	if (!grow(a, room, want))
+	if (!grow(a, room, want)) {
+		w->no_memory = true;
 		return false;
+	}
 	for (; *have <= k; ++*have)
 		(*a)[*have] = node(w, negative, *have);
 	return true;
@@ -188,8 +199,10 @@ static double log_c(void *ctx, uint32_t j)
 			    2 * M_LN2 + 2 * w->slope + log(-expm1(-2 * w->slope)));
 	if (!w->tight || (near_moment(w, even) && near_moment(w, next)))
 		return moment;
-	if (j + 2 >= w->n && !grow_orders(w, j))
-		return moment; /* no memory: still a bound, only a looser one */
+	if (j + 2 >= w->n && !grow_orders(w, j)) {
+		w->no_memory = true;
+		return moment; /* still a bound */
+	}
 	if (!isnan(w->log_c[j]))
 		return w->log_c[j];
 	if (!log_b(w, even, &a) || !log_b(w, next, &b))

@@ -166,7 +166,8 @@ static void fit_data_free(struct fit_data *f)
 	free(f->all);
 }
 
-/* The first n results, or FIT_POINTS_MAX of them at even steps. */
+/* The first n results, or FIT_POINTS_MAX of them at even steps. fit_data_free() it,
+ * also without memory. */
 static int fit_data_new(struct fit_data *f, struct dp_proposer *p, size_t o, size_t n)
 {
 	size_t d = p->spec.d, m = n < FIT_POINTS_MAX ? n : FIT_POINTS_MAX;
@@ -176,10 +177,8 @@ static int fit_data_new(struct fit_data *f, struct dp_proposer *p, size_t o, siz
 	f->y = dp_vec_new(m);
 	f->noise = dp_vec_new(m);
 	f->all = dp_vec_new(n);
-	if (!f->u || !f->y || !f->noise || !f->all) {
-		fit_data_free(f);
+	if (!f->u || !f->y || !f->noise || !f->all)
 		return DP_E_NOMEM;
-	}
 	p->output[o].pooled = pooled_noise(p, o, n);
 	output_values(p, o, n, f->all);
 	standardise(&p->output[o], f->all, n);

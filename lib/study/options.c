@@ -38,6 +38,8 @@ int dp_options_parse(const char *text, size_t len, const char *path, dp_option_f
 	dp__tree_free(&r);
 	dp__problems_sort(problems);
 	if (r.nomem)
+		dp_problems_free(problems); /* what was read is not whole */
+	if (r.nomem)
 		return dp_fail(err, DP_E_NOMEM, "no memory to read %s", path);
 	if (problems->errors)
 		return dp_fail(err, DP_E_INVALID, "%s has %zu mistake%s", path,

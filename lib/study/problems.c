@@ -285,7 +285,11 @@ json_t *dp_problems_json(const struct dp_problems *p, const char *text, size_t l
 				x->warning ? "warning" : "error", "message", x->message,
 				"allowed", x->allowed, "source",
 				x->line > 0 ? dp_buf_text(&line) : NULL);
-		if (!one || line.failed || json_array_append_new(list, one) < 0) {
+		if (line.failed) {
+			json_decref(one);
+			one = NULL;
+		}
+		if (json_array_append_new(list, one) < 0) {
 			json_decref(list);
 			list = NULL;
 		}

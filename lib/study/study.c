@@ -91,9 +91,10 @@ int dp_study_parse(const char *text, size_t len, const char *path, const char *d
 		read_file(&r);
 	dp__tree_free(&r);
 	dp__problems_sort(problems);
-	if (!r.s || r.nomem)
+	if (!r.s || r.nomem) {
+		dp_problems_free(problems); /* may be none: what was read is not whole */
 		code = dp_fail(err, DP_E_NOMEM, "%s: no memory to read the study", path);
-	else if (problems->errors)
+	} else if (problems->errors)
 		code = summary(problems, path, err);
 	if (code == DP_OK)
 		*out = r.s;

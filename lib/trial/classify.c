@@ -15,9 +15,10 @@ struct sentence {
 	size_t room;
 };
 
-static enum dp_end end(struct sentence *s, enum dp_end class, const char *fmt, ...)
-	DP_PRINTF(3, 4);
-static enum dp_end end(struct sentence *s, enum dp_end class, const char *fmt, ...)
+static enum dp_end classify_end(struct sentence *s, enum dp_end class, const char *fmt,
+				...) DP_PRINTF(3, 4);
+static enum dp_end classify_end(struct sentence *s, enum dp_end class, const char *fmt,
+				...)
 {
 	va_list ap;
 
@@ -46,9 +47,10 @@ static enum dp_end by_signal(struct sentence *s, int sig)
 {
 	const char *text = sigdescr_np(sig);
 
-	return end(s, DP_END_SIGNAL, "the trainer was ended by signal %d (%s)%s", sig,
-		   text ? text : "unknown",
-		   sig == SIGKILL ? "; running out of memory is the usual reason" : "");
+	return classify_end(s, DP_END_SIGNAL, "the trainer was ended by signal %d (%s)%s",
+			    sig, text ? text : "unknown",
+			    sig == SIGKILL ? "; running out of memory is the usual reason"
+					   : "");
 }
 
 static enum dp_end by_exit(struct sentence *s, const struct dp_exit *exit)
@@ -58,24 +60,26 @@ static enum dp_end by_exit(struct sentence *s, const struct dp_exit *exit)
 	dp_duration_text(exit->end - exit->start, time);
 	switch (exit->kind) {
 	case DP_EXIT_TIMEOUT:
-		return end(s, DP_END_TIMEOUT,
-			   "the trainer was ended at its timeout, after %s", time);
+		return classify_end(s, DP_END_TIMEOUT,
+				    "the trainer was ended at its timeout, after %s",
+				    time);
 	case DP_EXIT_STALLED:
-		return end(s, DP_END_STALLED,
-			   "the trainer was ended after %s, because it had reported "
-			   "nothing for its stall time",
-			   time);
+		return classify_end(
+			s, DP_END_STALLED,
+			"the trainer was ended after %s, because it had reported "
+			"nothing for its stall time",
+			time);
 	case DP_EXIT_EXEC:
-		return end(s, DP_END_NOT_STARTED,
-			   "the trainer could not be started: %s (%s)", exit->exec,
-			   errno_text(exit->exec));
+		return classify_end(s, DP_END_NOT_STARTED,
+				    "the trainer could not be started: %s (%s)",
+				    exit->exec, errno_text(exit->exec));
 	case DP_EXIT_SIGNAL:
 		return by_signal(s, exit->value);
 	case DP_EXIT_CODE:
 		if (exit->value == 0)
 			return DP_END_NONE;
-		return end(s, DP_END_EXIT_CODE, "the trainer ended with exit code %d",
-			   exit->value);
+		return classify_end(s, DP_END_EXIT_CODE,
+				    "the trainer ended with exit code %d", exit->value);
 	case DP_EXIT_MISSING:
 		break;
 	}
@@ -83,34 +87,38 @@ static enum dp_end by_exit(struct sentence *s, const struct dp_exit *exit)
 }
 
 /* What is missing in the result, or DP_END_NONE. */
-static enum dp_end missing(struct sentence *s, const struct dp_result *r,
-			   const char *const *needed)
+static enum dp_end classify_missing(struct sentence *s, const struct dp_result *r,
+				    const char *const *needed)
 {
 	double x;
 
+	/* what could not be read is not the trainer's fault: another try may do */
 	if (dp_result_problem(r))
-		return end(s, DP_END_BAD_OUTPUT, "%s", dp_result_problem(r));
+		return classify_end(
+			s, dp__result_no_memory(r) ? DP_END_LOST : DP_END_BAD_OUTPUT,
+			"%s", dp_result_problem(r));
 	for (size_t i = 0; i < dp__result_nruns(r); i++)
 		if (!dp__result_reported(r, i))
-			return end(s, DP_END_BAD_OUTPUT,
-				   "run %u was asked but not reported",
-				   (unsigned)dp__result_run(r, i));
+			return classify_end(s, DP_END_BAD_OUTPUT,
+					    "run %u was asked but not reported",
+					    (unsigned)dp__result_run(r, i));
 	for (; *needed; needed++) {
 		int metric = dp_result_metric(r, *needed);
 
 		for (size_t i = 0; i < dp__result_nruns(r); i++)
 			if (metric < 0 || !dp_result_value(r, i, (size_t)metric, &x))
-				return end(s, DP_END_BAD_OUTPUT,
-					   "no metric '%s' in run %u, which an objective "
-					   "needs",
-					   *needed, (unsigned)dp__result_run(r, i));
+				return classify_end(
+					s, DP_END_BAD_OUTPUT,
+					"no metric '%s' in run %u, which an objective "
+					"needs",
+					*needed, (unsigned)dp__result_run(r, i));
 	}
 	return DP_END_NONE;
 }
 
-/* After missing(): every needed metric is there. */
-static enum dp_end diverged(struct sentence *s, const struct dp_result *r,
-			    const char *const *needed)
+/* After classify_missing(): every needed metric is there. */
+static enum dp_end classify_diverged(struct sentence *s, const struct dp_result *r,
+				     const char *const *needed)
 {
 	char text[DP_NUM_LEN];
 	double x;
@@ -120,10 +128,10 @@ static enum dp_end diverged(struct sentence *s, const struct dp_result *r,
 
 		for (size_t i = 0; i < dp__result_nruns(r); i++)
 			if (dp_result_value(r, i, (size_t)metric, &x) && !isfinite(x))
-				return end(s, DP_END_DIVERGED,
-					   "metric '%s' of run %u is %s", *needed,
-					   (unsigned)dp__result_run(r, i),
-					   dp_num_text(x, text));
+				return classify_end(
+					s, DP_END_DIVERGED, "metric '%s' of run %u is %s",
+					*needed, (unsigned)dp__result_run(r, i),
+					dp_num_text(x, text));
 	}
 	return DP_END_NONE;
 }
@@ -137,20 +145,20 @@ enum dp_end dp_classify(const struct dp_exit *exit, const struct dp_result *resu
 	if (room > 0)
 		why[0] = '\0';
 	if (cancelled)
-		return end(&s, DP_END_CANCELLED, "the trainer was cancelled");
+		return classify_end(&s, DP_END_CANCELLED, "the trainer was cancelled");
 	class = by_exit(&s, exit);
 	if (class != DP_END_NONE)
 		return class;
 	/* Nobody recorded an end: only a trainer that said it was done is believed. */
 	if (exit->kind == DP_EXIT_MISSING &&
 	    !(dp_result_complete(result) && dp_result_done(result)))
-		return end(
+		return classify_end(
 			&s, DP_END_LOST,
 			"the trainer disappeared without a record of its end; a reboot "
 			"or a killed dpareto-shim does that");
-	class = missing(&s, result, needed);
+	class = classify_missing(&s, result, needed);
 	if (class == DP_END_NONE)
-		class = diverged(&s, result, needed);
+		class = classify_diverged(&s, result, needed);
 	return class == DP_END_NONE ? DP_END_OK : class;
 }
 

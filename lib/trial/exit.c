@@ -16,14 +16,6 @@ const char *dp_end_text(enum dp_end e)
 	return end_names[(size_t)e < DP_COUNT(end_names) ? e : DP_END_NONE];
 }
 
-enum dp_end dp_end_from_text(const char *s)
-{
-	for (size_t i = DP_END_NONE + 1; s && i < DP_COUNT(end_names); i++)
-		if (strcmp(end_names[i], s) == 0)
-			return (enum dp_end)i;
-	return DP_END_NONE;
-}
-
 /* An errno name; anything else would have to be doubted wherever it is shown. */
 static bool errno_name_ok(const char *s)
 {

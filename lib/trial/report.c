@@ -84,7 +84,7 @@ int dp_report_done(int fd, struct dp_err *err)
 	return append_line(fd, &line, err);
 }
 
-static int variable(const char *name, const char **value, struct dp_err *err)
+static int report_variable(const char *name, const char **value, struct dp_err *err)
 {
 	*value = getenv(name);
 	if (*value && **value)
@@ -103,8 +103,8 @@ int dp_trainer_open(struct dp_request *request, int *result_fd, struct dp_err *e
 	struct dp_request r;
 	int code, fd;
 
-	if ((code = variable("DPARETO_REQUEST", &request_path, err)) != DP_OK ||
-	    (code = variable("DPARETO_RESULT", &result_path, err)) != DP_OK)
+	if ((code = report_variable("DPARETO_REQUEST", &request_path, err)) != DP_OK ||
+	    (code = report_variable("DPARETO_RESULT", &result_path, err)) != DP_OK)
 		return code;
 	code = dp_read_file(request_path, REQUEST_MAX, &text, err);
 	if (code == DP_OK &&

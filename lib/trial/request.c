@@ -27,8 +27,8 @@ void dp_request_text(const struct dp_request *r, struct dp_buf *out)
 }
 
 /* A whole number 0..max of an object. */
-static int whole(const json_t *object, const char *key, int64_t max, int64_t *out,
-		 struct dp_err *err)
+static int request_whole(const json_t *object, const char *key, int64_t max, int64_t *out,
+			 struct dp_err *err)
 {
 	const json_t *v = json_object_get(object, key);
 
@@ -112,9 +112,9 @@ static int read_runs(const json_t *root, struct dp_request *out, struct dp_err *
 	if (!out->runs || !out->seeds)
 		return dp_fail(err, DP_E_NOMEM, "no memory for %zu runs", n);
 	json_array_foreach (list, i, v) {
-		code = whole(v, "run", UINT32_MAX, &run, err);
+		code = request_whole(v, "run", UINT32_MAX, &run, err);
 		if (code == DP_OK)
-			code = whole(v, "seed", SEED_MAX, &seed, err);
+			code = request_whole(v, "seed", SEED_MAX, &seed, err);
 		if (code != DP_OK)
 			return dp_err_prefix(err, "'runs', entry %zu", i);
 		out->runs[i] = (uint32_t)run;
@@ -137,8 +137,8 @@ static int read_request(const json_t *root, struct dp_request *out, struct dp_er
 	study = dp_json_str(root, "study", "");
 	if (!dp_name_ok(study))
 		return dp_fail(err, DP_E_INVALID, "'study' is missing or not a name");
-	if ((code = whole(root, "trial", UINT32_MAX, &trial, err)) != DP_OK ||
-	    (code = whole(root, "attempt", UINT32_MAX, &attempt, err)) != DP_OK ||
+	if ((code = request_whole(root, "trial", UINT32_MAX, &trial, err)) != DP_OK ||
+	    (code = request_whole(root, "attempt", UINT32_MAX, &attempt, err)) != DP_OK ||
 	    (code = read_parameters(root, out, err)) != DP_OK ||
 	    (code = read_runs(root, out, err)) != DP_OK)
 		return code;

@@ -1,6 +1,8 @@
 /* result.c - the result file: strict reading of what a trainer wrote, as it comes. */
 #include "trial/trial_internal.h"
 
+#include "base/json.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +32,7 @@ struct dp_result {
 	struct dp_buf scratch; /* a line made readable for jansson */
 	size_t lines, bytes;   /* read so far */
 	char problem[320];     /* "" if none; plain ASCII */
+	bool no_memory;        /* the problem is ours, not the trainer's */
 };
 
 #define LINE_FORMS "'progress', 'run' with 'metrics', 'declare' or 'done'"
@@ -72,8 +75,8 @@ void dp_result_free(struct dp_result *r)
 
 /* Keeps the first problem. Bytes of the trainer's may be quoted in it, so whatever
  * is not plain ASCII is masked: it will be shown on terminals and put into JSON. */
-static void problem(struct dp_result *r, const char *fmt, ...) DP_PRINTF(2, 3);
-static void problem(struct dp_result *r, const char *fmt, ...)
+static void result_problem(struct dp_result *r, const char *fmt, ...) DP_PRINTF(2, 3);
+static void result_problem(struct dp_result *r, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -89,7 +92,13 @@ static void problem(struct dp_result *r, const char *fmt, ...)
 
 /* A problem of the line being read. */
 #define LINE_PROBLEM(r, fmt, ...)                                                        \
-	problem(r, "line %zu of the result file: " fmt, (r)->lines, __VA_ARGS__)
+	result_problem(r, "line %zu of the result file: " fmt, (r)->lines, __VA_ARGS__)
+
+static void result_no_memory(struct dp_result *r, size_t line)
+{
+	r->no_memory = true;
+	result_problem(r, "line %zu of the result file: no memory to read it", line);
+}
 
 static const char *type_name(const json_t *v)
 {
@@ -155,7 +164,7 @@ static bool metric_value(const json_t *v, double *x)
 
 /* Index of a metric, known or new; -1 after a problem. Trainers report the same
  * metrics in the same order in every run, so `guess` is nearly always right. */
-static int intern(struct dp_result *r, const char *name, size_t guess)
+static int result_intern(struct dp_result *r, const char *name, size_t guess)
 {
 	int known;
 
@@ -175,7 +184,7 @@ static int intern(struct dp_result *r, const char *name, size_t guess)
 	}
 	r->names[r->nmetrics] = strdup(name);
 	if (!r->names[r->nmetrics]) {
-		LINE_PROBLEM(r, "%s", "no memory to keep its metrics");
+		result_no_memory(r, r->lines);
 		return -1;
 	}
 	return (int)r->nmetrics++;
@@ -189,12 +198,12 @@ static void read_metrics(struct dp_result *r, uint32_t number, struct run *run,
 
 	run->values = calloc(json_object_size(metrics) + 1, sizeof *run->values);
 	if (!run->values) {
-		LINE_PROBLEM(r, "%s", "no memory to keep its metrics");
+		result_no_memory(r, r->lines);
 		return;
 	}
 	json_object_foreach (metrics, name, v) {
 		struct value *value = &run->values[run->nvalues];
-		int metric = intern(r, name, run->nvalues);
+		int metric = result_intern(r, name, run->nvalues);
 
 		if (metric < 0)
 			return;
@@ -273,7 +282,7 @@ static void declare_sampling(struct dp_result *r, const json_t *v)
 			LINE_PROBLEM(r, "sampling is declared as %s, but before as %s",
 				     word, *kept);
 		else if (!*kept && !(*kept = strdup(word)))
-			LINE_PROBLEM(r, "%s", "no memory to keep its declaration");
+			result_no_memory(r, r->lines);
 		return;
 	}
 	LINE_PROBLEM(r, "%s",
@@ -324,7 +333,7 @@ static void read_declare(struct dp_result *r, const json_t *line)
 	}
 }
 
-static void read_done(struct dp_result *r, const json_t *line)
+static void result_read_done(struct dp_result *r, const json_t *line)
 {
 	if (json_is_true(json_object_get(line, "done")))
 		r->done = true;
@@ -340,7 +349,7 @@ static const struct {
 	{ "progress", NULL, read_progress },
 	{ "run", "metrics", read_run },
 	{ "declare", NULL, read_declare },
-	{ "done", NULL, read_done },
+	{ "done", NULL, result_read_done },
 };
 
 static void read_object(struct dp_result *r, const json_t *line)
@@ -420,7 +429,7 @@ static json_t *parse_line(struct dp_result *r, const char *p, size_t n)
 		dp_buf_clear(&r->scratch);
 		quote_bare_words(p, n, &r->scratch);
 		if (r->scratch.failed) {
-			LINE_PROBLEM(r, "%s", "no memory to read it");
+			result_no_memory(r, r->lines);
 			return NULL;
 		}
 		p = r->scratch.data;
@@ -429,6 +438,10 @@ static json_t *parse_line(struct dp_result *r, const char *p, size_t n)
 	/* Every number is read as a double: a metric of 2^70 is none the worse for
 	 * being an integer, and a run of 1.0 is run 1. */
 	v = json_loadb(p, n, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &e);
+	if (!v && dp_json_no_memory(&e)) {
+		result_no_memory(r, r->lines);
+		return NULL;
+	}
 	if (!v) {
 		LINE_PROBLEM(r, "it is not JSON (%s); each line must be one JSON object",
 			     e.text);
@@ -462,11 +475,12 @@ static void read_line(struct dp_result *r, const char *p, size_t n)
 }
 
 /* A piece of a line, and whether its end has come with it. */
-static void add_piece(struct dp_result *r, const char *p, size_t n, bool whole)
+static void result_add_piece(struct dp_result *r, const char *p, size_t n, bool whole)
 {
 	if (r->partial.len + n > DP_RESULT_LINE_MAX) {
-		problem(r, "line %zu of the result file: it is longer than %d bytes",
-			r->lines + 1, DP_RESULT_LINE_MAX);
+		result_problem(r,
+			       "line %zu of the result file: it is longer than %d bytes",
+			       r->lines + 1, DP_RESULT_LINE_MAX);
 		return;
 	}
 	if (whole && r->partial.len == 0) {
@@ -475,8 +489,7 @@ static void add_piece(struct dp_result *r, const char *p, size_t n, bool whole)
 	}
 	dp_buf_add(&r->partial, p, n);
 	if (r->partial.failed) {
-		problem(r, "line %zu of the result file: no memory to read it",
-			r->lines + 1);
+		result_no_memory(r, r->lines + 1);
 		return;
 	}
 	if (whole) {
@@ -499,12 +512,13 @@ void dp_result_feed(struct dp_result *r, const void *bytes, size_t n)
 		size_t len = newline ? (size_t)(newline - p) : n;
 		size_t used = len + (newline != NULL);
 
-		add_piece(r, p, len, newline != NULL);
+		result_add_piece(r, p, len, newline != NULL);
 		p += used;
 		n -= used;
 	}
 	if (over)
-		problem(r, "the result file is longer than %d bytes", DP_RESULT_FILE_MAX);
+		result_problem(r, "the result file is longer than %d bytes",
+			       DP_RESULT_FILE_MAX);
 }
 
 void dp_result_end(struct dp_result *r)
@@ -574,6 +588,11 @@ int dp_result_metric(const struct dp_result *r, const char *name)
 		if (strcmp(r->names[i], name) == 0)
 			return (int)i;
 	return -1;
+}
+
+bool dp__result_no_memory(const struct dp_result *r)
+{
+	return r->no_memory;
 }
 
 uint32_t dp__result_run(const struct dp_result *r, size_t i)

@@ -55,7 +55,6 @@ enum dp_end {
 #undef X
 };
 const char *dp_end_text(enum dp_end e);
-enum dp_end dp_end_from_text(const char *s); /* DP_END_NONE if unknown */
 
 /* exit.json as the shim wrote it (exit.c). */
 enum dp_exit_kind {

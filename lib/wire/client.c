@@ -42,7 +42,6 @@ struct dp_client *dp_client_from_fd(int fd)
 		return NULL;
 	c->fd = fd;
 	c->in.max = DP_WIRE_REPLY_MAX + 1;
-	c->out.max = DP_WIRE_REQUEST_MAX;
 	flags = fcntl(fd, F_GETFL);
 	if (flags >= 0)
 		fcntl(fd, F_SETFL, flags | O_NONBLOCK);
@@ -209,12 +208,14 @@ static int receive_some(struct dp_client *c, struct dp_err *err)
 	ssize_t n = recv(c->fd, chunk, sizeof chunk, MSG_DONTWAIT);
 
 	if (n > 0) {
+		if (c->in.len + (size_t)n > c->in.max)
+			return dp_fail(err, DP_E_PROTOCOL,
+				       "the daemon's reply is longer than %d bytes",
+				       DP_WIRE_REPLY_MAX);
 		dp_buf_add(&c->in, chunk, (size_t)n);
 		if (c->in.failed)
-			return dp_fail(err, DP_E_PROTOCOL,
-				       "the daemon's reply is longer than %d bytes or "
-				       "does not fit into memory",
-				       DP_WIRE_REPLY_MAX);
+			return dp_fail(err, DP_E_NOMEM,
+				       "no memory for the daemon's reply");
 		return DP_OK;
 	}
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -259,25 +260,36 @@ static ssize_t whole_line(struct dp_client *c)
 	return nl ? nl - c->in.data : -1;
 }
 
+/* Behind the rest of a request that was given up on, if there is one; whole or not at
+ * all. Takes the reference. */
+static int queue_request(struct dp_client *c, const char *verb, json_t *fields,
+			 struct dp_err *err)
+{
+	size_t before = c->out.len;
+	bool failed;
+
+	dp_wire_request(&c->out, verb, fields);
+	failed = c->out.failed;
+	if (!failed && c->out.len - before <= DP_WIRE_REQUEST_MAX)
+		return DP_OK;
+	c->out.len = before;
+	c->out.failed = false;
+	if (failed)
+		return dp_fail(err, DP_E_NOMEM, "no memory for the request");
+	return dp_fail(err, DP_E_LIMIT, "the request is longer than %d bytes",
+		       DP_WIRE_REQUEST_MAX);
+}
+
 int dp_client_call(struct dp_client *c, const char *verb, json_t *fields, int timeout_ms,
 		   json_t **ok, struct dp_err *err)
 {
 	int64_t deadline =
 		timeout_ms < 0 ? -1 : dp_mono_us() + timeout_ms * INT64_C(1000);
-	size_t before = c->out.len;
 	ssize_t len;
-	int code;
+	int code = queue_request(c, verb, fields, err);
 
-	/* `out` may hold the rest of a request that was given up on: each starts
-	 * with a buffer of its own size */
-	c->out.max = before + DP_WIRE_REQUEST_MAX;
-	dp_wire_request(&c->out, verb, fields);
-	if (c->out.failed) {
-		c->out.len = before;
-		c->out.failed = false;
-		return dp_fail(err, DP_E_LIMIT, "the request is longer than %d bytes",
-			       DP_WIRE_REQUEST_MAX);
-	}
+	if (code != DP_OK)
+		return code;
 	for (;;) {
 		while ((len = whole_line(c)) >= 0 && c->owed > 0) {
 			dp_buf_drop(&c->in, (size_t)len + 1);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 /* {"v":1, key: value}; takes the reference. NULL without memory. */
-static json_t *envelope(const char *key, json_t *value)
+static json_t *wire_envelope(const char *key, json_t *value)
 {
 	json_t *message = json_object();
 
@@ -37,7 +37,7 @@ static void put_line(struct dp_buf *out, json_t *message)
 
 void dp_wire_request(struct dp_buf *out, const char *verb, json_t *fields)
 {
-	json_t *message = envelope("do", json_string(verb));
+	json_t *message = wire_envelope("do", json_string(verb));
 
 	/* only what is missing: a field may not pose as the version or the verb */
 	if (message && fields && json_object_update_missing(message, fields) != 0) {
@@ -50,7 +50,7 @@ void dp_wire_request(struct dp_buf *out, const char *verb, json_t *fields)
 
 void dp_wire_ok(struct dp_buf *out, json_t *ok)
 {
-	put_line(out, envelope("ok", ok));
+	put_line(out, wire_envelope("ok", ok));
 }
 
 void dp_wire_error(struct dp_buf *out, const struct dp_err *err)
@@ -64,7 +64,7 @@ void dp_wire_error(struct dp_buf *out, const struct dp_err *err)
 		plain.hint[0] = '\0';
 		object = dp_json_error(&plain);
 	}
-	put_line(out, envelope("error", object));
+	put_line(out, wire_envelope("error", object));
 }
 
 /* Reads a line as an object of our version. `newer` says what to do about another
@@ -79,7 +79,10 @@ static int read_message(const char *line, size_t len, size_t max, const char *wh
 	if (len > max)
 		return dp_fail(err, DP_E_PROTOCOL, "%s is longer than %zu bytes", what,
 			       max);
-	if (dp_json_parse(line, len, &message, &why) != DP_OK)
+	code = dp_json_parse(line, len, &message, &why);
+	if (code == DP_E_NOMEM)
+		return dp_fail(err, code, "no memory to read %s", what);
+	if (code != DP_OK)
 		return dp_fail(err, DP_E_PROTOCOL, "%s is %s", what, why.msg);
 	version = json_object_get(message, "v");
 	if (!json_is_object(message))

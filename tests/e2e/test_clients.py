@@ -83,7 +83,7 @@ class ClientCase(Case):
         other = Client(self.d.socket)
         self.assertEqual(other("hello")["pid"], self.d.process.pid)
         other.close()
-        self.assertLess(time.monotonic() - began, 5)
+        self.assertLess(time.monotonic() - began, LIMIT / 4)
 
 
 class Strangers(ClientCase):

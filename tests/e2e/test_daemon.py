@@ -9,7 +9,8 @@ import subprocess
 import time
 import unittest
 
-from harness import BIN, Case, Client, Refused, program, trainers_below, wait_for
+from harness import (BIN, Case, Client, Refused, program, trainers_below, unhurried,
+                     wait_for)
 
 SHELL = ("#!/bin/sh\necho '{\"run\":0,\"metrics\":{\"a\":1,\"b\":1}}' >> \"$DPARETO_RESULT\"\n")
 # waits at a gate of its own: go-STUDY-TRIAL
@@ -805,8 +806,8 @@ report(a=None if params["x"] < 0.1 else params["x"], b=1 - params["x"], extra=7)
     def test_max_time(self):
         self.trainer("time.sleep(0.05)\nreport(a=1, b=1)")
         self.begin()
-        self.add(evaluations=100000, search=", max_time: 1500ms")
-        study = self.finish(self.client, "s", 20)["study"]
+        self.add(evaluations=100000, search=", max_time: %gs" % unhurried(1.5))
+        study = self.finish(self.client, "s")["study"]
         self.assertEqual((study["state"], study["reason"]),
                          ("finished", "search.max_time was over"))
         self.assertTrue(0 < study["ok"] < 1000)

@@ -14,12 +14,11 @@ import tempfile
 import time
 import unittest
 
-from harness import program
+from harness import LIMIT, program, unhurried
 
 SHIM = program("dpareto-shim")
 TRAIN = program("dpareto-train")
 EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples", "trainers")
-LIMIT = 15  # seconds; far above what any test needs
 
 
 def wait_for(condition, what, limit=LIMIT):
@@ -125,7 +124,7 @@ class ShimTest(unittest.TestCase):
         # above a second: the branch that syncs to disk
         e = self.run_shim('echo "{}" > result.jsonl; exec sleep 1.1')
         self.assertEqual(e["code"], 0)
-        self.assertTrue(1.1 <= e["end"] - e["start"] < 5, e)
+        self.assertTrue(1.1 <= e["end"] - e["start"] < LIMIT, e)
 
     # ---- what the trainer is given ----
 
@@ -252,32 +251,37 @@ class ShimTest(unittest.TestCase):
     # ---- limits ----
 
     def test_timeout(self):
-        e = self.run_shim("sleep 30", "--timeout", "0.2", "--grace", "10")
+        e = self.run_shim("sleep 30", "--timeout", "0.2", "--grace", "%g" % LIMIT)
         self.assertEqual((e["timeout"], e["signal"]), (True, signal.SIGTERM))
-        self.assertTrue(0.2 <= e["end"] - e["start"] < 5, e)
+        self.assertTrue(0.2 <= e["end"] - e["start"] < LIMIT, e)
 
     def test_timeout_lets_the_trainer_end_itself(self):
-        e = self.run_shim("trap 'exit 7' TERM; while :; do sleep 0.01; done", "--timeout", "0.2")
+        e = self.run_shim("trap 'exit 7' TERM; while :; do sleep 0.01; done",
+                          "--timeout", str(unhurried(0.2)))
         self.assertEqual((e["timeout"], e["code"]), (True, 7))
 
     def test_timeout_with_term_ignored(self):
-        e = self.run_shim("trap '' TERM; while :; do sleep 0.05; done", "--timeout", "0.2", "--grace", "0.3")
+        e = self.run_shim("trap '' TERM; while :; do sleep 0.05; done",
+                          "--timeout", str(unhurried(0.2)), "--grace", "0.3")
         self.assertEqual((e["timeout"], e["signal"]), (True, signal.SIGKILL))
-        self.assertTrue(0.5 <= e["end"] - e["start"] < 5, e)
+        self.assertTrue(0.5 <= e["end"] - e["start"] < LIMIT, e)
 
     def test_timeout_of_a_stopped_trainer(self):
         # it must be woken to see the TERM, long before the grace time is over
-        e = self.run_shim("trap 'exit 7' TERM; kill -STOP $$; sleep 30", "--timeout", "0.2", "--grace", "30")
+        e = self.run_shim("trap 'exit 7' TERM; kill -STOP $$; sleep 30",
+                          "--timeout", str(unhurried(0.2)), "--grace", "%g" % LIMIT)
         self.assertEqual((e["timeout"], e["code"]), (True, 7))
 
     def test_stall(self):
         e = self.run_shim("echo '{}' >> result.jsonl; sleep 30", "--stall", "0.3")
         self.assertEqual((e["stalled"], e["signal"]), (True, signal.SIGTERM))
-        self.assertTrue(0.3 <= e["end"] - e["start"] < 5, e)
+        self.assertTrue(0.3 <= e["end"] - e["start"] < LIMIT, e)
 
     def test_no_stall_while_it_reports(self):
         # looks fall into its pauses, and the whole takes longer than the stall time
-        e = self.run_shim("for i in 1 2 3; do echo '{}' >> result.jsonl; sleep 0.4; done", "--stall", "0.9")
+        stall = unhurried(0.9)
+        e = self.run_shim("for i in 1 2 3; do echo '{}' >> result.jsonl; sleep %g; done" % (stall / 2.2),
+                          "--stall", str(stall))
         self.assertEqual(e["code"], 0)
         self.assertNotIn("stalled", e)
 
@@ -334,7 +338,8 @@ class ShimTest(unittest.TestCase):
 
     def test_leftovers_at_timeout(self):
         e = self.run_shim("setsid sh -c 'trap \"\" TERM; echo $$ > one; sleep 30' & "
-                          "while [ ! -s one ]; do :; done; sleep 30", "--timeout", "0.3", "--grace", "0.1")
+                          "while [ ! -s one ]; do :; done; sleep 30",
+                          "--timeout", str(unhurried(0.3)), "--grace", "0.1")
         self.assertTrue(e["timeout"])
         self.assertFalse(alive(self.pid_from("one")))
 
@@ -344,7 +349,7 @@ class ShimTest(unittest.TestCase):
         size = 200 << 20
         begin = time.monotonic()
         e = self.run_shim("head -c %d /dev/zero; head -c 5000 /dev/zero >&2" % size, "--log-limit", "4096")
-        self.assertLess(time.monotonic() - begin, 10)
+        self.assertLess(time.monotonic() - begin, LIMIT / 4)
         self.assertEqual((e["code"], e["stdout_bytes"], e["stderr_bytes"]), (0, size, 5000))
         note = b"\n[dpareto: output beyond 4096 bytes was dropped]\n"
         self.assertEqual(self.read("stdout"), 4096 * b"\0" + note)

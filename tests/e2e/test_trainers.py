@@ -7,7 +7,7 @@ import os
 import signal
 import unittest
 
-from harness import Case, trainers_below, wait_for
+from harness import Case, trainers_below, unhurried, wait_for
 
 ONE = "method: random, evaluations: 1"
 
@@ -94,14 +94,15 @@ class Ends(TrainerCase):
     def test_timeout_by_term(self):
         self.run_study("signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))\n"
                        "report(a=1, b=1)\ntime.sleep(100)",
-                       extra_trainer=", timeout: 500ms, grace: 50s")
+                       extra_trainer=", timeout: %gs, grace: 50s" % unhurried(0.5))
         self.assertEqual(self.ends(), ["timeout"])
         self.assertEqual(self.trial()["state"], "failed")
         self.assertEqual(json.loads(self.read("exit.json"))["code"], 0)
 
     def test_timeout_by_kill_for_one_that_ignores_term(self):
         self.run_study("signal.signal(signal.SIGTERM, signal.SIG_IGN)\nnote('up')\n"
-                       "time.sleep(100)", extra_trainer=", timeout: 1500ms, grace: 100ms")
+                       "time.sleep(100)",
+                       extra_trainer=", timeout: %gs, grace: 100ms" % unhurried(1.5))
         self.assertEqual(self.notes(), ["up"])
         self.assertEqual(self.ends(), ["timeout"])
         self.assertEqual(json.loads(self.read("exit.json"))["signal"], signal.SIGKILL)
@@ -112,8 +113,9 @@ class Ends(TrainerCase):
         self.assertEqual(self.ends(), ["stalled"])
 
     def test_progress_keeps_a_trainer_from_stalling(self):
-        self.run_study("for i in range(8):\n  out({'progress': i / 8})\n  time.sleep(0.2)\n"
-                       "report(a=1, b=1)", extra_trainer=", stall: 1200ms")
+        stall = unhurried(1.2)
+        self.run_study("for i in range(8):\n  out({'progress': i / 8})\n  time.sleep(%g)\n"
+                       "report(a=1, b=1)" % (stall / 6), extra_trainer=", stall: %gs" % stall)
         self.assertEqual(self.ends(), ["ok"])
 
     def test_progress_is_shown(self):
@@ -578,10 +580,10 @@ report(a=1, b=1)
     def test_one_run_per_process(self):
         """A folder RUN-ATTEMPT each, never more processes than `parallel`, each run
         retried on its own, and the mean taken over all."""
-        self.run_study("note('+')\ntime.sleep(0.05)\nnote('-')\n"
+        self.run_study("note('+')\ntime.sleep(%g)\nnote('-')\n"
                        "run = request['runs'][0]['run']\n"
                        "if run == 1 and request['attempt'] == 0: os.kill(os.getpid(), 9)\n"
-                       "report(a=run, b=1)",
+                       "report(a=run, b=1)" % unhurried(0.2),
                        "method: random, evaluations: 2, parallel: 2",
                        extra_trainer=", runs: 4, runs_per_process: 1", options=("--slots", "8"))
         at_once = most = 0

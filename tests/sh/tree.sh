@@ -1,7 +1,8 @@
 #!/bin/sh
 # tree.sh SOURCE BUILD - the architecture, held: fails on an include that points upward, on
-# a lib/ that prints or ends the program, on file-scope variables in lib/ and on public
-# names without the prefix. docs/architecture.md has the picture.
+# a lib/ that prints or ends the program, on a header that changes how its includers are
+# compiled, on function names that two files have, on file-scope variables in lib/ and on
+# public names without the prefix. docs/architecture.md has the picture.
 set -eu
 src=$1 build=$(cd "$2" && pwd)
 cd "$src"
@@ -92,6 +93,20 @@ while read -r file; do
 		else if (target ~ /_internal\.h$/ && folder != own)
 			fault("may not include " target ", which is for " folder " alone")
 	}' >> "$tmp/faults"
+	# Pragmas that change code are for a stretch of a header that ends in it. What a
+	# macro holds is for its user to place.
+	case $file in *.h)
+		strip code "$file" | awk -v file="$file" '
+		macro || /^[ \t]*#[ \t]*define/ { macro = /\\$/; next }
+		!/^[ \t]*#[ \t]*pragma|^[ \t]*DP_KERNELS/ { next }
+		/push_options|DP_KERNELS[ \t]*$/ { depth++; next }
+		/pop_options|DP_KERNELS_END/ { depth--; next }
+		/GCC[ \t]+(optimize|target|reset_options)|STDC[ \t]|float_control|clang[ \t]+(fp|optimize|attribute)/ && depth == 0 {
+			print file ":" NR ": a header may not change how its includers are compiled"
+		}
+		END { if (depth != 0) print file ": push_options without pop_options" }
+		' >> "$tmp/faults" ;;
+	esac
 	case $file in
 	lib/study/gen_study_man.c) ;; # a program of the build, not of the library
 	lib/*)
@@ -107,6 +122,39 @@ while read -r file; do
 		}' >> "$tmp/faults" ;;
 	esac
 done < "$tmp/files"
+
+# Names one can grep: a function, static or not, is the only one of its name. Of functions
+# that are made by macros, as mlp_vector.h makes them, the name is not written out.
+one_name='lib/base lib/trial lib/wire lib/linalg trainers'
+grep -E '^[^ ]*\.c$|\.h$' "$tmp/files" | while read -r file; do
+	strip code "$file" | awk -v file="$file" '
+	/^[A-Za-z_].*\(/ && !/;/ && !/^(else|typedef|struct [a-z_]* \{)/ {
+		head = $0
+		line = NR
+		sub(/\(.*/, "", head)
+		sub(/.*[ \t*]/, "", head)
+	}
+	/^\{/ {
+		if (head ~ /^[A-Za-z_][A-Za-z0-9_]*$/ && head != "main" && head != "NAME")
+			print head, file ":" line
+		head = ""
+	}
+	/^\}/ { head = "" }'
+done | sort > "$tmp/functions"
+awk -v folders="$one_name" '
+BEGIN { n = split(folders, folder, " ") }
+function held(file,  i) {
+	for (i = 1; i <= n; i++)
+		if (index(file, folder[i] "/") == 1)
+			return 1
+	return 0
+}
+$1 == name && $2 != file {
+	split(file, a, ":"); split($2, b, ":")
+	if (a[1] != b[1] && (held(file) || held($2)))
+		print $2 ": the function " name " has the name of one in " file
+}
+{ name = $1; file = $2 }' "$tmp/functions" >> "$tmp/faults"
 
 # What the compiler made of it. Sanitizers and coverage bring symbols of their own.
 # Variables: everything writable but tables of pointers, which the loader seals.

@@ -11,7 +11,7 @@
 static char folder[] = "/tmp/dpareto-test.XXXXXX";
 
 /* The path of a file there; good until the next call. */
-static const char *in_folder(const char *name)
+static inline const char *in_folder(const char *name)
 {
 	static char path[sizeof folder + 64];
 
@@ -20,7 +20,7 @@ static const char *in_folder(const char *name)
 }
 
 /* The same, once the file has this text. */
-static const char *file_of(const char *name, const char *text)
+static inline const char *file_of(const char *name, const char *text)
 {
 	struct dp_err err;
 
@@ -30,13 +30,13 @@ static const char *file_of(const char *name, const char *text)
 }
 
 /* For cmocka_run_group_tests(). */
-static int make_folder(void **state)
+static inline int make_folder(void **state)
 {
 	(void)state;
 	return mkdtemp(folder) ? 0 : -1;
 }
 
-static int remove_folder(void **state)
+static inline int remove_folder(void **state)
 {
 	(void)state;
 	return dp_remove_tree(folder, NULL);

@@ -8,8 +8,8 @@
 
 /* n records with some of `nfeatures` features each, `most` at most, values 1 or in
  * -1..1, and a label that follows the first features. */
-static struct rows made_rows(uint32_t n, uint32_t nfeatures, uint32_t most, bool values,
-			     uint64_t seed)
+static inline struct rows made_rows(uint32_t n, uint32_t nfeatures, uint32_t most,
+				    bool values, uint64_t seed)
 {
 	uint64_t *start = calloc((size_t)n + 1, sizeof *start);
 	uint16_t *index = calloc((size_t)n * most + 1, sizeof *index);
@@ -49,7 +49,7 @@ static struct rows made_rows(uint32_t n, uint32_t nfeatures, uint32_t most, bool
 			      .row_max = most };
 }
 
-static void free_rows(struct rows *r)
+static inline void free_rows(struct rows *r)
 {
 	free((void *)r->start);
 	free((void *)r->index);
@@ -58,7 +58,7 @@ static void free_rows(struct rows *r)
 }
 
 /* Row i as a dense vector with the bias at its end. */
-static void dense_row(const struct rows *r, uint32_t i, double *x)
+static inline void dense_row(const struct rows *r, uint32_t i, double *x)
 {
 	for (uint32_t f = 0; f < r->nfeatures; f++)
 		x[f] = 0;

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/num.h"
 #include "base/rng.h"
+#include "base/utf8.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -238,6 +239,21 @@ static void errors_travel_as_json(void **state)
 }
 
 /* Random123's own known answer for philox4x32, ten rounds, counter and key zero. */
+static void characters_are_whole_or_not(void **state)
+{
+	static const char *const good[] = { "", "plain", "\303\251", "a\342\202\254b",
+					    "\360\237\230\200" };
+	static const char *const bad[] = { "\303",     "a\303",        "\251",
+					   "\300\200", "\355\240\200", "\364\220\200\200",
+					   "\342\202", "ok \377" };
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(good); i++)
+		assert_true(dp_utf8_ok(good[i]));
+	for (size_t i = 0; i < DP_COUNT(bad); i++)
+		assert_false(dp_utf8_ok(bad[i]));
+}
+
 static void philox_known_answer(void **state)
 {
 	static const uint32_t expected[] = { 0x6627e8d5, 0xe169c58d, 0xbc57ac4c,
@@ -367,6 +383,7 @@ int main(void)
 		cmocka_unit_test(removal_does_not_follow_links),
 		cmocka_unit_test(json_round_trip),
 		cmocka_unit_test(errors_travel_as_json),
+		cmocka_unit_test(characters_are_whole_or_not),
 		cmocka_unit_test(philox_known_answer),
 		cmocka_unit_test(streams_differ_in_every_part),
 		cmocka_unit_test(distributions),

@@ -248,6 +248,32 @@ static void test_clipping(void **state)
 	}
 }
 
+/* The limit times the length of (row, 1), in arithmetic that is exact beside that of
+ * the trainer: never above L, and hardly below. */
+static void test_clip_is_a_bound(void **state)
+{
+	struct dp_rng rng;
+
+	(void)state;
+	dp_rng_init(&rng, 12, DP_RNG_TEST, 0, 0);
+	for (int values = 0; values < 2; values++) {
+		struct rows r = made_rows(20000, FEATURES, 14, values, 9);
+
+		for (uint32_t i = 0; i < r.n; i++) {
+			double clip = i % 4 ? exp(8 * dp_rng_uniform(&rng) - 6) : 0.5;
+			long double squares = 1, after;
+
+			for (uint64_t k = r.start[i]; k < r.start[i + 1]; k++)
+				squares +=
+					values ? (long double)r.value[k] * r.value[k] : 1;
+			after = linear_limit(&r, i, clip) * sqrtl(squares);
+			assert_true(after <= clip);
+			assert_true(after >= clip * (1 - 2.5e-7L));
+		}
+		free_rows(&r);
+	}
+}
+
 static void check_against_plain(const char *kernel, enum linear_loss loss,
 				const struct rows *r, const struct sgd *how)
 {
@@ -545,12 +571,19 @@ static void test_stop(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_gradients),     cmocka_unit_test(test_clipping),
-		cmocka_unit_test(test_against_plain), cmocka_unit_test(test_paths_agree),
-		cmocka_unit_test(test_wrong_kernel),  cmocka_unit_test(test_repeats),
-		cmocka_unit_test(test_noise),         cmocka_unit_test(test_adam_noise),
-		cmocka_unit_test(test_steps),         cmocka_unit_test(test_noise_sd),
-		cmocka_unit_test(test_score),         cmocka_unit_test(test_stop),
+		cmocka_unit_test(test_gradients),
+		cmocka_unit_test(test_clipping),
+		cmocka_unit_test(test_clip_is_a_bound),
+		cmocka_unit_test(test_against_plain),
+		cmocka_unit_test(test_paths_agree),
+		cmocka_unit_test(test_wrong_kernel),
+		cmocka_unit_test(test_repeats),
+		cmocka_unit_test(test_noise),
+		cmocka_unit_test(test_adam_noise),
+		cmocka_unit_test(test_steps),
+		cmocka_unit_test(test_noise_sd),
+		cmocka_unit_test(test_score),
+		cmocka_unit_test(test_stop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

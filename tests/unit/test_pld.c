@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <cmocka.h>
 #include <pthread.h>
 
@@ -25,6 +26,15 @@ static struct dp_epsilon dp_sgd(const char *sampling, const char *accountant,
 		accountant, sampling, records, lot, steps, sigma, delta);
 }
 
+/* Of this program: other ones on the machine do not count. */
+static int64_t cpu_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return t.tv_sec * INT64_C(1000000) + t.tv_nsec / 1000;
+}
+
 /* A trainer with hardly any noise must not look private: without it the record is seen as
  * soon as it is in a lot, and the loss of that one step alone is about mu^2 / 2. */
 static void hardly_any_noise(void **state)
@@ -36,7 +46,7 @@ static void hardly_any_noise(void **state)
 		double before = 0;
 
 		for (double sigma = 10; sigma > 1e-160; sigma /= sigma > 1e-9 ? 3 : 1e3) {
-			int64_t began = dp_mono_us();
+			int64_t began = cpu_us();
 			struct dp_epsilon e =
 				dp_sgd(samplings[i], "pld", 1000, 10, 100, sigma, 1e-5);
 
@@ -44,7 +54,7 @@ static void hardly_any_noise(void **state)
 			    !(sigma > 0.01 || e.epsilon >= 0.4 / (sigma * sigma)))
 				fail_msg("%s, noise %g: %g after %g", samplings[i], sigma,
 					 e.epsilon, before);
-			assert_true(dp_mono_us() - began < 20000000);
+			assert_true(cpu_us() - began < 20000000);
 			before = e.epsilon;
 		}
 	}
@@ -270,11 +280,11 @@ static void any_setting(void **state)
 		double sigma = log_uniform(&rng, 0.05, 100);
 		double delta = log_uniform(&rng, 1e-12, 1e-2);
 		const char *s = dp_rng_u32(&rng) & 1 ? "poisson" : "without-replacement";
-		int64_t start = dp_mono_us();
+		int64_t start = cpu_us();
 		struct dp_epsilon e = dp_sgd(s, "pld", records, lot, steps, sigma, delta);
 		double slack = e.epsilon + 2 * e.error;
 
-		slowest = fmax(slowest, (double)(dp_mono_us() - start) / 1e6);
+		slowest = fmax(slowest, (double)(cpu_us() - start) / 1e6);
 		assert_true(e.epsilon >= 0);
 		assert_true(e.epsilon <=
 			    1.0005 * dp_sgd(s, "rdp", records, lot, steps, sigma, delta)

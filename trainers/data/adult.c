@@ -112,8 +112,8 @@ static const struct field {
 	{ "native-country", country, 0, { 0 }, 41 },
 };
 
-static int read_field(const struct field *f, struct word w, int *column,
-		      struct dp_err *err)
+static int adult_read_field(const struct field *f, struct word w, int *column,
+			    struct dp_err *err)
 {
 	char shown[SHOWN_LEN];
 	uint32_t x;
@@ -153,8 +153,8 @@ static int read_label(struct word w, struct classes *c, uint8_t *label,
 	return classes_number(c, above ? "1" : "-1", above ? 1 : 2, label, err);
 }
 
-static int read_row(struct word line, struct builder *b, struct set *s,
-		    struct dp_err *err)
+static int adult_read_row(struct word line, struct builder *b, struct set *s,
+			  struct dp_err *err)
 {
 	uint32_t first = 0;
 	struct word w;
@@ -168,7 +168,7 @@ static int read_row(struct word line, struct builder *b, struct set *s,
 		if (!word_cut(&line, ',', &w))
 			return dp_fail(err, DP_E_INVALID, "%d fields, not %d", i,
 				       FIELDS + 1);
-		code = read_field(&fields[i], word_trim(w), &column, err);
+		code = adult_read_field(&fields[i], word_trim(w), &column, err);
 		if (code != DP_OK)
 			return code;
 		if (column != UNKNOWN)
@@ -188,7 +188,7 @@ int adult_parse(const char *p, size_t len, struct set *s, struct dp_err *err)
 {
 	struct builder b = { 0 };
 	uint32_t width = 0;
-	int code = text_rows(p, len, read_row, &b, s, err);
+	int code = text_rows(p, len, adult_read_row, &b, s, err);
 
 	for (int i = 0; i < FIELDS; i++)
 		width += fields[i].columns;

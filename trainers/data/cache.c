@@ -183,7 +183,7 @@ bool cache_decode(const void *p, size_t len, struct set *s)
 /* ---- where it is ---- */
 
 /* The cache beside a file is hidden; its name begins with a dot. */
-static char *beside(const char *path)
+static char *cache_beside(const char *path)
 {
 	struct dp_buf out = DP_BUF_INIT;
 	const char *base = path_base(path);
@@ -225,7 +225,8 @@ int stamp_take(const char *path, struct stamp *t, struct dp_err *err)
 }
 
 /* Are the files still what the cache was made of? */
-static bool is_current(const struct header *h, const char *path, const char *label_column)
+static bool cache_is_current(const struct header *h, const char *path,
+			     const char *label_column)
 {
 	if (strcmp(h->part[0].name, path_base(path)) != 0 ||
 	    strcmp(h->label_column, label_column ? label_column : "") != 0)
@@ -266,7 +267,7 @@ static bool open_one(const char *cache, const char *path, const char *label_colu
 	close(fd);
 	if (p == MAP_FAILED)
 		return false;
-	if (!cache_decode(p, len, s) || !is_current(p, path, label_column)) {
+	if (!cache_decode(p, len, s) || !cache_is_current(p, path, label_column)) {
 		memset(s, 0, sizeof *s);
 		munmap(p, len);
 		return false;
@@ -278,7 +279,7 @@ static bool open_one(const char *cache, const char *path, const char *label_colu
 
 bool cache_open(const char *path, const char *label_column, struct set *s)
 {
-	char *places[] = { beside(path), in_user_folder(path) };
+	char *places[] = { cache_beside(path), in_user_folder(path) };
 	bool found = false;
 
 	for (size_t i = 0; i < DP_COUNT(places); i++) {
@@ -395,7 +396,7 @@ static bool may_write(const char *path)
 
 static bool write_beside(const char *path, const struct dp_buf *content, uint32_t mode)
 {
-	char *cache = may_write(path) ? beside(path) : NULL;
+	char *cache = may_write(path) ? cache_beside(path) : NULL;
 	bool done = cache && write_one(cache, content, mode);
 
 	free(cache);

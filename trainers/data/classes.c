@@ -86,7 +86,7 @@ struct entry {
 	uint32_t old;
 };
 
-static int by_value(const void *a, const void *b)
+static int by_class_value(const void *a, const void *b)
 {
 	double x = ((const struct entry *)a)->value, y = ((const struct entry *)b)->value;
 
@@ -110,7 +110,7 @@ void classes_sort(struct classes *c, uint8_t *label, size_t count)
 		numbers = numbers && dp_num_parse(old.name[i], &order[i].value) &&
 			  isfinite(order[i].value);
 	}
-	qsort(order, c->n, sizeof order[0], numbers ? by_value : by_name);
+	qsort(order, c->n, sizeof order[0], numbers ? by_class_value : by_name);
 	for (uint32_t i = 0; i < c->n; i++) {
 		memcpy(c->name[i], order[i].name, CLASS_NAME_LEN);
 		now[order[i].old] = (uint8_t)i;

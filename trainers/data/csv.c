@@ -194,8 +194,8 @@ static int fail_cell(const struct layout *l, const struct record *r, size_t i,
 		       "text into columns of 0 and 1 or leave it out.");
 }
 
-static int read_row(const struct layout *l, const struct record *r, struct builder *b,
-		    struct classes *c, struct dp_err *err)
+static int csv_read_row(const struct layout *l, const struct record *r, struct builder *b,
+			struct classes *c, struct dp_err *err)
 {
 	struct word w;
 	uint8_t label;
@@ -259,7 +259,7 @@ int csv_parse(const char *p, size_t len, const char *label_column, struct set *s
 	text_init(&text, p, len);
 	code = read_layout(&text, &r, label_column, &l, err);
 	while (code == DP_OK && r.n > 0) {
-		code = read_row(&l, &r, &b, &s->classes, err);
+		code = csv_read_row(&l, &r, &b, &s->classes, err);
 		if (code == DP_OK)
 			code = next_record(&text, &r, err);
 	}

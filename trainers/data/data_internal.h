@@ -77,7 +77,7 @@ struct word {
 };
 void text_init(struct text *t, const char *p, size_t len); /* skips a UTF-8 mark */
 /* The next line without its end; false at the end of the text. */
-bool text_line(struct text *t, struct word *line);
+bool text_read_line(struct text *t, struct word *line);
 /* Gives each line to `read_row`, which adds a record or none; its errors get the line's
  * number. */
 DP_MUSTCHECK int text_rows(const char *p, size_t len,

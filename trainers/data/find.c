@@ -47,7 +47,7 @@ const char *path_base(const char *path)
 }
 
 /* What cannot be looked at counts as there: opening it says why. */
-static bool exists(const char *path)
+static bool data_exists(const char *path)
 {
 	struct stat st;
 
@@ -59,12 +59,12 @@ static char *plain_or_packed(char *path)
 {
 	struct dp_buf packed = DP_BUF_INIT;
 
-	if (!path || exists(path))
+	if (!path || data_exists(path))
 		return path;
 	dp_buf_printf(&packed, "%s.gz", path);
 	free(path);
 	path = dp_buf_detach(&packed);
-	if (path && exists(path))
+	if (path && data_exists(path))
 		return path;
 	free(path);
 	return NULL;

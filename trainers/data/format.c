@@ -7,7 +7,7 @@ static bool first_line(const char *p, size_t len, struct word *line)
 	struct text text;
 
 	text_init(&text, p, len);
-	while (text_line(&text, line)) {
+	while (text_read_line(&text, line)) {
 		*line = word_trim(*line);
 		if (line->len > 0 && *line->p != '#' && *line->p != '|')
 			return true;

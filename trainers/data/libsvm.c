@@ -28,8 +28,8 @@ static int read_entry(struct word w, uint32_t last, uint32_t *index, float *valu
 	return DP_OK;
 }
 
-static int read_row(struct word line, struct builder *b, struct set *s,
-		    struct dp_err *err)
+static int libsvm_read_row(struct word line, struct builder *b, struct set *s,
+			   struct dp_err *err)
 {
 	uint32_t last = 0;
 	struct word w;
@@ -65,7 +65,7 @@ static int read_row(struct word line, struct builder *b, struct set *s,
 int libsvm_parse(const char *p, size_t len, struct set *s, struct dp_err *err)
 {
 	struct builder b = { 0 };
-	int code = text_rows(p, len, read_row, &b, s, err);
+	int code = text_rows(p, len, libsvm_read_row, &b, s, err);
 
 	if (code == DP_OK && b.nrows > 0 && s->rows.nfeatures == 0)
 		code = dp_fail(err, DP_E_INVALID, "no record has a feature");

@@ -10,7 +10,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
-static int unpack(gzFile in, const char *path, struct dp_buf *out, struct dp_err *err)
+static int load_unpack(gzFile in, const char *path, struct dp_buf *out,
+		       struct dp_err *err)
 {
 	static const int chunk = 1 << 18;
 	char *bytes = malloc((size_t)chunk);
@@ -63,7 +64,7 @@ static int read_content(const char *path, struct dp_buf *out, struct dp_err *err
 		return dp_fail(err, DP_E_NOMEM, "no memory to read %s", path);
 	}
 	gzbuffer(in, 1 << 18);
-	code = unpack(in, path, out, err);
+	code = load_unpack(in, path, out, err);
 	gzclose(in);
 	if (code == DP_OK && out->len == 0)
 		code = dp_fail(err, DP_E_INVALID, "%s is empty", path);

@@ -29,7 +29,7 @@ void builder_free(struct builder *b)
 
 /* realloc of the array that the pointer at `at` points to; false, with the old one
  * intact, without memory. */
-static bool resize(void *at, size_t count, size_t size)
+static bool set_resize(void *at, size_t count, size_t size)
 {
 	void *p;
 
@@ -44,8 +44,8 @@ static bool more_entries(struct builder *b)
 {
 	size_t room = b->entry_room ? 2 * b->entry_room : 1024;
 
-	if (!resize(&b->index, room, sizeof *b->index) ||
-	    (b->value && !resize(&b->value, room, sizeof *b->value)))
+	if (!set_resize(&b->index, room, sizeof *b->index) ||
+	    (b->value && !set_resize(&b->value, room, sizeof *b->value)))
 		return false;
 	b->entry_room = room;
 	return true;
@@ -56,8 +56,8 @@ static bool more_rows(struct builder *b)
 	size_t room = b->row_room ? 2 * b->row_room : 256;
 
 	/* one more for the end of the last row */
-	if (!resize(&b->start, room + 1, sizeof *b->start) ||
-	    !resize(&b->label, room, sizeof *b->label))
+	if (!set_resize(&b->start, room + 1, sizeof *b->start) ||
+	    !set_resize(&b->label, room, sizeof *b->label))
 		return false;
 	b->row_room = room;
 	return true;
@@ -66,7 +66,7 @@ static bool more_rows(struct builder *b)
 /* The first entry that is not 1: from now on values are kept. */
 static bool keep_values(struct builder *b)
 {
-	if (!resize(&b->value, b->entry_room, sizeof *b->value))
+	if (!set_resize(&b->value, b->entry_room, sizeof *b->value))
 		return false;
 	for (size_t i = 0; i < b->nentries; i++)
 		b->value[i] = 1;

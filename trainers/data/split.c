@@ -7,8 +7,8 @@
 #include <string.h>
 
 /* Marks `count` of n records, every set of so many equally likely. */
-static void choose(bool *chosen, uint32_t n, uint32_t count, uint64_t seed,
-		   enum split_use use)
+static void split_choose(bool *chosen, uint32_t n, uint32_t count, uint64_t seed,
+			 enum split_use use)
 {
 	struct dp_rng rng;
 
@@ -74,7 +74,7 @@ int split_rows(const struct rows *all, double share, uint64_t seed, enum split_u
 	chosen = malloc(all->n);
 	if (!chosen)
 		return dp_fail(err, DP_E_NOMEM, "no memory to split %u records", all->n);
-	choose(chosen, all->n, (uint32_t)count, seed, use);
+	split_choose(chosen, all->n, (uint32_t)count, seed, use);
 	code = copy_rows(all, chosen, false, rest, err);
 	if (code == DP_OK)
 		code = copy_rows(all, chosen, true, part, err);

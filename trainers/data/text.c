@@ -15,7 +15,7 @@ void text_init(struct text *t, const char *p, size_t len)
 		t->at += 3;
 }
 
-bool text_line(struct text *t, struct word *line)
+bool text_read_line(struct text *t, struct word *line)
 {
 	const char *end;
 
@@ -41,7 +41,7 @@ int text_rows(const char *p, size_t len,
 	int code = DP_OK;
 
 	text_init(&text, p, len);
-	while (code == DP_OK && text_line(&text, &line)) {
+	while (code == DP_OK && text_read_line(&text, &line)) {
 		code = read_row(line, b, s, err);
 		if (code != DP_OK)
 			dp_err_prefix(err, "line %zu", text.line);

@@ -30,6 +30,11 @@ struct sgd {
 uint64_t sgd_steps(const struct sgd *s, uint32_t n);
 /* sd of the noise on the sum of a lot's clipped gradients. */
 double sgd_noise_sd(const struct sgd *s);
+/* Clipping: the largest float, or nearly, that a vector may be multiplied by so that
+ * its length is at most `clip`, always rounded down, because L is a bound. `squares` is
+ * the sum of the squares of its elements, less by no more than the share `slack` than
+ * in exact arithmetic. INFINITY where nothing is clipped; NaN stays NaN. */
+float sgd_clip_factor(double clip, double squares, double slack);
 
 /* The moments of Algorithm 4 for n weights. */
 struct adam {

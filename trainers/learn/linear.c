@@ -8,6 +8,7 @@
 
 #include "linalg/simd.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,8 @@ size_t linear_weights(uint32_t nfeatures)
 }
 
 /* ---- the loss of one record ---- */
+
+DP_KERNELS
 
 /* exp(x) to 2 units in the last place; x beyond +-87 counts as +-87. See dp__exp(). */
 static inline float exp_float(float x)
@@ -75,6 +78,8 @@ static void hinge_slopes(const struct linear_record *restrict records, uint32_t 
 	}
 }
 
+DP_KERNELS_END
+
 void linear_slopes(enum linear_loss loss, const struct linear_record *records, uint32_t n,
 		   float *slope)
 {
@@ -86,18 +91,15 @@ void linear_slopes(enum linear_loss loss, const struct linear_record *records, u
 
 float linear_limit(const struct rows *rows, uint32_t i, double clip)
 {
-	double squares = 1, limit; /* the bias */
-	float rounded;
+	uint64_t start = rows->start[i], n = rows->start[i + 1] - start;
+	double squares = 1; /* the bias */
 
 	if (!rows->value)
-		squares += (double)(rows->start[i + 1] - rows->start[i]);
-	else
-		for (uint64_t k = rows->start[i]; k < rows->start[i + 1]; k++)
-			squares += (double)rows->value[k] * rows->value[k];
-	limit = clip / sqrt(squares);
-	rounded = (float)limit;
-	/* down, never up: L is a bound */
-	return rounded > limit ? nextafterf(rounded, 0) : rounded;
+		return sgd_clip_factor(clip, squares + (double)n, 0);
+	for (uint64_t k = start; k < start + n; k++)
+		squares += (double)rows->value[k] * rows->value[k];
+	/* squares of floats are exact in double, and every sum right to half a unit */
+	return sgd_clip_factor(clip, squares, (double)n * DBL_EPSILON);
 }
 
 /* ---- training ---- */
@@ -159,8 +161,8 @@ static int choose_kernel(struct training *t, const char *name, struct dp_err *er
 	return code;
 }
 
-static int prepare(struct training *t, const char *kernel, const struct noise *lots,
-		   struct dp_err *err)
+static int linear_prepare(struct training *t, const char *kernel,
+			  const struct noise *lots, struct dp_err *err)
 {
 	const struct rows *rows = t->rows.rows;
 	int code;
@@ -183,7 +185,7 @@ static int prepare(struct training *t, const char *kernel, const struct noise *l
 		    : dp_fail(err, DP_E_NOMEM, "no memory for %zu weights", t->width);
 }
 
-static void release(struct training *t)
+static void linear_release(struct training *t)
 {
 	free(t->records);
 	free(t->bits);
@@ -192,6 +194,8 @@ static void release(struct training *t)
 	adam_free(&t->adam);
 }
 
+DP_KERNELS
+
 /* y += a * x */
 DP_SIMD
 static void add_scaled(size_t n, float a, const float *restrict x, float *restrict y)
@@ -199,6 +203,8 @@ static void add_scaled(size_t n, float a, const float *restrict x, float *restri
 	for (size_t i = 0; i < n; i++)
 		y[i] += a * x[i];
 }
+
+DP_KERNELS_END
 
 /* The sum of the lot's clipped gradients. */
 static void add_up(struct training *t, const uint32_t *ids, uint32_t count)
@@ -232,7 +238,7 @@ static void add_noise(struct training *t, double sd, float *v)
 
 /* With Poisson sampling, too, the sum is divided by the expected size of a lot: the
  * real one is a secret. */
-static void update(struct training *t)
+static void linear_update(struct training *t)
 {
 	double rate = t->how->rate, lot = t->how->lot;
 
@@ -258,7 +264,7 @@ static const uint32_t *next_lot(struct training *t, uint32_t *count)
 	return ids;
 }
 
-static int descend(struct training *t, struct pulse *pulse, struct dp_err *err)
+static int linear_descend(struct training *t, struct pulse *pulse, struct dp_err *err)
 {
 	uint64_t steps = sgd_steps(t->how, t->rows.rows->n);
 	uint64_t beat = 1 + BEAT_RECORDS / t->how->lot, since = 0;
@@ -270,7 +276,7 @@ static int descend(struct training *t, struct pulse *pulse, struct dp_err *err)
 	for (uint64_t i = 0; i < steps; i++) {
 		add_up(t, ids, count);
 		ids = next_lot(t, &count);
-		update(t);
+		linear_update(t);
 		if (++since < beat && i + 1 < steps)
 			continue;
 		if (!pulse_beat(pulse, since))
@@ -287,12 +293,12 @@ int linear_train_by(const char *kernel, enum linear_loss loss, const struct rows
 	struct training t = {
 		.loss = loss, .how = how, .rows.rows = train, .noise = noise, .w = w
 	};
-	int code = prepare(&t, kernel, lots, err);
+	int code = linear_prepare(&t, kernel, lots, err);
 
 	memset(w, 0, linear_weights(train->nfeatures) * sizeof *w);
 	if (code == DP_OK)
-		code = descend(&t, pulse, err);
-	release(&t);
+		code = linear_descend(&t, pulse, err);
+	linear_release(&t);
 	return code;
 }
 

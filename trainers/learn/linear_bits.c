@@ -29,14 +29,14 @@ struct linear_bits {
 #define UNROLL _Pragma("GCC unroll 8")
 #endif
 
-static void fetch(const struct linear_rows *r, const uint32_t *ids, uint32_t n)
+static void fetch_bits(const struct linear_rows *r, const uint32_t *ids, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
 		__builtin_prefetch(&r->bits[ids[i]]);
 }
 
-AVX512 static void margins(const struct linear_rows *r, const float *w,
-			   const uint32_t *ids, uint32_t n, float *margin)
+AVX512 static void margins_by_bits(const struct linear_rows *r, const float *w,
+				   const uint32_t *ids, uint32_t n, float *margin)
 {
 	__m512 weight[REGISTERS];
 
@@ -57,8 +57,8 @@ AVX512 static void margins(const struct linear_rows *r, const float *w,
 	}
 }
 
-AVX512 static void add(const struct linear_rows *r, const float *slope,
-		       const uint32_t *ids, uint32_t n, float *g)
+AVX512 static void add_by_bits(const struct linear_rows *r, const float *slope,
+			       const uint32_t *ids, uint32_t n, float *g)
 {
 	__m512 sum[REGISTERS];
 
@@ -109,7 +109,8 @@ int linear_bits_new(const struct rows *rows, struct linear_bits **out, struct dp
 	return DP_OK;
 }
 
-const struct linear_kernel linear_by_bits = { "bits", fetch, margins, add };
+const struct linear_kernel linear_by_bits = { "bits", fetch_bits, margins_by_bits,
+					      add_by_bits };
 #else
 int linear_bits_new(const struct rows *rows, struct linear_bits **out, struct dp_err *err)
 {

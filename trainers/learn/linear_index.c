@@ -1,7 +1,7 @@
 /* linear_index.c - margins and gradients of sparse rows, entry by entry. */
 #include "trainers/learn/linear_internal.h"
 
-static void fetch(const struct linear_rows *r, const uint32_t *ids, uint32_t n)
+static void fetch_entries(const struct linear_rows *r, const uint32_t *ids, uint32_t n)
 {
 	const struct rows *rows = r->rows;
 
@@ -73,7 +73,7 @@ static void add_by_value(const struct linear_rows *r, const float *slope,
 	}
 }
 
-const struct linear_kernel linear_by_index = { "index", fetch, margins_by_index,
+const struct linear_kernel linear_by_index = { "index", fetch_entries, margins_by_index,
 					       add_by_index };
-const struct linear_kernel linear_by_value = { "value", fetch, margins_by_value,
+const struct linear_kernel linear_by_value = { "value", fetch_entries, margins_by_value,
 					       add_by_value };

@@ -34,7 +34,7 @@ void lots_free(struct lots *l)
 	l->order = NULL;
 }
 
-static inline uint32_t word(struct lots *l)
+static inline uint32_t lots_word(struct lots *l)
 {
 	if (__builtin_expect(l->used == DP_COUNT(l->words), 0)) {
 		noise_words(&l->stream, l->words, DP_COUNT(l->words));
@@ -45,15 +45,15 @@ static inline uint32_t word(struct lots *l)
 
 /* Uniform on 0..n-1, exactly (Lemire 2019): the high half of a product is the answer,
  * and the few low halves that would make some answers likelier are drawn again. */
-static inline uint32_t below(struct lots *l, uint32_t n)
+static inline uint32_t lots_below(struct lots *l, uint32_t n)
 {
-	uint64_t product = (uint64_t)word(l) * n;
+	uint64_t product = (uint64_t)lots_word(l) * n;
 
 	if (__builtin_expect((uint32_t)product < n, 0)) {
 		uint32_t reject = -n % n; /* 2^32 mod n */
 
 		while ((uint32_t)product < reject)
-			product = (uint64_t)word(l) * n;
+			product = (uint64_t)lots_word(l) * n;
 	}
 	return (uint32_t)(product >> 32);
 }
@@ -65,7 +65,7 @@ static void draw_fixed(struct lots *l)
 	uint32_t *order = l->order;
 
 	for (uint32_t i = 0; i < l->lot; i++) {
-		uint32_t j = i + below(l, l->n - i), drawn = order[j];
+		uint32_t j = i + lots_below(l, l->n - i), drawn = order[j];
 
 		order[j] = order[i];
 		order[i] = drawn;
@@ -78,9 +78,9 @@ static uint64_t rare_bits(struct lots *l, unsigned halvings)
 	uint64_t bits = ~UINT64_C(0);
 
 	for (unsigned i = 0; i < halvings && bits; i++) {
-		uint64_t high = word(l);
+		uint64_t high = lots_word(l);
 
-		bits &= high << 32 | word(l);
+		bits &= high << 32 | lots_word(l);
 	}
 	return bits;
 }
@@ -100,7 +100,7 @@ static uint32_t draw_poisson(struct lots *l)
 		if (l->n - base < 64)
 			bits &= (UINT64_C(1) << (l->n - base)) - 1;
 		for (; bits; bits &= bits - 1)
-			if (below(l, l->n) < keep)
+			if (lots_below(l, l->n) < keep)
 				l->order[count++] =
 					(uint32_t)base + (uint32_t)__builtin_ctzll(bits);
 	}

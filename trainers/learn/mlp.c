@@ -77,14 +77,14 @@ static int descent_init(struct descent *d, const struct mlp *m, enum mlp_path pa
 {
 	size_t most = d->how->poisson ? d->train->n : d->how->lot;
 	bool adam = d->how->optimizer == OPTIMIZER_ADAM;
-	int rc = lots_init(&d->lots, lots, d->train->n, d->how, err);
+	int code = lots_init(&d->lots, lots, d->train->n, d->how, err);
 
-	if (rc == DP_OK)
-		rc = mlp__net_init(&d->net, m, path, kernels, d->train, most, err);
-	if (rc == DP_OK && adam)
-		rc = adam_init(&d->adam, d->net.nweights, err);
-	if (rc != DP_OK)
-		return rc;
+	if (code == DP_OK)
+		code = mlp__net_init(&d->net, m, path, kernels, d->train, most, err);
+	if (code == DP_OK && adam)
+		code = adam_init(&d->adam, d->net.nweights, err);
+	if (code != DP_OK)
+		return code;
 	d->weights = mlp__floats(d->net.nweights);
 	d->sum = mlp__floats(adam || most > d->net.input.capacity ? d->net.nweights : 1);
 	if (d->weights && d->sum)
@@ -101,6 +101,8 @@ static void descent_free(struct descent *d)
 	free(d->sum);
 }
 
+DP_KERNELS
+
 DP_SIMD
 static void add_to(float *restrict w, const float *restrict x, size_t n)
 {
@@ -108,8 +110,10 @@ static void add_to(float *restrict w, const float *restrict x, size_t n)
 		w[i] += x[i];
 }
 
+DP_KERNELS_END
+
 /* One lot, in chunks of like size; false if asked to stop. */
-static bool step(struct descent *d, struct noise *stream)
+static bool mlp_step(struct descent *d, struct noise *stream)
 {
 	const struct sgd *how = d->how;
 	bool adam = how->optimizer == OPTIMIZER_ADAM;
@@ -143,14 +147,14 @@ static bool step(struct descent *d, struct noise *stream)
 	return true;
 }
 
-static bool steps(struct descent *d, struct noise *noise)
+static bool mlp_steps(struct descent *d, struct noise *noise)
 {
 	uint64_t total = sgd_steps(d->how, d->train->n), untold = 0;
 	double work = (double)d->net.nweights * (d->how->lot + 16.0);
 	uint64_t every = work < BEAT_WORK ? (uint64_t)(BEAT_WORK / work) : 1;
 
 	for (uint64_t i = 1; i <= total; i++) {
-		if (!step(d, noise))
+		if (!mlp_step(d, noise))
 			return false;
 		if (++untold == every || i == total) {
 			if (!pulse_beat(d->pulse, untold))
@@ -167,29 +171,29 @@ int mlp__descend(const struct mlp *m, enum mlp_path path,
 		 struct pulse *pulse, float *w, struct dp_err *err)
 {
 	struct descent d = { .train = train, .how = how, .pulse = pulse };
-	int rc = check_shape(m, train, err);
+	int code = check_shape(m, train, err);
 
-	if (rc == DP_OK)
-		rc = descent_init(&d, m, path, kernels, lots, err);
-	if (rc != DP_OK)
+	if (code == DP_OK)
+		code = descent_init(&d, m, path, kernels, lots, err);
+	if (code != DP_OK)
 		goto out;
 	mlp__net_pack(&d.net, w, d.weights);
-	if (!steps(&d, noise))
-		rc = dp_fail(err, DP_E_INTERRUPTED, "the training was asked to stop");
+	if (!mlp_steps(&d, noise))
+		code = dp_fail(err, DP_E_INTERRUPTED, "the training was asked to stop");
 	mlp__net_unpack(&d.net, d.weights, w);
 out:
 	descent_free(&d);
-	return rc;
+	return code;
 }
 
 int mlp_train(const struct mlp *m, enum mlp_path path, const struct rows *train,
 	      const struct sgd *how, struct noise *start, const struct noise *lots,
 	      struct noise *noise, struct pulse *pulse, float *w, struct dp_err *err)
 {
-	int rc = check_shape(m, train, err);
+	int code = check_shape(m, train, err);
 
-	if (rc != DP_OK)
-		return rc;
+	if (code != DP_OK)
+		return code;
 	random_start(m, start, w);
 	return mlp__descend(m, path, mlp__kernels(NULL), train, how, lots, noise, pulse,
 			    w, err);
@@ -241,13 +245,13 @@ int mlp_score(const struct mlp *m, const struct rows *rows, const float *w,
 	struct mlp_net net = { 0 };
 	uint32_t *number = NULL;
 	float *panels = NULL;
-	int rc = check_shape(m, rows, err);
+	int code = check_shape(m, rows, err);
 
-	if (rc == DP_OK)
-		rc = mlp__net_init(&net, m, MLP_AUTO, mlp__kernels(NULL), rows, rows->n,
-				   err);
-	if (rc != DP_OK)
-		return rc;
+	if (code == DP_OK)
+		code = mlp__net_init(&net, m, MLP_AUTO, mlp__kernels(NULL), rows, rows->n,
+				     err);
+	if (code != DP_OK)
+		return code;
 	number = calloc(net.input.capacity, sizeof *number);
 	panels = mlp__floats(net.nweights);
 	if (number && panels) {
@@ -257,11 +261,11 @@ int mlp_score(const struct mlp *m, const struct rows *rows, const float *w,
 		if (!all_finite(w, mlp_weights(m)))
 			out->loss = NAN;
 	} else {
-		rc = dp_fail(err, DP_E_NOMEM, "no memory for the score of %zu weights",
-			     mlp_weights(m));
+		code = dp_fail(err, DP_E_NOMEM, "no memory for the score of %zu weights",
+			       mlp_weights(m));
 	}
 	free(number);
 	free(panels);
 	mlp__net_free(&net);
-	return rc;
+	return code;
 }

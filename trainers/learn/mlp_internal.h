@@ -50,6 +50,7 @@ struct mlp_sparse {
 };
 struct mlp_kernels {
 	const char *name;
+	size_t lanes; /* floats in a register: sums of squares have as many parts */
 	void (*dense)(const struct mlp_product *p, const struct mlp_dense *a);
 	void (*sparse)(const struct mlp_product *p, const struct mlp_sparse *a);
 	float (*square)(const float *x, size_t n); /* the sum of squares, any n and x */

@@ -11,6 +11,8 @@
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
+DP_KERNELS
+
 #if defined(__x86_64__)
 #define NAME(x) x##_avx512
 #define KERNELS "avx512"
@@ -33,6 +35,8 @@
 #define LANES 4
 #define UNITS 1
 #include "trainers/learn/mlp_vector.h"
+
+DP_KERNELS_END
 
 const struct mlp_kernels *mlp__kernels(const char *name)
 {

@@ -7,6 +7,7 @@
 #include "trainers/learn/mlp_internal.h"
 #include "linalg/simd.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,17 +86,17 @@ int mlp__net_init(struct mlp_net *net, const struct mlp *m, enum mlp_path path,
 {
 	size_t capacity = capacity_for(m, records_max);
 	bool sparse = path == MLP_SPARSE || (path == MLP_AUTO && pays_to_skip(m, rows));
-	int rc;
+	int code;
 
 	*net = (struct mlp_net){ .kernels = kernels };
-	rc = mlp__input_init(&net->input, rows, m->width[0], capacity, sparse, kernels,
-			     err);
-	if (rc == DP_OK && !buffers_init(net, m, capacity))
-		rc = dp_fail(err, DP_E_NOMEM, "no memory to train %zu records at a time",
-			     capacity);
-	if (rc != DP_OK)
+	code = mlp__input_init(&net->input, rows, m->width[0], capacity, sparse, kernels,
+			       err);
+	if (code == DP_OK && !buffers_init(net, m, capacity))
+		code = dp_fail(err, DP_E_NOMEM,
+			       "no memory to train %zu records at a time", capacity);
+	if (code != DP_OK)
 		mlp__net_free(net);
-	return rc;
+	return code;
 }
 
 void mlp__net_free(struct mlp_net *net)
@@ -210,6 +211,8 @@ void mlp__net_forward(struct mlp_net *net, const float *panels)
 
 /* ---- backward ---- */
 
+DP_KERNELS
+
 /* delta = softmax(logits) - the one-hot label; its squared length. */
 DP_SIMD
 static float softmax_delta(const float *restrict logit, float *restrict delta, size_t n,
@@ -231,6 +234,8 @@ static float softmax_delta(const float *restrict logit, float *restrict delta, s
 		square += delta[i] * delta[i];
 	return (float)square;
 }
+
+DP_KERNELS_END
 
 /* Deltas of the layer before y, unrectified, into its buffer. */
 static void delta_before(const struct mlp_net *net, const struct mlp_layer *y)
@@ -268,10 +273,29 @@ static void finish_delta(struct mlp_net *net, size_t l, const struct rows *rows,
 	}
 }
 
+/* By what share the squared length of a gradient, summed in float, may be too small:
+ * half a unit in the last place for every rounding that a term goes through. Those are
+ * an addition for every register of a layer's inputs and outputs, one for every layer,
+ * and less than 16 for products, ends of sums and the factor's product with delta. */
+static double length_slack(const struct mlp_net *net)
+{
+	size_t most = 0;
+
+	for (size_t l = 0; l < net->nlayers; l++) {
+		size_t n = net->layer[l].in + net->layer[l].out;
+
+		most = n > most ? n : most;
+	}
+	most = most / net->kernels->lanes + net->nlayers + 16;
+	return (double)most * FLT_EPSILON / 2;
+}
+
 void mlp__net_backward(struct mlp_net *net, const struct rows *rows,
 		       const uint32_t *number, double clip, double unit)
 {
 	float *norm = net->factor; /* squared at first */
+	float whole = (float)fabs(unit), factor;
+	double slack = length_slack(net);
 
 	memset(norm, 0, net->input.count * sizeof *norm);
 	for (size_t l = net->nlayers; l-- > 0;) {
@@ -280,9 +304,9 @@ void mlp__net_backward(struct mlp_net *net, const struct rows *rows,
 			delta_before(net, &net->layer[l]);
 	}
 	for (size_t r = 0; r < net->input.count; r++) {
-		double length = sqrt(norm[r]);
-
-		net->factor[r] = (float)(length <= clip ? unit : unit * clip / length);
+		factor = sgd_clip_factor(fabs(unit) * clip, norm[r], slack);
+		factor = factor >= whole ? whole : factor; /* NaN stays NaN */
+		net->factor[r] = unit < 0 ? -factor : factor;
 	}
 }
 

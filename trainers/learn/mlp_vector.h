@@ -94,9 +94,10 @@ TARGET static void NAME(sparse)(const struct mlp_product *p, const struct mlp_sp
 	STRIPS(sparse_strip);
 }
 
-TARGET static float NAME(total)(const float *part)
+/* In double, so that the lanes' sums are all that is rounded more than once. */
+TARGET static double NAME(total)(const float *part)
 {
-	float sum = 0;
+	double sum = 0;
 
 	for (int i = 0; i < LANES; i++)
 		sum += part[i];
@@ -106,7 +107,8 @@ TARGET static float NAME(total)(const float *part)
 TARGET static float NAME(square)(const float *x, size_t n)
 {
 	VEC squares = { 0 };
-	float part[LANES], sum = 0;
+	float part[LANES];
+	double sum = 0;
 	size_t i = 0;
 
 	for (; i + LANES <= n; i += LANES) {
@@ -117,8 +119,8 @@ TARGET static float NAME(square)(const float *x, size_t n)
 	}
 	memcpy(part, &squares, sizeof part);
 	for (; i < n; i++)
-		sum += x[i] * x[i];
-	return sum + NAME(total)(part);
+		sum += (double)x[i] * x[i];
+	return (float)(sum + NAME(total)(part));
 }
 
 TARGET static float NAME(rectify)(float *x, size_t width)
@@ -129,7 +131,7 @@ TARGET static float NAME(rectify)(float *x, size_t width)
 		xv[i] = (VEC)((MASK)xv[i] & ~(xv[i] <= 0));
 		squares += xv[i] * xv[i];
 	}
-	return NAME(total)((const float *)&squares);
+	return (float)NAME(total)((const float *)&squares);
 }
 
 TARGET static float NAME(gate)(float *x, const float *y, size_t width)
@@ -141,7 +143,7 @@ TARGET static float NAME(gate)(float *x, const float *y, size_t width)
 		xv[i] = (VEC)((MASK)xv[i] & (yv[i] > 0));
 		squares += xv[i] * xv[i];
 	}
-	return NAME(total)((const float *)&squares);
+	return (float)NAME(total)((const float *)&squares);
 }
 
 TARGET static void NAME(scale)(float *out, const float *x, float factor, size_t width)
@@ -155,6 +157,7 @@ TARGET static void NAME(scale)(float *out, const float *x, float factor, size_t 
 
 static const struct mlp_kernels NAME(kernels) = {
 	.name = KERNELS,
+	.lanes = LANES,
 	.dense = NAME(dense),
 	.sparse = NAME(sparse),
 	.square = NAME(square),

@@ -85,7 +85,7 @@ static void subtract_row(const struct rows *rows, uint32_t i, double c, double *
 	v[rows->nfeatures] -= c;
 }
 
-static void visit(struct descent *d, uint32_t i)
+static void output_visit(struct descent *d, uint32_t i)
 {
 	struct weights *w = &d->w;
 	double gamma = d->how->regularization, radius = 1 / gamma, factor, squares, dot,
@@ -108,15 +108,15 @@ static void visit(struct descent *d, uint32_t i)
 		freshen(w);
 }
 
-static int descend(struct descent *d, struct lots *order, struct pulse *pulse,
-		   struct dp_err *err)
+static int output_descend(struct descent *d, struct lots *order, struct pulse *pulse,
+			  struct dp_err *err)
 {
 	for (uint32_t pass = 0; pass < d->how->passes; pass++) {
 		uint32_t n, since = 0;
 		const uint32_t *ids = lots_next(order, &n); /* all, in a new order */
 
 		for (uint32_t i = 0; i < n; i++) {
-			visit(d, ids[i]);
+			output_visit(d, ids[i]);
 			if (++since < FRESHEN_STEPS && i + 1 < n)
 				continue;
 			if (!pulse_beat(pulse, since))
@@ -130,7 +130,7 @@ static int descend(struct descent *d, struct lots *order, struct pulse *pulse,
 
 /* Noise on every weight; the rest is arithmetic on the result: scaling the weights in
  * place of the rows that they will meet. */
-static void release(const struct descent *d, struct noise *noise, float *out)
+static void output_release(const struct descent *d, struct noise *noise, float *out)
 {
 	float z[NORMALS];
 
@@ -161,9 +161,9 @@ int output_train(const struct output_perturbation *o, const struct rows *train,
 	if (code == DP_OK)
 		code = lots_init(&lots, order, train->n, &everything, err);
 	if (code == DP_OK)
-		code = descend(&d, &lots, pulse, err);
+		code = output_descend(&d, &lots, pulse, err);
 	if (code == DP_OK)
-		release(&d, noise, w);
+		output_release(&d, noise, w);
 	lots_free(&lots);
 	free(d.w.v);
 	return code;

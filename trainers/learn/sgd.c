@@ -3,6 +3,7 @@
 
 #include "linalg/simd.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -28,6 +29,20 @@ double sgd_noise_sd(const struct sgd *s)
 	return s->noise * clip * (s->poisson ? 1 : 2);
 }
 
+float sgd_clip_factor(double clip, double squares, double slack)
+{
+	/* a division, a root and two products in double, each right to half a unit */
+	const double ours = 1 - 4 * DBL_EPSILON;
+	double limit;
+	float rounded;
+
+	if (isinf(clip))
+		return INFINITY;
+	limit = clip / sqrt(squares) * (ours * sqrt(1 - slack));
+	rounded = (float)limit;
+	return rounded > limit ? nextafterf(rounded, 0) : rounded;
+}
+
 int adam_init(struct adam *a, size_t n, struct dp_err *err)
 {
 	*a = (struct adam){ .n = n, .mean_bias = 1, .square_bias = 1 };
@@ -46,11 +61,14 @@ void adam_free(struct adam *a)
 	a->mean = a->square = NULL;
 }
 
+DP_KERNELS
+
 /* w -= rate * mean / (root * sqrt(square) + kappa), where rate and root carry the
  * corrections for the start at zero. gcc needs -fno-math-errno to make vectors of it. */
 DP_SIMD
-static void move(size_t n, float rate, float root, float scale, const float *restrict g,
-		 float *restrict mean, float *restrict square, float *restrict w)
+static void adam_move(size_t n, float rate, float root, float scale,
+		      const float *restrict g, float *restrict mean,
+		      float *restrict square, float *restrict w)
 {
 	for (size_t i = 0; i < n; i++) {
 		float x = scale * g[i];
@@ -66,6 +84,8 @@ static void move(size_t n, float rate, float root, float scale, const float *res
 	}
 }
 
+DP_KERNELS_END
+
 /* beta to the power of one step more. What no longer counts beside 1 becomes 0, before
  * it is a subnormal number, which are slow. */
 static double decayed(double x, double beta)
@@ -77,9 +97,9 @@ void adam_step(struct adam *a, double rate, double scale, const float *g, float 
 {
 	a->mean_bias = decayed(a->mean_bias, MEAN_DECAY);
 	a->square_bias = decayed(a->square_bias, SQUARE_DECAY);
-	move(a->n, (float)(rate / (1 - a->mean_bias)),
-	     (float)(1 / sqrt(1 - a->square_bias)), (float)scale, g, a->mean, a->square,
-	     w);
+	adam_move(a->n, (float)(rate / (1 - a->mean_bias)),
+		  (float)(1 / sqrt(1 - a->square_bias)), (float)scale, g, a->mean,
+		  a->square, w);
 }
 
 bool all_finite(const float *w, size_t n)

@@ -1,5 +1,5 @@
 /* kernel.h - whole batches of words and normals; a path includes it after vectors.h
- * and the definitions of
+ * and the definitions, by functions or by names of functions, of
  *   cipher(n, stream, counter, word)  the keystream of a batch
  *   fused(a, b, c)                    a * b + c, rounded once where the machine can
  *   root(x)                           the square root
@@ -98,7 +98,7 @@ INLINE void radii(const vi word[RADII], const vf distance[RADII], vf r[RADII])
 	FOR_ALL(k, RADII, r[k] = root(r[k]));
 }
 
-INLINE void transform(const vi word[VECTORS], const vf distance[RADII], vf z[VECTORS])
+INLINE void box_muller(const vi word[VECTORS], const vf distance[RADII], vf z[VECTORS])
 {
 	/* sin(90 degrees * t) / t and cos(90 degrees * t) in powers of t^2 on [0, 1],
 	 * relative error 5e-8 and absolute error 8e-8 */
@@ -140,7 +140,7 @@ INLINE void plain_transform(const vi word[VECTORS], vf z[VECTORS])
 	vf distance[RADII];
 
 	FOR_ALL(k, RADII, distance[k] = odd(word[k]));
-	transform(word, distance, z);
+	box_muller(word, distance, z);
 }
 
 INLINE void fine_transform(const vi word[VECTORS], const vi further[VECTORS],
@@ -149,7 +149,7 @@ INLINE void fine_transform(const vi word[VECTORS], const vi further[VECTORS],
 	vf distance[RADII];
 
 	FOR_ALL(k, RADII, distance[k] = fine_distance(word[k], further[k]));
-	transform(word, distance, z);
+	box_muller(word, distance, z);
 }
 
 /* ---- what a path does with batches ---- */
@@ -160,7 +160,7 @@ struct output {
 	float scale;
 };
 
-INLINE void put(const struct output *o, size_t batch, const vf z[VECTORS])
+INLINE void put_batch(const struct output *o, size_t batch, const vf z[VECTORS])
 {
 	float *w = o->w + DP__BATCH * batch;
 	vf value[VECTORS];
@@ -191,13 +191,13 @@ INLINE size_t plain_batches(const struct noise *n, const struct output *o, size_
 	for (; b < last && !further_needed(word); b++) {
 		cipher(n, n->stream, counter_of(n, b + 1), next);
 		plain_transform(word, z);
-		put(o, b, z);
+		put_batch(o, b, z);
 		FOR_ALL(k, VECTORS, word[k] = next[k]);
 	}
 	if (b < last || further_needed(word))
 		return b;
 	plain_transform(word, z);
-	put(o, b, z);
+	put_batch(o, b, z);
 	return b + 1;
 }
 
@@ -209,11 +209,12 @@ INLINE void fine_batch(const struct noise *n, const struct output *o, size_t b)
 	cipher(n, n->stream, counter_of(n, b), word);
 	cipher(n, DP__FURTHER(n->stream), counter_of(n, b), further);
 	fine_transform(word, further, z);
-	put(o, b, z);
+	put_batch(o, b, z);
 }
 
 /* One batch in 64 is a fine one. */
-INLINE void generate(const struct noise *n, const struct output *o, size_t batches)
+INLINE void generate_batches(const struct noise *n, const struct output *o,
+			     size_t batches)
 {
 	for (size_t b = 0; b < batches; b++) {
 		b = plain_batches(n, o, b, batches - 1);
@@ -235,12 +236,12 @@ TARGET static void path_words(const struct noise *n, void *out, size_t batches)
 
 TARGET static void path_normals(const struct noise *n, void *out, size_t batches)
 {
-	generate(n, &(struct output){ out, false, 0 }, batches);
+	generate_batches(n, &(struct output){ out, false, 0 }, batches);
 }
 
 TARGET static void path_add(const struct noise *n, float scale, float *w, size_t batches)
 {
-	generate(n, &(struct output){ w, true, scale }, batches);
+	generate_batches(n, &(struct output){ w, true, scale }, batches);
 }
 
 TARGET static void path_transform(const uint32_t word[DP__BATCH],

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-static void start(struct noise *n, const uint8_t key[16])
+static void noise_start(struct noise *n, const uint8_t key[16])
 {
 	dp__aes_expand(n->round_key, key);
 	n->stream = 0;
@@ -23,7 +23,7 @@ void noise_seeded(struct noise *n, uint64_t seed, enum noise_use use)
 	dp__aes_encrypt(n->round_key, name, key);
 	for (int i = 0; i < 16; i++)
 		key[i] ^= name[i];
-	start(n, key);
+	noise_start(n, key);
 }
 
 int noise_secure(struct noise *n, struct dp_err *err)
@@ -38,39 +38,39 @@ int noise_secure(struct noise *n, struct dp_err *err)
 		return dp_fail(err, DP_E_IO,
 			       "cannot get a key for the noise from the system: %s",
 			       strerror(errno));
-	start(n, key);
+	noise_start(n, key);
 	explicit_bzero(key, sizeof key);
 	return DP_OK;
 }
 
-static void advance(struct noise *n, size_t batches)
+static void noise_advance(struct noise *n, size_t batches)
 {
 	n->counter += DP__BATCH_BLOCKS * (uint64_t)batches;
 }
 
 /* Words or normals: both are four bytes. */
-static void fill(struct noise *n, dp__fill_fn *batches_of, void *out, size_t count)
+static void noise_fill(struct noise *n, dp__fill_fn *batches_of, void *out, size_t count)
 {
 	size_t whole = count / DP__BATCH, rest = count % DP__BATCH;
 	uint32_t last[DP__BATCH];
 
 	batches_of(n, out, whole);
-	advance(n, whole);
+	noise_advance(n, whole);
 	if (rest == 0)
 		return;
 	batches_of(n, last, 1);
-	advance(n, 1);
+	noise_advance(n, 1);
 	memcpy((uint8_t *)out + whole * sizeof last, last, rest * sizeof *last);
 }
 
 void noise_words(struct noise *n, uint32_t *out, size_t count)
 {
-	fill(n, dp__noise_path()->words, out, count);
+	noise_fill(n, dp__noise_path()->words, out, count);
 }
 
 void noise_normals(struct noise *n, float *out, size_t count)
 {
-	fill(n, dp__noise_path()->normals, out, count);
+	noise_fill(n, dp__noise_path()->normals, out, count);
 }
 
 void noise_add(struct noise *n, float scale, float *w, size_t count)
@@ -80,12 +80,12 @@ void noise_add(struct noise *n, float scale, float *w, size_t count)
 	float last[DP__BATCH] = { 0 };
 
 	path->add(n, scale, w, whole);
-	advance(n, whole);
+	noise_advance(n, whole);
 	if (rest == 0)
 		return;
 	w += count - rest;
 	memcpy(last, w, rest * sizeof *w);
 	path->add(n, scale, last, 1);
-	advance(n, 1);
+	noise_advance(n, 1);
 	memcpy(w, last, rest * sizeof *w);
 }

@@ -29,8 +29,8 @@ INLINE void cipher_some(const struct noise *n, __m128i first, int i,
 	FOR_ALL(k, TOGETHER / 2, word[k] = (vi)_mm256_set_m128i(s[2 * k + 1], s[2 * k]));
 }
 
-INLINE void cipher(const struct noise *n, uint64_t stream, uint64_t counter,
-		   vi word[VECTORS])
+INLINE void cipher_aesni(const struct noise *n, uint64_t stream, uint64_t counter,
+			 vi word[VECTORS])
 {
 	__m128i first = first_block(stream, counter) ^ round_key(n, 0);
 
@@ -38,13 +38,14 @@ INLINE void cipher(const struct noise *n, uint64_t stream, uint64_t counter,
 	cipher_some(n, first, TOGETHER, word + TOGETHER / 2);
 }
 
+#define cipher cipher_aesni
 #include "trainers/noise/kernel.h"
 
-static bool usable(void)
+static bool aesni_usable(void)
 {
 	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
 	       __builtin_cpu_supports("aes");
 }
 
-const struct dp__noise_path dp__path_aesni = PATH("aesni", usable);
+const struct dp__noise_path dp__path_aesni = PATH("aesni", aesni_usable);
 #endif

@@ -7,8 +7,8 @@
 #define LANES 4
 #include "trainers/noise/vectors.h"
 
-static void cipher(const struct noise *n, uint64_t stream, uint64_t counter,
-		   vi word[VECTORS])
+static void cipher_portable(const struct noise *n, uint64_t stream, uint64_t counter,
+			    vi word[VECTORS])
 {
 	uint8_t block[16];
 
@@ -20,33 +20,38 @@ static void cipher(const struct noise *n, uint64_t stream, uint64_t counter,
 	}
 }
 
-INLINE vf fused(vf a, vf b, vf c)
+INLINE vf fused_portable(vf a, vf b, vf c)
 {
 	return a * b + c;
 }
 
-INLINE vf root(vf x)
+INLINE vf root_portable(vf x)
 {
 	for (int j = 0; j < LANES; j++)
 		x[j] = sqrtf(x[j]);
 	return x;
 }
 
-INLINE vf choose(vi mask, vf a, vf b)
+INLINE vf choose_portable(vi mask, vf a, vf b)
 {
 	return (vf)((mask & (vi)a) | (~mask & (vi)b));
 }
 
-INLINE bool any(vi mask)
+INLINE bool any_portable(vi mask)
 {
 	return mask[0] | mask[1] | mask[2] | mask[3];
 }
 
+#define cipher cipher_portable
+#define fused  fused_portable
+#define root   root_portable
+#define choose choose_portable
+#define any    any_portable
 #include "trainers/noise/kernel.h"
 
-static bool usable(void)
+static bool portable_usable(void)
 {
 	return true;
 }
 
-const struct dp__noise_path dp__path_portable = PATH("portable", usable);
+const struct dp__noise_path dp__path_portable = PATH("portable", portable_usable);

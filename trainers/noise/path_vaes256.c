@@ -11,9 +11,10 @@
 typedef __m256i wide;
 #define spread       _mm256_broadcastsi128_si256
 #define encrypt      _mm256_aesenc_epi128
+#define numbers      numbers_256
 #define encrypt_last _mm256_aesenclast_epi128
 
-INLINE wide numbers(int i)
+INLINE wide numbers_256(int i)
 {
 	return _mm256_set_epi64x(block_number(i + 1), 0, block_number(i), 0);
 }
@@ -21,10 +22,10 @@ INLINE wide numbers(int i)
 #include "trainers/noise/vaes.h"
 #include "trainers/noise/kernel.h"
 
-static bool usable(void)
+static bool vaes256_usable(void)
 {
 	return dp__path_aesni.usable() && dp__cpu_has_vaes();
 }
 
-const struct dp__noise_path dp__path_vaes256 = PATH("vaes256", usable);
+const struct dp__noise_path dp__path_vaes256 = PATH("vaes256", vaes256_usable);
 #endif

@@ -1,4 +1,4 @@
-/* oracle.c - the utility of a point: trains and scores every run of a request. */
+/* runs.c - the utility of a point: trains and scores every run of a request. */
 #include "trainers/trainers.h"
 
 #include "base/json.h"
@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-struct oracle {
+struct runs {
 	const struct model *model;
 	void *self;
 	const struct options *options;
@@ -30,16 +30,16 @@ int need_two_classes(const struct rows *rows, struct dp_err *err)
 
 /* Every run has streams of its own, and shares no lot with another: a mean over runs
  * with common lots is hardly better than one of them. */
-static int open_streams(const struct oracle *o, uint32_t i, struct streams *s,
+static int open_streams(const struct runs *r, uint32_t i, struct streams *s,
 			struct dp_err *err)
 {
-	uint64_t seed = o->request->seeds[i];
+	uint64_t seed = r->request->seeds[i];
 	int code;
 
 	noise_seeded(&s->lots, seed, NOISE_LOTS);
 	noise_seeded(&s->gradient, seed, NOISE_GRADIENT);
 	noise_seeded(&s->start, seed, NOISE_START);
-	if (!o->options->secure)
+	if (!r->options->secure)
 		return DP_OK;
 	/* who knows the lots knows more than the accountants assume */
 	code = noise_secure(&s->lots, err);
@@ -55,28 +55,29 @@ static double cpu_seconds(void)
 }
 
 /* The score on some records; NaN throughout if the training diverged. */
-static int score(const struct oracle *o, const struct rows *rows, struct score *out,
-		 struct dp_err *err)
+static int runs_score(const struct runs *r, const struct rows *rows, struct score *out,
+		      struct dp_err *err)
 {
-	int code = o->model->score(o->self, rows, o->w, out, err);
+	int code = r->model->score(r->self, rows, r->w, out, err);
 
-	if (code == DP_OK && (!isfinite(out->loss) || !all_finite(o->w, o->nweights)))
+	if (code == DP_OK && (!isfinite(out->loss) || !all_finite(r->w, r->nweights)))
 		*out = (struct score){ NAN, NAN };
 	return code;
 }
 
-static int report(const struct oracle *o, uint32_t i, double seconds, struct dp_err *err)
+static int runs_report(const struct runs *r, uint32_t i, double seconds,
+		       struct dp_err *err)
 {
-	const struct data *d = &o->data;
+	const struct data *d = &r->data;
 	bool holdout = d->validation.n > 0;
 	const struct rows *scored = holdout ? &d->validation : &d->test;
 	struct score here, test = { 0 };
 	json_t *metrics;
 	int code;
 
-	code = score(o, scored, &here, err);
+	code = runs_score(r, scored, &here, err);
 	if (code == DP_OK && holdout)
-		code = score(o, &d->test, &test, err);
+		code = runs_score(r, &d->test, &test, err);
 	if (code != DP_OK)
 		return code;
 	metrics = json_pack("{s:o, s:o, s:o, s:o, s:I}", "accuracy",
@@ -89,76 +90,76 @@ static int report(const struct oracle *o, uint32_t i, double seconds, struct dp_
 					    dp_json_real(test.accuracy)) != 0))
 		code = dp_fail(err, DP_E_NOMEM, "no memory for a result");
 	else
-		code = dp_report_run(o->fd, o->request->runs[i], metrics, err);
+		code = dp_report_run(r->fd, r->request->runs[i], metrics, err);
 	json_decref(metrics);
 	return code;
 }
 
-static int all_runs(const struct oracle *o, struct pulse *pulse, struct dp_err *err)
+static int runs_all(const struct runs *r, struct pulse *pulse, struct dp_err *err)
 {
 	int code = DP_OK;
 
-	for (uint32_t i = 0; i < o->request->nruns && code == DP_OK; i++) {
+	for (uint32_t i = 0; i < r->request->nruns && code == DP_OK; i++) {
 		double began = cpu_seconds();
 		struct streams streams;
 
-		code = open_streams(o, i, &streams, err);
+		code = open_streams(r, i, &streams, err);
 		if (code == DP_OK)
-			code = o->model->train(o->self, &o->data.train, &streams, pulse,
-					       o->w, err);
+			code = r->model->train(r->self, &r->data.train, &streams, pulse,
+					       r->w, err);
 		if (code == DP_OK)
-			code = report(o, i, cpu_seconds() - began, err);
+			code = runs_report(r, i, cpu_seconds() - began, err);
 	}
-	return code == DP_OK ? dp_report_done(o->fd, err) : code;
+	return code == DP_OK ? dp_report_done(r->fd, err) : code;
 }
 
 /* With the data open. */
-static int serve(struct oracle *o, struct dp_err *err)
+static int runs_serve(struct runs *r, struct dp_err *err)
 {
 	struct plan plan = { 0 };
 	struct pulse pulse;
-	int code = o->model->prepare(o->self, o->options, o->request, &o->data.train,
+	int code = r->model->prepare(r->self, r->options, r->request, &r->data.train,
 				     &plan, err);
 
 	if (code == DP_OK)
 		code = plan.declared
-			       ? dp_report_declare(o->fd, plan.declared, err)
+			       ? dp_report_declare(r->fd, plan.declared, err)
 			       : dp_fail(err, DP_E_NOMEM, "no memory for a declaration");
 	json_decref(plan.declared);
 	if (code != DP_OK)
 		return code;
-	o->nweights = plan.nweights;
-	o->w = aligned_alloc(64, (plan.nweights * sizeof *o->w + 63) / 64 * 64);
-	if (!o->w)
+	r->nweights = plan.nweights;
+	r->w = aligned_alloc(64, (plan.nweights * sizeof *r->w + 63) / 64 * 64);
+	if (!r->w)
 		return dp_fail(err, DP_E_NOMEM, "no memory for %zu weights",
 			       plan.nweights);
-	pulse_start(&pulse, o->fd, plan.steps * o->request->nruns);
-	code = all_runs(o, &pulse, err);
-	free(o->w);
+	pulse_start(&pulse, r->fd, plan.steps * r->request->nruns);
+	code = runs_all(r, &pulse, err);
+	free(r->w);
 	pulse_end(&pulse);
 	return code;
 }
 
-int oracle_run(const struct trainer *t, const struct model *model, void *self, int argc,
+int model_runs(const struct trainer *t, const struct model *model, void *self, int argc,
 	       char **argv, struct dp_err *err)
 {
 	struct options options;
 	struct dp_request request = { 0 };
-	struct oracle o = { .model = model, .self = self, .options = &options, .fd = -1 };
+	struct runs r = { .model = model, .self = self, .options = &options, .fd = -1 };
 	int code = options_read(t, argc, argv, &options, err);
 
 	if (code == DP_OK)
-		code = trainer_request(&options, &request, &o.fd, err);
+		code = trainer_request(&options, &request, &r.fd, err);
 	if (code == DP_OK) {
-		o.request = &request;
-		code = data_open(&o.data, &options.data, err);
+		r.request = &request;
+		code = data_open(&r.data, &options.data, err);
 	}
 	if (code == DP_OK) {
-		code = serve(&o, err);
-		data_close(&o.data);
+		code = runs_serve(&r, err);
+		data_close(&r.data);
 	}
-	if (o.fd >= 0)
-		close(o.fd);
+	if (r.fd >= 0)
+		close(r.fd);
 	dp_request_clear(&request);
 	options_clear(&options);
 	return code;

@@ -58,7 +58,7 @@ static void strings_add(struct strings *s, const char *fmt, ...)
 }
 
 /* A list that ends with NULL. */
-static void free_list(char **list)
+static void launch_free_list(char **list)
 {
 	for (char **p = list; p && *p; p++)
 		free(*p);
@@ -225,8 +225,8 @@ int launch_command(const struct job *j, struct launch *out, struct dp_err *err)
 	launch_argv(&argv, j);
 	launch_environment(&env, j);
 	if (argv.failed || env.failed) {
-		free_list(argv.list);
-		free_list(env.list);
+		launch_free_list(argv.list);
+		launch_free_list(env.list);
 		return dp_fail(err, DP_E_NOMEM, "no memory to start");
 	}
 	*out = (struct launch){ .argv = argv.list, .env = env.list };
@@ -235,6 +235,6 @@ int launch_command(const struct job *j, struct launch *out, struct dp_err *err)
 
 void launch_clear(struct launch *l)
 {
-	free_list(l->argv);
-	free_list(l->env);
+	launch_free_list(l->argv);
+	launch_free_list(l->env);
 }

@@ -72,8 +72,8 @@ struct shim {
 	int signals;         /* signalfd */
 	struct output out[2];
 
-	double started;             /* monotonic */
-	struct timespec start, end; /* wall clock, for people */
+	double started;                  /* monotonic */
+	struct timespec shim_start, end; /* wall clock, for people */
 	bool timed_out, stalled, cancelled;
 	bool stopping, killed;   /* TERM was sent; KILL was sent */
 	double kill_at;          /* monotonic, when stopping */
@@ -147,7 +147,7 @@ static uint64_t parse_bytes(const char *option, const char *text)
 	return x;
 }
 
-static void parse_options(struct options *o, int argc, char **argv)
+static void shim_options(struct options *o, int argc, char **argv)
 {
 	static const struct option known[] = {
 		{ "dir", required_argument, NULL, 'd' },
@@ -246,8 +246,8 @@ static void claim_attempt(pid_t self)
 	char name[64], text[64];
 	int fd, n;
 
-	snprintf(name, sizeof name, "claim.%d.%llu", (int)self, start);
-	n = snprintf(text, sizeof text, "%d %llu\n", (int)self, start);
+	snprintf(name, sizeof name, "claim.%d.%llu", (int)self, shim_start);
+	n = snprintf(text, sizeof text, "%d %llu\n", (int)self, shim_start);
 	fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (fd < 0)
 		die("cannot create", name);
@@ -443,7 +443,7 @@ static int spawn(struct shim *s, const int *pipes)
 	}
 }
 
-static void start(struct shim *s)
+static void shim_start(struct shim *s)
 {
 	static const char *const names[2] = { "stdout", "stderr" };
 	int writers[2] = { -1, -1 };
@@ -722,9 +722,9 @@ int main(int argc, char **argv)
 {
 	static struct shim s;
 
-	parse_options(&s.opt, argc, argv);
+	shim_options(&s.opt, argc, argv);
 	detach(&s);
-	start(&s);
+	shim_start(&s);
 	if (s.start_error) {
 		clock_gettime(CLOCK_REALTIME, &s.end);
 	} else {

@@ -41,9 +41,9 @@ static bool all_runs_known(const struct dp_study_state *s, const struct dp_trial
 
 /* How the trial stands: its final state, or DP_TRIAL_WAITING while it needs more
  * attempts. *cause is the attempt that decided, or NULL. */
-static enum dp_trial_status verdict(const struct dp_study_state *s,
-				    const struct dp_trial *t,
-				    const struct dp_attempt **cause)
+static enum dp_trial_status trial_verdict(const struct dp_study_state *s,
+					  const struct dp_trial *t,
+					  const struct dp_attempt **cause)
 {
 	*cause = NULL;
 	if (t->cancel_asked)
@@ -112,7 +112,7 @@ static bool settle_trial(const struct dp_study_state *s, const struct dp_trial *
 
 	if (t->open || t->status >= DP_TRIAL_OK)
 		return false;
-	status = verdict(s, t, &cause);
+	status = trial_verdict(s, t, &cause);
 	if (status == DP_TRIAL_WAITING)
 		return false;
 	if ((status == DP_TRIAL_OK || status == DP_TRIAL_DIVERGED) && !t->privacy &&
@@ -282,13 +282,13 @@ static int64_t backoff_until(const struct dp_trial *t)
 
 /* The run of the trial that needs an attempt (DP_RUN_ALL for all in one); false if none
  * does. */
-static bool next_run(const struct dp_study_state *s, const struct dp_trial *t,
-		     int32_t *run)
+static bool course_next_run(const struct dp_study_state *s, const struct dp_trial *t,
+			    int32_t *run)
 {
 	const struct dp_attempt *cause;
 	bool taken;
 
-	if (t->status >= DP_TRIAL_OK || verdict(s, t, &cause) != DP_TRIAL_WAITING)
+	if (t->status >= DP_TRIAL_OK || trial_verdict(s, t, &cause) != DP_TRIAL_WAITING)
 		return false;
 	if (!s->spec->trainer.run_per_process) {
 		*run = DP_RUN_ALL;
@@ -307,7 +307,7 @@ static bool next_run(const struct dp_study_state *s, const struct dp_trial *t,
 	return false;
 }
 
-static uint32_t next_attempt(const struct dp_trial *t, int32_t run)
+static uint32_t course_next_attempt(const struct dp_trial *t, int32_t run)
 {
 	uint32_t n = 0;
 
@@ -328,7 +328,7 @@ static bool step_attempt(const struct dp_study_state *s, int64_t now,
 		const struct dp_trial *t = s->trials[i];
 		int64_t until;
 
-		if (!next_run(s, t, &run))
+		if (!course_next_run(s, t, &run))
 			continue;
 		until = backoff_until(t);
 		if (until > now) {
@@ -339,7 +339,7 @@ static bool step_attempt(const struct dp_study_state *s, int64_t now,
 		step_event(step, DP_STEP_ATTEMPT, DP_EV_ATTEMPT_PLANNED);
 		step->event.trial = t->number;
 		step->event.run = run;
-		step->event.attempt = next_attempt(t, run);
+		step->event.attempt = course_next_attempt(t, run);
 		return true;
 	}
 	step->until = due < step->until ? due : step->until;

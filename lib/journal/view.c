@@ -11,7 +11,7 @@
 
 /* Adds a value, whose reference is taken. Without memory for it or for what came before
  * the whole becomes NULL: a view that lacks something would be taken for the truth. */
-static void view_put(json_t **object, const char *key, json_t *value)
+static void view_set(json_t **object, const char *key, json_t *value)
 {
 	if (json_object_set_new(*object, key, value) == 0)
 		return;
@@ -62,7 +62,7 @@ json_t *dp_view_objectives(const struct dp_study_state *s, const double *objecti
 		return json_null();
 	o = json_object();
 	for (size_t i = 0; i < s->spec->nobjectives; i++)
-		view_put(&o, s->spec->objectives[i].name, dp_json_real(objectives[i]));
+		view_set(&o, s->spec->objectives[i].name, dp_json_real(objectives[i]));
 	return o;
 }
 
@@ -71,7 +71,7 @@ static json_t *anti_ideal(const struct dp_study_state *s)
 	json_t *o = json_object();
 
 	for (size_t i = 0; i < s->spec->nobjectives; i++)
-		view_put(&o, s->spec->objectives[i].name,
+		view_set(&o, s->spec->objectives[i].name,
 			 dp_json_real(s->spec->objectives[i].anti_ideal));
 	return o;
 }
@@ -154,20 +154,20 @@ static json_t *attempt_json(const struct dp_trial *t, const struct dp_attempt *a
 		      a->run == DP_RUN_ALL ? json_null() : json_integer(a->run), "end",
 		      a->end ? json_string(dp_end_text(a->end)) : json_null(), "message",
 		      text_or_null(a->message));
-	view_put(&o, "exit_code",
+	view_set(&o, "exit_code",
 		 a->exit_kind == DP_EXIT_CODE ? json_integer(a->exit_value)
 					      : json_null());
-	view_put(&o, "signal",
+	view_set(&o, "signal",
 		 a->exit_kind == DP_EXIT_SIGNAL ? json_integer(a->exit_value)
 						: json_null());
-	view_put(&o, "planned", dp_view_time(a->planned));
-	view_put(&o, "started", dp_view_time(a->started));
-	view_put(&o, "ended", dp_view_time(a->ended));
-	view_put(&o, "cpu_seconds",
+	view_set(&o, "planned", dp_view_time(a->planned));
+	view_set(&o, "started", dp_view_time(a->started));
+	view_set(&o, "ended", dp_view_time(a->ended));
+	view_set(&o, "cpu_seconds",
 		 known ? json_real((double)a->cpu_seconds) : json_null());
-	view_put(&o, "peak_memory",
+	view_set(&o, "peak_memory",
 		 known ? json_integer((json_int_t)a->peak_memory) : json_null());
-	view_put(&o, "directory", json_string(folder));
+	view_set(&o, "directory", json_string(folder));
 	return o;
 }
 
@@ -180,7 +180,7 @@ static json_t *runs_json(const struct dp_study_state *s, const struct dp_trial *
 
 		for (uint32_t k = 0; t->metrics && k < t->nmetrics; k++)
 			if (dp_trial_run_known(t, i))
-				view_put(&metrics, s->metrics[k],
+				view_set(&metrics, s->metrics[k],
 					 dp_json_real(t->metrics[i * t->nmetrics + k]));
 		view_push(&runs,
 			  json_pack("{s:I, s:I, s:o}", "run", (json_int_t)i, "seed",
@@ -225,8 +225,8 @@ json_t *dp_view_trial(struct dp_study_state *s, const struct dp_trial *t, bool f
 	attempts = json_array();
 	for (uint32_t i = 0; i < t->nattempts; i++)
 		view_push(&attempts, attempt_json(t, &t->attempts[i], folder));
-	view_put(&o, "attempts", attempts);
-	view_put(&o, "runs", runs_json(s, t));
-	view_put(&o, "basis", json_integer(t->basis));
+	view_set(&o, "attempts", attempts);
+	view_set(&o, "runs", runs_json(s, t));
+	view_set(&o, "basis", json_integer(t->basis));
 	return o;
 }

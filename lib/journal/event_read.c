@@ -1,0 +1,358 @@
+/* event_read.c - a stored event as it was: strict, since the bytes may be anybody's. */
+#include "journal/event_internal.h"
+
+#include <msgpack.h>
+#include <string.h>
+#include <zlib.h>
+
+enum {
+	ARENA_CHUNK = 4096 /* holds an ordinary record: reuse then allocates nothing */
+};
+
+struct reader {
+	msgpack_zone *arena;
+	struct dp_err *err;
+	uint32_t nvalues; /* of the matrix, which must fit runs x names in the end */
+};
+
+static int event_wrong(struct reader *r, const struct dp__field *f, const char *what)
+{
+	return dp_fail(r->err, DP_E_CORRUPT, "field '%s' of the record %s", f->name,
+		       what);
+}
+
+static void *event_take(struct reader *r, size_t size)
+{
+	void *p = msgpack_zone_malloc(r->arena, size ? size : 1);
+
+	if (!p)
+		dp_fail(r->err, DP_E_NOMEM, "no memory to read a record");
+	return p;
+}
+
+static bool event_read_number(const msgpack_object *o, double *x)
+{
+	switch (o->type) {
+	case MSGPACK_OBJECT_FLOAT32:
+	case MSGPACK_OBJECT_FLOAT64:
+		*x = o->via.f64;
+		return true;
+	case MSGPACK_OBJECT_POSITIVE_INTEGER:
+		*x = (double)o->via.u64;
+		return true;
+	case MSGPACK_OBJECT_NEGATIVE_INTEGER:
+		*x = (double)o->via.i64;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool event_read_uint(const msgpack_object *o, uint64_t max, uint64_t *v)
+{
+	*v = o->via.u64;
+	return o->type == MSGPACK_OBJECT_POSITIVE_INTEGER && o->via.u64 <= max;
+}
+
+static bool event_read_int(const msgpack_object *o, int64_t min, int64_t max, int64_t *v)
+{
+	*v = o->via.i64;
+	if (o->type == MSGPACK_OBJECT_POSITIVE_INTEGER)
+		return o->via.u64 <= (uint64_t)max;
+	return o->type == MSGPACK_OBJECT_NEGATIVE_INTEGER && o->via.i64 >= min;
+}
+
+/* A string without a NUL inside, copied into the arena. */
+static int event_read_str(struct reader *r, const struct dp__field *f,
+			  const msgpack_object *o, const char **out)
+{
+	uint32_t n = o->via.str.size;
+	char *copy;
+
+	if (o->type != MSGPACK_OBJECT_STR)
+		return event_wrong(r, f, "is not a string");
+	if (n && memchr(o->via.str.ptr, '\0', n))
+		return event_wrong(r, f, "holds a NUL byte");
+	copy = event_take(r, (size_t)n + 1);
+	if (!copy)
+		return DP_E_NOMEM;
+	if (n)
+		memcpy(copy, o->via.str.ptr, n);
+	copy[n] = '\0';
+	*out = copy;
+	return DP_OK;
+}
+
+static int event_read_array(struct reader *r, const struct dp__field *f,
+			    const msgpack_object *o, struct dp_event *e)
+{
+	uint32_t n = o->via.array.size;
+	size_t width = f->kind == DP__U32S    ? sizeof(uint32_t)
+		       : f->kind == DP__NAMES ? sizeof(char *)
+					      : sizeof(double);
+	void *p;
+	uint64_t v;
+	int code;
+
+	if (o->type != MSGPACK_OBJECT_ARRAY)
+		return event_wrong(r, f, "is not an array");
+	p = event_take(r, n * width);
+	if (!p)
+		return DP_E_NOMEM;
+	for (uint32_t i = 0; i < n; i++) {
+		const msgpack_object *item = &o->via.array.ptr[i];
+
+		if (f->kind == DP__NAMES) {
+			code = event_read_str(r, f, item, (const char **)p + i);
+			if (code != DP_OK)
+				return code;
+		} else if (f->kind == DP__U32S) {
+			if (!event_read_uint(item, UINT32_MAX, &v))
+				return event_wrong(r, f,
+						   "holds something else than counts");
+			((uint32_t *)p)[i] = (uint32_t)v;
+		} else if (!event_read_number(item, (double *)p + i)) {
+			return event_wrong(r, f, "holds something else than numbers");
+		}
+	}
+	dp__field_store(e, f->at, &p, sizeof p);
+	if (f->kind == DP__MATRIX)
+		r->nvalues = n;
+	else
+		dp__field_store(e, f->aux, &n, sizeof n);
+	return DP_OK;
+}
+
+static int event_read_word(struct reader *r, const struct dp__field *f,
+			   const msgpack_object *o, void *base)
+{
+	if (o->type != MSGPACK_OBJECT_STR)
+		return event_wrong(r, f, "is not a word");
+	for (uint32_t i = 0; f->words[i]; i++) {
+		if (strlen(f->words[i]) == o->via.str.size &&
+		    memcmp(f->words[i], o->via.str.ptr, o->via.str.size) == 0) {
+			dp__field_store(base, f->at, &i, sizeof i);
+			return DP_OK;
+		}
+	}
+	return event_wrong(r, f, "is a word of a newer version");
+}
+
+static int event_read_map(struct reader *r, const struct dp__field *table, uint32_t types,
+			  const msgpack_object *o, void *base);
+
+static int event_read_field(struct reader *r, const struct dp__field *f,
+			    const msgpack_object *o, void *base)
+{
+	const char *s;
+	uint64_t u;
+	int64_t i;
+	uint32_t v;
+	double x;
+	int code;
+
+	switch (f->kind) {
+	case DP__STR:
+		code = event_read_str(r, f, o, &s);
+		if (code == DP_OK)
+			dp__field_store(base, f->at, &s, sizeof s);
+		return code;
+	case DP__TEXT:
+		code = event_read_str(r, f, o, &s);
+		if (code != DP_OK)
+			return code;
+		if (o->via.str.size >= f->aux)
+			return event_wrong(r, f, "is too long");
+		dp__field_store(base, f->at, s, (size_t)o->via.str.size + 1);
+		return DP_OK;
+	case DP__U32:
+		if (!event_read_uint(o, UINT32_MAX, &u))
+			return event_wrong(r, f, "is not a count");
+		v = (uint32_t)u;
+		dp__field_store(base, f->at, &v, sizeof v);
+		return DP_OK;
+	case DP__I32:
+	case DP__RUN:
+		if (!event_read_int(o, INT32_MIN, INT32_MAX, &i))
+			return event_wrong(r, f, "is not a small integer");
+		v = (uint32_t)i;
+		dp__field_store(base, f->at, &v, sizeof v);
+		return DP_OK;
+	case DP__U64:
+		if (!event_read_uint(o, UINT64_MAX, &u))
+			return event_wrong(r, f, "is not a count");
+		dp__field_store(base, f->at, &u, sizeof u);
+		return DP_OK;
+	case DP__F64:
+		if (!event_read_number(o, &x))
+			return event_wrong(r, f, "is not a number");
+		dp__field_store(base, f->at, &x, sizeof x);
+		return DP_OK;
+	case DP__FLAG:
+		if (o->type != MSGPACK_OBJECT_BOOLEAN)
+			return event_wrong(r, f, "is not true or false");
+		dp__field_store(base, f->at, &o->via.boolean, sizeof(bool));
+		return DP_OK;
+	case DP__WORD:
+		return event_read_word(r, f, o, base);
+	case DP__F64S:
+	case DP__U32S:
+	case DP__NAMES:
+	case DP__MATRIX:
+		return event_read_array(r, f, o, base);
+	case DP__MAP:
+		return event_read_map(r, f->map, 0, o, (char *)base + f->at);
+	}
+	return DP_OK;
+}
+
+/* Gives every number whose absence means NaN that value. */
+static void event_set_absent(const struct dp__field *f, uint32_t types, void *base)
+{
+	for (; f->name; f++) {
+		if ((f->types & types) != types)
+			continue;
+		if (f->kind == DP__F64)
+			dp__field_store(base, f->at, &f->absent, sizeof f->absent);
+		else if (f->kind == DP__MAP)
+			event_set_absent(f->map, 0, (char *)base + f->at);
+	}
+}
+
+/* The row of this name, looked for from *hint on and around: records are written
+ * in the table's order, so that it is nearly always the next one. */
+static const struct dp__field *event_find_row(const struct dp__field *table, size_t rows,
+					      size_t *hint, const msgpack_object *key)
+{
+	for (size_t tried = 0; tried < rows; tried++) {
+		const struct dp__field *f = &table[*hint];
+
+		*hint = *hint + 1 < rows ? *hint + 1 : 0;
+		if (f->name_len == key->via.str.size &&
+		    f->name[0] == key->via.str.ptr[0] &&
+		    memcmp(f->name, key->via.str.ptr, f->name_len) == 0)
+			return f;
+	}
+	return NULL;
+}
+
+static int event_read_map(struct reader *r, const struct dp__field *table, uint32_t types,
+			  const msgpack_object *o, void *base)
+{
+	size_t rows = 0, hint = 0;
+	uint32_t seen = 0;
+	int code;
+
+	if (o->type != MSGPACK_OBJECT_MAP)
+		return dp_fail(r->err, DP_E_CORRUPT,
+			       "a map of the record is something else");
+	while (table[rows].name)
+		rows++;
+	for (uint32_t i = 0; i < o->via.map.size; i++) {
+		const msgpack_object_kv *kv = &o->via.map.ptr[i];
+		const struct dp__field *f;
+
+		if (kv->key.type != MSGPACK_OBJECT_STR)
+			return dp_fail(r->err, DP_E_CORRUPT,
+				       "a field of the record has no name");
+		f = event_find_row(table, rows, &hint, &kv->key);
+		if (!f || (f->types & types) != types)
+			continue; /* of a later program of the same version */
+		if (seen >> (f - table) & 1)
+			return event_wrong(r, f, "is there twice");
+		seen |= 1u << (f - table);
+		code = event_read_field(r, f, &kv->val, base);
+		if (code != DP_OK)
+			return code;
+	}
+	return DP_OK;
+}
+
+static int event_read(struct reader *r, const msgpack_object *o, struct dp_event *e)
+{
+	const msgpack_object *part = o->via.array.ptr;
+	uint64_t type, version;
+	int code;
+
+	if (o->type != MSGPACK_OBJECT_ARRAY || o->via.array.size < 2 ||
+	    !event_read_uint(&part[0], UINT32_MAX, &type) ||
+	    !event_read_uint(&part[1], UINT32_MAX, &version) || type == 0 || version == 0)
+		return dp_fail(r->err, DP_E_CORRUPT, "the bytes are no record");
+	if (version != DP_EVENT_VERSION || !dp__event_known(type))
+		return dp_fail(r->err, DP_E_CORRUPT,
+			       "the record (type %u, version %u) was written by a newer "
+			       "version of this program",
+			       (unsigned)type, (unsigned)version);
+	if (o->via.array.size != 4 ||
+	    !event_read_int(&part[2], INT64_MIN, INT64_MAX, &e->time))
+		return dp_fail(r->err, DP_E_CORRUPT, "the record has no time or fields");
+	e->type = (enum dp_event_type)type;
+	event_set_absent(dp__event_fields, 1u << type, e);
+	code = event_read_map(r, dp__event_fields, 1u << type, &part[3], e);
+	if (code != DP_OK)
+		return code;
+	if (r->nvalues != (uint64_t)e->nruns * e->nmetrics)
+		return dp_fail(r->err, DP_E_CORRUPT,
+			       "the record has %u values for %u metrics of %u runs",
+			       r->nvalues, e->nmetrics, e->nruns);
+	return DP_OK;
+}
+
+/* Forgets what the event held but keeps the memory for the next one. */
+static int event_prepare(struct dp_event *e, struct dp_err *err)
+{
+	uint32_t study = e->study, seq = e->seq;
+	void *arena = e->arena;
+
+	if (arena)
+		msgpack_zone_clear(arena);
+	else
+		arena = msgpack_zone_new(ARENA_CHUNK);
+	memset(e, 0, sizeof *e);
+	e->study = study;
+	e->seq = seq;
+	e->arena = arena;
+	return e->arena ? DP_OK : dp_fail(err, DP_E_NOMEM, "no memory to read a record");
+}
+
+static uint32_t stored_crc(const unsigned char *p)
+{
+	return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+int dp_event_decode(const void *bytes, size_t len, struct dp_event *out,
+		    struct dp_err *err)
+{
+	struct reader r = { .err = err };
+	msgpack_object root;
+	size_t used = 0, body;
+	int code = event_prepare(out, err);
+
+	if (code != DP_OK)
+		return code;
+	r.arena = out->arena;
+	body = len > DP__CRC_SIZE ? len - DP__CRC_SIZE : 0;
+	if (body == 0 || body > DP__RECORD_MAX)
+		code = dp_fail(err, DP_E_CORRUPT, "a record cannot have %zu bytes", len);
+	else if (crc32(0, bytes, (uInt)body) !=
+		 stored_crc((const unsigned char *)bytes + body))
+		code = dp_fail(err, DP_E_CORRUPT,
+			       "the record is damaged: its checksum does not fit");
+	else if (msgpack_unpack(bytes, body, &used, r.arena, &root) !=
+		 MSGPACK_UNPACK_SUCCESS)
+		code = dp_fail(err, DP_E_CORRUPT, "the record is not MessagePack");
+	else
+		code = event_read(&r, &root, out);
+	if (code != DP_OK)
+		dp_event_clear(out);
+	return code;
+}
+
+void dp_event_clear(struct dp_event *e)
+{
+	struct dp_event empty = { .study = e->study, .seq = e->seq };
+
+	if (e->arena)
+		msgpack_zone_free(e->arena);
+	*e = empty;
+}

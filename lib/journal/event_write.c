@@ -1,0 +1,206 @@
+/* event_write.c - an event as it is stored: MessagePack and a checksum. */
+#include "journal/event_internal.h"
+
+#include <math.h>
+#include <msgpack.h>
+#include <string.h>
+#include <zlib.h>
+
+/* Is a field of another type of event left alone: zero, or absent? */
+static bool field_untouched(const struct dp__field *f, const void *base)
+{
+	if (f->kind == DP__F64 && dp__field_f64(base, f->at) == 0)
+		return true;
+	if (f->kind != DP__MAP)
+		return dp__field_absent(f, base);
+	for (const struct dp__field *s = f->map; s->name; s++)
+		if (!field_untouched(s, (const char *)base + f->at))
+			return false;
+	return true;
+}
+
+static int pack_bytes(void *out, const char *bytes, size_t len)
+{
+	dp_buf_add(out, bytes, len);
+	return ((struct dp_buf *)out)->failed ? -1 : 0;
+}
+
+static void pack_text(msgpack_packer *pk, const char *s)
+{
+	msgpack_pack_str_with_body(pk, s, strlen(s));
+}
+
+/* Whole numbers are stored as integers, which are shorter and just as exact; -0 is
+ * not one of them. */
+static void pack_number(msgpack_packer *pk, double x)
+{
+	if (fabs(x) <= 0x1p53 && (double)(int64_t)x == x && !(x == 0 && signbit(x)))
+		msgpack_pack_int64(pk, (int64_t)x);
+	else
+		msgpack_pack_double(pk, x);
+}
+
+static void pack_array(msgpack_packer *pk, const struct dp__field *f, const void *base)
+{
+	const void *p = dp__field_ptr(base, f->at);
+	size_t n = dp__field_length(f, base);
+
+	msgpack_pack_array(pk, n);
+	for (size_t i = 0; i < n; i++) {
+		if (f->kind == DP__U32S)
+			msgpack_pack_uint32(pk, ((const uint32_t *)p)[i]);
+		else if (f->kind == DP__NAMES)
+			pack_text(pk, ((const char *const *)p)[i]);
+		else
+			pack_number(pk, ((const double *)p)[i]);
+	}
+}
+
+static void pack_map(msgpack_packer *pk, const struct dp__field *f, const void *base,
+		     uint32_t types);
+
+static void pack_field(msgpack_packer *pk, const struct dp__field *f, const void *base)
+{
+	uint64_t wide;
+
+	switch (f->kind) {
+	case DP__STR:
+		pack_text(pk, dp__field_ptr(base, f->at));
+		break;
+	case DP__TEXT:
+		msgpack_pack_str_with_body(pk, (const char *)base + f->at,
+					   strnlen((const char *)base + f->at, f->aux));
+		break;
+	case DP__U32:
+		msgpack_pack_uint32(pk, dp__field_u32(base, f->at));
+		break;
+	case DP__I32:
+	case DP__RUN:
+		msgpack_pack_int32(pk, (int32_t)dp__field_u32(base, f->at));
+		break;
+	case DP__U64:
+		dp__field_load(base, f->at, &wide, sizeof wide);
+		msgpack_pack_uint64(pk, wide);
+		break;
+	case DP__F64:
+		pack_number(pk, dp__field_f64(base, f->at));
+		break;
+	case DP__FLAG:
+		msgpack_pack_true(pk); /* false is absent */
+		break;
+	case DP__WORD:
+		pack_text(pk, f->words[dp__field_u32(base, f->at)]);
+		break;
+	case DP__F64S:
+	case DP__U32S:
+	case DP__NAMES:
+	case DP__MATRIX:
+		pack_array(pk, f, base);
+		break;
+	case DP__MAP:
+		pack_map(pk, f->map, (const char *)base + f->at, 0);
+		break;
+	}
+}
+
+/* The present fields of a struct. types: the event's bit, or 0 inside a DP__MAP. */
+static void pack_map(msgpack_packer *pk, const struct dp__field *f, const void *base,
+		     uint32_t types)
+{
+	const struct dp__field *first = f;
+	size_t n = 0;
+
+	for (; f->name; f++)
+		n += (f->types & types) == types && !dp__field_absent(f, base);
+	msgpack_pack_map(pk, n);
+	for (f = first; f->name; f++) {
+		if ((f->types & types) != types || dp__field_absent(f, base))
+			continue;
+		msgpack_pack_str_with_body(pk, f->name, f->name_len);
+		pack_field(pk, f, base);
+	}
+}
+
+static int event_check_word(const struct dp__field *f, const void *base,
+			    struct dp_err *err)
+{
+	uint32_t v = dp__field_u32(base, f->at), n = 0;
+
+	while (f->words[n])
+		n++;
+	return v < n ? DP_OK
+		     : dp_fail(err, DP_E_INVALID, "field '%s' has no word for %u",
+			       f->name, v);
+}
+
+static int event_check_array(const struct dp__field *f, const struct dp_event *e,
+			     struct dp_err *err)
+{
+	const void *p = dp__field_ptr(e, f->at);
+
+	for (size_t i = 0; p && f->kind == DP__NAMES && i < e->nmetrics; i++)
+		if (!e->metric_names[i])
+			p = NULL;
+	return p ? DP_OK
+		 : dp_fail(err, DP_E_INVALID, "field '%s' has a length and no values",
+			   f->name);
+}
+
+/* Can this field be written? A mistake of the program is told, not stored. */
+static int event_check_field(const struct dp__field *f, const struct dp_event *e,
+			     struct dp_err *err)
+{
+	if (!(f->types & (1u << e->type))) {
+		if (field_untouched(f, e))
+			return DP_OK;
+		return dp_fail(err, DP_E_INVALID, "a %s record has no field '%s'",
+			       dp_event_name(e->type), f->name);
+	}
+	if (f->kind == DP__WORD)
+		return event_check_word(f, e, err);
+	if (f->kind == DP__MAP) {
+		for (const struct dp__field *m = f->map; m->name; m++)
+			if (m->kind == DP__WORD &&
+			    event_check_word(m, (const char *)e + f->at, err) != DP_OK)
+				return DP_E_INVALID;
+		return DP_OK;
+	}
+	return f->kind < DP__F64S || dp__field_length(f, e) == 0
+		       ? DP_OK
+		       : event_check_array(f, e, err);
+}
+
+int dp_event_encode(const struct dp_event *e, struct dp_buf *out, struct dp_err *err)
+{
+	msgpack_packer pk;
+	unsigned char crc[DP__CRC_SIZE];
+	uint32_t sum;
+	int code;
+
+	if (!dp__event_known(e->type))
+		return dp_fail(err, DP_E_INVALID, "there is no record of type %u",
+			       (unsigned)e->type);
+	for (const struct dp__field *f = dp__event_fields; f->name; f++) {
+		code = event_check_field(f, e, err);
+		if (code != DP_OK)
+			return code;
+	}
+	dp_buf_clear(out);
+	msgpack_packer_init(&pk, out, pack_bytes);
+	msgpack_pack_array(&pk, 4);
+	msgpack_pack_uint32(&pk, e->type);
+	msgpack_pack_uint32(&pk, DP_EVENT_VERSION);
+	msgpack_pack_int64(&pk, e->time);
+	pack_map(&pk, dp__event_fields, e, 1u << e->type);
+	if (!out->failed && out->len > DP__RECORD_MAX)
+		return dp_fail(err, DP_E_LIMIT, "a record of %zu bytes is too large",
+			       out->len);
+	sum = (uint32_t)crc32(0, (const unsigned char *)dp_buf_text(out), (uInt)out->len);
+	for (int i = 0; i < DP__CRC_SIZE; i++)
+		crc[i] = (unsigned char)(sum >> (8 * i));
+	dp_buf_add(out, crc, sizeof crc);
+	if (out->failed)
+		return dp_fail(err, DP_E_NOMEM, "no memory for a %s record",
+			       dp_event_name(e->type));
+	return DP_OK;
+}

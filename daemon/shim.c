@@ -72,8 +72,8 @@ struct shim {
 	int signals;         /* signalfd */
 	struct output out[2];
 
-	double started;                  /* monotonic */
-	struct timespec shim_start, end; /* wall clock, for people */
+	double started;             /* monotonic */
+	struct timespec start, end; /* wall clock, for people */
 	bool timed_out, stalled, cancelled;
 	bool stopping, killed;   /* TERM was sent; KILL was sent */
 	double kill_at;          /* monotonic, when stopping */
@@ -246,8 +246,8 @@ static void claim_attempt(pid_t self)
 	char name[64], text[64];
 	int fd, n;
 
-	snprintf(name, sizeof name, "claim.%d.%llu", (int)self, shim_start);
-	n = snprintf(text, sizeof text, "%d %llu\n", (int)self, shim_start);
+	snprintf(name, sizeof name, "claim.%d.%llu", (int)self, start);
+	n = snprintf(text, sizeof text, "%d %llu\n", (int)self, start);
 	fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (fd < 0)
 		die("cannot create", name);

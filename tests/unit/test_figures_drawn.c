@@ -1,6 +1,6 @@
 /* test_figures_drawn.c - every picture of fronts and of time on odd studies. */
 #include "made_studies.h"
-#include "reports/facts.h"
+#include "reports/pictures.h"
 
 #include <math.h>
 #include <setjmp.h>

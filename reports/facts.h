@@ -7,26 +7,8 @@
  * are null. Texts are UTF-8. Facts point into the report and own the rest. */
 #ifndef DP_FACTS_H
 #define DP_FACTS_H
-#include "reports/report.h"
+#include "reports/pictures.h"
 #include <jansson.h>
-
-/* A figure that was drawn, or why it was not. */
-struct picture {
-	const struct figure *figure;
-	struct dp_buf png;     /* empty: see `why` */
-	struct dp_buf caption; /* also the text alternative */
-	bool absent;           /* the study has nothing that it could show */
-	char why[300];
-};
-
-/* Gathers and draws one figure. One that fails leaves a sentence (pictures.c). */
-void picture_draw(const struct report *r, const struct figure *f, struct picture *p);
-void picture_free(struct picture *p);
-/* Draws every figure that has something to show, or those that `wanted` names (a list
- * "front,timeline"), where one that has nothing to show leaves a sentence, too. */
-DP_MUSTCHECK int pictures_draw(const struct report *r, const char *wanted,
-			       struct picture **out, size_t *n, struct dp_err *err);
-void pictures_free(struct picture *p, size_t n);
 
 /* ---- points ---- */
 
@@ -67,6 +49,18 @@ struct fact_denoised {
 	double value, low, high;
 };
 
+/* One objective at a point of the front. */
+struct fact_point_objective {
+	const char *name;
+	double value;
+	/* of one that is measured, else NULL: */
+	struct fact_spread *runs;
+	struct fact_denoised *denoised; /* NULL also where no model looked at it */
+	/* of a privacy mechanism: */
+	struct fact_check *check; /* else NULL */
+	const char *statement;    /* to copy; or NULL */
+};
+
 /* A point of the front. */
 struct fact_point {
 	const struct subject *s;
@@ -75,17 +69,7 @@ struct fact_point {
 	json_t *parameters;
 	bool denoised; /* the models have looked at it */
 	/* One for each objective of the study, in its order. */
-	struct fact_point_objective {
-		const char *name;
-		double value;
-		/* of one that is measured, else NULL: */
-		struct fact_spread *runs;
-		struct fact_denoised
-			*denoised; /* NULL also where no model looked at it */
-		/* of a privacy mechanism: */
-		struct fact_check *check; /* else NULL */
-		const char *statement;    /* to copy; or NULL */
-	} * of;
+	struct fact_point_objective *of;
 };
 
 struct fact_objective {
@@ -110,17 +94,20 @@ struct fact_sampling { /* the error of a share of n test records */
 	double share, records, error, error_at_1000, error_at_10000;
 };
 
+/* How far the values of a measured objective can be trusted. */
+struct fact_trust {
+	const char *objective;
+	double standard_error;
+	struct fact_shrinkage *too_good_by; /* each NULL: unknown */
+	struct fact_holdout *holdout;
+	struct fact_sampling *sampling;
+};
+
 /* By how much the best of noisy observations may look too good. */
 struct fact_optimism {
 	int64_t chosen_from, runs;
-	const char *no_models; /* why; NULL: there are models */
-	struct fact_trust {
-		const char *objective;
-		double standard_error;
-		struct fact_shrinkage *too_good_by; /* each NULL: unknown */
-		struct fact_holdout *holdout;
-		struct fact_sampling *sampling;
-	} * objectives; /* (nobjectives) those that are measured */
+	const char *no_models;         /* why; NULL: there are models */
+	struct fact_trust *objectives; /* (nobjectives) those that are measured */
 	size_t nobjectives;
 };
 
@@ -207,20 +194,24 @@ struct fact_settings {
 	size_t nconstraints;
 };
 
+struct fact_message {
+	int64_t trial;
+	const char *message;
+};
+/* Attempts that ended in one way. */
+struct fact_failure {
+	const char *end;
+	int64_t attempts, trials;
+	struct fact_message *messages; /* (nmessages) a few that differ */
+	size_t nmessages;
+};
+
 /* Attempts that did not end well, by the class of their end. */
 struct fact_failures {
 	int64_t failed, diverged; /* trials */
 	int64_t attempts;
 	bool messages_left_out;
-	struct fact_failure {
-		const char *end;
-		int64_t attempts, trials;
-		struct fact_message {
-			int64_t trial;
-			const char *message;
-		} * messages; /* (nmessages) a few that differ */
-		size_t nmessages;
-	} * groups; /* (ngroups) */
+	struct fact_failure *groups; /* (ngroups) */
 	size_t ngroups;
 };
 
@@ -251,6 +242,12 @@ struct fact_reproduce {
 
 /* ---- all of it ---- */
 
+/* A line to compare with. */
+struct fact_baseline {
+	const char *label;
+	double value;
+};
+
 struct facts {
 	struct fact_study study; /* what the report is about */
 	bool public;             /* the seed and what may hold it is left out */
@@ -268,10 +265,7 @@ struct facts {
 	struct fact_optimism optimism;
 	struct fact_study *compared; /* (ncompared) the other studies */
 	size_t ncompared;
-	struct fact_baseline {
-		const char *label;
-		double value;
-	} * baselines; /* (nbaselines) */
+	struct fact_baseline *baselines; /* (nbaselines) */
 	size_t nbaselines;
 	const struct picture *pictures; /* (npictures) */
 	size_t npictures;

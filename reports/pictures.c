@@ -1,5 +1,5 @@
 /* pictures.c - draws the figures of a report; one that fails does not end it. */
-#include "reports/facts.h"
+#include "reports/pictures.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* test_figures_drawn.c - every picture of fronts and of time on odd studies. */
 #include "made_studies.h"
-#include "reports/facts.h"
+#include "reports/pictures.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -158,6 +158,37 @@ static void many_attempts(void **s)
 	assert_int_equal(draw_all(), 5);
 }
 
+/* Two studies with their majority classes, and between them one that has other
+ * objectives and is not shown. */
+static struct picture compare_around(double hidden)
+{
+	static const char other[] =
+		"objectives: {z: {metric: a}, error: {metric: accuracy, of: \"1 - "
+		"accuracy\"}}\nanti_ideal: {z: 10, error: 1}";
+	struct picture p;
+
+	made_result(made_study("first", ACCURACY), 1, 0.6);
+	made_result(made_study("hidden", other), 1, hidden);
+	made_result(made_study("third", ACCURACY), 2, 0.7);
+	made_subjects();
+	picture_draw(&made_report, &figure_comparison, &p);
+	assert_true(p.png.len > 0);
+	made_free(NULL);
+	made_begin(NULL);
+	return p;
+}
+
+static void a_study_that_is_not_shown_hides_no_line(void **s)
+{
+	struct picture same = compare_around(0.7), apart = compare_around(0.8);
+
+	(void)s;
+	assert_int_equal(same.png.len, apart.png.len);
+	assert_memory_equal(same.png.data, apart.png.data, same.png.len);
+	picture_free(&same);
+	picture_free(&apart);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, made_begin, made_free)
@@ -171,6 +202,7 @@ int main(void)
 		T(many_studies_with_long_names),
 		T(three_objectives),
 		T(many_attempts),
+		T(a_study_that_is_not_shown_hides_no_line),
 	};
 #undef T
 

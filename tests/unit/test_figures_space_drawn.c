@@ -1,6 +1,6 @@
 /* test_figures_space_drawn.c - every picture of the parameter space on odd studies. */
 #include "made_space.h"
-#include "reports/facts.h"
+#include "reports/pictures.h"
 
 #include <math.h>
 #include <setjmp.h>

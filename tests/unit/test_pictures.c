@@ -1,7 +1,7 @@
 /* test_pictures.c - how figures become pictures: gathered once, told why there is none,
  * chosen by name. */
 #include "made_studies.h"
-#include "reports/facts.h"
+#include "reports/pictures.h"
 
 #include <setjmp.h>
 #include <string.h>

@@ -167,7 +167,7 @@ static json_t *attempt_json(const struct dp_trial *t, const struct dp_attempt *a
 		 known ? json_real((double)a->cpu_seconds) : json_null());
 	view_set(&o, "peak_memory",
 		 known ? json_integer((json_int_t)a->peak_memory) : json_null());
-	view_set(&o, "directory", json_string(folder));
+	view_set(&o, "directory", text_or_null(folder));
 	return o;
 }
 

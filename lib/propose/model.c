@@ -137,7 +137,7 @@ static double point_noise(const struct dp_proposer *p, size_t o, const struct dp
 
 /* ---- fitting ---- */
 
-static void standardise(struct dp__output *out, double *z, size_t n)
+static void standardise_output(struct dp__output *out, double *z, size_t n)
 {
 	double mean = 0, var = 0;
 
@@ -182,7 +182,7 @@ static int fit_data_new(struct fit_data *f, struct dp_proposer *p, size_t o, siz
 	}
 	p->output[o].pooled = pooled_noise(p, o, n);
 	output_values(p, o, n, f->all);
-	standardise(&p->output[o], f->all, n);
+	standardise_output(&p->output[o], f->all, n);
 	for (size_t i = 0; i < m; i++) {
 		size_t from = m == n ? i : i * n / m;
 
@@ -197,7 +197,7 @@ static int fit_data_new(struct fit_data *f, struct dp_proposer *p, size_t o, siz
 
 /* A rapid change along one input can pass for noise, and a search that starts there
  * stays there: the shortest length scale is tried much shorter, without noise. */
-static void shorten(const struct dp_gp_spec *spec, struct dp_gp_hyper *h)
+static void shorten_length(const struct dp_gp_spec *spec, struct dp_gp_hyper *h)
 {
 	size_t least = 0;
 
@@ -232,7 +232,7 @@ static int fit_output(struct dp_proposer *p, size_t o, size_t n,
 		if (k == -2 && n > SHORTEN_FITS)
 			continue;
 		if (k == -2)
-			shorten(&p->spec, &h);
+			shorten_length(&p->spec, &h);
 		if (k >= 0)
 			dp_gp_start(&p->spec, k, &h);
 		code = dp_gp_fit(&p->spec, &f.data, evaluations, cancel, &h, &value);
@@ -276,7 +276,7 @@ static int build_output(struct dp_proposer *p, size_t o, size_t n)
 }
 
 /* Does the output need a Gaussian process? */
-static bool modelled(const struct dp__output *out)
+static bool is_modelled(const struct dp__output *out)
 {
 	return !out->exact || out->costly;
 }
@@ -307,7 +307,7 @@ static int seen_room(struct dp_proposer *p, size_t n)
 	return DP_OK;
 }
 
-static void see(struct dp_proposer *p, const struct dp_known *k)
+static void see_result(struct dp_proposer *p, const struct dp_known *k)
 {
 	double u[DP_PARAMS_MAX];
 
@@ -318,7 +318,7 @@ static void see(struct dp_proposer *p, const struct dp_known *k)
 	p->nseen++;
 }
 
-static void forget(struct dp_proposer *p, size_t n)
+static void forget_results(struct dp_proposer *p, size_t n)
 {
 	if (n < p->fit_n) {
 		p->fit_n = 0;
@@ -331,7 +331,7 @@ static void forget(struct dp_proposer *p, size_t n)
 }
 
 /* Copies the results; keeps what was there as far as it is the same. */
-static int follow(struct dp_proposer *p, const struct dp_history *h)
+static int follow_history(struct dp_proposer *p, const struct dp_history *h)
 {
 	size_t n = 0, same = 0, results = 0;
 	bool differs = false;
@@ -353,14 +353,14 @@ static int follow(struct dp_proposer *p, const struct dp_history *h)
 			continue;
 		}
 		if (!differs) {
-			forget(p, same);
+			forget_results(p, same);
 			differs = true;
 		}
-		see(p, &k);
+		see_result(p, &k);
 		n++;
 	}
 	if (n < p->nseen)
-		forget(p, n);
+		forget_results(p, n);
 	return DP_OK;
 }
 
@@ -377,7 +377,7 @@ static int fit_to(struct dp_proposer *p, size_t n, const atomic_bool *cancel)
 		if (at == p->fit_n || (next_fit(at) <= n && next_fit(at) <= COLD_FITS))
 			continue;
 		for (size_t o = 0; o < p->noutputs && code == DP_OK; o++)
-			if (modelled(&p->output[o]))
+			if (is_modelled(&p->output[o]))
 				code = fit_output(p, o, at, cancel);
 		if (code == DP_OK) {
 			p->fit_n = at;
@@ -385,7 +385,7 @@ static int fit_to(struct dp_proposer *p, size_t n, const atomic_bool *cancel)
 		}
 	}
 	for (size_t o = 0; o < p->noutputs && code == DP_OK && fresh; o++)
-		if (modelled(&p->output[o]))
+		if (is_modelled(&p->output[o]))
 			code = build_output(p, o, p->fit_n);
 	if (code != DP_OK)
 		p->fit_n = 0;
@@ -393,7 +393,7 @@ static int fit_to(struct dp_proposer *p, size_t n, const atomic_bool *cancel)
 }
 
 /* Adds the results since the fit, then the pending points. */
-static int grow(struct dp_proposer *p, size_t o, const struct dp_history *h)
+static int grow_output(struct dp_proposer *p, size_t o, const struct dp_history *h)
 {
 	struct dp_gp *gp = &p->output[o].gp;
 	double u[DP_PARAMS_MAX];
@@ -416,7 +416,7 @@ static int grow(struct dp_proposer *p, size_t o, const struct dp_history *h)
 	return code;
 }
 
-static int observe(struct dp_proposer *p, size_t o)
+static int observe_output(struct dp_proposer *p, size_t o)
 {
 	struct dp__output *out = &p->output[o];
 
@@ -439,24 +439,24 @@ int dp__model_update(struct dp_proposer *p, const struct dp_history *h,
 	p->history = h;
 	for (size_t o = 0; o < p->noutputs; o++) {
 		if (p->output[o].exact != dp__oracle_exact(p, o))
-			forget(p, 0);
+			forget_results(p, 0);
 		p->output[o].exact = dp__oracle_exact(p, o);
 		p->output[o].costly = dp__oracle_costly(p, o);
 		/* pending points of the last call go */
 		dp_gp_truncate(&p->output[o].gp, p->nseen);
 	}
-	code = follow(p, h);
+	code = follow_history(p, h);
 	if (code != DP_OK)
 		return code;
 	if (p->nseen < 2 || p->spec.d == 0)
 		return DP_E_FAILED;
 	code = fit_to(p, p->nseen, cancel);
 	for (size_t o = 0; o < p->noutputs && code == DP_OK; o++) {
-		if (!modelled(&p->output[o]))
+		if (!is_modelled(&p->output[o]))
 			continue;
-		code = grow(p, o, h);
+		code = grow_output(p, o, h);
 		if (code == DP_OK)
-			code = observe(p, o);
+			code = observe_output(p, o);
 	}
 	return code;
 }
@@ -495,8 +495,8 @@ static void column_x(const struct dp_proposer *p, const double *u, size_t stride
 
 /* Mean and (with_sd) sd in model space of every output at m points: f (m x
  * noutputs). */
-static int predict(struct dp_proposer *p, const double *u, size_t ldu, size_t m,
-		   bool with_sd, bool exactly, struct dp__normal *f)
+static int predict_outputs(struct dp_proposer *p, const double *u, size_t ldu, size_t m,
+			   bool with_sd, bool exactly, struct dp__normal *f)
 {
 	size_t count = p->noutputs;
 	double x[DP_PARAMS_MAX], *mean, *var;
@@ -549,7 +549,7 @@ int dp__model_eval(struct dp_proposer *p, const double *u, size_t ldu, size_t m,
 	const struct dp__acquisition *acq = dp__acquisition(p->study);
 	size_t count = p->noutputs;
 	struct dp__normal *all = malloc(m * count * sizeof *all);
-	int code = all ? predict(p, u, ldu, m, true, exactly, all) : DP_E_NOMEM;
+	int code = all ? predict_outputs(p, u, ldu, m, true, exactly, all) : DP_E_NOMEM;
 
 	for (size_t i = 0; i < m && code == DP_OK; i++) {
 		const struct dp__normal *row = all + i * count;
@@ -586,7 +586,7 @@ double dp__model_slope(struct dp_proposer *p, const double *u, double *gradient)
 		const struct dp__output *out = &p->output[o];
 		double mean, var;
 
-		if (!modelled(out)) {
+		if (!is_modelled(out)) {
 			f[o].m = dp__oracle_slope(p, o, u, dm[o]);
 			f[o].s = 0;
 			memset(ds[o], 0, d * sizeof *ds[o]);
@@ -648,7 +648,7 @@ static double posterior_at(const struct dp_proposer *p, size_t o, size_t i)
 
 /* Posterior values at the feasible ok results and the pending points, to minimise:
  * y (at most n x p) and where they are: u (likewise x d). */
-static int believed(struct dp_proposer *p, double *y, double *u, size_t *count)
+static int believed_values(struct dp_proposer *p, double *y, double *u, size_t *count)
 {
 	const struct dp_history *h = p->history;
 	size_t np = p->study->nobjectives, d = p->spec.d, result = 0;
@@ -667,7 +667,7 @@ static int believed(struct dp_proposer *p, double *y, double *u, size_t *count)
 			continue;
 		dp__to_u(&p->inputs, k->x, u + *count * d);
 		if (pending)
-			code = predict(p, u + *count * d, 1, 1, false, true, f);
+			code = predict_outputs(p, u + *count * d, 1, 1, false, true, f);
 		for (size_t j = 0; j < np; j++)
 			y[*count * np + j] = dp__shape_value(
 				dp__shape_of(&p->study->objectives[j]),
@@ -679,8 +679,8 @@ static int believed(struct dp_proposer *p, double *y, double *u, size_t *count)
 
 /* The anti-ideal point, or with reference: front the front's worst and twice its
  * range over its size (as the paper's library has it). */
-static void reference(const struct dp_proposer *p, const double *y, const size_t *front,
-		      size_t n, double *ref)
+static void reference_point(const struct dp_proposer *p, const double *y,
+			    const size_t *front, size_t n, double *ref)
 {
 	const struct dp_study *s = p->study;
 	size_t np = s->nobjectives;
@@ -723,12 +723,12 @@ int dp__model_target(struct dp_proposer *p)
 	p->front_u = NULL;
 	p->nfront = 0;
 	if (code == DP_OK)
-		code = believed(p, y, u, &m);
+		code = believed_values(p, y, u, &m);
 	if (code == DP_OK)
 		code = dp_front(y, m, np, front, &count);
 	if (code != DP_OK)
 		goto done;
-	reference(p, y, front, count, ref);
+	reference_point(p, y, front, count, ref);
 	for (size_t i = 0; i < count; i++)
 		memcpy(rows + i * np, y + front[i] * np, np * sizeof *rows);
 	p->front_u = dp_vec_new((count ? count : 1) * d);

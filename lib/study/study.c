@@ -54,7 +54,8 @@ static void read_file(struct dp__read *r)
 }
 
 /* One sentence for those who show only one. */
-static int summary(const struct dp_problems *p, const char *path, struct dp_err *err)
+static int problems_summary(const struct dp_problems *p, const char *path,
+			    struct dp_err *err)
 {
 	const struct dp_problem *first = p->list;
 
@@ -94,7 +95,7 @@ int dp_study_parse(const char *text, size_t len, const char *path, const char *d
 	if (!r.s || r.nomem)
 		code = dp_fail(err, DP_E_NOMEM, "%s: no memory to read the study", path);
 	else if (problems->errors)
-		code = summary(problems, path, err);
+		code = problems_summary(problems, path, err);
 	if (code == DP_OK)
 		*out = r.s;
 	else

@@ -94,10 +94,12 @@ enum {
 static void query_row(struct ctl *ctl, const char *label, const char *text)
 {
 	struct dp_buf wrapped = DP_BUF_INIT;
+	bool fits = strlen(label) < INDENT - 2;
 
 	ctl_wrap(&wrapped, text, INDENT, 92);
-	ctl_printf(ctl, "  %-*s%s", INDENT - 2, label,
-		   wrapped.len > INDENT ? dp_buf_text(&wrapped) + INDENT : "\n");
+	ctl_printf(ctl, "  %-*s%s%s", INDENT - 2, label, fits ? "" : "\n",
+		   wrapped.len <= INDENT ? "\n"
+					 : dp_buf_text(&wrapped) + (fits ? INDENT : 0));
 	dp_buf_free(&wrapped);
 }
 

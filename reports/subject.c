@@ -16,8 +16,8 @@ enum {
 /* ---- reading ---- */
 
 /* Only the records that name studies. */
-static int fold_created(void *arg, uint32_t study, uint32_t seq, const void *bytes,
-			size_t len, struct dp_err *err)
+static int subject_fold_created(void *arg, uint32_t study, uint32_t seq,
+				const void *bytes, size_t len, struct dp_err *err)
 {
 	struct dp_event e = { 0 };
 	int code;
@@ -39,7 +39,7 @@ static int find_studies(struct dp_journal *j, const char *const *studies, size_t
 {
 	struct dp_state names = { 0 };
 	struct dp_study_state *found;
-	int code = dp_journal_each(j, 0, fold_created, &names, err);
+	int code = dp_journal_each(j, 0, subject_fold_created, &names, err);
 
 	for (size_t i = 0; code == DP_OK && i < n; i++) {
 		code = dp_state_find(&names, studies[i], &found, err);

@@ -15,7 +15,7 @@ struct cutter {
 	const double *floor; /* a finite stand-in for -inf when volumes are compared */
 };
 
-static int emit(struct cutter *c, const double *lower, const double *upper)
+static int cells_emit(struct cutter *c, const double *lower, const double *upper)
 {
 	struct dp_cells *o = c->out;
 	size_t p = c->p;
@@ -43,8 +43,8 @@ static int emit(struct cutter *c, const double *lower, const double *upper)
 
 /* Keeps the rows that reach into the box, moved up to its lower corner, without those
  * that another one covers. Returns how many are in `to`. */
-static size_t clip(const struct cutter *c, const double *y, size_t n, const double *lower,
-		   const double *upper, double *to)
+static size_t cells_clip(const struct cutter *c, const double *y, size_t n,
+			 const double *lower, const double *upper, double *to)
 {
 	size_t p = c->p, kept = 0;
 
@@ -83,8 +83,8 @@ static size_t clip(const struct cutter *c, const double *y, size_t n, const doub
 }
 
 /* The row that takes away the largest part of the box. */
-static size_t pivot(const struct cutter *c, const double *y, size_t n,
-		    const double *upper)
+static size_t cells_pivot(const struct cutter *c, const double *y, size_t n,
+			  const double *upper)
 {
 	size_t best = 0;
 	double most = -1;
@@ -102,8 +102,8 @@ static size_t pivot(const struct cutter *c, const double *y, size_t n,
 	return best;
 }
 
-static int cut(struct cutter *c, const double *y, size_t n, const double *lower,
-	       const double *upper)
+static int cells_cut(struct cutter *c, const double *y, size_t n, const double *lower,
+		     const double *upper)
 {
 	size_t p = c->p;
 	double *rows, *lo, *hi;
@@ -113,12 +113,12 @@ static int cut(struct cutter *c, const double *y, size_t n, const double *lower,
 	rows = malloc((n + 3) * p * sizeof *rows);
 	if (!rows)
 		return DP_E_NOMEM;
-	n = clip(c, y, n, lower, upper, rows);
+	n = cells_clip(c, y, n, lower, upper, rows);
 	if (n == 0) {
 		free(rows);
-		return emit(c, lower, upper);
+		return cells_emit(c, lower, upper);
 	}
-	at = rows + pivot(c, rows, n, upper) * p;
+	at = rows + cells_pivot(c, rows, n, upper) * p;
 	lo = rows + (n + 1) * p;
 	hi = lo + p;
 	memcpy(lo, lower, p * sizeof *lo);
@@ -126,7 +126,7 @@ static int cut(struct cutter *c, const double *y, size_t n, const double *lower,
 	for (size_t j = 0; j < p && code == DP_OK; j++) {
 		hi[j] = at[j];
 		if (hi[j] > lo[j])
-			code = cut(c, rows, n, lo, hi);
+			code = cells_cut(c, rows, n, lo, hi);
 		lo[j] = at[j];
 		hi[j] = upper[j];
 	}
@@ -155,7 +155,7 @@ int dp_cells(const double *y, size_t n, size_t p, const double *ref, size_t most
 		floor[j] -= 0.1 * (ref[j] - floor[j]) + 1e-300;
 	}
 	c.floor = floor;
-	code = cut(&c, y, n, lower, ref);
+	code = cells_cut(&c, y, n, lower, ref);
 	if (code != DP_OK)
 		dp_cells_free(out);
 	free(lower);

@@ -1,20 +1,8 @@
-/* dominance.c - who dominates whom, and the rows that nobody dominates. */
+/* dominance.c - the rows that nobody dominates. */
 #include "front/front.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-bool dp_dominates(const double *u, const double *v, size_t p)
-{
-	bool better = false;
-
-	for (size_t j = 0; j < p; j++) {
-		if (!(u[j] <= v[j])) /* also when one is NaN */
-			return false;
-		better |= u[j] < v[j];
-	}
-	return better;
-}
 
 static bool has_nan(const double *row, size_t p)
 {

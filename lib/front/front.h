@@ -9,8 +9,6 @@
 #define DP_FRONT_H
 #include "base/base.h"
 
-bool dp_dominates(const double *u, const double *v, size_t p);
-
 /* Puts the indexes of the non-dominated rows of y (n x p) in `front` (room for n),
  * ordered by the first coordinate, then the second and so on, then the index.
  * *count gets how many. DP_OK or DP_E_NOMEM. */

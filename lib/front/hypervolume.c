@@ -25,7 +25,7 @@ static void sort_boxes(double *z, size_t n, size_t p)
 	qsort_r(z, n, p * sizeof *z, compare_boxes, &p);
 }
 
-static double longest(const double *z, size_t n)
+static double longest_side(const double *z, size_t n)
 {
 	double most = 0;
 
@@ -35,7 +35,7 @@ static double longest(const double *z, size_t n)
 }
 
 /* From high to low, each box that is wider than all before it adds a strip. */
-static double area(double *z, size_t n)
+static double boxes_area(double *z, size_t n)
 {
 	double wide = 0, sum = 0;
 
@@ -89,7 +89,7 @@ static void add_rectangle(struct stairs *s, double x, double y)
 
 /* Three dimensions: slices of constant area from the top down. A box costs a binary
  * search and a move of corners in one piece. work: room for 2 n. */
-static double volume3(double *z, size_t n, double *work)
+static double boxes_volume3(double *z, size_t n, double *work)
 {
 	struct stairs s = { .x = work, .y = work + n };
 	double sum = 0;
@@ -104,7 +104,7 @@ static double volume3(double *z, size_t n, double *work)
 	return sum;
 }
 
-static bool inside(const double *u, const double *v, size_t p)
+static bool box_inside(const double *u, const double *v, size_t p)
 {
 	for (size_t j = 0; j < p; j++)
 		if (u[j] > v[j])
@@ -118,10 +118,10 @@ static size_t add_box(double *set, size_t n, const double *box, size_t p)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < n; i++)
-		if (inside(box, set + i * p, p))
+		if (box_inside(box, set + i * p, p))
 			return n;
 	for (size_t i = 0; i < n; i++) {
-		if (inside(set + i * p, box, p))
+		if (box_inside(set + i * p, box, p))
 			continue;
 		if (kept < i)
 			memcpy(set + kept * p, set + i * p, p * sizeof *set);
@@ -135,13 +135,13 @@ static size_t add_box(double *set, size_t n, const double *box, size_t p)
  * shares with those before it. As those are at least as high in the last coordinate,
  * the shared part is a problem of one dimension less. Takes z apart; work: see
  * wfg_room(). */
-static double wfg(double *z, size_t n, size_t p, double *work)
+static double boxes_wfg(double *z, size_t n, size_t p, double *work)
 {
 	size_t q = p - 1;
 	double *shared = work, *cut = work + n * q, *rest = cut + q, sum = 0;
 
 	if (p == 3)
-		return volume3(z, n, work);
+		return boxes_volume3(z, n, work);
 	sort_boxes(z, n, p);
 	for (size_t i = 0; i < n; i++) {
 		const double *box = z + i * p;
@@ -155,7 +155,7 @@ static double wfg(double *z, size_t n, size_t p, double *work)
 		}
 		for (size_t j = 0; j < q; j++)
 			own *= box[j];
-		sum += box[q] * fmax(0, own - wfg(shared, m, q, rest));
+		sum += box[q] * fmax(0, own - boxes_wfg(shared, m, q, rest));
 	}
 	return sum;
 }
@@ -190,7 +190,7 @@ static size_t make_boxes(double *z, const double *y, size_t n, size_t p,
 
 /* Divides each coordinate by a power of two, so that products of many stay far from
  * overflow and nothing is rounded. The volume must be multiplied by 2 to the result. */
-static int scale(double *z, size_t n, size_t p)
+static int boxes_scale(double *z, size_t n, size_t p)
 {
 	int total = 0;
 
@@ -209,7 +209,7 @@ static int scale(double *z, size_t n, size_t p)
 }
 
 /* Many dimensions: only boxes that lie in no other take part. */
-static int volume(double *z, size_t n, size_t p, double *out)
+static int boxes_volume(double *z, size_t n, size_t p, double *out)
 {
 	size_t m = n;
 	double *work;
@@ -223,7 +223,7 @@ static int volume(double *z, size_t n, size_t p, double *out)
 	work = malloc(wfg_room(m, p) * sizeof *work);
 	if (!work)
 		return DP_E_NOMEM;
-	*out = wfg(z, m, p, work);
+	*out = boxes_wfg(z, m, p, work);
 	free(work);
 	return DP_OK;
 }
@@ -243,17 +243,17 @@ int dp_hypervolume(const double *y, size_t n, size_t p, const double *ref, doubl
 	m = make_boxes(z, y, n, p, ref);
 	if (m == 0)
 		goto done;
-	if (isinf(longest(z, m * p))) { /* or longer than a double can tell */
+	if (isinf(longest_side(z, m * p))) { /* or longer than a double can tell */
 		*out = INFINITY;
 		goto done;
 	}
-	e = scale(z, m, p);
+	e = boxes_scale(z, m, p);
 	if (p == 1)
-		*out = longest(z, m);
+		*out = longest_side(z, m);
 	else if (p == 2)
-		*out = area(z, m);
+		*out = boxes_area(z, m);
 	else
-		code = volume(z, m, p, out);
+		code = boxes_volume(z, m, p, out);
 	*out = ldexp(*out, e);
 done:
 	free(z);

@@ -36,27 +36,7 @@ void dp_gp_start(const struct dp_gp_spec *spec, int k, struct dp_gp_hyper *h)
 	}
 }
 
-struct fit {
-	const struct dp_gp_spec *spec;
-	const struct dp_gp_data *data;
-	double *z;     /* (d x n) */
-	double *e;     /* (d x n) derivative of z by warp */
-	double *k;     /* (n x n) covariance, then its factor, then its inverse */
-	double *dk;    /* (n x n) */
-	double *alpha; /* (n) */
-	double *ones;  /* (n) */
-	double *w;     /* (n) */
-	double *acc;   /* (2 d x n) */
-	double *diag;  /* (n) noise */
-	const atomic_bool *cancel;
-	nlopt_opt opt;
-	double best;
-	struct dp_gp_hyper best_hyper;
-	bool learned; /* some point has no noise of its own */
-	bool no_memory;
-};
-
-static void fit_free(struct fit *f)
+void dp__fit_free(struct dp__fit *f)
 {
 	free(f->z);
 	free(f->e);
@@ -69,8 +49,8 @@ static void fit_free(struct fit *f)
 	free(f->diag);
 }
 
-static int fit_new(struct fit *f, const struct dp_gp_spec *spec,
-		   const struct dp_gp_data *data)
+int dp__fit_new(struct dp__fit *f, const struct dp_gp_spec *spec,
+		const struct dp_gp_data *data)
 {
 	size_t n = data->n, d = spec->d;
 
@@ -92,12 +72,12 @@ static int fit_new(struct fit *f, const struct dp_gp_spec *spec,
 	if (f->z && f->e && f->k && f->dk && f->alpha && f->ones && f->w && f->acc &&
 	    f->diag)
 		return DP_OK;
-	fit_free(f);
+	dp__fit_free(f);
 	return DP_E_NOMEM;
 }
 
 /* Covariance and its derivative by r^2, lower triangles. */
-static void covariance(struct fit *f, const struct dp_gp_hyper *h)
+static void fit_covariance(struct dp__fit *f, const struct dp_gp_hyper *h)
 {
 	size_t n = f->data->n, d = f->spec->d;
 	double z[2 * DP_GP_INPUTS_MAX];
@@ -122,7 +102,7 @@ static void covariance(struct fit *f, const struct dp_gp_hyper *h)
 }
 
 /* Solves for the mean and K^-1 (y - mean); returns the log likelihood. */
-static double solve(struct fit *f)
+static double fit_solve(struct dp__fit *f)
 {
 	size_t n = f->data->n;
 	double above = 0, below = 0, square = 0, mean;
@@ -145,7 +125,7 @@ static double solve(struct fit *f)
 	return -0.5 * square - 0.5 * dp_chol_logdet(f->k, n, n);
 }
 
-static double sum(const double *v, size_t n)
+static double fit_sum(const double *v, size_t n)
 {
 	double s = 0;
 
@@ -157,7 +137,7 @@ static double sum(const double *v, size_t n)
 /* d log p / d theta = 1/2 tr((alpha alpha' - K^-1) dK / dtheta); R&W eq. 5.9. f->k
  * holds K^-1. The sums over pairs are kept one per column until the end, so that no
  * loop has to carry a sum. */
-static void likelihood_gradient(struct fit *f, const struct dp_gp_hyper *h, double *g)
+static void likelihood_gradient(struct dp__fit *f, const struct dp_gp_hyper *h, double *g)
 {
 	size_t n = f->data->n, d = f->spec->d;
 	double signal = 0, noise = 0;
@@ -180,8 +160,8 @@ static void likelihood_gradient(struct fit *f, const struct dp_gp_hyper *h, doub
 		bool cat = f->spec->input[k].categorical;
 		double each = cat ? 1 / (h->length[k] * h->length[k]) : 1;
 
-		g[k] = -2 * h->signal * each * sum(f->acc + k * n, n);
-		g[d + k] = 2 * h->signal * sum(f->acc + (d + k) * n, n);
+		g[k] = -2 * h->signal * each * fit_sum(f->acc + k * n, n);
+		g[d + k] = 2 * h->signal * fit_sum(f->acc + (d + k) * n, n);
 	}
 	/* K = signal C + N, so alpha' signal C alpha = alpha'(y - mean) - alpha'N alpha
 	 * and tr(K^-1 signal C) = n - tr(K^-1 N) */
@@ -214,7 +194,7 @@ static double heavy_prior(double x, double mean, double scale, double *g)
 	return -2.5 * log1p(z * z / 4);
 }
 
-static double add_priors(const struct fit *f, const struct dp_gp_hyper *h, double *g)
+static double add_priors(const struct dp__fit *f, const struct dp_gp_hyper *h, double *g)
 {
 	size_t d = f->spec->d;
 	double value = 0;
@@ -237,22 +217,21 @@ static double add_priors(const struct fit *f, const struct dp_gp_hyper *h, doubl
 	return value;
 }
 
-/* With -inf and a gradient of 0 where there is no factor. */
-static double posterior(struct fit *f, const struct dp_gp_hyper *h, double *g)
+double dp__fit_posterior(struct dp__fit *f, const struct dp_gp_hyper *h, double *g)
 {
 	size_t n = f->data->n, d = f->spec->d;
 	double value, jitter;
 	int code;
 
 	memset(g, 0, (2 * d + 2) * sizeof *g);
-	covariance(f, h);
+	fit_covariance(f, h);
 	code = dp_chol(f->k, n, n, f->w, &jitter);
 	f->no_memory |= code == DP_E_NOMEM;
 	if (code != DP_OK)
 		return -INFINITY;
 	for (size_t i = 0; i < n; i++)
 		f->diag[i] += jitter;
-	value = solve(f);
+	value = fit_solve(f);
 	if (dp_chol_inverse(f->k, n, n) != DP_OK)
 		return -INFINITY;
 	likelihood_gradient(f, h, g);
@@ -260,23 +239,10 @@ static double posterior(struct fit *f, const struct dp_gp_hyper *h, double *g)
 	return isfinite(value) ? value : -INFINITY;
 }
 
-int dp_gp_posterior(const struct dp_gp_spec *spec, const struct dp_gp_data *data,
-		    const struct dp_gp_hyper *h, double *value, double *gradient)
-{
-	struct fit f;
-	int code = fit_new(&f, spec, data);
-
-	if (code != DP_OK)
-		return code;
-	*value = posterior(&f, h, gradient);
-	fit_free(&f);
-	return f.no_memory ? DP_E_NOMEM : DP_OK;
-}
-
 /* ---- the search: variables are log length, free warps, log signal, log noise ---- */
 
-static void bounds(const struct fit *f, double *lo, double *hi, double *x,
-		   const struct dp_gp_hyper *h)
+static void fit_bounds(const struct dp__fit *f, double *lo, double *hi, double *x,
+		       const struct dp_gp_hyper *h)
 {
 	size_t d = f->spec->d;
 
@@ -300,7 +266,7 @@ static void bounds(const struct fit *f, double *lo, double *hi, double *x,
 		x[k] = fmin(fmax(x[k], lo[k]), hi[k]);
 }
 
-static void unpack(const struct fit *f, const double *x, struct dp_gp_hyper *h)
+static void fit_unpack(const struct dp__fit *f, const double *x, struct dp_gp_hyper *h)
 {
 	size_t d = f->spec->d;
 
@@ -312,16 +278,16 @@ static void unpack(const struct fit *f, const double *x, struct dp_gp_hyper *h)
 	h->noise = exp(x[2 * d + 1]);
 }
 
-static double objective(unsigned count, const double *x, double *g, void *arg)
+static double fit_objective(unsigned count, const double *x, double *g, void *arg)
 {
-	struct fit *f = arg;
+	struct dp__fit *f = arg;
 	double gradient[2 * DP_GP_INPUTS_MAX + 2], value;
 	struct dp_gp_hyper h = { 0 };
 
-	unpack(f, x, &h);
+	fit_unpack(f, x, &h);
 	if (f->cancel && atomic_load(f->cancel))
 		nlopt_force_stop(f->opt);
-	value = posterior(f, &h, gradient);
+	value = dp__fit_posterior(f, &h, gradient);
 	if (f->no_memory) /* a search around the gap would find something else */
 		nlopt_force_stop(f->opt);
 	if (value > f->best) {
@@ -340,19 +306,19 @@ int dp_gp_fit(const struct dp_gp_spec *spec, const struct dp_gp_data *data,
 	size_t count = 2 * spec->d + 2;
 	double lo[2 * DP_GP_INPUTS_MAX + 2], hi[2 * DP_GP_INPUTS_MAX + 2];
 	double x[2 * DP_GP_INPUTS_MAX + 2], reached;
-	struct fit f;
-	int code = fit_new(&f, spec, data);
+	struct dp__fit f;
+	int code = dp__fit_new(&f, spec, data);
 
 	if (code != DP_OK)
 		return code;
 	f.cancel = cancel;
-	bounds(&f, lo, hi, x, h);
+	fit_bounds(&f, lo, hi, x, h);
 	f.opt = nlopt_create(NLOPT_LD_LBFGS, (unsigned)count);
 	if (!f.opt) {
-		fit_free(&f);
+		dp__fit_free(&f);
 		return DP_E_NOMEM;
 	}
-	nlopt_set_max_objective(f.opt, objective, &f);
+	nlopt_set_max_objective(f.opt, fit_objective, &f);
 	nlopt_set_lower_bounds(f.opt, lo);
 	nlopt_set_upper_bounds(f.opt, hi);
 	nlopt_set_maxeval(f.opt, evaluations);
@@ -362,7 +328,7 @@ int dp_gp_fit(const struct dp_gp_spec *spec, const struct dp_gp_data *data,
 	/* whatever stops the search, the best point met is what counts */
 	(void)nlopt_optimize(f.opt, x, &reached);
 	nlopt_destroy(f.opt);
-	fit_free(&f);
+	dp__fit_free(&f);
 	if (cancel && atomic_load(cancel))
 		return DP_E_INTERRUPTED;
 	if (f.no_memory)

@@ -35,7 +35,7 @@ void dp_gp_free(struct dp_gp *gp)
 	memset(gp, 0, sizeof *gp);
 }
 
-static int allocate(struct dp_gp *gp, size_t room)
+static int gp_allocate(struct dp_gp *gp, size_t room)
 {
 	gp->room = room;
 	gp->z = dp_vec_new(gp->spec.d * room);
@@ -53,8 +53,8 @@ static void store_point(struct dp_gp *gp, size_t i, const double *z)
 }
 
 /* Covariances of point z with the first n points. */
-static void covariances(const struct dp_gp *gp, const double *z, size_t n, double *out,
-			double *r2)
+static void gp_covariances(const struct dp_gp *gp, const double *z, size_t n, double *out,
+			   double *r2)
 {
 	dp__distances(&gp->spec, gp->z, gp->room, n, z, r2);
 	gp->spec.kernel->value(r2, n, out);
@@ -78,13 +78,13 @@ int dp_gp_build(struct dp_gp *gp, const struct dp_gp_spec *spec,
 	memset(gp, 0, sizeof *gp);
 	gp->spec = *spec;
 	gp->hyper = *h;
-	code = allocate(gp, room > data->n ? room : data->n + 1);
+	code = gp_allocate(gp, room > data->n ? room : data->n + 1);
 	for (size_t i = 0; code == DP_OK && i < data->n; i++) {
 		double *row = gp->l + i * gp->room;
 
 		dp__point(spec, h, data->u + i, data->ldu, z);
 		store_point(gp, i, z);
-		covariances(gp, z, i, row, gp->work);
+		gp_covariances(gp, z, i, row, gp->work);
 		row[i] = h->signal + noise_of(h, data->noise[i]);
 	}
 	if (code == DP_OK)
@@ -99,10 +99,10 @@ int dp_gp_build(struct dp_gp *gp, const struct dp_gp_spec *spec,
 }
 
 /* More rows; the old ones move. */
-static int enlarge(struct dp_gp *gp, size_t room)
+static int gp_enlarge(struct dp_gp *gp, size_t room)
 {
 	struct dp_gp old = *gp;
-	int code = allocate(gp, room);
+	int code = gp_allocate(gp, room);
 
 	if (code != DP_OK) {
 		struct dp_gp failed = *gp;
@@ -128,14 +128,14 @@ int dp_gp_append(struct dp_gp *gp, const double *u, double noise)
 	int code;
 
 	if (n == gp->room) {
-		code = enlarge(gp, n + n / 8 + 16);
+		code = gp_enlarge(gp, n + n / 8 + 16);
 		if (code != DP_OK)
 			return code;
 	}
 	row = gp->l + n * gp->room;
 	variance = gp->hyper.signal + noise_of(&gp->hyper, noise) + gp->jitter;
 	dp__point(&gp->spec, &gp->hyper, u, 1, z);
-	covariances(gp, z, n, row, gp->work);
+	gp_covariances(gp, z, n, row, gp->work);
 	row[n] = variance;
 	/* a point on top of another may leave nothing but rounding */
 	dp_chol_append(gp->l, n, gp->room, row, 1e-12 * variance);
@@ -197,7 +197,7 @@ void dp_gp_predict(const struct dp_gp *gp, const double *u, size_t ldu, size_t m
 	/* one row a point */
 	for (size_t i = 0; i < m; i++) {
 		dp__point(&gp->spec, &gp->hyper, u + i, ldu, z);
-		covariances(gp, z, n, b + i * n, r2);
+		gp_covariances(gp, z, n, b + i * n, r2);
 	}
 	cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)m, (int)n, 1, b, (int)n, gp->alpha,
 		    1, 1, mean, 1);

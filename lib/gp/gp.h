@@ -65,14 +65,6 @@ enum {
 };
 void dp_gp_start(const struct dp_gp_spec *spec, int k, struct dp_gp_hyper *h);
 
-/* Log posterior of the hyperparameters (up to a constant) with the mean at its best,
- * and its gradient by log length (d), warp (d), log signal, log noise (2 d + 2
- * numbers). -inf where the covariance cannot be factorised. */
-DP_MUSTCHECK int dp_gp_posterior(const struct dp_gp_spec *spec,
-				 const struct dp_gp_data *data,
-				 const struct dp_gp_hyper *h, double *value,
-				 double *gradient);
-
 /* Maximum a posteriori from *h as the start, at most `evaluations` of the posterior.
  * *value is what was reached. DP_E_FAILED if no finite posterior was met (*h is
  * untouched), DP_E_INTERRUPTED if *cancel became true. */

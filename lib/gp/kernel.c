@@ -45,7 +45,7 @@ DP_SIMD static void matern32_slope(const double *r2, size_t n, double *k, double
 	}
 }
 
-DP_SIMD static void se(const double *r2, size_t n, double *k)
+DP_SIMD static void squared_exponential(const double *r2, size_t n, double *k)
 {
 	for (size_t i = 0; i < n; i++)
 		k[i] = dp__exp(-0.5 * r2[i]);
@@ -63,7 +63,7 @@ DP_KERNELS_END
 
 const struct dp_kernel dp_kernel_matern52 = { "matern52", matern52, matern52_slope };
 const struct dp_kernel dp_kernel_matern32 = { "matern32", matern32, matern32_slope };
-const struct dp_kernel dp_kernel_se = { "se", se, se_slope };
+const struct dp_kernel dp_kernel_se = { "se", squared_exponential, se_slope };
 
 /* Near c = 0 the quotients lose digits; there two terms of the series are exact to
  * rounding. */

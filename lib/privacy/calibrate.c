@@ -35,8 +35,8 @@ static int try_noise(struct calibration *c, double log_noise, double *miss,
 }
 
 /* Two noises, one too small and one enough. */
-static int bracket(struct calibration *c, double *lo, double *f_lo, double *hi,
-		   double *f_hi, struct dp_err *err)
+static int noise_bracket(struct calibration *c, double *lo, double *f_lo, double *hi,
+			 double *f_hi, struct dp_err *err)
 {
 	const double least = log(NOISE_LEAST), most = log(NOISE_MOST);
 	double x = 0, f, step = 1;
@@ -67,10 +67,10 @@ static int bracket(struct calibration *c, double *lo, double *f_lo, double *hi,
 }
 
 /* Regula falsi with the Illinois rule; what is kept at the upper end always holds. */
-static int narrow(struct calibration *c, double *noise, struct dp_err *err)
+static int noise_narrow(struct calibration *c, double *noise, struct dp_err *err)
 {
 	double lo, hi, f_lo, f_hi, x, f;
-	int code = bracket(c, &lo, &f_lo, &hi, &f_hi, err), last = 0;
+	int code = noise_bracket(c, &lo, &f_lo, &hi, &f_hi, err), last = 0;
 
 	for (int i = 0; code == DP_OK && i < 80 && hi - lo > TOLERANCE && f_lo > 0; i++) {
 		x = i % 3 == 2 || !isfinite(f_lo) ? 0.5 * (lo + hi)
@@ -119,7 +119,7 @@ int dp_privacy_noise(const struct dp_mechanism *m, const double *values, double 
 		return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
 	memcpy(c.values, values, m->nkeys * sizeof *values);
 	dp_privacy_set_noise(m, c.values, 1);
-	code = narrow(&c, &best, err);
+	code = noise_narrow(&c, &best, err);
 	if (code == DP_OK) { /* what is handed out is what was evaluated */
 		c.values[c.key] = best;
 		code = dp_privacy_epsilon(m, c.values, &c.at, err);

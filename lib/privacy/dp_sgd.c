@@ -159,7 +159,7 @@ static double sgd_multiplier(const double *v)
 }
 
 /* rint() rounds half to even, as the original experiments did. */
-static double accounted_steps(const double *v)
+static double sgd_count_steps(const double *v)
 {
 	return isnan(v[EPOCHS]) ? v[STEPS] : v[EPOCHS] * rint(v[RECORDS] / v[LOT]);
 }
@@ -176,7 +176,7 @@ static int sgd_part(const double *v, struct dp_privacy_part *part, struct dp_err
 		.kind = poisson ? &dp__part_poisson : &dp__part_wor,
 		.q = v[LOT] / v[RECORDS],
 		.mu = 1 / sgd_multiplier(v),
-		.count = accounted_steps(v),
+		.count = sgd_count_steps(v),
 		.tight = v[BOUND] == TIGHT,
 		.relation = poisson ? DP__ADD_OR_REMOVE : DP__REPLACE_ONE,
 	};
@@ -305,7 +305,7 @@ static enum dp_privacy_cost sgd_cost(const double *v)
 
 /* ---- what a trainer declares ---- */
 
-static int contradicts(struct dp_err *err, const char *what, double said, double ours)
+static int sgd_contradicts(struct dp_err *err, const char *what, double said, double ours)
 {
 	dp_fail(err, DP_E_INVALID,
 		"the trainer declares %s %.10g, the study's mechanism "
@@ -338,13 +338,13 @@ static int sgd_declared(const double *v, const struct dp_privacy_declared *d,
 		return DP_E_INVALID;
 	}
 	if (!isnan(d->records) && d->records != v[RECORDS])
-		return contradicts(err, "records", d->records, v[RECORDS]);
+		return sgd_contradicts(err, "records", d->records, v[RECORDS]);
 	if (!isnan(d->lot) && d->lot != v[LOT])
-		return contradicts(err, "lot", d->lot, v[LOT]);
-	if (!isnan(d->steps) && d->steps != accounted_steps(v))
-		return contradicts(err, "steps", d->steps, accounted_steps(v));
+		return sgd_contradicts(err, "lot", d->lot, v[LOT]);
+	if (!isnan(d->steps) && d->steps != sgd_count_steps(v))
+		return sgd_contradicts(err, "steps", d->steps, sgd_count_steps(v));
 	if (!isnan(d->noise_over_clip) && !(fabs(d->noise_over_clip / noise - 1) < 1e-6))
-		return contradicts(err, "noise_over_clip", d->noise_over_clip, noise);
+		return sgd_contradicts(err, "noise_over_clip", d->noise_over_clip, noise);
 	return DP_OK;
 }
 
@@ -390,7 +390,7 @@ static void sgd_words_wor(struct dp_privacy_words *out)
 static void sgd_words(const double *v, struct dp_privacy_words *out)
 {
 	bool poisson = v[SAMPLING] == POISSON;
-	double noise = sgd_multiplier(v), steps = accounted_steps(v);
+	double noise = sgd_multiplier(v), steps = sgd_count_steps(v);
 
 	if (isnan(v[SAMPLING]))
 		return;

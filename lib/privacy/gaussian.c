@@ -30,7 +30,7 @@ struct target {
 	double mu, log_delta;
 };
 
-static double miss(void *ctx, double a)
+static double gaussian_miss(void *ctx, double a)
 {
 	const struct target *t = ctx;
 
@@ -44,14 +44,14 @@ double dp__gaussian_epsilon(double mu, double log_delta)
 
 	if (!(mu * mu < 1e300))
 		return INFINITY;
-	if (log_delta >= 0 || miss(&t, 0.5 * mu) <= 0)
+	if (log_delta >= 0 || gaussian_miss(&t, 0.5 * mu) <= 0)
 		return 0;
-	while (miss(&t, lo) > 0)
+	while (gaussian_miss(&t, lo) > 0)
 		lo *= 2;
-	epsilon = mu * (0.5 * mu - dp__root(miss, &t, lo, 0.5 * mu));
+	epsilon = mu * (0.5 * mu - dp__root(gaussian_miss, &t, lo, 0.5 * mu));
 	/* the last digits of the root are luck; what is handed out must hold */
 	epsilon = fmax(epsilon, 0);
-	while (step < 1e-9 && miss(&t, 0.5 * mu - epsilon / mu) > 0) {
+	while (step < 1e-9 && gaussian_miss(&t, 0.5 * mu - epsilon / mu) > 0) {
 		epsilon += step * fmax(epsilon, DBL_MIN);
 		step *= 2;
 	}

@@ -84,14 +84,6 @@ static double laplace_profile(const struct dp_privacy_part *p, enum dp__directio
 	return v;
 }
 
-static double laplace_end(const struct dp_privacy_part *p, enum dp__direction d,
-			  double log_tail)
-{
-	(void)d;
-	(void)log_tail;
-	return p->mu;
-}
-
 /* Both ends of the loss have mass of their own. */
 static void laplace_picture(struct dp__points *s, const struct dp_privacy_part *p,
 			    enum dp__direction d, double end)
@@ -108,17 +100,6 @@ static void laplace_picture(struct dp__points *s, const struct dp_privacy_part *
 	}
 }
 
-static double laplace_most(const struct dp_privacy_part *p, enum dp__direction d)
-{
-	(void)d;
-	return p->mu;
-}
-
-static double laplace_size(const struct dp_privacy_part *p)
-{
-	return p->mu;
-}
-
 static double laplace_alone(const struct dp_privacy_part *p, double delta)
 {
 	return p->count == 1 ? fmax(p->mu + 2 * log1p(-delta), 0) : NAN;
@@ -127,10 +108,10 @@ static double laplace_alone(const struct dp_privacy_part *p, double delta)
 static const struct dp__part_kind laplace_loss = {
 	.cgf = laplace_cgf,
 	.profile = laplace_profile,
-	.end = laplace_end,
+	.end = dp__bounded_end,
 	.picture = laplace_picture,
-	.most = laplace_most,
-	.size = laplace_size,
+	.most = dp__bounded_most,
+	.size = dp__bounded_size,
 	.alone = laplace_alone,
 	.pure = true,
 };

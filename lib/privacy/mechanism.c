@@ -111,7 +111,7 @@ void dp_privacy_words(const struct dp_mechanism *m, const double *values,
 		m->words(values, out);
 }
 
-static size_t count_words(const struct dp_privacy_key *k)
+static size_t count_key_words(const struct dp_privacy_key *k)
 {
 	size_t n = 0;
 
@@ -125,7 +125,7 @@ bool dp_privacy_key_ok(const struct dp_privacy_key *k, double v)
 	if (!isfinite(v))
 		return false;
 	if (k->kind == DP_PRIVACY_WORD)
-		return v >= 0 && v == floor(v) && v < (double)count_words(k);
+		return v >= 0 && v == floor(v) && v < (double)count_key_words(k);
 	if (k->kind == DP_PRIVACY_INTEGER && v != floor(v))
 		return false;
 	return (k->lo_open ? v > k->lo : v >= k->lo) &&
@@ -164,8 +164,8 @@ char *dp_privacy_key_rule(const struct dp_privacy_key *k, char out[DP_PRIVACY_RU
 
 /* Of the keys of one group exactly one must be there. Looks at a group once, at its
  * first key. */
-static int check_group(const struct dp_mechanism *m, const double *values, size_t first,
-		       struct dp_err *err)
+static int check_key_group(const struct dp_mechanism *m, const double *values,
+			   size_t first, struct dp_err *err)
 {
 	unsigned group = m->keys[first].group;
 	const char *given = NULL;
@@ -201,7 +201,7 @@ int dp_privacy_check(const struct dp_mechanism *m, const double *values,
 	for (size_t i = 0; i < m->nkeys; i++) {
 		const struct dp_privacy_key *k = &m->keys[i];
 
-		if (k->group && check_group(m, values, i, err) != DP_OK)
+		if (k->group && check_key_group(m, values, i, err) != DP_OK)
 			return DP_E_INVALID;
 		full[i] = isnan(values[i]) ? k->otherwise : values[i];
 		if (isnan(values[i])) {

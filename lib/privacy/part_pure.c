@@ -24,7 +24,7 @@ static double pure_profile(const struct dp_privacy_part *p, enum dp__direction d
 	return v;
 }
 
-static double pure_end(const struct dp_privacy_part *p, enum dp__direction d,
+double dp__bounded_end(const struct dp_privacy_part *p, enum dp__direction d,
 		       double log_tail)
 {
 	(void)d;
@@ -41,13 +41,13 @@ static void pure_picture(struct dp__points *s, const struct dp_privacy_part *p,
 	dp__points_add(s, -p->mu, 1 / (1 + exp(p->mu)), INFINITY);
 }
 
-static double pure_most(const struct dp_privacy_part *p, enum dp__direction d)
+double dp__bounded_most(const struct dp_privacy_part *p, enum dp__direction d)
 {
 	(void)d;
 	return p->mu;
 }
 
-static double pure_size(const struct dp_privacy_part *p)
+double dp__bounded_size(const struct dp_privacy_part *p)
 {
 	return p->mu;
 }
@@ -60,10 +60,10 @@ static double pure_alone(const struct dp_privacy_part *p, double delta)
 const struct dp__part_kind dp__part_pure = {
 	.cgf = pure_cgf,
 	.profile = pure_profile,
-	.end = pure_end,
+	.end = dp__bounded_end,
 	.picture = pure_picture,
-	.most = pure_most,
-	.size = pure_size,
+	.most = dp__bounded_most,
+	.size = dp__bounded_size,
 	.alone = pure_alone,
 	.pure = true,
 };

@@ -118,7 +118,7 @@ struct steer {
 	const struct plan *p;
 };
 
-static void composed(const struct steer *s, double tilt, int order, double k[3])
+static void composed_cumulants(const struct steer *s, double tilt, int order, double k[3])
 {
 	double one[3];
 
@@ -141,7 +141,7 @@ static double log_delta_tilted(const struct steer *s, double tilt)
 {
 	double k[3], spread;
 
-	composed(s, tilt, 2, k);
+	composed_cumulants(s, tilt, 2, k);
 	spread = sqrt(fmax(k[2], 1e-300));
 	return k[0] - tilt * k[1] +
 	       log(half_line(tilt, spread) - half_line(tilt + 1, spread));
@@ -183,8 +183,8 @@ static double find_tilt(const struct steer *s, double delta)
 
 /* Chernoff: how far from zero, on one side (sign), is all but exp(-drop) of the tilted
  * composed loss? The best exponent goes to *theta. The bound falls, then rises. */
-static double reach(const struct steer *s, const struct plan *p, double k0, double sign,
-		    double *theta)
+static double window_reach(const struct steer *s, const struct plan *p, double k0,
+			   double sign, double *theta)
 {
 	double best = INFINITY, k[3], t = 0.1 * sqrt(2 * p->drop) / p->spread;
 
@@ -193,7 +193,7 @@ static double reach(const struct steer *s, const struct plan *p, double k0, doub
 	for (int i = 0; i < 200; i++, t *= 1.4) {
 		double x;
 
-		composed(s, p->tilt + sign * t, 0, k);
+		composed_cumulants(s, p->tilt + sign * t, 0, k);
 		x = (k[0] - k0 + p->drop) / t;
 		if (x < best) {
 			best = x;
@@ -206,7 +206,7 @@ static double reach(const struct steer *s, const struct plan *p, double k0, doub
 }
 
 /* Where each part's grid ends, and the picture of its loss. */
-static void picture(struct dp__loss *w, struct plan *p)
+static void make_pictures(struct dp__loss *w, struct plan *p)
 {
 	double log_tail = log(TRUNCATED * p->delta / (double)p->nparts);
 
@@ -228,16 +228,16 @@ static void set_plan(struct dp__loss *w, struct plan *p, double epsilon)
 	struct steer s = { w, p };
 	double k[3], below, unused;
 
-	picture(w, p);
+	make_pictures(w, p);
 	p->tilt = isnan(epsilon) ? find_tilt(&s, p->delta) : p->tilt / 3;
-	composed(&s, p->tilt, 2, k);
+	composed_cumulants(&s, p->tilt, 2, k);
 	p->about = isnan(epsilon) ? fmax(k[1], 0) : epsilon;
 	p->spread = sqrt(fmax(k[2], 1e-300));
 	p->log_mgf = k[0];
 	/* what lies beyond the window must be small against delta in tilted terms */
 	p->drop = 12 + fmax(2, k[0] - log(p->delta) - p->tilt * p->about);
-	p->hi = reach(&s, p, k[0], 1, &p->theta);
-	below = reach(&s, p, k[0], -1, &unused);
+	p->hi = window_reach(&s, p, k[0], 1, &p->theta);
+	below = window_reach(&s, p, k[0], -1, &unused);
 	/* what wraps round from below only adds to delta, and single deep losses vanish
 	 * under the tilt: no need to follow them */
 	p->lo = fmax(-below, fmin(k[1], p->about) - 15 * p->spread - 45 / (p->tilt + 1));
@@ -251,7 +251,7 @@ static void set_plan(struct dp__loss *w, struct plan *p, double epsilon)
 
 /* Expected relative excess of epsilon on a grid of width h: the grid raises the mean of
  * the tilted loss and widens it. */
-static double excess(const struct dp__loss *w, const struct plan *p, double h)
+static double grid_excess(const struct dp__loss *w, const struct plan *p, double h)
 {
 	double added = 0;
 
@@ -267,7 +267,7 @@ static double width_for(const struct dp__loss *w, const struct plan *p, double g
 {
 	double h = p->spread;
 
-	while (h > least && excess(w, p, h) > goal)
+	while (h > least && grid_excess(w, p, h) > goal)
 		h *= 0.8;
 	return fmax(h, least);
 }
@@ -292,7 +292,7 @@ static double choose_width(const struct dp__loss *w, const struct plan *p, doubl
 	for (size_t i = 0; i < p->nparts; i++)
 		longest = fmax(longest, fmax(p->end[0][i], p->end[1][i]));
 	h = width_for(w, p, FINE * effort, longest / SOFT_CELLS);
-	if (excess(w, p, h) > GOOD * effort)
+	if (grid_excess(w, p, h) > GOOD * effort)
 		h = width_for(w, p, GOOD * effort, longest / HARD_CELLS);
 	/* what the transform's size leaves over makes the grid finer */
 	return window / ((double)fast_size(window / h + 4) - 4);
@@ -306,7 +306,7 @@ struct totals {
 
 /* In place. A complex transform of real data does twice the work, but planning one for
  * real data would take FFTW ten times as long as executing it. */
-static bool transform(fftw_complex *cells, size_t n, int sign)
+static bool transform_cells(fftw_complex *cells, size_t n, int sign)
 {
 	fftw_plan plan;
 
@@ -393,13 +393,13 @@ static bool part_spectrum(struct dp__loss *w, const struct plan *p, size_t i, do
 	t->chernoff += out->count * g.chernoff;
 	t->slack += out->count * g.slack;
 	t->log_finite += out->count * log1p(-g.infinite);
-	return transform(w->cells, n, FFTW_FORWARD);
+	return transform_cells(w->cells, n, FFTW_FORWARD);
 }
 
 /* spectrum^count - base from the entry minus one, re + i im; zero - base where it
  * vanishes. Adds the entry's error to *error. */
-static fftw_complex power(double re, double im, const struct spectrum *s, double base,
-			  double least, double *error)
+static fftw_complex spectrum_power(double re, double im, const struct spectrum *s,
+				   double base, double least, double *error)
 {
 	double square = re * (2 + re) + im * im; /* |1 + re + i im|^2 - 1 */
 	double angle, half, log_r, r;
@@ -421,8 +421,8 @@ static fftw_complex power(double re, double im, const struct spectrum *s, double
 /* product *= spectrum^count; the first part starts the product. With base 1 all powers
  * and the product are kept minus one: nothing is lost where they hardly differ from
  * one, which is where the composed loss hardly ever leaves zero. */
-static void raise(struct dp__loss *w, size_t n, const struct spectrum *s, double base,
-		  bool first, double *error)
+static void spectrum_raise(struct dp__loss *w, size_t n, const struct spectrum *s,
+			   double base, bool first, double *error)
 {
 	double least = exp(-50 / s->count) - s->noise;
 
@@ -435,7 +435,7 @@ static void raise(struct dp__loss *w, size_t n, const struct spectrum *s, double
 			re -= 2 * (s->up + s->down) * sin(half) * sin(half);
 			im += (s->down - s->up) * sin(2 * half);
 		}
-		v = power(re, im, s, base, least, error);
+		v = spectrum_power(re, im, s, base, least, error);
 		if (!first)
 			v = old * v + base * (old + v);
 		w->product[j] = v;
@@ -445,8 +445,8 @@ static void raise(struct dp__loss *w, size_t n, const struct spectrum *s, double
 }
 
 /* Back to losses. The zero cell is the mean of the spectrum and needs no transform. */
-static bool compose(struct dp__loss *w, size_t n, double base, double error,
-		    struct totals *t)
+static bool spectrum_back(struct dp__loss *w, size_t n, double base, double error,
+			  struct totals *t)
 {
 	double mean = 0, norm = 0;
 
@@ -456,7 +456,7 @@ static bool compose(struct dp__loss *w, size_t n, double base, double error,
 		w->product[j] -= mean;
 		norm += creal(w->product[j] * conj(w->product[j]));
 	}
-	if (!transform(w->product, n, FFTW_BACKWARD))
+	if (!transform_cells(w->product, n, FFTW_BACKWARD))
 		return false;
 	w->product[0] += (base + mean) * (double)n;
 	t->noise = error / (double)n + transform_error(n) * sqrt(norm) / (double)n;
@@ -527,9 +527,9 @@ static double bound_at(struct dp__loss *w, struct plan *p, double h)
 			return NAN;
 		if (i == 0 && part.count * (part.up + part.down - part.less) < 0.5)
 			base = 1;
-		raise(w, n, &part, base, i == 0, &error);
+		spectrum_raise(w, n, &part, base, i == 0, &error);
 	}
-	if (!compose(w, n, base, error, &t))
+	if (!spectrum_back(w, n, base, error, &t))
 		return NAN;
 	epsilon = read_off(w, p, h, from, n, &t);
 	/* the grid is not what the plan was made for: much may have wrapped round */
@@ -603,8 +603,8 @@ static bool one_direction(struct dp__loss *w, struct plan *p, double effort,
 }
 
 /* The most that the loss can be in one direction; often infinite. */
-static double greatest(const struct dp_privacy_part *parts, size_t nparts,
-		       enum dp__direction d)
+static double greatest_loss(const struct dp_privacy_part *parts, size_t nparts,
+			    enum dp__direction d)
 {
 	double sum = 0;
 
@@ -627,8 +627,8 @@ static bool nothing_lost(const struct dp_privacy_part *parts, size_t nparts, dou
 }
 
 /* Where no grid is needed. */
-static bool exact(const struct dp_privacy_part *parts, size_t nparts, double delta,
-		  struct dp__loss_answer *out)
+static bool exact_epsilon(const struct dp_privacy_part *parts, size_t nparts,
+			  double delta, struct dp__loss_answer *out)
 {
 	out->error = 0;
 	out->proved = true;
@@ -647,14 +647,14 @@ int dp__loss_epsilon(struct dp__loss *w, const struct dp_privacy_part *parts,
 	struct dp__loss_answer other = { 0 };
 	bool sided = false;
 
-	if (exact(parts, nparts, delta, out))
+	if (exact_epsilon(parts, nparts, delta, out))
 		return DP_OK;
 	for (size_t i = 0; i < nparts; i++)
 		sided |= parts[i].kind->sided;
 	out->proved = false;
 	if (!need_points(w, nparts) || !one_direction(w, &plan, 1, out))
 		return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
-	if (!sided || greatest(parts, nparts, DP__ADD) <= out->epsilon)
+	if (!sided || greatest_loss(parts, nparts, DP__ADD) <= out->epsilon)
 		return DP_OK;
 	/* a rough bound usually shows that adding a record costs less */
 	plan.direction = DP__ADD;

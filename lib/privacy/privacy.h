@@ -118,7 +118,7 @@ struct dp_mechanism {
 	void (*words)(const double *values, struct dp_privacy_words *out);
 };
 
-/* All mechanisms (mechanisms.c); ends with NULL. */
+/* All mechanisms (mechanisms.def); ends with NULL. */
 enum {
 	DP_MECHANISMS_MAX = 64
 };

@@ -4,11 +4,9 @@
 #define DP_PRIVACY_INTERNAL_H
 #include "privacy/privacy.h"
 
-extern const struct dp_mechanism dp__dp_sgd;
-extern const struct dp_mechanism dp__gaussian;
-extern const struct dp_mechanism dp__laplace;
-extern const struct dp_mechanism dp__output_perturbation;
-extern const struct dp_mechanism dp__svt;
+#define MECHANISM(name) extern const struct dp_mechanism dp__##name;
+#include "privacy/mechanisms.def"
+#undef MECHANISM
 
 /* The cost() of mechanisms that are a closed form (mechanism.c). */
 enum dp_privacy_cost dp__closed_form(const double *values);
@@ -142,6 +140,11 @@ extern const struct dp__part_kind dp__part_wor;
 extern const struct dp__part_kind dp__part_poisson;
 /* Anything that is mu-differentially private (part_pure.c). */
 extern const struct dp__part_kind dp__part_pure;
+/* For other kinds whose losses are mu at most, either way. */
+double dp__bounded_end(const struct dp_privacy_part *p, enum dp__direction d,
+		       double log_tail);
+double dp__bounded_most(const struct dp_privacy_part *p, enum dp__direction d);
+double dp__bounded_size(const struct dp_privacy_part *p);
 
 /* Adds a point to a picture, unless it is beyond the end or hardly there (pld_part.c). */
 void dp__points_add(struct dp__points *s, double x, double weight, double end);

@@ -159,7 +159,8 @@ static double epsilon_at_log(void *ctx, double log_gap)
 }
 
 /* The best integer between lo and hi, both worse than or equal to *best. */
-static void narrow(struct search *s, uint32_t lo, uint32_t hi, uint32_t *at, double *best)
+static void orders_narrow(struct search *s, uint32_t lo, uint32_t hi, uint32_t *at,
+			  double *best)
 {
 	while (hi - lo > 2) {
 		/* probe the wider side, near the best */
@@ -205,12 +206,12 @@ static uint32_t best_integer(struct search *s, double *best)
 						: order / 2 * 3;
 	}
 	if (*best > 0 && isfinite(*best))
-		narrow(s, before, after ? after : at + 1, &at, best);
+		orders_narrow(s, before, after ? after : at + 1, &at, best);
 	return at;
 }
 
 /* Orders between the integers. */
-static void between(struct search *s, double *order, double *best)
+static void orders_between(struct search *s, double *order, double *best)
 {
 	double lo = *order > 2 ? log(*order - 2) : 0, hi = log(*order), at, e;
 
@@ -242,6 +243,6 @@ double dp__curve_epsilon(const struct dp__curve *c, enum dp_privacy_conversion c
 
 	*order = best_integer(&s, &best);
 	if (c->real && best > 0)
-		between(&s, order, &best);
+		orders_between(&s, order, &best);
 	return isnan(best) ? INFINITY : fmax(best, 0);
 }

@@ -19,7 +19,7 @@ struct integer {
 	double slope;
 };
 
-static double log_c(void *ctx, uint32_t j)
+static double poisson_log_c(void *ctx, uint32_t j)
 {
 	const struct integer *i = ctx;
 
@@ -33,11 +33,11 @@ static double log1p_exp(double x)
 
 /* A - 1 as a sum of positive terms: the binomial weights sum to one, so one is taken
  * from each M_j. */
-static double cgf_integer(const struct dp__poisson *p, uint32_t order)
+static double poisson_cgf_integer(const struct dp__poisson *p, uint32_t order)
 {
 	struct integer i = { 0.5 / (p->sigma * p->sigma) };
 	double odds = log(p->q) - log1p(-p->q);
-	double sum = dp__binomial_sum(order, odds, i.slope, log_c, &i);
+	double sum = dp__binomial_sum(order, odds, i.slope, poisson_log_c, &i);
 
 	return log1p_exp(sum + order * log1p(-p->q));
 }
@@ -65,7 +65,7 @@ static double log_excess(double lw, double gap)
 }
 
 /* Log of the integrand at x, without the normal density's constant. */
-static double integrand(const struct dp__poisson *p, double gap, double x)
+static double poisson_integrand(const struct dp__poisson *p, double gap, double x)
 {
 	double var = p->sigma * p->sigma, u = (x - 0.5) / var;
 	double lw = u > 600 ? log(p->q) + u : log1p(p->q * expm1(u));
@@ -76,7 +76,7 @@ static double integrand(const struct dp__poisson *p, double gap, double x)
 
 /* Any order by the trapezoid rule. The integrand is analytic in a strip of half width
  * pi sigma^2, and its hills have width sigma: the step follows the smaller. */
-static double cgf_real(const struct dp__poisson *p, double order)
+static double poisson_cgf_real(const struct dp__poisson *p, double order)
 {
 	enum {
 		BLOCK = 8
@@ -90,15 +90,18 @@ static double cgf_real(const struct dp__poisson *p, double order)
 		return INFINITY;
 	blocks = (long)wanted;
 	for (long b = 0; b <= blocks; b++)
-		top = fmax(top, integrand(p, gap, from + (double)(b * BLOCK) * step));
-	left = integrand(p, gap, from);
+		top = fmax(top,
+			   poisson_integrand(p, gap, from + (double)(b * BLOCK) * step));
+	left = poisson_integrand(p, gap, from);
 	for (long b = 0; b < blocks; b++) {
-		right = integrand(p, gap, from + (double)((b + 1) * BLOCK) * step);
+		right = poisson_integrand(p, gap,
+					  from + (double)((b + 1) * BLOCK) * step);
 		sum += exp(left - top);
 		/* a block whose ends are both far below the top holds nothing */
 		for (int i = 1; i < BLOCK && fmax(left, right) > top - 80; i++)
 			sum += exp(
-				integrand(p, gap, from + (double)(b * BLOCK + i) * step) -
+				poisson_integrand(p, gap,
+						  from + (double)(b * BLOCK + i) * step) -
 				top);
 		left = right;
 	}
@@ -111,7 +114,7 @@ double dp__poisson_cgf(const struct dp__poisson *p, double order)
 
 	if (p->q >= 1)
 		return whole;
-	k = order >= 2 && order == floor(order) ? cgf_integer(p, (uint32_t)order)
-						: cgf_real(p, order);
+	k = order >= 2 && order == floor(order) ? poisson_cgf_integer(p, (uint32_t)order)
+						: poisson_cgf_real(p, order);
 	return fmin(k, whole);
 }

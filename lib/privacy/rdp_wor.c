@@ -44,7 +44,7 @@ void dp__wor_free(struct dp__wor *w)
 	free(w);
 }
 
-static bool grow(double **array, size_t *have, size_t want)
+static bool wor_grow(double **array, size_t *have, size_t want)
 {
 	double *bigger;
 
@@ -60,16 +60,16 @@ static bool grow(double **array, size_t *have, size_t want)
 	return true;
 }
 
-static bool grow_orders(struct dp__wor *w, size_t j)
+static bool wor_grow_orders(struct dp__wor *w, size_t j)
 {
 	size_t want = 256, have = w->n;
 
 	while (want <= j + 2)
 		want *= 2;
-	if (!grow(&w->log_c, &have, want))
+	if (!wor_grow(&w->log_c, &have, want))
 		return false;
 	have = w->n;
-	if (!grow(&w->log_b, &have, want))
+	if (!wor_grow(&w->log_b, &have, want))
 		return false;
 	w->n = want;
 	return true;
@@ -85,7 +85,7 @@ bool dp__wor_whole(struct dp__wor *w)
 
 bool dp__wor_set(struct dp__wor *w, double sigma, bool tight)
 {
-	if (w->n == 0 && !grow_orders(w, 0))
+	if (w->n == 0 && !wor_grow_orders(w, 0))
 		return false;
 	if (w->sigma == sigma && w->tight == tight)
 		return true;
@@ -98,7 +98,7 @@ bool dp__wor_set(struct dp__wor *w, double sigma, bool tight)
 	return true;
 }
 
-static double node(const struct dp__wor *w, bool negative, size_t k)
+static double wor_node(const struct dp__wor *w, bool negative, size_t k)
 {
 	double x = (double)k * STEP * w->sigma;
 	double u = ((negative ? -x : x) - 0.5) * 2 * w->slope;
@@ -107,7 +107,7 @@ static double node(const struct dp__wor *w, bool negative, size_t k)
 }
 
 /* Fills nodes 0..k of one side. */
-static bool nodes(struct dp__wor *w, bool negative, size_t k)
+static bool wor_nodes(struct dp__wor *w, bool negative, size_t k)
 {
 	double **a = negative ? &w->down : &w->up;
 	size_t *room = negative ? &w->ndown : &w->nup;
@@ -117,18 +117,18 @@ static bool nodes(struct dp__wor *w, bool negative, size_t k)
 		return true;
 	while (want <= k)
 		want *= 2;
-	if (!grow(a, room, want)) {
+	if (!wor_grow(a, room, want)) {
 		w->no_memory = true;
 		return false;
 	}
 	for (; *have <= k; ++*have)
-		(*a)[*have] = node(w, negative, *have);
+		(*a)[*have] = wor_node(w, negative, *have);
 	return true;
 }
 
 /* log of the sum of one side's hill: exp(l log|...| - x^2 / (2 sigma^2)). Two hills on
  * one side (0 < x < 1/2 and beyond) merge well within REACH. */
-static bool side(struct dp__wor *w, bool negative, double l, double *out)
+static bool wor_side(struct dp__wor *w, bool negative, double l, double *out)
 {
 	const double *a;
 	/* the hill lies within (0, l + sigma sqrt(l) + 1/2) on the positive side and
@@ -137,7 +137,7 @@ static bool side(struct dp__wor *w, bool negative, double l, double *out)
 	double reach = REACH / STEP, g = 0.5 * STEP * STEP, top = -INFINITY, sum = 0;
 	size_t lo = 0, hi, k;
 
-	if (far + reach > 1e7 || !nodes(w, negative, (size_t)(far + reach + 2)))
+	if (far + reach > 1e7 || !wor_nodes(w, negative, (size_t)(far + reach + 2)))
 		return false;
 	a = negative ? w->down : w->up;
 	hi = (size_t)(far + 1);
@@ -168,12 +168,12 @@ static bool side(struct dp__wor *w, bool negative, double l, double *out)
 
 /* log B(l) for even l: the l-th central-type moment of the likelihood ratio, a
  * positive integral (as an alternating sum it would lose every digit). */
-static bool log_b(struct dp__wor *w, uint32_t l, double *out)
+static bool wor_log_b(struct dp__wor *w, uint32_t l, double *out)
 {
 	double *cached = &w->log_b[l / 2], up, down;
 
 	if (isnan(*cached)) {
-		if (!side(w, false, l, &up) || !side(w, true, l, &down))
+		if (!wor_side(w, false, l, &up) || !wor_side(w, true, l, &down))
 			return false;
 		*cached = dp__log_add(up, down) + log(STEP / sqrt(2 * M_PI));
 	}
@@ -188,7 +188,7 @@ static bool near_moment(const struct dp__wor *w, double l)
 	return log(l) - (l - 1) * 2 * w->slope <= -M_LN2;
 }
 
-static double log_c(void *ctx, uint32_t j)
+static double wor_log_c(void *ctx, uint32_t j)
 {
 	struct dp__wor *w = ctx;
 	uint32_t even = j & ~1u, next = even + 2 * (j & 1);
@@ -199,24 +199,24 @@ static double log_c(void *ctx, uint32_t j)
 			    2 * M_LN2 + 2 * w->slope + log(-expm1(-2 * w->slope)));
 	if (!w->tight || (near_moment(w, even) && near_moment(w, next)))
 		return moment;
-	if (j + 2 >= w->n && !grow_orders(w, j)) {
+	if (j + 2 >= w->n && !wor_grow_orders(w, j)) {
 		w->no_memory = true;
 		return moment; /* still a bound */
 	}
 	if (!isnan(w->log_c[j]))
 		return w->log_c[j];
-	if (!log_b(w, even, &a) || !log_b(w, next, &b))
+	if (!wor_log_b(w, even, &a) || !wor_log_b(w, next, &b))
 		return moment;
 	return w->log_c[j] = fmin(moment, 2 * M_LN2 + 0.5 * (a + b));
 }
 
-static double cgf_integer(struct dp__wor *w, double q, uint32_t order)
+static double wor_cgf_integer(struct dp__wor *w, double q, uint32_t order)
 {
 	double sum;
 
 	if (q >= 1)
 		return (double)order * ((double)order - 1) * w->slope;
-	sum = dp__binomial_sum(order, log(q), w->slope, log_c, w);
+	sum = dp__binomial_sum(order, log(q), w->slope, wor_log_c, w);
 	return sum > 36 ? sum : log1p(exp(sum));
 }
 
@@ -227,9 +227,9 @@ double dp__wor_cgf(struct dp__wor *w, double q, double order)
 	double part = order - below;
 
 	if (order <= 2)
-		return (order - 1) * cgf_integer(w, q, 2);
+		return (order - 1) * wor_cgf_integer(w, q, 2);
 	if (part == 0)
-		return cgf_integer(w, q, below);
-	return (1 - part) * cgf_integer(w, q, below) +
-	       part * cgf_integer(w, q, below + 1);
+		return wor_cgf_integer(w, q, below);
+	return (1 - part) * wor_cgf_integer(w, q, below) +
+	       part * wor_cgf_integer(w, q, below + 1);
 }

@@ -36,7 +36,7 @@ struct row {
 typedef void side_fn(const struct dp__side *side, const struct dp__quadrature *q,
 		     const struct dp__normal *x, struct row *out);
 
-static void set(struct row *r, size_t i, double f, double m, double s)
+static void row_set(struct row *r, size_t i, double f, double m, double s)
 {
 	r->f[i] = f;
 	r->m[i] = m;
@@ -54,11 +54,11 @@ static void side_probability(const struct dp__side *side, const struct dp__quadr
 
 		if (x->s == 0 || isinf(a)) {
 			/* an exact value on a side belongs to the cell below it */
-			set(out, i, x->m < side->zt[i] ? 1 : 0, 0, 0);
+			row_set(out, i, x->m < side->zt[i] ? 1 : 0, 0, 0);
 			continue;
 		}
 		d = dp__phi(a) / x->s;
-		set(out, i, dp__Phi(a), -d, -d * a);
+		row_set(out, i, dp__Phi(a), -d, -d * a);
 	}
 }
 
@@ -74,7 +74,7 @@ static void side_gain(const struct dp__side *side, const struct dp__quadrature *
 	for (size_t i = 0; i < side->n; i++) {
 		bool in = value < side->t[i];
 
-		set(out, i, in ? side->t[i] - value : 0, in ? -slope : 0, 0);
+		row_set(out, i, in ? side->t[i] - value : 0, in ? -slope : 0, 0);
 	}
 }
 
@@ -85,7 +85,7 @@ static void side_gain_model(const struct dp__side *side, const struct dp__quadra
 	for (size_t i = 0; i < side->n; i++) {
 		bool in = x->m < side->zt[i];
 
-		set(out, i, in ? side->zt[i] - x->m : 0, in ? -1 : 0, 0);
+		row_set(out, i, in ? side->zt[i] - x->m : 0, in ? -1 : 0, 0);
 	}
 }
 
@@ -128,7 +128,7 @@ static void normal_expected(const struct dp__side *side, const struct dp__normal
 	for (size_t i = 0; i < side->n; i++) {
 		double a = (side->t[i] - x->m) / x->s, c = dp__Phi(a), d = dp__phi(a);
 
-		set(out, i, fmax(0, x->s * (a * c + d)), -c, d);
+		row_set(out, i, fmax(0, x->s * (a * c + d)), -c, d);
 	}
 }
 
@@ -144,11 +144,12 @@ static void log_expected(const struct dp__side *side, const struct dp__normal *x
 		double c = dp__Phi(a), e = dp__Phi(b), f;
 
 		if (c == 0 && e == 0) {
-			set(out, i, 0, 0, 0);
+			row_set(out, i, 0, 0, 0);
 			continue;
 		}
 		f = side->t[i] * c - sign * mean * e;
-		set(out, i, fmax(0, f), -mean * e, mean * (dp__phi(b) - sign * s * e));
+		row_set(out, i, fmax(0, f), -mean * e,
+			mean * (dp__phi(b) - sign * s * e));
 	}
 }
 
@@ -243,11 +244,11 @@ static void logit_expected(const struct dp__side *side, const struct dp__quadrat
 		struct logistic o;
 
 		if (a < panel_from) {
-			set(out, i, 0, 0, 0);
+			row_set(out, i, 0, 0, 0);
 			continue;
 		}
 		o = series ? logistic_series(x, a) : logistic_upto(x, a, total);
-		set(out, i, fmax(0, t * dp__Phi(a) - o.a), -o.b, -o.c);
+		row_set(out, i, fmax(0, t * dp__Phi(a) - o.a), -o.b, -o.c);
 	}
 }
 
@@ -274,7 +275,7 @@ static struct row table_row(const struct dp__target *t, size_t j)
 	return r;
 }
 
-static double difference(const double *v, int lower, int upper)
+static double cell_difference(const double *v, int lower, int upper)
 {
 	return v[upper] - (lower < 0 ? 0 : v[lower]);
 }
@@ -298,15 +299,15 @@ static double box_sum(struct dp__target *t, const struct dp__normal *x, side_fn 
 		double v[DP_OBJECTIVES_MAX], product = 1;
 
 		for (size_t j = 0; j < p && product > 0; j++)
-			product *= v[j] = difference(row[j].f, lo[j], hi[j]);
+			product *= v[j] = cell_difference(row[j].f, lo[j], hi[j]);
 		if (!(product > 0))
 			continue;
 		sum += product;
 		for (size_t j = 0; grad && j < p; j++) {
 			double others = product / v[j];
 
-			grad[j] += others * difference(row[j].m, lo[j], hi[j]);
-			grad[p + j] += others * difference(row[j].s, lo[j], hi[j]);
+			grad[j] += others * cell_difference(row[j].m, lo[j], hi[j]);
+			grad[p + j] += others * cell_difference(row[j].s, lo[j], hi[j]);
 		}
 	}
 	return sum;
@@ -321,17 +322,20 @@ static double log_of(double sum, size_t count, double *grad)
 	return log(sum);
 }
 
-static double ehvi(struct dp__target *t, const struct dp__normal *f, double *grad)
+static double acquisition_ehvi(struct dp__target *t, const struct dp__normal *f,
+			       double *grad)
 {
 	return log_of(box_sum(t, f, side_expected, grad), 2 * t->p, grad);
 }
 
-static double poi(struct dp__target *t, const struct dp__normal *f, double *grad)
+static double acquisition_poi(struct dp__target *t, const struct dp__normal *f,
+			      double *grad)
 {
 	return log_of(box_sum(t, f, side_probability, grad), 2 * t->p, grad);
 }
 
-static double hvpoi(struct dp__target *t, const struct dp__normal *f, double *grad)
+static double acquisition_hvpoi(struct dp__target *t, const struct dp__normal *f,
+				double *grad)
 {
 	double more[2 * DP_OBJECTIVES_MAX];
 	side_fn *gain = t->gain_model ? side_gain_model : side_gain;
@@ -347,8 +351,10 @@ static double hvpoi(struct dp__target *t, const struct dp__normal *f, double *gr
 }
 
 static const struct dp__acquisition acquisitions[] = {
-	[DP_ACQ_DEFAULT] = { "ehvi", ehvi },  [DP_ACQ_HVPOI] = { "hvpoi", hvpoi },
-	[DP_ACQ_EHVI] = { "ehvi", ehvi },     [DP_ACQ_POI] = { "poi", poi },
+	[DP_ACQ_DEFAULT] = { "ehvi", acquisition_ehvi },
+	[DP_ACQ_HVPOI] = { "hvpoi", acquisition_hvpoi },
+	[DP_ACQ_EHVI] = { "ehvi", acquisition_ehvi },
+	[DP_ACQ_POI] = { "poi", acquisition_poi },
 	[DP_ACQ_RANDOM] = { "random", NULL },
 };
 
@@ -359,7 +365,7 @@ const struct dp__acquisition *dp__acquisition(const struct dp_study *study)
 
 /* ---- the target: cells by the numbers of their sides ---- */
 
-static int ascending(const void *a, const void *b)
+static int compare_values(const void *a, const void *b)
 {
 	double u = *(const double *)a, v = *(const double *)b;
 
@@ -400,7 +406,7 @@ static int side_new(struct dp__side *s, enum dp__shape shape, const struct dp_ce
 			s->t[n++] = lower;
 		s->t[n++] = c->upper[i * c->p + j];
 	}
-	qsort(s->t, n, sizeof *s->t, ascending);
+	qsort(s->t, n, sizeof *s->t, compare_values);
 	for (size_t i = 0; i < n; i++)
 		if (i == 0 || s->t[i] != s->t[i - 1])
 			s->t[s->n++] = s->t[i];

@@ -7,7 +7,7 @@
 /* Ranges narrower than this factor look the same on both scales. */
 static const double wide = 3;
 
-static void numeric(const struct dp_param *p, struct dp__input *in)
+static void input_numeric(const struct dp_param *p, struct dp__input *in)
 {
 	in->kind = p->kind == DP_PARAM_INT ? DP__INT : DP__FLOAT;
 	in->lo = p->kind == DP_PARAM_INT ? ceil(p->lo) : p->lo;
@@ -36,7 +36,7 @@ void dp__inputs(const struct dp_study *study, struct dp__inputs *out)
 			in->values = (double)json_array_size(p->values);
 			in->hi = in->values - 1;
 		} else {
-			numeric(p, in);
+			input_numeric(p, in);
 		}
 		out->points *= in->values;
 		out->d++;

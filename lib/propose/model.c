@@ -33,7 +33,7 @@ static size_t next_fit(size_t n)
 
 /* ---- results in the form of the models ---- */
 
-static bool is_result(const struct dp_known *k)
+bool dp__is_result(const struct dp_known *k)
 {
 	return k->status == DP_KNOWN_OK || k->status == DP_KNOWN_DIVERGED;
 }
@@ -137,7 +137,7 @@ static double point_noise(const struct dp_proposer *p, size_t o, const struct dp
 
 /* ---- fitting ---- */
 
-static void standardise(struct dp__output *out, double *z, size_t n)
+static void standardise_output(struct dp__output *out, double *z, size_t n)
 {
 	double mean = 0, var = 0;
 
@@ -181,7 +181,7 @@ static int fit_data_new(struct fit_data *f, struct dp_proposer *p, size_t o, siz
 		return DP_E_NOMEM;
 	p->output[o].pooled = pooled_noise(p, o, n);
 	output_values(p, o, n, f->all);
-	standardise(&p->output[o], f->all, n);
+	standardise_output(&p->output[o], f->all, n);
 	for (size_t i = 0; i < m; i++) {
 		size_t from = m == n ? i : i * n / m;
 
@@ -196,7 +196,7 @@ static int fit_data_new(struct fit_data *f, struct dp_proposer *p, size_t o, siz
 
 /* A rapid change along one input can pass for noise, and a search that starts there
  * stays there: the shortest length scale is tried much shorter, without noise. */
-static void shorten(const struct dp_gp_spec *spec, struct dp_gp_hyper *h)
+static void shorten_length(const struct dp_gp_spec *spec, struct dp_gp_hyper *h)
 {
 	size_t least = 0;
 
@@ -231,7 +231,7 @@ static int fit_output(struct dp_proposer *p, size_t o, size_t n,
 		if (k == -2 && n > SHORTEN_FITS)
 			continue;
 		if (k == -2)
-			shorten(&p->spec, &h);
+			shorten_length(&p->spec, &h);
 		if (k >= 0)
 			dp_gp_start(&p->spec, k, &h);
 		code = dp_gp_fit(&p->spec, &f.data, evaluations, cancel, &h, &value);
@@ -275,7 +275,7 @@ static int build_output(struct dp_proposer *p, size_t o, size_t n)
 }
 
 /* Does the output need a Gaussian process? */
-static bool modelled(const struct dp__output *out)
+static bool is_modelled(const struct dp__output *out)
 {
 	return !out->exact || out->costly;
 }
@@ -306,7 +306,7 @@ static int seen_room(struct dp_proposer *p, size_t n)
 	return DP_OK;
 }
 
-static void see(struct dp_proposer *p, const struct dp_known *k)
+static void see_result(struct dp_proposer *p, const struct dp_known *k)
 {
 	double u[DP_PARAMS_MAX];
 
@@ -317,7 +317,7 @@ static void see(struct dp_proposer *p, const struct dp_known *k)
 	p->nseen++;
 }
 
-static void forget(struct dp_proposer *p, size_t n)
+static void forget_results(struct dp_proposer *p, size_t n)
 {
 	if (n < p->fit_n) {
 		p->fit_n = 0;
@@ -330,21 +330,21 @@ static void forget(struct dp_proposer *p, size_t n)
 }
 
 /* Copies the results; keeps what was there as far as it is the same. */
-static int follow(struct dp_proposer *p, const struct dp_history *h)
+static int follow_history(struct dp_proposer *p, const struct dp_history *h)
 {
 	size_t n = 0, same = 0, results = 0;
 	bool differs = false;
 	int code;
 
 	for (size_t i = 0; i < h->n; i++)
-		results += is_result(&h->known[i]);
+		results += dp__is_result(&h->known[i]);
 	code = seen_room(p, results);
 	if (code != DP_OK)
 		return code;
 	for (size_t i = 0; i < h->n; i++) {
 		struct dp_known k;
 
-		if (!is_result(&h->known[i]))
+		if (!dp__is_result(&h->known[i]))
 			continue;
 		copy_known(p->study, &h->known[i], &k);
 		if (!differs && n < p->nseen && !memcmp(&k, &p->seen[n], sizeof k)) {
@@ -352,14 +352,14 @@ static int follow(struct dp_proposer *p, const struct dp_history *h)
 			continue;
 		}
 		if (!differs) {
-			forget(p, same);
+			forget_results(p, same);
 			differs = true;
 		}
-		see(p, &k);
+		see_result(p, &k);
 		n++;
 	}
 	if (n < p->nseen)
-		forget(p, n);
+		forget_results(p, n);
 	return DP_OK;
 }
 
@@ -376,7 +376,7 @@ static int fit_to(struct dp_proposer *p, size_t n, const atomic_bool *cancel)
 		if (at == p->fit_n || (next_fit(at) <= n && next_fit(at) <= COLD_FITS))
 			continue;
 		for (size_t o = 0; o < p->noutputs && code == DP_OK; o++)
-			if (modelled(&p->output[o]))
+			if (is_modelled(&p->output[o]))
 				code = fit_output(p, o, at, cancel);
 		if (code == DP_OK) {
 			p->fit_n = at;
@@ -384,7 +384,7 @@ static int fit_to(struct dp_proposer *p, size_t n, const atomic_bool *cancel)
 		}
 	}
 	for (size_t o = 0; o < p->noutputs && code == DP_OK && fresh; o++)
-		if (modelled(&p->output[o]))
+		if (is_modelled(&p->output[o]))
 			code = build_output(p, o, p->fit_n);
 	if (code != DP_OK)
 		p->fit_n = 0;
@@ -392,7 +392,7 @@ static int fit_to(struct dp_proposer *p, size_t n, const atomic_bool *cancel)
 }
 
 /* Adds the results since the fit, then the pending points. */
-static int grow(struct dp_proposer *p, size_t o, const struct dp_history *h)
+static int grow_output(struct dp_proposer *p, size_t o, const struct dp_history *h)
 {
 	struct dp_gp *gp = &p->output[o].gp;
 	double u[DP_PARAMS_MAX];
@@ -415,7 +415,7 @@ static int grow(struct dp_proposer *p, size_t o, const struct dp_history *h)
 	return code;
 }
 
-static int observe(struct dp_proposer *p, size_t o)
+static int observe_output(struct dp_proposer *p, size_t o)
 {
 	struct dp__output *out = &p->output[o];
 
@@ -438,24 +438,24 @@ int dp__model_update(struct dp_proposer *p, const struct dp_history *h,
 	p->history = h;
 	for (size_t o = 0; o < p->noutputs; o++) {
 		if (p->output[o].exact != dp__oracle_exact(p, o))
-			forget(p, 0);
+			forget_results(p, 0);
 		p->output[o].exact = dp__oracle_exact(p, o);
 		p->output[o].costly = dp__oracle_costly(p, o);
 		/* pending points of the last call go */
 		dp_gp_truncate(&p->output[o].gp, p->nseen);
 	}
-	code = follow(p, h);
+	code = follow_history(p, h);
 	if (code != DP_OK)
 		return code;
 	if (p->nseen < 2 || p->spec.d == 0)
 		return DP_E_FAILED;
 	code = fit_to(p, p->nseen, cancel);
 	for (size_t o = 0; o < p->noutputs && code == DP_OK; o++) {
-		if (!modelled(&p->output[o]))
+		if (!is_modelled(&p->output[o]))
 			continue;
-		code = grow(p, o, h);
+		code = grow_output(p, o, h);
 		if (code == DP_OK)
-			code = observe(p, o);
+			code = observe_output(p, o);
 	}
 	return code;
 }
@@ -492,10 +492,8 @@ static void column_x(const struct dp_proposer *p, const double *u, size_t stride
 	dp__to_x(&p->inputs, one, x);
 }
 
-/* Mean and (with_sd) sd in model space of every output at m points: f (m x
- * noutputs). */
-static int predict(struct dp_proposer *p, const double *u, size_t ldu, size_t m,
-		   bool with_sd, bool exactly, struct dp__normal *f)
+int dp__model_predict(struct dp_proposer *p, const double *u, size_t ldu, size_t m,
+		      bool with_sd, bool exactly, struct dp__normal *f)
 {
 	size_t count = p->noutputs;
 	double x[DP_PARAMS_MAX], *mean, *var;
@@ -548,7 +546,7 @@ int dp__model_eval(struct dp_proposer *p, const double *u, size_t ldu, size_t m,
 	const struct dp__acquisition *acq = dp__acquisition(p->study);
 	size_t count = p->noutputs;
 	struct dp__normal *all = malloc(m * count * sizeof *all);
-	int code = all ? predict(p, u, ldu, m, true, exactly, all) : DP_E_NOMEM;
+	int code = all ? dp__model_predict(p, u, ldu, m, true, exactly, all) : DP_E_NOMEM;
 
 	for (size_t i = 0; i < m && code == DP_OK; i++) {
 		const struct dp__normal *row = all + i * count;
@@ -585,7 +583,7 @@ double dp__model_slope(struct dp_proposer *p, const double *u, double *gradient)
 		const struct dp__output *out = &p->output[o];
 		double mean, var;
 
-		if (!modelled(out)) {
+		if (!is_modelled(out)) {
 			f[o].m = dp__oracle_slope(p, o, u, dm[o]);
 			f[o].s = 0;
 			memset(ds[o], 0, d * sizeof *ds[o]);
@@ -620,21 +618,7 @@ double dp__model_slope(struct dp_proposer *p, const double *u, double *gradient)
 	return value;
 }
 
-/* ---- the front that a proposal improves on ---- */
-
-bool dp__model_feasible(const struct dp_study *s, const struct dp_known *k)
-{
-	for (size_t i = 0; i < s->nconstraints; i++) {
-		double v = k->metric[i], bound = s->constraints[i].bound;
-
-		if (!(s->constraints[i].at_least ? v >= bound : v <= bound))
-			return false;
-	}
-	return true;
-}
-
-/* The posterior mean at result i: what the noise took away is N alpha. */
-static double posterior_at(const struct dp_proposer *p, size_t o, size_t i)
+double dp__model_posterior(const struct dp_proposer *p, size_t o, size_t i)
 {
 	const struct dp__output *out = &p->output[o];
 	double noise = point_noise(p, o, &p->seen[i]);
@@ -643,146 +627,4 @@ static double posterior_at(const struct dp_proposer *p, size_t o, size_t i)
 		return output_value(p->study, o, &p->seen[i]);
 	noise = (isnan(noise) ? out->hyper.noise : noise) + out->gp.jitter;
 	return out->shift + out->scale * (out->y[i] - noise * out->gp.alpha[i]);
-}
-
-/* Posterior values at the feasible ok results and the pending points, to minimise:
- * y (at most n x p) and where they are: u (likewise x d). */
-static int believed(struct dp_proposer *p, double *y, double *u, size_t *count)
-{
-	const struct dp_history *h = p->history;
-	size_t np = p->study->nobjectives, d = p->spec.d, result = 0;
-	struct dp__normal f[DP_OBJECTIVES_MAX + DP_CONSTRAINTS_MAX];
-	int code = DP_OK;
-
-	*count = 0;
-	for (size_t i = 0; i < h->n && code == DP_OK; i++) {
-		const struct dp_known *k = &h->known[i];
-		bool pending = k->status == DP_KNOWN_PENDING;
-		size_t at = result;
-
-		result += is_result(k);
-		if (!pending &&
-		    (k->status != DP_KNOWN_OK || !dp__model_feasible(p->study, k)))
-			continue;
-		dp__to_u(&p->inputs, k->x, u + *count * d);
-		if (pending)
-			code = predict(p, u + *count * d, 1, 1, false, true, f);
-		for (size_t j = 0; j < np; j++)
-			y[*count * np + j] = dp__shape_value(
-				dp__shape_of(&p->study->objectives[j]),
-				pending ? f[j].m : posterior_at(p, j, at));
-		++*count;
-	}
-	return code;
-}
-
-/* The anti-ideal point, or with reference: front the front's worst and twice its
- * range over its size (as the paper's library has it). */
-static void reference(const struct dp_proposer *p, const double *y, const size_t *front,
-		      size_t n, double *ref)
-{
-	const struct dp_study *s = p->study;
-	size_t np = s->nobjectives;
-
-	for (size_t j = 0; j < np; j++) {
-		const struct dp_objective *o = &s->objectives[j];
-		double lo = INFINITY, hi = -INFINITY;
-		bool model = s->search.gain_model;
-
-		/* clipped in model space, so that no gain is infinite there */
-		ref[j] = model ? dp__shape_value(dp__shape_of(o),
-						 dp__forward(o, o->anti_ideal))
-			       : dp__natural_min(o, o->anti_ideal);
-		for (size_t i = 0; i < n; i++) {
-			double v = y[front[i] * np + j];
-
-			v = model ? dp__shape_inverse(dp__shape_of(o), v) : v;
-			lo = fmin(lo, v);
-			hi = fmax(hi, v);
-		}
-		if (!s->search.reference_front || !(hi > lo))
-			continue;
-		hi += 2 * (hi - lo) / (double)n;
-		ref[j] = model ? dp__shape_value(dp__shape_of(o), hi) : hi;
-	}
-}
-
-int dp__model_target(struct dp_proposer *p)
-{
-	size_t np = p->study->nobjectives, d = p->spec.d, n = p->history->n, m, count = 0;
-	double *y = dp_vec_new(n * np), *u = dp_vec_new(n * d);
-	size_t *front = malloc((n + 1) * sizeof *front);
-	double *rows = dp_vec_new(n * np), ref[DP_OBJECTIVES_MAX];
-	enum dp__shape shapes[DP_OBJECTIVES_MAX];
-	int code = y && u && front && rows ? DP_OK : DP_E_NOMEM;
-
-	dp__target_free(&p->target);
-	p->have_target = false;
-	free(p->front_u);
-	p->front_u = NULL;
-	p->nfront = 0;
-	if (code == DP_OK)
-		code = believed(p, y, u, &m);
-	if (code == DP_OK)
-		code = dp_front(y, m, np, front, &count);
-	if (code != DP_OK)
-		goto done;
-	reference(p, y, front, count, ref);
-	for (size_t i = 0; i < count; i++)
-		memcpy(rows + i * np, y + front[i] * np, np * sizeof *rows);
-	p->front_u = dp_vec_new((count ? count : 1) * d);
-	if (!p->front_u) {
-		code = DP_E_NOMEM;
-		goto done;
-	}
-	for (size_t i = 0; i < count; i++)
-		memcpy(p->front_u + i * d, u + front[i] * d, d * sizeof *u);
-	p->nfront = count;
-	for (size_t j = 0; j < np; j++)
-		shapes[j] = dp__shape_of(&p->study->objectives[j]);
-	code = dp__target_new(&p->target, np, shapes, rows, count, ref,
-			      p->study->search.gain_model);
-	p->have_target = code == DP_OK;
-done:
-	free(y);
-	free(u);
-	free(front);
-	free(rows);
-	return code;
-}
-
-int dp__model_front(struct dp_proposer *p, const struct dp_history *h, size_t *index,
-		    double *y, size_t *count)
-{
-	size_t np = p->study->nobjectives, result = 0, m = 0;
-	size_t *from = malloc((h->n + 1) * sizeof *from);
-	size_t *front = malloc((h->n + 1) * sizeof *front);
-	double *all = dp_vec_new(h->n * np);
-	int code = from && front && all ? DP_OK : DP_E_NOMEM;
-
-	for (size_t i = 0; i < h->n && code == DP_OK; i++) {
-		const struct dp_known *k = &h->known[i];
-		size_t at = result;
-
-		result += is_result(k);
-		if (k->status != DP_KNOWN_OK || !dp__model_feasible(p->study, k))
-			continue;
-		for (size_t j = 0; j < np; j++) /* to minimise, as dp_front() wants */
-			all[m * np + j] =
-				dp__shape_value(dp__shape_of(&p->study->objectives[j]),
-						posterior_at(p, j, at));
-		from[m++] = i;
-	}
-	if (code == DP_OK)
-		code = dp_front(all, m, np, front, count);
-	for (size_t i = 0; code == DP_OK && i < *count; i++) {
-		index[i] = from[front[i]];
-		for (size_t j = 0; j < np; j++)
-			y[i * np + j] = dp__natural_min(&p->study->objectives[j],
-							all[front[i] * np + j]);
-	}
-	free(from);
-	free(front);
-	free(all);
-	return code;
 }

@@ -125,8 +125,8 @@ static int ask_initial(struct dp_proposer *p, uint32_t trial, struct dp_proposal
 	return p->inputs.points < 1e18 ? first_free(p, trial, out->x, err) : DP_OK;
 }
 
-static void describe(const struct dp_proposer *p, const struct dp__normal *f,
-		     struct dp_predicted *out)
+static void describe_prediction(const struct dp_proposer *p, const struct dp__normal *f,
+				struct dp_predicted *out)
 {
 	for (size_t j = 0; j < p->study->nobjectives; j++) {
 		const struct dp_objective *o = &p->study->objectives[j];
@@ -152,7 +152,7 @@ static int predict_choice(struct dp_proposer *p, struct dp_proposal *out)
 	code = dp__model_eval(p, u, 1, 1, true, &score, f, &out->feasible);
 	if (code != DP_OK)
 		return code;
-	describe(p, f, out->objective);
+	describe_prediction(p, f, out->objective);
 	out->modelled = true;
 	return DP_OK;
 }
@@ -329,7 +329,7 @@ int dp_surrogate_eval(struct dp_proposer *p, const double *x, size_t m,
 			return dp_fail(err, code, "no memory for predictions");
 		for (size_t i = 0; i < count; i++) {
 			if (out)
-				describe(p, f + i * np, out + (from + i) * np);
+				describe_prediction(p, f + i * np, out + (from + i) * np);
 			if (feasible)
 				feasible[from + i] = feas[i];
 			if (acquisition)

@@ -90,7 +90,7 @@ DP_MUSTCHECK int dp_surrogate_fit(struct dp_proposer *p, const struct dp_history
 				  const atomic_bool *cancel, struct dp_err *err);
 /* Prediction at m points x (m x nparams): `out` (m x nobjectives), probability of
  * meeting the constraints (m) and acquisition (m), each may be NULL. Where the privacy
- * oracle takes milliseconds (accountant: pld) the model of it is shown. */
+ * oracle takes milliseconds the model of it is shown. */
 DP_MUSTCHECK int dp_surrogate_eval(struct dp_proposer *p, const double *x, size_t m,
 				   struct dp_predicted *out, double *feasible,
 				   double *acquisition, struct dp_err *err);

@@ -181,8 +181,6 @@ double dp__oracle_slope(const struct dp_proposer *p, size_t objective, const dou
 /* Brings the models up to the history. DP_E_FAILED: too little is known. */
 DP_MUSTCHECK int dp__model_update(struct dp_proposer *p, const struct dp_history *h,
 				  const atomic_bool *cancel);
-/* Front and cells from the models. */
-DP_MUSTCHECK int dp__model_target(struct dp_proposer *p);
 /* Log acquisition at m points u (d x ldu, on the space's grid); f: (m x p), feas (m),
  * may be NULL. exactly: costly oracles are asked too. */
 DP_MUSTCHECK int dp__model_eval(struct dp_proposer *p, const double *u, size_t ldu,
@@ -192,6 +190,18 @@ DP_MUSTCHECK int dp__model_eval(struct dp_proposer *p, const double *u, size_t l
  * workspace of dp__model_room(). */
 double dp__model_slope(struct dp_proposer *p, const double *u, double *gradient);
 DP_MUSTCHECK int dp__model_room(struct dp_proposer *p, size_t m);
+/* Mean and (with_sd) sd in model space of every output at m points: f (m x noutputs). */
+DP_MUSTCHECK int dp__model_predict(struct dp_proposer *p, const double *u, size_t ldu,
+				   size_t m, bool with_sd, bool exactly,
+				   struct dp__normal *f);
+/* The posterior mean at result i: what the noise took away is N alpha. */
+double dp__model_posterior(const struct dp_proposer *p, size_t output, size_t i);
+bool dp__is_result(const struct dp_known *k); /* is it one that models learn from? */
+
+/* ---- believed.c ---- */
+
+/* Front and cells from the models. */
+DP_MUSTCHECK int dp__model_target(struct dp_proposer *p);
 /* See dp_surrogate_front(). */
 DP_MUSTCHECK int dp__model_front(struct dp_proposer *p, const struct dp_history *h,
 				 size_t *index, double *y, size_t *count);

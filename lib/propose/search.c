@@ -59,7 +59,7 @@ static bool taken_u(const struct dp_proposer *p, const double *u)
 	return dp__taken(p, x);
 }
 
-static void consider(struct searcher *s, const double *u, double score)
+static void consider_final(struct searcher *s, const double *u, double score)
 {
 	size_t at = s->nfinal;
 
@@ -78,7 +78,7 @@ static void consider(struct searcher *s, const double *u, double score)
 }
 
 /* Asks the oracle that is too slow for many points about the few that are left. */
-static int judge(struct searcher *s)
+static int judge_finals(struct searcher *s)
 {
 	double u[DP_PARAMS_MAX * FINALISTS], score[FINALISTS];
 	size_t best = 0;
@@ -102,7 +102,7 @@ static int judge(struct searcher *s)
 
 /* ---- candidates ---- */
 
-static void store(struct searcher *s, const double *u)
+static void store_candidate(struct searcher *s, const double *u)
 {
 	double v[DP_PARAMS_MAX];
 
@@ -116,7 +116,7 @@ static void store(struct searcher *s, const double *u)
 }
 
 /* Uniform on the file's scale or on the logarithm. */
-static double anywhere(struct searcher *s, const struct dp__input *in)
+static double draw_anywhere(struct searcher *s, const struct dp__input *in)
 {
 	double t = dp_rng_uniform(&s->rng);
 
@@ -127,7 +127,7 @@ static double anywhere(struct searcher *s, const struct dp__input *in)
 	return t;
 }
 
-static double reflect(double u)
+static double reflect_place(double u)
 {
 	u = fabs(u);
 	u = u > 1 ? 2 - u : u;
@@ -148,15 +148,15 @@ static void near_front(struct searcher *s, const double *front, double *u)
 			continue;
 		if (in->kind == DP__CATEGORY) {
 			if (dp_rng_uniform(&s->rng) < 0.5)
-				u[k] = anywhere(s, in);
+				u[k] = draw_anywhere(s, in);
 		} else {
-			u[k] = reflect(u[k] + width * dp_rng_normal(&s->rng));
+			u[k] = reflect_place(u[k] + width * dp_rng_normal(&s->rng));
 		}
 	}
 }
 
 /* On or beyond the line between two neighbours on the front. */
-static void between(struct searcher *s, const double *a, const double *b, double *u)
+static void draw_between(struct searcher *s, const double *a, const double *b, double *u)
 {
 	double t = -0.5 + 2 * dp_rng_uniform(&s->rng);
 
@@ -164,12 +164,12 @@ static void between(struct searcher *s, const double *a, const double *b, double
 		if (s->p->inputs.in[k].kind == DP__CATEGORY)
 			u[k] = dp_rng_uniform(&s->rng) < 0.5 ? a[k] : b[k];
 		else
-			u[k] = reflect(a[k] + t * (b[k] - a[k]) +
-				       0.01 * dp_rng_normal(&s->rng));
+			u[k] = reflect_place(a[k] + t * (b[k] - a[k]) +
+					     0.01 * dp_rng_normal(&s->rng));
 	}
 }
 
-static void draw(struct searcher *s)
+static void draw_candidates(struct searcher *s)
 {
 	const double *front = s->p->front_u;
 	size_t n = s->p->nfront;
@@ -180,35 +180,35 @@ static void draw(struct searcher *s)
 
 		if (n == 0 || s->n < s->ld / 4) {
 			for (size_t k = 0; k < s->d; k++)
-				u[k] = anywhere(s, &s->p->inputs.in[k]);
+				u[k] = draw_anywhere(s, &s->p->inputs.in[k]);
 		} else if (s->n < s->ld / 2) { /* one coordinate anywhere */
 			size_t k = (size_t)dp_rng_below(&s->rng, s->d);
 
 			memcpy(u, front + i * s->d, s->d * sizeof *u);
-			u[k] = anywhere(s, &s->p->inputs.in[k]);
+			u[k] = draw_anywhere(s, &s->p->inputs.in[k]);
 		} else if (n > 1 && s->n < s->ld * 2 / 3) {
 			size_t j = i + 1 < n ? i + 1 : i - 1;
 
-			between(s, front + i * s->d, front + j * s->d, u);
+			draw_between(s, front + i * s->d, front + j * s->d, u);
 		} else {
 			near_front(s, front + i * s->d, u);
 		}
-		store(s, u);
+		store_candidate(s, u);
 	}
 }
 
-static void enumerate(struct searcher *s)
+static void enumerate_candidates(struct searcher *s)
 {
 	for (size_t i = 0; i < s->ld; i++) {
 		double x[DP_PARAMS_MAX] = { 0 }, u[DP_PARAMS_MAX];
 
 		dp__nth_point(&s->p->inputs, i, x);
 		dp__to_u(&s->p->inputs, x, u);
-		store(s, u);
+		store_candidate(s, u);
 	}
 }
 
-static void column(const struct searcher *s, size_t i, double *u)
+static void candidate_at(const struct searcher *s, size_t i, double *u)
 {
 	for (size_t k = 0; k < s->d; k++)
 		u[k] = s->u[k * s->ld + i];
@@ -239,7 +239,7 @@ static double climb_value(unsigned n, const double *u, double *gradient, void *a
 }
 
 /* From u; whole numbers move freely or (held) not at all. u gets the best met. */
-static int climb(struct searcher *s, double *u, bool held, int evaluations)
+static int climb_up(struct searcher *s, double *u, bool held, int evaluations)
 {
 	struct climb c = { .s = s, .best = -INFINITY };
 	double lo[DP_PARAMS_MAX], hi[DP_PARAMS_MAX], at[DP_PARAMS_MAX], reached;
@@ -307,7 +307,7 @@ static int round_off(struct searcher *s, double *u)
 
 		for (size_t k = 0; k < s->d; k++)
 			v[k] = all[k * (s->d + 1) + i];
-		consider(s, v, score[i]);
+		consider_final(s, v, score[i]);
 		if (score[i] > score[best])
 			best = i;
 	}
@@ -317,7 +317,7 @@ static int round_off(struct searcher *s, double *u)
 	return code;
 }
 
-static bool has(const struct searcher *s, enum dp__input_kind kind)
+static bool search_has(const struct searcher *s, enum dp__input_kind kind)
 {
 	for (size_t k = 0; k < s->d; k++)
 		if (s->p->inputs.in[k].kind == kind && s->p->inputs.in[k].values > 1)
@@ -330,12 +330,12 @@ static int climb_from(struct searcher *s, size_t i, int evaluations)
 	double u[DP_PARAMS_MAX];
 	int code;
 
-	column(s, i, u);
-	code = climb(s, u, false, evaluations);
+	candidate_at(s, i, u);
+	code = climb_up(s, u, false, evaluations);
 	if (code == DP_OK)
 		code = round_off(s, u);
-	if (code == DP_OK && has(s, DP__INT) && has(s, DP__FLOAT)) {
-		code = climb(s, u, true, HELD_EVALUATIONS);
+	if (code == DP_OK && search_has(s, DP__INT) && search_has(s, DP__FLOAT)) {
+		code = climb_up(s, u, true, HELD_EVALUATIONS);
 		if (code == DP_OK)
 			code = round_off(s, u);
 	}
@@ -343,7 +343,7 @@ static int climb_from(struct searcher *s, size_t i, int evaluations)
 }
 
 /* The best candidates that are not close to one another. */
-static size_t choose(const struct searcher *s, size_t most, size_t *chosen)
+static size_t choose_starts(const struct searcher *s, size_t most, size_t *chosen)
 {
 	size_t count = 0;
 
@@ -387,7 +387,7 @@ static void least_known(struct searcher *s)
 		for (size_t j = 0; j < np; j++)
 			if (s->p->output[j].scale > 0)
 				sum += s->f[i * np + j].s / s->p->output[j].scale;
-		column(s, i, u);
+		candidate_at(s, i, u);
 		if (!(sum > most) || taken_u(s->p, u))
 			continue;
 		most = sum;
@@ -399,14 +399,14 @@ static void least_known(struct searcher *s)
 
 /* Effort falls as models grow beyond `from` results: a candidate and a step of a climb
  * cost n^2 each, and a model that knows much needs fewer of them. */
-static size_t effort(size_t most, size_t n, size_t from, size_t least)
+static size_t search_effort(size_t most, size_t n, size_t from, size_t least)
 {
 	size_t e = n > from ? most * from / n : most;
 
 	return e < least ? least : e;
 }
 
-static int run(struct searcher *s, struct dp_proposal *out)
+static int search_run(struct searcher *s, struct dp_proposal *out)
 {
 	size_t chosen[CLIMBS], n = s->p->nseen, count;
 	int code = dp__model_eval(s->p, s->u, s->ld, s->n, false, s->score, s->f, NULL);
@@ -414,19 +414,19 @@ static int run(struct searcher *s, struct dp_proposal *out)
 	for (size_t i = 0; i < s->n && code == DP_OK; i++) {
 		double u[DP_PARAMS_MAX];
 
-		column(s, i, u);
-		consider(s, u, s->score[i]);
+		candidate_at(s, i, u);
+		consider_final(s, u, s->score[i]);
 	}
-	count = has(s, DP__FLOAT) || has(s, DP__INT)
-			? choose(s, effort(CLIMBS, n, 600, 1), chosen)
+	count = search_has(s, DP__FLOAT) || search_has(s, DP__INT)
+			? choose_starts(s, search_effort(CLIMBS, n, 600, 1), chosen)
 			: 0;
 	for (size_t i = 0; i < count && code == DP_OK; i++)
 		code = climb_from(s, chosen[i],
-				  (int)effort(CLIMB_EVALUATIONS, n, 600, 8));
+				  (int)search_effort(CLIMB_EVALUATIONS, n, 600, 8));
 	if (code == DP_OK && s->cancel && atomic_load(s->cancel))
 		code = DP_E_INTERRUPTED;
 	if (code == DP_OK)
-		code = judge(s);
+		code = judge_finals(s);
 	if (code == DP_OK && s->nfinal == 0) {
 		least_known(s);
 		snprintf(out->note, sizeof out->note,
@@ -443,16 +443,17 @@ int dp__search(struct dp_proposer *p, uint32_t trial, const atomic_bool *cancel,
 	int code = DP_E_NOMEM;
 
 	dp_rng_init(&s.rng, p->study->seed, DP_RNG_PROPOSE, trial, 0);
-	s.ld = whole ? (size_t)p->inputs.points : effort(CANDIDATES, p->nseen, 128, 96);
+	s.ld = whole ? (size_t)p->inputs.points
+		     : search_effort(CANDIDATES, p->nseen, 128, 96);
 	s.u = dp_vec_new(s.d * s.ld);
 	s.score = dp_vec_new(s.ld);
 	s.f = calloc(s.ld * p->study->nobjectives, sizeof *s.f);
 	if (s.u && s.score && s.f && dp__model_room(p, s.ld) == DP_OK) {
 		if (whole)
-			enumerate(&s);
+			enumerate_candidates(&s);
 		else
-			draw(&s);
-		code = run(&s, out);
+			draw_candidates(&s);
+		code = search_run(&s, out);
 	}
 	if (code == DP_OK && s.nfinal > 0) {
 		dp__to_x(&p->inputs, s.final[0].u, out->x);

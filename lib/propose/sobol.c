@@ -85,7 +85,7 @@ static const struct {
 	/* clang-format on */
 };
 
-static uint32_t sobol(uint32_t index, unsigned dim)
+static uint32_t sobol_bits(uint32_t index, unsigned dim)
 {
 	uint32_t v[BITS], x = 0;
 	unsigned s = dim ? directions[dim - 1].degree : 0;
@@ -116,7 +116,7 @@ static uint32_t reverse_bits(uint32_t x)
 }
 
 /* In reversed order of bits each step lets a bit depend only on those below it. */
-static uint32_t scramble(uint32_t x, uint32_t seed)
+static uint32_t sobol_scramble(uint32_t x, uint32_t seed)
 {
 	x = reverse_bits(x);
 	x += seed;
@@ -132,5 +132,5 @@ double dp__sobol(uint64_t seed, uint32_t index, unsigned dim)
 	struct dp_rng r;
 
 	dp_rng_init(&r, seed, DP_RNG_SAMPLE, UINT32_MAX, dim);
-	return (scramble(sobol(index, dim), dp_rng_u32(&r)) + 0.5) * 0x1p-32;
+	return (sobol_scramble(sobol_bits(index, dim), dp_rng_u32(&r)) + 0.5) * 0x1p-32;
 }

@@ -22,7 +22,7 @@ enum dp__shape dp__shape_of(const struct dp_objective *o)
 	return DP__NORMAL;
 }
 
-static double clip(const struct dp_objective *o, double y)
+static double clip_natural(const struct dp_objective *o, double y)
 {
 	double scale = fabs(o->anti_ideal) > 0 ? fabs(o->anti_ideal) : 1;
 
@@ -39,7 +39,7 @@ double dp__forward(const struct dp_objective *o, double y)
 
 	if (isnan(y))
 		return y;
-	y = clip(o, y);
+	y = clip_natural(o, y);
 	z = o->transform == DP_TRANSFORM_LOG     ? log(y)
 	    : o->transform == DP_TRANSFORM_LOGIT ? log(y / (1 - y))
 						 : y;
@@ -57,7 +57,7 @@ double dp__backward(const struct dp_objective *o, double z)
 
 double dp__forward_slope(const struct dp_objective *o, double y)
 {
-	y = clip(o, y);
+	y = clip_natural(o, y);
 	return o->transform == DP_TRANSFORM_LOG     ? 1 / y
 	       : o->transform == DP_TRANSFORM_LOGIT ? 1 / (y * (1 - y))
 						    : 1;

@@ -9,7 +9,7 @@
 
 /* Text for roff: backslashes and hyphens that stay what they are, and no line that
  * could be a request. */
-static void put(const char *s)
+static void man_put(const char *s)
 {
 	if (*s == '.' || *s == '\'')
 		fputs("\\&", stdout);
@@ -26,7 +26,7 @@ static void put(const char *s)
 }
 
 /* What holds where the key is absent; keys.def tells how that is written. */
-static void absent(const char *otherwise)
+static void man_absent(const char *otherwise)
 {
 	if (strcmp(otherwise, "none") == 0) {
 		fputs("optional", stdout);
@@ -38,52 +38,52 @@ static void absent(const char *otherwise)
 	} else {
 		if (strcmp(otherwise, "needed") != 0)
 			fputs("default ", stdout);
-		put(otherwise);
+		man_put(otherwise);
 	}
 }
 
-static void keys(void)
+static void man_keys(void)
 {
 	size_t count;
 	const struct dp_key_doc *k = dp_study_keys(&count);
 
 	for (; count > 0; count--, k++) {
 		fputs(".TP\n.B ", stdout);
-		put(k->path);
+		man_put(k->path);
 		putchar('\n');
-		put(k->help);
+		man_put(k->help);
 		fputs("\n.br\nType: ", stdout);
-		put(k->type);
+		man_put(k->type);
 		fputs("; ", stdout);
-		absent(k->otherwise);
+		man_absent(k->otherwise);
 		fputs(".\n.br\nExample: ", stdout);
-		put(k->example);
+		man_put(k->example);
 		putchar('\n');
 	}
 }
 
-static void mechanism(const struct dp_mechanism *m)
+static void man_mechanism(const struct dp_mechanism *m)
 {
 	char rule[DP_PRIVACY_RULE_LEN];
 
 	fputs(".SS ", stdout);
-	put(m->name);
+	man_put(m->name);
 	putchar('\n');
-	put(m->summary);
+	man_put(m->summary);
 	fputs("\n.PP\nNeighbouring relation: ", stdout);
-	put(m->relation);
+	man_put(m->relation);
 	fputs(".\n.PP\nSource: ", stdout);
-	put(m->source);
+	man_put(m->source);
 	fputs(".\n", stdout);
 	for (size_t i = 0; i < m->nkeys; i++) {
 		const struct dp_privacy_key *k = &m->keys[i];
 
 		fputs(".TP\n.B ", stdout);
-		put(k->name);
+		man_put(k->name);
 		putchar('\n');
-		put(k->help);
+		man_put(k->help);
 		fputs("\n.br\nType: ", stdout);
-		put(dp_privacy_key_rule(k, rule));
+		man_put(dp_privacy_key_rule(k, rule));
 		fputs(k->kind == DP_PRIVACY_WORD ? "; "
 						 : ", or the name of a parameter; ",
 		      stdout);
@@ -94,13 +94,13 @@ static void mechanism(const struct dp_mechanism *m)
 	}
 }
 
-static void line(const char *text, size_t len)
+static void man_line(const char *text, size_t len)
 {
 	if (len == strlen("@KEYS@") && memcmp(text, "@KEYS@", len) == 0)
-		keys();
+		man_keys();
 	else if (len == strlen("@MECHANISMS@") && memcmp(text, "@MECHANISMS@", len) == 0)
 		for (size_t i = 0; dp_mechanisms[i]; i++)
-			mechanism(dp_mechanisms[i]);
+			man_mechanism(dp_mechanisms[i]);
 	else
 		printf("%.*s\n", (int)len, text);
 }
@@ -121,7 +121,7 @@ int main(int argc, char **argv)
 	}
 	for (p = dp_buf_text(&page); *p; p = end + 1) {
 		end = strchrnul(p, '\n');
-		line(p, (size_t)(end - p));
+		man_line(p, (size_t)(end - p));
 		if (!*end)
 			break;
 	}

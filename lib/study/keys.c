@@ -93,7 +93,7 @@ static const char *last_word(const char *path)
 	return dot ? dot + 1 : path;
 }
 
-static struct dp__key row(size_t i)
+static struct dp__key key_row(size_t i)
 {
 	return (struct dp__key){ rows[i].section, last_word(docs[i].path),
 				 &docs[i],        rows[i].read,
@@ -102,7 +102,7 @@ static struct dp__key row(size_t i)
 }
 
 /* The row of a key of this section, or ROWS. */
-static size_t find(enum dp__section section, const char *name)
+static size_t key_find(enum dp__section section, const char *name)
 {
 	size_t i = 0;
 
@@ -138,8 +138,8 @@ bool dp__misspelt(const struct dp__node *map, const char *name, const char *cons
 	return false;
 }
 
-static void unknown(struct dp__read *r, enum dp__section section,
-		    const struct dp__node *m)
+static void key_unknown(struct dp__read *r, enum dp__section section,
+			const struct dp__node *m)
 {
 	const char *names[DP__NAMES], *elsewhere = NULL;
 	struct dp_buf allowed = DP_BUF_INIT;
@@ -167,10 +167,10 @@ static void unknown(struct dp__read *r, enum dp__section section,
 	dp_buf_free(&allowed);
 }
 
-static void absent(struct dp__read *r, size_t i, size_t pos, const struct dp__node *map,
-		   void *base)
+static void key_absent(struct dp__read *r, size_t i, size_t pos,
+		       const struct dp__node *map, void *base)
 {
-	struct dp__key k = row(i);
+	struct dp__key k = key_row(i);
 	const char *names[DP__NAMES];
 	struct dp__node v = {
 		.kind = DP__SCALAR, .plain = true, .text = k.doc->otherwise, .key = k.name
@@ -193,17 +193,17 @@ void dp__read_section(struct dp__read *r, enum dp__section section, size_t pos,
 	bool seen[ROWS] = { false };
 
 	for (const struct dp__node *m = map->first; m; m = m->next) {
-		size_t i = find(section, m->key);
+		size_t i = key_find(section, m->key);
 		struct dp__key k;
 
 		if (i == ROWS) {
 			/* a mechanism's own keys: dp__check_objectives() */
 			if (section != DP__PRIVACY)
-				unknown(r, section, m);
+				key_unknown(r, section, m);
 			continue;
 		}
 		seen[i] = true;
-		k = row(i);
+		k = key_row(i);
 		if (m->kind == DP__SCALAR && dp__type_of(m) == DP__NULL)
 			dp__problem(r, m->key_pos, k.doc->type,
 				    "the key '%s' has no value", k.name);
@@ -212,5 +212,5 @@ void dp__read_section(struct dp__read *r, enum dp__section section, size_t pos,
 	}
 	for (size_t i = 0; i < ROWS; i++)
 		if (rows[i].section == section && !seen[i])
-			absent(r, i, pos, map, base);
+			key_absent(r, i, pos, map, base);
 }

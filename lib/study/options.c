@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Nothing but white space and comments? */
-static bool is_blank(const char *text, size_t len)
+static bool option_blank(const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
 		if (text[i] == '#')
@@ -20,7 +20,7 @@ int dp_options_parse(const char *text, size_t len, const char *path, dp_option_f
 		     void *arg, struct dp_problems *problems, struct dp_err *err)
 {
 	struct dp__read r = { .text = text, .len = len, .problems = problems };
-	struct dp__node *root = is_blank(text, len) ? NULL : dp__tree(&r);
+	struct dp__node *root = option_blank(text, len) ? NULL : dp__tree(&r);
 	struct dp_err why;
 
 	if (root && root->kind != DP__MAP)

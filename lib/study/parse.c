@@ -24,7 +24,7 @@ struct dp__chunk {
 };
 
 /* Memory that lives as long as the tree. */
-static void *take(struct dp__read *r, size_t n)
+static void *tree_take(struct dp__read *r, size_t n)
 {
 	struct dp__chunk *c = r->chunks;
 	size_t size;
@@ -249,7 +249,7 @@ static const char *copy_text(struct builder *b, struct fy_token *t, size_t pos)
 		}
 		i += n ? n : 1;
 	}
-	copy = take(b->r, len + 1);
+	copy = tree_take(b->r, len + 1);
 	if (copy) {
 		memcpy(copy, text, len);
 		copy[len] = '\0';
@@ -306,9 +306,9 @@ static void drop_duplicates(struct builder *b, struct dp__node *map)
 }
 
 /* Hangs a new value into the open list or map; NULL: no memory. */
-static struct dp__node *hang(struct builder *b, enum dp__kind kind, size_t pos)
+static struct dp__node *node_hang(struct builder *b, enum dp__kind kind, size_t pos)
 {
-	struct dp__node *v = take(b->r, sizeof *v), *parent;
+	struct dp__node *v = tree_take(b->r, sizeof *v), *parent;
 	size_t top = b->depth - 1;
 
 	if (!v)
@@ -342,7 +342,7 @@ static bool wants_key(const struct builder *b)
 	       !b->key[b->depth - 1];
 }
 
-static void start(struct builder *b, struct fy_event *e, enum dp__kind kind)
+static void node_start(struct builder *b, struct fy_event *e, enum dp__kind kind)
 {
 	size_t pos = event_pos(b, e);
 	struct dp__node *v;
@@ -360,7 +360,7 @@ static void start(struct builder *b, struct fy_event *e, enum dp__kind kind)
 		b->stop = true;
 		return;
 	}
-	v = hang(b, kind, pos);
+	v = node_hang(b, kind, pos);
 	if (!v)
 		return;
 	b->open[b->depth] = v;
@@ -369,7 +369,7 @@ static void start(struct builder *b, struct fy_event *e, enum dp__kind kind)
 	b->depth++;
 }
 
-static void scalar(struct builder *b, struct fy_event *e)
+static void node_scalar(struct builder *b, struct fy_event *e)
 {
 	struct fy_token *t = e->scalar.value;
 	enum fy_scalar_style style = t ? fy_token_scalar_style(t) : FYSS_PLAIN;
@@ -387,23 +387,23 @@ static void scalar(struct builder *b, struct fy_event *e)
 		b->key_pos[b->depth - 1] = pos;
 		return;
 	}
-	v = hang(b, text ? DP__SCALAR : DP__UNREADABLE, pos);
+	v = node_hang(b, text ? DP__SCALAR : DP__UNREADABLE, pos);
 	if (v && text) {
 		v->text = text;
 		v->plain = style == FYSS_PLAIN;
 	}
 }
 
-static void alias(struct builder *b, struct fy_event *e)
+static void node_alias(struct builder *b, struct fy_event *e)
 {
 	refuse_properties(b, e->alias.anchor, NULL);
 	if (wants_key(b))
 		b->stop = true;
 	else
-		hang(b, DP__UNREADABLE, event_pos(b, e));
+		node_hang(b, DP__UNREADABLE, event_pos(b, e));
 }
 
-static void finish(struct builder *b)
+static void node_finish(struct builder *b)
 {
 	struct dp__node *v = b->depth ? b->open[--b->depth] : NULL;
 
@@ -424,21 +424,21 @@ static void take_event(struct builder *b, struct fy_event *e)
 		break;
 	case FYET_MAPPING_START:
 		refuse_properties(b, e->mapping_start.anchor, e->mapping_start.tag);
-		start(b, e, DP__MAP);
+		node_start(b, e, DP__MAP);
 		break;
 	case FYET_SEQUENCE_START:
 		refuse_properties(b, e->sequence_start.anchor, e->sequence_start.tag);
-		start(b, e, DP__LIST);
+		node_start(b, e, DP__LIST);
 		break;
 	case FYET_MAPPING_END:
 	case FYET_SEQUENCE_END:
-		finish(b);
+		node_finish(b);
 		break;
 	case FYET_SCALAR:
-		scalar(b, e);
+		node_scalar(b, e);
 		break;
 	case FYET_ALIAS:
-		alias(b, e);
+		node_alias(b, e);
 		break;
 	default:
 		break;

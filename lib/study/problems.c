@@ -41,7 +41,7 @@ static size_t line_end(const char *text, size_t len, size_t pos, size_t *next)
 
 /* Columns count characters, so that an editor's column is the same; a byte that is
  * no character counts as one. */
-static size_t step(const char *text, size_t len, size_t pos)
+static size_t text_step(const char *text, size_t len, size_t pos)
 {
 	size_t n = dp__utf8(text + pos, len - pos);
 
@@ -62,7 +62,7 @@ void dp__place(const char *text, size_t len, size_t pos, int *line, int *column)
 		end = line_end(text, len, start, &next);
 	}
 	while (start < pos && start < end) {
-		start += step(text, len, start);
+		start += text_step(text, len, start);
 		++*column;
 	}
 }
@@ -73,8 +73,8 @@ bool dp__problems_full(const struct dp__read *r)
 }
 
 DP_PRINTF(6, 0)
-static void add(struct dp__read *r, bool warning, int line, int column,
-		const char *allowed, const char *fmt, va_list ap)
+static void problem_add(struct dp__read *r, bool warning, int line, int column,
+			const char *allowed, const char *fmt, va_list ap)
 {
 	struct dp_problems *p = r->problems;
 	struct dp_problem *list, one = { line, column, warning, NULL, NULL };
@@ -109,7 +109,7 @@ void dp__problem(struct dp__read *r, size_t pos, const char *allowed, const char
 	if (!dp__problems_full(r))
 		dp__place(r->text, r->len, pos, &line, &column);
 	va_start(ap, fmt);
-	add(r, false, line, column, allowed, fmt, ap);
+	problem_add(r, false, line, column, allowed, fmt, ap);
 	va_end(ap);
 }
 
@@ -121,7 +121,7 @@ void dp__warning(struct dp__read *r, size_t pos, const char *allowed, const char
 
 	dp__place(r->text, r->len, pos, &line, &column);
 	va_start(ap, fmt);
-	add(r, true, line, column, allowed, fmt, ap);
+	problem_add(r, true, line, column, allowed, fmt, ap);
 	va_end(ap);
 }
 
@@ -130,7 +130,7 @@ void dp__problem_at(struct dp__read *r, int line, int column, const char *fmt, .
 	va_list ap;
 
 	va_start(ap, fmt);
-	add(r, false, line, column, NULL, fmt, ap);
+	problem_add(r, false, line, column, NULL, fmt, ap);
 	va_end(ap);
 }
 
@@ -159,7 +159,7 @@ char *dp__shown(const char *word, char out[DP__SHOWN])
 	size_t len = strlen(word), n = 0;
 
 	for (size_t i = 0, k; i < len; i += k) {
-		k = step(word, len, i);
+		k = text_step(word, len, i);
 		if (n + k + 4 > DP__SHOWN) {
 			memcpy(out + n, "...", 3);
 			n += 3;
@@ -190,7 +190,8 @@ char *dp__guess(const char *word, const char *const *list, char out[DP__GUESS])
 /* Appends line `line` as it may be printed: bytes that are no characters, control
  * characters and tabs become one column each, a long line is cut around the column.
  * Returns the column of the caret in what was appended. */
-static int excerpt(const char *text, size_t len, int line, int column, struct dp_buf *out)
+static int problem_excerpt(const char *text, size_t len, int line, int column,
+			   struct dp_buf *out)
 {
 	size_t start = bom_len(text, len), end, next;
 	int at = 1, caret, from = 1;
@@ -238,7 +239,7 @@ static void one_text(const struct dp_problem *p, const char *path, const char *t
 		dp_buf_printf(out, "%s:%d:%d: %s: %s\n", path, p->line, p->column,
 			      severity, p->message);
 		dp_buf_printf(out, "%4d | ", p->line);
-		caret = excerpt(text, len, p->line, p->column, out);
+		caret = problem_excerpt(text, len, p->line, p->column, out);
 		dp_buf_printf(out, "\n     | %*s\n", caret, "^");
 	}
 	if (p->allowed)
@@ -279,7 +280,7 @@ json_t *dp_problems_json(const struct dp_problems *p, const char *text, size_t l
 
 		dp_buf_clear(&line);
 		if (x->line > 0)
-			excerpt(text, len, x->line, x->column, &line);
+			problem_excerpt(text, len, x->line, x->column, &line);
 		one = json_pack("{s:i, s:i, s:s, s:s, s:s?, s:s?}", "line", x->line,
 				"column", x->column, "severity",
 				x->warning ? "warning" : "error", "message", x->message,

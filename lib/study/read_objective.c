@@ -286,8 +286,8 @@ static void bind_key(struct dp__read *r, struct dp_objective *o, size_t index,
 
 /* Of the alternatives in a group exactly one must be there. Looked at once, at the
  * group's first key. */
-static void check_group(struct dp__read *r, const struct dp_mechanism *m, size_t first,
-			const struct dp__node *privacy)
+static void check_mechanism_group(struct dp__read *r, const struct dp_mechanism *m,
+				  size_t first, const struct dp__node *privacy)
 {
 	const struct dp__node *one = NULL, *v;
 	struct dp_buf names = DP_BUF_INIT;
@@ -349,7 +349,7 @@ static void check_privacy(struct dp__read *r, struct dp_objective *o,
 				    "mechanism %s needs the key '%s' (%s)",
 				    o->mechanism->name, k->name, k->help);
 		if (k->group)
-			check_group(r, o->mechanism, i, privacy);
+			check_mechanism_group(r, o->mechanism, i, privacy);
 	}
 	if (dp_privacy_warning(o->mechanism, o->constant, warning))
 		dp__warning(r, privacy->key_pos, NULL, "%s", warning);

@@ -50,7 +50,7 @@ void dp__read_fixed(struct dp__read *r, const struct dp__key *k, const struct dp
 }
 
 /* 1 and 1.0 are the same choice. */
-static bool same(const json_t *a, const json_t *b)
+static bool same_value(const json_t *a, const json_t *b)
 {
 	if (json_is_number(a) && json_is_number(b))
 		return json_number_value(a) == json_number_value(b);
@@ -76,7 +76,7 @@ void dp__read_values(struct dp__read *r, const struct dp__key *k,
 		if (!value)
 			continue;
 		json_array_foreach (values, i, other) {
-			if (same(value, other)) {
+			if (same_value(value, other)) {
 				dp__problem(r, item->pos, NULL,
 					    "the value '%s' is given twice",
 					    dp__shown(item->text, shown));
@@ -143,8 +143,8 @@ void dp__read_sample(struct dp__read *r, const struct dp__key *k,
 /* ---- one parameter ---- */
 
 /* A key that this kind of parameter has no use for. */
-static void refuse(struct dp__read *r, const struct dp__node *v, const char *key,
-		   const char *kind)
+static void param_refuses(struct dp__read *r, const struct dp__node *v, const char *key,
+			  const char *kind)
 {
 	const struct dp__node *m = dp__get(v, key);
 
@@ -152,8 +152,8 @@ static void refuse(struct dp__read *r, const struct dp__node *v, const char *key
 		dp__problem(r, m->key_pos, NULL, "%s parameter has no '%s'", kind, key);
 }
 
-static void need(struct dp__read *r, const struct dp__node *v, const char *key,
-		 const char *example)
+static void param_needs(struct dp__read *r, const struct dp__node *v, const char *key,
+			const char *example)
 {
 	if (!dp__get(v, key))
 		dp__problem(r, v->key_pos, NULL,
@@ -199,8 +199,8 @@ static void check_numbers(struct dp__read *r, struct dp_param *p,
 	const struct dp__node *range = dp__get(v, "range"),
 			      *sample = dp__get(v, "sample");
 
-	refuse(r, v, "values", p->kind == DP_PARAM_INT ? "an int" : "a float");
-	need(r, v, "range", "range: [1, 30]");
+	param_refuses(r, v, "values", p->kind == DP_PARAM_INT ? "an int" : "a float");
+	param_needs(r, v, "range", "range: [1, 30]");
 	if (!range || r->problems->errors > errors)
 		return;
 	if (p->kind == DP_PARAM_INT)
@@ -232,8 +232,8 @@ static void check_categorical(struct dp__read *r, const struct dp__node *v)
 	static const char *const numeric[] = { "range", "scale", "grid", "sample" };
 
 	for (size_t i = 0; i < DP_COUNT(numeric); i++)
-		refuse(r, v, numeric[i], "a categorical");
-	need(r, v, "values", "values: [relu, tanh]");
+		param_refuses(r, v, numeric[i], "a categorical");
+	param_needs(r, v, "values", "values: [relu, tanh]");
 }
 
 static void read_one(struct dp__read *r, struct dp_param *p, const struct dp__node *v)

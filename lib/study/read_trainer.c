@@ -20,7 +20,7 @@ void dp__read_trainer(struct dp__read *r, const struct dp__key *k,
 }
 
 /* The program: with a '/' in it, a path that starts at the study file's folder. */
-static char *program(struct dp__read *r, const char *word)
+static char *trainer_program(struct dp__read *r, const char *word)
 {
 	char *path;
 
@@ -59,7 +59,8 @@ void dp__read_command(struct dp__read *r, const struct dp__key *k,
 				    "'%s' has an entry without a value", k->name);
 		else if (item == v->first && !*text)
 			dp__problem(r, item->pos, form, "the program's name is empty");
-		argv[n] = item == v->first ? program(r, text) : dp__strdup(r, text);
+		argv[n] =
+			item == v->first ? trainer_program(r, text) : dp__strdup(r, text);
 		if (!argv[n++])
 			return;
 	}

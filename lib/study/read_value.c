@@ -145,8 +145,8 @@ void dp__read_path(struct dp__read *r, const struct dp__key *k, const struct dp_
 }
 
 /* A whole number within the row's bounds; 5.0 and 1e3 are whole numbers too. */
-static bool whole(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
-		  double *out)
+static bool whole_value(struct dp__read *r, const struct dp__key *k,
+			const struct dp__node *v, double *out)
 {
 	char shown[DP__SHOWN];
 
@@ -164,7 +164,7 @@ void dp__read_int(struct dp__read *r, const struct dp__key *k, const struct dp__
 {
 	double x;
 
-	if (whole(r, k, v, &x))
+	if (whole_value(r, k, v, &x))
 		*(int *)to = (int)x;
 }
 
@@ -173,7 +173,7 @@ void dp__read_u32(struct dp__read *r, const struct dp__key *k, const struct dp__
 {
 	double x;
 
-	if (whole(r, k, v, &x))
+	if (whole_value(r, k, v, &x))
 		*(uint32_t *)to = (uint32_t)x;
 }
 
@@ -182,7 +182,7 @@ void dp__read_seed(struct dp__read *r, const struct dp__key *k, const struct dp_
 {
 	double x;
 
-	if (whole(r, k, v, &x))
+	if (whole_value(r, k, v, &x))
 		*(uint64_t *)to = (uint64_t)x;
 }
 

@@ -34,7 +34,7 @@ static double draw_scale(const struct dp_param *p, struct dp_rng *r)
 	return rint(on_scale(p->lo - 0.5, p->hi + 0.5, true, dp_rng_uniform(r)));
 }
 
-static double draw(const struct dp_param *p, struct dp_rng *r)
+static double sample_param(const struct dp_param *p, struct dp_rng *r)
 {
 	double x = 0;
 
@@ -72,7 +72,7 @@ static double sample_number(const struct dp_param *p, bool with_range, struct dp
 		hi = p->hi;
 	}
 	for (int i = 0; i < DRAWS_MAX; i++) {
-		x = draw(p, r);
+		x = sample_param(p, r);
 		if (x >= lo && x <= hi)
 			return x;
 	}
@@ -261,7 +261,7 @@ json_t *dp_space_json(const struct dp_study *s, const double *x)
 }
 
 /* The position of a categorical value, or -1. */
-static int category(const struct dp_param *p, const json_t *v)
+static int category_index(const struct dp_param *p, const json_t *v)
 {
 	for (size_t i = 0; i < json_array_size(p->values); i++)
 		if (json_equal(json_array_get(p->values, i), v))
@@ -276,7 +276,7 @@ static int read_param(const struct dp_param *p, const json_t *v, double *x,
 	double number;
 
 	if (p->kind == DP_PARAM_CATEGORICAL) {
-		int i = category(p, v);
+		int i = category_index(p, v);
 
 		if (i < 0)
 			return dp_fail(

@@ -54,7 +54,8 @@ static void read_file(struct dp__read *r)
 }
 
 /* One sentence for those who show only one. */
-static int summary(const struct dp_problems *p, const char *path, struct dp_err *err)
+static int problems_summary(const struct dp_problems *p, const char *path,
+			    struct dp_err *err)
 {
 	const struct dp_problem *first = p->list;
 
@@ -94,8 +95,9 @@ int dp_study_parse(const char *text, size_t len, const char *path, const char *d
 	if (!r.s || r.nomem) {
 		dp_problems_free(problems); /* may be none: what was read is not whole */
 		code = dp_fail(err, DP_E_NOMEM, "%s: no memory to read the study", path);
-	} else if (problems->errors)
-		code = summary(problems, path, err);
+	} else if (problems->errors) {
+		code = problems_summary(problems, path, err);
+	}
 	if (code == DP_OK)
 		*out = r.s;
 	else

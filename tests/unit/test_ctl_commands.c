@@ -335,6 +335,11 @@ static void test_query(void **state)
 	has(text, "\n  neighbours        ");
 	has(text, "\n  sensitivity       1\n");
 	free(text);
+	/* a name that fills its column stands on a line of its own */
+	has_free(OUT_OF("epsilon", "--mechanism", "output-perturbation",
+			"--regularization", "0.01", "--records", "1000", "--sigma", "1",
+			"--delta", "1e-6"),
+		 "\n  output-perturbation\n                    Gaussian noise on the ");
 	has_free(OUT_OF("epsilon", "--mechanism", "laplace", "--scale", "2"),
 		 "(default)\n");
 	assert_true(json_field(OUT_OF("epsilon", "--mechanism", "laplace", "--scale", "2",

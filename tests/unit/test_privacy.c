@@ -134,12 +134,12 @@ static void test_tables(void **state)
 
 	(void)state;
 	assert_null(dp_mechanism_find("nonsense"));
-	assert_string_equal(dp_mechanism_list(list),
-			    "dp-sgd, gaussian, laplace, output-perturbation, svt");
+	assert_ptr_equal(strstr(dp_mechanism_list(list), "dp-sgd, gaussian, "), list);
 	for (size_t i = 0; dp_mechanisms[i]; i++) {
 		const struct dp_mechanism *m = dp_mechanisms[i];
 
 		assert_ptr_equal(dp_mechanism_find(m->name), m);
+		assert_non_null(strstr(list, m->name));
 		assert_true(m->nkeys <= DP_PRIVACY_KEYS_MAX);
 		assert_true(m->summary && m->relation && m->source && m->epsilon);
 		check_row(m);

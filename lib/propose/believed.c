@@ -1,0 +1,161 @@
+/* believed.c - the front that a proposal improves on: results and pending points as the
+ * models see them, without the noise. */
+#include "linalg/linalg.h"
+#include "propose/propose_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool dp__model_feasible(const struct dp_study *s, const struct dp_known *k)
+{
+	for (size_t i = 0; i < s->nconstraints; i++) {
+		double v = k->metric[i], bound = s->constraints[i].bound;
+
+		if (!(s->constraints[i].at_least ? v >= bound : v <= bound))
+			return false;
+	}
+	return true;
+}
+
+/* Posterior values at the feasible ok results and the pending points, to minimise:
+ * y (at most n x p) and where they are: u (likewise x d). */
+static int believed_values(struct dp_proposer *p, double *y, double *u, size_t *count)
+{
+	const struct dp_history *h = p->history;
+	size_t np = p->study->nobjectives, d = p->spec.d, result = 0;
+	struct dp__normal f[DP_OBJECTIVES_MAX + DP_CONSTRAINTS_MAX];
+	int code = DP_OK;
+
+	*count = 0;
+	for (size_t i = 0; i < h->n && code == DP_OK; i++) {
+		const struct dp_known *k = &h->known[i];
+		bool pending = k->status == DP_KNOWN_PENDING;
+		size_t at = result;
+
+		result += dp__is_result(k);
+		if (!pending &&
+		    (k->status != DP_KNOWN_OK || !dp__model_feasible(p->study, k)))
+			continue;
+		dp__to_u(&p->inputs, k->x, u + *count * d);
+		if (pending)
+			code = dp__model_predict(p, u + *count * d, 1, 1, false, true, f);
+		for (size_t j = 0; j < np; j++)
+			y[*count * np + j] = dp__shape_value(
+				dp__shape_of(&p->study->objectives[j]),
+				pending ? f[j].m : dp__model_posterior(p, j, at));
+		++*count;
+	}
+	return code;
+}
+
+/* The anti-ideal point, or with reference: front the front's worst and twice its
+ * range over its size (as the paper's library has it). */
+static void reference_point(const struct dp_proposer *p, const double *y,
+			    const size_t *front, size_t n, double *ref)
+{
+	const struct dp_study *s = p->study;
+	size_t np = s->nobjectives;
+
+	for (size_t j = 0; j < np; j++) {
+		const struct dp_objective *o = &s->objectives[j];
+		double lo = INFINITY, hi = -INFINITY;
+		bool model = s->search.gain_model;
+
+		/* clipped in model space, so that no gain is infinite there */
+		ref[j] = model ? dp__shape_value(dp__shape_of(o),
+						 dp__forward(o, o->anti_ideal))
+			       : dp__natural_min(o, o->anti_ideal);
+		for (size_t i = 0; i < n; i++) {
+			double v = y[front[i] * np + j];
+
+			v = model ? dp__shape_inverse(dp__shape_of(o), v) : v;
+			lo = fmin(lo, v);
+			hi = fmax(hi, v);
+		}
+		if (!s->search.reference_front || !(hi > lo))
+			continue;
+		hi += 2 * (hi - lo) / (double)n;
+		ref[j] = model ? dp__shape_value(dp__shape_of(o), hi) : hi;
+	}
+}
+
+int dp__model_target(struct dp_proposer *p)
+{
+	size_t np = p->study->nobjectives, d = p->spec.d, n = p->history->n, m, count = 0;
+	double *y = dp_vec_new(n * np), *u = dp_vec_new(n * d);
+	size_t *front = malloc((n + 1) * sizeof *front);
+	double *rows = dp_vec_new(n * np), ref[DP_OBJECTIVES_MAX];
+	enum dp__shape shapes[DP_OBJECTIVES_MAX];
+	int code = y && u && front && rows ? DP_OK : DP_E_NOMEM;
+
+	dp__target_free(&p->target);
+	p->have_target = false;
+	free(p->front_u);
+	p->front_u = NULL;
+	p->nfront = 0;
+	if (code == DP_OK)
+		code = believed_values(p, y, u, &m);
+	if (code == DP_OK)
+		code = dp_front(y, m, np, front, &count);
+	if (code != DP_OK)
+		goto done;
+	reference_point(p, y, front, count, ref);
+	for (size_t i = 0; i < count; i++)
+		memcpy(rows + i * np, y + front[i] * np, np * sizeof *rows);
+	p->front_u = dp_vec_new((count ? count : 1) * d);
+	if (!p->front_u) {
+		code = DP_E_NOMEM;
+		goto done;
+	}
+	for (size_t i = 0; i < count; i++)
+		memcpy(p->front_u + i * d, u + front[i] * d, d * sizeof *u);
+	p->nfront = count;
+	for (size_t j = 0; j < np; j++)
+		shapes[j] = dp__shape_of(&p->study->objectives[j]);
+	code = dp__target_new(&p->target, np, shapes, rows, count, ref,
+			      p->study->search.gain_model);
+	p->have_target = code == DP_OK;
+done:
+	free(y);
+	free(u);
+	free(front);
+	free(rows);
+	return code;
+}
+
+int dp__model_front(struct dp_proposer *p, const struct dp_history *h, size_t *index,
+		    double *y, size_t *count)
+{
+	size_t np = p->study->nobjectives, result = 0, m = 0;
+	size_t *from = malloc((h->n + 1) * sizeof *from);
+	size_t *front = malloc((h->n + 1) * sizeof *front);
+	double *all = dp_vec_new(h->n * np);
+	int code = from && front && all ? DP_OK : DP_E_NOMEM;
+
+	for (size_t i = 0; i < h->n && code == DP_OK; i++) {
+		const struct dp_known *k = &h->known[i];
+		size_t at = result;
+
+		result += dp__is_result(k);
+		if (k->status != DP_KNOWN_OK || !dp__model_feasible(p->study, k))
+			continue;
+		for (size_t j = 0; j < np; j++) /* to minimise, as dp_front() wants */
+			all[m * np + j] =
+				dp__shape_value(dp__shape_of(&p->study->objectives[j]),
+						dp__model_posterior(p, j, at));
+		from[m++] = i;
+	}
+	if (code == DP_OK)
+		code = dp_front(all, m, np, front, count);
+	for (size_t i = 0; code == DP_OK && i < *count; i++) {
+		index[i] = from[front[i]];
+		for (size_t j = 0; j < np; j++)
+			y[i * np + j] = dp__natural_min(&p->study->objectives[j],
+							all[front[i] * np + j]);
+	}
+	free(from);
+	free(front);
+	free(all);
+	return code;
+}

@@ -160,8 +160,8 @@ def fuzz(args):
 
 
 def distcheck(args):
-    # It is the tarball that is tested: what has run already and reads none of its files
-    # is left out, and code need not be fast.
+    # It is the tarball that is tested: what has run already and reads no file of it that
+    # others do not read is left out, and code need not be fast.
     code, text, seconds = run(
         ["make", "-s", "distcheck", "-j%d" % (os.cpu_count() or 1),
          "CHECK_KINDS=unit,sh --without=test_pld,test_propose,test_journal_faults,"

@@ -102,7 +102,7 @@ def unit(args):
 def valgrind(args):
     tool = ["valgrind", "-q", "--error-exitcode=9", "--leak-check=full",
             "--child-silent-after-fork=yes"]
-    subjects = ("base", "study", "trial", "event", "state", "wire", "data", "lots",
+    subjects = ("base", "config", "course", "study", "trial", "event", "state", "wire", "data", "lots",
                 "linear", "mlp", "no", "output", "report")
     return side_by_side(lambda p: cmocka(args, "valgrind ", p, tool, 900),
                         [p for p in unit_programs(args)

@@ -208,7 +208,8 @@ DP_MUSTCHECK int dp_privacy_compose(const struct dp_privacy_item *items, size_t 
 DP_MUSTCHECK int dp_privacy_noise(const struct dp_mechanism *m, const double *values,
 				  double target, double *noise, struct dp_epsilon *at,
 				  struct dp_err *err);
-/* Puts the noise into `values` under its own name, and its other names out of them. */
+/* Puts the noise into `values` under its own name, and its other names out of them; for
+ * a mechanism that has one. */
 void dp_privacy_set_noise(const struct dp_mechanism *m, double *values, double noise);
 /* Epsilon at each of n deltas. */
 DP_MUSTCHECK int dp_privacy_curve(const struct dp_mechanism *m, const double *values,

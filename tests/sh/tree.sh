@@ -93,10 +93,11 @@ while read -r file; do
 		else if (target ~ /_internal\.h$/ && folder != own)
 			fault("may not include " target ", which is for " folder " alone")
 	}' >> "$tmp/faults"
+	strip code "$file" > "$tmp/code"
 	# Pragmas that change code are for a stretch of a header that ends in it. What a
 	# macro holds is for its user to place.
 	case $file in *.h)
-		strip code "$file" | awk -v file="$file" '
+		awk -v file="$file" '
 		macro || /^[ \t]*#[ \t]*define/ { macro = /\\$/; next }
 		!/^[ \t]*#[ \t]*pragma|^[ \t]*DP_KERNELS/ { next }
 		/push_options|DP_KERNELS[ \t]*$/ { depth++; next }
@@ -105,12 +106,12 @@ while read -r file; do
 			print file ":" NR ": a header may not change how its includers are compiled"
 		}
 		END { if (depth != 0) print file ": push_options without pop_options" }
-		' >> "$tmp/faults" ;;
+		' "$tmp/code" >> "$tmp/faults" ;;
 	esac
 	case $file in
 	lib/study/gen_study_man.c) ;; # a program of the build, not of the library
 	lib/*)
-		strip code "$file" | awk -v file="$file" '
+		awk -v file="$file" '
 		BEGIN {
 			calls = "(v?f?printf|f?puts|f?putc|putchar|perror|_?_?exit|_Exit|quick_exit|abort|assert)"
 		}
@@ -119,28 +120,28 @@ while read -r file; do
 			what = substr($0, RSTART, RLENGTH)
 			gsub(/[^A-Za-z0-9_]/, "", what)
 			print file ":" NR ": a library neither prints nor ends the program: " what
-		}' >> "$tmp/faults" ;;
+		}' "$tmp/code" >> "$tmp/faults" ;;
 	esac
-done < "$tmp/files"
-
-# Names one can grep: a function, static or not, is the only one of its name. Of functions
-# that are made by macros, as mlp_vector.h makes them, the name is not written out.
-one_name='lib/base lib/trial lib/wire lib/linalg trainers'
-grep -E '^[^ ]*\.c$|\.h$' "$tmp/files" | while read -r file; do
-	strip code "$file" | awk -v file="$file" '
-	/^[A-Za-z_].*\(/ && !/;/ && !/^(else|typedef|struct [a-z_]* \{)/ {
-		head = $0
+	# The functions it defines. Of those that are made by macros, as mlp_vector.h makes
+	# them, the name is not written out.
+	awk -v file="$file" '
+	/^[A-Za-z_].*\(/ && !/;/ {
+		name = $0
 		line = NR
-		sub(/\(.*/, "", head)
-		sub(/.*[ \t*]/, "", head)
+		sub(/\(.*/, "", name)
+		sub(/.*[ \t*]/, "", name)
 	}
 	/^\{/ {
-		if (head ~ /^[A-Za-z_][A-Za-z0-9_]*$/ && head != "main" && head != "NAME")
-			print head, file ":" line
-		head = ""
+		if (name ~ /^[A-Za-z_][A-Za-z0-9_]*$/ && name != "main" && name != "NAME")
+			print name, file ":" line
 	}
-	/^\}/ { head = "" }'
-done | sort > "$tmp/functions"
+	/^[{}]/ { name = "" }' "$tmp/code" >> "$tmp/functions"
+done < "$tmp/files"
+
+# Names one can grep: in these folders a function, static or not, is the only one of its
+# name in all programs.
+one_name='lib/base lib/trial lib/wire lib/linalg trainers'
+sort -o "$tmp/functions" "$tmp/functions"
 awk -v folders="$one_name" '
 BEGIN { n = split(folders, folder, " ") }
 function held(file,  i) {

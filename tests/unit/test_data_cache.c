@@ -259,7 +259,7 @@ static void trainers_that_start_together(void **state)
 {
 	struct place *p = *state;
 	struct data_options o = { .name = NULL };
-	struct set *fresh;
+	static struct set *fresh; /* which a child that ends has not lost */
 	pid_t child[8];
 	char file[256];
 

@@ -283,6 +283,7 @@ static void trainers_that_start_together(void **state)
 						      12000) == 0;
 				set_free(s);
 			}
+			free(s);
 			_exit(good ? 0 : 1);
 		}
 	}

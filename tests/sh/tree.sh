@@ -140,7 +140,7 @@ done < "$tmp/files"
 
 # Names one can grep: in these folders a function, static or not, is the only one of its
 # name in all programs.
-one_name='lib/base lib/trial lib/wire lib/linalg trainers'
+one_name='lib daemon ctl reports trainers'
 sort -o "$tmp/functions" "$tmp/functions"
 awk -v folders="$one_name" '
 BEGIN { n = split(folders, folder, " ") }

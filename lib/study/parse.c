@@ -483,11 +483,23 @@ static void read_events(struct builder *b, struct fy_diag *diag)
 	}
 }
 
+/* Gives the parser the text with a newline at its end: libfyaml 0.7.12 reads beyond a
+ * block that has none. */
+static bool parser_set_text(struct builder *b, struct dp_buf *whole)
+{
+	dp_buf_add(whole, b->r->text, b->r->len);
+	if (b->r->len && b->r->text[b->r->len - 1] != '\n')
+		dp_buf_puts(whole, "\n");
+	return !whole->failed &&
+	       fy_parser_set_string(b->parser, dp_buf_text(whole), whole->len) == 0;
+}
+
 struct dp__node *dp__tree(struct dp__read *r)
 {
 	struct fy_diag_cfg output; /* nowhere: errors are collected */
 	struct fy_parse_cfg cfg = { .flags = FYPCF_QUIET | FYPCF_DEFAULT_VERSION_1_2 |
 					     FYPCF_JSON_NONE };
+	struct dp_buf whole = DP_BUF_INIT;
 	struct builder b = { .r = r };
 
 	if (!text_ok(r))
@@ -500,13 +512,14 @@ struct dp__node *dp__tree(struct dp__read *r)
 		fy_diag_set_collect_errors(cfg.diag, true);
 		b.parser = fy_parser_create(&cfg);
 	}
-	if (b.parser && fy_parser_set_string(b.parser, r->text, r->len) == 0)
+	if (b.parser && parser_set_text(&b, &whole))
 		read_events(&b, cfg.diag);
 	else
 		r->nomem = true;
 	dp_buf_free(&b.scratch);
 	fy_parser_destroy(b.parser);
 	fy_diag_destroy(cfg.diag);
+	dp_buf_free(&whole);
 	if (b.stop || r->nomem)
 		return NULL;
 	if (!b.root)

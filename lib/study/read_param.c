@@ -43,10 +43,20 @@ static json_t *read_scalar(struct dp__read *r, const struct dp__node *v, const c
 	return value;
 }
 
+/* A parameter with both `values` and `fixed` is refused later; until then the last one
+ * stands. */
+static void put_json(void *to, json_t *value)
+{
+	json_t **slot = to;
+
+	json_decref(*slot);
+	*slot = value;
+}
+
 void dp__read_fixed(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
 		    void *to)
 {
-	*(json_t **)to = read_scalar(r, v, k->name);
+	put_json(to, read_scalar(r, v, k->name));
 }
 
 /* 1 and 1.0 are the same choice. */
@@ -68,7 +78,7 @@ void dp__read_values(struct dp__read *r, const struct dp__key *k,
 	if (!dp__is_list(r, v, k->name, k->doc->type, DP_VALUES_MAX))
 		return;
 	values = json_array();
-	*(json_t **)to = values;
+	put_json(to, values);
 	if (!values)
 		r->nomem = true;
 	for (item = v->first; values && item; item = item->next) {

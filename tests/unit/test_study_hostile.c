@@ -208,6 +208,23 @@ static int silent(void **state)
 	return n == 0 ? 0 : -1;
 }
 
+/* Each is refused for what it is, and leaves nothing behind: the sanitizers and
+ * valgrind count. */
+static void test_found_by_fuzzing(void **state)
+{
+	struct dp_buf b = DP_BUF_INIT;
+
+	(void)state;
+	dp_buf_puts(&b, "study: a\ntrainer: {command: [x]}\n"
+			"parameters: {p: {values: [a, b], fixed: 3}, q: {fixed: 1, "
+			"values: [a]}}\n");
+	refused(&b, 3, "fixed");
+	dp_buf_puts(&b, " |\n  "); /* an empty block was taken for "no memory" */
+	refused(&b, 2, "");
+	dp_buf_puts(&b, "study: |\n  ");
+	refused(&b, 2, "'study' cannot be ''");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -215,6 +232,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_hostile_yaml, silence, silent),
 		cmocka_unit_test_setup_teardown(test_hostile_bytes, silence, silent),
 		cmocka_unit_test(test_long_line),
+		cmocka_unit_test(test_found_by_fuzzing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

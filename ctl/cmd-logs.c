@@ -154,7 +154,7 @@ static int open_stream(struct logs *l, struct stream *s, struct dp_err *err)
 	path = dp_path_join(folder, s->name);
 	if (!path)
 		ctl_die_nomem();
-	s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	s->fd = dp_open_plain(path);
 	e = errno;
 	if (s->fd >= 0 || (e == ENOENT && !l->ended)) {
 		free(path);
@@ -307,7 +307,7 @@ static int print_json(struct logs *l, struct dp_err *err)
 
 		if (!path)
 			ctl_die_nomem();
-		code = dp_read_file(path, LOG_MAX, &raw, err);
+		code = dp_read_plain(path, LOG_MAX, &raw, err);
 		if (code == DP_OK)
 			json_object_set_new(out, l->streams[i].name, text_json(&raw));
 		free(path);

@@ -98,7 +98,10 @@ static enum dp_end attempt_class(const struct job *j, char *why, size_t room)
 	}
 	if (!f->not_read || (end != DP_END_BAD_OUTPUT && end != DP_END_LOST))
 		return end;
-	snprintf(why, room, "its result file cannot be read: %s", strerror(f->not_read));
+	snprintf(why, room, "its result file cannot be read: %s",
+		 f->not_read == EINVAL  ? "it is not a plain file"
+		 : f->not_read == ELOOP ? "it is a link"
+					: strerror(f->not_read));
 	return machine_trouble(f->not_read) ? DP_END_LOST : DP_END_BAD_OUTPUT;
 }
 

@@ -36,7 +36,7 @@ static void read_exit(struct job *j)
 	char *path = dp_path_join(j->folder, "exit.json");
 
 	j->files.exit = (struct dp_exit){ .kind = DP_EXIT_MISSING };
-	if (path && dp_read_file(path, EXIT_FILE_MAX, &text, NULL) == DP_OK)
+	if (path && dp_read_plain(path, EXIT_FILE_MAX, &text, NULL) == DP_OK)
 		dp_exit_parse(dp_buf_text(&text), text.len, &j->files.exit);
 	dp_buf_free(&text);
 	free(path);
@@ -47,7 +47,7 @@ static void read_last_words(struct job *j)
 {
 	char *path = dp_path_join(j->folder, "stderr"), tail[2048], *line;
 	char *words = j->files.last_words;
-	int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	int fd = path ? dp_open_plain(path) : -1;
 	off_t size = fd < 0 ? 0 : lseek(fd, 0, SEEK_END);
 	off_t from = size > (off_t)sizeof tail - 1 ? size - (off_t)sizeof tail + 1 : 0;
 	ssize_t n = size > 0 ? pread(fd, tail, sizeof tail - 1, from) : 0;
@@ -70,7 +70,7 @@ static void read_result(struct job *j)
 {
 	struct job_files *f = &j->files;
 	char *path = dp_path_join(j->folder, "result.jsonl"), *chunk = malloc(READ_CHUNK);
-	int fd = path && chunk ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	int fd = path && chunk ? dp_open_plain(path) : -1;
 	ssize_t n;
 
 	f->not_read = 0;

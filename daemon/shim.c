@@ -681,15 +681,29 @@ static int describe_end(const struct shim *s, char *text, size_t room)
 			s->left_behind ? ",\"left_behind\":true" : "");
 }
 
+/* Gives the record its name; a folder that a trainer put there goes out of the way. */
+static bool publish(const char *temporary)
+{
+	return rename(temporary, "exit.json") == 0 ||
+	       (rename("exit.json", "exit.json.moved") == 0 &&
+		rename(temporary, "exit.json") == 0);
+}
+
+/* The temporary file is a new one, whatever a trainer has left under its name: opening a
+ * FIFO would hang us for ever. */
 static bool write_record(const char *text, size_t len, bool sync)
 {
-	int fd = open("exit.json.tmp", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	char name[64];
 	bool ok;
+	int fd;
 
+	snprintf(name, sizeof name, "exit.json.%d.tmp", (int)getpid());
+	unlink(name);
+	fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return false;
 	ok = write(fd, text, len) == (ssize_t)len && (!sync || fdatasync(fd) == 0);
-	return close(fd) == 0 && ok && rename("exit.json.tmp", "exit.json") == 0;
+	return close(fd) == 0 && ok && publish(name);
 }
 
 /* Records the end; the daemon learns of it by this file alone. */
@@ -703,7 +717,8 @@ static bool record_end(const struct shim *s)
 	/* A short training is cheap to repeat after a power cut, a long one is worth the
 	 * milliseconds that a sync costs. */
 	if (sync) {
-		int fd = open("result.jsonl", O_RDONLY | O_CLOEXEC);
+		int fd = open("result.jsonl",
+			      O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
 
 		if (fd >= 0) {
 			fdatasync(fd);

@@ -41,16 +41,14 @@ int dp_fail_errno(struct dp_err *err, int errnum, const char *fmt, ...)
 	return dp_fail(err, code, "%s: %s", what, strerror(errnum));
 }
 
-int dp_read_file(const char *path, size_t max, struct dp_buf *out, struct dp_err *err)
+/* Reads all of it and closes it. */
+static int read_whole(int fd, const char *path, size_t max, struct dp_buf *out,
+		      struct dp_err *err)
 {
 	char chunk[65536];
+	int code = DP_OK;
 	ssize_t n;
-	int fd, code = DP_OK;
 
-	dp_buf_clear(out);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	if (fd < 0)
-		return dp_fail_errno(err, errno, "cannot open %s", path);
 	while ((n = read(fd, chunk, sizeof chunk)) != 0) {
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -69,6 +67,42 @@ int dp_read_file(const char *path, size_t max, struct dp_buf *out, struct dp_err
 	if (code == DP_OK && out->failed)
 		code = dp_fail(err, DP_E_NOMEM, "no memory to read %s", path);
 	return code;
+}
+
+int dp_read_file(const char *path, size_t max, struct dp_buf *out, struct dp_err *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+
+	dp_buf_clear(out);
+	if (fd < 0)
+		return dp_fail_errno(err, errno, "cannot open %s", path);
+	return read_whole(fd, path, max, out, err);
+}
+
+int dp_open_plain(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
+	struct stat st;
+
+	if (fd < 0)
+		return errno == ENXIO ? (errno = EINVAL, -1) : -1; /* a socket */
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		return fd;
+	close(fd);
+	errno = EINVAL;
+	return -1;
+}
+
+int dp_read_plain(const char *path, size_t max, struct dp_buf *out, struct dp_err *err)
+{
+	int fd = dp_open_plain(path);
+
+	dp_buf_clear(out);
+	if (fd < 0 && errno == EINVAL)
+		return dp_fail(err, DP_E_INVALID, "%s is not a plain file", path);
+	if (fd < 0)
+		return dp_fail_errno(err, errno, "cannot open %s", path);
+	return read_whole(fd, path, max, out, err);
 }
 
 int dp_write_all(int fd, const void *data, size_t len)

@@ -8,6 +8,13 @@
  * longer than max bytes, DP_E_NOT_FOUND, DP_E_DENIED, DP_E_IO. */
 DP_MUSTCHECK int dp_read_file(const char *path, size_t max, struct dp_buf *out,
 			      struct dp_err *err);
+/* Opens for reading what somebody else may have put there: a plain file or nothing. A
+ * FIFO must not hang us, nor a link lead us away. -1 with errno, which is EINVAL for
+ * what is no plain file and ELOOP for a link. */
+int dp_open_plain(const char *path);
+/* dp_read_file() through dp_open_plain(). */
+DP_MUSTCHECK int dp_read_plain(const char *path, size_t max, struct dp_buf *out,
+			       struct dp_err *err);
 /* Writes a file whole or not at all: a temporary beside it, then rename; with
  * `sync` the data is on the disk before the name is. */
 DP_MUSTCHECK int dp_write_file(const char *path, const void *data, size_t len, bool sync,

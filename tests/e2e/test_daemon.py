@@ -378,6 +378,39 @@ class Submit(DaemonCase):
                          if self.has("state/studies") else [])
 
 
+class StrangeFiles(Case):
+    """What a trainer leaves in its folder hangs nobody."""
+
+    def tearDown(self):
+        self.tidy()
+
+    def test_what_is_no_plain_file(self):
+        self.trainer("""
+os.unlink(os.environ["DPARETO_RESULT"]) if os.path.exists(os.environ["DPARETO_RESULT"]) else None
+kind = request["trial"]
+folder = os.path.dirname(os.environ["DPARETO_RESULT"])
+if kind == 0:
+    for name in ("result.jsonl", "exit.json", "exit.json.tmp"):
+        os.mkfifo(os.path.join(folder, name))
+    os.unlink(os.path.join(folder, "stderr"))
+    os.mkfifo(os.path.join(folder, "stderr"))
+elif kind == 1:
+    os.symlink("/dev/zero", os.environ["DPARETO_RESULT"])
+elif kind == 2:
+    os.mkdir(os.environ["DPARETO_RESULT"])
+else:
+    report(a=1, b=1)
+""")
+        client = self.daemon().start().connect()
+        self.submit(client, self.study(search="method: random, evaluations: 4"))
+        self.finish(client, "s")
+        trials = client("trials", study="s")["trials"]
+        self.assertEqual([t["state"] for t in trials], ["failed"] * 3 + ["ok"])
+        for t, words in zip(trials, ("not a plain file", "a link", "not a plain file")):
+            self.assertIn("bad-output: its result file cannot be read: it is " + words, t["reason"])
+        client.close()
+
+
 class Stopping(DaemonCase):
     def running(self, *options, trainer=GATED, **study):
         self.trainer(trainer)

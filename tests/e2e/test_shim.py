@@ -402,6 +402,15 @@ class ShimTest(unittest.TestCase):
         os.kill(trainer, signal.SIGKILL)
         self.assertEqual(p.wait(LIMIT), 1)
 
+    def test_fifos_in_place_of_files(self):
+        """Opening one would hang for ever, with signals masked. Long enough to be synced."""
+        for kind in ("mkfifo", "mkdir"):
+            self.a = os.path.join(self.dir, kind)
+            os.mkdir(self.a)
+            e = self.run_shim("rm -f result.jsonl; %s result.jsonl exit.json exit.json.tmp "
+                              "exit.json.$PPID.tmp; sleep 1.2; rmdir exit.json.$PPID.tmp; exit 3" % kind)
+            self.assertEqual(e["code"], 3)
+
     # ---- trainers through the shim ----
 
     def train(self, command, parameters):

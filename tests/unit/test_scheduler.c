@@ -355,6 +355,19 @@ static void deletion_waits_for_what_is_under_way(void **s)
 	assert_int_equal(fake_d.nstudies, 0);
 }
 
+/* A study to which nothing has happened for a while is looked at, too. */
+static void deletion_of_a_study_that_ended_long_ago(void **s)
+{
+	struct study *h = fake_submit("a", "", "method: random, evaluations: 1");
+
+	(void)s;
+	run_to_end(h);
+	for (int i = 0; i < 50 || h->is_changed; i++)
+		fake_turn();
+	fake_do("delete", json_pack("{s:s}", "study", "a"));
+	assert_int_equal(fake_d.nstudies, 0);
+}
+
 #define CASE(f) cmocka_unit_test_setup_teardown(f, fake_setup, fake_teardown)
 
 int main(void)
@@ -374,6 +387,7 @@ int main(void)
 		CASE(an_executor_that_cannot_tell),
 		CASE(the_clock_never_goes_back),
 		CASE(deletion_waits_for_what_is_under_way),
+		CASE(deletion_of_a_study_that_ended_long_ago),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

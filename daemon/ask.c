@@ -474,6 +474,10 @@ static bool ask_next_ahead(struct study *h)
 	if (!a || a->nahead == 0) {
 		if (!ask_more_ahead(h, places))
 			return false;
+		if (!ask_busy(h)) { /* its time ended since it was looked at */
+			study_changed(h);
+			return true;
+		}
 		a = h->asker;
 		ask_reserve(h, places < a->batch ? places : a->batch);
 		return true;

@@ -368,6 +368,27 @@ static void deletion_of_a_study_that_ended_long_ago(void **s)
 	assert_int_equal(fake_d.nstudies, 0);
 }
 
+/* ---- time ---- */
+
+/* The time of a study ends between the look at it and its turn: nothing is asked for,
+ * and no place stays reserved for it. */
+static void time_ends_before_the_question(void **s)
+{
+	struct study *h;
+
+	(void)s;
+	fake_d.hold.until = INT64_MAX; /* nothing is proposed */
+	h = fake_submit("a", "", "method: random, evaluations: 9, max_time: 1h");
+	FAKE_UNTIL(h->asker && !ask_busy(h));
+	ask_forget(h);
+	study_settle(h);
+	assert_int_equal(h->next.kind, DP_STEP_PROPOSE);
+	fake_d.clock_base += INT64_C(3600000000);
+	assert_true(ask_next(h));
+	assert_int_equal(h->backend->asking, 0);
+	FAKE_UNTIL(h->state->status != DP_STUDY_RUNNING);
+}
+
 #define CASE(f) cmocka_unit_test_setup_teardown(f, fake_setup, fake_teardown)
 
 int main(void)
@@ -388,6 +409,7 @@ int main(void)
 		CASE(the_clock_never_goes_back),
 		CASE(deletion_waits_for_what_is_under_way),
 		CASE(deletion_of_a_study_that_ended_long_ago),
+		CASE(time_ends_before_the_question),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

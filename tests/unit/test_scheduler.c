@@ -389,6 +389,22 @@ static void time_ends_before_the_question(void **s)
 	FAKE_UNTIL(h->state->status != DP_STUDY_RUNNING);
 }
 
+/* ---- stopping ---- */
+
+/* A trainer that is found only while the daemon kills them is killed, too. */
+static void a_trainer_found_while_stopping(void **s)
+{
+	(void)s;
+	fake_submit("a", "", "method: random, evaluations: 2");
+	FAKE_UNTIL(fake_running() == 1);
+	fake_cannot_tell = true;
+	again("a");
+	FAKE_UNTIL(fake_asked_unknown >= 2);
+	daemon_stop(&fake_d, STOP_KILL, "the test says so");
+	fake_cannot_tell = false;
+	FAKE_UNTIL(fake_jobs[0].cancelled);
+}
+
 #define CASE(f) cmocka_unit_test_setup_teardown(f, fake_setup, fake_teardown)
 
 int main(void)
@@ -410,6 +426,7 @@ int main(void)
 		CASE(deletion_waits_for_what_is_under_way),
 		CASE(deletion_of_a_study_that_ended_long_ago),
 		CASE(time_ends_before_the_question),
+		CASE(a_trainer_found_while_stopping),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

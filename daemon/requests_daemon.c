@@ -33,6 +33,7 @@ int request_shutdown(struct request *r, json_t **ok, struct dp_err *err)
 				       stop_policy_text(r->d->config.stop_policy));
 	enum stop_policy *p = malloc(sizeof *p);
 
+	(void)ok;
 	if (!p)
 		return dp_fail(err, DP_E_NOMEM, "out of memory");
 	if (!stop_policy_parse(text, p)) {
@@ -42,6 +43,6 @@ int request_shutdown(struct request *r, json_t **ok, struct dp_err *err)
 	}
 	client_ok(r->d, r->client, json_pack("{s:s}", "policy", text));
 	after_commit(r->d, stop_after_reply, p);
-	*ok = NULL;
+	r->later = true; /* it is answered already */
 	return DP_OK;
 }

@@ -78,12 +78,13 @@ int request_delete(struct request *r, json_t **ok, struct dp_err *err)
 {
 	uint32_t open = r->home->state->open;
 
+	(void)ok;
 	if (open && !dp_json_bool(r->json, "now", false)) {
 		dp_fail(err, DP_E_BUSY, "%u of its trainers still run", open);
 		return dp_hint(
 			err, "wait for them, or end them with 'dparetoctl delete --now'");
 	}
-	*ok = NULL; /* the answer comes when the last trainer has ended */
+	r->later = true; /* the answer comes when the last trainer has ended */
 	return study_delete(r->home, r->client, err);
 }
 
@@ -131,8 +132,9 @@ int request_enqueue(struct request *r, json_t **ok, struct dp_err *err)
 	int code = dp_space_from_json(s->spec, json_object_get(r->json, "parameters"), x,
 				      err);
 
+	(void)ok;
 	if (code == DP_OK)
 		code = dp_course_asked(s, &asked, &none, err);
-	*ok = NULL; /* the answer comes when its epsilon is known */
+	r->later = true; /* the answer comes when its epsilon is known */
 	return code == DP_OK ? account_enqueue(r->home, x, r->client, err) : code;
 }

@@ -116,6 +116,27 @@ static void hello_and_lists(void **s)
 	assert_string_equal(text("study", "state"), "running");
 }
 
+/* A path may be any bytes; JSON has only UTF-8. Every answer comes nevertheless. */
+static void folders_that_are_no_utf8(void **s)
+{
+	char *folder = strdup(fake_d.at.state_dir);
+
+	(void)s;
+	fake_submit("a", ", retries: 0", "method: random, evaluations: 9");
+	FAKE_UNTIL(fake_running() == 1);
+	fake_end(&fake_jobs[0], NULL, "{\"signal\":9}");
+	FAKE_UNTIL(fake_running() == 1);
+	fake_d.at.state_dir[1] = '\xff'; /* as it is shown: nothing more starts */
+	assert_int_equal(ask("hello", NULL), DP_OK);
+	assert_true(json_is_null(json_object_get(ok, "state_dir")));
+	assert_int_equal(ask("status", of("a")), DP_OK);
+	assert_int_equal(json_array_size(json_object_get(ok, "failures")), 1);
+	assert_true(
+		json_is_null(json_object_get(json_object_get(ok, "study"), "directory")));
+	strcpy(fake_d.at.state_dir, folder);
+	free(folder);
+}
+
 /* ---- submitting ---- */
 
 static json_t *file(const char *contents)
@@ -364,6 +385,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(what_is_no_verb_or_has_wrong_fields),
 		CASE(hello_and_lists),
+		CASE(folders_that_are_no_utf8),
 		CASE(submitting_twice),
 		CASE(results_of_another_study),
 		CASE(pausing_resuming_stopping),

@@ -144,15 +144,6 @@ json_t *request_status_json(struct study *h)
 	return o;
 }
 
-static unsigned count_busy(const struct dpd *d)
-{
-	unsigned n = 0;
-
-	for (const struct backend *b = d->backends; b->table; b++)
-		n += b->jobs;
-	return n;
-}
-
 static json_t *hello_json(struct dpd *d)
 {
 	struct dp_journal_stat st = { 0 };
@@ -167,7 +158,7 @@ static json_t *hello_json(struct dpd *d)
 		"version", PACKAGE_VERSION, "protocol", DP_WIRE_VERSION, "journal_format",
 		DP_JOURNAL_FORMAT, "pid", (int)getpid(), "state_dir",
 		dp_view_text(d->at.state_dir), "socket", dp_view_text(d->at.socket_path),
-		"slots", (int)d->config.slots, "busy", (int)count_busy(d), "started",
+		"slots", (int)d->config.slots, "busy", (int)executors_jobs(d), "started",
 		dp_view_time(d->started), "studies", (json_int_t)d->state.nstudies,
 		"journal", "records", (json_int_t)st.records, "bytes",
 		(json_int_t)st.bytes, "trouble", dp_view_text(trouble ? why.msg : NULL),

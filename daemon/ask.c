@@ -8,7 +8,6 @@
 #include "base/json.h"
 #include "daemon/executor.h"
 #include "daemon/record.h"
-#include "daemon/sched.h"
 #include "daemon/server.h"
 #include "daemon/study.h"
 #include "journal/view.h"

@@ -3,9 +3,7 @@
  * touches a study. */
 #include "daemon/report.h"
 
-#include "base/fs.h"
 #include "base/num.h"
-#include "daemon/sched.h"
 #include "daemon/study.h"
 #include "journal/view.h"
 

@@ -4,7 +4,6 @@
 #include "daemon/executor.h"
 #include "daemon/requests.h"
 
-#include "base/fs.h"
 #include "base/json.h"
 #include "daemon/ask.h"
 #include "daemon/sched.h"

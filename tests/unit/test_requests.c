@@ -345,6 +345,27 @@ static void two_want_it_deleted(void **s)
 	close(other[0]);
 }
 
+/* What is to go takes no more orders: it would come to life again. */
+static void what_is_being_deleted_takes_no_orders(void **s)
+{
+	static const char *const verbs[] = { "resume", "set", "enqueue" };
+	struct study *h = fake_submit("a", "", "method: random, evaluations: 9");
+	json_t *request = json_pack("{s:s, s:i, s:{s:i, s:f}}", "study", "a",
+				    "evaluations", 20, "parameters", "C", 4, "b", 2.0);
+	uint32_t before;
+
+	(void)s;
+	FAKE_UNTIL(fake_running() == 1);
+	assert_int_equal(study_delete(h, fake_d.last_client, &err), DP_OK);
+	before = h->state->seq;
+	for (size_t i = 0; i < DP_COUNT(verbs); i++)
+		request_handle(&fake_d, fake_d.last_client, verbs[i], request);
+	assert_int_equal(h->state->seq, before);
+	assert_int_equal(h->accounting, 0);
+	FAKE_UNTIL(fake_d.nstudies == 0);
+	json_decref(request);
+}
+
 /* ---- the daemon ---- */
 
 static void reloading(void **s)
@@ -395,6 +416,7 @@ int main(void)
 		CASE(the_next_point_is_shown_and_not_proposed),
 		CASE(a_long_poll_answers_when_something_changed),
 		CASE(two_want_it_deleted),
+		CASE(what_is_being_deleted_takes_no_orders),
 		CASE(reloading),
 		CASE(shutting_down),
 	};

@@ -399,6 +399,21 @@ static void shutting_down(void **s)
 	assert_int_equal(fake_njobs, 1); /* nothing new while it stops */
 }
 
+/* Who stops a daemon need not wait for a disk that refuses. */
+static void shutting_down_in_trouble(void **s)
+{
+	struct study *h = fake_submit("a", "", "method: random, evaluations: 2");
+	json_t *request = json_pack("{s:s}", "policy", "leave");
+
+	(void)s;
+	FAKE_UNTIL(fake_running() == 1);
+	study_move(h, DP_STUDY_PAUSED, false, "the test says so"); /* not durable yet */
+	fake_d.trouble = true;
+	request_handle(&fake_d, fake_d.last_client, "shutdown", request);
+	assert_true(fake_d.stopping);
+	json_decref(request);
+}
+
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -419,6 +434,7 @@ int main(void)
 		CASE(what_is_being_deleted_takes_no_orders),
 		CASE(reloading),
 		CASE(shutting_down),
+		CASE(shutting_down_in_trouble),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

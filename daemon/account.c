@@ -4,7 +4,6 @@
 #include "daemon/ask.h"
 #include "daemon/record.h"
 #include "daemon/requests.h"
-#include "daemon/sched.h"
 #include "daemon/server.h"
 
 #include <stdio.h>

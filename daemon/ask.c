@@ -8,7 +8,6 @@
 #include "base/json.h"
 #include "daemon/executor.h"
 #include "daemon/record.h"
-#include "daemon/sched.h"
 #include "daemon/server.h"
 #include "daemon/study.h"
 #include "journal/view.h"
@@ -474,6 +473,10 @@ static bool ask_next_ahead(struct study *h)
 	if (!a || a->nahead == 0) {
 		if (!ask_more_ahead(h, places))
 			return false;
+		if (!ask_busy(h)) { /* its time ended since it was looked at */
+			study_changed(h);
+			return true;
+		}
 		a = h->asker;
 		ask_reserve(h, places < a->batch ? places : a->batch);
 		return true;

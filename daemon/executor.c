@@ -45,6 +45,15 @@ void executors_tick(struct dpd *d)
 		b->table->tick(b);
 }
 
+unsigned executors_jobs(const struct dpd *d)
+{
+	unsigned n = 0;
+
+	for (const struct backend *b = d->backends; b && b->table; b++)
+		n += b->jobs;
+	return n;
+}
+
 struct backend *executor_for(const struct dpd *d, const struct dp_study *spec)
 {
 	(void)spec; /* a study does not choose: there is one */

@@ -48,6 +48,8 @@ DP_MUSTCHECK int executors_open(struct dpd *d, const struct executor *const *lis
 				struct dp_err *err);
 void executors_close(struct dpd *d);
 void executors_tick(struct dpd *d);
+/* Attempts that they have, all together. */
+unsigned executors_jobs(const struct dpd *d);
 /* Who runs a study's attempts. */
 struct backend *executor_for(const struct dpd *d, const struct dp_study *spec);
 

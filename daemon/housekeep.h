@@ -1,5 +1,5 @@
 /* housekeep.h - what a clock has to remind us of: progress of running trainers, free
- * disk, times of studies, old folders. */
+ * disk, retries that are due, time limits of studies, old folders. */
 #ifndef DPARETOD_HOUSEKEEP_H
 #define DPARETOD_HOUSEKEEP_H
 #include "daemon/daemon.h"

@@ -156,7 +156,9 @@ void job_started(struct job *j, const char *where)
 		record_adopted(j, where);
 	}
 	j->phase = JOB_STARTED;
-	if (job_trial(j)->cancel_asked)
+	/* asked for while it was not known to run */
+	if (job_trial(j)->cancel_asked ||
+	    (j->d->stopping && j->d->stop_policy == STOP_KILL))
 		b->table->cancel(b, j);
 }
 

@@ -61,15 +61,6 @@ void daemon_stop_check(struct dpd *d)
 	uv_stop(&d->loop);
 }
 
-static unsigned count_jobs(const struct dpd *d)
-{
-	unsigned n = 0;
-
-	for (const struct backend *b = d->backends; b->table; b++)
-		n += b->jobs;
-	return n;
-}
-
 void daemon_stop(struct dpd *d, enum stop_policy policy, const char *why)
 {
 	if (d->stopping) { /* asked twice: no more waiting */
@@ -80,7 +71,7 @@ void daemon_stop(struct dpd *d, enum stop_policy policy, const char *why)
 	d->stopping = true;
 	d->stop_policy = policy;
 	log_line(&d->log, LOG_INFO, "", "stopping (%s), policy %s, %u trainers running",
-		 why, stop_policy_text(policy), count_jobs(d));
+		 why, stop_policy_text(policy), executors_jobs(d));
 	notify_state("STOPPING=1");
 	server_stop(d);
 	for (uint32_t i = 0; i < d->nstudies; i++) {

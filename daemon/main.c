@@ -2,19 +2,15 @@
 #include "config.h"
 #include "daemon/daemon.h"
 
-#include "base/fs.h"
 #include "base/num.h"
 #include "linalg/linalg.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* ---- the command line ---- */
 

@@ -3,10 +3,9 @@
  * touches a study. */
 #include "daemon/report.h"
 
-#include "base/fs.h"
 #include "base/num.h"
-#include "daemon/sched.h"
 #include "daemon/study.h"
+#include "journal/view.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -290,9 +289,8 @@ void report_view(struct study *h, json_t *summary)
 		path = report_file(h);
 	else if (!why && (h->d->disk_low || h->d->trouble))
 		why = "it waits for space on the disk";
-	json_object_set_new(summary, "report", path ? json_string(path) : json_null());
-	json_object_set_new(summary, "report_error",
-			    why ? json_string(why) : json_null());
+	json_object_set_new(summary, "report", dp_view_text(path));
+	json_object_set_new(summary, "report_error", dp_view_text(why));
 	free(path);
 }
 

@@ -101,9 +101,12 @@ void request_handle(struct dpd *d, uint64_t client, const char *verb,
 	struct request r = { .d = d, .client = client, .json = request };
 	json_t *ok = NULL;
 	struct dp_err err;
+	int code = request_dispatch(&r, verb, &ok, &err);
 
-	if (request_dispatch(&r, verb, &ok, &err) != DP_OK)
+	if (code == DP_OK && !r.later && !ok)
+		code = dp_fail(&err, DP_E_NOMEM, "no memory for the answer");
+	if (code != DP_OK)
 		client_error(d, client, &err);
-	else if (ok)
+	else if (!r.later)
 		client_ok(d, client, ok);
 }

@@ -9,10 +9,10 @@ struct request {
 	uint64_t client;
 	const json_t *json;
 	struct study *home; /* found already where the verb needs one */
+	bool later;         /* the handler has seen to it that somebody answers */
 };
 
-/* DP_OK: *ok (if set) is sent. DP_E_*: *err is sent. A handler that answers later
- * returns DP_OK and leaves *ok NULL. */
+/* DP_OK: *ok is sent, unless r->later was set. DP_E_*: *err is sent. */
 typedef int request_fn(struct request *r, json_t **ok, struct dp_err *err);
 
 /* Answers exactly once, now or later. */

@@ -33,6 +33,7 @@ int request_shutdown(struct request *r, json_t **ok, struct dp_err *err)
 				       stop_policy_text(r->d->config.stop_policy));
 	enum stop_policy *p = malloc(sizeof *p);
 
+	(void)ok;
 	if (!p)
 		return dp_fail(err, DP_E_NOMEM, "out of memory");
 	if (!stop_policy_parse(text, p)) {
@@ -41,7 +42,8 @@ int request_shutdown(struct request *r, json_t **ok, struct dp_err *err)
 			       "policy is leave, finish or kill, not '%.40s'", text);
 	}
 	client_ok(r->d, r->client, json_pack("{s:s}", "policy", text));
-	after_commit(r->d, stop_after_reply, p);
-	*ok = NULL;
+	/* a journal in trouble must not keep the daemon from being stopped */
+	after_commit_look(r->d, stop_after_reply, p);
+	r->later = true; /* it is answered already */
 	return DP_OK;
 }

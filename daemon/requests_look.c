@@ -4,7 +4,6 @@
 #include "daemon/executor.h"
 #include "daemon/requests.h"
 
-#include "base/fs.h"
 #include "base/json.h"
 #include "daemon/ask.h"
 #include "daemon/sched.h"
@@ -63,8 +62,8 @@ json_t *request_summary_json(struct study *h)
 
 	json_object_set_new(o, "elapsed", json_real((double)(until - s->created) / 1e6));
 	json_object_set_new(o, "eta", eta_json(h->d, s));
-	json_object_set_new(o, "waiting", waiting ? json_string(waiting) : json_null());
-	json_object_set_new(o, "directory", json_string(folder ? folder : ""));
+	json_object_set_new(o, "waiting", dp_view_text(waiting));
+	json_object_set_new(o, "directory", dp_view_text(folder));
 	report_view(h, o);
 	free(folder);
 	return o;
@@ -104,11 +103,11 @@ static json_t *failure_json(const struct study *h, const struct dp_trial *t,
 	dp_attempt_folder(t->number, a->run, a->number, below);
 	snprintf(path, sizeof path, "%s/%s", folder ? folder : "", below);
 	free(folder);
-	return json_pack("{s:I, s:I, s:o, s:s, s:o, s:s?, s:s}", "trial",
+	return json_pack("{s:I, s:I, s:o, s:s, s:o, s:o, s:o}", "trial",
 			 (json_int_t)t->number, "attempt", (json_int_t)a->number, "run",
 			 run_json(a->run), "end", dp_end_text(a->end), "time",
-			 dp_view_time(a->ended), "message", a->message, "directory",
-			 path);
+			 dp_view_time(a->ended), "message", dp_view_text(a->message),
+			 "directory", dp_view_text(path));
 }
 
 /* The newest failed attempts, newest trial first. */
@@ -144,15 +143,6 @@ json_t *request_status_json(struct study *h)
 	return o;
 }
 
-static unsigned count_busy(const struct dpd *d)
-{
-	unsigned n = 0;
-
-	for (const struct backend *b = d->backends; b->table; b++)
-		n += b->jobs;
-	return n;
-}
-
 static json_t *hello_json(struct dpd *d)
 {
 	struct dp_journal_stat st = { 0 };
@@ -162,16 +152,16 @@ static json_t *hello_json(struct dpd *d)
 	if (dp_journal_stat(d->journal, &st, NULL) != DP_OK)
 		st = (struct dp_journal_stat){ 0 };
 	return json_pack(
-		"{s:s, s:i, s:i, s:i, s:s, s:s?, s:i, s:i, s:o, s:I, s:{s:I, s:I}, "
-		"s:s?, s:s, s:I}",
+		"{s:s, s:i, s:i, s:i, s:o, s:o, s:i, s:i, s:o, s:I, s:{s:I, s:I}, "
+		"s:o, s:s, s:I}",
 		"version", PACKAGE_VERSION, "protocol", DP_WIRE_VERSION, "journal_format",
-		DP_JOURNAL_FORMAT, "pid", (int)getpid(), "state_dir", d->at.state_dir,
-		"socket", d->at.socket_path, "slots", (int)d->config.slots, "busy",
-		(int)count_busy(d), "started", dp_view_time(d->started), "studies",
-		(json_int_t)d->state.nstudies, "journal", "records",
-		(json_int_t)st.records, "bytes", (json_int_t)st.bytes, "trouble",
-		trouble ? why.msg : NULL, "stop_policy",
-		stop_policy_text(d->config.stop_policy), "disk_free",
+		DP_JOURNAL_FORMAT, "pid", (int)getpid(), "state_dir",
+		dp_view_text(d->at.state_dir), "socket", dp_view_text(d->at.socket_path),
+		"slots", (int)d->config.slots, "busy", (int)executors_jobs(d), "started",
+		dp_view_time(d->started), "studies", (json_int_t)d->state.nstudies,
+		"journal", "records", (json_int_t)st.records, "bytes",
+		(json_int_t)st.bytes, "trouble", dp_view_text(trouble ? why.msg : NULL),
+		"stop_policy", stop_policy_text(d->config.stop_policy), "disk_free",
 		(json_int_t)d->disk_free);
 }
 
@@ -216,6 +206,7 @@ int request_changes(struct request *r, json_t **ok, struct dp_err *err)
 
 	(void)ok;
 	(void)err;
+	r->later = true; /* client_poll_changes() answers */
 	if (ms < 0 || ms > POLL_MAX_MS)
 		ms = POLL_MAX_MS;
 	client_wait(r->d, r->client, r->home->state->id, (uint32_t)since, ms * 1000);
@@ -225,7 +216,7 @@ int request_changes(struct request *r, json_t **ok, struct dp_err *err)
 int request_front(struct request *r, json_t **ok, struct dp_err *err)
 {
 	if (dp_json_bool(r->json, "denoised", false)) {
-		*ok = NULL; /* ask_front() answers */
+		r->later = true; /* ask_front() answers */
 		return ask_front(r->home, r->client, err);
 	}
 	*ok = dp_view_result(r->home->state);
@@ -299,9 +290,10 @@ int request_propose(struct request *r, json_t **ok, struct dp_err *err)
 {
 	const struct dp_study_state *s = r->home->state;
 
+	(void)ok;
 	if (s->ntrials >= dp_propose_limit(s->spec))
 		return dp_fail(err, DP_E_LIMIT, "every point of study '%s' was proposed",
 			       s->spec->name);
-	*ok = NULL; /* ask_show() answers */
+	r->later = true; /* ask_show() answers */
 	return ask_show(r->home, r->client, err);
 }

@@ -7,12 +7,22 @@
 
 #include <math.h>
 
+/* What dp_course_asked() says, of a study that is not about to go. */
+static int may_ask(const struct study *h, const struct dp_asked *asked,
+		   struct dp_orders *orders, struct dp_err *err)
+{
+	if (h->deleters)
+		return dp_fail(err, DP_E_BUSY, "study '%s' is being deleted",
+			       h->state->spec->name);
+	return dp_course_asked(h->state, asked, orders, err);
+}
+
 /* Asks, records, answers with the study. */
 static int steer(struct request *r, const struct dp_asked *asked, json_t **ok,
 		 struct dp_err *err)
 {
 	struct dp_orders orders;
-	int code = dp_course_asked(r->home->state, asked, &orders, err);
+	int code = may_ask(r->home, asked, &orders, err);
 
 	if (code != DP_OK)
 		return code;
@@ -78,12 +88,13 @@ int request_delete(struct request *r, json_t **ok, struct dp_err *err)
 {
 	uint32_t open = r->home->state->open;
 
+	(void)ok;
 	if (open && !dp_json_bool(r->json, "now", false)) {
 		dp_fail(err, DP_E_BUSY, "%u of its trainers still run", open);
 		return dp_hint(
 			err, "wait for them, or end them with 'dparetoctl delete --now'");
 	}
-	*ok = NULL; /* the answer comes when the last trainer has ended */
+	r->later = true; /* the answer comes when the last trainer has ended */
 	return study_delete(r->home, r->client, err);
 }
 
@@ -125,14 +136,14 @@ int request_cancel(struct request *r, json_t **ok, struct dp_err *err)
 int request_enqueue(struct request *r, json_t **ok, struct dp_err *err)
 {
 	struct dp_asked asked = { .ask = DP_ASK_ENQUEUE };
-	const struct dp_study_state *s = r->home->state;
 	struct dp_orders none;
 	double x[DP_PARAMS_MAX];
-	int code = dp_space_from_json(s->spec, json_object_get(r->json, "parameters"), x,
-				      err);
+	int code = dp_space_from_json(r->home->state->spec,
+				      json_object_get(r->json, "parameters"), x, err);
 
+	(void)ok;
 	if (code == DP_OK)
-		code = dp_course_asked(s, &asked, &none, err);
-	*ok = NULL; /* the answer comes when its epsilon is known */
+		code = may_ask(r->home, &asked, &none, err);
+	r->later = true; /* the answer comes when its epsilon is known */
 	return code == DP_OK ? account_enqueue(r->home, x, r->client, err) : code;
 }

@@ -105,8 +105,10 @@ static void sched_turn(struct dpd *d)
 
 	sched_settle(d, &looked);
 	while (may_start(d) && (h = first_served(d)) != NULL) {
-		if (!serve(h))
-			break; /* without memory: a later turn tries again */
+		if (!serve(h)) { /* without memory: the next tick tries again */
+			h->next.until = clock_now(d);
+			break;
+		}
 		sched_settle(d, &looked);
 	}
 	for (h = looked; h; h = h->next_looked)

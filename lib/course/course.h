@@ -49,8 +49,8 @@ void dp_course_next(const struct dp_study_state *s, int64_t now, struct dp_step 
 /* ---- what a proposal may depend on ---- */
 
 /* The next proposal depends on the results of the trials before this number, and on
- * no others: all there are, but with `order: deterministic` those that are more than
- * `parallel` back. */
+ * no others: all there are, but with `order: deterministic` those that are `parallel`
+ * back or more. */
 uint32_t dp_course_window(const struct dp_study_state *s);
 /* Trials that may still be proposed, whatever runs now. */
 uint32_t dp_course_proposals(const struct dp_study_state *s, int64_t now);

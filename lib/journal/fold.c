@@ -290,6 +290,12 @@ static int fold_metrics(struct dp_study_state *st, struct dp_trial *t,
 	return DP_OK;
 }
 
+/* Seconds as a trainer's machine told them, in microseconds; 0 for what is no time. */
+static int64_t fold_time(double seconds)
+{
+	return seconds > 0 && seconds < 9e12 ? (int64_t)(seconds * 1e6) : 0;
+}
+
 static struct dp_attempt *find_attempt(struct dp_trial *t, int32_t run, uint32_t number)
 {
 	for (uint32_t i = t->nattempts; i-- > 0;)
@@ -319,8 +325,10 @@ static int fold_attempt_ended(struct dp_study_state *st, struct dp_trial *t,
 	a->counted = e->counted;
 	a->exit_kind = e->exit.kind;
 	a->exit_value = e->exit.value;
-	a->started = (int64_t)(e->exit.start * 1e6);
-	a->ended = e->exit.end > 0 ? (int64_t)(e->exit.end * 1e6) : e->time;
+	a->started = fold_time(e->exit.start);
+	a->ended = fold_time(e->exit.end);
+	if (!a->ended)
+		a->ended = e->time;
 	a->cpu_seconds = (float)e->exit.cpu;
 	a->peak_memory = e->exit.peak_memory;
 	a->recorded = e->time;

@@ -12,7 +12,7 @@
 
 struct dp_study;
 
-/* ---- events (event.c) ---- */
+/* ---- events (event.c, event_write.c, event_read.c, event_dump.c) ---- */
 
 /* Every type of record: number as stored, name as dumped. Numbers are never
  * reused. */
@@ -107,7 +107,7 @@ void dp_event_clear(struct dp_event *e);
 /* One JSON object, for dumps. */
 json_t *dp_event_json(const struct dp_event *e);
 
-/* ---- the store (store.c) ---- */
+/* ---- the store (store.c; writing: writer.c) ---- */
 
 struct dp_journal;
 

@@ -46,6 +46,11 @@ json_t *dp_view_time(int64_t us)
 	return us ? json_string(dp_time_text(us, text)) : json_null();
 }
 
+json_t *dp_view_text(const char *text)
+{
+	return text && dp_utf8_ok(text) ? json_string(text) : json_null();
+}
+
 void dp_attempt_folder(uint32_t trial, int32_t run, uint32_t attempt, char out[64])
 {
 	if (run == DP_RUN_ALL)
@@ -82,12 +87,6 @@ static json_t *hypervolume(struct dp_study_state *s)
 	return dp_study_front(s, NULL) == DP_OK ? dp_json_real(s->hypervolume) : NULL;
 }
 
-static json_t *text_or_null(const char *text)
-{
-	/* a path may be any bytes; JSON has only UTF-8 */
-	return text && dp_utf8_ok(text) ? json_string(text) : json_null();
-}
-
 json_t *dp_view_result(struct dp_study_state *s)
 {
 	json_t *front = json_array(), *volume = hypervolume(s);
@@ -103,7 +102,7 @@ json_t *dp_view_result(struct dp_study_state *s)
 	return json_pack("{s:i, s:s, s:s, s:o, s:I, s:I, s:I, s:o, s:o, s:o}", "version",
 			 1, "study", s->spec->name, "state",
 			 dp_study_status_text(s->status), "reason",
-			 text_or_null(s->reason), "evaluations",
+			 dp_view_text(s->reason), "evaluations",
 			 (json_int_t)dp_study_ended(s), "failed", (json_int_t)s->failed,
 			 "diverged", (json_int_t)s->diverged, "hypervolume", volume,
 			 "anti_ideal", anti_ideal(s), "front", front);
@@ -122,7 +121,7 @@ json_t *dp_view_summary(struct dp_study_state *s)
 	}
 	o = json_pack("{s:I, s:s, s:s, s:o, s:b, s:s, s:i, s:I, s:I}", "id",
 		      (json_int_t)s->id, "name", s->spec->name, "state",
-		      dp_study_status_text(s->status), "reason", text_or_null(s->reason),
+		      dp_study_status_text(s->status), "reason", dp_view_text(s->reason),
 		      "by_failures", s->by_failures, "method",
 		      dp_method_text(s->spec->search.method), "priority", s->priority,
 		      "parallel", (json_int_t)s->parallel, "evaluations",
@@ -137,7 +136,7 @@ json_t *dp_view_summary(struct dp_study_state *s)
 	view_merge(&o,
 		   json_pack("{s:o, s:o, s:I, s:o}", "created", dp_view_time(s->created),
 			     "updated", dp_view_time(s->updated), "version",
-			     (json_int_t)s->seq, "file", text_or_null(s->path)));
+			     (json_int_t)s->seq, "file", dp_view_text(s->path)));
 	return o;
 }
 
@@ -153,7 +152,7 @@ static json_t *attempt_json(const struct dp_trial *t, const struct dp_attempt *a
 	o = json_pack("{s:I, s:o, s:o, s:o}", "attempt", (json_int_t)a->number, "run",
 		      a->run == DP_RUN_ALL ? json_null() : json_integer(a->run), "end",
 		      a->end ? json_string(dp_end_text(a->end)) : json_null(), "message",
-		      text_or_null(a->message));
+		      dp_view_text(a->message));
 	view_set(&o, "exit_code",
 		 a->exit_kind == DP_EXIT_CODE ? json_integer(a->exit_value)
 					      : json_null());
@@ -167,7 +166,7 @@ static json_t *attempt_json(const struct dp_trial *t, const struct dp_attempt *a
 		 known ? json_real((double)a->cpu_seconds) : json_null());
 	view_set(&o, "peak_memory",
 		 known ? json_integer((json_int_t)a->peak_memory) : json_null());
-	view_set(&o, "directory", text_or_null(folder));
+	view_set(&o, "directory", dp_view_text(folder));
 	return o;
 }
 
@@ -219,7 +218,7 @@ json_t *dp_view_trial(struct dp_study_state *s, const struct dp_trial *t, bool f
 		"ended", dp_view_time(ended), "seconds",
 		started && ended > started ? json_real((double)(ended - started) / 1e6)
 					   : json_null(),
-		"reason", text_or_null(t->reason));
+		"reason", dp_view_text(t->reason));
 	if (!full)
 		return o;
 	attempts = json_array();

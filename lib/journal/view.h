@@ -17,6 +17,8 @@ json_t *dp_view_trial(struct dp_study_state *s, const struct dp_trial *t, bool f
 json_t *dp_view_objectives(const struct dp_study_state *s, const double *objectives);
 /* An ISO time, or null for 0. */
 json_t *dp_view_time(int64_t us);
+/* A text, or null: for NULL, and for what is no UTF-8, as a path need not be. */
+json_t *dp_view_text(const char *text);
 /* trials/7/0 or, one run a process, trials/7/RUN-ATTEMPT: below the study's folder. */
 void dp_attempt_folder(uint32_t trial, int32_t run, uint32_t attempt, char out[64]);
 

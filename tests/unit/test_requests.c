@@ -116,6 +116,27 @@ static void hello_and_lists(void **s)
 	assert_string_equal(text("study", "state"), "running");
 }
 
+/* A path may be any bytes; JSON has only UTF-8. Every answer comes nevertheless. */
+static void folders_that_are_no_utf8(void **s)
+{
+	char *folder = strdup(fake_d.at.state_dir);
+
+	(void)s;
+	fake_submit("a", ", retries: 0", "method: random, evaluations: 9");
+	FAKE_UNTIL(fake_running() == 1);
+	fake_end(&fake_jobs[0], NULL, "{\"signal\":9}");
+	FAKE_UNTIL(fake_running() == 1);
+	fake_d.at.state_dir[1] = '\xff'; /* as it is shown: nothing more starts */
+	assert_int_equal(ask("hello", NULL), DP_OK);
+	assert_true(json_is_null(json_object_get(ok, "state_dir")));
+	assert_int_equal(ask("status", of("a")), DP_OK);
+	assert_int_equal(json_array_size(json_object_get(ok, "failures")), 1);
+	assert_true(
+		json_is_null(json_object_get(json_object_get(ok, "study"), "directory")));
+	strcpy(fake_d.at.state_dir, folder);
+	free(folder);
+}
+
 /* ---- submitting ---- */
 
 static json_t *file(const char *contents)
@@ -324,6 +345,27 @@ static void two_want_it_deleted(void **s)
 	close(other[0]);
 }
 
+/* What is to go takes no more orders: it would come to life again. */
+static void what_is_being_deleted_takes_no_orders(void **s)
+{
+	static const char *const verbs[] = { "resume", "set", "enqueue" };
+	struct study *h = fake_submit("a", "", "method: random, evaluations: 9");
+	json_t *request = json_pack("{s:s, s:i, s:{s:i, s:f}}", "study", "a",
+				    "evaluations", 20, "parameters", "C", 4, "b", 2.0);
+	uint32_t before;
+
+	(void)s;
+	FAKE_UNTIL(fake_running() == 1);
+	assert_int_equal(study_delete(h, fake_d.last_client, &err), DP_OK);
+	before = h->state->seq;
+	for (size_t i = 0; i < DP_COUNT(verbs); i++)
+		request_handle(&fake_d, fake_d.last_client, verbs[i], request);
+	assert_int_equal(h->state->seq, before);
+	assert_int_equal(h->accounting, 0);
+	FAKE_UNTIL(fake_d.nstudies == 0);
+	json_decref(request);
+}
+
 /* ---- the daemon ---- */
 
 static void reloading(void **s)
@@ -357,6 +399,21 @@ static void shutting_down(void **s)
 	assert_int_equal(fake_njobs, 1); /* nothing new while it stops */
 }
 
+/* Who stops a daemon need not wait for a disk that refuses. */
+static void shutting_down_in_trouble(void **s)
+{
+	struct study *h = fake_submit("a", "", "method: random, evaluations: 2");
+	json_t *request = json_pack("{s:s}", "policy", "leave");
+
+	(void)s;
+	FAKE_UNTIL(fake_running() == 1);
+	study_move(h, DP_STUDY_PAUSED, false, "the test says so"); /* not durable yet */
+	fake_d.trouble = true;
+	request_handle(&fake_d, fake_d.last_client, "shutdown", request);
+	assert_true(fake_d.stopping);
+	json_decref(request);
+}
+
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -364,6 +421,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(what_is_no_verb_or_has_wrong_fields),
 		CASE(hello_and_lists),
+		CASE(folders_that_are_no_utf8),
 		CASE(submitting_twice),
 		CASE(results_of_another_study),
 		CASE(pausing_resuming_stopping),
@@ -373,8 +431,10 @@ int main(void)
 		CASE(the_next_point_is_shown_and_not_proposed),
 		CASE(a_long_poll_answers_when_something_changed),
 		CASE(two_want_it_deleted),
+		CASE(what_is_being_deleted_takes_no_orders),
 		CASE(reloading),
 		CASE(shutting_down),
+		CASE(shutting_down_in_trouble),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

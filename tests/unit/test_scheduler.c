@@ -355,6 +355,56 @@ static void deletion_waits_for_what_is_under_way(void **s)
 	assert_int_equal(fake_d.nstudies, 0);
 }
 
+/* A study to which nothing has happened for a while is looked at, too. */
+static void deletion_of_a_study_that_ended_long_ago(void **s)
+{
+	struct study *h = fake_submit("a", "", "method: random, evaluations: 1");
+
+	(void)s;
+	run_to_end(h);
+	for (int i = 0; i < 50 || h->is_changed; i++)
+		fake_turn();
+	fake_do("delete", json_pack("{s:s}", "study", "a"));
+	assert_int_equal(fake_d.nstudies, 0);
+}
+
+/* ---- time ---- */
+
+/* The time of a study ends between the look at it and its turn: nothing is asked for,
+ * and no place stays reserved for it. */
+static void time_ends_before_the_question(void **s)
+{
+	struct study *h;
+
+	(void)s;
+	fake_d.hold.until = INT64_MAX; /* nothing is proposed */
+	h = fake_submit("a", "", "method: random, evaluations: 9, max_time: 1h");
+	FAKE_UNTIL(h->asker && !ask_busy(h));
+	ask_forget(h);
+	study_settle(h);
+	assert_int_equal(h->next.kind, DP_STEP_PROPOSE);
+	fake_d.clock_base += INT64_C(3600000000);
+	assert_true(ask_next(h));
+	assert_int_equal(h->backend->asking, 0);
+	FAKE_UNTIL(h->state->status != DP_STUDY_RUNNING);
+}
+
+/* ---- stopping ---- */
+
+/* A trainer that is found only while the daemon kills them is killed, too. */
+static void a_trainer_found_while_stopping(void **s)
+{
+	(void)s;
+	fake_submit("a", "", "method: random, evaluations: 2");
+	FAKE_UNTIL(fake_running() == 1);
+	fake_cannot_tell = true;
+	again("a");
+	FAKE_UNTIL(fake_asked_unknown >= 2);
+	daemon_stop(&fake_d, STOP_KILL, "the test says so");
+	fake_cannot_tell = false;
+	FAKE_UNTIL(fake_jobs[0].cancelled);
+}
+
 #define CASE(f) cmocka_unit_test_setup_teardown(f, fake_setup, fake_teardown)
 
 int main(void)
@@ -374,6 +424,9 @@ int main(void)
 		CASE(an_executor_that_cannot_tell),
 		CASE(the_clock_never_goes_back),
 		CASE(deletion_waits_for_what_is_under_way),
+		CASE(deletion_of_a_study_that_ended_long_ago),
+		CASE(time_ends_before_the_question),
+		CASE(a_trainer_found_while_stopping),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -300,15 +300,44 @@ static void the_result_object(void **s)
 	dp_buf_free(&out);
 }
 
+/* A trainer's machine may say anything: what is no time is not known. */
+static void times_that_are_none(void **s)
+{
+	static const double odd[] = { 1e300, -1e300, INFINITY, NAN, -1 };
+	const struct dp_attempt *a;
+
+	(void)s;
+	assert_int_equal(propose(0), DP_OK);
+	for (uint32_t i = 0; i < DP_COUNT(odd); i++) {
+		assert_int_equal(plan(0, i), DP_OK);
+		assert_int_equal(apply((struct dp_event){
+					 .type = DP_EV_ATTEMPT_ENDED,
+					 .trial = 0,
+					 .run = DP_RUN_ALL,
+					 .attempt = i,
+					 .end = DP_END_LOST,
+					 .exit = { .start = odd[i], .end = odd[i] } }),
+				 DP_OK);
+		a = &dp_state_by_id(&state, 1)->trials[0]->attempts[i];
+		assert_true(a->started == 0);
+		assert_true(a->ended == a->recorded);
+	}
+}
+
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(a_trial_goes_its_way), CASE(what_does_not_fit_is_refused),
-		CASE(failures_in_a_row),    CASE(the_front_in_contract_order),
-		CASE(amendments_and_moves), CASE(selectors),
-		CASE(imported_results),     CASE(the_result_object),
+		CASE(times_that_are_none),
+		CASE(a_trial_goes_its_way),
+		CASE(what_does_not_fit_is_refused),
+		CASE(failures_in_a_row),
+		CASE(the_front_in_contract_order),
+		CASE(amendments_and_moves),
+		CASE(selectors),
+		CASE(imported_results),
+		CASE(the_result_object),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

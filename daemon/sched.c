@@ -95,6 +95,10 @@ static struct study *first_served(const struct dpd *d)
 /* A point that was proposed waits, and is an attempt in the next round. */
 static bool serve(struct study *h)
 {
+	if (h->next.until <= clock_now(h->d)) { /* it waited for a place too long */
+		study_changed(h);
+		return true;
+	}
 	h->turn = ++h->d->turns;
 	return h->next.kind == DP_STEP_ATTEMPT ? job_launch(h) : ask_next(h);
 }

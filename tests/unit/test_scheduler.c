@@ -333,6 +333,59 @@ static void the_clock_never_goes_back(void **s)
 	assert_true(h->state->updated == newest);
 }
 
+/* ---- time limits ---- */
+
+/* A place is free for a study whose time is over, before anybody looked at the clock. */
+static void place_comes_too_late(bool points_are_there)
+{
+	struct study *first =
+		fake_submit("a", "", "method: random, evaluations: 4, parallel: 4");
+	struct study *late;
+
+	FAKE_UNTIL(fake_running() == 4);
+	late = fake_submit("b", "", "method: random, evaluations: 9, max_time: 3600");
+	FAKE_UNTIL(late->asker && !ask_busy(late));
+	if (!points_are_there)
+		ask_forget(late);
+	assert_int_equal(late->next.kind, DP_STEP_PROPOSE);
+	uv_timer_stop(&fake_d.tick);
+	fake_d.clock_base += INT64_C(3601000000);
+	run_to_end(first);
+	FAKE_UNTIL(late->state->status != DP_STUDY_RUNNING);
+	assert_int_equal(late->state->ntrials, 0);
+	assert_int_equal(late->backend->table->room(late->backend), 4);
+}
+
+static void time_is_over_when_a_place_comes(void **s)
+{
+	(void)s;
+	place_comes_too_late(true);
+}
+
+static void time_is_over_before_a_point_is_asked_for(void **s)
+{
+	(void)s;
+	place_comes_too_late(false);
+}
+
+/* The same moment, but between the look at the study and the question. */
+static void time_is_over_as_a_point_is_asked_for(void **s)
+{
+	struct study *h;
+
+	(void)s;
+	fake_submit("a", "", "method: random, evaluations: 4, parallel: 4");
+	FAKE_UNTIL(fake_running() == 4);
+	h = fake_submit("b", "", "method: random, evaluations: 9, max_time: 3600");
+	FAKE_UNTIL(h->asker && !ask_busy(h));
+	ask_forget(h);
+	fake_d.clock_base += INT64_C(3601000000);
+	assert_true(ask_next(h));
+	assert_false(ask_busy(h));
+	assert_int_equal(h->backend->asking, 0);
+	FAKE_UNTIL(h->state->status == DP_STUDY_FAILED);
+}
+
 /* ---- deletion ---- */
 
 static void deletion_waits_for_what_is_under_way(void **s)
@@ -373,6 +426,9 @@ int main(void)
 		CASE(restarts_lose_and_repeat_nothing),
 		CASE(an_executor_that_cannot_tell),
 		CASE(the_clock_never_goes_back),
+		CASE(time_is_over_when_a_place_comes),
+		CASE(time_is_over_before_a_point_is_asked_for),
+		CASE(time_is_over_as_a_point_is_asked_for),
 		CASE(deletion_waits_for_what_is_under_way),
 	};
 

@@ -217,7 +217,7 @@ int study_delete(struct study *h, uint64_t client, struct dp_err *err)
 		study_move(h, DP_STUDY_STOPPED, false, "being deleted");
 	ask_cancel(h);
 	study_cancel_all(h);
-	sched_kick(h->d);
+	study_changed(h); /* one that had ended is swept, too */
 	return DP_OK;
 }
 

@@ -408,6 +408,20 @@ static void deletion_waits_for_what_is_under_way(void **s)
 	assert_int_equal(fake_d.nstudies, 0);
 }
 
+/* Nothing of it is under way, and nothing is recorded by asking. */
+static void a_study_that_has_ended_is_deleted(void **s)
+{
+	struct study *h = fake_submit("a", "", "method: random, evaluations: 2");
+
+	(void)s;
+	run_to_end(h);
+	FAKE_UNTIL(h->note.shows == h->state->seq && !report_busy(h));
+	for (int i = 0; i < 20; i++)
+		fake_turn(); /* nobody looks at it any more */
+	fake_do("delete", json_pack("{s:s}", "study", "a"));
+	assert_int_equal(fake_d.nstudies, 0);
+}
+
 #define CASE(f) cmocka_unit_test_setup_teardown(f, fake_setup, fake_teardown)
 
 int main(void)
@@ -430,6 +444,7 @@ int main(void)
 		CASE(time_is_over_before_a_point_is_asked_for),
 		CASE(time_is_over_as_a_point_is_asked_for),
 		CASE(deletion_waits_for_what_is_under_way),
+		CASE(a_study_that_has_ended_is_deleted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -136,14 +136,15 @@ static void why_nothing_more_runs(void **s)
 
 	(void)s;
 	FAKE_UNTIL(fake_running() == 4);
-	fake_turn();
+	FAKE_UNTIL(!ask_busy(h));
 	assert_string_equal(sched_why_not(h, why, sizeof why),
 			    "the fake cluster is full");
 	fake_do("set", json_pack("{s:s, s:i}", "study", "a", "parallel", 4));
 	FAKE_UNTIL(!sched_why_not(h, why, sizeof why));
 	other = fake_submit("b", "", "method: random, evaluations: 9");
-	FAKE_UNTIL(sched_why_not(other, why, sizeof why) != NULL);
-	assert_string_equal(why, "the fake cluster is full");
+	FAKE_UNTIL(other->asker && !ask_busy(other));
+	assert_string_equal(sched_why_not(other, why, sizeof why),
+			    "the fake cluster is full");
 	fake_d.disk_low = true;
 	assert_non_null(strstr(sched_why_not(other, why, sizeof why), "disk_watermark"));
 	fake_d.disk_low = false;

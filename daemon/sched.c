@@ -22,6 +22,8 @@ void sched_hold(struct dpd *d, const char *why)
 {
 	struct hold *hold = &d->hold;
 
+	if (clock_now(d) < hold->until)
+		return; /* planned with the one that was refused first */
 	hold->seconds = hold->seconds == 0              ? HOLD_FIRST
 			: hold->seconds * 2 < HOLD_MOST ? hold->seconds * 2
 							: HOLD_MOST;

@@ -254,6 +254,21 @@ static void the_machines_trouble_costs_nothing(void **s)
 	assert_true(fake_d.hold.until == 0);
 }
 
+/* However many were on their way when it came. */
+static void one_trouble_is_one_hold(void **s)
+{
+	struct study *h;
+
+	(void)s;
+	dp_fail(&fake_refusal, DP_E_IO, "No space left on device");
+	h = fake_submit("a", "", "method: random, evaluations: 4, parallel: 4");
+	FAKE_UNTIL(h->state->ntrials == 4 && h->state->open == 0);
+	assert_true(fake_d.hold.seconds == 1);
+	fake_refusal.code = 0;
+	run_to_end(h);
+	assert_int_equal(h->state->ok, 4);
+}
+
 /* ---- restarts ---- */
 
 static struct study *again(const char *name)
@@ -438,6 +453,7 @@ int main(void)
 		CASE(progress_is_seen),
 		CASE(a_study_that_cannot_start_pauses),
 		CASE(the_machines_trouble_costs_nothing),
+		CASE(one_trouble_is_one_hold),
 		CASE(restarts_lose_and_repeat_nothing),
 		CASE(an_executor_that_cannot_tell),
 		CASE(the_clock_never_goes_back),

@@ -475,8 +475,8 @@ static bool ask_next_ahead(struct study *h)
 		if (!ask_more_ahead(h, places))
 			return false;
 		if (ask_busy(h))
-			ask_reserve(h, places < h->asker->batch ? places
-								: h->asker->batch);
+			ask_reserve(h,
+				    places < h->asker->batch ? places : h->asker->batch);
 		else
 			study_changed(h); /* its time was over just now */
 		return true;

@@ -473,12 +473,11 @@ static bool ask_next_ahead(struct study *h)
 	if (!a || a->nahead == 0) {
 		if (!ask_more_ahead(h, places))
 			return false;
-		if (!ask_busy(h)) { /* its time ended since it was looked at */
-			study_changed(h);
-			return true;
-		}
-		a = h->asker;
-		ask_reserve(h, places < a->batch ? places : a->batch);
+		if (ask_busy(h))
+			ask_reserve(h,
+				    places < h->asker->batch ? places : h->asker->batch);
+		else
+			study_changed(h); /* its time was over just now */
 		return true;
 	}
 	ask_record_point(h, &a->ahead[0], h->state->seq);

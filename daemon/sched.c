@@ -22,6 +22,8 @@ void sched_hold(struct dpd *d, const char *why)
 {
 	struct hold *hold = &d->hold;
 
+	if (clock_now(d) < hold->until)
+		return; /* planned with the one that was refused first */
 	hold->seconds = hold->seconds == 0              ? HOLD_FIRST
 			: hold->seconds * 2 < HOLD_MOST ? hold->seconds * 2
 							: HOLD_MOST;
@@ -95,6 +97,10 @@ static struct study *first_served(const struct dpd *d)
 /* A point that was proposed waits, and is an attempt in the next round. */
 static bool serve(struct study *h)
 {
+	if (h->next.until <= clock_now(h->d)) { /* it waited for a place too long */
+		study_changed(h);
+		return true;
+	}
 	h->turn = ++h->d->turns;
 	return h->next.kind == DP_STEP_ATTEMPT ? job_launch(h) : ask_next(h);
 }

@@ -136,14 +136,15 @@ static void why_nothing_more_runs(void **s)
 
 	(void)s;
 	FAKE_UNTIL(fake_running() == 4);
-	fake_turn();
+	FAKE_UNTIL(!ask_busy(h));
 	assert_string_equal(sched_why_not(h, why, sizeof why),
 			    "the fake cluster is full");
 	fake_do("set", json_pack("{s:s, s:i}", "study", "a", "parallel", 4));
 	FAKE_UNTIL(!sched_why_not(h, why, sizeof why));
 	other = fake_submit("b", "", "method: random, evaluations: 9");
-	FAKE_UNTIL(sched_why_not(other, why, sizeof why) != NULL);
-	assert_string_equal(why, "the fake cluster is full");
+	FAKE_UNTIL(other->asker && !ask_busy(other));
+	assert_string_equal(sched_why_not(other, why, sizeof why),
+			    "the fake cluster is full");
 	fake_d.disk_low = true;
 	assert_non_null(strstr(sched_why_not(other, why, sizeof why), "disk_watermark"));
 	fake_d.disk_low = false;
@@ -253,6 +254,21 @@ static void the_machines_trouble_costs_nothing(void **s)
 	assert_true(fake_d.hold.until == 0);
 }
 
+/* However many were on their way when it came. */
+static void one_trouble_is_one_hold(void **s)
+{
+	struct study *h;
+
+	(void)s;
+	dp_fail(&fake_refusal, DP_E_IO, "No space left on device");
+	h = fake_submit("a", "", "method: random, evaluations: 4, parallel: 4");
+	FAKE_UNTIL(h->state->ntrials == 4 && h->state->open == 0);
+	assert_true(fake_d.hold.seconds == 1);
+	fake_refusal.code = 0;
+	run_to_end(h);
+	assert_int_equal(h->state->ok, 4);
+}
+
 /* ---- restarts ---- */
 
 static struct study *again(const char *name)
@@ -333,6 +349,59 @@ static void the_clock_never_goes_back(void **s)
 	assert_true(h->state->updated == newest);
 }
 
+/* ---- time limits ---- */
+
+/* A place is free for a study whose time is over, before anybody looked at the clock. */
+static void place_comes_too_late(bool points_are_there)
+{
+	struct study *first =
+		fake_submit("a", "", "method: random, evaluations: 4, parallel: 4");
+	struct study *late;
+
+	FAKE_UNTIL(fake_running() == 4);
+	late = fake_submit("b", "", "method: random, evaluations: 9, max_time: 3600");
+	FAKE_UNTIL(late->asker && !ask_busy(late));
+	if (!points_are_there)
+		ask_forget(late);
+	assert_int_equal(late->next.kind, DP_STEP_PROPOSE);
+	uv_timer_stop(&fake_d.tick);
+	fake_d.clock_base += INT64_C(3601000000);
+	run_to_end(first);
+	FAKE_UNTIL(late->state->status != DP_STUDY_RUNNING);
+	assert_int_equal(late->state->ntrials, 0);
+	assert_int_equal(late->backend->table->room(late->backend), 4);
+}
+
+static void time_is_over_when_a_place_comes(void **s)
+{
+	(void)s;
+	place_comes_too_late(true);
+}
+
+static void time_is_over_before_a_point_is_asked_for(void **s)
+{
+	(void)s;
+	place_comes_too_late(false);
+}
+
+/* The same moment, but between the look at the study and the question. */
+static void time_is_over_as_a_point_is_asked_for(void **s)
+{
+	struct study *h;
+
+	(void)s;
+	fake_submit("a", "", "method: random, evaluations: 4, parallel: 4");
+	FAKE_UNTIL(fake_running() == 4);
+	h = fake_submit("b", "", "method: random, evaluations: 9, max_time: 3600");
+	FAKE_UNTIL(h->asker && !ask_busy(h));
+	ask_forget(h);
+	fake_d.clock_base += INT64_C(3601000000);
+	assert_true(ask_next(h));
+	assert_false(ask_busy(h));
+	assert_int_equal(h->backend->asking, 0);
+	FAKE_UNTIL(h->state->status == DP_STUDY_FAILED);
+}
+
 /* ---- deletion ---- */
 
 static void deletion_waits_for_what_is_under_way(void **s)
@@ -355,38 +424,18 @@ static void deletion_waits_for_what_is_under_way(void **s)
 	assert_int_equal(fake_d.nstudies, 0);
 }
 
-/* A study to which nothing has happened for a while is looked at, too. */
-static void deletion_of_a_study_that_ended_long_ago(void **s)
+/* Nothing of it is under way, and nothing is recorded by asking. */
+static void a_study_that_has_ended_is_deleted(void **s)
 {
-	struct study *h = fake_submit("a", "", "method: random, evaluations: 1");
+	struct study *h = fake_submit("a", "", "method: random, evaluations: 2");
 
 	(void)s;
 	run_to_end(h);
-	for (int i = 0; i < 50 || h->is_changed; i++)
-		fake_turn();
+	FAKE_UNTIL(h->note.shows == h->state->seq && !report_busy(h));
+	for (int i = 0; i < 20; i++)
+		fake_turn(); /* nobody looks at it any more */
 	fake_do("delete", json_pack("{s:s}", "study", "a"));
 	assert_int_equal(fake_d.nstudies, 0);
-}
-
-/* ---- time ---- */
-
-/* The time of a study ends between the look at it and its turn: nothing is asked for,
- * and no place stays reserved for it. */
-static void time_ends_before_the_question(void **s)
-{
-	struct study *h;
-
-	(void)s;
-	fake_d.hold.until = INT64_MAX; /* nothing is proposed */
-	h = fake_submit("a", "", "method: random, evaluations: 9, max_time: 1h");
-	FAKE_UNTIL(h->asker && !ask_busy(h));
-	ask_forget(h);
-	study_settle(h);
-	assert_int_equal(h->next.kind, DP_STEP_PROPOSE);
-	fake_d.clock_base += INT64_C(3600000000);
-	assert_true(ask_next(h));
-	assert_int_equal(h->backend->asking, 0);
-	FAKE_UNTIL(h->state->status != DP_STUDY_RUNNING);
 }
 
 /* ---- stopping ---- */
@@ -420,12 +469,15 @@ int main(void)
 		CASE(progress_is_seen),
 		CASE(a_study_that_cannot_start_pauses),
 		CASE(the_machines_trouble_costs_nothing),
+		CASE(one_trouble_is_one_hold),
 		CASE(restarts_lose_and_repeat_nothing),
 		CASE(an_executor_that_cannot_tell),
 		CASE(the_clock_never_goes_back),
+		CASE(time_is_over_when_a_place_comes),
+		CASE(time_is_over_before_a_point_is_asked_for),
+		CASE(time_is_over_as_a_point_is_asked_for),
 		CASE(deletion_waits_for_what_is_under_way),
-		CASE(deletion_of_a_study_that_ended_long_ago),
-		CASE(time_ends_before_the_question),
+		CASE(a_study_that_has_ended_is_deleted),
 		CASE(a_trainer_found_while_stopping),
 	};
 

@@ -89,11 +89,6 @@ static struct asker *asker_of(struct study *h)
 	if (!a)
 		return NULL;
 	a->home = h;
-	a->proposer = dp_proposer_new(h->state->spec);
-	if (!a->proposer) {
-		free(a);
-		return NULL;
-	}
 	h->asker = a;
 	return a;
 }
@@ -161,17 +156,32 @@ static int ask_denoised(struct asker *a)
 			     : code;
 }
 
+static int ask_answer_to(struct asker *a)
+{
+	int code = DP_OK;
+
+	if (!a->proposer)
+		a->proposer = dp_proposer_new(a->home->state->spec);
+	if (!a->proposer)
+		return dp_fail(&a->err, DP_E_NOMEM, "no memory to propose");
+	if (a->question == ASK_DENOISED)
+		return ask_denoised(a);
+	for (unsigned i = 0; i < a->room && code == DP_OK; i++)
+		code = ask_point(a, a->trial + i);
+	return code;
+}
+
 static void ask_work(uv_work_t *w)
 {
 	struct asker *a = w->data;
 
 	a->nfound = 0;
-	a->code = DP_OK;
-	if (a->question == ASK_DENOISED)
-		a->code = ask_denoised(a);
-	else
-		for (unsigned i = 0; i < a->room && a->code == DP_OK; i++)
-			a->code = ask_point(a, a->trial + i);
+	a->code = ask_answer_to(a);
+	if (a->question != ASK_AHEAD)
+		return;
+	/* nothing to keep: a thousand studies that wait would each have one */
+	dp_proposer_free(a->proposer);
+	a->proposer = NULL;
 }
 
 /* ---- answers for people ---- */
@@ -268,19 +278,12 @@ static void ask_record_point(struct study *h, const struct ask_point *p, uint32_
 	ask_record(h, p->x, p->source, basis, p->privacy, p->refused);
 }
 
-/* The proposer could not: the budget ends here, or the study does. */
-static void ask_failed(struct study *h, int code, const struct dp_err *why)
+static void ask_failed(struct asker *a)
 {
-	struct dp_event e = { .type = DP_EV_STUDY_AMENDED,
-			      .evaluations = h->state->ntrials,
-			      .parallel = NAN,
-			      .priority = NAN,
-			      .reason = why->msg };
+	struct dp_orders orders;
 
-	if (code == DP_E_LIMIT)
-		record(h, &e);
-	else if (code != DP_E_INTERRUPTED)
-		study_move(h, DP_STUDY_FAILED, true, why->msg);
+	dp_course_no_point(a->home->state, &a->err, &orders);
+	study_order(a->home, &orders);
 }
 
 static void ask_for_trial(struct asker *a)
@@ -291,7 +294,7 @@ static void ask_for_trial(struct asker *a)
 	    !dp_course_proposals(h->state, clock_now(h->d)))
 		return; /* things changed meanwhile; it is asked again when it fits */
 	if (a->code != DP_OK) {
-		ask_failed(h, a->code, &a->err);
+		ask_failed(a);
 		return;
 	}
 	if (a->answer.note[0])
@@ -338,7 +341,7 @@ static void ask_ahead_done(struct asker *a)
 	/* what was found before the failure is used first */
 	if (a->code != DP_OK && a->nahead == 0 && a->nfound == 0 &&
 	    a->trial == a->home->state->ntrials)
-		ask_failed(a->home, a->code, &a->err);
+		ask_failed(a);
 }
 
 /* ---- asking ---- */
@@ -441,8 +444,8 @@ static unsigned ask_places(const struct study *h)
 	return own < room ? own : room;
 }
 
-/* Asks for at least so many points more, and for twice as many as last time, so that the
- * first trials start at once and a long study asks rarely. */
+/* Asks for at least so many points more, and for twice as many as last time, so that a
+ * long study asks rarely. */
 static bool ask_more_ahead(struct study *h, unsigned least)
 {
 	struct asker *a = h->asker;
@@ -467,15 +470,17 @@ static bool ask_next_ahead(struct study *h)
 {
 	struct asker *a = h->asker;
 	unsigned places = ask_places(h);
+	uint32_t left = dp_course_proposals(h->state, clock_now(h->d));
 
 	if (a)
 		ahead_drop(a, h->state->ntrials);
 	if (!a || a->nahead == 0) {
-		if (!ask_more_ahead(h, places))
+		/* few at first, so that the first trial starts at once, but places for
+		 * all that could start */
+		if (!ask_more_ahead(h, 1))
 			return false;
 		if (ask_busy(h))
-			ask_reserve(h,
-				    places < h->asker->batch ? places : h->asker->batch);
+			ask_reserve(h, places < left ? places : left);
 		else
 			study_changed(h); /* its time was over just now */
 		return true;

@@ -86,14 +86,15 @@ int request_set(struct request *r, json_t **ok, struct dp_err *err)
 
 int request_delete(struct request *r, json_t **ok, struct dp_err *err)
 {
-	uint32_t open = r->home->state->open;
+	struct dp_asked asked = { .ask = DP_ASK_DELETE,
+				  .now = dp_json_bool(r->json, "now", false) };
+	struct dp_orders orders;
+	int code = dp_course_asked(r->home->state, &asked, &orders, err);
 
 	(void)ok;
-	if (open && !dp_json_bool(r->json, "now", false)) {
-		dp_fail(err, DP_E_BUSY, "%u of its trainers still run", open);
-		return dp_hint(
-			err, "wait for them, or end them with 'dparetoctl delete --now'");
-	}
+	if (code != DP_OK)
+		return code;
+	study_order(r->home, &orders);
 	r->later = true; /* the answer comes when the last trainer has ended */
 	return study_delete(r->home, r->client, err);
 }

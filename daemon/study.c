@@ -176,17 +176,6 @@ void study_order(struct study *h, struct dp_orders *orders)
 		study_record(h, &orders->event[i]);
 }
 
-void study_move(struct study *h, enum dp_study_status to, bool by_failures,
-		const char *reason)
-{
-	struct dp_event e = { .type = DP_EV_STUDY_MOVED,
-			      .state = dp_study_status_text(to),
-			      .counted = by_failures,
-			      .reason = reason };
-
-	study_record(h, &e);
-}
-
 void study_cancel_trial(struct study *h, struct dp_trial *t)
 {
 	struct dp_event e = { .type = DP_EV_TRIAL_CANCEL_ASKED, .trial = t->number };
@@ -213,8 +202,6 @@ int study_delete(struct study *h, uint64_t client, struct dp_err *err)
 		return dp_fail(err, DP_E_NOMEM, "out of memory");
 	*x = (struct deleter){ .next = h->deleters, .client = client };
 	h->deleters = x;
-	if (h->state->status == DP_STUDY_RUNNING || h->state->status == DP_STUDY_PAUSED)
-		study_move(h, DP_STUDY_STOPPED, false, "being deleted");
 	ask_cancel(h);
 	study_cancel_all(h);
 	study_changed(h); /* it goes at the end of the turn, or of what is under way */

@@ -57,8 +57,6 @@ void study_changed(struct study *h);
 void study_settle(struct study *h);
 /* Records what dp_course_asked() ordered. */
 void study_order(struct study *h, struct dp_orders *orders);
-void study_move(struct study *h, enum dp_study_status to, bool by_failures,
-		const char *reason);
 /* Cancels a trial, or all that have not ended. */
 void study_cancel_trial(struct study *h, struct dp_trial *t);
 void study_cancel_all(struct study *h);

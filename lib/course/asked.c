@@ -1,5 +1,5 @@
-/* asked.c - what a person may ask of a study in which state, and what is journaled for
- * it. */
+/* asked.c - what a person may ask of a study in which state, and what a proposer may say
+ * of it; and what is journaled for that. */
 #include "course/course.h"
 
 #include <math.h>
@@ -112,6 +112,19 @@ static int asked_enqueue(const struct dp_study_state *s, struct dp_err *err)
 		       s->spec->name);
 }
 
+static int asked_delete(const struct dp_study_state *s, bool now, struct dp_orders *out,
+			struct dp_err *err)
+{
+	if (s->open && !now) {
+		dp_fail(err, DP_E_BUSY, "%u of its trainers still run", s->open);
+		return dp_hint(
+			err, "wait for them, or end them with 'dparetoctl delete --now'");
+	}
+	if (s->status == DP_STUDY_RUNNING || s->status == DP_STUDY_PAUSED)
+		order_move(out, DP_STUDY_STOPPED, "being deleted");
+	return DP_OK;
+}
+
 static int asked_trial(const struct dp_study_state *s, uint32_t number,
 		       const struct dp_trial **t, struct dp_err *err)
 {
@@ -151,6 +164,25 @@ int dp_course_asked(const struct dp_study_state *s, const struct dp_asked *a,
 		return asked_cancel(t, out, err);
 	case DP_ASK_ENQUEUE:
 		return asked_enqueue(s, err);
+	case DP_ASK_DELETE:
+		return asked_delete(s, a->now, out, err);
 	}
 	return DP_OK;
+}
+
+void dp_course_no_point(const struct dp_study_state *s, const struct dp_err *why,
+			struct dp_orders *out)
+{
+	out->n = 0;
+	if (why->code == DP_E_INTERRUPTED || s->status != DP_STUDY_RUNNING)
+		return; /* it is asked again when it fits */
+	if (why->code != DP_E_LIMIT) {
+		order_move(out, DP_STUDY_FAILED, why->msg);
+		out->event[0].counted = true;
+		return;
+	}
+	order(out, DP_EV_STUDY_AMENDED);
+	out->event[0].evaluations = s->ntrials;
+	out->event[0].parallel = out->event[0].priority = NAN;
+	out->event[0].reason = why->msg;
 }

@@ -55,8 +55,9 @@ uint32_t dp_course_window(const struct dp_study_state *s);
 /* Trials that may still be proposed, whatever runs now. */
 uint32_t dp_course_proposals(const struct dp_study_state *s, int64_t now);
 
-/* ---- what a person may ask for (asked.c) ---- */
+/* ---- what others say, and what is journaled for it (asked.c) ---- */
 
+/* What a person may ask for. */
 enum dp_ask {
 	DP_ASK_PAUSE,
 	DP_ASK_RESUME,
@@ -65,11 +66,13 @@ enum dp_ask {
 	DP_ASK_RETRY,   /* `trial` */
 	DP_ASK_CANCEL,  /* `trial` */
 	DP_ASK_ENQUEUE, /* one more point */
+	DP_ASK_DELETE,  /* `now`: also while trainers run */
 };
 
 struct dp_asked {
 	enum dp_ask ask;
 	uint32_t trial;
+	bool now;
 	double evaluations, parallel, priority; /* DP_ASK_SET; NaN: unchanged */
 };
 
@@ -78,6 +81,11 @@ struct dp_orders {
 	struct dp_event event[2]; /* without study, seq and time */
 	unsigned n;
 };
+
+/* The proposer has no next point, and why (DP_E_LIMIT: there is none left; else it
+ * failed): the budget ends here, or the study does. */
+void dp_course_no_point(const struct dp_study_state *s, const struct dp_err *why,
+			struct dp_orders *out);
 
 /* DP_OK, or why it cannot be asked for in this state. */
 DP_MUSTCHECK int dp_course_asked(const struct dp_study_state *s, const struct dp_asked *a,

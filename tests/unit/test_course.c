@@ -673,6 +673,9 @@ static void asked_in_every_state(void **s)
 		{ DP_ASK_CANCEL,
 		  true,
 		  { "no: trial 0 has ended: it is failed", SAME, SAME, SAME, SAME } },
+		{ DP_ASK_DELETE,
+		  false,
+		  { "study-moved stopped", "study-moved stopped", "", "", "" } },
 		{ DP_ASK_ENQUEUE,
 		  true,
 		  { "no: all 1 evaluations of study 's' are given out", SAME, SAME, SAME,
@@ -713,6 +716,37 @@ static void asked_for_what_is_not_there(void **s)
 	assert_string_equal(err.msg, "study 's' has no trial 5; it has 0 to 0");
 	cancel_asked();
 	assert_string_equal(ask(DP_ASK_CANCEL), ""); /* it is so already */
+}
+
+static void a_proposer_without_a_point(void **s)
+{
+	struct dp_orders orders;
+	struct dp_err why;
+
+	(void)s;
+	begin("", "search: {method: random, evaluations: 9}");
+	whole_trial(DP_END_OK);
+	dp_fail(&why, DP_E_INTERRUPTED, "stopped");
+	dp_course_no_point(st, &why, &orders);
+	assert_int_equal(orders.n, 0); /* it is asked again */
+	dp_fail(&why, DP_E_FAILED, "a bug");
+	dp_course_no_point(st, &why, &orders);
+	assert_int_equal(orders.n, 1);
+	assert_string_equal(orders.event[0].state, "failed");
+	assert_true(orders.event[0].counted);
+	dp_fail(&why, DP_E_LIMIT, "every point is taken");
+	dp_course_no_point(st, &why, &orders);
+	apply(orders.event[0]);
+	assert_int_equal(st->evaluations, 1);
+	NEXT("finished");
+	dp_fail(&why, DP_E_FAILED, "a bug");
+	settle();
+	dp_course_no_point(st, &why, &orders);
+	assert_int_equal(orders.n, 0); /* of a study that has ended */
+	/* deletion: not while trainers run, unless it is wanted now */
+	begin("", "search: {method: random, evaluations: 9}");
+	running();
+	assert_string_equal(ask(DP_ASK_DELETE), "no: 1 of its trainers still run");
 }
 
 /* ---- one course, however often it is interrupted ---- */
@@ -799,7 +833,7 @@ static void end_some(struct log *l, uint32_t n, uint64_t dice)
 /* What a person does now and then. */
 static void disturb(struct log *l, uint64_t dice)
 {
-	struct dp_asked a = { .ask = (enum dp_ask)(dice % 7),
+	struct dp_asked a = { .ask = (enum dp_ask)(dice % DP_ASK_DELETE),
 			      .trial = st->ntrials ? (uint32_t)(dice / 7 % st->ntrials)
 						   : 0,
 			      .evaluations = 20 + (double)(dice % 20),
@@ -899,6 +933,7 @@ int main(void)
 		CASE(the_window),
 		CASE(asked_in_every_state),
 		CASE(asked_for_what_is_not_there),
+		CASE(a_proposer_without_a_point),
 		CASE(the_same_course_after_every_restart),
 	};
 

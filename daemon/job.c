@@ -156,7 +156,8 @@ void job_started(struct job *j, const char *where)
 		record_adopted(j, where);
 	}
 	j->phase = JOB_STARTED;
-	if (job_trial(j)->cancel_asked)
+	if (job_trial(j)->cancel_asked ||
+	    (j->d->stopping && j->d->stop_policy == STOP_KILL))
 		b->table->cancel(b, j);
 }
 
@@ -177,7 +178,7 @@ void job_progress(struct job *j)
 
 void job_ended(struct job *j)
 {
-	if (j->phase == JOB_PLANNED || j->phase == JOB_UNKNOWN)
+	if (j->phase == JOB_ADOPTING || j->phase == JOB_UNKNOWN)
 		log_line(&j->d->log, LOG_INFO, j->about,
 			 "attempt %u ended while no daemon ran: collecting", j->attempt);
 	j->phase = JOB_COLLECTING;
@@ -187,7 +188,10 @@ void job_ended(struct job *j)
 
 void job_never_started(struct job *j)
 {
-	attempt_close(j, DP_END_LOST, false, "it had not started when the daemon ended");
+	attempt_close(j, DP_END_LOST, false,
+		      j->phase == JOB_STARTED
+			      ? "it was taken back before it started"
+			      : "it had not started when the daemon ended");
 }
 
 void job_unknown(struct job *j, const char *why)
@@ -211,6 +215,7 @@ void job_recover(struct study *h, const struct dp_trial *t, const struct dp_atte
 		exit(1);
 	}
 	j->started = a->planned;
+	j->phase = JOB_ADOPTING;
 	h->backend->table->adopt(h->backend, j);
 }
 

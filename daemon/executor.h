@@ -4,8 +4,12 @@
  * An executor owns what j->handle points to and reports through the functions below,
  * on the loop thread, in this order: job_started() or job_refused(); job_progress() as
  * often as it likes; job_ended() once no process can write to the attempt's folder any
- * more. After a restart adopt() leads to job_started(), job_ended(),
- * job_never_started() or job_unknown(). It never touches the journal. */
+ * more, or job_never_started() if it was taken back from a queue. After a restart
+ * adopt() leads to job_started(), job_ended(), job_never_started() or job_unknown().
+ * Each may be reported from within the call or later. It never touches the journal:
+ * what it wants to know after a restart it finds by j->folder, which no other attempt
+ * has. Its handles on the loop are closed for it when the daemon ends; their callbacks
+ * then see d->closed and report nothing. */
 #ifndef DPARETOD_EXECUTOR_H
 #define DPARETOD_EXECUTOR_H
 #include "daemon/job.h"
@@ -21,7 +25,7 @@ struct backend {
 
 struct executor {
 	const char *name;
-	/* Fills b->self; NULL: there is nothing to. */
+	/* Fills b->self; NULL: there is nothing to. With an error no daemon starts. */
 	int (*open)(struct backend *b, struct dp_err *err);
 	void (*close)(struct backend *b);
 	/* How many more attempts it takes now; the sentence says why none. */
@@ -30,13 +34,16 @@ struct executor {
 	/* The attempt's record is durable: start it, now or as soon as can be. An error
 	 * is the same as job_refused() with it. */
 	int (*start)(struct backend *b, struct job *j, struct dp_err *err);
-	/* After a restart, and again after job_unknown(): what became of it? */
+	/* After a restart, and twice a second after job_unknown() until there is another
+	 * answer: what became of it? */
 	void (*adopt)(struct backend *b, struct job *j);
-	/* Ask the trainer to end: TERM, its grace time, KILL. More than once is fine. */
+	/* Ask the trainer to end: TERM, its grace time, KILL. More than once is fine.
+	 * It may come while a start is under way: then it is for later. */
 	void (*cancel)(struct backend *b, struct job *j);
 	/* Called twice a second. */
 	void (*tick)(struct backend *b);
-	/* The loop has ended: frees j->handle, if it is set; what runs goes on. */
+	/* The job is over, or the loop has ended: frees j->handle, if it is set; what
+	 * runs goes on. */
 	void (*release)(struct backend *b, struct job *j);
 };
 
@@ -64,9 +71,10 @@ void job_refused(struct job *j, const struct dp_err *err);
 void job_progress(struct job *j);
 /* No process can write any more: its files say how it ended. */
 void job_ended(struct job *j);
-/* Nothing ran, and nothing can any more. */
+/* Nothing ran, and nothing can any more. It costs the trial nothing. */
 void job_never_started(struct job *j);
-/* It cannot be told at present, and why: adopt() is called again later. */
+/* It cannot be told at present, and why: adopt() is called again later. Of an attempt
+ * that runs, a poll that failed is no reason: it is polled again. */
 void job_unknown(struct job *j, const char *why);
 
 /* ---- what an attempt is given (launch.c), whoever starts it ---- */

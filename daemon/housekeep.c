@@ -128,7 +128,8 @@ static void start_sweep(struct dpd *d)
 		return;
 	/* an attempt that ended long ago may only now be on its way into the journal */
 	for (struct job *j = d->jobs; j; j = j->next)
-		if (j->phase == JOB_COLLECTING || j->phase == JOB_UNKNOWN)
+		if (j->phase == JOB_COLLECTING || j->phase == JOB_UNKNOWN ||
+		    j->phase == JOB_ADOPTING)
 			return;
 	sw = calloc(1, sizeof *sw);
 	if (sw)

@@ -179,7 +179,7 @@ void job_progress(struct job *j)
 
 void job_ended(struct job *j)
 {
-	if (j->phase == JOB_PLANNED || j->phase == JOB_UNKNOWN)
+	if (j->phase == JOB_ADOPTING || j->phase == JOB_UNKNOWN)
 		log_line(&j->d->log, LOG_INFO, j->about,
 			 "attempt %u ended while no daemon ran: collecting", j->attempt);
 	j->phase = JOB_COLLECTING;
@@ -189,7 +189,10 @@ void job_ended(struct job *j)
 
 void job_never_started(struct job *j)
 {
-	attempt_close(j, DP_END_LOST, false, "it had not started when the daemon ended");
+	attempt_close(j, DP_END_LOST, false,
+		      j->phase == JOB_STARTED
+			      ? "it was taken back before it started"
+			      : "it had not started when the daemon ended");
 }
 
 void job_unknown(struct job *j, const char *why)
@@ -213,6 +216,7 @@ void job_recover(struct study *h, const struct dp_trial *t, const struct dp_atte
 		exit(1);
 	}
 	j->started = a->planned;
+	j->phase = JOB_ADOPTING;
 	h->backend->table->adopt(h->backend, j);
 }
 

@@ -7,6 +7,7 @@
 
 enum job_phase {
 	JOB_PLANNED,    /* waits for its record to be durable */
+	JOB_ADOPTING,   /* after a restart: its executor looks what became of it */
 	JOB_STARTED,    /* its executor has it */
 	JOB_UNKNOWN,    /* the executor cannot tell what became of it: asked again */
 	JOB_COLLECTING, /* it has ended; its files are being read */

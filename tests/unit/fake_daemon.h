@@ -33,6 +33,7 @@ static struct fake_job {
 static unsigned fake_njobs, fake_most;
 static struct dp_err fake_refusal;  /* code 0: starts succeed */
 static bool fake_cannot_tell;       /* adopt() answers "unknown" */
+static bool fake_silent;            /* adopt() answers nothing yet */
 static unsigned fake_asked_unknown; /* how often it did */
 
 static struct fake_job *fake_find(const char *folder)
@@ -80,6 +81,8 @@ static void fake_adopt(struct backend *b, struct job *j)
 	struct fake_job *f = fake_find(j->folder);
 
 	(void)b;
+	if (fake_silent)
+		return;
 	if (fake_cannot_tell) {
 		fake_asked_unknown++;
 		job_unknown(j, "the test says so");
@@ -216,7 +219,7 @@ static int fake_setup(void **state)
 	(void)state;
 	fake_njobs = fake_most = fake_asked_unknown = 0;
 	fake_refusal = (struct dp_err){ 0 };
-	fake_cannot_tell = false;
+	fake_cannot_tell = fake_silent = false;
 	fake_dir = dp_path_join(tmp ? tmp : "/tmp", "dparetod-testXXXXXX");
 	if (!mkdtemp(fake_dir))
 		return -1;

@@ -333,6 +333,62 @@ static void an_executor_that_cannot_tell(void **s)
 	assert_int_equal(fake_njobs, 2);
 }
 
+/* A daemon that shall kill its trainers also kills one that it finds only then. */
+static void found_while_stopping(void **s)
+{
+	(void)s;
+	fake_submit("a", "", "method: random, evaluations: 2, parallel: 2");
+	FAKE_UNTIL(fake_running() == 2);
+	fake_cannot_tell = true;
+	again("a");
+	daemon_stop(&fake_d, STOP_KILL, "the test says so");
+	fake_cannot_tell = false;
+	FAKE_UNTIL(fake_running() == 0);
+	assert_true(fake_jobs[0].cancelled && fake_jobs[1].cancelled);
+}
+
+/* An executor that answers later: the attempt stays open, is shown and waited for. */
+static void an_executor_that_takes_its_time(void **s)
+{
+	struct study *h = fake_submit("a", "", "method: random, evaluations: 1");
+
+	(void)s;
+	FAKE_UNTIL(fake_running() == 1);
+	fake_silent = true;
+	h = again("a");
+	for (int i = 0; i < 50; i++)
+		fake_turn();
+	assert_int_equal(h->state->open, 1);
+	assert_int_equal(fake_d.jobs->phase, JOB_ADOPTING);
+	fake_jobs[0].job = fake_d.jobs;
+	job_started(fake_d.jobs, "nowhere");
+	assert_int_equal(fake_d.jobs->phase, JOB_STARTED);
+	run_to_end(h);
+	assert_int_equal(h->state->ok, 1);
+	assert_int_equal(fake_njobs, 1);
+}
+
+/* Taken back from the queue: it costs nothing, and the trial starts again. */
+static void taken_back_before_it_started(void **s)
+{
+	struct study *h =
+		fake_submit("a", ", retries: 0", "method: random, evaluations: 1");
+	struct job *j;
+
+	(void)s;
+	FAKE_UNTIL(fake_running() == 1);
+	j = fake_jobs[0].job;
+	fake_jobs[0].running = false;
+	fake_jobs[0].job = NULL;
+	job_never_started(j);
+	assert_string_equal(h->state->trials[0]->attempts[0].message,
+			    "it was taken back before it started");
+	FAKE_UNTIL(fake_running() == 1);
+	run_to_end(h);
+	assert_int_equal(h->state->ok, 1);
+	assert_int_equal(h->state->trials[0]->nattempts, 2);
+}
+
 static void the_clock_never_goes_back(void **s)
 {
 	struct study *h = fake_submit("a", "", "method: random, evaluations: 2");
@@ -472,6 +528,9 @@ int main(void)
 		CASE(one_trouble_is_one_hold),
 		CASE(restarts_lose_and_repeat_nothing),
 		CASE(an_executor_that_cannot_tell),
+		CASE(found_while_stopping),
+		CASE(an_executor_that_takes_its_time),
+		CASE(taken_back_before_it_started),
 		CASE(the_clock_never_goes_back),
 		CASE(time_is_over_when_a_place_comes),
 		CASE(time_is_over_before_a_point_is_asked_for),

@@ -42,8 +42,8 @@ int dp_fail_errno(struct dp_err *err, int errnum, const char *fmt, ...)
 }
 
 /* Reads all of it and closes it. */
-static int read_whole(int fd, const char *path, size_t max, struct dp_buf *out,
-		      struct dp_err *err)
+static int fs_read_whole(int fd, const char *path, size_t max, struct dp_buf *out,
+			 struct dp_err *err)
 {
 	char chunk[65536];
 	int code = DP_OK;
@@ -76,7 +76,7 @@ int dp_read_file(const char *path, size_t max, struct dp_buf *out, struct dp_err
 	dp_buf_clear(out);
 	if (fd < 0)
 		return dp_fail_errno(err, errno, "cannot open %s", path);
-	return read_whole(fd, path, max, out, err);
+	return fs_read_whole(fd, path, max, out, err);
 }
 
 int dp_open_plain(const char *path)
@@ -102,7 +102,7 @@ int dp_read_plain(const char *path, size_t max, struct dp_buf *out, struct dp_er
 		return dp_fail(err, DP_E_INVALID, "%s is not a plain file", path);
 	if (fd < 0)
 		return dp_fail_errno(err, errno, "cannot open %s", path);
-	return read_whole(fd, path, max, out, err);
+	return fs_read_whole(fd, path, max, out, err);
 }
 
 int dp_write_all(int fd, const void *data, size_t len)

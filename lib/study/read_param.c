@@ -45,7 +45,7 @@ static json_t *read_scalar(struct dp__read *r, const struct dp__node *v, const c
 
 /* A parameter with both `values` and `fixed` is refused later; until then the last one
  * stands. */
-static void put_json(void *to, json_t *value)
+static void param_put_json(void *to, json_t *value)
 {
 	json_t **slot = to;
 
@@ -56,7 +56,7 @@ static void put_json(void *to, json_t *value)
 void dp__read_fixed(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
 		    void *to)
 {
-	put_json(to, read_scalar(r, v, k->name));
+	param_put_json(to, read_scalar(r, v, k->name));
 }
 
 /* 1 and 1.0 are the same choice. */
@@ -78,7 +78,7 @@ void dp__read_values(struct dp__read *r, const struct dp__key *k,
 	if (!dp__is_list(r, v, k->name, k->doc->type, DP_VALUES_MAX))
 		return;
 	values = json_array();
-	put_json(to, values);
+	param_put_json(to, values);
 	if (!values)
 		r->nomem = true;
 	for (item = v->first; values && item; item = item->next) {

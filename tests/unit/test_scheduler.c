@@ -49,6 +49,7 @@ static void a_study_runs_to_its_end(void **s)
 		fake_submit("a", "", "method: random, evaluations: 9, parallel: 2");
 
 	(void)s;
+	FAKE_UNTIL(fake_running() == 2);
 	run_to_end(h);
 	assert_int_equal(h->state->status, DP_STUDY_FINISHED);
 	assert_int_equal(h->state->ok, 9);
@@ -261,7 +262,11 @@ static void one_trouble_is_one_hold(void **s)
 
 	(void)s;
 	dp_fail(&fake_refusal, DP_E_IO, "No space left on device");
+	fake_d.hold.until = INT64_MAX;
 	h = fake_submit("a", "", "method: random, evaluations: 4, parallel: 4");
+	FAKE_UNTIL(h->asker && !ask_busy(h)); /* all four points are there */
+	fake_d.hold.until = 0;
+	study_changed(h);
 	FAKE_UNTIL(h->state->ntrials == 4 && h->state->open == 0);
 	assert_true(fake_d.hold.seconds == 1);
 	fake_refusal.code = 0;

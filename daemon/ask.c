@@ -438,7 +438,7 @@ static void ask_reserve(struct study *h, unsigned places)
 /* Places that the study could fill now. */
 static unsigned ask_places(const struct study *h)
 {
-	unsigned room = h->backend->table->room(h->backend);
+	unsigned room = executor_room(h->backend);
 	unsigned own = h->state->parallel - h->state->open;
 
 	return own < room ? own : room;

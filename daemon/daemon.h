@@ -34,14 +34,6 @@ struct places {
 	char *socket_path; /* NULL: none */
 };
 
-/* Why nothing starts at present though there is room: the machine refused the last
- * start (out of processes, descriptors, space). It delays every study alike. */
-struct hold {
-	int64_t until; /* clock_now(); 0: nothing is held */
-	double seconds;
-	char why[300];
-};
-
 struct dpd {
 	uv_loop_t loop;
 	struct config config;
@@ -68,7 +60,6 @@ struct dpd {
 	/* job.c, executor.c: attempts under way, and who runs them */
 	struct job *jobs;
 	struct backend *backends; /* one for each row of executors[] */
-	struct hold hold;
 
 	/* sched.c */
 	uint64_t turns; /* counts launches, for fairness */

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -133,93 +132,43 @@ static int local_start(struct backend *b, struct job *j, struct dp_err *err)
 
 /* ---- after a restart ---- */
 
-enum claim {
-	CLAIM_OURS,   /* the daemon took it: nothing ran, and nothing can */
-	CLAIM_HELD,   /* a shim lives */
-	CLAIM_FREE,   /* its shim has ended */
-	CLAIM_UNKNOWN /* cannot be told at present: errno says why */
-};
-
-/* The daemon makes the claim, so that a shim that comes late cannot start. */
-static bool claim_take(const char *claim)
+/* As claim_look(), with the shim's pidfd in *l where it lives. The claim is looked at
+ * again after the pidfd is open: then the number cannot have been reused. */
+static enum claim local_claim(const struct job *j, struct local *l)
 {
-	int fd = open(claim, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	enum claim answer;
+	long number, again;
 
-	if (fd < 0)
-		return false;
-	if (write(fd, "daemon\n", 7) < 0) {
-		/* the name is what counts */
-	}
-	close(fd);
-	return true;
-}
-
-/* Who holds the claim. The lock is looked at again after the pidfd is open: then the
- * number cannot have been reused. */
-static enum claim claim_holder(int fd, struct local *l)
-{
-	char text[64] = "";
-	long number;
-
-	if (flock(fd, LOCK_SH | LOCK_NB) == 0) {
-		if (pread(fd, text, sizeof text - 1, 0) < 0)
-			return CLAIM_UNKNOWN;
-		return strcmp(text, "daemon\n") == 0 ? CLAIM_OURS : CLAIM_FREE;
-	}
-	if (errno != EWOULDBLOCK || pread(fd, text, sizeof text - 1, 0) < 0)
-		return CLAIM_UNKNOWN;
-	number = strtol(text, NULL, 10);
-	if (number <= 1) { /* it holds the lock and has not written its number yet */
-		errno = EAGAIN;
-		return CLAIM_UNKNOWN;
-	}
+	answer = claim_look(j->folder, &number);
+	if (answer != CLAIM_HELD)
+		return answer;
 	l->pid = (pid_t)number;
 	l->pidfd = pidfd_open(l->pid, 0);
 	if (l->pidfd < 0 && errno != ESRCH)
 		return CLAIM_UNKNOWN;
-	if (flock(fd, LOCK_SH | LOCK_NB) != 0) {
-		if (l->pidfd >= 0)
-			return CLAIM_HELD;
-		errno = EAGAIN;
-		return CLAIM_UNKNOWN;
-	}
+	answer = claim_look(j->folder, &again);
+	if (answer == CLAIM_HELD && l->pidfd >= 0)
+		return CLAIM_HELD;
 	if (l->pidfd >= 0)
 		close(l->pidfd);
-	return CLAIM_FREE;
-}
-
-static enum claim claim_look(const char *claim, struct local *l)
-{
-	enum claim answer;
-	int fd, e;
-
-	if (claim_take(claim))
-		return CLAIM_OURS;
-	if (errno != EEXIST)
-		return CLAIM_UNKNOWN;
-	fd = open(claim, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return CLAIM_UNKNOWN;
-	answer = claim_holder(fd, l);
-	e = errno;
-	close(fd);
-	errno = e;
-	return answer;
+	if (answer != CLAIM_HELD)
+		return answer;
+	errno = EAGAIN; /* held, but by no process of ours: look once more */
+	return CLAIM_UNKNOWN;
 }
 
 static void local_adopt(struct backend *b, struct job *j)
 {
-	char *claim = dp_path_join(j->folder, "claim");
 	struct local *l = calloc(1, sizeof *l);
 	struct dp_err err;
 
 	(void)b;
-	if (!claim || !l) {
+	if (!l) {
 		job_unknown(j, "out of memory");
 	} else if (dp_mkdirs(j->folder, 0755, &err) != DP_OK) {
 		job_unknown(j, err.msg);
 	} else {
-		switch (claim_look(claim, l)) {
+		switch (local_claim(j, l)) {
 		case CLAIM_OURS:
 			job_never_started(j);
 			break;
@@ -236,7 +185,6 @@ static void local_adopt(struct backend *b, struct job *j)
 		}
 	}
 	free(l);
-	free(claim);
 }
 
 /* ---- the rest of the table ---- */
@@ -262,11 +210,9 @@ static void local_cancel(struct backend *b, struct job *j)
 		log_line(&j->d->log, LOG_DEBUG, j->about, "the shim has ended already");
 }
 
-static unsigned local_room(const struct backend *b)
+static unsigned local_places(const struct backend *b)
 {
-	unsigned taken = b->jobs + b->asking, slots = b->d->config.slots;
-
-	return taken < slots ? slots - taken : 0;
+	return b->d->config.slots;
 }
 
 static void local_why_full(const struct backend *b, char *out, size_t room)
@@ -284,7 +230,7 @@ static void local_tick(struct backend *b)
 const struct executor executor_local = {
 	.name = "local",
 	.open = local_open,
-	.room = local_room,
+	.places = local_places,
 	.why_full = local_why_full,
 	.start = local_start,
 	.adopt = local_adopt,

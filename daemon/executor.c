@@ -54,6 +54,13 @@ unsigned executors_jobs(const struct dpd *d)
 	return n;
 }
 
+unsigned executor_room(const struct backend *b)
+{
+	unsigned taken = b->jobs + b->asking, places = b->table->places(b);
+
+	return taken < places ? places - taken : 0;
+}
+
 struct backend *executor_for(const struct dpd *d, const struct dp_study *spec)
 {
 	(void)spec; /* a study does not choose: there is one */

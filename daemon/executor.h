@@ -14,6 +14,14 @@
 #define DPARETOD_EXECUTOR_H
 #include "daemon/job.h"
 
+/* Why nothing is started at present though there is room: the machine refused the last
+ * start (out of processes, descriptors, space). It delays every study alike. */
+struct hold {
+	int64_t until; /* clock_now(); 0: nothing is held */
+	double seconds;
+	char why[300];
+};
+
 /* An executor in use. */
 struct backend {
 	const struct executor *table;
@@ -21,6 +29,7 @@ struct backend {
 	void *self;      /* the executor's own, for as long as the daemon runs */
 	unsigned jobs;   /* that it has, planned ones too */
 	unsigned asking; /* trials being proposed that it will get */
+	struct hold hold;
 };
 
 struct executor {
@@ -28,8 +37,8 @@ struct executor {
 	/* Fills b->self; NULL: there is nothing to. With an error no daemon starts. */
 	int (*open)(struct backend *b, struct dp_err *err);
 	void (*close)(struct backend *b);
-	/* How many more attempts it takes now; the sentence says why none. */
-	unsigned (*room)(const struct backend *b);
+	/* How many attempts it takes at once; the sentence says why no more. */
+	unsigned (*places)(const struct backend *b);
 	void (*why_full)(const struct backend *b, char *out, size_t room);
 	/* The attempt's record is durable: start it, now or as soon as can be. An error
 	 * is the same as job_refused() with it. */
@@ -57,6 +66,8 @@ void executors_close(struct dpd *d);
 void executors_tick(struct dpd *d);
 /* Attempts that they have, all together. */
 unsigned executors_jobs(const struct dpd *d);
+/* How many more attempts it takes now. */
+unsigned executor_room(const struct backend *b);
 /* Who runs a study's attempts. */
 struct backend *executor_for(const struct dpd *d, const struct dp_study *spec);
 
@@ -76,6 +87,18 @@ void job_never_started(struct job *j);
 /* It cannot be told at present, and why: adopt() is called again later. Of an attempt
  * that runs, a poll that failed is no reason: it is polled again. */
 void job_unknown(struct job *j, const char *why);
+
+/* ---- the claim of an attempt's folder (claim.c), which a shim makes before it starts
+ * anything: who has it tells what became of an attempt that nobody watched ---- */
+
+enum claim {
+	CLAIM_OURS,   /* the daemon took it: nothing ran, and nothing can any more */
+	CLAIM_HELD,   /* a shim lives; *holder is its process, on whatever machine */
+	CLAIM_FREE,   /* its shim has ended */
+	CLAIM_UNKNOWN /* cannot be told at present: errno says why */
+};
+/* Looks, and takes the claim if nobody has. The folder is there. */
+enum claim claim_look(const char *folder, long *holder);
 
 /* ---- what an attempt is given (launch.c), whoever starts it ---- */
 

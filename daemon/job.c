@@ -149,7 +149,7 @@ void job_started(struct job *j, const char *where)
 
 	if (j->phase == JOB_STARTED) { /* it was not running when the daemon came */
 		j->started = clock_now(j->d);
-		sched_release(j->d);
+		sched_release(b);
 		log_line(&j->d->log, LOG_DEBUG, j->about, "attempt %u started, %s",
 			 j->attempt, where);
 	} else {
@@ -167,7 +167,7 @@ void job_refused(struct job *j, const struct dp_err *err)
 	bool machine = err->code == DP_E_IO || err->code == DP_E_NOMEM;
 
 	if (machine)
-		sched_hold(j->d, err->msg);
+		sched_hold(j->home->backend, err->msg);
 	attempt_close(j, machine ? DP_END_LOST : DP_END_NOT_STARTED, false, err->msg);
 }
 

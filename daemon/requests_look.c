@@ -29,10 +29,12 @@ enum {
 
 /* Seconds until the last evaluation ends, if the rest takes as long as the newest
  * ones did and this study gets the slots it may use. */
-static json_t *eta_json(const struct dpd *d, const struct dp_study_state *s)
+static json_t *eta_json(const struct study *h)
 {
+	const struct dp_study_state *s = h->state;
 	uint32_t ended = dp_study_ended(s), n = 0;
-	unsigned lanes = s->parallel < d->config.slots ? s->parallel : d->config.slots;
+	unsigned places = h->backend->table->places(h->backend);
+	unsigned lanes = s->parallel < places ? s->parallel : places;
 	double seconds = 0;
 
 	if (s->status != DP_STUDY_RUNNING || ended >= s->evaluations)
@@ -61,7 +63,7 @@ json_t *request_summary_json(struct study *h)
 	const char *waiting = sched_why_not(h, why, sizeof why);
 
 	json_object_set_new(o, "elapsed", json_real((double)(until - s->created) / 1e6));
-	json_object_set_new(o, "eta", eta_json(h->d, s));
+	json_object_set_new(o, "eta", eta_json(h));
 	json_object_set_new(o, "waiting", dp_view_text(waiting));
 	json_object_set_new(o, "directory", dp_view_text(folder));
 	report_view(h, o);

@@ -18,33 +18,37 @@
 
 /* ---- the machine's trouble ---- */
 
-void sched_hold(struct dpd *d, const char *why)
+void sched_hold(struct backend *b, const char *why)
 {
-	struct hold *hold = &d->hold;
+	struct hold *hold = &b->hold;
 
-	if (clock_now(d) < hold->until)
+	if (clock_now(b->d) < hold->until)
 		return; /* planned with the one that was refused first */
 	hold->seconds = hold->seconds == 0              ? HOLD_FIRST
 			: hold->seconds * 2 < HOLD_MOST ? hold->seconds * 2
 							: HOLD_MOST;
-	hold->until = clock_now(d) + (int64_t)(hold->seconds * 1e6);
+	hold->until = clock_now(b->d) + (int64_t)(hold->seconds * 1e6);
 	snprintf(hold->why, sizeof hold->why, "%.299s", why);
-	log_line(&d->log, LOG_WARN, "",
+	log_line(&b->d->log, LOG_WARN, "",
 		 "a trainer could not be started: %s; nothing starts for %g s", why,
 		 hold->seconds);
 }
 
-void sched_release(struct dpd *d)
+void sched_release(struct backend *b)
 {
-	d->hold = (struct hold){ 0 };
+	b->hold = (struct hold){ 0 };
+}
+
+static bool is_held(const struct backend *b)
+{
+	return clock_now(b->d) < b->hold.until;
 }
 
 /* ---- the turn ---- */
 
 static bool may_start(const struct dpd *d)
 {
-	return !d->stopping && !d->trouble && !d->disk_low &&
-	       clock_now(d) >= d->hold.until;
+	return !d->stopping && !d->trouble && !d->disk_low;
 }
 
 /* Looks at every study that changed, until none has. They are added to *looked. */
@@ -69,7 +73,7 @@ static bool wants_place(const struct study *h)
 {
 	return (h->next.kind == DP_STEP_ATTEMPT ||
 		(h->next.kind == DP_STEP_PROPOSE && ask_ready(h))) &&
-	       h->backend->table->room(h->backend) > 0;
+	       !is_held(h->backend) && executor_room(h->backend) > 0;
 }
 
 static bool goes_before(const struct study *a, const struct study *b)
@@ -158,8 +162,9 @@ void sched_wake(struct dpd *d)
 	for (uint32_t i = 0; i < d->nstudies; i++)
 		if (d->studies[i]->next.until <= now)
 			study_changed(d->studies[i]);
-	if (d->hold.until && d->hold.until <= now)
-		sched_kick(d);
+	for (const struct backend *b = d->backends; b->table; b++)
+		if (b->hold.until && b->hold.until <= now)
+			sched_kick(d);
 }
 
 /* ---- why not ---- */
@@ -202,11 +207,6 @@ static const char *why_daemon(const struct dpd *d, char *out, size_t room)
 		snprintf(out, room, "only %s of disk are free, below disk_watermark (%s)",
 			 dp_size_text(d->disk_free, size),
 			 dp_size_text(d->config.disk_watermark, mark));
-	else if (clock_now(d) < d->hold.until)
-		snprintf(out, room,
-			 "the machine could not start a trainer (%s); trying again in "
-			 "%.0f s",
-			 d->hold.why, (double)(d->hold.until - clock_now(d)) / 1e6);
 	else
 		return NULL;
 	return out;
@@ -227,13 +227,21 @@ const char *sched_why_not(const struct study *h, char *out, size_t room)
 		return NULL;
 	if (why_daemon(d, out, room))
 		return out;
+	if (is_held(h->backend)) {
+		snprintf(out, room,
+			 "the machine could not start a trainer (%s); trying again in "
+			 "%.0f s",
+			 h->backend->hold.why,
+			 (double)(h->backend->hold.until - clock_now(d)) / 1e6);
+		return out;
+	}
 	if (h->next.kind == DP_STEP_PROPOSE && !ask_ready(h)) {
 		snprintf(out, room, "the next point is being chosen");
 		return out;
 	}
 	if (h->next.kind != DP_STEP_ATTEMPT && h->next.kind != DP_STEP_PROPOSE)
 		return why_course(h, out, room);
-	if (h->backend->table->room(h->backend) > 0)
+	if (executor_room(h->backend) > 0)
 		return NULL; /* it is about to */
 	h->backend->table->why_full(h->backend, out, room);
 	return out;

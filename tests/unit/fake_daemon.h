@@ -99,11 +99,9 @@ static void fake_adopt(struct backend *b, struct job *j)
 		job_ended(j);
 }
 
-static unsigned fake_room(const struct backend *b)
+static unsigned fake_places(const struct backend *b)
 {
-	unsigned taken = b->jobs + b->asking;
-
-	return taken < b->d->config.slots ? b->d->config.slots - taken : 0;
+	return b->d->config.slots;
 }
 
 static void fake_why_full(const struct backend *b, char *out, size_t room)
@@ -172,7 +170,7 @@ static void fake_release(struct backend *b, struct job *j)
 
 static const struct executor fake_executor = {
 	.name = "fake",
-	.room = fake_room,
+	.places = fake_places,
 	.why_full = fake_why_full,
 	.start = fake_start,
 	.adopt = fake_adopt,

@@ -261,7 +261,7 @@ static void enqueued_points_have_their_epsilon(void **s)
 	struct study *h;
 
 	(void)s;
-	fake_d.hold.until = INT64_MAX; /* nothing is proposed */
+	fake_d.backends->hold.until = INT64_MAX; /* nothing is proposed */
 	h = fake_submit("a", "", "method: random, evaluations: 2, parallel: 2");
 	assert_int_equal(ask("enqueue", json_pack("{s:s, s:{s:i}}", "study", "a",
 						  "parameters", "C", 4)),
@@ -286,14 +286,14 @@ static void the_next_point_is_shown_and_not_proposed(void **s)
 	struct study *h;
 
 	(void)s;
-	fake_d.hold.until = INT64_MAX; /* nothing is proposed */
+	fake_d.backends->hold.until = INT64_MAX; /* nothing is proposed */
 	h = fake_submit("a", "", "method: random, evaluations: 9");
 	FAKE_UNTIL(h->asker && !ask_busy(h)); /* points are found ahead of time */
 	assert_int_equal(ask("propose", of("a")), DP_OK);
 	assert_int_equal(json_integer_value(json_object_get(ok, "trial")), 0);
 	assert_int_equal(h->state->ntrials, 0);
 	shown = json_incref(json_object_get(ok, "parameters"));
-	fake_d.hold.until = 0;
+	fake_d.backends->hold.until = 0;
 	study_changed(h);
 	FAKE_UNTIL(fake_running() > 0);
 	assert_int_equal(ask("trial", trial_of("a", 0)), DP_OK);

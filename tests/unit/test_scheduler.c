@@ -236,13 +236,13 @@ static void the_machines_trouble_costs_nothing(void **s)
 	(void)s;
 	dp_fail(&fake_refusal, DP_E_IO, "No space left on device");
 	h = fake_submit("a", ", retries: 0", "method: random, evaluations: 3");
-	FAKE_UNTIL(fake_d.hold.until > 0);
+	FAKE_UNTIL(fake_d.backends->hold.until > 0);
 	other = fake_submit("b", "", "method: random, evaluations: 1");
 	for (int i = 0; i < 50; i++)
 		fake_turn();
 	assert_int_equal(other->state->ntrials, 0); /* held back, too */
 	assert_non_null(strstr(sched_why_not(other, why, sizeof why), "No space left"));
-	FAKE_UNTIL(fake_d.hold.seconds > 1.5); /* longer each time */
+	FAKE_UNTIL(fake_d.backends->hold.seconds > 1.5); /* longer each time */
 	assert_int_equal(h->state->ntrials, 1);
 	assert_int_equal(h->state->status, DP_STUDY_RUNNING);
 	attempts = h->state->trials[0]->nattempts;
@@ -252,7 +252,7 @@ static void the_machines_trouble_costs_nothing(void **s)
 	run_to_end(other);
 	assert_int_equal(h->state->ok, 3);
 	assert_int_equal(h->state->failed, 0);
-	assert_true(fake_d.hold.until == 0);
+	assert_true(fake_d.backends->hold.until == 0);
 }
 
 /* However many were on their way when it came. */
@@ -262,13 +262,13 @@ static void one_trouble_is_one_hold(void **s)
 
 	(void)s;
 	dp_fail(&fake_refusal, DP_E_IO, "No space left on device");
-	fake_d.hold.until = INT64_MAX;
+	fake_d.backends->hold.until = INT64_MAX;
 	h = fake_submit("a", "", "method: random, evaluations: 4, parallel: 4");
 	FAKE_UNTIL(h->asker && !ask_busy(h)); /* all four points are there */
-	fake_d.hold.until = 0;
+	fake_d.backends->hold.until = 0;
 	study_changed(h);
 	FAKE_UNTIL(h->state->ntrials == 4 && h->state->open == 0);
-	assert_true(fake_d.hold.seconds == 1);
+	assert_true(fake_d.backends->hold.seconds == 1);
 	fake_refusal.code = 0;
 	run_to_end(h);
 	assert_int_equal(h->state->ok, 4);
@@ -430,7 +430,7 @@ static void place_comes_too_late(bool points_are_there)
 	run_to_end(first);
 	FAKE_UNTIL(late->state->status != DP_STUDY_RUNNING);
 	assert_int_equal(late->state->ntrials, 0);
-	assert_int_equal(late->backend->table->room(late->backend), 4);
+	assert_int_equal(executor_room(late->backend), 4);
 }
 
 static void time_is_over_when_a_place_comes(void **s)

@@ -1,0 +1,76 @@
+/* claim.c - who has the claim of an attempt's folder. */
+#include "daemon/executor.h"
+
+#include "base/fs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+/* The daemon makes the claim, so that a shim that comes late cannot start. */
+static bool claim_take(const char *claim)
+{
+	int fd = open(claim, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+
+	if (fd < 0)
+		return false;
+	if (write(fd, "daemon\n", 7) < 0) {
+		/* the name is what counts */
+	}
+	close(fd);
+	return true;
+}
+
+static enum claim claim_holder(int fd, long *holder)
+{
+	bool locked = flock(fd, LOCK_SH | LOCK_NB) != 0;
+	char text[64] = "";
+
+	if ((locked && errno != EWOULDBLOCK) || pread(fd, text, sizeof text - 1, 0) < 0)
+		return CLAIM_UNKNOWN;
+	if (!locked)
+		return strcmp(text, "daemon\n") == 0 ? CLAIM_OURS : CLAIM_FREE;
+	*holder = strtol(text, NULL, 10);
+	if (*holder > 1)
+		return CLAIM_HELD;
+	errno = EAGAIN; /* somebody looks at it as we do */
+	return CLAIM_UNKNOWN;
+}
+
+static enum claim claim_read(const char *claim, long *holder)
+{
+	enum claim answer;
+	int fd, e;
+
+	if (claim_take(claim))
+		return CLAIM_OURS;
+	if (errno != EEXIST)
+		return CLAIM_UNKNOWN;
+	fd = open(claim, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return CLAIM_UNKNOWN;
+	answer = claim_holder(fd, holder);
+	e = errno;
+	close(fd);
+	errno = e;
+	return answer;
+}
+
+enum claim claim_look(const char *folder, long *holder)
+{
+	char *claim = dp_path_join(folder, "claim");
+	enum claim answer = CLAIM_UNKNOWN;
+	int e;
+
+	if (claim)
+		answer = claim_read(claim, holder);
+	else
+		errno = ENOMEM;
+	e = errno;
+	free(claim);
+	errno = e;
+	return answer;
+}

@@ -282,6 +282,7 @@ static void ask_failed(struct asker *a)
 {
 	struct dp_orders orders;
 
+	a->err.code = a->code; /* one that was interrupted has no words */
 	dp_course_no_point(a->home->state, &a->err, &orders);
 	study_order(a->home, &orders);
 }

@@ -51,14 +51,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct dp_study *s = NULL;
 	struct dp_err err;
 	json_t *list;
-	int rc;
+	int code;
 
 	if (!text)
 		return 0;
 	if (size)
 		memcpy(text, data, size);
-	rc = dp_study_parse(text, size, "f", "/d", &s, &problems, &err);
-	must(rc == DP_OK ? s && !problems.errors : !s && problems.errors);
+	code = dp_study_parse(text, size, "f", "/d", &s, &problems, &err);
+	must(code == DP_OK ? s && !problems.errors : !s && problems.errors);
 	if (s)
 		use(s);
 	dp_problems_text(&problems, "f", text, size, &out);

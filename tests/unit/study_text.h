@@ -31,11 +31,11 @@ struct result {
 static inline struct result parse(const char *text, size_t len)
 {
 	struct result x = { .s = NULL };
-	int rc = dp_study_parse(text, len, "t.yaml", "/dir", &x.s, &x.problems, &x.err);
+	int code = dp_study_parse(text, len, "t.yaml", "/dir", &x.s, &x.problems, &x.err);
 
 	/* errors and success exclude each other */
-	assert_true(rc == DP_OK ? x.s && !x.problems.errors
-				: rc == DP_E_INVALID && !x.s && x.problems.errors);
+	assert_true(code == DP_OK ? x.s && !x.problems.errors
+				  : code == DP_E_INVALID && !x.s && x.problems.errors);
 	return x;
 }
 

@@ -1,0 +1,184 @@
+/* test_course_asked.c - what people may ask of a study in every state, and what is
+ * journaled for it; what a proposer without a point means. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "course_story.h"
+
+/* ---- what people ask for ---- */
+
+/* The orders for an ask in a few words, or the sentence that refuses it. */
+static const char *ask(enum dp_ask what)
+{
+	static char out[800];
+	struct dp_asked a = {
+		.ask = what, .evaluations = 7, .parallel = NAN, .priority = NAN
+	};
+	struct dp_orders orders;
+	struct dp_err err;
+
+	if (dp_course_asked(st, &a, &orders, &err) != DP_OK) {
+		snprintf(out, sizeof out, "no: %s", err.msg);
+		return out;
+	}
+	out[0] = '\0';
+	for (unsigned i = 0; i < orders.n; i++)
+		snprintf(out + strlen(out), sizeof out - strlen(out), "%s%s%s%s",
+			 i ? ", " : "", dp_event_name(orders.event[i].type),
+			 orders.event[i].state ? " " : "",
+			 orders.event[i].state ? orders.event[i].state : "");
+	return out;
+}
+
+/* A study in this state whose trial 0 has failed, or waits. */
+static void in_state(const char *status, bool failed)
+{
+	begin("", "search: {method: random, evaluations: 1}");
+	propose(NULL);
+	if (failed) {
+		attempted(0, DP_END_EXIT_CODE, true);
+		assert_true(record_step());
+	}
+	if (strcmp(status, "running") != 0)
+		move(status);
+}
+
+static void asked_in_every_state(void **s)
+{
+	static const struct {
+		enum dp_ask ask;
+		bool failed; /* trial 0 has */
+		const char *expected[5];
+	} rows[] = {
+		{ DP_ASK_PAUSE,
+		  false,
+		  { "study-moved paused", "",
+		    "no: study 's' is finished, so it cannot be paused",
+		    "no: study 's' is failed, so it cannot be paused",
+		    "no: study 's' is stopped, so it cannot be paused" } },
+		{ DP_ASK_RESUME,
+		  true,
+		  { "", "study-moved running",
+		    "no: study 's' is finished: all 1 evaluations are made",
+		    "no: study 's' is failed: all 1 evaluations are made",
+		    "no: study 's' is stopped: all 1 evaluations are made" } },
+		{ DP_ASK_RESUME,
+		  false,
+		  { "", "study-moved running", "study-moved running",
+		    "study-moved running", "study-moved running" } },
+		{ DP_ASK_STOP,
+		  false,
+		  { "study-moved stopped", "study-moved stopped", "", "", "" } },
+		{ DP_ASK_SET,
+		  true,
+		  { "study-amended", "study-amended",
+		    "study-amended, study-moved running", "study-amended",
+		    "study-amended" } },
+		{ DP_ASK_RETRY,
+		  true,
+		  { "trial-retry-asked", "trial-retry-asked",
+		    "trial-retry-asked, study-moved running",
+		    "trial-retry-asked, study-moved running", "trial-retry-asked" } },
+		{ DP_ASK_RETRY,
+		  false,
+		  { "no: trial 0 is waiting; only failed or cancelled trials can be "
+		    "retried",
+		    SAME, SAME, SAME, SAME } },
+		{ DP_ASK_CANCEL,
+		  false,
+		  { "trial-cancel-asked", SAME, SAME, SAME, SAME } },
+		{ DP_ASK_CANCEL,
+		  true,
+		  { "no: trial 0 has ended: it is failed", SAME, SAME, SAME, SAME } },
+		{ DP_ASK_DELETE,
+		  false,
+		  { "study-moved stopped", "study-moved stopped", "", "", "" } },
+		{ DP_ASK_ENQUEUE,
+		  true,
+		  { "no: all 1 evaluations of study 's' are given out", SAME, SAME, SAME,
+		    SAME } },
+	};
+
+	(void)s;
+	for (size_t i = 0; i < DP_COUNT(rows); i++) {
+		const char *expected = NULL;
+
+		for (size_t k = 0; k < DP_COUNT(statuses); k++) {
+			in_state(statuses[k], rows[i].failed);
+			if (rows[i].expected[k])
+				expected = rows[i].expected[k];
+			if (strcmp(ask(rows[i].ask), expected) != 0)
+				fail_msg("row %zu, %s: %s, not %s", i, statuses[k],
+					 ask(rows[i].ask), expected);
+		}
+	}
+}
+
+static void asked_for_what_is_not_there(void **s)
+{
+	struct dp_asked a = {
+		.ask = DP_ASK_SET, .evaluations = NAN, .parallel = NAN, .priority = NAN
+	};
+	struct dp_orders orders;
+	struct dp_err err;
+
+	(void)s;
+	begin("", "search: {method: random, evaluations: 2}");
+	assert_string_equal(ask(DP_ASK_RETRY), "no: study 's' has no trials yet");
+	assert_string_equal(ask(DP_ASK_ENQUEUE), "");
+	assert_int_equal(dp_course_asked(st, &a, &orders, &err), DP_E_USAGE);
+	propose(NULL);
+	a = (struct dp_asked){ .ask = DP_ASK_CANCEL, .trial = 5 };
+	assert_int_equal(dp_course_asked(st, &a, &orders, &err), DP_E_NOT_FOUND);
+	assert_string_equal(err.msg, "study 's' has no trial 5; it has 0 to 0");
+	cancel_asked();
+	assert_string_equal(ask(DP_ASK_CANCEL), ""); /* it is so already */
+}
+
+static void a_proposer_without_a_point(void **s)
+{
+	struct dp_orders orders;
+	struct dp_err why;
+
+	(void)s;
+	begin("", "search: {method: random, evaluations: 9}");
+	whole_trial(DP_END_OK);
+	dp_fail(&why, DP_E_INTERRUPTED, "stopped");
+	dp_course_no_point(st, &why, &orders);
+	assert_int_equal(orders.n, 0); /* it is asked again */
+	dp_fail(&why, DP_E_FAILED, "a bug");
+	dp_course_no_point(st, &why, &orders);
+	assert_int_equal(orders.n, 1);
+	assert_string_equal(orders.event[0].state, "failed");
+	assert_true(orders.event[0].counted);
+	dp_fail(&why, DP_E_LIMIT, "every point is taken");
+	dp_course_no_point(st, &why, &orders);
+	apply(orders.event[0]);
+	assert_int_equal(st->evaluations, 1);
+	NEXT("finished");
+	dp_fail(&why, DP_E_FAILED, "a bug");
+	settle();
+	dp_course_no_point(st, &why, &orders);
+	assert_int_equal(orders.n, 0); /* of a study that has ended */
+	/* deletion: not while trainers run, unless it is wanted now */
+	begin("", "search: {method: random, evaluations: 9}");
+	running();
+	assert_string_equal(ask(DP_ASK_DELETE), "no: 1 of its trainers still run");
+}
+
+#define CASE(f) cmocka_unit_test_teardown(f, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(asked_in_every_state),
+		CASE(asked_for_what_is_not_there),
+		CASE(a_proposer_without_a_point),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

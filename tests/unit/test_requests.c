@@ -327,6 +327,8 @@ static void a_long_poll_answers_when_something_changed(void **s)
 
 static void two_want_it_deleted(void **s)
 {
+	static const char line[] =
+		"{\"v\":1,\"do\":\"delete\",\"study\":\"a\",\"now\":true}\n";
 	int other[2];
 
 	(void)s;
@@ -335,11 +337,7 @@ static void two_want_it_deleted(void **s)
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, other), 0);
 	assert_int_equal(server_add_fd(&fake_d, other[1], false, &err), DP_OK);
 	fake_send("delete", json_pack("{s:s, s:b}", "study", "a", "now", 1));
-	assert_int_equal(dp_write_all(other[0],
-				      "{\"v\":1,\"do\":\"delete\",\"study\":\"a\","
-				      "\"now\":true}\n",
-				      50),
-			 0);
+	assert_int_equal(dp_write_all(other[0], line, strlen(line)), 0);
 	assert_int_equal(fake_reply(&ok, &err), DP_OK);
 	FAKE_UNTIL(fake_d.nstudies == 0);
 	close(other[0]);

@@ -65,7 +65,6 @@ struct dp_known *dp_recall(const struct dp_study_state *s, bool for_proposal, si
 	struct dp_known *known = calloc((size_t)s->nimported + s->ntrials + 1,
 					sizeof *known),
 			*k = known;
-
 	uint32_t window = for_proposal ? dp_course_window(s) : s->ntrials;
 
 	*n = 0;

@@ -6,7 +6,6 @@
 #include "daemon/requests.h"
 #include "daemon/server.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,16 +16,14 @@ struct account {
 	uint32_t trial;
 	double x[DP_PARAMS_MAX];
 	double privacy[DP_OBJECTIVES_MAX];
-	char refused[300];
+	char refused[ASK_REFUSED_LEN];
 };
 
 static void account_work(uv_work_t *w)
 {
 	struct account *a = w->data;
-	struct dp_err err;
 
-	if (dp_objectives_privacy(a->home->state->spec, a->x, a->privacy, &err) != DP_OK)
-		snprintf(a->refused, sizeof a->refused, "%.299s", err.msg);
+	ask_oracles(a->home->state->spec, a->x, a->privacy, a->refused);
 }
 
 /* The budget may have been given out meanwhile. */

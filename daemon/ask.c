@@ -37,7 +37,7 @@ struct ask_point {
 	double x[DP_PARAMS_MAX];
 	double privacy[DP_OBJECTIVES_MAX];
 	const char *source; /* static text */
-	char refused[300];  /* why an oracle has no answer; "" */
+	char refused[ASK_REFUSED_LEN];
 };
 
 /* A study's proposer, with the question under way. */
@@ -120,12 +120,14 @@ void ask_forget(struct study *h)
 
 /* ---- on a worker thread ---- */
 
-static void ask_oracles(const struct dp_study *spec, struct ask_point *p)
+void ask_oracles(const struct dp_study *spec, const double *x, double *privacy,
+		 char refused[ASK_REFUSED_LEN])
 {
 	struct dp_err err;
 
-	if (dp_objectives_privacy(spec, p->x, p->privacy, &err) != DP_OK)
-		snprintf(p->refused, sizeof p->refused, "%.299s", err.msg);
+	refused[0] = '\0';
+	if (dp_objectives_privacy(spec, x, privacy, &err) != DP_OK)
+		snprintf(refused, ASK_REFUSED_LEN, "%.299s", err.msg);
 }
 
 /* The point of one trial, and its epsilons. */
@@ -141,7 +143,7 @@ static int ask_point(struct asker *a, uint32_t trial)
 		return code;
 	*p = (struct ask_point){ .trial = trial, .source = a->answer.source };
 	memcpy(p->x, a->answer.x, spec->nparams * sizeof p->x[0]);
-	ask_oracles(spec, p);
+	ask_oracles(spec, p->x, p->privacy, p->refused);
 	a->nfound++;
 	return DP_OK;
 }

@@ -210,11 +210,8 @@ void job_recover(struct study *h, const struct dp_trial *t, const struct dp_atte
 {
 	struct job *j = job_new(h, t->number, a->run, a->number);
 
-	if (!j) {
-		log_line(&h->d->log, LOG_ERROR, h->state->spec->name,
-			 "no memory to recover trial %u", t->number);
-		exit(1);
-	}
+	if (!j)
+		record_give_up(h->d, "to recover an attempt");
 	j->started = a->planned;
 	j->phase = JOB_ADOPTING;
 	h->backend->table->adopt(h->backend, j);

@@ -255,18 +255,7 @@ int request_trials(struct request *r, json_t **ok, struct dp_err *err)
 
 int request_find_trial(struct request *r, struct dp_trial **t, struct dp_err *err)
 {
-	const struct dp_study_state *s = r->home->state;
-	int64_t n = dp_json_int(r->json, "trial", -1);
-
-	*t = n >= 0 && n < s->ntrials ? s->trials[n] : NULL;
-	if (*t)
-		return DP_OK;
-	if (s->ntrials == 0)
-		return dp_fail(err, DP_E_NOT_FOUND, "study '%s' has no trials yet",
-			       s->spec->name);
-	return dp_fail(err, DP_E_NOT_FOUND,
-		       "study '%s' has no trial %lld; it has 0 to %u", s->spec->name,
-		       (long long)n, s->ntrials - 1);
+	return dp_course_trial(r->home->state, dp_json_int(r->json, "trial", -1), t, err);
 }
 
 json_t *request_trial_json(struct study *h, const struct dp_trial *t)

@@ -125,28 +125,29 @@ static int asked_delete(const struct dp_study_state *s, bool now, struct dp_orde
 	return DP_OK;
 }
 
-static int asked_trial(const struct dp_study_state *s, uint32_t number,
-		       const struct dp_trial **t, struct dp_err *err)
+int dp_course_trial(const struct dp_study_state *s, int64_t number, struct dp_trial **t,
+		    struct dp_err *err)
 {
-	*t = dp_study_trial(s, number);
+	*t = number >= 0 && number < s->ntrials ? s->trials[number] : NULL;
 	if (*t)
 		return DP_OK;
 	if (s->ntrials == 0)
 		return dp_fail(err, DP_E_NOT_FOUND, "study '%s' has no trials yet",
 			       s->spec->name);
-	return dp_fail(err, DP_E_NOT_FOUND, "study '%s' has no trial %u; it has 0 to %u",
-		       s->spec->name, number, s->ntrials - 1);
+	return dp_fail(err, DP_E_NOT_FOUND,
+		       "study '%s' has no trial %lld; it has 0 to %u", s->spec->name,
+		       (long long)number, s->ntrials - 1);
 }
 
 int dp_course_asked(const struct dp_study_state *s, const struct dp_asked *a,
 		    struct dp_orders *out, struct dp_err *err)
 {
-	const struct dp_trial *t = NULL;
+	struct dp_trial *t = NULL;
 	int code = DP_OK;
 
 	out->n = 0;
 	if (a->ask == DP_ASK_RETRY || a->ask == DP_ASK_CANCEL)
-		code = asked_trial(s, a->trial, &t, err);
+		code = dp_course_trial(s, a->trial, &t, err);
 	if (code != DP_OK)
 		return code;
 	switch (a->ask) {

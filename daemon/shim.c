@@ -39,6 +39,8 @@ enum {
 #define RECORD_SECONDS     3.0 /* how long to try to write exit.json */
 #define START_SECONDS      2.0 /* how long to retry a start that may soon succeed */
 #define STALL_LOOK_SECONDS 1.0 /* at most this long between two looks for growth */
+#define OOM_SCORE_ABOVE    300 /* of a trainer, above shim and daemon */
+#define OOM_SCORE_FILE     "/proc/self/oom_score_adj"
 
 enum {
 	REAP_BATCH = 1024
@@ -69,6 +71,7 @@ struct output {
 struct shim {
 	struct options opt;
 	pid_t self, trainer; /* the trainer's process group has the trainer's number */
+	char oom_score[12];  /* of the trainer; empty: as it is */
 	int signals;         /* signalfd */
 	struct output out[2];
 
@@ -380,6 +383,35 @@ static void finish_output(struct output *o, uint64_t limit)
 
 /* ---- starting it ---- */
 
+/* When memory runs out, the kernel shall take the trainer, which can be tried again,
+ * and neither shim nor daemon, whose score it would inherit. Raising it needs no
+ * privilege. */
+static void choose_oom_score(struct shim *s)
+{
+	FILE *f = fopen(OOM_SCORE_FILE, "re");
+	int own;
+
+	if (!f)
+		return;
+	if (fscanf(f, "%d", &own) == 1)
+		snprintf(s->oom_score, sizeof s->oom_score, "%d",
+			 own + OOM_SCORE_ABOVE < 1000 ? own + OOM_SCORE_ABOVE : 1000);
+	fclose(f);
+}
+
+/* In the child. A machine that refuses has its reasons: the trainer runs all the same. */
+static void take_oom_score(const struct shim *s)
+{
+	int fd = open(OOM_SCORE_FILE, O_WRONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return;
+	n = write(fd, s->oom_score, strlen(s->oom_score));
+	(void)n;
+	close(fd);
+}
+
 /* The child's side. It shares this process's memory until exec (vfork), so it only
  * makes system calls and leaves the reason of a failure in *error. */
 static void become_trainer(const struct shim *s, const int *pipes, volatile int *error)
@@ -395,6 +427,7 @@ static void become_trainer(const struct shim *s, const int *pipes, volatile int 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != s->self)
 		_exit(127);
+	take_oom_score(s);
 	if (dup2(pipes[0], STDOUT_FILENO) < 0 || dup2(pipes[1], STDERR_FILENO) < 0 ||
 	    (s->opt.cwd && chdir(s->opt.cwd) != 0)) {
 		*error = errno;
@@ -450,6 +483,7 @@ static void shim_start(struct shim *s)
 
 	clock_gettime(CLOCK_REALTIME, &s->start);
 	s->started = s->grew_at = s->look_at = monotonic();
+	choose_oom_score(s);
 	for (int i = 0; i < 2; i++) {
 		int ends[2];
 

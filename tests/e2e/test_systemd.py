@@ -102,24 +102,50 @@ class Units(Case):
         r = self.exposure(EXPOSURE_STRICT)
         self.assertEqual(r.returncode, 0, r.stdout[-300:] + r.stderr)
 
+    def keys(self, name):
+        """The settings of a unit; none may stand in it twice."""
+        with open(os.path.join(UNITS, name)) as f:
+            lines = [line.rstrip("\n") for line in f if "=" in line and line[0] not in "#["]
+        keys = dict(line.split("=", 1) for line in lines)
+        self.assertEqual(len(keys), len(lines) if name != "strict.conf" else len(keys))
+        return keys
+
     def test_trainers_outlive_the_daemon(self):
         """Neither unit nor drop-in has a setting that takes something from a trainer that
-        is left running."""
+        is left running, or its control group from the daemon."""
         for name in ("dparetod.service.in", "dparetod-user.service.in", "strict.conf"):
-            with open(os.path.join(UNITS, name)) as f:
-                lines = [line for line in f.read().split("\n") if not line.startswith("#")]
-            keys = dict(line.split("=", 1) for line in lines if "=" in line)
-            for key in ("PrivateTmp", "RemoveIPC", "DynamicUser", "PrivateUsers"):
+            keys = self.keys(name)
+            for key in ("PrivateTmp", "RemoveIPC", "DynamicUser", "PrivateUsers",
+                        "ProtectControlGroups"):
                 self.assertNotIn(key, keys, name)
             if name != "strict.conf":
                 self.assertEqual(keys["KillMode"], "process")
                 self.assertEqual(keys["OOMPolicy"], "continue")
+                self.assertEqual(keys["Delegate"], "yes")
+
+    def test_a_month_unattended(self):
+        """Both daemons come back whatever happened, and are never given up; a person's has
+        what the system's has, where a person's manager can do it."""
+        system, user = self.keys("dparetod.service.in"), self.keys("dparetod-user.service.in")
+        self.assertEqual(system["StartLimitIntervalSec"], "0")
+        self.assertEqual(system["Restart"], "on-failure")
+        self.assertNotIn("RestartPreventExitStatus", system)
+        self.assertIn("WatchdogSec", system)
+        not_for_persons = {"User", "Group", "StateDirectory", "StateDirectoryMode",
+                           "RuntimeDirectory", "RuntimeDirectoryPreserve",
+                           "After", "Wants", "Also", "CapabilityBoundingSet", "ProtectSystem",
+                           "ProtectKernelTunables", "ProtectKernelModules",
+                           "ProtectKernelLogs", "ProtectHostname"}
+        self.assertEqual(set(system) - set(user), not_for_persons)
+        own = {"Environment", "ExecStart", "OOMScoreAdjust", "WantedBy"}
+        differ = {key for key in set(system) & set(user) if system[key] != user[key]}
+        self.assertEqual(differ, own)
 
     @needs("systemd-sysusers")
     def test_sysusers(self):
         os.makedirs(self.path("root/etc"))
         r = subprocess.run(["systemd-sysusers", "--root=" + self.path("root"),
-                            os.path.join(UNITS, "dpareto.sysusers")],
+                            os.path.join(UNITS, "sysusers.d", "dpareto.conf")],
                            capture_output=True, text=True, timeout=LIMIT)
         self.assertEqual(r.returncode, 0, r.stderr)
         with open(self.path("root/etc/passwd")) as f:
@@ -286,6 +312,24 @@ class Notify(Manager):
         self.assertEqual(d.end(), 0)
         seen = self.spied()
         self.assertEqual(seen["KEPT"], "yes")
+
+
+class Memory(Case):
+    def test_trainers_are_killed_first(self):
+        """When memory runs out the kernel takes a trainer, not the daemon or a shim."""
+        self.trainer("with open('/proc/self/oom_score_adj') as own, \\\n"
+                     "        open('/proc/%d/oom_score_adj' % os.getppid()) as shim:\n"
+                     "    report(a=int(own.read()), b=int(shim.read()))\n")
+        d = self.daemon().start()
+        c = d.connect()
+        with open("/proc/%d/oom_score_adj" % d.process.pid) as f:
+            score = int(f.read())
+        self.submit(c, self.study(search="method: random, evaluations: 1"))
+        self.finish(c, "s")
+        got = c("trials", study="s")["trials"][0]["objectives"]
+        self.assertEqual((got["a"], got["b"]), (min(score + 300, 1000), score))
+        c.close()
+        self.assertEqual(d.end(), 0)
 
 
 class Journal(Case):

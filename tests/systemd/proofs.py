@@ -27,9 +27,9 @@ SocketUser=root
 SocketGroup=lab
 """
 # In this order; a proof may use what those before it have left, which ALWAYS are run.
-NAMES = ("sysusers", "start", "modes", "member", "levels", "kill", "stop", "stop_kill", "reload",
-         "socket", "socketless", "watchdog", "never_given_up", "groups", "strict", "user",
-         "power_off", "power_cut", "dynamic_user")
+NAMES = ("sysusers", "start", "modes", "member", "levels", "kill", "stop", "stop_kill", "stop_finish",
+         "reload", "socket", "socketless", "watchdog", "never_given_up", "groups", "strict", "user",
+         "logout", "power_off", "power_cut", "dynamic_user")
 ALWAYS = ("sysusers", "start")
 
 
@@ -150,6 +150,23 @@ class Proofs:
         self.d.systemctl("start", SERVICE)
         self.d.running("stop-kill", 2, since=2)
         self.d.finish("stop-kill", 2)
+
+    def stop_finish(self):
+        """And the third: the stop takes as long as the trainers do."""
+        self.drop_in("finish", "[Service]\nTimeoutStopSec=infinity\n"
+                     "Environment=\"DPARETOD_OPTIONS=--socket-group=dpareto --stop-policy=finish\"\n")
+        self.d.systemctl("restart", SERVICE)
+        self.d.submit("stop-finish", 4)
+        self.d.running("stop-finish", 2)
+        self.d.systemctl("stop", "--no-block", SERVICE, "dparetod.socket")
+        wait_for(lambda: self.d.show("ActiveState") == "deactivating", "it stops")
+        self.d.allow("stop-finish", 4)
+        wait_for(lambda: self.d.show("ActiveState") == "inactive", "it has stopped")
+        expect(len(self.d.course("stop-finish", "start")) == 2, "new trials were started")
+        self.no_drop_in("finish")
+        self.d.systemctl("start", SERVICE)
+        self.d.finish("stop-finish", 4)
+        self.d.once("stop-finish", 4)
 
     def reload(self):
         """A configuration file is read again; a mistake fails the reload and changes nothing."""
@@ -325,6 +342,22 @@ class Proofs:
         own.once("mine", 4)
         expect("adopted" in own.log(), "nothing was adopted")
 
+    def logout(self):
+        """A person's trainers end with their manager, in good order, and begin again."""
+        own = self.own()
+        own.submit("logout", 2)
+        attempts = own.running("logout", 2)
+        own.systemctl("restart", SERVICE)  # that is no logout
+        expect(own.alive(attempts), "a trainer died with the daemon")
+        self.m.run("systemctl", "stop", "user@1000.service")
+        expect(not own.alive(attempts[:1]), "a trainer goes on")
+        self.m.run("systemctl", "start", "user@1000.service")
+        own.running("logout", 2, since=2)
+        own.finish("logout", 2)
+        for trial in ("0", "1"):
+            got = [a["end"] for a in own.ask("trial", "logout", trial)["attempts"]]
+            expect(got == ["cancelled", "ok"], "trial %s ended with %s" % (trial, got))
+
     def own(self):
         return Daemon(self.m, "alice", "/home/alice/.local/state/dpareto", ("--user",))
 
@@ -348,14 +381,14 @@ class Proofs:
 
     def power_off(self):
         """Shutdown while studies run: after the boot they go on, finished trials are not
-        repeated."""
-        self.over_a_boot("off", self.m.power_off)
+        repeated, and the others have lost no retry."""
+        self.over_a_boot("off", self.m.power_off, "cancelled")
 
     def power_cut(self):
         """The same without any warning."""
-        self.over_a_boot("cut", self.m.cut_power)
+        self.over_a_boot("cut", self.m.cut_power, "lost")
 
-    def over_a_boot(self, study, end):
+    def over_a_boot(self, study, end, how):
         daemons = [self.d] + ([self.own()] if os.path.exists(
             self.m.path("/var/lib/systemd/linger/alice")) else [])
         for d in daemons:
@@ -372,3 +405,6 @@ class Proofs:
             d.finish(study, 6)
             ends = sorted(trial for trial, _, _ in d.course(study, "end"))
             expect(ends == list(range(6)), "ends: %s" % ends)
+            for trial in ("2", "3"):
+                got = [a["end"] for a in d.ask("trial", study, trial)["attempts"]]
+                expect(got == [how, "ok"], "trial %s of %s ended with %s" % (trial, study, got))

@@ -39,8 +39,6 @@ enum {
 #define RECORD_SECONDS     3.0 /* how long to try to write exit.json */
 #define START_SECONDS      2.0 /* how long to retry a start that may soon succeed */
 #define STALL_LOOK_SECONDS 1.0 /* at most this long between two looks for growth */
-#define OOM_SCORE_ABOVE    300 /* of a trainer, above shim and daemon */
-#define OOM_SCORE_FILE     "/proc/self/oom_score_adj"
 
 enum {
 	REAP_BATCH = 1024
@@ -71,7 +69,6 @@ struct output {
 struct shim {
 	struct options opt;
 	pid_t self, trainer; /* the trainer's process group has the trainer's number */
-	char oom_score[12];  /* of the trainer; empty: as it is */
 	int signals;         /* signalfd */
 	struct output out[2];
 
@@ -383,32 +380,32 @@ static void finish_output(struct output *o, uint64_t limit)
 
 /* ---- starting it ---- */
 
-/* When memory runs out, the kernel shall take the trainer, which can be tried again,
- * and neither shim nor daemon, whose score it would inherit. Raising it needs no
- * privilege. */
-static void choose_oom_score(struct shim *s)
-{
-	FILE *f = fopen(OOM_SCORE_FILE, "re");
-	int own;
+#define OOM_SCORE_FILE  "/proc/self/oom_score_adj"
+#define OOM_SCORE_ABOVE 300 /* of a trainer, above shim and daemon */
+#define OOM_SCORE_MOST  1000
 
-	if (!f)
-		return;
-	if (fscanf(f, "%d", &own) == 1)
-		snprintf(s->oom_score, sizeof s->oom_score, "%d",
-			 own + OOM_SCORE_ABOVE < 1000 ? own + OOM_SCORE_ABOVE : 1000);
-	fclose(f);
+/* Which process the kernel takes when memory runs out: the one with the highest score.
+ * INT_MAX: not known. */
+static int oom_score(void)
+{
+	int score = INT_MAX;
+	FILE *f = fopen(OOM_SCORE_FILE, "re");
+
+	if (f && fscanf(f, "%d", &score) != 1)
+		score = INT_MAX;
+	if (f)
+		fclose(f);
+	return score;
 }
 
-/* In the child. A machine that refuses has its reasons: the trainer runs all the same. */
-static void take_oom_score(const struct shim *s)
+/* Needs no privilege, neither up nor back again. */
+static void set_oom_score(int score)
 {
 	int fd = open(OOM_SCORE_FILE, O_WRONLY | O_CLOEXEC);
-	ssize_t n;
 
 	if (fd < 0)
 		return;
-	n = write(fd, s->oom_score, strlen(s->oom_score));
-	(void)n;
+	dprintf(fd, "%d", score < OOM_SCORE_MOST ? score : OOM_SCORE_MOST);
 	close(fd);
 }
 
@@ -427,7 +424,6 @@ static void become_trainer(const struct shim *s, const int *pipes, volatile int 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != s->self)
 		_exit(127);
-	take_oom_score(s);
 	if (dup2(pipes[0], STDOUT_FILENO) < 0 || dup2(pipes[1], STDERR_FILENO) < 0 ||
 	    (s->opt.cwd && chdir(s->opt.cwd) != 0)) {
 		*error = errno;
@@ -476,6 +472,20 @@ static int spawn(struct shim *s, const int *pipes)
 	}
 }
 
+/* spawn(), with a trainer that the kernel takes before shim and daemon: it can be tried
+ * again. It inherits the score that the shim has for this moment. */
+static int spawn_expendable(struct shim *s, const int *pipes)
+{
+	int own = oom_score(), error;
+
+	if (own == INT_MAX)
+		return spawn(s, pipes);
+	set_oom_score(own + OOM_SCORE_ABOVE);
+	error = spawn(s, pipes);
+	set_oom_score(own);
+	return error;
+}
+
 static void shim_start(struct shim *s)
 {
 	static const char *const names[2] = { "stdout", "stderr" };
@@ -483,7 +493,6 @@ static void shim_start(struct shim *s)
 
 	clock_gettime(CLOCK_REALTIME, &s->start);
 	s->started = s->grew_at = s->look_at = monotonic();
-	choose_oom_score(s);
 	for (int i = 0; i < 2; i++) {
 		int ends[2];
 
@@ -498,7 +507,7 @@ static void shim_start(struct shim *s)
 		writers[i] = ends[1];
 	}
 	if (!s->start_error)
-		s->start_error = spawn(s, writers);
+		s->start_error = spawn_expendable(s, writers);
 	for (int i = 0; i < 2; i++)
 		close(writers[i]);
 	if (s->start_error && s->out[1].file >= 0)

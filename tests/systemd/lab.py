@@ -28,6 +28,11 @@ group=/sys/fs/cgroup$OWN_GROUP/attempt-$DPARETO_TRIAL-$DPARETO_ATTEMPT
 mkdir "$group"
 echo $$ >"$group/cgroup.procs"
 """
+# With a process that a session of its own hides from whoever looks for the trainer's.
+IN_TREE = """
+setsid sleep 1000 >/dev/null 2>&1 &
+echo "child $DPARETO_TRIAL $DPARETO_ATTEMPT $!" >>"$home/course"
+"""
 # What a strict service must not reach, and what a trainer needs all the same.
 IN_CAGE = """
 if [ -n "$(ls -A /home 2>/dev/null)" ]; then echo "sees homes" >&2; exit 1; fi
@@ -50,7 +55,8 @@ anti_ideal: {a: 2, b: 2}
 search: {method: random, evaluations: %d, parallel: 2}
 """
 # Name and additional lines of each trainer.
-TRAINERS = {"trainer.sh": "", "in-group.sh": IN_GROUP, "in-cage.sh": IN_CAGE}
+TRAINERS = {"trainer.sh": "", "in-group.sh": IN_GROUP, "in-tree.sh": IN_TREE,
+            "in-cage.sh": IN_CAGE}
 
 
 def expect(true, why):
@@ -113,7 +119,7 @@ class Daemon:
         os.rename(path + ".new", path)
 
     def course(self, study, what):
-        """(trial, attempt, process) of each start, or of each end."""
+        """(trial, attempt, process) of each start, end or child."""
         try:
             with open(self.file(study, "course")) as f:
                 words = [line.split() for line in f]

@@ -33,6 +33,8 @@ PATIENCE = 40.0  # seconds a point may take before it counts as hung
 
 CALLS = {
     "open": "EMFILE ENOSPC EIO EINTR", "read": "EIO EINTR", "write": "ENOSPC EIO EINTR",
+    "recv": "ECONNRESET EINTR ENOMEM", "send": "EPIPE EINTR ENOBUFS",
+    "pipe_read": "EINTR", "pipe_write": "EINTR",
     "pwrite": "ENOSPC EIO EINTR", "sync": "EIO ENOSPC", "rename": "ENOSPC EIO",
     "mkdir": "ENOSPC EIO", "unlink": "EIO EACCES", "ftruncate": "ENOSPC EIO",
     "flock": "EINTR ENOLCK", "statvfs": "EIO", "mmap": "ENOMEM EAGAIN",

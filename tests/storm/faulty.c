@@ -91,6 +91,22 @@ static bool faulty_now(const char *call)
 /* The next definition of the function that this one stands for. */
 #define NEXT(name) ((__typeof__(&(name)))dlsym(RTLD_NEXT, #name))
 
+/* Disks fail in other ways than sockets do, and an eventfd hardly at all. */
+static bool faulty_at(int fd, const char *file, const char *socket, const char *other)
+{
+	struct stat st;
+	int before = errno;
+
+	if (!atomic_load(&faulty.armed))
+		return false;
+	if (fstat(fd, &st) != 0)
+		st.st_mode = 0;
+	errno = before;
+	return faulty_now(S_ISREG(st.st_mode)    ? file
+			  : S_ISSOCK(st.st_mode) ? socket
+						 : other);
+}
+
 /* TYPE NAME(PARAMETERS): fails with -1, otherwise is NAME(ARGUMENTS). */
 #define CALL(group, type, name, parameters, arguments)                                   \
 	__attribute__((visibility("default"))) type name parameters;                     \
@@ -104,6 +120,22 @@ static bool faulty_now(const char *call)
 			next = NEXT(name);                                               \
 		return next arguments;                                                   \
 	}
+
+/* As CALL(), of a descriptor: the group is that of its kind. */
+#define CALL_AT(file, sock, other, type, name, parameters, arguments)                    \
+	__attribute__((visibility("default"))) type name parameters;                     \
+	type name parameters                                                             \
+	{                                                                                \
+		static __typeof__(&(name)) next;                                         \
+                                                                                         \
+		if (faulty_at(fd, file, sock, other))                                    \
+			return (type)-1;                                                 \
+		if (!next)                                                               \
+			next = NEXT(name);                                               \
+		return next arguments;                                                   \
+	}
+#define READ(...)  CALL_AT("read", "recv", "pipe_read", ssize_t, __VA_ARGS__)
+#define WRITE(...) CALL_AT("write", "send", "pipe_write", ssize_t, __VA_ARGS__)
 
 typedef int (*main_fn)(int, char **, char **);
 int __libc_start_main(main_fn program, int argc, char **argv, void (*init)(void),
@@ -161,17 +193,14 @@ DIR *opendir(const char *path)
 {
 	return faulty_now("open") ? NULL : NEXT(opendir)(path);
 }
-CALL("read", ssize_t, read, (int fd, void *bytes, size_t n), (fd, bytes, n))
-CALL("read", ssize_t, pread, (int fd, void *bytes, size_t n, off_t at),
-     (fd, bytes, n, at))
-CALL("read", ssize_t, pread64, (int fd, void *bytes, size_t n, off64_t at),
-     (fd, bytes, n, at))
-CALL("read", ssize_t, readv, (int fd, const struct iovec *v, int n), (fd, v, n))
-CALL("read", ssize_t, recvmsg, (int fd, struct msghdr *m, int flags), (fd, m, flags))
-CALL("write", ssize_t, write, (int fd, const void *bytes, size_t n), (fd, bytes, n))
-CALL("write", ssize_t, writev, (int fd, const struct iovec *v, int n), (fd, v, n))
-CALL("write", ssize_t, sendmsg, (int fd, const struct msghdr *m, int flags),
-     (fd, m, flags))
+READ(read, (int fd, void *bytes, size_t n), (fd, bytes, n))
+READ(pread, (int fd, void *bytes, size_t n, off_t at), (fd, bytes, n, at))
+READ(pread64, (int fd, void *bytes, size_t n, off64_t at), (fd, bytes, n, at))
+READ(readv, (int fd, const struct iovec *v, int n), (fd, v, n))
+READ(recvmsg, (int fd, struct msghdr *m, int flags), (fd, m, flags))
+WRITE(write, (int fd, const void *bytes, size_t n), (fd, bytes, n))
+WRITE(writev, (int fd, const struct iovec *v, int n), (fd, v, n))
+WRITE(sendmsg, (int fd, const struct msghdr *m, int flags), (fd, m, flags))
 CALL("pwrite", ssize_t, pwrite, (int fd, const void *bytes, size_t n, off_t at),
      (fd, bytes, n, at))
 CALL("pwrite", ssize_t, pwrite64, (int fd, const void *bytes, size_t n, off64_t at),

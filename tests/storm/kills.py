@@ -73,6 +73,11 @@ def in_order(name):
     return name.split("-")[1] == "1" and not name.endswith("each")
 
 
+def in_trees(s, seed):
+    """Do trainers of this set work in a child with a session of its own?"""
+    return s.args.tree and seed % 2 == 1
+
+
 def texts(s, seed):
     """The study files of a round, by name."""
     out = {}
@@ -82,7 +87,7 @@ def texts(s, seed):
         n = s.args.evaluations
         out[name] = STUDY % dict(
             name=name, seed=seed, trainer=s.trainer, ms=s.args.milliseconds, extra=extra,
-            tree=", tree" if s.args.tree and seed % 2 else "",
+            tree=", tree" if in_trees(s, seed) else "",
             objectives=objectives, anti=anti, method=method, parallel=parallel,
             more=("" if method == "grid" else ", evaluations: %d" % n) + more)
     return out
@@ -137,6 +142,7 @@ class Round:
         self.s, self.number = s, number
         self.rng = random.Random("%d %d" % (s.args.seed, number))
         self.seed = number % s.args.seeds
+        self.tree = in_trees(s, self.seed)
         self.reference = references.of(self.seed)
         self.folder = os.path.join(s.folder, "round-%d" % number)
         os.mkdir(self.folder)
@@ -144,7 +150,7 @@ class Round:
         self.daemon = harness.Daemon(self.folder, "--slots", "8", "--log-level", "warn")
         self.kills, self.refused = collections.Counter(), 0
         self.submitted, self.acknowledged = set(), {}
-        self.killed = set()      # pids of trainers that got KILL
+        self.killed = set()      # pids that got KILL, so that their attempt may run again
         self.noted = 0           # bytes of notes that were read
         self.alive = {}          # (study, key): (pid, shim)
 
@@ -164,7 +170,7 @@ class Round:
         whole = data[:data.rfind(b"\n") + 1]
         self.noted += len(whole)
         for line in whole.decode().splitlines():
-            what, study, key, pid, shim, _ = line.split()
+            what, study, key, pid, shim, _, _ = line.split()
             if what == "start":
                 self.alive[study, key] = (int(pid), int(shim))
             elif what == "end":
@@ -201,9 +207,8 @@ class Round:
         self.read_notes()
         mine = "DPARETO_REQUEST=" + self.folder
         newborn = self.newborn_shims() if self.rng.random() < 0.25 else []
-        if newborn and self.strike(self.rng.choice(newborn), mine):
-            self.kills["shim"] += 1
-            return
+        if newborn:
+            return self.kill_shim(self.rng.choice(newborn), mine)
         young = [k for k in self.alive if int(k[1].split("/")[1].split("-")[-1]) < LEAVE_ALONE]
         if not young:
             return
@@ -213,8 +218,14 @@ class Round:
             if self.strike(pid, mine):
                 self.killed.add(pid)
                 self.kills["trainer"] += 1
-        elif self.strike(shim, mine):
+        else:
+            self.kill_shim(shim, mine)
+
+    def kill_shim(self, pid, mine):
+        if self.strike(pid, mine):
             self.kills["shim"] += 1
+            if self.tree:  # what the trainer left may finish although the attempt is lost
+                self.killed.add(pid)
 
     # ---- the daemon's lives ----
 
@@ -292,7 +303,7 @@ class Round:
                         finished(client, self.studies):
                     client.close()
                     return True
-                for _ in range(rng.randint(0, 4)):
+                for _ in range(rng.randint(0, 8)):
                     time.sleep(rng.uniform(0, 0.03))
                     self.kill_one()
             time.sleep(10 ** rng.uniform(-4, -1))
@@ -391,7 +402,7 @@ class Round:
         started, ended = {}, {}
         with open(self.folder + "/notes") as f:
             for line in f:
-                what, study, key, pid, _, us = line.split()
+                what, study, key, pid, shim, us, _ = line.split()
                 trial, attempt = key.split("/")
                 run, _, number = attempt.rpartition("-")
                 if what == "twice":
@@ -401,11 +412,11 @@ class Round:
                         self.fault("%s %s started twice" % (study, key))
                     started[study, key] = int(us)
                     last = ended.get((study, trial, run))
-                    if last and last[0] < int(number) and last[1] not in self.killed:
+                    if last and last[0] < int(number) and not last[1] & self.killed:
                         self.fault("%s %s ran again after attempt %d had finished" %
                                    (study, key, last[0]))
                 elif what == "end":
-                    ended[study, trial, run] = (int(number), int(pid))
+                    ended[study, trial, run] = (int(number), {int(pid), int(shim)})
         self.trainings = len(started)
 
 

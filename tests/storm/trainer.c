@@ -9,7 +9,7 @@
  * behind a wrapper script. Static, so that starting it costs little. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +21,7 @@
 
 /* Of "/state/studies/s/trials/7/1-0/request.json": the end, from the trial on. */
 static char key[64];
+static int shim; /* our parent, or that of the wrapper */
 
 static const char *need(const char *name)
 {
@@ -33,18 +34,24 @@ static const char *need(const char *name)
 	return value;
 }
 
-/* One line with one write, so that lines of many trainers do not mix. */
+/* One line, with the length of recorder.so's log, and with one write, so that lines of
+ * many trainers do not mix. */
 static void note(const char *what)
 {
+	const char *log = getenv("RECORDER_LOG");
 	char path[4096], line[512];
+	struct stat st = { 0 };
 	struct timespec t;
 	int fd, n;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
+	if (log && stat(log, &st) != 0)
+		exit(9);
 	snprintf(path, sizeof path, "%s/notes", need("DPARETO_STUDY_DIR"));
-	n = snprintf(line, sizeof line, "%s %s %s %d %d %lld\n", what,
-		     need("DPARETO_STUDY"), key, (int)getpid(), (int)getppid(),
-		     (long long)t.tv_sec * 1000000 + t.tv_nsec / 1000);
+	n = snprintf(line, sizeof line, "%s %s %s %d %d %lld %lld\n", what,
+		     need("DPARETO_STUDY"), key, (int)getpid(), shim,
+		     (long long)t.tv_sec * 1000000 + t.tv_nsec / 1000,
+		     (long long)st.st_size);
 	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 	if (fd < 0 || write(fd, line, (size_t)n) != n)
 		exit(9);
@@ -156,14 +163,18 @@ int main(int argc, char **argv)
 	int status = 0;
 
 	find_key();
+	shim = (int)getppid();
 	if (argc > 2 && strcmp(argv[2], "tree") == 0)
 		child = fork();
 	if (child < 0)
 		return 6;
-	if (child > 0)
-		return waitpid(child, &status, 0) == child && WIFEXITED(status)
-			       ? WEXITSTATUS(status)
-			       : 5;
+	if (child > 0) {
+		if (waitpid(child, &status, 0) != child)
+			return 5;
+		if (WIFSIGNALED(status)) /* as it ended, so do we */
+			raise(WTERMSIG(status));
+		return WEXITSTATUS(status);
+	}
 	if (argc > 2)
 		setsid();
 	take_lock();

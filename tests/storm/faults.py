@@ -5,8 +5,8 @@
                         [--count K] [--from N] [--limit N] [--step N] [--workers N]
 
 faulty.so is loaded into the daemon, or into its shims, and makes the n-th call of a group fail
-with a plausible error, or K calls from the n-th on (--count). A short study (three evaluations,
-the last one proposed by a model) runs until the fault no longer happens, SQLite's way.
+with a plausible error, or K calls from the n-th on (--count). A study of one
+evaluation comes and is deleted, one of three (the last proposed by a model) runs until the fault no longer happens, SQLite's way.
 What may come of it:
   right     the study ends with the numbers of an undisturbed one
   told      something stopped - the daemon's start, a request, the study - and said why; once
@@ -43,13 +43,13 @@ CALLS = {
     "accept": "EMFILE ENFILE ECONNABORTED EINTR", "socket": "EMFILE ENOMEM",
     "pipe": "EMFILE ENFILE", "getrandom": "EINTR EAGAIN",
 }
-STUDY = """study: s
+STUDY = """study: %s
 seed: 7
 trainer: {command: [%s, "2"], runs: 2}
 parameters: {x: {type: float, range: [0, 1]}, y: {type: float, range: [0, 1]}}
 objectives: {a: {metric: a}, b: {metric: b}}
 anti_ideal: {a: 2, b: 2}
-search: {method: dpareto, evaluations: 3, initial: 2}
+search: {method: dpareto, evaluations: %d, initial: 2}
 """
 
 
@@ -77,7 +77,7 @@ class Point:
                    "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") +
                    ":verify_asan_link_order=0"}
         self.daemon = harness.Daemon(folder, "--slots", "1", env=env)
-        self.client, self.told, self.deadline = None, [], 0
+        self.client, self.told, self.deadline, self.first = None, [], 0, "no"
 
     def fired(self):
         return os.path.exists(self.note)
@@ -119,25 +119,47 @@ class Point:
 
     # ---- the study ----
 
-    def step(self):
-        """One look; the study's summary once it is over."""
-        answer = self.ask("changes", study="s", since=self.version, timeout_ms=2000) \
-            if self.submitted else self.ask("list")
+    def submit(self, name, evaluations):
+        return self.ask("submit", text=STUDY % (name, self.s.trainer, evaluations),
+                        path=self.folder + "/s.yaml", dir=self.folder) is not None
+
+    def before(self):
+        """A first study comes, runs and is deleted; then the one that counts is submitted."""
+        answer = self.ask("list")
         if answer is None:
-            time.sleep(0.02)
-            return None
-        if not self.submitted:
-            self.submitted = bool(answer["studies"]) or self.ask(
-                "submit", text=STUDY % self.s.trainer, path=self.folder + "/s.yaml",
-                dir=self.folder) is not None
-            return None
-        study = answer["study"]
-        self.version = study["version"]
+            return time.sleep(0.02)
+        here = {x["name"]: x for x in answer["studies"]}
+        if self.first == "submitted" and not here:
+            raise Wrong("the first study was submitted and is gone")
+        self.submitted = "s" in here or self.first == "deleted" and self.submit("s", 3)
+        if self.submitted or "first" in here and here["first"]["state"] == "running":
+            return time.sleep(0.01)
+        if "first" in here:
+            self.resume_if_stuck(here["first"])
+            if self.ask("delete", study="first", now=True):
+                self.first = "deleted"
+        elif self.first == "no":
+            self.first = "submitted" if self.submit("first", 1) else "no"
+        else:  # it is gone although nobody was told so
+            self.first = "deleted"
+
+    def resume_if_stuck(self, study):
         if study["state"] in ("paused", "failed") and not study["running"]:
             if not study["reason"]:
                 raise Wrong("%s without a reason" % study["state"])
             self.told.append("%s: %s" % (study["state"], study["reason"]))
-            self.ask("resume", study="s")
+            self.ask("resume", study=study["name"])
+
+    def step(self):
+        """One look; the study's summary once it is over."""
+        if not self.submitted:
+            return self.before()
+        answer = self.ask("changes", study="s", since=self.version, timeout_ms=2000)
+        if answer is None:
+            return time.sleep(0.02)
+        study = answer["study"]
+        self.version = study["version"]
+        self.resume_if_stuck(study)
         return study if study["state"] == "finished" and not study["running"] else None
 
     def study_ends(self):
@@ -281,10 +303,14 @@ def main():
     parser.add_argument("--give-up", type=int, default=30,
                         help="leave a call and errno after so many violations")
     parser.add_argument("--keep", action="store_true", help="keep the folder of each point")
+    parser.add_argument("--reports", action="store_true",
+                        help="the daemon writes reports, too; slower")
     parser.add_argument("--verbose", action="store_true")
     args = parser.parse_args()
     s = storm.Storm("faults", args)
     s.take("tests/storm/shim", "dpareto-shim")  # one that can be given faulty.so
+    if args.reports:
+        s.take("dpareto-report", "dpareto-report")
     expected = undisturbed(s)
     work = [(program, call, error)
             for program in ("dparetod", "dpareto-shim")

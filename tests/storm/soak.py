@@ -152,12 +152,14 @@ class Soak:
         return self.client("list")["studies"]
 
     def submit(self):
-        a, each = self.args, self.args.evaluations // self.args.studies
+        a = self.args
+        few = min(40, a.evaluations // a.studies)  # of studies with models
+        each = -(-(a.evaluations - few * a.models) // (a.studies - a.models))
         for n in range(a.studies):
             model = n < a.models
             text = STUDY % dict(n=n, trainer=self.s.trainer,
                                 method="dpareto" if model else "random",
-                                evaluations=min(each, 40) if model else each,
+                                evaluations=few if model else each,
                                 more=", initial: 8" if model else "")
             self.client("submit", text=text, path=self.s.folder + "/s.yaml", dir=self.s.folder)
 
@@ -303,7 +305,7 @@ def main():
     parser.add_argument("--clients", type=int, default=200)
     parser.add_argument("--pause", type=float, default=2.0,
                         help="seconds, on average, between two requests of a client")
-    parser.add_argument("--restart", type=float, default=20.0, help="seconds between restarts")
+    parser.add_argument("--restart", type=float, default=6.0, help="seconds between restarts, on average")
     parser.add_argument("--slots", type=int, default=4)
     parser.add_argument("--retention", default="2m", help="of the daemon")
     parser.add_argument("--rows", type=int, default=20, help="of the table")

@@ -32,36 +32,14 @@ def options(doc, **defaults):
     return parser
 
 
-class Storm:
-    """One run: its folder, its programs, its violations and its figures."""
+class Figures:
+    """One run: its violations, its figures and its verdict."""
+
+    folder = None  # where the evidence is
 
     def __init__(self, name, args):
         self.name, self.args, self.began = name, args, time.monotonic()
-        self.build = os.path.abspath(args.build)
         self.violations, self.figures = [], {"program": name, "seed": args.seed}
-        if args.work:
-            os.makedirs(args.work, exist_ok=True)
-        self.folder = tempfile.mkdtemp(prefix="dpareto-%s-" % name, dir=args.work)
-        self.bin = os.path.join(self.folder, "bin")
-        os.mkdir(self.bin)
-        # Without dpareto-report: its pictures would take most of the time.
-        for program in ("dparetod", "dpareto-shim", "dparetoctl"):
-            self.take(program, program)
-        self.trainer = os.path.join(self.build, "tests/storm/trainer")
-        for path in (self.trainer, os.path.join(self.bin, "dparetod")):
-            if not os.access(path, os.X_OK):
-                sys.exit("%s is missing: make -C %s all && make -C %s tests" %
-                         (path, args.build, args.build))
-        harness.BIN = self.bin
-
-    def take(self, program, name):
-        source, target = os.path.join(self.build, program), os.path.join(self.bin, name)
-        if os.path.exists(target):
-            os.remove(target)
-        try:
-            os.link(source, target)
-        except OSError:
-            shutil.copy2(source, target)
 
     def seconds(self):
         return time.monotonic() - self.began
@@ -82,13 +60,52 @@ class Storm:
             with open(self.args.json, "a") as f:
                 f.write(line + "\n")
         if self.violations:
-            print("%s: %d VIOLATIONS (seed %d); the evidence is in %s" %
-                  (self.name, len(self.violations), self.args.seed, self.folder))
+            print("%s: %d VIOLATIONS (seed %d)%s" % (
+                self.name, len(self.violations), self.args.seed,
+                "; the evidence is in " + self.folder if self.folder else ""))
             return 1
-        shutil.rmtree(self.folder, ignore_errors=True)
+        if self.folder:
+            shutil.rmtree(self.folder, ignore_errors=True)
         print("%s: no violation in %.0f s (seed %d)" %
               (self.name, self.seconds(), self.args.seed))
         return 0
+
+
+class Storm(Figures):
+    """A run with a folder, and programs in it that daemons are started of."""
+
+    def __init__(self, name, args):
+        super().__init__(name, args)
+        self.build = os.path.abspath(args.build)
+        if args.work:
+            os.makedirs(args.work, exist_ok=True)
+        self.folder = tempfile.mkdtemp(prefix="dpareto-%s-" % name, dir=args.work)
+        self.bin = os.path.join(self.folder, "bin")
+        os.mkdir(self.bin)
+        self.trainer = os.path.join(self.build, "tests/storm/trainer")
+        for path in (self.trainer, os.path.join(self.build, "dparetod")):
+            if not os.access(path, os.X_OK):
+                sys.exit("%s is missing: make -C %s all && make -C %s tests" %
+                         (path, args.build, args.build))
+        # Without dpareto-report: its pictures would take most of the time.
+        for program in ("dparetod", "dpareto-shim", "dparetoctl"):
+            self.take(program, program)
+        harness.BIN = self.bin
+
+    def take(self, program, name):
+        source, target = os.path.join(self.build, program), os.path.join(self.bin, name)
+        if os.path.exists(target):
+            os.remove(target)
+        try:
+            os.link(source, target)
+        except OSError:
+            shutil.copy2(source, target)
+
+
+def preload(build, name):
+    """Environment in which this library comes first; sanitizers would rather be it."""
+    return {"LD_PRELOAD": os.path.join(build, "tests/storm", name),
+            "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"}
 
 
 def table(head, rows):

@@ -71,7 +71,7 @@ class Point:
         env = {}
         if fault:
             call, error, nth, count = fault
-            env = {**storm.preload(s.build, "faulty.so"),
+            env = {**storm.preload(s.tools, "faulty.so"),
                    "FAULTY": "%s %d %d %d" % (call, nth, getattr(errno, error), count),
                    "FAULTY_PROGRAM": program, "FAULTY_NOTE": self.note}
         self.daemon = harness.Daemon(folder, "--slots", "1", env=env)
@@ -307,7 +307,7 @@ def main():
     parser.add_argument("--verbose", action="store_true")
     args = parser.parse_args()
     s = storm.Storm("faults", args)
-    s.take("tests/storm/shim", "dpareto-shim")  # one that can be given faulty.so
+    s.take(s.tools + "/shim", "dpareto-shim")  # one that can be given faulty.so
     if args.reports:
         s.take("dpareto-report", "dpareto-report")
     expected = undisturbed(s)

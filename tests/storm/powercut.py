@@ -62,7 +62,7 @@ class Recording:
         self.names = {}
         self.daemon = harness.Daemon(
             self.folder, "--slots", "4", "--log-level", "warn",
-            env={**storm.preload(s.build, "recorder.so"), "RECORDER_LOG": self.log})
+            env={**storm.preload(s.tools, "recorder.so"), "RECORDER_LOG": self.log})
 
     def tell(self, kind, study, detail=None):
         self.told.append((os.path.getsize(self.log), kind, study, detail))

@@ -23,6 +23,8 @@ def options(doc, **defaults):
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default=os.environ.get("DPARETO_BIN", "_b"),
                         help="folder of the build (default: $DPARETO_BIN, else _b)")
+    parser.add_argument("--tools", default=None, metavar="DIR",
+                        help="build whose tests/storm is used (default: the same)")
     parser.add_argument("--seed", type=int, default=defaults.get("seed", 1))
     parser.add_argument("--work", default=None,
                         help="folder for state and evidence (default: a new one in $TMPDIR; "
@@ -77,12 +79,13 @@ class Storm(Figures):
     def __init__(self, name, args):
         super().__init__(name, args)
         self.build = os.path.abspath(args.build)
+        self.tools = os.path.join(os.path.abspath(args.tools or args.build), "tests/storm")
         if args.work:
             os.makedirs(args.work, exist_ok=True)
         self.folder = tempfile.mkdtemp(prefix="dpareto-%s-" % name, dir=args.work)
         self.bin = os.path.join(self.folder, "bin")
         os.mkdir(self.bin)
-        self.trainer = os.path.join(self.build, "tests/storm/trainer")
+        self.trainer = os.path.join(self.tools, "trainer")
         for path in (self.trainer, os.path.join(self.build, "dparetod")):
             if not os.access(path, os.X_OK):
                 sys.exit("%s is missing: make -C %s all && make -C %s tests" %
@@ -102,9 +105,9 @@ class Storm(Figures):
             shutil.copy2(source, target)
 
 
-def preload(build, name):
+def preload(tools, name):
     """Environment in which this library comes first; sanitizers would rather be it."""
-    return {"LD_PRELOAD": os.path.join(build, "tests/storm", name),
+    return {"LD_PRELOAD": os.path.join(tools, name),
             "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"}
 
 

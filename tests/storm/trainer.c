@@ -6,10 +6,12 @@
  * end in `notes` beside the study file, and takes a lock that belongs to this trial (or
  * this run of it) alone: if somebody has it, two trainers do the same work at once, and
  * that is noted. With `tree` the work is done by a child in a session of its own, as
- * behind a wrapper script. Static, so that starting it costs little. */
+ * behind a wrapper script; left alone it takes its time. Static, so that starting it
+ * costs little. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +23,8 @@
 
 /* Of "/state/studies/s/trials/7/1-0/request.json": the end, from the trial on. */
 static char key[64];
-static int shim; /* our parent, or that of the wrapper */
+static int shim;    /* our parent, or that of the wrapper */
+static int wrapper; /* our parent, with `tree`; else 0 */
 
 static const char *need(const char *name)
 {
@@ -110,6 +113,12 @@ static void rest(double milliseconds)
 	nanosleep(&t, NULL);
 }
 
+/* Has the wrapper, and so the shim, died before us? */
+static bool orphaned(void)
+{
+	return wrapper && (int)getppid() != wrapper;
+}
+
 /* The runs that the request asks for, a line each, with rests between them. */
 static void train(const char *request, double milliseconds)
 {
@@ -138,6 +147,8 @@ static void train(const char *request, double milliseconds)
 			exit(7);
 		p += 6;
 	}
+	if (orphaned()) /* longer than the daemon waits before it tries again */
+		rest(1500);
 	if (write(fd, done, sizeof done - 1) != (ssize_t)sizeof done - 1)
 		exit(7);
 	close(fd);
@@ -164,6 +175,7 @@ int main(int argc, char **argv)
 
 	find_key();
 	shim = (int)getppid();
+	wrapper = argc > 2 ? (int)getpid() : 0;
 	if (argc > 2 && strcmp(argv[2], "tree") == 0)
 		child = fork();
 	if (child < 0)

@@ -307,7 +307,8 @@ def main():
     parser.add_argument("--verbose", action="store_true")
     args = parser.parse_args()
     s = storm.Storm("faults", args)
-    s.take(s.tools + "/shim", "dpareto-shim")  # one that can be given faulty.so
+    if args.program != "dparetod":
+        s.take(s.tools + "/shim", "dpareto-shim")  # one that can be given faulty.so
     if args.reports:
         s.take("dpareto-report", "dpareto-report")
     expected = undisturbed(s)

@@ -19,6 +19,7 @@ import concurrent.futures
 import errno
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -30,6 +31,7 @@ import storm
 import harness
 
 PATIENCE = 40.0  # seconds a point may take before it counts as hung
+LONG = 8.0       # seconds after which a study that says what it waits for need not go on
 
 CALLS = {
     "open": "EMFILE ENOSPC EIO EINTR", "read": "EIO EINTR", "write": "ENOSPC EIO EINTR",
@@ -132,6 +134,7 @@ class Point:
         self.submitted = "s" in here or self.first == "deleted" and "first" not in here and \
             self.submit("s", 3)
         if self.submitted or "first" in here and here["first"]["state"] == "running":
+            self.waiting = None if self.submitted else here["first"]["waiting"]
             return time.sleep(0.01)
         if "first" in here:
             self.resume_if_stuck(here["first"])
@@ -143,6 +146,7 @@ class Point:
             self.first = "deleted"
 
     def resume_if_stuck(self, study):
+        self.waiting = study["waiting"]
         if study["state"] in ("paused", "failed") and not study["running"]:
             if not study["reason"]:
                 raise Wrong("%s without a reason" % study["state"])
@@ -161,12 +165,24 @@ class Point:
         self.resume_if_stuck(study)
         return study if study["state"] == "finished" and not study["running"] else None
 
+    def says_why(self):
+        """Does it name the trouble that holds it up?"""
+        answer = self.ask("hello") or {}
+        why = answer.get("trouble") or self.waiting
+        if not self.fired() or not why or not re.search("cannot|could not|again|full", why):
+            return False
+        self.told.append("waiting: " + why)
+        return True
+
     def study_ends(self):
         """Until the study is over (true) or the daemon has ended (false)."""
-        self.version, self.submitted = 0, False
+        self.version, self.submitted, self.waiting = 0, False, None
+        began = time.monotonic()
         while self.daemon.process.poll() is None:
             if self.step():
                 return True
+            if time.monotonic() > began + LONG and self.says_why():
+                return False  # it would try again later
             if time.monotonic() > self.deadline:
                 raise Hung("the study did not end: %s" % (self.told[-3:],))
         return False

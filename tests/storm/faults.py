@@ -22,9 +22,7 @@ import os
 import re
 import shutil
 import signal
-import socket
 import sys
-import threading
 import time
 
 import storm
@@ -271,7 +269,13 @@ class Point:
 
 def undisturbed(s):
     p = Point(s, s.folder + "/undisturbed")
-    results = p.live()
+    try:
+        results = p.live()
+    except (Hung, Wrong) as e:
+        sys.exit("the undisturbed study went wrong: %s" % e)
+    finally:
+        if p.daemon.process.poll() is None:
+            p.daemon.end(signal.SIGKILL)
     if not results or len(results) != 3 or results[2]["source"] == "random":
         sys.exit("the undisturbed study went wrong: %s" % results)
     return results

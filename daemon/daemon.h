@@ -36,6 +36,7 @@ struct places {
 
 struct dpd {
 	uv_loop_t loop;
+	bool no_loop; /* it could not be made */
 	struct config config;
 	const struct settings *settings; /* the command line, read again at a reload */
 	struct logger log;

@@ -248,11 +248,27 @@ static void daemon_recover(struct dpd *d)
 	}
 }
 
-static void watch_signal(struct dpd *d, uv_signal_t *h, int number)
+/* The loop, and what it hears of signals. */
+static int open_loop(struct dpd *d, struct dp_err *err)
 {
-	uv_signal_init(&d->loop, h);
-	h->data = d;
-	uv_signal_start(h, on_signal, number);
+	struct {
+		uv_signal_t *h;
+		int number;
+	} watched[] = { { &d->on_term, SIGTERM },
+			{ &d->on_int, SIGINT },
+			{ &d->on_hup, SIGHUP } };
+	int e = uv_loop_init(&d->loop);
+
+	d->no_loop = e != 0;
+	for (size_t i = 0; e == 0 && i < DP_COUNT(watched); i++) {
+		e = uv_signal_init(&d->loop, watched[i].h);
+		watched[i].h->data = d;
+		if (e == 0) /* heard once the loop runs */
+			e = uv_signal_start(watched[i].h, on_signal, watched[i].number);
+	}
+	return e == 0 ? DP_OK
+		      : dp_fail(err, DP_E_FAILED, "cannot make an event loop: %s",
+				uv_strerror(e));
 }
 
 static int open_socket(struct dpd *d, const struct settings *s, int systemd_fd,
@@ -271,9 +287,6 @@ static int daemon_start(struct dpd *d, const struct settings *s, struct dp_err *
 	uint64_t watchdog = notify_watchdog() / 1000;
 	int code, systemd_fd = notify_socket();
 
-	watch_signal(d, &d->on_term, SIGTERM); /* heard once the loop runs */
-	watch_signal(d, &d->on_int, SIGINT);
-	watch_signal(d, &d->on_hup, SIGHUP);
 	sched_init(d);
 	code = executors_open(d, s->executors ? s->executors : executors, err);
 	if (code == DP_OK)
@@ -305,8 +318,9 @@ int daemon_open(struct dpd *d, const struct settings *s, struct dp_err *err)
 
 	*d = (struct dpd){ .settings = s, .started = dp_now_us() };
 	d->after_last = &d->after_first;
-	uv_loop_init(&d->loop);
-	code = config_load(&d->config, &s->config, err);
+	code = open_loop(d, err);
+	if (code == DP_OK)
+		code = config_load(&d->config, &s->config, err);
 	if (code == DP_OK)
 		code = open_log(d, s, err);
 	if (code == DP_OK)
@@ -353,9 +367,11 @@ void daemon_close(struct dpd *d)
 	dp_journal_close(d->journal);
 	server_stop(d);
 	server_drop_clients(d);
-	uv_walk(&d->loop, close_handle, NULL);
-	uv_run(&d->loop, UV_RUN_DEFAULT);
-	uv_loop_close(&d->loop);
+	if (!d->no_loop) {
+		uv_walk(&d->loop, close_handle, NULL);
+		uv_run(&d->loop, UV_RUN_DEFAULT);
+		uv_loop_close(&d->loop);
+	}
 	/* what waited for the journal and will not come to pass frees what it holds */
 	after_drop(d);
 	report_stop(d);

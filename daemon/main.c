@@ -197,6 +197,22 @@ static int parse_command_line(struct settings *s, int argc, char **argv)
 	return 2;
 }
 
+/* libuv does not go on without a thread or a place in the kernel's list of descriptors.
+ * The journal makes that harmless; people and service managers shall know it. */
+static void on_abort(int number)
+{
+	static const char text[] =
+		"dparetod: a library gave up, most likely for lack of memory, threads or "
+		"descriptors\n"
+		"hint: started again it goes on where it was; nothing that it has "
+		"acknowledged is lost\n";
+
+	(void)number;
+	if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
+		_exit(2);
+	_exit(1);
+}
+
 int main(int argc, char **argv)
 {
 	struct settings s = { 0 };
@@ -207,6 +223,7 @@ int main(int argc, char **argv)
 	if (code >= 0)
 		return code;
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGABRT, on_abort);
 	dp_linalg_single_thread(); /* same bits on every machine of a kind */
 	umask(027);
 	code = daemon_open(&d, &s, &err);

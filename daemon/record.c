@@ -180,7 +180,11 @@ static void wake_loop(void *arg)
 
 int record_start(struct dpd *d, struct dp_err *err)
 {
-	uv_async_init(&d->loop, &d->journal_async, on_journal);
+	int e = uv_async_init(&d->loop, &d->journal_async, on_journal);
+
+	if (e != 0)
+		return dp_fail(err, DP_E_FAILED, "cannot listen to the journal: %s",
+			       uv_strerror(e));
 	d->journal_async.data = d;
 	return dp_journal_start(d->journal, wake_loop, &d->journal_async, err);
 }

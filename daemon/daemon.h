@@ -114,6 +114,9 @@ DP_MUSTCHECK int daemon_reload(struct dpd *d, json_t *changed, struct dp_err *er
 
 /* Starts the clock: at the wall's time, but not before the newest record. */
 void clock_start(struct dpd *d);
+/* Journals the time of every study that has a limit and runs. Not `counted`: no daemon
+ * ran since the study's newest record, as a new daemon has to say before all else. */
+void clock_note(struct dpd *d, bool counted);
 /* Microseconds since 1970 as the daemon counts them: from clock_start() on it goes with
  * the machine's monotonic clock, so that no record is older than the one before it,
  * whatever is done to the wall's. */

@@ -152,7 +152,6 @@ void clock_start(struct dpd *d)
 		gap_add(d, now, now);
 		return;
 	}
-	seen = record > seen ? record : seen;
 	if (now - seen < CLOCK_GAP_LEAST)
 		return;
 	gap_add(d, now, now - seen);

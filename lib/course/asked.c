@@ -108,7 +108,7 @@ static int asked_retry_failed(const struct dp_study_state *s, uint32_t from,
 {
 	uint32_t trial = next_failed(s, from);
 
-	if (trial == s->ntrials) {
+	if (trial >= s->ntrials) {
 		dp_fail(err, DP_E_INVALID,
 			"study '%s' has no failed trial that can be tried again",
 			s->spec->name);

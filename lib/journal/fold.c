@@ -129,13 +129,32 @@ static int fold_amended(struct dp_study_state *st, const struct dp_event *e,
 	return DP_OK;
 }
 
+/* Are these parameters of the study, in its order, which whoever shows them may trust? */
+static bool fold_point_ok(const struct dp_study *spec, const struct dp_event *e)
+{
+	if (e->nparams != spec->nparams)
+		return false;
+	for (size_t i = 0; i < spec->nparams; i++) {
+		const struct dp_param *p = &spec->params[i];
+		double x = e->params[i];
+
+		if (p->kind == DP_PARAM_CATEGORICAL &&
+		    !(x >= 0 && x < (double)json_array_size(p->values)))
+			return false;
+		if ((p->kind == DP_PARAM_FLOAT && !isfinite(x)) ||
+		    (p->kind == DP_PARAM_INT && !(fabs(x) <= 0x1p53)))
+			return false;
+	}
+	return true;
+}
+
 static int fold_imported(struct dp_study_state *st, const struct dp_event *e,
 			 struct dp_err *err)
 {
 	size_t p = st->spec->nparams, m = st->spec->nobjectives;
 	struct dp_imported *grown, *new;
 
-	if (e->nparams != p || e->nobjectives != m)
+	if (!fold_point_ok(st->spec, e) || e->nobjectives != m)
 		return dp_fail(err, DP_E_CORRUPT,
 			       "a result imported into study %u does not fit it", st->id);
 	grown = realloc(st->imported, (st->nimported + 1) * sizeof *grown);
@@ -187,11 +206,11 @@ static int fold_proposed(struct dp_study_state *st, const struct dp_event *e,
 	struct dp_trial *t, **grown;
 	int code;
 
-	if (e->trial != st->ntrials || e->nparams != st->spec->nparams)
+	if (e->trial != st->ntrials || !fold_point_ok(st->spec, e))
 		return dp_fail(err, DP_E_CORRUPT,
-			       "trial %u of study %u is proposed out of turn or with %u "
-			       "parameters",
-			       e->trial, st->id, e->nparams);
+			       "trial %u of study %u is proposed out of turn, or at no "
+			       "point of its space",
+			       e->trial, st->id);
 	if (st->ntrials == st->room) {
 		uint32_t room = st->room ? 2 * st->room : 32;
 
@@ -356,10 +375,12 @@ static int fold_attempt_ended(struct dp_study_state *st, struct dp_trial *t,
 {
 	struct dp_attempt *a = find_attempt(t, e->run, e->attempt);
 
-	if (!a || a->end != DP_END_NONE)
-		return dp_fail(err, DP_E_CORRUPT,
-			       "attempt %u of trial %u of study %u ends, but is not open",
-			       e->attempt, t->number, st->id);
+	if (!a || a->end != DP_END_NONE || e->end == DP_END_NONE)
+		return dp_fail(
+			err, DP_E_CORRUPT,
+			"attempt %u of trial %u of study %u ends, but is not open or "
+			"not said how",
+			e->attempt, t->number, st->id);
 	if (e->nmetrics && (e->end == DP_END_OK || e->end == DP_END_DIVERGED)) {
 		int code = fold_metrics(st, t, e, err);
 

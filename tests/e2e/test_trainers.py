@@ -408,7 +408,7 @@ report(a=1, b=1)
     def test_first_failures_pause_the_study_early(self):
         """Three, whatever max_failures says; --failed tries them again, and it goes on."""
         self.trainer("import sys\nsys.stderr.write('no data')\n"
-                     "sys.exit(7) if not os.path.exists(beside("mended")) else report(a=1, b=1)")
+                     "sys.exit(7) if not os.path.exists(beside('mended')) else report(a=1, b=1)")
         self.begin()
         self.submit(self.client, self.study(search="method: random, evaluations: 8"))
         study = self.finish(self.client, "s")["study"]

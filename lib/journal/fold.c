@@ -141,8 +141,7 @@ static bool fold_point_ok(const struct dp_study *spec, const struct dp_event *e)
 		if (p->kind == DP_PARAM_CATEGORICAL &&
 		    !(x >= 0 && x < (double)json_array_size(p->values)))
 			return false;
-		if ((p->kind == DP_PARAM_FLOAT && !isfinite(x)) ||
-		    (p->kind == DP_PARAM_INT && !(fabs(x) <= 0x1p53)))
+		if (p->kind == DP_PARAM_INT && !(fabs(x) <= 0x1p53))
 			return false;
 	}
 	return true;

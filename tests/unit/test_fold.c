@@ -89,9 +89,6 @@ static void points_are_of_the_space(void **s)
 		x[0] = odd[i]; /* a whole number */
 		refused(e, "no point of its space");
 	}
-	x[0] = 3;
-	x[1] = NAN;
-	refused(e, "no point of its space");
 }
 
 static void objectives_and_attempts_fit(void **s)

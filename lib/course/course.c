@@ -248,13 +248,16 @@ static const char *failed_why(const struct dp_trial *t)
 	return t && t->reason ? t->reason : "no reason is known";
 }
 
-/* Not one trial has come to a result yet, and so many failed in a row. */
+/* Not one trial has come to a result yet, so many failed in a row, and others would
+ * follow. */
 static bool settle_first_failures(const struct dp_study_state *s, struct dp_step *step)
 {
 	const struct dp_trial *last = last_failed(s);
 
 	if (s->ok + s->diverged > 0 || s->failures_in_row < FIRST_FAILURES || !last)
 		return false;
+	if (!proposals_left(s) && !s->waiting && !s->open)
+		return false; /* it ends here anyway */
 	snprintf(step->reason, sizeof step->reason,
 		 "the first trials all failed, %u in a row; trial %u: %.400s; "
 		 "'dparetoctl logs %s %u' shows its stderr; put it right, then "

@@ -357,6 +357,16 @@ static void first_failures_pause_early(void **s)
 	NEXT("propose");
 }
 
+static void three_failures_of_three_end_the_study(void **s)
+{
+	(void)s;
+	begin("", "search: {method: random, evaluations: 3}");
+	for (int i = 0; i < 3; i++)
+		whole_trial(DP_END_EXIT_CODE);
+	NEXT("(failures) failed: not one evaluation succeeded: 0 diverged, 3 failed; "
+	     "trial 2: exit-code: because");
+}
+
 /* What runs beside the third failure goes on, and its result is taken. */
 static void first_failures_leave_what_runs(void **s)
 {
@@ -441,6 +451,7 @@ int main(void)
 		CASE(failures_in_a_row_pause),
 		CASE(first_failures_pause_early),
 		CASE(first_failures_leave_what_runs),
+		CASE(three_failures_of_three_end_the_study),
 		CASE(a_study_that_cannot_start_goes_on_when_told),
 		CASE(the_window),
 	};

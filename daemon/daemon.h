@@ -42,7 +42,11 @@ struct dpd {
 	struct logger log;
 	struct places at;
 	int64_t started;
-	int64_t clock_base; /* clock.c */
+
+	/* clock.c */
+	int64_t clock_base;
+	struct clock_gap *gaps; /* (ngaps) oldest first */
+	unsigned ngaps;
 
 	/* record.c: what is known, and its way to the disk */
 	struct dp_journal *journal;
@@ -73,7 +77,7 @@ struct dpd {
 	unsigned ticks;
 	bool disk_low;
 	uint64_t disk_free;
-	bool sweeping;
+	bool sweeping, told_kept; /* retention.c */
 
 	/* server.c */
 	uv_pipe_t listener;
@@ -113,8 +117,28 @@ DP_MUSTCHECK int daemon_reload(struct dpd *d, json_t *changed, struct dp_err *er
 
 /* ---- clock.c ---- */
 
+/* A time in which no daemon ran, as far as is known, of an hour or more. */
+struct clock_gap {
+	int64_t end, length; /* microseconds; when the daemon after it started */
+};
+
 /* Starts the clock: at the wall's time, but not before the newest record. */
 void clock_start(struct dpd *d);
+/* Notes the time for the next daemon, and frees. */
+void clock_stop(struct dpd *d);
+/* Microseconds that a daemon ran between a time of the records and now. */
+int64_t clock_ran_since(const struct dpd *d, int64_t then);
+
+/* The time for the next daemon. Made on the loop; written wherever waiting does no harm.
+ * NULL without memory, which writing and freeing take. */
+struct clock_note;
+struct clock_note *clock_note_new(const struct dpd *d);
+void clock_note_write(const struct clock_note *n);
+void clock_note_free(struct clock_note *n);
+
+/* Journals the time of every study that has a limit and runs. Not `counted`: no daemon
+ * ran since the study's newest record, as a new daemon has to say before all else. */
+void clock_note_studies(struct dpd *d, bool counted);
 /* Microseconds since 1970 as the daemon counts them: from clock_start() on it goes with
  * the machine's monotonic clock, so that no record is older than the one before it,
  * whatever is done to the wall's. */

@@ -5,15 +5,11 @@
 #include "base/fs.h"
 #include "base/num.h"
 #include "daemon/executor.h"
+#include "daemon/retention.h"
 #include "daemon/sched.h"
 #include "daemon/server.h"
 
-#include <dirent.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
 
 enum {
@@ -43,106 +39,6 @@ static void look_at_disk(struct dpd *d)
 	if (d->disk_low && !low)
 		sched_kick(d);
 	d->disk_low = low;
-}
-
-/* ---- retention: folders of attempts whose exit.json is old enough ---- */
-
-struct sweep {
-	uv_work_t work;
-	struct dpd *d;
-	char *root; /* STATE/studies */
-	time_t before;
-	unsigned removed;
-};
-
-/* Calls fn for each entry of a folder that is not hidden. */
-static void each_entry(const char *folder, struct sweep *sw,
-		       void (*fn)(const char *path, struct sweep *sw))
-{
-	DIR *dir = opendir(folder);
-	struct dirent *e;
-	char *path;
-
-	while (dir && (e = readdir(dir)) != NULL) {
-		if (e->d_name[0] == '.' || !(path = dp_path_join(folder, e->d_name)))
-			continue;
-		fn(path, sw);
-		free(path);
-	}
-	if (dir)
-		closedir(dir);
-}
-
-/* An attempt without exit.json may be alive: it stays. */
-static void sweep_attempt(const char *path, struct sweep *sw)
-{
-	char *exit_file = dp_path_join(path, "exit.json");
-	struct stat st;
-
-	if (exit_file && stat(exit_file, &st) == 0 && st.st_mtime < sw->before &&
-	    dp_remove_tree(path, NULL) == DP_OK)
-		sw->removed++;
-	free(exit_file);
-}
-
-static void sweep_trial(const char *path, struct sweep *sw)
-{
-	each_entry(path, sw, sweep_attempt);
-}
-
-static void sweep_study(const char *path, struct sweep *sw)
-{
-	char *trials = dp_path_join(path, "trials");
-
-	if (trials)
-		each_entry(trials, sw, sweep_trial);
-	free(trials);
-}
-
-static void sweep_work(uv_work_t *w)
-{
-	struct sweep *sw = w->data;
-
-	each_entry(sw->root, sw, sweep_study);
-}
-
-static void sweep_done(uv_work_t *w, int status)
-{
-	struct sweep *sw = w->data;
-	struct dpd *d = sw->d;
-
-	(void)status;
-	if (sw->removed)
-		log_line(&d->log, LOG_INFO, "", "removed %u attempt folders by retention",
-			 sw->removed);
-	d->sweeping = false;
-	free(sw->root);
-	free(sw);
-}
-
-static void start_sweep(struct dpd *d)
-{
-	struct sweep *sw;
-
-	if (d->sweeping || !isfinite(d->config.retention))
-		return;
-	/* an attempt that ended long ago may only now be on its way into the journal */
-	for (struct job *j = d->jobs; j; j = j->next)
-		if (j->phase == JOB_COLLECTING || j->phase == JOB_UNKNOWN ||
-		    j->phase == JOB_ADOPTING)
-			return;
-	sw = calloc(1, sizeof *sw);
-	if (sw)
-		sw->root = dp_path_join(d->at.state_dir, "studies");
-	if (!sw || !sw->root) {
-		free(sw);
-		return;
-	}
-	sw->before = (time_t)((double)clock_now(d) / 1e6 - d->config.retention);
-	d->sweeping = true;
-	sw->d = d;
-	sw->work.data = sw;
-	uv_queue_work(&d->loop, &sw->work, sweep_work, sweep_done);
 }
 
 /* ---- removal, off the loop: a study may have 100,000 folders ---- */
@@ -195,7 +91,7 @@ static void on_tick(uv_timer_t *timer)
 	if (d->ticks % DISK_TICKS == 0)
 		look_at_disk(d);
 	if (d->ticks % SWEEP_TICKS == SWEEP_FIRST)
-		start_sweep(d);
+		retention_sweep(d);
 	sched_wake(d);
 	report_poll(d);
 	client_poll_changes(d);

@@ -72,6 +72,7 @@ void daemon_stop(struct dpd *d, enum stop_policy policy, const char *why)
 	d->stop_policy = policy;
 	log_line(&d->log, LOG_INFO, "", "stopping (%s), policy %s, %u trainers running",
 		 why, stop_policy_text(policy), executors_jobs(d));
+	clock_note_studies(d, true);
 	notify_state("STOPPING=1");
 	server_stop(d);
 	for (uint32_t i = 0; i < d->nstudies; i++) {
@@ -234,6 +235,7 @@ static int open_journal(struct dpd *d, struct dp_err *err)
  * taken as never started, and every study is looked at. */
 static void daemon_recover(struct dpd *d)
 {
+	clock_note_studies(d, false);
 	for (uint32_t i = 0; i < d->nstudies; i++) {
 		struct study *h = d->studies[i];
 		const struct dp_study_state *s = h->state;
@@ -372,6 +374,7 @@ void daemon_close(struct dpd *d)
 		uv_run(&d->loop, UV_RUN_DEFAULT);
 		uv_loop_close(&d->loop);
 	}
+	clock_stop(d); /* no worker writes it any more */
 	/* what waited for the journal and will not come to pass frees what it holds */
 	after_drop(d);
 	report_stop(d);

@@ -23,6 +23,7 @@ static const struct {
 	{ "parallel", JSON_INTEGER },   { "priority", JSON_INTEGER },
 	{ "parameters", JSON_OBJECT },  { "denoised", JSON_TRUE },
 	{ "now", JSON_TRUE },           { "full", JSON_TRUE },
+	{ "failed", JSON_TRUE },
 };
 
 static int request_check_fields(const json_t *json, struct dp_err *err)

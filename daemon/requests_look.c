@@ -54,6 +54,14 @@ static json_t *eta_json(const struct study *h)
 		 : json_null();
 }
 
+/* Seconds of max_time that are used up; null without one. */
+static json_t *active_json(const struct study *h)
+{
+	if (h->state->spec->search.max_time <= 0)
+		return json_null();
+	return json_real((double)dp_course_active(h->state, clock_now(h->d)) / 1e6);
+}
+
 json_t *request_summary_json(struct study *h)
 {
 	struct dp_study_state *s = h->state;
@@ -63,6 +71,7 @@ json_t *request_summary_json(struct study *h)
 	const char *waiting = sched_why_not(h, why, sizeof why);
 
 	json_object_set_new(o, "elapsed", json_real((double)(until - s->created) / 1e6));
+	json_object_set_new(o, "active", active_json(h));
 	json_object_set_new(o, "eta", eta_json(h));
 	json_object_set_new(o, "waiting", dp_view_text(waiting));
 	json_object_set_new(o, "directory", dp_view_text(folder));

@@ -117,10 +117,37 @@ static int steer_trial(struct request *r, enum dp_ask ask, struct dp_trial **t,
 	return DP_OK;
 }
 
+/* Every failed trial. What is recorded in one turn of the loop goes into one commit: all
+ * of them are tried again, or none. */
+static int request_retry_failed(struct request *r, json_t **ok, struct dp_err *err)
+{
+	struct dp_asked asked = { .ask = DP_ASK_RETRY_FAILED };
+	json_t *trials = json_array();
+	struct dp_orders orders;
+
+	do {
+		int code = may_ask(r->home, &asked, &orders, err);
+
+		if (code != DP_OK) { /* only at first: nothing is recorded yet */
+			json_decref(trials);
+			return code;
+		}
+		json_array_append_new(trials, json_integer(orders.event[0].trial));
+		study_order(r->home, &orders);
+		asked.trial = orders.from;
+	} while (orders.more);
+	study_settle(r->home);
+	*ok = json_pack("{s:o, s:o}", "study", request_summary_json(r->home), "trials",
+			trials);
+	return DP_OK;
+}
+
 int request_retry(struct request *r, json_t **ok, struct dp_err *err)
 {
 	struct dp_trial *t;
 
+	if (dp_json_bool(r->json, "failed", false))
+		return request_retry_failed(r, ok, err);
 	return steer_trial(r, DP_ASK_RETRY, &t, ok, err);
 }
 

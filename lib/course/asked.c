@@ -88,6 +88,46 @@ static int asked_retry(const struct dp_study_state *s, const struct dp_trial *t,
 	return DP_OK;
 }
 
+/* A trial that a privacy oracle refused would be refused again. */
+static bool can_mend(const struct dp_trial *t)
+{
+	return t->status == DP_TRIAL_FAILED && !t->refused;
+}
+
+static uint32_t next_failed(const struct dp_study_state *s, uint32_t from)
+{
+	while (from < s->ntrials && !can_mend(s->trials[from]))
+		from++;
+	return from;
+}
+
+/* One trial after the other; the last time the study goes on, too, unless a person has
+ * paused or stopped it. */
+static int asked_retry_failed(const struct dp_study_state *s, uint32_t from,
+			      struct dp_orders *out, struct dp_err *err)
+{
+	uint32_t trial = next_failed(s, from);
+
+	if (trial >= s->ntrials) {
+		dp_fail(err, DP_E_INVALID,
+			"study '%s' has no failed trial that can be tried again",
+			s->spec->name);
+		return dp_hint(err,
+			       "'dparetoctl trials %s --state failed' lists those "
+			       "that failed",
+			       s->spec->name);
+	}
+	order(out, DP_EV_TRIAL_RETRY_ASKED);
+	out->event[0].trial = trial;
+	out->from = next_failed(s, trial + 1);
+	out->more = out->from < s->ntrials;
+	if (!out->more &&
+	    (s->status == DP_STUDY_FINISHED || s->status == DP_STUDY_FAILED ||
+	     (s->status == DP_STUDY_PAUSED && s->by_failures)))
+		order_move(out, DP_STUDY_RUNNING, NULL);
+	return DP_OK;
+}
+
 static int asked_cancel(const struct dp_trial *t, struct dp_orders *out,
 			struct dp_err *err)
 {
@@ -146,6 +186,8 @@ int dp_course_asked(const struct dp_study_state *s, const struct dp_asked *a,
 	int code = DP_OK;
 
 	out->n = 0;
+	out->more = false;
+	out->from = 0;
 	if (a->ask == DP_ASK_RETRY || a->ask == DP_ASK_CANCEL)
 		code = dp_course_trial(s, a->trial, &t, err);
 	if (code != DP_OK)
@@ -161,6 +203,8 @@ int dp_course_asked(const struct dp_study_state *s, const struct dp_asked *a,
 		return asked_set(s, a, out, err);
 	case DP_ASK_RETRY:
 		return asked_retry(s, t, out, err);
+	case DP_ASK_RETRY_FAILED:
+		return asked_retry_failed(s, a->trial, out, err);
 	case DP_ASK_CANCEL:
 		return asked_cancel(t, out, err);
 	case DP_ASK_ENQUEUE:

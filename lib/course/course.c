@@ -7,6 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#define NOTE_SECONDS 60.0 /* time_noted: at most once in this time, */
+#define NOTE_SHARE   0.01 /* and in this part of max_time */
+
+enum {
+	FIRST_FAILURES = 3 /* in a row before any result: the trainer does not work */
+};
+
 /* ---- the verdict on a trial ---- */
 
 /* Attempts of this run, up to and including the last-th of the trial, that failed in a
@@ -141,15 +148,51 @@ static bool settle_trials(const struct dp_study_state *s, struct dp_step *step)
 	return false;
 }
 
-/* ---- the study's own fate ---- */
+/* ---- time ---- */
 
+bool dp_course_is_timed(const struct dp_study_state *s)
+{
+	return s->status == DP_STUDY_RUNNING && s->spec->search.max_time > 0;
+}
+
+int64_t dp_course_active(const struct dp_study_state *s, int64_t now)
+{
+	return s->status == DP_STUDY_RUNNING && now > s->updated
+		       ? s->active + (now - s->updated)
+		       : s->active;
+}
+
+/* When max_time will have been used up, if the study and its daemon go on. */
 static int64_t time_limit(const struct dp_study_state *s)
 {
-	double seconds = s->spec->search.max_time;
+	int64_t most = (int64_t)(s->spec->search.max_time * 1e6);
 
-	return seconds > 0 && seconds < 9e12 ? s->created + (int64_t)(seconds * 1e6)
-					     : INT64_MAX;
+	if (!dp_course_is_timed(s))
+		return INT64_MAX;
+	return s->updated + (s->active < most ? most - s->active : 0);
 }
+
+/* Journaled time is what a daemon that is killed cannot lose: a note is due when nothing
+ * else was recorded for a minute or, to keep the journal small, a hundredth of the
+ * limit. None is needed once the time is over. */
+static int64_t note_due(const struct dp_study_state *s)
+{
+	double seconds = fmax(NOTE_SECONDS, s->spec->search.max_time * NOTE_SHARE);
+	int64_t due = s->updated + (int64_t)(seconds * 1e6);
+
+	return dp_course_is_timed(s) && due < time_limit(s) ? due : INT64_MAX;
+}
+
+static bool settle_time(const struct dp_study_state *s, int64_t now, struct dp_step *step)
+{
+	if (now < note_due(s) || now >= time_limit(s))
+		return false;
+	step_event(step, DP_STEP_RECORD, DP_EV_TIME_NOTED);
+	step->event.counted = true;
+	return true;
+}
+
+/* ---- the study's own fate ---- */
 
 /* Trials that the method and the budget leave, whatever the time. */
 static uint32_t proposals_left(const struct dp_study_state *s)
@@ -188,6 +231,43 @@ static const char *blocked_why(const struct dp_study_state *s)
 	return "a trainer cannot be started";
 }
 
+/* The trial that failed last, by the time of its end; NULL if none has. */
+static const struct dp_trial *last_failed(const struct dp_study_state *s)
+{
+	const struct dp_trial *last = NULL;
+
+	for (uint32_t i = s->ntrials; i-- > 0;)
+		if (s->trials[i]->status == DP_TRIAL_FAILED &&
+		    (!last || s->trials[i]->ended > last->ended))
+			last = s->trials[i];
+	return last;
+}
+
+static const char *failed_why(const struct dp_trial *t)
+{
+	return t && t->reason ? t->reason : "no reason is known";
+}
+
+/* Not one trial has come to a result yet, so many failed in a row, and others would
+ * follow. */
+static bool settle_first_failures(const struct dp_study_state *s, struct dp_step *step)
+{
+	const struct dp_trial *last = last_failed(s);
+
+	if (s->ok + s->diverged > 0 || s->failures_in_row < FIRST_FAILURES || !last)
+		return false;
+	if (!proposals_left(s) && !s->waiting && !s->open)
+		return false; /* it ends here anyway */
+	snprintf(step->reason, sizeof step->reason,
+		 "the first trials all failed, %u in a row; trial %u: %.400s; "
+		 "'dparetoctl logs %s %u' shows its stderr; put it right, then "
+		 "'dparetoctl retry %s --failed', or 'dparetoctl resume %s' to leave "
+		 "them failed",
+		 s->failures_in_row, last->number, failed_why(last), s->spec->name,
+		 last->number, s->spec->name, s->spec->name);
+	return step_move(step, DP_STUDY_PAUSED, true);
+}
+
 /* A study whose trainers cannot do their work waits for a person. */
 static bool settle_failures(const struct dp_study_state *s, struct dp_step *step)
 {
@@ -198,7 +278,7 @@ static bool settle_failures(const struct dp_study_state *s, struct dp_step *step
 		return step_move(step, DP_STUDY_PAUSED, true);
 	}
 	if (s->failures_in_row < (uint32_t)s->spec->trainer.max_failures)
-		return false;
+		return settle_first_failures(s, step);
 	snprintf(step->reason, sizeof step->reason,
 		 "%u trials failed in a row (trainer.max_failures); the last one is the "
 		 "newest in 'dparetoctl status %s'",
@@ -219,14 +299,33 @@ static bool settle_waiting(const struct dp_study_state *s, struct dp_step *step)
 	return false;
 }
 
+/* Nothing is left to do, and nothing came of it. */
+static bool step_fail(const struct dp_study_state *s, bool late, struct dp_step *step)
+{
+	const struct dp_trial *last = s->ntrials ? s->trials[s->ntrials - 1] : NULL;
+
+	if (s->diverged && !s->failed)
+		snprintf(
+			step->reason, sizeof step->reason,
+			"not one evaluation succeeded: all %u diverged; trial %u: %.400s",
+			s->diverged, last->number, failed_why(last));
+	else if (last)
+		snprintf(step->reason, sizeof step->reason,
+			 "not one evaluation succeeded: %u diverged, %u failed; trial "
+			 "%u: %.400s",
+			 s->diverged, s->failed, last->number, failed_why(last));
+	else
+		snprintf(step->reason, sizeof step->reason,
+			 "not one evaluation was made%s",
+			 late ? ": search.max_time was over" : "");
+	return step_move(step, DP_STUDY_FAILED, true);
+}
+
 /* Nothing is left to do: how did it end? */
 static bool step_finish(const struct dp_study_state *s, bool late, struct dp_step *step)
 {
-	if (s->ok + s->diverged == 0) {
-		snprintf(step->reason, sizeof step->reason,
-			 "not one evaluation succeeded");
-		return step_move(step, DP_STUDY_FAILED, true);
-	}
+	if (s->ok == 0)
+		return step_fail(s, late, step);
 	if (late && proposals_left(s))
 		snprintf(step->reason, sizeof step->reason, "search.max_time was over");
 	else if (dp_propose_limit(s->spec) < s->evaluations)
@@ -373,7 +472,8 @@ static void find_work(const struct dp_study_state *s, int64_t now, struct dp_ste
 	bool late = now >= time_limit(s);
 	uint32_t resting = 0;
 
-	step->until = late ? INT64_MAX : time_limit(s);
+	if (!late)
+		step->until = note_due(s) < time_limit(s) ? note_due(s) : time_limit(s);
 	if (s->open >= s->parallel)
 		step_wait(step, DP_WAIT_PARALLEL);
 	else if (!late && step_attempt(s, now, step, &resting))
@@ -399,7 +499,7 @@ void dp_course_next(const struct dp_study_state *s, int64_t now, struct dp_step 
 	step->until = INT64_MAX;
 	step->reason[0] = '\0';
 	if (settle_trials(s, step) || settle_study(s, now, step) ||
-	    s->status != DP_STUDY_RUNNING)
+	    s->status != DP_STUDY_RUNNING || settle_time(s, now, step))
 		return;
 	find_work(s, now, step);
 }

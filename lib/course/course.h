@@ -55,6 +55,18 @@ uint32_t dp_course_window(const struct dp_study_state *s);
 /* Trials that may still be proposed, whatever runs now. */
 uint32_t dp_course_proposals(const struct dp_study_state *s, int64_t now);
 
+/* ---- time ----
+ *
+ * search.max_time counts time that the study was running, not paused, under a daemon that
+ * ran: what there is between its records, as the daemon's monotonic clock measured it. A
+ * daemon that takes a study up again journals a time-noted that is not `counted` before
+ * anything else, so that the time before it, when none ran, is left out. */
+
+/* Does the time of the study count towards a limit now? */
+bool dp_course_is_timed(const struct dp_study_state *s);
+/* Microseconds that have been counted up to `now`. */
+int64_t dp_course_active(const struct dp_study_state *s, int64_t now);
+
 /* ---- what others say, and what is journaled for it (asked.c) ---- */
 
 /* What a person may ask for. */
@@ -63,10 +75,11 @@ enum dp_ask {
 	DP_ASK_RESUME,
 	DP_ASK_STOP,
 	DP_ASK_SET,
-	DP_ASK_RETRY,   /* `trial` */
-	DP_ASK_CANCEL,  /* `trial` */
-	DP_ASK_ENQUEUE, /* one more point */
-	DP_ASK_DELETE,  /* `now`: also while trainers run */
+	DP_ASK_RETRY,        /* `trial` */
+	DP_ASK_RETRY_FAILED, /* every failed trial from `trial` on that can be retried */
+	DP_ASK_CANCEL,       /* `trial` */
+	DP_ASK_ENQUEUE,      /* one more point */
+	DP_ASK_DELETE,       /* `now`: also while trainers run */
 };
 
 struct dp_asked {
@@ -80,6 +93,8 @@ struct dp_asked {
 struct dp_orders {
 	struct dp_event event[2]; /* without study, seq and time */
 	unsigned n;
+	bool more;     /* once these are journaled, the same is to be asked again, */
+	uint32_t from; /* with this number as `trial` */
 };
 
 /* The trial of this number; DP_E_NOT_FOUND with the numbers that there are. */

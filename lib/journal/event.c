@@ -53,7 +53,8 @@ static const struct dp__field declared_fields[] = {
 	(ON_ATTEMPTS | ON(TRIAL_PROPOSED) | ON(TRIAL_ENDED) | ON(TRIAL_CANCEL_ASKED) |   \
 	 ON(TRIAL_RETRY_ASKED) | ON(RESULT_IMPORTED) | ON(TRIAL_ACCOUNTED))
 #define ON_ALL                                                                           \
-	(ON_TRIALS | ON(STUDY_CREATED) | ON(STUDY_AMENDED) | ON(STUDY_MOVED))
+	(ON_TRIALS | ON(STUDY_CREATED) | ON(STUDY_AMENDED) | ON(STUDY_MOVED) |           \
+	 ON(TIME_NOTED))
 
 /* Names are stored: never change one, nor the kind of one. */
 const struct dp__field dp__event_fields[] = {
@@ -69,7 +70,7 @@ const struct dp__field dp__event_fields[] = {
 	{ ROW(dp_event, attempt, "attempt", DP__U32), .types = ON_ATTEMPTS },
 	{ ROW(dp_event, state, "state", DP__STR), .types = ON(STUDY_MOVED) | ON(TRIAL_ENDED) },
 	{ ROW(dp_event, end, "end", DP__WORD), .types = ON(ATTEMPT_ENDED), .words = end_words },
-	{ ROW(dp_event, counted, "counted", DP__FLAG), .types = ON(STUDY_MOVED) | ON(ATTEMPT_ENDED) },
+	{ ROW(dp_event, counted, "counted", DP__FLAG), .types = ON(STUDY_MOVED) | ON(ATTEMPT_ENDED) | ON(TIME_NOTED) },
 	{ ROW(dp_event, reason, "reason", DP__STR), .types = ON_ALL },
 	{ ROW(dp_event, source, "source", DP__STR), .types = ON(TRIAL_PROPOSED) },
 	{ ROW(dp_event, basis, "basis", DP__U32), .types = ON(TRIAL_PROPOSED) },

@@ -1,10 +1,13 @@
 /* fold.c - folds journal events into what is known now. */
 #include "journal/state_internal.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define TIME_MAX (INT64_MAX / 4) /* microseconds: sums of a few of them fit */
 
 /* Replaces *slot by a copy of text, or by NULL. */
 static int fold_text(char **slot, const char *text)
@@ -46,6 +49,9 @@ static int fold_created(struct dp_state *s, const struct dp_event *e, struct dp_
 
 	if (!e->text || !e->dir)
 		return dp_fail(err, DP_E_CORRUPT, "a study was created without its text");
+	if (e->seq != 0)
+		return dp_fail(err, DP_E_CORRUPT, "study %u is created by record %u",
+			       e->study, e->seq);
 	if (i < s->nstudies && s->studies[i]->id == e->study)
 		return dp_fail(err, DP_E_CORRUPT, "study %u is created twice", e->study);
 	if (s->nstudies == s->room) {
@@ -98,14 +104,47 @@ static int fold_moved(struct dp_study_state *st, const struct dp_event *e,
 	return DP_OK;
 }
 
-static void fold_amended(struct dp_study_state *st, const struct dp_event *e)
+/* Is this left as it is, or a number that the study's own can hold? */
+static bool amendable(double v, double lo, double hi)
 {
+	return isnan(v) || (v >= lo && v <= hi);
+}
+
+static int fold_amended(struct dp_study_state *st, const struct dp_event *e,
+			struct dp_err *err)
+{
+	if (!amendable(e->evaluations, 0, UINT32_MAX) ||
+	    !amendable(e->parallel, 0, UINT32_MAX) ||
+	    !amendable(e->priority, INT_MIN, INT_MAX))
+		return dp_fail(err, DP_E_CORRUPT,
+			       "study %u is given what is no number of "
+			       "evaluations, trainers or priority",
+			       st->id);
 	if (!isnan(e->evaluations))
 		st->evaluations = (uint32_t)e->evaluations;
 	if (!isnan(e->parallel))
 		st->parallel = (uint32_t)e->parallel;
 	if (!isnan(e->priority))
 		st->priority = (int)e->priority;
+	return DP_OK;
+}
+
+/* Are these parameters of the study, in its order, which whoever shows them may trust? */
+static bool fold_point_ok(const struct dp_study *spec, const struct dp_event *e)
+{
+	if (e->nparams != spec->nparams)
+		return false;
+	for (size_t i = 0; i < spec->nparams; i++) {
+		const struct dp_param *p = &spec->params[i];
+		double x = e->params[i];
+
+		if (p->kind == DP_PARAM_CATEGORICAL &&
+		    !(x >= 0 && x < (double)json_array_size(p->values)))
+			return false;
+		if (p->kind == DP_PARAM_INT && !(fabs(x) <= 0x1p53))
+			return false;
+	}
+	return true;
 }
 
 static int fold_imported(struct dp_study_state *st, const struct dp_event *e,
@@ -114,7 +153,7 @@ static int fold_imported(struct dp_study_state *st, const struct dp_event *e,
 	size_t p = st->spec->nparams, m = st->spec->nobjectives;
 	struct dp_imported *grown, *new;
 
-	if (e->nparams != p || e->nobjectives != m)
+	if (!fold_point_ok(st->spec, e) || e->nobjectives != m)
 		return dp_fail(err, DP_E_CORRUPT,
 			       "a result imported into study %u does not fit it", st->id);
 	grown = realloc(st->imported, (st->nimported + 1) * sizeof *grown);
@@ -166,11 +205,11 @@ static int fold_proposed(struct dp_study_state *st, const struct dp_event *e,
 	struct dp_trial *t, **grown;
 	int code;
 
-	if (e->trial != st->ntrials || e->nparams != st->spec->nparams)
+	if (e->trial != st->ntrials || !fold_point_ok(st->spec, e))
 		return dp_fail(err, DP_E_CORRUPT,
-			       "trial %u of study %u is proposed out of turn or with %u "
-			       "parameters",
-			       e->trial, st->id, e->nparams);
+			       "trial %u of study %u is proposed out of turn, or at no "
+			       "point of its space",
+			       e->trial, st->id);
 	if (st->ntrials == st->room) {
 		uint32_t room = st->room ? 2 * st->room : 32;
 
@@ -214,6 +253,10 @@ static int fold_planned(struct dp_study_state *st, struct dp_trial *t,
 			"an attempt is planned for trial %u of study %u, which has "
 			"ended",
 			t->number, st->id);
+	if (e->run < DP_RUN_ALL || e->run >= st->spec->trainer.runs)
+		return dp_fail(err, DP_E_CORRUPT,
+			       "an attempt is planned for run %d of trial %u of study %u",
+			       e->run, t->number, st->id);
 	grown = realloc(t->attempts, (t->nattempts + 1) * sizeof *grown);
 	if (!grown)
 		return dp_fail(err, DP_E_NOMEM, "no memory for an attempt");
@@ -296,6 +339,28 @@ static int64_t fold_time(double seconds)
 	return seconds > 0 && seconds < 9e12 ? (int64_t)(seconds * 1e6) : 0;
 }
 
+/* When the trainer began and ended, by its own machine's clock as far as that fits the
+ * one of the records: somebody may have set it meanwhile. How long it took is believed as
+ * far as there was time for it. */
+static void fold_span(struct dp_attempt *a, double start, double end, int64_t recorded)
+{
+	int64_t room = recorded > a->planned ? recorded - a->planned : 0, took;
+
+	a->started = fold_time(start);
+	a->ended = fold_time(end);
+	a->recorded = recorded;
+	if (!a->ended)
+		a->ended = recorded;
+	took = a->started && a->ended > a->started ? a->ended - a->started : 0;
+	if (a->started >= a->planned && a->ended >= a->started && a->ended <= recorded)
+		return;
+	if (!a->started && a->ended >= a->planned && a->ended <= recorded)
+		return;
+	if (a->started)
+		a->started = a->planned;
+	a->ended = a->planned + (took && took < room ? took : room);
+}
+
 static struct dp_attempt *find_attempt(struct dp_trial *t, int32_t run, uint32_t number)
 {
 	for (uint32_t i = t->nattempts; i-- > 0;)
@@ -309,10 +374,12 @@ static int fold_attempt_ended(struct dp_study_state *st, struct dp_trial *t,
 {
 	struct dp_attempt *a = find_attempt(t, e->run, e->attempt);
 
-	if (!a || a->end != DP_END_NONE)
-		return dp_fail(err, DP_E_CORRUPT,
-			       "attempt %u of trial %u of study %u ends, but is not open",
-			       e->attempt, t->number, st->id);
+	if (!a || a->end != DP_END_NONE || e->end == DP_END_NONE)
+		return dp_fail(
+			err, DP_E_CORRUPT,
+			"attempt %u of trial %u of study %u ends, but is not open or "
+			"not said how",
+			e->attempt, t->number, st->id);
 	if (e->nmetrics && (e->end == DP_END_OK || e->end == DP_END_DIVERGED)) {
 		int code = fold_metrics(st, t, e, err);
 
@@ -325,13 +392,9 @@ static int fold_attempt_ended(struct dp_study_state *st, struct dp_trial *t,
 	a->counted = e->counted;
 	a->exit_kind = e->exit.kind;
 	a->exit_value = e->exit.value;
-	a->started = fold_time(e->exit.start);
-	a->ended = fold_time(e->exit.end);
-	if (!a->ended)
-		a->ended = e->time;
+	fold_span(a, e->exit.start, e->exit.end, e->time);
 	a->cpu_seconds = (float)e->exit.cpu;
 	a->peak_memory = e->exit.peak_memory;
-	a->recorded = e->time;
 	if (e->end == DP_END_NOT_STARTED)
 		st->blocked = t->number;
 	t->open--;
@@ -353,6 +416,10 @@ static int fold_trial_ended(struct dp_study_state *st, struct dp_trial *t,
 		return dp_fail(err, DP_E_CORRUPT,
 			       "trial %u of study %u ends while it has not, or as '%s'",
 			       t->number, st->id, e->state ? e->state : "");
+	if (e->nobjectives && e->nobjectives != st->spec->nobjectives)
+		return dp_fail(err, DP_E_CORRUPT,
+			       "trial %u of study %u ends with %u objectives, not %zu",
+			       t->number, st->id, e->nobjectives, st->spec->nobjectives);
 	if (e->nobjectives) {
 		objectives = malloc(e->nobjectives * sizeof *objectives);
 		if (!objectives)
@@ -440,11 +507,27 @@ static int fold_of_trial(struct dp_study_state *st, const struct dp_event *e,
 	}
 }
 
+/* The time since the record before counts if the study ran, and a daemon did. */
+static void fold_time_passed(struct dp_study_state *st, bool ran,
+			     const struct dp_event *e)
+{
+	bool counts = ran && (e->type != DP_EV_TIME_NOTED || e->counted);
+	int64_t passed = e->time - st->updated;
+
+	if (counts && passed > 0)
+		st->active +=
+			passed < TIME_MAX - st->active ? passed : TIME_MAX - st->active;
+}
+
 int dp_state_apply(struct dp_state *s, const struct dp_event *e, struct dp_err *err)
 {
 	struct dp_study_state *st;
 	int code = DP_OK;
+	bool ran;
 
+	if (e->time < 0 || e->time > TIME_MAX)
+		return dp_fail(err, DP_E_CORRUPT, "%s of study %u has no possible time",
+			       dp_event_name(e->type), e->study);
 	if (e->type == DP_EV_STUDY_CREATED) {
 		code = fold_created(s, e, err);
 		if (code != DP_OK)
@@ -459,11 +542,13 @@ int dp_state_apply(struct dp_state *s, const struct dp_event *e, struct dp_err *
 		return dp_fail(err, DP_E_CORRUPT,
 			       "study %u has record %u where record %u belongs", e->study,
 			       e->seq, st->seq);
+	ran = e->type != DP_EV_STUDY_CREATED && st->status == DP_STUDY_RUNNING;
 	switch (e->type) {
 	case DP_EV_STUDY_CREATED:
+	case DP_EV_TIME_NOTED:
 		break;
 	case DP_EV_STUDY_AMENDED:
-		fold_amended(st, e);
+		code = fold_amended(st, e, err);
 		break;
 	case DP_EV_STUDY_MOVED:
 		code = fold_moved(st, e, err);
@@ -480,6 +565,7 @@ int dp_state_apply(struct dp_state *s, const struct dp_event *e, struct dp_err *
 	if (code != DP_OK)
 		return code;
 	st->seq++;
+	fold_time_passed(st, ran, e);
 	st->updated = e->time;
 	return DP_OK;
 }

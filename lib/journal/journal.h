@@ -28,7 +28,8 @@ struct dp_study;
 	X(TRIAL_CANCEL_ASKED, 9, "trial-cancel-asked")                                   \
 	X(TRIAL_RETRY_ASKED, 10, "trial-retry-asked")                                    \
 	X(RESULT_IMPORTED, 11, "result-imported")                                        \
-	X(TRIAL_ACCOUNTED, 12, "trial-accounted")
+	X(TRIAL_ACCOUNTED, 12, "trial-accounted")                                        \
+	X(TIME_NOTED, 13, "time-noted")
 
 enum dp_event_type {
 #define X(name, number, text) DP_EV_##name = number,
@@ -75,7 +76,8 @@ struct dp_event {
 	/* attempt-ended */
 	enum dp_end end;
 	bool counted; /* false: says nothing about the trial (never started, daemon
-		       * stopped), so it costs no retry */
+		       * stopped), so it costs no retry. In study-moved: because of the
+		       * trainer. In time-noted: a daemon ran since the record before */
 	struct dp_exit exit;
 	const char *const *metric_names; /* (nmetrics) */
 	uint32_t nmetrics;

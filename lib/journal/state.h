@@ -110,6 +110,9 @@ struct dp_study_state {
 	uint32_t nmetrics;
 	uint32_t seq; /* of the next event */
 	int64_t created, updated;
+	/* microseconds up to `updated` that it was running under a daemon: what there is
+	 * between two records while it runs, but for what a time-noted takes out */
+	int64_t active;
 
 	/* cached by dp_study_front(); invalid while front_valid is false */
 	bool front_valid;

@@ -22,13 +22,14 @@ VERBS = {
     "resume": ["study"], "stop": ["study", "now"],
     "set": ["study", "evaluations", "parallel", "priority"], "front": ["study"],
     "trials": ["study", "from", "limit", "state", "full"], "trial": ["study", "trial"],
-    "retry": ["study", "trial"], "cancel": ["study", "trial"], "shutdown": ["policy"],
+    "retry": ["study", "trial", "failed"], "cancel": ["study", "trial"], "shutdown": ["policy"],
     "delete": ["study", "now"],
 }
 # what each field should be
 TYPES = {"text": str, "path": str, "dir": str, "study": str, "state": str, "policy": str,
          "since": int, "timeout_ms": int, "evaluations": int, "parallel": int, "priority": int,
-         "from": int, "limit": int, "trial": int, "now": bool, "full": bool}
+         "from": int, "limit": int, "trial": int, "now": bool, "full": bool,
+         "failed": bool}
 ODD = [None, 0, -1, 1, 1.5, 1e300, 2 ** 62, -2 ** 62, True, "", "x", "\u2603" * 9, "x" * 70000,
        [], [1], {}, {"a": 1}]
 

@@ -23,7 +23,7 @@ help""".split()
 NEED_DAEMON = [["list"], ["status"], ["status", "s"], ["watch", "s"], ["wait", "s"],
                ["pause", "s"], ["resume", "s"], ["stop", "s"], ["set", "s", "parallel=2"],
                ["front", "s"], ["trials", "s"], ["trial", "s", "0"], ["logs", "s", "0"],
-               ["retry", "s", "0"], ["cancel", "s", "0"], ["export", "s"], ["propose", "s"],
+               ["retry", "s", "0"], ["retry", "s", "--failed"], ["cancel", "s", "0"], ["export", "s"], ["propose", "s"],
                ["enqueue", "s", "x=1"],
                ["delete", "s", "--yes"], ["daemon", "status"], ["daemon", "reload"],
                ["daemon", "stop"]]
@@ -580,6 +580,22 @@ class WithDaemon(Ctl):
         failed = self.json("trials", "s", "--state", "failed")
         self.assertGreaterEqual(len(failed), 2)
 
+    def test_retry_failed(self):
+        self.submit_file(FAILING)
+        self.ctl("wait", "s", "--timeout", "60", code=6)
+        self.trainer(QUICK)  # mended
+        failed = [t["trial"] for t in self.json("trials", "s", "--state", "failed")]
+        self.assertEqual(len(failed), 3)
+        answer = self.json("retry", "s", "--failed")
+        self.assertEqual((answer["trials"], answer["study"]["state"]), (failed, "running"))
+        self.ctl("wait", "s", "--timeout", "60")
+        self.assertEqual(self.json("trials", "s", "--state", "failed"), [])
+        done = self.ctl("retry", "s", "--failed", code=1)
+        self.assertIn("no failed trial that can be tried again", done.stderr)
+        self.assertIn("give trials or --failed", self.ctl("retry", "s", "0", "--failed",
+                                                          code=2).stderr)
+        self.assertIn("which trials", self.ctl("retry", "s", code=2).stderr)
+
     def test_logs(self):
         self.submit_file('print("one\\ntwo\\nthree", flush=True)\n'
                          'sys.stderr.buffer.write(b"oops \\xff\\n")\n' + QUICK)
@@ -857,6 +873,12 @@ class Run(Ctl):
         self.trainer(QUICK)  # mended: the same command goes on
         self.assertEqual(json.loads(self.ctl("run", path, "-o", "json").stdout)["state"],
                          "finished")
+
+    def test_all_diverged(self):
+        path = self.file("report(a=None, b=1)")
+        answer = json.loads(self.ctl("run", path, "-o", "json", code=6).stdout)
+        self.assertEqual((answer["state"], answer["front"]), ("failed", []))
+        self.assertIn("diverged", answer["reason"])
 
     def test_trainer_missing(self):
         path = self.file(trainer=QUICK)

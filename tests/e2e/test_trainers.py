@@ -305,7 +305,9 @@ class BadOutput(TrainerCase):
                 self.assertEqual(self.ends(0, name), ["diverged"])
                 self.assertFalse(trial["on_front"])
                 self.assertEqual((study["state"], study["diverged"], study["ended"]),
-                                 ("finished", 1, 1))
+                                 ("failed", 1, 1))  # nothing came of it
+                self.assertIn("all 1 diverged; trial 0: diverged: ", study["reason"])
+                self.assertTrue(study["by_failures"])
                 self.assertEqual(self.client("front", study=name)["front"], [])
 
     def test_one_diverged_run_is_enough(self):
@@ -402,6 +404,27 @@ report(a=1, b=1)
         self.client("resume", study="s")
         study = self.finish(self.client, "s")["study"]
         self.assertEqual((study["state"], study["failed"]), ("paused", 6))
+
+    def test_first_failures_pause_the_study_early(self):
+        """Three, whatever max_failures says; --failed tries them again, and it goes on."""
+        self.trainer("import sys\nsys.stderr.write('no data')\n"
+                     "sys.exit(7) if not os.path.exists(beside('mended')) else report(a=1, b=1)")
+        self.begin()
+        self.submit(self.client, self.study(search="method: random, evaluations: 8"))
+        study = self.finish(self.client, "s")["study"]
+        self.assertEqual((study["state"], study["failed"], study["by_failures"]),
+                         ("paused", 3, True))
+        for words in ("the first trials all failed", "exit code 7", "dparetoctl logs s 2",
+                      "dparetoctl retry s --failed", "dparetoctl resume s"):
+            self.assertIn(words, study["reason"])
+        self.client("resume", study="s")  # three more
+        self.assertEqual(self.finish(self.client, "s")["study"]["failed"], 6)
+        self.touch("mended")
+        answer = self.client("retry", study="s", failed=True)
+        self.assertEqual((answer["trials"], answer["study"]["state"]),
+                         ([0, 1, 2, 3, 4, 5], "running"))
+        study = self.finish(self.client, "s")["study"]
+        self.assertEqual((study["state"], study["ok"]), ("finished", 8))
 
     def test_a_success_between_failures_keeps_it_running(self):
         status = self.run_study("report(a=1, b=1) if request['trial'] % 2 else sys.exit(1)",
@@ -613,7 +636,8 @@ report(a=1, b=1)
         self.diverged_and_failed()
         self.client("retry", study="s", trial=0)
         study = self.finish(self.client, "s", 15)["study"]
-        self.assertEqual((study["state"], study["ended"]), ("finished", 1))
+        self.assertEqual((study["state"], study["ended"], study["diverged"]),
+                         ("failed", 1, 1))
 
     def diverged_and_failed(self):
         self.trainer("gate('go%d' % request['runs'][0]['run'])\n"

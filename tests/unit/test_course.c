@@ -1,6 +1,6 @@
 /* test_course.c - what happens next in a study: every situation of a trial in every state
- * of its study, without a process; back-offs, the end of a study, time limits, the
- * deterministic window. */
+ * of its study, without a process; back-offs, the end of a study, the deterministic
+ * window. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -277,12 +277,25 @@ static void studies_end(void **s)
 	NEXT("propose");
 	whole_trial(DP_END_EXIT_CODE);
 	NEXT("finished");
-	begin("", "search: {method: random, evaluations: 1}");
+	begin("", "search: {method: random, evaluations: 2}");
 	whole_trial(DP_END_DIVERGED);
+	whole_trial(DP_END_DIVERGED);
+	NEXT("(failures) failed: not one evaluation succeeded: all 2 diverged; trial 1: "
+	     "diverged: because");
+	begin("", "search: {method: random, evaluations: 2}");
+	whole_trial(DP_END_DIVERGED);
+	whole_trial(DP_END_OK);
 	NEXT("finished");
+	begin("", "search: {method: random, evaluations: 3}");
+	whole_trial(DP_END_DIVERGED);
+	whole_trial(DP_END_EXIT_CODE);
+	whole_trial(DP_END_DIVERGED);
+	NEXT("(failures) failed: not one evaluation succeeded: 2 diverged, 1 failed; "
+	     "trial 2: diverged: because");
 	begin("", "search: {method: random, evaluations: 1}");
 	whole_trial(DP_END_EXIT_CODE);
-	NEXT("(failures) failed: not one evaluation succeeded");
+	NEXT("(failures) failed: not one evaluation succeeded: 0 diverged, 1 failed; "
+	     "trial 0: exit-code: because");
 	begin("", "search: {method: grid, grid: 1}");
 	apply((struct dp_event){ .type = DP_EV_STUDY_AMENDED,
 				 .evaluations = 5,
@@ -309,6 +322,69 @@ static void failures_in_a_row_pause(void **s)
 	NEXT("propose");
 }
 
+#define FIRST(trial)                                                                     \
+	"(failures) paused: the first trials all failed, 3 in a row; trial " trial       \
+	": exit-code: because; 'dparetoctl logs s " trial                                \
+	"' shows its stderr; put it right, then 'dparetoctl retry s --failed', or "      \
+	"'dparetoctl resume s' to leave them failed"
+
+/* Three are enough to see that nothing works, whatever max_failures allows later. */
+static void first_failures_pause_early(void **s)
+{
+	(void)s;
+	begin(", max_failures: 50", "search: {method: random, evaluations: 30}");
+	whole_trial(DP_END_EXIT_CODE);
+	whole_trial(DP_END_EXIT_CODE);
+	NEXT("propose");
+	whole_trial(DP_END_EXIT_CODE);
+	NEXT(FIRST("2"));
+	settle();
+	assert_int_equal(st->status, DP_STUDY_PAUSED);
+	assert_true(st->by_failures);
+	/* a person says so: three more, not the same three again */
+	move("running");
+	whole_trial(DP_END_EXIT_CODE);
+	whole_trial(DP_END_EXIT_CODE);
+	NEXT("propose");
+	whole_trial(DP_END_EXIT_CODE);
+	NEXT(FIRST("5"));
+	settle();
+	move("running");
+	/* one result, even a diverged one, and max_failures is the measure */
+	whole_trial(DP_END_DIVERGED);
+	for (int i = 0; i < 5; i++)
+		whole_trial(DP_END_EXIT_CODE);
+	NEXT("propose");
+}
+
+static void three_failures_of_three_end_the_study(void **s)
+{
+	(void)s;
+	begin("", "search: {method: random, evaluations: 3}");
+	for (int i = 0; i < 3; i++)
+		whole_trial(DP_END_EXIT_CODE);
+	NEXT("(failures) failed: not one evaluation succeeded: 0 diverged, 3 failed; "
+	     "trial 2: exit-code: because");
+}
+
+/* What runs beside the third failure goes on, and its result is taken. */
+static void first_failures_leave_what_runs(void **s)
+{
+	(void)s;
+	begin("", "search: {method: random, evaluations: 30, parallel: 4}");
+	running();
+	whole_trial(DP_END_EXIT_CODE);
+	whole_trial(DP_END_EXIT_CODE);
+	whole_trial(DP_END_EXIT_CODE);
+	NEXT(FIRST("3"));
+	settle();
+	NEXT("wait");
+	end(0, DP_RUN_ALL, 0, DP_END_OK, true, 1);
+	NEXT("0 ok");
+	settle();
+	assert_int_equal(st->status, DP_STUDY_PAUSED);
+}
+
 static void a_study_that_cannot_start_goes_on_when_told(void **s)
 {
 	(void)s;
@@ -318,31 +394,6 @@ static void a_study_that_cannot_start_goes_on_when_told(void **s)
 	assert_int_equal(st->status, DP_STUDY_PAUSED);
 	move("running");
 	NEXT("attempt 0/-1/1");
-}
-
-static void time_is_over(void **s)
-{
-	struct dp_step step;
-
-	(void)s;
-	begin("", "search: {method: random, evaluations: 9, parallel: 2, max_time: 60s}");
-	whole_trial(DP_END_OK);
-	propose(NULL);
-	plan(1, DP_RUN_ALL, 0);
-	propose(NULL);
-	attempted(2, DP_END_SIGNAL, true);
-	dp_course_next(st, now, &step);
-	assert_true(step.until <= st->created + 60 * SECOND);
-	now = st->created + 60 * SECOND;
-	assert_int_equal(dp_course_proposals(st, now - 1), 6);
-	assert_int_equal(dp_course_proposals(st, now), 0);
-	NEXT("wait last"); /* trial 1 runs to its end */
-	end(1, DP_RUN_ALL, 0, DP_END_OK, true, 1);
-	NEXT("1 ok");
-	assert_true(record_step());
-	NEXT("2 cancelled: search.max_time was over");
-	assert_true(record_step());
-	NEXT("finished: search.max_time was over");
 }
 
 /* ---- the deterministic window: one inequality ---- */
@@ -398,8 +449,10 @@ int main(void)
 		CASE(one_run_a_process),
 		CASE(studies_end),
 		CASE(failures_in_a_row_pause),
+		CASE(first_failures_pause_early),
+		CASE(first_failures_leave_what_runs),
+		CASE(three_failures_of_three_end_the_study),
 		CASE(a_study_that_cannot_start_goes_on_when_told),
-		CASE(time_is_over),
 		CASE(the_window),
 	};
 

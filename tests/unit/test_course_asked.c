@@ -88,6 +88,15 @@ static void asked_in_every_state(void **s)
 		  { "no: trial 0 is waiting; only failed or cancelled trials can be "
 		    "retried",
 		    SAME, SAME, SAME, SAME } },
+		{ DP_ASK_RETRY_FAILED,
+		  true,
+		  { "trial-retry-asked", "trial-retry-asked",
+		    "trial-retry-asked, study-moved running",
+		    "trial-retry-asked, study-moved running", "trial-retry-asked" } },
+		{ DP_ASK_RETRY_FAILED,
+		  false,
+		  { "no: study 's' has no failed trial that can be tried again", SAME,
+		    SAME, SAME, SAME } },
 		{ DP_ASK_CANCEL,
 		  false,
 		  { "trial-cancel-asked", SAME, SAME, SAME, SAME } },
@@ -116,6 +125,67 @@ static void asked_in_every_state(void **s)
 					 ask(rows[i].ask), expected);
 		}
 	}
+}
+
+/* As the daemon asks: until there is no more. */
+static void retry_all_failed(void)
+{
+	struct dp_asked a = { .ask = DP_ASK_RETRY_FAILED };
+	struct dp_orders orders;
+
+	do {
+		assert_int_equal(dp_course_asked(st, &a, &orders, NULL), DP_OK);
+		for (unsigned i = 0; i < orders.n; i++)
+			apply(orders.event[i]);
+		a.trial = orders.from;
+	} while (orders.more);
+}
+
+static void all_that_failed_is_tried_again(void **s)
+{
+	static const enum dp_trial_status after[] = { DP_TRIAL_WAITING, DP_TRIAL_FAILED,
+						      DP_TRIAL_CANCELLED, DP_TRIAL_OK,
+						      DP_TRIAL_WAITING };
+
+	(void)s;
+	begin(", max_failures: 2", "search: {method: random, evaluations: 9}");
+	whole_trial(DP_END_EXIT_CODE);
+	propose("no epsilon at this point"); /* nor will there be one */
+	settle();
+	move("running");
+	propose(NULL);
+	apply((struct dp_event){ .type = DP_EV_TRIAL_CANCEL_ASKED, .trial = 2 });
+	assert_true(record_step());
+	whole_trial(DP_END_OK);
+	whole_trial(DP_END_EXIT_CODE);
+	retry_all_failed();
+	for (uint32_t i = 0; i < DP_COUNT(after); i++)
+		assert_int_equal(st->trials[i]->status, after[i]);
+	assert_int_equal(st->failed, 2);
+	NEXT("attempt 0/-1/1");
+}
+
+/* What paused the study is forgiven with it; a pause of a person's own is not. */
+static void a_study_paused_by_failures_goes_on(void **s)
+{
+	(void)s;
+	begin("", "search: {method: random, evaluations: 9}");
+	for (int i = 0; i < 3; i++)
+		whole_trial(DP_END_EXIT_CODE);
+	settle();
+	assert_true(st->status == DP_STUDY_PAUSED && st->by_failures);
+	retry_all_failed();
+	assert_int_equal(st->status, DP_STUDY_RUNNING);
+	assert_int_equal(st->waiting, 3);
+	NEXT("attempt 0/-1/1");
+	attempted(0, DP_END_EXIT_CODE, true);
+	attempted(1, DP_END_EXIT_CODE, true);
+	settle();
+	NEXT("attempt 2/-1/1"); /* three more, not one */
+	move("paused");
+	retry_all_failed();
+	assert_int_equal(st->status, DP_STUDY_PAUSED);
+	NEXT("wait");
 }
 
 static void asked_for_what_is_not_there(void **s)
@@ -176,6 +246,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(asked_in_every_state),
+		CASE(all_that_failed_is_tried_again),
+		CASE(a_study_paused_by_failures_goes_on),
 		CASE(asked_for_what_is_not_there),
 		CASE(a_proposer_without_a_point),
 	};

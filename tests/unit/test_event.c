@@ -116,6 +116,9 @@ static struct dp_event full(enum dp_event_type type)
 		e.parallel = from_bits(0x7ff8000000000000); /* NAN: unchanged */
 		e.priority = -0.0;
 		break;
+	case DP_EV_TIME_NOTED:
+		e.counted = true;
+		break;
 	case DP_EV_STUDY_MOVED:
 		e.state = "paused";
 		e.counted = true;

@@ -463,6 +463,49 @@ static void time_is_over_as_a_point_is_asked_for(void **s)
 	FAKE_UNTIL(h->state->status == DP_STUDY_FAILED);
 }
 
+/* The wall's clock was set a month ahead, or the machine was off for so long. */
+static void a_month_without_a_daemon_does_not_count(void **s)
+{
+	struct study *h;
+	json_t *ok;
+	struct dp_err err;
+
+	(void)s;
+	fake_d.clock_base -= INT64_C(30) * 86400000000;
+	h = fake_submit("a", "", "method: random, evaluations: 3, max_time: 3600");
+	FAKE_UNTIL(fake_running() == 1);
+	fake_end_ok(running(0), 0.5);
+	FAKE_UNTIL(fake_running() == 1 && ended(h, 1));
+	h = again("a");
+	FAKE_UNTIL(fake_jobs[1].job); /* adopted */
+	assert_int_equal(h->state->status, DP_STUDY_RUNNING);
+	assert_int_equal(fake_ask("status", json_pack("{s:s}", "study", "a"), &ok, &err),
+			 DP_OK);
+	assert_true(json_real_value(json_object_get(json_object_get(ok, "study"),
+						    "active")) < 600);
+	json_decref(ok);
+	fake_d.clock_base += INT64_C(3601) * 1000000;
+	fake_end_ok(running(1), 0.5);
+	FAKE_UNTIL(h->state->status == DP_STUDY_FINISHED);
+	assert_string_equal(h->state->reason, "search.max_time was over");
+}
+
+/* A stop in good order notes the time to its moment, and costs one record. */
+static void a_stop_notes_the_time(void **s)
+{
+	struct study *h;
+	uint32_t seq;
+
+	(void)s;
+	h = fake_submit("a", "", "method: random, evaluations: 3, max_time: 3600");
+	FAKE_UNTIL(fake_running() == 1);
+	fake_d.clock_base += INT64_C(50) * 1000000;
+	seq = h->state->seq;
+	daemon_stop(&fake_d, STOP_LEAVE, "the test says so");
+	assert_true(h->state->active >= INT64_C(50) * 1000000);
+	assert_int_equal(h->state->seq, seq + 1);
+}
+
 /* ---- deletion ---- */
 
 static void deletion_waits_for_what_is_under_way(void **s)
@@ -540,6 +583,8 @@ int main(void)
 		CASE(time_is_over_when_a_place_comes),
 		CASE(time_is_over_before_a_point_is_asked_for),
 		CASE(time_is_over_as_a_point_is_asked_for),
+		CASE(a_month_without_a_daemon_does_not_count),
+		CASE(a_stop_notes_the_time),
 		CASE(deletion_waits_for_what_is_under_way),
 		CASE(a_study_that_has_ended_is_deleted),
 		CASE(a_trainer_found_while_stopping),

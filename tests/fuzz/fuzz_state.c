@@ -1,0 +1,339 @@
+/* fuzz_state.c - random sequences of events through the fold: never a crash, what is
+ * refused changes nothing, what is known always adds up, and whatever the course says or
+ * a person may ask for fits what is known. */
+#include "course/course.h"
+#include "journal/view.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SEARCH(text)                                                                     \
+	"parameters: {C: {type: int, range: [1, 30]}, b: {type: float, range: [1, "      \
+	"9]}}\n"                                                                         \
+	"objectives: {epsilon: {privacy: {mechanism: svt, cutoff: C, scale: b}},\n"      \
+	"  error: {metric: f1}}\nanti_ideal: {epsilon: 10, error: 1}\nsearch: {" text    \
+	"}\n"
+
+enum {
+	STUDIES = 3,
+	EVENTS = 60,
+	STEPS = 8, /* that follow by themselves, beside one a trial; else it is endless */
+	SHOWN = 16 /* one input in so many is shown as JSON, which takes long */
+};
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const char *const texts[STUDIES] = {
+	"study: a\ntrainer: {command: [x], retries: 1, max_failures: 4}\n" SEARCH(
+		"method: random, evaluations: 6, parallel: 2"),
+	"study: b\ntrainer: {command: [x], runs: 3, runs_per_process: 1}\n" SEARCH(
+		"method: dpareto, initial: 2, evaluations: 9, parallel: 3, order: "
+		"deterministic, max_time: 1h"),
+	"study: c\ntrainer: {command: [x], runs: 2}\n" SEARCH(
+		"method: grid, grid: 2, max_time: 90s"),
+};
+
+/* Parsed once: a study file takes longer than all else. */
+static struct dp_study *specs[STUDIES];
+
+struct input {
+	const uint8_t *at, *end;
+};
+
+#define demand(condition) demanded(condition, #condition)
+
+static void demanded(bool condition, const char *text)
+{
+	if (condition)
+		return;
+	fprintf(stderr, "not so: %s\n", text);
+	abort();
+}
+
+static void parse_once(void)
+{
+	for (int i = 0; i < STUDIES && !specs[i]; i++) {
+		struct dp_problems problems = { 0 };
+
+		demand(dp_study_parse(texts[i], strlen(texts[i]), "f", "/", &specs[i],
+				      &problems, NULL) == DP_OK);
+		dp_problems_free(&problems);
+	}
+}
+
+static unsigned take(struct input *in)
+{
+	return in->at < in->end ? *in->at++ : 0;
+}
+
+/* Mostly small and sensible, now and then anything. */
+static double take_number(struct input *in)
+{
+	static const double odd[] = { NAN,    INFINITY,     -INFINITY, 0,   -1, 1e308,
+				      5e-324, 4294967296.0, -0.0,      0.5, 1,  7 };
+	unsigned b = take(in);
+
+	return b < 24 ? odd[b % DP_COUNT(odd)] : (b - 24) / 16.0;
+}
+
+/* Room for what an event points to. */
+struct room {
+	double params[3], objectives[3], metrics[9];
+	const char *names[3];
+	uint32_t runs[3];
+};
+
+static const char *take_text(struct input *in)
+{
+	static const char *const some[] = { NULL,      "",          "running",
+					    "paused",  "ok",        "diverged",
+					    "failed",  "cancelled", "finished",
+					    "stopped", "odd",       "because" };
+
+	return some[take(in) % DP_COUNT(some)];
+}
+
+static void take_result(struct input *in, struct room *r, struct dp_event *e)
+{
+	static const char *const names[] = { "f1", "seconds", "g" };
+	unsigned shape = take(in);
+
+	e->end = (enum dp_end)(take(in) % (DP_END_LOST + 2));
+	e->counted = shape & 1;
+	e->nruns = shape >> 1 & 3;
+	e->nmetrics = shape >> 3 & 3;
+	for (uint32_t i = 0; i < 3; i++) {
+		r->runs[i] = shape >> 5 ? i : take(in) % 5;
+		r->names[i] = names[i];
+	}
+	for (uint32_t i = 0; i < e->nruns * e->nmetrics; i++)
+		r->metrics[i] = take_number(in);
+	e->runs = r->runs;
+	e->metric_names = r->names;
+	e->metrics = r->metrics;
+	e->exit = (struct dp_exit){ .kind = DP_EXIT_CODE, .value = 1 };
+	e->exit.start = take_number(in) * 10;
+	e->exit.end = take_number(in) * 10;
+}
+
+static void take_point(struct input *in, struct room *r, struct dp_event *e)
+{
+	unsigned shape = take(in);
+
+	e->nparams = shape & 3 ? 2 : shape >> 2 & 3;
+	e->nobjectives = shape & 0x30 ? 2 : shape >> 6 & 3;
+	for (uint32_t i = 0; i < 3; i++) {
+		r->params[i] = take_number(in);
+		r->objectives[i] = take_number(in);
+	}
+	e->params = r->params;
+	e->objectives = r->objectives;
+}
+
+static void take_event(struct input *in, const struct dp_state *s, int64_t *clock,
+		       struct room *r, struct dp_event *e)
+{
+	unsigned head = take(in), where = take(in), order = take(in);
+	const struct dp_study_state *st;
+
+	*e = (struct dp_event){ .type = (enum dp_event_type)(head % 15),
+				.study = 1 + head / 15 % STUDIES };
+	st = dp_state_by_id(s, e->study);
+	e->seq = st ? st->seq : 0;
+	if (order >= 240)
+		e->seq += order - 243;
+	*clock += order == 239   ? -1000000
+		  : order == 238 ? INT64_C(4000000000)
+				 : order * INT64_C(100000);
+	e->time = order == 237 ? INT64_MAX : order == 236 ? INT64_MIN : *clock;
+	e->trial = where % 8;
+	e->run = (int32_t)(where / 8 % 6) - 1 - (where >= 250);
+	e->attempt = where / 48;
+	e->name = "a";
+	e->reason = take_text(in);
+	e->state = take_text(in);
+	if (e->type == DP_EV_STUDY_CREATED) {
+		e->text = order == 235 ? NULL : texts[e->study - 1];
+		e->dir = "/";
+		e->spec = specs[e->study - 1];
+	} else if (e->type == DP_EV_STUDY_AMENDED) {
+		e->evaluations = take_number(in);
+		e->parallel = take_number(in);
+		e->priority = take_number(in);
+	} else if (e->type == DP_EV_ATTEMPT_ENDED)
+		take_result(in, r, e);
+	else
+		take_point(in, r, e);
+	if (e->type == DP_EV_TRIAL_PROPOSED && st && order < 200)
+		e->trial = st->ntrials;
+	if (e->type == DP_EV_STUDY_MOVED || e->type == DP_EV_TIME_NOTED)
+		e->counted = where & 1;
+}
+
+/* ---- what must hold ---- */
+
+static void check_trial(const struct dp_study_state *s, const struct dp_trial *t)
+{
+	uint32_t open = 0;
+
+	for (uint32_t i = 0; i < t->nattempts; i++) {
+		const struct dp_attempt *a = &t->attempts[i];
+
+		open += a->end == DP_END_NONE;
+		demand(a->run >= DP_RUN_ALL && a->run < s->spec->trainer.runs);
+		if (a->end != DP_END_NONE && a->recorded >= a->planned)
+			demand(a->ended >= a->planned && a->ended <= a->recorded);
+	}
+	demand(open == t->open);
+	demand((t->status == DP_TRIAL_RUNNING) == (open > 0));
+	demand(t->nmetrics <= s->nmetrics);
+}
+
+static void check_study(const struct dp_study_state *s)
+{
+	uint32_t by[DP_TRIAL_CANCELLED + 1] = { 0 }, open = 0, live = s->ntrials;
+
+	for (uint32_t i = 0; i < s->ntrials; i++) {
+		const struct dp_trial *t = s->trials[i];
+
+		demand(t->number == i && t->status <= DP_TRIAL_CANCELLED);
+		check_trial(s, t);
+		by[t->status]++;
+		open += t->open;
+		if (t->status < DP_TRIAL_OK && i < live)
+			live = i;
+	}
+	demand(s->ok == by[DP_TRIAL_OK] && s->diverged == by[DP_TRIAL_DIVERGED]);
+	demand(s->failed == by[DP_TRIAL_FAILED] + by[DP_TRIAL_CANCELLED]);
+	demand(s->waiting == by[DP_TRIAL_WAITING] && s->open == open);
+	demand(s->first_live == live);
+	demand(s->blocked >= -1 && s->blocked < (int64_t)s->ntrials);
+	demand(s->seq > 0 && s->active >= 0 && s->created >= 0 && s->updated >= 0);
+	demand(s->status <= DP_STUDY_STOPPED);
+}
+
+/* What counts is left as it was by an event that is refused. */
+static void apply_checked(struct dp_state *s, const struct dp_event *e)
+{
+	struct dp_study_state *st = dp_state_by_id(s, e->study), before;
+	struct dp_err err = { 0 };
+	uint32_t n = s->nstudies;
+
+	memset(&before, 0, sizeof before);
+	if (st)
+		before = *st;
+	if (dp_state_apply(s, e, &err) == DP_OK) {
+		st = dp_state_by_id(s, e->study);
+		demand(st && st->seq == before.seq + 1 && st->updated == e->time);
+		return;
+	}
+	demand(err.code == DP_E_CORRUPT && err.msg[0] && s->nstudies == n);
+	if (st)
+		demand(st->seq == before.seq && st->ntrials == before.ntrials &&
+		       st->status == before.status && st->active == before.active &&
+		       st->evaluations == before.evaluations);
+}
+
+static void apply_order(struct dp_state *s, const struct dp_study_state *st, int64_t now,
+			const struct dp_event *order)
+{
+	struct dp_event e = *order;
+	struct dp_err err;
+
+	e.study = st->id;
+	e.seq = st->seq;
+	e.time = now;
+	if (dp_state_apply(s, &e, &err) != DP_OK) {
+		fprintf(stderr, "%s\n", err.msg);
+		abort();
+	}
+}
+
+/* Everything that follows by itself: it fits, and it comes to an end. */
+static void follow_course(struct dp_state *s, const struct dp_study_state *st,
+			  int64_t now)
+{
+	struct dp_step step;
+
+	for (uint32_t i = 0;; i++) {
+		demand(i < st->ntrials + STEPS);
+		dp_course_next(st, now, &step);
+		if (step.kind == DP_STEP_RECORD || step.kind == DP_STEP_ATTEMPT)
+			apply_order(s, st, now, &step.event);
+		if (step.kind != DP_STEP_RECORD)
+			break;
+		demand(strlen(step.reason) < sizeof step.reason - 1);
+	}
+	demand(step.kind != DP_STEP_WAIT || step.until > now);
+	demand(step.kind != DP_STEP_PROPOSE || dp_course_proposals(st, now) > 0);
+}
+
+static void ask(struct dp_state *s, const struct dp_study_state *st, int64_t now,
+		unsigned dice)
+{
+	struct dp_asked a = { .ask = (enum dp_ask)(dice % (DP_ASK_DELETE + 1)),
+			      .trial = dice / 16,
+			      .evaluations = dice,
+			      .parallel = NAN,
+			      .priority = NAN };
+	struct dp_orders orders;
+	struct dp_err err = { 0 };
+
+	do {
+		if (dp_course_asked(st, &a, &orders, &err) != DP_OK) {
+			demand(err.msg[0] != '\0');
+			return;
+		}
+		for (unsigned i = 0; i < orders.n; i++)
+			apply_order(s, st, now, &orders.event[i]);
+		a.trial = orders.from;
+	} while (orders.more);
+}
+
+static void show(struct dp_study_state *st)
+{
+	json_t *result = dp_view_result(st), *summary = dp_view_summary(st);
+
+	demand(result && summary);
+	json_decref(result);
+	json_decref(summary);
+	for (uint32_t i = 0; i < st->ntrials; i++) {
+		json_t *trial = dp_view_trial(st, st->trials[i], true, "/f");
+
+		demand(trial != NULL);
+		json_decref(trial);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct input in = { data, data + size };
+	struct dp_state state = { 0 };
+	unsigned dice = take(&in);
+	int64_t clock = 1000000;
+	struct room room;
+	struct dp_event e;
+
+	parse_once();
+	for (int n = 0; in.at < in.end && n < EVENTS; n++) {
+		take_event(&in, &state, &clock, &room, &e);
+		apply_checked(&state, &e);
+	}
+	for (uint32_t i = 0; i < state.nstudies; i++) {
+		struct dp_study_state *st = state.studies[i];
+
+		check_study(st);
+		clock = clock > st->updated ? clock : st->updated;
+		ask(&state, st, clock, dice);
+		follow_course(&state, st, clock);
+		check_study(st);
+		demand(dp_study_front(st, NULL) == DP_OK && st->nfront <= st->ok);
+		if (dice % SHOWN == 0)
+			show(st);
+		st->spec = NULL; /* it is kept for the next one */
+	}
+	dp_state_free(&state);
+	return 0;
+}

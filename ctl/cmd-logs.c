@@ -209,8 +209,9 @@ static void seek_tail(int fd, int64_t lines)
 /* Prints what is new in a stream; *any tells if there was something. */
 static int copy_stream(struct logs *l, struct stream *s, bool *any, struct dp_err *err)
 {
+	bool shows = ctl_shows(l->ctl, l->ctl->out);
 	char chunk[65536];
-	ssize_t n;
+	ssize_t n, rest;
 
 	while (s->fd >= 0 && !l->ctl->out_closed &&
 	       (n = read(s->fd, chunk, sizeof chunk)) != 0) {
@@ -222,6 +223,10 @@ static int copy_stream(struct logs *l, struct stream *s, bool *any, struct dp_er
 			ctl_printf(l->ctl, "%s==> %s <==\n", l->last ? "\n" : "",
 				   s->name);
 		l->last = s->name;
+		/* a character that is cut in two is read again, once there is more */
+		rest = shows ? (ssize_t)ctl_unfinished(chunk, (size_t)n) : 0;
+		if (rest > 0 && rest < n && lseek(s->fd, -rest, SEEK_CUR) >= 0)
+			n -= rest;
 		ctl_put(l->ctl, chunk, (size_t)n);
 		*any = true;
 	}

@@ -66,6 +66,7 @@ struct ctl {
 	enum ctl_format format;
 	bool quiet;
 	bool color;         /* allowed at all; a stream must be a terminal, too */
+	bool raw;           /* control characters go to a terminal, too */
 	bool utf8;          /* the terminal shows UTF-8 */
 	const char *socket; /* as given, or NULL: the defaults */
 	int argc;           /* positional arguments */

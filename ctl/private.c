@@ -184,7 +184,7 @@ static int private_gone(struct ctl_private *p, struct dp_err *err)
 			words);
 		dp_hint(err, "%s", hint ? hint : "");
 	} else {
-		fputs(rest, p->ctl->talk);
+		ctl_put_talk(p->ctl, rest);
 		dp_fail(err, DP_E_FAILED,
 			WIFSIGNALED(p->status)
 				? "the study's daemon was killed by signal %d"
@@ -324,6 +324,8 @@ static int private_revive(struct ctl *ctl, int why, struct dp_err *err)
 		nanosleep(&pause, NULL);
 		code = private_open(p, err);
 	} while (code != DP_OK && code != DP_E_INTERRUPTED && WIFSIGNALED(p->status));
+	if (code == DP_OK)
+		ctl_say(ctl, "the study's daemon is back");
 	return code;
 }
 

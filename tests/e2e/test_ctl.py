@@ -695,11 +695,15 @@ class WithDaemon(Ctl):
         self.restart(nobody)
         self.finish(self.client, "s")
         self.assertEqual(patient.wait(LIMIT), 0)
-        self.submit_file(SLOW % self.path("never"), name="t")
+        os.unlink(self.path("go"))
+        self.submit_file(SLOW % self.path("go"), name="t")
+        self.client("pause", study="t")
         follower = self.waiter("t")
-        self.client("delete", study="t", now=True)
+        self.touch("go")
+        wait_for(lambda: self.client("status", study="t")["study"]["running"] == 0)
+        self.client("delete", study="t")
         self.assertEqual(follower.wait(LIMIT), 5)
-        self.assertIn("deleted", follower.stderr.read())
+        self.assertRegex(follower.stderr.read(), "deleted|no study .t.")
         self.ctl("wait", "s", "--patience", "soon", code=2)
 
     def test_interrupt(self):
@@ -757,7 +761,8 @@ class WithDaemon(Ctl):
         else:
             os.kill(pid, signal.SIGKILL)
         os.close(fd)
-        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), shown.decode()
+        return (os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]),
+                shown.decode(errors="replace"))
 
     def test_watch_on_a_terminal(self):
         go = self.path("go")
@@ -778,6 +783,28 @@ class WithDaemon(Ctl):
         code, shown = self.terminal("watch", "a")
         self.assertEqual(code, 0)
         self.assertIn("finished", shown)
+
+    def test_trainers_cannot_steer_a_terminal(self):
+        attack = b"\\x1b]0;owned\\x07\\x1b[2J \\xc2\\x9b31m \\x9b \\x7f \\rover"
+        self.submit_file('os.write(1, b"%s \\xc3\\xa9\\n")\nos.write(2, b"%s\\n")\nsys.exit(3)\n' %
+                         (attack.decode(), attack.decode()),
+                         search="method: random, evaluations: 1", extra_trainer=", retries: 0")
+        self.finish(self.client, "s")
+        piped = subprocess.run([program("dparetoctl"), "logs", "s", "0", "--stdout"],
+                               env=self.env, capture_output=True, timeout=LIMIT)
+        self.assertEqual(piped.stdout, eval("b'%s'" % attack.decode()) + b" \xc3\xa9\n")
+        for command in (["logs", "s", "0"], ["export", "s"], ["export", "s", "--format", "json"],
+                        ["trials", "s"], ["status", "s"], ["trial", "s", "0"], ["watch", "s"],
+                        ["status", "s", "-o", "json"], ["trials", "s", "-o", "csv"],
+                        ["logs", "s", "0", "-o", "json"]):
+            shown = self.terminal("--no-color", *command)[1].replace("\r\n", "\n")
+            if command[0] == "watch" and "-o" not in command:
+                shown = re.sub("\x1b\\[[JK]", "", shown)  # the view's own
+            self.assertEqual(re.findall("[\x00-\x08\x0b-\x1f\x7f-\x9f]", shown), [], command)
+        shown = self.terminal("logs", "s", "0", "--stdout")[1]
+        self.assertEqual(shown, "^[]0;owned^G^[[2J <U+009B>31m \\x9b ^? ^Mover \u00e9\r\n")
+        raw = self.terminal("logs", "s", "0", "--raw", "--stdout")[1]
+        self.assertIn("\x1b[2J", raw)
 
     def test_delete(self):
         self.submit_file()
@@ -953,9 +980,9 @@ class Run(Ctl):
             trainers = trainers_below(self.folder)
             os.kill(pid, signal.SIGKILL)
             self.until(p, "killed by signal 9; it is started again")
-            before, pid = pid, wait_for(lambda: self.daemon_of(p.pid))
+            self.until(p, "is back")
+            before, pid = pid, self.daemon_of(p.pid)
             self.assertNotEqual(pid, before)
-            wait_for(lambda: os.path.exists(self.path("state/dparetod.sock")))
             self.assertLessEqual(set(trainers), set(trainers_below(self.folder)))
         os.kill(pid, signal.SIGKILL)  # but not for ever
         self.assertEqual(p.wait(LIMIT), 1)

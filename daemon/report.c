@@ -112,14 +112,10 @@ static void report_last_words(const struct child *c, char *out, size_t room)
 {
 	const char *line = strstr(c->words, "dpareto-report: ");
 
-	if (!line) {
+	if (line)
+		snprintf(out, room, "%.*s", (int)strcspn(line + 16, "\n"), line + 16);
+	else
 		child_last_words(c, out, room);
-		return;
-	}
-	snprintf(out, room, "%.250s", line + 16);
-	for (char *p = out; *p; p++)
-		if ((unsigned char)*p < 0x20)
-			*p = ' ';
 }
 
 static void report_note_end(struct reporter *r, struct study *h, int status)

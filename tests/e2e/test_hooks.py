@@ -6,7 +6,7 @@ import signal
 import time
 import unittest
 
-from harness import Case, Refused, wait_for
+from harness import Case, Refused, trainers_below, wait_for
 
 EVENTS = "finished failed paused resumed trial-failed disk-low started".split()
 KEYS = {"version", "event", "study", "state", "reason", "evaluations", "failed", "hypervolume",
@@ -49,6 +49,7 @@ class Hooks(Case):
     def tearDown(self):
         if hasattr(self, "client"):
             self.client.close()
+        wait_for(lambda: not trainers_below(self.folder))  # however slow the machine is
         self.tidy()
 
 

@@ -1,4 +1,5 @@
 /* cmd-delete.c - removes a study and everything that belongs to it. */
+#include "base/buf.h"
 #include "base/json.h"
 #include "ctl/command.h"
 #include "ctl/daemon.h"
@@ -15,6 +16,7 @@
 static int delete_confirm(struct ctl *ctl, const json_t *s, struct dp_err *err)
 {
 	const char *name = dp_json_str(s, "name", "?");
+	struct dp_buf question = DP_BUF_INIT;
 	char answer[16] = "";
 
 	if (!isatty(STDIN_FILENO) || !isatty(fileno(ctl->talk))) {
@@ -25,14 +27,16 @@ static int delete_confirm(struct ctl *ctl, const json_t *s, struct dp_err *err)
 		return dp_hint(err, "'dparetoctl export %s' saves the results first",
 			       name);
 	}
-	fprintf(ctl->talk,
-		"This deletes study '%s' (%s) for good:\n"
-		"  %d ended trials, %d points on the front, %d running trials\n"
-		"  all files below %s\n"
-		"Delete it? [yes/no] ",
-		name, dp_json_str(s, "state", "?"), (int)dp_json_int(s, "ended", 0),
-		(int)dp_json_int(s, "front", 0), (int)dp_json_int(s, "running", 0),
-		dp_json_str(s, "directory", "?"));
+	dp_buf_printf(&question,
+		      "This deletes study '%s' (%s) for good:\n"
+		      "  %d ended trials, %d points on the front, %d running trials\n"
+		      "  all files below %s\n"
+		      "Delete it? [yes/no] ",
+		      name, dp_json_str(s, "state", "?"), (int)dp_json_int(s, "ended", 0),
+		      (int)dp_json_int(s, "front", 0), (int)dp_json_int(s, "running", 0),
+		      dp_json_str(s, "directory", "?"));
+	ctl_put_talk(ctl, dp_buf_text(&question));
+	dp_buf_free(&question);
 	if (!fgets(answer, sizeof answer, stdin))
 		fputc('\n', ctl->talk);
 	answer[strcspn(answer, "\n")] = '\0';

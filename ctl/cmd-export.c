@@ -79,7 +79,7 @@ static int export_run(struct ctl *ctl, struct dp_err *err)
 		if (code == DP_OK)
 			ctl_say(ctl, "%zu trials written to %s", e.count, path);
 	} else if (code == DP_OK) {
-		ctl_put_buf(ctl, &e.out);
+		ctl_put(ctl, dp_buf_text(&e.out), e.out.len);
 	}
 	dp_buf_free(&e.out);
 	ctl_columns_clear(&e.cols);

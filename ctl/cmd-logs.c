@@ -8,6 +8,7 @@
 #include "ctl/memory.h"
 #include "ctl/options.h"
 #include "ctl/output.h"
+#include "ctl/patience.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -41,6 +42,7 @@ struct logs {
 	const char *last; /* stream that was printed last */
 	json_t *folder;   /* of the attempt shown, once there is one */
 	bool ended;       /* and it has ended */
+	struct ctl_patience patience;
 };
 
 /* ---- which attempt ---- */
@@ -125,6 +127,8 @@ static int logs_find_attempt(struct logs *l, bool follow, struct dp_err *err)
 		code = logs_look(l, &ok, err);
 		if (code != DP_OK)
 			return code;
+		if (follow)
+			ctl_be_patient(l->ctl, &l->patience);
 		state = dp_json_str(json_object_get(ok, "trial"), "state", "?");
 		if (!l->folder && (!follow || (strcmp(state, "waiting") != 0 &&
 					       strcmp(state, "running") != 0)))
@@ -205,8 +209,9 @@ static void seek_tail(int fd, int64_t lines)
 /* Prints what is new in a stream; *any tells if there was something. */
 static int copy_stream(struct logs *l, struct stream *s, bool *any, struct dp_err *err)
 {
+	bool shows = ctl_shows(l->ctl, l->ctl->out);
 	char chunk[65536];
-	ssize_t n;
+	ssize_t n, rest;
 
 	while (s->fd >= 0 && !l->ctl->out_closed &&
 	       (n = read(s->fd, chunk, sizeof chunk)) != 0) {
@@ -218,6 +223,10 @@ static int copy_stream(struct logs *l, struct stream *s, bool *any, struct dp_er
 			ctl_printf(l->ctl, "%s==> %s <==\n", l->last ? "\n" : "",
 				   s->name);
 		l->last = s->name;
+		/* a character that is cut in two is read again, once there is more */
+		rest = shows ? (ssize_t)ctl_unfinished(chunk, (size_t)n) : 0;
+		if (rest > 0 && rest < n && lseek(s->fd, -rest, SEEK_CUR) >= 0)
+			n -= rest;
 		ctl_put(l->ctl, chunk, (size_t)n);
 		*any = true;
 	}
@@ -238,6 +247,16 @@ static int copy_all(struct logs *l, bool *any, struct dp_err *err)
 			code = copy_stream(l, &l->streams[i], any, err);
 	}
 	return code;
+}
+
+/* The trainer goes on without the daemon, and so does what it prints. */
+static int logs_meanwhile(void *arg, struct dp_err *err)
+{
+	struct logs *l = arg;
+	bool any;
+	int code = l->folder ? copy_all(l, &any, err) : DP_OK;
+
+	return code == DP_OK ? ctl_flush(l->ctl, err) : code;
 }
 
 static int logs_follow(struct logs *l, struct dp_err *err)
@@ -340,7 +359,11 @@ static int read_options(struct ctl *ctl, struct logs *l, struct dp_err *err)
 	if (!dp_int_parse(ctl->argv[1], &l->trial) || l->trial < 0)
 		return dp_fail(err, DP_E_USAGE, "'%s' is not the number of a trial",
 			       ctl->argv[1]);
-	code = logs_number(ctl, "attempt", &l->attempt, err);
+	code = ctl_patience_read(ctl, &l->patience, err);
+	l->patience.meanwhile = logs_meanwhile;
+	l->patience.arg = l;
+	if (code == DP_OK)
+		code = logs_number(ctl, "attempt", &l->attempt, err);
 	if (code == DP_OK)
 		code = logs_number(ctl, "run", &l->run, err);
 	if (code == DP_OK)
@@ -388,6 +411,7 @@ static const struct ctl_option options[] = {
 	{ "stderr", 0, NULL, "only standard error" },
 	{ "attempt", 0, "N", "this attempt instead of the latest" },
 	{ "run", 0, "N", "this run, where each run has a process of its own" },
+	CTL_PATIENCE_OPTION,
 	{ 0 },
 };
 
@@ -400,8 +424,9 @@ const struct ctl_command ctl_cmd_logs = {
 	.formats = CTL_PLAIN,
 	.options = options,
 	.help = "Standard output and standard error of a trial's latest attempt, read "
-		"from "
-		"the attempt's folder.",
+		"from the attempt's folder. With -f a daemon that goes away is waited "
+		"for, which is told on standard error, and what the trainer goes on to "
+		"write is shown meanwhile.",
 	.examples = "dparetoctl logs adult 7 --stderr --tail 20\n"
 		    "dparetoctl logs -f adult 8",
 	.run = logs_run,

@@ -101,7 +101,7 @@ static int run_follow(struct ctl_private *p, const char *study, json_t **summary
 {
 	enum ctl_followed how;
 	json_t *status;
-	int code = ctl_follow(p->ctl, study, p->ctl->talk, &how, summary, err);
+	int code = ctl_follow(p->ctl, study, p->ctl->talk, NULL, &how, summary, err);
 
 	if (code == DP_OK)
 		code = ctl_call_study(p->ctl, "front", study, front, err);
@@ -224,8 +224,6 @@ static int run_study(struct ctl_private *p, const struct ctl_study_file *file,
 				"where this stops");
 		p->ctl->told = true;
 	}
-	if (code == DP_E_NO_DAEMON)
-		code = ctl_private_gone(p, err);
 	ctl_private_stop(p);
 	if (code == DP_OK) {
 		print_result(p, front, summary);
@@ -287,6 +285,8 @@ const struct ctl_command ctl_cmd_run = {
 		"it. Shows the progress, then the front and where everything is kept; "
 		"the "
 		"study's report is written by then. "
+		"A private daemon that crashes or hangs is started again and takes up "
+		"its trainers, which is told; not more than five times a minute. "
 		"With "
 		"-o json standard output is one object without times and paths, so that "
 		"equal runs print equal bytes.\n\n"

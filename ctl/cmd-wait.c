@@ -6,6 +6,7 @@
 #include "ctl/follow.h"
 #include "ctl/options.h"
 #include "ctl/output.h"
+#include "ctl/patience.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -93,11 +94,14 @@ static int wait_next(struct ctl *ctl, const json_t *summary, double left, json_t
 }
 
 static int wait_for(struct ctl *ctl, const struct condition *c, double seconds,
-		    json_t **status, struct dp_err *err)
+		    struct ctl_patience *patience, json_t **status, struct dp_err *err)
 {
+	double patient = patience->seconds;
 	int64_t start = dp_mono_us();
 	int code = ctl_call_study(ctl, "status", ctl->argv[0], status, err);
 
+	if (code == DP_OK)
+		ctl_be_patient(ctl, patience);
 	while (code == DP_OK) {
 		const json_t *summary = json_object_get(*status, "study");
 		double left = seconds - (double)(dp_mono_us() - start) / 1e6;
@@ -115,11 +119,14 @@ static int wait_for(struct ctl *ctl, const struct condition *c, double seconds,
 				       "study '%s' did not reach %s within %s",
 				       dp_json_str(summary, "name", "?"), c->text,
 				       dp_duration_text(seconds, text));
+		patience->seconds = left < patient ? left : patient;
 		code = wait_next(ctl, summary, left, &next, err);
 		if (code == DP_OK) {
 			json_decref(*status);
 			*status = next;
 		}
+		if (code == DP_E_NO_DAEMON && left <= patient)
+			code = DP_OK; /* the time is up, which is told above */
 	}
 	return code;
 }
@@ -127,6 +134,7 @@ static int wait_for(struct ctl *ctl, const struct condition *c, double seconds,
 static int wait_run(struct ctl *ctl, struct dp_err *err)
 {
 	const char *text = ctl_opt(ctl, "for"), *limit = ctl_opt(ctl, "timeout");
+	struct ctl_patience patience;
 	struct condition c = { 0 };
 	double seconds = INFINITY;
 	json_t *status = NULL;
@@ -138,8 +146,11 @@ static int wait_run(struct ctl *ctl, struct dp_err *err)
 		return dp_fail(err, DP_E_USAGE,
 			       "'%s' is not a duration; give one like 90s, 30m or 2h30m",
 			       limit);
+	code = ctl_patience_read(ctl, &patience, err);
+	if (code != DP_OK)
+		return code;
 	ctl_catch_signals();
-	code = wait_for(ctl, &c, seconds, &status, err);
+	code = wait_for(ctl, &c, seconds, &patience, &status, err);
 	if (code == DP_OK && ctl->format == CTL_JSON)
 		ctl_put_json(ctl, json_object_get(status, "study"));
 	json_decref(status);
@@ -151,6 +162,7 @@ static const struct ctl_option options[] = {
 	  "finished (the default), ended=N (so many trials have ended) or "
 	  "hypervolume=X" },
 	{ "timeout", 0, "DURATION", "give up after this time: 90s, 30m, 2h30m" },
+	CTL_PATIENCE_OPTION,
 	{ 0 },
 };
 
@@ -165,9 +177,10 @@ const struct ctl_command ctl_cmd_wait = {
 	.help = "Exit status: 0 when the condition holds; 6 when the study has ended "
 		"without it (failed, stopped, paused by failures); 7 when the time is "
 		"up; "
-		"5 when there is no such study, or it was deleted meanwhile. A study "
-		"that "
-		"somebody paused is waited for.",
+		"5 when there is no such study, or it was deleted meanwhile; 3 when "
+		"there "
+		"is no daemon. A study that somebody paused is waited for, and so is a "
+		"daemon that goes away meanwhile, which is told on standard error.",
 	.examples = "dparetoctl wait adult && dparetoctl front adult\n"
 		    "dparetoctl wait adult --for ended=50 --timeout 2h",
 	.run = wait_run,

@@ -3,7 +3,9 @@
 #include "ctl/command.h"
 #include "ctl/daemon.h"
 #include "ctl/follow.h"
+#include "ctl/options.h"
 #include "ctl/output.h"
+#include "ctl/patience.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -14,13 +16,15 @@ enum {
 };
 
 /* For programs: the status as a line, whenever it has changed. */
-static int watch_json(struct ctl *ctl, const char *study, json_t **summary,
-		      struct dp_err *err)
+static int watch_json(struct ctl *ctl, const char *study, struct ctl_patience *patience,
+		      json_t **summary, struct dp_err *err)
 {
 	json_t *fields, *status = NULL, *next;
 	int64_t seen = -1, version;
 	int code = ctl_call_study(ctl, "status", study, &status, err);
 
+	if (code == DP_OK)
+		ctl_be_patient(ctl, patience);
 	while (code == DP_OK) {
 		const json_t *s = json_object_get(status, "study");
 
@@ -52,14 +56,18 @@ static int watch_json(struct ctl *ctl, const char *study, json_t **summary,
 static int watch_run(struct ctl *ctl, struct dp_err *err)
 {
 	enum ctl_followed how = CTL_FOLLOW_ENDED;
+	struct ctl_patience patience;
 	json_t *summary = NULL;
-	int code;
+	int code = ctl_patience_read(ctl, &patience, err);
 
+	if (code != DP_OK)
+		return code;
 	ctl_catch_signals();
 	if (ctl->format == CTL_TABLE)
-		code = ctl_follow(ctl, ctl->argv[0], ctl->out, &how, &summary, err);
+		code = ctl_follow(ctl, ctl->argv[0], ctl->out, &patience, &how, &summary,
+				  err);
 	else
-		code = watch_json(ctl, ctl->argv[0], &summary, err);
+		code = watch_json(ctl, ctl->argv[0], &patience, &summary, err);
 	if (code == DP_E_INTERRUPTED) {
 		ctl_say(ctl, "no longer watching; the study goes on");
 		ctl->told = true;
@@ -72,6 +80,11 @@ static int watch_run(struct ctl *ctl, struct dp_err *err)
 	return code;
 }
 
+static const struct ctl_option options[] = {
+	CTL_PATIENCE_OPTION,
+	{ 0 },
+};
+
 const struct ctl_command ctl_cmd_watch = {
 	.name = "watch",
 	.summary = "follow a study live",
@@ -79,6 +92,7 @@ const struct ctl_command ctl_cmd_watch = {
 	.min_args = 1,
 	.max_args = 1,
 	.formats = CTL_PLAIN | CTL_HAS(JSONL),
+	.options = options,
 	.help = "On a terminal: a view that is redrawn in place, with progress, the time "
 		"left, running trials, hypervolume and failures. Elsewhere: one line for "
 		"each ended trial and each change of state. With -o json: the object of "
@@ -86,7 +100,8 @@ const struct ctl_command ctl_cmd_watch = {
 		"q or Ctrl-C leave the view; the study goes on. The command ends with "
 		"the "
 		"study: exit status 0 if it finished, 6 if it failed, was stopped or was "
-		"paused by failures.",
+		"paused by failures. A daemon that goes away is waited for, which is "
+		"told on standard error; exit status 3 when the patience is at an end.",
 	.examples = "dparetoctl watch adult\n"
 		    "dparetoctl watch adult >> adult.log",
 	.run = watch_run,

@@ -66,6 +66,7 @@ struct ctl {
 	enum ctl_format format;
 	bool quiet;
 	bool color;         /* allowed at all; a stream must be a terminal, too */
+	bool raw;           /* control characters go to a terminal, too */
 	bool utf8;          /* the terminal shows UTF-8 */
 	const char *socket; /* as given, or NULL: the defaults */
 	int argc;           /* positional arguments */
@@ -75,8 +76,13 @@ struct ctl {
 	struct ctl_option *query_options; /* see ctl_more_options(); one block */
 	FILE *out, *talk;         /* standard output and error, or what tests look at */
 	struct dp_client *client; /* once connected */
-	bool told;                /* nothing more to say about a failure */
-	bool out_closed;          /* nobody reads standard output any more */
+	/* For those who live through the end of a daemon: a call that found none, or got
+	 * no answer (`why`), is made again once this has brought one. NULL: it fails. */
+	int (*revive)(struct ctl *ctl, int why, struct dp_err *err);
+	void *revive_arg;
+	unsigned revived; /* how often that was needed */
+	bool told;        /* nothing more to say about a failure */
+	bool out_closed;  /* nobody reads standard output any more */
 };
 
 /* Reads a whole command line and does what it says. */

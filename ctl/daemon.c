@@ -95,13 +95,22 @@ int ctl_connect(struct ctl *ctl, struct dp_err *err)
 int ctl_call_within(struct ctl *ctl, int timeout_ms, const char *verb, json_t *fields,
 		    json_t **ok, struct dp_err *err)
 {
-	int code = ctl_connect(ctl, err);
+	int code;
 
-	if (code != DP_OK) {
-		json_decref(fields);
-		return code;
+	for (;;) {
+		code = ctl_connect(ctl, err);
+		if (code == DP_OK)
+			code = dp_client_call(ctl->client, verb, json_incref(fields),
+					      timeout_ms, ok, err);
+		if (!ctl->revive || (code != DP_E_NO_DAEMON && code != DP_E_TIMEOUT))
+			break;
+		ctl->revived++;
+		code = ctl->revive(ctl, code, err);
+		if (code != DP_OK)
+			break;
 	}
-	return dp_client_call(ctl->client, verb, fields, timeout_ms, ok, err);
+	json_decref(fields);
+	return code;
 }
 
 int ctl_call(struct ctl *ctl, const char *verb, json_t *fields, json_t **ok,

@@ -70,7 +70,7 @@ int ctl_study_file_check(struct ctl *ctl, const struct ctl_study_file *f,
 
 	if (f->study) {
 		if (f->warnings > 0 && !ctl->quiet)
-			fputs(dp_buf_text(&f->listing), ctl->talk);
+			ctl_put_talk(ctl, dp_buf_text(&f->listing));
 		return DP_OK;
 	}
 	dp_fail(err, DP_E_INVALID, "%s is not a valid study file (%zu problem%s)",
@@ -84,7 +84,7 @@ int ctl_study_file_check(struct ctl *ctl, const struct ctl_study_file *f,
 		ctl_put_json(ctl, object);
 		json_decref(object);
 	} else {
-		fputs(dp_buf_text(&f->listing), ctl->talk);
+		ctl_put_talk(ctl, dp_buf_text(&f->listing));
 		ctl_put_error(ctl, err);
 	}
 	ctl->told = true;

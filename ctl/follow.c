@@ -30,8 +30,10 @@ struct follow {
 	struct ctl *ctl;
 	FILE *stream;
 	json_t *status; /* the last */
+	bool left;      /* q was pressed while the daemon was away */
 	/* on a terminal: */
 	int lines, columns, rows; /* of what stands there now */
+	unsigned revived;         /* ctl's at that time */
 	bool keyboard;
 	struct termios saved;
 	/* elsewhere: */
@@ -131,6 +133,9 @@ static void follow_draw(struct follow *f, bool last)
 		dp_buf_puts(&frame, "\033[2J\033[H");
 		f->lines = 0;
 	}
+	if (f->revived != f->ctl->revived) /* something was said below it */
+		f->lines = 0;
+	f->revived = f->ctl->revived;
 	f->columns = columns;
 	f->rows = rows;
 	ctl_study_view(&view, f->status, columns, rows - 2,
@@ -293,7 +298,7 @@ static int follow_next(struct follow *f, struct dp_err *err)
 	if (code == DP_OK)
 		code = ctl_call_within(f->ctl, poll_ms + ANSWER_MS, "changes", fields,
 				       &ok, err);
-	if (code == DP_E_INTERRUPTED && !ctl_interrupted)
+	if (code == DP_E_INTERRUPTED && (f->left || !ctl_interrupted))
 		return DP_OK; /* the window's size changed, or we were stopped */
 	if (code != DP_OK)
 		return code;
@@ -318,7 +323,8 @@ static int follow_loop(struct follow *f, enum ctl_followed *how, struct dp_err *
 			code = tell_news(f, version < 0, err);
 		version = now;
 		*how = ended ? CTL_FOLLOW_ENDED : CTL_FOLLOW_LEFT;
-		if (ended || code != DP_OK || quit_pressed(f) || f->ctl->out_closed)
+		if (ended || code != DP_OK || f->left || quit_pressed(f) ||
+		    f->ctl->out_closed)
 			return code;
 		if (ctl_interrupted)
 			return dp_fail(err, DP_E_INTERRUPTED, "interrupted");
@@ -328,20 +334,38 @@ static int follow_loop(struct follow *f, enum ctl_followed *how, struct dp_err *
 	}
 }
 
-int ctl_follow(struct ctl *ctl, const char *study, FILE *stream, enum ctl_followed *how,
-	       json_t **summary, struct dp_err *err)
+/* The keyboard is heard while the daemon is away. */
+static int follow_meanwhile(void *arg, struct dp_err *err)
+{
+	struct follow *f = arg;
+
+	f->left = quit_pressed(f);
+	return f->left ? dp_fail(err, DP_E_INTERRUPTED, "left") : DP_OK;
+}
+
+int ctl_follow(struct ctl *ctl, const char *study, FILE *stream,
+	       struct ctl_patience *patience, enum ctl_followed *how, json_t **summary,
+	       struct dp_err *err)
 {
 	struct follow f = { .ctl = ctl, .stream = stream };
 	int code = ctl_call_study(ctl, "status", study, &f.status, err);
 
 	if (code != DP_OK)
 		return code;
+	if (patience) {
+		patience->meanwhile = follow_meanwhile;
+		patience->arg = &f;
+		ctl_be_patient(ctl, patience);
+	}
+	f.revived = ctl->revived;
 	if (!(stream == ctl->talk && ctl->quiet))
 		ctl_terminal_size(stream, &f.columns, &f.rows);
 	if (f.columns && stream == ctl->out)
 		keyboard_on(&f);
 	code = follow_loop(&f, how, err);
 	keyboard_off(&f);
+	if (patience)
+		patience->meanwhile = NULL;
 	if (code == DP_OK)
 		*summary = json_incref(json_object_get(f.status, "study"));
 	json_decref(f.status);

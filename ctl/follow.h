@@ -4,6 +4,7 @@
 #ifndef DP_CTL_FOLLOW_H
 #define DP_CTL_FOLLOW_H
 #include "ctl/command.h"
+#include "ctl/patience.h"
 #include <jansson.h>
 
 /* How a followed study ended. */
@@ -13,9 +14,11 @@ enum ctl_followed {
 };
 /* Shows a study until it ends: a view redrawn in place if `stream` is a terminal,
  * else one line for each ended trial and change of state. *summary is the last one
- * seen and the caller's. INT and TERM: DP_E_INTERRUPTED. */
+ * seen and the caller's. INT and TERM: DP_E_INTERRUPTED. `patience` is for a daemon
+ * that goes away meanwhile; NULL: calls do what they did before. */
 DP_MUSTCHECK int ctl_follow(struct ctl *ctl, const char *study, FILE *stream,
-			    enum ctl_followed *how, json_t **summary, struct dp_err *err);
+			    struct ctl_patience *patience, enum ctl_followed *how,
+			    json_t **summary, struct dp_err *err);
 /* Has the study of this summary ended for those who wait for it? */
 bool ctl_study_ended(const json_t *summary);
 /* DP_OK for a finished study, else DP_E_STUDY with what state it is in and why. */

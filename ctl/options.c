@@ -24,6 +24,7 @@ const struct ctl_option ctl_global_options[] = {
 	{ "socket", 0, "PATH", "the daemon's socket (see DPARETO_SOCKET)" },
 	{ "quiet", 'q', NULL, "no talk on standard error, only errors" },
 	{ "no-color", 0, NULL, "no colours (see NO_COLOR)" },
+	{ "raw", 0, NULL, "control characters as they are, also on a terminal" },
 	{ "help", 'h', NULL, "help for this command" },
 	{ "version", 0, NULL, "versions of the program and of its formats" },
 	{ 0 },
@@ -268,6 +269,7 @@ static int set_globals(struct ctl *ctl, const struct ctl_command *command,
 	if (ctl->socket && !*ctl->socket)
 		ctl->socket = NULL;
 	ctl->quiet = ctl_flag(ctl, "quiet");
+	ctl->raw = ctl_flag(ctl, "raw");
 	ctl->color = !ctl_flag(ctl, "no-color") && !(no_color && *no_color) && term &&
 		     strcmp(term, "dumb") != 0;
 	return set_format(ctl, command, err);

@@ -15,20 +15,130 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include <wchar.h>
+
+/* ---- what must not reach a terminal ---- */
+
+static const char *const style_codes[] = {
+	[CTL_NORMAL] = "",       [CTL_BOLD] = "\033[1m",  [CTL_DIM] = "\033[2m",
+	[CTL_GOOD] = "\033[32m", [CTL_WARN] = "\033[33m", [CTL_BAD] = "\033[31m",
+};
+#define STYLE_OFF "\033[0m"
+
+/* The length of one of our own styles at the beginning of a text; 0: there is none. */
+static size_t style_length(const char *text, size_t len)
+{
+	size_t off = strlen(STYLE_OFF);
+
+	if (len >= off && memcmp(text, STYLE_OFF, off) == 0)
+		return off;
+	for (size_t i = CTL_BOLD; i < DP_COUNT(style_codes); i++) {
+		size_t n = strlen(style_codes[i]);
+
+		if (len >= n && memcmp(text, style_codes[i], n) == 0)
+			return n;
+	}
+	return 0;
+}
+
+/* Control characters of Unicode, too, and what turns the direction of the text. */
+static bool steers_terminal(wchar_t w)
+{
+	return (wcwidth(w) < 0 && w != L'\n' && w != L'\t') ||
+	       (w >= 0x202a && w <= 0x202e) || (w >= 0x2066 && w <= 0x2069);
+}
+
+void ctl_visible(struct dp_buf *out, const char *text, size_t len, bool styles)
+{
+	while (len > 0) {
+		mbstate_t state = { 0 };
+		wchar_t w = 0;
+		size_t n = styles ? style_length(text, len) : 0;
+		bool own = n > 0;
+
+		if (!own)
+			n = mbrtowc(&w, text, len, &state);
+		if (n == (size_t)-1 || n == (size_t)-2) {
+			n = 1;
+			dp_buf_printf(out, "\\x%02x", (unsigned char)*text);
+		} else if (own || (n > 0 && !steers_terminal(w))) {
+			dp_buf_add(out, text, n);
+		} else if (w < 0x80) {
+			n = 1; /* also of NUL, which counts as 0 */
+			dp_buf_printf(out, "^%c", (char)(w ^ 0x40));
+		} else {
+			dp_buf_printf(out, "<U+%04X>", (unsigned)w);
+		}
+		text += n;
+		len -= n;
+	}
+}
+
+size_t ctl_unfinished(const char *text, size_t len)
+{
+	for (size_t n = 1; n <= 3 && n <= len; n++) {
+		unsigned char c = (unsigned char)text[len - n];
+		size_t whole = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
+
+		if (c >= 0xc0)
+			return whole > n ? n : 0;
+		if (c < 0x80)
+			return 0;
+	}
+	return 0;
+}
 
 /* ---- streams ---- */
 
-void ctl_put(struct ctl *ctl, const char *text, size_t len)
+static void put_bytes(struct ctl *ctl, const char *text, size_t len)
 {
 	if (!ctl->out_closed && fwrite(text, 1, len, ctl->out) != len && errno == EPIPE)
 		ctl->out_closed = true;
+}
+
+/* As it is to pipes and files; visibly to people. */
+static void put_shown(struct ctl *ctl, const char *text, size_t len, bool styles)
+{
+	struct dp_buf shown = DP_BUF_INIT;
+
+	if (!ctl_shows(ctl, ctl->out)) {
+		put_bytes(ctl, text, len);
+		return;
+	}
+	ctl_visible(&shown, text, len, styles);
+	if (shown.failed)
+		ctl_die_nomem();
+	put_bytes(ctl, dp_buf_text(&shown), shown.len);
+	dp_buf_free(&shown);
+}
+
+bool ctl_shows(const struct ctl *ctl, FILE *stream)
+{
+	return !ctl->raw && isatty(fileno(stream));
+}
+
+void ctl_put(struct ctl *ctl, const char *text, size_t len)
+{
+	put_shown(ctl, text, len, false);
+}
+
+void ctl_put_talk(struct ctl *ctl, const char *text)
+{
+	struct dp_buf shown = DP_BUF_INIT;
+
+	if (ctl_shows(ctl, ctl->talk))
+		ctl_visible(&shown, text, strlen(text), false);
+	else
+		dp_buf_puts(&shown, text);
+	fputs(dp_buf_text(&shown), ctl->talk);
+	dp_buf_free(&shown);
 }
 
 void ctl_put_buf(struct ctl *ctl, struct dp_buf *buf)
 {
 	if (buf->failed)
 		ctl_die_nomem();
-	ctl_put(ctl, dp_buf_text(buf), buf->len);
+	put_shown(ctl, dp_buf_text(buf), buf->len, true);
 	dp_buf_free(buf);
 }
 
@@ -40,7 +150,7 @@ void ctl_printf(struct ctl *ctl, const char *format, ...)
 	va_start(ap, format);
 	text = ctl_vformat(format, ap);
 	va_end(ap);
-	ctl_put(ctl, text, strlen(text));
+	put_shown(ctl, text, strlen(text), true);
 	free(text);
 }
 
@@ -124,17 +234,12 @@ void ctl_put_error(struct ctl *ctl, const struct dp_err *err)
 
 const char *ctl_style_on(enum ctl_style style, bool color)
 {
-	static const char *const codes[] = {
-		[CTL_NORMAL] = "",       [CTL_BOLD] = "\033[1m",  [CTL_DIM] = "\033[2m",
-		[CTL_GOOD] = "\033[32m", [CTL_WARN] = "\033[33m", [CTL_BAD] = "\033[31m",
-	};
-
-	return color ? codes[style] : "";
+	return color ? style_codes[style] : "";
 }
 
 const char *ctl_style_off(enum ctl_style style, bool color)
 {
-	return color && style != CTL_NORMAL ? "\033[0m" : "";
+	return color && style != CTL_NORMAL ? STYLE_OFF : "";
 }
 
 bool ctl_colored(const struct ctl *ctl, FILE *stream)

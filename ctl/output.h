@@ -9,8 +9,14 @@
 #include "ctl/command.h"
 #include <jansson.h>
 
-/* Data, to ctl->out. A reader that went away is no error. */
+/* What trainers, study files and other people wrote must not steer the terminal of
+ * whoever looks at it: whatever goes to one is shown visibly, "^[" for an escape, "\x9b"
+ * for a byte that is not UTF-8 and "<U+009B>" for other control characters, unless --raw
+ * is given. Pipes and files get the bytes as they are. */
+
+/* Data, to ctl->out, of which nothing is ours. A reader that went away is no error. */
 void ctl_put(struct ctl *ctl, const char *text, size_t len);
+/* The same for texts that may have our own styles in them. */
 void ctl_printf(struct ctl *ctl, const char *format, ...) DP_PRINTF(2, 3);
 void ctl_put_buf(struct ctl *ctl, struct dp_buf *buf); /* and frees it */
 /* One JSON value and a newline; indented if a person looks. Borrows it. */
@@ -21,6 +27,14 @@ void ctl_put_json_line(struct ctl *ctl, const json_t *value);
 DP_MUSTCHECK int ctl_flush(struct ctl *ctl, struct dp_err *err);
 /* Talk, to ctl->talk, unless --quiet. The newline is added. */
 void ctl_say(struct ctl *ctl, const char *format, ...) DP_PRINTF(2, 3);
+/* Foreign lines to ctl->talk, also with --quiet. */
+void ctl_put_talk(struct ctl *ctl, const char *text);
+/* Does the stream get texts in their visible form? */
+bool ctl_shows(const struct ctl *ctl, FILE *stream);
+/* Appends that form; with `styles` our own styles stay what they are. */
+void ctl_visible(struct dp_buf *out, const char *text, size_t len, bool styles);
+/* Bytes at the end of a text that are the beginning of a character. */
+size_t ctl_unfinished(const char *text, size_t len);
 /* "dparetoctl: sentence" and "hint: ..." on ctl->talk, or the contract's JSON object on
  * ctl->out. */
 void ctl_put_error(struct ctl *ctl, const struct dp_err *err);

@@ -34,7 +34,9 @@ enum {
 	TWICE_US = 1000000,
 	PREDECESSOR_US = 5000000,
 	LOG_MAX = 64 << 20,
-	LAST_LINES = 10
+	LAST_LINES = 10,
+	BURST_US = 60 * 1000000, /* StartLimitIntervalSec= of the units */
+	AGAIN_MS = 200
 };
 
 /* Starts it in a session of its own, so that Ctrl-C reaches only us: we then tell it
@@ -52,7 +54,7 @@ static int private_spawn(struct ctl_private *p, char **argv, int theirs,
 	posix_spawn_file_actions_init(&files);
 	posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_addopen(&files, 1, p->log, O_WRONLY | O_CREAT | O_APPEND,
-					 0644);
+					 0600);
 	posix_spawn_file_actions_adddup2(&files, 1, 2);
 	posix_spawn_file_actions_adddup2(&files, theirs, CONTROL_FD);
 	posix_spawnattr_init(&attributes);
@@ -141,6 +143,7 @@ void ctl_private_stop(struct ctl_private *p)
 	json_t *fields, *ok = NULL;
 
 	ctl_interrupted = 0;
+	p->ctl->revive = NULL;
 	if (p->pid > 0 && p->ctl->client &&
 	    ctl_pack(&fields, &ignored, "{s:s}", "policy", "kill") == DP_OK &&
 	    dp_client_call(p->ctl->client, "shutdown", fields, 5000, &ok, &ignored) ==
@@ -152,9 +155,10 @@ void ctl_private_stop(struct ctl_private *p)
 	private_wait(p);
 }
 
-/* A complaint at start is one line "dparetod: ..." and perhaps a hint; else the end of
+/* It went away by itself: its own last words become our error, which is returned. A
+ * complaint at start is one line "dparetod: ..." and perhaps a hint; else the end of
  * the log is shown. */
-int ctl_private_gone(struct ctl_private *p, struct dp_err *err)
+static int private_gone(struct ctl_private *p, struct dp_err *err)
 {
 	struct dp_buf log = DP_BUF_INIT;
 	char *text, *words = NULL, *hint = NULL, *line, *rest;
@@ -180,7 +184,7 @@ int ctl_private_gone(struct ctl_private *p, struct dp_err *err)
 			words);
 		dp_hint(err, "%s", hint ? hint : "");
 	} else {
-		fputs(rest, p->ctl->talk);
+		ctl_put_talk(p->ctl, rest);
 		dp_fail(err, DP_E_FAILED,
 			WIFSIGNALED(p->status)
 				? "the study's daemon was killed by signal %d"
@@ -249,7 +253,8 @@ static bool wait_predecessor(struct ctl_private *p)
 	return code == DP_OK;
 }
 
-int ctl_private_open(struct ctl_private *p, struct dp_err *err)
+/* Starts it until it answers or says why not. */
+static int private_open(struct ctl_private *p, struct dp_err *err)
 {
 	for (bool again = false;; again = true) {
 		int code = private_start(p, err);
@@ -258,10 +263,77 @@ int ctl_private_open(struct ctl_private *p, struct dp_err *err)
 			code = private_greet(p, err);
 		if (code != DP_E_NO_DAEMON)
 			return code;
-		code = ctl_private_gone(p, err);
+		code = private_gone(p, err);
 		dp_client_close(p->ctl->client);
 		p->ctl->client = NULL;
 		if (again || !wait_predecessor(p))
 			return code;
 	}
+}
+
+/* Restart=on-failure: what ended of its own accord, or says that it cannot start, is not
+ * started again, nor what crashes all the time. */
+static bool private_may_return(struct ctl_private *p)
+{
+	int64_t now = dp_mono_us(), *oldest = &p->again[p->nagain % CTL_PRIVATE_BURST];
+
+	if (!WIFSIGNALED(p->status) && WEXITSTATUS(p->status) != 1)
+		return false;
+	if (p->nagain >= CTL_PRIVATE_BURST && now - *oldest < BURST_US)
+		return false;
+	*oldest = now;
+	p->nagain++;
+	return true;
+}
+
+static void private_say_again(struct ctl_private *p)
+{
+	const char *what = "it is started again, and its trainers go on";
+
+	if (WIFSIGNALED(p->status))
+		ctl_say(p->ctl, "the study's daemon was killed by signal %d; %s",
+			WTERMSIG(p->status), what);
+	else
+		ctl_say(p->ctl, "the study's daemon ended with exit status %d; %s",
+			WEXITSTATUS(p->status), what);
+}
+
+/* A call got no answer: the daemon is gone, or hangs, which is the same (WatchdogSec=
+ * of the units). */
+static int private_revive(struct ctl *ctl, int why, struct dp_err *err)
+{
+	struct timespec pause = { .tv_nsec = AGAIN_MS * 1000000L };
+	struct ctl_private *p = ctl->revive_arg;
+	int code;
+
+	if (why == DP_E_TIMEOUT && p->pid > 0) {
+		ctl_say(ctl, "the study's daemon does not answer and is ended");
+		kill(p->pid, SIGKILL);
+	}
+	do {
+		if (ctl_interrupted)
+			return dp_fail(err, DP_E_INTERRUPTED, "interrupted");
+		dp_client_close(ctl->client);
+		ctl->client = NULL;
+		private_wait(p);
+		if (p->pid > 0)
+			return dp_fail(err, DP_E_INTERRUPTED, "interrupted");
+		if (!private_may_return(p))
+			return private_gone(p, err);
+		private_say_again(p);
+		nanosleep(&pause, NULL);
+		code = private_open(p, err);
+	} while (code != DP_OK && code != DP_E_INTERRUPTED && WIFSIGNALED(p->status));
+	if (code == DP_OK)
+		ctl_say(ctl, "the study's daemon is back");
+	return code;
+}
+
+int ctl_private_open(struct ctl_private *p, struct dp_err *err)
+{
+	int code = private_open(p, err);
+
+	p->ctl->revive = private_revive;
+	p->ctl->revive_arg = p;
+	return code;
 }

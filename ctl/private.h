@@ -1,12 +1,18 @@
 /* private.h - a daemon of one's own, for one study and one command.
  *
  * Owns the process from ctl_private_open() to ctl_private_stop(), and ctl->client in
- * between. It ends with its trainers when the connection closes, however we end. */
+ * between. It ends with its trainers when the connection closes, however we end. We are
+ * its service manager: one that crashes or hangs is started again, as the units do it,
+ * and takes up its trainers. */
 #ifndef DP_CTL_PRIVATE_H
 #define DP_CTL_PRIVATE_H
 #include "ctl/command.h"
 
 #include <sys/types.h>
+
+enum {
+	CTL_PRIVATE_BURST = 5 /* no more often than so within a minute, as in the units */
+};
 
 struct ctl_private {
 	struct ctl *ctl;
@@ -15,12 +21,14 @@ struct ctl_private {
 	off_t log_start; /* where this daemon's lines begin */
 	pid_t pid;       /* 0: none, or it has ended */
 	int status;      /* as of waitpid() */
+	/* when it was started again, dp_mono_us(); the oldest is overwritten */
+	int64_t again[CTL_PRIVATE_BURST];
+	unsigned nagain;
 };
 
-/* A daemon that answers: started, and once more if an earlier one had to end first. */
+/* A daemon that answers: started, and once more if an earlier one had to end first.
+ * From then on every call through ctl survives its crash. */
 DP_MUSTCHECK int ctl_private_open(struct ctl_private *p, struct dp_err *err);
-/* It went away by itself: its own last words become our error, which is returned. */
-int ctl_private_gone(struct ctl_private *p, struct dp_err *err);
 /* Stops it with its trainers and waits for that. */
 void ctl_private_stop(struct ctl_private *p);
 

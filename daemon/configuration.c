@@ -4,6 +4,7 @@
 
 #include "base/fs.h"
 #include "base/num.h"
+#include "daemon/hook_option.h"
 #include "study/study.h"
 
 #include <grp.h>
@@ -25,6 +26,7 @@ enum config_kind {
 	KIND_DURATION_OR_FOREVER, /* double, seconds or INFINITY */
 	KIND_WORD,                /* an enum: the position in `words` */
 	KIND_GROUP,               /* struct config_group */
+	KIND_HOOKS,               /* json_t *, see hook_option.h */
 };
 
 struct config_option {
@@ -79,6 +81,9 @@ static const struct config_option options[] = {
 	{ FIELD(double, report_interval), KIND_DURATION, .preset = "10m",
 	  .help = "How often the report of a running study is written again, if "
 		  "something has changed; 0: only at its end." },
+	{ FIELD(json_t *, hooks), KIND_HOOKS, .preset = "[]", .otherwise = "none",
+	  .help = "Programs that are told of what happens: studies that finish, fail or "
+		  "pause, failing trials, a full disk. On the command line as JSON." },
 };
 #undef FIELD
 _Static_assert(sizeof(enum log_level) == sizeof(unsigned), "a word is kept as unsigned");
@@ -205,6 +210,46 @@ static void clear_group(void *field)
 	*mine = (struct config_group){ .gid = (gid_t)-1 };
 }
 
+static bool read_hooks(const struct config_option *o, const char *text, void *field)
+{
+	json_t **mine = field, *list;
+	struct dp_err ignored;
+
+	(void)o;
+	if (hooks_parse(text, &list, &ignored) != DP_OK)
+		return false;
+	json_decref(*mine);
+	*mine = list;
+	return true;
+}
+
+/* Why that refused the text: a list has more than one way to be wrong. */
+static int refuse_hooks(const char *text, struct dp_err *err)
+{
+	json_t *list = NULL;
+	int code = hooks_parse(text, &list, err);
+
+	json_decref(list);
+	return code != DP_OK ? code : dp_fail(err, DP_E_NOMEM, "no memory for hooks");
+}
+
+static bool same_hooks(const void *a, const void *b)
+{
+	return json_equal(*(json_t *const *)a, *(json_t *const *)b);
+}
+
+static void describe_hooks(const struct config_option *o, struct dp_buf *out)
+{
+	(void)o;
+	dp_buf_puts(out, "list of {on, command, timeout}");
+}
+
+static void clear_hooks(void *field)
+{
+	json_decref(*(json_t **)field);
+	*(json_t **)field = NULL;
+}
+
 static const struct {
 	/* False, and the field as it was, if the text is none of this kind. */
 	bool (*read)(const struct config_option *o, const char *text, void *field);
@@ -219,6 +264,7 @@ static const struct {
 				       NULL },
 	[KIND_WORD] = { read_word, same_count, describe_word, NULL },
 	[KIND_GROUP] = { read_group, same_group, describe_group, clear_group },
+	[KIND_HOOKS] = { read_hooks, same_hooks, describe_hooks, clear_hooks },
 };
 
 /* ---- walking the table ---- */
@@ -289,6 +335,8 @@ int config_set(struct config *c, const char *name, const char *value, struct dp_
 			continue;
 		if (kinds[o->kind].read(o, value, option_field(o, c)))
 			return DP_OK;
+		if (o->kind == KIND_HOOKS)
+			return refuse_hooks(value, err);
 		config_doc(i, &doc);
 		return dp_fail(err, DP_E_USAGE, "%s cannot be '%.80s'; it is %s", name,
 			       value, doc.type);
@@ -318,6 +366,15 @@ static int set_option(void *config, const char *name, const char *value,
 	return config_set(config, name, value, err);
 }
 
+static int set_tree_option(void *config, const char *name, const char *json,
+			   struct dp_err *err)
+{
+	for (size_t i = 0; i < DP_COUNT(options); i++)
+		if (strcmp(options[i].name, name) == 0 && options[i].kind != KIND_HOOKS)
+			return dp_fail(err, DP_E_USAGE, "an option has one value");
+	return config_set(config, name, json, err);
+}
+
 int config_read(struct config *c, const char *path, struct dp_err *err)
 {
 	struct dp_buf text = DP_BUF_INIT, told = DP_BUF_INIT;
@@ -325,8 +382,8 @@ int config_read(struct config *c, const char *path, struct dp_err *err)
 	int code = dp_read_file(path, CONFIG_MAX, &text, err);
 
 	if (code == DP_OK)
-		code = dp_options_parse(dp_buf_text(&text), text.len, path, set_option, c,
-					&problems, err);
+		code = dp_options_parse(dp_buf_text(&text), text.len, path, set_option,
+					set_tree_option, c, &problems, err);
 	if (problems.count) {
 		dp_problems_text(&problems, path, dp_buf_text(&text), text.len, &told);
 		while (told.len && told.data[told.len - 1] == '\n')

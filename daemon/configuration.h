@@ -36,6 +36,7 @@ struct config {
 	enum stop_policy stop_policy;
 	unsigned max_clients;
 	double report_interval; /* seconds between reports of a running study; 0: none */
+	json_t *hooks;          /* hook_option.h; never NULL but without memory */
 };
 
 /* Where a configuration comes from. A later source wins: defaults, then the file, then

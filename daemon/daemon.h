@@ -23,6 +23,7 @@ struct after;
 struct backend;
 struct client;
 struct executor;
+struct hooks;
 struct job;
 struct reporter;
 struct settings;
@@ -71,6 +72,7 @@ struct dpd {
 	uv_idle_t sched_idle;
 
 	struct reporter *reporter;
+	struct hooks *hooks;
 
 	/* housekeep.c */
 	uv_timer_t tick;

@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "base/num.h"
 #include "daemon/executor.h"
+#include "daemon/hook.h"
 #include "daemon/retention.h"
 #include "daemon/sched.h"
 #include "daemon/server.h"
@@ -21,7 +22,7 @@ enum {
 
 static void look_at_disk(struct dpd *d)
 {
-	char free_text[DP_NUM_LEN], mark[DP_NUM_LEN];
+	char free_text[DP_NUM_LEN], mark[DP_NUM_LEN], why[500];
 	struct statvfs v;
 	bool low;
 
@@ -29,13 +30,17 @@ static void look_at_disk(struct dpd *d)
 		return;
 	d->disk_free = (uint64_t)v.f_bavail * v.f_frsize;
 	low = d->disk_free < d->config.disk_watermark;
-	if (low != d->disk_low)
-		log_line(&d->log, low ? LOG_WARN : LOG_INFO, "",
-			 "%s of disk are free below %s, %s disk_watermark (%s): %s",
+	if (low != d->disk_low) {
+		snprintf(why, sizeof why,
+			 "%s of disk are free below %.200s, %s disk_watermark (%s): %s",
 			 dp_size_text(d->disk_free, free_text), d->at.state_dir,
 			 low ? "less than" : "more than",
 			 dp_size_text(d->config.disk_watermark, mark),
 			 low ? "nothing new starts" : "going on");
+		log_line(&d->log, low ? LOG_WARN : LOG_INFO, "", "%s", why);
+	}
+	if (low && !d->disk_low)
+		happened_disk_low(d, why);
 	if (d->disk_low && !low)
 		sched_kick(d);
 	d->disk_low = low;
@@ -93,7 +98,8 @@ static void on_tick(uv_timer_t *timer)
 	if (d->ticks % SWEEP_TICKS == SWEEP_FIRST)
 		retention_sweep(d);
 	sched_wake(d);
-	report_poll(d);
+	report_tick(d);
+	hooks_tick(d);
 	client_poll_changes(d);
 }
 

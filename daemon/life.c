@@ -7,6 +7,7 @@
 #include "base/num.h"
 #include "daemon/ask.h"
 #include "daemon/executor.h"
+#include "daemon/hook.h"
 #include "daemon/housekeep.h"
 #include "daemon/notify.h"
 #include "daemon/record.h"
@@ -40,6 +41,7 @@ int daemon_reload(struct dpd *d, json_t *changed, struct dp_err *err)
 	*old = new;
 	d->log.level = new.log_level;
 	server_set_group(d);
+	hooks_reloaded(d);
 	log_line(&d->log, LOG_INFO, "", "configuration reloaded, %zu options changed",
 		 json_array_size(changed));
 	sched_kick(d);
@@ -58,6 +60,8 @@ void daemon_stop_check(struct dpd *d)
 				return;
 	if (!d->trouble && dp_journal_durable(d->journal) < d->last_ticket)
 		return;
+	if (hooks_hold_stop(d))
+		return;
 	uv_stop(&d->loop);
 }
 
@@ -65,6 +69,7 @@ void daemon_stop(struct dpd *d, enum stop_policy policy, const char *why)
 {
 	if (d->stopping) { /* asked twice: no more waiting */
 		d->stop_policy = STOP_LEAVE;
+		hooks_hurry(d, true);
 		daemon_stop_check(d);
 		return;
 	}
@@ -75,6 +80,7 @@ void daemon_stop(struct dpd *d, enum stop_policy policy, const char *why)
 	clock_note_studies(d, true);
 	notify_state("STOPPING=1");
 	server_stop(d);
+	hooks_hurry(d, false);
 	for (uint32_t i = 0; i < d->nstudies; i++) {
 		ask_cancel(d->studies[i]);
 		if (policy == STOP_KILL)
@@ -228,7 +234,8 @@ static int open_journal(struct dpd *d, struct dp_err *err)
 	for (uint32_t i = 0; i < d->state.nstudies; i++)
 		if (!study_new(d, d->state.studies[i]))
 			return dp_fail(err, DP_E_NOMEM, "no memory for the studies");
-	return record_start(d, err);
+	code = hooks_catch_up(d, err);
+	return code == DP_OK ? record_start(d, err) : code;
 }
 
 /* After replay: every attempt that is open in the journal is adopted, collected or
@@ -290,6 +297,8 @@ static int daemon_start(struct dpd *d, const struct settings *s, struct dp_err *
 	int code, systemd_fd = notify_socket();
 
 	sched_init(d);
+	if (!hooks_start(d))
+		return dp_fail(err, DP_E_NOMEM, "no memory for hooks");
 	code = executors_open(d, s->executors ? s->executors : executors, err);
 	if (code == DP_OK)
 		code = open_journal(d, err);
@@ -297,6 +306,7 @@ static int daemon_start(struct dpd *d, const struct settings *s, struct dp_err *
 		return code;
 	if (!report_start(d))
 		return dp_fail(err, DP_E_NOMEM, "no memory for reports");
+	happened_start(d);
 	housekeep_start(d);
 	daemon_recover(d);
 	code = open_socket(d, s, systemd_fd, err);
@@ -378,6 +388,7 @@ void daemon_close(struct dpd *d)
 	/* what waited for the journal and will not come to pass frees what it holds */
 	after_drop(d);
 	report_stop(d);
+	hooks_stop(d);
 	jobs_sweep(d, true);
 	studies_free(d);
 	executors_close(d);

@@ -1,6 +1,7 @@
 /* record.c - the way of every decision: into the journal, then into the world. */
 #include "daemon/record.h"
 
+#include "daemon/happened.h"
 #include "daemon/sched.h"
 #include "daemon/study.h"
 
@@ -57,6 +58,7 @@ void record(struct study *h, struct dp_event *e)
 	e->study = h->state->id;
 	e->seq = h->state->seq;
 	record_event(h->d, e);
+	happened_record(h, e);
 	study_changed(h);
 }
 
@@ -69,6 +71,7 @@ struct study *record_created(struct dpd *d, struct dp_event *e)
 	h = study_new(d, dp_state_by_id(&d->state, e->study));
 	if (!h)
 		record_give_up(d, "for a study");
+	happened_record(h, e);
 	study_changed(h);
 	return h;
 }

@@ -4,37 +4,25 @@
 #include "daemon/report.h"
 
 #include "base/num.h"
+#include "daemon/child.h"
 #include "daemon/study.h"
 #include "journal/view.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/pidfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 /* The process that writes one. */
 struct reporter {
-	struct dpd *d;
 	struct study *home; /* that is being written; NULL: none. It does not go before */
 	uint32_t seq;       /* of the study when it began */
-	pid_t pid;
-	int pidfd, words; /* words: what it prints */
-	uv_poll_t poll;
+	struct child child;
 };
 
-enum {
-	LIMIT_US = 600 * 1000000 /* a report that takes longer hangs */
-};
+#define LIMIT_S 600.0 /* a report that takes longer hangs */
 
 /* ---- what is there ---- */
 
@@ -110,62 +98,24 @@ static bool report_is_due(const struct study *h)
 	return dp_mono_us() - h->note.begun >= interval;
 }
 
+/* Can it be written now? It reads the journal: what is not on the disk would be
+ * missing. */
+static bool report_possible(const struct dpd *d)
+{
+	return !d->stopping && !d->trouble && !d->disk_low;
+}
+
 /* ---- the process ---- */
 
-static int spawn_report(struct reporter *r, const struct study *h)
+/* The sentence that it ended with; its hints are left out. */
+static void report_last_words(const struct child *c, char *out, size_t room)
 {
-	struct dpd *d = r->d;
-	char *argv[] = { d->at.report,         "--nice", "--state", d->at.state_dir, "--",
-			 h->state->spec->name, NULL };
-	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attr;
-	sigset_t none, all;
-	int e;
+	const char *line = strstr(c->words, "dpareto-report: ");
 
-	sigemptyset(&none);
-	sigfillset(&all);
-	posix_spawn_file_actions_init(&files);
-	posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_adddup2(&files, r->words, 1);
-	posix_spawn_file_actions_adddup2(&files, r->words, 2);
-	posix_spawnattr_init(&attr);
-	posix_spawnattr_setsigmask(&attr, &none);
-	posix_spawnattr_setsigdefault(&attr, &all);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-	e = posix_spawn(&r->pid, d->at.report, &files, &attr, argv, environ);
-	posix_spawnattr_destroy(&attr);
-	posix_spawn_file_actions_destroy(&files);
-	return e;
-}
-
-static void close_process(struct reporter *r)
-{
-	if (r->pidfd >= 0)
-		close(r->pidfd);
-	if (r->words >= 0)
-		close(r->words);
-	r->pidfd = r->words = -1;
-	r->pid = 0;
-	r->home = NULL;
-}
-
-/* The last line that it printed. */
-static void report_last_words(int fd, char *out, size_t room)
-{
-	char text[1024], *line;
-	off_t size = lseek(fd, 0, SEEK_END), from;
-	ssize_t n;
-
-	from = size > (off_t)sizeof text - 1 ? size - (off_t)sizeof text + 1 : 0;
-	n = pread(fd, text, sizeof text - 1, from);
-	while (n > 0 && text[n - 1] == '\n')
-		n--;
-	text[n > 0 ? n : 0] = '\0';
-	line = strstr(text, "dpareto-report: ");
-	snprintf(out, room, "%.250s", line ? line + 16 : text);
-	for (char *c = out; *c; c++)
-		if ((unsigned char)*c < 0x20)
-			*c = ' ';
+	if (line)
+		snprintf(out, room, "%.*s", (int)strcspn(line + 16, "\n"), line + 16);
+	else
+		child_last_words(c, out, room);
 }
 
 static void report_note_end(struct reporter *r, struct study *h, int status)
@@ -175,77 +125,45 @@ static void report_note_end(struct reporter *r, struct study *h, int status)
 	h->note.shows = r->seq; /* also after a failure: not again for the same */
 	if (status == 0) {
 		report_failed(h, "");
-		log_line(&r->d->log, LOG_DEBUG, h->state->spec->name, "report written");
+		log_line(&h->d->log, LOG_DEBUG, h->state->spec->name, "report written");
 		return;
 	}
-	report_last_words(r->words, words, sizeof words);
+	report_last_words(&r->child, words, sizeof words);
 	if (WIFSIGNALED(status))
 		snprintf(words, sizeof words, "dpareto-report was killed by signal %d",
 			 WTERMSIG(status));
 	report_failed(h, words[0] ? words : "dpareto-report did not say why");
 }
 
-static void on_report_closed(uv_handle_t *handle)
+static void on_report_end(struct child *c, int status)
 {
-	struct reporter *r = handle->data;
+	struct reporter *r = c->d->reporter;
 	struct study *h = r->home;
-	int status = 0;
 
-	if (r->d->closed)
-		return; /* report_stop() does the rest */
-	waitpid(r->pid, &status, 0);
 	report_note_end(r, h, status);
-	close_process(r);
+	r->home = NULL;
 	study_changed(h); /* it may wait for its deletion; another for its report */
-}
-
-/* The pidfd became readable: it has ended. */
-static void on_report_end(uv_poll_t *poll, int status, int events)
-{
-	(void)status;
-	(void)events;
-	uv_poll_stop(poll);
-	uv_close((uv_handle_t *)poll, on_report_closed);
-}
-
-static int open_process(struct reporter *r, const struct study *h)
-{
-	int e;
-
-	r->words = memfd_create("dpareto-report", MFD_CLOEXEC);
-	e = r->words < 0 ? errno : spawn_report(r, h);
-	if (e != 0)
-		return e;
-	r->pidfd = pidfd_open(r->pid, 0);
-	if (r->pidfd >= 0)
-		return 0;
-	e = errno;
-	kill(r->pid, SIGKILL);
-	waitpid(r->pid, NULL, 0);
-	return e;
 }
 
 static void report_begin(struct reporter *r, struct study *h)
 {
+	struct dpd *d = h->d;
+	char *argv[] = { d->at.report,         "--nice", "--state", d->at.state_dir, "--",
+			 h->state->spec->name, NULL };
 	char why[300];
 	int e;
 
 	h->note.begun = dp_mono_us();
-	e = open_process(r, h);
+	e = child_start(&r->child, argv, NULL, LIMIT_S);
 	if (e != 0) {
-		snprintf(why, sizeof why, "cannot start %.200s: %s", r->d->at.report,
+		snprintf(why, sizeof why, "cannot start %.200s: %s", d->at.report,
 			 strerror(e));
 		report_failed(h, why);
 		h->note.shows = h->state->seq;
-		close_process(r);
 		return;
 	}
-	fcntl(r->pidfd, F_SETFD, FD_CLOEXEC);
 	r->home = h;
 	r->seq = h->state->seq;
-	uv_poll_init(&r->d->loop, &r->poll, r->pidfd);
-	r->poll.data = r;
-	uv_poll_start(&r->poll, UV_READABLE, on_report_end);
 }
 
 /* ---- for the others ---- */
@@ -254,10 +172,7 @@ void report_poll(struct dpd *d)
 {
 	struct reporter *r = d->reporter;
 
-	if (r->home && dp_mono_us() - r->home->note.begun > LIMIT_US)
-		report_cancel(r->home); /* it hangs */
-	/* it reads the journal: what is not on the disk would be missing */
-	if (r->home || d->stopping || d->trouble || d->disk_low ||
+	if (r->home || !report_possible(d) ||
 	    dp_journal_durable(d->journal) < d->last_ticket)
 		return;
 	for (uint32_t i = 0; i < d->nstudies && !r->home; i++) {
@@ -274,9 +189,31 @@ bool report_busy(const struct study *h)
 
 void report_cancel(struct study *h)
 {
-	if (report_busy(h) &&
-	    pidfd_send_signal(h->d->reporter->pidfd, SIGKILL, NULL, 0) != 0)
-		log_line(&h->d->log, LOG_DEBUG, "", "the report has ended already");
+	if (report_busy(h))
+		child_kill(&h->d->reporter->child);
+}
+
+void report_tick(struct dpd *d)
+{
+	child_tick(&d->reporter->child);
+	report_poll(d);
+}
+
+bool report_is_coming(struct study *h)
+{
+	report_look(h);
+	return has_ended(h->state) &&
+	       (report_busy(h) || (report_is_due(h) && report_possible(h->d)));
+}
+
+char *report_path(struct study *h)
+{
+	char *path = h->note.why[0] ? NULL : report_file(h);
+
+	if (path && access(path, R_OK) == 0)
+		return path;
+	free(path);
+	return NULL;
 }
 
 void report_view(struct study *h, json_t *summary)
@@ -300,8 +237,7 @@ bool report_start(struct dpd *d)
 
 	if (!r)
 		return false;
-	r->d = d;
-	r->pidfd = r->words = -1;
+	child_init(&r->child, d, on_report_end);
 	d->reporter = r;
 	return true;
 }
@@ -312,11 +248,7 @@ void report_stop(struct dpd *d)
 
 	if (!r)
 		return;
-	if (r->home) {
-		kill(r->pid, SIGKILL); /* not reaped yet: the number is its own */
-		waitpid(r->pid, NULL, 0);
-		close_process(r);
-	}
+	child_stop(&r->child);
 	free(r);
 	d->reporter = NULL;
 }

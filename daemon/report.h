@@ -18,6 +18,12 @@ DP_MUSTCHECK bool report_start(struct dpd *d);
 void report_stop(struct dpd *d);
 /* Starts the next report that is due, unless one is being written. */
 void report_poll(struct dpd *d);
+/* The same twice a second, when one that hangs is ended, too. */
+void report_tick(struct dpd *d);
+/* Has the study ended and will its report be written soon? */
+bool report_is_coming(struct study *h);
+/* The path of its report, if there is one; the caller frees it. */
+char *report_path(struct study *h);
 /* Is the study's report being written? Its folder must not go then. */
 bool report_busy(const struct study *h);
 void report_cancel(struct study *h);

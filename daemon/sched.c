@@ -9,6 +9,7 @@
 #include "base/num.h"
 #include "daemon/ask.h"
 #include "daemon/executor.h"
+#include "daemon/hook.h"
 #include "daemon/server.h"
 
 #include <stdio.h>
@@ -124,6 +125,7 @@ static void sched_turn(struct dpd *d)
 	for (h = looked; h; h = h->next_looked)
 		ask_prepare(h);
 	report_poll(d);
+	hooks_poll(d);
 	client_poll_changes(d);
 	/* nothing else is on the stack: what is over can be freed */
 	jobs_sweep(d, false);

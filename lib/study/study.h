@@ -172,12 +172,14 @@ DP_MUSTCHECK int dp_study_parse(const char *text, size_t len, const char *path,
 				struct dp_problems *problems, struct dp_err *err);
 void dp_study_free(struct dp_study *s);
 
-/* The same reader for flat files of `option: value`, such as a daemon's configuration:
- * calls set() for each; what it refuses becomes a problem at that place. */
+/* The same reader for files of `option: value`, such as a daemon's configuration: calls
+ * set() for each; what it refuses becomes a problem at that place. A list or a map goes
+ * to set_tree() as JSON, every scalar in it a text; a refusal whose sentence begins with
+ * a path ("hooks[1].on ...") becomes a problem at that part of the value. */
 typedef int dp_option_fn(void *arg, const char *name, const char *value,
 			 struct dp_err *err);
 DP_MUSTCHECK int dp_options_parse(const char *text, size_t len, const char *path,
-				  dp_option_fn *set, void *arg,
+				  dp_option_fn *set, dp_option_fn *set_tree, void *arg,
 				  struct dp_problems *problems, struct dp_err *err);
 
 /* ---- documentation of the keys, from the table that parses them (keys.c) ---- */

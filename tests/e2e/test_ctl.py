@@ -14,7 +14,7 @@ import threading
 import time
 import unittest
 
-from harness import Case, LIMIT, TOP, program, trainers_below, wait_for
+from harness import Case, LIMIT, TOP, program, trainers_below, unhurried, wait_for
 
 COMMANDS = """run validate explain submit list status watch wait pause resume stop set delete
 front trials trial logs retry cancel export report journal daemon doctor completion propose enqueue epsilon noise
@@ -640,6 +640,89 @@ class WithDaemon(Ctl):
         self.addCleanup(p.kill)
         return p
 
+    def restart(self, away):
+        """kill -9, what may happen while nobody is there, another daemon."""
+        self.client.close()
+        self.d.end(signal.SIGKILL)
+        away()
+        self.d.start()
+        self.client = self.d.connect()
+        self.addCleanup(self.client.close)
+
+    @staticmethod
+    def waits(pid):
+        """Has this `wait` asked for changes? It gives the daemon a minute more for them than
+        for any other answer."""
+        with open("/proc/%d/syscall" % pid) as f:
+            call = f.read().split()
+        return call[0] == "7" and int(call[3], 16) > 60000  # poll(2)
+
+    def waiter(self, *arguments):
+        p = self.follow("wait", *arguments)
+        wait_for(lambda: self.waits(p.pid))
+        return p
+
+    def test_followers_live_through_a_restart(self):
+        self.submit_file('for i in "begin", "middle", "end":\n'
+                         '    print(i, flush=True)\n    gate(i)\n' + QUICK,
+                         search="method: random, evaluations: 1")
+        wait_for(lambda: self.has("at-begin"))
+        logs, watch = self.follow("logs", "-f", "s", "0", "--stdout"), self.follow("watch", "s")
+        lines, wait = self.follow("watch", "s", "-o", "json"), self.waiter("s")
+        self.assertEqual(logs.stdout.readline(), "begin\n")
+        for p in watch, lines:
+            self.assertTrue(p.stdout.readline())
+
+        def nobody():
+            for p in logs, watch, lines, wait:
+                self.assertEqual(p.stderr.readline(), "the daemon went away; waiting for it\n")
+            self.touch("begin")  # what is written meanwhile is shown meanwhile
+            self.assertEqual(logs.stdout.readline(), "middle\n")
+        self.restart(nobody)
+        for p in logs, watch, lines, wait:
+            self.assertRegex(p.stderr.readline(), "^the daemon is back, after .*s\n$")
+        self.touch("middle")
+        self.ctl("daemon", "stop", "--policy", "leave")
+        self.assertEqual(self.d.end(), 0)
+        self.assertIn("went away", wait.stderr.readline())
+        self.d.start()
+        self.assertIn("is back", wait.stderr.readline())
+        self.touch("end")
+        self.assertEqual(logs.communicate(timeout=LIMIT)[0], "end\nhello 0\n")
+        told = watch.communicate(timeout=LIMIT)[0]
+        self.assertEqual((told.count("trial 0 ok"), told.count("s: running")), (1, 0))
+        objects = [json.loads(x) for x in lines.communicate(timeout=LIMIT)[0].splitlines()]
+        self.assertEqual(objects[-1]["study"]["state"], "finished")
+        self.assertEqual(wait.communicate(timeout=LIMIT)[0], "")
+        self.assertEqual([p.returncode for p in (logs, watch, lines, wait)], [0] * 4)
+
+    def test_followers_give_up(self):
+        self.submit_file(SLOW % self.path("go"))
+        timed = self.waiter("s", "--timeout", "%gs" % unhurried(1))
+        short = self.waiter("s", "--patience", "100ms")
+        patient, none = self.waiter("s"), self.waiter("s", "--patience", "0")
+
+        def nobody():
+            self.assertEqual((short.wait(LIMIT), timed.wait(LIMIT), none.wait(LIMIT)), (3, 7, 3))
+            self.assertIn("not back within 100ms (--patience)", short.stderr.read())
+            self.assertIn("did not reach finished within", timed.stderr.read())
+            self.assertNotIn("waiting", none.stderr.read())
+            self.touch("go")
+        self.restart(nobody)
+        self.finish(self.client, "s")
+        self.assertEqual(patient.wait(LIMIT), 0)
+        os.unlink(self.path("go"))
+        self.submit_file(SLOW % self.path("go"), name="t")
+        self.client("pause", study="t")
+        follower = self.waiter("t")
+        self.touch("go")
+        wait_for(lambda: self.client("status", study="t")["study"]["running"] == 0)
+        self.client("delete", study="t")
+        # deleting stops it first, which the follower may have seen
+        self.assertIn(follower.wait(LIMIT), (5, 6))
+        self.assertRegex(follower.stderr.read(), "deleted|no study .t.|is stopped")
+        self.ctl("wait", "s", "--patience", "soon", code=2)
+
     def test_interrupt(self):
         self.submit_file('print("begin", flush=True)\n' + SLOW % self.path("never"))
         wait_for(lambda: self.json("status", "s")["study"]["running"] > 0)
@@ -695,7 +778,8 @@ class WithDaemon(Ctl):
         else:
             os.kill(pid, signal.SIGKILL)
         os.close(fd)
-        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), shown.decode()
+        return (os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]),
+                shown.decode(errors="replace"))
 
     def test_watch_on_a_terminal(self):
         go = self.path("go")
@@ -716,6 +800,28 @@ class WithDaemon(Ctl):
         code, shown = self.terminal("watch", "a")
         self.assertEqual(code, 0)
         self.assertIn("finished", shown)
+
+    def test_trainers_cannot_steer_a_terminal(self):
+        attack = b"\\x1b]0;owned\\x07\\x1b[2J \\xc2\\x9b31m \\x9b \\x7f \\rover"
+        self.submit_file('os.write(1, b"%s \\xc3\\xa9\\n")\nos.write(2, b"%s\\n")\nsys.exit(3)\n' %
+                         (attack.decode(), attack.decode()),
+                         search="method: random, evaluations: 1", extra_trainer=", retries: 0")
+        self.finish(self.client, "s")
+        piped = subprocess.run([program("dparetoctl"), "logs", "s", "0", "--stdout"],
+                               env=self.env, capture_output=True, timeout=LIMIT)
+        self.assertEqual(piped.stdout, eval("b'%s'" % attack.decode()) + b" \xc3\xa9\n")
+        for command in (["logs", "s", "0"], ["export", "s"], ["export", "s", "--format", "json"],
+                        ["trials", "s"], ["status", "s"], ["trial", "s", "0"], ["watch", "s"],
+                        ["status", "s", "-o", "json"], ["trials", "s", "-o", "csv"],
+                        ["logs", "s", "0", "-o", "json"]):
+            shown = self.terminal("--no-color", *command)[1].replace("\r\n", "\n")
+            if command[0] == "watch" and "-o" not in command:
+                shown = re.sub("\x1b\\[[JK]", "", shown)  # the view's own
+            self.assertEqual(re.findall("[\x00-\x08\x0b-\x1f\x7f-\x9f]", shown), [], command)
+        shown = self.terminal("logs", "s", "0", "--stdout")[1]
+        self.assertEqual(shown, "^[]0;owned^G^[[2J <U+009B>31m \\x9b ^? ^Mover \u00e9\r\n")
+        raw = self.terminal("logs", "s", "0", "--raw", "--stdout")[1]
+        self.assertIn("\x1b[2J", raw)
 
     def test_delete(self):
         self.submit_file()
@@ -892,9 +998,44 @@ class Run(Ctl):
         pid = wait_for(lambda: self.daemon_of(p.pid))
         # a Ctrl-C at the terminal must not reach it: dparetoctl tells it what to do
         self.assertNotEqual(os.getsid(pid), os.getsid(p.pid))
-        os.kill(pid, signal.SIGKILL)
+        self.assertEqual(os.stat(self.path("state/dparetod.log")).st_mode & 0o077, 0)
+        for _ in range(5):  # each time there is another, which adopts the trainers
+            trainers = trainers_below(self.folder)
+            os.kill(pid, signal.SIGKILL)
+            self.until(p, "killed by signal 9; it is started again")
+            self.until(p, "is back")
+            before, pid = pid, self.daemon_of(p.pid)
+            self.assertNotEqual(pid, before)
+            self.assertLessEqual(set(trainers), set(trainers_below(self.folder)))
+        os.kill(pid, signal.SIGKILL)  # but not for ever
         self.assertEqual(p.wait(LIMIT), 1)
         self.assertIn("killed by signal 9", p.stderr.read())
+
+    def test_goes_on_without_its_daemon(self):
+        path = self.file(SLOW % self.path("go"), search="method: random, evaluations: 6, "
+                         "parallel: 2")
+        p = self.begin(path, "-o", "json")
+        self.until(p, "s: running")
+        os.kill(wait_for(lambda: self.daemon_of(p.pid)), signal.SIGKILL)
+        self.until(p, "started again")
+        self.touch("go")
+        out, said = p.communicate(timeout=LIMIT)
+        self.assertEqual((p.returncode, said.count(" ok in ")), (0, 6), said)
+        calm = self.ctl("run", path, "--state", self.path("calm"), "-o", "json")
+        self.assertEqual(out, calm.stdout)
+        attempts = os.listdir(self.path("state/studies/s/trials/0"))
+        self.assertEqual(attempts, ["0"])
+        # one that was asked to stop is not started again
+        os.unlink(self.path("go"))
+        p = self.begin(self.file(SLOW % self.path("go"), name="t"))
+        self.ctl("--socket", self.path("state/dparetod.sock"), "daemon", "stop")
+        self.assertEqual(p.wait(LIMIT), 1)
+        self.assertIn("exit status 0", p.stderr.read())
+
+    def until(self, p, words):
+        """Reads what it says up to these words."""
+        while words not in (line := p.stderr.readline()):
+            self.assertTrue(line, words)
 
     @staticmethod
     def daemon_of(pid):

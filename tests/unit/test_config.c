@@ -2,6 +2,7 @@
  * changed between two configurations. */
 #include "base/buf.h"
 #include "daemon/configuration.h"
+#include "daemon/hook_option.h"
 
 #include <fcntl.h>
 #include <grp.h>
@@ -56,6 +57,7 @@ static void test_defaults(void **state)
 	assert_int_equal(c.stop_policy, STOP_LEAVE);
 	assert_int_equal(c.max_clients, 1024);
 	assert_true(c.report_interval == 600);
+	assert_int_equal(json_array_size(c.hooks), 0);
 	config_clear(&c);
 }
 
@@ -298,13 +300,102 @@ static void expect_changed(const struct config *a, const struct config *b,
 	json_decref(list);
 }
 
+static void test_hooks(void **state)
+{
+	struct config a, b;
+	struct dp_err err;
+
+	(void)state;
+	config_defaults(&a);
+	config_defaults(&b);
+	assert_int_equal(config_read(&a,
+				     file_of("c.yaml", "hooks:\n"
+						       "- on: [finished, disk-low]\n"
+						       "  command: [tell, \"a b\", 3]\n"
+						       "- {on: [failed], command: [x], "
+						       "timeout: 2m}\n"),
+				     &err),
+			 DP_OK);
+	assert_int_equal(json_array_size(a.hooks), 2);
+	assert_true(hook_wants(json_array_get(a.hooks, 0), HAPPENED_DISK_LOW));
+	assert_false(hook_wants(json_array_get(a.hooks, 0), HAPPENED_FAILED));
+	assert_true(hook_timeout(json_array_get(a.hooks, 0)) == 30);
+	assert_true(hook_timeout(json_array_get(a.hooks, 1)) == 120);
+	expect_changed(&a, &b, "hooks");
+	/* the command line takes JSON; both are the same then */
+	set_ok(&b, "hooks",
+	       "[{\"on\":[\"finished\",\"disk-low\"],\"command\":[\"tell\",\"a "
+	       "b\",\"3\"]},"
+	       "{\"on\":[\"failed\"],\"command\":[\"x\"],\"timeout\":\"2m\"}]");
+	expect_changed(&a, &b, "");
+	set_bad(&b, "hooks", "none",
+		"hooks must be a list of {on: [EVENT...], command: [PROGRAM, "
+		"ARGUMENT...], timeout: DURATION}");
+	assert_int_equal(json_array_size(b.hooks), 2);
+	config_clear(&a);
+	config_clear(&b);
+}
+
+/* Each is told where in the list it is. */
+static void test_hook_mistakes(void **state)
+{
+	(void)state;
+	file_bad("slots: 2\nhooks:\n- on: [failed]\n  command: [x]\n"
+		 "- on: [failed, finishd]\n  command: [x]\n",
+		 (const char *[]){
+			 "c.yaml:5:16: error: hooks[1].on[1] cannot be 'finishd'; "
+			 "did you mean 'finished'?",
+			 NULL });
+	file_bad("hooks:\n- on: [failed]\n  command: []\n",
+		 (const char *[]){ "c.yaml:3:12: error: hooks[0].command must have",
+				   NULL });
+	file_bad("hooks:\n- on: [failed]\n  command: ['']\n",
+		 (const char *[]){
+			 "c.yaml:3:13: error: hooks[0].command[0], the program, is "
+			 "empty",
+			 NULL });
+	file_bad("hooks: [{on: [failed]}]\n",
+		 (const char *[]){ "c.yaml:1:9: error: hooks[0].command must be a list",
+				   NULL });
+	file_bad("hooks: [{on: failed, command: [x]}]\n",
+		 (const char *[]){ "c.yaml:1:14: error: hooks[0].on must be a list",
+				   NULL });
+	file_bad("hooks: [{on: [], command: [x]}]\n",
+		 (const char *[]){ "c.yaml:1:14: error: hooks[0].on must be a list",
+				   NULL });
+	file_bad("hooks: [{on: [failed], command: x}]\n",
+		 (const char *[]){ "c.yaml:1:33: error: hooks[0].command must be a list",
+				   NULL });
+	file_bad("hooks: [{on: [failed], command: [[x]]}]\n",
+		 (const char *[]){ "hooks[0].command[0] must be a text", NULL });
+	file_bad("hooks: [{on: [failed], command: [x], timeout: 0}]\n",
+		 (const char *[]){ "c.yaml:1:47: error: hooks[0].timeout cannot be '0'",
+				   NULL });
+	file_bad("hooks: [{on: [failed], comand: [x]}]\n",
+		 (const char *[]){ "c.yaml:1:32: error: hooks[0].comand is unknown",
+				   "did you mean 'command'?", NULL });
+	file_bad("hooks: [failed]\n",
+		 (const char *[]){ "c.yaml:1:9: error: hooks[0] must be a map", NULL });
+	file_bad("hooks: {on: [failed]}\n",
+		 (const char *[]){ "c.yaml:1:8: error: hooks must be a list", NULL });
+	file_bad("hooks: yes\n",
+		 (const char *[]){ "c.yaml:1:1: error: hooks must be a list", NULL });
+	file_bad("hooks: [&a {on: [failed], command: [x]}, *a]\n",
+		 (const char *[]){ "c.yaml:1:42: error: ", NULL });
+}
+
 static void test_changed(void **state)
 {
 	const char *const values[][2] = {
-		{ "slots", "7" },          { "socket_group", any_group()->gr_name },
-		{ "log_level", "error" },  { "retention", "1d" },
-		{ "disk_watermark", "0" }, { "stop_policy", "finish" },
-		{ "max_clients", "1" },    { "report_interval", "0" },
+		{ "slots", "7" },
+		{ "socket_group", any_group()->gr_name },
+		{ "log_level", "error" },
+		{ "retention", "1d" },
+		{ "disk_watermark", "0" },
+		{ "stop_policy", "finish" },
+		{ "max_clients", "1" },
+		{ "report_interval", "0" },
+		{ "hooks", "[{\"on\":[\"failed\"],\"command\":[\"x\"]}]" },
 	};
 	struct config a, b;
 	struct config_doc doc;
@@ -384,6 +475,7 @@ int main(void)
 		cmocka_unit_test(test_durations), cmocka_unit_test(test_words),
 		cmocka_unit_test(test_group),     cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_file),      cmocka_unit_test(test_file_mistakes),
+		cmocka_unit_test(test_hooks),     cmocka_unit_test(test_hook_mistakes),
 		cmocka_unit_test(test_sources),   cmocka_unit_test(test_changed),
 		cmocka_unit_test(test_docs),      cmocka_unit_test(test_log_line),
 	};

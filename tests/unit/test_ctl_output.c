@@ -305,6 +305,50 @@ static void test_csv(void **state)
 	dp_buf_free(&out);
 }
 
+/* ---- foreign texts ---- */
+
+static void see(const char *text, size_t len, bool styles, const char *shown)
+{
+	struct dp_buf out = DP_BUF_INIT;
+
+	ctl_visible(&out, text, len, styles);
+	assert_string_equal(dp_buf_text(&out), shown);
+	dp_buf_free(&out);
+}
+
+/* NUL bytes are part of it. */
+#define SEE(text, styles, shown) see(text, sizeof(text) - 1, styles, shown)
+
+static void test_visible(void **state)
+{
+	(void)state;
+	SEE("plain\ttext\né 漢 \xf0\x9f\x98\x80", false,
+	    "plain\ttext\né 漢 \xf0\x9f\x98\x80");
+	SEE("\033[2J\a\r\0\x7f", false, "^[[2J^G^M^@^?");
+	SEE("\xc2\x9b"
+	    "31m \xe2\x80\xae",
+	    false, "<U+009B>31m <U+202E>");
+	SEE("\x9b \xff\xc3( \xe6\xbc", false, "\\x9b \\xff\\xc3( \\xe6\\xbc");
+	SEE("\xed\xa0\x80 \xc0\x9b", false, "\\xed\\xa0\\x80 \\xc0\\x9b");
+	/* our own styles, whole, and nothing that looks like them */
+	SEE("\033[31mred\033[0m\033[31", true, "\033[31mred\033[0m^[[31");
+	SEE("\033[31mred", false, "^[[31mred");
+	SEE("\033[41m\033]0;t\a", true, "^[[41m^[]0;t^G");
+	SEE("", true, "");
+}
+
+static void test_unfinished(void **state)
+{
+	(void)state;
+	assert_int_equal(ctl_unfinished("", 0), 0);
+	assert_int_equal(ctl_unfinished("aé", 3), 0);
+	assert_int_equal(ctl_unfinished("a\xc3", 2), 1);
+	assert_int_equal(ctl_unfinished("\xe6\xbc", 2), 2);
+	assert_int_equal(ctl_unfinished("\xe6\xbc\xa2", 3), 0);
+	assert_int_equal(ctl_unfinished("a\xf0\x9f\x98", 4), 3);
+	assert_int_equal(ctl_unfinished("\x80\x80\x80\x80", 4), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -312,6 +356,7 @@ int main(void)
 		cmocka_unit_test(test_flush),       cmocka_unit_test(test_terminal),
 		cmocka_unit_test(test_table),       cmocka_unit_test(test_table_edges),
 		cmocka_unit_test(test_table_print), cmocka_unit_test(test_csv),
+		cmocka_unit_test(test_visible),     cmocka_unit_test(test_unfinished),
 	};
 
 	setlocale(LC_CTYPE, "C.UTF-8");

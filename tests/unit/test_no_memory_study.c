@@ -106,12 +106,13 @@ static int set_option(void *arg, const char *name, const char *value, struct dp_
 
 static int parse_options(void *arg)
 {
-	static const char text[] = "one: 1\n# and\ntwo: second\nthree: 3s\n";
+	static const char text[] =
+		"one: 1\n# and\ntwo: second\nthree: [3s, {a: b, c: []}]\n";
 	struct dp_problems problems = { 0 };
 	struct dp_err err;
 	int set = 0;
-	int code = dp_options_parse(text, strlen(text), "f", set_option, &set, &problems,
-				    &err);
+	int code = dp_options_parse(text, strlen(text), "f", set_option, set_option, &set,
+				    &problems, &err);
 
 	(void)arg;
 	if (code == DP_OK)

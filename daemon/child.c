@@ -1,0 +1,265 @@
+/* child.c - a program that the daemon runs beside its studies. */
+#include "daemon/child.h"
+
+#include "base/fs.h"
+#include "base/num.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+enum {
+	GRACE_US = 5 * 1000000, /* from TERM to KILL, at most; no longer than its limit */
+	PIPE_BYTES = 1 << 20    /* what it may print between two ticks */
+};
+
+void child_init(struct child *c, struct dpd *d, void (*ended)(struct child *, int))
+{
+	*c = (struct child){ .d = d, .ended = ended, .pidfd = -1, .output = -1 };
+}
+
+bool child_busy(const struct child *c)
+{
+	return c->pid > 0;
+}
+
+/* ---- starting ---- */
+
+/* Ours, less what a service manager gave to the daemon alone; the entries are shared. */
+static char **child_environment(void)
+{
+	static const char *const ours[] = { "NOTIFY_SOCKET=", "LISTEN_", "WATCHDOG_",
+					    "CREDENTIALS_DIRECTORY=", "JOURNAL_STREAM=" };
+	size_t n = 0, kept = 0;
+	char **list;
+
+	while (environ[n])
+		n++;
+	list = calloc(n + 1, sizeof *list);
+	for (size_t i = 0; list && i < n; i++) {
+		bool keep = true;
+
+		for (size_t k = 0; k < DP_COUNT(ours); k++)
+			keep = keep && strncmp(environ[i], ours[k], strlen(ours[k])) != 0;
+		if (keep)
+			list[kept++] = environ[i];
+	}
+	return list;
+}
+
+/* A file in memory: whoever does not read it holds up nobody. -1 with errno. */
+static int child_input(const char *text)
+{
+	int fd = text ? memfd_create("dpareto-input", MFD_CLOEXEC)
+		      : open("/dev/null", O_RDONLY | O_CLOEXEC);
+	int e;
+
+	if (fd < 0 || !text)
+		return fd;
+	if (dp_write_all(fd, text, strlen(text)) == 0 && lseek(fd, 0, SEEK_SET) == 0)
+		return fd;
+	e = errno;
+	close(fd);
+	errno = e;
+	return -1;
+}
+
+static int child_spawn(struct child *c, char *const *argv, int input, int output)
+{
+	char **environment = child_environment();
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attr;
+	sigset_t none, all;
+	int e;
+
+	if (!environment)
+		return ENOMEM;
+	sigemptyset(&none);
+	sigfillset(&all);
+	posix_spawn_file_actions_init(&files);
+	posix_spawn_file_actions_adddup2(&files, input, 0);
+	posix_spawn_file_actions_adddup2(&files, output, 1);
+	posix_spawn_file_actions_adddup2(&files, output, 2);
+	posix_spawn_file_actions_addclosefrom_np(&files, 3);
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setsigmask(&attr, &none);
+	posix_spawnattr_setsigdefault(&attr, &all);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+						POSIX_SPAWN_SETSID);
+	e = posix_spawnp(&c->pid, argv[0], &files, &attr, argv, environment);
+	posix_spawnattr_destroy(&attr);
+	posix_spawn_file_actions_destroy(&files);
+	free(environment);
+	if (e != 0)
+		c->pid = 0;
+	return e;
+}
+
+static void child_close(struct child *c)
+{
+	if (c->pidfd >= 0)
+		close(c->pidfd);
+	if (c->output >= 0)
+		close(c->output);
+	c->pidfd = c->output = -1;
+	c->pid = 0;
+}
+
+/* The process, and a descriptor that tells of its end. */
+static int child_open(struct child *c, char *const *argv, const char *text)
+{
+	int input = child_input(text), output[2], e;
+
+	if (input < 0)
+		return errno;
+	if (pipe2(output, O_CLOEXEC) != 0) {
+		e = errno;
+		close(input);
+		return e;
+	}
+	fcntl(output[0], F_SETPIPE_SZ, PIPE_BYTES); /* or what it is */
+	fcntl(output[0], F_SETFL, O_NONBLOCK);
+	c->output = output[0];
+	e = child_spawn(c, argv, input, output[1]);
+	close(input);
+	close(output[1]);
+	if (e != 0)
+		return e;
+	c->pidfd = pidfd_open(c->pid, 0);
+	if (c->pidfd >= 0)
+		return 0;
+	e = errno;
+	kill(-c->pid, SIGKILL);
+	waitpid(c->pid, NULL, 0);
+	return e;
+}
+
+/* ---- what it prints ---- */
+
+/* Keeps the end of what it printed; a tick's worth at most. */
+static void child_listen(struct child *c)
+{
+	char chunk[65536];
+	size_t heard = 0, keep;
+	ssize_t n;
+
+	while (heard < PIPE_BYTES && (n = read(c->output, chunk, sizeof chunk)) > 0) {
+		heard += (size_t)n;
+		keep = (size_t)n < CHILD_WORDS ? CHILD_WORDS - (size_t)n : 0;
+		keep = c->nwords < keep ? c->nwords : keep;
+		memmove(c->words, c->words + c->nwords - keep, keep);
+		c->nwords = keep;
+		keep = (size_t)n < CHILD_WORDS ? (size_t)n : CHILD_WORDS;
+		memcpy(c->words + c->nwords, chunk + n - keep, keep);
+		c->nwords += keep;
+		c->words[c->nwords] = '\0';
+	}
+}
+
+void child_last_words(const struct child *c, char *out, size_t room)
+{
+	const char *end = c->words + c->nwords, *line;
+
+	while (end > c->words && strchr("\n\r\t ", end[-1]))
+		end--;
+	for (line = end; line > c->words && line[-1] != '\n'; line--)
+		;
+	snprintf(out, room, "%.*s", (int)(end - line), line);
+	for (char *p = out; *p; p++)
+		if ((unsigned char)*p < 0x20 || *p == 0x7f)
+			*p = ' ';
+}
+
+/* ---- its end ---- */
+
+static void on_child_closed(uv_handle_t *handle)
+{
+	struct child *c = handle->data;
+	int status = 0;
+
+	if (c->d->closed)
+		return; /* child_stop() does the rest */
+	child_listen(c);
+	if (c->late) /* what it has started ends with it; its number is still its own */
+		kill(-c->pid, SIGKILL);
+	waitpid(c->pid, &status, 0);
+	child_close(c);
+	c->ended(c, status);
+}
+
+/* The pidfd became readable: it has ended. */
+static void on_child_end(uv_poll_t *poll, int status, int events)
+{
+	(void)status;
+	(void)events;
+	uv_poll_stop(poll);
+	uv_close((uv_handle_t *)poll, on_child_closed);
+}
+
+int child_start(struct child *c, char *const *argv, const char *input, double seconds)
+{
+	int e;
+
+	c->nwords = 0;
+	c->words[0] = '\0';
+	c->late = c->killed = false;
+	e = child_open(c, argv, input);
+	if (e != 0) {
+		child_close(c);
+		return e;
+	}
+	fcntl(c->pidfd, F_SETFD, FD_CLOEXEC);
+	c->until = dp_mono_us() + (int64_t)(seconds * 1e6);
+	c->grace = seconds * 1e6 < GRACE_US ? (int64_t)(seconds * 1e6) : GRACE_US;
+	uv_poll_init(&c->d->loop, &c->poll, c->pidfd);
+	c->poll.data = c;
+	uv_poll_start(&c->poll, UV_READABLE, on_child_end);
+	return 0;
+}
+
+void child_hurry(struct child *c, int64_t until)
+{
+	if (until < c->until)
+		c->until = until;
+}
+
+void child_kill(struct child *c)
+{
+	if (child_busy(c))
+		kill(-c->pid, SIGKILL); /* not reaped yet: the number is its own */
+}
+
+void child_tick(struct child *c)
+{
+	int64_t now = dp_mono_us();
+
+	if (!child_busy(c))
+		return;
+	child_listen(c);
+	if (!c->late && now >= c->until) {
+		c->late = true;
+		kill(-c->pid, SIGTERM);
+	} else if (c->late && !c->killed && now >= c->until + c->grace) {
+		c->killed = true;
+		child_kill(c);
+	}
+}
+
+void child_stop(struct child *c)
+{
+	if (!child_busy(c))
+		return;
+	child_kill(c);
+	waitpid(c->pid, NULL, 0);
+	child_close(c);
+}

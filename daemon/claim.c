@@ -1,10 +1,15 @@
-/* claim.c - who has the claim of an attempt's folder. */
+/* claim.c - who has the claim of an attempt.
+ *
+ * It is beside the attempt's folder, where a trainer does not clean up. Version 0.1 had
+ * it in the folder only: its shims may still run, so that one is asked, too, and taken.
+ */
 #include "daemon/executor.h"
 
 #include "base/fs.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -49,7 +54,7 @@ static enum claim claim_read(const char *claim, long *holder)
 		return CLAIM_OURS;
 	if (errno != EEXIST)
 		return CLAIM_UNKNOWN;
-	fd = open(claim, O_RDONLY | O_CLOEXEC);
+	fd = dp_open_plain(claim);
 	if (fd < 0)
 		return CLAIM_UNKNOWN;
 	answer = claim_holder(fd, holder);
@@ -59,18 +64,40 @@ static enum claim claim_read(const char *claim, long *holder)
 	return answer;
 }
 
+char *claim_beside(const char *folder, const char *what)
+{
+	const char *name = strrchr(folder, '/') + 1;
+	char *path;
+
+	return asprintf(&path, "%.*s.%s%s", (int)(name - folder), folder, name, what) < 0
+		       ? NULL
+		       : path;
+}
+
 enum claim claim_look(const char *folder, long *holder)
 {
-	char *claim = dp_path_join(folder, "claim");
+	char *beside = claim_beside(folder, ".claim");
+	char *inside = dp_path_join(folder, "claim");
 	enum claim answer = CLAIM_UNKNOWN;
-	int e;
+	int e = ENOMEM;
 
-	if (claim)
-		answer = claim_read(claim, holder);
-	else
-		errno = ENOMEM;
-	e = errno;
-	free(claim);
+	if (beside && inside) {
+		answer = claim_read(beside, holder);
+		if (answer == CLAIM_OURS)
+			answer = claim_read(inside, holder);
+		e = errno;
+	}
+	free(beside);
+	free(inside);
 	errno = e;
 	return answer;
+}
+
+bool claim_was_made(const char *folder)
+{
+	char *beside = claim_beside(folder, ".claim");
+	bool made = !beside || access(beside, F_OK) == 0 || errno != ENOENT;
+
+	free(beside);
+	return made;
 }

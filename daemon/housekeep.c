@@ -15,13 +15,23 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 enum {
 	TICK_MS = 500,
 	DISK_TICKS = 4,        /* every 2 s */
 	SWEEP_TICKS = 2 * 600, /* every 10 min */
 	SWEEP_FIRST = 6,       /* and soon after the start */
+	ATTEMPT_FILES = 10,    /* that an attempt needs, its trainer's own included */
 };
+
+/* Too few files can be made for every place to get an attempt. Some file systems do not
+ * count them, and say 0 of 0. */
+static bool files_low(const struct dpd *d, const struct statvfs *v)
+{
+	return d->config.disk_watermark > 0 && v->f_files > 0 &&
+	       v->f_favail < (fsfilcnt_t)ATTEMPT_FILES * (d->config.slots + 1);
+}
 
 static void look_at_disk(struct dpd *d)
 {
@@ -33,12 +43,20 @@ static void look_at_disk(struct dpd *d)
 		return;
 	d->disk_free = (uint64_t)v.f_bavail * v.f_frsize;
 	low = d->disk_free < d->config.disk_watermark;
+	snprintf(d->disk_why, sizeof d->disk_why,
+		 "%s of disk are free, %s disk_watermark (%s)",
+		 dp_size_text(d->disk_free, free_text), low ? "below" : "above",
+		 dp_size_text(d->config.disk_watermark, mark));
+	if (!low && files_low(d, &v)) {
+		low = true;
+		snprintf(d->disk_why, sizeof d->disk_why,
+			 "%llu files (inodes) can still be made on the disk, too few for "
+			 "%u slots",
+			 (unsigned long long)v.f_favail, d->config.slots);
+	}
 	if (low != d->disk_low)
-		log_line(&d->log, low ? LOG_WARN : LOG_INFO, "",
-			 "%s of disk are free below %s, %s disk_watermark (%s): %s",
-			 dp_size_text(d->disk_free, free_text), d->at.state_dir,
-			 low ? "less than" : "more than",
-			 dp_size_text(d->config.disk_watermark, mark),
+		log_line(&d->log, low ? LOG_WARN : LOG_INFO, "", "%s: %s: %s",
+			 d->at.state_dir, d->disk_why,
 			 low ? "nothing new starts" : "going on");
 	if (d->disk_low && !low)
 		sched_kick(d);
@@ -77,11 +95,16 @@ static void each_entry(const char *folder, struct sweep *sw,
 static void sweep_attempt(const char *path, struct sweep *sw)
 {
 	char *exit_file = dp_path_join(path, "exit.json");
+	char *claim = claim_beside(path, ".claim");
 	struct stat st;
 
 	if (exit_file && stat(exit_file, &st) == 0 && st.st_mtime < sw->before &&
-	    dp_remove_tree(path, NULL) == DP_OK)
+	    dp_remove_tree(path, NULL) == DP_OK) {
 		sw->removed++;
+		if (claim)
+			unlink(claim);
+	}
+	free(claim);
 	free(exit_file);
 }
 

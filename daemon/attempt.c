@@ -94,6 +94,10 @@ static enum dp_end attempt_class(const struct job *j, char *why, size_t room)
 			 f->mismatch);
 		return DP_END_BAD_OUTPUT;
 	}
+	if (f->removed && end == DP_END_BAD_OUTPUT) {
+		snprintf(why, room, "its folder was removed, and its result with it");
+		return DP_END_LOST;
+	}
 	if (f->rewritten &&
 	    (end == DP_END_OK || end == DP_END_DIVERGED || end == DP_END_BAD_OUTPUT)) {
 		snprintf(why, room,

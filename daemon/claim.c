@@ -1,7 +1,8 @@
 /* claim.c - who has the claim of an attempt.
  *
- * It is beside the attempt's folder, where a trainer does not clean up. Version 0.1 had
- * it in the folder only: its shims may still run, so that one is asked, too, and taken.
+ * It is outside of the attempt's folder, where a trainer does not clean up. Version 0.1
+ * had it in the folder only: its shims may still run, so that one is asked, too, and
+ * taken.
  */
 #include "daemon/executor.h"
 
@@ -64,14 +65,39 @@ static enum claim claim_read(const char *claim, long *holder)
 	return answer;
 }
 
+/* The beginning of a path, up to its n-th slash from the end. */
+static int claim_upto(const char *path, int n)
+{
+	size_t len = strlen(path);
+
+	while (len > 0 && (path[len] != '/' || --n > 0))
+		len--;
+	return (int)len;
+}
+
 char *claim_beside(const char *folder, const char *what)
 {
-	const char *name = strrchr(folder, '/') + 1;
+	int attempt = claim_upto(folder, 1), trial = claim_upto(folder, 2);
 	char *path;
 
-	return asprintf(&path, "%.*s.%s%s", (int)(name - folder), folder, name, what) < 0
+	return asprintf(&path, "%.*s/claims/%.*s.%s%s", claim_upto(folder, 3), folder,
+			attempt - trial - 1, folder + trial + 1, folder + attempt + 1,
+			what) < 0
 		       ? NULL
 		       : path;
+}
+
+int claim_folder(const char *folder, struct dp_err *err)
+{
+	char *claims = claim_beside(folder, "");
+	int code;
+
+	if (!claims)
+		return dp_fail(err, DP_E_NOMEM, "no memory for a claim");
+	*strrchr(claims, '/') = '\0';
+	code = dp_mkdirs(claims, 0755, err);
+	free(claims);
+	return code;
 }
 
 enum claim claim_look(const char *folder, long *holder)

@@ -21,6 +21,7 @@ struct job_files {
 	struct dp_sha256 seen; /* all bytes of result.jsonl given to `result` */
 	int not_read;          /* why the file is no result: an errno, or 0 */
 	bool rewritten;        /* what was read while it ran is not there any more */
+	bool removed;          /* nor is its whole folder */
 	char sha256[DP_SHA256_TEXT]; /* of the whole file; "": there is none */
 	struct dp_exit exit;
 	char trouble[300];    /* of the machine, which kept it from being read; "" */

@@ -220,6 +220,7 @@ static bool read_result(struct job *j)
 
 	f->sha256[0] = '\0';
 	f->rewritten = fd < 0 && r && f->seen.bytes > 0;
+	f->removed = fd < 0 && e == ENOENT && access(j->folder, F_OK) != 0;
 	if (fd >= 0) {
 		e = read_all_anew(j, fd, r);
 		close(fd);

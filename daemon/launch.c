@@ -208,11 +208,11 @@ static void launch_argv(struct strings *argv, const struct job *j, const char *c
 		strings_add(argv, "%s", *a);
 }
 
-/* What an attempt of another life left beside its folder. */
+/* What an attempt of another life left outside of its folder. */
 static int launch_clear_beside(const struct job *j, struct dp_err *err)
 {
 	static const char *const names[] = { ".claim", ".exit" };
-	int code = DP_OK;
+	int code = claim_folder(j->folder, err);
 
 	for (size_t i = 0; i < DP_COUNT(names) && code == DP_OK; i++) {
 		char *path = claim_beside(j->folder, names[i]);

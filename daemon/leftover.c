@@ -2,11 +2,12 @@
  *
  * A trainer is its whole tree. Its cgroup holds it together where there is one. Else its
  * processes are known by DPARETO_CLAIM in their environment, which is this attempt's
- * alone and is inherited by whatever they start, in whatever session; and who has cleared
- * its environment is known by a parent or a session that it shares with one of them.
- * Nothing older than the shim is touched, and a process is only killed through a
- * descriptor that was opened before its number and start time were looked at once more:
- * numbers are used again, the two together are not. */
+ * alone and is inherited by whatever they start, in whatever session. Who has cleared its
+ * environment is known by a parent or a session that it shares with one of them, or by
+ * being both in the shim's session and in the attempt's folder. Nothing older than the
+ * shim is touched, and a process is only killed through a descriptor that was opened
+ * before its number and start time were looked at once more: numbers are used again, the
+ * two together are not. */
 #include "daemon/leftover.h"
 
 #include "base/buf.h"
@@ -48,6 +49,7 @@ struct processes {
 
 /* What the attempt's claim says. */
 struct left {
+	const char *folder;
 	char *token; /* "DPARETO_CLAIM=..." */
 	pid_t shim;
 	unsigned long long start; /* of the shim; 0: not known */
@@ -117,6 +119,22 @@ static int process_has(const struct process *p, const char *token, bool *has)
 	return e;
 }
 
+/* The number of a session alone may have been used again since the shim ended. */
+static bool process_in_session(const struct process *p, const struct left *left)
+{
+	size_t len = strlen(left->folder);
+	char link[64], cwd[4096];
+	ssize_t n;
+
+	if (left->shim < 2 || p->session != left->shim)
+		return false;
+	snprintf(link, sizeof link, "/proc/%d/cwd", (int)p->pid);
+	n = readlink(link, cwd, sizeof cwd - 1);
+	cwd[n > 0 ? n : 0] = '\0';
+	return strncmp(cwd, left->folder, len) == 0 &&
+	       (cwd[len] == '\0' || cwd[len] == '/' || cwd[len] == ' ');
+}
+
 /* KILL, if it still is the process that was looked at. */
 static void process_kill(const struct process *p)
 {
@@ -162,6 +180,7 @@ static int processes_look(struct processes *all, pid_t pid, const struct left *l
 	e = process_has(&p, left->token, &p.ours);
 	if (e != 0 && dp_errno_passes(e))
 		return e;
+	p.ours |= process_in_session(&p, left);
 	return processes_add(all, &p) ? 0 : ENOMEM;
 }
 
@@ -305,7 +324,7 @@ static int leftovers_round(const struct left *left, char *why, size_t room)
  * slip through one. */
 bool leftovers_end(const char *folder, char *why, size_t room)
 {
-	struct left left = { 0 };
+	struct left left = { .folder = folder };
 	int e = left_read(&left, folder), clean = 0;
 
 	for (int i = 0; e == 0 && clean < 2 && i < ROUNDS; i++) {

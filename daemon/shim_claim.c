@@ -15,6 +15,7 @@
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -155,6 +156,20 @@ static const char *error_name(int error)
 	return name ? name : "EUNKNOWN";
 }
 
+/* Why what the trainer wrote may be lost: its output could not be kept, or it failed
+ * where nothing can be written at present. An errno, or 0. */
+static int lost_output(const struct shim *s)
+{
+	struct statvfs v;
+
+	for (int i = 0; i < 2; i++)
+		if (s->out[i].trouble)
+			return s->out[i].trouble;
+	if (s->start_error || s->status == 0 || statvfs(".", &v) != 0)
+		return 0;
+	return v.f_bavail == 0 || (v.f_files > 0 && v.f_favail == 0) ? ENOSPC : 0;
+}
+
 static double seconds_of(struct timeval t)
 {
 	return (double)t.tv_sec + (double)t.tv_usec * 1e-6;
@@ -165,7 +180,7 @@ static int describe_end(const struct shim *s, char *text, size_t room)
 {
 	struct rusage used;
 	char how[64], lost[64] = "";
-	int trouble = s->out[0].trouble ? s->out[0].trouble : s->out[1].trouble;
+	int trouble = lost_output(s);
 
 	if (s->start_error) {
 		snprintf(how, sizeof how, "\"exec\":\"%s\"", error_name(s->start_error));

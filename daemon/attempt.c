@@ -1,8 +1,11 @@
 /* attempt.c - the end of an attempt: what class it was, and its record. What follows
  * from it is the course's business. */
 #include "daemon/executor.h"
+
+#include "base/fs.h"
 #include "daemon/job.h"
 #include "daemon/record.h"
+#include "daemon/sched.h"
 
 #include <errno.h>
 #include <math.h>
@@ -52,7 +55,8 @@ void attempt_close(struct job *j, enum dp_end end, bool counted, const char *why
 			      .counted = counted,
 			      .reason = why && *why ? why : NULL,
 			      .exit = j->files.exit,
-			      .declared = *dp_result_declared(j->files.result) };
+			      .declared = *dp_result_declared(j->files.result),
+			      .sha256 = j->files.sha256[0] ? j->files.sha256 : NULL };
 	struct told told = { 0 };
 
 	if (!told_fill(j, &told, &e)) /* its files stay: the next daemon reads them */
@@ -69,12 +73,6 @@ void attempt_close(struct job *j, enum dp_end end, bool counted, const char *why
 }
 
 /* ---- the class ---- */
-
-/* The machine's trouble may pass; a folder in the file's place is the trainer's doing. */
-static bool machine_trouble(int error)
-{
-	return error == EIO || error == ENOMEM || error == EMFILE || error == ENFILE;
-}
 
 static enum dp_end attempt_class(const struct job *j, char *why, size_t room)
 {
@@ -96,13 +94,50 @@ static enum dp_end attempt_class(const struct job *j, char *why, size_t room)
 			 f->mismatch);
 		return DP_END_BAD_OUTPUT;
 	}
+	if (f->removed && end == DP_END_BAD_OUTPUT) {
+		snprintf(why, room, "its folder was removed, and its result with it");
+		return DP_END_LOST;
+	}
+	if (f->rewritten &&
+	    (end == DP_END_OK || end == DP_END_DIVERGED || end == DP_END_BAD_OUTPUT)) {
+		snprintf(why, room,
+			 "its result file was rewritten: the first %llu bytes are not "
+			 "those "
+			 "that were read while it ran; a trainer appends to it",
+			 (unsigned long long)f->seen.bytes);
+		return DP_END_BAD_OUTPUT;
+	}
 	if (!f->not_read || (end != DP_END_BAD_OUTPUT && end != DP_END_LOST))
 		return end;
 	snprintf(why, room, "its result file cannot be read: %s",
 		 f->not_read == EINVAL  ? "it is not a plain file"
 		 : f->not_read == ELOOP ? "it is a link"
 					: strerror(f->not_read));
-	return machine_trouble(f->not_read) ? DP_END_LOST : DP_END_BAD_OUTPUT;
+	return DP_END_BAD_OUTPUT;
+}
+
+/* It ended as a trainer does that cannot write, and its shim could not keep what it said
+ * either: a full disk, most likely not its own fault. */
+static bool attempt_without_room(const struct job *j, enum dp_end end)
+{
+	return (end == DP_END_EXIT_CODE || end == DP_END_SIGNAL ||
+		end == DP_END_BAD_OUTPUT) &&
+	       dp_errno_passes(dp_exit_errno(j->files.exit.output_lost));
+}
+
+/* The machine had nothing to start the trainer with: nothing ran. */
+static bool attempt_not_begun(struct job *j)
+{
+	int error = j->files.exit.kind == DP_EXIT_EXEC ? dp_exit_errno(j->files.exit.exec)
+						       : 0;
+	struct dp_err err;
+
+	if (!dp_errno_passes(error))
+		return false;
+	dp_fail_errno(&err, error, "dpareto-shim could not start %s",
+		      j->spec->trainer.argv[0]);
+	job_refused(j, &err);
+	return true;
 }
 
 /* Adds what the trainer itself said to the reason of a failure. */
@@ -119,9 +154,13 @@ static void quote_last_words(const struct job *j, enum dp_end end, char *why, si
 void attempt_over(struct job *j)
 {
 	char why[800] = "";
-	enum dp_end end = attempt_class(j, why, sizeof why);
-	bool counted = end != DP_END_NOT_STARTED;
+	enum dp_end end;
+	bool counted;
 
+	if (attempt_not_begun(j))
+		return;
+	end = attempt_class(j, why, sizeof why);
+	counted = end != DP_END_NOT_STARTED;
 	if (j->files.warning[0])
 		log_line(&j->d->log, LOG_WARN, j->about, "%s", j->files.warning);
 	/* The shim was told to end it, but not because the trial was cancelled: a daemon
@@ -133,6 +172,14 @@ void attempt_over(struct job *j)
 		counted = false;
 		snprintf(why, sizeof why,
 			 "it was stopped from outside; the trial starts again");
+	}
+	if (attempt_without_room(j, end)) {
+		end = DP_END_LOST;
+		snprintf(why, sizeof why, "nothing that it wrote could be kept: %s",
+			 strerror(dp_exit_errno(j->files.exit.output_lost)));
+		sched_hold(j->home->backend, "the last one could not write");
+	} else {
+		sched_release(j->home->backend);
 	}
 	quote_last_words(j, end, why, sizeof why);
 	attempt_close(j, end, counted, why);

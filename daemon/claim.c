@@ -1,10 +1,16 @@
-/* claim.c - who has the claim of an attempt's folder. */
+/* claim.c - who has the claim of an attempt.
+ *
+ * It is outside of the attempt's folder, where a trainer does not clean up. Version 0.1
+ * had it in the folder only: its shims may still run, so that one is asked, too, and
+ * taken.
+ */
 #include "daemon/executor.h"
 
 #include "base/fs.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -49,7 +55,7 @@ static enum claim claim_read(const char *claim, long *holder)
 		return CLAIM_OURS;
 	if (errno != EEXIST)
 		return CLAIM_UNKNOWN;
-	fd = open(claim, O_RDONLY | O_CLOEXEC);
+	fd = dp_open_plain(claim);
 	if (fd < 0)
 		return CLAIM_UNKNOWN;
 	answer = claim_holder(fd, holder);
@@ -59,18 +65,65 @@ static enum claim claim_read(const char *claim, long *holder)
 	return answer;
 }
 
+/* The beginning of a path, up to its n-th slash from the end. */
+static int claim_upto(const char *path, int n)
+{
+	size_t len = strlen(path);
+
+	while (len > 0 && (path[len] != '/' || --n > 0))
+		len--;
+	return (int)len;
+}
+
+char *claim_beside(const char *folder, const char *what)
+{
+	int attempt = claim_upto(folder, 1), trial = claim_upto(folder, 2);
+	char *path;
+
+	return asprintf(&path, "%.*s/claims/%.*s.%s%s", claim_upto(folder, 3), folder,
+			attempt - trial - 1, folder + trial + 1, folder + attempt + 1,
+			what) < 0
+		       ? NULL
+		       : path;
+}
+
+int claim_folder(const char *folder, struct dp_err *err)
+{
+	char *claims = claim_beside(folder, "");
+	int code;
+
+	if (!claims)
+		return dp_fail(err, DP_E_NOMEM, "no memory for a claim");
+	*strrchr(claims, '/') = '\0';
+	code = dp_mkdirs(claims, 0755, err);
+	free(claims);
+	return code;
+}
+
 enum claim claim_look(const char *folder, long *holder)
 {
-	char *claim = dp_path_join(folder, "claim");
+	char *beside = claim_beside(folder, ".claim");
+	char *inside = dp_path_join(folder, "claim");
 	enum claim answer = CLAIM_UNKNOWN;
-	int e;
+	int e = ENOMEM;
 
-	if (claim)
-		answer = claim_read(claim, holder);
-	else
-		errno = ENOMEM;
-	e = errno;
-	free(claim);
+	if (beside && inside) {
+		answer = claim_read(beside, holder);
+		if (answer == CLAIM_OURS)
+			answer = claim_read(inside, holder);
+		e = errno;
+	}
+	free(beside);
+	free(inside);
 	errno = e;
 	return answer;
+}
+
+bool claim_was_made(const char *folder)
+{
+	char *beside = claim_beside(folder, ".claim");
+	bool made = !beside || access(beside, F_OK) == 0 || errno != ENOENT;
+
+	free(beside);
+	return made;
 }

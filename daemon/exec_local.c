@@ -3,6 +3,8 @@
 #include "daemon/executor.h"
 
 #include "base/fs.h"
+#include "daemon/cgroup.h"
+#include "daemon/leftover.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,25 +21,52 @@
 struct local {
 	struct job *job;
 	pid_t pid;
-	int pidfd;
+	int pidfd;       /* -1: a child that cannot be watched, but asked every tick */
 	bool child;      /* ours to reap, not adopted */
+	int status;      /* of a child that was reaped */
 	bool cancelling; /* TERM was sent to it */
 	uv_poll_t poll;  /* on pidfd */
 };
 
 /* ---- watching ---- */
 
+/* A shim of ours that claimed nothing started nothing: the machine did not let it, or it
+ * was killed before. */
+static void local_never(struct job *j, int status)
+{
+	struct dp_err err;
+
+	if (WIFSIGNALED(status)) {
+		job_never_started(j);
+		return;
+	}
+	dp_fail(&err, DP_E_IO, "dpareto-shim could not make its files in %s", j->folder);
+	job_refused(j, &err);
+}
+
+/* The shim has ended and l is not watched any more: frees it. */
+static void local_ended(struct local *l)
+{
+	struct job *j = l->job;
+	bool failed = l->child && l->status != 0;
+	int status = l->status;
+
+	if (l->pidfd >= 0)
+		close(l->pidfd);
+	free(l);
+	j->handle = NULL;
+	if (failed && !claim_was_made(j->folder))
+		local_never(j, status);
+	else
+		job_ended(j);
+}
+
 static void on_shim_closed(uv_handle_t *h)
 {
 	struct local *l = h->data;
-	struct job *j = l->job;
 
-	if (j->d->closed)
-		return; /* local_release() does the rest */
-	close(l->pidfd);
-	free(l);
-	j->handle = NULL;
-	job_ended(j);
+	if (!l->job->d->closed) /* else local_release() does the rest */
+		local_ended(l);
 }
 
 /* The pidfd became readable: the shim has ended. */
@@ -48,9 +77,17 @@ static void on_shim_end(uv_poll_t *poll, int status, int events)
 	(void)status;
 	(void)events;
 	if (l->child)
-		waitpid(l->pid, NULL, WNOHANG);
+		waitpid(l->pid, &l->status, WNOHANG);
 	uv_poll_stop(poll);
 	uv_close((uv_handle_t *)poll, on_shim_closed);
+}
+
+static void local_poll(struct local *l)
+{
+	fcntl(l->pidfd, F_SETFD, FD_CLOEXEC);
+	uv_poll_init(&l->job->d->loop, &l->poll, l->pidfd);
+	l->poll.data = l;
+	uv_poll_start(&l->poll, UV_READABLE, on_shim_end);
 }
 
 /* Takes l over. */
@@ -58,14 +95,25 @@ static void local_watch(struct job *j, struct local *l)
 {
 	char where[40];
 
-	fcntl(l->pidfd, F_SETFD, FD_CLOEXEC);
 	l->job = j;
 	j->handle = l;
-	uv_poll_init(&j->d->loop, &l->poll, l->pidfd);
-	l->poll.data = l;
-	uv_poll_start(&l->poll, UV_READABLE, on_shim_end);
+	if (l->pidfd >= 0)
+		local_poll(l);
 	snprintf(where, sizeof where, "process %d", (int)l->pid);
 	job_started(j, where);
+}
+
+/* A child without a pidfd: has it ended, or can it be watched by now? Its number is its
+ * own until it is reaped. */
+static void local_ask(struct local *l)
+{
+	if (waitpid(l->pid, &l->status, WNOHANG) != 0) {
+		local_ended(l);
+		return;
+	}
+	l->pidfd = pidfd_open(l->pid, 0);
+	if (l->pidfd >= 0)
+		local_poll(l);
 }
 
 static void local_release(struct backend *b, struct job *j)
@@ -73,25 +121,26 @@ static void local_release(struct backend *b, struct job *j)
 	struct local *l = j->handle;
 
 	(void)b;
-	close(l->pidfd);
+	if (l->pidfd >= 0)
+		close(l->pidfd);
 	free(l);
 	j->handle = NULL;
 }
 
 /* ---- starting ---- */
 
-/* posix_spawn, because uv_spawn of this libuv forks the whole heap. */
+/* posix_spawn, because uv_spawn of this libuv forks the whole heap. Every signal is
+ * blocked, and the shim unblocks none: one that comes before it is ready waits for it. */
 static int local_spawn(const char *shim, const struct launch *launch, pid_t *pid,
 		       struct dp_err *err)
 {
 	posix_spawnattr_t attr;
-	sigset_t none, all;
+	sigset_t all;
 	int e;
 
-	sigemptyset(&none);
 	sigfillset(&all);
 	posix_spawnattr_init(&attr);
-	posix_spawnattr_setsigmask(&attr, &none);
+	posix_spawnattr_setsigmask(&attr, &all);
 	posix_spawnattr_setsigdefault(&attr, &all);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 	e = posix_spawn(pid, shim, NULL, &attr, launch->argv, launch->env);
@@ -110,7 +159,7 @@ static int local_start(struct backend *b, struct job *j, struct dp_err *err)
 		     : dp_fail(err, DP_E_NOMEM, "no memory to start");
 
 	if (code == DP_OK)
-		code = launch_command(j, &launch, err);
+		code = launch_command(j, b->self, &launch, err);
 	if (code == DP_OK)
 		code = local_spawn(b->d->at.shim, &launch, &l->pid, err);
 	launch_clear(&launch);
@@ -120,12 +169,10 @@ static int local_start(struct backend *b, struct job *j, struct dp_err *err)
 	}
 	l->child = true;
 	l->pidfd = pidfd_open(l->pid, 0);
-	if (l->pidfd < 0) {
-		code = dp_fail_errno(err, errno, "cannot watch process %d", (int)l->pid);
-		kill(l->pid, SIGTERM);
-		free(l);
-		return code;
-	}
+	if (l->pidfd < 0) /* it runs all the same */
+		log_line(&j->d->log, LOG_WARN, j->about,
+			 "process %d cannot be watched: %s; it is asked for instead",
+			 (int)l->pid, strerror(errno));
 	local_watch(j, l);
 	return DP_OK;
 }
@@ -165,7 +212,8 @@ static void local_adopt(struct backend *b, struct job *j)
 	(void)b;
 	if (!l) {
 		job_unknown(j, "out of memory");
-	} else if (dp_mkdirs(j->folder, 0755, &err) != DP_OK) {
+	} else if (dp_mkdirs(j->folder, 0755, &err) != DP_OK ||
+		   claim_folder(j->folder, &err) != DP_OK) {
 		job_unknown(j, err.msg);
 	} else {
 		switch (local_claim(j, l)) {
@@ -191,10 +239,19 @@ static void local_adopt(struct backend *b, struct job *j)
 
 static int local_open(struct backend *b, struct dp_err *err)
 {
+	b->self = cgroup_delegated();
+	if (b->self)
+		log_line(&b->d->log, LOG_INFO, "", "trainers get cgroups below %s",
+			 (const char *)b->self);
 	if (access(b->d->at.shim, X_OK) == 0)
 		return DP_OK;
 	dp_fail(err, DP_E_NOT_FOUND, "dpareto-shim is not at %s", b->d->at.shim);
 	return dp_hint(err, "install it beside dparetod");
+}
+
+static void local_close(struct backend *b)
+{
+	free(b->self);
 }
 
 static void local_cancel(struct backend *b, struct job *j)
@@ -205,8 +262,10 @@ static void local_cancel(struct backend *b, struct job *j)
 	if (!l || l->cancelling)
 		return;
 	l->cancelling = true;
-	/* by pidfd: the number may belong to somebody else by now */
-	if (pidfd_send_signal(l->pidfd, SIGTERM, NULL, 0) != 0)
+	/* by pidfd: the number may belong to somebody else by now, but of a child that is
+	 * not reaped */
+	if ((l->pidfd < 0 ? kill(l->pid, SIGTERM)
+			  : pidfd_send_signal(l->pidfd, SIGTERM, NULL, 0)) != 0)
 		log_line(&j->d->log, LOG_DEBUG, j->about, "the shim has ended already");
 }
 
@@ -222,19 +281,27 @@ static void local_why_full(const struct backend *b, char *out, size_t room)
 
 static void local_tick(struct backend *b)
 {
-	for (struct job *j = b->d->jobs; j; j = j->next)
-		if (j->home->backend == b)
-			job_progress(j);
+	for (struct job *j = b->d->jobs; j; j = j->next) {
+		struct local *l = j->handle;
+
+		if (j->home->backend != b)
+			continue;
+		if (l && l->pidfd < 0)
+			local_ask(l);
+		job_progress(j);
+	}
 }
 
 const struct executor executor_local = {
 	.name = "local",
 	.open = local_open,
+	.close = local_close,
 	.places = local_places,
 	.why_full = local_why_full,
 	.start = local_start,
 	.adopt = local_adopt,
 	.cancel = local_cancel,
+	.end_leftovers = leftovers_end,
 	.tick = local_tick,
 	.release = local_release,
 };

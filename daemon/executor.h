@@ -49,6 +49,11 @@ struct executor {
 	/* Ask the trainer to end: TERM, its grace time, KILL. More than once is fine.
 	 * It may come while a start is under way: then it is for later. */
 	void (*cancel)(struct backend *b, struct job *j);
+	/* On a worker thread, once no shim has the attempt but none recorded its end, or
+	 * recorded that something lives on: ends what is left of it, wherever it is.
+	 * False if that does not end, or cannot be told, with a sentence: asked again
+	 * later, and the attempt is open until then. NULL: nothing outlives its shim. */
+	bool (*end_leftovers)(const char *folder, char *why, size_t room);
 	/* Called twice a second. */
 	void (*tick)(struct backend *b);
 	/* The job is over, or the loop has ended: frees j->handle, if it is set; what
@@ -88,8 +93,8 @@ void job_never_started(struct job *j);
  * that runs, a poll that failed is no reason: it is polled again. */
 void job_unknown(struct job *j, const char *why);
 
-/* ---- the claim of an attempt's folder (claim.c), which a shim makes before it starts
- * anything: who has it tells what became of an attempt that nobody watched ---- */
+/* ---- the claim of an attempt (claim.c), which a shim makes before it starts anything:
+ * who has it tells what became of an attempt that nobody watched ---- */
 
 enum claim {
 	CLAIM_OURS,   /* the daemon took it: nothing ran, and nothing can any more */
@@ -99,6 +104,14 @@ enum claim {
 };
 /* Looks, and takes the claim if nobody has. The folder is there. */
 enum claim claim_look(const char *folder, long *holder);
+/* A file of the attempt outside of its folder, out of its trainer's way: "s/trials/7/0"
+ * and
+ * ".claim" are "s/claims/7.0.claim". The caller frees it; NULL without memory. */
+char *claim_beside(const char *folder, const char *what);
+/* Makes the folder of those files, if it is not there. */
+DP_MUSTCHECK int claim_folder(const char *folder, struct dp_err *err);
+/* False: its shim, which has ended, claimed nothing, and so started nothing. */
+bool claim_was_made(const char *folder);
 
 /* ---- what an attempt is given (launch.c), whoever starts it ---- */
 
@@ -107,8 +120,9 @@ struct launch {
 };
 /* Makes the attempt's folder, anew, and its request. */
 DP_MUSTCHECK int launch_prepare(const struct job *j, struct dp_err *err);
-DP_MUSTCHECK int launch_command(const struct job *j, struct launch *out,
-				struct dp_err *err);
+/* cgroup: below which the trainer gets one of its own; NULL: it gets none. */
+DP_MUSTCHECK int launch_command(const struct job *j, const char *cgroup,
+				struct launch *out, struct dp_err *err);
 void launch_clear(struct launch *l);
 
 #endif

@@ -12,13 +12,23 @@
 
 #include <stdlib.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 enum {
 	TICK_MS = 500,
 	DISK_TICKS = 4,        /* every 2 s */
 	SWEEP_TICKS = 2 * 600, /* every 10 min */
 	SWEEP_FIRST = 6,       /* and soon after the start */
+	ATTEMPT_FILES = 10,    /* that an attempt needs, its trainer's own included */
 };
+
+/* Too few files can be made for every place to get an attempt. Some file systems do not
+ * count them, and say 0 of 0. */
+static bool files_low(const struct dpd *d, const struct statvfs *v)
+{
+	return d->config.disk_watermark > 0 && v->f_files > 0 &&
+	       v->f_favail < (fsfilcnt_t)ATTEMPT_FILES * (d->config.slots + 1);
+}
 
 static void look_at_disk(struct dpd *d)
 {
@@ -30,12 +40,19 @@ static void look_at_disk(struct dpd *d)
 		return;
 	d->disk_free = (uint64_t)v.f_bavail * v.f_frsize;
 	low = d->disk_free < d->config.disk_watermark;
+	snprintf(d->disk_why, sizeof d->disk_why,
+		 "%s of disk are free, %s disk_watermark (%s)",
+		 dp_size_text(d->disk_free, free_text), low ? "below" : "above",
+		 dp_size_text(d->config.disk_watermark, mark));
+	if (!low && files_low(d, &v)) {
+		low = true;
+		snprintf(d->disk_why, sizeof d->disk_why,
+			 "%llu files (inodes) can still be made on the disk, too few for "
+			 "%u slots",
+			 (unsigned long long)v.f_favail, d->config.slots);
+	}
 	if (low != d->disk_low) {
-		snprintf(why, sizeof why,
-			 "%s of disk are free below %.200s, %s disk_watermark (%s): %s",
-			 dp_size_text(d->disk_free, free_text), d->at.state_dir,
-			 low ? "less than" : "more than",
-			 dp_size_text(d->config.disk_watermark, mark),
+		snprintf(why, sizeof why, "%.300s: %s: %s", d->at.state_dir, d->disk_why,
 			 low ? "nothing new starts" : "going on");
 		log_line(&d->log, low ? LOG_WARN : LOG_INFO, "", "%s", why);
 	}

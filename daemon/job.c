@@ -37,17 +37,6 @@ static char *attempt_folder(const struct study *h, uint32_t trial, int32_t run,
 	return path;
 }
 
-static struct dp_result *new_result(const struct dp_study *spec, int32_t run)
-{
-	uint32_t *runs = calloc((size_t)spec->trainer.runs, sizeof *runs);
-	struct dp_result *r = NULL;
-
-	if (runs)
-		r = dp_result_new(runs, job_runs(spec, run, runs));
-	free(runs);
-	return r;
-}
-
 struct job *job_new(struct study *h, uint32_t trial, int32_t run, uint32_t attempt)
 {
 	struct job *j = calloc(1, sizeof *j);
@@ -55,11 +44,12 @@ struct job *job_new(struct study *h, uint32_t trial, int32_t run, uint32_t attem
 	if (!j)
 		return NULL;
 	j->folder = attempt_folder(h, trial, run, attempt);
-	j->files.result = new_result(h->state->spec, run);
+	j->files.result = job_result(h->state->spec, run);
 	if (!j->folder || !j->files.result) {
 		job_free(j);
 		return NULL;
 	}
+	dp_sha256_init(&j->files.seen);
 	snprintf(j->about, sizeof j->about, "%s/%u", h->state->spec->name, trial);
 	j->d = h->d;
 	j->home = h;
@@ -149,13 +139,13 @@ void job_started(struct job *j, const char *where)
 
 	if (j->phase == JOB_STARTED) { /* it was not running when the daemon came */
 		j->started = clock_now(j->d);
-		sched_release(b);
 		log_line(&j->d->log, LOG_DEBUG, j->about, "attempt %u started, %s",
 			 j->attempt, where);
 	} else {
 		record_adopted(j, where);
 	}
 	j->phase = JOB_STARTED;
+	j->trouble[0] = '\0';
 	/* asked for while it was not known to run */
 	if (job_trial(j)->cancel_asked ||
 	    (j->d->stopping && j->d->stop_policy == STOP_KILL))
@@ -183,6 +173,7 @@ void job_ended(struct job *j)
 		log_line(&j->d->log, LOG_INFO, j->about,
 			 "attempt %u ended while no daemon ran: collecting", j->attempt);
 	j->phase = JOB_COLLECTING;
+	j->trouble[0] = '\0';
 	j->gone = true;
 	job_read(j);
 }
@@ -202,6 +193,8 @@ void job_unknown(struct job *j, const char *why)
 			 "attempt %u: cannot tell what became of it: %s; asking again",
 			 j->attempt, why);
 	j->phase = JOB_UNKNOWN;
+	snprintf(j->trouble, sizeof j->trouble, "cannot tell what became of it: %.200s",
+		 why);
 }
 
 /* ---- after a restart ---- */
@@ -222,6 +215,21 @@ void jobs_ask_again(struct dpd *d)
 	for (struct job *j = d->jobs; j; j = j->next)
 		if (j->phase == JOB_UNKNOWN)
 			j->home->backend->table->adopt(j->home->backend, j);
+		else if (j->phase == JOB_COLLECTING && j->trouble[0] && !j->reading &&
+			 j->again <= clock_now(d))
+			job_read(j);
+}
+
+const char *jobs_trouble(const struct study *h, char *out, size_t room)
+{
+	for (const struct job *j = h->d->jobs; j; j = j->next) {
+		if (j->home != h || !j->trouble[0] || j->phase == JOB_OVER)
+			continue;
+		snprintf(out, room, "trial %u, attempt %u: %s; trying again", j->trial,
+			 j->attempt, j->trouble);
+		return out;
+	}
+	return NULL;
 }
 
 /* ---- cancelling ---- */

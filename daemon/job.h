@@ -2,6 +2,7 @@
  * recorded and the turn is over. */
 #ifndef DPARETOD_JOB_H
 #define DPARETOD_JOB_H
+#include "base/sha256.h"
 #include "daemon/study.h"
 #include "trial/trial.h"
 
@@ -17,9 +18,13 @@ enum job_phase {
 /* What a worker thread reads of an attempt's files. */
 struct job_files {
 	struct dp_result *result;
-	int64_t offset; /* bytes of result.jsonl given to `result` */
-	int not_read;   /* why the file could not be read: an errno, or 0 */
+	struct dp_sha256 seen; /* all bytes of result.jsonl given to `result` */
+	int not_read;          /* why the file is no result: an errno, or 0 */
+	bool rewritten;        /* what was read while it ran is not there any more */
+	bool removed;          /* nor is its whole folder */
+	char sha256[DP_SHA256_TEXT]; /* of the whole file; "": there is none */
 	struct dp_exit exit;
+	char trouble[300];    /* of the machine, which kept it from being read; "" */
 	char last_words[200]; /* the last line on stderr, printable; "" */
 	char mismatch[300];   /* what the trainer declared against the mechanism; "" */
 	char warning[300];    /* what it declared and the number is not proven for; "" */
@@ -42,6 +47,10 @@ struct job {
 	bool reading;   /* a worker thread has `files` */
 	bool gone;      /* the attempt has ended: the next read is the last */
 	bool final;     /* this read is the last */
+	/* the machine's trouble with it, "" if none, and when it is looked at again */
+	char trouble[300];
+	double again_seconds;
+	int64_t again; /* clock_now() */
 	struct job_files files;
 	const struct dp_study *spec; /* these two live as long as the attempt is open */
 	const double *x;
@@ -57,8 +66,11 @@ struct job *job_new(struct study *h, uint32_t trial, int32_t run, uint32_t attem
 bool job_launch(struct study *h);
 /* After replay: looks what became of an attempt that is open in the journal. */
 void job_recover(struct study *h, const struct dp_trial *t, const struct dp_attempt *a);
-/* Asks the executors again about what they could not tell. */
+/* Asks the executors again about what they could not tell, and reads again what could not
+ * be read. */
 void jobs_ask_again(struct dpd *d);
+/* The machine's trouble with an attempt of the study, as a sentence; NULL if none. */
+const char *jobs_trouble(const struct study *h, char *out, size_t room);
 /* Ends the trainers of a trial; t NULL: of all of the study's. */
 void jobs_cancel(struct study *h, const struct dp_trial *t);
 /* Frees jobs that are over; with `all`, every one. */
@@ -69,6 +81,8 @@ struct dp_trial *job_trial(const struct job *j);
 
 /* Numbers of the runs asked of an attempt; `runs` has room for the trial's. */
 uint32_t job_runs(const struct dp_study *spec, int32_t run, uint32_t *runs);
+/* A reader for them; NULL without memory. Any thread. */
+struct dp_result *job_result(const struct dp_study *spec, int32_t run);
 /* Reads what is new in the result file, off the loop; the last time once `gone`. */
 void job_read(struct job *j);
 

@@ -3,6 +3,7 @@
 #include "daemon/job.h"
 
 #include "base/fs.h"
+#include "daemon/executor.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -12,8 +13,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#define AGAIN_FIRST                                                                      \
+	0.5 /* seconds until what could not be read is read again, doubling              \
+	     */
+#define AGAIN_MOST 32.0
+
 enum {
-	EXIT_FILE_MAX = 64 << 10,
+	EXIT_FILE_MAX = 16 << 10,
 	READ_CHUNK = 64 << 10
 };
 
@@ -28,18 +34,78 @@ uint32_t job_runs(const struct dp_study *spec, int32_t run, uint32_t *runs)
 	return (uint32_t)spec->trainer.runs;
 }
 
+struct dp_result *job_result(const struct dp_study *spec, int32_t run)
+{
+	uint32_t *runs = calloc((size_t)spec->trainer.runs, sizeof *runs);
+	struct dp_result *r = NULL;
+
+	if (runs)
+		r = dp_result_new(runs, job_runs(spec, run, runs));
+	free(runs);
+	return r;
+}
+
 /* ---- on a worker thread ---- */
 
-static void read_exit(struct job *j)
+/* The machine keeps us from reading it: not the trainer's doing, and it may pass. */
+static bool read_trouble(struct job *j, const char *what, int error)
+{
+	snprintf(j->files.trouble, sizeof j->files.trouble, "%s cannot be read: %s", what,
+		 strerror(error));
+	return false;
+}
+
+/* An exit.json, parsed; 0 or an errno. */
+static int read_exit_file(struct job *j, char *path)
 {
 	struct dp_buf text = DP_BUF_INIT;
-	char *path = dp_path_join(j->folder, "exit.json");
+	int fd = path ? dp_open_plain(path) : -1, e = path ? errno : ENOMEM;
+	char chunk[EXIT_FILE_MAX];
+	ssize_t n = 0;
 
-	j->files.exit = (struct dp_exit){ .kind = DP_EXIT_MISSING };
-	if (path && dp_read_plain(path, EXIT_FILE_MAX, &text, NULL) == DP_OK)
+	if (fd >= 0) {
+		e = 0;
+		while (text.len < EXIT_FILE_MAX &&
+		       (n = read(fd, chunk, sizeof chunk)) > 0)
+			dp_buf_add(&text, chunk, (size_t)n);
+		if (n < 0 || text.failed)
+			e = text.failed ? ENOMEM : errno;
+		close(fd);
+	}
+	if (e == 0)
 		dp_exit_parse(dp_buf_text(&text), text.len, &j->files.exit);
 	dp_buf_free(&text);
 	free(path);
+	return e;
+}
+
+/* How it ended. A trainer that removed its folder has left the record beside it. False:
+ * the machine is in trouble. */
+static bool read_exit(struct job *j)
+{
+	char *paths[] = { dp_path_join(j->folder, "exit.json"),
+			  claim_beside(j->folder, ".exit") };
+	int e = 0;
+
+	j->files.exit = (struct dp_exit){ .kind = DP_EXIT_MISSING };
+	for (size_t i = 0; i < DP_COUNT(paths); i++) {
+		if (j->files.exit.kind == DP_EXIT_MISSING && !dp_errno_passes(e))
+			e = read_exit_file(j, paths[i]);
+		else
+			free(paths[i]);
+	}
+	return !dp_errno_passes(e) || read_trouble(j, "the record of its end", e);
+}
+
+/* Nobody saw everything end: what is left of it goes first. */
+static bool read_leftovers(struct job *j)
+{
+	const struct executor *table = j->home->backend->table;
+
+	if ((j->files.exit.kind != DP_EXIT_MISSING && !j->files.exit.left_behind) ||
+	    !table->end_leftovers)
+		return true;
+	return table->end_leftovers(j->folder, j->files.trouble, sizeof j->files.trouble);
 }
 
 /* The last line of what the trainer said on stderr: most often it tells why. */
@@ -66,36 +132,110 @@ static void read_last_words(struct job *j)
 	free(path);
 }
 
-static void read_result(struct job *j)
+/* Gives the reader what stands in the file from `seen` on, at most up to `until` bytes. 0
+ * or an errno; a trainer that never reported has no file, which is the reader's finding.
+ */
+static int read_more(int fd, uint64_t until, struct dp_result *r, struct dp_sha256 *seen)
 {
-	struct job_files *f = &j->files;
-	char *path = dp_path_join(j->folder, "result.jsonl"), *chunk = malloc(READ_CHUNK);
-	int fd = path && chunk ? dp_open_plain(path) : -1;
-	ssize_t n;
+	char *chunk = malloc(READ_CHUNK);
+	ssize_t n = chunk ? 1 : -1;
+	int e = chunk ? 0 : ENOMEM;
 
-	f->not_read = 0;
-	if (fd < 0) {
-		/* a trainer that never reported has no file: that is the reader's finding
-		 */
-		f->not_read = path && chunk && errno != ENOENT ? errno : 0;
-		goto out;
-	}
-	/* one byte beyond the limit is enough for the reader to refuse the file */
-	while (f->offset <= DP_RESULT_FILE_MAX) {
-		n = pread(fd, chunk, READ_CHUNK, f->offset);
-		if (n < 0 && errno == EINTR)
+	while (n > 0 && seen->bytes < until) {
+		uint64_t most = until - seen->bytes;
+
+		n = pread(fd, chunk, most < READ_CHUNK ? most : READ_CHUNK,
+			  (off_t)seen->bytes);
+		if (n < 0 && errno == EINTR) {
+			n = 1;
 			continue;
+		}
 		if (n < 0)
-			f->not_read = errno;
+			e = errno;
 		if (n <= 0)
 			break;
-		dp_result_feed(f->result, chunk, (size_t)n);
-		f->offset += n;
+		dp_result_feed(r, chunk, (size_t)n);
+		dp_sha256_add(seen, chunk, (size_t)n);
 	}
-	close(fd);
-out:
-	free(path);
 	free(chunk);
+	return e;
+}
+
+/* -1 with errno. */
+static int read_open(const struct job *j)
+{
+	char *path = dp_path_join(j->folder, "result.jsonl");
+	int fd = path ? dp_open_plain(path) : -1, e = path ? errno : ENOMEM;
+
+	free(path);
+	errno = e;
+	return fd;
+}
+
+/* While it runs: what is new. What cannot be read now is read later. */
+static void read_progress_lines(struct job *j)
+{
+	int fd = read_open(j);
+
+	if (fd < 0)
+		return;
+	/* one byte beyond the limit is enough for the reader to refuse the file */
+	read_more(fd, DP_RESULT_FILE_MAX + 1, j->files.result, &j->files.seen);
+	close(fd);
+}
+
+static bool same_bytes(const struct dp_sha256 *a, const struct dp_sha256 *b)
+{
+	char one[DP_SHA256_TEXT], two[DP_SHA256_TEXT];
+
+	dp_sha256_text(a, one);
+	dp_sha256_text(b, two);
+	return strcmp(one, two) == 0;
+}
+
+/* All of it, whatever was read before, so that a daemon that was away finds the same; and
+ * whether what was read before is still there. 0 or an errno. */
+static int read_all_anew(struct job *j, int fd, struct dp_result *r)
+{
+	struct job_files *f = &j->files;
+	struct dp_sha256 all;
+	int e;
+
+	dp_sha256_init(&all);
+	e = read_more(fd, f->seen.bytes, r, &all);
+	f->rewritten = !same_bytes(&all, &f->seen);
+	if (e == 0)
+		e = read_more(fd, DP_RESULT_FILE_MAX + 1, r, &all);
+	if (e == 0)
+		dp_sha256_text(&all, f->sha256);
+	return e;
+}
+
+/* The end of the result file. False: the machine is in trouble. */
+static bool read_result(struct job *j)
+{
+	struct job_files *f = &j->files;
+	struct dp_result *r = job_result(j->spec, j->run);
+	int fd = r ? read_open(j) : -1, e = r ? errno : ENOMEM;
+
+	f->sha256[0] = '\0';
+	f->rewritten = fd < 0 && r && f->seen.bytes > 0;
+	f->removed = fd < 0 && e == ENOENT && access(j->folder, F_OK) != 0;
+	if (fd >= 0) {
+		e = read_all_anew(j, fd, r);
+		close(fd);
+		dp_result_end(r);
+		if (e == 0 && dp_result_no_memory(r))
+			e = ENOMEM;
+	}
+	if (dp_errno_passes(e)) {
+		dp_result_free(r);
+		return read_trouble(j, "its result file", e);
+	}
+	f->not_read = e == ENOENT ? 0 : e;
+	dp_result_free(f->result);
+	f->result = r;
+	return true;
 }
 
 /* Did the trainer sample as the accountant assumes? */
@@ -125,16 +265,31 @@ static void read_work(uv_work_t *w)
 {
 	struct job *j = w->data;
 
-	read_result(j);
-	if (j->final) {
-		dp_result_end(j->files.result);
-		read_exit(j);
+	j->files.trouble[0] = '\0';
+	if (!j->final) {
+		read_progress_lines(j);
+	} else if (read_exit(j) && read_leftovers(j) && read_result(j)) {
 		read_last_words(j);
 		check_declared(j);
 	}
 }
 
 /* ---- on the loop ---- */
+
+/* The machine's trouble: told, and tried again, later each time. */
+static void read_again(struct job *j)
+{
+	double *pause = &j->again_seconds;
+
+	*pause = !j->trouble[0]            ? AGAIN_FIRST
+		 : *pause * 2 < AGAIN_MOST ? *pause * 2
+					   : AGAIN_MOST;
+	j->again = clock_now(j->d) + (int64_t)(*pause * 1e6);
+	if (!j->trouble[0])
+		log_line(&j->d->log, LOG_WARN, j->about, "attempt %u: %s; trying again",
+			 j->attempt, j->files.trouble);
+	snprintf(j->trouble, sizeof j->trouble, "%s", j->files.trouble);
+}
 
 static void read_done(uv_work_t *w, int status)
 {
@@ -145,7 +300,9 @@ static void read_done(uv_work_t *w, int status)
 	if (j->d->closed)
 		return;
 	j->progress = dp_result_progress(j->files.result);
-	if (j->final)
+	if (j->final && j->files.trouble[0])
+		read_again(j);
+	else if (j->final)
 		attempt_over(j);
 	else if (j->gone)
 		job_read(j);

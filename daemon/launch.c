@@ -123,12 +123,19 @@ static bool launch_has(char *const *list, const char *name_equals)
  * study's; then ours, which nobody can override. */
 static void launch_environment(struct strings *env, const struct job *j)
 {
-	static const char *const dropped[] = { "NOTIFY_SOCKET=",     "LISTEN_*",
-					       "WATCHDOG_*",         "DPARETO_REQUEST=",
-					       "DPARETO_RESULT=",    "DPARETO_STUDY=",
-					       "DPARETO_TRIAL=",     "DPARETO_ATTEMPT=",
-					       "DPARETO_STUDY_DIR=", NULL };
+	static const char *const dropped[] = { "NOTIFY_SOCKET=",
+					       "LISTEN_*",
+					       "WATCHDOG_*",
+					       "DPARETO_REQUEST=",
+					       "DPARETO_RESULT=",
+					       "DPARETO_STUDY=",
+					       "DPARETO_TRIAL=",
+					       "DPARETO_ATTEMPT=",
+					       "DPARETO_STUDY_DIR=",
+					       "DPARETO_CLAIM=",
+					       NULL };
 	char *const *own = j->spec->trainer.env;
+	char *claim = claim_beside(j->folder, ".claim");
 
 	for (char **e = environ; *e; e++) {
 		size_t name = strcspn(*e, "=");
@@ -146,11 +153,16 @@ static void launch_environment(struct strings *env, const struct job *j)
 	strings_add(env, "DPARETO_TRIAL=%u", j->trial);
 	strings_add(env, "DPARETO_ATTEMPT=%u", j->attempt);
 	strings_add(env, "DPARETO_STUDY_DIR=%s", j->home->state->dir);
+	/* what all of its processes are known by: leftover.c */
+	if (claim)
+		strings_add(env, "DPARETO_CLAIM=%s", claim);
+	env->failed |= !claim;
+	free(claim);
 	if (!env->failed && !launch_has(env->list, "OMP_NUM_THREADS="))
 		strings_add(env, "OMP_NUM_THREADS=1");
 }
 
-static void launch_argv(struct strings *argv, const struct job *j)
+static void launch_argv(struct strings *argv, const struct job *j, const char *cgroup)
 {
 	const struct dp_trainer *t = &j->spec->trainer;
 	char number[DP_NUM_LEN];
@@ -160,6 +172,12 @@ static void launch_argv(struct strings *argv, const struct job *j)
 	strings_add(argv, "%s", j->d->at.shim);
 	strings_add(argv, "--dir");
 	strings_add(argv, "%s", j->folder);
+	strings_add(argv, "--beside");
+	strings_take(argv, claim_beside(j->folder, ""));
+	if (cgroup) {
+		strings_add(argv, "--cgroup");
+		strings_add(argv, "%s", cgroup);
+	}
 	if (t->timeout > 0) {
 		strings_add(argv, "--timeout");
 		strings_add(argv, "%s", dp_num_text(t->timeout, number));
@@ -190,6 +208,24 @@ static void launch_argv(struct strings *argv, const struct job *j)
 		strings_add(argv, "%s", *a);
 }
 
+/* What an attempt of another life left outside of its folder. */
+static int launch_clear_beside(const struct job *j, struct dp_err *err)
+{
+	static const char *const names[] = { ".claim", ".exit" };
+	int code = claim_folder(j->folder, err);
+
+	for (size_t i = 0; i < DP_COUNT(names) && code == DP_OK; i++) {
+		char *path = claim_beside(j->folder, names[i]);
+
+		if (!path)
+			code = dp_fail(err, DP_E_NOMEM, "no memory to start");
+		else if (unlink(path) != 0 && errno != ENOENT)
+			code = dp_fail_errno(err, errno, "cannot remove %s", path);
+		free(path);
+	}
+	return code;
+}
+
 /* A new, empty folder for the attempt. Files of another life of this name must not be
  * taken for this attempt's. */
 static int launch_folder(const struct job *j, struct dp_err *err)
@@ -215,14 +251,17 @@ int launch_prepare(const struct job *j, struct dp_err *err)
 {
 	int code = launch_folder(j, err);
 
+	if (code == DP_OK)
+		code = launch_clear_beside(j, err);
 	return code == DP_OK ? launch_request(j, err) : code;
 }
 
-int launch_command(const struct job *j, struct launch *out, struct dp_err *err)
+int launch_command(const struct job *j, const char *cgroup, struct launch *out,
+		   struct dp_err *err)
 {
 	struct strings argv = { 0 }, env = { 0 };
 
-	launch_argv(&argv, j);
+	launch_argv(&argv, j, cgroup);
 	launch_environment(&env, j);
 	if (argv.failed || env.failed) {
 		launch_free_list(argv.list);

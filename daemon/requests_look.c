@@ -44,10 +44,11 @@ static json_t *eta_json(const struct study *h)
 
 		if (t->status < DP_TRIAL_OK || t->nattempts == 0)
 			continue;
+		/* the end is told by the shim's clock, which may be behind ours */
 		for (uint32_t k = 0; k < t->nattempts; k++)
-			seconds +=
-				(double)(t->attempts[k].ended - t->attempts[k].planned) /
-				1e6;
+			seconds += fmax(0, (double)(t->attempts[k].ended -
+						    t->attempts[k].planned) /
+						   1e6);
 		n++;
 	}
 	return n ? json_real(seconds / n * (s->evaluations - ended) / lanes)

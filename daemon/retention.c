@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/num.h"
+#include "daemon/executor.h"
 #include "daemon/record.h"
 #include "daemon/study.h"
 #include "journal/view.h"
@@ -102,13 +103,17 @@ static void sweep_gather(struct sweep *sw)
 static void sweep_remove(struct sweep *sw, const struct doomed *x)
 {
 	struct dp_buf path = DP_BUF_INIT;
-	char folder[64];
+	char folder[64], *claim = NULL;
 
 	dp_attempt_folder(x->trial, x->run, x->attempt, folder);
 	dp_buf_printf(&path, "%s/%s", sw->folders[x->study], folder);
-	if (!path.failed && access(path.data, F_OK) == 0 &&
-	    dp_remove_tree(path.data, NULL) == DP_OK)
-		sw->removed++;
+	if (!path.failed)
+		claim = claim_beside(path.data, ".claim");
+	if (claim && access(path.data, F_OK) == 0) {
+		unlink(claim);
+		sw->removed += dp_remove_tree(path.data, NULL) == DP_OK;
+	}
+	free(claim);
 	dp_buf_free(&path);
 }
 

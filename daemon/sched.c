@@ -37,7 +37,8 @@ void sched_hold(struct backend *b, const char *why)
 
 void sched_release(struct backend *b)
 {
-	b->hold = (struct hold){ 0 };
+	if (clock_now(b->d) >= b->hold.until)
+		b->hold = (struct hold){ 0 };
 }
 
 static bool is_held(const struct backend *b)
@@ -201,14 +202,10 @@ static const char *why_course(const struct study *h, char *out, size_t room)
 /* What keeps the whole daemon from starting anything; NULL if nothing does. */
 static const char *why_daemon(const struct dpd *d, char *out, size_t room)
 {
-	char size[DP_NUM_LEN], mark[DP_NUM_LEN];
-
 	if (d->stopping)
 		snprintf(out, room, "the daemon is stopping");
 	else if (d->disk_low)
-		snprintf(out, room, "only %s of disk are free, below disk_watermark (%s)",
-			 dp_size_text(d->disk_free, size),
-			 dp_size_text(d->config.disk_watermark, mark));
+		snprintf(out, room, "only %s", d->disk_why);
 	else
 		return NULL;
 	return out;
@@ -225,6 +222,8 @@ const char *sched_why_not(const struct study *h, char *out, size_t room)
 		snprintf(out, room, "the journal cannot be written: %s", why.msg);
 		return out;
 	}
+	if (jobs_trouble(h, out, room))
+		return out;
 	if (h->next.wait == DP_WAIT_PARALLEL)
 		return NULL;
 	if (why_daemon(d, out, room))

@@ -10,6 +10,35 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+bool dp_errno_passes(int errnum)
+{
+	switch (errnum) {
+	case EMFILE: /* descriptors */
+	case ENFILE:
+	case ENOMEM: /* memory, processes */
+	case ENOBUFS:
+	case EAGAIN:
+	case ENOSPC: /* space, inodes, locks */
+	case EDQUOT:
+	case ENOLCK:
+	case EINTR:
+	case EBUSY:
+	case EIO: /* a disk, or the network that leads to one */
+	case EREMOTEIO:
+	case ESTALE:
+	case ETIMEDOUT:
+	case ENETDOWN:
+	case ENETUNREACH:
+	case EHOSTDOWN:
+	case EHOSTUNREACH:
+	case ENOTCONN:
+	case ESHUTDOWN:
+		return true;
+	default:
+		return false;
+	}
+}
+
 int dp_fail_errno(struct dp_err *err, int errnum, const char *fmt, ...)
 {
 	char what[400];
@@ -34,6 +63,11 @@ int dp_fail_errno(struct dp_err *err, int errnum, const char *fmt, ...)
 		break;
 	case EEXIST:
 		code = DP_E_EXISTS;
+		break;
+	case E2BIG: /* what was asked for cannot be, on any day */
+	case ENAMETOOLONG:
+	case ELOOP:
+		code = DP_E_INVALID;
 		break;
 	default:
 		code = DP_E_IO;
@@ -79,17 +113,34 @@ int dp_read_file(const char *path, size_t max, struct dp_buf *out, struct dp_err
 	return fs_read_whole(fd, path, max, out, err);
 }
 
+/* What is not in reach at once (a signal, a server that forgot the file) mostly is at the
+ * next call, which looks the name up anew. */
+static int fs_open_again(const char *path, int flags)
+{
+	int fd = -1;
+
+	for (int i = 0; i < 3; i++) {
+		fd = open(path, flags);
+		if (fd >= 0 || (errno != EINTR && errno != ESTALE))
+			break;
+	}
+	return fd;
+}
+
 int dp_open_plain(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
+	int fd = fs_open_again(path,
+			       O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
 	struct stat st;
+	int e;
 
 	if (fd < 0)
 		return errno == ENXIO ? (errno = EINVAL, -1) : -1; /* a socket */
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+	e = fstat(fd, &st) != 0 ? errno : S_ISREG(st.st_mode) ? 0 : EINVAL;
+	if (e == 0)
 		return fd;
 	close(fd);
-	errno = EINVAL;
+	errno = e;
 	return -1;
 }
 

@@ -29,6 +29,11 @@ DP_MUSTCHECK int dp_write_all(int fd, const void *data, size_t len);
 DP_MUSTCHECK int dp_mkdirs(const char *path, unsigned mode, struct dp_err *err);
 /* rm -r, without following symbolic links; what is gone already is fine. */
 DP_MUSTCHECK int dp_remove_tree(const char *path, struct dp_err *err);
+/* Is this errno the machine's trouble, which may pass: out of something (descriptors,
+ * memory, processes, space), interrupted, or a disk or server that does not answer? Then
+ * it says nothing about what was asked for, and the same call is worth another try. This
+ * is the one list; who waits for how long is the caller's business. */
+bool dp_errno_passes(int errnum);
 /* An error for a failed system call: picks the code from errno. */
 int dp_fail_errno(struct dp_err *err, int errnum, const char *fmt, ...) DP_PRINTF(3, 4);
 

@@ -80,6 +80,7 @@ const struct dp__field dp__event_fields[] = {
 	{ ROW(dp_event, metric_names, "names", DP__NAMES), .types = ON(ATTEMPT_ENDED), LENGTH(nmetrics) },
 	{ ROW(dp_event, metrics, "metrics", DP__MATRIX), .types = ON(ATTEMPT_ENDED) },
 	{ ROW(dp_event, declared, "declared", DP__MAP), .types = ON(ATTEMPT_ENDED), .map = declared_fields },
+	{ ROW(dp_event, sha256, "sha256", DP__STR), .types = ON(ATTEMPT_ENDED) },
 	{ ROW(dp_event, objectives, "objectives", DP__F64S), .types = ON(TRIAL_PROPOSED) | ON(TRIAL_ENDED) | ON(RESULT_IMPORTED) | ON(TRIAL_ACCOUNTED), LENGTH(nobjectives) },
 	{ 0 },
 };

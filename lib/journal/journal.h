@@ -85,6 +85,7 @@ struct dp_event {
 	uint32_t nruns;
 	const double *metrics; /* (nruns x nmetrics); NaN also where a run did not tell */
 	struct dp_declared declared;
+	const char *sha256; /* of the result file as it was read, in hexadecimal */
 	/* trial-ended; in trial-proposed and trial-accounted what the privacy oracles
 	 * say, NaN for the other objectives; none there if an oracle refused (`reason`)
 	 */

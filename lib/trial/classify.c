@@ -28,26 +28,30 @@ static enum dp_end classify_end(struct sentence *s, enum dp_end class, const cha
 	return class;
 }
 
-static const char *errno_text(const char *name)
+/* What a shell that started the trainer says of it: 128 and the number of the signal that
+ * ended it. Only signals that no program gives as an exit code of its own by habit (129
+ * is usage for some); 0 for any other code. */
+static int shell_signal(int code)
 {
-	enum {
-		ERRNO_END = 256 /* above every number in use on Linux */
-	};
+	static const int told[] = { SIGILL,  SIGABRT, SIGBUS, SIGFPE,
+				    SIGKILL, SIGSEGV, SIGTERM };
 
-	for (int e = 1; e < ERRNO_END; e++) {
-		const char *known = strerrorname_np(e);
-
-		if (known && strcmp(known, name) == 0)
-			return strerrordesc_np(e);
-	}
-	return "unknown reason";
+	for (size_t i = 0; i < DP_COUNT(told); i++)
+		if (code == 128 + told[i])
+			return told[i];
+	return 0;
 }
 
-static enum dp_end by_signal(struct sentence *s, int sig)
+/* shell: the exit code that told of it; 0: it was the trainer itself. */
+static enum dp_end by_signal(struct sentence *s, int sig, int shell)
 {
 	const char *text = sigdescr_np(sig);
+	char who[60] = "the trainer";
 
-	return classify_end(s, DP_END_SIGNAL, "the trainer was ended by signal %d (%s)%s",
+	if (shell)
+		snprintf(who, sizeof who, "by its exit code %d a command of the trainer",
+			 shell);
+	return classify_end(s, DP_END_SIGNAL, "%s was ended by signal %d (%s)%s", who,
 			    sig, text ? text : "unknown",
 			    sig == SIGKILL ? "; running out of memory is the usual reason"
 					   : "");
@@ -70,14 +74,18 @@ static enum dp_end by_exit(struct sentence *s, const struct dp_exit *exit)
 			"nothing for its stall time",
 			time);
 	case DP_EXIT_EXEC:
-		return classify_end(s, DP_END_NOT_STARTED,
-				    "the trainer could not be started: %s (%s)",
-				    exit->exec, errno_text(exit->exec));
+		return classify_end(
+			s, DP_END_NOT_STARTED,
+			"the trainer could not be started: %s (%s)", exit->exec,
+			dp_exit_errno(exit->exec) ? strerror(dp_exit_errno(exit->exec))
+						  : "unknown reason");
 	case DP_EXIT_SIGNAL:
-		return by_signal(s, exit->value);
+		return by_signal(s, exit->value, 0);
 	case DP_EXIT_CODE:
 		if (exit->value == 0)
 			return DP_END_NONE;
+		if (shell_signal(exit->value))
+			return by_signal(s, shell_signal(exit->value), exit->value);
 		return classify_end(s, DP_END_EXIT_CODE,
 				    "the trainer ended with exit code %d", exit->value);
 	case DP_EXIT_MISSING:
@@ -95,8 +103,8 @@ static enum dp_end classify_missing(struct sentence *s, const struct dp_result *
 	/* what could not be read is not the trainer's fault: another try may do */
 	if (dp_result_problem(r))
 		return classify_end(
-			s, dp__result_no_memory(r) ? DP_END_LOST : DP_END_BAD_OUTPUT,
-			"%s", dp_result_problem(r));
+			s, dp_result_no_memory(r) ? DP_END_LOST : DP_END_BAD_OUTPUT, "%s",
+			dp_result_problem(r));
 	for (size_t i = 0; i < dp__result_nruns(r); i++)
 		if (!dp__result_reported(r, i))
 			return classify_end(s, DP_END_BAD_OUTPUT,

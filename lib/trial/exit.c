@@ -25,6 +25,21 @@ static bool errno_name_ok(const char *s)
 	       strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == n;
 }
 
+int dp_exit_errno(const char *name)
+{
+	enum {
+		ERRNO_END = 256 /* above every number in use on Linux */
+	};
+
+	for (int e = 1; e < ERRNO_END; e++) {
+		const char *known = strerrorname_np(e);
+
+		if (known && strcmp(known, name) == 0)
+			return e;
+	}
+	return 0;
+}
+
 /* How it ended; DP_EXIT_MISSING if the object does not say. */
 static enum dp_exit_kind read_kind(const json_t *root, struct dp_exit *out)
 {
@@ -70,6 +85,7 @@ static uint64_t count_or_0(const json_t *root, const char *key)
 void dp_exit_parse(const char *text, size_t len, struct dp_exit *out)
 {
 	json_t *root = NULL;
+	const char *lost;
 
 	memset(out, 0, sizeof *out);
 	if (dp_json_parse(text, len, &root, NULL) != DP_OK)
@@ -77,6 +93,10 @@ void dp_exit_parse(const char *text, size_t len, struct dp_exit *out)
 	out->kind = read_kind(root, out);
 	if (out->kind != DP_EXIT_MISSING) {
 		out->cancelled = dp_json_bool(root, "cancelled", false);
+		out->left_behind = dp_json_bool(root, "left_behind", false);
+		lost = dp_json_str(root, "output_lost", "");
+		if (errno_name_ok(lost))
+			strcpy(out->output_lost, lost);
 		out->start = real_or_0(root, "start");
 		out->end = real_or_0(root, "end");
 		out->cpu = real_or_0(root, "cpu_seconds");

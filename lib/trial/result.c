@@ -590,7 +590,7 @@ int dp_result_metric(const struct dp_result *r, const char *name)
 	return -1;
 }
 
-bool dp__result_no_memory(const struct dp_result *r)
+bool dp_result_no_memory(const struct dp_result *r)
 {
 	return r->no_memory;
 }

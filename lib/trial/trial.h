@@ -70,11 +70,17 @@ struct dp_exit {
 	int value;            /* exit code or signal */
 	char exec[32];        /* errno name, with DP_EXIT_EXEC */
 	bool cancelled;       /* somebody told the shim to end it; not journaled */
+	bool left_behind;     /* something that it started would not end; not journaled */
+	char output_lost[32]; /* errno name: why its output could not be kept; not
+				 journaled */
 	double start, end;    /* seconds since 1970 */
 	double cpu;           /* seconds, user + system, of the whole tree */
 	uint64_t peak_memory; /* bytes */
 	uint64_t stdout_bytes, stderr_bytes; /* written by the trainer, kept or not */
 };
+/* The number of an error that is recorded by name; 0 for one that this machine has not.
+ */
+int dp_exit_errno(const char *name);
 /* Reads it; a file that is not whole counts as missing. */
 void dp_exit_parse(const char *text, size_t len, struct dp_exit *out);
 
@@ -102,6 +108,8 @@ bool dp_result_done(const struct dp_result *r);       /* {"done":true} was seen 
 bool dp_result_complete(const struct dp_result *r);   /* every run asked was reported */
 /* The first mistake in the file as a sentence with its line number, or NULL. */
 const char *dp_result_problem(const struct dp_result *r);
+/* Is that problem that there was no memory to read it? */
+bool dp_result_no_memory(const struct dp_result *r);
 const struct dp_declared *dp_result_declared(const struct dp_result *r);
 size_t dp_result_nmetrics(const struct dp_result *r);
 const char *dp_result_metric_name(const struct dp_result *r, size_t metric);

@@ -7,7 +7,5 @@
 uint32_t dp__result_run(const struct dp_result *r, size_t i);
 bool dp__result_reported(const struct dp_result *r, size_t i);
 size_t dp__result_nruns(const struct dp_result *r);
-/* Is its problem that there was no memory to read it? */
-bool dp__result_no_memory(const struct dp_result *r);
 
 #endif

@@ -29,13 +29,14 @@ class DiskCase(Case):
         return (client or self.client)("status", study=name)["study"]
 
 
-class FullDisk(DiskCase):
+class SmallDisk(DiskCase):
     """The state folder is a small file system of its own."""
+    OPTIONS = "size=12m"
 
     def setUp(self):
         super().setUp()
         os.mkdir(self.path("state"))
-        p = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=12m", "tmpfs",
+        p = subprocess.run(["mount", "-t", "tmpfs", "-o", self.OPTIONS, "tmpfs",
                             self.path("state")], capture_output=True, text=True)
         if p.returncode:
             self.skipTest("cannot mount a file system here: " + p.stderr.strip())
@@ -46,6 +47,8 @@ class FullDisk(DiskCase):
         self.addCleanup(*cleanup)
         self.addCleanup(self.end_all)
 
+
+class FullDisk(SmallDisk):
     def fill(self):
         with open(self.path("state/ballast"), "wb", buffering=0) as f:
             try:
@@ -141,9 +144,60 @@ class FullDisk(DiskCase):
         wait_for(lambda: self.client("status", study="s")["running"] == [])
         self.free()
         study = self.finish(self.client, "s")["study"]
-        self.assertEqual(study["ended"], 1)  # ok after a retry, or failed with its reason
-        self.assertTrue(study["ok"] == 1 or "exit-code" in json.dumps(
-            self.client("trial", study="s", trial=0)))
+        self.assertEqual((study["ended"], study["ok"]), (1, 1))
+        ends = [a["end"] for a in self.client("trial", study="s", trial=0)["trial"]["attempts"]]
+        self.assertEqual((set(ends[:-1]), ends[-1]), ({"lost"}, "ok"))
+        # its end was recorded all the same, in room that was kept for it
+        with open(self.path("state/studies/s/trials/0/0/exit.json")) as f:
+            self.assertEqual(json.load(f)["output_lost"], "ENOSPC")
+
+
+class NoInodes(SmallDisk):
+    OPTIONS = "size=64m,nr_inodes=140"
+
+    def test_nothing_is_tried_without_inodes(self):
+        self.write("trainer", "#!/bin/sh\necho \"$DPARETO_TRIAL\" >> \"$DPARETO_STUDY_DIR/notes\"\n"
+                   + SHELL.partition("\n")[2], 0o755)
+        self.begin("--disk-watermark", "1K", "--slots", "2")
+        made = [self.path("state/ballast-%d" % i) for i in range(120)]
+        for path in made:
+            open(path, "w").close()
+        wait_for(lambda: "nothing new starts" in open(self.d.log).read())
+        self.add(evaluations=3)
+        self.assertIn("inodes", self.summary()["waiting"])
+        version = self.summary()["version"]
+        later = self.client("changes", study="s", since=version, timeout_ms=1500)["study"]
+        self.assertEqual((later["version"], later["running"], self.notes()), (version, 0, []))
+        self.assertEqual(self.client("trials", study="s")["trials"], [])
+        for path in made:
+            os.remove(path)
+        self.assertEqual(self.finish(self.client, "s")["study"]["ok"], 3)
+        self.assertEqual(self.notes(), ["0", "1", "2"])  # each of them once
+
+
+    def test_inodes_that_run_out_at_a_start(self):
+        """Its folder was made, then dpareto-shim could not make its own files, the claim or
+        the logs: nothing ran, and it costs nothing."""
+        self.trainer("report(a=1, b=1)")
+        self.begin("--disk-watermark", "0")
+        for name, left in (("claim", 7), ("logs", 9)):
+            made = []
+            try:
+                while True:
+                    path = self.path("state/ballast-%d" % len(made))
+                    open(path, "w").close()
+                    made.append(path)
+            except OSError as e:
+                self.assertEqual(e.errno, errno.ENOSPC)
+            for _ in range(left):
+                os.remove(made.pop())
+            self.submit(self.client, self.study(name, search="method: random, evaluations: 1"))
+            wait_for(lambda: "the machine could not start" in (self.summary(name)["waiting"] or ""))
+            for path in made:
+                os.remove(path)
+            self.assertEqual(self.finish(self.client, name)["study"]["ok"], 1)
+        self.assertEqual(self.d.end(), 0)
+        self.assertIn("dpareto-shim: cannot create", self.d.said)
 
 
 class Obstacles(DiskCase):

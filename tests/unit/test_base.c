@@ -2,11 +2,13 @@
 #include "base/base.h"
 #include "base/buf.h"
 #include "base/fs.h"
+#include "base/sha256.h"
 #include "base/json.h"
 #include "base/num.h"
 #include "base/rng.h"
 #include "base/utf8.h"
 
+#include <errno.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdlib.h>
@@ -370,9 +372,65 @@ static void run_seeds(void **state)
 		assert_true(dp_run_seed(1, i, 0) < 1ull << 53);
 }
 
+/* The examples of FIPS 180-4 and others, as sha256sum(1) says, however they come. */
+static void digests_are_sha256(void **state)
+{
+	static const struct {
+		const char *text, *digest;
+	} known[] = {
+		{ "",
+		  "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" },
+		{ "abc",
+		  "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" },
+		{ "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+		  "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1" },
+	};
+	char text[DP_SHA256_TEXT], block[1000];
+	struct dp_sha256 s;
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(known); i++) {
+		dp_sha256_init(&s);
+		for (const char *p = known[i].text; *p; p++)
+			dp_sha256_add(&s, p, 1);
+		dp_sha256_text(&s, text);
+		assert_string_equal(text, known[i].digest);
+	}
+	memset(block, 'a', sizeof block);
+	dp_sha256_init(&s);
+	for (int i = 0; i < 1000; i++) {
+		dp_sha256_add(&s, block, sizeof block);
+		dp_sha256_text(&s, text); /* takes nothing from what goes on */
+	}
+	assert_string_equal(
+		text, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+/* What may pass is tried again; what somebody did is not. */
+static void errors_that_pass(void **state)
+{
+	static const int pass[] = { EMFILE, ENFILE, ENOMEM, EAGAIN, ENOSPC,
+				    EDQUOT, EINTR,  EIO,    ESTALE };
+	static const int stay[] = { 0,      ENOENT, EACCES, EINVAL, ELOOP,
+				    EISDIR, E2BIG,  EFBIG,  ENOTDIR };
+	struct dp_err err;
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(pass); i++) {
+		assert_true(dp_errno_passes(pass[i]));
+		assert_true(dp_fail_errno(&err, pass[i], "x") ==
+			    (pass[i] == ENOMEM ? DP_E_NOMEM : DP_E_IO));
+	}
+	for (size_t i = 0; i < DP_COUNT(stay); i++)
+		assert_false(dp_errno_passes(stay[i]));
+	assert_int_equal(dp_fail_errno(&err, E2BIG, "x"), DP_E_INVALID);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(digests_are_sha256),
+		cmocka_unit_test(errors_that_pass),
 		cmocka_unit_test(doubles_read_back_bit_for_bit),
 		cmocka_unit_test(doubles_are_short),
 		cmocka_unit_test(numbers_are_read_strictly),

@@ -65,6 +65,7 @@ static void assert_same(const struct dp_event *a, const struct dp_event *b)
 	assert_same_text(a->reason, b->reason);
 	assert_int_equal(a->trial, b->trial);
 	assert_same_text(a->source, b->source);
+	assert_same_text(a->sha256, b->sha256);
 	assert_int_equal(a->basis, b->basis);
 	assert_int_equal(a->nparams, b->nparams);
 	assert_same_doubles(a->params, b->params, a->nparams);
@@ -164,6 +165,7 @@ static struct dp_event full(enum dp_event_type type)
 		e.nruns = 3;
 		e.metrics = odd;
 		e.declared = (struct dp_declared){ "poisson", 30956, 64, 0.5, -0.0 };
+		e.sha256 = "e3b0c442";
 		break;
 	case DP_EV_RESULT_IMPORTED:
 		e.name = "another";

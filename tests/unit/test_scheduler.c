@@ -11,6 +11,7 @@
 #include "tests/unit/fake_daemon.h"
 
 #include "daemon/ask.h"
+#include "daemon/requests.h"
 #include "daemon/sched.h"
 
 /* The attempt that runs now of a trial; fails if none does. */
@@ -253,6 +254,25 @@ static void the_machines_trouble_costs_nothing(void **s)
 	assert_int_equal(h->state->ok, 3);
 	assert_int_equal(h->state->failed, 0);
 	assert_true(fake_d.backends->hold.until == 0);
+}
+
+/* The end is told by the clock of the shim's machine. */
+static void a_clock_behind_ours_gives_no_negative_time(void **s)
+{
+	struct study *h = fake_submit("a", "", "method: random, evaluations: 2");
+	json_t *summary;
+
+	(void)s;
+	FAKE_UNTIL(fake_running() == 1);
+	fake_end(&fake_jobs[0], "{\"run\":0,\"metrics\":{\"f1\":1}}\n",
+		 "{\"code\":0,\"start\":4,\"end\":5}");
+	FAKE_UNTIL(h->state->ok == 1 && fake_running() == 1);
+	summary = request_summary_json(h);
+	assert_true(json_real_value(json_object_get(summary, "eta")) == 0);
+	assert_true(json_is_real(json_object_get(summary, "eta")));
+	json_decref(summary);
+	fake_end_ok(&fake_jobs[1], 1);
+	run_to_end(h);
 }
 
 /* However many were on their way when it came. */
@@ -574,6 +594,7 @@ int main(void)
 		CASE(a_study_that_cannot_start_pauses),
 		CASE(the_machines_trouble_costs_nothing),
 		CASE(one_trouble_is_one_hold),
+		CASE(a_clock_behind_ours_gives_no_negative_time),
 		CASE(restarts_lose_and_repeat_nothing),
 		CASE(an_executor_that_cannot_tell),
 		CASE(found_while_stopping),

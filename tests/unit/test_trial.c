@@ -482,6 +482,15 @@ static const struct class_case {
 	{ "{\"code\":3}", GOOD DONE, false, DP_END_EXIT_CODE,
 	  "the trainer ended with exit code 3" },
 	{ "{\"code\":1}", "garbage\n", false, DP_END_EXIT_CODE, "exit code 1" },
+	/* a shell whose command was killed; but 129 is usage, and 130 a person's doing */
+	{ "{\"code\":137}", GOOD DONE, false, DP_END_SIGNAL,
+	  "by its exit code 137 a command of the trainer was ended by signal 9 "
+	  "(Killed)" },
+	{ "{\"code\":139}", "", false, DP_END_SIGNAL, "signal 11" },
+	{ "{\"code\":143}", "", false, DP_END_SIGNAL, "signal 15" },
+	{ "{\"code\":129}", "", false, DP_END_EXIT_CODE, "exit code 129" },
+	{ "{\"code\":130}", "", false, DP_END_EXIT_CODE, "exit code 130" },
+	{ "{\"code\":255}", "", false, DP_END_EXIT_CODE, "exit code 255" },
 	{ "{\"code\":0}", GOOD "garbage\n", false, DP_END_BAD_OUTPUT, "line 3" },
 	{ "{\"code\":0}", "", false, DP_END_BAD_OUTPUT,
 	  "run 0 was asked but not reported" },

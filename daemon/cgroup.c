@@ -1,0 +1,98 @@
+/* cgroup.c - control groups, version 2: where ours is, and the end of one. */
+#include "daemon/cgroup.h"
+
+#include "base/buf.h"
+#include "base/fs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+enum {
+	PROC_FILE_MAX = 4 << 20
+};
+
+/* Where the one hierarchy of version 2 is mounted, all of it; NULL: nowhere. */
+static char *cgroup_mount(void)
+{
+	struct dp_buf text = DP_BUF_INIT;
+	char root[4096], point[4096], *found = NULL, *rest = NULL;
+
+	if (dp_read_file("/proc/self/mountinfo", PROC_FILE_MAX, &text, NULL) != DP_OK) {
+		dp_buf_free(&text);
+		return NULL;
+	}
+	for (char *line = strtok_r(text.data, "\n", &rest); line && !found;
+	     line = strtok_r(NULL, "\n", &rest))
+		if (strstr(line, " - cgroup2 ") &&
+		    sscanf(line, "%*s %*s %*s %4095s %4095s", root, point) == 2 &&
+		    strcmp(root, "/") == 0)
+			found = strdup(point);
+	dp_buf_free(&text);
+	return found;
+}
+
+/* What stands behind "0::" in /proc/self/cgroup; NULL: nothing. */
+static char *cgroup_path(void)
+{
+	struct dp_buf text = DP_BUF_INIT;
+	char *found = NULL, *rest = NULL;
+
+	if (dp_read_file("/proc/self/cgroup", PROC_FILE_MAX, &text, NULL) == DP_OK)
+		for (char *line = strtok_r(text.data, "\n", &rest); line && !found;
+		     line = strtok_r(NULL, "\n", &rest))
+			if (strncmp(line, "0::/", 4) == 0)
+				found = strdup(line + 4);
+	dp_buf_free(&text);
+	return found;
+}
+
+/* Being able to write there is not enough: root can everywhere, and a manager does not
+ * expect strangers in its tree. */
+static bool cgroup_is_ours(const char *folder)
+{
+	static const char *const marks[] = { "user.delegate", "trusted.delegate" };
+	char value[8];
+
+	if (access(folder, W_OK) != 0)
+		return false;
+	for (size_t i = 0; i < DP_COUNT(marks); i++)
+		if (getxattr(folder, marks[i], value, sizeof value) == 1 &&
+		    value[0] == '1')
+			return true;
+	return false;
+}
+
+char *cgroup_delegated(void)
+{
+	char *mount = cgroup_mount(), *path = cgroup_path(), *folder = NULL;
+
+	if (mount && path)
+		folder = dp_path_join(mount, path);
+	free(mount);
+	free(path);
+	if (folder && cgroup_is_ours(folder))
+		return folder;
+	free(folder);
+	return NULL;
+}
+
+int cgroup_end(const char *folder)
+{
+	char *kill_file = dp_path_join(folder, "cgroup.kill");
+	int fd = kill_file ? open(kill_file, O_WRONLY | O_CLOEXEC) : -1;
+	int e = kill_file ? errno : ENOMEM;
+
+	free(kill_file);
+	if (fd < 0)
+		return e == ENOENT ? 0 : e;
+	e = write(fd, "1", 1) == 1 ? 0 : errno;
+	close(fd);
+	if (rmdir(folder) == 0 || errno == ENOENT)
+		return 0;
+	return e ? e : errno;
+}

@@ -1,0 +1,14 @@
+/* cgroup.h - the daemon's own place among the control groups. */
+#ifndef DPARETOD_CGROUP_H
+#define DPARETOD_CGROUP_H
+#include "base/base.h"
+
+/* The folder of this process's cgroup, if its manager says that groups may be made below
+ * it (systemd: Delegate=yes); the caller frees it. NULL: there is none, or it is not
+ * ours. */
+char *cgroup_delegated(void);
+/* Ends everything in a cgroup and removes it. 0: it is gone; EBUSY: something in it does
+ * not end yet; another errno. Any thread. */
+int cgroup_end(const char *folder);
+
+#endif

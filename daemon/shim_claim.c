@@ -1,0 +1,273 @@
+/* shim_claim.c - dpareto-shim: the claim of an attempt at its beginning, and the record
+ * of its end.
+ *
+ * Both are files that the daemon relies on, so with --beside they are outside of the
+ * attempt's folder, where no trainer cleans up; the folder has them under their usual
+ * names, too. The record is made before anything is started, as large as it can become:
+ * a disk that is full in the end cannot keep it from being written. */
+#include "daemon/shim.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SYNC_FROM_SECONDS 1.0 /* trainers that ran longer are worth a disk sync */
+#define RECORD_SECONDS    3.0 /* how long to try to write exit.json */
+
+enum {
+	RECORD_LEN = 640 /* no record is longer */
+};
+
+/* When this process started, in clock ticks since boot: with its number that is an
+ * identity, which the number alone is not. 0 without /proc. */
+static unsigned long long own_start_time(void)
+{
+	unsigned long long ticks = 0;
+	char text[1024], *p;
+	ssize_t n;
+	int fd;
+
+	fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	n = read(fd, text, sizeof text - 1);
+	close(fd);
+	if (n <= 0)
+		return 0;
+	text[n] = '\0';
+	/* the second field is the program's name, which may hold spaces and ')' */
+	p = strrchr(text, ')');
+	for (int field = 2; p && field < 22; field++)
+		p = strchr(p + 1, ' ');
+	if (p)
+		sscanf(p, "%llu", &ticks);
+	return ticks;
+}
+
+/* ---- the claim ---- */
+
+/* A name beside the attempt's folder, or the one that it has in it without --beside. */
+static void name_of(const struct shim *s, char out[PATH_MAX], const char *beside,
+		    const char *inside)
+{
+	if (s->opt.beside)
+		snprintf(out, PATH_MAX, "%s.%s", s->opt.beside, beside);
+	else
+		snprintf(out, PATH_MAX, "%s", inside);
+}
+
+/* A new file with this content, locked if it is to be. The name may only be taken by what
+ * a trainer or an earlier process of our number left. */
+static int make_file(const char *name, const char *text, size_t len, bool lock)
+{
+	int fd, e;
+
+	unlink(name);
+	fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return -1;
+	if ((!lock || flock(fd, LOCK_EX | LOCK_NB) == 0) &&
+	    write(fd, text, len) == (ssize_t)len)
+		return fd;
+	e = errno;
+	close(fd);
+	unlink(name);
+	errno = e;
+	return -1;
+}
+
+static void record_reserve(struct shim *s)
+{
+	char blanks[RECORD_LEN], beside[40], inside[40];
+
+	memset(blanks, ' ', sizeof blanks);
+	snprintf(beside, sizeof beside, "exit.%d", (int)s->self);
+	snprintf(inside, sizeof inside, "exit.json.%d.tmp", (int)s->self);
+	name_of(s, s->record, beside, inside);
+	s->record_fd = make_file(s->record, blanks, sizeof blanks, false);
+	if (s->record_fd < 0)
+		die("cannot create", s->record);
+}
+
+/* It is ours now, so that its name needs no number any more: the daemon knows it. */
+static void record_keep(struct shim *s)
+{
+	char name[PATH_MAX];
+
+	if (!s->opt.beside)
+		return;
+	name_of(s, name, "exit", "");
+	if (rename(s->record, name) == 0)
+		strcpy(s->record, name);
+}
+
+/* Undoes what was made for an attempt that is not ours after all. */
+static _Noreturn void claim_failed(struct shim *s, const char *made, const char *name,
+				   int error)
+{
+	unlink(made);
+	unlink(s->record);
+	cgroup_remove(s);
+	if (error == EEXIST)
+		exit(EXIT_CLAIMED);
+	errno = error;
+	die("cannot create", name);
+}
+
+/* The file is written and locked under another name first, so that nobody ever sees a
+ * claim that is empty or not locked by a living owner; link() refuses an existing name as
+ * O_EXCL does. The descriptor is kept until this process dies, and the lock with it. */
+void claim_attempt(struct shim *s)
+{
+	unsigned long long start = own_start_time();
+	char made[PATH_MAX], name[PATH_MAX], unique[64], text[PATH_MAX + 64];
+	int n;
+
+	record_reserve(s);
+	cgroup_make(s, start);
+	snprintf(unique, sizeof unique, "claim.%d.%llu", (int)s->self, start);
+	name_of(s, made, unique, unique);
+	name_of(s, name, "claim", "claim");
+	n = snprintf(text, sizeof text, "%d %llu\n%s%s%s", (int)s->self, start,
+		     s->cgroup[0] ? "cgroup " : "", s->cgroup, s->cgroup[0] ? "\n" : "");
+	if (make_file(made, text, (size_t)n, true) < 0 || link(made, name) != 0)
+		claim_failed(s, made, name, errno);
+	/* one that is there already was made by a version without --beside */
+	if (s->opt.beside && link(made, "claim") != 0 && errno == EEXIST)
+		claim_failed(s, made, "claim", EEXIST);
+	unlink(made);
+	record_keep(s);
+}
+
+/* ---- the record ---- */
+
+static const char *error_name(int error)
+{
+	const char *name = strerrorname_np(error);
+
+	return name ? name : "EUNKNOWN";
+}
+
+/* Why what the trainer wrote may be lost: its output could not be kept, or it failed
+ * where nothing can be written at present. An errno, or 0. */
+static int lost_output(const struct shim *s)
+{
+	struct statvfs v;
+
+	for (int i = 0; i < 2; i++)
+		if (s->out[i].trouble)
+			return s->out[i].trouble;
+	if (s->start_error || s->status == 0 || statvfs(".", &v) != 0)
+		return 0;
+	return v.f_bavail == 0 || (v.f_files > 0 && v.f_favail == 0) ? ENOSPC : 0;
+}
+
+static double seconds_of(struct timeval t)
+{
+	return (double)t.tv_sec + (double)t.tv_usec * 1e-6;
+}
+
+/* exit.json as one line; returns its length. */
+static int describe_end(const struct shim *s, char *text, size_t room)
+{
+	struct rusage used;
+	char how[64], lost[64] = "";
+	int trouble = lost_output(s);
+
+	if (s->start_error) {
+		snprintf(how, sizeof how, "\"exec\":\"%s\"", error_name(s->start_error));
+	} else if (WIFSIGNALED(s->status)) {
+		snprintf(how, sizeof how, "\"signal\":%d", WTERMSIG(s->status));
+	} else {
+		snprintf(how, sizeof how, "\"code\":%d", WEXITSTATUS(s->status));
+	}
+	if (trouble)
+		snprintf(lost, sizeof lost, ",\"output_lost\":\"%s\"",
+			 error_name(trouble));
+	getrusage(RUSAGE_CHILDREN, &used);
+	return snprintf(text, room,
+			"{%s%s%s%s,\"start\":%lld.%06ld,\"end\":%lld.%06ld,"
+			"\"cpu_seconds\":%.6f,\"peak_memory\":%lld,"
+			"\"stdout_bytes\":%llu,\"stderr_bytes\":%llu%s%s}\n",
+			s->timed_out ? "\"timeout\":true," : "",
+			s->stalled ? "\"stalled\":true," : "",
+			s->cancelled ? "\"cancelled\":true," : "", how,
+			(long long)s->start.tv_sec, s->start.tv_nsec / 1000,
+			(long long)s->end.tv_sec, s->end.tv_nsec / 1000,
+			seconds_of(used.ru_utime) + seconds_of(used.ru_stime),
+			(long long)used.ru_maxrss * 1024,
+			(unsigned long long)s->out[0].seen,
+			(unsigned long long)s->out[1].seen, lost,
+			s->left_behind ? ",\"left_behind\":true" : "");
+}
+
+/* Gives the record its name; a folder that a trainer put there goes out of the way. */
+static bool record_publish(const struct shim *s)
+{
+	return rename(s->record, "exit.json") == 0 ||
+	       (rename("exit.json", "exit.json.moved") == 0 &&
+		rename(s->record, "exit.json") == 0);
+}
+
+/* Is the file that was reserved still what the name leads to? */
+static bool record_is_there(const struct shim *s)
+{
+	struct stat ours, found;
+
+	return fstat(s->record_fd, &ours) == 0 && lstat(s->record, &found) == 0 &&
+	       ours.st_dev == found.st_dev && ours.st_ino == found.st_ino;
+}
+
+static bool record_write(struct shim *s, const char *text, size_t len, bool sync)
+{
+	if (!record_is_there(
+		    s)) { /* a trainer that empties its folder, without --beside */
+		close(s->record_fd);
+		s->record_fd = make_file(s->record, text, len, false);
+	}
+	return s->record_fd >= 0 && pwrite(s->record_fd, text, len, 0) == (ssize_t)len &&
+	       ftruncate(s->record_fd, (off_t)len) == 0 &&
+	       (!sync || fdatasync(s->record_fd) == 0);
+}
+
+static void sync_result(void)
+{
+	int fd = open("result.jsonl", O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	fdatasync(fd);
+	close(fd);
+}
+
+bool record_end(struct shim *s)
+{
+	double give_up = monotonic() + RECORD_SECONDS;
+	bool sync = monotonic() - s->started > SYNC_FROM_SECONDS, written;
+	char text[RECORD_LEN];
+	int len = describe_end(s, text, sizeof text);
+
+	/* A short training is cheap to repeat after a power cut, a long one is worth the
+	 * milliseconds that a sync costs. */
+	if (sync)
+		sync_result();
+	for (;;) {
+		written = record_write(s, text, (size_t)len, sync);
+		if (written && record_publish(s))
+			return true;
+		/* a trainer removed its folder, itself included: the daemon also looks at
+		 * where the record is now */
+		if (monotonic() >= give_up ||
+		    (written && s->opt.beside && errno == ENOENT))
+			return written && s->opt.beside;
+		sleep_ms(100);
+	}
+}

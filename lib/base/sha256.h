@@ -1,0 +1,24 @@
+/* sha256.h - SHA-256 (FIPS 180-4), of bytes as they come: a digest that people can check
+ * with sha256sum(1). */
+#ifndef DP_SHA256_H
+#define DP_SHA256_H
+#include "base/base.h"
+
+enum {
+	DP_SHA256_TEXT = 65 /* room for a digest in hexadecimal */
+};
+
+/* All zero is no digest in progress: dp_sha256_init() first. Copies go on by themselves.
+ */
+struct dp_sha256 {
+	uint32_t h[8];
+	uint64_t bytes;
+	unsigned char block[64];
+};
+
+void dp_sha256_init(struct dp_sha256 *s);
+void dp_sha256_add(struct dp_sha256 *s, const void *bytes, size_t n);
+/* The digest of all that was added, which may go on. */
+void dp_sha256_text(const struct dp_sha256 *s, char out[DP_SHA256_TEXT]);
+
+#endif

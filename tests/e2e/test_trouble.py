@@ -1,0 +1,191 @@
+"""test_trouble.py - a machine that is short of something: calls fail for a while, by a
+preload. No trial is lost, none costs a retry, and `status` says what is waited for."""
+import errno
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import unittest
+
+from harness import Case, wait_for
+
+FAULTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "faults.c")
+
+
+def ended_attempts(case):
+    """The journal's records of ends, in order."""
+    text = case.ctl("journal", "dump", "--state", case.path("state")).stdout
+    records = [json.loads(line) for line in text.splitlines()]
+    return [r for r in records if r["type"] == "attempt-ended"]
+
+
+@unittest.skipUnless(shutil.which("cc"), "there is no C compiler")
+class Trouble(Case):
+    def setUp(self):
+        super().setUp()
+        library = self.path("faults.so")
+        subprocess.run(["cc", "-shared", "-fPIC", "-w", "-o", library, FAULTS, "-ldl"], check=True)
+        self.d = self.daemon(env={
+            "LD_PRELOAD": library, "DPARETO_FAULTS": self.path("faults"),
+            "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"})
+        self.client = self.d.start().connect()
+
+    def tearDown(self):
+        self.fault()
+        self.client.close()
+        self.tidy()
+
+    def fault(self, *lines):
+        self.write("faults.new", "".join("%s %d\n" % line for line in lines))
+        os.rename(self.path("faults.new"), self.path("faults"))
+
+    def waiting(self):
+        return self.client("status", study="s")["study"]["waiting"] or ""
+
+    def trial(self):
+        return self.client("trial", study="s", trial=0)["trial"]
+
+    def submit_one(self, **study):
+        self.submit(self.client, self.study(extra_trainer=", retries: 0", search=
+                                            "method: random, evaluations: 1", **study))
+
+    def goes_on(self):
+        """The fault has passed: the one attempt there was is the result."""
+        self.fault()
+        self.assertEqual(self.finish(self.client, "s")["study"]["ok"], 1)
+
+    def check_file(self, name, number, words):
+        self.trainer("gate('go')\nreport(a=1, b=1)\n")
+        self.submit_one()
+        wait_for(lambda: self.has("at-go"))
+        self.fault((name, number))
+        self.touch("go")
+        wait_for(lambda: words in self.waiting())
+        self.assertIn(os.strerror(number), self.waiting())
+        self.assertEqual(self.trial()["state"], "running")
+        self.goes_on()
+        self.assertEqual([a["end"] for a in self.trial()["attempts"]], ["ok"])
+
+    def test_result_without_descriptors(self):
+        self.check_file("result.jsonl", errno.EMFILE, "its result file cannot be read")
+
+    def test_result_on_a_server_that_forgot_it(self):
+        self.check_file("result.jsonl", errno.ESTALE, "its result file cannot be read")
+
+    def test_result_interrupted(self):
+        self.check_file("result.jsonl", errno.EINTR, "its result file cannot be read")
+
+    def test_record_of_the_end(self):
+        self.check_file("exit.json", errno.ENFILE, "the record of its end cannot be read")
+
+    def test_what_the_trainer_did_is_its_own(self):
+        """A file that nobody may read is no trouble of the machine."""
+        self.trainer("gate('go')\nreport(a=1, b=1)\n")
+        self.submit_one()
+        wait_for(lambda: self.has("at-go"))
+        self.fault(("result.jsonl", errno.EACCES))
+        self.touch("go")
+        self.finish(self.client, "s")
+        self.assertEqual([a["end"] for a in self.trial()["attempts"]], ["bad-output"])
+
+    def test_starts_that_the_machine_refuses(self):
+        self.trainer("note(request['attempt'])\nreport(a=1, b=1)\n")
+        for call, number in (("mkdir", errno.EDQUOT), ("spawn", errno.EAGAIN)):
+            self.fault((call, number))
+            if call == "mkdir":
+                self.submit_one()
+            wait_for(lambda: os.strerror(number) in self.waiting())
+        self.goes_on()
+        ends = [(r["end"], r["counted"]) for r in ended_attempts(self)]
+        self.assertEqual(ends, [("lost", False)] * (len(ends) - 1) + [("ok", True)])
+        self.assertEqual(len(self.notes()), 1)
+
+    def test_a_shim_that_cannot_be_watched(self):
+        """It is asked for instead: it ran once, its result counts, no zombie is left."""
+        self.trainer("note(request['attempt'])\ngate('go')\nreport(a=1, b=1)\n")
+        self.fault(("pidfd", errno.EMFILE))
+        self.submit_one()
+        wait_for(lambda: self.has("at-go"))
+        self.touch("go")
+        self.assertEqual(self.finish(self.client, "s")["study"]["ok"], 1)
+        self.assertEqual(self.notes(), ["0"])
+        self.assertEqual(self.shims(), [])
+
+    def shims(self):
+        """Children of the daemon that are shims, zombies too."""
+        found = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open("/proc/%s/stat" % pid) as f:
+                    name, _, rest = f.read().partition("(")[2].rpartition(")")
+                if name == "dpareto-shim" and int(rest.split()[1]) == self.d.process.pid:
+                    found.append(pid)
+            except OSError:
+                pass
+        return found
+
+    def test_term_before_the_shim_is_ready(self):
+        """It waits for the shim, which tells of it: nothing is lost."""
+        self.trainer("report(a=1, b=1)\n")
+        self.fault(("term", 1))
+        self.submit_one()
+        wait_for(lambda: len(self.trial()["attempts"]) > 3)
+        self.goes_on()
+        ends = {(r["end"], r["counted"]) for r in ended_attempts(self)}
+        self.assertLessEqual(ends, {("cancelled", False), ("ok", True)})
+
+
+class Rewritten(Case):
+    """A trainer that changes what it has told already."""
+
+    REWRITES = """
+out({"progress": 0.5})
+out('{"run":0,"metrics":{"a":0.25,"b":1}}\\n')
+gate("go")
+with open(os.environ["DPARETO_RESULT"], "w") as f:
+    f.write('{"progress": 0.5}\\n{"run":0,"metrics":{"a":0.75,"b":1}}\\n')
+"""
+
+    def tearDown(self):
+        self.client.close()
+        self.tidy()
+
+    def begin(self):
+        self.trainer(self.REWRITES)
+        self.d = self.daemon().start()
+        self.client = self.d.connect()
+        self.submit(self.client, self.study(search="method: random, evaluations: 1"))
+        wait_for(lambda: self.has("at-go"))
+
+    def trial(self):
+        self.finish(self.client, "s")
+        return self.client("trial", study="s", trial=0)["trial"]
+
+    def digest(self):
+        with open(self.path("state/studies/s/trials/0/0/result.jsonl"), "rb") as f:
+            return hashlib.sha256(f.read()).hexdigest()
+
+    def test_while_the_daemon_looks_it_is_told(self):
+        self.begin()
+        wait_for(lambda: [r["progress"] for r in self.client("status", study="s")["running"]] == [0.5])
+        self.touch("go")
+        self.assertEqual(self.trial()["state"], "failed")
+        record, = ended_attempts(self)
+        self.assertEqual(record["end"], "bad-output")
+        self.assertIn("rewritten", record["reason"])
+        self.assertEqual(record["sha256"], self.digest())
+
+    def test_what_counts_is_the_file_in_the_end(self):
+        self.begin()
+        self.d.end(signal.SIGKILL)
+        self.touch("go")
+        self.client = self.d.start().connect()
+        trial = self.trial()
+        self.assertEqual((trial["state"], trial["objectives"]["a"]), ("ok", 0.75))
+        self.assertEqual(ended_attempts(self)[0]["sha256"], self.digest())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -79,7 +79,7 @@ struct dpd {
 	unsigned ticks;
 	bool disk_low;
 	uint64_t disk_free;
-	char disk_why[160]; /* what there is too little of */
+	char disk_why[160];       /* what there is too little of */
 	bool sweeping, told_kept; /* retention.c */
 
 	/* server.c */

@@ -7,6 +7,7 @@
 #include "ctl/memory.h"
 #include "ctl/options.h"
 #include "ctl/output.h"
+#include "ctl/pages.h"
 #include "wire/wire.h"
 
 #include <jansson.h>
@@ -92,8 +93,8 @@ int ctl_connect(struct ctl *ctl, struct dp_err *err)
 	return code;
 }
 
-int ctl_call_within(struct ctl *ctl, int timeout_ms, const char *verb, json_t *fields,
-		    json_t **ok, struct dp_err *err)
+static int call_page(struct ctl *ctl, int timeout_ms, const char *verb, json_t *fields,
+		     json_t **ok, struct dp_err *err)
 {
 	int code = ctl_connect(ctl, err);
 
@@ -102,6 +103,27 @@ int ctl_call_within(struct ctl *ctl, int timeout_ms, const char *verb, json_t *f
 		return code;
 	}
 	return dp_client_call(ctl->client, verb, fields, timeout_ms, ok, err);
+}
+
+int ctl_call_once(struct ctl *ctl, const char *verb, json_t *fields, json_t **ok,
+		  struct dp_err *err)
+{
+	return call_page(ctl, PATIENCE_MS, verb, fields, ok, err);
+}
+
+int ctl_call_within(struct ctl *ctl, int timeout_ms, const char *verb, json_t *fields,
+		    json_t **ok, struct dp_err *err)
+{
+	int code = call_page(ctl, timeout_ms, verb, fields, ok, err);
+
+	if (code != DP_OK)
+		return code;
+	code = ctl_complete(ctl, verb, *ok, err);
+	if (code == DP_OK)
+		return DP_OK;
+	json_decref(*ok);
+	*ok = NULL;
+	return code;
 }
 
 int ctl_call(struct ctl *ctl, const char *verb, json_t *fields, json_t **ok,

@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "base/num.h"
 #include "daemon/executor.h"
+#include "daemon/record.h"
 #include "daemon/sched.h"
 #include "daemon/server.h"
 
@@ -199,6 +200,8 @@ static void on_tick(uv_timer_t *timer)
 	sched_wake(d);
 	report_poll(d);
 	client_poll_changes(d);
+	clients_drop_overdue(d);
+	record_watch(d);
 }
 
 void housekeep_start(struct dpd *d)

@@ -40,6 +40,8 @@ int daemon_reload(struct dpd *d, json_t *changed, struct dp_err *err)
 	*old = new;
 	d->log.level = new.log_level;
 	server_set_group(d);
+	if (json_array_size(changed))
+		server_tell_places(d);
 	log_line(&d->log, LOG_INFO, "", "configuration reloaded, %zu options changed",
 		 json_array_size(changed));
 	sched_kick(d);
@@ -305,6 +307,7 @@ int daemon_open(struct dpd *d, const struct settings *s, struct dp_err *err)
 
 	*d = (struct dpd){ .settings = s, .started = dp_now_us() };
 	d->after_last = &d->after_first;
+	descriptors_raise(&d->descriptors);
 	uv_loop_init(&d->loop);
 	code = config_load(&d->config, &s->config, err);
 	if (code == DP_OK)
@@ -358,6 +361,7 @@ void daemon_close(struct dpd *d)
 	uv_loop_close(&d->loop);
 	/* what waited for the journal and will not come to pass frees what it holds */
 	after_drop(d);
+	clients_free(d);
 	report_stop(d);
 	jobs_sweep(d, true);
 	studies_free(d);

@@ -55,6 +55,7 @@ struct options {
 	double timeout, stall; /* seconds; 0: none */
 	double grace;          /* seconds between TERM and KILL */
 	uint64_t log_limit;    /* bytes kept of stdout, and of stderr */
+	uint64_t open_files;   /* the trainer's soft limit; 0: as it is */
 	char **argv;
 };
 
@@ -113,6 +114,8 @@ static const char usage_text[] =
 	"  --stall SECONDS    end it when DIR/result.jsonl has not grown for this long\n"
 	"                     (0: never; default 0)\n"
 	"  --log-limit BYTES  keep this much of stdout and of stderr (default 16 MiB)\n"
+	"  --open-files N     the trainer's soft limit of open files (default: "
+	"unchanged)\n"
 	"  --cwd DIR          working folder of the trainer (default: the attempt's)\n"
 	"\n"
 	"Exit codes: 0 the end was recorded, 1 it could not be, 2 wrong usage, 75 the\n"
@@ -155,6 +158,7 @@ static void shim_options(struct options *o, int argc, char **argv)
 		{ "grace", required_argument, NULL, 'g' },
 		{ "stall", required_argument, NULL, 's' },
 		{ "log-limit", required_argument, NULL, 'l' },
+		{ "open-files", required_argument, NULL, 'n' },
 		{ "cwd", required_argument, NULL, 'c' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
@@ -183,6 +187,10 @@ static void shim_options(struct options *o, int argc, char **argv)
 		case 'l':
 			o->log_limit = parse_bytes("--log-limit is not a number of bytes",
 						   optarg);
+			break;
+		case 'n':
+			o->open_files =
+				parse_bytes("--open-files is not a number", optarg);
 			break;
 		case 'c':
 			o->cwd = optarg;
@@ -385,6 +393,7 @@ static void finish_output(struct output *o, uint64_t limit)
 static void become_trainer(const struct shim *s, const int *pipes, volatile int *error)
 {
 	struct sigaction normal = { .sa_handler = SIG_DFL };
+	struct rlimit files;
 	sigset_t none;
 
 	for (int sig = 1; sig < NSIG; sig++)
@@ -399,6 +408,10 @@ static void become_trainer(const struct shim *s, const int *pipes, volatile int 
 	    (s->opt.cwd && chdir(s->opt.cwd) != 0)) {
 		*error = errno;
 		_exit(127);
+	}
+	if (s->opt.open_files && getrlimit(RLIMIT_NOFILE, &files) == 0) {
+		files.rlim_cur = s->opt.open_files;
+		setrlimit(RLIMIT_NOFILE, &files);
 	}
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);

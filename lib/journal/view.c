@@ -87,25 +87,37 @@ static json_t *hypervolume(struct dp_study_state *s)
 	return dp_study_front(s, NULL) == DP_OK ? dp_json_real(s->hypervolume) : NULL;
 }
 
+json_t *dp_view_point(const struct dp_study_state *s, const struct dp_trial *t)
+{
+	return json_pack("{s:I, s:o, s:o}", "trial", (json_int_t)t->number, "parameters",
+			 dp_space_json(s->spec, t->x), "objectives",
+			 dp_view_objectives(s, t->objectives));
+}
+
 json_t *dp_view_result(struct dp_study_state *s)
 {
-	json_t *front = json_array(), *volume = hypervolume(s);
+	return dp_view_result_part(s, UINT32_MAX);
+}
 
-	for (uint32_t i = 0; s->front_valid && i < s->nfront; i++) {
-		const struct dp_trial *t = s->trials[s->front[i]];
+json_t *dp_view_result_part(struct dp_study_state *s, uint32_t most)
+{
+	json_t *front = json_array(), *volume = hypervolume(s), *more, *o;
 
-		view_push(&front,
-			  json_pack("{s:I, s:o, s:o}", "trial", (json_int_t)t->number,
-				    "parameters", dp_space_json(s->spec, t->x),
-				    "objectives", dp_view_objectives(s, t->objectives)));
-	}
-	return json_pack("{s:i, s:s, s:s, s:o, s:I, s:I, s:I, s:o, s:o, s:o}", "version",
-			 1, "study", s->spec->name, "state",
-			 dp_study_status_text(s->status), "reason",
-			 dp_view_text(s->reason), "evaluations",
-			 (json_int_t)dp_study_ended(s), "failed", (json_int_t)s->failed,
-			 "diverged", (json_int_t)s->diverged, "hypervolume", volume,
-			 "anti_ideal", anti_ideal(s), "front", front);
+	for (uint32_t i = 0; s->front_valid && i < s->nfront && i < most; i++)
+		view_push(&front, dp_view_point(s, s->trials[s->front[i]]));
+	o = json_pack("{s:i, s:s, s:s, s:o, s:I, s:I, s:I, s:o, s:o, s:o}", "version", 1,
+		      "study", s->spec->name, "state", dp_study_status_text(s->status),
+		      "reason", dp_view_text(s->reason), "evaluations",
+		      (json_int_t)dp_study_ended(s), "failed", (json_int_t)s->failed,
+		      "diverged", (json_int_t)s->diverged, "hypervolume", volume,
+		      "anti_ideal", anti_ideal(s), "front", front);
+	if (!s->front_valid || s->nfront <= most)
+		return o;
+	more = json_array();
+	for (uint32_t i = most; i < s->nfront; i++)
+		view_push(&more, json_integer(s->front[i]));
+	view_set(&o, "more", more);
+	return o;
 }
 
 json_t *dp_view_summary(struct dp_study_state *s)

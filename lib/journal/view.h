@@ -7,6 +7,11 @@
 
 /* The object of `dparetoctl run -o json` (contract, section 3): no times, no paths. */
 json_t *dp_view_result(struct dp_study_state *s);
+/* The same with at most so many points of the front. If it has others, "more" lists their
+ * trials. */
+json_t *dp_view_result_part(struct dp_study_state *s, uint32_t most);
+/* A point of the front: trial, parameters, objectives. */
+json_t *dp_view_point(const struct dp_study_state *s, const struct dp_trial *t);
 /* What a list of studies shows of one; see SUMMARY in docs/protocol.md. Leaves out
  * what only the daemon knows (eta, waiting, directory). */
 json_t *dp_view_summary(struct dp_study_state *s);

@@ -55,6 +55,9 @@ static void test_defaults(void **state)
 	assert_int_equal(c.disk_watermark, 64 << 20);
 	assert_int_equal(c.stop_policy, STOP_LEAVE);
 	assert_int_equal(c.max_clients, 1024);
+	assert_true(c.client_idle == 600);
+	assert_true(c.client_patience == 60);
+	assert_int_equal(c.client_memory, 64 << 20);
 	assert_true(c.report_interval == 600);
 	config_clear(&c);
 }
@@ -301,10 +304,17 @@ static void expect_changed(const struct config *a, const struct config *b,
 static void test_changed(void **state)
 {
 	const char *const values[][2] = {
-		{ "slots", "7" },          { "socket_group", any_group()->gr_name },
-		{ "log_level", "error" },  { "retention", "1d" },
-		{ "disk_watermark", "0" }, { "stop_policy", "finish" },
-		{ "max_clients", "1" },    { "report_interval", "0" },
+		{ "slots", "7" },
+		{ "socket_group", any_group()->gr_name },
+		{ "log_level", "error" },
+		{ "retention", "1d" },
+		{ "disk_watermark", "0" },
+		{ "stop_policy", "finish" },
+		{ "max_clients", "1" },
+		{ "client_idle", "1h" },
+		{ "client_patience", "forever" },
+		{ "client_memory", "1G" },
+		{ "report_interval", "0" },
 	};
 	struct config a, b;
 	struct config_doc doc;

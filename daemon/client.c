@@ -151,8 +151,8 @@ static void send_reply(struct dpd *d, void *arg)
 	c->writing = dp_mono_us();
 }
 
-/* Takes the text over, which is empty afterwards. */
-static void client_reply(struct client *c, struct dp_buf *text, bool looks)
+/* Takes the text over, which is empty afterwards; NULL without memory. */
+static struct reply *reply_new(struct client *c, struct dp_buf *text)
 {
 	struct reply *r = calloc(1, sizeof *r);
 
@@ -160,15 +160,23 @@ static void client_reply(struct client *c, struct dp_buf *text, bool looks)
 		free(r);
 		dp_buf_free(text);
 		client_close(c);
-		return;
+		return NULL;
 	}
-	*r = (struct reply){
-		.client = c->id, .ticket = c->d->last_ticket, .text = *text, .d = c->d
-	};
+	*r = (struct reply){ .client = c->id, .text = *text, .d = c->d };
 	*text = (struct dp_buf)DP_BUF_INIT;
 	r->write.data = r;
 	c->reply_bytes = r->text.cap;
 	client_count(c);
+	return r;
+}
+
+static void client_reply(struct client *c, struct dp_buf *text, bool looks)
+{
+	struct reply *r = reply_new(c, text);
+
+	if (!r)
+		return;
+	r->ticket = c->d->last_ticket;
 	if (looks)
 		after_commit_look(c->d, send_reply, r);
 	else
@@ -202,14 +210,20 @@ void client_error(struct dpd *d, uint64_t client, const struct dp_err *err)
 	client_reply(c, &text, true); /* nothing was changed */
 }
 
+/* At once: it has nothing to do with the journal, and holds a descriptor. */
 void client_refuse(struct client *c, int code, const char *why, const char *hint)
 {
+	struct dp_buf text = DP_BUF_INIT;
+	struct reply *r;
 	struct dp_err err;
 
 	dp_fail(&err, code, "%s", why);
 	dp_hint(&err, "%s", hint);
 	c->hang_up = c->answering = true;
-	client_error(c->d, c->id, &err);
+	dp_wire_error(&text, &err);
+	r = reply_new(c, &text);
+	if (r)
+		send_reply(c->d, r);
 }
 
 /* ---- memory: what all of them hold together ---- */

@@ -17,7 +17,7 @@
 
 enum {
 	BACKLOG = 128,
-	TAKEN_AT_ONCE = 16,
+	TAKEN_AT_ONCE = 8,
 	OWN_PLACES = 8,       /* at most so many are kept for the daemon's own user */
 	IDLE_US = 2000000,    /* who asked nothing for so long makes room, if it must */
 	PAUSE_FIRST_MS = 100, /* after a connection could not be taken, then doubling */
@@ -184,9 +184,9 @@ static void on_connection(uv_poll_t *poll, int status, int events)
 		int fd = accept4(d->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 		if (fd >= 0) {
-			d->listen_pause_ms = 0;
 			let_in(d, fd);
 		} else if (errno == EAGAIN) {
+			d->listen_pause_ms = 0; /* nobody waits any more */
 			return;
 		} else if (errno != EINTR && errno != ECONNABORTED) {
 			pause_listening(d, strerror(errno));

@@ -71,24 +71,64 @@ static int add_points(struct ctl *ctl, const char *study, json_t *front, json_t 
 	return code;
 }
 
-static int complete_front(struct ctl *ctl, json_t *ok, struct dp_err *err)
+static int complete_front(struct ctl *ctl, const char *study, json_t *ok,
+			  struct dp_err *err)
 {
-	const json_t *study = json_object_get(ok, "study");
-	const char *name = json_is_object(study) ? dp_json_str(study, "name", "")
-						 : dp_json_str(ok, "study", "");
 	json_t *more = json_object_get(ok, "more");
 	int code = DP_OK;
 
 	while (json_array_size(more) > 0 && code == DP_OK)
-		code = add_points(ctl, name, json_object_get(ok, "front"), more, err);
+		code = add_points(ctl, study, json_object_get(ok, "front"), more, err);
 	json_object_del(ok, "more");
 	return code;
 }
 
-int ctl_complete(struct ctl *ctl, const char *verb, json_t *ok, struct dp_err *err)
+/* Adds the runs and attempts from the position *next on. */
+static int add_runs(struct ctl *ctl, const char *study, json_t *trial, int64_t *next,
+		    struct dp_err *err)
 {
-	if (json_object_get(ok, "more"))
-		return complete_front(ctl, ok, err);
+	const json_t *part;
+	json_t *fields, *page;
+	int code = ctl_pack(&fields, err, "{s:s, s:I, s:I}", "study", study, "trial",
+			    (json_int_t)dp_json_int(trial, "trial", -1), "from",
+			    (json_int_t)*next);
+
+	if (code == DP_OK)
+		code = ctl_call_once(ctl, "trial", fields, &page, err);
+	if (code != DP_OK)
+		return code;
+	part = json_object_get(page, "trial");
+	*next = dp_json_int(part, "next", -1);
+	if (json_array_extend(json_object_get(trial, "runs"),
+			      json_object_get(part, "runs")) != 0 ||
+	    json_array_extend(json_object_get(trial, "attempts"),
+			      json_object_get(part, "attempts")) != 0)
+		code = page_nomem(err);
+	json_decref(page);
+	return code;
+}
+
+int ctl_complete_trial(struct ctl *ctl, const char *study, json_t *trial,
+		       struct dp_err *err)
+{
+	int64_t next = dp_json_int(trial, "next", -1);
+	int code = DP_OK;
+
+	while (next >= 0 && code == DP_OK)
+		code = add_runs(ctl, study, trial, &next, err);
+	json_object_del(trial, "next");
+	return code;
+}
+
+int ctl_complete(struct ctl *ctl, const char *verb, const char *study, json_t *ok,
+		 struct dp_err *err)
+{
+	json_t *trial = json_object_get(ok, "trial");
+
+	if (study && json_is_object(trial))
+		return ctl_complete_trial(ctl, study, trial, err);
+	if (study && json_object_get(ok, "more"))
+		return complete_front(ctl, study, ok, err);
 	if (strcmp(verb, "list") == 0 || strcmp(verb, "status") == 0)
 		return complete_studies(ctl, ok, err);
 	return DP_OK;

@@ -32,6 +32,7 @@ json_t *request_summary_json(struct study *h);
 /* The trial that the request names. */
 DP_MUSTCHECK int request_find_trial(struct request *r, struct dp_trial **t,
 				    struct dp_err *err);
+/* A trial in full, or its first part if it has many runs. */
 json_t *request_trial_json(struct study *h, const struct dp_trial *t);
 /* new studies (requests_submit.c) */
 request_fn request_submit;

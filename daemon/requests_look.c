@@ -27,6 +27,7 @@ enum {
 	WORK_POINT = 2,
 	WORK_TRIAL = 2,
 	WORK_RUN = 1,        /* or an attempt */
+	RUNS_MAX = 200,      /* of one trial in a page, and attempts */
 	RESULTS_A_WORK = 25, /* so many make a front new */
 };
 
@@ -290,8 +291,13 @@ int request_front(struct request *r, json_t **ok, struct dp_err *err)
 static unsigned trial_work(const struct dp_study_state *s, const struct dp_trial *t,
 			   bool full)
 {
+	unsigned runs = (unsigned)s->spec->trainer.runs;
+
+	if (!full)
+		return WORK_TRIAL;
 	return WORK_TRIAL +
-	       (full ? WORK_RUN * (t->nattempts + (unsigned)s->spec->trainer.runs) : 0);
+	       WORK_RUN * ((t->nattempts < RUNS_MAX ? t->nattempts : RUNS_MAX) +
+			   (runs < RUNS_MAX ? runs : RUNS_MAX));
 }
 
 int request_trials(struct request *r, json_t **ok, struct dp_err *err)
@@ -317,7 +323,9 @@ int request_trials(struct request *r, json_t **ok, struct dp_err *err)
 		if (state && strcmp(state, dp_trial_status_text(t->status)) != 0)
 			continue;
 		work += trial_work(s, t, full);
-		json_array_append_new(list, dp_view_trial(s, t, full, folder));
+		json_array_append_new(list,
+				      full ? dp_view_trial_part(s, t, folder, 0, RUNS_MAX)
+					   : dp_view_trial(s, t, false, NULL));
 	}
 	*ok = json_pack("{s:o, s:o}", "trials", list, "next",
 			i < s->ntrials ? json_integer(i) : json_null());
@@ -330,22 +338,30 @@ int request_find_trial(struct request *r, struct dp_trial **t, struct dp_err *er
 	return dp_course_trial(r->home->state, dp_json_int(r->json, "trial", -1), t, err);
 }
 
-json_t *request_trial_json(struct study *h, const struct dp_trial *t)
+static json_t *trial_part_json(struct study *h, const struct dp_trial *t, uint32_t from)
 {
 	char *folder = study_folder(h);
-	json_t *o = json_pack("{s:o}", "trial", dp_view_trial(h->state, t, true, folder));
+	json_t *o = json_pack("{s:o}", "trial",
+			      dp_view_trial_part(h->state, t, folder, from, RUNS_MAX));
 
 	free(folder);
 	return o;
 }
 
+json_t *request_trial_json(struct study *h, const struct dp_trial *t)
+{
+	return trial_part_json(h, t, 0);
+}
+
 int request_trial(struct request *r, json_t **ok, struct dp_err *err)
 {
+	int64_t from = dp_json_int(r->json, "from", 0);
 	struct dp_trial *t;
 	int code = request_find_trial(r, &t, err);
 
 	if (code == DP_OK)
-		*ok = request_trial_json(r->home, t);
+		*ok = trial_part_json(r->home, t,
+				      from < 0 || from > INT32_MAX ? 0 : (uint32_t)from);
 	return code;
 }
 

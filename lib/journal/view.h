@@ -18,6 +18,10 @@ json_t *dp_view_summary(struct dp_study_state *s);
 /* One trial; in full with its attempts and runs. `folder` is the study's folder. */
 json_t *dp_view_trial(struct dp_study_state *s, const struct dp_trial *t, bool full,
 		      const char *folder);
+/* The same in full with at most so many attempts and runs, those from position `from` on.
+ * If there are others, "next" is the position that follows. */
+json_t *dp_view_trial_part(struct dp_study_state *s, const struct dp_trial *t,
+			   const char *folder, uint32_t from, uint32_t most);
 /* {"epsilon":0.5,"error":0.2} or null. */
 json_t *dp_view_objectives(const struct dp_study_state *s, const double *objectives);
 /* An ISO time, or null for 0. */

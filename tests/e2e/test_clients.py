@@ -545,6 +545,26 @@ class Pages(ClientCase):
         self.assertEqual(self.json("front", "s"), whole)
         self.assertEqual(len(self.json("export", "s")["trials"]), 120)
 
+    def test_a_trial_of_many_runs(self):
+        """One process a run, or all in one: more attempts or runs than a page has."""
+        self.write("trainer", "#!/bin/sh\nseq 0 449 | sed 's/.*/{\"run\":&,\"metrics\":"
+                   "{\"a\":&,\"b\":1}}/' >> \"$DPARETO_RESULT\"\n", 0o755)
+        self.begin()
+        self.finished_study(2, extra_trainer=", runs: 450")
+        part = self.client("trial", study="s", trial=1)["trial"]
+        self.assertEqual((len(part["runs"]), part["next"]), (200, 200))
+        part = self.client("trial", study="s", trial=1, **{"from": 400})["trial"]
+        self.assertEqual([r["run"] for r in part["runs"]], list(range(400, 450)))
+        self.assertEqual(part["attempts"], [])
+        self.assertNotIn("next", part)
+        for odd in (450, 10 ** 6, -1, 2 ** 40):
+            self.client("trial", study="s", trial=1, **{"from": odd})
+        whole = self.json("trial", "s", "1")
+        self.assertEqual([r["metrics"]["a"] for r in whole["runs"]], list(range(450)))
+        self.assertEqual(len(whole["attempts"]), 1)
+        self.assertNotIn("next", whole)
+        self.assertEqual(self.json("export", "s")["trials"][1], whole)
+
     def test_many_studies(self):
         self.begin("--disk-watermark", "1000T")  # nothing runs
         text = self.study("NAME", search="method: random, evaluations: 1")

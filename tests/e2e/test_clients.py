@@ -5,16 +5,20 @@ import grp
 import json
 import os
 import resource
+import select
 import shutil
 import socket
 import subprocess
 import sys
+import threading
 import time
 import unittest
 
 from harness import Case, Client, LIMIT, Refused, wait_for
 
 SHELL = "#!/bin/sh\necho '{\"run\":0,\"metrics\":{\"a\":1,\"b\":1}}' >> \"$DPARETO_RESULT\"\n"
+MANY_RUNS = ("#!/bin/sh\nseq 0 449 | sed 's/.*/{\"run\":&,\"metrics\":{\"a\":&,\"b\":1}}/' >> "
+             "\"$DPARETO_RESULT\"\n")
 MAX = 4 << 20  # bytes of a request
 
 # every verb with the fields it reads
@@ -466,12 +470,11 @@ class Places(ClientCase):
         self.assertIn(b'"ok"', follower.recv(1 << 16))
 
     def test_half_requests_are_held_within_bounds(self):
-        self.begin("--client-memory", "16M", env={
+        self.begin("--client-memory", "16M", "--disk-watermark", "1000T", env={
             "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=1"})
-        self.finished_study(name="first")
-        wait_for(lambda: self.client("status", study="first")["study"]["report"])
+        self.client("hello")  # it was let in
         before, open_before = self.memory(), self.descriptors()
-        crowd = [self.stranger() for _ in range(40)]
+        crowd = [self.stranger() for _ in range(25)]
         told = 0
         for s in crowd:
             try:
@@ -488,11 +491,10 @@ class Places(ClientCase):
                 pass
             except ConnectionResetError:
                 told += 1
-        self.assertGreater(told, 30)
+        self.assertGreater(told, 15)
         # who sends a study meanwhile is not the one that holds most
         self.submit(self.client, self.study(search="method: random, evaluations: 1",
                                             more="# " + "x" * 900000))
-        self.finish(self.client, "s")
         for s in crowd:
             s.close()
         wait_for(lambda: self.descriptors() <= open_before)
@@ -522,33 +524,32 @@ class Pages(ClientCase):
                    "\"$DPARETO_RESULT\"\n", 0o755)
         self.begin("--slots", "4")
         self.submit(self.client, self.study(
-            parameters="x: {type: int, range: [1, 120]}", extra_trainer=", runs: 4",
-            search="method: grid, grid: 120, parallel: 4"))
+            parameters="x: {type: int, range: [1, 104]}", extra_trainer=", runs: 4",
+            search="method: grid, grid: 104, parallel: 4"))
         self.finish(self.client, "s")
         plain, _ = self.pages("trials", "trials", study="s")
-        self.assertEqual([t["trial"] for t in plain], list(range(120)))
+        self.assertEqual([t["trial"] for t in plain], list(range(104)))
         full, count = self.pages("trials", "trials", study="s", full=True)
         self.assertGreater(count, 1)
-        self.assertEqual([len(t["runs"]) for t in full], [4] * 120)
+        self.assertEqual([len(t["runs"]) for t in full], [4] * 104)
         status = self.client("status", study="s")
-        self.assertEqual((len(status["front"]), len(status["more"])), (100, 20))
+        self.assertEqual((len(status["front"]), len(status["more"])), (100, 4))
         rest = self.client("front", study="s", points=status["more"])["front"]
         whole = self.client("front", study="s")
         self.assertEqual(whole["front"], status["front"] + rest)
         self.assertNotIn("more", whole)
-        for wrong in (["x"], [120], [-1], list(range(251)), [True], [[]]):
+        for wrong in (["x"], [104], [-1], list(range(251)), [True], [[]]):
             with self.assertRaises(Refused):
                 self.client("front", study="s", points=wrong)
         shown = self.json("status", "s")
         self.assertEqual(shown["front"], whole["front"])
         self.assertNotIn("more", shown)
         self.assertEqual(self.json("front", "s"), whole)
-        self.assertEqual(len(self.json("export", "s")["trials"]), 120)
+        self.assertEqual(len(self.json("export", "s")["trials"]), 104)
 
     def test_a_trial_of_many_runs(self):
         """One process a run, or all in one: more attempts or runs than a page has."""
-        self.write("trainer", "#!/bin/sh\nseq 0 449 | sed 's/.*/{\"run\":&,\"metrics\":"
-                   "{\"a\":&,\"b\":1}}/' >> \"$DPARETO_RESULT\"\n", 0o755)
+        self.write("trainer", MANY_RUNS, 0o755)
         self.begin()
         self.finished_study(2, extra_trainer=", runs: 450")
         part = self.client("trial", study="s", trial=1)["trial"]
@@ -583,25 +584,40 @@ class Pages(ClientCase):
         rest = self.client("list", **{"from": first["next"]})
         self.assertEqual(len(first["studies"]) + len(rest["studies"]), 179)
 
+    def ask_for_ever(self, crowd, ask):
+        """Each of the crowd asks again as soon as it has an answer; counts answers."""
+        ready = select.epoll()
+        by_number = {s.fileno(): s for s in crowd}
+        for number, s in by_number.items():
+            ready.register(number, select.EPOLLIN)
+            s.sendall(ask)
+        while self.asking:
+            for number, _ in ready.poll(0.1):
+                if by_number[number].recv(1 << 20).endswith(b"\n"):
+                    self.answers += 1
+                    by_number[number].sendall(ask)
+        ready.close()
+
     def test_short_questions_do_not_wait_for_long_answers(self):
-        """However many ask for all trials, a question waits for one page at most."""
-        self.begin("--slots", "4")
-        self.finished_study(40, extra_trainer=", runs: 400")
-        crowd = []
-        for _ in range(60):  # each wants 40 pages
-            s = self.stranger()
-            s.sendall(b"".join(b'{"v":1,"do":"trials","study":"s","full":true,"from":%d}\n' % i
-                               for i in range(40)))
-            crowd.append(s)
-        took = []
-        for _ in range(20):
-            began = time.monotonic()
-            self.client("hello")
-            took.append(time.monotonic() - began)
-        # all of them together take seconds
-        self.assertLess(sorted(took)[10], 0.3)
-        for s in crowd:
-            s.close()
+        """Forty want all trials again and again: a question does not wait for all forty."""
+        self.write("trainer", MANY_RUNS, 0o755)
+        self.begin()
+        self.finished_study(3, extra_trainer=", runs: 450")
+        crowd = [self.stranger() for _ in range(40)]
+        self.asking, self.answers, meanwhile = True, 0, []
+        asker = threading.Thread(target=self.ask_for_ever, args=(
+            crowd, b'{"v":1,"do":"trials","study":"s","full":true}\n'))
+        asker.start()
+        try:
+            wait_for(lambda: self.answers > 40)
+            for _ in range(15):
+                before = self.answers
+                self.client("hello")
+                meanwhile.append(self.answers - before)
+        finally:
+            self.asking = False
+            asker.join()
+        self.assertLess(sorted(meanwhile)[7], 20, meanwhile)
 
 
 @unittest.skipUnless(os.geteuid() == 0 and shutil.which("setpriv"), "needs root and setpriv")

@@ -5,6 +5,7 @@
 #include "ctl/command.h"
 #include "ctl/daemon.h"
 #include "ctl/output.h"
+#include "ctl/pages.h"
 #include "ctl/table.h"
 #include "ctl/text.h"
 #include "ctl/view.h"
@@ -106,6 +107,7 @@ static int status_run(struct ctl *ctl, struct dp_err *err)
 		print_daemon(ctl, json_object_get(ok, "daemon"));
 		print_studies(ctl, json_object_get(ok, "studies"));
 	}
+	ctl_say_unsaved(ctl, ok);
 	json_decref(ok);
 	return DP_OK;
 }

@@ -78,16 +78,16 @@ static int fail_ended(const struct condition *c, const json_t *summary,
 		       dp_json_str(summary, "name", "?"), c->text);
 }
 
-static int wait_next(struct ctl *ctl, const json_t *summary, double left, json_t **out,
+static int wait_next(struct ctl *ctl, const json_t *status, double left, json_t **out,
 		     struct dp_err *err)
 {
+	const json_t *summary = json_object_get(status, "study");
 	int poll_ms = left * 1000 < POLL_MS ? (int)ceil(left * 1000) : POLL_MS, code;
 	json_t *fields;
 
 	code = ctl_pack(&fields, err, "{s:s, s:I, s:i}", "study",
 			dp_json_str(summary, "name", ""), "since",
-			(json_int_t)dp_json_int(summary, "version", 0), "timeout_ms",
-			poll_ms);
+			(json_int_t)ctl_status_version(status), "timeout_ms", poll_ms);
 	if (code != DP_OK)
 		return code;
 	return ctl_call_within(ctl, poll_ms + ANSWER_MS, "changes", fields, out, err);
@@ -106,11 +106,12 @@ static int wait_for(struct ctl *ctl, const struct condition *c, double seconds,
 		const json_t *summary = json_object_get(*status, "study");
 		double left = seconds - (double)(dp_mono_us() - start) / 1e6;
 		char text[DP_NUM_LEN];
+		bool saved = ctl_status_saved(*status);
 		json_t *next;
 
-		if (wait_met(c, summary))
+		if (saved && wait_met(c, summary))
 			return DP_OK;
-		if (ctl_study_ended(summary))
+		if (saved && ctl_study_ended(summary))
 			return fail_ended(c, summary, err);
 		if (ctl_interrupted)
 			return dp_fail(err, DP_E_INTERRUPTED, "interrupted");
@@ -120,7 +121,7 @@ static int wait_for(struct ctl *ctl, const struct condition *c, double seconds,
 				       dp_json_str(summary, "name", "?"), c->text,
 				       dp_duration_text(seconds, text));
 		patience->seconds = left < patient ? left : patient;
-		code = wait_next(ctl, summary, left, &next, err);
+		code = wait_next(ctl, *status, left, &next, err);
 		if (code == DP_OK) {
 			json_decref(*status);
 			*status = next;

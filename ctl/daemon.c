@@ -7,6 +7,7 @@
 #include "ctl/memory.h"
 #include "ctl/options.h"
 #include "ctl/output.h"
+#include "ctl/pages.h"
 #include "wire/wire.h"
 
 #include <jansson.h>
@@ -92,8 +93,8 @@ int ctl_connect(struct ctl *ctl, struct dp_err *err)
 	return code;
 }
 
-int ctl_call_within(struct ctl *ctl, int timeout_ms, const char *verb, json_t *fields,
-		    json_t **ok, struct dp_err *err)
+static int call_page(struct ctl *ctl, int timeout_ms, const char *verb, json_t *fields,
+		     json_t **ok, struct dp_err *err)
 {
 	int code;
 
@@ -110,6 +111,29 @@ int ctl_call_within(struct ctl *ctl, int timeout_ms, const char *verb, json_t *f
 			break;
 	}
 	json_decref(fields);
+	return code;
+}
+
+int ctl_call_once(struct ctl *ctl, const char *verb, json_t *fields, json_t **ok,
+		  struct dp_err *err)
+{
+	return call_page(ctl, PATIENCE_MS, verb, fields, ok, err);
+}
+
+int ctl_call_within(struct ctl *ctl, int timeout_ms, const char *verb, json_t *fields,
+		    json_t **ok, struct dp_err *err)
+{
+	json_t *study = json_incref(json_object_get(fields, "study"));
+	int code = call_page(ctl, timeout_ms, verb, fields, ok, err);
+
+	if (code == DP_OK) {
+		code = ctl_complete(ctl, verb, json_string_value(study), *ok, err);
+		if (code != DP_OK) {
+			json_decref(*ok);
+			*ok = NULL;
+		}
+	}
+	json_decref(study);
 	return code;
 }
 
@@ -175,7 +199,9 @@ int ctl_each_trial(struct ctl *ctl, const char *study, uint32_t from, const char
 		if (code != DP_OK)
 			return code;
 		json_array_foreach (json_object_get(ok, "trials"), i, trial) {
-			code = fn(ctl, trial, arg, err);
+			code = ctl_complete_trial(ctl, study, trial, err);
+			if (code == DP_OK)
+				code = fn(ctl, trial, arg, err);
 			if (code != DP_OK)
 				break;
 		}

@@ -14,7 +14,10 @@ DP_MUSTCHECK int ctl_pack(json_t **fields, struct dp_err *err, const char *forma
 /* Connects at the first call. Takes the reference `fields`. */
 DP_MUSTCHECK int ctl_call(struct ctl *ctl, const char *verb, json_t *fields, json_t **ok,
 			  struct dp_err *err);
-/* The same with its own patience in milliseconds. */
+/* The same, and only the first page of an answer that has several (pages.h). */
+DP_MUSTCHECK int ctl_call_once(struct ctl *ctl, const char *verb, json_t *fields,
+			       json_t **ok, struct dp_err *err);
+/* ctl_call() with its own patience in milliseconds. */
 DP_MUSTCHECK int ctl_call_within(struct ctl *ctl, int timeout_ms, const char *verb,
 				 json_t *fields, json_t **ok, struct dp_err *err);
 /* A call whose only field is a study. */

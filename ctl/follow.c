@@ -44,6 +44,18 @@ struct follow {
 	char *state; /* as last told */
 };
 
+bool ctl_status_saved(const json_t *status)
+{
+	return !json_object_get(status, "unsaved");
+}
+
+int64_t ctl_status_version(const json_t *status)
+{
+	return ctl_status_saved(status)
+		       ? dp_json_int(json_object_get(status, "study"), "version", 0)
+		       : 0;
+}
+
 bool ctl_study_ended(const json_t *summary)
 {
 	const char *state = dp_json_str(summary, "state", "");
@@ -294,7 +306,7 @@ static int follow_next(struct follow *f, struct dp_err *err)
 
 	code = ctl_pack(&fields, err, "{s:s, s:I, s:i}", "study",
 			dp_json_str(s, "name", ""), "since",
-			(json_int_t)dp_json_int(s, "version", 0), "timeout_ms", poll_ms);
+			(json_int_t)ctl_status_version(f->status), "timeout_ms", poll_ms);
 	if (code == DP_OK)
 		code = ctl_call_within(f->ctl, poll_ms + ANSWER_MS, "changes", fields,
 				       &ok, err);
@@ -314,14 +326,16 @@ static int follow_loop(struct follow *f, enum ctl_followed *how, struct dp_err *
 
 	for (;;) {
 		const json_t *s = json_object_get(f->status, "study");
-		bool ended = ctl_study_ended(s);
+		bool saved = ctl_status_saved(f->status);
+		bool ended = saved && ctl_study_ended(s);
 
 		now = dp_json_int(s, "version", 0);
 		if (f->columns)
 			follow_draw(f, ended);
-		else if (now != version)
+		else if (saved && now != version)
 			code = tell_news(f, version < 0, err);
-		version = now;
+		if (saved)
+			version = now;
 		*how = ended ? CTL_FOLLOW_ENDED : CTL_FOLLOW_LEFT;
 		if (ended || code != DP_OK || f->left || quit_pressed(f) ||
 		    f->ctl->out_closed)

@@ -19,6 +19,11 @@ enum ctl_followed {
 DP_MUSTCHECK int ctl_follow(struct ctl *ctl, const char *study, FILE *stream,
 			    struct ctl_patience *patience, enum ctl_followed *how,
 			    json_t **summary, struct dp_err *err);
+/* Is all that a status shows on the disk? What is not may be undone by a crash: no wait
+ * ends with it. */
+bool ctl_status_saved(const json_t *status);
+/* What to ask for changes since: the version that it shows, durably. */
+int64_t ctl_status_version(const json_t *status);
 /* Has the study of this summary ended for those who wait for it? */
 bool ctl_study_ended(const json_t *summary);
 /* DP_OK for a finished study, else DP_E_STUDY with what state it is in and why. */

@@ -220,7 +220,7 @@ static json_t *ask_shown_json(const struct dp_study_state *s, const struct asker
 /* As dp_view_result(), with the models' values; imported results are no trials. */
 static json_t *ask_denoised_json(struct dp_study_state *s, const struct asker *a)
 {
-	json_t *o = dp_view_result(s), *front = json_array();
+	json_t *o = dp_view_result_part(s, 0), *front = json_array();
 
 	for (size_t i = 0; i < a->nfront; i++) {
 		const struct dp_known *k = &a->known[a->front[i]];
@@ -235,6 +235,7 @@ static json_t *ask_denoised_json(struct dp_study_state *s, const struct asker *a
 				  dp_view_objectives(
 					  s, a->values + i * s->spec->nobjectives)));
 	}
+	json_object_del(o, "more");
 	json_object_set_new(o, "front", front);
 	json_object_set_new(o, "denoised", json_true());
 	return o;

@@ -77,7 +77,17 @@ static const struct config_option options[] = {
 		  "the next daemon, finish them first, or kill them (their trials start "
 		  "again)." },
 	{ FIELD(unsigned, max_clients), KIND_COUNT, .least = 1, .most = 65536,
-	  .preset = "1024", .help = "Connections to the socket at once." },
+	  .preset = "1024",
+	  .help = "Connections to the socket at once; fewer where the limit of open "
+		  "files leaves no more." },
+	{ FIELD(double, client_idle), KIND_DURATION_OR_FOREVER, .preset = "10m",
+	  .help = "A connection that asks nothing for so long is closed." },
+	{ FIELD(double, client_patience), KIND_DURATION_OR_FOREVER, .preset = "1m",
+	  .help = "A connection that leaves a request half sent or a reply untaken for "
+		  "so long is closed." },
+	{ FIELD(uint64_t, client_memory), KIND_SIZE, .preset = "64M",
+	  .help = "What requests and replies on their way may take over all connections; "
+		  "the one that holds most is closed beyond it. At least 16M." },
 	{ FIELD(double, report_interval), KIND_DURATION, .preset = "10m",
 	  .help = "How often the report of a running study is written again, if "
 		  "something has changed; 0: only at its end." },

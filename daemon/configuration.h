@@ -35,6 +35,9 @@ struct config {
 	uint64_t disk_watermark; /* bytes free below which nothing starts */
 	enum stop_policy stop_policy;
 	unsigned max_clients;
+	double client_idle;     /* seconds that a client may ask nothing; INFINITY */
+	double client_patience; /* seconds for half a request, and to take a reply */
+	uint64_t client_memory; /* bytes that requests and replies may take in all */
 	double report_interval; /* seconds between reports of a running study; 0: none */
 	json_t *hooks;          /* hook_option.h; never NULL but without memory */
 };

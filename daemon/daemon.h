@@ -12,6 +12,7 @@
 #define DPARETOD_H
 #include "base/base.h"
 #include "daemon/configuration.h"
+#include "daemon/descriptors.h"
 #include "daemon/log.h"
 #include "journal/journal.h"
 #include "journal/state.h"
@@ -28,6 +29,7 @@ struct job;
 struct reporter;
 struct settings;
 struct study;
+struct todo;
 
 /* Where the daemon's files are; all absolute. */
 struct places {
@@ -55,6 +57,11 @@ struct dpd {
 	uint32_t next_study;
 	uint64_t last_ticket; /* of the newest record */
 	struct after *after_first, **after_last;
+	unsigned looks_waiting; /* of these that only look */
+	uv_timer_t look_timer;  /* runs while there are any */
+	uint64_t durable;       /* the newest ticket that the journal has confirmed */
+	int64_t silent_since;   /* dp_mono_us() since when it owes an answer */
+	bool silence_told;      /* in the log */
 	uv_async_t journal_async;
 	bool trouble; /* the journal cannot be written at present */
 
@@ -82,12 +89,19 @@ struct dpd {
 	char disk_why[160];       /* what there is too little of */
 	bool sweeping, told_kept; /* retention.c */
 
-	/* server.c */
-	uv_pipe_t listener;
+	/* server.c, client.c */
+	struct descriptors descriptors;
+	uv_poll_t listener;
+	int listen_fd;
+	uv_timer_t listen_timer;  /* runs while connections cannot be taken */
+	unsigned listen_pause_ms; /* how long that was tried for last; 0: they can */
 	bool listening, listener_open;
 	struct client *clients;
 	unsigned nclients;
-	uint64_t last_client; /* id of the newest connection */
+	uint64_t last_client;                 /* id of the newest connection */
+	size_t client_bytes;                  /* that all of them hold */
+	struct todo *todo_first, **todo_last; /* requests with long answers, in turn */
+	uv_idle_t todo_idle;
 
 	/* life.c */
 	uv_timer_t watchdog;

@@ -6,6 +6,7 @@
 #include "base/num.h"
 #include "daemon/executor.h"
 #include "daemon/hook.h"
+#include "daemon/record.h"
 #include "daemon/retention.h"
 #include "daemon/sched.h"
 #include "daemon/server.h"
@@ -118,6 +119,8 @@ static void on_tick(uv_timer_t *timer)
 	report_tick(d);
 	hooks_tick(d);
 	client_poll_changes(d);
+	clients_drop_overdue(d);
+	record_watch(d);
 }
 
 void housekeep_start(struct dpd *d)

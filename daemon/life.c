@@ -42,6 +42,8 @@ int daemon_reload(struct dpd *d, json_t *changed, struct dp_err *err)
 	d->log.level = new.log_level;
 	server_set_group(d);
 	hooks_reloaded(d);
+	if (json_array_size(changed))
+		server_tell_places(d);
 	log_line(&d->log, LOG_INFO, "", "configuration reloaded, %zu options changed",
 		 json_array_size(changed));
 	sched_kick(d);
@@ -331,6 +333,7 @@ int daemon_open(struct dpd *d, const struct settings *s, struct dp_err *err)
 
 	*d = (struct dpd){ .settings = s, .started = dp_now_us() };
 	d->after_last = &d->after_first;
+	descriptors_raise(&d->descriptors);
 	code = open_loop(d, err);
 	if (code == DP_OK)
 		code = config_load(&d->config, &s->config, err);
@@ -388,6 +391,7 @@ void daemon_close(struct dpd *d)
 	clock_stop(d); /* no worker writes it any more */
 	/* what waited for the journal and will not come to pass frees what it holds */
 	after_drop(d);
+	clients_free(d);
 	report_stop(d);
 	hooks_stop(d);
 	jobs_sweep(d, true);

@@ -1,11 +1,21 @@
 /* record.c - the way of every decision: into the journal, then into the world. */
 #include "daemon/record.h"
 
+#include "base/num.h"
 #include "daemon/happened.h"
 #include "daemon/sched.h"
 #include "daemon/study.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+enum {
+	LOOK_PATIENCE_MS =
+		500, /* so long a look waits for the journal; commits take less */
+	LOOK_TIMER_MS = 100,
+	TELL_SILENCE_S = 5,
+};
 
 /* Something to do once a ticket of the journal is durable. */
 struct after {
@@ -33,6 +43,13 @@ void record_give_up(struct dpd *d, const char *what)
 	give_up(d, &err);
 }
 
+/* Before a ticket is given out: from here on the journal owes an answer. */
+static void silence_begins(struct dpd *d)
+{
+	if (d->durable == d->last_ticket)
+		d->silent_since = dp_mono_us();
+}
+
 static void record_event(struct dpd *d, struct dp_event *e)
 {
 	struct dp_buf bytes = DP_BUF_INIT;
@@ -45,6 +62,7 @@ static void record_event(struct dpd *d, struct dp_event *e)
 	/* the rest of this turn belongs to the same commit; the turn, kicked below, lets
 	 * it go */
 	dp_journal_hold(d->journal);
+	silence_begins(d);
 	d->last_ticket =
 		dp_journal_append(d->journal, e->study, e->seq, bytes.data, bytes.len);
 	if (d->last_ticket == 0)
@@ -78,6 +96,7 @@ struct study *record_created(struct dpd *d, struct dp_event *e)
 
 void record_forget(struct study *h)
 {
+	silence_begins(h->d);
 	h->d->last_ticket = dp_journal_forget(h->d->journal, h->state->id);
 	if (h->d->last_ticket == 0)
 		record_give_up(h->d, "for the journal's queue");
@@ -85,12 +104,49 @@ void record_forget(struct study *h)
 
 /* ---- after a commit ---- */
 
+double record_silence(const struct dpd *d)
+{
+	return d->durable < d->last_ticket
+		       ? (double)(dp_mono_us() - d->silent_since) / 1e6
+		       : 0;
+}
+
+bool record_is_silent(const struct dpd *d)
+{
+	return record_silence(d) * 1000 >= LOOK_PATIENCE_MS;
+}
+
+const char *record_why_stuck(const struct dpd *d, char *out, size_t room)
+{
+	struct dp_err why;
+
+	if (d->trouble && dp_journal_trouble(d->journal, &why))
+		snprintf(out, room, "the journal cannot be written: %s", why.msg);
+	else if (record_is_silent(d))
+		snprintf(out, room, "the journal has not answered for %.0f s",
+			 ceil(record_silence(d)));
+	else
+		return NULL;
+	return out;
+}
+
+static void after_call_due(struct dpd *d);
+
+static void on_look_timer(uv_timer_t *timer)
+{
+	struct dpd *d = timer->data;
+
+	after_call_due(d);
+	if (d->looks_waiting == 0)
+		uv_timer_stop(timer);
+}
+
 static void wait_for_commit(struct dpd *d, bool looks,
 			    void (*fn)(struct dpd *d, void *arg), void *arg)
 {
 	struct after *a;
 
-	if ((looks && d->trouble) ||
+	if ((looks && (d->trouble || record_is_silent(d))) ||
 	    (!d->after_first && dp_journal_durable(d->journal) >= d->last_ticket)) {
 		fn(d, arg);
 		return;
@@ -103,6 +159,9 @@ static void wait_for_commit(struct dpd *d, bool looks,
 	};
 	*d->after_last = a;
 	d->after_last = &a->next;
+	if (looks && d->looks_waiting++ == 0 && !d->closed)
+		uv_timer_start(&d->look_timer, on_look_timer, LOOK_TIMER_MS,
+			       LOOK_TIMER_MS);
 }
 
 void after_commit(struct dpd *d, void (*fn)(struct dpd *d, void *arg), void *arg)
@@ -127,18 +186,20 @@ void after_drop(struct dpd *d)
 	d->after_last = &d->after_first;
 }
 
-/* Does what is due: durable by now, or only looking while there is trouble. Taken off
+/* Does what is due: durable by now, or only looking while it cannot become so. Taken off
  * the list before any of it is called, because a callback may add to the list. */
 static void after_call_due(struct dpd *d)
 {
 	uint64_t durable = dp_journal_durable(d->journal);
+	bool blocked = d->trouble || record_is_silent(d);
 	struct after *due = NULL, **due_last = &due, **p = &d->after_first, *a;
 
 	while ((a = *p) != NULL) {
-		if (a->ticket > durable && !(a->looks && d->trouble)) {
+		if (a->ticket > durable && !(a->looks && blocked)) {
 			p = &a->next;
 			continue;
 		}
+		d->looks_waiting -= a->looks;
 		*p = a->next;
 		a->next = NULL;
 		*due_last = a;
@@ -153,6 +214,33 @@ static void after_call_due(struct dpd *d)
 }
 
 /* ---- the writer ---- */
+
+/* The journal has made something durable. */
+static void silence_ends(struct dpd *d)
+{
+	uint64_t durable = dp_journal_durable(d->journal);
+
+	if (durable == d->durable)
+		return;
+	if (d->silence_told)
+		log_line(&d->log, LOG_WARN, "", "the journal answered after %.1f s",
+			 record_silence(d));
+	d->silence_told = false;
+	d->durable = durable;
+	d->silent_since = dp_mono_us();
+}
+
+void record_watch(struct dpd *d)
+{
+	if (d->silence_told || d->trouble || record_silence(d) < TELL_SILENCE_S)
+		return;
+	log_line(&d->log, LOG_WARN, "",
+		 "the journal has not answered for %.0f s: does the disk hang? What "
+		 "changes "
+		 "something waits for it",
+		 record_silence(d));
+	d->silence_told = true;
+}
 
 /* The writer made tickets durable, or its trouble began or ended. */
 static void on_journal(uv_async_t *handle)
@@ -170,6 +258,7 @@ static void on_journal(uv_async_t *handle)
 	if (!trouble && d->trouble)
 		log_line(&d->log, LOG_WARN, "", "the journal can be written again");
 	d->trouble = trouble;
+	silence_ends(d);
 	after_call_due(d);
 	sched_kick(d);
 	daemon_stop_check(d);
@@ -189,5 +278,7 @@ int record_start(struct dpd *d, struct dp_err *err)
 		return dp_fail(err, DP_E_FAILED, "cannot listen to the journal: %s",
 			       uv_strerror(e));
 	d->journal_async.data = d;
+	uv_timer_init(&d->loop, &d->look_timer);
+	d->look_timer.data = d;
 	return dp_journal_start(d->journal, wake_loop, &d->journal_async, err);
 }

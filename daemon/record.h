@@ -18,9 +18,17 @@ _Noreturn void record_give_up(struct dpd *d, const char *what);
 
 /* Calls fn when everything recorded so far is durable; at once if it is. */
 void after_commit(struct dpd *d, void (*fn)(struct dpd *d, void *arg), void *arg);
-/* The same for what only looks: it does not wait for a journal in trouble, because a
- * person then most needs an answer. */
+/* The same for what only looks: it does not wait for a journal that is in trouble or
+ * silent, because a person then most needs an answer. */
 void after_commit_look(struct dpd *d, void (*fn)(struct dpd *d, void *arg), void *arg);
+/* Seconds that the journal has owed an answer; 0 if everything is durable. */
+double record_silence(const struct dpd *d);
+/* Is it time to say so? A disk that is merely slow is waited for. */
+bool record_is_silent(const struct dpd *d);
+/* Why nothing can be recorded at present, as a sentence; NULL if it can. */
+const char *record_why_stuck(const struct dpd *d, char *out, size_t room);
+/* Now and then: tells the log of a journal that does not answer. */
+void record_watch(struct dpd *d);
 /* The loop has ended: calls what still waits, so that it frees what it holds. */
 void after_drop(struct dpd *d);
 

@@ -21,9 +21,9 @@ static const struct {
 	{ "limit", JSON_INTEGER },      { "since", JSON_INTEGER },
 	{ "timeout_ms", JSON_INTEGER }, { "evaluations", JSON_INTEGER },
 	{ "parallel", JSON_INTEGER },   { "priority", JSON_INTEGER },
-	{ "parameters", JSON_OBJECT },  { "denoised", JSON_TRUE },
-	{ "now", JSON_TRUE },           { "full", JSON_TRUE },
-	{ "failed", JSON_TRUE },
+	{ "parameters", JSON_OBJECT },  { "points", JSON_ARRAY },
+	{ "denoised", JSON_TRUE },      { "now", JSON_TRUE },
+	{ "full", JSON_TRUE },          { "failed", JSON_TRUE },
 };
 
 static int request_check_fields(const json_t *json, struct dp_err *err)
@@ -38,6 +38,7 @@ static int request_check_fields(const json_t *json, struct dp_err *err)
 			       fields[i].type == JSON_STRING    ? "a text"
 			       : fields[i].type == JSON_INTEGER ? "a whole number"
 			       : fields[i].type == JSON_OBJECT  ? "an object"
+			       : fields[i].type == JSON_ARRAY   ? "a list"
 								: "true or false");
 	}
 	return DP_OK;
@@ -49,51 +50,83 @@ enum needs {
 	MAYBE_A_STUDY
 };
 
-static const struct {
-	const char *verb;
-	enum needs needs;
-	request_fn *fn;
-} verbs[] = {
-	{ "hello", NOTHING, request_hello },
-	{ "submit", NOTHING, request_submit },
-	{ "list", NOTHING, request_list },
-	{ "status", MAYBE_A_STUDY, request_status },
-	{ "changes", A_STUDY, request_changes },
-	{ "pause", A_STUDY, request_pause },
-	{ "resume", A_STUDY, request_resume },
-	{ "stop", A_STUDY, request_stop },
-	{ "set", A_STUDY, request_set },
-	{ "delete", A_STUDY, request_delete },
-	{ "front", A_STUDY, request_front },
-	{ "trials", A_STUDY, request_trials },
-	{ "trial", A_STUDY, request_trial },
-	{ "retry", A_STUDY, request_retry },
-	{ "cancel", A_STUDY, request_cancel },
-	{ "propose", A_STUDY, request_propose },
-	{ "enqueue", A_STUDY, request_enqueue },
-	{ "reload", NOTHING, request_reload },
-	{ "shutdown", NOTHING, request_shutdown },
+enum manner {
+	CHANGES,      /* what is recorded, or what the daemon does */
+	LOOKS,        /* and is answered at once */
+	LOOKS_AT_ALL, /* the same, but without a study the answer is long */
+	LOOKS_LONG,
 };
 
-static int request_dispatch(struct request *r, const char *verb, json_t **ok,
+static const struct verb {
+	const char *verb;
+	enum needs needs;
+	enum manner manner;
+	request_fn *fn;
+} verbs[] = {
+	{ "hello", NOTHING, LOOKS, request_hello },
+	{ "submit", NOTHING, CHANGES, request_submit },
+	{ "list", NOTHING, LOOKS_LONG, request_list },
+	{ "status", MAYBE_A_STUDY, LOOKS_AT_ALL, request_status },
+	{ "changes", A_STUDY, LOOKS, request_changes },
+	{ "pause", A_STUDY, CHANGES, request_pause },
+	{ "resume", A_STUDY, CHANGES, request_resume },
+	{ "stop", A_STUDY, CHANGES, request_stop },
+	{ "set", A_STUDY, CHANGES, request_set },
+	{ "delete", A_STUDY, CHANGES, request_delete },
+	{ "front", A_STUDY, LOOKS_LONG, request_front },
+	{ "trials", A_STUDY, LOOKS_LONG, request_trials },
+	{ "trial", A_STUDY, LOOKS_LONG, request_trial },
+	{ "retry", A_STUDY, CHANGES, request_retry },
+	{ "cancel", A_STUDY, CHANGES, request_cancel },
+	{ "propose", A_STUDY, LOOKS, request_propose },
+	{ "enqueue", A_STUDY, CHANGES, request_enqueue },
+	/* not the journal's business: a disk that hangs keeps nobody from these */
+	{ "reload", NOTHING, LOOKS, request_reload },
+	{ "shutdown", NOTHING, LOOKS, request_shutdown },
+};
+
+static const struct verb *verb_find(const char *name)
+{
+	for (size_t i = 0; i < DP_COUNT(verbs); i++)
+		if (strcmp(verbs[i].verb, name) == 0)
+			return &verbs[i];
+	return NULL;
+}
+
+bool request_looks(const char *verb)
+{
+	const struct verb *v = verb_find(verb);
+
+	return v && v->manner != CHANGES;
+}
+
+bool request_is_long(const char *verb, const json_t *request)
+{
+	const struct verb *v = verb_find(verb);
+
+	return v && (v->manner == LOOKS_LONG ||
+		     (v->manner == LOOKS_AT_ALL && !json_object_get(request, "study")));
+}
+
+static int request_dispatch(struct request *r, const char *name, json_t **ok,
 			    struct dp_err *err)
 {
 	const char *selector = dp_json_str(r->json, "study", NULL);
+	const struct verb *v = verb_find(name);
 	int code = request_check_fields(r->json, err);
 
-	for (size_t i = 0; code == DP_OK && i < DP_COUNT(verbs); i++) {
-		if (strcmp(verbs[i].verb, verb) != 0)
-			continue;
-		if (verbs[i].needs == A_STUDY && !selector)
-			return dp_fail(err, DP_E_PROTOCOL, "'%s' needs a study", verb);
-		if (verbs[i].needs != NOTHING && selector)
-			code = study_find(r->d, selector, &r->home, err);
-		return code == DP_OK ? verbs[i].fn(r, ok, err) : code;
-	}
 	if (code != DP_OK)
 		return code;
-	dp_fail(err, DP_E_PROTOCOL, "this daemon does not know '%.40s'", verb);
-	return dp_hint(err, "it is version %s; is dparetoctl newer?", PACKAGE_VERSION);
+	if (!v) {
+		dp_fail(err, DP_E_PROTOCOL, "this daemon does not know '%.40s'", name);
+		return dp_hint(err, "it is version %s; is dparetoctl newer?",
+			       PACKAGE_VERSION);
+	}
+	if (v->needs == A_STUDY && !selector)
+		return dp_fail(err, DP_E_PROTOCOL, "'%s' needs a study", name);
+	if (v->needs != NOTHING && selector)
+		code = study_find(r->d, selector, &r->home, err);
+	return code == DP_OK ? v->fn(r, ok, err) : code;
 }
 
 void request_handle(struct dpd *d, uint64_t client, const char *verb,
@@ -106,8 +139,11 @@ void request_handle(struct dpd *d, uint64_t client, const char *verb,
 
 	if (code == DP_OK && !r.later && !ok)
 		code = dp_fail(&err, DP_E_NOMEM, "no memory for the answer");
-	if (code != DP_OK)
-		client_error(d, client, &err);
-	else if (!r.later)
-		client_ok(d, client, ok);
+	if (code == DP_OK) {
+		if (!r.later)
+			client_ok(d, client, ok);
+		return;
+	}
+	json_decref(ok); /* half of an answer */
+	client_error(d, client, &err);
 }

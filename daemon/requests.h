@@ -15,6 +15,11 @@ struct request {
 /* DP_OK: *ok is sent, unless r->later was set. DP_E_*: *err is sent. */
 typedef int request_fn(struct request *r, json_t **ok, struct dp_err *err);
 
+/* Does the verb leave everything as it is? Then its answer need not wait for a journal
+ * that is silent. */
+bool request_looks(const char *verb);
+/* May the answer take the loop a few milliseconds? Then it waits for its turn. */
+bool request_is_long(const char *verb, const json_t *request);
 /* Answers exactly once, now or later. */
 void request_handle(struct dpd *d, uint64_t client, const char *verb,
 		    const json_t *request);
@@ -27,6 +32,7 @@ json_t *request_summary_json(struct study *h);
 /* The trial that the request names. */
 DP_MUSTCHECK int request_find_trial(struct request *r, struct dp_trial **t,
 				    struct dp_err *err);
+/* A trial in full, or its first part if it has many runs. */
 json_t *request_trial_json(struct study *h, const struct dp_trial *t);
 /* new studies (requests_submit.c) */
 request_fn request_submit;

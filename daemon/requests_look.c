@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "daemon/ask.h"
+#include "daemon/record.h"
 #include "daemon/sched.h"
 #include "daemon/server.h"
 #include "journal/view.h"
@@ -18,8 +19,21 @@
 #include <string.h>
 #include <unistd.h>
 
+/* What an answer costs, in tens of microseconds. A page ends when it has cost PAGE_WORK:
+ * a few milliseconds, so that nobody else waits for longer. */
 enum {
-	TRIALS_MAX = 1000, /* of one reply */
+	PAGE_WORK = 500,
+	WORK_STUDY = 3,
+	WORK_POINT = 2,
+	WORK_TRIAL = 2,
+	WORK_RUN = 1,        /* or an attempt */
+	RUNS_MAX = 200,      /* of one trial in a page, and attempts */
+	RESULTS_A_WORK = 25, /* so many make a front new */
+};
+
+enum {
+	TRIALS_MAX = 1000,   /* of one reply */
+	STATUS_POINTS = 100, /* of the front */
 	FAILURES_MAX = 10,
 	POLL_MAX_MS = 600000,
 	ETA_TRIALS = 50, /* the newest so many say how long one takes */
@@ -145,11 +159,12 @@ static json_t *failures_list(const struct study *h)
 
 json_t *request_status_json(struct study *h)
 {
-	json_t *result = dp_view_result(h->state),
-	       *front = json_object_get(result, "front");
-	json_t *o = json_pack("{s:o, s:o, s:o, s:O}", "study", request_summary_json(h),
-			      "running", running_list(h), "failures", failures_list(h),
-			      "front", front);
+	json_t *result = dp_view_result_part(h->state, STATUS_POINTS),
+	       *front = json_object_get(result, "front"),
+	       *more = json_object_get(result, "more");
+	json_t *o = json_pack("{s:o, s:o, s:o, s:O, s:O*}", "study",
+			      request_summary_json(h), "running", running_list(h),
+			      "failures", failures_list(h), "front", front, "more", more);
 
 	json_decref(result);
 	return o;
@@ -158,23 +173,24 @@ json_t *request_status_json(struct study *h)
 static json_t *hello_json(struct dpd *d)
 {
 	struct dp_journal_stat st = { 0 };
-	struct dp_err why;
-	bool trouble = dp_journal_trouble(d->journal, &why);
+	char why[700];
 
 	if (dp_journal_stat(d->journal, &st, NULL) != DP_OK)
 		st = (struct dp_journal_stat){ 0 };
 	return json_pack(
-		"{s:s, s:i, s:i, s:i, s:o, s:o, s:i, s:i, s:o, s:I, s:{s:I, s:I}, "
-		"s:o, s:s, s:I}",
+		"{s:s, s:i, s:i, s:i, s:o, s:o, s:i, s:i, s:o, s:I, s:{s:I, s:I, s:f}, "
+		"s:o, s:s, s:I, s:i, s:i}",
 		"version", PACKAGE_VERSION, "protocol", DP_WIRE_VERSION, "journal_format",
 		DP_JOURNAL_FORMAT, "pid", (int)getpid(), "state_dir",
 		dp_view_text(d->at.state_dir), "socket", dp_view_text(d->at.socket_path),
 		"slots", (int)d->config.slots, "busy", (int)executors_jobs(d), "started",
 		dp_view_time(d->started), "studies", (json_int_t)d->state.nstudies,
 		"journal", "records", (json_int_t)st.records, "bytes",
-		(json_int_t)st.bytes, "trouble", dp_view_text(trouble ? why.msg : NULL),
-		"stop_policy", stop_policy_text(d->config.stop_policy), "disk_free",
-		(json_int_t)d->disk_free);
+		(json_int_t)st.bytes, "silent", record_silence(d), "trouble",
+		dp_view_text(record_why_stuck(d, why, sizeof why)), "stop_policy",
+		stop_policy_text(d->config.stop_policy), "disk_free",
+		(json_int_t)d->disk_free, "clients", (int)d->nclients, "max_clients",
+		(int)descriptors_for_clients(d));
 }
 
 /* ---- verbs ---- */
@@ -186,29 +202,45 @@ int request_hello(struct request *r, json_t **ok, struct dp_err *err)
 	return DP_OK;
 }
 
-static json_t *summaries(struct dpd *d)
+/* A page of the studies from number `from` on; the next page's number, or null, in
+ * "next". */
+static int put_summaries(struct dpd *d, int64_t from, json_t *page, struct dp_err *err)
 {
-	json_t *list = json_array();
+	json_t *list = json_array(), *next = json_null();
+	unsigned work = 0;
 
-	for (uint32_t i = 0; i < d->nstudies; i++)
+	for (uint32_t i = 0; i < d->nstudies; i++) {
+		const struct dp_study_state *s = d->studies[i]->state;
+
+		if (s->id < from)
+			continue;
+		if (work >= PAGE_WORK) {
+			next = json_integer(s->id);
+			break;
+		}
+		work += WORK_STUDY + (s->front_valid ? 0 : s->ok / RESULTS_A_WORK);
 		json_array_append_new(list, request_summary_json(d->studies[i]));
-	return list;
+	}
+	if (json_object_set_new(page, "studies", list) != 0 ||
+	    json_object_set_new(page, "next", next) != 0)
+		return dp_fail(err, DP_E_NOMEM, "no memory for the answer");
+	return DP_OK;
 }
 
 int request_list(struct request *r, json_t **ok, struct dp_err *err)
 {
-	(void)err;
-	*ok = json_pack("{s:o}", "studies", summaries(r->d));
-	return DP_OK;
+	*ok = json_object();
+	return put_summaries(r->d, dp_json_int(r->json, "from", 0), *ok, err);
 }
 
 int request_status(struct request *r, json_t **ok, struct dp_err *err)
 {
-	(void)err;
-	*ok = r->home ? request_status_json(r->home)
-		      : json_pack("{s:o, s:o}", "daemon", hello_json(r->d), "studies",
-				  summaries(r->d));
-	return DP_OK;
+	if (r->home) {
+		*ok = request_status_json(r->home);
+		return DP_OK;
+	}
+	*ok = json_pack("{s:o}", "daemon", hello_json(r->d));
+	return put_summaries(r->d, 0, *ok, err);
 }
 
 int request_changes(struct request *r, json_t **ok, struct dp_err *err)
@@ -225,14 +257,57 @@ int request_changes(struct request *r, json_t **ok, struct dp_err *err)
 	return DP_OK;
 }
 
+/* The points of these trials: what "more" of the first page listed. What is on a front
+ * once stays what it is, so that all pages together are the front of one moment. */
+static int front_points(struct request *r, const json_t *numbers, json_t **ok,
+			struct dp_err *err)
+{
+	const struct dp_study_state *s = r->home->state;
+	json_t *points = json_array();
+	const json_t *number;
+	size_t i;
+
+	*ok = json_pack("{s:o}", "front", points);
+	if (json_array_size(numbers) > PAGE_WORK / WORK_POINT)
+		return dp_fail(err, DP_E_LIMIT, "at most %d points can be asked for",
+			       PAGE_WORK / WORK_POINT);
+	json_array_foreach (numbers, i, number) {
+		struct dp_trial *t;
+		int code = dp_course_trial(
+			s, json_is_integer(number) ? json_integer_value(number) : -1, &t,
+			err);
+
+		if (code != DP_OK)
+			return code;
+		json_array_append_new(points, dp_view_point(s, t));
+	}
+	return DP_OK;
+}
+
 int request_front(struct request *r, json_t **ok, struct dp_err *err)
 {
+	const json_t *points = json_object_get(r->json, "points");
+
+	if (points)
+		return front_points(r, points, ok, err);
 	if (dp_json_bool(r->json, "denoised", false)) {
 		r->later = true; /* ask_front() answers */
 		return ask_front(r->home, r->client, err);
 	}
-	*ok = dp_view_result(r->home->state);
+	*ok = dp_view_result_part(r->home->state, PAGE_WORK / WORK_POINT);
 	return DP_OK;
+}
+
+static unsigned trial_work(const struct dp_study_state *s, const struct dp_trial *t,
+			   bool full)
+{
+	unsigned runs = (unsigned)s->spec->trainer.runs;
+
+	if (!full)
+		return WORK_TRIAL;
+	return WORK_TRIAL +
+	       WORK_RUN * ((t->nattempts < RUNS_MAX ? t->nattempts : RUNS_MAX) +
+			   (runs < RUNS_MAX ? runs : RUNS_MAX));
 }
 
 int request_trials(struct request *r, json_t **ok, struct dp_err *err)
@@ -244,6 +319,7 @@ int request_trials(struct request *r, json_t **ok, struct dp_err *err)
 	bool full = dp_json_bool(r->json, "full", false);
 	char *folder = study_folder(r->home);
 	json_t *list = json_array();
+	unsigned work = 0;
 	int64_t i;
 
 	(void)err;
@@ -252,10 +328,14 @@ int request_trials(struct request *r, json_t **ok, struct dp_err *err)
 	for (i = from < 0 ? 0 : from; i < s->ntrials; i++) {
 		const struct dp_trial *t = s->trials[i];
 
-		if ((int64_t)json_array_size(list) >= limit)
+		if ((int64_t)json_array_size(list) >= limit || work >= PAGE_WORK)
 			break;
-		if (!state || strcmp(state, dp_trial_status_text(t->status)) == 0)
-			json_array_append_new(list, dp_view_trial(s, t, full, folder));
+		if (state && strcmp(state, dp_trial_status_text(t->status)) != 0)
+			continue;
+		work += trial_work(s, t, full);
+		json_array_append_new(list,
+				      full ? dp_view_trial_part(s, t, folder, 0, RUNS_MAX)
+					   : dp_view_trial(s, t, false, NULL));
 	}
 	*ok = json_pack("{s:o, s:o}", "trials", list, "next",
 			i < s->ntrials ? json_integer(i) : json_null());
@@ -268,22 +348,30 @@ int request_find_trial(struct request *r, struct dp_trial **t, struct dp_err *er
 	return dp_course_trial(r->home->state, dp_json_int(r->json, "trial", -1), t, err);
 }
 
-json_t *request_trial_json(struct study *h, const struct dp_trial *t)
+static json_t *trial_part_json(struct study *h, const struct dp_trial *t, uint32_t from)
 {
 	char *folder = study_folder(h);
-	json_t *o = json_pack("{s:o}", "trial", dp_view_trial(h->state, t, true, folder));
+	json_t *o = json_pack("{s:o}", "trial",
+			      dp_view_trial_part(h->state, t, folder, from, RUNS_MAX));
 
 	free(folder);
 	return o;
 }
 
+json_t *request_trial_json(struct study *h, const struct dp_trial *t)
+{
+	return trial_part_json(h, t, 0);
+}
+
 int request_trial(struct request *r, json_t **ok, struct dp_err *err)
 {
+	int64_t from = dp_json_int(r->json, "from", 0);
 	struct dp_trial *t;
 	int code = request_find_trial(r, &t, err);
 
 	if (code == DP_OK)
-		*ok = request_trial_json(r->home, t);
+		*ok = trial_part_json(r->home, t,
+				      from < 0 || from > INT32_MAX ? 0 : (uint32_t)from);
 	return code;
 }
 

@@ -10,6 +10,7 @@
 #include "daemon/ask.h"
 #include "daemon/executor.h"
 #include "daemon/hook.h"
+#include "daemon/record.h"
 #include "daemon/server.h"
 
 #include <stdio.h>
@@ -214,14 +215,11 @@ static const char *why_daemon(const struct dpd *d, char *out, size_t room)
 const char *sched_why_not(const struct study *h, char *out, size_t room)
 {
 	const struct dpd *d = h->d;
-	struct dp_err why;
 
 	if (h->state->status != DP_STUDY_RUNNING)
 		return NULL;
-	if (d->trouble && dp_journal_trouble(d->journal, &why)) {
-		snprintf(out, room, "the journal cannot be written: %s", why.msg);
+	if (record_why_stuck(d, out, room))
 		return out;
-	}
 	if (jobs_trouble(h, out, room))
 		return out;
 	if (h->next.wait == DP_WAIT_PARALLEL)

@@ -1,10 +1,9 @@
-/* server.c - the control socket: connections, lines, who may speak, replies. */
+/* server.c - the control socket: listening, who may speak, and who has a place. */
 #include "daemon/server.h"
 
 #include "base/fs.h"
 #include "base/num.h"
-#include "daemon/record.h"
-#include "daemon/requests.h"
+#include "daemon/client.h"
 #include "wire/wire.h"
 
 #include <errno.h>
@@ -17,289 +16,15 @@
 #include <unistd.h>
 
 enum {
-	READ_ROOM = 64 << 10,
+	BACKLOG = 128,
+	TAKEN_AT_ONCE = 8,
+	OWN_PLACES = 8,       /* at most so many are kept for the daemon's own user */
+	IDLE_US = 2000000,    /* who asked nothing for so long makes room, if it must */
+	PAUSE_FIRST_MS = 100, /* after a connection could not be taken, then doubling */
+	PAUSE_MOST_MS = 5000,
 };
 
-struct client {
-	struct client *next;
-	struct dpd *d;
-	uint64_t id;
-	uv_pipe_t pipe;
-	struct dp_buf in;
-	size_t scanned; /* bytes of `in` that hold no newline */
-	bool answering; /* one request at a time, until its reply is written: what a
-			 * client does not read cannot pile up */
-	bool paused;    /* not reading: it has sent more than is good for it */
-	bool ended;     /* it will send no more */
-	bool handling;  /* lines are being taken from `in` further up the stack */
-	bool hang_up;   /* close once the reply is written */
-	bool closing;
-	bool lifeline;
-	uint64_t ticket; /* the journal's newest when the request came */
-	/* a long poll */
-	bool waiting;
-	uint32_t study, since;
-	int64_t until; /* dp_mono_us() */
-};
-
-static void client_take_lines(struct client *c);
-static void on_client_alloc(uv_handle_t *h, size_t suggested, uv_buf_t *buf);
-static void on_client_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf);
-
-static struct client *client_by_id(struct dpd *d, uint64_t id)
-{
-	for (struct client *c = d->clients; c; c = c->next)
-		if (c->id == id && !c->closing)
-			return c;
-	return NULL;
-}
-
-static void on_client_closed(uv_handle_t *h)
-{
-	struct client *c = h->data;
-	struct dpd *d = c->d;
-
-	for (struct client **p = &d->clients; *p; p = &(*p)->next) {
-		if (*p == c) {
-			*p = c->next;
-			d->nclients--;
-			break;
-		}
-	}
-	if (c->lifeline && !d->closed && !d->stopping)
-		daemon_stop(d, STOP_KILL, "whoever started it has gone");
-	dp_buf_free(&c->in);
-	free(c);
-}
-
-static void client_close(struct client *c)
-{
-	if (c->closing)
-		return;
-	c->closing = true;
-	uv_close((uv_handle_t *)&c->pipe, on_client_closed);
-}
-
-/* ---- replies ---- */
-
-struct reply {
-	uint64_t client;
-	struct dp_buf text;
-	uv_write_t write;
-	struct dpd *d;
-};
-
-static void reply_free(struct reply *r)
-{
-	dp_buf_free(&r->text);
-	free(r);
-}
-
-static void on_written(uv_write_t *w, int status)
-{
-	struct reply *r = w->data;
-	struct client *c = client_by_id(r->d, r->client);
-
-	reply_free(r);
-	if (!c)
-		return;
-	c->answering = false;
-	if (status < 0 || c->hang_up)
-		client_close(c);
-	else
-		client_take_lines(c);
-}
-
-static void send_reply(struct dpd *d, void *arg)
-{
-	struct reply *r = arg;
-	struct client *c = client_by_id(d, r->client);
-	uv_buf_t b = uv_buf_init(r->text.data, (unsigned)r->text.len);
-
-	if (!c || uv_write(&r->write, (uv_stream_t *)&c->pipe, &b, 1, on_written) != 0) {
-		if (c)
-			client_close(c);
-		reply_free(r);
-	}
-}
-
-static void reply_when_durable(struct dpd *d, struct reply *r)
-{
-	struct client *c = client_by_id(d, r->client);
-
-	if (r->text.failed) {
-		if (c)
-			client_close(c);
-		reply_free(r);
-		return;
-	}
-	if (c && c->ticket == d->last_ticket)
-		after_commit_look(d, send_reply, r);
-	else
-		after_commit(d, send_reply, r);
-}
-
-static struct reply *reply_new(struct dpd *d, uint64_t client)
-{
-	struct reply *r = calloc(1, sizeof *r);
-
-	if (!r)
-		return NULL;
-	r->client = client;
-	r->d = d;
-	r->write.data = r;
-	r->text.max = DP_WIRE_REPLY_MAX;
-	return r;
-}
-
-void client_ok(struct dpd *d, uint64_t client, json_t *ok)
-{
-	struct reply *r = reply_new(d, client);
-
-	if (!r) {
-		json_decref(ok);
-		return;
-	}
-	dp_wire_ok(&r->text, ok);
-	reply_when_durable(d, r);
-}
-
-void client_error(struct dpd *d, uint64_t client, const struct dp_err *err)
-{
-	struct reply *r = reply_new(d, client);
-
-	if (!r)
-		return;
-	dp_wire_error(&r->text, err);
-	reply_when_durable(d, r);
-}
-
-/* ---- long polls ---- */
-
-void client_wait(struct dpd *d, uint64_t client, uint32_t study, uint32_t since,
-		 int64_t timeout_us)
-{
-	struct client *c = client_by_id(d, client);
-
-	if (!c)
-		return;
-	c->waiting = true;
-	c->study = study;
-	c->since = since;
-	c->until = dp_mono_us() + timeout_us;
-	client_poll_changes(d);
-}
-
-void client_poll_changes(struct dpd *d)
-{
-	int64_t now = dp_mono_us();
-
-	for (struct client *c = d->clients, *next; c; c = next) {
-		struct study *h;
-		struct dp_err err;
-
-		next = c->next;
-		if (!c->waiting || c->closing)
-			continue;
-		h = study_by_id(d, c->study);
-		if (h && h->state->seq == c->since && now < c->until)
-			continue;
-		c->waiting = false;
-		c->ticket = d->last_ticket;
-		if (h) {
-			client_ok(d, c->id, request_status_json(h));
-		} else {
-			dp_fail(&err, DP_E_NOT_FOUND, "the study was deleted");
-			client_error(d, c->id, &err);
-		}
-	}
-}
-
-/* ---- requests ---- */
-
-static void client_handle_line(struct client *c, const char *line, size_t len)
-{
-	json_t *request = NULL;
-	const char *verb;
-	struct dp_err err;
-
-	c->answering = true;
-	c->ticket = c->d->last_ticket;
-	if (dp_wire_read_request(line, len, &request, &verb, &err) != DP_OK) {
-		/* a stranger: tell it once, then hang up */
-		c->hang_up = true;
-		client_error(c->d, c->id, &err);
-		return;
-	}
-	request_handle(c->d, c->id, verb, request);
-	json_decref(request);
-}
-
-static void client_take_lines(struct client *c)
-{
-	struct dp_err err;
-	char *end;
-
-	if (c->handling)
-		return; /* the loop below goes on */
-	c->handling = true;
-	while (!c->closing && !c->answering && !c->hang_up && c->in.len > c->scanned) {
-		end = memchr(c->in.data + c->scanned, '\n', c->in.len - c->scanned);
-		if (!end) {
-			c->scanned = c->in.len;
-			break;
-		}
-		client_handle_line(c, c->in.data, (size_t)(end - c->in.data));
-		dp_buf_drop(&c->in, (size_t)(end - c->in.data) + 1);
-		c->scanned = 0;
-	}
-	c->handling = false;
-	if (c->closing || c->hang_up || c->answering)
-		return;
-	if (c->scanned > DP_WIRE_REQUEST_MAX) {
-		dp_fail(&err, DP_E_LIMIT, "a request may have at most %d bytes",
-			DP_WIRE_REQUEST_MAX);
-		c->hang_up = c->answering = true;
-		c->ticket = c->d->last_ticket;
-		client_error(c->d, c->id, &err);
-	} else if (c->ended) {
-		client_close(c);
-	} else if (c->paused) {
-		c->paused = false;
-		uv_read_start((uv_stream_t *)&c->pipe, on_client_alloc, on_client_read);
-	}
-}
-
-static void on_client_alloc(uv_handle_t *h, size_t suggested, uv_buf_t *buf)
-{
-	(void)h;
-	(void)suggested;
-	buf->base = malloc(READ_ROOM);
-	buf->len = buf->base ? READ_ROOM : 0;
-}
-
-static void on_client_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
-{
-	struct client *c = stream->data;
-
-	if (n > 0 && !c->hang_up) {
-		dp_buf_add(&c->in, buf->base, (size_t)n);
-		client_take_lines(c);
-		if (c->in.len > DP_WIRE_REQUEST_MAX && c->answering && !c->closing) {
-			c->paused = true;
-			uv_read_stop(stream);
-		}
-	}
-	free(buf->base);
-	if (n >= 0)
-		return;
-	c->ended = true;
-	/* one that closed only its own side still gets the answers it asked for */
-	if (n != UV_EOF || !c->answering || c->waiting || c->lifeline)
-		client_close(c);
-}
-
-/* ---- connections ---- */
+/* ---- who may speak ---- */
 
 static bool in_group(int fd, const struct ucred *peer, gid_t gid)
 {
@@ -317,84 +42,157 @@ static bool in_group(int fd, const struct ucred *peer, gid_t gid)
 }
 
 /* Same user, root, or a member of socket_group. */
-static bool may_speak(struct dpd *d, int fd)
+static bool may_speak(struct dpd *d, int fd, bool *own)
 {
 	gid_t gid = d->config.socket_group.gid;
 	struct ucred peer;
 	socklen_t len = sizeof peer;
 
+	*own = false;
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) != 0)
 		return false;
-	if (peer.uid == geteuid() || peer.uid == 0)
-		return true;
-	return gid != (gid_t)-1 && in_group(fd, &peer, gid);
+	*own = peer.uid == geteuid() || peer.uid == 0;
+	return *own || (gid != (gid_t)-1 && in_group(fd, &peer, gid));
 }
 
-/* Refuses a new connection with a sentence. */
-static void client_refuse(struct client *c, int code, const char *why, const char *hint)
+/* ---- places ---- */
+
+/* Who has a place, and who has had one for nothing for the longest time. */
+struct taken {
+	unsigned all;
+	struct client *idle_own, *idle_other;
+};
+
+static void count_taken(struct dpd *d, const struct client *newcomer, struct taken *t)
 {
-	struct dp_err err;
+	int64_t before = dp_mono_us() - IDLE_US;
 
-	dp_fail(&err, code, "%s", why);
-	dp_hint(&err, "%s", hint);
-	c->hang_up = c->answering = true;
-	c->ticket = c->d->last_ticket;
-	client_error(c->d, c->id, &err);
-}
+	*t = (struct taken){ 0 };
+	for (struct client *c = d->clients; c; c = c->next) {
+		struct client **idle = c->own ? &t->idle_own : &t->idle_other;
 
-static struct client *client_new(struct dpd *d)
-{
-	struct client *c = calloc(1, sizeof *c);
-
-	if (!c)
-		return NULL;
-	c->d = d;
-	c->id = ++d->last_client;
-	uv_pipe_init(&d->loop, &c->pipe, 0);
-	c->pipe.data = c;
-	c->next = d->clients;
-	d->clients = c;
-	d->nclients++;
-	return c;
-}
-
-static void on_connection(uv_stream_t *server, int status)
-{
-	struct dpd *d = server->data;
-	struct client *c = status < 0 ? NULL : client_new(d);
-	int fd;
-
-	if (!c)
-		return;
-	if (uv_accept(server, (uv_stream_t *)&c->pipe) != 0 ||
-	    uv_fileno((uv_handle_t *)&c->pipe, &fd) != 0) {
-		client_close(c);
-		return;
+		if (c == newcomer || c->closing || c->hang_up)
+			continue;
+		t->all++;
+		if (!c->answering && !c->lifeline && c->since < before &&
+		    (!*idle || c->since < (*idle)->since))
+			*idle = c;
 	}
-	if (!may_speak(d, fd))
+}
+
+/* Is there a place for the newcomer? If all are taken, who asks nothing makes room for
+ * it; members of the group never for the daemon's own user, for whom some are kept. */
+static bool find_place(struct dpd *d, const struct client *newcomer)
+{
+	unsigned most = descriptors_for_clients(d);
+	unsigned kept = most / 8 < OWN_PLACES ? most / 8 : OWN_PLACES;
+	struct client *idle;
+	struct taken t;
+
+	count_taken(d, newcomer, &t);
+	if (t.all < most - (newcomer->own ? 0 : kept))
+		return true;
+	idle = t.idle_other;
+	if (!idle && newcomer->own)
+		idle = t.idle_own;
+	if (!idle)
+		return false;
+	log_line(&d->log, LOG_DEBUG, "", "client %llu, idle, makes room for another",
+		 (unsigned long long)idle->id);
+	client_close(idle);
+	return true;
+}
+
+static void let_in(struct dpd *d, int fd)
+{
+	bool own, welcome = may_speak(d, fd, &own);
+	struct client *c = client_open(d, fd);
+
+	if (!c)
+		return;
+	c->own = own;
+	if (!welcome)
 		client_refuse(c, DP_E_DENIED, "this daemon is not yours to control",
 			      "ask its owner for membership in its socket_group");
-	else if (d->nclients > d->config.max_clients)
+	else if (!find_place(d, c))
 		client_refuse(c, DP_E_BUSY, "too many connections (max_clients)",
 			      "try again later");
-	uv_read_start((uv_stream_t *)&c->pipe, on_client_alloc, on_client_read);
+	client_read_on(c);
 }
 
 int server_add_fd(struct dpd *d, int fd, bool lifeline, struct dp_err *err)
 {
-	struct client *c = client_new(d);
+	struct client *c = client_open(d, fd);
 
 	if (!c)
-		return dp_fail(err, DP_E_NOMEM, "no memory for a connection");
-	if (uv_pipe_open(&c->pipe, fd) != 0 ||
-	    uv_read_start((uv_stream_t *)&c->pipe, on_client_alloc, on_client_read) !=
-		    0) {
-		client_close(c);
 		return dp_fail(err, DP_E_USAGE, "descriptor %d is not a connected socket",
 			       fd);
-	}
+	c->own = true;
 	c->lifeline = lifeline;
+	client_read_on(c);
 	return DP_OK;
+}
+
+/* ---- listening ----
+ *
+ * By hand: libuv's uv_listen(), when a machine is out of descriptors, closes one that it
+ * kept to hang up on those who wait. If a thread takes that one it never gets it back,
+ * and calls accept() for ever within one callback. */
+
+static void on_connection(uv_poll_t *poll, int status, int events);
+
+static void on_listen_again(uv_timer_t *timer)
+{
+	struct dpd *d = timer->data;
+
+	uv_poll_start(&d->listener, UV_READABLE, on_connection);
+}
+
+/* The machine is short of something: those who wait, wait a while longer. */
+static void pause_listening(struct dpd *d, const char *why)
+{
+	if (d->listen_pause_ms == 0)
+		log_line(&d->log, LOG_WARN, "",
+			 "a connection could not be taken: %s; trying again, %u clients "
+			 "are served",
+			 why, d->nclients);
+	d->listen_pause_ms =
+		d->listen_pause_ms == 0 ? PAUSE_FIRST_MS : 2 * d->listen_pause_ms;
+	if (d->listen_pause_ms > PAUSE_MOST_MS)
+		d->listen_pause_ms = PAUSE_MOST_MS;
+	uv_poll_stop(&d->listener);
+	uv_timer_start(&d->listen_timer, on_listen_again, d->listen_pause_ms, 0);
+}
+
+void server_listen_again(struct dpd *d)
+{
+	if (d->listener_open && uv_is_active((uv_handle_t *)&d->listen_timer))
+		uv_timer_start(&d->listen_timer, on_listen_again, 0, 0);
+}
+
+static void on_connection(uv_poll_t *poll, int status, int events)
+{
+	struct dpd *d = poll->data;
+
+	(void)events;
+	if (status < 0) {
+		pause_listening(d, uv_strerror(status));
+		return;
+	}
+	/* a few a round, so that those who are served already notice nothing */
+	for (int i = 0; i < TAKEN_AT_ONCE; i++) {
+		int fd = accept4(d->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+		if (fd >= 0) {
+			let_in(d, fd);
+		} else if (errno == EAGAIN) {
+			d->listen_pause_ms = 0; /* nobody waits any more */
+			return;
+		} else if (errno != EINTR && errno != ECONNABORTED) {
+			pause_listening(d, strerror(errno));
+			return;
+		}
+	}
 }
 
 /* Is somebody listening at the address? */
@@ -466,10 +264,21 @@ void server_set_group(struct dpd *d)
 			 (unsigned)gid, strerror(errno));
 }
 
+void server_tell_places(const struct dpd *d)
+{
+	unsigned most = descriptors_for_clients(d);
+
+	log_line(&d->log, most < d->config.max_clients ? LOG_WARN : LOG_INFO, "",
+		 "at most %u clients at once (max_clients: %u, open files: %llu)", most,
+		 d->config.max_clients, (unsigned long long)d->descriptors.limit);
+}
+
 int server_start(struct dpd *d, int systemd_fd, struct dp_err *err)
 {
 	int fd = systemd_fd, code = DP_OK;
 
+	clients_init(d);
+	descriptors_count(&d->descriptors);
 	if (fd < 0 && !d->at.socket_path)
 		return DP_OK;
 	if (fd < 0)
@@ -478,31 +287,33 @@ int server_start(struct dpd *d, int systemd_fd, struct dp_err *err)
 		return code;
 	d->listening = systemd_fd < 0; /* a socket of systemd's is not ours to change */
 	server_set_group(d);
-	d->listener_open = true;
-	uv_pipe_init(&d->loop, &d->listener, 0);
-	d->listener.data = d;
-	code = uv_pipe_open(&d->listener, fd);
+	d->listen_fd = fd;
+	code = -uv_poll_init(&d->loop, &d->listener, fd);
+	if (code == 0) {
+		uv_timer_init(&d->loop, &d->listen_timer);
+		d->listener.data = d->listen_timer.data = d;
+		d->listener_open = true;
+		code = listen(fd, BACKLOG) == 0 ? 0 : errno;
+	}
 	if (code == 0)
-		code = uv_listen((uv_stream_t *)&d->listener, 128, on_connection);
+		code = -uv_poll_start(&d->listener, UV_READABLE, on_connection);
 	if (code != 0)
 		return dp_fail(err, DP_E_IO, "cannot listen at %s: %s",
 			       systemd_fd < 0 ? d->at.socket_path : "systemd's socket",
-			       uv_strerror(code));
+			       strerror(code));
+	server_tell_places(d);
 	return DP_OK;
 }
 
 void server_stop(struct dpd *d)
 {
-	if (d->listener_open && !uv_is_closing((uv_handle_t *)&d->listener))
+	if (d->listener_open) {
 		uv_close((uv_handle_t *)&d->listener, NULL);
+		uv_close((uv_handle_t *)&d->listen_timer, NULL);
+		close(d->listen_fd);
+	}
 	d->listener_open = false;
 	if (d->listening)
 		unlink(d->at.socket_path);
 	d->listening = false;
-}
-
-void server_drop_clients(struct dpd *d)
-{
-	for (struct client *c = d->clients; c; c = c->next)
-		client_close(c);
 }

@@ -1,5 +1,5 @@
-/* server.h - the control socket: connections, lines, who may speak, replies. A client is
- * known to the others by a number that is never used again. */
+/* server.h - the control socket (server.c) and its clients (client.c). A client is known
+ * to the others by a number that is never used again. */
 #ifndef DPARETOD_SERVER_H
 #define DPARETOD_SERVER_H
 #include "daemon/daemon.h"
@@ -9,12 +9,22 @@ DP_MUSTCHECK int server_add_fd(struct dpd *d, int fd, bool lifeline, struct dp_e
 void server_stop(struct dpd *d);
 /* Gives the socket's file to socket_group, or back to our own. */
 void server_set_group(struct dpd *d);
+/* Logs how many clients there may be at once. */
+void server_tell_places(const struct dpd *d);
+/* Something became free: if connections could not be taken, they are tried again. */
+void server_listen_again(struct dpd *d);
+/* Now and then: closes those that ask nothing, or do not go on with what they began. */
+void clients_drop_overdue(struct dpd *d);
 void server_drop_clients(struct dpd *d);
+/* The loop has ended: frees what was still to be answered. */
+void clients_free(struct dpd *d);
 
-/* Sends a reply once everything recorded so far is durable. Takes the reference. */
+/* Sends a reply: to a request that changes something once everything recorded so far is
+ * durable; to one that looks also before, marked, if the journal is silent. Takes the
+ * reference. */
 void client_ok(struct dpd *d, uint64_t client, json_t *ok);
 void client_error(struct dpd *d, uint64_t client, const struct dp_err *err);
-/* A client waits until the study's version differs from `since`. */
+/* A client waits until the study's version differs from `since`, durably. */
 void client_wait(struct dpd *d, uint64_t client, uint32_t study, uint32_t since,
 		 int64_t timeout_us);
 /* Long polls: answers those whose study has changed or whose time is over. */

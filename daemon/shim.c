@@ -63,6 +63,8 @@ static const char usage_text[] =
 	"  --stall SECONDS    end it when DIR/result.jsonl has not grown for this long\n"
 	"                     (0: never; default 0)\n"
 	"  --log-limit BYTES  keep this much of stdout and of stderr (default 16 MiB)\n"
+	"  --open-files N     the trainer's soft limit of open files (default: "
+	"unchanged)\n"
 	"  --cwd DIR          working folder of the trainer (default: the attempt's)\n"
 	"\n"
 	"Exit codes: 0 the end was recorded, 1 it could not be, 2 wrong usage, 75 the\n"
@@ -107,6 +109,7 @@ static void shim_options(struct options *o, int argc, char **argv)
 		{ "grace", required_argument, NULL, 'g' },
 		{ "stall", required_argument, NULL, 's' },
 		{ "log-limit", required_argument, NULL, 'l' },
+		{ "open-files", required_argument, NULL, 'n' },
 		{ "cwd", required_argument, NULL, 'c' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
@@ -141,6 +144,10 @@ static void shim_options(struct options *o, int argc, char **argv)
 		case 'l':
 			o->log_limit = parse_bytes("--log-limit is not a number of bytes",
 						   optarg);
+			break;
+		case 'n':
+			o->open_files =
+				parse_bytes("--open-files is not a number", optarg);
 			break;
 		case 'c':
 			o->cwd = optarg;
@@ -243,6 +250,7 @@ static void set_oom_score(int score)
 static void become_trainer(const struct shim *s, const int *pipes, volatile int *error)
 {
 	struct sigaction normal = { .sa_handler = SIG_DFL };
+	struct rlimit files;
 	sigset_t none;
 
 	for (int sig = 1; sig < NSIG; sig++)
@@ -260,6 +268,10 @@ static void become_trainer(const struct shim *s, const int *pipes, volatile int 
 	    (s->opt.cwd && chdir(s->opt.cwd) != 0)) {
 		*error = errno;
 		_exit(127);
+	}
+	if (s->opt.open_files && getrlimit(RLIMIT_NOFILE, &files) == 0) {
+		files.rlim_cur = s->opt.open_files;
+		setrlimit(RLIMIT_NOFILE, &files);
 	}
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);

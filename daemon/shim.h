@@ -20,6 +20,7 @@ struct options {
 	double timeout, stall; /* seconds; 0: none */
 	double grace;          /* seconds between TERM and KILL */
 	uint64_t log_limit;    /* bytes kept of stdout, and of stderr */
+	uint64_t open_files;   /* the trainer's soft limit; 0: as it is */
 	char **argv;
 };
 

@@ -87,25 +87,37 @@ static json_t *hypervolume(struct dp_study_state *s)
 	return dp_study_front(s, NULL) == DP_OK ? dp_json_real(s->hypervolume) : NULL;
 }
 
+json_t *dp_view_point(const struct dp_study_state *s, const struct dp_trial *t)
+{
+	return json_pack("{s:I, s:o, s:o}", "trial", (json_int_t)t->number, "parameters",
+			 dp_space_json(s->spec, t->x), "objectives",
+			 dp_view_objectives(s, t->objectives));
+}
+
 json_t *dp_view_result(struct dp_study_state *s)
 {
-	json_t *front = json_array(), *volume = hypervolume(s);
+	return dp_view_result_part(s, UINT32_MAX);
+}
 
-	for (uint32_t i = 0; s->front_valid && i < s->nfront; i++) {
-		const struct dp_trial *t = s->trials[s->front[i]];
+json_t *dp_view_result_part(struct dp_study_state *s, uint32_t most)
+{
+	json_t *front = json_array(), *volume = hypervolume(s), *more, *o;
 
-		view_push(&front,
-			  json_pack("{s:I, s:o, s:o}", "trial", (json_int_t)t->number,
-				    "parameters", dp_space_json(s->spec, t->x),
-				    "objectives", dp_view_objectives(s, t->objectives)));
-	}
-	return json_pack("{s:i, s:s, s:s, s:o, s:I, s:I, s:I, s:o, s:o, s:o}", "version",
-			 1, "study", s->spec->name, "state",
-			 dp_study_status_text(s->status), "reason",
-			 dp_view_text(s->reason), "evaluations",
-			 (json_int_t)dp_study_ended(s), "failed", (json_int_t)s->failed,
-			 "diverged", (json_int_t)s->diverged, "hypervolume", volume,
-			 "anti_ideal", anti_ideal(s), "front", front);
+	for (uint32_t i = 0; s->front_valid && i < s->nfront && i < most; i++)
+		view_push(&front, dp_view_point(s, s->trials[s->front[i]]));
+	o = json_pack("{s:i, s:s, s:s, s:o, s:I, s:I, s:I, s:o, s:o, s:o}", "version", 1,
+		      "study", s->spec->name, "state", dp_study_status_text(s->status),
+		      "reason", dp_view_text(s->reason), "evaluations",
+		      (json_int_t)dp_study_ended(s), "failed", (json_int_t)s->failed,
+		      "diverged", (json_int_t)s->diverged, "hypervolume", volume,
+		      "anti_ideal", anti_ideal(s), "front", front);
+	if (!s->front_valid || s->nfront <= most)
+		return o;
+	more = json_array();
+	for (uint32_t i = most; i < s->nfront; i++)
+		view_push(&more, json_integer(s->front[i]));
+	view_set(&o, "more", more);
+	return o;
 }
 
 json_t *dp_view_summary(struct dp_study_state *s)
@@ -170,17 +182,18 @@ static json_t *attempt_json(const struct dp_trial *t, const struct dp_attempt *a
 	return o;
 }
 
-static json_t *runs_json(const struct dp_study_state *s, const struct dp_trial *t)
+static json_t *runs_json(const struct dp_study_state *s, const struct dp_trial *t,
+			 uint32_t from, uint32_t end)
 {
 	json_t *runs = json_array();
 
-	for (uint32_t i = 0; i < (uint32_t)s->spec->trainer.runs; i++) {
+	for (uint32_t i = from; i < end; i++) {
 		json_t *metrics = json_object();
+		bool known = t->metrics && dp_trial_run_known(t, i);
 
-		for (uint32_t k = 0; t->metrics && k < t->nmetrics; k++)
-			if (dp_trial_run_known(t, i))
-				view_set(&metrics, s->metrics[k],
-					 dp_json_real(t->metrics[i * t->nmetrics + k]));
+		for (uint32_t k = 0; known && k < t->nmetrics; k++)
+			view_set(&metrics, s->metrics[k],
+				 dp_json_real(t->metrics[i * t->nmetrics + k]));
 		view_push(&runs,
 			  json_pack("{s:I, s:I, s:o}", "run", (json_int_t)i, "seed",
 				    (json_int_t)dp_run_seed(s->spec->seed, t->number, i),
@@ -197,19 +210,17 @@ static bool on_front(const struct dp_study_state *s, uint32_t trial)
 	return false;
 }
 
-json_t *dp_view_trial(struct dp_study_state *s, const struct dp_trial *t, bool full,
-		      const char *folder)
+static json_t *trial_json(struct dp_study_state *s, const struct dp_trial *t)
 {
 	const struct dp_attempt *first = t->nattempts ? &t->attempts[0] : NULL;
 	const struct dp_attempt *last =
 		t->nattempts ? &t->attempts[t->nattempts - 1] : NULL;
 	int64_t started = first ? (first->started ? first->started : first->planned) : 0;
 	int64_t ended = t->status >= DP_TRIAL_OK && last ? last->ended : 0;
-	json_t *attempts, *o;
 
 	if (dp_study_front(s, NULL) != DP_OK)
 		return NULL;
-	o = json_pack(
+	return json_pack(
 		"{s:I, s:s, s:s, s:o, s:o, s:b, s:I, s:o, s:o, s:o, s:o}", "trial",
 		(json_int_t)t->number, "state", dp_trial_status_text(t->status), "source",
 		t->source, "parameters", dp_space_json(s->spec, t->x), "objectives",
@@ -219,13 +230,34 @@ json_t *dp_view_trial(struct dp_study_state *s, const struct dp_trial *t, bool f
 		started && ended > started ? json_real((double)(ended - started) / 1e6)
 					   : json_null(),
 		"reason", dp_view_text(t->reason));
-	if (!full)
-		return o;
-	attempts = json_array();
-	for (uint32_t i = 0; i < t->nattempts; i++)
+}
+
+/* Where a part of n things that begins at `from` ends. */
+static uint32_t part_end(uint32_t from, uint32_t most, uint32_t n)
+{
+	return from < n && most < n - from ? from + most : n;
+}
+
+json_t *dp_view_trial_part(struct dp_study_state *s, const struct dp_trial *t,
+			   const char *folder, uint32_t from, uint32_t most)
+{
+	uint32_t runs = (uint32_t)s->spec->trainer.runs;
+	uint32_t attempts_end = part_end(from, most, t->nattempts);
+	uint32_t runs_end = part_end(from, most, runs);
+	json_t *o = trial_json(s, t), *attempts = json_array();
+
+	for (uint32_t i = from; i < attempts_end; i++)
 		view_push(&attempts, attempt_json(t, &t->attempts[i], folder));
 	view_set(&o, "attempts", attempts);
-	view_set(&o, "runs", runs_json(s, t));
+	view_set(&o, "runs", runs_json(s, t, from, runs_end));
 	view_set(&o, "basis", json_integer(t->basis));
+	if (attempts_end < t->nattempts || runs_end < runs)
+		view_set(&o, "next", json_integer((json_int_t)from + most));
 	return o;
+}
+
+json_t *dp_view_trial(struct dp_study_state *s, const struct dp_trial *t, bool full,
+		      const char *folder)
+{
+	return full ? dp_view_trial_part(s, t, folder, 0, UINT32_MAX) : trial_json(s, t);
 }

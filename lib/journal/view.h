@@ -7,12 +7,21 @@
 
 /* The object of `dparetoctl run -o json` (contract, section 3): no times, no paths. */
 json_t *dp_view_result(struct dp_study_state *s);
+/* The same with at most so many points of the front. If it has others, "more" lists their
+ * trials. */
+json_t *dp_view_result_part(struct dp_study_state *s, uint32_t most);
+/* A point of the front: trial, parameters, objectives. */
+json_t *dp_view_point(const struct dp_study_state *s, const struct dp_trial *t);
 /* What a list of studies shows of one; see SUMMARY in docs/protocol.md. Leaves out
  * what only the daemon knows (eta, waiting, directory). */
 json_t *dp_view_summary(struct dp_study_state *s);
 /* One trial; in full with its attempts and runs. `folder` is the study's folder. */
 json_t *dp_view_trial(struct dp_study_state *s, const struct dp_trial *t, bool full,
 		      const char *folder);
+/* The same in full with at most so many attempts and runs, those from position `from` on.
+ * If there are others, "next" is the position that follows. */
+json_t *dp_view_trial_part(struct dp_study_state *s, const struct dp_trial *t,
+			   const char *folder, uint32_t from, uint32_t most);
 /* {"epsilon":0.5,"error":0.2} or null. */
 json_t *dp_view_objectives(const struct dp_study_state *s, const double *objectives);
 /* An ISO time, or null for 0. */

@@ -25,6 +25,7 @@ enum {
 
 struct dp_client {
 	int fd;
+	char *path;        /* to connect again; NULL: it cannot */
 	struct dp_buf out; /* what is still to be sent */
 	struct dp_buf in;  /* what came and was not read yet */
 	size_t scanned;    /* bytes of `in` known to hold no newline */
@@ -33,18 +34,23 @@ struct dp_client {
 	unsigned owed;
 };
 
+static void client_no_blocking(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags >= 0)
+		fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+}
+
 struct dp_client *dp_client_from_fd(int fd)
 {
 	struct dp_client *c = calloc(1, sizeof *c);
-	int flags;
 
 	if (!c)
 		return NULL;
 	c->fd = fd;
 	c->in.max = DP_WIRE_REPLY_MAX + 1;
-	flags = fcntl(fd, F_GETFL);
-	if (flags >= 0)
-		fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+	client_no_blocking(fd);
 	return c;
 }
 
@@ -53,6 +59,7 @@ void dp_client_close(struct dp_client *c)
 	if (!c)
 		return;
 	close(c->fd);
+	free(c->path);
 	dp_buf_free(&c->out);
 	dp_buf_free(&c->in);
 	free(c);
@@ -142,11 +149,11 @@ static int fail_connect(int errnum, const char *path, struct dp_err *err)
 	}
 }
 
-int dp_client_open(const char *path, struct dp_client **out, struct dp_err *err)
+/* A connection to the socket at `path`, its number in *out. */
+static int connect_to(const char *path, int *out, struct dp_err *err)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	struct timeval patience = { .tv_sec = CONNECT_SECONDS };
-	struct dp_client *c;
 	size_t len = strlen(path);
 	int fd, e;
 
@@ -167,12 +174,43 @@ int dp_client_open(const char *path, struct dp_client **out, struct dp_err *err)
 		close(fd);
 		return fail_connect(e, path, err);
 	}
+	*out = fd;
+	return DP_OK;
+}
+
+int dp_client_open(const char *path, struct dp_client **out, struct dp_err *err)
+{
+	struct dp_client *c;
+	int fd, code = connect_to(path, &fd, err);
+
+	if (code != DP_OK)
+		return code;
 	c = dp_client_from_fd(fd);
 	if (!c) {
 		close(fd);
 		return dp_fail(err, DP_E_NOMEM, "no memory for a connection");
 	}
+	c->path = strdup(path);
 	*out = c;
+	return DP_OK;
+}
+
+/* The daemon closes connections that ask nothing for long. That is noticed before the
+ * next request goes out, so that none can be carried out twice. */
+static int connect_again(struct dp_client *c, struct dp_err *err)
+{
+	char byte;
+	int fd, code;
+
+	if (!c->path || c->out.len > 0 || c->in.len > 0 || c->owed > 0 ||
+	    recv(c->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0)
+		return DP_OK;
+	code = connect_to(c->path, &fd, err);
+	if (code != DP_OK)
+		return code;
+	dup3(fd, c->fd, O_CLOEXEC);
+	close(fd);
+	client_no_blocking(c->fd);
 	return DP_OK;
 }
 
@@ -286,8 +324,13 @@ int dp_client_call(struct dp_client *c, const char *verb, json_t *fields, int ti
 	int64_t deadline =
 		timeout_ms < 0 ? -1 : dp_mono_us() + timeout_ms * INT64_C(1000);
 	ssize_t len;
-	int code = queue_request(c, verb, fields, err);
+	int code = connect_again(c, err);
 
+	if (code != DP_OK) {
+		json_decref(fields);
+		return code;
+	}
+	code = queue_request(c, verb, fields, err);
 	if (code != DP_OK)
 		return code;
 	for (;;) {

@@ -2,8 +2,10 @@
 #include "wire/wire.h"
 
 #include "base/json.h"
+#include "base/num.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* {"v":1, key: value}; takes the reference. NULL without memory. */
 static json_t *wire_envelope(const char *key, json_t *value)
@@ -65,6 +67,16 @@ void dp_wire_error(struct dp_buf *out, const struct dp_err *err)
 		object = dp_json_error(&plain);
 	}
 	put_line(out, wire_envelope("error", object));
+}
+
+void dp_wire_unsaved(struct dp_buf *reply, double seconds)
+{
+	char number[DP_NUM_LEN];
+
+	if (reply->failed)
+		return;
+	reply->len -= strlen("}\n");
+	dp_buf_printf(reply, ",\"unsaved\":%s}\n", dp_num_text(seconds, number));
 }
 
 /* Reads a line as an object of our version. `newer` says what to do about another
@@ -142,6 +154,9 @@ int dp_wire_read_reply(const char *line, size_t len, json_t **ok, struct dp_err 
 	result = json_object_get(message, "ok");
 	error = json_object_get(message, "error");
 	if (json_is_object(result) && !error) {
+		if (json_is_number(json_object_get(message, "unsaved")))
+			json_object_set(result, "unsaved",
+					json_object_get(message, "unsaved"));
 		*ok = json_incref(result);
 	} else if (json_is_object(error) && !result) {
 		dp_json_to_error(error, &sent);

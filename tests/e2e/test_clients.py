@@ -1,18 +1,24 @@
 """test_clients.py - strangers, mumblers and bullies at the control socket: each gets an
 answer or is hung up on, and nobody else notices."""
+import errno
 import grp
 import json
 import os
+import resource
+import select
 import shutil
 import socket
 import subprocess
 import sys
+import threading
 import time
 import unittest
 
 from harness import Case, Client, LIMIT, Refused, wait_for
 
 SHELL = "#!/bin/sh\necho '{\"run\":0,\"metrics\":{\"a\":1,\"b\":1}}' >> \"$DPARETO_RESULT\"\n"
+MANY_RUNS = ("#!/bin/sh\nseq 0 449 | sed 's/.*/{\"run\":&,\"metrics\":{\"a\":&,\"b\":1}}/' >> "
+             "\"$DPARETO_RESULT\"\n")
 MAX = 4 << 20  # bytes of a request
 
 # every verb with the fields it reads
@@ -55,8 +61,9 @@ class ClientCase(Case):
     def stranger(self, path=None):
         s = socket.socket(socket.AF_UNIX)
         s.settimeout(20)
-        s.connect(path or self.d.socket)
         self.addCleanup(s.close)
+        # those who wait to be let in may be too many for a moment
+        wait_for(lambda: s.connect_ex(path or self.d.socket) != errno.EAGAIN)
         return s
 
     def all_of(self, s):
@@ -78,6 +85,30 @@ class ClientCase(Case):
         error = json.loads(lines[0])["error"]
         self.assertTrue(error["message"])
         return error
+
+    def waiting(self, study="s"):
+        """A connection that is not idle: it waits for a study to change."""
+        s = self.stranger()
+        version = self.client("status", study=study)["study"]["version"]
+        s.sendall(b'{"v":1,"do":"changes","study":"%s","since":%d,"timeout_ms":600000}\n' %
+                  (study.encode(), version))
+        return s
+
+    def hung_up(self, s, limit=LIMIT):
+        """Waits until the daemon has closed this connection; nothing came before."""
+        s.settimeout(limit)
+        self.assertEqual(self.all_of(s), b"")
+
+    def process(self, file, field):
+        """A number of /proc/PID/FILE of the daemon, counted behind the name."""
+        with open("/proc/%d/%s" % (self.d.process.pid, file)) as f:
+            return int(f.read().rpartition(")")[2].split()[field])
+
+    def memory(self):
+        return self.process("statm", 1) * 4096
+
+    def descriptors(self):
+        return len(os.listdir("/proc/%d/fd" % self.d.process.pid))
 
     def others_are_served(self):
         began = time.monotonic()
@@ -243,7 +274,8 @@ class Crowds(ClientCase):
 
     def test_max_clients(self):
         self.begin("--max-clients", "3")
-        kept = [self.stranger(), self.stranger()]
+        self.finished_study()
+        kept = [self.waiting(), self.waiting()]
         error = self.refused_once(self.stranger())
         self.assertEqual(error["kind"], "busy")
         self.assertIn("max_clients", error["message"])
@@ -269,20 +301,16 @@ class Crowds(ClientCase):
         size = len(json.dumps(self.client.raw(ask)))
         asked = (32 << 20) // size  # 32 MiB of replies
 
-        def process(file, field):
-            with open("/proc/%d/%s" % (self.d.process.pid, file)) as f:
-                return int(f.read().rpartition(")")[2].split()[field])
-
         def grown_or_idle():
-            worked = process("stat", 11)
+            worked = self.process("stat", 11)
             time.sleep(0.1)
             self.others_are_served()
-            return process("statm", 1) * 4096 > limit or process("stat", 11) - worked < 2
-        limit = process("statm", 1) * 4096 + (16 << 20)
+            return self.memory() > limit or self.process("stat", 11) - worked < 2
+        limit = self.memory() + (16 << 20)
         greedy = self.stranger()
         greedy.sendall(ask * asked)
         wait_for(grown_or_idle)
-        self.assertLess(process("statm", 1) * 4096, limit)
+        self.assertLess(self.memory(), limit)
         got = 0  # and when it begins to read, it gets everything
         while got < asked:
             got += greedy.recv(1 << 20).count(b"\n")
@@ -326,6 +354,273 @@ class Crowds(ClientCase):
         self.assertEqual(json.loads(self.client.file.readline())["ok"]["study"]["priority"], 2)
 
 
+class Places(ClientCase):
+    """Descriptors are a limit of the machine, places for clients one of the daemon."""
+
+    maxDiff = None
+
+    def start_with(self, soft, hard, *options):
+        self.d = self.daemon(*options).start(
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard)))
+        self.client = self.d.connect()
+
+    def limit_of(self, pid, limits=None):
+        return resource.prlimit(pid, resource.RLIMIT_NOFILE, *(limits and [limits] or []))
+
+    def test_trainers_get_their_own_limit_back(self):
+        self.write("trainer", "#!/bin/sh\necho $(ulimit -Sn) $(ulimit -Hn) >> "
+                   "\"$DPARETO_STUDY_DIR/notes\"\n" + SHELL, 0o755)
+        self.start_with(200, 900)
+        self.assertEqual(self.limit_of(self.d.process.pid), (900, 900))
+        self.finished_study()
+        self.assertEqual(set(self.notes()), {"200 900"})
+
+    def test_clients_leave_enough_for_the_trainers(self):
+        """More clients than descriptors, idle and coming again: every trial succeeds."""
+        self.start_with(100, 100, "--slots", "2")
+        crowd = [self.stranger() for _ in range(150)]
+        text = self.study(search="method: random, parallel: 2, evaluations: 20")
+        self.submit(self.client, text)
+        for i in range(300):
+            crowd[i % 150].close()
+            crowd[i % 150] = self.stranger()
+        status = self.finish(self.client, "s")
+        self.assertEqual((status["study"]["ok"], status["failures"]), (20, []))
+        hello = self.client("hello")
+        self.assertLessEqual(hello["clients"], hello["max_clients"])
+        self.assertLess(hello["max_clients"], 60)
+        self.assertIn("at most %d clients at once" % hello["max_clients"],
+                      open(self.d.log).read())
+        before = self.process("stat", 11) + self.process("stat", 12)
+        for s in crowd:
+            s.close()
+        wait_for(lambda: self.client("hello")["clients"] == 1)
+        self.others_are_served()
+        self.assertLess(self.process("stat", 11) + self.process("stat", 12) - before, 100)
+
+    def test_out_of_descriptors_nevertheless(self):
+        """Then connections wait: it does not spin, serves those it has, and takes the
+        others when it can."""
+        self.begin()
+        self.client("hello")
+        limits = self.limit_of(self.d.process.pid)
+        self.limit_of(self.d.process.pid, (self.descriptors() - 2, limits[1]))
+        crowd = [self.stranger() for _ in range(20)]
+        late = crowd[-1]
+        late.sendall(b'{"v":1,"do":"hello"}\n')
+        worked = self.process("stat", 11) + self.process("stat", 12)
+        began = time.monotonic()
+        for _ in range(20):
+            self.client("hello")
+            time.sleep(0.02)
+        worked = (self.process("stat", 11) + self.process("stat", 12) - worked) / 100
+        self.assertLess(worked, 0.5 * (time.monotonic() - began))
+        self.assertEqual(open(self.d.log).read().count("could not be taken"), 1)
+        for s in crowd[:-1]:
+            s.close()
+        self.limit_of(self.d.process.pid, (self.descriptors() + 1, limits[1]))
+        self.assertIn(b'"ok"', late.recv(1 << 16))
+        self.assertEqual(self.descriptors(), self.limit_of(self.d.process.pid)[0])
+        other = self.stranger()
+        other.sendall(b'{"v":1,"do":"hello"}\n')
+        late.close()  # and when one leaves, the next is served
+        self.assertIn(b'"ok"', other.recv(1 << 16))
+        self.stranger()
+        self.assertEqual(self.d.end(), 0)  # TERM works meanwhile
+
+    def test_idle_ones_make_room(self):
+        self.begin("--max-clients", "4")
+        self.finished_study()
+        kept = [self.waiting(), self.waiting()]
+        idle = self.stranger()
+
+        def gets_in():
+            self.client("hello")  # not idle
+            c = self.stranger()
+            try:
+                c.sendall(b'{"v":1,"do":"hello"}\n')
+            except BrokenPipeError:
+                pass  # told already
+            return b'"ok"' in c.recv(1 << 16)
+        wait_for(gets_in)
+        self.hung_up(idle)
+        self.client("set", study="s", priority=1)
+        for s in kept:
+            self.assertIn(b'"ok"', s.recv(1 << 16))
+
+    def test_idle_half_sent_and_untaken(self):
+        self.begin("--client-idle", "1s", "--client-patience", "0.3s")
+        self.finished_study(12, extra_trainer=", runs: 100")
+        follower = self.waiting()
+        began = time.monotonic()
+        half = self.stranger()
+        half.sendall(b'{"v":1,"do":')
+        idle = self.stranger()
+        slow = self.stranger()  # more than the socket takes, and nothing is read
+        slow.sendall(b'{"v":1,"do":"trials","study":"s","full":true}\n' * 200)
+        self.hung_up(half)
+        self.hung_up(idle)
+        self.assertGreater(time.monotonic() - began, 0.9)
+        self.assertLess(self.all_of(slow).count(b"\n"), 200)
+        with self.assertRaises((BlockingIOError, TimeoutError)):
+            follower.settimeout(0.1)
+            follower.recv(1)
+        other = self.d.connect()  # the first one was idle, too
+        other("set", study="s", priority=1)
+        follower.settimeout(LIMIT)
+        self.assertIn(b'"ok"', follower.recv(1 << 16))
+
+    def test_half_requests_are_held_within_bounds(self):
+        self.begin("--client-memory", "16M", "--disk-watermark", "1000T", env={
+            "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=1"})
+        self.client("hello")  # it was let in
+        before, open_before = self.memory(), self.descriptors()
+        crowd = [self.stranger() for _ in range(25)]
+        told = 0
+        for s in crowd:
+            try:
+                s.sendall(b'{"v":1,"do":"submit","text":"' + b"x" * (4000 << 10))
+            except OSError:
+                pass  # hung up on
+            self.others_are_served()
+            self.assertLess(self.memory() - before, 48 << 20)
+        for s in crowd:
+            s.settimeout(0.01)
+            try:
+                told += b"client_memory" in s.recv(1 << 16)
+            except TimeoutError:
+                pass
+            except ConnectionResetError:
+                told += 1
+        self.assertGreater(told, 15)
+        # who sends a study meanwhile is not the one that holds most
+        self.submit(self.client, self.study(search="method: random, evaluations: 1",
+                                            more="# " + "x" * 900000))
+        for s in crowd:
+            s.close()
+        wait_for(lambda: self.descriptors() <= open_before)
+
+
+class Pages(ClientCase):
+    """Long answers come in pages; dparetoctl shows them whole."""
+
+    def pages(self, verb, key, **fields):
+        found, count, at = [], 0, 0
+        while at is not None:
+            page = self.client(verb, **fields, **({"from": at} if at else {}))
+            found += page[key]
+            at = page["next"]
+            count += 1
+        return found, count
+
+    def json(self, *arguments):
+        p = self.ctl("--socket", self.d.socket, *arguments, "-o", "json")
+        self.assertEqual(p.returncode, 0, p.stderr)
+        return json.loads(p.stdout)
+
+    def test_trials_and_a_long_front(self):
+        self.write("trainer", "#!/bin/sh\nx=$(sed 's/.*\"x\":\\([0-9]*\\).*/\\1/' "
+                   "\"$DPARETO_REQUEST\")\nfor r in 0 1 2 3; do echo \"{\\\"run\\\":$r,"
+                   "\\\"metrics\\\":{\\\"a\\\":$x,\\\"b\\\":-$x}}\"; done >> "
+                   "\"$DPARETO_RESULT\"\n", 0o755)
+        self.begin("--slots", "4")
+        self.submit(self.client, self.study(
+            parameters="x: {type: int, range: [1, 104]}", extra_trainer=", runs: 4",
+            search="method: grid, grid: 104, parallel: 4"))
+        self.finish(self.client, "s")
+        plain, _ = self.pages("trials", "trials", study="s")
+        self.assertEqual([t["trial"] for t in plain], list(range(104)))
+        full, count = self.pages("trials", "trials", study="s", full=True)
+        self.assertGreater(count, 1)
+        self.assertEqual([len(t["runs"]) for t in full], [4] * 104)
+        status = self.client("status", study="s")
+        self.assertEqual((len(status["front"]), len(status["more"])), (100, 4))
+        rest = self.client("front", study="s", points=status["more"])["front"]
+        whole = self.client("front", study="s")
+        self.assertEqual(whole["front"], status["front"] + rest)
+        self.assertNotIn("more", whole)
+        for wrong in (["x"], [104], [-1], list(range(251)), [True], [[]]):
+            with self.assertRaises(Refused):
+                self.client("front", study="s", points=wrong)
+        shown = self.json("status", "s")
+        self.assertEqual(shown["front"], whole["front"])
+        self.assertNotIn("more", shown)
+        self.assertEqual(self.json("front", "s"), whole)
+        self.assertEqual(len(self.json("export", "s")["trials"]), 104)
+
+    def test_a_trial_of_many_runs(self):
+        """One process a run, or all in one: more attempts or runs than a page has."""
+        self.write("trainer", MANY_RUNS, 0o755)
+        self.begin()
+        self.finished_study(2, extra_trainer=", runs: 450")
+        part = self.client("trial", study="s", trial=1)["trial"]
+        self.assertEqual((len(part["runs"]), part["next"]), (200, 200))
+        part = self.client("trial", study="s", trial=1, **{"from": 400})["trial"]
+        self.assertEqual([r["run"] for r in part["runs"]], list(range(400, 450)))
+        self.assertEqual(part["attempts"], [])
+        self.assertNotIn("next", part)
+        for odd in (450, 10 ** 6, -1, 2 ** 40):
+            self.client("trial", study="s", trial=1, **{"from": odd})
+        whole = self.json("trial", "s", "1")
+        self.assertEqual([r["metrics"]["a"] for r in whole["runs"]], list(range(450)))
+        self.assertEqual(len(whole["attempts"]), 1)
+        self.assertNotIn("next", whole)
+        self.assertEqual(self.json("export", "s")["trials"][1], whole)
+
+    def test_many_studies(self):
+        self.begin("--disk-watermark", "1000T")  # nothing runs
+        text = self.study("NAME", search="method: random, evaluations: 1")
+        for i in range(180):
+            self.client("submit", text=text.replace("NAME", "s%d" % i), path="p", dir="/")
+        names = ["s%d" % i for i in range(180)]
+        listed, count = self.pages("list", "studies")
+        self.assertEqual(([s["name"] for s in listed], count), (names, 2))
+        self.assertEqual([s["name"] for s in self.json("list")], names)
+        shown = self.json("status")
+        self.assertEqual(([s["name"] for s in shown["studies"]], sorted(shown)),
+                         (names, ["daemon", "studies"]))
+        # a study that goes between two pages leaves no hole and nothing twice
+        first = self.client("list")
+        self.client("delete", study="s%d" % (first["next"] - 1))
+        rest = self.client("list", **{"from": first["next"]})
+        self.assertEqual(len(first["studies"]) + len(rest["studies"]), 179)
+
+    def ask_for_ever(self, crowd, ask):
+        """Each of the crowd asks again as soon as it has an answer; counts answers."""
+        ready = select.epoll()
+        by_number = {s.fileno(): s for s in crowd}
+        for number, s in by_number.items():
+            ready.register(number, select.EPOLLIN)
+            s.sendall(ask)
+        while self.asking:
+            for number, _ in ready.poll(0.1):
+                if by_number[number].recv(1 << 20).endswith(b"\n"):
+                    self.answers += 1
+                    by_number[number].sendall(ask)
+        ready.close()
+
+    def test_short_questions_do_not_wait_for_long_answers(self):
+        """Forty want all trials again and again: a question does not wait for all forty."""
+        self.write("trainer", MANY_RUNS, 0o755)
+        self.begin()
+        self.finished_study(3, extra_trainer=", runs: 450")
+        crowd = [self.stranger() for _ in range(40)]
+        self.asking, self.answers, meanwhile = True, 0, []
+        asker = threading.Thread(target=self.ask_for_ever, args=(
+            crowd, b'{"v":1,"do":"trials","study":"s","full":true}\n'))
+        asker.start()
+        try:
+            wait_for(lambda: self.answers > 40)
+            for _ in range(15):
+                before = self.answers
+                self.client("hello")
+                meanwhile.append(self.answers - before)
+        finally:
+            self.asking = False
+            asker.join()
+        self.assertLess(sorted(meanwhile)[7], 20, meanwhile)
+
+
 @unittest.skipUnless(os.geteuid() == 0 and shutil.which("setpriv"), "needs root and setpriv")
 class OtherUsers(ClientCase):
     """The peer's user and groups decide, not the file's mode alone."""
@@ -342,6 +637,27 @@ try:
 except BrokenPipeError:
     pass  # told already
 sys.stdout.write(s.makefile().readline())
+"""
+
+    CROWD = """
+import select, socket, sys
+served = refused = 0
+kept = []
+for i in range(30):
+    s = socket.socket(socket.AF_UNIX)
+    s.connect(sys.argv[1])
+    f = s.makefile("rb")
+    kept.append((s, f))
+    try:
+        s.sendall(b'{"v":1,"do":"hello"}\\n')
+        ok = b'"ok"' in f.readline()
+        s.sendall(b'{"v":1,"do":"changes","study":"s","since":%d,"timeout_ms":600000}\\n' %
+                  int(sys.argv[2])) if ok else None
+    except OSError:
+        ok = False
+    served, refused = served + ok, refused + (not ok)
+print(served, "served,", refused, "refused", flush=True)
+sys.stdin.read()
 """
 
     def setUp(self):
@@ -385,6 +701,23 @@ sys.stdout.write(s.makefile().readline())
         self.write("c.yaml", "slots: 1\n")
         self.client("reload")
         self.assertIn("EACCES", self.ask(self.group.gr_gid))
+
+    def test_members_do_not_lock_the_owner_out(self):
+        """All they can take they take, and none of it is idle."""
+        if not self.group:
+            self.skipTest("no other group on this machine")
+        self.begin("--socket-group", self.group.gr_name, "--max-clients", "16")
+        self.finished_study()
+        version = self.client("status", study="s")["study"]["version"]
+        crowd = subprocess.Popen(
+            ["setpriv", "--reuid=65534", "--regid=65534", "--groups", str(self.group.gr_gid),
+             sys.executable, "-c", self.CROWD, self.d.socket, str(version)], stdout=subprocess.PIPE,
+            stdin=subprocess.PIPE, text=True)
+        self.addCleanup(crowd.stdout.close)
+        # two of 16 places are not for them, and one is ours
+        self.assertEqual(crowd.stdout.readline().strip(), "13 served, 17 refused")
+        self.others_are_served()
+        crowd.communicate("")
 
     def test_an_unknown_group_is_told(self):
         d = self.daemon("--socket-group", "no-such-group").start()

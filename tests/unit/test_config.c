@@ -56,6 +56,9 @@ static void test_defaults(void **state)
 	assert_int_equal(c.disk_watermark, 64 << 20);
 	assert_int_equal(c.stop_policy, STOP_LEAVE);
 	assert_int_equal(c.max_clients, 1024);
+	assert_true(c.client_idle == 600);
+	assert_true(c.client_patience == 60);
+	assert_int_equal(c.client_memory, 64 << 20);
 	assert_true(c.report_interval == 600);
 	assert_int_equal(json_array_size(c.hooks), 0);
 	config_clear(&c);
@@ -394,6 +397,9 @@ static void test_changed(void **state)
 		{ "disk_watermark", "0" },
 		{ "stop_policy", "finish" },
 		{ "max_clients", "1" },
+		{ "client_idle", "1h" },
+		{ "client_patience", "forever" },
+		{ "client_memory", "1G" },
 		{ "report_interval", "0" },
 		{ "hooks", "[{\"on\":[\"failed\"],\"command\":[\"x\"]}]" },
 	};

@@ -157,6 +157,12 @@ static void test_replies(void **state)
 	assert_string_equal(out.data, "{\"v\":1,\"ok\":{\"n\":3}}\n");
 	assert_int_equal(dp_wire_read_reply(out.data, out.len - 1, &ok, &err), DP_OK);
 	assert_int_equal(dp_json_int(ok, "n", 0), 3);
+	assert_null(json_object_get(ok, "unsaved"));
+	json_decref(ok);
+	dp_wire_unsaved(&out, 24.5);
+	assert_string_equal(out.data, "{\"v\":1,\"ok\":{\"n\":3},\"unsaved\":24.5}\n");
+	assert_int_equal(dp_wire_read_reply(out.data, out.len - 1, &ok, &err), DP_OK);
+	assert_true(json_number_value(json_object_get(ok, "unsaved")) == 24.5);
 	json_decref(ok);
 	dp_buf_clear(&out);
 	dp_wire_ok(&out, NULL); /* built without memory */
@@ -675,6 +681,12 @@ static int remove_folder(void **state)
 	return code;
 }
 
+static int end_server_and_folder(void **state)
+{
+	finish();
+	return remove_folder(state);
+}
+
 static int listen_at(const char *path)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
@@ -706,6 +718,47 @@ static void test_open(void **state)
 	/* the file is there, but nobody behind it */
 	assert_int_equal(dp_client_open(path, &c, &err), DP_E_NO_DAEMON);
 	assert_int_equal(dp_code_exit(err.code), 3);
+	free(path);
+}
+
+/* server.fd listens here. */
+static void play_one_connection(struct server *s)
+{
+	int listener = s->fd;
+
+	s->fd = accept(listener, NULL, NULL);
+	close(listener);
+	play_echo(s);
+}
+
+/* The daemon hangs up on those who ask nothing; the next question finds it again. A
+ * daemon that has gone is told as such. */
+static void test_connects_again(void **state)
+{
+	char *path = dp_path_join(folder, "again");
+	struct dp_err err;
+	json_t *ok;
+
+	(void)state;
+	memset(&server, 0, sizeof server);
+	server.fd = listen_at(path);
+	assert_int_equal(dp_client_open(path, &server.client, &err), DP_OK);
+	close(accept(server.fd, NULL, NULL));
+	server.play = play_one_connection;
+	assert_int_equal(pthread_create(&server.thread, NULL, serve, &server), 0);
+	server.running = true;
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(dp_client_call(server.client, "hello", NULL, PATIENCE_MS,
+						&ok, &err),
+				 DP_OK);
+		json_decref(ok);
+	}
+	shutdown(server.fd, SHUT_RDWR);
+	wait_for_server();
+	assert_int_equal(server.nseen, 2);
+	assert_int_equal(
+		dp_client_call(server.client, "hello", NULL, PATIENCE_MS, &ok, &err),
+		DP_E_NO_DAEMON);
 	free(path);
 }
 
@@ -801,6 +854,8 @@ int main(void)
 		cmocka_unit_test_teardown(test_late_reply, end_server),
 		cmocka_unit_test_teardown(test_interrupted, end_server),
 		cmocka_unit_test_setup_teardown(test_open, make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(test_connects_again, make_folder,
+						end_server_and_folder),
 		cmocka_unit_test(test_long_path),
 		cmocka_unit_test_setup_teardown(test_denied, make_folder, remove_folder),
 	};

@@ -1,0 +1,147 @@
+/* pages.c - long answers of the daemon, which come in pages, put together. */
+#include "ctl/pages.h"
+
+#include "base/json.h"
+#include "ctl/daemon.h"
+#include "ctl/output.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+	POINTS = 200 /* of a front, in a request; the protocol's most are 250 */
+};
+
+static int page_nomem(struct dp_err *err)
+{
+	return dp_fail(err, DP_E_NOMEM, "no memory for the daemon's answer");
+}
+
+/* The next page of studies; *next is the one after it, -1 if there is none. */
+static int add_studies(struct ctl *ctl, json_t *studies, int64_t *next,
+		       struct dp_err *err)
+{
+	json_t *fields, *page;
+	int code = ctl_pack(&fields, err, "{s:I}", "from", (json_int_t)*next);
+
+	if (code == DP_OK)
+		code = ctl_call_once(ctl, "list", fields, &page, err);
+	if (code != DP_OK)
+		return code;
+	*next = dp_json_int(page, "next", -1);
+	if (json_array_extend(studies, json_object_get(page, "studies")) != 0)
+		code = page_nomem(err);
+	json_decref(page);
+	return code;
+}
+
+static int complete_studies(struct ctl *ctl, json_t *ok, struct dp_err *err)
+{
+	int64_t next = dp_json_int(ok, "next", -1);
+	int code = DP_OK;
+
+	while (next >= 0 && code == DP_OK)
+		code = add_studies(ctl, json_object_get(ok, "studies"), &next, err);
+	json_object_del(ok, "next");
+	return code;
+}
+
+/* The points of some trials, which are taken from the front of the list `more`. */
+static int add_points(struct ctl *ctl, const char *study, json_t *front, json_t *more,
+		      struct dp_err *err)
+{
+	json_t *some = json_array(), *fields, *page;
+	int code;
+
+	while (json_array_size(more) > 0 && json_array_size(some) < POINTS) {
+		if (json_array_append(some, json_array_get(more, 0)) != 0) {
+			json_decref(some);
+			return page_nomem(err);
+		}
+		json_array_remove(more, 0);
+	}
+	code = ctl_pack(&fields, err, "{s:s, s:o}", "study", study, "points", some);
+	if (code == DP_OK)
+		code = ctl_call_once(ctl, "front", fields, &page, err);
+	if (code != DP_OK)
+		return code;
+	if (json_array_extend(front, json_object_get(page, "front")) != 0)
+		code = page_nomem(err);
+	json_decref(page);
+	return code;
+}
+
+static int complete_front(struct ctl *ctl, const char *study, json_t *ok,
+			  struct dp_err *err)
+{
+	json_t *more = json_object_get(ok, "more");
+	int code = DP_OK;
+
+	while (json_array_size(more) > 0 && code == DP_OK)
+		code = add_points(ctl, study, json_object_get(ok, "front"), more, err);
+	json_object_del(ok, "more");
+	return code;
+}
+
+/* Adds the runs and attempts from the position *next on. */
+static int add_runs(struct ctl *ctl, const char *study, json_t *trial, int64_t *next,
+		    struct dp_err *err)
+{
+	const json_t *part;
+	json_t *fields, *page;
+	int code = ctl_pack(&fields, err, "{s:s, s:I, s:I}", "study", study, "trial",
+			    (json_int_t)dp_json_int(trial, "trial", -1), "from",
+			    (json_int_t)*next);
+
+	if (code == DP_OK)
+		code = ctl_call_once(ctl, "trial", fields, &page, err);
+	if (code != DP_OK)
+		return code;
+	part = json_object_get(page, "trial");
+	*next = dp_json_int(part, "next", -1);
+	if (json_array_extend(json_object_get(trial, "runs"),
+			      json_object_get(part, "runs")) != 0 ||
+	    json_array_extend(json_object_get(trial, "attempts"),
+			      json_object_get(part, "attempts")) != 0)
+		code = page_nomem(err);
+	json_decref(page);
+	return code;
+}
+
+int ctl_complete_trial(struct ctl *ctl, const char *study, json_t *trial,
+		       struct dp_err *err)
+{
+	int64_t next = dp_json_int(trial, "next", -1);
+	int code = DP_OK;
+
+	while (next >= 0 && code == DP_OK)
+		code = add_runs(ctl, study, trial, &next, err);
+	json_object_del(trial, "next");
+	return code;
+}
+
+int ctl_complete(struct ctl *ctl, const char *verb, const char *study, json_t *ok,
+		 struct dp_err *err)
+{
+	json_t *trial = json_object_get(ok, "trial");
+
+	if (study && json_is_object(trial))
+		return ctl_complete_trial(ctl, study, trial, err);
+	if (study && json_object_get(ok, "more"))
+		return complete_front(ctl, study, ok, err);
+	if (strcmp(verb, "list") == 0 || strcmp(verb, "status") == 0)
+		return complete_studies(ctl, ok, err);
+	return DP_OK;
+}
+
+void ctl_say_unsaved(struct ctl *ctl, const json_t *ok)
+{
+	double seconds;
+
+	if (dp_json_to_real(json_object_get(ok, "unsaved"), &seconds))
+		ctl_say(ctl,
+			"the journal has not answered for %.0f s: what is shown may not "
+			"be "
+			"on the disk yet",
+			ceil(seconds));
+}

@@ -136,9 +136,9 @@ static int child_open(struct child *c, char *const *argv, const char *text)
 	if (e != 0)
 		return e;
 	c->pidfd = pidfd_open(c->pid, 0);
-	if (c->pidfd >= 0)
+	e = c->pidfd < 0 ? errno : -uv_poll_init(&c->d->loop, &c->poll, c->pidfd);
+	if (e == 0)
 		return 0;
-	e = errno;
 	kill(-c->pid, SIGKILL);
 	waitpid(c->pid, NULL, 0);
 	return e;
@@ -219,9 +219,9 @@ int child_start(struct child *c, char *const *argv, const char *input, double se
 		return e;
 	}
 	fcntl(c->pidfd, F_SETFD, FD_CLOEXEC);
+	descriptors_give_back(&c->d->descriptors, c->pid);
 	c->until = dp_mono_us() + (int64_t)(seconds * 1e6);
 	c->grace = seconds * 1e6 < GRACE_US ? (int64_t)(seconds * 1e6) : GRACE_US;
-	uv_poll_init(&c->d->loop, &c->poll, c->pidfd);
 	c->poll.data = c;
 	uv_poll_start(&c->poll, UV_READABLE, on_child_end);
 	return 0;

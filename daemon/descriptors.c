@@ -28,6 +28,16 @@ void descriptors_raise(struct descriptors *f)
 		f->limit = r.rlim_cur;
 }
 
+void descriptors_give_back(const struct descriptors *f, pid_t child)
+{
+	struct rlimit r;
+
+	if (prlimit(child, RLIMIT_NOFILE, NULL, &r) != 0)
+		return; /* it has ended */
+	r.rlim_cur = f->given;
+	prlimit(child, RLIMIT_NOFILE, &r, NULL);
+}
+
 void descriptors_count(struct descriptors *f)
 {
 	DIR *dir = opendir("/proc/self/fd");

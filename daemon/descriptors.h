@@ -3,6 +3,7 @@
 #ifndef DPARETOD_DESCRIPTORS_H
 #define DPARETOD_DESCRIPTORS_H
 #include "base/base.h"
+#include <sys/types.h>
 
 struct dpd;
 
@@ -15,6 +16,8 @@ struct descriptors {
 
 /* Raises the soft limit to the hard one. */
 void descriptors_raise(struct descriptors *f);
+/* A child that was just started gets the limit that the daemon was given. */
+void descriptors_give_back(const struct descriptors *f, pid_t child);
 /* Counts what is open: the journal, the log and the loop are, trainers and clients are
  * not yet. */
 void descriptors_count(struct descriptors *f);

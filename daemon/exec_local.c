@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -21,7 +22,8 @@
 struct local {
 	struct job *job;
 	pid_t pid;
-	int pidfd;       /* -1: a child that cannot be watched, but asked every tick */
+	int pidfd;       /* -1: a child whose number is all we have */
+	bool watched;    /* by the loop; else it is asked for every tick */
 	bool child;      /* ours to reap, not adopted */
 	int status;      /* of a child that was reaped */
 	bool cancelling; /* TERM was sent to it */
@@ -82,11 +84,14 @@ static void on_shim_end(uv_poll_t *poll, int status, int events)
 	uv_close((uv_handle_t *)poll, on_shim_closed);
 }
 
+/* Has the loop watch it, if the machine has room for one more. */
 static void local_poll(struct local *l)
 {
+	if (l->pidfd < 0 || uv_poll_init(&l->job->d->loop, &l->poll, l->pidfd) != 0)
+		return;
 	fcntl(l->pidfd, F_SETFD, FD_CLOEXEC);
-	uv_poll_init(&l->job->d->loop, &l->poll, l->pidfd);
 	l->poll.data = l;
+	l->watched = true;
 	uv_poll_start(&l->poll, UV_READABLE, on_shim_end);
 }
 
@@ -97,23 +102,30 @@ static void local_watch(struct job *j, struct local *l)
 
 	l->job = j;
 	j->handle = l;
-	if (l->pidfd >= 0)
-		local_poll(l);
+	local_poll(l);
+	if (!l->watched) /* it runs all the same */
+		log_line(&j->d->log, LOG_WARN, j->about,
+			 "process %d cannot be watched; it is asked for instead",
+			 (int)l->pid);
 	snprintf(where, sizeof where, "process %d", (int)l->pid);
 	job_started(j, where);
 }
 
-/* A child without a pidfd: has it ended, or can it be watched by now? Its number is its
- * own until it is reaped. */
+/* Has one that is not watched ended, or can it be watched by now? */
 static void local_ask(struct local *l)
 {
-	if (waitpid(l->pid, &l->status, WNOHANG) != 0) {
+	struct pollfd look = { .fd = l->pidfd, .events = POLLIN };
+	/* the number of a child is its own until it is reaped */
+	bool ended = l->child ? waitpid(l->pid, &l->status, WNOHANG) != 0
+			      : poll(&look, 1, 0) == 1;
+
+	if (ended) {
 		local_ended(l);
 		return;
 	}
-	l->pidfd = pidfd_open(l->pid, 0);
-	if (l->pidfd >= 0)
-		local_poll(l);
+	if (l->pidfd < 0)
+		l->pidfd = pidfd_open(l->pid, 0);
+	local_poll(l);
 }
 
 static void local_release(struct backend *b, struct job *j)
@@ -169,10 +181,6 @@ static int local_start(struct backend *b, struct job *j, struct dp_err *err)
 	}
 	l->child = true;
 	l->pidfd = pidfd_open(l->pid, 0);
-	if (l->pidfd < 0) /* it runs all the same */
-		log_line(&j->d->log, LOG_WARN, j->about,
-			 "process %d cannot be watched: %s; it is asked for instead",
-			 (int)l->pid, strerror(errno));
 	local_watch(j, l);
 	return DP_OK;
 }
@@ -286,7 +294,7 @@ static void local_tick(struct backend *b)
 
 		if (j->home->backend != b)
 			continue;
-		if (l && l->pidfd < 0)
+		if (l && !l->watched)
 			local_ask(l);
 		job_progress(j);
 	}

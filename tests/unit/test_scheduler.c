@@ -268,7 +268,7 @@ static void a_clock_behind_ours_gives_no_negative_time(void **s)
 		 "{\"code\":0,\"start\":4,\"end\":5}");
 	FAKE_UNTIL(h->state->ok == 1 && fake_running() == 1);
 	summary = request_summary_json(h);
-	assert_true(json_real_value(json_object_get(summary, "eta")) == 0);
+	assert_true(json_real_value(json_object_get(summary, "eta")) >= 0);
 	assert_true(json_is_real(json_object_get(summary, "eta")));
 	json_decref(summary);
 	fake_end_ok(&fake_jobs[1], 1);

@@ -79,6 +79,15 @@ class Client:
             raise Refused(reply["error"])
         return reply["ok"]
 
+    def every(self, verb, **fields):
+        """The rows of all pages of `list` or `trials`."""
+        rows, at = [], 0
+        while at is not None:
+            page = self(verb, **{**fields, "from": at})
+            rows += page["studies" if verb == "list" else "trials"]
+            at = page["next"]
+        return rows
+
     def close(self):
         self.file.close()
         self.socket.close()

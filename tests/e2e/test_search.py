@@ -43,7 +43,7 @@ class Search(Case):
         return self.client("front", study=name)
 
     def trials(self, name="s"):
-        return self.client("trials", study=name, full=True)["trials"]
+        return self.client.every("trials", study=name, full=True)
 
     def test_better_than_random(self):
         self.begin()

@@ -94,7 +94,7 @@ def texts(s, seed):
 
 
 def finished(client, studies):
-    shown = {x["name"]: x for x in client("list")["studies"]}
+    shown = {x["name"]: x for x in client.every("list")}
     bad = [x for x in shown.values() if x["state"] not in ("running", "finished")]
     if bad:
         raise AssertionError("study %s is %s: %s" % (bad[0]["name"], bad[0]["state"],
@@ -269,13 +269,13 @@ class Round:
 
     def look(self, client):
         """Notes results that the daemon shows: from now on they are acknowledged."""
-        shown = {x["name"] for x in client("list")["studies"]}
+        shown = {x["name"] for x in client.every("list")}
         lost = self.submitted - shown
         if lost:
             self.fault("submitted and gone: %s" % ", ".join(sorted(lost)))
         if self.submitted:
             name = self.rng.choice(sorted(self.submitted))
-            for t in client("trials", study=name, full=True)["trials"]:
+            for t in client.every("trials", study=name, full=True):
                 if t["state"] in ("ok", "diverged", "failed"):
                     self.remember(name, t)
 
@@ -343,7 +343,7 @@ class Round:
             submit(client, self.folder, text)
         harness.wait_for(lambda: finished(client, self.studies), pause=0.05)
         for name in self.studies:
-            for t in client("trials", study=name, full=True, limit=1000)["trials"]:
+            for t in client.every("trials", study=name, full=True):
                 self.remember(name, t)
         client.close()
         code = self.daemon.end()

@@ -80,9 +80,9 @@ class Recording:
         seen, going = set(), True
         while going:
             going = False
-            for x in client("list")["studies"]:
+            for x in client.every("list"):
                 if x["ended"]:
-                    for t in client("trials", study=x["name"], limit=1000)["trials"]:
+                    for t in client.every("trials", study=x["name"]):
                         if t["state"] == "ok" and (x["id"], t["trial"]) not in seen:
                             seen.add((x["id"], t["trial"]))
                             self.tell("result", x["id"], (t["trial"],
@@ -294,7 +294,7 @@ class Checker:
         try:
             client = d.connect()
             harness.wait_for(lambda: all(x["state"] == "finished" and not x["running"]
-                                         for x in client("list")["studies"]), pause=0.02)
+                                         for x in client.every("list")), pause=0.02)
             client.close()
             code = d.end()
         except AssertionError as e:

@@ -149,7 +149,7 @@ class Soak:
         return before
 
     def summaries(self):
-        return self.client("list")["studies"]
+        return self.client.every("list")
 
     def submit(self):
         a = self.args

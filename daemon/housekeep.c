@@ -126,6 +126,8 @@ static void start_sweep(struct dpd *d)
 
 	if (d->sweeping || !isfinite(d->config.retention))
 		return;
+	if (!dp_state_whole(&d->state))
+		return; /* a repair may need the folders */
 	/* an attempt that ended long ago may only now be on its way into the journal */
 	for (struct job *j = d->jobs; j; j = j->next)
 		if (j->phase == JOB_COLLECTING || j->phase == JOB_UNKNOWN ||

@@ -45,6 +45,7 @@ static int request_check_fields(const json_t *json, struct dp_err *err)
 enum needs {
 	NOTHING,
 	A_STUDY,
+	A_WHOLE_STUDY, /* one that is not set apart */
 	MAYBE_A_STUDY
 };
 
@@ -58,21 +59,32 @@ static const struct {
 	{ "list", NOTHING, request_list },
 	{ "status", MAYBE_A_STUDY, request_status },
 	{ "changes", A_STUDY, request_changes },
-	{ "pause", A_STUDY, request_pause },
-	{ "resume", A_STUDY, request_resume },
-	{ "stop", A_STUDY, request_stop },
-	{ "set", A_STUDY, request_set },
-	{ "delete", A_STUDY, request_delete },
+	{ "pause", A_WHOLE_STUDY, request_pause },
+	{ "resume", A_WHOLE_STUDY, request_resume },
+	{ "stop", A_WHOLE_STUDY, request_stop },
+	{ "set", A_WHOLE_STUDY, request_set },
+	{ "delete", A_WHOLE_STUDY, request_delete },
 	{ "front", A_STUDY, request_front },
 	{ "trials", A_STUDY, request_trials },
 	{ "trial", A_STUDY, request_trial },
-	{ "retry", A_STUDY, request_retry },
-	{ "cancel", A_STUDY, request_cancel },
-	{ "propose", A_STUDY, request_propose },
-	{ "enqueue", A_STUDY, request_enqueue },
+	{ "retry", A_WHOLE_STUDY, request_retry },
+	{ "cancel", A_WHOLE_STUDY, request_cancel },
+	{ "propose", A_WHOLE_STUDY, request_propose },
+	{ "enqueue", A_WHOLE_STUDY, request_enqueue },
 	{ "reload", NOTHING, request_reload },
 	{ "shutdown", NOTHING, request_shutdown },
 };
+
+/* Nothing can be added to a study one of whose records cannot be read. */
+static int request_needs_whole(const struct request *r, const char *verb,
+			       struct dp_err *err)
+{
+	const struct dp_study_state *s = r->home->state;
+
+	return s->apart ? dp_fail(err, DP_E_CORRUPT, "cannot %s study '%s': %s", verb,
+				  s->spec->name, s->reason)
+			: DP_OK;
+}
 
 static int request_dispatch(struct request *r, const char *verb, json_t **ok,
 			    struct dp_err *err)
@@ -83,10 +95,13 @@ static int request_dispatch(struct request *r, const char *verb, json_t **ok,
 	for (size_t i = 0; code == DP_OK && i < DP_COUNT(verbs); i++) {
 		if (strcmp(verbs[i].verb, verb) != 0)
 			continue;
-		if (verbs[i].needs == A_STUDY && !selector)
+		if ((verbs[i].needs == A_STUDY || verbs[i].needs == A_WHOLE_STUDY) &&
+		    !selector)
 			return dp_fail(err, DP_E_PROTOCOL, "'%s' needs a study", verb);
 		if (verbs[i].needs != NOTHING && selector)
 			code = study_find(r->d, selector, &r->home, err);
+		if (code == DP_OK && verbs[i].needs == A_WHOLE_STUDY)
+			code = request_needs_whole(r, verb, err);
 		return code == DP_OK ? verbs[i].fn(r, ok, err) : code;
 	}
 	if (code != DP_OK)

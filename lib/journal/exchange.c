@@ -21,13 +21,14 @@ enum {
 
 void dp__exchange_name(const char *before, const char *after, char out[64])
 {
-	time_t now = (time_t)(dp_now_us() / 1000000);
+	int64_t now = dp_now_us();
+	time_t seconds = (time_t)(now / 1000000);
 	struct tm tm;
 	char when[32];
 
-	gmtime_r(&now, &tm);
-	strftime(when, sizeof when, "%Y%m%dT%H%M%SZ", &tm);
-	snprintf(out, 64, "%s%s%s", before, when, after);
+	gmtime_r(&seconds, &tm);
+	strftime(when, sizeof when, "%Y%m%dT%H%M%S", &tm);
+	snprintf(out, 64, "%s%s.%06dZ%s", before, when, (int)(now % 1000000), after);
 }
 
 /* A folder whose entries changed. */

@@ -11,6 +11,9 @@
 	"saves what can be read, 'dparetoctl journal restore' puts a backup in place"
 
 enum {
+	/* A state that a writer takes away meanwhile is asked for again; one that is
+	 * still not there then has damaged headers, which the last look tells. */
+	DP__TRIES = 100,
 	DP__KEY_SIZE = 8, /* study and sequence number, big-endian: sorts as they do */
 };
 

@@ -491,6 +491,7 @@ static bool size_ok(uint32_t size)
 static bool pick_meta(struct dp__pages *p, unsigned char meta[META_SIZE])
 {
 	unsigned char both[2][META_SIZE];
+	uint64_t number[2];
 	bool sound[2];
 	unsigned at;
 
@@ -507,9 +508,14 @@ static bool pick_meta(struct dp__pages *p, unsigned char meta[META_SIZE])
 	}
 	if (!sound[0] && !sound[1])
 		return false;
-	at = !sound[0] || (sound[1] && get64(both[1] + 128) > get64(both[0] + 128));
-	if (p->txn && sound[!at] && get64(both[!at] + 128) == p->txn)
-		at = !at;
+	for (unsigned i = 0; i < 2; i++)
+		number[i] = sound[i] ? get64(both[i] + 128) : 0;
+	at = !sound[0] || (sound[1] && number[1] > number[0]);
+	/* LMDB looks for each state in its own header, by its number */
+	if (sound[0] && sound[1] && number[0] == number[1])
+		at = number[0] % 2;
+	if (p->txn && sound[p->txn % 2] && number[p->txn % 2] == p->txn)
+		at = p->txn % 2;
 	memcpy(meta, both[at], META_SIZE);
 	if (p->txn && get64(meta + 128) != p->txn)
 		return false; /* the writer was faster: not a fault */

@@ -316,14 +316,15 @@ static void note_first(void *arg, const char *fault)
 }
 
 /* The pages of one state of the file, which a reader holds while the daemon writes. */
-static int walk_pages(struct dp_journal *j, char first[FAULT_LEN], struct dp_err *err)
+static int walk_pages(struct dp_journal *j, bool hold, char first[FAULT_LEN],
+		      struct dp_err *err)
 {
 	struct dp__visitor visitor = { .arg = first, .fault = note_first };
 	struct dp__pages pages;
 	MDB_txn *txn = NULL;
 	int fd, code, mdb_code = mdb_env_get_fd(j->env, &fd);
 
-	if (mdb_code == 0 && j->readonly)
+	if (mdb_code == 0 && hold)
 		mdb_code = dp__begin(j, MDB_RDONLY, &txn);
 	if (mdb_code != 0)
 		return dp__fail_mdb(j, err, mdb_code, "read");
@@ -340,8 +341,8 @@ static int check_pages(struct dp_journal *j, struct dp_err *err)
 	char first[FAULT_LEN] = "";
 	int code = DP_E_BUSY;
 
-	for (int tries = 0; code == DP_E_BUSY && tries < 100; tries++)
-		code = walk_pages(j, first, err);
+	for (int tries = 0; code == DP_E_BUSY && tries < DP__TRIES; tries++)
+		code = walk_pages(j, j->readonly && tries + 1 < DP__TRIES, first, err);
 	if (code != DP_OK || !first[0])
 		return code;
 	dp_fail(err, DP_E_CORRUPT, "%s/data.mdb is damaged or is no journal (%s)", j->dir,

@@ -133,7 +133,7 @@ int dp_journal_verify(struct dp_journal *j, dp_verify_fn *bad, void *arg,
 	MDB_txn *txn;
 	int fd, code = DP_E_BUSY, mdb_code;
 
-	for (int tries = 0; code == DP_E_BUSY && tries < 100; tries++) {
+	for (int tries = 0; code == DP_E_BUSY && tries < DP__TRIES; tries++) {
 		mdb_code = dp__begin(j, MDB_RDONLY, &txn);
 		if (mdb_code != 0)
 			return dp__fail_mdb(j, err, mdb_code, "read");
@@ -195,9 +195,10 @@ int dp_journal_verify_at(const char *path, dp_verify_fn *bad, void *arg,
 			       ? dp_fail(err, DP_E_NOT_FOUND, "there is no journal in %s",
 					 path)
 			       : dp_fail_errno(err, errno, "cannot open %s", path);
-	for (int tries = 0; code == DP_E_BUSY && tries < 100; tries++)
-		code = folder ? verify_held(path, fd, bad, arg, out, err)
-			      : verify_file(fd, 0, bad, arg, true, out, err);
+	for (int tries = 0; code == DP_E_BUSY && tries < DP__TRIES; tries++)
+		code = folder && tries + 1 < DP__TRIES
+			       ? verify_held(path, fd, bad, arg, out, err)
+			       : verify_file(fd, 0, bad, arg, true, out, err);
 	close(fd);
 	return code;
 }

@@ -4,6 +4,7 @@
 #include "base/num.h"
 #include "ctl/command.h"
 #include "ctl/daemon.h"
+#include "ctl/journal.h"
 #include "ctl/options.h"
 #include "ctl/output.h"
 #include "ctl/text.h"
@@ -34,6 +35,7 @@ static void print_status(struct ctl *ctl, const json_t *d)
 	ctl_printf(ctl, "journal  %" PRId64 " records, %s\n",
 		   dp_json_int(journal, "records", 0),
 		   dp_size_text(bytes > 0 ? (uint64_t)bytes : 0, size));
+	ctl_journal_notes(ctl, journal);
 	ctl_printf(ctl, "trouble  %s\n", dp_json_str(d, "trouble", "none"));
 }
 

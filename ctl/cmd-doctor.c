@@ -4,11 +4,11 @@
 #include "base/num.h"
 #include "ctl/command.h"
 #include "ctl/daemon.h"
+#include "ctl/journal.h"
 #include "ctl/memory.h"
 #include "ctl/output.h"
 #include "ctl/program.h"
 #include "ctl/text.h"
-#include "journal/journal.h"
 #include "wire/wire.h"
 
 #include <errno.h>
@@ -211,9 +211,7 @@ static void check_clock(struct doctor *d)
 /* With a daemon its journal is its own affair; without one we read it all. */
 static void check_journal(struct doctor *d)
 {
-	struct dp_journal_options options = { .readonly = true };
-	struct dp_verify_result r = { 0 };
-	struct dp_journal *j = NULL;
+	json_t *found = NULL;
 	struct dp_err err;
 	char *folder;
 	int code;
@@ -227,21 +225,19 @@ static void check_journal(struct doctor *d)
 		free(folder);
 		return;
 	}
-	code = dp_journal_open(folder, &options, &j, &err);
-	if (code == DP_OK)
-		code = dp_journal_verify(j, NULL, NULL, &r, &err);
+	code = ctl_journal_check(folder, &found, &err);
 	if (code != DP_OK)
 		doctor_note(d, FAIL, "journal", err.hint[0] ? err.hint : NULL, "%s",
 			    err.msg);
 	else
-		doctor_note(d, r.faults ? FAIL : OK, "journal",
+		doctor_note(d, dp_json_int(found, "count", 0) ? FAIL : OK, "journal",
 			    "copy the state folder away, then see 'dparetoctl journal "
 			    "verify'",
-			    "%llu records of %llu studies, %llu faults",
-			    (unsigned long long)r.records, (unsigned long long)r.studies,
-			    (unsigned long long)r.faults);
-	if (j)
-		dp_journal_close(j);
+			    "%lld records of %lld studies, %lld faults",
+			    (long long)dp_json_int(found, "records", 0),
+			    (long long)dp_json_int(found, "studies", 0),
+			    (long long)dp_json_int(found, "count", 0));
+	json_decref(found);
 	free(folder);
 }
 

@@ -1,7 +1,8 @@
-/* cmd-journal.c - reads the journal itself: dump as JSON lines, verify. */
+/* cmd-journal.c - the journal itself: its commands, and dump as JSON lines. */
 #include "base/fs.h"
 #include "base/num.h"
 #include "ctl/command.h"
+#include "ctl/journal.h"
 #include "ctl/memory.h"
 #include "ctl/options.h"
 #include "ctl/output.h"
@@ -18,16 +19,12 @@ struct walk {
 	uint32_t found;   /* its number */
 	struct dp_event event;
 	uint64_t faults;
-	json_t *list; /* of faults, for -o json */
 };
 
-static int journal_of_state(struct ctl *ctl, struct dp_journal **out, char **folder,
-			    struct dp_err *err)
+int ctl_journal_folder(struct ctl *ctl, char **folder, struct dp_err *err)
 {
-	struct dp_journal_options options = { .readonly = true };
 	const char *state = ctl_opt(ctl, "state");
 	char *dir = state ? ctl_strdup(state) : dp_default_state_dir();
-	int code;
 
 	if (!dir)
 		return dp_fail(err, DP_E_USAGE,
@@ -37,10 +34,7 @@ static int journal_of_state(struct ctl *ctl, struct dp_journal **out, char **fol
 	free(dir);
 	if (!*folder)
 		ctl_die_nomem();
-	code = dp_journal_open(*folder, &options, out, err);
-	if (code == DP_E_NOT_FOUND && !err->hint[0])
-		dp_hint(err, "name the daemon's state folder with --state");
-	return code;
+	return DP_OK;
 }
 
 /* ---- dump ---- */
@@ -110,7 +104,7 @@ static int dump_one(void *arg, uint32_t study, uint32_t seq, const void *bytes,
 	return w->ctl->out_closed ? DP_E_IO : DP_OK;
 }
 
-static int journal_dump(struct ctl *ctl, struct dp_journal *j, struct dp_err *err)
+static int dump_records(struct ctl *ctl, struct dp_journal *j, struct dp_err *err)
 {
 	struct walk w = { .ctl = ctl };
 	uint32_t study;
@@ -135,77 +129,68 @@ static int journal_dump(struct ctl *ctl, struct dp_journal *j, struct dp_err *er
 	return code;
 }
 
-/* ---- verify ---- */
-
-static void note_fault(void *arg, uint32_t study, uint32_t seq, const char *fault)
+int ctl_journal_dump(struct ctl *ctl, const char *folder, struct dp_err *err)
 {
-	struct walk *w = arg;
+	struct dp_journal_options options = { .readonly = true };
+	struct dp_journal *j = NULL;
+	int code = dp_journal_open(folder, &options, &j, err);
 
-	if (w->list)
-		json_array_append_new(w->list,
-				      json_pack("{s:I, s:I, s:o?}", "study",
-						(json_int_t)study, "seq", (json_int_t)seq,
-						"fault", json_string(fault)));
-	else
-		ctl_printf(w->ctl, "study %u, record %u: %s\n", study, seq, fault);
+	if (code == DP_OK)
+		code = dump_records(ctl, j, err);
+	dp_journal_close(j);
+	return code;
 }
 
-static int journal_verify(struct ctl *ctl, struct dp_journal *j, const char *folder,
-			  struct dp_err *err)
-{
-	struct walk w = { .ctl = ctl };
-	struct dp_verify_result r;
-	char size[DP_NUM_LEN];
-	json_t *object;
-	int code;
+/* ---- the command ---- */
 
-	if (ctl_opt(ctl, "study"))
+static const struct {
+	const char *name;
+	bool takes_file;
+	int (*run)(struct ctl *ctl, const char *folder, struct dp_err *err);
+} actions[] = {
+	{ "dump", false, ctl_journal_dump },
+	{ "verify", true, ctl_journal_verify },
+	{ "repair", false, ctl_journal_repair },
+	{ "backup", true, ctl_journal_backup },
+	{ "restore", true, ctl_journal_restore },
+	{ "compact", false, ctl_journal_compact },
+};
+
+static int journal_check_usage(struct ctl *ctl, size_t action, struct dp_err *err)
+{
+	if (ctl_opt(ctl, "study") && actions[action].run != ctl_journal_dump)
 		return dp_fail(err, DP_E_USAGE,
-			       "--study is for 'journal dump'; 'journal "
-			       "verify' reads all studies");
-	w.list = ctl->format == CTL_JSON ? json_array() : NULL;
-	code = dp_journal_verify(j, note_fault, &w, &r, err);
-	if (code == DP_OK && w.list) {
-		object =
-			json_pack("{s:I, s:I, s:I, s:O}", "records",
-				  (json_int_t)r.records, "studies", (json_int_t)r.studies,
-				  "bytes", (json_int_t)r.bytes, "faults", w.list);
-		ctl_put_json(ctl, object);
-		json_decref(object);
-		ctl->told = true;
-	} else if (code == DP_OK) {
-		ctl_printf(ctl,
-			   "%s: %" PRIu64 " records of %" PRIu64 " studies, %s, %" PRIu64
-			   " faults\n",
-			   folder, r.records, r.studies, dp_size_text(r.bytes, size),
-			   r.faults);
-	}
-	json_decref(w.list);
-	if (code == DP_OK && r.faults > 0) {
-		dp_fail(err, DP_E_CORRUPT, "the journal has %" PRIu64 " faults",
-			r.faults);
-		return dp_hint(err, "copy the state folder away before anything else; "
-				    "'dparetoctl journal dump' saves what can be read");
-	}
-	return code;
+			       "--study is for 'journal dump'; 'journal %s' is about all "
+			       "studies",
+			       actions[action].name);
+	if (ctl_flag(ctl, "force") && actions[action].run != ctl_journal_backup)
+		return dp_fail(err, DP_E_USAGE, "--force is for 'journal backup'");
+	if (ctl->argc > 1 && !actions[action].takes_file)
+		return dp_fail(err, DP_E_USAGE, "'journal %s' takes no file",
+			       actions[action].name);
+	return DP_OK;
 }
 
 static int journal_run(struct ctl *ctl, struct dp_err *err)
 {
-	const char *what = ctl->argv[0];
-	struct dp_journal *j = NULL;
 	char *folder = NULL;
+	size_t i = 0;
 	int code;
 
-	if (strcmp(what, "dump") != 0 && strcmp(what, "verify") != 0)
+	while (i < DP_COUNT(actions) && strcmp(actions[i].name, ctl->argv[0]) != 0)
+		i++;
+	if (i == DP_COUNT(actions))
 		return dp_fail(err, DP_E_USAGE,
-			       "'journal' takes dump or verify, not '%s'", what);
-	code = journal_of_state(ctl, &j, &folder, err);
+			       "'journal' takes dump, verify, repair, backup, restore or "
+			       "compact, not '%s'",
+			       ctl->argv[0]);
+	code = journal_check_usage(ctl, i, err);
 	if (code == DP_OK)
-		code = strcmp(what, "dump") == 0 ? journal_dump(ctl, j, err)
-						 : journal_verify(ctl, j, folder, err);
-	if (j)
-		dp_journal_close(j);
+		code = ctl_journal_folder(ctl, &folder, err);
+	if (code == DP_OK)
+		code = actions[i].run(ctl, folder, err);
+	if (code == DP_E_NOT_FOUND && !err->hint[0])
+		dp_hint(err, "name the daemon's state folder with --state");
 	free(folder);
 	return code;
 }
@@ -213,25 +198,44 @@ static int journal_run(struct ctl *ctl, struct dp_err *err)
 static const struct ctl_option options[] = {
 	{ "state", 0, "DIR", "the daemon's state folder (default: as dparetod's)" },
 	{ "study", 0, "STUDY", "dump only this study, by name or number" },
+	{ "force", 0, NULL, "let backup write over a file that exists" },
 	{ 0 },
 };
 
 const struct ctl_command ctl_cmd_journal = {
 	.name = "journal",
-	.summary = "dump or verify the journal, read-only",
-	.args = "dump|verify",
+	.summary = "read, check, back up, restore, compact or repair the journal",
+	.args = "dump|verify|repair|backup|restore|compact [FILE]",
 	.min_args = 1,
-	.max_args = 1,
+	.max_args = 2,
 	.formats = CTL_PLAIN | CTL_HAS(JSONL),
 	.options = options,
 	.help = "dump prints every record as a line of JSON, in any output format. "
-		"verify "
-		"reads all of them and checks checksums, contents and order; exit status "
-		"1 "
-		"if there is a fault. Both only read, and work with the daemon stopped "
-		"or "
-		"running.",
+		"verify reads the whole file, its free pages too as far as a writer "
+		"needs them, and checks the checksum, version, contents and order of "
+		"every record and that each study follows from its records; with a FILE "
+		"it reads a backup. Nothing in a file can harm it. It names each fault; "
+		"exit status 0 says that a daemon can read and write the journal, 1 that "
+		"there is a fault, 5 that there is no journal. backup writes the whole "
+		"journal, as it is at that moment, into one FILE ('-': standard output); "
+		"folders of attempts (logs, raw results) are not in it. These three work "
+		"with the daemon stopped or running.\n"
+		"repair, restore and compact need the daemon stopped. repair makes a "
+		"journal without faults of what can be read: records that are damaged, "
+		"or mean nothing without others that are lost, are set aside in "
+		"STATE/journal/set-aside-TIME.jsonl (key, reason, bytes in "
+		"hexadecimal), studies that lost some are paused with the reason, the "
+		"others go on, and the old file is kept as data-TIME.mdb. Records that "
+		"follow from others are made anew, and points are taken from the folders "
+		"of their attempts, so that no result that can be read is computed "
+		"again; no result is made up. restore checks FILE and puts it in the "
+		"place of the journal, which is kept as data-TIME.mdb. compact gives "
+		"back free pages. Each can be interrupted at any time: the journal is "
+		"then the old or the new one.",
 	.examples = "dparetoctl journal verify\n"
-		    "dparetoctl journal dump --study adult > adult.jsonl",
+		    "dparetoctl journal dump --study adult > adult.jsonl\n"
+		    "dparetoctl journal backup /backup/dpareto.mdb --force\n"
+		    "dparetoctl journal verify /backup/dpareto.mdb\n"
+		    "dparetoctl journal repair --state /var/lib/dpareto",
 	.run = journal_run,
 };

@@ -4,6 +4,7 @@
 #include "base/num.h"
 #include "ctl/command.h"
 #include "ctl/daemon.h"
+#include "ctl/journal.h"
 #include "ctl/output.h"
 #include "ctl/pages.h"
 #include "ctl/table.h"
@@ -42,6 +43,7 @@ static void print_daemon(struct ctl *ctl, const json_t *d)
 		   dp_json_int(d, "busy", 0), dp_json_int(d, "slots", 0),
 		   dp_json_str(d, "state_dir", "?"), dp_json_int(journal, "records", 0),
 		   dp_size_text(bytes > 0 ? (uint64_t)bytes : 0, size));
+	ctl_journal_notes(ctl, journal);
 	if (trouble)
 		ctl_printf(ctl, "%strouble: %s%s\n", ctl_style_on(CTL_BAD, color),
 			   trouble, ctl_style_off(CTL_BAD, color));

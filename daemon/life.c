@@ -188,8 +188,8 @@ static void on_damage(int number)
 {
 	static const char text[] =
 		"dparetod: the journal is damaged: reading it crashed\n"
-		"hint: put a backup in place of STATE/journal, or move it away to start "
-		"anew\n";
+		"hint: 'dparetoctl journal verify' says what is wrong, 'dparetoctl "
+		"journal repair' saves what can be read\n";
 
 	(void)number;
 	if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
@@ -197,8 +197,9 @@ static void on_damage(int number)
 	_exit(1);
 }
 
-/* LMDB trusts its pages, and damaged ones lead it to wild addresses. While the journal
- * is read, before anything else runs, that ends with a sentence. */
+/* The journal's pages are checked before LMDB may follow them. Should something get
+ * through all the same, that ends with a sentence while the journal is read, before
+ * anything else runs. */
 static int read_journal(struct dpd *d, const char *folder, struct dp_err *err)
 {
 	static const int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGABRT };
@@ -210,12 +211,26 @@ static int read_journal(struct dpd *d, const char *folder, struct dp_err *err)
 		sigaction(signals[i], &guard, &before[i]);
 	code = dp_journal_open(folder, &opt, &d->journal, err);
 	if (code == DP_OK)
-		code = dp_state_replay(&d->state, d->journal, 0, err);
+		code = dp_state_recover(&d->state, d->journal, err);
 	if (code == DP_OK)
 		code = dp_journal_next_study(d->journal, &d->next_study, err);
 	for (size_t i = 0; i < DP_COUNT(signals); i++)
 		sigaction(signals[i], &before[i], NULL);
 	return code;
+}
+
+/* Studies that are damaged wait for a repair; the others go on. */
+static void log_set_apart(struct dpd *d)
+{
+	const struct dp_state *s = &d->state;
+
+	for (uint32_t i = 0; i < s->nstudies; i++)
+		if (s->studies[i]->apart)
+			log_line(&d->log, LOG_ERROR, s->studies[i]->spec->name,
+				 "set apart: %s", s->studies[i]->reason);
+	for (uint32_t i = 0; i < s->nunreadable; i++)
+		log_line(&d->log, LOG_ERROR, "", "study %u cannot be read: %s",
+			 s->unreadable[i].study, s->unreadable[i].why);
 }
 
 /* Journal and state: opened, replayed, a home for each study, and the writer thread. */
@@ -233,6 +248,7 @@ static int open_journal(struct dpd *d, struct dp_err *err)
 		return code;
 	log_line(&d->log, LOG_INFO, "", "replayed %u studies in %.1f ms",
 		 d->state.nstudies, (double)(dp_mono_us() - began) / 1e3);
+	log_set_apart(d);
 	clock_start(d);
 	for (uint32_t i = 0; i < d->state.nstudies; i++)
 		if (!study_new(d, d->state.studies[i]))
@@ -250,6 +266,8 @@ static void daemon_recover(struct dpd *d)
 		struct study *h = d->studies[i];
 		const struct dp_study_state *s = h->state;
 
+		if (s->apart)
+			continue;
 		/* recovering an attempt ends it at most: none is added meanwhile */
 		for (uint32_t k = s->first_live; k < s->ntrials; k++)
 			for (uint32_t n = 0; n < s->trials[k]->nattempts; n++)

@@ -89,7 +89,7 @@ static bool report_is_due(const struct study *h)
 {
 	int64_t interval = (int64_t)(h->d->config.report_interval * 1e6);
 
-	if (h->note.shows == h->state->seq || h->deleters)
+	if (h->note.shows == h->state->seq || h->deleters || h->state->apart)
 		return false;
 	if (has_ended(h->state))
 		return true;

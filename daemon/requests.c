@@ -47,6 +47,7 @@ static int request_check_fields(const json_t *json, struct dp_err *err)
 enum needs {
 	NOTHING,
 	A_STUDY,
+	A_WHOLE_STUDY, /* one that is not set apart */
 	MAYBE_A_STUDY
 };
 
@@ -68,18 +69,18 @@ static const struct verb {
 	{ "list", NOTHING, LOOKS_LONG, request_list },
 	{ "status", MAYBE_A_STUDY, LOOKS_AT_ALL, request_status },
 	{ "changes", A_STUDY, LOOKS, request_changes },
-	{ "pause", A_STUDY, CHANGES, request_pause },
-	{ "resume", A_STUDY, CHANGES, request_resume },
-	{ "stop", A_STUDY, CHANGES, request_stop },
-	{ "set", A_STUDY, CHANGES, request_set },
-	{ "delete", A_STUDY, CHANGES, request_delete },
+	{ "pause", A_WHOLE_STUDY, CHANGES, request_pause },
+	{ "resume", A_WHOLE_STUDY, CHANGES, request_resume },
+	{ "stop", A_WHOLE_STUDY, CHANGES, request_stop },
+	{ "set", A_WHOLE_STUDY, CHANGES, request_set },
+	{ "delete", A_WHOLE_STUDY, CHANGES, request_delete },
 	{ "front", A_STUDY, LOOKS_LONG, request_front },
 	{ "trials", A_STUDY, LOOKS_LONG, request_trials },
 	{ "trial", A_STUDY, LOOKS_LONG, request_trial },
-	{ "retry", A_STUDY, CHANGES, request_retry },
-	{ "cancel", A_STUDY, CHANGES, request_cancel },
-	{ "propose", A_STUDY, LOOKS, request_propose },
-	{ "enqueue", A_STUDY, CHANGES, request_enqueue },
+	{ "retry", A_WHOLE_STUDY, CHANGES, request_retry },
+	{ "cancel", A_WHOLE_STUDY, CHANGES, request_cancel },
+	{ "propose", A_WHOLE_STUDY, LOOKS, request_propose },
+	{ "enqueue", A_WHOLE_STUDY, CHANGES, request_enqueue },
 	/* not the journal's business: a disk that hangs keeps nobody from these */
 	{ "reload", NOTHING, LOOKS, request_reload },
 	{ "shutdown", NOTHING, LOOKS, request_shutdown },
@@ -108,6 +109,17 @@ bool request_is_long(const char *verb, const json_t *request)
 		     (v->manner == LOOKS_AT_ALL && !json_object_get(request, "study")));
 }
 
+/* Nothing can be added to a study one of whose records cannot be read. */
+static int request_needs_whole(const struct request *r, const char *verb,
+			       struct dp_err *err)
+{
+	const struct dp_study_state *s = r->home->state;
+
+	return s->apart ? dp_fail(err, DP_E_CORRUPT, "cannot %s study '%s': %s", verb,
+				  s->spec->name, s->reason)
+			: DP_OK;
+}
+
 static int request_dispatch(struct request *r, const char *name, json_t **ok,
 			    struct dp_err *err)
 {
@@ -122,10 +134,12 @@ static int request_dispatch(struct request *r, const char *name, json_t **ok,
 		return dp_hint(err, "it is version %s; is dparetoctl newer?",
 			       PACKAGE_VERSION);
 	}
-	if (v->needs == A_STUDY && !selector)
+	if ((v->needs == A_STUDY || v->needs == A_WHOLE_STUDY) && !selector)
 		return dp_fail(err, DP_E_PROTOCOL, "'%s' needs a study", name);
 	if (v->needs != NOTHING && selector)
 		code = study_find(r->d, selector, &r->home, err);
+	if (code == DP_OK && v->needs == A_WHOLE_STUDY)
+		code = request_needs_whole(r, name, err);
 	return code == DP_OK ? v->fn(r, ok, err) : code;
 }
 

@@ -167,7 +167,8 @@ void retention_sweep(struct dpd *d)
 	sw->d = d;
 	sw->work.data = sw;
 	sw->note = clock_note_new(d);
-	if (isfinite(d->config.retention))
+	/* a repair may need the folders of what cannot be read now */
+	if (isfinite(d->config.retention) && dp_state_whole(&d->state))
 		sweep_gather(sw);
 	d->sweeping = true;
 	after_commit(d, sweep_start, sw);

@@ -151,6 +151,10 @@ void study_settle(struct study *h)
 {
 	struct dp_step step;
 
+	if (h->state->apart) { /* until it is repaired */
+		h->next = (struct next){ .kind = DP_STEP_WAIT, .until = INT64_MAX };
+		return;
+	}
 	for (;;) {
 		dp_course_next(h->state, clock_now(h->d), &step);
 		if (step.kind != DP_STEP_RECORD)

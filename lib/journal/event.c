@@ -54,7 +54,7 @@ static const struct dp__field declared_fields[] = {
 	 ON(TRIAL_RETRY_ASKED) | ON(RESULT_IMPORTED) | ON(TRIAL_ACCOUNTED))
 #define ON_ALL                                                                           \
 	(ON_TRIALS | ON(STUDY_CREATED) | ON(STUDY_AMENDED) | ON(STUDY_MOVED) |           \
-	 ON(TIME_NOTED))
+	 ON(TIME_NOTED) | ON(RECORD_LOST))
 
 /* Names are stored: never change one, nor the kind of one. */
 const struct dp__field dp__event_fields[] = {

@@ -135,7 +135,10 @@ static int event_read_word(struct reader *r, const struct dp__field *f,
 			return DP_OK;
 		}
 	}
-	return event_wrong(r, f, "is a word of a newer version");
+	return dp_fail(r->err, DP_E_PROTOCOL,
+		       "field '%s' of the record is a word of a newer version of this "
+		       "program",
+		       f->name);
 }
 
 static int event_read_map(struct reader *r, const struct dp__field *table, uint32_t types,
@@ -279,7 +282,7 @@ static int event_read(struct reader *r, const msgpack_object *o, struct dp_event
 	    !event_read_uint(&part[1], UINT32_MAX, &version) || type == 0 || version == 0)
 		return dp_fail(r->err, DP_E_CORRUPT, "the bytes are no record");
 	if (version != DP_EVENT_VERSION || !dp__event_known(type))
-		return dp_fail(r->err, DP_E_CORRUPT,
+		return dp_fail(r->err, DP_E_PROTOCOL,
 			       "the record (type %u, version %u) was written by a newer "
 			       "version of this program",
 			       (unsigned)type, (unsigned)version);

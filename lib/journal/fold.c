@@ -559,6 +559,8 @@ int dp_state_apply(struct dp_state *s, const struct dp_event *e, struct dp_err *
 	case DP_EV_RESULT_IMPORTED:
 		code = fold_imported(st, e, err);
 		break;
+	case DP_EV_RECORD_LOST: /* keeps the place of a record that was damaged */
+		break;
 	default:
 		code = fold_of_trial(st, e, err);
 	}
@@ -568,35 +570,4 @@ int dp_state_apply(struct dp_state *s, const struct dp_event *e, struct dp_err *
 	fold_time_passed(st, ran, e);
 	st->updated = e->time;
 	return DP_OK;
-}
-
-struct replay {
-	struct dp_state *state;
-	struct dp_event event; /* its memory is used again for each record */
-};
-
-static int replay_one(void *arg, uint32_t study, uint32_t seq, const void *bytes,
-		      size_t len, struct dp_err *err)
-{
-	struct replay *r = arg;
-	int code = dp_event_decode(bytes, len, &r->event, err);
-
-	if (code == DP_OK) {
-		r->event.study = study;
-		r->event.seq = seq;
-		code = dp_state_apply(r->state, &r->event, err);
-	}
-	if (code != DP_OK)
-		dp_err_prefix(err, "journal record %u of study %u", seq, study);
-	return code;
-}
-
-int dp_state_replay(struct dp_state *s, struct dp_journal *j, uint32_t study,
-		    struct dp_err *err)
-{
-	struct replay r = { .state = s };
-	int code = dp_journal_each(j, study, replay_one, &r, err);
-
-	dp_event_clear(&r.event);
-	return code;
 }

@@ -29,7 +29,8 @@ struct dp_study;
 	X(TRIAL_RETRY_ASKED, 10, "trial-retry-asked")                                    \
 	X(RESULT_IMPORTED, 11, "result-imported")                                        \
 	X(TRIAL_ACCOUNTED, 12, "trial-accounted")                                        \
-	X(TIME_NOTED, 13, "time-noted")
+	X(TIME_NOTED, 13, "time-noted")                                                  \
+	X(RECORD_LOST, 31, "record-lost")
 
 enum dp_event_type {
 #define X(name, number, text) DP_EV_##name = number,
@@ -100,8 +101,9 @@ const char *dp_event_name(enum dp_event_type t);
  * of what `out` held. A field that the type does not have must be zero (or NaN). */
 DP_MUSTCHECK int dp_event_encode(const struct dp_event *e, struct dp_buf *out,
 				 struct dp_err *err);
-/* DP_E_CORRUPT with a reason if the bytes are damaged, cut short, of a type or
- * version from the future, or have a field of the wrong type. study and seq are the
+/* DP_E_CORRUPT with a reason if the bytes are damaged, cut short, or have a field of the
+ * wrong type; DP_E_PROTOCOL if they are sound, but of a type or version from the future.
+ * study and seq are the
  * key's business: the caller sets them and they are left alone. `out` must be zeroed
  * or a former result, whose memory is used again; after an error it holds none. */
 DP_MUSTCHECK int dp_event_decode(const void *bytes, size_t len, struct dp_event *out,
@@ -132,8 +134,11 @@ DP_MUSTCHECK int dp_journal_open(const char *dir, const struct dp_journal_option
  * and closes. */
 void dp_journal_close(struct dp_journal *j);
 
-/* Calls fn for every record in key order (study 0: all studies), from one snapshot.
- * fn gets the stored bytes; a non-zero return ends the walk and is returned. */
+/* Calls fn for every record in key order (study 0: all studies). fn gets the stored
+ * bytes; a non-zero return ends the walk and is returned. Records are copied a batch at a
+ * time and fn is called with nothing held, so that it may take as long as it likes: a
+ * reader that holds on keeps the writer from using free pages again. What is appended
+ * meanwhile may or may not be seen. */
 typedef int dp_journal_fn(void *arg, uint32_t study, uint32_t seq, const void *bytes,
 			  size_t len, struct dp_err *err);
 DP_MUSTCHECK int dp_journal_each(struct dp_journal *j, uint32_t study, dp_journal_fn *fn,
@@ -143,9 +148,23 @@ DP_MUSTCHECK int dp_journal_each(struct dp_journal *j, uint32_t study, dp_journa
 DP_MUSTCHECK int dp_journal_next_study(struct dp_journal *j, uint32_t *id,
 				       struct dp_err *err);
 
+/* Another program that reads the journal and has not let go of an old state for a while,
+ * so that the file grows. */
+struct dp_journal_reader {
+	int pid;          /* 0: there is none */
+	char program[32]; /* its name, as far as it is known */
+	uint64_t txn;     /* the state that it holds */
+	uint64_t commits; /* were made since */
+	int64_t since;    /* dp_mono_us() when it was first seen to lag */
+};
+
+/* Has it held on for longer than any reader of ours does? */
+bool dp_journal_reader_lags(const struct dp_journal_reader *r);
+
 /* Sizes for status and bench. */
 struct dp_journal_stat {
 	uint64_t records, bytes, map_size;
+	struct dp_journal_reader reader; /* of a started journal */
 };
 DP_MUSTCHECK int dp_journal_stat(struct dp_journal *j, struct dp_journal_stat *out,
 				 struct dp_err *err);
@@ -179,13 +198,38 @@ bool dp_journal_trouble(struct dp_journal *j, struct dp_err *why);
 
 /* ---- checking and dumping (verify.c), used by dparetoctl ---- */
 
-/* Reads every record: checksums, decoding, sequence numbers without gaps. Calls
- * `bad` for each fault with a sentence. Counts records and studies. */
+/* Reads everything that a daemon would use: the pages of the file (free ones, too, as
+ * far as a writer relies on them), checksums, decoding, sequence numbers without gaps.
+ * Calls `bad` for each fault with a sentence; study 0 is the file itself. Counts records
+ * and studies. */
 struct dp_verify_result {
 	uint64_t records, studies, faults, bytes;
 };
 typedef void dp_verify_fn(void *arg, uint32_t study, uint32_t seq, const char *fault);
 DP_MUSTCHECK int dp_journal_verify(struct dp_journal *j, dp_verify_fn *bad, void *arg,
 				   struct dp_verify_result *out, struct dp_err *err);
+/* The same for a journal that may be too damaged to be opened, and whether the records of
+ * each study follow from each other. path: its folder, also beside a running daemon, or
+ * the file of a backup. */
+DP_MUSTCHECK int dp_journal_verify_at(const char *path, dp_verify_fn *bad, void *arg,
+				      struct dp_verify_result *out, struct dp_err *err);
+
+/* ---- keeping it (exchange.c, repair.c), used by dparetoctl ---- */
+
+/* Copies the journal, as it is now and without its free pages, into a file: whole or not
+ * at all. Beside a running daemon, too. */
+DP_MUSTCHECK int dp_journal_copy(struct dp_journal *j, const char *to,
+				 struct dp_err *err);
+/* The others are for a folder that no daemon uses: DP_E_BUSY. Each leaves either the old
+ * or the new journal, whenever it is interrupted. */
+/* Puts a copy, if it has no faults, in the place of the journal, which is kept in the
+ * folder under the name in `kept`. */
+DP_MUSTCHECK int dp_journal_restore(const char *dir, const char *file, char kept[64],
+				    struct dp_err *err);
+DP_MUSTCHECK int dp_journal_compact(const char *dir, struct dp_err *err);
+/* Makes a journal without faults of what can be read of it. Records that are damaged or
+ * lost their meaning are set aside in a file in the folder, studies that lost some are
+ * paused, and the old journal is kept. *report says all that; the caller owns it. */
+DP_MUSTCHECK int dp_journal_repair(const char *dir, json_t **report, struct dp_err *err);
 
 #endif

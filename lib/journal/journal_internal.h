@@ -6,7 +6,14 @@
 #include <lmdb.h>
 #include <pthread.h>
 
+#define DP__REPAIR_HINT                                                                  \
+	"'dparetoctl journal verify' says what is wrong, 'dparetoctl journal repair' "   \
+	"saves what can be read, 'dparetoctl journal restore' puts a backup in place"
+
 enum {
+	/* A state that a writer takes away meanwhile is asked for again; one that is
+	 * still not there then has damaged headers, which the last look tells. */
+	DP__TRIES = 100,
 	DP__KEY_SIZE = 8, /* study and sequence number, big-endian: sorts as they do */
 };
 
@@ -23,9 +30,9 @@ struct dp__op {
 struct dp_journal {
 	char *dir;
 	bool readonly;
-	size_t map_size; /* asked for; grows with the map */
-	int lock;        /* of the one writer; -1: none */
-	MDB_env *env;    /* NULL while it cannot be opened again */
+	size_t map_size;       /* asked for; grows with the map */
+	struct dp__lock *lock; /* of the one writer; NULL: none */
+	MDB_env *env;          /* NULL while it cannot be opened again */
 	MDB_dbi events, meta;
 	bool walking; /* a reader is at work, so the map must stay */
 
@@ -42,6 +49,7 @@ struct dp_journal {
 	bool stop, troubled;
 	struct dp_err trouble;
 	struct dp_journal_stat stat; /* after the last commit */
+	int64_t looked;              /* when the writer last looked at the readers */
 };
 
 void dp__key_pack(uint32_t study, uint32_t seq, unsigned char key[DP__KEY_SIZE]);
@@ -51,6 +59,8 @@ DP_MUSTCHECK bool dp__key_read(const MDB_val *key, uint32_t *study, uint32_t *se
 /* Opens the environment and its two databases, which are made if need be. */
 DP_MUSTCHECK int dp__env_open(struct dp_journal *j, struct dp_err *err);
 void dp__env_close(struct dp_journal *j);
+/* Begins a transaction; a map that another process made larger is followed. */
+DP_MUSTCHECK int dp__begin(struct dp_journal *j, unsigned flags, MDB_txn **txn);
 /* The error for a code of LMDB: looks at the disk where that explains it. */
 int dp__fail_mdb(const struct dp_journal *j, struct dp_err *err, int mdb_code,
 		 const char *what);
@@ -65,6 +75,21 @@ DP_MUSTCHECK int dp__measure(struct dp_journal *j, struct dp_journal_stat *out,
  * from the end and gave back at once, so that without this a whole file could look
  * like one that was cut. */
 void dp__pad_file(struct dp_journal *j);
+
+/* ---- other programs that read (readers.c) ---- */
+
+/* Frees the places of readers that died, and notes the one that lags most, if one does.
+ * `was` is what was noted before. Only for the thread that owns the environment. */
+void dp__readers_look(struct dp_journal *j, const struct dp_journal_reader *was,
+		      struct dp_journal_reader *now);
+
+/* ---- the writer's lock (lock.c) ---- */
+
+struct dp__lock;
+/* Only one process writes to the folder: DP_E_BUSY tells which one does. */
+DP_MUSTCHECK int dp__lock_take(const char *dir, struct dp__lock **out,
+			       struct dp_err *err);
+void dp__lock_drop(struct dp__lock *l); /* NULL is fine */
 
 /* Ends the writer's thread and frees what it left (writer.c). */
 void dp__writer_stop(struct dp_journal *j);

@@ -92,6 +92,9 @@ void dp_state_free(struct dp_state *s)
 	for (uint32_t i = 0; i < s->nstudies; i++)
 		dp__study_state_free(s->studies[i]);
 	free(s->studies);
+	for (uint32_t i = 0; i < s->nunreadable; i++)
+		free(s->unreadable[i].why);
+	free(s->unreadable);
 	*s = (struct dp_state){ 0 };
 }
 
@@ -115,6 +118,14 @@ struct dp_study_state *dp_state_by_id(const struct dp_state *s, uint32_t id)
 	uint32_t i = dp__state_position(s, id);
 
 	return i < s->nstudies && s->studies[i]->id == id ? s->studies[i] : NULL;
+}
+
+bool dp_state_whole(const struct dp_state *s)
+{
+	for (uint32_t i = 0; i < s->nstudies; i++)
+		if (s->studies[i]->apart)
+			return false;
+	return s->nunreadable == 0;
 }
 
 void dp_state_forget(struct dp_state *s, uint32_t study)

@@ -109,6 +109,8 @@ struct dp_study_state {
 	char **metrics; /* (nmetrics) names seen so far */
 	uint32_t nmetrics;
 	uint32_t seq; /* of the next event */
+	bool apart;   /* a record of it cannot be read: it is paused, `reason` says why,
+		       * and nothing may be added to it */
 	int64_t created, updated;
 	/* microseconds up to `updated` that it was running under a daemon: what there is
 	 * between two records while it runs, but for what a time-noted takes out */
@@ -121,9 +123,17 @@ struct dp_study_state {
 	double hypervolume;
 };
 
+/* A study of which not even the first record can be read. */
+struct dp_unreadable {
+	uint32_t study;
+	char *why;
+};
+
 struct dp_state {
 	struct dp_study_state **studies; /* by id */
 	uint32_t nstudies, room;
+	struct dp_unreadable *unreadable; /* (nunreadable), by dp_state_recover() */
+	uint32_t nunreadable;
 };
 
 void dp_state_free(struct dp_state *s);
@@ -134,6 +144,12 @@ DP_MUSTCHECK int dp_state_apply(struct dp_state *s, const struct dp_event *e,
 /* Folds a whole journal in (study 0: all). */
 DP_MUSTCHECK int dp_state_replay(struct dp_state *s, struct dp_journal *j, uint32_t study,
 				 struct dp_err *err);
+/* Folds all studies in. One with a record that cannot be read or does not fit is set
+ * apart with what came before it, and the others go on. */
+DP_MUSTCHECK int dp_state_recover(struct dp_state *s, struct dp_journal *j,
+				  struct dp_err *err);
+/* Is no study set apart or unreadable? */
+bool dp_state_whole(const struct dp_state *s);
 void dp_state_forget(struct dp_state *s, uint32_t study);
 
 struct dp_study_state *dp_state_by_id(const struct dp_state *s, uint32_t id);

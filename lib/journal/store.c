@@ -3,13 +3,13 @@
 
 #include "base/fs.h"
 #include "base/num.h"
+#include "journal/pages.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -20,6 +20,7 @@
 #define LITTLE_SPACE (1u << 20) /* bytes free on a disk that counts as full */
 #define PAD_MIN      ((off_t)1 << 20)
 #define PAD_STEP     ((off_t)8 << 20)
+#define FAULT_LEN    256
 
 void dp__key_pack(uint32_t study, uint32_t seq, unsigned char key[DP__KEY_SIZE])
 {
@@ -67,9 +68,10 @@ int dp__fail_mdb(const struct dp_journal *j, struct dp_err *err, int mdb_code,
 	case MDB_INCOMPATIBLE:
 	case MDB_CORRUPTED:
 	case MDB_PAGE_NOTFOUND:
-		return dp_fail(err, DP_E_CORRUPT,
-			       "%s/data.mdb is damaged or is no journal (%s)", j->dir,
-			       mdb_strerror(mdb_code));
+		dp_fail(err, DP_E_CORRUPT, "%s/data.mdb is damaged or is no journal (%s)",
+			j->dir, mdb_strerror(mdb_code));
+		dp_hint(err, DP__REPAIR_HINT);
+		return DP_E_CORRUPT;
 	case MDB_READERS_FULL:
 		return dp_fail(err, DP_E_BUSY, "too many programs read the journal in %s",
 			       j->dir);
@@ -96,38 +98,6 @@ static void sync_folder(const char *dir)
 		close(up);
 	}
 	close(fd);
-}
-
-/* Only one process writes: the others are told which one does. */
-static int lock_writer(struct dp_journal *j, struct dp_err *err)
-{
-	char *path = dp_path_join(j->dir, "writer.lock");
-	char pid[32];
-	ssize_t n;
-
-	if (!path)
-		return dp_fail(err, DP_E_NOMEM, "no memory to open the journal");
-	j->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	free(path);
-	if (j->lock < 0)
-		return dp_fail_errno(err, errno, "cannot lock the journal in %s", j->dir);
-	if (flock(j->lock, LOCK_EX | LOCK_NB) != 0) {
-		if (errno != EWOULDBLOCK)
-			return dp_fail_errno(err, errno, "cannot lock the journal in %s",
-					     j->dir);
-		n = pread(j->lock, pid, sizeof pid - 1, 0);
-		pid[n > 0 ? n : 0] = '\0';
-		pid[strcspn(pid, "\n")] = '\0';
-		dp_fail(err, DP_E_BUSY,
-			"the journal in %s is being written by another process (pid %s)",
-			j->dir, pid[0] ? pid : "unknown");
-		dp_hint(err, "stop that process first, or use another folder");
-		return DP_E_BUSY;
-	}
-	/* the number is a help for people; the lock counts */
-	if (ftruncate(j->lock, 0) == 0)
-		dprintf(j->lock, "%ld\n", (long)getpid());
-	return DP_OK;
 }
 
 static int try_env(struct dp_journal *j, unsigned flags)
@@ -159,6 +129,15 @@ static bool has_file(const struct dp_journal *j, const char *name)
 	return there;
 }
 
+static int cut_short(const struct dp_journal *j, off_t size, uint64_t of,
+		     struct dp_err *err)
+{
+	dp_fail(err, DP_E_CORRUPT, "%s/data.mdb is cut short: it has %lld bytes, of %llu",
+		j->dir, (long long)size, (unsigned long long)of);
+	dp_hint(err, DP__REPAIR_HINT);
+	return DP_E_CORRUPT;
+}
+
 /* Pages behind the end of the file would kill the process when touched. */
 static int check_length(struct dp_journal *j, struct dp_err *err)
 {
@@ -171,10 +150,8 @@ static int check_length(struct dp_journal *j, struct dp_err *err)
 	mdb_env_stat(j->env, &db);
 	if (mdb_env_get_fd(j->env, &fd) == 0 && fstat(fd, &st) == 0 &&
 	    (uint64_t)st.st_size / db.ms_psize < info.me_last_pgno + 1)
-		return dp_fail(err, DP_E_CORRUPT,
-			       "%s/data.mdb is cut short: it has %lld bytes, of %llu",
-			       j->dir, (long long)st.st_size,
-			       (unsigned long long)(info.me_last_pgno + 1) * db.ms_psize);
+		return cut_short(j, st.st_size,
+				 (uint64_t)(info.me_last_pgno + 1) * db.ms_psize, err);
 	return DP_OK;
 }
 
@@ -302,8 +279,7 @@ static int find_databases(struct dp_journal *j, MDB_txn *txn, struct dp_err *err
 	return DP_OK;
 }
 
-/* Begins a transaction; a map that another process made larger is followed. */
-static int store_begin(struct dp_journal *j, unsigned flags, MDB_txn **txn)
+int dp__begin(struct dp_journal *j, unsigned flags, MDB_txn **txn)
 {
 	int mdb_code = MDB_MAP_RESIZED;
 
@@ -318,7 +294,7 @@ static int store_begin(struct dp_journal *j, unsigned flags, MDB_txn **txn)
 static int open_databases(struct dp_journal *j, struct dp_err *err)
 {
 	MDB_txn *txn;
-	int code, mdb_code = store_begin(j, j->readonly ? MDB_RDONLY : 0, &txn);
+	int code, mdb_code = dp__begin(j, j->readonly ? MDB_RDONLY : 0, &txn);
 
 	if (mdb_code != 0)
 		return dp__fail_mdb(j, err, mdb_code, "open");
@@ -329,6 +305,50 @@ static int open_databases(struct dp_journal *j, struct dp_err *err)
 	}
 	mdb_code = mdb_txn_commit(txn); /* keeps the handles, also of a reader */
 	return mdb_code == 0 ? DP_OK : dp__fail_mdb(j, err, mdb_code, "open");
+}
+
+static void note_first(void *arg, const char *fault)
+{
+	char *first = arg;
+
+	if (!first[0])
+		snprintf(first, FAULT_LEN, "%s", fault);
+}
+
+/* The pages of one state of the file, which a reader holds while the daemon writes. */
+static int walk_pages(struct dp_journal *j, bool hold, char first[FAULT_LEN],
+		      struct dp_err *err)
+{
+	struct dp__visitor visitor = { .arg = first, .fault = note_first };
+	struct dp__pages pages;
+	MDB_txn *txn = NULL;
+	int fd, code, mdb_code = mdb_env_get_fd(j->env, &fd);
+
+	if (mdb_code == 0 && hold)
+		mdb_code = dp__begin(j, MDB_RDONLY, &txn);
+	if (mdb_code != 0)
+		return dp__fail_mdb(j, err, mdb_code, "read");
+	code = dp__pages_walk(&pages, fd, txn ? mdb_txn_id(txn) : 0, &visitor, err);
+	dp__pages_clear(&pages);
+	if (txn)
+		mdb_txn_abort(txn);
+	return code;
+}
+
+/* LMDB trusts its pages: damaged ones would lead it, and us, to wild addresses. */
+static int check_pages(struct dp_journal *j, struct dp_err *err)
+{
+	char first[FAULT_LEN] = "";
+	int code = DP_E_BUSY;
+
+	for (int tries = 0; code == DP_E_BUSY && tries < DP__TRIES; tries++)
+		code = walk_pages(j, j->readonly && tries + 1 < DP__TRIES, first, err);
+	if (code != DP_OK || !first[0])
+		return code;
+	dp_fail(err, DP_E_CORRUPT, "%s/data.mdb is damaged or is no journal (%s)", j->dir,
+		first);
+	dp_hint(err, DP__REPAIR_HINT);
+	return DP_E_CORRUPT;
 }
 
 int dp__env_open(struct dp_journal *j, struct dp_err *err)
@@ -347,6 +367,8 @@ int dp__env_open(struct dp_journal *j, struct dp_err *err)
 	if (mdb_code != 0)
 		return dp__fail_mdb(j, err, mdb_code, "open");
 	code = check_length(j, err);
+	if (code == DP_OK && !j->started)
+		code = check_pages(j, err);
 	if (code == DP_OK)
 		code = open_databases(j, err);
 	if (code != DP_OK) {
@@ -398,12 +420,11 @@ int dp_journal_open(const char *dir, const struct dp_journal_options *opt,
 	j->readonly = opt && opt->readonly;
 	size = size == 0 ? MAP_SIZE : size < MAP_MIN ? MAP_MIN : size;
 	j->map_size = (size + page - 1) / page * page;
-	j->lock = -1;
 	j->last = &j->first;
 	if (!j->readonly) {
 		code = dp_mkdirs(dir, 0700, err);
 		if (code == DP_OK)
-			code = lock_writer(j, err);
+			code = dp__lock_take(dir, &j->lock, err);
 	}
 	if (code == DP_OK)
 		code = dp__env_open(j, err);
@@ -423,119 +444,21 @@ void dp_journal_close(struct dp_journal *j)
 		return;
 	dp__writer_stop(j);
 	dp__env_close(j);
-	if (j->lock >= 0)
-		close(j->lock);
+	dp__lock_drop(j->lock);
 	pthread_cond_destroy(&j->cond);
 	pthread_mutex_destroy(&j->mutex);
 	free(j->dir);
 	free(j);
 }
 
-/* ---- reading ---- */
-
-static int begin_read(struct dp_journal *j, MDB_txn **txn, struct dp_err *err)
-{
-	int mdb_code;
-
-	if (j->started || j->walking)
-		return dp_fail(err, DP_E_INVALID,
-			       "the journal in %s is in use by this program's writer or "
-			       "a walk: read it through a journal of its own",
-			       j->dir);
-	mdb_code = store_begin(j, MDB_RDONLY, txn);
-	return mdb_code == 0 ? DP_OK : dp__fail_mdb(j, err, mdb_code, "read");
-}
-
-static int store_walk(struct dp_journal *j, MDB_cursor *cur, uint32_t only,
-		      dp_journal_fn *fn, void *arg, struct dp_err *err)
-{
-	unsigned char start[DP__KEY_SIZE];
-	MDB_val k = { sizeof start, start }, v;
-	uint32_t study, seq;
-	int code, mdb_code;
-
-	dp__key_pack(only, 0, start);
-	for (mdb_code = mdb_cursor_get(cur, &k, &v, MDB_SET_RANGE); mdb_code == 0;
-	     mdb_code = mdb_cursor_get(cur, &k, &v, MDB_NEXT)) {
-		if (!dp__key_read(&k, &study, &seq))
-			return dp_fail(err, DP_E_CORRUPT,
-				       "the journal in %s has a key of %zu bytes", j->dir,
-				       k.mv_size);
-		if (only && study != only)
-			return DP_OK;
-		code = fn(arg, study, seq, v.mv_data, v.mv_size, err);
-		if (code != 0)
-			return code;
-	}
-	return mdb_code == MDB_NOTFOUND ? DP_OK : dp__fail_mdb(j, err, mdb_code, "read");
-}
-
-int dp_journal_each(struct dp_journal *j, uint32_t study, dp_journal_fn *fn, void *arg,
-		    struct dp_err *err)
-{
-	MDB_txn *txn;
-	MDB_cursor *cur;
-	int code = begin_read(j, &txn, err), mdb_code;
-
-	if (code != DP_OK)
-		return code;
-	mdb_code = mdb_cursor_open(txn, j->events, &cur);
-	if (mdb_code != 0) {
-		mdb_txn_abort(txn);
-		return dp__fail_mdb(j, err, mdb_code, "read");
-	}
-	j->walking = true;
-	code = store_walk(j, cur, study, fn, arg, err);
-	j->walking = false;
-	mdb_cursor_close(cur);
-	mdb_txn_abort(txn);
-	return code;
-}
-
-/* The study of the last key; 0 if there is none. */
-static int last_study(struct dp_journal *j, MDB_txn *txn, uint32_t *study,
-		      struct dp_err *err)
-{
-	MDB_cursor *cur;
-	MDB_val k, v;
-	uint32_t seq;
-	int mdb_code = mdb_cursor_open(txn, j->events, &cur);
-
-	*study = 0;
-	if (mdb_code != 0)
-		return dp__fail_mdb(j, err, mdb_code, "read");
-	mdb_code = mdb_cursor_get(cur, &k, &v, MDB_LAST);
-	if (mdb_code == 0 && !dp__key_read(&k, study, &seq))
-		mdb_code = MDB_CORRUPTED;
-	mdb_cursor_close(cur);
-	return mdb_code == 0 || mdb_code == MDB_NOTFOUND
-		       ? DP_OK
-		       : dp__fail_mdb(j, err, mdb_code, "read");
-}
-
-int dp_journal_next_study(struct dp_journal *j, uint32_t *id, struct dp_err *err)
-{
-	MDB_txn *txn;
-	uint32_t noted, last;
-	int code = begin_read(j, &txn, err);
-
-	if (code != DP_OK)
-		return code;
-	code = dp__meta_number(j, txn, "next-study", &noted, err);
-	if (code == DP_OK)
-		code = last_study(j, txn, &last, err);
-	mdb_txn_abort(txn);
-	if (code == DP_OK)
-		*id = noted > last ? noted : last + 1;
-	return code;
-}
+/* ---- measuring ---- */
 
 int dp__measure(struct dp_journal *j, struct dp_journal_stat *out, struct dp_err *err)
 {
 	MDB_txn *txn;
 	MDB_envinfo info;
 	MDB_stat events;
-	int mdb_code = store_begin(j, MDB_RDONLY, &txn);
+	int mdb_code = dp__begin(j, MDB_RDONLY, &txn);
 
 	if (mdb_code == 0) {
 		mdb_code = mdb_stat(txn, j->events, &events);

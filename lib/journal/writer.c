@@ -2,6 +2,8 @@
  * meanwhile goes into one commit. */
 #include "journal/journal_internal.h"
 
+#include "base/num.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,6 +14,7 @@
 enum {
 	UNIT_BYTES = 16 << 20, /* of records in one commit, so that none grows huge */
 	RETRY_SECONDS = 1,
+	LOOK_US = 1000 * 1000, /* between looks at the readers */
 };
 
 /* ---- one commit ---- */
@@ -171,6 +174,43 @@ static void free_ops(struct dp__op *op)
 	}
 }
 
+/* Looks at the readers, at most once a second. */
+static void look_at_readers(struct dp_journal *j)
+{
+	struct dp_journal_reader now, was;
+	int64_t time = dp_mono_us();
+
+	if (!j->env || time - j->looked < LOOK_US)
+		return;
+	j->looked = time;
+	pthread_mutex_lock(&j->mutex);
+	was = j->stat.reader;
+	pthread_mutex_unlock(&j->mutex);
+	dp__readers_look(j, &was, &now);
+	pthread_mutex_lock(&j->mutex);
+	j->stat.reader = now;
+	pthread_mutex_unlock(&j->mutex);
+}
+
+/* Waits with the mutex held. While a reader lags it is looked at again and again: nobody
+ * shall be blamed who has let go. */
+static void wait_for_work(struct dp_journal *j)
+{
+	struct timespec until;
+
+	if (j->stat.reader.pid == 0) {
+		pthread_cond_wait(&j->cond, &j->mutex);
+		return;
+	}
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec++;
+	if (pthread_cond_timedwait(&j->cond, &j->mutex, &until) == ETIMEDOUT) {
+		pthread_mutex_unlock(&j->mutex);
+		look_at_readers(j);
+		pthread_mutex_lock(&j->mutex);
+	}
+}
+
 /* Waits for work and takes it from the queue; NULL when the writer shall stop and
  * all is done. A removal is a unit of its own, so that a unit can be written again
  * after a failure without harm. */
@@ -181,7 +221,7 @@ static struct dp__op *next_unit(struct dp_journal *j)
 
 	pthread_mutex_lock(&j->mutex);
 	while ((!j->first || j->held) && !j->stop)
-		pthread_cond_wait(&j->cond, &j->mutex);
+		wait_for_work(j);
 	unit = j->first;
 	end = &j->first;
 	while (*end && bytes < UNIT_BYTES && (!(*end)->forget || *end == unit)) {
@@ -209,10 +249,12 @@ static void writer_publish(struct dp_journal *j, const struct dp__op *unit)
 	pthread_mutex_lock(&j->mutex);
 	j->durable = unit->ticket;
 	j->troubled = false;
+	now.reader = j->stat.reader;
 	if (measured)
 		j->stat = now;
 	pthread_mutex_unlock(&j->mutex);
 	call_wake(j);
+	look_at_readers(j);
 }
 
 /* Notes why a commit failed and waits a while. False if the journal is being closed

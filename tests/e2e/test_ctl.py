@@ -234,7 +234,11 @@ class Alone(Ctl):
                 (["logs", "s", "0", "--tail", "x"], "takes a number"),
                 (["completion", "tcsh"], "bash, zsh and fish"),
                 (["run", "x.yaml", "--slots", "0"], "--slots"),
-                (["journal", "fix"], "dump or verify")]:
+                (["journal", "fix"], "dump, verify, repair"),
+                (["journal", "backup"], "needs a file"),
+                (["journal", "dump", "x"], "takes no file"),
+                (["journal", "verify", "--study", "s"], "--study is for"),
+                (["journal", "repair", "--force"], "--force is for")]:
             done = self.ctl(*arguments, code=2)
             self.assertIn(says, done.stderr, arguments)
             self.assertTrue(done.stderr.startswith("dparetoctl: "), done.stderr)

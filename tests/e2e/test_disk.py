@@ -1,6 +1,7 @@
 """test_disk.py - full disks, the watermark, and damaged journals: the daemon says what is
 wrong, loses nothing, and never crashes."""
 import errno
+import fcntl
 import json
 import os
 import random
@@ -8,7 +9,7 @@ import signal
 import subprocess
 import unittest
 
-from harness import Case, wait_for
+from harness import Case, LIMIT, Refused, program, wait_for
 
 SHELL = "#!/bin/sh\necho '{\"run\":0,\"metrics\":{\"a\":1,\"b\":1}}' >> \"$DPARETO_RESULT\"\n"
 
@@ -274,7 +275,151 @@ class DamagedJournal(DiskCase):
             self.bytes[at + 7] ^= 1
             at = self.bytes.find(b"study: study-that-is-damaged", at)
         self.put(self.bytes)
-        self.refuses("record 0 of study 1")
+        # the rest goes on, and what cannot be read is told
+        self.client = self.d.start().connect()
+        told = self.client("hello")["journal"]["unreadable"]
+        self.assertEqual([u["study"] for u in told], [1])
+        self.assertIn("record 0", told[0]["reason"])
+        self.assertIn("journal repair", told[0]["reason"])
+        self.assertIn("study 1 cannot be read", self.ctl("status", "--socket", self.d.socket).stdout)
+        self.add("another", 1)
+        self.assertEqual(self.finish(self.client, "another")["study"]["ok"], 1)
+
+    def hurt_record(self, seq):
+        """Flips a bit in a record of study 1, wherever its page was copied to."""
+        mark = b"\0\0\0\1" + seq.to_bytes(4, "big")
+        at = self.bytes.find(mark)
+        self.assertGreater(at, 0)
+        while at > 0:
+            self.bytes[at + 20] ^= 1
+            at = self.bytes.find(mark, at + 1)
+        self.put(self.bytes)
+
+    def journal(self, *arguments, code=0):
+        p = self.ctl("journal", *arguments, "--state", self.path("state"), "-o", "json")
+        self.assertEqual(p.returncode, code, p.stdout + p.stderr)
+        return json.loads(p.stdout)
+
+    def test_a_study_with_a_bad_record_is_set_apart(self):
+        """One record in the middle: the study is shown and paused, others run, nothing can
+        be asked of it; a repair keeps every result."""
+        self.hurt_record(40)
+        faults = self.journal("verify", code=1)["faults"]
+        self.assertEqual([(f["study"], f["seq"]) for f in faults], [(1, 40)])
+        self.assertIn("checksum", faults[0]["fault"])
+        self.client = self.d.start().connect()
+        study = self.summary("study-that-is-damaged")
+        self.assertEqual((study["state"], study["version"]), ("paused", 40))
+        self.assertIn("record 40", study["reason"])
+        self.assertIn("journal repair", study["reason"])
+        for verb in ("resume", "delete", "pause", "stop"):
+            with self.assertRaisesRegex(Refused, "record 40"):
+                self.client(verb, study="study-that-is-damaged")
+        self.add("another", 2)
+        self.assertEqual(self.finish(self.client, "another")["study"]["ok"], 2)
+        self.assertIn("daemon stop", self.journal("repair", code=1)["error"]["hint"])
+        self.client.close()
+        self.assertEqual(self.d.end(), 0)
+        report = self.journal("repair")
+        self.assertEqual((report["set_aside"], report["studies"][0]["lost"]), (1, 1))
+        with open(self.path("state/journal/" + report["file"])) as f:
+            aside = [json.loads(line) for line in f]
+        self.assertEqual([(a["study"], a["seq"]) for a in aside], [(1, 40)])
+        self.assertIn("checksum", aside[0]["why"])
+        self.assertTrue(bytes.fromhex(aside[0]["bytes"]))
+        self.assertEqual(self.journal("verify")["faults"], [])
+        runs = len(os.listdir(self.path("state/studies/study-that-is-damaged/trials")))
+        self.client = self.d.start().connect()
+        study = self.summary("study-that-is-damaged")
+        self.assertEqual(study["state"], "paused")
+        self.assertIn("lost in a damaged journal", study["reason"])
+        self.client("resume", study="study-that-is-damaged")
+        study = self.finish(self.client, "study-that-is-damaged")["study"]
+        self.assertEqual((study["state"], study["ok"]), ("finished", 20))
+        for trial in range(runs):  # no evaluation was made twice
+            self.assertEqual(os.listdir(self.path(
+                "state/studies/study-that-is-damaged/trials/%d" % trial)), ["0"])
+
+    def test_backup_and_restore(self):
+        copy = self.path("copy.mdb")
+        self.client = self.d.start().connect()
+        made = self.journal("backup", copy)  # beside the daemon
+        self.assertEqual(made["records"], self.journal("verify")["records"])
+        self.assertEqual(self.journal("backup", copy, code=1)["error"]["kind"], "exists")
+        self.journal("backup", copy, "--force")
+        self.add("later", 2)
+        self.finish(self.client, "later")
+        self.assertEqual(self.journal("restore", copy, code=1)["error"]["kind"], "busy")
+        self.assertEqual(self.journal("compact", code=1)["error"]["kind"], "busy")
+        self.client.close()
+        self.assertEqual(self.d.end(), 0)
+        with open(copy, "rb") as f:
+            bad = bytearray(f.read())
+        bad[-3000:] = bytes(3000)
+        with open(self.path("bad.mdb"), "wb") as f:
+            f.write(bad)
+        self.journal("restore", self.path("bad.mdb"), code=1)  # and changes nothing
+        done = self.journal("restore", copy)
+        self.assertEqual(done["now"]["records"], made["records"])
+        self.assertEqual((done["before"]["studies"], done["now"]["studies"]), (2, 1))
+        self.assertTrue(self.has("state/journal/" + done["kept"]))
+        self.assertEqual(self.journal("verify")["records"], made["records"])
+        # what was kept is whole, too
+        self.assertEqual(self.journal("restore", self.path(
+            "state/journal/" + done["kept"]))["now"]["studies"], 2)
+        self.assertLess(self.journal("compact")["bytes"], len(self.bytes))
+        out = subprocess.run([program("dparetoctl"), "journal", "backup", "-", "--state",
+                              self.path("state")], capture_output=True)
+        with open(copy, "wb") as f:
+            f.write(out.stdout)
+        self.assertEqual(self.journal("verify", copy)["studies"], 2)
+        self.client = self.d.start().connect()
+        self.assertEqual(self.summary("later")["ok"], 2)
+
+    def test_a_dump_that_nobody_reads(self):
+        """journal dump | less: the file stays as large as it is without."""
+        self.client = self.d.start().connect()
+        before = self.client("hello")["journal"]["bytes"]
+        out, into = os.pipe()
+        fcntl.fcntl(into, fcntl.F_SETPIPE_SZ, 4096)
+        dump = subprocess.Popen([program("dparetoctl"), "journal", "dump", "--state",
+                                 self.path("state")], stdout=into)
+        self.addCleanup(dump.wait)
+        self.addCleanup(dump.kill)
+        self.addCleanup(os.close, out)
+        os.close(into)
+        os.read(out, 1)  # it is at work, and soon the pipe is full
+        for i in range(400):
+            self.client("set", study="study-that-is-damaged", priority=i % 7)
+        self.assertIsNone(dump.poll())
+        now = self.client("hello")["journal"]
+        self.assertIsNone(now["reader"])
+        self.assertLess(now["bytes"], before + (400 << 10))
+
+    def test_the_lock_holds_without_its_file(self):
+        self.client = self.d.start().connect()
+        os.remove(self.path("state/journal/writer.lock"))
+        second = subprocess.run([program("dparetod"), "--state", self.path("state"),
+                                 "--socket", self.path("other")], capture_output=True,
+                                text=True, timeout=LIMIT)
+        self.assertEqual(second.returncode, 1)
+        self.assertIn("is being written by another process", second.stderr)
+
+    def test_a_page_that_only_the_writer_needs(self):
+        """The list of free pages is zeroed: nobody who reads would notice."""
+        size = 4096
+        newest = max((size * i + 16 for i in range(2)),
+                     key=lambda at: int.from_bytes(self.bytes[at + 128:at + 136], "little"))
+        root = int.from_bytes(self.bytes[newest + 64:newest + 72], "little")
+        self.bytes[root * size:(root + 1) * size] = bytes(size)
+        self.put(self.bytes)
+        faults = self.journal("verify", code=1)["faults"]
+        self.assertIn("free pages", faults[0]["fault"])
+        self.assertIsNone(faults[0]["study"])
+        self.refuses("free pages", "journal repair")
+        self.assertEqual(self.journal("repair")["set_aside"], 0)
+        self.client = self.d.start().connect()
+        self.assertEqual(self.summary("study-that-is-damaged")["state"], "finished")
 
     def test_no_journal_at_all(self):
         self.put(b"# these are my notes, not a journal\n" * 500)

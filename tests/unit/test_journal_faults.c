@@ -254,8 +254,13 @@ static void test_no_thread(void **state)
 	assert_int_equal(count(j, 0), 0);
 	append(j, 1, 0);
 	dp_journal_close(j);
+	/* nor can it be locked without one */
+	assert_int_equal(dp_journal_open(f->dir, NULL, &j, &err), DP_E_FAILED);
+	assert_non_null(strstr(err.msg, "thread"));
+	no_threads = false;
 	j = open_journal(f->dir, false, 0);
 	assert_non_null(j);
+	no_threads = true;
 	assert_int_equal(dp_journal_start(j, NULL, NULL, &err), DP_E_FAILED);
 	no_threads = false;
 	assert_int_equal(dp_journal_start(j, NULL, NULL, &err), DP_OK);

@@ -1,0 +1,156 @@
+/* lock.c - the lock of the one process that may write to a journal.
+ *
+ * It is on the folder itself, so that it holds whatever becomes of the files in it, and
+ * on `writer.lock`, as in version 0.1. flock() belongs to the open description, which
+ * children share until they execute something else; one that is killed or stopped before
+ * that would hold the lock after our death. So a thread with a table of descriptors of
+ * its own has them: no child ever sees them, and they go when the process goes. */
+#include "journal/journal_internal.h"
+
+#include "base/fs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+struct dp__lock {
+	pthread_t thread;
+	pthread_mutex_t mutex;
+	pthread_cond_t cond;
+	const char *dir; /* only until `answered` */
+	bool answered, let_go;
+	int failure;  /* errno of the first thing that went wrong; 0: locked */
+	char pid[32]; /* whose it is, if not ours */
+	int held[2];  /* folder and file */
+};
+
+static int lock_one(int fd)
+{
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) != 0)
+		return errno;
+	return 0;
+}
+
+/* Which process has it, as that one noted. */
+static void lock_read_pid(struct dp__lock *l)
+{
+	ssize_t n = l->held[1] >= 0 ? pread(l->held[1], l->pid, sizeof l->pid - 1, 0) : 0;
+
+	l->pid[n > 0 ? n : 0] = '\0';
+	l->pid[strcspn(l->pid, "\n")] = '\0';
+}
+
+static void lock_files(struct dp__lock *l)
+{
+	int failure;
+
+	l->held[0] = open(l->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	failure = lock_one(l->held[0]);
+	/* a network's file system may not lock folders: the file has to do there */
+	if (failure == EBADF || failure == ENOLCK || failure == EOPNOTSUPP)
+		failure = 0;
+	l->held[1] = openat(l->held[0], "writer.lock",
+			    O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (l->held[1] < 0 && failure == 0)
+		failure = errno;
+	if (failure == 0)
+		failure = lock_one(l->held[1]);
+	if (failure != 0)
+		lock_read_pid(l);
+	/* the number is a help for people; the lock counts */
+	else if (ftruncate(l->held[1], 0) == 0)
+		dprintf(l->held[1], "%ld\n", (long)getpid());
+	l->failure = failure;
+}
+
+static void *lock_thread(void *arg)
+{
+	struct dp__lock *l = arg;
+
+	/* Where this is not allowed, the lock is as good as any program's. */
+	if (unshare(CLONE_FILES) == 0)
+		close_range(0, ~0U, 0);
+	lock_files(l);
+	pthread_mutex_lock(&l->mutex);
+	l->answered = true;
+	pthread_cond_broadcast(&l->cond);
+	while (!l->let_go)
+		pthread_cond_wait(&l->cond, &l->mutex);
+	pthread_mutex_unlock(&l->mutex);
+	for (size_t i = 0; i < DP_COUNT(l->held); i++)
+		if (l->held[i] >= 0)
+			close(l->held[i]);
+	return NULL;
+}
+
+static int lock_start(struct dp__lock *l)
+{
+	sigset_t all, before;
+	int failure;
+
+	sigfillset(&all); /* signals are the business of the program's own threads */
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	failure = pthread_create(&l->thread, NULL, lock_thread, l);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (failure != 0)
+		return failure;
+	pthread_mutex_lock(&l->mutex);
+	while (!l->answered)
+		pthread_cond_wait(&l->cond, &l->mutex);
+	pthread_mutex_unlock(&l->mutex);
+	return 0;
+}
+
+int dp__lock_take(const char *dir, struct dp__lock **out, struct dp_err *err)
+{
+	struct dp__lock *l = calloc(1, sizeof *l);
+	char pid[32];
+	int failure;
+
+	if (!l)
+		return dp_fail(err, DP_E_NOMEM, "no memory to open the journal");
+	*l = (struct dp__lock){ .mutex = PTHREAD_MUTEX_INITIALIZER,
+				.cond = PTHREAD_COND_INITIALIZER,
+				.dir = dir,
+				.held = { -1, -1 } };
+	failure = lock_start(l);
+	if (failure != 0) {
+		free(l);
+		return dp_fail(err, DP_E_FAILED, "cannot start the journal's thread: %s",
+			       strerror(failure));
+	}
+	failure = l->failure;
+	if (failure == 0) {
+		*out = l;
+		return DP_OK;
+	}
+	memcpy(pid, l->pid, sizeof pid);
+	dp__lock_drop(l);
+	if (failure != EWOULDBLOCK)
+		return dp_fail_errno(err, failure, "cannot lock the journal in %s", dir);
+	dp_fail(err, DP_E_BUSY,
+		"the journal in %s is being written by another process (pid %s)", dir,
+		pid[0] ? pid : "unknown");
+	dp_hint(err, "stop that process first, or use another folder");
+	return DP_E_BUSY;
+}
+
+void dp__lock_drop(struct dp__lock *l)
+{
+	if (!l)
+		return;
+	pthread_mutex_lock(&l->mutex);
+	l->let_go = true;
+	pthread_cond_broadcast(&l->cond);
+	pthread_mutex_unlock(&l->mutex);
+	pthread_join(l->thread, NULL);
+	pthread_mutex_destroy(&l->mutex);
+	pthread_cond_destroy(&l->cond);
+	free(l);
+}

@@ -1,0 +1,160 @@
+/* read.c - reads the journal a batch at a time: copied, then let go. */
+#include "journal/journal_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	BATCH_BYTES = 1 << 20,
+	BATCH_RECORDS = 4096,
+};
+
+/* One record of a batch; its bytes follow. */
+struct entry {
+	uint32_t study, seq;
+	size_t len;
+};
+
+static int begin_read(struct dp_journal *j, MDB_txn **txn, struct dp_err *err)
+{
+	int mdb_code;
+
+	if (j->started || j->walking)
+		return dp_fail(err, DP_E_INVALID,
+			       "the journal in %s is in use by this program's writer or "
+			       "a walk: read it through a journal of its own",
+			       j->dir);
+	mdb_code = dp__begin(j, MDB_RDONLY, txn);
+	return mdb_code == 0 ? DP_OK : dp__fail_mdb(j, err, mdb_code, "read");
+}
+
+/* Copies records from a key on, as many as a batch takes. */
+static int copy_batch(struct dp_journal *j, MDB_cursor *cur, const struct entry *from,
+		      struct dp_buf *out, struct dp_err *err)
+{
+	unsigned char start[DP__KEY_SIZE];
+	MDB_val k = { sizeof start, start }, v;
+	struct entry e;
+	int n = 0, mdb_code;
+
+	dp__key_pack(from->study, from->seq, start);
+	for (mdb_code = mdb_cursor_get(cur, &k, &v, MDB_SET_RANGE);
+	     mdb_code == 0 && n < BATCH_RECORDS && out->len < BATCH_BYTES;
+	     mdb_code = mdb_cursor_get(cur, &k, &v, MDB_NEXT), n++) {
+		if (!dp__key_read(&k, &e.study, &e.seq))
+			return dp_fail(err, DP_E_CORRUPT,
+				       "the journal in %s has a key of %zu bytes", j->dir,
+				       k.mv_size);
+		e.len = v.mv_size;
+		dp_buf_add(out, &e, sizeof e);
+		dp_buf_add(out, v.mv_data, v.mv_size);
+	}
+	if (out->failed)
+		return dp_fail(err, DP_E_NOMEM, "no memory to read the journal");
+	return mdb_code == 0 || mdb_code == MDB_NOTFOUND
+		       ? DP_OK
+		       : dp__fail_mdb(j, err, mdb_code, "read");
+}
+
+static int next_batch(struct dp_journal *j, const struct entry *from, struct dp_buf *out,
+		      struct dp_err *err)
+{
+	MDB_txn *txn;
+	MDB_cursor *cur;
+	int code = begin_read(j, &txn, err), mdb_code;
+
+	dp_buf_clear(out);
+	if (code != DP_OK)
+		return code;
+	mdb_code = mdb_cursor_open(txn, j->events, &cur);
+	if (mdb_code == 0) {
+		code = copy_batch(j, cur, from, out, err);
+		mdb_cursor_close(cur);
+	} else {
+		code = dp__fail_mdb(j, err, mdb_code, "read");
+	}
+	mdb_txn_abort(txn);
+	return code;
+}
+
+/* Gives the records of a batch to fn. *next is where the next one begins; `done` if the
+ * walk is over. */
+static int call_batch(const struct dp_buf *batch, uint32_t only, dp_journal_fn *fn,
+		      void *arg, struct entry *next, bool *done, struct dp_err *err)
+{
+	struct entry e;
+	int code;
+
+	*done = batch->len == 0;
+	for (size_t at = 0; at < batch->len; at += sizeof e + e.len) {
+		memcpy(&e, batch->data + at, sizeof e);
+		if (only && e.study != only) {
+			*done = true;
+			return DP_OK;
+		}
+		code = fn(arg, e.study, e.seq, batch->data + at + sizeof e, e.len, err);
+		if (code != 0)
+			return code;
+		next->study = e.seq < UINT32_MAX ? e.study : e.study + 1;
+		next->seq = e.seq < UINT32_MAX ? e.seq + 1 : 0;
+	}
+	return DP_OK;
+}
+
+int dp_journal_each(struct dp_journal *j, uint32_t study, dp_journal_fn *fn, void *arg,
+		    struct dp_err *err)
+{
+	struct entry from = { .study = study };
+	struct dp_buf batch = DP_BUF_INIT;
+	bool done = false;
+	int code = DP_OK;
+
+	while (code == DP_OK && !done) {
+		code = next_batch(j, &from, &batch, err);
+		if (code != DP_OK)
+			break;
+		j->walking = true;
+		code = call_batch(&batch, study, fn, arg, &from, &done, err);
+		j->walking = false;
+	}
+	dp_buf_free(&batch);
+	return code;
+}
+
+/* The study of the last key; 0 if there is none. */
+static int last_study(struct dp_journal *j, MDB_txn *txn, uint32_t *study,
+		      struct dp_err *err)
+{
+	MDB_cursor *cur;
+	MDB_val k, v;
+	uint32_t seq;
+	int mdb_code = mdb_cursor_open(txn, j->events, &cur);
+
+	*study = 0;
+	if (mdb_code != 0)
+		return dp__fail_mdb(j, err, mdb_code, "read");
+	mdb_code = mdb_cursor_get(cur, &k, &v, MDB_LAST);
+	if (mdb_code == 0 && !dp__key_read(&k, study, &seq))
+		mdb_code = MDB_CORRUPTED;
+	mdb_cursor_close(cur);
+	return mdb_code == 0 || mdb_code == MDB_NOTFOUND
+		       ? DP_OK
+		       : dp__fail_mdb(j, err, mdb_code, "read");
+}
+
+int dp_journal_next_study(struct dp_journal *j, uint32_t *id, struct dp_err *err)
+{
+	MDB_txn *txn;
+	uint32_t noted, last;
+	int code = begin_read(j, &txn, err);
+
+	if (code != DP_OK)
+		return code;
+	code = dp__meta_number(j, txn, "next-study", &noted, err);
+	if (code == DP_OK)
+		code = last_study(j, txn, &last, err);
+	mdb_txn_abort(txn);
+	if (code == DP_OK)
+		*id = noted > last ? noted : last + 1;
+	return code;
+}

@@ -1,0 +1,319 @@
+/* test_journal_repair.c - records that are lost: the study is set apart, and a repair
+ * keeps all that can be kept and makes up nothing. */
+#include <lmdb.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "journal/state.h"
+#include "journal_place.h"
+
+enum {
+	TRIALS = 4,
+	PER_TRIAL = 4, /* proposed, planned, ended, trial ended */
+	RECORDS = 1 + TRIALS * PER_TRIAL,
+};
+
+static const char text[] = "study: s\n"
+			   "trainer: {command: [./t]}\n"
+			   "parameters: {x: {type: float, range: [0, 1]}}\n"
+			   "objectives: {a: {metric: a}, b: {metric: b}}\n"
+			   "anti_ideal: {a: 2, b: 2}\n"
+			   "search: {method: random, evaluations: 4}\n";
+
+/* The record of a study in which every trial goes well. */
+static void story(uint32_t seq, struct dp_buf *out)
+{
+	static const char *const names[] = { "a", "b" };
+	uint32_t runs[] = { 0 }, trial = seq ? (seq - 1) / PER_TRIAL : 0;
+	double x[] = { trial / 8.0 }, values[] = { 0.25 * trial, 1 };
+	struct dp_event e = { .time = 1000 + seq, .trial = trial };
+	struct dp_err err;
+
+	if (seq == 0) {
+		e.type = DP_EV_STUDY_CREATED;
+		e.name = "s";
+		e.text = text;
+		e.dir = "/";
+	} else if (seq % PER_TRIAL == 1) {
+		e.type = DP_EV_TRIAL_PROPOSED;
+		e.source = "random";
+		e.params = x;
+		e.nparams = 1;
+		e.basis = seq;
+	} else if (seq % PER_TRIAL == 2) {
+		e.type = DP_EV_ATTEMPT_PLANNED;
+		e.run = DP_RUN_ALL;
+	} else if (seq % PER_TRIAL == 3) {
+		e.type = DP_EV_ATTEMPT_ENDED;
+		e.run = DP_RUN_ALL;
+		e.end = DP_END_OK;
+		e.metric_names = names;
+		e.nmetrics = 2;
+		e.runs = runs;
+		e.nruns = 1;
+		e.metrics = values;
+		e.declared = (struct dp_declared){ NULL, NAN, NAN, NAN, NAN };
+	} else {
+		e.type = DP_EV_TRIAL_ENDED;
+		e.state = "ok";
+		e.objectives = values;
+		e.nobjectives = 2;
+	}
+	if (dp_event_encode(&e, out, &err) != DP_OK)
+		fail_msg("%s", err.msg);
+}
+
+static void fill(const char *dir)
+{
+	struct dp_journal *j = open_started(dir, 0, NULL);
+	struct dp_buf b = DP_BUF_INIT;
+
+	assert_non_null(j);
+	for (uint32_t study = 1; study <= 2; study++)
+		for (uint32_t seq = 0; seq < RECORDS; seq++) {
+			story(seq, &b);
+			dp_journal_append(j, study, seq, b.data, b.len);
+		}
+	dp_buf_free(&b);
+	dp_journal_close(j);
+}
+
+/* Flips a bit of a record of study 1, or takes it away. */
+static void hurt(const char *dir, uint32_t seq, bool take)
+{
+	unsigned char key[] = { 0, 0, 0, 1, 0, 0, 0, (unsigned char)seq };
+	MDB_val k = { sizeof key, key }, v;
+	struct dp_buf b = DP_BUF_INIT;
+	MDB_env *env;
+	MDB_txn *txn;
+	MDB_dbi dbi;
+
+	story(seq, &b);
+	b.data[b.len / 2] = (char)(b.data[b.len / 2] ^ 4);
+	v = (MDB_val){ b.len, b.data };
+	assert_int_equal(mdb_env_create(&env), 0);
+	assert_int_equal(mdb_env_set_maxdbs(env, 2), 0);
+	assert_int_equal(mdb_env_open(env, dir, 0, 0600), 0);
+	assert_int_equal(mdb_txn_begin(env, NULL, 0, &txn), 0);
+	assert_int_equal(mdb_dbi_open(txn, "events", 0, &dbi), 0);
+	assert_int_equal(
+		take ? mdb_del(txn, dbi, &k, NULL) : mdb_put(txn, dbi, &k, &v, 0), 0);
+	assert_int_equal(mdb_txn_commit(txn), 0);
+	mdb_env_close(env);
+	dp_buf_free(&b);
+}
+
+/* Leaves the file without pages that nothing leads to, where a repair would find older
+ * copies of what was hurt. */
+static void forget_copies(const struct fixture *f)
+{
+	struct dp_journal *j = open_journal(f->dir, true, 0);
+	char from[PATH_MAX + 64];
+	struct dp_err err;
+
+	assert_non_null(j);
+	assert_int_equal(dp_journal_copy(j, in_dir(f, "compact"), &err), DP_OK);
+	dp_journal_close(j);
+	assert_int_equal(unlink(in_dir(f, "lock.mdb")), 0);
+	assert_int_equal(unlink(in_dir(f, "data.mdb")), 0);
+	snprintf(from, sizeof from, "%s/compact", f->dir);
+	assert_int_equal(rename(from, in_dir(f, "data.mdb")), 0);
+}
+
+static void recover(const char *dir, struct dp_state *s)
+{
+	struct dp_journal *j = open_journal(dir, true, 0);
+	struct dp_err err;
+
+	assert_non_null(j);
+	assert_int_equal(dp_state_recover(s, j, &err), DP_OK);
+	dp_journal_close(j);
+}
+
+static uint64_t fault_count(const char *dir)
+{
+	struct dp_verify_result r;
+	struct dp_err err;
+
+	assert_int_equal(dp_journal_verify_at(dir, NULL, NULL, &r, &err), DP_OK);
+	return r.faults;
+}
+
+static json_t *repair(const char *dir)
+{
+	struct dp_err err;
+	json_t *report;
+
+	if (dp_journal_repair(dir, &report, &err) != DP_OK)
+		fail_msg("%s", err.msg);
+	assert_int_equal(fault_count(dir), 0);
+	return report;
+}
+
+static json_int_t number(const json_t *o, const char *key)
+{
+	return json_integer_value(json_object_get(o, key));
+}
+
+static void test_study_is_set_apart(void **state)
+{
+	struct fixture *f = *state;
+	struct dp_state s = { 0 };
+
+	fill(f->dir);
+	hurt(f->dir, 6, false);
+	forget_copies(f);
+	assert_int_equal(fault_count(f->dir), 1);
+	recover(f->dir, &s);
+	assert_int_equal(s.nstudies, 2);
+	assert_false(dp_state_whole(&s));
+	assert_true(s.studies[0]->apart);
+	assert_int_equal(s.studies[0]->status, DP_STUDY_PAUSED);
+	assert_int_equal(s.studies[0]->seq, 6);
+	assert_non_null(strstr(s.studies[0]->reason, "record 6"));
+	assert_non_null(strstr(s.studies[0]->reason, "checksum"));
+	assert_non_null(strstr(s.studies[0]->reason, "journal repair"));
+	assert_false(s.studies[1]->apart);
+	assert_int_equal(s.studies[1]->ok, TRIALS);
+	dp_state_free(&s);
+	/* nothing can be said of a study whose first record is gone but its number */
+	hurt(f->dir, 0, false);
+	recover(f->dir, &s);
+	assert_int_equal(s.nstudies, 1);
+	assert_int_equal(s.nunreadable, 1);
+	assert_int_equal(s.unreadable[0].study, 1);
+	dp_state_free(&s);
+}
+
+/* Whichever record is lost: everything else that means something stays. */
+static void test_every_record(void **state)
+{
+	struct fixture *f = *state;
+	struct dp_err err;
+
+	for (uint32_t seq = 1; seq < RECORDS; seq++)
+		for (int take = 0; take < 2; take++) {
+			struct dp_state s = { 0 };
+			struct dp_study_state *st;
+			json_t *report;
+			bool last = seq + 1 == RECORDS, point = seq % PER_TRIAL == 1;
+
+			if (last && take)
+				continue; /* nobody can know */
+			fill(f->dir);
+			hurt(f->dir, seq, take);
+			forget_copies(f);
+			report = repair(f->dir);
+			recover(f->dir, &s);
+			st = s.studies[0];
+			assert_true(dp_state_whole(&s));
+			assert_int_equal(s.studies[1]->ok, TRIALS);
+			assert_int_equal(s.studies[1]->status, DP_STUDY_RUNNING);
+			assert_int_equal(st->status, DP_STUDY_PAUSED);
+			assert_non_null(strstr(st->reason, "lost in a damaged journal"));
+			/* a lost point takes what came after with it */
+			assert_int_equal(st->ok, point ? (seq - 1) / PER_TRIAL
+						 : seq % PER_TRIAL == 0 ? TRIALS - 1
+									: TRIALS);
+			for (uint32_t i = 0; i < st->ntrials; i++)
+				if (st->trials[i]->status == DP_TRIAL_OK)
+					assert_true(st->trials[i]->objectives[0] ==
+						    0.25 * i);
+			assert_int_equal(number(report, "set_aside") > 0, !take || point);
+			json_decref(report);
+			dp_state_free(&s);
+			assert_int_equal(dp_remove_tree(f->dir, &err), DP_OK);
+		}
+}
+
+/* A point is had from what was written for its trainer. */
+static void test_point_from_request(void **state)
+{
+	static const char request[] =
+		"{\"version\":1,\"study\":\"s\",\"trial\":1,\"attempt\":0,"
+		"\"parameters\":{\"x\":0.125},\"runs\":[{\"run\":0,\"seed\":1}]}\n";
+	struct fixture *f = *state;
+	struct dp_state s = { 0 };
+	struct dp_err err;
+	json_t *report;
+	char path[PATH_MAX + 64];
+
+	fill(f->dir);
+	hurt(f->dir, 5, false); /* the point of trial 1 */
+	forget_copies(f);
+	snprintf(path, sizeof path, "%s/studies/s/trials/1/0", f->root);
+	assert_int_equal(dp_mkdirs(path, 0700, &err), DP_OK);
+	strcat(path, "/request.json");
+	assert_int_equal(dp_write_file(path, request, strlen(request), false, &err),
+			 DP_OK);
+	report = repair(f->dir);
+	assert_int_equal(number(report, "rebuilt"), 1);
+	assert_int_equal(number(report, "set_aside"), 1);
+	recover(f->dir, &s);
+	assert_int_equal(s.studies[0]->ok, TRIALS);
+	assert_true(s.studies[0]->trials[1]->x[0] == 0.125);
+	assert_string_equal(s.studies[0]->trials[1]->source, "recovered");
+	assert_true(s.studies[0]->trials[3]->x[0] == 0.375);
+	dp_state_free(&s);
+	json_decref(report);
+}
+
+/* An older copy of a page has the record as it was. */
+static void test_older_copy(void **state)
+{
+	struct fixture *f = *state;
+	struct dp_state s = { 0 };
+	json_t *report;
+
+	fill(f->dir);
+	hurt(f->dir, 6, false);
+	report = repair(f->dir);
+	assert_int_equal(number(report, "rebuilt"), 0);
+	recover(f->dir, &s);
+	assert_int_equal(s.studies[0]->status, DP_STUDY_RUNNING);
+	assert_int_equal(s.studies[0]->ok, TRIALS);
+	dp_state_free(&s);
+	json_decref(report);
+}
+
+static void test_nothing_to_repair(void **state)
+{
+	struct fixture *f = *state;
+	struct dp_journal *j;
+	struct dp_err err;
+	json_t *report;
+	pid_t child;
+
+	fill(f->dir);
+	report = repair(f->dir);
+	assert_false(json_is_true(json_object_get(report, "repaired")));
+	json_decref(report);
+	j = open_journal(f->dir, false, 0);
+	child = fork(); /* another process: beside a writer nothing is repaired */
+	if (child == 0) {
+		char kept[64];
+
+		NEED(dp_journal_repair(f->dir, &report, &err) == DP_E_BUSY);
+		NEED(dp_journal_compact(f->dir, &err) == DP_E_BUSY);
+		NEED(dp_journal_restore(f->dir, in_dir(f, "data.mdb"), kept, &err) ==
+		     DP_E_BUSY);
+		_exit(0);
+	}
+	assert_child_ok(child);
+	dp_journal_close(j);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		JOURNAL_TEST(test_study_is_set_apart), JOURNAL_TEST(test_every_record),
+		JOURNAL_TEST(test_point_from_request), JOURNAL_TEST(test_older_copy),
+		JOURNAL_TEST(test_nothing_to_repair),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

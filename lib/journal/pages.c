@@ -487,6 +487,17 @@ static bool size_ok(uint32_t size)
 	return size >= PAGE_LEAST && size <= PAGE_MOST && (size & (size - 1)) == 0;
 }
 
+bool dp__pages_have_headers(int fd)
+{
+	struct dp__pages p = { .fd = fd, .size = 4096 };
+	unsigned char meta[META_SIZE];
+
+	if (!meta_read(&p, 0, meta) || !size_ok(get32(meta + 24)))
+		return false;
+	p.size = get32(meta + 24);
+	return meta_read(&p, 1, meta) && get32(meta + 24) == p.size;
+}
+
 /* The header of the state that is looked at; false if there is none. */
 static bool pick_meta(struct dp__pages *p, unsigned char meta[META_SIZE])
 {

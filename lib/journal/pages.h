@@ -35,6 +35,9 @@ struct dp__pages {
 	int stopped;         /* the code with which the walk ended early */
 };
 
+/* Do the headers say what LMDB believes without asking: what it is, how large a page is?
+ * With others it crashes at once. */
+bool dp__pages_have_headers(int fd);
 /* Walks over everything that LMDB would use: headers, the lists of free pages, the
  * trees of facts and of records. txn: that state, which a reader holds; 0: the newest.
  * DP_OK also with faults; DP_E_IO, DP_E_NOMEM; or what the visitor returned. */

@@ -65,6 +65,17 @@ static void aside_study(struct repair *r, const struct dp__find *finds, size_t n
 
 /* ---- the new journal ---- */
 
+/* Numbers of studies are below this one: a key with another is damaged. */
+static uint32_t repair_given(const json_t *facts)
+{
+	const char *text = json_string_value(json_object_get(facts, "next-study"));
+	int64_t number;
+
+	return text && dp_int_parse(text, &number) && number > 0 && number < UINT32_MAX
+		       ? (uint32_t)number
+		       : UINT32_MAX;
+}
+
 static int repair_facts(struct repair *r, const json_t *facts, struct dp_err *err)
 {
 	static const char *const names[] = { "uuid", "created", "next-study" };
@@ -151,7 +162,12 @@ static int repair_write(struct repair *r, const struct dp__survey *s, struct dp_
 		for (next = i + 1;
 		     next < s->n && s->finds[next].study == s->finds[i].study; next++)
 			;
-		code = repair_study(r, s->finds + i, next - i, err);
+		if (s->finds[i].study < repair_given(s->facts))
+			code = repair_study(r, s->finds + i, next - i, err);
+		else
+			for (size_t k = i; k < next; k++)
+				aside_put(r, &s->finds[k],
+					  "no study was given this number");
 	}
 	if (code == DP_OK)
 		code = repair_wait(r, err);
@@ -219,11 +235,11 @@ static int repair_finish(struct repair *r, const struct dp__survey *s, json_t **
 	return code;
 }
 
-/* Is there nothing to do? */
-static int repair_whole(const char *dir, bool *whole, struct dp_err *err)
+/* Is there nothing to do? Asked of the file, which LMDB is not to touch. */
+static int repair_whole(const char *file, bool *whole, struct dp_err *err)
 {
 	struct dp_verify_result v;
-	int code = dp_journal_verify_at(dir, NULL, NULL, &v, err);
+	int code = dp_journal_verify_at(file, NULL, NULL, &v, err);
 
 	*whole = code == DP_OK && v.faults == 0;
 	return code;
@@ -237,10 +253,13 @@ static int repair_locked(struct repair *r, json_t **report, struct dp_err *err)
 	bool whole = false;
 	int code;
 
+	if (fd < 0) {
+		code = dp_fail_errno(err, errno, "cannot open the journal in %s", r->dir);
+		free(data);
+		return code;
+	}
+	code = repair_whole(data, &whole, err);
 	free(data);
-	if (fd < 0)
-		return dp_fail_errno(err, errno, "cannot open the journal in %s", r->dir);
-	code = repair_whole(r->dir, &whole, err);
 	if (code == DP_OK && !whole)
 		code = dp__survey_read(&s, fd, err);
 	close(fd);

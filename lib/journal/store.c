@@ -307,6 +307,24 @@ static int open_databases(struct dp_journal *j, struct dp_err *err)
 	return mdb_code == 0 ? DP_OK : dp__fail_mdb(j, err, mdb_code, "open");
 }
 
+/* LMDB must not even open a file whose headers are not its own. */
+static int check_headers(const struct dp_journal *j, struct dp_err *err)
+{
+	char *path = dp_path_join(j->dir, "data.mdb");
+	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	bool sound = fd < 0 || !has_file(j, "data.mdb") || dp__pages_have_headers(fd);
+
+	free(path);
+	if (fd >= 0)
+		close(fd);
+	if (sound)
+		return DP_OK;
+	dp_fail(err, DP_E_CORRUPT,
+		"%s/data.mdb is damaged or is no journal (its headers)", j->dir);
+	dp_hint(err, DP__REPAIR_HINT);
+	return DP_E_CORRUPT;
+}
+
 static void note_first(void *arg, const char *fault)
 {
 	char *first = arg;
@@ -357,6 +375,9 @@ int dp__env_open(struct dp_journal *j, struct dp_err *err)
 
 	if (j->readonly && !has_file(j, "data.mdb"))
 		return dp_fail(err, DP_E_NOT_FOUND, "there is no journal in %s", j->dir);
+	code = check_headers(j, err);
+	if (code != DP_OK)
+		return code;
 	mdb_code = try_env(j, j->readonly ? MDB_RDONLY : 0);
 	/* Without a lock file there is no writer, so that a folder in which none can be
 	 * made (a copy, an archive) is read without. One that may not be opened is

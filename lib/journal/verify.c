@@ -3,6 +3,7 @@
 #include "journal/journal_internal.h"
 
 #include "base/fs.h"
+#include "base/num.h"
 #include "journal/pages.h"
 #include "journal/state.h"
 
@@ -22,6 +23,7 @@ struct verify {
 	struct dp_event event;  /* its memory is used again for each record */
 	uint32_t study, next;   /* the key that should come now */
 	bool broken;            /* of this study no more is folded */
+	int64_t given;          /* numbers of studies below it were given; 0: not known */
 	struct dp_err why;      /* what ended the walk */
 };
 
@@ -96,6 +98,30 @@ static int verify_one(void *arg, uint32_t study, uint32_t seq, const void *bytes
 	return DP_OK;
 }
 
+static int verify_fact(void *arg, const void *name, size_t name_len, const void *value,
+		       size_t len)
+{
+	struct verify *v = arg;
+	char text[32] = "";
+
+	if (name_len != strlen("next-study") || memcmp(name, "next-study", name_len) != 0)
+		return DP_OK;
+	if (len < sizeof text)
+		memcpy(text, value, len);
+	if (!dp_int_parse(text, &v->given) || v->given < 1 || v->given > UINT32_MAX) {
+		v->given = 0;
+		verify_report(v, 0, 0, "the number of the next study is damaged");
+	}
+	return DP_OK;
+}
+
+/* Keys have no checksum: one that is damaged shows as a study that never was. */
+static void check_last(struct verify *v)
+{
+	if (v->given && v->result->studies && v->study >= v->given)
+		verify_report(v, v->study, 0, "no study was given this number");
+}
+
 static void verify_page(void *arg, const char *fault)
 {
 	verify_report(arg, 0, 0, fault);
@@ -111,14 +137,16 @@ static int verify_file(int fd, uint64_t txn, dp_verify_fn *bad, void *arg, bool 
 			    .result = out,
 			    .state = fold ? &state : NULL,
 			    .study = UINT32_MAX };
-	struct dp__visitor visitor = { .arg = &v,
-				       .record = verify_one,
-				       .fault = verify_page };
+	struct dp__visitor visitor = {
+		.arg = &v, .record = verify_one, .fact = verify_fact, .fault = verify_page
+	};
 	struct dp__pages pages;
 	int code;
 
 	*out = (struct dp_verify_result){ 0 };
 	code = dp__pages_walk(&pages, fd, txn, &visitor, err);
+	if (code == DP_OK)
+		check_last(&v);
 	if (code != DP_OK && v.why.code == code && err)
 		*err = v.why;
 	dp__pages_clear(&pages);
@@ -167,7 +195,7 @@ static int verify_held(const char *dir, int fd, dp_verify_fn *bad, void *arg,
 {
 	MDB_env *env;
 	MDB_txn *txn;
-	bool held = hold_state(dir, &env, &txn);
+	bool held = dp__pages_have_headers(fd) && hold_state(dir, &env, &txn);
 	int code = verify_file(fd, held ? mdb_txn_id(txn) : 0, bad, arg, true, out, err);
 
 	if (held) {

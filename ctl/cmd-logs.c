@@ -5,6 +5,7 @@
 #include "base/num.h"
 #include "ctl/command.h"
 #include "ctl/daemon.h"
+#include "ctl/follow.h"
 #include "ctl/memory.h"
 #include "ctl/options.h"
 #include "ctl/output.h"
@@ -114,6 +115,23 @@ static void logs_nap(void)
 	nanosleep(&t, NULL);
 }
 
+/* Is the trial one that the study has yet to propose? */
+static bool logs_will_come(const struct logs *l)
+{
+	const json_t *summary;
+	struct dp_err why;
+	json_t *ok;
+	bool yes;
+
+	if (ctl_call_study(l->ctl, "status", l->study, &ok, &why) != DP_OK)
+		return false;
+	summary = json_object_get(ok, "study");
+	yes = !ctl_study_ended(summary) &&
+	      l->trial < dp_json_int(summary, "evaluations", 0);
+	json_decref(ok);
+	return yes;
+}
+
 /* Finds the attempt; with -f waits for one to start. */
 static int logs_find_attempt(struct logs *l, bool follow, struct dp_err *err)
 {
@@ -124,12 +142,15 @@ static int logs_find_attempt(struct logs *l, bool follow, struct dp_err *err)
 	for (;;) {
 		const char *state;
 
+		ok = NULL;
 		code = logs_look(l, &ok, err);
-		if (code != DP_OK)
+		if (code != DP_OK &&
+		    !(code == DP_E_NOT_FOUND && follow && logs_will_come(l)))
 			return code;
+		code = DP_OK;
 		if (follow)
 			ctl_be_patient(l->ctl, &l->patience);
-		state = dp_json_str(json_object_get(ok, "trial"), "state", "?");
+		state = dp_json_str(json_object_get(ok, "trial"), "state", "waiting");
 		if (!l->folder && (!follow || (strcmp(state, "waiting") != 0 &&
 					       strcmp(state, "running") != 0)))
 			code = fail_no_attempt(l, state, err);

@@ -110,6 +110,9 @@ static int call_page(struct ctl *ctl, int timeout_ms, const char *verb, json_t *
 		if (code != DP_OK)
 			break;
 	}
+	if (code == DP_E_TIMEOUT)
+		dp_hint(err, "what was asked for may still happen; 'dparetoctl status' "
+			     "says what holds the daemon up");
 	json_decref(fields);
 	return code;
 }

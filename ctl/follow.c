@@ -82,10 +82,16 @@ int ctl_study_verdict(const json_t *summary, struct dp_err *err)
 		reason ? reason : "");
 	if (strcmp(state, "stopped") == 0)
 		dp_hint(err, "'dparetoctl resume %s' takes it up again", name);
+	else if (strcmp(state, "failed") == 0 && dp_json_int(summary, "failed", 0) == 0)
+		dp_hint(err,
+			"'dparetoctl trials %s' lists where it was tried; other ranges "
+			"or another trainer are another study",
+			name);
 	else
 		dp_hint(err,
 			"'dparetoctl status %s' names the failures, 'dparetoctl logs %s "
-			"TRIAL' shows what the trainer said; then 'dparetoctl resume %s'",
+			"TRIAL' shows what the trainer said; then 'dparetoctl retry %s "
+			"--failed'",
 			name, name, name);
 	return DP_E_STUDY;
 }

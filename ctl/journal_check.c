@@ -128,7 +128,12 @@ int ctl_journal_verify(struct ctl *ctl, const char *folder, struct dp_err *err)
 	json_decref(found);
 	if (faults == 0)
 		return DP_OK;
-	dp_fail(err, DP_E_CORRUPT, "the journal has %" PRId64 " faults", faults);
+	dp_fail(err, DP_E_CORRUPT, "%s has %" PRId64 " fault%s",
+		ctl->argc > 1 ? path : "the journal", faults, faults == 1 ? "" : "s");
+	if (ctl->argc > 1)
+		return dp_hint(err,
+			       "do not restore it; 'dparetoctl journal backup' makes "
+			       "another backup");
 	return dp_hint(err, "stop the daemon; 'dparetoctl journal repair' saves what can "
 			    "be read, 'dparetoctl journal restore FILE' puts a backup in "
 			    "place");

@@ -115,6 +115,8 @@ int ctl_journal_backup(struct ctl *ctl, const char *folder, struct dp_err *err)
 	if (code == DP_OK)
 		code = to_output ? backup_to_output(ctl, j, err)
 				 : dp_journal_copy(j, file, err);
+	if (code == DP_E_NOT_FOUND && j)
+		dp_hint(err, "make the folder of the backup first");
 	dp_journal_close(j);
 	if (code != DP_OK || to_output)
 		return code;

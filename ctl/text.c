@@ -88,6 +88,24 @@ void ctl_clean(struct dp_buf *out, const char *text)
 	ctl_cut(out, text, INT_MAX, true);
 }
 
+size_t ctl_line(const char *text, int columns)
+{
+	const char *at = text, *space = NULL;
+	int used = 0;
+
+	while (*at) {
+		const char *start = at;
+		wchar_t w = next_char(&at);
+
+		used += char_width(w);
+		if (w == L' ')
+			space = start;
+		if (used > columns && start > text)
+			return (size_t)((space && space > text ? space : start) - text);
+	}
+	return (size_t)(at - text);
+}
+
 /* Seconds since 1970 of "2026-03-01T12:00:03.123456Z". */
 static bool parse_time(const char *iso, time_t *out)
 {

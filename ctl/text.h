@@ -19,6 +19,9 @@ int ctl_width(const char *text);
 int ctl_cut(struct dp_buf *out, const char *text, int columns, bool utf8);
 /* The same without a limit. */
 void ctl_clean(struct dp_buf *out, const char *text);
+/* How many bytes of a text stand on a line of so many columns: up to its last space
+ * there, or as many as fit. At least one character. */
+size_t ctl_line(const char *text, int columns);
 /* "3m ago" for an ISO time of the protocol, "-" without one. */
 char *ctl_age(const char *iso, char out[CTL_TEXT_LEN]);
 /* "2026-03-01 12:00:03" in local time. */

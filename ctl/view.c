@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <jansson.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,7 @@ enum {
 struct view {
 	struct dp_buf *out;
 	int columns;
+	int rows;  /* 0: as many as it takes */
 	int lines; /* written so far */
 	bool color, utf8;
 };
@@ -46,6 +48,23 @@ static void view_put(struct view *v, enum ctl_style style, const char *label,
 	dp_buf_printf(v->out, "%s\n", ctl_style_off(style, v->color));
 	v->lines++;
 	free(text);
+}
+
+/* A text whose end matters, because it says what to do: as many lines as it needs, but
+ * not more than half of the screen. */
+static void view_put_whole(struct view *v, enum ctl_style style, const char *label,
+			   const char *text)
+{
+	int last = v->rows > 0 ? v->lines + v->rows / 2 : INT_MAX;
+
+	do {
+		size_t n = v->lines + 1 < last ? ctl_line(text, v->columns - LABEL)
+					       : strlen(text);
+
+		view_put(v, style, label, "%.*s", (int)n, text);
+		text += n + strspn(text + n, " ");
+		label = "";
+	} while (*text);
 }
 
 static void view_blank(struct view *v)
@@ -131,12 +150,11 @@ static void put_summary(struct view *v, const json_t *status)
 		 "%s (number %" PRId64 ", %s search, priority %" PRId64 ")",
 		 dp_json_str(s, "name", "?"), dp_json_int(s, "id", 0),
 		 dp_json_str(s, "method", "?"), dp_json_int(s, "priority", 0));
-	if (reason &&
-	    strncmp(reason, state, strlen(state)) == 0) /* "paused by request" */
-		view_put(v, ctl_state_style(state), "state", "%s", reason);
-	else
-		view_put(v, ctl_state_style(state), "state", "%s%s%s", state,
-			 reason ? ": " : "", reason ? reason : "");
+	if (!reason || strncmp(reason, state, strlen(state)) != 0)
+		dp_buf_printf(&text, "%s%s", state, reason ? ": " : "");
+	dp_buf_puts(&text, reason ? reason : ""); /* "paused by request" says it all */
+	view_put_whole(v, ctl_state_style(state), "state", dp_buf_text(&text));
+	dp_buf_clear(&text);
 	put_progress(v, s);
 	view_put(v, CTL_NORMAL, "trials",
 		 "%" PRId64 " ok, %" PRId64 " diverged, %" PRId64 " failed; %" PRId64
@@ -145,7 +163,7 @@ static void put_summary(struct view *v, const json_t *status)
 		 dp_json_int(s, "failed", 0), dp_json_int(s, "running", 0),
 		 dp_json_int(s, "parallel", 0));
 	if (waiting)
-		view_put(v, CTL_WARN, "waiting", "%s", waiting);
+		view_put_whole(v, CTL_WARN, "waiting", waiting);
 	ctl_anti_ideal(s, &text);
 	view_put(v, CTL_NORMAL, "hypervolume", "%s (anti-ideal: %s)",
 		 ctl_value(json_object_get(s, "hypervolume"), value), dp_buf_text(&text));
@@ -201,7 +219,11 @@ static void put_failure(struct view *v, const json_t *f)
 void ctl_study_view(struct dp_buf *out, const json_t *status, int columns, int rows,
 		    bool color, bool utf8)
 {
-	struct view v = { out, columns > LABEL + 8 ? columns : WIDE, 0, color, utf8 };
+	struct view v = { .out = out,
+			  .columns = columns > LABEL + 8 ? columns : WIDE,
+			  .rows = rows,
+			  .color = color,
+			  .utf8 = utf8 };
 	const json_t *running = json_object_get(status, "running");
 	const json_t *failures = json_object_get(status, "failures");
 	size_t nrunning = json_array_size(running), nfailures = json_array_size(failures);
@@ -211,6 +233,8 @@ void ctl_study_view(struct dp_buf *out, const json_t *status, int columns, int r
 	put_summary(&v, status);
 	if (rows > 0 && nfailures > FAILURES_SHOWN)
 		nfailures = FAILURES_SHOWN;
+	while (rows > 0 && nfailures > 1 && v.lines + 2 + (int)nfailures > rows)
+		nfailures--;
 	/* what failures leave: two lines of headings each, one for "and more" */
 	room = rows - v.lines - 3 - (nfailures ? (int)nfailures + 2 : 0);
 	if (rows > 0 && shown > (size_t)(room > 1 ? room : 1))

@@ -95,10 +95,11 @@ static void happened_here(struct dpd *d, enum happening what, const char *reason
 
 	if (!hooks_want(d, what))
 		return;
-	one.news = json_pack("{s:i, s:s, s:n, s:n, s:o, s:n, s:n, s:n, s:o}", "version",
-			     1, "event", happening_text(what), "study", "state", "reason",
-			     dp_view_text(reason), "evaluations", "failed", "hypervolume",
-			     "time", dp_view_time(clock_now(d)));
+	one.news =
+		json_pack("{s:i, s:s, s:n, s:n, s:o, s:n, s:n, s:n, s:n, s:o}", "version",
+			  1, "event", happening_text(what), "study", "state", "reason",
+			  dp_view_text(reason), "evaluations", "failed", "diverged",
+			  "hypervolume", "time", dp_view_time(clock_now(d)));
 	hooks_tell(d, &one);
 	json_decref(one.news);
 }

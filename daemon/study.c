@@ -137,8 +137,11 @@ static void study_log(const struct study *h, const struct dp_event *e)
 		return;
 	else if (e->counted)
 		level = LOG_WARN;
-	log_line(&h->d->log, level, about, "%s%s%s", e->state, e->reason ? ": " : "",
-		 e->reason ? e->reason : "");
+	if (e->reason && strncmp(e->reason, e->state, strlen(e->state)) == 0)
+		log_line(&h->d->log, level, about, "%s", e->reason);
+	else
+		log_line(&h->d->log, level, about, "%s%s%s", e->state,
+			 e->reason ? ": " : "", e->reason ? e->reason : "");
 }
 
 static void study_record(struct study *h, struct dp_event *e)

@@ -549,7 +549,7 @@ static int pages_begin(struct dp__pages *p, const unsigned char *meta, struct dp
 		page_fault(p, "the header tells of a map of %llu bytes",
 			   (unsigned long long)get64(meta + 16));
 	if (p->last >= p->count) {
-		page_fault(p, "the file is cut short: it has %llu pages, of %llu",
+		page_fault(p, "the file is cut short: it has %llu of %llu pages",
 			   (unsigned long long)p->count, (unsigned long long)p->last + 1);
 		p->last = p->count ? p->count - 1 : 0;
 	}

@@ -38,7 +38,7 @@ void dp__read_command(struct dp__read *r, const struct dp__key *k,
 		      const struct dp__node *v, void *to)
 {
 	static const char form[] = "a list of the program and its arguments, such as "
-				   "[python3, train.py]";
+				   "[./train.py, --fast]";
 	const struct dp__node *item;
 	const char *text;
 	char **argv;

@@ -635,6 +635,17 @@ class WithDaemon(Ctl):
         self.assertEqual(first.communicate(timeout=LIMIT)[0], "end\n")
         self.assertEqual(first.returncode, 0)
 
+    def test_logs_follow_waits_for_a_trial_to_come(self):
+        go = self.path("go")
+        self.submit_file(SLOW % go + 'print("end", flush=True)\n',
+                         search="method: random, evaluations: 2, parallel: 1")
+        second = self.follow("logs", "-f", "s", "1", "--stdout")
+        self.assertIn("waits", second.stderr.readline())
+        self.ctl("logs", "-f", "s", "2", code=5)     # beyond the budget: it never comes
+        open(go, "w").close()
+        self.assertEqual(second.communicate(timeout=LIMIT)[0], "end\n")
+        self.assertEqual(second.returncode, 0)
+
     def follow(self, *arguments):
         p = subprocess.Popen([program("dparetoctl"), *arguments], env=self.env, text=True,
                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

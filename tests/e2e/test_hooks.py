@@ -9,8 +9,8 @@ import unittest
 from harness import Case, Refused, trainers_below, wait_for
 
 EVENTS = "finished failed paused resumed trial-failed disk-low started".split()
-KEYS = {"version", "event", "study", "state", "reason", "evaluations", "failed", "hypervolume",
-        "report"}
+KEYS = {"version", "event", "study", "state", "reason", "evaluations", "failed", "diverged",
+        "hypervolume", "time", "report"}
 TRAINER = """
 if request["trial"] < int(os.environ.get("BAD", "0")):
     sys.exit("no such luck")

@@ -127,6 +127,35 @@ static void test_view_color(void **state)
 	json_decref(status);
 }
 
+/* The end of a reason says what to do: on a terminal it is wrapped, not cut. */
+static void test_view_reason(void **state)
+{
+	json_t *status = read_json(
+		"{\"study\":{\"state\":\"paused\",\"reason\":\"the first "
+		"trials failed; /a/path/that/is/longer/than/a/line/is/wide; then "
+		"'retry'\"}}");
+	struct dp_buf out = DP_BUF_INIT;
+
+	(void)state;
+	ctl_study_view(&out, status, 40, 20, false, false);
+	assert_non_null(strstr(dp_buf_text(&out),
+			       "state        paused: the first trials\n"
+			       "             failed;\n"
+			       "             /a/path/that/is/longer/than\n"
+			       "             /a/line/is/wide; then\n"
+			       "             'retry'\n"
+			       "progress     "));
+	dp_buf_free(&out);
+	/* half of a small screen, and the cut shows */
+	ctl_study_view(&out, status, 40, 4, false, false);
+	assert_non_null(strstr(dp_buf_text(&out),
+			       "state        paused: the first trials\n"
+			       "             failed; /a/path/that/is/...\n"
+			       "progress     "));
+	dp_buf_free(&out);
+	json_decref(status);
+}
+
 static void ended_is(const char *summary, bool ended, int code, const char *sentence)
 {
 	json_t *s = read_json(summary);
@@ -136,6 +165,29 @@ static void ended_is(const char *summary, bool ended, int code, const char *sent
 	assert_int_equal(ctl_study_verdict(s, &err), code);
 	assert_string_equal(err.msg, sentence);
 	json_decref(s);
+}
+
+static void hint_is(const char *summary, const char *part)
+{
+	json_t *s = read_json(summary);
+	struct dp_err err = { 0 };
+
+	assert_int_equal(ctl_study_verdict(s, &err), DP_E_STUDY);
+	assert_non_null(strstr(err.hint, part));
+	json_decref(s);
+}
+
+/* What is named next is something that the study's state allows. */
+static void test_verdict_hint(void **state)
+{
+	(void)state;
+	hint_is("{\"name\":\"s\",\"state\":\"failed\",\"failed\":3}",
+		"then 'dparetoctl retry s --failed'");
+	hint_is("{\"name\":\"s\",\"state\":\"paused\",\"failed\":3}",
+		"then 'dparetoctl retry s --failed'");
+	hint_is("{\"name\":\"s\",\"state\":\"failed\",\"failed\":0,\"diverged\":3}",
+		"'dparetoctl trials s'");
+	hint_is("{\"name\":\"s\",\"state\":\"stopped\"}", "'dparetoctl resume s'");
 }
 
 static void test_verdict(void **state)
@@ -246,9 +298,10 @@ static void test_keys(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_view),       cmocka_unit_test(test_view_narrow),
-		cmocka_unit_test(test_view_color), cmocka_unit_test(test_verdict),
-		cmocka_unit_test(test_front),      cmocka_unit_test(test_trial_csv),
+		cmocka_unit_test(test_view),         cmocka_unit_test(test_view_narrow),
+		cmocka_unit_test(test_view_color),   cmocka_unit_test(test_verdict),
+		cmocka_unit_test(test_verdict_hint), cmocka_unit_test(test_view_reason),
+		cmocka_unit_test(test_front),        cmocka_unit_test(test_trial_csv),
 		cmocka_unit_test(test_keys),
 	};
 

@@ -95,17 +95,18 @@ static void print_check(struct ctl *ctl, const char *folder, const json_t *found
 {
 	const json_t *f;
 	char size[DP_NUM_LEN];
+	int64_t faults = dp_json_int(found, "count", 0);
 	size_t i;
 
 	json_array_foreach (json_object_get(found, "faults"), i, f)
 		print_fault(ctl, f);
 	ctl_printf(ctl,
 		   "%s: %" PRId64 " records of %" PRId64 " studies, %s, %" PRId64
-		   " faults\n",
+		   " fault%s\n",
 		   folder, dp_json_int(found, "records", 0),
 		   dp_json_int(found, "studies", 0),
-		   dp_size_text((uint64_t)dp_json_int(found, "bytes", 0), size),
-		   dp_json_int(found, "count", 0));
+		   dp_size_text((uint64_t)dp_json_int(found, "bytes", 0), size), faults,
+		   faults == 1 ? "" : "s");
 }
 
 int ctl_journal_verify(struct ctl *ctl, const char *folder, struct dp_err *err)

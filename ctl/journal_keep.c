@@ -233,6 +233,7 @@ static int repair_work(const void *arg, json_t **out, struct dp_err *err)
 static void repair_print(struct ctl *ctl, const char *folder, const json_t *r)
 {
 	const char *aside = dp_json_str(r, "file", NULL);
+	int64_t count;
 	const json_t *s;
 	size_t i;
 
@@ -243,9 +244,10 @@ static void repair_print(struct ctl *ctl, const char *folder, const json_t *r)
 	json_array_foreach (json_object_get(r, "studies"), i, s) {
 		if (dp_json_bool(s, "whole", false))
 			continue;
-		ctl_printf(ctl, "study %" PRId64 " (%s): %" PRId64 " records lost",
+		count = dp_json_int(s, "lost", 0);
+		ctl_printf(ctl, "study %" PRId64 " (%s): %" PRId64 " record%s lost",
 			   dp_json_int(s, "study", 0), dp_json_str(s, "name", "no name"),
-			   dp_json_int(s, "lost", 0));
+			   count, count == 1 ? "" : "s");
 		if (dp_json_int(s, "rebuilt", 0))
 			ctl_printf(ctl, ", %" PRId64 " of them made anew",
 				   dp_json_int(s, "rebuilt", 0));
@@ -254,9 +256,13 @@ static void repair_print(struct ctl *ctl, const char *folder, const json_t *r)
 	}
 	ctl_printf(ctl, "%s: %" PRId64 " records; the old journal is %s/%s\n", folder,
 		   dp_json_int(r, "records", 0), folder, dp_json_str(r, "old", "?"));
+	count = dp_json_int(r, "set_aside", 0);
 	if (aside)
-		ctl_printf(ctl, "%" PRId64 " records were set aside in %s/%s\n",
-			   dp_json_int(r, "set_aside", 0), folder, aside);
+		ctl_printf(ctl, "%" PRId64 " record%s set aside in %s/%s\n", count,
+			   count == 1 ? " was" : "s were", folder, aside);
+	ctl_say(ctl,
+		"start the daemon; look at the trials of a study that is paused, then "
+		"'dparetoctl resume STUDY'");
 }
 
 int ctl_journal_repair(struct ctl *ctl, const char *folder, struct dp_err *err)

@@ -326,6 +326,9 @@ def main():
                         help="the daemon writes reports, too; slower")
     parser.add_argument("--verbose", action="store_true")
     args = parser.parse_args()
+    unknown = set(args.only.split(",") if args.only else ()) - set(CALLS)
+    if unknown:
+        parser.error("--only: no %s; there are %s" % (", ".join(unknown), ", ".join(CALLS)))
     s = storm.Storm("faults", args)
     if args.program != "dparetod":
         s.take(s.tools + "/shim", "dpareto-shim")  # one that can be given faulty.so

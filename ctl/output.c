@@ -207,6 +207,23 @@ void ctl_say(struct ctl *ctl, const char *format, ...)
 	free(text);
 }
 
+/* A sentence as a terminal may have it. Mistakes of a file are several lines. */
+static void put_sentence(struct dp_buf *out, const char *text)
+{
+	while (text) {
+		const char *end = strchr(text, '\n');
+		char *line = end ? strndup(text, (size_t)(end - text)) : strdup(text);
+
+		if (!line)
+			ctl_die_nomem();
+		ctl_clean(out, line);
+		free(line);
+		if (end)
+			dp_buf_putc(out, '\n');
+		text = end ? end + 1 : NULL;
+	}
+}
+
 void ctl_put_error(struct ctl *ctl, const struct dp_err *err)
 {
 	struct dp_buf line = DP_BUF_INIT;
@@ -219,12 +236,12 @@ void ctl_put_error(struct ctl *ctl, const struct dp_err *err)
 		json_decref(object);
 		return;
 	}
-	ctl_clean(&line, err->msg[0] ? err->msg : dp_code_text(err->code));
+	put_sentence(&line, err->msg[0] ? err->msg : dp_code_text(err->code));
 	fprintf(ctl->talk, "%sdparetoctl:%s %s\n", ctl_style_on(CTL_BAD, color),
 		ctl_style_off(CTL_BAD, color), dp_buf_text(&line));
 	if (err->hint[0]) {
 		dp_buf_clear(&line);
-		ctl_clean(&line, err->hint);
+		put_sentence(&line, err->hint);
 		fprintf(ctl->talk, "hint: %s\n", dp_buf_text(&line));
 	}
 	dp_buf_free(&line);

@@ -87,7 +87,8 @@ static const struct config_option options[] = {
 		  "so long is closed." },
 	{ FIELD(uint64_t, client_memory), KIND_SIZE, .preset = "64M",
 	  .help = "What requests and replies on their way may take over all connections; "
-		  "the one that holds most is closed beyond it. At least 16M." },
+		  "the one that holds most is closed beyond it. Less than 16M counts as "
+		  "16M." },
 	{ FIELD(double, report_interval), KIND_DURATION, .preset = "10m",
 	  .help = "How often the report of a running study is written again, if "
 		  "something has changed; 0: only at its end." },

@@ -79,6 +79,15 @@ static void test_errors(void **state)
 	json_decref(object);
 	ctl_run_free(&r);
 
+	/* mistakes of a configuration file, with the lines they are in */
+	dp_fail(&err, DP_E_INVALID, "d.yaml:1:1: error\n   1 | a\033\n     | ^");
+	ctl_run_begin(&r);
+	ctl_put_error(&r.ctl, &err);
+	ctl_run_end(&r);
+	assert_string_equal(r.talk,
+			    "dparetoctl: d.yaml:1:1: error\n   1 | a?\n     | ^\n");
+	ctl_run_free(&r);
+
 	/* without a sentence there are the words of the code */
 	ctl_run_begin(&r);
 	ctl_put_error(&r.ctl, &(struct dp_err){ .code = DP_E_TIMEOUT });

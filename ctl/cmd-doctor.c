@@ -24,7 +24,8 @@
 enum {
 	SPACE_FAIL = 64,   /* MiB free: the daemon's own watermark */
 	SPACE_WARN = 1024, /* MiB */
-	FILES_FAIL = 64,   /* open files: the daemon's own and a few trainers' */
+	INODES_WARN = 1000,
+	FILES_FAIL = 64, /* open files: the daemon's own and a few trainers' */
 	FILES_WARN = 1024
 };
 
@@ -117,6 +118,12 @@ static void check_space(struct doctor *d)
 	doctor_note(d, r, "disk space",
 		    "free some space; below its watermark the daemon starts nothing new",
 		    "%s free for %s", dp_size_text(bytes, free_text), d->state_dir);
+	if (fs.f_files > 0 && fs.f_favail < INODES_WARN)
+		doctor_note(d, WARN, "disk files",
+			    "remove files; with fewer than ten for each slot the daemon "
+			    "starts nothing new",
+			    "%llu more files (inodes) can be made for %s",
+			    (unsigned long long)fs.f_favail, d->state_dir);
 }
 
 static void check_state(struct doctor *d)

@@ -153,7 +153,7 @@ void ctl_journal_notes(struct ctl *ctl, const json_t *journal)
 	if (json_is_object(reader))
 		ctl_printf(ctl,
 			   "%sreader: %s (process %" PRId64
-			   ") has held on to an old state of the journal for %s, %" PRId64
+			   ") has held on for %s to the journal as it was %" PRId64
 			   " commits ago; the file grows until it lets go%s\n",
 			   on, dp_json_str(reader, "program", "a program"),
 			   dp_json_int(reader, "pid", 0),

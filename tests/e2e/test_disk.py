@@ -170,6 +170,9 @@ class NoInodes(SmallDisk):
         later = self.client("changes", study="s", since=version, timeout_ms=1500)["study"]
         self.assertEqual((later["version"], later["running"], self.notes()), (version, 0, []))
         self.assertEqual(self.client("trials", study="s")["trials"], [])
+        doctor = subprocess.run([program("dparetoctl"), "doctor", "--socket", self.d.socket],
+                                capture_output=True, text=True).stdout
+        self.assertRegex(doctor, r"warn +disk files +\d+ more files \(inodes\)")
         for path in made:
             os.remove(path)
         self.assertEqual(self.finish(self.client, "s")["study"]["ok"], 3)

@@ -46,10 +46,14 @@ static int submit_one(struct ctl *ctl, const char *path, struct dp_err *err)
 
 static int submit_run(struct ctl *ctl, struct dp_err *err)
 {
-	int code = DP_OK;
+	int code = DP_OK, i, left;
 
-	for (int i = 0; i < ctl->argc && code == DP_OK; i++)
+	for (i = 0; i < ctl->argc && code == DP_OK; i++)
 		code = submit_one(ctl, ctl->argv[i], err);
+	left = ctl->argc - i;
+	if (code != DP_OK && left > 0)
+		ctl_say(ctl, "%d file%s after it %s not submitted", left,
+			left == 1 ? "" : "s", left == 1 ? "was" : "were");
 	return code;
 }
 
@@ -64,7 +68,8 @@ const struct ctl_command ctl_cmd_submit = {
 		"starts its trials as soon as slots are free. The study's name is "
 		"printed.\n\n"
 		"Submitting the same text again changes nothing. Another text under a "
-		"name that is taken is refused.",
+		"name that is taken is refused. Files after one that is refused are not "
+		"submitted.",
 	.examples = "dparetoctl submit adult.yaml\n"
 		    "  the study runs in the background; nothing need stay open\n"
 		    "dparetoctl watch $(dparetoctl submit -q adult.yaml)\n"

@@ -303,6 +303,8 @@ class Alone(Ctl):
         bad = self.write("bad.yaml", "study: 'a b'\n")
         done = self.ctl("submit", bad, code=1)  # not 3: no daemon is asked
         self.assertIn("bad.yaml:1:8: error:", done.stderr)
+        self.assertIn("2 files after it were not submitted",
+                      self.ctl("submit", bad, bad, bad, code=1).stderr)
         error = self.json("submit", bad, code=1)["error"]
         self.assertEqual(error["kind"], "invalid")
         self.assertTrue(error["problems"])

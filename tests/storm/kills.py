@@ -238,8 +238,10 @@ class Round:
         def attempt():
             if self.daemon.process.poll() is not None:
                 return "ended"
-            try:
-                return harness.Client(self.daemon.socket)
+            try:  # whom it reaches may be a child of the dead one, just before its exec
+                client = harness.Client(self.daemon.socket)
+                client("hello")
+                return client
             except OSError:
                 return None
         client = harness.wait_for(attempt, pause=0.001)
@@ -328,7 +330,10 @@ class Round:
         except AssertionError as e:
             self.fault(str(e))
         except (ConnectionError, OSError, harness.Refused) as e:
-            self.fault("%s: %s" % (type(e).__name__, e))
+            time.sleep(0.2)  # for a daemon that is on its way out
+            self.fault("%s: %s; the daemon %s" % (
+                type(e).__name__, e, "lives" if self.daemon.process.poll() is None
+                else "ended with %d: %s" % (self.daemon.end(), self.daemon.said)))
         finally:
             if self.daemon.process and self.daemon.process.poll() is None:
                 self.daemon.end(signal.SIGKILL)

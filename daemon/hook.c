@@ -175,7 +175,8 @@ static int catch_up_record(void *arg, uint32_t study, uint32_t seq, const void *
 	struct dp_event e = { 0 };
 	int code;
 
-	if (seq < c->from)
+	/* beyond it: of a study that was set apart, from the record that cannot be used */
+	if (seq < c->from || seq >= c->home->state->seq)
 		return DP_OK;
 	code = dp_event_decode(bytes, len, &e, err);
 	e.study = study;

@@ -175,7 +175,7 @@ static int catch_up_record(void *arg, uint32_t study, uint32_t seq, const void *
 	struct dp_event e = { 0 };
 	int code;
 
-	/* beyond it: of a study that was set apart, from the record that cannot be used */
+	/* beyond it: what a study that was set apart does not know */
 	if (seq < c->from || seq >= c->home->state->seq)
 		return DP_OK;
 	code = dp_event_decode(bytes, len, &e, err);

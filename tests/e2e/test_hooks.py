@@ -259,7 +259,8 @@ class Trouble(Hooks):
                                          ("finished", "new")])
 
     def test_a_damaged_record(self):
-        """What was not told yet of a study that is set apart keeps no daemon from starting."""
+        """What was not told yet of a study that is set apart keeps no daemon from
+        starting, and that it is set apart is told."""
         self.configure((self.teller(), ["paused"]))
         self.trainer(TRAINER)
         d = self.serve()
@@ -276,7 +277,8 @@ class Trouble(Hooks):
         self.write("state/hooks.told", json.dumps({"version": 1, "studies": {}}))
         d.start()
         self.client = d.connect()
-        self.assertIn("cannot be used", self.client("status", study="s")["study"]["reason"])
+        self.assertEqual(self.heard(1), [("paused", "s")])
+        self.assertIn("cannot be used", self.told()[0]["reason"])
 
     def test_without_a_report(self):
         """A report that cannot be written does not swallow the hook."""

@@ -97,13 +97,13 @@ static void clear_work(uv_work_t *w)
 	const struct executor *table = j->home->backend->table;
 	char *folder = NULL;
 
-	f->trouble[0] = '\0';
-	for (uint32_t n = j->attempt; !f->trouble[0]; n++) {
+	for (uint32_t n = j->attempt;; n++) {
+		f->trouble[0] = '\0';
 		free(folder);
 		folder = attempt_folder(j->home, j->trial, j->run, n);
-		if (!folder || !claim_is_there(folder))
+		if (!folder || !claim_is_there(folder) ||
+		    !table->end_leftovers(folder, f->trouble, sizeof f->trouble))
 			break;
-		table->end_leftovers(folder, f->trouble, sizeof f->trouble);
 	}
 	if (!folder)
 		snprintf(f->trouble, sizeof f->trouble, "out of memory");

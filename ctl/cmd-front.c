@@ -6,6 +6,7 @@
 #include "ctl/daemon.h"
 #include "ctl/options.h"
 #include "ctl/output.h"
+#include "ctl/pages.h"
 #include "ctl/text.h"
 #include "ctl/trials.h"
 #include "ctl/view.h"
@@ -189,6 +190,7 @@ static int front_run(struct ctl *ctl, struct dp_err *err)
 		code = ctl_call_within(ctl, ANSWER_MS, "front", fields, &front, err);
 	if (code != DP_OK)
 		return code;
+	ctl_say_unsaved(ctl, front);
 	all = json_array_size(json_object_get(front, "front"));
 	ctl_front_columns(front, &cols);
 	for (size_t i = 0; i < ctl->ngiven && code == DP_OK; i++) {

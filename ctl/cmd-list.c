@@ -3,7 +3,6 @@
 #include "ctl/command.h"
 #include "ctl/daemon.h"
 #include "ctl/output.h"
-#include "ctl/pages.h"
 #include "ctl/table.h"
 #include "ctl/text.h"
 
@@ -72,7 +71,6 @@ static int list_run(struct ctl *ctl, struct dp_err *err)
 		list_table(ctl, studies);
 	else
 		ctl_say(ctl, "no studies yet; 'dparetoctl submit FILE' adds one");
-	ctl_say_unsaved(ctl, ok);
 	json_decref(ok);
 	return DP_OK;
 }

@@ -6,7 +6,6 @@
 #include "ctl/daemon.h"
 #include "ctl/journal.h"
 #include "ctl/output.h"
-#include "ctl/pages.h"
 #include "ctl/table.h"
 #include "ctl/text.h"
 #include "ctl/view.h"
@@ -109,7 +108,6 @@ static int status_run(struct ctl *ctl, struct dp_err *err)
 		print_daemon(ctl, json_object_get(ok, "daemon"));
 		print_studies(ctl, json_object_get(ok, "studies"));
 	}
-	ctl_say_unsaved(ctl, ok);
 	json_decref(ok);
 	return DP_OK;
 }

@@ -80,9 +80,10 @@ struct ctl {
 	 * no answer (`why`), is made again once this has brought one. NULL: it fails. */
 	int (*revive)(struct ctl *ctl, int why, struct dp_err *err);
 	void *revive_arg;
-	unsigned revived; /* how often that was needed */
-	bool told;        /* nothing more to say about a failure */
-	bool out_closed;  /* nobody reads standard output any more */
+	unsigned revived;  /* how often that was needed */
+	bool told;         /* nothing more to say about a failure */
+	bool out_closed;   /* nobody reads standard output any more */
+	bool said_unsaved; /* that what is shown may not be on the disk */
 };
 
 /* Reads a whole command line and does what it says. */

@@ -143,7 +143,11 @@ int ctl_call_within(struct ctl *ctl, int timeout_ms, const char *verb, json_t *f
 int ctl_call(struct ctl *ctl, const char *verb, json_t *fields, json_t **ok,
 	     struct dp_err *err)
 {
-	return ctl_call_within(ctl, PATIENCE_MS, verb, fields, ok, err);
+	int code = ctl_call_within(ctl, PATIENCE_MS, verb, fields, ok, err);
+
+	if (code == DP_OK)
+		ctl_say_unsaved(ctl, *ok);
+	return code;
 }
 
 int ctl_call_study(struct ctl *ctl, const char *verb, const char *study, json_t **ok,

@@ -138,10 +138,12 @@ void ctl_say_unsaved(struct ctl *ctl, const json_t *ok)
 {
 	double seconds;
 
-	if (dp_json_to_real(json_object_get(ok, "unsaved"), &seconds))
-		ctl_say(ctl,
-			"the journal has not answered for %.0f s: what is shown may not "
-			"be "
-			"on the disk yet",
-			ceil(seconds));
+	if (ctl->said_unsaved ||
+	    !dp_json_to_real(json_object_get(ok, "unsaved"), &seconds))
+		return;
+	ctl->said_unsaved = true;
+	ctl_say(ctl,
+		"the journal has not answered for %.0f s: what is shown may not be on "
+		"the disk yet",
+		ceil(seconds));
 }

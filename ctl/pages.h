@@ -13,7 +13,7 @@ DP_MUSTCHECK int ctl_complete(struct ctl *ctl, const char *verb, const char *stu
 DP_MUSTCHECK int ctl_complete_trial(struct ctl *ctl, const char *study, json_t *trial,
 				    struct dp_err *err);
 
-/* Says so if the answer shows what is not on the disk yet. */
+/* Says so, once, if the answer shows what is not on the disk yet. */
 void ctl_say_unsaved(struct ctl *ctl, const json_t *ok);
 
 #endif

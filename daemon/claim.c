@@ -119,6 +119,15 @@ enum claim claim_look(const char *folder, long *holder)
 	return answer;
 }
 
+bool claim_is_there(const char *folder)
+{
+	char *beside = claim_beside(folder, ".claim");
+	bool there = beside && access(beside, F_OK) == 0;
+
+	free(beside);
+	return there;
+}
+
 bool claim_was_made(const char *folder)
 {
 	char *beside = claim_beside(folder, ".claim");

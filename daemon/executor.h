@@ -110,6 +110,8 @@ enum claim claim_look(const char *folder, long *holder);
 char *claim_beside(const char *folder, const char *what);
 /* Makes the folder of those files, if it is not there. */
 DP_MUSTCHECK int claim_folder(const char *folder, struct dp_err *err);
+/* A shim, or a daemon, has made it, as far as can be seen. Any thread. */
+bool claim_is_there(const char *folder);
 /* False: its shim, which has ended, claimed nothing, and so started nothing. */
 bool claim_was_made(const char *folder);
 

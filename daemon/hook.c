@@ -175,7 +175,8 @@ static int catch_up_record(void *arg, uint32_t study, uint32_t seq, const void *
 	struct dp_event e = { 0 };
 	int code;
 
-	if (seq < c->from)
+	/* beyond it: what a study that was set apart does not know */
+	if (seq < c->from || seq >= c->home->state->seq)
 		return DP_OK;
 	code = dp_event_decode(bytes, len, &e, err);
 	e.study = study;
@@ -184,6 +185,21 @@ static int catch_up_record(void *arg, uint32_t study, uint32_t seq, const void *
 		happened_record(c->home, &e);
 	dp_event_clear(&e);
 	return code;
+}
+
+/* A study that cannot be read to its end is paused, but there is no record of it: it is
+ * told at each start until it is repaired. */
+static void catch_up_apart(struct study *h)
+{
+	struct dp_event e = { .type = DP_EV_STUDY_MOVED,
+			      .study = h->state->id,
+			      .seq = h->state->seq,
+			      .time = h->state->updated,
+			      .state = dp_study_status_text(DP_STUDY_PAUSED),
+			      .reason = h->state->reason };
+
+	if (h->state->apart)
+		happened_record(h, &e);
 }
 
 int hooks_catch_up(struct dpd *d, struct dp_err *err)
@@ -202,6 +218,8 @@ int hooks_catch_up(struct dpd *d, struct dp_err *err)
 		if (c.from < d->studies[i]->state->seq &&
 		    json_array_size(d->config.hooks) > 0)
 			code = dp_journal_each(d->journal, id, catch_up_record, &c, err);
+		if (code == DP_OK)
+			catch_up_apart(d->studies[i]);
 	}
 	if (k->waiting)
 		log_line(&d->log, LOG_INFO, "", "%u hooks of a former daemon are run now",

@@ -86,6 +86,60 @@ struct dp_trial *job_trial(const struct job *j)
 
 /* ---- starting ---- */
 
+static void job_start(struct dpd *d, void *arg);
+
+/* On a worker thread: ends what runs under the number of this attempt or of later ones,
+ * as far as there are any. */
+static void clear_work(uv_work_t *w)
+{
+	struct job *j = w->data;
+	struct job_files *f = &j->files;
+	const struct executor *table = j->home->backend->table;
+	char *folder = NULL;
+
+	for (uint32_t n = j->attempt;; n++) {
+		f->trouble[0] = '\0';
+		free(folder);
+		folder = attempt_folder(j->home, j->trial, j->run, n);
+		if (!folder || !claim_is_there(folder) ||
+		    !table->end_leftovers(folder, f->trouble, sizeof f->trouble))
+			break;
+	}
+	if (!folder)
+		snprintf(f->trouble, sizeof f->trouble, "out of memory");
+	free(folder);
+}
+
+static void clear_done(uv_work_t *w, int status)
+{
+	struct job *j = w->data;
+
+	(void)status; /* work is never cancelled */
+	j->reading = false;
+	j->cleared = j->files.trouble[0] == '\0';
+	snprintf(j->trouble, sizeof j->trouble, "%s", j->files.trouble);
+	if (j->cleared) /* else it is asked again in a moment */
+		job_start(j->d, j);
+}
+
+/* A journal that was restored or repaired may have lost an attempt that still runs, and
+ * gives its number again: two must never run at once. True: that is looked for first. */
+static bool job_clears(struct job *j)
+{
+	if (j->cleared || !j->home->backend->table->end_leftovers ||
+	    !claim_is_there(j->folder))
+		return false;
+	if (!j->trouble[0])
+		log_line(&j->d->log, LOG_WARN, j->about,
+			 "attempt %u has run before, which the journal does not know: "
+			 "what is left of it is ended first",
+			 j->attempt);
+	j->reading = true;
+	j->work.data = j;
+	uv_queue_work(&j->d->loop, &j->work, clear_work, clear_done);
+	return true;
+}
+
 /* The attempt is on the disk: now it may start. */
 static void job_start(struct dpd *d, void *arg)
 {
@@ -99,6 +153,8 @@ static void job_start(struct dpd *d, void *arg)
 		attempt_close(j, DP_END_CANCELLED, true, "cancelled before it started");
 		return;
 	}
+	if (job_clears(j))
+		return;
 	j->phase = JOB_STARTED;
 	if (b->table->start(b, j, &err) != DP_OK)
 		job_refused(j, &err);
@@ -215,6 +271,8 @@ void jobs_ask_again(struct dpd *d)
 	for (struct job *j = d->jobs; j; j = j->next)
 		if (j->phase == JOB_UNKNOWN)
 			j->home->backend->table->adopt(j->home->backend, j);
+		else if (j->phase == JOB_PLANNED && j->trouble[0] && !j->reading)
+			job_start(d, j);
 		else if (j->phase == JOB_COLLECTING && j->trouble[0] && !j->reading &&
 			 j->again <= clock_now(d))
 			job_read(j);

@@ -45,6 +45,7 @@ struct job {
 
 	uv_work_t work; /* reading files, off the loop; one read at a time */
 	bool reading;   /* a worker thread has `files` */
+	bool cleared;   /* nothing runs under its number */
 	bool gone;      /* the attempt has ended: the next read is the last */
 	bool final;     /* this read is the last */
 	/* the machine's trouble with it, "" if none, and when it is looked at again */

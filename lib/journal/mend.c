@@ -276,7 +276,9 @@ static int mend_notes(struct mender *w)
 static int mend_pause(struct mender *w)
 {
 	struct dp__slot *slot = &w->m->slots[w->m->n];
-	struct dp_event e = { .type = DP_EV_STUDY_MOVED, .state = "paused" };
+	struct dp_event e = { .type = DP_EV_STUDY_MOVED,
+			      .state = "paused",
+			      .counted = true };
 	char reason[160];
 
 	snprintf(reason, sizeof reason,

@@ -86,6 +86,7 @@ static int set_apart(struct dp_state *s, uint32_t study, uint32_t seq, int code,
 	free(st->reason);
 	st->reason = text;
 	st->status = DP_STUDY_PAUSED;
+	st->by_failures = true; /* nobody's wish: who waits for it is told */
 	st->apart = true;
 	return DP_OK;
 }

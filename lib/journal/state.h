@@ -90,7 +90,7 @@ struct dp_study_state {
 	struct dp_study *spec;
 	enum dp_study_status status;
 	char *reason;
-	bool by_failures; /* paused or failed because of the trainer: exit code 6 */
+	bool by_failures; /* paused or failed by itself, not by request: exit code 6 */
 	/* what `dparetoctl set` may have changed: */
 	uint32_t evaluations, parallel;
 	int priority;

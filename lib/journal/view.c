@@ -138,13 +138,14 @@ json_t *dp_view_summary(struct dp_study_state *s)
 		      dp_method_text(s->spec->search.method), "priority", s->priority,
 		      "parallel", (json_int_t)s->parallel, "evaluations",
 		      (json_int_t)s->evaluations);
-	view_merge(&o, json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:o, s:o}",
-				 "ended", (json_int_t)dp_study_ended(s), "ok",
-				 (json_int_t)s->ok, "diverged", (json_int_t)s->diverged,
-				 "failed", (json_int_t)s->failed, "running",
-				 (json_int_t)s->open, "hypervolume", volume, "anti_ideal",
-				 anti_ideal(s), "front", (json_int_t)s->nfront,
-				 "objectives", names, "goals", goals));
+	view_merge(&o,
+		   json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:o, s:o}",
+			     "ended", (json_int_t)dp_study_ended(s), "ok",
+			     (json_int_t)s->ok, "diverged", (json_int_t)s->diverged,
+			     "failed", (json_int_t)s->failed, "running",
+			     (json_int_t)(s->apart ? 0 : s->open), "hypervolume", volume,
+			     "anti_ideal", anti_ideal(s), "front", (json_int_t)s->nfront,
+			     "objectives", names, "goals", goals));
 	view_merge(&o,
 		   json_pack("{s:o, s:o, s:I, s:o}", "created", dp_view_time(s->created),
 			     "updated", dp_view_time(s->updated), "version",

@@ -315,6 +315,9 @@ class DamagedJournal(DiskCase):
         self.assertEqual((study["state"], study["version"]), ("paused", 40))
         self.assertIn("record 40", study["reason"])
         self.assertIn("journal repair", study["reason"])
+        self.assertEqual(study["running"], 0)  # of an attempt whose end is lost nobody can tell
+        self.assertEqual(
+            self.ctl("wait", "study-that-is-damaged", "--socket", self.d.socket).returncode, 6)
         for verb in ("resume", "delete", "pause", "stop"):
             with self.assertRaisesRegex(Refused, "record 40"):
                 self.client(verb, study="study-that-is-damaged")

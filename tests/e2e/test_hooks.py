@@ -3,6 +3,7 @@ record and the report; slow, failing, missing and hostile ones never felt by a s
 import json
 import os
 import signal
+import struct
 import time
 import unittest
 
@@ -256,6 +257,28 @@ class Trouble(Hooks):
         self.submit(self.client, self.study("new"))
         self.assertEqual(self.heard(3), [("started", None), ("started", "new"),
                                          ("finished", "new")])
+
+    def test_a_damaged_record(self):
+        """What was not told yet of a study that is set apart keeps no daemon from
+        starting, and that it is set apart is told."""
+        self.configure((self.teller(), ["paused"]))
+        self.trainer(TRAINER)
+        d = self.serve()
+        self.submit(self.client, self.study())
+        self.finish(self.client, "s")
+        params = self.client("trial", study="s", trial=2)["trial"]["parameters"]
+        self.client.close()
+        d.end()
+        with open(os.path.join(d.state, "journal/data.mdb"), "r+b") as f:
+            value = struct.pack(">d", params["x"])
+            damaged = f.read().replace(value, value[::-1])
+            f.seek(0)
+            f.write(damaged)
+        self.write("state/hooks.told", json.dumps({"version": 1, "studies": {}}))
+        d.start()
+        self.client = d.connect()
+        self.assertEqual(self.heard(1), [("paused", "s")])
+        self.assertIn("cannot be used", self.told()[0]["reason"])
 
     def test_without_a_report(self):
         """A report that cannot be written does not swallow the hook."""

@@ -11,12 +11,6 @@ from harness import Case, trainers_below, wait_for
 # any environment. The next attempt notes which of them it meets.
 LEAVES = """
 import subprocess
-def alive(pid):
-    try:
-        with open("/proc/%s/stat" % pid) as f:
-            return f.read().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
 if request["attempt"] == 0:
     own = subprocess.Popen(["sleep", "600"], start_new_session=True)
     deep = subprocess.Popen(["sh", "-c", "trap '' TERM HUP; sleep 601 & exec sleep 602"],
@@ -24,12 +18,22 @@ if request["attempt"] == 0:
     bare = subprocess.Popen(["sleep", "603"], env={}, start_new_session=BARE_SESSION)
     note("%d %d %d" % (own.pid, deep.pid, bare.pid))
     gate("never")
+"""
+# Of the processes that are noted, it notes those that still run, but for itself.
+MEETS = """
+def alive(pid):
+    try:
+        with open("/proc/%s/stat" % pid) as f:
+            return f.read().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
 with open(beside("notes")) as f:
     left = f.read().split()
 with open(beside("met"), "w") as f:
-    f.write(" ".join(pid for pid in left if alive(pid)))
+    f.write(" ".join(p for p in left if int(p) != os.getpid() and alive(p)))
 report(a=1, b=1)
 """
+LEAVES += MEETS
 
 
 def shims_below(folder):
@@ -164,6 +168,29 @@ class Folder(LeftoverCase):
         """How it ended is known all the same."""
         self.begin("import shutil\nshutil.rmtree(os.getcwd())\nsys.exit(3)\n")
         self.assertEqual(self.ends(), ["exit-code"])
+
+    def test_a_journal_set_back(self):
+        """What a restored journal does not know of may still run: it is ended before its
+        number is given again."""
+        self.begin("note(os.getpid())\nif len(open(beside('notes')).readlines()) == 1:\n"
+                   "    gate('never')\n" + MEETS)
+        backup = self.path("backup")
+        wait_for(lambda: self.has("at-never"))
+        self.d.end(signal.SIGKILL)
+        empty = self.daemon()
+        empty.state, state = self.path("empty"), self.d.state
+        self.client = empty.start().connect()
+        self.assertEqual(
+            self.ctl("journal", "backup", backup, "--state", empty.state).returncode, 0)
+        empty.end()
+        self.assertEqual(
+            self.ctl("journal", "restore", backup, "--state", state).returncode, 0)
+        self.client = self.d.start().connect()
+        self.submit(self.client, self.study(search="method: random, evaluations: 1"))
+        self.assertEqual(self.ends(), ["ok"])
+        with open(self.path("met")) as f:
+            self.assertEqual(f.read(), "")
+        self.assertEqual(len(self.notes()), 2)
 
     def test_an_attempt_of_version_0_1(self):
         """Its claim is in the folder alone."""

@@ -77,8 +77,10 @@ class HangingDisk(Case):
         # the next trial is not started: its plan is not on the disk
         self.assertFalse(self.has("at-go1"))
         # people are told, too
-        p = self.ctl("--socket", self.d.socket, "list")
-        self.assertIn("may not be on the disk yet", p.stderr)
+        for command in (["list"], ["status", "s"], ["trials", "s"], ["trial", "s", "0"],
+                        ["front", "s"], ["export", "s"]):
+            p = self.ctl("--socket", self.d.socket, *command)
+            self.assertEqual(p.stderr.count("may not be on the disk yet"), 1, command)
         p = self.ctl("--socket", self.d.socket, "status", "-o", "json")
         told = json.loads(p.stdout)
         self.assertGreater(told["daemon"]["journal"]["silent"], 0.4)

@@ -173,6 +173,7 @@ static void test_study_is_set_apart(void **state)
 	assert_false(dp_state_whole(&s));
 	assert_true(s.studies[0]->apart);
 	assert_int_equal(s.studies[0]->status, DP_STUDY_PAUSED);
+	assert_true(s.studies[0]->by_failures);
 	assert_int_equal(s.studies[0]->seq, 6);
 	assert_non_null(strstr(s.studies[0]->reason, "record 6"));
 	assert_non_null(strstr(s.studies[0]->reason, "checksum"));

@@ -156,6 +156,29 @@ int dp_read_plain(const char *path, size_t max, struct dp_buf *out, struct dp_er
 	return fs_read_whole(fd, path, max, out, err);
 }
 
+int dp_read_start(const char *path, size_t max, struct dp_buf *out)
+{
+	int fd = dp_open_plain(path), e = errno;
+	char chunk[4096];
+	ssize_t n = 1;
+
+	dp_buf_clear(out);
+	if (fd < 0)
+		return e;
+	while (n != 0 && out->len < max) {
+		size_t room = max - out->len;
+
+		n = read(fd, chunk, room < sizeof chunk ? room : sizeof chunk);
+		if (n < 0 && errno != EINTR)
+			break;
+		if (n > 0)
+			dp_buf_add(out, chunk, (size_t)n);
+	}
+	e = n < 0 ? errno : out->failed ? ENOMEM : 0;
+	close(fd);
+	return e;
+}
+
 int dp_write_all(int fd, const void *data, size_t len)
 {
 	const char *p = data;

@@ -105,8 +105,7 @@ enum claim {
 /* Looks, and takes the claim if nobody has. The folder is there. */
 enum claim claim_look(const char *folder, long *holder);
 /* A file of the attempt outside of its folder, out of its trainer's way: "s/trials/7/0"
- * and
- * ".claim" are "s/claims/7.0.claim". The caller frees it; NULL without memory. */
+ * and ".claim" are "s/claims/7.0.claim". The caller frees it; NULL without memory. */
 char *claim_beside(const char *folder, const char *what);
 /* Makes the folder of those files, if it is not there. */
 DP_MUSTCHECK int claim_folder(const char *folder, struct dp_err *err);

@@ -80,7 +80,7 @@ void clock_note_write(const struct clock_note *n)
 	bool whole = n && n->path && n->text.len && !n->text.failed;
 
 	if (whole &&
-	    dp_write_file(n->path, n->text.data, n->text.len, false, NULL) != DP_OK) {
+	    dp_write_file(n->path, n->text.data, n->text.len, true, NULL) != DP_OK) {
 		/* the next one is as good; until then less time counts */
 	}
 }

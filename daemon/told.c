@@ -73,7 +73,7 @@ static void told_write(uv_work_t *work)
 
 	/* a disk that refuses it has hooks told twice after the next crash, no more */
 	if (t->text.failed ||
-	    dp_write_file(t->path, t->text.data, t->text.len, false, NULL) != DP_OK)
+	    dp_write_file(t->path, t->text.data, t->text.len, true, NULL) != DP_OK)
 		return;
 }
 

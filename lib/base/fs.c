@@ -219,23 +219,17 @@ int dp_write_file(const char *path, const void *data, size_t len, bool sync,
 		return dp_fail(err, DP_E_NOMEM, "no memory to write %s", path);
 	snprintf(tmp, room, "%s.tmp", path);
 	fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	if (fd < 0)
-		goto failed;
-	if (dp_write_all(fd, data, len) != 0 || (sync && fdatasync(fd) != 0)) {
+	e = 0;
+	if (fd < 0 || dp_write_all(fd, data, len) != 0 || (sync && fdatasync(fd) != 0))
 		e = errno;
-		close(fd);
+	if (fd >= 0 && close(fd) != 0 && e == 0)
+		e = errno;
+	if (e == 0 && rename(tmp, path) != 0)
+		e = errno;
+	if (e != 0 && fd >= 0)
 		unlink(tmp);
-		errno = e;
-		goto failed;
-	}
-	if (close(fd) != 0 || rename(tmp, path) != 0)
-		goto failed;
 	free(tmp);
-	return DP_OK;
-failed:
-	e = errno;
-	free(tmp);
-	return dp_fail_errno(err, e, "cannot write %s", path);
+	return e == 0 ? DP_OK : dp_fail_errno(err, e, "cannot write %s", path);
 }
 
 /* mkdir; when the parent is missing, that first. From the end, because mostly all but

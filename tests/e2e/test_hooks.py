@@ -223,17 +223,19 @@ class Trouble(Hooks):
             d.start()
             self.client = d.connect()
 
-        def kept():
+        def kept(study):
+            """Its first record that the next daemon will tell again."""
             with open(os.path.join(d.state, "hooks.told")) as f:
-                return json.load(f)["studies"].get("2", 0)
+                return json.load(f)["studies"].get(study, 0)
         pause("first")
         self.assertEqual(self.heard(1), [("paused", "first")])
+        wait_for(lambda: kept("1") > 0)  # "started" was told and noted
         again()
         self.assertEqual(self.heard(2), [("paused", "first")] * 2)
         pause("second")
         self.heard(3)
         records = self.client("status", study="second")["study"]["version"]
-        wait_for(lambda: kept() >= records)
+        wait_for(lambda: kept("2") >= records)
         again()
         pause("third")
         self.assertEqual(self.heard(4)[2:], [("paused", "second"), ("paused", "third")])

@@ -38,8 +38,7 @@ struct told *told_open(struct dpd *d)
 		free(t);
 		return NULL;
 	}
-	if (dp_read_plain(t->path, TOLD_MAX, &t->text, &ignored) == DP_OK &&
-	    dp_json_parse(t->text.data, t->text.len, &file, &ignored) == DP_OK)
+	if (dp_json_read(t->path, TOLD_MAX, &file, &ignored) == DP_OK)
 		t->studies = json_incref(json_object_get(file, "studies"));
 	json_decref(file);
 	return t;

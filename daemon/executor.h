@@ -51,8 +51,9 @@ struct executor {
 	void (*cancel)(struct backend *b, struct job *j);
 	/* On a worker thread, once no shim has the attempt but none recorded its end, or
 	 * recorded that something lives on: ends what is left of it, wherever it is.
-	 * False if that does not end, or cannot be told, with a sentence: asked again
-	 * later, and the attempt is open until then. NULL: nothing outlives its shim. */
+	 * False if that does not end, or cannot be told, with a sentence, which is ""
+	 * otherwise: asked again later, and the attempt is open until then. NULL: nothing
+	 * outlives its shim. */
 	bool (*end_leftovers)(const char *folder, char *why, size_t room);
 	/* Called twice a second. */
 	void (*tick)(struct backend *b);

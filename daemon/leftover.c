@@ -332,6 +332,8 @@ bool leftovers_end(const char *folder, char *why, size_t room)
 	if (e != 0)
 		snprintf(why, room, "cannot look for what it left running: %s",
 			 strerror(e));
+	if (clean == 2)
+		why[0] = '\0'; /* what did not end at once has ended */
 	free(left.token);
 	return clean == 2;
 }

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Writes {"ok":...} or {"error":{"code":...,"message":...,"hint":...}} and ends. */
+/* Writes {"ok":...} or {"error":...} as of dp_json_error(), and ends. */
 static _Noreturn void child_work(ctl_child_fn *fn, const void *arg, int to)
 {
 	struct dp_buf text = DP_BUF_INIT;
@@ -27,8 +27,7 @@ static _Noreturn void child_work(ctl_child_fn *fn, const void *arg, int to)
 	prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody would read it */
 	code = fn(arg, &out, &err);
 	out = code == DP_OK ? json_pack("{s:o}", "ok", out)
-			    : json_pack("{s:{s:i, s:s, s:s}}", "error", "code", code,
-					"message", err.msg, "hint", err.hint);
+			    : json_pack("{s:o}", "error", dp_json_error(&err));
 	if (!out)
 		ctl_die_nomem();
 	dp_json_dump(&text, out, 0);
@@ -67,10 +66,8 @@ static int child_verdict(const struct dp_buf *text, json_t **out, struct dp_err 
 		return code;
 	error = json_object_get(root, "error");
 	if (error) {
-		code = (int)dp_json_int(error, "code", DP_E_FAILED);
-		dp_fail(err, code, "%s", dp_json_str(error, "message", ""));
-		if (dp_json_str(error, "hint", "")[0])
-			dp_hint(err, "%s", dp_json_str(error, "hint", ""));
+		dp_json_to_error(error, err);
+		code = err->code;
 	} else {
 		*out = json_incref(json_object_get(root, "ok"));
 	}

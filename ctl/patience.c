@@ -11,9 +11,11 @@
 #include <string.h>
 #include <time.h>
 
+/* Seconds between two tries. */
+#define NAP_FIRST 0.1
+#define NAP_MOST  1.0
+
 enum {
-	NAP_MS = 100,    /* at first */
-	NAP_MOST = 1000, /* in the end */
 	HELLO_MS = 2000
 };
 
@@ -29,9 +31,10 @@ int ctl_patience_read(struct ctl *ctl, struct ctl_patience *p, struct dp_err *er
 		       text);
 }
 
-static void patience_nap(int ms)
+static void patience_nap(double seconds)
 {
-	struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };
+	struct timespec t = { .tv_sec = (time_t)seconds,
+			      .tv_nsec = (long)(fmod(seconds, 1) * 1e9) };
 
 	nanosleep(&t, NULL);
 }
@@ -75,7 +78,7 @@ static int patience_wait(struct ctl *ctl, int why, struct dp_err *err)
 		return why;
 	ctl_say(ctl, "the daemon %s; waiting for it",
 		why == DP_E_TIMEOUT ? "does not answer" : "went away");
-	for (int nap = NAP_MS;; nap = 2 * nap < NAP_MOST ? 2 * nap : NAP_MOST) {
+	for (double nap = NAP_FIRST;; nap = dp_next_wait(nap, NAP_FIRST, NAP_MOST)) {
 		double away = (double)(dp_mono_us() - start) / 1e6;
 		int code = p->meanwhile ? p->meanwhile(p->arg, err) : DP_OK;
 
@@ -90,9 +93,7 @@ static int patience_wait(struct ctl *ctl, int why, struct dp_err *err)
 		}
 		if (away >= p->seconds)
 			return fail_impatient(p, err);
-		if (away + nap / 1e3 > p->seconds)
-			nap = (int)((p->seconds - away) * 1e3) + 1;
-		patience_nap(nap);
+		patience_nap(fmin(nap, p->seconds - away));
 	}
 }
 

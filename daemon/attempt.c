@@ -13,14 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the attempt told, in the form of its record. */
-struct told {
+/* What the attempt reported, in the form of its record. */
+struct reported {
 	const char **names;
 	double *metrics;
 	uint32_t *runs;
 };
 
-static bool told_fill(const struct job *j, struct told *t, struct dp_event *e)
+static bool reported_fill(const struct job *j, struct reported *t, struct dp_event *e)
 {
 	const struct dp_result *r = j->files.result;
 	const struct dp_study *spec = j->spec;
@@ -57,9 +57,10 @@ void attempt_close(struct job *j, enum dp_end end, bool counted, const char *why
 			      .exit = j->files.exit,
 			      .declared = *dp_result_declared(j->files.result),
 			      .sha256 = j->files.sha256[0] ? j->files.sha256 : NULL };
-	struct told told = { 0 };
+	struct reported reported = { 0 };
 
-	if (!told_fill(j, &told, &e)) /* its files stay: the next daemon reads them */
+	if (!reported_fill(j, &reported,
+			   &e)) /* its files stay: the next daemon reads them */
 		record_give_up(j->d, "for the result of an attempt");
 	record(j->home, &e);
 	if (end != DP_END_OK)
@@ -67,9 +68,9 @@ void attempt_close(struct job *j, enum dp_end end, bool counted, const char *why
 			 dp_end_text(end), why);
 	j->phase = JOB_OVER;
 	j->home->backend->jobs--;
-	free(told.names);
-	free(told.metrics);
-	free(told.runs);
+	free(reported.names);
+	free(reported.metrics);
+	free(reported.runs);
 }
 
 /* ---- the class ---- */
@@ -102,8 +103,7 @@ static enum dp_end attempt_class(const struct job *j, char *why, size_t room)
 	    (end == DP_END_OK || end == DP_END_DIVERGED || end == DP_END_BAD_OUTPUT)) {
 		snprintf(why, room,
 			 "its result file was rewritten: the first %llu bytes are not "
-			 "those "
-			 "that were read while it ran; a trainer appends to it",
+			 "those that were read while it ran; a trainer appends to it",
 			 (unsigned long long)f->seen.bytes);
 		return DP_END_BAD_OUTPUT;
 	}

@@ -218,7 +218,6 @@ int child_start(struct child *c, char *const *argv, const char *input, double se
 		child_close(c);
 		return e;
 	}
-	fcntl(c->pidfd, F_SETFD, FD_CLOEXEC);
 	descriptors_give_back(&c->d->descriptors, c->pid);
 	c->until = dp_mono_us() + (int64_t)(seconds * 1e6);
 	c->grace = seconds * 1e6 < GRACE_US ? (int64_t)(seconds * 1e6) : GRACE_US;

@@ -2,8 +2,7 @@
  *
  * It is outside of the attempt's folder, where a trainer does not clean up. Version 0.1
  * had it in the folder only: its shims may still run, so that one is asked, too, and
- * taken.
- */
+ * taken. */
 #include "daemon/executor.h"
 
 #include "base/fs.h"

@@ -453,6 +453,8 @@ static void client_take_lines(struct client *c)
 		client_drop_input(c, len + 1);
 	}
 	c->handling = false;
+	if (c->hang_up)
+		client_forget_input(c); /* nothing more is taken from it */
 	if (c->closing || c->hang_up || c->answering)
 		return;
 	if (c->scanned > DP_WIRE_REQUEST_MAX) {
@@ -461,6 +463,7 @@ static void client_take_lines(struct client *c)
 		dp_fail(&err, DP_E_LIMIT, "a request may have at most %d bytes",
 			DP_WIRE_REQUEST_MAX);
 		c->hang_up = c->answering = true;
+		client_forget_input(c);
 		client_error(c->d, c->id, &err);
 	} else if (c->ended) {
 		client_close(c);

@@ -80,7 +80,7 @@ void clock_note_write(const struct clock_note *n)
 	bool whole = n && n->path && n->text.len && !n->text.failed;
 
 	if (whole &&
-	    dp_write_file(n->path, n->text.data, n->text.len, false, NULL) != DP_OK) {
+	    dp_write_file(n->path, n->text.data, n->text.len, true, NULL) != DP_OK) {
 		/* the next one is as good; until then less time counts */
 	}
 }
@@ -112,7 +112,6 @@ static void clock_read_gaps(struct dpd *d, const json_t *list)
 static int64_t clock_read(struct dpd *d)
 {
 	char *path = dp_path_join(d->at.state_dir, "clock");
-	struct dp_buf text = DP_BUF_INIT;
 	struct dp_err err = { 0 };
 	json_t *all = NULL;
 	int64_t seen;
@@ -120,9 +119,7 @@ static int64_t clock_read(struct dpd *d)
 
 	if (!path)
 		record_give_up(d, "for the clock");
-	code = dp_read_plain(path, CLOCK_FILE_MAX, &text, &err);
-	if (code == DP_OK)
-		code = dp_json_parse(text.data, text.len, &all, &err);
+	code = dp_json_read(path, CLOCK_FILE_MAX, &all, &err);
 	if (code != DP_OK && code != DP_E_NOT_FOUND)
 		log_line(&d->log, LOG_WARN, "", "%s cannot be read: %s", path, err.msg);
 	clock_read_gaps(d, json_object_get(all, "gaps"));
@@ -130,7 +127,6 @@ static int64_t clock_read(struct dpd *d)
 	if (seen < 0 || seen > CLOCK_LATEST)
 		seen = 0;
 	json_decref(all);
-	dp_buf_free(&text);
 	free(path);
 	return seen;
 }

@@ -7,7 +7,6 @@
 #include "daemon/leftover.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -89,7 +88,6 @@ static void local_poll(struct local *l)
 {
 	if (l->pidfd < 0 || uv_poll_init(&l->job->d->loop, &l->poll, l->pidfd) != 0)
 		return;
-	fcntl(l->pidfd, F_SETFD, FD_CLOEXEC);
 	l->poll.data = l;
 	l->watched = true;
 	uv_poll_start(&l->poll, UV_READABLE, on_shim_end);

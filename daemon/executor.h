@@ -51,8 +51,9 @@ struct executor {
 	void (*cancel)(struct backend *b, struct job *j);
 	/* On a worker thread, once no shim has the attempt but none recorded its end, or
 	 * recorded that something lives on: ends what is left of it, wherever it is.
-	 * False if that does not end, or cannot be told, with a sentence: asked again
-	 * later, and the attempt is open until then. NULL: nothing outlives its shim. */
+	 * False if that does not end, or cannot be told, with a sentence, which is ""
+	 * otherwise: asked again later, and the attempt is open until then. NULL: nothing
+	 * outlives its shim. */
 	bool (*end_leftovers)(const char *folder, char *why, size_t room);
 	/* Called twice a second. */
 	void (*tick)(struct backend *b);
@@ -105,8 +106,7 @@ enum claim {
 /* Looks, and takes the claim if nobody has. The folder is there. */
 enum claim claim_look(const char *folder, long *holder);
 /* A file of the attempt outside of its folder, out of its trainer's way: "s/trials/7/0"
- * and
- * ".claim" are "s/claims/7.0.claim". The caller frees it; NULL without memory. */
+ * and ".claim" are "s/claims/7.0.claim". The caller frees it; NULL without memory. */
 char *claim_beside(const char *folder, const char *what);
 /* Makes the folder of those files, if it is not there. */
 DP_MUSTCHECK int claim_folder(const char *folder, struct dp_err *err);

@@ -157,10 +157,15 @@ static bool all_is_durable(const struct dpd *d)
 	return !d->trouble && dp_journal_durable(d->journal) >= d->last_ticket;
 }
 
+static bool hooks_any(const struct hooks *k)
+{
+	return json_array_size(k->d->config.hooks) > 0;
+}
+
 static void hooks_save(struct hooks *k)
 {
-	if (k->unsaved && all_is_durable(k->d) && json_array_size(k->d->config.hooks) > 0)
-		k->unsaved = !told_save(k->told, hooks_progress(k));
+	if (k->unsaved && all_is_durable(k->d))
+		k->unsaved = !told_save(k->told, hooks_any(k) ? hooks_progress(k) : NULL);
 }
 
 struct catch_up {
@@ -207,16 +212,13 @@ int hooks_catch_up(struct dpd *d, struct dp_err *err)
 	struct hooks *k = d->hooks;
 	int code = DP_OK;
 
-	if (json_array_size(d->config.hooks) == 0)
-		told_remove(k->told);
-	for (uint32_t i = 0; code == DP_OK && i < d->nstudies; i++) {
+	/* without hooks nobody wants to hear of it */
+	for (uint32_t i = 0; code == DP_OK && hooks_any(k) && i < d->nstudies; i++) {
 		uint32_t id = d->studies[i]->state->id;
 		struct catch_up c = { .home = d->studies[i],
 				      .from = told_upto(k->told, id) };
 
-		/* without hooks nobody wants to hear of it */
-		if (c.from < d->studies[i]->state->seq &&
-		    json_array_size(d->config.hooks) > 0)
+		if (c.from < d->studies[i]->state->seq)
 			code = dp_journal_each(d->journal, id, catch_up_record, &c, err);
 		if (code == DP_OK)
 			catch_up_apart(d->studies[i]);
@@ -232,8 +234,6 @@ int hooks_catch_up(struct dpd *d, struct dp_err *err)
 void hooks_reloaded(struct dpd *d)
 {
 	d->hooks->unsaved = true;
-	if (json_array_size(d->config.hooks) == 0)
-		told_remove(d->hooks->told);
 }
 
 /* ---- running ---- */
@@ -374,7 +374,7 @@ void hooks_poll(struct dpd *d)
 void hooks_tick(struct dpd *d)
 {
 	child_tick(&d->hooks->child);
-	if (d->ticks % SAVE_TICKS == 0)
+	if (d->ticks % SAVE_TICKS == 0 && hooks_any(d->hooks))
 		d->hooks->unsaved = true;
 	hooks_poll(d);
 }
@@ -420,7 +420,7 @@ void hooks_stop(struct dpd *d)
 
 	if (!k)
 		return;
-	keep = k->ready && json_array_size(d->config.hooks) > 0 && !d->trouble;
+	keep = k->ready && hooks_any(k) && !d->trouble;
 	child_stop(&k->child);
 	if (k->told)
 		told_close(k->told, keep ? hooks_progress(k) : NULL);

@@ -1,9 +1,10 @@
 /* hook.h - runs the programs that the option `hooks` names: one at a time, in the order
  * of what happened. What becomes of them is logged and never felt by a study.
  *
- * A hook is run at least once for each record that it wants: how far each study was told
- * is kept in STATE/hooks.told, and the next daemon tells what is missing there. What has
- * no record (a start, a low disk) is told at most once. */
+ * A hook is run at least once for each record that it wants, unless a thousand wait: then
+ * the oldest are dropped, and the log says so. How far each study was told is kept in
+ * STATE/hooks.told, and the next daemon tells what is missing there. What has no record
+ * (a start, a low disk) is told at most once. */
 #ifndef DPARETOD_HOOK_H
 #define DPARETOD_HOOK_H
 #include "daemon/happened.h"

@@ -3,6 +3,7 @@
 #include "daemon/job.h"
 
 #include "base/fs.h"
+#include "base/num.h"
 #include "daemon/executor.h"
 
 #include <ctype.h>
@@ -13,10 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define AGAIN_FIRST                                                                      \
-	0.5 /* seconds until what could not be read is read again, doubling              \
-	     */
-#define AGAIN_MOST 32.0
+/* Seconds until what could not be read is read again. */
+#define AGAIN_FIRST 0.5
+#define AGAIN_MOST  32.0
 
 enum {
 	EXIT_FILE_MAX = 16 << 10,
@@ -55,23 +55,12 @@ static bool read_trouble(struct job *j, const char *what, int error)
 	return false;
 }
 
-/* An exit.json, parsed; 0 or an errno. */
+/* An exit.json, parsed; frees its path. 0 or an errno. */
 static int read_exit_file(struct job *j, char *path)
 {
 	struct dp_buf text = DP_BUF_INIT;
-	int fd = path ? dp_open_plain(path) : -1, e = path ? errno : ENOMEM;
-	char chunk[EXIT_FILE_MAX];
-	ssize_t n = 0;
+	int e = path ? dp_read_start(path, EXIT_FILE_MAX, &text) : ENOMEM;
 
-	if (fd >= 0) {
-		e = 0;
-		while (text.len < EXIT_FILE_MAX &&
-		       (n = read(fd, chunk, sizeof chunk)) > 0)
-			dp_buf_add(&text, chunk, (size_t)n);
-		if (n < 0 || text.failed)
-			e = text.failed ? ENOMEM : errno;
-		close(fd);
-	}
 	if (e == 0)
 		dp_exit_parse(dp_buf_text(&text), text.len, &j->files.exit);
 	dp_buf_free(&text);
@@ -279,12 +268,8 @@ static void read_work(uv_work_t *w)
 /* The machine's trouble: told, and tried again, later each time. */
 static void read_again(struct job *j)
 {
-	double *pause = &j->again_seconds;
-
-	*pause = !j->trouble[0]            ? AGAIN_FIRST
-		 : *pause * 2 < AGAIN_MOST ? *pause * 2
-					   : AGAIN_MOST;
-	j->again = clock_now(j->d) + (int64_t)(*pause * 1e6);
+	j->again_seconds = dp_next_wait(j->again_seconds, AGAIN_FIRST, AGAIN_MOST);
+	j->again = clock_now(j->d) + (int64_t)(j->again_seconds * 1e6);
 	if (!j->trouble[0])
 		log_line(&j->d->log, LOG_WARN, j->about, "attempt %u: %s; trying again",
 			 j->attempt, j->files.trouble);

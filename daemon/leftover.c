@@ -271,29 +271,23 @@ static int left_read(struct left *left, const char *folder)
 	struct dp_buf text = DP_BUF_INIT;
 	char *claim = claim_beside(folder, ".claim");
 	const char *line;
-	int pid, fd, e = 0;
+	int pid, e;
 
 	if (!claim || asprintf(&left->token, "DPARETO_CLAIM=%s", claim) < 0) {
 		left->token = NULL;
 		free(claim);
 		return ENOMEM;
 	}
-	fd = dp_open_plain(claim);
-	if (fd < 0)
-		e = dp_errno_passes(errno) ? errno : 0;
-	else
-		close(fd);
-	if (fd >= 0 && dp_read_plain(claim, CLAIM_MAX, &text, NULL) != DP_OK)
-		e = EAGAIN;
+	e = dp_read_start(claim, CLAIM_MAX, &text);
 	free(claim);
-	if (text.len && sscanf(text.data, "%d %llu", &pid, &left->start) == 2) {
+	if (e == 0 && text.len && sscanf(text.data, "%d %llu", &pid, &left->start) == 2) {
 		left->shim = pid;
 		line = strstr(text.data, "\ncgroup /");
 		if (line)
 			left_cgroup(left, line + strlen("\ncgroup "));
 	}
 	dp_buf_free(&text);
-	return e;
+	return dp_errno_passes(e) ? e : 0;
 }
 
 /* One round: 0 when nothing is left, EBUSY with a sentence while something is, or an
@@ -338,6 +332,8 @@ bool leftovers_end(const char *folder, char *why, size_t room)
 	if (e != 0)
 		snprintf(why, room, "cannot look for what it left running: %s",
 			 strerror(e));
+	if (clean == 2)
+		why[0] = '\0'; /* what did not end at once has ended */
 	free(left.token);
 	return clean == 2;
 }

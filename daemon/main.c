@@ -5,12 +5,14 @@
 #include "base/num.h"
 #include "linalg/linalg.h"
 
+#include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* ---- the command line ---- */
 
@@ -197,9 +199,12 @@ static int parse_command_line(struct settings *s, int argc, char **argv)
 	return 2;
 }
 
+/* ---- its end by abort() ---- */
+
 /* libuv does not go on without a thread or a place in the kernel's list of descriptors.
- * The journal makes that harmless; people and service managers shall know it. */
-static void on_abort(int number)
+ * The journal makes that harmless; people shall know it. The end stays what it is, an
+ * abort with its core dump; so does one from outside, as a watchdog's is. */
+static void on_abort(int number, siginfo_t *from, void *context)
 {
 	static const char text[] =
 		"dparetod: a library gave up, most likely for lack of memory, threads or "
@@ -207,10 +212,35 @@ static void on_abort(int number)
 		"hint: started again it goes on where it was; nothing that it has "
 		"acknowledged is lost\n";
 
-	(void)number;
-	if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
-		_exit(2);
-	_exit(1);
+	(void)context;
+	if (from->si_pid == getpid() && write(STDERR_FILENO, text, sizeof text - 1) < 0) {
+		/* nobody listens */
+	}
+	raise(number); /* by default now, once this handler is left */
+}
+
+static void tell_of_abort(void)
+{
+	struct sigaction tell = { .sa_sigaction = on_abort,
+				  .sa_flags = (int)(SA_SIGINFO | SA_RESETHAND) };
+
+	sigaction(SIGABRT, &tell, NULL);
+}
+
+/* ---- the program ---- */
+
+/* A caller may have closed the first three: the journal's file must not get the number
+ * that messages are written to. */
+static bool fill_standard_files(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd > STDERR_FILENO)
+		close(fd);
+	return fd > STDERR_FILENO;
 }
 
 int main(int argc, char **argv)
@@ -222,8 +252,10 @@ int main(int argc, char **argv)
 
 	if (code >= 0)
 		return code;
+	if (!fill_standard_files())
+		return 1;
 	signal(SIGPIPE, SIG_IGN);
-	signal(SIGABRT, on_abort);
+	tell_of_abort();
 	dp_linalg_single_thread(); /* same bits on every machine of a kind */
 	umask(027);
 	code = daemon_open(&d, &s, &err);

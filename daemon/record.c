@@ -11,8 +11,7 @@
 #include <stdlib.h>
 
 enum {
-	LOOK_PATIENCE_MS =
-		500, /* so long a look waits for the journal; commits take less */
+	LOOK_PATIENCE_MS = 500, /* a look waits so long; commits take less */
 	LOOK_TIMER_MS = 100,
 	TELL_SILENCE_S = 5,
 };
@@ -236,8 +235,7 @@ void record_watch(struct dpd *d)
 		return;
 	log_line(&d->log, LOG_WARN, "",
 		 "the journal has not answered for %.0f s: does the disk hang? What "
-		 "changes "
-		 "something waits for it",
+		 "changes something waits for it",
 		 record_silence(d));
 	d->silence_told = true;
 }

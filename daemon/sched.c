@@ -26,9 +26,7 @@ void sched_hold(struct backend *b, const char *why)
 
 	if (clock_now(b->d) < hold->until)
 		return; /* planned with the one that was refused first */
-	hold->seconds = hold->seconds == 0              ? HOLD_FIRST
-			: hold->seconds * 2 < HOLD_MOST ? hold->seconds * 2
-							: HOLD_MOST;
+	hold->seconds = dp_next_wait(hold->seconds, HOLD_FIRST, HOLD_MOST);
 	hold->until = clock_now(b->d) + (int64_t)(hold->seconds * 1e6);
 	snprintf(hold->why, sizeof hold->why, "%.299s", why);
 	log_line(&b->d->log, LOG_WARN, "",

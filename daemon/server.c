@@ -20,7 +20,7 @@ enum {
 	TAKEN_AT_ONCE = 8,
 	OWN_PLACES = 8,       /* at most so many are kept for the daemon's own user */
 	IDLE_US = 2000000,    /* who asked nothing for so long makes room, if it must */
-	PAUSE_FIRST_MS = 100, /* after a connection could not be taken, then doubling */
+	PAUSE_FIRST_MS = 100, /* after a connection could not be taken */
 	PAUSE_MOST_MS = 5000,
 };
 
@@ -157,9 +157,7 @@ static void pause_listening(struct dpd *d, const char *why)
 			 "are served",
 			 why, d->nclients);
 	d->listen_pause_ms =
-		d->listen_pause_ms == 0 ? PAUSE_FIRST_MS : 2 * d->listen_pause_ms;
-	if (d->listen_pause_ms > PAUSE_MOST_MS)
-		d->listen_pause_ms = PAUSE_MOST_MS;
+		(unsigned)dp_next_wait(d->listen_pause_ms, PAUSE_FIRST_MS, PAUSE_MOST_MS);
 	uv_poll_stop(&d->listener);
 	uv_timer_start(&d->listen_timer, on_listen_again, d->listen_pause_ms, 0);
 }

@@ -228,8 +228,8 @@ static bool record_is_there(const struct shim *s)
 
 static bool record_write(struct shim *s, const char *text, size_t len, bool sync)
 {
-	if (!record_is_there(
-		    s)) { /* a trainer that empties its folder, without --beside */
+	/* a trainer that empties its folder, without --beside */
+	if (!record_is_there(s)) {
 		close(s->record_fd);
 		s->record_fd = make_file(s->record, text, len, false);
 	}

@@ -68,8 +68,8 @@ void cgroup_remove(struct shim *s)
 	if (s->cgroup_procs >= 0)
 		close(s->cgroup_procs);
 	s->cgroup_procs = -1;
-	rmdir(s->cgroup); /* not with something alive in it: the daemon goes on with that
-			   */
+	/* not with something alive in it: the daemon goes on with that */
+	rmdir(s->cgroup);
 	s->cgroup[0] = '\0';
 }
 

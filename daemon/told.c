@@ -20,7 +20,7 @@ struct told {
 	json_t *studies; /* as the file had it; NULL: there was none */
 	uv_work_t work;
 	bool busy;
-	struct dp_buf text; /* the worker's while busy */
+	struct dp_buf text; /* of the file; the worker's while busy */
 };
 
 struct told *told_open(struct dpd *d)
@@ -38,18 +38,10 @@ struct told *told_open(struct dpd *d)
 		free(t);
 		return NULL;
 	}
-	if (dp_read_plain(t->path, TOLD_MAX, &t->text, &ignored) == DP_OK &&
-	    dp_json_parse(t->text.data, t->text.len, &file, &ignored) == DP_OK)
+	if (dp_json_read(t->path, TOLD_MAX, &file, &ignored) == DP_OK)
 		t->studies = json_incref(json_object_get(file, "studies"));
 	json_decref(file);
 	return t;
-}
-
-void told_remove(struct told *t)
-{
-	if (unlink(t->path) != 0) {
-		/* there was none */
-	}
 }
 
 uint32_t told_upto(const struct told *t, uint32_t study)
@@ -70,17 +62,27 @@ static void told_text(struct told *t, json_t *studies)
 	dp_buf_clear(&t->text);
 	if (file)
 		dp_json_dump(&t->text, file, 0);
+	t->text.failed |= !file;
 	json_decref(file);
 }
 
-static void told_work(uv_work_t *work)
+static void told_write(uv_work_t *work)
 {
 	struct told *t = work->data;
 
 	/* a disk that refuses it has hooks told twice after the next crash, no more */
-	if (t->text.failed || t->text.len == 0 ||
-	    dp_write_file(t->path, t->text.data, t->text.len, false, NULL) != DP_OK)
+	if (t->text.failed ||
+	    dp_write_file(t->path, t->text.data, t->text.len, true, NULL) != DP_OK)
 		return;
+}
+
+static void told_remove(uv_work_t *work)
+{
+	const struct told *t = work->data;
+
+	if (unlink(t->path) != 0) {
+		/* there was none */
+	}
 }
 
 static void told_done(uv_work_t *work, int status)
@@ -97,9 +99,11 @@ bool told_save(struct told *t, json_t *studies)
 		json_decref(studies);
 		return false;
 	}
-	told_text(t, studies);
+	if (studies)
+		told_text(t, studies);
 	t->busy = true;
-	uv_queue_work(&t->d->loop, &t->work, told_work, told_done);
+	uv_queue_work(&t->d->loop, &t->work, studies ? told_write : told_remove,
+		      told_done);
 	return true;
 }
 
@@ -107,7 +111,7 @@ void told_close(struct told *t, json_t *studies)
 {
 	if (studies) {
 		told_text(t, studies);
-		told_work(&t->work);
+		told_write(&t->work);
 	}
 	json_decref(t->studies);
 	dp_buf_free(&t->text);

@@ -8,14 +8,13 @@
 struct told;
 /* Reads the file; NULL without memory. */
 struct told *told_open(struct dpd *d);
-/* Nothing is left of it: there are no hooks any more. */
-void told_remove(struct told *t);
 /* The first record of a study that may not have been told; UINT32_MAX: all were. */
 uint32_t told_upto(const struct told *t, uint32_t study);
-/* Keeps `text`, of told_text(), off the loop. False while that is under way. */
+/* Keeps {"STUDY": the first record that was not told}, whose reference is taken, off the
+ * loop; NULL: there are no hooks any more, and the file goes. False while the last one is
+ * under way: nothing was done. */
 bool told_save(struct told *t, json_t *studies);
-/* The loop has ended: keeps it now if there is something to keep (NULL: nothing), and
- * frees. */
+/* The loop has ended: keeps this now (NULL: the file stays as it is), and frees. */
 void told_close(struct told *t, json_t *studies);
 
 #endif

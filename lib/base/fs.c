@@ -156,6 +156,29 @@ int dp_read_plain(const char *path, size_t max, struct dp_buf *out, struct dp_er
 	return fs_read_whole(fd, path, max, out, err);
 }
 
+int dp_read_start(const char *path, size_t max, struct dp_buf *out)
+{
+	int fd = dp_open_plain(path), e = errno;
+	char chunk[4096];
+	ssize_t n = 1;
+
+	dp_buf_clear(out);
+	if (fd < 0)
+		return e;
+	while (n != 0 && out->len < max) {
+		size_t room = max - out->len;
+
+		n = read(fd, chunk, room < sizeof chunk ? room : sizeof chunk);
+		if (n < 0 && errno != EINTR)
+			break;
+		if (n > 0)
+			dp_buf_add(out, chunk, (size_t)n);
+	}
+	e = n < 0 ? errno : out->failed ? ENOMEM : 0;
+	close(fd);
+	return e;
+}
+
 int dp_write_all(int fd, const void *data, size_t len)
 {
 	const char *p = data;
@@ -196,23 +219,17 @@ int dp_write_file(const char *path, const void *data, size_t len, bool sync,
 		return dp_fail(err, DP_E_NOMEM, "no memory to write %s", path);
 	snprintf(tmp, room, "%s.tmp", path);
 	fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	if (fd < 0)
-		goto failed;
-	if (dp_write_all(fd, data, len) != 0 || (sync && fdatasync(fd) != 0)) {
+	e = 0;
+	if (fd < 0 || dp_write_all(fd, data, len) != 0 || (sync && fdatasync(fd) != 0))
 		e = errno;
-		close(fd);
+	if (fd >= 0 && close(fd) != 0 && e == 0)
+		e = errno;
+	if (e == 0 && rename(tmp, path) != 0)
+		e = errno;
+	if (e != 0 && fd >= 0)
 		unlink(tmp);
-		errno = e;
-		goto failed;
-	}
-	if (close(fd) != 0 || rename(tmp, path) != 0)
-		goto failed;
 	free(tmp);
-	return DP_OK;
-failed:
-	e = errno;
-	free(tmp);
-	return dp_fail_errno(err, e, "cannot write %s", path);
+	return e == 0 ? DP_OK : dp_fail_errno(err, e, "cannot write %s", path);
 }
 
 /* mkdir; when the parent is missing, that first. From the end, because mostly all but

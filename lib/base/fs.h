@@ -15,6 +15,9 @@ int dp_open_plain(const char *path);
 /* dp_read_file() through dp_open_plain(). */
 DP_MUSTCHECK int dp_read_plain(const char *path, size_t max, struct dp_buf *out,
 			       struct dp_err *err);
+/* The first max bytes of it, for who must know whether a failure passes: 0 or an errno.
+ */
+DP_MUSTCHECK int dp_read_start(const char *path, size_t max, struct dp_buf *out);
 /* Writes a file whole or not at all: a temporary beside it, then rename; with
  * `sync` the data is on the disk before the name is. */
 DP_MUSTCHECK int dp_write_file(const char *path, const void *data, size_t len, bool sync,

@@ -2,6 +2,7 @@
  * strings, strict reading. */
 #include "base/json.h"
 
+#include "base/fs.h"
 #include "base/num.h"
 
 #include <math.h>
@@ -42,6 +43,17 @@ int dp_json_parse(const char *text, size_t len, json_t **out, struct dp_err *err
 			       e.text, e.line, e.column);
 	*out = v;
 	return DP_OK;
+}
+
+int dp_json_read(const char *path, size_t max, json_t **out, struct dp_err *err)
+{
+	struct dp_buf text = DP_BUF_INIT;
+	int code = dp_read_plain(path, max, &text, err);
+
+	if (code == DP_OK)
+		code = dp_json_parse(dp_buf_text(&text), text.len, out, err);
+	dp_buf_free(&text);
+	return code;
 }
 
 static void dump_newline(struct dp_buf *out, int indent, int depth)

@@ -19,6 +19,10 @@ bool dp_json_no_memory(const json_error_t *e);
 DP_MUSTCHECK int dp_json_parse(const char *text, size_t len, json_t **out,
 			       struct dp_err *err);
 
+/* The same with a small file, which must be a plain one (fs.h) of at most max bytes. */
+DP_MUSTCHECK int dp_json_read(const char *path, size_t max, json_t **out,
+			      struct dp_err *err);
+
 /* Appends v as JSON. Objects keep their order; doubles read back bit for bit and
  * are as short as that allows (jansson 2.14 prints 17 digits, always).
  * indent 0: one line. */

@@ -209,3 +209,10 @@ char *dp_time_text(int64_t us, char out[DP_NUM_LEN])
 	snprintf(out + n, DP_NUM_LEN - n, ".%06dZ", (int)(us % 1000000));
 	return out;
 }
+
+double dp_next_wait(double last, double first, double most)
+{
+	double next = last > 0 ? 2 * last : first;
+
+	return next < most ? next : most;
+}

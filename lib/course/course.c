@@ -252,12 +252,15 @@ static const char *failed_why(const struct dp_trial *t)
  * follow. */
 static bool settle_first_failures(const struct dp_study_state *s, struct dp_step *step)
 {
-	const struct dp_trial *last = last_failed(s);
+	const struct dp_trial *last;
 
-	if (s->ok + s->diverged > 0 || s->failures_in_row < FIRST_FAILURES || !last)
+	if (s->ok + s->diverged > 0 || s->failures_in_row < FIRST_FAILURES)
 		return false;
 	if (!proposals_left(s) && !s->waiting && !s->open)
 		return false; /* it ends here anyway */
+	last = last_failed(s);
+	if (!last)
+		return false;
 	snprintf(step->reason, sizeof step->reason,
 		 "the first trials all failed, %u in a row; trial %u: %.400s; "
 		 "'dparetoctl logs %s %u' shows its stderr; put it right, then "

@@ -8,6 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum {
+	RANKED = 5 /* numbers of a box in four dimensions and its rank */
+};
+
 /* Descending by the last coordinate, then the one before it and so on: the result of
  * a sum does not depend on the order in which the points were given. */
 static int compare_boxes(const void *a, const void *b, void *arg)
@@ -100,6 +104,60 @@ static double boxes_volume3(double *z, size_t n, double *work)
 
 		add_rectangle(&s, b[0], b[1]);
 		sum += s.area * (b[2] - (i + 1 < n ? b[3 + 2] : 0));
+	}
+	return sum;
+}
+
+/* What a box shares with those that are at least as high: the volume of their first three
+ * coordinates, cut to its own. by_third: (n) boxes of four and their rank by height,
+ * sorted by the third coordinate; those of a rank below `rank` take part. work: room for
+ * 2 n. */
+static double shared_volume(const double *by_third, size_t n, const double *box,
+			    double rank, double *work)
+{
+	struct stairs s = { .x = work, .y = work + n };
+	double sum = 0, top = 0;
+
+	for (size_t k = 0; k < n; k++) {
+		const double *other = by_third + RANKED * k;
+		double height = fmin(box[2], other[2]);
+
+		if (other[4] >= rank)
+			continue;
+		if (height < top)
+			sum += s.area * (top - height);
+		top = height;
+		add_rectangle(&s, fmin(box[0], other[0]), fmin(box[1], other[1]));
+	}
+	return sum + s.area * top;
+}
+
+static int compare_third(const void *a, const void *b)
+{
+	const double *u = a, *v = b;
+
+	return u[2] != v[2] ? (u[2] > v[2] ? -1 : 1) : (u[4] > v[4]) - (u[4] < v[4]);
+}
+
+/* Four dimensions: as boxes_wfg() below, but the order in which the shared parts are
+ * swept is the same for every box, so that none of them is sorted or thinned out. A
+ * thousand boxes take a fifth of the time; small sets, as there are many within higher
+ * dimensions, take more. work: room for (RANKED + 2) n. */
+static double boxes_volume4(double *z, size_t n, double *work)
+{
+	double *by_third = work, *corners = work + RANKED * n, sum = 0;
+
+	sort_boxes(z, n, 4);
+	for (size_t i = 0; i < n; i++) {
+		memcpy(by_third + RANKED * i, z + 4 * i, 4 * sizeof *z);
+		by_third[RANKED * i + 4] = (double)i;
+	}
+	qsort(by_third, n, RANKED * sizeof *by_third, compare_third);
+	for (size_t i = 0; i < n; i++) {
+		const double *box = z + 4 * i;
+		double shared = shared_volume(by_third, n, box, (double)i, corners);
+
+		sum += box[3] * fmax(0, box[0] * box[1] * box[2] - shared);
 	}
 	return sum;
 }
@@ -220,10 +278,10 @@ static int boxes_volume(double *z, size_t n, size_t p, double *out)
 		for (size_t i = 0; i < n; i++)
 			m = add_box(z, m, z + i * p, p);
 	}
-	work = malloc(wfg_room(m, p) * sizeof *work);
+	work = malloc((p == 4 ? (RANKED + 2) * m : wfg_room(m, p)) * sizeof *work);
 	if (!work)
 		return DP_E_NOMEM;
-	*out = boxes_wfg(z, m, p, work);
+	*out = p == 4 ? boxes_volume4(z, m, work) : boxes_wfg(z, m, p, work);
 	free(work);
 	return DP_OK;
 }

@@ -160,11 +160,14 @@ int dp_journal_restore(const char *dir, const char *file, char kept[64],
 		code = dp__lock_take(dir, &lock, err);
 	if (code == DP_OK) {
 		from = open(file, O_RDONLY | O_CLOEXEC);
+		if (from < 0)
+			code = dp_fail_errno(err, errno, "cannot open %s", file);
+	}
+	if (code == DP_OK) {
 		to = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
 			  0600);
-		if (from < 0 || to < 0)
-			code = dp_fail_errno(err, errno, "cannot open %s",
-					     from < 0 ? file : new);
+		if (to < 0)
+			code = dp_fail_errno(err, errno, "cannot create %s", new);
 	}
 	if (code == DP_OK)
 		code = copy_bytes(from, to, err);
@@ -203,6 +206,8 @@ int dp_journal_compact(const char *dir, struct dp_err *err)
 		code = no_faults(new, "the compact copy", err);
 	if (code == DP_OK)
 		code = dp__exchange(dir, new, NULL, err);
+	if (lock && code != DP_OK)
+		unlink(new);
 	dp__lock_drop(lock);
 	free(new);
 	return code;

@@ -82,7 +82,6 @@ static bool mend_places(const struct dp__find *finds, size_t n, struct dp__mende
 static bool mend_point(struct mender *w, uint32_t trial)
 {
 	const struct dp_study_state *s = w->state.studies[0];
-	struct dp_buf text = DP_BUF_INIT;
 	char path[4096], below[64];
 	struct dp_err err;
 	bool found = false;
@@ -94,15 +93,12 @@ static bool mend_point(struct mender *w, uint32_t trial)
 		dp_attempt_folder(trial, alone ? 0 : DP_RUN_ALL, i / 2, below);
 		snprintf(path, sizeof path, "%s/%s/%s/request.json", w->folder,
 			 s->spec->name, below);
-		if (dp_read_plain(path, REQUEST_MAX, &text, &err) != DP_OK)
-			continue;
-		found = dp_json_parse(text.data, text.len, &root, &err) == DP_OK &&
+		found = dp_json_read(path, REQUEST_MAX, &root, &err) == DP_OK &&
 			dp_json_int(root, "trial", -1) == trial &&
 			dp_space_from_json(s->spec, json_object_get(root, "parameters"),
 					   w->x, &err) == DP_OK;
 		json_decref(root);
 	}
-	dp_buf_free(&text);
 	return found;
 }
 

@@ -28,11 +28,11 @@ static json_t *option_json(const struct dp__node *v)
 	if (v->kind == DP__SCALAR)
 		return json_string(v->text);
 	out = v->kind == DP__LIST ? json_array() : json_object();
-	for (const struct dp__node *n = v->first; out && n; n = n->next) {
+	for (const struct dp__node *n = v->first; out && whole && n; n = n->next) {
 		member = option_json(n);
-		whole = whole && (v->kind == DP__LIST ? json_array_append_new(out, member)
-						      : json_object_set_new(out, n->key,
-									    member)) == 0;
+		whole = (v->kind == DP__LIST
+				 ? json_array_append_new(out, member)
+				 : json_object_set_new(out, n->key, member)) == 0;
 	}
 	if (whole)
 		return out;

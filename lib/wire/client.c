@@ -208,9 +208,9 @@ static int connect_again(struct dp_client *c, struct dp_err *err)
 	code = connect_to(c->path, &fd, err);
 	if (code != DP_OK)
 		return code;
-	dup3(fd, c->fd, O_CLOEXEC);
-	close(fd);
-	client_no_blocking(c->fd);
+	close(c->fd);
+	c->fd = fd;
+	client_no_blocking(fd);
 	return DP_OK;
 }
 

@@ -972,10 +972,10 @@ class Run(Ctl):
     def test_one_daemon_a_folder(self):
         path = self.file(SLOW % self.path("never"))
         self.begin(path)
-        done = self.ctl("run", path, "--state", self.path("state"), code=1)
-        self.assertIn("another process", done.stderr)
-        error = self.json("run", path, "--state", self.path("state"), code=1)["error"]
-        self.assertEqual(error["code"], 1)
+        others = self.begin(path), self.begin(path, "-o", "json")  # both wait a while for it
+        self.assertEqual([p.wait(LIMIT) for p in others], [1, 1])
+        self.assertIn("another process", others[0].stderr.read())
+        self.assertEqual(json.loads(others[1].stdout.read())["error"]["code"], 1)
 
     def test_another_file(self):
         path = self.file()

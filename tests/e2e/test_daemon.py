@@ -2,6 +2,7 @@
 start: what dparetod promises beside surviving kill -9."""
 import json
 import os
+import resource
 import shutil
 import signal
 import socket
@@ -459,6 +460,20 @@ class Stopping(DaemonCase):
             self.d.process.send_signal(signal.SIGTERM)
             time.sleep(0.001)
         self.assertEqual(self.d.ends(), (0, ""))
+
+    def test_an_abort_stays_one(self):
+        """A watchdog's SIGABRT is not explained away: the core dump is its purpose."""
+        d = self.daemon().start(preexec_fn=lambda: resource.setrlimit(
+            resource.RLIMIT_CORE, (0, 0)))
+        d.connect().close()
+        self.assertEqual((d.end(signal.SIGABRT), d.said), (-signal.SIGABRT, ""))
+
+    def test_without_standard_files(self):
+        """No file of its own gets the number that messages are written to."""
+        d = self.daemon().start(preexec_fn=lambda: os.closerange(0, 3))
+        d.connect().close()
+        for fd in range(3):
+            self.assertEqual(os.readlink("/proc/%d/fd/%d" % (d.process.pid, fd)), "/dev/null")
 
     def test_kill_uses_no_retry(self):
         self.running("--stop-policy", "kill", extra_trainer=", retries: 0, grace: 200ms")

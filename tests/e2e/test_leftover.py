@@ -91,6 +91,8 @@ class Leftover(LeftoverCase):
         os.kill(shims_below(self.folder)[0], signal.SIGKILL)
         self.assertEqual(self.ends(), ["lost", "ok"])
         self.assertEqual(self.met(), "")
+        with open(self.d.log) as f:  # what ended when it was killed is no trouble
+            self.assertNotIn("does not end", f.read())
 
     def test_a_killed_shim_while_no_daemon_runs(self):
         self.begin(LEAVES.replace("BARE_SESSION", "False"))

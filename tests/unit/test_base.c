@@ -256,6 +256,51 @@ static void characters_are_whole_or_not(void **state)
 		assert_false(dp_utf8_ok(bad[i]));
 }
 
+static void waits_grow_up_to_a_limit(void **state)
+{
+	static const double expected[] = { 1, 2, 4, 5, 5 };
+	double wait = 0;
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(expected); i++) {
+		wait = dp_next_wait(wait, 1, 5);
+		assert_true(wait == expected[i]);
+	}
+	assert_true(dp_next_wait(0, 7, 5) == 5);
+}
+
+/* What somebody else has put there: its start, or the reason why not. */
+static void the_start_of_a_plain_file(void **state)
+{
+	char dir[] = "/tmp/dpareto-base-XXXXXX", text[10000];
+	struct dp_buf out = DP_BUF_INIT;
+	char *file, *fifo, *link_;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	file = dp_path_join(dir, "file");
+	fifo = dp_path_join(dir, "fifo");
+	link_ = dp_path_join(dir, "link");
+	memset(text, 'x', sizeof text);
+	assert_int_equal(dp_write_new(file, text, sizeof text, NULL), DP_OK);
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	assert_int_equal(symlink(file, link_), 0);
+	assert_int_equal(dp_read_start(file, 5000, &out), 0);
+	assert_int_equal(out.len, 5000);
+	assert_int_equal(dp_read_start(file, 20000, &out), 0);
+	assert_int_equal(out.len, sizeof text);
+	assert_memory_equal(out.data, text, sizeof text);
+	assert_int_equal(dp_read_start(fifo, 10, &out), EINVAL);
+	assert_int_equal(out.len, 0);
+	assert_int_equal(dp_read_start(link_, 10, &out), ELOOP);
+	assert_int_equal(dp_remove_tree(dir, NULL), DP_OK);
+	assert_int_equal(dp_read_start(file, 10, &out), ENOENT);
+	dp_buf_free(&out);
+	free(file);
+	free(fifo);
+	free(link_);
+}
+
 static void philox_known_answer(void **state)
 {
 	static const uint32_t expected[] = { 0x6627e8d5, 0xe169c58d, 0xbc57ac4c,
@@ -442,6 +487,8 @@ int main(void)
 		cmocka_unit_test(json_round_trip),
 		cmocka_unit_test(errors_travel_as_json),
 		cmocka_unit_test(characters_are_whole_or_not),
+		cmocka_unit_test(waits_grow_up_to_a_limit),
+		cmocka_unit_test(the_start_of_a_plain_file),
 		cmocka_unit_test(philox_known_answer),
 		cmocka_unit_test(streams_differ_in_every_part),
 		cmocka_unit_test(distributions),

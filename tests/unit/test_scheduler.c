@@ -29,6 +29,12 @@ static bool ended(const struct study *h, uint32_t n)
 	return dp_study_ended(h->state) >= n;
 }
 
+/* Without waiting for it. */
+static void pass_seconds(int64_t n)
+{
+	fake_d.clock_base += n * 1000000;
+}
+
 /* Ends whatever runs, well, until the study is not running any more. */
 static void run_to_end(struct study *h)
 {
@@ -243,12 +249,14 @@ static void the_machines_trouble_costs_nothing(void **s)
 		fake_turn();
 	assert_int_equal(other->state->ntrials, 0); /* held back, too */
 	assert_non_null(strstr(sched_why_not(other, why, sizeof why), "No space left"));
+	pass_seconds(1);
 	FAKE_UNTIL(fake_d.backends->hold.seconds > 1.5); /* longer each time */
 	assert_int_equal(h->state->ntrials, 1);
 	assert_int_equal(h->state->status, DP_STUDY_RUNNING);
 	attempts = h->state->trials[0]->nattempts;
 	assert_true(attempts >= 2 && attempts <= 4);
 	fake_refusal.code = 0;
+	pass_seconds(2);
 	run_to_end(h);
 	run_to_end(other);
 	assert_int_equal(h->state->ok, 3);
@@ -290,6 +298,7 @@ static void one_trouble_is_one_hold(void **s)
 	FAKE_UNTIL(h->state->ntrials == 4 && h->state->open == 0);
 	assert_true(fake_d.backends->hold.seconds == 1);
 	fake_refusal.code = 0;
+	pass_seconds(1);
 	run_to_end(h);
 	assert_int_equal(h->state->ok, 4);
 }
@@ -504,7 +513,7 @@ static void a_month_without_a_daemon_does_not_count(void **s)
 	assert_true(json_real_value(json_object_get(json_object_get(ok, "study"),
 						    "active")) < 600);
 	json_decref(ok);
-	fake_d.clock_base += INT64_C(3601) * 1000000;
+	pass_seconds(3601);
 	fake_end_ok(running(1), 0.5);
 	FAKE_UNTIL(h->state->status == DP_STUDY_FINISHED);
 	assert_string_equal(h->state->reason, "search.max_time was over");
@@ -519,7 +528,7 @@ static void a_stop_notes_the_time(void **s)
 	(void)s;
 	h = fake_submit("a", "", "method: random, evaluations: 3, max_time: 3600");
 	FAKE_UNTIL(fake_running() == 1);
-	fake_d.clock_base += INT64_C(50) * 1000000;
+	pass_seconds(50);
 	seq = h->state->seq;
 	daemon_stop(&fake_d, STOP_LEAVE, "the test says so");
 	assert_true(h->state->active >= INT64_C(50) * 1000000);

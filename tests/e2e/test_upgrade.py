@@ -1,6 +1,6 @@
-"""A journal that version 0.1 wrote, killed in the middle of its work: this version opens it
-and goes on. tests/ref/journal-0.1 holds its one file, and what 0.1 itself made of it in the
-end."""
+"""Journals that earlier versions wrote, killed in the middle of their work: this version
+opens them and goes on. tests/ref/journal-VERSION holds the one file, and what that version
+itself made of it in the end (make_journal.py there)."""
 import json
 import lzma
 import os
@@ -8,17 +8,20 @@ import unittest
 
 from harness import Case, TOP
 
-REF = os.path.join(TOP, "tests/ref/journal-0.1")
 
+class Journal:
+    """The studies of every such journal."""
 
-class Upgrade(Case):
     def setUp(self):
         super().setUp()
         os.makedirs(self.path("state/journal"))
-        with lzma.open(os.path.join(REF, "data.mdb.xz")) as f, \
+        with lzma.open(os.path.join(self.ref(), "data.mdb.xz")) as f, \
                 open(self.path("state/journal/data.mdb"), "wb") as out:
             out.write(f.read())
         self.client = self.daemon("--slots", "4").start().connect()
+
+    def ref(self):
+        return os.path.join(TOP, "tests/ref", self.journal)
 
     def tearDown(self):
         self.client.close()
@@ -27,7 +30,7 @@ class Upgrade(Case):
     def ended(self, name):
         self.finish(self.client, name)
         result = self.client("front", study=name)
-        with open(os.path.join(REF, name + ".json")) as f:
+        with open(os.path.join(self.ref(), name + ".json")) as f:
             return result, json.load(f)
 
     def test_an_ended_study_is_as_it_was(self):
@@ -42,6 +45,15 @@ class Upgrade(Case):
         trials = self.client("trials", study="mixed", full=True)["trials"]
         self.assertEqual([t["trial"] for t in trials if t["state"] == "failed"], [2])
         self.assertEqual([t["trial"] for t in trials if t["state"] == "diverged"], [4])
+
+    def records(self, study):
+        text = self.ctl("journal", "dump", "--state", self.path("state"),
+                            "--study", study).stdout
+        return [json.loads(line) for line in text.splitlines()]
+
+
+class FromVersion01(Journal, Case):
+    journal = "journal-0.1"
 
     def test_model_based_search_goes_on(self):
         """Trials that 0.1 proposed have no epsilon in the journal until they end. What was
@@ -60,10 +72,26 @@ class Upgrade(Case):
             if r["type"] == "trial-proposed":
                 self.assertEqual("objectives" in r, r["trial"] > 14)
 
-    def records(self, study):
-        text = self.ctl("journal", "dump", "--state", self.path("state"),
-                            "--study", study).stdout
-        return [json.loads(line) for line in text.splitlines()]
+
+class FromVersion02(Journal, Case):
+    journal = "journal-0.2"
+
+    def test_model_based_search_goes_on(self):
+        """What was found stays; every proposal has its epsilon."""
+        ended = {r["trial"]: r for r in self.records("sgd") if r["type"] == "trial-ended"}
+        self.assertGreater(len(ended), 4)
+        result, before = self.ended("sgd")
+        self.assertEqual((result["state"], result["evaluations"], result["failed"]),
+                         ("finished", 24, 0))
+        old = {p["trial"]: p for p in before["front"]}
+        for p in result["front"]:
+            if p["trial"] in ended and p["trial"] in old:
+                self.assertEqual(p, old[p["trial"]])
+        for r in self.records("sgd"):
+            if r["type"] == "trial-proposed":
+                self.assertIn("objectives", r)
+            if r["type"] == "trial-ended" and r["trial"] in ended:
+                self.assertEqual(r, ended[r["trial"]])
 
 
 if __name__ == "__main__":

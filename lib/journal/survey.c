@@ -142,7 +142,8 @@ static void survey_unite(struct dp__survey *s)
 {
 	size_t kept = 0, next;
 
-	qsort(s->finds, s->n, sizeof *s->finds, survey_order);
+	if (s->n > 0)
+		qsort(s->finds, s->n, sizeof *s->finds, survey_order);
 	for (size_t i = 0; i < s->n; i = next) {
 		struct dp__find best = s->finds[i];
 

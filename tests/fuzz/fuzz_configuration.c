@@ -31,7 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	config_defaults(&c);
 	config_defaults(&same);
 	if (config_read(&c, path, &err) == DP_OK) {
-		demand(c.slots >= 1 && c.retention > 0 && c.report_interval >= 0);
+		demand(c.slots >= 1 && c.retention >= 0 && c.report_interval >= 0);
 		config_changed(&c, &same, changed);
 	} else
 		demand(err.code != DP_OK && err.msg[0] != '\0');

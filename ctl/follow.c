@@ -285,14 +285,13 @@ static void tell_state(struct follow *f)
 		   ctl_value(json_object_get(s, "hypervolume"), volume));
 }
 
-/* Tells what is new since the last time: ended trials, then the state. */
+/* Tells what is new since the last time: ended trials, then the state. The first time
+ * trials are only marked, and the state comes after that: what ends later is told. */
 static int tell_news(struct follow *f, bool first, struct dp_err *err)
 {
 	const char *name = dp_json_str(json_object_get(f->status, "study"), "name", "");
 	int code;
 
-	if (first)
-		tell_state(f);
 	code = ctl_each_trial(f->ctl, name, f->live, NULL, false,
 			      first ? mark_ended : tell_ended, f, err);
 	while (f->live < f->room && f->told[f->live])

@@ -100,6 +100,32 @@ static void round_trip(const struct dp_event *e, struct dp_event *back)
 	assert_same(e, back);
 }
 
+/* The end of an attempt, with all that it can carry. */
+static void fill_end(struct dp_event *e)
+{
+	e->trial = 1;
+	e->run = 9;
+	e->attempt = 300;
+	e->end = DP_END_EXIT_CODE;
+	e->counted = true;
+	e->exit = (struct dp_exit){ .kind = DP_EXIT_EXEC,
+				    .value = -2,
+				    .exec = "ENOENT",
+				    .start = 1.7e9,
+				    .end = 1.7e9 + 0.25,
+				    .cpu = 0.125,
+				    .peak_memory = UINT64_MAX,
+				    .stdout_bytes = 1,
+				    .stderr_bytes = 1ull << 40 };
+	e->metric_names = names;
+	e->nmetrics = 2;
+	e->runs = runs;
+	e->nruns = 3;
+	e->metrics = odd;
+	e->declared = (struct dp_declared){ "poisson", 30956, 64, 0.5, -0.0 };
+	e->sha256 = "e3b0c442";
+}
+
 /* Each type with every field it has. */
 static struct dp_event full(enum dp_event_type type)
 {
@@ -145,27 +171,7 @@ static struct dp_event full(enum dp_event_type type)
 		e.attempt = 2;
 		break;
 	case DP_EV_ATTEMPT_ENDED:
-		e.trial = 1;
-		e.run = 9;
-		e.attempt = 300;
-		e.end = DP_END_EXIT_CODE;
-		e.counted = true;
-		e.exit = (struct dp_exit){ .kind = DP_EXIT_EXEC,
-					   .value = -2,
-					   .exec = "ENOENT",
-					   .start = 1.7e9,
-					   .end = 1.7e9 + 0.25,
-					   .cpu = 0.125,
-					   .peak_memory = UINT64_MAX,
-					   .stdout_bytes = 1,
-					   .stderr_bytes = 1ull << 40 };
-		e.metric_names = names;
-		e.nmetrics = 2;
-		e.runs = runs;
-		e.nruns = 3;
-		e.metrics = odd;
-		e.declared = (struct dp_declared){ "poisson", 30956, 64, 0.5, -0.0 };
-		e.sha256 = "e3b0c442";
+		fill_end(&e);
 		break;
 	case DP_EV_RESULT_IMPORTED:
 		e.name = "another";

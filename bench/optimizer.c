@@ -1,15 +1,22 @@
 /* optimizer.c - the search on known problems: hypervolume reached and CPU time spent.
  *
- *   optimizer [-p PROBLEM] [-f FIRST-SEED] [-s SEEDS] [-n EVALUATIONS] [-a ACQUISITION]
- * [-q PARALLEL]
+ *   optimizer [-p PROBLEM[,PROBLEM]] [-f FIRST-SEED] [-s SEEDS] [-n EVALUATIONS]
+ *             [-a ACQUISITION] [-q PARALLEL] [-R RUNS] [-V SD | -G SHARE] [-d]
  *             [-g gain: model] [-r reference: front] [-S design: sobol]
  *             [-c cold: no memory] [-t times]
  *   optimizer -N RESULTS    cost of one proposal when so many results are known
+ *   optimizer -B [-p ...]   looks for the best hypervolume by millions of evaluations
  *
  * Prints one JSON object a problem. Problems are minimised; hypervolumes are in the
  * natural units of the objectives. Results arrive in the order of the trials, each
- * PARALLEL - 1 proposals late. */
+ * PARALLEL - 1 proposals late.
+ *
+ * With -R the last objective is measured by so many runs, each with an error of sd SD
+ * (-V), or of SHARE of its value (-G). What counts is then the noise-free hypervolume of
+ * the points that the program calls its front: by the observed means or (-d) by the
+ * models' posterior means. Acquisition `search` is random search. */
 #include "bench/clock.h"
+#include "bench/problems.h"
 #include "base/rng.h"
 #include "front/front.h"
 #include "linalg/linalg.h"
@@ -21,311 +28,19 @@
 #include <string.h>
 #include <unistd.h>
 
-struct problem {
-	const char *name, *params, *objectives, *anti_ideal;
-	size_t p;
-	double ref[4], best;
-	void (*eval)(const double *x, struct dp_rng *rng, int runs, double *y);
-	bool noisy;
-	unsigned exact;
-};
-
-/* ---- the problems ---- */
-
-static double svt_problem_f1(double C, double b, int runs, struct dp_rng *rng)
-{
-	double b1 = b / (1 + cbrt(2 * C)), b2 = b - b1, sum = 0;
-
-	for (int r = 0; r < runs; r++) {
-		double level = 0.5 + b1 * dp_rng_laplace(rng);
-		int ones = 10, left = 100, tp = 0, positive = 0;
-
-		for (; left > 0 && positive < C; left--) {
-			int q = dp_rng_below(rng, (uint64_t)left) < (uint64_t)ones;
-
-			ones -= q;
-			if (q + b2 * dp_rng_laplace(rng) < level)
-				continue;
-			positive++;
-			tp += q;
-		}
-		sum += 2.0 * tp / (positive + 10);
-	}
-	return sum / runs;
-}
-
-static void svt_problem(const double *x, struct dp_rng *rng, int runs, double *y)
-{
-	double C = x[0], b = x[1];
-
-	y[0] = (1 + cbrt(2 * C)) * (1 + pow(2 * C, 2.0 / 3)) / b;
-	y[1] = 1 - svt_problem_f1(C, b, runs, rng);
-}
-
-static void dplike(const double *x, struct dp_rng *rng, int runs, double *y)
-{
-	double e = x[0], m = x[1], lr = x[2], v = x[3], c = x[4];
-	double q = m / 32561, T = e / q, mu = q * sqrt(T * expm1(1 / v));
-	double U = 1 / (1 + lr * T * c / (1 + c) / 2);
-	double r = lr * sqrt(v) * c * sqrt(T * 100) / m, W = r / (1 + r);
-	double h = log10(lr) + 2 - 0.5 * log10(m / 64), V = 0.08 * h * h / (1 + h * h);
-
-	(void)rng;
-	(void)runs;
-	y[0] = mu * mu / 2 + mu * sqrt(2 * log(1e6));
-	y[1] = 0.15 + 0.35 * (1 - (1 - U) * (1 - W)) + V;
-}
-
-static double zdt_g(const double *x)
-{
-	return 1 + 9 * (x[1] + x[2] + x[3] + x[4] + x[5]) / 5;
-}
-
-static void zdt1(const double *x, struct dp_rng *rng, int runs, double *y)
-{
-	double g = zdt_g(x);
-
-	(void)rng;
-	(void)runs;
-	y[0] = x[0];
-	y[1] = g * (1 - sqrt(x[0] / g));
-}
-
-static void zdt2(const double *x, struct dp_rng *rng, int runs, double *y)
-{
-	double g = zdt_g(x);
-
-	(void)rng;
-	(void)runs;
-	y[0] = x[0];
-	y[1] = g * (1 - (x[0] / g) * (x[0] / g));
-}
-
-static void zdt3(const double *x, struct dp_rng *rng, int runs, double *y)
-{
-	double g = zdt_g(x);
-
-	(void)rng;
-	(void)runs;
-	y[0] = x[0];
-	y[1] = g * (1 - sqrt(x[0] / g) - x[0] / g * sin(10 * M_PI * x[0]));
-}
-
-static void dtlz2(const double *x, size_t p, double *y)
-{
-	double g = 0;
-
-	for (size_t i = p - 1; i < 6; i++)
-		g += (x[i] - 0.5) * (x[i] - 0.5);
-	for (size_t i = 0; i < p; i++) {
-		y[i] = 1 + g;
-		for (size_t k = 0; k < p - 1 - i; k++)
-			y[i] *= cos(x[k] * M_PI / 2);
-		if (i)
-			y[i] *= sin(x[p - 1 - i] * M_PI / 2);
-	}
-}
-
-static void dtlz2_2(const double *x, struct dp_rng *rng, int runs, double *y)
-{
-	(void)rng;
-	(void)runs;
-	dtlz2(x, 2, y);
-}
-
-static void dtlz2_3(const double *x, struct dp_rng *rng, int runs, double *y)
-{
-	(void)rng;
-	(void)runs;
-	dtlz2(x, 3, y);
-}
-
-static void dtlz2_4(const double *x, struct dp_rng *rng, int runs, double *y)
-{
-	(void)rng;
-	(void)runs;
-	dtlz2(x, 4, y);
-}
-
-static void branincurrin(const double *x, struct dp_rng *rng, int runs, double *y)
-{
-	double a = 15 * x[0] - 5, b = 15 * x[1], s = x[0];
-	double t = b - 5.1 / (4 * M_PI * M_PI) * a * a + 5 / M_PI * a - 6;
-	double k = x[1] > 0 ? 1 - exp(-1 / (2 * x[1])) : 1;
-
-	(void)rng;
-	(void)runs;
-	y[0] = t * t + 10 * (1 - 1 / (8 * M_PI)) * cos(a) + 10;
-	y[1] = k * (2300 * s * s * s + 1900 * s * s + 2092 * s + 60) /
-	       (100 * s * s * s + 500 * s * s + 4 * s + 20);
-}
-
-#define CUBE2 "  x0: {type: float, range: [0, 1]}\n  x1: {type: float, range: [0, 1]}\n"
-#define CUBE6                                                                            \
-	CUBE2 "  x2: {type: float, range: [0, 1]}\n  x3: {type: float, range: [0, 1]}\n" \
-	      "  x4: {type: float, range: [0, 1]}\n  x5: {type: float, range: [0, 1]}\n"
-#define DPLIKE                                                                           \
-	"  epochs: {type: int, range: [1, 64]}\n  lot: {type: int, range: [8, 512]}\n"   \
-	"  lr: {type: float, range: [5e-4, 5e-2], scale: log}\n"                         \
-	"  v: {type: float, range: [0.1, 16]}\n  c: {type: float, range: [0.1, 4]}\n"
-#define DP_OBJECTIVES                                                                    \
-	"  e: {metric: e, transform: log}\n  u: {metric: u, transform: logit}\n"
-/* A real oracle in the place of dplike's formula. */
-#define SGD_OBJECTIVES(accountant)                                                       \
-	"  e: {privacy: {mechanism: dp-sgd, sampling: without-replacement, records: "    \
-	"32561, lot: lot, epochs: epochs, noise_variance: v, delta: 1e-6, "              \
-	"accountant: " accountant "}}\n  u: {metric: u, transform: logit}\n"
-#define PLAIN2 "  a: {metric: a}\n  b: {metric: b}\n"
-#define PLAIN3 PLAIN2 "  c: {metric: c}\n"
-#define PLAIN4 PLAIN3 "  d: {metric: d}\n"
-
-static const struct problem problems[] = {
-	{ "dplike",
-	  DPLIKE,
-	  DP_OBJECTIVES,
-	  "{e: 10, u: 1}",
-	  2,
-	  { 10, 1 },
-	  8.198229,
-	  dplike,
-	  false,
-	  0 },
-	{ "dplike-exact",
-	  DPLIKE,
-	  DP_OBJECTIVES,
-	  "{e: 10, u: 1}",
-	  2,
-	  { 10, 1 },
-	  8.198229,
-	  dplike,
-	  false,
-	  1 },
-	{ "svt",
-	  "  C: {type: int, range: [1, 30]}\n"
-	  "  b: {type: float, range: [1e-2, 1e2], scale: log}\n",
-	  DP_OBJECTIVES,
-	  "{e: 10, u: 1}",
-	  2,
-	  { 10, 1 },
-	  1.547716,
-	  svt_problem,
-	  true,
-	  0 },
-	{ "svt-exact",
-	  "  C: {type: int, range: [1, 30]}\n"
-	  "  b: {type: float, range: [1e-2, 1e2], scale: log}\n",
-	  DP_OBJECTIVES,
-	  "{e: 10, u: 1}",
-	  2,
-	  { 10, 1 },
-	  1.547716,
-	  svt_problem,
-	  true,
-	  1 },
-	{ "dpsgd-rdp",
-	  DPLIKE,
-	  SGD_OBJECTIVES("rdp"),
-	  "{e: 10, u: 1}",
-	  2,
-	  { 10, 1 },
-	  8.1343,
-	  dplike,
-	  false,
-	  0 },
-	{ "dpsgd-pld",
-	  DPLIKE,
-	  SGD_OBJECTIVES("pld"),
-	  "{e: 10, u: 1}",
-	  2,
-	  { 10, 1 },
-	  8.2033,
-	  dplike,
-	  false,
-	  0 },
-	{ "zdt1",
-	  CUBE6,
-	  PLAIN2,
-	  "{a: 11, b: 11}",
-	  2,
-	  { 11, 11 },
-	  120.666667,
-	  zdt1,
-	  false,
-	  0 },
-	{ "zdt2",
-	  CUBE6,
-	  PLAIN2,
-	  "{a: 11, b: 11}",
-	  2,
-	  { 11, 11 },
-	  120.333333,
-	  zdt2,
-	  false,
-	  0 },
-	{ "zdt3",
-	  CUBE6,
-	  PLAIN2,
-	  "{a: 11, b: 11}",
-	  2,
-	  { 11, 11 },
-	  128.778116,
-	  zdt3,
-	  false,
-	  0 },
-	{ "dtlz2_2",
-	  CUBE6,
-	  PLAIN2,
-	  "{a: 1.1, b: 1.1}",
-	  2,
-	  { 1.1, 1.1 },
-	  0.424602,
-	  dtlz2_2,
-	  false,
-	  0 },
-	{ "dtlz2_3",
-	  CUBE6,
-	  PLAIN3,
-	  "{a: 1.1, b: 1.1, c: 1.1}",
-	  3,
-	  { 1.1, 1.1, 1.1 },
-	  0.807401,
-	  dtlz2_3,
-	  false,
-	  0 },
-	{ "dtlz2_4",
-	  CUBE6,
-	  PLAIN4,
-	  "{a: 1.1, b: 1.1, c: 1.1, d: 1.1}",
-	  4,
-	  { 1.1, 1.1, 1.1, 1.1 },
-	  1.4641 - M_PI *M_PI / 32,
-	  dtlz2_4,
-	  false,
-	  0 },
-	{ "branincurrin",
-	  CUBE2,
-	  PLAIN2,
-	  "{a: 18, b: 6}",
-	  2,
-	  { 18, 6 },
-	  59.360119,
-	  branincurrin,
-	  false,
-	  0 },
-};
-
 /* ---- running one ---- */
 
 struct options {
 	const char *problem, *acquisition;
 	int first, seeds, evaluations, parallel;
-	bool gain_model, reference_front, cold, times, sobol;
+	bool gain_model, reference_front, cold, times, sobol, denoised;
+	struct bench_noise noise;
 };
 
-static struct dp_study *make_study(const struct problem *p, const struct options *o,
+static struct dp_study *make_study(const struct bench_problem *p, const struct options *o,
 				   int seed)
 {
-	char text[4096];
+	char text[8192];
 	struct dp_problems wrong = { 0 };
 	struct dp_study *study = NULL;
 	struct dp_err err;
@@ -333,10 +48,14 @@ static struct dp_study *make_study(const struct problem *p, const struct options
 	int len;
 
 	len = snprintf(text, sizeof text,
-		       "study: %s\nseed: %d\ntrainer: {command: [none]}\nparameters:\n%s"
-		       "objectives:\n%santi_ideal: %s\n"
+		       "study: %s\nseed: %d\ntrainer: {command: [none], runs: "
+		       "%d}\nparameters:\n%s"
+		       "objectives:\n%santi_ideal: %s\n%s%s\n"
 		       "search: {method: %s, evaluations: %d%s%s%s%s%s}\n",
-		       p->name, seed, p->params, p->objectives, p->anti_ideal,
+		       p->name, seed, o->noise.runs > 0 ? o->noise.runs : 1, p->params,
+		       p->objectives, p->anti_ideal,
+		       p->constraints ? "constraints: " : "",
+		       p->constraints ? p->constraints : "",
 		       random ? "random" : "dpareto", o->evaluations,
 		       random ? "" : ", acquisition: ", random ? "" : o->acquisition,
 		       o->gain_model ? ", gain: model" : "",
@@ -351,37 +70,32 @@ static struct dp_study *make_study(const struct problem *p, const struct options
 	return study;
 }
 
-static double exact_value(void *arg, size_t objective, const double *x)
-{
-	const struct problem *p = arg;
-	double y[4];
-	struct dp_rng rng;
-
-	(void)objective;
-	dp_rng_init(&rng, 0, DP_RNG_TEST, 0, 0);
-	p->eval(x, &rng, 1, y);
-	return y[0];
-}
-
-static double front_volume(const struct problem *p, const double *y, size_t n)
-{
-	double v;
-
-	if (dp_hypervolume(y, n, p->p, p->ref, &v) != DP_OK)
-		exit(1);
-	return v;
-}
-
 enum {
 	MARKS = 6,
+	DRAWN_RUNS = 50,
 	NOISE_FREE_RUNS = 1500
 };
 static const int marks[MARKS] = { 16, 32, 48, 80, 144, 272 };
 
-struct outcome {
-	double at[MARKS], clean, cpu;
-	int distinct;
-};
+static void evaluate(const struct bench_problem *p, const double *x, struct dp_rng *rng,
+		     int runs, double *y, double *metric)
+{
+	if (p->draw)
+		p->draw(x, rng, runs, y);
+	else
+		p->eval(x, y, metric);
+}
+
+static double exact_value(void *arg, size_t objective, const double *x)
+{
+	double y[BENCH_OBJECTIVES], metric[BENCH_CONSTRAINTS];
+	struct dp_rng rng;
+
+	(void)objective;
+	dp_rng_init(&rng, 0, DP_RNG_TEST, 0, 0);
+	evaluate(arg, x, &rng, 1, y, metric);
+	return y[0];
+}
 
 /* What an objective of mechanism is at x, in place of what the problem says. */
 static void ask_oracles(const struct dp_study *study, const double *x, double *y)
@@ -397,32 +111,130 @@ static void ask_oracles(const struct dp_study *study, const double *x, double *y
 		y[i] = isnan(cost[i]) ? y[i] : cost[i];
 }
 
-static void run_seed(const struct problem *p, const struct options *o, int seed,
+/* One study under way. */
+struct course {
+	const struct bench_problem *p;
+	const struct options *o;
+	struct dp_study *study;
+	struct dp_proposer *proposer;
+	struct dp_known *known;
+	double *clean; /* (n x p) without noise */
+	struct dp_history h;
+};
+
+static bool feasible(const struct course *c, size_t i)
+{
+	for (size_t k = 0; k < c->study->nconstraints; k++) {
+		const struct dp_constraint *rule = &c->study->constraints[k];
+		double v = c->known[i].metric[k];
+
+		if (rule->at_least ? v < rule->bound : v > rule->bound)
+			return false;
+	}
+	return true;
+}
+
+/* The points that the program calls its front, of the first n. */
+static size_t chosen_front(struct course *c, size_t n, size_t *index)
+{
+	size_t count = 0, m = 0, np = c->p->p;
+	double *y = calloc(n * DP_OBJECTIVES_MAX, sizeof *y);
+	size_t *from = calloc(n, sizeof *from);
+	struct dp_err err;
+
+	c->h.n = n;
+	if (c->o->denoised) {
+		if (dp_surrogate_fit(c->proposer, &c->h, NULL, &err) != DP_OK ||
+		    dp_surrogate_front(c->proposer, &c->h, index, y, &count, &err) !=
+			    DP_OK)
+			exit(1);
+	} else {
+		for (size_t i = 0; i < n; i++) {
+			if (!feasible(c, i))
+				continue;
+			memcpy(y + m * np, c->known[i].y, np * sizeof *y);
+			from[m++] = i;
+		}
+		if (dp_front(y, m, np, index, &count) != DP_OK)
+			exit(1);
+		for (size_t i = 0; i < count; i++)
+			index[i] = from[index[i]];
+	}
+	free(y);
+	free(from);
+	return count;
+}
+
+static double front_volume(struct course *c, size_t n)
+{
+	size_t *index = calloc(n, sizeof *index), np = c->p->p, count;
+	double *rows = calloc(n * np, sizeof *rows), v;
+
+	for (size_t k = 0; k < n; k++)
+		c->known[k].status = DP_KNOWN_OK;
+	count = chosen_front(c, n, index);
+	for (size_t i = 0; i < count; i++)
+		memcpy(rows + i * np, c->clean + index[i] * np, np * sizeof *rows);
+	if (dp_hypervolume(rows, count, np, c->p->ref, &v) != DP_OK)
+		exit(1);
+	free(index);
+	free(rows);
+	return v;
+}
+
+static void measure_trial(struct course *c, size_t t, int seed, const double *x)
+{
+	const struct bench_problem *p = c->p;
+	struct dp_known *k = &c->known[t];
+	double y[BENCH_OBJECTIVES], *clean = c->clean + t * p->p;
+	struct dp_rng rng;
+
+	dp_rng_init(&rng, (uint64_t)seed, DP_RNG_TEST, (uint32_t)t, 0);
+	evaluate(p, x, &rng, DRAWN_RUNS, y, k->metric);
+	ask_oracles(c->study, x, y);
+	memcpy(clean, y, p->p * sizeof *clean);
+	if (p->draw)
+		p->draw(x, &rng, NOISE_FREE_RUNS, clean);
+	k->trial = (uint32_t)t;
+	memcpy(k->x, x, sizeof k->x);
+	for (size_t j = 0; j < p->p; j++) {
+		k->y[j] = y[j];
+		k->var[j] = NAN;
+	}
+	if (c->o->noise.runs > 0)
+		bench_measure(&c->o->noise, y[p->p - 1], &rng, &k->y[p->p - 1],
+			      &k->var[p->p - 1]);
+}
+
+struct outcome {
+	double at[MARKS], volume, cpu;
+};
+
+static void run_seed(const struct bench_problem *p, const struct options *o, int seed,
 		     struct outcome *out)
 {
 	size_t n = (size_t)o->evaluations;
-	struct dp_study *study = make_study(p, o, seed);
-	struct dp_known *known = calloc(n, sizeof *known);
-	double *y = calloc(n * 4, sizeof *y), *clean = calloc(n * 4, sizeof *clean);
-	struct dp_proposer *proposer = dp_proposer_new(study);
-	struct dp_history h = { known, 0, p->exact, exact_value, (void *)p };
+	struct course c = { .p = p, .o = o, .study = make_study(p, o, seed) };
 
+	c.known = calloc(n, sizeof *c.known);
+	c.clean = calloc(n * p->p, sizeof *c.clean);
+	c.proposer = dp_proposer_new(c.study);
+	c.h = (struct dp_history){ c.known, 0, p->exact, exact_value, (void *)p };
 	memset(out, 0, sizeof *out);
 	for (size_t t = 0; t < n; t++) {
 		struct dp_proposal next;
-		struct dp_rng rng;
 		struct dp_err err;
 		double before = bench_cpu(), spent;
 		int code;
 
 		/* result t - parallel arrives */
 		for (size_t k = 0; k < t; k++)
-			known[k].status = k + (size_t)o->parallel > t ? DP_KNOWN_PENDING
-								      : DP_KNOWN_OK;
-		h.n = t;
-		code = o->cold ? dp_propose(study, &h, (uint32_t)t, NULL, &next, &err)
-			       : dp_proposer_ask(proposer, &h, (uint32_t)t, NULL, &next,
-						 &err);
+			c.known[k].status = k + (size_t)o->parallel > t ? DP_KNOWN_PENDING
+									: DP_KNOWN_OK;
+		c.h.n = t;
+		code = o->cold ? dp_propose(c.study, &c.h, (uint32_t)t, NULL, &next, &err)
+			       : dp_proposer_ask(c.proposer, &c.h, (uint32_t)t, NULL,
+						 &next, &err);
 		if (code != DP_OK) {
 			fprintf(stderr, "%s\n", err.msg);
 			exit(1);
@@ -431,52 +243,46 @@ static void run_seed(const struct problem *p, const struct options *o, int seed,
 		out->cpu += spent;
 		if (o->times)
 			fprintf(stderr, "%zu %.3f ms %s\n", t, 1e3 * spent, next.note);
-		dp_rng_init(&rng, (uint64_t)seed, DP_RNG_TEST, (uint32_t)t, 0);
-		p->eval(next.x, &rng, 50, y + t * p->p);
-		ask_oracles(study, next.x, y + t * p->p);
-		if (p->noisy)
-			p->eval(next.x, &rng, NOISE_FREE_RUNS, clean + t * p->p);
-		known[t].trial = (uint32_t)t;
-		memcpy(known[t].x, next.x, sizeof next.x);
-		for (size_t j = 0; j < p->p; j++) {
-			known[t].y[j] = y[t * p->p + j];
-			known[t].var[j] = NAN;
-		}
+		measure_trial(&c, t, seed, next.x);
 		for (int m = 0; m < MARKS; m++)
-			if ((int)t + 1 == marks[m])
-				out->at[m] = front_volume(p, y, t + 1);
+			if ((int)t + 1 == marks[m] && t + 1 < n && !o->denoised)
+				out->at[m] = front_volume(&c, t + 1);
 	}
-	out->clean = p->noisy ? front_volume(p, clean, n) : front_volume(p, y, n);
-	dp_proposer_free(proposer);
-	dp_study_free(study);
-	free(known);
-	free(y);
-	free(clean);
+	out->volume = front_volume(&c, n);
+	dp_proposer_free(c.proposer);
+	dp_study_free(c.study);
+	free(c.known);
+	free(c.clean);
 }
 
-static void run_problem(const struct problem *p, const struct options *o)
+static void run_problem(const struct bench_problem *p, const struct options *o)
 {
 	struct outcome r, sum = { .cpu = 0 };
-	double square = 0, worst = INFINITY;
+	double square = 0, worst = INFINITY, regret = 0;
 
 	for (int s = 0; s < o->seeds; s++) {
 		run_seed(p, o, o->first + s, &r);
 		for (int m = 0; m < MARKS; m++)
 			sum.at[m] += r.at[m] / o->seeds;
-		sum.clean += r.clean / o->seeds;
+		sum.volume += r.volume / o->seeds;
 		sum.cpu += r.cpu / o->seeds;
-		square += r.clean * r.clean / o->seeds;
-		worst = fmin(worst, r.clean);
+		square += r.volume * r.volume / o->seeds;
+		worst = fmin(worst, r.volume);
+		regret += log10(fmax(p->best - r.volume, 1e-9)) / o->seeds;
 		if (o->times)
-			fprintf(stderr, "seed %d: %.5f\n", s, r.clean);
+			fprintf(stderr, "seed %d: %.5f\n", o->first + s, r.volume);
 	}
 	printf("{\"problem\":\"%s\",\"acquisition\":\"%s\",\"seeds\":%d,\"evaluations\":%"
-	       "d,"
-	       "\"parallel\":%d,\"hypervolume\":%.5f,\"sd\":%.5f,\"worst\":%.5f,"
-	       "\"best_known\":%.5f,\"cpu_seconds\":%.4f,\"at\":{",
-	       p->name, o->acquisition, o->seeds, o->evaluations, o->parallel, sum.clean,
-	       sqrt(fmax(0, square - sum.clean * sum.clean)), worst, p->best, sum.cpu);
-	for (int m = 0; m < MARKS && marks[m] <= o->evaluations; m++)
+	       "d,\"parallel\":%d,\"runs\":%d,\"noise\":%g,\"growing\":%s,\"front\":\"%"
+	       "s\","
+	       "\"hypervolume\":%.5f,\"sd\":%.5f,\"worst\":%.5f,\"best_known\":%.5f,"
+	       "\"log10_regret\":%.3f,\"cpu_seconds\":%.4f,\"at\":{",
+	       p->name, o->acquisition, o->seeds, o->evaluations, o->parallel,
+	       o->noise.runs, o->noise.size, o->noise.growing ? "true" : "false",
+	       o->denoised ? "denoised" : "observed", sum.volume,
+	       sqrt(fmax(0, square - sum.volume * sum.volume)), worst, p->best, regret,
+	       sum.cpu);
+	for (int m = 0; m < MARKS && marks[m] < o->evaluations && !o->denoised; m++)
 		printf("%s\"%d\":%.5f", m ? "," : "", marks[m], sum.at[m]);
 	printf("}}\n");
 	fflush(stdout);
@@ -485,7 +291,7 @@ static void run_problem(const struct problem *p, const struct options *o)
 /* CPU time of one proposal between two fits, with n results known. */
 static void run_size(const struct options *o, size_t n)
 {
-	const struct problem *p = &problems[0];
+	const struct bench_problem *p = &bench_problems[0];
 	struct dp_study *study = make_study(p, o, 0);
 	struct dp_known *known = calloc(n + 1, sizeof *known);
 	struct dp_proposer *proposer = dp_proposer_new(study);
@@ -496,7 +302,7 @@ static void run_size(const struct options *o, size_t n)
 	for (size_t t = 0; t <= n; t++) {
 		known[t].trial = (uint32_t)t;
 		dp_space_sample(study, (uint32_t)t, true, known[t].x);
-		p->eval(known[t].x, NULL, 1, known[t].y);
+		p->eval(known[t].x, known[t].y, known[t].metric);
 		known[t].var[0] = known[t].var[1] = NAN;
 	}
 	for (size_t m = n; m <= n + 1; m++) {
@@ -516,15 +322,175 @@ static void run_size(const struct options *o, size_t n)
 	free(known);
 }
 
+/* ---- the best there is ---- */
+
+enum {
+	ARCHIVE = 3000,
+	BATCH = 3000,
+	ROUNDS = 1000
+};
+
+/* A child of two points of the front. */
+static void vary_point(const struct dp_study *s, const double *a, const double *b,
+		       struct dp_rng *rng, double *x)
+{
+	double width = pow(10, -4 * dp_rng_uniform(rng)), share = dp_rng_uniform(rng);
+
+	memcpy(x, a, s->nparams * sizeof *x);
+	for (size_t k = 0; k < s->nparams; k++) {
+		const struct dp_param *q = &s->params[k];
+		double t = dp_rng_normal(rng) * width;
+
+		if (dp_rng_uniform(rng) > share)
+			continue;
+		if (q->kind == DP_PARAM_CATEGORICAL) {
+			x[k] = (double)dp_rng_below(rng, json_array_size(q->values));
+			continue;
+		}
+		if (dp_rng_uniform(rng) < 0.3)
+			x[k] += (b[k] - a[k]) * dp_rng_uniform(rng);
+		else if (q->log)
+			x[k] *= exp(t * log(q->hi / q->lo));
+		else
+			x[k] += t * (q->hi - q->lo);
+		x[k] = q->kind == DP_PARAM_INT ? rint(x[k]) : x[k];
+		x[k] = fmin(fmax(x[k], q->lo), q->hi);
+	}
+}
+
+struct crowd {
+	double value;
+	size_t index;
+};
+
+static int by_value(const void *a, const void *b)
+{
+	const struct crowd *x = a, *y = b;
+
+	return x->value < y->value ? -1 : x->value > y->value;
+}
+
+/* Leaves those of n points that are farthest from their neighbours. */
+static size_t thin_out(struct dp_known *known, size_t n, size_t p)
+{
+	struct crowd *order = calloc(n, sizeof *order), *room = calloc(n, sizeof *room);
+	struct dp_known *kept = calloc(n, sizeof *kept);
+	size_t drop = n > ARCHIVE ? n - ARCHIVE : 0;
+
+	for (size_t i = 0; i < n; i++)
+		room[i].index = i;
+	for (size_t j = 0; j < p; j++) {
+		for (size_t i = 0; i < n; i++)
+			order[i] = (struct crowd){ known[i].y[j], i };
+		qsort(order, n, sizeof *order, by_value);
+		for (size_t i = 0; i < n; i++)
+			room[order[i].index].value +=
+				i == 0 || i + 1 == n
+					? INFINITY
+					: (order[i + 1].value - order[i - 1].value) /
+						  (order[n - 1].value - order[0].value);
+	}
+	qsort(room, n, sizeof *room, by_value);
+	/* every second of the crowded ones, so that no gap opens */
+	for (size_t i = 0, gone = 0; i < n; i++)
+		kept[i - gone] = known[room[i].index], gone += gone < drop && i % 2 == 0;
+	memcpy(known, kept, (n - drop) * sizeof *kept);
+	free(order);
+	free(room);
+	free(kept);
+	return n - drop;
+}
+
+/* Keeps the front of the first m points, at most about ARCHIVE of them. */
+static size_t keep_front(struct course *c, size_t m)
+{
+	size_t np = c->p->p, count = 0, n = 0, *index = calloc(m, sizeof *index);
+	struct dp_known *kept = calloc(m, sizeof *kept);
+	double *y = calloc(m * np, sizeof *y);
+
+	for (size_t i = 0; i < m; i++)
+		if (feasible(c, i)) {
+			memcpy(y + n * np, c->known[i].y, np * sizeof *y);
+			kept[n++] = c->known[i];
+		}
+	if (dp_front(y, n, np, index, &count) != DP_OK)
+		exit(1);
+	for (size_t i = 0; i < count; i++)
+		c->known[i] = kept[index[i]];
+	free(index);
+	free(kept);
+	free(y);
+	return thin_out(c->known, count, np);
+}
+
+static void run_best(const struct bench_problem *p, const struct options *o)
+{
+	struct course c = { .p = p, .o = o, .study = make_study(p, o, 0) };
+	size_t m = 0;
+	struct dp_rng rng;
+	double most = 0;
+
+	if (p->draw)
+		return;
+	c.known = calloc(ARCHIVE + BATCH, sizeof *c.known);
+	c.clean = calloc((ARCHIVE + BATCH) * p->p, sizeof *c.clean);
+	dp_rng_init(&rng, 0, DP_RNG_TEST, 0, 1);
+	for (int round = 0; round < ROUNDS; round++) {
+		size_t parents = m;
+
+		for (; m < parents + BATCH; m++) {
+			struct dp_known *k = &c.known[m];
+
+			if (parents == 0 || m % 10 == 0)
+				dp_space_sample(c.study,
+						(uint32_t)(round * BATCH + (int)m), false,
+						k->x);
+			else
+				vary_point(c.study,
+					   c.known[dp_rng_below(&rng, parents)].x,
+					   c.known[dp_rng_below(&rng, parents)].x, &rng,
+					   k->x);
+			p->eval(k->x, k->y, k->metric);
+			ask_oracles(c.study, k->x, k->y);
+		}
+		m = keep_front(&c, m);
+		for (size_t i = 0; i < m && round % 100 == 99; i++)
+			memcpy(c.clean + i * p->p, c.known[i].y, p->p * sizeof *c.clean);
+		if (round % 100 == 99)
+			most = fmax(most, front_volume(&c, m));
+	}
+	printf("{\"problem\":\"%s\",\"best_found\":%.6f,\"points\":%zu}\n", p->name, most,
+	       m);
+	fflush(stdout);
+	dp_study_free(c.study);
+	free(c.known);
+	free(c.clean);
+}
+
+/* ---- the command line ---- */
+
+/* Is `name` one of the comma-separated `list`? */
+static bool is_listed(const char *list, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (const char *at = strstr(list, name); at; at = strstr(at + 1, name))
+		if ((at == list || at[-1] == ',') &&
+		    (at[length] == ',' || at[length] == '\0'))
+			return true;
+	return false;
+}
+
 int main(int argc, char **argv)
 {
 	struct options o = {
-		NULL, "ehvi", 0, 20, 80, 1, false, false, false, false, false
+		.acquisition = "ehvi", .seeds = 20, .evaluations = 80, .parallel = 1
 	};
+	bool best = false;
 	int c;
 
 	dp_linalg_single_thread();
-	while ((c = getopt(argc, argv, "p:f:s:n:a:q:N:grctS")) != -1) {
+	while ((c = getopt(argc, argv, "p:f:s:n:a:q:N:R:V:G:dgrctSB")) != -1) {
 		switch (c) {
 		case 'p':
 			o.problem = optarg;
@@ -547,6 +513,17 @@ int main(int argc, char **argv)
 		case 'N':
 			run_size(&o, (size_t)atoi(optarg));
 			return 0;
+		case 'R':
+			o.noise.runs = atoi(optarg);
+			break;
+		case 'V':
+		case 'G':
+			o.noise.size = atof(optarg);
+			o.noise.growing = c == 'G';
+			break;
+		case 'd':
+			o.denoised = true;
+			break;
 		case 'g':
 			o.gain_model = true;
 			break;
@@ -562,12 +539,22 @@ int main(int argc, char **argv)
 		case 'S':
 			o.sobol = true;
 			break;
+		case 'B':
+			best = true;
+			break;
 		default:
 			return 2;
 		}
 	}
-	for (size_t i = 0; i < DP_COUNT(problems); i++)
-		if (!o.problem || !strcmp(o.problem, problems[i].name))
-			run_problem(&problems[i], &o);
+	for (size_t i = 0; i < bench_nproblems; i++) {
+		const struct bench_problem *p = &bench_problems[i];
+
+		if (o.problem ? !is_listed(o.problem, p->name) : p->apart)
+			continue;
+		if (best)
+			run_best(p, &o);
+		else
+			run_problem(p, &o);
+	}
 	return 0;
 }

@@ -1,11 +1,13 @@
 /* fit.c - hyperparameters by maximum a posteriori with analytic gradients.
  *
  * Priors, all weak, on the unit cube and for standardised outputs:
- *   log length ~ log(sqrt(d)) + 0.5 t4: a typical distance between two points of
- *     the cube grows with sqrt(d); Student's t has tails that let one input change
- *     rapidly and another not matter at all;
+ *   m, the mean of the log lengths ~ N(log(0.5 sqrt(d)), 0.7^2): a typical distance
+ *     between two points of the cube grows with sqrt(d), and where one input matters
+ *     over a short way the others mostly do;
+ *   log length - m ~ 0.6 t4: Student's t has tails that let one input change rapidly
+ *     and another not matter at all;
  *   log signal ~ N(0, 2^2): outputs have variance 1, but a smooth trend needs more;
- *   log noise ~ N(log 1e-4, 3^2): most trainers repeat well, some do not at all;
+ *   log noise ~ N(log 1e-4, 2^2): most trainers repeat well, some do not at all;
  *   warp ~ N(as the study says, its sd): data must show that another scale is better. */
 #include "gp/gp_internal.h"
 #include "linalg/linalg.h"
@@ -15,8 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double length_centre = 1, length_scale = 0.5;
-static const double signal_sd = 2, noise_sd = 3, log_noise_mean = -9.21;
+static const double length_centre = 0.5, length_sd = 0.7, length_scale = 0.6;
+static const double signal_sd = 2, noise_sd = 2, log_noise_mean = -9.21;
 
 static double log_length_mean(const struct dp_gp_spec *spec)
 {
@@ -194,16 +196,38 @@ static double heavy_prior(double x, double mean, double scale, double *g)
 	return -2.5 * log1p(z * z / 4);
 }
 
+/* Of the log lengths x: their mean and how far each is from it. Adds the slopes to g. */
+static double length_prior(const struct dp_gp_spec *spec, const double *x, double *g)
+{
+	size_t d = spec->d;
+	double mean = 0, value, by_mean = 0;
+
+	for (size_t k = 0; k < d; k++)
+		mean += x[k] / (double)d;
+	value = normal_prior(mean, log_length_mean(spec), length_sd, &by_mean);
+	for (size_t k = 0; k < d; k++) {
+		double by_own = 0;
+
+		value += heavy_prior(x[k], mean, length_scale, &by_own);
+		g[k] += by_own;
+		by_mean -= by_own; /* the mean moves the other way */
+	}
+	for (size_t k = 0; k < d; k++)
+		g[k] += by_mean / (double)d;
+	return value;
+}
+
 static double add_priors(const struct dp__fit *f, const struct dp_gp_hyper *h, double *g)
 {
 	size_t d = f->spec->d;
-	double value = 0;
+	double x[DP_GP_INPUTS_MAX], value = 0;
 
+	for (size_t k = 0; k < d; k++)
+		x[k] = log(h->length[k]);
+	value += length_prior(f->spec, x, g);
 	for (size_t k = 0; k < d; k++) {
 		const struct dp_gp_input *in = &f->spec->input[k];
 
-		value += heavy_prior(log(h->length[k]), log_length_mean(f->spec),
-				     length_scale, &g[k]);
 		if (in->warp_sd > 0)
 			value += normal_prior(h->warp[k], in->warp, in->warp_sd,
 					      &g[d + k]);
@@ -260,7 +284,7 @@ static void fit_bounds(const struct dp__fit *f, double *lo, double *hi, double *
 	hi[2 * d] = log(1e4);
 	x[2 * d] = log(h->signal);
 	lo[2 * d + 1] = log(f->learned ? 1e-8 : h->noise);
-	hi[2 * d + 1] = log(f->learned ? 2 : h->noise);
+	hi[2 * d + 1] = log(f->learned ? 0.5 : h->noise);
 	x[2 * d + 1] = log(h->noise);
 	for (size_t k = 0; k < 2 * d + 2; k++)
 		x[k] = fmin(fmax(x[k], lo[k]), hi[k]);

@@ -80,6 +80,36 @@ static void reference_point(const struct dp_proposer *p, const double *y,
 	}
 }
 
+/* While nothing is better than the reference in every objective no point promises a
+ * gain: until then it is moved out to the front's worst and a tenth of its range. */
+static void move_reference(size_t np, const double *y, const size_t *front, size_t n,
+			   double *ref)
+{
+	double lo[DP_OBJECTIVES_MAX], hi[DP_OBJECTIVES_MAX];
+
+	for (size_t j = 0; j < np; j++) {
+		lo[j] = INFINITY;
+		hi[j] = -INFINITY;
+	}
+	for (size_t i = 0; i < n; i++) {
+		const double *row = y + front[i] * np;
+		bool inside = true;
+
+		for (size_t j = 0; j < np; j++) {
+			inside &= row[j] < ref[j];
+			lo[j] = fmin(lo[j], row[j]);
+			hi[j] = fmax(hi[j], row[j]);
+		}
+		if (inside)
+			return;
+	}
+	for (size_t j = 0; j < np && n > 0; j++) {
+		double range = hi[j] > lo[j] ? hi[j] - lo[j] : fabs(hi[j]);
+
+		ref[j] = fmax(ref[j], hi[j] + 0.1 * range);
+	}
+}
+
 int dp__model_target(struct dp_proposer *p)
 {
 	size_t np = p->study->nobjectives, d = p->spec.d, n = p->history->n, m, count = 0;
@@ -101,6 +131,7 @@ int dp__model_target(struct dp_proposer *p)
 	if (code != DP_OK)
 		goto done;
 	reference_point(p, y, front, count, ref);
+	move_reference(np, y, front, count, ref);
 	for (size_t i = 0; i < count; i++)
 		memcpy(rows + i * np, y + front[i] * np, np * sizeof *rows);
 	p->front_u = dp_vec_new((count ? count : 1) * d);

@@ -15,8 +15,9 @@
 
 enum {
 	FIT_POINTS_MAX = 400, /* the likelihood sees no more than that */
-	COLD_FITS = 24,       /* up to so many results a fit starts afresh */
-	SHORTEN_FITS = 100,   /* up to so many a second start is tried */
+	FRESH_FITS = 24,      /* up to so many results a fit knows no fit before it */
+	COLD_FITS = 200,      /* up to so many it also starts where the first ones do */
+	SHORTEN_FITS = 200,   /* up to so many a shorter length scale is tried */
 	SHORTEN_EVALUATIONS = 35,
 	COLD_EVALUATIONS = 50,
 	WARM_EVALUATIONS = 20,
@@ -212,7 +213,7 @@ static int fit_output(struct dp_proposer *p, size_t o, size_t n,
 		      const atomic_bool *cancel)
 {
 	struct dp__output *out = &p->output[o];
-	bool cold = n <= COLD_FITS || !out->fitted;
+	bool fresh = n <= FRESH_FITS || !out->fitted;
 	struct dp_gp_hyper best = out->hyper;
 	double most = -INFINITY;
 	struct fit_data f;
@@ -226,7 +227,7 @@ static int fit_output(struct dp_proposer *p, size_t o, size_t n,
 				  : n > LARGE_FIT ? LARGE_EVALUATIONS
 						  : WARM_EVALUATIONS;
 
-		if (k < 0 ? cold : !cold)
+		if (k < 0 ? fresh : !fresh && n > COLD_FITS)
 			continue;
 		if (k == -2 && n > SHORTEN_FITS)
 			continue;
@@ -371,9 +372,9 @@ static int fit_to(struct dp_proposer *p, size_t n, const atomic_bool *cancel)
 	int code = DP_OK;
 
 	if (at == 0) /* fits before this one would leave no trace */
-		at = n < COLD_FITS ? 2 : 16;
+		at = n < FRESH_FITS ? 2 : 16;
 	for (; at <= n && code == DP_OK; at = next_fit(at)) {
-		if (at == p->fit_n || (next_fit(at) <= n && next_fit(at) <= COLD_FITS))
+		if (at == p->fit_n || (next_fit(at) <= n && next_fit(at) <= FRESH_FITS))
 			continue;
 		for (size_t o = 0; o < p->noutputs && code == DP_OK; o++)
 			if (is_modelled(&p->output[o]))

@@ -1,14 +1,15 @@
 /* fit.c - hyperparameters by maximum a posteriori with analytic gradients.
  *
  * Priors, all weak, on the unit cube and for standardised outputs:
- *   m, the mean of the log lengths ~ N(log(0.5 sqrt(d)), 0.7^2): a typical distance
+ *   m, the mean of the log lengths ~ N(log(0.7 sqrt(d)), 0.7^2): a typical distance
  *     between two points of the cube grows with sqrt(d), and where one input matters
  *     over a short way the others mostly do;
  *   log length - m ~ 0.6 t4: Student's t has tails that let one input change rapidly
  *     and another not matter at all;
  *   log signal ~ N(0, 2^2): outputs have variance 1, but a smooth trend needs more;
  *   log noise ~ N(log 1e-4, 2^2): most trainers repeat well, some do not at all;
- *   warp ~ N(as the study says, its sd): data must show that another scale is better. */
+ *   warp ~ N(as the study says, its sd): data must show that another scale is better;
+ *   additive share ~ exp(-2 share): so must a sum over the inputs. */
 #include "gp/gp_internal.h"
 #include "linalg/linalg.h"
 
@@ -17,24 +18,44 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double length_centre = 0.5, length_sd = 0.7, length_scale = 0.6;
+static const double length_centre = 0.7, length_sd = 0.7, length_scale = 0.6;
 static const double signal_sd = 2, noise_sd = 2, log_noise_mean = -9.21;
+static const double additive_rate = 2;
+/* A start is dropped that is `behind` another after `after` evaluations. */
+static const struct {
+	int after;
+	double behind;
+} drops[] = { { 8, 10 }, { 16, 3 } };
 
 static double log_length_mean(const struct dp_gp_spec *spec)
 {
 	return log(length_centre) + 0.5 * log((double)spec->d);
 }
 
-void dp_gp_start(const struct dp_gp_spec *spec, int k, struct dp_gp_hyper *h)
+void dp_gp_start(const struct dp_gp_spec *spec, enum dp_gp_start from,
+		 struct dp_gp_hyper *h)
 {
+	double length = exp(log_length_mean(spec));
+
 	memset(h, 0, sizeof *h);
 	h->signal = 1;
-	h->noise = k == 2 ? 1e-2 : 1e-4;
+	h->noise = 1e-4;
+	h->additive = 0.2; /* not 0, where it would not be missed */
+	if (from == DP_GP_SHORT) {
+		length *= 0.3;
+		h->noise = 1e-2;
+		h->additive = 0.5;
+	}
+	if (from == DP_GP_ADDITIVE) {
+		length = 0.1;
+		h->additive = 0.95;
+	}
 	for (size_t i = 0; i < spec->d; i++) {
 		const struct dp_gp_input *in = &spec->input[i];
+		bool other = from == DP_GP_OTHER_WARPS && in->warp_sd > 0;
 
-		h->length[i] = exp(log_length_mean(spec)) * (k == 2 ? 0.3 : 1);
-		h->warp[i] = k == 1 && in->warp_sd > 0 ? in->warp_other : in->warp;
+		h->length[i] = length;
+		h->warp[i] = other ? in->warp_other : in->warp;
 	}
 }
 
@@ -44,9 +65,11 @@ void dp__fit_free(struct dp__fit *f)
 	free(f->e);
 	free(f->k);
 	free(f->dk);
+	free(f->more);
 	free(f->alpha);
 	free(f->ones);
 	free(f->w);
+	free(f->pair);
 	free(f->acc);
 	free(f->diag);
 }
@@ -60,44 +83,80 @@ int dp__fit_new(struct dp__fit *f, const struct dp_gp_spec *spec,
 	f->spec = spec;
 	f->data = data;
 	f->best = -INFINITY;
-	f->z = dp_vec_new(d * n);
+	f->z = dp_vec_new(3 * d * n);
 	f->e = dp_vec_new(d * n);
 	f->k = dp_vec_new(n * n);
 	f->dk = dp_vec_new(n * n);
+	f->more = dp_vec_new(n * n);
 	f->alpha = dp_vec_new(n);
 	f->ones = dp_vec_new(n);
 	f->w = dp_vec_new(n);
-	f->acc = dp_vec_new(2 * d * n);
+	f->pair = dp_vec_new(n);
+	f->acc = dp_vec_new((2 * d + 1) * n);
 	f->diag = dp_vec_new(n);
 	for (size_t i = 0; i < n; i++)
 		f->learned |= isnan(data->noise[i]);
-	if (f->z && f->e && f->k && f->dk && f->alpha && f->ones && f->w && f->acc &&
-	    f->diag)
+	if (f->z && f->e && f->k && f->dk && f->more && f->alpha && f->ones && f->w &&
+	    f->pair && f->acc && f->diag)
 		return DP_OK;
 	dp__fit_free(f);
 	return DP_E_NOMEM;
 }
 
-/* Covariance and its derivative by r^2, lower triangles. */
+/* All points as the kernel sees them. */
+static void fit_points(struct dp__fit *f, const struct dp_gp_hyper *h)
+{
+	size_t n = f->data->n, d = f->spec->d;
+	double z[DP__POINT_MAX], expm1_c[DP_GP_INPUTS_MAX];
+
+	for (size_t k = 0; k < d; k++) {
+		expm1_c[k] = expm1(h->warp[k]);
+		z[3 * d + k] = 1 / (h->length[k] * h->length[k]);
+	}
+	for (size_t i = 0; i < n; i++) {
+		for (size_t k = 0; k < d; k++) {
+			double u = f->data->u[k * f->data->ldu + i], w, by_c;
+
+			dp__warp_by_c(u, h->warp[k], expm1_c[k], &w, &by_c);
+			z[k] = f->spec->input[k].categorical ? u : w / h->length[k];
+			f->e[k * n + i] = by_c / h->length[k];
+		}
+		dp__term_exponentials(f->spec, z);
+		for (size_t k = 0; k < 3 * d; k++)
+			f->z[k * n + i] = z[k];
+	}
+}
+
+/* Point i of fit_points(). */
+static void fit_point(const struct dp__fit *f, const struct dp_gp_hyper *h, size_t i,
+		      double *z)
+{
+	size_t n = f->data->n, d = f->spec->d;
+
+	for (size_t k = 0; k < 3 * d; k++)
+		z[k] = f->z[k * n + i];
+	for (size_t k = 0; k < d; k++)
+		z[3 * d + k] = 1 / (h->length[k] * h->length[k]);
+}
+
+/* Covariance and its kernel's derivative by r^2, lower triangles. */
 static void fit_covariance(struct dp__fit *f, const struct dp_gp_hyper *h)
 {
 	size_t n = f->data->n, d = f->spec->d;
-	double z[2 * DP_GP_INPUTS_MAX];
+	double z[DP__POINT_MAX];
 
+	fit_points(f, h);
 	for (size_t i = 0; i < n; i++) {
-		double *row = f->k + i * n, own = f->data->noise[i];
+		double *row = f->k + i * n, *dk = f->dk + i * n, *more = f->more + i * n;
+		double own = f->data->noise[i];
 
-		dp__point(f->spec, h, f->data->u + i, f->data->ldu, z);
-		for (size_t k = 0; k < d; k++) {
-			f->z[k * n + i] = z[k];
-			f->e[k * n + i] = dp__warp_by_c(f->data->u[k * f->data->ldu + i],
-							h->warp[k]) /
-					  h->length[k];
-		}
+		fit_point(f, h, i, z);
 		dp__distances(f->spec, f->z, n, i, z, f->w);
-		f->spec->kernel->slope(f->w, i, row, f->dk + i * n);
-		for (size_t j = 0; j < i; j++)
-			row[j] *= h->signal;
+		f->spec->kernel->slope(f->w, i, row, dk);
+		memset(more, 0, i * sizeof *more);
+		dp__add_terms(f->spec, f->z, n, i, z, 1 / (double)d, more);
+		dp__mix_terms(h->additive, i, more, row, dk);
+		dp__scale(h->signal, i, row);
 		f->diag[i] = isnan(own) ? h->noise : own;
 		row[i] = h->signal + f->diag[i];
 	}
@@ -136,6 +195,32 @@ static double fit_sum(const double *v, size_t n)
 	return s;
 }
 
+/* Adds what the pairs of point i with those before it contribute to the slopes. */
+static void add_pairs(struct dp__fit *f, const struct dp_gp_hyper *h, size_t i)
+{
+	size_t n = f->data->n, d = f->spec->d;
+	double *share = f->acc + 2 * d * n, at[DP__POINT_MAX];
+
+	fit_point(f, h, i, at);
+	dp__weights(f->alpha[i], f->alpha, f->k + i * n, i, f->pair);
+	dp__multiply(f->pair, f->more + i * n, i, f->w);
+	for (size_t j = 0; j < i; j++)
+		share[j] += f->w[j];
+	for (size_t k = 0; k < d; k++) {
+		const struct dp_gp_input *in = &f->spec->input[k];
+		const double *z = f->z + k * n, *e = f->e + k * n;
+
+		memcpy(f->w, f->dk + i * n, i * sizeof *f->w);
+		if (h->additive > 0)
+			dp__add_term_slope(f->spec, k, f->z, n, i, at,
+					   h->additive / (double)d, f->w);
+		dp__multiply(f->pair, f->w, i, f->w);
+		dp__add_squares(in->categorical, z, z[i], f->w, i, f->acc + k * n);
+		if (in->warp_sd > 0)
+			dp__add_products(z, z[i], e, e[i], f->w, i, f->acc + (d + k) * n);
+	}
+}
+
 /* d log p / d theta = 1/2 tr((alpha alpha' - K^-1) dK / dtheta); R&W eq. 5.9. f->k
  * holds K^-1. The sums over pairs are kept one per column until the end, so that no
  * loop has to carry a sum. */
@@ -144,20 +229,9 @@ static void likelihood_gradient(struct dp__fit *f, const struct dp_gp_hyper *h, 
 	size_t n = f->data->n, d = f->spec->d;
 	double signal = 0, noise = 0;
 
-	memset(f->acc, 0, 2 * d * n * sizeof *f->acc);
-	for (size_t i = 1; i < n; i++) {
-		dp__weights(f->alpha[i], f->alpha, f->k + i * n, f->dk + i * n, i, f->w);
-		for (size_t k = 0; k < d; k++) {
-			const struct dp_gp_input *in = &f->spec->input[k];
-			const double *z = f->z + k * n, *e = f->e + k * n;
-
-			dp__add_squares(in->categorical, z, z[i], f->w, i,
-					f->acc + k * n);
-			if (in->warp_sd > 0)
-				dp__add_products(z, z[i], e, e[i], f->w, i,
-						 f->acc + (d + k) * n);
-		}
-	}
+	memset(f->acc, 0, (2 * d + 1) * n * sizeof *f->acc);
+	for (size_t i = 1; i < n; i++)
+		add_pairs(f, h, i);
 	for (size_t k = 0; k < d; k++) {
 		bool cat = f->spec->input[k].categorical;
 		double each = cat ? 1 / (h->length[k] * h->length[k]) : 1;
@@ -176,6 +250,7 @@ static void likelihood_gradient(struct dp__fit *f, const struct dp_gp_hyper *h, 
 	}
 	g[2 * d] = 0.5 * signal;
 	g[2 * d + 1] = 0.5 * noise;
+	g[2 * d + 2] = h->signal * fit_sum(f->acc + 2 * d * n, n);
 }
 
 /* One normal log density up to its constant; adds its slope to *g. */
@@ -238,7 +313,8 @@ static double add_priors(const struct dp__fit *f, const struct dp_gp_hyper *h, d
 	if (f->learned)
 		value += normal_prior(log(h->noise), log_noise_mean, noise_sd,
 				      &g[2 * d + 1]);
-	return value;
+	g[2 * d + 2] -= additive_rate;
+	return value - additive_rate * h->additive;
 }
 
 double dp__fit_posterior(struct dp__fit *f, const struct dp_gp_hyper *h, double *g)
@@ -247,7 +323,7 @@ double dp__fit_posterior(struct dp__fit *f, const struct dp_gp_hyper *h, double 
 	double value, jitter;
 	int code;
 
-	memset(g, 0, (2 * d + 2) * sizeof *g);
+	memset(g, 0, (2 * d + 3) * sizeof *g);
 	fit_covariance(f, h);
 	code = dp_chol(f->k, n, n, f->w, &jitter);
 	f->no_memory |= code == DP_E_NOMEM;
@@ -263,7 +339,12 @@ double dp__fit_posterior(struct dp__fit *f, const struct dp_gp_hyper *h, double 
 	return isfinite(value) ? value : -INFINITY;
 }
 
-/* ---- the search: variables are log length, free warps, log signal, log noise ---- */
+/* ---- the search: variables are log length, free warps, log signal, log noise,
+ * additive share ---- */
+
+enum {
+	FIT_VARIABLES_MAX = 2 * DP_GP_INPUTS_MAX + 3
+};
 
 static void fit_bounds(const struct dp__fit *f, double *lo, double *hi, double *x,
 		       const struct dp_gp_hyper *h)
@@ -286,7 +367,10 @@ static void fit_bounds(const struct dp__fit *f, double *lo, double *hi, double *
 	lo[2 * d + 1] = log(f->learned ? 1e-8 : h->noise);
 	hi[2 * d + 1] = log(f->learned ? 0.5 : h->noise);
 	x[2 * d + 1] = log(h->noise);
-	for (size_t k = 0; k < 2 * d + 2; k++)
+	lo[2 * d + 2] = 0;
+	hi[2 * d + 2] = d > 1 ? 1 : 0; /* one input is a sum as it is */
+	x[2 * d + 2] = h->additive;
+	for (size_t k = 0; k < 2 * d + 3; k++)
 		x[k] = fmin(fmax(x[k], lo[k]), hi[k]);
 }
 
@@ -300,42 +384,54 @@ static void fit_unpack(const struct dp__fit *f, const double *x, struct dp_gp_hy
 	}
 	h->signal = exp(x[2 * d]);
 	h->noise = exp(x[2 * d + 1]);
+	h->additive = x[2 * d + 2];
+}
+
+/* Is this start so far behind another one that more steps would be wasted? */
+static bool fit_is_behind(const struct dp__fit *f)
+{
+	for (size_t i = 0; i < sizeof drops / sizeof drops[0]; i++)
+		if (f->effort->rivalled && f->evaluations == drops[i].after &&
+		    f->best < f->effort->rival - drops[i].behind)
+			return true;
+	return false;
 }
 
 static double fit_objective(unsigned count, const double *x, double *g, void *arg)
 {
 	struct dp__fit *f = arg;
-	double gradient[2 * DP_GP_INPUTS_MAX + 2], value;
+	double gradient[FIT_VARIABLES_MAX], value;
 	struct dp_gp_hyper h = { 0 };
 
 	fit_unpack(f, x, &h);
-	if (f->cancel && atomic_load(f->cancel))
+	if (f->effort->cancel && atomic_load(f->effort->cancel))
 		nlopt_force_stop(f->opt);
 	value = dp__fit_posterior(f, &h, gradient);
-	if (f->no_memory) /* a search around the gap would find something else */
-		nlopt_force_stop(f->opt);
+	f->evaluations++;
 	if (value > f->best) {
 		f->best = value;
 		f->best_hyper = h;
 	}
+	/* a search around a lack of memory would find something else */
+	if (f->no_memory || fit_is_behind(f))
+		nlopt_force_stop(f->opt);
 	if (g)
 		memcpy(g, gradient, count * sizeof *g);
 	return isfinite(value) ? value : -1e30;
 }
 
 int dp_gp_fit(const struct dp_gp_spec *spec, const struct dp_gp_data *data,
-	      int evaluations, const atomic_bool *cancel, struct dp_gp_hyper *h,
-	      double *value)
+	      const struct dp_gp_effort *effort, struct dp_gp_hyper *h, double *value)
 {
-	size_t count = 2 * spec->d + 2;
-	double lo[2 * DP_GP_INPUTS_MAX + 2], hi[2 * DP_GP_INPUTS_MAX + 2];
-	double x[2 * DP_GP_INPUTS_MAX + 2], reached;
+	size_t count = 2 * spec->d + 3;
+	double lo[FIT_VARIABLES_MAX], hi[FIT_VARIABLES_MAX];
+	double x[FIT_VARIABLES_MAX], reached;
 	struct dp__fit f;
 	int code = dp__fit_new(&f, spec, data);
 
 	if (code != DP_OK)
 		return code;
-	f.cancel = cancel;
+	f.effort = effort;
 	fit_bounds(&f, lo, hi, x, h);
 	f.opt = nlopt_create(NLOPT_LD_LBFGS, (unsigned)count);
 	if (!f.opt) {
@@ -345,7 +441,7 @@ int dp_gp_fit(const struct dp_gp_spec *spec, const struct dp_gp_data *data,
 	nlopt_set_max_objective(f.opt, fit_objective, &f);
 	nlopt_set_lower_bounds(f.opt, lo);
 	nlopt_set_upper_bounds(f.opt, hi);
-	nlopt_set_maxeval(f.opt, evaluations);
+	nlopt_set_maxeval(f.opt, effort->evaluations);
 	nlopt_set_ftol_rel(f.opt, 1e-6);
 	nlopt_set_ftol_abs(f.opt, 1e-4);
 	nlopt_set_vector_storage(f.opt, 12);
@@ -353,7 +449,7 @@ int dp_gp_fit(const struct dp_gp_spec *spec, const struct dp_gp_data *data,
 	(void)nlopt_optimize(f.opt, x, &reached);
 	nlopt_destroy(f.opt);
 	dp__fit_free(&f);
-	if (cancel && atomic_load(cancel))
+	if (effort->cancel && atomic_load(effort->cancel))
 		return DP_E_INTERRUPTED;
 	if (f.no_memory)
 		return DP_E_NOMEM;

@@ -16,8 +16,9 @@ void dp__point(const struct dp_gp_spec *spec, const struct dp_gp_hyper *h,
 		z[k] = spec->input[k].categorical
 			       ? v
 			       : dp__warp(v, h->warp[k]) / h->length[k];
-		z[spec->d + k] = 1 / (h->length[k] * h->length[k]);
+		z[3 * spec->d + k] = 1 / (h->length[k] * h->length[k]);
 	}
+	dp__term_exponentials(spec, z);
 }
 
 static double noise_of(const struct dp_gp_hyper *h, double noise)
@@ -38,7 +39,7 @@ void dp_gp_free(struct dp_gp *gp)
 static int gp_allocate(struct dp_gp *gp, size_t room)
 {
 	gp->room = room;
-	gp->z = dp_vec_new(gp->spec.d * room);
+	gp->z = dp_vec_new(3 * gp->spec.d * room);
 	gp->l = room < SIZE_MAX / room ? dp_vec_new(room * room) : NULL;
 	gp->alpha = dp_vec_new(room);
 	gp->ones = dp_vec_new(room);
@@ -48,8 +49,19 @@ static int gp_allocate(struct dp_gp *gp, size_t room)
 
 static void store_point(struct dp_gp *gp, size_t i, const double *z)
 {
-	for (size_t k = 0; k < gp->spec.d; k++)
+	for (size_t k = 0; k < 3 * gp->spec.d; k++)
 		gp->z[k * gp->room + i] = z[k];
+}
+
+/* Makes covariances of the kernel's correlations k between point z and the first n. */
+static void gp_mix_terms(const struct dp_gp *gp, const double *z, size_t n, double *k)
+{
+	double signal = gp->hyper.signal, share = gp->hyper.additive;
+
+	dp__scale((1 - share) * signal, n, k);
+	if (share > 0)
+		dp__add_terms(&gp->spec, gp->z, gp->room, n, z,
+			      share / (double)gp->spec.d * signal, k);
 }
 
 /* Covariances of point z with the first n points. */
@@ -58,8 +70,7 @@ static void gp_covariances(const struct dp_gp *gp, const double *z, size_t n, do
 {
 	dp__distances(&gp->spec, gp->z, gp->room, n, z, r2);
 	gp->spec.kernel->value(r2, n, out);
-	for (size_t j = 0; j < n; j++)
-		out[j] *= gp->hyper.signal;
+	gp_mix_terms(gp, z, n, out);
 }
 
 static void refresh_ones(struct dp_gp *gp)
@@ -72,7 +83,7 @@ static void refresh_ones(struct dp_gp *gp)
 int dp_gp_build(struct dp_gp *gp, const struct dp_gp_spec *spec,
 		const struct dp_gp_hyper *h, const struct dp_gp_data *data, size_t room)
 {
-	double z[2 * DP_GP_INPUTS_MAX];
+	double z[DP__POINT_MAX];
 	int code;
 
 	memset(gp, 0, sizeof *gp);
@@ -111,7 +122,7 @@ static int gp_enlarge(struct dp_gp *gp, size_t room)
 		dp_gp_free(&failed);
 		return code;
 	}
-	for (size_t k = 0; k < gp->spec.d; k++)
+	for (size_t k = 0; k < 3 * gp->spec.d; k++)
 		memcpy(gp->z + k * room, old.z + k * old.room, old.n * sizeof *gp->z);
 	for (size_t i = 0; i < old.n; i++)
 		memcpy(gp->l + i * room, old.l + i * old.room, (i + 1) * sizeof *gp->l);
@@ -123,7 +134,7 @@ static int gp_enlarge(struct dp_gp *gp, size_t room)
 
 int dp_gp_append(struct dp_gp *gp, const double *u, double noise)
 {
-	double z[2 * DP_GP_INPUTS_MAX], *row, variance, dot = 0;
+	double z[DP__POINT_MAX], *row, variance, dot = 0;
 	size_t n = gp->n;
 	int code;
 
@@ -184,7 +195,7 @@ void dp_gp_predict(const struct dp_gp *gp, const double *u, size_t ldu, size_t m
 		   double *mean, double *var, double *work)
 {
 	size_t n = gp->n;
-	double *b = work, *r2 = work + n * m, z[2 * DP_GP_INPUTS_MAX];
+	double *b = work, *r2 = work + n * m, z[DP__POINT_MAX];
 	double floor = 1e-12 * gp->hyper.signal;
 
 	for (size_t i = 0; i < m; i++) {
@@ -211,12 +222,35 @@ void dp_gp_predict(const struct dp_gp *gp, const double *u, size_t ldu, size_t m
 	}
 }
 
+/* Adds up what each point contributes to the slopes of mean and variance by input i.
+ * dk: derivatives by r^2, v: K^-1 k; by: room for n. */
+static void slope_by(const struct dp_gp *gp, const double *z, size_t i, const double *dk,
+		     const double *v, double *by, double *dmean, double *dvar)
+{
+	size_t n = gp->n;
+	const double *zs = gp->z + i * gp->room;
+	double share = gp->hyper.additive, a = 0, b = 0;
+
+	memcpy(by, dk, n * sizeof *by);
+	if (share > 0)
+		dp__add_term_slope(&gp->spec, i, gp->z, gp->room, n, z,
+				   share / (double)gp->spec.d * gp->hyper.signal, by);
+	for (size_t j = 0; j < n; j++) {
+		double slope = 2 * by[j] * (z[i] - zs[j]);
+
+		a += slope * gp->alpha[j];
+		b += slope * v[j];
+	}
+	*dmean = a;
+	*dvar = -2 * b;
+}
+
 void dp_gp_predict_slope(const struct dp_gp *gp, const double *u, double *mean,
 			 double *var, double *dmean, double *dvar, double *work)
 {
 	size_t n = gp->n, d = gp->spec.d;
 	double *k = work, *dk = k + n, *v = dk + n, *r2 = v + n;
-	double z[2 * DP_GP_INPUTS_MAX], floor = 1e-12 * gp->hyper.signal;
+	double z[DP__POINT_MAX], floor = 1e-12 * gp->hyper.signal;
 
 	*mean = gp->mean;
 	*var = gp->hyper.signal;
@@ -227,10 +261,9 @@ void dp_gp_predict_slope(const struct dp_gp *gp, const double *u, double *mean,
 	dp__point(&gp->spec, &gp->hyper, u, 1, z);
 	dp__distances(&gp->spec, gp->z, gp->room, n, z, r2);
 	gp->spec.kernel->slope(r2, n, k, dk);
-	for (size_t j = 0; j < n; j++) {
-		v[j] = k[j] *= gp->hyper.signal;
-		dk[j] *= gp->hyper.signal;
-	}
+	gp_mix_terms(gp, z, n, k);
+	dp__scale((1 - gp->hyper.additive) * gp->hyper.signal, n, dk);
+	memcpy(v, k, n * sizeof *v);
 	*mean += cblas_ddot((int)n, k, 1, gp->alpha, 1);
 	dp_chol_forward(gp->l, n, gp->room, v);
 	*var -= cblas_ddot((int)n, v, 1, v, 1);
@@ -238,19 +271,13 @@ void dp_gp_predict_slope(const struct dp_gp *gp, const double *u, double *mean,
 		*var = floor;
 	dp_chol_backward(gp->l, n, gp->room, v); /* K^-1 k */
 	for (size_t i = 0; i < d; i++) {
-		const double *zs = gp->z + i * gp->room;
-		double a = 0, b = 0, chain;
+		double chain =
+			dp__warp_by_u(u[i], gp->hyper.warp[i]) / gp->hyper.length[i];
 
 		if (gp->spec.input[i].categorical)
 			continue;
-		for (size_t j = 0; j < n; j++) {
-			double slope = 2 * dk[j] * (z[i] - zs[j]);
-
-			a += slope * gp->alpha[j];
-			b += slope * v[j];
-		}
-		chain = dp__warp_by_u(u[i], gp->hyper.warp[i]) / gp->hyper.length[i];
-		dmean[i] = a * chain;
-		dvar[i] = -2 * b * chain;
+		slope_by(gp, z, i, dk, v, r2, &dmean[i], &dvar[i]);
+		dmean[i] *= chain;
+		dvar[i] *= chain;
 	}
 }

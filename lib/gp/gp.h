@@ -1,8 +1,10 @@
 /* gp.h - Gaussian process regression with a length scale per input.
  *
- * Model: y(u) = mean + f(u) + noise, f with covariance signal * k(r), where
- *   r^2 = sum_k ((w_k(u_k) - w_k(u'_k)) / length_k)^2,
- * w_k is a warp of input k and k() a stationary correlation. Inputs lie in the unit
+ * Model: y(u) = mean + f(u) + noise, f with covariance
+ *   signal * ((1 - additive) k(r) + additive / d * sum_k k_1(r_k)), where
+ *   r_k = (w_k(u_k) - w_k(u'_k)) / length_k, r^2 = sum_k r_k^2,
+ * w_k is a warp of input k, k() a stationary correlation and k_1() that of additive.c.
+ * Inputs lie in the unit
  * cube; input k of point i is u[k * ldu + i] ("one row an input"), so that loops over
  * points are contiguous. Outputs should be standardised by the caller.
  *
@@ -47,8 +49,9 @@ struct dp_gp_spec {
 struct dp_gp_hyper {
 	double length[DP_GP_INPUTS_MAX];
 	double warp[DP_GP_INPUTS_MAX];
-	double signal; /* variance of f */
-	double noise;  /* variance for points without one of their own */
+	double signal;   /* variance of f */
+	double noise;    /* variance for points without one of their own */
+	double additive; /* share of the signal that is a sum over inputs, 0 to 1 */
 };
 
 /* Training data of a fit. noise[i]: the variance of y[i], NaN: learned. */
@@ -58,26 +61,37 @@ struct dp_gp_data {
 	const double *y, *noise;
 };
 
-/* Where a fit without history starts; k = 0 is the prior's centre, others differ in
- * length scales and warps. */
-enum {
-	DP_GP_STARTS = 3
+/* Where a fit without history starts. */
+enum dp_gp_start {
+	DP_GP_CENTRE,      /* of the prior */
+	DP_GP_OTHER_WARPS, /* the inputs' other scales */
+	DP_GP_SHORT,       /* short lengths and some noise */
+	DP_GP_ADDITIVE     /* a sum over inputs that changes rapidly with each */
 };
-void dp_gp_start(const struct dp_gp_spec *spec, int k, struct dp_gp_hyper *h);
+void dp_gp_start(const struct dp_gp_spec *spec, enum dp_gp_start from,
+		 struct dp_gp_hyper *h);
 
-/* Maximum a posteriori from *h as the start, at most `evaluations` of the posterior.
- * *value is what was reached. DP_E_FAILED if no finite posterior was met (*h is
- * untouched), DP_E_INTERRUPTED if *cancel became true. */
+/* How long a fit searches. */
+struct dp_gp_effort {
+	int evaluations;           /* of the posterior, at most */
+	const atomic_bool *cancel; /* NULL: nobody will */
+	bool rivalled;             /* another start has reached `rival`: this one is */
+	double rival;              /* dropped once it is clear that it stays behind */
+};
+
+/* Maximum a posteriori from *h as the start. *value is what was reached. DP_E_FAILED if
+ * no finite posterior was met (*h is untouched), DP_E_INTERRUPTED if *cancel became
+ * true. */
 DP_MUSTCHECK int dp_gp_fit(const struct dp_gp_spec *spec, const struct dp_gp_data *data,
-			   int evaluations, const atomic_bool *cancel,
-			   struct dp_gp_hyper *h, double *value);
+			   const struct dp_gp_effort *effort, struct dp_gp_hyper *h,
+			   double *value);
 
 /* A model conditioned on points. Grows by a point in O(n^2). */
 struct dp_gp {
 	struct dp_gp_spec spec;
 	struct dp_gp_hyper hyper;
 	size_t n, room; /* points, and rows allocated */
-	double *z;      /* (d x room) warped inputs over their length */
+	double *z;      /* (3 d x room) the points as the kernel sees them */
 	double *l;      /* (room x room) Cholesky factor */
 	double *alpha;  /* (room) */
 	double *ones;   /* (room) L^-1 1 */

@@ -79,11 +79,18 @@ double dp__warp_by_u(double u, double c)
 	return fabs(c) < SMALL_C ? 1 + c * (u - 0.5) : c * exp(c * u) / expm1(c);
 }
 
-double dp__warp_by_c(double u, double c)
+void dp__warp_by_c(double u, double c, double expm1_c, double *w, double *by_c)
 {
-	if (fabs(c) < 1e-3) /* relative error below 1e-6 */
-		return u * (u - 1) / 2 + c * u * (u - 1) * (2 * u - 1) / 6;
-	return (u * exp(c * u) - dp__warp(u, c) * exp(c)) / expm1(c);
+	double e;
+
+	if (fabs(c) < 1e-3) { /* relative error below 1e-6 */
+		*w = dp__warp(u, c);
+		*by_c = u * (u - 1) / 2 + c * u * (u - 1) * (2 * u - 1) / 6;
+		return;
+	}
+	e = expm1(c * u);
+	*w = e / expm1_c;
+	*by_c = (u * (e + 1) - *w * (expm1_c + 1)) / expm1_c;
 }
 
 DP_KERNELS
@@ -103,7 +110,7 @@ DP_SIMD static void add_difference(const double *zs, double z, double weight, si
 
 DP_KERNELS_END
 
-/* A categorical's row holds category numbers; z[d + k] is what a difference counts. */
+/* A categorical's row holds category numbers; z[3 d + k] is what a difference counts. */
 void dp__distances(const struct dp_gp_spec *spec, const double *zs, size_t ld, size_t n,
 		   const double *z, double *r2)
 {
@@ -112,7 +119,7 @@ void dp__distances(const struct dp_gp_spec *spec, const double *zs, size_t ld, s
 		if (!spec->input[k].categorical)
 			add_distance(zs + k * ld, z[k], n, r2);
 		else
-			add_difference(zs + k * ld, z[k], z[spec->d + k], n, r2);
+			add_difference(zs + k * ld, z[k], z[3 * spec->d + k], n, r2);
 }
 
 DP_KERNELS
@@ -142,11 +149,23 @@ DP_SIMD void dp__add_products(const double *zs, double z, const double *es, doub
 		acc[j] += w[j] * (zs[j] - z) * (es[j] - e);
 }
 
-DP_SIMD void dp__weights(double a, const double *as, const double *inv, const double *dk,
-			 size_t n, double *w)
+DP_SIMD void dp__weights(double a, const double *as, const double *inv, size_t n,
+			 double *w)
 {
 	for (size_t j = 0; j < n; j++)
-		w[j] = (a * as[j] - inv[j]) * dk[j];
+		w[j] = a * as[j] - inv[j];
+}
+
+DP_SIMD void dp__multiply(const double *x, const double *y, size_t n, double *xy)
+{
+	for (size_t j = 0; j < n; j++)
+		xy[j] = x[j] * y[j];
+}
+
+DP_SIMD void dp__scale(double by, size_t n, double *x)
+{
+	for (size_t j = 0; j < n; j++)
+		x[j] *= by;
 }
 
 DP_KERNELS_END

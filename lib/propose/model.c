@@ -16,13 +16,9 @@
 enum {
 	FIT_POINTS_MAX = 400, /* the likelihood sees no more than that */
 	FRESH_FITS = 24,      /* up to so many results a fit knows no fit before it */
-	COLD_FITS = 200,      /* up to so many it also starts where the first ones do */
-	SHORTEN_FITS = 200,   /* up to so many a shorter length scale is tried */
-	SHORTEN_EVALUATIONS = 35,
-	COLD_EVALUATIONS = 50,
-	WARM_EVALUATIONS = 20,
+	RESTART_FITS = 130,   /* up to so many it also starts from elsewhere */
+	LARGE_FIT = 160,      /* from so many on a step is dear */
 	LARGE_EVALUATIONS = 12,
-	LARGE_FIT = 160,
 	RUN_PRIOR = 4 /* degrees of freedom that the pooled variance counts */
 };
 
@@ -208,46 +204,85 @@ static void shorten_length(const struct dp_gp_spec *spec, struct dp_gp_hyper *h)
 	h->noise = 1e-6;
 }
 
-/* Several starts while results are few, the fit before as the start later on. */
+/* Where a fit starts, in the order of trying: one that stays behind those before it is
+ * soon dropped. */
+static const struct fit_start {
+	enum {
+		FROM_BEFORE,    /* the last fit */
+		FROM_SHORTENED, /* that with a shorter length */
+		FROM_NOTHING
+	} from;
+	enum dp_gp_start where; /* from nothing */
+	int evaluations;
+} fit_starts[] = {
+	{ FROM_BEFORE, 0, 20 },
+	{ FROM_SHORTENED, 0, 35 },
+	{ FROM_NOTHING, DP_GP_CENTRE, 50 },
+	{ FROM_NOTHING, DP_GP_OTHER_WARPS, 50 },
+	{ FROM_NOTHING, DP_GP_SHORT, 50 },
+	{ FROM_NOTHING, DP_GP_ADDITIVE, 50 },
+};
+
+/* False if the start is not one for n results. */
+static bool begin_fit(const struct dp_gp_spec *spec, const struct dp__output *out,
+		      const struct fit_start *start, size_t n, struct dp_gp_hyper *h)
+{
+	bool fresh = n <= FRESH_FITS || !out->fitted;
+
+	if (start->from == FROM_NOTHING) {
+		dp_gp_start(spec, start->where, h);
+		return fresh || n <= RESTART_FITS;
+	}
+	*h = out->hyper;
+	if (start->from == FROM_SHORTENED)
+		shorten_length(spec, h);
+	return !fresh && (start->from == FROM_BEFORE || n <= RESTART_FITS);
+}
+
+/* The best that all starts reach; *most stays -inf if none reaches anything. */
+static int fit_from_starts(const struct dp_proposer *p, size_t o, size_t n,
+			   const struct dp_gp_data *data, const atomic_bool *cancel,
+			   struct dp_gp_hyper *best, double *most)
+{
+	*most = -INFINITY;
+	for (size_t k = 0; k < sizeof fit_starts / sizeof fit_starts[0]; k++) {
+		struct dp_gp_effort effort = { fit_starts[k].evaluations, cancel,
+					       isfinite(*most), *most };
+		struct dp_gp_hyper h;
+		double value;
+		int code;
+
+		if (!begin_fit(&p->spec, &p->output[o], &fit_starts[k], n, &h))
+			continue;
+		if (n > LARGE_FIT)
+			effort.evaluations = LARGE_EVALUATIONS;
+		code = dp_gp_fit(&p->spec, data, &effort, &h, &value);
+		if (code == DP_OK && value > *most) {
+			*most = value;
+			*best = h;
+		}
+		if (code != DP_OK && code != DP_E_FAILED)
+			return code;
+	}
+	return DP_OK;
+}
+
 static int fit_output(struct dp_proposer *p, size_t o, size_t n,
 		      const atomic_bool *cancel)
 {
 	struct dp__output *out = &p->output[o];
-	bool fresh = n <= FRESH_FITS || !out->fitted;
-	struct dp_gp_hyper best = out->hyper;
+	struct dp_gp_hyper best;
 	double most = -INFINITY;
 	struct fit_data f;
 	int code = fit_data_new(&f, p, o, n);
 
-	for (int k = -2; k < DP_GP_STARTS && code == DP_OK; k++) {
-		struct dp_gp_hyper h = out->hyper;
-		double value;
-		int evaluations = k >= 0          ? COLD_EVALUATIONS
-				  : k == -2       ? SHORTEN_EVALUATIONS
-				  : n > LARGE_FIT ? LARGE_EVALUATIONS
-						  : WARM_EVALUATIONS;
-
-		if (k < 0 ? fresh : !fresh && n > COLD_FITS)
-			continue;
-		if (k == -2 && n > SHORTEN_FITS)
-			continue;
-		if (k == -2)
-			shorten_length(&p->spec, &h);
-		if (k >= 0)
-			dp_gp_start(&p->spec, k, &h);
-		code = dp_gp_fit(&p->spec, &f.data, evaluations, cancel, &h, &value);
-		if (code == DP_OK && value > most) {
-			most = value;
-			best = h;
-		}
-		if (code == DP_E_FAILED)
-			code = DP_OK;
-	}
+	if (code == DP_OK)
+		code = fit_from_starts(p, o, n, &f.data, cancel, &best, &most);
 	fit_data_free(&f);
 	if (code != DP_OK)
 		return code;
 	if (isinf(most)) {
-		dp_gp_start(&p->spec, 0, &best);
+		dp_gp_start(&p->spec, DP_GP_CENTRE, &best);
 		if (p->note)
 			snprintf(
 				p->note, sizeof((struct dp_proposal *)0)->note,

@@ -52,15 +52,17 @@ static void make(struct sample *s, const struct dp_kernel *kernel)
 	s->h.warp[1] = -1.1;
 	s->h.signal = 1.4;
 	s->h.noise = 0.02;
+	s->h.additive = 0.3;
 	s->data = (struct dp_gp_data){ s->u, N, N, s->y, s->noise };
 }
 
 static double *hyper(struct dp_gp_hyper *h, size_t k)
 {
-	return k < D        ? &h->length[k]
-	       : k < 2 * D  ? &h->warp[k - D]
-	       : k == 2 * D ? &h->signal
-			    : &h->noise;
+	return k < D            ? &h->length[k]
+	       : k < 2 * D      ? &h->warp[k - D]
+	       : k == 2 * D     ? &h->signal
+	       : k == 2 * D + 1 ? &h->noise
+				: &h->additive;
 }
 
 static double posterior_at(const struct sample *s, const struct dp_gp_hyper *h, double *g)
@@ -76,19 +78,19 @@ static double posterior_at(const struct sample *s, const struct dp_gp_hyper *h, 
 
 static void check_gradient(const struct dp_kernel *kernel)
 {
-	double g[2 * D + 2], lo, hi, unused[2 * D + 2];
+	double g[2 * D + 3], lo, hi, unused[2 * D + 3];
 	struct sample s;
 
 	make(&s, kernel);
 	assert_true(isfinite(posterior_at(&s, &s.h, g)));
-	for (size_t k = 0; k < 2 * D + 2; k++) {
-		bool warp = k >= D && k < 2 * D;
+	for (size_t k = 0; k < 2 * D + 3; k++) {
+		bool plain = (k >= D && k < 2 * D) || k == 2 * D + 2;
 		double step = 1e-5;
 		struct dp_gp_hyper a = s.h, b = s.h;
 
 		if (k == 2 * D - 1)
 			continue; /* a category has no warp */
-		if (warp) {
+		if (plain) {      /* a warp or the additive share, not a logarithm */
 			*hyper(&a, k) -= step;
 			*hyper(&b, k) += step;
 		} else {
@@ -139,10 +141,17 @@ static double warp(double u, double c)
 	return (exp(c * u) - 1) / (exp(c) - 1);
 }
 
+static double matern(double r2)
+{
+	double r = sqrt(5 * r2);
+
+	return (1 + r + r * r / 3) * exp(-r);
+}
+
 static double kernel(const struct sample *s, const double *a, size_t sa, const double *b,
 		     size_t sb)
 {
-	double r2 = 0, r;
+	double r2 = 0, terms = 0;
 
 	for (size_t k = 0; k < 2; k++) {
 		double d =
@@ -150,11 +159,15 @@ static double kernel(const struct sample *s, const double *a, size_t sa, const d
 			s->h.length[k];
 
 		r2 += d * d;
+		terms += matern(d * d) / D;
 	}
-	if (a[2 * sa] != b[2 * sb])
+	if (a[2 * sa] != b[2 * sb]) {
 		r2 += 1 / (s->h.length[2] * s->h.length[2]);
-	r = sqrt(5 * r2);
-	return s->h.signal * (1 + r + r * r / 3) * exp(-r);
+		terms += matern(1 / (s->h.length[2] * s->h.length[2])) / D;
+	} else {
+		terms += 1.0 / D;
+	}
+	return s->h.signal * ((1 - s->h.additive) * matern(r2) + s->h.additive * terms);
 }
 
 static void posterior_is_the_direct_one(void **state)
@@ -260,8 +273,11 @@ static void left_out_points_are_predicted(void **state)
 		y[i] = sin(6 * u[i]) * cos(4 * u[M + i]) + 0.1 * dp_rng_normal(&r);
 		noise[i] = NAN;
 	}
-	dp_gp_start(&spec, 0, &h);
-	assert_int_equal(dp_gp_fit(&spec, &data, 60, NULL, &h, &value), DP_OK);
+	dp_gp_start(&spec, DP_GP_CENTRE, &h);
+	assert_int_equal(dp_gp_fit(&spec, &data,
+				   &(struct dp_gp_effort){ .evaluations = 60 }, &h,
+				   &value),
+			 DP_OK);
 	assert_true(h.noise > 0.003 && h.noise < 0.03); /* true: 0.01 */
 	for (size_t i = 0; i < M; i++) {
 		double rest_u[2 * M], rest_y[M], m, v, at[2] = { u[i], u[M + i] }, *work;
@@ -304,8 +320,11 @@ static void the_warp_finds_a_logarithm(void **state)
 		y[i] = sin(7 * u[i]);
 		noise[i] = NAN;
 	}
-	dp_gp_start(&spec, 0, &h);
-	assert_int_equal(dp_gp_fit(&spec, &data, 80, NULL, &h, &value), DP_OK);
+	dp_gp_start(&spec, DP_GP_CENTRE, &h);
+	assert_int_equal(dp_gp_fit(&spec, &data,
+				   &(struct dp_gp_effort){ .evaluations = 80 }, &h,
+				   &value),
+			 DP_OK);
 	assert_true(fabs(h.warp[0]) < 3);
 }
 
@@ -327,8 +346,11 @@ static void hard_data_does_no_harm(void **state)
 		y[i] = i % 2 ? 1 : -1;
 		noise[i] = i % 2 ? NAN : 0;
 	}
-	dp_gp_start(&spec, 0, &h);
-	assert_int_equal(dp_gp_fit(&spec, &data, 20, NULL, &h, &value), DP_OK);
+	dp_gp_start(&spec, DP_GP_CENTRE, &h);
+	assert_int_equal(dp_gp_fit(&spec, &data,
+				   &(struct dp_gp_effort){ .evaluations = 20 }, &h,
+				   &value),
+			 DP_OK);
 	assert_int_equal(dp_gp_build(&gp, &spec, &h, &data, 0), DP_OK);
 	assert_true(gp.jitter > 0);
 	dp_gp_observe(&gp, y, M);
@@ -370,11 +392,12 @@ static void a_fit_can_be_cancelled(void **state)
 {
 	atomic_bool cancel = true;
 	struct sample s;
+	struct dp_gp_effort effort = { .evaluations = 50, .cancel = &cancel };
 	double value;
 
 	(void)state;
 	make(&s, &dp_kernel_matern52);
-	assert_int_equal(dp_gp_fit(&s.spec, &s.data, 50, &cancel, &s.h, &value),
+	assert_int_equal(dp_gp_fit(&s.spec, &s.data, &effort, &s.h, &value),
 			 DP_E_INTERRUPTED);
 }
 

@@ -122,9 +122,10 @@ static int fit(void *arg)
 	double value;
 	int code;
 
-	dp_gp_start(&s->spec, 0, &h);
+	dp_gp_start(&s->spec, DP_GP_CENTRE, &h);
 	start = h;
-	code = dp_gp_fit(&s->spec, &s->data, 30, NULL, &h, &value);
+	code = dp_gp_fit(&s->spec, &s->data, &(struct dp_gp_effort){ .evaluations = 30 },
+			 &h, &value);
 	if (code != DP_OK)
 		assert_memory_equal(&h, &start, sizeof h);
 	return code;
@@ -138,7 +139,7 @@ static int build(void *arg)
 	double u[D] = { 0.5, 0.25 };
 	int code;
 
-	dp_gp_start(&s->spec, 0, &h);
+	dp_gp_start(&s->spec, DP_GP_CENTRE, &h);
 	code = dp_gp_build(&gp, &s->spec, &h, &s->data, N);
 	if (code != DP_OK)
 		return code;

@@ -328,6 +328,88 @@ static void the_warp_finds_a_logarithm(void **state)
 	assert_true(fabs(h.warp[0]) < 3);
 }
 
+/* Four inputs, each goes up and down four times: 90 results are far too few for a
+ * function of four inputs, and enough for four functions of one. */
+static void a_sum_is_learned_input_by_input(void **state)
+{
+	enum {
+		M = 90,
+		UNSEEN = 50,
+		INPUTS = 4
+	};
+	double u[INPUTS * M], y[M], noise[M], value, wrong = 0, *work;
+	struct dp_gp_spec spec = { .d = INPUTS, .kernel = &dp_kernel_matern52 };
+	struct dp_gp_data data = { u, M, M, y, noise };
+	struct dp_gp_hyper h;
+	struct dp_gp gp;
+	struct dp_rng r;
+
+	(void)state;
+	dp_rng_init(&r, 17, DP_RNG_TEST, 5, 0);
+	memset(y, 0, sizeof y);
+	for (size_t i = 0; i < M; i++) {
+		for (size_t k = 0; k < INPUTS; k++) {
+			u[k * M + i] = dp_rng_uniform(&r);
+			y[i] += sin(25 * u[k * M + i] + (double)k) / sqrt(2);
+		}
+		noise[i] = NAN;
+	}
+	dp_gp_start(&spec, DP_GP_ADDITIVE, &h);
+	assert_int_equal(dp_gp_fit(&spec, &data,
+				   &(struct dp_gp_effort){ .evaluations = 60 }, &h,
+				   &value),
+			 DP_OK);
+	assert_true(h.additive > 0.9 && h.additive <= 1);
+	assert_int_equal(dp_gp_build(&gp, &spec, &h, &data, 0), DP_OK);
+	dp_gp_observe(&gp, y, M);
+	work = dp_vec_new(dp_gp_room(&gp, 1));
+	for (size_t i = 0; i < UNSEEN; i++) {
+		double at[INPUTS], truth = 0, m;
+
+		for (size_t k = 0; k < INPUTS; k++) {
+			at[k] = dp_rng_uniform(&r);
+			truth += sin(25 * at[k] + (double)k) / sqrt(2);
+		}
+		dp_gp_predict(&gp, at, 1, 1, &m, NULL, work);
+		wrong += (m - truth) * (m - truth) / UNSEEN;
+	}
+	assert_true(wrong < 0.05); /* the variance of the function is 1 */
+	free(work);
+	dp_gp_free(&gp);
+}
+
+/* A rival that is far ahead ends a search after 8 steps, one that is near after 16 or
+ * not at all. */
+static void a_start_that_stays_behind_is_dropped(void **state)
+{
+	static const struct {
+		int evaluations, as_if;
+		double ahead; /* of what 16 steps reach */
+	} row[] = { { 60, 8, 1000 }, { 60, 16, 3.5 }, { 60, 60, -1 }, { 12, 12, 3.5 } };
+	double at16;
+	struct sample s;
+
+	(void)state;
+	make(&s, &dp_kernel_matern52);
+	s.h.length[0] = 0.1; /* some way to go */
+	for (size_t i = 0; i < 1 + sizeof row / sizeof row[0]; i++) {
+		struct dp_gp_effort plain = { .evaluations = i ? row[i - 1].as_if : 16 };
+		struct dp_gp_hyper a = s.h, b = s.h;
+		double value, other;
+
+		assert_int_equal(dp_gp_fit(&s.spec, &s.data, &plain, &a, &value), DP_OK);
+		if (i == 0) {
+			at16 = value;
+			continue;
+		}
+		plain = (struct dp_gp_effort){ row[i - 1].evaluations, NULL, true,
+					       at16 + row[i - 1].ahead };
+		assert_int_equal(dp_gp_fit(&s.spec, &s.data, &plain, &b, &other), DP_OK);
+		assert_true(value == other);
+		assert_memory_equal(&a, &b, sizeof a);
+	}
+}
+
 static void hard_data_does_no_harm(void **state)
 {
 	enum {
@@ -409,6 +491,8 @@ int main(void)
 		cmocka_unit_test(prediction_slopes),
 		cmocka_unit_test(left_out_points_are_predicted),
 		cmocka_unit_test(the_warp_finds_a_logarithm),
+		cmocka_unit_test(a_sum_is_learned_input_by_input),
+		cmocka_unit_test(a_start_that_stays_behind_is_dropped),
 		cmocka_unit_test(hard_data_does_no_harm),
 		cmocka_unit_test(noisy_points_are_smoothed_over),
 		cmocka_unit_test(a_fit_can_be_cancelled),

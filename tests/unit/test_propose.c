@@ -581,6 +581,109 @@ static void a_front_of_one_point_keeps_the_anti_ideal(void **state)
 	}
 }
 
+#define CUBE                                                                             \
+	"  a: {type: float, range: [0, 1]}\n  b: {type: float, range: [0, 1]}\n"         \
+	"  c: {type: float, range: [0, 1]}\n"
+#define PLAIN(ref)                                                                       \
+	"objectives:\n  p: {metric: p}\n  q: {metric: q}\nanti_ideal: {p: " ref          \
+	", q: " ref "}\n"
+
+/* Flat but for a small ball. */
+static void needle(const double *x, double *y)
+{
+	double r2 = 0;
+
+	for (size_t k = 0; k < 3; k++)
+		r2 += (x[k] - 0.3) * (x[k] - 0.3);
+	y[0] = 1 - exp(-60 * r2);
+	y[1] = x[0];
+}
+
+static void sample_cube(struct dp_known *known, size_t n, fn *f)
+{
+	memset(known, 0, n * sizeof *known);
+	for (size_t i = 0; i < n; i++) {
+		known[i].trial = (uint32_t)i;
+		for (unsigned k = 0; k < 3; k++)
+			known[i].x[k] = dp__sobol(7, (uint32_t)i, k);
+		f(known[i].x, known[i].y);
+		for (size_t j = 0; j < DP_OBJECTIVES_MAX; j++)
+			known[i].var[j] = NAN;
+	}
+}
+
+/* Each input goes up and down several times. */
+static void waves(const double *x, double *y)
+{
+	y[0] = y[1] = 0;
+	for (size_t k = 0; k < 3; k++) {
+		y[0] += sin(40 * x[k] + (double)k);
+		y[1] += x[k];
+	}
+}
+
+/* The first 24 results look like anything: fits that only went on from the ones before
+ * would never see the sum of rapid waves that 100 results show. */
+static void a_fit_starts_from_elsewhere_too(void **state)
+{
+	struct dp_study *s = study(CUBE, PLAIN("1"), "");
+	struct dp_proposer *p = dp_proposer_new(s);
+	struct dp_known known[100];
+	struct dp_history h = { known, 100, 0, NULL, NULL };
+	struct dp_err err;
+	double wrong = 0;
+
+	(void)state;
+	sample_cube(known, 100, waves);
+	assert_int_equal(dp_surrogate_fit(p, &h, NULL, &err), DP_OK);
+	for (uint32_t i = 0; i < 50; i++) {
+		double x[3], u[3], y[2];
+		struct dp__normal f[2];
+
+		for (unsigned k = 0; k < 3; k++)
+			x[k] = dp__sobol(8, i, k);
+		waves(x, y);
+		dp__to_u(&p->inputs, x, u);
+		assert_int_equal(dp__model_predict(p, u, 1, 1, true, true, f), DP_OK);
+		wrong += (f[0].m - y[0]) * (f[0].m - y[0]) / 50;
+	}
+	assert_true(wrong < 0.15); /* the variance of y is 1.5 */
+	dp_proposer_free(p);
+	dp_study_free(s);
+}
+
+/* While nothing is inside the anti-ideal point the reference is further out, and points
+ * promise a gain; as soon as something is, it is the anti-ideal point. */
+static void nothing_inside_moves_the_reference(void **state)
+{
+	struct dp_study *s = study(CUBE, PLAIN("0.5"), "");
+	struct dp_known known[20];
+	struct dp_history h = { known, 19, 0, NULL, NULL };
+
+	(void)state;
+	sample_cube(known, 20, needle);
+	known[19].x[0] = known[19].x[1] = known[19].x[2] = 0.3;
+	needle(known[19].x, known[19].y);
+	for (; h.n <= 20; h.n++) {
+		struct dp_proposer *p = dp_proposer_new(s);
+		struct dp_proposal out;
+		struct dp_err err;
+		bool moved = false;
+
+		assert_int_equal(dp_proposer_ask(p, &h, 20, NULL, &out, &err), DP_OK);
+		for (size_t j = 0; j < 2; j++) {
+			const struct dp__side *side = &p->target.side[j];
+
+			assert_true(side->t[side->n - 1] >= 0.5);
+			moved |= side->t[side->n - 1] > 0.5;
+		}
+		assert_true(moved == (h.n < 20));
+		assert_true(out.modelled && out.acquisition > 0 && out.note[0] == '\0');
+		dp_proposer_free(p);
+	}
+	dp_study_free(s);
+}
+
 enum {
 	RUNS = 10 /* results in the tests of noise */
 };
@@ -932,6 +1035,8 @@ int main(void)
 		cmocka_unit_test(gains_and_references_propose_well),
 		cmocka_unit_test(gains_and_references_by_hand),
 		cmocka_unit_test(a_front_of_one_point_keeps_the_anti_ideal),
+		cmocka_unit_test(a_fit_starts_from_elsewhere_too),
+		cmocka_unit_test(nothing_inside_moves_the_reference),
 		cmocka_unit_test(run_variances_are_the_noise),
 		cmocka_unit_test(identical_runs_are_not_exact),
 		cmocka_unit_test(slopes_with_constraints),

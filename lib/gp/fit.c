@@ -21,11 +21,9 @@
 static const double length_centre = 0.7, length_sd = 0.7, length_scale = 0.6;
 static const double signal_sd = 2, noise_sd = 2, log_noise_mean = -9.21;
 static const double additive_rate = 2;
-/* A start is dropped that is `behind` another after `after` evaluations. */
-static const struct {
-	int after;
-	double behind;
-} drops[] = { { 8, 10 }, { 16, 3 } };
+/* How far behind another start one may be after its first steps, and after twice as many.
+ */
+static const double behind_first = 15, behind_second = 5;
 
 static double log_length_mean(const struct dp_gp_spec *spec)
 {
@@ -387,14 +385,16 @@ static void fit_unpack(const struct dp__fit *f, const double *x, struct dp_gp_hy
 	h->additive = x[2 * d + 2];
 }
 
-/* Is this start so far behind another one that more steps would be wasted? */
+/* Is this start so far behind another one that more steps would be wasted? The more
+ * inputs there are, the more steps it takes until that can be said. */
 static bool fit_is_behind(const struct dp__fit *f)
 {
-	for (size_t i = 0; i < sizeof drops / sizeof drops[0]; i++)
-		if (f->effort->rivalled && f->evaluations == drops[i].after &&
-		    f->best < f->effort->rival - drops[i].behind)
-			return true;
-	return false;
+	int steps = f->spec->d < 12 ? (int)f->spec->d + 4 : 16;
+	double behind = f->effort->rival - f->best;
+
+	return f->effort->rivalled &&
+	       ((f->evaluations == steps && behind > behind_first) ||
+		(f->evaluations == 2 * steps && behind > behind_second));
 }
 
 static double fit_objective(unsigned count, const double *x, double *g, void *arg)

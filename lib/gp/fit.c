@@ -7,7 +7,7 @@
  *   log length - m ~ 0.6 t4: Student's t has tails that let one input change rapidly
  *     and another not matter at all;
  *   log signal ~ N(0, 2^2): outputs have variance 1, but a smooth trend needs more;
- *   log noise ~ N(log 1e-4, 2^2): most trainers repeat well, some do not at all;
+ *   log noise ~ N(log 1e-4, 3^2): most trainers repeat well, some do not at all;
  *   warp ~ N(as the study says, its sd): data must show that another scale is better;
  *   additive share ~ exp(-2 share): so must a sum over the inputs. */
 #include "gp/gp_internal.h"
@@ -19,7 +19,7 @@
 #include <string.h>
 
 static const double length_centre = 0.7, length_sd = 0.7, length_scale = 0.6;
-static const double signal_sd = 2, noise_sd = 2, log_noise_mean = -9.21;
+static const double signal_sd = 2, noise_sd = 3, log_noise_mean = -9.21;
 static const double additive_rate = 2;
 /* How far behind another start one may be after its first steps, and after twice as many.
  */

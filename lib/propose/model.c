@@ -562,8 +562,12 @@ int dp__model_predict(struct dp_proposer *p, const double *u, size_t ldu, size_t
 
 static double log_Phi(double x)
 {
+	double r = 1 / (x * x);
+
 	/* an asymptotic form where the distribution would be 0 */
-	return x > -30 ? log(dp__Phi(x)) : -0.5 * x * x - log(-x) - 0.9189385332046727;
+	return x > -30 ? log(dp__Phi(x))
+		       : -0.5 * x * x - log(-x) - 0.9189385332046727 +
+				 log1p(r * (3 * r - 1));
 }
 
 /* Log probability that the constraints hold. */

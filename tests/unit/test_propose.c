@@ -876,7 +876,7 @@ static void check_model_slope(struct dp_proposer *p, const double *u, size_t *un
 	double g[DP_PARAMS_MAX], other[DP_PARAMS_MAX], feas;
 	double value = dp__model_slope(p, u, g), eval;
 
-	if (value < -700) /* 0, or so small that it has few digits */
+	if (isinf(value))
 		return;
 	assert_int_equal(dp__model_eval(p, u, 1, 1, false, &eval, NULL, &feas), DP_OK);
 	assert_true(fabs(eval - value) < 1e-8 * (1 + fabs(value)));

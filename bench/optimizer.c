@@ -182,6 +182,21 @@ static double front_volume(struct course *c, size_t n)
 	return v;
 }
 
+/* What a front of all points would be worth if it were chosen without noise. */
+static double found_volume(const struct course *c, size_t n)
+{
+	size_t np = c->p->p, m = 0;
+	double *rows = calloc(n * np, sizeof *rows), v;
+
+	for (size_t i = 0; i < n; i++)
+		if (feasible(c, i))
+			memcpy(rows + m++ * np, c->clean + i * np, np * sizeof *rows);
+	if (dp_hypervolume(rows, m, np, c->p->ref, &v) != DP_OK)
+		exit(1);
+	free(rows);
+	return v;
+}
+
 static void measure_trial(struct course *c, size_t t, int seed, const double *x)
 {
 	const struct bench_problem *p = c->p;
@@ -207,7 +222,7 @@ static void measure_trial(struct course *c, size_t t, int seed, const double *x)
 }
 
 struct outcome {
-	double at[MARKS], volume, cpu;
+	double at[MARKS], volume, found, cpu;
 };
 
 static void run_seed(const struct bench_problem *p, const struct options *o, int seed,
@@ -249,6 +264,7 @@ static void run_seed(const struct bench_problem *p, const struct options *o, int
 				out->at[m] = front_volume(&c, t + 1);
 	}
 	out->volume = front_volume(&c, n);
+	out->found = found_volume(&c, n);
 	dp_proposer_free(c.proposer);
 	dp_study_free(c.study);
 	free(c.known);
@@ -265,6 +281,7 @@ static void run_problem(const struct bench_problem *p, const struct options *o)
 		for (int m = 0; m < MARKS; m++)
 			sum.at[m] += r.at[m] / o->seeds;
 		sum.volume += r.volume / o->seeds;
+		sum.found += r.found / o->seeds;
 		sum.cpu += r.cpu / o->seeds;
 		square += r.volume * r.volume / o->seeds;
 		worst = fmin(worst, r.volume);
@@ -275,11 +292,11 @@ static void run_problem(const struct bench_problem *p, const struct options *o)
 	printf("{\"problem\":\"%s\",\"acquisition\":\"%s\",\"seeds\":%d,\"evaluations\":%"
 	       "d,\"parallel\":%d,\"runs\":%d,\"noise\":%g,\"growing\":%s,\"front\":\"%"
 	       "s\","
-	       "\"hypervolume\":%.5f,\"sd\":%.5f,\"worst\":%.5f,\"best_known\":%.5f,"
+	       "\"hypervolume\":%.5f,\"found\":%.5f,\"sd\":%.5f,\"worst\":%.5f,\"best_known\":%.5f,"
 	       "\"log10_regret\":%.3f,\"cpu_seconds\":%.4f,\"at\":{",
 	       p->name, o->acquisition, o->seeds, o->evaluations, o->parallel,
 	       o->noise.runs, o->noise.size, o->noise.growing ? "true" : "false",
-	       o->denoised ? "denoised" : "observed", sum.volume,
+	       o->denoised ? "denoised" : "observed", sum.volume, sum.found,
 	       sqrt(fmax(0, square - sum.volume * sum.volume)), worst, p->best, regret,
 	       sum.cpu);
 	for (int m = 0; m < MARKS && marks[m] < o->evaluations && !o->denoised; m++)

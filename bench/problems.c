@@ -69,6 +69,20 @@ static void dplike2(const double *x, double *y, double *metric)
 	y[1] = 0.03 + 0.87 * (1 - (1 - under) * (1 - noise) * (1 - 0.4 * unstable));
 }
 
+/* Few records, ten classes: where privacy is strong nothing is learned. */
+static void dplike3(const double *x, double *y, double *metric)
+{
+	double e = x[0], m = x[1], lr = x[2], z = x[3], c = x[4];
+	double q = m / 300, T = e / q, mu = q * sqrt(T * expm1(1 / (z * z)));
+	double learned = 1 - exp(-pow(lr * c / (0.5 + c) * T / 12, 0.8));
+	double r = 6 * lr * z * c * sqrt(T) / m;
+	double bias = 0.12 / (1 + 4 * c), h = log10(lr / 0.05) - 0.4 * log10(m / 100);
+
+	(void)metric;
+	y[0] = mu * mu / 2 + mu * sqrt(2 * log(1e5));
+	y[1] = 0.9 - (0.82 - bias) * learned / (1 + r * r) / (1 + 0.5 * h * h);
+}
+
 /* dplike with two kinds of optimiser, one of which forgives a learning rate that does
  * not fit: whole numbers, floats and a category. */
 static void mixed(const double *x, double *y, double *metric)
@@ -335,6 +349,10 @@ static void bnh(const double *x, double *y, double *metric)
 	INT("epochs", 1, 200)                                                            \
 	"  lot: {type: int, range: [16, 2000], scale: log}\n" LOG("lr", 1e-3, 0.5)       \
 		FLOAT("z", 0.3, 12) LOG("c", 0.05, 10)
+#define DPLIKE3                                                                          \
+	INT("epochs", 1, 200)                                                            \
+	"  lot: {type: int, range: [4, 200], scale: log}\n" LOG("lr", 1e-3, 0.5)         \
+		FLOAT("z", 0.3, 20) LOG("c", 0.05, 10)
 #define SVT INT("C", 1, 30) LOG("b", 1e-2, 1e2)
 #define DP_OBJECTIVES                                                                    \
 	"  e: {metric: e, transform: log}\n  u: {metric: u, transform: logit}\n"
@@ -356,6 +374,7 @@ const struct bench_problem bench_problems[] = {
 	{ "dplike-exact", DPLIKE, DP_OBJECTIVES, DP, NULL, 2, { 10, 1 }, 8.198229, dplike, NULL, true, false },
 	{ "dplike2", DPLIKE2, DP_OBJECTIVES, DP, NULL, 2, { 10, 1 }, 8.571668, dplike2, NULL, false, false },
 	{ "dplike2-exact", DPLIKE2, DP_OBJECTIVES, DP, NULL, 2, { 10, 1 }, 8.571668, dplike2, NULL, true, false },
+	{ "dplike3", DPLIKE3, DP_OBJECTIVES, DP, NULL, 2, { 10, 1 }, 6.077019, dplike3, NULL, false, false },
 	{ "svt", SVT, DP_OBJECTIVES, DP, NULL, 2, { 10, 1 }, 1.547716, NULL, svt, false, false },
 	{ "svt-exact", SVT, DP_OBJECTIVES, DP, NULL, 2, { 10, 1 }, 1.547716, NULL, svt, true, false },
 	{ "mixed", DPLIKE "  kind: {type: categorical, values: [plain, adaptive, worse]}\n", DP_OBJECTIVES, DP, NULL, 2, { 10, 1 }, 8.198229, mixed, NULL, false, false },

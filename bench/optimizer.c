@@ -292,7 +292,8 @@ static void run_problem(const struct bench_problem *p, const struct options *o)
 	printf("{\"problem\":\"%s\",\"acquisition\":\"%s\",\"seeds\":%d,\"evaluations\":%"
 	       "d,\"parallel\":%d,\"runs\":%d,\"noise\":%g,\"growing\":%s,\"front\":\"%"
 	       "s\","
-	       "\"hypervolume\":%.5f,\"found\":%.5f,\"sd\":%.5f,\"worst\":%.5f,\"best_known\":%.5f,"
+	       "\"hypervolume\":%.5f,\"found\":%.5f,\"sd\":%.5f,\"worst\":%.5f,\"best_"
+	       "known\":%.5f,"
 	       "\"log10_regret\":%.3f,\"cpu_seconds\":%.4f,\"at\":{",
 	       p->name, o->acquisition, o->seeds, o->evaluations, o->parallel,
 	       o->noise.runs, o->noise.size, o->noise.growing ? "true" : "false",

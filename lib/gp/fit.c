@@ -20,6 +20,7 @@
 
 static const double length_centre = 0.7, length_sd = 0.7, length_scale = 0.6;
 static const double signal_sd = 2, noise_sd = 3, log_noise_mean = -9.21;
+static const double lean_sd = 0.5;
 static const double additive_rate = 2;
 /* How far behind another start one may be after its first steps, and after twice as many.
  */
@@ -94,6 +95,8 @@ int dp__fit_new(struct dp__fit *f, const struct dp_gp_spec *spec,
 	f->diag = dp_vec_new(n);
 	for (size_t i = 0; i < n; i++)
 		f->learned |= isnan(data->noise[i]);
+	for (size_t i = 0; data->lean && i < n && f->learned; i++)
+		f->leans |= data->lean[i] != 0;
 	if (f->z && f->e && f->k && f->dk && f->more && f->alpha && f->ones && f->w &&
 	    f->pair && f->acc && f->diag)
 		return DP_OK;
@@ -137,6 +140,12 @@ static void fit_point(const struct dp__fit *f, const struct dp_gp_hyper *h, size
 		z[3 * d + k] = 1 / (h->length[k] * h->length[k]);
 }
 
+static double learned_noise(const struct dp__fit *f, const struct dp_gp_hyper *h,
+			    size_t i)
+{
+	return h->noise * (f->leans ? exp(h->lean * f->data->lean[i]) : 1);
+}
+
 /* Covariance and its kernel's derivative by r^2, lower triangles. */
 static void fit_covariance(struct dp__fit *f, const struct dp_gp_hyper *h)
 {
@@ -155,7 +164,7 @@ static void fit_covariance(struct dp__fit *f, const struct dp_gp_hyper *h)
 		dp__add_terms(f->spec, f->z, n, i, z, 1 / (double)d, more);
 		dp__mix_terms(h->additive, i, more, row, dk);
 		dp__scale(h->signal, i, row);
-		f->diag[i] = isnan(own) ? h->noise : own;
+		f->diag[i] = isnan(own) ? learned_noise(f, h, i) : own;
 		row[i] = h->signal + f->diag[i];
 	}
 }
@@ -225,7 +234,7 @@ static void add_pairs(struct dp__fit *f, const struct dp_gp_hyper *h, size_t i)
 static void likelihood_gradient(struct dp__fit *f, const struct dp_gp_hyper *h, double *g)
 {
 	size_t n = f->data->n, d = f->spec->d;
-	double signal = 0, noise = 0;
+	double signal = 0, noise = 0, lean = 0;
 
 	memset(f->acc, 0, (2 * d + 1) * n * sizeof *f->acc);
 	for (size_t i = 1; i < n; i++)
@@ -243,11 +252,16 @@ static void likelihood_gradient(struct dp__fit *f, const struct dp_gp_hyper *h, 
 		double a = f->alpha[i] * f->alpha[i] - f->k[i * n + i];
 
 		signal += f->alpha[i] * f->data->y[i] - 1 - a * f->diag[i];
-		if (isnan(f->data->noise[i]))
-			noise += a * h->noise;
+		if (isnan(f->data->noise[i])) {
+			double own = a * learned_noise(f, h, i);
+
+			noise += own;
+			lean += f->leans ? own * f->data->lean[i] : 0;
+		}
 	}
 	g[2 * d] = 0.5 * signal;
 	g[2 * d + 1] = 0.5 * noise;
+	g[2 * d + 3] = 0.5 * lean;
 	g[2 * d + 2] = h->signal * fit_sum(f->acc + 2 * d * n, n);
 }
 
@@ -311,6 +325,8 @@ static double add_priors(const struct dp__fit *f, const struct dp_gp_hyper *h, d
 	if (f->learned)
 		value += normal_prior(log(h->noise), log_noise_mean, noise_sd,
 				      &g[2 * d + 1]);
+	if (f->leans)
+		value += normal_prior(h->lean, 0, lean_sd, &g[2 * d + 3]);
 	g[2 * d + 2] -= additive_rate;
 	return value - additive_rate * h->additive;
 }
@@ -321,7 +337,7 @@ double dp__fit_posterior(struct dp__fit *f, const struct dp_gp_hyper *h, double 
 	double value, jitter;
 	int code;
 
-	memset(g, 0, (2 * d + 3) * sizeof *g);
+	memset(g, 0, (2 * d + 4) * sizeof *g);
 	fit_covariance(f, h);
 	code = dp_chol(f->k, n, n, f->w, &jitter);
 	f->no_memory |= code == DP_E_NOMEM;
@@ -365,10 +381,13 @@ static void fit_bounds(const struct dp__fit *f, double *lo, double *hi, double *
 	lo[2 * d + 1] = log(f->learned ? 1e-8 : h->noise);
 	hi[2 * d + 1] = log(f->learned ? 0.5 : h->noise);
 	x[2 * d + 1] = log(h->noise);
+	lo[2 * d + 3] = f->leans ? -0.5 : h->lean;
+	hi[2 * d + 3] = f->leans ? 1.5 : h->lean;
+	x[2 * d + 3] = h->lean;
 	lo[2 * d + 2] = 0;
 	hi[2 * d + 2] = d > 1 ? 1 : 0; /* one input is a sum as it is */
 	x[2 * d + 2] = h->additive;
-	for (size_t k = 0; k < 2 * d + 3; k++)
+	for (size_t k = 0; k < 2 * d + 4; k++)
 		x[k] = fmin(fmax(x[k], lo[k]), hi[k]);
 }
 
@@ -382,6 +401,7 @@ static void fit_unpack(const struct dp__fit *f, const double *x, struct dp_gp_hy
 	}
 	h->signal = exp(x[2 * d]);
 	h->noise = exp(x[2 * d + 1]);
+	h->lean = x[2 * d + 3];
 	h->additive = x[2 * d + 2];
 }
 
@@ -423,7 +443,7 @@ static double fit_objective(unsigned count, const double *x, double *g, void *ar
 int dp_gp_fit(const struct dp_gp_spec *spec, const struct dp_gp_data *data,
 	      const struct dp_gp_effort *effort, struct dp_gp_hyper *h, double *value)
 {
-	size_t count = 2 * spec->d + 3;
+	size_t count = 2 * spec->d + 4;
 	double lo[FIT_VARIABLES_MAX], hi[FIT_VARIABLES_MAX];
 	double x[FIT_VARIABLES_MAX], reached;
 	struct dp__fit f;

@@ -50,15 +50,17 @@ struct dp_gp_hyper {
 	double length[DP_GP_INPUTS_MAX];
 	double warp[DP_GP_INPUTS_MAX];
 	double signal;   /* variance of f */
-	double noise;    /* variance for points without one of their own */
+	double noise;    /* variance for points without one of their own, */
+	double lean;     /* times exp(lean * how far the point's noise leans) */
 	double additive; /* share of the signal that is a sum over inputs, 0 to 1 */
 };
 
-/* Training data of a fit. noise[i]: the variance of y[i], NaN: learned. */
+/* Training data of a fit. noise[i]: the variance of y[i], NaN: learned; lean[i], with
+ * mean 0: in what proportion the learned one may vary (NULL: it does not). */
 struct dp_gp_data {
 	const double *u; /* (d x ldu) */
 	size_t ldu, n;
-	const double *y, *noise;
+	const double *y, *noise, *lean;
 };
 
 /* Where a fit without history starts. */

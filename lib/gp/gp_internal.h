@@ -70,6 +70,7 @@ struct dp__fit {
 	double best;
 	struct dp_gp_hyper best_hyper;
 	bool learned; /* some point has no noise of its own */
+	bool leans;   /* and it may vary */
 	bool no_memory;
 };
 /* DP_OK or DP_E_NOMEM; free it once it is made. */
@@ -78,7 +79,7 @@ DP_MUSTCHECK int dp__fit_new(struct dp__fit *f, const struct dp_gp_spec *spec,
 void dp__fit_free(struct dp__fit *f);
 /* Log posterior of the hyperparameters (up to a constant) with the mean at its best,
  * and its gradient by log length (d), warp (d), log signal, log noise, additive
- * share (2 d + 3 numbers). -inf and a gradient of 0 where the covariance cannot be
+ * share, lean (2 d + 4 numbers). -inf and a gradient of 0 where the covariance cannot be
  * factorised. */
 double dp__fit_posterior(struct dp__fit *f, const struct dp_gp_hyper *h, double *g);
 

@@ -351,11 +351,11 @@ static double acquisition_hvpoi(struct dp__target *t, const struct dp__normal *f
 }
 
 static const struct dp__acquisition acquisitions[] = {
-	[DP_ACQ_DEFAULT] = { "ehvi", acquisition_ehvi },
-	[DP_ACQ_HVPOI] = { "hvpoi", acquisition_hvpoi },
-	[DP_ACQ_EHVI] = { "ehvi", acquisition_ehvi },
-	[DP_ACQ_POI] = { "poi", acquisition_poi },
-	[DP_ACQ_RANDOM] = { "random", NULL },
+	[DP_ACQ_DEFAULT] = { "ehvi", true, acquisition_ehvi },
+	[DP_ACQ_HVPOI] = { "hvpoi", false, acquisition_hvpoi },
+	[DP_ACQ_EHVI] = { "ehvi", true, acquisition_ehvi },
+	[DP_ACQ_POI] = { "poi", false, acquisition_poi },
+	[DP_ACQ_RANDOM] = { "random", false, NULL },
 };
 
 const struct dp__acquisition *dp__acquisition(const struct dp_study *study)

@@ -18,32 +18,50 @@ bool dp__model_feasible(const struct dp_study *s, const struct dp_known *k)
 	return true;
 }
 
-/* Posterior values at the feasible ok results and the pending points, to minimise:
- * y (at most n x p) and where they are: u (likewise x d). */
-static int believed_values(struct dp_proposer *p, double *y, double *u, size_t *count)
+/* Of result number `at`, which is k: what was observed where there is no noise, to the
+ * last bit. */
+static double denoised_value(const struct dp_proposer *p, size_t o,
+			     const struct dp_known *k, size_t at)
+{
+	const struct dp_objective *obj = &p->study->objectives[o];
+
+	if (p->output[o].exact || dp__noise_none(p, o))
+		return dp__natural_min(obj, k->y[o]);
+	return dp__shape_value(dp__shape_of(obj), dp__model_posterior(p, o, at));
+}
+
+/* Values without the noise at the feasible ok results and the pending points, to
+ * minimise: y (at most n x p) and which they are (at most n). */
+static int believed_values(struct dp_proposer *p, double *y, struct dp__front_point *at,
+			   size_t *count)
 {
 	const struct dp_history *h = p->history;
-	size_t np = p->study->nobjectives, d = p->spec.d, result = 0;
+	size_t np = p->study->nobjectives, result = 0;
 	struct dp__normal f[DP_OBJECTIVES_MAX + DP_CONSTRAINTS_MAX];
 	int code = DP_OK;
 
 	*count = 0;
 	for (size_t i = 0; i < h->n && code == DP_OK; i++) {
 		const struct dp_known *k = &h->known[i];
-		bool pending = k->status == DP_KNOWN_PENDING;
-		size_t at = result;
+		struct dp__front_point *one = &at[*count];
 
+		one->known = i;
+		one->result = result;
+		one->pending = k->status == DP_KNOWN_PENDING;
 		result += dp__is_result(k);
-		if (!pending &&
+		if (!one->pending &&
 		    (k->status != DP_KNOWN_OK || !dp__model_feasible(p->study, k)))
 			continue;
-		dp__to_u(&p->inputs, k->x, u + *count * d);
-		if (pending)
-			code = dp__model_predict(p, u + *count * d, 1, 1, false, true, f);
+		dp__to_u(&p->inputs, k->x, one->u);
+		if (one->pending)
+			code = dp__model_predict(p, one->u, 1, 1, false, true, f);
 		for (size_t j = 0; j < np; j++)
-			y[*count * np + j] = dp__shape_value(
-				dp__shape_of(&p->study->objectives[j]),
-				pending ? f[j].m : dp__model_posterior(p, j, at));
+			y[*count * np + j] =
+				one->pending
+					? dp__shape_value(
+						  dp__shape_of(&p->study->objectives[j]),
+						  f[j].m)
+					: denoised_value(p, j, k, one->result);
 		++*count;
 	}
 	return code;
@@ -112,35 +130,33 @@ static void move_reference(size_t np, const double *y, const size_t *front, size
 
 int dp__model_target(struct dp_proposer *p)
 {
-	size_t np = p->study->nobjectives, d = p->spec.d, n = p->history->n, m, count = 0;
-	double *y = dp_vec_new(n * np), *u = dp_vec_new(n * d);
+	size_t np = p->study->nobjectives, n = p->history->n, m, count = 0;
+	struct dp__front_point *at = malloc((n + 1) * sizeof *at);
 	size_t *front = malloc((n + 1) * sizeof *front);
-	double *rows = dp_vec_new(n * np), ref[DP_OBJECTIVES_MAX];
+	double *y = dp_vec_new(n * np), *rows = dp_vec_new(n * np);
+	double ref[DP_OBJECTIVES_MAX];
 	enum dp__shape shapes[DP_OBJECTIVES_MAX];
-	int code = y && u && front && rows ? DP_OK : DP_E_NOMEM;
+	int code = y && at && front && rows ? DP_OK : DP_E_NOMEM;
 
 	dp__target_free(&p->target);
 	p->have_target = false;
-	free(p->front_u);
-	p->front_u = NULL;
+	free(p->front);
+	p->front = NULL;
 	p->nfront = 0;
 	if (code == DP_OK)
-		code = believed_values(p, y, u, &m);
+		code = believed_values(p, y, at, &m);
 	if (code == DP_OK)
 		code = dp_front(y, m, np, front, &count);
+	if (code == DP_OK && !(p->front = malloc((count + 1) * sizeof *p->front)))
+		code = DP_E_NOMEM;
 	if (code != DP_OK)
 		goto done;
 	reference_point(p, y, front, count, ref);
 	move_reference(np, y, front, count, ref);
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		memcpy(rows + i * np, y + front[i] * np, np * sizeof *rows);
-	p->front_u = dp_vec_new((count ? count : 1) * d);
-	if (!p->front_u) {
-		code = DP_E_NOMEM;
-		goto done;
+		p->front[i] = at[front[i]];
 	}
-	for (size_t i = 0; i < count; i++)
-		memcpy(p->front_u + i * d, u + front[i] * d, d * sizeof *u);
 	p->nfront = count;
 	for (size_t j = 0; j < np; j++)
 		shapes[j] = dp__shape_of(&p->study->objectives[j]);
@@ -148,9 +164,9 @@ int dp__model_target(struct dp_proposer *p)
 			      p->study->search.gain_model);
 	p->have_target = code == DP_OK;
 done:
-	free(y);
-	free(u);
+	free(at);
 	free(front);
+	free(y);
 	free(rows);
 	return code;
 }
@@ -172,9 +188,7 @@ int dp__model_front(struct dp_proposer *p, const struct dp_history *h, size_t *i
 		if (k->status != DP_KNOWN_OK || !dp__model_feasible(p->study, k))
 			continue;
 		for (size_t j = 0; j < np; j++) /* to minimise, as dp_front() wants */
-			all[m * np + j] =
-				dp__shape_value(dp__shape_of(&p->study->objectives[j]),
-						dp__model_posterior(p, j, at));
+			all[m * np + j] = denoised_value(p, j, k, at);
 		from[m++] = i;
 	}
 	if (code == DP_OK)

@@ -18,9 +18,9 @@ enum {
 	FRESH_FITS = 24,      /* up to so many results a fit knows no fit before it */
 	RESTART_FITS = 130,   /* up to so many it also starts from elsewhere */
 	LARGE_FIT = 160,      /* from so many on a step is dear */
-	LARGE_EVALUATIONS = 12,
-	RUN_PRIOR = 4 /* degrees of freedom that the pooled variance counts */
+	LARGE_EVALUATIONS = 12
 };
+static const double noise_share = 0.2; /* of the noise that a gain is reckoned with */
 
 /* The numbers of results at which hyperparameters are fitted. */
 static size_t next_fit(size_t n)
@@ -87,51 +87,6 @@ static void output_values(const struct dp_proposer *p, size_t o, size_t n, doubl
 			z[i] = worst;
 }
 
-/* Variance of a result's mean in model space (delta method), or NaN. */
-static double raw_noise(const struct dp_proposer *p, size_t o, const struct dp_known *k)
-{
-	const struct dp_objective *obj;
-	double slope;
-
-	if (o >= p->study->nobjectives || k->status != DP_KNOWN_OK || !(k->var[o] >= 0) ||
-	    isinf(k->var[o]))
-		return NAN;
-	obj = &p->study->objectives[o];
-	slope = dp__forward_slope(obj, k->y[o]);
-	return k->var[o] * slope * slope;
-}
-
-static double pooled_noise(const struct dp_proposer *p, size_t o, size_t n)
-{
-	double sum = 0;
-	size_t count = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		double v = raw_noise(p, o, &p->seen[i]);
-
-		if (isnan(v))
-			continue;
-		sum += v;
-		count++;
-	}
-	return count > 0 && sum > 0 ? sum / (double)count : NAN;
-}
-
-/* Noise of one result as a multiple of scale^2; NaN: to be learned. A variance of R
- * runs has R - 1 degrees of freedom, so it is shrunk to the pooled one, which also
- * keeps identical runs from looking exact. */
-static double point_noise(const struct dp_proposer *p, size_t o, const struct dp_known *k)
-{
-	const struct dp__output *out = &p->output[o];
-	double v = raw_noise(p, o, k), df = p->study->trainer.runs - 1;
-
-	if (isnan(v) || isnan(out->pooled))
-		return NAN;
-	v = (df * v + RUN_PRIOR * out->pooled) / (df + RUN_PRIOR);
-	v = fmax(v, 0.01 * out->pooled) / (out->scale * out->scale);
-	return fmax(v, 1e-8);
-}
-
 /* ---- fitting ---- */
 
 static void standardise_output(struct dp__output *out, double *z, size_t n)
@@ -151,7 +106,7 @@ static void standardise_output(struct dp__output *out, double *z, size_t n)
 }
 
 struct fit_data {
-	double *u, *y, *noise, *all;
+	double *u, *y, *noise, *lean, *all, *around;
 	struct dp_gp_data data;
 };
 
@@ -160,7 +115,9 @@ static void fit_data_free(struct fit_data *f)
 	free(f->u);
 	free(f->y);
 	free(f->noise);
+	free(f->lean);
 	free(f->all);
+	free(f->around);
 }
 
 /* The first n results, or FIT_POINTS_MAX of them at even steps. fit_data_free() it,
@@ -168,15 +125,18 @@ static void fit_data_free(struct fit_data *f)
 static int fit_data_new(struct fit_data *f, struct dp_proposer *p, size_t o, size_t n)
 {
 	size_t d = p->spec.d, m = n < FIT_POINTS_MAX ? n : FIT_POINTS_MAX;
+	double mean = 0;
+	int code;
 
 	memset(f, 0, sizeof *f);
 	f->u = dp_vec_new(d * m);
 	f->y = dp_vec_new(m);
 	f->noise = dp_vec_new(m);
+	f->lean = dp_vec_new(m);
 	f->all = dp_vec_new(n);
-	if (!f->u || !f->y || !f->noise || !f->all)
+	f->around = dp_vec_new(n);
+	if (!f->u || !f->y || !f->noise || !f->lean || !f->all || !f->around)
 		return DP_E_NOMEM;
-	p->output[o].pooled = pooled_noise(p, o, n);
 	output_values(p, o, n, f->all);
 	standardise_output(&p->output[o], f->all, n);
 	for (size_t i = 0; i < m; i++) {
@@ -185,10 +145,20 @@ static int fit_data_new(struct fit_data *f, struct dp_proposer *p, size_t o, siz
 		for (size_t k = 0; k < d; k++)
 			f->u[k * m + i] = p->u[k * p->ldu + from];
 		f->y[i] = f->all[from];
-		f->noise[i] = point_noise(p, o, &p->seen[from]);
 	}
-	f->data = (struct dp_gp_data){ f->u, m, m, f->y, f->noise };
-	return DP_OK;
+	f->data = (struct dp_gp_data){ f->u, m, m, f->y, f->noise, f->lean };
+	code = dp__noise_learn(p, o, &f->data, n, f->around);
+	for (size_t i = 0; i < m && code == DP_OK; i++) {
+		size_t from = m == n ? i : i * n / m;
+
+		f->noise[i] = dp__noise_of(p, o, &p->seen[from], f->around[from]);
+		f->lean[i] = dp__noise_lean(p, o, f->around[from]);
+		mean += f->lean[i] / (double)m;
+	}
+	for (size_t i = 0; i < m; i++)
+		f->lean[i] -= mean;
+	p->output[o].lean_mean = mean;
+	return code;
 }
 
 /* A rapid change along one input can pass for noise, and a search that starts there
@@ -278,9 +248,10 @@ static int fit_output(struct dp_proposer *p, size_t o, size_t n,
 
 	if (code == DP_OK)
 		code = fit_from_starts(p, o, n, &f.data, cancel, &best, &most);
-	fit_data_free(&f);
-	if (code != DP_OK)
+	if (code != DP_OK) {
+		fit_data_free(&f);
 		return code;
+	}
 	if (isinf(most)) {
 		dp_gp_start(&p->spec, DP_GP_CENTRE, &best);
 		if (p->note)
@@ -290,24 +261,19 @@ static int fit_output(struct dp_proposer *p, size_t o, size_t n,
 	}
 	out->hyper = best;
 	out->fitted = true;
+	for (size_t i = 0; i < n; i++)
+		out->noise[i] = dp__noise_at(p, o, &p->seen[i], f.around[i]);
+	fit_data_free(&f);
 	return DP_OK;
 }
 
 static int build_output(struct dp_proposer *p, size_t o, size_t n)
 {
 	struct dp__output *out = &p->output[o];
-	double *noise = dp_vec_new(n);
-	struct dp_gp_data data = { p->u, p->ldu, n, NULL, noise };
-	int code;
+	struct dp_gp_data data = { p->u, p->ldu, n, NULL, out->noise, NULL };
 
-	if (!noise)
-		return DP_E_NOMEM;
-	for (size_t i = 0; i < n; i++)
-		noise[i] = point_noise(p, o, &p->seen[i]);
 	dp_gp_free(&out->gp);
-	code = dp_gp_build(&out->gp, &p->spec, &out->hyper, &data, next_fit(n) + 16);
-	free(noise);
-	return code;
+	return dp_gp_build(&out->gp, &p->spec, &out->hyper, &data, next_fit(n) + 16);
 }
 
 /* Does the output need a Gaussian process? */
@@ -330,6 +296,13 @@ static int seen_room(struct dp_proposer *p, size_t n)
 	if (!seen)
 		return DP_E_NOMEM;
 	p->seen = seen;
+	for (size_t o = 0; o < p->noutputs; o++) {
+		double *noise = realloc(p->output[o].noise, room * sizeof *noise);
+
+		if (!noise)
+			return DP_E_NOMEM;
+		p->output[o].noise = noise;
+	}
 	u = dp_vec_new(d * room);
 	if (!u)
 		return DP_E_NOMEM;
@@ -430,23 +403,28 @@ static int fit_to(struct dp_proposer *p, size_t n, const atomic_bool *cancel)
 /* Adds the results since the fit, then the pending points. */
 static int grow_output(struct dp_proposer *p, size_t o, const struct dp_history *h)
 {
-	struct dp_gp *gp = &p->output[o].gp;
-	double u[DP_PARAMS_MAX];
+	struct dp__output *out = &p->output[o];
+	double u[DP_PARAMS_MAX], around;
 	int code = DP_OK;
 
-	for (size_t i = gp->n; i < p->nseen && code == DP_OK; i++) {
+	for (size_t i = out->gp.n; i < p->nseen && code == DP_OK; i++) {
+		double z = output_value(p->study, o, &p->seen[i]);
+
 		dp__to_u(&p->inputs, p->seen[i].x, u);
-		code = dp_gp_append(gp, u, point_noise(p, o, &p->seen[i]));
+		code = dp__noise_around(p, o, u, z, &around);
+		if (code != DP_OK)
+			break;
+		out->noise[i] = dp__noise_at(p, o, &p->seen[i], around);
+		code = dp_gp_append(&out->gp, u, out->noise[i]);
 	}
 	for (size_t i = 0; i < h->n && code == DP_OK; i++) {
 		if (h->known[i].status != DP_KNOWN_PENDING)
 			continue;
 		dp__to_u(&p->inputs, h->known[i].x, u);
-		code = dp_gp_append(gp, u,
-				    isnan(p->output[o].pooled)
-					    ? NAN
-					    : p->output[o].pooled / (p->output[o].scale *
-								     p->output[o].scale));
+		code = dp__noise_around(p, o, u, NAN, &around);
+		if (code == DP_OK)
+			code = dp_gp_append(&out->gp, u,
+					    dp__noise_at(p, o, NULL, around));
 	}
 	return code;
 }
@@ -580,11 +558,36 @@ static double log_feasible(const struct dp_proposer *p, const struct dp__normal 
 	return sum;
 }
 
+/* The variance that a result at a place would have, in model space. */
+static double expected_noise(const struct dp_proposer *p, size_t o, double m)
+{
+	const struct dp__output *out = &p->output[o];
+
+	return dp__noise_at(p, o, NULL, m) * out->scale * out->scale;
+}
+
+/* What is left of an objective's sd s when noise is reckoned with: how far one more
+ * result there would move the model, s^2 / sqrt(s^2 + noise), is what can be gained
+ * from it. The whole noise counts too much (the models' sds are rather small than
+ * large), none sends the search after what it can never tell from luck. *by_s gets the
+ * derivative. */
+static double learnable_sd(const struct dp_proposer *p, size_t o,
+			   const struct dp__normal *f, double *by_s)
+{
+	double noise = dp__acquisition(p->study)->noise
+			       ? noise_share * expected_noise(p, o, f->m)
+			       : 0;
+	double s = f->s, both = s * s + noise;
+
+	*by_s = s > 0 ? s * (s * s + 2 * noise) / (both * sqrt(both)) : 0;
+	return s > 0 ? s * s / sqrt(both) : 0;
+}
+
 int dp__model_eval(struct dp_proposer *p, const double *u, size_t ldu, size_t m,
 		   bool exactly, double *logacq, struct dp__normal *f, double *feas)
 {
 	const struct dp__acquisition *acq = dp__acquisition(p->study);
-	size_t count = p->noutputs;
+	size_t count = p->noutputs, np = p->study->nobjectives;
 	struct dp__normal *all = malloc(m * count * sizeof *all);
 	int code = all ? dp__model_predict(p, u, ldu, m, true, exactly, all) : DP_E_NOMEM;
 
@@ -592,18 +595,25 @@ int dp__model_eval(struct dp_proposer *p, const double *u, size_t ldu, size_t m,
 		const struct dp__normal *row = all + i * count;
 		double lf = log_feasible(p, row), v = -INFINITY;
 		bool ok = true;
+		struct dp__normal gain[DP_OBJECTIVES_MAX];
 
+		for (size_t o = 0; o < np; o++) {
+			double by_s;
+
+			gain[o] =
+				(struct dp__normal){ row[o].m,
+						     learnable_sd(p, o, &row[o], &by_s) };
+		}
 		for (size_t o = 0; o < count; o++)
 			ok &= isfinite(row[o].m) && isfinite(row[o].s);
 		if (ok && logacq && acq->value && p->have_target)
-			v = acq->value(&p->target, row, NULL) + lf;
+			v = acq->value(&p->target, gain, NULL) + lf;
 		if (logacq)
 			logacq[i] = isnan(v) ? -INFINITY : v;
 		if (feas)
 			feas[i] = exp(lf);
 		if (f)
-			memcpy(f + i * p->study->nobjectives, row,
-			       p->study->nobjectives * sizeof *f);
+			memcpy(f + i * np, row, np * sizeof *f);
 	}
 	free(all);
 	return code;
@@ -636,6 +646,13 @@ double dp__model_slope(struct dp_proposer *p, const double *u, double *gradient)
 			dm[o][k] *= out->scale;
 			ds[o][k] *= out->scale / (2 * sqrt(var));
 		}
+		if (o < np) {
+			double by_s;
+
+			f[o].s = learnable_sd(p, o, &f[o], &by_s);
+			for (size_t k = 0; k < d; k++)
+				ds[o][k] *= by_s;
+		}
 	}
 	value = acq->value(&p->target, f, by) + log_feasible(p, f);
 	if (!isfinite(value))
@@ -661,10 +678,9 @@ double dp__model_slope(struct dp_proposer *p, const double *u, double *gradient)
 double dp__model_posterior(const struct dp_proposer *p, size_t o, size_t i)
 {
 	const struct dp__output *out = &p->output[o];
-	double noise = point_noise(p, o, &p->seen[i]);
 
 	if (out->exact)
 		return output_value(p->study, o, &p->seen[i]);
-	noise = (isnan(noise) ? out->hyper.noise : noise) + out->gp.jitter;
-	return out->shift + out->scale * (out->y[i] - noise * out->gp.alpha[i]);
+	return out->shift + out->scale * (out->y[i] - (out->noise[i] + out->gp.jitter) *
+							      out->gp.alpha[i]);
 }

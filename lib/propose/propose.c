@@ -166,7 +166,9 @@ static int ask_model(struct dp_proposer *p, const struct dp_history *h, uint32_t
 	code = dp__model_update(p, h, cancel);
 	if (code == DP_OK)
 		code = dp__model_target(p);
-	if (code == DP_OK)
+	if (code == DP_OK && dp__rerun(p, out->x))
+		out->source = "re-run";
+	else if (code == DP_OK)
 		code = dp__search(p, trial, cancel, out);
 	if (code == DP_OK)
 		code = predict_choice(p, out);
@@ -245,13 +247,15 @@ void dp_proposer_free(struct dp_proposer *p)
 		return;
 	for (size_t o = 0; o < p->noutputs; o++) {
 		dp_gp_free(&p->output[o].gp);
+		dp_gp_free(&p->output[o].smooth);
 		free(p->output[o].y);
+		free(p->output[o].noise);
 	}
 	dp__oracles_close(p);
 	dp__target_free(&p->target);
 	free(p->seen);
 	free(p->u);
-	free(p->front_u);
+	free(p->front);
 	free(p->work);
 	free(p);
 }

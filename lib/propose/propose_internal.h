@@ -103,6 +103,7 @@ struct dp__target {
 
 struct dp__acquisition {
 	const char *name;
+	bool noise; /* an sd is what one noisy result could tell (else all of it) */
 	/* Log of the acquisition and its derivatives by mean and sd of each objective
 	 * (grad: 2 p, may be NULL). -inf where it is 0. */
 	double (*value)(struct dp__target *t, const struct dp__normal *f, double *grad);
@@ -119,6 +120,17 @@ double dp__Phi(double x);
 
 /* ---- what a proposer keeps ---- */
 
+enum {
+	DP__CURVE = 33
+};
+
+/* Variance of a result's mean in natural units as a function of the value. */
+struct dp__noise_curve {
+	bool known;
+	double lo, step; /* model space */
+	double variance[DP__CURVE];
+};
+
 /* One modelled quantity: an objective or a constraint's metric. */
 struct dp__output {
 	bool exact;  /* a function of the point, known without an error */
@@ -129,7 +141,19 @@ struct dp__output {
 	struct dp_gp_hyper hyper;
 	double *y;           /* (nseen) standardised values */
 	double shift, scale; /* model space = shift + scale * standardised */
-	double pooled;       /* run variance in model space at the fit; NaN: none */
+	double *noise;       /* (nseen) variance of each, in units of scale^2 */
+	struct dp__noise_curve curve;
+	bool repeats;        /* a point measured again gave the same bits */
+	struct dp_gp smooth; /* what the values are around, as far as the fit goes */
+	double lean_mean;    /* of dp__noise_lean() over the results of the fit */
+};
+
+/* A point of the front that a proposal improves on. */
+struct dp__front_point {
+	double u[DP_PARAMS_MAX];
+	size_t known;  /* its position in the history */
+	size_t result; /* and among the results, unless it is pending */
+	bool pending;
 };
 
 struct dp_proposer {
@@ -152,7 +176,7 @@ struct dp_proposer {
 	/* made for one proposal */
 	struct dp__target target;
 	bool have_target;
-	double *front_u; /* (nfront x d) places of the front's points */
+	struct dp__front_point *front; /* (nfront) */
 	size_t nfront;
 	double *work; /* (work_room) for predictions */
 	size_t work_room;
@@ -175,6 +199,27 @@ double dp__oracle_value(const struct dp_proposer *p, size_t objective, const dou
  * them it is taken as linear, with the slope from one whole number to the next. */
 double dp__oracle_slope(const struct dp_proposer *p, size_t objective, const double *u,
 			double *gradient);
+
+/* ---- noise.c ---- */
+
+/* Learns from the first n results what is known of an output's noise; fit: those that
+ * the likelihood sees. around (n) gets where each value is, in model space. */
+DP_MUSTCHECK int dp__noise_learn(struct dp_proposer *p, size_t output,
+				 const struct dp_gp_data *fit, size_t n, double *around);
+/* The same place for a later result at u with value z (NaN: not there yet). */
+DP_MUSTCHECK int dp__noise_around(const struct dp_proposer *p, size_t output,
+				  const double *u, double z, double *around);
+/* Variance of a result around a place, in units of scale^2 (k NULL: of one that is
+ * expected there); NaN: runs do not tell, to be learned. */
+double dp__noise_of(const struct dp_proposer *p, size_t output, const struct dp_known *k,
+		    double around);
+/* Log of how a transform multiplies a variance at a place. */
+double dp__noise_lean(const struct dp_proposer *p, size_t output, double around);
+/* As dp__noise_of(), with the fit's noise where runs do not tell. */
+double dp__noise_at(const struct dp_proposer *p, size_t output, const struct dp_known *k,
+		    double around);
+/* Is the output as good as without noise? */
+bool dp__noise_none(const struct dp_proposer *p, size_t output);
 
 /* ---- model.c ---- */
 
@@ -207,10 +252,17 @@ DP_MUSTCHECK int dp__model_front(struct dp_proposer *p, const struct dp_history 
 				 size_t *index, double *y, size_t *count);
 bool dp__model_feasible(const struct dp_study *s, const struct dp_known *k);
 
+/* ---- rerun.c ---- */
+/* Is a point of the front to be measured once more? x (nparams) gets it. Needs
+ * dp__model_target(). */
+bool dp__rerun(const struct dp_proposer *p, double *x);
+
 /* ---- search.c ---- */
 /* The best point that is not taken yet, by acquisition. */
 DP_MUSTCHECK int dp__search(struct dp_proposer *p, uint32_t trial,
 			    const atomic_bool *cancel, struct dp_proposal *out);
 bool dp__taken(const struct dp_proposer *p, const double *x);
+/* Are two points of the study the same in every parameter that is searched? */
+bool dp__same_point(const struct dp_proposer *p, const double *a, const double *b);
 
 #endif

@@ -37,17 +37,20 @@ struct searcher {
 	size_t nfinal;
 };
 
+bool dp__same_point(const struct dp_proposer *p, const double *a, const double *b)
+{
+	size_t k = 0;
+
+	while (k < p->inputs.d && a[p->inputs.in[k].param] == b[p->inputs.in[k].param])
+		k++;
+	return k == p->inputs.d;
+}
+
 bool dp__taken(const struct dp_proposer *p, const double *x)
 {
-	for (size_t i = 0; i < p->history->n; i++) {
-		size_t k = 0;
-
-		while (k < p->inputs.d && p->history->known[i].x[p->inputs.in[k].param] ==
-						  x[p->inputs.in[k].param])
-			k++;
-		if (k == p->inputs.d)
+	for (size_t i = 0; i < p->history->n; i++)
+		if (dp__same_point(p, p->history->known[i].x, x))
 			return true;
-	}
 	return false;
 }
 
@@ -171,7 +174,7 @@ static void draw_between(struct searcher *s, const double *a, const double *b, d
 
 static void draw_candidates(struct searcher *s)
 {
-	const double *front = s->p->front_u;
+	const struct dp__front_point *front = s->p->front;
 	size_t n = s->p->nfront;
 
 	while (s->n < s->ld) {
@@ -184,14 +187,14 @@ static void draw_candidates(struct searcher *s)
 		} else if (s->n < s->ld / 2) { /* one coordinate anywhere */
 			size_t k = (size_t)dp_rng_below(&s->rng, s->d);
 
-			memcpy(u, front + i * s->d, s->d * sizeof *u);
+			memcpy(u, front[i].u, s->d * sizeof *u);
 			u[k] = draw_anywhere(s, &s->p->inputs.in[k]);
 		} else if (n > 1 && s->n < s->ld * 2 / 3) {
 			size_t j = i + 1 < n ? i + 1 : i - 1;
 
-			draw_between(s, front + i * s->d, front + j * s->d, u);
+			draw_between(s, front[i].u, front[j].u, u);
 		} else {
-			near_front(s, front + i * s->d, u);
+			near_front(s, front[i].u, u);
 		}
 		store_candidate(s, u);
 	}

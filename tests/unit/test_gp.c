@@ -16,7 +16,7 @@ enum {
 };
 
 struct sample {
-	double u[D * N], y[N], noise[N];
+	double u[D * N], y[N], noise[N], lean[N];
 	struct dp_gp_spec spec;
 	struct dp_gp_hyper h;
 	struct dp_gp_data data;
@@ -39,6 +39,7 @@ static void make(struct sample *s, const struct dp_kernel *kernel)
 		s->y[i] = sin(5 * a) + b * b + 0.3 * s->u[2 * N + i] +
 			  0.05 * dp_rng_normal(&r);
 		s->noise[i] = i % 3 ? NAN : 0.004 * (double)(1 + i);
+		s->lean[i] = 2 * b - 1;
 	}
 	s->spec.d = D;
 	s->spec.kernel = kernel;
@@ -53,7 +54,8 @@ static void make(struct sample *s, const struct dp_kernel *kernel)
 	s->h.signal = 1.4;
 	s->h.noise = 0.02;
 	s->h.additive = 0.3;
-	s->data = (struct dp_gp_data){ s->u, N, N, s->y, s->noise };
+	s->h.lean = 0.4;
+	s->data = (struct dp_gp_data){ s->u, N, N, s->y, s->noise, s->lean };
 }
 
 static double *hyper(struct dp_gp_hyper *h, size_t k)
@@ -62,7 +64,8 @@ static double *hyper(struct dp_gp_hyper *h, size_t k)
 	       : k < 2 * D      ? &h->warp[k - D]
 	       : k == 2 * D     ? &h->signal
 	       : k == 2 * D + 1 ? &h->noise
-				: &h->additive;
+	       : k == 2 * D + 2 ? &h->additive
+				: &h->lean;
 }
 
 static double posterior_at(const struct sample *s, const struct dp_gp_hyper *h, double *g)
@@ -78,19 +81,19 @@ static double posterior_at(const struct sample *s, const struct dp_gp_hyper *h, 
 
 static void check_gradient(const struct dp_kernel *kernel)
 {
-	double g[2 * D + 3], lo, hi, unused[2 * D + 3];
+	double g[2 * D + 4], lo, hi, unused[2 * D + 4];
 	struct sample s;
 
 	make(&s, kernel);
 	assert_true(isfinite(posterior_at(&s, &s.h, g)));
-	for (size_t k = 0; k < 2 * D + 3; k++) {
-		bool plain = (k >= D && k < 2 * D) || k == 2 * D + 2;
+	for (size_t k = 0; k < 2 * D + 4; k++) {
+		bool plain = (k >= D && k < 2 * D) || k >= 2 * D + 2;
 		double step = 1e-5;
 		struct dp_gp_hyper a = s.h, b = s.h;
 
 		if (k == 2 * D - 1)
 			continue; /* a category has no warp */
-		if (plain) {      /* a warp or the additive share, not a logarithm */
+		if (plain) { /* a warp, the additive share or the lean, no logarithm */
 			*hyper(&a, k) -= step;
 			*hyper(&b, k) += step;
 		} else {
@@ -260,7 +263,7 @@ static void left_out_points_are_predicted(void **state)
 	};
 	double u[2 * M], y[M], noise[M], value;
 	struct dp_gp_spec spec = { .d = 2, .kernel = &dp_kernel_matern52 };
-	struct dp_gp_data data = { u, M, M, y, noise };
+	struct dp_gp_data data = { u, M, M, y, noise, NULL };
 	struct dp_gp_hyper h;
 	struct dp_rng r;
 	int inside = 0;
@@ -281,7 +284,7 @@ static void left_out_points_are_predicted(void **state)
 	assert_true(h.noise > 0.003 && h.noise < 0.03); /* true: 0.01 */
 	for (size_t i = 0; i < M; i++) {
 		double rest_u[2 * M], rest_y[M], m, v, at[2] = { u[i], u[M + i] }, *work;
-		struct dp_gp_data rest = { rest_u, M, M - 1, rest_y, noise };
+		struct dp_gp_data rest = { rest_u, M, M - 1, rest_y, noise, NULL };
 		struct dp_gp gp;
 
 		for (size_t j = 0, k = 0; j < M; j++) {
@@ -309,7 +312,7 @@ static void the_warp_finds_a_logarithm(void **state)
 	};
 	double u[M], y[M], noise[M], value;
 	struct dp_gp_spec spec = { .d = 1, .kernel = &dp_kernel_matern52 };
-	struct dp_gp_data data = { u, M, M, y, noise };
+	struct dp_gp_data data = { u, M, M, y, noise, NULL };
 	struct dp_gp_hyper h;
 
 	(void)state;
@@ -339,7 +342,7 @@ static void a_sum_is_learned_input_by_input(void **state)
 	};
 	double u[INPUTS * M], y[M], noise[M], value, wrong = 0, *work;
 	struct dp_gp_spec spec = { .d = INPUTS, .kernel = &dp_kernel_matern52 };
-	struct dp_gp_data data = { u, M, M, y, noise };
+	struct dp_gp_data data = { u, M, M, y, noise, NULL };
 	struct dp_gp_hyper h;
 	struct dp_gp gp;
 	struct dp_rng r;
@@ -422,7 +425,7 @@ static void hard_data_does_no_harm(void **state)
 	};
 	static double u[M], y[M], noise[M];
 	struct dp_gp_spec spec = { .d = 1, .kernel = &dp_kernel_se };
-	struct dp_gp_data data = { u, M, M, y, noise };
+	struct dp_gp_data data = { u, M, M, y, noise, NULL };
 	struct dp_gp_hyper h;
 	struct dp_gp gp;
 	double value, m, v, at = 0.5, *work;
@@ -460,7 +463,7 @@ static void noisy_points_are_smoothed_over(void **state)
 	(void)state;
 	for (int k = 0; k < 2; k++) {
 		double noise[3] = { 0.01, k ? 4 : 1e-6, 0.01 }, *work;
-		struct dp_gp_data data = { u, 3, 3, y, noise };
+		struct dp_gp_data data = { u, 3, 3, y, noise, NULL };
 		struct dp_gp gp;
 
 		assert_int_equal(dp_gp_build(&gp, &spec, &h, &data, 0), DP_OK);

@@ -749,27 +749,84 @@ static struct dp_study *noisy(struct dp_known *k)
 	return study("  x: {type: float, range: [0, 1]}\n", TWO, ", initial: 8");
 }
 
-/* Mean and variance at `at` of objective o, from the hyperparameters alone; noise:
- * by the delta method, each shrunk to the mean of all with 3 and 4 degrees of freedom
- * (4 runs). */
+/* What standardised values y are around: a model of medium lengths with a noise of a
+ * tenth, by the book. */
+static void smooth_directly(const struct dp_known *k, const double *y, double *around)
+{
+	struct dp_gp_hyper h = { .length = { 0.7 }, .signal = 1 };
+	double a[2][RUNS][RUNS], b[RUNS], one[RUNS], wy[RUNS], top = 0, sum = 0;
+
+	for (size_t i = 0; i < RUNS; i++)
+		for (size_t j = 0; j < RUNS; j++)
+			a[0][i][j] = a[1][i][j] =
+				covariance(&h, k[i].x[0], k[j].x[0]) + (i == j ? 0.1 : 0);
+	for (size_t i = 0; i < RUNS; i++)
+		b[i] = 1;
+	solve(a[0], b, one);
+	memcpy(b, y, sizeof b);
+	solve(a[1], b, wy);
+	for (size_t i = 0; i < RUNS; i++) {
+		top += wy[i];
+		sum += one[i];
+	}
+	for (size_t i = 0; i < RUNS; i++) {
+		around[i] = top / sum;
+		for (size_t j = 0; j < RUNS; j++)
+			around[i] += covariance(&h, k[i].x[0], k[j].x[0]) *
+				     (wy[j] - top / sum * one[j]);
+	}
+}
+
+/* The mean run variance near a place, linear between 33 even steps. */
+static double mean_nearby(const struct dp_known *k, size_t o, const double *around,
+			  double at)
+{
+	double lo = INFINITY, hi = -INFINITY, mean[2], step;
+
+	for (size_t i = 0; i < RUNS; i++) {
+		lo = fmin(lo, around[i]);
+		hi = fmax(hi, around[i]);
+	}
+	step = (hi - lo) / 32;
+	at = fmin((at - lo) / step, 31.999999999);
+	for (size_t e = 0; e < 2; e++) {
+		double place = lo + (floor(at) + (double)e) * step, sum = 0, weight = 0;
+
+		for (size_t i = 0; i < RUNS; i++) {
+			double d = (around[i] - place) / 0.5, w = exp(-d * d / 2) + 1e-9;
+
+			sum += w * k[i].var[o];
+			weight += w;
+		}
+		mean[e] = sum / weight;
+	}
+	return mean[0] + (at - floor(at)) * (mean[1] - mean[0]);
+}
+
+/* Mean and variance at `at` of objective o, from the hyperparameters alone; noise: by
+ * the delta method around smooth values, each shrunk to the mean of results of a like
+ * value with 3 and 4 degrees of freedom (4 runs). */
 static void direct(const struct dp__output *out, size_t o, const struct dp_known *k,
 		   double at, double *mean, double *var)
 {
-	double z[RUNS], noise[RUNS], pooled = 0, m = 0, s = 0, kx[RUNS];
+	double z[RUNS], noise[RUNS], around[RUNS], m = 0, s = 0, kx[RUNS];
 	double a[3][RUNS][RUNS], b[RUNS], one[RUNS], wy[RUNS], wx[RUNS], top = 0, sum = 0;
 
 	for (size_t i = 0; i < RUNS; i++) {
-		double y = k[i].y[o], slope = o ? 1 / (y * (1 - y)) : 1 / y;
-
-		z[i] = o ? logit(y) : log(y);
+		z[i] = o ? logit(k[i].y[o]) : log(k[i].y[o]);
 		m += z[i] / RUNS;
-		noise[i] = k[i].var[o] * slope * slope;
-		pooled += noise[i] / RUNS;
 	}
 	for (size_t i = 0; i < RUNS; i++)
 		s += (z[i] - m) * (z[i] - m) / RUNS;
+	for (size_t i = 0; i < RUNS; i++)
+		b[i] = (z[i] - m) / sqrt(s);
+	smooth_directly(k, b, around);
 	for (size_t i = 0; i < RUNS; i++) {
-		noise[i] = (3 * noise[i] + 4 * pooled) / 7 / s;
+		double v = m + sqrt(s) * around[i], y = o ? 1 / (1 + exp(-v)) : exp(v);
+		double slope = o ? 1 / (y * (1 - y)) : 1 / y;
+
+		noise[i] = (3 * k[i].var[o] + 4 * mean_nearby(k, o, around, around[i])) /
+			   7 * slope * slope / s;
 		kx[i] = covariance(&out->hyper, k[i].x[0], at);
 		for (size_t j = 0; j < RUNS; j++)
 			a[0][i][j] = covariance(&out->hyper, k[i].x[0], k[j].x[0]) +

@@ -1,0 +1,89 @@
+/* rerun.c - a point measured again: is it noise, or is it rough?
+ *
+ * One run a point does not say how noisy a trainer is. A model that sees values jump
+ * can call it noise (and smooth away what is there) or short length scales (and chase
+ * luck); a second run of the same point decides. So where the models learned much noise
+ * now and then a point of the front is proposed again: the trial's own number gives it
+ * other seeds. Runs that repeat bit for bit show that there is no noise at all. */
+#include "propose/propose_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+	RESULTS_PER_RERUN = 16
+};
+static const double much_noise = 0.01; /* share of an output's variance */
+
+/* Is there an objective whose noise had to be learned, and is it large? */
+static bool noise_in_doubt(const struct dp_proposer *p)
+{
+	for (size_t o = 0; o < p->study->nobjectives; o++) {
+		const struct dp__output *out = &p->output[o];
+
+		if (!out->exact && !out->repeats && !out->curve.known &&
+		    out->hyper.noise > much_noise)
+			return true;
+	}
+	return false;
+}
+
+/* How many trials are at a point that another one was at before. */
+static size_t count_reruns(const struct dp_proposer *p)
+{
+	const struct dp_history *h = p->history;
+	size_t count = 0;
+
+	for (size_t i = 0; i < h->n; i++)
+		for (size_t k = 0; k < i; k++)
+			if (dp__same_point(p, h->known[i].x, h->known[k].x)) {
+				count++;
+				break;
+			}
+	return count;
+}
+
+static bool was_rerun(const struct dp_proposer *p, size_t at)
+{
+	const struct dp_history *h = p->history;
+
+	for (size_t i = 0; i < h->n; i++)
+		if (i != at && dp__same_point(p, h->known[i].x, h->known[at].x))
+			return true;
+	return false;
+}
+
+/* By how much the models disbelieve result i, in standard deviations of the outputs. */
+static double disbelief(const struct dp_proposer *p, size_t i)
+{
+	double sum = 0;
+
+	for (size_t o = 0; o < p->study->nobjectives; o++) {
+		const struct dp__output *out = &p->output[o];
+
+		if (!out->exact)
+			sum += fabs(out->noise[i] * out->gp.alpha[i]);
+	}
+	return sum;
+}
+
+bool dp__rerun(const struct dp_proposer *p, double *x)
+{
+	const struct dp_history *h = p->history;
+	double most = -1;
+
+	/* a finite space is to be gone through, each point once */
+	if (isfinite(p->inputs.points) || !noise_in_doubt(p) ||
+	    count_reruns(p) >= p->nseen / RESULTS_PER_RERUN)
+		return false;
+	for (size_t i = 0; i < p->nfront; i++) {
+		const struct dp__front_point *f = &p->front[i];
+
+		if (f->pending || was_rerun(p, f->known) ||
+		    !(disbelief(p, f->result) > most))
+			continue;
+		most = disbelief(p, f->result);
+		memcpy(x, h->known[f->known].x, p->study->nparams * sizeof *x);
+	}
+	return most >= 0;
+}

@@ -17,14 +17,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The value that put the point on the front: the models', where they chose it. */
 static double objective_of(const json_t *point, const char *name)
 {
+	const json_t *values = json_object_get(point, "denoised");
 	double x = NAN;
 
-	if (!dp_json_to_real(json_object_get(json_object_get(point, "objectives"), name),
-			     &x))
-		return NAN;
-	return x;
+	if (!values)
+		values = json_object_get(point, "objectives");
+	return dp_json_to_real(json_object_get(values, name), &x) ? x : NAN;
 }
 
 /* Checks that the study has this objective. */
@@ -151,8 +152,7 @@ static void front_people(struct ctl *ctl, const json_t *front, size_t all,
 			 const struct ctl_columns *cols)
 {
 	size_t shown = json_array_size(json_object_get(front, "front"));
-	struct dp_buf anti = DP_BUF_INIT;
-	char volume[CTL_TEXT_LEN];
+	struct dp_buf volume = DP_BUF_INIT;
 
 	if (shown > 0)
 		ctl_front_table(ctl, front, cols);
@@ -161,36 +161,38 @@ static void front_people(struct ctl *ctl, const json_t *front, size_t all,
 			all);
 	else
 		ctl_say(ctl, "no trial has given a result yet, so the front is empty");
-	ctl_anti_ideal(front, &anti);
-	ctl_say(ctl,
-		"study '%s' is %s; %d trials ended, %zu on the front; hypervolume %s "
-		"(anti-ideal: %s)",
+	ctl_front_volume(front, &volume);
+	ctl_say(ctl, "study '%s' is %s; %d trials ended, %zu on the front; %s",
 		dp_json_str(front, "study", "?"), dp_json_str(front, "state", "?"),
-		(int)dp_json_int(front, "evaluations", 0), all,
-		ctl_value(json_object_get(front, "hypervolume"), volume),
-		dp_buf_text(&anti));
-	dp_buf_free(&anti);
+		(int)dp_json_int(front, "evaluations", 0), all, dp_buf_text(&volume));
+	dp_buf_free(&volume);
 }
 
-enum {
-	ANSWER_MS = 600000 /* models of thousands of results take their time */
-};
+/* Which front the options ask for: NULL for the study's own. */
+static int front_choice(struct ctl *ctl, const char **choice, struct dp_err *err)
+{
+	bool denoised = ctl_flag(ctl, "denoised"), observed = ctl_flag(ctl, "observed");
+
+	*choice = denoised ? "denoised" : observed ? "observed" : NULL;
+	if (denoised && observed)
+		return dp_fail(err, DP_E_USAGE,
+			       "--denoised and --observed ask for two "
+			       "different fronts; give one of them");
+	return DP_OK;
+}
 
 static int front_run(struct ctl *ctl, struct dp_err *err)
 {
-	const char *best = ctl_opt(ctl, "best"), *option;
+	const char *best = ctl_opt(ctl, "best"), *option, *choice;
 	struct ctl_columns cols;
 	json_t *front;
-	json_t *fields;
 	size_t all;
-	int code = ctl_pack(&fields, err, "{s:s, s:b}", "study", ctl->argv[0], "denoised",
-			    ctl_flag(ctl, "denoised"));
+	int code = front_choice(ctl, &choice, err);
 
 	if (code == DP_OK)
-		code = ctl_call_within(ctl, ANSWER_MS, "front", fields, &front, err);
+		code = ctl_call_front(ctl, ctl->argv[0], choice, &front, err);
 	if (code != DP_OK)
 		return code;
-	ctl_say_unsaved(ctl, front);
 	all = json_array_size(json_object_get(front, "front"));
 	ctl_front_columns(front, &cols);
 	for (size_t i = 0; i < ctl->ngiven && code == DP_OK; i++) {
@@ -219,7 +221,8 @@ static const struct ctl_option options[] = {
 	{ "best", 0, "OBJECTIVE",
 	  "of these, the one point that is best in this objective" },
 	{ "denoised", 0, NULL,
-	  "the front of what the models expect, in place of what was observed" },
+	  "the front of the models' values, whatever the study's search.front is" },
+	{ "observed", 0, NULL, "the front of the observed means, likewise" },
 	{ 0 },
 };
 
@@ -232,7 +235,17 @@ const struct ctl_command ctl_cmd_front = {
 	.formats = CTL_PLAIN | CTL_HAS(CSV),
 	.options = options,
 	.help = "The front holds every trial that no other beats in all objectives, with "
-		"the parameters behind it. --max and --min can be given several times.",
+		"the parameters behind it. --max and --min can be given several "
+		"times.\n\n"
+		"A front of observed means is a front of lucky runs. So with "
+		"search.front: "
+		"denoised, the default of method dpareto, models of all results choose "
+		"it, "
+		"and each point is shown with both: what was observed, and without the "
+		"noise, which is what --max, --min, --best and the order go by. Trials "
+		"with the same parameters are one point then, under the first number. Of "
+		"more than 600 results the models see the observed front and others at "
+		"even steps. `list`, `status` and `watch` always go by observed means.",
 	.examples = "dparetoctl front adult\n"
 		    "dparetoctl front adult --max epsilon=1 --best error\n"
 		    "  what do I get at epsilon 1?\n"

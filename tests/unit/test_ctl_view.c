@@ -256,8 +256,8 @@ static void test_front(void **state)
 
 static void test_trial_csv(void **state)
 {
-	struct ctl_columns cols = { read_json("[\"seconds\",\"error\"]"),
-				    read_json("[\"error\",\"C\"]") };
+	struct ctl_columns cols = { .objectives = read_json("[\"seconds\",\"error\"]"),
+				    .parameters = read_json("[\"error\",\"C\"]") };
 	json_t *trial = read_json(
 		"{\"trial\":7,\"state\":\"failed\",\"objectives\":null,"
 		"\"parameters\":{\"C\":3,\"error\":\"x\"},\"on_front\":false,"

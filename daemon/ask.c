@@ -40,10 +40,17 @@ struct ask_point {
 	char refused[ASK_REFUSED_LEN];
 };
 
-/* A client that waits for a front. */
+/* A client that waits for an answer. */
 struct ask_waiter {
 	struct ask_waiter *next;
 	uint64_t client;
+};
+
+/* Who wants to see the next point, and who a front. */
+enum ask_wish {
+	WISH_FRONT,
+	WISH_POINT,
+	WISHES
 };
 
 /* The front of the models' values, of a study with so many results. */
@@ -69,7 +76,6 @@ struct asker {
 	uint32_t trial, basis;
 	struct dp_known *known;
 	size_t nknown;
-	uint64_t client; /* who wants to see it */
 	struct dp_proposal answer;
 	struct ask_point *found; /* (nfound of room) */
 	unsigned nfound, room;
@@ -77,8 +83,8 @@ struct asker {
 	struct dp_results results;
 	struct asked_front front;
 	json_t *shown; /* what clients get, as of the snapshot; the front comes last */
-	struct ask_waiter *asked;   /* since before the snapshot */
-	struct ask_waiter *waiting; /* those after it; busy while there are any */
+	struct ask_waiter *asked;           /* who gets the answer */
+	struct ask_waiter *waiting[WISHES]; /* who came later; busy while there are any */
 	struct dp_err err;
 	int code;
 };
@@ -105,7 +111,8 @@ static void asker_free(struct asker *a)
 	json_decref(a->front.rows);
 	json_decref(a->shown);
 	waiters_free(&a->asked);
-	waiters_free(&a->waiting);
+	for (int wish = 0; wish < WISHES; wish++)
+		waiters_free(&a->waiting[wish]);
 	free(a);
 }
 
@@ -266,14 +273,28 @@ static json_t *ask_shown_json(const struct dp_study_state *s, const struct asker
 		"acquisition", p->modelled ? dp_json_real(p->acquisition) : json_null());
 }
 
-static void ask_answer(struct asker *a)
+/* Tells them what was found, whose reference is taken, or why nothing was. */
+static void waiters_answer(struct asker *a, struct ask_waiter **list, json_t *ok)
 {
 	struct dpd *d = a->home->d;
 
-	if (a->code != DP_OK)
-		client_error(d, a->client, &a->err);
-	else
-		client_ok(d, a->client, ask_shown_json(a->home->state, a));
+	for (struct ask_waiter *w = *list; w; w = w->next) {
+		if (a->code == DP_OK)
+			client_ok(d, w->client, json_incref(ok));
+		else
+			client_error(d, w->client, &a->err);
+	}
+	waiters_free(list);
+	json_decref(ok);
+}
+
+static void ask_point_shown(struct asker *a)
+{
+	json_t *ok = a->code == DP_OK ? ask_shown_json(a->home->state, a) : NULL;
+
+	if (a->code == DP_OK && !ok)
+		a->code = dp_fail(&a->err, DP_E_NOMEM, "no memory for the answer");
+	waiters_answer(a, &a->asked, ok);
 }
 
 /* ---- the front of the models' values ---- */
@@ -317,34 +338,20 @@ static void front_keep(struct asker *a)
 	json_incref(a->front.rows);
 }
 
-/* Tells those who asked before the snapshot. */
-static void front_answer(struct asker *a)
+/* Keeps the front, and tells those who asked before the snapshot. */
+static void ask_front_found(struct asker *a)
 {
-	struct dpd *d = a->home->d;
-
+	if (a->code == DP_OK)
+		front_keep(a);
 	if (a->code == DP_OK &&
 	    (json_object_set_new(a->shown, "hypervolume_denoised",
 				 dp_json_real(a->front.hypervolume)) != 0 ||
 	     json_object_set(a->shown, "front", a->front.rows) != 0))
 		a->code = dp_fail(&a->err, DP_E_NOMEM, "no memory for the front");
-	for (struct ask_waiter *w = a->asked; w; w = w->next) {
-		if (a->code == DP_OK)
-			client_ok(d, w->client, json_incref(a->shown));
-		else
-			client_error(d, w->client, &a->err);
-	}
-	waiters_free(&a->asked);
-}
-
-static void ask_front_done(struct asker *a)
-{
-	if (a->code == DP_OK)
-		front_keep(a);
-	front_answer(a);
+	waiters_answer(a, &a->asked, a->shown);
+	a->shown = NULL;
 	front_forget(&a->front);
 	dp_results_free(&a->results);
-	json_decref(a->shown);
-	a->shown = NULL;
 }
 
 /* ---- recording ---- */
@@ -446,21 +453,29 @@ static void ask_ahead_done(struct asker *a)
 static int ask_start(struct study *h, enum ask_question question, uint32_t trial,
 		     unsigned points, struct dp_err *err);
 
-/* Clients came for a front while something else was looked for: it is their turn, before
- * the study's next point, which can do without this for some milliseconds. */
-static void front_go_on(struct asker *a)
+/* Clients came while something else was looked for: it is their turn, before the study's
+ * next point, which can do without this for some milliseconds. */
+static void ask_go_on(struct asker *a)
 {
-	struct dp_err err;
+	static const enum ask_question question[] = {
+		[WISH_FRONT] = ASK_DENOISED, [WISH_POINT] = ASK_SHOW
+	};
+	struct study *h = a->home;
 
-	if (!a->waiting)
-		return;
-	if (a->home->d->stopping)
-		dp_fail(&err, DP_E_BUSY, "the daemon is stopping");
-	else if (ask_start(a->home, ASK_DENOISED, 0, 0, &err) == DP_OK)
-		return;
-	for (struct ask_waiter *w = a->waiting; w; w = w->next)
-		client_error(a->home->d, w->client, &err);
-	waiters_free(&a->waiting);
+	for (int wish = 0; wish < WISHES; wish++) {
+		if (!a->waiting[wish] || a->busy)
+			continue;
+		if (h->d->stopping || h->deleters)
+			a->code = dp_fail(&a->err, DP_E_BUSY, "study '%s' is %s",
+					  h->state->spec->name,
+					  h->deleters ? "being deleted"
+						      : "stopping with its daemon");
+		else
+			a->code = ask_start(h, question[wish], h->state->ntrials, 1,
+					    &a->err);
+		if (a->code != DP_OK)
+			waiters_answer(a, &a->waiting[wish], NULL);
+	}
 }
 
 static void ask_done(uv_work_t *w, int status)
@@ -482,13 +497,13 @@ static void ask_done(uv_work_t *w, int status)
 		ask_ahead_done(a);
 		break;
 	case ASK_SHOW:
-		ask_answer(a);
+		ask_point_shown(a);
 		break;
 	case ASK_DENOISED:
-		ask_front_done(a);
+		ask_front_found(a);
 		break;
 	}
-	front_go_on(a);
+	ask_go_on(a);
 	study_changed(h);
 }
 
@@ -535,9 +550,18 @@ static bool ask_snapshot_front(struct asker *a)
 		dp_results_free(&a->results);
 		return false;
 	}
-	a->asked = a->waiting;
-	a->waiting = NULL;
 	return true;
+}
+
+/* Those who wait for this question wait for this answer. */
+static void ask_take_waiters(struct asker *a, enum ask_question question)
+{
+	enum ask_wish wish = question == ASK_SHOW ? WISH_POINT : WISH_FRONT;
+
+	if (question != ASK_SHOW && question != ASK_DENOISED)
+		return;
+	a->asked = a->waiting[wish];
+	a->waiting[wish] = NULL;
 }
 
 static int ask_start(struct study *h, enum ask_question question, uint32_t trial,
@@ -549,6 +573,7 @@ static int ask_start(struct study *h, enum ask_question question, uint32_t trial
 					     : ask_snapshot(a, question != ASK_AHEAD) &&
 						       ask_room(a, points)))
 		return dp_fail(err, DP_E_NOMEM, "no memory to propose");
+	ask_take_waiters(a, question);
 	atomic_store(&a->cancel, false);
 	a->busy = true;
 	a->question = question;
@@ -643,19 +668,26 @@ bool ask_next(struct study *h)
 	return true;
 }
 
+static int ask_for_client(struct study *h, enum ask_wish wish, uint64_t client,
+			  struct dp_err *err)
+{
+	struct asker *a = asker_of(h);
+	struct ask_waiter *w = a ? calloc(1, sizeof *w) : NULL, **end;
+
+	if (!w)
+		return dp_fail(err, DP_E_NOMEM, "no memory for the question");
+	w->client = client;
+	for (end = &a->waiting[wish]; *end; end = &(*end)->next)
+		;
+	*end = w;
+	if (!a->busy)
+		ask_go_on(a);
+	return DP_OK;
+}
+
 int ask_show(struct study *h, uint64_t client, struct dp_err *err)
 {
-	int code;
-
-	if (ask_busy(h)) {
-		dp_fail(err, DP_E_BUSY, "study '%s' is choosing its next point just now",
-			h->state->spec->name);
-		return dp_hint(err, "try again in a moment");
-	}
-	code = ask_start(h, ASK_SHOW, h->state->ntrials, 1, err);
-	if (code == DP_OK)
-		h->asker->client = client;
-	return code;
+	return ask_for_client(h, WISH_POINT, client, err);
 }
 
 json_t *ask_front_kept(struct study *h)
@@ -668,21 +700,7 @@ json_t *ask_front_kept(struct study *h)
 
 int ask_front(struct study *h, uint64_t client, struct dp_err *err)
 {
-	struct asker *a = asker_of(h);
-	struct ask_waiter *w = a ? malloc(sizeof *w) : NULL, **end;
-	int code = DP_OK;
-
-	if (!w)
-		return dp_fail(err, DP_E_NOMEM, "no memory for the front");
-	*w = (struct ask_waiter){ .client = client };
-	for (end = &a->waiting; *end; end = &(*end)->next)
-		;
-	*end = w;
-	if (!a->busy)
-		code = ask_start(h, ASK_DENOISED, 0, 0, err);
-	if (code != DP_OK)
-		waiters_free(&a->waiting); /* nobody else: it was not busy */
-	return code;
+	return ask_for_client(h, WISH_FRONT, client, err);
 }
 
 bool ask_last_front(struct study *h)

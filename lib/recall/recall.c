@@ -146,7 +146,7 @@ int dp_results_recall(struct dp_study_state *s, struct dp_results *out,
 	if (code == DP_OK && taken && place) {
 		of_front = results_of_front(s, taken);
 		if (all > DP_RESULTS_MAX)
-			steps = DP_RESULTS_MAX > of_front ? DP_RESULTS_MAX - of_front : 1;
+			steps = DP_RESULTS_MAX - of_front;
 		room = steps + of_front + 1;
 		out->known = calloc(room, sizeof *out->known);
 		out->front = calloc(of_front + 1, sizeof *out->front);

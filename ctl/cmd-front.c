@@ -6,7 +6,7 @@
 #include "ctl/daemon.h"
 #include "ctl/options.h"
 #include "ctl/output.h"
-#include "ctl/pages.h"
+#include "ctl/reporter.h"
 #include "ctl/text.h"
 #include "ctl/trials.h"
 #include "ctl/view.h"
@@ -116,22 +116,35 @@ static int is_maximized(const json_t *front, const json_t *summary, const char *
 	return DP_OK;
 }
 
-/* Keeps the point that is best in one objective. */
-static int keep_best(struct ctl *ctl, json_t *front, const char *name, struct dp_err *err)
+/* The same of a front that a daemon gave, which is asked. */
+static int ask_maximized(struct ctl *ctl, const json_t *front, const char *name,
+			 bool *maximized, struct dp_err *err)
 {
-	json_t *points = json_object_get(front, "front"), *status, *best, *one;
+	json_t *status;
+	int code = ctl_call_study(ctl, "status", dp_json_str(front, "study", ""), &status,
+				  err);
+
+	if (code != DP_OK)
+		return code;
+	code = is_maximized(front, json_object_get(status, "study"), name, maximized,
+			    err);
+	json_decref(status);
+	return code;
+}
+
+/* Keeps the point that is best in one objective. `summary` has the goals; NULL: the
+ * daemon tells them. */
+static int keep_best(struct ctl *ctl, json_t *front, const json_t *summary,
+		     const char *name, struct dp_err *err)
+{
+	json_t *points = json_object_get(front, "front"), *best, *one;
 	bool maximized = false;
 	int code = check_objective(front, name, err);
 
 	if (code != DP_OK || json_array_size(points) < 2)
 		return code;
-	code = ctl_call_study(ctl, "status", dp_json_str(front, "study", ""), &status,
-			      err);
-	if (code != DP_OK)
-		return code;
-	code = is_maximized(front, json_object_get(status, "study"), name, &maximized,
-			    err);
-	json_decref(status);
+	code = summary ? is_maximized(front, summary, name, &maximized, err)
+		       : ask_maximized(ctl, front, name, &maximized, err);
 	if (code != DP_OK)
 		return code;
 	best = json_array_get(points, 0);
@@ -181,27 +194,56 @@ static int front_choice(struct ctl *ctl, const char **choice, struct dp_err *err
 	return DP_OK;
 }
 
+/* From the journal in a state folder, without a daemon. */
+static int front_of_folder(struct ctl *ctl, const char *folder, const char *choice,
+			   json_t **front, json_t **goals, struct dp_err *err)
+{
+	char *arguments[] = { "--front", (char *)(choice ? choice : "study"),
+			      "--state", (char *)folder,
+			      "--",      ctl->argv[0],
+			      NULL };
+	json_t *answer;
+	int code = ctl_reporter(arguments, &answer, err);
+
+	if (code != DP_OK)
+		return code;
+	*front = json_incref(json_object_get(answer, "result"));
+	json_object_del(answer, "result");
+	*goals = answer;
+	return DP_OK;
+}
+
+static int front_questions(struct ctl *ctl, json_t *front, const json_t *goals,
+			   struct dp_err *err)
+{
+	const char *best = ctl_opt(ctl, "best");
+	int code = DP_OK;
+
+	for (size_t i = 0; i < ctl->ngiven && code == DP_OK; i++) {
+		const char *option = ctl->given[i].option->name;
+
+		if (strcmp(option, "max") == 0 || strcmp(option, "min") == 0)
+			code = front_filter(front, &ctl->given[i], err);
+	}
+	return code == DP_OK && best ? keep_best(ctl, front, goals, best, err) : code;
+}
+
 static int front_run(struct ctl *ctl, struct dp_err *err)
 {
-	const char *best = ctl_opt(ctl, "best"), *option, *choice;
+	const char *folder = ctl_opt(ctl, "state"), *choice;
+	json_t *front, *goals = NULL;
 	struct ctl_columns cols;
-	json_t *front;
 	size_t all;
 	int code = front_choice(ctl, &choice, err);
 
 	if (code == DP_OK)
-		code = ctl_call_front(ctl, ctl->argv[0], choice, &front, err);
+		code = folder ? front_of_folder(ctl, folder, choice, &front, &goals, err)
+			      : ctl_call_front(ctl, ctl->argv[0], choice, &front, err);
 	if (code != DP_OK)
 		return code;
 	all = json_array_size(json_object_get(front, "front"));
 	ctl_front_columns(front, &cols);
-	for (size_t i = 0; i < ctl->ngiven && code == DP_OK; i++) {
-		option = ctl->given[i].option->name;
-		if (strcmp(option, "max") == 0 || strcmp(option, "min") == 0)
-			code = front_filter(front, &ctl->given[i], err);
-	}
-	if (code == DP_OK && best)
-		code = keep_best(ctl, front, best, err);
+	code = front_questions(ctl, front, goals, err);
 	if (code == DP_OK) {
 		if (ctl->format == CTL_JSON)
 			ctl_put_json(ctl, front);
@@ -212,6 +254,7 @@ static int front_run(struct ctl *ctl, struct dp_err *err)
 	}
 	ctl_columns_clear(&cols);
 	json_decref(front);
+	json_decref(goals);
 	return code;
 }
 
@@ -223,6 +266,7 @@ static const struct ctl_option options[] = {
 	{ "denoised", 0, NULL,
 	  "the front of the models' values, whatever the study's search.front is" },
 	{ "observed", 0, NULL, "the front of the observed means, likewise" },
+	{ "state", 0, "DIR", "from the journal in this state folder, without a daemon" },
 	{ 0 },
 };
 

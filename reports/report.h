@@ -44,6 +44,8 @@ struct report {
 	struct baseline *baselines;
 	size_t nbaselines;
 	bool public;         /* leave out what voids the guarantee: the seed */
+	const char *front;   /* nothing but this front is wanted: "study" (its own),
+			      * "observed" or "denoised"; NULL: a report */
 	const char *journal; /* the folder it was read from */
 };
 
@@ -54,6 +56,8 @@ struct report {
 DP_MUSTCHECK int report_load(struct report *r, const char *journal,
 			     const char *const *studies, size_t n, struct dp_err *err);
 void report_free(struct report *r);
+/* Is the front that is wanted the one that models choose? */
+bool report_front_denoised(const struct report *r, const struct dp_study *study);
 /* The study's front, as search.front says, in the contract's order: how many points, the
  * trial of one, and the value of an objective that put it there. */
 size_t subject_front(const struct subject *s);

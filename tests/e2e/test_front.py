@@ -113,6 +113,13 @@ class Front(Case):
                 self.assertEqual(report["hypervolume_denoised"], front["hypervolume_denoised"])
                 self.assertNotEqual([p["objectives"] for p in front["front"]],
                                     [p["denoised"] for p in front["front"]])
+                # without a daemon: the same bytes
+                state = ["front", "s", "--state", self.path("one%d" % runs), "-o", "json"]
+                self.assertEqual(self.ctl(*state).stdout, first)
+                observed = json.loads(self.ctl(*state, "--observed").stdout)
+                self.assertNotIn("hypervolume_denoised", observed)
+                (best,) = json.loads(self.ctl(*state, "--best", "error").stdout)["front"]
+                self.assertEqual(best, front["front"][-1])
 
     def test_every_way_to_see_it(self):
         self.begin()

@@ -17,9 +17,9 @@ struct dp_denoised {
 	bool modelled; /* false: too little is known for models, all is as observed */
 };
 
-/* A pure function of study and results; the proposer may keep models from before. On any
- * thread that has the proposer to itself. DP_E_INTERRUPTED if *cancel (may be NULL)
- * became true. */
+/* A pure function of study and results; the proposer may keep models from before, and is
+ * then to be fitted or asked anew. On any thread that has the proposer to itself.
+ * DP_E_INTERRUPTED if *cancel (may be NULL) became true. */
 DP_MUSTCHECK int dp_denoised_find(struct dp_proposer *p, const struct dp_study *study,
 				  const struct dp_results *r, const atomic_bool *cancel,
 				  struct dp_denoised *out, struct dp_err *err);

@@ -165,8 +165,10 @@ static void check_front(struct found *f)
 static void check_by_predictions(struct found *f)
 {
 	const struct dp_study *s = f->st->spec;
+	struct dp_history h = { .known = f->r.known, .n = f->r.n };
 	size_t p = s->nobjectives;
 
+	assert_int_equal(dp_surrogate_fit(f->p, &h, NULL, &made_err), DP_OK);
 	for (size_t i = 0; i < f->r.n; i++) {
 		struct dp_predicted at[DP_OBJECTIVES_MAX];
 		double y[DP_OBJECTIVES_MAX];

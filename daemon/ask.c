@@ -84,7 +84,7 @@ struct asker {
 	struct asked_front front;
 	json_t *shown; /* what clients get, as of the snapshot; the front comes last */
 	struct ask_waiter *asked;           /* who gets the answer */
-	struct ask_waiter *waiting[WISHES]; /* who came later; busy while there are any */
+	struct ask_waiter *waiting[WISHES]; /* who came later */
 	struct dp_err err;
 	int code;
 };
@@ -276,15 +276,16 @@ static json_t *ask_shown_json(const struct dp_study_state *s, const struct asker
 /* Tells them what was found, whose reference is taken, or why nothing was. */
 static void waiters_answer(struct asker *a, struct ask_waiter **list, json_t *ok)
 {
-	struct dpd *d = a->home->d;
+	struct ask_waiter *told = *list;
 
-	for (struct ask_waiter *w = *list; w; w = w->next) {
+	*list = NULL; /* whoever comes now waits for the next answer */
+	for (struct ask_waiter *w = told; w; w = w->next) {
 		if (a->code == DP_OK)
-			client_ok(d, w->client, json_incref(ok));
+			client_ok(a->home->d, w->client, json_incref(ok));
 		else
-			client_error(d, w->client, &a->err);
+			client_error(a->home->d, w->client, &a->err);
 	}
-	waiters_free(list);
+	waiters_free(&told);
 	json_decref(ok);
 }
 
@@ -453,8 +454,7 @@ static void ask_ahead_done(struct asker *a)
 static int ask_start(struct study *h, enum ask_question question, uint32_t trial,
 		     unsigned points, struct dp_err *err);
 
-/* Clients came while something else was looked for: it is their turn, before the study's
- * next point, which can do without this for some milliseconds. */
+/* Clients that came while something else was looked for. */
 static void ask_go_on(struct asker *a)
 {
 	static const enum ask_question question[] = {
@@ -503,7 +503,10 @@ static void ask_done(uv_work_t *w, int status)
 		ask_front_found(a);
 		break;
 	}
-	ask_go_on(a);
+	/* it is the clients' turn after a point of the study, and the study's after
+	 * something for clients, so that nobody keeps the other waiting: ask_serve() */
+	if (a->question == ASK_TRIAL || a->question == ASK_AHEAD)
+		ask_go_on(a);
 	study_changed(h);
 }
 
@@ -668,6 +671,12 @@ bool ask_next(struct study *h)
 	return true;
 }
 
+void ask_serve(struct study *h)
+{
+	if (h->asker && !h->asker->busy)
+		ask_go_on(h->asker);
+}
+
 static int ask_for_client(struct study *h, enum ask_wish wish, uint64_t client,
 			  struct dp_err *err)
 {
@@ -680,8 +689,7 @@ static int ask_for_client(struct study *h, enum ask_wish wish, uint64_t client,
 	for (end = &a->waiting[wish]; *end; end = &(*end)->next)
 		;
 	*end = w;
-	if (!a->busy)
-		ask_go_on(a);
+	ask_serve(h);
 	return DP_OK;
 }
 

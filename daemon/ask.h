@@ -25,6 +25,9 @@ json_t *ask_front_kept(struct study *h);
  * false: nothing was begun. */
 bool ask_last_front(struct study *h);
 void ask_front_free(struct asked_front *f);
+/* The end of a turn: who waits for one of these answers gets it now, if the study has
+ * nothing of its own to ask. */
+void ask_serve(struct study *h);
 /* Can the next trial be asked for now? Not while it is being looked for. */
 bool ask_ready(const struct study *h);
 /* Is a worker thread at work on the study? It must not be forgotten then. */

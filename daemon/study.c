@@ -302,6 +302,7 @@ static bool under_way(const struct study *h)
 
 void study_sweep(struct study *h)
 {
+	ask_serve(h);
 	/* models of thousands of results are large: kept only while they are needed */
 	if (h->state->status != DP_STUDY_RUNNING && !ask_busy(h) && !ask_last_front(h))
 		ask_forget(h);

@@ -125,10 +125,13 @@ static void say_baselines(struct doc *d, const struct facts *f)
 			  short_text(f->baselines[i].value, s));
 }
 
-static const char why_denoised[] =
-	"The front and these values are what models of all results leave when the noise "
-	"of "
-	"the runs is taken out: a front of observed means is a front of lucky runs.";
+static void say_why_denoised(struct doc *d, const struct facts *f)
+{
+	if (f->study.denoises)
+		doc_paragraph(d, "The front and these values are what models of all "
+				 "results leave when the noise of the runs is taken out: "
+				 "a front of observed means is a front of lucky runs.");
+}
 
 static void write_headline(struct doc *d, const struct facts *f)
 {
@@ -138,10 +141,10 @@ static void write_headline(struct doc *d, const struct facts *f)
 		doc_paragraph(d, "No trial has given a result, so there is no front.");
 	} else if (f->study.headline.n > 0) {
 		headline_sentence(d, f);
-		if (f->study.denoises)
-			doc_paragraph(d, "%s", why_denoised);
+		say_why_denoised(d, f);
 		headline_table(d, f);
 	} else {
+		say_why_denoised(d, f);
 		say_bests(d, f);
 	}
 	say_baselines(d, f);

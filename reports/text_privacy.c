@@ -124,9 +124,10 @@ static void say_optimism(struct doc *d, const struct fact_trust *o)
 			 o->objective);
 	if (o->too_good_by)
 		doc_item(d,
-			 "%s: the models put the points of the front %s worse than "
-			 "observed on average, %s at most.",
-			 o->objective, short_text(o->too_good_by->mean, a),
+			 "%s: the models put the points of the front %s %s than "
+			 "observed on average, %s worse at most.",
+			 o->objective, short_text(fabs(o->too_good_by->mean), a),
+			 o->too_good_by->mean < 0 ? "better" : "worse",
 			 short_text(o->too_good_by->most, b));
 	if (o->holdout)
 		doc_item(d,

@@ -197,8 +197,8 @@ static int gather_front_spread(struct variability_data *d, struct dp_err *err)
 		if (!fig_in_box(s, front->x[i], front->y[i]) ||
 		    !run_spread_of(s, front->trial[i], &spread))
 			continue;
-		front->x[kept] = front->x[i];
-		front->y[kept] = s->s->trials[front->trial[i]]->objectives[s->y];
+		front->x[kept] = spread.x;
+		front->y[kept] = spread.mean;
 		d->best[kept] = spread.best;
 		d->worst[kept++] = spread.worst;
 	}

@@ -16,6 +16,7 @@ struct export
 {
 	bool csv;
 	struct ctl_columns cols;
+	json_t *marks; /* see ctl_front_marks() */
 	struct dp_buf out;
 	size_t count;
 };
@@ -25,6 +26,7 @@ static int export_add(struct ctl *ctl, const json_t *trial, void *arg, struct dp
 	struct export *e = arg;
 
 	(void)ctl;
+	ctl_mark_trial((json_t *)trial, e->marks);
 	if (e->csv) {
 		if (e->count == 0) {
 			e->cols.parameters =
@@ -50,13 +52,16 @@ static int export_collect(struct ctl *ctl, struct export *e, struct dp_err *err)
 		return code;
 	summary = json_object_get(status, "study");
 	e->cols.objectives = json_incref(json_object_get(summary, "objectives"));
+	code = ctl_front_marks(ctl, summary, &e->marks, err);
+	e->cols.denoised = e->marks != NULL;
 	if (!e->csv) {
 		dp_buf_puts(&e->out, "{\"version\":1,\"study\":");
 		dp_json_dump(&e->out, summary, 0);
 		dp_buf_puts(&e->out, ",\"trials\":[");
 	}
-	code = ctl_each_trial(ctl, dp_json_str(summary, "name", ""), 0, NULL, !e->csv,
-			      export_add, e, err);
+	if (code == DP_OK)
+		code = ctl_each_trial(ctl, dp_json_str(summary, "name", ""), 0, NULL,
+				      !e->csv, export_add, e, err);
 	if (code == DP_OK && e->csv && e->count == 0)
 		ctl_trial_csv_head(&e->cols, &e->out);
 	if (!e->csv)
@@ -82,6 +87,7 @@ static int export_run(struct ctl *ctl, struct dp_err *err)
 		ctl_put(ctl, dp_buf_text(&e.out), e.out.len);
 	}
 	dp_buf_free(&e.out);
+	json_decref(e.marks);
 	ctl_columns_clear(&e.cols);
 	return code;
 }
@@ -105,7 +111,9 @@ const struct ctl_command ctl_cmd_export = {
 		"JSON: "
 		"one object with the study and, for each trial, also every run with its "
 		"seed and metrics and every attempt. Without --format, -o json asks for "
-		"JSON; otherwise it is CSV. Numbers read back bit for bit.",
+		"JSON; otherwise it is CSV. Numbers read back bit for bit. With "
+		"search.front: denoised on_front goes by the models, whose values at "
+		"these trials are there too.",
 	.examples = "dparetoctl export adult --file adult.csv\n"
 		    "dparetoctl export adult --format json | jq '.trials[0].runs'",
 	.run = export_run,

@@ -6,7 +6,7 @@
 #include "ctl/daemon.h"
 #include "ctl/options.h"
 #include "ctl/output.h"
-#include "ctl/pages.h"
+#include "ctl/reporter.h"
 #include "ctl/text.h"
 #include "ctl/trials.h"
 #include "ctl/view.h"
@@ -17,14 +17,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The value that put the point on the front: the models', where they chose it. */
 static double objective_of(const json_t *point, const char *name)
 {
+	const json_t *values = json_object_get(point, "denoised");
 	double x = NAN;
 
-	if (!dp_json_to_real(json_object_get(json_object_get(point, "objectives"), name),
-			     &x))
-		return NAN;
-	return x;
+	if (!values)
+		values = json_object_get(point, "objectives");
+	return dp_json_to_real(json_object_get(values, name), &x) ? x : NAN;
 }
 
 /* Checks that the study has this objective. */
@@ -115,22 +116,35 @@ static int is_maximized(const json_t *front, const json_t *summary, const char *
 	return DP_OK;
 }
 
-/* Keeps the point that is best in one objective. */
-static int keep_best(struct ctl *ctl, json_t *front, const char *name, struct dp_err *err)
+/* The same of a front that a daemon gave, which is asked. */
+static int ask_maximized(struct ctl *ctl, const json_t *front, const char *name,
+			 bool *maximized, struct dp_err *err)
 {
-	json_t *points = json_object_get(front, "front"), *status, *best, *one;
+	json_t *status;
+	int code = ctl_call_study(ctl, "status", dp_json_str(front, "study", ""), &status,
+				  err);
+
+	if (code != DP_OK)
+		return code;
+	code = is_maximized(front, json_object_get(status, "study"), name, maximized,
+			    err);
+	json_decref(status);
+	return code;
+}
+
+/* Keeps the point that is best in one objective. `summary` has the goals; NULL: the
+ * daemon tells them. */
+static int keep_best(struct ctl *ctl, json_t *front, const json_t *summary,
+		     const char *name, struct dp_err *err)
+{
+	json_t *points = json_object_get(front, "front"), *best, *one;
 	bool maximized = false;
 	int code = check_objective(front, name, err);
 
 	if (code != DP_OK || json_array_size(points) < 2)
 		return code;
-	code = ctl_call_study(ctl, "status", dp_json_str(front, "study", ""), &status,
-			      err);
-	if (code != DP_OK)
-		return code;
-	code = is_maximized(front, json_object_get(status, "study"), name, &maximized,
-			    err);
-	json_decref(status);
+	code = summary ? is_maximized(front, summary, name, &maximized, err)
+		       : ask_maximized(ctl, front, name, &maximized, err);
 	if (code != DP_OK)
 		return code;
 	best = json_array_get(points, 0);
@@ -151,8 +165,7 @@ static void front_people(struct ctl *ctl, const json_t *front, size_t all,
 			 const struct ctl_columns *cols)
 {
 	size_t shown = json_array_size(json_object_get(front, "front"));
-	struct dp_buf anti = DP_BUF_INIT;
-	char volume[CTL_TEXT_LEN];
+	struct dp_buf volume = DP_BUF_INIT;
 
 	if (shown > 0)
 		ctl_front_table(ctl, front, cols);
@@ -161,45 +174,76 @@ static void front_people(struct ctl *ctl, const json_t *front, size_t all,
 			all);
 	else
 		ctl_say(ctl, "no trial has given a result yet, so the front is empty");
-	ctl_anti_ideal(front, &anti);
-	ctl_say(ctl,
-		"study '%s' is %s; %d trials ended, %zu on the front; hypervolume %s "
-		"(anti-ideal: %s)",
+	ctl_front_volume(front, &volume);
+	ctl_say(ctl, "study '%s' is %s; %d trials ended, %zu on the front; %s",
 		dp_json_str(front, "study", "?"), dp_json_str(front, "state", "?"),
-		(int)dp_json_int(front, "evaluations", 0), all,
-		ctl_value(json_object_get(front, "hypervolume"), volume),
-		dp_buf_text(&anti));
-	dp_buf_free(&anti);
+		(int)dp_json_int(front, "evaluations", 0), all, dp_buf_text(&volume));
+	dp_buf_free(&volume);
 }
 
-enum {
-	ANSWER_MS = 600000 /* models of thousands of results take their time */
-};
-
-static int front_run(struct ctl *ctl, struct dp_err *err)
+/* Which front the options ask for: NULL for the study's own. */
+static int front_choice(struct ctl *ctl, const char **choice, struct dp_err *err)
 {
-	const char *best = ctl_opt(ctl, "best"), *option;
-	struct ctl_columns cols;
-	json_t *front;
-	json_t *fields;
-	size_t all;
-	int code = ctl_pack(&fields, err, "{s:s, s:b}", "study", ctl->argv[0], "denoised",
-			    ctl_flag(ctl, "denoised"));
+	bool denoised = ctl_flag(ctl, "denoised"), observed = ctl_flag(ctl, "observed");
 
-	if (code == DP_OK)
-		code = ctl_call_within(ctl, ANSWER_MS, "front", fields, &front, err);
+	*choice = denoised ? "denoised" : observed ? "observed" : NULL;
+	if (denoised && observed)
+		return dp_fail(err, DP_E_USAGE,
+			       "--denoised and --observed ask for two "
+			       "different fronts; give one of them");
+	return DP_OK;
+}
+
+/* From the journal in a state folder, without a daemon. */
+static int front_of_folder(struct ctl *ctl, const char *folder, const char *choice,
+			   json_t **front, json_t **goals, struct dp_err *err)
+{
+	char *arguments[] = { "--front", (char *)(choice ? choice : "study"),
+			      "--state", (char *)folder,
+			      "--",      ctl->argv[0],
+			      NULL };
+	json_t *answer;
+	int code = ctl_reporter(arguments, &answer, err);
+
 	if (code != DP_OK)
 		return code;
-	ctl_say_unsaved(ctl, front);
-	all = json_array_size(json_object_get(front, "front"));
-	ctl_front_columns(front, &cols);
+	*front = json_incref(json_object_get(answer, "result"));
+	json_object_del(answer, "result");
+	*goals = answer;
+	return DP_OK;
+}
+
+static int front_questions(struct ctl *ctl, json_t *front, const json_t *goals,
+			   struct dp_err *err)
+{
+	const char *best = ctl_opt(ctl, "best");
+	int code = DP_OK;
+
 	for (size_t i = 0; i < ctl->ngiven && code == DP_OK; i++) {
-		option = ctl->given[i].option->name;
+		const char *option = ctl->given[i].option->name;
+
 		if (strcmp(option, "max") == 0 || strcmp(option, "min") == 0)
 			code = front_filter(front, &ctl->given[i], err);
 	}
-	if (code == DP_OK && best)
-		code = keep_best(ctl, front, best, err);
+	return code == DP_OK && best ? keep_best(ctl, front, goals, best, err) : code;
+}
+
+static int front_run(struct ctl *ctl, struct dp_err *err)
+{
+	const char *folder = ctl_opt(ctl, "state"), *choice;
+	json_t *front, *goals = NULL;
+	struct ctl_columns cols;
+	size_t all;
+	int code = front_choice(ctl, &choice, err);
+
+	if (code == DP_OK)
+		code = folder ? front_of_folder(ctl, folder, choice, &front, &goals, err)
+			      : ctl_call_front(ctl, ctl->argv[0], choice, &front, err);
+	if (code != DP_OK)
+		return code;
+	all = json_array_size(json_object_get(front, "front"));
+	ctl_front_columns(front, &cols);
+	code = front_questions(ctl, front, goals, err);
 	if (code == DP_OK) {
 		if (ctl->format == CTL_JSON)
 			ctl_put_json(ctl, front);
@@ -210,6 +254,7 @@ static int front_run(struct ctl *ctl, struct dp_err *err)
 	}
 	ctl_columns_clear(&cols);
 	json_decref(front);
+	json_decref(goals);
 	return code;
 }
 
@@ -219,7 +264,9 @@ static const struct ctl_option options[] = {
 	{ "best", 0, "OBJECTIVE",
 	  "of these, the one point that is best in this objective" },
 	{ "denoised", 0, NULL,
-	  "the front of what the models expect, in place of what was observed" },
+	  "the front of the models' values, whatever the study's search.front is" },
+	{ "observed", 0, NULL, "the front of the observed means, likewise" },
+	{ "state", 0, "DIR", "from the journal in this state folder, without a daemon" },
 	{ 0 },
 };
 
@@ -232,7 +279,17 @@ const struct ctl_command ctl_cmd_front = {
 	.formats = CTL_PLAIN | CTL_HAS(CSV),
 	.options = options,
 	.help = "The front holds every trial that no other beats in all objectives, with "
-		"the parameters behind it. --max and --min can be given several times.",
+		"the parameters behind it. --max and --min can be given several "
+		"times.\n\n"
+		"A front of observed means is a front of lucky runs. So with "
+		"search.front: "
+		"denoised, the default of method dpareto, models of all results choose "
+		"it, "
+		"and each point is shown with both: what was observed, and without the "
+		"noise, which is what --max, --min, --best and the order go by. Trials "
+		"with the same parameters are one point then, under the first number. Of "
+		"more than 600 results the models see the observed front and others at "
+		"even steps. `list`, `status` and `watch` always go by observed means.",
 	.examples = "dparetoctl front adult\n"
 		    "dparetoctl front adult --max epsilon=1 --best error\n"
 		    "  what do I get at epsilon 1?\n"

@@ -82,7 +82,8 @@ const struct ctl_command ctl_cmd_list = {
 	.args = "",
 	.formats = CTL_PLAIN | CTL_HAS(JSONL) | CTL_HAS(NAME),
 	.help = "One line for each study: trials ended of those to be made, running and "
-		"failed ones, points on the front, its hypervolume, the time left.",
+		"failed ones, points on the front and its hypervolume (by observed "
+		"means), the time left.",
 	.examples = "dparetoctl list -o name\n"
 		    "dparetoctl list -o json | jq '.[] | select(.state==\"paused\")'",
 	.run = list_run,

@@ -7,10 +7,9 @@
 #include "ctl/memory.h"
 #include "ctl/options.h"
 #include "ctl/output.h"
-#include "ctl/program.h"
+#include "ctl/reporter.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -43,13 +42,12 @@ static int report_state_folder(struct ctl *ctl, char **out, struct dp_err *err)
 			      "--state");
 }
 
-/* The command line of dpareto-report; the strings are not its own. */
-static char **report_command(struct ctl *ctl, char *program, char *state)
+/* The arguments of dpareto-report; the strings are not its own. */
+static char **report_arguments(struct ctl *ctl, char *state)
 {
 	char **argv = ctl_alloc((size_t)ctl->argc + 2 * ctl->ngiven + 16, sizeof *argv);
 	size_t n = 0;
 
-	argv[n++] = program;
 	argv[n++] = "--output";
 	argv[n++] = "json";
 	argv[n++] = "--state";
@@ -70,66 +68,6 @@ static char **report_command(struct ctl *ctl, char *program, char *state)
 	for (int i = 0; i < ctl->argc; i++)
 		argv[n++] = ctl->argv[i];
 	return argv;
-}
-
-static int report_spawn(char **argv, int out, pid_t *pid, struct dp_err *err)
-{
-	posix_spawn_file_actions_t files;
-	int errnum;
-
-	posix_spawn_file_actions_init(&files);
-	posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
-	errnum = posix_spawn(pid, argv[0], &files, NULL, argv, environ);
-	posix_spawn_file_actions_destroy(&files);
-	return errnum == 0 ? DP_OK
-			   : dp_fail_errno(err, errnum, "cannot start %s", argv[0]);
-}
-
-/* Runs it and reads what it says: one object. */
-static int run_program(char **argv, struct dp_buf *said, struct dp_err *err)
-{
-	int ends[2], status = 0, code;
-	char bytes[4096];
-	ssize_t n;
-	pid_t pid;
-
-	if (pipe2(ends, O_CLOEXEC) != 0)
-		return dp_fail_errno(err, errno, "cannot make a pipe");
-	code = report_spawn(argv, ends[1], &pid, err);
-	close(ends[1]);
-	while (code == DP_OK && ((n = read(ends[0], bytes, sizeof bytes)) > 0 ||
-				 (n < 0 && errno == EINTR)))
-		dp_buf_add(said, bytes, n > 0 ? (size_t)n : 0);
-	close(ends[0]);
-	if (code != DP_OK)
-		return code;
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	if (!WIFEXITED(status))
-		return dp_fail(err, DP_E_FAILED, "dpareto-report was killed by signal %d",
-			       WTERMSIG(status));
-	return DP_OK;
-}
-
-/* The program's answer, or its error as ours. */
-static int read_answer(const struct dp_buf *said, json_t **answer, struct dp_err *err)
-{
-	int code = dp_json_parse(dp_buf_text(said), said->len, answer, err);
-	const json_t *error;
-
-	if (code != DP_OK)
-		return dp_fail(err, DP_E_FAILED,
-			       "dpareto-report ended without an answer");
-	error = json_object_get(*answer, "error");
-	if (!error)
-		return DP_OK;
-	dp_json_to_error(error, err);
-	json_decref(*answer);
-	*answer = NULL;
-	if (err->code == DP_E_DENIED && !err->hint[0])
-		dp_hint(err, "only who may read the journal can make a report of it; "
-			     "--dir writes it elsewhere");
-	return err->code;
 }
 
 static int open_page(struct ctl *ctl, const char *page, struct dp_err *err)
@@ -163,31 +101,22 @@ static int report_tell(struct ctl *ctl, const json_t *answer, struct dp_err *err
 
 static int report_run(struct ctl *ctl, struct dp_err *err)
 {
-	char *program = ctl_find_program("dpareto-report"), *state = NULL, **argv;
-	struct dp_buf said = DP_BUF_INIT;
+	char *state = NULL, **arguments;
 	json_t *answer = NULL;
-	int code;
+	int code = report_state_folder(ctl, &state, err);
 
-	if (!program) {
-		dp_fail(err, DP_E_NOT_FOUND,
-			"dpareto-report is neither beside dparetoctl "
-			"nor in PATH");
-		return dp_hint(err, "install it with 'make install' or 'scripts/build'");
-	}
-	code = report_state_folder(ctl, &state, err);
 	if (code == DP_OK) {
-		argv = report_command(ctl, program, state);
-		code = run_program(argv, &said, err);
-		free(argv);
+		arguments = report_arguments(ctl, state);
+		code = ctl_reporter(arguments, &answer, err);
+		free(arguments);
 	}
-	if (code == DP_OK)
-		code = read_answer(&said, &answer, err);
+	if (code == DP_E_DENIED && !err->hint[0])
+		dp_hint(err, "only who may read the journal can make a report of it; "
+			     "--dir writes it elsewhere");
 	if (code == DP_OK)
 		code = report_tell(ctl, answer, err);
 	json_decref(answer);
-	dp_buf_free(&said);
 	free(state);
-	free(program);
 	return code;
 }
 

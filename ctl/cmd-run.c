@@ -104,7 +104,7 @@ static int run_follow(struct ctl_private *p, const char *study, json_t **summary
 	int code = ctl_follow(p->ctl, study, p->ctl->talk, NULL, &how, summary, err);
 
 	if (code == DP_OK)
-		code = ctl_call_study(p->ctl, "front", study, front, err);
+		code = ctl_call_front(p->ctl, study, NULL, front, err);
 	if (code == DP_OK)
 		code = ctl_call_study(p->ctl, "status", study, &status, err);
 	if (code == DP_OK) {
@@ -149,9 +149,8 @@ static void print_result(struct ctl_private *p, const json_t *front,
 	struct ctl *ctl = p->ctl;
 	const char *folder = dp_json_str(summary, "directory", p->dir);
 	const char *report = dp_json_str(summary, "report", NULL);
-	struct dp_buf anti = DP_BUF_INIT;
+	struct dp_buf volume = DP_BUF_INIT;
 	struct ctl_columns cols;
-	char volume[CTL_TEXT_LEN];
 
 	if (ctl->format == CTL_JSON) {
 		/* one line in every case: equal runs print equal bytes */
@@ -159,17 +158,15 @@ static void print_result(struct ctl_private *p, const json_t *front,
 		return;
 	}
 	ctl_front_columns(front, &cols);
-	ctl_anti_ideal(front, &anti);
+	ctl_front_volume(front, &volume);
 	ctl_printf(ctl,
 		   "study '%s' is %s: %d trials ended, %d failed, %d diverged\n"
-		   "hypervolume %s (anti-ideal: %s)\n\n",
+		   "%s\n\n",
 		   dp_json_str(front, "study", "?"), dp_json_str(front, "state", "?"),
 		   (int)dp_json_int(front, "evaluations", 0),
 		   (int)dp_json_int(front, "failed", 0),
-		   (int)dp_json_int(front, "diverged", 0),
-		   ctl_value(json_object_get(front, "hypervolume"), volume),
-		   dp_buf_text(&anti));
-	dp_buf_free(&anti);
+		   (int)dp_json_int(front, "diverged", 0), dp_buf_text(&volume));
+	dp_buf_free(&volume);
 	if (json_array_size(json_object_get(front, "front")) > 0)
 		ctl_front_table(ctl, front, &cols);
 	else

@@ -120,7 +120,8 @@ const struct ctl_command ctl_cmd_status = {
 	.formats = CTL_PLAIN,
 	.help = "Without a STUDY: the daemon and all studies, with the reason where one "
 		"runs fewer trials than it may. With one: its progress, front and "
-		"hypervolume, its running trials and its latest failures.",
+		"hypervolume, its running trials and its latest failures. Front and "
+		"hypervolume are those of the observed means, whatever search.front is.",
 	.examples = "dparetoctl status\n"
 		    "dparetoctl status adult",
 	.run = status_run,

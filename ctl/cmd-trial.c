@@ -7,6 +7,7 @@
 #include "ctl/output.h"
 #include "ctl/table.h"
 #include "ctl/text.h"
+#include "ctl/trials.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -92,6 +93,10 @@ static void trial_people(struct ctl *ctl, const char *study, const json_t *trial
 	dp_buf_clear(&pairs);
 	ctl_pairs(json_object_get(trial, "objectives"), &pairs);
 	ctl_printf(ctl, "  objectives  %s\n", pairs.len ? dp_buf_text(&pairs) : "-");
+	dp_buf_clear(&pairs);
+	ctl_pairs(json_object_get(trial, "denoised"), &pairs);
+	if (pairs.len)
+		ctl_printf(ctl, "  denoised    %s\n", dp_buf_text(&pairs));
 	dp_buf_free(&pairs);
 	ctl_printf(ctl, "  proposed by %s, took %s\n", dp_json_str(trial, "source", "?"),
 		   ctl_seconds(json_object_get(trial, "seconds"), took));
@@ -108,10 +113,25 @@ static void trial_people(struct ctl *ctl, const char *study, const json_t *trial
 	}
 }
 
+/* Is it on the front? That of the models is asked for. */
+static int trial_mark(struct ctl *ctl, json_t *trial, struct dp_err *err)
+{
+	json_t *status, *marks;
+	int code = ctl_call_study(ctl, "status", ctl->argv[0], &status, err);
+
+	if (code != DP_OK)
+		return code;
+	code = ctl_front_marks(ctl, json_object_get(status, "study"), &marks, err);
+	if (code == DP_OK)
+		ctl_mark_trial(trial, marks);
+	json_decref(marks);
+	json_decref(status);
+	return code;
+}
+
 static int trial_run(struct ctl *ctl, struct dp_err *err)
 {
-	json_t *fields, *ok;
-	const json_t *trial;
+	json_t *fields, *ok, *trial;
 	int64_t number;
 	int code;
 
@@ -125,12 +145,13 @@ static int trial_run(struct ctl *ctl, struct dp_err *err)
 	if (code != DP_OK)
 		return code;
 	trial = json_object_get(ok, "trial");
-	if (ctl->format == CTL_JSON)
+	code = trial_mark(ctl, trial, err);
+	if (code == DP_OK && ctl->format == CTL_JSON)
 		ctl_put_json(ctl, trial);
-	else
+	else if (code == DP_OK)
 		trial_people(ctl, ctl->argv[0], trial);
 	json_decref(ok);
-	return DP_OK;
+	return code;
 }
 
 const struct ctl_command ctl_cmd_trial = {

@@ -18,6 +18,7 @@ struct listing {
 	struct ctl_columns cols;
 	struct ctl_table *table;
 	json_t *array; /* with -o json */
+	json_t *marks; /* see ctl_front_marks() */
 	size_t count;
 };
 
@@ -80,6 +81,7 @@ static int trials_add(struct ctl *ctl, const json_t *trial, void *arg, struct dp
 	struct listing *l = arg;
 
 	(void)err;
+	ctl_mark_trial((json_t *)trial, l->marks);
 	switch (ctl->format) {
 	case CTL_JSON:
 		json_array_append(l->array, (json_t *)trial);
@@ -110,8 +112,11 @@ static int trials_run(struct ctl *ctl, struct dp_err *err)
 	if (code == DP_OK) {
 		summary = json_object_get(status, "study");
 		l.cols.objectives = json_incref(json_object_get(summary, "objectives"));
-		code = ctl_each_trial(ctl, dp_json_str(summary, "name", ""), 0, state,
-				      false, trials_add, &l, err);
+		code = ctl_front_marks(ctl, summary, &l.marks, err);
+		l.cols.denoised = l.marks != NULL;
+		if (code == DP_OK)
+			code = ctl_each_trial(ctl, dp_json_str(summary, "name", ""), 0,
+					      state, false, trials_add, &l, err);
 		json_decref(status);
 	}
 	if (code == DP_OK && ctl->format == CTL_JSON)
@@ -125,6 +130,7 @@ static int trials_run(struct ctl *ctl, struct dp_err *err)
 		ctl_table_free(l.table);
 	ctl_columns_clear(&l.cols);
 	json_decref(l.array);
+	json_decref(l.marks);
 	return ctl->out_closed ? DP_OK : code;
 }
 

@@ -94,7 +94,8 @@ const struct ctl_command ctl_cmd_watch = {
 	.formats = CTL_PLAIN | CTL_HAS(JSONL),
 	.options = options,
 	.help = "On a terminal: a view that is redrawn in place, with progress, the time "
-		"left, running trials, hypervolume and failures. Elsewhere: one line for "
+		"left, running trials, hypervolume (of observed means) and failures. "
+		"Elsewhere: one line for "
 		"each ended trial and each change of state. With -o json: the object of "
 		"'status -o json' as one line for each change.\n\n"
 		"q or Ctrl-C leave the view; the study goes on. The command ends with "

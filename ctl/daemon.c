@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 enum {
+	MODELS_MS = 600000,  /* for one that needs models of many results */
 	PATIENCE_MS = 60000, /* for an answer that the daemon gives at once */
 	PAGE = 1000,         /* trials a request; the protocol's most */
 	PAGE_FULL = 20       /* each may have 10,000 runs */
@@ -157,6 +158,22 @@ int ctl_call_study(struct ctl *ctl, const char *verb, const char *study, json_t 
 	int code = ctl_pack(&fields, err, "{s:s}", "study", study);
 
 	return code == DP_OK ? ctl_call(ctl, verb, fields, ok, err) : code;
+}
+
+int ctl_call_front(struct ctl *ctl, const char *study, const char *choice, json_t **front,
+		   struct dp_err *err)
+{
+	json_t *fields;
+	int code = ctl_pack(&fields, err, "{s:s}", "study", study);
+
+	if (code == DP_OK && choice)
+		json_object_set_new(fields, "denoised",
+				    json_boolean(strcmp(choice, "denoised") == 0));
+	if (code == DP_OK)
+		code = ctl_call_within(ctl, MODELS_MS, "front", fields, front, err);
+	if (code == DP_OK)
+		ctl_say_unsaved(ctl, *front);
+	return code;
 }
 
 int ctl_each_study(struct ctl *ctl, const char *verb, json_t *fields, ctl_tell_fn *tell,

@@ -23,6 +23,9 @@ DP_MUSTCHECK int ctl_call_within(struct ctl *ctl, int timeout_ms, const char *ve
 /* A call whose only field is a study. */
 DP_MUSTCHECK int ctl_call_study(struct ctl *ctl, const char *verb, const char *study,
 				json_t **ok, struct dp_err *err);
+/* A study's front, by the choice of its file (NULL), "observed" or "denoised". */
+DP_MUSTCHECK int ctl_call_front(struct ctl *ctl, const char *study, const char *choice,
+				json_t **front, struct dp_err *err);
 /* Connects, unless that is done; for commands that need nothing else first. */
 DP_MUSTCHECK int ctl_connect(struct ctl *ctl, struct dp_err *err);
 /* Where the daemon's socket is looked for first; the caller frees it. */

@@ -3,11 +3,16 @@
 
 #include "base/buf.h"
 #include "base/json.h"
+#include "ctl/daemon.h"
+#include "ctl/memory.h"
 #include "ctl/output.h"
 #include "ctl/table.h"
 #include "ctl/text.h"
+#include "ctl/view.h"
 
+#include <inttypes.h>
 #include <jansson.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Columns of a CSV of trials beside objectives and parameters: the keys of TRIAL. */
@@ -64,6 +69,21 @@ static void column_name(struct dp_buf *out, const char *prefix, const char *name
 	dp_buf_free(&text);
 }
 
+/* The columns of the models' values: denoised.error. */
+static void denoised_names(struct dp_buf *out, const json_t *objectives)
+{
+	struct dp_buf text = DP_BUF_INIT;
+	const json_t *name;
+	size_t i;
+
+	json_array_foreach (objectives, i, name) {
+		dp_buf_clear(&text);
+		dp_buf_printf(&text, "denoised.%s", json_string_value(name));
+		ctl_csv_field(out, dp_buf_text(&text), false);
+	}
+	dp_buf_free(&text);
+}
+
 void ctl_trial_csv_head(const struct ctl_columns *cols, struct dp_buf *out)
 {
 	const json_t *name;
@@ -77,6 +97,8 @@ void ctl_trial_csv_head(const struct ctl_columns *cols, struct dp_buf *out)
 		column_name(out, "parameter", json_string_value(name), cols->objectives);
 	for (i = 0; after[i]; i++)
 		ctl_csv_field(out, after[i], false);
+	if (cols->denoised)
+		denoised_names(out, cols->objectives);
 	dp_buf_putc(out, '\n');
 }
 
@@ -115,6 +137,8 @@ void ctl_trial_csv(const json_t *trial, const struct ctl_columns *cols,
 		}
 		csv_value(out, value, false);
 	}
+	if (cols->denoised)
+		csv_members(out, json_object_get(trial, "denoised"), cols->objectives);
 	dp_buf_putc(out, '\n');
 }
 
@@ -125,6 +149,21 @@ void ctl_front_columns(const json_t *front, struct ctl_columns *cols)
 	cols->objectives = ctl_keys(json_object_get(front, "anti_ideal"));
 	cols->parameters =
 		ctl_keys(json_object_get(json_array_get(points, 0), "parameters"));
+	cols->denoised = json_object_get(front, "hypervolume_denoised") != NULL;
+}
+
+/* Do the models say something else than what was observed? Of an epsilon they do not. */
+static bool differs_denoised(const json_t *points, const char *name)
+{
+	const json_t *point;
+	size_t i;
+
+	json_array_foreach (points, i, point)
+		if (!json_equal(
+			    json_object_get(json_object_get(point, "objectives"), name),
+			    json_object_get(json_object_get(point, "denoised"), name)))
+			return true;
+	return false;
 }
 
 static void table_columns(struct ctl_table *t, const json_t *names)
@@ -149,23 +188,69 @@ static void table_cells(struct ctl_table *t, const json_t *object, const json_t 
 				   text));
 }
 
+/* The objectives that get a second column, with the models' values. */
+static json_t *denoised_columns(const json_t *points, const struct ctl_columns *cols)
+{
+	json_t *names = json_array();
+	const json_t *name;
+	size_t i;
+
+	json_array_foreach (cols->objectives, i, name)
+		if (cols->denoised && differs_denoised(points, json_string_value(name)))
+			json_array_append(names, (json_t *)name);
+	return names;
+}
+
+static void denoised_heads(struct ctl_table *t, const json_t *names)
+{
+	struct dp_buf text = DP_BUF_INIT;
+	const json_t *name;
+	size_t i;
+
+	json_array_foreach (names, i, name) {
+		dp_buf_clear(&text);
+		dp_buf_printf(&text, "denoised %s", json_string_value(name));
+		ctl_table_column(t, dp_buf_text(&text), CTL_RIGHT);
+	}
+	dp_buf_free(&text);
+}
+
 void ctl_front_table(struct ctl *ctl, const json_t *front, const struct ctl_columns *cols)
 {
 	const json_t *points = json_object_get(front, "front"), *point;
 	struct ctl_table *t = ctl_table_new();
+	json_t *denoised = denoised_columns(points, cols);
 	size_t i;
 
 	ctl_table_column(t, "TRIAL", CTL_RIGHT);
 	table_columns(t, cols->objectives);
+	denoised_heads(t, denoised);
 	table_columns(t, cols->parameters);
 	json_array_foreach (points, i, point) {
 		ctl_cell(t, CTL_NORMAL, "%d", (int)dp_json_int(point, "trial", 0));
 		table_cells(t, json_object_get(point, "objectives"), cols->objectives,
 			    CTL_BOLD);
+		table_cells(t, json_object_get(point, "denoised"), denoised, CTL_BOLD);
 		table_cells(t, json_object_get(point, "parameters"), cols->parameters,
 			    CTL_NORMAL);
 	}
 	ctl_table_print(ctl, t);
+	json_decref(denoised);
+}
+
+void ctl_front_volume(const json_t *front, struct dp_buf *out)
+{
+	const json_t *denoised = json_object_get(front, "hypervolume_denoised");
+	char text[CTL_TEXT_LEN];
+
+	dp_buf_printf(out, "hypervolume %s",
+		      ctl_value(json_object_get(front, "hypervolume"), text));
+	if (denoised)
+		dp_buf_printf(out, " as observed, %s denoised",
+			      ctl_value(denoised, text));
+	dp_buf_puts(out, " (anti-ideal: ");
+	ctl_anti_ideal(front, out);
+	dp_buf_putc(out, ')');
 }
 
 void ctl_front_csv(struct ctl *ctl, const json_t *front, const struct ctl_columns *cols)
@@ -179,12 +264,62 @@ void ctl_front_csv(struct ctl *ctl, const json_t *front, const struct ctl_column
 		column_name(&out, "objective", json_string_value(name), NULL);
 	json_array_foreach (cols->parameters, i, name)
 		column_name(&out, "parameter", json_string_value(name), cols->objectives);
+	if (cols->denoised)
+		denoised_names(&out, cols->objectives);
 	dp_buf_putc(&out, '\n');
 	json_array_foreach (json_object_get(front, "front"), i, point) {
 		csv_value(&out, json_object_get(point, "trial"), true);
 		csv_members(&out, json_object_get(point, "objectives"), cols->objectives);
 		csv_members(&out, json_object_get(point, "parameters"), cols->parameters);
+		if (cols->denoised)
+			csv_members(&out, json_object_get(point, "denoised"),
+				    cols->objectives);
 		dp_buf_putc(&out, '\n');
 	}
 	ctl_put_buf(ctl, &out);
+}
+
+/* ---- trials that are on the models' front ---- */
+
+int ctl_front_marks(struct ctl *ctl, const json_t *summary, json_t **marks,
+		    struct dp_err *err)
+{
+	const json_t *point;
+	json_t *front;
+	size_t i;
+	int code;
+
+	*marks = NULL;
+	if (strcmp(dp_json_str(summary, "front_of", ""), "denoised") != 0)
+		return DP_OK;
+	code = ctl_call_front(ctl, dp_json_str(summary, "name", ""), NULL, &front, err);
+	if (code != DP_OK)
+		return code;
+	*marks = json_object();
+	json_array_foreach (json_object_get(front, "front"), i, point) {
+		char trial[24];
+
+		snprintf(trial, sizeof trial, "%" PRId64,
+			 dp_json_int(point, "trial", -1));
+		if (json_object_set(*marks, trial, json_object_get(point, "denoised")) !=
+		    0)
+			ctl_die_nomem();
+	}
+	json_decref(front);
+	return DP_OK;
+}
+
+void ctl_mark_trial(json_t *trial, const json_t *marks)
+{
+	char number[24];
+	json_t *values;
+
+	if (!marks)
+		return;
+	snprintf(number, sizeof number, "%" PRId64, dp_json_int(trial, "trial", -1));
+	values = json_object_get(marks, number);
+	if (json_object_set_new(trial, "on_front", json_boolean(values != NULL)) != 0 ||
+	    json_object_set_new(trial, "denoised",
+				values ? json_incref(values) : json_null()) != 0)
+		ctl_die_nomem();
 }

@@ -11,6 +11,7 @@
  * a JSON array of strings. */
 struct ctl_columns {
 	json_t *objectives, *parameters;
+	bool denoised; /* the objectives also by the models, of points on their front */
 };
 void ctl_columns_clear(struct ctl_columns *cols);
 /* The keys of an object as an array; empty for anything else. */
@@ -25,5 +26,15 @@ void ctl_front_columns(const json_t *front, struct ctl_columns *cols);
 void ctl_front_table(struct ctl *ctl, const json_t *front,
 		     const struct ctl_columns *cols);
 void ctl_front_csv(struct ctl *ctl, const json_t *front, const struct ctl_columns *cols);
+/* "hypervolume 8.1 as observed, 8.05 denoised (anti-ideal: epsilon 10, error 1)" */
+void ctl_front_volume(const json_t *front, struct dp_buf *out);
+
+/* Which trials are on the front is told by the daemon's trials only of observed values.
+ * Of a study whose front is the models' (its summary says so) this asks for it: the
+ * models' values by trial, else NULL. */
+DP_MUSTCHECK int ctl_front_marks(struct ctl *ctl, const json_t *summary, json_t **marks,
+				 struct dp_err *err);
+/* Corrects a trial's "on_front" and adds "denoised", null beside the front. */
+void ctl_mark_trial(json_t *trial, const json_t *marks);
 
 #endif

@@ -92,7 +92,10 @@ static void front_range(const json_t *summary, const json_t *front, struct dp_bu
 	size_t count = json_array_size(front), i, k;
 	const char *sep = ": ";
 
-	dp_buf_printf(out, "%zu point%s", count, count == 1 ? "" : "s");
+	dp_buf_printf(out, "%zu point%s%s", count, count == 1 ? "" : "s",
+		      strcmp(dp_json_str(summary, "front_of", ""), "denoised") == 0
+			      ? " as observed"
+			      : "");
 	json_array_foreach (json_object_get(summary, "objectives"), i, name) {
 		double lo = INFINITY, hi = -INFINITY, x;
 

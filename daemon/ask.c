@@ -12,7 +12,7 @@
 #include "daemon/study.h"
 #include "journal/view.h"
 #include "propose/propose.h"
-#include "recall/recall.h"
+#include "recall/denoised.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -24,7 +24,7 @@ enum ask_question {
 	ASK_TRIAL,    /* the next point, to be recorded */
 	ASK_AHEAD,    /* points of a method that needs no results, before they are due */
 	ASK_SHOW,     /* the next point, for a client */
-	ASK_DENOISED, /* what the models make of the observed front, for a client */
+	ASK_DENOISED, /* the front of the models' values, for clients and to be kept */
 };
 
 enum {
@@ -38,6 +38,26 @@ struct ask_point {
 	double privacy[DP_OBJECTIVES_MAX];
 	const char *source; /* static text */
 	char refused[ASK_REFUSED_LEN];
+};
+
+/* A client that waits for an answer. */
+struct ask_waiter {
+	struct ask_waiter *next;
+	uint64_t client;
+};
+
+/* Who wants to see the next point, and who a front. */
+enum ask_wish {
+	WISH_FRONT,
+	WISH_POINT,
+	WISHES
+};
+
+/* The front of the models' values, of a study with so many results. */
+struct asked_front {
+	uint32_t results;
+	double hypervolume;
+	json_t *rows;
 };
 
 /* A study's proposer, with the question under way. */
@@ -56,15 +76,28 @@ struct asker {
 	uint32_t trial, basis;
 	struct dp_known *known;
 	size_t nknown;
-	uint64_t client; /* who wants to see it */
 	struct dp_proposal answer;
 	struct ask_point *found; /* (nfound of room) */
 	unsigned nfound, room;
-	size_t *front, nfront; /* positions in known, of a denoised front */
-	double *values;        /* (nfront x nobjectives) */
+	/* ASK_DENOISED: */
+	struct dp_results results;
+	struct asked_front front;
+	json_t *shown; /* what clients get, as of the snapshot; the front comes last */
+	struct ask_waiter *asked;           /* who gets the answer */
+	struct ask_waiter *waiting[WISHES]; /* who came later */
 	struct dp_err err;
 	int code;
 };
+
+static void waiters_free(struct ask_waiter **list)
+{
+	while (*list) {
+		struct ask_waiter *w = *list;
+
+		*list = w->next;
+		free(w);
+	}
+}
 
 static void asker_free(struct asker *a)
 {
@@ -74,8 +107,12 @@ static void asker_free(struct asker *a)
 	free(a->ahead);
 	free(a->found);
 	free(a->known);
-	free(a->front);
-	free(a->values);
+	dp_results_free(&a->results);
+	json_decref(a->front.rows);
+	json_decref(a->shown);
+	waiters_free(&a->asked);
+	for (int wish = 0; wish < WISHES; wish++)
+		waiters_free(&a->waiting[wish]);
 	free(a);
 }
 
@@ -148,26 +185,45 @@ static int ask_point(struct asker *a, uint32_t trial)
 	return DP_OK;
 }
 
-static int ask_denoised(struct asker *a)
+static int ask_denoised(struct asker *a, struct dp_proposer *p)
 {
-	struct dp_history h = { .known = a->known, .n = a->nknown };
-	int code = dp_surrogate_fit(a->proposer, &h, &a->cancel, &a->err);
+	const struct dp_study *spec = a->home->state->spec;
+	struct dp_denoised found;
+	int code = dp_denoised_find(p, spec, &a->results, &a->cancel, &found, &a->err);
 
-	return code == DP_OK ? dp_surrogate_front(a->proposer, &h, a->front, a->values,
-						  &a->nfront, &a->err)
-			     : code;
+	if (code != DP_OK)
+		return code;
+	a->front.hypervolume = found.hypervolume;
+	a->front.rows = dp_denoised_json(spec, &a->results, &found);
+	dp_denoised_free(&found);
+	return a->front.rows ? DP_OK
+			     : dp_fail(&a->err, DP_E_NOMEM, "no memory for the front");
+}
+
+/* Models of some of the results only are of no use to proposals: they are fitted beside
+ * those that are kept. */
+static int ask_denoised_of_some(struct asker *a)
+{
+	struct dp_proposer *p = dp_proposer_new(a->home->state->spec);
+	int code = p ? ask_denoised(a, p)
+		     : dp_fail(&a->err, DP_E_NOMEM, "no memory for the models");
+
+	dp_proposer_free(p);
+	return code;
 }
 
 static int ask_answer_to(struct asker *a)
 {
 	int code = DP_OK;
 
+	if (a->question == ASK_DENOISED && a->front.results > a->results.n)
+		return ask_denoised_of_some(a);
 	if (!a->proposer)
 		a->proposer = dp_proposer_new(a->home->state->spec);
 	if (!a->proposer)
 		return dp_fail(&a->err, DP_E_NOMEM, "no memory to propose");
 	if (a->question == ASK_DENOISED)
-		return ask_denoised(a);
+		return ask_denoised(a, a->proposer);
 	for (unsigned i = 0; i < a->room && code == DP_OK; i++)
 		code = ask_point(a, a->trial + i);
 	return code;
@@ -217,41 +273,86 @@ static json_t *ask_shown_json(const struct dp_study_state *s, const struct asker
 		"acquisition", p->modelled ? dp_json_real(p->acquisition) : json_null());
 }
 
-/* As dp_view_result(), with the models' values; imported results are no trials. */
-static json_t *ask_denoised_json(struct dp_study_state *s, const struct asker *a)
+/* Tells them what was found, whose reference is taken, or why nothing was. */
+static void waiters_answer(struct asker *a, struct ask_waiter **list, json_t *ok)
 {
-	json_t *o = dp_view_result_part(s, 0), *front = json_array();
+	struct ask_waiter *told = *list;
 
-	for (size_t i = 0; i < a->nfront; i++) {
-		const struct dp_known *k = &a->known[a->front[i]];
-
-		if (a->front[i] < s->nimported)
-			continue;
-		json_array_append_new(
-			front,
-			json_pack("{s:I, s:o, s:o}", "trial", (json_int_t)k->trial,
-				  "parameters", dp_space_json(s->spec, k->x),
-				  "objectives",
-				  dp_view_objectives(
-					  s, a->values + i * s->spec->nobjectives)));
+	*list = NULL; /* whoever comes now waits for the next answer */
+	for (struct ask_waiter *w = told; w; w = w->next) {
+		if (a->code == DP_OK)
+			client_ok(a->home->d, w->client, json_incref(ok));
+		else
+			client_error(a->home->d, w->client, &a->err);
 	}
-	json_object_del(o, "more");
-	json_object_set_new(o, "front", front);
-	json_object_set_new(o, "denoised", json_true());
-	return o;
+	waiters_free(&told);
+	json_decref(ok);
 }
 
-static void ask_answer(struct asker *a)
+static void ask_point_shown(struct asker *a)
 {
-	struct dpd *d = a->home->d;
-	struct dp_study_state *s = a->home->state;
+	json_t *ok = a->code == DP_OK ? ask_shown_json(a->home->state, a) : NULL;
 
-	if (a->code != DP_OK)
-		client_error(d, a->client, &a->err);
-	else
-		client_ok(d, a->client,
-			  a->question == ASK_SHOW ? ask_shown_json(s, a)
-						  : ask_denoised_json(s, a));
+	if (a->code == DP_OK && !ok)
+		a->code = dp_fail(&a->err, DP_E_NOMEM, "no memory for the answer");
+	waiters_answer(a, &a->asked, ok);
+}
+
+/* ---- the front of the models' values ---- */
+
+/* Results that the models of a study see: their number changes with every new one. */
+static uint32_t ask_results(const struct dp_study_state *s)
+{
+	return s->nimported + s->ok + s->diverged;
+}
+
+static void front_forget(struct asked_front *f)
+{
+	json_decref(f->rows);
+	*f = (struct asked_front){ 0 };
+}
+
+/* Is the front that is kept the one of all that is known? */
+static bool front_is_kept(const struct study *h)
+{
+	return h->front && h->front->results == ask_results(h->state);
+}
+
+void ask_front_free(struct asked_front *f)
+{
+	if (f)
+		front_forget(f);
+	free(f);
+}
+
+/* Keeps what was found; without memory it is found again. */
+static void front_keep(struct asker *a)
+{
+	struct study *h = a->home;
+
+	if (!h->front)
+		h->front = calloc(1, sizeof *h->front);
+	if (!h->front)
+		return;
+	front_forget(h->front);
+	*h->front = a->front;
+	json_incref(a->front.rows);
+}
+
+/* Keeps the front, and tells those who asked before the snapshot. */
+static void ask_front_found(struct asker *a)
+{
+	if (a->code == DP_OK)
+		front_keep(a);
+	if (a->code == DP_OK &&
+	    (json_object_set_new(a->shown, "hypervolume_denoised",
+				 dp_json_real(a->front.hypervolume)) != 0 ||
+	     json_object_set(a->shown, "front", a->front.rows) != 0))
+		a->code = dp_fail(&a->err, DP_E_NOMEM, "no memory for the front");
+	waiters_answer(a, &a->asked, a->shown);
+	a->shown = NULL;
+	front_forget(&a->front);
+	dp_results_free(&a->results);
 }
 
 /* ---- recording ---- */
@@ -350,6 +451,33 @@ static void ask_ahead_done(struct asker *a)
 
 /* ---- asking ---- */
 
+static int ask_start(struct study *h, enum ask_question question, uint32_t trial,
+		     unsigned points, struct dp_err *err);
+
+/* Clients that came while something else was looked for. */
+static void ask_go_on(struct asker *a)
+{
+	static const enum ask_question question[] = {
+		[WISH_FRONT] = ASK_DENOISED, [WISH_POINT] = ASK_SHOW
+	};
+	struct study *h = a->home;
+
+	for (int wish = 0; wish < WISHES; wish++) {
+		if (!a->waiting[wish] || a->busy)
+			continue;
+		if (h->d->stopping || h->deleters)
+			a->code = dp_fail(&a->err, DP_E_BUSY, "study '%s' is %s",
+					  h->state->spec->name,
+					  h->deleters ? "being deleted"
+						      : "stopping with its daemon");
+		else
+			a->code = ask_start(h, question[wish], h->state->ntrials, 1,
+					    &a->err);
+		if (a->code != DP_OK)
+			waiters_answer(a, &a->waiting[wish], NULL);
+	}
+}
+
 static void ask_done(uv_work_t *w, int status)
 {
 	struct asker *a = w->data;
@@ -369,25 +497,21 @@ static void ask_done(uv_work_t *w, int status)
 		ask_ahead_done(a);
 		break;
 	case ASK_SHOW:
+		ask_point_shown(a);
+		break;
 	case ASK_DENOISED:
-		ask_answer(a);
+		ask_front_found(a);
 		break;
 	}
+	/* it is the clients' turn after a point of the study, and the study's after
+	 * something for clients, so that nobody keeps the other waiting: ask_serve() */
+	if (a->question == ASK_TRIAL || a->question == ASK_AHEAD)
+		ask_go_on(a);
 	study_changed(h);
 }
 
-/* What only this question needs. */
-static bool ask_room(struct asker *a, enum ask_question question, unsigned points)
+static bool ask_room(struct asker *a, unsigned points)
 {
-	size_t p = a->home->state->spec->nobjectives;
-
-	if (question == ASK_DENOISED) {
-		free(a->front);
-		free(a->values);
-		a->front = calloc(a->nknown + 1, sizeof *a->front);
-		a->values = calloc(a->nknown * p + 1, sizeof *a->values);
-		return a->front && a->values;
-	}
 	if (points > a->room) {
 		free(a->found);
 		a->found = calloc(points, sizeof *a->found);
@@ -415,14 +539,44 @@ static bool ask_snapshot(struct asker *a, bool results)
 	return true;
 }
 
+/* The same for a front: results, and what else is shown at this moment. */
+static bool ask_snapshot_front(struct asker *a)
+{
+	struct dp_study_state *s = a->home->state;
+	struct dp_err err;
+
+	if (dp_results_recall(s, &a->results, &err) != DP_OK)
+		return false;
+	a->front = (struct asked_front){ .results = ask_results(s) };
+	a->shown = dp_view_result_denoised(s, 0, json_array());
+	if (!a->shown) {
+		dp_results_free(&a->results);
+		return false;
+	}
+	return true;
+}
+
+/* Those who wait for this question wait for this answer. */
+static void ask_take_waiters(struct asker *a, enum ask_question question)
+{
+	enum ask_wish wish = question == ASK_SHOW ? WISH_POINT : WISH_FRONT;
+
+	if (question != ASK_SHOW && question != ASK_DENOISED)
+		return;
+	a->asked = a->waiting[wish];
+	a->waiting[wish] = NULL;
+}
+
 static int ask_start(struct study *h, enum ask_question question, uint32_t trial,
 		     unsigned points, struct dp_err *err)
 {
 	struct asker *a = asker_of(h);
 
-	if (!a || !ask_snapshot(a, question != ASK_AHEAD) ||
-	    !ask_room(a, question, points))
+	if (!a || !(question == ASK_DENOISED ? ask_snapshot_front(a)
+					     : ask_snapshot(a, question != ASK_AHEAD) &&
+						       ask_room(a, points)))
 		return dp_fail(err, DP_E_NOMEM, "no memory to propose");
+	ask_take_waiters(a, question);
 	atomic_store(&a->cancel, false);
 	a->busy = true;
 	a->question = question;
@@ -517,28 +671,54 @@ bool ask_next(struct study *h)
 	return true;
 }
 
-static int ask_for_client(struct study *h, enum ask_question question, uint64_t client,
+void ask_serve(struct study *h)
+{
+	if (h->asker && !h->asker->busy)
+		ask_go_on(h->asker);
+}
+
+static int ask_for_client(struct study *h, enum ask_wish wish, uint64_t client,
 			  struct dp_err *err)
 {
-	int code;
+	struct asker *a = asker_of(h);
+	struct ask_waiter *w = a ? calloc(1, sizeof *w) : NULL, **end;
 
-	if (ask_busy(h)) {
-		dp_fail(err, DP_E_BUSY, "study '%s' is choosing its next point just now",
-			h->state->spec->name);
-		return dp_hint(err, "try again in a moment");
-	}
-	code = ask_start(h, question, h->state->ntrials, 1, err);
-	if (code == DP_OK)
-		h->asker->client = client;
-	return code;
+	if (!w)
+		return dp_fail(err, DP_E_NOMEM, "no memory for the question");
+	w->client = client;
+	for (end = &a->waiting[wish]; *end; end = &(*end)->next)
+		;
+	*end = w;
+	ask_serve(h);
+	return DP_OK;
 }
 
 int ask_show(struct study *h, uint64_t client, struct dp_err *err)
 {
-	return ask_for_client(h, ASK_SHOW, client, err);
+	return ask_for_client(h, WISH_POINT, client, err);
+}
+
+json_t *ask_front_kept(struct study *h)
+{
+	if (!front_is_kept(h))
+		return NULL;
+	return dp_view_result_denoised(h->state, h->front->hypervolume,
+				       json_incref(h->front->rows));
 }
 
 int ask_front(struct study *h, uint64_t client, struct dp_err *err)
 {
-	return ask_for_client(h, ASK_DENOISED, client, err);
+	return ask_for_client(h, WISH_FRONT, client, err);
+}
+
+bool ask_last_front(struct study *h)
+{
+	struct asker *a = h->asker;
+	struct dp_err err;
+
+	if (!a || !a->proposer || a->question == ASK_DENOISED /* that was it */ ||
+	    h->state->status != DP_STUDY_FINISHED || !dp_study_denoises(h->state->spec) ||
+	    front_is_kept(h) || h->d->stopping || h->d->closed)
+		return false;
+	return ask_start(h, ASK_DENOISED, 0, 0, &err) == DP_OK;
 }

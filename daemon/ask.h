@@ -4,6 +4,10 @@
 #define DPARETOD_ASK_H
 #include "daemon/daemon.h"
 
+#include <jansson.h>
+
+struct asked_front;
+
 /* Proposes the next trial, at once or when a worker thread has found it; false if
  * nothing was begun. */
 bool ask_next(struct study *h);
@@ -11,8 +15,19 @@ bool ask_next(struct study *h);
 void ask_prepare(struct study *h);
 /* Answers a client with what would be proposed next, and proposes nothing. */
 DP_MUSTCHECK int ask_show(struct study *h, uint64_t client, struct dp_err *err);
-/* Answers a client with the front of the models' values. */
+/* Answers a client with the front of the models' values, once it is found; what a worker
+ * thread does already goes first. */
 DP_MUSTCHECK int ask_front(struct study *h, uint64_t client, struct dp_err *err);
+/* The same answer if it is there: the last that was found is kept until there is another
+ * result. NULL: it is not, or there is no memory for it. */
+json_t *ask_front_kept(struct study *h);
+/* Has the front found for later, of a study that just finished and still has its models;
+ * false: nothing was begun. */
+bool ask_last_front(struct study *h);
+void ask_front_free(struct asked_front *f);
+/* The end of a turn: who waits for one of these answers gets it now, if the study has
+ * nothing of its own to ask. */
+void ask_serve(struct study *h);
 /* Can the next trial be asked for now? Not while it is being looked for. */
 bool ask_ready(const struct study *h);
 /* Is a worker thread at work on the study? It must not be forgotten then. */

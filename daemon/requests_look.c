@@ -313,15 +313,19 @@ static int front_points(struct request *r, const json_t *numbers, json_t **ok,
 int request_front(struct request *r, json_t **ok, struct dp_err *err)
 {
 	const json_t *points = json_object_get(r->json, "points");
+	struct dp_study_state *s = r->home->state;
 
 	if (points)
 		return front_points(r, points, ok, err);
-	if (dp_json_bool(r->json, "denoised", false)) {
-		r->later = true; /* ask_front() answers */
-		return ask_front(r->home, r->client, err);
+	if (!dp_json_bool(r->json, "denoised", dp_study_denoises(s->spec))) {
+		*ok = dp_view_result_part(s, PAGE_WORK / WORK_POINT);
+		return DP_OK;
 	}
-	*ok = dp_view_result_part(r->home->state, PAGE_WORK / WORK_POINT);
-	return DP_OK;
+	*ok = ask_front_kept(r->home);
+	if (*ok)
+		return DP_OK;
+	r->later = true; /* ask_front() answers */
+	return ask_front(r->home, r->client, err);
 }
 
 static unsigned trial_work(const struct dp_study_state *s, const struct dp_trial *t,

@@ -88,6 +88,7 @@ static void study_free(struct study *h)
 		free(x);
 	}
 	ask_forget(h);
+	ask_front_free(h->front);
 	free(h);
 }
 
@@ -301,8 +302,9 @@ static bool under_way(const struct study *h)
 
 void study_sweep(struct study *h)
 {
+	ask_serve(h);
 	/* models of thousands of results are large: kept only while they are needed */
-	if (h->state->status != DP_STUDY_RUNNING && !ask_busy(h))
+	if (h->state->status != DP_STUDY_RUNNING && !ask_busy(h) && !ask_last_front(h))
 		ask_forget(h);
 	if (!h->deleters || h->is_changed)
 		return; /* it is looked at once more */

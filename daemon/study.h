@@ -35,9 +35,10 @@ struct study {
 	struct next next;
 	uint64_t turn; /* when it was last served: the scheduler's */
 
-	struct asker *asker;     /* ask.c's; NULL while nothing was asked */
-	unsigned accounting;     /* oracles asked off the loop: account.c's */
-	struct report_note note; /* report.c's */
+	struct asker *asker;       /* ask.c's; NULL while nothing was asked */
+	struct asked_front *front; /* ask.c's: the last that was found, or NULL */
+	unsigned accounting;       /* oracles asked off the loop: account.c's */
+	struct report_note note;   /* report.c's */
 	struct deleter
 		*deleters; /* newest first: it goes once nothing of it is under way */
 };

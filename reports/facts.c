@@ -75,8 +75,10 @@ static void facts_study(const struct subject *s, struct facts_memory *m,
 		.evaluations = dp_study_ended(st),
 		.failed = st->failed,
 		.diverged = st->diverged,
-		.front = st->nfront,
+		.front = subject_front(s),
 		.hypervolume = st->hypervolume,
+		.denoises = s->denoises,
+		.hypervolume_denoised = s->denoises ? s->denoised.hypervolume : NAN,
 	};
 	facts_headline(s, m, &out->headline);
 }

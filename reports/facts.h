@@ -18,7 +18,8 @@ struct fact_spread {
 	int64_t runs;
 };
 
-/* The best utility with epsilon at most this; the rest is unknown where there is none. */
+/* The best utility with epsilon at most this, by the values that the front goes by; the
+ * rest is unknown where there is none. */
 struct fact_headline {
 	double epsilon;
 	int64_t trial;
@@ -45,17 +46,18 @@ struct fact_check {
 	bool recomputed, holds;
 };
 
-struct fact_denoised {
-	double value, low, high;
+struct fact_interval { /* 95 %, of the value without the noise */
+	double low, high;
 };
 
 /* One objective at a point of the front. */
 struct fact_point_objective {
 	const char *name;
-	double value;
+	double value;    /* as observed */
+	double denoised; /* what models leave of it; of what is computed, that */
 	/* of one that is measured, else NULL: */
 	struct fact_spread *runs;
-	struct fact_denoised *denoised; /* NULL also where no model looked at it */
+	struct fact_interval *interval; /* NULL also where no model looked at it */
 	/* of a privacy mechanism: */
 	struct fact_check *check; /* else NULL */
 	const char *statement;    /* to copy; or NULL */
@@ -67,7 +69,8 @@ struct fact_point {
 	const struct dp_trial *t;
 	int64_t trial;
 	json_t *parameters;
-	bool denoised; /* the models have looked at it */
+	bool denoised; /* it has values without the noise, */
+	bool modelled; /* which are those of models and not what was observed */
 	/* One for each objective of the study, in its order. */
 	struct fact_point_objective *of;
 };
@@ -163,6 +166,8 @@ struct fact_study {
 	int64_t evaluations, failed, diverged;
 	size_t front; /* points */
 	double hypervolume;
+	bool denoises;               /* the models chose the front, */
+	double hypervolume_denoised; /* of which this is the volume; else NaN */
 	struct fact_headlines headline;
 };
 
@@ -180,6 +185,7 @@ struct fact_constraint {
 struct fact_settings {
 	const char *method;
 	const char *acquisition; /* or NULL */
+	const char *front;       /* "observed" or "denoised" */
 	int64_t evaluations, parallel;
 	const char *order;
 	int64_t runs;

@@ -27,10 +27,9 @@ static json_t *headlines_json(const struct fact_headlines *h)
 	return fact_list_json(&fact_headline_shape, h->list, h->n);
 }
 
-static const struct fact_row denoised_rows[] = { FACT(fact_denoised, value),
-						 FACT(fact_denoised, low),
-						 FACT(fact_denoised, high) };
-FACT_SHAPE(fact_denoised, denoised_rows);
+static const struct fact_row interval_rows[] = { FACT(fact_interval, low),
+						 FACT(fact_interval, high) };
+FACT_SHAPE(fact_interval, interval_rows);
 
 static const struct fact_row check_rows[] = {
 	FACT(fact_check, pld),         FACT(fact_check, rdp_improved),
@@ -74,7 +73,7 @@ static json_t *point_runs(const void *part)
 
 static json_t *denoised_of(const struct fact_point_objective *o)
 {
-	return o->denoised ? fact_part_json(&fact_denoised_shape, o->denoised) : NULL;
+	return fact_number_json(o->denoised);
 }
 
 /* Null where there are no models. */
@@ -82,6 +81,19 @@ static json_t *point_denoised(const void *part)
 {
 	return ((const struct fact_point *)part)->denoised
 		       ? by_objective(part, denoised_of)
+		       : json_null();
+}
+
+static json_t *interval_of(const struct fact_point_objective *o)
+{
+	return o->interval ? fact_part_json(&fact_interval_shape, o->interval) : NULL;
+}
+
+/* Null where there are no models. */
+static json_t *point_interval(const void *part)
+{
+	return ((const struct fact_point *)part)->modelled
+		       ? by_objective(part, interval_of)
 		       : json_null();
 }
 
@@ -121,8 +133,9 @@ static const struct fact_row point_rows[] = {
 	FACT(fact_point, trial),
 	FACT(fact_point, parameters),
 	FACT_MADE("objectives", point_objectives),
-	FACT_MADE("runs", point_runs),
 	FACT_MADE("denoised", point_denoised),
+	FACT_MADE("interval", point_interval),
+	FACT_MADE("runs", point_runs),
 	FACT_MADE("metrics", point_metrics),
 	FACT_MADE("checks", point_checks),
 	FACT_MADE("statements", point_statements),
@@ -268,6 +281,7 @@ FACT_SHAPE(fact_constraint, constraint_rows);
 static const struct fact_row settings_rows[] = {
 	FACT(fact_settings, method),
 	FACT(fact_settings, acquisition),
+	FACT(fact_settings, front),
 	FACT(fact_settings, evaluations),
 	FACT(fact_settings, parallel),
 	FACT(fact_settings, order),
@@ -416,7 +430,12 @@ FACT_SHAPE(facts, all_rows);
 
 json_t *facts_json(const struct facts *f)
 {
-	json_t *out = dp_view_result(f->study.s); /* what `run` prints, and more */
+	/* what `run` prints, and more */
+	json_t *out = f->study.denoises
+			      ? dp_view_result_denoised(f->study.s,
+							f->study.hypervolume_denoised,
+							json_array())
+			      : dp_view_result(f->study.s);
 
 	if (out)
 		fact_add_rows(out, &facts_shape, f);

@@ -41,13 +41,13 @@ static struct fact_spread *keep_spread(const struct subject *s, const struct dp_
 static struct dp_predicted *predict_front(const struct subject *s)
 {
 	const struct dp_study *spec = s->s->spec;
-	size_t n = s->s->nfront;
+	size_t n = subject_front(s);
 	double *x = calloc(n * spec->nparams + 1, sizeof *x);
 	struct dp_predicted *out = calloc(n * spec->nobjectives + 1, sizeof *out);
 	bool ok = x && out && s->models;
 
 	for (size_t i = 0; ok && i < n; i++)
-		memcpy(x + i * spec->nparams, s->s->trials[s->s->front[i]]->x,
+		memcpy(x + i * spec->nparams, subject_front_trial(s, i)->x,
 		       spec->nparams * sizeof *x);
 	if (ok)
 		ok = dp_surrogate_eval(s->models, x, n, out, NULL, NULL, NULL) == DP_OK;
@@ -58,21 +58,38 @@ static struct dp_predicted *predict_front(const struct subject *s)
 	return NULL;
 }
 
-/* What is known of one objective at a point; `p` is what its model says, or NULL. */
-static void find_point_objective(const struct subject *s, const struct dp_trial *t,
-				 size_t objective, const struct dp_predicted *p,
-				 struct facts_memory *m, struct fact_point_objective *out)
+/* What is left of an objective at the i-th point of the front without the noise; NaN
+ * where no model has looked at it. */
+static double denoised_value(const struct subject *s, size_t i, size_t objective,
+			     const struct dp_predicted *p)
+{
+	if (s->denoises)
+		return subject_front_value(s, i, objective);
+	if (!p)
+		return NAN;
+	return s->s->spec->objectives[objective].metric
+		       ? p->value
+		       : subject_front_trial(s, i)->objectives[objective];
+}
+
+/* What is known of one objective at the i-th point of the front; `p` is what its model
+ * says, or NULL. */
+static void find_point_objective(const struct subject *s, size_t i, size_t objective,
+				 const struct dp_predicted *p, struct facts_memory *m,
+				 struct fact_point_objective *out)
 {
 	const struct dp_objective *o = &s->s->spec->objectives[objective];
+	const struct dp_trial *t = subject_front_trial(s, i);
 
 	out->name = o->name;
 	out->value = t->objectives[objective];
+	out->denoised = denoised_value(s, i, objective, p);
 	if (o->metric) {
 		out->runs = keep_spread(s, t, objective, m);
 		if (p)
-			out->denoised = facts_keep(
-				m, &(struct fact_denoised){ p->value, p->lo, p->hi },
-				sizeof *out->denoised);
+			out->interval =
+				facts_keep(m, &(struct fact_interval){ p->lo, p->hi },
+					   sizeof *out->interval);
 		return;
 	}
 	out->check = facts_keep(m, &(struct fact_check){ 0 }, sizeof *out->check);
@@ -81,10 +98,10 @@ static void find_point_objective(const struct subject *s, const struct dp_trial 
 	out->statement = facts_statement(s, t, objective, m);
 }
 
-static void find_point(const struct subject *s, const struct dp_trial *t,
-		       const struct dp_predicted *p, struct facts_memory *m,
-		       struct fact_point *out)
+static void find_point(const struct subject *s, size_t i, const struct dp_predicted *p,
+		       struct facts_memory *m, struct fact_point *out)
 {
+	const struct dp_trial *t = subject_front_trial(s, i);
 	size_t n = s->s->spec->nobjectives;
 
 	*out = (struct fact_point){
@@ -92,21 +109,21 @@ static void find_point(const struct subject *s, const struct dp_trial *t,
 		.t = t,
 		.trial = t->number,
 		.parameters = dp_space_json(s->s->spec, t->x),
-		.denoised = p != NULL,
+		.denoised = p || s->denoises,
+		.modelled = p != NULL,
 		.of = facts_room(m, n, sizeof *out->of),
 	};
-	for (size_t i = 0; out->of && i < n; i++)
-		find_point_objective(s, t, i, p ? &p[i] : NULL, m, &out->of[i]);
+	for (size_t k = 0; out->of && k < n; k++)
+		find_point_objective(s, i, k, p ? &p[k] : NULL, m, &out->of[k]);
 }
 
 void facts_front(const struct subject *s, struct facts *f)
 {
 	struct dp_predicted *p = predict_front(s);
 
-	f->front = facts_room(&f->memory, s->s->nfront, sizeof *f->front);
-	for (uint32_t i = 0; f->front && i < s->s->nfront; i++)
-		find_point(s, s->s->trials[s->s->front[i]],
-			   p ? p + i * s->s->spec->nobjectives : NULL, &f->memory,
+	f->front = facts_room(&f->memory, subject_front(s), sizeof *f->front);
+	for (size_t i = 0; f->front && i < subject_front(s); i++)
+		find_point(s, i, p ? p + i * s->s->spec->nobjectives : NULL, &f->memory,
 			   &f->front[f->nfront++]);
 	free(p);
 }
@@ -118,30 +135,40 @@ static bool is_better(const struct dp_objective *o, double a, double b)
 	return o->maximize ? a > b : a < b;
 }
 
-/* The trial with the best value of an objective among the ok ones that meet the
- * constraints and, where s has a privacy objective, have an epsilon of at most `most`;
- * of equal ones the more private, then the first. NULL: none. */
-static const struct dp_trial *best_trial(const struct subject *s, size_t objective,
-					 double most)
+/* Of two that are as good. */
+static bool comes_first(const struct subject *s, const struct dp_trial *a,
+			const struct dp_trial *b)
+{
+	double u = s->privacy >= 0 ? a->objectives[s->privacy] : 0;
+	double v = s->privacy >= 0 ? b->objectives[s->privacy] : 0;
+
+	return u != v ? u < v : a->number < b->number;
+}
+
+/* A point of the front, or none. */
+struct best_point {
+	const struct dp_trial *t; /* NULL: none */
+	double value;             /* that put it there */
+};
+
+/* The point with the best value of an objective among those of the front that, where s
+ * has a privacy objective, have an epsilon of at most `most`; of equal ones the more
+ * private, then the first. What is best of all trials is on the front. */
+static struct best_point best_of_front(const struct subject *s, size_t objective,
+				       double most)
 {
 	const struct dp_objective *o = &s->s->spec->objectives[objective];
-	const struct dp_trial *found = NULL;
+	struct best_point found = { NULL, NAN };
 
-	for (uint32_t i = 0; i < s->s->ntrials; i++) {
-		const struct dp_trial *t = s->s->trials[i];
-		double v, w;
+	for (size_t i = 0; i < subject_front(s); i++) {
+		const struct dp_trial *t = subject_front_trial(s, i);
+		double v = subject_front_value(s, i, objective);
 
-		if (t->status != DP_TRIAL_OK || !t->objectives ||
-		    isnan(t->objectives[objective]) || !dp_trial_feasible(s->s, t))
+		if (isnan(v) || (s->privacy >= 0 && !(t->objectives[s->privacy] <= most)))
 			continue;
-		if (s->privacy >= 0 && !(t->objectives[s->privacy] <= most))
-			continue;
-		v = t->objectives[objective];
-		w = found ? found->objectives[objective] : NAN;
-		if (!found || is_better(o, v, w) ||
-		    (v == w && s->privacy >= 0 &&
-		     t->objectives[s->privacy] < found->objectives[s->privacy]))
-			found = t;
+		if (!found.t || is_better(o, v, found.value) ||
+		    (v == found.value && comes_first(s, t, found.t)))
+			found = (struct best_point){ t, v };
 	}
 	return found;
 }
@@ -156,13 +183,14 @@ void facts_headline(const struct subject *s, struct facts_memory *m,
 		return;
 	out->list = facts_room(m, DP_COUNT(levels), sizeof *out->list);
 	for (size_t i = 0; out->list && i < DP_COUNT(levels); i++) {
-		const struct dp_trial *t = best_trial(s, (size_t)s->utility, levels[i]);
+		struct best_point best = best_of_front(s, (size_t)s->utility, levels[i]);
+		const struct dp_trial *t = best.t;
 
 		out->list[out->n++] = (struct fact_headline){
 			.epsilon = levels[i],
 			.trial = t ? (int64_t)t->number : -1,
 			.spent = t ? t->objectives[s->privacy] : NAN,
-			.value = t ? t->objectives[s->utility] : NAN,
+			.value = best.value,
 			.runs = t ? keep_spread(s, t, (size_t)s->utility, m) : NULL,
 		};
 	}
@@ -174,15 +202,15 @@ void facts_bests(const struct subject *s, struct facts *f)
 
 	f->bests = facts_room(&f->memory, spec->nobjectives, sizeof *f->bests);
 	for (size_t i = 0; f->bests && i < spec->nobjectives; i++) {
-		const struct dp_trial *t = best_trial(s, i, INFINITY);
+		struct best_point best = best_of_front(s, i, INFINITY);
 
-		if (t)
+		if (best.t)
 			f->bests[f->nbests++] = (struct fact_best){
 				.objective = spec->objectives[i].name,
-				.value = t->objectives[i],
-				.trial = t->number,
+				.value = best.value,
+				.trial = best.t->number,
 				.s = s->s,
-				.t = t,
+				.t = best.t,
 			};
 	}
 }
@@ -211,12 +239,13 @@ static struct fact_shrinkage *find_shrinkage(const struct subject *s, size_t obj
 					     struct facts_memory *m)
 {
 	const struct dp_study *spec = s->s->spec;
+	size_t n = subject_front(s);
 	double sum = 0, most = -INFINITY;
 
-	if (!p || s->s->nfront == 0)
+	if (!p || n == 0)
 		return NULL;
-	for (uint32_t i = 0; i < s->s->nfront; i++) {
-		const struct dp_trial *t = s->s->trials[s->s->front[i]];
+	for (size_t i = 0; i < n; i++) {
+		const struct dp_trial *t = subject_front_trial(s, i);
 		double by = p[i * spec->nobjectives + objective].value -
 			    t->objectives[objective];
 
@@ -224,7 +253,7 @@ static struct fact_shrinkage *find_shrinkage(const struct subject *s, size_t obj
 		sum += by;
 		most = fmax(most, by);
 	}
-	return facts_keep(m, &(struct fact_shrinkage){ sum / s->s->nfront, most },
+	return facts_keep(m, &(struct fact_shrinkage){ sum / (double)n, most },
 			  sizeof(struct fact_shrinkage));
 }
 
@@ -235,22 +264,23 @@ static struct fact_holdout *find_holdout(const struct subject *s,
 					 struct facts_memory *m)
 {
 	char name[DP_NAME_MAX + 8];
+	size_t n = subject_front(s);
 	double sum = 0;
 	int held, seen = dp_study_metric(s->s, o->metric);
 
 	snprintf(name, sizeof name, "test_%s", o->metric);
 	held = dp_study_metric(s->s, name);
-	if (held < 0 || s->s->nfront == 0)
+	if (held < 0 || n == 0)
 		return NULL;
-	for (uint32_t i = 0; i < s->s->nfront; i++) {
-		const struct dp_trial *t = s->s->trials[s->s->front[i]];
+	for (size_t i = 0; i < n; i++) {
+		const struct dp_trial *t = subject_front_trial(s, i);
 
 		sum += dp_trial_mean(s->s, t, held) - dp_trial_mean(s->s, t, seen);
 	}
-	return facts_keep(m,
-			  &(struct fact_holdout){ facts_text(m, name), o->metric,
-						  sum / s->s->nfront },
-			  sizeof(struct fact_holdout));
+	return facts_keep(
+		m,
+		&(struct fact_holdout){ facts_text(m, name), o->metric, sum / (double)n },
+		sizeof(struct fact_holdout));
 }
 
 /* The sampling error of a share p of n test records. Trainers tell n as a metric. */
@@ -262,8 +292,8 @@ static struct fact_sampling *find_sampling(const struct subject *s, double p,
 
 	if (!(p >= 0 && p <= 1))
 		return NULL;
-	if (column >= 0 && s->s->nfront > 0)
-		n = dp_trial_mean(s->s, s->s->trials[s->s->front[0]], column);
+	if (column >= 0 && subject_front(s) > 0)
+		n = dp_trial_mean(s->s, subject_front_trial(s, 0), column);
 	return facts_keep(m,
 			  &(struct fact_sampling){ .share = p,
 						   .records = n,
@@ -282,16 +312,15 @@ static struct fact_trust find_trust(const struct subject *s, size_t objective,
 	double error, middle;
 	size_t n = 0;
 
-	for (uint32_t i = 0; i < s->s->nfront; i++) {
-		struct fact_spread v =
-			spread_of(s, s->s->trials[s->s->front[i]], objective);
+	for (size_t i = 0; i < subject_front(s); i++) {
+		struct fact_spread v = spread_of(s, subject_front_trial(s, i), objective);
 
 		if (!isnan(v.standard_error))
 			work[n++] = v.standard_error;
 	}
 	error = median_of(work, n);
-	for (n = 0; n < s->s->nfront; n++)
-		work[n] = s->s->trials[s->s->front[n]]->objectives[objective];
+	for (n = 0; n < subject_front(s); n++)
+		work[n] = subject_front_value(s, n, objective);
 	middle = median_of(work, n);
 	return (struct fact_trust){
 		.objective = o->name,
@@ -307,7 +336,7 @@ void facts_optimism(const struct subject *s, struct facts_memory *m,
 {
 	const struct dp_study *spec = s->s->spec;
 	struct dp_predicted *p = predict_front(s);
-	double *work = facts_room(m, s->s->nfront, sizeof *work);
+	double *work = facts_room(m, subject_front(s), sizeof *work);
 
 	*out = (struct fact_optimism){
 		.chosen_from = s->s->ok,

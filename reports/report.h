@@ -8,7 +8,7 @@
 #include "base/base.h"
 #include "base/buf.h"
 #include "journal/state.h"
-#include "propose/propose.h"
+#include "recall/denoised.h"
 #include "reports/plot/plot.h"
 
 /* One study, folded from the journal, with what several parts of a report need. */
@@ -19,14 +19,16 @@ struct subject {
 	/* The two objectives that pictures show: privacy and utility, else the first
 	 * two. */
 	size_t x, y;
-	struct dp_known *known; /* (nknown), as a proposer takes them */
-	size_t nknown;
 	/* Models fitted to `history` (of thousands of results only some, the front among
 	 * them), or NULL: see no_models. Only the first study of a report has them. */
 	struct dp_proposer *models;
-	struct dp_known *fitted; /* what the history points to */
+	struct dp_results results; /* what the history points to */
 	struct dp_history history;
 	char no_models[256];
+	/* The front by the models. It is the study's where `denoises`, which also only
+	 * the first can be: studies are compared by what was observed. */
+	struct dp_denoised denoised;
+	bool denoises;
 };
 
 struct baseline { /* a line to compare with: "non-private" at error 0.16 */
@@ -42,6 +44,8 @@ struct report {
 	struct baseline *baselines;
 	size_t nbaselines;
 	bool public;         /* leave out what voids the guarantee: the seed */
+	const char *front;   /* nothing but this front is wanted: "study" (its own),
+			      * "observed" or "denoised"; NULL: a report */
 	const char *journal; /* the folder it was read from */
 };
 
@@ -52,6 +56,13 @@ struct report {
 DP_MUSTCHECK int report_load(struct report *r, const char *journal,
 			     const char *const *studies, size_t n, struct dp_err *err);
 void report_free(struct report *r);
+/* Is the front that is wanted the one that models choose? */
+bool report_front_denoised(const struct report *r, const struct dp_study *study);
+/* The study's front, as search.front says, in the contract's order: how many points, the
+ * trial of one, and the value of an objective that put it there. */
+size_t subject_front(const struct subject *s);
+const struct dp_trial *subject_front_trial(const struct subject *s, size_t i);
+double subject_front_value(const struct subject *s, size_t i, size_t objective);
 /* The label of an objective for an axis: "epsilon (δ = 1e-5)" for a privacy one,
  * "error (1 - accuracy)" for a metric. */
 void subject_label(const struct subject *s, size_t objective, struct dp_buf *out);

@@ -76,6 +76,7 @@ void facts_settings(const struct subject *s, struct facts_memory *m,
 	*out = (struct fact_settings){
 		.method = dp_method_text(search->method),
 		.acquisition = models ? dp_acquisition_text(search->acquisition) : NULL,
+		.front = dp_front_text(spec),
 		.evaluations = s->s->evaluations,
 		.parallel = s->s->parallel,
 		.order = search->deterministic ? "deterministic" : "asap",

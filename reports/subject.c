@@ -2,16 +2,10 @@
 #include "reports/report.h"
 
 #include "base/num.h"
-#include "recall/recall.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-	FIT_MAX = 600 /* results in the models: more would take longer than they add */
-};
 
 /* ---- reading ---- */
 
@@ -72,63 +66,46 @@ static int replay_studies(struct report *r, const char *folder,
 
 /* ---- models ---- */
 
-static bool is_on_front(const struct dp_study_state *s, uint32_t trial)
-{
-	for (uint32_t i = 0; i < s->nfront; i++)
-		if (s->front[i] == trial)
-			return true;
-	return false;
-}
-
-static bool is_fitted_result(const struct dp_known *k)
-{
-	return k->status == DP_KNOWN_OK || k->status == DP_KNOWN_DIVERGED;
-}
-
-/* What the models see: all results, or the front and others at even steps. In the
- * order of the history. */
-static bool choose_results(struct subject *s)
-{
-	size_t results = 0, seen = 0, room, imported = s->s->nimported;
-
-	s->fitted = malloc((s->nknown + 1) * sizeof *s->fitted);
-	if (!s->fitted)
-		return false;
-	for (size_t i = 0; i < s->nknown; i++)
-		results += is_fitted_result(&s->known[i]);
-	room = FIT_MAX > s->s->nfront ? FIT_MAX - s->s->nfront : 1;
-	s->history = (struct dp_history){ .known = s->fitted };
-	for (size_t i = 0; i < s->nknown; i++) {
-		const struct dp_known *k = &s->known[i];
-		bool keep = results <= FIT_MAX ||
-			    (i >= imported && is_on_front(s->s, k->trial));
-
-		if (!is_fitted_result(k))
-			continue;
-		/* one at each of `room` even steps */
-		keep |= seen * room / results != (seen + 1) * room / results;
-		seen++;
-		if (keep)
-			s->fitted[s->history.n++] = *k;
-	}
-	return true;
-}
-
 static int fit_models(struct subject *s, struct dp_err *err)
 {
+	const struct dp_study *spec = s->s->spec;
 	struct dp_err why;
+	int code = dp_results_recall(s->s, &s->results, err);
 
-	if (!choose_results(s))
-		return dp_fail(err, DP_E_NOMEM, "no memory for a report");
-	s->models = dp_proposer_new(s->s->spec);
+	if (code != DP_OK)
+		return code;
+	s->history = (struct dp_history){ .known = s->results.known, .n = s->results.n };
+	s->models = dp_proposer_new(spec);
 	if (!s->models)
 		return dp_fail(err, DP_E_NOMEM, "no memory for a report");
-	if (dp_surrogate_fit(s->models, &s->history, NULL, &why) == DP_OK)
-		return DP_OK;
+	code = dp_denoised_find(s->models, spec, &s->results, NULL, &s->denoised, err);
+	s->denoises = dp_study_denoises(spec);
+	if (code != DP_OK || dp_surrogate_fit(s->models, &s->history, NULL, &why) ==
+				     DP_OK) /* for the figures: they are fitted by now */
+		return code;
 	snprintf(s->no_models, sizeof s->no_models, "%.255s", why.msg);
 	dp_proposer_free(s->models);
 	s->models = NULL;
 	return DP_OK;
+}
+
+size_t subject_front(const struct subject *s)
+{
+	return s->denoises ? s->denoised.n : s->s->nfront;
+}
+
+const struct dp_trial *subject_front_trial(const struct subject *s, size_t i)
+{
+	uint32_t trial = s->denoises ? s->results.known[s->denoised.index[i]].trial
+				     : s->s->front[i];
+
+	return s->s->trials[trial];
+}
+
+double subject_front_value(const struct subject *s, size_t i, size_t objective)
+{
+	return s->denoises ? s->denoised.y[i * s->s->spec->nobjectives + objective]
+			   : subject_front_trial(s, i)->objectives[objective];
 }
 
 /* ---- subjects ---- */
@@ -154,13 +131,24 @@ static int make_subject(struct subject *s, struct dp_study_state *state, bool mo
 	code = dp_study_front(state, err);
 	if (code != DP_OK)
 		return code;
-	s->known = dp_recall(state, false, &s->nknown);
-	if (!s->known)
-		return dp_fail(err, DP_E_NOMEM, "no memory for a report");
 	if (models)
 		return fit_models(s, err);
 	strcpy(s->no_models, "models are fitted for the first study only");
 	return DP_OK;
+}
+
+bool report_front_denoised(const struct report *r, const struct dp_study *study)
+{
+	return strcmp(r->front, "study") == 0 ? dp_study_denoises(study)
+					      : strcmp(r->front, "denoised") == 0;
+}
+
+/* Only the first study of a report has models, and of a front only one that they choose
+ * needs them. */
+static bool needs_models(const struct report *r, size_t subject,
+			 const struct dp_study *study)
+{
+	return subject == 0 && (!r->front || report_front_denoised(r, study));
 }
 
 int report_load(struct report *r, const char *journal, const char *const *studies,
@@ -176,14 +164,14 @@ int report_load(struct report *r, const char *journal, const char *const *studie
 	if (code == DP_OK)
 		code = replay_studies(r, journal, studies, n, ids, err);
 	for (size_t i = 0; code == DP_OK && i < n; i++) {
+		struct dp_study_state *s = dp_state_by_id(&r->state, ids[i]);
 		bool twice = false;
 
 		for (size_t k = 0; k < i; k++)
 			twice |= ids[k] == ids[i];
 		if (!twice)
-			code = make_subject(&r->subjects[r->nsubjects++],
-					    dp_state_by_id(&r->state, ids[i]), i == 0,
-					    err);
+			code = make_subject(&r->subjects[r->nsubjects++], s,
+					    needs_models(r, i, s->spec), err);
 	}
 	free(ids);
 	return code;
@@ -193,8 +181,8 @@ void report_free(struct report *r)
 {
 	for (size_t i = 0; i < r->nsubjects; i++) {
 		dp_proposer_free(r->subjects[i].models);
-		free(r->subjects[i].known);
-		free(r->subjects[i].fitted);
+		dp_results_free(&r->subjects[i].results);
+		dp_denoised_free(&r->subjects[i].denoised);
 	}
 	free(r->subjects);
 	dp_state_free(&r->state);

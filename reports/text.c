@@ -13,16 +13,20 @@
 static void say_state(struct doc *d, const struct facts *f)
 {
 	const struct fact_study *s = &f->study;
-	char number[SHORT_LEN];
+	char volume[SHORT_LEN], observed[SHORT_LEN];
+	double shown = s->denoises ? s->hypervolume_denoised : s->hypervolume;
 
 	doc_paragraph(d,
 		      "The study is %s%s%s: %lld of %lld evaluations made, %lld failed, "
 		      "%lld diverged. The front has %zu point%s; it dominates a "
-		      "hypervolume of %s below the anti-ideal point.",
+		      "hypervolume of %s below the anti-ideal point%s%s%s.",
 		      s->state, *s->reason ? ": " : "", s->reason,
 		      (long long)s->evaluations, (long long)f->budget,
 		      (long long)s->failed, (long long)s->diverged, f->nfront,
-		      plural_end((int64_t)f->nfront), short_text(s->hypervolume, number));
+		      plural_end((int64_t)f->nfront), short_text(shown, volume),
+		      s->denoises ? " without the noise (as observed: " : "",
+		      s->denoises ? short_text(s->hypervolume, observed) : "",
+		      s->denoises ? ")" : "");
 	if (strcmp(s->state, "running") == 0 || strcmp(s->state, "paused") == 0)
 		doc_note(d, "The study has not ended: this is what was known at %s.",
 			 f->reproduce.updated ? f->reproduce.updated : "");
@@ -45,6 +49,8 @@ static void headline_table(struct doc *d, const struct facts *f)
 	doc_table(d);
 	doc_column(d, "epsilon at most", true);
 	doc_column(d, f->utility_objective, true);
+	if (f->study.denoises)
+		doc_column(d, "as observed", true);
 	doc_column(d, "least to most of the runs", true);
 	doc_column(d, "epsilon spent", true);
 	doc_column(d, "trial", true);
@@ -55,6 +61,9 @@ static void headline_table(struct doc *d, const struct facts *f)
 
 		doc_cell(d, "%s", short_text(row->epsilon, s));
 		doc_cell(d, "%s", none ? "none" : short_text(row->value, s));
+		if (f->study.denoises)
+			doc_cell(d, "%s",
+				 short_text(row->runs ? row->runs->mean : NAN, s));
 		spread_cell(d, row->runs);
 		doc_cell(d, "%s", up_text(row->spent, s));
 		if (none)
@@ -116,6 +125,14 @@ static void say_baselines(struct doc *d, const struct facts *f)
 			  short_text(f->baselines[i].value, s));
 }
 
+static void say_why_denoised(struct doc *d, const struct facts *f)
+{
+	if (f->study.denoises)
+		doc_paragraph(d, "The front and these values are what models of all "
+				 "results leave when the noise of the runs is taken out: "
+				 "a front of observed means is a front of lucky runs.");
+}
+
 static void write_headline(struct doc *d, const struct facts *f)
 {
 	doc_section(d, "short", "In short");
@@ -124,8 +141,10 @@ static void write_headline(struct doc *d, const struct facts *f)
 		doc_paragraph(d, "No trial has given a result, so there is no front.");
 	} else if (f->study.headline.n > 0) {
 		headline_sentence(d, f);
+		say_why_denoised(d, f);
 		headline_table(d, f);
 	} else {
+		say_why_denoised(d, f);
 		say_bests(d, f);
 	}
 	say_baselines(d, f);
@@ -157,9 +176,12 @@ static void front_columns(struct doc *d, const struct facts *f)
 	for (size_t i = 0; i < f->nobjectives; i++) {
 		doc_column(d, f->objectives[i].name, true);
 		if (first->of[i].runs) {
+			if (f->study.denoises)
+				doc_column(d, "as observed", true);
 			doc_column(d, "least to most of the runs", true);
 			doc_column(d, "sd", true);
-			doc_column(d, "model says", true);
+			if (!f->study.denoises)
+				doc_column(d, "model says", true);
 		}
 	}
 	json_object_foreach (first->parameters, name, v)
@@ -176,16 +198,43 @@ static void front_row(struct doc *d, const struct facts *f, const struct fact_po
 	for (size_t i = 0; i < f->nobjectives; i++) {
 		const struct fact_point_objective *o = &p->of[i];
 
-		doc_cell(d, "%s",
-			 o->runs ? short_text(o->value, a) : up_text(o->value, a));
-		if (!o->runs)
+		bool denoises = f->study.denoises;
+
+		if (!o->runs) {
+			doc_cell(d, "%s", up_text(o->value, a));
 			continue;
+		}
+		doc_cell(d, "%s", short_text(denoises ? o->denoised : o->value, a));
+		if (denoises)
+			doc_cell(d, "%s", short_text(o->value, a));
 		spread_cell(d, o->runs);
 		doc_cell(d, "%s", short_text(o->runs->sd, a));
-		doc_cell(d, "%s", short_text(o->denoised ? o->denoised->value : NAN, a));
+		if (!denoises)
+			doc_cell(d, "%s", short_text(o->denoised, a));
 	}
 	json_object_foreach (p->parameters, name, v)
 		value_cell(d, v);
+}
+
+/* What the table has. */
+static void say_values(struct doc *d, const struct facts *f)
+{
+	if (f->study.denoises)
+		doc_paragraph(d,
+			      "Every trial that, by models of all results, no other "
+			      "one beats in all objectives; of trials with the same "
+			      "parameters the first. Values are what the models leave "
+			      "when the noise is taken out, beside the means over the "
+			      "runs as observed; epsilon is computed, and rounded up.");
+	else
+		doc_paragraph(d,
+			      "Every trial that no other one beats in all objectives. "
+			      "Values are means over the runs of a trial%s; epsilon is "
+			      "rounded up.",
+			      f->optimism.no_models ? ""
+						    : "; \"model says\" is what is left "
+						      "when the models take the noise "
+						      "out");
 }
 
 static void write_front(struct doc *d, const struct facts *f)
@@ -195,12 +244,7 @@ static void write_front(struct doc *d, const struct facts *f)
 	if (f->nfront == 0)
 		return;
 	doc_section(d, "front", "The front");
-	doc_paragraph(d,
-		      "Every trial that no other one beats in all objectives. Values are "
-		      "means over the runs of a trial%s; epsilon is rounded up.",
-		      why ? ""
-			  : "; \"model says\" is what is left when the models take "
-			    "the noise out");
+	say_values(d, f);
 	doc_table(d);
 	front_columns(d, f);
 	for (size_t i = 0; i < f->nfront; i++)
@@ -308,6 +352,7 @@ static void write_settings(struct doc *d, const struct facts *f)
 	doc_field(d, "Search", "%s%s%s, %lld evaluations, %lld at once", s->method,
 		  s->acquisition ? " by " : "", s->acquisition ? s->acquisition : "",
 		  (long long)s->evaluations, (long long)s->parallel);
+	doc_field(d, "Front", "%s", s->front);
 	if (s->initial_from)
 		doc_field(d, "Starts from", "the results of study %s", s->initial_from);
 	doc_field(d, "Runs of each trial", "%lld", (long long)s->runs);

@@ -124,9 +124,10 @@ static void say_optimism(struct doc *d, const struct fact_trust *o)
 			 o->objective);
 	if (o->too_good_by)
 		doc_item(d,
-			 "%s: the models put the points of the front %s worse than "
-			 "observed on average, %s at most.",
-			 o->objective, short_text(o->too_good_by->mean, a),
+			 "%s: the models put the points of the front %s %s than "
+			 "observed on average, %s worse at most.",
+			 o->objective, short_text(fabs(o->too_good_by->mean), a),
+			 o->too_good_by->mean < 0 ? "better" : "worse",
 			 short_text(o->too_good_by->most, b));
 	if (o->holdout)
 		doc_item(d,
@@ -144,11 +145,23 @@ void write_optimism(struct doc *d, const struct facts *f)
 	if (f->nfront == 0)
 		return;
 	doc_section(d, "trust", "How far to trust the utilities");
-	doc_paragraph(d,
-		      "The front is the best of %lld noisy observations, and the best of "
-		      "many is optimistic: some of them are there by luck. A training "
-		      "that repeats a point of the front will on average do worse.",
-		      (long long)optimism->chosen_from);
+	if (f->study.denoises && !optimism->no_models)
+		doc_paragraph(
+			d,
+			"The best of %lld noisy observations would be there partly "
+			"by luck. So models of all of them chose the front, and what "
+			"they leave without the noise is what a training that "
+			"repeats a point should give on average. What was observed "
+			"at a point may be better or worse than that.",
+			(long long)optimism->chosen_from);
+	else
+		doc_paragraph(
+			d,
+			"The front is the best of %lld noisy observations, and the "
+			"best of many is optimistic: some of them are there by luck. "
+			"A training that repeats a point of the front will on "
+			"average do worse.",
+			(long long)optimism->chosen_from);
 	for (size_t i = 0; i < optimism->nobjectives; i++)
 		say_optimism(d, &optimism->objectives[i]);
 }

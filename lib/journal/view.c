@@ -94,6 +94,29 @@ json_t *dp_view_point(const struct dp_study_state *s, const struct dp_trial *t)
 			 dp_view_objectives(s, t->objectives));
 }
 
+/* The whole object; takes the last two, of which `denoised` may be NULL. */
+static json_t *result_json(struct dp_study_state *s, json_t *denoised, json_t *front)
+{
+	return json_pack("{s:i, s:s, s:s, s:o, s:I, s:I, s:I, s:o, s:o*, s:o, s:o}",
+			 "version", 1, "study", s->spec->name, "state",
+			 dp_study_status_text(s->status), "reason",
+			 dp_view_text(s->reason), "evaluations",
+			 (json_int_t)dp_study_ended(s), "failed", (json_int_t)s->failed,
+			 "diverged", (json_int_t)s->diverged, "hypervolume",
+			 hypervolume(s), "hypervolume_denoised", denoised, "anti_ideal",
+			 anti_ideal(s), "front", front);
+}
+
+json_t *dp_view_result_denoised(struct dp_study_state *s, double volume, json_t *front)
+{
+	json_t *denoised = dp_json_real(volume);
+
+	if (denoised)
+		return result_json(s, denoised, front);
+	json_decref(front);
+	return NULL;
+}
+
 json_t *dp_view_result(struct dp_study_state *s)
 {
 	return dp_view_result_part(s, UINT32_MAX);
@@ -101,17 +124,16 @@ json_t *dp_view_result(struct dp_study_state *s)
 
 json_t *dp_view_result_part(struct dp_study_state *s, uint32_t most)
 {
-	json_t *front = json_array(), *volume = hypervolume(s), *more, *o;
+	json_t *front = json_array(), *more, *o;
 
-	for (uint32_t i = 0; s->front_valid && i < s->nfront && i < most; i++)
+	if (dp_study_front(s, NULL) != DP_OK) {
+		json_decref(front);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < s->nfront && i < most; i++)
 		view_push(&front, dp_view_point(s, s->trials[s->front[i]]));
-	o = json_pack("{s:i, s:s, s:s, s:o, s:I, s:I, s:I, s:o, s:o, s:o}", "version", 1,
-		      "study", s->spec->name, "state", dp_study_status_text(s->status),
-		      "reason", dp_view_text(s->reason), "evaluations",
-		      (json_int_t)dp_study_ended(s), "failed", (json_int_t)s->failed,
-		      "diverged", (json_int_t)s->diverged, "hypervolume", volume,
-		      "anti_ideal", anti_ideal(s), "front", front);
-	if (!s->front_valid || s->nfront <= most)
+	o = result_json(s, NULL, front);
+	if (s->nfront <= most)
 		return o;
 	more = json_array();
 	for (uint32_t i = most; i < s->nfront; i++)
@@ -139,13 +161,14 @@ json_t *dp_view_summary(struct dp_study_state *s)
 		      "parallel", (json_int_t)s->parallel, "evaluations",
 		      (json_int_t)s->evaluations);
 	view_merge(&o,
-		   json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:o, s:o}",
+		   json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:s, s:o, s:o}",
 			     "ended", (json_int_t)dp_study_ended(s), "ok",
 			     (json_int_t)s->ok, "diverged", (json_int_t)s->diverged,
 			     "failed", (json_int_t)s->failed, "running",
 			     (json_int_t)(s->apart ? 0 : s->open), "hypervolume", volume,
 			     "anti_ideal", anti_ideal(s), "front", (json_int_t)s->nfront,
-			     "objectives", names, "goals", goals));
+			     "front_of", dp_front_text(s->spec), "objectives", names,
+			     "goals", goals));
 	view_merge(&o,
 		   json_pack("{s:o, s:o, s:I, s:o}", "created", dp_view_time(s->created),
 			     "updated", dp_view_time(s->updated), "version",

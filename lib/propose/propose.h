@@ -96,7 +96,8 @@ DP_MUSTCHECK int dp_surrogate_eval(struct dp_proposer *p, const double *x, size_
 				   double *acquisition, struct dp_err *err);
 /* Leave nothing of the noise: the posterior value of each objective at the known ok
  * trials that are on the front of these values. index: positions in h->known, y: (count
- * x nobjectives) natural units; both have room for h->n rows. */
+ * x nobjectives) natural units; both have room for h->n rows. h is the history of the
+ * fit, or that with some of its ok results marked diverged: these are left out. */
 DP_MUSTCHECK int dp_surrogate_front(struct dp_proposer *p, const struct dp_history *h,
 				    size_t *index, double *y, size_t *count,
 				    struct dp_err *err);

@@ -9,6 +9,7 @@ _Static_assert(sizeof(enum dp_param_kind) == sizeof(int) &&
 		       sizeof(enum dp_transform) == sizeof(int) &&
 		       sizeof(enum dp_method) == sizeof(int) &&
 		       sizeof(enum dp_acquisition) == sizeof(int) &&
+		       sizeof(enum dp_front_of) == sizeof(int) &&
 		       sizeof(enum dp_privacy_model) == sizeof(int),
 	       "enums have the size of an int");
 
@@ -31,6 +32,7 @@ static const char *const acquisition_words[] = {
 	[DP_ACQ_EHVI - 1] = "ehvi",     [DP_ACQ_POI - 1] = "poi",
 	[DP_ACQ_RANDOM - 1] = "random", NULL,
 };
+static const char *const front_words[] = { "observed", "denoised", NULL };
 static const char *const model_words[] = { "exact", "gp", NULL };
 static const char *const gain_words[] = { "original", "model", NULL };
 static const char *const reference_words[] = { "anti_ideal", "front", NULL };
@@ -84,6 +86,11 @@ const char *dp_acquisition_text(enum dp_acquisition a)
 	if (a == DP_ACQ_DEFAULT)
 		a = DP_ACQ_EHVI;
 	return word_at(acquisition_words, (size_t)a - 1);
+}
+
+const char *dp_front_text(const struct dp_study *s)
+{
+	return front_words[dp_study_denoises(s)];
 }
 
 static const char *last_word(const char *path)

@@ -36,6 +36,12 @@ void dp_study_free(struct dp_study *s)
 	free(s);
 }
 
+bool dp_study_denoises(const struct dp_study *s)
+{
+	return s->search.front == DP_FRONT_DEFAULT ? s->search.method == DP_METHOD_DPARETO
+						   : s->search.front == DP_FRONT_DENOISED;
+}
+
 static void read_file(struct dp__read *r)
 {
 	const struct dp__node *top = dp__tree(r);

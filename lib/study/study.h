@@ -90,6 +90,11 @@ enum dp_privacy_model {
 	DP_PRIVACY_MODEL_EXACT,
 	DP_PRIVACY_MODEL_GP
 };
+enum dp_front_of {
+	DP_FRONT_DEFAULT, /* not named in the file: see dp_study_denoises() */
+	DP_FRONT_OBSERVED,
+	DP_FRONT_DENOISED
+};
 
 struct dp_trainer {
 	char **argv; /* ends with NULL; argv[0] with '/' is absolute */
@@ -112,6 +117,7 @@ struct dp_search {
 	int grid;
 	bool deterministic; /* order: deterministic */
 	double max_time;    /* seconds; 0: none */
+	enum dp_front_of front;
 	/* dpareto only */
 	enum dp_acquisition acquisition;
 	enum dp_privacy_model privacy_model;
@@ -182,6 +188,11 @@ DP_MUSTCHECK int dp_options_parse(const char *text, size_t len, const char *path
 				  dp_option_fn *set, dp_option_fn *set_tree, void *arg,
 				  struct dp_problems *problems, struct dp_err *err);
 
+/* Is the study's front that of the models' values? Here alone it is decided what a file
+ * means that does not name search.front: denoised with method dpareto, whose models are
+ * there anyhow, observed with the others. */
+bool dp_study_denoises(const struct dp_study *s);
+
 /* ---- documentation of the keys, from the table that parses them (keys.c) ---- */
 
 struct dp_key_doc {
@@ -196,6 +207,7 @@ const struct dp_key_doc *dp_study_keys(size_t *count);
  * the one that is taken then. */
 const char *dp_method_text(enum dp_method m);
 const char *dp_acquisition_text(enum dp_acquisition a);
+const char *dp_front_text(const struct dp_study *s); /* by dp_study_denoises() */
 
 /* ---- points (space.c): x has one double per parameter, in the order of the file;
  * a categorical's is the index of its value, a fixed one's is 0 ---- */

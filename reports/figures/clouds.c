@@ -235,7 +235,7 @@ static void clouds_caption(const void *data, struct dp_buf *out)
 	const struct clouds_data *d = data;
 	char name[FIG_NAME_LEN];
 
-	dp_buf_puts(out, "Every point and the front of two studies.");
+	dp_buf_puts(out, "Every point and the observed front of two studies.");
 	for (int i = 0; i < 2; i++)
 		dp_buf_printf(out, "%s %s: %zu of %zu points better than the anti-ideal",
 			      i ? ";" : "", fig_name(d->cloud[i].s, name),

@@ -92,7 +92,9 @@ static int gather_compared(const struct report *r, struct comparison_data *d,
 		c->majority = c->comparable ? fig_majority(c->s) : NAN;
 		if (!c->comparable)
 			continue;
-		code = fig_subject_front(c->s, &c->front, err);
+		/* of several studies only the first could have that of models */
+		code = d->n > 1 ? fig_observed_front(c->s, &c->front, err)
+				: fig_subject_front(c->s, &c->front, err);
 		cut_tail(c->s, &c->front);
 	}
 	for (size_t i = 0; code == DP_OK && i < d->n; i++)
@@ -265,7 +267,7 @@ static void comparison_caption(const void *data, struct dp_buf *out)
 	bool first = true;
 
 	dp_buf_printf(out, "%s Best %s: ",
-		      d->n > 1 ? "The fronts of several studies."
+		      d->n > 1 ? "The fronts of several studies, as observed."
 			       : "The front and what it compares with.",
 		      s->s->spec->objectives[s->y].name);
 	for (size_t i = 0; i < d->n; i++) {

@@ -32,6 +32,12 @@ DP_MUSTCHECK int fig_points(const struct subject *s, struct fig_points *out,
 DP_MUSTCHECK int fig_front(const struct subject *s, const struct fig_points *p,
 			   struct fig_points *out, struct dp_err *err);
 /* Both at once. */
+DP_MUSTCHECK int fig_observed_front(const struct subject *s, struct fig_points *out,
+				    struct dp_err *err);
+/* The same by the models, where the subject has them, at the values that they give. */
+DP_MUSTCHECK int fig_denoised_front(const struct subject *s, struct fig_points *out,
+				    struct dp_err *err);
+/* The one of these that is the study's. */
 DP_MUSTCHECK int fig_subject_front(const struct subject *s, struct fig_points *out,
 				   struct dp_err *err);
 /* The corners of a front's staircase, to be drawn as a line: what is reached at each x

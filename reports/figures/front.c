@@ -92,6 +92,17 @@ static void end_at_anti_ideal(struct front_data *d)
 	}
 }
 
+/* What models make of the results may reach beyond all of them. */
+static void reach_front(struct front_data *d)
+{
+	for (size_t i = 0; i < d->front.n; i++) {
+		if (d->front.x[i] < d->lo[PLOT_X] || d->front.x[i] > d->hi[PLOT_X])
+			continue;
+		d->lo[PLOT_Y] = fmin(d->lo[PLOT_Y], d->front.y[i]);
+		d->hi[PLOT_Y] = fmax(d->hi[PLOT_Y], d->front.y[i]);
+	}
+}
+
 static int find_limits(struct front_data *d, struct dp_err *err)
 {
 	bool *keep = calloc(d->all.n + 1, sizeof *keep);
@@ -106,6 +117,7 @@ static int find_limits(struct front_data *d, struct dp_err *err)
 	if (in_box)
 		end_at_anti_ideal(d);
 	fit_limits(d, PLOT_Y, keep);
+	reach_front(d);
 	for (size_t i = 0; i < d->all.n; i++)
 		d->outside += !front_shown(d, d->all.x[i], d->all.y[i]);
 	free(keep);
@@ -113,6 +125,22 @@ static int find_limits(struct front_data *d, struct dp_err *err)
 }
 
 /* ---- gathering ---- */
+
+/* Where the points of the models' front were observed. */
+static int gather_observed(struct front_data *d, struct dp_err *err)
+{
+	const struct subject *s = d->s;
+
+	if (!fig_points_room(&d->observed, d->front.n))
+		return fig_nomem(err);
+	for (size_t i = 0; s->denoises && i < d->front.n; i++) {
+		const double *y = s->s->trials[d->front.trial[i]]->objectives;
+
+		d->observed.x[d->observed.n] = y[s->x];
+		d->observed.y[d->observed.n++] = y[s->y];
+	}
+	return DP_OK;
+}
 
 static int gather_barred(struct front_data *d, struct dp_err *err)
 {
@@ -173,8 +201,8 @@ static void third_range(const struct subject *s, size_t third, double *lo, doubl
 {
 	*lo = INFINITY;
 	*hi = -INFINITY;
-	for (uint32_t i = 0; i < s->s->nfront; i++) {
-		double z = s->s->trials[s->s->front[i]]->objectives[third];
+	for (size_t i = 0; i < subject_front(s); i++) {
+		double z = subject_front_value(s, i, third);
 
 		if (isfinite(z)) {
 			*lo = fmin(*lo, z);
@@ -185,7 +213,7 @@ static void third_range(const struct subject *s, size_t third, double *lo, doubl
 
 static int gather_shades(struct front_data *d, size_t third, struct dp_err *err)
 {
-	const struct dp_study_state *st = d->s->s;
+	size_t n = subject_front(d->s);
 	double lo, hi;
 
 	third_range(d->s, third, &lo, &hi);
@@ -195,15 +223,16 @@ static int gather_shades(struct front_data *d, size_t third, struct dp_err *err)
 
 		shade->from = lo + (hi - lo) * k / FRONT_SHADES;
 		shade->to = lo + (hi - lo) * (k + 1) / FRONT_SHADES;
-		if (!fig_points_room(&shade->at, st->nfront))
+		if (!fig_points_room(&shade->at, n))
 			return fig_nomem(err);
-		for (uint32_t i = 0; i < st->nfront; i++) {
-			const double *y = st->trials[st->front[i]]->objectives;
+		for (size_t i = 0; i < n; i++) {
+			double z = subject_front_value(d->s, i, third);
 
-			if (!(y[third] >= shade->from && (y[third] < shade->to || last)))
+			if (!(z >= shade->from && (z < shade->to || last)))
 				continue;
-			shade->at.x[shade->at.n] = y[d->s->x];
-			shade->at.y[shade->at.n++] = y[d->s->y];
+			shade->at.x[shade->at.n] = subject_front_value(d->s, i, d->s->x);
+			shade->at.y[shade->at.n++] =
+				subject_front_value(d->s, i, d->s->y);
 		}
 	}
 	return DP_OK;
@@ -233,7 +262,8 @@ static int gather_front(const struct subject *s, enum plot_scale scale,
 	d->third = third_objective(s);
 	d->scale[PLOT_X] = scale;
 	if ((code = fig_points(s, &d->all, err)) != DP_OK ||
-	    (code = fig_front(s, &d->all, &d->front, err)) != DP_OK ||
+	    (code = fig_subject_front(s, &d->front, err)) != DP_OK ||
+	    (code = gather_observed(d, err)) != DP_OK ||
 	    (code = gather_barred(d, err)) != DP_OK)
 		return code;
 	return d->all.n ? gather_points(d, err) : DP_OK;
@@ -278,6 +308,7 @@ static void front_release(void *data)
 	fig_points_free(&d->all);
 	fig_points_free(&d->front);
 	fig_points_free(&d->stairs);
+	fig_points_free(&d->observed);
 	fig_points_free(&d->barred);
 	fig_points_free(&d->diverged);
 	for (size_t i = 0; i < FRONT_SHADES; i++)
@@ -318,18 +349,33 @@ static void say_range(const struct subject *s, const struct fig_points *front,
 	dp_buf_putc(out, '.');
 }
 
+static void say_volume(const struct subject *s, struct dp_buf *out)
+{
+	char volume[FIG_TEXT_LEN];
+
+	if (s->denoises)
+		dp_buf_printf(
+			out,
+			" The models chose it, because a front of observed means is "
+			"a front of lucky runs; rings show what was observed at its "
+			"points. Hypervolume: %s without the noise, ",
+			fig_number(s->denoised.hypervolume, volume));
+	else
+		dp_buf_puts(out, " Hypervolume: ");
+	dp_buf_printf(out, "%s%s.", fig_number(s->s->hypervolume, volume),
+		      s->denoises ? " as observed" : "");
+}
+
 static void front_caption(const void *data, struct dp_buf *out)
 {
 	const struct front_data *d = data;
 	const struct subject *s = d->s;
-	char volume[FIG_TEXT_LEN];
 
 	if (d->front.n) {
 		dp_buf_printf(out, "%zu of %u points %s on the front", d->front.n,
 			      s->s->ok, d->front.n == 1 ? "is" : "are");
 		say_range(s, &d->front, out);
-		dp_buf_printf(out, " Hypervolume: %s.",
-			      fig_number(s->s->hypervolume, volume));
+		say_volume(s, out);
 	} else if (d->all.not_finite) {
 		dp_buf_printf(out, "None of %zu points has a finite %s and %s.",
 			      d->all.not_finite, front_objective(s, PLOT_X)->name,

@@ -110,6 +110,28 @@ static void draw_labels(struct plot_panel *a, const struct front_data *d)
 	}
 }
 
+/* What was observed at the points of the models' front: faint rings, tied to them. */
+static void draw_observed(struct plot_panel *a, const struct front_data *d)
+{
+	struct plot_style ring = { .colour = plot_palette(PLOT_BLUE),
+				   .marker = PLOT_RING,
+				   .size = fig_marker_size(d->front.n),
+				   .opacity = 0.45 };
+	struct plot_style tie = { .colour = plot_palette(PLOT_BLUE),
+				  .width = 1,
+				  .opacity = 0.25 };
+
+	for (size_t i = 0; i < d->observed.n; i++) {
+		const double x[2] = { d->observed.x[i], d->front.x[i] };
+		const double y[2] = { d->observed.y[i], d->front.y[i] };
+
+		panel_line(a, &tie, NULL, x, y, 2);
+	}
+	if (d->observed.n)
+		panel_points(a, &ring, "the same points as observed", d->observed.x,
+			     d->observed.y, d->observed.n);
+}
+
 static void draw_staircase(struct plot_panel *a, const struct front_data *d)
 {
 	struct plot_style blue = { .colour = plot_palette(PLOT_BLUE),
@@ -118,8 +140,10 @@ static void draw_staircase(struct plot_panel *a, const struct front_data *d)
 				   .outline = true };
 	char name[80];
 
-	snprintf(name, sizeof name, "front (%zu point%s)", d->front.n,
+	snprintf(name, sizeof name, "front%s (%zu point%s)",
+		 d->observed.n ? " without noise" : "", d->front.n,
 		 d->front.n == 1 ? "" : "s");
+	draw_observed(a, d);
 	panel_line(a, &blue, name, d->stairs.x, d->stairs.y, d->stairs.n);
 	if (d->third < 0)
 		panel_points(a, &blue, name, d->front.x, d->front.y, d->front.n);

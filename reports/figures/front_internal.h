@@ -12,6 +12,7 @@ struct front_data {
 	const struct subject *s;
 	struct fig_points all, front;
 	struct fig_points stairs;   /* of the front */
+	struct fig_points observed; /* its points as observed, where it is the models' */
 	struct fig_points barred;   /* ok, but a constraint is not met */
 	struct fig_points diverged; /* at the border where utility is worst */
 	enum plot_scale scale[2];   /* of x and y */

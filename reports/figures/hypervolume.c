@@ -313,8 +313,8 @@ static void hypervolume_caption(const void *data, struct dp_buf *out)
 	const struct hypervolume_data *d = data;
 	char name[FIG_NAME_LEN], volume[FIG_TEXT_LEN];
 
-	dp_buf_puts(out,
-		    "The hypervolume that the front dominates, as evaluations end: ");
+	dp_buf_puts(out, "The hypervolume that the front of observed means dominates, as "
+			 "evaluations end: ");
 	for (size_t i = 0; i < d->n; i++) {
 		const struct dp_study_state *st = d->lines[i].s->s;
 

@@ -112,7 +112,7 @@ static int gather_maps(struct maps_data *d, struct dp_err *err)
 
 	if ((code = space_slice(s, true, &d->slice, err)) != DP_OK ||
 	    (code = fig_points(s, &d->all, err)) != DP_OK ||
-	    (code = fig_front(s, &d->all, &d->front, err)) != DP_OK ||
+	    (code = fig_subject_front(s, &d->front, err)) != DP_OK ||
 	    (code = fig_stairs(s, &d->front, NAN, NAN, &d->stairs, err)) != DP_OK ||
 	    (code = gather_objectives(d, err)) != DP_OK ||
 	    (code = gather_places(d, (struct space_where){ true, s->x },

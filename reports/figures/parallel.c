@@ -179,7 +179,7 @@ static int parallel_gather(const struct report *r, void *data, const char **why,
 		return DP_OK;
 	if ((code = choose_params(d, err)) != DP_OK ||
 	    (code = fig_points(d->s, &d->all.points, err)) != DP_OK ||
-	    (code = fig_front(d->s, &d->all.points, &d->front.points, err)) != DP_OK ||
+	    (code = fig_subject_front(d->s, &d->front.points, err)) != DP_OK ||
 	    (code = make_axes(d, err)) != DP_OK ||
 	    (code = gather_lines(d, &d->all, err)) != DP_OK)
 		return code;

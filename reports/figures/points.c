@@ -98,7 +98,8 @@ int fig_front(const struct subject *s, const struct fig_points *p, struct fig_po
 	return fig_nomem(err);
 }
 
-int fig_subject_front(const struct subject *s, struct fig_points *out, struct dp_err *err)
+int fig_observed_front(const struct subject *s, struct fig_points *out,
+		       struct dp_err *err)
 {
 	struct fig_points all = { 0 };
 	int code = fig_points(s, &all, err);
@@ -107,6 +108,35 @@ int fig_subject_front(const struct subject *s, struct fig_points *out, struct dp
 		code = fig_front(s, &all, out, err);
 	fig_points_free(&all);
 	return code;
+}
+
+int fig_denoised_front(const struct subject *s, struct fig_points *out,
+		       struct dp_err *err)
+{
+	size_t p = s->s->spec->nobjectives;
+	struct fig_points all;
+	int code;
+
+	if (!fig_points_room(&all, s->denoised.n))
+		return fig_nomem(err);
+	for (size_t i = 0; i < s->denoised.n; i++) {
+		const double *y = s->denoised.y + i * p;
+
+		if (!isfinite(y[s->x]) || !isfinite(y[s->y]))
+			continue;
+		all.x[all.n] = y[s->x];
+		all.y[all.n] = y[s->y];
+		all.trial[all.n++] = s->results.known[s->denoised.index[i]].trial;
+	}
+	code = fig_front(s, &all, out, err);
+	fig_points_free(&all);
+	return code;
+}
+
+int fig_subject_front(const struct subject *s, struct fig_points *out, struct dp_err *err)
+{
+	return s->denoises ? fig_denoised_front(s, out, err)
+			   : fig_observed_front(s, out, err);
 }
 
 static void add_corner(struct fig_points *out, double x, double y)

@@ -281,6 +281,18 @@ static double space_coordinate(const struct dp_trial *t, struct space_where w)
 	return t->objectives ? t->objectives[w.index] : NAN;
 }
 
+/* One of given points has its objectives where it stands: models may have put it
+ * there. */
+static double given_coordinate(const struct subject *s, const struct fig_points *only,
+			       size_t i, struct space_where w)
+{
+	if (w.objective && w.index == s->x)
+		return only->x[i];
+	if (w.objective && w.index == s->y)
+		return only->y[i];
+	return space_coordinate(s->s->trials[only->trial[i]], w);
+}
+
 int space_places(const struct subject *s, const struct fig_points *only,
 		 struct space_where x, struct space_where y, struct fig_points *out,
 		 struct dp_err *err)
@@ -293,7 +305,10 @@ int space_places(const struct subject *s, const struct fig_points *only,
 		return fig_nomem(err);
 	for (size_t i = 0; i < n; i++) {
 		const struct dp_trial *t = st->trials[only ? only->trial[i] : i];
-		double a = space_coordinate(t, x), b = space_coordinate(t, y);
+		double a =
+			only ? given_coordinate(s, only, i, x) : space_coordinate(t, x);
+		double b =
+			only ? given_coordinate(s, only, i, y) : space_coordinate(t, y);
 
 		if (t->status != DP_TRIAL_OK)
 			continue;

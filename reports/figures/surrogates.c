@@ -26,44 +26,6 @@ struct surrogates_data {
 
 /* ---- gathering ---- */
 
-/* Keeps what is on the front of the two shown objectives, x ascending. With more than
- * two objectives the models' front has other points, too. */
-static int keep_shown_front(const struct subject *s, struct fig_points *p,
-			    struct dp_err *err)
-{
-	struct fig_points front = { 0 };
-	int code = fig_front(s, p, &front, err);
-
-	fig_points_free(p);
-	*p = front;
-	return code;
-}
-
-/* The front of the models' own values at the trials. */
-static int gather_denoised(const struct subject *s, struct fig_points *out,
-			   struct dp_err *err)
-{
-	size_t p = s->s->spec->nobjectives, count = 0;
-	size_t *index = malloc(s->history.n * sizeof *index + 1);
-	double *y = malloc(s->history.n * p * sizeof *y + 1);
-	int code = DP_E_NOMEM;
-
-	if (index && y && fig_points_room(out, s->history.n))
-		code = dp_surrogate_front(s->models, &s->history, index, y, &count, err);
-	else
-		fig_nomem(err);
-	for (size_t i = 0; code == DP_OK && i < count; i++) {
-		if (!isfinite(y[i * p + s->x]) || !isfinite(y[i * p + s->y]))
-			continue;
-		out->x[out->n] = y[i * p + s->x];
-		out->y[out->n] = y[i * p + s->y];
-		out->trial[out->n++] = s->history.known[index[i]].trial;
-	}
-	free(index);
-	free(y);
-	return code == DP_OK ? keep_shown_front(s, out, err) : code;
-}
-
 static int gather_belief(const struct surrogates_data *d,
 			 const struct space_prediction *known, struct belief *b,
 			 struct dp_err *err)
@@ -143,7 +105,7 @@ static int gather_fronts(struct surrogates_data *d, struct dp_err *err)
 	if ((code = fig_points(s, &d->all, err)) != DP_OK ||
 	    (code = fig_front(s, &d->all, &d->front, err)) != DP_OK ||
 	    (code = fig_stairs(s, &d->front, NAN, NAN, &d->front_stairs, err)) != DP_OK ||
-	    (code = gather_denoised(s, &d->denoised, err)) != DP_OK ||
+	    (code = fig_denoised_front(s, &d->denoised, err)) != DP_OK ||
 	    (code = fig_stairs(s, &d->denoised, NAN, NAN, &d->denoised_stairs, err)) !=
 		    DP_OK)
 		return code;

@@ -170,9 +170,9 @@ static bool any_spread(const struct subject *s)
 {
 	struct run_spread spread;
 
-	for (uint32_t i = 0; i < s->s->nfront; i++)
-		if (run_spread_of(s, s->s->front[i], &spread) && isfinite(spread.x) &&
-		    spread.best != spread.worst)
+	for (size_t i = 0; i < subject_front(s); i++)
+		if (run_spread_of(s, subject_front_trial(s, i)->number, &spread) &&
+		    isfinite(spread.x) && spread.best != spread.worst)
 			return true;
 	return false;
 }
@@ -197,8 +197,8 @@ static int gather_front_spread(struct variability_data *d, struct dp_err *err)
 		if (!fig_in_box(s, front->x[i], front->y[i]) ||
 		    !run_spread_of(s, front->trial[i], &spread))
 			continue;
-		front->x[kept] = front->x[i];
-		front->y[kept] = front->y[i];
+		front->x[kept] = spread.x;
+		front->y[kept] = spread.mean;
 		d->best[kept] = spread.best;
 		d->worst[kept++] = spread.worst;
 	}

@@ -107,33 +107,6 @@ class Search(Case):
         self.finish(self.client, "s")
         self.assertEqual(self.trials()[20]["parameters"], seen["parameters"])
 
-    def test_denoised_front(self):
-        for method, more in (("dpareto", ", initial: 12"), ("random", "")):
-            with self.subTest(method):
-                self.denoised(svt(method=method, n=40, more=more))
-
-    def denoised(self, text):
-        self.begin()
-        observed = self.run_study(text)
-        denoised = self.client("front", study="s", denoised=True)
-        self.assertTrue(denoised["denoised"])
-        self.assertTrue(denoised["front"])
-        known = {t["trial"]: t for t in self.trials()}
-        for point in denoised["front"]:
-            trial = known[point["trial"]]
-            self.assertEqual(trial["parameters"], point["parameters"])
-            self.assertLess(abs(trial["objectives"]["error"] - point["objectives"]["error"]), 0.2)
-        self.assertNotEqual([p["objectives"] for p in observed["front"]],
-                            [p["objectives"] for p in denoised["front"]])
-        self.client("delete", study="s")
-        self.submit(self.client, svt(n=1, method="random", more=""))
-        self.finish(self.client, "s")
-        with self.assertRaises(Refused) as refused:
-            self.client("front", study="s", denoised=True)
-        self.assertIn("too few", str(refused.exception))
-        self.client("delete", study="s")
-        self.d.end()
-
     def test_enqueued_points_come_next(self):
         self.trainer(PEER)
         self.begin()

@@ -19,7 +19,7 @@ allowed() {
 	lib/journal) echo study trial front ;;
 	lib/propose) echo gp linalg front privacy study ;;
 	lib/course) echo journal propose study trial ;;
-	lib/recall) echo course journal propose ;;
+	lib/recall) echo course front journal propose ;;
 	daemon) echo course daemon front gp journal linalg privacy propose recall study trial wire config.h ;;
 	ctl) echo front journal privacy study trial wire config.h ;;
 	reports) echo journal linalg privacy propose recall reports/plot config.h ;;

@@ -57,8 +57,8 @@ struct subject *made_subject(bool models)
 	s->utility = s->privacy + 1;
 	s->y = 1;
 	assert_int_equal(dp_study_front(s->s, &made_err), DP_OK);
-	s->known = dp_recall(s->s, false, &s->nknown);
-	s->history = (struct dp_history){ .known = s->known, .n = s->nknown };
+	assert_int_equal(dp_results_recall(s->s, &s->results, &made_err), DP_OK);
+	s->history = (struct dp_history){ .known = s->results.known, .n = s->results.n };
 	s->models = models ? dp_proposer_new(s->s->spec) : NULL;
 	if (models &&
 	    dp_surrogate_fit(s->models, &s->history, NULL, &made_err) != DP_OK) {

@@ -254,10 +254,43 @@ static void test_front(void **state)
 	json_decref(front);
 }
 
+/* A front that models chose has their values, in a table only where they differ. */
+static void test_front_denoised(void **state)
+{
+	json_t *front = read_json(
+		"{\"study\":\"s\",\"hypervolume\":2,\"hypervolume_denoised\":1.5,"
+		"\"anti_ideal\":{\"epsilon\":10,\"error\":1},\"front\":["
+		"{\"trial\":3,\"parameters\":{\"C\":7},\"objectives\":{\"epsilon\":0.1,"
+		"\"error\":0.3},\"denoised\":{\"epsilon\":0.1,\"error\":0.35}}]}");
+	struct dp_buf volume = DP_BUF_INIT;
+	struct ctl_columns cols;
+	struct ctl_run r;
+
+	(void)state;
+	ctl_front_columns(front, &cols);
+	ctl_run_begin(&r);
+	ctl_front_table(&r.ctl, front, &cols);
+	ctl_front_csv(&r.ctl, front, &cols);
+	ctl_run_end(&r);
+	assert_string_equal(r.out,
+			    "TRIAL  epsilon  error  denoised error  C\n"
+			    "    3      0.1    0.3            0.35  7\n"
+			    "trial,epsilon,error,C,denoised.epsilon,denoised.error\n"
+			    "3,0.1,0.3,7,0.1,0.35\n");
+	ctl_front_volume(front, &volume);
+	assert_string_equal(dp_buf_text(&volume),
+			    "hypervolume 2 as observed, 1.5 denoised "
+			    "(anti-ideal: epsilon 10, error 1)");
+	dp_buf_free(&volume);
+	ctl_run_free(&r);
+	ctl_columns_clear(&cols);
+	json_decref(front);
+}
+
 static void test_trial_csv(void **state)
 {
-	struct ctl_columns cols = { read_json("[\"seconds\",\"error\"]"),
-				    read_json("[\"error\",\"C\"]") };
+	struct ctl_columns cols = { .objectives = read_json("[\"seconds\",\"error\"]"),
+				    .parameters = read_json("[\"error\",\"C\"]") };
 	json_t *trial = read_json(
 		"{\"trial\":7,\"state\":\"failed\",\"objectives\":null,"
 		"\"parameters\":{\"C\":3,\"error\":\"x\"},\"on_front\":false,"
@@ -298,10 +331,15 @@ static void test_keys(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_view),         cmocka_unit_test(test_view_narrow),
-		cmocka_unit_test(test_view_color),   cmocka_unit_test(test_verdict),
-		cmocka_unit_test(test_verdict_hint), cmocka_unit_test(test_view_reason),
-		cmocka_unit_test(test_front),        cmocka_unit_test(test_trial_csv),
+		cmocka_unit_test(test_view),
+		cmocka_unit_test(test_view_narrow),
+		cmocka_unit_test(test_view_color),
+		cmocka_unit_test(test_verdict),
+		cmocka_unit_test(test_verdict_hint),
+		cmocka_unit_test(test_view_reason),
+		cmocka_unit_test(test_front),
+		cmocka_unit_test(test_front_denoised),
+		cmocka_unit_test(test_trial_csv),
 		cmocka_unit_test(test_keys),
 	};
 

@@ -22,7 +22,7 @@ static void shares_of_a_model(void **state)
 	assert_true(space_model_shares(s, 1, share));
 	assert_near(share[0] + share[1] + share[2], 1, 1e-12);
 	assert_true(share[2] > share[0] && share[0] > share[1]);
-	assert_false(space_oracle_shares(s, 1, s->known[0].x, share));
+	assert_false(space_oracle_shares(s, 1, s->results.known[0].x, share));
 }
 
 static void shares_of_an_oracle(void **state)
@@ -65,13 +65,13 @@ static void a_slow_oracle_is_not_asked(void **state)
 	s = made_subject(true);
 	assert_null(s->models);
 	assert_true(space_oracle_slow(s, 0));
-	assert_false(space_oracle_shares(s, 0, s->known[0].x, share));
+	assert_false(space_oracle_shares(s, 0, s->results.known[0].x, share));
 	assert_int_equal(space_slice(s, true, &c, &made_err), DP_OK);
 	assert_int_equal(space_source(&c, 0), SPACE_NEAREST);
 	space_slice_free(&c);
 	TRIAL(V(3, 4), V(0.9, 0.6));
 	TRIAL(V(4, 5), V(0.8, 0.7));
-	free(s->known);
+	dp_results_free(&s->results);
 	free(s);
 	s = made_subject(true);
 	assert_true(space_oracle_slow(s, 0));
@@ -89,15 +89,15 @@ static void what_is_shown_is_what_matters(void **state)
 	made_study(CUBE);
 	made_scatter(40, by_a_and_c);
 	s = made_subject(true);
-	assert_int_equal(space_rank(s, s->known[0].x, param), 3);
+	assert_int_equal(space_rank(s, s->results.known[0].x, param), 3);
 	assert_int_equal(param[2], 1);
-	assert_int_equal(space_shown(s, s->known[0].x, 2, param, &all), 2);
+	assert_int_equal(space_shown(s, s->results.known[0].x, 2, param, &all), 2);
 	assert_int_equal(all, 3);
 	assert_true(param[0] == 0 && param[1] == 2);
 	/* without models and oracles: the order of the file */
 	dp_proposer_free(s->models);
 	s->models = NULL;
-	assert_int_equal(space_rank(s, s->known[0].x, param), 3);
+	assert_int_equal(space_rank(s, s->results.known[0].x, param), 3);
 	assert_true(param[0] == 0 && param[1] == 1 && param[2] == 2);
 }
 

@@ -250,6 +250,7 @@ static json_t *all_views(struct dp_study_state *s)
 {
 	json_t *list = json_array();
 	json_t *views[] = { dp_view_result(s),
+			    dp_view_result_denoised(s, 1.5, json_array()),
 			    dp_view_summary(s),
 			    dp_view_trial(s, s->trials[0], true, "/f"),
 			    dp_view_trial(s, s->trials[1], false, "/f"),

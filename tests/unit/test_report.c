@@ -455,14 +455,14 @@ static void test_names_in_json(void **state)
 			"privacy_objective utility_objective objectives headline bests "
 			"privacy optimism compared baselines figures settings failures "
 			"spent reproduce " },
-		{ "front", "trial parameters objectives runs denoised metrics checks "
-			   "statements " },
+		{ "front", "trial parameters objectives denoised interval runs metrics "
+			   "checks statements " },
 		{ "headline", "epsilon trial spent value runs " },
 		{ "privacy", "objective mechanism summary unit relation sampling keys "
 			     "records delta delta_times_records accountant "
 			     "accountant_text theorem source noise warning composed " },
 		{ "optimism", "chosen_from runs no_models objectives " },
-		{ "settings", "method acquisition evaluations parallel order runs "
+		{ "settings", "method acquisition front evaluations parallel order runs "
 			      "one_run_per_process initial initial_from max_time timeout "
 			      "retries parameters constraints " },
 		{ "failures", "failed diverged attempts messages_left_out groups " },

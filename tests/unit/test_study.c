@@ -57,7 +57,8 @@ static void test_defaults(void **state)
 		    s->search.max_time == 0 && s->search.acquisition == DP_ACQ_DEFAULT &&
 		    s->search.privacy_model == DP_PRIVACY_MODEL_DEFAULT &&
 		    !s->search.sobol && !s->search.initial_from &&
-		    !s->search.gain_model && !s->search.reference_front);
+		    !s->search.gain_model && !s->search.reference_front &&
+		    s->search.front == DP_FRONT_DEFAULT);
 	dp_study_free(s);
 }
 
@@ -101,7 +102,8 @@ static const char everything[] =
 	"search: {method: dpareto, evaluations: 272, initial: 20, parallel: 4096, grid: "
 	"3,\n"
 	"  acquisition: random, privacy_model: gp, order: deterministic, max_time: 8h,\n"
-	"  design: sobol, initial_from: other, gain: model, reference: front}\n"
+	"  design: sobol, initial_from: other, gain: model, reference: front,\n"
+	"  front: observed}\n"
 	"constraints: {seconds: \"<= 60\", acc: \">=0.5\"}\n";
 
 static void test_all_keys(void **state)
@@ -146,13 +148,14 @@ static void test_all_keys(void **state)
 		    s->objectives[1].anti_ideal == 0.5);
 	assert_true(s->objectives[2].one_minus && s->objectives[2].anti_ideal == -5 &&
 		    s->objectives[2].transform == DP_TRANSFORM_NONE);
-	assert_true(s->search.method == DP_METHOD_DPARETO &&
-		    s->search.evaluations == 272 && s->search.initial == 20 &&
-		    s->search.parallel == 4096 && s->search.grid == 3 &&
-		    s->search.acquisition == DP_ACQ_RANDOM &&
-		    s->search.privacy_model == DP_PRIVACY_MODEL_GP &&
-		    s->search.deterministic && s->search.max_time == 28800 &&
-		    s->search.sobol && s->search.gain_model && s->search.reference_front);
+	assert_true(
+		s->search.method == DP_METHOD_DPARETO && s->search.evaluations == 272 &&
+		s->search.initial == 20 && s->search.parallel == 4096 &&
+		s->search.grid == 3 && s->search.acquisition == DP_ACQ_RANDOM &&
+		s->search.privacy_model == DP_PRIVACY_MODEL_GP &&
+		s->search.deterministic && s->search.max_time == 28800 &&
+		s->search.sobol && s->search.gain_model && s->search.reference_front &&
+		s->search.front == DP_FRONT_OBSERVED && !dp_study_denoises(s));
 	assert_string_equal(s->search.initial_from, "other");
 	assert_int_equal(s->nconstraints, 2);
 	assert_true(!s->constraints[0].at_least && s->constraints[0].bound == 60 &&
@@ -492,11 +495,45 @@ static void test_words_of_values(void **state)
 			    "one that has no name");
 }
 
+/* Which front a study has, by its method and the word of its file. */
+static void test_front(void **state)
+{
+	static const struct {
+		const char *search;
+		bool denoised;
+	} rows[] = {
+		{ "method: dpareto", true },
+		{ "method: random", false },
+		{ "method: grid, grid: 3", false },
+		{ "method: dpareto, front: observed", false },
+		{ "method: dpareto, front: denoised", true },
+		{ "method: random, front: observed", false },
+		{ "method: random, front: denoised", true },
+		{ "method: grid, grid: 3, front: denoised", true },
+	};
+	char text[sizeof base + 80];
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(rows); i++) {
+		struct result r;
+
+		snprintf(text, sizeof text, "%.*ssearch: {%s, evaluations: 9}\n",
+			 (int)(strstr(base, "search:") - base), base, rows[i].search);
+		r = parse(text, strlen(text));
+		assert_non_null(r.s);
+		assert_int_equal(r.problems.count, 0); /* no warning either */
+		assert_int_equal(dp_study_denoises(r.s), rows[i].denoised);
+		dp_study_free(r.s);
+		dp_problems_free(&r.problems);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_defaults),
 		cmocka_unit_test(test_all_keys),
+		cmocka_unit_test(test_front),
 		cmocka_unit_test(test_forms),
 		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_objectives),

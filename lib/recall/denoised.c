@@ -1,0 +1,268 @@
+/* denoised.c - the front of a study by what models make of its results. */
+#include "recall/denoised.h"
+
+#include "base/json.h"
+#include "front/front.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void dp_denoised_free(struct dp_denoised *d)
+{
+	free(d->index);
+	free(d->y);
+	*d = (struct dp_denoised){ 0 };
+}
+
+static int denoised_nomem(struct dp_err *err)
+{
+	return dp_fail(err, DP_E_NOMEM, "no memory for the denoised front");
+}
+
+/* ---- who may stand on the front ---- */
+
+struct denoised_place {
+	const double *x;
+	size_t n, index;
+};
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct denoised_place *u = a, *v = b;
+
+	for (size_t k = 0; k < u->n; k++)
+		if (u->x[k] != v->x[k])
+			return u->x[k] < v->x[k] ? -1 : 1;
+	return u->index < v->index ? -1 : 1;
+}
+
+static bool is_same_place(const struct denoised_place *a, const struct denoised_place *b)
+{
+	for (size_t k = 0; k < a->n; k++)
+		if (a->x[k] != b->x[k])
+			return false;
+	return true;
+}
+
+/* Does the result have a place of its own on a front of trials? */
+static bool is_candidate(const struct dp_results *r, size_t i)
+{
+	return i >= r->imported && r->known[i].status == DP_KNOWN_OK;
+}
+
+/* The results with only those still ok that are asked for: not what is another study's,
+ * and of trials at one place, whose posterior differs by nothing but rounding, only the
+ * first. The others stay results, so that the models see the same. */
+static struct dp_known *denoised_candidates(const struct dp_study *study,
+					    const struct dp_results *r)
+{
+	struct dp_known *known = malloc((r->n + 1) * sizeof *known);
+	struct denoised_place *places = malloc((r->n + 1) * sizeof *places);
+	size_t n = 0;
+
+	for (size_t i = 0; known && places && i < r->n; i++) {
+		known[i] = r->known[i];
+		if (is_candidate(r, i))
+			places[n++] = (struct denoised_place){ r->known[i].x,
+							       study->nparams, i };
+		else
+			known[i].status = DP_KNOWN_DIVERGED;
+	}
+	if (known && places)
+		qsort(places, n, sizeof *places, compare_places);
+	for (size_t i = 1; known && places && i < n; i++)
+		if (is_same_place(&places[i - 1], &places[i]))
+			known[places[i].index].status = DP_KNOWN_DIVERGED;
+	if (!places) {
+		free(known);
+		known = NULL;
+	}
+	free(places);
+	return known;
+}
+
+/* ---- their values ---- */
+
+/* What is computed from the point needs no model. */
+static void restore_computed(const struct dp_study *study, const struct dp_known *k,
+			     double *y)
+{
+	for (size_t j = 0; j < study->nobjectives; j++)
+		if (study->objectives[j].mechanism)
+			y[j] = k->y[j];
+}
+
+static int denoised_by_models(struct dp_proposer *p, const struct dp_study *study,
+			      const struct dp_results *r, struct dp_denoised *out,
+			      struct dp_err *err)
+{
+	struct dp_known *known = denoised_candidates(study, r);
+	struct dp_history h = { .known = known, .n = r->n };
+	int code;
+
+	if (!known)
+		return denoised_nomem(err);
+	code = dp_surrogate_front(p, &h, out->index, out->y, &out->n, err);
+	for (size_t i = 0; code == DP_OK && i < out->n; i++)
+		restore_computed(study, &r->known[out->index[i]],
+				 out->y + i * study->nobjectives);
+	out->modelled = true;
+	free(known);
+	return code;
+}
+
+static void denoised_as_observed(const struct dp_study *study, const struct dp_results *r,
+				 struct dp_denoised *out)
+{
+	size_t p = study->nobjectives;
+
+	for (size_t i = 0; i < r->nfront; i++) {
+		out->index[i] = r->front[i];
+		memcpy(out->y + i * p, r->known[r->front[i]].y, p * sizeof *out->y);
+	}
+	out->n = r->nfront;
+}
+
+/* ---- the front of these ---- */
+
+/* The first objective, the best first, then the trial. */
+static bool comes_before(const struct dp_study *study, const struct dp_results *r,
+			 const struct dp_denoised *d, size_t a, size_t b)
+{
+	double u = d->y[a * study->nobjectives], v = d->y[b * study->nobjectives];
+
+	if (u != v)
+		return study->objectives[0].maximize ? u > v : u < v;
+	return r->known[d->index[a]].trial < r->known[d->index[b]].trial;
+}
+
+/* Rows as the front library takes them, and the reference point. */
+static double *rows_to_minimize(const struct dp_study *study, const struct dp_denoised *d,
+				double *ref)
+{
+	size_t p = study->nobjectives;
+	double *rows = malloc((d->n * p + 1) * sizeof *rows);
+
+	for (size_t j = 0; rows && j < p; j++) {
+		double sign = study->objectives[j].maximize ? -1 : 1;
+
+		ref[j] = sign * study->objectives[j].anti_ideal;
+		for (size_t i = 0; i < d->n; i++)
+			rows[i * p + j] = sign * d->y[i * p + j];
+	}
+	return rows;
+}
+
+/* Puts the points in `order` (n of them) in the place of all. */
+static int denoised_keep(const struct dp_study *study, struct dp_denoised *d,
+			 const size_t *order, size_t n)
+{
+	size_t p = study->nobjectives;
+	size_t *index = malloc((n + 1) * sizeof *index);
+	double *y = malloc((n * p + 1) * sizeof *y);
+
+	for (size_t i = 0; index && y && i < n; i++) {
+		index[i] = d->index[order[i]];
+		memcpy(y + i * p, d->y + order[i] * p, p * sizeof *y);
+	}
+	if (!index || !y) {
+		free(index);
+		free(y);
+		return DP_E_NOMEM;
+	}
+	free(d->index);
+	free(d->y);
+	d->index = index;
+	d->y = y;
+	d->n = n;
+	return DP_OK;
+}
+
+/* Leaves those that no other dominates, in the contract's order. */
+static int denoised_choose(const struct dp_study *study, const struct dp_results *r,
+			   struct dp_denoised *d, struct dp_err *err)
+{
+	double ref[DP_OBJECTIVES_MAX], *rows = rows_to_minimize(study, d, ref);
+	size_t *front = malloc((d->n + 1) * sizeof *front), n = 0;
+	int code = rows && front ? DP_OK : DP_E_NOMEM;
+
+	if (code == DP_OK)
+		code = dp_front(rows, d->n, study->nobjectives, front, &n);
+	if (code == DP_OK)
+		code = dp_hypervolume(rows, d->n, study->nobjectives, ref,
+				      &d->hypervolume);
+	for (size_t i = 1; code == DP_OK && i < n; i++)
+		for (size_t k = i;
+		     k > 0 && comes_before(study, r, d, front[k], front[k - 1]); k--) {
+			size_t t = front[k];
+
+			front[k] = front[k - 1];
+			front[k - 1] = t;
+		}
+	if (code == DP_OK)
+		code = denoised_keep(study, d, front, n);
+	free(rows);
+	free(front);
+	return code == DP_OK ? DP_OK : denoised_nomem(err);
+}
+
+int dp_denoised_find(struct dp_proposer *p, const struct dp_study *study,
+		     const struct dp_results *r, const atomic_bool *cancel,
+		     struct dp_denoised *out, struct dp_err *err)
+{
+	struct dp_history h = { .known = r->known, .n = r->n };
+	int code;
+
+	*out = (struct dp_denoised){ 0 };
+	out->index = malloc((r->n + 1) * sizeof *out->index);
+	out->y = malloc((r->n * study->nobjectives + 1) * sizeof *out->y);
+	code = out->index && out->y ? dp_surrogate_fit(p, &h, cancel, err)
+				    : denoised_nomem(err);
+	if (code == DP_OK) {
+		code = denoised_by_models(p, study, r, out, err);
+	} else if (code == DP_E_FAILED) { /* too little is known */
+		denoised_as_observed(study, r, out);
+		code = DP_OK;
+	}
+	if (code == DP_OK)
+		code = denoised_choose(study, r, out, err);
+	if (code != DP_OK)
+		dp_denoised_free(out);
+	return code;
+}
+
+/* ---- as JSON ---- */
+
+static json_t *denoised_values(const struct dp_study *study, const double *y)
+{
+	json_t *o = json_object();
+
+	for (size_t j = 0; o && j < study->nobjectives; j++)
+		if (json_object_set_new(o, study->objectives[j].name,
+					dp_json_real(y[j])) != 0) {
+			json_decref(o);
+			o = NULL;
+		}
+	return o;
+}
+
+json_t *dp_denoised_json(const struct dp_study *study, const struct dp_results *r,
+			 const struct dp_denoised *d)
+{
+	json_t *rows = json_array();
+
+	for (size_t i = 0; rows && i < d->n; i++) {
+		const struct dp_known *k = &r->known[d->index[i]];
+		json_t *row =
+			json_pack("{s:I, s:o, s:o, s:o}", "trial", (json_int_t)k->trial,
+				  "parameters", dp_space_json(study, k->x), "objectives",
+				  denoised_values(study, k->y), "denoised",
+				  denoised_values(study, d->y + i * study->nobjectives));
+
+		if (json_array_append_new(rows, row) != 0) {
+			json_decref(rows);
+			rows = NULL;
+		}
+	}
+	return rows;
+}

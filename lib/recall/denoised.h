@@ -1,0 +1,32 @@
+/* denoised.h - the front of a study by what models make of its results.
+ *
+ * A front of observed means is a front of lucky runs. Here its points are chosen by the
+ * posterior means of models of all results. */
+#ifndef DP_DENOISED_H
+#define DP_DENOISED_H
+#include "recall/recall.h"
+
+/* Trials of which none is better than another by the models, in the contract's order. Of
+ * trials with the same parameters the first stands for all. */
+struct dp_denoised {
+	size_t n;
+	size_t *index;      /* (n) positions in the results */
+	double *y;          /* (n x nobjectives) natural units; what is computed from the
+			     * point, such as epsilon, is what was computed */
+	double hypervolume; /* of these values */
+	bool modelled; /* false: too little is known for models, all is as observed */
+};
+
+/* A pure function of study and results; the proposer may keep models from before, and is
+ * then to be fitted or asked anew. On any thread that has the proposer to itself.
+ * DP_E_INTERRUPTED if *cancel (may be NULL) became true. */
+DP_MUSTCHECK int dp_denoised_find(struct dp_proposer *p, const struct dp_study *study,
+				  const struct dp_results *r, const atomic_bool *cancel,
+				  struct dp_denoised *out, struct dp_err *err);
+void dp_denoised_free(struct dp_denoised *d);
+/* The rows of the contract's "front": trial, parameters, objectives as observed, and
+ * "denoised". NULL without memory. */
+json_t *dp_denoised_json(const struct dp_study *study, const struct dp_results *r,
+			 const struct dp_denoised *d);
+
+#endif

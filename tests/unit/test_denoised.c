@@ -1,0 +1,373 @@
+/* test_denoised.c - the front of a study by what models make of its results. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "failing_malloc.h"
+#include "front/front.h"
+#include "made_space.h"
+#include "recall/denoised.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- which results ---- */
+
+static void noisy_values(const double *x, double *y)
+{
+	static uint32_t call;
+	struct dp_rng r;
+
+	dp_rng_init(&r, 11, DP_RNG_TEST, call++, 0);
+	y[0] = x[0] + 0.05 * dp_rng_normal(&r);
+	y[1] = 1 - sqrt(fabs(x[0])) + x[1] + 0.1 * dp_rng_normal(&r);
+}
+
+#define SQUARE                                                                           \
+	HEAD "parameters: {u: {type: float, range: [0, 1]}, v: {type: float, range: "    \
+	     "[0, 1]}}\n" TWO_METRIC RANDOM
+
+static void test_all_results(void **state)
+{
+	struct dp_study_state *st = made_study(SQUARE);
+	const double x[] = { 0.5, 0.5 }, none[] = { NAN, NAN };
+	struct dp_results r;
+
+	(void)state;
+	made_scatter(20, noisy_values);
+	made_trial("failed", x, none);
+	made_trial("diverged", x, none);
+	made_scatter(3, noisy_values);
+	assert_int_equal(dp_results_recall(st, &r, &made_err), DP_OK);
+	assert_int_equal(r.n, 24);
+	assert_int_equal(r.imported, 0);
+	for (size_t i = 0; i < r.n; i++)
+		assert_int_equal(r.known[i].trial, i < 20 ? i : i + 1);
+	assert_int_equal(r.nfront, st->nfront);
+	for (size_t i = 0; i < r.nfront; i++)
+		assert_int_equal(r.known[r.front[i]].trial, st->front[i]);
+	dp_results_free(&r);
+}
+
+/* Every result on the front of the observed values. */
+static void on_the_line(const double *x, double *y)
+{
+	y[0] = x[0];
+	y[1] = 1 - x[0];
+}
+
+static void test_some_of_many_results(void **state)
+{
+	struct dp_study_state *st = made_study(SQUARE);
+	struct dp_results r;
+
+	(void)state;
+	made_scatter(2000, noisy_values);
+	assert_int_equal(dp_results_recall(st, &r, &made_err), DP_OK);
+	assert_in_range(r.n, DP_RESULTS_MAX / 2, DP_RESULTS_MAX);
+	for (size_t i = 1; i < r.n; i++)
+		assert_true(r.known[i - 1].trial < r.known[i].trial);
+	assert_int_equal(r.nfront, st->nfront);
+	for (size_t i = 0; i < r.nfront; i++)
+		assert_int_equal(r.known[r.front[i]].trial, st->front[i]);
+	dp_results_free(&r);
+	made_free(NULL);
+	/* not all of a front that is larger still */
+	st = made_study(SQUARE);
+	made_scatter(1000, on_the_line);
+	assert_int_equal(dp_results_recall(st, &r, &made_err), DP_OK);
+	assert_int_equal(st->nfront, 1000);
+	assert_int_equal(r.n, DP_RESULTS_MAX);
+	assert_int_equal(r.nfront, DP_RESULTS_MAX);
+	for (size_t i = 1; i < r.nfront; i++)
+		assert_true(r.known[r.front[i - 1]].y[0] < r.known[r.front[i]].y[0]);
+	dp_results_free(&r);
+}
+
+/* ---- the front ---- */
+
+static double to_minimize(const struct dp_study *s, size_t objective, double v)
+{
+	return s->objectives[objective].maximize ? -v : v;
+}
+
+/* a is at least as good as b in all objectives, and better in one by more than this. */
+static bool beats(const struct dp_study *s, const double *a, const double *b, double by)
+{
+	bool better = false;
+
+	for (size_t j = 0; j < s->nobjectives; j++) {
+		double u = to_minimize(s, j, a[j]), v = to_minimize(s, j, b[j]);
+
+		if (u > v)
+			return false;
+		better |= u < v - by;
+	}
+	return better;
+}
+
+struct found {
+	struct dp_study_state *st;
+	struct dp_results r;
+	struct dp_denoised d;
+	struct dp_proposer *p;
+};
+
+static void find_front(struct found *f)
+{
+	struct dp_study_state *st = dp_state_by_id(&made_report.state, 1);
+
+	*f = (struct found){ .st = st, .p = dp_proposer_new(st->spec) };
+	assert_non_null(f->p);
+	assert_int_equal(dp_results_recall(st, &f->r, &made_err), DP_OK);
+	assert_int_equal(dp_denoised_find(f->p, st->spec, &f->r, NULL, &f->d, &made_err),
+			 DP_OK);
+}
+
+static void free_found(struct found *f)
+{
+	dp_results_free(&f->r);
+	dp_denoised_free(&f->d);
+	dp_proposer_free(f->p);
+}
+
+/* Order, dominance, volume, and what the models say elsewhere. */
+static void check_front(struct found *f)
+{
+	const struct dp_study *s = f->st->spec;
+	size_t p = s->nobjectives;
+	double *y = f->d.y, *rows = malloc((f->d.n * p + 1) * sizeof *rows);
+	double ref[DP_OBJECTIVES_MAX], volume;
+
+	assert_true(f->d.n > 0);
+	for (size_t i = 1; i < f->d.n; i++)
+		assert_true(to_minimize(s, 0, y[(i - 1) * p]) <=
+			    to_minimize(s, 0, y[i * p]));
+	for (size_t i = 0; i < f->d.n; i++)
+		for (size_t k = 0; k < f->d.n; k++)
+			assert_false(beats(s, y + k * p, y + i * p, 0));
+	for (size_t j = 0; j < p; j++) {
+		ref[j] = to_minimize(s, j, s->objectives[j].anti_ideal);
+		for (size_t i = 0; i < f->d.n; i++)
+			rows[i * p + j] = to_minimize(s, j, y[i * p + j]);
+	}
+	assert_int_equal(dp_hypervolume(rows, f->d.n, p, ref, &volume), DP_OK);
+	assert_near(f->d.hypervolume, volume, 1e-12);
+	free(rows);
+}
+
+/* No result is better by the models than the front: asked as a figure asks them. */
+static void check_by_predictions(struct found *f)
+{
+	const struct dp_study *s = f->st->spec;
+	struct dp_history h = { .known = f->r.known, .n = f->r.n };
+	size_t p = s->nobjectives;
+
+	assert_int_equal(dp_surrogate_fit(f->p, &h, NULL, &made_err), DP_OK);
+	for (size_t i = 0; i < f->r.n; i++) {
+		struct dp_predicted at[DP_OBJECTIVES_MAX];
+		double y[DP_OBJECTIVES_MAX];
+		bool beaten = false;
+
+		assert_int_equal(dp_surrogate_eval(f->p, f->r.known[i].x, 1, at, NULL,
+						   NULL, &made_err),
+				 DP_OK);
+		for (size_t j = 0; j < p; j++)
+			y[j] = s->objectives[j].mechanism ? f->r.known[i].y[j]
+							  : at[j].value;
+		for (size_t k = 0; k < f->d.n; k++) {
+			assert_false(beats(s, y, f->d.y + k * p, 1e-6));
+			beaten |=
+				f->d.index[k] == i || beats(s, f->d.y + k * p, y, -1e-6);
+		}
+		assert_true(beaten);
+	}
+}
+
+static void test_front_of_the_models(void **state)
+{
+	struct found f;
+
+	(void)state;
+	made_study(SQUARE);
+	made_scatter(60, noisy_values);
+	find_front(&f);
+	assert_true(f.d.modelled);
+	check_front(&f);
+	check_by_predictions(&f);
+	free_found(&f);
+}
+
+static void three_values(const double *x, double *y)
+{
+	noisy_values(x, y);
+	y[0] = -y[0];
+	y[2] = 1 - y[1];
+	y[1] = x[1] - x[0];
+}
+
+static void test_goals(void **state)
+{
+	struct found f;
+
+	(void)state;
+	made_study(HEAD
+		   "parameters: {u: {type: float, range: [0, 1]}, v: {type: float, "
+		   "range: [0, 1]}}\nobjectives: {a: {metric: a, goal: maximize}, b: "
+		   "{metric: b}, c: {metric: c, goal: maximize}}\nanti_ideal: {a: -3, b: "
+		   "3, c: -3}\n" RANDOM);
+	made_scatter(40, three_values);
+	find_front(&f);
+	check_front(&f);
+	check_by_predictions(&f);
+	free_found(&f);
+}
+
+static void svt_values(const double *x, double *y)
+{
+	double noise[2];
+
+	noisy_values((const double[]){ 0, 0 }, noise);
+	y[0] = made_svt(x[0], x[1]);
+	y[1] = 0.5 + 0.1 * log10(x[1]) + 0.5 * noise[0];
+}
+
+/* An epsilon is what was computed, to the last bit; of equal places the first trial
+ * stands, and one that is not ok does not hide the others. */
+static void test_repeats(void **state)
+{
+	const double place[] = { 1, 100 }, none[] = { made_svt(1, 100), NAN };
+	struct found f;
+	size_t there = 0;
+
+	(void)state;
+	made_study(HEAD "parameters: {" SVT_SPACE "}\n" SVT RANDOM);
+	made_scatter(10, svt_values);
+	made_trial("diverged", place, none);
+	for (int i = 0; i < 8; i++) {
+		double y[2];
+
+		svt_values(place, y);
+		made_trial("ok", place, y);
+		made_scatter(2, svt_values);
+	}
+	find_front(&f);
+	check_front(&f);
+	for (size_t i = 0; i < f.d.n; i++) {
+		const struct dp_known *k = &f.r.known[f.d.index[i]];
+
+		assert_true(f.d.y[2 * i] == k->y[0]);
+		assert_false(f.d.y[2 * i + 1] == k->y[1]);
+		if (k->x[0] == place[0] && k->x[1] == place[1]) {
+			assert_int_equal(k->trial, 11);
+			there++;
+		}
+	}
+	assert_int_equal(there, 1); /* it has the least epsilon */
+	free_found(&f);
+}
+
+/* What another study found teaches the models, and beats nobody. */
+static void test_imported(void **state)
+{
+	const double x[] = { 0, 0 }, best[] = { -9, -9 };
+	struct found f;
+
+	(void)state;
+	made_study(SQUARE);
+	made_apply((struct dp_event){ .type = DP_EV_RESULT_IMPORTED,
+				      .params = x,
+				      .nparams = 2,
+				      .objectives = best,
+				      .nobjectives = 2 });
+	made_scatter(15, noisy_values);
+	find_front(&f);
+	assert_int_equal(f.r.imported, 1);
+	assert_int_equal(f.r.n, 16);
+	assert_true(f.d.modelled);
+	check_front(&f);
+	for (size_t i = 0; i < f.d.n; i++)
+		assert_true(f.d.index[i] >= 1);
+	free_found(&f);
+}
+
+static void test_as_observed(void **state)
+{
+	struct found f;
+
+	(void)state;
+	made_study(SQUARE);
+	find_front(&f); /* of nothing */
+	assert_true(f.d.n == 0 && f.d.hypervolume == 0 && !f.d.modelled);
+	free_found(&f);
+	made_scatter(1, noisy_values);
+	find_front(&f);
+	assert_true(f.d.n == 1 && !f.d.modelled && f.d.hypervolume == f.st->hypervolume);
+	assert_memory_equal(f.d.y, f.st->trials[0]->objectives, 2 * sizeof *f.d.y);
+	free_found(&f);
+}
+
+/* ---- without memory ---- */
+
+static int find_with_little(void *arg)
+{
+	const struct found *expected = arg;
+	const struct dp_study *s = expected->st->spec;
+	struct dp_proposer *p = dp_proposer_new(s);
+	struct dp_results r = { 0 };
+	struct dp_denoised d = { 0 };
+	json_t *rows = NULL;
+	struct dp_err err;
+	int code = p ? dp_results_recall(expected->st, &r, &err) : DP_E_NOMEM;
+
+	if (code == DP_OK)
+		code = dp_denoised_find(p, s, &r, NULL, &d, &err);
+	if (code == DP_OK) {
+		assert_int_equal(d.n, expected->d.n);
+		assert_memory_equal(d.y, expected->d.y, 2 * d.n * sizeof *d.y);
+		rows = dp_denoised_json(s, &r, &d);
+		code = rows ? DP_OK : DP_E_NOMEM;
+	}
+	if (code == DP_OK)
+		assert_int_equal(json_array_size(rows), d.n);
+	json_decref(rows);
+	dp_results_free(&r);
+	dp_denoised_free(&d);
+	dp_proposer_free(p);
+	return code;
+}
+
+static void test_no_memory(void **state)
+{
+	struct found f;
+
+	(void)state;
+	made_study(SQUARE);
+	made_scatter(12, noisy_values);
+	find_front(&f);
+	with_little_memory(find_with_little, &f);
+	free_found(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(test_all_results, made_free),
+		cmocka_unit_test_teardown(test_some_of_many_results, made_free),
+		cmocka_unit_test_teardown(test_front_of_the_models, made_free),
+		cmocka_unit_test_teardown(test_goals, made_free),
+		cmocka_unit_test_teardown(test_repeats, made_free),
+		cmocka_unit_test_teardown(test_imported, made_free),
+		cmocka_unit_test_teardown(test_as_observed, made_free),
+		cmocka_unit_test_setup_teardown(test_no_memory, plenty_of_memory,
+						made_free),
+	};
+
+	dp_linalg_single_thread();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

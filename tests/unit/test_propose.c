@@ -109,27 +109,39 @@ static double reached(const struct run *r, const double *ref)
 }
 
 /* With a memory, without, and with one that was lost on the way. */
-static void resumed_is_uninterrupted(void **state)
+static void check_resumed(size_t trials, size_t parallel)
 {
 	struct dp_study *s = study(MIXED, TWO, ", initial: 8");
 	static struct run warm, cold, resumed;
 	struct dp_proposer *p = dp_proposer_new(s);
+	size_t lost = trials * 5 / 9;
 
-	(void)state;
-	go(&warm, s, p, mixed, 0, 60, 1);
-	go(&cold, s, NULL, mixed, 0, 60, 1);
+	go(&warm, s, p, mixed, 0, trials, parallel);
+	go(&cold, s, NULL, mixed, 0, trials, parallel);
 	assert_true(same(&warm, &cold));
-	go(&resumed, s, NULL, mixed, 0, 33, 1);
+	go(&resumed, s, NULL, mixed, 0, lost, parallel);
 	dp_proposer_free(p);
 	p = dp_proposer_new(s);
-	go(&resumed, s, p, mixed, 33, 60, 1);
+	go(&resumed, s, p, mixed, lost, trials, parallel);
 	assert_true(same(&warm, &resumed));
 	/* a memory of another history is no harm */
 	memset(&resumed, 0, sizeof resumed);
-	go(&resumed, s, p, mixed, 0, 60, 1);
+	go(&resumed, s, p, mixed, 0, trials, parallel);
 	assert_true(same(&warm, &resumed));
 	dp_proposer_free(p);
 	dp_study_free(s);
+}
+
+static void resumed_is_uninterrupted(void **state)
+{
+	(void)state;
+	check_resumed(60, 1);
+}
+
+static void resumed_with_pending_points(void **state)
+{
+	(void)state;
+	check_resumed(36, 8);
 }
 
 /* Results of earlier trials that come late, or change, are seen. */
@@ -1080,6 +1092,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(resumed_is_uninterrupted),
+		cmocka_unit_test(resumed_with_pending_points),
 		cmocka_unit_test(late_results_are_seen),
 		cmocka_unit_test(points_are_on_the_grid_and_differ),
 		cmocka_unit_test(parallel_points_keep_apart),

@@ -20,7 +20,7 @@ bool dp__model_feasible(const struct dp_study *s, const struct dp_known *k)
 
 /* Of result number `at`, which is k: what was observed where there is no noise, to the
  * last bit. */
-static double denoised_value(const struct dp_proposer *p, size_t o,
+static double believed_value(const struct dp_proposer *p, size_t o,
 			     const struct dp_known *k, size_t at)
 {
 	const struct dp_objective *obj = &p->study->objectives[o];
@@ -61,7 +61,7 @@ static int believed_values(struct dp_proposer *p, double *y, struct dp__front_po
 					? dp__shape_value(
 						  dp__shape_of(&p->study->objectives[j]),
 						  f[j].m)
-					: denoised_value(p, j, k, one->result);
+					: believed_value(p, j, k, one->result);
 		++*count;
 	}
 	return code;
@@ -188,7 +188,7 @@ int dp__model_front(struct dp_proposer *p, const struct dp_history *h, size_t *i
 		if (k->status != DP_KNOWN_OK || !dp__model_feasible(p->study, k))
 			continue;
 		for (size_t j = 0; j < np; j++) /* to minimise, as dp_front() wants */
-			all[m * np + j] = denoised_value(p, j, k, at);
+			all[m * np + j] = believed_value(p, j, k, at);
 		from[m++] = i;
 	}
 	if (code == DP_OK)

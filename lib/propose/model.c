@@ -566,21 +566,29 @@ static double expected_noise(const struct dp_proposer *p, size_t o, double m)
 	return dp__noise_at(p, o, NULL, m) * out->scale * out->scale;
 }
 
-/* What is left of an objective's sd s when noise is reckoned with: how far one more
- * result there would move the model, s^2 / sqrt(s^2 + noise), is what can be gained
- * from it. The whole noise counts too much (the models' sds are rather small than
- * large), none sends the search after what it can never tell from luck. *by_s gets the
- * derivative. */
-static double learnable_sd(const struct dp_proposer *p, size_t o,
-			   const struct dp__normal *f, double *by_s)
-{
-	double noise = dp__acquisition(p->study)->noise
-			       ? noise_share * expected_noise(p, o, f->m)
-			       : 0;
-	double s = f->s, both = s * s + noise;
+/* What is left of an objective's sd when noise is reckoned with, and its derivatives. */
+struct learnable {
+	double s, by_m, by_s;
+};
 
-	*by_s = s > 0 ? s * (s * s + 2 * noise) / (both * sqrt(both)) : 0;
-	return s > 0 ? s * s / sqrt(both) : 0;
+/* How far one more result at a point would move the model, s^2 / sqrt(s^2 + noise), is
+ * what can be gained from it. The whole noise counts too much (the models' sds are rather
+ * too small), none sends the search after what it can never tell from luck. */
+static struct learnable learnable_sd(const struct dp_proposer *p, size_t o,
+				     const struct dp__normal *f)
+{
+	double step = 1e-4 * p->output[o].scale, s = f->s, noise, slope, both, root;
+
+	if (!(s > 0) || !dp__acquisition(p->study)->noise)
+		return (struct learnable){ s, 0, 1 };
+	noise = noise_share * expected_noise(p, o, f->m);
+	slope = noise_share *
+		(expected_noise(p, o, f->m + step) - expected_noise(p, o, f->m - step)) /
+		(2 * step);
+	both = s * s + noise;
+	root = sqrt(both);
+	return (struct learnable){ s * s / root, -0.5 * s * s * slope / (both * root),
+				   s * (s * s + 2 * noise) / (both * root) };
 }
 
 int dp__model_eval(struct dp_proposer *p, const double *u, size_t ldu, size_t m,
@@ -597,13 +605,9 @@ int dp__model_eval(struct dp_proposer *p, const double *u, size_t ldu, size_t m,
 		bool ok = true;
 		struct dp__normal gain[DP_OBJECTIVES_MAX];
 
-		for (size_t o = 0; o < np; o++) {
-			double by_s;
-
-			gain[o] =
-				(struct dp__normal){ row[o].m,
-						     learnable_sd(p, o, &row[o], &by_s) };
-		}
+		for (size_t o = 0; o < np; o++)
+			gain[o] = (struct dp__normal){ row[o].m,
+						       learnable_sd(p, o, &row[o]).s };
 		for (size_t o = 0; o < count; o++)
 			ok &= isfinite(row[o].m) && isfinite(row[o].s);
 		if (ok && logacq && acq->value && p->have_target)
@@ -647,11 +651,11 @@ double dp__model_slope(struct dp_proposer *p, const double *u, double *gradient)
 			ds[o][k] *= out->scale / (2 * sqrt(var));
 		}
 		if (o < np) {
-			double by_s;
+			struct learnable left = learnable_sd(p, o, &f[o]);
 
-			f[o].s = learnable_sd(p, o, &f[o], &by_s);
+			f[o].s = left.s;
 			for (size_t k = 0; k < d; k++)
-				ds[o][k] *= by_s;
+				ds[o][k] = left.by_s * ds[o][k] + left.by_m * dm[o][k];
 		}
 	}
 	value = acq->value(&p->target, f, by) + log_feasible(p, f);

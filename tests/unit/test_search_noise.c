@@ -1,0 +1,316 @@
+/* test_search_noise.c - what the search makes of noise: where it is, what it may tell,
+ * and when a point is measured again. */
+#include "base/rng.h"
+#include "linalg/linalg.h"
+#include "propose/propose_internal.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum {
+	MOST = 80,
+	INITIAL = 10
+};
+
+static struct dp_study *noise_study(int runs, const char *space)
+{
+	char text[1024];
+	struct dp_problems wrong = { 0 };
+	struct dp_study *s = NULL;
+	struct dp_err err;
+	int len = snprintf(text, sizeof text,
+			   "study: t\nseed: 3\ntrainer: {command: [none], runs: %d}\n"
+			   "parameters:\n%s"
+			   "objectives:\n  e: {metric: e, transform: log}\n"
+			   "  u: {metric: u, transform: logit}\n"
+			   "anti_ideal: {e: 20, u: 1}\n"
+			   "search: {method: dpareto, evaluations: 80, initial: %d}\n",
+			   runs, space, INITIAL);
+
+	if (dp_study_parse(text, (size_t)len, "t", "/", &s, &wrong, &err) != DP_OK)
+		fail_msg("%s", err.msg);
+	dp_problems_free(&wrong);
+	return s;
+}
+
+static const char square[] = "  a: {type: float, range: [0, 1]}\n"
+			     "  b: {type: float, range: [0, 1]}\n";
+static const char steps[] = "  a: {type: int, range: [0, 30]}\n"
+			    "  b: {type: int, range: [0, 30]}\n";
+
+/* One run's error of sd `noise`, or a rough landscape without any. */
+struct trainer {
+	double noise, rough;
+	int runs;
+};
+
+static void measure(const struct trainer *t, struct dp_known *k)
+{
+	double span = k->x[0] > 1 || k->x[1] > 1 ? 30 : 1, a = k->x[0] / span;
+	double b = k->x[1] / span, u, sum = 0, square_sum = 0;
+	struct dp_rng r;
+
+	dp_rng_init(&r, 8, DP_RNG_TEST, k->trial, 0);
+	u = 0.5 - 0.35 * a + 0.4 * (b - 0.6) * (b - 0.6) +
+	    t->rough * sin(300 * a) * sin(270 * b);
+	for (int i = 0; i < t->runs; i++) {
+		double one = fmin(fmax(u + t->noise * dp_rng_normal(&r), 0.001), 0.999);
+
+		sum += one;
+		square_sum += one * one;
+	}
+	k->y[0] = 0.1 + 10 * a;
+	k->y[1] = sum / t->runs;
+	k->var[0] = NAN;
+	k->var[1] = t->runs > 1 ? fmax(0, square_sum / t->runs - k->y[1] * k->y[1]) /
+					  (t->runs - 1)
+				: NAN;
+}
+
+struct course {
+	struct dp_known known[MOST];
+	bool rerun[MOST];
+};
+
+/* Trials from..to-1; p NULL: each without a memory. */
+static void go(struct course *c, const struct dp_study *s, struct dp_proposer *p,
+	       const struct trainer *t, size_t from, size_t to)
+{
+	for (size_t i = from; i < to; i++) {
+		struct dp_history h = { .known = c->known, .n = i };
+		struct dp_known *k = &c->known[i];
+		struct dp_proposal out;
+		struct dp_err err;
+		int code = p ? dp_proposer_ask(p, &h, (uint32_t)i, NULL, &out, &err)
+			     : dp_propose(s, &h, (uint32_t)i, NULL, &out, &err);
+
+		if (code != DP_OK)
+			fail_msg("%s", err.msg);
+		*k = (struct dp_known){ .trial = (uint32_t)i };
+		memcpy(k->x, out.x, sizeof out.x);
+		c->rerun[i] = strcmp(out.source, "re-run") == 0;
+		measure(t, k);
+	}
+}
+
+static size_t count_at(const struct course *c, size_t n, const double *x)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < n; i++)
+		count += c->known[i].x[0] == x[0] && c->known[i].x[1] == x[1];
+	return count;
+}
+
+static size_t count_reruns(const struct course *c, size_t n)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < n; i++)
+		count += c->rerun[i];
+	return count;
+}
+
+/* With much noise and one run: now and then a point again, none a third time, nothing
+ * else twice; and all of it repeats. */
+static void points_are_measured_again(void **state)
+{
+	const struct trainer t = { .noise = 0.1, .runs = 1 };
+	struct dp_study *s = noise_study(1, square);
+	struct dp_proposer *p = dp_proposer_new(s);
+	static struct course c, cold, resumed;
+	size_t n = 64, lost = 41;
+
+	(void)state;
+	go(&c, s, p, &t, 0, n);
+	assert_true(count_reruns(&c, n) >= 2 && count_reruns(&c, n) <= n / 16);
+	for (size_t i = 0; i < n; i++) {
+		assert_int_equal(count_at(&c, i, c.known[i].x), c.rerun[i] ? 1 : 0);
+		assert_true(count_reruns(&c, i) <= i / 16);
+	}
+	go(&cold, s, NULL, &t, 0, n);
+	go(&resumed, s, NULL, &t, 0, lost);
+	dp_proposer_free(p);
+	p = dp_proposer_new(s);
+	go(&resumed, s, p, &t, lost, n);
+	assert_memory_equal(&c, &cold, sizeof c);
+	assert_memory_equal(&c, &resumed, sizeof c);
+	dp_proposer_free(p);
+	dp_study_free(s);
+}
+
+/* Where runs tell the noise, or points are few, nothing is measured again. */
+static void no_point_twice_without_need(void **state)
+{
+	const struct trainer several = { .noise = 0.1, .runs = 4 };
+	const struct trainer one = { .noise = 0.1, .runs = 1 };
+	const struct trainer smooth = { .runs = 1 };
+	static struct course c;
+
+	(void)state;
+	for (int k = 0; k < 3; k++) {
+		struct dp_study *s = noise_study(k == 0 ? 4 : 1, k == 1 ? steps : square);
+		struct dp_proposer *p = dp_proposer_new(s);
+
+		go(&c, s, p, k == 0 ? &several : k == 1 ? &one : &smooth, 0, 48);
+		for (size_t i = 0; i < 48; i++)
+			assert_int_equal(count_at(&c, i, c.known[i].x), 0);
+		dp_proposer_free(p);
+		dp_study_free(s);
+	}
+}
+
+/* A rough function passes for noise until a point repeats to the last bit: from then on
+ * there is none, and the front is what was observed. */
+static void equal_bits_end_the_doubt(void **state)
+{
+	const struct trainer t = { .rough = 0.15, .runs = 1 };
+	struct dp_study *s = noise_study(1, square);
+	struct dp_proposer *p = dp_proposer_new(s);
+	static struct course c;
+	struct dp_history h = { .known = c.known, .n = MOST };
+	size_t index[MOST], n;
+	double y[MOST * 2];
+	struct dp_err err;
+
+	(void)state;
+	go(&c, s, p, &t, 0, MOST);
+	assert_true(count_reruns(&c, MOST) >= 1 && count_reruns(&c, MOST) <= 2);
+	assert_int_equal(dp_surrogate_fit(p, &h, NULL, &err), DP_OK);
+	assert_true(p->output[1].repeats && dp__noise_none(p, 1));
+	assert_int_equal(dp_surrogate_front(p, &h, index, y, &n, &err), DP_OK);
+	assert_true(n > 0);
+	for (size_t i = 0; i < n; i++)
+		assert_memory_equal(y + 2 * i, c.known[index[i]].y, 2 * sizeof *y);
+	dp_proposer_free(p);
+	dp_study_free(s);
+}
+
+/* Random points of the square, measured. */
+static void sample(struct dp_known *known, size_t n, const struct trainer *t)
+{
+	struct dp_rng r;
+
+	dp_rng_init(&r, 4, DP_RNG_TEST, 1, 0);
+	for (size_t i = 0; i < n; i++) {
+		known[i] = (struct dp_known){ .trial = (uint32_t)i };
+		known[i].x[0] = dp_rng_uniform(&r);
+		known[i].x[1] = dp_rng_uniform(&r);
+		measure(t, &known[i]);
+	}
+}
+
+/* Runs that spread ten times as much at one end: the noise of a result is near the one
+ * of its like, not near the mean of all. */
+static void noise_follows_the_value(void **state)
+{
+	const struct trainer t = { .noise = 0.01, .runs = 4 };
+	struct dp_study *s = noise_study(4, square);
+	struct dp_proposer *p = dp_proposer_new(s);
+	static struct dp_known known[MOST];
+	struct dp_history h = { .known = known, .n = MOST };
+	double unit, low, high;
+	struct dp_err err;
+
+	(void)state;
+	sample(known, MOST, &t);
+	for (size_t i = 0; i < MOST; i++)
+		if (known[i].y[1] > 0.35)
+			known[i].var[1] *= 100;
+	assert_int_equal(dp_surrogate_fit(p, &h, NULL, &err), DP_OK);
+	unit = p->output[1].scale * p->output[1].scale;
+	low = dp__noise_at(p, 1, NULL, log(0.22 / 0.78)) * unit;
+	high = dp__noise_at(p, 1, NULL, log(0.5)) * unit;
+	/* a variance of 1e-4 / 4, or 1e-2 / 4, times the slope's square */
+	assert_true(low < 6 * 2.5e-5 / pow(0.22 * 0.78, 2));
+	assert_true(low > 2.5e-5 / pow(0.22 * 0.78, 2) / 6);
+	assert_true(high < 3 * 2.5e-3 * 20.25 && high > 2.5e-3 * 20.25 / 3);
+	dp_proposer_free(p);
+	dp_study_free(s);
+}
+
+/* One run a point: errors of a constant size are larger where the logit is steep, and
+ * the fit finds that out. */
+static void learned_noise_leans(void **state)
+{
+	struct dp_study *s = noise_study(1, square);
+	static struct dp_known known[MOST];
+	struct dp_history h = { .known = known, .n = MOST };
+	double lean[2];
+
+	(void)state;
+	for (int k = 0; k < 2; k++) {
+		const struct trainer t = { .noise = 0.04, .runs = 1 };
+		struct dp_proposer *p = dp_proposer_new(s);
+		struct dp_rng r;
+		struct dp_err err;
+
+		sample(known, MOST, k ? &t : &(struct trainer){ .runs = 1 });
+		dp_rng_init(&r, 9, DP_RNG_TEST, 2, 0);
+		for (size_t i = 0; i < MOST; i++) { /* spread the values out */
+			double z = log(known[i].y[1] / (1 - known[i].y[1]));
+
+			z = 2.5 * z + 1 + (k ? 0 : 0.4 * dp_rng_normal(&r));
+			known[i].y[1] = 1 / (1 + exp(-z));
+			if (k)
+				known[i].y[1] += 0.04 * dp_rng_normal(&r);
+			known[i].y[1] = fmin(fmax(known[i].y[1], 0.001), 0.999);
+		}
+		assert_int_equal(dp_surrogate_fit(p, &h, NULL, &err), DP_OK);
+		lean[k] = p->output[1].hyper.lean;
+		dp_proposer_free(p);
+	}
+	assert_true(fabs(lean[0]) < 0.25); /* constant in model space */
+	assert_true(lean[1] > 0.4);
+	dp_study_free(s);
+}
+
+/* The same sd is worth less where noise would hide what it promises. */
+static void noise_takes_from_a_gain(void **state)
+{
+	double gain[2];
+
+	(void)state;
+	for (int k = 0; k < 2; k++) {
+		const struct trainer t = { .noise = 0.002, .runs = 4 };
+		struct dp_study *s = noise_study(4, square);
+		struct dp_proposer *p = dp_proposer_new(s);
+		static struct dp_known known[MOST];
+		struct dp_history h = { .known = known, .n = 8 };
+		struct dp__normal f[2];
+		double u[2] = { 0.9, 0.05 }, score;
+		struct dp_err err;
+
+		sample(known, 8, &t);
+		assert_int_equal(dp_surrogate_fit(p, &h, NULL, &err), DP_OK);
+		if (k) /* the models stay, what a next result would tell does not */
+			for (size_t i = 0; i < DP__CURVE; i++)
+				p->output[1].curve.variance[i] *= 1e4;
+		assert_int_equal(dp__model_eval(p, u, 1, 1, true, &score, f, NULL),
+				 DP_OK);
+		gain[k] = score;
+		dp_proposer_free(p);
+		dp_study_free(s);
+	}
+	assert_true(isfinite(gain[0]) && gain[1] < gain[0] - 0.1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(points_are_measured_again),
+		cmocka_unit_test(no_point_twice_without_need),
+		cmocka_unit_test(equal_bits_end_the_doubt),
+		cmocka_unit_test(noise_follows_the_value),
+		cmocka_unit_test(learned_noise_leans),
+		cmocka_unit_test(noise_takes_from_a_gain),
+	};
+
+	dp_linalg_single_thread();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -12,40 +12,40 @@ from harness import program
 # the mean of random search to the worst of seeds 0 to 19. Standard rows that take long
 # and have a like among the others are left out: dplike2, svt, dtlz2_4 and bnh.
 FLOORS = {
-    "dplike": 8.07,
-    "dplike-exact": 8.07,
-    "dplike2-exact": 8.12,
-    "svt-exact": 1.452,
-    "mixed": 7.99,
-    "fonseca2": 0.25,
+    "dplike": 8.06,
+    "dplike-exact": 8.06,
+    "dplike2-exact": 8.17,
+    "svt-exact": 1.456,
+    "mixed": 7.98,
+    "fonseca2": 0.249,
     "fonseca3": 0.213,
-    "fonseca4": 0.193,
-    "fonseca4-near": 0.093,
-    "vlmop2": 0.22,
+    "fonseca4": 0.195,
+    "fonseca4-near": 0.095,
+    "vlmop2": 0.219,
     "vlmop3": 491,
-    "kursawe": 57,
+    "kursawe": 58,
     "dtlz7": 1.91,
     "zdt1": 113.6,
     "zdt2": 108.3,
     "zdt3": 119.9,
-    "zdt4": 47.4,
+    "zdt4": 53.7,
     "zdt6": 6.1,
-    "dtlz2_2": 0.305,
-    "dtlz2_3": 0.54,
-    "dtlz2_d10": 0.184,
-    "c2dtlz2": 0.27,
+    "dtlz2_2": 0.307,
+    "dtlz2_3": 0.538,
+    "dtlz2_d10": 0.228,
+    "c2dtlz2": 0.270,
     "branincurrin": 45.5,
-    "ripples": 0.776,
-    "oka1": 26.4,
-    "oka2": 23.9,
+    "ripples": 0.784,
+    "oka1": 26.2,
+    "oka2": 23.5,
     "poloni": 811,
 }
 
-# Under noise the mean of seeds 0 and 1, without the noise, must be above what random
-# search reaches in the mean of 20 seeds: options of the noise, problem, that mean.
+# Under noise the mean of a few seeds, without the noise, must be above what random search
+# reaches in the mean of 20 seeds: options, problem, that mean.
 NOISY_FLOORS = (
-    (("-R", "1", "-V", "0.08"), {"dplike": 7.68, "dplike2": 7.63}),
-    (("-R", "5", "-G", "0.1"), {"dplike": 7.89, "dplike2": 7.86}),
+    (("-s", "4", "-R", "1", "-V", "0.08"), {"dplike": 7.68, "dplike2": 7.55}),
+    (("-s", "2", "-R", "5", "-G", "0.1"), {"dplike": 7.9, "dplike2": 7.87}),
 )
 
 
@@ -73,7 +73,7 @@ class Optimizer(unittest.TestCase):
     def test_noise(self):
         for noise, floors in NOISY_FLOORS:
             with self.subTest(noise=noise):
-                self.assertAbove(reached("-s", "2", "-d", "-p", ",".join(floors), *noise),
+                self.assertAbove(reached("-d", "-p", ",".join(floors), *noise),
                                  floors)
 
 

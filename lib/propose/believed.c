@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool dp__model_feasible(const struct dp_study *s, const struct dp_known *k)
+bool dp_known_feasible(const struct dp_study *study, const struct dp_known *k)
 {
-	for (size_t i = 0; i < s->nconstraints; i++) {
-		double v = k->metric[i], bound = s->constraints[i].bound;
+	for (size_t i = 0; i < study->nconstraints; i++) {
+		double v = k->metric[i], bound = study->constraints[i].bound;
 
-		if (!(s->constraints[i].at_least ? v >= bound : v <= bound))
+		if (!(study->constraints[i].at_least ? v >= bound : v <= bound))
 			return false;
 	}
 	return true;
@@ -50,7 +50,7 @@ static int believed_values(struct dp_proposer *p, double *y, struct dp__front_po
 		one->pending = k->status == DP_KNOWN_PENDING;
 		result += dp__is_result(k);
 		if (!one->pending &&
-		    (k->status != DP_KNOWN_OK || !dp__model_feasible(p->study, k)))
+		    (k->status != DP_KNOWN_OK || !dp_known_feasible(p->study, k)))
 			continue;
 		dp__to_u(&p->inputs, k->x, one->u);
 		if (one->pending)
@@ -185,7 +185,7 @@ int dp__model_front(struct dp_proposer *p, const struct dp_history *h, size_t *i
 		size_t at = result;
 
 		result += dp__is_result(k);
-		if (k->status != DP_KNOWN_OK || !dp__model_feasible(p->study, k))
+		if (k->status != DP_KNOWN_OK || !dp_known_feasible(p->study, k))
 			continue;
 		for (size_t j = 0; j < np; j++) /* to minimise, as dp_front() wants */
 			all[m * np + j] = believed_value(p, j, k, at);

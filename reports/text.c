@@ -138,7 +138,10 @@ static void write_headline(struct doc *d, const struct facts *f)
 	doc_section(d, "short", "In short");
 	say_state(d, f);
 	if (f->nfront == 0) {
-		doc_paragraph(d, "No trial has given a result, so there is no front.");
+		doc_paragraph(d, "%s, so there is no front.",
+			      f->study.s->ok ? "No result meets the constraints with "
+					       "finite values"
+					     : "No trial has given a result");
 	} else if (f->study.headline.n > 0) {
 		headline_sentence(d, f);
 		say_why_denoised(d, f);

@@ -268,6 +268,11 @@ class Front(Case):
                 for p in front["front"]:
                     self.assertEqual(p["denoised"], p["objectives"])
                 self.assertEqual(front["hypervolume_denoised"], front["hypervolume"])
+                self.cli("report", name, "--dir", self.path(name))
+                with open(self.path(name + "/report.md")) as f:
+                    words = f.read()
+                self.assertIn("a: the models see no noise in it", words)
+                self.assertNotIn("| as observed |", words)
 
     def test_an_empty_front_says_why(self):
         self.trainer(EXACT.replace("report(", "report(c=1, "))

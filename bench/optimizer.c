@@ -122,18 +122,6 @@ struct course {
 	struct dp_history h;
 };
 
-static bool feasible(const struct course *c, size_t i)
-{
-	for (size_t k = 0; k < c->study->nconstraints; k++) {
-		const struct dp_constraint *rule = &c->study->constraints[k];
-		double v = c->known[i].metric[k];
-
-		if (rule->at_least ? v < rule->bound : v > rule->bound)
-			return false;
-	}
-	return true;
-}
-
 /* The points that the program calls its front, of the first n. */
 static size_t chosen_front(struct course *c, size_t n, size_t *index)
 {
@@ -150,7 +138,7 @@ static size_t chosen_front(struct course *c, size_t n, size_t *index)
 			exit(1);
 	} else {
 		for (size_t i = 0; i < n; i++) {
-			if (!feasible(c, i))
+			if (!dp_known_feasible(c->study, &c->known[i]))
 				continue;
 			memcpy(y + m * np, c->known[i].y, np * sizeof *y);
 			from[m++] = i;
@@ -189,7 +177,7 @@ static double found_volume(const struct course *c, size_t n)
 	double *rows = calloc(n * np, sizeof *rows), v;
 
 	for (size_t i = 0; i < n; i++)
-		if (feasible(c, i))
+		if (dp_known_feasible(c->study, &c->known[i]))
 			memcpy(rows + m++ * np, c->clean + i * np, np * sizeof *rows);
 	if (dp_hypervolume(rows, m, np, c->p->ref, &v) != DP_OK)
 		exit(1);
@@ -427,7 +415,7 @@ static size_t keep_front(struct course *c, size_t m)
 	double *y = calloc(m * np, sizeof *y);
 
 	for (size_t i = 0; i < m; i++)
-		if (feasible(c, i)) {
+		if (dp_known_feasible(c->study, &c->known[i])) {
 			memcpy(y + n * np, c->known[i].y, np * sizeof *y);
 			kept[n++] = c->known[i];
 		}

@@ -173,7 +173,7 @@ static void front_people(struct ctl *ctl, const json_t *front, size_t all,
 		ctl_say(ctl, "none of the %zu points on the front is within these limits",
 			all);
 	else
-		ctl_say(ctl, "no trial has given a result yet, so the front is empty");
+		ctl_say(ctl, "the front is empty: %s", ctl_front_empty(front));
 	ctl_front_volume(front, &volume);
 	ctl_say(ctl, "study '%s' is %s; %d trials ended, %zu on the front; %s",
 		dp_json_str(front, "study", "?"), dp_json_str(front, "state", "?"),

@@ -170,7 +170,7 @@ static void print_result(struct ctl_private *p, const json_t *front,
 	if (json_array_size(json_object_get(front, "front")) > 0)
 		ctl_front_table(ctl, front, &cols);
 	else
-		ctl_printf(ctl, "the front is empty: no trial has given a result\n");
+		ctl_printf(ctl, "the front is empty: %s\n", ctl_front_empty(front));
 	if (report)
 		ctl_printf(ctl, "\nreport   %s", report);
 	ctl_printf(ctl,

@@ -238,6 +238,16 @@ void ctl_front_table(struct ctl *ctl, const json_t *front, const struct ctl_colu
 	json_decref(denoised);
 }
 
+const char *ctl_front_empty(const json_t *front)
+{
+	int64_t without =
+		dp_json_int(front, "failed", 0) + dp_json_int(front, "diverged", 0);
+
+	return dp_json_int(front, "evaluations", 0) > without
+		       ? "no result meets the constraints with finite values"
+		       : "no trial has given a result";
+}
+
 void ctl_front_volume(const json_t *front, struct dp_buf *out)
 {
 	const json_t *denoised = json_object_get(front, "hypervolume_denoised");

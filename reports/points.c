@@ -246,7 +246,8 @@ static struct fact_shrinkage *find_shrinkage(const struct subject *s, size_t obj
 		return NULL;
 	for (size_t i = 0; i < n; i++) {
 		const struct dp_trial *t = subject_front_trial(s, i);
-		double by = p[i * spec->nobjectives + objective].value -
+		double by = denoised_value(s, i, objective,
+					   &p[i * spec->nobjectives + objective]) -
 			    t->objectives[objective];
 
 		by = spec->objectives[objective].maximize ? -by : by;

@@ -138,7 +138,10 @@ static void write_headline(struct doc *d, const struct facts *f)
 	doc_section(d, "short", "In short");
 	say_state(d, f);
 	if (f->nfront == 0) {
-		doc_paragraph(d, "No trial has given a result, so there is no front.");
+		doc_paragraph(d, "%s, so there is no front.",
+			      f->study.s->ok ? "No result meets the constraints with "
+					       "finite values"
+					     : "No trial has given a result");
 	} else if (f->study.headline.n > 0) {
 		headline_sentence(d, f);
 		say_why_denoised(d, f);
@@ -166,6 +169,15 @@ static void value_cell(struct doc *d, const json_t *v)
 		doc_cell(d, "%s", dp_json_to_real(v, &x) ? short_text(x, s) : "-");
 }
 
+/* Is what was observed of an objective another value than the one that is shown? */
+static bool shows_observed(const struct facts *f, size_t objective)
+{
+	for (size_t i = 0; f->study.denoises && i < f->nfront; i++)
+		if (f->front[i].of[objective].denoised != f->front[i].of[objective].value)
+			return true;
+	return false;
+}
+
 static void front_columns(struct doc *d, const struct facts *f)
 {
 	const struct fact_point *first = &f->front[0];
@@ -176,7 +188,7 @@ static void front_columns(struct doc *d, const struct facts *f)
 	for (size_t i = 0; i < f->nobjectives; i++) {
 		doc_column(d, f->objectives[i].name, true);
 		if (first->of[i].runs) {
-			if (f->study.denoises)
+			if (shows_observed(f, i))
 				doc_column(d, "as observed", true);
 			doc_column(d, "least to most of the runs", true);
 			doc_column(d, "sd", true);
@@ -197,7 +209,6 @@ static void front_row(struct doc *d, const struct facts *f, const struct fact_po
 	doc_cell(d, "%lld", (long long)p->trial);
 	for (size_t i = 0; i < f->nobjectives; i++) {
 		const struct fact_point_objective *o = &p->of[i];
-
 		bool denoises = f->study.denoises;
 
 		if (!o->runs) {
@@ -205,7 +216,7 @@ static void front_row(struct doc *d, const struct facts *f, const struct fact_po
 			continue;
 		}
 		doc_cell(d, "%s", short_text(denoises ? o->denoised : o->value, a));
-		if (denoises)
+		if (shows_observed(f, i))
 			doc_cell(d, "%s", short_text(o->value, a));
 		spread_cell(d, o->runs);
 		doc_cell(d, "%s", short_text(o->runs->sd, a));

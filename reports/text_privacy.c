@@ -108,9 +108,28 @@ static void say_sampling(struct doc *d, const char *name,
 			 short_text(sampling->error_at_10000, f));
 }
 
-static void say_optimism(struct doc *d, const struct fact_trust *o)
+/* How far the values without the noise are from those observed. */
+static void say_shrinkage(struct doc *d, const char *name,
+			  const struct fact_shrinkage *worse)
 {
 	char a[SHORT_LEN], b[SHORT_LEN];
+
+	if (worse->mean == 0 && worse->most == 0)
+		doc_item(d, "%s: the models see no noise in it; values are as observed.",
+			 name);
+	else
+		doc_item(d,
+			 "%s: the models put the points of the front %s %s than observed "
+			 "on average, %s%s.",
+			 name, short_text(fabs(worse->mean), a),
+			 worse->mean < 0 ? "better" : "worse",
+			 worse->most > 0 ? short_text(worse->most, b) : "none",
+			 worse->most > 0 ? " worse at most" : " worse");
+}
+
+static void say_optimism(struct doc *d, const struct fact_trust *o)
+{
+	char a[SHORT_LEN];
 
 	if (!isnan(o->standard_error))
 		doc_item(d,
@@ -123,12 +142,7 @@ static void say_optimism(struct doc *d, const struct fact_trust *o)
 			 "Several runs would tell (trainer.runs).",
 			 o->objective);
 	if (o->too_good_by)
-		doc_item(d,
-			 "%s: the models put the points of the front %s %s than "
-			 "observed on average, %s worse at most.",
-			 o->objective, short_text(fabs(o->too_good_by->mean), a),
-			 o->too_good_by->mean < 0 ? "better" : "worse",
-			 short_text(o->too_good_by->most, b));
+		say_shrinkage(d, o->objective, o->too_good_by);
 	if (o->holdout)
 		doc_item(d,
 			 "%s on records that the search never looked at differs from %s "

@@ -8,6 +8,7 @@
  *     and another not matter at all;
  *   log signal ~ N(0, 2^2): outputs have variance 1, but a smooth trend needs more;
  *   log noise ~ N(log 1e-4, 3^2): most trainers repeat well, some do not at all;
+ *   lean ~ N(0, 0.5^2): noise that is the same everywhere, unless data shows otherwise;
  *   warp ~ N(as the study says, its sd): data must show that another scale is better;
  *   additive share ~ exp(-2 share): so must a sum over the inputs. */
 #include "gp/gp_internal.h"
@@ -22,7 +23,7 @@ static const double length_centre = 0.7, length_sd = 0.7, length_scale = 0.6;
 static const double signal_sd = 2, noise_sd = 3, log_noise_mean = -9.21;
 static const double lean_sd = 0.5;
 static const double additive_rate = 2;
-/* How far behind another start one may be after its first steps, and after twice as many.
+/* How far a start may be behind another after its first steps, and after twice as many.
  */
 static const double behind_first = 15, behind_second = 5;
 
@@ -261,8 +262,8 @@ static void likelihood_gradient(struct dp__fit *f, const struct dp_gp_hyper *h, 
 	}
 	g[2 * d] = 0.5 * signal;
 	g[2 * d + 1] = 0.5 * noise;
-	g[2 * d + 3] = 0.5 * lean;
 	g[2 * d + 2] = h->signal * fit_sum(f->acc + 2 * d * n, n);
+	g[2 * d + 3] = 0.5 * lean;
 }
 
 /* One normal log density up to its constant; adds its slope to *g. */
@@ -353,11 +354,10 @@ double dp__fit_posterior(struct dp__fit *f, const struct dp_gp_hyper *h, double 
 	return isfinite(value) ? value : -INFINITY;
 }
 
-/* ---- the search: variables are log length, free warps, log signal, log noise,
- * additive share ---- */
+/* ---- the search: its variables are those of dp__fit_posterior()'s gradient ---- */
 
 enum {
-	FIT_VARIABLES_MAX = 2 * DP_GP_INPUTS_MAX + 3
+	FIT_VARIABLES_MAX = 2 * DP_GP_INPUTS_MAX + 4
 };
 
 static void fit_bounds(const struct dp__fit *f, double *lo, double *hi, double *x,
@@ -381,12 +381,12 @@ static void fit_bounds(const struct dp__fit *f, double *lo, double *hi, double *
 	lo[2 * d + 1] = log(f->learned ? 1e-8 : h->noise);
 	hi[2 * d + 1] = log(f->learned ? 0.5 : h->noise);
 	x[2 * d + 1] = log(h->noise);
-	lo[2 * d + 3] = f->leans ? -0.5 : h->lean;
-	hi[2 * d + 3] = f->leans ? 1.5 : h->lean;
-	x[2 * d + 3] = h->lean;
 	lo[2 * d + 2] = 0;
 	hi[2 * d + 2] = d > 1 ? 1 : 0; /* one input is a sum as it is */
 	x[2 * d + 2] = h->additive;
+	lo[2 * d + 3] = f->leans ? -0.5 : h->lean;
+	hi[2 * d + 3] = f->leans ? 1.5 : h->lean;
+	x[2 * d + 3] = h->lean;
 	for (size_t k = 0; k < 2 * d + 4; k++)
 		x[k] = fmin(fmax(x[k], lo[k]), hi[k]);
 }
@@ -401,8 +401,8 @@ static void fit_unpack(const struct dp__fit *f, const double *x, struct dp_gp_hy
 	}
 	h->signal = exp(x[2 * d]);
 	h->noise = exp(x[2 * d + 1]);
-	h->lean = x[2 * d + 3];
 	h->additive = x[2 * d + 2];
+	h->lean = x[2 * d + 3];
 }
 
 /* Is this start so far behind another one that more steps would be wasted? The more

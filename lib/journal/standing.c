@@ -38,16 +38,18 @@ double dp_trial_mean_variance(const struct dp_study_state *s, const struct dp_tr
 {
 	double mean = dp_trial_mean(s, t, metric), sum = 0;
 	int runs = s->spec->trainer.runs;
+	bool differ = false;
 
 	if (isnan(mean) || runs < 2)
 		return NAN;
 	for (int i = 0; i < runs; i++) {
-		double d =
-			t->metrics[(uint32_t)i * t->nmetrics + (uint32_t)metric] - mean;
+		double v = t->metrics[(uint32_t)i * t->nmetrics + (uint32_t)metric];
 
-		sum += d * d;
+		sum += (v - mean) * (v - mean);
+		differ |= v != t->metrics[metric];
 	}
-	return sum / (runs - 1) / runs;
+	/* the mean of three times 0.1 is not 0.1: that is no spread */
+	return differ ? sum / (runs - 1) / runs : 0;
 }
 
 bool dp_trial_feasible(const struct dp_study_state *s, const struct dp_trial *t)

@@ -166,7 +166,8 @@ int dp_study_metric(const struct dp_study_state *s, const char *name);
  * or not finite. */
 double dp_trial_mean(const struct dp_study_state *s, const struct dp_trial *t,
 		     int metric);
-/* Variance of that mean, from the spread of the runs; NaN with one run. */
+/* Variance of that mean, from the spread of the runs: 0 if all agree, NaN with one run.
+ */
 double dp_trial_mean_variance(const struct dp_study_state *s, const struct dp_trial *t,
 			      int metric);
 /* Does the trial meet the study's outcome constraints? */

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool dp__model_feasible(const struct dp_study *s, const struct dp_known *k)
+bool dp_known_feasible(const struct dp_study *study, const struct dp_known *k)
 {
-	for (size_t i = 0; i < s->nconstraints; i++) {
-		double v = k->metric[i], bound = s->constraints[i].bound;
+	for (size_t i = 0; i < study->nconstraints; i++) {
+		double v = k->metric[i], bound = study->constraints[i].bound;
 
-		if (!(s->constraints[i].at_least ? v >= bound : v <= bound))
+		if (!(study->constraints[i].at_least ? v >= bound : v <= bound))
 			return false;
 	}
 	return true;
@@ -50,7 +50,7 @@ static int believed_values(struct dp_proposer *p, double *y, struct dp__front_po
 		one->pending = k->status == DP_KNOWN_PENDING;
 		result += dp__is_result(k);
 		if (!one->pending &&
-		    (k->status != DP_KNOWN_OK || !dp__model_feasible(p->study, k)))
+		    (k->status != DP_KNOWN_OK || !dp_known_feasible(p->study, k)))
 			continue;
 		dp__to_u(&p->inputs, k->x, one->u);
 		if (one->pending)
@@ -67,6 +67,12 @@ static int believed_values(struct dp_proposer *p, double *y, struct dp__front_po
 	return code;
 }
 
+/* Clipped as the models' values are, so that no gain is infinite in model space. */
+static double clip_reference(const struct dp_objective *o, double ref)
+{
+	return dp__shape_value(dp__shape_of(o), dp__forward(o, dp__natural_min(o, ref)));
+}
+
 /* The anti-ideal point, or with reference: front the front's worst and twice its
  * range over its size (as the paper's library has it). */
 static void reference_point(const struct dp_proposer *p, const double *y,
@@ -80,10 +86,9 @@ static void reference_point(const struct dp_proposer *p, const double *y,
 		double lo = INFINITY, hi = -INFINITY;
 		bool model = s->search.gain_model;
 
-		/* clipped in model space, so that no gain is infinite there */
-		ref[j] = model ? dp__shape_value(dp__shape_of(o),
-						 dp__forward(o, o->anti_ideal))
-			       : dp__natural_min(o, o->anti_ideal);
+		ref[j] = dp__natural_min(o, o->anti_ideal);
+		if (model)
+			ref[j] = clip_reference(o, ref[j]);
 		for (size_t i = 0; i < n; i++) {
 			double v = y[front[i] * np + j];
 
@@ -100,9 +105,10 @@ static void reference_point(const struct dp_proposer *p, const double *y,
 
 /* While nothing is better than the reference in every objective no point promises a
  * gain: until then it is moved out to the front's worst and a tenth of its range. */
-static void move_reference(size_t np, const double *y, const size_t *front, size_t n,
-			   double *ref)
+static void move_reference(const struct dp_study *s, const double *y, const size_t *front,
+			   size_t n, double *ref)
 {
+	size_t np = s->nobjectives;
 	double lo[DP_OBJECTIVES_MAX], hi[DP_OBJECTIVES_MAX];
 
 	for (size_t j = 0; j < np; j++) {
@@ -125,6 +131,8 @@ static void move_reference(size_t np, const double *y, const size_t *front, size
 		double range = hi[j] > lo[j] ? hi[j] - lo[j] : fabs(hi[j]);
 
 		ref[j] = fmax(ref[j], hi[j] + 0.1 * range);
+		if (s->search.gain_model)
+			ref[j] = clip_reference(&s->objectives[j], ref[j]);
 	}
 }
 
@@ -152,7 +160,7 @@ int dp__model_target(struct dp_proposer *p)
 	if (code != DP_OK)
 		goto done;
 	reference_point(p, y, front, count, ref);
-	move_reference(np, y, front, count, ref);
+	move_reference(p->study, y, front, count, ref);
 	for (size_t i = 0; i < count; i++) {
 		memcpy(rows + i * np, y + front[i] * np, np * sizeof *rows);
 		p->front[i] = at[front[i]];
@@ -185,7 +193,7 @@ int dp__model_front(struct dp_proposer *p, const struct dp_history *h, size_t *i
 		size_t at = result;
 
 		result += dp__is_result(k);
-		if (k->status != DP_KNOWN_OK || !dp__model_feasible(p->study, k))
+		if (k->status != DP_KNOWN_OK || !dp_known_feasible(p->study, k))
 			continue;
 		for (size_t j = 0; j < np; j++) /* to minimise, as dp_front() wants */
 			all[m * np + j] = believed_value(p, j, k, at);

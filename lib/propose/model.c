@@ -215,7 +215,7 @@ static int fit_from_starts(const struct dp_proposer *p, size_t o, size_t n,
 			   struct dp_gp_hyper *best, double *most)
 {
 	*most = -INFINITY;
-	for (size_t k = 0; k < sizeof fit_starts / sizeof fit_starts[0]; k++) {
+	for (size_t k = 0; k < DP_COUNT(fit_starts); k++) {
 		struct dp_gp_effort effort = { fit_starts[k].evaluations, cancel,
 					       isfinite(*most), *most };
 		struct dp_gp_hyper h;

@@ -28,6 +28,9 @@ struct dp_known {
 	double metric[DP_CONSTRAINTS_MAX]; /* mean of each constraint's metric */
 };
 
+/* Does a result meet the study's constraints? Not one of which that is unknown. */
+bool dp_known_feasible(const struct dp_study *study, const struct dp_known *k);
+
 /* Trials in an order that a resumed study comes to again: by number, those that were
  * taken over from another study (initial_from) first. */
 struct dp_history {

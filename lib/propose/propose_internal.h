@@ -250,7 +250,6 @@ DP_MUSTCHECK int dp__model_target(struct dp_proposer *p);
 /* See dp_surrogate_front(). */
 DP_MUSTCHECK int dp__model_front(struct dp_proposer *p, const struct dp_history *h,
 				 size_t *index, double *y, size_t *count);
-bool dp__model_feasible(const struct dp_study *s, const struct dp_known *k);
 
 /* ---- rerun.c ---- */
 /* Is a point of the front to be measured once more? x (nparams) gets it. Needs

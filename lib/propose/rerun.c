@@ -53,6 +53,18 @@ static bool was_rerun(const struct dp_proposer *p, size_t at)
 	return false;
 }
 
+/* What another study found may lie outside of this one's ranges. */
+static bool is_in_space(const struct dp__inputs *s, const double *x)
+{
+	for (size_t k = 0; k < s->d; k++) {
+		double v = x[s->in[k].param];
+
+		if (!(v >= s->in[k].lo && v <= s->in[k].hi))
+			return false;
+	}
+	return true;
+}
+
 /* By how much the models disbelieve result i, in standard deviations of the outputs. */
 static double disbelief(const struct dp_proposer *p, size_t i)
 {
@@ -78,12 +90,13 @@ bool dp__rerun(const struct dp_proposer *p, double *x)
 		return false;
 	for (size_t i = 0; i < p->nfront; i++) {
 		const struct dp__front_point *f = &p->front[i];
+		const double *at = h->known[f->known].x;
 
 		if (f->pending || was_rerun(p, f->known) ||
-		    !(disbelief(p, f->result) > most))
+		    !is_in_space(&p->inputs, at) || !(disbelief(p, f->result) > most))
 			continue;
 		most = disbelief(p, f->result);
-		memcpy(x, h->known[f->known].x, p->study->nparams * sizeof *x);
+		memcpy(x, at, p->study->nparams * sizeof *x);
 	}
 	return most >= 0;
 }

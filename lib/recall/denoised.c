@@ -45,14 +45,16 @@ static bool is_same_place(const struct denoised_place *a, const struct denoised_
 }
 
 /* Does the result have a place of its own on a front of trials? */
-static bool is_candidate(const struct dp_results *r, size_t i)
+static bool is_candidate(const struct dp_study *study, const struct dp_results *r,
+			 size_t i)
 {
-	return i >= r->imported && r->known[i].status == DP_KNOWN_OK;
+	return i >= r->imported && r->known[i].status == DP_KNOWN_OK &&
+	       dp_known_feasible(study, &r->known[i]);
 }
 
-/* The results with only those still ok that are asked for: not what is another study's,
- * and of trials at one place, whose posterior differs by nothing but rounding, only the
- * first. The others stay results, so that the models see the same. */
+/* The results with only those still ok that are asked for: not what is another study's or
+ * breaks a constraint, and of trials at one place, whose posterior differs by nothing but
+ * rounding, only the first. The others stay results, so that the models see the same. */
 static struct dp_known *denoised_candidates(const struct dp_study *study,
 					    const struct dp_results *r)
 {
@@ -62,7 +64,7 @@ static struct dp_known *denoised_candidates(const struct dp_study *study,
 
 	for (size_t i = 0; known && places && i < r->n; i++) {
 		known[i] = r->known[i];
-		if (is_candidate(r, i))
+		if (is_candidate(study, r, i))
 			places[n++] = (struct denoised_place){ r->known[i].x,
 							       study->nparams, i };
 		else

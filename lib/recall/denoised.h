@@ -10,9 +10,10 @@
  * trials with the same parameters the first stands for all. */
 struct dp_denoised {
 	size_t n;
-	size_t *index;      /* (n) positions in the results */
-	double *y;          /* (n x nobjectives) natural units; what is computed from the
-			     * point, such as epsilon, is what was computed */
+	size_t *index; /* (n) positions in the results */
+	double *y;     /* (n x nobjectives) natural units; as observed of an objective
+			* that is computed from the point, such as epsilon, or has no
+			* noise */
 	double hypervolume; /* of these values */
 	bool modelled; /* false: too little is known for models, all is as observed */
 };

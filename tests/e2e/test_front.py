@@ -259,12 +259,31 @@ class Front(Case):
     def test_without_noise_it_is_what_was_observed(self):
         self.trainer(EXACT)
         self.begin()
-        front = self.run_study(self.study(parameters=PLANE, search="method: dpareto, "
-                                          "evaluations: 18, initial: 8"))
-        self.assertTrue(front["front"])
-        for p in front["front"]:
-            self.assertEqual(p["denoised"], p["objectives"])
-        self.assertEqual(front["hypervolume_denoised"], front["hypervolume"])
+        for name, runs in ("one", ""), ("five", ", runs: 5"):
+            with self.subTest(runs=name):
+                front = self.run_study(
+                    self.study(name, parameters=PLANE, extra_trainer=runs,
+                               search="method: dpareto, evaluations: 18, initial: 8"), name)
+                self.assertTrue(front["front"])
+                for p in front["front"]:
+                    self.assertEqual(p["denoised"], p["objectives"])
+                self.assertEqual(front["hypervolume_denoised"], front["hypervolume"])
+                self.cli("report", name, "--dir", self.path(name))
+                with open(self.path(name + "/report.md")) as f:
+                    words = f.read()
+                self.assertIn("a: the models see no noise in it", words)
+                self.assertNotIn("| as observed |", words)
+
+    def test_an_empty_front_says_why(self):
+        self.trainer(EXACT.replace("report(", "report(c=1, "))
+        text = self.study(parameters=PLANE, more='constraints: {c: "<= 0"}\n')
+        run = ["run", self.write("s.yaml", text), "--state", self.path("none")]
+        why = "no result meets the constraints with finite values"
+        self.assertIn("the front is empty: " + why, self.ctl(*run).stdout)
+        with open(self.path("none/studies/s/report/report.md")) as f:
+            self.assertIn(why[1:] + ", so there is no front.", f.read())
+        shown = self.ctl("front", "s", "--state", self.path("none"), "--denoised")
+        self.assertIn("the front is empty: " + why, shown.stderr)
 
 
 if __name__ == "__main__":

@@ -161,6 +161,17 @@ static void check_front(struct found *f)
 	free(rows);
 }
 
+/* Is an objective without noise, so that the front has what was observed? */
+static bool is_as_observed(const struct found *f, size_t objective)
+{
+	size_t p = f->st->spec->nobjectives;
+
+	for (size_t i = 0; i < f->d.n; i++)
+		if (f->d.y[i * p + objective] != f->r.known[f->d.index[i]].y[objective])
+			return false;
+	return true;
+}
+
 /* No result is better by the models than the front: asked as a figure asks them. */
 static void check_by_predictions(struct found *f)
 {
@@ -178,8 +189,7 @@ static void check_by_predictions(struct found *f)
 						   NULL, &made_err),
 				 DP_OK);
 		for (size_t j = 0; j < p; j++)
-			y[j] = s->objectives[j].mechanism ? f->r.known[i].y[j]
-							  : at[j].value;
+			y[j] = is_as_observed(f, j) ? f->r.known[i].y[j] : at[j].value;
 		for (size_t k = 0; k < f->d.n; k++) {
 			assert_false(beats(s, y, f->d.y + k * p, 1e-6));
 			beaten |=
@@ -235,6 +245,38 @@ static void svt_values(const double *x, double *y)
 	noisy_values((const double[]){ 0, 0 }, noise);
 	y[0] = made_svt(x[0], x[1]);
 	y[1] = 0.5 + 0.1 * log10(x[1]) + 0.5 * noise[0];
+}
+
+static void slopes(const double *x, double *y)
+{
+	y[0] = x[0];
+	y[1] = x[1] - x[0];
+}
+
+/* A trial that breaks a constraint does not hide one at the same place that meets it. */
+static void test_constraint(void **state)
+{
+	const double best[] = { 0, 0 };
+	struct found f;
+	double y[2];
+
+	(void)state;
+	made_study(HEAD "parameters: {u: {type: float, range: [0, 1]}, v: {type: float, "
+			"range: [0, 1]}}\n" TWO_METRIC
+			"constraints: {m: \"<= 1\"}\n" RANDOM);
+	slopes(best, y);
+	made_trial("ok", best, y);
+	made_trial("ok", best, y);
+	made_scatter(10, slopes);
+	find_front(&f);
+	assert_int_equal(f.d.n, 0); /* of no trial is it known that it holds */
+	dp_denoised_free(&f.d);
+	for (size_t i = 0; i < f.r.n; i++)
+		f.r.known[i].metric[0] = i == 0 ? 2 : 0;
+	assert_int_equal(dp_denoised_find(f.p, f.st->spec, &f.r, NULL, &f.d, &made_err),
+			 DP_OK);
+	assert_true(f.d.n > 0 && f.d.index[0] == 1);
+	free_found(&f);
 }
 
 /* An epsilon is what was computed, to the last bit; of equal places the first trial
@@ -361,6 +403,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_some_of_many_results, made_free),
 		cmocka_unit_test_teardown(test_front_of_the_models, made_free),
 		cmocka_unit_test_teardown(test_goals, made_free),
+		cmocka_unit_test_teardown(test_constraint, made_free),
 		cmocka_unit_test_teardown(test_repeats, made_free),
 		cmocka_unit_test_teardown(test_imported, made_free),
 		cmocka_unit_test_teardown(test_as_observed, made_free),

@@ -418,6 +418,38 @@ static void a_start_that_stays_behind_is_dropped(void **state)
 	}
 }
 
+/* As many inputs as a study may have. */
+static void no_number_of_inputs_is_too_large(void **state)
+{
+	enum {
+		M = 8
+	};
+	static double u[DP_GP_INPUTS_MAX * M];
+	double y[M], noise[M], lean[M], value;
+	struct dp_gp_spec spec = { .d = DP_GP_INPUTS_MAX, .kernel = &dp_kernel_matern52 };
+	struct dp_gp_data data = { u, M, M, y, noise, lean };
+	struct dp_gp_hyper h;
+	struct dp_rng r;
+
+	(void)state;
+	dp_rng_init(&r, 18, DP_RNG_TEST, 6, 0);
+	for (size_t k = 0; k < DP_GP_INPUTS_MAX; k++)
+		spec.input[k] = (struct dp_gp_input){ .warp_sd = 1, .warp_hi = 1 };
+	for (size_t i = 0; i < DP_GP_INPUTS_MAX * M; i++)
+		u[i] = dp_rng_uniform(&r);
+	for (size_t i = 0; i < M; i++) {
+		y[i] = dp_rng_normal(&r);
+		noise[i] = NAN;
+		lean[i] = i % 2 ? 1 : -1;
+	}
+	dp_gp_start(&spec, DP_GP_CENTRE, &h);
+	assert_int_equal(dp_gp_fit(&spec, &data,
+				   &(struct dp_gp_effort){ .evaluations = 20 }, &h,
+				   &value),
+			 DP_OK);
+	assert_true(isfinite(value) && h.lean != 0);
+}
+
 static void hard_data_does_no_harm(void **state)
 {
 	enum {
@@ -501,6 +533,7 @@ int main(void)
 		cmocka_unit_test(the_warp_finds_a_logarithm),
 		cmocka_unit_test(a_sum_is_learned_input_by_input),
 		cmocka_unit_test(a_start_that_stays_behind_is_dropped),
+		cmocka_unit_test(no_number_of_inputs_is_too_large),
 		cmocka_unit_test(hard_data_does_no_harm),
 		cmocka_unit_test(noisy_points_are_smoothed_over),
 		cmocka_unit_test(a_fit_can_be_cancelled),

@@ -696,6 +696,38 @@ static void nothing_inside_moves_the_reference(void **state)
 	dp_study_free(s);
 }
 
+/* Nor is a gain infinite there, where a logit's reference would be beyond 1. */
+static void a_moved_reference_is_no_infinite_gain(void **state)
+{
+	struct dp_known known[20];
+	struct dp_history h = { known, 20, 0, NULL, NULL };
+
+	(void)state;
+	sample_cube(known, 20, needle);
+	for (size_t k = 0; k < 2; k++) {
+		struct dp_study *s =
+			study(CUBE,
+			      k ? "objectives:\n  p: {metric: p, transform: logit, goal: "
+				  "maximize}\n  q: {metric: q}\nanti_ideal: {p: 0.9, q: "
+				  "0}\n"
+				: "objectives:\n  p: {metric: p, transform: logit}\n  q: "
+				  "{metric: q}\nanti_ideal: {p: 0.1, q: 0.5}\n",
+			      ", acquisition: hvpoi, gain: model");
+		struct dp_proposer *p = dp_proposer_new(s);
+		const struct dp__side *side = &p->target.side[0];
+		struct dp_proposal out;
+		struct dp_err err;
+
+		for (size_t i = 0; i < 20 && k; i++)
+			known[i].y[0] = 1 - known[i].y[0];
+		assert_int_equal(dp_proposer_ask(p, &h, 20, NULL, &out, &err), DP_OK);
+		assert_true(side->n > 0 && isfinite(side->zt[side->n - 1]));
+		assert_true(out.modelled && out.acquisition > 0 && out.note[0] == '\0');
+		dp_proposer_free(p);
+		dp_study_free(s);
+	}
+}
+
 enum {
 	RUNS = 10 /* results in the tests of noise */
 };
@@ -1107,6 +1139,7 @@ int main(void)
 		cmocka_unit_test(a_front_of_one_point_keeps_the_anti_ideal),
 		cmocka_unit_test(a_fit_starts_from_elsewhere_too),
 		cmocka_unit_test(nothing_inside_moves_the_reference),
+		cmocka_unit_test(a_moved_reference_is_no_infinite_gain),
 		cmocka_unit_test(run_variances_are_the_noise),
 		cmocka_unit_test(identical_runs_are_not_exact),
 		cmocka_unit_test(slopes_with_constraints),

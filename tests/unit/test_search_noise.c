@@ -205,6 +205,28 @@ static void sample(struct dp_known *known, size_t n, const struct trainer *t)
 	}
 }
 
+/* Results of a study with a wider range are not measured again where this one ends. */
+static void no_rerun_outside_of_the_ranges(void **state)
+{
+	const struct trainer t = { .noise = 0.05, .runs = 1 };
+	struct dp_study *s = noise_study(1, square);
+	static struct dp_known known[MOST];
+	struct dp_history h = { .known = known, .n = 48 };
+	struct dp_proposal out;
+	struct dp_err err;
+
+	(void)state;
+	sample(known, 48, &t);
+	assert_int_equal(dp_propose(s, &h, 48, NULL, &out, &err), DP_OK);
+	assert_string_equal(out.source, "re-run");
+	for (size_t i = 0; i < 48; i++)
+		known[i].x[1] += 1;
+	assert_int_equal(dp_propose(s, &h, 48, NULL, &out, &err), DP_OK);
+	assert_string_equal(out.source, "ehvi");
+	assert_true(out.x[1] >= 0 && out.x[1] <= 1);
+	dp_study_free(s);
+}
+
 /* Runs that spread ten times as much at one end: the noise of a result is near the one
  * of its like, not near the mean of all. */
 static void noise_follows_the_value(void **state)
@@ -306,6 +328,7 @@ int main(void)
 		cmocka_unit_test(points_are_measured_again),
 		cmocka_unit_test(no_point_twice_without_need),
 		cmocka_unit_test(equal_bits_end_the_doubt),
+		cmocka_unit_test(no_rerun_outside_of_the_ranges),
 		cmocka_unit_test(noise_follows_the_value),
 		cmocka_unit_test(learned_noise_leans),
 		cmocka_unit_test(noise_takes_from_a_gain),

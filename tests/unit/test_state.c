@@ -19,6 +19,13 @@ static const char two[] = "study: two\n"
 			  "constraints: {seconds: \"<= 5\"}\n"
 			  "search: {method: random, evaluations: 10}\n";
 
+static const char three[] = "study: three\n"
+			    "trainer: {command: [x], runs: 3}\n"
+			    "parameters: {x: {type: float, range: [0, 1]}}\n"
+			    "objectives: {a: {metric: m}, b: {metric: m}}\n"
+			    "anti_ideal: {a: 10, b: 10}\n"
+			    "search: {method: random, evaluations: 10}\n";
+
 static struct dp_state state;
 static uint32_t seq;
 
@@ -143,6 +150,47 @@ static void a_trial_goes_its_way(void **s)
 	assert_int_equal(dp_study_ended(st), 1);
 	assert_int_equal(st->open + st->waiting, 0);
 	assert_int_equal(st->first_live, 1);
+}
+
+/* Three runs of a study with these values of its metric. */
+static double variance_of(double a, double b, double c)
+{
+	static const char *const names[] = { "m" };
+	static const uint32_t runs[] = { 0, 1, 2 };
+	double values[] = { a, b, c };
+	const struct dp_study_state *st;
+
+	dp_state_free(&state);
+	seq = 0;
+	assert_int_equal(apply((struct dp_event){ .type = DP_EV_STUDY_CREATED,
+						  .name = "three",
+						  .text = three,
+						  .path = "f",
+						  .dir = "/" }),
+			 DP_OK);
+	assert_int_equal(propose(0), DP_OK);
+	assert_int_equal(plan(0, 0), DP_OK);
+	assert_int_equal(apply((struct dp_event){ .type = DP_EV_ATTEMPT_ENDED,
+						  .run = DP_RUN_ALL,
+						  .end = DP_END_OK,
+						  .metric_names = names,
+						  .nmetrics = 1,
+						  .runs = runs,
+						  .nruns = 3,
+						  .metrics = values }),
+			 DP_OK);
+	st = dp_state_by_id(&state, 1);
+	return dp_trial_mean_variance(st, st->trials[0], dp_study_metric(st, "m"));
+}
+
+/* Runs that agree have no spread, also where their mean is rounded: models take the
+ * smallest for noise. */
+static void runs_that_agree_have_no_variance(void **s)
+{
+	(void)s;
+	assert_true(variance_of(1, 2, 3) == 1.0 / 3);
+	assert_true(variance_of(0.1, 0.1, 0.1) == 0);
+	assert_true(variance_of(0.1, 0.1, 0.1 + 1e-12) > 0);
 }
 
 static void what_does_not_fit_is_refused(void **s)
@@ -331,6 +379,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(times_that_are_none),
 		CASE(a_trial_goes_its_way),
+		CASE(runs_that_agree_have_no_variance),
 		CASE(what_does_not_fit_is_refused),
 		CASE(failures_in_a_row),
 		CASE(the_front_in_contract_order),

@@ -47,7 +47,7 @@ static void draw_curve(struct dp_proposer *p, size_t o, const double *around, si
 {
 	struct dp__output *out = &p->output[o];
 	struct dp__noise_curve *c = &out->curve;
-	double lo = INFINITY, hi = -INFINITY;
+	double lo = INFINITY, hi = -INFINITY, slope;
 
 	for (size_t i = 0; i < n; i++) {
 		if (isnan(run_variance(p, o, &p->seen[i])))
@@ -73,7 +73,9 @@ static void draw_curve(struct dp_proposer *p, size_t o, const double *around, si
 			weight += w;
 		}
 		c->variance[k] = sum / weight;
-		c->known |= sum > 0;
+		/* runs that hardly differ say as little as equal ones */
+		slope = slope_at(p, o, at) / out->scale;
+		c->known |= c->variance[k] * slope * slope > least_noise;
 	}
 }
 

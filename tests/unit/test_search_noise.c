@@ -256,6 +256,27 @@ static void noise_follows_the_value(void **state)
 	dp_study_free(s);
 }
 
+/* Runs that differ by rounding only: nothing is known of the noise, and nothing has to be
+ * taken away. */
+static void runs_that_hardly_differ_are_equal(void **state)
+{
+	const struct trainer t = { .noise = 1e-12, .runs = 4 };
+	struct dp_study *s = noise_study(4, square);
+	struct dp_proposer *p = dp_proposer_new(s);
+	static struct dp_known known[MOST];
+	struct dp_history h = { .known = known, .n = MOST };
+	struct dp_err err;
+
+	(void)state;
+	sample(known, MOST, &t);
+	for (size_t i = 0; i < MOST; i++)
+		known[i].var[1] = fmax(known[i].var[1], 1e-25);
+	assert_int_equal(dp_surrogate_fit(p, &h, NULL, &err), DP_OK);
+	assert_true(!p->output[1].curve.known && dp__noise_none(p, 1));
+	dp_proposer_free(p);
+	dp_study_free(s);
+}
+
 /* One run a point: errors of a constant size are larger where the logit is steep, and
  * the fit finds that out. */
 static void learned_noise_leans(void **state)
@@ -330,6 +351,7 @@ int main(void)
 		cmocka_unit_test(equal_bits_end_the_doubt),
 		cmocka_unit_test(no_rerun_outside_of_the_ranges),
 		cmocka_unit_test(noise_follows_the_value),
+		cmocka_unit_test(runs_that_hardly_differ_are_equal),
 		cmocka_unit_test(learned_noise_leans),
 		cmocka_unit_test(noise_takes_from_a_gain),
 	};

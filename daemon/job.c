@@ -21,6 +21,7 @@ static void job_free(struct job *j)
 	if (j->home && j->handle)
 		j->home->backend->table->release(j->home->backend, j);
 	dp_result_free(j->files.result);
+	free(j->files.way_privacy);
 	free(j->folder);
 	free(j);
 }

@@ -28,6 +28,10 @@ struct job_files {
 	char last_words[200]; /* the last line on stderr, printable; "" */
 	char mismatch[300];   /* what the trainer declared against the mechanism; "" */
 	char warning[300];    /* what it declared and the number is not proven for; "" */
+	/* (nway_privacy) epsilons at its waypoints, those of one after the other; NaN:
+	 * not reached by every run, or no answer */
+	double *way_privacy;
+	uint32_t nway_privacy;
 };
 
 struct job {
@@ -48,6 +52,7 @@ struct job {
 	bool cleared;   /* nothing runs under its number */
 	bool gone;      /* the attempt has ended: the next read is the last */
 	bool final;     /* this read is the last */
+	bool way_known; /* another run has told the epsilons of the trial's waypoints */
 	/* the machine's trouble with it, "" if none, and when it is looked at again */
 	char trouble[300];
 	double again_seconds;

@@ -262,6 +262,10 @@ DP_MUSTCHECK int dp_objective_privacy(const struct dp_study *s, size_t objective
  * On error the sentence begins with the objective's name, and y is not to be used. */
 DP_MUSTCHECK int dp_objectives_privacy(const struct dp_study *s, const double *x,
 				       double *y, struct dp_err *err);
+/* The same at a waypoint of x's training: with the value `at` of trainer.path's
+ * parameter, fixed or not, in place of x's own. */
+DP_MUSTCHECK int dp_objectives_privacy_at(const struct dp_study *s, const double *x,
+					  double at, double *y, struct dp_err *err);
 /* Does what a trainer declared of its sampler fit the mechanism of a privacy objective
  * at x? DP_E_INVALID with the contradiction; `warning` is "" or a sentence. */
 DP_MUSTCHECK int dp_objective_declared(const struct dp_study *s, size_t objective,

@@ -654,6 +654,14 @@ bool dp_result_value_at(const struct dp_result *r, size_t i, size_t w, size_t me
 	       report_value(&r->ways[i * r->nwaypoints + w], metric, value);
 }
 
+bool dp_result_reached(const struct dp_result *r, size_t w)
+{
+	for (size_t i = 0; i < r->nruns; i++)
+		if (w >= r->nwaypoints || !r->ways[i * r->nwaypoints + w].reported)
+			return false;
+	return true;
+}
+
 bool dp_result_sound(const struct dp_result *r)
 {
 	return !r->problem[0] || (r->cut && !r->no_memory);

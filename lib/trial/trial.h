@@ -128,6 +128,8 @@ bool dp_result_value(const struct dp_result *r, size_t i, size_t metric, double 
 /* Likewise at the w-th waypoint asked. */
 bool dp_result_value_at(const struct dp_result *r, size_t i, size_t w, size_t metric,
 			double *value);
+/* Has every run asked reported the w-th waypoint? */
+bool dp_result_reached(const struct dp_result *r, size_t w);
 /* Can what was read of a trainer that was ended before its time be relied on? Half a line
  * at the end of the file is no mistake then. */
 bool dp_result_sound(const struct dp_result *r);
@@ -142,6 +144,9 @@ int dp_result_metric(const struct dp_result *r, const char *name);
 enum dp_end dp_classify(const struct dp_exit *exit, const struct dp_result *result,
 			const char *const *needed, bool cancelled, char *why,
 			size_t room);
+/* Does what a training that ended so reached on its path count (ok, diverged, and what
+ * was cut short: cancelled, timeout)? */
+bool dp_end_keeps_way(enum dp_end e);
 /* May a retry mend this class (signal, lost)? */
 bool dp_end_retryable(enum dp_end e);
 

@@ -150,13 +150,35 @@ static void test_any_range(void **state)
 	}
 }
 
+/* An oracle asked at a waypoint answers as for a training that ends there, whether the
+ * parameter is searched or fixed. */
+static void test_privacy(void **state)
+{
+	struct dp_study *plain = good(base);
+	double ends_there[2] = { 4, 10 }, x[2] = { 16, 10 }, y[2], expected[2];
+
+	(void)state;
+	assert_int_equal(dp_objectives_privacy(plain, ends_there, expected, NULL), DP_OK);
+	for (int fixed = 0; fixed < 2; fixed++) {
+		struct dp_study *s = walked("C", fixed ? "{fixed: 16}"
+						       : "{type: int, range: [1, 64]}");
+
+		x[0] = fixed ? 0 : 16;
+		assert_int_equal(dp_objectives_privacy_at(s, x, 4, y, NULL), DP_OK);
+		assert_true(y[0] == expected[0] && isnan(y[1]));
+		assert_int_equal(dp_objectives_privacy(s, x, y, NULL), DP_OK);
+		assert_true(y[0] > expected[0]);
+		dp_study_free(s);
+	}
+	dp_study_free(plain);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_forms),
-		cmocka_unit_test(test_values),
-		cmocka_unit_test(test_whole_range),
-		cmocka_unit_test(test_any_range),
+		cmocka_unit_test(test_forms),       cmocka_unit_test(test_values),
+		cmocka_unit_test(test_whole_range), cmocka_unit_test(test_any_range),
+		cmocka_unit_test(test_privacy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

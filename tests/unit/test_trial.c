@@ -471,6 +471,8 @@ static void test_waypoints(void **state)
 	assert_false(dp_result_value_at(r, 1, 2, 1, &x));
 	assert_false(dp_result_value_at(r, 0, 3, 0, &x));
 	assert_false(dp_result_value_at(r, 2, 0, 0, &x));
+	assert_true(dp_result_reached(r, 0) && dp_result_reached(r, 2));
+	assert_false(dp_result_reached(r, 1) || dp_result_reached(r, 3));
 	assert_int_equal(dp_classify(&ended, r, needed, false, why, sizeof why),
 			 DP_END_OK);
 	dp_result_free(r);
@@ -611,6 +613,9 @@ static void test_end_names(void **state)
 						dp_end_text((enum dp_end)e));
 		assert_int_equal(dp_end_retryable((enum dp_end)e),
 				 e == DP_END_SIGNAL || e == DP_END_LOST);
+		assert_int_equal(dp_end_keeps_way((enum dp_end)e),
+				 e == DP_END_OK || e == DP_END_DIVERGED ||
+					 e == DP_END_CANCELLED || e == DP_END_TIMEOUT);
 	}
 	assert_string_equal(dp_end_text(DP_END_NOT_STARTED), "not-started");
 }

@@ -61,6 +61,10 @@ class Paths(Case):
             self.assertAlmostEqual(
                 epsilon, (1 + (2 * n) ** (1 / 3)) * (1 + (2 * n) ** (2 / 3)) / 100)
         self.assertEqual(self.trial()["objectives"]["b"], 64)
+        self.assertEqual(self.trial()["waypoints"], [
+            {"at": n, "dropped": False, "objectives": {"a": epsilon, "b": n},
+             "metrics": {"a": 1 / n + 0.5, "b": n}}
+            for n, epsilon in zip(record["at"], record["epsilons"])])
 
     def test_one_run_per_process(self):
         self.run_path(ALL, ", runs_per_process: 1")
@@ -88,6 +92,8 @@ gate("never")
     def check_cut(self, end):
         record, = self.ended()
         self.assertEqual((record["end"], record["at"]), (end, [1, 4, 16]))
+        self.assertEqual([(w["at"], w["dropped"]) for w in self.trial()["waypoints"]],
+                         [(1, False), (4, False), (16, True)])
         self.assertEqual(record["ways"][:10], [1, 1, 2, 1, 0.25, 4, 1.25, 4, 0.0625, 16])
         self.assertEqual(record["ways"][10:], ["nan", "nan"])
 

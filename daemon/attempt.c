@@ -18,6 +18,8 @@ struct reported {
 	const char **names;
 	double *metrics;
 	uint32_t *runs;
+	double waypoints[DP_WAYPOINTS_MAX];
+	double *ways;
 };
 
 static bool reported_fill(const struct job *j, struct reported *t, struct dp_event *e)
@@ -45,6 +47,33 @@ static bool reported_fill(const struct job *j, struct reported *t, struct dp_eve
 	return true;
 }
 
+/* What it reached of its path, if that counts and there is no doubt about it. */
+static bool reported_way(const struct job *j, bool counted, struct reported *t,
+			 struct dp_event *e)
+{
+	const struct job_files *f = &j->files;
+	size_t n = dp_path_values(j->spec, j->x, t->waypoints), at = 0;
+
+	if (n == 0 || e->nmetrics == 0 || !counted || !dp_end_keeps_way(e->end) ||
+	    !dp_result_sound(f->result) || f->mismatch[0] || f->rewritten)
+		return true;
+	e->nways = (uint32_t)(n * e->nruns * e->nmetrics);
+	t->ways = calloc(e->nways, sizeof *t->ways);
+	if (!t->ways)
+		return false;
+	for (size_t w = 0; w < n; w++)
+		for (uint32_t i = 0; i < e->nruns; i++)
+			for (size_t k = 0; k < e->nmetrics; k++, at++)
+				if (!dp_result_value_at(f->result, i, w, k, &t->ways[at]))
+					t->ways[at] = NAN;
+	e->waypoints = t->waypoints;
+	e->nwaypoints = (uint32_t)n;
+	e->ways = t->ways;
+	e->way_privacy = f->way_privacy;
+	e->nway_privacy = f->nway_privacy;
+	return true;
+}
+
 void attempt_close(struct job *j, enum dp_end end, bool counted, const char *why)
 {
 	struct dp_event e = { .type = DP_EV_ATTEMPT_ENDED,
@@ -59,8 +88,8 @@ void attempt_close(struct job *j, enum dp_end end, bool counted, const char *why
 			      .sha256 = j->files.sha256[0] ? j->files.sha256 : NULL };
 	struct reported reported = { 0 };
 
-	if (!reported_fill(j, &reported,
-			   &e)) /* its files stay: the next daemon reads them */
+	if (!reported_fill(j, &reported, &e) || !reported_way(j, counted, &reported, &e))
+		/* its files stay: the next daemon reads them */
 		record_give_up(j->d, "for the result of an attempt");
 	record(j->home, &e);
 	if (end != DP_END_OK)
@@ -71,6 +100,7 @@ void attempt_close(struct job *j, enum dp_end end, bool counted, const char *why
 	free(reported.names);
 	free(reported.metrics);
 	free(reported.runs);
+	free(reported.ways);
 }
 
 /* ---- the class ---- */

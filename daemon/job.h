@@ -28,6 +28,10 @@ struct job_files {
 	char last_words[200]; /* the last line on stderr, printable; "" */
 	char mismatch[300];   /* what the trainer declared against the mechanism; "" */
 	char warning[300];    /* what it declared and the number is not proven for; "" */
+	/* (nway_privacy) epsilons at its waypoints, those of one after the other; NaN:
+	 * not reached by every run, or no answer */
+	double *way_privacy;
+	uint32_t nway_privacy;
 };
 
 struct job {
@@ -48,6 +52,7 @@ struct job {
 	bool cleared;   /* nothing runs under its number */
 	bool gone;      /* the attempt has ended: the next read is the last */
 	bool final;     /* this read is the last */
+	bool way_known; /* another run has told the epsilons of the trial's waypoints */
 	/* the machine's trouble with it, "" if none, and when it is looked at again */
 	char trouble[300];
 	double again_seconds;
@@ -82,8 +87,8 @@ struct dp_trial *job_trial(const struct job *j);
 
 /* Numbers of the runs asked of an attempt; `runs` has room for the trial's. */
 uint32_t job_runs(const struct dp_study *spec, int32_t run, uint32_t *runs);
-/* A reader for them; NULL without memory. Any thread. */
-struct dp_result *job_result(const struct dp_study *spec, int32_t run);
+/* A reader for them and the waypoints of x; NULL without memory. Any thread. */
+struct dp_result *job_result(const struct dp_study *spec, int32_t run, const double *x);
 /* Reads what is new in the result file, off the loop; the last time once `gone`. */
 void job_read(struct job *j);
 

@@ -9,6 +9,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,14 +35,20 @@ uint32_t job_runs(const struct dp_study *spec, int32_t run, uint32_t *runs)
 	return (uint32_t)spec->trainer.runs;
 }
 
-struct dp_result *job_result(const struct dp_study *spec, int32_t run)
+struct dp_result *job_result(const struct dp_study *spec, int32_t run, const double *x)
 {
 	uint32_t *runs = calloc((size_t)spec->trainer.runs, sizeof *runs);
+	double waypoints[DP_WAYPOINTS_MAX];
 	struct dp_result *r = NULL;
 
 	if (runs)
 		r = dp_result_new(runs, job_runs(spec, run, runs));
 	free(runs);
+	if (r &&
+	    !dp_result_walk(r, waypoints, (uint32_t)dp_path_values(spec, x, waypoints))) {
+		dp_result_free(r);
+		r = NULL;
+	}
 	return r;
 }
 
@@ -204,7 +211,7 @@ static int read_all_anew(struct job *j, int fd, struct dp_result *r)
 static bool read_result(struct job *j)
 {
 	struct job_files *f = &j->files;
-	struct dp_result *r = job_result(j->spec, j->run);
+	struct dp_result *r = job_result(j->spec, j->run, j->x);
 	int fd = r ? read_open(j) : -1, e = r ? errno : ENOMEM;
 
 	f->sha256[0] = '\0';
@@ -250,6 +257,40 @@ static void check_declared(struct job *j)
 	}
 }
 
+/* The epsilons of one waypoint at `out`, which moves on. */
+static void account_waypoint(struct job *j, double at, bool reached, double **out)
+{
+	double y[DP_OBJECTIVES_MAX];
+	struct dp_err err;
+
+	if (reached && dp_objectives_privacy_at(j->spec, j->x, at, y, &err) != DP_OK) {
+		reached = false;
+		snprintf(j->files.warning, sizeof j->files.warning,
+			 "no epsilon at %.0f: %.250s", at, err.msg);
+	}
+	for (size_t i = 0; i < j->spec->nobjectives; i++)
+		if (j->spec->objectives[i].mechanism)
+			*(*out)++ = reached ? y[i] : NAN;
+}
+
+/* What each waypoint costs: here, since oracles take their time. False: no memory. */
+static bool account_way(struct job *j)
+{
+	struct job_files *f = &j->files;
+	double waypoints[DP_WAYPOINTS_MAX], *out;
+	size_t n = j->way_known ? 0 : dp_path_values(j->spec, j->x, waypoints);
+
+	free(f->way_privacy);
+	f->nway_privacy = 0;
+	f->way_privacy = out = calloc(n * DP_OBJECTIVES_MAX + 1, sizeof *out);
+	if (!out)
+		return read_trouble(j, "its result file", ENOMEM);
+	for (size_t w = 0; w < n; w++)
+		account_waypoint(j, waypoints[w], dp_result_reached(f->result, w), &out);
+	f->nway_privacy = (uint32_t)(out - f->way_privacy);
+	return true;
+}
+
 static void read_work(uv_work_t *w)
 {
 	struct job *j = w->data;
@@ -257,7 +298,8 @@ static void read_work(uv_work_t *w)
 	j->files.trouble[0] = '\0';
 	if (!j->final) {
 		read_progress_lines(j);
-	} else if (read_exit(j) && read_leftovers(j) && read_result(j)) {
+	} else if (read_exit(j) && read_leftovers(j) && read_result(j) &&
+		   account_way(j)) {
 		read_last_words(j);
 		check_declared(j);
 	}
@@ -299,6 +341,7 @@ void job_read(struct job *j)
 		return; /* read_done() looks again */
 	j->reading = true;
 	j->final = j->gone;
+	j->way_known = j->run != DP_RUN_ALL && job_trial(j)->way;
 	j->work.data = j;
 	uv_queue_work(&j->d->loop, &j->work, read_work, read_done);
 }

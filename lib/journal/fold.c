@@ -272,8 +272,7 @@ static int fold_planned(struct dp_study_state *st, struct dp_trial *t,
 	return DP_OK;
 }
 
-/* Column of a metric in the study's table, which grows if it is new. */
-static int metric_column(struct dp_study_state *st, const char *name)
+int dp__metric_column(struct dp_study_state *st, const char *name)
 {
 	char **grown;
 	int i = dp_study_metric(st, name);
@@ -290,25 +289,22 @@ static int metric_column(struct dp_study_state *st, const char *name)
 	return (int)st->nmetrics++;
 }
 
-/* Makes the trial's table of metrics as wide as the study's. */
-static int widen_metrics(const struct dp_study_state *st, struct dp_trial *t)
+int dp__widen(double **table, size_t rows, uint32_t *wide, uint32_t to)
 {
-	size_t runs = (size_t)st->spec->trainer.runs, wide = st->nmetrics;
-	double *table;
+	size_t from = *table ? *wide : 0;
+	double *new;
 
-	if (t->nmetrics == wide && t->metrics)
+	if (*table && *wide == to)
 		return DP_OK;
-	table = malloc(runs * wide * sizeof *table + 1);
-	if (!table)
+	new = malloc(rows * to * sizeof *new + 1);
+	if (!new)
 		return DP_E_NOMEM;
-	for (size_t i = 0; i < runs; i++)
-		for (size_t k = 0; k < wide; k++)
-			table[i * wide + k] = k < t->nmetrics && t->metrics
-						      ? t->metrics[i * t->nmetrics + k]
-						      : NAN;
-	free(t->metrics);
-	t->metrics = table;
-	t->nmetrics = (uint32_t)wide;
+	for (size_t i = 0; i < rows; i++)
+		for (size_t k = 0; k < to; k++)
+			new[i * to + k] = k < from ? (*table)[i * from + k] : NAN;
+	free(*table);
+	*table = new;
+	*wide = to;
 	return DP_OK;
 }
 
@@ -316,9 +312,10 @@ static int fold_metrics(struct dp_study_state *st, struct dp_trial *t,
 			const struct dp_event *e, struct dp_err *err)
 {
 	for (uint32_t k = 0; k < e->nmetrics; k++)
-		if (metric_column(st, e->metric_names[k]) < 0)
+		if (dp__metric_column(st, e->metric_names[k]) < 0)
 			return dp_fail(err, DP_E_NOMEM, "no memory for metrics");
-	if (widen_metrics(st, t))
+	if (dp__widen(&t->metrics, (size_t)st->spec->trainer.runs, &t->nmetrics,
+		      st->nmetrics))
 		return dp_fail(err, DP_E_NOMEM, "no memory for metrics");
 	for (uint32_t i = 0; i < e->nruns; i++) {
 		if (e->runs[i] >= (uint32_t)st->spec->trainer.runs)
@@ -373,6 +370,7 @@ static int fold_attempt_ended(struct dp_study_state *st, struct dp_trial *t,
 			      const struct dp_event *e, struct dp_err *err)
 {
 	struct dp_attempt *a = find_attempt(t, e->run, e->attempt);
+	int code;
 
 	if (!a || a->end != DP_END_NONE || e->end == DP_END_NONE)
 		return dp_fail(
@@ -380,12 +378,12 @@ static int fold_attempt_ended(struct dp_study_state *st, struct dp_trial *t,
 			"attempt %u of trial %u of study %u ends, but is not open or "
 			"not said how",
 			e->attempt, t->number, st->id);
-	if (e->nmetrics && (e->end == DP_END_OK || e->end == DP_END_DIVERGED)) {
-		int code = fold_metrics(st, t, e, err);
-
-		if (code != DP_OK)
-			return code;
-	}
+	code = dp__way_add(st, t, e, err);
+	if (code == DP_OK && e->nmetrics &&
+	    (e->end == DP_END_OK || e->end == DP_END_DIVERGED))
+		code = fold_metrics(st, t, e, err);
+	if (code != DP_OK)
+		return code;
 	if (fold_text(&a->message, e->reason))
 		return dp_fail(err, DP_E_NOMEM, "no memory for a reason");
 	a->end = e->end;
@@ -409,7 +407,7 @@ static int fold_attempt_ended(struct dp_study_state *st, struct dp_trial *t,
 static int fold_trial_ended(struct dp_study_state *st, struct dp_trial *t,
 			    const struct dp_event *e, struct dp_err *err)
 {
-	int status = dp__trial_status_from(e->state);
+	int status = dp__trial_status_from(e->state), code;
 	double *objectives = NULL;
 
 	if (status < DP_TRIAL_OK || t->status != DP_TRIAL_WAITING)
@@ -420,6 +418,9 @@ static int fold_trial_ended(struct dp_study_state *st, struct dp_trial *t,
 		return dp_fail(err, DP_E_CORRUPT,
 			       "trial %u of study %u ends with %u objectives, not %zu",
 			       t->number, st->id, e->nobjectives, st->spec->nobjectives);
+	code = dp__way_settle(st, t, err);
+	if (code != DP_OK)
+		return code;
 	if (e->nobjectives) {
 		objectives = malloc(e->nobjectives * sizeof *objectives);
 		if (!objectives)
@@ -465,6 +466,8 @@ static int fold_retry_asked(struct dp_study_state *st, struct dp_trial *t,
 			       t->number, st->id);
 	for (uint32_t i = 0; i < t->nattempts; i++)
 		t->attempts[i].counted = false;
+	dp__way_free(t->way); /* the same seeds will come by there again */
+	t->way = NULL;
 	t->status = DP_TRIAL_WAITING;
 	t->cancel_asked = false;
 	t->ended = 0;

@@ -85,6 +85,11 @@ struct dp_event {
 	const uint32_t *runs; /* (nruns) run numbers that were asked */
 	uint32_t nruns;
 	const double *metrics; /* (nruns x nmetrics); NaN also where a run did not tell */
+	/* what it reached of its path, where that counts: the values asked, the metrics
+	 * there (nwaypoints x nruns x nmetrics; NaN as above), and the epsilons there
+	 * (nwaypoints x privacy objectives; none if another attempt has told them) */
+	const double *waypoints, *ways, *way_privacy;
+	uint32_t nwaypoints, nways, nway_privacy;
 	struct dp_declared declared;
 	const char *sha256; /* of the result file as it was read, in hexadecimal */
 	/* trial-ended; in trial-proposed and trial-accounted what the privacy oracles

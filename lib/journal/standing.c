@@ -1,5 +1,5 @@
 /* standing.c - what follows from what is known: means, constraints, the front. */
-#include "journal/state.h"
+#include "journal/state_internal.h"
 
 #include "front/front.h"
 
@@ -15,15 +15,12 @@ int dp_study_metric(const struct dp_study_state *s, const char *name)
 	return -1;
 }
 
-double dp_trial_mean(const struct dp_study_state *s, const struct dp_trial *t, int metric)
+double dp__runs_mean(const double *first, size_t stride, int runs)
 {
-	int runs = s->spec->trainer.runs;
 	double sum = 0, scaled = 0;
 
-	if (metric < 0 || !t->metrics || (uint32_t)metric >= t->nmetrics)
-		return NAN;
 	for (int i = 0; i < runs; i++) {
-		double v = t->metrics[(uint32_t)i * t->nmetrics + (uint32_t)metric];
+		double v = first[(size_t)i * stride];
 
 		sum += v;
 		scaled += v / runs; /* cannot overflow where the values do not */
@@ -33,23 +30,42 @@ double dp_trial_mean(const struct dp_study_state *s, const struct dp_trial *t, i
 	return isfinite(scaled) ? scaled : NAN;
 }
 
-double dp_trial_mean_variance(const struct dp_study_state *s, const struct dp_trial *t,
-			      int metric)
+double dp__runs_mean_variance(const double *first, size_t stride, int runs)
 {
-	double mean = dp_trial_mean(s, t, metric), sum = 0;
-	int runs = s->spec->trainer.runs;
+	double mean = dp__runs_mean(first, stride, runs), sum = 0;
 	bool differ = false;
 
 	if (isnan(mean) || runs < 2)
 		return NAN;
 	for (int i = 0; i < runs; i++) {
-		double v = t->metrics[(uint32_t)i * t->nmetrics + (uint32_t)metric];
+		double v = first[(size_t)i * stride];
 
 		sum += (v - mean) * (v - mean);
-		differ |= v != t->metrics[metric];
+		differ |= v != *first;
 	}
 	/* the mean of three times 0.1 is not 0.1: that is no spread */
 	return differ ? sum / (runs - 1) / runs : 0;
+}
+
+static bool metric_known(const struct dp_trial *t, int metric)
+{
+	return metric >= 0 && t->metrics && (uint32_t)metric < t->nmetrics;
+}
+
+double dp_trial_mean(const struct dp_study_state *s, const struct dp_trial *t, int metric)
+{
+	return metric_known(t, metric) ? dp__runs_mean(t->metrics + metric, t->nmetrics,
+						       s->spec->trainer.runs)
+				       : NAN;
+}
+
+double dp_trial_mean_variance(const struct dp_study_state *s, const struct dp_trial *t,
+			      int metric)
+{
+	return metric_known(t, metric)
+		       ? dp__runs_mean_variance(t->metrics + metric, t->nmetrics,
+						s->spec->trainer.runs)
+		       : NAN;
 }
 
 bool dp_trial_feasible(const struct dp_study_state *s, const struct dp_trial *t)

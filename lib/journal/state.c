@@ -59,6 +59,7 @@ void dp__trial_free(struct dp_trial *t)
 	free(t->refused);
 	free(t->objectives);
 	free(t->metrics);
+	dp__way_free(t->way);
 	free(t->reason);
 	free(t);
 }

@@ -58,6 +58,20 @@ struct dp_attempt {
 	char *message; /* NULL if there is nothing to say */
 };
 
+/* The waypoints of a training (trainer.path): what it would have been with a smaller
+ * value of the parameter that it walks up. A run has a NaN where it did not tell a
+ * metric. */
+struct dp_way {
+	uint32_t n;
+	uint32_t nmetrics;  /* columns of metrics: the study's first so many */
+	double *at;         /* (n) values of the parameter, ascending */
+	double *objectives; /* (n x nobjectives), natural units; NaN: not known */
+	double *runs;       /* (n x runs x nmetrics) until the trial ends, then NULL */
+	/* (n x nmetrics) from then on: the mean of each metric over the runs, and the
+	 * variance of that mean, as dp_trial_mean() and dp_trial_mean_variance() */
+	double *means, *variances;
+};
+
 struct dp_trial {
 	uint32_t number;
 	enum dp_trial_status status;
@@ -72,6 +86,7 @@ struct dp_trial {
 	double *objectives; /* (nobjectives), or NULL: none known */
 	double *metrics;    /* (runs x nmetrics), or NULL; NaN: not reported */
 	uint32_t nmetrics;  /* columns of `metrics`: the study's first so many */
+	struct dp_way *way; /* NULL: it reached no waypoint */
 	struct dp_attempt *attempts;
 	uint32_t nattempts;
 	uint32_t open; /* attempts planned and not ended */
@@ -170,6 +185,9 @@ double dp_trial_mean(const struct dp_study_state *s, const struct dp_trial *t,
  */
 double dp_trial_mean_variance(const struct dp_study_state *s, const struct dp_trial *t,
 			      int metric);
+/* Is the w-th waypoint of a trial that has ended a result? It is dropped if a run left it
+ * out, a metric of an objective is not finite there, or an oracle had no answer. */
+bool dp_way_stands(const struct dp_study_state *s, const struct dp_way *way, uint32_t w);
 /* Does the trial meet the study's outcome constraints? */
 bool dp_trial_feasible(const struct dp_study_state *s, const struct dp_trial *t);
 /* Has this run of the trial been made? */

@@ -11,4 +11,23 @@ uint32_t dp__state_position(const struct dp_state *s, uint32_t id);
 void dp__trial_free(struct dp_trial *t);
 void dp__study_state_free(struct dp_study_state *s);
 
+/* Column of a metric in the study's table, which grows if it is new; -1 without memory.
+ */
+int dp__metric_column(struct dp_study_state *st, const char *name);
+/* Makes a table of so many rows wider, with NaN in what is new; *table may be NULL. */
+int dp__widen(double **table, size_t rows, uint32_t *wide, uint32_t to);
+
+/* The mean over the runs of a column (one value every `stride`), and its variance:
+ * standing.c */
+double dp__runs_mean(const double *first, size_t stride, int runs);
+double dp__runs_mean_variance(const double *first, size_t stride, int runs);
+
+/* The waypoints of an attempt that has ended; what they come to, once the trial has:
+ * way.c */
+DP_MUSTCHECK int dp__way_add(struct dp_study_state *st, struct dp_trial *t,
+			     const struct dp_event *e, struct dp_err *err);
+DP_MUSTCHECK int dp__way_settle(const struct dp_study_state *st, struct dp_trial *t,
+				struct dp_err *err);
+void dp__way_free(struct dp_way *way);
+
 #endif

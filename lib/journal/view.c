@@ -226,6 +226,27 @@ static json_t *runs_json(const struct dp_study_state *s, const struct dp_trial *
 	return runs;
 }
 
+/* What a trial that has ended reached on its way, and what of it is no result. */
+static json_t *way_json(const struct dp_study_state *s, const struct dp_way *way)
+{
+	size_t m = s->spec->nobjectives;
+	json_t *list = json_array();
+
+	for (uint32_t w = 0; way->means && w < way->n; w++) {
+		json_t *metrics = json_object();
+
+		for (uint32_t k = 0; k < way->nmetrics; k++)
+			view_set(&metrics, s->metrics[k],
+				 dp_json_real(way->means[w * way->nmetrics + k]));
+		view_push(&list,
+			  json_pack("{s:I, s:b, s:o, s:o}", "at", (json_int_t)way->at[w],
+				    "dropped", !dp_way_stands(s, way, w), "objectives",
+				    dp_view_objectives(s, way->objectives + w * m),
+				    "metrics", metrics));
+	}
+	return list;
+}
+
 static bool on_front(const struct dp_study_state *s, uint32_t trial)
 {
 	for (uint32_t i = 0; i < s->nfront; i++)
@@ -274,6 +295,8 @@ json_t *dp_view_trial_part(struct dp_study_state *s, const struct dp_trial *t,
 		view_push(&attempts, attempt_json(t, &t->attempts[i], folder));
 	view_set(&o, "attempts", attempts);
 	view_set(&o, "runs", runs_json(s, t, from, runs_end));
+	if (t->way && from == 0)
+		view_set(&o, "waypoints", way_json(s, t->way));
 	view_set(&o, "basis", json_integer(t->basis));
 	if (attempts_end < t->nattempts || runs_end < runs)
 		view_set(&o, "next", json_integer((json_int_t)from + most));

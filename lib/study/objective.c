@@ -3,15 +3,18 @@
 
 #include <math.h>
 
-static double param_value(const struct dp_study *s, size_t i, const double *x)
+/* A parameter at the waypoint `at` on the way to x; NaN: at x itself. */
+static double param_value(const struct dp_study *s, size_t i, const double *x, double at)
 {
 	const struct dp_param *p = &s->params[i];
 
+	if (!isnan(at) && i == s->trainer.path.param)
+		return at;
 	return p->kind == DP_PARAM_FIXED ? json_number_value(p->values) : x[i];
 }
 
-int dp_objective_values(const struct dp_study *s, size_t objective, const double *x,
-			double values[DP_PRIVACY_KEYS_MAX], struct dp_err *err)
+static int values_at(const struct dp_study *s, size_t objective, const double *x,
+		     double at, double values[DP_PRIVACY_KEYS_MAX], struct dp_err *err)
 {
 	const struct dp_objective *o = &s->objectives[objective];
 
@@ -21,23 +24,41 @@ int dp_objective_values(const struct dp_study *s, size_t objective, const double
 			       o->name);
 	for (size_t i = 0; i < o->mechanism->nkeys; i++)
 		values[i] = o->param[i] < 0 ? o->constant[i]
-					    : param_value(s, (size_t)o->param[i], x);
+					    : param_value(s, (size_t)o->param[i], x, at);
 	return DP_OK;
 }
 
-int dp_objective_privacy(const struct dp_study *s, size_t objective, const double *x,
-			 struct dp_epsilon *out, struct dp_err *err)
+int dp_objective_values(const struct dp_study *s, size_t objective, const double *x,
+			double values[DP_PRIVACY_KEYS_MAX], struct dp_err *err)
+{
+	return values_at(s, objective, x, NAN, values, err);
+}
+
+static int privacy_at(const struct dp_study *s, size_t objective, const double *x,
+		      double at, struct dp_epsilon *out, struct dp_err *err)
 {
 	double values[DP_PRIVACY_KEYS_MAX];
-	int code = dp_objective_values(s, objective, x, values, err);
+	int code = values_at(s, objective, x, at, values, err);
 
 	if (code != DP_OK)
 		return code;
 	return dp_privacy_epsilon(s->objectives[objective].mechanism, values, out, err);
 }
 
+int dp_objective_privacy(const struct dp_study *s, size_t objective, const double *x,
+			 struct dp_epsilon *out, struct dp_err *err)
+{
+	return privacy_at(s, objective, x, NAN, out, err);
+}
+
 int dp_objectives_privacy(const struct dp_study *s, const double *x, double *y,
 			  struct dp_err *err)
+{
+	return dp_objectives_privacy_at(s, x, NAN, y, err);
+}
+
+int dp_objectives_privacy_at(const struct dp_study *s, const double *x, double at,
+			     double *y, struct dp_err *err)
 {
 	struct dp_epsilon cost;
 	int code;
@@ -46,7 +67,7 @@ int dp_objectives_privacy(const struct dp_study *s, const double *x, double *y,
 		y[i] = NAN;
 		if (!s->objectives[i].mechanism)
 			continue;
-		code = dp_objective_privacy(s, i, x, &cost, err);
+		code = privacy_at(s, i, x, at, &cost, err);
 		if (code != DP_OK) {
 			dp_err_prefix(err, "objective '%s'", s->objectives[i].name);
 			return code;

@@ -170,6 +170,12 @@ enum dp_end dp_classify(const struct dp_exit *exit, const struct dp_result *resu
 	return class == DP_END_NONE ? DP_END_OK : class;
 }
 
+bool dp_end_keeps_way(enum dp_end e)
+{
+	return e == DP_END_OK || e == DP_END_DIVERGED || e == DP_END_CANCELLED ||
+	       e == DP_END_TIMEOUT;
+}
+
 bool dp_end_retryable(enum dp_end e)
 {
 	return e == DP_END_SIGNAL || e == DP_END_LOST;

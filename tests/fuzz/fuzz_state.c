@@ -28,10 +28,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static const char *const texts[STUDIES] = {
 	"study: a\ntrainer: {command: [x], retries: 1, max_failures: 4}\n" SEARCH(
 		"method: random, evaluations: 6, parallel: 2"),
-	"study: b\ntrainer: {command: [x], runs: 3, runs_per_process: 1}\n" SEARCH(
-		"method: dpareto, initial: 2, evaluations: 9, parallel: 3, order: "
-		"deterministic, max_time: 1h"),
-	"study: c\ntrainer: {command: [x], runs: 2}\n" SEARCH(
+	"study: b\ntrainer: {command: [x], runs: 3, runs_per_process: 1, path: "
+	"C}\n" SEARCH("method: dpareto, initial: 2, evaluations: 9, parallel: 3, order: "
+		      "deterministic, max_time: 1h"),
+	"study: c\ntrainer: {command: [x], runs: 2, path: C}\n" SEARCH(
 		"method: grid, grid: 2, max_time: 90s"),
 };
 
@@ -80,7 +80,7 @@ static double take_number(struct input *in)
 
 /* Room for what an event points to. */
 struct room {
-	double params[3], objectives[3], metrics[9];
+	double params[3], objectives[3], metrics[9], ways[27];
 	const char *names[3];
 	uint32_t runs[3];
 };
@@ -95,7 +95,26 @@ static const char *take_text(struct input *in)
 	return some[take(in) % DP_COUNT(some)];
 }
 
-static void take_result(struct input *in, struct room *r, struct dp_event *e)
+/* Waypoints of a result, made of its own numbers; now and then one that does not fit. */
+static void take_way(const struct dp_study *spec, struct room *r, unsigned shape,
+		     struct dp_event *e)
+{
+	static const double at[] = { 1, 2, 4 };
+
+	if (!spec || !spec->trainer.path.points || !e->nmetrics || !e->nruns)
+		return;
+	e->nwaypoints = shape >> 5 & 3;
+	e->nways = e->nwaypoints * e->nruns * e->nmetrics;
+	for (uint32_t i = 0; i < e->nways; i++)
+		r->ways[i] = r->metrics[i % (e->nruns * e->nmetrics)] / (i + 1);
+	e->waypoints = shape == 255 ? r->ways : at;
+	e->ways = r->ways;
+	e->way_privacy = r->ways;
+	e->nway_privacy = shape & 0x80 ? e->nwaypoints : 0;
+}
+
+static void take_result(struct input *in, const struct dp_study *spec, struct room *r,
+			struct dp_event *e)
 {
 	static const char *const names[] = { "f1", "seconds", "g" };
 	unsigned shape = take(in);
@@ -116,6 +135,7 @@ static void take_result(struct input *in, struct room *r, struct dp_event *e)
 	e->exit = (struct dp_exit){ .kind = DP_EXIT_CODE, .value = 1 };
 	e->exit.start = take_number(in) * 10;
 	e->exit.end = take_number(in) * 10;
+	take_way(spec, r, shape, e);
 }
 
 static void take_point(struct input *in, struct room *r, struct dp_event *e)
@@ -163,7 +183,7 @@ static void take_event(struct input *in, const struct dp_state *s, int64_t *cloc
 		e->parallel = take_number(in);
 		e->priority = take_number(in);
 	} else if (e->type == DP_EV_ATTEMPT_ENDED)
-		take_result(in, r, e);
+		take_result(in, st ? st->spec : NULL, r, e);
 	else
 		take_point(in, r, e);
 	if (e->type == DP_EV_TRIAL_PROPOSED && st && order < 200)
@@ -189,6 +209,12 @@ static void check_trial(const struct dp_study_state *s, const struct dp_trial *t
 	demand(open == t->open);
 	demand((t->status == DP_TRIAL_RUNNING) == (open > 0));
 	demand(t->nmetrics <= s->nmetrics);
+	if (t->way) {
+		demand(s->spec->trainer.path.points && t->way->n <= DP_WAYPOINTS_MAX);
+		demand(t->way->nmetrics <= s->nmetrics);
+		demand((t->status >= DP_TRIAL_OK) == (t->way->means != NULL));
+		demand((t->way->runs == NULL) == (t->way->means != NULL));
+	}
 }
 
 static void check_study(const struct dp_study_state *s)

@@ -81,6 +81,12 @@ static void assert_same(const struct dp_event *a, const struct dp_event *b)
 	for (uint32_t i = 0; i < a->nruns; i++)
 		assert_int_equal(a->runs[i], b->runs[i]);
 	assert_same_doubles(a->metrics, b->metrics, (size_t)a->nruns * a->nmetrics);
+	assert_int_equal(a->nwaypoints, b->nwaypoints);
+	assert_same_doubles(a->waypoints, b->waypoints, a->nwaypoints);
+	assert_int_equal(a->nways, b->nways);
+	assert_same_doubles(a->ways, b->ways, a->nways);
+	assert_int_equal(a->nway_privacy, b->nway_privacy);
+	assert_same_doubles(a->way_privacy, b->way_privacy, a->nway_privacy);
 	assert_same_text(a->declared.sampling, b->declared.sampling);
 	assert_same_doubles(&a->declared.records, &b->declared.records, 4);
 	assert_int_equal(a->nobjectives, b->nobjectives);
@@ -122,6 +128,12 @@ static void fill_end(struct dp_event *e)
 	e->runs = runs;
 	e->nruns = 3;
 	e->metrics = odd;
+	e->waypoints = odd;
+	e->nwaypoints = 2;
+	e->ways = odd + 1;
+	e->nways = 12;
+	e->way_privacy = odd + 3;
+	e->nway_privacy = 2;
 	e->declared = (struct dp_declared){ "poisson", 30956, 64, 0.5, -0.0 };
 	e->sha256 = "e3b0c442";
 }

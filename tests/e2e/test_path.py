@@ -1,0 +1,138 @@
+"""test_path.py - trainings that are paths: what a trainer is asked for on its way, and what
+of it the daemon journals."""
+import json
+import signal
+import unittest
+
+from harness import Case, unhurried, wait_for
+
+# What a training has come to at a value of its path: better from step to step.
+WALK = """
+def walk(run, upto):
+    for at in request["path"]["values"]:
+        if at <= upto:
+            out({"run": run, "at": at, "metrics": {"a": 1 / at + run, "b": at}})
+def runs():
+    return [r["run"] for r in request["runs"]]
+"""
+ALL = WALK + """
+for run in runs():
+    walk(run, 64)
+    out({"run": run, "metrics": {"a": 0, "b": 64}})
+"""
+
+
+class Paths(Case):
+    def tearDown(self):
+        self.tidy()
+
+    def run_path(self, trainer, extra="", objectives=None):
+        self.trainer(trainer)
+        self.d = self.daemon().start()
+        self.client = self.d.connect()
+        self.submit(self.client, self.study(
+            extra_trainer=", runs: 2, path: {parameter: n, points: 3}" + extra,
+            parameters="n: {fixed: 64}", objectives=objectives,
+            search="method: random, evaluations: 1"))
+
+    def ended(self):
+        """The records of attempts that have ended."""
+        dump = self.ctl("journal", "dump", "--state", self.d.state).stdout.splitlines()
+        return [r for r in map(json.loads, dump) if r["type"] == "attempt-ended"]
+
+    def request(self, attempt):
+        with open(self.path("state/studies/s/trials/0/%s/request.json" % attempt)) as f:
+            return json.load(f)
+
+    def trial(self):
+        return self.client("trial", study="s", trial=0)["trial"]
+
+    def test_asked_and_journaled(self):
+        self.run_path(ALL, objectives="a: {privacy: {mechanism: svt, cutoff: n, scale: 100}}\n"
+                                      "  b: {metric: b}")
+        self.finish(self.client, "s")
+        self.assertEqual(self.request("0")["path"], {"parameter": "n", "values": [1, 4, 16]})
+        record, = self.ended()
+        self.assertEqual(record["at"], [1, 4, 16])
+        # by waypoint, run and metric
+        self.assertEqual(record["ways"], [1, 1, 2, 1, 0.25, 4, 1.25, 4, 0.0625, 16, 1.0625, 16])
+        self.assertEqual(len(record["epsilons"]), 3)
+        for n, epsilon in zip(record["at"], record["epsilons"]):
+            self.assertAlmostEqual(
+                epsilon, (1 + (2 * n) ** (1 / 3)) * (1 + (2 * n) ** (2 / 3)) / 100)
+        self.assertEqual(self.trial()["objectives"]["b"], 64)
+        self.assertEqual(self.trial()["waypoints"], [
+            {"at": n, "dropped": False, "objectives": {"a": epsilon, "b": n},
+             "metrics": {"a": 1 / n + 0.5, "b": n}}
+            for n, epsilon in zip(record["at"], record["epsilons"])])
+
+    def test_one_run_per_process(self):
+        self.run_path(ALL, ", runs_per_process: 1")
+        self.finish(self.client, "s")
+        for run in range(2):
+            self.assertEqual(self.request("%d-0" % run)["path"]["values"], [1, 4, 16])
+        ways = {r["run"]: r["ways"] for r in self.ended()}
+        self.assertEqual(ways, {0: [1, 1, 0.25, 4, 0.0625, 16], 1: [2, 1, 1.25, 4, 1.0625, 16]})
+
+    def test_not_asked(self):
+        self.run_path("out({'run': 0, 'at': 2, 'metrics': {'a': 1, 'b': 1}})\nreport(a=1, b=1)")
+        self.finish(self.client, "s")
+        trial = self.trial()
+        self.assertEqual(trial["attempts"][0]["end"], "bad-output")
+        self.assertIn("run 0 at 2 was not asked", trial["reason"])
+        self.assertNotIn("at", self.ended()[0])
+
+    CUT = WALK + """
+walk(0, 16)
+walk(1, 4)
+out('{"run":1,"at":16,"metr')
+gate("never")
+"""
+
+    def check_cut(self, end):
+        record, = self.ended()
+        self.assertEqual((record["end"], record["at"]), (end, [1, 4, 16]))
+        self.assertEqual([(w["at"], w["dropped"]) for w in self.trial()["waypoints"]],
+                         [(1, False), (4, False), (16, True)])
+        self.assertEqual(record["ways"][:10], [1, 1, 2, 1, 0.25, 4, 1.25, 4, 0.0625, 16])
+        self.assertEqual(record["ways"][10:], ["nan", "nan"])
+
+    def test_cancelled(self):
+        self.run_path(self.CUT)
+        wait_for(lambda: self.has("at-never"))
+        self.client("cancel", study="s", trial=0)
+        self.finish(self.client, "s")
+        self.check_cut("cancelled")
+
+    def test_timeout(self):
+        self.run_path(self.CUT, ", grace: 100ms, timeout: %gs" % unhurried(1))
+        self.finish(self.client, "s")
+        self.check_cut("timeout")
+
+    def test_a_new_daemon_reads_it(self):
+        """A daemon that was killed comes back to a training that has walked on."""
+        self.run_path(WALK + "gate('first')\n" + ALL)
+        wait_for(lambda: self.has("at-first"))
+        self.d.end(signal.SIGKILL)
+        self.touch("first")
+        self.d.start()
+        self.client = self.d.connect()
+        self.finish(self.client, "s")
+        record, = self.ended()
+        self.assertEqual(record["ways"], [1, 1, 2, 1, 0.25, 4, 1.25, 4, 0.0625, 16, 1.0625, 16])
+
+    def test_a_daemon_that_stops_keeps_nothing(self):
+        """Stopped from outside: the trial starts again, and only that counts."""
+        self.run_path(WALK + "if request['attempt'] == 0:\n    walk(0, 4)\n    gate('never')\n"
+                      + ALL)
+        wait_for(lambda: self.has("at-never"))
+        self.client("shutdown", policy="kill")
+        self.assertEqual(self.d.ends(), (0, ""))
+        self.d.start()
+        self.client = self.d.connect()
+        self.finish(self.client, "s")
+        self.assertEqual(["at" in r for r in self.ended()], [False, True])
+
+
+if __name__ == "__main__":
+    unittest.main()

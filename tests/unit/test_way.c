@@ -1,0 +1,272 @@
+/* test_way.c - waypoints in the journal: what is known of them while a trial runs, and
+ * what they come to once it has ended. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "course_story.h"
+
+#define SEARCH "search: {method: random, evaluations: 9}"
+#define NONE   NAN
+
+/* The waypoints 1 and 2 of trial 0, whose own C is 3, and their epsilons. */
+static const double at[] = { 1, 2 }, epsilons[] = { 0.125, 0.25 };
+static const char *const names[] = { "f1", "seconds" };
+static const uint32_t both[] = { 0, 1 };
+
+/* An attempt that made both runs; ways: by waypoint, run, metric. */
+static struct dp_event ended(enum dp_end how, const double *ways)
+{
+	static const double own[] = { 0.5, 9, 0.75, 8 };
+
+	return (struct dp_event){ .type = DP_EV_ATTEMPT_ENDED,
+				  .run = DP_RUN_ALL,
+				  .end = how,
+				  .counted = true,
+				  .reason = how == DP_END_OK ? NULL : "because",
+				  .metric_names = names,
+				  .nmetrics = 2,
+				  .runs = both,
+				  .nruns = 2,
+				  .metrics = own,
+				  .waypoints = at,
+				  .nwaypoints = 2,
+				  .ways = ways,
+				  .nways = 8,
+				  .way_privacy = epsilons,
+				  .nway_privacy = 2 };
+}
+
+static void begin_trial(const char *trainer)
+{
+	begin(trainer, SEARCH);
+	propose(NULL);
+}
+
+static void trial_ended(const char *how)
+{
+	const double y[] = { 0.5, 0.625 };
+
+	apply((struct dp_event){ .type = DP_EV_TRIAL_ENDED,
+				 .state = how,
+				 .objectives = y,
+				 .nobjectives = strcmp(how, "ok") == 0 ? 2 : 0 });
+}
+
+static void means_and_variances(void **s)
+{
+	static const double ways[] = { 0.25, 1, 0.75, 2, 0.5, 3, 0.5, 4 };
+	const struct dp_way *way;
+
+	(void)s;
+	begin_trial(", runs: 2, path: C");
+	plan(0, DP_RUN_ALL, 0);
+	assert_null(st->trials[0]->way);
+	apply(ended(DP_END_OK, ways));
+	way = st->trials[0]->way;
+	assert_false(dp_way_stands(st, way, 0)); /* the trial has not ended */
+	trial_ended("ok");
+	assert_int_equal(way->n, 2);
+	assert_true(way->at[0] == 1 && way->at[1] == 2);
+	assert_true(way->objectives[0] == 0.125 && way->objectives[1] == 0.5);
+	assert_true(way->objectives[2] == 0.25 && way->objectives[3] == 0.5);
+	assert_int_equal(way->nmetrics, 2);
+	assert_true(way->means[0] == 0.5 && way->means[1] == 1.5);
+	assert_true(way->variances[0] == 0.0625 && way->variances[1] == 0.25);
+	assert_true(way->means[2] == 0.5 && way->means[3] == 3.5);
+	assert_true(way->variances[2] == 0 && way->variances[3] == 0.25);
+	assert_true(dp_way_stands(st, way, 0) && dp_way_stands(st, way, 1));
+	assert_null(way->runs);
+	assert_true(dp_trial_mean(st, st->trials[0], 0) == 0.625); /* its own result */
+}
+
+/* Left out by one run, not finite, without an epsilon: dropped, and no others with it. A
+ * metric that no objective uses may be anything. */
+static void dropped(void **s)
+{
+	static const double cases[][8] = {
+		{ 0.25, 1, NONE, 1, 0.5, 1, 0.5, 1 },
+		{ 0.25, 1, INFINITY, 1, 0.5, NONE, 0.5, 1 },
+		{ 0.25, 1, 0.5, 1, 0.5, 1, 0.5, INFINITY },
+	};
+
+	(void)s;
+	for (size_t i = 0; i < DP_COUNT(cases); i++) {
+		const double unknown[] = { NAN, 0.25 };
+		struct dp_event e = ended(DP_END_OK, cases[i]);
+
+		if (i == 2)
+			e.way_privacy = unknown;
+		begin_trial(", runs: 2, path: C");
+		plan(0, DP_RUN_ALL, 0);
+		apply(e);
+		trial_ended("ok");
+		assert_false(dp_way_stands(st, st->trials[0]->way, 0));
+		assert_true(dp_way_stands(st, st->trials[0]->way, 1));
+	}
+}
+
+/* What a cancelled or timed-out training reached stays; a retry begins anew. */
+static void cut_short(void **s)
+{
+	static const enum dp_end ends[] = { DP_END_CANCELLED, DP_END_TIMEOUT };
+	static const double ways[] = { 0.25, 1, 0.75, 2, 0.5, 3, NONE, NONE };
+
+	(void)s;
+	for (size_t i = 0; i < DP_COUNT(ends); i++) {
+		begin_trial(", runs: 2, path: C");
+		plan(0, DP_RUN_ALL, 0);
+		apply(ended(ends[i], ways));
+		trial_ended(i ? "failed" : "cancelled");
+		assert_true(dp_way_stands(st, st->trials[0]->way, 0));
+		assert_false(dp_way_stands(st, st->trials[0]->way, 1));
+		assert_null(st->trials[0]->metrics);
+		apply((struct dp_event){ .type = DP_EV_TRIAL_RETRY_ASKED });
+		assert_null(st->trials[0]->way);
+	}
+}
+
+/* runs_per_process: 1: whichever run ends first, the sums are made in the runs' order;
+ * a waypoint stands once every run has told it. */
+static void one_run_each(void **s)
+{
+	static const double ways[2][2] = { { 0.1, 0.3 }, { 0.7, 0.9 } };
+	double means[2] = { 0 };
+
+	(void)s;
+	for (uint32_t first = 0; first < 2; first++) {
+		const struct dp_way *way;
+
+		begin_trial(", runs: 2, runs_per_process: 1, path: C");
+		for (uint32_t i = 0; i < 2; i++) {
+			uint32_t run = i ^ first;
+			struct dp_event e = ended(DP_END_OK, ways[run]);
+
+			plan(0, (int32_t)run, 0);
+			e.run = (int32_t)run;
+			e.runs = &both[run];
+			e.nruns = 1;
+			e.nmetrics = 1;
+			e.nways = 2;
+			e.nway_privacy = i ? 0 : 2; /* told already */
+			apply(e);
+		}
+		trial_ended("ok");
+		way = st->trials[0]->way;
+		assert_true(dp_way_stands(st, way, 0) && dp_way_stands(st, way, 1));
+		assert_true(first == 0 || way->means[0] == means[0]);
+		means[0] = way->means[0];
+		assert_true(way->objectives[2] == 0.25);
+	}
+	assert_float_equal(means[0], 0.4, 1e-15);
+}
+
+/* A run that never came to it: the waypoint is dropped. */
+static void a_run_is_missing(void **s)
+{
+	static const double ways[] = { 0.1, 0.3 };
+	struct dp_event e = ended(DP_END_OK, ways);
+
+	(void)s;
+	begin_trial(", runs: 2, runs_per_process: 1, path: C");
+	plan(0, 0, 0);
+	e.run = 0;
+	e.nruns = e.nmetrics = 1;
+	e.nways = 2;
+	apply(e);
+	trial_ended("cancelled");
+	assert_false(dp_way_stands(st, st->trials[0]->way, 0));
+}
+
+static void refused_with(struct dp_event e)
+{
+	struct dp_err err = { 0 };
+
+	e.study = 1;
+	e.seq = seq;
+	e.time = now;
+	assert_int_equal(dp_state_apply(&state, &e, &err), DP_E_CORRUPT);
+	assert_non_null(strstr(err.msg, "the waypoints of trial 0 of study 1"));
+	assert_int_equal(st->open, 1);
+	assert_int_equal(st->nmetrics, 0);
+	assert_null(st->trials[0]->way);
+}
+
+static void what_does_not_fit(void **s)
+{
+	static const double ways[8] = { 0 }, down[] = { 2, 1 }, odd[] = { 1, NAN };
+	struct dp_event e = ended(DP_END_OK, ways), bad;
+
+	(void)s;
+	begin_trial(", runs: 2");
+	plan(0, DP_RUN_ALL, 0);
+	refused_with(e); /* no path */
+	begin_trial(", runs: 2, path: C");
+	plan(0, DP_RUN_ALL, 0);
+	bad = e, bad.nways = 7;
+	refused_with(bad);
+	bad = e, bad.nway_privacy = 1;
+	refused_with(bad);
+	bad = e, bad.waypoints = down;
+	refused_with(bad);
+	bad = e, bad.waypoints = odd;
+	refused_with(bad);
+	bad = e, bad.nwaypoints = DP_WAYPOINTS_MAX + 1;
+	refused_with(bad);
+	apply(e);
+}
+
+/* 12 waypoints, 10 runs, two metrics: what one training takes in the journal. */
+static void bytes_of_a_record(void **s)
+{
+	double ways[240], own[20], waypoints[12], costs[12];
+	uint32_t runs[10];
+	struct dp_event e = ended(DP_END_OK, ways);
+	struct dp_buf with = DP_BUF_INIT, without = DP_BUF_INIT;
+
+	(void)s;
+	for (uint32_t i = 0; i < 240; i++)
+		ways[i] = 1 / (i + 3.0);
+	for (uint32_t i = 0; i < 20; i++)
+		own[i] = 1 / (i + 3.0);
+	for (uint32_t i = 0; i < 12; i++) {
+		waypoints[i] = i + 1;
+		costs[i] = 1 / (i + 3.0);
+	}
+	for (uint32_t i = 0; i < 10; i++)
+		runs[i] = i;
+	e.runs = runs;
+	e.nruns = 10;
+	e.metrics = own;
+	e.waypoints = waypoints;
+	e.nwaypoints = 12;
+	e.nways = 240;
+	e.way_privacy = costs;
+	e.nway_privacy = 12;
+	assert_int_equal(dp_event_encode(&e, &with, NULL), DP_OK);
+	e.nwaypoints = e.nways = e.nway_privacy = 0;
+	assert_int_equal(dp_event_encode(&e, &without, NULL), DP_OK);
+	print_message("%zu bytes, %zu without waypoints\n", with.len, without.len);
+	/* nine for each double, one for a small number, and the names of the fields */
+	assert_true(with.len - without.len <= 252 * 9 + 12 + 30);
+	dp_buf_free(&with);
+	dp_buf_free(&without);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(means_and_variances, teardown),
+		cmocka_unit_test_teardown(dropped, teardown),
+		cmocka_unit_test_teardown(cut_short, teardown),
+		cmocka_unit_test_teardown(one_run_each, teardown),
+		cmocka_unit_test_teardown(a_run_is_missing, teardown),
+		cmocka_unit_test_teardown(what_does_not_fit, teardown),
+		cmocka_unit_test_teardown(bytes_of_a_record, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

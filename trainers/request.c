@@ -44,6 +44,10 @@ int trainer_request(const struct options *o, struct dp_request *q, int *fd,
 	if (o->set && asked)
 		return dp_fail(err, DP_E_USAGE,
 			       "--set is for trying by hand, and DPARETO_REQUEST is set");
+	if (o->path && !o->set)
+		return dp_fail(err, DP_E_USAGE,
+			       "--path is for trying by hand, with --set; a study asks "
+			       "for a path with 'path' of its trainer");
 	if (o->set)
 		return by_hand(o, q, fd, err);
 	code = dp_trainer_open(q, fd, err);

@@ -118,7 +118,10 @@ struct training {
 	float *g;        /* the sum of a lot's gradients */
 	double noise_sd;
 	struct noise *noise;
+	struct pulse *pulse;
 	float *w;
+	const uint32_t *ids; /* the next lot */
+	uint32_t count;
 };
 
 static int note_records(struct training *t, struct dp_err *err)
@@ -252,33 +255,29 @@ static void linear_update(struct training *t)
 
 /* The next lot is drawn before the noise of this step is made, so that its rows are on
  * their way meanwhile. */
-static const uint32_t *next_lot(struct training *t, uint32_t *count)
+static void next_lot(struct training *t)
 {
-	const uint32_t *ids = lots_next(&t->lots, count);
-	uint32_t n = *count < LINEAR_BLOCK ? *count : LINEAR_BLOCK;
+	uint32_t n;
 
-	t->kernel->fetch(&t->rows, ids, n);
+	t->ids = lots_next(&t->lots, &t->count);
+	n = t->count < LINEAR_BLOCK ? t->count : LINEAR_BLOCK;
+	t->kernel->fetch(&t->rows, t->ids, n);
 	for (uint32_t i = 0; i < n; i++)
-		__builtin_prefetch(&t->records[ids[i]]);
-	return ids;
+		__builtin_prefetch(&t->records[t->ids[i]]);
 }
 
-static int linear_descend(struct training *t, struct pulse *pulse, struct dp_err *err)
+static int linear_descend(void *training, uint64_t steps, struct dp_err *err)
 {
-	uint64_t steps = sgd_steps(t->how, t->rows.rows->n);
+	struct training *t = training;
 	uint64_t beat = 1 + BEAT_RECORDS / t->how->lot, since = 0;
 
-	const uint32_t *ids;
-	uint32_t count;
-
-	ids = next_lot(t, &count);
 	for (uint64_t i = 0; i < steps; i++) {
-		add_up(t, ids, count);
-		ids = next_lot(t, &count);
+		add_up(t, t->ids, t->count);
+		next_lot(t);
 		linear_update(t);
 		if (++since < beat && i + 1 < steps)
 			continue;
-		if (!pulse_beat(pulse, since))
+		if (!pulse_beat(t->pulse, since))
 			return dp_fail(err, DP_E_INTERRUPTED, "the training was stopped");
 		since = 0;
 	}
@@ -291,14 +290,19 @@ int linear_train_by(const char *kernel, enum linear_loss loss, const struct rows
 		    const struct sgd *how, const struct noise *lots, struct noise *noise,
 		    struct pulse *pulse, float *w, struct dp_err *err)
 {
-	struct training t = {
-		.loss = loss, .how = how, .rows.rows = train, .noise = noise, .w = w
-	};
+	struct training t = { .loss = loss,
+			      .how = how,
+			      .rows.rows = train,
+			      .noise = noise,
+			      .pulse = pulse,
+			      .w = w };
 	int code = linear_prepare(&t, kernel, lots, err);
 
 	memset(w, 0, linear_weights(train->nfeatures) * sizeof *w);
-	if (code == DP_OK)
-		code = linear_descend(&t, pulse, err);
+	if (code == DP_OK) {
+		next_lot(&t);
+		code = sgd_walk(how, train->n, linear_descend, &t, err);
+	}
 	linear_release(&t);
 	return code;
 }

@@ -44,7 +44,7 @@ struct job *job_new(struct study *h, uint32_t trial, int32_t run, uint32_t attem
 	if (!j)
 		return NULL;
 	j->folder = attempt_folder(h, trial, run, attempt);
-	j->files.result = job_result(h->state->spec, run);
+	j->files.result = job_result(h->state->spec, run, h->state->trials[trial]->x);
 	if (!j->folder || !j->files.result) {
 		job_free(j);
 		return NULL;

@@ -82,8 +82,8 @@ struct dp_trial *job_trial(const struct job *j);
 
 /* Numbers of the runs asked of an attempt; `runs` has room for the trial's. */
 uint32_t job_runs(const struct dp_study *spec, int32_t run, uint32_t *runs);
-/* A reader for them; NULL without memory. Any thread. */
-struct dp_result *job_result(const struct dp_study *spec, int32_t run);
+/* A reader for them and the waypoints of x; NULL without memory. Any thread. */
+struct dp_result *job_result(const struct dp_study *spec, int32_t run, const double *x);
 /* Reads what is new in the result file, off the loop; the last time once `gone`. */
 void job_read(struct job *j);
 

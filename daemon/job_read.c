@@ -34,14 +34,20 @@ uint32_t job_runs(const struct dp_study *spec, int32_t run, uint32_t *runs)
 	return (uint32_t)spec->trainer.runs;
 }
 
-struct dp_result *job_result(const struct dp_study *spec, int32_t run)
+struct dp_result *job_result(const struct dp_study *spec, int32_t run, const double *x)
 {
 	uint32_t *runs = calloc((size_t)spec->trainer.runs, sizeof *runs);
+	double waypoints[DP_WAYPOINTS_MAX];
 	struct dp_result *r = NULL;
 
 	if (runs)
 		r = dp_result_new(runs, job_runs(spec, run, runs));
 	free(runs);
+	if (r &&
+	    !dp_result_walk(r, waypoints, (uint32_t)dp_path_values(spec, x, waypoints))) {
+		dp_result_free(r);
+		r = NULL;
+	}
 	return r;
 }
 
@@ -204,7 +210,7 @@ static int read_all_anew(struct job *j, int fd, struct dp_result *r)
 static bool read_result(struct job *j)
 {
 	struct job_files *f = &j->files;
-	struct dp_result *r = job_result(j->spec, j->run);
+	struct dp_result *r = job_result(j->spec, j->run, j->x);
 	int fd = r ? read_open(j) : -1, e = r ? errno : ENOMEM;
 
 	f->sha256[0] = '\0';

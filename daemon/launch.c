@@ -72,11 +72,17 @@ static int launch_request(const struct job *j, struct dp_err *err)
 	struct dp_request r = { .study = j->spec->name,
 				.trial = j->trial,
 				.attempt = j->attempt };
+	double waypoints[DP_WAYPOINTS_MAX];
 	struct dp_buf text = DP_BUF_INIT;
 	char *path = dp_path_join(j->folder, "request.json");
 	size_t room = (size_t)j->spec->trainer.runs;
 	int code;
 
+	if (j->spec->trainer.path.points) {
+		r.path = j->spec->params[j->spec->trainer.path.param].name;
+		r.waypoints = waypoints;
+		r.nwaypoints = (uint32_t)dp_path_values(j->spec, j->x, waypoints);
+	}
 	r.parameters = dp_space_json(j->spec, j->x);
 	r.runs = calloc(room, sizeof *r.runs);
 	r.seeds = calloc(room, sizeof *r.seeds);

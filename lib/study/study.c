@@ -57,6 +57,7 @@ static void read_file(struct dp__read *r)
 	dp__read_section(r, DP__TOP, top->pos, top, r->s);
 	dp__check_objectives(r);
 	dp__check_search(r);
+	dp__check_walk(r);
 }
 
 /* One sentence for those who show only one. */

@@ -19,6 +19,7 @@ enum {
 	DP_PARALLEL_MAX = 4096,
 	DP_EVALUATIONS_MAX = 10000000,
 	DP_GRID_MAX = 1000000, /* points of a whole grid */
+	DP_WAYPOINTS_MAX = 64, /* of one training */
 };
 
 enum dp_param_kind {
@@ -96,6 +97,12 @@ enum dp_front_of {
 	DP_FRONT_DENOISED
 };
 
+/* trainer.path: the parameter that a training walks up. */
+struct dp_path {
+	int points;   /* about so many over its whole range; 0: there is no path */
+	size_t param; /* index of the parameter */
+};
+
 struct dp_trainer {
 	char **argv; /* ends with NULL; argv[0] with '/' is absolute */
 	int runs;
@@ -107,6 +114,7 @@ struct dp_trainer {
 	int retries;
 	int max_failures;
 	uint64_t log_limit; /* bytes each of stdout and stderr */
+	struct dp_path path;
 };
 
 struct dp_search {
@@ -230,6 +238,15 @@ DP_MUSTCHECK int dp_space_from_json(const struct dp_study *s, const json_t *valu
 				    double *x, struct dp_err *err);
 /* The value of one parameter at x as a short text for tables. */
 void dp_space_text(const struct dp_study *s, size_t param, double v, struct dp_buf *out);
+
+/* ---- paths (path.c) ---- */
+
+/* The values of trainer.path's parameter at which the training of x is looked at on its
+ * way, and their number: whole numbers below x's own value, ascending, without repeats,
+ * about path.points of them evenly on the log scale of all values that the search gives
+ * the parameter (a fixed one: from 1 on). None without a path. */
+size_t dp_path_values(const struct dp_study *s, const double *x,
+		      double values[DP_WAYPOINTS_MAX]);
 
 /* ---- objectives (objective.c) ---- */
 

@@ -45,7 +45,7 @@ struct dp__read {
 	struct dp__chunk *chunks;
 	bool nomem;
 	/* where the cross checks find what was written; NULL: not in the file */
-	const struct dp__node *search, *anti_ideal;
+	const struct dp__node *search, *anti_ideal, *walk;
 	const struct dp__node *param[DP_PARAMS_MAX];
 	bool param_bad[DP_PARAMS_MAX]; /* has mistakes: say no more about it */
 	const struct dp__node *objective[DP_OBJECTIVES_MAX];
@@ -91,6 +91,7 @@ char *dp__guess(const char *word, const char *const *list, char out[DP__GUESS]);
 enum dp__section {
 	DP__TOP,     /* of struct dp_study */
 	DP__TRAINER, /* struct dp_trainer */
+	DP__WALK,    /* struct dp_path */
 	DP__PARAM,   /* struct dp_param, as the next three */
 	DP__SAMPLE,
 	DP__NORMAL,
@@ -155,6 +156,7 @@ void *dp__calloc(struct dp__read *r, size_t n, size_t size);
 /* ---- readers of the larger parts ---- */
 
 dp__reader dp__read_trainer, dp__read_command, dp__read_env; /* read_trainer.c */
+dp__reader dp__read_walk;                                    /* path.c */
 dp__reader dp__read_parameters, dp__read_sample, dp__read_uniform, dp__read_normal,
 	dp__read_exponential, dp__read_values, dp__read_fixed; /* read_param.c */
 dp__reader dp__read_objectives, dp__read_privacy, dp__read_mechanism, dp__read_anti_ideal,
@@ -165,6 +167,7 @@ dp__reader dp__read_search;   /* check.c */
 
 void dp__check_objectives(struct dp__read *r); /* read_objective.c */
 void dp__check_search(struct dp__read *r);     /* check.c */
+void dp__check_walk(struct dp__read *r);       /* path.c */
 
 /* ---- space.c ---- */
 

@@ -11,9 +11,17 @@ enum {
 };
 #define SEED_MAX ((INT64_C(1) << 53) - 1) /* every JSON reader holds it exactly */
 
+static void path_text(const struct dp_request *r, struct dp_buf *out)
+{
+	dp_buf_printf(out, ",\"path\":{\"parameter\":\"%s\",\"values\":[", r->path);
+	for (uint32_t i = 0; i < r->nwaypoints; i++)
+		dp_buf_printf(out, "%s%.0f", i ? "," : "", r->waypoints[i]);
+	dp_buf_puts(out, "]}");
+}
+
 void dp_request_text(const struct dp_request *r, struct dp_buf *out)
 {
-	/* a study's name needs no escaping: dp_name_ok() */
+	/* names of studies and parameters need no escaping: dp_name_ok() */
 	dp_buf_printf(
 		out, "{\"version\":%d,\"study\":\"%s\",\"trial\":%u,\"attempt\":%u,",
 		REQUEST_VERSION, r->study, (unsigned)r->trial, (unsigned)r->attempt);
@@ -23,7 +31,10 @@ void dp_request_text(const struct dp_request *r, struct dp_buf *out)
 	for (uint32_t i = 0; i < r->nruns; i++)
 		dp_buf_printf(out, "%s{\"run\":%u,\"seed\":%llu}", i ? "," : "",
 			      (unsigned)r->runs[i], (unsigned long long)r->seeds[i]);
-	dp_buf_puts(out, "]}\n");
+	dp_buf_putc(out, ']');
+	if (r->path)
+		path_text(r, out);
+	dp_buf_puts(out, "}\n");
 }
 
 /* A whole number 0..max of an object. */
@@ -124,6 +135,50 @@ static int read_runs(const json_t *root, struct dp_request *out, struct dp_err *
 	return check_unique(out->runs, out->nruns, err);
 }
 
+/* Whole numbers that ascend and end below the parameter's own value. */
+static int read_waypoints(const json_t *list, const json_t *own, struct dp_request *out,
+			  struct dp_err *err)
+{
+	size_t n = json_array_size(list), i;
+	const json_t *v;
+
+	out->waypoints = malloc((n + 1) * sizeof *out->waypoints);
+	if (!out->waypoints)
+		return dp_fail(err, DP_E_NOMEM, "no memory for %zu waypoints", n);
+	json_array_foreach (list, i, v) {
+		double x = json_number_value(v);
+
+		if (!json_is_integer(v) || x >= json_number_value(own) ||
+		    (i > 0 && x <= out->waypoints[i - 1]))
+			return dp_fail(err, DP_E_INVALID,
+				       "'values' of 'path' must be whole numbers that "
+				       "ascend, below the value of its parameter");
+		out->waypoints[i] = x;
+	}
+	out->nwaypoints = (uint32_t)n;
+	return DP_OK;
+}
+
+static int read_path(const json_t *root, struct dp_request *out, struct dp_err *err)
+{
+	const json_t *path = json_object_get(root, "path"), *own;
+	const char *name = dp_json_str(path, "parameter", "");
+	const json_t *values = json_object_get(path, "values");
+
+	if (!path)
+		return DP_OK;
+	own = json_object_get(out->parameters, name);
+	if (!json_is_integer(own) || !json_is_array(values) ||
+	    json_array_size(values) > UINT32_MAX)
+		return dp_fail(err, DP_E_INVALID,
+			       "'path' needs 'parameter', the name of one that is a "
+			       "whole number, and 'values', an array");
+	out->path = strdup(name);
+	if (!out->path)
+		return dp_fail(err, DP_E_NOMEM, "no memory for the request");
+	return read_waypoints(values, own, out, err);
+}
+
 static int read_request(const json_t *root, struct dp_request *out, struct dp_err *err)
 {
 	const char *study;
@@ -140,7 +195,8 @@ static int read_request(const json_t *root, struct dp_request *out, struct dp_er
 	if ((code = request_whole(root, "trial", UINT32_MAX, &trial, err)) != DP_OK ||
 	    (code = request_whole(root, "attempt", UINT32_MAX, &attempt, err)) != DP_OK ||
 	    (code = read_parameters(root, out, err)) != DP_OK ||
-	    (code = read_runs(root, out, err)) != DP_OK)
+	    (code = read_runs(root, out, err)) != DP_OK ||
+	    (code = read_path(root, out, err)) != DP_OK)
 		return code;
 	out->trial = (uint32_t)trial;
 	out->attempt = (uint32_t)attempt;
@@ -176,5 +232,7 @@ void dp_request_clear(struct dp_request *r)
 	json_decref(r->parameters);
 	free(r->runs);
 	free(r->seeds);
+	free(r->path);
+	free(r->waypoints);
 	memset(r, 0, sizeof *r);
 }

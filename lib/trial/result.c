@@ -13,7 +13,8 @@ struct value {
 	double x;
 };
 
-struct run {
+/* The metrics of one run, at its end or at a waypoint. */
+struct report {
 	bool reported;
 	uint32_t nvalues;
 	struct value *values;
@@ -21,8 +22,11 @@ struct run {
 
 struct dp_result {
 	uint32_t nruns, nreported;
-	uint32_t *numbers; /* of the runs asked */
-	struct run *runs;  /* in the same order */
+	uint32_t *numbers;   /* of the runs asked */
+	struct report *runs; /* in the same order */
+	uint32_t nwaypoints;
+	double *waypoints;   /* values of the path that were asked, ascending */
+	struct report *ways; /* (nruns x nwaypoints) */
 	size_t nmetrics;
 	char *names[DP_METRICS_MAX]; /* in order of first appearance */
 	struct dp_declared declared;
@@ -33,6 +37,7 @@ struct dp_result {
 	size_t lines, bytes;   /* read so far */
 	char problem[320];     /* "" if none; plain ASCII */
 	bool no_memory;        /* the problem is ours, not the trainer's */
+	bool cut;              /* the problem is a last line without its end */
 };
 
 #define LINE_FORMS "'progress', 'run' with 'metrics', 'declare' or 'done'"
@@ -57,12 +62,29 @@ struct dp_result *dp_result_new(const uint32_t *runs, uint32_t nruns)
 	return r;
 }
 
+bool dp_result_walk(struct dp_result *r, const double *waypoints, uint32_t nwaypoints)
+{
+	if (nwaypoints == 0)
+		return true;
+	r->waypoints = malloc(nwaypoints * sizeof *r->waypoints);
+	r->ways = calloc((size_t)r->nruns * nwaypoints + 1, sizeof *r->ways);
+	if (!r->waypoints || !r->ways)
+		return false;
+	memcpy(r->waypoints, waypoints, nwaypoints * sizeof *waypoints);
+	r->nwaypoints = nwaypoints;
+	return true;
+}
+
 void dp_result_free(struct dp_result *r)
 {
 	if (!r)
 		return;
 	for (uint32_t i = 0; r->runs && i < r->nruns; i++)
 		free(r->runs[i].values);
+	for (size_t i = 0; i < (size_t)r->nruns * r->nwaypoints; i++)
+		free(r->ways[i].values);
+	free(r->waypoints);
+	free(r->ways);
 	for (size_t i = 0; i < r->nmetrics; i++)
 		free(r->names[i]);
 	free(r->numbers);
@@ -190,7 +212,7 @@ static int result_intern(struct dp_result *r, const char *name, size_t guess)
 	return (int)r->nmetrics++;
 }
 
-static void read_metrics(struct dp_result *r, uint32_t number, struct run *run,
+static void read_metrics(struct dp_result *r, uint32_t number, struct report *run,
 			 json_t *metrics)
 {
 	const char *name;
@@ -216,7 +238,6 @@ static void read_metrics(struct dp_result *r, uint32_t number, struct run *run,
 		run->nvalues++;
 	}
 	run->reported = true;
-	r->nreported++;
 }
 
 /* The place of run `number` among those asked; nruns if it is not among them. */
@@ -233,9 +254,53 @@ static uint32_t find_run(const struct dp_result *r, double number)
 	return i;
 }
 
+/* The metrics of the i-th run asked on its way. */
+static void read_waypoint(struct dp_result *r, uint32_t i, const json_t *at,
+			  json_t *metrics)
+{
+	unsigned run = r->numbers[i];
+	double x = json_number_value(at);
+	uint32_t w = 0;
+
+	while (w < r->nwaypoints && r->waypoints[w] != x)
+		w++;
+	if (!json_is_number(at))
+		LINE_PROBLEM(r, "'at' must be a value of the path, not %s",
+			     type_name(at));
+	else if (w == r->nwaypoints)
+		LINE_PROBLEM(r,
+			     "run %u at %.15g was not asked; 'path' in the request lists "
+			     "what is",
+			     run, x);
+	else if (r->runs[i].reported)
+		LINE_PROBLEM(r,
+			     "run %u at %.15g comes after the run's own line, which must "
+			     "be its last",
+			     run, x);
+	else if (r->ways[(size_t)i * r->nwaypoints + w].reported)
+		LINE_PROBLEM(r,
+			     "run %u at %.15g was reported before; each value is "
+			     "reported once",
+			     run, x);
+	else
+		read_metrics(r, run, &r->ways[(size_t)i * r->nwaypoints + w], metrics);
+}
+
+static void read_run_end(struct dp_result *r, uint32_t i, json_t *metrics)
+{
+	if (r->runs[i].reported) {
+		LINE_PROBLEM(r, "run %u was reported before; each run is reported once",
+			     (unsigned)r->numbers[i]);
+		return;
+	}
+	read_metrics(r, r->numbers[i], &r->runs[i], metrics);
+	r->nreported += r->runs[i].reported;
+}
+
 static void read_run(struct dp_result *r, const json_t *line)
 {
-	const json_t *number = json_object_get(line, "run");
+	const json_t *number = json_object_get(line, "run"),
+		     *at = json_object_get(line, "at");
 	json_t *metrics = json_object_get(line, "metrics");
 	double x = json_number_value(number);
 	uint32_t i;
@@ -261,11 +326,10 @@ static void read_run(struct dp_result *r, const json_t *line)
 			     "run %.0f was not asked; 'runs' in the request lists "
 			     "what is",
 			     x);
-	else if (r->runs[i].reported)
-		LINE_PROBLEM(r, "run %.0f was reported before; each run is reported once",
-			     x);
+	else if (at)
+		read_waypoint(r, i, at, metrics);
 	else
-		read_metrics(r, r->numbers[i], &r->runs[i], metrics);
+		read_run_end(r, i, metrics);
 }
 
 static void declare_sampling(struct dp_result *r, const json_t *v)
@@ -527,6 +591,7 @@ void dp_result_end(struct dp_result *r)
 		return;
 	read_line(r, dp_buf_text(&r->partial), r->partial.len);
 	dp_buf_clear(&r->partial);
+	r->cut = r->problem[0] != '\0';
 }
 
 /* ---- what was read ---- */
@@ -566,20 +631,32 @@ const char *dp_result_metric_name(const struct dp_result *r, size_t metric)
 	return metric < r->nmetrics ? r->names[metric] : NULL;
 }
 
-bool dp_result_value(const struct dp_result *r, size_t i, size_t metric, double *value)
+static bool report_value(const struct report *run, size_t metric, double *value)
 {
-	const struct run *run;
-
-	if (i >= r->nruns || !r->runs[i].reported)
-		return false;
-	run = &r->runs[i];
-	for (uint32_t k = 0; k < run->nvalues; k++) {
+	for (uint32_t k = 0; run->reported && k < run->nvalues; k++) {
 		if (run->values[k].metric == metric) {
 			*value = run->values[k].x;
 			return true;
 		}
 	}
 	return false;
+}
+
+bool dp_result_value(const struct dp_result *r, size_t i, size_t metric, double *value)
+{
+	return i < r->nruns && report_value(&r->runs[i], metric, value);
+}
+
+bool dp_result_value_at(const struct dp_result *r, size_t i, size_t w, size_t metric,
+			double *value)
+{
+	return i < r->nruns && w < r->nwaypoints &&
+	       report_value(&r->ways[i * r->nwaypoints + w], metric, value);
+}
+
+bool dp_result_sound(const struct dp_result *r)
+{
+	return !r->problem[0] || (r->cut && !r->no_memory);
 }
 
 int dp_result_metric(const struct dp_result *r, const char *name)

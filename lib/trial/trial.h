@@ -23,6 +23,11 @@ struct dp_request {
 	uint32_t nruns;
 	uint32_t *runs; /* numbers of the runs asked of this process */
 	uint64_t *seeds;
+	/* the parameter that the training walks up, or NULL, and the values below its own
+	 * at which metrics are asked for, too: whole numbers, ascending */
+	char *path;
+	double *waypoints;
+	uint32_t nwaypoints;
 };
 
 /* request.json as text. */
@@ -96,6 +101,10 @@ struct dp_declared {
 struct dp_result;
 /* A reader for these runs; NULL without memory. */
 struct dp_result *dp_result_new(const uint32_t *runs, uint32_t nruns);
+/* Before anything is read: the values of the path that were asked, ascending. False
+ * without memory. */
+DP_MUSTCHECK bool dp_result_walk(struct dp_result *r, const double *waypoints,
+				 uint32_t nwaypoints);
 void dp_result_free(struct dp_result *r);
 /* More bytes; whole lines are read at once. After the first problem the rest is
  * ignored. */
@@ -116,6 +125,12 @@ const char *dp_result_metric_name(const struct dp_result *r, size_t metric);
 /* The value of a metric in the i-th run asked; false if that run did not report
  * it. Non-finite values are possible. */
 bool dp_result_value(const struct dp_result *r, size_t i, size_t metric, double *value);
+/* Likewise at the w-th waypoint asked. */
+bool dp_result_value_at(const struct dp_result *r, size_t i, size_t w, size_t metric,
+			double *value);
+/* Can what was read of a trainer that was ended before its time be relied on? Half a line
+ * at the end of the file is no mistake then. */
+bool dp_result_sound(const struct dp_result *r);
 /* Index of a metric by name, or -1. */
 int dp_result_metric(const struct dp_result *r, const char *name);
 

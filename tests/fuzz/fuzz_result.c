@@ -44,6 +44,11 @@ static void compare(const struct dp_result *a, const struct dp_result *b, size_t
 			demand(dp_result_value(a, i, m, &x) ==
 			       dp_result_value(b, i, m, &y));
 			demand(same(x, y));
+			for (size_t w = 0; w < 2; w++) {
+				demand(dp_result_value_at(a, i, w, m, &x) ==
+				       dp_result_value_at(b, i, w, m, &y));
+				demand(same(x, y));
+			}
 		}
 	}
 }
@@ -51,6 +56,7 @@ static void compare(const struct dp_result *a, const struct dp_result *b, size_t
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const uint32_t runs[] = { 0, 1, 7 };
+	static const double waypoints[] = { 1, 4 };
 	static const char *const needed[] = { "accuracy", "f1", NULL };
 	struct dp_result *whole = dp_result_new(runs, 3),
 			 *pieces = dp_result_new(runs, 3);
@@ -60,6 +66,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct dp_exit read;
 	char why[200];
 
+	demand(dp_result_walk(whole, waypoints, 2) &&
+	       dp_result_walk(pieces, waypoints, 2));
 	dp_result_feed(whole, data, size);
 	for (size_t i = 0; i < size; i += step)
 		dp_result_feed(pieces, data + i, size - i < step ? size - i : step);

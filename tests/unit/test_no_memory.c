@@ -166,11 +166,15 @@ static int request_and_back(void *arg)
 {
 	uint32_t runs[] = { 0, 1 };
 	uint64_t seeds[] = { 7, 8 };
+	double waypoints[] = { 1, 4 };
 	struct dp_request q = { .study = (char *)"s",
 				.trial = 3,
 				.nruns = 2,
 				.runs = runs,
-				.seeds = seeds },
+				.seeds = seeds,
+				.path = (char *)"n",
+				.waypoints = waypoints,
+				.nwaypoints = 2 },
 			  back = { 0 };
 	struct dp_buf text = DP_BUF_INIT;
 	struct dp_err err;
@@ -198,6 +202,7 @@ static const char result_lines[] =
 	"{\"declare\":{\"sampling\":\"poisson\",\"records\":100,\"lot\":10,\"steps\":5}}"
 	"\n"
 	"{\"progress\":0.5}\n"
+	"{\"run\":0,\"at\":4,\"metrics\":{\"a\":1}}\n"
 	"{\"run\":0,\"metrics\":{\"a\":1,\"b\":2}}\n"
 	"{\"run\":1,\"metrics\":{\"a\":3,\"b\":\"inf\",\"c\":4}}\n"
 	"{\"done\":true}";
@@ -216,6 +221,10 @@ static int read_result(void *arg)
 	(void)arg;
 	if (!r)
 		return DP_E_NOMEM;
+	if (!dp_result_walk(r, (const double[]){ 2, 4 }, 2)) {
+		dp_result_free(r);
+		return DP_E_NOMEM;
+	}
 	for (size_t at = 0; at < sizeof result_lines - 1; at += 13)
 		dp_result_feed(r, result_lines + at,
 			       sizeof result_lines - 1 - at < 13

@@ -79,6 +79,7 @@ static const char everything[] =
 	"  retries: 0\n"
 	"  max_failures: 1\n"
 	"  log_limit: 1.5M\n"
+	"  path: {parameter: n, points: 20}\n"
 	"parameters:\n"
 	"  u: {type: float, range: [0, 1], sample: {uniform: [0, 2], accept: [0.5, "
 	"1.5]}}\n"
@@ -126,6 +127,7 @@ static void test_all_keys(void **state)
 	assert_null(s->trainer.env[3]);
 	assert_true(s->trainer.retries == 0 && s->trainer.max_failures == 1 &&
 		    s->trainer.log_limit == 3 << 19);
+	assert_true(s->trainer.path.param == 1 && s->trainer.path.points == 20);
 	assert_int_equal(s->nparams, 6);
 	assert_true(p[0].dist == DP_DIST_UNIFORM && p[0].a == 0 && p[0].b == 2 &&
 		    p[0].accept_lo == 0.5 && p[0].accept_hi == 1.5 && p[0].lo == 0);
@@ -325,8 +327,18 @@ static void test_examples(void **state)
  * that can be edited so. */
 static char *with_line(const char *path, const char *line)
 {
-	char to[400];
+	bool nested = strncmp(path, "trainer.path.", 13) == 0,
+	     named = strcmp(path, "trainer.path.parameter") == 0;
+	char to[800];
 
+	if (strncmp(path, "trainer.path", 12) == 0) {
+		snprintf(to, sizeof to, "  %s%s%s\nparameters:\n  epochs: {fixed: 64}\n",
+			 named    ? "path: {"
+			 : nested ? "path: {parameter: epochs, "
+				  : "",
+			 line, nested ? "}" : "");
+		return edit("  runs: 2\nparameters:\n", to);
+	}
 	if (strncmp(path, "trainer.", 8) == 0) {
 		snprintf(to, sizeof to, "  %s\n%s", line,
 			 strcmp(path, "trainer.command") == 0 ? "" : "  command: [p]\n");

@@ -58,6 +58,41 @@ static void test_request_round_trip(void **state)
 	dp_request_clear(&q);
 }
 
+/* A path, also one on which nothing is asked. */
+static void test_request_path(void **state)
+{
+	static const char *const texts[] = {
+		"{\"version\":1,\"study\":\"s\",\"trial\":7,\"attempt\":0,"
+		"\"parameters\":{\"epochs\":9007199254740992},"
+		"\"runs\":[{\"run\":0,\"seed\":1}],"
+		"\"path\":{\"parameter\":\"epochs\","
+		"\"values\":[1,2,9007199254740991]}}\n",
+		"{\"version\":1,\"study\":\"s\",\"trial\":7,\"attempt\":0,"
+		"\"parameters\":{\"epochs\":1},\"runs\":[{\"run\":3,\"seed\":1}],"
+		"\"path\":{\"parameter\":\"epochs\",\"values\":[]}}\n",
+	};
+	struct dp_buf text = DP_BUF_INIT;
+	struct dp_request q;
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(texts); i++) {
+		assert_int_equal(dp_request_parse(texts[i], strlen(texts[i]), &q, NULL),
+				 DP_OK);
+		assert_string_equal(q.path, "epochs");
+		assert_int_equal(q.nwaypoints, i == 0 ? 3 : 0);
+		assert_true(i || q.waypoints[2] == 9007199254740991);
+		dp_buf_clear(&text);
+		dp_request_text(&q, &text);
+		assert_string_equal(dp_buf_text(&text), texts[i]);
+		dp_request_clear(&q);
+	}
+	dp_buf_free(&text);
+}
+
+#define PATH(text)                                                                       \
+	"{\"version\":1,\"study\":\"s\",\"trial\":0,\"attempt\":0,"                      \
+	"\"parameters\":{\"n\":5,\"x\":0.5},\"runs\":" ONE_RUN ",\"path\":" text "}"
+
 static void test_request_refused(void **state)
 {
 	static const struct {
@@ -86,6 +121,14 @@ static void test_request_refused(void **state)
 			  "[{\"run\":3,\"seed\":1},{\"run\":0,\"seed\":2},"
 			  "{\"run\":3,\"seed\":3}]"),
 		  "run 3 twice" },
+		{ PATH("null"), "'path' needs 'parameter'" },
+		{ PATH("{\"parameter\":\"m\",\"values\":[1]}"), "'path' needs" },
+		{ PATH("{\"parameter\":\"x\",\"values\":[1]}"), "'path' needs" },
+		{ PATH("{\"parameter\":\"n\"}"), "'values', an array" },
+		{ PATH("{\"parameter\":\"n\",\"values\":[2,2]}"), "ascend" },
+		{ PATH("{\"parameter\":\"n\",\"values\":[3,2]}"), "ascend" },
+		{ PATH("{\"parameter\":\"n\",\"values\":[1.5]}"), "whole numbers" },
+		{ PATH("{\"parameter\":\"n\",\"values\":[1,5]}"), "below the value" },
 	};
 
 	(void)state;
@@ -381,6 +424,128 @@ static void test_result_sparse_runs(void **state)
 	dp_result_free(r);
 }
 
+/* ---- waypoints ---- */
+
+#define RUN(n, metrics) "{\"run\":" #n ",\"metrics\":{" metrics "}}\n"
+
+/* Read with runs 0 and 1, and the waypoints 1, 2 and 4. */
+static struct dp_result *read_walk(const char *text)
+{
+	static const uint32_t asked[] = { 0, 1 };
+	static const double waypoints[] = { 1, 2, 4 };
+	struct dp_result *r = dp_result_new(asked, 2);
+
+	assert_non_null(r);
+	assert_true(dp_result_walk(r, waypoints, 3));
+	dp_result_feed(r, text, strlen(text));
+	dp_result_end(r);
+	return r;
+}
+
+#define AT(n, at, metrics) "{\"run\":" #n ",\"at\":" #at ",\"metrics\":{" metrics "}}\n"
+
+/* In any order before the run's own line, of one run after the other or mixed; a value
+ * that was left out or is not finite is a waypoint less, not a mistake. */
+static void test_waypoints(void **state)
+{
+	static const char *const needed[] = { "a", NULL };
+	const struct dp_exit ended = { .kind = DP_EXIT_CODE };
+	struct dp_result *r = read_walk(
+		AT(0, 1, "\"a\":0.1,\"b\":7") AT(1, 4, "\"a\":0.6") AT(1, 1, "\"a\":NaN")
+			AT(0, 4.0, "\"a\":0.5") AT(0, 2, "\"c\":1") RUN(0, "\"a\":0.9")
+				RUN(1, "\"a\":0.8") "{\"done\":true}\n");
+	char why[100];
+	double x = -1;
+
+	(void)state;
+	assert_null(dp_result_problem(r));
+	assert_true(dp_result_complete(r) && dp_result_done(r) && dp_result_sound(r));
+	assert_true(value_of(r, 0, "a") == 0.9);
+	assert_true(dp_result_value_at(r, 0, 0, 0, &x) && x == 0.1);
+	assert_true(dp_result_value_at(r, 0, 0, 1, &x) && x == 7);
+	assert_true(dp_result_value_at(r, 0, 2, 0, &x) && x == 0.5);
+	assert_true(dp_result_value_at(r, 1, 2, 0, &x) && x == 0.6);
+	assert_true(dp_result_value_at(r, 1, 0, 0, &x) && isnan(x));
+	assert_false(dp_result_value_at(r, 0, 1, 0, &x)); /* told c, but not a */
+	assert_false(dp_result_value_at(r, 1, 1, 0, &x));
+	assert_false(dp_result_value_at(r, 1, 2, 1, &x));
+	assert_false(dp_result_value_at(r, 0, 3, 0, &x));
+	assert_false(dp_result_value_at(r, 2, 0, 0, &x));
+	assert_int_equal(dp_classify(&ended, r, needed, false, why, sizeof why),
+			 DP_END_OK);
+	dp_result_free(r);
+}
+
+static void test_waypoints_refused(void **state)
+{
+	static const struct {
+		const char *text, *says;
+	} cases[] = {
+		{ AT(0, 3, ""), "line 1 of the result file: run 0 at 3 was not asked; "
+				"'path' in the request lists what is" },
+		{ AT(0, 1.5, ""), "run 0 at 1.5 was not asked" },
+		{ AT(0, -1, ""), "run 0 at -1 was not asked" },
+		{ AT(2, 1, ""), "run 2 was not asked" },
+		{ AT(0, 1, "") AT(1, 1, "") AT(0, 1, ""),
+		  "line 3 of the result file: run 0 at 1 was reported before" },
+		{ AT(0, 1, "") RUN(0, "") AT(1, 2, "") AT(0, 2, ""),
+		  "line 4 of the result file: run 0 at 2 comes after the run's own "
+		  "line" },
+		{ AT(0, null, ""), "'at' must be a value of the path, not null" },
+		{ AT(0, "1", ""), "'at' must be a value of the path, not a string" },
+		{ AT(0, 1, "\"a\":true"), "metric 'a' of run 0 must be a number" },
+		{ "{\"at\":1}\n", "none of" },
+		{ "{\"at\":1,\"metrics\":{}}\n", "'metrics' needs 'run'" },
+		{ "{\"run\":0,\"at\":1}\n", "'run' needs 'metrics'" },
+		{ "{\"run\":0,\"at\":1,\"metrics\":[]}\n", "not an array" },
+	};
+	static const char *const needed[] = { NULL };
+	const struct dp_exit ended = { .kind = DP_EXIT_CODE };
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(cases); i++) {
+		struct dp_result *r = read_walk(cases[i].text);
+		char why[320];
+
+		assert_int_equal(dp_classify(&ended, r, needed, false, why, sizeof why),
+				 DP_END_BAD_OUTPUT);
+		assert_says(why, cases[i].says);
+		assert_false(dp_result_sound(r));
+		dp_result_free(r);
+	}
+}
+
+/* A study without a path asks for no waypoint at all. */
+static void test_waypoint_not_asked(void **state)
+{
+	struct dp_result *r = read_result(AT(0, 1, "\"a\":1"), 1);
+
+	(void)state;
+	assert_says(dp_result_problem(r), "run 0 at 1 was not asked");
+	dp_result_free(r);
+}
+
+/* A trainer that was killed left half a line: what came before it is good. A line that is
+ * wrong and whole is wrong, though. */
+static void test_waypoints_cut(void **state)
+{
+	static const char half[] = AT(0, 1, "\"a\":1") "{\"run\":0,\"at\":2,\"met";
+	static const char wrong[] = AT(0, 1, "\"a\":1") "{\"run\":0,\"at\":2,\"met\n";
+	struct dp_result *r = read_walk(half);
+	double x;
+
+	(void)state;
+	assert_says(dp_result_problem(r), "line 2");
+	assert_true(dp_result_sound(r));
+	assert_true(dp_result_value_at(r, 0, 0, 0, &x) && x == 1);
+	assert_false(dp_result_value_at(r, 0, 1, 0, &x));
+	dp_result_free(r);
+	r = read_walk(wrong);
+	assert_says(dp_result_problem(r), "line 2");
+	assert_false(dp_result_sound(r));
+	dp_result_free(r);
+}
+
 /* ---- exit.json ---- */
 
 static struct dp_exit read_exit(const char *text)
@@ -452,9 +617,8 @@ static void test_end_names(void **state)
 
 /* ---- classification ---- */
 
-#define RUN(n, metrics) "{\"run\":" #n ",\"metrics\":{" metrics "}}\n"
-#define DONE            "{\"done\":true}\n"
-#define GOOD            RUN(0, "\"accuracy\":0.5") RUN(1, "\"accuracy\":0.6")
+#define DONE "{\"done\":true}\n"
+#define GOOD RUN(0, "\"accuracy\":0.5") RUN(1, "\"accuracy\":0.6")
 
 /* Each row differs from a good end in one thing, or tells which of two comes first. */
 static const struct class_case {
@@ -589,12 +753,17 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_request_round_trip),
+		cmocka_unit_test(test_request_path),
 		cmocka_unit_test(test_request_refused),
 		cmocka_unit_test(test_request_unknown_fields),
 		cmocka_unit_test(test_result_good),
 		cmocka_unit_test(test_result_non_finite),
 		cmocka_unit_test(test_result_numbers),
 		cmocka_unit_test(test_result_problems),
+		cmocka_unit_test(test_waypoints),
+		cmocka_unit_test(test_waypoints_refused),
+		cmocka_unit_test(test_waypoint_not_asked),
+		cmocka_unit_test(test_waypoints_cut),
 		cmocka_unit_test(test_result_pieces),
 		cmocka_unit_test(test_result_line_limit),
 		cmocka_unit_test(test_result_file_limit),

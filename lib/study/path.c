@@ -1,0 +1,115 @@
+/* path.c - trainer.path: a training that walks one parameter up has been, on its way, a
+ * training with each smaller value. Its key, and the values at which it is looked at. */
+#include "study/study_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- the key ---- */
+
+/* `path: epochs` is short for `path: {parameter: epochs}`. */
+void dp__read_walk(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
+		   void *to)
+{
+	struct dp__node name = *v, map = { .kind = DP__MAP, .first = &name, .count = 1 };
+
+	r->walk = v;
+	if (v->kind == DP__SCALAR) {
+		name.key = "parameter";
+		name.next = NULL;
+		dp__read_section(r, DP__WALK, v->key_pos, &map, to);
+	} else if (dp__is_map(r, v, k->name, k->doc->type, SIZE_MAX)) {
+		dp__read_section(r, DP__WALK, v->key_pos, v, to);
+	}
+}
+
+/* The smallest and the largest value that the search gives the parameter: random points
+ * and grids lie within `accept`, a fixed parameter can be had from 1 on. */
+static void path_ends(const struct dp_study *s, const struct dp_param *p, double *first,
+		      double *last)
+{
+	bool ranged = s->search.method == DP_METHOD_DPARETO;
+
+	if (p->kind == DP_PARAM_FIXED) {
+		*first = 1;
+		*last = json_number_value(p->values);
+	} else {
+		*first = ranged ? p->lo : ceil(p->accept_lo);
+		*last = ranged ? p->hi : floor(p->accept_hi);
+	}
+}
+
+static void check_walked(struct dp__read *r, const struct dp_param *p, size_t pos)
+{
+	static const char form[] = "an int parameter above 0";
+	double first, last;
+
+	if (p->kind == DP_PARAM_FLOAT || p->kind == DP_PARAM_CATEGORICAL) {
+		dp__problem(r, pos, form,
+			    "a training cannot walk up '%s', which is %s parameter",
+			    p->name,
+			    p->kind == DP_PARAM_FLOAT ? "a float" : "a categorical");
+		return;
+	}
+	path_ends(r->s, p, &first, &last);
+	if (p->kind == DP_PARAM_FIXED && !(last > 1 && last == floor(last)))
+		dp__problem(r, pos, "a parameter that is a whole number above 1",
+			    "a training cannot walk up '%s': on the way to its fixed "
+			    "value there is no other",
+			    p->name);
+	else if (first < 1)
+		dp__problem(r, pos, form,
+			    "a training cannot walk up '%s': its values lie evenly on "
+			    "the log scale, so they cannot begin at %.0f",
+			    p->name, first);
+}
+
+void dp__check_walk(struct dp__read *r)
+{
+	const char *names[DP_PARAMS_MAX + 1] = { NULL };
+	const struct dp__node *v = r->walk;
+	char shown[DP__SHOWN], guess[DP__GUESS];
+	struct dp_study *s = r->s;
+
+	if (v && v->kind == DP__MAP)
+		v = dp__get(v, "parameter");
+	if (!v || v->kind != DP__SCALAR || s->nparams == 0)
+		return; /* there is none, or it is told already */
+	for (size_t i = 0; i < s->nparams; i++) {
+		names[i] = s->params[i].name;
+		if (strcmp(names[i], v->text) != 0)
+			continue;
+		s->trainer.path.param = i;
+		if (!r->param_bad[i])
+			check_walked(r, &s->params[i], v->pos);
+		return;
+	}
+	dp__problem(r, v->pos, NULL, "'path' names no parameter '%s'%s",
+		    dp__shown(v->text, shown), dp__guess(v->text, names, guess));
+}
+
+/* ---- its values ---- */
+
+size_t dp_path_values(const struct dp_study *s, const double *x,
+		      double values[DP_WAYPOINTS_MAX])
+{
+	const struct dp_path *path = &s->trainer.path;
+	const struct dp_param *p;
+	double first, last, own;
+	size_t n = 0;
+
+	if (path->points == 0)
+		return 0;
+	p = &s->params[path->param];
+	path_ends(s, p, &first, &last);
+	own = p->kind == DP_PARAM_FIXED ? last : x[path->param];
+	for (int k = 0; k < path->points; k++) {
+		double v = rint(first * pow(last / first, (double)k / path->points));
+
+		if (v >= own)
+			break;
+		if (n == 0 || v > values[n - 1])
+			values[n++] = v;
+	}
+	return n;
+}

@@ -1,0 +1,163 @@
+/* test_path.c - trainer.path: its forms, and the values at which a training is looked at
+ * on its way. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "study_text.h"
+
+/* base with this path, and parameter C as given. */
+static struct dp_study *walked(const char *path, const char *c)
+{
+	char line[200];
+	char *text, *both;
+	struct dp_study *s;
+
+	snprintf(line, sizeof line, "  runs: 2\n  path: %s\n", path);
+	text = edit("  runs: 2\n", line);
+	both = replace(text, "{type: int, range: [1, 30]}", c);
+	s = good(both);
+	free(text);
+	free(both);
+	return s;
+}
+
+static void check_values(const struct dp_study *s, double own, const double *expected,
+			 size_t n)
+{
+	double x[2] = { own, 1 }, values[DP_WAYPOINTS_MAX];
+
+	assert_int_equal(dp_path_values(s, x, values), n);
+	for (size_t i = 0; i < n; i++)
+		assert_true(values[i] == expected[i]);
+}
+
+#define CHECK_VALUES(s, own, ...)                                                        \
+	check_values(s, own, (const double[]){ __VA_ARGS__ },                            \
+		     sizeof(double[]){ __VA_ARGS__ } / sizeof(double))
+
+static void test_forms(void **state)
+{
+	static const struct {
+		const char *path;
+		int points;
+	} forms[] = { { "C", 12 },
+		      { "\"C\"", 12 },
+		      { "{parameter: C}", 12 },
+		      { "{points: 64, parameter: C}", 64 },
+		      { "{parameter: C, points: 1}", 1 } };
+	struct dp_study *s = good(base);
+	double x[2] = { 30, 1 }, values[DP_WAYPOINTS_MAX];
+
+	(void)state;
+	assert_int_equal(s->trainer.path.points, 0);
+	assert_int_equal(dp_path_values(s, x, values), 0);
+	dp_study_free(s);
+	for (size_t i = 0; i < DP_COUNT(forms); i++) {
+		s = walked(forms[i].path, "{type: int, range: [1, 30]}");
+		assert_int_equal(s->trainer.path.points, forms[i].points);
+		assert_int_equal(s->trainer.path.param, 0);
+		dp_study_free(s);
+	}
+}
+
+/* The contract's example: 12 steps from 1 to 64 are powers of the root of two. */
+static void test_values(void **state)
+{
+	struct dp_study *s = walked("C", "{type: int, range: [1, 64]}");
+
+	(void)state;
+	CHECK_VALUES(s, 64, 1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45);
+	CHECK_VALUES(s, 16, 1, 2, 3, 4, 6, 8, 11);
+	CHECK_VALUES(s, 17, 1, 2, 3, 4, 6, 8, 11, 16);
+	CHECK_VALUES(s, 2, 1);
+	check_values(s, 1, NULL, 0);
+	dp_study_free(s);
+	/* a range that begins later, and one that is narrower than the points */
+	s = walked("{parameter: C, points: 4}", "{type: int, range: [10, 160]}");
+	CHECK_VALUES(s, 160, 10, 20, 40, 80);
+	check_values(s, 10, NULL, 0);
+	dp_study_free(s);
+	s = walked("{parameter: C, points: 64}", "{type: int, range: [1, 3]}");
+	CHECK_VALUES(s, 3, 1, 2);
+	dp_study_free(s);
+	s = walked("{parameter: C, points: 1}", "{type: int, range: [1, 3]}");
+	CHECK_VALUES(s, 3, 1);
+	dp_study_free(s);
+}
+
+/* A fixed parameter is walked up from 1; what a study accepts counts for random points,
+ * the range for those of models. */
+static void test_whole_range(void **state)
+{
+	static const char wide[] =
+		"{type: int, range: [4, 64], sample: {uniform: [0, 20], accept: "
+		"[0.5, 16.5]}}";
+	struct dp_study *s = walked("{parameter: C, points: 4}", "{fixed: 16}");
+
+	(void)state;
+	CHECK_VALUES(s, 0, 1, 2, 4, 8);
+	dp_study_free(s);
+	s = walked("{parameter: C, points: 4}", wide);
+	CHECK_VALUES(s, 16, 1, 2, 4, 8);
+	s->search.method = DP_METHOD_DPARETO;
+	CHECK_VALUES(s, 64, 4, 8, 16, 32);
+	/* an initial point that a person enqueued may lie anywhere */
+	CHECK_VALUES(s, 1000, 4, 8, 16, 32);
+	check_values(s, 2, NULL, 0);
+	dp_study_free(s);
+}
+
+/* However wide the range: ascending, whole, below the training's own value, and no more
+ * than was asked for. */
+static void test_any_range(void **state)
+{
+	static const double ends[][2] = {
+		{ 1, 2 }, { 1, 9007199254740992 }, { 7, 1e6 }, { 1e15, 1e15 + 3 }
+	};
+	double values[DP_WAYPOINTS_MAX], x[2] = { 0, 1 };
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(ends); i++) {
+		for (int points = 1; points <= DP_WAYPOINTS_MAX; points++) {
+			char path[60], c[80];
+			struct dp_study *s;
+			size_t n;
+
+			snprintf(path, sizeof path, "{parameter: C, points: %d}", points);
+			snprintf(c, sizeof c, "{type: int, range: [%.0f, %.0f]}",
+				 ends[i][0], ends[i][1]);
+			s = walked(path, c);
+			x[0] = ends[i][1];
+			n = dp_path_values(s, x, values);
+			assert_true(n >= 1 && n <= (size_t)points);
+			assert_true(values[0] == ends[i][0]);
+			for (size_t k = 0; k < n; k++) {
+				assert_true(values[k] == rint(values[k]));
+				assert_true(values[k] < x[0]);
+				assert_true(k == 0 || values[k] > values[k - 1]);
+			}
+			dp_study_free(s);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_forms),
+		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_whole_range),
+		cmocka_unit_test(test_any_range),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -13,6 +13,7 @@ static int by_hand(const struct options *o, struct dp_request *q, int *fd,
 		   struct dp_err *err)
 {
 	struct dp_request r = { .nruns = (uint32_t)o->runs };
+	int code;
 
 	r.study = strdup("by-hand");
 	r.parameters = json_incref(o->set);
@@ -21,6 +22,10 @@ static int by_hand(const struct options *o, struct dp_request *q, int *fd,
 	if (!r.study || !r.runs || !r.seeds) {
 		dp_request_clear(&r);
 		return dp_fail(err, DP_E_NOMEM, "no memory for the request");
+	}
+	if (o->path && (code = path_by_hand(o->path, &r, err)) != DP_OK) {
+		dp_request_clear(&r);
+		return code;
 	}
 	*fd = dup(STDOUT_FILENO);
 	if (*fd < 0) {

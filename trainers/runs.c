@@ -196,7 +196,7 @@ int model_runs(const struct trainer *t, const struct model *model, void *self, i
 	if (code == DP_OK)
 		code = trainer_request(&options, &request, &r.fd, err);
 	if (code == DP_OK)
-		code = waypoints_read(t, &options, &request, &r.waypoints, err);
+		code = waypoints_read(t, &request, &r.waypoints, err);
 	if (code == DP_OK) {
 		r.request = &request;
 		code = data_open(&r.data, &options.data, err);

@@ -101,7 +101,7 @@ static int run_svt(int argc, char **argv, struct dp_err *err)
 	if (code == DP_OK) {
 		s.queries = (size_t)options.queries;
 		s.ones = (size_t)options.ones;
-		code = waypoints_read(&svt_trainer, &options, &request, &none, err);
+		code = waypoints_read(&svt_trainer, &request, &none, err);
 		if (code == DP_OK)
 			code = svt_runs(&request, fd, &s, err);
 		close(fd);

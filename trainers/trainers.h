@@ -69,12 +69,13 @@ struct waypoints {
 	uint32_t *epochs; /* ascending, below the parameter `epochs` */
 	size_t n;
 };
-/* The path that the request, or a person, asks for; none is none. An error where `t`
- * cannot walk it. The caller calls waypoints_clear(). */
-DP_MUSTCHECK int waypoints_read(const struct trainer *t, const struct options *o,
-				const struct dp_request *q, struct waypoints *out,
-				struct dp_err *err);
+/* The path that is asked for; none is none. An error where `t` cannot walk it. The
+ * caller calls waypoints_clear(). */
+DP_MUSTCHECK int waypoints_read(const struct trainer *t, const struct dp_request *q,
+				struct waypoints *out, struct dp_err *err);
 void waypoints_clear(struct waypoints *w);
+/* "1,2,4" of --path into a request; the caller clears it, also after an error. */
+DP_MUSTCHECK int path_by_hand(const char *text, struct dp_request *q, struct dp_err *err);
 
 /* ---- params.c: parameters of the request, checked ---- */
 

@@ -164,14 +164,16 @@ static void test_refused(void **state)
 		{ &linear_trainer, "--data census",
 		  "{\"parameter\":\"lot_size\",\"values\":[1]}",
 		  "over 'epochs' only, not over 'lot_size'" },
-		{ &mlp_trainer, "--data census", "{\"values\":[1]}", "not over ''" },
-		{ &mlp_trainer, "--data census", "7", "over 'epochs' only" },
-		{ &linear_trainer, "--data census", EPOCHS_AT("3"), "no array" },
-		{ &linear_trainer, "--data census", EPOCHS_AT("[2,1]"), "must be whole" },
-		{ &linear_trainer, "--data census", EPOCHS_AT("[1,1]"), "must be whole" },
-		{ &linear_trainer, "--data census", EPOCHS_AT("[0,1]"), "must be whole" },
-		{ &linear_trainer, "--data census", EPOCHS_AT("[1.5]"), "must be whole" },
-		{ &linear_trainer, "--data census", EPOCHS_AT("[1,5]"), "'epochs', 5" },
+		{ &mlp_trainer, "--data census", "{\"values\":[1]}",
+		  "'path' needs 'parameter'" },
+		{ &mlp_trainer, "--data census", "7", "'path' needs 'parameter'" },
+		{ &linear_trainer, "--data census", EPOCHS_AT("3"), "an array" },
+		{ &linear_trainer, "--data census", EPOCHS_AT("[2,1]"), "whole numbers" },
+		{ &linear_trainer, "--data census", EPOCHS_AT("[1,1]"), "whole numbers" },
+		{ &linear_trainer, "--data census", EPOCHS_AT("[0,1]"),
+		  "numbers from 1" },
+		{ &linear_trainer, "--data census", EPOCHS_AT("[1.5]"), "whole numbers" },
+		{ &linear_trainer, "--data census", EPOCHS_AT("[1,5]"), "whole numbers" },
 		{ &output_trainer, "--data census", EPOCHS_AT("[1]"),
 		  "output-perturbation cannot walk a path: its noise is added once" },
 		{ &svt_trainer, "", EPOCHS_AT("[1]"), "svt cannot walk a path" },
@@ -196,7 +198,6 @@ static void test_by_hand(void **state)
 	} cases[] = { { "1", 1 },    { "1,2,4", 3 }, { "", 0 },    { "1,", 0 },
 		      { "1,,2", 0 }, { "0", 0 },     { "-1", 0 },  { "2,1", 0 },
 		      { "5", 0 },    { "1;2", 0 },   { "1.5", 0 }, { "99999999999", 0 } };
-	const struct dp_request q = { .parameters = json_pack("{s:i}", "epochs", 5) };
 	struct dp_err err;
 
 	assert_int_equal(
@@ -204,17 +205,19 @@ static void test_by_hand(void **state)
 		DP_E_USAGE);
 	assert_non_null(strstr(err.msg, "--path is for trying by hand"));
 	for (size_t i = 0; i < DP_COUNT(cases); i++) {
-		const struct options o = { .set = q.parameters, .path = cases[i].text };
-		struct waypoints w;
-		int code = waypoints_read(&linear_trainer, &o, &q, &w, NULL);
+		struct dp_request q = { .parameters = json_pack("{s:i}", "epochs", 5) };
+		struct waypoints w = { 0 };
+		int code = path_by_hand(cases[i].text, &q, NULL);
 
+		if (code == DP_OK)
+			code = waypoints_read(&linear_trainer, &q, &w, NULL);
 		assert_int_equal(code == DP_OK, cases[i].n > 0);
 		assert_int_equal(w.n, cases[i].n);
 		if (w.n == 3)
 			assert_int_equal(w.epochs[2], 4);
 		waypoints_clear(&w);
+		dp_request_clear(&q);
 	}
-	json_decref(q.parameters);
 }
 
 int main(void)

@@ -255,25 +255,27 @@ static void linear_update(struct training *t)
 
 /* The next lot is drawn before the noise of this step is made, so that its rows are on
  * their way meanwhile. */
-static void next_lot(struct training *t)
+static const uint32_t *next_lot(struct training *t, uint32_t *count)
 {
-	uint32_t n;
+	const uint32_t *ids = lots_next(&t->lots, count);
+	uint32_t n = *count < LINEAR_BLOCK ? *count : LINEAR_BLOCK;
 
-	t->ids = lots_next(&t->lots, &t->count);
-	n = t->count < LINEAR_BLOCK ? t->count : LINEAR_BLOCK;
-	t->kernel->fetch(&t->rows, t->ids, n);
+	t->kernel->fetch(&t->rows, ids, n);
 	for (uint32_t i = 0; i < n; i++)
-		__builtin_prefetch(&t->records[t->ids[i]]);
+		__builtin_prefetch(&t->records[ids[i]]);
+	return ids;
 }
 
 static int linear_descend(void *training, uint64_t steps, struct dp_err *err)
 {
 	struct training *t = training;
 	uint64_t beat = 1 + BEAT_RECORDS / t->how->lot, since = 0;
+	const uint32_t *ids = t->ids;
+	uint32_t count = t->count;
 
 	for (uint64_t i = 0; i < steps; i++) {
-		add_up(t, t->ids, t->count);
-		next_lot(t);
+		add_up(t, ids, count);
+		ids = next_lot(t, &count);
 		linear_update(t);
 		if (++since < beat && i + 1 < steps)
 			continue;
@@ -281,6 +283,8 @@ static int linear_descend(void *training, uint64_t steps, struct dp_err *err)
 			return dp_fail(err, DP_E_INTERRUPTED, "the training was stopped");
 		since = 0;
 	}
+	t->ids = ids;
+	t->count = count;
 	return DP_OK;
 }
 
@@ -300,7 +304,7 @@ int linear_train_by(const char *kernel, enum linear_loss loss, const struct rows
 
 	memset(w, 0, linear_weights(train->nfeatures) * sizeof *w);
 	if (code == DP_OK) {
-		next_lot(&t);
+		t.ids = next_lot(&t, &t.count);
 		code = sgd_walk(how, train->n, linear_descend, &t, err);
 	}
 	linear_release(&t);

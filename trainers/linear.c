@@ -25,12 +25,14 @@ static int linear_model_prepare(void *self, const struct options *o,
 }
 
 static int linear_model_train(const void *self, const struct rows *rows,
-			      struct streams *streams, struct pulse *pulse, float *w,
-			      struct dp_err *err)
+			      struct streams *streams, const struct walk *walk,
+			      struct pulse *pulse, float *w, struct dp_err *err)
 {
 	const struct self *s = self;
+	struct sgd how = s->how;
 
-	return linear_train(s->loss, rows, &s->how, &streams->lots, &streams->gradient,
+	how.walk = walk;
+	return linear_train(s->loss, rows, &how, &streams->lots, &streams->gradient,
 			    pulse, w, err);
 }
 

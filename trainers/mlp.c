@@ -57,13 +57,15 @@ static int mlp_model_prepare(void *self, const struct options *o,
 }
 
 static int mlp_model_train(const void *self, const struct rows *rows,
-			   struct streams *streams, struct pulse *pulse, float *w,
-			   struct dp_err *err)
+			   struct streams *streams, const struct walk *walk,
+			   struct pulse *pulse, float *w, struct dp_err *err)
 {
 	const struct self *s = self;
+	struct sgd how = s->how;
 
-	return mlp_train(&s->shape, MLP_AUTO, rows, &s->how, &streams->start,
-			 &streams->lots, &streams->gradient, pulse, w, err);
+	how.walk = walk;
+	return mlp_train(&s->shape, MLP_AUTO, rows, &how, &streams->start, &streams->lots,
+			 &streams->gradient, pulse, w, err);
 }
 
 static int mlp_model_score(const void *self, const struct rows *rows, const float *w,

@@ -74,6 +74,8 @@ static const struct known known[] = {
 	  AT(ones), 0, 10000000, NULL },
 	{ "set", "NAME=VALUE", "by hand: a parameter, without a study", OPTIONS_ALL, SET,
 	  AT(set), 0, 0, NULL },
+	{ "path", "N,N...", "by hand: epochs whose results are told on the way",
+	  OPTIONS_SGD, TEXT, AT(path), 0, 0, NULL },
 	{ "runs", "N", "by hand: how many runs (default 1)", OPTIONS_ALL, WHOLE, AT(runs),
 	  1, 10000, NULL },
 	{ "seed", "N", "by hand: the seed (default 0)", OPTIONS_ALL, WHOLE, AT(seed), 0,

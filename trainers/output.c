@@ -47,9 +47,10 @@ static int output_model_prepare(void *self, const struct options *o,
 }
 
 static int output_model_train(const void *self, const struct rows *rows,
-			      struct streams *streams, struct pulse *pulse, float *w,
-			      struct dp_err *err)
+			      struct streams *streams, const struct walk *walk,
+			      struct pulse *pulse, float *w, struct dp_err *err)
 {
+	(void)walk;
 	return output_train(self, rows, &streams->lots, &streams->gradient, pulse, w,
 			    err);
 }
@@ -84,5 +85,7 @@ const struct trainer output_trainer = {
 		 "            sigma           standard deviation of the noise, above "
 		 "0\n" MODEL_REPORTS,
 	.options = OPTIONS_DATA | OPTIONS_OUTPUT,
+	.no_path = "its noise is added once, after the last pass, and its steps "
+		   "shrink",
 	.run = output_model_run,
 };

@@ -13,6 +13,7 @@ static int by_hand(const struct options *o, struct dp_request *q, int *fd,
 		   struct dp_err *err)
 {
 	struct dp_request r = { .nruns = (uint32_t)o->runs };
+	int code;
 
 	r.study = strdup("by-hand");
 	r.parameters = json_incref(o->set);
@@ -21,6 +22,10 @@ static int by_hand(const struct options *o, struct dp_request *q, int *fd,
 	if (!r.study || !r.runs || !r.seeds) {
 		dp_request_clear(&r);
 		return dp_fail(err, DP_E_NOMEM, "no memory for the request");
+	}
+	if (o->path && (code = path_by_hand(o->path, &r, err)) != DP_OK) {
+		dp_request_clear(&r);
+		return code;
 	}
 	*fd = dup(STDOUT_FILENO);
 	if (*fd < 0) {
@@ -44,6 +49,10 @@ int trainer_request(const struct options *o, struct dp_request *q, int *fd,
 	if (o->set && asked)
 		return dp_fail(err, DP_E_USAGE,
 			       "--set is for trying by hand, and DPARETO_REQUEST is set");
+	if (o->path && !o->set)
+		return dp_fail(err, DP_E_USAGE,
+			       "--path is for trying by hand, with --set; a study asks "
+			       "for a path with 'path' of its trainer");
 	if (o->set)
 		return by_hand(o, q, fd, err);
 	code = dp_trainer_open(q, fd, err);

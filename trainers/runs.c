@@ -15,8 +15,16 @@ struct runs {
 	const struct dp_request *request;
 	int fd;
 	struct data data;
+	struct waypoints waypoints;
 	size_t nweights;
 	float *w;
+};
+
+/* The run that is being trained. */
+struct running {
+	const struct runs *runs;
+	uint32_t i;   /* place in the request */
+	double began; /* processor time; later by every second spent on scores since */
 };
 
 int need_two_classes(const struct rows *rows, struct dp_err *err)
@@ -65,17 +73,17 @@ static int runs_score(const struct runs *r, const struct rows *rows, struct scor
 	return code;
 }
 
-static int runs_report(const struct runs *r, uint32_t i, double seconds,
-		       struct dp_err *err)
+/* What is reported of the weights as they are. */
+static int runs_metrics(const struct runs *r, double seconds, json_t **out,
+			struct dp_err *err)
 {
 	const struct data *d = &r->data;
 	bool holdout = d->validation.n > 0;
 	const struct rows *scored = holdout ? &d->validation : &d->test;
 	struct score here, test = { 0 };
 	json_t *metrics;
-	int code;
+	int code = runs_score(r, scored, &here, err);
 
-	code = runs_score(r, scored, &here, err);
 	if (code == DP_OK && holdout)
 		code = runs_score(r, &d->test, &test, err);
 	if (code != DP_OK)
@@ -87,29 +95,66 @@ static int runs_report(const struct runs *r, uint32_t i, double seconds,
 			    (json_int_t)scored->n);
 	if (!metrics ||
 	    (holdout && json_object_set_new(metrics, "test_accuracy",
-					    dp_json_real(test.accuracy)) != 0))
-		code = dp_fail(err, DP_E_NOMEM, "no memory for a result");
-	else
-		code = dp_report_run(r->fd, r->request->runs[i], metrics, err);
+					    dp_json_real(test.accuracy)) != 0)) {
+		json_decref(metrics);
+		return dp_fail(err, DP_E_NOMEM, "no memory for a result");
+	}
+	*out = metrics;
+	return DP_OK;
+}
+
+/* `at` is 0 for the run's own result. */
+static int runs_report(const struct running *now, uint32_t at, double seconds,
+		       struct dp_err *err)
+{
+	const struct runs *r = now->runs;
+	uint32_t run = r->request->runs[now->i];
+	json_t *metrics;
+	int code = runs_metrics(r, seconds, &metrics, err);
+
+	if (code != DP_OK)
+		return code;
+	code = at ? dp_report_at(r->fd, run, at, metrics, err)
+		  : dp_report_run(r->fd, run, metrics, err);
 	json_decref(metrics);
 	return code;
+}
+
+/* A result on the way. What the test takes is not counted as training. */
+static int runs_look(void *who, uint32_t epochs, struct dp_err *err)
+{
+	struct running *now = who;
+	double here = cpu_seconds();
+	int code = runs_report(now, epochs, here - now->began, err);
+
+	now->began += cpu_seconds() - here;
+	return code;
+}
+
+static int runs_one(const struct runs *r, uint32_t i, struct pulse *pulse,
+		    struct dp_err *err)
+{
+	struct running now = { .runs = r, .i = i, .began = cpu_seconds() };
+	const struct walk walk = { .epochs = r->waypoints.epochs,
+				   .n = r->waypoints.n,
+				   .look = runs_look,
+				   .who = &now };
+	struct streams streams;
+	int code = open_streams(r, i, &streams, err);
+
+	if (code == DP_OK)
+		code = r->model->train(r->self, &r->data.train, &streams,
+				       walk.n > 0 ? &walk : NULL, pulse, r->w, err);
+	return code == DP_OK ? runs_report(&now, 0, cpu_seconds() - now.began, err)
+			     : code;
 }
 
 static int runs_all(const struct runs *r, struct pulse *pulse, struct dp_err *err)
 {
 	int code = DP_OK;
 
-	for (uint32_t i = 0; i < r->request->nruns && code == DP_OK; i++) {
-		double began = cpu_seconds();
-		struct streams streams;
-
-		code = open_streams(r, i, &streams, err);
-		if (code == DP_OK)
-			code = r->model->train(r->self, &r->data.train, &streams, pulse,
-					       r->w, err);
-		if (code == DP_OK)
-			code = runs_report(r, i, cpu_seconds() - began, err);
-	}
+	for (uint32_t i = 0; i < r->request->nruns && code == DP_OK; i++)
+		code = runs_one(r, i, pulse, err);
 	return code == DP_OK ? dp_report_done(r->fd, err) : code;
 }
 
@@ -150,6 +195,8 @@ int model_runs(const struct trainer *t, const struct model *model, void *self, i
 
 	if (code == DP_OK)
 		code = trainer_request(&options, &request, &r.fd, err);
+	if (code == DP_OK)
+		code = waypoints_read(t, &request, &r.waypoints, err);
 	if (code == DP_OK) {
 		r.request = &request;
 		code = data_open(&r.data, &options.data, err);
@@ -160,6 +207,7 @@ int model_runs(const struct trainer *t, const struct model *model, void *self, i
 	}
 	if (r.fd >= 0)
 		close(r.fd);
+	waypoints_clear(&r.waypoints);
 	dp_request_clear(&request);
 	options_clear(&options);
 	return code;

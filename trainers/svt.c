@@ -92,6 +92,7 @@ static int run_svt(int argc, char **argv, struct dp_err *err)
 {
 	struct options options;
 	struct dp_request request = { 0 };
+	struct waypoints none;
 	struct svt s;
 	int fd = -1, code = options_read(&svt_trainer, argc, argv, &options, err);
 
@@ -100,7 +101,9 @@ static int run_svt(int argc, char **argv, struct dp_err *err)
 	if (code == DP_OK) {
 		s.queries = (size_t)options.queries;
 		s.ones = (size_t)options.ones;
-		code = svt_runs(&request, fd, &s, err);
+		code = waypoints_read(&svt_trainer, &request, &none, err);
+		if (code == DP_OK)
+			code = svt_runs(&request, fd, &s, err);
 		close(fd);
 	}
 	dp_request_clear(&request);
@@ -120,5 +123,6 @@ const struct trainer svt_trainer = {
 		 "            b  total noise level, above 0\n"
 		 "Metric:     f1  the F1 score, from 0 to 1\n",
 	.options = OPTIONS_SVT,
+	.no_path = "how its noise is shared out depends on C from the beginning",
 	.run = run_svt,
 };

@@ -16,6 +16,7 @@ struct trainer {
 	const char *about;   /* what it does, before the options in its help */
 	const char *reads;   /* its parameters and metrics, after them */
 	unsigned options;    /* which it takes: OPTIONS_* */
+	const char *no_path; /* why it cannot walk one, as a clause; NULL: it can */
 	/* Reads its options from argv (argv[0] is its name), then does what the
 	 * request asks. */
 	int (*run)(int argc, char **argv, struct dp_err *err);
@@ -43,8 +44,9 @@ struct options {
 	const char *hidden;
 	double norm_bound; /* NaN if not given */
 	int64_t passes, queries, ones;
-	/* for a person: parameters and runs without a request */
+	/* for a person: parameters, path and runs without a request */
 	json_t *set; /* NULL if not given */
+	const char *path;
 	int64_t runs, seed;
 };
 /* Reads argv[1..]; the caller calls options_clear(), also after an error. */
@@ -60,6 +62,20 @@ void options_help(const struct trainer *t, FILE *to);
  * closes *fd and calls dp_request_clear(). */
 DP_MUSTCHECK int trainer_request(const struct options *o, struct dp_request *q, int *fd,
 				 struct dp_err *err);
+
+/* ---- path.c: results on the way ---- */
+
+struct waypoints {
+	uint32_t *epochs; /* ascending, below the parameter `epochs` */
+	size_t n;
+};
+/* The path that is asked for; none is none. An error where `t` cannot walk it. The
+ * caller calls waypoints_clear(). */
+DP_MUSTCHECK int waypoints_read(const struct trainer *t, const struct dp_request *q,
+				struct waypoints *out, struct dp_err *err);
+void waypoints_clear(struct waypoints *w);
+/* "1,2,4" of --path into a request; the caller clears it, also after an error. */
+DP_MUSTCHECK int path_by_hand(const char *text, struct dp_request *q, struct dp_err *err);
 
 /* ---- params.c: parameters of the request, checked ---- */
 
@@ -107,8 +123,10 @@ struct plan {
 struct model {
 	int (*prepare)(void *self, const struct options *o, const struct dp_request *q,
 		       const struct rows *train, struct plan *out, struct dp_err *err);
+	/* `walk` is NULL where the trainer has no_path */
 	int (*train)(const void *self, const struct rows *train, struct streams *streams,
-		     struct pulse *pulse, float *w, struct dp_err *err);
+		     const struct walk *walk, struct pulse *pulse, float *w,
+		     struct dp_err *err);
 	int (*score)(const void *self, const struct rows *rows, const float *w,
 		     struct score *out, struct dp_err *err);
 };
@@ -121,7 +139,7 @@ DP_MUSTCHECK int need_two_classes(const struct rows *rows, struct dp_err *err);
 	"                               held out, and then also:\n"                      \
 	"            test_accuracy      on the test records\n"                           \
 	"            loss               mean loss, where accuracy is\n"                  \
-	"            seconds            processor time\n"                                \
+	"            seconds            processor time of training\n"                    \
 	"            majority_accuracy  of always naming the commonest class\n"          \
 	"            test_records       how many records accuracy is measured on\n"
 

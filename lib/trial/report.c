@@ -66,6 +66,18 @@ int dp_report_run(int fd, uint32_t run, const json_t *metrics, struct dp_err *er
 	return append_line(fd, &line, err);
 }
 
+int dp_report_at(int fd, uint32_t run, uint32_t at, const json_t *metrics,
+		 struct dp_err *err)
+{
+	struct dp_buf line = DP_BUF_INIT;
+
+	dp_buf_printf(&line, "{\"run\":%u,\"at\":%u,\"metrics\":", (unsigned)run,
+		      (unsigned)at);
+	dp_json_dump(&line, metrics, 0);
+	dp_buf_putc(&line, '}');
+	return append_line(fd, &line, err);
+}
+
 int dp_report_declare(int fd, const json_t *declared, struct dp_err *err)
 {
 	struct dp_buf line = DP_BUF_INIT;

@@ -156,6 +156,9 @@ bool dp_end_retryable(enum dp_end e);
 DP_MUSTCHECK int dp_report_progress(int fd, double progress, struct dp_err *err);
 DP_MUSTCHECK int dp_report_run(int fd, uint32_t run, const json_t *metrics,
 			       struct dp_err *err);
+/* The result of a run on its way, at this value of the path's parameter. */
+DP_MUSTCHECK int dp_report_at(int fd, uint32_t run, uint32_t at, const json_t *metrics,
+			      struct dp_err *err);
 DP_MUSTCHECK int dp_report_declare(int fd, const json_t *declared, struct dp_err *err);
 DP_MUSTCHECK int dp_report_done(int fd, struct dp_err *err);
 /* Opens what DPARETO_REQUEST and DPARETO_RESULT name. The error tells a person who

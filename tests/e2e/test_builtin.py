@@ -69,6 +69,71 @@ class ByHand(BuiltIn):
             self.assertEqual([line for line in done.stdout.splitlines() if len(line) > 80], [])
 
 
+class Paths(BuiltIn):
+    """A result on the way is that of a training that ends there, to the last digit."""
+    TRAINERS = (("linear", "--optimizer", "adam"), ("linear", "--sampling", "poisson"),
+                ("mlp", "--hidden", "8", "--optimizer", "adam"))
+
+    def results(self, *arguments, **parameters):
+        """{(run, at): metrics} in the order of the lines, without the seconds."""
+        found = {}
+        for line in self.train(*arguments, **parameters):
+            if "run" in line:
+                self.assertGreater(line["metrics"].pop("seconds"), 0)
+                found[line["run"], line.get("at")] = line["metrics"]
+        return found
+
+    def test_by_hand(self):
+        for trainer in self.TRAINERS:
+            with self.subTest(trainer):
+                arguments = (*trainer, "--data", "census", "--runs", "2", "--seed", "5")
+                way = self.results(*arguments, "--path", "1,3", **{**PRIVATE, "epochs": 4})
+                self.assertEqual(list(way), [(0, 1), (0, 3), (0, None),
+                                             (1, 1), (1, 3), (1, None)])
+                for at in (1, 3, None):
+                    alone = self.results(*arguments, **{**PRIVATE, "epochs": at or 4})
+                    for run in (0, 1):
+                        self.assertEqual(way[run, at], alone[run, None])
+
+    def ask(self, trainer, options, parameters, path):
+        """With a request of a study; returns exit code, stderr and the lines."""
+        request = self.write("request.json", json.dumps(
+            {"version": 1, "study": "s", "trial": 0, "attempt": 0, "parameters": parameters,
+             "runs": [{"run": 3, "seed": 77}], "path": path}))
+        result = self.write("result.jsonl", "")
+        done = subprocess.run([program("dpareto-train"), trainer, *options], text=True,
+                              capture_output=True, timeout=LIMIT,
+                              env={**self.environment(), "DPARETO_REQUEST": request,
+                                   "DPARETO_RESULT": result})
+        with open(result) as f:
+            return done.returncode, done.stderr, [json.loads(line) for line in f]
+
+    def test_as_a_study_asks(self):
+        parameters = {**PRIVATE, "epochs": 8}
+        code, said, lines = self.ask("linear", ["--data", "census"], parameters,
+                                     {"parameter": "epochs", "values": [1, 2, 3, 5]})
+        self.assertEqual((code, said), (0, ""))
+        self.assertEqual([(line["run"], line.get("at")) for line in lines if "run" in line],
+                         [(3, 1), (3, 2), (3, 3), (3, 5), (3, None)])
+        self.assertEqual(lines[0]["declare"]["steps"], 8 * 484)
+        self.assertEqual(lines[-1], {"done": True})
+
+    def test_what_cannot_be_walked(self):
+        path = {"parameter": "epochs", "values": [1]}
+        for trainer, options, parameters, asked, sentence in (
+                ("output-perturbation", ["--data", "census"],
+                 {"regularization": 0.1, "sigma": 1, "epochs": 2}, path,
+                 "its noise is added once"),
+                ("svt", [], {"C": 3, "b": 1}, {"parameter": "C", "values": [1]},
+                 "svt cannot walk a path"),
+                ("linear", ["--data", "census"], PRIVATE,
+                 {"parameter": "lot_size", "values": [1]}, "over 'epochs' only")):
+            with self.subTest(trainer):
+                code, said, lines = self.ask(trainer, options, parameters, asked)
+                self.assertEqual((code, lines), (1, []))
+                self.assertIn(sentence, said)
+
+
 class Stopped(BuiltIn):
     def said(self):
         with open(self.path("lines")) as f:

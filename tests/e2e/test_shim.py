@@ -413,9 +413,11 @@ class ShimTest(unittest.TestCase):
 
     # ---- trainers through the shim ----
 
-    def train(self, command, parameters):
+    def train(self, command, parameters, waypoints=None):
         request = {"version": 1, "study": "s", "trial": 0, "attempt": 0, "parameters": parameters,
                    "runs": [{"run": 0, "seed": 11}, {"run": 1, "seed": 22}]}
+        if waypoints is not None:
+            request["path"] = {"parameter": "epochs", "values": waypoints}
         with open(self.path("request.json"), "w") as f:
             json.dump(request, f, separators=(",", ":"))
         env = dict(os.environ, DPARETO_REQUEST=self.path("request.json"), DPARETO_RESULT=self.path("result.jsonl"))
@@ -423,7 +425,7 @@ class ShimTest(unittest.TestCase):
         self.assertEqual(e.get("code"), 0, self.read("stderr"))
         lines = [json.loads(line) for line in self.read("result.jsonl").splitlines()]
         self.assertEqual(lines[-1], {"done": True})
-        runs = [line for line in lines if "run" in line]
+        runs = [line for line in lines if "run" in line and "at" not in line]
         self.assertEqual([line["run"] for line in runs], [0, 1])
         return [line["metrics"] for line in runs]
 
@@ -441,6 +443,21 @@ class ShimTest(unittest.TestCase):
 
     def test_example_py(self):
         self.check_example([os.path.join(EXAMPLES, "trainer.py")])
+
+    def test_example_path(self):
+        """On its way it is what a training that ends there would be."""
+        def lines(epochs, values):
+            self.a = os.path.join(self.dir, "epochs%d" % epochs)
+            os.mkdir(self.a)
+            self.train([os.path.join(EXAMPLES, "path.py")], {"noise": 0.5, "epochs": epochs}, values)
+            found = [json.loads(line) for line in self.read("result.jsonl").splitlines()]
+            return {(line["run"], line.get("at")): line["metrics"] for line in found if "run" in line}
+        way = lines(6, [1, 4])
+        self.assertEqual(list(way), [(0, 1), (0, 4), (0, None), (1, 1), (1, 4), (1, None)])
+        for at in (1, 4):
+            alone = lines(at, None)
+            for run in (0, 1):
+                self.assertEqual(way[run, at], alone[run, None])
 
     @unittest.skipUnless(shutil.which("cc"), "there is no C compiler")
     def test_example_c(self):

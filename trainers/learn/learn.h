@@ -14,6 +14,17 @@ enum optimizer {
 	OPTIMIZER_ADAM, /* beta 0.9 and 0.999, kappa 1e-8 */
 };
 
+/* Where a training is looked at on its way: after so many epochs it is what a training
+ * that ends there would be, to the bit. */
+struct walk {
+	const uint32_t *epochs; /* ascending, from 1, below the training's own */
+	size_t n;
+	/* The weights are in the caller's w. Another code than DP_OK ends the training.
+	 */
+	int (*look)(void *who, uint32_t epochs, struct dp_err *err);
+	void *who;
+};
+
 struct sgd {
 	enum optimizer optimizer;
 	uint32_t epochs;
@@ -24,10 +35,17 @@ struct sgd {
 			    * sensitivity 2L (L with Poisson sampling); 0: none */
 	double noise_clip; /* stands for L in the noise where clip is INFINITY */
 	bool poisson;      /* each record joins a lot with probability lot / n */
+	const struct walk *walk; /* NULL: only its end counts */
 };
 
 /* epochs x rint(n / lot), half to even, at least one an epoch. */
 uint64_t sgd_steps(const struct sgd *s, uint32_t n);
+/* Calls `leg` for the steps up to each waypoint and up to the end, and looks between.
+ * A leg must leave the weights so far where s->walk finds them, and must not depend on
+ * how many there are. */
+DP_MUSTCHECK int sgd_walk(const struct sgd *s, uint32_t n,
+			  int (*leg)(void *training, uint64_t steps, struct dp_err *err),
+			  void *training, struct dp_err *err);
 /* sd of the noise on the sum of a lot's clipped gradients. */
 double sgd_noise_sd(const struct sgd *s);
 /* Clipping: the largest float, or nearly, that a vector may be multiplied by so that

@@ -118,7 +118,10 @@ struct training {
 	float *g;        /* the sum of a lot's gradients */
 	double noise_sd;
 	struct noise *noise;
+	struct pulse *pulse;
 	float *w;
+	const uint32_t *ids; /* the next lot */
+	uint32_t count;
 };
 
 static int note_records(struct training *t, struct dp_err *err)
@@ -263,25 +266,25 @@ static const uint32_t *next_lot(struct training *t, uint32_t *count)
 	return ids;
 }
 
-static int linear_descend(struct training *t, struct pulse *pulse, struct dp_err *err)
+static int linear_descend(void *training, uint64_t steps, struct dp_err *err)
 {
-	uint64_t steps = sgd_steps(t->how, t->rows.rows->n);
+	struct training *t = training;
 	uint64_t beat = 1 + BEAT_RECORDS / t->how->lot, since = 0;
+	const uint32_t *ids = t->ids;
+	uint32_t count = t->count;
 
-	const uint32_t *ids;
-	uint32_t count;
-
-	ids = next_lot(t, &count);
 	for (uint64_t i = 0; i < steps; i++) {
 		add_up(t, ids, count);
 		ids = next_lot(t, &count);
 		linear_update(t);
 		if (++since < beat && i + 1 < steps)
 			continue;
-		if (!pulse_beat(pulse, since))
+		if (!pulse_beat(t->pulse, since))
 			return dp_fail(err, DP_E_INTERRUPTED, "the training was stopped");
 		since = 0;
 	}
+	t->ids = ids;
+	t->count = count;
 	return DP_OK;
 }
 
@@ -291,14 +294,19 @@ int linear_train_by(const char *kernel, enum linear_loss loss, const struct rows
 		    const struct sgd *how, const struct noise *lots, struct noise *noise,
 		    struct pulse *pulse, float *w, struct dp_err *err)
 {
-	struct training t = {
-		.loss = loss, .how = how, .rows.rows = train, .noise = noise, .w = w
-	};
+	struct training t = { .loss = loss,
+			      .how = how,
+			      .rows.rows = train,
+			      .noise = noise,
+			      .pulse = pulse,
+			      .w = w };
 	int code = linear_prepare(&t, kernel, lots, err);
 
 	memset(w, 0, linear_weights(train->nfeatures) * sizeof *w);
-	if (code == DP_OK)
-		code = linear_descend(&t, pulse, err);
+	if (code == DP_OK) {
+		t.ids = next_lot(&t, &t.count);
+		code = sgd_walk(how, train->n, linear_descend, &t, err);
+	}
 	linear_release(&t);
 	return code;
 }

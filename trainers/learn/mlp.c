@@ -68,7 +68,9 @@ struct descent {
 	float *sum;     /* of a lot's gradients, where they cannot go straight into the
 			 * weights: with Adam, and where a lot comes in several chunks,
 			 * which all need the weights as they were */
+	struct noise *noise;
 	struct pulse *pulse;
+	float *w; /* the weights after each leg, as learn.h has them */
 };
 
 static int descent_init(struct descent *d, const struct mlp *m, enum mlp_path path,
@@ -113,13 +115,13 @@ static void add_to(float *restrict w, const float *restrict x, size_t n)
 DP_KERNELS_END
 
 /* One lot, in chunks of like size; false if asked to stop. */
-static bool mlp_step(struct descent *d, struct noise *stream)
+static bool mlp_step(struct descent *d)
 {
 	const struct sgd *how = d->how;
 	bool adam = how->optimizer == OPTIMIZER_ADAM;
 	/* what a unit of a record's gradient is in the sum */
 	double unit = adam ? 1 : -how->rate / how->lot;
-	struct mlp_noise noise = { stream, (float)(unit * sgd_noise_sd(how)) },
+	struct mlp_noise noise = { d->noise, (float)(unit * sgd_noise_sd(how)) },
 			 none = { 0 };
 	uint32_t count, capacity = (uint32_t)d->net.input.capacity;
 	const uint32_t *number = lots_next(&d->lots, &count);
@@ -147,22 +149,26 @@ static bool mlp_step(struct descent *d, struct noise *stream)
 	return true;
 }
 
-static bool mlp_steps(struct descent *d, struct noise *noise)
+static int mlp_steps(void *training, uint64_t total, struct dp_err *err)
 {
-	uint64_t total = sgd_steps(d->how, d->train->n), untold = 0;
+	struct descent *d = training;
+	uint64_t untold = 0;
 	double work = (double)d->net.nweights * (d->how->lot + 16.0);
 	uint64_t every = work < BEAT_WORK ? (uint64_t)(BEAT_WORK / work) : 1;
 
 	for (uint64_t i = 1; i <= total; i++) {
-		if (!mlp_step(d, noise))
-			return false;
-		if (++untold == every || i == total) {
-			if (!pulse_beat(d->pulse, untold))
-				return false;
+		bool on = mlp_step(d);
+
+		if (on && (++untold == every || i == total)) {
+			on = pulse_beat(d->pulse, untold);
 			untold = 0;
 		}
+		if (!on)
+			return dp_fail(err, DP_E_INTERRUPTED,
+				       "the training was asked to stop");
 	}
-	return true;
+	mlp__net_unpack(&d->net, d->weights, d->w);
+	return DP_OK;
 }
 
 int mlp__descend(const struct mlp *m, enum mlp_path path,
@@ -170,18 +176,17 @@ int mlp__descend(const struct mlp *m, enum mlp_path path,
 		 const struct sgd *how, const struct noise *lots, struct noise *noise,
 		 struct pulse *pulse, float *w, struct dp_err *err)
 {
-	struct descent d = { .train = train, .how = how, .pulse = pulse };
+	struct descent d = {
+		.train = train, .how = how, .noise = noise, .pulse = pulse, .w = w
+	};
 	int code = check_shape(m, train, err);
 
 	if (code == DP_OK)
 		code = descent_init(&d, m, path, kernels, lots, err);
-	if (code != DP_OK)
-		goto out;
-	mlp__net_pack(&d.net, w, d.weights);
-	if (!mlp_steps(&d, noise))
-		code = dp_fail(err, DP_E_INTERRUPTED, "the training was asked to stop");
-	mlp__net_unpack(&d.net, d.weights, w);
-out:
+	if (code == DP_OK) {
+		mlp__net_pack(&d.net, w, d.weights);
+		code = sgd_walk(how, train->n, mlp_steps, &d, err);
+	}
 	descent_free(&d);
 	return code;
 }

@@ -12,12 +12,38 @@
 #define KAPPA        1e-8
 #define NEGLIGIBLE   1e-30f
 
+/* The accountant's own rule: the current rounding mode is half to even. */
+static uint64_t epoch_steps(const struct sgd *s, uint32_t n)
+{
+	double steps = rint((double)n / s->lot);
+
+	return steps < 1 ? 1 : (uint64_t)steps;
+}
+
 uint64_t sgd_steps(const struct sgd *s, uint32_t n)
 {
-	/* the accountant's own rule: the current rounding mode is half to even */
-	double an_epoch = rint((double)n / s->lot);
+	return s->epochs * epoch_steps(s, n);
+}
 
-	return s->epochs * (uint64_t)(an_epoch < 1 ? 1 : an_epoch);
+int sgd_walk(const struct sgd *s, uint32_t n,
+	     int (*leg)(void *training, uint64_t steps, struct dp_err *err),
+	     void *training, struct dp_err *err)
+{
+	const struct walk *walk = s->walk;
+	size_t waypoints = walk ? walk->n : 0;
+	uint64_t an_epoch = epoch_steps(s, n);
+	uint32_t done = 0;
+	int code = DP_OK;
+
+	for (size_t i = 0; i < waypoints && code == DP_OK; i++) {
+		uint32_t to = walk->epochs[i];
+
+		code = leg(training, (to - done) * an_epoch, err);
+		if (code == DP_OK)
+			code = walk->look(walk->who, to, err);
+		done = to;
+	}
+	return code == DP_OK ? leg(training, (s->epochs - done) * an_epoch, err) : code;
 }
 
 double sgd_noise_sd(const struct sgd *s)

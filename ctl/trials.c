@@ -69,8 +69,10 @@ static void column_name(struct dp_buf *out, const char *prefix, const char *name
 	dp_buf_free(&text);
 }
 
-/* The columns of the models' values: denoised.error. */
-static void denoised_names(struct dp_buf *out, const json_t *objectives)
+/* Names the columns of the models' values, "denoised" and the objective with `between`
+ * in the middle, to whoever makes columns of `out`. */
+static void denoised_names(const json_t *objectives, char between,
+			   void (*add)(void *out, const char *name), void *out)
 {
 	struct dp_buf text = DP_BUF_INIT;
 	const json_t *name;
@@ -78,10 +80,20 @@ static void denoised_names(struct dp_buf *out, const json_t *objectives)
 
 	json_array_foreach (objectives, i, name) {
 		dp_buf_clear(&text);
-		dp_buf_printf(&text, "denoised.%s", json_string_value(name));
-		ctl_csv_field(out, dp_buf_text(&text), false);
+		dp_buf_printf(&text, "denoised%c%s", between, json_string_value(name));
+		add(out, dp_buf_text(&text));
 	}
 	dp_buf_free(&text);
+}
+
+static void add_csv_name(void *out, const char *name)
+{
+	ctl_csv_field(out, name, false);
+}
+
+static void add_head(void *out, const char *name)
+{
+	ctl_table_column(out, name, CTL_RIGHT);
 }
 
 void ctl_trial_csv_head(const struct ctl_columns *cols, struct dp_buf *out)
@@ -98,7 +110,7 @@ void ctl_trial_csv_head(const struct ctl_columns *cols, struct dp_buf *out)
 	for (i = 0; after[i]; i++)
 		ctl_csv_field(out, after[i], false);
 	if (cols->denoised)
-		denoised_names(out, cols->objectives);
+		denoised_names(cols->objectives, '.', add_csv_name, out);
 	dp_buf_putc(out, '\n');
 }
 
@@ -201,20 +213,6 @@ static json_t *denoised_columns(const json_t *points, const struct ctl_columns *
 	return names;
 }
 
-static void denoised_heads(struct ctl_table *t, const json_t *names)
-{
-	struct dp_buf text = DP_BUF_INIT;
-	const json_t *name;
-	size_t i;
-
-	json_array_foreach (names, i, name) {
-		dp_buf_clear(&text);
-		dp_buf_printf(&text, "denoised %s", json_string_value(name));
-		ctl_table_column(t, dp_buf_text(&text), CTL_RIGHT);
-	}
-	dp_buf_free(&text);
-}
-
 void ctl_front_table(struct ctl *ctl, const json_t *front, const struct ctl_columns *cols)
 {
 	const json_t *points = json_object_get(front, "front"), *point;
@@ -224,7 +222,7 @@ void ctl_front_table(struct ctl *ctl, const json_t *front, const struct ctl_colu
 
 	ctl_table_column(t, "TRIAL", CTL_RIGHT);
 	table_columns(t, cols->objectives);
-	denoised_heads(t, denoised);
+	denoised_names(denoised, ' ', add_head, t);
 	table_columns(t, cols->parameters);
 	json_array_foreach (points, i, point) {
 		ctl_cell(t, CTL_NORMAL, "%d", (int)dp_json_int(point, "trial", 0));
@@ -275,7 +273,7 @@ void ctl_front_csv(struct ctl *ctl, const json_t *front, const struct ctl_column
 	json_array_foreach (cols->parameters, i, name)
 		column_name(&out, "parameter", json_string_value(name), cols->objectives);
 	if (cols->denoised)
-		denoised_names(&out, cols->objectives);
+		denoised_names(cols->objectives, '.', add_csv_name, &out);
 	dp_buf_putc(&out, '\n');
 	json_array_foreach (json_object_get(front, "front"), i, point) {
 		csv_value(&out, json_object_get(point, "trial"), true);

@@ -4,9 +4,9 @@
  *   signal * ((1 - additive) k(r) + additive / d * sum_k k_1(r_k)), where
  *   r_k = (w_k(u_k) - w_k(u'_k)) / length_k, r^2 = sum_k r_k^2,
  * w_k is a warp of input k, k() a stationary correlation and k_1() that of additive.c.
- * Inputs lie in the unit
- * cube; input k of point i is u[k * ldu + i] ("one row an input"), so that loops over
- * points are contiguous. Outputs should be standardised by the caller.
+ * Inputs lie in the unit cube; input k of point i is u[k * ldu + i] ("one row an
+ * input"), so that loops over points are contiguous. Outputs should be standardised by
+ * the caller.
  *
  * Warp: w(u) = (exp(c u) - 1) / (exp(c) - 1), the identity for c = 0. Where u is the
  * logarithm of a positive parameter scaled to 0..1, c = 0 is the log scale and

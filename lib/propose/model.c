@@ -572,8 +572,8 @@ struct learnable {
 };
 
 /* How far one more result at a point would move the model, s^2 / sqrt(s^2 + noise), is
- * what can be gained from it. The whole noise counts too much (the models' sds are rather
- * too small), none sends the search after what it can never tell from luck. */
+ * what can be gained from it. A fifth of the noise was best: with none the search goes
+ * after what it can never tell from luck (docs/optimizer.md). */
 static struct learnable learnable_sd(const struct dp_proposer *p, size_t o,
 				     const struct dp__normal *f)
 {

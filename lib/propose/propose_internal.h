@@ -171,7 +171,6 @@ struct dp_proposer {
 	size_t fit_n; /* hyperparameters belong to the first so many; 0: none */
 	double *u;    /* (d x ldu) */
 	size_t ldu;
-	size_t npending;
 
 	/* made for one proposal */
 	struct dp__target target;

@@ -46,6 +46,18 @@ class Journal:
         self.assertEqual([t["trial"] for t in trials if t["state"] == "failed"], [2])
         self.assertEqual([t["trial"] for t in trials if t["state"] == "diverged"], [4])
 
+    def searched(self, known):
+        """The model-based study has ended; what was found before is there bit for bit: the
+        trials that are `known`. Its file names no search.front: it has the default."""
+        result, before = self.ended("sgd")
+        self.assertEqual((result["state"], result["evaluations"], result["failed"]),
+                         ("finished", 24, 0))
+        old = {p["trial"]: p for p in before["front"]}
+        for p in result["front"]:
+            self.assertTrue(p.pop("denoised"))
+            if p["trial"] in known and p["trial"] in old:
+                self.assertEqual(p, old[p["trial"]])
+
     def records(self, study):
         text = self.ctl("journal", "dump", "--state", self.path("state"),
                             "--study", study).stdout
@@ -58,14 +70,7 @@ class FromVersion01(Journal, Case):
     def test_model_based_search_goes_on(self):
         """Trials that 0.1 proposed have no epsilon in the journal until they end. What was
         found stays bit for bit; new points depend on this machine's linear algebra."""
-        result, before = self.ended("sgd")
-        self.assertEqual((result["state"], result["evaluations"], result["failed"]),
-                         ("finished", 24, 0))
-        old = {p["trial"]: p for p in before["front"]}
-        for p in result["front"]:
-            self.assertTrue(p.pop("denoised"))  # the default, for a file that knows no such key
-            if p["trial"] <= 14 and p["trial"] in old:
-                self.assertEqual(p, old[p["trial"]])
+        self.searched(range(15))
         dump = self.records("sgd")
         accounted = [r["trial"] for r in dump if r["type"] == "trial-accounted"]
         self.assertEqual(accounted, [14])  # proposed by 0.1, ended by this version
@@ -81,14 +86,7 @@ class FromVersion02(Journal, Case):
         """What was found stays; every proposal has its epsilon."""
         ended = {r["trial"]: r for r in self.records("sgd") if r["type"] == "trial-ended"}
         self.assertGreater(len(ended), 4)
-        result, before = self.ended("sgd")
-        self.assertEqual((result["state"], result["evaluations"], result["failed"]),
-                         ("finished", 24, 0))
-        old = {p["trial"]: p for p in before["front"]}
-        for p in result["front"]:
-            self.assertTrue(p.pop("denoised"))  # the default, for a file that knows no such key
-            if p["trial"] in ended and p["trial"] in old:
-                self.assertEqual(p, old[p["trial"]])
+        self.searched(ended)
         for r in self.records("sgd"):
             if r["type"] == "trial-proposed":
                 self.assertIn("objectives", r)

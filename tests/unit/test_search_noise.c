@@ -343,6 +343,257 @@ static void noise_takes_from_a_gain(void **state)
 	assert_true(isfinite(gain[0]) && gain[1] < gain[0] - 0.1);
 }
 
+/* ---- the variances of the runs ---- */
+
+enum {
+	RUNS = 10 /* results in the tests of noise */
+};
+
+/* Solves a v = b (n x n) by Gaussian elimination with pivots; a and b are used up. */
+static void solve(double (*a)[RUNS], double *b, double *v)
+{
+	for (size_t c = 0; c < RUNS; c++) {
+		size_t best = c;
+
+		for (size_t i = c; i < RUNS; i++)
+			best = fabs(a[i][c]) > fabs(a[best][c]) ? i : best;
+		for (size_t j = 0; j < RUNS; j++) {
+			double swap = a[c][j];
+
+			a[c][j] = a[best][j];
+			a[best][j] = swap;
+		}
+		v[c] = b[best];
+		b[best] = b[c];
+		b[c] = v[c];
+		for (size_t i = c + 1; i < RUNS; i++) {
+			double f = a[i][c] / a[c][c];
+
+			for (size_t j = c; j < RUNS; j++)
+				a[i][j] -= f * a[c][j];
+			b[i] -= f * b[c];
+		}
+	}
+	for (size_t c = RUNS; c-- > 0;) {
+		v[c] = b[c];
+		for (size_t j = c + 1; j < RUNS; j++)
+			v[c] -= a[c][j] * v[j];
+		v[c] /= a[c][c];
+	}
+}
+
+static double logit(double y)
+{
+	return log(y / (1 - y));
+}
+
+/* Matern 5/2 of two places of the one input there is. */
+static double covariance(const struct dp_gp_hyper *h, double a, double b)
+{
+	double c = h->warp[0], r;
+
+	if (fabs(c) > 1e-9) {
+		a = expm1(c * a) / expm1(c);
+		b = expm1(c * b) / expm1(c);
+	}
+	r = sqrt(5) * fabs(a - b) / h->length[0];
+	return h->signal * (1 + r + r * r / 3) * exp(-r);
+}
+
+/* A study of one parameter, its results and the variance of each one's mean. */
+static struct dp_study *noisy(struct dp_known *k)
+{
+	for (size_t i = 0; i < RUNS; i++) {
+		double x = 0.05 + 0.1 * (double)i;
+
+		k[i] = (struct dp_known){ .trial = (uint32_t)i, .x = { x } };
+		k[i].y[0] = 1 + 3 * x + 0.2 * (double)(i % 3);
+		k[i].y[1] = 0.8 - 0.6 * x + 0.03 * (double)(i % 4);
+		k[i].var[0] = 0.01 * (double)(1 + i * i);
+		k[i].var[1] = i % 5 == 1 ? 0 : 1e-3 * (double)(1 + i % 4);
+	}
+	return noise_study(4, "  x: {type: float, range: [0, 1]}\n");
+}
+
+/* K^-1 (y - mean), the mean being that of generalised least squares, which is returned.
+ */
+static double solve_for_values(double (*a)[RUNS], const double *y, double *w)
+{
+	double copy[RUNS][RUNS], b[RUNS], one[RUNS], top = 0, sum = 0;
+
+	memcpy(copy, a, sizeof copy);
+	memcpy(b, y, sizeof b);
+	solve(copy, b, w);
+	memcpy(copy, a, sizeof copy);
+	for (size_t i = 0; i < RUNS; i++)
+		b[i] = 1;
+	solve(copy, b, one);
+	for (size_t i = 0; i < RUNS; i++) {
+		top += w[i];
+		sum += one[i];
+	}
+	for (size_t i = 0; i < RUNS; i++)
+		w[i] -= top / sum * one[i];
+	return top / sum;
+}
+
+/* What standardised values y are around: a model of medium lengths with a noise of a
+ * tenth, by the book. */
+static void smooth_directly(const struct dp_known *k, const double *y, double *around)
+{
+	struct dp_gp_hyper h = { .length = { 0.7 }, .signal = 1 };
+	double a[RUNS][RUNS], w[RUNS], mean;
+
+	for (size_t i = 0; i < RUNS; i++)
+		for (size_t j = 0; j < RUNS; j++)
+			a[i][j] =
+				covariance(&h, k[i].x[0], k[j].x[0]) + (i == j ? 0.1 : 0);
+	mean = solve_for_values(a, y, w);
+	for (size_t i = 0; i < RUNS; i++) {
+		around[i] = mean;
+		for (size_t j = 0; j < RUNS; j++)
+			around[i] += covariance(&h, k[i].x[0], k[j].x[0]) * w[j];
+	}
+}
+
+/* The mean run variance near a place, linear between 33 even steps. */
+static double mean_nearby(const struct dp_known *k, size_t o, const double *around,
+			  double at)
+{
+	double lo = INFINITY, hi = -INFINITY, mean[2], step;
+
+	for (size_t i = 0; i < RUNS; i++) {
+		lo = fmin(lo, around[i]);
+		hi = fmax(hi, around[i]);
+	}
+	step = (hi - lo) / 32;
+	at = fmin((at - lo) / step, 31.999999999);
+	for (size_t e = 0; e < 2; e++) {
+		double place = lo + (floor(at) + (double)e) * step, sum = 0, weight = 0;
+
+		for (size_t i = 0; i < RUNS; i++) {
+			double d = (around[i] - place) / 0.5, w = exp(-d * d / 2) + 1e-9;
+
+			sum += w * k[i].var[o];
+			weight += w;
+		}
+		mean[e] = sum / weight;
+	}
+	return mean[0] + (at - floor(at)) * (mean[1] - mean[0]);
+}
+
+/* Mean and variance at `at` of objective o, from the hyperparameters alone; noise: by
+ * the delta method around smooth values, each shrunk to the mean of results of a like
+ * value with 3 and 4 degrees of freedom (4 runs). */
+static void direct(const struct dp__output *out, size_t o, const struct dp_known *k,
+		   double at, double *mean, double *var)
+{
+	double z[RUNS], y[RUNS], around[RUNS], m = 0, s = 0, kx[RUNS];
+	double a[RUNS][RUNS], b[RUNS], w[RUNS], wx[RUNS];
+
+	for (size_t i = 0; i < RUNS; i++) {
+		z[i] = o ? logit(k[i].y[o]) : log(k[i].y[o]);
+		m += z[i] / RUNS;
+	}
+	for (size_t i = 0; i < RUNS; i++)
+		s += (z[i] - m) * (z[i] - m) / RUNS;
+	for (size_t i = 0; i < RUNS; i++)
+		y[i] = (z[i] - m) / sqrt(s);
+	smooth_directly(k, y, around);
+	for (size_t i = 0; i < RUNS; i++) {
+		double v = m + sqrt(s) * around[i], u = o ? 1 / (1 + exp(-v)) : exp(v);
+		double slope = o ? 1 / (u * (1 - u)) : 1 / u, noise;
+
+		noise = (3 * k[i].var[o] + 4 * mean_nearby(k, o, around, around[i])) / 7 *
+			slope * slope / s;
+		b[i] = kx[i] = covariance(&out->hyper, k[i].x[0], at);
+		for (size_t j = 0; j < RUNS; j++)
+			a[i][j] = covariance(&out->hyper, k[i].x[0], k[j].x[0]) +
+				  (i == j ? noise : 0);
+	}
+	*mean = solve_for_values(a, y, w);
+	solve(a, b, wx);
+	*var = out->hyper.signal;
+	for (size_t i = 0; i < RUNS; i++) {
+		*mean += kx[i] * w[i];
+		*var -= kx[i] * wx[i];
+	}
+	*mean = m + sqrt(s) * *mean;
+	*var *= s;
+}
+
+static void run_variances_are_the_noise(void **state)
+{
+	struct dp_known k[RUNS];
+	struct dp_history h = { k, RUNS, 0, NULL, NULL };
+	struct dp_study *s = noisy(k);
+	struct dp_proposer *p = dp_proposer_new(s);
+	struct dp_predicted f[2];
+	struct dp_err err;
+
+	(void)state;
+	assert_int_equal(dp_surrogate_fit(p, &h, NULL, &err), DP_OK);
+	assert_int_equal(p->fit_n, RUNS);
+	for (double x = 0; x <= 1; x += 0.125) {
+		assert_int_equal(dp_surrogate_eval(p, &x, 1, f, NULL, NULL, &err), DP_OK);
+		for (size_t o = 0; o < 2; o++) {
+			double mean, var;
+
+			assert_true(p->output[o].gp.jitter == 0);
+			direct(&p->output[o], o, k, x, &mean, &var);
+			assert_true(fabs(f[o].mean - mean) < 1e-9);
+			assert_true(fabs(f[o].sd * f[o].sd - var) < 1e-9);
+		}
+	}
+	dp_proposer_free(p);
+	dp_study_free(s);
+}
+
+/* Predictions at the results themselves, after a proposal. */
+static void predict_noisy(const struct dp_study *s, const struct dp_known *k,
+			  struct dp_predicted (*f)[2])
+{
+	struct dp_proposer *p = dp_proposer_new(s);
+	struct dp_history h = { k, RUNS, 0, NULL, NULL };
+	struct dp_proposal out;
+	struct dp_err err;
+
+	assert_int_equal(dp_proposer_ask(p, &h, RUNS, NULL, &out, &err), DP_OK);
+	assert_true(out.modelled && out.x[0] >= 0 && out.x[0] <= 1);
+	assert_int_equal(dp_surrogate_fit(p, &h, NULL, &err), DP_OK);
+	for (size_t i = 0; i < RUNS; i++)
+		assert_int_equal(dp_surrogate_eval(p, k[i].x, 1, f[i], NULL, NULL, &err),
+				 DP_OK);
+	dp_proposer_free(p);
+}
+
+/* Runs that agree to the last digit: all of them tell nothing of the noise, some have
+ * the noise of the others. */
+static void identical_runs_are_not_exact(void **state)
+{
+	struct dp_known k[RUNS];
+	struct dp_study *s = noisy(k);
+	struct dp_predicted all[RUNS][2], unknown[RUNS][2], some[RUNS][2];
+
+	(void)state;
+	for (size_t i = 0; i < RUNS; i++)
+		k[i].var[0] = k[i].var[1] = 0;
+	predict_noisy(s, k, all);
+	for (size_t i = 0; i < RUNS; i++)
+		k[i].var[0] = k[i].var[1] = NAN;
+	predict_noisy(s, k, unknown);
+	assert_memory_equal(all, unknown, sizeof all);
+	for (size_t i = 0; i < RUNS; i++)
+		k[i].var[0] = k[i].var[1] = i % 2 ? 0.002 : 0;
+	predict_noisy(s, k, some);
+	for (size_t i = 0; i < RUNS; i++)
+		for (size_t o = 0; o < 2; o++) {
+			assert_true(isfinite(all[i][o].mean) && all[i][o].sd > 1e-6);
+			assert_true(isfinite(some[i][o].mean) && some[i][o].sd > 3e-3);
+		}
+	dp_study_free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -354,6 +605,8 @@ int main(void)
 		cmocka_unit_test(runs_that_hardly_differ_are_equal),
 		cmocka_unit_test(learned_noise_leans),
 		cmocka_unit_test(noise_takes_from_a_gain),
+		cmocka_unit_test(run_variances_are_the_noise),
+		cmocka_unit_test(identical_runs_are_not_exact),
 	};
 
 	dp_linalg_single_thread();

@@ -305,7 +305,8 @@ static int front_points(struct request *r, const json_t *numbers, json_t **ok,
 
 		if (code != DP_OK)
 			return code;
-		json_array_append_new(points, dp_view_point(s, t));
+		json_array_append_new(
+			points, dp_view_point(s, (struct dp_point){ t->number, DP_OWN }));
 	}
 	return DP_OK;
 }

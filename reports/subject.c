@@ -97,7 +97,7 @@ size_t subject_front(const struct subject *s)
 const struct dp_trial *subject_front_trial(const struct subject *s, size_t i)
 {
 	uint32_t trial = s->denoises ? s->results.known[s->denoised.index[i]].trial
-				     : s->s->front[i];
+				     : s->s->front[i].trial;
 
 	return s->s->trials[trial];
 }

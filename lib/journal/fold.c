@@ -468,6 +468,7 @@ static int fold_retry_asked(struct dp_study_state *st, struct dp_trial *t,
 		t->attempts[i].counted = false;
 	dp__way_free(t->way); /* the same seeds will come by there again */
 	t->way = NULL;
+	st->front_valid = false;
 	t->status = DP_TRIAL_WAITING;
 	t->cancel_asked = false;
 	t->ended = 0;

@@ -1,7 +1,5 @@
-/* standing.c - what follows from what is known: means, constraints, the front. */
+/* standing.c - what follows from the runs of a trial. */
 #include "journal/state_internal.h"
-
-#include "front/front.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -68,19 +66,6 @@ double dp_trial_mean_variance(const struct dp_study_state *s, const struct dp_tr
 		       : NAN;
 }
 
-bool dp_trial_feasible(const struct dp_study_state *s, const struct dp_trial *t)
-{
-	for (size_t i = 0; i < s->spec->nconstraints; i++) {
-		const struct dp_constraint *c = &s->spec->constraints[i];
-		double mean = dp_trial_mean(s, t, dp_study_metric(s, c->metric));
-
-		/* a metric that was not reported (NaN) does not meet its constraint */
-		if (!(c->at_least ? mean >= c->bound : mean <= c->bound))
-			return false;
-	}
-	return true;
-}
-
 bool dp_trial_run_known(const struct dp_trial *t, uint32_t run)
 {
 	for (uint32_t i = 0; i < t->nattempts; i++) {
@@ -91,78 +76,4 @@ bool dp_trial_run_known(const struct dp_trial *t, uint32_t run)
 			return true;
 	}
 	return false;
-}
-
-/* Contract order: first objective, then trial number. */
-static void order_front(struct dp_study_state *s)
-{
-	bool down = s->spec->objectives[0].maximize;
-
-	for (uint32_t i = 1; i < s->nfront; i++) {
-		uint32_t t = s->front[i], k = i;
-		double v = s->trials[t]->objectives[0];
-
-		while (k > 0) {
-			double u = s->trials[s->front[k - 1]]->objectives[0];
-
-			if (down ? u > v : u < v)
-				break;
-			if (u == v && s->front[k - 1] < t)
-				break;
-			s->front[k] = s->front[k - 1];
-			k--;
-		}
-		s->front[k] = t;
-	}
-}
-
-int dp_study_front(struct dp_study_state *s, struct dp_err *err)
-{
-	size_t p = s->spec->nobjectives, n = 0, count = 0, *picked = NULL;
-	double *y = NULL, ref[DP_OBJECTIVES_MAX];
-	uint32_t *who = NULL, *front = NULL;
-	int code = DP_E_NOMEM;
-
-	if (s->front_valid)
-		return DP_OK;
-	y = malloc((s->ok * p + 1) * sizeof *y);
-	who = malloc((s->ok + 1) * sizeof *who);
-	picked = malloc((s->ok + 1) * sizeof *picked);
-	front = malloc((s->ok + 1) * sizeof *front);
-	if (!y || !who || !picked || !front)
-		goto out;
-	for (size_t k = 0; k < p; k++)
-		ref[k] = s->spec->objectives[k].maximize
-				 ? -s->spec->objectives[k].anti_ideal
-				 : s->spec->objectives[k].anti_ideal;
-	for (uint32_t i = 0; i < s->ntrials; i++) {
-		const struct dp_trial *t = s->trials[i];
-
-		if (t->status != DP_TRIAL_OK || !t->objectives ||
-		    !dp_trial_feasible(s, t))
-			continue;
-		for (size_t k = 0; k < p; k++)
-			y[n * p + k] = s->spec->objectives[k].maximize ? -t->objectives[k]
-								       : t->objectives[k];
-		who[n++] = i;
-	}
-	code = dp_front(y, n, p, picked, &count);
-	if (code == DP_OK)
-		code = dp_hypervolume(y, n, p, ref, &s->hypervolume);
-	if (code != DP_OK)
-		goto out;
-	for (size_t i = 0; i < count; i++)
-		front[i] = who[picked[i]];
-	free(s->front);
-	s->front = front;
-	s->nfront = (uint32_t)count;
-	front = NULL;
-	order_front(s);
-	s->front_valid = true;
-out:
-	free(y);
-	free(who);
-	free(picked);
-	free(front);
-	return code == DP_OK ? DP_OK : dp_fail(err, code, "no memory for the front");
 }

@@ -94,6 +94,16 @@ struct dp_trial {
 	int64_t proposed, ended;
 };
 
+/* A result: a trial's own, or what its training was at a waypoint. A waypoint is one
+ * whatever became of the trial. */
+struct dp_point {
+	uint32_t trial;
+	int32_t way; /* its position among the trial's waypoints; DP_OWN */
+};
+enum {
+	DP_OWN = -1
+};
+
 /* A result of another study that this one starts from (search.initial_from). */
 struct dp_imported {
 	double *x, *objectives;
@@ -133,7 +143,7 @@ struct dp_study_state {
 
 	/* cached by dp_study_front(); invalid while front_valid is false */
 	bool front_valid;
-	uint32_t *front; /* trial numbers in the contract's order */
+	struct dp_point *front; /* (nfront) in the contract's order */
 	uint32_t nfront;
 	double hypervolume;
 };
@@ -188,11 +198,27 @@ double dp_trial_mean_variance(const struct dp_study_state *s, const struct dp_tr
 /* Is the w-th waypoint of a trial that has ended a result? It is dropped if a run left it
  * out, a metric of an objective is not finite there, or an oracle had no answer. */
 bool dp_way_stands(const struct dp_study_state *s, const struct dp_way *way, uint32_t w);
-/* Does the trial meet the study's outcome constraints? */
-bool dp_trial_feasible(const struct dp_study_state *s, const struct dp_trial *t);
 /* Has this run of the trial been made? */
 bool dp_trial_run_known(const struct dp_trial *t, uint32_t run);
-/* Brings front and hypervolume up to date. Only feasible ok trials count. */
+
+/* ---- results (point.c) ---- */
+
+/* All results by trial, then by value on its way, the trial's own last: ok trials and
+ * waypoints that stand. The caller frees them; NULL without memory. */
+struct dp_point *dp_study_points(const struct dp_study_state *s, size_t *n);
+/* The waypoint's value of trainer.path's parameter; NaN: the trial's own result. */
+double dp_point_at(const struct dp_study_state *s, struct dp_point p);
+/* Its parameters, of which trainer.path's has its value there even if it is fixed. */
+void dp_point_x(const struct dp_study_state *s, struct dp_point p, double *x);
+/* (nobjectives), natural units. */
+const double *dp_point_objectives(const struct dp_study_state *s, struct dp_point p);
+/* As dp_trial_mean() and dp_trial_mean_variance(). */
+double dp_point_mean(const struct dp_study_state *s, struct dp_point p, int metric);
+double dp_point_mean_variance(const struct dp_study_state *s, struct dp_point p,
+			      int metric);
+/* Does it meet the study's outcome constraints? */
+bool dp_point_feasible(const struct dp_study_state *s, struct dp_point p);
+/* Brings front and hypervolume up to date: of the feasible results. */
 DP_MUSTCHECK int dp_study_front(struct dp_study_state *s, struct dp_err *err);
 
 #endif

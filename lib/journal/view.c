@@ -87,11 +87,19 @@ static json_t *hypervolume(struct dp_study_state *s)
 	return dp_study_front(s, NULL) == DP_OK ? dp_json_real(s->hypervolume) : NULL;
 }
 
-json_t *dp_view_point(const struct dp_study_state *s, const struct dp_trial *t)
+json_t *dp_view_at(double at)
 {
-	return json_pack("{s:I, s:o, s:o}", "trial", (json_int_t)t->number, "parameters",
-			 dp_space_json(s->spec, t->x), "objectives",
-			 dp_view_objectives(s, t->objectives));
+	return isnan(at) ? json_null() : json_integer((json_int_t)at);
+}
+
+json_t *dp_view_point(const struct dp_study_state *s, struct dp_point p)
+{
+	double at = dp_point_at(s, p);
+
+	return json_pack("{s:I, s:o, s:o, s:o}", "trial", (json_int_t)p.trial, "at",
+			 dp_view_at(at), "parameters",
+			 dp_space_json_at(s->spec, s->trials[p.trial]->x, at),
+			 "objectives", dp_view_objectives(s, dp_point_objectives(s, p)));
 }
 
 /* The whole object; takes the last two, of which `denoised` may be NULL. */
@@ -131,13 +139,14 @@ json_t *dp_view_result_part(struct dp_study_state *s, uint32_t most)
 		return NULL;
 	}
 	for (uint32_t i = 0; i < s->nfront && i < most; i++)
-		view_push(&front, dp_view_point(s, s->trials[s->front[i]]));
+		view_push(&front, dp_view_point(s, s->front[i]));
 	o = result_json(s, NULL, front);
 	if (s->nfront <= most)
 		return o;
 	more = json_array();
 	for (uint32_t i = most; i < s->nfront; i++)
-		view_push(&more, json_integer(s->front[i]));
+		view_push(&more, json_pack("[I, o]", (json_int_t)s->front[i].trial,
+					   dp_view_at(dp_point_at(s, s->front[i]))));
 	view_set(&o, "more", more);
 	return o;
 }
@@ -250,7 +259,7 @@ static json_t *way_json(const struct dp_study_state *s, const struct dp_way *way
 static bool on_front(const struct dp_study_state *s, uint32_t trial)
 {
 	for (uint32_t i = 0; i < s->nfront; i++)
-		if (s->front[i] == trial)
+		if (s->front[i].trial == trial && s->front[i].way == DP_OWN)
 			return true;
 	return false;
 }

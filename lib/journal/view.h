@@ -7,14 +7,16 @@
 
 /* The object of `dparetoctl run -o json` (contract, section 3): no times, no paths. */
 json_t *dp_view_result(struct dp_study_state *s);
-/* The same with at most so many points of the front. If it has others, "more" lists their
- * trials. */
+/* The same with at most so many points of the front. If it has others, "more" lists them
+ * as [trial, at]. */
 json_t *dp_view_result_part(struct dp_study_state *s, uint32_t most);
 /* The same with the models' front, an array whose reference is taken, and the hypervolume
  * of their values. */
 json_t *dp_view_result_denoised(struct dp_study_state *s, double volume, json_t *front);
-/* A point of the front: trial, parameters, objectives. */
-json_t *dp_view_point(const struct dp_study_state *s, const struct dp_trial *t);
+/* A point of the front: trial, at, parameters, objectives. */
+json_t *dp_view_point(const struct dp_study_state *s, struct dp_point p);
+/* The value of a waypoint; null: NaN, a trial's own result. */
+json_t *dp_view_at(double at);
 /* What a list of studies shows of one; see SUMMARY in docs/protocol.md. Leaves out
  * what only the daemon knows (eta, waiting, directory). */
 json_t *dp_view_summary(struct dp_study_state *s);

@@ -42,6 +42,8 @@ static void copy_known(const struct dp_study *s, const struct dp_known *from,
 	memset(to, 0, sizeof *to);
 	to->trial = from->trial;
 	to->status = from->status;
+	to->at = from->at;
+	to->seconds = from->seconds;
 	memcpy(to->x, from->x, s->nparams * sizeof *to->x);
 	memcpy(to->y, from->y, s->nobjectives * sizeof *to->y);
 	memcpy(to->var, from->var, s->nobjectives * sizeof *to->var);

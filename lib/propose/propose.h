@@ -17,11 +17,15 @@ enum dp_known_status {
 	DP_KNOWN_PENDING,  /* proposed and not ended */
 };
 
-/* One trial. Natural units, NaN where unknown. */
+/* A trial's own result or pending point, or that of a waypoint of its training. Natural
+ * units, NaN where unknown. */
 struct dp_known {
 	uint32_t trial;
 	enum dp_known_status status;
-	double x[DP_PARAMS_MAX]; /* see study.h */
+	double at;               /* trainer.path's value there; 0: the trial's own */
+	double seconds;          /* that a trial's own took; 0: unknown */
+	double x[DP_PARAMS_MAX]; /* see study.h; trainer.path's parameter has its value
+				  * here, even if it is fixed */
 	double y[DP_OBJECTIVES_MAX];
 	double var[DP_OBJECTIVES_MAX];     /* variance of the mean of the runs; NaN: one
 					    * run only */

@@ -13,6 +13,7 @@ static void forget_values(struct dp_known *k)
 		k->y[i] = k->var[i] = NAN;
 	for (size_t i = 0; i < DP_CONSTRAINTS_MAX; i++)
 		k->metric[i] = NAN;
+	k->at = k->seconds = 0;
 }
 
 static enum dp_known_status recall_status(const struct dp_trial *t)
@@ -99,7 +100,7 @@ static size_t results_of_front(const struct dp_study_state *s, bool *taken)
 	for (uint32_t i = 0; i < s->nfront; i++) {
 		bool take = is_step(i, s->nfront, DP_RESULTS_MAX);
 
-		taken[s->front[i]] = take;
+		taken[s->front[i].trial] = take;
 		n += take;
 	}
 	return n;
@@ -110,8 +111,8 @@ static void results_find_front(const struct dp_study_state *s, const int64_t *pl
 			       struct dp_results *out)
 {
 	for (uint32_t i = 0; i < s->nfront; i++)
-		if (place[s->front[i]] >= 0)
-			out->front[out->nfront++] = (size_t)place[s->front[i]];
+		if (place[s->front[i].trial] >= 0)
+			out->front[out->nfront++] = (size_t)place[s->front[i].trial];
 }
 
 static void results_take(const struct dp_study_state *s, const bool *taken, size_t steps,

@@ -90,6 +90,14 @@ void dp__check_walk(struct dp__read *r)
 
 /* ---- its values ---- */
 
+double dp_path_end(const struct dp_study *s, const double *x)
+{
+	const struct dp_param *p = &s->params[s->trainer.path.param];
+
+	return p->kind == DP_PARAM_FIXED ? json_number_value(p->values)
+					 : x[s->trainer.path.param];
+}
+
 size_t dp_path_values(const struct dp_study *s, const double *x,
 		      double values[DP_WAYPOINTS_MAX])
 {
@@ -102,7 +110,7 @@ size_t dp_path_values(const struct dp_study *s, const double *x,
 		return 0;
 	p = &s->params[path->param];
 	path_ends(s, p, &first, &last);
-	own = p->kind == DP_PARAM_FIXED ? last : x[path->param];
+	own = dp_path_end(s, x);
 	for (int k = 0; k < path->points; k++) {
 		double v = rint(first * pow(last / first, (double)k / path->points));
 

@@ -248,11 +248,19 @@ static json_t *value_json(const struct dp_param *p, double v)
 
 json_t *dp_space_json(const struct dp_study *s, const double *x)
 {
+	return dp_space_json_at(s, x, NAN);
+}
+
+json_t *dp_space_json_at(const struct dp_study *s, const double *x, double at)
+{
 	json_t *all = json_object();
 
 	for (size_t i = 0; all && i < s->nparams; i++) {
+		bool walked = !isnan(at) && i == s->trainer.path.param;
+
 		if (json_object_set_new(all, s->params[i].name,
-					value_json(&s->params[i], x[i])) < 0) {
+					walked ? json_integer((json_int_t)at)
+					       : value_json(&s->params[i], x[i])) < 0) {
 			json_decref(all);
 			all = NULL;
 		}

@@ -232,6 +232,8 @@ uint64_t dp_space_grid_size(const struct dp_study *s);
 void dp_space_grid_point(const struct dp_study *s, uint64_t index, double *x);
 /* {"lot_size":64,...} in native units, fixed parameters too. NULL without memory. */
 json_t *dp_space_json(const struct dp_study *s, const double *x);
+/* The same at the waypoint `at` of x's training; NaN: of x itself. */
+json_t *dp_space_json_at(const struct dp_study *s, const double *x, double at);
 /* The point that such an object names: every parameter that is not fixed, each with a
  * value that it can take. The sentence names what is wrong. */
 DP_MUSTCHECK int dp_space_from_json(const struct dp_study *s, const json_t *values,
@@ -247,6 +249,9 @@ void dp_space_text(const struct dp_study *s, size_t param, double v, struct dp_b
  * the parameter (a fixed one: from 1 on). None without a path. */
 size_t dp_path_values(const struct dp_study *s, const double *x,
 		      double values[DP_WAYPOINTS_MAX]);
+/* Where the training of x ends: its own value of that parameter, fixed or not. Only with
+ * a path. */
+double dp_path_end(const struct dp_study *s, const double *x);
 
 /* ---- objectives (objective.c) ---- */
 

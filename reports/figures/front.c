@@ -153,7 +153,7 @@ static int gather_barred(struct front_data *d, struct dp_err *err)
 		struct fig_points *b = &d->barred;
 
 		if (t->status != DP_TRIAL_OK || !t->objectives ||
-		    dp_trial_feasible(st, t))
+		    dp_point_feasible(st, (struct dp_point){ t->number, DP_OWN }))
 			continue;
 		b->x[b->n] = t->objectives[d->s->x];
 		b->y[b->n++] = t->objectives[d->s->y];

@@ -58,7 +58,8 @@ struct archive {
 /* Appends a trial if it counts. */
 static void archive_add(struct archive *a, const struct dp_trial *t)
 {
-	if (t->status != DP_TRIAL_OK || !t->objectives || !dp_trial_feasible(a->st, t))
+	if (t->status != DP_TRIAL_OK || !t->objectives ||
+	    !dp_point_feasible(a->st, (struct dp_point){ t->number, DP_OWN }))
 		return;
 	for (size_t k = 0; k < a->p; k++)
 		a->rows[a->n * a->p + k] = a->st->spec->objectives[k].maximize

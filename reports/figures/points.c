@@ -35,7 +35,7 @@ int fig_points(const struct subject *s, struct fig_points *out, struct dp_err *e
 		const struct dp_trial *t = s->s->trials[i];
 
 		if (t->status != DP_TRIAL_OK || !t->objectives ||
-		    !dp_trial_feasible(s->s, t))
+		    !dp_point_feasible(s->s, (struct dp_point){ t->number, DP_OWN }))
 			continue;
 		if (!isfinite(t->objectives[s->x]) || !isfinite(t->objectives[s->y])) {
 			out->not_finite++;

@@ -197,7 +197,7 @@ bool space_has_front(const struct subject *s)
 
 		if (t->status == DP_TRIAL_OK && t->objectives &&
 		    isfinite(t->objectives[s->x]) && isfinite(t->objectives[s->y]) &&
-		    dp_trial_feasible(s->s, t))
+		    dp_point_feasible(s->s, (struct dp_point){ t->number, DP_OWN }))
 			return true;
 	}
 	return false;

@@ -50,7 +50,7 @@ static void test_all_results(void **state)
 		assert_int_equal(r.known[i].trial, i < 20 ? i : i + 1);
 	assert_int_equal(r.nfront, st->nfront);
 	for (size_t i = 0; i < r.nfront; i++)
-		assert_int_equal(r.known[r.front[i]].trial, st->front[i]);
+		assert_int_equal(r.known[r.front[i]].trial, st->front[i].trial);
 	dp_results_free(&r);
 }
 
@@ -74,7 +74,7 @@ static void test_some_of_many_results(void **state)
 		assert_true(r.known[i - 1].trial < r.known[i].trial);
 	assert_int_equal(r.nfront, st->nfront);
 	for (size_t i = 0; i < r.nfront; i++)
-		assert_int_equal(r.known[r.front[i]].trial, st->front[i]);
+		assert_int_equal(r.known[r.front[i]].trial, st->front[i].trial);
 	dp_results_free(&r);
 	made_free(NULL);
 	/* not all of a front that is larger still */

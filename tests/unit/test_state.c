@@ -257,9 +257,9 @@ static void the_front_in_contract_order(void **s)
 			 DP_OK); /* outside the box, on the front */
 	assert_int_equal(dp_study_front(st, NULL), DP_OK);
 	assert_int_equal(st->nfront, 3);
-	assert_int_equal(st->front[0], 1);
-	assert_int_equal(st->front[1], 0);
-	assert_int_equal(st->front[2], 5);
+	assert_int_equal(st->front[0].trial, 1);
+	assert_int_equal(st->front[1].trial, 0);
+	assert_int_equal(st->front[2].trial, 5);
 	/* (10-4) x 5 + (4-2) x 3 */
 	assert_true(fabs(st->hypervolume - 36) < 1e-12);
 }
@@ -342,7 +342,7 @@ static void the_result_object(void **s)
 		out.data,
 		"{\"version\":1,\"study\":\"two\",\"state\":\"running\",\"reason\":null,"
 		"\"evaluations\":1,\"failed\":0,\"diverged\":0,\"hypervolume\":2.375,"
-		"\"anti_ideal\":{\"a\":10,\"b\":0},\"front\":[{\"trial\":0,"
+		"\"anti_ideal\":{\"a\":10,\"b\":0},\"front\":[{\"trial\":0,\"at\":null,"
 		"\"parameters\":{\"x\":0},\"objectives\":{\"a\":0.5,\"b\":0.25}}]}");
 	json_decref(v);
 	dp_buf_free(&out);

@@ -319,8 +319,9 @@ static bool step_fail(const struct dp_study_state *s, bool late, struct dp_step 
 			 s->diverged, s->failed, last->number, failed_why(last));
 	else
 		snprintf(step->reason, sizeof step->reason,
-			 "not one evaluation was made%s",
-			 late ? ": search.max_time was over" : "");
+			 "not one evaluation was made%s%.400s",
+			 late ? ": search.max_time was over" : s->budget_end ? ": " : "",
+			 !late && s->budget_end ? s->budget_end : "");
 	return step_move(step, DP_STUDY_FAILED, true);
 }
 
@@ -331,6 +332,8 @@ static bool step_finish(const struct dp_study_state *s, bool late, struct dp_ste
 		return step_fail(s, late, step);
 	if (late && proposals_left(s))
 		snprintf(step->reason, sizeof step->reason, "search.max_time was over");
+	else if (s->budget_end)
+		snprintf(step->reason, sizeof step->reason, "%.800s", s->budget_end);
 	else if (dp_propose_limit(s->spec) < s->evaluations)
 		snprintf(step->reason, sizeof step->reason, "%s has only %u point%s",
 			 s->spec->search.method == DP_METHOD_GRID ? "the grid"

@@ -11,23 +11,24 @@ enum dp_cost dp_study_cost(const struct dp_study *s)
 	return s->trainer.path.points ? DP_COST_PATH : DP_COST_NONE;
 }
 
-/* What the cheapest training costs as far as it is known beforehand; 0: it is not. */
-static double cheapest_training(const struct dp_study *s)
+/* What one training costs at least and at most; 0: that is not known beforehand. */
+static void training_ends(const struct dp_study *s, double *cheapest, double *dearest)
 {
-	double first, last;
-
+	*cheapest = *dearest = 0;
 	if (dp_study_cost(s) != DP_COST_PATH)
-		return 0;
-	dp__path_ends(s, &first, &last);
-	return s->params[s->trainer.path.param].kind == DP_PARAM_FIXED ? last : first;
+		return;
+	dp__path_ends(s, cheapest, dearest);
+	if (s->params[s->trainer.path.param].kind == DP_PARAM_FIXED)
+		*cheapest = *dearest;
 }
 
 /* Without `evaluations` there are as many as the cheapest trainings would be. */
 static void check_max_cost(struct dp__read *r, const struct dp__node *most)
 {
 	struct dp_search *search = &r->s->search;
-	double cheapest = cheapest_training(r->s);
+	double cheapest, dearest;
 
+	training_ends(r->s, &cheapest, &dearest);
 	if (dp_study_cost(r->s) == DP_COST_NONE) {
 		dp__problem(r, most->key_pos, "cost: path or cost: seconds",
 			    "'max_cost' has nothing to count: 'cost' is none%s",
@@ -40,6 +41,11 @@ static void check_max_cost(struct dp__read *r, const struct dp__node *most)
 		dp__problem(r, most->pos, NULL,
 			    "not one training would be made: the cheapest costs %.15g",
 			    cheapest);
+	else if (search->max_cost > 0 && search->max_cost < dearest)
+		dp__warning(r, most->pos, NULL,
+			    "one training may cost %.15g, so the study can end with the "
+			    "first",
+			    dearest);
 	if (search->evaluations || search->method == DP_METHOD_GRID)
 		return;
 	search->evaluations = DP_EVALUATIONS_MAX;

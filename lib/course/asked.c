@@ -20,8 +20,9 @@ static void order_move(struct dp_orders *out, enum dp_study_status to, const cha
 static int hint_budget(const struct dp_study_state *s, struct dp_err *err)
 {
 	if (s->budget_end)
-		return dp_hint(err, "another study can begin where it ended, with "
-				    "'search.initial_from: %s'",
+		return dp_hint(err,
+			       "another study can begin where it ended, with "
+			       "'search.initial_from: %s'",
 			       s->spec->name);
 	return dp_hint(err, "raise its budget with 'dparetoctl set %s evaluations=N'",
 		       s->spec->name);

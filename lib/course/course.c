@@ -306,6 +306,7 @@ static bool settle_waiting(const struct dp_study_state *s, struct dp_step *step)
 static bool step_fail(const struct dp_study_state *s, bool late, struct dp_step *step)
 {
 	const struct dp_trial *last = s->ntrials ? s->trials[s->ntrials - 1] : NULL;
+	const char *why = late ? "search.max_time was over" : s->budget_end;
 
 	if (s->diverged && !s->failed)
 		snprintf(
@@ -319,9 +320,8 @@ static bool step_fail(const struct dp_study_state *s, bool late, struct dp_step 
 			 s->diverged, s->failed, last->number, failed_why(last));
 	else
 		snprintf(step->reason, sizeof step->reason,
-			 "not one evaluation was made%s%.400s",
-			 late ? ": search.max_time was over" : s->budget_end ? ": " : "",
-			 !late && s->budget_end ? s->budget_end : "");
+			 "not one evaluation was made%s%.400s", why ? ": " : "",
+			 why ? why : "");
 	return step_move(step, DP_STUDY_FAILED, true);
 }
 

@@ -73,7 +73,8 @@ int64_t dp_course_active(const struct dp_study_state *s, int64_t now);
 struct dp_expected {
 	double spent;   /* dp_study_cost_spent(), when the others were found */
 	double pending; /* those that are pending; only of seconds */
-	double next;    /* the next; NaN: as the mean of those before, and pending ones too */
+	double next; /* the next; NaN: as the mean of those before it, and so those that
+		      * are pending */
 };
 /* The sum of all costs with the next training. */
 double dp_course_cost(const struct dp_study_state *s, const struct dp_expected *e);

@@ -330,6 +330,9 @@ static void test_warnings(void **state)
 		{ "method: random",
 		  "method: dpareto, order: deterministic, cost: @seconds",
 		  "seconds differ from one run" },
+		{ "method: random",
+		  "method: random, order: deterministic, max_cost: 9, cost: @seconds",
+		  "seconds differ from one run" },
 	};
 
 	(void)state;

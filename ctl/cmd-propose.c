@@ -46,6 +46,8 @@ static void propose_show(struct ctl *ctl, const json_t *p)
 	ctl_printf(ctl, "acquisition %s, feasible with probability %s\n",
 		   ctl_value(json_object_get(p, "acquisition"), text),
 		   ctl_value(json_object_get(p, "feasible"), lo));
+	if (json_is_number(json_object_get(p, "cost")))
+		ctl_printf(ctl, "cost %s\n", ctl_value(json_object_get(p, "cost"), text));
 }
 
 static int propose_run(struct ctl *ctl, struct dp_err *err)

@@ -173,12 +173,100 @@ static void test_privacy(void **state)
 	dp_study_free(plain);
 }
 
+/* ---- what a training costs ---- */
+
+/* base with this path ("": none), parameter C and search. */
+static struct result costed(const char *path, const char *c, const char *search)
+{
+	char line[200];
+	char *with_path, *with_c, *all;
+	struct result x;
+
+	snprintf(line, sizeof line, "  runs: 2\n%s", path);
+	with_path = edit("  runs: 2\n", line);
+	with_c = replace(with_path, "{type: int, range: [1, 30]}", c);
+	all = replace(with_c, "{method: random, evaluations: 80}", search);
+	x = parse(all, strlen(all));
+	free(with_path);
+	free(with_c);
+	free(all);
+	return x;
+}
+
+#define FROM_2 "{type: int, range: [2, 30]}"
+
+static void test_cost(void **state)
+{
+	static const struct {
+		const char *path, *c, *search, *cost;
+		uint32_t evaluations;
+	} cases[] = {
+		{ "", FROM_2, "{method: random, evaluations: 9}", "none", 9 },
+		{ "  path: C\n", FROM_2, "{method: random, evaluations: 9}", "path", 9 },
+		{ "  path: C\n", FROM_2, "{method: dpareto, evaluations: 9, cost: none}",
+		  "none", 9 },
+		{ "  path: C\n", FROM_2,
+		  "{method: dpareto, evaluations: 9, cost: seconds}", "seconds", 9 },
+		/* as many as the cheapest could be, unless there are fewer */
+		{ "  path: C\n", FROM_2, "{method: random, max_cost: 65}", "path", 32 },
+		{ "  path: C\n", "{fixed: 30}", "{method: random, max_cost: 65}", "path",
+		  2 },
+		{ "  path: C\n", FROM_2, "{method: random, max_cost: 65, evaluations: 7}",
+		  "path", 7 },
+		{ "  path: C\n", FROM_2, "{method: grid, grid: 3, max_cost: 65}", "path",
+		  9 },
+		{ "", FROM_2, "{method: random, cost: seconds, max_cost: 0.5}", "seconds",
+		  DP_EVALUATIONS_MAX },
+		{ "  path: C\n", FROM_2, "{method: random, max_cost: 1e300}", "path",
+		  DP_EVALUATIONS_MAX },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(cases); i++) {
+		struct result x = costed(cases[i].path, cases[i].c, cases[i].search);
+
+		if (!x.s)
+			fail_msg("%s: %s", cases[i].search, x.err.msg);
+		assert_int_equal(x.problems.count, 0);
+		assert_string_equal(dp_cost_text(x.s), cases[i].cost);
+		assert_int_equal(x.s->search.evaluations, cases[i].evaluations);
+		done(&x);
+	}
+}
+
+/* What is said of a limit that leaves little room or none. */
+static void test_little_cost(void **state)
+{
+	static const struct {
+		const char *c, *search, *message;
+		bool warning;
+	} cases[] = {
+		{ FROM_2, "{method: random, max_cost: 1.5}", "the cheapest costs 2",
+		  false },
+		{ "{fixed: 30}", "{method: random, max_cost: 29}",
+		  "the cheapest costs 30", false },
+		{ FROM_2, "{method: random, max_cost: 29}", "one training may cost 30",
+		  true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(cases); i++) {
+		struct result x = costed("  path: C\n", cases[i].c, cases[i].search);
+
+		assert_int_equal(x.problems.count, 1);
+		assert_non_null(strstr(x.problems.list[0].message, cases[i].message));
+		assert_int_equal(x.problems.list[0].warning, cases[i].warning);
+		done(&x);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_forms),       cmocka_unit_test(test_values),
 		cmocka_unit_test(test_whole_range), cmocka_unit_test(test_any_range),
-		cmocka_unit_test(test_privacy),
+		cmocka_unit_test(test_privacy),     cmocka_unit_test(test_cost),
+		cmocka_unit_test(test_little_cost),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

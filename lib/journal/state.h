@@ -198,6 +198,9 @@ double dp_trial_mean_variance(const struct dp_study_state *s, const struct dp_tr
 /* Is the w-th waypoint of a trial that has ended a result? It is dropped if a run left it
  * out, a metric of an objective is not finite there, or an oracle had no answer. */
 bool dp_way_stands(const struct dp_study_state *s, const struct dp_way *way, uint32_t w);
+/* Seconds that the processes of its runs took, of those that came to a result; 0: not
+ * known. */
+double dp_trial_seconds(const struct dp_trial *t);
 /* Has this run of the trial been made? */
 bool dp_trial_run_known(const struct dp_trial *t, uint32_t run);
 

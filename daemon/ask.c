@@ -56,7 +56,7 @@ enum ask_wish {
 
 /* The front of the models' values, of a study with so many results. */
 struct asked_front {
-	uint32_t results;
+	size_t results;
 	double hypervolume;
 	json_t *rows;
 };
@@ -306,12 +306,6 @@ static void ask_point_shown(struct asker *a)
 
 /* ---- the front of the models' values ---- */
 
-/* Results that the models of a study see: their number changes with every new one. */
-static uint32_t ask_results(const struct dp_study_state *s)
-{
-	return s->nimported + s->ok + s->diverged;
-}
-
 static void front_forget(struct asked_front *f)
 {
 	json_decref(f->rows);
@@ -321,7 +315,7 @@ static void front_forget(struct asked_front *f)
 /* Is the front that is kept the one of all that is known? */
 static bool front_is_kept(const struct study *h)
 {
-	return h->front && h->front->results == ask_results(h->state);
+	return h->front && h->front->results == dp_results_count(h->state);
 }
 
 void ask_front_free(struct asked_front *f)
@@ -574,7 +568,7 @@ static bool ask_snapshot_front(struct asker *a)
 
 	if (dp_results_recall(s, &a->results, &err) != DP_OK)
 		return false;
-	a->front = (struct asked_front){ .results = ask_results(s) };
+	a->front = (struct asked_front){ .results = dp_results_count(s) };
 	a->shown = dp_view_result_denoised(s, 0, json_array());
 	if (!a->shown) {
 		dp_results_free(&a->results);

@@ -189,6 +189,20 @@ size_t dp_gp_room(const struct dp_gp *gp, size_t m)
 	return gp->n * (m > 4 ? m : 4) + m + gp->n;
 }
 
+/* Prior covariance of two points, each as dp__point() has it. */
+static double gp_covariance(const struct dp_gp *gp, const double *a, const double *b)
+{
+	double r2, k, share = gp->hyper.additive, signal = gp->hyper.signal;
+
+	dp__distances(&gp->spec, a, 1, 1, b, &r2);
+	gp->spec.kernel->value(&r2, 1, &k);
+	k *= (1 - share) * signal;
+	if (share > 0)
+		dp__add_terms(&gp->spec, a, 1, 1, b,
+			      share / (double)gp->spec.d * signal, &k);
+	return k;
+}
+
 /* The covariances of all m points are one matrix (m x n), so that mean and variance
  * are a matrix-vector product and one triangular solve. */
 void dp_gp_predict(const struct dp_gp *gp, const double *u, size_t ldu, size_t m,
@@ -220,6 +234,25 @@ void dp_gp_predict(const struct dp_gp *gp, const double *u, size_t ldu, size_t m
 		if (!(var[i] > floor))
 			var[i] = floor;
 	}
+}
+
+void dp_gp_predict_row(const struct dp_gp *gp, const double *u, size_t ldu, size_t m,
+		       double *mean, double *var, double *next, double *work)
+{
+	double z[2][DP__POINT_MAX];
+	size_t n = gp->n;
+
+	dp_gp_predict(gp, u, ldu, m, mean, var, work);
+	for (size_t i = 0; i < m; i++) {
+		const double *b = work + i * n; /* L^-1 k, by dp_gp_predict() */
+
+		dp__point(&gp->spec, &gp->hyper, u + i, ldu, z[i % 2]);
+		if (i > 0)
+			next[i - 1] = gp_covariance(gp, z[(i + 1) % 2], z[i % 2]) -
+				      cblas_ddot((int)n, b - n, 1, b, 1);
+	}
+	if (m > 0)
+		next[m - 1] = 0;
 }
 
 /* Adds up what each point contributes to the slopes of mean and variance by input i.
@@ -280,4 +313,143 @@ void dp_gp_predict_slope(const struct dp_gp *gp, const double *u, double *mean,
 		dmean[i] *= chain;
 		dvar[i] *= chain;
 	}
+}
+
+/* ---- a row of points ---- */
+
+size_t dp_gp_row_room(const struct dp_gp *gp, size_t m)
+{
+	return gp->n * (3 * m + 2) + DP__POINT_MAX * m;
+}
+
+/* What is known of the points of a row. */
+struct row_parts {
+	size_t m;
+	double *k, *dk, *v; /* (m x n) covariances, their slopes by r^2, K^-1 k */
+	double *z;          /* (m x DP__POINT_MAX) */
+	double *by;         /* (2 x n) of two neighbours */
+};
+
+static void row_parts_make(const struct dp_gp *gp, const double *u, size_t ldu,
+			   struct row_parts *r)
+{
+	size_t n = gp->n;
+
+	for (size_t i = 0; i < r->m; i++) {
+		double *z = r->z + i * DP__POINT_MAX;
+
+		dp__point(&gp->spec, &gp->hyper, u + i, ldu, z);
+		dp__distances(&gp->spec, gp->z, gp->room, n, z, r->by);
+		gp->spec.kernel->slope(r->by, n, r->k + i * n, r->dk + i * n);
+		gp_mix_terms(gp, z, n, r->k + i * n);
+	}
+	dp__scale((1 - gp->hyper.additive) * gp->hyper.signal, n * r->m, r->dk);
+	memcpy(r->v, r->k, n * r->m * sizeof *r->v);
+	if (n > 0)
+		dp_chol_forward_rows(gp->l, n, gp->room, r->v, r->m);
+}
+
+/* Means, variances and covariances; r->v is L^-1 k and becomes K^-1 k. */
+static void row_values(const struct dp_gp *gp, const struct row_parts *r,
+		       const struct dp_gp_row *out)
+{
+	size_t n = gp->n;
+	double floor = 1e-12 * gp->hyper.signal;
+
+	for (size_t i = 0; i < r->m; i++) {
+		const double *b = r->v + i * n;
+
+		out->mean[i] = gp->mean + cblas_ddot((int)n, r->k + i * n, 1, gp->alpha, 1);
+		out->var[i] = gp->hyper.signal - cblas_ddot((int)n, b, 1, b, 1);
+		if (!(out->var[i] > floor))
+			out->var[i] = floor;
+		out->next[i] = 0;
+		if (i + 1 < r->m)
+			out->next[i] =
+				gp_covariance(gp, r->z + i * DP__POINT_MAX,
+					      r->z + (i + 1) * DP__POINT_MAX) -
+				cblas_ddot((int)n, b, 1, b + n, 1);
+	}
+	if (n > 0)
+		dp_chol_backward_rows(gp->l, n, gp->room, r->v, r->m);
+}
+
+/* Derivatives of the covariances of row point i with all known points by its input j. */
+static void row_by(const struct dp_gp *gp, const struct row_parts *r, size_t i, size_t j,
+		   double u, double *by)
+{
+	const double *z = r->z + i * DP__POINT_MAX, *zs = gp->z + j * gp->room;
+	double share = gp->hyper.additive;
+	double chain = 2 * dp__warp_by_u(u, gp->hyper.warp[j]) / gp->hyper.length[j];
+
+	memcpy(by, r->dk + i * gp->n, gp->n * sizeof *by);
+	if (share > 0)
+		dp__add_term_slope(&gp->spec, j, gp->z, gp->room, gp->n, z,
+				   share / (double)gp->spec.d * gp->hyper.signal, by);
+	for (size_t l = 0; l < gp->n; l++)
+		by[l] *= chain * (z[j] - zs[l]);
+}
+
+/* Derivative of the prior covariance of row point i with the one before by its input j. */
+static double row_prior_by(const struct dp_gp *gp, const struct row_parts *r, size_t i,
+			   size_t j, double u)
+{
+	const double *z = r->z + i * DP__POINT_MAX, *before = z - DP__POINT_MAX;
+	double share = gp->hyper.additive, signal = gp->hyper.signal, r2, k, dk;
+
+	dp__distances(&gp->spec, before, 1, 1, z, &r2);
+	gp->spec.kernel->slope(&r2, 1, &k, &dk);
+	dk *= (1 - share) * signal;
+	if (share > 0)
+		dp__add_term_slope(&gp->spec, j, before, 1, 1, z,
+				   share / (double)gp->spec.d * signal, &dk);
+	return 2 * dk * (z[j] - before[j]) * dp__warp_by_u(u, gp->hyper.warp[j]) /
+	       gp->hyper.length[j];
+}
+
+/* Derivatives by input j. Points that share it keep their prior covariance when they move
+ * together. */
+static void row_slopes(const struct dp_gp *gp, const struct row_parts *r, const double *u,
+		       size_t ldu, size_t j, bool last_only,
+		       const struct dp_gp_row *out)
+{
+	size_t n = gp->n, d = gp->spec.d, last = r->m - 1;
+
+	for (size_t i = last_only ? last : 0; i <= last; i++) {
+		double *by = r->by + (i % 2) * n, *before = r->by + ((i + 1) % 2) * n;
+		const double *v = r->v + i * n;
+		double at = u[j * ldu + i];
+
+		row_by(gp, r, i, j, at, by);
+		out->dmean[i * d + j] = cblas_ddot((int)n, by, 1, gp->alpha, 1);
+		out->dvar[i * d + j] = -2 * cblas_ddot((int)n, by, 1, v, 1);
+		if (i == 0)
+			continue;
+		out->dnext[(i - 1) * d + j] = -cblas_ddot((int)n, by, 1, v - n, 1);
+		if (last_only)
+			out->dnext[(i - 1) * d + j] += row_prior_by(gp, r, i, j, at);
+		else
+			out->dnext[(i - 1) * d + j] -= cblas_ddot((int)n, before, 1, v, 1);
+	}
+}
+
+void dp_gp_row_slope(const struct dp_gp *gp, const double *u, size_t ldu, size_t m,
+		     size_t along, const struct dp_gp_row *out, double *work)
+{
+	size_t n = gp->n, d = gp->spec.d;
+	struct row_parts r = { .m = m,
+			       .k = work,
+			       .dk = work + n * m,
+			       .v = work + 2 * n * m,
+			       .by = work + 3 * n * m,
+			       .z = work + 3 * n * m + 2 * n };
+
+	memset(out->dmean, 0, m * d * sizeof *out->dmean);
+	memset(out->dvar, 0, m * d * sizeof *out->dvar);
+	memset(out->dnext, 0, m * d * sizeof *out->dnext);
+	row_parts_make(gp, u, ldu, &r);
+	row_values(gp, &r, out);
+	for (size_t j = 0; j < d; j++)
+		if (!gp->spec.input[j].categorical)
+			row_slopes(gp, &r, u, ldu, j, j == along, out);
 }

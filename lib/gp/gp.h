@@ -121,8 +121,24 @@ void dp_gp_observe(struct dp_gp *gp, const double *y, size_t n);
 size_t dp_gp_room(const struct dp_gp *gp, size_t m);
 void dp_gp_predict(const struct dp_gp *gp, const double *u, size_t ldu, size_t m,
 		   double *mean, double *var, double *work);
+/* The same of m points in a row, each with its covariance with the next: next (m), of the
+ * last 0. */
+void dp_gp_predict_row(const struct dp_gp *gp, const double *u, size_t ldu, size_t m,
+		       double *mean, double *var, double *next, double *work);
 /* At one point, with derivatives by u (0 for categorical inputs). */
 void dp_gp_predict_slope(const struct dp_gp *gp, const double *u, double *mean,
 			 double *var, double *dmean, double *dvar, double *work);
+
+/* What a model says of m points in a row that differ in one input only, with derivatives.
+ * By that input, `along`, they are those of a move of the last point alone, by all others
+ * of a move of the whole row. */
+struct dp_gp_row {
+	double *mean, *var, *next;    /* (m) as dp_gp_predict_row() */
+	double *dmean, *dvar, *dnext; /* (m x d) */
+};
+/* work: dp_gp_row_room(gp, m) */
+size_t dp_gp_row_room(const struct dp_gp *gp, size_t m);
+void dp_gp_row_slope(const struct dp_gp *gp, const double *u, size_t ldu, size_t m,
+		     size_t along, const struct dp_gp_row *out, double *work);
 
 #endif

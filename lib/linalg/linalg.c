@@ -107,6 +107,12 @@ void dp_chol_forward_rows(const double *l, size_t n, size_t ld, double *b, size_
 		    (int)m, (int)n, 1.0, l, (int)ld, b, (int)n);
 }
 
+void dp_chol_backward_rows(const double *l, size_t n, size_t ld, double *b, size_t m)
+{
+	cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasNoTrans, CblasNonUnit,
+		    (int)m, (int)n, 1.0, l, (int)ld, b, (int)n);
+}
+
 int dp_chol_inverse(double *l, size_t n, size_t ld)
 {
 	return LAPACKE_dpotri_work(LAPACK_COL_MAJOR, 'U', (int)n, l, (int)ld) == 0

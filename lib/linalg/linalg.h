@@ -34,6 +34,8 @@ void dp_chol_forward(const double *l, size_t n, size_t ld, double *x);
 void dp_chol_backward(const double *l, size_t n, size_t ld, double *x);
 /* Replaces each of the m rows of b (m x n, contiguous) by L^-1 times it. */
 void dp_chol_forward_rows(const double *l, size_t n, size_t ld, double *b, size_t m);
+/* Replaces each by L^-T times it. */
+void dp_chol_backward_rows(const double *l, size_t n, size_t ld, double *b, size_t m);
 /* Replaces the factor by the lower triangle of A^-1. */
 DP_MUSTCHECK int dp_chol_inverse(double *l, size_t n, size_t ld);
 double dp_chol_logdet(const double *l, size_t n, size_t ld); /* log det A */

@@ -18,16 +18,26 @@ bool dp_known_feasible(const struct dp_study *study, const struct dp_known *k)
 	return true;
 }
 
-/* Of result number `at`, which is k: what was observed where there is no noise, to the
- * last bit. */
-static double believed_value(const struct dp_proposer *p, size_t o,
-			     const struct dp_known *k, size_t at)
+/* Of k, which is number `at` of what the models have seen (SIZE_MAX: not there): what was
+ * observed where there is no noise, to the last bit. */
+static double believed_value(struct dp_proposer *p, size_t o, const struct dp_known *k,
+			     size_t at)
 {
 	const struct dp_objective *obj = &p->study->objectives[o];
+	double u[DP_PARAMS_MAX], z;
 
 	if (p->output[o].exact || dp__noise_none(p, o))
 		return dp__natural_min(obj, k->y[o]);
-	return dp__shape_value(dp__shape_of(obj), dp__model_posterior(p, o, at));
+	dp__to_u(&p->inputs, k->x, u);
+	z = at == SIZE_MAX ? dp__model_mean(p, o, u) : dp__model_posterior(p, o, at);
+	return dp__shape_value(dp__shape_of(obj), z);
+}
+
+/* The number of k among what the models have seen; *next is that of the next one. */
+static size_t seen_number(const struct dp_proposer *p, const struct dp_known *k,
+			  size_t *next)
+{
+	return dp__is_result(k) && dp__is_seen(p, k) ? (*next)++ : SIZE_MAX;
 }
 
 /* Values without the noise at the feasible ok results and the pending points, to
@@ -38,7 +48,7 @@ static int believed_values(struct dp_proposer *p, double *y, struct dp__front_po
 	const struct dp_history *h = p->history;
 	size_t np = p->study->nobjectives, result = 0;
 	struct dp__normal f[DP_OBJECTIVES_MAX + DP_CONSTRAINTS_MAX];
-	int code = DP_OK;
+	int code = dp__model_room(p, 1);
 
 	*count = 0;
 	for (size_t i = 0; i < h->n && code == DP_OK; i++) {
@@ -46,15 +56,14 @@ static int believed_values(struct dp_proposer *p, double *y, struct dp__front_po
 		struct dp__front_point *one = &at[*count];
 
 		one->known = i;
-		one->result = result;
+		one->result = seen_number(p, k, &result);
 		one->pending = k->status == DP_KNOWN_PENDING;
-		result += dp__is_result(k);
 		if (!one->pending &&
 		    (k->status != DP_KNOWN_OK || !dp_known_feasible(p->study, k)))
 			continue;
 		dp__to_u(&p->inputs, k->x, one->u);
 		if (one->pending)
-			code = dp__model_predict(p, one->u, 1, 1, false, true, f);
+			code = dp__model_predict(p, one->u, 1, 1, false, true, f, NULL);
 		for (size_t j = 0; j < np; j++)
 			y[*count * np + j] =
 				one->pending
@@ -186,13 +195,12 @@ int dp__model_front(struct dp_proposer *p, const struct dp_history *h, size_t *i
 	size_t *from = malloc((h->n + 1) * sizeof *from);
 	size_t *front = malloc((h->n + 1) * sizeof *front);
 	double *all = dp_vec_new(h->n * np);
-	int code = from && front && all ? DP_OK : DP_E_NOMEM;
+	int code = from && front && all ? dp__model_room(p, 1) : DP_E_NOMEM;
 
 	for (size_t i = 0; i < h->n && code == DP_OK; i++) {
 		const struct dp_known *k = &h->known[i];
-		size_t at = result;
+		size_t at = seen_number(p, k, &result);
 
-		result += dp__is_result(k);
 		if (k->status != DP_KNOWN_OK || !dp_known_feasible(p->study, k))
 			continue;
 		for (size_t j = 0; j < np; j++) /* to minimise, as dp_front() wants */

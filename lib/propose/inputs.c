@@ -20,6 +20,37 @@ static void input_numeric(const struct dp_param *p, struct dp__input *in)
 		in->values = 1;
 }
 
+/* A fixed parameter is an input all the same if trainings walk it up: the models know
+ * what it was on the way. It comes after all others. */
+static void input_pinned(const struct dp_study *study, struct dp__inputs *out)
+{
+	const struct dp_param *p = &study->params[study->trainer.path.param];
+	struct dp_param walked = { .kind = DP_PARAM_INT, .lo = 1 };
+	struct dp__input *in = &out->in[out->d++];
+
+	walked.hi = json_number_value(p->values);
+	in->param = study->trainer.path.param;
+	input_numeric(&walked, in);
+	in->values = 1;
+	in->pinned = true;
+}
+
+static void inputs_path(const struct dp_study *study, struct dp__inputs *out)
+{
+	double x[DP_PARAMS_MAX] = { 0 };
+	const struct dp__input *in;
+
+	if (study->params[study->trainer.path.param].kind == DP_PARAM_FIXED)
+		input_pinned(study, out);
+	while (out->in[out->path].param != study->trainer.path.param)
+		out->path++;
+	in = &out->in[out->path];
+	x[in->param] = in->hi;
+	out->nwaypoints = dp_path_values(study, x, out->waypoint);
+	for (size_t k = 0; k < out->nwaypoints; k++)
+		out->waypoint_u[k] = dp__place_of(in, out->waypoint[k]);
+}
+
 void dp__inputs(const struct dp_study *study, struct dp__inputs *out)
 {
 	memset(out, 0, sizeof *out);
@@ -41,6 +72,29 @@ void dp__inputs(const struct dp_study *study, struct dp__inputs *out)
 		out->points *= in->values;
 		out->d++;
 	}
+	if (study->trainer.path.points)
+		inputs_path(study, out);
+}
+
+void dp__pin(const struct dp__inputs *s, double *x)
+{
+	for (size_t k = 0; k < s->d; k++)
+		if (s->in[k].pinned)
+			x[s->in[k].param] = s->in[k].hi;
+}
+
+void dp__pin_unset(const struct dp__inputs *s, double *x)
+{
+	for (size_t k = 0; k < s->d; k++)
+		if (s->in[k].pinned && x[s->in[k].param] == 0)
+			x[s->in[k].param] = s->in[k].hi;
+}
+
+void dp__unpin(const struct dp__inputs *s, double *x)
+{
+	for (size_t k = 0; k < s->d; k++)
+		if (s->in[k].pinned)
+			x[s->in[k].param] = 0;
 }
 
 double dp__place_of(const struct dp__input *in, double x)
@@ -131,4 +185,5 @@ void dp__nth_point(const struct dp__inputs *s, uint64_t index, double *x)
 		x[in->param] = in->lo + (double)(index % n);
 		index /= n;
 	}
+	dp__pin(s, x);
 }

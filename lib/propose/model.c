@@ -18,7 +18,9 @@ enum {
 	FRESH_FITS = 24,      /* up to so many results a fit knows no fit before it */
 	RESTART_FITS = 130,   /* up to so many it also starts from elsewhere */
 	LARGE_FIT = 160,      /* from so many on a step is dear */
-	LARGE_EVALUATIONS = 12
+	LARGE_EVALUATIONS = 12,
+	WHOLE_PATHS = 16, /* so many trainings show all of their waypoints */
+	HALF_PATHS = 48   /* and up to here half of them */
 };
 static const double noise_share = 0.2; /* of the noise that a gain is reckoned with */
 
@@ -33,6 +35,20 @@ static size_t next_fit(size_t n)
 bool dp__is_result(const struct dp_known *k)
 {
 	return k->status == DP_KNOWN_OK || k->status == DP_KNOWN_DIVERGED;
+}
+
+/* The first trainings show their whole paths. Later ones leave out every second waypoint
+ * or more, each others: along a path little is new, and the work grows with the square of
+ * what models hold. It depends on the trial alone, so that what is kept stays as it is. */
+bool dp__is_seen(const struct dp_proposer *p, const struct dp_known *k)
+{
+	size_t step = k->trial < WHOLE_PATHS ? 1 : k->trial < HALF_PATHS ? 2 : 4, at = 0;
+
+	if (k->status == DP_KNOWN_FAILED)
+		return false;
+	while (at < p->inputs.nwaypoints && p->inputs.waypoint[at] < k->at)
+		at++;
+	return k->at == 0 || (at + k->trial) % step == 0;
 }
 
 /* Only what the study has: the rest of a caller's arrays may hold anything. */
@@ -195,7 +211,7 @@ static const struct fit_start {
 	{ FROM_NOTHING, DP_GP_ADDITIVE, 50 },
 };
 
-/* False if the start is not one for n results. */
+/* False if the start is not one for n trainings. */
 static bool begin_fit(const struct dp_gp_spec *spec, const struct dp__output *out,
 		      const struct fit_start *start, size_t n, struct dp_gp_hyper *h)
 {
@@ -212,7 +228,7 @@ static bool begin_fit(const struct dp_gp_spec *spec, const struct dp__output *ou
 }
 
 /* The best that all starts reach; *most stays -inf if none reaches anything. */
-static int fit_from_starts(const struct dp_proposer *p, size_t o, size_t n,
+static int fit_from_starts(const struct dp_proposer *p, size_t o, size_t trainings,
 			   const struct dp_gp_data *data, const atomic_bool *cancel,
 			   struct dp_gp_hyper *best, double *most)
 {
@@ -224,9 +240,9 @@ static int fit_from_starts(const struct dp_proposer *p, size_t o, size_t n,
 		double value;
 		int code;
 
-		if (!begin_fit(&p->spec, &p->output[o], &fit_starts[k], n, &h))
+		if (!begin_fit(&p->spec, &p->output[o], &fit_starts[k], trainings, &h))
 			continue;
-		if (n > LARGE_FIT)
+		if (data->n > LARGE_FIT)
 			effort.evaluations = LARGE_EVALUATIONS;
 		code = dp_gp_fit(&p->spec, data, &effort, &h, &value);
 		if (code == DP_OK && value > *most) {
@@ -239,7 +255,7 @@ static int fit_from_starts(const struct dp_proposer *p, size_t o, size_t n,
 	return DP_OK;
 }
 
-static int fit_output(struct dp_proposer *p, size_t o, size_t n,
+static int fit_output(struct dp_proposer *p, size_t o, size_t n, size_t trainings,
 		      const atomic_bool *cancel)
 {
 	struct dp__output *out = &p->output[o];
@@ -249,7 +265,7 @@ static int fit_output(struct dp_proposer *p, size_t o, size_t n,
 	int code = fit_data_new(&f, p, o, n);
 
 	if (code == DP_OK)
-		code = fit_from_starts(p, o, n, &f.data, cancel, &best, &most);
+		code = fit_from_starts(p, o, trainings, &f.data, cancel, &best, &most);
 	if (code != DP_OK) {
 		fit_data_free(&f);
 		return code;
@@ -278,8 +294,7 @@ static int build_output(struct dp_proposer *p, size_t o, size_t n)
 	return dp_gp_build(&out->gp, &p->spec, &out->hyper, &data, next_fit(n) + 16);
 }
 
-/* Does the output need a Gaussian process? */
-static bool is_modelled(const struct dp__output *out)
+bool dp__is_modelled(const struct dp__output *out)
 {
 	return !out->exact || out->costly;
 }
@@ -340,6 +355,11 @@ static void forget_results(struct dp_proposer *p, size_t n)
 		dp_gp_truncate(&p->output[o].gp, p->fit_n ? n : 0);
 }
 
+static bool is_seen_result(const struct dp_proposer *p, const struct dp_known *k)
+{
+	return dp__is_result(k) && dp__is_seen(p, k);
+}
+
 /* Copies the results; keeps what was there as far as it is the same. */
 static int follow_history(struct dp_proposer *p, const struct dp_history *h)
 {
@@ -348,14 +368,14 @@ static int follow_history(struct dp_proposer *p, const struct dp_history *h)
 	int code;
 
 	for (size_t i = 0; i < h->n; i++)
-		results += dp__is_result(&h->known[i]);
+		results += is_seen_result(p, &h->known[i]);
 	code = seen_room(p, results);
 	if (code != DP_OK)
 		return code;
 	for (size_t i = 0; i < h->n; i++) {
 		struct dp_known k;
 
-		if (!dp__is_result(&h->known[i]))
+		if (!is_seen_result(p, &h->known[i]))
 			continue;
 		copy_known(p->study, &h->known[i], &k);
 		if (!differs && n < p->nseen && !memcmp(&k, &p->seen[n], sizeof k)) {
@@ -374,28 +394,59 @@ static int follow_history(struct dp_proposer *p, const struct dp_history *h)
 	return DP_OK;
 }
 
-/* Runs through the sequence of fits up to n results. */
+/* Is the i-th result the last of its training? */
+static bool ends_training(const struct dp_proposer *p, size_t i)
+{
+	return p->seen[i].at == 0 || i + 1 == p->nseen ||
+	       p->seen[i + 1].trial != p->seen[i].trial;
+}
+
+size_t dp__trainings(const struct dp_proposer *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->nseen; i++)
+		n += ends_training(p, i);
+	return n;
+}
+
+/* How many results the first so many trainings have. */
+static size_t results_of(const struct dp_proposer *p, size_t trainings)
+{
+	size_t i = 0;
+
+	for (size_t n = 0; n < trainings; i++)
+		n += ends_training(p, i);
+	return i;
+}
+
+/* Runs through the sequence of fits up to n trainings, each of which is a result if it is
+ * no path. */
 static int fit_to(struct dp_proposer *p, size_t n, const atomic_bool *cancel)
 {
 	bool fresh = false;
-	size_t at = p->fit_n;
+	size_t at = p->fit_n ? p->fit_trainings : 0;
 	int code = DP_OK;
 
 	if (at == 0) /* fits before this one would leave no trace */
 		at = n < FRESH_FITS ? 2 : 16;
 	for (; at <= n && code == DP_OK; at = next_fit(at)) {
-		if (at == p->fit_n || (next_fit(at) <= n && next_fit(at) <= FRESH_FITS))
+		size_t results = results_of(p, at);
+
+		if ((p->fit_n && at == p->fit_trainings) ||
+		    (next_fit(at) <= n && next_fit(at) <= FRESH_FITS))
 			continue;
 		for (size_t o = 0; o < p->noutputs && code == DP_OK; o++)
-			if (is_modelled(&p->output[o]))
-				code = fit_output(p, o, at, cancel);
+			if (dp__is_modelled(&p->output[o]))
+				code = fit_output(p, o, results, at, cancel);
 		if (code == DP_OK) {
-			p->fit_n = at;
+			p->fit_n = results;
+			p->fit_trainings = at;
 			fresh = true;
 		}
 	}
 	for (size_t o = 0; o < p->noutputs && code == DP_OK && fresh; o++)
-		if (is_modelled(&p->output[o]))
+		if (dp__is_modelled(&p->output[o]))
 			code = build_output(p, o, p->fit_n);
 	if (code != DP_OK)
 		p->fit_n = 0;
@@ -420,7 +471,7 @@ static int grow_output(struct dp_proposer *p, size_t o, const struct dp_history 
 		code = dp_gp_append(&out->gp, u, out->noise[i]);
 	}
 	for (size_t i = 0; i < h->n && code == DP_OK; i++) {
-		if (h->known[i].status != DP_KNOWN_PENDING)
+		if (h->known[i].status != DP_KNOWN_PENDING || !dp__is_seen(p, &h->known[i]))
 			continue;
 		dp__to_u(&p->inputs, h->known[i].x, u);
 		code = dp__noise_around(p, o, u, NAN, &around);
@@ -465,9 +516,9 @@ int dp__model_update(struct dp_proposer *p, const struct dp_history *h,
 		return code;
 	if (p->nseen < 2 || p->spec.d == 0)
 		return DP_E_FAILED;
-	code = fit_to(p, p->nseen, cancel);
+	code = fit_to(p, dp__trainings(p), cancel);
 	for (size_t o = 0; o < p->noutputs && code == DP_OK; o++) {
-		if (!is_modelled(&p->output[o]))
+		if (!dp__is_modelled(&p->output[o]))
 			continue;
 		code = grow_output(p, o, h);
 		if (code == DP_OK)
@@ -487,7 +538,7 @@ int dp__model_room(struct dp_proposer *p, size_t m)
 
 		need = room > need ? room : need;
 	}
-	need += 2 * m;
+	need += 3 * m;
 	if (need <= p->work_room)
 		return DP_OK;
 	free(p->work);
@@ -515,24 +566,31 @@ static void column_x(const struct dp_proposer *p, const double *u, size_t stride
 }
 
 int dp__model_predict(struct dp_proposer *p, const double *u, size_t ldu, size_t m,
-		      bool with_sd, bool exactly, struct dp__normal *f)
+		      bool with_sd, bool exactly, struct dp__normal *f, double *next)
 {
 	size_t count = p->noutputs;
-	double x[DP_PARAMS_MAX], *mean, *var;
+	double x[DP_PARAMS_MAX], *mean, *var, *covariance;
 	int code = dp__model_room(p, m);
 
 	if (code != DP_OK)
 		return code;
 	mean = p->work;
 	var = mean + m;
+	covariance = var + m;
 	for (size_t o = 0; o < count; o++) {
 		const struct dp__output *out = &p->output[o];
 		bool exact = out->exact && (exactly || !out->costly);
 
-		if (!exact)
+		if (!exact && next)
+			dp_gp_predict_row(&out->gp, u, ldu, m, mean, var, covariance,
+					  covariance + m);
+		else if (!exact)
 			dp_gp_predict(&out->gp, u, ldu, m, mean, with_sd ? var : NULL,
-				      var + m);
+				      covariance + m);
 		for (size_t i = 0; i < m; i++) {
+			if (next)
+				next[i * count + o] =
+					exact ? 0 : out->scale * out->scale * covariance[i];
 			if (exact) {
 				column_x(p, u + i, ldu, x);
 				f[i * count + o].m = dp__oracle_value(p, o, x);
@@ -556,13 +614,29 @@ static double log_Phi(double x)
 				 log1p(r * (3 * r - 1));
 }
 
-/* Log probability that the constraints hold. */
-static double log_feasible(const struct dp_proposer *p, const struct dp__normal *f)
+double dp__model_mean(struct dp_proposer *p, size_t o, const double *u)
+{
+	const struct dp__output *out = &p->output[o];
+	double mean;
+
+	dp_gp_predict(&out->gp, u, 1, 1, &mean, NULL, p->work);
+	return out->shift + out->scale * mean;
+}
+
+double dp__log_feasible(const struct dp_proposer *p, const struct dp__normal *f,
+			double *by_m, double *by_s)
 {
 	double sum = 0;
 
-	for (size_t o = p->study->nobjectives; o < p->noutputs; o++)
-		sum += log_Phi((output_limit(p->study, o) - f[o].m) / f[o].s);
+	for (size_t o = p->study->nobjectives; o < p->noutputs; o++) {
+		double a = (output_limit(p->study, o) - f[o].m) / f[o].s, b = log_Phi(a);
+
+		sum += b;
+		if (!by_m)
+			continue;
+		by_m[o] = -exp(-0.5 * a * a - 0.9189385332046727 - b) / f[o].s;
+		by_s[o] = by_m[o] * a;
+	}
 	return sum;
 }
 
@@ -574,28 +648,23 @@ static double expected_noise(const struct dp_proposer *p, size_t o, double m)
 	return dp__noise_at(p, o, NULL, m) * out->scale * out->scale;
 }
 
-/* What is left of an objective's sd when noise is reckoned with, and its derivatives. */
-struct learnable {
-	double s, by_m, by_s;
-};
-
 /* How far one more result at a point would move the model, s^2 / sqrt(s^2 + noise), is
  * what can be gained from it. A fifth of the noise was best: with none the search goes
  * after what it can never tell from luck (docs/optimizer.md). */
-static struct learnable learnable_sd(const struct dp_proposer *p, size_t o,
-				     const struct dp__normal *f)
+struct dp__learnable dp__learnable(const struct dp_proposer *p, size_t o,
+				   const struct dp__normal *f)
 {
 	double step = 1e-4 * p->output[o].scale, s = f->s, noise, slope, both, root;
 
 	if (!(s > 0) || !dp__acquisition(p->study)->noise)
-		return (struct learnable){ s, 0, 1 };
+		return (struct dp__learnable){ s, 0, 1 };
 	noise = noise_share * expected_noise(p, o, f->m);
 	slope = noise_share *
 		(expected_noise(p, o, f->m + step) - expected_noise(p, o, f->m - step)) /
 		(2 * step);
 	both = s * s + noise;
 	root = sqrt(both);
-	return (struct learnable){ s * s / root, -0.5 * s * s * slope / (both * root),
+	return (struct dp__learnable){ s * s / root, -0.5 * s * s * slope / (both * root),
 				   s * (s * s + 2 * noise) / (both * root) };
 }
 
@@ -605,17 +674,18 @@ int dp__model_eval(struct dp_proposer *p, const double *u, size_t ldu, size_t m,
 	const struct dp__acquisition *acq = dp__acquisition(p->study);
 	size_t count = p->noutputs, np = p->study->nobjectives;
 	struct dp__normal *all = malloc(m * count * sizeof *all);
-	int code = all ? dp__model_predict(p, u, ldu, m, true, exactly, all) : DP_E_NOMEM;
+	int code = all ? dp__model_predict(p, u, ldu, m, true, exactly, all, NULL) : DP_E_NOMEM;
 
 	for (size_t i = 0; i < m && code == DP_OK; i++) {
 		const struct dp__normal *row = all + i * count;
-		double lf = log_feasible(p, row), v = -INFINITY, one[DP_PARAMS_MAX];
+		double lf = dp__log_feasible(p, row, NULL, NULL), v = -INFINITY;
+		double one[DP_PARAMS_MAX];
 		bool ok = true;
 		struct dp__normal gain[DP_OBJECTIVES_MAX];
 
 		for (size_t o = 0; o < np; o++)
 			gain[o] = (struct dp__normal){ row[o].m,
-						       learnable_sd(p, o, &row[o]).s };
+						       dp__learnable(p, o, &row[o]).s };
 		for (size_t o = 0; o < count; o++)
 			ok &= isfinite(row[o].m) && isfinite(row[o].s);
 		if (ok && logacq && acq->value && p->have_target)
@@ -642,13 +712,15 @@ double dp__model_slope(struct dp_proposer *p, const double *u, double *gradient)
 	double ds[DP_OBJECTIVES_MAX + DP_CONSTRAINTS_MAX][DP_PARAMS_MAX];
 	struct dp__normal f[DP_OBJECTIVES_MAX + DP_CONSTRAINTS_MAX];
 	double by[2 * DP_OBJECTIVES_MAX], value;
+	double by_m[DP_OBJECTIVES_MAX + DP_CONSTRAINTS_MAX];
+	double by_s[DP_OBJECTIVES_MAX + DP_CONSTRAINTS_MAX];
 
 	memset(gradient, 0, d * sizeof *gradient);
 	for (size_t o = 0; o < p->noutputs; o++) {
 		const struct dp__output *out = &p->output[o];
 		double mean, var;
 
-		if (!is_modelled(out)) {
+		if (!dp__is_modelled(out)) {
 			f[o].m = dp__oracle_slope(p, o, u, dm[o]);
 			f[o].s = 0;
 			memset(ds[o], 0, d * sizeof *ds[o]);
@@ -662,28 +734,19 @@ double dp__model_slope(struct dp_proposer *p, const double *u, double *gradient)
 			ds[o][k] *= out->scale / (2 * sqrt(var));
 		}
 		if (o < np) {
-			struct learnable left = learnable_sd(p, o, &f[o]);
+			struct dp__learnable left = dp__learnable(p, o, &f[o]);
 
 			f[o].s = left.s;
 			for (size_t k = 0; k < d; k++)
 				ds[o][k] = left.by_s * ds[o][k] + left.by_m * dm[o][k];
 		}
 	}
-	value = acq->value(&p->target, f, by) + log_feasible(p, f);
+	value = acq->value(&p->target, f, by) + dp__log_feasible(p, f, by_m, by_s);
 	if (!isfinite(value))
 		return -INFINITY;
 	for (size_t o = 0; o < p->noutputs; o++) {
-		double a, gm, gs;
+		double gm = o < np ? by[o] : by_m[o], gs = o < np ? by[np + o] : by_s[o];
 
-		if (o < np) {
-			gm = by[o];
-			gs = by[np + o];
-		} else {
-			a = (output_limit(p->study, o) - f[o].m) / f[o].s;
-			gm = -exp(-0.5 * a * a - 0.9189385332046727 - log_Phi(a)) /
-			     f[o].s;
-			gs = gm * a;
-		}
 		for (size_t k = 0; k < d; k++)
 			gradient[k] += gm * dm[o][k] + gs * ds[o][k];
 	}

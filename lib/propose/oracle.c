@@ -61,12 +61,14 @@ bool dp__oracles_costly(const struct dp_proposer *p)
 
 double dp__oracle_value(const struct dp_proposer *p, size_t o, const double *x)
 {
+	const struct dp__inputs *in = &p->inputs;
+	double at = in->nwaypoints ? x[in->in[in->path].param] : NAN;
 	double values[DP_PRIVACY_KEYS_MAX], y;
 	struct dp_epsilon e;
 
 	if (is_given(p, o))
 		y = p->history->exact_value(p->history->exact_arg, o, x);
-	else if (dp_objective_values(p->study, o, x, values, NULL) == DP_OK &&
+	else if (dp_objective_values_at(p->study, o, x, at, values, NULL) == DP_OK &&
 		 dp_privacy_eval(p->oracle[o], values, &e, NULL) == DP_OK)
 		y = e.epsilon;
 	else

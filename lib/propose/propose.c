@@ -102,6 +102,18 @@ static void sobol_point(const struct dp_proposer *p, uint32_t trial, double *x)
 	dp__to_x(&p->inputs, u, x);
 }
 
+/* The trial's own point of the design, or a random one. */
+static void design_point(struct dp_proposer *p, const struct dp_study *study,
+			 uint32_t trial, double *x)
+{
+	if (p->study->search.sobol && trial < p->study->search.initial &&
+	    study == p->study)
+		sobol_point(p, trial, x);
+	else
+		dp_space_sample(study, trial, true, x);
+	dp__pin(&p->inputs, x);
+}
+
 /* A point of the initial design, or where that is taken another random one. */
 static int ask_initial(struct dp_proposer *p, uint32_t trial, struct dp_proposal *out,
 		       struct dp_err *err)
@@ -109,16 +121,13 @@ static int ask_initial(struct dp_proposer *p, uint32_t trial, struct dp_proposal
 	struct dp_study other = *p->study;
 	struct dp_rng r;
 
-	if (p->study->search.sobol && trial < p->study->search.initial)
-		sobol_point(p, trial, out->x);
-	else
-		dp_space_sample(p->study, trial, true, out->x);
+	design_point(p, p->study, trial, out->x);
 	if (!dp__taken(p, out->x))
 		return DP_OK;
 	dp_rng_init(&r, p->study->seed, DP_RNG_PROPOSE, trial, 1);
 	for (int i = 0; i < DRAWS; i++) {
 		other.seed = dp_rng_u64(&r) >> 11;
-		dp_space_sample(&other, trial, true, out->x);
+		design_point(p, &other, trial, out->x);
 		if (!dp__taken(p, out->x))
 			return DP_OK;
 	}
@@ -258,6 +267,7 @@ void dp_proposer_free(struct dp_proposer *p)
 	free(p->u);
 	free(p->front);
 	free(p->work);
+	free(p->walk);
 	free(p);
 }
 
@@ -275,6 +285,7 @@ int dp_proposer_ask(struct dp_proposer *p, const struct dp_history *h, uint32_t 
 	code = methods[p->study->search.method].ask(p, h, trial, cancel, out, err);
 	if (code == DP_OK)
 		dp__cost_tell(p, h, out);
+	dp__unpin(&p->inputs, out->x);
 	p->history = NULL;
 	return code;
 }
@@ -322,6 +333,7 @@ int dp_surrogate_eval(struct dp_proposer *p, const double *x, size_t m,
 {
 	size_t np = p->study->nobjectives, nx = p->study->nparams;
 	double u[DP_PARAMS_MAX * BLOCK], one[DP_PARAMS_MAX], score[BLOCK], feas[BLOCK];
+	double pinned[DP_PARAMS_MAX];
 	struct dp__normal f[BLOCK * DP_OBJECTIVES_MAX];
 
 	if (!p->history)
@@ -331,7 +343,9 @@ int dp_surrogate_eval(struct dp_proposer *p, const double *x, size_t m,
 		int code;
 
 		for (size_t i = 0; i < count; i++) {
-			dp__to_u(&p->inputs, x + (from + i) * nx, one);
+			memcpy(pinned, x + (from + i) * nx, nx * sizeof *pinned);
+			dp__pin_unset(&p->inputs, pinned);
+			dp__to_u(&p->inputs, pinned, one);
 			for (size_t k = 0; k < p->spec.d; k++)
 				u[k * BLOCK + i] = one[k];
 		}

@@ -23,16 +23,27 @@ struct dp__input {
 	bool file_log; /* scale: log in the file */
 	double lo, hi; /* for categories 0 and count - 1 */
 	double ln_ratio;
-	double values; /* number of different values; inf for floats */
+	double values; /* number of different values that are searched; inf for floats */
+	bool pinned;   /* a fixed parameter that trainings walk up: always hi in the end */
 };
 
 struct dp__inputs {
 	size_t d;
 	struct dp__input in[DP_PARAMS_MAX];
 	double points; /* in the whole space; inf with a float */
+	/* trainer.path: the input that a training walks up and its waypoints on the way to
+	 * the largest value; no waypoints: there is no path */
+	size_t path;
+	size_t nwaypoints;
+	double waypoint[DP_WAYPOINTS_MAX], waypoint_u[DP_WAYPOINTS_MAX];
 };
 
 void dp__inputs(const struct dp_study *study, struct dp__inputs *out);
+/* Gives a fixed parameter that trainings walk up the value that models know it by (x of a
+ * proposal, study.h, has 0 there), and takes it away again. */
+void dp__pin(const struct dp__inputs *s, double *x);
+void dp__pin_unset(const struct dp__inputs *s, double *x); /* unless it has one */
+void dp__unpin(const struct dp__inputs *s, double *x);
 double dp__place_of(const struct dp__input *in, double x);
 double dp__native(const struct dp__input *in, double u); /* not rounded */
 /* The nearest point of the space: whole numbers rounded, ranges kept. x (nparams). */
@@ -152,7 +163,7 @@ struct dp__output {
 struct dp__front_point {
 	double u[DP_PARAMS_MAX];
 	size_t known;  /* its position in the history */
-	size_t result; /* and among the results, unless it is pending */
+	size_t result; /* and among what models have seen; SIZE_MAX: it is not there */
 	bool pending;
 };
 
@@ -176,9 +187,11 @@ struct dp_proposer {
 	struct dp__times times; /* by dp__cost_learn(), of the history of this call */
 
 	/* what the models hold */
-	struct dp_known *seen; /* (nseen) results in the order of the history */
+	struct dp_known *seen; /* (nseen) results in the order of the history, those of
+				* dp__is_seen() */
 	size_t nseen, seen_room;
 	size_t fit_n; /* hyperparameters belong to the first so many; 0: none */
+	size_t fit_trainings; /* which are of so many trainings */
 	double *u;    /* (d x ldu) */
 	size_t ldu;
 
@@ -189,6 +202,8 @@ struct dp_proposer {
 	size_t nfront;
 	double *work; /* (work_room) for predictions */
 	size_t work_room;
+	double *walk; /* (walk_room) for those of a path with slopes */
+	size_t walk_room;
 	char *note; /* of the proposal being made */
 };
 
@@ -244,13 +259,54 @@ DP_MUSTCHECK int dp__model_eval(struct dp_proposer *p, const double *u, size_t l
  * workspace of dp__model_room(). */
 double dp__model_slope(struct dp_proposer *p, const double *u, double *gradient);
 DP_MUSTCHECK int dp__model_room(struct dp_proposer *p, size_t m);
-/* Mean and (with_sd) sd in model space of every output at m points: f (m x noutputs). */
+/* Mean and (with_sd) sd in model space of every output at m points: f (m x noutputs);
+ * next (likewise, or NULL): the covariance with the point that comes next. */
 DP_MUSTCHECK int dp__model_predict(struct dp_proposer *p, const double *u, size_t ldu,
 				   size_t m, bool with_sd, bool exactly,
-				   struct dp__normal *f);
+				   struct dp__normal *f, double *next);
+/* Mean of one modelled output in model space at one point. Needs dp__model_room(). */
+double dp__model_mean(struct dp_proposer *p, size_t output, const double *u);
+/* Does the output need a Gaussian process? */
+bool dp__is_modelled(const struct dp__output *out);
+/* Log probability that the constraints hold, and (unless NULL) its derivatives by mean
+ * and sd of their outputs, which are set. */
+double dp__log_feasible(const struct dp_proposer *p, const struct dp__normal *f,
+			double *by_m, double *by_s);
+/* What is left of an objective's sd when noise is reckoned with, and its derivatives. */
+struct dp__learnable {
+	double s, by_m, by_s;
+};
+struct dp__learnable dp__learnable(const struct dp_proposer *p, size_t objective,
+				   const struct dp__normal *f);
 /* The posterior mean at result i: what the noise took away is N alpha. */
 double dp__model_posterior(const struct dp_proposer *p, size_t output, size_t i);
-bool dp__is_result(const struct dp_known *k); /* is it one that models learn from? */
+size_t dp__trainings(const struct dp_proposer *p); /* whose results models have */
+bool dp__is_result(const struct dp_known *k);      /* is there something to learn from? */
+/* Do models take it, as a result or as pending? Of the paths of later trainings they take
+ * some waypoints only. */
+bool dp__is_seen(const struct dp_proposer *p, const struct dp_known *k);
+
+/* ---- union.c ---- */
+
+/* Is a training of the study a path? */
+bool dp__walks(const struct dp_proposer *p);
+/* Log of what m trainings u (d x ldu, on the space's grid) are worth with all points of
+ * their paths, for what they cost: score (m). choose: each stops where that is best, and
+ * u's path row gets that place. f (m x p, may be NULL): predictions at the stops. */
+DP_MUSTCHECK int dp__union_eval(struct dp_proposer *p, double *u, size_t ldu, size_t m,
+				bool exactly, bool choose, double *score,
+				struct dp__normal *f);
+/* At one training, as dp__model_slope(). Needs the workspace of dp__union_room(). */
+double dp__union_slope(struct dp_proposer *p, const double *u, double *gradient);
+DP_MUSTCHECK int dp__union_room(struct dp_proposer *p);
+/* The larger of two normal variables with correlation rho as a normal variable with its
+ * moments, and their derivatives by both means, both sds, and rho. */
+struct dp__worse {
+	struct dp__normal f;
+	double m_by[5], s_by[5];
+};
+struct dp__worse dp__worse(const struct dp__normal *a, const struct dp__normal *b,
+			   double rho);
 
 /* ---- cost.c ---- */
 

@@ -28,6 +28,12 @@ static bool noise_in_doubt(const struct dp_proposer *p)
 	return false;
 }
 
+/* Is it a trial of its own, not a waypoint of one? */
+static bool is_trial(const struct dp_known *k)
+{
+	return k->at == 0;
+}
+
 /* How many trials are at a point that another one was at before. */
 static size_t count_reruns(const struct dp_proposer *p)
 {
@@ -35,8 +41,9 @@ static size_t count_reruns(const struct dp_proposer *p)
 	size_t count = 0;
 
 	for (size_t i = 0; i < h->n; i++)
-		for (size_t k = 0; k < i; k++)
-			if (dp__same_point(p, h->known[i].x, h->known[k].x)) {
+		for (size_t k = 0; k < i && is_trial(&h->known[i]); k++)
+			if (is_trial(&h->known[k]) &&
+			    dp__same_point(p, h->known[i].x, h->known[k].x)) {
 				count++;
 				break;
 			}
@@ -48,9 +55,22 @@ static bool was_rerun(const struct dp_proposer *p, size_t at)
 	const struct dp_history *h = p->history;
 
 	for (size_t i = 0; i < h->n; i++)
-		if (i != at && dp__same_point(p, h->known[i].x, h->known[at].x))
+		if (i != at && is_trial(&h->known[i]) &&
+		    dp__same_point(p, h->known[i].x, h->known[at].x))
 			return true;
 	return false;
+}
+
+/* The training that a point of the front is of, by its position in the history; that of a
+ * cancelled one is not there. */
+static size_t training_of(const struct dp_proposer *p, const struct dp__front_point *f)
+{
+	const struct dp_history *h = p->history;
+	size_t i = f->known;
+
+	while (i < h->n && !is_trial(&h->known[i]))
+		i++;
+	return i < h->n && h->known[i].trial == h->known[f->known].trial ? i : SIZE_MAX;
 }
 
 /* What another study found may lie outside of this one's ranges. */
@@ -86,14 +106,16 @@ bool dp__rerun(const struct dp_proposer *p, double *x)
 
 	/* a finite space is to be gone through, each point once */
 	if (isfinite(p->inputs.points) || !noise_in_doubt(p) ||
-	    count_reruns(p) >= p->nseen / RESULTS_PER_RERUN)
+	    count_reruns(p) >= dp__trainings(p) / RESULTS_PER_RERUN)
 		return false;
 	for (size_t i = 0; i < p->nfront; i++) {
 		const struct dp__front_point *f = &p->front[i];
-		const double *at = h->known[f->known].x;
+		size_t training = training_of(p, f);
+		const double *at = h->known[training == SIZE_MAX ? 0 : training].x;
 
-		if (f->pending || was_rerun(p, f->known) ||
-		    !is_in_space(&p->inputs, at) || !(disbelief(p, f->result) > most))
+		if (f->pending || f->result == SIZE_MAX || training == SIZE_MAX ||
+		    was_rerun(p, training) || !is_in_space(&p->inputs, at) ||
+		    !(disbelief(p, f->result) > most))
 			continue;
 		most = disbelief(p, f->result);
 		memcpy(x, at, p->study->nparams * sizeof *x);

@@ -18,6 +18,8 @@ enum {
 	CLIMB_EVALUATIONS = 18,
 	HELD_EVALUATIONS = 8,
 	FINALISTS = 12,
+	WALKED_FINALISTS = 3, /* of paths, each of which asks a dozen times */
+	WALKED_LESS = 2,      /* so many times fewer candidates if each is a path */
 	ENUMERATE_MAX = 2048, /* smaller spaces are scored whole */
 };
 
@@ -48,8 +50,9 @@ bool dp__same_point(const struct dp_proposer *p, const double *a, const double *
 
 bool dp__taken(const struct dp_proposer *p, const double *x)
 {
-	for (size_t i = 0; i < p->history->n; i++)
-		if (dp__same_point(p, p->history->known[i].x, x))
+	for (size_t i = 0; i < p->history->n; i++) /* what is on a way is not taken */
+		if (p->history->known[i].at == 0 &&
+		    dp__same_point(p, p->history->known[i].x, x))
 			return true;
 	return false;
 }
@@ -80,6 +83,16 @@ static void consider_final(struct searcher *s, const double *u, double score)
 	s->final[at].score = score;
 }
 
+/* Log acquisition at m points, or of the trainings with their paths, which (choose) stop
+ * where it is best: u gets that place. */
+static int score_points(struct searcher *s, double *u, size_t ldu, size_t m, bool exactly,
+			bool choose, double *score, struct dp__normal *f)
+{
+	if (dp__walks(s->p))
+		return dp__union_eval(s->p, u, ldu, m, exactly, choose, score, f);
+	return dp__model_eval(s->p, u, ldu, m, exactly, score, f, NULL);
+}
+
 /* Asks the oracle that is too slow for many points about the few that are left. */
 static int judge_finals(struct searcher *s)
 {
@@ -89,10 +102,12 @@ static int judge_finals(struct searcher *s)
 
 	if (!dp__oracles_costly(s->p) || s->nfinal == 0)
 		return DP_OK;
+	if (dp__walks(s->p) && s->nfinal > WALKED_FINALISTS)
+		s->nfinal = WALKED_FINALISTS;
 	for (size_t i = 0; i < s->nfinal; i++)
 		for (size_t k = 0; k < s->d; k++)
 			u[k * FINALISTS + i] = s->final[i].u[k];
-	code = dp__model_eval(s->p, u, FINALISTS, s->nfinal, true, score, NULL, NULL);
+	code = score_points(s, u, FINALISTS, s->nfinal, true, false, score, NULL);
 	for (size_t i = 0; i < s->nfinal && code == DP_OK; i++)
 		if (score[i] > score[best])
 			best = i;
@@ -113,6 +128,9 @@ static void store_candidate(struct searcher *s, const double *u)
 		return;
 	memcpy(v, u, s->d * sizeof *v);
 	dp__snap(&s->p->inputs, v);
+	for (size_t k = 0; k < s->d; k++)
+		if (s->p->inputs.in[k].pinned)
+			v[k] = 1;
 	for (size_t k = 0; k < s->d; k++)
 		s->u[k * s->ld + s->n] = v[k];
 	s->n++;
@@ -228,7 +246,9 @@ struct climb {
 static double climb_value(unsigned n, const double *u, double *gradient, void *arg)
 {
 	struct climb *c = arg;
-	double g[DP_PARAMS_MAX], value = dp__model_slope(c->s->p, u, g);
+	double g[DP_PARAMS_MAX];
+	double value = dp__walks(c->s->p) ? dp__union_slope(c->s->p, u, g)
+					  : dp__model_slope(c->s->p, u, g);
 
 	if (c->s->cancel && atomic_load(c->s->cancel))
 		nlopt_force_stop(c->opt);
@@ -304,7 +324,7 @@ static int round_off(struct searcher *s, double *u)
 			all[k * (s->d + 1) + m] = other[k];
 		m++;
 	}
-	code = dp__model_eval(s->p, all, s->d + 1, m, false, score, NULL, NULL);
+	code = score_points(s, all, s->d + 1, m, false, false, score, NULL);
 	for (size_t i = 0; i < m && code == DP_OK; i++) {
 		double v[DP_PARAMS_MAX];
 
@@ -412,7 +432,7 @@ static size_t search_effort(size_t most, size_t n, size_t from, size_t least)
 static int search_run(struct searcher *s, struct dp_proposal *out)
 {
 	size_t chosen[CLIMBS], n = s->p->nseen, count;
-	int code = dp__model_eval(s->p, s->u, s->ld, s->n, false, s->score, s->f, NULL);
+	int code = score_points(s, s->u, s->ld, s->n, false, true, s->score, s->f);
 
 	for (size_t i = 0; i < s->n && code == DP_OK; i++) {
 		double u[DP_PARAMS_MAX];
@@ -442,16 +462,18 @@ int dp__search(struct dp_proposer *p, uint32_t trial, const atomic_bool *cancel,
 	       struct dp_proposal *out)
 {
 	struct searcher s = { .p = p, .cancel = cancel, .d = p->spec.d };
-	bool whole = p->inputs.points <= ENUMERATE_MAX;
+	size_t less = dp__walks(p) ? WALKED_LESS : 1;
+	bool whole = p->inputs.points <= ENUMERATE_MAX / (less * less * less);
 	int code = DP_E_NOMEM;
 
 	dp_rng_init(&s.rng, p->study->seed, DP_RNG_PROPOSE, trial, 0);
 	s.ld = whole ? (size_t)p->inputs.points
-		     : search_effort(CANDIDATES, p->nseen, 128, 96);
+		     : search_effort(CANDIDATES, p->nseen, 128, 96) / less;
 	s.u = dp_vec_new(s.d * s.ld);
 	s.score = dp_vec_new(s.ld);
 	s.f = calloc(s.ld * p->study->nobjectives, sizeof *s.f);
-	if (s.u && s.score && s.f && dp__model_room(p, s.ld) == DP_OK) {
+	if (s.u && s.score && s.f && dp__model_room(p, s.ld) == DP_OK &&
+	    dp__union_room(p) == DP_OK) {
 		if (whole)
 			enumerate_candidates(&s);
 		else

@@ -3,7 +3,9 @@
 
 #include "base/json.h"
 #include "front/front.h"
+#include "journal/view.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -127,15 +129,15 @@ static void denoised_as_observed(const struct dp_study *study, const struct dp_r
 
 /* ---- the front of these ---- */
 
-/* The first objective, the best first, then the trial. */
-static bool comes_before(const struct dp_study *study, const struct dp_results *r,
-			 const struct dp_denoised *d, size_t a, size_t b)
+/* The first objective, the best first, then the order of the results. */
+static bool comes_before(const struct dp_study *study, const struct dp_denoised *d,
+			 size_t a, size_t b)
 {
 	double u = d->y[a * study->nobjectives], v = d->y[b * study->nobjectives];
 
 	if (u != v)
 		return study->objectives[0].maximize ? u > v : u < v;
-	return r->known[d->index[a]].trial < r->known[d->index[b]].trial;
+	return d->index[a] < d->index[b];
 }
 
 /* Rows as the front library takes them, and the reference point. */
@@ -181,8 +183,8 @@ static int denoised_keep(const struct dp_study *study, struct dp_denoised *d,
 }
 
 /* Leaves those that no other dominates, in the contract's order. */
-static int denoised_choose(const struct dp_study *study, const struct dp_results *r,
-			   struct dp_denoised *d, struct dp_err *err)
+static int denoised_choose(const struct dp_study *study, struct dp_denoised *d,
+			   struct dp_err *err)
 {
 	double ref[DP_OBJECTIVES_MAX], *rows = rows_to_minimize(study, d, ref);
 	size_t *front = malloc((d->n + 1) * sizeof *front), n = 0;
@@ -195,7 +197,7 @@ static int denoised_choose(const struct dp_study *study, const struct dp_results
 				      &d->hypervolume);
 	for (size_t i = 1; code == DP_OK && i < n; i++)
 		for (size_t k = i;
-		     k > 0 && comes_before(study, r, d, front[k], front[k - 1]); k--) {
+		     k > 0 && comes_before(study, d, front[k], front[k - 1]); k--) {
 			size_t t = front[k];
 
 			front[k] = front[k - 1];
@@ -227,7 +229,7 @@ int dp_denoised_find(struct dp_proposer *p, const struct dp_study *study,
 		code = DP_OK;
 	}
 	if (code == DP_OK)
-		code = denoised_choose(study, r, out, err);
+		code = denoised_choose(study, out, err);
 	if (code != DP_OK)
 		dp_denoised_free(out);
 	return code;
@@ -255,11 +257,12 @@ json_t *dp_denoised_json(const struct dp_study *study, const struct dp_results *
 
 	for (size_t i = 0; rows && i < d->n; i++) {
 		const struct dp_known *k = &r->known[d->index[i]];
-		json_t *row =
-			json_pack("{s:I, s:o, s:o, s:o}", "trial", (json_int_t)k->trial,
-				  "parameters", dp_space_json(study, k->x), "objectives",
-				  denoised_values(study, k->y), "denoised",
-				  denoised_values(study, d->y + i * study->nobjectives));
+		double at = k->at > 0 ? k->at : NAN;
+		json_t *row = json_pack(
+			"{s:I, s:o, s:o, s:o, s:o}", "trial", (json_int_t)k->trial, "at",
+			dp_view_at(at), "parameters", dp_space_json_at(study, k->x, at),
+			"objectives", denoised_values(study, k->y), "denoised",
+			denoised_values(study, d->y + i * study->nobjectives));
 
 		if (json_array_append_new(rows, row) != 0) {
 			json_decref(rows);

@@ -25,7 +25,7 @@ DP_MUSTCHECK int dp_denoised_find(struct dp_proposer *p, const struct dp_study *
 				  const struct dp_results *r, const atomic_bool *cancel,
 				  struct dp_denoised *out, struct dp_err *err);
 void dp_denoised_free(struct dp_denoised *d);
-/* The rows of the contract's "front": trial, parameters, objectives as observed, and
+/* The rows of the contract's "front": trial, at, parameters, objectives as observed, and
  * "denoised". NULL without memory. */
 json_t *dp_denoised_json(const struct dp_study *study, const struct dp_results *r,
 			 const struct dp_denoised *d);

@@ -5,7 +5,7 @@
 #include "propose/propose.h"
 
 /* Everything that is known of the study: what it took over from another one, then its
- * trials by number. `for_proposal`: of a deterministic study, results that its next
+ * trials by number, of each the waypoints and then its own. `for_proposal`: of a deterministic study, results that its next
  * proposal may not depend on yet count as pending. The caller frees the array, which is
  * never NULL but without memory. */
 struct dp_known *dp_recall(const struct dp_study_state *s, bool for_proposal, size_t *n);
@@ -25,5 +25,7 @@ struct dp_results {
 DP_MUSTCHECK int dp_results_recall(struct dp_study_state *s, struct dp_results *out,
 				   struct dp_err *err);
 void dp_results_free(struct dp_results *r);
+/* How many results there are in all: it changes with every new one. */
+size_t dp_results_count(const struct dp_study_state *s);
 
 #endif

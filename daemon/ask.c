@@ -265,8 +265,8 @@ static json_t *ask_shown_json(const struct dp_study_state *s, const struct asker
 	const struct dp_proposal *p = &a->answer;
 
 	return json_pack(
-		"{s:s, s:I, s:s, s:s?, s:o, s:o, s:o, s:o}", "study", s->spec->name,
-		"trial", (json_int_t)a->trial, "source", p->source, "note",
+		"{s:s, s:I, s:n, s:s, s:s?, s:o, s:o, s:o, s:o}", "study", s->spec->name,
+		"trial", (json_int_t)a->trial, "at", "source", p->source, "note",
 		p->note[0] ? p->note : NULL, "parameters", dp_space_json(s->spec, p->x),
 		"predicted", p->modelled ? predicted_json(s->spec, p) : json_null(),
 		"feasible", p->modelled ? dp_json_real(p->feasible) : json_null(),

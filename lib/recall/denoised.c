@@ -3,7 +3,9 @@
 
 #include "base/json.h"
 #include "front/front.h"
+#include "journal/view.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -255,11 +257,12 @@ json_t *dp_denoised_json(const struct dp_study *study, const struct dp_results *
 
 	for (size_t i = 0; rows && i < d->n; i++) {
 		const struct dp_known *k = &r->known[d->index[i]];
-		json_t *row =
-			json_pack("{s:I, s:o, s:o, s:o}", "trial", (json_int_t)k->trial,
-				  "parameters", dp_space_json(study, k->x), "objectives",
-				  denoised_values(study, k->y), "denoised",
-				  denoised_values(study, d->y + i * study->nobjectives));
+		double at = k->at > 0 ? k->at : NAN;
+		json_t *row = json_pack(
+			"{s:I, s:o, s:o, s:o, s:o}", "trial", (json_int_t)k->trial, "at",
+			dp_view_at(at), "parameters", dp_space_json_at(study, k->x, at),
+			"objectives", denoised_values(study, k->y), "denoised",
+			denoised_values(study, d->y + i * study->nobjectives));
 
 		if (json_array_append_new(rows, row) != 0) {
 			json_decref(rows);

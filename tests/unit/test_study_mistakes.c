@@ -317,6 +317,9 @@ static void test_warnings(void **state)
 		  "method: grid, grid: 10, evaluations: @80",
 		  "first 80 of the grid's 100" },
 		{ "method: random", "method: dpareto, initial: @81", "never chooses" },
+		{ "runs: 2\nparameters:\n",
+		  "path: @n\nparameters:\n  n: {type: int, range: [1, 9]}\n",
+		  "no privacy objective depends on 'n'" },
 	};
 
 	(void)state;

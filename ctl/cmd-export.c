@@ -18,7 +18,8 @@ struct export
 	struct ctl_columns cols;
 	json_t *marks; /* see ctl_front_marks() */
 	struct dp_buf out;
-	size_t count;
+	size_t count;  /* of rows */
+	size_t trials; /* of these, trials' own */
 };
 
 static int export_add(struct ctl *ctl, const json_t *trial, void *arg, struct dp_err *err)
@@ -39,11 +40,13 @@ static int export_add(struct ctl *ctl, const json_t *trial, void *arg, struct dp
 		dp_json_dump(&e->out, trial, 0);
 	}
 	e->count++;
+	e->trials += !json_is_integer(json_object_get(trial, "at"));
 	return e->out.failed ? dp_fail(err, DP_E_NOMEM, "out of memory") : DP_OK;
 }
 
 static int export_collect(struct ctl *ctl, struct export *e, struct dp_err *err)
 {
+	struct ctl_trials which = { .full = !e->csv, .own = ctl_flag(ctl, "own") };
 	const json_t *summary;
 	json_t *status;
 	int code = ctl_call_study(ctl, "status", ctl->argv[0], &status, err);
@@ -59,9 +62,9 @@ static int export_collect(struct ctl *ctl, struct export *e, struct dp_err *err)
 		dp_json_dump(&e->out, summary, 0);
 		dp_buf_puts(&e->out, ",\"trials\":[");
 	}
+	which.study = dp_json_str(summary, "name", "");
 	if (code == DP_OK)
-		code = ctl_each_trial(ctl, dp_json_str(summary, "name", ""), 0, NULL,
-				      !e->csv, export_add, e, err);
+		code = ctl_each_trial(ctl, &which, export_add, e, err);
 	if (code == DP_OK && e->csv && e->count == 0)
 		ctl_trial_csv_head(&e->cols, &e->out);
 	if (!e->csv)
@@ -82,7 +85,8 @@ static int export_run(struct ctl *ctl, struct dp_err *err)
 	if (code == DP_OK && path) {
 		code = dp_write_file(path, dp_buf_text(&e.out), e.out.len, true, err);
 		if (code == DP_OK)
-			ctl_say(ctl, "%zu trials written to %s", e.count, path);
+			ctl_say(ctl, "%zu trials%s written to %s", e.trials,
+				e.count > e.trials ? " and their waypoints" : "", path);
 	} else if (code == DP_OK) {
 		ctl_put(ctl, dp_buf_text(&e.out), e.out.len);
 	}
@@ -94,7 +98,8 @@ static int export_run(struct ctl *ctl, struct dp_err *err)
 
 static const struct ctl_option options[] = {
 	{ "format", 0, "csv|json",
-	  "csv has a row for each trial, json also runs and attempts" },
+	  "csv has a row for each result, json also runs and attempts" },
+	{ "own", 0, NULL, "only trials' own results, not their waypoints" },
 	{ "file", 0, "FILE", "write to FILE, whole or not at all" },
 	{ 0 },
 };
@@ -107,7 +112,10 @@ const struct ctl_command ctl_cmd_export = {
 	.max_args = 1,
 	.formats = CTL_PLAIN | CTL_HAS(CSV),
 	.options = options,
-	.help = "CSV: a row for each trial with its state, objectives and parameters. "
+	.help = "CSV: a row for each trial with its state, objectives and parameters; "
+		"where trainings are paths (trainer.path), also one for each waypoint, "
+		"before its trial's own. Column `at` has the waypoint's value and is "
+		"empty for a trial's own. "
 		"JSON: "
 		"one object with the study and, for each trial, also every run with its "
 		"seed and metrics and every attempt. Without --format, -o json asks for "
@@ -115,6 +123,7 @@ const struct ctl_command ctl_cmd_export = {
 		"search.front: denoised on_front goes by the models, whose values at "
 		"these trials are there too.",
 	.examples = "dparetoctl export adult --file adult.csv\n"
+		    "dparetoctl export adult --own --file trainings.csv\n"
 		    "dparetoctl export adult --format json | jq '.trials[0].runs'",
 	.run = export_run,
 };

@@ -6,6 +6,7 @@
 #include "ctl/daemon.h"
 #include "ctl/options.h"
 #include "ctl/output.h"
+#include "ctl/point.h"
 #include "ctl/reporter.h"
 #include "ctl/text.h"
 #include "ctl/trials.h"
@@ -161,7 +162,8 @@ static int keep_best(struct ctl *ctl, json_t *front, const json_t *summary,
 	return DP_OK;
 }
 
-static void front_people(struct ctl *ctl, const json_t *front, size_t all,
+/* `all`: how many points there were before questions took some out. */
+static void front_people(struct ctl *ctl, const json_t *front, const char *all,
 			 const struct ctl_columns *cols)
 {
 	size_t shown = json_array_size(json_object_get(front, "front"));
@@ -169,13 +171,12 @@ static void front_people(struct ctl *ctl, const json_t *front, size_t all,
 
 	if (shown > 0)
 		ctl_front_table(ctl, front, cols);
-	else if (all > 0)
-		ctl_say(ctl, "none of the %zu points on the front is within these limits",
-			all);
+	else if (strtoul(all, NULL, 10) > 0)
+		ctl_say(ctl, "none of the %s on the front is within these limits", all);
 	else
 		ctl_say(ctl, "the front is empty: %s", ctl_front_empty(front));
 	ctl_front_volume(front, &volume);
-	ctl_say(ctl, "study '%s' is %s; %d trials ended, %zu on the front; %s",
+	ctl_say(ctl, "study '%s' is %s; %d trials ended, %s on the front; %s",
 		dp_json_str(front, "study", "?"), dp_json_str(front, "state", "?"),
 		(int)dp_json_int(front, "evaluations", 0), all, dp_buf_text(&volume));
 	dp_buf_free(&volume);
@@ -233,7 +234,7 @@ static int front_run(struct ctl *ctl, struct dp_err *err)
 	const char *folder = ctl_opt(ctl, "state"), *choice;
 	json_t *front, *goals = NULL;
 	struct ctl_columns cols;
-	size_t all;
+	struct dp_buf all = DP_BUF_INIT;
 	int code = front_choice(ctl, &choice, err);
 
 	if (code == DP_OK)
@@ -241,7 +242,7 @@ static int front_run(struct ctl *ctl, struct dp_err *err)
 			      : ctl_call_front(ctl, ctl->argv[0], choice, &front, err);
 	if (code != DP_OK)
 		return code;
-	all = json_array_size(json_object_get(front, "front"));
+	ctl_point_count(json_object_get(front, "front"), &all);
 	ctl_front_columns(front, &cols);
 	code = front_questions(ctl, front, goals, err);
 	if (code == DP_OK) {
@@ -250,8 +251,9 @@ static int front_run(struct ctl *ctl, struct dp_err *err)
 		else if (ctl->format == CTL_CSV)
 			ctl_front_csv(ctl, front, &cols);
 		else
-			front_people(ctl, front, all, &cols);
+			front_people(ctl, front, dp_buf_text(&all), &cols);
 	}
+	dp_buf_free(&all);
 	ctl_columns_clear(&cols);
 	json_decref(front);
 	json_decref(goals);
@@ -280,7 +282,9 @@ const struct ctl_command ctl_cmd_front = {
 	.options = options,
 	.help = "The front holds every trial that no other beats in all objectives, with "
 		"the parameters behind it. --max and --min can be given several "
-		"times.\n\n"
+		"times. Where trainings are paths (trainer.path), 7@4 is what trial 7 "
+		"was on its way, at 4: settings like any other, which 'dparetoctl trial "
+		"STUDY 7@4' shows.\n\n"
 		"A front of observed means is a front of lucky runs. So with "
 		"search.front: "
 		"denoised, the default of method dpareto, models of all results choose "

@@ -10,6 +10,7 @@
 #include "ctl/options.h"
 #include "ctl/output.h"
 #include "ctl/patience.h"
+#include "ctl/point.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,10 +35,10 @@ struct stream {
 struct logs {
 	struct ctl *ctl;
 	const char *study;
-	int64_t trial;
-	int64_t attempt, run; /* asked for; -1: the latest */
-	int64_t tail;         /* lines; -1: all */
-	bool heading;         /* say which stream it is */
+	struct ctl_point point; /* of which only the trial matters */
+	int64_t attempt, run;   /* asked for; -1: the latest */
+	int64_t tail;           /* lines; -1: all */
+	bool heading;           /* say which stream it is */
 	struct stream streams[2];
 	size_t nstreams;
 	const char *last; /* stream that was printed last */
@@ -72,7 +73,7 @@ static int logs_look(struct logs *l, json_t **ok, struct dp_err *err)
 	int code;
 
 	code = ctl_pack(&fields, err, "{s:s, s:I}", "study", l->study, "trial",
-			(json_int_t)l->trial);
+			(json_int_t)l->point.trial);
 	if (code == DP_OK)
 		code = ctl_call(l->ctl, "trial", fields, ok, err);
 	if (code != DP_OK)
@@ -95,17 +96,17 @@ static int fail_no_attempt(const struct logs *l, const char *state, struct dp_er
 {
 	if (l->attempt >= 0 || l->run >= 0)
 		dp_fail(err, DP_E_NOT_FOUND, "trial %d has no such attempt",
-			(int)l->trial);
+			(int)l->point.trial);
 	else
 		dp_fail(err, DP_E_NOT_FOUND,
 			"trial %d has not been started yet (it is %s), so there are no "
 			"logs",
-			(int)l->trial, state);
+			(int)l->point.trial, state);
 	return dp_hint(err,
 		       l->attempt >= 0 || l->run >= 0
 			       ? "'dparetoctl trial %s %d' lists its attempts"
 			       : "'dparetoctl logs -f %s %d' waits for it",
-		       l->study, (int)l->trial);
+		       l->study, (int)l->point.trial);
 }
 
 static void logs_nap(void)
@@ -127,7 +128,7 @@ static bool logs_will_come(const struct logs *l)
 		return false;
 	summary = json_object_get(ok, "study");
 	yes = !ctl_study_ended(summary) &&
-	      l->trial < dp_json_int(summary, "evaluations", 0);
+	      l->point.trial < dp_json_int(summary, "evaluations", 0);
 	json_decref(ok);
 	return yes;
 }
@@ -158,7 +159,8 @@ static int logs_find_attempt(struct logs *l, bool follow, struct dp_err *err)
 		if (code != DP_OK || l->folder)
 			return code;
 		if (!told)
-			ctl_say(l->ctl, "trial %d waits to be started", (int)l->trial);
+			ctl_say(l->ctl, "trial %d waits to be started",
+				(int)l->point.trial);
 		told = true;
 		if (ctl_interrupted)
 			return dp_fail(err, DP_E_INTERRUPTED, "interrupted");
@@ -336,8 +338,9 @@ static json_t *text_json(const struct dp_buf *raw)
 
 static int print_json(struct logs *l, struct dp_err *err)
 {
-	json_t *out = json_pack("{s:I, s:I}", "trial", (json_int_t)l->trial, "attempt",
-				(json_int_t)l->attempt);
+	json_t *out =
+		json_pack("{s:I, s:o?, s:I}", "trial", (json_int_t)l->point.trial, "at",
+			  ctl_point_at(&l->point), "attempt", (json_int_t)l->attempt);
 	struct dp_buf raw = DP_BUF_INIT;
 	int code = DP_OK;
 
@@ -377,9 +380,9 @@ static int read_options(struct ctl *ctl, struct logs *l, struct dp_err *err)
 	bool out = ctl_flag(ctl, "stdout"), errors = ctl_flag(ctl, "stderr");
 	int code;
 
-	if (!dp_int_parse(ctl->argv[1], &l->trial) || l->trial < 0)
-		return dp_fail(err, DP_E_USAGE, "'%s' is not the number of a trial",
-			       ctl->argv[1]);
+	code = ctl_point_read(ctl->argv[1], &l->point, err);
+	if (code != DP_OK)
+		return code;
 	code = ctl_patience_read(ctl, &l->patience, err);
 	l->patience.meanwhile = logs_meanwhile;
 	l->patience.arg = l;
@@ -439,13 +442,14 @@ static const struct ctl_option options[] = {
 const struct ctl_command ctl_cmd_logs = {
 	.name = "logs",
 	.summary = "show what a trainer wrote",
-	.args = "STUDY TRIAL",
+	.args = "STUDY TRIAL[@AT]",
 	.min_args = 2,
 	.max_args = 2,
 	.formats = CTL_PLAIN,
 	.options = options,
 	.help = "Standard output and standard error of a trial's latest attempt, read "
-		"from the attempt's folder. With -f a daemon that goes away is waited "
+		"from the attempt's folder; of a waypoint (7@4), its training's. With -f "
+		"a daemon that goes away is waited "
 		"for, which is told on standard error, and what the trainer goes on to "
 		"write is shown meanwhile.",
 	.examples = "dparetoctl logs adult 7 --stderr --tail 20\n"

@@ -5,6 +5,7 @@
 #include "ctl/command.h"
 #include "ctl/daemon.h"
 #include "ctl/output.h"
+#include "ctl/point.h"
 #include "ctl/table.h"
 #include "ctl/text.h"
 #include "ctl/trials.h"
@@ -69,35 +70,107 @@ static void print_runs(struct ctl *ctl, const json_t *runs)
 	ctl_table_print(ctl, t);
 }
 
-static void trial_people(struct ctl *ctl, const char *study, const json_t *trial)
+/* What the training was on its way. */
+static void print_waypoints(struct ctl *ctl, const json_t *waypoints)
 {
-	const json_t *attempts = json_object_get(trial, "attempts");
-	const json_t *last = json_array_get(
-		attempts, json_array_size(attempts) ? json_array_size(attempts) - 1 : 0);
+	struct ctl_table *t = ctl_table_new();
+	struct dp_buf pairs = DP_BUF_INIT;
+	const json_t *w;
+	size_t i;
+
+	ctl_table_column(t, "AT", CTL_RIGHT);
+	ctl_table_column(t, "OBJECTIVES", CTL_LEFT);
+	ctl_table_column(t, "MEAN METRICS", CTL_FLEX);
+	json_array_foreach (waypoints, i, w) {
+		bool dropped = dp_json_bool(w, "dropped", false);
+
+		ctl_cell(t, CTL_NORMAL, "%" PRId64, dp_json_int(w, "at", 0));
+		dp_buf_clear(&pairs);
+		ctl_pairs(json_object_get(w, "objectives"), &pairs);
+		ctl_cell(t, CTL_NORMAL, "%s",
+			 dropped ? "dropped: not known in every run"
+				 : dp_buf_text(&pairs));
+		dp_buf_clear(&pairs);
+		ctl_pairs(json_object_get(w, "metrics"), &pairs);
+		ctl_cell(t, CTL_NORMAL, "%s", dp_buf_text(&pairs));
+	}
+	dp_buf_free(&pairs);
+	ctl_table_print(ctl, t);
+}
+
+/* A line of named values; nothing, or a dash, where there are none. */
+static void print_pairs(struct ctl *ctl, const char *label, const json_t *values,
+			bool dash)
+{
+	struct dp_buf pairs = DP_BUF_INIT;
+
+	ctl_pairs(values, &pairs);
+	if (pairs.len || dash)
+		ctl_printf(ctl, "  %-10s  %s\n", label,
+			   pairs.len ? dp_buf_text(&pairs) : "-");
+	dp_buf_free(&pairs);
+}
+
+/* What trials and waypoints have: which it is, where it stands, parameters, objectives.
+ */
+static void print_result_lines(struct ctl *ctl, const char *study, const json_t *trial)
+{
 	const char *reason = dp_json_str(trial, "reason", NULL);
-	struct dp_buf pairs = DP_BUF_INIT, why = DP_BUF_INIT;
-	char took[CTL_TEXT_LEN];
+	struct dp_buf why = DP_BUF_INIT;
+	char name[CTL_TEXT_LEN];
 
 	if (reason) {
 		dp_buf_puts(&why, ": ");
 		ctl_clean(&why, reason); /* it may quote the trainer */
 	}
-	ctl_printf(ctl, "trial %" PRId64 " of '%s': %s%s%s\n",
-		   dp_json_int(trial, "trial", 0), study,
-		   dp_json_str(trial, "state", "?"),
+	ctl_printf(ctl, "%s %s of '%s': %s%s%s\n",
+		   json_is_integer(json_object_get(trial, "at")) ? "waypoint" : "trial",
+		   ctl_point_text(trial, name), study, dp_json_str(trial, "state", "?"),
 		   dp_json_bool(trial, "on_front", false) ? ", on the front" : "",
 		   dp_buf_text(&why));
 	dp_buf_free(&why);
-	ctl_pairs(json_object_get(trial, "parameters"), &pairs);
-	ctl_printf(ctl, "  parameters  %s\n", dp_buf_text(&pairs));
-	dp_buf_clear(&pairs);
-	ctl_pairs(json_object_get(trial, "objectives"), &pairs);
-	ctl_printf(ctl, "  objectives  %s\n", pairs.len ? dp_buf_text(&pairs) : "-");
-	dp_buf_clear(&pairs);
-	ctl_pairs(json_object_get(trial, "denoised"), &pairs);
-	if (pairs.len)
-		ctl_printf(ctl, "  denoised    %s\n", dp_buf_text(&pairs));
-	dp_buf_free(&pairs);
+	print_pairs(ctl, "parameters", json_object_get(trial, "parameters"), true);
+	print_pairs(ctl, "objectives", json_object_get(trial, "objectives"), true);
+	print_pairs(ctl, "denoised", json_object_get(trial, "denoised"), false);
+}
+
+static void waypoint_people(struct ctl *ctl, const char *study, const json_t *way)
+{
+	struct ctl_table *t = ctl_table_new();
+	char text[CTL_TEXT_LEN];
+	const char *name;
+	json_t *s;
+
+	print_result_lines(ctl, study, way);
+	print_pairs(ctl, "metrics", json_object_get(way, "metrics"), true);
+	ctl_printf(ctl,
+		   "  on the way of trial %" PRId64 ": 'dparetoctl trial %s %" PRId64
+		   "' shows its attempts\n\n",
+		   dp_json_int(way, "trial", 0), study, dp_json_int(way, "trial", 0));
+	ctl_table_column(t, "OBJECTIVE", CTL_LEFT);
+	ctl_table_column(t, "RUNS", CTL_RIGHT);
+	ctl_table_column(t, "SD", CTL_RIGHT);
+	ctl_table_column(t, "95% FROM", CTL_RIGHT);
+	ctl_table_column(t, "TO", CTL_RIGHT);
+	json_object_foreach (json_object_get(way, "spread"), name, s) {
+		ctl_cell(t, CTL_NORMAL, "%s", name);
+		ctl_cell(t, CTL_NORMAL, "%" PRId64, dp_json_int(s, "runs", 0));
+		ctl_cell(t, CTL_NORMAL, "%s", ctl_value(json_object_get(s, "sd"), text));
+		ctl_cell(t, CTL_NORMAL, "%s", ctl_value(json_object_get(s, "low"), text));
+		ctl_cell(t, CTL_NORMAL, "%s",
+			 ctl_value(json_object_get(s, "high"), text));
+	}
+	ctl_table_print(ctl, t);
+}
+
+static void trial_people(struct ctl *ctl, const char *study, const json_t *trial)
+{
+	const json_t *attempts = json_object_get(trial, "attempts");
+	const json_t *last = json_array_get(
+		attempts, json_array_size(attempts) ? json_array_size(attempts) - 1 : 0);
+	char took[CTL_TEXT_LEN];
+
+	print_result_lines(ctl, study, trial);
 	ctl_printf(ctl, "  proposed by %s, took %s\n", dp_json_str(trial, "source", "?"),
 		   ctl_seconds(json_object_get(trial, "seconds"), took));
 	if (last)
@@ -110,6 +183,10 @@ static void trial_people(struct ctl *ctl, const char *study, const json_t *trial
 	if (json_array_size(json_object_get(trial, "runs")) > 0) {
 		ctl_printf(ctl, "\n");
 		print_runs(ctl, json_object_get(trial, "runs"));
+	}
+	if (json_array_size(json_object_get(trial, "waypoints")) > 0) {
+		ctl_printf(ctl, "\n");
+		print_waypoints(ctl, json_object_get(trial, "waypoints"));
 	}
 }
 
@@ -132,14 +209,13 @@ static int trial_mark(struct ctl *ctl, json_t *trial, struct dp_err *err)
 static int trial_run(struct ctl *ctl, struct dp_err *err)
 {
 	json_t *fields, *ok, *trial;
-	int64_t number;
-	int code;
+	struct ctl_point point;
+	int code = ctl_point_read(ctl->argv[1], &point, err);
 
-	if (!dp_int_parse(ctl->argv[1], &number) || number < 0)
-		return dp_fail(err, DP_E_USAGE, "'%s' is not the number of a trial",
-			       ctl->argv[1]);
-	code = ctl_pack(&fields, err, "{s:s, s:I}", "study", ctl->argv[0], "trial",
-			(json_int_t)number);
+	if (code == DP_OK)
+		code = ctl_pack(&fields, err, "{s:s, s:I, s:o*}", "study", ctl->argv[0],
+				"trial", (json_int_t)point.trial, "at",
+				ctl_point_at(&point));
 	if (code == DP_OK)
 		code = ctl_call(ctl, "trial", fields, &ok, err);
 	if (code != DP_OK)
@@ -149,7 +225,7 @@ static int trial_run(struct ctl *ctl, struct dp_err *err)
 	if (code == DP_OK && ctl->format == CTL_JSON)
 		ctl_put_json(ctl, trial);
 	else if (code == DP_OK)
-		trial_people(ctl, ctl->argv[0], trial);
+		(point.at ? waypoint_people : trial_people)(ctl, ctl->argv[0], trial);
 	json_decref(ok);
 	return code;
 }
@@ -157,13 +233,17 @@ static int trial_run(struct ctl *ctl, struct dp_err *err)
 const struct ctl_command ctl_cmd_trial = {
 	.name = "trial",
 	.summary = "show one trial in full",
-	.args = "STUDY TRIAL",
+	.args = "STUDY TRIAL[@AT]",
 	.min_args = 2,
 	.max_args = 2,
 	.formats = CTL_PLAIN,
 	.help = "Parameters, objectives, every run with its seed and metrics, every "
 		"attempt "
-		"with how it ended, what it used and where its files are.",
-	.examples = "dparetoctl trial adult 7",
+		"with how it ended, what it used and where its files are; where "
+		"trainings are paths (trainer.path), also its waypoints. 7@4 is the "
+		"waypoint 4 of trial 7, shown by itself: the parameters and objectives "
+		"of a training that ends there, and how far its runs lie apart.",
+	.examples = "dparetoctl trial adult 7\n"
+		    "dparetoctl trial adult 7@4",
 	.run = trial_run,
 };

@@ -5,11 +5,11 @@
 #include "ctl/daemon.h"
 #include "ctl/options.h"
 #include "ctl/output.h"
+#include "ctl/point.h"
 #include "ctl/table.h"
 #include "ctl/text.h"
 #include "ctl/trials.h"
 
-#include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static void add_row(struct listing *l, const json_t *trial)
 	char text[CTL_TEXT_LEN];
 	size_t i;
 
-	ctl_cell(l->table, CTL_NORMAL, "%" PRId64, dp_json_int(trial, "trial", 0));
+	ctl_cell(l->table, CTL_NORMAL, "%s", ctl_point_text(trial, text));
 	ctl_cell(l->table, ctl_state_style(state), "%s", state);
 	json_array_foreach (l->cols.objectives, i, name)
 		ctl_cell(l->table, CTL_NORMAL, "%s",
@@ -55,7 +55,8 @@ static void add_row(struct listing *l, const json_t *trial)
 				   text));
 	ctl_cell(l->table, CTL_GOOD, "%s",
 		 dp_json_bool(trial, "on_front", false) ? "yes" : "");
-	ctl_cell(l->table, CTL_NORMAL, "%" PRId64, dp_json_int(trial, "attempts", 0));
+	ctl_cell(l->table, CTL_NORMAL, "%s",
+		 ctl_value(json_object_get(trial, "attempts"), text));
 	ctl_cell(l->table, CTL_NORMAL, "%s",
 		 ctl_seconds(json_object_get(trial, "seconds"), text));
 	ctl_pairs(json_object_get(trial, "parameters"), &pairs);
@@ -105,6 +106,7 @@ static int trials_run(struct ctl *ctl, struct dp_err *err)
 {
 	struct listing l = { .array = json_array() };
 	const char *state = ctl_opt(ctl, "state");
+	struct ctl_trials which = { .state = state, .own = ctl_flag(ctl, "own") };
 	const json_t *summary;
 	json_t *status;
 	int code = ctl_call_study(ctl, "status", ctl->argv[0], &status, err);
@@ -112,11 +114,11 @@ static int trials_run(struct ctl *ctl, struct dp_err *err)
 	if (code == DP_OK) {
 		summary = json_object_get(status, "study");
 		l.cols.objectives = json_incref(json_object_get(summary, "objectives"));
+		which.study = dp_json_str(summary, "name", "");
 		code = ctl_front_marks(ctl, summary, &l.marks, err);
 		l.cols.denoised = l.marks != NULL;
 		if (code == DP_OK)
-			code = ctl_each_trial(ctl, dp_json_str(summary, "name", ""), 0,
-					      state, false, trials_add, &l, err);
+			code = ctl_each_trial(ctl, &which, trials_add, &l, err);
 		json_decref(status);
 	}
 	if (code == DP_OK && ctl->format == CTL_JSON)
@@ -136,7 +138,8 @@ static int trials_run(struct ctl *ctl, struct dp_err *err)
 
 static const struct ctl_option options[] = {
 	{ "state", 0, "waiting|running|ok|diverged|failed|cancelled",
-	  "only trials in this state" },
+	  "only trials in this state; a waypoint is ok" },
+	{ "own", 0, NULL, "only trials' own results, not their waypoints" },
 	{ 0 },
 };
 
@@ -148,7 +151,11 @@ const struct ctl_command ctl_cmd_trials = {
 	.max_args = 1,
 	.formats = CTL_PLAIN | CTL_HAS(JSONL) | CTL_HAS(CSV),
 	.options = options,
+	.help = "One row for each trial. Where trainings are paths (trainer.path), the "
+		"waypoints that are results come before their trial, as 7@4: trial 7 "
+		"as a training up to 4. Attempts and times are the trial's.",
 	.examples = "dparetoctl trials adult --state failed\n"
+		    "dparetoctl trials adult --own\n"
 		    "dparetoctl trials adult -o csv > trials.csv",
 	.run = trials_run,
 };

@@ -205,25 +205,26 @@ int ctl_each_study(struct ctl *ctl, const char *verb, json_t *fields, ctl_tell_f
 	return code;
 }
 
-int ctl_each_trial(struct ctl *ctl, const char *study, uint32_t from, const char *state,
-		   bool full, ctl_trial_fn *fn, void *arg, struct dp_err *err)
+int ctl_each_trial(struct ctl *ctl, const struct ctl_trials *which, ctl_trial_fn *fn,
+		   void *arg, struct dp_err *err)
 {
-	int64_t next = from;
+	int64_t next = which->from;
 
 	while (next >= 0) {
 		json_t *fields, *ok, *trial;
 		size_t i;
 		int code;
 
-		code = ctl_pack(&fields, err, "{s:s, s:I, s:i, s:b, s:s*}", "study",
-				study, "from", (json_int_t)next, "limit",
-				full ? PAGE_FULL : PAGE, "full", full, "state", state);
+		code = ctl_pack(&fields, err, "{s:s, s:I, s:i, s:b, s:b, s:s*}", "study",
+				which->study, "from", (json_int_t)next, "limit",
+				which->full ? PAGE_FULL : PAGE, "full", which->full,
+				"own", which->own, "state", which->state);
 		if (code == DP_OK)
 			code = ctl_call(ctl, "trials", fields, &ok, err);
 		if (code != DP_OK)
 			return code;
 		json_array_foreach (json_object_get(ok, "trials"), i, trial) {
-			code = ctl_complete_trial(ctl, study, trial, err);
+			code = ctl_complete_trial(ctl, which->study, trial, err);
 			if (code == DP_OK)
 				code = fn(ctl, trial, arg, err);
 			if (code != DP_OK)

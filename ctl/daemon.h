@@ -35,13 +35,19 @@ char *ctl_socket_path(const struct ctl *ctl);
 typedef void ctl_tell_fn(struct ctl *ctl, const json_t *summary);
 DP_MUSTCHECK int ctl_each_study(struct ctl *ctl, const char *verb, json_t *fields,
 				ctl_tell_fn *tell, struct dp_err *err);
-/* Every trial of a study (with `state`: only those), page by page, in order; in
- * full with attempts and runs, or not. */
+/* Which trials of a study are asked for. */
+struct ctl_trials {
+	const char *study;
+	uint32_t from;
+	const char *state; /* only those in this state; NULL: all */
+	bool full;         /* with attempts and runs */
+	bool own;          /* without rows for waypoints */
+};
+/* Every one of them, page by page, in order. */
 typedef int ctl_trial_fn(struct ctl *ctl, const json_t *trial, void *arg,
 			 struct dp_err *err);
-DP_MUSTCHECK int ctl_each_trial(struct ctl *ctl, const char *study, uint32_t from,
-				const char *state, bool full, ctl_trial_fn *fn, void *arg,
-				struct dp_err *err);
+DP_MUSTCHECK int ctl_each_trial(struct ctl *ctl, const struct ctl_trials *which,
+				ctl_trial_fn *fn, void *arg, struct dp_err *err);
 
 /* Runs one verb for each trial that the arguments after STUDY name ("3,5-8"); one
  * that is refused does not stop the others. `done` says what became of it. */

@@ -289,11 +289,14 @@ static void tell_state(struct follow *f)
  * trials are only marked, and the state comes after that: what ends later is told. */
 static int tell_news(struct follow *f, bool first, struct dp_err *err)
 {
-	const char *name = dp_json_str(json_object_get(f->status, "study"), "name", "");
+	struct ctl_trials which = {
+		.study = dp_json_str(json_object_get(f->status, "study"), "name", ""),
+		.from = f->live,
+		.own = true,
+	};
 	int code;
 
-	code = ctl_each_trial(f->ctl, name, f->live, NULL, false,
-			      first ? mark_ended : tell_ended, f, err);
+	code = ctl_each_trial(f->ctl, &which, first ? mark_ended : tell_ended, f, err);
 	while (f->live < f->room && f->told[f->live])
 		f->live++;
 	tell_state(f);

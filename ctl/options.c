@@ -340,6 +340,12 @@ static int add_range(const char *part, uint32_t **list, size_t *count, struct dp
 	const char *dash = strchr(part, '-');
 	uint32_t *grown;
 
+	if (strchr(part, '@'))
+		return dp_fail(
+			err, DP_E_USAGE,
+			"'%s' is not a trial but a waypoint of one, and only a whole "
+			"training can be retried or cancelled: %.*s",
+			part, (int)strcspn(part, "@"), part);
 	snprintf(first, sizeof first, "%.*s", (int)(dash ? dash - part : 20), part);
 	if (!dp_int_parse(first, &lo) || first[0] == '+' ||
 	    (dash && (!dp_int_parse(dash + 1, &hi) || dash[1] == '+')))

@@ -6,17 +6,16 @@
 #include "ctl/daemon.h"
 #include "ctl/memory.h"
 #include "ctl/output.h"
+#include "ctl/point.h"
 #include "ctl/table.h"
 #include "ctl/text.h"
 #include "ctl/view.h"
 
-#include <inttypes.h>
 #include <jansson.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Columns of a CSV of trials beside objectives and parameters: the keys of TRIAL. */
-static const char *const before[] = { "trial", "state", NULL };
+static const char *const before[] = { "trial", "at", "state", NULL };
 static const char *const after[] = { "on_front", "source",  "attempts", "started",
 				     "ended",    "seconds", "reason",   NULL };
 
@@ -218,6 +217,7 @@ void ctl_front_table(struct ctl *ctl, const json_t *front, const struct ctl_colu
 	const json_t *points = json_object_get(front, "front"), *point;
 	struct ctl_table *t = ctl_table_new();
 	json_t *denoised = denoised_columns(points, cols);
+	char name[CTL_TEXT_LEN];
 	size_t i;
 
 	ctl_table_column(t, "TRIAL", CTL_RIGHT);
@@ -225,7 +225,7 @@ void ctl_front_table(struct ctl *ctl, const json_t *front, const struct ctl_colu
 	denoised_names(denoised, ' ', add_head, t);
 	table_columns(t, cols->parameters);
 	json_array_foreach (points, i, point) {
-		ctl_cell(t, CTL_NORMAL, "%d", (int)dp_json_int(point, "trial", 0));
+		ctl_cell(t, CTL_NORMAL, "%s", ctl_point_text(point, name));
 		table_cells(t, json_object_get(point, "objectives"), cols->objectives,
 			    CTL_BOLD);
 		table_cells(t, json_object_get(point, "denoised"), denoised, CTL_BOLD);
@@ -267,7 +267,7 @@ void ctl_front_csv(struct ctl *ctl, const json_t *front, const struct ctl_column
 	struct dp_buf out = DP_BUF_INIT;
 	size_t i;
 
-	dp_buf_puts(&out, "trial");
+	dp_buf_puts(&out, "trial,at");
 	json_array_foreach (cols->objectives, i, name)
 		column_name(&out, "objective", json_string_value(name), NULL);
 	json_array_foreach (cols->parameters, i, name)
@@ -277,6 +277,7 @@ void ctl_front_csv(struct ctl *ctl, const json_t *front, const struct ctl_column
 	dp_buf_putc(&out, '\n');
 	json_array_foreach (json_object_get(front, "front"), i, point) {
 		csv_value(&out, json_object_get(point, "trial"), true);
+		csv_value(&out, json_object_get(point, "at"), false);
 		csv_members(&out, json_object_get(point, "objectives"), cols->objectives);
 		csv_members(&out, json_object_get(point, "parameters"), cols->parameters);
 		if (cols->denoised)
@@ -287,7 +288,7 @@ void ctl_front_csv(struct ctl *ctl, const json_t *front, const struct ctl_column
 	ctl_put_buf(ctl, &out);
 }
 
-/* ---- trials that are on the models' front ---- */
+/* ---- results that are on the models' front ---- */
 
 int ctl_front_marks(struct ctl *ctl, const json_t *summary, json_t **marks,
 		    struct dp_err *err)
@@ -305,12 +306,10 @@ int ctl_front_marks(struct ctl *ctl, const json_t *summary, json_t **marks,
 		return code;
 	*marks = json_object();
 	json_array_foreach (json_object_get(front, "front"), i, point) {
-		char trial[24];
+		char name[CTL_TEXT_LEN];
 
-		snprintf(trial, sizeof trial, "%" PRId64,
-			 dp_json_int(point, "trial", -1));
-		if (json_object_set(*marks, trial, json_object_get(point, "denoised")) !=
-		    0)
+		if (json_object_set(*marks, ctl_point_text(point, name),
+				    json_object_get(point, "denoised")) != 0)
 			ctl_die_nomem();
 	}
 	json_decref(front);
@@ -319,13 +318,12 @@ int ctl_front_marks(struct ctl *ctl, const json_t *summary, json_t **marks,
 
 void ctl_mark_trial(json_t *trial, const json_t *marks)
 {
-	char number[24];
+	char name[CTL_TEXT_LEN];
 	json_t *values;
 
 	if (!marks)
 		return;
-	snprintf(number, sizeof number, "%" PRId64, dp_json_int(trial, "trial", -1));
-	values = json_object_get(marks, number);
+	values = json_object_get(marks, ctl_point_text(trial, name));
 	if (json_object_set_new(trial, "on_front", json_boolean(values != NULL)) != 0 ||
 	    json_object_set_new(trial, "denoised",
 				values ? json_incref(values) : json_null()) != 0)

@@ -31,12 +31,13 @@ const char *ctl_front_empty(const json_t *front);
 /* "hypervolume 8.1 as observed, 8.05 denoised (anti-ideal: epsilon 10, error 1)" */
 void ctl_front_volume(const json_t *front, struct dp_buf *out);
 
-/* Which trials are on the front is told by the daemon's trials only of observed values.
+/* Which results are on the front is told by the daemon's trials only of observed values.
  * Of a study whose front is the models' (its summary says so) this asks for it: the
- * models' values by trial, else NULL. */
+ * models' values by what ctl_point_text() calls the result, else NULL. */
 DP_MUSTCHECK int ctl_front_marks(struct ctl *ctl, const json_t *summary, json_t **marks,
 				 struct dp_err *err);
-/* Corrects a trial's "on_front" and adds "denoised", null beside the front. */
+/* Corrects the "on_front" of a trial or waypoint and adds "denoised", null beside the
+ * front. */
 void ctl_mark_trial(json_t *trial, const json_t *marks);
 
 #endif

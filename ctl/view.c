@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "ctl/memory.h"
 #include "ctl/output.h"
+#include "ctl/point.h"
 #include "ctl/text.h"
 
 #include <inttypes.h>
@@ -85,17 +86,16 @@ void ctl_anti_ideal(const json_t *summary, struct dp_buf *out)
 	}
 }
 
-/* "9 points: epsilon 0.1 to 3.4, error 0.05 to 0.4" */
+/* "14 points of 9 trainings: epsilon 0.1 to 3.4, error 0.05 to 0.4" */
 static void front_range(const json_t *summary, const json_t *front, struct dp_buf *out)
 {
 	const json_t *name, *point;
-	size_t count = json_array_size(front), i, k;
 	const char *sep = ": ";
+	size_t i, k;
 
-	dp_buf_printf(out, "%zu point%s%s", count, count == 1 ? "" : "s",
-		      strcmp(dp_json_str(summary, "front_of", ""), "denoised") == 0
-			      ? " as observed"
-			      : "");
+	ctl_point_count(front, out);
+	if (strcmp(dp_json_str(summary, "front_of", ""), "denoised") == 0)
+		dp_buf_puts(out, " as observed");
 	json_array_foreach (json_object_get(summary, "objectives"), i, name) {
 		double lo = INFINITY, hi = -INFINITY, x;
 
@@ -165,6 +165,10 @@ static void put_summary(struct view *v, const json_t *status)
 		 dp_json_int(s, "ok", 0), dp_json_int(s, "diverged", 0),
 		 dp_json_int(s, "failed", 0), dp_json_int(s, "running", 0),
 		 dp_json_int(s, "parallel", 0));
+	ctl_pairs(json_object_get(s, "trained"), &text);
+	if (text.len)
+		view_put(v, CTL_NORMAL, "trained", "%s in all", dp_buf_text(&text));
+	dp_buf_clear(&text);
 	if (waiting)
 		view_put_whole(v, CTL_WARN, "waiting", waiting);
 	ctl_anti_ideal(s, &text);

@@ -270,13 +270,14 @@ static json_t *ask_shown_json(const struct dp_study_state *s, const struct asker
 	const struct dp_proposal *p = &a->answer;
 
 	return json_pack(
-		"{s:s, s:I, s:s, s:s?, s:o, s:o, s:o, s:o, s:o}", "study", s->spec->name,
-		"trial", (json_int_t)a->trial, "source", p->source, "note",
-		p->note[0] ? p->note : NULL, "parameters", dp_space_json(s->spec, p->x),
-		"predicted", p->modelled ? predicted_json(s->spec, p) : json_null(),
-		"feasible", p->modelled ? dp_json_real(p->feasible) : json_null(),
-		"acquisition", p->modelled ? dp_json_real(p->acquisition) : json_null(),
-		"cost", dp_json_real(p->cost));
+		"{s:s, s:I, s:n, s:s, s:s?, s:o, s:o, s:o, s:o, s:o}", "study",
+		s->spec->name, "trial", (json_int_t)a->trial, "at", "source", p->source,
+		"note", p->note[0] ? p->note : NULL, "parameters",
+		dp_space_json(s->spec, p->x), "predicted",
+		p->modelled ? predicted_json(s->spec, p) : json_null(), "feasible",
+		p->modelled ? dp_json_real(p->feasible) : json_null(), "acquisition",
+		p->modelled ? dp_json_real(p->acquisition) : json_null(), "cost",
+		dp_json_real(p->cost));
 }
 
 /* Tells them what was found, whose reference is taken, or why nothing was. */

@@ -69,6 +69,7 @@ static json_t *study_news(struct study *h, const struct dp_event *e, enum happen
 		const struct dp_trial *t = dp_study_trial(h->state, e->trial);
 
 		json_object_set_new(news, "trial", json_integer(e->trial));
+		json_object_set_new(news, "at", json_null());
 		json_object_set_new(news, "class", dp_view_text(failure_class(t)));
 	}
 	json_object_set_new(news, "time", dp_view_time(e->time));

@@ -14,16 +14,28 @@ static const struct {
 	const char *name;
 	json_type type; /* JSON_TRUE stands for both truth values */
 } fields[] = {
-	{ "study", JSON_STRING },       { "text", JSON_STRING },
-	{ "path", JSON_STRING },        { "dir", JSON_STRING },
-	{ "state", JSON_STRING },       { "policy", JSON_STRING },
-	{ "trial", JSON_INTEGER },      { "from", JSON_INTEGER },
-	{ "limit", JSON_INTEGER },      { "since", JSON_INTEGER },
-	{ "timeout_ms", JSON_INTEGER }, { "evaluations", JSON_INTEGER },
-	{ "parallel", JSON_INTEGER },   { "priority", JSON_INTEGER },
-	{ "parameters", JSON_OBJECT },  { "points", JSON_ARRAY },
-	{ "denoised", JSON_TRUE },      { "now", JSON_TRUE },
-	{ "full", JSON_TRUE },          { "failed", JSON_TRUE },
+	{ "study", JSON_STRING },
+	{ "text", JSON_STRING },
+	{ "path", JSON_STRING },
+	{ "dir", JSON_STRING },
+	{ "state", JSON_STRING },
+	{ "policy", JSON_STRING },
+	{ "trial", JSON_INTEGER },
+	{ "at", JSON_INTEGER },
+	{ "from", JSON_INTEGER },
+	{ "limit", JSON_INTEGER },
+	{ "since", JSON_INTEGER },
+	{ "timeout_ms", JSON_INTEGER },
+	{ "evaluations", JSON_INTEGER },
+	{ "parallel", JSON_INTEGER },
+	{ "priority", JSON_INTEGER },
+	{ "parameters", JSON_OBJECT },
+	{ "points", JSON_ARRAY },
+	{ "denoised", JSON_TRUE },
+	{ "now", JSON_TRUE },
+	{ "full", JSON_TRUE },
+	{ "failed", JSON_TRUE },
+	{ "own", JSON_TRUE },
 };
 
 static int request_check_fields(const json_t *json, struct dp_err *err)

@@ -30,6 +30,7 @@ enum {
 	WORK_RUN = 1,        /* or an attempt */
 	RUNS_MAX = 200,      /* of one trial in a page, and attempts */
 	RESULTS_A_WORK = 25, /* so many make a front new */
+	TRIALS_A_WORK = 250, /* so many are added up */
 };
 
 enum {
@@ -103,10 +104,11 @@ static json_t *run_json(int32_t run)
 
 static json_t *running_json(const struct job *j)
 {
-	return json_pack("{s:I, s:I, s:o, s:o, s:f, s:o, s:o}", "trial",
-			 (json_int_t)j->trial, "attempt", (json_int_t)j->attempt, "run",
-			 run_json(j->run), "started", dp_view_time(j->started), "seconds",
-			 (double)(clock_now(j->d) - j->started) / 1e6, "progress",
+	return json_pack("{s:I, s:n, s:I, s:o, s:o, s:f, s:o, s:o}", "trial",
+			 (json_int_t)j->trial, "at", "attempt", (json_int_t)j->attempt,
+			 "run", run_json(j->run), "started", dp_view_time(j->started),
+			 "seconds", (double)(clock_now(j->d) - j->started) / 1e6,
+			 "progress",
 			 isnan(j->progress) ? json_null() : json_real(j->progress),
 			 "parameters", dp_space_json(j->spec, j->x));
 }
@@ -130,9 +132,9 @@ static json_t *failure_json(const struct study *h, const struct dp_trial *t,
 	dp_attempt_folder(t->number, a->run, a->number, below);
 	snprintf(path, sizeof path, "%s/%s", folder ? folder : "", below);
 	free(folder);
-	return json_pack("{s:I, s:I, s:o, s:s, s:o, s:o, s:o}", "trial",
-			 (json_int_t)t->number, "attempt", (json_int_t)a->number, "run",
-			 run_json(a->run), "end", dp_end_text(a->end), "time",
+	return json_pack("{s:I, s:n, s:I, s:o, s:s, s:o, s:o, s:o}", "trial",
+			 (json_int_t)t->number, "at", "attempt", (json_int_t)a->number,
+			 "run", run_json(a->run), "end", dp_end_text(a->end), "time",
 			 dp_view_time(a->ended), "message", dp_view_text(a->message),
 			 "directory", dp_view_text(path));
 }
@@ -228,6 +230,17 @@ int request_hello(struct request *r, json_t **ok, struct dp_err *err)
 	return DP_OK;
 }
 
+/* What it costs to show a study. Where trainings have waypoints, each of these may be a
+ * result, too, and what was trained is added up. */
+static unsigned study_work(const struct dp_study_state *s)
+{
+	uint32_t points = (uint32_t)s->spec->trainer.path.points;
+	uint32_t results = points ? dp_study_ended(s) * (points + 1) : s->ok;
+
+	return WORK_STUDY + (s->front_valid ? 0 : results / RESULTS_A_WORK) +
+	       (points ? s->ntrials / TRIALS_A_WORK : 0);
+}
+
 /* A page of the studies from number `from` on; the next page's number, or null, in
  * "next". */
 static int put_summaries(struct dpd *d, int64_t from, json_t *page, struct dp_err *err)
@@ -244,7 +257,7 @@ static int put_summaries(struct dpd *d, int64_t from, json_t *page, struct dp_er
 			next = json_integer(s->id);
 			break;
 		}
-		work += WORK_STUDY + (s->front_valid ? 0 : s->ok / RESULTS_A_WORK);
+		work += study_work(s);
 		json_array_append_new(list, request_summary_json(d->studies[i]));
 	}
 	if (json_object_set_new(page, "studies", list) != 0 ||
@@ -283,30 +296,49 @@ int request_changes(struct request *r, json_t **ok, struct dp_err *err)
 	return DP_OK;
 }
 
-/* The points of these trials: what "more" of the first page listed. What is on a front
- * once stays what it is, so that all pages together are the front of one moment. */
-static int front_points(struct request *r, const json_t *numbers, json_t **ok,
+/* The point that [trial, at] names; at null: the trial's own result. */
+static int named_point(const struct dp_study_state *s, const json_t *pair,
+		       struct dp_point *p, struct dp_err *err)
+{
+	const json_t *number = json_array_get(pair, 0), *at = json_array_get(pair, 1);
+	struct dp_trial *t;
+	int code;
+
+	if (json_array_size(pair) != 2 || !json_is_integer(number) ||
+	    !(json_is_null(at) || json_is_integer(at)))
+		return dp_fail(err, DP_E_PROTOCOL,
+			       "each of 'points' must be a pair of a trial and where on "
+			       "its path, like [7, 4], or [7, null] for its own result");
+	code = dp_course_trial(s, json_integer_value(number), &t, err);
+	if (code != DP_OK)
+		return code;
+	*p = (struct dp_point){ t->number, DP_OWN };
+	return json_is_null(at)
+		       ? DP_OK
+		       : dp_course_waypoint(s, t, json_integer_value(at), p, err);
+}
+
+/* These points: what "more" of the first page listed. What is on a front once stays what
+ * it is, so that all pages together are the front of one moment. */
+static int front_points(struct request *r, const json_t *pairs, json_t **ok,
 			struct dp_err *err)
 {
 	const struct dp_study_state *s = r->home->state;
 	json_t *points = json_array();
-	const json_t *number;
+	const json_t *pair;
 	size_t i;
 
 	*ok = json_pack("{s:o}", "front", points);
-	if (json_array_size(numbers) > PAGE_WORK / WORK_POINT)
+	if (json_array_size(pairs) > PAGE_WORK / WORK_POINT)
 		return dp_fail(err, DP_E_LIMIT, "at most %d points can be asked for",
 			       PAGE_WORK / WORK_POINT);
-	json_array_foreach (numbers, i, number) {
-		struct dp_trial *t;
-		int code = dp_course_trial(
-			s, json_is_integer(number) ? json_integer_value(number) : -1, &t,
-			err);
+	json_array_foreach (pairs, i, pair) {
+		struct dp_point p;
+		int code = named_point(s, pair, &p, err);
 
 		if (code != DP_OK)
 			return code;
-		json_array_append_new(
-			points, dp_view_point(s, (struct dp_point){ t->number, DP_OWN }));
+		json_array_append_new(points, dp_view_point(s, p));
 	}
 	return DP_OK;
 }
@@ -341,36 +373,78 @@ static unsigned trial_work(const struct dp_study_state *s, const struct dp_trial
 			   (runs < RUNS_MAX ? runs : RUNS_MAX));
 }
 
+/* A list of trials as it was asked for. */
+struct trial_list {
+	struct dp_study_state *study;
+	const char *state; /* only rows in this state; NULL: any */
+	bool full;
+	bool own; /* only trials' own rows, none of waypoints */
+	char *folder;
+	json_t *rows;
+};
+
+static bool list_wants(const struct trial_list *l, enum dp_trial_status status)
+{
+	return !l->state || strcmp(l->state, dp_trial_status_text(status)) == 0;
+}
+
+/* Rows for the waypoints of a trial that are results; what they cost. */
+static unsigned list_waypoints(struct trial_list *l, const struct dp_trial *t)
+{
+	unsigned work = 0;
+
+	if (l->own || !t->way || !list_wants(l, DP_TRIAL_OK))
+		return 0;
+	for (uint32_t w = 0; w < t->way->n; w++) {
+		struct dp_point p = { t->number, (int32_t)w };
+
+		if (!dp_way_stands(l->study, t->way, w))
+			continue;
+		work += WORK_TRIAL;
+		json_array_append_new(l->rows, dp_view_waypoint(l->study, p, l->full));
+	}
+	return work;
+}
+
+/* The rows of a trial, its own last; what they cost. */
+static unsigned list_trial(struct trial_list *l, const struct dp_trial *t)
+{
+	unsigned work = list_waypoints(l, t);
+
+	if (!list_wants(l, t->status))
+		return work;
+	json_array_append_new(
+		l->rows, l->full ? dp_view_trial_part(l->study, t, l->folder, 0, RUNS_MAX)
+				 : dp_view_trial(l->study, t, false, NULL));
+	return work + trial_work(l->study, t, l->full);
+}
+
 int request_trials(struct request *r, json_t **ok, struct dp_err *err)
 {
 	struct dp_study_state *s = r->home->state;
-	int64_t from = dp_json_int(r->json, "from", 0);
+	struct trial_list l = { .study = s,
+				.state = dp_json_str(r->json, "state", NULL),
+				.full = dp_json_bool(r->json, "full", false),
+				.own = dp_json_bool(r->json, "own", false),
+				.folder = study_folder(r->home),
+				.rows = json_array() };
+	int64_t from = dp_json_int(r->json, "from", 0), listed = 0, i;
 	int64_t limit = dp_json_int(r->json, "limit", TRIALS_MAX);
-	const char *state = dp_json_str(r->json, "state", NULL);
-	bool full = dp_json_bool(r->json, "full", false);
-	char *folder = study_folder(r->home);
-	json_t *list = json_array();
 	unsigned work = 0;
-	int64_t i;
 
 	(void)err;
 	if (limit < 1 || limit > TRIALS_MAX)
 		limit = TRIALS_MAX;
-	for (i = from < 0 ? 0 : from; i < s->ntrials; i++) {
-		const struct dp_trial *t = s->trials[i];
+	for (i = from < 0 ? 0 : from;
+	     i < s->ntrials && listed < limit && work < PAGE_WORK; i++) {
+		unsigned more = list_trial(&l, s->trials[i]);
 
-		if ((int64_t)json_array_size(list) >= limit || work >= PAGE_WORK)
-			break;
-		if (state && strcmp(state, dp_trial_status_text(t->status)) != 0)
-			continue;
-		work += trial_work(s, t, full);
-		json_array_append_new(list,
-				      full ? dp_view_trial_part(s, t, folder, 0, RUNS_MAX)
-					   : dp_view_trial(s, t, false, NULL));
+		work += more;
+		listed += more > 0;
 	}
-	*ok = json_pack("{s:o, s:o}", "trials", list, "next",
+	*ok = json_pack("{s:o, s:o}", "trials", l.rows, "next",
 			i < s->ntrials ? json_integer(i) : json_null());
-	free(folder);
+	free(l.folder);
 	return DP_OK;
 }
 
@@ -394,12 +468,27 @@ json_t *request_trial_json(struct study *h, const struct dp_trial *t)
 	return trial_part_json(h, t, 0);
 }
 
+static int request_waypoint(struct request *r, const struct dp_trial *t, int64_t at,
+			    json_t **ok, struct dp_err *err)
+{
+	struct dp_study_state *s = r->home->state;
+	struct dp_point p;
+	int code = dp_course_waypoint(s, t, at, &p, err);
+
+	if (code == DP_OK)
+		*ok = json_pack("{s:o}", "trial", dp_view_waypoint(s, p, true));
+	return code;
+}
+
 int request_trial(struct request *r, json_t **ok, struct dp_err *err)
 {
+	const json_t *at = json_object_get(r->json, "at");
 	int64_t from = dp_json_int(r->json, "from", 0);
 	struct dp_trial *t;
 	int code = request_find_trial(r, &t, err);
 
+	if (code == DP_OK && at)
+		return request_waypoint(r, t, json_integer_value(at), ok, err);
 	if (code == DP_OK)
 		*ok = trial_part_json(r->home, t,
 				      from < 0 || from > INT32_MAX ? 0 : (uint32_t)from);

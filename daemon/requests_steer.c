@@ -108,6 +108,11 @@ static int steer_trial(struct request *r, enum dp_ask ask, struct dp_trial **t,
 
 	if (code != DP_OK)
 		return code;
+	if (json_object_get(r->json, "at"))
+		return dp_fail(err, DP_E_INVALID,
+			       "a waypoint is part of its training: only trial %u as a "
+			       "whole can be retried or cancelled",
+			       (*t)->number);
 	asked.trial = (*t)->number;
 	code = steer(r, &asked, ok, err);
 	if (code != DP_OK)

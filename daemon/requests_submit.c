@@ -82,22 +82,53 @@ static int find_origin(struct dpd *d, const struct dp_study *spec,
 }
 
 /* Copied, so that what happens to the other study later changes nothing here. */
+static void import_result(struct study *h, const struct dp_study_state *origin,
+			  uint32_t trial, const double *x, const double *objectives)
+{
+	struct dp_event e = { .type = DP_EV_RESULT_IMPORTED,
+			      .name = origin->spec->name,
+			      .trial = trial,
+			      .params = x,
+			      .nparams = (uint32_t)h->state->spec->nparams,
+			      .objectives = objectives,
+			      .nobjectives = (uint32_t)h->state->spec->nobjectives };
+
+	record(h, &e);
+}
+
+static bool can_be(const struct dp_param *p, double value)
+{
+	return p->kind != DP_PARAM_FIXED || json_number_value(p->values) == value;
+}
+
+/* What a training was on its way, as results like any other: unless this study fixes the
+ * parameter that it walked up to another value. */
+static void import_waypoints(struct study *h, const struct dp_study_state *origin,
+			     const struct dp_trial *t)
+{
+	const struct dp_param *walked =
+		&h->state->spec->params[origin->spec->trainer.path.param];
+
+	for (uint32_t w = 0; t->way && w < t->way->n; w++) {
+		struct dp_point p = { t->number, (int32_t)w };
+		double x[DP_PARAMS_MAX];
+
+		if (!can_be(walked, t->way->at[w]) || !dp_way_stands(origin, t->way, w))
+			continue;
+		dp_point_x(origin, p, x);
+		import_result(h, origin, t->number, x, dp_point_objectives(origin, p));
+	}
+}
+
 static void import_results(struct study *h, const struct dp_study_state *origin)
 {
 	for (uint32_t i = 0; i < origin->ntrials; i++) {
 		const struct dp_trial *t = origin->trials[i];
-		struct dp_event e = { .type = DP_EV_RESULT_IMPORTED,
-				      .name = origin->spec->name,
-				      .trial = i,
-				      .params = t->x,
-				      .nparams = (uint32_t)h->state->spec->nparams,
-				      .objectives = t->objectives,
-				      .nobjectives =
-					      (uint32_t)h->state->spec->nobjectives };
 
+		import_waypoints(h, origin, t);
 		if (t->objectives &&
 		    (t->status == DP_TRIAL_OK || t->status == DP_TRIAL_DIVERGED))
-			record(h, &e);
+			import_result(h, origin, i, t->x, t->objectives);
 	}
 }
 

@@ -3,6 +3,7 @@
 #include "course/course.h"
 
 #include <math.h>
+#include <stdio.h>
 
 static void order(struct dp_orders *out, enum dp_event_type type)
 {
@@ -188,6 +189,59 @@ int dp_course_trial(const struct dp_study_state *s, int64_t number, struct dp_tr
 	return dp_fail(err, DP_E_NOT_FOUND,
 		       "study '%s' has no trial %lld; it has 0 to %u", s->spec->name,
 		       (long long)number, s->ntrials - 1);
+}
+
+/* "1, 2, 4": the values of the trial's waypoints that are results. */
+static void waypoint_values(const struct dp_study_state *s, const struct dp_trial *t,
+			    char *out, size_t room)
+{
+	size_t n = 0;
+
+	for (uint32_t w = 0; w < t->way->n && n < room; w++)
+		if (dp_way_stands(s, t->way, w))
+			n += (size_t)snprintf(out + n, room - n, "%s%.0f", n ? ", " : "",
+					      t->way->at[w]);
+}
+
+/* Why there is no such waypoint. */
+static int no_waypoint(const struct dp_study_state *s, const struct dp_trial *t,
+		       int64_t at, struct dp_err *err)
+{
+	char there[500] = "";
+
+	if (s->spec->trainer.path.points == 0)
+		return dp_fail(err, DP_E_NOT_FOUND,
+			       "trial %u has no waypoints: study '%s' has no "
+			       "trainer.path",
+			       t->number, s->spec->name);
+	if (t->status < DP_TRIAL_OK)
+		return dp_fail(
+			err, DP_E_NOT_FOUND,
+			"trial %u is %s: its waypoints are known once it has ended",
+			t->number, dp_trial_status_text(t->status));
+	if (!dp_trial_has_way(s, t))
+		return dp_fail(err, DP_E_NOT_FOUND,
+			       "trial %u came to no waypoint that is a result",
+			       t->number);
+	waypoint_values(s, t, there, sizeof there);
+	dp_fail(err, DP_E_NOT_FOUND,
+		"trial %u has no waypoint %lld that is a result; it has %s", t->number,
+		(long long)at, there);
+	return at == (int64_t)dp_path_end(s->spec, t->x)
+		       ? dp_hint(err, "its own result, at %lld, is just %u",
+				 (long long)at, t->number)
+		       : err->code;
+}
+
+int dp_course_waypoint(const struct dp_study_state *s, const struct dp_trial *t,
+		       int64_t at, struct dp_point *p, struct dp_err *err)
+{
+	for (uint32_t w = 0; t->way && w < t->way->n; w++)
+		if (t->way->at[w] == (double)at && dp_way_stands(s, t->way, w)) {
+			*p = (struct dp_point){ t->number, (int32_t)w };
+			return DP_OK;
+		}
+	return no_waypoint(s, t, at, err);
 }
 
 int dp_course_asked(const struct dp_study_state *s, const struct dp_asked *a,

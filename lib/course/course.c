@@ -254,7 +254,8 @@ static bool settle_first_failures(const struct dp_study_state *s, struct dp_step
 {
 	const struct dp_trial *last;
 
-	if (s->ok + s->diverged > 0 || s->failures_in_row < FIRST_FAILURES)
+	if (s->failures_in_row < FIRST_FAILURES || s->diverged > 0 ||
+	    dp_study_has_results(s))
 		return false;
 	if (!proposals_left(s) && !s->waiting && !s->open)
 		return false; /* it ends here anyway */
@@ -328,9 +329,14 @@ static bool step_fail(const struct dp_study_state *s, bool late, struct dp_step 
 /* Nothing is left to do: how did it end? */
 static bool step_finish(const struct dp_study_state *s, bool late, struct dp_step *step)
 {
-	if (s->ok == 0)
+	if (!dp_study_has_results(s))
 		return step_fail(s, late, step);
-	if (late && proposals_left(s))
+	if (s->ok == 0)
+		snprintf(step->reason, sizeof step->reason,
+			 "no training came to its end (%u diverged, %u failed or were "
+			 "cancelled), but their waypoints are results",
+			 s->diverged, s->failed);
+	else if (late && proposals_left(s))
 		snprintf(step->reason, sizeof step->reason, "search.max_time was over");
 	else if (s->budget_end)
 		snprintf(step->reason, sizeof step->reason, "%.800s", s->budget_end);

@@ -115,6 +115,11 @@ struct dp_orders {
 /* The trial of this number; DP_E_NOT_FOUND with the numbers that there are. */
 DP_MUSTCHECK int dp_course_trial(const struct dp_study_state *s, int64_t number,
 				 struct dp_trial **t, struct dp_err *err);
+/* The waypoint of a trial at this value, which is a result; DP_E_NOT_FOUND with those
+ * that there are. */
+DP_MUSTCHECK int dp_course_waypoint(const struct dp_study_state *s,
+				    const struct dp_trial *t, int64_t at,
+				    struct dp_point *p, struct dp_err *err);
 /* There is no next point, and why (DP_E_LIMIT: none is left, or affordable; else the
  * proposer failed): the budget ends here, or the study does. */
 void dp_course_no_point(const struct dp_study_state *s, const struct dp_err *why,

@@ -452,7 +452,9 @@ static int fold_trial_ended(struct dp_study_state *st, struct dp_trial *t,
 		st->failures_in_row = 0;
 	} else {
 		st->failed++;
-		if (status == DP_TRIAL_FAILED)
+		if (dp_trial_has_way(st, t)) /* it ran out of time, but works */
+			st->failures_in_row = 0;
+		else if (status == DP_TRIAL_FAILED)
 			st->failures_in_row++;
 	}
 	return DP_OK;

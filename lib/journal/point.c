@@ -37,6 +37,33 @@ struct dp_point *dp_study_points(const struct dp_study_state *s, size_t *n)
 	return all;
 }
 
+bool dp_trial_has_way(const struct dp_study_state *s, const struct dp_trial *t)
+{
+	for (uint32_t w = 0; t->way && w < t->way->n; w++)
+		if (dp_way_stands(s, t->way, w))
+			return true;
+	return false;
+}
+
+bool dp_study_has_results(const struct dp_study_state *s)
+{
+	bool has = s->ok > 0;
+
+	for (uint32_t i = 0; i < s->ntrials && !has; i++)
+		has = dp_trial_has_way(s, s->trials[i]);
+	return has;
+}
+
+double dp_study_walked(const struct dp_study_state *s)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; s->spec->trainer.path.points && i < s->ntrials; i++)
+		if (s->trials[i]->status >= DP_TRIAL_OK)
+			sum += dp_path_end(s->spec, s->trials[i]->x);
+	return sum;
+}
+
 double dp_point_at(const struct dp_study_state *s, struct dp_point p)
 {
 	return p.way == DP_OWN ? NAN : s->trials[p.trial]->way->at[p.way];

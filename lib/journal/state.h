@@ -225,6 +225,13 @@ const double *dp_point_objectives(const struct dp_study_state *s, struct dp_poin
 double dp_point_mean(const struct dp_study_state *s, struct dp_point p, int metric);
 double dp_point_mean_variance(const struct dp_study_state *s, struct dp_point p,
 			      int metric);
+/* Has the study a result, be it only a waypoint's? */
+bool dp_study_has_results(const struct dp_study_state *s);
+/* Has the trial, which has ended, waypoints that are results? */
+bool dp_trial_has_way(const struct dp_study_state *s, const struct dp_trial *t);
+/* What its trainings that have ended have walked of trainer.path, whatever came of them:
+ * the sum of their values of its parameter. */
+double dp_study_walked(const struct dp_study_state *s);
 /* Does it meet the study's outcome constraints? */
 bool dp_point_feasible(const struct dp_study_state *s, struct dp_point p);
 /* Brings front and hypervolume up to date: of the feasible results. */

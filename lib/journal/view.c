@@ -151,6 +151,16 @@ json_t *dp_view_result_part(struct dp_study_state *s, uint32_t most)
 	return o;
 }
 
+/* {"epochs":132}, or null without trainer.path. */
+static json_t *trained_json(const struct dp_study_state *s)
+{
+	const struct dp_path *path = &s->spec->trainer.path;
+
+	return path->points ? json_pack("{s:I}", s->spec->params[path->param].name,
+					(json_int_t)dp_study_walked(s))
+			    : json_null();
+}
+
 json_t *dp_view_summary(struct dp_study_state *s)
 {
 	json_t *names = json_array(), *goals = json_array(), *volume = hypervolume(s), *o;
@@ -169,15 +179,16 @@ json_t *dp_view_summary(struct dp_study_state *s)
 		      dp_method_text(s->spec->search.method), "priority", s->priority,
 		      "parallel", (json_int_t)s->parallel, "evaluations",
 		      (json_int_t)s->evaluations);
-	view_merge(&o,
-		   json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:s, s:o, s:o}",
-			     "ended", (json_int_t)dp_study_ended(s), "ok",
-			     (json_int_t)s->ok, "diverged", (json_int_t)s->diverged,
-			     "failed", (json_int_t)s->failed, "running",
-			     (json_int_t)(s->apart ? 0 : s->open), "hypervolume", volume,
-			     "anti_ideal", anti_ideal(s), "front", (json_int_t)s->nfront,
-			     "front_of", dp_front_text(s->spec), "objectives", names,
-			     "goals", goals));
+	view_merge(
+		&o,
+		json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:I, s:s, s:o, s:o}",
+			  "ended", (json_int_t)dp_study_ended(s), "ok", (json_int_t)s->ok,
+			  "diverged", (json_int_t)s->diverged, "failed",
+			  (json_int_t)s->failed, "running",
+			  (json_int_t)(s->apart ? 0 : s->open), "trained",
+			  trained_json(s), "hypervolume", volume, "anti_ideal",
+			  anti_ideal(s), "front", (json_int_t)s->nfront, "front_of",
+			  dp_front_text(s->spec), "objectives", names, "goals", goals));
 	view_merge(&o,
 		   json_pack("{s:o, s:o, s:I, s:o}", "created", dp_view_time(s->created),
 			     "updated", dp_view_time(s->updated), "version",
@@ -235,6 +246,17 @@ static json_t *runs_json(const struct dp_study_state *s, const struct dp_trial *
 	return runs;
 }
 
+static json_t *way_metrics(const struct dp_study_state *s, const struct dp_way *way,
+			   uint32_t w)
+{
+	json_t *metrics = json_object();
+
+	for (uint32_t k = 0; k < way->nmetrics; k++)
+		view_set(&metrics, s->metrics[k],
+			 dp_json_real(way->means[w * way->nmetrics + k]));
+	return metrics;
+}
+
 /* What a trial that has ended reached on its way, and what of it is no result. */
 static json_t *way_json(const struct dp_study_state *s, const struct dp_way *way)
 {
@@ -242,26 +264,38 @@ static json_t *way_json(const struct dp_study_state *s, const struct dp_way *way
 	json_t *list = json_array();
 
 	for (uint32_t w = 0; way->means && w < way->n; w++) {
-		json_t *metrics = json_object();
-
-		for (uint32_t k = 0; k < way->nmetrics; k++)
-			view_set(&metrics, s->metrics[k],
-				 dp_json_real(way->means[w * way->nmetrics + k]));
 		view_push(&list,
 			  json_pack("{s:I, s:b, s:o, s:o}", "at", (json_int_t)way->at[w],
 				    "dropped", !dp_way_stands(s, way, w), "objectives",
 				    dp_view_objectives(s, way->objectives + w * m),
-				    "metrics", metrics));
+				    "metrics", way_metrics(s, way, w)));
 	}
 	return list;
 }
 
-static bool on_front(const struct dp_study_state *s, uint32_t trial)
+static bool on_front(const struct dp_study_state *s, struct dp_point p)
 {
 	for (uint32_t i = 0; i < s->nfront; i++)
-		if (s->front[i].trial == trial && s->front[i].way == DP_OWN)
+		if (s->front[i].trial == p.trial && s->front[i].way == p.way)
 			return true;
 	return false;
+}
+
+/* What the rows of a trial and of its waypoints begin with. */
+static json_t *view_row(struct dp_study_state *s, struct dp_point p,
+			enum dp_trial_status status)
+{
+	const struct dp_trial *t = s->trials[p.trial];
+	double at = dp_point_at(s, p);
+
+	if (dp_study_front(s, NULL) != DP_OK)
+		return NULL;
+	return json_pack("{s:I, s:o, s:s, s:s, s:o, s:o, s:b}", "trial",
+			 (json_int_t)t->number, "at", dp_view_at(at), "state",
+			 dp_trial_status_text(status), "source", t->source, "parameters",
+			 dp_space_json_at(s->spec, t->x, at), "objectives",
+			 dp_view_objectives(s, dp_point_objectives(s, p)), "on_front",
+			 on_front(s, p));
 }
 
 static json_t *trial_json(struct dp_study_state *s, const struct dp_trial *t)
@@ -271,19 +305,63 @@ static json_t *trial_json(struct dp_study_state *s, const struct dp_trial *t)
 		t->nattempts ? &t->attempts[t->nattempts - 1] : NULL;
 	int64_t started = first ? (first->started ? first->started : first->planned) : 0;
 	int64_t ended = t->status >= DP_TRIAL_OK && last ? last->ended : 0;
+	json_t *o = view_row(s, (struct dp_point){ t->number, DP_OWN }, t->status);
 
-	if (dp_study_front(s, NULL) != DP_OK)
-		return NULL;
-	return json_pack(
-		"{s:I, s:s, s:s, s:o, s:o, s:b, s:I, s:o, s:o, s:o, s:o}", "trial",
-		(json_int_t)t->number, "state", dp_trial_status_text(t->status), "source",
-		t->source, "parameters", dp_space_json(s->spec, t->x), "objectives",
-		dp_view_objectives(s, t->objectives), "on_front", on_front(s, t->number),
-		"attempts", (json_int_t)t->nattempts, "started", dp_view_time(started),
-		"ended", dp_view_time(ended), "seconds",
-		started && ended > started ? json_real((double)(ended - started) / 1e6)
-					   : json_null(),
-		"reason", dp_view_text(t->reason));
+	view_merge(&o,
+		   json_pack("{s:I, s:o, s:o, s:o, s:o}", "attempts",
+			     (json_int_t)t->nattempts, "started", dp_view_time(started),
+			     "ended", dp_view_time(ended), "seconds",
+			     started && ended > started
+				     ? json_real((double)(ended - started) / 1e6)
+				     : json_null(),
+			     "reason", dp_view_text(t->reason)));
+	return o;
+}
+
+static json_t *number_or_null(double x)
+{
+	return isfinite(x) ? json_real(x) : json_null();
+}
+
+/* How far the runs of a waypoint lie apart in each objective that is a metric, and where
+ * its mean lies with 95 %. */
+static json_t *spread_json(const struct dp_study_state *s, struct dp_point p)
+{
+	uint32_t runs = (uint32_t)s->spec->trainer.runs;
+	json_t *all = json_object();
+
+	for (size_t i = 0; i < s->spec->nobjectives; i++) {
+		const struct dp_objective *o = &s->spec->objectives[i];
+		double value = dp_point_objectives(s, p)[i], error;
+		int metric = o->metric ? dp_study_metric(s, o->metric) : -1;
+
+		if (metric < 0)
+			continue;
+		error = sqrt(dp_point_mean_variance(s, p, metric));
+		view_set(&all, o->name,
+			 json_pack("{s:I, s:o, s:o, s:o}", "runs", (json_int_t)runs, "sd",
+				   number_or_null(error * sqrt(runs)), "low",
+				   number_or_null(value - dp_t95(runs - 1) * error),
+				   "high",
+				   number_or_null(value + dp_t95(runs - 1) * error)));
+	}
+	return all;
+}
+
+json_t *dp_view_waypoint(struct dp_study_state *s, struct dp_point p, bool full)
+{
+	json_t *o = view_row(s, p, DP_TRIAL_OK);
+
+	/* attempts and times are the training's, and stand in its own row */
+	view_set(&o, "attempts", full ? json_array() : json_null());
+	view_merge(&o, json_pack("{s:n, s:n, s:n, s:n}", "started", "ended", "seconds",
+				 "reason"));
+	if (!full)
+		return o;
+	view_set(&o, "runs", json_array());
+	view_set(&o, "metrics", way_metrics(s, s->trials[p.trial]->way, (uint32_t)p.way));
+	view_set(&o, "spread", spread_json(s, p));
+	return o;
 }
 
 /* Where a part of n things that begins at `from` ends. */

@@ -27,6 +27,9 @@ json_t *dp_view_trial(struct dp_study_state *s, const struct dp_trial *t, bool f
  * If there are others, "next" is the position that follows. */
 json_t *dp_view_trial_part(struct dp_study_state *s, const struct dp_trial *t,
 			   const char *folder, uint32_t from, uint32_t most);
+/* A waypoint that stands as a row among the trials: what is the training's is null. In
+ * full with the means of its metrics and the spread of its runs. */
+json_t *dp_view_waypoint(struct dp_study_state *s, struct dp_point p, bool full);
 /* {"epsilon":0.5,"error":0.2} or null. */
 json_t *dp_view_objectives(const struct dp_study_state *s, const double *objectives);
 /* An ISO time, or null for 0. */

@@ -62,6 +62,27 @@ static void check_walked(struct dp__read *r, const struct dp_param *p, size_t po
 			    p->name, first);
 }
 
+/* Without a privacy objective that takes the parameter every waypoint has the epsilon of
+ * the whole training: true, because that covers all of it, but more than it costs. */
+static void warn_unaccounted(struct dp__read *r, size_t param, size_t pos)
+{
+	const struct dp_study *s = r->s;
+
+	for (size_t i = 0; i < s->nobjectives; i++) {
+		const struct dp_objective *o = &s->objectives[i];
+
+		for (size_t k = 0; o->mechanism && k < o->mechanism->nkeys; k++)
+			if (o->param[k] == (int)param)
+				return;
+	}
+	if (dp_study_accounts(s) && r->problems->errors == 0)
+		dp__warning(r, pos, NULL,
+			    "no privacy objective depends on '%s', so each waypoint "
+			    "counts with the epsilon of its whole training, which is an "
+			    "upper bound; its steps or epochs should come from '%s'",
+			    s->params[param].name, s->params[param].name);
+}
+
 void dp__check_walk(struct dp__read *r)
 {
 	const char *names[DP_PARAMS_MAX + 1] = { NULL };
@@ -78,8 +99,10 @@ void dp__check_walk(struct dp__read *r)
 		if (strcmp(names[i], v->text) != 0)
 			continue;
 		s->trainer.path.param = i;
-		if (!r->param_bad[i])
+		if (!r->param_bad[i]) {
 			check_walked(r, &s->params[i], v->pos);
+			warn_unaccounted(r, i, v->pos);
+		}
 		return;
 	}
 	dp__problem(r, v->pos, NULL, "'path' names no parameter '%s'%s",

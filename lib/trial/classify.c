@@ -173,7 +173,7 @@ enum dp_end dp_classify(const struct dp_exit *exit, const struct dp_result *resu
 bool dp_end_keeps_way(enum dp_end e)
 {
 	return e == DP_END_OK || e == DP_END_DIVERGED || e == DP_END_CANCELLED ||
-	       e == DP_END_TIMEOUT;
+	       e == DP_END_TIMEOUT || e == DP_END_STALLED;
 }
 
 bool dp_end_retryable(enum dp_end e)

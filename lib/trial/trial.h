@@ -145,7 +145,7 @@ enum dp_end dp_classify(const struct dp_exit *exit, const struct dp_result *resu
 			const char *const *needed, bool cancelled, char *why,
 			size_t room);
 /* Does what a training that ended so reached on its path count (ok, diverged, and what
- * was cut short: cancelled, timeout)? */
+ * was cut short: cancelled, timeout, stalled)? */
 bool dp_end_keeps_way(enum dp_end e);
 /* May a retry mend this class (signal, lost)? */
 bool dp_end_retryable(enum dp_end e);

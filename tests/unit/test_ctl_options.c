@@ -1,6 +1,7 @@
 /* test_ctl_options.c - command lines: what is understood, and what is said about the
  * rest. */
 #include "ctl/options.h"
+#include "ctl/point.h"
 #include "ctl/query.h"
 #include "ctl_run.h"
 
@@ -144,8 +145,8 @@ static void test_counts(void **state)
 		  "'submit' is told too little: it needs FILE...",
 		  "usage: dparetoctl submit FILE...");
 	parse_bad("trial", LINE("trial s 1 2"),
-		  "'trial' takes only STUDY TRIAL; '2' is one too many",
-		  "usage: dparetoctl trial STUDY TRIAL");
+		  "'trial' takes only STUDY TRIAL[@AT]; '2' is one too many",
+		  "usage: dparetoctl trial STUDY TRIAL[@AT]");
 	parse_bad("doctor", LINE("doctor me"),
 		  "'doctor' takes no arguments, but got 'me'",
 		  "usage: dparetoctl doctor");
@@ -340,6 +341,41 @@ static void test_ranges(void **state)
 	}
 }
 
+static void test_points(void **state)
+{
+	static const char *const bad[] = { "",
+					   "x",
+					   "-1",
+					   "7@",
+					   "@4",
+					   "7@0",
+					   "7@x",
+					   "7@-4",
+					   "7@4@2",
+					   "7,8",
+					   "1000000000000000000000000" };
+	struct ctl_point p;
+	struct dp_err err;
+	uint32_t *list = NULL;
+	size_t count = 0;
+
+	(void)state;
+	assert_int_equal(ctl_point_read("7", &p, &err), DP_OK);
+	assert_true(p.trial == 7 && p.at == 0);
+	assert_null(ctl_point_at(&p));
+	assert_int_equal(ctl_point_read("7@4", &p, &err), DP_OK);
+	assert_true(p.trial == 7 && p.at == 4);
+	for (size_t i = 0; i < DP_COUNT(bad); i++) {
+		if (ctl_point_read(bad[i], &p, &err) != DP_E_USAGE)
+			fail_msg("'%s' was taken", bad[i]);
+		assert_non_null(strstr(err.msg, "like 7@4"));
+	}
+	/* where a whole training is meant */
+	assert_int_equal(ctl_ranges("3,7@4", &list, &count, &err), DP_E_USAGE);
+	assert_non_null(strstr(err.msg, "'7@4' is not a trial but a waypoint of one"));
+	free(list);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -354,6 +390,7 @@ int main(void)
 		cmocka_unit_test(test_every_option),
 		cmocka_unit_test(test_many_options),
 		cmocka_unit_test(test_ranges),
+		cmocka_unit_test(test_points),
 	};
 
 	unsetenv("DPARETO_OUTPUT");

@@ -212,7 +212,8 @@ static void test_verdict(void **state)
 
 static const char front_text[] =
 	"{\"anti_ideal\":{\"epsilon\":10,\"error\":1},\"front\":["
-	"{\"trial\":3,\"objectives\":{\"epsilon\":0.1,\"error\":0.30000000000000004},"
+	"{\"trial\":3,\"at\":4,\"objectives\":{\"epsilon\":0.1,\"error\":0."
+	"30000000000000004},"
 	"\"parameters\":{\"error\":7,\"state\":\"a,b\"}},"
 	"{\"trial\":12,\"objectives\":{\"epsilon\":2,\"error\":0.2},"
 	"\"parameters\":{\"error\":8,\"state\":null}}]}";
@@ -231,13 +232,14 @@ static void test_front(void **state)
 	ctl_front_table(&r.ctl, front, &cols);
 	ctl_front_csv(&r.ctl, front, &cols);
 	ctl_run_end(&r);
-	assert_string_equal(r.out, "TRIAL  epsilon  error  error  state\n"
-				   "    3      0.1    0.3      7    a,b\n"
-				   "   12        2    0.2      8      -\n"
-				   /* no name stands twice; numbers bit for bit */
-				   "trial,epsilon,error,parameter.error,parameter.state\n"
-				   "3,0.1,0.30000000000000004,7,\"a,b\"\n"
-				   "12,2,0.2,8,\n");
+	assert_string_equal(r.out,
+			    "TRIAL  epsilon  error  error  state\n"
+			    "  3@4      0.1    0.3      7    a,b\n"
+			    "   12        2    0.2      8      -\n"
+			    /* no name stands twice; numbers bit for bit */
+			    "trial,at,epsilon,error,parameter.error,parameter.state\n"
+			    "3,4,0.1,0.30000000000000004,7,\"a,b\"\n"
+			    "12,,2,0.2,8,\n");
 	ctl_run_free(&r);
 	ctl_columns_clear(&cols);
 	json_decref(front);
@@ -248,7 +250,7 @@ static void test_front(void **state)
 	ctl_run_begin(&r);
 	ctl_front_csv(&r.ctl, front, &cols);
 	ctl_run_end(&r);
-	assert_string_equal(r.out, "trial,epsilon\n");
+	assert_string_equal(r.out, "trial,at,epsilon\n");
 	ctl_run_free(&r);
 	ctl_columns_clear(&cols);
 	json_decref(front);
@@ -275,8 +277,8 @@ static void test_front_denoised(void **state)
 	assert_string_equal(r.out,
 			    "TRIAL  epsilon  error  denoised error  C\n"
 			    "    3      0.1    0.3            0.35  7\n"
-			    "trial,epsilon,error,C,denoised.epsilon,denoised.error\n"
-			    "3,0.1,0.3,7,0.1,0.35\n");
+			    "trial,at,epsilon,error,C,denoised.epsilon,denoised.error\n"
+			    "3,,0.1,0.3,7,0.1,0.35\n");
 	ctl_front_volume(front, &volume);
 	assert_string_equal(dp_buf_text(&volume),
 			    "hypervolume 2 as observed, 1.5 denoised "
@@ -302,12 +304,12 @@ static void test_trial_csv(void **state)
 	(void)state;
 	ctl_trial_csv_head(&cols, &out);
 	ctl_trial_csv(trial, &cols, &out);
-	assert_string_equal(
-		dp_buf_text(&out),
-		"trial,state,objective.seconds,error,parameter.error,C,on_front,source,"
-		"attempts,started,ended,seconds,reason\n"
-		"7,failed,,,x,3,false,random,3,,2026-03-01T12:00:03Z,1.5,"
-		"\"said \"\"no\"\"\nand left\"\n");
+	assert_string_equal(dp_buf_text(&out),
+			    "trial,at,state,objective.seconds,error,parameter.error,C,on_"
+			    "front,source,"
+			    "attempts,started,ended,seconds,reason\n"
+			    "7,,failed,,,x,3,false,random,3,,2026-03-01T12:00:03Z,1.5,"
+			    "\"said \"\"no\"\"\nand left\"\n");
 	dp_buf_free(&out);
 	ctl_columns_clear(&cols);
 	json_decref(trial);

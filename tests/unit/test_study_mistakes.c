@@ -333,6 +333,9 @@ static void test_warnings(void **state)
 		{ "method: random",
 		  "method: random, order: deterministic, max_cost: 9, cost: @seconds",
 		  "seconds differ from one run" },
+		{ "runs: 2\nparameters:\n",
+		  "path: @n\nparameters:\n  n: {type: int, range: [1, 9]}\n",
+		  "no privacy objective depends on 'n'" },
 	};
 
 	(void)state;

@@ -615,7 +615,8 @@ static void test_end_names(void **state)
 				 e == DP_END_SIGNAL || e == DP_END_LOST);
 		assert_int_equal(dp_end_keeps_way((enum dp_end)e),
 				 e == DP_END_OK || e == DP_END_DIVERGED ||
-					 e == DP_END_CANCELLED || e == DP_END_TIMEOUT);
+					 e == DP_END_CANCELLED || e == DP_END_TIMEOUT ||
+					 e == DP_END_STALLED);
 	}
 	assert_string_equal(dp_end_text(DP_END_NOT_STARTED), "not-started");
 }

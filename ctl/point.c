@@ -1,0 +1,73 @@
+/* point.c - results as people name them. */
+#include "ctl/point.h"
+
+#include "base/json.h"
+#include "base/num.h"
+#include "ctl/memory.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+int ctl_point_read(const char *text, struct ctl_point *out, struct dp_err *err)
+{
+	size_t n = strcspn(text, "@");
+	char trial[24];
+
+	*out = (struct ctl_point){ 0 };
+	snprintf(trial, sizeof trial, "%.*s", (int)(n < 23 ? n : 23), text);
+	if (dp_int_parse(trial, &out->trial) && out->trial >= 0 &&
+	    (!text[n] || (dp_int_parse(text + n + 1, &out->at) && out->at > 0)))
+		return DP_OK;
+	return dp_fail(err, DP_E_USAGE,
+		       "'%s' is not the number of a trial, like 7, or of a waypoint of "
+		       "one, like 7@4",
+		       text);
+}
+
+json_t *ctl_point_at(const struct ctl_point *p)
+{
+	return p->at ? json_integer(p->at) : NULL;
+}
+
+char *ctl_point_text(const json_t *object, char out[CTL_TEXT_LEN])
+{
+	int n = snprintf(out, CTL_TEXT_LEN, "%" PRId64, dp_json_int(object, "trial", -1));
+
+	if (json_is_integer(json_object_get(object, "at")))
+		snprintf(out + n, CTL_TEXT_LEN - (size_t)n, "@%" PRId64,
+			 dp_json_int(object, "at", 0));
+	return out;
+}
+
+/* How many trainings they are of; 0 if no waypoint is among them. */
+static size_t point_trainings(const json_t *points)
+{
+	json_t *seen = json_object();
+	const json_t *point;
+	bool walked = false;
+	size_t i, n;
+
+	json_array_foreach (points, i, point) {
+		char trial[24];
+
+		walked |= json_is_integer(json_object_get(point, "at"));
+		snprintf(trial, sizeof trial, "%" PRId64,
+			 dp_json_int(point, "trial", -1));
+		if (json_object_set_new(seen, trial, json_true()) != 0)
+			ctl_die_nomem();
+	}
+	n = walked ? json_object_size(seen) : 0;
+	json_decref(seen);
+	return n;
+}
+
+void ctl_point_count(const json_t *points, struct dp_buf *out)
+{
+	size_t n = json_array_size(points), trainings = point_trainings(points);
+
+	dp_buf_printf(out, "%zu point%s", n, n == 1 ? "" : "s");
+	if (trainings)
+		dp_buf_printf(out, " of %zu training%s", trainings,
+			      trainings == 1 ? "" : "s");
+}

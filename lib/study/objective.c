@@ -13,8 +13,9 @@ static double param_value(const struct dp_study *s, size_t i, const double *x, d
 	return p->kind == DP_PARAM_FIXED ? json_number_value(p->values) : x[i];
 }
 
-static int values_at(const struct dp_study *s, size_t objective, const double *x,
-		     double at, double values[DP_PRIVACY_KEYS_MAX], struct dp_err *err)
+int dp_objective_values_at(const struct dp_study *s, size_t objective, const double *x,
+			   double at, double values[DP_PRIVACY_KEYS_MAX],
+			   struct dp_err *err)
 {
 	const struct dp_objective *o = &s->objectives[objective];
 
@@ -31,14 +32,14 @@ static int values_at(const struct dp_study *s, size_t objective, const double *x
 int dp_objective_values(const struct dp_study *s, size_t objective, const double *x,
 			double values[DP_PRIVACY_KEYS_MAX], struct dp_err *err)
 {
-	return values_at(s, objective, x, NAN, values, err);
+	return dp_objective_values_at(s, objective, x, NAN, values, err);
 }
 
 static int privacy_at(const struct dp_study *s, size_t objective, const double *x,
 		      double at, struct dp_epsilon *out, struct dp_err *err)
 {
 	double values[DP_PRIVACY_KEYS_MAX];
-	int code = values_at(s, objective, x, at, values, err);
+	int code = dp_objective_values_at(s, objective, x, at, values, err);
 
 	if (code != DP_OK)
 		return code;

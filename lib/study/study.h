@@ -259,6 +259,11 @@ double dp_path_end(const struct dp_study *s, const double *x);
 DP_MUSTCHECK int dp_objective_values(const struct dp_study *s, size_t objective,
 				     const double *x, double values[DP_PRIVACY_KEYS_MAX],
 				     struct dp_err *err);
+/* The same at a waypoint of x's training, as dp_objectives_privacy_at() has it. */
+DP_MUSTCHECK int dp_objective_values_at(const struct dp_study *s, size_t objective,
+					const double *x, double at,
+					double values[DP_PRIVACY_KEYS_MAX],
+					struct dp_err *err);
 /* The value, in natural units, of a privacy objective at x. */
 DP_MUSTCHECK int dp_objective_privacy(const struct dp_study *s, size_t objective,
 				      const double *x, struct dp_epsilon *out,

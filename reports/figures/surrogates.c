@@ -64,10 +64,13 @@ static int gather_acquisition(struct surrogates_data *d, struct dp_err *err)
 	size_t n = space_size(c);
 	bool *taken = malloc(n * sizeof *taken);
 	double most = 1e-12;
+	size_t count;
+	int code = taken ? space_taken(c, taken, &count, err) : fig_nomem(err);
 
-	if (!taken)
-		return fig_nomem(err);
-	space_taken(c, taken);
+	if (code != DP_OK) {
+		free(taken);
+		return code;
+	}
 	d->best = n;
 	for (size_t i = 0; i < n; i++) {
 		if (taken[i] && !real)
@@ -120,7 +123,7 @@ static int surrogates_gather(const struct report *r, void *data, const char **wh
 	int code;
 
 	d->s = fig_first(r, why);
-	if (d->s && (!d->s->models || !d->s->s->ok))
+	if (d->s && (!d->s->models || !d->s->npoints))
 		*why = "there are no models";
 	if (*why)
 		return DP_OK;

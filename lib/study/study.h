@@ -259,7 +259,8 @@ double dp_path_end(const struct dp_study *s, const double *x);
 DP_MUSTCHECK int dp_objective_values(const struct dp_study *s, size_t objective,
 				     const double *x, double values[DP_PRIVACY_KEYS_MAX],
 				     struct dp_err *err);
-/* The same at a waypoint of x's training, as dp_objectives_privacy_at() has it. */
+/* The same at a waypoint of x's training: with the value `at` of trainer.path's
+ * parameter, fixed or not, in place of x's own; NaN: at x itself. */
 DP_MUSTCHECK int dp_objective_values_at(const struct dp_study *s, size_t objective,
 					const double *x, double at,
 					double values[DP_PRIVACY_KEYS_MAX],
@@ -272,8 +273,7 @@ DP_MUSTCHECK int dp_objective_privacy(const struct dp_study *s, size_t objective
  * On error the sentence begins with the objective's name, and y is not to be used. */
 DP_MUSTCHECK int dp_objectives_privacy(const struct dp_study *s, const double *x,
 				       double *y, struct dp_err *err);
-/* The same at a waypoint of x's training: with the value `at` of trainer.path's
- * parameter, fixed or not, in place of x's own. */
+/* The same at a waypoint, as dp_objective_values_at(). */
 DP_MUSTCHECK int dp_objectives_privacy_at(const struct dp_study *s, const double *x,
 					  double at, double *y, struct dp_err *err);
 /* Does what a trainer declared of its sampler fit the mechanism of a privacy objective

@@ -6,6 +6,7 @@
 #include "daemon/requests.h"
 #include "daemon/server.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,20 @@ static void account_work(uv_work_t *w)
 	ask_oracles(a->home->state->spec, a->x, a->privacy, a->refused);
 }
 
+/* Does search.max_cost leave room for a training at x? */
+static int account_affords(const struct study *h, const double *x, struct dp_err *err)
+{
+	const struct dp_study *spec = h->state->spec;
+	struct dp_expected e = { .next = NAN };
+
+	if (spec->search.max_cost == 0)
+		return DP_OK;
+	e.spent = dp_study_cost_spent(h->state);
+	if (dp_study_cost(spec) == DP_COST_PATH)
+		e.next = dp_path_end(spec, x);
+	return dp_course_affords(h->state, &e, err);
+}
+
 /* The budget may have been given out meanwhile. */
 static void account_enqueued(struct account *a)
 {
@@ -34,7 +49,8 @@ static void account_enqueued(struct account *a)
 	struct dp_orders none;
 	struct dp_err err;
 
-	if (dp_course_asked(h->state, &asked, &none, &err) != DP_OK) {
+	if (dp_course_asked(h->state, &asked, &none, &err) != DP_OK ||
+	    (!a->refused[0] && account_affords(h, a->x, &err) != DP_OK)) {
 		client_error(h->d, a->client, &err);
 		return;
 	}

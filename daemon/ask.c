@@ -38,6 +38,7 @@ struct ask_point {
 	double privacy[DP_OBJECTIVES_MAX];
 	const char *source; /* static text */
 	char refused[ASK_REFUSED_LEN];
+	double cost, pending; /* of dp_proposal */
 };
 
 /* A client that waits for an answer. */
@@ -74,6 +75,7 @@ struct asker {
 	atomic_bool cancel;
 	enum ask_question question;
 	uint32_t trial, basis;
+	double spent; /* dp_study_cost_spent() */
 	struct dp_known *known;
 	size_t nknown;
 	struct dp_proposal answer;
@@ -178,7 +180,10 @@ static int ask_point(struct asker *a, uint32_t trial)
 
 	if (code != DP_OK)
 		return code;
-	*p = (struct ask_point){ .trial = trial, .source = a->answer.source };
+	*p = (struct ask_point){ .trial = trial,
+				 .source = a->answer.source,
+				 .cost = a->answer.cost,
+				 .pending = a->answer.pending_cost };
 	memcpy(p->x, a->answer.x, spec->nparams * sizeof p->x[0]);
 	ask_oracles(spec, p->x, p->privacy, p->refused);
 	a->nfound++;
@@ -265,12 +270,13 @@ static json_t *ask_shown_json(const struct dp_study_state *s, const struct asker
 	const struct dp_proposal *p = &a->answer;
 
 	return json_pack(
-		"{s:s, s:I, s:s, s:s?, s:o, s:o, s:o, s:o}", "study", s->spec->name,
+		"{s:s, s:I, s:s, s:s?, s:o, s:o, s:o, s:o, s:o}", "study", s->spec->name,
 		"trial", (json_int_t)a->trial, "source", p->source, "note",
 		p->note[0] ? p->note : NULL, "parameters", dp_space_json(s->spec, p->x),
 		"predicted", p->modelled ? predicted_json(s->spec, p) : json_null(),
 		"feasible", p->modelled ? dp_json_real(p->feasible) : json_null(),
-		"acquisition", p->modelled ? dp_json_real(p->acquisition) : json_null());
+		"acquisition", p->modelled ? dp_json_real(p->acquisition) : json_null(),
+		"cost", dp_json_real(p->cost));
 }
 
 /* Tells them what was found, whose reference is taken, or why nothing was. */
@@ -377,18 +383,32 @@ void ask_record(struct study *h, const double *x, const char *source, uint32_t b
 	record(h, &e);
 }
 
-static void ask_record_point(struct study *h, const struct ask_point *p, uint32_t basis)
+static void ask_no_point(struct study *h, const struct dp_err *why)
 {
-	ask_record(h, p->x, p->source, basis, p->privacy, p->refused);
+	struct dp_orders orders;
+
+	dp_course_no_point(h->state, why, &orders);
+	study_order(h, &orders);
+}
+
+/* Records the point, or that search.max_cost leaves no room for it. One that is refused
+ * will not be trained. */
+static void ask_record_point(struct study *h, const struct ask_point *p, double spent,
+			     uint32_t basis)
+{
+	struct dp_expected expected = { spent, p->pending, p->cost };
+	struct dp_err why;
+
+	if (!p->refused[0] && dp_course_affords(h->state, &expected, &why) != DP_OK)
+		ask_no_point(h, &why);
+	else
+		ask_record(h, p->x, p->source, basis, p->privacy, p->refused);
 }
 
 static void ask_failed(struct asker *a)
 {
-	struct dp_orders orders;
-
 	a->err.code = a->code; /* one that was interrupted has no words */
-	dp_course_no_point(a->home->state, &a->err, &orders);
-	study_order(a->home, &orders);
+	ask_no_point(a->home, &a->err);
 }
 
 static void ask_for_trial(struct asker *a)
@@ -405,7 +425,7 @@ static void ask_for_trial(struct asker *a)
 	if (a->answer.note[0])
 		log_line(&h->d->log, LOG_WARN, h->state->spec->name, "proposal %u: %s",
 			 a->trial, a->answer.note);
-	ask_record_point(h, &a->found[0], a->basis);
+	ask_record_point(h, &a->found[0], a->spent, a->basis);
 }
 
 /* ---- ahead of time ---- */
@@ -520,6 +540,12 @@ static bool ask_room(struct asker *a, unsigned points)
 	return a->found != NULL;
 }
 
+/* Counted where it matters only: it is a sum over all trials. */
+static double ask_spent(const struct study *h)
+{
+	return h->state->spec->search.max_cost > 0 ? dp_study_cost_spent(h->state) : 0;
+}
+
 /* Known results, copied; none for a method that does not look at them. */
 static bool ask_snapshot(struct asker *a, bool results)
 {
@@ -536,6 +562,7 @@ static bool ask_snapshot(struct asker *a, bool results)
 	a->known = known;
 	a->nknown = n;
 	a->basis = s->seq;
+	a->spent = ask_spent(a->home);
 	return true;
 }
 
@@ -643,7 +670,7 @@ static bool ask_next_ahead(struct study *h)
 			study_changed(h); /* its time was over just now */
 		return true;
 	}
-	ask_record_point(h, &a->ahead[0], h->state->seq);
+	ask_record_point(h, &a->ahead[0], ask_spent(h), h->state->seq);
 	ahead_drop(a, h->state->ntrials);
 	if (a->nahead <= a->batch / 2 && !a->busy)
 		ask_more_ahead(h, 1); /* without memory: when they are due */

@@ -16,6 +16,18 @@ static void order_move(struct dp_orders *out, enum dp_study_status to, const cha
 	out->event[out->n - 1].reason = reason;
 }
 
+/* Every evaluation is given out: what to do about it. */
+static int hint_budget(const struct dp_study_state *s, struct dp_err *err)
+{
+	if (s->budget_end)
+		return dp_hint(err,
+			       "another study can begin where it ended, with "
+			       "'search.initial_from: %s'",
+			       s->spec->name);
+	return dp_hint(err, "raise its budget with 'dparetoctl set %s evaluations=N'",
+		       s->spec->name);
+}
+
 static int asked_pause(const struct dp_study_state *s, struct dp_orders *out,
 		       struct dp_err *err)
 {
@@ -38,11 +50,10 @@ static int asked_resume(const struct dp_study_state *s, struct dp_orders *out,
 		return DP_OK;
 	if (s->status != DP_STUDY_PAUSED && !more) {
 		dp_fail(err, DP_E_INVALID,
-			"study '%s' is %s: all %u evaluations are made", s->spec->name,
-			dp_study_status_text(s->status), s->evaluations);
-		return dp_hint(err,
-			       "raise its budget with 'dparetoctl set %s evaluations=N'",
-			       s->spec->name);
+			"study '%s' is %s: all %u evaluations are made%s%s",
+			s->spec->name, dp_study_status_text(s->status), s->evaluations,
+			s->budget_end ? "; " : "", s->budget_end ? s->budget_end : "");
+		return hint_budget(s, err);
 	}
 	order_move(out, DP_STUDY_RUNNING, NULL);
 	return DP_OK;
@@ -146,10 +157,10 @@ static int asked_enqueue(const struct dp_study_state *s, struct dp_err *err)
 {
 	if (s->ntrials < s->evaluations)
 		return DP_OK;
-	dp_fail(err, DP_E_LIMIT, "all %u evaluations of study '%s' are given out",
-		s->evaluations, s->spec->name);
-	return dp_hint(err, "raise its budget with 'dparetoctl set %s evaluations=N'",
-		       s->spec->name);
+	dp_fail(err, DP_E_LIMIT, "all %u evaluations of study '%s' are given out%s%s",
+		s->evaluations, s->spec->name, s->budget_end ? "; " : "",
+		s->budget_end ? s->budget_end : "");
+	return hint_budget(s, err);
 }
 
 static int asked_delete(const struct dp_study_state *s, bool now, struct dp_orders *out,

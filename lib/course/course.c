@@ -306,6 +306,7 @@ static bool settle_waiting(const struct dp_study_state *s, struct dp_step *step)
 static bool step_fail(const struct dp_study_state *s, bool late, struct dp_step *step)
 {
 	const struct dp_trial *last = s->ntrials ? s->trials[s->ntrials - 1] : NULL;
+	const char *why = late ? "search.max_time was over" : s->budget_end;
 
 	if (s->diverged && !s->failed)
 		snprintf(
@@ -319,8 +320,8 @@ static bool step_fail(const struct dp_study_state *s, bool late, struct dp_step 
 			 s->diverged, s->failed, last->number, failed_why(last));
 	else
 		snprintf(step->reason, sizeof step->reason,
-			 "not one evaluation was made%s",
-			 late ? ": search.max_time was over" : "");
+			 "not one evaluation was made%s%.400s", why ? ": " : "",
+			 why ? why : "");
 	return step_move(step, DP_STUDY_FAILED, true);
 }
 
@@ -331,6 +332,8 @@ static bool step_finish(const struct dp_study_state *s, bool late, struct dp_ste
 		return step_fail(s, late, step);
 	if (late && proposals_left(s))
 		snprintf(step->reason, sizeof step->reason, "search.max_time was over");
+	else if (s->budget_end)
+		snprintf(step->reason, sizeof step->reason, "%.800s", s->budget_end);
 	else if (dp_propose_limit(s->spec) < s->evaluations)
 		snprintf(step->reason, sizeof step->reason, "%s has only %u point%s",
 			 s->spec->search.method == DP_METHOD_GRID ? "the grid"

@@ -67,6 +67,21 @@ bool dp_course_is_timed(const struct dp_study_state *s);
 /* Microseconds that have been counted up to `now`. */
 int64_t dp_course_active(const struct dp_study_state *s, int64_t now);
 
+/* ---- cost (cost.c) ---- */
+
+/* What the trainings of a study are expected to cost, in search.cost's unit. */
+struct dp_expected {
+	double spent;   /* dp_study_cost_spent(), when the others were found */
+	double pending; /* those that are pending; only of seconds */
+	double next; /* the next; NaN: as the mean of those before it, and so those that
+		      * are pending */
+};
+/* The sum of all costs with the next training. */
+double dp_course_cost(const struct dp_study_state *s, const struct dp_expected *e);
+/* DP_OK, or DP_E_LIMIT with why search.max_cost leaves no room for the next training. */
+DP_MUSTCHECK int dp_course_affords(const struct dp_study_state *s,
+				   const struct dp_expected *e, struct dp_err *err);
+
 /* ---- what others say, and what is journaled for it (asked.c) ---- */
 
 /* What a person may ask for. */
@@ -100,8 +115,8 @@ struct dp_orders {
 /* The trial of this number; DP_E_NOT_FOUND with the numbers that there are. */
 DP_MUSTCHECK int dp_course_trial(const struct dp_study_state *s, int64_t number,
 				 struct dp_trial **t, struct dp_err *err);
-/* The proposer has no next point, and why (DP_E_LIMIT: there is none left; else it
- * failed): the budget ends here, or the study does. */
+/* There is no next point, and why (DP_E_LIMIT: none is left, or affordable; else the
+ * proposer failed): the budget ends here, or the study does. */
 void dp_course_no_point(const struct dp_study_state *s, const struct dp_err *why,
 			struct dp_orders *out);
 

@@ -120,8 +120,11 @@ static int fold_amended(struct dp_study_state *st, const struct dp_event *e,
 			       "study %u is given what is no number of "
 			       "evaluations, trainers or priority",
 			       st->id);
-	if (!isnan(e->evaluations))
+	if (!isnan(e->evaluations)) {
+		if (fold_text(&st->budget_end, e->reason))
+			return dp_fail(err, DP_E_NOMEM, "no memory for a reason");
 		st->evaluations = (uint32_t)e->evaluations;
+	}
 	if (!isnan(e->parallel))
 		st->parallel = (uint32_t)e->parallel;
 	if (!isnan(e->priority))

@@ -66,13 +66,57 @@ double dp_trial_mean_variance(const struct dp_study_state *s, const struct dp_tr
 		       : NAN;
 }
 
+static bool attempt_has_result(const struct dp_attempt *a)
+{
+	return a->end == DP_END_OK || a->end == DP_END_DIVERGED;
+}
+
+static double attempt_seconds(const struct dp_attempt *a)
+{
+	return a->started && a->ended > a->started
+		       ? (double)(a->ended - a->started) * 1e-6
+		       : 0;
+}
+
+double dp_trial_seconds(const struct dp_trial *t)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < t->nattempts; i++)
+		if (attempt_has_result(&t->attempts[i]))
+			sum += attempt_seconds(&t->attempts[i]);
+	return sum;
+}
+
+static double trial_cost(const struct dp_study_state *s, const struct dp_trial *t)
+{
+	double sum = 0;
+
+	if (dp_study_cost(s->spec) == DP_COST_PATH)
+		return t->refused ? 0 : dp_path_end(s->spec, t->x);
+	for (uint32_t i = 0; i < t->nattempts; i++)
+		sum += attempt_seconds(&t->attempts[i]);
+	return sum;
+}
+
+double dp_study_cost_spent(const struct dp_study_state *s)
+{
+	double sum = 0;
+
+	if (dp_study_cost(s->spec) == DP_COST_NONE)
+		return 0;
+	for (uint32_t i = 0; i < s->ntrials; i++)
+		sum += trial_cost(s, s->trials[i]);
+	return sum;
+}
+
 bool dp_trial_run_known(const struct dp_trial *t, uint32_t run)
 {
 	for (uint32_t i = 0; i < t->nattempts; i++) {
 		const struct dp_attempt *a = &t->attempts[i];
 
 		if ((a->run == DP_RUN_ALL || a->run == (int32_t)run) &&
-		    (a->end == DP_END_OK || a->end == DP_END_DIVERGED))
+		    attempt_has_result(a))
 			return true;
 	}
 	return false;

@@ -80,6 +80,7 @@ void dp__study_state_free(struct dp_study_state *s)
 	free(s->metrics);
 	free(s->trials);
 	free(s->front);
+	free(s->budget_end);
 	free(s->reason);
 	free(s->text);
 	free(s->path);

@@ -119,6 +119,8 @@ struct dp_study_state {
 	/* what `dparetoctl set` may have changed: */
 	uint32_t evaluations, parallel;
 	int priority;
+	char *budget_end; /* why no more trials can be proposed than there are, where
+			   * `evaluations` was lowered for it; NULL */
 
 	struct dp_trial **trials; /* (ntrials), by number */
 	uint32_t ntrials, room;
@@ -198,6 +200,13 @@ double dp_trial_mean_variance(const struct dp_study_state *s, const struct dp_tr
 /* Is the w-th waypoint of a trial that has ended a result? It is dropped if a run left it
  * out, a metric of an objective is not finite there, or an oracle had no answer. */
 bool dp_way_stands(const struct dp_study_state *s, const struct dp_way *way, uint32_t w);
+/* Seconds that the processes of its runs took, of those that came to a result; 0: not
+ * known. */
+double dp_trial_seconds(const struct dp_trial *t);
+/* What the study's trainings cost so far, in search.cost's unit. Path: the values of all
+ * that were proposed, whatever became of them, but for those that an oracle refused.
+ * Seconds: of all processes that ended, however they did. 0: nothing counts. */
+double dp_study_cost_spent(const struct dp_study_state *s);
 /* Has this run of the trial been made? */
 bool dp_trial_run_known(const struct dp_trial *t, uint32_t run);
 

@@ -496,14 +496,20 @@ int dp__model_room(struct dp_proposer *p, size_t m)
 	return p->work ? DP_OK : DP_E_NOMEM;
 }
 
+static void column_u(const struct dp_proposer *p, const double *u, size_t stride,
+		     double *one)
+{
+	for (size_t k = 0; k < p->spec.d; k++)
+		one[k] = u[k * stride];
+}
+
 /* Fixed parameters keep the 0 that study.h gives them. */
 static void column_x(const struct dp_proposer *p, const double *u, size_t stride,
 		     double *x)
 {
 	double one[DP_PARAMS_MAX];
 
-	for (size_t k = 0; k < p->spec.d; k++)
-		one[k] = u[k * stride];
+	column_u(p, u, stride, one);
 	memset(x, 0, p->study->nparams * sizeof *x);
 	dp__to_x(&p->inputs, one, x);
 }
@@ -603,7 +609,7 @@ int dp__model_eval(struct dp_proposer *p, const double *u, size_t ldu, size_t m,
 
 	for (size_t i = 0; i < m && code == DP_OK; i++) {
 		const struct dp__normal *row = all + i * count;
-		double lf = log_feasible(p, row), v = -INFINITY;
+		double lf = log_feasible(p, row), v = -INFINITY, one[DP_PARAMS_MAX];
 		bool ok = true;
 		struct dp__normal gain[DP_OBJECTIVES_MAX];
 
@@ -614,6 +620,9 @@ int dp__model_eval(struct dp_proposer *p, const double *u, size_t ldu, size_t m,
 			ok &= isfinite(row[o].m) && isfinite(row[o].s);
 		if (ok && logacq && acq->value && p->have_target)
 			v = acq->value(&p->target, gain, NULL) + lf;
+		column_u(p, u + i, ldu, one);
+		if (v > -INFINITY)
+			v -= dp__cost_log(p, one, NULL);
 		if (logacq)
 			logacq[i] = isnan(v) ? -INFINITY : v;
 		if (feas)
@@ -678,7 +687,7 @@ double dp__model_slope(struct dp_proposer *p, const double *u, double *gradient)
 		for (size_t k = 0; k < d; k++)
 			gradient[k] += gm * dm[o][k] + gs * ds[o][k];
 	}
-	return value;
+	return value - dp__cost_log(p, u, gradient);
 }
 
 double dp__model_posterior(const struct dp_proposer *p, size_t o, size_t i)

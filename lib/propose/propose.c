@@ -253,6 +253,7 @@ void dp_proposer_free(struct dp_proposer *p)
 	}
 	dp__oracles_close(p);
 	dp__target_free(&p->target);
+	free(p->times.u);
 	free(p->seen);
 	free(p->u);
 	free(p->front);
@@ -269,7 +270,11 @@ int dp_proposer_ask(struct dp_proposer *p, const struct dp_history *h, uint32_t 
 	if (code != DP_OK)
 		return code;
 	memset(out, 0, sizeof *out);
+	if (dp__cost_learn(p, h) != DP_OK)
+		return dp_fail(err, DP_E_NOMEM, "no memory for the cost of trainings");
 	code = methods[p->study->search.method].ask(p, h, trial, cancel, out, err);
+	if (code == DP_OK)
+		dp__cost_tell(p, h, out);
 	p->history = NULL;
 	return code;
 }
@@ -292,8 +297,10 @@ int dp_propose(const struct dp_study *study, const struct dp_history *h, uint32_
 int dp_surrogate_fit(struct dp_proposer *p, const struct dp_history *h,
 		     const atomic_bool *cancel, struct dp_err *err)
 {
-	int code = dp__model_update(p, h, cancel);
+	int code = dp__cost_learn(p, h);
 
+	if (code == DP_OK)
+		code = dp__model_update(p, h, cancel);
 	if (code == DP_OK)
 		code = dp__model_target(p);
 	if (code == DP_OK)

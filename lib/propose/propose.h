@@ -63,7 +63,11 @@ struct dp_proposal {
 	bool modelled;           /* the rest is there: */
 	struct dp_predicted objective[DP_OBJECTIVES_MAX];
 	double feasible;    /* probability that the constraints hold */
-	double acquisition; /* in the acquisition's own units */
+	double acquisition; /* in the acquisition's own units, by search.cost's unit */
+	/* always there: what the training costs in search.cost's unit, and what all
+	 * pending ones do together; NaN: that is not counted, or nothing is known of it
+	 * yet */
+	double cost, pending_cost;
 };
 
 /* Is there a proposer for the study's method? DP_OK, or a sentence why not. */

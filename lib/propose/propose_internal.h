@@ -156,6 +156,14 @@ struct dp__front_point {
 	bool pending;
 };
 
+/* What is known of the time that trainings take. */
+struct dp__times {
+	size_t n;
+	double *u;     /* (n x d) where they were */
+	double *alpha; /* (n) weights of the covariances with them; behind u */
+	double shift;  /* the median of log seconds */
+};
+
 struct dp_proposer {
 	const struct dp_study *study;
 	const struct dp_history *history; /* during a call */
@@ -164,6 +172,8 @@ struct dp_proposer {
 	struct dp_privacy_prepared *oracle[DP_OBJECTIVES_MAX]; /* NULL for metrics */
 	size_t noutputs; /* objectives, then constraints */
 	struct dp__output output[DP_OBJECTIVES_MAX + DP_CONSTRAINTS_MAX];
+
+	struct dp__times times; /* by dp__cost_learn(), of the history of this call */
 
 	/* what the models hold */
 	struct dp_known *seen; /* (nseen) results in the order of the history */
@@ -225,8 +235,8 @@ bool dp__noise_none(const struct dp_proposer *p, size_t output);
 /* Brings the models up to the history. DP_E_FAILED: too little is known. */
 DP_MUSTCHECK int dp__model_update(struct dp_proposer *p, const struct dp_history *h,
 				  const atomic_bool *cancel);
-/* Log acquisition at m points u (d x ldu, on the space's grid); f: (m x p), feas (m),
- * may be NULL. exactly: costly oracles are asked too. */
+/* Log acquisition, for what a training costs, at m points u (d x ldu, on the space's
+ * grid); f: (m x p), feas (m), may be NULL. exactly: costly oracles are asked too. */
 DP_MUSTCHECK int dp__model_eval(struct dp_proposer *p, const double *u, size_t ldu,
 				size_t m, bool exactly, double *logacq,
 				struct dp__normal *f, double *feas);
@@ -241,6 +251,18 @@ DP_MUSTCHECK int dp__model_predict(struct dp_proposer *p, const double *u, size_
 /* The posterior mean at result i: what the noise took away is N alpha. */
 double dp__model_posterior(const struct dp_proposer *p, size_t output, size_t i);
 bool dp__is_result(const struct dp_known *k); /* is it one that models learn from? */
+
+/* ---- cost.c ---- */
+
+/* Learns what trainings cost from the history, as far as it is to be learned. */
+DP_MUSTCHECK int dp__cost_learn(struct dp_proposer *p, const struct dp_history *h);
+/* Log of what a training at u costs, 0 if nothing counts; u may lie between whole
+ * numbers. Adds minus its derivatives by u to gradient (d), which may be NULL: a gain for
+ * what it costs is a log acquisition minus this. */
+double dp__cost_log(struct dp_proposer *p, const double *u, double *gradient);
+/* Sets what the proposal and all that is pending cost. */
+void dp__cost_tell(struct dp_proposer *p, const struct dp_history *h,
+		   struct dp_proposal *out);
 
 /* ---- believed.c ---- */
 

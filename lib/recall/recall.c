@@ -36,6 +36,7 @@ static void recall_trial(const struct dp_study_state *s, const struct dp_trial *
 	forget_values(k);
 	if (k->status != DP_KNOWN_OK && k->status != DP_KNOWN_DIVERGED)
 		return;
+	k->seconds = dp_trial_seconds(t);
 	for (size_t i = 0; t->objectives && i < spec->nobjectives; i++) {
 		k->y[i] = t->objectives[i];
 		if (spec->objectives[i].metric)

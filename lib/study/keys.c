@@ -10,6 +10,7 @@ _Static_assert(sizeof(enum dp_param_kind) == sizeof(int) &&
 		       sizeof(enum dp_method) == sizeof(int) &&
 		       sizeof(enum dp_acquisition) == sizeof(int) &&
 		       sizeof(enum dp_front_of) == sizeof(int) &&
+		       sizeof(enum dp_cost) == sizeof(int) &&
 		       sizeof(enum dp_privacy_model) == sizeof(int),
 	       "enums have the size of an int");
 
@@ -33,6 +34,12 @@ static const char *const acquisition_words[] = {
 	[DP_ACQ_RANDOM - 1] = "random", NULL,
 };
 static const char *const front_words[] = { "observed", "denoised", NULL };
+static const char *const cost_words[] = {
+	[DP_COST_NONE - 1] = "none", /* before it: not named in the file */
+	[DP_COST_PATH - 1] = "path",
+	[DP_COST_SECONDS - 1] = "seconds",
+	NULL,
+};
 static const char *const model_words[] = { "exact", "gp", NULL };
 static const char *const gain_words[] = { "original", "model", NULL };
 static const char *const reference_words[] = { "anti_ideal", "front", NULL };
@@ -91,6 +98,11 @@ const char *dp_acquisition_text(enum dp_acquisition a)
 const char *dp_front_text(const struct dp_study *s)
 {
 	return front_words[dp_study_denoises(s)];
+}
+
+const char *dp_cost_text(const struct dp_study *s)
+{
+	return word_at(cost_words, (size_t)dp_study_cost(s) - 1);
 }
 
 static const char *last_word(const char *path)

@@ -23,11 +23,9 @@ void dp__read_walk(struct dp__read *r, const struct dp__key *k, const struct dp_
 	}
 }
 
-/* The smallest and the largest value that the search gives the parameter: random points
- * and grids lie within `accept`, a fixed parameter can be had from 1 on. */
-static void path_ends(const struct dp_study *s, const struct dp_param *p, double *first,
-		      double *last)
+void dp__path_ends(const struct dp_study *s, double *first, double *last)
 {
+	const struct dp_param *p = &s->params[s->trainer.path.param];
 	bool ranged = s->search.method == DP_METHOD_DPARETO;
 
 	if (p->kind == DP_PARAM_FIXED) {
@@ -51,7 +49,7 @@ static void check_walked(struct dp__read *r, const struct dp_param *p, size_t po
 			    p->kind == DP_PARAM_FLOAT ? "a float" : "a categorical");
 		return;
 	}
-	path_ends(r->s, p, &first, &last);
+	dp__path_ends(r->s, &first, &last);
 	if (p->kind == DP_PARAM_FIXED && !(last > 1 && last == floor(last)))
 		dp__problem(r, pos, "a parameter that is a whole number above 1",
 			    "a training cannot walk up '%s': on the way to its fixed "
@@ -102,14 +100,12 @@ size_t dp_path_values(const struct dp_study *s, const double *x,
 		      double values[DP_WAYPOINTS_MAX])
 {
 	const struct dp_path *path = &s->trainer.path;
-	const struct dp_param *p;
 	double first, last, own;
 	size_t n = 0;
 
 	if (path->points == 0)
 		return 0;
-	p = &s->params[path->param];
-	path_ends(s, p, &first, &last);
+	dp__path_ends(s, &first, &last);
 	own = dp_path_end(s, x);
 	for (int k = 0; k < path->points; k++) {
 		double v = rint(first * pow(last / first, (double)k / path->points));

@@ -97,6 +97,13 @@ enum dp_front_of {
 	DP_FRONT_DENOISED
 };
 
+enum dp_cost {
+	DP_COST_DEFAULT, /* not named in the file: see dp_study_cost() */
+	DP_COST_NONE,
+	DP_COST_PATH,
+	DP_COST_SECONDS
+};
+
 /* trainer.path: the parameter that a training walks up. */
 struct dp_path {
 	int points;   /* about so many over its whole range; 0: there is no path */
@@ -126,6 +133,8 @@ struct dp_search {
 	bool deterministic; /* order: deterministic */
 	double max_time;    /* seconds; 0: none */
 	enum dp_front_of front;
+	enum dp_cost cost;
+	double max_cost; /* 0: none */
 	/* dpareto only */
 	enum dp_acquisition acquisition;
 	enum dp_privacy_model privacy_model;
@@ -216,6 +225,7 @@ const struct dp_key_doc *dp_study_keys(size_t *count);
 const char *dp_method_text(enum dp_method m);
 const char *dp_acquisition_text(enum dp_acquisition a);
 const char *dp_front_text(const struct dp_study *s); /* by dp_study_denoises() */
+const char *dp_cost_text(const struct dp_study *s);  /* by dp_study_cost() */
 
 /* ---- points (space.c): x has one double per parameter, in the order of the file;
  * a categorical's is the index of its value, a fixed one's is 0 ---- */
@@ -252,6 +262,12 @@ size_t dp_path_values(const struct dp_study *s, const double *x,
 /* Where the training of x ends: its own value of that parameter, fixed or not. Only with
  * a path. */
 double dp_path_end(const struct dp_study *s, const double *x);
+
+/* ---- cost (cost.c) ---- */
+
+/* What a training of the study costs, never DP_COST_DEFAULT: a file that does not name
+ * search.cost means the path's value where there is a path. */
+enum dp_cost dp_study_cost(const struct dp_study *s);
 
 /* ---- objectives (objective.c) ---- */
 

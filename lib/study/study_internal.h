@@ -168,6 +168,13 @@ dp__reader dp__read_search;   /* check.c */
 void dp__check_objectives(struct dp__read *r); /* read_objective.c */
 void dp__check_search(struct dp__read *r);     /* check.c */
 void dp__check_walk(struct dp__read *r);       /* path.c */
+void dp__check_cost(struct dp__read *r);       /* cost.c */
+
+/* ---- path.c ---- */
+
+/* The smallest and the largest value that the search gives trainer.path's parameter:
+ * random points and grids lie within `accept`, a fixed parameter can be had from 1 on. */
+void dp__path_ends(const struct dp_study *s, double *first, double *last);
 
 /* ---- space.c ---- */
 

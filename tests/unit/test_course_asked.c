@@ -229,7 +229,7 @@ static void a_proposer_without_a_point(void **s)
 	dp_course_no_point(st, &why, &orders);
 	apply(orders.event[0]);
 	assert_int_equal(st->evaluations, 1);
-	NEXT("finished");
+	NEXT("finished: every point is taken");
 	dp_fail(&why, DP_E_FAILED, "a bug");
 	settle();
 	dp_course_no_point(st, &why, &orders);

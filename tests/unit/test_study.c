@@ -345,7 +345,8 @@ static char *with_line(const char *path, const char *line)
 		return edit("  command: [prog, a]\n  runs: 2\n", to);
 	}
 	if (strncmp(path, "search.", 7) == 0) {
-		snprintf(to, sizeof to, "search:\n  %s\n%s%s", line,
+		snprintf(to, sizeof to, "search:\n  %s\n%s%s%s", line,
+			 strcmp(path, "search.max_cost") == 0 ? "  cost: seconds\n" : "",
 			 strcmp(path, "search.method") == 0 ? "" : "  method: dpareto\n",
 			 strcmp(path, "search.evaluations") == 0
 				 ? ""

@@ -233,6 +233,14 @@ static const struct mistake mistakes[] = {
 	{ "evaluations: 80", "evaluations: 80, parallel: @4097", "'parallel' cannot be" },
 	{ "evaluations: 80", "evaluations: 80, max_time: @0", "'max_time' cannot be 0" },
 	{ "evaluations: 80", "evaluations: 80, order: @quick", "'order' cannot be" },
+	{ "evaluations: 80", "evaluations: 80, cost: @privacy", "'cost' cannot be" },
+	{ "evaluations: 80", "evaluations: 80, cost: @path", "has no trainer.path" },
+	{ "evaluations: 80", "evaluations: 80, cost: seconds, max_cost: @0",
+	  "'max_cost' cannot be 0" },
+	{ "evaluations: 80", "evaluations: 80, @max_cost: 9",
+	  "'cost' is none where there is no trainer.path" },
+	{ "evaluations: 80", "evaluations: 80, cost: none, @max_cost: 9",
+	  "'max_cost' has nothing to count: 'cost' is none" },
 	{ "method: random, evaluations: 80", "method: @grid, grid: 1000000",
 	  "the grid has 30000000 points" },
 	/* constraints */
@@ -317,6 +325,11 @@ static void test_warnings(void **state)
 		  "method: grid, grid: 10, evaluations: @80",
 		  "first 80 of the grid's 100" },
 		{ "method: random", "method: dpareto, initial: @81", "never chooses" },
+		{ "evaluations: 80", "evaluations: 80, @cost: seconds",
+		  "only for method dpareto, or with 'max_cost'" },
+		{ "method: random",
+		  "method: dpareto, order: deterministic, cost: @seconds",
+		  "seconds differ from one run" },
 	};
 
 	(void)state;

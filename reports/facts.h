@@ -196,6 +196,8 @@ struct fact_settings {
 	const char *acquisition; /* or NULL */
 	const char *front;       /* "observed" or "denoised" */
 	int64_t evaluations, parallel;
+	const char *cost; /* what gains are divided by: "none", "path" or "seconds" */
+	double max_cost;
 	const char *order;
 	int64_t runs;
 	bool one_run_per_process;

@@ -293,6 +293,8 @@ static const struct fact_row settings_rows[] = {
 	FACT(fact_settings, front),
 	FACT(fact_settings, evaluations),
 	FACT(fact_settings, parallel),
+	FACT(fact_settings, cost),
+	FACT(fact_settings, max_cost),
 	FACT(fact_settings, order),
 	FACT(fact_settings, runs),
 	FACT(fact_settings, one_run_per_process),

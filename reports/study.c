@@ -90,6 +90,8 @@ void facts_settings(const struct subject *s, struct facts_memory *m,
 		.front = dp_front_text(spec),
 		.evaluations = s->s->evaluations,
 		.parallel = s->s->parallel,
+		.cost = dp_cost_text(spec),
+		.max_cost = search->max_cost > 0 ? search->max_cost : NAN,
 		.order = search->deterministic ? "deterministic" : "asap",
 		.runs = spec->trainer.runs,
 		.one_run_per_process = spec->trainer.run_per_process,
@@ -198,7 +200,7 @@ void facts_spent(const struct subject *s, struct fact_spent *out)
 		const struct dp_trial *t = st->trials[i];
 
 		trainings += facts_trainings(s, t);
-		if (subject_walks(s) && t->status >= DP_TRIAL_OK)
+		if (subject_walks(s) && t->status >= DP_TRIAL_OK && !t->refused)
 			out->walked += dp_path_end(st->spec, t->x);
 		for (uint32_t k = 0; k < t->nattempts; k++) {
 			const struct dp_attempt *a = &t->attempts[k];

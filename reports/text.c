@@ -393,6 +393,12 @@ static void write_settings(struct doc *d, const struct facts *f)
 	doc_field(d, "Search", "%s%s%s, %lld evaluations, %lld at once", s->method,
 		  s->acquisition ? " by " : "", s->acquisition ? s->acquisition : "",
 		  (long long)s->evaluations, (long long)s->parallel);
+	if (strcmp(s->cost, "none") != 0)
+		doc_field(d, "Cost of a training", "%s%s%s",
+			  s->path && strcmp(s->cost, "path") == 0 ? s->path->parameter
+								  : s->cost,
+			  isnan(s->max_cost) ? "" : ", in all at most ",
+			  isnan(s->max_cost) ? "" : short_text(s->max_cost, t));
 	doc_field(d, "Front", "%s", s->front);
 	if (s->initial_from)
 		doc_field(d, "Starts from", "the results of study %s", s->initial_from);

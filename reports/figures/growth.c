@@ -150,7 +150,9 @@ static void growth_spend(struct fig_growth *g, const struct dp_study_state *st,
 			 const struct dp_trial *t, const char *walked)
 {
 	g->spent[FIG_GROWTH_EVALUATIONS][g->n] += 1;
-	g->spent[FIG_GROWTH_WALKED][g->n] += growth_walked(st->spec, t->x, walked);
+	if (!t->refused) /* what an oracle has no answer for is not trained */
+		g->spent[FIG_GROWTH_WALKED][g->n] +=
+			growth_walked(st->spec, t->x, walked);
 	g->spent[FIG_GROWTH_SECONDS][g->n] += growth_seconds(t);
 }
 

@@ -463,7 +463,8 @@ static void test_names_in_json(void **state)
 			     "records delta delta_times_records accountant "
 			     "accountant_text theorem source noise warning composed " },
 		{ "optimism", "chosen_from trainings runs no_models objectives " },
-		{ "settings", "method acquisition front evaluations parallel order runs "
+		{ "settings", "method acquisition front evaluations parallel cost "
+			      "max_cost order runs "
 			      "one_run_per_process initial initial_from max_time timeout "
 			      "retries path parameters constraints " },
 		{ "failures",

@@ -12,7 +12,10 @@
 
 /* ---- points ---- */
 
-/* Of an objective's values over the runs of a trial. */
+/* A result is named by `trial` and `at`, the value of its waypoint (negative: none). */
+
+/* Of an objective's values over the runs of a result; least and most of those at a
+ * waypoint are not kept. */
 struct fact_spread {
 	double least, mean, most, sd, standard_error;
 	int64_t runs;
@@ -22,7 +25,7 @@ struct fact_spread {
  * rest is unknown where there is none. */
 struct fact_headline {
 	double epsilon;
-	int64_t trial;
+	int64_t trial, at;
 	double spent, value;
 	struct fact_spread *runs;
 };
@@ -31,16 +34,16 @@ struct fact_headlines {
 	size_t n;
 };
 
-/* The best trial of an objective. */
+/* The best result of an objective. */
 struct fact_best {
 	const char *objective;
 	double value;
-	int64_t trial;
+	int64_t trial, at;
 	const struct dp_study_state *s;
-	const struct dp_trial *t;
+	struct dp_point point;
 };
 
-/* Other accountants' numbers for a trial, and do they fit? */
+/* Other accountants' numbers for a result, and do they fit? */
 struct fact_check {
 	double pld, rdp_improved, rdp_classic;
 	bool recomputed, holds;
@@ -66,8 +69,8 @@ struct fact_point_objective {
 /* A point of the front. */
 struct fact_point {
 	const struct subject *s;
-	const struct dp_trial *t;
-	int64_t trial;
+	struct dp_point point;
+	int64_t trial, at;
 	json_t *parameters;
 	bool denoised; /* it has values without the noise, */
 	bool modelled; /* which are those of models and not what was observed */
@@ -108,7 +111,9 @@ struct fact_trust {
 
 /* By how much the best of noisy observations may look too good. */
 struct fact_optimism {
-	int64_t chosen_from, runs;
+	int64_t chosen_from; /* results, those of waypoints too, */
+	int64_t trainings;   /* of so many trials */
+	int64_t runs;
 	const char *no_models;         /* why; NULL: there are models */
 	struct fact_trust *objectives; /* (nobjectives) those that are measured */
 	size_t nobjectives;
@@ -182,11 +187,17 @@ struct fact_constraint {
 	const char *is; /* ">=" or "<=" */
 	double bound;
 };
+struct fact_path { /* trainer.path */
+	const char *parameter;
+	int64_t points;
+};
 struct fact_settings {
 	const char *method;
 	const char *acquisition; /* or NULL */
 	const char *front;       /* "observed" or "denoised" */
 	int64_t evaluations, parallel;
+	const char *cost; /* what gains are divided by: "none", "path" or "seconds" */
+	double max_cost;
 	const char *order;
 	int64_t runs;
 	bool one_run_per_process;
@@ -194,6 +205,7 @@ struct fact_settings {
 	const char *initial_from; /* or NULL */
 	double max_time, timeout; /* seconds */
 	int64_t retries;
+	struct fact_path *path;            /* NULL: none */
 	struct fact_parameter *parameters; /* (nparameters) */
 	size_t nparameters;
 	struct fact_constraint *constraints; /* (nconstraints) */
@@ -201,7 +213,7 @@ struct fact_settings {
 };
 
 struct fact_message {
-	int64_t trial;
+	int64_t trial, at;
 	const char *message;
 };
 /* Attempts that ended in one way. */
@@ -216,6 +228,7 @@ struct fact_failure {
 struct fact_failures {
 	int64_t failed, diverged; /* trials */
 	int64_t attempts;
+	int64_t waypoints_kept; /* results of trainings that gave no other */
 	bool messages_left_out;
 	struct fact_failure *groups; /* (ngroups) */
 	size_t ngroups;
@@ -223,6 +236,8 @@ struct fact_failures {
 
 struct fact_spent {
 	int64_t evaluations, attempts, trainings;
+	double walked; /* the sum over evaluations of what trainings walk up, each counted
+			* in full; NaN: they have no path */
 	double elapsed_seconds, training_seconds, cpu_seconds;
 	int64_t peak_memory;
 };
@@ -303,7 +318,7 @@ void *facts_keep(struct facts_memory *m, const void *part, size_t size);
 /* A copy of a text, a sentence where that is no UTF-8, NULL of NULL. */
 const char *facts_text(struct facts_memory *m, const char *text);
 
-/* ---- points.c: trials as points, their spread, how far to trust them ---- */
+/* ---- points.c: results, their spread, how far to trust them ---- */
 
 void facts_headline(const struct subject *s, struct facts_memory *m,
 		    struct fact_headlines *out);
@@ -315,11 +330,11 @@ void facts_optimism(const struct subject *s, struct facts_memory *m,
 /* ---- privacy.c: what is behind each epsilon ---- */
 
 void facts_privacy(const struct subject *s, struct facts *f);
-struct fact_check facts_check(const struct subject *s, const struct dp_trial *t,
+struct fact_check facts_check(const struct subject *s, struct dp_point p,
 			      size_t objective);
 /* A paragraph to copy: what may be said of one training at this point; or NULL. */
-const char *facts_statement(const struct subject *s, const struct dp_trial *t,
-			    size_t objective, struct facts_memory *m);
+const char *facts_statement(const struct subject *s, struct dp_point p, size_t objective,
+			    struct facts_memory *m);
 /* So many trainings of the trial may have looked at the training records: every attempt
  * counts that may have started, with all the runs that were asked of it. */
 double facts_trainings(const struct subject *s, const struct dp_trial *t);

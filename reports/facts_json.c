@@ -16,6 +16,7 @@ FACT_SHAPE(fact_spread, spread_rows);
 static const struct fact_row headline_rows[] = {
 	FACT(fact_headline, epsilon),
 	FACT(fact_headline, trial),
+	FACT(fact_headline, at),
 	FACT_IF_KNOWN(fact_headline, spent),
 	FACT_IF_KNOWN(fact_headline, value),
 	FACT_MAYBE_LEFT_OUT(fact_headline, runs, fact_spread),
@@ -42,7 +43,7 @@ static json_t *point_objectives(const void *part)
 {
 	const struct fact_point *p = part;
 
-	return dp_view_objectives(p->s->s, p->t->objectives);
+	return dp_view_objectives(p->s->s, dp_point_objectives(p->s->s, p->point));
 }
 
 /* An object with what `make` gives for each objective; NULL is left out. */
@@ -104,8 +105,9 @@ static json_t *point_metrics(const void *part)
 	json_t *o = json_object();
 
 	for (uint32_t i = 0; i < st->nmetrics; i++)
-		json_object_set_new(o, st->metrics[i],
-				    fact_number_json(dp_trial_mean(st, p->t, (int)i)));
+		json_object_set_new(
+			o, st->metrics[i],
+			fact_number_json(dp_point_mean(st, p->point, (int)i)));
 	return o;
 }
 
@@ -131,6 +133,7 @@ static json_t *point_statements(const void *part)
 
 static const struct fact_row point_rows[] = {
 	FACT(fact_point, trial),
+	FACT(fact_point, at),
 	FACT(fact_point, parameters),
 	FACT_MADE("objectives", point_objectives),
 	FACT_MADE("denoised", point_denoised),
@@ -153,12 +156,13 @@ static json_t *best_objectives(const void *part)
 {
 	const struct fact_best *b = part;
 
-	return dp_view_objectives(b->s, b->t->objectives);
+	return dp_view_objectives(b->s, dp_point_objectives(b->s, b->point));
 }
 
 static const struct fact_row best_rows[] = {
 	FACT(fact_best, objective),
 	FACT(fact_best, trial),
+	FACT(fact_best, at),
 	FACT_MADE("objectives", best_objectives),
 };
 FACT_SHAPE(fact_best, best_rows);
@@ -192,6 +196,7 @@ FACT_SHAPE(fact_trust, trust_rows);
 
 static const struct fact_row optimism_rows[] = {
 	FACT(fact_optimism, chosen_from),
+	FACT(fact_optimism, trainings),
 	FACT(fact_optimism, runs),
 	FACT(fact_optimism, no_models),
 	FACT_LIST(fact_optimism, objectives, nobjectives, fact_trust),
@@ -278,12 +283,18 @@ static const struct fact_row constraint_rows[] = { FACT(fact_constraint, metric)
 						   FACT(fact_constraint, bound) };
 FACT_SHAPE(fact_constraint, constraint_rows);
 
+static const struct fact_row path_rows[] = { FACT(fact_path, parameter),
+					     FACT(fact_path, points) };
+FACT_SHAPE(fact_path, path_rows);
+
 static const struct fact_row settings_rows[] = {
 	FACT(fact_settings, method),
 	FACT(fact_settings, acquisition),
 	FACT(fact_settings, front),
 	FACT(fact_settings, evaluations),
 	FACT(fact_settings, parallel),
+	FACT(fact_settings, cost),
+	FACT(fact_settings, max_cost),
 	FACT(fact_settings, order),
 	FACT(fact_settings, runs),
 	FACT(fact_settings, one_run_per_process),
@@ -292,12 +303,14 @@ static const struct fact_row settings_rows[] = {
 	FACT(fact_settings, max_time),
 	FACT(fact_settings, timeout),
 	FACT(fact_settings, retries),
+	FACT_MAYBE(fact_settings, path, fact_path),
 	FACT_LIST(fact_settings, parameters, nparameters, fact_parameter),
 	FACT_LIST(fact_settings, constraints, nconstraints, fact_constraint),
 };
 FACT_SHAPE(fact_settings, settings_rows);
 
 static const struct fact_row message_rows[] = { FACT(fact_message, trial),
+						FACT(fact_message, at),
 						FACT(fact_message, message) };
 FACT_SHAPE(fact_message, message_rows);
 
@@ -313,16 +326,17 @@ static const struct fact_row failures_rows[] = {
 	FACT(fact_failures, failed),
 	FACT(fact_failures, diverged),
 	FACT(fact_failures, attempts),
+	FACT(fact_failures, waypoints_kept),
 	FACT(fact_failures, messages_left_out),
 	FACT_LIST(fact_failures, groups, ngroups, fact_failure),
 };
 FACT_SHAPE(fact_failures, failures_rows);
 
 static const struct fact_row spent_rows[] = {
-	FACT(fact_spent, evaluations),      FACT(fact_spent, attempts),
-	FACT(fact_spent, trainings),        FACT(fact_spent, elapsed_seconds),
-	FACT(fact_spent, training_seconds), FACT(fact_spent, cpu_seconds),
-	FACT(fact_spent, peak_memory),
+	FACT(fact_spent, evaluations),     FACT(fact_spent, attempts),
+	FACT(fact_spent, trainings),       FACT(fact_spent, walked),
+	FACT(fact_spent, elapsed_seconds), FACT(fact_spent, training_seconds),
+	FACT(fact_spent, cpu_seconds),     FACT(fact_spent, peak_memory),
 };
 FACT_SHAPE(fact_spent, spent_rows);
 

@@ -1,4 +1,5 @@
-/* points.c - trials as points: the front, the headline, and how far to trust them. */
+/* points.c - the results of a study: the front, the headline, and how far to trust them.
+ */
 #include "reports/facts.h"
 
 #include <math.h>
@@ -8,29 +9,24 @@
 
 /* ---- spread over runs ---- */
 
-static struct fact_spread spread_of(const struct subject *s, const struct dp_trial *t,
+static struct fact_spread spread_of(const struct subject *s, struct dp_point p,
 				    size_t objective)
 {
-	const struct dp_objective *o = &s->s->spec->objectives[objective];
 	struct fact_spread out = { NAN, NAN, NAN, NAN, NAN, s->s->spec->trainer.runs };
-	double variance = NAN;
 
-	if (!subject_spread(s, t, objective, &out.least, &out.most))
+	if (!subject_spread(s, p, objective, &out.least, &out.most))
 		out.least = out.most = NAN;
-	out.mean = t->objectives ? t->objectives[objective] : NAN;
-	if (o->metric)
-		variance =
-			dp_trial_mean_variance(s->s, t, dp_study_metric(s->s, o->metric));
-	out.standard_error = sqrt(variance);
-	out.sd = sqrt(variance * s->s->spec->trainer.runs);
+	out.mean = dp_point_objectives(s->s, p)[objective];
+	out.sd = subject_run_sd(s, p, objective);
+	out.standard_error = out.sd / sqrt(s->s->spec->trainer.runs);
 	return out;
 }
 
 /* The same, among the facts. */
-static struct fact_spread *keep_spread(const struct subject *s, const struct dp_trial *t,
+static struct fact_spread *keep_spread(const struct subject *s, struct dp_point p,
 				       size_t objective, struct facts_memory *m)
 {
-	struct fact_spread spread = spread_of(s, t, objective);
+	struct fact_spread spread = spread_of(s, p, objective);
 
 	return facts_keep(m, &spread, sizeof spread);
 }
@@ -47,8 +43,7 @@ static struct dp_predicted *predict_front(const struct subject *s)
 	bool ok = x && out && s->models;
 
 	for (size_t i = 0; ok && i < n; i++)
-		memcpy(x + i * spec->nparams, subject_front_trial(s, i)->x,
-		       spec->nparams * sizeof *x);
+		dp_point_x(s->s, subject_front_point(s, i), x + i * spec->nparams);
 	if (ok)
 		ok = dp_surrogate_eval(s->models, x, n, out, NULL, NULL, NULL) == DP_OK;
 	free(x);
@@ -63,13 +58,15 @@ static struct dp_predicted *predict_front(const struct subject *s)
 static double denoised_value(const struct subject *s, size_t i, size_t objective,
 			     const struct dp_predicted *p)
 {
+	struct dp_point point = subject_front_point(s, i);
+
 	if (s->denoises)
 		return subject_front_value(s, i, objective);
 	if (!p)
 		return NAN;
 	return s->s->spec->objectives[objective].metric
 		       ? p->value
-		       : subject_front_trial(s, i)->objectives[objective];
+		       : dp_point_objectives(s->s, point)[objective];
 }
 
 /* What is known of one objective at the i-th point of the front; `p` is what its model
@@ -79,13 +76,13 @@ static void find_point_objective(const struct subject *s, size_t i, size_t objec
 				 struct fact_point_objective *out)
 {
 	const struct dp_objective *o = &s->s->spec->objectives[objective];
-	const struct dp_trial *t = subject_front_trial(s, i);
+	struct dp_point point = subject_front_point(s, i);
 
 	out->name = o->name;
-	out->value = t->objectives[objective];
+	out->value = dp_point_objectives(s->s, point)[objective];
 	out->denoised = denoised_value(s, i, objective, p);
 	if (o->metric) {
-		out->runs = keep_spread(s, t, objective, m);
+		out->runs = keep_spread(s, point, objective, m);
 		if (p)
 			out->interval =
 				facts_keep(m, &(struct fact_interval){ p->lo, p->hi },
@@ -94,21 +91,23 @@ static void find_point_objective(const struct subject *s, size_t i, size_t objec
 	}
 	out->check = facts_keep(m, &(struct fact_check){ 0 }, sizeof *out->check);
 	if (out->check)
-		*out->check = facts_check(s, t, objective);
-	out->statement = facts_statement(s, t, objective, m);
+		*out->check = facts_check(s, point, objective);
+	out->statement = facts_statement(s, point, objective, m);
 }
 
 static void find_point(const struct subject *s, size_t i, const struct dp_predicted *p,
 		       struct facts_memory *m, struct fact_point *out)
 {
-	const struct dp_trial *t = subject_front_trial(s, i);
+	struct dp_point point = subject_front_point(s, i);
 	size_t n = s->s->spec->nobjectives;
 
 	*out = (struct fact_point){
 		.s = s,
-		.t = t,
-		.trial = t->number,
-		.parameters = dp_space_json(s->s->spec, t->x),
+		.point = point,
+		.trial = point.trial,
+		.at = subject_point_at(s, point),
+		.parameters = dp_space_json_at(s->s->spec, s->s->trials[point.trial]->x,
+					       dp_point_at(s->s, point)),
 		.denoised = p || s->denoises,
 		.modelled = p != NULL,
 		.of = facts_room(m, n, sizeof *out->of),
@@ -135,20 +134,28 @@ static bool is_better(const struct dp_objective *o, double a, double b)
 	return o->maximize ? a > b : a < b;
 }
 
-/* Of two that are as good. */
-static bool comes_first(const struct subject *s, const struct dp_trial *a,
-			const struct dp_trial *b)
+static double epsilon_of(const struct subject *s, struct dp_point p)
 {
-	double u = s->privacy >= 0 ? a->objectives[s->privacy] : 0;
-	double v = s->privacy >= 0 ? b->objectives[s->privacy] : 0;
+	return s->privacy >= 0 ? dp_point_objectives(s->s, p)[s->privacy] : 0;
+}
 
-	return u != v ? u < v : a->number < b->number;
+/* Of two that are as good: the more private, then as dp_study_points() has them. */
+static bool comes_first(const struct subject *s, struct dp_point a, struct dp_point b)
+{
+	double u = epsilon_of(s, a), v = epsilon_of(s, b);
+
+	if (u != v)
+		return u < v;
+	if (a.trial != b.trial)
+		return a.trial < b.trial;
+	return a.way != DP_OWN && (b.way == DP_OWN || a.way < b.way);
 }
 
 /* A point of the front, or none. */
 struct best_point {
-	const struct dp_trial *t; /* NULL: none */
-	double value;             /* that put it there */
+	bool found;
+	struct dp_point point;
+	double value; /* that put it there */
 };
 
 /* The point with the best value of an objective among those of the front that, where s
@@ -158,19 +165,19 @@ static struct best_point best_of_front(const struct subject *s, size_t objective
 				       double most)
 {
 	const struct dp_objective *o = &s->s->spec->objectives[objective];
-	struct best_point found = { NULL, NAN };
+	struct best_point best = { .value = NAN };
 
 	for (size_t i = 0; i < subject_front(s); i++) {
-		const struct dp_trial *t = subject_front_trial(s, i);
+		struct dp_point p = subject_front_point(s, i);
 		double v = subject_front_value(s, i, objective);
 
-		if (isnan(v) || (s->privacy >= 0 && !(t->objectives[s->privacy] <= most)))
+		if (isnan(v) || !(epsilon_of(s, p) <= most))
 			continue;
-		if (!found.t || is_better(o, v, found.value) ||
-		    (v == found.value && comes_first(s, t, found.t)))
-			found = (struct best_point){ t, v };
+		if (!best.found || is_better(o, v, best.value) ||
+		    (v == best.value && comes_first(s, p, best.point)))
+			best = (struct best_point){ true, p, v };
 	}
-	return found;
+	return best;
 }
 
 void facts_headline(const struct subject *s, struct facts_memory *m,
@@ -184,15 +191,19 @@ void facts_headline(const struct subject *s, struct facts_memory *m,
 	out->list = facts_room(m, DP_COUNT(levels), sizeof *out->list);
 	for (size_t i = 0; out->list && i < DP_COUNT(levels); i++) {
 		struct best_point best = best_of_front(s, (size_t)s->utility, levels[i]);
-		const struct dp_trial *t = best.t;
+		struct fact_headline row = { .epsilon = levels[i],
+					     .trial = -1,
+					     .at = -1,
+					     .spent = NAN,
+					     .value = best.value };
 
-		out->list[out->n++] = (struct fact_headline){
-			.epsilon = levels[i],
-			.trial = t ? (int64_t)t->number : -1,
-			.spent = t ? t->objectives[s->privacy] : NAN,
-			.value = best.value,
-			.runs = t ? keep_spread(s, t, (size_t)s->utility, m) : NULL,
-		};
+		if (best.found) {
+			row.trial = best.point.trial;
+			row.at = subject_point_at(s, best.point);
+			row.spent = epsilon_of(s, best.point);
+			row.runs = keep_spread(s, best.point, (size_t)s->utility, m);
+		}
+		out->list[out->n++] = row;
 	}
 }
 
@@ -204,13 +215,14 @@ void facts_bests(const struct subject *s, struct facts *f)
 	for (size_t i = 0; f->bests && i < spec->nobjectives; i++) {
 		struct best_point best = best_of_front(s, i, INFINITY);
 
-		if (best.t)
+		if (best.found)
 			f->bests[f->nbests++] = (struct fact_best){
 				.objective = spec->objectives[i].name,
 				.value = best.value,
-				.trial = best.t->number,
+				.trial = best.point.trial,
+				.at = subject_point_at(s, best.point),
 				.s = s->s,
-				.t = best.t,
+				.point = best.point,
 			};
 	}
 }
@@ -245,10 +257,10 @@ static struct fact_shrinkage *find_shrinkage(const struct subject *s, size_t obj
 	if (!p || n == 0)
 		return NULL;
 	for (size_t i = 0; i < n; i++) {
-		const struct dp_trial *t = subject_front_trial(s, i);
+		struct dp_point point = subject_front_point(s, i);
 		double by = denoised_value(s, i, objective,
 					   &p[i * spec->nobjectives + objective]) -
-			    t->objectives[objective];
+			    dp_point_objectives(s->s, point)[objective];
 
 		by = spec->objectives[objective].maximize ? -by : by;
 		sum += by;
@@ -274,9 +286,9 @@ static struct fact_holdout *find_holdout(const struct subject *s,
 	if (held < 0 || n == 0)
 		return NULL;
 	for (size_t i = 0; i < n; i++) {
-		const struct dp_trial *t = subject_front_trial(s, i);
+		struct dp_point p = subject_front_point(s, i);
 
-		sum += dp_trial_mean(s->s, t, held) - dp_trial_mean(s->s, t, seen);
+		sum += dp_point_mean(s->s, p, held) - dp_point_mean(s->s, p, seen);
 	}
 	return facts_keep(
 		m,
@@ -294,7 +306,7 @@ static struct fact_sampling *find_sampling(const struct subject *s, double p,
 	if (!(p >= 0 && p <= 1))
 		return NULL;
 	if (column >= 0 && subject_front(s) > 0)
-		n = dp_trial_mean(s->s, subject_front_trial(s, 0), column);
+		n = dp_point_mean(s->s, subject_front_point(s, 0), column);
 	return facts_keep(m,
 			  &(struct fact_sampling){ .share = p,
 						   .records = n,
@@ -314,7 +326,7 @@ static struct fact_trust find_trust(const struct subject *s, size_t objective,
 	size_t n = 0;
 
 	for (size_t i = 0; i < subject_front(s); i++) {
-		struct fact_spread v = spread_of(s, subject_front_trial(s, i), objective);
+		struct fact_spread v = spread_of(s, subject_front_point(s, i), objective);
 
 		if (!isnan(v.standard_error))
 			work[n++] = v.standard_error;
@@ -340,7 +352,8 @@ void facts_optimism(const struct subject *s, struct facts_memory *m,
 	double *work = facts_room(m, subject_front(s), sizeof *work);
 
 	*out = (struct fact_optimism){
-		.chosen_from = s->s->ok,
+		.chosen_from = (int64_t)s->npoints,
+		.trainings = (int64_t)subject_trainings(s),
 		.runs = spec->trainer.runs,
 		.no_models = s->models ? NULL : s->no_models,
 		.objectives = facts_room(m, spec->nobjectives, sizeof *out->objectives),

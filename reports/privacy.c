@@ -32,14 +32,15 @@ static double delta_of(const struct dp_mechanism *m, const double *values)
 	return isnan(delta) ? 0 : delta;
 }
 
-/* All values at a trial's point, defaults filled in. */
-static int full_values(const struct subject *s, const struct dp_trial *t,
-		       size_t objective, double full[DP_PRIVACY_KEYS_MAX],
-		       struct dp_err *err)
+/* All values at a result's point, defaults filled in; at a trial's own they are those of
+ * its whole training, whatever became of it. */
+static int full_values(const struct subject *s, struct dp_point p, size_t objective,
+		       double full[DP_PRIVACY_KEYS_MAX], struct dp_err *err)
 {
 	const struct dp_study *spec = s->s->spec;
 	double values[DP_PRIVACY_KEYS_MAX];
-	int code = dp_objective_values(spec, objective, t->x, values, err);
+	int code = dp_objective_values_at(spec, objective, s->s->trials[p.trial]->x,
+					  dp_point_at(s->s, p), values, err);
 
 	return code == DP_OK ? dp_privacy_check(spec->objectives[objective].mechanism,
 						values, full, err)
@@ -137,14 +138,15 @@ static struct fact_check check_accountants(const struct dp_mechanism *m,
 					    at_most(improved, classic) };
 }
 
-struct fact_check facts_check(const struct subject *s, const struct dp_trial *t,
+struct fact_check facts_check(const struct subject *s, struct dp_point p,
 			      size_t objective)
 {
 	const struct dp_mechanism *m = s->s->spec->objectives[objective].mechanism;
-	double full[DP_PRIVACY_KEYS_MAX], ours = t->objectives[objective], second;
+	double ours = dp_point_objectives(s->s, p)[objective], second;
+	double full[DP_PRIVACY_KEYS_MAX];
 	bool same;
 
-	if (full_values(s, t, objective, full, NULL) != DP_OK)
+	if (full_values(s, p, objective, full, NULL) != DP_OK)
 		return (struct fact_check){ NAN, NAN, NAN, false, false };
 	if (m->accountant)
 		return check_accountants(m, full, ours);
@@ -197,22 +199,51 @@ static void say_runs(struct dp_buf *out, const struct subject *s,
 	dp_buf_puts(out, " at the same delta.\n");
 }
 
-const char *facts_statement(const struct subject *s, const struct dp_trial *t,
-			    size_t objective, struct facts_memory *memory)
+/* What is published of a training that went on, and what going on cost. */
+static void say_iterate(struct dp_buf *out, const struct subject *s, struct dp_point p,
+			size_t objective)
+{
+	const struct dp_study *spec = s->s->spec;
+	const char *walked = spec->params[spec->trainer.path.param].name;
+	struct dp_point whole = { p.trial, DP_OWN };
+	double full[DP_PRIVACY_KEYS_MAX], end;
+
+	if (p.way == DP_OWN)
+		return;
+	dp_buf_printf(out,
+		      "Published: the model at %s = %.0f of a training planned for "
+		      "%s = %.0f. The accountant covers every iterate: all models up to "
+		      "this one together have this epsilon",
+		      walked, dp_point_at(s->s, p), walked,
+		      dp_path_end(spec, s->s->trials[p.trial]->x));
+	if (full_values(s, whole, objective, full, NULL) == DP_OK &&
+	    !isnan(end = ask_epsilon(spec->objectives[objective].mechanism, full))) {
+		dp_buf_puts(out, ", all of them to the planned end epsilon ");
+		facts_round_up(end, 4, out);
+		dp_buf_puts(out, " at the same delta");
+	}
+	dp_buf_puts(out, ".\n");
+}
+
+const char *facts_statement(const struct subject *s, struct dp_point p, size_t objective,
+			    struct facts_memory *memory)
 {
 	const struct dp_mechanism *m = s->s->spec->objectives[objective].mechanism;
 	double full[DP_PRIVACY_KEYS_MAX];
 	struct dp_buf out = DP_BUF_INIT;
+	char point[POINT_TEXT_LEN];
 	struct dp_privacy_words words;
 	const char *text;
 
-	if (full_values(s, t, objective, full, NULL) != DP_OK)
+	if (full_values(s, p, objective, full, NULL) != DP_OK)
 		return NULL;
 	dp_privacy_words(m, full, &words);
-	dp_buf_printf(&out, "One training at trial %u of study %s (%s) is (", t->number,
+	dp_buf_printf(&out, "One training at trial %s of study %s (%s) is (",
+		      point_text(p.trial, subject_point_at(s, p), point),
 		      s->s->spec->name, m->name);
-	facts_round_up(t->objectives[objective], 4, &out);
+	facts_round_up(dp_point_objectives(s->s, p)[objective], 4, &out);
 	dp_buf_printf(&out, ", %g)-differentially private.\n", delta_of(m, full));
+	say_iterate(&out, s, p, objective);
 	say_settings(&out, m, full, &words);
 	dp_buf_printf(&out, "Accountant: %s, an upper bound.\nTheorem: %s.\n",
 		      words.accountant, words.theorem);
@@ -268,7 +299,8 @@ static int collect_trainings(const struct subject *s, size_t objective, struct w
 			w->not_started += t->attempts[k].end == DP_END_NOT_STARTED;
 		if (times == 0)
 			continue;
-		code = full_values(s, t, objective, v, err);
+		/* each in full: what it was on its way is not added */
+		code = full_values(s, (struct dp_point){ i, DP_OWN }, objective, v, err);
 		if (code != DP_OK)
 			return dp_err_prefix(err, "trial %u", i);
 		w->items[w->n++] = (struct dp_privacy_item){

@@ -11,6 +11,10 @@
 #include "recall/denoised.h"
 #include "reports/plot/plot.h"
 
+enum {
+	POINT_TEXT_LEN = 32 /* bytes of the name of a result */
+};
+
 /* One study, folded from the journal, with what several parts of a report need. */
 struct subject {
 	struct dp_study_state *s; /* front and hypervolume are up to date */
@@ -19,6 +23,8 @@ struct subject {
 	/* The two objectives that pictures show: privacy and utility, else the first
 	 * two. */
 	size_t x, y;
+	struct dp_point *points; /* (npoints) all results, those of waypoints too */
+	size_t npoints;
 	/* Models fitted to `history` (of thousands of results only some, the front among
 	 * them), or NULL: see no_models. Only the first study of a report has them. */
 	struct dp_proposer *models;
@@ -58,18 +64,32 @@ DP_MUSTCHECK int report_load(struct report *r, const char *journal,
 void report_free(struct report *r);
 /* Is the front that is wanted the one that models choose? */
 bool report_front_denoised(const struct report *r, const struct dp_study *study);
+/* Lists its results; false without memory. */
+bool subject_find_points(struct subject *s);
 /* The study's front, as search.front says, in the contract's order: how many points, the
- * trial of one, and the value of an objective that put it there. */
+ * result that one is, and the value of an objective that put it there. */
 size_t subject_front(const struct subject *s);
-const struct dp_trial *subject_front_trial(const struct subject *s, size_t i);
+struct dp_point subject_front_point(const struct subject *s, size_t i);
 double subject_front_value(const struct subject *s, size_t i, size_t objective);
+/* The result that the models know as the i-th. */
+struct dp_point subject_known(const struct subject *s, size_t i);
+/* How many trials gave them. */
+size_t subject_trainings(const struct subject *s);
+/* Do trainings have waypoints here? */
+bool subject_walks(const struct subject *s);
+/* The value of its waypoint; negative: it is a trial's own. */
+int64_t subject_point_at(const struct subject *s, struct dp_point p);
+/* "7", "7@4": how people are told which result it is; of the values above. */
+char *point_text(int64_t trial, int64_t at, char out[POINT_TEXT_LEN]);
 /* The label of an objective for an axis: "epsilon (δ = 1e-5)" for a privacy one,
  * "error (1 - accuracy)" for a metric. */
 void subject_label(const struct subject *s, size_t objective, struct dp_buf *out);
-/* The least and the largest value of an objective over the runs of a trial; both its
- * value where it is no metric. False: unknown. */
-bool subject_spread(const struct subject *s, const struct dp_trial *t, size_t objective,
+/* The least and the largest value of an objective over the runs of a result; both its
+ * value where it is no metric. False: unknown, as of the runs at a waypoint. */
+bool subject_spread(const struct subject *s, struct dp_point p, size_t objective,
 		    double *lo, double *hi);
+/* The standard deviation of the runs; NaN: unknown, or it is no metric. */
+double subject_run_sd(const struct subject *s, struct dp_point p, size_t objective);
 /* The value that a key of a privacy objective's mechanism has in every trial; NaN where
  * it has none, or a parameter sets it. */
 double subject_key(const struct subject *s, size_t objective, const char *key);

@@ -66,6 +66,17 @@ static void find_constraints(const struct dp_study *spec, struct facts_memory *m
 		};
 }
 
+static struct fact_path *find_walk(const struct dp_study *spec, struct facts_memory *m)
+{
+	const struct dp_path *path = &spec->trainer.path;
+
+	if (path->points == 0)
+		return NULL;
+	return facts_keep(
+		m, &(struct fact_path){ spec->params[path->param].name, path->points },
+		sizeof(struct fact_path));
+}
+
 void facts_settings(const struct subject *s, struct facts_memory *m,
 		    struct fact_settings *out)
 {
@@ -79,6 +90,8 @@ void facts_settings(const struct subject *s, struct facts_memory *m,
 		.front = dp_front_text(spec),
 		.evaluations = s->s->evaluations,
 		.parallel = s->s->parallel,
+		.cost = dp_cost_text(spec),
+		.max_cost = search->max_cost > 0 ? search->max_cost : NAN,
 		.order = search->deterministic ? "deterministic" : "asap",
 		.runs = spec->trainer.runs,
 		.one_run_per_process = spec->trainer.run_per_process,
@@ -87,6 +100,7 @@ void facts_settings(const struct subject *s, struct facts_memory *m,
 		.max_time = search->max_time > 0 ? search->max_time : NAN,
 		.timeout = spec->trainer.timeout > 0 ? spec->trainer.timeout : NAN,
 		.retries = spec->trainer.retries,
+		.path = find_walk(spec, m),
 	};
 	find_parameters(spec, m, out);
 	find_constraints(spec, m, out);
@@ -110,7 +124,7 @@ static void add_message(struct fact_failure *f, uint32_t trial, const char *mess
 		if (strcmp(f->messages[i].message, message) == 0)
 			return;
 	if (message)
-		f->messages[f->nmessages++] = (struct fact_message){ trial, message };
+		f->messages[f->nmessages++] = (struct fact_message){ trial, -1, message };
 }
 
 /* The ends of one class over all trials. */
@@ -136,12 +150,23 @@ static struct fact_failure failures_of(const struct dp_study_state *s, enum dp_e
 	return f;
 }
 
+/* The waypoints that trainings reached which did not end well. */
+static int64_t waypoints_kept(const struct subject *s)
+{
+	int64_t n = 0;
+
+	for (size_t i = 0; i < s->npoints; i++)
+		n += s->s->trials[s->points[i].trial]->status != DP_TRIAL_OK;
+	return n;
+}
+
 void facts_failures(const struct subject *s, bool public, struct facts_memory *m,
 		    struct fact_failures *out)
 {
 	*out = (struct fact_failures){
 		.failed = s->s->failed,
 		.diverged = s->s->diverged,
+		.waypoints_kept = waypoints_kept(s),
 		.messages_left_out = public,
 		.groups = facts_room(m, DP_END_LOST + 1, sizeof *out->groups),
 	};
@@ -168,12 +193,15 @@ void facts_spent(const struct subject *s, struct fact_spent *out)
 
 	*out = (struct fact_spent){
 		.evaluations = dp_study_ended(st),
+		.walked = subject_walks(s) ? 0 : NAN,
 		.elapsed_seconds = (double)(st->updated - st->created) / 1e6,
 	};
 	for (uint32_t i = 0; i < st->ntrials; i++) {
 		const struct dp_trial *t = st->trials[i];
 
 		trainings += facts_trainings(s, t);
+		if (subject_walks(s) && t->status >= DP_TRIAL_OK && !t->refused)
+			out->walked += dp_path_end(st->spec, t->x);
 		for (uint32_t k = 0; k < t->nattempts; k++) {
 			const struct dp_attempt *a = &t->attempts[k];
 

@@ -2,6 +2,8 @@
 #include "reports/report.h"
 
 #include "base/num.h"
+
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,21 +96,36 @@ size_t subject_front(const struct subject *s)
 	return s->denoises ? s->denoised.n : s->s->nfront;
 }
 
-const struct dp_trial *subject_front_trial(const struct subject *s, size_t i)
+struct dp_point subject_known(const struct subject *s, size_t i)
 {
-	uint32_t trial = s->denoises ? s->results.known[s->denoised.index[i]].trial
-				     : s->s->front[i].trial;
+	const struct dp_known *k = &s->results.known[i];
+	const struct dp_way *way = s->s->trials[k->trial]->way;
+	struct dp_point p = { k->trial, DP_OWN };
 
-	return s->s->trials[trial];
+	for (uint32_t w = 0; k->at > 0 && way && w < way->n; w++)
+		if (way->at[w] == k->at)
+			p.way = (int32_t)w;
+	return p;
+}
+
+struct dp_point subject_front_point(const struct subject *s, size_t i)
+{
+	return s->denoises ? subject_known(s, s->denoised.index[i]) : s->s->front[i];
 }
 
 double subject_front_value(const struct subject *s, size_t i, size_t objective)
 {
 	return s->denoises ? s->denoised.y[i * s->s->spec->nobjectives + objective]
-			   : subject_front_trial(s, i)->objectives[objective];
+			   : dp_point_objectives(s->s, s->s->front[i])[objective];
 }
 
 /* ---- subjects ---- */
+
+bool subject_find_points(struct subject *s)
+{
+	s->points = dp_study_points(s->s, &s->npoints);
+	return s->points != NULL;
+}
 
 static void choose_objectives(struct subject *s)
 {
@@ -128,6 +145,8 @@ static int make_subject(struct subject *s, struct dp_study_state *state, bool mo
 
 	s->s = state;
 	choose_objectives(s);
+	if (!subject_find_points(s))
+		return dp_fail(err, DP_E_NOMEM, "no memory for a report");
 	code = dp_study_front(state, err);
 	if (code != DP_OK)
 		return code;
@@ -180,6 +199,7 @@ int report_load(struct report *r, const char *journal, const char *const *studie
 void report_free(struct report *r)
 {
 	for (size_t i = 0; i < r->nsubjects; i++) {
+		free(r->subjects[i].points);
 		dp_proposer_free(r->subjects[i].models);
 		dp_results_free(&r->subjects[i].results);
 		dp_denoised_free(&r->subjects[i].denoised);
@@ -192,6 +212,15 @@ void report_free(struct report *r)
 }
 
 /* ---- questions ---- */
+
+size_t subject_trainings(const struct subject *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->npoints; i++)
+		n += i == 0 || s->points[i].trial != s->points[i - 1].trial;
+	return n;
+}
 
 double subject_key(const struct subject *s, size_t objective, const char *key)
 {
@@ -220,27 +249,59 @@ void subject_label(const struct subject *s, size_t objective, struct dp_buf *out
 		dp_buf_printf(out, " (%s)", o->metric);
 }
 
+bool subject_walks(const struct subject *s)
+{
+	return s->s->spec->trainer.path.points > 0;
+}
+
+int64_t subject_point_at(const struct subject *s, struct dp_point p)
+{
+	return p.way == DP_OWN ? -1 : (int64_t)dp_point_at(s->s, p);
+}
+
+char *point_text(int64_t trial, int64_t at, char out[POINT_TEXT_LEN])
+{
+	if (at < 0)
+		snprintf(out, POINT_TEXT_LEN, "%" PRId64, trial);
+	else
+		snprintf(out, POINT_TEXT_LEN, "%" PRId64 "@%" PRId64, trial, at);
+	return out;
+}
+
 /* The value of an objective in one run; NaN: unknown. */
-static double run_value(const struct subject *s, const struct dp_trial *t,
-			size_t objective, uint32_t run)
+static double run_value(const struct subject *s, struct dp_point p, size_t objective,
+			uint32_t run)
 {
 	const struct dp_objective *o = &s->s->spec->objectives[objective];
+	const struct dp_trial *t = s->s->trials[p.trial];
 	int column = o->metric ? dp_study_metric(s->s, o->metric) : -1;
 
-	if (!o->metric)
-		return t->objectives ? t->objectives[objective] : NAN;
-	if (column < 0 || !t->metrics || (uint32_t)column >= t->nmetrics)
+	/* with a single run it is the result */
+	if (!o->metric || (p.way != DP_OWN && s->s->spec->trainer.runs == 1))
+		return dp_point_objectives(s->s, p)[objective];
+	if (p.way != DP_OWN || column < 0 || !t->metrics ||
+	    (uint32_t)column >= t->nmetrics)
 		return NAN;
 	return dp_objective_metric(o, t->metrics[run * t->nmetrics + (uint32_t)column]);
 }
 
-bool subject_spread(const struct subject *s, const struct dp_trial *t, size_t objective,
+double subject_run_sd(const struct subject *s, struct dp_point p, size_t objective)
+{
+	const struct dp_objective *o = &s->s->spec->objectives[objective];
+
+	return o->metric ? sqrt(dp_point_mean_variance(s->s, p,
+						       dp_study_metric(s->s, o->metric)) *
+				s->s->spec->trainer.runs)
+			 : NAN;
+}
+
+bool subject_spread(const struct subject *s, struct dp_point p, size_t objective,
 		    double *lo, double *hi)
 {
 	*lo = INFINITY;
 	*hi = -INFINITY;
 	for (uint32_t i = 0; i < (uint32_t)s->s->spec->trainer.runs; i++) {
-		double v = run_value(s, t, objective, i);
+		double v = run_value(s, p, objective, i);
 
 		if (isnan(v))
 			return false;

@@ -32,7 +32,7 @@ static void say_state(struct doc *d, const struct facts *f)
 			 f->reproduce.updated ? f->reproduce.updated : "");
 }
 
-/* "0.17 to 0.19", "-" of a single run */
+/* "0.17 to 0.19"; "-" of a single run and where that is not kept */
 static void spread_cell(struct doc *d, const struct fact_spread *runs)
 {
 	char a[SHORT_LEN], b[SHORT_LEN];
@@ -52,12 +52,14 @@ static void headline_table(struct doc *d, const struct facts *f)
 	if (f->study.denoises)
 		doc_column(d, "as observed", true);
 	doc_column(d, "least to most of the runs", true);
+	if (f->settings.path)
+		doc_column(d, "sd", true);
 	doc_column(d, "epsilon spent", true);
 	doc_column(d, "trial", true);
 	for (size_t i = 0; i < f->study.headline.n; i++) {
 		const struct fact_headline *row = &f->study.headline.list[i];
 		bool none = row->trial < 0;
-		char s[SHORT_LEN];
+		char s[SHORT_LEN], point[POINT_TEXT_LEN];
 
 		doc_cell(d, "%s", short_text(row->epsilon, s));
 		doc_cell(d, "%s", none ? "none" : short_text(row->value, s));
@@ -65,11 +67,10 @@ static void headline_table(struct doc *d, const struct facts *f)
 			doc_cell(d, "%s",
 				 short_text(row->runs ? row->runs->mean : NAN, s));
 		spread_cell(d, row->runs);
+		if (f->settings.path)
+			doc_cell(d, "%s", short_text(row->runs ? row->runs->sd : NAN, s));
 		doc_cell(d, "%s", up_text(row->spent, s));
-		if (none)
-			doc_cell(d, "-");
-		else
-			doc_cell(d, "%lld", (long long)row->trial);
+		doc_cell(d, "%s", none ? "-" : point_text(row->trial, row->at, point));
 	}
 	doc_table_end(d);
 }
@@ -92,7 +93,7 @@ static void headline_sentence(struct doc *d, const struct facts *f)
 		doc_paragraph(d, "No trial has an epsilon of 10 or less.");
 		return;
 	}
-	if (first->trial == last->trial) {
+	if (first->trial == last->trial && first->at == last->at) {
 		doc_paragraph(d, "The best %s with an epsilon of %s or less is %s.",
 			      f->utility_objective, short_text(last->epsilon, to),
 			      short_text(last->value, a));
@@ -108,11 +109,12 @@ static void headline_sentence(struct doc *d, const struct facts *f)
 
 static void say_bests(struct doc *d, const struct facts *f)
 {
-	char s[SHORT_LEN];
+	char s[SHORT_LEN], point[POINT_TEXT_LEN];
 
 	for (size_t i = 0; i < f->nbests; i++)
-		doc_field(d, f->bests[i].objective, "at best %s, in trial %lld",
-			  short_text(f->bests[i].value, s), (long long)f->bests[i].trial);
+		doc_field(d, f->bests[i].objective, "at best %s, in trial %s",
+			  short_text(f->bests[i].value, s),
+			  point_text(f->bests[i].trial, f->bests[i].at, point));
 }
 
 static void say_baselines(struct doc *d, const struct facts *f)
@@ -139,9 +141,10 @@ static void write_headline(struct doc *d, const struct facts *f)
 	say_state(d, f);
 	if (f->nfront == 0) {
 		doc_paragraph(d, "%s, so there is no front.",
-			      f->study.s->ok ? "No result meets the constraints with "
-					       "finite values"
-					     : "No trial has given a result");
+			      f->optimism.chosen_from
+				      ? "No result meets the constraints with finite "
+					"values"
+				      : "No trial has given a result");
 	} else if (f->study.headline.n > 0) {
 		headline_sentence(d, f);
 		say_why_denoised(d, f);
@@ -202,11 +205,11 @@ static void front_columns(struct doc *d, const struct facts *f)
 
 static void front_row(struct doc *d, const struct facts *f, const struct fact_point *p)
 {
-	char a[SHORT_LEN];
+	char a[SHORT_LEN], point[POINT_TEXT_LEN];
 	const char *name;
 	json_t *v;
 
-	doc_cell(d, "%lld", (long long)p->trial);
+	doc_cell(d, "%s", point_text(p->trial, p->at, point));
 	for (size_t i = 0; i < f->nobjectives; i++) {
 		const struct fact_point_objective *o = &p->of[i];
 		bool denoises = f->study.denoises;
@@ -227,21 +230,47 @@ static void front_row(struct doc *d, const struct facts *f, const struct fact_po
 		value_cell(d, v);
 }
 
+/* What 7@4 is, where there is one. */
+static void say_waypoints(struct doc *d, const struct facts *f)
+{
+	const struct fact_path *path = f->settings.path;
+	const struct fact_point *found = NULL;
+	char point[POINT_TEXT_LEN];
+
+	for (size_t i = 0; !found && i < f->nfront; i++)
+		if (f->front[i].at >= 0)
+			found = &f->front[i];
+	if (!path || !found)
+		return;
+	doc_paragraph(d,
+		      "%s is what the training of trial %lld was at %s = %lld, on its "
+		      "way to more: a training in its own right, which cost no other. Of "
+		      "the runs at such a waypoint the mean and the standard deviation "
+		      "(sd) are kept.",
+		      point_text(found->trial, found->at, point), (long long)found->trial,
+		      path->parameter, (long long)found->at);
+}
+
 /* What the table has. */
 static void say_values(struct doc *d, const struct facts *f)
 {
+	const char *each = f->settings.path ? "Every trial, and every waypoint of one,"
+					    : "Every trial";
+
 	if (f->study.denoises)
 		doc_paragraph(d,
-			      "Every trial that, by models of all results, no other "
-			      "one beats in all objectives; of trials with the same "
+			      "%s that, by models of all results, no other "
+			      "one beats in all objectives; of those with the same "
 			      "parameters the first. Values are what the models leave "
 			      "when the noise is taken out, beside the means over the "
-			      "runs as observed; epsilon is computed, and rounded up.");
+			      "runs as observed; epsilon is computed, and rounded up.",
+			      each);
 	else
 		doc_paragraph(d,
-			      "Every trial that no other one beats in all objectives. "
+			      "%s that no other one beats in all objectives. "
 			      "Values are means over the runs of a trial%s; epsilon is "
 			      "rounded up.",
+			      each,
 			      f->optimism.no_models ? ""
 						    : "; \"model says\" is what is left "
 						      "when the models take the noise "
@@ -256,6 +285,7 @@ static void write_front(struct doc *d, const struct facts *f)
 		return;
 	doc_section(d, "front", "The front");
 	say_values(d, f);
+	say_waypoints(d, f);
 	doc_table(d);
 	front_columns(d, f);
 	for (size_t i = 0; i < f->nfront; i++)
@@ -363,10 +393,21 @@ static void write_settings(struct doc *d, const struct facts *f)
 	doc_field(d, "Search", "%s%s%s, %lld evaluations, %lld at once", s->method,
 		  s->acquisition ? " by " : "", s->acquisition ? s->acquisition : "",
 		  (long long)s->evaluations, (long long)s->parallel);
+	if (strcmp(s->cost, "none") != 0)
+		doc_field(d, "Cost of a training", "%s%s%s",
+			  s->path && strcmp(s->cost, "path") == 0 ? s->path->parameter
+								  : s->cost,
+			  isnan(s->max_cost) ? "" : ", in all at most ",
+			  isnan(s->max_cost) ? "" : short_text(s->max_cost, t));
 	doc_field(d, "Front", "%s", s->front);
 	if (s->initial_from)
 		doc_field(d, "Starts from", "the results of study %s", s->initial_from);
 	doc_field(d, "Runs of each trial", "%lld", (long long)s->runs);
+	if (s->path)
+		doc_field(d, "Path",
+			  "every training walks %s up, and is looked at on its way at up "
+			  "to %lld values of it",
+			  s->path->parameter, (long long)s->path->points);
 	for (size_t i = 0; i < f->nobjectives; i++)
 		doc_field(d, f->objectives[i].label, "%s; anti-ideal %s",
 			  f->objectives[i].goal,
@@ -402,6 +443,13 @@ static void write_failures(struct doc *d, const struct facts *f)
 		      (long long)all->attempts, plural_end(all->attempts),
 		      (long long)all->failed, plural_end(all->failed),
 		      (long long)all->diverged);
+	if (all->waypoints_kept > 0)
+		doc_paragraph(d,
+			      "What trainings had reached by then is kept: %lld "
+			      "waypoint%s of them %s among the results.",
+			      (long long)all->waypoints_kept,
+			      plural_end(all->waypoints_kept),
+			      all->waypoints_kept == 1 ? "is" : "are");
 	for (size_t i = 0; i < all->ngroups; i++)
 		say_failure(d, &all->groups[i]);
 	if (all->messages_left_out)
@@ -419,6 +467,9 @@ static void write_spent(struct doc *d, const struct facts *f)
 	doc_field(d, "Evaluations", "%lld, in %lld attempts and %lld trainings",
 		  (long long)s->evaluations, (long long)s->attempts,
 		  (long long)s->trainings);
+	if (f->settings.path)
+		doc_field(d, "Walked", "%.0f %s in all, every evaluation in full",
+			  s->walked, f->settings.path->parameter);
 	doc_field(d, "From submission to the last record", "%s",
 		  dp_duration_text(s->elapsed_seconds, t));
 	doc_field(d, "Training", "%s in all", dp_duration_text(s->training_seconds, t));

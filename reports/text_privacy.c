@@ -31,7 +31,7 @@ static void say_sum(struct doc *d, const struct fact_total *sum, bool first)
 			      dp_num_text(sum->delta, t), up_text(sum->epsilon, s));
 }
 
-static void say_total(struct doc *d, const struct fact_composed *composed)
+static void say_total(struct doc *d, const struct fact_composed *composed, bool walks)
 {
 	for (size_t i = 0; i < composed->ntotals; i++)
 		say_sum(d, &composed->totals[i], i == 0);
@@ -44,6 +44,11 @@ static void say_total(struct doc *d, const struct fact_composed *composed)
 		"own, although it has the same seed, because a trainer need not repeat "
 		"itself.",
 		(long long)composed->evaluations, (long long)composed->trainings);
+	if (walks)
+		doc_paragraph(d,
+			      "Each training counts in full. What it was on its way is "
+			      "in that already and adds nothing: the accountant covers "
+			      "every iterate.");
 	if (composed->imported > 0)
 		doc_paragraph(
 			d,
@@ -72,7 +77,7 @@ void write_warning(struct doc *d, const struct facts *f)
 			"on private data of the same size. Repeating the search on "
 			"private data would cost what stands here.");
 	for (size_t i = 0; i < f->nprivacy; i++)
-		say_total(d, &f->privacy[i].composed);
+		say_total(d, &f->privacy[i].composed, f->settings.path != NULL);
 	if (f->nprivacy == 0)
 		doc_paragraph(d, "No objective of this study is a privacy mechanism, so "
 				 "that nothing is known of what its trainings cost.");
@@ -159,6 +164,13 @@ void write_optimism(struct doc *d, const struct facts *f)
 	if (f->nfront == 0)
 		return;
 	doc_section(d, "trust", "How far to trust the utilities");
+	if (optimism->chosen_from > optimism->trainings)
+		doc_paragraph(d,
+			      "There are %lld results of %lld trainings. Those of one "
+			      "training share its luck: they are not as many chances as "
+			      "they are points.",
+			      (long long)optimism->chosen_from,
+			      (long long)optimism->trainings);
 	if (f->study.denoises && !optimism->no_models)
 		doc_paragraph(
 			d,
@@ -251,9 +263,9 @@ static void check_table(struct doc *d, const struct facts *f, size_t objective)
 	doc_column(d, "fits", false);
 	for (size_t i = 0; i < f->nfront; i++) {
 		const struct fact_point_objective *o = &f->front[i].of[objective];
-		char s[SHORT_LEN];
+		char s[SHORT_LEN], point[POINT_TEXT_LEN];
 
-		doc_cell(d, "%lld", (long long)f->front[i].trial);
+		doc_cell(d, "%s", point_text(f->front[i].trial, f->front[i].at, point));
 		doc_cell(d, "%s", up_text(o->value, s));
 		doc_cell(d, "%s", up_text(o->check->pld, s));
 		doc_cell(d, "%s", up_text(o->check->rdp_improved, s));

@@ -52,27 +52,61 @@ static bool has_point(const double **sorted, size_t n, const double *x, size_t p
 	return false;
 }
 
+/* The parameters of every trial, imported result and waypoint of a study. Those of a
+ * trial are as proposed: a fixed parameter is one whether trainings walk it up or not. *x
+ * has those of waypoints. NULL without memory. */
+static const double **evaluated_points(const struct subject *s, double **x, size_t *n)
+{
+	const struct dp_study_state *st = s->s;
+	size_t most = st->ntrials + st->nimported + s->npoints;
+	const double **points = malloc(most * sizeof *points + 1);
+	double *next = malloc(s->npoints * st->spec->nparams * sizeof *next + 1);
+
+	*n = 0;
+	*x = next;
+	if (!points || !next) {
+		free(points);
+		free(next);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < st->ntrials; i++)
+		points[(*n)++] = st->trials[i]->x;
+	for (uint32_t i = 0; i < st->nimported; i++)
+		points[(*n)++] = st->imported[i].x;
+	for (size_t i = 0; i < s->npoints; i++)
+		if (s->points[i].way != DP_OWN) {
+			dp_point_x(st, s->points[i], next);
+			points[(*n)++] = next;
+			next += st->spec->nparams;
+		}
+	return points;
+}
+
 int fig_shared(const struct subject *a, const struct fig_points *p,
 	       const struct subject *b, bool *shared, struct dp_err *err)
 {
-	const struct dp_study_state *other = b->s;
-	size_t n = 0, params = other->spec->nparams;
+	size_t n, params = b->s->spec->nparams;
 	const double **points;
+	double *x;
 
 	memset(shared, 0, p->n * sizeof *shared);
-	if (!same_parameters(a->s->spec, other->spec))
+	if (!same_parameters(a->s->spec, b->s->spec))
 		return DP_OK;
-	points = malloc((other->ntrials + other->nimported) * sizeof *points + 1);
+	points = evaluated_points(b, &x, &n);
 	if (!points)
 		return fig_nomem(err);
-	for (uint32_t i = 0; i < other->ntrials; i++)
-		points[n++] = other->trials[i]->x;
-	for (uint32_t i = 0; i < other->nimported; i++)
-		points[n++] = other->imported[i].x;
 	qsort_r(points, n, sizeof *points, compare_point, &params);
-	for (size_t i = 0; i < p->n; i++)
-		shared[i] = has_point(points, n, a->s->trials[p->trial[i]]->x, params);
+	for (size_t i = 0; i < p->n; i++) {
+		double at[DP_PARAMS_MAX];
+
+		dp_point_x(a->s, p->of[i], at);
+		shared[i] = has_point(
+			points, n,
+			p->of[i].way == DP_OWN ? a->s->trials[p->of[i].trial]->x : at,
+			params);
+	}
 	free(points);
+	free(x);
 	return DP_OK;
 }
 
@@ -93,7 +127,7 @@ struct clouds_data {
 static const struct subject *find_partner(const struct report *r)
 {
 	for (size_t i = 1; i < r->nsubjects; i++)
-		if (r->subjects[i].s->ok &&
+		if (r->subjects[i].npoints &&
 		    fig_same_plane(&r->subjects[0], &r->subjects[i]))
 			return &r->subjects[i];
 	return NULL;
@@ -140,7 +174,7 @@ static int clouds_gather(const struct report *r, void *data, const char **why,
 
 	if (!first)
 		return DP_OK;
-	other = first->s->ok ? find_partner(r) : NULL;
+	other = first->npoints ? find_partner(r) : NULL;
 	if (!other) {
 		*why = "there are no two studies with results in the same objectives";
 		return DP_OK;

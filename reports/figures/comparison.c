@@ -14,8 +14,8 @@ double fig_majority(const struct subject *s)
 	double sum = 0, accuracy;
 	size_t n = 0;
 
-	for (uint32_t i = 0; i < st->ntrials; i++) {
-		double mean = dp_trial_mean(st, st->trials[i], column);
+	for (size_t i = 0; i < s->npoints; i++) {
+		double mean = dp_point_mean(st, s->points[i], column);
 
 		if (isfinite(mean)) {
 			sum += mean;

@@ -16,15 +16,15 @@ enum {
 /* Points on the plane: x and y are the subject's objectives s->x and s->y in natural
  * units, all finite. */
 struct fig_points {
-	double *x, *y;   /* (n) */
-	uint32_t *trial; /* (n) their numbers; in staircases NULL */
+	double *x, *y;       /* (n) */
+	struct dp_point *of; /* (n) the results that they are; not of staircases */
 	size_t n;
 	size_t not_finite; /* so many others could not be shown: infinite epsilon */
 };
 void fig_points_free(struct fig_points *p);
 /* An empty set with room for this many. False without memory. */
 bool fig_points_room(struct fig_points *p, size_t room);
-/* Trials that are ok and meet the constraints, by number. */
+/* Results that meet the constraints, in the order of s->points. */
 DP_MUSTCHECK int fig_points(const struct subject *s, struct fig_points *out,
 			    struct dp_err *err);
 /* The points of p that no other dominates on the plane, x ascending. With two
@@ -87,6 +87,9 @@ struct plot_style fig_cloud(plot_colour colour, size_t points);
 struct plot_style fig_style(size_t i);
 /* "1 point", "3 points". */
 void fig_count(struct dp_buf *out, size_t n, const char *thing);
+/* How many results there are: "12 evaluations", with waypoints "12 results of 3
+ * evaluations". */
+void fig_count_results(struct dp_buf *out, const struct subject *s);
 
 /* Fails with "no memory for a figure". */
 int fig_nomem(struct dp_err *err);

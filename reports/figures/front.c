@@ -134,7 +134,7 @@ static int gather_observed(struct front_data *d, struct dp_err *err)
 	if (!fig_points_room(&d->observed, d->front.n))
 		return fig_nomem(err);
 	for (size_t i = 0; s->denoises && i < d->front.n; i++) {
-		const double *y = s->s->trials[d->front.trial[i]]->objectives;
+		const double *y = dp_point_objectives(s->s, d->front.of[i]);
 
 		d->observed.x[d->observed.n] = y[s->x];
 		d->observed.y[d->observed.n++] = y[s->y];
@@ -146,18 +146,53 @@ static int gather_barred(struct front_data *d, struct dp_err *err)
 {
 	const struct dp_study_state *st = d->s->s;
 
-	if (!fig_points_room(&d->barred, st->ok))
+	if (!fig_points_room(&d->barred, d->s->npoints))
 		return fig_nomem(err);
-	for (uint32_t i = 0; st->spec->nconstraints && i < st->ntrials; i++) {
-		const struct dp_trial *t = st->trials[i];
+	for (size_t i = 0; st->spec->nconstraints && i < d->s->npoints; i++) {
+		const double *y = dp_point_objectives(st, d->s->points[i]);
 		struct fig_points *b = &d->barred;
 
-		if (t->status != DP_TRIAL_OK || !t->objectives ||
-		    dp_point_feasible(st, (struct dp_point){ t->number, DP_OWN }))
+		if (dp_point_feasible(st, d->s->points[i]))
 			continue;
-		b->x[b->n] = t->objectives[d->s->x];
-		b->y[b->n++] = t->objectives[d->s->y];
+		b->x[b->n] = y[d->s->x];
+		b->y[b->n++] = y[d->s->y];
 	}
+	return DP_OK;
+}
+
+size_t front_path_length(const struct fig_points *all, size_t first)
+{
+	size_t n = 1;
+
+	while (first + n < all->n && all->of[first + n].trial == all->of[first].trial)
+		n++;
+	return n;
+}
+
+static bool reaches_front(const struct front_data *d, uint32_t trial)
+{
+	for (size_t i = 0; i < d->front.n; i++)
+		if (d->front.of[i].trial == trial)
+			return true;
+	return false;
+}
+
+/* The trainings whose points are joined. */
+static int gather_paths(struct front_data *d, struct dp_err *err)
+{
+	const struct fig_points *all = &d->all;
+
+	if (!subject_walks(d->s))
+		return DP_OK;
+	d->path = malloc(all->n * sizeof *d->path + 1);
+	if (!d->path)
+		return fig_nomem(err);
+	for (size_t i = 0; i < all->n; i += front_path_length(all, i))
+		d->paths += front_path_length(all, i) > 1;
+	for (size_t i = 0; i < all->n; i += front_path_length(all, i))
+		if (front_path_length(all, i) > 1 &&
+		    (d->paths <= FRONT_PATHS || reaches_front(d, all->of[i].trial)))
+			d->path[d->npaths++] = i;
 	return DP_OK;
 }
 
@@ -263,6 +298,7 @@ static int gather_front(const struct subject *s, enum plot_scale scale,
 	d->scale[PLOT_X] = scale;
 	if ((code = fig_points(s, &d->all, err)) != DP_OK ||
 	    (code = fig_subject_front(s, &d->front, err)) != DP_OK ||
+	    (code = gather_paths(d, err)) != DP_OK ||
 	    (code = gather_observed(d, err)) != DP_OK ||
 	    (code = gather_barred(d, err)) != DP_OK)
 		return code;
@@ -282,11 +318,10 @@ static bool has_decades(const struct subject *s)
 {
 	size_t positive = 0;
 
-	for (uint32_t i = 0; i < s->s->ntrials && positive < 2; i++) {
-		const struct dp_trial *t = s->s->trials[i];
+	for (size_t i = 0; i < s->npoints && positive < 2; i++) {
+		double x = dp_point_objectives(s->s, s->points[i])[s->x];
 
-		positive += t->status == DP_TRIAL_OK && t->objectives &&
-			    t->objectives[s->x] > 0 && isfinite(t->objectives[s->x]);
+		positive += x > 0 && isfinite(x);
 	}
 	return positive == 2;
 }
@@ -307,6 +342,7 @@ static void front_release(void *data)
 
 	fig_points_free(&d->all);
 	fig_points_free(&d->front);
+	free(d->path);
 	fig_points_free(&d->stairs);
 	fig_points_free(&d->observed);
 	fig_points_free(&d->barred);
@@ -366,16 +402,31 @@ static void say_volume(const struct subject *s, struct dp_buf *out)
 		      s->denoises ? " as observed" : "");
 }
 
+static void say_paths(const struct front_data *d, struct dp_buf *out)
+{
+	if (d->npaths == 0)
+		return;
+	dp_buf_printf(out, " Thin lines join what one training was on its way; %zu",
+		      d->npaths);
+	if (d->npaths < d->paths)
+		dp_buf_printf(out, " of %zu are drawn, those with a point on the front.",
+			      d->paths);
+	else
+		dp_buf_printf(out, " training%s %s such points.",
+			      d->paths == 1 ? "" : "s", d->paths == 1 ? "has" : "have");
+}
+
 static void front_caption(const void *data, struct dp_buf *out)
 {
 	const struct front_data *d = data;
 	const struct subject *s = d->s;
 
 	if (d->front.n) {
-		dp_buf_printf(out, "%zu of %u points %s on the front", d->front.n,
-			      s->s->ok, d->front.n == 1 ? "is" : "are");
+		dp_buf_printf(out, "%zu of %zu points %s on the front", d->front.n,
+			      s->npoints, d->front.n == 1 ? "is" : "are");
 		say_range(s, &d->front, out);
 		say_volume(s, out);
+		say_paths(d, out);
 	} else if (d->all.not_finite) {
 		dp_buf_printf(out, "None of %zu points has a finite %s and %s.",
 			      d->all.not_finite, front_objective(s, PLOT_X)->name,

@@ -205,6 +205,22 @@ static void note_left_out(struct plot *p, const struct front_data *d)
 	dp_buf_free(&text);
 }
 
+/* What one training was on its way, under everything else; fainter where they are many.
+ */
+static void draw_paths(struct plot_panel *a, const struct front_data *d)
+{
+	struct plot_style line = { .colour = plot_palette(PLOT_SKY),
+				   .width = 0.8,
+				   .opacity = d->npaths > FRONT_PATHS / 2 ? 0.4 : 0.7 };
+
+	for (size_t i = 0; i < d->npaths; i++) {
+		size_t first = d->path[i];
+
+		panel_line(a, &line, "one training", d->all.x + first, d->all.y + first,
+			   front_path_length(&d->all, first));
+	}
+}
+
 static void draw_all_points(struct plot_panel *a, const struct front_data *d)
 {
 	struct plot_style light = fig_cloud(plot_palette(PLOT_GREY), d->all.n);
@@ -215,6 +231,7 @@ static void draw_all_points(struct plot_panel *a, const struct front_data *d)
 	panel_limits(a, PLOT_X, d->lo[PLOT_X], d->hi[PLOT_X]);
 	panel_limits(a, PLOT_Y, d->lo[PLOT_Y], d->hi[PLOT_Y]);
 	draw_anti_ideal(a, d);
+	draw_paths(a, d);
 	panel_points(a, &light, "evaluated", d->all.x, d->all.y, d->all.n);
 	if (d->barred.n)
 		panel_points(a, &ring, "a constraint is not met", d->barred.x,

@@ -5,12 +5,16 @@
 #include "reports/figures/figures_internal.h"
 
 enum {
-	FRONT_SHADES = 5 /* of a third objective */
+	FRONT_SHADES = 5, /* of a third objective */
+	FRONT_PATHS = 60, /* lines of trainings; of more, only those to the front */
 };
 
 struct front_data {
 	const struct subject *s;
 	struct fig_points all, front;
+	/* (npaths) where in `all`, which has them side by side, the points of a training
+	 * begin that are joined; `paths` trainings have several */
+	size_t *path, npaths, paths;
 	struct fig_points stairs;   /* of the front */
 	struct fig_points observed; /* its points as observed, where it is the models' */
 	struct fig_points barred;   /* ok, but a constraint is not met */
@@ -30,6 +34,8 @@ struct front_data {
 const struct dp_objective *front_objective(const struct subject *s, enum plot_side side);
 /* A value as a place on an axis. */
 double front_to_scale(double v, enum plot_scale scale);
+/* So many points from this one on are of the same training. */
+size_t front_path_length(const struct fig_points *all, size_t first);
 /* Is the point within the limits? */
 bool front_shown(const struct front_data *d, double x, double y);
 struct plot *front_draw(const void *data);

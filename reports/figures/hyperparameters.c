@@ -32,13 +32,13 @@ static int gather_param(const struct hyperparameters_data *d, struct hyperparame
 static int gather_params(struct hyperparameters_data *d, struct dp_err *err)
 {
 	size_t param[PANELS_MAX];
-	const struct dp_trial *through;
+	struct space_through through;
 	int code;
 
 	if ((code = space_incumbent(d->s, &through, err)) != DP_OK ||
 	    (code = fig_subject_front(d->s, &d->front, err)) != DP_OK)
 		return code;
-	d->n = space_shown(d->s, through->x, PANELS_MAX, param, &d->all);
+	d->n = space_shown(d->s, through.x, PANELS_MAX, param, &d->all);
 	for (size_t i = 0; code == DP_OK && i < d->n; i++) {
 		d->shown[i].param = param[i];
 		code = gather_param(d, &d->shown[i], err);
@@ -115,12 +115,14 @@ static void say_ends(const struct hyperparameters_data *d, size_t param,
 		     struct dp_buf *out)
 {
 	const struct dp_study_state *st = d->s->s;
-	const uint32_t *trial = d->front.trial;
+	double x[DP_PARAMS_MAX];
 
 	dp_buf_printf(out, "%s ", st->spec->params[param].name);
-	dp_space_text(st->spec, param, st->trials[trial[0]]->x[param], out);
+	dp_point_x(st, d->front.of[0], x);
+	dp_space_text(st->spec, param, x[param], out);
 	dp_buf_puts(out, " to ");
-	dp_space_text(st->spec, param, st->trials[trial[d->front.n - 1]]->x[param], out);
+	dp_point_x(st, d->front.of[d->front.n - 1], x);
+	dp_space_text(st->spec, param, x[param], out);
 }
 
 static void hyperparameters_caption(const void *data, struct dp_buf *out)

@@ -1,154 +1,11 @@
-/* hypervolume.c - how the hypervolume grows with the evaluations, several studies in one
- * picture. */
+/* hypervolume.c - how the hypervolume grows with the evaluations, and with what they
+ * cost; several studies in one picture. */
 #include "reports/figures/series.h"
-
-#include "front/front.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-void fig_growth_free(struct fig_growth *g)
-{
-	free(g->evaluations);
-	free(g->volume);
-	*g = (struct fig_growth){ 0 };
-}
-
-/* More steps cannot be told apart in a picture; with many objectives each is dear. */
-static size_t most_steps(size_t objectives)
-{
-	return objectives <= 2 ? 400 : objectives == 3 ? 200 : 40;
-}
-
-static int by_end(const void *a, const void *b)
-{
-	const struct dp_trial *t = *(struct dp_trial *const *)a;
-	const struct dp_trial *u = *(struct dp_trial *const *)b;
-
-	if (t->ended != u->ended)
-		return t->ended < u->ended ? -1 : 1;
-	return t->number < u->number ? -1 : t->number > u->number;
-}
-
-/* The trials that have ended, in the order in which they did. */
-static const struct dp_trial **ended_trials(const struct dp_study_state *st, size_t *n)
-{
-	const struct dp_trial **list = malloc(st->ntrials * sizeof *list + 1);
-
-	*n = 0;
-	for (uint32_t i = 0; list && i < st->ntrials; i++)
-		if (st->trials[i]->status >= DP_TRIAL_OK)
-			list[(*n)++] = st->trials[i];
-	if (list)
-		qsort(list, *n, sizeof *list, by_end);
-	return list;
-}
-
-/* The front so far, as rows to be minimised. */
-struct archive {
-	const struct dp_study_state *st;
-	size_t p, n;
-	double *rows;  /* (n x p), room for every trial */
-	size_t *front; /* room for as many */
-	double ref[DP_OBJECTIVES_MAX];
-};
-
-/* Appends a trial if it counts. */
-static void archive_add(struct archive *a, const struct dp_trial *t)
-{
-	if (t->status != DP_TRIAL_OK || !t->objectives ||
-	    !dp_point_feasible(a->st, (struct dp_point){ t->number, DP_OWN }))
-		return;
-	for (size_t k = 0; k < a->p; k++)
-		a->rows[a->n * a->p + k] = a->st->spec->objectives[k].maximize
-						   ? -t->objectives[k]
-						   : t->objectives[k];
-	a->n++;
-}
-
-static int compare_size(const void *a, const void *b)
-{
-	size_t i = *(const size_t *)a, k = *(const size_t *)b;
-
-	return i < k ? -1 : i > k;
-}
-
-/* Drops what is dominated; rows move down only, so they go in rising order. */
-static int archive_clean(struct archive *a)
-{
-	size_t count;
-
-	if (dp_front(a->rows, a->n, a->p, a->front, &count) != DP_OK)
-		return DP_E_NOMEM;
-	qsort(a->front, count, sizeof *a->front, compare_size);
-	for (size_t i = 0; i < count; i++)
-		memmove(a->rows + i * a->p, a->rows + a->front[i] * a->p,
-			a->p * sizeof *a->rows);
-	a->n = count;
-	return DP_OK;
-}
-
-static int archive_new(struct archive *a, const struct dp_study_state *st)
-{
-	*a = (struct archive){ .st = st, .p = st->spec->nobjectives };
-	a->rows = malloc(st->ntrials * a->p * sizeof *a->rows + 1);
-	a->front = malloc(st->ntrials * sizeof *a->front + 1);
-	for (size_t k = 0; k < a->p; k++) {
-		const struct dp_objective *o = &st->spec->objectives[k];
-
-		a->ref[k] = o->maximize ? -o->anti_ideal : o->anti_ideal;
-	}
-	return a->rows && a->front ? DP_OK : DP_E_NOMEM;
-}
-
-static int grow_volume(struct fig_growth *g, struct archive *a,
-		       const struct dp_trial **trials, size_t n)
-{
-	size_t steps = n < most_steps(a->p) ? n : most_steps(a->p), done = 0;
-
-	g->evaluations[0] = g->volume[0] = 0;
-	g->n = 1;
-	for (size_t i = 0; i < steps; i++) {
-		size_t before = a->n, upto = n * (i + 1) / steps;
-
-		while (done < upto)
-			archive_add(a, trials[done++]);
-		g->evaluations[g->n] = (double)done;
-		g->volume[g->n] = g->volume[g->n - 1];
-		if (a->n != before &&
-		    (archive_clean(a) ||
-		     dp_hypervolume(a->rows, a->n, a->p, a->ref, &g->volume[g->n])))
-			return DP_E_NOMEM;
-		g->n++;
-	}
-	return DP_OK;
-}
-
-int fig_growth(const struct subject *s, struct fig_growth *out, struct dp_err *err)
-{
-	const struct dp_trial **trials;
-	struct archive a = { 0 };
-	int code = DP_E_NOMEM;
-	size_t n;
-
-	*out = (struct fig_growth){ 0 };
-	trials = ended_trials(s->s, &n);
-	out->evaluations = malloc((n + 1) * sizeof *out->evaluations);
-	out->volume = malloc((n + 1) * sizeof *out->volume);
-	if (trials && out->evaluations && out->volume && !archive_new(&a, s->s))
-		code = grow_volume(out, &a, trials, n);
-	free(a.rows);
-	free(a.front);
-	free(trials);
-	if (code == DP_OK)
-		return DP_OK;
-	fig_growth_free(out);
-	return fig_nomem(err);
-}
-
-/* ---- the figure ---- */
 
 struct growth_line {
 	const struct subject *s;
@@ -159,7 +16,9 @@ struct growth_line {
 struct hypervolume_data {
 	struct growth_line *lines; /* (n) one a study */
 	size_t n;
-	double lower; /* end of the vertical axis */
+	const char *walked; /* what trainings of one of them walk up, or NULL */
+	double longest;     /* seconds of training of one of them */
+	double lower;       /* end of the vertical axis */
 };
 
 static uint32_t initial_end(const struct subject *s)
@@ -183,11 +42,29 @@ static double lower_limit(const struct hypervolume_data *d)
 		const struct fig_growth *g = &d->lines[i].growth;
 
 		high = fmax(high, g->volume[g->n - 1]);
-		if (d->lines[i].s->s->ok)
+		if (d->lines[i].s->npoints)
 			early = fmin(early, g->volume[g->n / 10]);
 	}
 	lower = high - 1.5 * (high - early);
 	return isfinite(lower) && lower > 0.4 * high ? lower : 0;
+}
+
+/* The parameter that trainings walk up in the first study that has a path. */
+static const char *walked_parameter(const struct report *r)
+{
+	for (size_t i = 0; i < r->nsubjects; i++) {
+		const struct dp_study *spec = r->subjects[i].s->spec;
+
+		if (subject_walks(&r->subjects[i]))
+			return spec->params[spec->trainer.path.param].name;
+	}
+	return NULL;
+}
+
+/* All that was spent on a study's evaluations. */
+static double spent_in_all(const struct growth_line *line, enum fig_growth_by by)
+{
+	return line->growth.spent[by][line->growth.n - 1];
 }
 
 static int hypervolume_gather(const struct report *r, void *data, const char **why,
@@ -196,10 +73,11 @@ static int hypervolume_gather(const struct report *r, void *data, const char **w
 	struct hypervolume_data *d = data;
 	const struct subject *first = fig_first(r, why);
 
-	if (first && !first->s->ok)
+	if (first && !first->npoints)
 		*why = "no trial has given a result";
 	if (*why)
 		return DP_OK;
+	d->walked = walked_parameter(r);
 	d->lines = calloc(r->nsubjects, sizeof *d->lines);
 	if (!d->lines)
 		return fig_nomem(err);
@@ -209,9 +87,10 @@ static int hypervolume_gather(const struct report *r, void *data, const char **w
 
 		line->s = &r->subjects[d->n];
 		line->initial = initial_end(line->s);
-		code = fig_growth(line->s, &line->growth, err);
+		code = fig_growth(line->s, d->walked, &line->growth, err);
 		if (code != DP_OK)
 			return code;
+		d->longest = fmax(d->longest, spent_in_all(line, FIG_GROWTH_SECONDS));
 	}
 	d->lower = lower_limit(d);
 	return DP_OK;
@@ -244,7 +123,21 @@ static void mark_initial(struct plot_panel *a, const struct hypervolume_data *d)
 	}
 }
 
-static void draw_growth(struct plot_panel *a, const struct hypervolume_data *d)
+/* Seconds as parts of the unit of their axis. */
+static void draw_line(struct plot_panel *a, const struct growth_line *line,
+		      const struct plot_style *style, const char *name,
+		      enum fig_growth_by by, double unit)
+{
+	const struct fig_growth *g = &line->growth;
+	double x[FIG_GROWTH_STEPS + 1];
+
+	for (size_t i = 0; i < g->n; i++)
+		x[i] = g->spent[by][i] / unit;
+	panel_steps(a, style, name, x, g->volume, g->n);
+}
+
+static void draw_growth(struct plot_panel *a, const struct hypervolume_data *d,
+			enum fig_growth_by by, double unit)
 {
 	for (size_t i = 0; i < d->n; i++) {
 		const struct growth_line *line = &d->lines[i];
@@ -252,9 +145,8 @@ static void draw_growth(struct plot_panel *a, const struct hypervolume_data *d)
 		char name[FIG_NAME_LEN];
 
 		style.width = 2;
-		panel_steps(a, &style, d->n > 1 ? fig_name(line->s, name) : NULL,
-			    line->growth.evaluations, line->growth.volume,
-			    line->growth.n);
+		draw_line(a, line, &style, d->n > 1 ? fig_name(line->s, name) : NULL, by,
+			  unit);
 	}
 }
 
@@ -291,22 +183,69 @@ static void note_axes(struct plot *p, const struct hypervolume_data *d)
 	dp_buf_free(&text);
 }
 
+static bool is_panel(const struct hypervolume_data *d, enum fig_growth_by by)
+{
+	return by == FIG_GROWTH_EVALUATIONS || (by == FIG_GROWTH_WALKED && d->walked) ||
+	       (by == FIG_GROWTH_SECONDS && d->longest > 0);
+}
+
+static void draw_growth_panel(struct plot_panel *a, const struct hypervolume_data *d,
+			      enum fig_growth_by by)
+{
+	struct fig_unit unit = { 1, NULL };
+	char label[DP_NAME_MAX + 32] = "evaluations";
+
+	if (by == FIG_GROWTH_WALKED)
+		snprintf(label, sizeof label, "%s of all trainings", d->walked);
+	if (by == FIG_GROWTH_SECONDS) {
+		unit = fig_unit_for(d->longest);
+		snprintf(label, sizeof label, "%s of training", unit.name);
+	}
+	panel_axis(a, PLOT_X, label, PLOT_LINEAR);
+	panel_axis(a, PLOT_Y, "hypervolume", PLOT_LINEAR);
+	if (by != FIG_GROWTH_SECONDS)
+		panel_whole(a, PLOT_X);
+	panel_limits(a, PLOT_X, 0, NAN);
+	panel_limits(a, PLOT_Y, d->lower, NAN);
+	if (by == FIG_GROWTH_EVALUATIONS)
+		mark_initial(a, d);
+	draw_growth(a, d, by, unit.seconds);
+}
+
 static struct plot *hypervolume_draw(const void *data)
 {
 	const struct hypervolume_data *d = data;
-	struct plot *p = fig_new(d->n > 1 ? NULL : d->lines[0].s,
-				 figure_hypervolume.title, FIG_WIDTH, FIG_HEIGHT);
-	struct plot_panel *a = plot_panel(p, 0, 0);
+	int panels = 0, column = 0;
+	struct plot *p;
 
-	panel_axis(a, PLOT_X, "evaluations", PLOT_LINEAR);
-	panel_axis(a, PLOT_Y, "hypervolume", PLOT_LINEAR);
-	panel_whole(a, PLOT_X);
-	panel_limits(a, PLOT_X, 0, NAN);
-	panel_limits(a, PLOT_Y, d->lower, NAN);
-	mark_initial(a, d);
-	draw_growth(a, d);
+	for (int by = 0; by < FIG_GROWTH_BY; by++)
+		panels += is_panel(d, by);
+	p = fig_new(d->n > 1 ? NULL : d->lines[0].s, figure_hypervolume.title,
+		    panels == 1 ? FIG_WIDTH : 60 + 350 * panels,
+		    panels == 1 ? FIG_HEIGHT : 400);
+	plot_grid(p, 1, panels);
+	for (int by = 0; by < FIG_GROWTH_BY; by++)
+		if (is_panel(d, by))
+			draw_growth_panel(plot_panel(p, 0, column++), d, by);
 	note_axes(p, d);
 	return p;
+}
+
+/* What a study's evaluations cost: "12 evaluations, 340 epochs, 1.2 minutes". */
+static void say_spent(const struct hypervolume_data *d, const struct growth_line *line,
+		      struct dp_buf *out)
+{
+	double walked = spent_in_all(line, FIG_GROWTH_WALKED);
+	double seconds = spent_in_all(line, FIG_GROWTH_SECONDS);
+	struct fig_unit unit = fig_unit_for(seconds);
+	char text[FIG_TEXT_LEN];
+
+	fig_count(out, dp_study_ended(line->s->s), "evaluation");
+	if (d->walked && isfinite(walked))
+		dp_buf_printf(out, ", %.0f %s", walked, d->walked);
+	if (seconds > 0)
+		dp_buf_printf(out, ", %s %s of training",
+			      fig_number(seconds / unit.seconds, text), unit.name);
 }
 
 static void hypervolume_caption(const void *data, struct dp_buf *out)
@@ -317,12 +256,14 @@ static void hypervolume_caption(const void *data, struct dp_buf *out)
 	dp_buf_puts(out, "The hypervolume that the front of observed means dominates, as "
 			 "evaluations end: ");
 	for (size_t i = 0; i < d->n; i++) {
-		const struct dp_study_state *st = d->lines[i].s->s;
+		const struct growth_line *line = &d->lines[i];
 
 		if (d->n > 1)
-			dp_buf_printf(out, "%s ", fig_name(d->lines[i].s, name));
-		dp_buf_printf(out, "%s after %u%s", fig_number(st->hypervolume, volume),
-			      dp_study_ended(st), i + 1 < d->n ? ", " : ".");
+			dp_buf_printf(out, "%s ", fig_name(line->s, name));
+		dp_buf_printf(out, "%s after ",
+			      fig_number(line->s->s->hypervolume, volume));
+		say_spent(d, line, out);
+		dp_buf_puts(out, i + 1 < d->n ? "; " : ".");
 	}
 	if (d->lines[0].initial)
 		dp_buf_printf(out, " The first %u points were the initial design.",

@@ -175,3 +175,14 @@ void fig_count(struct dp_buf *out, size_t n, const char *thing)
 {
 	dp_buf_printf(out, "%zu %s%s", n, thing, n == 1 ? "" : "s");
 }
+
+void fig_count_results(struct dp_buf *out, const struct subject *s)
+{
+	if (subject_walks(s)) {
+		fig_count(out, s->npoints, "result");
+		dp_buf_puts(out, " of ");
+		fig_count(out, subject_trainings(s), "evaluation");
+	} else {
+		fig_count(out, s->npoints, "evaluation");
+	}
+}

@@ -133,7 +133,7 @@ static int maps_gather(const struct report *r, void *data, const char **why,
 	size_t param[DP_PARAMS_MAX];
 
 	d->s = fig_first(r, why);
-	if (d->s && !d->s->s->ok)
+	if (d->s && !d->s->npoints)
 		*why = "no trial has given a result";
 	else if (d->s && !space_free(d->s->s->spec, param))
 		*why = "all parameters are fixed";
@@ -303,7 +303,7 @@ static void say_source(const struct maps_data *d, enum space_source source,
 		break;
 	case SPACE_NEAREST:
 		dp_buf_puts(out, " of the nearest of ");
-		fig_count(out, d->s->s->ok, "evaluation");
+		fig_count_results(out, d->s);
 		dp_buf_puts(out, " (white)");
 		break;
 	case SPACE_PREDICTED:
@@ -320,7 +320,7 @@ static void say_maps(const struct maps_data *d, struct dp_buf *out)
 	if (d->slice.nfree == 1) {
 		dp_buf_printf(out, "Both objectives against %s for ",
 			      d->s->s->spec->params[d->slice.x.param].name);
-		fig_count(out, d->s->s->ok, "evaluation");
+		fig_count_results(out, d->s);
 	} else {
 		dp_buf_printf(out, "Top: %s", o[d->s->x].name);
 		if (d->of[0].source != d->of[1].source)

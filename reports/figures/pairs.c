@@ -12,9 +12,9 @@ enum {
 
 struct pairs_data {
 	const struct subject *s;
-	const struct dp_trial *through; /* the trial that all planes go through */
-	size_t shown, all;              /* parameters */
-	size_t n;                       /* pairs */
+	struct space_through through; /* the result that all planes go through */
+	size_t shown, all;            /* parameters */
+	size_t n;                     /* pairs */
 	struct pair {
 		struct space_slice slice;
 		double *z; /* (cells of the slice) the model's utility */
@@ -26,7 +26,7 @@ static int gather_pair(struct pairs_data *d, size_t x, size_t y, size_t side,
 {
 	struct space_prediction known = { 0 };
 	struct pair *p = &d->pair[d->n++];
-	int code = space_slice_over(d->s, d->through, x, y, side, &p->slice, err);
+	int code = space_slice_over(d->s, &d->through, x, y, side, &p->slice, err);
 
 	if (code == DP_OK && !(p->z = malloc(space_size(&p->slice) * sizeof *p->z)))
 		code = fig_nomem(err);
@@ -45,7 +45,7 @@ static int gather_pairs(struct pairs_data *d, struct dp_err *err)
 
 	if (code != DP_OK)
 		return code;
-	d->shown = space_shown(d->s, d->through->x, SHOWN, param, &d->all);
+	d->shown = space_shown(d->s, d->through.x, SHOWN, param, &d->all);
 	side = space_side(d->s, d->shown * (d->shown - 1) / 2);
 	for (size_t i = 0; code == DP_OK && i < d->shown; i++)
 		for (size_t k = i + 1; code == DP_OK && k < d->shown; k++)
@@ -63,7 +63,7 @@ static int pairs_gather(const struct report *r, void *data, const char **why,
 	d->s = fig_first(r, why);
 	if (!d->s)
 		return DP_OK;
-	if (!d->s->models || !d->s->s->ok || !space_model_shares(d->s, d->s->y, share))
+	if (!d->s->models || !d->s->npoints || !space_model_shares(d->s, d->s->y, share))
 		*why = "there is no model of the utility";
 	else if (space_free(d->s->s->spec, param) < 3)
 		*why = "pairs need three parameters that are not fixed";
@@ -108,7 +108,7 @@ static void pairs_caption(const void *data, struct dp_buf *out)
 	else
 		dp_buf_puts(out, "parameters");
 	dp_buf_puts(out, ", on planes through ");
-	space_say_trial(d->s, d->through, out);
+	space_say_point(d->s, d->through.point, out);
 	dp_buf_puts(out, ", the ring.");
 }
 

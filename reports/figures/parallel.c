@@ -31,21 +31,24 @@ struct parallel_data {
 
 static int choose_params(struct parallel_data *d, struct dp_err *err)
 {
-	const struct dp_trial *through;
+	struct space_through through;
 	int code = space_incumbent(d->s, &through, err);
 
 	if (code == DP_OK)
 		d->nparams =
-			space_shown(d->s, through->x, PARAMS_MAX, d->param, &d->nfree);
+			space_shown(d->s, through.x, PARAMS_MAX, d->param, &d->nfree);
 	return code;
 }
 
-static double value_on(const struct parallel_data *d, const struct dp_trial *t,
-		       size_t axis)
+static double value_on(const struct parallel_data *d, struct dp_point p, size_t axis)
 {
-	if (axis < d->nparams)
-		return t->x[d->param[axis]];
-	return t->objectives[axis == d->nparams ? d->s->x : d->s->y];
+	double x[DP_PARAMS_MAX];
+
+	if (axis >= d->nparams)
+		return dp_point_objectives(d->s->s,
+					   p)[axis == d->nparams ? d->s->x : d->s->y];
+	dp_point_x(d->s->s, p, x);
+	return x[d->param[axis]];
 }
 
 /* From the range of a parameter, or of what was seen. */
@@ -66,7 +69,7 @@ static void set_range(struct parallel_data *d, size_t i)
 		a->hi = (double)a->nnames - 1;
 	}
 	for (size_t k = 0; k < all->n; k++) {
-		double at = value_on(d, d->s->s->trials[all->trial[k]], i);
+		double at = value_on(d, all->of[k], i);
 
 		a->lo = fmin(a->lo, at);
 		a->hi = fmax(a->hi, at);
@@ -106,34 +109,34 @@ static int make_axes(struct parallel_data *d, struct dp_err *err)
 	return DP_OK;
 }
 
-/* Trials by utility, the best last: it is drawn over the others. */
+/* Results by utility, the best last: it is drawn over the others. */
 static int by_utility(const void *a, const void *b, void *arg)
 {
 	const struct subject *s = arg;
-	const struct dp_trial *t = s->s->trials[*(const uint32_t *)a];
-	const struct dp_trial *u = s->s->trials[*(const uint32_t *)b];
-	double x = t->objectives[s->y], y = u->objectives[s->y];
+	const struct dp_point *p = a, *q = b;
+	double x = dp_point_objectives(s->s, *p)[s->y];
+	double y = dp_point_objectives(s->s, *q)[s->y];
 
 	if (x == y)
-		return t->number < u->number ? -1 : 1;
+		return p->trial != q->trial ? (p->trial < q->trial ? -1 : 1)
+					    : (p->way < q->way ? -1 : 1);
 	return (x > y) == s->s->spec->objectives[s->y].maximize ? 1 : -1;
 }
 
 /* The chosen lines, evenly from worst to best, both included. Two more, without a
  * place, stretch the colours over the range of all points: the same in both panels. */
 static void fill_lines(const struct parallel_data *d, struct parallel_lines *l,
-		       const uint32_t *trial)
+		       const struct dp_point *sorted)
 {
 	const struct plot_parallel *utility = &d->axis[d->n - 1];
 	size_t m = l->shown;
 
 	for (size_t k = 0; k < m; k++) {
 		size_t at = m > 1 ? k * (l->points.n - 1) / (m - 1) : 0;
-		const struct dp_trial *t = d->s->s->trials[trial[at]];
 
 		for (size_t i = 0; i < d->n; i++)
-			l->values[k * d->n + i] = value_on(d, t, i);
-		l->by[k] = t->objectives[d->s->y];
+			l->values[k * d->n + i] = value_on(d, sorted[at], i);
+		l->by[k] = dp_point_objectives(d->s->s, sorted[at])[d->s->y];
 	}
 	for (size_t i = 0; i < 2 * d->n; i++)
 		l->values[m * d->n + i] = NAN;
@@ -145,19 +148,19 @@ static int gather_lines(const struct parallel_data *d, struct parallel_lines *l,
 			struct dp_err *err)
 {
 	size_t n = l->points.n;
-	uint32_t *trial = malloc(n * sizeof *trial + 1);
+	struct dp_point *sorted = malloc(n * sizeof *sorted + 1);
 
 	l->shown = n < LINES_MAX ? n : LINES_MAX;
 	l->values = malloc((l->shown + 2) * d->n * sizeof *l->values);
 	l->by = malloc((l->shown + 2) * sizeof *l->by);
-	if (!trial || !l->values || !l->by) {
-		free(trial);
+	if (!sorted || !l->values || !l->by) {
+		free(sorted);
 		return fig_nomem(err);
 	}
-	memcpy(trial, l->points.trial, n * sizeof *trial);
-	qsort_r(trial, n, sizeof *trial, by_utility, (void *)d->s);
-	fill_lines(d, l, trial);
-	free(trial);
+	memcpy(sorted, l->points.of, n * sizeof *sorted);
+	qsort_r(sorted, n, sizeof *sorted, by_utility, (void *)d->s);
+	fill_lines(d, l, sorted);
+	free(sorted);
 	return DP_OK;
 }
 
@@ -171,7 +174,7 @@ static int parallel_gather(const struct report *r, void *data, const char **why,
 	d->s = fig_first(r, why);
 	if (!d->s)
 		return DP_OK;
-	if (d->s->s->ok < 2 || !space_has_front(d->s))
+	if (d->s->npoints < 2 || !space_has_front(d->s))
 		*why = "lines need two results and a front";
 	else if (space_free(d->s->s->spec, param) < 2)
 		*why = "there are no two parameters that are not fixed";
@@ -243,7 +246,8 @@ static void parallel_caption(const void *data, struct dp_buf *out)
 	const struct parallel_data *d = data;
 	char count[COUNT_LEN];
 
-	dp_buf_printf(out, "Each line is one evaluation, coloured by %s: ",
+	dp_buf_printf(out, "Each line is one %s, coloured by %s: ",
+		      subject_walks(d->s) ? "result" : "evaluation",
 		      d->s->s->spec->objectives[d->s->y].name);
 	count_text(&d->all, "points", count);
 	dp_buf_printf(out, "%s above, ", count);

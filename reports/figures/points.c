@@ -11,7 +11,7 @@ void fig_points_free(struct fig_points *p)
 {
 	free(p->x);
 	free(p->y);
-	free(p->trial);
+	free(p->of);
 	*p = (struct fig_points){ 0 };
 }
 
@@ -20,8 +20,8 @@ bool fig_points_room(struct fig_points *p, size_t room)
 	*p = (struct fig_points){ 0 };
 	p->x = malloc(room * sizeof *p->x + 1);
 	p->y = malloc(room * sizeof *p->y + 1);
-	p->trial = malloc(room * sizeof *p->trial + 1);
-	if (p->x && p->y && p->trial)
+	p->of = malloc(room * sizeof *p->of + 1);
+	if (p->x && p->y && p->of)
 		return true;
 	fig_points_free(p);
 	return false;
@@ -29,21 +29,20 @@ bool fig_points_room(struct fig_points *p, size_t room)
 
 int fig_points(const struct subject *s, struct fig_points *out, struct dp_err *err)
 {
-	if (!fig_points_room(out, s->s->ok))
+	if (!fig_points_room(out, s->npoints))
 		return fig_nomem(err);
-	for (uint32_t i = 0; i < s->s->ntrials; i++) {
-		const struct dp_trial *t = s->s->trials[i];
+	for (size_t i = 0; i < s->npoints; i++) {
+		const double *y = dp_point_objectives(s->s, s->points[i]);
 
-		if (t->status != DP_TRIAL_OK || !t->objectives ||
-		    !dp_point_feasible(s->s, (struct dp_point){ t->number, DP_OWN }))
+		if (!dp_point_feasible(s->s, s->points[i]))
 			continue;
-		if (!isfinite(t->objectives[s->x]) || !isfinite(t->objectives[s->y])) {
+		if (!isfinite(y[s->x]) || !isfinite(y[s->y])) {
 			out->not_finite++;
 			continue;
 		}
-		out->x[out->n] = t->objectives[s->x];
-		out->y[out->n] = t->objectives[s->y];
-		out->trial[out->n++] = i;
+		out->x[out->n] = y[s->x];
+		out->y[out->n] = y[s->y];
+		out->of[out->n++] = s->points[i];
 	}
 	return DP_OK;
 }
@@ -87,7 +86,7 @@ int fig_front(const struct subject *s, const struct fig_points *p, struct fig_po
 
 		out->x[i] = p->x[from];
 		out->y[i] = p->y[from];
-		out->trial[i] = p->trial[from];
+		out->of[i] = p->of[from];
 		out->n++;
 	}
 	free(rows);
@@ -126,7 +125,7 @@ int fig_denoised_front(const struct subject *s, struct fig_points *out,
 			continue;
 		all.x[all.n] = y[s->x];
 		all.y[all.n] = y[s->y];
-		all.trial[all.n++] = s->results.known[s->denoised.index[i]].trial;
+		all.of[all.n++] = subject_known(s, s->denoised.index[i]);
 	}
 	code = fig_front(s, &all, out, err);
 	fig_points_free(&all);

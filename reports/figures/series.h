@@ -4,21 +4,33 @@
 #define DP_FIGURE_SERIES_H
 #include "reports/figures/figures_internal.h"
 
-/* ---- hypervolume.c ---- */
+/* ---- growth.c ---- */
 
-/* The hypervolume after so many evaluations had ended, from 0 on. */
+/* The hypervolume after so much was spent on evaluations that had ended, from 0 on. */
+enum fig_growth_by {
+	FIG_GROWTH_EVALUATIONS, /* their number */
+	FIG_GROWTH_WALKED,      /* the sum of a parameter, such as epochs; NaN: unknown */
+	FIG_GROWTH_SECONDS,     /* that their attempts took */
+	FIG_GROWTH_BY
+};
+enum {
+	FIG_GROWTH_STEPS = 400 /* at most */
+};
 struct fig_growth {
-	double *evaluations, *volume; /* (n) */
+	double *spent[FIG_GROWTH_BY], *volume; /* (n) */
 	size_t n;
 };
-/* At every evaluation, or where there are many at evenly spaced ones; the last always. */
-DP_MUSTCHECK int fig_growth(const struct subject *s, struct fig_growth *out,
-			    struct dp_err *err);
+/* At every evaluation, or where there are many at evenly spaced ones; the last always.
+ * `walked` names the parameter that is summed, or NULL. */
+DP_MUSTCHECK int fig_growth(const struct subject *s, const char *walked,
+			    struct fig_growth *out, struct dp_err *err);
 void fig_growth_free(struct fig_growth *g);
 
 /* ---- variability.c ---- */
 
-/* What is reached at each x in the best, the mean and the worst run. */
+/* What is reached at each x in the best, the mean and the worst run. Where trainings have
+ * waypoints, of whose runs only mean and deviation are kept, best and worst are a
+ * standard deviation of the runs better and worse than the mean. */
 struct fig_band {
 	double *x, *best, *mean, *worst; /* (n) corners of staircases */
 	size_t n;
@@ -29,7 +41,7 @@ void fig_band_free(struct fig_band *b);
 
 /* ---- clouds.c ---- */
 
-/* shared[i]: was the point of trial p->trial[i] of `a` evaluated in `b`, too, or taken
+/* shared[i]: was the point of the result p->of[i] of `a` evaluated in `b`, too, or taken
  * over from one to the other? */
 DP_MUSTCHECK int fig_shared(const struct subject *a, const struct fig_points *p,
 			    const struct subject *b, bool *shared, struct dp_err *err);

@@ -137,15 +137,16 @@ void space_slice_free(struct space_slice *c)
 	space_cells_free(&c->y);
 }
 
-int space_slice_over(const struct subject *s, const struct dp_trial *through, size_t x,
-		     size_t y, size_t most, struct space_slice *out, struct dp_err *err)
+int space_slice_over(const struct subject *s, const struct space_through *through,
+		     size_t x, size_t y, size_t most, struct space_slice *out,
+		     struct dp_err *err)
 {
 	size_t param[DP_PARAMS_MAX];
 	const size_t both[] = { x, y };
 	struct space_cells *cells[] = { &out->x, &out->y };
 	int code = DP_OK;
 
-	*out = (struct space_slice){ .s = s, .through = through };
+	*out = (struct space_slice){ .s = s, .through = *through };
 	out->nfree = space_free(s->s->spec, param);
 	for (size_t k = 0; code == DP_OK && k < DP_COUNT(both); k++) {
 		const struct dp_param *p = &s->s->spec->params[both[k]];
@@ -159,70 +160,89 @@ int space_slice_over(const struct subject *s, const struct dp_trial *through, si
 	return code;
 }
 
-/* Does the trial lie in the plane? */
-static bool in_slice(const struct space_slice *c, const struct dp_trial *t)
+/* Do these parameters lie in the plane? */
+static bool in_slice(const struct space_slice *c, const double *x)
 {
 	const struct dp_study *s = c->s->s->spec;
 
 	for (size_t i = 0; i < s->nparams; i++)
 		if (i != c->x.param && !(c->y.n && i == c->y.param) &&
-		    t->x[i] != c->through->x[i])
+		    x[i] != c->through.x[i])
 			return false;
 	return true;
 }
 
-/* The values that trials in the plane have. */
-static size_t values_in(const struct space_slice *c, size_t param, double *out)
+/* Every trial, whatever became of it, and the waypoints among the results. NULL without
+ * memory. */
+static struct dp_point *visited_points(const struct subject *s, size_t *n)
 {
-	const struct dp_study_state *st = c->s->s;
-	size_t n = 0;
+	struct dp_point *all = malloc((s->npoints + s->s->ntrials) * sizeof *all + 1);
 
-	for (uint32_t i = 0; i < st->ntrials; i++)
-		if (in_slice(c, st->trials[i]))
-			out[n++] = st->trials[i]->x[param];
-	return n;
+	*n = 0;
+	for (uint32_t i = 0; all && i < s->s->ntrials; i++)
+		all[(*n)++] = (struct dp_point){ i, DP_OWN };
+	for (size_t i = 0; all && i < s->npoints; i++)
+		if (s->points[i].way != DP_OWN)
+			all[(*n)++] = s->points[i];
+	return all;
 }
 
-/* The cell whose very point the trial is; the number of cells: there is none. */
-static size_t trial_cell(const struct space_slice *c, const struct dp_trial *t)
+/* The cell whose very point it is; the number of cells: there is none. */
+static size_t point_cell(const struct space_slice *c, struct dp_point p)
 {
-	size_t x = cell_of(&c->x, t->x[c->x.param]), y = 0;
+	double v[DP_PARAMS_MAX];
+	size_t x, y = 0;
 
+	dp_point_x(c->s->s, p, v);
+	x = cell_of(&c->x, v[c->x.param]);
 	if (c->y.n)
-		y = cell_of(&c->y, t->x[c->y.param]);
-	if (x == c->x.n || (c->y.n && y == c->y.n) || !in_slice(c, t))
+		y = cell_of(&c->y, v[c->y.param]);
+	if (x == c->x.n || (c->y.n && y == c->y.n) || !in_slice(c, v))
 		return space_size(c);
 	return y * c->x.n + x;
 }
 
-size_t space_taken(const struct space_slice *c, bool *taken)
+int space_taken(const struct space_slice *c, bool *taken, size_t *n, struct dp_err *err)
 {
-	const struct dp_study_state *st = c->s->s;
-	size_t n = 0;
+	size_t visited;
+	struct dp_point *all = visited_points(c->s, &visited);
 
+	*n = 0;
+	if (!all)
+		return fig_nomem(err);
 	memset(taken, 0, space_size(c) * sizeof *taken);
-	for (uint32_t i = 0; i < st->ntrials; i++) {
-		size_t at = trial_cell(c, st->trials[i]);
+	for (size_t i = 0; i < visited; i++) {
+		size_t at = point_cell(c, all[i]);
 
 		if (at == space_size(c))
 			continue;
-		n += !taken[at];
+		*n += !taken[at];
 		taken[at] = true;
 	}
-	return n;
+	free(all);
+	return DP_OK;
 }
 
-/* Cells around the values that trials in the plane have; n: how many trials. */
+/* Cells around the values that were visited in the plane; n: how many points. */
 static int cells_in(const struct space_slice *c, size_t param, size_t *n,
 		    struct space_cells *out, struct dp_err *err)
 {
-	double *values = malloc(c->s->s->ntrials * sizeof *values + 1);
-	int code;
+	size_t visited;
+	struct dp_point *all = visited_points(c->s, &visited);
+	double *values = malloc(visited * sizeof *values + 1);
+	int code = all && values ? DP_OK : fig_nomem(err);
 
-	if (!values)
-		return fig_nomem(err);
-	*n = values_in(c, param, values);
-	code = space_cells_around(c->s->s->spec, param, values, *n, out, err);
+	*n = 0;
+	for (size_t i = 0; code == DP_OK && i < visited; i++) {
+		double x[DP_PARAMS_MAX];
+
+		dp_point_x(c->s->s, all[i], x);
+		if (in_slice(c, x))
+			values[(*n)++] = x[param];
+	}
+	if (code == DP_OK)
+		code = space_cells_around(c->s->s->spec, param, values, *n, out, err);
+	free(all);
 	free(values);
 	return code;
 }
@@ -231,14 +251,17 @@ static int cells_in(const struct space_slice *c, size_t param, size_t *n,
 static int try_grid(struct space_slice *c, struct dp_err *err)
 {
 	struct space_slice g = { .s = c->s, .through = c->through, .nfree = c->nfree };
-	bool *seen = malloc(2 * c->s->s->ntrials * sizeof *seen + 1);
-	size_t n = 0;
-	int code = seen ? cells_in(c, c->x.param, &n, &g.x, err) : fig_nomem(err);
+	bool *seen = NULL;
+	size_t n = 0, taken = 0;
+	int code = cells_in(c, c->x.param, &n, &g.x, err);
 
 	if (code == DP_OK)
 		code = cells_in(c, c->y.param, &n, &g.y, err);
-	g.grid = code == DP_OK && g.x.n > 1 && g.y.n > 1 && space_size(&g) <= 2 * n &&
-		 2 * space_taken(&g, seen) >= space_size(&g);
+	if (code == DP_OK && g.x.n > 1 && g.y.n > 1 && space_size(&g) <= 2 * n) {
+		seen = malloc(space_size(&g) * sizeof *seen);
+		code = seen ? space_taken(&g, seen, &taken, err) : fig_nomem(err);
+		g.grid = code == DP_OK && 2 * taken >= space_size(&g);
+	}
 	if (g.grid) {
 		space_slice_free(c);
 		*c = g;
@@ -253,18 +276,19 @@ int space_slice(const struct subject *s, bool grid, struct space_slice *out,
 		struct dp_err *err)
 {
 	size_t param[2], n, all;
-	const struct dp_trial *through;
+	struct space_through through;
 	int code = space_incumbent(s, &through, err);
 
-	*out = (struct space_slice){ .s = s, .through = through };
+	*out = (struct space_slice){ .s = s };
 	if (code != DP_OK)
 		return code;
-	n = space_shown(s, through->x, DP_COUNT(param), param, &all);
+	out->through = through;
+	n = space_shown(s, through.x, DP_COUNT(param), param, &all);
 	if (n == 1) {
 		out->nfree = 1;
 		return space_cells(s->s->spec, param[0], LINE_MAX, &out->x, err);
 	}
-	code = space_slice_over(s, through, param[0], param[1], space_side(s, 1), out,
+	code = space_slice_over(s, &through, param[0], param[1], space_side(s, 1), out,
 				err);
 	if (code == DP_OK && grid)
 		code = try_grid(out, err);
@@ -278,7 +302,7 @@ int space_slice(const struct subject *s, bool grid, struct space_slice *out,
 /* The point of a cell. */
 static void cell_point(const struct space_slice *c, size_t cell, double *x)
 {
-	memcpy(x, c->through->x, c->s->s->spec->nparams * sizeof *x);
+	memcpy(x, c->through.x, c->s->s->spec->nparams * sizeof *x);
 	x[c->x.param] = c->x.centre[cell % c->x.n];
 	if (c->y.n)
 		x[c->y.param] = c->y.centre[cell / c->x.n];
@@ -299,23 +323,19 @@ enum space_source space_source(const struct space_slice *c, size_t objective)
 static int mean_values(const struct space_slice *c, size_t objective, double *z,
 		       struct dp_err *err)
 {
-	const struct dp_study_state *st = c->s->s;
 	size_t *count = calloc(space_size(c), sizeof *count);
 
 	if (!count)
 		return fig_nomem(err);
 	memset(z, 0, space_size(c) * sizeof *z);
-	for (uint32_t i = 0; i < st->ntrials; i++) {
-		const struct dp_trial *t = st->trials[i];
-		size_t at;
+	for (size_t i = 0; i < c->s->npoints; i++) {
+		struct dp_point p = c->s->points[i];
+		double value = dp_point_objectives(c->s->s, p)[objective];
+		size_t at = isfinite(value) ? point_cell(c, p) : space_size(c);
 
-		if (t->status != DP_TRIAL_OK || !t->objectives ||
-		    !isfinite(t->objectives[objective]))
-			continue;
-		at = trial_cell(c, t);
 		if (at == space_size(c))
 			continue;
-		z[at] += t->objectives[objective];
+		z[at] += value;
 		count[at]++;
 	}
 	for (size_t i = 0; i < space_size(c); i++)
@@ -333,7 +353,7 @@ static void oracle_values(const struct space_slice *c, size_t objective, double 
 	for (size_t i = 0; i < space_size(c); i++) {
 		cell_point(c, i, x);
 		z[i] = NAN;
-		if (dp_objective_privacy(c->s->s->spec, objective, x, &e, &err) == DP_OK)
+		if (space_epsilon(c->s->s->spec, objective, x, &e, &err) == DP_OK)
 			z[i] = e.epsilon;
 	}
 }
@@ -379,13 +399,12 @@ static int nearest_values(const struct space_slice *c, size_t objective, double 
 
 		z[i] = NAN;
 		for (size_t k = 0; k < at.n; k++) {
-			const struct dp_trial *t = st->trials[at.trial[k]];
 			double dx = distance_between(px, x, at.x[k]),
 			       dy = distance_between(py, y, at.y[k]);
 
-			if (dx * dx + dy * dy < least && t->objectives) {
+			if (dx * dx + dy * dy < least) {
 				least = dx * dx + dy * dy;
-				z[i] = t->objectives[objective];
+				z[i] = dp_point_objectives(st, at.of[k])[objective];
 			}
 		}
 	}
@@ -497,8 +516,8 @@ void space_mark_through(struct plot_panel *a, const struct space_slice *c)
 	};
 
 	if (c->nfree > 2)
-		panel_points(a, &ring, NULL, &c->through->x[c->x.param],
-			     &c->through->x[c->y.param], 1);
+		panel_points(a, &ring, NULL, &c->through.x[c->x.param],
+			     &c->through.x[c->y.param], 1);
 }
 
 void space_say_slice(const struct space_slice *c, struct dp_buf *out)
@@ -509,6 +528,6 @@ void space_say_slice(const struct space_slice *c, struct dp_buf *out)
 		      c->s->s->spec->params[c->x.param].name,
 		      c->s->s->spec->params[c->y.param].name);
 	dp_buf_printf(out, ", goes through ");
-	space_say_trial(c->s, c->through, out);
+	space_say_point(c->s, c->through.point, out);
 	dp_buf_puts(out, ", the ring; points are projected onto it.");
 }

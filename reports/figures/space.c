@@ -108,6 +108,21 @@ bool space_model_shares(const struct subject *s, size_t objective, double *share
 	return to_shares(share, n);
 }
 
+int space_epsilon(const struct dp_study *s, size_t objective, const double *x,
+		  struct dp_epsilon *out, struct dp_err *err)
+{
+	const struct dp_path *path = &s->trainer.path;
+	bool walked = path->points && s->params[path->param].kind == DP_PARAM_FIXED;
+	double values[DP_PRIVACY_KEYS_MAX];
+	/* elsewhere a fixed parameter has its one value, whatever x says */
+	int code = dp_objective_values_at(s, objective, x, walked ? x[path->param] : NAN,
+					  values, err);
+
+	return code == DP_OK ? dp_privacy_epsilon(s->objectives[objective].mechanism,
+						  values, out, err)
+			     : code;
+}
+
 /* How far log epsilon moves over the range of one parameter. */
 static double space_swing(const struct dp_study *s, size_t objective, const double *at,
 			  size_t param)
@@ -122,7 +137,7 @@ static double space_swing(const struct dp_study *s, size_t objective, const doub
 	memcpy(x, at, s->nparams * sizeof *x);
 	for (size_t i = 0; i < cells.n; i++) {
 		x[param] = cells.centre[i];
-		if (dp_objective_privacy(s, objective, x, &e, &err) != DP_OK ||
+		if (space_epsilon(s, objective, x, &e, &err) != DP_OK ||
 		    !(e.epsilon > 0) || isinf(e.epsilon))
 			continue;
 		lo = fmin(lo, log(e.epsilon));
@@ -192,12 +207,11 @@ size_t space_shown(const struct subject *s, const double *at, size_t most, size_
 
 bool space_has_front(const struct subject *s)
 {
-	for (uint32_t i = 0; i < s->s->ntrials; i++) {
-		const struct dp_trial *t = s->s->trials[i];
+	for (size_t i = 0; i < s->npoints; i++) {
+		const double *y = dp_point_objectives(s->s, s->points[i]);
 
-		if (t->status == DP_TRIAL_OK && t->objectives &&
-		    isfinite(t->objectives[s->x]) && isfinite(t->objectives[s->y]) &&
-		    dp_point_feasible(s->s, (struct dp_point){ t->number, DP_OWN }))
+		if (isfinite(y[s->x]) && isfinite(y[s->y]) &&
+		    dp_point_feasible(s->s, s->points[i]))
 			return true;
 	}
 	return false;
@@ -242,43 +256,45 @@ size_t space_knee(const struct subject *s, const struct fig_points *front)
 	return best[isfinite(least[1])];
 }
 
-int space_incumbent(const struct subject *s, const struct dp_trial **out,
+int space_incumbent(const struct subject *s, struct space_through *out,
 		    struct dp_err *err)
 {
-	const struct dp_study_state *st = s->s;
 	struct fig_points front = { 0 };
 	int code = fig_subject_front(s, &front, err);
 
-	*out = NULL;
-	if (code == DP_OK && front.n)
-		*out = st->trials[front.trial[space_knee(s, &front)]];
-	for (uint32_t i = 0; code == DP_OK && !*out && i < st->ntrials; i++)
-		if (st->trials[i]->status == DP_TRIAL_OK)
-			*out = st->trials[i];
+	*out = (struct space_through){ .known = code == DP_OK && s->npoints > 0 };
+	if (out->known) {
+		out->point = front.n ? front.of[space_knee(s, &front)] : s->points[0];
+		dp_point_x(s->s, out->point, out->x);
+	}
 	fig_points_free(&front);
 	return code;
 }
 
-void space_say_trial(const struct subject *s, const struct dp_trial *t,
-		     struct dp_buf *out)
+void space_say_point(const struct subject *s, struct dp_point p, struct dp_buf *out)
 {
-	dp_buf_printf(out, "trial %u", t->number);
-	if (!t->objectives)
-		return;
-	dp_buf_puts(out, " (");
-	fig_say(s, s->x, t->objectives[s->x], out);
+	const double *y = dp_point_objectives(s->s, p);
+	char text[POINT_TEXT_LEN];
+
+	dp_buf_printf(out, "trial %s (",
+		      point_text(p.trial, subject_point_at(s, p), text));
+	fig_say(s, s->x, y[s->x], out);
 	dp_buf_puts(out, ", ");
-	fig_say(s, s->y, t->objectives[s->y], out);
+	fig_say(s, s->y, y[s->y], out);
 	dp_buf_puts(out, ")");
 }
 
 /* ---- points ---- */
 
-static double space_coordinate(const struct dp_trial *t, struct space_where w)
+static double space_coordinate(const struct subject *s, struct dp_point p,
+			       struct space_where w)
 {
-	if (!w.objective)
-		return t->x[w.index];
-	return t->objectives ? t->objectives[w.index] : NAN;
+	double x[DP_PARAMS_MAX];
+
+	if (w.objective)
+		return dp_point_objectives(s->s, p)[w.index];
+	dp_point_x(s->s, p, x);
+	return x[w.index];
 }
 
 /* One of given points has its objectives where it stands: models may have put it
@@ -290,36 +306,32 @@ static double given_coordinate(const struct subject *s, const struct fig_points 
 		return only->x[i];
 	if (w.objective && w.index == s->y)
 		return only->y[i];
-	return space_coordinate(s->s->trials[only->trial[i]], w);
+	return space_coordinate(s, only->of[i], w);
 }
 
 int space_places(const struct subject *s, const struct fig_points *only,
 		 struct space_where x, struct space_where y, struct fig_points *out,
 		 struct dp_err *err)
 {
-	const struct dp_study_state *st = s->s;
-	size_t n = only ? only->n : st->ntrials, total = only ? n : st->ok, seen = 0;
-	size_t room = total > SPACE_POINTS_MAX && !only ? SPACE_POINTS_MAX : total;
+	size_t n = only ? only->n : s->npoints;
+	size_t room = n > SPACE_POINTS_MAX && !only ? SPACE_POINTS_MAX : n;
 
-	if (!fig_points_room(out, total))
+	if (!fig_points_room(out, n))
 		return fig_nomem(err);
 	for (size_t i = 0; i < n; i++) {
-		const struct dp_trial *t = st->trials[only ? only->trial[i] : i];
-		double a =
-			only ? given_coordinate(s, only, i, x) : space_coordinate(t, x);
-		double b =
-			only ? given_coordinate(s, only, i, y) : space_coordinate(t, y);
+		struct dp_point p = only ? only->of[i] : s->points[i];
+		double a = only ? given_coordinate(s, only, i, x)
+				: space_coordinate(s, p, x);
+		double b = only ? given_coordinate(s, only, i, y)
+				: space_coordinate(s, p, y);
 
-		if (t->status != DP_TRIAL_OK)
-			continue;
-		seen++; /* one at each of `room` even steps */
-		if ((seen - 1) * room / total == seen * room / total)
-			continue;
+		if (i * room / n == (i + 1) * room / n)
+			continue; /* one at each of `room` even steps */
 		if (!isfinite(a) || !isfinite(b))
 			continue;
 		out->x[out->n] = a;
 		out->y[out->n] = b;
-		out->trial[out->n++] = t->number;
+		out->of[out->n++] = p;
 	}
 	return DP_OK;
 }

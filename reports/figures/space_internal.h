@@ -52,13 +52,21 @@ bool space_has_front(const struct subject *s);
  * scaled to 0..1 over the front; epsilon by its logarithm. Points beyond the anti-ideal
  * count only if there are no others. The front has points. */
 size_t space_knee(const struct subject *s, const struct fig_points *front);
-/* The trial that slices go through: the front's knee; where there is no front the first
- * ok trial; NULL: there is none. */
-DP_MUSTCHECK int space_incumbent(const struct subject *s, const struct dp_trial **out,
+/* The result that slices go through: the front's knee; where there is no front the first
+ * that there is. */
+struct space_through {
+	bool known; /* false: there is none */
+	struct dp_point point;
+	double x[DP_PARAMS_MAX]; /* its parameters, see dp_point_x() */
+};
+DP_MUSTCHECK int space_incumbent(const struct subject *s, struct space_through *out,
 				 struct dp_err *err);
-/* "trial 34 (ε 0.5, error 12.3 %)" */
-void space_say_trial(const struct subject *s, const struct dp_trial *t,
-		     struct dp_buf *out);
+/* "trial 34 (ε 0.5, error 12.3 %)", "trial 34@8 (...)" */
+void space_say_point(const struct subject *s, struct dp_point p, struct dp_buf *out);
+/* The oracle's epsilon at such parameters. */
+DP_MUSTCHECK int space_epsilon(const struct dp_study *s, size_t objective,
+			       const double *x, struct dp_epsilon *out,
+			       struct dp_err *err);
 
 /* ---- points (space.c) ---- */
 
@@ -67,7 +75,7 @@ struct space_where {
 	bool objective;
 	size_t index;
 };
-/* Places of the given trials, or of all ok trials (NULL) with a finite value; of more
+/* Places of the given results, or of all (NULL) with a finite value; of more
  * than SPACE_POINTS_MAX of these one at each of as many even steps. */
 DP_MUSTCHECK int space_places(const struct subject *s, const struct fig_points *only,
 			      struct space_where x, struct space_where y,
@@ -98,24 +106,26 @@ void space_cells_free(struct space_cells *c);
 /* A plane (a line, with one free parameter) through the space. */
 struct space_slice {
 	const struct subject *s;
-	const struct dp_trial *through; /* other parameters are as in this trial */
+	struct space_through through; /* other parameters are as in this result */
 	size_t nfree;
 	struct space_cells x, y; /* y.n is 0 with one free parameter */
 	bool grid;               /* cells are around values that were evaluated */
 };
 /* The slice over the two most relevant parameters, as fine as the models allow. With
  * `grid` its cells are the evaluated points where these fill at least half of a grid.
- * There are free parameters and an ok trial. */
+ * There are free parameters and a result. */
 DP_MUSTCHECK int space_slice(const struct subject *s, bool grid, struct space_slice *out,
 			     struct dp_err *err);
 /* Over two parameters of choice, with at most `most` cells each way. */
-DP_MUSTCHECK int space_slice_over(const struct subject *s, const struct dp_trial *through,
-				  size_t x, size_t y, size_t most,
-				  struct space_slice *out, struct dp_err *err);
+DP_MUSTCHECK int space_slice_over(const struct subject *s,
+				  const struct space_through *through, size_t x, size_t y,
+				  size_t most, struct space_slice *out,
+				  struct dp_err *err);
 void space_slice_free(struct space_slice *c);
 size_t space_size(const struct space_slice *c); /* cells */
-/* Marks the cells whose very point is a trial; returns how many. */
-size_t space_taken(const struct space_slice *c, bool *taken);
+/* Marks the cells whose very point is a trial or a waypoint; *n gets how many. */
+DP_MUSTCHECK int space_taken(const struct space_slice *c, bool *taken, size_t *n,
+			     struct dp_err *err);
 /* Cells each way that the models can fill in a fraction of a second, for `panels`
  * slices. */
 size_t space_side(const struct subject *s, size_t panels);
@@ -146,7 +156,7 @@ void space_prediction_free(struct space_prediction *p);
 /* A heat map with both axes, of an objective or (NULL) something else. */
 void space_heat(struct plot_panel *a, const struct space_slice *c, const double *z,
 		const struct dp_objective *o, const char *label);
-/* A ring where a slice through more parameters passes its trial. */
+/* A ring where a slice through more parameters passes its result. */
 void space_mark_through(struct plot_panel *a, const struct space_slice *c);
 /* A sentence about which plane is shown; nothing where it is the whole space. */
 void space_say_slice(const struct space_slice *c, struct dp_buf *out);

@@ -64,10 +64,13 @@ static int gather_acquisition(struct surrogates_data *d, struct dp_err *err)
 	size_t n = space_size(c);
 	bool *taken = malloc(n * sizeof *taken);
 	double most = 1e-12;
+	size_t count;
+	int code = taken ? space_taken(c, taken, &count, err) : fig_nomem(err);
 
-	if (!taken)
-		return fig_nomem(err);
-	space_taken(c, taken);
+	if (code != DP_OK) {
+		free(taken);
+		return code;
+	}
 	d->best = n;
 	for (size_t i = 0; i < n; i++) {
 		if (taken[i] && !real)
@@ -120,7 +123,7 @@ static int surrogates_gather(const struct report *r, void *data, const char **wh
 	int code;
 
 	d->s = fig_first(r, why);
-	if (d->s && (!d->s->models || !d->s->s->ok))
+	if (d->s && (!d->s->models || !d->s->npoints))
 		*why = "there are no models";
 	if (*why)
 		return DP_OK;
@@ -251,6 +254,19 @@ static const char *acquisition_name(const struct dp_study *s)
 	return NULL;
 }
 
+/* The same with what it is divided by. */
+static void acquisition_label(const struct dp_study *s, char *out, size_t size)
+{
+	const char *by = dp_cost_text(s);
+
+	if (dp_study_cost(s) == DP_COST_PATH)
+		by = s->params[s->trainer.path.param].name;
+	if (dp_study_cost(s) == DP_COST_NONE)
+		snprintf(out, size, "%s", acquisition_name(s));
+	else
+		snprintf(out, size, "%s / %s", acquisition_name(s), by);
+}
+
 static bool promises_something(const struct surrogates_data *d)
 {
 	return d->best < space_size(&d->slice);
@@ -285,19 +301,22 @@ static void draw_acquisition(struct plot_panel *a, const struct surrogates_data 
 	const struct space_slice *c = &d->slice;
 	struct plot_style line = { .colour = plot_palette(PLOT_PURPLE), .width = 2 };
 	const char *name = acquisition_name(d->s->s->spec);
+	char label[DP_NAME_MAX + 40];
 
+	if (name)
+		acquisition_label(d->s->s->spec, label, sizeof label);
 	panel_title(a, c->nfree > 2 ? "where in this plane to look next"
 				    : "where to look next");
 	if (!name || !promises_something(d)) {
 		panel_empty(a, name ? "No new point promises anything here"
 				    : "This study takes random points");
 	} else if (c->y.n) {
-		space_heat(a, c, d->acquisition, NULL, name);
+		space_heat(a, c, d->acquisition, NULL, label);
 		draw_star(a, c->x.centre[d->best % c->x.n],
 			  c->y.centre[d->best / c->x.n]);
 	} else {
 		space_axis(a, PLOT_X, d->s->s->spec, c->x.param);
-		panel_axis(a, PLOT_Y, name, PLOT_LINEAR);
+		panel_axis(a, PLOT_Y, label, PLOT_LINEAR);
 		panel_limits(a, PLOT_Y, 0, 1.1 * d->acquisition[d->best]);
 		panel_line(a, &line, NULL, c->x.centre, d->acquisition, c->x.n);
 		draw_star(a, c->x.centre[d->best], d->acquisition[d->best]);

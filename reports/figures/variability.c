@@ -24,16 +24,25 @@ struct run_spread {
 	double x, mean, best, worst;
 };
 
-static bool run_spread_of(const struct subject *s, uint32_t trial, struct run_spread *out)
+static bool run_spread_of(const struct subject *s, struct dp_point p,
+			  struct run_spread *out)
 {
-	const struct dp_trial *t = s->s->trials[trial];
-	double lo, hi;
+	const double *y = dp_point_objectives(s->s, p);
 	bool up = fig_maximised(s, s->y);
+	double lo, hi;
 
-	if (!subject_spread(s, t, s->y, &lo, &hi) || !isfinite(lo) || !isfinite(hi))
+	if (subject_walks(s)) { /* all by the one measure that all points have */
+		double sd = subject_run_sd(s, p, s->y);
+
+		lo = y[s->y] - sd;
+		hi = y[s->y] + sd;
+	} else if (!subject_spread(s, p, s->y, &lo, &hi)) {
 		return false;
-	out->x = t->objectives[s->x];
-	out->mean = t->objectives[s->y];
+	}
+	if (!isfinite(lo) || !isfinite(hi))
+		return false;
+	out->x = y[s->x];
+	out->mean = y[s->y];
 	out->best = up ? fmax(lo, hi) : fmin(lo, hi);
 	out->worst = up ? fmin(lo, hi) : fmax(lo, hi);
 	return true;
@@ -65,7 +74,7 @@ static int collect_runs(const struct subject *s, struct run_spread **out, size_t
 	*out = malloc(p.n * sizeof **out + 1);
 	for (size_t i = 0; *out && i < p.n; i++)
 		if ((o->maximize ? p.x[i] >= o->anti_ideal : p.x[i] <= o->anti_ideal) &&
-		    run_spread_of(s, p.trial[i], &(*out)[*n]))
+		    run_spread_of(s, p.of[i], &(*out)[*n]))
 			(*n)++;
 	fig_points_free(&p);
 	if (!*out)
@@ -171,7 +180,7 @@ static bool any_spread(const struct subject *s)
 	struct run_spread spread;
 
 	for (size_t i = 0; i < subject_front(s); i++)
-		if (run_spread_of(s, subject_front_trial(s, i)->number, &spread) &&
+		if (run_spread_of(s, subject_front_point(s, i), &spread) &&
 		    isfinite(spread.x) && spread.best != spread.worst)
 			return true;
 	return false;
@@ -195,7 +204,7 @@ static int gather_front_spread(struct variability_data *d, struct dp_err *err)
 		struct run_spread spread;
 
 		if (!fig_in_box(s, front->x[i], front->y[i]) ||
-		    !run_spread_of(s, front->trial[i], &spread))
+		    !run_spread_of(s, front->of[i], &spread))
 			continue;
 		front->x[kept] = spread.x;
 		front->y[kept] = spread.mean;
@@ -253,7 +262,7 @@ static void variability_release(void *data)
 
 static const char mean_name[] = "mean of the runs";
 
-static void draw_run_band(struct plot_panel *a, const struct fig_band *b)
+static void draw_run_band(struct plot_panel *a, const struct fig_band *b, bool sd)
 {
 	struct plot_style area = { .colour = plot_palette(PLOT_SKY), .opacity = 0.25 };
 	struct plot_style best = { .colour = plot_palette(PLOT_GREEN), .width = 1.5 };
@@ -261,9 +270,9 @@ static void draw_run_band(struct plot_panel *a, const struct fig_band *b)
 	struct plot_style worst = { .colour = plot_palette(PLOT_ORANGE), .width = 1.5 };
 
 	panel_band(a, &area, NULL, b->x, b->best, b->worst, b->n, false);
-	panel_line(a, &best, "best runs", b->x, b->best, b->n);
+	panel_line(a, &best, sd ? "one sd better" : "best runs", b->x, b->best, b->n);
 	panel_line(a, &mean, mean_name, b->x, b->mean, b->n);
-	panel_line(a, &worst, "worst runs", b->x, b->worst, b->n);
+	panel_line(a, &worst, sd ? "one sd worse" : "worst runs", b->x, b->worst, b->n);
 }
 
 static void draw_spread(struct plot_panel *a, const struct variability_data *d)
@@ -292,7 +301,7 @@ static struct plot *variability_draw(const void *data)
 	fig_axis(a, PLOT_X, d->s, d->s->x, fig_scale(b->x, b->n));
 	fig_axis(a, PLOT_Y, d->s, d->s->y, fig_scale(b->worst, b->n));
 	if (b->n) {
-		draw_run_band(a, b);
+		draw_run_band(a, b, subject_walks(d->s));
 		draw_spread(a, d);
 	} else {
 		panel_empty(a, "No point is better than the anti-ideal");
@@ -306,14 +315,22 @@ static void variability_caption(const void *data, struct dp_buf *out)
 	const struct subject *s = d->s;
 	char middle[FIG_TEXT_LEN], most[FIG_TEXT_LEN];
 
-	dp_buf_printf(out,
-		      "What the best, the mean and the worst of %d runs of each point "
-		      "reach.",
-		      s->s->spec->trainer.runs);
+	if (subject_walks(s))
+		dp_buf_printf(out,
+			      "What the mean of %d runs of each point reaches, and what "
+			      "it would if all were one standard deviation (sd) of the "
+			      "runs better or worse.",
+			      s->s->spec->trainer.runs);
+	else
+		dp_buf_printf(out,
+			      "What the best, the mean and the worst of %d runs of each "
+			      "point reach.",
+			      s->s->spec->trainer.runs);
 	if (d->front.n)
 		dp_buf_printf(out,
-			      " Between best and worst run of a point on the front lie "
-			      "%s (median), at most %s.",
+			      " Between %s of a point on the front lie %s (median), "
+			      "at most %s.",
+			      subject_walks(s) ? "both" : "best and worst run",
 			      fig_value(s, s->y, d->middle, middle),
 			      fig_value(s, s->y, d->most, most));
 }

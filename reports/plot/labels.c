@@ -140,6 +140,12 @@ static void take_mark(struct map *m, const struct plot_panel *a, const struct se
 			  width);
 }
 
+/* Hair lines may be covered: they stand for how things hang together, not for values. */
+static bool is_hairline(const struct series *s)
+{
+	return s->style.width < 1;
+}
+
 static void take_series(struct map *m, const struct plot_panel *a)
 {
 	for (size_t i = 0; i < a->nseries; i++) {
@@ -147,7 +153,7 @@ static void take_series(struct map *m, const struct plot_panel *a)
 
 		if (s->kind == POINTS)
 			take_points(m, a, s);
-		else if (s->kind == LINE || s->kind == STEPS)
+		else if ((s->kind == LINE || s->kind == STEPS) && !is_hairline(s))
 			take_path(m, a, s);
 		else if (s->kind == BARS)
 			take_bars(m, a, s);

@@ -137,7 +137,7 @@ void panel_mark(struct plot_panel *a, const struct plot_style *s, enum plot_side
 void panel_box(struct plot_panel *a, const struct plot_style *s, const char *name,
 	       double x0, double x1, double y0, double y1);
 /* Small text beside a point, moved or left out where it would cover other text,
- * markers or lines; earlier ones win. */
+ * markers or lines (of at least a pixel's width); earlier ones win. */
 void panel_label(struct plot_panel *a, double x, double y, const char *text);
 
 /* Cells between the edges x (nx + 1) and y (ny + 1), z (ny x nx) row-major from the

@@ -56,6 +56,7 @@ struct subject *made_subject(bool models)
 	s->privacy = s->s->spec->objectives[0].mechanism ? 0 : -1;
 	s->utility = s->privacy + 1;
 	s->y = 1;
+	assert_true(subject_find_points(s));
 	assert_int_equal(dp_study_front(s->s, &made_err), DP_OK);
 	assert_int_equal(dp_results_recall(s->s, &s->results, &made_err), DP_OK);
 	s->history = (struct dp_history){ .known = s->results.known, .n = s->results.n };

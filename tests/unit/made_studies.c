@@ -144,6 +144,7 @@ struct subject *made_subjects(void)
 		assert_int_equal(dp_study_front(st, &err), DP_OK);
 		made_report.subjects[i] =
 			(struct subject){ .s = st, .privacy = -1, .y = 1 };
+		assert_true(subject_find_points(&made_report.subjects[i]));
 	}
 	return made_report.subjects;
 }

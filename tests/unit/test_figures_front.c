@@ -47,10 +47,10 @@ static void growth_is_the_area_of_each_prefix(void **s)
 			    floor(14 * dp_rng_uniform(&rng)));
 	}
 	subject = made_subjects();
-	assert_int_equal(fig_growth(subject, &g, &err), DP_OK);
+	assert_int_equal(fig_growth(subject, NULL, &g, &err), DP_OK);
 	assert_int_equal(g.n, subject->s->ntrials + 1);
 	for (uint32_t i = 0; i < g.n; i++) {
-		assert_true(g.evaluations[i] == i);
+		assert_true(g.spent[FIG_GROWTH_EVALUATIONS][i] == i);
 		assert_true(fabs(g.volume[i] - cells(subject->s, i)) < 1e-9);
 	}
 	fig_growth_free(&g);
@@ -70,7 +70,7 @@ static void growth_goes_by_the_order_of_ends(void **s)
 	made_trial_end(study, 1, "ok", second, 2);
 	made_now = 2;
 	made_trial_end(study, 0, "ok", first, 2);
-	assert_int_equal(fig_growth(made_subjects(), &g, &err), DP_OK);
+	assert_int_equal(fig_growth(made_subjects(), NULL, &g, &err), DP_OK);
 	assert_int_equal(g.n, 3);
 	assert_true(g.volume[1] == 1);
 	assert_true(g.volume[2] == 25);
@@ -98,11 +98,12 @@ static void long_growth_is_sampled(void **s)
 	for (size_t i = 0; i < 2; i++) {
 		double end = made_report.subjects[i].s->hypervolume;
 
-		assert_int_equal(fig_growth(&made_report.subjects[i], &g, &err), DP_OK);
+		assert_int_equal(fig_growth(&made_report.subjects[i], NULL, &g, &err),
+				 DP_OK);
 		assert_int_equal(g.n, i == 0 ? 401 : 201);
 		for (size_t k = 1; k < g.n; k++)
 			assert_true(g.volume[k] >= g.volume[k - 1]);
-		assert_true(g.evaluations[g.n - 1] == 1000);
+		assert_true(g.spent[FIG_GROWTH_EVALUATIONS][g.n - 1] == 1000);
 		assert_true(fabs(g.volume[g.n - 1] - end) <= 1e-9 * end);
 		fig_growth_free(&g);
 	}
@@ -148,7 +149,7 @@ static void staircases_follow_the_goals(void **s)
 
 		assert_int_equal(fig_subject_front(subject, &front, &err), DP_OK);
 		assert_int_equal(front.n, 2);
-		assert_int_equal(front.trial[0], 1);
+		assert_int_equal(front.of[0].trial, 1);
 		assert_int_equal(fig_stairs(subject, &front, o[0].anti_ideal,
 					    o[1].anti_ideal, &stairs, &err),
 				 DP_OK);

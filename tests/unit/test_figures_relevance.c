@@ -146,7 +146,7 @@ static void the_knee_of_what_is_maximised(void **state)
 
 static void an_incumbent_without_a_front(void **state)
 {
-	const struct dp_trial *t;
+	struct space_through t;
 	struct subject *s;
 
 	(void)state;
@@ -154,7 +154,7 @@ static void an_incumbent_without_a_front(void **state)
 			"constraints: {never: \"<= 0\"}\n" RANDOM);
 	s = made_subject(false);
 	assert_int_equal(space_incumbent(s, &t, &made_err), DP_OK);
-	assert_null(t);
+	assert_false(t.known);
 	made_free(NULL);
 	made_study(HEAD "parameters: {u: {type: float, range: [0, 1]}}\n" TWO_METRIC
 			"constraints: {never: \"<= 0\"}\n" RANDOM);
@@ -162,7 +162,8 @@ static void an_incumbent_without_a_front(void **state)
 	made_trial("ok", (const double[]){ 0.5 }, (const double[]){ 1, 2 });
 	s = made_subject(false);
 	assert_int_equal(space_incumbent(s, &t, &made_err), DP_OK);
-	assert_int_equal(t->number, 1);
+	assert_true(t.known);
+	assert_int_equal(t.point.trial, 1);
 }
 
 /* ---- points ---- */
@@ -182,10 +183,10 @@ static void many_points_are_thinned_out(void **state)
 	assert_int_equal(space_places(s, NULL, x, a, &p, &made_err), DP_OK);
 	assert_true(p.n == SPACE_POINTS_MAX || p.n == SPACE_POINTS_MAX - 1);
 	for (size_t i = 0; i < p.n; i++) {
-		assert_true(p.x[i] == s->s->trials[p.trial[i]]->x[0]);
+		assert_true(p.x[i] == s->s->trials[p.of[i].trial]->x[0]);
 		assert_true(isfinite(p.y[i]));
 		/* evenly: the i-th of 1000 is about the 2.5 i-th trial */
-		assert_true(fabs((double)p.trial[i] - 2.5 * (double)i) < 5);
+		assert_true(fabs((double)p.of[i].trial - 2.5 * (double)i) < 5);
 	}
 	fig_points_free(&p);
 }

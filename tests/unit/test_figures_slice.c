@@ -207,7 +207,7 @@ static void the_nearest_point_colours_its_surroundings(void **state)
 
 static void slices_go_through_the_incumbent(void **state)
 {
-	const struct dp_trial *t;
+	struct space_through t;
 	struct space_prediction p;
 	struct dp_predicted one[2];
 	struct space_slice c;
@@ -220,13 +220,14 @@ static void slices_go_through_the_incumbent(void **state)
 	s = made_subject(true);
 	assert_int_equal(space_incumbent(s, &t, &made_err), DP_OK);
 	assert_int_equal(space_slice(s, true, &c, &made_err), DP_OK);
-	assert_ptr_equal(c.through, t);
+	assert_int_equal(c.through.point.trial, t.point.trial);
+	assert_memory_equal(c.through.x, t.x, 3 * sizeof *t.x);
 	assert_int_equal(c.x.param, 0); /* what matters, in the order of the file */
 	assert_int_equal(c.y.param, 2);
 	assert_int_equal(space_source(&c, 1), SPACE_PREDICTED);
 	assert_int_equal(space_predict(&c, &p, &made_err), DP_OK);
 	x[0] = c.x.centre[5];
-	x[1] = t->x[1];
+	x[1] = t.x[1];
 	x[2] = c.y.centre[7];
 	assert_int_equal(dp_surrogate_eval(s->models, x, 1, one, NULL, NULL, &made_err),
 			 DP_OK);
@@ -243,6 +244,7 @@ static void slices_go_through_the_incumbent(void **state)
 
 static void other_parameters_are_the_incumbents(void **state)
 {
+	struct space_through through = { .known = true, .point = { 1, DP_OWN } };
 	struct space_slice c;
 	struct subject *s;
 	double *z;
@@ -253,8 +255,8 @@ static void other_parameters_are_the_incumbents(void **state)
 	TRIAL(V(5, 10, 1), V(1, 0.5));
 	TRIAL(V(5, 10, 20), V(1, 0.5));
 	s = made_subject(false);
-	assert_int_equal(space_slice_over(s, s->s->trials[1], 0, 1, 12, &c, &made_err),
-			 DP_OK);
+	dp_point_x(s->s, through.point, through.x);
+	assert_int_equal(space_slice_over(s, &through, 0, 1, 12, &c, &made_err), DP_OK);
 	z = malloc(space_size(&c) * sizeof *z);
 	assert_int_equal(space_values(&c, 0, z, &made_err), DP_OK);
 	for (size_t i = 0; i < space_size(&c); i++)
@@ -267,6 +269,7 @@ static void points_of_the_slice_are_found_again(void **state)
 {
 	struct space_slice c;
 	bool taken[441];
+	size_t n;
 
 	(void)state;
 	made_study(HEAD
@@ -277,7 +280,8 @@ static void points_of_the_slice_are_found_again(void **state)
 	TRIAL(V(20, 0), V(1, 1));
 	assert_int_equal(space_slice(made_subject(false), false, &c, &made_err), DP_OK);
 	assert_int_equal(space_size(&c), 441);
-	assert_int_equal(space_taken(&c, taken), 2);
+	assert_int_equal(space_taken(&c, taken, &n, &made_err), DP_OK);
+	assert_int_equal(n, 2);
 	assert_true(taken[4 * 21 + 3] && taken[20]);
 	space_slice_free(&c);
 }

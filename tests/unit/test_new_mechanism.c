@@ -478,9 +478,10 @@ static void statement(const char *objectives, double epsilon, const char *expect
 
 	made_result(study, epsilon, 0.5);
 	subject = made_subjects();
-	text = facts_statement(subject, made_state(study)->trials[0], 0, &facts->memory);
+	text = facts_statement(subject, (struct dp_point){ 0, DP_OWN }, 0,
+			       &facts->memory);
 	assert_string_equal(text, expected);
-	assert_true(facts_check(subject, made_state(study)->trials[0], 0).holds);
+	assert_true(facts_check(subject, (struct dp_point){ 0, DP_OWN }, 0).holds);
 	facts_privacy(subject, facts);
 	assert_int_equal(facts->nprivacy, 1);
 }

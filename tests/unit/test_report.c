@@ -342,13 +342,13 @@ static void test_second_accountant(void **state)
 	evaluate(1, 4, 0.5, 0.5, 0.5);
 	load(false);
 	s = &report.subjects[0];
-	check = facts_check(s, s->s->trials[0], 0);
+	check = facts_check(s, (struct dp_point){ 0, DP_OWN }, 0);
 	assert_true(check.holds);
 	assert_near(check.rdp_improved, epsilon_at(1.2), 1e-12);
 	assert_true(check.pld < check.rdp_improved);
 	assert_true(check.rdp_improved < check.rdp_classic);
 	s->s->trials[0]->objectives[0] *= 0.99; /* a number that is too good */
-	check = facts_check(s, s->s->trials[0], 0);
+	check = facts_check(s, (struct dp_point){ 0, DP_OWN }, 0);
 	assert_false(check.recomputed);
 	assert_false(check.holds);
 }
@@ -455,18 +455,21 @@ static void test_names_in_json(void **state)
 			"privacy_objective utility_objective objectives headline bests "
 			"privacy optimism compared baselines figures settings failures "
 			"spent reproduce " },
-		{ "front", "trial parameters objectives denoised interval runs metrics "
-			   "checks statements " },
-		{ "headline", "epsilon trial spent value runs " },
+		{ "front",
+		  "trial at parameters objectives denoised interval runs metrics "
+		  "checks statements " },
+		{ "headline", "epsilon trial at spent value runs " },
 		{ "privacy", "objective mechanism summary unit relation sampling keys "
 			     "records delta delta_times_records accountant "
 			     "accountant_text theorem source noise warning composed " },
-		{ "optimism", "chosen_from runs no_models objectives " },
-		{ "settings", "method acquisition front evaluations parallel order runs "
+		{ "optimism", "chosen_from trainings runs no_models objectives " },
+		{ "settings", "method acquisition front evaluations parallel cost "
+			      "max_cost order runs "
 			      "one_run_per_process initial initial_from max_time timeout "
-			      "retries parameters constraints " },
-		{ "failures", "failed diverged attempts messages_left_out groups " },
-		{ "spent", "evaluations attempts trainings elapsed_seconds "
+			      "retries path parameters constraints " },
+		{ "failures",
+		  "failed diverged attempts waypoints_kept messages_left_out groups " },
+		{ "spent", "evaluations attempts trainings walked elapsed_seconds "
 			   "training_seconds cpu_seconds peak_memory " },
 		{ "reproduce", "study_file command seed versions host path journal "
 			       "created updated " },

@@ -1,0 +1,217 @@
+/* growth.c - the hypervolume as evaluations end: by their number, by what trainings
+ * walked up, and by the time that they took. */
+#include "reports/figures/series.h"
+
+#include "front/front.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void fig_growth_free(struct fig_growth *g)
+{
+	for (int by = 0; by < FIG_GROWTH_BY; by++)
+		free(g->spent[by]);
+	free(g->volume);
+	*g = (struct fig_growth){ 0 };
+}
+
+/* More steps cannot be told apart in a picture; with many objectives each is dear. */
+static size_t most_steps(size_t objectives)
+{
+	return objectives <= 2 ? FIG_GROWTH_STEPS : objectives == 3 ? 200 : 40;
+}
+
+static int by_end(const void *a, const void *b)
+{
+	const struct dp_trial *t = *(struct dp_trial *const *)a;
+	const struct dp_trial *u = *(struct dp_trial *const *)b;
+
+	if (t->ended != u->ended)
+		return t->ended < u->ended ? -1 : 1;
+	return t->number < u->number ? -1 : t->number > u->number;
+}
+
+/* The trials that have ended, in the order in which they did. */
+static const struct dp_trial **ended_trials(const struct dp_study_state *st, size_t *n)
+{
+	const struct dp_trial **list = malloc(st->ntrials * sizeof *list + 1);
+
+	*n = 0;
+	for (uint32_t i = 0; list && i < st->ntrials; i++)
+		if (st->trials[i]->status >= DP_TRIAL_OK)
+			list[(*n)++] = st->trials[i];
+	if (list)
+		qsort(list, *n, sizeof *list, by_end);
+	return list;
+}
+
+/* The front so far, as rows to be minimised. */
+struct archive {
+	const struct dp_study_state *st;
+	size_t p, n;
+	double *rows;  /* (n x p), room for every result */
+	size_t *front; /* room for as many */
+	double ref[DP_OBJECTIVES_MAX];
+};
+
+/* Appends a result if it counts. */
+static void archive_add(struct archive *a, struct dp_point p)
+{
+	const double *y = dp_point_objectives(a->st, p);
+
+	if (!dp_point_feasible(a->st, p))
+		return;
+	for (size_t k = 0; k < a->p; k++)
+		a->rows[a->n * a->p + k] =
+			a->st->spec->objectives[k].maximize ? -y[k] : y[k];
+	a->n++;
+}
+
+/* Appends what came of a training, also on its way. */
+static void archive_add_trial(struct archive *a, const struct dp_trial *t)
+{
+	for (uint32_t w = 0; t->way && w < t->way->n; w++)
+		if (dp_way_stands(a->st, t->way, w))
+			archive_add(a, (struct dp_point){ t->number, (int32_t)w });
+	if (t->status == DP_TRIAL_OK && t->objectives)
+		archive_add(a, (struct dp_point){ t->number, DP_OWN });
+}
+
+static int compare_size(const void *a, const void *b)
+{
+	size_t i = *(const size_t *)a, k = *(const size_t *)b;
+
+	return i < k ? -1 : i > k;
+}
+
+/* Drops what is dominated; rows move down only, so they go in rising order. */
+static int archive_clean(struct archive *a)
+{
+	size_t count;
+
+	if (dp_front(a->rows, a->n, a->p, a->front, &count) != DP_OK)
+		return DP_E_NOMEM;
+	qsort(a->front, count, sizeof *a->front, compare_size);
+	for (size_t i = 0; i < count; i++)
+		memmove(a->rows + i * a->p, a->rows + a->front[i] * a->p,
+			a->p * sizeof *a->rows);
+	a->n = count;
+	return DP_OK;
+}
+
+static int archive_new(struct archive *a, const struct subject *s)
+{
+	const struct dp_study_state *st = s->s;
+
+	*a = (struct archive){ .st = st, .p = st->spec->nobjectives };
+	a->rows = malloc(s->npoints * a->p * sizeof *a->rows + 1);
+	a->front = malloc(s->npoints * sizeof *a->front + 1);
+	for (size_t k = 0; k < a->p; k++) {
+		const struct dp_objective *o = &st->spec->objectives[k];
+
+		a->ref[k] = o->maximize ? -o->anti_ideal : o->anti_ideal;
+	}
+	return a->rows && a->front ? DP_OK : DP_E_NOMEM;
+}
+
+/* What a training walked up: its value of the parameter of this name, in full whatever
+ * became of it; NaN: it has none. */
+static double growth_walked(const struct dp_study *s, const double *x, const char *name)
+{
+	for (size_t i = 0; name && i < s->nparams; i++) {
+		const struct dp_param *p = &s->params[i];
+
+		if (strcmp(p->name, name) != 0)
+			continue;
+		if (p->kind == DP_PARAM_FIXED)
+			return json_is_number(p->values) ? json_number_value(p->values)
+							 : NAN;
+		return p->kind == DP_PARAM_CATEGORICAL ? NAN : x[i];
+	}
+	return NAN;
+}
+
+static double growth_seconds(const struct dp_trial *t)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < t->nattempts; i++) {
+		const struct dp_attempt *a = &t->attempts[i];
+
+		if (a->started > 0 && a->ended > a->started)
+			sum += (double)(a->ended - a->started) / 1e6;
+	}
+	return sum;
+}
+
+/* Adds what an evaluation cost. */
+static void growth_spend(struct fig_growth *g, const struct dp_study_state *st,
+			 const struct dp_trial *t, const char *walked)
+{
+	g->spent[FIG_GROWTH_EVALUATIONS][g->n] += 1;
+	if (!t->refused) /* what an oracle has no answer for is not trained */
+		g->spent[FIG_GROWTH_WALKED][g->n] +=
+			growth_walked(st->spec, t->x, walked);
+	g->spent[FIG_GROWTH_SECONDS][g->n] += growth_seconds(t);
+}
+
+static int grow_volume(struct fig_growth *g, struct archive *a, const char *walked,
+		       const struct dp_trial **trials, size_t n)
+{
+	size_t steps = n < most_steps(a->p) ? n : most_steps(a->p), done = 0;
+
+	for (int by = 0; by < FIG_GROWTH_BY; by++)
+		g->spent[by][0] = 0;
+	g->volume[0] = 0;
+	g->n = 1;
+	for (size_t i = 0; i < steps; i++) {
+		size_t before = a->n, upto = n * (i + 1) / steps;
+
+		for (int by = 0; by < FIG_GROWTH_BY; by++)
+			g->spent[by][g->n] = g->spent[by][g->n - 1];
+		for (; done < upto; done++) {
+			archive_add_trial(a, trials[done]);
+			growth_spend(g, a->st, trials[done], walked);
+		}
+		g->volume[g->n] = g->volume[g->n - 1];
+		if (a->n != before &&
+		    (archive_clean(a) ||
+		     dp_hypervolume(a->rows, a->n, a->p, a->ref, &g->volume[g->n])))
+			return DP_E_NOMEM;
+		g->n++;
+	}
+	return DP_OK;
+}
+
+static bool growth_room(struct fig_growth *g, size_t room)
+{
+	bool all = true;
+
+	*g = (struct fig_growth){ .volume = malloc(room * sizeof *g->volume) };
+	for (int by = 0; by < FIG_GROWTH_BY; by++) {
+		g->spent[by] = malloc(room * sizeof *g->spent[by]);
+		all &= g->spent[by] != NULL;
+	}
+	return all && g->volume;
+}
+
+int fig_growth(const struct subject *s, const char *walked, struct fig_growth *out,
+	       struct dp_err *err)
+{
+	const struct dp_trial **trials;
+	struct archive a = { 0 };
+	int code = DP_E_NOMEM;
+	size_t n;
+
+	trials = ended_trials(s->s, &n);
+	if (growth_room(out, n + 1) && trials && !archive_new(&a, s))
+		code = grow_volume(out, &a, walked, trials, n);
+	free(a.rows);
+	free(a.front);
+	free(trials);
+	if (code == DP_OK)
+		return DP_OK;
+	fig_growth_free(out);
+	return fig_nomem(err);
+}

@@ -320,9 +320,9 @@ void mlp__input_forward(const struct mlp_input *in, const struct mlp_product *p)
 	if (in->sparse)
 		sparse_product(in, &in->by_record, in->first / MLP_GROUP, p);
 	else
-		in->kernels->dense(p, &(struct mlp_dense){ in->x + in->first * in->x_row,
-							   in->x_row, 1,
-							   in->features + 1 });
+		in->kernels->dense(p,
+				   &(struct mlp_dense){ in->x + in->first * in->x_row,
+							in->x_row, 1, in->features + 1 });
 }
 
 void mlp__dense_gradient(const struct mlp_kernels *k, const float *a, size_t a_row,

@@ -175,7 +175,7 @@ static void mlp_step(struct run *r, double *us)
 	const double unit = -1e-3 / r->lot;
 	struct mlp_noise noise = { &r->noise, r->private ? (float)unit : 0 },
 			 none = { 0 };
-	uint32_t count, capacity = (uint32_t)r->net.input.capacity;
+	uint32_t count, capacity = (uint32_t)r->net.capacity;
 	uint32_t chunks = (r->lot + capacity - 1) / capacity;
 	double clip = r->private ? 1 : INFINITY, at = 1e6 * bench_cpu(), now;
 	const uint32_t *number = lots_next(&r->lots, &count);

@@ -36,7 +36,7 @@ static int linear_model_train(const void *self, const struct rows *rows,
 			    pulse, w, err);
 }
 
-static int linear_model_score(const void *self, const struct rows *rows, const float *w,
+static int linear_model_score(void *self, const struct rows *rows, const float *w,
 			      struct score *out, struct dp_err *err)
 {
 	const struct self *s = self;

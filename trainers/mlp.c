@@ -4,12 +4,15 @@
 #include <stdlib.h>
 
 enum {
-	WIDTH_MAX = 65535
+	WIDTH_MAX = 65535,
+	SCORED = 2 /* sets of records: those held out and the test records */
 };
 
 struct self {
 	struct mlp shape;
 	struct sgd how;
+	const struct rows *scored[SCORED];
+	struct mlp_scorer *scorer[SCORED];
 };
 
 /* "128,64" between the inputs and the classes. */
@@ -68,21 +71,33 @@ static int mlp_model_train(const void *self, const struct rows *rows,
 			 &streams->gradient, pulse, w, err);
 }
 
-static int mlp_model_score(const void *self, const struct rows *rows, const float *w,
+static int mlp_model_score(void *self, const struct rows *rows, const float *w,
 			   struct score *out, struct dp_err *err)
 {
-	const struct self *s = self;
+	struct self *s = self;
+	size_t i = s->scored[0] && s->scored[0] != rows;
 
-	return mlp_score(&s->shape, rows, w, out, err);
+	if (!s->scorer[i]) {
+		int code = mlp_scorer_make(&s->shape, rows, &s->scorer[i], err);
+
+		if (code != DP_OK)
+			return code;
+		s->scored[i] = rows;
+	}
+	mlp_scorer_score(s->scorer[i], w, out);
+	return DP_OK;
 }
 
 static int mlp_model_run(int argc, char **argv, struct dp_err *err)
 {
 	static const struct model model = { mlp_model_prepare, mlp_model_train,
 					    mlp_model_score };
-	struct self self;
+	struct self self = { 0 };
+	int code = model_runs(&mlp_trainer, &model, &self, argc, argv, err);
 
-	return model_runs(&mlp_trainer, &model, &self, argc, argv, err);
+	for (size_t i = 0; i < SCORED; i++)
+		mlp_scorer_free(self.scorer[i]);
+	return code;
 }
 
 const struct trainer mlp_trainer = {

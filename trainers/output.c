@@ -55,7 +55,7 @@ static int output_model_train(const void *self, const struct rows *rows,
 			    err);
 }
 
-static int output_model_score(const void *self, const struct rows *rows, const float *w,
+static int output_model_score(void *self, const struct rows *rows, const float *w,
 			      struct score *out, struct dp_err *err)
 {
 	(void)self;

@@ -127,7 +127,7 @@ struct model {
 	int (*train)(const void *self, const struct rows *train, struct streams *streams,
 		     const struct walk *walk, struct pulse *pulse, float *w,
 		     struct dp_err *err);
-	int (*score)(const void *self, const struct rows *rows, const float *w,
+	int (*score)(void *self, const struct rows *rows, const float *w,
 		     struct score *out, struct dp_err *err);
 };
 

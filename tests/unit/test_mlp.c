@@ -425,7 +425,19 @@ static void test_against_plain(void **state)
 	assert_true(empty > 4);
 }
 
-/* ---- the rest ---- */
+/* ---- scores ---- */
+
+static int score_once(const struct mlp *m, const struct rows *rows, const float *w,
+		      struct score *out, struct dp_err *err)
+{
+	struct mlp_scorer *s = NULL;
+	int code = mlp_scorer_make(m, rows, &s, err);
+
+	if (code == DP_OK)
+		mlp_scorer_score(s, w, out);
+	mlp_scorer_free(s);
+	return code;
+}
 
 static void test_score(void **state)
 {
@@ -450,21 +462,57 @@ static void test_score(void **state)
 			top = logit[o] > logit[top] ? o : top;
 		right += top == r.label[i];
 	}
-	assert_int_equal(mlp_score(&m, &r, w, &s, NULL), DP_OK);
+	assert_int_equal(score_once(&m, &r, w, &s, NULL), DP_OK);
 	assert_float_equal(s.loss, loss / r.n, 1e-5);
 	assert_float_equal(s.accuracy, (double)right / r.n, 1e-9);
 	/* far out, where exp() alone would overflow */
 	for (size_t i = 0; i < mlp_weights(&m); i++)
 		w[i] *= 1000;
-	assert_int_equal(mlp_score(&m, &r, w, &s, NULL), DP_OK);
+	assert_int_equal(score_once(&m, &r, w, &s, NULL), DP_OK);
 	assert_true(isfinite(s.loss) && s.loss > 1e4);
 	w[29 * 70] = INFINITY;
-	assert_int_equal(mlp_score(&m, &r, w, &s, NULL), DP_OK);
+	assert_int_equal(score_once(&m, &r, w, &s, NULL), DP_OK);
 	assert_false(isfinite(s.loss));
 	plain_free(&p);
 	free(w);
 	free_rows(&r);
 }
+
+/* Records that stay ready and records that are made ready each time give the same bits,
+ * whatever was scored in between; sparse, dense, and more than go forward at once. */
+static void test_score_again(void **state)
+{
+	const struct mlp m = { 2, { 90, 300, 4 } };
+	const uint32_t entries[] = { 5, 80 };
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(entries); i++) {
+		struct rows r = class_rows(1203, 90, entries[i], true, 4);
+		float *w = some_weights(&m, 2), *other = some_weights(&m, 3);
+		struct score first, again, unkept, unlike;
+		struct mlp_scorer *s, *forgets;
+
+		assert_int_equal(mlp_scorer_make(&m, &r, &s, NULL), DP_OK);
+		assert_int_equal(mlp__scorer_make(&m, &r, 0, &forgets, NULL), DP_OK);
+		mlp_scorer_score(s, w, &first);
+		mlp_scorer_score(s, other, &unlike);
+		mlp_scorer_score(s, w, &again);
+		mlp_scorer_score(forgets, other, &unkept);
+		assert_true(unkept.loss == unlike.loss);
+		mlp_scorer_score(forgets, w, &unkept);
+		assert_true(again.loss == first.loss && unkept.loss == first.loss);
+		assert_true(again.accuracy == first.accuracy);
+		assert_true(unkept.accuracy == first.accuracy);
+		assert_true(unlike.loss != first.loss);
+		mlp_scorer_free(s);
+		mlp_scorer_free(forgets);
+		free(w);
+		free(other);
+		free_rows(&r);
+	}
+}
+
+/* ---- the rest ---- */
 
 static void test_learns(void **state)
 {
@@ -483,7 +531,7 @@ static void test_learns(void **state)
 		((uint8_t *)r.label)[i] = 2 * left > r.start[i + 1] - r.start[i];
 	}
 	train(&m, MLP_AUTO, &r, &how, 1, w);
-	assert_int_equal(mlp_score(&m, &r, w, &s, NULL), DP_OK);
+	assert_int_equal(score_once(&m, &r, w, &s, NULL), DP_OK);
 	assert_true(s.accuracy > 0.98);
 	free(w);
 	free_rows(&r);
@@ -513,7 +561,7 @@ static void test_wrong_shapes(void **state)
 		assert_int_equal(mlp_train(&shapes[i], MLP_AUTO, &r, &how, &s, &s, &s,
 					   &pulse, w, &err),
 				 DP_E_INVALID);
-		assert_int_equal(mlp_score(&shapes[i], &r, w, &score, &err),
+		assert_int_equal(score_once(&shapes[i], &r, w, &score, &err),
 				 DP_E_INVALID);
 	}
 	free_rows(&r);
@@ -554,6 +602,7 @@ int main(void)
 		cmocka_unit_test(test_clip_is_a_bound),
 		cmocka_unit_test(test_against_plain),
 		cmocka_unit_test(test_score),
+		cmocka_unit_test(test_score_again),
 		cmocka_unit_test(test_learns),
 		cmocka_unit_test(test_wrong_shapes),
 		cmocka_unit_test(test_interrupted),

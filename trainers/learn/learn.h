@@ -144,8 +144,12 @@ DP_MUSTCHECK int mlp_train(const struct mlp *m, enum mlp_path path,
 			   struct noise *start, const struct noise *lots,
 			   struct noise *noise, struct pulse *pulse, float *w,
 			   struct dp_err *err);
-DP_MUSTCHECK int mlp_score(const struct mlp *m, const struct rows *rows, const float *w,
-			   struct score *out, struct dp_err *err);
+/* Scores of weights, one after the other, on the same records, which must stay. */
+struct mlp_scorer;
+DP_MUSTCHECK int mlp_scorer_make(const struct mlp *m, const struct rows *rows,
+				 struct mlp_scorer **out, struct dp_err *err);
+void mlp_scorer_score(struct mlp_scorer *s, const float *w, struct score *out);
+void mlp_scorer_free(struct mlp_scorer *s);
 
 /* One pass-based run of Wu et al. 2017, Alg. 2: see output.c. */
 struct output_perturbation {

@@ -1,4 +1,4 @@
-/* mlp.c - multi-layer perceptrons by private gradient descent, and their score. */
+/* mlp.c - multi-layer perceptrons by private gradient descent. */
 #include "trainers/learn/mlp_internal.h"
 #include "linalg/simd.h"
 
@@ -17,7 +17,7 @@ size_t mlp_weights(const struct mlp *m)
 	return n;
 }
 
-static int check_shape(const struct mlp *m, const struct rows *rows, struct dp_err *err)
+int mlp__check_shape(const struct mlp *m, const struct rows *rows, struct dp_err *err)
 {
 	if (m->nlayers < 1 || m->nlayers > MLP_LAYERS_MAX)
 		return dp_fail(err, DP_E_INVALID, "a network has 1 to %d layers, not %zu",
@@ -88,7 +88,7 @@ static int descent_init(struct descent *d, const struct mlp *m, enum mlp_path pa
 	if (code != DP_OK)
 		return code;
 	d->weights = mlp__floats(d->net.nweights);
-	d->sum = mlp__floats(adam || most > d->net.input.capacity ? d->net.nweights : 1);
+	d->sum = mlp__floats(adam || most > d->net.capacity ? d->net.nweights : 1);
 	if (d->weights && d->sum)
 		return DP_OK;
 	return dp_fail(err, DP_E_NOMEM, "no memory for %zu weights", mlp_weights(m));
@@ -123,7 +123,7 @@ static bool mlp_step(struct descent *d)
 	double unit = adam ? 1 : -how->rate / how->lot;
 	struct mlp_noise noise = { d->noise, (float)(unit * sgd_noise_sd(how)) },
 			 none = { 0 };
-	uint32_t count, capacity = (uint32_t)d->net.input.capacity;
+	uint32_t count, capacity = (uint32_t)d->net.capacity;
 	const uint32_t *number = lots_next(&d->lots, &count);
 	uint32_t chunks = count <= capacity ? 1 : (count + capacity - 1) / capacity;
 	bool direct = !adam && chunks == 1;
@@ -179,7 +179,7 @@ int mlp__descend(const struct mlp *m, enum mlp_path path,
 	struct descent d = {
 		.train = train, .how = how, .noise = noise, .pulse = pulse, .w = w
 	};
-	int code = check_shape(m, train, err);
+	int code = mlp__check_shape(m, train, err);
 
 	if (code == DP_OK)
 		code = descent_init(&d, m, path, kernels, lots, err);
@@ -195,82 +195,11 @@ int mlp_train(const struct mlp *m, enum mlp_path path, const struct rows *train,
 	      const struct sgd *how, struct noise *start, const struct noise *lots,
 	      struct noise *noise, struct pulse *pulse, float *w, struct dp_err *err)
 {
-	int code = check_shape(m, train, err);
+	int code = mlp__check_shape(m, train, err);
 
 	if (code != DP_OK)
 		return code;
 	random_start(m, start, w);
 	return mlp__descend(m, path, mlp__kernels(NULL), train, how, lots, noise, pulse,
 			    w, err);
-}
-
-/* ---- score ---- */
-
-/* Is the highest logit that of the label? Adds the record's cross-entropy to *loss. */
-static bool score_record(const float *logit, size_t n, size_t label, double *loss)
-{
-	double sum = 0;
-	size_t top = 0;
-
-	for (size_t i = 1; i < n; i++)
-		if (logit[i] > logit[top])
-			top = i;
-	for (size_t i = 0; i < n; i++)
-		sum += exp((double)logit[i] - logit[top]);
-	*loss += log(sum) + logit[top] - logit[label];
-	return top == label;
-}
-
-static void score_records(struct mlp_net *net, const float *panels,
-			  const struct rows *rows, uint32_t *number, struct score *out)
-{
-	const struct mlp_layer *last = &net->layer[net->nlayers - 1];
-	uint32_t right = 0, n;
-	double loss = 0;
-
-	for (uint32_t at = 0; at < rows->n; at += n) {
-		n = rows->n - at;
-		if (n > net->input.capacity)
-			n = (uint32_t)net->input.capacity;
-		for (uint32_t i = 0; i < n; i++)
-			number[i] = at + i;
-		mlp__input_load(&net->input, rows, number, n);
-		mlp__net_forward(net, panels);
-		for (uint32_t i = 0; i < n; i++)
-			right += score_record(last->act + i * last->row, last->out,
-					      rows->label[at + i], &loss);
-	}
-	out->accuracy = (double)right / rows->n;
-	out->loss = loss / rows->n;
-}
-
-int mlp_score(const struct mlp *m, const struct rows *rows, const float *w,
-	      struct score *out, struct dp_err *err)
-{
-	struct mlp_net net = { 0 };
-	uint32_t *number = NULL;
-	float *panels = NULL;
-	int code = check_shape(m, rows, err);
-
-	if (code == DP_OK)
-		code = mlp__net_init(&net, m, MLP_AUTO, mlp__kernels(NULL), rows, rows->n,
-				     err);
-	if (code != DP_OK)
-		return code;
-	number = calloc(net.input.capacity, sizeof *number);
-	panels = mlp__floats(net.nweights);
-	if (number && panels) {
-		mlp__net_pack(&net, w, panels);
-		score_records(&net, panels, rows, number, out);
-		/* also where an input that no record has is what diverged */
-		if (!all_finite(w, mlp_weights(m)))
-			out->loss = NAN;
-	} else {
-		code = dp_fail(err, DP_E_NOMEM, "no memory for the score of %zu weights",
-			       mlp_weights(m));
-	}
-	free(number);
-	free(panels);
-	mlp__net_free(&net);
-	return code;
 }

@@ -37,14 +37,17 @@ static size_t feature_groups(const struct mlp_input *in)
 	return in->features / MLP_GROUP + 1; /* with the last input, which is 1 */
 }
 
-/* n groups with room for so many entries each. */
+/* n groups with room for so many entries each. What they hold is not set: memory that no
+ * entry needs is never touched. */
 static bool groups_init(struct mlp_groups *g, size_t n, size_t entries)
 {
+	size_t bytes = n * entries * MLP_GROUP * sizeof *g->value;
+
 	g->n = n;
 	g->from = calloc(n, sizeof *g->from);
 	g->to = calloc(n, sizeof *g->to);
 	g->index = calloc(n * entries, sizeof *g->index);
-	g->value = mlp__floats(n * entries * MLP_GROUP);
+	g->value = aligned_alloc(64, mlp__round_up(bytes, 64));
 	if (!g->from || !g->to || !g->index || !g->value)
 		return false;
 	for (size_t i = 0; i < n; i++)
@@ -52,34 +55,49 @@ static bool groups_init(struct mlp_groups *g, size_t n, size_t entries)
 	return true;
 }
 
+/* Features that MLP_GROUP rows have together, at most, with the last one. */
+static size_t union_most(size_t features, size_t row_max)
+{
+	size_t n = (row_max + 1) * MLP_GROUP;
+
+	return n < features + 1 ? n : features + 1;
+}
+
+size_t mlp__input_bytes(const struct rows *rows, size_t features, bool sparse)
+{
+	if (!sparse)
+		return mlp__record_row(features) * sizeof(float);
+	/* a value of its own, and a share of the index */
+	return union_most(features, rows->row_max) * (sizeof(float) + 1);
+}
+
 static bool sparse_init(struct mlp_input *in, size_t row_max)
 {
 	size_t records = mlp__round_up(in->capacity, MLP_GROUP) / MLP_GROUP;
 	size_t blocks = mlp__round_up(in->capacity, MLP_SPARSE_BLOCK) / MLP_SPARSE_BLOCK;
 	size_t block = blocks > 1 ? MLP_SPARSE_BLOCK : in->capacity;
-	size_t union_max = (row_max + 1) * MLP_GROUP;
-
-	if (union_max > in->features + 1)
-		union_max = in->features + 1;
 	in->column = mlp__floats((in->features + 1) * MLP_GROUP);
 	in->x = mlp__floats(mlp__round_up(in->features + 1, MLP_GROUP));
 	in->has = calloc(in->features / 64 + 1, sizeof *in->has);
 	in->seen = calloc(in->features / 64 + 1, sizeof *in->seen);
+	if (!in->column || !in->x || !in->has || !in->seen ||
+	    !groups_init(&in->by_record, records, union_most(in->features, row_max)))
+		return false;
 	/* the lists of features fill together: an odd number of cache lines apart */
-	return in->column && in->x && in->has && in->seen &&
-	       groups_init(&in->by_record, records, union_max) &&
+	return in->forward_only ||
 	       groups_init(&in->by_feature, blocks * feature_groups(in),
 			   mlp__round_up(block, 8) + 4);
 }
 
 int mlp__input_init(struct mlp_input *in, const struct rows *rows, size_t features,
-		    size_t capacity, bool sparse, const struct mlp_kernels *kernels,
-		    struct dp_err *err)
+		    size_t capacity, bool sparse, bool forward_only,
+		    const struct mlp_kernels *kernels, struct dp_err *err)
 {
 	bool ok;
 
 	*in = (struct mlp_input){ .kernels = kernels,
 				  .sparse = sparse,
+				  .forward_only = forward_only,
 				  .features = features,
 				  .capacity = capacity };
 	in->square = mlp__floats(capacity);
@@ -218,12 +236,25 @@ static void take_row(struct mlp_input *in, size_t r)
 	}
 }
 
-/* Moves the columns seen to the list of a group of records. */
+/* In place of take_row(): all that is needed to go forward. */
+static void see_row(struct mlp_input *in)
+{
+	for (size_t word = 0; word <= in->features / 64; word++) {
+		in->seen[word] |= in->has[word];
+		in->has[word] = 0;
+	}
+}
+
+/* Moves the columns seen to the list of a group of records. Lists that are kept lie close
+ * together. */
 static void take_columns(struct mlp_input *in, size_t group)
 {
 	struct mlp_groups *to = &in->by_record;
-	uint32_t n = to->from[group];
+	uint32_t n;
 
+	if (in->forward_only && group > 0)
+		to->from[group] = to->to[group - 1];
+	n = to->from[group];
 	for (size_t word = 0; word <= in->features / 64; word++) {
 		uint64_t bits = in->seen[word];
 
@@ -243,7 +274,10 @@ static void load_sparse(struct mlp_input *in, const struct rows *rows, uint32_t 
 			size_t r)
 {
 	spread_row(in, rows, number, r % MLP_GROUP);
-	take_row(in, r);
+	if (in->forward_only)
+		see_row(in);
+	else
+		take_row(in, r);
 	if (r % MLP_GROUP == MLP_GROUP - 1 || r == in->count - 1)
 		take_columns(in, r / MLP_GROUP);
 }
@@ -255,8 +289,9 @@ void mlp__input_load(struct mlp_input *in, const struct rows *rows,
 		AT_ONCE = 64
 	};
 
+	in->first = 0;
 	in->count = count;
-	if (in->sparse)
+	if (in->sparse && !in->forward_only)
 		memcpy(in->by_feature.to, in->by_feature.from,
 		       in->by_feature.n * sizeof *in->by_feature.to);
 	for (size_t r = 0; r < count; r++) {
@@ -283,10 +318,11 @@ static void sparse_product(const struct mlp_input *in, const struct mlp_groups *
 void mlp__input_forward(const struct mlp_input *in, const struct mlp_product *p)
 {
 	if (in->sparse)
-		sparse_product(in, &in->by_record, 0, p);
+		sparse_product(in, &in->by_record, in->first / MLP_GROUP, p);
 	else
-		in->kernels->dense(
-			p, &(struct mlp_dense){ in->x, in->x_row, 1, in->features + 1 });
+		in->kernels->dense(p,
+				   &(struct mlp_dense){ in->x + in->first * in->x_row,
+							in->x_row, 1, in->features + 1 });
 }
 
 void mlp__dense_gradient(const struct mlp_kernels *k, const float *a, size_t a_row,

@@ -85,8 +85,9 @@ struct mlp_groups { /* a struct mlp_sparse in the making */
 struct mlp_input {
 	const struct mlp_kernels *kernels;
 	bool sparse;
+	bool forward_only;         /* there will be no gradient */
 	size_t features, capacity; /* records */
-	size_t count;              /* records now */
+	size_t first, count;       /* records now, of those that were taken */
 	float *square;             /* |x|^2 of each, without the 1 */
 	float *x;                  /* dense: X, rows x_row apart */
 	size_t x_row;
@@ -99,8 +100,11 @@ struct mlp_input {
 };
 DP_MUSTCHECK int mlp__input_init(struct mlp_input *in, const struct rows *rows,
 				 size_t features, size_t capacity, bool sparse,
-				 const struct mlp_kernels *kernels, struct dp_err *err);
+				 bool forward_only, const struct mlp_kernels *kernels,
+				 struct dp_err *err);
 void mlp__input_free(struct mlp_input *in);
+/* Bytes that a record takes at most, where there will be no gradient. */
+size_t mlp__input_bytes(const struct rows *rows, size_t features, bool sparse);
 /* Takes the rows with these numbers, at most in->capacity. */
 void mlp__input_load(struct mlp_input *in, const struct rows *rows,
 		     const uint32_t *number, size_t count);
@@ -128,6 +132,7 @@ struct mlp_layer {
 struct mlp_net {
 	const struct mlp_kernels *kernels;
 	size_t nlayers, nweights; /* weights in panels, with padding */
+	size_t capacity;          /* records that go forward at a time */
 	struct mlp_layer layer[MLP_LAYERS_MAX];
 	struct mlp_input input;
 	float *factor; /* what each record's deltas are multiplied by */
@@ -138,11 +143,18 @@ DP_MUSTCHECK int mlp__net_init(struct mlp_net *net, const struct mlp *m,
 			       enum mlp_path path, const struct mlp_kernels *kernels,
 			       const struct rows *rows, size_t records_max,
 			       struct dp_err *err);
+/* To go forward only: its input has room for all of the rows, unless they take more than
+ * so many bytes. Where they do not go forward at once, `capacity` is whole groups. */
+DP_MUSTCHECK int mlp__net_init_forward(struct mlp_net *net, const struct mlp *m,
+				       const struct mlp_kernels *kernels,
+				       const struct rows *rows, size_t bytes,
+				       struct dp_err *err);
 void mlp__net_free(struct mlp_net *net);
 /* Between weights row by row, as learn.h has them, and panels. */
 void mlp__net_pack(const struct mlp_net *net, const float *w, float *panels);
 void mlp__net_unpack(const struct mlp_net *net, const float *panels, float *w);
-/* Logits of the records that net->input took. */
+/* Logits of the records that net->input took; with forward_only, of input.count of them
+ * from input.first on, a multiple of MLP_GROUP. */
 void mlp__net_forward(struct mlp_net *net, const float *panels);
 /* Call it whenever the weights changed, before mlp__net_backward(). */
 void mlp__net_turn(struct mlp_net *net, const float *panels);
@@ -161,11 +173,21 @@ void mlp__net_gradient(const struct mlp_net *net, float *sum, bool add,
 
 /* ---- mlp.c ---- */
 
+DP_MUSTCHECK int mlp__check_shape(const struct mlp *m, const struct rows *rows,
+				  struct dp_err *err);
+
 /* mlp_train() without its random start: from the weights in w. */
 DP_MUSTCHECK int mlp__descend(const struct mlp *m, enum mlp_path path,
 			      const struct mlp_kernels *kernels, const struct rows *train,
 			      const struct sgd *how, const struct noise *lots,
 			      struct noise *noise, struct pulse *pulse, float *w,
 			      struct dp_err *err);
+
+/* ---- mlp_score.c ---- */
+
+/* mlp_scorer_make() that keeps records ready if they take no more than so many bytes. */
+DP_MUSTCHECK int mlp__scorer_make(const struct mlp *m, const struct rows *rows,
+				  size_t bytes, struct mlp_scorer **out,
+				  struct dp_err *err);
 
 #endif

@@ -80,6 +80,20 @@ static bool buffers_init(struct mlp_net *net, const struct mlp *m, size_t capaci
 	return true;
 }
 
+/* With net->input there. */
+static int net_finish(struct mlp_net *net, const struct mlp *m,
+		      const struct mlp_kernels *kernels, size_t capacity,
+		      struct dp_err *err)
+{
+	net->kernels = kernels;
+	net->capacity = capacity;
+	if (buffers_init(net, m, capacity))
+		return DP_OK;
+	mlp__net_free(net);
+	return dp_fail(err, DP_E_NOMEM, "no memory to train %zu records at a time",
+		       capacity);
+}
+
 int mlp__net_init(struct mlp_net *net, const struct mlp *m, enum mlp_path path,
 		  const struct mlp_kernels *kernels, const struct rows *rows,
 		  size_t records_max, struct dp_err *err)
@@ -88,15 +102,28 @@ int mlp__net_init(struct mlp_net *net, const struct mlp *m, enum mlp_path path,
 	bool sparse = path == MLP_SPARSE || (path == MLP_AUTO && pays_to_skip(m, rows));
 	int code;
 
-	*net = (struct mlp_net){ .kernels = kernels };
-	code = mlp__input_init(&net->input, rows, m->width[0], capacity, sparse, kernels,
-			       err);
-	if (code == DP_OK && !buffers_init(net, m, capacity))
-		code = dp_fail(err, DP_E_NOMEM,
-			       "no memory to train %zu records at a time", capacity);
-	if (code != DP_OK)
-		mlp__net_free(net);
-	return code;
+	*net = (struct mlp_net){ 0 };
+	code = mlp__input_init(&net->input, rows, m->width[0], capacity, sparse, false,
+			       kernels, err);
+	return code == DP_OK ? net_finish(net, m, kernels, capacity, err) : code;
+}
+
+int mlp__net_init_forward(struct mlp_net *net, const struct mlp *m,
+			  const struct mlp_kernels *kernels, const struct rows *rows,
+			  size_t bytes, struct dp_err *err)
+{
+	bool sparse = pays_to_skip(m, rows);
+	size_t capacity = capacity_for(m, rows->n), kept = rows->n;
+	int code;
+
+	if (capacity < rows->n)
+		capacity -= capacity % MLP_GROUP;
+	if (kept > bytes / mlp__input_bytes(rows, m->width[0], sparse))
+		kept = capacity;
+	*net = (struct mlp_net){ 0 };
+	code = mlp__input_init(&net->input, rows, m->width[0], kept, sparse, true,
+			       kernels, err);
+	return code == DP_OK ? net_finish(net, m, kernels, capacity, err) : code;
 }
 
 void mlp__net_free(struct mlp_net *net)

@@ -186,18 +186,13 @@ int dp__cost_learn(struct dp_proposer *p, const struct dp_history *h)
 
 static double log_path(const struct dp_proposer *p, const double *u, double *gradient)
 {
-	for (size_t k = 0; k < p->inputs.d; k++) {
-		const struct dp__input *in = &p->inputs.in[k];
-		double value;
+	size_t k = p->inputs.path;
+	const struct dp__input *in = &p->inputs.in[k];
+	double value = dp__native(in, u[k]);
 
-		if (in->param != p->study->trainer.path.param)
-			continue;
-		value = dp__native(in, u[k]);
-		if (gradient)
-			gradient[k] -= in->log ? in->ln_ratio : (in->hi - in->lo) / value;
-		return log(value);
-	}
-	return log(dp_path_end(p->study, NULL)); /* it is fixed */
+	if (gradient)
+		gradient[k] -= in->log ? in->ln_ratio : (in->hi - in->lo) / value;
+	return log(value);
 }
 
 static double log_seconds(const struct dp_proposer *p, const double *u, double *gradient)

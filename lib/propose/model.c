@@ -39,7 +39,8 @@ bool dp__is_result(const struct dp_known *k)
 
 /* The first trainings show their whole paths. Later ones leave out every second waypoint
  * or more, each others: along a path little is new, and the work grows with the square of
- * what models hold. It depends on the trial alone, so that what is kept stays as it is. */
+ * what models hold. It depends on the trial alone, so that what is kept stays as it is.
+ */
 bool dp__is_seen(const struct dp_proposer *p, const struct dp_known *k)
 {
 	size_t step = k->trial < WHOLE_PATHS ? 1 : k->trial < HALF_PATHS ? 2 : 4, at = 0;
@@ -471,7 +472,8 @@ static int grow_output(struct dp_proposer *p, size_t o, const struct dp_history 
 		code = dp_gp_append(&out->gp, u, out->noise[i]);
 	}
 	for (size_t i = 0; i < h->n && code == DP_OK; i++) {
-		if (h->known[i].status != DP_KNOWN_PENDING || !dp__is_seen(p, &h->known[i]))
+		if (h->known[i].status != DP_KNOWN_PENDING ||
+		    !dp__is_seen(p, &h->known[i]))
 			continue;
 		dp__to_u(&p->inputs, h->known[i].x, u);
 		code = dp__noise_around(p, o, u, NAN, &around);
@@ -590,7 +592,8 @@ int dp__model_predict(struct dp_proposer *p, const double *u, size_t ldu, size_t
 		for (size_t i = 0; i < m; i++) {
 			if (next)
 				next[i * count + o] =
-					exact ? 0 : out->scale * out->scale * covariance[i];
+					exact ? 0
+					      : out->scale * out->scale * covariance[i];
 			if (exact) {
 				column_x(p, u + i, ldu, x);
 				f[i * count + o].m = dp__oracle_value(p, o, x);
@@ -665,7 +668,7 @@ struct dp__learnable dp__learnable(const struct dp_proposer *p, size_t o,
 	both = s * s + noise;
 	root = sqrt(both);
 	return (struct dp__learnable){ s * s / root, -0.5 * s * s * slope / (both * root),
-				   s * (s * s + 2 * noise) / (both * root) };
+				       s * (s * s + 2 * noise) / (both * root) };
 }
 
 int dp__model_eval(struct dp_proposer *p, const double *u, size_t ldu, size_t m,
@@ -674,7 +677,8 @@ int dp__model_eval(struct dp_proposer *p, const double *u, size_t ldu, size_t m,
 	const struct dp__acquisition *acq = dp__acquisition(p->study);
 	size_t count = p->noutputs, np = p->study->nobjectives;
 	struct dp__normal *all = malloc(m * count * sizeof *all);
-	int code = all ? dp__model_predict(p, u, ldu, m, true, exactly, all, NULL) : DP_E_NOMEM;
+	int code = all ? dp__model_predict(p, u, ldu, m, true, exactly, all, NULL)
+		       : DP_E_NOMEM;
 
 	for (size_t i = 0; i < m && code == DP_OK; i++) {
 		const struct dp__normal *row = all + i * count;

@@ -261,7 +261,7 @@ static void test_path(void **state)
 		      { ", path: lot", ", cost: path", 100 },
 		      { ", path: f", "", 64 },
 		      { ", path: epochs", ", cost: none", 1 } };
-	double x[DP_PARAMS_MAX] = { 7, 100, 1, 0.3, 1 };
+	double x[DP_PARAMS_MAX] = { 7, 100, 1, 0.3, 1, 64 };
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(cases); i++) {

@@ -114,7 +114,7 @@ gate("never")
         status = self.finish(self.client, "s")
         self.check_cut("stalled")
         # nothing ended well, and yet there is something to show
-        self.assertEqual((status["study"]["state"], status["study"]["front"]), ("finished", 1))
+        self.assertEqual((status["study"]["state"], status["study"]["front"]), ("finished", 2))
         self.assertIn("no training came to its end", status["study"]["reason"])
 
     def test_a_new_daemon_reads_it(self):

@@ -224,7 +224,9 @@ double dp_t95(uint32_t freedom)
 		return few[freedom - 1];
 	/* the expansion of Cornish and Fisher, right to 4 digits from here on */
 	return z + (z * z * z + z) / (4 * v) +
-	       (5 * pow(z, 5) + 16 * z * z * z + 3 * z) / (96 * v * v);
+	       (5 * pow(z, 5) + 16 * z * z * z + 3 * z) / (96 * v * v) +
+	       (3 * pow(z, 7) + 19 * pow(z, 5) + 17 * z * z * z - 15 * z) /
+		       (384 * v * v * v);
 }
 
 double dp_next_wait(double last, double first, double most)

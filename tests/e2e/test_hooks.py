@@ -72,6 +72,7 @@ class Events(Hooks):
         self.assertEqual((start["state"], start["report"]), (None, None))
         self.assertEqual((failed["trial"], failed["class"], failed["state"], failed["failed"]),
                          (0, "exit-code", "running", 1))
+        self.assertIsNone(failed["at"])
         self.assertIn("no such luck", failed["reason"])
         self.assertEqual((finished["state"], finished["reason"], finished["evaluations"],
                           finished["failed"]), ("finished", None, 4, 1))

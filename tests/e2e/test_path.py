@@ -109,6 +109,14 @@ gate("never")
         self.finish(self.client, "s")
         self.check_cut("timeout")
 
+    def test_stalled(self):
+        self.run_path(self.CUT, ", grace: 100ms, stall: %gs" % unhurried(1))
+        status = self.finish(self.client, "s")
+        self.check_cut("stalled")
+        # nothing ended well, and yet there is something to show
+        self.assertEqual((status["study"]["state"], status["study"]["front"]), ("finished", 2))
+        self.assertIn("no training came to its end", status["study"]["reason"])
+
     def test_a_new_daemon_reads_it(self):
         """A daemon that was killed comes back to a training that has walked on."""
         self.run_path(WALK + "gate('first')\n" + ALL)

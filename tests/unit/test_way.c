@@ -181,6 +181,58 @@ static void a_run_is_missing(void **s)
 	assert_false(dp_way_stands(st, st->trials[0]->way, 0));
 }
 
+/* A trial whose one attempt ends so, and what became of it. */
+static void walked_trial(enum dp_end how, const double *ways)
+{
+	struct dp_event e = ended(how, ways);
+
+	propose(NULL);
+	e.trial = st->ntrials - 1;
+	plan(e.trial, DP_RUN_ALL, 0);
+	apply(e);
+	assert_true(record_step());
+}
+
+/* A training that runs out of time has not been for nothing: it is not among the first
+ * that all failed, nor among those in a row. */
+static void out_of_time_is_no_failure_in_the_row(void **s)
+{
+	static const double some[] = { 0.25, 1, 0.75, 2, 0.5, 3, NONE, NONE };
+	static const double none[] = { 0.25, 1, NONE, NONE, 0.5, 3, NONE, NONE };
+
+	(void)s;
+	begin(", runs: 2, path: C, max_failures: 5", SEARCH);
+	for (int i = 0; i < 3; i++)
+		walked_trial(DP_END_TIMEOUT, some);
+	NEXT("propose");
+	assert_int_equal(st->failed, 3);
+	assert_int_equal(st->failures_in_row, 0);
+	for (int i = 0; i < 4; i++) /* but these come to nothing */
+		walked_trial(DP_END_TIMEOUT, none);
+	NEXT("propose");
+	walked_trial(DP_END_TIMEOUT, none);
+	assert_non_null(strstr(next(), "paused: 5 trials failed in a row"));
+}
+
+/* A study whose trainings were all cut short has results if one has a waypoint. */
+static void waypoints_make_a_study_finish(void **s)
+{
+	static const double some[] = { 0.25, 1, 0.75, 2, 0.5, 3, NONE, NONE };
+	static const double none[] = { 0.25, 1, NONE, NONE, 0.5, 3, NONE, NONE };
+
+	(void)s;
+	begin(", runs: 2, path: C", "search: {method: random, evaluations: 2}");
+	walked_trial(DP_END_TIMEOUT, none);
+	walked_trial(DP_END_TIMEOUT, some);
+	NEXT("finished: no training came to its end (0 diverged, 2 failed or were "
+	     "cancelled), but their waypoints are results");
+	assert_int_equal(dp_study_front(st, NULL), DP_OK);
+	assert_int_equal(st->nfront, 1);
+	begin(", runs: 2, path: C", "search: {method: random, evaluations: 1}");
+	walked_trial(DP_END_TIMEOUT, none);
+	assert_non_null(strstr(next(), "failed: not one evaluation succeeded"));
+}
+
 static void refused_with(struct dp_event e)
 {
 	struct dp_err err = { 0 };
@@ -264,6 +316,8 @@ int main(void)
 		cmocka_unit_test_teardown(cut_short, teardown),
 		cmocka_unit_test_teardown(one_run_each, teardown),
 		cmocka_unit_test_teardown(a_run_is_missing, teardown),
+		cmocka_unit_test_teardown(out_of_time_is_no_failure_in_the_row, teardown),
+		cmocka_unit_test_teardown(waypoints_make_a_study_finish, teardown),
 		cmocka_unit_test_teardown(what_does_not_fit, teardown),
 		cmocka_unit_test_teardown(bytes_of_a_record, teardown),
 	};

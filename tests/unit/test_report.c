@@ -31,6 +31,19 @@ static const char sgd[] = STUDY(
 	"noise_multiplier: sigma, delta: 1e-5, accountant: rdp",
 	"data: public\n");
 
+/* Every training is a path over epochs. */
+static const char walk[] =
+	"study: s\nseed: " SEED "\n"
+	"trainer: {command: [x], runs: 3, path: {parameter: epochs, points: 6}}\n"
+	"parameters: {epochs: {type: int, range: [1, 64]}}\n"
+	"objectives:\n"
+	"  epsilon: {privacy: {mechanism: dp-sgd, sampling: poisson, records: 10000,\n"
+	"    lot: 100, epochs: epochs, noise_multiplier: 4, delta: 1e-5,\n"
+	"    accountant: rdp}}\n"
+	"  error: {metric: accuracy, of: \"1 - accuracy\"}\n"
+	"anti_ideal: {epsilon: 10, error: 1}\n"
+	"search: {method: random, evaluations: 10, front: observed, max_cost: 300}\n";
+
 /* ---- a journal made by hand ---- */
 
 static char folder[4096];
@@ -91,13 +104,37 @@ static void propose(uint32_t trial, double sigma)
 			       .nparams = 1 });
 }
 
-/* An attempt that makes all three runs; `accuracy` NULL: it reports nothing. */
-static void attempt(uint32_t trial, uint32_t number, enum dp_end end,
-		    const double *accuracy, const char *message)
+static double epsilon_at(double sigma);
+
+/* What the three runs were after 1 and after 4 epochs; `all` has room for it. */
+static void attempt_ways(struct dp_event *e, const double accuracy[6], double *all)
+{
+	static const double at[] = { 1, 4 };
+	static double epsilon[2];
+
+	for (int i = 0; i < 6; i++) {
+		all[2 * i] = accuracy[i];
+		all[2 * i + 1] = 400;
+	}
+	for (int i = 0; i < 2; i++)
+		epsilon[i] = epsilon_at(at[i]);
+	e->waypoints = at;
+	e->nwaypoints = 2;
+	e->ways = all;
+	e->nways = 12;
+	e->way_privacy = epsilon;
+	e->nway_privacy = 2;
+}
+
+/* An attempt that makes all three runs; `accuracy` NULL: it reports nothing, of `ways`:
+ * nothing on its way. */
+static void attempt_on_way(uint32_t trial, uint32_t number, enum dp_end end,
+			   const double *accuracy, const double *ways,
+			   const char *message)
 {
 	static const char *const names[] = { "accuracy", "test_records" };
 	static const uint32_t runs[] = { 0, 1, 2 };
-	double metrics[6];
+	double metrics[6], all[12];
 	struct dp_event e = { .type = DP_EV_ATTEMPT_ENDED,
 			      .trial = trial,
 			      .run = DP_RUN_ALL,
@@ -114,8 +151,8 @@ static void attempt(uint32_t trial, uint32_t number, enum dp_end end,
 			       .trial = trial,
 			       .run = DP_RUN_ALL,
 			       .attempt = number });
-	for (int i = 0; accuracy && i < 3; i++) {
-		metrics[2 * i] = accuracy[i];
+	for (int i = 0; (accuracy || ways) && i < 3; i++) {
+		metrics[2 * i] = accuracy ? accuracy[i] : NAN;
 		metrics[2 * i + 1] = 400;
 		e.metric_names = names;
 		e.nmetrics = 2;
@@ -123,7 +160,15 @@ static void attempt(uint32_t trial, uint32_t number, enum dp_end end,
 		e.nruns = 3;
 		e.metrics = metrics;
 	}
+	if (ways)
+		attempt_ways(&e, ways, all);
 	put(e);
+}
+
+static void attempt(uint32_t trial, uint32_t number, enum dp_end end,
+		    const double *accuracy, const char *message)
+{
+	attempt_on_way(trial, number, end, accuracy, NULL, message);
 }
 
 static double epsilon_at(double sigma)
@@ -198,6 +243,25 @@ static const struct facts *find_facts(void)
 	return &facts;
 }
 
+/* Trial 0 is on its way and at its end on the front, trial 1 is only on its way, because
+ * it ran out of time. */
+static const struct facts *walk_facts(void)
+{
+	static const double first[] = { 0.6, 0.5, 0.7, 0.8, 0.8, 0.8 };
+	static const double second[] = { 0.5, 0.5, 0.5, 0.84, 0.85, 0.86 };
+	static const double end[] = { 0.9, 0.9, 0.9 };
+
+	begin(walk);
+	propose(0, 64);
+	attempt_on_way(0, 0, DP_END_OK, end, first, NULL);
+	ended(0, "ok", epsilon_at(64), 0.1);
+	propose(1, 32);
+	attempt_on_way(1, 0, DP_END_TIMEOUT, NULL, second, "too long");
+	ended(1, "failed", NAN, NAN);
+	load(false);
+	return find_facts();
+}
+
 /* ---- numbers ---- */
 
 static void test_headline(void **state)
@@ -255,6 +319,79 @@ static void test_spread(void **state)
 	assert_near(runs->mean, 0.2, 1e-12);
 	assert_near(runs->sd, 0.1, 1e-12);
 	assert_near(runs->standard_error, 0.1 / sqrt(3), 1e-12);
+}
+
+static void test_waypoints(void **state)
+{
+	const struct facts *f = walk_facts();
+	static const struct {
+		int64_t trial, at;
+		double error;
+	} front[] = { { 0, 1, 0.4 }, { 1, 4, 0.15 }, { 0, -1, 0.1 } };
+	const struct fact_spread *runs;
+
+	(void)state;
+	assert_int_equal(f->nfront, 3);
+	for (size_t i = 0; i < 3; i++) {
+		const struct fact_point *p = &f->front[i];
+		double at = front[i].at < 0 ? 64 : (double)front[i].at;
+
+		assert_int_equal(p->trial, front[i].trial);
+		assert_int_equal(p->at, front[i].at);
+		assert_near(p->of[0].value, epsilon_at(at), 0);
+		assert_true(p->of[0].check->holds);
+		assert_near(p->of[0].check->rdp_improved, epsilon_at(at), 1e-12);
+		assert_near(p->of[1].value, front[i].error, 1e-12);
+		assert_near(json_number_value(json_object_get(p->parameters, "epochs")),
+			    at, 0);
+	}
+	runs = f->front[0].of[1].runs; /* 0.6, 0.5, 0.7: only mean and sd are kept */
+	assert_true(isnan(runs->least) && isnan(runs->most));
+	assert_near(runs->mean, 0.4, 1e-12);
+	assert_near(runs->sd, 0.1, 1e-12);
+	assert_near(runs->standard_error, 0.1 / sqrt(3), 1e-12);
+	assert_int_equal(f->optimism.chosen_from, 5);
+	assert_int_equal(f->optimism.trainings, 2);
+	assert_int_equal(f->failures.waypoints_kept, 2);
+	assert_near(f->spent.walked, 96, 0);
+	assert_string_equal(f->settings.path->parameter, "epochs");
+	assert_int_equal(f->settings.path->points, 6);
+	assert_string_equal(f->settings.cost, "path");
+	assert_near(f->settings.max_cost, 300, 0);
+}
+
+/* Each training in full, also the one that ran out of time, and nothing twice. */
+static void test_waypoints_are_free(void **state)
+{
+	const struct fact_composed *all = &walk_facts()->privacy[0].composed;
+	double x[] = { 64, 32 }, v[2][DP_PRIVACY_KEYS_MAX];
+	struct dp_privacy_item items[2];
+	struct dp_epsilon e;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(dp_objective_values(spec, 0, &x[i], v[i], NULL), DP_OK);
+		items[i] = (struct dp_privacy_item){ spec->objectives[0].mechanism, v[i],
+						     3 };
+	}
+	assert_int_equal(dp_privacy_compose(items, 2, 1e-5, false, &e, NULL), DP_OK);
+	assert_int_equal(all->evaluations, 2);
+	assert_int_equal(all->trainings, 6);
+	assert_near(all->totals[0].epsilon, e.epsilon, 1e-9);
+}
+
+static bool every_trial_has_at(const json_t *v)
+{
+	bool good = !json_object_get(v, "trial") || json_object_get(v, "at");
+	const char *name;
+	json_t *part;
+	size_t i;
+
+	json_object_foreach ((json_t *)v, name, part)
+		good = good && every_trial_has_at(part);
+	json_array_foreach (v, i, part)
+		good = good && every_trial_has_at(part);
+	return good;
 }
 
 static void test_sampling_error(void **state)
@@ -492,6 +629,40 @@ static void test_names_in_json(void **state)
 	json_decref(json);
 }
 
+static void test_waypoints_in_words(void **state)
+{
+	static const char *const words[] = {
+		"| 0@1 |",
+		"| 1@4 |",
+		"| 0 |",
+		"trial 1@4 of study s",
+		"the model at epochs = 4 of a training planned for epochs = 32",
+		"covers every iterate",
+		"Each training counts in full",
+		"5 results of 2 trainings",
+		"2 waypoints of them are among the results",
+		"96 epochs in all",
+		"epochs, in all at most 300",
+	};
+	json_t *json, *row;
+	char *text;
+
+	(void)state;
+	walk_facts();
+	json = facts_json(&facts);
+	assert_true(every_trial_has_at(json));
+	row = json_array_get(json_object_get(json, "front"), 1);
+	assert_int_equal(json_integer_value(json_object_get(row, "at")), 4);
+	row = json_array_get(json_object_get(json, "front"), 2);
+	assert_true(json_is_null(json_object_get(row, "at")));
+	json_decref(json);
+	text = whole(DOC_MARKDOWN);
+	for (size_t i = 0; i < DP_COUNT(words); i++)
+		if (!strstr(text, words[i]))
+			fail_msg("not there: %s", words[i]);
+	free(text);
+}
+
 /* Messages that are no UTF-8 do not reach JSON, and do not end it either. */
 static void test_broken_texts(void **state)
 {
@@ -595,6 +766,9 @@ int main(void)
 		T(test_headline),
 		T(test_nothing_that_private),
 		T(test_spread),
+		T(test_waypoints),
+		T(test_waypoints_are_free),
+		T(test_waypoints_in_words),
 		T(test_sampling_error),
 		T(test_composition_counts),
 		T(test_pure_composition),

@@ -112,7 +112,7 @@ struct fact_trust {
 /* By how much the best of noisy observations may look too good. */
 struct fact_optimism {
 	int64_t chosen_from; /* results, those of waypoints too, */
-	int64_t trainings;   /* of so many trials */
+	int64_t trials;      /* of so many */
 	int64_t runs;
 	const char *no_models;         /* why; NULL: there are models */
 	struct fact_trust *objectives; /* (nobjectives) those that are measured */

@@ -196,7 +196,7 @@ FACT_SHAPE(fact_trust, trust_rows);
 
 static const struct fact_row optimism_rows[] = {
 	FACT(fact_optimism, chosen_from),
-	FACT(fact_optimism, trainings),
+	FACT(fact_optimism, trials),
 	FACT(fact_optimism, runs),
 	FACT(fact_optimism, no_models),
 	FACT_LIST(fact_optimism, objectives, nobjectives, fact_trust),

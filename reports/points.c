@@ -353,7 +353,7 @@ void facts_optimism(const struct subject *s, struct facts_memory *m,
 
 	*out = (struct fact_optimism){
 		.chosen_from = (int64_t)s->npoints,
-		.trainings = (int64_t)subject_trainings(s),
+		.trials = (int64_t)subject_trainings(s),
 		.runs = spec->trainer.runs,
 		.no_models = s->models ? NULL : s->no_models,
 		.objectives = facts_room(m, spec->nobjectives, sizeof *out->objectives),

@@ -164,13 +164,13 @@ void write_optimism(struct doc *d, const struct facts *f)
 	if (f->nfront == 0)
 		return;
 	doc_section(d, "trust", "How far to trust the utilities");
-	if (optimism->chosen_from > optimism->trainings)
+	if (optimism->chosen_from > optimism->trials)
 		doc_paragraph(d,
-			      "There are %lld results of %lld trainings. Those of one "
+			      "There are %lld results of %lld trials. Those of one "
 			      "training share its luck: they are not as many chances as "
 			      "they are points.",
 			      (long long)optimism->chosen_from,
-			      (long long)optimism->trainings);
+			      (long long)optimism->trials);
 	if (f->study.denoises && !optimism->no_models)
 		doc_paragraph(
 			d,

@@ -1,6 +1,7 @@
 /* made_studies.c - studies made in memory, for the tests of figures. */
 #include "made_studies.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,17 +24,17 @@ void made_apply(uint32_t study, struct dp_event e)
 		fail_msg("%s", err.msg);
 }
 
-uint32_t made_study(const char *name, const char *objectives)
+static uint32_t made_study_of(const char *name, const char *path, const char *q,
+			      const char *objectives)
 {
 	uint32_t study = made_report.state.nstudies + 1;
 	char text[2000];
 
 	snprintf(text, sizeof text,
-		 "study: %s\ntrainer: {command: [x], runs: 2}\n"
-		 "parameters: {p: {type: float, range: [0, 1]}, q: {type: float, range: "
-		 "[0, 1]}}\n%s\n"
+		 "study: %s\ntrainer: {command: [x], runs: 2%s}\n"
+		 "parameters: {p: {type: float, range: [0, 1]}, q: %s}\n%s\n"
 		 "search: {method: dpareto, initial: 2, evaluations: 100}\n",
-		 name, objectives);
+		 name, path, q, objectives);
 	seq[study] = 0;
 	made_apply(study, (struct dp_event){ .type = DP_EV_STUDY_CREATED,
 					     .name = name,
@@ -41,6 +42,17 @@ uint32_t made_study(const char *name, const char *objectives)
 					     .path = "f",
 					     .dir = "/" });
 	return study;
+}
+
+uint32_t made_study(const char *name, const char *objectives)
+{
+	return made_study_of(name, "", "{type: float, range: [0, 1]}", objectives);
+}
+
+uint32_t made_walk(const char *name, const char *objectives)
+{
+	return made_study_of(name, ", path: q", "{type: int, range: [1, 16]}",
+			     objectives);
 }
 
 struct dp_study_state *made_state(uint32_t study)
@@ -118,6 +130,46 @@ void made_result3(uint32_t study, double a, double b, double c, double spread)
 void made_result(uint32_t study, double a, double b)
 {
 	made_result3(study, a, b, 0, 0);
+}
+
+void made_walked(uint32_t study, double q, const double way[2][2], const double *end,
+		 double spread)
+{
+	static const char *const names[] = { "a", "b" };
+	static const double at[] = { 1, 4 };
+	static const uint32_t runs[] = { 0, 1 };
+	double ways[8], own[4] = { NAN, NAN, NAN, NAN };
+	uint32_t trial = made_trial(study, 0.5, q);
+
+	for (int i = 0; i < 4; i++) { /* two waypoints, two runs of each */
+		double apart = i % 2 ? spread : -spread;
+
+		ways[2 * i] = way[i / 2][0];
+		ways[2 * i + 1] = way[i / 2][1] + apart;
+		if (end && i < 2) {
+			own[2 * i] = end[0];
+			own[2 * i + 1] = end[1] + apart;
+		}
+	}
+	made_attempt(study, trial, 0);
+	made_now += q;
+	made_apply(study, (struct dp_event){ .type = DP_EV_ATTEMPT_ENDED,
+					     .trial = trial,
+					     .run = DP_RUN_ALL,
+					     .end = end ? DP_END_OK : DP_END_TIMEOUT,
+					     .counted = true,
+					     .metric_names = names,
+					     .nmetrics = 2,
+					     .runs = runs,
+					     .nruns = 2,
+					     .metrics = own,
+					     .waypoints = at,
+					     .nwaypoints = 2,
+					     .ways = ways,
+					     .nways = 8,
+					     .exit = { .start = 1000 + made_now - q,
+						       .end = 1000 + made_now } });
+	made_trial_end(study, trial, end ? "ok" : "failed", end, end ? 2 : 0);
 }
 
 void made_failure(uint32_t study)

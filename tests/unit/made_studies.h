@@ -28,6 +28,9 @@ uint32_t made_study(const char *name, const char *objectives);
 	"accuracy\"}}\n"                                                                 \
 	"anti_ideal: {a: 10, error: 1}"
 
+/* The same with trainings that walk q up, a whole number. */
+uint32_t made_walk(const char *name, const char *objectives);
+
 struct dp_study_state *made_state(uint32_t study);
 uint32_t made_trial(uint32_t study, double p, double q);
 void made_attempt(uint32_t study, uint32_t trial, uint32_t attempt);
@@ -39,6 +42,11 @@ void made_trial_end(uint32_t study, uint32_t trial, const char *how, const doubl
 /* A whole trial that takes a second; the runs of b lie `spread` around its mean. */
 void made_result3(uint32_t study, double a, double b, double c, double spread);
 void made_result(uint32_t study, double a, double b);
+/* A training of such a study, as many seconds long as its q: a and b at q = 1 and q = 4
+ * on its way, and at its end (NULL: it runs out of time). The runs of b lie `spread`
+ * around each. */
+void made_walked(uint32_t study, double q, const double way[2][2], const double *end,
+		 double spread);
 void made_failure(uint32_t study);
 /* Makes the subjects once all events are in. */
 struct subject *made_subjects(void);

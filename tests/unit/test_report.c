@@ -351,7 +351,7 @@ static void test_waypoints(void **state)
 	assert_near(runs->sd, 0.1, 1e-12);
 	assert_near(runs->standard_error, 0.1 / sqrt(3), 1e-12);
 	assert_int_equal(f->optimism.chosen_from, 5);
-	assert_int_equal(f->optimism.trainings, 2);
+	assert_int_equal(f->optimism.trials, 2);
 	assert_int_equal(f->failures.waypoints_kept, 2);
 	assert_near(f->spent.walked, 96, 0);
 	assert_string_equal(f->settings.path->parameter, "epochs");
@@ -599,7 +599,7 @@ static void test_names_in_json(void **state)
 		{ "privacy", "objective mechanism summary unit relation sampling keys "
 			     "records delta delta_times_records accountant "
 			     "accountant_text theorem source noise warning composed " },
-		{ "optimism", "chosen_from trainings runs no_models objectives " },
+		{ "optimism", "chosen_from trials runs no_models objectives " },
 		{ "settings", "method acquisition front evaluations parallel cost "
 			      "max_cost order runs "
 			      "one_run_per_process initial initial_from max_time timeout "
@@ -639,7 +639,7 @@ static void test_waypoints_in_words(void **state)
 		"the model at epochs = 4 of a training planned for epochs = 32",
 		"covers every iterate",
 		"Each training counts in full",
-		"5 results of 2 trainings",
+		"5 results of 2 trials",
 		"2 waypoints of them are among the results",
 		"96 epochs in all",
 		"epochs, in all at most 300",

@@ -12,7 +12,7 @@ double dp__cost_log(struct dp_proposer *p, const double *u, double *gradient)
 		return 0;
 	value = dp__native(in, u[p->inputs.path]);
 	if (gradient)
-		gradient[p->inputs.path] -= in->log ? in->ln_ratio
-						    : (in->hi - in->lo) / value;
+		gradient[p->inputs.path] -=
+			in->log ? in->ln_ratio : (in->hi - in->lo) / value;
 	return log(value);
 }

@@ -39,7 +39,8 @@ bool dp__is_result(const struct dp_known *k)
 
 /* The first trainings show their whole paths. Later ones leave out every second waypoint
  * or more, each others: along a path little is new, and the work grows with the square of
- * what models hold. It depends on the trial alone, so that what is kept stays as it is. */
+ * what models hold. It depends on the trial alone, so that what is kept stays as it is.
+ */
 bool dp__is_seen(const struct dp_proposer *p, const struct dp_known *k)
 {
 	size_t step = k->trial < WHOLE_PATHS ? 1 : k->trial < HALF_PATHS ? 2 : 4, at = 0;
@@ -471,7 +472,8 @@ static int grow_output(struct dp_proposer *p, size_t o, const struct dp_history 
 		code = dp_gp_append(&out->gp, u, out->noise[i]);
 	}
 	for (size_t i = 0; i < h->n && code == DP_OK; i++) {
-		if (h->known[i].status != DP_KNOWN_PENDING || !dp__is_seen(p, &h->known[i]))
+		if (h->known[i].status != DP_KNOWN_PENDING ||
+		    !dp__is_seen(p, &h->known[i]))
 			continue;
 		dp__to_u(&p->inputs, h->known[i].x, u);
 		code = dp__noise_around(p, o, u, NAN, &around);
@@ -514,7 +516,7 @@ int dp__model_update(struct dp_proposer *p, const struct dp_history *h,
 	code = follow_history(p, h);
 	if (code != DP_OK)
 		return code;
-	if (p->nseen < 2 || p->spec.d == 0)
+	if (dp__trainings(p) < 2 || p->spec.d == 0)
 		return DP_E_FAILED;
 	code = fit_to(p, dp__trainings(p), cancel);
 	for (size_t o = 0; o < p->noutputs && code == DP_OK; o++) {
@@ -547,14 +549,20 @@ int dp__model_room(struct dp_proposer *p, size_t m)
 	return p->work ? DP_OK : DP_E_NOMEM;
 }
 
+static void column_u(const struct dp_proposer *p, const double *u, size_t stride,
+		     double *one)
+{
+	for (size_t k = 0; k < p->spec.d; k++)
+		one[k] = u[k * stride];
+}
+
 /* Fixed parameters keep the 0 that study.h gives them. */
 static void column_x(const struct dp_proposer *p, const double *u, size_t stride,
 		     double *x)
 {
 	double one[DP_PARAMS_MAX];
 
-	for (size_t k = 0; k < p->spec.d; k++)
-		one[k] = u[k * stride];
+	column_u(p, u, stride, one);
 	memset(x, 0, p->study->nparams * sizeof *x);
 	dp__to_x(&p->inputs, one, x);
 }
@@ -584,7 +592,8 @@ int dp__model_predict(struct dp_proposer *p, const double *u, size_t ldu, size_t
 		for (size_t i = 0; i < m; i++) {
 			if (next)
 				next[i * count + o] =
-					exact ? 0 : out->scale * out->scale * covariance[i];
+					exact ? 0
+					      : out->scale * out->scale * covariance[i];
 			if (exact) {
 				column_x(p, u + i, ldu, x);
 				f[i * count + o].m = dp__oracle_value(p, o, x);
@@ -659,7 +668,7 @@ struct dp__learnable dp__learnable(const struct dp_proposer *p, size_t o,
 	both = s * s + noise;
 	root = sqrt(both);
 	return (struct dp__learnable){ s * s / root, -0.5 * s * s * slope / (both * root),
-				   s * (s * s + 2 * noise) / (both * root) };
+				       s * (s * s + 2 * noise) / (both * root) };
 }
 
 int dp__model_eval(struct dp_proposer *p, const double *u, size_t ldu, size_t m,
@@ -668,11 +677,13 @@ int dp__model_eval(struct dp_proposer *p, const double *u, size_t ldu, size_t m,
 	const struct dp__acquisition *acq = dp__acquisition(p->study);
 	size_t count = p->noutputs, np = p->study->nobjectives;
 	struct dp__normal *all = malloc(m * count * sizeof *all);
-	int code = all ? dp__model_predict(p, u, ldu, m, true, exactly, all, NULL) : DP_E_NOMEM;
+	int code = all ? dp__model_predict(p, u, ldu, m, true, exactly, all, NULL)
+		       : DP_E_NOMEM;
 
 	for (size_t i = 0; i < m && code == DP_OK; i++) {
 		const struct dp__normal *row = all + i * count;
 		double lf = dp__log_feasible(p, row, NULL, NULL), v = -INFINITY;
+		double one[DP_PARAMS_MAX];
 		bool ok = true;
 		struct dp__normal gain[DP_OBJECTIVES_MAX];
 
@@ -683,6 +694,9 @@ int dp__model_eval(struct dp_proposer *p, const double *u, size_t ldu, size_t m,
 			ok &= isfinite(row[o].m) && isfinite(row[o].s);
 		if (ok && logacq && acq->value && p->have_target)
 			v = acq->value(&p->target, gain, NULL) + lf;
+		column_u(p, u + i, ldu, one);
+		if (v > -INFINITY)
+			v -= dp__cost_log(p, one, NULL);
 		if (logacq)
 			logacq[i] = isnan(v) ? -INFINITY : v;
 		if (feas)
@@ -740,7 +754,7 @@ double dp__model_slope(struct dp_proposer *p, const double *u, double *gradient)
 		for (size_t k = 0; k < d; k++)
 			gradient[k] += gm * dm[o][k] + gs * ds[o][k];
 	}
-	return value;
+	return value - dp__cost_log(p, u, gradient);
 }
 
 double dp__model_posterior(const struct dp_proposer *p, size_t o, size_t i)

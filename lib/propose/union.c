@@ -59,26 +59,26 @@ struct dp__worse dp__worse(const struct dp__normal *a, const struct dp__normal *
 	c = dp__Phi(at);
 	d = dp__phi(at);
 	mean = apart * c + t * d;
-	second = (apart * apart + a->s * a->s) * c + b->s * b->s * (1 - c) + apart * t * d;
+	second =
+		(apart * apart + a->s * a->s) * c + b->s * b->s * (1 - c) + apart * t * d;
 	variance = fmax(second - mean * mean, 1e-12 * (a->s * a->s + b->s * b->s));
 	w.f = (struct dp__normal){ b->m + mean, sqrt(variance) };
 	w.m_by[0] = c;
 	w.m_by[1] = 1 - c;
 	for (int i = 2; i < 5; i++) { /* by the sds and rho, of which t is made */
-		double dt = i == 2 ? (a->s - rho * b->s) / t
+		double dt = i == 2   ? (a->s - rho * b->s) / t
 			    : i == 3 ? (b->s - rho * a->s) / t
 				     : -a->s * b->s / t;
 		double own = i == 2 ? 2 * a->s * c : i == 3 ? 2 * b->s * (1 - c) : 0;
 
 		w.m_by[i] = d * dt;
-		w.s_by[i] = own + dt * d *
-					  (apart - at / t * (a->s * a->s - b->s * b->s)) -
+		w.s_by[i] = own +
+			    dt * d * (apart - at / t * (a->s * a->s - b->s * b->s)) -
 			    2 * mean * w.m_by[i];
 	}
 	for (int i = 0; i < 2; i++) { /* by the means: only their difference counts */
 		double sign = i == 0 ? 1 : -1;
-		double by = 2 * apart * c + t * d +
-			    (a->s * a->s - b->s * b->s) * d / t;
+		double by = 2 * apart * c + t * d + (a->s * a->s - b->s * b->s) * d / t;
 
 		w.s_by[i] = sign * (by - 2 * mean * c);
 	}
@@ -166,8 +166,8 @@ static void pair_side_by(const struct pair_side *side, size_t o,
 		const struct dp__normal *f = i == 0 ? a : b;
 		double sd = by_m * w->m_by[2 + i] + by_s * w->s_by[2 + i];
 
-		by->m[i][o] = by_m * w->m_by[i] + by_s * w->s_by[i] +
-			      sd * side->left[i].by_m;
+		by->m[i][o] =
+			by_m * w->m_by[i] + by_s * w->s_by[i] + sd * side->left[i].by_m;
 		by->s[i][o] = sd * side->left[i].by_s;
 		if (!side->certain)
 			by->s[i][o] -= by_rho * side->rho / f->s;
@@ -227,8 +227,8 @@ static size_t walk_columns(const struct dp_proposer *p, const double *u, size_t 
 }
 
 /* Log worth of a training that stops at the k-th point of a path, for what it costs. */
-static double stop_score(struct dp_proposer *p, const double *columns, size_t ld, size_t k,
-			 double log_union)
+static double stop_score(struct dp_proposer *p, const double *columns, size_t ld,
+			 size_t k, double log_union)
 {
 	double u[DP_PARAMS_MAX];
 
@@ -525,7 +525,8 @@ static void walk_chain(const struct dp_proposer *p, const struct walk_slopes *w,
 			double m = scale * w->by_m[i * count + o], s = 0, c = 0;
 
 			if (modelled) {
-				s = scale * w->by_s[i * count + o] / (2 * sqrt(r->var[i]));
+				s = scale * w->by_s[i * count + o] /
+				    (2 * sqrt(r->var[i]));
 				c = scale * scale * w->by_c[i * count + o];
 			}
 			for (size_t k = 0; k < d; k++)

@@ -475,18 +475,6 @@ static void run_best(const struct bench_problem *p, const struct options *o)
 
 /* ---- the command line ---- */
 
-/* Is `name` one of the comma-separated `list`? */
-static bool is_listed(const char *list, const char *name)
-{
-	size_t length = strlen(name);
-
-	for (const char *at = strstr(list, name); at; at = strstr(at + 1, name))
-		if ((at == list || at[-1] == ',') &&
-		    (at[length] == ',' || at[length] == '\0'))
-			return true;
-	return false;
-}
-
 int main(int argc, char **argv)
 {
 	struct options o = {
@@ -555,7 +543,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < bench_nproblems; i++) {
 		const struct bench_problem *p = &bench_problems[i];
 
-		if (o.problem ? !is_listed(o.problem, p->name) : p->apart)
+		if (o.problem ? !bench_is_listed(o.problem, p->name) : p->apart)
 			continue;
 		if (best)
 			run_best(p, &o);

@@ -10,6 +10,7 @@
 #include "base/base.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- trainings with differential privacy, or what they look like ---- */
 
@@ -423,4 +424,15 @@ void bench_measure(const struct bench_noise *noise, double y, struct dp_rng *rng
 	*variance = noise->runs > 1 ? fmax(0, square / noise->runs - *mean * *mean) /
 					      (noise->runs - 1)
 				    : NAN;
+}
+
+bool bench_is_listed(const char *list, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (const char *at = strstr(list, name); at; at = strstr(at + 1, name))
+		if ((at == list || at[-1] == ',') &&
+		    (at[length] == ',' || at[length] == '\0'))
+			return true;
+	return false;
 }

@@ -29,6 +29,9 @@ struct bench_problem {
 extern const struct bench_problem bench_problems[];
 extern const size_t bench_nproblems;
 
+/* Is `name` one of the comma-separated `list`? */
+bool bench_is_listed(const char *list, const char *name);
+
 /* How the last objective of a problem is measured: the mean of `runs`, each with an
  * error of sd `size`, or `size` times the value itself (growing). */
 struct bench_noise {

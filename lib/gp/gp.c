@@ -198,8 +198,8 @@ static double gp_covariance(const struct dp_gp *gp, const double *a, const doubl
 	gp->spec.kernel->value(&r2, 1, &k);
 	k *= (1 - share) * signal;
 	if (share > 0)
-		dp__add_terms(&gp->spec, a, 1, 1, b,
-			      share / (double)gp->spec.d * signal, &k);
+		dp__add_terms(&gp->spec, a, 1, 1, b, share / (double)gp->spec.d * signal,
+			      &k);
 	return k;
 }
 
@@ -359,16 +359,16 @@ static void row_values(const struct dp_gp *gp, const struct row_parts *r,
 	for (size_t i = 0; i < r->m; i++) {
 		const double *b = r->v + i * n;
 
-		out->mean[i] = gp->mean + cblas_ddot((int)n, r->k + i * n, 1, gp->alpha, 1);
+		out->mean[i] =
+			gp->mean + cblas_ddot((int)n, r->k + i * n, 1, gp->alpha, 1);
 		out->var[i] = gp->hyper.signal - cblas_ddot((int)n, b, 1, b, 1);
 		if (!(out->var[i] > floor))
 			out->var[i] = floor;
 		out->next[i] = 0;
 		if (i + 1 < r->m)
-			out->next[i] =
-				gp_covariance(gp, r->z + i * DP__POINT_MAX,
-					      r->z + (i + 1) * DP__POINT_MAX) -
-				cblas_ddot((int)n, b, 1, b + n, 1);
+			out->next[i] = gp_covariance(gp, r->z + i * DP__POINT_MAX,
+						     r->z + (i + 1) * DP__POINT_MAX) -
+				       cblas_ddot((int)n, b, 1, b + n, 1);
 	}
 	if (n > 0)
 		dp_chol_backward_rows(gp->l, n, gp->room, r->v, r->m);
@@ -390,7 +390,8 @@ static void row_by(const struct dp_gp *gp, const struct row_parts *r, size_t i, 
 		by[l] *= chain * (z[j] - zs[l]);
 }
 
-/* Derivative of the prior covariance of row point i with the one before by its input j. */
+/* Derivative of the prior covariance of row point i with the one before by its input j.
+ */
 static double row_prior_by(const struct dp_gp *gp, const struct row_parts *r, size_t i,
 			   size_t j, double u)
 {
@@ -410,8 +411,7 @@ static double row_prior_by(const struct dp_gp *gp, const struct row_parts *r, si
 /* Derivatives by input j. Points that share it keep their prior covariance when they move
  * together. */
 static void row_slopes(const struct dp_gp *gp, const struct row_parts *r, const double *u,
-		       size_t ldu, size_t j, bool last_only,
-		       const struct dp_gp_row *out)
+		       size_t ldu, size_t j, bool last_only, const struct dp_gp_row *out)
 {
 	size_t n = gp->n, d = gp->spec.d, last = r->m - 1;
 
@@ -429,7 +429,8 @@ static void row_slopes(const struct dp_gp *gp, const struct row_parts *r, const 
 		if (last_only)
 			out->dnext[(i - 1) * d + j] += row_prior_by(gp, r, i, j, at);
 		else
-			out->dnext[(i - 1) * d + j] -= cblas_ddot((int)n, before, 1, v, 1);
+			out->dnext[(i - 1) * d + j] -=
+				cblas_ddot((int)n, before, 1, v, 1);
 	}
 }
 

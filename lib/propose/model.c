@@ -516,7 +516,7 @@ int dp__model_update(struct dp_proposer *p, const struct dp_history *h,
 	code = follow_history(p, h);
 	if (code != DP_OK)
 		return code;
-	if (p->nseen < 2 || p->spec.d == 0)
+	if (dp__trainings(p) < 2 || p->spec.d == 0)
 		return DP_E_FAILED;
 	code = fit_to(p, dp__trainings(p), cancel);
 	for (size_t o = 0; o < p->noutputs && code == DP_OK; o++) {

@@ -209,7 +209,8 @@ static int ask_dpareto(struct dp_proposer *p, const struct dp_history *h, uint32
 		return dp_fail(err, code, "no memory for the models of a proposal");
 	out->source = "random";
 	snprintf(out->note, sizeof out->note, "%s; a random point is taken",
-		 p->nseen < 2 ? "fewer than two results are known" : "no model fits");
+		 dp__trainings(p) < 2 ? "fewer than two results are known"
+				      : "no model fits");
 	return ask_initial(p, trial, out, err);
 }
 

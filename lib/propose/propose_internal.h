@@ -24,15 +24,15 @@ struct dp__input {
 	double lo, hi; /* for categories 0 and count - 1 */
 	double ln_ratio;
 	double values; /* number of different values that are searched; inf for floats */
-	bool pinned;   /* a fixed parameter that trainings walk up: always hi in the end */
+	bool pinned; /* a fixed parameter that trainings walk up: always hi in the end */
 };
 
 struct dp__inputs {
 	size_t d;
 	struct dp__input in[DP_PARAMS_MAX];
 	double points; /* in the whole space; inf with a float */
-	/* trainer.path: the input that a training walks up and its waypoints on the way to
-	 * the largest value; no waypoints: there is no path */
+	/* trainer.path: the input that a training walks up and its waypoints on the way
+	 * to the largest value; no waypoints: there is no path */
 	size_t path;
 	size_t nwaypoints;
 	double waypoint[DP_WAYPOINTS_MAX], waypoint_u[DP_WAYPOINTS_MAX];
@@ -190,9 +190,9 @@ struct dp_proposer {
 	struct dp_known *seen; /* (nseen) results in the order of the history, those of
 				* dp__is_seen() */
 	size_t nseen, seen_room;
-	size_t fit_n; /* hyperparameters belong to the first so many; 0: none */
+	size_t fit_n;         /* hyperparameters belong to the first so many; 0: none */
 	size_t fit_trainings; /* which are of so many trainings */
-	double *u;    /* (d x ldu) */
+	double *u;            /* (d x ldu) */
 	size_t ldu;
 
 	/* made for one proposal */

@@ -370,6 +370,7 @@ static int fold_attempt_ended(struct dp_study_state *st, struct dp_trial *t,
 			      const struct dp_event *e, struct dp_err *err)
 {
 	struct dp_attempt *a = find_attempt(t, e->run, e->attempt);
+	bool new_way = !t->way;
 	int code;
 
 	if (!a || a->end != DP_END_NONE || e->end == DP_END_NONE)
@@ -382,10 +383,15 @@ static int fold_attempt_ended(struct dp_study_state *st, struct dp_trial *t,
 	if (code == DP_OK && e->nmetrics &&
 	    (e->end == DP_END_OK || e->end == DP_END_DIVERGED))
 		code = fold_metrics(st, t, e, err);
-	if (code != DP_OK)
+	if (code == DP_OK && fold_text(&a->message, e->reason))
+		code = dp_fail(err, DP_E_NOMEM, "no memory for a reason");
+	if (code != DP_OK) {
+		if (new_way) { /* it has none until the record comes again */
+			dp__way_free(t->way);
+			t->way = NULL;
+		}
 		return code;
-	if (fold_text(&a->message, e->reason))
-		return dp_fail(err, DP_E_NOMEM, "no memory for a reason");
+	}
 	a->end = e->end;
 	a->counted = e->counted;
 	a->exit_kind = e->exit.kind;

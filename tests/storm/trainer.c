@@ -125,8 +125,8 @@ static void walk(const char *request, int fd, long run, const double *own)
 	const char *p = strstr(request, "\"values\":[");
 	char line[256], *end;
 
-	for (p = p ? p + 10 : NULL; p && *p != ']'; p = end) {
-		double at = strtod(p + 1, &end);
+	for (p = p ? p + 10 : NULL; p && *p != ']'; p = *end == ',' ? end + 1 : end) {
+		double at = strtod(p, &end);
 		int n = snprintf(line, sizeof line,
 				 "{\"run\":%ld,\"at\":%.17g,\"metrics\":{\"a\":%.17g,"
 				 "\"b\":%.17g,\"f1\":%.17g}}\n",

@@ -415,6 +415,7 @@ static int fold_trial_ended(struct dp_study_state *st, struct dp_trial *t,
 {
 	int status = dp__trial_status_from(e->state), code;
 	double *objectives = NULL;
+	char *reason = NULL;
 
 	if (status < DP_TRIAL_OK || t->status != DP_TRIAL_WAITING)
 		return dp_fail(err, DP_E_CORRUPT,
@@ -424,19 +425,23 @@ static int fold_trial_ended(struct dp_study_state *st, struct dp_trial *t,
 		return dp_fail(err, DP_E_CORRUPT,
 			       "trial %u of study %u ends with %u objectives, not %zu",
 			       t->number, st->id, e->nobjectives, st->spec->nobjectives);
-	code = dp__way_settle(st, t, err);
-	if (code != DP_OK)
-		return code;
 	if (e->nobjectives) {
 		objectives = malloc(e->nobjectives * sizeof *objectives);
 		if (!objectives)
 			return dp_fail(err, DP_E_NOMEM, "no memory for a result");
 		memcpy(objectives, e->objectives, e->nobjectives * sizeof *objectives);
 	}
-	if (fold_text(&t->reason, e->reason)) {
+	if (fold_text(&reason, e->reason))
+		code = dp_fail(err, DP_E_NOMEM, "no memory for a reason");
+	else
+		code = dp__way_settle(st, t, err); /* last: from here nothing can fail */
+	if (code != DP_OK) {
 		free(objectives);
-		return dp_fail(err, DP_E_NOMEM, "no memory for a reason");
+		free(reason);
+		return code;
 	}
+	free(t->reason);
+	t->reason = reason;
 	free(t->objectives);
 	t->objectives = objectives;
 	if (objectives) { /* they have it */

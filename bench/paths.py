@@ -40,6 +40,7 @@ def options():
     a.add_argument("--runs", type=int, default=10)
     a.add_argument("--initial", type=int, default=16)
     a.add_argument("--path-initial", type=int, help="with paths, if it is to differ")
+    a.add_argument("--path-evaluations", type=int, help="with paths, if they are to differ")
     a.add_argument("--budget", choices=("epochs", "trainings"), default="epochs")
     a.add_argument("--points", type=int, default=12, help="of a path")
     a.add_argument("--search", default="", help="keys of the variant: 'cost: none'")
@@ -58,6 +59,7 @@ def study_text(o, seed, path, budget):
     initial, evaluations, more = o.initial, o.evaluations, ""
     if path:
         initial = o.path_initial or o.initial
+        evaluations = o.path_evaluations or evaluations
         more = "".join("\n  %s" % key for key in o.search.split(";") if key)
         if budget:
             more += "\n  max_cost: %d" % budget

@@ -373,6 +373,7 @@ static int fold_attempt_ended(struct dp_study_state *st, struct dp_trial *t,
 			      const struct dp_event *e, struct dp_err *err)
 {
 	struct dp_attempt *a = find_attempt(t, e->run, e->attempt);
+	bool new_way = !t->way;
 	int code;
 
 	if (!a || a->end != DP_END_NONE || e->end == DP_END_NONE)
@@ -385,10 +386,15 @@ static int fold_attempt_ended(struct dp_study_state *st, struct dp_trial *t,
 	if (code == DP_OK && e->nmetrics &&
 	    (e->end == DP_END_OK || e->end == DP_END_DIVERGED))
 		code = fold_metrics(st, t, e, err);
-	if (code != DP_OK)
+	if (code == DP_OK && fold_text(&a->message, e->reason))
+		code = dp_fail(err, DP_E_NOMEM, "no memory for a reason");
+	if (code != DP_OK) {
+		if (new_way) { /* it has none until the record comes again */
+			dp__way_free(t->way);
+			t->way = NULL;
+		}
 		return code;
-	if (fold_text(&a->message, e->reason))
-		return dp_fail(err, DP_E_NOMEM, "no memory for a reason");
+	}
 	a->end = e->end;
 	a->counted = e->counted;
 	a->exit_kind = e->exit.kind;
@@ -412,6 +418,7 @@ static int fold_trial_ended(struct dp_study_state *st, struct dp_trial *t,
 {
 	int status = dp__trial_status_from(e->state), code;
 	double *objectives = NULL;
+	char *reason = NULL;
 
 	if (status < DP_TRIAL_OK || t->status != DP_TRIAL_WAITING)
 		return dp_fail(err, DP_E_CORRUPT,
@@ -421,19 +428,23 @@ static int fold_trial_ended(struct dp_study_state *st, struct dp_trial *t,
 		return dp_fail(err, DP_E_CORRUPT,
 			       "trial %u of study %u ends with %u objectives, not %zu",
 			       t->number, st->id, e->nobjectives, st->spec->nobjectives);
-	code = dp__way_settle(st, t, err);
-	if (code != DP_OK)
-		return code;
 	if (e->nobjectives) {
 		objectives = malloc(e->nobjectives * sizeof *objectives);
 		if (!objectives)
 			return dp_fail(err, DP_E_NOMEM, "no memory for a result");
 		memcpy(objectives, e->objectives, e->nobjectives * sizeof *objectives);
 	}
-	if (fold_text(&t->reason, e->reason)) {
+	if (fold_text(&reason, e->reason))
+		code = dp_fail(err, DP_E_NOMEM, "no memory for a reason");
+	else
+		code = dp__way_settle(st, t, err); /* last: from here nothing can fail */
+	if (code != DP_OK) {
 		free(objectives);
-		return dp_fail(err, DP_E_NOMEM, "no memory for a reason");
+		free(reason);
+		return code;
 	}
+	free(t->reason);
+	t->reason = reason;
 	free(t->objectives);
 	t->objectives = objectives;
 	if (objectives) { /* they have it */

@@ -19,6 +19,20 @@ for run in request["runs"]:
 out({"done": True})
 """
 
+# The same as a path, in a process for each run; one of them is killed the first time.
+WALKING = """
+if os.environ["DPARETO_TRIAL"] == "3" and os.environ["DPARETO_ATTEMPT"] == "0":
+    os.kill(os.getpid(), 9)
+for run in request["runs"]:
+    for at in request["path"]["values"]:
+        out({"run": run["run"], "at": at,
+             "metrics": {"a": params["x"] + 1 / at + run["seed"] * 1e-17, "b": at}})
+    time.sleep(0.02)
+    out({"run": run["run"], "metrics": {"a": params["x"] + run["seed"] * 1e-17,
+                                        "b": params["n"]}})
+out({"done": True})
+"""
+
 # A trainer that says it is up and waits to be told to go on.
 PATIENT = """
 open(os.path.join(os.environ["DPARETO_STUDY_DIR"], "up"), "w").close()
@@ -72,6 +86,32 @@ class Kill(Case):
         self.assertEqual(len(lines), len(set(lines)))
         self.assertEqual(len(lines), 60)
         wait_for(lambda: not trainers_below(self.folder), 10)
+
+    def test_fifty_kills_of_paths(self):
+        """The same trials, waypoints and front, whatever was killed."""
+        self.trainer(WALKING)
+        self.text = self.study(
+            extra_trainer=", runs: 2, runs_per_process: 1, path: {parameter: n, points: 4}",
+            parameters="x: {type: float, range: [0, 1]}\n  n: {type: int, range: [1, 40]}",
+            objectives="a: {metric: a}\n  b: {metric: b}",
+            search="method: random, evaluations: 30, parallel: 2")
+        rng = random.Random(os.environ.get("DPARETO_KILL_SEED", "2"))
+        outcomes = []
+        for kills in (0, 50):
+            front, _ = self.run_study(kills, rng)
+            d = self.daemon("--slots", "2").start()
+            client = d.connect()
+            trials = [client("trial", study="s", trial=i)["trial"] for i in range(30)]
+            self.assertEqual(d.end(), 0)
+            ends = [x["end"] for x in trials[3]["attempts"]]
+            self.assertEqual((ends.count("ok"), "signal" in ends), (2, True))
+            outcomes.append([front] + [{key: t[key] for key in (
+                "trial", "state", "parameters", "objectives", "runs", "waypoints")}
+                for t in trials])
+            os.rename(self.path("state"), self.path("state-%d" % kills))
+        self.assertEqual(json.dumps(outcomes[0]), json.dumps(outcomes[1]))
+        self.assertGreater(sum(not w["dropped"] for t in outcomes[0][1:]
+                               for w in t["waypoints"]), 60)
 
     def test_adopts_a_running_trainer(self):
         self.trainer(PATIENT)

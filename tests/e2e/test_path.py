@@ -1,6 +1,7 @@
 """test_path.py - trainings that are paths: what a trainer is asked for on its way, and what
 of it the daemon journals."""
 import json
+import os
 import signal
 import unittest
 
@@ -28,12 +29,12 @@ class Paths(Case):
 
     def run_path(self, trainer, extra="", objectives=None):
         self.trainer(trainer)
-        self.d = self.daemon().start()
+        self.d = self.daemon("--slots", "2").start()
         self.client = self.d.connect()
         self.submit(self.client, self.study(
             extra_trainer=", runs: 2, path: {parameter: n, points: 3}" + extra,
             parameters="n: {fixed: 64}", objectives=objectives,
-            search="method: random, evaluations: 1"))
+            search="method: random, evaluations: 1, parallel: 2"))
 
     def ended(self):
         """The records of attempts that have ended."""
@@ -82,6 +83,41 @@ class Paths(Case):
         self.assertIn("run 0 at 2 was not asked", trial["reason"])
         self.assertNotIn("at", self.ended()[0])
 
+    def test_any_order_and_gaps(self):
+        """Waypoints come as they like; one that a run left out, or where it has no number,
+        is dropped alone."""
+        self.run_path(WALK + """
+def at(run, value, a):
+    out({"run": run, "at": value, "metrics": {"a": a, "b": value}})
+at(1, 4, float("nan"))
+at(0, 16, 1)
+at(0, 1, 2)
+at(1, 1, 4)
+at(0, 4, 8)
+for run in (1, 0):
+    out({"run": run, "metrics": {"a": 0, "b": 64}})
+""")
+        self.finish(self.client, "s")
+        trial = self.trial()
+        self.assertEqual(trial["state"], "ok")
+        self.assertEqual([(w["at"], w["dropped"]) for w in trial["waypoints"]],
+                         [(1, False), (4, True), (16, True)])
+        self.assertEqual(trial["waypoints"][0]["metrics"]["a"], 3)
+
+    def test_bad_lines(self):
+        """What is told twice, or after its run, spoils the attempt, and nothing of it stays."""
+        for said, lines in (("run 0 at 4 was reported before", (4, 4, None)),
+                            ("run 0 at 4 comes after the run's own line", (1, None, 4))):
+            self.run_path("for at in %r:\n    line = {'run': 0, 'metrics': {'a': 1, 'b': 1}}\n"
+                          "    out({**line, 'at': at} if at else line)\n" % (lines,))
+            self.finish(self.client, "s")
+            trial = self.trial()
+            self.assertEqual(trial["attempts"][0]["end"], "bad-output")
+            self.assertIn(said, trial["reason"])
+            self.assertNotIn("at", self.ended()[0])
+            self.assertEqual(self.d.end(), 0)
+            os.rename(self.path("state"), self.path("state-%d" % lines[0]))
+
     CUT = WALK + """
 walk(0, 16)
 walk(1, 4)
@@ -116,6 +152,49 @@ gate("never")
         # nothing ended well, and yet there is something to show
         self.assertEqual((status["study"]["state"], status["study"]["front"]), ("finished", 2))
         self.assertIn("no training came to its end", status["study"]["reason"])
+
+    CUT_EACH = WALK + """
+run, = runs()
+walk(run, (16, 4)[run])
+gate("never-%d" % run)
+"""
+
+    def check_cut_each(self, end):
+        self.assertEqual([r["end"] for r in self.ended()], [end, end])
+        self.assertEqual([(w["at"], w["dropped"], w["metrics"]["a"])
+                          for w in self.trial()["waypoints"] if not w["dropped"]],
+                         [(1, False, 1.5), (4, False, 0.75)])
+
+    def test_cancelled_runs_of_their_own(self):
+        self.run_path(self.CUT_EACH, ", runs_per_process: 1")
+        wait_for(lambda: self.has("at-never-0") and self.has("at-never-1"))
+        self.client("cancel", study="s", trial=0)
+        self.finish(self.client, "s")
+        self.check_cut_each("cancelled")
+
+    def test_timeout_of_runs_of_their_own(self):
+        self.run_path(self.CUT_EACH, ", runs_per_process: 1, grace: 100ms, timeout: %gs"
+                      % unhurried(1))
+        self.finish(self.client, "s")
+        self.check_cut_each("timeout")
+
+    def test_adopted_on_its_way(self):
+        self.run_path(WALK + """
+walk(0, 4)
+gate("mid")
+out({"run": 0, "at": 16, "metrics": {"a": 0.0625, "b": 16}})
+out({"run": 0, "metrics": {"a": 0, "b": 64}})
+walk(1, 64)
+out({"run": 1, "metrics": {"a": 0, "b": 64}})
+""")
+        wait_for(lambda: self.has("at-mid"))
+        self.d.end(signal.SIGKILL)
+        self.client = self.d.start().connect()
+        self.assertEqual(self.client("status", study="s")["study"]["running"], 1)
+        self.touch("mid")
+        self.finish(self.client, "s")
+        record, = self.ended()
+        self.assertEqual(record["ways"], [1, 1, 2, 1, 0.25, 4, 1.25, 4, 0.0625, 16, 1.0625, 16])
 
     def test_a_new_daemon_reads_it(self):
         """A daemon that was killed comes back to a training that has walked on."""

@@ -32,7 +32,7 @@ trainer: {command: [%(trainer)s, "%(ms)d"%(tree)s], retries: 1000%(extra)s}
 parameters:
   x: {type: float, range: [0, 1]}
   y: {type: float, range: [0, 1]}
-  b: {type: float, range: [0.5, 5]}
+  b: {type: float, range: [0.5, 5]}%(walked)s
 objectives:
   %(objectives)s
 anti_ideal: {%(anti)s}
@@ -45,6 +45,10 @@ GRID = ", grid: 3"
 MODEL = ", initial: 6"
 RUNS = ", runs: 3"
 EACH = ", runs: 3, runs_per_process: 1"
+WALK = ", path: n"
+WALKED = "\n  n: {type: int, range: [1, 30]}"
+ON_THE_WAY = ("epsilon: {privacy: {mechanism: svt, cutoff: n, scale: b}}\n"
+              "  error: {metric: f1, of: \"1 - f1\"}", "epsilon: 200, error: 1")
 
 # name: method, parallel, more of search, more of trainer, objectives
 SCENARIOS = {
@@ -62,6 +66,8 @@ SCENARIOS = {
     "front-1": ("dpareto", 1, MODEL + ", reference: front, gain: model", "", PLAIN),
     "ordered-4": ("dpareto", 4, MODEL + ", order: deterministic", "", PRIVATE),
     "ordered-4-each": ("dpareto", 4, MODEL + ", order: deterministic", EACH, PLAIN),
+    "path-1-runs": ("dpareto", 1, MODEL, RUNS + WALK, ON_THE_WAY),
+    "path-4-each": ("random", 4, "", EACH + WALK, ON_THE_WAY),
     "asap-4": ("dpareto", 4, MODEL, "", PLAIN),
 }
 ANY_ORDER = {"asap-4"}        # its points depend on who ends first
@@ -87,7 +93,7 @@ def texts(s, seed):
         n = s.args.evaluations
         out[name] = STUDY % dict(
             name=name, seed=seed, trainer=s.trainer, ms=s.args.milliseconds, extra=extra,
-            tree=", tree" if in_trees(s, seed) else "",
+            tree=", tree" if in_trees(s, seed) else "", walked=WALKED if WALK in extra else "",
             objectives=objectives, anti=anti, method=method, parallel=parallel,
             more=("" if method == "grid" else ", evaluations: %d" % n) + more)
     return out
@@ -282,8 +288,8 @@ class Round:
                     self.remember(name, t)
 
     def remember(self, name, t):
-        seen = {k: t[k] for k in ("state", "parameters", "objectives", "runs")}
-        before = self.acknowledged.setdefault((name, t["trial"]), seen)
+        seen = {k: t.get(k) for k in ("state", "parameters", "objectives", "runs", "waypoints")}
+        before = self.acknowledged.setdefault((name, t["trial"], t.get("at")), seen)
         if before != seen:
             self.fault("%s/%d has changed: %s, before: %s" % (name, t["trial"], seen, before))
 

@@ -142,7 +142,7 @@ PASSING = ("time", "seq", "study", "basis", "path", "dir", "attempt", "exit")
 def timeless(records, in_order):
     """What a study's journal says, without times and without attempts that made no result:
     {name: [record...]}, by trial unless the order of all of it must be the same."""
-    studies = {}
+    studies, told = {}, {}
     for r in records:
         if r["seq"] == 0:
             studies[r["study"]] = (r["name"], [])
@@ -150,7 +150,14 @@ def timeless(records, in_order):
         if r["type"] in ("attempt-planned", "attempt-adopted") or \
                 r["type"] == "attempt-ended" and r["end"] not in ("ok", "diverged"):
             continue
-        kept.append({k: v for k, v in r.items() if k not in PASSING})
+        r = {k: v for k, v in r.items() if k not in PASSING}
+        if not in_order(name):  # whichever run of a trial ends first tells its epsilons
+            key = name, r.get("trial")
+            if "epsilons" in r:
+                told[key] = r.pop("epsilons")
+            if r["type"] == "trial-ended":
+                r["told"] = told.get(key)
+        kept.append(r)
     return {name: kept if in_order(name) else
             sorted(kept, key=lambda r: (r.get("trial", -1), -1 if r.get("run") is None
                                         else r["run"]))

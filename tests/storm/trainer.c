@@ -119,7 +119,27 @@ static bool orphaned(void)
 	return wrapper && (int)getppid() != wrapper;
 }
 
-/* The runs that the request asks for, a line each, with rests between them. */
+/* A line for each value of the request's path, worse than the run's own. */
+static void walk(const char *request, int fd, long run, const double *own)
+{
+	const char *p = strstr(request, "\"values\":[");
+	char line[256], *end;
+
+	for (p = p ? p + 10 : NULL; p && *p != ']'; p = *end == ',' ? end + 1 : end) {
+		double at = strtod(p, &end);
+		int n = snprintf(line, sizeof line,
+				 "{\"run\":%ld,\"at\":%.17g,\"metrics\":{\"a\":%.17g,"
+				 "\"b\":%.17g,\"f1\":%.17g}}\n",
+				 run, at, own[0] + 1 / at, own[1] + 1 / at,
+				 own[2] - 0.1 / at);
+
+		if (write(fd, line, (size_t)n) != n)
+			exit(7);
+	}
+}
+
+/* The runs that the request asks for, a line each and those of its path, with rests
+ * between them. */
 static void train(const char *request, double milliseconds)
 {
 	double x = parameter(request, "\"x\":"), y = parameter(request, "\"y\":");
@@ -135,13 +155,15 @@ static void train(const char *request, double milliseconds)
 		long run = strtol(p + 6, NULL, 10);
 		const char *s = strstr(p, "\"seed\":");
 		double noise = s ? (double)(strtoull(s + 7, NULL, 10) % 10007) / 1e6 : 0;
+		const double own[] = { x * x + y / 4 + noise,
+				       (1 - x) * (1 - x) + y / 4 + noise,
+				       0.5 + (x - noise) / 4 };
 		int n = snprintf(line, sizeof line,
 				 "{\"run\":%ld,\"metrics\":{\"a\":%.17g,\"b\":%.17g,"
 				 "\"f1\":%.17g}}\n",
-				 run, x * x + y / 4 + noise,
-				 (1 - x) * (1 - x) + y / 4 + noise,
-				 0.5 + (x - noise) / 4);
+				 run, own[0], own[1], own[2]);
 
+		walk(request, fd, run, own);
 		rest(milliseconds * (0.25 + 75 * noise));
 		if (write(fd, line, (size_t)n) != n)
 			exit(7);

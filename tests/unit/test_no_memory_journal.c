@@ -99,9 +99,55 @@ enum {
 	EVENTS = DP_COUNT(history)
 };
 
+/* A training on whose way there are results, cancelled; the next one in two processes. */
+static const char path_text[] =
+	"study: path\n"
+	"trainer: {command: [x], runs: 2, runs_per_process: 1, path: n}\n"
+	"parameters: {n: {type: int, range: [1, 8]}}\n"
+	"objectives: {a: {metric: a}, b: {metric: b, goal: maximize}}\n"
+	"anti_ideal: {a: 10, b: 0}\n"
+	"constraints: {seconds: \"<= 5\"}\n"
+	"search: {method: random, evaluations: 10}\n";
+static const double path_point[] = { 8 }, waypoints[] = { 1, 3 };
+static const double ways[] = { 1, 2, 3, 2, 3, 3 }, unreached[] = { NAN, NAN, NAN };
+#define ON_THE_WAY                                                                       \
+	.metric_names = names, .nmetrics = 3, .nruns = 1, .waypoints = waypoints,        \
+	.nwaypoints = 2, .ways = ways, .nways = 6, .counted = true
+static const struct dp_event path_history[] = {
+	{ .type = DP_EV_STUDY_CREATED,
+	  .name = "path",
+	  .text = path_text,
+	  .path = "f",
+	  .dir = "/" },
+	{ .type = DP_EV_TRIAL_PROPOSED,
+	  .source = "random",
+	  .params = path_point,
+	  .nparams = 1 },
+	{ .type = DP_EV_ATTEMPT_PLANNED },
+	{ .type = DP_EV_ATTEMPT_PLANNED, .run = 1 },
+	{ .type = DP_EV_ATTEMPT_ENDED,
+	  .run = 1,
+	  .end = DP_END_CANCELLED,
+	  .reason = "asked",
+	  .runs = &runs[1],
+	  .metrics = unreached,
+	  ON_THE_WAY },
+	{ .type = DP_EV_ATTEMPT_ENDED,
+	  .end = DP_END_OK,
+	  .runs = &runs[0],
+	  .metrics = metrics,
+	  ON_THE_WAY },
+	{ .type = DP_EV_TRIAL_ENDED, .state = "cancelled", .reason = "asked" },
+};
+enum {
+	PATH_EVENTS = DP_COUNT(path_history)
+};
+
+static const struct dp_event *told = history;
+
 static struct dp_event event_at(uint32_t seq)
 {
-	struct dp_event e = history[seq];
+	struct dp_event e = told[seq];
 
 	e.study = 1;
 	e.seq = seq;
@@ -237,6 +283,52 @@ static void test_apply(void **state)
 		if (needs)
 			with_little_memory(apply_one, &i);
 	}
+}
+
+/* A front that found no memory is none, and is found when asked again. */
+static int find_path_front(void *arg)
+{
+	struct dp_study_state *s = arg;
+	struct dp_err err;
+	int code;
+
+	s->front_valid = false;
+	code = dp_study_front(s, &err);
+	if (code == DP_OK)
+		assert_int_equal(s->nfront, 2);
+	return code;
+}
+
+static int list_points(void *arg)
+{
+	size_t n;
+	struct dp_point *all = dp_study_points(arg, &n);
+
+	if (!all)
+		return DP_E_NOMEM;
+	assert_int_equal(n, 2);
+	free(all);
+	return DP_OK;
+}
+
+/* Waypoints, from the record to the front. */
+static void test_paths(void **state)
+{
+	struct dp_state s = { 0 };
+	struct dp_study_state *st;
+
+	(void)state;
+	told = path_history;
+	for (uint32_t i = 0; i < PATH_EVENTS; i++) {
+		with_little_memory(encode_decode, &i);
+		with_little_memory(apply_one, &i);
+	}
+	apply_until(&s, PATH_EVENTS);
+	st = dp_state_by_id(&s, 1);
+	with_little_memory(list_points, st);
+	with_little_memory(find_path_front, st);
+	dp_state_free(&s);
+	told = history;
 }
 
 /* ---- what is made of it ---- */
@@ -437,6 +529,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_events, plenty_of_memory),
 		cmocka_unit_test_setup(test_apply, plenty_of_memory),
+		cmocka_unit_test_setup(test_paths, plenty_of_memory),
 		cmocka_unit_test_setup(test_views, plenty_of_memory),
 		cmocka_unit_test_setup(test_journal, plenty_of_memory),
 	};

@@ -95,7 +95,7 @@ struct term_by {
 	double m[2][OUTPUTS], s[2][OUTPUTS], c[OUTPUTS];
 };
 
-static bool all_finite(const struct dp_proposer *p, const struct dp__normal *f)
+static bool union_finite(const struct dp_proposer *p, const struct dp__normal *f)
 {
 	for (size_t o = 0; o < p->noutputs; o++)
 		if (!isfinite(f[o].m) || !isfinite(f[o].s))
@@ -112,7 +112,7 @@ static double union_point(struct dp_proposer *p, const struct dp__normal *f,
 	struct dp__learnable left[DP_OBJECTIVES_MAX];
 	double slope[2 * DP_OBJECTIVES_MAX], value;
 
-	if (!all_finite(p, f))
+	if (!union_finite(p, f))
 		return -INFINITY;
 	for (size_t o = 0; o < np; o++) {
 		left[o] = dp__learnable(p, o, &f[o]);
@@ -187,7 +187,7 @@ static double union_pair(struct dp_proposer *p, const struct dp__normal *a,
 	double slope[2 * DP_OBJECTIVES_MAX], value, first, second;
 	size_t less;
 
-	if (!all_finite(p, a) || !all_finite(p, b))
+	if (!union_finite(p, a) || !union_finite(p, b))
 		return -INFINITY;
 	for (size_t o = 0; o < np; o++) {
 		pair_side_make(p, o, &a[o], &b[o], next[o], &side[o]);

@@ -5,9 +5,9 @@
 #include "propose/propose.h"
 
 /* Everything that is known of the study: what it took over from another one, then its
- * trials by number, of each the waypoints and then its own. `for_proposal`: of a deterministic study, results that its next
- * proposal may not depend on yet count as pending. The caller frees the array, which is
- * never NULL but without memory. */
+ * trials by number, of each the waypoints and then its own. `for_proposal`: of a
+ * deterministic study, results that its next proposal may not depend on yet count as
+ * pending. The caller frees the array, which is never NULL but without memory. */
 struct dp_known *dp_recall(const struct dp_study_state *s, bool for_proposal, size_t *n);
 
 enum {

@@ -656,7 +656,8 @@ static void a_fit_starts_from_elsewhere_too(void **state)
 			x[k] = dp__sobol(8, i, k);
 		waves(x, y);
 		dp__to_u(&p->inputs, x, u);
-		assert_int_equal(dp__model_predict(p, u, 1, 1, true, true, f, NULL), DP_OK);
+		assert_int_equal(dp__model_predict(p, u, 1, 1, true, true, f, NULL),
+				 DP_OK);
 		wrong += (f[0].m - y[0]) * (f[0].m - y[0]) / 50;
 	}
 	assert_true(wrong < 0.15); /* the variance of y is 1.5 */

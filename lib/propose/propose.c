@@ -52,6 +52,7 @@ static int ask_grid(struct dp_proposer *p, const struct dp_history *h, uint32_t 
 enum {
 	DRAWS = 64 /* for a random point that is not taken */
 };
+static const double design_part = 0.5; /* of the logarithm of a path's range */
 
 static uint64_t space_limit(const struct dp_study *study)
 {
@@ -102,6 +103,20 @@ static void sobol_point(const struct dp_proposer *p, uint32_t trial, double *x)
 	dp__to_x(&p->inputs, u, x);
 }
 
+/* Where a training costs what it walks, those of the design, which know nothing yet, are
+ * short: their ends lie evenly on the logarithm of the lower part of the range. */
+static void shorten_path(const struct dp_proposer *p, const struct dp_study *study,
+			 uint32_t trial, double *x)
+{
+	const struct dp__input *in = &p->inputs.in[p->inputs.path];
+	struct dp_rng r;
+
+	if (!dp__walks(p) || in->pinned || !in->log)
+		return;
+	dp_rng_init(&r, study->seed, DP_RNG_PROPOSE, trial, 3);
+	x[in->param] = rint(dp__native(in, design_part * dp_rng_uniform(&r)));
+}
+
 /* The trial's own point of the design, or a random one. */
 static void design_point(struct dp_proposer *p, const struct dp_study *study,
 			 uint32_t trial, double *x)
@@ -112,6 +127,8 @@ static void design_point(struct dp_proposer *p, const struct dp_study *study,
 	else
 		dp_space_sample(study, trial, true, x);
 	dp__pin(&p->inputs, x);
+	if (trial < p->study->search.initial)
+		shorten_path(p, study, trial, x);
 }
 
 /* A point of the initial design, or where that is taken another random one. */

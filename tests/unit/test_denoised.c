@@ -89,6 +89,93 @@ static void test_some_of_many_results(void **state)
 	dp_results_free(&r);
 }
 
+/* ---- of paths ---- */
+
+#define WALKED                                                                           \
+	"study: s\ntrainer: {command: [x], path: {parameter: n, points: 4}}\n"           \
+	"parameters: {n: {type: int, range: [1, 16]}, v: {type: float, range: [0, "      \
+	"1]}}\n" TWO_METRIC "search: {method: dpareto, evaluations: 100}\n"
+
+/* A trial to n = 16 whose attempt told of the waypoints 1 and 2 of 1, 2, 4, 8. */
+static void walk_trial(const char *how, enum dp_end end, double b)
+{
+	static const char *const names[] = { "a", "b" };
+	static const uint32_t runs[] = { 0 };
+	const double x[] = { 16, 0.5 }, at[] = { 1, 2 };
+	const double ways[] = { 1, b, 2, b - 1 }, own[] = { 3, b - 2 };
+	const struct dp_study_state *st = dp_state_by_id(&made_report.state, 1);
+	uint32_t t = st->ntrials;
+
+	made_apply((struct dp_event){ .type = DP_EV_TRIAL_PROPOSED,
+				      .trial = t,
+				      .source = "random",
+				      .params = x,
+				      .nparams = 2 });
+	made_apply((struct dp_event){
+		.type = DP_EV_ATTEMPT_PLANNED, .trial = t, .run = DP_RUN_ALL });
+	if (!how)
+		return;
+	made_apply((struct dp_event){ .type = DP_EV_ATTEMPT_ENDED,
+				      .trial = t,
+				      .run = DP_RUN_ALL,
+				      .end = end,
+				      .counted = true,
+				      .reason = end == DP_END_OK ? NULL : "because",
+				      .metric_names = names,
+				      .nmetrics = 2,
+				      .runs = runs,
+				      .nruns = 1,
+				      .metrics = own,
+				      .waypoints = at,
+				      .nwaypoints = 2,
+				      .ways = ways,
+				      .nways = 4 });
+	made_apply((struct dp_event){ .type = DP_EV_TRIAL_ENDED,
+				      .trial = t,
+				      .state = how,
+				      .objectives = own,
+				      .nobjectives = end == DP_END_OK ? 2 : 0 });
+}
+
+static void test_waypoints_are_recalled(void **state)
+{
+	struct dp_study_state *st = made_study(WALKED);
+	static const double at[] = { 1, 2, 0, 1, 2, 0, 1, 2, 4, 8, 0 };
+	static const double n[] = { 1, 2, 16, 1, 2, 16, 1, 2, 4, 8, 16 };
+	size_t count, before;
+	struct dp_known *known;
+	struct dp_results r;
+
+	(void)state;
+	walk_trial("ok", DP_END_OK, 5);
+	before = dp_results_count(st);
+	assert_int_equal(before, 3);
+	walk_trial("cancelled", DP_END_CANCELLED, 4);
+	assert_int_equal(dp_results_count(st), 5); /* a front of before is out of date */
+	walk_trial(NULL, DP_END_NONE, 0);
+	known = dp_recall(st, true, &count);
+	assert_int_equal(count, 11);
+	for (size_t i = 0; i < count; i++) {
+		assert_int_equal(known[i].trial, i < 3 ? 0 : i < 6 ? 1 : 2);
+		assert_true(known[i].at == at[i] && known[i].x[0] == n[i]);
+		assert_int_equal(known[i].status, i < 5    ? DP_KNOWN_OK
+						  : i == 5 ? DP_KNOWN_FAILED
+							   : DP_KNOWN_PENDING);
+	}
+	assert_true(known[4].y[0] == 2 && known[4].y[1] == 3 && isnan(known[5].y[0]));
+	free(known);
+	assert_int_equal(dp_results_recall(st, &r, &made_err), DP_OK);
+	assert_int_equal(r.n, 5);
+	assert_int_equal(r.nfront, st->nfront);
+	for (size_t i = 0; i < r.nfront; i++) {
+		double place = dp_point_at(st, st->front[i]);
+
+		assert_int_equal(r.known[r.front[i]].trial, st->front[i].trial);
+		assert_true(r.known[r.front[i]].at == (isnan(place) ? 0 : place));
+	}
+	dp_results_free(&r);
+}
+
 /* ---- the front ---- */
 
 static double to_minimize(const struct dp_study *s, size_t objective, double v)
@@ -400,6 +487,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_all_results, made_free),
+		cmocka_unit_test_teardown(test_waypoints_are_recalled, made_free),
 		cmocka_unit_test_teardown(test_some_of_many_results, made_free),
 		cmocka_unit_test_teardown(test_front_of_the_models, made_free),
 		cmocka_unit_test_teardown(test_goals, made_free),

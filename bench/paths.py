@@ -261,7 +261,7 @@ def one_seed(o, seed):
     path, ends = Course(result, ref, True), Course(result, ref, False)
     reached = path.reaches(plain.volumes[-1])
     row["path cpu"] = sum(t["cpu"] for t in result)
-    row["trainings"] = len(result)
+    row["trainings"], row["path epochs"] = len(result), path.epochs[-1]
     row["reached"] = math.inf if reached is None else path.epochs[reached]
     row["ratio"] = row["reached"] / row["epochs"]
     for name, i in (("reached", reached), ("quarter", path.at(row["epochs"] / 4)),
@@ -291,11 +291,11 @@ def versus(rows, name, other):
 def show(o, rows):
     print("# %s, %d runs, variant %s\n" % (o.study, o.runs, o.name))
     print("| seed | plain | epochs | reached after | share | at a quarter | at equal epochs | "
-          "its ends alone | trainings |\n" + "| --- " * 9 + "|")
+          "its ends alone | trainings | epochs |\n" + "| --- " * 10 + "|")
     for r in rows:
-        print("| %d | %.4f | %d | %g | %.2f | %.4f | %.4f | %.4f | %d |" % (
+        print("| %d | %.4f | %d | %g | %.2f | %.4f | %.4f | %.4f | %d | %d |" % (
             r["seed"], r["plain"], r["epochs"], r["reached"], r["ratio"], r["path quarter"],
-            r["path equal"], r["ends equal"], r["trainings"]))
+            r["path equal"], r["ends equal"], r["trainings"], r["path epochs"]))
     ratios = sorted(r["ratio"] for r in rows)
     print("\nplain after %d trainings: %s, %.0f epochs" % (
         o.evaluations, mean(r["plain"] for r in rows),
@@ -304,7 +304,7 @@ def show(o, rows):
           "within a quarter %d of %d" % (statistics.median(ratios), ratios[-1],
                                          sum(r <= 0.25 for r in ratios), len(ratios)))
     for what, place in (("at a quarter of its epochs", "quarter"), ("at its epochs", "equal")):
-        print("paths %s: %s; against plain %s" % (
+        print("paths %s (or at their end, if that is before): %s; against plain %s" % (
             what, mean(r["path " + place] for r in rows), versus(rows, "path " + place, "plain")))
     print("ends of paths alone, at its epochs: %s; against plain %s" % (
         mean(r["ends equal"] for r in rows), versus(rows, "ends equal", "plain")))

@@ -278,7 +278,7 @@ static json_t *ask_shown_json(const struct dp_study_state *s, const struct asker
 		p->modelled ? predicted_json(s->spec, p) : json_null(), "feasible",
 		p->modelled ? dp_json_real(p->feasible) : json_null(), "acquisition",
 		p->modelled ? dp_json_real(p->acquisition) : json_null(), "cost",
-		dp_json_real(p->cost));
+		isnan(p->cost) ? json_null() : dp_json_real(p->cost));
 }
 
 /* Tells them what was found, whose reference is taken, or why nothing was. */

@@ -204,9 +204,7 @@ void facts_spent(const struct subject *s, struct fact_spent *out)
 			const struct dp_attempt *a = &t->attempts[k];
 
 			out->attempts++;
-			if (a->started > 0 && a->ended > a->started)
-				out->training_seconds +=
-					(double)(a->ended - a->started) / 1e6;
+			out->training_seconds += dp_attempt_seconds(a);
 			out->cpu_seconds += (double)a->cpu_seconds;
 			peak = a->peak_memory > peak ? a->peak_memory : peak;
 		}

@@ -204,6 +204,8 @@ double dp_trial_mean_variance(const struct dp_study_state *s, const struct dp_tr
 bool dp_way_stands(const struct dp_study_state *s, const struct dp_way *way, uint32_t w);
 /* Are the epsilons of all of its waypoints known? */
 bool dp_way_accounted(const struct dp_study_state *s, const struct dp_way *way);
+/* Seconds that its process took; 0: it has not ended, or that is not known. */
+double dp_attempt_seconds(const struct dp_attempt *a);
 /* Seconds that the processes of its runs took, of those that came to a result; 0: not
  * known. */
 double dp_trial_seconds(const struct dp_trial *t);

@@ -581,6 +581,40 @@ static void waypoints_take_no_place(void **state)
 	dp_study_free(s);
 }
 
+/* A small space is gone through by what each of its trainings is worth, to the last:
+ * where the best stop of one is taken there are others. */
+static void a_small_space_to_its_end(void **state)
+{
+	static const char *const spaces[] = { "8", "200" }; /* all, or some, are scored */
+	static struct run r;
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(spaces); i++) {
+		struct dp_history h = { .known = r.known };
+		char params[160];
+		struct dp_study *s;
+
+		snprintf(params, sizeof params,
+			 "  n: {type: int, range: [1, %s]}\n"
+			 "  k: {type: categorical, values: [a, b, c]}\n"
+			 "  z: {fixed: 1}\n",
+			 spaces[i]);
+		s = study(params, TWO, ", initial: 3");
+		r.n = 0;
+		for (uint32_t t = 0; t < 24; t++) {
+			struct dp_proposal out;
+			struct dp_err err;
+
+			h.n = r.n;
+			assert_int_equal(dp_propose(s, &h, t, NULL, &out, &err), DP_OK);
+			if (t >= 3 && strcmp(out.source, "random") == 0)
+				fail_msg("trial %u: %s", (unsigned)t, out.note);
+			train(&r, s, t, out.x);
+		}
+		dp_study_free(s);
+	}
+}
+
 /* A fixed parameter that trainings walk up: models know it, proposals leave it alone. */
 static void a_fixed_path(void **state)
 {
@@ -634,6 +668,7 @@ int main(void)
 		cmocka_unit_test(warm_is_cold_after_a_retry),
 		cmocka_unit_test(no_rerun_of_what_failed),
 		cmocka_unit_test(waypoints_take_no_place),
+		cmocka_unit_test(a_small_space_to_its_end),
 		cmocka_unit_test(a_fixed_path),
 	};
 

@@ -162,23 +162,23 @@ static int keep_best(struct ctl *ctl, json_t *front, const json_t *summary,
 	return DP_OK;
 }
 
-/* `all`: how many points there were before questions took some out. */
-static void front_people(struct ctl *ctl, const json_t *front, const char *all,
-			 const struct ctl_columns *cols)
+/* `all` points, in words, were there before questions took some out. */
+static void front_people(struct ctl *ctl, const json_t *front, size_t all,
+			 const char *words, const struct ctl_columns *cols)
 {
 	size_t shown = json_array_size(json_object_get(front, "front"));
 	struct dp_buf volume = DP_BUF_INIT;
 
 	if (shown > 0)
 		ctl_front_table(ctl, front, cols);
-	else if (strtoul(all, NULL, 10) > 0)
-		ctl_say(ctl, "none of the %s on the front is within these limits", all);
+	else if (all > 0)
+		ctl_say(ctl, "none of the %s on the front is within these limits", words);
 	else
 		ctl_say(ctl, "the front is empty: %s", ctl_front_empty(front));
 	ctl_front_volume(front, &volume);
 	ctl_say(ctl, "study '%s' is %s; %d trials ended, %s on the front; %s",
 		dp_json_str(front, "study", "?"), dp_json_str(front, "state", "?"),
-		(int)dp_json_int(front, "evaluations", 0), all, dp_buf_text(&volume));
+		(int)dp_json_int(front, "evaluations", 0), words, dp_buf_text(&volume));
 	dp_buf_free(&volume);
 }
 
@@ -234,7 +234,8 @@ static int front_run(struct ctl *ctl, struct dp_err *err)
 	const char *folder = ctl_opt(ctl, "state"), *choice;
 	json_t *front, *goals = NULL;
 	struct ctl_columns cols;
-	struct dp_buf all = DP_BUF_INIT;
+	struct dp_buf words = DP_BUF_INIT;
+	size_t all;
 	int code = front_choice(ctl, &choice, err);
 
 	if (code == DP_OK)
@@ -242,7 +243,8 @@ static int front_run(struct ctl *ctl, struct dp_err *err)
 			      : ctl_call_front(ctl, ctl->argv[0], choice, &front, err);
 	if (code != DP_OK)
 		return code;
-	ctl_point_count(json_object_get(front, "front"), &all);
+	all = json_array_size(json_object_get(front, "front"));
+	ctl_point_count(json_object_get(front, "front"), &words);
 	ctl_front_columns(front, &cols);
 	code = front_questions(ctl, front, goals, err);
 	if (code == DP_OK) {
@@ -251,9 +253,9 @@ static int front_run(struct ctl *ctl, struct dp_err *err)
 		else if (ctl->format == CTL_CSV)
 			ctl_front_csv(ctl, front, &cols);
 		else
-			front_people(ctl, front, dp_buf_text(&all), &cols);
+			front_people(ctl, front, all, dp_buf_text(&words), &cols);
 	}
-	dp_buf_free(&all);
+	dp_buf_free(&words);
 	ctl_columns_clear(&cols);
 	json_decref(front);
 	json_decref(goals);

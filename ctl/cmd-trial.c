@@ -88,7 +88,7 @@ static void print_waypoints(struct ctl *ctl, const json_t *waypoints)
 		dp_buf_clear(&pairs);
 		ctl_pairs(json_object_get(w, "objectives"), &pairs);
 		ctl_cell(t, CTL_NORMAL, "%s",
-			 dropped ? "dropped: not known in every run"
+			 dropped ? "dropped: not finite, or not told by every run"
 				 : dp_buf_text(&pairs));
 		dp_buf_clear(&pairs);
 		ctl_pairs(json_object_get(w, "metrics"), &pairs);

@@ -57,6 +57,7 @@ enum ask_wish {
 /* The front of the models' values, of a study with so many results. */
 struct asked_front {
 	size_t results;
+	uint32_t version; /* of the results */
 	double hypervolume;
 	json_t *rows;
 };
@@ -277,7 +278,7 @@ static json_t *ask_shown_json(const struct dp_study_state *s, const struct asker
 		p->modelled ? predicted_json(s->spec, p) : json_null(), "feasible",
 		p->modelled ? dp_json_real(p->feasible) : json_null(), "acquisition",
 		p->modelled ? dp_json_real(p->acquisition) : json_null(), "cost",
-		dp_json_real(p->cost));
+		isnan(p->cost) ? json_null() : dp_json_real(p->cost));
 }
 
 /* Tells them what was found, whose reference is taken, or why nothing was. */
@@ -316,7 +317,7 @@ static void front_forget(struct asked_front *f)
 /* Is the front that is kept the one of all that is known? */
 static bool front_is_kept(const struct study *h)
 {
-	return h->front && h->front->results == dp_results_count(h->state);
+	return h->front && h->front->version == h->state->results_version;
 }
 
 void ask_front_free(struct asked_front *f)
@@ -569,7 +570,8 @@ static bool ask_snapshot_front(struct asker *a)
 
 	if (dp_results_recall(s, &a->results, &err) != DP_OK)
 		return false;
-	a->front = (struct asked_front){ .results = dp_results_count(s) };
+	a->front = (struct asked_front){ .results = dp_results_count(s),
+					 .version = s->results_version };
 	a->shown = dp_view_result_denoised(s, 0, json_array());
 	if (!a->shown) {
 		dp_results_free(&a->results);

@@ -341,7 +341,8 @@ void job_read(struct job *j)
 		return; /* read_done() looks again */
 	j->reading = true;
 	j->final = j->gone;
-	j->way_known = j->run != DP_RUN_ALL && job_trial(j)->way;
+	j->way_known = j->run != DP_RUN_ALL && job_trial(j)->way &&
+		       dp_way_accounted(j->home->state, job_trial(j)->way);
 	j->work.data = j;
 	uv_queue_work(&j->d->loop, &j->work, read_work, read_done);
 }

@@ -27,7 +27,7 @@ enum {
 	WORK_STUDY = 3,
 	WORK_POINT = 2,
 	WORK_TRIAL = 2,
-	WORK_RUN = 1,        /* or an attempt */
+	WORK_RUN = 1,        /* or an attempt, or a waypoint of a trial in full */
 	RUNS_MAX = 200,      /* of one trial in a page, and attempts */
 	RESULTS_A_WORK = 25, /* so many make a front new */
 	TRIALS_A_WORK = 250, /* so many are added up */
@@ -318,8 +318,20 @@ static int named_point(const struct dp_study_state *s, const json_t *pair,
 		       : dp_course_waypoint(s, t, json_integer_value(at), p, err);
 }
 
+/* Is the point that is missing one of a training that is being made again? */
+static bool is_retried(const struct dp_study_state *s, const json_t *pair)
+{
+	struct dp_trial *t;
+	struct dp_err err;
+
+	return dp_course_trial(s, json_integer_value(json_array_get(pair, 0)), &t,
+			       &err) == DP_OK &&
+	       t->nattempts > 0 && t->status < DP_TRIAL_OK;
+}
+
 /* These points: what "more" of the first page listed. What is on a front once stays what
- * it is, so that all pages together are the front of one moment. */
+ * it is, so that all pages together are the front of one moment; but for waypoints of a
+ * training that was retried meanwhile, which are left out. */
 static int front_points(struct request *r, const json_t *pairs, json_t **ok,
 			struct dp_err *err)
 {
@@ -336,6 +348,8 @@ static int front_points(struct request *r, const json_t *pairs, json_t **ok,
 		struct dp_point p;
 		int code = named_point(s, pair, &p, err);
 
+		if (code == DP_E_NOT_FOUND && is_retried(s, pair))
+			continue;
 		if (code != DP_OK)
 			return code;
 		json_array_append_new(points, dp_view_point(s, p));
@@ -369,7 +383,8 @@ static unsigned trial_work(const struct dp_study_state *s, const struct dp_trial
 	if (!full)
 		return WORK_TRIAL;
 	return WORK_TRIAL +
-	       WORK_RUN * ((t->nattempts < RUNS_MAX ? t->nattempts : RUNS_MAX) +
+	       WORK_RUN * ((t->way ? t->way->n : 0) +
+			   (t->nattempts < RUNS_MAX ? t->nattempts : RUNS_MAX) +
 			   (runs < RUNS_MAX ? runs : RUNS_MAX));
 }
 

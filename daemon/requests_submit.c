@@ -120,13 +120,27 @@ static void import_waypoints(struct study *h, const struct dp_study_state *origi
 	}
 }
 
+/* Can the end of a training be here: is the parameter that trainings of one of both walk
+ * up not fixed to different values? */
+static bool end_can_be(const struct dp_study *here, const struct dp_study *origin)
+{
+	const struct dp_path *path =
+		origin->trainer.path.points ? &origin->trainer.path : &here->trainer.path;
+
+	return path->points == 0 ||
+	       can_be(&here->params[path->param],
+		      json_number_value(origin->params[path->param].values));
+}
+
 static void import_results(struct study *h, const struct dp_study_state *origin)
 {
+	bool ends = end_can_be(h->state->spec, origin->spec);
+
 	for (uint32_t i = 0; i < origin->ntrials; i++) {
 		const struct dp_trial *t = origin->trials[i];
 
 		import_waypoints(h, origin, t);
-		if (t->objectives &&
+		if (ends && t->objectives &&
 		    (t->status == DP_TRIAL_OK || t->status == DP_TRIAL_DIVERGED))
 			import_result(h, origin, i, t->x, t->objectives);
 	}

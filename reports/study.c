@@ -193,22 +193,18 @@ void facts_spent(const struct subject *s, struct fact_spent *out)
 
 	*out = (struct fact_spent){
 		.evaluations = dp_study_ended(st),
-		.walked = subject_walks(s) ? 0 : NAN,
+		.walked = subject_walks(s) ? dp_study_walked(st) : NAN,
 		.elapsed_seconds = (double)(st->updated - st->created) / 1e6,
 	};
 	for (uint32_t i = 0; i < st->ntrials; i++) {
 		const struct dp_trial *t = st->trials[i];
 
 		trainings += facts_trainings(s, t);
-		if (subject_walks(s) && t->status >= DP_TRIAL_OK && !t->refused)
-			out->walked += dp_path_end(st->spec, t->x);
 		for (uint32_t k = 0; k < t->nattempts; k++) {
 			const struct dp_attempt *a = &t->attempts[k];
 
 			out->attempts++;
-			if (a->started > 0 && a->ended > a->started)
-				out->training_seconds +=
-					(double)(a->ended - a->started) / 1e6;
+			out->training_seconds += dp_attempt_seconds(a);
 			out->cpu_seconds += (double)a->cpu_seconds;
 			peak = a->peak_memory > peak ? a->peak_memory : peak;
 		}

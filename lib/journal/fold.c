@@ -132,6 +132,12 @@ static int fold_amended(struct dp_study_state *st, const struct dp_event *e,
 	return DP_OK;
 }
 
+static void fold_results_change(struct dp_study_state *st)
+{
+	st->results_version++;
+	st->front_valid = false;
+}
+
 /* Are these parameters of the study, in its order, which whoever shows them may trust? */
 static bool fold_point_ok(const struct dp_study *spec, const struct dp_event *e)
 {
@@ -174,6 +180,7 @@ static int fold_imported(struct dp_study_state *st, const struct dp_event *e,
 	memcpy(new->x, e->params, p * sizeof *new->x);
 	memcpy(new->objectives, e->objectives, m * sizeof *new->objectives);
 	st->nimported++;
+	fold_results_change(st);
 	return DP_OK;
 }
 
@@ -413,6 +420,29 @@ static int fold_attempt_ended(struct dp_study_state *st, struct dp_trial *t,
 	return DP_OK;
 }
 
+/* What a failed trial's processes told of single runs is of use if it is retried. */
+static bool fold_is_final(const struct dp_study_state *st, int status)
+{
+	return status == DP_TRIAL_OK || status == DP_TRIAL_DIVERGED ||
+	       !st->spec->trainer.run_per_process;
+}
+
+static void fold_count_ended(struct dp_study_state *st, const struct dp_trial *t)
+{
+	bool result = t->status == DP_TRIAL_OK || t->status == DP_TRIAL_DIVERGED;
+
+	if (result)
+		*(t->status == DP_TRIAL_OK ? &st->ok : &st->diverged) += 1;
+	else
+		st->failed++;
+	if (result || dp_trial_has_way(st, t)) { /* also if it ran out of time later */
+		fold_results_change(st);
+		st->failures_in_row = 0;
+	} else if (t->status == DP_TRIAL_FAILED) {
+		st->failures_in_row++;
+	}
+}
+
 static int fold_trial_ended(struct dp_study_state *st, struct dp_trial *t,
 			    const struct dp_event *e, struct dp_err *err)
 {
@@ -437,7 +467,8 @@ static int fold_trial_ended(struct dp_study_state *st, struct dp_trial *t,
 	if (fold_text(&reason, e->reason))
 		code = dp_fail(err, DP_E_NOMEM, "no memory for a reason");
 	else
-		code = dp__way_settle(st, t, err); /* last: from here nothing can fail */
+		/* last: from here nothing can fail */
+		code = dp__way_settle(st, t, fold_is_final(st, status), err);
 	if (code != DP_OK) {
 		free(objectives);
 		free(reason);
@@ -454,20 +485,10 @@ static int fold_trial_ended(struct dp_study_state *st, struct dp_trial *t,
 	t->status = (enum dp_trial_status)status;
 	t->ended = e->time;
 	st->waiting--;
-	st->front_valid = false;
 	while (st->first_live < st->ntrials &&
 	       st->trials[st->first_live]->status >= DP_TRIAL_OK)
 		st->first_live++;
-	if (status == DP_TRIAL_OK || status == DP_TRIAL_DIVERGED) {
-		*(status == DP_TRIAL_OK ? &st->ok : &st->diverged) += 1;
-		st->failures_in_row = 0;
-	} else {
-		st->failed++;
-		if (dp_trial_has_way(st, t)) /* it ran out of time, but works */
-			st->failures_in_row = 0;
-		else if (status == DP_TRIAL_FAILED)
-			st->failures_in_row++;
-	}
+	fold_count_ended(st, t);
 	return DP_OK;
 }
 
@@ -482,9 +503,9 @@ static int fold_retry_asked(struct dp_study_state *st, struct dp_trial *t,
 			       t->number, st->id);
 	for (uint32_t i = 0; i < t->nattempts; i++)
 		t->attempts[i].counted = false;
-	dp__way_free(t->way); /* the same seeds will come by there again */
-	t->way = NULL;
-	st->front_valid = false;
+	if (dp_trial_has_way(st, t))
+		fold_results_change(st);
+	dp__way_retry(st, t);
 	t->status = DP_TRIAL_WAITING;
 	t->cancel_asked = false;
 	t->ended = 0;

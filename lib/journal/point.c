@@ -59,7 +59,7 @@ double dp_study_walked(const struct dp_study_state *s)
 	double sum = 0;
 
 	for (uint32_t i = 0; s->spec->trainer.path.points && i < s->ntrials; i++)
-		if (s->trials[i]->status >= DP_TRIAL_OK)
+		if (s->trials[i]->status >= DP_TRIAL_OK && !s->trials[i]->refused)
 			sum += dp_path_end(s->spec, s->trials[i]->x);
 	return sum;
 }

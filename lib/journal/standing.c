@@ -71,11 +71,10 @@ static bool attempt_has_result(const struct dp_attempt *a)
 	return a->end == DP_END_OK || a->end == DP_END_DIVERGED;
 }
 
-static double attempt_seconds(const struct dp_attempt *a)
+double dp_attempt_seconds(const struct dp_attempt *a)
 {
-	return a->started && a->ended > a->started
-		       ? (double)(a->ended - a->started) * 1e-6
-		       : 0;
+	return a->started && a->ended > a->started ? (double)(a->ended - a->started) / 1e6
+						   : 0;
 }
 
 double dp_trial_seconds(const struct dp_trial *t)
@@ -84,7 +83,7 @@ double dp_trial_seconds(const struct dp_trial *t)
 
 	for (uint32_t i = 0; i < t->nattempts; i++)
 		if (attempt_has_result(&t->attempts[i]))
-			sum += attempt_seconds(&t->attempts[i]);
+			sum += dp_attempt_seconds(&t->attempts[i]);
 	return sum;
 }
 
@@ -95,7 +94,7 @@ static double trial_cost(const struct dp_study_state *s, const struct dp_trial *
 	if (dp_study_cost(s->spec) == DP_COST_PATH)
 		return t->refused ? 0 : dp_path_end(s->spec, t->x);
 	for (uint32_t i = 0; i < t->nattempts; i++)
-		sum += attempt_seconds(&t->attempts[i]);
+		sum += dp_attempt_seconds(&t->attempts[i]);
 	return sum;
 }
 

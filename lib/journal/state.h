@@ -66,9 +66,10 @@ struct dp_way {
 	uint32_t nmetrics;  /* columns of metrics: the study's first so many */
 	double *at;         /* (n) values of the parameter, ascending */
 	double *objectives; /* (n x nobjectives), natural units; NaN: not known */
-	double *runs;       /* (n x runs x nmetrics) until the trial ends, then NULL */
-	/* (n x nmetrics) from then on: the mean of each metric over the runs, and the
-	 * variance of that mean, as dp_trial_mean() and dp_trial_mean_variance() */
+	double *runs;       /* (n x runs x nmetrics) until the trial ends for good, then
+			     * NULL */
+	/* (n x nmetrics) once it has ended: the mean of each metric over the runs, and
+	 * the variance of that mean, as dp_trial_mean() and dp_trial_mean_variance() */
 	double *means, *variances;
 };
 
@@ -143,6 +144,7 @@ struct dp_study_state {
 	 * between two records while it runs, but for what a time-noted takes out */
 	int64_t active;
 
+	uint32_t results_version; /* another one whenever the results are others */
 	/* cached by dp_study_front(); invalid while front_valid is false */
 	bool front_valid;
 	struct dp_point *front; /* (nfront) in the contract's order */
@@ -200,6 +202,10 @@ double dp_trial_mean_variance(const struct dp_study_state *s, const struct dp_tr
 /* Is the w-th waypoint of a trial that has ended a result? It is dropped if a run left it
  * out, a metric of an objective is not finite there, or an oracle had no answer. */
 bool dp_way_stands(const struct dp_study_state *s, const struct dp_way *way, uint32_t w);
+/* Are the epsilons of all of its waypoints known? */
+bool dp_way_accounted(const struct dp_study_state *s, const struct dp_way *way);
+/* Seconds that its process took; 0: it has not ended, or that is not known. */
+double dp_attempt_seconds(const struct dp_attempt *a);
 /* Seconds that the processes of its runs took, of those that came to a result; 0: not
  * known. */
 double dp_trial_seconds(const struct dp_trial *t);
@@ -230,7 +236,7 @@ bool dp_study_has_results(const struct dp_study_state *s);
 /* Has the trial, which has ended, waypoints that are results? */
 bool dp_trial_has_way(const struct dp_study_state *s, const struct dp_trial *t);
 /* What its trainings that have ended have walked of trainer.path, whatever came of them:
- * the sum of their values of its parameter. */
+ * the sum of their values of its parameter. What an oracle refused is not trained. */
 double dp_study_walked(const struct dp_study_state *s);
 /* Does it meet the study's outcome constraints? */
 bool dp_point_feasible(const struct dp_study_state *s, struct dp_point p);

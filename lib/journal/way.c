@@ -93,8 +93,12 @@ static void way_take(const struct dp_study_state *st, struct dp_way *way,
 			}
 	for (size_t w = 0; e->nway_privacy && w < way->n; w++)
 		for (size_t k = 0; k < m; k++)
-			if (st->spec->objectives[k].mechanism)
-				way->objectives[w * m + k] = *epsilon++;
+			if (st->spec->objectives[k].mechanism) {
+				/* one that did not reach it takes no epsilon away */
+				if (!isnan(*epsilon))
+					way->objectives[w * m + k] = *epsilon;
+				epsilon++;
+			}
 }
 
 int dp__way_add(struct dp_study_state *st, struct dp_trial *t, const struct dp_event *e,
@@ -144,7 +148,7 @@ static void way_settle_one(const struct dp_study_state *st, struct dp_way *way,
 	}
 }
 
-int dp__way_settle(const struct dp_study_state *st, struct dp_trial *t,
+int dp__way_settle(const struct dp_study_state *st, struct dp_trial *t, bool final,
 		   struct dp_err *err)
 {
 	struct dp_way *way = t->way;
@@ -163,9 +167,55 @@ int dp__way_settle(const struct dp_study_state *st, struct dp_trial *t,
 	}
 	for (uint32_t w = 0; w < way->n; w++)
 		way_settle_one(st, way, w);
+	if (!final)
+		return DP_OK;
 	free(way->runs);
 	way->runs = NULL;
 	return DP_OK;
+}
+
+/* Forgets the runs that are to be made once more; is any left? */
+static bool way_keep_known(const struct dp_study_state *st, const struct dp_trial *t)
+{
+	size_t runs = (size_t)st->spec->trainer.runs, wide = t->way->nmetrics;
+	bool any = false;
+
+	for (uint32_t run = 0; t->way->runs && run < runs; run++) {
+		if (dp_trial_run_known(t, run)) {
+			any = true;
+			continue;
+		}
+		for (uint32_t w = 0; w < t->way->n; w++)
+			for (size_t k = 0; k < wide; k++)
+				t->way->runs[(w * runs + run) * wide + k] = NAN;
+	}
+	return any;
+}
+
+void dp__way_retry(const struct dp_study_state *st, struct dp_trial *t)
+{
+	struct dp_way *way = t->way;
+
+	if (!way)
+		return;
+	if (!way_keep_known(st, t)) {
+		dp__way_free(way);
+		t->way = NULL;
+		return;
+	}
+	free(way->means);
+	free(way->variances);
+	way->means = way->variances = NULL;
+}
+
+bool dp_way_accounted(const struct dp_study_state *s, const struct dp_way *way)
+{
+	size_t m = s->spec->nobjectives;
+
+	for (size_t i = 0; i < way->n * m; i++)
+		if (s->spec->objectives[i % m].mechanism && isnan(way->objectives[i]))
+			return false;
+	return true;
 }
 
 bool dp_way_stands(const struct dp_study_state *s, const struct dp_way *way, uint32_t w)

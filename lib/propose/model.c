@@ -344,13 +344,19 @@ static void see_result(struct dp_proposer *p, const struct dp_known *k)
 	p->nseen++;
 }
 
+static void forget_fit(struct dp_proposer *p)
+{
+	p->fit_n = 0;
+	for (size_t o = 0; o < p->noutputs; o++) {
+		p->output[o].fitted = false;
+		dp_gp_truncate(&p->output[o].gp, 0);
+	}
+}
+
 static void forget_results(struct dp_proposer *p, size_t n)
 {
-	if (n < p->fit_n) {
-		p->fit_n = 0;
-		for (size_t o = 0; o < p->noutputs; o++)
-			p->output[o].fitted = false;
-	}
+	if (n < p->fit_n)
+		forget_fit(p);
 	p->nseen = n;
 	for (size_t o = 0; o < p->noutputs; o++)
 		dp_gp_truncate(&p->output[o].gp, p->fit_n ? n : 0);
@@ -516,6 +522,9 @@ int dp__model_update(struct dp_proposer *p, const struct dp_history *h,
 	code = follow_history(p, h);
 	if (code != DP_OK)
 		return code;
+	/* the last training of the fit was cut short, and now goes on: it was retried */
+	if (p->fit_n && !ends_training(p, p->fit_n - 1))
+		forget_fit(p);
 	if (dp__trainings(p) < 2 || p->spec.d == 0)
 		return DP_E_FAILED;
 	code = fit_to(p, dp__trainings(p), cancel);

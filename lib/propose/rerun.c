@@ -61,8 +61,8 @@ static bool was_rerun(const struct dp_proposer *p, size_t at)
 	return false;
 }
 
-/* The training that a point of the front is of, by its position in the history; that of a
- * cancelled one is not there. */
+/* The training that a point of the front is of, by its position in the history. SIZE_MAX:
+ * it did not come to its end, and would not this time. */
 static size_t training_of(const struct dp_proposer *p, const struct dp__front_point *f)
 {
 	const struct dp_history *h = p->history;
@@ -70,7 +70,10 @@ static size_t training_of(const struct dp_proposer *p, const struct dp__front_po
 
 	while (i < h->n && !is_trial(&h->known[i]))
 		i++;
-	return i < h->n && h->known[i].trial == h->known[f->known].trial ? i : SIZE_MAX;
+	return i < h->n && h->known[i].trial == h->known[f->known].trial &&
+			       h->known[i].status != DP_KNOWN_FAILED
+		       ? i
+		       : SIZE_MAX;
 }
 
 /* What another study found may lie outside of this one's ranges. */

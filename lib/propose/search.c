@@ -432,7 +432,9 @@ static size_t search_effort(size_t most, size_t n, size_t from, size_t least)
 static int search_run(struct searcher *s, struct dp_proposal *out)
 {
 	size_t chosen[CLIMBS], n = s->p->nseen, count;
-	int code = score_points(s, s->u, s->ld, s->n, false, true, s->score, s->f);
+	/* in a finite space the best stop may be taken, and others may not */
+	bool choose = isinf(s->p->inputs.points);
+	int code = score_points(s, s->u, s->ld, s->n, false, choose, s->score, s->f);
 
 	for (size_t i = 0; i < s->n && code == DP_OK; i++) {
 		double u[DP_PARAMS_MAX];

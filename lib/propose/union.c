@@ -209,7 +209,7 @@ static double union_pair(struct dp_proposer *p, const struct dp__normal *a,
 
 /* ---- all stops of many trainings ---- */
 
-/* The points of a training that ends at the place `end`: fills columns from `at` on. */
+/* The points of a training that ends at the place `end`, a column each; how many. */
 static size_t walk_columns(const struct dp_proposer *p, const double *u, size_t ldu,
 			   double end, double *columns, size_t ld)
 {

@@ -25,7 +25,7 @@ struct dp_results {
 DP_MUSTCHECK int dp_results_recall(struct dp_study_state *s, struct dp_results *out,
 				   struct dp_err *err);
 void dp_results_free(struct dp_results *r);
-/* How many results there are in all: it changes with every new one. */
+/* How many results there are in all. */
 size_t dp_results_count(const struct dp_study_state *s);
 
 #endif

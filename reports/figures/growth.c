@@ -132,19 +132,6 @@ static double growth_walked(const struct dp_study *s, const double *x, const cha
 	return NAN;
 }
 
-static double growth_seconds(const struct dp_trial *t)
-{
-	double sum = 0;
-
-	for (uint32_t i = 0; i < t->nattempts; i++) {
-		const struct dp_attempt *a = &t->attempts[i];
-
-		if (a->started > 0 && a->ended > a->started)
-			sum += (double)(a->ended - a->started) / 1e6;
-	}
-	return sum;
-}
-
 /* Adds what an evaluation cost. */
 static void growth_spend(struct fig_growth *g, const struct dp_study_state *st,
 			 const struct dp_trial *t, const char *walked)
@@ -153,7 +140,8 @@ static void growth_spend(struct fig_growth *g, const struct dp_study_state *st,
 	if (!t->refused) /* what an oracle has no answer for is not trained */
 		g->spent[FIG_GROWTH_WALKED][g->n] +=
 			growth_walked(st->spec, t->x, walked);
-	g->spent[FIG_GROWTH_SECONDS][g->n] += growth_seconds(t);
+	for (uint32_t i = 0; i < t->nattempts; i++)
+		g->spent[FIG_GROWTH_SECONDS][g->n] += dp_attempt_seconds(&t->attempts[i]);
 }
 
 static int grow_volume(struct fig_growth *g, struct archive *a, const char *walked,

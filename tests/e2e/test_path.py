@@ -178,6 +178,36 @@ gate("never-%d" % run)
         self.finish(self.client, "s")
         self.check_cut_each("timeout")
 
+    def test_retried_runs_of_their_own(self):
+        """Only what is missing is made again; what a known run told on its way stays."""
+        self.run_path(WALK + """
+run, = runs()
+if run == 1 and request["attempt"] == 0:
+    walk(run, 4)
+    gate("never")
+if run == 1:
+    gate("again")
+walk(run, 64)
+out({"run": run, "metrics": {"a": 0, "b": 64}})
+""", ", runs_per_process: 1", "a: {privacy: {mechanism: svt, cutoff: n, scale: 100}}\n"
+                      "  b: {metric: b}")
+        wait_for(lambda: self.has("at-never") and len(self.ended()) == 1)
+        self.client("cancel", study="s", trial=0)
+        self.finish(self.client, "s")
+        self.assertEqual([w["dropped"] for w in self.trial()["waypoints"]], [False, False, True])
+        self.assertEqual(len(self.client("front", study="s", points=[[0, 4]])["front"]), 1)
+        self.client("retry", study="s", trial=0)
+        wait_for(lambda: self.has("at-again"))
+        # somebody who had its number before the retry
+        self.assertEqual(self.client("front", study="s", points=[[0, 4]]), {"front": []})
+        self.touch("again")
+        wait_for(lambda: self.trial()["state"] == "ok")
+        self.assertEqual([(r["run"], r["end"]) for r in self.ended()],
+                         [(0, "ok"), (1, "cancelled"), (1, "ok")])
+        self.assertEqual([(w["at"], w["dropped"], w["metrics"]["b"])
+                          for w in self.trial()["waypoints"]],
+                         [(1, False, 1), (4, False, 4), (16, False, 16)])
+
     def test_adopted_on_its_way(self):
         self.run_path(WALK + """
 walk(0, 4)

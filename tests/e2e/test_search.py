@@ -96,6 +96,7 @@ class Search(Case):
         self.begin()
         self.run_study(svt(n=20))
         seen = self.client("propose", study="s")
+        self.assertIsNone(seen["cost"])  # nothing is counted
         self.assertEqual(seen["trial"], 20)
         self.assertEqual(set(seen["predicted"]), {"epsilon", "error"})
         for p in seen["predicted"].values():

@@ -165,6 +165,24 @@ static void retried(void **s)
 	assert_float_equal(st->hypervolume, 6, 1e-12);
 }
 
+/* What trainings walked is the sum of their own values, but of those that were made. */
+static void what_was_walked(void **s)
+{
+	static const struct training cut = { { 0.1, 0.2, 0.3 },
+					     { { 0.5, 1 }, { 0.4, 1 }, { 0.3, 1 } },
+					     DP_END_CANCELLED };
+
+	(void)s;
+	begin_study("");
+	add_training(&cut);
+	assert_true(dp_study_walked(st) == 3);
+	propose("no epsilon there");
+	assert_true(dp_study_walked(st) == 3);
+	apply((struct dp_event){
+		.type = DP_EV_TRIAL_ENDED, .trial = 1, .state = "failed" });
+	assert_true(dp_study_walked(st) == 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -172,6 +190,7 @@ int main(void)
 		cmocka_unit_test_teardown(constraints, teardown),
 		cmocka_unit_test_teardown(equal_results, teardown),
 		cmocka_unit_test_teardown(retried, teardown),
+		cmocka_unit_test_teardown(what_was_walked, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

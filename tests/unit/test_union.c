@@ -504,6 +504,58 @@ static void warm_is_cold(void **state)
 	}
 }
 
+/* A training that was cut short is made again and goes on: a fit that took what it had
+ * for all of it is a fit no more. */
+static void warm_is_cold_after_a_retry(void **state)
+{
+	struct dp_study *s = study(PARAMS, EXACT, ", initial: 4");
+	struct dp_proposer *p = dp_proposer_new(s);
+	const double last[] = { 40, 0.1, 2 };
+	static struct run r;
+	struct dp_history h = { .known = r.known };
+	struct dp_proposal warm, cold;
+	struct dp_err err;
+
+	(void)state;
+	sample(&r, s, 9);
+	train(&r, s, 9, last);
+	h.n = r.n - 2; /* without its end and a waypoint */
+	assert_int_equal(dp_proposer_ask(p, &h, 10, NULL, &warm, &err), DP_OK);
+	h.n = r.n;
+	assert_int_equal(dp_proposer_ask(p, &h, 10, NULL, &warm, &err), DP_OK);
+	assert_int_equal(dp_propose(s, &h, 10, NULL, &cold, &err), DP_OK);
+	assert_memory_equal(warm.x, cold.x, sizeof warm.x);
+	dp_proposer_free(p);
+	dp_study_free(s);
+}
+
+/* Where runs may be lucky a training is made again, but not one that was cancelled or ran
+ * out of time, though its waypoints are on the front. */
+static void no_rerun_of_what_failed(void **state)
+{
+	static struct run r;
+
+	(void)state;
+	for (int failed = 0; failed < 2; failed++) {
+		struct dp_study *s = study(PARAMS, EXACT, ", initial: 4");
+		struct dp_history h = { .known = r.known };
+		struct dp_proposer *p;
+		double x[DP_PARAMS_MAX];
+
+		sample(&r, s, 18);
+		for (size_t i = 0; failed && i < r.n; i++)
+			if (r.known[i].at == 0)
+				r.known[i].status = DP_KNOWN_FAILED;
+		h.n = r.n;
+		p = fitted(s, &r, &h);
+		p->output[1].hyper.noise = 0.5;
+		p->output[1].repeats = p->output[1].curve.known = false;
+		assert_int_equal(dp__rerun(p, x), !failed);
+		dp_proposer_free(p);
+		dp_study_free(s);
+	}
+}
+
 /* A waypoint takes no place, and a proposal is a training that was not made yet. */
 static void waypoints_take_no_place(void **state)
 {
@@ -527,6 +579,40 @@ static void waypoints_take_no_place(void **state)
 	h.n = r.n;
 	assert_int_equal(dp_propose(s, &h, 8, NULL, &out, &err), DP_E_LIMIT);
 	dp_study_free(s);
+}
+
+/* A small space is gone through by what each of its trainings is worth, to the last:
+ * where the best stop of one is taken there are others. */
+static void a_small_space_to_its_end(void **state)
+{
+	static const char *const spaces[] = { "8", "200" }; /* all, or some, are scored */
+	static struct run r;
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(spaces); i++) {
+		struct dp_history h = { .known = r.known };
+		char params[160];
+		struct dp_study *s;
+
+		snprintf(params, sizeof params,
+			 "  n: {type: int, range: [1, %s]}\n"
+			 "  k: {type: categorical, values: [a, b, c]}\n"
+			 "  z: {fixed: 1}\n",
+			 spaces[i]);
+		s = study(params, TWO, ", initial: 3");
+		r.n = 0;
+		for (uint32_t t = 0; t < 24; t++) {
+			struct dp_proposal out;
+			struct dp_err err;
+
+			h.n = r.n;
+			assert_int_equal(dp_propose(s, &h, t, NULL, &out, &err), DP_OK);
+			if (t >= 3 && strcmp(out.source, "random") == 0)
+				fail_msg("trial %u: %s", (unsigned)t, out.note);
+			train(&r, s, t, out.x);
+		}
+		dp_study_free(s);
+	}
 }
 
 /* A fixed parameter that trainings walk up: models know it, proposals leave it alone. */
@@ -579,7 +665,10 @@ int main(void)
 		cmocka_unit_test(paths_and_points),
 		cmocka_unit_test(slopes_of_a_union),
 		cmocka_unit_test(warm_is_cold),
+		cmocka_unit_test(warm_is_cold_after_a_retry),
+		cmocka_unit_test(no_rerun_of_what_failed),
 		cmocka_unit_test(waypoints_take_no_place),
+		cmocka_unit_test(a_small_space_to_its_end),
 		cmocka_unit_test(a_fixed_path),
 	};
 

@@ -181,6 +181,80 @@ static void a_run_is_missing(void **s)
 	assert_false(dp_way_stands(st, st->trials[0]->way, 0));
 }
 
+/* One run, alone in its process; ways: of both waypoints. */
+static void run_ended(uint32_t run, uint32_t attempt, enum dp_end how, const double *ways,
+		      const double *costs)
+{
+	struct dp_event e = ended(how, ways);
+
+	plan(0, (int32_t)run, attempt);
+	e.run = (int32_t)run;
+	e.attempt = attempt;
+	e.runs = &both[run];
+	e.nruns = e.nmetrics = 1;
+	e.nways = 2;
+	e.way_privacy = costs;
+	e.nway_privacy = costs ? 2 : 0;
+	apply(e);
+}
+
+/* A retry makes the runs again that are missing, and those only: what the others told on
+ * their way is as good as their own results. */
+static void a_retry_keeps_known_runs(void **s)
+{
+	static const double first[] = { 0.25, 0.5 }, cut[] = { 0.75, NONE },
+			    second[] = { 0.5, 0.75 }, some[] = { 0.125, NONE };
+	const struct dp_way *way;
+
+	(void)s;
+	begin_trial(", runs: 2, runs_per_process: 1, path: C");
+	run_ended(1, 0, DP_END_TIMEOUT, cut, some);
+	run_ended(0, 0, DP_END_OK, first, epsilons);
+	trial_ended("failed");
+	way = st->trials[0]->way;
+	assert_true(dp_way_stands(st, way, 0) && way->means[0] == 0.5);
+	assert_false(dp_way_stands(st, way, 1));
+	apply((struct dp_event){ .type = DP_EV_TRIAL_RETRY_ASKED });
+	assert_false(dp_way_stands(st, way, 0)); /* its run is made again */
+	assert_true(dp_way_accounted(st, way));
+	run_ended(1, 1, DP_END_OK, second, some);
+	trial_ended("ok");
+	assert_true(dp_way_stands(st, way, 0) && dp_way_stands(st, way, 1));
+	assert_true(way->means[0] == 0.375 && way->means[1] == 0.625);
+	assert_true(way->objectives[0] == 0.125 && way->objectives[2] == 0.25);
+	assert_null(way->runs);
+}
+
+/* Results that go and others that come are told apart, though they are as many. */
+static void results_have_a_version(void **s)
+{
+	static const double some[] = { 0.25, 1, 0.75, 2, 0.5, 3, NONE, NONE };
+	static const double none[] = { 0.25, 1, NONE, NONE, 0.5, 3, NONE, NONE };
+	uint32_t before;
+
+	(void)s;
+	begin_trial(", runs: 2, path: C");
+	before = st->results_version;
+	plan(0, DP_RUN_ALL, 0);
+	apply(ended(DP_END_TIMEOUT, none));
+	trial_ended("failed");
+	apply((struct dp_event){ .type = DP_EV_TRIAL_RETRY_ASKED });
+	assert_int_equal(st->results_version, before); /* nothing came of it */
+	for (uint32_t i = 1; i < 3; i++) {
+		struct dp_event e = ended(DP_END_TIMEOUT, some);
+
+		plan(0, DP_RUN_ALL, i);
+		e.attempt = i;
+		apply(e);
+		trial_ended("failed");
+		assert_int_not_equal(st->results_version, before);
+		before = st->results_version;
+		apply((struct dp_event){ .type = DP_EV_TRIAL_RETRY_ASKED });
+		assert_int_not_equal(st->results_version, before);
+		before = st->results_version;
+	}
+}
+
 /* A trial whose one attempt ends so, and what became of it. */
 static void walked_trial(enum dp_end how, const double *ways)
 {
@@ -316,6 +390,8 @@ int main(void)
 		cmocka_unit_test_teardown(cut_short, teardown),
 		cmocka_unit_test_teardown(one_run_each, teardown),
 		cmocka_unit_test_teardown(a_run_is_missing, teardown),
+		cmocka_unit_test_teardown(a_retry_keeps_known_runs, teardown),
+		cmocka_unit_test_teardown(results_have_a_version, teardown),
 		cmocka_unit_test_teardown(out_of_time_is_no_failure_in_the_row, teardown),
 		cmocka_unit_test_teardown(waypoints_make_a_study_finish, teardown),
 		cmocka_unit_test_teardown(what_does_not_fit, teardown),

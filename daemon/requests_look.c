@@ -500,7 +500,7 @@ int request_trial(struct request *r, json_t **ok, struct dp_err *err)
 	struct dp_trial *t;
 	int code = request_find_trial(r, &t, err);
 
-	if (code == DP_OK && at)
+	if (code == DP_OK && json_is_integer(at))
 		return request_waypoint(r, t, json_integer_value(at), ok, err);
 	if (code == DP_OK)
 		*ok = trial_part_json(r->home, t,

@@ -79,8 +79,7 @@ static void print_studies(struct ctl *ctl, const json_t *studies)
 
 		ctl_cell(t, CTL_BOLD, "%s", dp_json_str(s, "name", "?"));
 		ctl_cell(t, ctl_state_style(state), "%s", state);
-		ctl_cell(t, CTL_NORMAL, "%" PRId64 "/%" PRId64,
-			 dp_json_int(s, "ended", 0), dp_json_int(s, "evaluations", 0));
+		ctl_cell(t, CTL_NORMAL, "%s", ctl_ended_cell(s, text));
 		ctl_cell(t, CTL_NORMAL, "%" PRId64 "/%" PRId64,
 			 dp_json_int(s, "running", 0), dp_json_int(s, "parallel", 0));
 		ctl_cell(t, CTL_NORMAL, "%s",

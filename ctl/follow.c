@@ -248,7 +248,7 @@ static int tell_ended(struct ctl *ctl, const json_t *trial, void *arg, struct dp
 	const char *state = dp_json_str(trial, "state", "?");
 	const char *reason = dp_json_str(trial, "reason", NULL);
 	struct dp_buf text = DP_BUF_INIT;
-	char took[CTL_TEXT_LEN];
+	char took[CTL_TEXT_LEN], ended[CTL_TEXT_LEN];
 
 	(void)ctl, (void)err;
 	if (!follow_has_ended(trial) || !follow_mark(f, number))
@@ -258,11 +258,10 @@ static int tell_ended(struct ctl *ctl, const json_t *trial, void *arg, struct dp
 	else if (reason)
 		dp_buf_puts(&text, reason);
 	f->ended++;
-	follow_say(f, "%s: trial %u %s in %s%s%s (%" PRId64 " of %" PRId64 ")",
-		   dp_json_str(s, "name", "?"), number, state,
-		   ctl_seconds(json_object_get(trial, "seconds"), took),
-		   text.len ? ": " : "", dp_buf_text(&text), f->ended,
-		   dp_json_int(s, "evaluations", 0));
+	follow_say(f, "%s: trial %u %s in %s%s%s (%s)", dp_json_str(s, "name", "?"),
+		   number, state, ctl_seconds(json_object_get(trial, "seconds"), took),
+		   text.len ? ": " : "", dp_buf_text(&text),
+		   ctl_ended(s, f->ended, ended));
 	dp_buf_free(&text);
 	return DP_OK;
 }
@@ -272,16 +271,15 @@ static void tell_state(struct follow *f)
 	const json_t *s = json_object_get(f->status, "study");
 	const char *state = dp_json_str(s, "state", "?");
 	const char *reason = dp_json_str(s, "reason", NULL);
-	char volume[CTL_TEXT_LEN];
+	char volume[CTL_TEXT_LEN], ended[CTL_TEXT_LEN];
 
 	if (f->state && strcmp(f->state, state) == 0)
 		return;
 	free(f->state);
 	f->state = ctl_strdup(state);
-	follow_say(f, "%s: %s%s%s (%" PRId64 " of %" PRId64 " ended, hypervolume %s)",
+	follow_say(f, "%s: %s%s%s (%s ended, hypervolume %s)",
 		   dp_json_str(s, "name", "?"), state, reason ? ": " : "",
-		   reason ? reason : "", dp_json_int(s, "ended", 0),
-		   dp_json_int(s, "evaluations", 0),
+		   reason ? reason : "", ctl_ended(s, dp_json_int(s, "ended", 0), ended),
 		   ctl_value(json_object_get(s, "hypervolume"), volume));
 }
 

@@ -7,6 +7,7 @@
 #include "ctl/memory.h"
 #include "ctl/output.h"
 
+#include <inttypes.h>
 #include <jansson.h>
 #include <limits.h>
 #include <math.h>
@@ -190,6 +191,52 @@ char *ctl_seconds(const json_t *value, char out[CTL_TEXT_LEN])
 	if (!dp_json_to_real(value, &s) || !isfinite(s))
 		return strcpy(out, "-");
 	return strcpy(out, dp_duration_text(s, text));
+}
+
+bool ctl_progress(const json_t *summary, double *part)
+{
+	const json_t *cost = json_object_get(summary, "cost");
+	int64_t ended = dp_json_int(summary, "ended", 0),
+		all = dp_json_int(summary, "evaluations", 0);
+	double spent, most;
+
+	*part = all > 0 ? fmin((double)ended / (double)all, 1) : 0;
+	if (ended >= all || !dp_json_to_real(json_object_get(cost, "spent"), &spent) ||
+	    !dp_json_to_real(json_object_get(cost, "most"), &most) ||
+	    spent / most < *part)
+		return false;
+	*part = fmin(spent / most, 1);
+	return true;
+}
+
+char *ctl_ended(const json_t *summary, int64_t ended, char out[CTL_TEXT_LEN])
+{
+	const json_t *cost = json_object_get(summary, "cost");
+	char spent[CTL_TEXT_LEN], most[CTL_TEXT_LEN];
+	double part;
+
+	if (ctl_progress(summary, &part))
+		snprintf(out, CTL_TEXT_LEN, "%" PRId64 ", cost %.10s of %.10s", ended,
+			 ctl_value(json_object_get(cost, "spent"), spent),
+			 ctl_value(json_object_get(cost, "most"), most));
+	else
+		snprintf(out, CTL_TEXT_LEN, "%" PRId64 " of %" PRId64, ended,
+			 dp_json_int(summary, "evaluations", 0));
+	return out;
+}
+
+char *ctl_ended_cell(const json_t *summary, char out[CTL_TEXT_LEN])
+{
+	int64_t ended = dp_json_int(summary, "ended", 0);
+	double part;
+
+	if (ctl_progress(summary, &part))
+		snprintf(out, CTL_TEXT_LEN, "%" PRId64 " (%d%%)", ended,
+			 (int)(part * 100));
+	else
+		snprintf(out, CTL_TEXT_LEN, "%" PRId64 "/%" PRId64, ended,
+			 dp_json_int(summary, "evaluations", 0));
+	return out;
 }
 
 void ctl_pairs(const json_t *object, struct dp_buf *out)

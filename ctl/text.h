@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "ctl/output.h"
 #include <jansson.h>
+#include <stdint.h>
 
 enum {
 	CTL_TEXT_LEN = 48
@@ -32,6 +33,13 @@ char *ctl_value(const json_t *value, char out[CTL_TEXT_LEN]);
 void ctl_value_exact(const json_t *value, struct dp_buf *out);
 /* Seconds of the protocol as a duration, "-" for null. */
 char *ctl_seconds(const json_t *value, char out[CTL_TEXT_LEN]);
+/* How far a study is, in 0..1: by the evaluations that have ended or, if that is further
+ * (then true), by what of its search.max_cost is spent. */
+bool ctl_progress(const json_t *summary, double *part);
+/* "12 of 80" trials of a study have ended, or "12, cost 82 of 100" by search.max_cost. */
+char *ctl_ended(const json_t *summary, int64_t ended, char out[CTL_TEXT_LEN]);
+/* The same in the cell of a table: "12/80" or "12 (82%)". */
+char *ctl_ended_cell(const json_t *summary, char out[CTL_TEXT_LEN]);
 /* "epsilon=0.5 error=0.2". */
 void ctl_pairs(const json_t *object, struct dp_buf *out);
 /* A bar `columns` wide, filled by `part` in 0..1. */

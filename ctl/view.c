@@ -119,11 +119,10 @@ static void front_range(const json_t *summary, const json_t *front, struct dp_bu
 static void put_progress(struct view *v, const json_t *s)
 {
 	struct dp_buf bar = DP_BUF_INIT;
-	char eta[CTL_TEXT_LEN];
-	int64_t ended = dp_json_int(s, "ended", 0),
-		all = dp_json_int(s, "evaluations", 0);
-	double part = all > 0 ? (double)ended / (double)all : 0;
-	int width = v->columns - LABEL - 34;
+	char eta[CTL_TEXT_LEN], ended[CTL_TEXT_LEN];
+	double part;
+	bool by_cost = ctl_progress(s, &part);
+	int width = v->columns - LABEL - (by_cost ? 50 : 34);
 
 	if (width > 40)
 		width = 40;
@@ -131,10 +130,10 @@ static void put_progress(struct view *v, const json_t *s)
 		ctl_bar(&bar, part, width, v->utf8);
 		dp_buf_puts(&bar, "  ");
 	}
-	dp_buf_printf(&bar, "%" PRId64 " of %" PRId64 " (%d%%)", ended, all,
-		      (int)(fmin(part, 1) * 100));
+	dp_buf_printf(&bar, "%s (%d%%)", ctl_ended(s, dp_json_int(s, "ended", 0), ended),
+		      (int)(part * 100));
 	ctl_seconds(json_object_get(s, "eta"), eta);
-	if (strcmp(eta, "-") != 0 && ended < all)
+	if (strcmp(eta, "-") != 0 && part < 1)
 		dp_buf_printf(&bar, ", %s left", eta);
 	view_put(v, CTL_NORMAL, "progress", "%s", dp_buf_text(&bar));
 	dp_buf_free(&bar);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Fields by type; which of them a verb looks at is its own business, but none may
- * have the wrong type. */
+ * have the wrong type. `at` may be null as in answers: a trial's own. */
 static const struct {
 	const char *name;
 	json_type type; /* JSON_TRUE stands for both truth values */
@@ -44,7 +44,8 @@ static int request_check_fields(const json_t *json, struct dp_err *err)
 		const json_t *v = json_object_get(json, fields[i].name);
 
 		if (!v || json_typeof(v) == fields[i].type ||
-		    (json_is_false(v) && fields[i].type == JSON_TRUE))
+		    (json_is_false(v) && fields[i].type == JSON_TRUE) ||
+		    (json_is_null(v) && strcmp(fields[i].name, "at") == 0))
 			continue;
 		return dp_fail(err, DP_E_PROTOCOL, "'%s' must be %s", fields[i].name,
 			       fields[i].type == JSON_STRING    ? "a text"

@@ -43,6 +43,20 @@ enum {
 
 /* ---- views that need the daemon's knowledge ---- */
 
+/* Evaluations that are left, or that the rest of search.max_cost pays for if each costs
+ * what those before it did. Of a path those that run are paid for. */
+static double left_to_make(const struct dp_study_state *s, uint32_t ended)
+{
+	bool path = dp_study_cost(s->spec) == DP_COST_PATH;
+	double left = s->evaluations - ended, most = s->spec->search.max_cost, spent;
+	uint32_t paid = path ? s->ntrials : ended;
+
+	spent = most > 0 ? dp_study_cost_spent(s) : 0;
+	if (spent > 0 && paid > 0)
+		left = fmin(left, paid - ended + fmax(0, most - spent) / spent * paid);
+	return left;
+}
+
 /* Seconds until the last evaluation ends, if the rest takes as long as the newest
  * ones did and this study gets the slots it may use. */
 static json_t *eta_json(const struct study *h)
@@ -67,8 +81,7 @@ static json_t *eta_json(const struct study *h)
 						   1e6);
 		n++;
 	}
-	return n ? json_real(seconds / n * (s->evaluations - ended) / lanes)
-		 : json_null();
+	return n ? json_real(seconds / n * left_to_make(s, ended) / lanes) : json_null();
 }
 
 /* Seconds of max_time that are used up; null without one. */
@@ -502,7 +515,7 @@ int request_trial(struct request *r, json_t **ok, struct dp_err *err)
 	struct dp_trial *t;
 	int code = request_find_trial(r, &t, err);
 
-	if (code == DP_OK && at)
+	if (code == DP_OK && json_is_integer(at))
 		return request_waypoint(r, t, json_integer_value(at), ok, err);
 	if (code == DP_OK)
 		*ok = trial_part_json(r->home, t,

@@ -108,7 +108,7 @@ static int steer_trial(struct request *r, enum dp_ask ask, struct dp_trial **t,
 
 	if (code != DP_OK)
 		return code;
-	if (json_object_get(r->json, "at"))
+	if (json_is_integer(json_object_get(r->json, "at")))
 		return dp_fail(err, DP_E_INVALID,
 			       "a waypoint is part of its training: only trial %u as a "
 			       "whole can be retried or cancelled",

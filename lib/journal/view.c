@@ -161,6 +161,17 @@ static json_t *trained_json(const struct dp_study_state *s)
 			    : json_null();
 }
 
+/* {"spent":82,"most":100}, or null without search.max_cost. */
+static json_t *cost_json(const struct dp_study_state *s)
+{
+	double most = s->spec->search.max_cost;
+
+	return most > 0 ? json_pack("{s:o, s:o}", "spent",
+				    dp_json_real(dp_study_cost_spent(s)), "most",
+				    dp_json_real(most))
+			: json_null();
+}
+
 json_t *dp_view_summary(struct dp_study_state *s)
 {
 	json_t *names = json_array(), *goals = json_array(), *volume = hypervolume(s), *o;
@@ -179,16 +190,17 @@ json_t *dp_view_summary(struct dp_study_state *s)
 		      dp_method_text(s->spec->search.method), "priority", s->priority,
 		      "parallel", (json_int_t)s->parallel, "evaluations",
 		      (json_int_t)s->evaluations);
-	view_merge(
-		&o,
-		json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:I, s:s, s:o, s:o}",
-			  "ended", (json_int_t)dp_study_ended(s), "ok", (json_int_t)s->ok,
-			  "diverged", (json_int_t)s->diverged, "failed",
-			  (json_int_t)s->failed, "running",
-			  (json_int_t)(s->apart ? 0 : s->open), "trained",
-			  trained_json(s), "hypervolume", volume, "anti_ideal",
-			  anti_ideal(s), "front", (json_int_t)s->nfront, "front_of",
-			  dp_front_text(s->spec), "objectives", names, "goals", goals));
+	view_merge(&o,
+		   json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:I, s:s, "
+			     "s:o, s:o}",
+			     "ended", (json_int_t)dp_study_ended(s), "ok",
+			     (json_int_t)s->ok, "diverged", (json_int_t)s->diverged,
+			     "failed", (json_int_t)s->failed, "running",
+			     (json_int_t)(s->apart ? 0 : s->open), "trained",
+			     trained_json(s), "cost", cost_json(s), "hypervolume", volume,
+			     "anti_ideal", anti_ideal(s), "front", (json_int_t)s->nfront,
+			     "front_of", dp_front_text(s->spec), "objectives", names,
+			     "goals", goals));
 	view_merge(&o,
 		   json_pack("{s:o, s:o, s:I, s:o}", "created", dp_view_time(s->created),
 			     "updated", dp_view_time(s->updated), "version",

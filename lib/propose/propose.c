@@ -189,6 +189,7 @@ static int ask_model(struct dp_proposer *p, const struct dp_history *h, uint32_t
 	int code;
 
 	p->note = out->note;
+	p->regardless = dp__cost_regardless(trial);
 	code = dp__model_update(p, h, cancel);
 	if (code == DP_OK)
 		code = dp__model_target(p);
@@ -198,6 +199,7 @@ static int ask_model(struct dp_proposer *p, const struct dp_history *h, uint32_t
 		code = dp__search(p, trial, cancel, out);
 	if (code == DP_OK)
 		code = predict_choice(p, out);
+	p->regardless = false;
 	p->note = NULL;
 	return code;
 }

@@ -115,6 +115,20 @@ class Cost(Case):
         self.assertLess(slept, 1.5)
         self.assertGreater(self.client("propose", study="s")["cost"], 0.02)
 
+    def test_how_far(self):
+        """A study without `evaluations` is as far as its max_cost is spent."""
+        self.begin("if request['trial'] == 2:\n    gate('on')\n" + REPORT)
+        self.run_study("s", "method: random, max_cost: 1000, cost: seconds", "")
+        wait_for(lambda: self.has("at-on"))
+        study = self.client("status", study="s")["study"]
+        self.assertEqual((study["ended"], study["cost"]["most"]), (2, 1000))
+        self.assertGreater(study["cost"]["spent"], 0)
+        self.assertLess(study["eta"], 1e5)
+        for words, text in (["status", "s"], r"  2, cost [0-9.]+ of 1000 \([0-9]+%\), .* left"), \
+                           (["list"], r" 2 \([0-9]+%\) "):
+            self.assertRegex(self.ctl("--socket", self.d.socket, *words).stdout, text)
+        self.client("stop", study="s", now=True)
+
 
 if __name__ == "__main__":
     unittest.main()

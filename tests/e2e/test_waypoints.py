@@ -88,7 +88,6 @@ class EveryJson(Waypoints):
     def check_wire(self, study, waypoints):
         c = self.client
         some = [[o["trial"], o["at"]] for o in c("front", study=study)["front"]]
-        one = {"at": some[0][1]} if waypoints else {}
         self.check(
             study, waypoints,
             ("status", c("status", study=study)),
@@ -99,7 +98,7 @@ class EveryJson(Waypoints):
             ("trials in full", c("trials", study=study, full=True)),
             ("own trials", c("trials", study=study, own=True)),
             ("trial", c("trial", study=study, trial=0)),
-            ("a waypoint", c("trial", study=study, trial=some[0][0], **one)),
+            ("a waypoint", c("trial", study=study, trial=some[0][0], at=some[0][1])),
             ("propose", c("propose", study=study)))
 
     def check_ctl(self, study, waypoints):

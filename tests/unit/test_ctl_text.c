@@ -1,5 +1,6 @@
 /* test_ctl_text.c - values of the protocol as people read them: widths, cuts, times,
  * numbers, bars, paragraphs. */
+#include "base/json.h"
 #include "base/num.h"
 #include "ctl/text.h"
 
@@ -233,6 +234,41 @@ static void test_wrap(void **state)
 	wrap_gives("éé éé", 0, 5, "éé éé\n");
 }
 
+/* How far a study is: "12 of 80" by its evaluations, or by search.max_cost where that is
+ * further, so that nobody waits for the ten million evaluations that it may have. */
+static void ended_is(const char *study, const char *text, const char *cell, double part)
+{
+	json_t *s = json_loads(study, 0, NULL);
+	char out[CTL_TEXT_LEN];
+	double is;
+
+	assert_non_null(s);
+	assert_string_equal(ctl_ended(s, dp_json_int(s, "ended", 0), out), text);
+	assert_string_equal(ctl_ended_cell(s, out), cell);
+	ctl_progress(s, &is);
+	assert_true(is == part);
+	json_decref(s);
+}
+
+static void test_ended(void **state)
+{
+	(void)state;
+	ended_is("{\"ended\":12,\"evaluations\":80,\"cost\":null}", "12 of 80", "12/80",
+		 0.15);
+	ended_is("{\"ended\":0,\"evaluations\":10000000,"
+		 "\"cost\":{\"spent\":0,\"most\":20}}",
+		 "0, cost 0 of 20", "0 (0%)", 0);
+	ended_is("{\"ended\":2,\"evaluations\":10000000,"
+		 "\"cost\":{\"spent\":8.25,\"most\":20}}",
+		 "2, cost 8.25 of 20", "2 (41%)", 0.4125);
+	ended_is("{\"ended\":9,\"evaluations\":10,\"cost\":{\"spent\":10,\"most\":20}}",
+		 "9 of 10", "9/10", 0.9);
+	ended_is("{\"ended\":4,\"evaluations\":4,\"cost\":{\"spent\":82,\"most\":100}}",
+		 "4 of 4", "4/4", 1);
+	ended_is("{\"ended\":2,\"evaluations\":5,\"cost\":{\"spent\":21,\"most\":20}}",
+		 "2, cost 21 of 20", "2 (100%)", 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -241,6 +277,7 @@ int main(void)
 		cmocka_unit_test(test_values), cmocka_unit_test(test_seconds),
 		cmocka_unit_test(test_pairs),  cmocka_unit_test(test_bar),
 		cmocka_unit_test(test_styles), cmocka_unit_test(test_wrap),
+		cmocka_unit_test(test_ended),
 	};
 
 	setlocale(LC_CTYPE, "C.UTF-8");

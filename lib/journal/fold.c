@@ -413,10 +413,22 @@ static int fold_attempt_ended(struct dp_study_state *st, struct dp_trial *t,
 	return DP_OK;
 }
 
+/* Did it end with what its last attempt reached, not only with what was kept before? */
+static bool was_cut_short(const struct dp_study_state *st, const struct dp_trial *t)
+{
+	uint32_t i = t->nattempts;
+
+	while (i > 0 && t->attempts[i - 1].end == DP_END_OK)
+		i--;
+	return i > 0 && dp_end_keeps_way(t->attempts[i - 1].end) &&
+	       dp_trial_has_way(st, t);
+}
+
 static int fold_trial_ended(struct dp_study_state *st, struct dp_trial *t,
 			    const struct dp_event *e, struct dp_err *err)
 {
 	int status = dp__trial_status_from(e->state), code;
+	bool came = status == DP_TRIAL_OK || status == DP_TRIAL_DIVERGED;
 	double *objectives = NULL;
 	char *reason = NULL;
 
@@ -437,7 +449,7 @@ static int fold_trial_ended(struct dp_study_state *st, struct dp_trial *t,
 	if (fold_text(&reason, e->reason))
 		code = dp_fail(err, DP_E_NOMEM, "no memory for a reason");
 	else
-		code = dp__way_settle(st, t, err); /* last: from here nothing can fail */
+		code = dp__way_settle(st, t, came, err); /* last: the rest cannot fail */
 	if (code != DP_OK) {
 		free(objectives);
 		free(reason);
@@ -458,12 +470,12 @@ static int fold_trial_ended(struct dp_study_state *st, struct dp_trial *t,
 	while (st->first_live < st->ntrials &&
 	       st->trials[st->first_live]->status >= DP_TRIAL_OK)
 		st->first_live++;
-	if (status == DP_TRIAL_OK || status == DP_TRIAL_DIVERGED) {
+	if (came) {
 		*(status == DP_TRIAL_OK ? &st->ok : &st->diverged) += 1;
 		st->failures_in_row = 0;
 	} else {
 		st->failed++;
-		if (dp_trial_has_way(st, t)) /* it ran out of time, but works */
+		if (was_cut_short(st, t)) /* it ran out of time, but works */
 			st->failures_in_row = 0;
 		else if (status == DP_TRIAL_FAILED)
 			st->failures_in_row++;
@@ -482,8 +494,7 @@ static int fold_retry_asked(struct dp_study_state *st, struct dp_trial *t,
 			       t->number, st->id);
 	for (uint32_t i = 0; i < t->nattempts; i++)
 		t->attempts[i].counted = false;
-	dp__way_free(t->way); /* the same seeds will come by there again */
-	t->way = NULL;
+	dp__way_reopen(t->way); /* a run that it has already does not come by again */
 	st->front_valid = false;
 	t->status = DP_TRIAL_WAITING;
 	t->cancel_asked = false;

@@ -86,7 +86,8 @@ static void way_take(const struct dp_study_state *st, struct dp_way *way,
 			for (uint32_t k = 0; k < e->nmetrics; k++, v++) {
 				int column = dp_study_metric(st, e->metric_names[k]);
 
-				if (e->runs[i] < runs)
+				/* what an attempt before it reached stays */
+				if (e->runs[i] < runs && !isnan(*v))
 					way->runs[(w * runs + e->runs[i]) *
 							  way->nmetrics +
 						  (uint32_t)column] = *v;
@@ -144,7 +145,16 @@ static void way_settle_one(const struct dp_study_state *st, struct dp_way *way,
 	}
 }
 
-int dp__way_settle(const struct dp_study_state *st, struct dp_trial *t,
+void dp__way_reopen(struct dp_way *way)
+{
+	if (!way)
+		return;
+	free(way->means);
+	free(way->variances);
+	way->means = way->variances = NULL;
+}
+
+int dp__way_settle(const struct dp_study_state *st, struct dp_trial *t, bool for_good,
 		   struct dp_err *err)
 {
 	struct dp_way *way = t->way;
@@ -156,15 +166,15 @@ int dp__way_settle(const struct dp_study_state *st, struct dp_trial *t,
 	way->means = way_unknown(size);
 	way->variances = way_unknown(size);
 	if (!way->means || !way->variances) {
-		free(way->means);
-		free(way->variances);
-		way->means = way->variances = NULL;
+		dp__way_reopen(way);
 		return dp_fail(err, DP_E_NOMEM, "no memory for waypoints");
 	}
 	for (uint32_t w = 0; w < way->n; w++)
 		way_settle_one(st, way, w);
-	free(way->runs);
-	way->runs = NULL;
+	if (for_good) {
+		free(way->runs);
+		way->runs = NULL;
+	}
 	return DP_OK;
 }
 

@@ -120,13 +120,26 @@ static void import_waypoints(struct study *h, const struct dp_study_state *origi
 	}
 }
 
+/* Are whole trainings of both studies the same? Not where one of them walks up a
+ * parameter that the other fixes to another end. */
+static bool ends_alike(const struct dp_study *a, const struct dp_study *b)
+{
+	const struct dp_study *walks = a->trainer.path.points ? a : b;
+	size_t i = (size_t)walks->trainer.path.param;
+
+	return walks->trainer.path.points == 0 || a->params[i].kind != DP_PARAM_FIXED ||
+	       can_be(&b->params[i], json_number_value(a->params[i].values));
+}
+
 static void import_results(struct study *h, const struct dp_study_state *origin)
 {
+	bool whole = ends_alike(origin->spec, h->state->spec);
+
 	for (uint32_t i = 0; i < origin->ntrials; i++) {
 		const struct dp_trial *t = origin->trials[i];
 
 		import_waypoints(h, origin, t);
-		if (t->objectives &&
+		if (whole && t->objectives &&
 		    (t->status == DP_TRIAL_OK || t->status == DP_TRIAL_DIVERGED))
 			import_result(h, origin, i, t->x, t->objectives);
 	}

@@ -420,11 +420,15 @@ static int fold_attempt_ended(struct dp_study_state *st, struct dp_trial *t,
 	return DP_OK;
 }
 
-/* What a failed trial's processes told of single runs is of use if it is retried. */
-static bool fold_is_final(const struct dp_study_state *st, int status)
+/* Did it end with what its last attempt reached, not only with what was kept before? */
+static bool was_cut_short(const struct dp_study_state *st, const struct dp_trial *t)
 {
-	return status == DP_TRIAL_OK || status == DP_TRIAL_DIVERGED ||
-	       !st->spec->trainer.run_per_process;
+	uint32_t i = t->nattempts;
+
+	while (i > 0 && t->attempts[i - 1].end == DP_END_OK)
+		i--;
+	return i > 0 && dp_end_keeps_way(t->attempts[i - 1].end) &&
+	       dp_trial_has_way(st, t);
 }
 
 static void fold_count_ended(struct dp_study_state *st, const struct dp_trial *t)
@@ -435,18 +439,19 @@ static void fold_count_ended(struct dp_study_state *st, const struct dp_trial *t
 		*(t->status == DP_TRIAL_OK ? &st->ok : &st->diverged) += 1;
 	else
 		st->failed++;
-	if (result || dp_trial_has_way(st, t)) { /* also if it ran out of time later */
+	if (result || dp_trial_has_way(st, t))
 		fold_results_change(st);
+	if (result || was_cut_short(st, t)) /* it ran out of time, but works */
 		st->failures_in_row = 0;
-	} else if (t->status == DP_TRIAL_FAILED) {
+	else if (t->status == DP_TRIAL_FAILED)
 		st->failures_in_row++;
-	}
 }
 
 static int fold_trial_ended(struct dp_study_state *st, struct dp_trial *t,
 			    const struct dp_event *e, struct dp_err *err)
 {
 	int status = dp__trial_status_from(e->state), code;
+	bool came = status == DP_TRIAL_OK || status == DP_TRIAL_DIVERGED;
 	double *objectives = NULL;
 	char *reason = NULL;
 
@@ -467,8 +472,7 @@ static int fold_trial_ended(struct dp_study_state *st, struct dp_trial *t,
 	if (fold_text(&reason, e->reason))
 		code = dp_fail(err, DP_E_NOMEM, "no memory for a reason");
 	else
-		/* last: from here nothing can fail */
-		code = dp__way_settle(st, t, fold_is_final(st, status), err);
+		code = dp__way_settle(st, t, came, err); /* last: the rest cannot fail */
 	if (code != DP_OK) {
 		free(objectives);
 		free(reason);
@@ -505,7 +509,7 @@ static int fold_retry_asked(struct dp_study_state *st, struct dp_trial *t,
 		t->attempts[i].counted = false;
 	if (dp_trial_has_way(st, t))
 		fold_results_change(st);
-	dp__way_retry(st, t);
+	dp__way_reopen(t->way); /* a run that it has already does not come by again */
 	t->status = DP_TRIAL_WAITING;
 	t->cancel_asked = false;
 	t->ended = 0;

@@ -66,10 +66,10 @@ struct dp_way {
 	uint32_t nmetrics;  /* columns of metrics: the study's first so many */
 	double *at;         /* (n) values of the parameter, ascending */
 	double *objectives; /* (n x nobjectives), natural units; NaN: not known */
-	double *runs;       /* (n x runs x nmetrics) until the trial ends for good, then
-			     * NULL */
-	/* (n x nmetrics) once it has ended: the mean of each metric over the runs, and
-	 * the variance of that mean, as dp_trial_mean() and dp_trial_mean_variance() */
+	double *runs;       /* (n x runs x nmetrics); NULL once it cannot be retried */
+	/* (n x nmetrics) while the trial has ended: the mean of each metric over the
+	 * runs, and the variance of that mean, as dp_trial_mean() and
+	 * dp_trial_mean_variance() */
 	double *means, *variances;
 };
 

@@ -22,13 +22,14 @@ int dp__widen(double **table, size_t rows, uint32_t *wide, uint32_t to);
 double dp__runs_mean(const double *first, size_t stride, int runs);
 double dp__runs_mean_variance(const double *first, size_t stride, int runs);
 
-/* The waypoints of an attempt that has ended; what they come to, once the trial has
- * (final: it can never be retried); those of a trial that is: way.c */
+/* The waypoints of an attempt that has ended; what they come to, once the trial has (for
+ * good: it cannot be retried); and that they come to nothing while it is retried: way.c
+ */
 DP_MUSTCHECK int dp__way_add(struct dp_study_state *st, struct dp_trial *t,
 			     const struct dp_event *e, struct dp_err *err);
 DP_MUSTCHECK int dp__way_settle(const struct dp_study_state *st, struct dp_trial *t,
-				bool final, struct dp_err *err);
-void dp__way_retry(const struct dp_study_state *st, struct dp_trial *t);
+				bool for_good, struct dp_err *err);
+void dp__way_reopen(struct dp_way *way);
 void dp__way_free(struct dp_way *way);
 
 #endif

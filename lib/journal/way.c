@@ -86,7 +86,8 @@ static void way_take(const struct dp_study_state *st, struct dp_way *way,
 			for (uint32_t k = 0; k < e->nmetrics; k++, v++) {
 				int column = dp_study_metric(st, e->metric_names[k]);
 
-				if (e->runs[i] < runs)
+				/* what an attempt before it reached stays */
+				if (e->runs[i] < runs && !isnan(*v))
 					way->runs[(w * runs + e->runs[i]) *
 							  way->nmetrics +
 						  (uint32_t)column] = *v;
@@ -148,7 +149,16 @@ static void way_settle_one(const struct dp_study_state *st, struct dp_way *way,
 	}
 }
 
-int dp__way_settle(const struct dp_study_state *st, struct dp_trial *t, bool final,
+void dp__way_reopen(struct dp_way *way)
+{
+	if (!way)
+		return;
+	free(way->means);
+	free(way->variances);
+	way->means = way->variances = NULL;
+}
+
+int dp__way_settle(const struct dp_study_state *st, struct dp_trial *t, bool for_good,
 		   struct dp_err *err)
 {
 	struct dp_way *way = t->way;
@@ -160,52 +170,16 @@ int dp__way_settle(const struct dp_study_state *st, struct dp_trial *t, bool fin
 	way->means = way_unknown(size);
 	way->variances = way_unknown(size);
 	if (!way->means || !way->variances) {
-		free(way->means);
-		free(way->variances);
-		way->means = way->variances = NULL;
+		dp__way_reopen(way);
 		return dp_fail(err, DP_E_NOMEM, "no memory for waypoints");
 	}
 	for (uint32_t w = 0; w < way->n; w++)
 		way_settle_one(st, way, w);
-	if (!final)
-		return DP_OK;
-	free(way->runs);
-	way->runs = NULL;
+	if (for_good) {
+		free(way->runs);
+		way->runs = NULL;
+	}
 	return DP_OK;
-}
-
-/* Forgets the runs that are to be made once more; is any left? */
-static bool way_keep_known(const struct dp_study_state *st, const struct dp_trial *t)
-{
-	size_t runs = (size_t)st->spec->trainer.runs, wide = t->way->nmetrics;
-	bool any = false;
-
-	for (uint32_t run = 0; t->way->runs && run < runs; run++) {
-		if (dp_trial_run_known(t, run)) {
-			any = true;
-			continue;
-		}
-		for (uint32_t w = 0; w < t->way->n; w++)
-			for (size_t k = 0; k < wide; k++)
-				t->way->runs[(w * runs + run) * wide + k] = NAN;
-	}
-	return any;
-}
-
-void dp__way_retry(const struct dp_study_state *st, struct dp_trial *t)
-{
-	struct dp_way *way = t->way;
-
-	if (!way)
-		return;
-	if (!way_keep_known(st, t)) {
-		dp__way_free(way);
-		t->way = NULL;
-		return;
-	}
-	free(way->means);
-	free(way->variances);
-	way->means = way->variances = NULL;
 }
 
 bool dp_way_accounted(const struct dp_study_state *s, const struct dp_way *way)

@@ -19,8 +19,7 @@
 enum {
 	TIMES_MIN = 4,   /* fewer tell their median only */
 	TIMES_MAX = 128, /* the newest so many tell enough */
-	NOISE_ROUNDS = 6,
-	ONE_REGARDLESS = 8 /* so many proposals have one that may cost anything */
+	NOISE_ROUNDS = 6
 };
 static const double least_seconds =
 	1e-3; /* below it is not the training that takes them */
@@ -28,7 +27,8 @@ static const double constant_variance = 1, category_variance = 0.5, bend_varianc
 static const double bend_length = 0.7;
 static const double slope_of_other = 2; /* sd over the range of what has no logarithm */
 static const double noise_sd = 0.2, noise_least = 0.03, noise_most = 1;
-static const double freedom = 3; /* of the t distribution */
+static const double freedom = 3;      /* of the t distribution */
+static const double dear_share = 0.5; /* of what is spent, for dear trainings */
 
 /* ---- the covariance ---- */
 
@@ -211,11 +211,6 @@ static double log_seconds(const struct dp_proposer *p, const double *u, double *
 	return sum;
 }
 
-bool dp__cost_regardless(uint32_t trial)
-{
-	return trial % ONE_REGARDLESS == ONE_REGARDLESS - 1;
-}
-
 double dp__cost_log(struct dp_proposer *p, const double *u, double *gradient)
 {
 	if (p->regardless)
@@ -242,6 +237,33 @@ static double cost_of(struct dp_proposer *p, const double *x)
 		return NAN;
 	dp__to_u(&p->inputs, x, u);
 	return exp(dp__cost_log(p, u, NULL));
+}
+
+/* The dearest training that is known of. */
+static double cost_dearest(struct dp_proposer *p, const struct dp_history *h)
+{
+	double most = 0;
+
+	if (dp_study_cost(p->study) == DP_COST_PATH)
+		return p->inputs.in[p->inputs.path].hi;
+	for (size_t i = 0; i < h->n; i++)
+		if (h->known[i].at == 0)
+			most = fmax(most, cost_of(p, h->known[i].x));
+	return most;
+}
+
+bool dp__cost_regardless(struct dp_proposer *p, const struct dp_history *h)
+{
+	double dearest = cost_dearest(p, h), spent = 0;
+	size_t dear = 0;
+
+	for (size_t i = 0; i < h->n; i++) {
+		double cost = h->known[i].at == 0 ? cost_of(p, h->known[i].x) : 0;
+
+		spent += cost;
+		dear += cost >= 0.5 * dearest;
+	}
+	return (double)(dear + 1) * dearest <= dear_share * spent;
 }
 
 void dp__cost_tell(struct dp_proposer *p, const struct dp_history *h,

@@ -189,7 +189,7 @@ static int ask_model(struct dp_proposer *p, const struct dp_history *h, uint32_t
 	int code;
 
 	p->note = out->note;
-	p->regardless = dp__cost_regardless(trial);
+	p->regardless = dp__cost_regardless(p, h);
 	code = dp__model_update(p, h, cancel);
 	if (code == DP_OK)
 		code = dp__model_target(p);

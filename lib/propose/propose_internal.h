@@ -317,10 +317,11 @@ DP_MUSTCHECK int dp__cost_learn(struct dp_proposer *p, const struct dp_history *
  * numbers. Adds minus its derivatives by u to gradient (d), which may be NULL: a gain for
  * what it costs is a log acquisition minus this. */
 double dp__cost_log(struct dp_proposer *p, const double *u, double *gradient);
-/* Is this trial chosen by its gain, whatever it costs? (p->regardless: 0 is its log.) By
- * gain for cost alone a dear training is put off as long as there is a cheap one that
- * promises a little, so that a search would never see where long trainings lead. */
-bool dp__cost_regardless(uint32_t trial);
+/* Is the next trial chosen by its gain, whatever it costs (p->regardless)? By gain for
+ * cost alone a dear training is put off as long as a cheap one promises a little, so that
+ * a search would never see where long trainings lead: half of what is spent may go to
+ * trainings at least half as dear as the dearest. */
+bool dp__cost_regardless(struct dp_proposer *p, const struct dp_history *h);
 /* Sets what the proposal and all that is pending cost. */
 void dp__cost_tell(struct dp_proposer *p, const struct dp_history *h,
 		   struct dp_proposal *out);

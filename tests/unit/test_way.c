@@ -109,11 +109,13 @@ static void dropped(void **s)
 	}
 }
 
-/* What a cancelled or timed-out training reached stays; a retry begins anew. */
+/* What a cancelled or timed-out training reached stays. While it is retried that is no
+ * result, and is one again if the retry gets nowhere, or not as far. */
 static void cut_short(void **s)
 {
 	static const enum dp_end ends[] = { DP_END_CANCELLED, DP_END_TIMEOUT };
 	static const double ways[] = { 0.25, 1, 0.75, 2, 0.5, 3, NONE, NONE };
+	static const double nowhere[] = { 0.25, 1, NONE, NONE, NONE, NONE, NONE, NONE };
 
 	(void)s;
 	for (size_t i = 0; i < DP_COUNT(ends); i++) {
@@ -125,8 +127,60 @@ static void cut_short(void **s)
 		assert_false(dp_way_stands(st, st->trials[0]->way, 1));
 		assert_null(st->trials[0]->metrics);
 		apply((struct dp_event){ .type = DP_EV_TRIAL_RETRY_ASKED });
-		assert_null(st->trials[0]->way);
+		assert_false(dp_trial_has_way(st, st->trials[0]));
+		plan(0, DP_RUN_ALL, 1);
+		if (i) {
+			struct dp_event e = ended(DP_END_TIMEOUT, nowhere);
+
+			e.attempt = 1;
+			apply(e);
+		} else {
+			apply((struct dp_event){ .type = DP_EV_ATTEMPT_ENDED,
+						 .attempt = 1,
+						 .run = DP_RUN_ALL,
+						 .end = DP_END_EXIT_CODE });
+		}
+		trial_ended("failed");
+		assert_int_equal(st->failures_in_row, i ? 0 : 1);
+		assert_true(dp_way_stands(st, st->trials[0]->way, 0));
+		assert_true(st->trials[0]->way->means[0] == 0.5);
+		assert_false(dp_way_stands(st, st->trials[0]->way, 1));
 	}
+}
+
+/* runs_per_process: 1: a retry makes only the run that failed, and the waypoints of the
+ * other are still there. */
+static void one_run_again(void **s)
+{
+	static const double ways[2][2] = { { 0.25, 0.5 }, { 0.75, 0.5 } };
+
+	(void)s;
+	begin_trial(", runs: 2, runs_per_process: 1, path: C");
+	for (uint32_t run = 0; run < 2; run++) {
+		struct dp_event e = ended(DP_END_OK, ways[run]);
+
+		plan(0, (int32_t)run, 0);
+		if (run == 1) {
+			apply((struct dp_event){ .type = DP_EV_ATTEMPT_ENDED,
+						 .run = 1,
+						 .end = DP_END_EXIT_CODE });
+			trial_ended("failed");
+			apply((struct dp_event){ .type = DP_EV_TRIAL_RETRY_ASKED });
+			plan(0, 1, 1);
+			e.attempt = 1;
+		}
+		e.run = (int32_t)run;
+		e.runs = &both[run];
+		e.nruns = e.nmetrics = 1;
+		e.nways = 2;
+		e.nway_privacy = run ? 0 : 2; /* told already */
+		apply(e);
+	}
+	trial_ended("ok");
+	assert_true(dp_way_stands(st, st->trials[0]->way, 0));
+	assert_true(dp_way_stands(st, st->trials[0]->way, 1));
+	assert_true(st->trials[0]->way->means[0] == 0.5);
+	assert_null(st->trials[0]->way->runs);
 }
 
 /* runs_per_process: 1: whichever run ends first, the sums are made in the runs' order;
@@ -388,6 +442,7 @@ int main(void)
 		cmocka_unit_test_teardown(means_and_variances, teardown),
 		cmocka_unit_test_teardown(dropped, teardown),
 		cmocka_unit_test_teardown(cut_short, teardown),
+		cmocka_unit_test_teardown(one_run_again, teardown),
 		cmocka_unit_test_teardown(one_run_each, teardown),
 		cmocka_unit_test_teardown(a_run_is_missing, teardown),
 		cmocka_unit_test_teardown(a_retry_keeps_known_runs, teardown),

@@ -167,6 +167,8 @@ static void fit_covariance(struct dp__fit *f, const struct dp_gp_hyper *h)
 		dp__scale(h->signal, i, row);
 		f->diag[i] = isnan(own) ? learned_noise(f, h, i) : own;
 		row[i] = h->signal + f->diag[i];
+		if (f->data->run)
+			dp__add_shared_noise(f->data->run, f->diag, i, row);
 	}
 }
 
@@ -229,6 +231,28 @@ static void add_pairs(struct dp__fit *f, const struct dp_gp_hyper *h, size_t i)
 	}
 }
 
+/* Adds what noise that pairs share contributes to twice the slopes by signal, noise and
+ * lean: it goes with the square root of both variances. */
+static void add_shared(const struct dp__fit *f, double *signal, double *noise,
+		       double *lean)
+{
+	const double *own = f->data->noise, *leans = f->data->lean;
+	size_t n = f->data->n;
+
+	for (size_t i = 0; f->data->run && i < n; i++)
+		for (size_t j = 0; j < i; j++) {
+			double a = f->alpha[i] * f->alpha[j] - f->k[i * n + j];
+			double both =
+				a * dp__noise_covariance(f->data->run, f->diag, i, j);
+			double by_i = isnan(own[i]) ? both : 0;
+			double by_j = isnan(own[j]) ? both : 0;
+
+			*signal -= 2 * both;
+			*noise += by_i + by_j;
+			*lean += f->leans ? by_i * leans[i] + by_j * leans[j] : 0;
+		}
+}
+
 /* d log p / d theta = 1/2 tr((alpha alpha' - K^-1) dK / dtheta); R&W eq. 5.9. f->k
  * holds K^-1. The sums over pairs are kept one per column until the end, so that no
  * loop has to carry a sum. */
@@ -252,7 +276,7 @@ static void likelihood_gradient(struct dp__fit *f, const struct dp_gp_hyper *h, 
 	for (size_t i = 0; i < n; i++) {
 		double a = f->alpha[i] * f->alpha[i] - f->k[i * n + i];
 
-		signal += f->alpha[i] * f->data->y[i] - 1 - a * f->diag[i];
+		signal += f->alpha[i] * f->data->y[i] - 1 - a * (f->diag[i] + f->jitter);
 		if (isnan(f->data->noise[i])) {
 			double own = a * learned_noise(f, h, i);
 
@@ -260,6 +284,7 @@ static void likelihood_gradient(struct dp__fit *f, const struct dp_gp_hyper *h, 
 			lean += f->leans ? own * f->data->lean[i] : 0;
 		}
 	}
+	add_shared(f, &signal, &noise, &lean);
 	g[2 * d] = 0.5 * signal;
 	g[2 * d + 1] = 0.5 * noise;
 	g[2 * d + 2] = h->signal * fit_sum(f->acc + 2 * d * n, n);
@@ -344,8 +369,7 @@ double dp__fit_posterior(struct dp__fit *f, const struct dp_gp_hyper *h, double 
 	f->no_memory |= code == DP_E_NOMEM;
 	if (code != DP_OK)
 		return -INFINITY;
-	for (size_t i = 0; i < n; i++)
-		f->diag[i] += jitter;
+	f->jitter = jitter;
 	value = fit_solve(f);
 	if (dp_chol_inverse(f->k, n, n) != DP_OK)
 		return -INFINITY;

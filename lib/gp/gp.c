@@ -21,11 +21,6 @@ void dp__point(const struct dp_gp_spec *spec, const struct dp_gp_hyper *h,
 	dp__term_exponentials(spec, z);
 }
 
-static double noise_of(const struct dp_gp_hyper *h, double noise)
-{
-	return isnan(noise) ? h->noise : noise;
-}
-
 void dp_gp_free(struct dp_gp *gp)
 {
 	free(gp->z);
@@ -33,6 +28,8 @@ void dp_gp_free(struct dp_gp *gp)
 	free(gp->alpha);
 	free(gp->ones);
 	free(gp->work);
+	free(gp->noise);
+	free(gp->run);
 	memset(gp, 0, sizeof *gp);
 }
 
@@ -44,13 +41,29 @@ static int gp_allocate(struct dp_gp *gp, size_t room)
 	gp->alpha = dp_vec_new(room);
 	gp->ones = dp_vec_new(room);
 	gp->work = dp_vec_new(4 * room);
-	return gp->z && gp->l && gp->alpha && gp->ones && gp->work ? DP_OK : DP_E_NOMEM;
+	gp->noise = dp_vec_new(room);
+	gp->run = calloc(room, sizeof *gp->run);
+	return gp->z && gp->l && gp->alpha && gp->ones && gp->work && gp->noise && gp->run
+		       ? DP_OK
+		       : DP_E_NOMEM;
 }
 
 static void store_point(struct dp_gp *gp, size_t i, const double *z)
 {
 	for (size_t k = 0; k < 3 * gp->spec.d; k++)
 		gp->z[k * gp->room + i] = z[k];
+}
+
+/* Keeps the noise of point i and adds what it shares with those before it to row. */
+static void gp_add_noise(struct dp_gp *gp, size_t i, double noise,
+			 const struct dp_gp_run *run, double *row)
+{
+	gp->noise[i] = isnan(noise) ? gp->hyper.noise : noise;
+	row[i] = gp->hyper.signal + gp->noise[i];
+	if (!gp->shared)
+		return;
+	gp->run[i] = *run;
+	dp__add_shared_noise(gp->run, gp->noise, i, row);
 }
 
 /* Makes covariances of the kernel's correlations k between point z and the first n. */
@@ -89,6 +102,7 @@ int dp_gp_build(struct dp_gp *gp, const struct dp_gp_spec *spec,
 	memset(gp, 0, sizeof *gp);
 	gp->spec = *spec;
 	gp->hyper = *h;
+	gp->shared = data->run != NULL;
 	code = gp_allocate(gp, room > data->n ? room : data->n + 1);
 	for (size_t i = 0; code == DP_OK && i < data->n; i++) {
 		double *row = gp->l + i * gp->room;
@@ -96,7 +110,8 @@ int dp_gp_build(struct dp_gp *gp, const struct dp_gp_spec *spec,
 		dp__point(spec, h, data->u + i, data->ldu, z);
 		store_point(gp, i, z);
 		gp_covariances(gp, z, i, row, gp->work);
-		row[i] = h->signal + noise_of(h, data->noise[i]);
+		gp_add_noise(gp, i, data->noise[i], gp->shared ? &data->run[i] : NULL,
+			     row);
 	}
 	if (code == DP_OK)
 		code = dp_chol(gp->l, data->n, gp->room, gp->work, &gp->jitter);
@@ -128,11 +143,14 @@ static int gp_enlarge(struct dp_gp *gp, size_t room)
 		memcpy(gp->l + i * room, old.l + i * old.room, (i + 1) * sizeof *gp->l);
 	memcpy(gp->alpha, old.alpha, old.n * sizeof *gp->alpha);
 	memcpy(gp->ones, old.ones, old.n * sizeof *gp->ones);
+	memcpy(gp->noise, old.noise, old.n * sizeof *gp->noise);
+	memcpy(gp->run, old.run, old.n * sizeof *gp->run);
 	dp_gp_free(&old);
 	return DP_OK;
 }
 
-int dp_gp_append(struct dp_gp *gp, const double *u, double noise)
+int dp_gp_append(struct dp_gp *gp, const double *u, double noise,
+		 const struct dp_gp_run *run)
 {
 	double z[DP__POINT_MAX], *row, variance, dot = 0;
 	size_t n = gp->n;
@@ -144,10 +162,11 @@ int dp_gp_append(struct dp_gp *gp, const double *u, double noise)
 			return code;
 	}
 	row = gp->l + n * gp->room;
-	variance = gp->hyper.signal + noise_of(&gp->hyper, noise) + gp->jitter;
 	dp__point(&gp->spec, &gp->hyper, u, 1, z);
 	gp_covariances(gp, z, n, row, gp->work);
-	row[n] = variance;
+	gp_add_noise(gp, n, noise, run, row);
+	row[n] += gp->jitter;
+	variance = row[n];
 	/* a point on top of another may leave nothing but rounding */
 	dp_chol_append(gp->l, n, gp->room, row, 1e-12 * variance);
 	store_point(gp, n, z);
@@ -182,6 +201,17 @@ void dp_gp_observe(struct dp_gp *gp, const double *y, size_t n)
 	dp_chol_backward(gp->l, n, gp->room, a);
 	for (size_t i = n; i < gp->n; i++)
 		a[i] = 0;
+}
+
+double dp_gp_deviation(const struct dp_gp *gp, size_t i)
+{
+	double sum = (gp->noise[i] + gp->jitter) * gp->alpha[i];
+
+	for (size_t j = 0; j < gp->n && gp->shared; j++)
+		if (j != i)
+			sum += dp__noise_covariance(gp->run, gp->noise, i, j) *
+			       gp->alpha[j];
+	return sum;
 }
 
 size_t dp_gp_room(const struct dp_gp *gp, size_t m)

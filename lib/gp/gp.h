@@ -55,12 +55,20 @@ struct dp_gp_hyper {
 	double additive; /* share of the signal that is a sum over inputs, 0 to 1 */
 };
 
+/* Whose noise a point has: that of one training is shared along its path. */
+struct dp_gp_run {
+	uint32_t training;
+	double at; /* the place on its path, above 0 */
+};
+
 /* Training data of a fit. noise[i]: the variance of y[i], NaN: learned; lean[i], with
- * mean 0: in what proportion the learned one may vary (NULL: it does not). */
+ * mean 0: in what proportion the learned one may vary (NULL: it does not). run[i]: whose
+ * noise it is (NULL: all are independent). */
 struct dp_gp_data {
 	const double *u; /* (d x ldu) */
 	size_t ldu, n;
 	const double *y, *noise, *lean;
+	const struct dp_gp_run *run;
 };
 
 /* Where a fit without history starts. */
@@ -92,12 +100,15 @@ DP_MUSTCHECK int dp_gp_fit(const struct dp_gp_spec *spec, const struct dp_gp_dat
 struct dp_gp {
 	struct dp_gp_spec spec;
 	struct dp_gp_hyper hyper;
-	size_t n, room; /* points, and rows allocated */
-	double *z;      /* (3 d x room) the points as the kernel sees them */
-	double *l;      /* (room x room) Cholesky factor */
-	double *alpha;  /* (room) */
-	double *ones;   /* (room) L^-1 1 */
-	double *work;   /* (4 room) */
+	size_t n, room;        /* points, and rows allocated */
+	double *z;             /* (3 d x room) the points as the kernel sees them */
+	double *l;             /* (room x room) Cholesky factor */
+	double *alpha;         /* (room) */
+	double *ones;          /* (room) L^-1 1 */
+	double *work;          /* (4 room) */
+	double *noise;         /* (room) variances */
+	struct dp_gp_run *run; /* (room) */
+	bool shared;           /* noise is, by run */
 	double mean;
 	double jitter; /* added to the diagonal by the factorisation */
 };
@@ -108,13 +119,17 @@ DP_MUSTCHECK int dp_gp_build(struct dp_gp *gp, const struct dp_gp_spec *spec,
 			     const struct dp_gp_hyper *h, const struct dp_gp_data *data,
 			     size_t room);
 void dp_gp_free(struct dp_gp *gp);
-/* Adds one input point u (d); noise as in dp_gp_data. */
-DP_MUSTCHECK int dp_gp_append(struct dp_gp *gp, const double *u, double noise);
+/* Adds one input point u (d); noise as in dp_gp_data, and so is run if the data of the
+ * build had one (else it is ignored). */
+DP_MUSTCHECK int dp_gp_append(struct dp_gp *gp, const double *u, double noise,
+			      const struct dp_gp_run *run);
 /* Forgets all points but the first n. */
 void dp_gp_truncate(struct dp_gp *gp, size_t n);
 /* Sets the outputs of the first n points. Later points keep the value the model
  * predicts for them: they lower the variance and leave the mean ("Kriging believer"). */
 void dp_gp_observe(struct dp_gp *gp, const double *y, size_t n);
+/* How far the output of point i is from the posterior mean there: what noise took. */
+double dp_gp_deviation(const struct dp_gp *gp, size_t i);
 
 /* Mean and variance (unless NULL: much cheaper) of f at m points u (d x ldu). work:
  * dp_gp_room(gp, m). */

@@ -32,6 +32,15 @@ void dp__weights(double a, const double *as, const double *inv, size_t n, double
 void dp__multiply(const double *x, const double *y, size_t n, double *xy);
 void dp__scale(double by, size_t n, double *x);
 
+/* ---- shared.c ---- */
+
+/* Covariance of the noise of two different points of variances noise (n). */
+double dp__noise_covariance(const struct dp_gp_run *run, const double *noise, size_t i,
+			    size_t j);
+/* Adds those of point i with all before it to row (i). */
+void dp__add_shared_noise(const struct dp_gp_run *run, const double *noise, size_t i,
+			  double *row);
+
 /* ---- additive.c ---- */
 
 /* Fills the second and third d of a point of which the others are known. */
@@ -64,6 +73,7 @@ struct dp__fit {
 	double *pair;  /* (n) */
 	double *acc;   /* (2 d + 1 x n) */
 	double *diag;  /* (n) noise */
+	double jitter; /* that the factorisation added to it */
 	const struct dp_gp_effort *effort;
 	nlopt_opt opt;
 	int evaluations; /* so far */

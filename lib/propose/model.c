@@ -124,8 +124,26 @@ static void standardise_output(struct dp__output *out, double *z, size_t n)
 		z[i] = (z[i] - out->shift) / out->scale;
 }
 
+/* The points of a training share its luck. To reckon with that helps where there is one
+ * run, and not where several tell how large it is (docs/optimizer.md). */
+static bool noise_is_shared(const struct dp_proposer *p)
+{
+	return p->inputs.nwaypoints > 0 && p->study->trainer.runs == 1;
+}
+
+/* Whose noise a result or pending point has. */
+static struct dp_gp_run run_of(const struct dp_proposer *p, const struct dp_known *k)
+{
+	struct dp_gp_run run = { k->trial, 1 };
+
+	if (p->inputs.nwaypoints > 0)
+		run.at = k->x[p->inputs.in[p->inputs.path].param];
+	return run;
+}
+
 struct fit_data {
 	double *u, *y, *noise, *lean, *all, *around;
+	struct dp_gp_run *run;
 	struct dp_gp_data data;
 };
 
@@ -137,6 +155,7 @@ static void fit_data_free(struct fit_data *f)
 	free(f->lean);
 	free(f->all);
 	free(f->around);
+	free(f->run);
 }
 
 /* The first n results, or FIT_POINTS_MAX of them at even steps. fit_data_free() it,
@@ -154,7 +173,8 @@ static int fit_data_new(struct fit_data *f, struct dp_proposer *p, size_t o, siz
 	f->lean = dp_vec_new(m);
 	f->all = dp_vec_new(n);
 	f->around = dp_vec_new(n);
-	if (!f->u || !f->y || !f->noise || !f->lean || !f->all || !f->around)
+	f->run = calloc(m, sizeof *f->run);
+	if (!f->u || !f->y || !f->noise || !f->lean || !f->all || !f->around || !f->run)
 		return DP_E_NOMEM;
 	output_values(p, o, n, f->all);
 	standardise_output(&p->output[o], f->all, n);
@@ -164,8 +184,11 @@ static int fit_data_new(struct fit_data *f, struct dp_proposer *p, size_t o, siz
 		for (size_t k = 0; k < d; k++)
 			f->u[k * m + i] = p->u[k * p->ldu + from];
 		f->y[i] = f->all[from];
+		f->run[i] = p->run[from];
 	}
-	f->data = (struct dp_gp_data){ f->u, m, m, f->y, f->noise, f->lean };
+	f->data = (struct dp_gp_data){
+		f->u, m, m, f->y, f->noise, f->lean, noise_is_shared(p) ? f->run : NULL
+	};
 	code = dp__noise_learn(p, o, &f->data, n, f->around);
 	for (size_t i = 0; i < m && code == DP_OK; i++) {
 		size_t from = m == n ? i : i * n / m;
@@ -289,8 +312,12 @@ static int fit_output(struct dp_proposer *p, size_t o, size_t n, size_t training
 static int build_output(struct dp_proposer *p, size_t o, size_t n)
 {
 	struct dp__output *out = &p->output[o];
-	struct dp_gp_data data = { p->u, p->ldu, n, NULL, out->noise, NULL };
+	struct dp_gp_data data = {
+		.u = p->u, .ldu = p->ldu, .n = n, .noise = out->noise
+	};
 
+	if (noise_is_shared(p))
+		data.run = p->run;
 	dp_gp_free(&out->gp);
 	return dp_gp_build(&out->gp, &p->spec, &out->hyper, &data, next_fit(n) + 16);
 }
@@ -306,6 +333,7 @@ static int seen_room(struct dp_proposer *p, size_t n)
 {
 	size_t room = n + n / 2 + 64, d = p->spec.d;
 	struct dp_known *seen;
+	struct dp_gp_run *run;
 	double *u;
 
 	if (n <= p->seen_room)
@@ -314,6 +342,10 @@ static int seen_room(struct dp_proposer *p, size_t n)
 	if (!seen)
 		return DP_E_NOMEM;
 	p->seen = seen;
+	run = realloc(p->run, room * sizeof *run);
+	if (!run)
+		return DP_E_NOMEM;
+	p->run = run;
 	for (size_t o = 0; o < p->noutputs; o++) {
 		double *noise = realloc(p->output[o].noise, room * sizeof *noise);
 
@@ -338,6 +370,7 @@ static void see_result(struct dp_proposer *p, const struct dp_known *k)
 	double u[DP_PARAMS_MAX];
 
 	p->seen[p->nseen] = *k;
+	p->run[p->nseen] = run_of(p, k);
 	dp__to_u(&p->inputs, k->x, u);
 	for (size_t i = 0; i < p->spec.d; i++)
 		p->u[i * p->ldu + p->nseen] = u[i];
@@ -460,6 +493,14 @@ static int fit_to(struct dp_proposer *p, size_t n, const atomic_bool *cancel)
 	return code;
 }
 
+static int append_point(struct dp_proposer *p, size_t o, const struct dp_known *k,
+			const double *u, double noise)
+{
+	struct dp_gp_run run = run_of(p, k);
+
+	return dp_gp_append(&p->output[o].gp, u, noise, &run);
+}
+
 /* Adds the results since the fit, then the pending points. */
 static int grow_output(struct dp_proposer *p, size_t o, const struct dp_history *h)
 {
@@ -475,7 +516,7 @@ static int grow_output(struct dp_proposer *p, size_t o, const struct dp_history 
 		if (code != DP_OK)
 			break;
 		out->noise[i] = dp__noise_at(p, o, &p->seen[i], around);
-		code = dp_gp_append(&out->gp, u, out->noise[i]);
+		code = append_point(p, o, &p->seen[i], u, out->noise[i]);
 	}
 	for (size_t i = 0; i < h->n && code == DP_OK; i++) {
 		if (h->known[i].status != DP_KNOWN_PENDING ||
@@ -484,7 +525,7 @@ static int grow_output(struct dp_proposer *p, size_t o, const struct dp_history 
 		dp__to_u(&p->inputs, h->known[i].x, u);
 		code = dp__noise_around(p, o, u, NAN, &around);
 		if (code == DP_OK)
-			code = dp_gp_append(&out->gp, u,
+			code = append_point(p, o, &h->known[i], u,
 					    dp__noise_at(p, o, NULL, around));
 	}
 	return code;
@@ -772,6 +813,5 @@ double dp__model_posterior(const struct dp_proposer *p, size_t o, size_t i)
 
 	if (out->exact)
 		return output_value(p->study, o, &p->seen[i]);
-	return out->shift + out->scale * (out->y[i] - (out->noise[i] + out->gp.jitter) *
-							      out->gp.alpha[i]);
+	return out->shift + out->scale * (out->y[i] - dp_gp_deviation(&out->gp, i));
 }

@@ -103,6 +103,7 @@ static int make_smooth(struct dp_proposer *p, size_t o, const struct dp_gp_data 
 	for (size_t i = 0; i < fit->n; i++)
 		noise[i] = smooth_noise;
 	data.noise = noise;
+	data.run = NULL;
 	dp_gp_start(&p->spec, DP_GP_CENTRE, &h);
 	dp_gp_free(&out->smooth);
 	code = dp_gp_build(&out->smooth, &p->spec, &h, &data, fit->n + 1);

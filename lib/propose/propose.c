@@ -284,6 +284,7 @@ void dp_proposer_free(struct dp_proposer *p)
 	dp__target_free(&p->target);
 	free(p->times.u);
 	free(p->seen);
+	free(p->run);
 	free(p->u);
 	free(p->front);
 	free(p->work);

@@ -189,6 +189,7 @@ struct dp_proposer {
 	/* what the models hold */
 	struct dp_known *seen; /* (nseen) results in the order of the history, those of
 				* dp__is_seen() */
+	struct dp_gp_run *run; /* (nseen) whose noise each has */
 	size_t nseen, seen_room;
 	size_t fit_n;         /* hyperparameters belong to the first so many; 0: none */
 	size_t fit_trainings; /* which are of so many trainings */

@@ -97,7 +97,7 @@ static double disbelief(const struct dp_proposer *p, size_t i)
 		const struct dp__output *out = &p->output[o];
 
 		if (!out->exact)
-			sum += fabs(out->noise[i] * out->gp.alpha[i]);
+			sum += fabs(dp_gp_deviation(&out->gp, i));
 	}
 	return sum;
 }

@@ -19,6 +19,7 @@ struct sample {
 	double u[D * N], y[N], noise[N], lean[N];
 	struct dp_gp_spec spec;
 	struct dp_gp_hyper h;
+	struct dp_gp_run run[N];
 	struct dp_gp_data data;
 };
 
@@ -40,6 +41,7 @@ static void make(struct sample *s, const struct dp_kernel *kernel)
 			  0.05 * dp_rng_normal(&r);
 		s->noise[i] = i % 3 ? NAN : 0.004 * (double)(1 + i);
 		s->lean[i] = 2 * b - 1;
+		s->run[i] = (struct dp_gp_run){ (uint32_t)i % 7, 1 + (double)i };
 	}
 	s->spec.d = D;
 	s->spec.kernel = kernel;
@@ -55,7 +57,7 @@ static void make(struct sample *s, const struct dp_kernel *kernel)
 	s->h.noise = 0.02;
 	s->h.additive = 0.3;
 	s->h.lean = 0.4;
-	s->data = (struct dp_gp_data){ s->u, N, N, s->y, s->noise, s->lean };
+	s->data = (struct dp_gp_data){ s->u, N, N, s->y, s->noise, s->lean, NULL };
 }
 
 static double *hyper(struct dp_gp_hyper *h, size_t k)
@@ -79,12 +81,13 @@ static double posterior_at(const struct sample *s, const struct dp_gp_hyper *h, 
 	return value;
 }
 
-static void check_gradient(const struct dp_kernel *kernel)
+static void check_gradient(const struct dp_kernel *kernel, bool shared)
 {
 	double g[2 * D + 4], lo, hi, unused[2 * D + 4];
 	struct sample s;
 
 	make(&s, kernel);
+	s.data.run = shared ? s.run : NULL;
 	assert_true(isfinite(posterior_at(&s, &s.h, g)));
 	for (size_t k = 0; k < 2 * D + 4; k++) {
 		bool plain = (k >= D && k < 2 * D) || k >= 2 * D + 2;
@@ -110,9 +113,10 @@ static void check_gradient(const struct dp_kernel *kernel)
 static void likelihood_gradients(void **state)
 {
 	(void)state;
-	check_gradient(&dp_kernel_matern52);
-	check_gradient(&dp_kernel_matern32);
-	check_gradient(&dp_kernel_se);
+	check_gradient(&dp_kernel_matern52, false);
+	check_gradient(&dp_kernel_matern32, false);
+	check_gradient(&dp_kernel_se, false);
+	check_gradient(&dp_kernel_matern52, true);
 }
 
 /* Gauss-Jordan, so that nothing is shared with the code under test. */
@@ -173,20 +177,35 @@ static double kernel(const struct sample *s, const double *a, size_t sa, const d
 	return s->h.signal * ((1 - s->h.additive) * matern(r2) + s->h.additive * terms);
 }
 
-static void posterior_is_the_direct_one(void **state)
+/* Of two points' noise: points of one training share nine tenths of it, times the ratio
+ * of their places. */
+static double noise_covariance(const struct sample *s, size_t i, size_t j)
 {
+	double a = isnan(s->noise[i]) ? s->h.noise : s->noise[i];
+	double b = isnan(s->noise[j]) ? s->h.noise : s->noise[j];
+	double ratio = i < j ? (double)(i + 1) / (double)(j + 1)
+			     : (double)(j + 1) / (double)(i + 1);
+
+	if (i == j)
+		return a;
+	return s->data.run && i % 7 == j % 7 ? 0.9 * ratio * sqrt(a * b) : 0;
+}
+
+static void check_posterior(bool shared)
+{
+	const struct dp_gp_run other = { 100, 1 };
 	const double at[D] = { 0.31, 0.77, 1 };
 	double k[N * N], inv[N * N], kx[N], above = 0, below = 0, mean, m, v;
-	double got_m, got_v, *work;
+	double got_m, got_v, m_there, *work;
 	struct sample s;
 	struct dp_gp gp;
 
-	(void)state;
 	make(&s, &dp_kernel_matern52);
+	s.data.run = shared ? s.run : NULL;
 	for (size_t i = 0; i < N; i++) {
 		for (size_t j = 0; j < N; j++)
-			k[i * N + j] = kernel(&s, s.u + i, N, s.u + j, N);
-		k[i * N + i] += isnan(s.noise[i]) ? s.h.noise : s.noise[i];
+			k[i * N + j] = kernel(&s, s.u + i, N, s.u + j, N) +
+				       noise_covariance(&s, i, j);
 		kx[i] = kernel(&s, s.u + i, N, at, 1);
 	}
 	invert(k, inv);
@@ -206,15 +225,19 @@ static void posterior_is_the_direct_one(void **state)
 	for (size_t i = N / 2; i < N; i++) {
 		double u[D] = { s.u[i], s.u[N + i], s.u[2 * N + i] };
 
-		assert_int_equal(dp_gp_append(&gp, u, s.noise[i]), DP_OK);
+		assert_int_equal(dp_gp_append(&gp, u, s.noise[i], &s.run[i]), DP_OK);
 	}
 	dp_gp_observe(&gp, s.y, N);
 	work = dp_vec_new(dp_gp_room(&gp, 1));
 	dp_gp_predict(&gp, at, 1, 1, &got_m, &got_v, work);
 	assert_true(fabs(got_m - m) < 1e-10);
 	assert_true(fabs(got_v - v) < 1e-10);
+	for (size_t i = 0; i < N; i++) { /* what is left of an output without its noise */
+		dp_gp_predict(&gp, s.u + i, N, 1, &m_there, NULL, work);
+		assert_true(fabs(s.y[i] - dp_gp_deviation(&gp, i) - m_there) < 1e-10);
+	}
 	/* a believed point changes the variance only */
-	assert_int_equal(dp_gp_append(&gp, at, NAN), DP_OK);
+	assert_int_equal(dp_gp_append(&gp, at, NAN, &other), DP_OK);
 	dp_gp_observe(&gp, s.y, N);
 	free(work);
 	work = dp_vec_new(dp_gp_room(&gp, 1));
@@ -223,6 +246,13 @@ static void posterior_is_the_direct_one(void **state)
 	assert_true(fabs(got_v - v * s.h.noise / (v + s.h.noise)) < 1e-10);
 	free(work);
 	dp_gp_free(&gp);
+}
+
+static void posterior_is_the_direct_one(void **state)
+{
+	(void)state;
+	check_posterior(false);
+	check_posterior(true);
 }
 
 static void prediction_slopes(void **state)
@@ -263,7 +293,7 @@ static void left_out_points_are_predicted(void **state)
 	};
 	double u[2 * M], y[M], noise[M], value;
 	struct dp_gp_spec spec = { .d = 2, .kernel = &dp_kernel_matern52 };
-	struct dp_gp_data data = { u, M, M, y, noise, NULL };
+	struct dp_gp_data data = { u, M, M, y, noise, NULL, NULL };
 	struct dp_gp_hyper h;
 	struct dp_rng r;
 	int inside = 0;
@@ -284,7 +314,7 @@ static void left_out_points_are_predicted(void **state)
 	assert_true(h.noise > 0.003 && h.noise < 0.03); /* true: 0.01 */
 	for (size_t i = 0; i < M; i++) {
 		double rest_u[2 * M], rest_y[M], m, v, at[2] = { u[i], u[M + i] }, *work;
-		struct dp_gp_data rest = { rest_u, M, M - 1, rest_y, noise, NULL };
+		struct dp_gp_data rest = { rest_u, M, M - 1, rest_y, noise, NULL, NULL };
 		struct dp_gp gp;
 
 		for (size_t j = 0, k = 0; j < M; j++) {
@@ -312,7 +342,7 @@ static void the_warp_finds_a_logarithm(void **state)
 	};
 	double u[M], y[M], noise[M], value;
 	struct dp_gp_spec spec = { .d = 1, .kernel = &dp_kernel_matern52 };
-	struct dp_gp_data data = { u, M, M, y, noise, NULL };
+	struct dp_gp_data data = { u, M, M, y, noise, NULL, NULL };
 	struct dp_gp_hyper h;
 
 	(void)state;
@@ -342,7 +372,7 @@ static void a_sum_is_learned_input_by_input(void **state)
 	};
 	double u[INPUTS * M], y[M], noise[M], value, wrong = 0, *work;
 	struct dp_gp_spec spec = { .d = INPUTS, .kernel = &dp_kernel_matern52 };
-	struct dp_gp_data data = { u, M, M, y, noise, NULL };
+	struct dp_gp_data data = { u, M, M, y, noise, NULL, NULL };
 	struct dp_gp_hyper h;
 	struct dp_gp gp;
 	struct dp_rng r;
@@ -427,7 +457,7 @@ static void no_number_of_inputs_is_too_large(void **state)
 	static double u[DP_GP_INPUTS_MAX * M];
 	double y[M], noise[M], lean[M], value;
 	struct dp_gp_spec spec = { .d = DP_GP_INPUTS_MAX, .kernel = &dp_kernel_matern52 };
-	struct dp_gp_data data = { u, M, M, y, noise, lean };
+	struct dp_gp_data data = { u, M, M, y, noise, lean, NULL };
 	struct dp_gp_hyper h;
 	struct dp_rng r;
 
@@ -457,7 +487,7 @@ static void hard_data_does_no_harm(void **state)
 	};
 	static double u[M], y[M], noise[M];
 	struct dp_gp_spec spec = { .d = 1, .kernel = &dp_kernel_se };
-	struct dp_gp_data data = { u, M, M, y, noise, NULL };
+	struct dp_gp_data data = { u, M, M, y, noise, NULL, NULL };
 	struct dp_gp_hyper h;
 	struct dp_gp gp;
 	double value, m, v, at = 0.5, *work;
@@ -476,7 +506,7 @@ static void hard_data_does_no_harm(void **state)
 	assert_int_equal(dp_gp_build(&gp, &spec, &h, &data, 0), DP_OK);
 	assert_true(gp.jitter > 0);
 	dp_gp_observe(&gp, y, M);
-	assert_int_equal(dp_gp_append(&gp, &at, 0), DP_OK);
+	assert_int_equal(dp_gp_append(&gp, &at, 0, NULL), DP_OK);
 	work = dp_vec_new(dp_gp_room(&gp, 1));
 	dp_gp_predict(&gp, &at, 1, 1, &m, &v, work);
 	assert_true(isfinite(m) && v > 0);
@@ -495,7 +525,7 @@ static void noisy_points_are_smoothed_over(void **state)
 	(void)state;
 	for (int k = 0; k < 2; k++) {
 		double noise[3] = { 0.01, k ? 4 : 1e-6, 0.01 }, *work;
-		struct dp_gp_data data = { u, 3, 3, y, noise, NULL };
+		struct dp_gp_data data = { u, 3, 3, y, noise, NULL, NULL };
 		struct dp_gp gp;
 
 		assert_int_equal(dp_gp_build(&gp, &spec, &h, &data, 0), DP_OK);

@@ -111,7 +111,7 @@ static void make_sample(struct sample *s)
 	s->spec.kernel = &dp_kernel_matern52;
 	for (size_t k = 0; k < D; k++)
 		s->spec.input[k] = (struct dp_gp_input){ false, 0, 1, 1, -3, 3 };
-	s->data = (struct dp_gp_data){ s->u, N, N, s->y, s->noise, NULL };
+	s->data = (struct dp_gp_data){ s->u, N, N, s->y, s->noise, NULL, NULL };
 }
 
 /* A fit that found no memory leaves its start as it was. */
@@ -144,11 +144,11 @@ static int build(void *arg)
 	if (code != DP_OK)
 		return code;
 	dp_gp_observe(&gp, s->y, N);
-	code = dp_gp_append(&gp, u, NAN); /* has to make room */
+	code = dp_gp_append(&gp, u, NAN, NULL); /* has to make room */
 	assert_int_equal(gp.n, code == DP_OK ? N + 1 : N);
 	memory_is_fine();
 	if (code != DP_OK)
-		assert_int_equal(dp_gp_append(&gp, u, NAN), DP_OK);
+		assert_int_equal(dp_gp_append(&gp, u, NAN, NULL), DP_OK);
 	assert_int_equal(gp.n, N + 1);
 	memory_is_short_again();
 	dp_gp_free(&gp);

@@ -72,6 +72,7 @@ static void a_slow_oracle_is_not_asked(void **state)
 	TRIAL(V(3, 4), V(0.9, 0.6));
 	TRIAL(V(4, 5), V(0.8, 0.7));
 	dp_results_free(&s->results);
+	free(s->points);
 	free(s);
 	s = made_subject(true);
 	assert_true(space_oracle_slow(s, 0));

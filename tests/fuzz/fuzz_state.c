@@ -23,16 +23,6 @@ enum {
 	SHOWN = 16 /* one input in so many is shown as JSON, which takes long */
 };
 
-/* No more points than results. */
-static bool front_fits(const struct dp_study_state *st)
-{
-	size_t n;
-	struct dp_point *points = dp_study_points(st, &n);
-
-	free(points);
-	return st->nfront <= n;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *const texts[STUDIES] = {

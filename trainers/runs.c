@@ -109,7 +109,7 @@ static int runs_report(const struct running *now, uint32_t at, double seconds,
 {
 	const struct runs *r = now->runs;
 	uint32_t run = r->request->runs[now->i];
-	json_t *metrics;
+	json_t *metrics = NULL;
 	int code = runs_metrics(r, seconds, &metrics, err);
 
 	if (code != DP_OK)

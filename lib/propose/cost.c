@@ -263,7 +263,7 @@ bool dp__cost_regardless(struct dp_proposer *p, const struct dp_history *h)
 		spent += cost;
 		dear += cost >= 0.5 * dearest;
 	}
-	return (double)(dear + 1) * dearest <= dear_share * spent;
+	return dearest > 0 && (double)(dear + 1) * dearest <= dear_share * spent;
 }
 
 void dp__cost_tell(struct dp_proposer *p, const struct dp_history *h,

@@ -377,13 +377,43 @@ static void test_warm(void **state)
 	dp_study_free(s);
 }
 
+/* Trainings of 400 epochs, the dearest there are, get half of what is spent; waypoints
+ * cost nothing. */
+static void test_dear(void **state)
+{
+	struct dp_study *s = cost_study(", path: epochs", "", 1);
+	struct dp_study *none = cost_study(", path: epochs", ", cost: none", 1);
+	struct dp_proposer *p = dp_proposer_new(s), *q = dp_proposer_new(none);
+	static struct dp_known k[9];
+	struct dp_history h = { .known = k };
+
+	(void)state;
+	assert_true(p && q);
+	for (size_t i = 0; i < DP_COUNT(k); i++)
+		k[i] = (struct dp_known){ .trial = (uint32_t)i, .x = { 100 } };
+	k[2].at = 100; /* so that 800 are spent by all nine */
+	for (h.n = 0; h.n <= DP_COUNT(k); h.n++) {
+		assert_true(dp__cost_regardless(p, &h) == (h.n == DP_COUNT(k)));
+		assert_false(dp__cost_regardless(q, &h));
+	}
+	h.n = DP_COUNT(k);
+	k[8].x[0] = 400; /* it has been made: of 1,100 a second one is too much */
+	assert_false(dp__cost_regardless(p, &h));
+	k[8].x[0] = 199; /* and that was none of the dear ones */
+	assert_true(dp__cost_regardless(p, &h));
+	dp_proposer_free(p);
+	dp_proposer_free(q);
+	dp_study_free(s);
+	dp_study_free(none);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_accuracy),     cmocka_unit_test(test_outlier),
 		cmocka_unit_test(test_little_known), cmocka_unit_test(test_gradient),
 		cmocka_unit_test(test_path),         cmocka_unit_test(test_search),
-		cmocka_unit_test(test_warm),
+		cmocka_unit_test(test_warm),         cmocka_unit_test(test_dear),
 	};
 
 	dp_linalg_single_thread();

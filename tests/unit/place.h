@@ -2,8 +2,16 @@
 #ifndef DP_TEST_PLACE_H
 #define DP_TEST_PLACE_H
 #include "base/fs.h"
+#include "trainers/trainers.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	WORDS_MAX = 16
+};
 
 struct place {
 	char *dir, *request, *result;
@@ -37,6 +45,23 @@ static int remove_place(void **state)
 	free(p->result);
 	free(p);
 	return code;
+}
+
+/* Runs a trainer with options (words with spaces between them) and a request. */
+static inline int place_run(const struct place *p, const struct trainer *t,
+			    const char *options, const char *request, struct dp_err *err)
+{
+	char words[256], *argv[WORDS_MAX] = { (char *)t->name };
+	int argc = 1;
+
+	unlink(p->result);
+	snprintf(words, sizeof words, "%s", options);
+	for (char *w = strtok(words, " "); w && argc < WORDS_MAX - 1;
+	     w = strtok(NULL, " "))
+		argv[argc++] = w;
+	assert_int_equal(dp_write_file(p->request, request, strlen(request), false, NULL),
+			 DP_OK);
+	return t->run(argc, argv, err);
 }
 
 #endif

@@ -18,7 +18,6 @@
 #include "trainers/trainers.h"
 
 enum {
-	WORDS_MAX = 16,
 	RUNS = 2
 };
 
@@ -26,22 +25,14 @@ enum {
 static int run(const struct place *p, const struct trainer *t, const char *options,
 	       const char *parameters, struct dp_err *err)
 {
-	char words[256], text[512], *argv[WORDS_MAX] = { (char *)t->name };
-	int argc = 1;
+	char text[512];
 
-	unlink(p->result);
-	snprintf(words, sizeof words, "%s", options);
-	for (char *w = strtok(words, " "); w && argc < WORDS_MAX - 1;
-	     w = strtok(NULL, " "))
-		argv[argc++] = w;
 	snprintf(text, sizeof text,
 		 "{\"version\":1,\"study\":\"s\",\"trial\":7,\"attempt\":0,"
 		 "\"parameters\":%s,\"runs\":[{\"run\":0,\"seed\":123},{\"run\":1,"
 		 "\"seed\":9007199254740991}]}",
 		 parameters);
-	assert_int_equal(dp_write_file(p->request, text, strlen(text), false, NULL),
-			 DP_OK);
-	return t->run(argc, argv, err);
+	return place_run(p, t, options, text, err);
 }
 
 /* What it reported, complete and without a mistake. */

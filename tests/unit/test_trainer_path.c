@@ -19,7 +19,6 @@
 #include "trainers/trainers.h"
 
 enum {
-	WORDS_MAX = 16,
 	RUNS = 2
 };
 
@@ -28,14 +27,8 @@ enum {
 static int run(const struct place *p, const struct trainer *t, const char *options,
 	       int epochs, const char *path, struct dp_err *err)
 {
-	char words[256], text[1024], *argv[WORDS_MAX] = { (char *)t->name };
-	int argc = 1;
+	char text[1024];
 
-	unlink(p->result);
-	snprintf(words, sizeof words, "%s", options);
-	for (char *w = strtok(words, " "); w && argc < WORDS_MAX - 1;
-	     w = strtok(NULL, " "))
-		argv[argc++] = w;
 	snprintf(text, sizeof text,
 		 "{\"version\":1,\"study\":\"s\",\"trial\":7,\"attempt\":0,"
 		 "\"parameters\":{\"epochs\":%d,\"lot_size\":500,\"learning_rate\":0.05,"
@@ -43,9 +36,7 @@ static int run(const struct place *p, const struct trainer *t, const char *optio
 		 "\"C\":3,\"b\":1},\"runs\":[{\"run\":4,\"seed\":12},{\"run\":2,"
 		 "\"seed\":34}]%s%s}",
 		 epochs, *path ? ",\"path\":" : "", path);
-	assert_int_equal(dp_write_file(p->request, text, strlen(text), false, NULL),
-			 DP_OK);
-	return t->run(argc, argv, err);
+	return place_run(p, t, options, text, err);
 }
 
 /* The lines with results, in order; the rest is left out. */

@@ -252,6 +252,20 @@ bool dp__noise_none(const struct dp_proposer *p, size_t output);
 /* Brings the models up to the history. DP_E_FAILED: too little is known. */
 DP_MUSTCHECK int dp__model_update(struct dp_proposer *p, const struct dp_history *h,
 				  const atomic_bool *cancel);
+/* Does the output need a Gaussian process? */
+bool dp__is_modelled(const struct dp__output *out);
+/* The posterior mean at result i: what the noise took away is N alpha. */
+double dp__model_posterior(const struct dp_proposer *p, size_t output, size_t i);
+size_t dp__trainings(const struct dp_proposer *p); /* whose results models have */
+bool dp__is_result(const struct dp_known *k);      /* is there something to learn from? */
+/* Do models take it, as a result or as pending? Of the paths of later trainings they take
+ * some waypoints only. */
+bool dp__is_seen(const struct dp_proposer *p, const struct dp_known *k);
+/* The bound of a constraint, or an objective's anti-ideal, in model space. */
+double dp__output_limit(const struct dp_study *s, size_t output);
+
+/* ---- predict.c ---- */
+
 /* Log acquisition, for what a training costs, at m points u (d x ldu, on the space's
  * grid); f: (m x p), feas (m), may be NULL. exactly: costly oracles are asked too. */
 DP_MUSTCHECK int dp__model_eval(struct dp_proposer *p, const double *u, size_t ldu,
@@ -268,8 +282,6 @@ DP_MUSTCHECK int dp__model_predict(struct dp_proposer *p, const double *u, size_
 				   struct dp__normal *f, double *next);
 /* Mean of one modelled output in model space at one point. Needs dp__model_room(). */
 double dp__model_mean(struct dp_proposer *p, size_t output, const double *u);
-/* Does the output need a Gaussian process? */
-bool dp__is_modelled(const struct dp__output *out);
 /* Log probability that the constraints hold, and (unless NULL) its derivatives by mean
  * and sd of their outputs, which are set. */
 double dp__log_feasible(const struct dp_proposer *p, const struct dp__normal *f,
@@ -280,13 +292,6 @@ struct dp__learnable {
 };
 struct dp__learnable dp__learnable(const struct dp_proposer *p, size_t objective,
 				   const struct dp__normal *f);
-/* The posterior mean at result i: what the noise took away is N alpha. */
-double dp__model_posterior(const struct dp_proposer *p, size_t output, size_t i);
-size_t dp__trainings(const struct dp_proposer *p); /* whose results models have */
-bool dp__is_result(const struct dp_known *k);      /* is there something to learn from? */
-/* Do models take it, as a result or as pending? Of the paths of later trainings they take
- * some waypoints only. */
-bool dp__is_seen(const struct dp_proposer *p, const struct dp_known *k);
 
 /* ---- union.c ---- */
 

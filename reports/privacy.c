@@ -38,20 +38,19 @@ static int full_values(const struct subject *s, struct dp_point p, size_t object
 		       double full[DP_PRIVACY_KEYS_MAX], struct dp_err *err)
 {
 	const struct dp_study *spec = s->s->spec;
+	const struct dp_use *u = spec->objectives[objective].privacy->uses;
 	double values[DP_PRIVACY_KEYS_MAX];
-	int code = dp_objective_values_at(spec, objective, s->s->trials[p.trial]->x,
-					  dp_point_at(s->s, p), values, err);
 
-	return code == DP_OK ? dp_privacy_check(spec->objectives[objective].mechanism,
-						values, full, err)
-			     : code;
+	dp_use_values(spec, u, s->s->trials[p.trial]->x, dp_point_at(s->s, p), values);
+	return dp_privacy_check(u->mechanism, values, full, err);
 }
 
 /* The values that hold for every trial: NaN where a parameter sets them. */
 static void fixed_values(const struct subject *s, size_t objective,
 			 double values[DP_PRIVACY_KEYS_MAX])
 {
-	const struct dp_mechanism *m = s->s->spec->objectives[objective].mechanism;
+	const struct dp_mechanism *m =
+		s->s->spec->objectives[objective].privacy->uses->mechanism;
 
 	for (size_t i = 0; i < m->nkeys; i++)
 		values[i] = subject_key(s, objective, m->keys[i].name);
@@ -141,12 +140,14 @@ static struct fact_check check_accountants(const struct dp_mechanism *m,
 struct fact_check facts_check(const struct subject *s, struct dp_point p,
 			      size_t objective)
 {
-	const struct dp_mechanism *m = s->s->spec->objectives[objective].mechanism;
+	const struct dp_use *u = s->s->spec->objectives[objective].privacy->uses;
+	const struct dp_mechanism *m = u ? u->mechanism : NULL;
 	double ours = dp_point_objectives(s->s, p)[objective], second;
 	double full[DP_PRIVACY_KEYS_MAX];
 	bool same;
 
-	if (full_values(s, p, objective, full, NULL) != DP_OK)
+	if (s->s->spec->objectives[objective].privacy->kind != DP_ORACLE_MECHANISM ||
+	    full_values(s, p, objective, full, NULL) != DP_OK)
 		return (struct fact_check){ NAN, NAN, NAN, false, false };
 	if (m->accountant)
 		return check_accountants(m, full, ours);
@@ -217,7 +218,8 @@ static void say_iterate(struct dp_buf *out, const struct subject *s, struct dp_p
 		      walked, dp_point_at(s->s, p), walked,
 		      dp_path_end(spec, s->s->trials[p.trial]->x));
 	if (full_values(s, whole, objective, full, NULL) == DP_OK &&
-	    !isnan(end = ask_epsilon(spec->objectives[objective].mechanism, full))) {
+	    !isnan(end = ask_epsilon(spec->objectives[objective].privacy->uses->mechanism,
+				     full))) {
 		dp_buf_puts(out, ", all of them to the planned end epsilon ");
 		facts_round_up(end, 4, out);
 		dp_buf_puts(out, " at the same delta");
@@ -228,14 +230,16 @@ static void say_iterate(struct dp_buf *out, const struct subject *s, struct dp_p
 const char *facts_statement(const struct subject *s, struct dp_point p, size_t objective,
 			    struct facts_memory *memory)
 {
-	const struct dp_mechanism *m = s->s->spec->objectives[objective].mechanism;
+	const struct dp_use *u = s->s->spec->objectives[objective].privacy->uses;
+	const struct dp_mechanism *m = u ? u->mechanism : NULL;
 	double full[DP_PRIVACY_KEYS_MAX];
 	struct dp_buf out = DP_BUF_INIT;
 	char point[POINT_TEXT_LEN];
 	struct dp_privacy_words words;
 	const char *text;
 
-	if (full_values(s, p, objective, full, NULL) != DP_OK)
+	if (s->s->spec->objectives[objective].privacy->kind != DP_ORACLE_MECHANISM ||
+	    full_values(s, p, objective, full, NULL) != DP_OK)
 		return NULL;
 	dp_privacy_words(m, full, &words);
 	dp_buf_printf(&out, "One training at trial %s of study %s (%s) is (",
@@ -304,7 +308,7 @@ static int collect_trainings(const struct subject *s, size_t objective, struct w
 		if (code != DP_OK)
 			return dp_err_prefix(err, "trial %u", i);
 		w->items[w->n++] = (struct dp_privacy_item){
-			st->spec->objectives[objective].mechanism, v, times
+			st->spec->objectives[objective].privacy->uses->mechanism, v, times
 		};
 		w->trainings += times;
 	}
@@ -329,7 +333,7 @@ static void find_composed(const struct subject *s, size_t objective,
 			  struct facts_memory *m, struct fact_composed *out)
 {
 	const struct dp_mechanism *mechanism =
-		s->s->spec->objectives[objective].mechanism;
+		s->s->spec->objectives[objective].privacy->uses->mechanism;
 	double delta =
 		mechanism->delta ? subject_key(s, objective, mechanism->delta->name) : 0;
 	struct whole w = { 0 };
@@ -365,15 +369,15 @@ static void find_keys(const struct dp_study *spec, const struct dp_objective *o,
 		      const double *values, struct facts_memory *m,
 		      struct fact_mechanism *out)
 {
-	const struct dp_mechanism *mechanism = o->mechanism;
+	const struct dp_mechanism *mechanism = o->privacy->uses->mechanism;
 
 	out->keys = facts_room(m, mechanism->nkeys, sizeof *out->keys);
 	for (size_t i = 0; out->keys && i < mechanism->nkeys; i++) {
 		const struct dp_privacy_key *k = &mechanism->keys[i];
 		struct fact_key key = { .name = k->name, .number = NAN };
 
-		if (o->param[i] >= 0)
-			key.parameter = spec->params[o->param[i]].name;
+		if (o->privacy->uses->param[i] >= 0)
+			key.parameter = spec->params[o->privacy->uses->param[i]].name;
 		else if (isnan(values[i]))
 			continue;
 		else if (k->kind == DP_PRIVACY_WORD)
@@ -388,7 +392,7 @@ static void find_mechanism(const struct subject *s, size_t objective,
 			   struct facts_memory *memory, struct fact_mechanism *out)
 {
 	const struct dp_objective *o = &s->s->spec->objectives[objective];
-	const struct dp_mechanism *m = o->mechanism;
+	const struct dp_mechanism *m = o->privacy->uses->mechanism;
 	double v[DP_PRIVACY_KEYS_MAX], delta, records;
 	char warning[DP_PRIVACY_WARNING_LEN];
 	struct dp_privacy_words words;
@@ -428,6 +432,7 @@ void facts_privacy(const struct subject *s, struct facts *f)
 
 	f->privacy = facts_room(&f->memory, spec->nobjectives, sizeof *f->privacy);
 	for (size_t i = 0; f->privacy && i < spec->nobjectives; i++)
-		if (spec->objectives[i].mechanism)
+		if (spec->objectives[i].privacy &&
+		    spec->objectives[i].privacy->kind == DP_ORACLE_MECHANISM)
 			find_mechanism(s, i, &f->memory, &f->privacy[f->nprivacy++]);
 }

@@ -294,30 +294,50 @@ static void mix_free(struct mix *mix)
 	free(mix->tables);
 }
 
+/* The parts of all items, which may be added up; free the mix in either case. */
+static int mix_open(struct mix *mix, size_t n, double delta, struct dp_err *err)
+{
+	int code = DP_OK;
+
+	if (n == 0)
+		return dp_fail(err, DP_E_INVALID, "a composition of nothing");
+	if (!(delta >= 0 && delta < 1))
+		return dp_fail(err, DP_E_INVALID, "'delta' must be within [0, 1)");
+	mix->parts = calloc(n, sizeof *mix->parts);
+	mix->tables = calloc(n, sizeof *mix->tables);
+	if (!mix->parts || !mix->tables)
+		return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
+	for (size_t i = 0; code == DP_OK && i < n; i++)
+		code = add_item(mix, &mix->items[i], delta, err);
+	return code == DP_OK ? check_relations(mix, err) : code;
+}
+
+int dp_privacy_composes(const struct dp_privacy_item *items, size_t n, double delta,
+			struct dp_err *err)
+{
+	struct dp_epsilon plain;
+	struct mix mix = { .items = items };
+	int code = mix_open(&mix, n, delta, err);
+
+	if (code == DP_OK && delta == 0)
+		code = pure_sum(&mix, &plain, err);
+	mix_free(&mix);
+	return code;
+}
+
 int dp_privacy_compose(const struct dp_privacy_item *items, size_t n, double delta,
 		       bool pld, struct dp_epsilon *out, struct dp_err *err)
 {
 	struct dp_epsilon e = { .delta = delta, .order = NAN, .error_proved = true };
 	struct mix mix = { .items = items };
-	int code = DP_OK;
+	int code;
 
-	if (n == 0)
-		return dp_fail(err, DP_E_INVALID, "a composition of nothing");
 	if (pld && delta > 0 && n > DP_PRIVACY_ITEMS_MAX)
 		return dp_fail(err, DP_E_INVALID,
 			       "loss distributions of at most %d mechanisms are "
 			       "convolved, not %zu",
 			       DP_PRIVACY_ITEMS_MAX, n);
-	if (!(delta >= 0 && delta < 1))
-		return dp_fail(err, DP_E_INVALID, "'delta' must be within [0, 1)");
-	mix.parts = calloc(n, sizeof *mix.parts);
-	mix.tables = calloc(n, sizeof *mix.tables);
-	if (!mix.parts || !mix.tables)
-		code = dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
-	for (size_t i = 0; code == DP_OK && i < n; i++)
-		code = add_item(&mix, &items[i], delta, err);
-	if (code == DP_OK)
-		code = check_relations(&mix, err);
+	code = mix_open(&mix, n, delta, err);
 	if (code == DP_OK)
 		code = mix_account(&mix, delta, pld, &e, err);
 	if (code == DP_OK)

@@ -200,6 +200,10 @@ struct dp_privacy_item {
 DP_MUSTCHECK int dp_privacy_compose(const struct dp_privacy_item *items, size_t n,
 				    double delta, bool pld, struct dp_epsilon *out,
 				    struct dp_err *err);
+/* Are there theorems for all of them together? DP_OK, or why not; how large their values
+ * are has no say in it. */
+DP_MUSTCHECK int dp_privacy_composes(const struct dp_privacy_item *items, size_t n,
+				     double delta, struct dp_err *err);
 
 /* ---- calibration (calibrate.c) ---- */
 

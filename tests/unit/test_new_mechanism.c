@@ -296,7 +296,7 @@ static void test_search(void **state)
 		struct dp_proposer *p = dp_proposer_new(s);
 		struct dp_surrogate_info info;
 		struct dp_known k[8];
-		struct dp_history h = { k, 8, 0, NULL, NULL };
+		struct dp_history h = { .known = k, .n = 8 };
 		struct dp_proposal next;
 		double cost[2];
 		struct dp_err err;

@@ -370,9 +370,10 @@ static void test_waypoints_are_free(void **state)
 
 	(void)state;
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(dp_objective_values(spec, 0, &x[i], v[i], NULL), DP_OK);
-		items[i] = (struct dp_privacy_item){ spec->objectives[0].mechanism, v[i],
-						     3 };
+		dp_use_values(spec, spec->objectives[0].privacy->uses, &x[i], NAN, v[i]);
+		items[i] = (struct dp_privacy_item){
+			spec->objectives[0].privacy->uses->mechanism, v[i], 3
+		};
 	}
 	assert_int_equal(dp_privacy_compose(items, 2, 1e-5, false, &e, NULL), DP_OK);
 	assert_int_equal(all->evaluations, 2);
@@ -438,10 +439,11 @@ static void test_composition_counts(void **state)
 	assert_int_equal(composed->evaluations, 4);
 	assert_int_equal(composed->not_started, 1);
 	for (int i = 0; i < 4; i++) {
-		assert_int_equal(dp_objective_values(spec, 0, &sigma[i], values[i], NULL),
-				 DP_OK);
-		items[i] = (struct dp_privacy_item){ spec->objectives[0].mechanism,
-						     values[i], times[i] };
+		dp_use_values(spec, spec->objectives[0].privacy->uses, &sigma[i], NAN,
+			      values[i]);
+		items[i] = (struct dp_privacy_item){
+			spec->objectives[0].privacy->uses->mechanism, values[i], times[i]
+		};
 	}
 	assert_int_equal(dp_privacy_compose(items, 4, 1e-5, false, &expected, NULL),
 			 DP_OK);

@@ -54,7 +54,47 @@ static void check_mistake(const struct mistake *m, bool warning)
 		"objectives:\n", "  " text "\nobjectives:\n", message                    \
 	}
 
+#define SVT "{mechanism: svt, cutoff: C, scale: b}"
+
 static const struct mistake mistakes[] = {
+	/* compositions and programs */
+	{ SVT, "{@mechanisn: svt, cutoff: C, scale: b}", "did you mean 'mechanism'" },
+	{ SVT, "{@compos: [{mechanism: laplace, scale: b}], delta: 0}",
+	  "did you mean 'compose'" },
+	{ SVT, "{compose: [@{scale: b}], delta: 0}",
+	  "'privacy.compose.mechanism' is missing" },
+	{ SVT, "{compose: [{mechanism: @lplace, scale: b}], delta: 0}",
+	  "did you mean 'laplace'" },
+	{ SVT, "{compose: [{mechanism: laplace, scale: b, @tims: 2}], delta: 0}",
+	  "did you mean 'times'" },
+	{ SVT, "{compose: [{mechanism: laplace, scale: b, times: @0}], delta: 0}",
+	  "'times' cannot be 0" },
+	{ SVT, "{compose: [{mechanism: laplace, scale: C, times: @b}], delta: 0}",
+	  "'times' needs whole numbers" },
+	{ SVT, "{compose: [{mechanism: laplace, scale: b, @delta: 0}], delta: 0}",
+	  "'delta' is the whole composition's" },
+	{ SVT, "{compose: [{mechanism: laplace, scale: b}], delta: @1}",
+	  "'delta' cannot be 1" },
+	{ "privacy: {mechanism: svt, cutoff: C, scale: b}",
+	  "@privacy: {compose: [{mechanism: laplace, scale: b}]}",
+	  "the key 'delta' is missing" },
+	{ SVT, "{compose: [{mechanism: laplace, scale: b}], delta: 0, @accountent: rdp}",
+	  "did you mean 'accountant'" },
+	{ SVT, "{compose: @{mechanism: laplace, scale: b}, delta: 0}", "compose" },
+	{ "privacy: {mechanism: svt, cutoff: C, scale: b}",
+	  "@privacy: {compose: [{mechanism: gaussian, sigma: b}], delta: 0}",
+	  "'delta' must be above 0" },
+	{ "privacy: {mechanism: svt, cutoff: C, scale: b}",
+	  "@privacy: {compose: [{mechanism: dp-sgd, sampling: poisson, records: 9, lot: "
+	  "1, "
+	  "epochs: C, noise_multiplier: b}, {mechanism: dp-sgd, sampling: "
+	  "without-replacement, records: 9, lot: 1, epochs: C, noise_multiplier: b}], "
+	  "delta: 0.001}",
+	  "different neighbouring relations" },
+	{ "privacy: {mechanism: svt, cutoff: C, scale: b}", "@privacy: {command: [prog]}",
+	  "the key 'delta' is missing" },
+	{ SVT, "{command: [prog], delta: 0, @scale: b}",
+	  "unknown key 'scale' beside 'command'" },
 	/* names and unknown keys */
 	{ "study: s", "study: @../x", "'study' cannot be '../x'" },
 	{ "study: s", "study: @a b", "'study' cannot be 'a b'" },

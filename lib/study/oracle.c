@@ -115,10 +115,10 @@ static int ask_program(const struct dp_study *s, const struct dp_oracle_asker *a
 }
 
 /* `prepared` is NULL where nothing is kept between questions. */
-static int epsilon_at(const struct dp_study *s, struct dp_privacy_prepared *prepared,
-		      const struct dp_oracle_asker *asker, size_t objective,
-		      const double *x, double at, struct dp_epsilon *out,
-		      struct dp_err *err)
+static int oracle_epsilon(const struct dp_study *s, struct dp_privacy_prepared *prepared,
+			  const struct dp_oracle_asker *asker, size_t objective,
+			  const double *x, double at, struct dp_epsilon *out,
+			  struct dp_err *err)
 {
 	const struct dp_oracle *o = s->objectives[objective].privacy;
 	struct dp_uses uses;
@@ -141,7 +141,7 @@ int dp_objective_privacy_at(const struct dp_study *s, const struct dp_oracle_ask
 			    size_t objective, const double *x, double at,
 			    struct dp_epsilon *out, struct dp_err *err)
 {
-	return epsilon_at(s, NULL, asker, objective, x, at, out, err);
+	return oracle_epsilon(s, NULL, asker, objective, x, at, out, err);
 }
 
 int dp_objective_privacy(const struct dp_study *s, size_t objective, const double *x,
@@ -225,8 +225,8 @@ int dp_oracles_epsilon(struct dp_oracles *o, const struct dp_oracle_asker *asker
 		       size_t objective, const double *x, double at,
 		       struct dp_epsilon *out, struct dp_err *err)
 {
-	return epsilon_at(o->study, o->prepared[objective], asker, objective, x, at, out,
-			  err);
+	return oracle_epsilon(o->study, o->prepared[objective], asker, objective, x, at,
+			      out, err);
 }
 
 /* ---- what a trainer declares ---- */

@@ -168,6 +168,18 @@ static int check_relations(const struct mix *mix, struct dp_err *err)
 	return DP_E_INVALID;
 }
 
+int dp__parts(const struct dp_privacy_item *items, size_t n, double delta,
+	      struct dp_privacy_part *parts, struct dp_err *err)
+{
+	struct mix mix = { .items = items, .parts = parts };
+	int code = DP_OK;
+
+	memset(parts, 0, n * sizeof *parts);
+	for (size_t i = 0; code == DP_OK && i < n; i++)
+		code = add_item(&mix, &items[i], delta, err);
+	return code == DP_OK ? check_relations(&mix, err) : code;
+}
+
 static int prepare_curves(struct mix *mix, struct dp_err *err)
 {
 	for (size_t i = 0; i < mix->n; i++) {
@@ -298,8 +310,8 @@ int dp_privacy_compose(const struct dp_privacy_item *items, size_t n, double del
 		       bool pld, struct dp_epsilon *out, struct dp_err *err)
 {
 	struct dp_epsilon e = { .delta = delta, .order = NAN, .error_proved = true };
-	struct mix mix = { .items = items };
-	int code = DP_OK;
+	struct mix mix = { .items = items, .n = n };
+	int code;
 
 	if (n == 0)
 		return dp_fail(err, DP_E_INVALID, "a composition of nothing");
@@ -314,10 +326,8 @@ int dp_privacy_compose(const struct dp_privacy_item *items, size_t n, double del
 	mix.tables = calloc(n, sizeof *mix.tables);
 	if (!mix.parts || !mix.tables)
 		code = dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
-	for (size_t i = 0; code == DP_OK && i < n; i++)
-		code = add_item(&mix, &items[i], delta, err);
-	if (code == DP_OK)
-		code = check_relations(&mix, err);
+	else
+		code = dp__parts(items, n, delta, mix.parts, err);
 	if (code == DP_OK)
 		code = mix_account(&mix, delta, pld, &e, err);
 	if (code == DP_OK)

@@ -168,6 +168,18 @@ static int check_relations(const struct mix *mix, struct dp_err *err)
 	return DP_E_INVALID;
 }
 
+int dp__parts(const struct dp_privacy_item *items, size_t n, double delta,
+	      struct dp_privacy_part *parts, struct dp_err *err)
+{
+	struct mix mix = { .items = items, .parts = parts };
+	int code = DP_OK;
+
+	memset(parts, 0, n * sizeof *parts);
+	for (size_t i = 0; code == DP_OK && i < n; i++)
+		code = add_item(&mix, &items[i], delta, err);
+	return code == DP_OK ? check_relations(&mix, err) : code;
+}
+
 static int prepare_curves(struct mix *mix, struct dp_err *err)
 {
 	for (size_t i = 0; i < mix->n; i++) {
@@ -297,19 +309,16 @@ static void mix_free(struct mix *mix)
 /* The parts of all items, which may be added up; free the mix in either case. */
 static int mix_open(struct mix *mix, size_t n, double delta, struct dp_err *err)
 {
-	int code = DP_OK;
-
 	if (n == 0)
 		return dp_fail(err, DP_E_INVALID, "a composition of nothing");
 	if (!(delta >= 0 && delta < 1))
 		return dp_fail(err, DP_E_INVALID, "'delta' must be within [0, 1)");
+	mix->n = n;
 	mix->parts = calloc(n, sizeof *mix->parts);
 	mix->tables = calloc(n, sizeof *mix->tables);
 	if (!mix->parts || !mix->tables)
 		return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
-	for (size_t i = 0; code == DP_OK && i < n; i++)
-		code = add_item(mix, &mix->items[i], delta, err);
-	return code == DP_OK ? check_relations(mix, err) : code;
+	return dp__parts(mix->items, n, delta, mix->parts, err);
 }
 
 int dp_privacy_composes(const struct dp_privacy_item *items, size_t n, double delta,

@@ -104,6 +104,11 @@ struct dp_privacy_part {
 	enum dp__relation relation;
 };
 
+/* What each item is in a composition (compose.c), after all checks: that it composes, its
+ * values, its times, and that the items hold for one neighbouring relation. */
+DP_MUSTCHECK int dp__parts(const struct dp_privacy_item *items, size_t n, double delta,
+			   struct dp_privacy_part *parts, struct dp_err *err);
+
 /* The privacy loss of one use, for both accountants: that of a pair of distributions
  * that dominates every pair of neighbours. A new kind is a table in its mechanism's
  * file; all of it is needed but set(). */

@@ -64,7 +64,7 @@ static void say_use(struct dp_buf *out, const struct dp_privacy_item *item, bool
 		dp_buf_printf(out, "Noise: %s\n", words.noise);
 }
 
-static void say_delta(struct dp_buf *out, const struct dp_uses *uses, double delta)
+static void state_delta(struct dp_buf *out, const struct dp_uses *uses, double delta)
 {
 	double records = NAN;
 	char text[DP_NUM_LEN];
@@ -167,7 +167,7 @@ static void say_iterate(struct dp_buf *out, const struct subject *s, struct dp_p
 
 /* Noise that can be computed is no noise. The seed itself is not told: statements are
  * published. */
-static void say_seed(struct dp_buf *out, const struct dp_study *spec)
+static void state_seed(struct dp_buf *out, const struct dp_study *spec)
 {
 	dp_buf_puts(out, "Randomness: a trainer that draws its noise from the seed it is "
 			 "given depends on the study's seed");
@@ -208,10 +208,10 @@ const char *facts_statement(const struct subject *s, struct dp_point p, size_t o
 			      relation_of(&uses));
 	for (size_t i = 0; i < uses.n; i++)
 		say_use(&out, &uses.item[i], o->kind == DP_ORACLE_COMPOSED);
-	say_delta(&out, &uses, delta);
+	state_delta(&out, &uses, delta);
 	say_accountant(&out, o, &uses);
 	say_runs(&out, s, &uses, delta);
-	say_seed(&out, s->s->spec);
+	state_seed(&out, s->s->spec);
 	dp_buf_printf(&out,
 		      "Not included: the search that led to these parameters, which "
 		      "trained on the same records; test and holdout records, for which "

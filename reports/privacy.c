@@ -28,17 +28,12 @@ double facts_delta(const struct subject *s, uint32_t trial, size_t objective)
 	return dp_privacy_value(o->uses->mechanism, values, o->uses->mechanism->delta);
 }
 
-/* The keys of one use with all defaults; its delta is that of the whole composition. */
-static int fill_use(const struct dp_oracle *o, const struct dp_mechanism *m,
-		    double *values, struct dp_err *err)
+/* Fills in the defaults. */
+static int fill_use(const struct dp_mechanism *m, double *values, struct dp_err *err)
 {
 	double full[DP_PRIVACY_KEYS_MAX];
-	int code;
+	int code = dp_privacy_check(m, values, full, err);
 
-	if (o->kind == DP_ORACLE_COMPOSED && m->delta)
-		values[dp_privacy_key_place(m, m->delta)] =
-			m->delta->needed ? fmax(o->delta, 1e-300) : o->delta;
-	code = dp_privacy_check(m, values, full, err);
 	if (code == DP_OK)
 		memcpy(values, full, m->nkeys * sizeof *full);
 	return code;
@@ -51,23 +46,27 @@ int facts_uses(const struct subject *s, struct dp_point p, size_t objective,
 				  dp_point_at(s->s, p), out, err);
 
 	for (size_t i = 0; code == DP_OK && i < out->n; i++)
-		code = fill_use(oracle_of(s, objective), out->item[i].mechanism,
-				out->values[i], err);
+		code = fill_use(out->item[i].mechanism, out->values[i], err);
 	return code;
 }
 
-/* The values of a use that hold for every trial: NaN where a parameter sets them. */
+/* The values of a use that hold for every trial: NaN where a parameter sets them, and
+ * where a composition has the say. */
 static void fixed_values(const struct dp_oracle *o, const struct dp_use *u,
 			 double values[DP_PRIVACY_KEYS_MAX])
 {
 	const struct dp_mechanism *m = u->mechanism;
 
 	for (size_t i = 0; i < m->nkeys; i++) {
-		values[i] = u->param[i] < 0 && isnan(u->constant[i])
-				    ? m->keys[i].otherwise
-				    : u->constant[i];
-		if (o->kind == DP_ORACLE_COMPOSED && &m->keys[i] == m->delta)
-			values[i] = o->delta;
+		const struct dp_privacy_key *k = &m->keys[i];
+
+		values[i] = u->param[i] < 0 && isnan(u->constant[i]) ? k->otherwise
+								     : u->constant[i];
+		if (o->kind == DP_ORACLE_COMPOSED &&
+		    (k == m->delta || k == m->conversion))
+			values[i] = NAN;
+		else if (o->kind == DP_ORACLE_COMPOSED && k == m->accountant)
+			values[i] = o->accountant;
 	}
 }
 

@@ -233,11 +233,13 @@ const char *facts_statement(const struct subject *s, struct dp_point p, size_t o
 	struct dp_buf out = DP_BUF_INIT;
 	char point[POINT_TEXT_LEN];
 	struct dp_privacy_words words;
+	struct dp_epsilon answer;
 	const char *text;
 
-	if (full_values(s, p, objective, full, NULL) != DP_OK)
+	if (full_values(s, p, objective, full, NULL) != DP_OK ||
+	    dp_privacy_epsilon(m, full, &answer, NULL) != DP_OK)
 		return NULL;
-	dp_privacy_words(m, full, &words);
+	dp_privacy_words_for(m, full, &answer, &words);
 	dp_buf_printf(&out, "One training at trial %s of study %s (%s) is (",
 		      point_text(p.trial, subject_point_at(s, p), point),
 		      s->s->spec->name, m->name);

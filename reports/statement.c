@@ -95,24 +95,29 @@ static const char *relation_of(const struct dp_uses *uses)
 	return words.relation;
 }
 
+/* Who gave the number, which need not be who was asked. */
 static void say_accountant(struct dp_buf *out, const struct dp_oracle *o,
-			   const struct dp_uses *uses)
+			   const struct dp_uses *uses, const struct dp_epsilon *answer)
 {
 	struct dp_privacy_words words;
 
 	if (o->kind == DP_ORACLE_PROGRAM) {
 		dp_buf_puts(out, "Accountant: that program, whose number it is; DPareto "
 				 "has not checked it.\n");
-	} else if (o->kind == DP_ORACLE_COMPOSED) {
-		dp_buf_printf(out, "Accountant: %s of all parts, an upper bound.\n",
-			      o->accountant == DP_PRIVACY_PLD
-				      ? "privacy loss distributions"
-				      : "Renyi divergences");
-	} else {
-		dp_privacy_words(uses->item->mechanism, uses->values[0], &words);
-		dp_buf_printf(out, "Accountant: %s, an upper bound.\nTheorem: %s.\n",
-			      words.accountant, words.theorem);
+		return;
 	}
+	if (o->kind == DP_ORACLE_COMPOSED) {
+		dp_buf_printf(out, "Accountant: %s of all parts, an upper bound.\n",
+			      strcmp(answer->accountant, "pld") == 0
+				      ? "privacy loss distributions"
+			      : strcmp(answer->accountant, "rdp") == 0
+				      ? "Renyi divergences"
+				      : "the sum of the epsilons");
+		return;
+	}
+	dp_privacy_words_for(uses->item->mechanism, uses->values[0], answer, &words);
+	dp_buf_printf(out, "Accountant: %s, an upper bound.\nTheorem: %s.\n",
+		      words.accountant, words.theorem);
 }
 
 /* ---- what else was done to the same records ---- */
@@ -187,11 +192,15 @@ const char *facts_statement(const struct subject *s, struct dp_point p, size_t o
 	double delta = facts_delta(s, p.trial, objective);
 	struct dp_uses uses = { .n = 0 };
 	struct dp_buf out = DP_BUF_INIT;
+	struct dp_epsilon answer;
 	char point[POINT_TEXT_LEN];
 	const char *text;
 
 	if (o->kind != DP_ORACLE_PROGRAM &&
-	    facts_uses(s, p, objective, &uses, NULL) != DP_OK)
+	    (facts_uses(s, p, objective, &uses, NULL) != DP_OK ||
+	     dp_objective_privacy_at(s->s->spec, NULL, objective,
+				     s->s->trials[p.trial]->x, dp_point_at(s->s, p),
+				     &answer, NULL) != DP_OK))
 		return NULL;
 	dp_buf_printf(&out, "One training at trial %s of study %s (",
 		      point_text(p.trial, subject_point_at(s, p), point),
@@ -209,7 +218,7 @@ const char *facts_statement(const struct subject *s, struct dp_point p, size_t o
 	for (size_t i = 0; i < uses.n; i++)
 		say_use(&out, &uses.item[i], o->kind == DP_ORACLE_COMPOSED);
 	state_delta(&out, &uses, delta);
-	say_accountant(&out, o, &uses);
+	say_accountant(&out, o, &uses, &answer);
 	say_runs(&out, s, &uses, delta);
 	state_seed(&out, s->s->spec);
 	dp_buf_printf(&out,

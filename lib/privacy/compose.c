@@ -266,12 +266,27 @@ static bool grid_holds(const struct mix *mix)
 	return true;
 }
 
+/* *out holds the bound by Renyi curves: with the budget of cells spent or losses that
+ * no grid holds well it may be the lesser. */
+static int mix_by_loss(const struct mix *mix, double delta, struct dp_epsilon *out,
+		       struct dp_err *err)
+{
+	struct dp__loss *loss = dp__loss_new();
+	struct dp__loss_answer answer = { 0 };
+	int code;
+
+	code = loss ? dp__loss_epsilon(loss, mix->parts, mix->n, delta, &answer, err)
+		    : dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
+	dp__loss_free(loss);
+	if (code == DP_OK && answer.epsilon <= out->epsilon)
+		*out = dp__loss_worded(&answer, delta);
+	return code;
+}
+
 static int mix_account(struct mix *mix, double delta, bool pld, struct dp_epsilon *out,
 		       struct dp_err *err)
 {
-	struct dp__loss_answer answer = { 0 };
 	struct dp_epsilon plain = *out;
-	struct dp__loss *loss;
 	int code;
 
 	if (delta == 0)
@@ -281,18 +296,11 @@ static int mix_account(struct mix *mix, double delta, bool pld, struct dp_epsilo
 		out->accountant = dp_privacy_accountants[DP_PRIVACY_RDP];
 		return DP_OK;
 	}
-	if (!pld || !grid_holds(mix))
-		return mix_by_renyi(mix, delta, out, err);
-	loss = dp__loss_new();
-	code = loss ? dp__loss_epsilon(loss, mix->parts, mix->n, delta, &answer, err)
-		    : dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
-	dp__loss_free(loss);
-	out->accountant = dp_privacy_accountants[DP_PRIVACY_PLD];
-	out->epsilon = answer.epsilon;
-	out->error = answer.error;
-	out->error_proved = answer.proved;
+	code = mix_by_renyi(mix, delta, out, err);
+	if (code == DP_OK && pld && grid_holds(mix))
+		code = mix_by_loss(mix, delta, out, err);
 	/* a grid may miss losses that come in few sizes; plain sums need none */
-	if (code == DP_OK && pure_sum(mix, &plain, NULL) == DP_OK &&
+	if (code == DP_OK && pld && pure_sum(mix, &plain, NULL) == DP_OK &&
 	    plain.epsilon < out->epsilon)
 		*out = plain;
 	return code;

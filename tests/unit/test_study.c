@@ -438,7 +438,7 @@ static void test_dp_sgd(void **state)
 		{ "sampling: without-replacement,", "sampling: shuffle,", "shuffle",
 		  false },
 		{ "delta: 1e-5", "delta: 1", "'delta' cannot be 1", false },
-		{ "delta: 1e-5", "delta: 1e-3", "not below 1/records", true },
+		{ "delta: 1e-5", "delta: 1e-3", "below 1/records", true },
 	};
 	const double x[] = { 30, 128, 1.5 };
 	struct dp_privacy_declared told = { NULL, NAN, NAN, NAN, NAN };

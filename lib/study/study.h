@@ -80,6 +80,12 @@ struct dp_oracle {
 	char **argv;                           /* ends with NULL; as that of a trainer */
 };
 
+/* Noise on a metric before anybody sees it; records 0: none. */
+struct dp_release {
+	double records; /* that the metric is a share of */
+	double sigma;   /* standard deviation of the noise */
+};
+
 struct dp_objective {
 	char *name;
 	bool maximize;
@@ -89,6 +95,7 @@ struct dp_objective {
 	struct dp_oracle *privacy;
 	char *metric;
 	bool one_minus; /* of: "1 - METRIC" */
+	struct dp_release release;
 };
 
 struct dp_constraint {
@@ -371,5 +378,13 @@ bool dp_study_accounts(const struct dp_study *s);
 
 /* The value of a metric objective given the mean of its metric over the runs. */
 double dp_objective_metric(const struct dp_objective *o, double mean);
+
+/* ---- noise on utilities (release.c) ---- */
+
+/* Is what the trainer reports seen with noise only? Then every metric of an objective and
+ * of a constraint is released, each by one objective. */
+bool dp_study_releases(const struct dp_study *s);
+/* Does the study need a secret (base/secret.h), drawn when it is submitted? */
+bool dp_study_needs_secret(const struct dp_study *s);
 
 #endif

@@ -195,6 +195,16 @@ static int prepare_curves(struct mix *mix, struct dp_err *err)
 	return DP_OK;
 }
 
+/* The tables that loss distributions of some kinds are read from. */
+static int open_tables(struct mix *mix, struct dp_err *err)
+{
+	for (size_t i = 0; i < mix->n; i++)
+		if (mix->parts[i].kind->open && !mix->parts[i].kind->open(&mix->parts[i]))
+			return dp_fail(err, DP_E_NOMEM,
+				       "no memory for the privacy accountant");
+	return DP_OK;
+}
+
 /* delta = 0: only sums of pure epsilons. */
 static int pure_sum(const struct mix *mix, struct dp_epsilon *out, struct dp_err *err)
 {
@@ -308,8 +318,11 @@ static int mix_account(struct mix *mix, double delta, bool pld, struct dp_epsilo
 
 static void mix_free(struct mix *mix)
 {
-	for (size_t i = 0; mix->tables && i < mix->n; i++)
+	for (size_t i = 0; mix->tables && i < mix->n; i++) {
 		dp__wor_free(mix->tables[i]);
+		if (mix->parts[i].table)
+			mix->parts[i].kind->close(&mix->parts[i]);
+	}
 	free(mix->parts);
 	free(mix->tables);
 }
@@ -355,6 +368,8 @@ int dp_privacy_compose(const struct dp_privacy_item *items, size_t n, double del
 			       "convolved, not %zu",
 			       DP_PRIVACY_ITEMS_MAX, n);
 	code = mix_open(&mix, n, delta, err);
+	if (code == DP_OK && pld)
+		code = open_tables(&mix, err);
 	if (code == DP_OK)
 		code = mix_account(&mix, delta, pld, &e, err);
 	if (code == DP_OK)

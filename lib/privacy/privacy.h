@@ -250,7 +250,29 @@ DP_MUSTCHECK int dp_privacy_query(const json_t *query, const struct dp_mechanism
 /* {"epsilon":...,"delta":...,"order":...,"accountant":...,"error_bound":...}; NULL
  * without memory. */
 json_t *dp_privacy_answer(const struct dp_epsilon *e);
-/* One line of `dparetoctl epsilon --batch`: query in, answer out (a new reference). */
+/* A composition as an object: {"compose":[{"mechanism":...,"times":2},...],"delta":...,
+ * "accountant":"pld"}. A delta or accountant inside the list does not count. The
+ * sentence names the member: "compose[1]: ...". */
+enum {
+	DP_PRIVACY_COMPOSED_MAX = 10000
+};
+struct dp_privacy_composition {
+	struct dp_privacy_item *items; /* (n) */
+	double (*values)[DP_PRIVACY_KEYS_MAX];
+	size_t n;
+	double delta;
+	bool pld;
+};
+DP_MUSTCHECK int dp_privacy_composition_read(const json_t *query,
+					     struct dp_privacy_composition *out,
+					     struct dp_err *err);
+void dp_privacy_composition_free(struct dp_privacy_composition *c);
+/* dp_privacy_compose() of it. */
+DP_MUSTCHECK int dp_privacy_composition_epsilon(const struct dp_privacy_composition *c,
+						struct dp_epsilon *out,
+						struct dp_err *err);
+/* One line of `dparetoctl epsilon --batch`, a mechanism or a composition: query in,
+ * answer out (a new reference). */
 DP_MUSTCHECK int dp_privacy_json(const json_t *query, json_t **answer,
 				 struct dp_err *err);
 

@@ -11,6 +11,28 @@
 /* The cost() of mechanisms that are a closed form (mechanism.c). */
 enum dp_privacy_cost dp__closed_form(const double *values);
 
+/* Rows of keys that several mechanisms have in the same words. */
+#define DP__POSITIVE                                                                     \
+	.kind = DP_PRIVACY_NUMBER, .lo = 0, .lo_open = true, .hi = INFINITY,             \
+	.hi_open = true
+#define DP__KEY_DELTA                                                                    \
+	{                                                                                \
+		.name = "delta", .kind = DP_PRIVACY_NUMBER, .otherwise = 0, .lo = 0,     \
+		.hi = 1, .hi_open = true,                                                \
+		.brief = "the probability that the bound may fail with",                 \
+		.help = "0 for pure differential privacy, else the probability that "    \
+			"epsilon may fail with."                                         \
+	}
+/* A person with several records: the sensitivity is that many times as large, by the
+ * triangle inequality along datasets that differ in one record each. */
+#define DP__KEY_GROUP(most)                                                              \
+	{                                                                                \
+		.name = "group", .kind = DP_PRIVACY_INTEGER, .otherwise = 1, .lo = 1,    \
+		.hi = (most), .brief = "records of one person",                          \
+		.help = "The most records that one person has: epsilon then holds for "  \
+			"all of them together."                                          \
+	}
+
 /* What prepared mechanisms keep between calls (prepare.c). */
 struct dp__wor;
 struct dp__loss;
@@ -107,6 +129,9 @@ struct dp_privacy_part {
 	double count;
 	bool tight; /* Renyi without replacement: the bound for Gaussian noise */
 	enum dp__relation relation;
+	double shape;  /* what a kind needs beside mu; its file says what */
+	double *table; /* made by its kind's open(); NULL: none */
+	size_t ntable;
 };
 
 /* What each item is in a composition (compose.c), after all checks: that it composes, its
@@ -140,6 +165,10 @@ struct dp__part_kind {
 	double (*size)(const struct dp_privacy_part *p);
 	/* Epsilon of all uses, exactly; NaN where that takes a grid. */
 	double (*alone)(const struct dp_privacy_part *p, double delta);
+	/* Makes a table without which many profiles would take long, and frees it; NULL:
+	 * there is none. False without memory. */
+	bool (*open)(struct dp_privacy_part *p);
+	void (*close)(struct dp_privacy_part *p);
 	bool sided; /* the two directions differ */
 	bool pure;  /* private at delta = 0, with epsilon = most() */
 };

@@ -41,8 +41,9 @@ enum {
 	ASK_REFUSED_LEN = 300
 };
 /* On a worker thread: what the privacy oracles say of a point, NaN for the other
- * objectives; refused: why one has no answer, or "". */
-void ask_oracles(const struct dp_study *spec, const double *x, double *privacy,
+ * objectives; refused: why one has no answer, or "". Calibrated parameters that nobody
+ * solved for yet are solved for before. */
+void ask_oracles(const struct dp_study *spec, double *x, double *privacy,
 		 char refused[ASK_REFUSED_LEN]);
 /* Journals a point as the study's next trial. `privacy` has an entry for each objective,
  * NaN where there is no oracle; refused: why an oracle has no answer, or "". */

@@ -100,6 +100,7 @@ enum dp__section {
 	DP__PRIVACY,   /* struct dp_oracle */
 	DP__USE,       /* only documented here: dp__read_use() */
 	DP__SEARCH,    /* struct dp_search */
+	DP__BUDGET,    /* struct dp_budget */
 };
 
 struct dp__key;
@@ -165,12 +166,14 @@ dp__reader dp__read_objectives, dp__read_anti_ideal,
 /* read_privacy.c; dp__read_later() leaves a key to dp__check_privacy() */
 dp__reader dp__read_privacy, dp__read_later;
 dp__reader dp__read_search; /* check.c */
+dp__reader dp__read_budget; /* budget.c */
 
 /* ---- checks across keys, once all is read ---- */
 
 void dp__check_objectives(struct dp__read *r); /* read_objective.c */
 void dp__check_search(struct dp__read *r);     /* check.c */
 void dp__check_walk(struct dp__read *r);       /* path.c */
+void dp__check_budget(struct dp__read *r);     /* budget.c */
 void dp__check_cost(struct dp__read *r);       /* cost.c */
 
 /* ---- read_privacy.c ---- */

@@ -5,7 +5,7 @@
 #define DP_STUDY_H
 #include "base/base.h"
 #include "base/buf.h"
-#include "privacy/privacy.h"
+#include "privacy/whole.h"
 #include <jansson.h>
 
 enum {
@@ -140,7 +140,13 @@ enum dp_cost {
 	DP_COST_DEFAULT, /* not named in the file: see dp_study_cost() */
 	DP_COST_NONE,
 	DP_COST_PATH,
-	DP_COST_SECONDS
+	DP_COST_SECONDS,
+	DP_COST_PRIVACY
+};
+
+/* search.budget: what all trainings of the study may cost together. */
+struct dp_budget {
+	double epsilon, delta; /* both 0: there is none */
 };
 
 /* trainer.path: the parameter that a training walks up. */
@@ -174,6 +180,7 @@ struct dp_search {
 	enum dp_front_of front;
 	enum dp_cost cost;
 	double max_cost; /* 0: none */
+	struct dp_budget budget;
 	/* dpareto only */
 	enum dp_acquisition acquisition;
 	enum dp_privacy_model privacy_model;
@@ -336,6 +343,28 @@ double dp_path_end(const struct dp_study *s, const double *x);
 /* What a training of the study costs, never DP_COST_DEFAULT: a file that does not name
  * search.cost means the path's value where there is a path. */
 enum dp_cost dp_study_cost(const struct dp_study *s);
+
+/* ---- the whole search (budget.c) ---- */
+
+/* Do settings of later trainings depend on results of earlier ones? */
+bool dp_study_adapts(const struct dp_study *s);
+/* Is it known what the trainings of a privacy objective add up to? Not of a program, nor
+ * of a mechanism that does not say how it composes. */
+DP_MUSTCHECK int dp_study_adds_up(const struct dp_study *s, size_t objective,
+				  struct dp_err *err);
+/* The privacy objective that search.budget counts. */
+size_t dp_budget_objective(const struct dp_study *s);
+/* k[i] = K(orders[i]) of one training at x, which covers all of its waypoints; see
+ * whole.h. `at`: of one that ends there; NaN: at x itself. On error +inf. */
+DP_MUSTCHECK int dp_study_renyi(const struct dp_study *s, struct dp_renyi_memory *m,
+				size_t objective, const double *x, double at,
+				const double *orders, size_t n, double *k,
+				struct dp_err *err);
+/* The filter of search.budget. Its order is one of the odometer's, the best by
+ * dp_filter_choose() for the first 64 points of random search with all their runs: a
+ * pure function of the study file. DP_E_LIMIT if the budget pays for none of them. */
+DP_MUSTCHECK int dp_budget_filter(const struct dp_study *s, const struct dp_odometer *o,
+				  struct dp_filter *out, struct dp_err *err);
 
 /* ---- privacy oracles (oracle.c) ---- */
 

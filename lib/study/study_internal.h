@@ -102,6 +102,7 @@ enum dp__section {
 	DP__USE,       /* only documented here: dp__read_use() */
 	DP__RELEASE,   /* struct dp_release */
 	DP__SEARCH,    /* struct dp_search */
+	DP__BUDGET,    /* struct dp_budget */
 };
 
 struct dp__key;
@@ -169,6 +170,7 @@ dp__reader dp__read_objectives, dp__read_anti_ideal,
 dp__reader dp__read_privacy, dp__read_later;
 dp__reader dp__read_release; /* release.c */
 dp__reader dp__read_search;  /* check.c */
+dp__reader dp__read_budget;  /* budget.c */
 
 /* ---- checks across keys, once all is read ---- */
 
@@ -176,6 +178,7 @@ void dp__check_calibrated(struct dp__read *r); /* calibrated.c; before objective
 void dp__check_objectives(struct dp__read *r); /* read_objective.c */
 void dp__check_search(struct dp__read *r);     /* check.c */
 void dp__check_walk(struct dp__read *r);       /* path.c */
+void dp__check_budget(struct dp__read *r);     /* budget.c */
 void dp__check_cost(struct dp__read *r);       /* cost.c */
 void dp__check_release(struct dp__read *r);    /* release.c */
 

@@ -315,7 +315,8 @@ struct dp_oracle_asker {
  * x itself. So everywhere below. */
 void dp_use_values(const struct dp_study *s, const struct dp_use *u, const double *x,
 		   double at, double values[DP_PRIVACY_KEYS_MAX]);
-/* What is done to the data at a point: the uses with their values. */
+/* What is done to the data at a point: the uses with their values, of which delta is that
+ * of the whole composition. */
 struct dp_uses {
 	size_t n;
 	struct dp_privacy_item item[DP_PRIVACY_ITEMS_MAX];

@@ -377,14 +377,15 @@ int dp__widen(double **table, size_t rows, uint32_t *wide, uint32_t to)
 static int fold_metrics(struct dp_study_state *st, struct dp_trial *t,
 			const struct dp_event *e, struct dp_err *err)
 {
+	size_t runs = (size_t)dp_study_told_runs(st->spec);
+
 	for (uint32_t k = 0; k < e->nmetrics; k++)
 		if (dp__metric_column(st, e->metric_names[k]) < 0)
 			return dp_fail(err, DP_E_NOMEM, "no memory for metrics");
-	if (dp__widen(&t->metrics, (size_t)st->spec->trainer.runs, &t->nmetrics,
-		      st->nmetrics))
+	if (dp__widen(&t->metrics, runs, &t->nmetrics, st->nmetrics))
 		return dp_fail(err, DP_E_NOMEM, "no memory for metrics");
 	for (uint32_t i = 0; i < e->nruns; i++) {
-		if (e->runs[i] >= (uint32_t)st->spec->trainer.runs)
+		if (e->runs[i] >= runs)
 			continue;
 		for (uint32_t k = 0; k < e->nmetrics; k++) {
 			int column = dp_study_metric(st, e->metric_names[k]);

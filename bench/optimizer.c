@@ -222,7 +222,10 @@ static void run_seed(const struct bench_problem *p, const struct options *o, int
 	c.known = calloc(n, sizeof *c.known);
 	c.clean = calloc(n * p->p, sizeof *c.clean);
 	c.proposer = dp_proposer_new(c.study);
-	c.h = (struct dp_history){ c.known, 0, p->exact, exact_value, (void *)p };
+	c.h = (struct dp_history){ .known = c.known,
+				   .exact = p->exact,
+				   .exact_value = exact_value,
+				   .exact_arg = (void *)p };
 	memset(out, 0, sizeof *out);
 	for (size_t t = 0; t < n; t++) {
 		struct dp_proposal next;
@@ -312,7 +315,7 @@ static void run_size(const struct options *o, size_t n)
 		known[t].var[0] = known[t].var[1] = NAN;
 	}
 	for (size_t m = n; m <= n + 1; m++) {
-		struct dp_history h = { known, m, 0, NULL, NULL };
+		struct dp_history h = { .known = known, .n = m };
 		double before = bench_cpu();
 
 		if (dp_proposer_ask(proposer, &h, (uint32_t)m, NULL, &next, &err) !=

@@ -245,7 +245,7 @@ static void check_declared(struct job *j)
 	for (size_t i = 0; i < j->spec->nobjectives; i++) {
 		char warning[DP_PRIVACY_WARNING_LEN];
 
-		if (!j->spec->objectives[i].mechanism)
+		if (!j->spec->objectives[i].privacy)
 			continue;
 		if (dp_objective_declared(j->spec, i, j->x, &declared, warning, &err) !=
 		    DP_OK)
@@ -263,13 +263,14 @@ static void account_waypoint(struct job *j, double at, bool reached, double **ou
 	double y[DP_OBJECTIVES_MAX];
 	struct dp_err err;
 
-	if (reached && dp_objectives_privacy_at(j->spec, j->x, at, y, &err) != DP_OK) {
+	if (reached &&
+	    dp_objectives_privacy_at(j->spec, NULL, j->x, at, y, &err) != DP_OK) {
 		reached = false;
 		snprintf(j->files.warning, sizeof j->files.warning,
 			 "no epsilon at %.0f: %.250s", at, err.msg);
 	}
 	for (size_t i = 0; i < j->spec->nobjectives; i++)
-		if (j->spec->objectives[i].mechanism)
+		if (j->spec->objectives[i].privacy)
 			*(*out)++ = reached ? y[i] : NAN;
 }
 

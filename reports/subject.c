@@ -133,7 +133,7 @@ static void choose_objectives(struct subject *s)
 
 	s->privacy = s->utility = -1;
 	for (int i = (int)spec->nobjectives; i-- > 0;)
-		*(spec->objectives[i].mechanism ? &s->privacy : &s->utility) = i;
+		*(spec->objectives[i].privacy ? &s->privacy : &s->utility) = i;
 	s->x = s->privacy >= 0 && s->utility >= 0 ? (size_t)s->privacy : 0;
 	s->y = s->privacy >= 0 && s->utility >= 0 ? (size_t)s->utility : 1;
 }
@@ -224,24 +224,25 @@ size_t subject_trainings(const struct subject *s)
 
 double subject_key(const struct subject *s, size_t objective, const char *key)
 {
-	const struct dp_objective *o = &s->s->spec->objectives[objective];
+	const struct dp_oracle *o = s->s->spec->objectives[objective].privacy;
+	const struct dp_use *u = o && o->kind == DP_ORACLE_MECHANISM ? o->uses : NULL;
 
-	for (size_t i = 0; o->mechanism && i < o->mechanism->nkeys; i++)
-		if (strcmp(o->mechanism->keys[i].name, key) == 0)
-			return o->param[i] >= 0        ? NAN
-			       : isnan(o->constant[i]) ? o->mechanism->keys[i].otherwise
-						       : o->constant[i];
+	for (size_t i = 0; u && i < u->mechanism->nkeys; i++)
+		if (strcmp(u->mechanism->keys[i].name, key) == 0)
+			return u->param[i] >= 0        ? NAN
+			       : isnan(u->constant[i]) ? u->mechanism->keys[i].otherwise
+						       : u->constant[i];
 	return NAN;
 }
 
 void subject_label(const struct subject *s, size_t objective, struct dp_buf *out)
 {
 	const struct dp_objective *o = &s->s->spec->objectives[objective];
-	double delta = subject_key(s, objective, "delta");
+	double delta = o->privacy ? dp_oracle_delta(o->privacy) : 0;
 	char text[DP_NUM_LEN];
 
 	dp_buf_puts(out, o->name);
-	if (o->mechanism && delta > 0)
+	if (o->privacy && delta > 0)
 		dp_buf_printf(out, " (δ = %s)", dp_num_text(delta, text));
 	else if (o->metric && o->one_minus)
 		dp_buf_printf(out, " (1 - %s)", o->metric);

@@ -80,7 +80,7 @@ static void objectives_of(const struct dp_study_state *s, const struct dp_trial 
 	for (size_t i = 0; i < s->spec->nobjectives; i++) {
 		const struct dp_objective *o = &s->spec->objectives[i];
 
-		y[i] = o->mechanism
+		y[i] = o->privacy
 			       ? t->privacy[i]
 			       : dp_objective_metric(
 					 o, dp_trial_mean(s, t,

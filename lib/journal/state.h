@@ -113,6 +113,7 @@ struct dp_imported {
 struct dp_study_state {
 	uint32_t id;
 	char *text, *path, *dir;
+	char *secret; /* base/secret.h; NULL: dp_study_needs_secret() says no */
 	struct dp_study *spec;
 	enum dp_study_status status;
 	char *reason;

@@ -32,7 +32,7 @@ static size_t way_accounted(const struct dp_study *spec)
 	size_t n = 0;
 
 	for (size_t i = 0; i < spec->nobjectives; i++)
-		n += spec->objectives[i].mechanism != NULL;
+		n += spec->objectives[i].privacy != NULL;
 	return n;
 }
 
@@ -94,7 +94,7 @@ static void way_take(const struct dp_study_state *st, struct dp_way *way,
 			}
 	for (size_t w = 0; e->nway_privacy && w < way->n; w++)
 		for (size_t k = 0; k < m; k++)
-			if (st->spec->objectives[k].mechanism) {
+			if (st->spec->objectives[k].privacy) {
 				/* one that did not reach it takes no epsilon away */
 				if (!isnan(*epsilon))
 					way->objectives[w * m + k] = *epsilon;
@@ -187,7 +187,7 @@ bool dp_way_accounted(const struct dp_study_state *s, const struct dp_way *way)
 	size_t m = s->spec->nobjectives;
 
 	for (size_t i = 0; i < way->n * m; i++)
-		if (s->spec->objectives[i % m].mechanism && isnan(way->objectives[i]))
+		if (s->spec->objectives[i % m].privacy && isnan(way->objectives[i]))
 			return false;
 	return true;
 }

@@ -168,6 +168,18 @@ static int check_relations(const struct mix *mix, struct dp_err *err)
 	return DP_E_INVALID;
 }
 
+int dp__parts(const struct dp_privacy_item *items, size_t n, double delta,
+	      struct dp_privacy_part *parts, struct dp_err *err)
+{
+	struct mix mix = { .items = items, .parts = parts };
+	int code = DP_OK;
+
+	memset(parts, 0, n * sizeof *parts);
+	for (size_t i = 0; code == DP_OK && i < n; i++)
+		code = add_item(&mix, &items[i], delta, err);
+	return code == DP_OK ? check_relations(&mix, err) : code;
+}
+
 static int prepare_curves(struct mix *mix, struct dp_err *err)
 {
 	for (size_t i = 0; i < mix->n; i++) {
@@ -264,12 +276,27 @@ static bool grid_holds(const struct mix *mix)
 	return true;
 }
 
+/* *out holds the bound by Renyi curves: with the budget of cells spent or losses that
+ * no grid holds well it may be the lesser. */
+static int mix_by_loss(const struct mix *mix, double delta, struct dp_epsilon *out,
+		       struct dp_err *err)
+{
+	struct dp__loss *loss = dp__loss_new();
+	struct dp__loss_answer answer = { 0 };
+	int code;
+
+	code = loss ? dp__loss_epsilon(loss, mix->parts, mix->n, delta, &answer, err)
+		    : dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
+	dp__loss_free(loss);
+	if (code == DP_OK && answer.epsilon <= out->epsilon)
+		*out = dp__loss_worded(&answer, delta);
+	return code;
+}
+
 static int mix_account(struct mix *mix, double delta, bool pld, struct dp_epsilon *out,
 		       struct dp_err *err)
 {
-	struct dp__loss_answer answer = { 0 };
 	struct dp_epsilon plain = *out;
-	struct dp__loss *loss;
 	int code;
 
 	if (delta == 0)
@@ -279,18 +306,11 @@ static int mix_account(struct mix *mix, double delta, bool pld, struct dp_epsilo
 		out->accountant = dp_privacy_accountants[DP_PRIVACY_RDP];
 		return DP_OK;
 	}
-	if (!pld || !grid_holds(mix))
-		return mix_by_renyi(mix, delta, out, err);
-	loss = dp__loss_new();
-	code = loss ? dp__loss_epsilon(loss, mix->parts, mix->n, delta, &answer, err)
-		    : dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
-	dp__loss_free(loss);
-	out->accountant = dp_privacy_accountants[DP_PRIVACY_PLD];
-	out->epsilon = answer.epsilon;
-	out->error = answer.error;
-	out->error_proved = answer.proved;
+	code = mix_by_renyi(mix, delta, out, err);
+	if (code == DP_OK && pld && grid_holds(mix))
+		code = mix_by_loss(mix, delta, out, err);
 	/* a grid may miss losses that come in few sizes; plain sums need none */
-	if (code == DP_OK && pure_sum(mix, &plain, NULL) == DP_OK &&
+	if (code == DP_OK && pld && pure_sum(mix, &plain, NULL) == DP_OK &&
 	    plain.epsilon < out->epsilon)
 		*out = plain;
 	return code;
@@ -307,30 +327,47 @@ static void mix_free(struct mix *mix)
 	free(mix->tables);
 }
 
+/* The parts of all items, which may be added up; free the mix in either case. */
+static int mix_open(struct mix *mix, size_t n, double delta, struct dp_err *err)
+{
+	if (n == 0)
+		return dp_fail(err, DP_E_INVALID, "a composition of nothing");
+	if (!(delta >= 0 && delta < 1))
+		return dp_fail(err, DP_E_INVALID, "'delta' must be within [0, 1)");
+	mix->n = n;
+	mix->parts = calloc(n, sizeof *mix->parts);
+	mix->tables = calloc(n, sizeof *mix->tables);
+	if (!mix->parts || !mix->tables)
+		return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
+	return dp__parts(mix->items, n, delta, mix->parts, err);
+}
+
+int dp_privacy_composes(const struct dp_privacy_item *items, size_t n, double delta,
+			struct dp_err *err)
+{
+	struct dp_epsilon plain;
+	struct mix mix = { .items = items };
+	int code = mix_open(&mix, n, delta, err);
+
+	if (code == DP_OK && delta == 0)
+		code = pure_sum(&mix, &plain, err);
+	mix_free(&mix);
+	return code;
+}
+
 int dp_privacy_compose(const struct dp_privacy_item *items, size_t n, double delta,
 		       bool pld, struct dp_epsilon *out, struct dp_err *err)
 {
 	struct dp_epsilon e = { .delta = delta, .order = NAN, .error_proved = true };
 	struct mix mix = { .items = items };
-	int code = DP_OK;
+	int code;
 
-	if (n == 0)
-		return dp_fail(err, DP_E_INVALID, "a composition of nothing");
 	if (pld && delta > 0 && n > DP_PRIVACY_ITEMS_MAX)
 		return dp_fail(err, DP_E_INVALID,
 			       "loss distributions of at most %d mechanisms are "
 			       "convolved, not %zu",
 			       DP_PRIVACY_ITEMS_MAX, n);
-	if (!(delta >= 0 && delta < 1))
-		return dp_fail(err, DP_E_INVALID, "'delta' must be within [0, 1)");
-	mix.parts = calloc(n, sizeof *mix.parts);
-	mix.tables = calloc(n, sizeof *mix.tables);
-	if (!mix.parts || !mix.tables)
-		code = dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
-	for (size_t i = 0; code == DP_OK && i < n; i++)
-		code = add_item(&mix, &items[i], delta, err);
-	if (code == DP_OK)
-		code = check_relations(&mix, err);
+	code = mix_open(&mix, n, delta, err);
 	if (code == DP_OK && pld)
 		code = open_tables(&mix, err);
 	if (code == DP_OK)

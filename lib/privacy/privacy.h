@@ -40,8 +40,10 @@ struct dp_epsilon {
 	double epsilon; /* may be +inf: no privacy at all */
 	double delta;
 	double order;           /* of the Renyi bound; NaN where there is none */
-	const char *accountant; /* "rdp", "pld", "closed-form" */
-	double error;           /* absolute; proved or estimated */
+	const char *accountant; /* the one that gave it: "rdp", "pld", "closed-form" */
+	const char
+		*theorem; /* behind it; NULL: the accountant's own, dp_privacy_words() */
+	double error;     /* absolute; proved or estimated */
 	bool error_proved;
 };
 
@@ -140,6 +142,10 @@ double dp_privacy_value(const struct dp_mechanism *m, const double *values,
 /* The words for a mechanism with these values; NaN: not known, left out. */
 void dp_privacy_words(const struct dp_mechanism *m, const double *values,
 		      struct dp_privacy_words *out);
+/* The words for an answer: accountant and theorem are those of the one that gave it,
+ * which need not be the one that was asked. */
+void dp_privacy_words_for(const struct dp_mechanism *m, const double *values,
+			  const struct dp_epsilon *answer, struct dp_privacy_words *out);
 /* What one evaluation takes; NaN: not known yet. */
 enum dp_privacy_cost dp_privacy_cost(const struct dp_mechanism *m, const double *values);
 /* Is v within the key's range, whole where it must be, and finite? */
@@ -200,6 +206,10 @@ struct dp_privacy_item {
 DP_MUSTCHECK int dp_privacy_compose(const struct dp_privacy_item *items, size_t n,
 				    double delta, bool pld, struct dp_epsilon *out,
 				    struct dp_err *err);
+/* Are there theorems for all of them together? DP_OK, or why not; how large their values
+ * are has no say in it. */
+DP_MUSTCHECK int dp_privacy_composes(const struct dp_privacy_item *items, size_t n,
+				     double delta, struct dp_err *err);
 
 /* ---- calibration (calibrate.c) ---- */
 

@@ -83,6 +83,11 @@ double dp__curve_epsilon(const struct dp__curve *c, enum dp_privacy_conversion c
 double dp__binomial_sum(uint32_t order, double log_rho, double slope,
 			double (*log_c)(void *ctx, uint32_t j), void *ctx);
 
+/* Gaussian noise on a lot, whatever the sampler: exp K is 1 + an f-divergence and so
+ * jointly convex (Csiszar and Shields 2004, Lemma 4.1), and the record is in the lot with
+ * probability q. Best for little noise and orders near 1. mu: sensitivity / noise std. */
+double dp__sampled_cgf(double q, double mu, double order);
+
 /* Without replacement: what depends only on the noise is kept between calls. */
 struct dp__wor *dp__wor_new(void);
 void dp__wor_free(struct dp__wor *w);
@@ -128,6 +133,11 @@ struct dp_privacy_part {
 	double *table; /* made by its kind's open(); NULL: none */
 	size_t ntable;
 };
+
+/* What each item is in a composition (compose.c), after all checks: that it composes, its
+ * values, its times, and that the items hold for one neighbouring relation. */
+DP_MUSTCHECK int dp__parts(const struct dp_privacy_item *items, size_t n, double delta,
+			   struct dp_privacy_part *parts, struct dp_err *err);
 
 /* The privacy loss of one use, for both accountants: that of a pair of distributions
  * that dominates every pair of neighbours. A new kind is a table in its mechanism's
@@ -196,6 +206,8 @@ struct dp__loss_answer {
 DP_MUSTCHECK int dp__loss_epsilon(struct dp__loss *w, const struct dp_privacy_part *parts,
 				  size_t nparts, double delta,
 				  struct dp__loss_answer *out, struct dp_err *err);
+/* The answer in the words of the interface. */
+struct dp_epsilon dp__loss_worded(const struct dp__loss_answer *a, double delta);
 /* Losses are counted in cells of a grid. With so much loss there is no grid that holds
  * it, and Renyi curves answer. mu2: (sensitivity / noise std)^2. */
 static inline bool dp__grid_holds(double mu2, double count)

@@ -7,26 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-bool dp__oracles_open(struct dp_proposer *p)
-{
-	for (size_t o = 0; o < p->study->nobjectives; o++) {
-		const struct dp_mechanism *m = p->study->objectives[o].mechanism;
-
-		if (!m)
-			continue;
-		p->oracle[o] = dp_privacy_prepare(m);
-		if (!p->oracle[o])
-			return false;
-	}
-	return true;
-}
-
-void dp__oracles_close(struct dp_proposer *p)
-{
-	for (size_t o = 0; o < p->study->nobjectives; o++)
-		dp_privacy_prepared_free(p->oracle[o]);
-}
-
 /* Did the caller bring a function of its own for this objective? */
 static bool is_given(const struct dp_proposer *p, size_t o)
 {
@@ -39,16 +19,14 @@ bool dp__oracle_exact(const struct dp_proposer *p, size_t o)
 
 	if (o >= s->nobjectives)
 		return false;
-	return is_given(p, o) || (s->objectives[o].mechanism &&
+	return is_given(p, o) || (s->objectives[o].privacy &&
 				  s->search.privacy_model != DP_PRIVACY_MODEL_GP);
 }
 
 bool dp__oracle_costly(const struct dp_proposer *p, size_t o)
 {
-	const struct dp_objective *obj = &p->study->objectives[o];
-
 	return dp__oracle_exact(p, o) && !is_given(p, o) &&
-	       dp_privacy_cost(obj->mechanism, obj->constant) == DP_PRIVACY_COSTLY;
+	       dp_oracle_cost(p->study->objectives[o].privacy) == DP_PRIVACY_COSTLY;
 }
 
 bool dp__oracles_costly(const struct dp_proposer *p)
@@ -63,13 +41,13 @@ double dp__oracle_value(const struct dp_proposer *p, size_t o, const double *x)
 {
 	const struct dp__inputs *in = &p->inputs;
 	double at = in->nwaypoints ? x[in->in[in->path].param] : NAN;
-	double values[DP_PRIVACY_KEYS_MAX], y;
 	struct dp_epsilon e;
+	double y;
 
 	if (is_given(p, o))
 		y = p->history->exact_value(p->history->exact_arg, o, x);
-	else if (dp_objective_values_at(p->study, o, x, at, values, NULL) == DP_OK &&
-		 dp_privacy_eval(p->oracle[o], values, &e, NULL) == DP_OK)
+	else if (dp_oracles_epsilon(p->oracles, p->history->programs, o, x, at, &e,
+				    NULL) == DP_OK)
 		y = e.epsilon;
 	else
 		return NAN;

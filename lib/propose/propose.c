@@ -263,7 +263,8 @@ struct dp_proposer *dp_proposer_new(const struct dp_study *study)
 	p->noutputs = study->nobjectives + study->nconstraints;
 	dp__inputs(study, &p->inputs);
 	dp__gp_spec(&p->inputs, &p->spec);
-	if (!dp__oracles_open(p)) {
+	p->oracles = dp_oracles_open(p->study);
+	if (!p->oracles) {
 		dp_proposer_free(p);
 		return NULL;
 	}
@@ -280,7 +281,7 @@ void dp_proposer_free(struct dp_proposer *p)
 		free(p->output[o].y);
 		free(p->output[o].noise);
 	}
-	dp__oracles_close(p);
+	dp_oracles_close(p->oracles);
 	dp__target_free(&p->target);
 	free(p->times.u);
 	free(p->seen);

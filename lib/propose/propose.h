@@ -45,6 +45,8 @@ struct dp_history {
 	unsigned exact;
 	double (*exact_value)(void *arg, size_t objective, const double *x);
 	void *exact_arg;
+	/* Who asks the study's oracle programs; NULL: nobody, or there are none. */
+	const struct dp_oracle_asker *programs;
 };
 
 /* ---- asking ---- */

@@ -180,7 +180,7 @@ struct dp_proposer {
 	const struct dp_history *history; /* during a call */
 	struct dp__inputs inputs;
 	struct dp_gp_spec spec;
-	struct dp_privacy_prepared *oracle[DP_OBJECTIVES_MAX]; /* NULL for metrics */
+	struct dp_oracles *oracles;
 	size_t noutputs; /* objectives, then constraints */
 	struct dp__output output[DP_OBJECTIVES_MAX + DP_CONSTRAINTS_MAX];
 
@@ -212,8 +212,6 @@ struct dp_proposer {
 /* ---- oracle.c: objectives that are computed from the point ---- */
 
 /* False without memory; close them in either case. */
-DP_MUSTCHECK bool dp__oracles_open(struct dp_proposer *p);
-void dp__oracles_close(struct dp_proposer *p);
 /* Is the objective (or other output) computed, given the history of this call? */
 bool dp__oracle_exact(const struct dp_proposer *p, size_t output);
 /* Does it take so long that a model stands in while many points are compared? */

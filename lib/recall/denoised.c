@@ -92,7 +92,7 @@ static void restore_computed(const struct dp_study *study, const struct dp_known
 			     double *y)
 {
 	for (size_t j = 0; j < study->nobjectives; j++)
-		if (study->objectives[j].mechanism)
+		if (study->objectives[j].privacy)
 			y[j] = k->y[j];
 }
 

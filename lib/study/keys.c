@@ -216,7 +216,7 @@ void dp__read_section(struct dp__read *r, enum dp__section section, size_t pos,
 		struct dp__key k;
 
 		if (i == ROWS) {
-			/* a mechanism's own keys: dp__check_objectives() */
+			/* a mechanism's own keys: dp__check_privacy() */
 			if (section != DP__PRIVACY)
 				key_unknown(r, section, m);
 			continue;

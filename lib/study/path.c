@@ -68,13 +68,10 @@ static void warn_unaccounted(struct dp__read *r, size_t param, size_t pos)
 {
 	const struct dp_study *s = r->s;
 
-	for (size_t i = 0; i < s->nobjectives; i++) {
-		const struct dp_objective *o = &s->objectives[i];
-
-		for (size_t k = 0; o->mechanism && k < o->mechanism->nkeys; k++)
-			if (o->param[k] == (int)param)
-				return;
-	}
+	for (size_t i = 0; i < s->nobjectives; i++)
+		if (s->objectives[i].privacy &&
+		    dp_oracle_depends(s->objectives[i].privacy, param))
+			return;
 	if (dp_study_accounts(s) && r->problems->errors == 0)
 		dp__warning(r, pos, NULL,
 			    "no privacy objective depends on '%s', so each waypoint "

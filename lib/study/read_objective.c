@@ -1,5 +1,5 @@
 /* read_objective.c - readers of objectives, the anti-ideal point and constraints, and
- * what must hold between them and the parameters. */
+ * what must hold between them. */
 #include "study/study_internal.h"
 
 #include "base/num.h"
@@ -35,45 +35,11 @@ void dp__read_objectives(struct dp__read *r, const struct dp__key *k,
 		o->name = dp__strdup(r, m->key);
 		if (!o->name)
 			return;
-		for (size_t i = 0; i < DP_PRIVACY_KEYS_MAX; i++) {
-			o->constant[i] = NAN;
-			o->param[i] = -1;
-		}
 		r->objective[s->nobjectives++] = m;
 		if (dp__is_map(r, m, dp__shown(m->key, shown),
 			       "either privacy or metric, and keys about it", SIZE_MAX))
 			dp__read_section(r, DP__OBJECTIVE, m->key_pos, m, o);
 	}
-}
-
-void dp__read_privacy(struct dp__read *r, const struct dp__key *k,
-		      const struct dp__node *v, void *to)
-{
-	if (dp__is_map(r, v, k->name, "mechanism and the mechanism's keys", SIZE_MAX))
-		dp__read_section(r, DP__PRIVACY, v->key_pos, v, to);
-}
-
-void dp__read_mechanism(struct dp__read *r, const struct dp__key *k,
-			const struct dp__node *v, void *to)
-{
-	const char *text = dp__scalar(r, v, k->name, k->doc->type);
-	char shown[DP__SHOWN], guess[DP__GUESS];
-	char known[DP_MECHANISMS_LEN];
-	const struct dp_mechanism *m;
-	const char *names[DP_MECHANISMS_MAX + 1];
-
-	if (!text)
-		return;
-	m = dp_mechanism_find(text);
-	if (m) {
-		*(const struct dp_mechanism **)to = m;
-		return;
-	}
-	dp_mechanism_names(names);
-	dp_mechanism_list(known);
-	dp__problem(r, v->pos, known, "unknown mechanism '%s'%s This version knows %s.",
-		    dp__shown(text, shown), *dp__guess(text, names, guess) ? guess : ".",
-		    known);
 }
 
 void dp__read_anti_ideal(struct dp__read *r, const struct dp__key *k,
@@ -107,6 +73,7 @@ void dp__read_constraints(struct dp__read *r, const struct dp__key *k,
 
 	if (!dp__is_map(r, v, k->name, k->doc->type, DP_CONSTRAINTS_MAX))
 		return;
+	r->constraints = v;
 	s->constraints = dp__calloc(r, v->count, sizeof *s->constraints);
 	if (!s->constraints)
 		return;
@@ -156,203 +123,6 @@ static void check_metric(struct dp__read *r, struct dp_objective *o,
 
 	if (of && of->kind == DP__SCALAR && o->metric && dp_name_ok(o->metric))
 		check_of(r, o, of);
-}
-
-/* ---- a privacy objective ---- */
-
-static void unknown_key(struct dp__read *r, const struct dp_mechanism *m,
-			const struct dp__node *v)
-{
-	const char *names[DP_PRIVACY_KEYS_MAX + 2] = { "mechanism" };
-	struct dp_buf allowed = DP_BUF_INIT;
-	char shown[DP__SHOWN], guess[DP__GUESS];
-
-	dp_buf_puts(&allowed, names[0]);
-	for (size_t i = 0; i < m->nkeys; i++) {
-		names[i + 1] = m->keys[i].name;
-		dp_buf_printf(&allowed, ", %s", m->keys[i].name);
-	}
-	dp__problem(r, v->key_pos, dp_buf_text(&allowed),
-		    "mechanism %s has no key '%s'%s", m->name, dp__shown(v->key, shown),
-		    dp__guess(v->key, names, guess));
-	dp_buf_free(&allowed);
-}
-
-static int find_param(struct dp__read *r, const char *name)
-{
-	for (size_t i = 0; i < r->s->nparams; i++)
-		if (strcmp(r->s->params[i].name, name) == 0)
-			return (int)i;
-	return -1;
-}
-
-static void unknown_param(struct dp__read *r, const struct dp__node *v, const char *rule)
-{
-	const char *names[DP_PARAMS_MAX + 1];
-	struct dp_buf allowed = DP_BUF_INIT;
-	char shown[DP__SHOWN], guess[DP__GUESS];
-	size_t n = 0;
-
-	dp_buf_printf(&allowed, "%s, or a parameter:", rule);
-	for (; n < r->s->nparams; n++) {
-		names[n] = r->s->params[n].name;
-		dp_buf_printf(&allowed, "%s %s", n ? "," : "",
-			      dp__shown(names[n], shown));
-	}
-	names[n] = NULL;
-	dp__problem(r, v->pos, dp_buf_text(&allowed), "'%s' names no parameter%s",
-		    dp__shown(v->text, shown), dp__guess(v->text, names, guess));
-	dp_buf_free(&allowed);
-}
-
-/* Every value that the parameter can take must be one that the key allows. */
-static void check_binding(struct dp__read *r, const struct dp_privacy_key *k, int param,
-			  const struct dp__node *v, const char *rule)
-{
-	const struct dp_param *p = &r->s->params[param];
-	double ends[4] = { p->lo, p->hi, p->accept_lo, p->accept_hi };
-	size_t n = DP_COUNT(ends);
-	char text[DP_NUM_LEN];
-
-	if (r->param_bad[param])
-		return;
-	if (p->kind == DP_PARAM_CATEGORICAL ||
-	    (p->kind == DP_PARAM_FIXED && !json_is_number(p->values))) {
-		dp__problem(r, v->pos, rule,
-			    "parameter '%s' is %s, but '%s' needs a number", p->name,
-			    p->kind == DP_PARAM_FIXED ? "not a number" : "categorical",
-			    k->name);
-		return;
-	}
-	if (k->kind == DP_PRIVACY_INTEGER && p->kind == DP_PARAM_FLOAT) {
-		dp__problem(
-			r, v->pos, rule,
-			"'%s' needs whole numbers, but parameter '%s' is a float; give "
-			"it type: int",
-			k->name, p->name);
-		return;
-	}
-	if (p->kind == DP_PARAM_FIXED) {
-		ends[0] = json_number_value(p->values);
-		n = 1;
-	} else if (p->kind == DP_PARAM_INT) {
-		ends[2] = ceil(ends[2]);
-		ends[3] = floor(ends[3]);
-	}
-	for (size_t i = 0; i < n; i++) {
-		if (dp_privacy_key_ok(k, ends[i]))
-			continue;
-		dp__problem(r, v->pos, rule, "parameter '%s' can be %s, but '%s' cannot",
-			    p->name, dp_num_text(ends[i], text), k->name);
-		return;
-	}
-}
-
-static void bind_key(struct dp__read *r, struct dp_objective *o, size_t index,
-		     const struct dp__node *v)
-{
-	const struct dp_privacy_key *k = &o->mechanism->keys[index];
-	char rule[DP_PRIVACY_RULE_LEN], shown[DP__SHOWN];
-	enum dp__type type;
-	double x;
-	int word;
-
-	dp_privacy_key_rule(k, rule);
-	if (k->kind == DP_PRIVACY_WORD) {
-		word = dp__word(r, v, k->name, k->words);
-		if (word >= 0)
-			o->constant[index] = word;
-		return;
-	}
-	if (!dp__scalar(r, v, k->name, rule))
-		return;
-	type = dp__type_of(v);
-	if (type == DP__STRING) {
-		o->param[index] = find_param(r, v->text);
-		if (o->param[index] >= 0)
-			check_binding(r, k, o->param[index], v, rule);
-		else if (r->s->nparams > 0)
-			unknown_param(r, v, rule);
-		return;
-	}
-	if (!dp__number(r, v, k->name, rule, &x))
-		return;
-	if (dp_privacy_key_ok(k, x))
-		o->constant[index] = x;
-	else
-		dp__problem(r, v->pos, rule, "'%s' cannot be %s", k->name,
-			    dp__shown(v->text, shown));
-}
-
-/* Of the alternatives in a group exactly one must be there. Looked at once, at the
- * group's first key. */
-static void check_mechanism_group(struct dp__read *r, const struct dp_mechanism *m,
-				  size_t first, const struct dp__node *privacy)
-{
-	const struct dp__node *one = NULL, *v;
-	struct dp_buf names = DP_BUF_INIT;
-
-	for (size_t i = 0; i < m->nkeys; i++) {
-		if (m->keys[i].group != m->keys[first].group)
-			continue;
-		if (i < first)
-			return;
-		dp_buf_printf(&names, "%s'%s'", names.len ? " or " : "", m->keys[i].name);
-		v = dp__get(privacy, m->keys[i].name);
-		if (v && one)
-			dp__problem(r, v->key_pos, NULL,
-				    "'%s' and '%s' exclude each other", one->key, v->key);
-		one = v ? v : one;
-	}
-	if (!one)
-		dp__problem(r, privacy->key_pos, NULL, "mechanism %s needs the key %s",
-			    m->name, dp_buf_text(&names));
-	dp_buf_free(&names);
-}
-
-static void check_privacy(struct dp__read *r, struct dp_objective *o,
-			  const struct dp__node *v, const struct dp__node *privacy)
-{
-	const struct dp__node *goal = dp__get(v, "goal"), *of = dp__get(v, "of");
-	const struct dp__node *transform = dp__get(v, "transform"), *m;
-	char warning[DP_PRIVACY_WARNING_LEN];
-
-	if (o->maximize && goal)
-		dp__problem(r, goal->pos, "minimize",
-			    "a privacy objective cannot be maximized: epsilon is a loss");
-	if (of)
-		dp__problem(r, of->key_pos, NULL,
-			    "'of' belongs to a metric, not to privacy");
-	if (transform && o->transform == DP_TRANSFORM_LOGIT)
-		dp__problem(r, transform->pos, "none | log",
-			    "epsilon has no logit: it can be above 1");
-	if (!transform || o->transform == DP_TRANSFORM_LOGIT)
-		o->transform = DP_TRANSFORM_LOG;
-	if (privacy->kind != DP__MAP || !o->mechanism)
-		return;
-	for (m = privacy->first; m; m = m->next) {
-		const struct dp_privacy_key *k =
-			dp_privacy_key_find(o->mechanism, m->key);
-
-		if (strcmp(m->key, "mechanism") == 0)
-			continue;
-		if (k)
-			bind_key(r, o, dp_privacy_key_place(o->mechanism, k), m);
-		else
-			unknown_key(r, o->mechanism, m);
-	}
-	for (size_t i = 0; i < o->mechanism->nkeys; i++) {
-		const struct dp_privacy_key *k = &o->mechanism->keys[i];
-
-		if (k->needed && !dp__get(privacy, k->name))
-			dp__problem(r, privacy->key_pos, NULL,
-				    "mechanism %s needs the key '%s' (%s)",
-				    o->mechanism->name, k->name, k->help);
-		if (k->group)
-			check_mechanism_group(r, o->mechanism, i, privacy);
-	}
-	if (dp_privacy_warning(o->mechanism, o->constant, warning))
-		dp__warning(r, privacy->key_pos, NULL, "%s", warning);
 }
 
 /* ---- the anti-ideal point ---- */
@@ -427,7 +197,7 @@ void dp__check_objectives(struct dp__read *r)
 				r, metric->key_pos, NULL,
 				"an objective is either privacy or a metric, not both");
 		else if (privacy)
-			check_privacy(r, &s->objectives[i], v, privacy);
+			dp__check_privacy(r, &s->objectives[i], v, privacy);
 		else if (metric)
 			check_metric(r, &s->objectives[i], v);
 		else

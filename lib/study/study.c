@@ -11,6 +11,15 @@ static void free_list(char **list)
 	free(list);
 }
 
+static void oracle_free(struct dp_oracle *o)
+{
+	if (!o)
+		return;
+	free(o->uses);
+	free_list(o->argv);
+	free(o);
+}
+
 void dp_study_free(struct dp_study *s)
 {
 	if (!s)
@@ -27,6 +36,7 @@ void dp_study_free(struct dp_study *s)
 	for (size_t i = 0; i < s->nobjectives; i++) {
 		free(s->objectives[i].name);
 		free(s->objectives[i].metric);
+		oracle_free(s->objectives[i].privacy);
 	}
 	free(s->objectives);
 	for (size_t i = 0; i < s->nconstraints; i++)
@@ -59,6 +69,7 @@ static void read_file(struct dp__read *r)
 	dp__check_search(r);
 	dp__check_walk(r);
 	dp__check_cost(r);
+	dp__check_release(r);
 }
 
 /* One sentence for those who show only one. */

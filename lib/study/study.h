@@ -54,18 +54,48 @@ enum dp_transform {
 	DP_TRANSFORM_LOGIT
 };
 
+/* A mechanism as a file uses it: each of its keys is a constant or a parameter. */
+struct dp_use {
+	const struct dp_mechanism *mechanism;
+	double constant[DP_PRIVACY_KEYS_MAX]; /* NaN: absent or bound */
+	int param[DP_PRIVACY_KEYS_MAX];       /* index of the parameter, or -1 */
+	double times;                         /* NaN: bound */
+	int times_param;                      /* or -1 */
+};
+
+enum dp_oracle_kind {
+	DP_ORACLE_MECHANISM, /* one use, once; its delta is the mechanism's own key */
+	DP_ORACLE_COMPOSED,  /* all uses on the same data */
+	DP_ORACLE_PROGRAM,   /* `argv` is asked */
+};
+
+/* Where the epsilon of an objective comes from. */
+struct dp_oracle {
+	enum dp_oracle_kind kind;
+	struct dp_use *uses; /* (nuses) none of a program */
+	size_t nuses;
+	/* not of a single mechanism: */
+	double delta;
+	enum dp_privacy_accountant accountant; /* of a composition */
+	char **argv;                           /* ends with NULL; as that of a trainer */
+};
+
+/* Noise on a metric before anybody sees it; records 0: none. */
+struct dp_release {
+	double records; /* that the metric is a share of */
+	double sigma;   /* standard deviation of the noise */
+};
+
 struct dp_objective {
 	char *name;
 	bool maximize;
 	enum dp_transform transform;
 	double anti_ideal;
 	/* exactly one of the two: */
-	const struct dp_mechanism *mechanism;
+	struct dp_oracle *privacy;
 	char *metric;
 	bool one_minus; /* of: "1 - METRIC" */
-	/* for a mechanism, one entry a key: */
-	double constant[DP_PRIVACY_KEYS_MAX]; /* NaN: absent or bound */
-	int param[DP_PRIVACY_KEYS_MAX];       /* index of the parameter, or -1 */
+	struct dp_release release;
 };
 
 struct dp_constraint {
@@ -269,31 +299,73 @@ double dp_path_end(const struct dp_study *s, const double *x);
  * search.cost means the path's value where there is a path. */
 enum dp_cost dp_study_cost(const struct dp_study *s);
 
-/* ---- objectives (objective.c) ---- */
+/* ---- privacy oracles (oracle.c) ---- */
 
-/* The values of the keys of a privacy objective's mechanism at x; NaN where absent. */
-DP_MUSTCHECK int dp_objective_values(const struct dp_study *s, size_t objective,
-				     const double *x, double values[DP_PRIVACY_KEYS_MAX],
-				     struct dp_err *err);
-/* The same at a waypoint of x's training: with the value `at` of trainer.path's
- * parameter, fixed or not, in place of x's own; NaN: at x itself. */
-DP_MUSTCHECK int dp_objective_values_at(const struct dp_study *s, size_t objective,
-					const double *x, double at,
-					double values[DP_PRIVACY_KEYS_MAX],
-					struct dp_err *err);
-/* The value, in natural units, of a privacy objective at x. */
+/* Who asks oracle programs: this library starts no process. The answer must be a pure
+ * function of the point. DP_E_INVALID: the program refuses the point, and the sentence
+ * is its own; any other code: it could not be asked, which says nothing of the point. */
+struct dp_oracle_asker {
+	int (*ask)(void *arg, size_t objective, const double *x, double at,
+		   double *epsilon, struct dp_err *err);
+	void *arg;
+};
+
+/* The values of a use's keys at x; NaN where absent. `at`: at a waypoint of x's training,
+ * with this value of trainer.path's parameter, fixed or not, in place of x's own; NaN: at
+ * x itself. So everywhere below. */
+void dp_use_values(const struct dp_study *s, const struct dp_use *u, const double *x,
+		   double at, double values[DP_PRIVACY_KEYS_MAX]);
+/* What is done to the data at a point: the uses with their values, of which delta is that
+ * of the whole composition. */
+struct dp_uses {
+	size_t n;
+	struct dp_privacy_item item[DP_PRIVACY_ITEMS_MAX];
+	double values[DP_PRIVACY_ITEMS_MAX][DP_PRIVACY_KEYS_MAX];
+};
+/* DP_E_INVALID with a sentence for an objective of which that is not known: a metric, or
+ * the answer of a program. */
+DP_MUSTCHECK int dp_oracle_uses(const struct dp_study *s, size_t objective,
+				const double *x, double at, struct dp_uses *out,
+				struct dp_err *err);
+/* delta of a privacy objective: NaN where a parameter sets it, 0 where there is none. */
+double dp_oracle_delta(const struct dp_oracle *o);
+/* Does epsilon depend on this parameter? On every one, if a program is asked. */
+bool dp_oracle_depends(const struct dp_oracle *o, size_t param);
+/* What one evaluation takes. */
+enum dp_privacy_cost dp_oracle_cost(const struct dp_oracle *o);
+
+/* The oracles of a study prepared for many evaluations; one thread at a time. The study
+ * must outlive them. NULL without memory. */
+struct dp_oracles;
+struct dp_oracles *dp_oracles_open(const struct dp_study *s);
+void dp_oracles_close(struct dp_oracles *o);
+/* Epsilon of a privacy objective, with the bits of dp_objective_privacy_at(). */
+DP_MUSTCHECK int dp_oracles_epsilon(struct dp_oracles *o,
+				    const struct dp_oracle_asker *asker, size_t objective,
+				    const double *x, double at, struct dp_epsilon *out,
+				    struct dp_err *err);
+
+/* The value, in natural units, of a privacy objective at a point. Without an asker a
+ * program's is not known: DP_E_FAILED. */
+DP_MUSTCHECK int dp_objective_privacy_at(const struct dp_study *s,
+					 const struct dp_oracle_asker *asker,
+					 size_t objective, const double *x, double at,
+					 struct dp_epsilon *out, struct dp_err *err);
+/* The same at x itself, of a study without programs. */
 DP_MUSTCHECK int dp_objective_privacy(const struct dp_study *s, size_t objective,
 				      const double *x, struct dp_epsilon *out,
 				      struct dp_err *err);
 /* All of them: y (nobjectives) gets epsilon for a privacy objective and NaN for a metric.
  * On error the sentence begins with the objective's name, and y is not to be used. */
+DP_MUSTCHECK int dp_objectives_privacy_at(const struct dp_study *s,
+					  const struct dp_oracle_asker *asker,
+					  const double *x, double at, double *y,
+					  struct dp_err *err);
 DP_MUSTCHECK int dp_objectives_privacy(const struct dp_study *s, const double *x,
 				       double *y, struct dp_err *err);
-/* The same at a waypoint, as dp_objective_values_at(). */
-DP_MUSTCHECK int dp_objectives_privacy_at(const struct dp_study *s, const double *x,
-					  double at, double *y, struct dp_err *err);
-/* Does what a trainer declared of its sampler fit the mechanism of a privacy objective
- * at x? DP_E_INVALID with the contradiction; `warning` is "" or a sentence. */
+/* Does what a trainer declared of its sampler fit a privacy objective at x? Of several
+ * mechanisms one must fit. DP_E_INVALID with the contradiction; `warning` is "" or a
+ * sentence. */
 DP_MUSTCHECK int dp_objective_declared(const struct dp_study *s, size_t objective,
 				       const double *x,
 				       const struct dp_privacy_declared *declared,
@@ -301,7 +373,18 @@ DP_MUSTCHECK int dp_objective_declared(const struct dp_study *s, size_t objectiv
 				       struct dp_err *err);
 /* Has the study a privacy objective? */
 bool dp_study_accounts(const struct dp_study *s);
+
+/* ---- objectives (objective.c) ---- */
+
 /* The value of a metric objective given the mean of its metric over the runs. */
 double dp_objective_metric(const struct dp_objective *o, double mean);
+
+/* ---- noise on utilities (release.c) ---- */
+
+/* Is what the trainer reports seen with noise only? Then every metric of an objective and
+ * of a constraint is released, each by one objective. */
+bool dp_study_releases(const struct dp_study *s);
+/* Does the study need a secret (base/secret.h), drawn when it is submitted? */
+bool dp_study_needs_secret(const struct dp_study *s);
 
 #endif

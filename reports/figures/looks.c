@@ -30,10 +30,10 @@ struct plot *fig_new(const struct subject *s, const char *title, int width, int 
 void fig_label(const struct subject *s, size_t objective, struct dp_buf *out)
 {
 	const struct dp_objective *o = &s->s->spec->objectives[objective];
-	double delta = subject_key(s, objective, "delta");
+	double delta = o->privacy ? dp_oracle_delta(o->privacy) : 0;
 	char text[FIG_TEXT_LEN];
 
-	if (!o->mechanism)
+	if (!o->privacy)
 		subject_label(s, objective, out);
 	else if (delta > 0)
 		dp_buf_printf(out, "ε (δ = %s)", fig_number(delta, text));
@@ -106,7 +106,7 @@ char *fig_value(const struct subject *s, size_t objective, double v,
 	const struct dp_objective *o = &s->s->spec->objectives[objective];
 	char number[FIG_TEXT_LEN];
 
-	if (o->mechanism)
+	if (o->privacy)
 		snprintf(out, FIG_TEXT_LEN, "ε %.40s", fig_number(v, number));
 	else if (o->one_minus && v <= 1 && (v >= 0.0005 || v == 0)) /* a share */
 		snprintf(out, FIG_TEXT_LEN, "%.1f %%", 100 * v);
@@ -120,7 +120,7 @@ void fig_say(const struct subject *s, size_t objective, double v, struct dp_buf 
 	const struct dp_objective *o = &s->s->spec->objectives[objective];
 	char text[FIG_TEXT_LEN];
 
-	if (!o->mechanism)
+	if (!o->privacy)
 		dp_buf_printf(out, "%s ", o->name);
 	dp_buf_puts(out, fig_value(s, objective, v, text));
 }

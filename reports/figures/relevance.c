@@ -146,7 +146,7 @@ static void relevance_caption(const void *data, struct dp_buf *out)
 		dp_buf_printf(out, " Shown are %d of %zu parameters.", BARS_MAX,
 			      v->nfree);
 	for (size_t k = 0; k < spec->nobjectives; k++)
-		if (!has_bars(v, k) && spec->objectives[k].mechanism)
+		if (!has_bars(v, k) && spec->objectives[k].privacy)
 			dp_buf_printf(out, " %s is computed exactly and has no model.",
 				      spec->objectives[k].name);
 }

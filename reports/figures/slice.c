@@ -314,7 +314,7 @@ enum space_source space_source(const struct space_slice *c, size_t objective)
 		return SPACE_EVALUATED;
 	if (space_oracle_slow(c->s, objective))
 		return c->s->models ? SPACE_PREDICTED : SPACE_NEAREST;
-	if (c->s->s->spec->objectives[objective].mechanism)
+	if (c->s->s->spec->objectives[objective].privacy)
 		return SPACE_COMPUTED;
 	return c->nfree <= 2 || !c->s->models ? SPACE_NEAREST : SPACE_PREDICTED;
 }
@@ -485,7 +485,7 @@ static enum plot_scale heat_scale(const struct dp_objective *o, const double *z,
 
 	if (!o || o->transform == DP_TRANSFORM_LOGIT)
 		return PLOT_LINEAR;
-	if (!o->mechanism && o->transform != DP_TRANSFORM_LOG)
+	if (!o->privacy && o->transform != DP_TRANSFORM_LOG)
 		return fig_scale(z, n);
 	for (size_t i = 0; i < n; i++) {
 		if (!isfinite(z[i]))

@@ -91,8 +91,7 @@ bool space_oracle_slow(const struct subject *s, size_t objective)
 	struct dp_surrogate_info info;
 
 	if (!s->models) /* what is prepared for a search is not prepared here */
-		return o->mechanism && dp_privacy_cost(o->mechanism, o->constant) !=
-					       DP_PRIVACY_CLOSED_FORM;
+		return o->privacy && dp_oracle_cost(o->privacy) != DP_PRIVACY_CLOSED_FORM;
 	return model_info(s, objective, &info) && info.exact;
 }
 
@@ -113,14 +112,10 @@ int space_epsilon(const struct dp_study *s, size_t objective, const double *x,
 {
 	const struct dp_path *path = &s->trainer.path;
 	bool walked = path->points && s->params[path->param].kind == DP_PARAM_FIXED;
-	double values[DP_PRIVACY_KEYS_MAX];
-	/* elsewhere a fixed parameter has its one value, whatever x says */
-	int code = dp_objective_values_at(s, objective, x, walked ? x[path->param] : NAN,
-					  values, err);
 
-	return code == DP_OK ? dp_privacy_epsilon(s->objectives[objective].mechanism,
-						  values, out, err)
-			     : code;
+	/* elsewhere a fixed parameter has its one value, whatever x says */
+	return dp_objective_privacy_at(s, NULL, objective, x,
+				       walked ? x[path->param] : NAN, out, err);
 }
 
 /* How far log epsilon moves over the range of one parameter. */
@@ -153,7 +148,7 @@ bool space_oracle_shares(const struct subject *s, size_t objective, const double
 	const struct dp_study *spec = s->s->spec;
 	size_t param[DP_PARAMS_MAX], n = space_free(spec, param);
 
-	if (!spec->objectives[objective].mechanism || space_oracle_slow(s, objective))
+	if (!spec->objectives[objective].privacy || space_oracle_slow(s, objective))
 		return false;
 	for (size_t i = 0; i < n; i++)
 		share[i] = space_swing(spec, objective, at, param[i]);
@@ -221,7 +216,7 @@ bool space_has_front(const struct subject *s)
 static double from_best(const struct dp_objective *o, const double *v, size_t n, size_t i)
 {
 	double lo = INFINITY, hi = -INFINITY, at = v[i];
-	bool by_log = o->mechanism != NULL || fig_scale(v, n) == PLOT_LOG;
+	bool by_log = o->privacy != NULL || fig_scale(v, n) == PLOT_LOG;
 
 	for (size_t k = 0; k < n; k++) {
 		lo = fmin(lo, v[k]);

@@ -36,7 +36,7 @@ static void use(const struct dp_study *s)
 		json_decref(v);
 		/* bindings were checked against the ranges: no point is refused */
 		for (size_t i = 0; i < s->nobjectives; i++)
-			if (s->objectives[i].mechanism)
+			if (s->objectives[i].privacy)
 				must(dp_objective_privacy(s, i, x, &e, NULL) == DP_OK &&
 				     e.epsilon > 0);
 	}

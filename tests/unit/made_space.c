@@ -53,7 +53,7 @@ struct subject *made_subject(bool models)
 	struct subject *s = calloc(1, sizeof *s);
 
 	s->s = dp_state_by_id(&made_report.state, 1);
-	s->privacy = s->s->spec->objectives[0].mechanism ? 0 : -1;
+	s->privacy = s->s->spec->objectives[0].privacy ? 0 : -1;
 	s->utility = s->privacy + 1;
 	s->y = 1;
 	assert_true(subject_find_points(s));

@@ -218,7 +218,7 @@ static void make_history(struct asked *a, const char *search, size_t n)
 		k->metric[0] = 1 + k->x[1];
 		k->status = i + 2 < n ? DP_KNOWN_OK : DP_KNOWN_PENDING;
 	}
-	a->h = (struct dp_history){ a->known, n, 0, NULL, NULL };
+	a->h = (struct dp_history){ .known = a->known, .n = n };
 	if (dp_propose(a->study, &a->h, (uint32_t)n, NULL, &a->expected, &err) != DP_OK)
 		fail_msg("%s", err.msg);
 }

@@ -164,7 +164,7 @@ static void test_privacy(void **state)
 						       : "{type: int, range: [1, 64]}");
 
 		x[0] = fixed ? 0 : 16;
-		assert_int_equal(dp_objectives_privacy_at(s, x, 4, y, NULL), DP_OK);
+		assert_int_equal(dp_objectives_privacy_at(s, NULL, x, 4, y, NULL), DP_OK);
 		assert_true(y[0] == expected[0] && isnan(y[1]));
 		assert_int_equal(dp_objectives_privacy(s, x, y, NULL), DP_OK);
 		assert_true(y[0] > expected[0]);

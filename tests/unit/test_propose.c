@@ -66,7 +66,7 @@ static void go(struct run *r, const struct dp_study *s, struct dp_proposer *p, f
 	       size_t from, size_t to, size_t parallel)
 {
 	for (size_t t = from; t < to; t++) {
-		struct dp_history h = { r->known, t, 0, NULL, NULL };
+		struct dp_history h = { .known = r->known, .n = t };
 		struct dp_proposal out;
 		struct dp_err err;
 		int code;
@@ -156,7 +156,7 @@ static void late_results_are_seen(void **state)
 	for (size_t i = 0; i < 40; i++)
 		r.known[i].status = DP_KNOWN_OK;
 	for (size_t late = 2; late < 40; late += 9) {
-		struct dp_history h = { r.known, 40, 0, NULL, NULL };
+		struct dp_history h = { .known = r.known, .n = 40 };
 		struct dp_proposal warm, cold;
 		struct dp_err err;
 
@@ -219,7 +219,7 @@ static void a_small_space_ends(void **state)
 				   "  k: {type: categorical, values: [a, b]}\n",
 				   TWO, ", initial: 3");
 	static struct run r;
-	struct dp_history h = { r.known, 8, 0, NULL, NULL };
+	struct dp_history h = { .known = r.known, .n = 8 };
 	struct dp_proposal out;
 	struct dp_err err;
 
@@ -235,7 +235,7 @@ static void a_small_space_ends(void **state)
 
 static void check_sane(const struct dp_study *s, const struct dp_known *known, size_t n)
 {
-	struct dp_history h = { known, n, 0, NULL, NULL };
+	struct dp_history h = { .known = known, .n = n };
 	struct dp_proposal out;
 	struct dp_err err;
 
@@ -296,7 +296,7 @@ static void diverged_is_the_worst_known(void **state)
 	struct dp_known k[3] = { { .x = { 1, 0.1 }, .y = { 1, 0.2 } },
 				 { .x = { 9, 0.1 }, .y = { 2, 0.6 } },
 				 { .x = { 20, 0.1 }, .y = { 3, NAN } } };
-	struct dp_history h = { k, 3, 0, NULL, NULL };
+	struct dp_history h = { .known = k, .n = 3 };
 	struct dp_err err;
 	const struct dp__output *o = &p->output[1];
 
@@ -350,7 +350,9 @@ static void exact_objectives_have_no_variance(void **state)
 {
 	struct dp_study *s = study(MIXED, TWO, ", initial: 8");
 	static struct run r;
-	struct dp_history h = { r.known, 20, 1, exact, NULL };
+	struct dp_history h = {
+		.known = r.known, .n = 20, .exact = 1, .exact_value = exact
+	};
 	struct dp_proposal out;
 	struct dp_err err;
 
@@ -375,7 +377,7 @@ static void goals_can_be_maximised(void **state)
 				   ", initial: 8");
 	struct dp_proposer *p = dp_proposer_new(s);
 	static struct run r;
-	struct dp_history h = { r.known, 0, 0, NULL, NULL };
+	struct dp_history h = { .known = r.known, .n = 0 };
 	size_t index[MOST], count;
 	double y[2 * MOST];
 	struct dp_err err;
@@ -532,7 +534,7 @@ static void gains_and_references_by_hand(void **state)
 		struct dp_study *s = study(MIXED, TWO, hvpoi_options[k]);
 		struct dp_proposer *p = dp_proposer_new(s);
 		static struct run r;
-		struct dp_history h = { r.known, 14, 0, NULL, NULL };
+		struct dp_history h = { .known = r.known, .n = 14 };
 
 		go(&r, s, NULL, mixed, 0, 14, 1);
 		r.known[13].status = DP_KNOWN_OK;
@@ -560,7 +562,7 @@ static void one_is_best(struct dp_known *k, size_t n)
 static void a_front_of_one_point_keeps_the_anti_ideal(void **state)
 {
 	struct dp_known known[9];
-	struct dp_history h = { known, 9, 0, NULL, NULL };
+	struct dp_history h = { .known = known, .n = 9 };
 
 	(void)state;
 	one_is_best(known, 9);
@@ -641,7 +643,7 @@ static void a_fit_starts_from_elsewhere_too(void **state)
 	struct dp_study *s = study(CUBE, PLAIN("1"), "");
 	struct dp_proposer *p = dp_proposer_new(s);
 	struct dp_known known[100];
-	struct dp_history h = { known, 100, 0, NULL, NULL };
+	struct dp_history h = { .known = known, .n = 100 };
 	struct dp_err err;
 	double wrong = 0;
 
@@ -671,7 +673,7 @@ static void nothing_inside_moves_the_reference(void **state)
 {
 	struct dp_study *s = study(CUBE, PLAIN("0.5"), "");
 	struct dp_known known[20];
-	struct dp_history h = { known, 19, 0, NULL, NULL };
+	struct dp_history h = { .known = known, .n = 19 };
 
 	(void)state;
 	sample_cube(known, 20, needle);
@@ -701,7 +703,7 @@ static void nothing_inside_moves_the_reference(void **state)
 static void a_moved_reference_is_no_infinite_gain(void **state)
 {
 	struct dp_known known[20];
-	struct dp_history h = { known, 20, 0, NULL, NULL };
+	struct dp_history h = { .known = known, .n = 20 };
 
 	(void)state;
 	sample_cube(known, 20, needle);
@@ -770,7 +772,7 @@ static void slopes_with_constraints(void **state)
 			      search[q]);
 		struct dp_proposer *p = dp_proposer_new(s);
 		static struct run r;
-		struct dp_history h = { r.known, 12, 0, NULL, NULL };
+		struct dp_history h = { .known = r.known, .n = 12 };
 		size_t unsure = 0;
 		struct dp_err err;
 
@@ -811,7 +813,7 @@ static void loss_distributions_are_exact_objectives(void **state)
 		", initial: 4");
 	struct dp_proposer *p = dp_proposer_new(s);
 	struct dp_known k[8];
-	struct dp_history h = { k, 0, 0, NULL, NULL };
+	struct dp_history h = { .known = k, .n = 0 };
 	struct dp_proposal warm, cold;
 	struct dp_epsilon e;
 	struct dp_err err;
@@ -849,7 +851,7 @@ static void a_proposal_can_be_cancelled(void **state)
 {
 	struct dp_study *s = study(MIXED, TWO, ", initial: 8");
 	static struct run r;
-	struct dp_history h = { r.known, 20, 0, NULL, NULL };
+	struct dp_history h = { .known = r.known, .n = 20 };
 	struct dp_proposal out;
 	struct dp_err err;
 	atomic_bool cancel = true;

@@ -525,7 +525,7 @@ static void direct(const struct dp__output *out, size_t o, const struct dp_known
 static void run_variances_are_the_noise(void **state)
 {
 	struct dp_known k[RUNS];
-	struct dp_history h = { k, RUNS, 0, NULL, NULL };
+	struct dp_history h = { .known = k, .n = RUNS };
 	struct dp_study *s = noisy(k);
 	struct dp_proposer *p = dp_proposer_new(s);
 	struct dp_predicted f[2];
@@ -554,7 +554,7 @@ static void predict_noisy(const struct dp_study *s, const struct dp_known *k,
 			  struct dp_predicted (*f)[2])
 {
 	struct dp_proposer *p = dp_proposer_new(s);
-	struct dp_history h = { k, RUNS, 0, NULL, NULL };
+	struct dp_history h = { .known = k, .n = RUNS };
 	struct dp_proposal out;
 	struct dp_err err;
 

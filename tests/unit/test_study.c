@@ -41,12 +41,14 @@ static void test_defaults(void **state)
 	assert_true(s->params[1].kind == DP_PARAM_FLOAT && s->params[1].log);
 	assert_int_equal(s->nobjectives, 2);
 	assert_string_equal(s->objectives[0].name, "epsilon");
-	assert_ptr_equal(s->objectives[0].mechanism, dp_mechanism_find("svt"));
+	assert_ptr_equal(s->objectives[0].privacy->uses->mechanism,
+			 dp_mechanism_find("svt"));
 	assert_true(s->objectives[0].transform == DP_TRANSFORM_LOG &&
 		    !s->objectives[0].maximize && s->objectives[0].anti_ideal == 10);
-	assert_true(s->objectives[0].param[0] == 0 && s->objectives[0].param[1] == 1 &&
-		    s->objectives[0].param[2] == -1 &&
-		    isnan(s->objectives[0].constant[2]));
+	assert_true(s->objectives[0].privacy->uses->param[0] == 0 &&
+		    s->objectives[0].privacy->uses->param[1] == 1 &&
+		    s->objectives[0].privacy->uses->param[2] == -1 &&
+		    isnan(s->objectives[0].privacy->uses->constant[2]));
 	assert_string_equal(s->objectives[1].metric, "f1");
 	assert_true(s->objectives[1].one_minus &&
 		    s->objectives[1].transform == DP_TRANSFORM_LOGIT &&
@@ -142,9 +144,9 @@ static void test_all_keys(void **state)
 	assert_string_equal(json_string_value(p[5].values), "text");
 	assert_int_equal(s->nobjectives, 3);
 	assert_true(s->objectives[0].transform == DP_TRANSFORM_NONE &&
-		    s->objectives[0].param[0] == 4 &&
-		    s->objectives[0].constant[1] == 2.5 &&
-		    s->objectives[0].constant[2] == 0);
+		    s->objectives[0].privacy->uses->param[0] == 4 &&
+		    s->objectives[0].privacy->uses->constant[1] == 2.5 &&
+		    s->objectives[0].privacy->uses->constant[2] == 0);
 	assert_true(s->objectives[1].maximize && !s->objectives[1].one_minus &&
 		    s->objectives[1].transform == DP_TRANSFORM_LOG &&
 		    s->objectives[1].anti_ideal == 0.5);
@@ -436,7 +438,7 @@ static void test_dp_sgd(void **state)
 		{ "sampling: without-replacement,", "sampling: shuffle,", "shuffle",
 		  false },
 		{ "delta: 1e-5", "delta: 1", "'delta' cannot be 1", false },
-		{ "delta: 1e-5", "delta: 1e-3", "not below 1/records", true },
+		{ "delta: 1e-5", "delta: 1e-3", "below 1/records", true },
 	};
 	const double x[] = { 30, 128, 1.5 };
 	struct dp_privacy_declared told = { NULL, NAN, NAN, NAN, NAN };
@@ -541,6 +543,89 @@ static void test_front(void **state)
 	}
 }
 
+/* ---- oracles ---- */
+
+static int answer_sum(void *arg, size_t objective, const double *x, double at,
+		      double *epsilon, struct dp_err *err)
+{
+	(void)arg, (void)objective;
+	if (x[0] > 20)
+		return dp_fail(err, DP_E_INVALID, "too much");
+	*epsilon = x[0] + x[1] + (isnan(at) ? 0 : at);
+	return DP_OK;
+}
+
+/* A composition is what its items give when they are composed by hand, at a point and at
+ * a waypoint of its training. */
+static void test_composition(void **state)
+{
+	char *text = edit("{mechanism: svt, cutoff: C, scale: b}",
+			  "{compose: [{mechanism: gaussian, sigma: 20, times: 3}, "
+			  "{mechanism: dp-sgd, sampling: without-replacement, records: "
+			  "1000, lot: 10, epochs: C, noise_multiplier: b}, {mechanism: "
+			  "laplace, scale: 40, times: C}], delta: 1e-5}");
+	struct dp_study *s = good(text);
+	const struct dp_oracle *o = s->objectives[0].privacy;
+	double x[] = { 7, 2 }, sigma[] = { 20, NAN, NAN }, laplace[] = { 40, NAN, NAN };
+	double sgd[DP_PRIVACY_KEYS_MAX];
+	struct dp_privacy_item items[] = { { o->uses[0].mechanism, sigma, 3 },
+					   { o->uses[1].mechanism, sgd, 1 },
+					   { o->uses[2].mechanism, laplace, 7 } };
+	struct dp_privacy_declared told = { "without-replacement", 1000, 10, 700, 4 };
+	struct dp_oracles *prepared = dp_oracles_open(s);
+	char warning[DP_PRIVACY_WARNING_LEN];
+	struct dp_epsilon e, again, by_hand;
+	struct dp_err err;
+
+	(void)state;
+	assert_true(o->kind == DP_ORACLE_COMPOSED && o->nuses == 3 && o->delta == 1e-5);
+	assert_true(dp_oracle_delta(o) == 1e-5 && o->accountant == DP_PRIVACY_PLD);
+	assert_true(dp_oracle_depends(o, 0) && dp_oracle_depends(o, 1));
+	dp_use_values(s, &o->uses[1], x, NAN, sgd);
+	assert_int_equal(dp_privacy_compose(items, 3, 1e-5, true, &by_hand, &err), DP_OK);
+	assert_int_equal(dp_objective_privacy(s, 0, x, &e, &err), DP_OK);
+	assert_int_equal(dp_oracles_epsilon(prepared, NULL, 0, x, NAN, &again, &err),
+			 DP_OK);
+	assert_true(e.epsilon == by_hand.epsilon && again.epsilon == e.epsilon);
+	assert_true(e.epsilon > 0.1 && e.epsilon < 10);
+	assert_int_equal(dp_objective_declared(s, 0, x, &told, warning, &err), DP_OK);
+	told.lot = 11;
+	assert_int_equal(dp_objective_declared(s, 0, x, &told, warning, &err),
+			 DP_E_INVALID);
+	dp_oracles_close(prepared);
+	dp_study_free(s);
+	free(text);
+}
+
+static void test_program(void **state)
+{
+	char *text = edit("{mechanism: svt, cutoff: C, scale: b}",
+			  "{command: [./ask, -v], delta: 1e-6}");
+	struct dp_study *s = good(text);
+	struct dp_oracle_asker asker = { answer_sum, NULL };
+	double x[] = { 7, 2 }, y[2];
+	struct dp_epsilon e;
+	struct dp_uses uses;
+	struct dp_err err;
+
+	(void)state;
+	assert_string_equal(s->objectives[0].privacy->argv[0], "/dir/ask");
+	assert_string_equal(s->objectives[0].privacy->argv[1], "-v");
+	assert_int_equal(dp_objective_privacy_at(s, &asker, 0, x, NAN, &e, &err), DP_OK);
+	assert_true(e.epsilon == 9 && e.delta == 1e-6);
+	assert_string_equal(e.accountant, "program");
+	assert_int_equal(dp_objectives_privacy_at(s, &asker, x, NAN, y, &err), DP_OK);
+	assert_true(y[0] == 9 && isnan(y[1]));
+	x[0] = 21;
+	assert_int_equal(dp_objectives_privacy_at(s, &asker, x, NAN, y, &err),
+			 DP_E_INVALID);
+	assert_string_equal(err.msg, "objective 'epsilon': too much");
+	assert_int_equal(dp_objective_privacy(s, 0, x, &e, &err), DP_E_FAILED);
+	assert_int_equal(dp_oracle_uses(s, 0, x, NAN, &uses, &err), DP_E_INVALID);
+	dp_study_free(s);
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -555,6 +640,8 @@ int main(void)
 		cmocka_unit_test(test_documented),
 		cmocka_unit_test(test_dp_sgd),
 		cmocka_unit_test(test_words_of_values),
+		cmocka_unit_test(test_composition),
+		cmocka_unit_test(test_program),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

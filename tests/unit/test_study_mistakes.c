@@ -54,7 +54,51 @@ static void check_mistake(const struct mistake *m, bool warning)
 		"objectives:\n", "  " text "\nobjectives:\n", message                    \
 	}
 
+#define SVT "{mechanism: svt, cutoff: C, scale: b}"
+
+#define UNTIL_WORST "logit}\nanti_ideal: {epsilon: 10, error: 1}"
+#define RELEASED    "logit, release: {records: 9, sigma: 1}}\n"
+#define WORST       "anti_ideal: {epsilon: 10, error: 1, more: 1}"
+
 static const struct mistake mistakes[] = {
+	/* compositions and programs */
+	{ SVT, "{@mechanisn: svt, cutoff: C, scale: b}", "did you mean 'mechanism'" },
+	{ SVT, "{@compos: [{mechanism: laplace, scale: b}], delta: 0}",
+	  "did you mean 'compose'" },
+	{ SVT, "{compose: [@{scale: b}], delta: 0}",
+	  "'privacy.compose.mechanism' is missing" },
+	{ SVT, "{compose: [{mechanism: @lplace, scale: b}], delta: 0}",
+	  "did you mean 'laplace'" },
+	{ SVT, "{compose: [{mechanism: laplace, scale: b, @tims: 2}], delta: 0}",
+	  "did you mean 'times'" },
+	{ SVT, "{compose: [{mechanism: laplace, scale: b, times: @0}], delta: 0}",
+	  "'times' cannot be 0" },
+	{ SVT, "{compose: [{mechanism: laplace, scale: C, times: @b}], delta: 0}",
+	  "'times' needs whole numbers" },
+	{ SVT, "{compose: [{mechanism: laplace, scale: b, @delta: 0}], delta: 0}",
+	  "'delta' is the whole composition's" },
+	{ SVT, "{compose: [{mechanism: laplace, scale: b}], delta: @1}",
+	  "'delta' cannot be 1" },
+	{ "privacy: {mechanism: svt, cutoff: C, scale: b}",
+	  "@privacy: {compose: [{mechanism: laplace, scale: b}]}",
+	  "the key 'delta' is missing" },
+	{ SVT, "{compose: [{mechanism: laplace, scale: b}], delta: 0, @accountent: rdp}",
+	  "did you mean 'accountant'" },
+	{ SVT, "{compose: @{mechanism: laplace, scale: b}, delta: 0}", "compose" },
+	{ "privacy: {mechanism: svt, cutoff: C, scale: b}",
+	  "@privacy: {compose: [{mechanism: gaussian, sigma: b}], delta: 0}",
+	  "'delta' must be above 0" },
+	{ "privacy: {mechanism: svt, cutoff: C, scale: b}",
+	  "@privacy: {compose: [{mechanism: dp-sgd, sampling: poisson, records: 9, lot: "
+	  "1, "
+	  "epochs: C, noise_multiplier: b}, {mechanism: dp-sgd, sampling: "
+	  "without-replacement, records: 9, lot: 1, epochs: C, noise_multiplier: b}], "
+	  "delta: 0.001}",
+	  "different neighbouring relations" },
+	{ "privacy: {mechanism: svt, cutoff: C, scale: b}", "@privacy: {command: [prog]}",
+	  "the key 'delta' is missing" },
+	{ SVT, "{command: [prog], delta: 0, @scale: b}",
+	  "unknown key 'scale' beside 'command'" },
 	/* names and unknown keys */
 	{ "study: s", "study: @../x", "'study' cannot be '../x'" },
 	{ "study: s", "study: @a b", "'study' cannot be 'a b'" },
@@ -247,6 +291,18 @@ static const struct mistake mistakes[] = {
 	{ "search:", "constraints: {s: @\"< 3\"}\nsearch:", "cannot be '< 3'" },
 	{ "search:", "constraints: {s: @\"<= x\"}\nsearch:", "cannot be '<= x'" },
 	{ "search:", "constraints: {@s t: \"<= 3\"}\nsearch:", "cannot name a metric" },
+	/* release */
+	{ "logit}", "logit, release: {records: 100, sigma: @0}}", "'sigma' cannot be 0" },
+	{ "logit}", "logit, release: {records: @0.5, sigma: 1}}",
+	  "share of 0.5 records" },
+	{ "logit}", "logit, @release: {records: 100}}", "release.sigma' is missing" },
+	{ "scale: b}}", "scale: b}, @release: {records: 9, sigma: 1}}", "for a metric" },
+	{ UNTIL_WORST, RELEASED "  @more: {metric: t}\n" WORST,
+	  "objective 'more' needs 'release'" },
+	{ UNTIL_WORST,
+	  RELEASED "  @more: {metric: f1, release: {records: 9, sigma: 1}}\n" WORST,
+	  "'error' and 'more' have the same metric" },
+	{ "logit}\n", RELEASED "@constraints: {t: \"<= 3\"}\n", "exact values" },
 	/* YAML */
 	{ "seed: 1", "seed: @&a 1", "anchors (&name)" },
 	{ "seed: 1", "seed: @*a", "aliases (*name)" },
@@ -255,6 +311,31 @@ static const struct mistake mistakes[] = {
 	{ "seed: 1", "? @[a]\n: 1", "a key cannot be a list" },
 	{ "seed: 1", "data: @\"a\\0b\"", "holds a NUL" },
 };
+
+/* What must not stand beside it is told wherever it stands. */
+static void release_stands_alone(void **state)
+{
+	static const struct mistake beside[] = {
+		{ "runs: 2", "runs: 2\n  runs_per_process: 1",
+		  "all runs of an evaluation" },
+		{ "random,", "dpareto, initial_from: other,", "'initial_from' cannot" },
+	};
+	char *one, *two;
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(beside); i++) {
+		struct result x;
+
+		one = edit("logit}", "logit, release: {records: 9, sigma: 1}}");
+		two = replace(one, beside[i].from, beside[i].to);
+		x = parse(two, strlen(two));
+		assert_int_equal(x.problems.errors, 1);
+		assert_non_null(strstr(x.problems.list[0].message, beside[i].message));
+		done(&x);
+		free(one);
+		free(two);
+	}
+}
 
 static void test_mistakes(void **state)
 {
@@ -474,6 +555,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_mistakes),
+		cmocka_unit_test(release_stands_alone),
 		cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_warnings),
 		cmocka_unit_test(test_methods),

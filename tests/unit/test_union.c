@@ -74,7 +74,7 @@ static void values(const struct dp_study *s, double n, const double *x,
 				     0.004 * x[2] * n * fmax(lr + 0.5, 0) +
 				     0.03 * lr * lr + 0.01 * x[2]);
 	k->y[2] = k->metric[0] = 1 + sin(0.1 * n + x[2]);
-	assert_int_equal(dp_objectives_privacy_at(s, x, n, e, &err), DP_OK);
+	assert_int_equal(dp_objectives_privacy_at(s, NULL, x, n, e, &err), DP_OK);
 	if (!isnan(e[0]))
 		k->y[0] = e[0];
 }
@@ -454,7 +454,7 @@ static void go(struct run *r, const struct dp_study *s, struct dp_proposer *p,
 	       uint32_t from, uint32_t to, uint32_t parallel)
 {
 	for (uint32_t t = from; t < to; t++) {
-		struct dp_history h = { r->known, r->n, 0, NULL, NULL };
+		struct dp_history h = { .known = r->known, .n = r->n };
 		struct dp_proposal out;
 		struct dp_err err;
 		int code;

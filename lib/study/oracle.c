@@ -1,0 +1,268 @@
+/* oracle.c - where epsilon comes from: one mechanism, several composed, or a program. */
+#include "study/study.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- what is done at a point ---- */
+
+/* A parameter at the waypoint `at` on the way to x; NaN: at x itself. */
+static double param_value(const struct dp_study *s, size_t i, const double *x, double at)
+{
+	const struct dp_param *p = &s->params[i];
+
+	if (!isnan(at) && i == s->trainer.path.param)
+		return at;
+	return p->kind == DP_PARAM_FIXED ? json_number_value(p->values) : x[i];
+}
+
+void dp_use_values(const struct dp_study *s, const struct dp_use *u, const double *x,
+		   double at, double values[DP_PRIVACY_KEYS_MAX])
+{
+	for (size_t i = 0; i < u->mechanism->nkeys; i++)
+		values[i] = u->param[i] < 0 ? u->constant[i]
+					    : param_value(s, (size_t)u->param[i], x, at);
+}
+
+/* The same with the delta of the whole composition that it is a part of. */
+static void part_values(const struct dp_study *s, const struct dp_oracle *o,
+			const struct dp_use *u, const double *x, double at,
+			double *values)
+{
+	const struct dp_mechanism *m = u->mechanism;
+
+	dp_use_values(s, u, x, at, values);
+	if (o->kind == DP_ORACLE_COMPOSED && m->delta)
+		values[dp_privacy_key_place(m, m->delta)] =
+			m->delta->needed && o->delta == 0 ? NAN : o->delta;
+}
+
+int dp_oracle_uses(const struct dp_study *s, size_t objective, const double *x, double at,
+		   struct dp_uses *out, struct dp_err *err)
+{
+	const struct dp_objective *o = &s->objectives[objective];
+
+	if (!o->privacy)
+		return dp_fail(err, DP_E_INVALID,
+			       "objective '%s' is a metric: only the trainer knows it",
+			       o->name);
+	if (o->privacy->kind == DP_ORACLE_PROGRAM)
+		return dp_fail(err, DP_E_INVALID,
+			       "the epsilon of '%s' is the answer of a program, which "
+			       "does not say what it adds up",
+			       o->name);
+	out->n = o->privacy->nuses;
+	for (size_t i = 0; i < out->n; i++) {
+		const struct dp_use *u = &o->privacy->uses[i];
+
+		part_values(s, o->privacy, u, x, at, out->values[i]);
+		out->item[i] = (struct dp_privacy_item){
+			u->mechanism, out->values[i],
+			u->times_param < 0 ? u->times
+					   : param_value(s, (size_t)u->times_param, x, at)
+		};
+	}
+	return DP_OK;
+}
+
+double dp_oracle_delta(const struct dp_oracle *o)
+{
+	const struct dp_mechanism *m;
+	size_t key;
+
+	if (o->kind != DP_ORACLE_MECHANISM)
+		return o->delta;
+	m = o->uses[0].mechanism;
+	if (!m->delta)
+		return 0;
+	key = dp_privacy_key_place(m, m->delta);
+	if (o->uses[0].param[key] >= 0)
+		return NAN;
+	return isnan(o->uses[0].constant[key]) ? m->delta->otherwise
+					       : o->uses[0].constant[key];
+}
+
+bool dp_oracle_depends(const struct dp_oracle *o, size_t param)
+{
+	if (o->kind == DP_ORACLE_PROGRAM)
+		return true;
+	for (size_t i = 0; i < o->nuses; i++) {
+		const struct dp_use *u = &o->uses[i];
+
+		if (u->times_param == (int)param)
+			return true;
+		for (size_t k = 0; k < u->mechanism->nkeys; k++)
+			if (u->param[k] == (int)param)
+				return true;
+	}
+	return false;
+}
+
+enum dp_privacy_cost dp_oracle_cost(const struct dp_oracle *o)
+{
+	return o->kind == DP_ORACLE_MECHANISM
+		       ? dp_privacy_cost(o->uses[0].mechanism, o->uses[0].constant)
+		       : DP_PRIVACY_COSTLY;
+}
+
+/* ---- epsilon ---- */
+
+static int ask_program(const struct dp_study *s, const struct dp_oracle_asker *asker,
+		       size_t objective, const double *x, double at,
+		       struct dp_epsilon *out, struct dp_err *err)
+{
+	struct dp_epsilon e = { .delta = s->objectives[objective].privacy->delta,
+				.order = NAN,
+				.accountant = "program" };
+	int code;
+
+	if (!asker)
+		return dp_fail(err, DP_E_FAILED,
+			       "only the study's oracle program knows the epsilon of "
+			       "'%s', and it is not asked here",
+			       s->objectives[objective].name);
+	code = asker->ask(asker->arg, objective, x, at, &e.epsilon, err);
+	if (code == DP_OK)
+		*out = e;
+	return code;
+}
+
+/* `prepared` is NULL where nothing is kept between questions. */
+static int oracle_epsilon(const struct dp_study *s, struct dp_privacy_prepared *prepared,
+			  const struct dp_oracle_asker *asker, size_t objective,
+			  const double *x, double at, struct dp_epsilon *out,
+			  struct dp_err *err)
+{
+	const struct dp_oracle *o = s->objectives[objective].privacy;
+	struct dp_uses uses;
+	int code;
+
+	if (o && o->kind == DP_ORACLE_PROGRAM)
+		return ask_program(s, asker, objective, x, at, out, err);
+	code = dp_oracle_uses(s, objective, x, at, &uses, err);
+	if (code != DP_OK)
+		return code;
+	if (o->kind == DP_ORACLE_COMPOSED)
+		return dp_privacy_compose(uses.item, uses.n, o->delta,
+					  o->accountant == DP_PRIVACY_PLD, out, err);
+	return prepared ? dp_privacy_eval(prepared, uses.values[0], out, err)
+			: dp_privacy_epsilon(o->uses[0].mechanism, uses.values[0], out,
+					     err);
+}
+
+int dp_objective_privacy_at(const struct dp_study *s, const struct dp_oracle_asker *asker,
+			    size_t objective, const double *x, double at,
+			    struct dp_epsilon *out, struct dp_err *err)
+{
+	return oracle_epsilon(s, NULL, asker, objective, x, at, out, err);
+}
+
+int dp_objective_privacy(const struct dp_study *s, size_t objective, const double *x,
+			 struct dp_epsilon *out, struct dp_err *err)
+{
+	return dp_objective_privacy_at(s, NULL, objective, x, NAN, out, err);
+}
+
+int dp_objectives_privacy_at(const struct dp_study *s,
+			     const struct dp_oracle_asker *asker, const double *x,
+			     double at, double *y, struct dp_err *err)
+{
+	struct dp_epsilon cost;
+	int code;
+
+	for (size_t i = 0; i < s->nobjectives; i++) {
+		y[i] = NAN;
+		if (!s->objectives[i].privacy)
+			continue;
+		code = dp_objective_privacy_at(s, asker, i, x, at, &cost, err);
+		if (code != DP_OK) {
+			dp_err_prefix(err, "objective '%s'", s->objectives[i].name);
+			return code;
+		}
+		y[i] = cost.epsilon;
+	}
+	return DP_OK;
+}
+
+int dp_objectives_privacy(const struct dp_study *s, const double *x, double *y,
+			  struct dp_err *err)
+{
+	return dp_objectives_privacy_at(s, NULL, x, NAN, y, err);
+}
+
+bool dp_study_accounts(const struct dp_study *s)
+{
+	for (size_t i = 0; i < s->nobjectives; i++)
+		if (s->objectives[i].privacy)
+			return true;
+	return false;
+}
+
+/* ---- many evaluations ---- */
+
+struct dp_oracles {
+	const struct dp_study *study;
+	/* NULL but for a single mechanism */
+	struct dp_privacy_prepared *prepared[DP_OBJECTIVES_MAX];
+};
+
+struct dp_oracles *dp_oracles_open(const struct dp_study *s)
+{
+	struct dp_oracles *o = calloc(1, sizeof *o);
+
+	if (!o)
+		return NULL;
+	o->study = s;
+	for (size_t i = 0; i < s->nobjectives; i++) {
+		const struct dp_oracle *from = s->objectives[i].privacy;
+
+		if (!from || from->kind != DP_ORACLE_MECHANISM)
+			continue;
+		o->prepared[i] = dp_privacy_prepare(from->uses[0].mechanism);
+		if (!o->prepared[i]) {
+			dp_oracles_close(o);
+			return NULL;
+		}
+	}
+	return o;
+}
+
+void dp_oracles_close(struct dp_oracles *o)
+{
+	for (size_t i = 0; o && i < DP_OBJECTIVES_MAX; i++)
+		dp_privacy_prepared_free(o->prepared[i]);
+	free(o);
+}
+
+int dp_oracles_epsilon(struct dp_oracles *o, const struct dp_oracle_asker *asker,
+		       size_t objective, const double *x, double at,
+		       struct dp_epsilon *out, struct dp_err *err)
+{
+	return oracle_epsilon(o->study, o->prepared[objective], asker, objective, x, at,
+			      out, err);
+}
+
+/* ---- what a trainer declares ---- */
+
+int dp_objective_declared(const struct dp_study *s, size_t objective, const double *x,
+			  const struct dp_privacy_declared *declared,
+			  char warning[DP_PRIVACY_WARNING_LEN], struct dp_err *err)
+{
+	const struct dp_oracle *o = s->objectives[objective].privacy;
+	double values[DP_PRIVACY_KEYS_MAX];
+	int code = DP_OK;
+
+	warning[0] = '\0';
+	for (size_t i = 0; o && i < o->nuses; i++) {
+		const struct dp_use *u = &o->uses[i];
+
+		if (!u->mechanism->declared)
+			continue; /* nothing contradicts it, and nothing fits it */
+		part_values(s, o, u, x, NAN, values);
+		code = dp_privacy_declared_check(u->mechanism, values, declared, warning,
+						 err);
+		if (code == DP_OK)
+			break;
+	}
+	return code;
+}

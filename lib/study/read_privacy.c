@@ -1,0 +1,497 @@
+/* read_privacy.c - readers of privacy oracles: a mechanism with its keys, a composition,
+ * a program; and what must hold between them and the parameters. */
+#include "study/study_internal.h"
+
+#include "base/num.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void dp__read_privacy(struct dp__read *r, const struct dp__key *k,
+		      const struct dp__node *v, void *to)
+{
+	struct dp_oracle *o;
+
+	if (!dp__is_map(r, v, k->name, "mechanism and the mechanism's keys", SIZE_MAX))
+		return;
+	o = *(struct dp_oracle **)to = dp__calloc(r, 1, sizeof *o);
+	if (o)
+		dp__read_section(r, DP__PRIVACY, v->key_pos, v, o);
+}
+
+void dp__read_later(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
+		    void *to)
+{
+	(void)r, (void)k, (void)v, (void)to;
+}
+
+/* ---- the mechanism ---- */
+
+/* The place of what is missing in a map: its key, or itself in a list. */
+static size_t map_pos(const struct dp__node *map)
+{
+	return map->key_pos ? map->key_pos : map->pos;
+}
+
+static void no_mechanism(struct dp__read *r, const struct dp__node *map,
+			 const struct dp__use_rules *rules)
+{
+	static const char *const words[] = { "mechanism", "compose", "command", NULL };
+	char shown[DP__SHOWN], guess[DP__GUESS] = "";
+	const struct dp__node *m;
+
+	for (m = map->first; m && !dp_nearest(m->key, words);)
+		m = m->next;
+	if (m)
+		dp__problem(r, m->key_pos, NULL, "unknown key '%s'%s",
+			    dp__shown(m->key, shown), dp__guess(m->key, words, guess));
+	else
+		dp__problem(r, map_pos(map), NULL,
+			    "the key '%s.mechanism' is missing, for example `mechanism: "
+			    "svt`",
+			    rules->place);
+}
+
+/* NULL with a problem if the map does not name one that is known. */
+static const struct dp_mechanism *read_mechanism(struct dp__read *r,
+						 const struct dp__node *map,
+						 const struct dp__use_rules *rules)
+{
+	const struct dp__node *v = dp__get(map, "mechanism");
+	char shown[DP__SHOWN], guess[DP__GUESS], known[DP_MECHANISMS_LEN];
+	const char *names[DP_MECHANISMS_MAX + 1], *text;
+	const struct dp_mechanism *m;
+
+	if (!v) {
+		no_mechanism(r, map, rules);
+		return NULL;
+	}
+	if (v->kind == DP__UNREADABLE)
+		return NULL;
+	text = dp__scalar(r, v, "mechanism", "name of a mechanism");
+	m = text ? dp_mechanism_find(text) : NULL;
+	if (m || !text)
+		return m;
+	dp_mechanism_names(names);
+	dp_mechanism_list(known);
+	dp__problem(r, v->pos, known, "unknown mechanism '%s'%s This version knows %s.",
+		    dp__shown(text, shown), *dp__guess(text, names, guess) ? guess : ".",
+		    known);
+	return NULL;
+}
+
+static void unknown_key(struct dp__read *r, const struct dp_mechanism *m,
+			const char *const *beside, const struct dp__node *v)
+{
+	const char *names[DP_PRIVACY_KEYS_MAX + 8] = { NULL };
+	struct dp_buf allowed = DP_BUF_INIT;
+	char shown[DP__SHOWN], guess[DP__GUESS];
+	size_t n = 0;
+
+	for (size_t i = 0; beside[i]; i++)
+		names[n++] = beside[i];
+	for (size_t i = 0; i < m->nkeys; i++)
+		names[n++] = m->keys[i].name;
+	for (size_t i = 0; i < n; i++)
+		dp_buf_printf(&allowed, "%s%s", i ? ", " : "", names[i]);
+	dp__problem(r, v->key_pos, dp_buf_text(&allowed),
+		    "mechanism %s has no key '%s'%s", m->name, dp__shown(v->key, shown),
+		    dp__guess(v->key, names, guess));
+	dp_buf_free(&allowed);
+}
+
+/* ---- its keys ---- */
+
+static int find_param(struct dp__read *r, const char *name)
+{
+	for (size_t i = 0; i < r->s->nparams; i++)
+		if (strcmp(r->s->params[i].name, name) == 0)
+			return (int)i;
+	return -1;
+}
+
+static void unknown_param(struct dp__read *r, const struct dp__node *v, const char *rule)
+{
+	const char *names[DP_PARAMS_MAX + 1];
+	struct dp_buf allowed = DP_BUF_INIT;
+	char shown[DP__SHOWN], guess[DP__GUESS];
+	size_t n = 0;
+
+	dp_buf_printf(&allowed, "%s, or a parameter:", rule);
+	for (; n < r->s->nparams; n++) {
+		names[n] = r->s->params[n].name;
+		dp_buf_printf(&allowed, "%s %s", n ? "," : "",
+			      dp__shown(names[n], shown));
+	}
+	names[n] = NULL;
+	dp__problem(r, v->pos, dp_buf_text(&allowed), "'%s' names no parameter%s",
+		    dp__shown(v->text, shown), dp__guess(v->text, names, guess));
+	dp_buf_free(&allowed);
+}
+
+/* Every value that the parameter can take must be one that the key allows. */
+static void check_binding(struct dp__read *r, const struct dp_privacy_key *k, int param,
+			  const struct dp__node *v, const char *rule)
+{
+	const struct dp_param *p = &r->s->params[param];
+	double ends[4] = { p->lo, p->hi, p->accept_lo, p->accept_hi };
+	size_t n = DP_COUNT(ends);
+	char text[DP_NUM_LEN];
+
+	if (r->param_bad[param])
+		return;
+	if (p->kind == DP_PARAM_CATEGORICAL ||
+	    (p->kind == DP_PARAM_FIXED && !json_is_number(p->values))) {
+		dp__problem(r, v->pos, rule,
+			    "parameter '%s' is %s, but '%s' needs a number", p->name,
+			    p->kind == DP_PARAM_FIXED ? "not a number" : "categorical",
+			    k->name);
+		return;
+	}
+	if (k->kind == DP_PRIVACY_INTEGER && p->kind == DP_PARAM_FLOAT) {
+		dp__problem(
+			r, v->pos, rule,
+			"'%s' needs whole numbers, but parameter '%s' is a float; give "
+			"it type: int",
+			k->name, p->name);
+		return;
+	}
+	if (p->kind == DP_PARAM_FIXED) {
+		ends[0] = json_number_value(p->values);
+		n = 1;
+	} else if (p->kind == DP_PARAM_INT) {
+		ends[2] = ceil(ends[2]);
+		ends[3] = floor(ends[3]);
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (dp_privacy_key_ok(k, ends[i]))
+			continue;
+		dp__problem(r, v->pos, rule, "parameter '%s' can be %s, but '%s' cannot",
+			    p->name, dp_num_text(ends[i], text), k->name);
+		return;
+	}
+}
+
+static void bind_key(struct dp__read *r, struct dp_use *u, size_t index,
+		     const struct dp__node *v)
+{
+	const struct dp_privacy_key *k = &u->mechanism->keys[index];
+	char rule[DP_PRIVACY_RULE_LEN], shown[DP__SHOWN];
+	enum dp__type type;
+	double x;
+	int word;
+
+	dp_privacy_key_rule(k, rule);
+	if (k->kind == DP_PRIVACY_WORD) {
+		word = dp__word(r, v, k->name, k->words);
+		if (word >= 0)
+			u->constant[index] = word;
+		return;
+	}
+	if (!dp__scalar(r, v, k->name, rule))
+		return;
+	type = dp__type_of(v);
+	if (type == DP__STRING) {
+		u->param[index] = find_param(r, v->text);
+		if (u->param[index] >= 0)
+			check_binding(r, k, u->param[index], v, rule);
+		else if (r->s->nparams > 0)
+			unknown_param(r, v, rule);
+		return;
+	}
+	if (!dp__number(r, v, k->name, rule, &x))
+		return;
+	if (dp_privacy_key_ok(k, x))
+		u->constant[index] = x;
+	else
+		dp__problem(r, v->pos, rule, "'%s' cannot be %s", k->name,
+			    dp__shown(v->text, shown));
+}
+
+/* Of the alternatives in a group exactly one must be there. Looked at once, at the
+ * group's first key. */
+static void check_mechanism_group(struct dp__read *r, const struct dp_mechanism *m,
+				  size_t first, const struct dp__node *privacy)
+{
+	const struct dp__node *one = NULL, *v;
+	struct dp_buf names = DP_BUF_INIT;
+
+	for (size_t i = 0; i < m->nkeys; i++) {
+		if (m->keys[i].group != m->keys[first].group)
+			continue;
+		if (i < first)
+			return;
+		dp_buf_printf(&names, "%s'%s'", names.len ? " or " : "", m->keys[i].name);
+		v = dp__get(privacy, m->keys[i].name);
+		if (v && one)
+			dp__problem(r, v->key_pos, NULL,
+				    "'%s' and '%s' exclude each other", one->key, v->key);
+		one = v ? v : one;
+	}
+	if (!one)
+		dp__problem(r, map_pos(privacy), NULL, "mechanism %s needs the key %s",
+			    m->name, dp_buf_text(&names));
+	dp_buf_free(&names);
+}
+
+/* A key that has no say in this place: problem and true. */
+static bool refuse_key(struct dp__read *r, const struct dp_mechanism *m,
+		       const struct dp__use_rules *rules, const struct dp_privacy_key *k,
+		       const struct dp__node *v)
+{
+	if (!rules->composed ||
+	    (k != m->delta && k != m->accountant && k != m->conversion))
+		return false;
+	if (k == m->conversion)
+		dp__problem(r, v->key_pos, NULL,
+			    "'%s' has no say in a composition: it is always improved",
+			    k->name);
+	else
+		dp__problem(r, v->key_pos, NULL,
+			    "'%s' is the whole composition's: it stands beside 'compose'",
+			    k->name);
+	return true;
+}
+
+static void check_use_keys(struct dp__read *r, const struct dp_mechanism *m,
+			   const struct dp__use_rules *rules, const struct dp__node *map)
+{
+	size_t pos = map_pos(map);
+
+	for (size_t i = 0; i < m->nkeys; i++) {
+		const struct dp_privacy_key *k = &m->keys[i];
+
+		if (rules->composed && k == m->delta)
+			continue;
+		if (k->needed && !dp__get(map, k->name))
+			dp__problem(r, pos, NULL, "mechanism %s needs the key '%s' (%s)",
+				    m->name, k->name, k->help);
+		if (k->group)
+			check_mechanism_group(r, m, i, map);
+	}
+}
+
+bool dp__read_use(struct dp__read *r, const struct dp__node *map,
+		  const struct dp__use_rules *rules, struct dp_use *u)
+{
+	u->times = 1;
+	u->times_param = -1;
+	for (size_t i = 0; i < DP_PRIVACY_KEYS_MAX; i++) {
+		u->constant[i] = NAN;
+		u->param[i] = -1;
+	}
+	u->mechanism = read_mechanism(r, map, rules);
+	if (!u->mechanism)
+		return false;
+	for (const struct dp__node *m = map->first; m; m = m->next) {
+		const struct dp_privacy_key *k =
+			dp_privacy_key_find(u->mechanism, m->key);
+		bool own = false;
+
+		for (size_t i = 0; rules->beside[i]; i++)
+			own |= strcmp(m->key, rules->beside[i]) == 0;
+		if (own)
+			continue;
+		if (!k)
+			unknown_key(r, u->mechanism, rules->beside, m);
+		else if (!refuse_key(r, u->mechanism, rules, k, m))
+			bind_key(r, u, dp_privacy_key_place(u->mechanism, k), m);
+	}
+	check_use_keys(r, u->mechanism, rules, map);
+	return true;
+}
+
+/* ---- compositions ---- */
+
+/* How often a use is made: a whole number or an int parameter. */
+static void read_times(struct dp__read *r, struct dp_use *u, const struct dp__node *v)
+{
+	static const struct dp_privacy_key times = {
+		.name = "times", .kind = DP_PRIVACY_INTEGER, .lo = 1, .hi = 0x1p53
+	};
+	static const char rule[] = "whole number >= 1";
+	char shown[DP__SHOWN];
+	double x;
+
+	if (!v || !dp__scalar(r, v, times.name, rule))
+		return;
+	if (dp__type_of(v) == DP__STRING) {
+		u->times_param = find_param(r, v->text);
+		if (u->times_param >= 0)
+			check_binding(r, &times, u->times_param, v, rule);
+		else if (r->s->nparams > 0)
+			unknown_param(r, v, rule);
+		u->times = NAN;
+	} else if (dp__number(r, v, times.name, rule, &x)) {
+		if (dp_privacy_key_ok(&times, x))
+			u->times = x;
+		else
+			dp__problem(r, v->pos, rule, "'times' cannot be %s",
+				    dp__shown(v->text, shown));
+	}
+}
+
+static void warn_delta(struct dp__read *r, const struct dp_oracle *o,
+		       const struct dp__node *privacy)
+{
+	char warning[DP_PRIVACY_WARNING_LEN];
+
+	for (size_t i = 0; i < o->nuses; i++) {
+		const struct dp_mechanism *m = o->uses[i].mechanism;
+		double values[DP_PRIVACY_KEYS_MAX];
+
+		memcpy(values, o->uses[i].constant, sizeof values);
+		if (m->delta && o->kind == DP_ORACLE_COMPOSED)
+			values[dp_privacy_key_place(m, m->delta)] = o->delta;
+		if (!dp_privacy_warning(m, values, warning))
+			continue;
+		dp__warning(r, privacy->key_pos, NULL, "%s", warning);
+		return;
+	}
+}
+
+/* Are there theorems for all of them together? Which does not depend on the point. */
+static void check_together(struct dp__read *r, size_t objective, size_t pos)
+{
+	double x[DP_PARAMS_MAX];
+	struct dp_uses uses;
+	struct dp_err err;
+
+	if (r->problems->errors)
+		return; /* there may be no point yet */
+	dp_space_sample(r->s, 0, false, x);
+	if (dp_oracle_uses(r->s, objective, x, NAN, &uses, &err) != DP_OK ||
+	    dp_privacy_composes(uses.item, uses.n,
+				r->s->objectives[objective].privacy->delta,
+				&err) == DP_OK)
+		return;
+	dp__problem(r, pos, err.hint[0] ? err.hint : NULL, "%s", err.msg);
+}
+
+static void read_composition(struct dp__read *r, struct dp_oracle *o,
+			     const struct dp__node *list)
+{
+	static const char *const beside[] = { "mechanism", "times", NULL };
+	static const struct dp__use_rules rules = { "privacy.compose", beside, true };
+
+	o->kind = DP_ORACLE_COMPOSED;
+	if (!dp__is_list(r, list, "compose",
+			 "a list of mechanisms with their keys: [{mechanism: gaussian, "
+			 "sigma: 20}, {mechanism: dp-sgd, ...}]",
+			 DP_PRIVACY_ITEMS_MAX))
+		return;
+	o->uses = dp__calloc(r, list->count, sizeof *o->uses);
+	for (const struct dp__node *v = list->first; o->uses && v; v = v->next) {
+		if (!dp__is_map(r, v, "compose", "mechanism and the mechanism's keys",
+				SIZE_MAX) ||
+		    !dp__read_use(r, v, &rules, &o->uses[o->nuses]))
+			continue;
+		read_times(r, &o->uses[o->nuses++], dp__get(v, "times"));
+	}
+}
+
+/* ---- what stands beside a composition or a program ---- */
+
+static const char *const beside_compose[] = { "compose", "delta", "accountant", NULL };
+static const char *const beside_command[] = { "command", "delta", NULL };
+
+static void read_delta(struct dp__read *r, struct dp_oracle *o,
+		       const struct dp__node *privacy)
+{
+	static const char rule[] = "number >= 0 and < 1";
+	const struct dp__node *v = dp__get(privacy, "delta");
+	char shown[DP__SHOWN];
+
+	if (!v)
+		dp__problem(r, privacy->key_pos, rule,
+			    "the key 'delta' is missing, for example `delta: 1e-5`");
+	else if (v->kind != DP__UNREADABLE &&
+		 dp__number(r, v, "delta", rule, &o->delta) &&
+		 !(o->delta >= 0 && o->delta < 1))
+		dp__problem(r, v->pos, rule, "'delta' cannot be %s",
+			    dp__shown(v->text, shown));
+}
+
+static void read_accountant(struct dp__read *r, struct dp_oracle *o,
+			    const struct dp__node *v)
+{
+	int word = v ? dp__word(r, v, "accountant", dp_privacy_accountants) : -1;
+
+	o->accountant = word >= 0 ? (enum dp_privacy_accountant)word : DP_PRIVACY_PLD;
+}
+
+static void refuse_others(struct dp__read *r, const struct dp__node *privacy,
+			  const char *const *known)
+{
+	char shown[DP__SHOWN], guess[DP__GUESS];
+
+	for (const struct dp__node *m = privacy->first; m; m = m->next) {
+		size_t i = 0;
+
+		while (known[i] && strcmp(known[i], m->key) != 0)
+			i++;
+		if (!known[i])
+			dp__problem(r, m->key_pos, NULL, "unknown key '%s' beside '%s'%s",
+				    dp__shown(m->key, shown), known[0],
+				    dp__guess(m->key, known, guess));
+	}
+}
+
+/* ---- a privacy objective ---- */
+
+static void read_single(struct dp__read *r, struct dp_oracle *o,
+			const struct dp__node *privacy)
+{
+	static const char *const beside[] = { "mechanism", NULL };
+	static const struct dp__use_rules rules = { "privacy", beside, false };
+
+	o->kind = DP_ORACLE_MECHANISM;
+	o->uses = dp__calloc(r, 1, sizeof *o->uses);
+	o->nuses = o->uses && dp__read_use(r, privacy, &rules, o->uses);
+}
+
+static void read_oracle(struct dp__read *r, struct dp_oracle *o,
+			const struct dp__node *privacy)
+{
+	const struct dp__node *compose = dp__get(privacy, "compose");
+	const struct dp__node *command = dp__get(privacy, "command");
+
+	if (compose) {
+		read_composition(r, o, compose);
+		read_delta(r, o, privacy);
+		read_accountant(r, o, dp__get(privacy, "accountant"));
+		refuse_others(r, privacy, beside_compose);
+	} else if (command) {
+		o->kind = DP_ORACLE_PROGRAM;
+		read_delta(r, o, privacy);
+		refuse_others(r, privacy, beside_command);
+	} else {
+		read_single(r, o, privacy);
+	}
+}
+
+void dp__check_privacy(struct dp__read *r, struct dp_objective *o,
+		       const struct dp__node *v, const struct dp__node *privacy)
+{
+	const struct dp__node *goal = dp__get(v, "goal"), *of = dp__get(v, "of");
+	const struct dp__node *transform = dp__get(v, "transform");
+
+	if (o->maximize && goal)
+		dp__problem(r, goal->pos, "minimize",
+			    "a privacy objective cannot be maximized: epsilon is a loss");
+	if (of)
+		dp__problem(r, of->key_pos, NULL,
+			    "'of' belongs to a metric, not to privacy");
+	if (transform && o->transform == DP_TRANSFORM_LOGIT)
+		dp__problem(r, transform->pos, "none | log",
+			    "epsilon has no logit: it can be above 1");
+	if (!transform || o->transform == DP_TRANSFORM_LOGIT)
+		o->transform = DP_TRANSFORM_LOG;
+	if (privacy->kind != DP__MAP || !o->privacy)
+		return;
+	read_oracle(r, o->privacy, privacy);
+	warn_delta(r, o->privacy, privacy);
+	if (o->privacy->kind == DP_ORACLE_COMPOSED)
+		check_together(r, (size_t)(o - r->s->objectives), privacy->key_pos);
+}

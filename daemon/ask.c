@@ -170,13 +170,14 @@ void ask_forget(struct study *h)
 
 /* ---- on a worker thread ---- */
 
-void ask_oracles(const struct dp_study *spec, const double *x, double *privacy,
+void ask_oracles(const struct dp_study *spec, double *x, double *privacy,
 		 char refused[ASK_REFUSED_LEN])
 {
 	struct dp_err err;
 
 	refused[0] = '\0';
-	if (dp_objectives_privacy(spec, x, privacy, &err) != DP_OK)
+	if (dp_space_derive(spec, x, &err) != DP_OK ||
+	    dp_objectives_privacy(spec, x, privacy, &err) != DP_OK)
 		snprintf(refused, ASK_REFUSED_LEN, "%.299s", err.msg);
 }
 

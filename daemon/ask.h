@@ -43,8 +43,9 @@ enum {
 	ASK_REFUSED_LEN = 300
 };
 /* On a worker thread: what the privacy oracles say of a point, NaN for the other
- * objectives; refused: why one has no answer, or "". */
-void ask_oracles(const struct dp_study *spec, const double *x, double *privacy,
+ * objectives; refused: why one has no answer, or "". Calibrated parameters that nobody
+ * solved for yet are solved for before. */
+void ask_oracles(const struct dp_study *spec, double *x, double *privacy,
 		 char refused[ASK_REFUSED_LEN]);
 /* On a worker thread: K of one training at x, +inf if there is no bound; order: the
  * filter's, or 0: *k is NaN. */

@@ -1,6 +1,8 @@
 /* fold.c - folds journal events into what is known now. */
 #include "journal/state_internal.h"
 
+#include "base/secret.h"
+
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -21,19 +23,34 @@ static int fold_text(char **slot, const char *text)
 	return DP_OK;
 }
 
+/* What was released carries noise of the secret: without it there would be another. */
+static int fold_secret_ok(const struct dp_event *e, const struct dp_study *spec,
+			  struct dp_err *err)
+{
+	if (dp_study_needs_secret(spec) && !(e->secret && dp_secret_ok(e->secret)))
+		return dp_fail(err, DP_E_CORRUPT,
+			       "study %u was created without the secret that it needs",
+			       e->study);
+	return DP_OK;
+}
+
 /* The text as parsed by whoever submitted it, or parsed here. */
 static int study_of(const struct dp_event *e, struct dp_study **spec, struct dp_err *err)
 {
 	struct dp_problems problems = { 0 };
 	int code;
 
-	*spec = e->spec;
-	if (e->spec)
-		return DP_OK;
+	if (e->spec) {
+		code = fold_secret_ok(e, e->spec, err);
+		*spec = code == DP_OK ? e->spec : NULL;
+		return code;
+	}
 	code = dp_study_parse(e->text, strlen(e->text), e->path ? e->path : "study",
 			      e->dir, spec, &problems, err);
 	dp_problems_free(&problems);
-	if (code == DP_OK || code == DP_E_NOMEM)
+	if (code == DP_OK)
+		return fold_secret_ok(e, *spec, err);
+	if (code == DP_E_NOMEM)
 		return code;
 	return dp_fail(err, DP_E_CORRUPT,
 		       "the study file of study %u, which was valid when it was "
@@ -65,7 +82,7 @@ static int fold_created(struct dp_state *s, const struct dp_event *e, struct dp_
 	}
 	st = calloc(1, sizeof *st);
 	if (!st || fold_text(&st->text, e->text) || fold_text(&st->path, e->path) ||
-	    fold_text(&st->dir, e->dir))
+	    fold_text(&st->dir, e->dir) || fold_text(&st->secret, e->secret))
 		code = dp_fail(err, DP_E_NOMEM, "no memory for a study");
 	else
 		code = study_of(e, &st->spec, err); /* last: only now is it ours */
@@ -360,14 +377,15 @@ int dp__widen(double **table, size_t rows, uint32_t *wide, uint32_t to)
 static int fold_metrics(struct dp_study_state *st, struct dp_trial *t,
 			const struct dp_event *e, struct dp_err *err)
 {
+	size_t runs = (size_t)dp_study_told_runs(st->spec);
+
 	for (uint32_t k = 0; k < e->nmetrics; k++)
 		if (dp__metric_column(st, e->metric_names[k]) < 0)
 			return dp_fail(err, DP_E_NOMEM, "no memory for metrics");
-	if (dp__widen(&t->metrics, (size_t)st->spec->trainer.runs, &t->nmetrics,
-		      st->nmetrics))
+	if (dp__widen(&t->metrics, runs, &t->nmetrics, st->nmetrics))
 		return dp_fail(err, DP_E_NOMEM, "no memory for metrics");
 	for (uint32_t i = 0; i < e->nruns; i++) {
-		if (e->runs[i] >= (uint32_t)st->spec->trainer.runs)
+		if (e->runs[i] >= runs)
 			continue;
 		for (uint32_t k = 0; k < e->nmetrics; k++) {
 			int column = dp_study_metric(st, e->metric_names[k]);

@@ -53,7 +53,7 @@ static bool metric_known(const struct dp_trial *t, int metric)
 double dp_trial_mean(const struct dp_study_state *s, const struct dp_trial *t, int metric)
 {
 	return metric_known(t, metric) ? dp__runs_mean(t->metrics + metric, t->nmetrics,
-						       s->spec->trainer.runs)
+						       dp_study_told_runs(s->spec))
 				       : NAN;
 }
 
@@ -62,7 +62,7 @@ double dp_trial_mean_variance(const struct dp_study_state *s, const struct dp_tr
 {
 	return metric_known(t, metric)
 		       ? dp__runs_mean_variance(t->metrics + metric, t->nmetrics,
-						s->spec->trainer.runs)
+						dp_study_told_runs(s->spec))
 		       : NAN;
 }
 

@@ -66,7 +66,8 @@ struct dp_way {
 	uint32_t nmetrics;  /* columns of metrics: the study's first so many */
 	double *at;         /* (n) values of the parameter, ascending */
 	double *objectives; /* (n x nobjectives), natural units; NaN: not known */
-	double *runs;       /* (n x runs x nmetrics); NULL once it cannot be retried */
+	double *runs;       /* (n x dp_study_told_runs() x nmetrics); NULL once it cannot
+			     * be retried */
 	/* (n x nmetrics) while the trial has ended: the mean of each metric over the
 	 * runs, and the variance of that mean, as dp_trial_mean() and
 	 * dp_trial_mean_variance() */
@@ -86,7 +87,8 @@ struct dp_trial {
 	double renyi;       /* K of one training at the filter's order; NaN: no budget */
 	char *refused;      /* why a privacy oracle has no answer at x; NULL */
 	double *objectives; /* (nobjectives), or NULL: none known */
-	double *metrics;    /* (runs x nmetrics), or NULL; NaN: not reported */
+	double *metrics;    /* (dp_study_told_runs() x nmetrics), or NULL; NaN: not
+			     * reported */
 	uint32_t nmetrics;  /* columns of `metrics`: the study's first so many */
 	struct dp_way *way; /* NULL: it reached no waypoint */
 	struct dp_attempt *attempts;
@@ -120,6 +122,7 @@ struct dp_imported {
 struct dp_study_state {
 	uint32_t id;
 	char *text, *path, *dir;
+	char *secret; /* base/secret.h; NULL: dp_study_needs_secret() says no */
 	struct dp_study *spec;
 	enum dp_study_status status;
 	char *reason;

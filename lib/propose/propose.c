@@ -291,9 +291,12 @@ struct dp_proposer *dp_proposer_new(const struct dp_study *study)
 	dp__inputs(study, &p->inputs);
 	dp__gp_spec(&p->inputs, &p->spec);
 	p->oracles = dp_oracles_open(p->study);
+	if (p->inputs.nderived)
+		p->solved = calloc(1, sizeof *p->solved);
 	if (study->search.budget.epsilon > 0)
 		p->renyi = dp_renyi_memory_new();
-	if (!p->oracles || (study->search.budget.epsilon > 0 && !p->renyi)) {
+	if (!p->oracles || (p->inputs.nderived && !p->solved) ||
+	    (study->search.budget.epsilon > 0 && !p->renyi)) {
 		dp_proposer_free(p);
 		return NULL;
 	}
@@ -311,6 +314,7 @@ void dp_proposer_free(struct dp_proposer *p)
 		free(p->output[o].noise);
 	}
 	dp_oracles_close(p->oracles);
+	free(p->solved);
 	dp_renyi_memory_free(p->renyi);
 	dp__target_free(&p->target);
 	free(p->times.u);
@@ -337,6 +341,8 @@ int dp_proposer_ask(struct dp_proposer *p, const struct dp_history *h, uint32_t 
 	code = methods[p->study->search.method].ask(p, h, trial, cancel, out, err);
 	if (code == DP_OK)
 		dp__cost_tell(p, h, out);
+	if (code == DP_OK && dp__derive(p, out->x, err) == DP_E_NOMEM)
+		code = DP_E_NOMEM; /* else whoever asks the oracles is told */
 	dp__unpin(&p->inputs, out->x);
 	p->history = NULL;
 	return code;

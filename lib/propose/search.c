@@ -18,7 +18,8 @@ enum {
 	CLIMB_EVALUATIONS = 18,
 	HELD_EVALUATIONS = 8,
 	FINALISTS = 12,
-	WALKED_FINALISTS = 3, /* of paths, each of which asks a dozen times */
+	DEAR_FINALISTS = 3,   /* of paths, each of which asks a dozen times, and where
+			       * noise is solved for */
 	WALKED_LESS = 2,      /* so many times fewer candidates if each is a path */
 	ENUMERATE_MAX = 2048, /* smaller spaces are scored whole */
 };
@@ -112,8 +113,8 @@ static int judge_finals(struct searcher *s)
 
 	if (!dp__oracles_costly(s->p) || s->nfinal == 0)
 		return DP_OK;
-	if (dp__walks(s->p) && s->nfinal > WALKED_FINALISTS)
-		s->nfinal = WALKED_FINALISTS;
+	if ((dp__walks(s->p) || s->p->solved) && s->nfinal > DEAR_FINALISTS)
+		s->nfinal = DEAR_FINALISTS;
 	for (size_t i = 0; i < s->nfinal; i++)
 		for (size_t k = 0; k < s->d; k++)
 			u[k * FINALISTS + i] = s->final[i].u[k];

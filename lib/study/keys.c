@@ -215,8 +215,8 @@ void dp__read_section(struct dp__read *r, enum dp__section section, size_t pos,
 		struct dp__key k;
 
 		if (i == ROWS) {
-			/* a mechanism's own keys: dp__check_privacy() */
-			if (section != DP__PRIVACY)
+			/* a mechanism's own keys: dp__read_use() */
+			if (section != DP__PRIVACY && section != DP__CALIBRATE)
 				key_unknown(r, section, m);
 			continue;
 		}

@@ -121,6 +121,10 @@ enum dp__relation {
 	DP__ANY_RELATION /* the one that the caller's numbers are meant for */
 };
 
+enum {
+	DP__GROUP_MAX = 32
+};
+
 /* One mechanism, `count` times. */
 struct dp_privacy_part {
 	const struct dp__part_kind *kind; /* NULL: refused */
@@ -132,6 +136,8 @@ struct dp_privacy_part {
 	double shape;  /* what a kind needs beside mu; its file says what */
 	double *table; /* made by its kind's open(); NULL: none */
 	size_t ntable;
+	double group; /* records of one person that the numbers hold for; 0: one */
+	double weight[DP__GROUP_MAX + 1]; /* part_group.c */
 };
 
 /* What each item is in a composition (compose.c), after all checks: that it composes, its
@@ -185,6 +191,9 @@ extern const struct dp__part_kind dp__part_poisson;
 /* The cells() of both (gaussian_cells.c). */
 void dp__gaussian_cells(const struct dp_privacy_part *part, enum dp__direction d,
 			struct dp__grid *g);
+/* One of these two becomes that of a person with p->group records, at most DP__GROUP_MAX
+ * and `records` (part_group.c); q, mu and the kind are those of one record. */
+void dp__part_of_group(struct dp_privacy_part *p, double records, double lot);
 /* Anything that is mu-differentially private (part_pure.c). */
 extern const struct dp__part_kind dp__part_pure;
 /* For other kinds whose losses are mu at most, either way. */

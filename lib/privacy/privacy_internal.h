@@ -100,6 +100,15 @@ double dp__wor_cgf(struct dp__wor *w, double q, double order);
  * bounds, and must not be shown: a point has one epsilon. */
 DP_MUSTCHECK bool dp__wor_whole(struct dp__wor *w);
 
+/* The same from the pair that dominates (rdp_dominated.c): less, at every real order; its
+ * nodes are kept between calls. */
+struct dp__dominated *dp__dominated_new(void);
+void dp__dominated_free(struct dp__dominated *d);
+/* Cheap if q, above 0, and sigma are what they were. */
+void dp__dominated_set(struct dp__dominated *d, double q, double sigma);
+/* Of one step; +inf where it would take too long. False without memory. */
+DP_MUSTCHECK bool dp__dominated_cgf(struct dp__dominated *d, double order, double *k);
+
 struct dp__poisson {
 	double q, sigma;
 };

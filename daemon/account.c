@@ -2,6 +2,7 @@
 #include "daemon/account.h"
 
 #include "daemon/ask.h"
+#include "daemon/oracles.h"
 #include "daemon/record.h"
 #include "daemon/requests.h"
 #include "daemon/server.h"
@@ -18,13 +19,15 @@ struct account {
 	double x[DP_PARAMS_MAX];
 	double privacy[DP_OBJECTIVES_MAX];
 	char refused[ASK_REFUSED_LEN];
+	struct dp_err err;
+	int code; /* a program could not be asked */
 };
 
 static void account_work(uv_work_t *w)
 {
 	struct account *a = w->data;
 
-	ask_oracles(a->home->state->spec, a->x, a->privacy, a->refused);
+	a->code = ask_oracles(a->home, NULL, a->x, a->privacy, a->refused, &a->err);
 }
 
 /* Does search.max_cost leave room for a training at x? */
@@ -80,7 +83,11 @@ static void account_done(uv_work_t *w, int status)
 	(void)status; /* work is never cancelled */
 	h->accounting--;
 	if (!h->d->closed) {
-		if (a->client)
+		if (a->code != DP_OK && a->client)
+			client_error(h->d, a->client, &a->err);
+		else if (a->code != DP_OK)
+			ask_no_point(h, &a->err);
+		else if (a->client)
 			account_enqueued(a);
 		else
 			account_accounted(a);
@@ -92,9 +99,12 @@ static void account_done(uv_work_t *w, int status)
 static struct account *account_start(struct study *h, const double *x)
 {
 	struct account *a = calloc(1, sizeof *a);
+	struct dp_err err;
 
-	if (!a)
+	if (!a || oracles_prepare(h, &err) != DP_OK) {
+		free(a);
 		return NULL;
+	}
 	a->home = h;
 	memcpy(a->x, x, h->state->spec->nparams * sizeof *x);
 	a->work.data = a;

@@ -42,16 +42,25 @@ double dp__oracle_value(const struct dp_proposer *p, size_t o, const double *x)
 	const struct dp__inputs *in = &p->inputs;
 	double at = in->nwaypoints ? x[in->in[in->path].param] : NAN;
 	struct dp_epsilon e;
-	double y;
+	struct dp_err err;
+	int code;
 
-	if (is_given(p, o))
-		y = p->history->exact_value(p->history->exact_arg, o, x);
-	else if (dp_oracles_epsilon(p->oracles, p->history->programs, o, x, at, &e,
-				    NULL) == DP_OK)
-		y = e.epsilon;
-	else
+	if (is_given(p, o)) {
+		e.epsilon = p->history->exact_value(p->history->exact_arg, o, x);
+	} else if (p->trouble && p->trouble->code) {
 		return NAN;
-	return dp__forward(&p->study->objectives[o], y);
+	} else {
+		code = dp_oracles_epsilon(p->oracles, p->history->programs, o, x, at, &e,
+					  &err);
+		if (code != DP_OK && code != DP_E_INVALID && p->trouble) {
+			*p->trouble = err;
+			dp_err_prefix(p->trouble, "objective '%s'",
+				      p->study->objectives[o].name);
+		}
+		if (code != DP_OK)
+			return NAN;
+	}
+	return dp__forward(&p->study->objectives[o], e.epsilon);
 }
 
 double dp__oracle_slope(const struct dp_proposer *p, size_t o, const double *u,

@@ -139,6 +139,17 @@ static void put_progress(struct view *v, const json_t *s)
 	dp_buf_free(&bar);
 }
 
+/* Whose numbers they are, where they are not the accountants' of this project. */
+static void put_programs(struct view *v, json_t *programs)
+{
+	const char *name;
+	json_t *command;
+
+	json_object_foreach (programs, name, command)
+		view_put(v, CTL_NORMAL, "oracle", "%s is the answer of %s", name,
+			 json_string_value(command));
+}
+
 static void put_summary(struct view *v, const json_t *status)
 {
 	const json_t *s = json_object_get(status, "study");
@@ -168,6 +179,7 @@ static void put_summary(struct view *v, const json_t *status)
 	if (text.len)
 		view_put(v, CTL_NORMAL, "trained", "%s in all", dp_buf_text(&text));
 	dp_buf_clear(&text);
+	put_programs(v, json_object_get(s, "programs"));
 	if (waiting)
 		view_put_whole(v, CTL_WARN, "waiting", waiting);
 	ctl_anti_ideal(s, &text);

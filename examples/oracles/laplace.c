@@ -1,10 +1,11 @@
-/* An oracle program in plain C: the epsilon of `queries` Laplace mechanisms of sensitivity 1
- * with noise of scale `scale` each, on the same data.
+/* An oracle program in plain C: the epsilon of `queries` Laplace mechanisms of
+ * sensitivity 1 with noise of scale `scale` each, on the same data.
  *
- * Each is (1/scale, 0)-private. Together they are so with the sum of these and, by advanced
- * composition (Dwork, Rothblum and Vadhan 2010; Dwork and Roth 2014, Theorem 3.20), with
- * another number that is smaller for many queries: the answer is the smaller of the two.
- * laplace.yaml beside it is a study that uses it. Build: cc -o laplace laplace.c -lm
+ * Each is (1/scale, 0)-private. Together they are so with the sum of these and, by
+ * advanced composition (Dwork, Rothblum and Vadhan 2010; Dwork and Roth 2014,
+ * Theorem 3.20), with another number that is smaller for many queries: the answer is the
+ * smaller of the two. laplace.yaml beside it is a study that uses it. Build: cc -o
+ * laplace laplace.c -lm
  *
  * For three numbers a search in the line will do; for more use a JSON library. */
 #include <math.h>

@@ -1,11 +1,14 @@
 """test_oracles.py - oracle programs: privacy objectives that another program answers for. What
 they can do wrong, and that nothing is lost by it."""
+import json
+import math
 import os
-import re
+import shutil
 import signal
+import subprocess
 import unittest
 
-from harness import Case, Refused, wait_for
+from harness import LIMIT, TOP, Case, Refused, wait_for
 
 # Answers 1 / (1 + x) * n; what it does wrong is in a file of its study's name, read when it
 # starts, so that a test can mend it.
@@ -265,6 +268,10 @@ class Oracles(Case):
         self.start("s", search="method: random, evaluations: 4, parallel: 2")
         wait_for(lambda: self.has("waits"))
         self.assertEqual(len(self.programs("s")), 1)
+        self.assertEqual(self.client("status", study="s")["study"]["programs"],
+                         {"a": self.path("oracle")})
+        self.assertIn("a is the answer of " + self.path("oracle"),
+                      self.ctl("--socket", self.d.socket, "status", "s").stdout)
         self.client("pause", study="s")
         wait_for(lambda: not self.programs("s"), 20)
         self.client("resume", study="s")
@@ -278,6 +285,61 @@ class Oracles(Case):
         self.client("resume", study="hang")
         wait_for(lambda: self.programs("hang"))
         # tearDown: nor does the daemon wait for it, and leaves nothing
+
+
+class Examples(Case):
+    """Those of docs/oracles.md."""
+
+    def setUp(self):
+        super().setUp()
+        shutil.copytree(os.path.join(TOP, "examples/oracles"), self.path("o"))
+        subprocess.run(["cc", "-o", self.path("o/laplace"), self.path("o/laplace.c"), "-lm"],
+                       check=True)
+
+    def answers(self, *command, questions):
+        lines = "".join(json.dumps({"id": i, "parameters": p, "delta": 1e-5}) + "\n"
+                        for i, p in enumerate(questions))
+        p = subprocess.run(command, input=lines, capture_output=True, text=True, check=True,
+                           cwd=self.path("o"), timeout=LIMIT)
+        found = [json.loads(line) for line in p.stdout.splitlines()]
+        self.assertEqual([a["id"] for a in found], list(range(len(questions))))
+        return found
+
+    def test_they_are_upper_bounds(self):
+        sigmas = (0.3, 1, 7.5, 40)
+        ours = self.ctl("epsilon", "--batch", input="".join(
+            json.dumps({"mechanism": "gaussian", "sigma": s, "delta": 1e-5}) + "\n"
+            for s in sigmas)).stdout.splitlines()
+        theirs = self.answers("python3", "gaussian.py", questions=[
+            {"sigma": 3 * s, "steps": 9} for s in sigmas] + [{"sigma": 0, "steps": 1}])
+        for one, two in zip(ours, theirs):
+            exact = json.loads(one)["epsilon"]
+            self.assertGreaterEqual(two["epsilon"], exact * (1 - 1e-12))
+            self.assertLess(two["epsilon"], exact * (1 + 1e-8))
+        self.assertIn("error", theirs[-1])
+        few, many, none = self.answers("./laplace", questions=[
+            {"queries": 2, "scale": 4}, {"queries": 400, "scale": 100}, {"queries": 0}])
+        self.assertAlmostEqual(few["epsilon"], 0.5, 9)
+        self.assertAlmostEqual(many["epsilon"], (800 * math.log(1e5)) ** 0.5 / 100
+                               + 4 * math.expm1(0.01), 9)
+        self.assertIn("error", none)
+
+    def test_their_studies_run(self):
+        for name in ("gaussian", "laplace"):
+            with open(self.path("o/%s.yaml" % name)) as f:
+                text = f.read().replace("evaluations: 12", "evaluations: 3")
+            path = self.write("o/short.yaml", text.replace("initial: 6", "initial: 2"))
+            p = self.ctl("run", path, "--state", self.path("state-" + name), "-o", "json")
+            self.assertEqual(p.returncode, 0, p.stderr)
+            result = json.loads(p.stdout)
+            self.assertEqual((result["state"], result["evaluations"], result["failed"]),
+                             ("finished", 3, 0))
+            p = self.ctl("validate", path)
+            self.assertNotIn("warning", p.stdout)
+        os.unlink(self.path("o/laplace"))
+        p = self.ctl("validate", path)
+        self.assertEqual(p.returncode, 0)
+        self.assertRegex(p.stdout, "warning: '.*/o/laplace' cannot be run: No such file")
 
 
 if __name__ == "__main__":

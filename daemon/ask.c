@@ -25,6 +25,7 @@ enum ask_question {
 	ASK_TRIAL,    /* the next point, to be recorded */
 	ASK_AHEAD,    /* points of a method that needs no results, before they are due */
 	ASK_SHOW,     /* the next point, for a client */
+	ASK_FIX,      /* the filter of search.budget, to be recorded */
 	ASK_DENOISED, /* the front of the models' values, for clients and to be kept */
 };
 
@@ -40,6 +41,7 @@ struct ask_point {
 	const char *source; /* static text */
 	char refused[ASK_REFUSED_LEN];
 	double cost, pending; /* of dp_proposal */
+	double renyi;         /* K at the filter's order; NaN without search.budget */
 };
 
 /* A client that waits for an answer. */
@@ -79,6 +81,11 @@ struct asker {
 	enum ask_question question;
 	uint32_t trial, basis;
 	double spent; /* dp_study_cost_spent() */
+	/* search.budget: the filter's order, 0 without one; what a training may take of
+	 * it as far as the proposal may know, and as soon as nothing is pending */
+	double order, left, left_at_last;
+	int64_t stuck; /* no point fits before there is a record after this one; -1 */
+	struct dp_accounting accounting; /* ASK_FIX */
 	struct dp_known *known;
 	size_t nknown;
 	struct dp_proposal answer;
@@ -131,6 +138,7 @@ static struct asker *asker_of(struct study *h)
 	if (!a)
 		return NULL;
 	a->home = h;
+	a->stuck = -1;
 	h->asker = a;
 	return a;
 }
@@ -144,6 +152,8 @@ bool ask_ready(const struct study *h)
 {
 	const struct asker *a = h->asker;
 
+	if (a && a->stuck == h->state->seq)
+		return false;
 	if (a && a->nahead && a->ahead[a->nahead - 1].trial >= h->state->ntrials)
 		return true;
 	return !ask_busy(h) && (h->d->asking_programs < ORACLES_ASKED_MAX ||
@@ -196,14 +206,16 @@ static int ask_waypoints(const struct dp_study *spec, const struct dp_oracle_ask
 	return DP_OK;
 }
 
-int ask_oracles(const struct study *h, const atomic_bool *cancel, const double *x,
+int ask_oracles(const struct study *h, const atomic_bool *cancel, double *x,
 		double *privacy, char refused[ASK_REFUSED_LEN], struct dp_err *err)
 {
 	const struct dp_study *spec = h->state->spec;
 	struct oracles_turn turn;
 	const struct dp_oracle_asker *asker = oracles_asker(h, cancel, &turn);
-	int code = dp_objectives_privacy_at(spec, asker, x, NAN, privacy, err);
+	int code = dp_space_derive(spec, x, err);
 
+	if (code == DP_OK)
+		code = dp_objectives_privacy_at(spec, asker, x, NAN, privacy, err);
 	refused[0] = '\0';
 	if (code == DP_OK)
 		return ask_waypoints(spec, asker, x, err);
@@ -213,17 +225,49 @@ int ask_oracles(const struct study *h, const atomic_bool *cancel, const double *
 	return DP_OK;
 }
 
+int ask_renyi(const struct dp_study *spec, double order, const double *x, double *k,
+	      struct dp_err *err)
+{
+	struct dp_renyi_memory *m;
+	int code;
+
+	*k = NAN;
+	if (order == 0)
+		return DP_OK;
+	m = dp_renyi_memory_new();
+	if (!m)
+		return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
+	code = dp_study_renyi(spec, m, dp_budget_objective(spec), x, NAN, &order, 1, k,
+			      err);
+	dp_renyi_memory_free(m);
+	return code == DP_E_INVALID ? DP_OK : code; /* +inf: it cannot be trained */
+}
+
+/* The next point. What no result may be known of yet leaves less of search.budget than
+ * there is at the end. */
+static int ask_proposer(struct asker *a, uint32_t trial)
+{
+	struct oracles_turn turn;
+	struct dp_history h = { .known = a->known,
+				.n = a->nknown,
+				.programs = oracles_asker(a->home, &a->cancel, &turn),
+				.budget_order = a->order,
+				.budget_left = a->left };
+	int code =
+		dp_proposer_ask(a->proposer, &h, trial, &a->cancel, &a->answer, &a->err);
+
+	if (code != DP_E_LIMIT || !(a->left_at_last > a->left))
+		return code;
+	h.budget_left = a->left_at_last;
+	return dp_proposer_ask(a->proposer, &h, trial, &a->cancel, &a->answer, &a->err);
+}
+
 /* The point of one trial, and its epsilons. */
 static int ask_point(struct asker *a, uint32_t trial)
 {
 	const struct dp_study *spec = a->home->state->spec;
-	struct oracles_turn turn;
-	struct dp_history h = { .known = a->known,
-				.n = a->nknown,
-				.programs = oracles_asker(a->home, &a->cancel, &turn) };
 	struct ask_point *p = &a->found[a->nfound];
-	int code =
-		dp_proposer_ask(a->proposer, &h, trial, &a->cancel, &a->answer, &a->err);
+	int code = ask_proposer(a, trial);
 
 	if (code != DP_OK)
 		return code;
@@ -234,7 +278,8 @@ static int ask_point(struct asker *a, uint32_t trial)
 	memcpy(p->x, a->answer.x, spec->nparams * sizeof p->x[0]);
 	code = ask_oracles(a->home, &a->cancel, p->x, p->privacy, p->refused, &a->err);
 	if (code == DP_OK)
-		a->nfound++;
+		code = ask_renyi(spec, a->order, p->x, &p->renyi, &a->err);
+	a->nfound += code == DP_OK;
 	return code;
 }
 
@@ -269,6 +314,11 @@ static int ask_answer_to(struct asker *a)
 {
 	int code = DP_OK;
 
+	if (a->question == ASK_FIX) {
+		dp_odometer_standard(&a->accounting.odometer);
+		return dp_budget_filter(a->home->state->spec, &a->accounting.odometer,
+					&a->accounting.filter, &a->err);
+	}
 	if (a->question == ASK_DENOISED && a->front.results > a->results.n)
 		return ask_denoised_of_some(a);
 	if (!a->proposer)
@@ -407,7 +457,7 @@ static void ask_front_found(struct asker *a)
 /* ---- recording ---- */
 
 void ask_record(struct study *h, const double *x, const char *source, uint32_t basis,
-		const double *privacy, const char *refused)
+		const double *privacy, const char *refused, double renyi)
 {
 	const struct dp_study *spec = h->state->spec;
 	struct dp_event e = { .type = DP_EV_TRIAL_PROPOSED,
@@ -415,7 +465,9 @@ void ask_record(struct study *h, const double *x, const char *source, uint32_t b
 			      .source = source,
 			      .basis = basis,
 			      .params = x,
-			      .nparams = (uint32_t)spec->nparams };
+			      .nparams = (uint32_t)spec->nparams,
+			      .renyi = &renyi,
+			      .nrenyi = isnan(renyi) ? 0 : 1 };
 
 	if (refused[0]) {
 		e.reason = refused;
@@ -430,28 +482,47 @@ void ask_no_point(struct study *h, const struct dp_err *why)
 {
 	struct dp_orders orders;
 
+	if (dp_course_waits(h->state, why))
+		h->asker->stuck = h->state->seq;
 	dp_course_no_point(h->state, why, &orders);
 	study_order(h, &orders);
 }
 
-/* Records the point, or that search.max_cost leaves no room for it. One that is refused
- * will not be trained. */
+/* Records the point, or that search.max_cost or search.budget leaves no room for it. One
+ * that is refused will not be trained. */
 static void ask_record_point(struct study *h, const struct ask_point *p, double spent,
 			     uint32_t basis)
 {
 	struct dp_expected expected = { spent, p->pending, p->cost };
 	struct dp_err why;
 
-	if (!p->refused[0] && dp_course_affords(h->state, &expected, &why) != DP_OK)
+	if (!p->refused[0] && (dp_course_affords(h->state, &expected, &why) != DP_OK ||
+			       dp_course_budget(h->state, p->renyi, &why) != DP_OK))
 		ask_no_point(h, &why);
 	else
-		ask_record(h, p->x, p->source, basis, p->privacy, p->refused);
+		ask_record(h, p->x, p->source, basis, p->privacy, p->refused, p->renyi);
 }
 
 static void ask_failed(struct asker *a)
 {
 	a->err.code = a->code; /* one that was interrupted has no words */
 	ask_no_point(a->home, &a->err);
+}
+
+/* What is fixed before the first training is known, or that the budget pays for none. */
+static void ask_fixed(struct asker *a)
+{
+	struct study *h = a->home;
+	struct dp_event e;
+
+	if (h->state->accounting || h->state->ntrials)
+		return;
+	if (a->code != DP_OK) {
+		ask_failed(a);
+		return;
+	}
+	e = dp_course_fixed(&a->accounting.odometer, &a->accounting.filter);
+	record(h, &e);
 }
 
 static void ask_for_trial(struct asker *a)
@@ -564,6 +635,9 @@ static void ask_done(uv_work_t *w, int status)
 	case ASK_SHOW:
 		ask_point_shown(a);
 		break;
+	case ASK_FIX:
+		ask_fixed(a);
+		break;
 	case ASK_DENOISED:
 		ask_front_found(a);
 		break;
@@ -608,6 +682,9 @@ static bool ask_snapshot(struct asker *a, bool results)
 	a->nknown = n;
 	a->basis = s->seq;
 	a->spent = ask_spent(a->home);
+	a->order = s->accounting ? s->accounting->filter.order : 0;
+	a->left = dp_course_left(s, dp_course_window(s));
+	a->left_at_last = s->open || s->waiting ? a->left : dp_course_left(s, s->ntrials);
 	return true;
 }
 
@@ -648,7 +725,8 @@ static int ask_start(struct study *h, enum ask_question question, uint32_t trial
 	if (!a ||
 	    !(question == ASK_DENOISED
 		      ? ask_snapshot_front(a)
-		      : ask_snapshot(a, question != ASK_AHEAD) && ask_room(a, points)) ||
+		      : ask_snapshot(a, question != ASK_AHEAD && question != ASK_FIX) &&
+				ask_room(a, points)) ||
 	    oracles_prepare(h, err) != DP_OK)
 		return dp_fail(err, DP_E_NOMEM, "no memory to propose");
 	ask_take_waiters(a, question);
@@ -748,6 +826,16 @@ bool ask_next(struct study *h)
 		return false;
 	ask_reserve(h, 1);
 	return true;
+}
+
+void ask_fix(struct study *h)
+{
+	struct dp_err err;
+
+	if (ask_busy(h))
+		return; /* it is asked again after that */
+	if (ask_start(h, ASK_FIX, 0, 1, &err) != DP_OK)
+		h->next.until = clock_now(h->d); /* the next tick tries again */
 }
 
 void ask_serve(struct study *h)

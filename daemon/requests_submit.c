@@ -3,6 +3,7 @@
 #include "daemon/requests.h"
 
 #include "base/json.h"
+#include "base/secret.h"
 #include "propose/propose.h"
 
 #include <string.h>
@@ -55,7 +56,8 @@ static bool same_space(const struct dp_study *a, const struct dp_study *b)
 		same = strcmp(a->params[i].name, b->params[i].name) == 0 &&
 		       a->params[i].kind == b->params[i].kind &&
 		       (a->params[i].kind != DP_PARAM_CATEGORICAL ||
-			json_equal(a->params[i].values, b->params[i].values));
+			json_equal(a->params[i].values, b->params[i].values)) &&
+		       dp_calibrated_alike(a, b, i);
 	for (size_t i = 0; same && i < a->nobjectives; i++)
 		same = strcmp(a->objectives[i].name, b->objectives[i].name) == 0;
 	return same;
@@ -76,7 +78,7 @@ static int find_origin(struct dpd *d, const struct dp_study *spec,
 	if (!same_space((*origin)->spec, spec))
 		return dp_fail(err, DP_E_INVALID,
 			       "search.initial_from: study '%s' has other parameters or "
-			       "objectives",
+			       "objectives, or calibrates them otherwise",
 			       (*origin)->spec->name);
 	return DP_OK;
 }
@@ -151,16 +153,22 @@ static int submit_new(struct request *r, struct dp_event *e, struct study **made
 		      struct dp_err *err)
 {
 	struct dp_study_state *origin;
+	char secret[DP_SECRET_TEXT] = "";
 	int code;
 
 	if (r->d->nstudies >= STUDIES_MAX)
 		return dp_fail(err, DP_E_LIMIT,
 			       "there are %d studies already; delete some", STUDIES_MAX);
 	code = find_origin(r->d, e->spec, &origin, err);
+	if (code == DP_OK && dp_study_needs_secret(e->spec)) {
+		code = dp_secret_draw(secret, err);
+		e->secret = secret;
+	}
 	if (code != DP_OK)
 		return code;
 	e->name = e->spec->name;
 	*made = record_created(r->d, e);
+	explicit_bzero(secret, sizeof secret);
 	if (origin)
 		import_results(*made, origin);
 	log_line(&r->d->log, LOG_INFO, e->name, "submitted from %s", e->path);

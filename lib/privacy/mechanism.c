@@ -7,6 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
+/* delta x records: how many records are published on average by a mechanism that
+ * publishes each with probability delta and does nothing else, which is (0,
+ * delta)-private. At one half somebody is exposed with a probability of 40 %. */
+#define MANY_PUBLISHED 0.5
+
 const char *const dp_privacy_accountants[] = {
 	[DP_PRIVACY_RDP] = "rdp", [DP_PRIVACY_PLD] = "pld", NULL
 };
@@ -111,6 +116,20 @@ void dp_privacy_words(const struct dp_mechanism *m, const double *values,
 		m->words(values, out);
 }
 
+void dp_privacy_words_for(const struct dp_mechanism *m, const double *values,
+			  const struct dp_epsilon *answer, struct dp_privacy_words *out)
+{
+	double answered[DP_PRIVACY_KEYS_MAX];
+
+	memcpy(answered, values, m->nkeys * sizeof *answered);
+	for (size_t i = 0; m->accountant && dp_privacy_accountants[i]; i++)
+		if (strcmp(answer->accountant, dp_privacy_accountants[i]) == 0)
+			answered[dp_privacy_key_place(m, m->accountant)] = (double)i;
+	dp_privacy_words(m, answered, out);
+	if (answer->theorem)
+		out->theorem = answer->theorem;
+}
+
 static size_t count_key_words(const struct dp_privacy_key *k)
 {
 	size_t n = 0;
@@ -118,6 +137,12 @@ static size_t count_key_words(const struct dp_privacy_key *k)
 	while (k->words[n])
 		n++;
 	return n;
+}
+
+bool dp_privacy_key_whole(const struct dp_mechanism *m, const double *values,
+			  const struct dp_privacy_key *k)
+{
+	return k->kind == DP_PRIVACY_INTEGER || (m->whole && m->whole(values, k));
 }
 
 bool dp_privacy_key_ok(const struct dp_privacy_key *k, double v)
@@ -193,10 +218,54 @@ static int check_key_group(const struct dp_mechanism *m, const double *values,
 			       m->name, names);
 }
 
+/* A key that is not given: is it needed, or does another stand in its place? */
+static int check_absent(const struct dp_mechanism *m, const double *values,
+			const struct dp_privacy_key *k, struct dp_err *err)
+{
+	const struct dp_privacy_key *other =
+		k->unless ? dp_privacy_key_find(m, k->unless) : NULL;
+
+	if (!k->needed || !isnan(dp_privacy_value(m, values, other)))
+		return DP_OK;
+	if (other)
+		dp_fail(err, DP_E_INVALID,
+			"mechanism %s needs the key '%s', or '%s' in its place", m->name,
+			k->name, other->name);
+	else
+		dp_fail(err, DP_E_INVALID, "mechanism %s needs the key '%s'", m->name,
+			k->name);
+	dp_hint(err, "%s is: %s", k->name, k->help);
+	return DP_E_INVALID;
+}
+
+static int check_given(const struct dp_mechanism *m, const double *values,
+		       const struct dp_privacy_key *k, struct dp_err *err)
+{
+	char rule[DP_PRIVACY_RULE_LEN], text[DP_NUM_LEN];
+	double v = dp_privacy_value(m, values, k);
+
+	if (!dp_privacy_key_ok(k, v))
+		return dp_fail(err, DP_E_INVALID,
+			       "mechanism %s: '%s' cannot be %s; allowed: %s", m->name,
+			       k->name, dp_num_text(v, text),
+			       dp_privacy_key_rule(k, rule));
+	if (dp_privacy_key_whole(m, values, k) && v != floor(v))
+		return dp_fail(err, DP_E_INVALID,
+			       "mechanism %s: '%s' cannot be %s: here it must be a whole "
+			       "number",
+			       m->name, k->name, dp_num_text(v, text));
+	if (k->unless &&
+	    !isnan(dp_privacy_value(m, values, dp_privacy_key_find(m, k->unless))))
+		return dp_fail(err, DP_E_INVALID,
+			       "mechanism %s: '%s' and '%s' exclude each other", m->name,
+			       k->name, k->unless);
+	return DP_OK;
+}
+
 int dp_privacy_check(const struct dp_mechanism *m, const double *values,
 		     double full[DP_PRIVACY_KEYS_MAX], struct dp_err *err)
 {
-	char rule[DP_PRIVACY_RULE_LEN], text[DP_NUM_LEN];
+	int code = DP_OK;
 
 	for (size_t i = 0; i < m->nkeys; i++) {
 		const struct dp_privacy_key *k = &m->keys[i];
@@ -204,19 +273,10 @@ int dp_privacy_check(const struct dp_mechanism *m, const double *values,
 		if (k->group && check_key_group(m, values, i, err) != DP_OK)
 			return DP_E_INVALID;
 		full[i] = isnan(values[i]) ? k->otherwise : values[i];
-		if (isnan(values[i])) {
-			if (!k->needed)
-				continue;
-			dp_fail(err, DP_E_INVALID, "mechanism %s needs the key '%s'",
-				m->name, k->name);
-			dp_hint(err, "%s is: %s", k->name, k->help);
-			return DP_E_INVALID;
-		}
-		if (!dp_privacy_key_ok(k, full[i]))
-			return dp_fail(err, DP_E_INVALID,
-				       "mechanism %s: '%s' cannot be %s; allowed: %s",
-				       m->name, k->name, dp_num_text(full[i], text),
-				       dp_privacy_key_rule(k, rule));
+		code = isnan(values[i]) ? check_absent(m, values, k, err)
+					: check_given(m, values, k, err);
+		if (code != DP_OK)
+			return code;
 	}
 	return DP_OK;
 }
@@ -242,12 +302,13 @@ bool dp_privacy_warning(const struct dp_mechanism *m, const double *values,
 	double delta = dp_privacy_value(m, values, m->delta);
 
 	out[0] = '\0';
-	if (!(delta * records >= 1))
+	if (!(delta * records >= MANY_PUBLISHED))
 		return false;
 	snprintf(out, DP_PRIVACY_WARNING_LEN,
-		 "delta %g is not below 1/records = %.3g: publishing a record at random "
-		 "would satisfy that; choose delta well below it",
-		 delta, 1 / records);
+		 "delta %g is not well below 1/records = %.3g: publishing each record "
+		 "with probability delta would satisfy it, and would publish %.2g of "
+		 "them on average; choose a much smaller one",
+		 delta, 1 / records, delta * records);
 	return true;
 }
 

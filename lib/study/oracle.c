@@ -9,11 +9,7 @@
 /* A parameter at the waypoint `at` on the way to x; NaN: at x itself. */
 static double param_value(const struct dp_study *s, size_t i, const double *x, double at)
 {
-	const struct dp_param *p = &s->params[i];
-
-	if (!isnan(at) && i == s->trainer.path.param)
-		return at;
-	return p->kind == DP_PARAM_FIXED ? json_number_value(p->values) : x[i];
+	return !isnan(at) && i == s->trainer.path.param ? at : dp_space_value(s, i, x);
 }
 
 void dp_use_values(const struct dp_study *s, const struct dp_use *u, const double *x,
@@ -22,6 +18,19 @@ void dp_use_values(const struct dp_study *s, const struct dp_use *u, const doubl
 	for (size_t i = 0; i < u->mechanism->nkeys; i++)
 		values[i] = u->param[i] < 0 ? u->constant[i]
 					    : param_value(s, (size_t)u->param[i], x, at);
+}
+
+/* The same with the delta of the whole composition that it is a part of. */
+static void part_values(const struct dp_study *s, const struct dp_oracle *o,
+			const struct dp_use *u, const double *x, double at,
+			double *values)
+{
+	const struct dp_mechanism *m = u->mechanism;
+
+	dp_use_values(s, u, x, at, values);
+	if (o->kind == DP_ORACLE_COMPOSED && m->delta)
+		values[dp_privacy_key_place(m, m->delta)] =
+			m->delta->needed && o->delta == 0 ? NAN : o->delta;
 }
 
 int dp_oracle_uses(const struct dp_study *s, size_t objective, const double *x, double at,
@@ -42,7 +51,7 @@ int dp_oracle_uses(const struct dp_study *s, size_t objective, const double *x, 
 	for (size_t i = 0; i < out->n; i++) {
 		const struct dp_use *u = &o->privacy->uses[i];
 
-		dp_use_values(s, u, x, at, out->values[i]);
+		part_values(s, o->privacy, u, x, at, out->values[i]);
 		out->item[i] = (struct dp_privacy_item){
 			u->mechanism, out->values[i],
 			u->times_param < 0 ? u->times
@@ -245,7 +254,7 @@ int dp_objective_declared(const struct dp_study *s, size_t objective, const doub
 
 		if (!u->mechanism->declared)
 			continue; /* nothing contradicts it, and nothing fits it */
-		dp_use_values(s, u, x, NAN, values);
+		part_values(s, o, u, x, NAN, values);
 		code = dp_privacy_declared_check(u->mechanism, values, declared, warning,
 						 err);
 		if (code == DP_OK)

@@ -394,6 +394,33 @@ static void composition_of_svt(void **state)
 	assert_int_equal(dp_privacy_compose(items, 2, 1e-6, true, &e, &err), DP_OK);
 }
 
+/* Where no grid gives a bound the other accountant has one: a few uses with large losses
+ * beside many with tiny ones. */
+static void composition_falls_back(void **state)
+{
+	double a[DP_PRIVACY_KEYS_MAX], b[DP_PRIVACY_KEYS_MAX];
+	struct dp_privacy_item items[2] = {
+		{ query("{\"mechanism\":\"laplace\",\"scale\":0.57}", a), a, 49 },
+		{ query("{\"mechanism\":\"dp-sgd\",\"sampling\":\"without-replacement\","
+			"\"records\":100000,\"lot\":8,\"steps\":144,"
+			"\"noise_multiplier\":9.25}",
+			b),
+		  b, 1 },
+	};
+	struct dp_epsilon rdp, pld;
+
+	(void)state;
+	for (double delta = 1e-3; delta > 1e-250; delta *= 1e-6) {
+		assert_int_equal(dp_privacy_compose(items, 2, delta, false, &rdp, NULL),
+				 DP_OK);
+		assert_int_equal(dp_privacy_compose(items, 2, delta, true, &pld, NULL),
+				 DP_OK);
+		assert_true(isfinite(pld.epsilon) && pld.epsilon <= rdp.epsilon);
+	}
+	/* at the last no grid holds it, and the answer says who gave it */
+	assert_string_equal(pld.accountant, "rdp");
+}
+
 /* The words name who answered, not who was asked. */
 static void words_of_answers(void **state)
 {
@@ -511,6 +538,7 @@ int main(void)
 		cmocka_unit_test(curve),
 		cmocka_unit_test(composition),
 		cmocka_unit_test(composition_of_svt),
+		cmocka_unit_test(composition_falls_back),
 		cmocka_unit_test(words_of_answers),
 		cmocka_unit_test(composition_of_many),
 		cmocka_unit_test(composition_without_noise),

@@ -172,6 +172,23 @@ static json_t *cost_json(const struct dp_study_state *s)
 			: json_null();
 }
 
+/* {"epsilon":4,"delta":1e-5,"order":9,"spent":0.6,"most":2.1}, or null without
+ * search.budget; before its filter is chosen the last three are null. */
+static json_t *budget_json(const struct dp_study_state *s)
+{
+	const struct dp_budget *b = &s->spec->search.budget;
+	double spent, most;
+	bool known = dp_study_budget_spent(s, &spent, &most);
+
+	if (b->epsilon == 0)
+		return json_null();
+	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "epsilon", dp_json_real(b->epsilon),
+			 "delta", dp_json_real(b->delta), "order",
+			 known ? dp_json_real(s->accounting->filter.order) : json_null(),
+			 "spent", known ? dp_json_real(spent) : json_null(), "most",
+			 known ? dp_json_real(most) : json_null());
+}
+
 json_t *dp_view_summary(struct dp_study_state *s)
 {
 	json_t *names = json_array(), *goals = json_array(), *volume = hypervolume(s), *o;
@@ -201,10 +218,10 @@ json_t *dp_view_summary(struct dp_study_state *s)
 			     "anti_ideal", anti_ideal(s), "front", (json_int_t)s->nfront,
 			     "front_of", dp_front_text(s->spec), "objectives", names,
 			     "goals", goals));
-	view_merge(&o,
-		   json_pack("{s:o, s:o, s:I, s:o}", "created", dp_view_time(s->created),
-			     "updated", dp_view_time(s->updated), "version",
-			     (json_int_t)s->seq, "file", dp_view_text(s->path)));
+	view_merge(&o, json_pack("{s:o, s:o, s:o, s:I, s:o}", "budget", budget_json(s),
+				 "created", dp_view_time(s->created), "updated",
+				 dp_view_time(s->updated), "version", (json_int_t)s->seq,
+				 "file", dp_view_text(s->path)));
 	return o;
 }
 
@@ -242,10 +259,11 @@ static json_t *runs_json(const struct dp_study_state *s, const struct dp_trial *
 			 uint32_t from, uint32_t end)
 {
 	json_t *runs = json_array();
+	bool released = dp_study_releases(s->spec); /* nothing of a single run is */
 
 	for (uint32_t i = from; i < end; i++) {
 		json_t *metrics = json_object();
-		bool known = t->metrics && dp_trial_run_known(t, i);
+		bool known = t->metrics && !released && dp_trial_run_known(t, i);
 
 		for (uint32_t k = 0; known && k < t->nmetrics; k++)
 			view_set(&metrics, s->metrics[k],
@@ -339,7 +357,7 @@ static json_t *number_or_null(double x)
  * its mean lies with 95 %. */
 static json_t *spread_json(const struct dp_study_state *s, struct dp_point p)
 {
-	uint32_t runs = (uint32_t)s->spec->trainer.runs;
+	uint32_t runs = (uint32_t)dp_study_told_runs(s->spec);
 	json_t *all = json_object();
 
 	for (size_t i = 0; i < s->spec->nobjectives; i++) {
@@ -376,6 +394,16 @@ json_t *dp_view_waypoint(struct dp_study_state *s, struct dp_point p, bool full)
 	return o;
 }
 
+/* What is released of a trial, by metric. */
+static json_t *released_json(const struct dp_study_state *s, const struct dp_trial *t)
+{
+	json_t *metrics = json_object();
+
+	for (uint32_t k = 0; t->metrics && k < t->nmetrics; k++)
+		view_set(&metrics, s->metrics[k], dp_json_real(t->metrics[k]));
+	return metrics;
+}
+
 /* Where a part of n things that begins at `from` ends. */
 static uint32_t part_end(uint32_t from, uint32_t most, uint32_t n)
 {
@@ -394,6 +422,8 @@ json_t *dp_view_trial_part(struct dp_study_state *s, const struct dp_trial *t,
 		view_push(&attempts, attempt_json(t, &t->attempts[i], folder));
 	view_set(&o, "attempts", attempts);
 	view_set(&o, "runs", runs_json(s, t, from, runs_end));
+	if (dp_study_releases(s->spec))
+		view_set(&o, "released", released_json(s, t));
 	if (t->way && from == 0)
 		view_set(&o, "waypoints", way_json(s, t->way));
 	view_set(&o, "basis", json_integer(t->basis));

@@ -87,7 +87,7 @@ static double laplace_profile(const struct dp_privacy_part *p, enum dp__directio
 	double v = x < p->mu ? -expm1(0.5 * (x - p->mu)) : 0;
 
 	(void)d;
-	*slack = 4 * DBL_EPSILON * v;
+	*slack = 8 * DBL_EPSILON * v;
 	return v;
 }
 

@@ -64,6 +64,21 @@ static const json_t *logs_choose(const struct logs *l, const json_t *trial)
 	return best;
 }
 
+/* Drops the reply. */
+static int fail_released(const struct logs *l, json_t **ok, struct dp_err *err)
+{
+	json_decref(*ok);
+	*ok = NULL;
+	dp_fail(err, DP_E_FAILED,
+		"study '%s' releases noisy values only (objectives.NAME.release), and "
+		"what a trainer prints may tell the exact ones: its logs are not kept",
+		l->study);
+	return dp_hint(err,
+		       "to see what it prints, start it by hand with the request.json in "
+		       "the attempt's folder, which 'dparetoctl trial %s %d' names",
+		       l->study, (int)l->point.trial);
+}
+
 /* Asks the daemon for the trial and looks for the attempt in its reply *ok, which is
  * the caller's. */
 static int logs_look(struct logs *l, json_t **ok, struct dp_err *err)
@@ -79,6 +94,8 @@ static int logs_look(struct logs *l, json_t **ok, struct dp_err *err)
 	if (code != DP_OK)
 		return code;
 	trial = json_object_get(*ok, "trial");
+	if (json_object_get(trial, "released"))
+		return fail_released(l, ok, err);
 	a = logs_choose(l, trial);
 	if (!a)
 		return DP_OK;

@@ -20,6 +20,7 @@ struct account {
 	double privacy[DP_OBJECTIVES_MAX];
 	char refused[ASK_REFUSED_LEN];
 	struct dp_err wrong; /* with the point itself; its code is DP_OK: nothing */
+	double order, renyi; /* of search.budget: see ask_renyi() */
 };
 
 /* A calibrated parameter may be given, as part of a whole point that somebody was shown,
@@ -51,19 +52,23 @@ static void account_work(uv_work_t *w)
 	if (a->client)
 		account_derive(a);
 	ask_oracles(a->home->state->spec, a->x, a->privacy, a->refused);
+	if (ask_renyi(a->home->state->spec, a->order, a->x, &a->renyi, NULL) != DP_OK)
+		a->renyi = INFINITY; /* without memory it does not fit */
 }
 
-/* Does search.max_cost leave room for a training at x? */
-static int account_affords(const struct study *h, const double *x, struct dp_err *err)
+/* Do search.max_cost and search.budget leave room for the training? */
+static int account_affords(const struct study *h, const struct account *a,
+			   struct dp_err *err)
 {
 	const struct dp_study *spec = h->state->spec;
 	struct dp_expected e = { .next = NAN };
+	int code = dp_course_budget(h->state, a->renyi, err);
 
-	if (spec->search.max_cost == 0)
-		return DP_OK;
+	if (code != DP_OK || spec->search.max_cost == 0)
+		return code;
 	e.spent = dp_study_cost_spent(h->state);
 	if (dp_study_cost(spec) == DP_COST_PATH)
-		e.next = dp_path_end(spec, x);
+		e.next = dp_path_end(spec, a->x);
 	return dp_course_affords(h->state, &e, err);
 }
 
@@ -80,11 +85,11 @@ static void account_enqueued(struct account *a)
 		return;
 	}
 	if (dp_course_asked(h->state, &asked, &none, &err) != DP_OK ||
-	    (!a->refused[0] && account_affords(h, a->x, &err) != DP_OK)) {
+	    (!a->refused[0] && account_affords(h, a, &err) != DP_OK)) {
 		client_error(h->d, a->client, &err);
 		return;
 	}
-	ask_record(h, a->x, "enqueued", h->state->seq, a->privacy, a->refused);
+	ask_record(h, a->x, "enqueued", h->state->seq, a->privacy, a->refused, a->renyi);
 	client_ok(h->d, a->client,
 		  request_trial_json(h, h->state->trials[h->state->ntrials - 1]));
 }
@@ -128,6 +133,8 @@ static struct account *account_start(struct study *h, const double *x, uint64_t 
 	a->home = h;
 	a->client = client;
 	memcpy(a->x, x, h->state->spec->nparams * sizeof *x);
+	if (h->state->accounting)
+		a->order = h->state->accounting->filter.order;
 	a->work.data = a;
 	h->accounting++;
 	uv_queue_work(&h->d->loop, &a->work, account_work, account_done);

@@ -13,16 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the attempt reported, in the form of its record. */
-struct reported {
-	const char **names;
-	double *metrics;
-	uint32_t *runs;
-	double waypoints[DP_WAYPOINTS_MAX];
-	double *ways;
-};
-
-static bool reported_fill(const struct job *j, struct reported *t, struct dp_event *e)
+static bool reported_runs(const struct job *j, struct reported *t, struct dp_event *e)
 {
 	const struct dp_result *r = j->files.result;
 	const struct dp_study *spec = j->spec;
@@ -47,15 +38,22 @@ static bool reported_fill(const struct job *j, struct reported *t, struct dp_eve
 	return true;
 }
 
-/* What it reached of its path, if that counts and there is no doubt about it. */
+bool attempt_way_counts(const struct job *j, enum dp_end end, bool counted)
+{
+	const struct job_files *f = &j->files;
+
+	return counted && dp_end_keeps_way(end) && dp_result_sound(f->result) &&
+	       !f->mismatch[0] && !f->rewritten;
+}
+
+/* What it reached of its path. */
 static bool reported_way(const struct job *j, bool counted, struct reported *t,
 			 struct dp_event *e)
 {
 	const struct job_files *f = &j->files;
 	size_t n = dp_path_values(j->spec, j->x, t->waypoints), at = 0;
 
-	if (n == 0 || e->nmetrics == 0 || !counted || !dp_end_keeps_way(e->end) ||
-	    !dp_result_sound(f->result) || f->mismatch[0] || f->rewritten)
+	if (n == 0 || e->nmetrics == 0 || !attempt_way_counts(j, e->end, counted))
 		return true;
 	e->nways = (uint32_t)(n * e->nruns * e->nmetrics);
 	t->ways = calloc(e->nways, sizeof *t->ways);
@@ -74,6 +72,15 @@ static bool reported_way(const struct job *j, bool counted, struct reported *t,
 	return true;
 }
 
+/* All that it reported; false without memory. */
+static bool reported_fill(const struct job *j, bool counted, struct reported *t,
+			  struct dp_event *e)
+{
+	e->declared = *dp_result_declared(j->files.result);
+	e->sha256 = j->files.sha256[0] ? j->files.sha256 : NULL;
+	return reported_runs(j, t, e) && reported_way(j, counted, t, e);
+}
+
 void attempt_close(struct job *j, enum dp_end end, bool counted, const char *why)
 {
 	struct dp_event e = { .type = DP_EV_ATTEMPT_ENDED,
@@ -83,15 +90,17 @@ void attempt_close(struct job *j, enum dp_end end, bool counted, const char *why
 			      .end = end,
 			      .counted = counted,
 			      .reason = why && *why ? why : NULL,
-			      .exit = j->files.exit,
-			      .declared = *dp_result_declared(j->files.result),
-			      .sha256 = j->files.sha256[0] ? j->files.sha256 : NULL };
+			      .exit = j->files.exit };
 	struct reported reported = { 0 };
+	bool releases = dp_study_releases(j->spec);
 
-	if (!reported_fill(j, &reported, &e) || !reported_way(j, counted, &reported, &e))
+	if (!(releases ? released_fill(j, counted, &reported, &e)
+		       : reported_fill(j, counted, &reported, &e)))
 		/* its files stay: the next daemon reads them */
 		record_give_up(j->d, "for the result of an attempt");
 	record(j->home, &e);
+	if (releases)
+		released_forget(j);
 	if (end != DP_END_OK)
 		log_line(&j->d->log, LOG_WARN, j->about, "attempt %u: %s: %s", j->attempt,
 			 dp_end_text(end), why);
@@ -104,6 +113,25 @@ void attempt_close(struct job *j, enum dp_end end, bool counted, const char *why
 }
 
 /* ---- the class ---- */
+
+/* Nothing that the trainer said may be quoted, and only a share can be released. */
+static enum dp_end attempt_class_released(const struct job *j, enum dp_end end, char *why,
+					  size_t room)
+{
+	const char *metric = end == DP_END_OK ? released_no_share(j) : NULL;
+
+	if (metric) {
+		snprintf(why, room,
+			 "metric '%s' is not within 0 and 1: only a share can be "
+			 "released (objectives.NAME.release)",
+			 metric);
+		return DP_END_BAD_OUTPUT;
+	}
+	if (dp_result_problem(j->files.result) &&
+	    (end == DP_END_BAD_OUTPUT || end == DP_END_LOST))
+		released_why(why, room);
+	return end;
+}
 
 static enum dp_end attempt_class(const struct job *j, char *why, size_t room)
 {
@@ -119,6 +147,8 @@ static enum dp_end attempt_class(const struct job *j, char *why, size_t room)
 	needed[n] = NULL;
 	end = dp_classify(&f->exit, f->result, needed, job_trial(j)->cancel_asked, why,
 			  room);
+	if (dp_study_releases(spec))
+		end = attempt_class_released(j, end, why, room);
 	if (f->mismatch[0] && (end == DP_END_OK || end == DP_END_DIVERGED)) {
 		snprintf(why, room,
 			 "what it declares does not fit the study's mechanism: %s",
@@ -175,6 +205,8 @@ static void quote_last_words(const struct job *j, enum dp_end end, char *why, si
 {
 	size_t n = strlen(why);
 
+	if (dp_study_releases(j->spec))
+		return;
 	if (j->files.last_words[0] && (end == DP_END_EXIT_CODE || end == DP_END_SIGNAL ||
 				       end == DP_END_BAD_OUTPUT || end == DP_END_TIMEOUT))
 		snprintf(why + n, room - n, "; its last line on stderr: %s",

@@ -62,6 +62,15 @@ struct job {
 	const double *x;
 };
 
+/* What an attempt reported, in the form of its record. */
+struct reported {
+	const char **names;
+	double *metrics;
+	uint32_t *runs;
+	double waypoints[DP_WAYPOINTS_MAX];
+	double *ways;
+};
+
 /* ---- job.c ---- */
 
 /* An attempt of the study, in the journal already or about to be. NULL without
@@ -92,10 +101,26 @@ struct dp_result *job_result(const struct dp_study *spec, int32_t run, const dou
 /* Reads what is new in the result file, off the loop; the last time once `gone`. */
 void job_read(struct job *j);
 
+/* ---- released.c: studies whose results are seen with noise only ---- */
+
+/* In the form of its record: what is released, and nothing else. False: no memory. */
+bool released_fill(const struct job *j, bool counted, struct reported *t,
+		   struct dp_event *e);
+/* A metric that is no share, which noise does not cover; NULL: all are. */
+const char *released_no_share(const struct job *j);
+/* In place of a sentence that quotes the trainer. */
+void released_why(char *why, size_t room);
+/* Once what was recorded so far is durable, what the trainer told and printed goes. */
+void released_forget(const struct job *j);
+/* At the start: what a daemon that died left of attempts that have ended. */
+void released_sweep(struct dpd *d);
+
 /* ---- attempt.c ---- */
 
 /* All files of an ended attempt are read: classifies it and records its end. */
 void attempt_over(struct job *j);
+/* Does what it reached of its path count, and is there no doubt about it? */
+bool attempt_way_counts(const struct job *j, enum dp_end end, bool counted);
 /* Records the end of an attempt. counted: it costs a retry. */
 void attempt_close(struct job *j, enum dp_end end, bool counted, const char *why);
 

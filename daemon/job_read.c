@@ -255,6 +255,14 @@ static void check_declared(struct job *j)
 			snprintf(j->files.warning, sizeof j->files.warning, "%.299s",
 				 warning);
 	}
+	if (!dp_study_releases(j->spec))
+		return;
+	if (j->files.mismatch[0]) /* these quote what it declared */
+		released_why(j->files.mismatch, sizeof j->files.mismatch);
+	if (j->files.warning[0])
+		snprintf(j->files.warning, sizeof j->files.warning,
+			 "what the trainer declares of its sampler is not what the "
+			 "accountant's number is proven for");
 }
 
 /* The epsilons of one waypoint at `out`, which moves on. */

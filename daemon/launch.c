@@ -195,7 +195,9 @@ static void launch_argv(struct strings *argv, const struct job *j, const char *c
 	strings_add(argv, "--grace");
 	strings_add(argv, "%s", dp_num_text(t->grace, number));
 	strings_add(argv, "--log-limit");
-	strings_add(argv, "%llu", (unsigned long long)t->log_limit);
+	/* what is released has noise, and what is printed has none */
+	strings_add(argv, "%llu",
+		    dp_study_releases(j->spec) ? 0ULL : (unsigned long long)t->log_limit);
 	/* the daemon raised its own */
 	strings_add(argv, "--open-files");
 	strings_add(argv, "%llu", (unsigned long long)j->d->descriptors.given);

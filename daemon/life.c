@@ -276,6 +276,7 @@ static void daemon_recover(struct dpd *d)
 						    &s->trials[k]->attempts[n]);
 		study_changed(h);
 	}
+	released_sweep(d);
 }
 
 /* The loop, and what it hears of signals. */

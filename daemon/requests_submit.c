@@ -3,6 +3,7 @@
 #include "daemon/requests.h"
 
 #include "base/json.h"
+#include "base/secret.h"
 #include "propose/propose.h"
 
 #include <string.h>
@@ -152,16 +153,22 @@ static int submit_new(struct request *r, struct dp_event *e, struct study **made
 		      struct dp_err *err)
 {
 	struct dp_study_state *origin;
+	char secret[DP_SECRET_TEXT] = "";
 	int code;
 
 	if (r->d->nstudies >= STUDIES_MAX)
 		return dp_fail(err, DP_E_LIMIT,
 			       "there are %d studies already; delete some", STUDIES_MAX);
 	code = find_origin(r->d, e->spec, &origin, err);
+	if (code == DP_OK && dp_study_needs_secret(e->spec)) {
+		code = dp_secret_draw(secret, err);
+		e->secret = secret;
+	}
 	if (code != DP_OK)
 		return code;
 	e->name = e->spec->name;
 	*made = record_created(r->d, e);
+	explicit_bzero(secret, sizeof secret);
 	if (origin)
 		import_results(*made, origin);
 	log_line(&r->d->log, LOG_INFO, e->name, "submitted from %s", e->path);

@@ -141,12 +141,28 @@ struct fact_key {
 	double number;
 };
 
+/* One mechanism of a composition. */
+struct fact_part {
+	const char *mechanism, *summary;
+	double times;                /* NaN: set by */
+	const char *times_parameter; /* this one; else NULL */
+	const char *relation;
+	const char *sampling;  /* or NULL */
+	struct fact_key *keys; /* (nkeys) */
+	size_t nkeys;
+	double records;
+	const char *theorem, *source, *noise;
+};
+
 /* A privacy objective with its mechanism, its assumptions and the study's cost. */
 struct fact_mechanism {
 	size_t index; /* of its objective among those of the study */
 	const char *objective;
-	const char *mechanism;
+	const char *mechanism; /* or "composition" or "program", which have fewer facts */
 	const char *summary;
+	const char *const *command; /* of a program; else NULL */
+	struct fact_part *parts;    /* (nparts) of a composition */
+	size_t nparts;
 	const char *unit;
 	const char *relation;
 	const char *sampling;  /* or NULL */
@@ -335,15 +351,31 @@ void facts_optimism(const struct subject *s, struct facts_memory *m,
 
 /* ---- privacy.c: what is behind each epsilon ---- */
 
+#define FACTS_UNIT "one training record"
+
 void facts_privacy(const struct subject *s, struct facts *f);
 struct fact_check facts_check(const struct subject *s, struct dp_point p,
 			      size_t objective);
-/* A paragraph to copy: what may be said of one training at this point; or NULL. */
-const char *facts_statement(const struct subject *s, struct dp_point p, size_t objective,
-			    struct facts_memory *m);
+/* What was done to the data at a result's point, defaults filled in; at a trial's own it
+ * is its whole training, whatever became of it. Refused where nobody knows. */
+DP_MUSTCHECK int facts_uses(const struct subject *s, struct dp_point p, size_t objective,
+			    struct dp_uses *out, struct dp_err *err);
+/* delta of a privacy objective at a trial; 0 where there is none. */
+double facts_delta(const struct subject *s, uint32_t trial, size_t objective);
+
+/* ---- composed.c: what all trainings of a study cost together ---- */
+
+void facts_composed(const struct subject *s, size_t objective, struct facts_memory *m,
+		    struct fact_composed *out);
 /* So many trainings of the trial may have looked at the training records: every attempt
  * counts that may have started, with all the runs that were asked of it. */
 double facts_trainings(const struct subject *s, const struct dp_trial *t);
+
+/* ---- statement.c: a paragraph to copy ---- */
+
+/* What may be said of one training at this point; or NULL. */
+const char *facts_statement(const struct subject *s, struct dp_point p, size_t objective,
+			    struct facts_memory *m);
 /* `digits` significant digits, rounded up: epsilon is never shown below what it is. */
 void facts_round_up(double x, int digits, struct dp_buf *out);
 

@@ -231,13 +231,12 @@ static const struct fact_row composed_rows[] = {
 };
 FACT_SHAPE(fact_composed, composed_rows);
 
-static json_t *mechanism_keys(const void *part)
+static json_t *keys_json(const struct fact_key *list, size_t n)
 {
-	const struct fact_mechanism *m = part;
 	json_t *keys = json_object();
 
-	for (size_t i = 0; i < m->nkeys; i++) {
-		const struct fact_key *k = &m->keys[i];
+	for (size_t i = 0; i < n; i++) {
+		const struct fact_key *k = &list[i];
 
 		json_object_set_new(
 			keys, k->name,
@@ -248,10 +247,43 @@ static json_t *mechanism_keys(const void *part)
 	return keys;
 }
 
+static json_t *part_keys(const void *part)
+{
+	const struct fact_part *p = part;
+
+	return keys_json(p->keys, p->nkeys);
+}
+
+static json_t *part_times(const void *part)
+{
+	const struct fact_part *p = part;
+
+	return p->times_parameter ? json_pack("{s:s}", "parameter", p->times_parameter)
+				  : fact_number_json(p->times);
+}
+
+static const struct fact_row part_rows[] = {
+	FACT(fact_part, mechanism),     FACT(fact_part, summary),
+	FACT_MADE("times", part_times), FACT(fact_part, relation),
+	FACT(fact_part, sampling),      FACT_MADE("keys", part_keys),
+	FACT(fact_part, records),       FACT(fact_part, theorem),
+	FACT(fact_part, source),        FACT(fact_part, noise),
+};
+FACT_SHAPE(fact_part, part_rows);
+
+static json_t *mechanism_keys(const void *part)
+{
+	const struct fact_mechanism *m = part;
+
+	return keys_json(m->keys, m->nkeys);
+}
+
 static const struct fact_row mechanism_rows[] = {
 	FACT(fact_mechanism, objective),
 	FACT(fact_mechanism, mechanism),
 	FACT(fact_mechanism, summary),
+	FACT_IF_KNOWN(fact_mechanism, command),
+	FACT_LIST(fact_mechanism, parts, nparts, fact_part),
 	FACT(fact_mechanism, unit),
 	FACT(fact_mechanism, relation),
 	FACT(fact_mechanism, sampling),

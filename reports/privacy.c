@@ -1,75 +1,73 @@
-/* privacy.c - what is behind each epsilon: mechanism, assumptions, other accountants'
- * numbers, the statement to copy, and the cost of the whole study. */
+/* privacy.c - what is behind each epsilon: mechanisms, assumptions, other accountants'
+ * numbers. */
 #include "reports/facts.h"
 
-#include "base/num.h"
 #include "privacy/privacy.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SAME       1e-6 /* relative: two ways to the same number */
-#define PURE_DELTA 1e-6 /* a total delta for studies that have none of their own */
-#define UNIT       "one training record"
+#define SAME 1e-6 /* relative: two ways to the same number */
 
-/* ---- keys ---- */
-
-/* The word that a key has, or NULL. */
-static const char *word_of(const struct dp_mechanism *m, const double *values,
-			   const struct dp_privacy_key *k)
+static const struct dp_oracle *oracle_of(const struct subject *s, size_t objective)
 {
-	double v = dp_privacy_value(m, values, k);
-
-	return isnan(v) ? NULL : k->words[(int)v];
+	return s->s->spec->objectives[objective].privacy;
 }
 
-static double delta_of(const struct dp_mechanism *m, const double *values)
-{
-	double delta = dp_privacy_value(m, values, m->delta);
+/* ---- values of keys ---- */
 
-	return isnan(delta) ? 0 : delta;
+double facts_delta(const struct subject *s, uint32_t trial, size_t objective)
+{
+	const struct dp_oracle *o = oracle_of(s, objective);
+	double delta = dp_oracle_delta(o), values[DP_PRIVACY_KEYS_MAX];
+
+	if (!isnan(delta))
+		return delta;
+	dp_use_values(s->s->spec, o->uses, s->s->trials[trial]->x, NAN, values);
+	return dp_privacy_value(o->uses->mechanism, values, o->uses->mechanism->delta);
 }
 
-/* All values at a result's point, defaults filled in; at a trial's own they are those of
- * its whole training, whatever became of it. */
-static int full_values(const struct subject *s, struct dp_point p, size_t objective,
-		       double full[DP_PRIVACY_KEYS_MAX], struct dp_err *err)
+/* Fills in the defaults. */
+static int fill_use(const struct dp_mechanism *m, double *values, struct dp_err *err)
 {
-	const struct dp_study *spec = s->s->spec;
-	const struct dp_use *u = spec->objectives[objective].privacy->uses;
-	double values[DP_PRIVACY_KEYS_MAX];
+	double full[DP_PRIVACY_KEYS_MAX];
+	int code = dp_privacy_check(m, values, full, err);
 
-	dp_use_values(spec, u, s->s->trials[p.trial]->x, dp_point_at(s->s, p), values);
-	return dp_privacy_check(u->mechanism, values, full, err);
+	if (code == DP_OK)
+		memcpy(values, full, m->nkeys * sizeof *full);
+	return code;
 }
 
-/* The values that hold for every trial: NaN where a parameter sets them. */
-static void fixed_values(const struct subject *s, size_t objective,
+int facts_uses(const struct subject *s, struct dp_point p, size_t objective,
+	       struct dp_uses *out, struct dp_err *err)
+{
+	int code = dp_oracle_uses(s->s->spec, objective, s->s->trials[p.trial]->x,
+				  dp_point_at(s->s, p), out, err);
+
+	for (size_t i = 0; code == DP_OK && i < out->n; i++)
+		code = fill_use(out->item[i].mechanism, out->values[i], err);
+	return code;
+}
+
+/* The values of a use that hold for every trial: NaN where a parameter sets them, and
+ * where a composition has the say. */
+static void fixed_values(const struct dp_oracle *o, const struct dp_use *u,
 			 double values[DP_PRIVACY_KEYS_MAX])
 {
-	const struct dp_mechanism *m =
-		s->s->spec->objectives[objective].privacy->uses->mechanism;
+	const struct dp_mechanism *m = u->mechanism;
 
-	for (size_t i = 0; i < m->nkeys; i++)
-		values[i] = subject_key(s, objective, m->keys[i].name);
-}
+	for (size_t i = 0; i < m->nkeys; i++) {
+		const struct dp_privacy_key *k = &m->keys[i];
 
-void facts_round_up(double x, int digits, struct dp_buf *out)
-{
-	char text[64];
-	double unit, rounded;
-
-	if (!isfinite(x) || x <= 0) {
-		dp_buf_puts(out, dp_num_text(x, text));
-		return;
+		values[i] = u->param[i] < 0 && isnan(u->constant[i]) ? k->otherwise
+								     : u->constant[i];
+		if (o->kind == DP_ORACLE_COMPOSED &&
+		    (k == m->delta || k == m->conversion))
+			values[i] = NAN;
+		else if (o->kind == DP_ORACLE_COMPOSED && k == m->accountant)
+			values[i] = o->accountant;
 	}
-	unit = pow(10, floor(log10(x)) - digits + 1);
-	rounded = ceil(x / unit * (1 - 1e-12)) * unit;
-	snprintf(text, sizeof text, rounded >= 1000 && rounded < 1e7 ? "%.*f" : "%.*g",
-		 rounded >= 1000 && rounded < 1e7 ? 0 : digits, rounded);
-	dp_buf_puts(out, text);
 }
 
 /* ---- other accountants ---- */
@@ -84,33 +82,26 @@ static bool at_most(double a, double b)
 	return a <= b || a <= b * (1 + 1e-9);
 }
 
-static double ask_epsilon(const struct dp_mechanism *m, const double *values)
-{
-	struct dp_epsilon e;
-
-	return dp_privacy_epsilon(m, values, &e, NULL) == DP_OK ? e.epsilon : NAN;
-}
-
 static double ask_rdp(const struct dp_mechanism *m, const double *full,
 		      enum dp_privacy_conversion conversion)
 {
 	double values[DP_PRIVACY_KEYS_MAX];
+	struct dp_epsilon e;
 
 	memcpy(values, full, m->nkeys * sizeof *values);
 	values[dp_privacy_key_place(m, m->accountant)] = DP_PRIVACY_RDP;
 	if (m->conversion)
 		values[dp_privacy_key_place(m, m->conversion)] = conversion;
-	return ask_epsilon(m, values);
+	return dp_privacy_epsilon(m, values, &e, NULL) == DP_OK ? e.epsilon : NAN;
 }
 
-/* `times` of it by either way of composing; the least that may be exact in *least. */
-static double ask_composed(const struct dp_mechanism *m, const double *values,
-			   double times, bool pld, double *least)
+/* By either way of composing; the least that may be exact in *least. */
+static double ask_composed(const struct dp_uses *uses, double delta, bool pld,
+			   double *least)
 {
-	struct dp_privacy_item item = { m, values, times };
 	struct dp_epsilon e;
 
-	if (dp_privacy_compose(&item, 1, delta_of(m, values), pld, &e, NULL) != DP_OK)
+	if (dp_privacy_compose(uses->item, uses->n, delta, pld, &e, NULL) != DP_OK)
 		return NAN;
 	if (least)
 		*least = e.epsilon - e.error;
@@ -119,10 +110,12 @@ static double ask_composed(const struct dp_mechanism *m, const double *values,
 
 /* pld <= improved <= classic, and the journal's number is the one its own accountant
  * gives. */
-static struct fact_check check_accountants(const struct dp_mechanism *m,
-					   const double *full, double ours)
+static struct fact_check check_accountants(const struct dp_uses *uses, double delta,
+					   double ours)
 {
-	double least = NAN, pld = ask_composed(m, full, 1, true, &least);
+	const struct dp_mechanism *m = uses->item[0].mechanism;
+	const double *full = uses->values[0];
+	double least = NAN, pld = ask_composed(uses, delta, true, &least);
 	double improved = ask_rdp(m, full, DP_PRIVACY_IMPROVED);
 	double classic = ask_rdp(m, full, DP_PRIVACY_CLASSIC), again;
 	bool same;
@@ -137,293 +130,191 @@ static struct fact_check check_accountants(const struct dp_mechanism *m,
 					    at_most(improved, classic) };
 }
 
-struct fact_check facts_check(const struct subject *s, struct dp_point p,
-			      size_t objective)
+/* The same of a composition, which has one conversion. */
+static struct fact_check check_composition(const struct dp_oracle *o,
+					   const struct dp_uses *uses, double ours)
 {
-	const struct dp_use *u = s->s->spec->objectives[objective].privacy->uses;
-	const struct dp_mechanism *m = u ? u->mechanism : NULL;
-	double ours = dp_point_objectives(s->s, p)[objective], second;
-	double full[DP_PRIVACY_KEYS_MAX];
-	bool same;
+	double least = NAN, pld = ask_composed(uses, o->delta, true, &least);
+	double renyi = o->delta > 0 ? ask_composed(uses, o->delta, false, NULL) : NAN;
+	bool by_pld = o->accountant == DP_PRIVACY_PLD || isnan(renyi);
+	bool same = about_equal(ours, by_pld ? pld : renyi);
 
-	if (s->s->spec->objectives[objective].privacy->kind != DP_ORACLE_MECHANISM ||
-	    full_values(s, p, objective, full, NULL) != DP_OK)
-		return (struct fact_check){ NAN, NAN, NAN, false, false };
-	if (m->accountant)
-		return check_accountants(m, full, ours);
-	same = about_equal(ours, ask_epsilon(m, full));
-	second = delta_of(m, full) > 0 ? ask_composed(m, full, 1, false, NULL) : NAN;
+	return (struct fact_check){ pld, renyi, NAN, same,
+				    same && (isnan(renyi) || at_most(least, renyi)) };
+}
+
+/* The same of a mechanism with a formula of its own. */
+static struct fact_check check_formula(const struct dp_uses *uses, double delta,
+				       double ours)
+{
+	double second = delta > 0 ? ask_composed(uses, delta, false, NULL) : NAN;
+	struct dp_epsilon e;
+	bool same = dp_privacy_epsilon(uses->item[0].mechanism, uses->values[0], &e,
+				       NULL) == DP_OK &&
+		    about_equal(ours, e.epsilon);
+
 	return (struct fact_check){ NAN, second, NAN, same,
 				    same && (isnan(second) || at_most(ours, second)) };
 }
 
-/* ---- the statement ---- */
-
-static void say_settings(struct dp_buf *out, const struct dp_mechanism *m,
-			 const double *v, const struct dp_privacy_words *words)
+struct fact_check facts_check(const struct subject *s, struct dp_point p,
+			      size_t objective)
 {
-	double records = dp_privacy_value(m, v, m->records), delta = delta_of(m, v);
-	char text[DP_NUM_LEN];
+	const struct dp_oracle *o = oracle_of(s, objective);
+	double ours = dp_point_objectives(s->s, p)[objective];
+	double delta = facts_delta(s, p.trial, objective);
+	struct dp_uses uses;
 
-	dp_buf_printf(out, "Unit of privacy: " UNIT ".\nNeighbouring relation: %s.\n",
-		      words->relation);
-	if (*words->sampler)
-		dp_buf_printf(out, "Sampler: %s\n", words->sampler);
-	if (!isnan(records))
-		dp_buf_printf(out, "Training records: %.0f.\n", records);
-	if (*words->noise)
-		dp_buf_printf(out, "Noise: %s\n", words->noise);
-	dp_buf_printf(out, "Delta: %s", dp_num_text(delta, text));
-	if (!isnan(records) && delta > 0)
-		dp_buf_printf(out, " (delta x records = %.3g)", delta * records);
-	dp_buf_puts(out, ".\n");
-}
-
-/* The runs that the utility is a mean of are all trainings on the same records. */
-static void say_runs(struct dp_buf *out, const struct subject *s,
-		     const struct dp_mechanism *m, const double *full)
-{
-	int runs = s->s->spec->trainer.runs;
-	struct dp_privacy_item item = { m, full, runs };
-	struct dp_epsilon e;
-	struct dp_err err;
-
-	if (runs <= 1)
-		return;
-	dp_buf_printf(out, "All %d runs of this point together: ", runs);
-	if (dp_privacy_compose(&item, 1, delta_of(m, full), false, &e, &err) != DP_OK) {
-		dp_buf_printf(out, "%s.\n", err.msg);
-		return;
-	}
-	dp_buf_puts(out, "epsilon ");
-	facts_round_up(e.epsilon, 4, out);
-	dp_buf_puts(out, " at the same delta.\n");
-}
-
-/* What is published of a training that went on, and what going on cost. */
-static void say_iterate(struct dp_buf *out, const struct subject *s, struct dp_point p,
-			size_t objective)
-{
-	const struct dp_study *spec = s->s->spec;
-	const char *walked = spec->params[spec->trainer.path.param].name;
-	struct dp_point whole = { p.trial, DP_OWN };
-	double full[DP_PRIVACY_KEYS_MAX], end;
-
-	if (p.way == DP_OWN)
-		return;
-	dp_buf_printf(out,
-		      "Published: the model at %s = %.0f of a training planned for "
-		      "%s = %.0f. The accountant covers every iterate: all models up to "
-		      "this one together have this epsilon",
-		      walked, dp_point_at(s->s, p), walked,
-		      dp_path_end(spec, s->s->trials[p.trial]->x));
-	if (full_values(s, whole, objective, full, NULL) == DP_OK &&
-	    !isnan(end = ask_epsilon(spec->objectives[objective].privacy->uses->mechanism,
-				     full))) {
-		dp_buf_puts(out, ", all of them to the planned end epsilon ");
-		facts_round_up(end, 4, out);
-		dp_buf_puts(out, " at the same delta");
-	}
-	dp_buf_puts(out, ".\n");
-}
-
-const char *facts_statement(const struct subject *s, struct dp_point p, size_t objective,
-			    struct facts_memory *memory)
-{
-	const struct dp_use *u = s->s->spec->objectives[objective].privacy->uses;
-	const struct dp_mechanism *m = u ? u->mechanism : NULL;
-	double full[DP_PRIVACY_KEYS_MAX];
-	struct dp_buf out = DP_BUF_INIT;
-	char point[POINT_TEXT_LEN];
-	struct dp_privacy_words words;
-	const char *text;
-
-	if (s->s->spec->objectives[objective].privacy->kind != DP_ORACLE_MECHANISM ||
-	    full_values(s, p, objective, full, NULL) != DP_OK)
-		return NULL;
-	dp_privacy_words(m, full, &words);
-	dp_buf_printf(&out, "One training at trial %s of study %s (%s) is (",
-		      point_text(p.trial, subject_point_at(s, p), point),
-		      s->s->spec->name, m->name);
-	facts_round_up(dp_point_objectives(s->s, p)[objective], 4, &out);
-	dp_buf_printf(&out, ", %g)-differentially private.\n", delta_of(m, full));
-	say_iterate(&out, s, p, objective);
-	say_settings(&out, m, full, &words);
-	dp_buf_printf(&out, "Accountant: %s, an upper bound.\nTheorem: %s.\n",
-		      words.accountant, words.theorem);
-	say_runs(&out, s, m, full);
-	dp_buf_printf(&out,
-		      "Not included: the search that led to these parameters, which "
-		      "trained on the same records; test and holdout records, for which "
-		      "there is no guarantee.\n");
-	text = facts_text(memory, dp_buf_text(&out));
-	dp_buf_free(&out);
-	return text;
-}
-
-/* ---- the whole study ---- */
-
-double facts_trainings(const struct subject *s, const struct dp_trial *t)
-{
-	double count = 0;
-
-	for (uint32_t i = 0; i < t->nattempts; i++)
-		if (t->attempts[i].end != DP_END_NOT_STARTED)
-			count += t->attempts[i].run == DP_RUN_ALL
-					 ? s->s->spec->trainer.runs
-					 : 1;
-	return count;
-}
-
-struct whole {
-	struct dp_privacy_item *items; /* (n) */
-	double *values;                /* (n x DP_PRIVACY_KEYS_MAX) */
-	size_t n;
-	double trainings;
-	uint32_t attempts, not_started;
-};
-
-static int collect_trainings(const struct subject *s, size_t objective, struct whole *w,
-			     struct dp_err *err)
-{
-	const struct dp_study_state *st = s->s;
-
-	w->items = calloc(st->ntrials + 1, sizeof *w->items);
-	w->values = calloc(st->ntrials * DP_PRIVACY_KEYS_MAX + 1, sizeof *w->values);
-	if (!w->items || !w->values)
-		return dp_fail(err, DP_E_NOMEM, "no memory for the composition");
-	for (uint32_t i = 0; i < st->ntrials; i++) {
-		const struct dp_trial *t = st->trials[i];
-		double times = facts_trainings(s, t);
-		double *v = w->values + w->n * DP_PRIVACY_KEYS_MAX;
-		int code;
-
-		w->attempts += t->nattempts;
-		for (uint32_t k = 0; k < t->nattempts; k++)
-			w->not_started += t->attempts[k].end == DP_END_NOT_STARTED;
-		if (times == 0)
-			continue;
-		/* each in full: what it was on its way is not added */
-		code = full_values(s, (struct dp_point){ i, DP_OWN }, objective, v, err);
-		if (code != DP_OK)
-			return dp_err_prefix(err, "trial %u", i);
-		w->items[w->n++] = (struct dp_privacy_item){
-			st->spec->objectives[objective].privacy->uses->mechanism, v, times
-		};
-		w->trainings += times;
-	}
-	return DP_OK;
-}
-
-/* What it costs at this total delta, or why that is unknown. */
-static struct fact_total total_at(const struct whole *w, double delta,
-				  struct facts_memory *m)
-{
-	struct dp_epsilon e;
-	struct dp_err err;
-
-	if (dp_privacy_compose(w->items, w->n, delta, false, &e, &err) == DP_OK)
-		return (struct fact_total){ delta, e.epsilon, e.accountant, e.order,
-					    NULL };
-	return (struct fact_total){ delta, NAN, NULL, NAN, facts_text(m, err.msg) };
-}
-
-/* What all trainings of the study cost together, at one total delta. */
-static void find_composed(const struct subject *s, size_t objective,
-			  struct facts_memory *m, struct fact_composed *out)
-{
-	const struct dp_mechanism *mechanism =
-		s->s->spec->objectives[objective].privacy->uses->mechanism;
-	double delta =
-		mechanism->delta ? subject_key(s, objective, mechanism->delta->name) : 0;
-	struct whole w = { 0 };
-	struct dp_err err;
-	int code = collect_trainings(s, objective, &w, &err);
-
-	*out = (struct fact_composed){
-		.evaluations = (int64_t)w.n,
-		.trainings = (int64_t)w.trainings,
-		.attempts = w.attempts,
-		.not_started = w.not_started,
-		.imported = s->s->nimported,
-		.totals = facts_room(m, 2, sizeof *out->totals),
-	};
-	if (out->totals && code != DP_OK) {
-		out->totals[out->ntotals++] =
-			(struct fact_total){ delta, NAN, NULL, NAN,
-					     facts_text(m, err.msg) };
-	} else if (out->totals && w.n > 0) {
-		if (!isnan(delta))
-			out->totals[out->ntotals++] = total_at(&w, delta, m);
-		if (!(delta > 0)) /* pure, or set by a parameter */
-			out->totals[out->ntotals++] = total_at(&w, PURE_DELTA, m);
-	}
-	free(w.items);
-	free(w.values);
+	if (facts_uses(s, p, objective, &uses, NULL) != DP_OK)
+		return (struct fact_check){ NAN, NAN, NAN, false, false };
+	if (o->kind == DP_ORACLE_COMPOSED)
+		return check_composition(o, &uses, ours);
+	return o->uses->mechanism->accountant ? check_accountants(&uses, delta, ours)
+					      : check_formula(&uses, delta, ours);
 }
 
 /* ---- assumptions ---- */
 
 /* The keys that a parameter sets or that have a value. */
-static void find_keys(const struct dp_study *spec, const struct dp_objective *o,
-		      const double *values, struct facts_memory *m,
-		      struct fact_mechanism *out)
+static struct fact_key *find_keys(const struct dp_study *spec, const struct dp_use *u,
+				  const double *values, struct facts_memory *m, size_t *n)
 {
-	const struct dp_mechanism *mechanism = o->privacy->uses->mechanism;
+	const struct dp_mechanism *mechanism = u->mechanism;
+	struct fact_key *keys = facts_room(m, mechanism->nkeys, sizeof *keys);
 
-	out->keys = facts_room(m, mechanism->nkeys, sizeof *out->keys);
-	for (size_t i = 0; out->keys && i < mechanism->nkeys; i++) {
+	*n = 0;
+	for (size_t i = 0; keys && i < mechanism->nkeys; i++) {
 		const struct dp_privacy_key *k = &mechanism->keys[i];
 		struct fact_key key = { .name = k->name, .number = NAN };
 
-		if (o->privacy->uses->param[i] >= 0)
-			key.parameter = spec->params[o->privacy->uses->param[i]].name;
+		if (u->param[i] >= 0)
+			key.parameter = spec->params[u->param[i]].name;
 		else if (isnan(values[i]))
 			continue;
 		else if (k->kind == DP_PRIVACY_WORD)
 			key.word = k->words[(int)values[i]];
 		else
 			key.number = values[i];
-		out->keys[out->nkeys++] = key;
+		keys[(*n)++] = key;
 	}
+	return keys;
+}
+
+static struct fact_part find_part(const struct dp_study *spec, const struct dp_oracle *o,
+				  const struct dp_use *u, struct facts_memory *m)
+{
+	double v[DP_PRIVACY_KEYS_MAX];
+	struct dp_privacy_words words;
+	struct fact_part part;
+
+	fixed_values(o, u, v);
+	dp_privacy_words(u->mechanism, v, &words);
+	part = (struct fact_part){
+		.mechanism = u->mechanism->name,
+		.summary = u->mechanism->summary,
+		.times = u->times,
+		.times_parameter =
+			u->times_param < 0 ? NULL : spec->params[u->times_param].name,
+		.relation = words.relation,
+		.sampling = words.sampling,
+		.records = dp_privacy_value(u->mechanism, v, u->mechanism->records),
+		.theorem = words.theorem,
+		.source = u->mechanism->source,
+		.noise = words.measure,
+	};
+	part.keys = find_keys(spec, u, v, m, &part.nkeys);
+	return part;
+}
+
+static void find_single(const struct subject *s, const struct dp_oracle *o,
+			struct facts_memory *memory, struct fact_mechanism *out)
+{
+	const struct dp_mechanism *m = o->uses->mechanism;
+	struct fact_part part = find_part(s->s->spec, o, o->uses, memory);
+	char warning[DP_PRIVACY_WARNING_LEN];
+	double v[DP_PRIVACY_KEYS_MAX];
+	struct dp_privacy_words words;
+
+	fixed_values(o, o->uses, v);
+	dp_privacy_words(m, v, &words);
+	out->mechanism = part.mechanism;
+	out->summary = part.summary;
+	out->relation = part.relation;
+	out->sampling = part.sampling;
+	out->keys = part.keys;
+	out->nkeys = part.nkeys;
+	out->records = part.records;
+	out->accountant =
+		m->accountant
+			? m->accountant->words[(int)dp_privacy_value(m, v, m->accountant)]
+			: "closed-form";
+	out->accountant_text = words.accountant;
+	out->theorem = part.theorem;
+	out->source = part.source;
+	out->noise = part.noise;
+	out->warning =
+		facts_text(memory, dp_privacy_warning(m, v, warning) ? warning : NULL);
+}
+
+/* The relation is that of the parts which have one of their own: they agree. */
+static void find_composition(const struct subject *s, const struct dp_oracle *o,
+			     struct facts_memory *m, struct fact_mechanism *out)
+{
+	out->mechanism = "composition";
+	out->summary = "Several mechanisms on the same data.";
+	out->parts = facts_room(m, o->nuses, sizeof *out->parts);
+	for (size_t i = 0; out->parts && i < o->nuses; i++) {
+		struct fact_part *part = &out->parts[out->nparts++];
+
+		*part = find_part(s->s->spec, o, &o->uses[i], m);
+		if (!out->relation || !isnan(part->records))
+			out->relation = part->relation;
+		if (!(part->records <= out->records))
+			out->records = part->records;
+	}
+	out->accountant = dp_privacy_accountants[o->accountant];
+	if (o->accountant == DP_PRIVACY_PLD) {
+		out->accountant_text = "privacy loss distributions";
+		out->theorem = "Zhu, Dong and Wang, Optimal Accounting of Differential "
+			       "Privacy via Characteristic Function, AISTATS 2022, "
+			       "Theorem 10";
+	} else {
+		out->accountant_text = "Renyi divergences";
+		out->theorem = "Mironov, Renyi Differential Privacy, CSF 2017, "
+			       "Proposition 1";
+	}
+	out->source = out->theorem;
+}
+
+static void find_program(const struct dp_oracle *o, struct fact_mechanism *out)
+{
+	out->mechanism = out->accountant = "program";
+	out->summary = "Epsilon is the answer of a program that came with the study.";
+	out->accountant_text = "that program's own; DPareto asked it and checked nothing "
+			       "but that equal questions have equal answers";
+	out->command = (const char *const *)o->argv;
 }
 
 static void find_mechanism(const struct subject *s, size_t objective,
 			   struct facts_memory *memory, struct fact_mechanism *out)
 {
-	const struct dp_objective *o = &s->s->spec->objectives[objective];
-	const struct dp_mechanism *m = o->privacy->uses->mechanism;
-	double v[DP_PRIVACY_KEYS_MAX], delta, records;
-	char warning[DP_PRIVACY_WARNING_LEN];
-	struct dp_privacy_words words;
-	const char *accountant;
+	const struct dp_oracle *o = oracle_of(s, objective);
 
-	fixed_values(s, objective, v);
-	dp_privacy_words(m, v, &words);
-	delta = m->delta ? dp_privacy_value(m, v, m->delta) : 0;
-	records = dp_privacy_value(m, v, m->records);
-	accountant = word_of(m, v, m->accountant);
 	*out = (struct fact_mechanism){
 		.index = objective,
-		.objective = o->name,
-		.mechanism = m->name,
-		.summary = m->summary,
-		.unit = UNIT,
-		.relation = words.relation,
-		.sampling = words.sampling,
-		.records = records,
-		.delta = delta,
-		.delta_times_records = delta * records,
-		.accountant = accountant ? accountant : "closed-form",
-		.accountant_text = words.accountant,
-		.theorem = words.theorem,
-		.source = m->source,
-		.noise = words.measure,
-		.warning = facts_text(memory,
-				      dp_privacy_warning(m, v, warning) ? warning : NULL),
+		.objective = s->s->spec->objectives[objective].name,
+		.unit = FACTS_UNIT,
+		.records = NAN,
+		.delta = dp_oracle_delta(o),
 	};
-	find_keys(s->s->spec, o, v, memory, out);
-	find_composed(s, objective, memory, &out->composed);
+	if (o->kind == DP_ORACLE_COMPOSED)
+		find_composition(s, o, memory, out);
+	else if (o->kind == DP_ORACLE_PROGRAM)
+		find_program(o, out);
+	else
+		find_single(s, o, memory, out);
+	out->delta_times_records = out->delta * out->records;
+	facts_composed(s, objective, memory, &out->composed);
 }
 
 void facts_privacy(const struct subject *s, struct facts *f)
@@ -432,7 +323,6 @@ void facts_privacy(const struct subject *s, struct facts *f)
 
 	f->privacy = facts_room(&f->memory, spec->nobjectives, sizeof *f->privacy);
 	for (size_t i = 0; f->privacy && i < spec->nobjectives; i++)
-		if (spec->objectives[i].privacy &&
-		    spec->objectives[i].privacy->kind == DP_ORACLE_MECHANISM)
+		if (spec->objectives[i].privacy)
 			find_mechanism(s, i, &f->memory, &f->privacy[f->nprivacy++]);
 }

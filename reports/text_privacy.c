@@ -194,15 +194,15 @@ void write_optimism(struct doc *d, const struct facts *f)
 
 /* ---- what is behind epsilon ---- */
 
-static void say_keys(struct doc *d, const struct fact_mechanism *m)
+static void say_keys(struct doc *d, const struct fact_key *keys, size_t n)
 {
 	char s[SHORT_LEN];
 
 	doc_table(d);
 	doc_column(d, "key", false);
 	doc_column(d, "value", false);
-	for (size_t i = 0; i < m->nkeys; i++) {
-		const struct fact_key *k = &m->keys[i];
+	for (size_t i = 0; i < n; i++) {
+		const struct fact_key *k = &keys[i];
 
 		doc_cell(d, "%s", k->name);
 		if (k->parameter)
@@ -227,14 +227,46 @@ static void say_delta(struct doc *d, const struct fact_mechanism *m)
 			  m->delta == 0 ? ": pure differential privacy" : "");
 }
 
+/* How records are drawn and noise is added. */
+static void say_part(struct doc *d, const struct fact_part *p)
+{
+	if (p->times_parameter)
+		doc_field(d, "Part", "%s, as often as parameter %s says. %s",
+			  p->mechanism, p->times_parameter, p->summary);
+	else if (p->times == 1)
+		doc_field(d, "Part", "%s. %s", p->mechanism, p->summary);
+	else
+		doc_field(d, "Part", "%s, %.15g times. %s", p->mechanism, p->times,
+			  p->summary);
+	if (p->sampling)
+		doc_field(d, "Sampling", "%s", p->sampling);
+	doc_field(d, "Theorem", "%s", p->theorem);
+	doc_field(d, "Noise", "%s", p->noise);
+	say_keys(d, p->keys, p->nkeys);
+}
+
+static void say_command(struct doc *d, const char *const *command)
+{
+	struct dp_buf words = DP_BUF_INIT;
+
+	for (size_t i = 0; command[i]; i++)
+		dp_buf_printf(&words, "%s%s", i ? " " : "", command[i]);
+	doc_field(d, "Program", "%s", dp_buf_text(&words));
+	dp_buf_free(&words);
+}
+
 static void say_mechanism(struct doc *d, const struct fact_mechanism *m)
 {
 	doc_field(d, "Mechanism", "%s. %s", m->mechanism, m->summary);
-	doc_field(d, "Unit of privacy",
-		  "%s. A person with several records is protected "
-		  "less than epsilon says.",
-		  m->unit);
-	doc_field(d, "Neighbouring relation", "%s", m->relation);
+	if (m->command)
+		say_command(d, m->command);
+	else
+		doc_field(d, "Unit of privacy",
+			  "%s. A person with several records is protected "
+			  "less than epsilon says.",
+			  m->unit);
+	if (m->relation)
+		doc_field(d, "Neighbouring relation", "%s", m->relation);
 	if (m->sampling)
 		doc_field(d, "Sampling",
 			  "%s. Shuffled batches are something else; "
@@ -243,13 +275,18 @@ static void say_mechanism(struct doc *d, const struct fact_mechanism *m)
 	if (!isnan(m->records))
 		doc_field(d, "Training records", "%.0f", m->records);
 	say_delta(d, m);
-	doc_field(d, "Accountant", "%s; every epsilon is an upper bound",
-		  m->accountant_text);
-	doc_field(d, "Theorem", "%s", m->theorem);
-	doc_field(d, "Noise", "%s", m->noise);
+	doc_field(d, "Accountant", "%s%s", m->accountant_text,
+		  m->command ? "" : "; every epsilon is an upper bound");
+	if (m->theorem)
+		doc_field(d, "Theorem", "%s", m->theorem);
+	if (m->noise)
+		doc_field(d, "Noise", "%s", m->noise);
 	if (m->warning)
 		doc_note(d, "%s", m->warning);
-	say_keys(d, m);
+	if (m->nkeys)
+		say_keys(d, m->keys, m->nkeys);
+	for (size_t i = 0; i < m->nparts; i++)
+		say_part(d, &m->parts[i]);
 }
 
 static void check_table(struct doc *d, const struct facts *f, size_t objective)
@@ -313,7 +350,8 @@ void write_assumptions(struct doc *d, const struct facts *f)
 	for (size_t i = 0; i < f->nprivacy; i++) {
 		doc_heading(d, f->privacy[i].objective);
 		say_mechanism(d, &f->privacy[i]);
-		say_checks(d, f, f->privacy[i].index);
+		if (!f->privacy[i].command)
+			say_checks(d, f, f->privacy[i].index);
 	}
 	doc_paragraph(d,
 		      "Not covered: data-dependent choices outside the mechanism "

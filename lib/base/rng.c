@@ -1,17 +1,19 @@
-/* rng.c - counter-based random streams (Philox4x32-10 from Random123). */
+/* rng.c - counter-based random streams, of a seed or of a secret. */
 #include "base/rng.h"
+
+#include "base/secret.h"
+#include "base/sha256.h"
 
 #include <Random123/philox.h>
 #include <math.h>
+#include <string.h>
 
-/* The seed is the key; purpose, trial and run fill three counter words, and the
+/* Seed or secret is the key; purpose, trial and run fill three counter words, and the
  * fourth counts blocks. Different streams therefore never overlap before 2^32
  * blocks, which is 2^34 words. */
-void dp_rng_init(struct dp_rng *r, uint64_t seed, enum dp_purpose purpose, uint32_t trial,
-		 uint32_t run)
+static void rng_place(struct dp_rng *r, enum dp_purpose purpose, uint32_t trial,
+		      uint32_t run)
 {
-	r->key[0] = (uint32_t)seed;
-	r->key[1] = (uint32_t)(seed >> 32);
 	r->counter[0] = 0;
 	r->counter[1] = run;
 	r->counter[2] = trial;
@@ -19,16 +21,78 @@ void dp_rng_init(struct dp_rng *r, uint64_t seed, enum dp_purpose purpose, uint3
 	r->used = 4;
 }
 
+void dp_rng_init(struct dp_rng *r, uint64_t seed, enum dp_purpose purpose, uint32_t trial,
+		 uint32_t run)
+{
+	r->secret = false;
+	r->key[0] = (uint32_t)seed;
+	r->key[1] = (uint32_t)(seed >> 32);
+	rng_place(r, purpose, trial, run);
+}
+
+/* SHA-256 of n words, each with its low byte first whatever the machine, as words. */
+static void rng_digest(const uint32_t *words, size_t n, uint32_t out[8])
+{
+	unsigned char bytes[DP_SHA256_SIZE];
+	struct dp_sha256 sha;
+
+	dp_sha256_init(&sha);
+	for (size_t i = 0; i < n; i++) {
+		for (int k = 0; k < 4; k++)
+			bytes[k] = (unsigned char)(words[i] >> (8 * k));
+		dp_sha256_add(&sha, bytes, 4);
+	}
+	dp_sha256_bytes(&sha, bytes);
+	for (int i = 0; i < 8; i++)
+		out[i] = bytes[4 * i] | (uint32_t)bytes[4 * i + 1] << 8 |
+			 (uint32_t)bytes[4 * i + 2] << 16 |
+			 (uint32_t)bytes[4 * i + 3] << 24;
+}
+
+void dp_rng_init_secret(struct dp_rng *r, const char *secret, enum dp_purpose purpose,
+			uint32_t trial, uint32_t run)
+{
+	uint32_t text[DP_SECRET_TEXT];
+	size_t n = 0;
+
+	for (; n < DP_SECRET_TEXT && secret[n]; n++)
+		text[n] = (unsigned char)secret[n];
+	r->secret = true;
+	rng_digest(text, n, r->key);
+	rng_place(r, purpose, trial, run);
+}
+
+/* Key and counter have one length always, so that a plain digest of both is a
+ * pseudorandom function: no digest is the beginning of another. Half of it is handed
+ * out. */
+static void rng_fill_secret(struct dp_rng *r)
+{
+	uint32_t input[12], digest[8];
+
+	memcpy(input, r->key, sizeof r->key);
+	memcpy(input + 8, r->counter, sizeof r->counter);
+	rng_digest(input, DP_COUNT(input), digest);
+	memcpy(r->block, digest, sizeof r->block);
+}
+
+static void rng_fill(struct dp_rng *r)
+{
+	philox4x32_ctr_t c = { { r->counter[0], r->counter[1], r->counter[2],
+				 r->counter[3] } };
+	philox4x32_key_t k = { { r->key[0], r->key[1] } };
+
+	c = philox4x32(c, k);
+	for (int i = 0; i < 4; i++)
+		r->block[i] = c.v[i];
+}
+
 uint32_t dp_rng_u32(struct dp_rng *r)
 {
 	if (r->used == 4) {
-		philox4x32_ctr_t c = { { r->counter[0], r->counter[1], r->counter[2],
-					 r->counter[3] } };
-		philox4x32_key_t k = { { r->key[0], r->key[1] } };
-
-		c = philox4x32(c, k);
-		for (int i = 0; i < 4; i++)
-			r->block[i] = c.v[i];
+		if (r->secret)
+			rng_fill_secret(r);
+		else
+			rng_fill(r);
 		r->counter[0]++;
 		r->used = 0;
 	}

@@ -1,7 +1,8 @@
-/* rng.h - counter-based random streams (Philox4x32-10 from Random123).
+/* rng.h - counter-based random streams: Philox4x32-10 from Random123, keyed by a seed
+ * that anybody may know, or SHA-256 in counter mode, keyed by a secret.
  *
- * A stream is a pure function of (seed, purpose, trial, run): it has no state that
- * could be lost, so an interrupted study draws what an undisturbed one would. */
+ * A stream is a pure function of (seed or secret, purpose, trial, run): it has no state
+ * that could be lost, so an interrupted study draws what an undisturbed one would. */
 #ifndef DP_RNG_H
 #define DP_RNG_H
 #include "base/base.h"
@@ -13,16 +14,24 @@ enum dp_purpose {
 	DP_RNG_SAMPLE = 2,   /* random search and initial designs: parameters */
 	DP_RNG_PROPOSE = 3,  /* the proposer's own choices */
 	DP_RNG_TRAIN = 4,    /* a built-in trainer: its data order and noise */
+	DP_RNG_RELEASE = 5,  /* secret: the noise on what a study releases */
+	DP_RNG_SELECT = 6,   /* secret: how many trainings a private selection makes */
 	DP_RNG_TEST = 100,
 };
 
 struct dp_rng {
-	uint32_t key[2], counter[4], block[4];
+	uint32_t key[8]; /* of a seed: the first two */
+	uint32_t counter[4], block[4];
 	unsigned used; /* words of block already handed out */
+	bool secret;
 };
 
 void dp_rng_init(struct dp_rng *r, uint64_t seed, enum dp_purpose purpose, uint32_t trial,
 		 uint32_t run);
+/* The same from a secret of base/secret.h: nobody who lacks it can tell the stream from
+ * chance, however much else of it, or of other streams, is known. Slower. */
+void dp_rng_init_secret(struct dp_rng *r, const char *secret, enum dp_purpose purpose,
+			uint32_t trial, uint32_t run);
 uint32_t dp_rng_u32(struct dp_rng *r);
 uint64_t dp_rng_u64(struct dp_rng *r);
 /* Uniform on the open interval (0, 1), 53 bits; never 0 and never 1, so that a

@@ -88,7 +88,7 @@ void dp_sha256_add(struct dp_sha256 *s, const void *bytes, size_t n)
 	}
 }
 
-void dp_sha256_text(const struct dp_sha256 *s, char out[DP_SHA256_TEXT])
+void dp_sha256_bytes(const struct dp_sha256 *s, unsigned char out[DP_SHA256_SIZE])
 {
 	struct dp_sha256 end = *s;
 	unsigned char length[8];
@@ -99,6 +99,15 @@ void dp_sha256_text(const struct dp_sha256 *s, char out[DP_SHA256_TEXT])
 	while (end.bytes % BLOCK != LENGTH_AT)
 		dp_sha256_add(&end, "", 1);
 	dp_sha256_add(&end, length, sizeof length);
-	for (int i = 0; i < 8; i++)
-		snprintf(out + 8 * i, 9, "%08x", end.h[i]);
+	for (int i = 0; i < DP_SHA256_SIZE; i++)
+		out[i] = (unsigned char)(end.h[i / 4] >> (24 - 8 * (i % 4)));
+}
+
+void dp_sha256_text(const struct dp_sha256 *s, char out[DP_SHA256_TEXT])
+{
+	unsigned char digest[DP_SHA256_SIZE];
+
+	dp_sha256_bytes(s, digest);
+	for (int i = 0; i < DP_SHA256_SIZE; i++)
+		snprintf(out + 2 * (size_t)i, 3, "%02x", digest[i]);
 }

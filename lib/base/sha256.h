@@ -5,6 +5,7 @@
 #include "base/base.h"
 
 enum {
+	DP_SHA256_SIZE = 32,
 	DP_SHA256_TEXT = 65 /* room for a digest in hexadecimal */
 };
 
@@ -19,6 +20,7 @@ struct dp_sha256 {
 void dp_sha256_init(struct dp_sha256 *s);
 void dp_sha256_add(struct dp_sha256 *s, const void *bytes, size_t n);
 /* The digest of all that was added, which may go on. */
+void dp_sha256_bytes(const struct dp_sha256 *s, unsigned char out[DP_SHA256_SIZE]);
 void dp_sha256_text(const struct dp_sha256 *s, char out[DP_SHA256_TEXT]);
 
 #endif

@@ -66,7 +66,9 @@ static json_t *json_field(const struct dp__field *f, const void *base)
 
 	switch (f->kind) {
 	case DP__STR:
-		return none ? NULL : json_text(dp__field_ptr(base, f->at));
+		return none        ? NULL
+		       : f->hidden ? json_string("hidden")
+				   : json_text(dp__field_ptr(base, f->at));
 	case DP__TEXT:
 		return none ? NULL : json_text((const char *)base + f->at);
 	case DP__U32:

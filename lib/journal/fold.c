@@ -1,6 +1,8 @@
 /* fold.c - folds journal events into what is known now. */
 #include "journal/state_internal.h"
 
+#include "base/secret.h"
+
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -21,19 +23,34 @@ static int fold_text(char **slot, const char *text)
 	return DP_OK;
 }
 
+/* What was released carries noise of the secret: without it there would be another. */
+static int fold_secret_ok(const struct dp_event *e, const struct dp_study *spec,
+			  struct dp_err *err)
+{
+	if (dp_study_needs_secret(spec) && !(e->secret && dp_secret_ok(e->secret)))
+		return dp_fail(err, DP_E_CORRUPT,
+			       "study %u was created without the secret that it needs",
+			       e->study);
+	return DP_OK;
+}
+
 /* The text as parsed by whoever submitted it, or parsed here. */
 static int study_of(const struct dp_event *e, struct dp_study **spec, struct dp_err *err)
 {
 	struct dp_problems problems = { 0 };
 	int code;
 
-	*spec = e->spec;
-	if (e->spec)
-		return DP_OK;
+	if (e->spec) {
+		code = fold_secret_ok(e, e->spec, err);
+		*spec = code == DP_OK ? e->spec : NULL;
+		return code;
+	}
 	code = dp_study_parse(e->text, strlen(e->text), e->path ? e->path : "study",
 			      e->dir, spec, &problems, err);
 	dp_problems_free(&problems);
-	if (code == DP_OK || code == DP_E_NOMEM)
+	if (code == DP_OK)
+		return fold_secret_ok(e, *spec, err);
+	if (code == DP_E_NOMEM)
 		return code;
 	return dp_fail(err, DP_E_CORRUPT,
 		       "the study file of study %u, which was valid when it was "
@@ -65,7 +82,7 @@ static int fold_created(struct dp_state *s, const struct dp_event *e, struct dp_
 	}
 	st = calloc(1, sizeof *st);
 	if (!st || fold_text(&st->text, e->text) || fold_text(&st->path, e->path) ||
-	    fold_text(&st->dir, e->dir))
+	    fold_text(&st->dir, e->dir) || fold_text(&st->secret, e->secret))
 		code = dp_fail(err, DP_E_NOMEM, "no memory for a study");
 	else
 		code = study_of(e, &st->spec, err); /* last: only now is it ours */
@@ -154,6 +171,44 @@ static bool fold_point_ok(const struct dp_study *spec, const struct dp_event *e)
 			return false;
 	}
 	return true;
+}
+
+/* Is the filter that of the study's budget, if it has one? */
+static bool fold_filter_ok(const struct dp_study *spec, const struct dp_filter *f)
+{
+	const struct dp_budget *b = &spec->search.budget;
+	double bound = dp_filter_bound(f->epsilon, f->delta, f->order);
+
+	if (b->epsilon == 0)
+		return f->limit == 0;
+	return f->epsilon == b->epsilon && f->delta == b->delta && f->limit > 0 &&
+	       f->limit <= bound * (f->order - 1);
+}
+
+/* Once, before anything was trained: fixed later it would prove nothing. */
+static int fold_accounting(struct dp_study_state *st, const struct dp_event *e,
+			   struct dp_err *err)
+{
+	struct dp_odometer o = { .n = e->norders };
+	bool fits = !st->accounting && st->ntrials == 0 && e->norders == e->nweights &&
+		    e->norders <= DP_ODOMETER_ORDERS_MAX &&
+		    fold_filter_ok(st->spec, &e->filter);
+
+	if (fits) {
+		memcpy(o.order, e->orders, o.n * sizeof *o.order);
+		memcpy(o.weight, e->weights, o.n * sizeof *o.weight);
+		fits = dp_odometer_check(&o, NULL) == DP_OK;
+	}
+	if (!fits)
+		return dp_fail(err, DP_E_CORRUPT,
+			       "the accounting of study %u is fixed too late, twice, or "
+			       "to what proves nothing",
+			       st->id);
+	st->accounting = malloc(sizeof *st->accounting);
+	if (!st->accounting)
+		return dp_fail(err, DP_E_NOMEM, "no memory for the accounting");
+	*st->accounting = (struct dp_accounting){ o, e->filter };
+	return DP_OK;
 }
 
 static int fold_imported(struct dp_study_state *st, const struct dp_event *e,
@@ -245,6 +300,7 @@ static int fold_proposed(struct dp_study_state *st, const struct dp_event *e,
 	memcpy(t->x, e->params, e->nparams * sizeof *t->x);
 	t->status = DP_TRIAL_WAITING;
 	t->basis = e->basis;
+	t->renyi = e->nrenyi == 1 ? e->renyi[0] : NAN;
 	snprintf(t->source, sizeof t->source, "%s", e->source ? e->source : "");
 	t->proposed = e->time;
 	st->trials[st->ntrials++] = t;
@@ -321,14 +377,15 @@ int dp__widen(double **table, size_t rows, uint32_t *wide, uint32_t to)
 static int fold_metrics(struct dp_study_state *st, struct dp_trial *t,
 			const struct dp_event *e, struct dp_err *err)
 {
+	size_t runs = (size_t)dp_study_told_runs(st->spec);
+
 	for (uint32_t k = 0; k < e->nmetrics; k++)
 		if (dp__metric_column(st, e->metric_names[k]) < 0)
 			return dp_fail(err, DP_E_NOMEM, "no memory for metrics");
-	if (dp__widen(&t->metrics, (size_t)st->spec->trainer.runs, &t->nmetrics,
-		      st->nmetrics))
+	if (dp__widen(&t->metrics, runs, &t->nmetrics, st->nmetrics))
 		return dp_fail(err, DP_E_NOMEM, "no memory for metrics");
 	for (uint32_t i = 0; i < e->nruns; i++) {
-		if (e->runs[i] >= (uint32_t)st->spec->trainer.runs)
+		if (e->runs[i] >= runs)
 			continue;
 		for (uint32_t k = 0; k < e->nmetrics; k++) {
 			int column = dp_study_metric(st, e->metric_names[k]);
@@ -603,6 +660,9 @@ int dp_state_apply(struct dp_state *s, const struct dp_event *e, struct dp_err *
 		break;
 	case DP_EV_RESULT_IMPORTED:
 		code = fold_imported(st, e, err);
+		break;
+	case DP_EV_ACCOUNTING_FIXED:
+		code = fold_accounting(st, e, err);
 		break;
 	case DP_EV_RECORD_LOST: /* keeps the place of a record that was damaged */
 		break;

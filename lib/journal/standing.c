@@ -53,7 +53,7 @@ static bool metric_known(const struct dp_trial *t, int metric)
 double dp_trial_mean(const struct dp_study_state *s, const struct dp_trial *t, int metric)
 {
 	return metric_known(t, metric) ? dp__runs_mean(t->metrics + metric, t->nmetrics,
-						       s->spec->trainer.runs)
+						       dp_study_told_runs(s->spec))
 				       : NAN;
 }
 
@@ -62,7 +62,7 @@ double dp_trial_mean_variance(const struct dp_study_state *s, const struct dp_tr
 {
 	return metric_known(t, metric)
 		       ? dp__runs_mean_variance(t->metrics + metric, t->nmetrics,
-						s->spec->trainer.runs)
+						dp_study_told_runs(s->spec))
 		       : NAN;
 }
 
@@ -107,6 +107,18 @@ double dp_study_cost_spent(const struct dp_study_state *s)
 	for (uint32_t i = 0; i < s->ntrials; i++)
 		sum += trial_cost(s, s->trials[i]);
 	return sum;
+}
+
+uint32_t dp_trial_trainings(const struct dp_study_state *s, const struct dp_trial *t)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < t->nattempts; i++)
+		if (t->attempts[i].end != DP_END_NOT_STARTED)
+			n += t->attempts[i].run == DP_RUN_ALL
+				     ? (uint32_t)s->spec->trainer.runs
+				     : 1;
+	return n;
 }
 
 bool dp_trial_run_known(const struct dp_trial *t, uint32_t run)

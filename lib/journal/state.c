@@ -75,6 +75,7 @@ void dp__study_state_free(struct dp_study_state *s)
 		free(s->imported[i].objectives);
 	}
 	free(s->imported);
+	free(s->accounting);
 	for (uint32_t i = 0; i < s->nmetrics; i++)
 		free(s->metrics[i]);
 	free(s->metrics);
@@ -85,6 +86,9 @@ void dp__study_state_free(struct dp_study_state *s)
 	free(s->text);
 	free(s->path);
 	free(s->dir);
+	if (s->secret)
+		explicit_bzero(s->secret, strlen(s->secret));
+	free(s->secret);
 	dp_study_free(s->spec);
 	free(s);
 }

@@ -242,10 +242,11 @@ static json_t *runs_json(const struct dp_study_state *s, const struct dp_trial *
 			 uint32_t from, uint32_t end)
 {
 	json_t *runs = json_array();
+	bool released = dp_study_releases(s->spec); /* nothing of a single run is */
 
 	for (uint32_t i = from; i < end; i++) {
 		json_t *metrics = json_object();
-		bool known = t->metrics && dp_trial_run_known(t, i);
+		bool known = t->metrics && !released && dp_trial_run_known(t, i);
 
 		for (uint32_t k = 0; known && k < t->nmetrics; k++)
 			view_set(&metrics, s->metrics[k],
@@ -339,7 +340,7 @@ static json_t *number_or_null(double x)
  * its mean lies with 95 %. */
 static json_t *spread_json(const struct dp_study_state *s, struct dp_point p)
 {
-	uint32_t runs = (uint32_t)s->spec->trainer.runs;
+	uint32_t runs = (uint32_t)dp_study_told_runs(s->spec);
 	json_t *all = json_object();
 
 	for (size_t i = 0; i < s->spec->nobjectives; i++) {
@@ -376,6 +377,16 @@ json_t *dp_view_waypoint(struct dp_study_state *s, struct dp_point p, bool full)
 	return o;
 }
 
+/* What is released of a trial, by metric. */
+static json_t *released_json(const struct dp_study_state *s, const struct dp_trial *t)
+{
+	json_t *metrics = json_object();
+
+	for (uint32_t k = 0; t->metrics && k < t->nmetrics; k++)
+		view_set(&metrics, s->metrics[k], dp_json_real(t->metrics[k]));
+	return metrics;
+}
+
 /* Where a part of n things that begins at `from` ends. */
 static uint32_t part_end(uint32_t from, uint32_t most, uint32_t n)
 {
@@ -394,6 +405,8 @@ json_t *dp_view_trial_part(struct dp_study_state *s, const struct dp_trial *t,
 		view_push(&attempts, attempt_json(t, &t->attempts[i], folder));
 	view_set(&o, "attempts", attempts);
 	view_set(&o, "runs", runs_json(s, t, from, runs_end));
+	if (dp_study_releases(s->spec))
+		view_set(&o, "released", released_json(s, t));
 	if (t->way && from == 0)
 		view_set(&o, "waypoints", way_json(s, t->way));
 	view_set(&o, "basis", json_integer(t->basis));

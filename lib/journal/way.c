@@ -78,7 +78,7 @@ static struct dp_way *way_new(const struct dp_study_state *st, const struct dp_e
 static void way_take(const struct dp_study_state *st, struct dp_way *way,
 		     const struct dp_event *e)
 {
-	size_t runs = (size_t)st->spec->trainer.runs, m = st->spec->nobjectives;
+	size_t runs = (size_t)dp_study_told_runs(st->spec), m = st->spec->nobjectives;
 	const double *v = e->ways, *epsilon = e->way_privacy;
 
 	for (uint32_t w = 0; w < way->n; w++)
@@ -105,7 +105,7 @@ static void way_take(const struct dp_study_state *st, struct dp_way *way,
 int dp__way_add(struct dp_study_state *st, struct dp_trial *t, const struct dp_event *e,
 		struct dp_err *err)
 {
-	size_t rows = (size_t)e->nwaypoints * (size_t)st->spec->trainer.runs;
+	size_t rows = (size_t)e->nwaypoints * (size_t)dp_study_told_runs(st->spec);
 	struct dp_way *way = t->way;
 
 	if (e->nwaypoints == 0)
@@ -129,7 +129,7 @@ int dp__way_add(struct dp_study_state *st, struct dp_trial *t, const struct dp_e
 static void way_settle_one(const struct dp_study_state *st, struct dp_way *way,
 			   uint32_t w)
 {
-	size_t runs = (size_t)st->spec->trainer.runs, wide = way->nmetrics;
+	size_t runs = (size_t)dp_study_told_runs(st->spec), wide = way->nmetrics;
 	const struct dp_study *spec = st->spec;
 
 	for (size_t k = 0; k < wide; k++) {

@@ -195,6 +195,16 @@ static int prepare_curves(struct mix *mix, struct dp_err *err)
 	return DP_OK;
 }
 
+/* The tables that loss distributions of some kinds are read from. */
+static int open_tables(struct mix *mix, struct dp_err *err)
+{
+	for (size_t i = 0; i < mix->n; i++)
+		if (mix->parts[i].kind->open && !mix->parts[i].kind->open(&mix->parts[i]))
+			return dp_fail(err, DP_E_NOMEM,
+				       "no memory for the privacy accountant");
+	return DP_OK;
+}
+
 /* delta = 0: only sums of pure epsilons. */
 static int pure_sum(const struct mix *mix, struct dp_epsilon *out, struct dp_err *err)
 {
@@ -266,12 +276,27 @@ static bool grid_holds(const struct mix *mix)
 	return true;
 }
 
+/* *out holds the bound by Renyi curves: with the budget of cells spent or losses that
+ * no grid holds well it may be the lesser. */
+static int mix_by_loss(const struct mix *mix, double delta, struct dp_epsilon *out,
+		       struct dp_err *err)
+{
+	struct dp__loss *loss = dp__loss_new();
+	struct dp__loss_answer answer = { 0 };
+	int code;
+
+	code = loss ? dp__loss_epsilon(loss, mix->parts, mix->n, delta, &answer, err)
+		    : dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
+	dp__loss_free(loss);
+	if (code == DP_OK && answer.epsilon <= out->epsilon)
+		*out = dp__loss_worded(&answer, delta);
+	return code;
+}
+
 static int mix_account(struct mix *mix, double delta, bool pld, struct dp_epsilon *out,
 		       struct dp_err *err)
 {
-	struct dp__loss_answer answer = { 0 };
 	struct dp_epsilon plain = *out;
-	struct dp__loss *loss;
 	int code;
 
 	if (delta == 0)
@@ -281,18 +306,11 @@ static int mix_account(struct mix *mix, double delta, bool pld, struct dp_epsilo
 		out->accountant = dp_privacy_accountants[DP_PRIVACY_RDP];
 		return DP_OK;
 	}
-	if (!pld || !grid_holds(mix))
-		return mix_by_renyi(mix, delta, out, err);
-	loss = dp__loss_new();
-	code = loss ? dp__loss_epsilon(loss, mix->parts, mix->n, delta, &answer, err)
-		    : dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
-	dp__loss_free(loss);
-	out->accountant = dp_privacy_accountants[DP_PRIVACY_PLD];
-	out->epsilon = answer.epsilon;
-	out->error = answer.error;
-	out->error_proved = answer.proved;
+	code = mix_by_renyi(mix, delta, out, err);
+	if (code == DP_OK && pld && grid_holds(mix))
+		code = mix_by_loss(mix, delta, out, err);
 	/* a grid may miss losses that come in few sizes; plain sums need none */
-	if (code == DP_OK && pure_sum(mix, &plain, NULL) == DP_OK &&
+	if (code == DP_OK && pld && pure_sum(mix, &plain, NULL) == DP_OK &&
 	    plain.epsilon < out->epsilon)
 		*out = plain;
 	return code;
@@ -300,8 +318,11 @@ static int mix_account(struct mix *mix, double delta, bool pld, struct dp_epsilo
 
 static void mix_free(struct mix *mix)
 {
-	for (size_t i = 0; mix->tables && i < mix->n; i++)
+	for (size_t i = 0; mix->tables && i < mix->n; i++) {
 		dp__wor_free(mix->tables[i]);
+		if (mix->parts[i].table)
+			mix->parts[i].kind->close(&mix->parts[i]);
+	}
 	free(mix->parts);
 	free(mix->tables);
 }
@@ -347,6 +368,8 @@ int dp_privacy_compose(const struct dp_privacy_item *items, size_t n, double del
 			       "convolved, not %zu",
 			       DP_PRIVACY_ITEMS_MAX, n);
 	code = mix_open(&mix, n, delta, err);
+	if (code == DP_OK && pld)
+		code = open_tables(&mix, err);
 	if (code == DP_OK)
 		code = mix_account(&mix, delta, pld, &e, err);
 	if (code == DP_OK)

@@ -229,6 +229,8 @@ static int sgd_by_renyi(struct dp_privacy_memory *memory, const double *v,
 		if (epsilon < out->epsilon) {
 			out->epsilon = epsilon;
 			out->order = order;
+			out->theorem = "Mironov 2017, Proposition 7: Gaussian noise on "
+				       "all records, which sampling cannot make worse";
 		}
 	}
 	out->error = 0;
@@ -238,25 +240,55 @@ static int sgd_by_renyi(struct dp_privacy_memory *memory, const double *v,
 	return DP_OK;
 }
 
+static double sgd_part_cgf(void *ctx, double order)
+{
+	const struct accounted *a = ctx;
+
+	return a->part.count * a->part.kind->cgf(&a->part, a->wor, order);
+}
+
+/* The least that Renyi curves give, whatever publications computed. */
+static int sgd_by_best_renyi(struct dp_privacy_memory *memory, const double *v,
+			     const struct dp_privacy_part *part, struct dp_epsilon *out,
+			     struct dp_err *err)
+{
+	struct accounted a = { *part, memory->wor };
+	struct dp__curve curve = { sgd_part_cgf, &a, true };
+
+	if (part->kind->set && !part->kind->set(part, a.wor))
+		return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
+	*out = (struct dp_epsilon){
+		.delta = v[DELTA],
+		.accountant = dp_privacy_accountants[DP_PRIVACY_RDP],
+		.error_proved = true,
+	};
+	out->epsilon = dp__curve_epsilon(&curve, DP_PRIVACY_IMPROVED, log(v[DELTA]),
+					 &out->order);
+	if (part->kind == &dp__part_wor &&
+	    part->kind->cgf(part, a.wor, out->order) <
+		    dp__wor_cgf(a.wor, part->q, out->order))
+		out->theorem = "joint convexity of f-divergences, Csiszar and Shields "
+			       "2004, Lemma 4.1, over the lots with and without the "
+			       "record";
+	if (!dp__wor_whole(a.wor))
+		return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
+	return DP_OK;
+}
+
+/* Where the budget of cells is too small for a tight grid, or no grid holds the losses,
+ * the other accountant has the better bound. */
 static int sgd_by_loss(struct dp_privacy_memory *memory, const double *v,
 		       const struct dp_privacy_part *part, struct dp_epsilon *out,
 		       struct dp_err *err)
 {
 	struct dp__loss_answer answer = { 0 };
-	struct dp_epsilon renyi = *out;
-	int code = dp__loss_epsilon(memory->loss, part, 1, v[DELTA], &answer, err);
+	int code = sgd_by_best_renyi(memory, v, part, out, err);
 
-	out->accountant = dp_privacy_accountants[DP_PRIVACY_PLD];
-	out->epsilon = isnan(answer.epsilon) ? INFINITY : answer.epsilon;
-	out->error = answer.error;
-	out->error_proved = answer.proved;
-	if (code != DP_OK)
+	if (code != DP_OK || !dp__grid_holds(part->mu * part->mu, part->count))
 		return code;
-	/* Where the budget of cells is too small for a tight grid, the other accountant
-	 * may have the better bound. */
-	code = sgd_by_renyi(memory, v, part, &renyi, err);
-	if (code == DP_OK && renyi.epsilon < out->epsilon)
-		*out = renyi;
+	code = dp__loss_epsilon(memory->loss, part, 1, v[DELTA], &answer, err);
+	if (code == DP_OK && answer.epsilon <= out->epsilon)
+		*out = dp__loss_worded(&answer, v[DELTA]);
 	return code;
 }
 
@@ -275,7 +307,7 @@ static int sgd_prepared(struct dp_privacy_memory *memory, const double *v,
 		e.epsilon = INFINITY;
 		e.accountant = dp_privacy_accountants[(int)v[ACCOUNTANT]];
 		e.error_proved = true;
-	} else if (v[ACCOUNTANT] == DP_PRIVACY_PLD && dp__grid_holds(mu2, part.count)) {
+	} else if (v[ACCOUNTANT] == DP_PRIVACY_PLD) {
 		code = sgd_by_loss(memory, v, &part, &e, err);
 	} else {
 		code = sgd_by_renyi(memory, v, &part, &e, err);

@@ -20,11 +20,12 @@ double dp_filter_bound(double epsilon, double delta, double order)
 	return bound - FILTER_ROUNDINGS * (epsilon + more + fabs(less));
 }
 
-/* (order - 1) B, rounded down. */
+/* (order - 1) B, rounded down; 0: nothing can be proved. */
 static double filter_limit(double epsilon, double delta, double order)
 {
-	return dp_filter_bound(epsilon, delta, order) * (order - 1) *
-	       (1 - FILTER_ROUNDINGS);
+	double bound = dp_filter_bound(epsilon, delta, order);
+
+	return bound > 0 ? bound * (order - 1) * (1 - FILTER_ROUNDINGS) : 0;
 }
 
 int dp_filter_at(double epsilon, double delta, double order, struct dp_filter *out,
@@ -52,40 +53,35 @@ static double filter_times(double limit, double k)
 	return k > 0 ? fmin(limit / k, DBL_MAX) : DBL_MAX;
 }
 
-/* Of all orders, the most often that this setting can be trained. */
-static double filter_most(double epsilon, double delta, const double *orders, size_t n,
-			  const double *k)
+/* What share of its trainings a setting keeps at each order; nothing if no order affords
+ * it once. */
+static void filter_count(const double *limits, size_t n, const double *k, double *shares)
 {
 	double most = 0;
 
 	for (size_t i = 0; i < n; i++)
-		most = fmax(most,
-			    filter_times(filter_limit(epsilon, delta, orders[i]), k[i]));
-	return most;
+		most = fmax(most, filter_times(limits[i], k[i]));
+	for (size_t i = 0; most >= 1 && i < n; i++)
+		shares[i] += filter_times(limits[i], k[i]) / most;
 }
 
 int dp_filter_choose(double epsilon, double delta, const double *orders, size_t n,
 		     const double *k, size_t nsettings, struct dp_filter *out,
 		     struct dp_err *err)
 {
-	double best = 0;
-	struct dp_filter f;
+	double limits[DP_RENYI_ORDERS_MAX], shares[DP_RENYI_ORDERS_MAX] = { 0 };
+	size_t best = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		double limit = filter_limit(epsilon, delta, orders[i]), share = 0;
-
-		for (size_t s = 0; s < nsettings; s++) {
-			double most = filter_most(epsilon, delta, orders, n, &k[s * n]);
-
-			if (most >= 1)
-				share += filter_times(limit, k[s * n + i]) / most;
-		}
-		if (share > best) {
-			best = share;
-			f = (struct dp_filter){ epsilon, delta, orders[i], limit };
-		}
-	}
-	if (!(best > 0)) {
+	if (n < 1 || n > DP_RENYI_ORDERS_MAX)
+		return dp_fail(err, DP_E_INVALID, "a filter chooses from 1 to %d orders",
+			       DP_RENYI_ORDERS_MAX);
+	for (size_t i = 0; i < n; i++)
+		limits[i] = filter_limit(epsilon, delta, orders[i]);
+	for (size_t s = 0; s < nsettings; s++)
+		filter_count(limits, n, &k[s * n], shares);
+	for (size_t i = 1; i < n; i++)
+		best = shares[i] > shares[best] ? i : best;
+	if (!(shares[best] > 0)) {
 		dp_fail(err, DP_E_LIMIT,
 			"a budget of epsilon %g at delta %g pays for no training of "
 			"this space",
@@ -94,7 +90,7 @@ int dp_filter_choose(double epsilon, double delta, const double *orders, size_t 
 			     "steps, take fewer runs, or a larger budget");
 		return DP_E_LIMIT;
 	}
-	*out = f;
+	*out = (struct dp_filter){ epsilon, delta, orders[best], limits[best] };
 	return DP_OK;
 }
 

@@ -7,6 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
+/* delta x records: how many records are published on average by a mechanism that
+ * publishes each with probability delta and does nothing else, which is (0,
+ * delta)-private. At one half somebody is exposed with a probability of 40 %. */
+#define MANY_PUBLISHED 0.5
+
 const char *const dp_privacy_accountants[] = {
 	[DP_PRIVACY_RDP] = "rdp", [DP_PRIVACY_PLD] = "pld", NULL
 };
@@ -109,6 +114,20 @@ void dp_privacy_words(const struct dp_mechanism *m, const double *values,
 			 dp_num_text(noise, text), m->noise->help);
 	if (m->words)
 		m->words(values, out);
+}
+
+void dp_privacy_words_for(const struct dp_mechanism *m, const double *values,
+			  const struct dp_epsilon *answer, struct dp_privacy_words *out)
+{
+	double answered[DP_PRIVACY_KEYS_MAX];
+
+	memcpy(answered, values, m->nkeys * sizeof *answered);
+	for (size_t i = 0; m->accountant && dp_privacy_accountants[i]; i++)
+		if (strcmp(answer->accountant, dp_privacy_accountants[i]) == 0)
+			answered[dp_privacy_key_place(m, m->accountant)] = (double)i;
+	dp_privacy_words(m, answered, out);
+	if (answer->theorem)
+		out->theorem = answer->theorem;
 }
 
 static size_t count_key_words(const struct dp_privacy_key *k)
@@ -242,12 +261,13 @@ bool dp_privacy_warning(const struct dp_mechanism *m, const double *values,
 	double delta = dp_privacy_value(m, values, m->delta);
 
 	out[0] = '\0';
-	if (!(delta * records >= 1))
+	if (!(delta * records >= MANY_PUBLISHED))
 		return false;
 	snprintf(out, DP_PRIVACY_WARNING_LEN,
-		 "delta %g is not below 1/records = %.3g: publishing a record at random "
-		 "would satisfy that; choose delta well below it",
-		 delta, 1 / records);
+		 "delta %g is not well below 1/records = %.3g: publishing each record "
+		 "with probability delta would satisfy it, and would publish %.2g of "
+		 "them on average; choose a much smaller one",
+		 delta, 1 / records, delta * records);
 	return true;
 }
 

@@ -19,13 +19,15 @@ enum {
 /* Four orders an octave, in a - 1, from 2^-10 to 2^12, whole numbers from 2 on (curves of
  * lots without replacement are chords between those). A reading of epsilon has its best
  * a - 1 near 2 ln(1/(w delta)) / epsilon, so this goes from a hundredth to tens of
- * thousands; the nearest of the orders costs at most 0.4 % where divergences grow evenly
- * with the order, and a fifth where they leap, as those of small lots do.
+ * thousands. The nearest of these orders costs at most 0.4 % where divergences grow
+ * evenly with the order, more where they leap, as those of small lots do.
  * An order costs ln(1/w). Most searches end between epsilon 0.5 and 20, that is near
- * a = 9; weights fall from there by the 1.5th power of the distance in octaves, so
- * slowly that the ends of the scale still have one in two thousand each. Against the
- * best order of all, chosen afterwards without any right to it, a reading of 1 to 20
- * comes out some 12 % higher, one of a hundred 4 %; equal weights would make it 15 %. */
+ * a = 9, where weights are largest; they fall with the 1.5th power of the distance in
+ * octaves, so slowly that the ends still have one in six hundred. Against the classic
+ * conversion at the best order of all, which nobody may choose afterwards, readings are
+ * higher by 13 % for DP-SGD without replacement, 16 % for Poisson lots, 15 % for Gaussian
+ * noise (means over 400 settings, epsilon 0.05 to 400, delta 1e-5; at worst 49 %, just
+ * before a leap). Equal weights, other powers and more orders did worse. */
 void dp_odometer_standard(struct dp_odometer *o)
 {
 	double sum = 0;
@@ -48,19 +50,19 @@ int dp_odometer_check(const struct dp_odometer *o, struct dp_err *err)
 {
 	double sum = 0, last = 1;
 
-	if (o->n < 1 || o->n > DP_ODOMETER_ORDERS_MAX)
+	if (o->n < 1 || o->n > DP_RENYI_ORDERS_MAX)
 		return dp_fail(err, DP_E_INVALID,
 			       "an odometer has 1 to %d orders, not %zu",
-			       DP_ODOMETER_ORDERS_MAX, o->n);
+			       DP_RENYI_ORDERS_MAX, o->n);
 	for (size_t i = 0; i < o->n; i++) {
 		if (!(o->order[i] > last && isfinite(o->order[i])))
 			return dp_fail(err, DP_E_INVALID,
-				       "orders of an odometer rise from above 1; the "
-				       "%zuth is %g",
+				       "orders of an odometer rise from above 1; number "
+				       "%zu is %g",
 				       i + 1, o->order[i]);
 		if (!(o->weight[i] > 0))
 			return dp_fail(err, DP_E_INVALID,
-				       "weights of an odometer are above 0; the %zuth "
+				       "weights of an odometer are above 0; number %zu "
 				       "is %g",
 				       i + 1, o->weight[i]);
 		last = o->order[i];

@@ -20,28 +20,13 @@
 
 /* ---- Renyi ---- */
 
-/* With less noise than that, epsilon is in the thousands, and its integrals would take a
- * second. */
-#define ORDERS_MATTER 30.0 /* sensitivity / noise std */
-
-/* Whatever the sampler: exp K is 1 + an f-divergence and so jointly convex, and the
- * record is in the lot with probability q. Best for little noise and orders near 1. */
-static double sampled_cgf(const struct dp_privacy_part *p, double order)
-{
-	double whole = 0.5 * order * (order - 1) * p->mu * p->mu;
-
-	return whole < 1 ? log1p(p->q * expm1(whole))
-			 : dp__log_add(log1p(-p->q), log(p->q) + whole);
-}
-
 static double poisson_part_cgf(const struct dp_privacy_part *p, struct dp__wor *tables,
 			       double order)
 {
 	struct dp__poisson poisson = { p->q, 1 / p->mu };
 
 	(void)tables;
-	return p->mu > ORDERS_MATTER ? sampled_cgf(p, order)
-				     : dp__poisson_cgf(&poisson, order);
+	return dp__poisson_cgf(&poisson, order);
 }
 
 static bool wor_part_set(const struct dp_privacy_part *p, struct dp__wor *tables)
@@ -52,7 +37,8 @@ static bool wor_part_set(const struct dp_privacy_part *p, struct dp__wor *tables
 static double wor_part_cgf(const struct dp_privacy_part *p, struct dp__wor *tables,
 			   double order)
 {
-	return p->q < 1 ? fmin(dp__wor_cgf(tables, p->q, order), sampled_cgf(p, order))
+	return p->q < 1 ? fmin(dp__wor_cgf(tables, p->q, order),
+			       dp__sampled_cgf(p->q, p->mu, order))
 			: 0.5 * order * (order - 1) * p->mu * p->mu;
 }
 

@@ -639,6 +639,18 @@ static bool exact_epsilon(const struct dp_privacy_part *parts, size_t nparts,
 	return !isnan(out->epsilon);
 }
 
+struct dp_epsilon dp__loss_worded(const struct dp__loss_answer *a, double delta)
+{
+	return (struct dp_epsilon){
+		.epsilon = isnan(a->epsilon) ? INFINITY : a->epsilon,
+		.delta = delta,
+		.order = NAN,
+		.accountant = dp_privacy_accountants[DP_PRIVACY_PLD],
+		.error = a->error,
+		.error_proved = a->proved,
+	};
+}
+
 int dp__loss_epsilon(struct dp__loss *w, const struct dp_privacy_part *parts,
 		     size_t nparts, double delta, struct dp__loss_answer *out,
 		     struct dp_err *err)

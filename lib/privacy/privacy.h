@@ -40,8 +40,10 @@ struct dp_epsilon {
 	double epsilon; /* may be +inf: no privacy at all */
 	double delta;
 	double order;           /* of the Renyi bound; NaN where there is none */
-	const char *accountant; /* "rdp", "pld", "closed-form" */
-	double error;           /* absolute; proved or estimated */
+	const char *accountant; /* the one that gave it: "rdp", "pld", "closed-form" */
+	const char
+		*theorem; /* behind it; NULL: the accountant's own, dp_privacy_words() */
+	double error;     /* absolute; proved or estimated */
 	bool error_proved;
 };
 
@@ -140,6 +142,10 @@ double dp_privacy_value(const struct dp_mechanism *m, const double *values,
 /* The words for a mechanism with these values; NaN: not known, left out. */
 void dp_privacy_words(const struct dp_mechanism *m, const double *values,
 		      struct dp_privacy_words *out);
+/* The words for an answer: accountant and theorem are those of the one that gave it,
+ * which need not be the one that was asked. */
+void dp_privacy_words_for(const struct dp_mechanism *m, const double *values,
+			  const struct dp_epsilon *answer, struct dp_privacy_words *out);
 /* What one evaluation takes; NaN: not known yet. */
 enum dp_privacy_cost dp_privacy_cost(const struct dp_mechanism *m, const double *values);
 /* Is v within the key's range, whole where it must be, and finite? */
@@ -244,7 +250,29 @@ DP_MUSTCHECK int dp_privacy_query(const json_t *query, const struct dp_mechanism
 /* {"epsilon":...,"delta":...,"order":...,"accountant":...,"error_bound":...}; NULL
  * without memory. */
 json_t *dp_privacy_answer(const struct dp_epsilon *e);
-/* One line of `dparetoctl epsilon --batch`: query in, answer out (a new reference). */
+/* A composition as an object: {"compose":[{"mechanism":...,"times":2},...],"delta":...,
+ * "accountant":"pld"}. A delta or accountant inside the list does not count. The
+ * sentence names the member: "compose[1]: ...". */
+enum {
+	DP_PRIVACY_COMPOSED_MAX = 10000
+};
+struct dp_privacy_composition {
+	struct dp_privacy_item *items; /* (n) */
+	double (*values)[DP_PRIVACY_KEYS_MAX];
+	size_t n;
+	double delta;
+	bool pld;
+};
+DP_MUSTCHECK int dp_privacy_composition_read(const json_t *query,
+					     struct dp_privacy_composition *out,
+					     struct dp_err *err);
+void dp_privacy_composition_free(struct dp_privacy_composition *c);
+/* dp_privacy_compose() of it. */
+DP_MUSTCHECK int dp_privacy_composition_epsilon(const struct dp_privacy_composition *c,
+						struct dp_epsilon *out,
+						struct dp_err *err);
+/* One line of `dparetoctl epsilon --batch`, a mechanism or a composition: query in,
+ * answer out (a new reference). */
 DP_MUSTCHECK int dp_privacy_json(const json_t *query, json_t **answer,
 				 struct dp_err *err);
 

@@ -11,6 +11,28 @@
 /* The cost() of mechanisms that are a closed form (mechanism.c). */
 enum dp_privacy_cost dp__closed_form(const double *values);
 
+/* Rows of keys that several mechanisms have in the same words. */
+#define DP__POSITIVE                                                                     \
+	.kind = DP_PRIVACY_NUMBER, .lo = 0, .lo_open = true, .hi = INFINITY,             \
+	.hi_open = true
+#define DP__KEY_DELTA                                                                    \
+	{                                                                                \
+		.name = "delta", .kind = DP_PRIVACY_NUMBER, .otherwise = 0, .lo = 0,     \
+		.hi = 1, .hi_open = true,                                                \
+		.brief = "the probability that the bound may fail with",                 \
+		.help = "0 for pure differential privacy, else the probability that "    \
+			"epsilon may fail with."                                         \
+	}
+/* A person with several records: the sensitivity is that many times as large, by the
+ * triangle inequality along datasets that differ in one record each. */
+#define DP__KEY_GROUP(most)                                                              \
+	{                                                                                \
+		.name = "group", .kind = DP_PRIVACY_INTEGER, .otherwise = 1, .lo = 1,    \
+		.hi = (most), .brief = "records of one person",                          \
+		.help = "The most records that one person has: epsilon then holds for "  \
+			"all of them together."                                          \
+	}
+
 /* What prepared mechanisms keep between calls (prepare.c). */
 struct dp__wor;
 struct dp__loss;
@@ -61,6 +83,11 @@ double dp__curve_epsilon(const struct dp__curve *c, enum dp_privacy_conversion c
 double dp__binomial_sum(uint32_t order, double log_rho, double slope,
 			double (*log_c)(void *ctx, uint32_t j), void *ctx);
 
+/* Gaussian noise on a lot, whatever the sampler: exp K is 1 + an f-divergence and so
+ * jointly convex (Csiszar and Shields 2004, Lemma 4.1), and the record is in the lot with
+ * probability q. Best for little noise and orders near 1. mu: sensitivity / noise std. */
+double dp__sampled_cgf(double q, double mu, double order);
+
 /* Without replacement: what depends only on the noise is kept between calls. */
 struct dp__wor *dp__wor_new(void);
 void dp__wor_free(struct dp__wor *w);
@@ -102,6 +129,9 @@ struct dp_privacy_part {
 	double count;
 	bool tight; /* Renyi without replacement: the bound for Gaussian noise */
 	enum dp__relation relation;
+	double shape;  /* what a kind needs beside mu; its file says what */
+	double *table; /* made by its kind's open(); NULL: none */
+	size_t ntable;
 };
 
 /* What each item is in a composition (compose.c), after all checks: that it composes, its
@@ -135,6 +165,10 @@ struct dp__part_kind {
 	double (*size)(const struct dp_privacy_part *p);
 	/* Epsilon of all uses, exactly; NaN where that takes a grid. */
 	double (*alone)(const struct dp_privacy_part *p, double delta);
+	/* Makes a table without which many profiles would take long, and frees it; NULL:
+	 * there is none. False without memory. */
+	bool (*open)(struct dp_privacy_part *p);
+	void (*close)(struct dp_privacy_part *p);
 	bool sided; /* the two directions differ */
 	bool pure;  /* private at delta = 0, with epsilon = most() */
 };
@@ -172,6 +206,8 @@ struct dp__loss_answer {
 DP_MUSTCHECK int dp__loss_epsilon(struct dp__loss *w, const struct dp_privacy_part *parts,
 				  size_t nparts, double delta,
 				  struct dp__loss_answer *out, struct dp_err *err);
+/* The answer in the words of the interface. */
+struct dp_epsilon dp__loss_worded(const struct dp__loss_answer *a, double delta);
 /* Losses are counted in cells of a grid. With so much loss there is no grid that holds
  * it, and Renyi curves answer. mu2: (sensitivity / noise std)^2. */
 static inline bool dp__grid_holds(double mu2, double count)

@@ -121,15 +121,32 @@ json_t *dp_privacy_answer(const struct dp_epsilon *e)
 			 dp_json_real(e->error));
 }
 
+static int composed_answer(const json_t *query, struct dp_epsilon *out,
+			   struct dp_err *err)
+{
+	struct dp_privacy_composition c;
+	int code = dp_privacy_composition_read(query, &c, err);
+
+	if (code == DP_OK)
+		code = dp_privacy_composition_epsilon(&c, out, err);
+	dp_privacy_composition_free(&c);
+	return code;
+}
+
 int dp_privacy_json(const json_t *query, json_t **answer, struct dp_err *err)
 {
 	const struct dp_mechanism *m;
 	double values[DP_PRIVACY_KEYS_MAX];
 	struct dp_epsilon e;
-	int code = dp_privacy_query(query, &m, values, err);
+	int code;
 
-	if (code == DP_OK)
-		code = dp_privacy_epsilon(m, values, &e, err);
+	if (json_object_get(query, "compose")) {
+		code = composed_answer(query, &e, err);
+	} else {
+		code = dp_privacy_query(query, &m, values, err);
+		if (code == DP_OK)
+			code = dp_privacy_epsilon(m, values, &e, err);
+	}
 	if (code != DP_OK)
 		return code;
 	*answer = dp_privacy_answer(&e);

@@ -129,6 +129,14 @@ double dp__binomial_sum(uint32_t order, double log_rho, double slope,
 	return log_sum_value(&s);
 }
 
+double dp__sampled_cgf(double q, double mu, double order)
+{
+	double whole = 0.5 * order * (order - 1) * mu * mu;
+
+	return whole < 1 ? log1p(q * expm1(whole))
+			 : dp__log_add(log1p(-q), log(q) + whole);
+}
+
 struct search {
 	const struct dp__curve *curve;
 	enum dp_privacy_conversion conversion;
@@ -210,24 +218,40 @@ static uint32_t best_integer(struct search *s, double *best)
 	return at;
 }
 
+/* No order up to 1 + gap gives less: a divergence is never negative, and what the
+ * conversion adds only grows towards order one while delta is below 1 / order. */
+static double least_below(const struct search *s, double gap)
+{
+	if (s->conversion == DP_PRIVACY_CLASSIC)
+		return -s->log_delta / gap;
+	if (!(-s->log_delta > log1p(gap)))
+		return -INFINITY;
+	return log(gap / (1 + gap)) - (log1p(gap) + s->log_delta) / gap;
+}
+
+/* Orders between one and two, for low noise. A curve that is the least of several
+ * bounds has several hollows, so a step without gain does not end it. */
+static void orders_below_two(struct search *s, double *order, double *best)
+{
+	for (double lo = -M_LN2; lo > -40 && least_below(s, exp(lo)) < *best;
+	     lo -= M_LN2) {
+		double e = epsilon_at_log(s, lo);
+
+		if (e < *best) {
+			*best = e;
+			*order = 1 + exp(lo);
+		}
+	}
+}
+
 /* Orders between the integers. */
 static void orders_between(struct search *s, double *order, double *best)
 {
-	double lo = *order > 2 ? log(*order - 2) : 0, hi = log(*order), at, e;
+	double lo, hi, at, e;
 
-	if (*order <= 2) { /* low noise: go down while it helps */
-		for (lo = -M_LN2; lo > -40; lo -= M_LN2) {
-			e = epsilon_at_log(s, lo);
-			if (!(e < *best)) {
-				if (isfinite(*best))
-					break;
-				continue;
-			}
-			*best = e;
-			*order = 1 + exp(lo);
-			hi = lo + M_LN2;
-		}
-	}
+	orders_below_two(s, order, best);
+	hi = *order < 2 ? log(*order - 1) + M_LN2 : log(*order);
+	lo = *order > 2 ? log(*order - 2) : log(*order - 1) - M_LN2;
 	e = dp__minimum(epsilon_at_log, s, lo, hi, &at);
 	if (e < *best) {
 		*best = e;

@@ -159,13 +159,19 @@ int dp_privacy_renyi(struct dp_renyi_memory *m, const struct dp_privacy_item *it
 	return code;
 }
 
+/* A sum is rounded by half a unit of its last place, and this adds one or two. */
 double dp_renyi_add(double sum, double k)
 {
-	if (!(sum >= 0 && k >= 0))
+	return sum >= 0 && k >= 0 ? (sum + k) * (1 + DBL_EPSILON) : INFINITY;
+}
+
+double dp_renyi_times(double times, double k)
+{
+	if (times == 0)
+		return 0;
+	if (!(times > 0 && k >= 0))
 		return INFINITY;
-	if (sum == 0 || k == 0)
-		return sum + k; /* exactly */
-	return nextafter(sum + k, INFINITY);
+	return times == 1 ? k : nextafter(times * k, INFINITY);
 }
 
 void dp_renyi_add_all(double *sum, const double *k, size_t n)

@@ -76,7 +76,7 @@ static int svt_part(const double *v, struct dp_privacy_part *out, struct dp_err 
 		.q = 1,
 		.mu = e.epsilon,
 		.count = 1,
-		.relation = DP__ANY_RELATION,
+		.relation = DP__REPLACE_ONE, /* "one record differs" */
 	};
 	return code;
 }

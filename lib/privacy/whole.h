@@ -27,6 +27,10 @@
 
 /* ---- Renyi curves (renyi.c) ---- */
 
+enum {
+	DP_RENYI_ORDERS_MAX = 128 /* of an odometer, and that a filter chooses from */
+};
+
 /* Tables that make a question like the last ones cheap. One thread at a time. */
 struct dp_renyi_memory;
 struct dp_renyi_memory *dp_renyi_memory_new(void); /* NULL without memory */
@@ -43,6 +47,8 @@ DP_MUSTCHECK int dp_privacy_renyi(struct dp_renyi_memory *m,
 
 /* sum + k, rounded up; +inf if either is NaN or negative. All sums of K are made so. */
 double dp_renyi_add(double sum, double k);
+/* K of doing it so many times over, rounded up; 0 of nothing, whatever K is. */
+double dp_renyi_times(double times, double k);
 /* sum[i] = dp_renyi_add(sum[i], k[i]). */
 void dp_renyi_add_all(double *sum, const double *k, size_t n);
 
@@ -69,14 +75,11 @@ double dp_renyi_delta(const double *orders, const double *k, size_t n, double ep
  * does not hold here. Trainings that run side by side count in the order in which they
  * start, from their start. */
 
-enum {
-	DP_ODOMETER_ORDERS_MAX = 128
-};
 /* Fixed before the first training, and kept with the study. */
 struct dp_odometer {
 	size_t n;
-	double order[DP_ODOMETER_ORDERS_MAX]; /* above 1, rising */
-	double weight[DP_ODOMETER_ORDERS_MAX];
+	double order[DP_RENYI_ORDERS_MAX]; /* above 1, rising */
+	double weight[DP_RENYI_ORDERS_MAX];
 };
 
 /* What new studies get; see odometer.c for why these. Another version may have others,

@@ -106,12 +106,18 @@ double dp__oracle_value(const struct dp_proposer *p, size_t o, const double *x)
 double dp__oracle_slope(const struct dp_proposer *p, size_t o, const double *u,
 			double *gradient)
 {
+	return dp__exact_slope(p, dp__oracle_value, o, u, gradient);
+}
+
+double dp__exact_slope(const struct dp_proposer *p, dp__exact_fn *exact, size_t o,
+		       const double *u, double *gradient)
+{
 	double base[DP_PARAMS_MAX], x[DP_PARAMS_MAX] = { 0 }, value, z;
 
 	memcpy(base, u, p->spec.d * sizeof *base);
 	dp__snap(&p->inputs, base);
 	dp__to_x(&p->inputs, base, x);
-	z = value = dp__oracle_value(p, o, x);
+	z = value = exact(p, o, x);
 	for (size_t k = 0; k < p->spec.d; k++) {
 		const struct dp__input *in = &p->inputs.in[k];
 		double at = x[in->param], step, there;
@@ -126,7 +132,7 @@ double dp__oracle_slope(const struct dp_proposer *p, size_t o, const double *u,
 			       at;
 		x[in->param] = at + step;
 		there = dp__place_of(in, at + step);
-		gradient[k] = (dp__oracle_value(p, o, x) - z) / (there - base[k]);
+		gradient[k] = (exact(p, o, x) - z) / (there - base[k]);
 		x[in->param] = at;
 		value += gradient[k] * (u[k] - base[k]);
 	}

@@ -45,6 +45,9 @@ struct dp_history {
 	unsigned exact;
 	double (*exact_value)(void *arg, size_t objective, const double *x);
 	void *exact_arg;
+	/* search.budget: the filter's order (0: there is none), and the largest K of one
+	 * training that still fits. */
+	double budget_order, budget_left;
 	/* Who asks the study's oracle programs; NULL: nobody, or there are none. */
 	const struct dp_oracle_asker *programs;
 };

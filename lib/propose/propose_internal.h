@@ -195,8 +195,9 @@ struct dp_proposer {
 	struct dp__inputs inputs;
 	struct dp_gp_spec spec;
 	struct dp_oracles *oracles;
-	struct dp__solved *solved; /* by dp__derive(); NULL: nothing is calibrated */
-	size_t noutputs;           /* objectives, then constraints */
+	struct dp__solved *solved;     /* by dp__derive(); NULL: nothing is calibrated */
+	struct dp_renyi_memory *renyi; /* NULL without search.budget */
+	size_t noutputs;               /* objectives, then constraints */
 	struct dp__output output[DP_OBJECTIVES_MAX + DP_CONSTRAINTS_MAX];
 
 	struct dp__times times; /* by dp__cost_learn(), of the history of this call */
@@ -240,6 +241,11 @@ double dp__oracle_value(const struct dp_proposer *p, size_t objective, const dou
  * them it is taken as linear, with the slope from one whole number to the next. */
 double dp__oracle_slope(const struct dp_proposer *p, size_t objective, const double *u,
 			double *gradient);
+/* The same of any function of the point and an objective. */
+typedef double dp__exact_fn(const struct dp_proposer *p, size_t objective,
+			    const double *x);
+double dp__exact_slope(const struct dp_proposer *p, dp__exact_fn *value, size_t objective,
+		       const double *u, double *gradient);
 
 /* ---- noise.c ---- */
 
@@ -346,6 +352,22 @@ bool dp__cost_regardless(struct dp_proposer *p, const struct dp_history *h);
 /* Sets what the proposal and all that is pending cost. */
 void dp__cost_tell(struct dp_proposer *p, const struct dp_history *h,
 		   struct dp_proposal *out);
+
+/* ---- budget.c: search.budget ---- */
+
+/* Is there a budget to be kept in this call? */
+bool dp__budgeted(const struct dp_proposer *p);
+/* Log of K of a training at u, and (unless NULL) its derivatives by u, which are set. */
+double dp__budget_log(const struct dp_proposer *p, const double *u, double *gradient);
+/* K of one training at x; +inf if there is no bound. Only with a budget. */
+double dp__budget_k(const struct dp_proposer *p, const double *x);
+/* Does a training at x fit what is left? Always without a budget. */
+bool dp__budget_fits(const struct dp_proposer *p, const double *x);
+/* Moves u, a point of the space, towards the cheapest one until a training there fits
+ * `most`; false: not even that does. */
+bool dp__budget_pull(const struct dp_proposer *p, double most, double *u);
+/* What a training of the initial design may take of what is left. */
+double dp__budget_design(const struct dp_proposer *p, uint32_t trial);
 
 /* ---- believed.c ---- */
 

@@ -66,6 +66,16 @@ static bool taken_u(const struct dp_proposer *p, const double *u)
 	return dp__taken(p, x);
 }
 
+static bool fits_u(const struct dp_proposer *p, const double *u)
+{
+	double x[DP_PARAMS_MAX] = { 0 };
+
+	if (!dp__budgeted(p))
+		return true;
+	dp__to_x(&p->inputs, u, x);
+	return dp__budget_fits(p, x);
+}
+
 static void consider_final(struct searcher *s, const double *u, double score)
 {
 	size_t at = s->nfinal;
@@ -132,6 +142,8 @@ static void store_candidate(struct searcher *s, const double *u)
 	for (size_t k = 0; k < s->d; k++)
 		if (s->p->inputs.in[k].pinned)
 			v[k] = 1;
+	if (!fits_u(s->p, v)) /* what no longer fits has a neighbour that does */
+		dp__budget_pull(s->p, s->p->history->budget_left, v);
 	for (size_t k = 0; k < s->d; k++)
 		s->u[k * s->ld + s->n] = v[k];
 	s->n++;
@@ -412,7 +424,7 @@ static void least_known(struct searcher *s)
 			if (s->p->output[j].scale > 0)
 				sum += s->f[i * np + j].s / s->p->output[j].scale;
 		candidate_at(s, i, u);
-		if (!(sum > most) || taken_u(s->p, u))
+		if (!(sum > most) || taken_u(s->p, u) || !fits_u(s->p, u))
 			continue;
 		most = sum;
 		memcpy(s->final[0].u, u, s->d * sizeof *u);

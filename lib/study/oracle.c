@@ -20,6 +20,19 @@ void dp_use_values(const struct dp_study *s, const struct dp_use *u, const doubl
 					    : param_value(s, (size_t)u->param[i], x, at);
 }
 
+/* The same with the delta of the whole composition that it is a part of. */
+static void part_values(const struct dp_study *s, const struct dp_oracle *o,
+			const struct dp_use *u, const double *x, double at,
+			double *values)
+{
+	const struct dp_mechanism *m = u->mechanism;
+
+	dp_use_values(s, u, x, at, values);
+	if (o->kind == DP_ORACLE_COMPOSED && m->delta)
+		values[dp_privacy_key_place(m, m->delta)] =
+			m->delta->needed && o->delta == 0 ? NAN : o->delta;
+}
+
 int dp_oracle_uses(const struct dp_study *s, size_t objective, const double *x, double at,
 		   struct dp_uses *out, struct dp_err *err)
 {
@@ -38,7 +51,7 @@ int dp_oracle_uses(const struct dp_study *s, size_t objective, const double *x, 
 	for (size_t i = 0; i < out->n; i++) {
 		const struct dp_use *u = &o->privacy->uses[i];
 
-		dp_use_values(s, u, x, at, out->values[i]);
+		part_values(s, o->privacy, u, x, at, out->values[i]);
 		out->item[i] = (struct dp_privacy_item){
 			u->mechanism, out->values[i],
 			u->times_param < 0 ? u->times
@@ -241,7 +254,7 @@ int dp_objective_declared(const struct dp_study *s, size_t objective, const doub
 
 		if (!u->mechanism->declared)
 			continue; /* nothing contradicts it, and nothing fits it */
-		dp_use_values(s, u, x, NAN, values);
+		part_values(s, o, u, x, NAN, values);
 		code = dp_privacy_declared_check(u->mechanism, values, declared, warning,
 						 err);
 		if (code == DP_OK)

@@ -73,6 +73,7 @@ void dp__read_constraints(struct dp__read *r, const struct dp__key *k,
 
 	if (!dp__is_map(r, v, k->name, k->doc->type, DP_CONSTRAINTS_MAX))
 		return;
+	r->constraints = v;
 	s->constraints = dp__calloc(r, v->count, sizeof *s->constraints);
 	if (!s->constraints)
 		return;

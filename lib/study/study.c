@@ -71,6 +71,8 @@ static void read_file(struct dp__read *r)
 	dp__check_search(r);
 	dp__check_walk(r);
 	dp__check_cost(r);
+	dp__check_release(r);
+	dp__check_budget(r);
 }
 
 /* One sentence for those who show only one. */

@@ -5,7 +5,7 @@
 #define DP_STUDY_H
 #include "base/base.h"
 #include "base/buf.h"
-#include "privacy/privacy.h"
+#include "privacy/whole.h"
 #include <jansson.h>
 
 enum {
@@ -89,6 +89,12 @@ struct dp_oracle {
 	char **argv;                           /* ends with NULL; as that of a trainer */
 };
 
+/* Noise on a metric before anybody sees it; records 0: none. */
+struct dp_release {
+	double records; /* that the metric is a share of */
+	double sigma;   /* standard deviation of the noise */
+};
+
 struct dp_objective {
 	char *name;
 	bool maximize;
@@ -98,6 +104,7 @@ struct dp_objective {
 	struct dp_oracle *privacy;
 	char *metric;
 	bool one_minus; /* of: "1 - METRIC" */
+	struct dp_release release;
 };
 
 struct dp_constraint {
@@ -133,7 +140,13 @@ enum dp_cost {
 	DP_COST_DEFAULT, /* not named in the file: see dp_study_cost() */
 	DP_COST_NONE,
 	DP_COST_PATH,
-	DP_COST_SECONDS
+	DP_COST_SECONDS,
+	DP_COST_PRIVACY
+};
+
+/* search.budget: what all trainings of the study may cost together. */
+struct dp_budget {
+	double epsilon, delta; /* both 0: there is none */
 };
 
 /* trainer.path: the parameter that a training walks up. */
@@ -167,6 +180,7 @@ struct dp_search {
 	enum dp_front_of front;
 	enum dp_cost cost;
 	double max_cost; /* 0: none */
+	struct dp_budget budget;
 	/* dpareto only */
 	enum dp_acquisition acquisition;
 	enum dp_privacy_model privacy_model;
@@ -330,6 +344,28 @@ double dp_path_end(const struct dp_study *s, const double *x);
  * search.cost means the path's value where there is a path. */
 enum dp_cost dp_study_cost(const struct dp_study *s);
 
+/* ---- the whole search (budget.c) ---- */
+
+/* Do settings of later trainings depend on results of earlier ones? */
+bool dp_study_adapts(const struct dp_study *s);
+/* Is it known what the trainings of a privacy objective add up to? Not of a program, nor
+ * of a mechanism that does not say how it composes. */
+DP_MUSTCHECK int dp_study_adds_up(const struct dp_study *s, size_t objective,
+				  struct dp_err *err);
+/* The privacy objective that search.budget counts. */
+size_t dp_budget_objective(const struct dp_study *s);
+/* k[i] = K(orders[i]) of one training at x, which covers all of its waypoints; see
+ * whole.h. `at`: of one that ends there; NaN: at x itself. On error +inf. */
+DP_MUSTCHECK int dp_study_renyi(const struct dp_study *s, struct dp_renyi_memory *m,
+				size_t objective, const double *x, double at,
+				const double *orders, size_t n, double *k,
+				struct dp_err *err);
+/* The filter of search.budget. Its order is one of the odometer's, the best by
+ * dp_filter_choose() for the first 64 points of random search with all their runs: a
+ * pure function of the study file. DP_E_LIMIT if the budget pays for none of them. */
+DP_MUSTCHECK int dp_budget_filter(const struct dp_study *s, const struct dp_odometer *o,
+				  struct dp_filter *out, struct dp_err *err);
+
 /* ---- privacy oracles (oracle.c) ---- */
 
 /* Who asks oracle programs: this library starts no process. The answer must be a pure
@@ -346,7 +382,8 @@ struct dp_oracle_asker {
  * x itself. So everywhere below. */
 void dp_use_values(const struct dp_study *s, const struct dp_use *u, const double *x,
 		   double at, double values[DP_PRIVACY_KEYS_MAX]);
-/* What is done to the data at a point: the uses with their values. */
+/* What is done to the data at a point: the uses with their values, of which delta is that
+ * of the whole composition. */
 struct dp_uses {
 	size_t n;
 	struct dp_privacy_item item[DP_PRIVACY_ITEMS_MAX];
@@ -408,5 +445,31 @@ bool dp_study_accounts(const struct dp_study *s);
 
 /* The value of a metric objective given the mean of its metric over the runs. */
 double dp_objective_metric(const struct dp_objective *o, double mean);
+
+/* ---- noise on utilities (release.c) ---- */
+
+/* Is what the trainer reports seen with noise only? Then every metric of an objective and
+ * of a constraint is released, each by one objective. */
+bool dp_study_releases(const struct dp_study *s);
+/* Does the study need a secret (base/secret.h), drawn when it is submitted? */
+bool dp_study_needs_secret(const struct dp_study *s);
+/* How a metric is released; NULL: it is not. */
+const struct dp_release *dp_study_release(const struct dp_study *s, const char *metric);
+/* How many values a result has of each metric: one of each run, or the one that is
+ * released. */
+int dp_study_told_runs(const struct dp_study *s);
+
+/* The mean of a metric over the runs of a result with its noise; NaN for one that is no
+ * share. A pure function of its arguments: whoever reads the same result again releases
+ * the same value. Values lie on a grid far finer than the noise. `at`: NaN for the
+ * trial's own result. */
+double dp_release_value(const struct dp_release *r, const char *secret,
+			const char *metric, uint32_t trial, double at, double mean);
+/* Of how many records the value is a share for an accountant, which is told that one of
+ * them moves it by 1/records: a little fewer, since rounding to the grid may move it
+ * further. */
+double dp_release_records(const struct dp_release *r);
+/* The variance of the noise. */
+double dp_release_variance(const struct dp_release *r);
 
 #endif

@@ -45,7 +45,7 @@ struct dp__read {
 	struct dp__chunk *chunks;
 	bool nomem;
 	/* where the cross checks find what was written; NULL: not in the file */
-	const struct dp__node *search, *anti_ideal, *walk;
+	const struct dp__node *search, *anti_ideal, *walk, *constraints;
 	const struct dp__node *param[DP_PARAMS_MAX];
 	bool param_bad[DP_PARAMS_MAX]; /* has mistakes: say no more about it */
 	const struct dp__node *objective[DP_OBJECTIVES_MAX];
@@ -100,7 +100,9 @@ enum dp__section {
 	DP__OBJECTIVE, /* struct dp_objective */
 	DP__PRIVACY,   /* struct dp_oracle */
 	DP__USE,       /* only documented here: dp__read_use() */
+	DP__RELEASE,   /* struct dp_release */
 	DP__SEARCH,    /* struct dp_search */
+	DP__BUDGET,    /* struct dp_budget */
 };
 
 struct dp__key;
@@ -166,7 +168,9 @@ dp__reader dp__read_objectives, dp__read_anti_ideal,
 	dp__read_constraints; /* read_objective.c */
 /* read_privacy.c; dp__read_later() leaves a key to dp__check_privacy() */
 dp__reader dp__read_privacy, dp__read_later;
-dp__reader dp__read_search; /* check.c */
+dp__reader dp__read_release; /* release.c */
+dp__reader dp__read_search;  /* check.c */
+dp__reader dp__read_budget;  /* budget.c */
 
 /* ---- checks across keys, once all is read ---- */
 
@@ -174,7 +178,9 @@ void dp__check_calibrated(struct dp__read *r); /* calibrated.c; before objective
 void dp__check_objectives(struct dp__read *r); /* read_objective.c */
 void dp__check_search(struct dp__read *r);     /* check.c */
 void dp__check_walk(struct dp__read *r);       /* path.c */
+void dp__check_budget(struct dp__read *r);     /* budget.c */
 void dp__check_cost(struct dp__read *r);       /* cost.c */
+void dp__check_release(struct dp__read *r);    /* release.c */
 
 /* ---- read_privacy.c ---- */
 

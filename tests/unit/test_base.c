@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/num.h"
 #include "base/rng.h"
+#include "base/secret.h"
 #include "base/utf8.h"
 
 #include <errno.h>
@@ -432,6 +433,59 @@ static void run_seeds(void **state)
 		assert_true(dp_run_seed(1, i, 0) < 1ull << 53);
 }
 
+static const char secret_text[] =
+	"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
+
+/* SHA-256 of (SHA-256 of the secret's letters, a word each; block, run, trial, purpose),
+ * of which half is taken, as Python's hashlib and struct say. */
+static void secret_stream_known_answer(void **state)
+{
+	static const uint32_t expected[] = { 0x8c94dfb7, 0x3e5cd4cc, 0x96c13247,
+					     0x5ed0cf9a, 0xd1f3b304, 0xc20198a4,
+					     0xe1a61a7d, 0xcf44b09e };
+	struct dp_rng r;
+
+	(void)state;
+	dp_rng_init_secret(&r, secret_text, DP_RNG_TEST, 2, 3);
+	for (size_t i = 0; i < DP_COUNT(expected); i++)
+		assert_int_equal(dp_rng_u32(&r), expected[i]);
+}
+
+static void secret_streams_differ(void **state)
+{
+	char other[] = "00112233445566778899aabbccddeeff"
+		       "00112233445566778899aabbccddeefe";
+	struct dp_rng r[5];
+	uint64_t first[5];
+
+	(void)state;
+	dp_rng_init_secret(&r[0], secret_text, DP_RNG_TEST, 2, 3);
+	dp_rng_init_secret(&r[1], other, DP_RNG_TEST, 2, 3);
+	dp_rng_init_secret(&r[2], secret_text, DP_RNG_RELEASE, 2, 3);
+	dp_rng_init_secret(&r[3], secret_text, DP_RNG_TEST, 3, 3);
+	dp_rng_init_secret(&r[4], secret_text, DP_RNG_TEST, 2, 4);
+	for (int i = 0; i < 5; i++) {
+		first[i] = dp_rng_u64(&r[i]);
+		for (int k = 0; k < i; k++)
+			assert_true(first[i] != first[k]);
+	}
+}
+
+static void secrets_are_drawn_anew(void **state)
+{
+	char one[DP_SECRET_TEXT], two[DP_SECRET_TEXT];
+	struct dp_err err;
+
+	(void)state;
+	assert_int_equal(dp_secret_draw(one, &err), DP_OK);
+	assert_int_equal(dp_secret_draw(two, &err), DP_OK);
+	assert_string_not_equal(one, two);
+	assert_true(dp_secret_ok(one) && dp_secret_ok(two));
+	assert_false(dp_secret_ok(one + 1));
+	one[5] = 'G';
+	assert_false(dp_secret_ok(one));
+}
+
 /* The examples of FIPS 180-4 and others, as sha256sum(1) says, however they come. */
 static void digests_are_sha256(void **state)
 {
@@ -506,6 +560,9 @@ int main(void)
 		cmocka_unit_test(waits_grow_up_to_a_limit),
 		cmocka_unit_test(the_start_of_a_plain_file),
 		cmocka_unit_test(philox_known_answer),
+		cmocka_unit_test(secret_stream_known_answer),
+		cmocka_unit_test(secret_streams_differ),
+		cmocka_unit_test(secrets_are_drawn_anew),
 		cmocka_unit_test(streams_differ_in_every_part),
 		cmocka_unit_test(distributions),
 		cmocka_unit_test(below_is_uniform),

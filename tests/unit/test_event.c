@@ -149,6 +149,7 @@ static struct dp_event full(enum dp_event_type type)
 		e.text = "study: svt\n# \xcf\x83\n";
 		e.path = "/home/ann/svt.yaml";
 		e.dir = "/home/ann";
+		e.secret = "5ec7e7";
 		break;
 	case DP_EV_STUDY_AMENDED:
 		e.evaluations = 300;
@@ -166,10 +167,19 @@ static struct dp_event full(enum dp_event_type type)
 		e.trial = 4000000000u;
 		e.source = "random";
 		e.basis = 17;
+		e.renyi = odd + 2;
+		e.nrenyi = 1;
 		e.params = odd;
 		e.nparams = DP_COUNT(odd);
 		e.objectives = odd + 1;
 		e.nobjectives = 3;
+		break;
+	case DP_EV_ACCOUNTING_FIXED:
+		e.orders = odd;
+		e.norders = DP_COUNT(odd);
+		e.weights = odd + 1;
+		e.nweights = 3;
+		e.filter = (struct dp_filter){ 4, 1e-5, 9, 17.25 };
 		break;
 	case DP_EV_TRIAL_ACCOUNTED:
 		e.trial = 3;
@@ -515,6 +525,24 @@ static void test_json(void **state)
 			"\"counted\":false,\"reason\":\"odd ? byte\"}");
 }
 
+/* Whoever knows it can take the noise off. */
+static void secrets_are_not_dumped(void **state)
+{
+	struct dp_event e = full(DP_EV_STUDY_CREATED);
+	json_t *v = dp_event_json(&e);
+	char *text = json_dumps(v, 0);
+
+	(void)state;
+	assert_string_equal(json_string_value(json_object_get(v, "secret")), "hidden");
+	assert_null(strstr(text, "5ec7e7"));
+	free(text);
+	json_decref(v);
+	e.secret = NULL;
+	v = dp_event_json(&e);
+	assert_null(json_object_get(v, "secret"));
+	json_decref(v);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -528,6 +556,7 @@ int main(void)
 		cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_encode_refuses),
 		cmocka_unit_test(test_json),
+		cmocka_unit_test(secrets_are_not_dumped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -180,7 +180,12 @@ static void warnings(void **state)
 		  values);
 	assert_true(dp_privacy_warning(m, values, text));
 	assert_non_null(strstr(text, "1/records"));
-	m = query(SGD "\"lot\":10,\"steps\":5,\"noise_multiplier\":1,\"delta\":9e-4}",
+	/* half a record on average is too much already */
+	m = query(SGD "\"lot\":10,\"steps\":5,\"noise_multiplier\":1,\"delta\":5e-4}",
+		  values);
+	assert_true(dp_privacy_warning(m, values, text));
+	assert_non_null(strstr(text, "publish 0.5 of them"));
+	m = query(SGD "\"lot\":10,\"steps\":5,\"noise_multiplier\":1,\"delta\":4e-4}",
 		  values);
 	assert_false(dp_privacy_warning(m, values, text));
 	m = query("{\"mechanism\":\"gaussian\",\"sigma\":1,\"delta\":0.5}", values);
@@ -314,6 +319,60 @@ static void composition(void **state)
 	assert_near(pld.epsilon, sum.epsilon, 3e-4 * sum.epsilon);
 }
 
+/* What svt says holds for replacing a record, not for adding one. */
+static void composition_of_svt(void **state)
+{
+	double a[DP_PRIVACY_KEYS_MAX], b[DP_PRIVACY_KEYS_MAX];
+	struct dp_privacy_item items[2] = {
+		{ query("{\"mechanism\":\"svt\",\"cutoff\":1,\"scale\":100}", a), a, 1 },
+		{ query("{\"mechanism\":\"dp-sgd\",\"sampling\":\"poisson\",\"records\":"
+			"1000,\"lot\":10,\"steps\":50,\"noise_multiplier\":1}",
+			b),
+		  b, 1 },
+	};
+	struct dp_epsilon e;
+	struct dp_err err = { 0 };
+
+	(void)state;
+	assert_int_equal(dp_privacy_compose(items, 2, 1e-6, true, &e, &err),
+			 DP_E_INVALID);
+	assert_non_null(strstr(err.msg, "svt (replace one record)"));
+	items[1].mechanism =
+		query(SGD "\"lot\":10,\"steps\":50,\"noise_multiplier\":1}", b);
+	assert_int_equal(dp_privacy_compose(items, 2, 1e-6, true, &e, &err), DP_OK);
+}
+
+/* The words name who answered, not who was asked. */
+static void words_of_answers(void **state)
+{
+	static const struct {
+		const char *noise, *accountant, *theorem;
+	} c[] = {
+		{ "\"noise_multiplier\":1", "privacy loss distributions", "Zhu" },
+		{ "\"noise_multiplier\":0.0005", "Renyi divergences", "joint convexity" },
+		{ "\"noise_multiplier\":1,\"accountant\":\"rdp\"", "Renyi divergences",
+		  "Theorem 27" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(c); i++) {
+		double v[DP_PRIVACY_KEYS_MAX], full[DP_PRIVACY_KEYS_MAX];
+		struct dp_privacy_words words;
+		const struct dp_mechanism *m;
+		struct dp_epsilon e;
+		char text[300];
+
+		snprintf(text, sizeof text,
+			 SGD "\"lot\":10,\"steps\":9,\"delta\":1e-5,%s}", c[i].noise);
+		m = query(text, v);
+		assert_int_equal(dp_privacy_epsilon(m, v, &e, NULL), DP_OK);
+		assert_int_equal(dp_privacy_check(m, v, full, NULL), DP_OK);
+		dp_privacy_words_for(m, full, &e, &words);
+		assert_string_equal(words.accountant, c[i].accountant);
+		assert_non_null(strstr(words.theorem, c[i].theorem));
+	}
+}
+
 /* So many that curves are added at fixed orders: no less than in one go, and hardly
  * more. */
 static void composition_of_many(void **state)
@@ -397,6 +456,8 @@ int main(void)
 		cmocka_unit_test(calibration),
 		cmocka_unit_test(curve),
 		cmocka_unit_test(composition),
+		cmocka_unit_test(composition_of_svt),
+		cmocka_unit_test(words_of_answers),
 		cmocka_unit_test(composition_of_many),
 		cmocka_unit_test(composition_without_noise),
 	};

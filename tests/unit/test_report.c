@@ -31,6 +31,13 @@ static const char sgd[] = STUDY(
 	"noise_multiplier: sigma, delta: 1e-5, accountant: rdp",
 	"data: public\n");
 
+static const char pipeline[] =
+	STUDY("compose: [{mechanism: gaussian, sigma: 20, times: 3}, {mechanism: dp-sgd, "
+	      "sampling: without-replacement, records: 10000, lot: 100, steps: 200, "
+	      "noise_multiplier: sigma}], delta: 1e-5",
+	      "");
+static const char program[] = STUDY("command: [./accountant, -q], delta: 1e-5", "");
+
 /* Every training is a path over epochs. */
 static const char walk[] =
 	"study: s\nseed: " SEED "\n"
@@ -516,6 +523,67 @@ static void test_statement(void **state)
 			fail_msg("no '%s' in %s", words[i], text);
 }
 
+/* A composition is explained part by part, and added up by both accountants. */
+static void test_composed_objective(void **state)
+{
+	static const char *const words[] = { "(gaussian x 3 and dp-sgd)",
+					     "Part gaussian:",
+					     "Part dp-sgd:",
+					     "sigma = 20",
+					     "200 steps",
+					     "replace",
+					     "Training records: 10000",
+					     "All 3 runs",
+					     "to be guessed",
+					     "of all parts" };
+	const struct fact_mechanism *m;
+	const struct facts *f;
+	const struct fact_check *check;
+	const char *text;
+
+	(void)state;
+	begin(pipeline);
+	evaluate(0, 1.2, 0.9, 0.9, 0.9);
+	load(false);
+	f = find_facts();
+	m = f->privacy;
+	assert_string_equal(m->mechanism, "composition");
+	assert_true(m->nparts == 2 && m->parts[0].times == 3 && m->records == 10000);
+	assert_string_equal(m->parts[1].mechanism, "dp-sgd");
+	check = f->front[0].of[0].check;
+	assert_true(check->holds && check->recomputed &&
+		    check->pld < check->rdp_improved);
+	text = f->front[0].of[0].statement;
+	for (size_t i = 0; i < DP_COUNT(words); i++)
+		if (!strstr(text, words[i]))
+			fail_msg("no '%s' in %s", words[i], text);
+	assert_true(m->composed.totals[0].epsilon > epsilon_at(1.2));
+}
+
+/* A program's number is its own, and nobody knows what a whole study costs by it. */
+static void test_program_objective(void **state)
+{
+	const struct fact_mechanism *m;
+	const struct facts *f;
+	const char *text;
+
+	(void)state;
+	begin(program);
+	propose(0, 1.2);
+	attempt(0, 0, DP_END_OK, (double[]){ 0.9, 0.9, 0.9 }, NULL);
+	ended(0, "ok", 0.75, 0.9);
+	load(false);
+	f = find_facts();
+	m = f->privacy;
+	assert_string_equal(m->mechanism, "program");
+	assert_string_equal(m->command[1], "-q");
+	assert_true(m->composed.trainings == 3 && m->composed.totals[0].why);
+	text = f->front[0].of[0].statement;
+	assert_non_null(strstr(text, "is (0.75, 1e-05)-differentially private"));
+	assert_non_null(strstr(text, "accountant"));
+	assert_non_null(strstr(text, "has not checked it"));
+}
+
 static void test_rounding_is_upward(void **state)
 {
 	static const struct {
@@ -598,9 +666,10 @@ static void test_names_in_json(void **state)
 		  "trial at parameters objectives denoised interval runs metrics "
 		  "checks statements " },
 		{ "headline", "epsilon trial at spent value runs " },
-		{ "privacy", "objective mechanism summary unit relation sampling keys "
-			     "records delta delta_times_records accountant "
-			     "accountant_text theorem source noise warning composed " },
+		{ "privacy",
+		  "objective mechanism summary parts unit relation sampling keys "
+		  "records delta delta_times_records accountant "
+		  "accountant_text theorem source noise warning composed " },
 		{ "optimism", "chosen_from trials runs no_models objectives " },
 		{ "settings", "method acquisition front evaluations parallel cost "
 			      "max_cost order runs "
@@ -776,6 +845,8 @@ int main(void)
 		T(test_pure_composition),
 		T(test_second_accountant),
 		T(test_statement),
+		T(test_composed_objective),
+		T(test_program_objective),
 		cmocka_unit_test(test_rounding_is_upward),
 		T(test_acquisition_without_a_name),
 		T(test_broken_texts),

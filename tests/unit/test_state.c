@@ -374,6 +374,40 @@ static void times_that_are_none(void **s)
 
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
+static int create_releasing(const char *secret)
+{
+	static const char text[] =
+		"study: two\n"
+		"trainer: {command: [./t], runs: 2}\n"
+		"parameters: {x: {type: float, range: [0, 1]}}\n"
+		"objectives: {a: {metric: a, release: {records: 100, sigma: 0.1}},\n"
+		"  b: {metric: b, release: {records: 100, sigma: 0.1}}}\n"
+		"anti_ideal: {a: 10, b: 10}\n"
+		"search: {method: random, evaluations: 10}\n";
+
+	return apply((struct dp_event){ .type = DP_EV_STUDY_CREATED,
+					.name = "two",
+					.text = text,
+					.path = "f",
+					.dir = "/",
+					.secret = secret });
+}
+
+/* Another secret would be another noise on the same values. */
+static void a_study_that_releases_has_a_secret(void **s)
+{
+	static const char secret[] =
+		"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+
+	(void)s;
+	dp_state_free(&state);
+	seq = 0;
+	assert_int_equal(create_releasing(NULL), DP_E_CORRUPT);
+	assert_int_equal(create_releasing(secret + 1), DP_E_CORRUPT);
+	assert_int_equal(create_releasing(secret), DP_OK);
+	assert_string_equal(dp_state_by_id(&state, 1)->secret, secret);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -387,6 +421,7 @@ int main(void)
 		CASE(selectors),
 		CASE(imported_results),
 		CASE(the_result_object),
+		CASE(a_study_that_releases_has_a_secret),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -347,6 +347,13 @@ static char *with_line(const char *path, const char *line)
 			 strcmp(path, "trainer.command") == 0 ? "" : "  command: [p]\n");
 		return edit("  command: [prog, a]\n  runs: 2\n", to);
 	}
+	if (strncmp(path, "search.budget.", 14) == 0) {
+		bool epsilon = strcmp(path, "search.budget.epsilon") == 0;
+
+		snprintf(to, sizeof to, "search: {budget: {%s, %s}, method: random}\n",
+			 line, epsilon ? "delta: 0.1" : "epsilon: 1");
+		return edit("search: {method: random, evaluations: 80}\n", to);
+	}
 	if (strncmp(path, "search.", 7) == 0) {
 		snprintf(to, sizeof to, "search:\n  %s\n%s%s%s", line,
 			 strcmp(path, "search.max_cost") == 0 ? "  cost: seconds\n" : "",
@@ -439,7 +446,7 @@ static void test_dp_sgd(void **state)
 		{ "sampling: without-replacement,", "sampling: shuffle,", "shuffle",
 		  false },
 		{ "delta: 1e-5", "delta: 1", "'delta' cannot be 1", false },
-		{ "delta: 1e-5", "delta: 1e-3", "not below 1/records", true },
+		{ "delta: 1e-5", "delta: 1e-3", "below 1/records", true },
 	};
 	const double x[] = { 30, 128, 1.5 };
 	struct dp_privacy_declared told = { NULL, NAN, NAN, NAN, NAN };
@@ -572,7 +579,9 @@ static void test_composition(void **state)
 	struct dp_privacy_item items[] = { { o->uses[0].mechanism, sigma, 3 },
 					   { o->uses[1].mechanism, sgd, 1 },
 					   { o->uses[2].mechanism, laplace, 7 } };
+	struct dp_privacy_declared told = { "without-replacement", 1000, 10, 700, 4 };
 	struct dp_oracles *prepared = dp_oracles_open(s);
+	char warning[DP_PRIVACY_WARNING_LEN];
 	struct dp_epsilon e, again, by_hand;
 	struct dp_err err;
 
@@ -587,6 +596,10 @@ static void test_composition(void **state)
 			 DP_OK);
 	assert_true(e.epsilon == by_hand.epsilon && again.epsilon == e.epsilon);
 	assert_true(e.epsilon > 0.1 && e.epsilon < 10);
+	assert_int_equal(dp_objective_declared(s, 0, x, &told, warning, &err), DP_OK);
+	told.lot = 11;
+	assert_int_equal(dp_objective_declared(s, 0, x, &told, warning, &err),
+			 DP_E_INVALID);
 	dp_oracles_close(prepared);
 	dp_study_free(s);
 	free(text);

@@ -56,6 +56,9 @@ static void check_mistake(const struct mistake *m, bool warning)
 
 #define SVT "{mechanism: svt, cutoff: C, scale: b}"
 
+#define UNTIL_WORST "logit}\nanti_ideal: {epsilon: 10, error: 1}"
+#define RELEASED    "logit, release: {records: 9, sigma: 1}}\n"
+#define WORST       "anti_ideal: {epsilon: 10, error: 1, more: 1}"
 #define ORACLE                                                                           \
 	"objectives:\n  epsilon: {privacy: {mechanism: svt, cutoff: C, scale: b}}\n"
 
@@ -343,6 +346,18 @@ static const struct mistake mistakes[] = {
 	{ "search:", "constraints: {s: @\"< 3\"}\nsearch:", "cannot be '< 3'" },
 	{ "search:", "constraints: {s: @\"<= x\"}\nsearch:", "cannot be '<= x'" },
 	{ "search:", "constraints: {@s t: \"<= 3\"}\nsearch:", "cannot name a metric" },
+	/* release */
+	{ "logit}", "logit, release: {records: 100, sigma: @0}}", "'sigma' cannot be 0" },
+	{ "logit}", "logit, release: {records: @0.5, sigma: 1}}",
+	  "share of 0.5 records" },
+	{ "logit}", "logit, @release: {records: 100}}", "release.sigma' is missing" },
+	{ "scale: b}}", "scale: b}, @release: {records: 9, sigma: 1}}", "for a metric" },
+	{ UNTIL_WORST, RELEASED "  @more: {metric: t}\n" WORST,
+	  "objective 'more' needs 'release'" },
+	{ UNTIL_WORST,
+	  RELEASED "  @more: {metric: f1, release: {records: 9, sigma: 1}}\n" WORST,
+	  "'error' and 'more' have the same metric" },
+	{ "logit}\n", RELEASED "@constraints: {t: \"<= 3\"}\n", "exact values" },
 	/* YAML */
 	{ "seed: 1", "seed: @&a 1", "anchors (&name)" },
 	{ "seed: 1", "seed: @*a", "aliases (*name)" },
@@ -351,6 +366,31 @@ static const struct mistake mistakes[] = {
 	{ "seed: 1", "? @[a]\n: 1", "a key cannot be a list" },
 	{ "seed: 1", "data: @\"a\\0b\"", "holds a NUL" },
 };
+
+/* What must not stand beside it is told wherever it stands. */
+static void release_stands_alone(void **state)
+{
+	static const struct mistake beside[] = {
+		{ "runs: 2", "runs: 2\n  runs_per_process: 1",
+		  "all runs of an evaluation" },
+		{ "random,", "dpareto, initial_from: other,", "'initial_from' cannot" },
+	};
+	char *one, *two;
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(beside); i++) {
+		struct result x;
+
+		one = edit("logit}", "logit, release: {records: 9, sigma: 1}}");
+		two = replace(one, beside[i].from, beside[i].to);
+		x = parse(two, strlen(two));
+		assert_int_equal(x.problems.errors, 1);
+		assert_non_null(strstr(x.problems.list[0].message, beside[i].message));
+		done(&x);
+		free(one);
+		free(two);
+	}
+}
 
 static void test_mistakes(void **state)
 {
@@ -570,6 +610,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_mistakes),
+		cmocka_unit_test(release_stands_alone),
 		cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_warnings),
 		cmocka_unit_test(test_methods),

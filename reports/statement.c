@@ -1,0 +1,231 @@
+/* statement.c - what may be said of one training, to copy. */
+#include "reports/facts.h"
+
+#include "base/num.h"
+#include "privacy/privacy.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Seeds below this can be tried one after the other. */
+#define GUESSABLE 0x1p40
+
+void facts_round_up(double x, int digits, struct dp_buf *out)
+{
+	char text[64];
+	double unit, rounded;
+
+	if (!isfinite(x) || x <= 0) {
+		dp_buf_puts(out, dp_num_text(x, text));
+		return;
+	}
+	unit = pow(10, floor(log10(x)) - digits + 1);
+	rounded = ceil(x / unit * (1 - 1e-12)) * unit;
+	snprintf(text, sizeof text, rounded >= 1000 && rounded < 1e7 ? "%.*f" : "%.*g",
+		 rounded >= 1000 && rounded < 1e7 ? 0 : digits, rounded);
+	dp_buf_puts(out, text);
+}
+
+/* ---- what was done ---- */
+
+/* "dp-sgd", "gaussian x 3 and dp-sgd", the program's name. */
+static void say_what(struct dp_buf *out, const struct dp_oracle *o,
+		     const struct dp_uses *uses)
+{
+	if (o->kind == DP_ORACLE_PROGRAM)
+		dp_buf_printf(out, "epsilon by the program %s", o->argv[0]);
+	for (size_t i = 0; i < uses->n; i++) {
+		dp_buf_printf(out, "%s%s",
+			      i == 0            ? ""
+			      : i + 1 < uses->n ? ", "
+						: " and ",
+			      uses->item[i].mechanism->name);
+		if (uses->item[i].times != 1)
+			dp_buf_printf(out, " x %.15g", uses->item[i].times);
+	}
+}
+
+/* How one mechanism drew its records and its noise. */
+static void say_use(struct dp_buf *out, const struct dp_privacy_item *item, bool named)
+{
+	const struct dp_mechanism *m = item->mechanism;
+	double records = dp_privacy_value(m, item->values, m->records);
+	struct dp_privacy_words words;
+
+	dp_privacy_words(m, item->values, &words);
+	if (named)
+		dp_buf_printf(out, "Part %s: %s.\n", m->name, words.theorem);
+	if (*words.sampler)
+		dp_buf_printf(out, "Sampler: %s\n", words.sampler);
+	if (!isnan(records))
+		dp_buf_printf(out, "Training records: %.0f.\n", records);
+	if (*words.noise)
+		dp_buf_printf(out, "Noise: %s\n", words.noise);
+}
+
+static void state_delta(struct dp_buf *out, const struct dp_uses *uses, double delta)
+{
+	double records = NAN;
+	char text[DP_NUM_LEN];
+
+	for (size_t i = 0; i < uses->n; i++) {
+		const struct dp_mechanism *m = uses->item[i].mechanism;
+		double n = dp_privacy_value(m, uses->values[i], m->records);
+
+		records = n <= records ? records : isnan(n) ? records : n;
+	}
+	dp_buf_printf(out, "Delta: %s", dp_num_text(delta, text));
+	if (!isnan(records) && delta > 0)
+		dp_buf_printf(out, " (delta x records = %.3g)", delta * records);
+	dp_buf_puts(out, ".\n");
+}
+
+/* The relation of a composition is that of the part that has one of its own. */
+static const char *relation_of(const struct dp_uses *uses)
+{
+	struct dp_privacy_words words = { .relation = NULL };
+
+	for (size_t i = 0; i < uses->n; i++) {
+		const struct dp_mechanism *m = uses->item[i].mechanism;
+
+		if (i == 0 || m->records)
+			dp_privacy_words(m, uses->values[i], &words);
+	}
+	return words.relation;
+}
+
+/* Who gave the number, which need not be who was asked. */
+static void say_accountant(struct dp_buf *out, const struct dp_oracle *o,
+			   const struct dp_uses *uses, const struct dp_epsilon *answer)
+{
+	struct dp_privacy_words words;
+
+	if (o->kind == DP_ORACLE_PROGRAM) {
+		dp_buf_puts(out, "Accountant: that program, whose number it is; DPareto "
+				 "has not checked it.\n");
+		return;
+	}
+	if (o->kind == DP_ORACLE_COMPOSED) {
+		dp_buf_printf(out, "Accountant: %s of all parts, an upper bound.\n",
+			      strcmp(answer->accountant, "pld") == 0
+				      ? "privacy loss distributions"
+			      : strcmp(answer->accountant, "rdp") == 0
+				      ? "Renyi divergences"
+				      : "the sum of the epsilons");
+		return;
+	}
+	dp_privacy_words_for(uses->item->mechanism, uses->values[0], answer, &words);
+	dp_buf_printf(out, "Accountant: %s, an upper bound.\nTheorem: %s.\n",
+		      words.accountant, words.theorem);
+}
+
+/* ---- what else was done to the same records ---- */
+
+/* The runs that the utility is a mean of are all trainings on the same records. */
+static void say_runs(struct dp_buf *out, const struct subject *s,
+		     const struct dp_uses *uses, double delta)
+{
+	int runs = s->s->spec->trainer.runs;
+	struct dp_privacy_item items[DP_PRIVACY_ITEMS_MAX];
+	struct dp_epsilon e;
+	struct dp_err err;
+
+	if (runs <= 1 || uses->n == 0)
+		return;
+	memcpy(items, uses->item, uses->n * sizeof *items);
+	for (size_t i = 0; i < uses->n; i++)
+		items[i].times *= runs;
+	dp_buf_printf(out, "All %d runs of this point together: ", runs);
+	if (dp_privacy_compose(items, uses->n, delta, false, &e, &err) != DP_OK) {
+		dp_buf_printf(out, "%s.\n", err.msg);
+		return;
+	}
+	dp_buf_puts(out, "epsilon ");
+	facts_round_up(e.epsilon, 4, out);
+	dp_buf_puts(out, " at the same delta.\n");
+}
+
+/* What is published of a training that went on, and what going on cost. */
+static void say_iterate(struct dp_buf *out, const struct subject *s, struct dp_point p,
+			size_t objective)
+{
+	const struct dp_study *spec = s->s->spec;
+	const double *x = s->s->trials[p.trial]->x;
+	const char *walked = spec->params[spec->trainer.path.param].name;
+	struct dp_epsilon end;
+
+	if (p.way == DP_OWN)
+		return;
+	dp_buf_printf(out,
+		      "Published: the model at %s = %.0f of a training planned for "
+		      "%s = %.0f. The accountant covers every iterate: all models up to "
+		      "this one together have this epsilon",
+		      walked, dp_point_at(s->s, p), walked, dp_path_end(spec, x));
+	if (dp_objective_privacy(spec, objective, x, &end, NULL) == DP_OK) {
+		dp_buf_puts(out, ", all of them to the planned end epsilon ");
+		facts_round_up(end.epsilon, 4, out);
+		dp_buf_puts(out, " at the same delta");
+	}
+	dp_buf_puts(out, ".\n");
+}
+
+/* Noise that can be computed is no noise. The seed itself is not told: statements are
+ * published. */
+static void state_seed(struct dp_buf *out, const struct dp_study *spec)
+{
+	dp_buf_puts(out, "Randomness: a trainer that draws its noise from the seed it is "
+			 "given depends on the study's seed");
+	dp_buf_puts(out,
+		    (double)spec->seed < GUESSABLE
+			    ? ", which is small enough to be guessed (0 if the study "
+			      "names none): whoever does can take the noise away, and "
+			      "nothing of this holds. Train again with a secret seed "
+			      "before publishing.\n"
+			    : ": this holds only as long as that stays secret.\n");
+}
+
+const char *facts_statement(const struct subject *s, struct dp_point p, size_t objective,
+			    struct facts_memory *memory)
+{
+	const struct dp_oracle *o = s->s->spec->objectives[objective].privacy;
+	double delta = facts_delta(s, p.trial, objective);
+	struct dp_uses uses = { .n = 0 };
+	struct dp_buf out = DP_BUF_INIT;
+	struct dp_epsilon answer;
+	char point[POINT_TEXT_LEN];
+	const char *text;
+
+	if (o->kind != DP_ORACLE_PROGRAM &&
+	    (facts_uses(s, p, objective, &uses, NULL) != DP_OK ||
+	     dp_objective_privacy_at(s->s->spec, NULL, objective,
+				     s->s->trials[p.trial]->x, dp_point_at(s->s, p),
+				     &answer, NULL) != DP_OK))
+		return NULL;
+	dp_buf_printf(&out, "One training at trial %s of study %s (",
+		      point_text(p.trial, subject_point_at(s, p), point),
+		      s->s->spec->name);
+	say_what(&out, o, &uses);
+	dp_buf_puts(&out, ") is (");
+	facts_round_up(dp_point_objectives(s->s, p)[objective], 4, &out);
+	dp_buf_printf(&out, ", %g)-differentially private.\n", delta);
+	say_iterate(&out, s, p, objective);
+	if (uses.n)
+		dp_buf_printf(&out,
+			      "Unit of privacy: " FACTS_UNIT
+			      ".\nNeighbouring relation: %s.\n",
+			      relation_of(&uses));
+	for (size_t i = 0; i < uses.n; i++)
+		say_use(&out, &uses.item[i], o->kind == DP_ORACLE_COMPOSED);
+	state_delta(&out, &uses, delta);
+	say_accountant(&out, o, &uses, &answer);
+	say_runs(&out, s, &uses, delta);
+	state_seed(&out, s->s->spec);
+	dp_buf_printf(&out,
+		      "Not included: the search that led to these parameters, which "
+		      "trained on the same records; test and holdout records, for which "
+		      "there is no guarantee.\n");
+	text = facts_text(memory, dp_buf_text(&out));
+	dp_buf_free(&out);
+	return text;
+}

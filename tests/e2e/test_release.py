@@ -1,0 +1,178 @@
+"""test_release.py - noise on utilities: nothing exact is kept anywhere, and what is released
+is one value for one point."""
+import glob
+import hashlib
+import json
+import math
+import os
+import re
+import shutil
+import signal
+import struct
+import unittest
+
+from harness import Case, unhurried, wait_for
+
+SIGMA = 0.05
+RELEASE = "release: {records: 200, sigma: %g}" % SIGMA
+OBJECTIVES = ("e: {privacy: {mechanism: svt, cutoff: n, scale: s}}\n"
+              "  a: {metric: a, of: \"1 - a\", %s}\n  b: {metric: b, %s}" % (RELEASE, RELEASE))
+
+# Exact values, which the trainer prints wherever it can and notes for the test alone.
+EXACT = """
+import hashlib
+def exact(*what):
+    key = [request["trial"], *what]
+    value = int(hashlib.sha256(json.dumps(key).encode()).hexdigest()[:12], 16) / 2**48
+    note(json.dumps([key, value]))
+    print(value, flush=True)
+    print(value, file=sys.stderr, flush=True)
+    return value
+def metrics(*what):
+    return {"a": exact("a", *what), "b": exact("b", *what), "loss": exact("c", *what)}
+def runs():
+    return [r["run"] for r in request["runs"]]
+def walk():
+    for at in request.get("path", {"values": []})["values"]:
+        for run in runs():
+            out({"run": run, "at": at, "metrics": metrics(run, at)})
+def end():
+    for run in runs():
+        out({"run": run, "metrics": metrics(run)})
+"""
+
+# One thing that can go wrong for every trial.
+ENDS = EXACT + """
+trial, attempt = request["trial"], request["attempt"]
+walk()
+if trial == 1:
+    end()
+    sys.exit("the accuracy was %r" % exact("exit"))
+if trial == 2:
+    out({"run": 0, "metrics": {**metrics(0), "a": float("nan")}})
+    out({"run": 1, "metrics": metrics(1)})
+    sys.exit()
+if trial == 3:
+    end()
+    time.sleep(3600)
+if trial == 4:
+    out('{"run": 0, "metrics": {"a": "%r"}}\\n' % exact("bad"))
+    sys.exit()
+if trial == 5 and attempt == 0:
+    os.kill(os.getpid(), signal.SIGKILL)
+if trial == 6:
+    out({"declare": {"records": 1e9 * exact("records"), "lot": exact("lot")}})
+if trial == 7:
+    out({"run": 0, "metrics": {"a": 100 * exact("percent"), "b": 0.5}})
+    out({"run": 1, "metrics": metrics(1)})
+    sys.exit()
+if trial == 8:
+    out({"run": 0, "metrics": {"a": exact("a", 0)}})
+    sys.exit()
+end()
+"""
+
+
+class Exact:
+    """What the trainers noted, in every form in which it could stand somewhere: as a double
+    or in digits; itself, one minus it, in percent; of a run, or the mean of two."""
+    DIGITS = 11  # so many that no other number begins with them by chance
+
+    def __init__(self, notes):
+        self.value = {tuple(key): value for key, value in map(json.loads, notes)}
+        pairs = [(v, self.value.get((*key[:2], 1, *key[3:])))
+                 for key, v in self.value.items() if key[2:3] == (0,)]
+        values = [*self.value.values(), *((v + w) / 2 for v, w in pairs if w is not None)]
+        self.numbers = [x for v in values for x in (v, 1 - v, 100 * v)]
+        self.doubles = {struct.pack(order + "d", x) for x in self.numbers for order in "<>"}
+        self.texts = {self.digits(repr(x).encode()) for x in self.numbers}
+
+    def digits(self, text):
+        return text[:text.index(b".") + self.DIGITS]
+
+    def within(self, text):
+        """What of it stands in these bytes."""
+        found = {self.digits(n) for n in re.findall(rb"\d+\.\d{%d}" % self.DIGITS, text)}
+        return (found & self.texts) | ({text[i:i + 8] for i in range(len(text) - 7)} &
+                                       self.doubles)
+
+
+class Release(Case):
+    def tearDown(self):
+        self.tidy()
+
+    def begin(self, trainer, evaluations, extra="", parallel=4, objectives=OBJECTIVES, more=""):
+        self.trainer(trainer)
+        self.d = self.daemon("--slots", "4").start()
+        self.client = self.d.connect()
+        self.text = ("study: s\nseed: 7\ntrainer: {command: [./trainer], runs: 2, "
+                     "max_failures: 99%s}\nparameters:\n  n: {fixed: 8}\n"
+                     "  s: {type: float, range: [10, 100]}\nobjectives:\n  %s\n"
+                     "anti_ideal: {e: 10, a: 2, b: 2}\n"
+                     "search: {method: random, evaluations: %d, parallel: %d}\n%s" %
+                     (extra, objectives, evaluations, parallel, more))
+        self.submit(self.client, self.text)
+
+    def everything_said(self):
+        """What each command says of the study, and the daemon's log."""
+        said = [self.d.said, self.read(self.d.log).decode()]
+        socket = ("--socket", self.d.socket)
+        for command in (("status", "s"), ("list",), ("trials", "s"), ("front", "s"),
+                        ("export", "s"), ("trials", "s", "--full")):
+            for form in ((), ("-o", "json")):
+                done = self.ctl(*command, *form, *socket)
+                said += [done.stdout, done.stderr]
+        for row in self.client.every("trials", study="s"):
+            for form in ((), ("-o", "json")):
+                done = self.ctl("trial", "s", str(row["trial"]), *form, *socket)
+                self.assertEqual(done.returncode, 0)
+                said += [done.stdout]
+        said += [self.ctl("journal", "dump", "--state", self.d.state).stdout]
+        return "\n".join(said)
+
+    def secret(self, state="state"):
+        journal = self.read(self.path(state + "/journal/data.mdb"))
+        return re.search(rb"\xa6secret\xd9@([0-9a-f]{64})", journal).group(1).decode()
+
+    def state_files(self):
+        paths = glob.glob(self.d.state + "/**", recursive=True)
+        return {path: self.read(path) for path in paths if os.path.isfile(path)}
+
+    @staticmethod
+    def read(path):
+        with open(path, "rb") as f:
+            return f.read()
+
+    def test_nothing_exact_is_kept(self):
+        self.begin(ENDS, 10, ", path: {parameter: n, points: 3}, timeout: %g, grace: 1s" %
+                   unhurried(2))
+        self.finish(self.client, "s")
+        ends = {row["trial"]: row["state"] for row in
+                self.client.every("trials", study="s", own=True)}
+        self.assertEqual([ends[t] for t in range(10)],
+                         ["ok", "failed", "diverged", "failed", "failed", "ok", "ok", "failed",
+                          "failed", "ok"])
+        # the last files go once their attempts are journaled
+        wait_for(lambda: not [p for p in self.state_files()
+                              if p.endswith(("result.jsonl", "stdout", "stderr"))])
+        secret, said = self.secret(), self.everything_said().encode()
+        self.assertEqual(self.ctl("report", "s", "--socket", self.d.socket).returncode, 0)
+        exact = Exact(self.notes())
+        self.assertGreater(len(exact.doubles), 300)
+        self.assertTrue(exact.within(b"[0.5," + repr(exact.numbers[0]).encode() + b"]"))
+        self.assertTrue(exact.within(b"mdb" + struct.pack(">d", exact.numbers[1])))
+        for name, text in [("what is said", said), *self.state_files().items()]:
+            self.assertEqual(exact.within(text), set(), name)
+            if not name.endswith("journal/data.mdb"):
+                self.assertNotIn(secret.encode(), text, name)
+        self.assertIn(b'"secret":"hidden"', said)
+        for trial, why in ((1, "exit code 1"), (4, "is not kept"), (7, "within 0 and 1"),
+                           (8, "run 1 was asked")):
+            self.assertIn(why, self.client("trial", study="s", trial=trial)["trial"]["reason"])
+        done = self.ctl("logs", "s", "1", "--socket", self.d.socket)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("its logs are not kept", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

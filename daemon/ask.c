@@ -780,7 +780,7 @@ void ask_fix(struct study *h)
 
 	if (ask_busy(h))
 		return; /* it is asked again after that */
-	if (ask_start(h, ASK_FIX, 0, 0, &err) != DP_OK)
+	if (ask_start(h, ASK_FIX, 0, 1, &err) != DP_OK)
 		h->next.until = clock_now(h->d); /* the next tick tries again */
 }
 

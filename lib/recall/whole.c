@@ -151,7 +151,7 @@ static int whole_sums(const struct dp_study *study, const struct dp_trainings *t
 {
 	const struct dp_odometer *o = &t->accounting.odometer;
 	struct dp_renyi_memory *m = dp_renyi_memory_new();
-	double k[DP_ODOMETER_ORDERS_MAX];
+	double k[DP_RENYI_ORDERS_MAX];
 	int code = m ? DP_OK : dp_fail(err, DP_E_NOMEM, "no memory for the odometer");
 
 	for (size_t i = 0; i < t->n && code == DP_OK; i++) {
@@ -167,7 +167,7 @@ static int whole_sums(const struct dp_study *study, const struct dp_trainings *t
 static int whole_odometer(const struct dp_study *study, const struct dp_trainings *t,
 			  size_t objective, struct dp_whole *out, struct dp_err *err)
 {
-	double sum[DP_ODOMETER_ORDERS_MAX] = { 0 };
+	double sum[DP_RENYI_ORDERS_MAX] = { 0 };
 	int code = whole_sums(study, t, objective, sum, err);
 
 	out->proof = DP_WHOLE_ODOMETER;

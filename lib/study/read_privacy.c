@@ -298,6 +298,29 @@ static bool refuse_key(struct dp__read *r, const struct dp_mechanism *m,
 	return true;
 }
 
+/* Fractions where this mechanism, with the words that it was given, has none. */
+static void check_whole_key(struct dp__read *r, const struct dp_use *u, size_t index,
+			    const struct dp__node *v)
+{
+	const struct dp_privacy_key *k = &u->mechanism->keys[index];
+	double x = u->constant[index];
+	char text[DP_NUM_LEN];
+	int param = u->param[index];
+
+	if (!v || k->kind == DP_PRIVACY_INTEGER ||
+	    !dp_privacy_key_whole(u->mechanism, u->constant, k))
+		return;
+	if (param >= 0 && r->s->params[param].kind == DP_PARAM_FLOAT)
+		dp__problem(r, v->pos, NULL,
+			    "'%s' needs whole numbers here, but parameter '%s' is a "
+			    "float; give it type: int",
+			    k->name, r->s->params[param].name);
+	if (param < 0 && x != floor(x) && !isnan(x))
+		dp__problem(r, v->pos, NULL,
+			    "'%s' cannot be %s: here it must be a whole number", k->name,
+			    dp_num_text(x, text));
+}
+
 static void check_use_keys(struct dp__read *r, const struct dp_mechanism *m,
 			   const struct dp__use_rules *rules, const struct dp__node *map)
 {
@@ -305,13 +328,19 @@ static void check_use_keys(struct dp__read *r, const struct dp_mechanism *m,
 
 	for (size_t i = 0; i < m->nkeys; i++) {
 		const struct dp_privacy_key *k = &m->keys[i];
+		const struct dp__node *given = dp__get(map, k->name);
+		const struct dp__node *other = k->unless ? dp__get(map, k->unless) : NULL;
 
 		if ((rules->composed && k == m->delta) ||
 		    (rules->solved && dp__is_noise(m, k)))
 			continue;
-		if (k->needed && !dp__get(map, k->name))
+		if (k->needed && !given && !other)
 			dp__problem(r, pos, NULL, "mechanism %s needs the key '%s' (%s)",
 				    m->name, k->name, k->help);
+		if (given && other)
+			dp__problem(r, other->key_pos, NULL,
+				    "'%s' and '%s' exclude each other", k->name,
+				    k->unless);
 		if (k->group)
 			check_mechanism_group(r, m, i, map);
 	}
@@ -344,6 +373,8 @@ bool dp__read_use(struct dp__read *r, const struct dp__node *map,
 			bind_key(r, u, dp_privacy_key_place(u->mechanism, k), m);
 	}
 	check_use_keys(r, u->mechanism, rules, map);
+	for (size_t i = 0; i < u->mechanism->nkeys; i++)
+		check_whole_key(r, u, i, dp__get(map, u->mechanism->keys[i].name));
 	return true;
 }
 

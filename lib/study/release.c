@@ -190,11 +190,13 @@ double dp_release_variance(const struct dp_release *r)
 static double release_noise(const char *secret, const char *metric, uint32_t trial,
 			    double at, double mean)
 {
-	char key[DP_SHA256_TEXT], text[80];
+	char key[DP_SHA256_TEXT], where[40] = "end", text[80];
 	struct dp_sha256 sha;
 	struct dp_rng rng;
 
-	snprintf(text, sizeof text, " %a %a ", at, mean);
+	if (!isnan(at))
+		snprintf(where, sizeof where, "%a", at);
+	snprintf(text, sizeof text, " %s %a ", where, mean);
 	dp_sha256_init(&sha);
 	dp_sha256_add(&sha, secret, strlen(secret));
 	dp_sha256_add(&sha, text, strlen(text));

@@ -173,6 +173,97 @@ class Release(Case):
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("its logs are not kept", done.stderr)
 
+    @staticmethod
+    def released(secret, trial, at, metric, mean):
+        """As lib/study/release.c and lib/base/rng.c have it."""
+        key = hashlib.sha256(("%s %s %s %s" % (secret, chex(at), chex(mean), metric)).encode())
+        key = b"".join(struct.pack("<I", ord(c)) for c in key.hexdigest())
+        words = hashlib.sha256(hashlib.sha256(key).digest() +
+                               struct.pack("<4I", 0, 0, trial, 5)).digest()
+        words = struct.unpack("<4I", words[:16])
+        u = [(((words[i] << 32 | words[i + 1]) >> 12) + 0.5) * 2.0**-52 for i in (0, 2)]
+        noise = math.sqrt(-2 * math.log(u[0])) * math.cos(2 * math.pi * u[1])
+        grid = 2.0 ** (math.frexp(SIGMA)[1] - 1 - 30)
+        return grid * (round(mean / grid) + round(SIGMA / grid * noise))
+
+    def values(self):
+        """What trial 0 released: at its waypoints and at its end."""
+        trial = self.client("trial", study="s", trial=0)["trial"]
+        self.assertEqual(trial["runs"][1]["metrics"], {})
+        return {**{w["at"]: w["metrics"] for w in trial["waypoints"]}, None: trial["released"]}
+
+    def test_one_value_for_one_point(self):
+        """A daemon that is killed before it has journaled a result releases the same value
+        afterwards, whoever starts it; with another secret it is another one."""
+        self.begin(EXACT + "gate('go')\nwalk()\nend()\n", 1,
+                   ", path: {parameter: n, points: 2}")
+        wait_for(lambda: self.has("at-go"))
+        self.d.end(signal.SIGKILL)
+        self.touch("go")
+        wait_for(lambda: self.has("state/studies/s/trials/0/0/exit.json"))
+        shutil.copytree(self.path("state"), self.path("copy"))
+        seen = []
+        for folder in ("state", "copy", "other"):
+            self.d.state = self.path(folder)
+            self.d.start()
+            self.client = self.d.connect()
+            if folder == "other":
+                self.submit(self.client, self.text)
+            self.finish(self.client, "s")
+            seen.append(self.values())
+            self.assertEqual(self.d.end(), 0)
+        self.assertEqual(seen[0], seen[1])
+        exact = Exact(self.notes()).value
+        for values, secret in zip(seen, map(self.secret, ("state", "copy", "other"))):
+            self.assertEqual(len(values), 3)
+            for at, metrics in values.items():
+                way = () if at is None else (at,)
+                for name, value in metrics.items():
+                    mean = (exact[(0, name, 0, *way)] + exact[(0, name, 1, *way)]) / 2
+                    self.assertEqual(value, self.released(
+                        secret, 0, math.nan if at is None else at, name, mean))
+        self.assertFalse({str(v) for v in seen[0].values()} & {str(v) for v in seen[2].values()})
+
+    def test_a_retry_releases_no_point_again(self):
+        """A trainer need not repeat bit for bit: what it reached at first stays."""
+        self.begin(EXACT + """
+for run in runs():
+    for at in request["path"]["values"]:
+        out({"run": run, "at": at, "metrics": metrics(run, at, request["attempt"])})
+if request["attempt"] == 0:
+    time.sleep(3600)
+end()
+""", 1, ", path: {parameter: n, points: 2}, timeout: %g, grace: 1s" % unhurried(1))
+        self.finish(self.client, "s")
+        first = self.client("trial", study="s", trial=0)["trial"]["waypoints"]
+        self.assertEqual([w["dropped"] for w in first], [False, False])
+        self.client("retry", study="s", trial=0)
+        wait_for(lambda: self.client("trial", study="s", trial=0)["trial"]["state"] == "ok")
+        trial = self.client("trial", study="s", trial=0)["trial"]
+        self.assertEqual(trial["waypoints"], first)
+        dump = self.ctl("journal", "dump", "--state", self.d.state).stdout.splitlines()
+        ways = [r["ways"] for r in map(json.loads, dump) if r["type"] == "attempt-ended"]
+        self.assertEqual(ways[1], ["nan"] * 4)
+
+    def test_constraints_see_what_is_released(self):
+        """Feasible is what was released as such, and not what was measured."""
+        self.begin(EXACT + "end()\n", 12, more="constraints: {b: \"<= 0.5\"}\n")
+        self.finish(self.client, "s")
+        rows = self.client.every("trials", study="s")
+        on_front = [row for row in rows if row["on_front"]]
+        self.assertTrue(on_front)
+        self.assertTrue(all(row["objectives"]["b"] <= 0.5 for row in on_front))
+
+
+def chex(x):
+    """A double as printf's %a writes it."""
+    if math.isnan(x):
+        return "end"  # not of a waypoint
+    if x == 0:
+        return "0x0p+0"
+    digits, exponent = float(x).hex().split("p")
+    return digits.rstrip("0").rstrip(".") + "p" + exponent
+
 
 if __name__ == "__main__":
     unittest.main()

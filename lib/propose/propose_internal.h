@@ -229,8 +229,7 @@ struct dp_proposer {
 
 /* ---- oracle.c: objectives that are computed from the point ---- */
 
-/* Solves for the calibrated parameters of x, which may be those of another study: as
- * dp_space_derive(), but remembers the last few points. */
+/* As dp_space_derive(), but remembers the last few points. */
 DP_MUSTCHECK int dp__derive(const struct dp_proposer *p, double *x, struct dp_err *err);
 /* Is the objective (or other output) computed, given the history of this call? */
 bool dp__oracle_exact(const struct dp_proposer *p, size_t output);

@@ -421,10 +421,7 @@ static void check_together(struct dp__read *r, size_t objective, size_t pos)
 
 	if (r->problems->errors)
 		return; /* there may be no point yet */
-	dp_space_sample(r->s, 0, false, x);
-	for (size_t i = 0; i < r->s->nparams; i++)
-		if (r->s->params[i].kind == DP_PARAM_CALIBRATED)
-			x[i] = 1; /* whatever it will be */
+	dp__space_any(r->s, x);
 	if (dp_oracle_uses(r->s, objective, x, NAN, &uses, &err) != DP_OK ||
 	    dp_privacy_composes(uses.item, uses.n,
 				r->s->objectives[objective].privacy->delta,

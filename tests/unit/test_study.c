@@ -298,7 +298,8 @@ static void test_examples(void **state)
 	} files[] = { { "svt-random.yaml", "svt-random", 80, 50 },
 		      { "svt-grid.yaml", "svt-grid", 100, 50 },
 		      { "svt-dpareto.yaml", "svt-dpareto", 80, 50 },
-		      { "svt-quick.yaml", "svt-quick", 24, 10 } };
+		      { "svt-quick.yaml", "svt-quick", 24, 10 },
+		      { "census-epsilon.yaml", "census-epsilon", 48, 5 } };
 	const char *top = getenv("srcdir");
 	struct dp_buf text = DP_BUF_INIT;
 	struct result x;

@@ -1,6 +1,7 @@
 /* account.c - privacy oracles asked off the loop, for points that no proposer found. */
 #include "daemon/account.h"
 
+#include "base/num.h"
 #include "daemon/ask.h"
 #include "daemon/record.h"
 #include "daemon/requests.h"
@@ -18,26 +19,56 @@ struct account {
 	double x[DP_PARAMS_MAX];
 	double privacy[DP_OBJECTIVES_MAX];
 	char refused[ASK_REFUSED_LEN];
+	struct dp_err wrong; /* with the point itself; its code is DP_OK: nothing */
+	double order, renyi; /* of search.budget: see ask_renyi() */
 };
+
+/* A calibrated parameter may be given, as part of a whole point that somebody was shown,
+ * but only as what it is calibrated to. */
+static void account_derive(struct account *a)
+{
+	const struct dp_study *spec = a->home->state->spec;
+	double given[DP_PARAMS_MAX];
+	char text[2][DP_NUM_LEN];
+	struct dp_err err;
+
+	memcpy(given, a->x, spec->nparams * sizeof *given);
+	dp_space_underive(spec, a->x);
+	if (dp_space_derive(spec, a->x, &err) != DP_OK)
+		return; /* the oracles are not asked, and that says why */
+	for (size_t i = 0; i < spec->nparams; i++)
+		if (!isnan(given[i]) && given[i] != a->x[i])
+			dp_fail(&a->wrong, DP_E_INVALID,
+				"parameter '%s' is calibrated: it is %s here, not %s; "
+				"leave it out",
+				spec->params[i].name, dp_num_text(a->x[i], text[0]),
+				dp_num_text(given[i], text[1]));
+}
 
 static void account_work(uv_work_t *w)
 {
 	struct account *a = w->data;
 
+	if (a->client)
+		account_derive(a);
 	ask_oracles(a->home->state->spec, a->x, a->privacy, a->refused);
+	if (ask_renyi(a->home->state->spec, a->order, a->x, &a->renyi, NULL) != DP_OK)
+		a->renyi = INFINITY; /* without memory it does not fit */
 }
 
-/* Does search.max_cost leave room for a training at x? */
-static int account_affords(const struct study *h, const double *x, struct dp_err *err)
+/* Do search.max_cost and search.budget leave room for the training? */
+static int account_affords(const struct study *h, const struct account *a,
+			   struct dp_err *err)
 {
 	const struct dp_study *spec = h->state->spec;
 	struct dp_expected e = { .next = NAN };
+	int code = dp_course_budget(h->state, a->renyi, err);
 
-	if (spec->search.max_cost == 0)
-		return DP_OK;
+	if (code != DP_OK || spec->search.max_cost == 0)
+		return code;
 	e.spent = dp_study_cost_spent(h->state);
 	if (dp_study_cost(spec) == DP_COST_PATH)
-		e.next = dp_path_end(spec, x);
+		e.next = dp_path_end(spec, a->x);
 	return dp_course_affords(h->state, &e, err);
 }
 
@@ -49,12 +80,16 @@ static void account_enqueued(struct account *a)
 	struct dp_orders none;
 	struct dp_err err;
 
+	if (a->wrong.code != DP_OK) {
+		client_error(h->d, a->client, &a->wrong);
+		return;
+	}
 	if (dp_course_asked(h->state, &asked, &none, &err) != DP_OK ||
-	    (!a->refused[0] && account_affords(h, a->x, &err) != DP_OK)) {
+	    (!a->refused[0] && account_affords(h, a, &err) != DP_OK)) {
 		client_error(h->d, a->client, &err);
 		return;
 	}
-	ask_record(h, a->x, "enqueued", h->state->seq, a->privacy, a->refused);
+	ask_record(h, a->x, "enqueued", h->state->seq, a->privacy, a->refused, a->renyi);
 	client_ok(h->d, a->client,
 		  request_trial_json(h, h->state->trials[h->state->ntrials - 1]));
 }
@@ -89,14 +124,17 @@ static void account_done(uv_work_t *w, int status)
 	free(a);
 }
 
-static struct account *account_start(struct study *h, const double *x)
+static struct account *account_start(struct study *h, const double *x, uint64_t client)
 {
 	struct account *a = calloc(1, sizeof *a);
 
 	if (!a)
 		return NULL;
 	a->home = h;
+	a->client = client;
 	memcpy(a->x, x, h->state->spec->nparams * sizeof *x);
+	if (h->state->accounting)
+		a->order = h->state->accounting->filter.order;
 	a->work.data = a;
 	h->accounting++;
 	uv_queue_work(&h->d->loop, &a->work, account_work, account_done);
@@ -105,11 +143,8 @@ static struct account *account_start(struct study *h, const double *x)
 
 int account_enqueue(struct study *h, const double *x, uint64_t client, struct dp_err *err)
 {
-	struct account *a = account_start(h, x);
-
-	if (!a)
+	if (!account_start(h, x, client))
 		return dp_fail(err, DP_E_NOMEM, "no memory to ask for its epsilon");
-	a->client = client;
 	return DP_OK;
 }
 
@@ -119,7 +154,7 @@ void account_trial(struct study *h, uint32_t trial)
 
 	if (h->accounting)
 		return; /* it is asked again once that is recorded */
-	a = account_start(h, h->state->trials[trial]->x);
+	a = account_start(h, h->state->trials[trial]->x, 0);
 	if (a)
 		a->trial = trial;
 	else

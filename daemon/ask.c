@@ -24,6 +24,7 @@ enum ask_question {
 	ASK_TRIAL,    /* the next point, to be recorded */
 	ASK_AHEAD,    /* points of a method that needs no results, before they are due */
 	ASK_SHOW,     /* the next point, for a client */
+	ASK_FIX,      /* the filter of search.budget, to be recorded */
 	ASK_DENOISED, /* the front of the models' values, for clients and to be kept */
 };
 
@@ -39,6 +40,7 @@ struct ask_point {
 	const char *source; /* static text */
 	char refused[ASK_REFUSED_LEN];
 	double cost, pending; /* of dp_proposal */
+	double renyi;         /* K at the filter's order; NaN without search.budget */
 };
 
 /* A client that waits for an answer. */
@@ -77,6 +79,11 @@ struct asker {
 	enum ask_question question;
 	uint32_t trial, basis;
 	double spent; /* dp_study_cost_spent() */
+	/* search.budget: the filter's order, 0 without one; what a training may take of
+	 * it as far as the proposal may know, and as soon as nothing is pending */
+	double order, left, left_at_last;
+	int64_t stuck; /* no point fits before there is a record after this one; -1 */
+	struct dp_accounting accounting; /* ASK_FIX */
 	struct dp_known *known;
 	size_t nknown;
 	struct dp_proposal answer;
@@ -129,6 +136,7 @@ static struct asker *asker_of(struct study *h)
 	if (!a)
 		return NULL;
 	a->home = h;
+	a->stuck = -1;
 	h->asker = a;
 	return a;
 }
@@ -142,6 +150,8 @@ bool ask_ready(const struct study *h)
 {
 	const struct asker *a = h->asker;
 
+	if (a && a->stuck == h->state->seq)
+		return false;
 	return !ask_busy(h) ||
 	       (a->nahead && a->ahead[a->nahead - 1].trial >= h->state->ntrials);
 }
@@ -160,24 +170,58 @@ void ask_forget(struct study *h)
 
 /* ---- on a worker thread ---- */
 
-void ask_oracles(const struct dp_study *spec, const double *x, double *privacy,
+void ask_oracles(const struct dp_study *spec, double *x, double *privacy,
 		 char refused[ASK_REFUSED_LEN])
 {
 	struct dp_err err;
 
 	refused[0] = '\0';
-	if (dp_objectives_privacy(spec, x, privacy, &err) != DP_OK)
+	if (dp_space_derive(spec, x, &err) != DP_OK ||
+	    dp_objectives_privacy(spec, x, privacy, &err) != DP_OK)
 		snprintf(refused, ASK_REFUSED_LEN, "%.299s", err.msg);
+}
+
+int ask_renyi(const struct dp_study *spec, double order, const double *x, double *k,
+	      struct dp_err *err)
+{
+	struct dp_renyi_memory *m;
+	int code;
+
+	*k = NAN;
+	if (order == 0)
+		return DP_OK;
+	m = dp_renyi_memory_new();
+	if (!m)
+		return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
+	code = dp_study_renyi(spec, m, dp_budget_objective(spec), x, NAN, &order, 1, k,
+			      err);
+	dp_renyi_memory_free(m);
+	return code == DP_E_INVALID ? DP_OK : code; /* +inf: it cannot be trained */
+}
+
+/* The next point. What no result may be known of yet leaves less of search.budget than
+ * there is at the end. */
+static int ask_proposer(struct asker *a, uint32_t trial)
+{
+	struct dp_history h = { .known = a->known,
+				.n = a->nknown,
+				.budget_order = a->order,
+				.budget_left = a->left };
+	int code =
+		dp_proposer_ask(a->proposer, &h, trial, &a->cancel, &a->answer, &a->err);
+
+	if (code != DP_E_LIMIT || !(a->left_at_last > a->left))
+		return code;
+	h.budget_left = a->left_at_last;
+	return dp_proposer_ask(a->proposer, &h, trial, &a->cancel, &a->answer, &a->err);
 }
 
 /* The point of one trial, and its epsilons. */
 static int ask_point(struct asker *a, uint32_t trial)
 {
 	const struct dp_study *spec = a->home->state->spec;
-	struct dp_history h = { .known = a->known, .n = a->nknown };
 	struct ask_point *p = &a->found[a->nfound];
-	int code =
-		dp_proposer_ask(a->proposer, &h, trial, &a->cancel, &a->answer, &a->err);
+	int code = ask_proposer(a, trial);
 
 	if (code != DP_OK)
 		return code;
@@ -187,8 +231,9 @@ static int ask_point(struct asker *a, uint32_t trial)
 				 .pending = a->answer.pending_cost };
 	memcpy(p->x, a->answer.x, spec->nparams * sizeof p->x[0]);
 	ask_oracles(spec, p->x, p->privacy, p->refused);
-	a->nfound++;
-	return DP_OK;
+	code = ask_renyi(spec, a->order, p->x, &p->renyi, &a->err);
+	a->nfound += code == DP_OK;
+	return code;
 }
 
 static int ask_denoised(struct asker *a, struct dp_proposer *p)
@@ -222,6 +267,11 @@ static int ask_answer_to(struct asker *a)
 {
 	int code = DP_OK;
 
+	if (a->question == ASK_FIX) {
+		dp_odometer_standard(&a->accounting.odometer);
+		return dp_budget_filter(a->home->state->spec, &a->accounting.odometer,
+					&a->accounting.filter, &a->err);
+	}
 	if (a->question == ASK_DENOISED && a->front.results > a->results.n)
 		return ask_denoised_of_some(a);
 	if (!a->proposer)
@@ -360,7 +410,7 @@ static void ask_front_found(struct asker *a)
 /* ---- recording ---- */
 
 void ask_record(struct study *h, const double *x, const char *source, uint32_t basis,
-		const double *privacy, const char *refused)
+		const double *privacy, const char *refused, double renyi)
 {
 	const struct dp_study *spec = h->state->spec;
 	struct dp_event e = { .type = DP_EV_TRIAL_PROPOSED,
@@ -368,7 +418,9 @@ void ask_record(struct study *h, const double *x, const char *source, uint32_t b
 			      .source = source,
 			      .basis = basis,
 			      .params = x,
-			      .nparams = (uint32_t)spec->nparams };
+			      .nparams = (uint32_t)spec->nparams,
+			      .renyi = &renyi,
+			      .nrenyi = isnan(renyi) ? 0 : 1 };
 
 	if (refused[0]) {
 		e.reason = refused;
@@ -383,28 +435,47 @@ static void ask_no_point(struct study *h, const struct dp_err *why)
 {
 	struct dp_orders orders;
 
+	if (dp_course_waits(h->state, why))
+		h->asker->stuck = h->state->seq;
 	dp_course_no_point(h->state, why, &orders);
 	study_order(h, &orders);
 }
 
-/* Records the point, or that search.max_cost leaves no room for it. One that is refused
- * will not be trained. */
+/* Records the point, or that search.max_cost or search.budget leaves no room for it. One
+ * that is refused will not be trained. */
 static void ask_record_point(struct study *h, const struct ask_point *p, double spent,
 			     uint32_t basis)
 {
 	struct dp_expected expected = { spent, p->pending, p->cost };
 	struct dp_err why;
 
-	if (!p->refused[0] && dp_course_affords(h->state, &expected, &why) != DP_OK)
+	if (!p->refused[0] && (dp_course_affords(h->state, &expected, &why) != DP_OK ||
+			       dp_course_budget(h->state, p->renyi, &why) != DP_OK))
 		ask_no_point(h, &why);
 	else
-		ask_record(h, p->x, p->source, basis, p->privacy, p->refused);
+		ask_record(h, p->x, p->source, basis, p->privacy, p->refused, p->renyi);
 }
 
 static void ask_failed(struct asker *a)
 {
 	a->err.code = a->code; /* one that was interrupted has no words */
 	ask_no_point(a->home, &a->err);
+}
+
+/* What is fixed before the first training is known, or that the budget pays for none. */
+static void ask_fixed(struct asker *a)
+{
+	struct study *h = a->home;
+	struct dp_event e;
+
+	if (h->state->accounting || h->state->ntrials)
+		return;
+	if (a->code != DP_OK) {
+		ask_failed(a);
+		return;
+	}
+	e = dp_course_fixed(&a->accounting.odometer, &a->accounting.filter);
+	record(h, &e);
 }
 
 static void ask_for_trial(struct asker *a)
@@ -515,6 +586,9 @@ static void ask_done(uv_work_t *w, int status)
 	case ASK_SHOW:
 		ask_point_shown(a);
 		break;
+	case ASK_FIX:
+		ask_fixed(a);
+		break;
 	case ASK_DENOISED:
 		ask_front_found(a);
 		break;
@@ -559,6 +633,9 @@ static bool ask_snapshot(struct asker *a, bool results)
 	a->nknown = n;
 	a->basis = s->seq;
 	a->spent = ask_spent(a->home);
+	a->order = s->accounting ? s->accounting->filter.order : 0;
+	a->left = dp_course_left(s, dp_course_window(s));
+	a->left_at_last = s->open || s->waiting ? a->left : dp_course_left(s, s->ntrials);
 	return true;
 }
 
@@ -596,9 +673,11 @@ static int ask_start(struct study *h, enum ask_question question, uint32_t trial
 {
 	struct asker *a = asker_of(h);
 
-	if (!a || !(question == ASK_DENOISED ? ask_snapshot_front(a)
-					     : ask_snapshot(a, question != ASK_AHEAD) &&
-						       ask_room(a, points)))
+	if (!a ||
+	    !(question == ASK_DENOISED
+		      ? ask_snapshot_front(a)
+		      : ask_snapshot(a, question != ASK_AHEAD && question != ASK_FIX) &&
+				ask_room(a, points)))
 		return dp_fail(err, DP_E_NOMEM, "no memory to propose");
 	ask_take_waiters(a, question);
 	atomic_store(&a->cancel, false);
@@ -693,6 +772,16 @@ bool ask_next(struct study *h)
 		return false;
 	ask_reserve(h, 1);
 	return true;
+}
+
+void ask_fix(struct study *h)
+{
+	struct dp_err err;
+
+	if (ask_busy(h))
+		return; /* it is asked again after that */
+	if (ask_start(h, ASK_FIX, 0, 1, &err) != DP_OK)
+		h->next.until = clock_now(h->d); /* the next tick tries again */
 }
 
 void ask_serve(struct study *h)

@@ -11,6 +11,8 @@ struct asked_front;
 /* Proposes the next trial, at once or when a worker thread has found it; false if
  * nothing was begun. */
 bool ask_next(struct study *h);
+/* Has the filter of search.budget chosen, and records it. */
+void ask_fix(struct study *h);
 /* Nothing can start now: has points found ahead of time, where the method allows. */
 void ask_prepare(struct study *h);
 /* Answers a client with what would be proposed next, and proposes nothing. */
@@ -41,12 +43,18 @@ enum {
 	ASK_REFUSED_LEN = 300
 };
 /* On a worker thread: what the privacy oracles say of a point, NaN for the other
- * objectives; refused: why one has no answer, or "". */
-void ask_oracles(const struct dp_study *spec, const double *x, double *privacy,
+ * objectives; refused: why one has no answer, or "". Calibrated parameters that nobody
+ * solved for yet are solved for before. */
+void ask_oracles(const struct dp_study *spec, double *x, double *privacy,
 		 char refused[ASK_REFUSED_LEN]);
+/* On a worker thread: K of one training at x, +inf if there is no bound; order: the
+ * filter's, or 0: *k is NaN. */
+DP_MUSTCHECK int ask_renyi(const struct dp_study *spec, double order, const double *x,
+			   double *k, struct dp_err *err);
 /* Journals a point as the study's next trial. `privacy` has an entry for each objective,
- * NaN where there is no oracle; refused: why an oracle has no answer, or "". */
+ * NaN where there is no oracle; refused: why an oracle has no answer, or ""; renyi: K as
+ * ask_renyi() has it. */
 void ask_record(struct study *h, const double *x, const char *source, uint32_t basis,
-		const double *privacy, const char *refused);
+		const double *privacy, const char *refused, double renyi);
 
 #endif

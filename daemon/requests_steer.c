@@ -177,6 +177,11 @@ int request_enqueue(struct request *r, json_t **ok, struct dp_err *err)
 	(void)ok;
 	if (code == DP_OK)
 		code = may_ask(r->home, &asked, &none, err);
+	if (code == DP_OK && r->home->state->spec->search.budget.epsilon > 0 &&
+	    !r->home->state->accounting)
+		code = dp_fail(err, DP_E_BUSY,
+			       "the filter of its search.budget is not chosen yet, which "
+			       "the study does as soon as it runs; try again then");
 	r->later = true; /* the answer comes when its epsilon is known */
 	return code == DP_OK ? account_enqueue(r->home, x, r->client, err) : code;
 }

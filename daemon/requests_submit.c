@@ -56,7 +56,8 @@ static bool same_space(const struct dp_study *a, const struct dp_study *b)
 		same = strcmp(a->params[i].name, b->params[i].name) == 0 &&
 		       a->params[i].kind == b->params[i].kind &&
 		       (a->params[i].kind != DP_PARAM_CATEGORICAL ||
-			json_equal(a->params[i].values, b->params[i].values));
+			json_equal(a->params[i].values, b->params[i].values)) &&
+		       dp_calibrated_alike(a, b, i);
 	for (size_t i = 0; same && i < a->nobjectives; i++)
 		same = strcmp(a->objectives[i].name, b->objectives[i].name) == 0;
 	return same;
@@ -77,7 +78,7 @@ static int find_origin(struct dpd *d, const struct dp_study *spec,
 	if (!same_space((*origin)->spec, spec))
 		return dp_fail(err, DP_E_INVALID,
 			       "search.initial_from: study '%s' has other parameters or "
-			       "objectives",
+			       "objectives, or calibrates them otherwise",
 			       (*origin)->spec->name);
 	return DP_OK;
 }

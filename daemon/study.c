@@ -176,6 +176,8 @@ void study_settle(struct study *h)
 	}
 	if (step.kind == DP_STEP_ACCOUNT)
 		account_trial(h, step.event.trial);
+	if (step.kind == DP_STEP_FIX)
+		ask_fix(h);
 }
 
 void study_order(struct study *h, struct dp_orders *orders)

@@ -192,11 +192,17 @@ struct fact_study {
 	struct fact_headlines headline;
 };
 
+struct fact_calibrated {
+	const char *mechanism, *key; /* whose noise it is, and under which name */
+	double epsilon;              /* the target, */
+	const char *epsilon_of;      /* or the parameter that sets it */
+};
 struct fact_parameter {
 	const char *name, *type;
 	double low, high; /* these three, */
 	const char *scale;
-	json_t *values; /* or this */
+	json_t *values;                     /* or this, */
+	struct fact_calibrated *calibrated; /* or this */
 };
 struct fact_constraint {
 	const char *metric;

@@ -303,10 +303,22 @@ FACT_SHAPE(fact_mechanism, mechanism_rows);
 
 /* ---- the study ---- */
 
+static const struct fact_row calibrated_rows[] = {
+	FACT(fact_calibrated, mechanism),
+	FACT(fact_calibrated, key),
+	FACT_IF_KNOWN(fact_calibrated, epsilon),
+	FACT_IF_KNOWN(fact_calibrated, epsilon_of),
+};
+FACT_SHAPE(fact_calibrated, calibrated_rows);
+
 static const struct fact_row parameter_rows[] = {
-	FACT(fact_parameter, name),           FACT(fact_parameter, type),
-	FACT_IF_KNOWN(fact_parameter, low),   FACT_IF_KNOWN(fact_parameter, high),
-	FACT_IF_KNOWN(fact_parameter, scale), FACT_IF_KNOWN(fact_parameter, values),
+	FACT(fact_parameter, name),
+	FACT(fact_parameter, type),
+	FACT_IF_KNOWN(fact_parameter, low),
+	FACT_IF_KNOWN(fact_parameter, high),
+	FACT_IF_KNOWN(fact_parameter, scale),
+	FACT_IF_KNOWN(fact_parameter, values),
+	FACT_MAYBE_LEFT_OUT(fact_parameter, calibrated, fact_calibrated),
 };
 FACT_SHAPE(fact_parameter, parameter_rows);
 

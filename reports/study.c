@@ -29,8 +29,28 @@ static const char *kind_text(enum dp_param_kind k)
 		return "categorical";
 	case DP_PARAM_FIXED:
 		return "fixed";
+	case DP_PARAM_CALIBRATED:
+		return "calibrated";
 	}
 	return "one that has no name";
+}
+
+static struct fact_calibrated *find_calibrated(const struct dp_study *spec,
+					       const struct dp_calibration *c,
+					       struct facts_memory *m)
+{
+	if (!c)
+		return NULL;
+	return facts_keep(
+		m,
+		&(struct fact_calibrated){
+			.mechanism = c->use.mechanism->name,
+			.key = c->use.mechanism->noise->name,
+			.epsilon = c->epsilon,
+			.epsilon_of = c->epsilon_param < 0
+					      ? NULL
+					      : spec->params[c->epsilon_param].name },
+		sizeof(struct fact_calibrated));
 }
 
 static void find_parameters(const struct dp_study *spec, struct facts_memory *m,
@@ -50,6 +70,7 @@ static void find_parameters(const struct dp_study *spec, struct facts_memory *m,
 				 : p->log ? "log"
 					  : "linear",
 			.values = range ? NULL : p->values,
+			.calibrated = find_calibrated(spec, p->calibrate, m),
 		};
 	}
 }

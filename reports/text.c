@@ -347,14 +347,20 @@ static void write_compared(struct doc *d, const struct facts *f)
 
 /* ---- the study ---- */
 
-/* "0.1 to 100, log" or a list of values. */
+/* "0.1 to 100, log", a list of values, or what it is calibrated to. */
 static void values_text(const struct fact_parameter *p, struct dp_buf *out)
 {
 	char a[SHORT_LEN], b[SHORT_LEN];
 	const json_t *v;
 	size_t i;
 
-	if (!isnan(p->low))
+	if (p->calibrated)
+		dp_buf_printf(out, "least %s of %s that keeps epsilon at most %s",
+			      p->calibrated->key, p->calibrated->mechanism,
+			      p->calibrated->epsilon_of
+				      ? p->calibrated->epsilon_of
+				      : short_text(p->calibrated->epsilon, a));
+	else if (!isnan(p->low))
 		dp_buf_printf(out, "%s to %s, %s", short_text(p->low, a),
 			      short_text(p->high, b), p->scale);
 	else if (json_is_array(p->values))

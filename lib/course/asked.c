@@ -1,6 +1,6 @@
 /* asked.c - what a person may ask of a study in which state, and what a proposer may say
  * of it; and what is journaled for that. */
-#include "course/course.h"
+#include "course/course_internal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -20,6 +20,13 @@ static void order_move(struct dp_orders *out, enum dp_study_status to, const cha
 /* Every evaluation is given out: what to do about it. */
 static int hint_budget(const struct dp_study_state *s, struct dp_err *err)
 {
+	if (s->budget_end && s->spec->search.budget.epsilon > 0)
+		return dp_hint(
+			err,
+			"another study can begin where it ended, with "
+			"'search.initial_from: %s'; on the same data its trainings "
+			"come on top of this budget",
+			s->spec->name);
 	if (s->budget_end)
 		return dp_hint(err,
 			       "another study can begin where it ended, with "
@@ -74,6 +81,13 @@ static int asked_set(const struct dp_study_state *s, const struct dp_asked *a,
 		dp_fail(err, DP_E_USAGE, "nothing to set");
 		return dp_hint(err, "evaluations, parallel and priority can be set");
 	}
+	if (s->budget_end && s->spec->search.budget.epsilon > 0 &&
+	    a->evaluations > s->evaluations) {
+		dp_fail(err, DP_E_LIMIT,
+			"no number of evaluations can be larger than %u: %s",
+			s->evaluations, s->budget_end);
+		return hint_budget(s, err);
+	}
 	order(out, DP_EV_STUDY_AMENDED);
 	out->event[0].evaluations = a->evaluations;
 	out->event[0].parallel = a->parallel;
@@ -93,6 +107,8 @@ static int asked_retry(const struct dp_study_state *s, const struct dp_trial *t,
 			err, DP_E_INVALID,
 			"trial %u is %s; only failed or cancelled trials can be retried",
 			t->number, dp_trial_status_text(t->status));
+	if (!t->refused && dp_course_budget(s, t->renyi, err) != DP_OK)
+		return hint_budget(s, err);
 	order(out, DP_EV_TRIAL_RETRY_ASKED);
 	out->event[0].trial = t->number;
 	if (s->status == DP_STUDY_FINISHED || s->status == DP_STUDY_FAILED)
@@ -100,15 +116,18 @@ static int asked_retry(const struct dp_study_state *s, const struct dp_trial *t,
 	return DP_OK;
 }
 
-/* A trial that a privacy oracle refused would be refused again. */
-static bool can_mend(const struct dp_trial *t)
+/* A trial that a privacy oracle refused would be refused again. k: K of a training that
+ * is tried again anyhow, which search.budget must have room for, too. */
+static bool can_mend(const struct dp_study_state *s, const struct dp_trial *t, double k)
 {
-	return t->status == DP_TRIAL_FAILED && !t->refused;
+	return t->status == DP_TRIAL_FAILED && !t->refused &&
+	       dp_course_budget(s, k > 0 ? dp_renyi_add(k, t->renyi) : t->renyi, NULL) ==
+		       DP_OK;
 }
 
-static uint32_t next_failed(const struct dp_study_state *s, uint32_t from)
+static uint32_t next_failed(const struct dp_study_state *s, uint32_t from, double k)
 {
-	while (from < s->ntrials && !can_mend(s->trials[from]))
+	while (from < s->ntrials && !can_mend(s, s->trials[from], k))
 		from++;
 	return from;
 }
@@ -118,12 +137,14 @@ static uint32_t next_failed(const struct dp_study_state *s, uint32_t from)
 static int asked_retry_failed(const struct dp_study_state *s, uint32_t from,
 			      struct dp_orders *out, struct dp_err *err)
 {
-	uint32_t trial = next_failed(s, from);
+	uint32_t trial = next_failed(s, from, 0);
 
 	if (trial >= s->ntrials) {
 		dp_fail(err, DP_E_INVALID,
-			"study '%s' has no failed trial that can be tried again",
-			s->spec->name);
+			"study '%s' has no failed trial that can be tried again%s",
+			s->spec->name,
+			s->spec->search.budget.epsilon > 0 ? " within its search.budget"
+							   : "");
 		return dp_hint(err,
 			       "'dparetoctl trials %s --state failed' lists those "
 			       "that failed",
@@ -131,7 +152,7 @@ static int asked_retry_failed(const struct dp_study_state *s, uint32_t from,
 	}
 	order(out, DP_EV_TRIAL_RETRY_ASKED);
 	out->event[0].trial = trial;
-	out->from = next_failed(s, trial + 1);
+	out->from = next_failed(s, trial + 1, s->trials[trial]->renyi);
 	out->more = out->from < s->ntrials;
 	if (!out->more &&
 	    (s->status == DP_STUDY_FINISHED || s->status == DP_STUDY_FAILED ||
@@ -284,7 +305,8 @@ void dp_course_no_point(const struct dp_study_state *s, const struct dp_err *why
 			struct dp_orders *out)
 {
 	out->n = 0;
-	if (why->code == DP_E_INTERRUPTED || s->status != DP_STUDY_RUNNING)
+	if (why->code == DP_E_INTERRUPTED || s->status != DP_STUDY_RUNNING ||
+	    dp_course_waits(s, why))
 		return; /* it is asked again when it fits */
 	if (why->code != DP_E_LIMIT) {
 		order_move(out, DP_STUDY_FAILED, why->msg);

@@ -1,5 +1,5 @@
 /* course.c - the next step of a study. */
-#include "course/course.h"
+#include "course/course_internal.h"
 
 #include "propose/propose.h"
 
@@ -16,9 +16,7 @@ enum {
 
 /* ---- the verdict on a trial ---- */
 
-/* Attempts of this run, up to and including the last-th of the trial, that failed in a
- * way a retry may mend, and count. */
-static int mendable_failures(const struct dp_trial *t, int32_t run, uint32_t last)
+int dp__mendable_failures(const struct dp_trial *t, int32_t run, uint32_t last)
 {
 	int n = 0;
 
@@ -35,7 +33,7 @@ static bool ends_trial(const struct dp_study_state *s, const struct dp_trial *t,
 	    a->end == DP_END_DIVERGED)
 		return false;
 	return !dp_end_retryable(a->end) ||
-	       mendable_failures(t, a->run, t->nattempts) > s->spec->trainer.retries;
+	       dp__mendable_failures(t, a->run, t->nattempts) > s->spec->trainer.retries;
 }
 
 static bool all_runs_known(const struct dp_study_state *s, const struct dp_trial *t)
@@ -110,6 +108,48 @@ static void step_end_trial(const struct dp_study_state *s, const struct dp_trial
 	step->event.nobjectives = (uint32_t)s->spec->nobjectives;
 }
 
+/* The run of the trial that needs an attempt (DP_RUN_ALL for all in one); false if none
+ * does. */
+static bool course_next_run(const struct dp_study_state *s, const struct dp_trial *t,
+			    int32_t *run)
+{
+	const struct dp_attempt *cause;
+	bool taken;
+
+	if (t->status >= DP_TRIAL_OK || trial_verdict(s, t, &cause) != DP_TRIAL_WAITING)
+		return false;
+	if (!s->spec->trainer.run_per_process) {
+		*run = DP_RUN_ALL;
+		return t->open == 0;
+	}
+	for (int32_t r = 0; r < s->spec->trainer.runs; r++) {
+		taken = dp_trial_run_known(t, (uint32_t)r);
+		for (uint32_t i = 0; i < t->nattempts && !taken; i++)
+			taken = t->attempts[i].run == r &&
+				t->attempts[i].end == DP_END_NONE;
+		if (!taken) {
+			*run = r;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* A trial that search.budget does not let be tried once more: more attempts were lost
+ * than retries were reckoned with, as where daemons are killed again and again. */
+static bool settle_unaffordable(const struct dp_study_state *s, const struct dp_trial *t,
+				struct dp_step *step)
+{
+	struct dp_err why;
+	int32_t run;
+
+	if (!course_next_run(s, t, &run) || dp__attempt_fits(s, t, run, &why) == DP_OK)
+		return false;
+	snprintf(step->reason, sizeof step->reason, "%s", why.msg);
+	step_end_trial(s, t, DP_TRIAL_CANCELLED, step);
+	return true;
+}
+
 /* A trial without an open attempt ends, if it can. */
 static bool settle_trial(const struct dp_study_state *s, const struct dp_trial *t,
 			 struct dp_step *step)
@@ -121,7 +161,7 @@ static bool settle_trial(const struct dp_study_state *s, const struct dp_trial *
 		return false;
 	status = trial_verdict(s, t, &cause);
 	if (status == DP_TRIAL_WAITING)
-		return false;
+		return settle_unaffordable(s, t, step);
 	if ((status == DP_TRIAL_OK || status == DP_TRIAL_DIVERGED) && !t->privacy &&
 	    dp_study_accounts(s->spec)) {
 		step_event(step, DP_STEP_ACCOUNT, DP_EV_TRIAL_ACCOUNTED);
@@ -385,37 +425,11 @@ static int64_t backoff_until(const struct dp_trial *t)
 		if (!a->counted || !dp_end_retryable(a->end))
 			continue;
 		then = a->recorded +
-		       (int64_t)(1e6 * backoff_seconds(mendable_failures(t, a->run, i)));
+		       (int64_t)(1e6 *
+				 backoff_seconds(dp__mendable_failures(t, a->run, i)));
 		until = then > until ? then : until;
 	}
 	return until;
-}
-
-/* The run of the trial that needs an attempt (DP_RUN_ALL for all in one); false if none
- * does. */
-static bool course_next_run(const struct dp_study_state *s, const struct dp_trial *t,
-			    int32_t *run)
-{
-	const struct dp_attempt *cause;
-	bool taken;
-
-	if (t->status >= DP_TRIAL_OK || trial_verdict(s, t, &cause) != DP_TRIAL_WAITING)
-		return false;
-	if (!s->spec->trainer.run_per_process) {
-		*run = DP_RUN_ALL;
-		return t->open == 0;
-	}
-	for (int32_t r = 0; r < s->spec->trainer.runs; r++) {
-		taken = dp_trial_run_known(t, (uint32_t)r);
-		for (uint32_t i = 0; i < t->nattempts && !taken; i++)
-			taken = t->attempts[i].run == r &&
-				t->attempts[i].end == DP_END_NONE;
-		if (!taken) {
-			*run = r;
-			return true;
-		}
-	}
-	return false;
 }
 
 static uint32_t course_next_attempt(const struct dp_trial *t, int32_t run)
@@ -439,7 +453,8 @@ static bool step_attempt(const struct dp_study_state *s, int64_t now,
 		const struct dp_trial *t = s->trials[i];
 		int64_t until;
 
-		if (!course_next_run(s, t, &run))
+		if (!course_next_run(s, t, &run) ||
+		    dp__attempt_fits(s, t, run, NULL) != DP_OK)
 			continue;
 		until = backoff_until(t);
 		if (until > now) {
@@ -479,6 +494,22 @@ static void step_wait(struct dp_step *step, enum dp_wait wait)
 	step->wait = wait;
 }
 
+/* What must be fixed before the first training, is: at once, or by somebody who takes the
+ * time to choose. */
+static bool settle_accounting(const struct dp_study_state *s, struct dp_step *step)
+{
+	if (!dp__accounting_due(s))
+		return false;
+	if (s->spec->search.budget.epsilon > 0) {
+		step->kind = DP_STEP_FIX;
+		return true;
+	}
+	dp_odometer_standard(&step->odometer);
+	step->kind = DP_STEP_RECORD;
+	step->event = dp_course_fixed(&step->odometer, &(struct dp_filter){ 0 });
+	return true;
+}
+
 static void find_work(const struct dp_study_state *s, int64_t now, struct dp_step *step)
 {
 	bool late = now >= time_limit(s);
@@ -511,7 +542,8 @@ void dp_course_next(const struct dp_study_state *s, int64_t now, struct dp_step 
 	step->until = INT64_MAX;
 	step->reason[0] = '\0';
 	if (settle_trials(s, step) || settle_study(s, now, step) ||
-	    s->status != DP_STUDY_RUNNING || settle_time(s, now, step))
+	    s->status != DP_STUDY_RUNNING || settle_accounting(s, step) ||
+	    settle_time(s, now, step))
 		return;
 	find_work(s, now, step);
 }

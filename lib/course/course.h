@@ -17,6 +17,8 @@ enum dp_step_kind {
 	DP_STEP_RECORD,  /* `event` follows from what is known: journal it, ask again */
 	DP_STEP_ACCOUNT, /* the epsilon of trial `event.trial` is not in the journal (its
 			  * proposal is of version 0.1): ask the oracles, journal it */
+	DP_STEP_FIX,     /* search.budget needs a filter, which takes a while to choose
+			  * (dp_budget_filter()): journal it with the odometer */
 	DP_STEP_ATTEMPT, /* a process may be started: `event` plans it */
 	DP_STEP_PROPOSE, /* the study's next trial may be proposed */
 };
@@ -37,6 +39,7 @@ struct dp_step {
 	int64_t until;         /* microseconds; INT64_MAX: no time of its own */
 	struct dp_event event; /* without study, seq and time; points into this struct */
 	double objectives[DP_OBJECTIVES_MAX]; /* of a trial-ended */
+	struct dp_odometer odometer;          /* of an accounting-fixed */
 	char reason[900];
 };
 
@@ -81,6 +84,35 @@ double dp_course_cost(const struct dp_study_state *s, const struct dp_expected *
 /* DP_OK, or DP_E_LIMIT with why search.max_cost leaves no room for the next training. */
 DP_MUSTCHECK int dp_course_affords(const struct dp_study_state *s,
 				   const struct dp_expected *e, struct dp_err *err);
+
+/* ---- the privacy of the whole search (budget.c) ----
+ *
+ * A study whose settings depend on results is accounted for by an odometer; one with
+ * search.budget by a filter, too. Orders and weights are journaled as accounting-fixed
+ * before the first trial. K is that of the filter's order everywhere here. */
+
+struct dp_spending {
+	double spent; /* K of all trainings that were begun, whatever became of them */
+	double most;  /* that with what is pending, if each run of it fails as often as it
+		       * may be tried */
+};
+/* `window`: trials from this number on count as if they had not ended, so that no result
+ * of them shows: dp_course_window(). */
+void dp_course_spending(const struct dp_study_state *s, uint32_t window,
+			struct dp_spending *out);
+/* The largest K of one training that a new trial may have, with all its runs and
+ * worst-case retries; 0: none, +inf: there is no budget. */
+double dp_course_left(const struct dp_study_state *s, uint32_t window);
+/* DP_OK, or DP_E_LIMIT with why search.budget leaves no room for a new trial whose
+ * trainings have this K each. */
+DP_MUSTCHECK int dp_course_budget(const struct dp_study_state *s, double k,
+				  struct dp_err *err);
+/* No point was found for the reason `why`: may one be, once what is pending has ended and
+ * leaves more of search.budget than it might have? */
+bool dp_course_waits(const struct dp_study_state *s, const struct dp_err *why);
+/* The record of what is fixed; it points into *o. filter: all 0 without a budget. */
+struct dp_event dp_course_fixed(const struct dp_odometer *o,
+				const struct dp_filter *filter);
 
 /* ---- what others say, and what is journaled for it (asked.c) ---- */
 

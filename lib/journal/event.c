@@ -48,13 +48,21 @@ static const struct dp__field declared_fields[] = {
 	{ 0 },
 };
 
+static const struct dp__field filter_fields[] = {
+	{ ROW(dp_filter, epsilon, "epsilon", DP__F64) },
+	{ ROW(dp_filter, delta, "delta", DP__F64) },
+	{ ROW(dp_filter, order, "order", DP__F64) },
+	{ ROW(dp_filter, limit, "limit", DP__F64) },
+	{ 0 },
+};
+
 #define ON_ATTEMPTS (ON(ATTEMPT_PLANNED) | ON(ATTEMPT_ADOPTED) | ON(ATTEMPT_ENDED))
 #define ON_TRIALS                                                                        \
 	(ON_ATTEMPTS | ON(TRIAL_PROPOSED) | ON(TRIAL_ENDED) | ON(TRIAL_CANCEL_ASKED) |   \
 	 ON(TRIAL_RETRY_ASKED) | ON(RESULT_IMPORTED) | ON(TRIAL_ACCOUNTED))
 #define ON_ALL                                                                           \
 	(ON_TRIALS | ON(STUDY_CREATED) | ON(STUDY_AMENDED) | ON(STUDY_MOVED) |           \
-	 ON(TIME_NOTED) | ON(RECORD_LOST))
+	 ON(TIME_NOTED) | ON(ACCOUNTING_FIXED) | ON(RECORD_LOST))
 
 /* Names are stored: never change one, nor the kind of one. */
 const struct dp__field dp__event_fields[] = {
@@ -86,6 +94,10 @@ const struct dp__field dp__event_fields[] = {
 	{ ROW(dp_event, declared, "declared", DP__MAP), .types = ON(ATTEMPT_ENDED), .map = declared_fields },
 	{ ROW(dp_event, sha256, "sha256", DP__STR), .types = ON(ATTEMPT_ENDED) },
 	{ ROW(dp_event, objectives, "objectives", DP__F64S), .types = ON(TRIAL_PROPOSED) | ON(TRIAL_ENDED) | ON(RESULT_IMPORTED) | ON(TRIAL_ACCOUNTED), LENGTH(nobjectives) },
+	{ ROW(dp_event, renyi, "renyi", DP__F64S), .types = ON(TRIAL_PROPOSED), LENGTH(nrenyi) },
+	{ ROW(dp_event, orders, "orders", DP__F64S), .types = ON(ACCOUNTING_FIXED), LENGTH(norders) },
+	{ ROW(dp_event, weights, "weights", DP__F64S), .types = ON(ACCOUNTING_FIXED), LENGTH(nweights) },
+	{ ROW(dp_event, filter, "filter", DP__MAP), .types = ON(ACCOUNTING_FIXED), .map = filter_fields },
 	{ 0 },
 };
 /* clang-format on */

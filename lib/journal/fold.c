@@ -173,6 +173,44 @@ static bool fold_point_ok(const struct dp_study *spec, const struct dp_event *e)
 	return true;
 }
 
+/* Is the filter that of the study's budget, if it has one? */
+static bool fold_filter_ok(const struct dp_study *spec, const struct dp_filter *f)
+{
+	const struct dp_budget *b = &spec->search.budget;
+	double bound = dp_filter_bound(f->epsilon, f->delta, f->order);
+
+	if (b->epsilon == 0)
+		return f->limit == 0;
+	return f->epsilon == b->epsilon && f->delta == b->delta && f->limit > 0 &&
+	       f->limit <= bound * (f->order - 1);
+}
+
+/* Once, before anything was trained: fixed later it would prove nothing. */
+static int fold_accounting(struct dp_study_state *st, const struct dp_event *e,
+			   struct dp_err *err)
+{
+	struct dp_odometer o = { .n = e->norders };
+	bool fits = !st->accounting && st->ntrials == 0 && e->norders == e->nweights &&
+		    e->norders <= DP_RENYI_ORDERS_MAX &&
+		    fold_filter_ok(st->spec, &e->filter);
+
+	if (fits) {
+		memcpy(o.order, e->orders, o.n * sizeof *o.order);
+		memcpy(o.weight, e->weights, o.n * sizeof *o.weight);
+		fits = dp_odometer_check(&o, NULL) == DP_OK;
+	}
+	if (!fits)
+		return dp_fail(err, DP_E_CORRUPT,
+			       "the accounting of study %u is fixed too late, twice, or "
+			       "to what proves nothing",
+			       st->id);
+	st->accounting = malloc(sizeof *st->accounting);
+	if (!st->accounting)
+		return dp_fail(err, DP_E_NOMEM, "no memory for the accounting");
+	*st->accounting = (struct dp_accounting){ o, e->filter };
+	return DP_OK;
+}
+
 static int fold_imported(struct dp_study_state *st, const struct dp_event *e,
 			 struct dp_err *err)
 {
@@ -262,6 +300,7 @@ static int fold_proposed(struct dp_study_state *st, const struct dp_event *e,
 	memcpy(t->x, e->params, e->nparams * sizeof *t->x);
 	t->status = DP_TRIAL_WAITING;
 	t->basis = e->basis;
+	t->renyi = e->nrenyi == 1 ? e->renyi[0] : NAN;
 	snprintf(t->source, sizeof t->source, "%s", e->source ? e->source : "");
 	t->proposed = e->time;
 	st->trials[st->ntrials++] = t;
@@ -621,6 +660,9 @@ int dp_state_apply(struct dp_state *s, const struct dp_event *e, struct dp_err *
 		break;
 	case DP_EV_RESULT_IMPORTED:
 		code = fold_imported(st, e, err);
+		break;
+	case DP_EV_ACCOUNTING_FIXED:
+		code = fold_accounting(st, e, err);
 		break;
 	case DP_EV_RECORD_LOST: /* keeps the place of a record that was damaged */
 		break;

@@ -7,10 +7,9 @@
 #define DP_JOURNAL_H
 #include "base/base.h"
 #include "base/buf.h"
+#include "study/study.h"
 #include "trial/trial.h"
 #include <jansson.h>
-
-struct dp_study;
 
 /* ---- events (event.c, event_write.c, event_read.c, event_dump.c) ---- */
 
@@ -30,6 +29,7 @@ struct dp_study;
 	X(RESULT_IMPORTED, 11, "result-imported")                                        \
 	X(TRIAL_ACCOUNTED, 12, "trial-accounted")                                        \
 	X(TIME_NOTED, 13, "time-noted")                                                  \
+	X(ACCOUNTING_FIXED, 14, "accounting-fixed")                                      \
 	X(RECORD_LOST, 31, "record-lost")
 
 enum dp_event_type {
@@ -98,6 +98,15 @@ struct dp_event {
 	 */
 	const double *objectives; /* (nobjectives), natural units; NaN: not known */
 	uint32_t nobjectives;
+	/* trial-proposed, with search.budget: K of one training there at the filter's
+	 * order: one number */
+	const double *renyi;
+	uint32_t nrenyi;
+	/* accounting-fixed: the odometer's orders and weights, and the filter of
+	 * search.budget; of these the first two always */
+	const double *orders, *weights;
+	uint32_t norders, nweights;
+	struct dp_filter filter;
 
 	void *arena; /* of a decoded event */
 };

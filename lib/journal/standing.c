@@ -109,6 +109,18 @@ double dp_study_cost_spent(const struct dp_study_state *s)
 	return sum;
 }
 
+uint32_t dp_trial_trainings(const struct dp_study_state *s, const struct dp_trial *t)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < t->nattempts; i++)
+		if (t->attempts[i].end != DP_END_NOT_STARTED)
+			n += t->attempts[i].run == DP_RUN_ALL
+				     ? (uint32_t)s->spec->trainer.runs
+				     : 1;
+	return n;
+}
+
 bool dp_trial_run_known(const struct dp_trial *t, uint32_t run)
 {
 	for (uint32_t i = 0; i < t->nattempts; i++) {

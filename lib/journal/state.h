@@ -84,6 +84,7 @@ struct dp_trial {
 	/* (nobjectives) epsilon of the privacy objectives, NaN for the others; NULL once
 	 * `objectives` has them, and where version 0.1 proposed the trial */
 	double *privacy;
+	double renyi;       /* K of one training at the filter's order; NaN: no budget */
 	char *refused;      /* why a privacy oracle has no answer at x; NULL */
 	double *objectives; /* (nobjectives), or NULL: none known */
 	double *metrics;    /* (dp_study_told_runs() x nmetrics), or NULL; NaN: not
@@ -105,6 +106,12 @@ struct dp_point {
 };
 enum {
 	DP_OWN = -1
+};
+
+/* What was fixed before the first training, for the privacy of the whole search. */
+struct dp_accounting {
+	struct dp_odometer odometer;
+	struct dp_filter filter; /* all 0 without search.budget */
 };
 
 /* A result of another study that this one starts from (search.initial_from). */
@@ -135,7 +142,8 @@ struct dp_study_state {
 	uint32_t failures_in_row;
 	int64_t blocked; /* a trial whose trainer could not be started since the study was
 			  * last set running; -1: none */
-	struct dp_imported *imported; /* (nimported) */
+	struct dp_accounting *accounting; /* NULL: nothing was journaled */
+	struct dp_imported *imported;     /* (nimported) */
 	uint32_t nimported;
 	char **metrics; /* (nmetrics) names seen so far */
 	uint32_t nmetrics;
@@ -216,6 +224,9 @@ double dp_trial_seconds(const struct dp_trial *t);
  * that were proposed, whatever became of them, but for those that an oracle refused.
  * Seconds: of all processes that ended, however they did. 0: nothing counts. */
 double dp_study_cost_spent(const struct dp_study_state *s);
+/* Trainings that were begun for it, whatever became of them: runs of all attempts but
+ * those whose process could not be started. */
+uint32_t dp_trial_trainings(const struct dp_study_state *s, const struct dp_trial *t);
 /* Has this run of the trial been made? */
 bool dp_trial_run_known(const struct dp_trial *t, uint32_t run);
 

@@ -334,11 +334,11 @@ static int mix_open(struct mix *mix, size_t n, double delta, struct dp_err *err)
 		return dp_fail(err, DP_E_INVALID, "a composition of nothing");
 	if (!(delta >= 0 && delta < 1))
 		return dp_fail(err, DP_E_INVALID, "'delta' must be within [0, 1)");
-	mix->n = n;
 	mix->parts = calloc(n, sizeof *mix->parts);
 	mix->tables = calloc(n, sizeof *mix->tables);
 	if (!mix->parts || !mix->tables)
 		return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
+	mix->n = n;
 	return dp__parts(mix->items, n, delta, mix->parts, err);
 }
 

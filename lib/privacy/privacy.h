@@ -30,6 +30,8 @@ struct dp_privacy_key {
 	/* Keys of one group, 1 and up, are alternatives: exactly one of them is given.
 	 * 0: none. */
 	unsigned group;
+	/* This key stands in its place, and excludes it. NULL: none does. */
+	const char *unless;
 };
 
 enum {
@@ -111,6 +113,9 @@ struct dp_mechanism {
 	 * compose it is known, and a composition with it is refused. */
 	int (*part)(const double *values, struct dp_privacy_part *out,
 		    struct dp_err *err);
+	/* Must this key be a whole number, though its row allows fractions? Only words
+	 * are looked at; the others may be NaN. NULL: rows say it all. */
+	bool (*whole)(const double *values, const struct dp_privacy_key *k);
 	/* As dp_privacy_declared_check(). NULL: nothing that a trainer can declare
 	 * contradicts it. */
 	int (*declared)(const double *values, const struct dp_privacy_declared *d,
@@ -148,6 +153,9 @@ void dp_privacy_words_for(const struct dp_mechanism *m, const double *values,
 			  const struct dp_epsilon *answer, struct dp_privacy_words *out);
 /* What one evaluation takes; NaN: not known yet. */
 enum dp_privacy_cost dp_privacy_cost(const struct dp_mechanism *m, const double *values);
+/* Must the key be a whole number with these values? NaN: not known. */
+bool dp_privacy_key_whole(const struct dp_mechanism *m, const double *values,
+			  const struct dp_privacy_key *k);
 /* Is v within the key's range, whole where it must be, and finite? */
 bool dp_privacy_key_ok(const struct dp_privacy_key *k, double v);
 /* What a key takes, for messages and manuals: "whole number >= 1", "poisson |

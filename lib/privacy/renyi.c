@@ -165,6 +165,15 @@ double dp_renyi_add(double sum, double k)
 	return sum >= 0 && k >= 0 ? (sum + k) * (1 + DBL_EPSILON) : INFINITY;
 }
 
+double dp_renyi_times(double times, double k)
+{
+	if (times == 0)
+		return 0;
+	if (!(times > 0 && k >= 0))
+		return INFINITY;
+	return times == 1 ? k : nextafter(times * k, INFINITY);
+}
+
 void dp_renyi_add_all(double *sum, const double *k, size_t n)
 {
 	for (size_t i = 0; i < n; i++)

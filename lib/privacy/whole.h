@@ -47,6 +47,8 @@ DP_MUSTCHECK int dp_privacy_renyi(struct dp_renyi_memory *m,
 
 /* sum + k, rounded up; +inf if either is NaN or negative. All sums of K are made so. */
 double dp_renyi_add(double sum, double k);
+/* K of doing it so many times over, rounded up; 0 of nothing, whatever K is. */
+double dp_renyi_times(double times, double k);
 /* sum[i] = dp_renyi_add(sum[i], k[i]). */
 void dp_renyi_add_all(double *sum, const double *k, size_t n);
 

@@ -7,7 +7,9 @@
  * is the sum of a linear part and a smaller Matern one; its scales are fixed, because
  * exponents are of the order of 1 whatever is trained. Each result's noise follows from
  * how badly the others predict it (as if it were Student's t), so that a machine that
- * hiccuped once does not matter. Made anew for each history: a proposer that was asked
+ * hiccuped once does not matter. With `privacy` it is what the training takes of
+ * search.budget (budget.c), and whatever costs are, what no longer fits is out of the
+ * question. Made anew for each history: a proposer that was asked
  * before says the same as a new one. */
 #include "linalg/linalg.h"
 #include "propose/propose_internal.h"
@@ -211,8 +213,23 @@ static double log_seconds(const struct dp_proposer *p, const double *u, double *
 	return sum;
 }
 
+static double log_privacy(const struct dp_proposer *p, const double *u, double *gradient)
+{
+	double value, by[DP_PARAMS_MAX];
+
+	if (!dp__budgeted(p))
+		return 0; /* what is left to spend is not known here */
+	value = dp__budget_log(p, u, gradient ? by : NULL);
+	for (size_t k = 0; gradient && k < p->inputs.d; k++)
+		gradient[k] -= by[k];
+	return value;
+}
+
 double dp__cost_log(struct dp_proposer *p, const double *u, double *gradient)
 {
+	if (dp__budgeted(p) &&
+	    !(dp__budget_log(p, u, NULL) <= log(p->history->budget_left)))
+		return INFINITY;
 	if (p->regardless)
 		return 0;
 	switch (dp_study_cost(p->study)) {
@@ -220,6 +237,8 @@ double dp__cost_log(struct dp_proposer *p, const double *u, double *gradient)
 		return log_path(p, u, gradient);
 	case DP_COST_SECONDS:
 		return log_seconds(p, u, gradient);
+	case DP_COST_PRIVACY:
+		return log_privacy(p, u, gradient);
 	default:
 		return 0;
 	}
@@ -233,6 +252,10 @@ static double cost_of(struct dp_proposer *p, const double *x)
 
 	if (cost == DP_COST_PATH)
 		return dp_path_end(p->study, x);
+	if (cost == DP_COST_PRIVACY)
+		return dp__budgeted(p) ? dp__budget_k(p, x) * p->study->trainer.runs /
+						 (p->history->budget_order - 1)
+				       : NAN;
 	if (cost == DP_COST_NONE || p->times.n == 0)
 		return NAN;
 	dp__to_u(&p->inputs, x, u);

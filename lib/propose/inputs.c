@@ -61,6 +61,10 @@ void dp__inputs(const struct dp_study *study, struct dp__inputs *out)
 
 		if (p->kind == DP_PARAM_FIXED)
 			continue;
+		if (p->kind == DP_PARAM_CALIBRATED) { /* follows from the others */
+			out->derived[out->nderived++] = i;
+			continue;
+		}
 		in->param = i;
 		if (p->kind == DP_PARAM_CATEGORICAL) {
 			in->kind = DP__CATEGORY;
@@ -120,6 +124,8 @@ double dp__native(const struct dp__input *in, double u)
 
 void dp__to_x(const struct dp__inputs *s, const double *u, double *x)
 {
+	for (size_t i = 0; i < s->nderived; i++)
+		x[s->derived[i]] = NAN;
 	for (size_t k = 0; k < s->d; k++) {
 		const struct dp__input *in = &s->in[k];
 		double v = dp__native(in, u[k]);

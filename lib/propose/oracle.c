@@ -7,6 +7,45 @@
 #include <math.h>
 #include <string.h>
 
+/* ---- calibrated parameters ---- */
+
+/* Does what they are solved from agree? Not the path's parameter: that has no say. */
+static bool is_solved(const struct dp_proposer *p, const double *solved, const double *x)
+{
+	const struct dp__inputs *s = &p->inputs;
+
+	for (size_t k = 0; k < s->d; k++) {
+		size_t i = s->in[k].param;
+
+		if (solved[i] != x[i] && !(s->nwaypoints && k == s->path))
+			return false;
+	}
+	return true;
+}
+
+int dp__derive(const struct dp_proposer *p, double *x, struct dp_err *err)
+{
+	const struct dp__inputs *s = &p->inputs;
+	struct dp__solved *known = p->solved;
+	size_t n = p->study->nparams;
+	int code;
+
+	for (size_t i = 0; known && i < known->n && i < DP__SOLVED; i++) {
+		if (!is_solved(p, known->x[i], x))
+			continue;
+		for (size_t k = 0; k < s->nderived; k++)
+			x[s->derived[k]] = known->x[i][s->derived[k]];
+		return DP_OK;
+	}
+	dp_space_underive(p->study, x);
+	code = dp_space_derive(p->study, x, err);
+	if (code == DP_OK && known)
+		memcpy(known->x[known->n++ % DP__SOLVED], x, n * sizeof *x);
+	return code;
+}
+
+/* ---- the oracles ---- */
+
 /* Did the caller bring a function of its own for this objective? */
 static bool is_given(const struct dp_proposer *p, size_t o)
 {
@@ -26,7 +65,7 @@ bool dp__oracle_exact(const struct dp_proposer *p, size_t o)
 bool dp__oracle_costly(const struct dp_proposer *p, size_t o)
 {
 	return dp__oracle_exact(p, o) && !is_given(p, o) &&
-	       dp_oracle_cost(p->study->objectives[o].privacy) == DP_PRIVACY_COSTLY;
+	       dp_objective_cost(p->study, o) == DP_PRIVACY_COSTLY;
 }
 
 bool dp__oracles_costly(const struct dp_proposer *p)
@@ -37,32 +76,48 @@ bool dp__oracles_costly(const struct dp_proposer *p)
 	return false;
 }
 
-double dp__oracle_value(const struct dp_proposer *p, size_t o, const double *x)
+/* What the study's oracle says of x; NaN if it refuses. */
+static double ask_oracle(const struct dp_proposer *p, size_t o, const double *x)
 {
 	const struct dp__inputs *in = &p->inputs;
 	double at = in->nwaypoints ? x[in->in[in->path].param] : NAN;
+	double target = dp_calibrated_epsilon(p->study, o, x), own[DP_PARAMS_MAX];
 	struct dp_epsilon e;
-	double y;
 
-	if (is_given(p, o))
-		y = p->history->exact_value(p->history->exact_arg, o, x);
-	else if (dp_oracles_epsilon(p->oracles, p->history->programs, o, x, at, &e,
-				    NULL) == DP_OK)
-		y = e.epsilon;
-	else
+	if (!isnan(target))
+		return target;
+	memcpy(own, x, p->study->nparams * sizeof *x);
+	if (dp_calibrated_before(p->study, o) && dp__derive(p, own, NULL) != DP_OK)
 		return NAN;
-	return dp__forward(&p->study->objectives[o], y);
+	return dp_oracles_epsilon(p->oracles, p->history->programs, o, own, at, &e,
+				  NULL) == DP_OK
+		       ? e.epsilon
+		       : NAN;
+}
+
+double dp__oracle_value(const struct dp_proposer *p, size_t o, const double *x)
+{
+	double y = is_given(p, o) ? p->history->exact_value(p->history->exact_arg, o, x)
+				  : ask_oracle(p, o, x);
+
+	return isnan(y) ? NAN : dp__forward(&p->study->objectives[o], y);
 }
 
 double dp__oracle_slope(const struct dp_proposer *p, size_t o, const double *u,
 			double *gradient)
+{
+	return dp__exact_slope(p, dp__oracle_value, o, u, gradient);
+}
+
+double dp__exact_slope(const struct dp_proposer *p, dp__exact_fn *exact, size_t o,
+		       const double *u, double *gradient)
 {
 	double base[DP_PARAMS_MAX], x[DP_PARAMS_MAX] = { 0 }, value, z;
 
 	memcpy(base, u, p->spec.d * sizeof *base);
 	dp__snap(&p->inputs, base);
 	dp__to_x(&p->inputs, base, x);
-	z = value = dp__oracle_value(p, o, x);
+	z = value = exact(p, o, x);
 	for (size_t k = 0; k < p->spec.d; k++) {
 		const struct dp__input *in = &p->inputs.in[k];
 		double at = x[in->param], step, there;
@@ -77,7 +132,7 @@ double dp__oracle_slope(const struct dp_proposer *p, size_t o, const double *u,
 			       at;
 		x[in->param] = at + step;
 		there = dp__place_of(in, at + step);
-		gradient[k] = (dp__oracle_value(p, o, x) - z) / (there - base[k]);
+		gradient[k] = (exact(p, o, x) - z) / (there - base[k]);
 		x[in->param] = at;
 		value += gradient[k] * (u[k] - base[k]);
 	}

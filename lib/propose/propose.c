@@ -73,11 +73,15 @@ static int first_free(struct dp_proposer *p, uint32_t trial, double *x,
 	from = dp_rng_below(&r, n);
 	for (uint64_t i = 0; i < n && i <= p->history->n; i++) {
 		dp__nth_point(&p->inputs, (from + i) % n, x);
-		if (!dp__taken(p, x))
+		if (!dp__taken(p, x) && dp__budget_fits(p, x))
 			return DP_OK;
 	}
 	return dp_fail(err, DP_E_LIMIT,
-		       "all %llu points of the parameter space have been proposed",
+		       dp__budgeted(p)
+			       ? "what is left of search.budget pays for none of the "
+				 "%llu points of the parameter space that are left"
+			       : "all %llu points of the parameter space have been "
+				 "proposed",
 		       (unsigned long long)n);
 }
 
@@ -117,8 +121,22 @@ static void shorten_path(const struct dp_proposer *p, const struct dp_study *stu
 	x[in->param] = rint(dp__native(in, design_part * dp_rng_uniform(&r)));
 }
 
-/* The trial's own point of the design, or a random one. */
-static void design_point(struct dp_proposer *p, const struct dp_study *study,
+/* Moves x to where it fits. */
+static bool design_fitted(const struct dp_proposer *p, uint32_t trial, double *x)
+{
+	double u[DP_PARAMS_MAX], most = dp__budget_design(p, trial);
+
+	dp__to_u(&p->inputs, x, u);
+	if (!dp__budget_pull(p, most, u) &&
+	    !dp__budget_pull(p, p->history->budget_left, u))
+		return false;
+	dp__to_x(&p->inputs, u, x);
+	return true;
+}
+
+/* The trial's own point of the design, or a random one; false: nothing like it fits what
+ * is left of search.budget. */
+static bool design_point(struct dp_proposer *p, const struct dp_study *study,
 			 uint32_t trial, double *x)
 {
 	if (p->study->search.sobol && trial < p->study->search.initial &&
@@ -129,6 +147,7 @@ static void design_point(struct dp_proposer *p, const struct dp_study *study,
 	dp__pin(&p->inputs, x);
 	if (trial < p->study->search.initial)
 		shorten_path(p, study, trial, x);
+	return !dp__budgeted(p) || design_fitted(p, trial, x);
 }
 
 /* A point of the initial design, or where that is taken another random one. */
@@ -137,18 +156,26 @@ static int ask_initial(struct dp_proposer *p, uint32_t trial, struct dp_proposal
 {
 	struct dp_study other = *p->study;
 	struct dp_rng r;
+	bool fits;
 
-	design_point(p, p->study, trial, out->x);
-	if (!dp__taken(p, out->x))
+	fits = design_point(p, p->study, trial, out->x);
+	if (fits && !dp__taken(p, out->x))
 		return DP_OK;
 	dp_rng_init(&r, p->study->seed, DP_RNG_PROPOSE, trial, 1);
 	for (int i = 0; i < DRAWS; i++) {
 		other.seed = dp_rng_u64(&r) >> 11;
-		design_point(p, &other, trial, out->x);
-		if (!dp__taken(p, out->x))
+		fits = design_point(p, &other, trial, out->x);
+		if (fits && !dp__taken(p, out->x))
 			return DP_OK;
 	}
-	return p->inputs.points < 1e18 ? first_free(p, trial, out->x, err) : DP_OK;
+	if (p->inputs.points < 1e18)
+		return first_free(p, trial, out->x, err);
+	return fits ? DP_OK
+		    : dp_fail(err, DP_E_LIMIT,
+			      "search.budget: what is left of epsilon %g at delta %g "
+			      "pays for no training of the parameter space",
+			      p->study->search.budget.epsilon,
+			      p->study->search.budget.delta);
 }
 
 static void describe_prediction(const struct dp_proposer *p, const struct dp__normal *f,
@@ -264,7 +291,12 @@ struct dp_proposer *dp_proposer_new(const struct dp_study *study)
 	dp__inputs(study, &p->inputs);
 	dp__gp_spec(&p->inputs, &p->spec);
 	p->oracles = dp_oracles_open(p->study);
-	if (!p->oracles) {
+	if (p->inputs.nderived)
+		p->solved = calloc(1, sizeof *p->solved);
+	if (study->search.budget.epsilon > 0)
+		p->renyi = dp_renyi_memory_new();
+	if (!p->oracles || (p->inputs.nderived && !p->solved) ||
+	    (study->search.budget.epsilon > 0 && !p->renyi)) {
 		dp_proposer_free(p);
 		return NULL;
 	}
@@ -282,6 +314,8 @@ void dp_proposer_free(struct dp_proposer *p)
 		free(p->output[o].noise);
 	}
 	dp_oracles_close(p->oracles);
+	free(p->solved);
+	dp_renyi_memory_free(p->renyi);
 	dp__target_free(&p->target);
 	free(p->times.u);
 	free(p->seen);
@@ -307,6 +341,8 @@ int dp_proposer_ask(struct dp_proposer *p, const struct dp_history *h, uint32_t 
 	code = methods[p->study->search.method].ask(p, h, trial, cancel, out, err);
 	if (code == DP_OK)
 		dp__cost_tell(p, h, out);
+	if (code == DP_OK && dp__derive(p, out->x, err) == DP_E_NOMEM)
+		code = DP_E_NOMEM; /* else whoever asks the oracles is told */
 	dp__unpin(&p->inputs, out->x);
 	p->history = NULL;
 	return code;

@@ -45,6 +45,9 @@ struct dp_history {
 	unsigned exact;
 	double (*exact_value)(void *arg, size_t objective, const double *x);
 	void *exact_arg;
+	/* search.budget: the filter's order (0: there is none), and the largest K of one
+	 * training that still fits. */
+	double budget_order, budget_left;
 	/* Who asks the study's oracle programs; NULL: nobody, or there are none. */
 	const struct dp_oracle_asker *programs;
 };
@@ -59,10 +62,12 @@ struct dp_predicted {
 };
 
 struct dp_proposal {
-	double x[DP_PARAMS_MAX]; /* see study.h */
-	const char *source;      /* how it was found; static text */
-	char note[160];          /* what went wrong on the way, or "" */
-	bool modelled;           /* the rest is there: */
+	/* see study.h; calibrated parameters are NaN if no noise keeps their epsilon, and
+	 * dp_space_derive() then says so */
+	double x[DP_PARAMS_MAX];
+	const char *source; /* how it was found; static text */
+	char note[160];     /* what went wrong on the way, or "" */
+	bool modelled;      /* the rest is there: */
 	struct dp_predicted objective[DP_OBJECTIVES_MAX];
 	double feasible;    /* probability that the constraints hold */
 	double acquisition; /* in the acquisition's own units, by search.cost's unit */

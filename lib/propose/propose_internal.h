@@ -30,7 +30,9 @@ struct dp__input {
 struct dp__inputs {
 	size_t d;
 	struct dp__input in[DP_PARAMS_MAX];
-	double points; /* in the whole space; inf with a float */
+	double points;   /* in the whole space; inf with a float */
+	size_t nderived; /* calibrated parameters, which are no inputs */
+	size_t derived[DP_PARAMS_MAX];
 	/* trainer.path: the input that a training walks up and its waypoints on the way
 	 * to the largest value; no waypoints: there is no path */
 	size_t path;
@@ -46,7 +48,8 @@ void dp__pin_unset(const struct dp__inputs *s, double *x); /* unless it has one 
 void dp__unpin(const struct dp__inputs *s, double *x);
 double dp__place_of(const struct dp__input *in, double x);
 double dp__native(const struct dp__input *in, double u); /* not rounded */
-/* The nearest point of the space: whole numbers rounded, ranges kept. x (nparams). */
+/* The nearest point of the space: whole numbers rounded, ranges kept. x (nparams);
+ * calibrated parameters are NaN. */
 void dp__to_x(const struct dp__inputs *s, const double *u, double *x);
 void dp__to_u(const struct dp__inputs *s, const double *x, double *u);
 /* Puts u on a point of the space. */
@@ -175,13 +178,26 @@ struct dp__times {
 	double shift;  /* the median of log seconds */
 };
 
+enum {
+	DP__SOLVED = 8 /* of one proposal: the finalists, and the one that was chosen */
+};
+
+/* Points whose calibrated parameters were solved for, the newest in place of the oldest.
+ */
+struct dp__solved {
+	double x[DP__SOLVED][DP_PARAMS_MAX];
+	size_t n;
+};
+
 struct dp_proposer {
 	const struct dp_study *study;
 	const struct dp_history *history; /* during a call */
 	struct dp__inputs inputs;
 	struct dp_gp_spec spec;
 	struct dp_oracles *oracles;
-	size_t noutputs; /* objectives, then constraints */
+	struct dp__solved *solved;     /* by dp__derive(); NULL: nothing is calibrated */
+	struct dp_renyi_memory *renyi; /* NULL without search.budget */
+	size_t noutputs;               /* objectives, then constraints */
 	struct dp__output output[DP_OBJECTIVES_MAX + DP_CONSTRAINTS_MAX];
 
 	struct dp__times times; /* by dp__cost_learn(), of the history of this call */
@@ -211,7 +227,9 @@ struct dp_proposer {
 
 /* ---- oracle.c: objectives that are computed from the point ---- */
 
-/* False without memory; close them in either case. */
+/* Solves for the calibrated parameters of x, which may be those of another study: as
+ * dp_space_derive(), but remembers the last few points. */
+DP_MUSTCHECK int dp__derive(const struct dp_proposer *p, double *x, struct dp_err *err);
 /* Is the objective (or other output) computed, given the history of this call? */
 bool dp__oracle_exact(const struct dp_proposer *p, size_t output);
 /* Does it take so long that a model stands in while many points are compared? */
@@ -223,6 +241,11 @@ double dp__oracle_value(const struct dp_proposer *p, size_t objective, const dou
  * them it is taken as linear, with the slope from one whole number to the next. */
 double dp__oracle_slope(const struct dp_proposer *p, size_t objective, const double *u,
 			double *gradient);
+/* The same of any function of the point and an objective. */
+typedef double dp__exact_fn(const struct dp_proposer *p, size_t objective,
+			    const double *x);
+double dp__exact_slope(const struct dp_proposer *p, dp__exact_fn *value, size_t objective,
+		       const double *u, double *gradient);
 
 /* ---- noise.c ---- */
 
@@ -331,6 +354,22 @@ bool dp__cost_regardless(struct dp_proposer *p, const struct dp_history *h);
 /* Sets what the proposal and all that is pending cost. */
 void dp__cost_tell(struct dp_proposer *p, const struct dp_history *h,
 		   struct dp_proposal *out);
+
+/* ---- budget.c: search.budget ---- */
+
+/* Is there a budget to be kept in this call? */
+bool dp__budgeted(const struct dp_proposer *p);
+/* Log of K of a training at u, and (unless NULL) its derivatives by u, which are set. */
+double dp__budget_log(const struct dp_proposer *p, const double *u, double *gradient);
+/* K of one training at x; +inf if there is no bound. Only with a budget. */
+double dp__budget_k(const struct dp_proposer *p, const double *x);
+/* Does a training at x fit what is left? Always without a budget. */
+bool dp__budget_fits(const struct dp_proposer *p, const double *x);
+/* Moves u, a point of the space, towards the cheapest one until a training there fits
+ * `most`; false: not even that does. */
+bool dp__budget_pull(const struct dp_proposer *p, double most, double *u);
+/* What a training of the initial design may take of what is left. */
+double dp__budget_design(const struct dp_proposer *p, uint32_t trial);
 
 /* ---- believed.c ---- */
 

@@ -118,7 +118,7 @@ bool dp__rerun(const struct dp_proposer *p, double *x)
 
 		if (f->pending || f->result == SIZE_MAX || training == SIZE_MAX ||
 		    was_rerun(p, training) || !is_in_space(&p->inputs, at) ||
-		    !(disbelief(p, f->result) > most))
+		    !dp__budget_fits(p, at) || !(disbelief(p, f->result) > most))
 			continue;
 		most = disbelief(p, f->result);
 		memcpy(x, at, p->study->nparams * sizeof *x);

@@ -18,7 +18,8 @@ enum {
 	CLIMB_EVALUATIONS = 18,
 	HELD_EVALUATIONS = 8,
 	FINALISTS = 12,
-	WALKED_FINALISTS = 3, /* of paths, each of which asks a dozen times */
+	DEAR_FINALISTS = 3,   /* of paths, each of which asks a dozen times, and where
+			       * noise is solved for */
 	WALKED_LESS = 2,      /* so many times fewer candidates if each is a path */
 	ENUMERATE_MAX = 2048, /* smaller spaces are scored whole */
 };
@@ -65,6 +66,16 @@ static bool taken_u(const struct dp_proposer *p, const double *u)
 	return dp__taken(p, x);
 }
 
+static bool fits_u(const struct dp_proposer *p, const double *u)
+{
+	double x[DP_PARAMS_MAX] = { 0 };
+
+	if (!dp__budgeted(p))
+		return true;
+	dp__to_x(&p->inputs, u, x);
+	return dp__budget_fits(p, x);
+}
+
 static void consider_final(struct searcher *s, const double *u, double score)
 {
 	size_t at = s->nfinal;
@@ -102,8 +113,8 @@ static int judge_finals(struct searcher *s)
 
 	if (!dp__oracles_costly(s->p) || s->nfinal == 0)
 		return DP_OK;
-	if (dp__walks(s->p) && s->nfinal > WALKED_FINALISTS)
-		s->nfinal = WALKED_FINALISTS;
+	if ((dp__walks(s->p) || s->p->solved) && s->nfinal > DEAR_FINALISTS)
+		s->nfinal = DEAR_FINALISTS;
 	for (size_t i = 0; i < s->nfinal; i++)
 		for (size_t k = 0; k < s->d; k++)
 			u[k * FINALISTS + i] = s->final[i].u[k];
@@ -131,6 +142,8 @@ static void store_candidate(struct searcher *s, const double *u)
 	for (size_t k = 0; k < s->d; k++)
 		if (s->p->inputs.in[k].pinned)
 			v[k] = 1;
+	if (!fits_u(s->p, v)) /* what no longer fits has a neighbour that does */
+		dp__budget_pull(s->p, s->p->history->budget_left, v);
 	for (size_t k = 0; k < s->d; k++)
 		s->u[k * s->ld + s->n] = v[k];
 	s->n++;
@@ -411,7 +424,7 @@ static void least_known(struct searcher *s)
 			if (s->p->output[j].scale > 0)
 				sum += s->f[i * np + j].s / s->p->output[j].scale;
 		candidate_at(s, i, u);
-		if (!(sum > most) || taken_u(s->p, u))
+		if (!(sum > most) || taken_u(s->p, u) || !fits_u(s->p, u))
 			continue;
 		most = sum;
 		memcpy(s->final[0].u, u, s->d * sizeof *u);

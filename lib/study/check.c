@@ -141,6 +141,7 @@ void dp__check_search(struct dp__read *r)
 	dp__section_names(DP__SEARCH, names);
 	if (search->method != DP_METHOD_GRID && method &&
 	    !dp__get(r->search, "evaluations") && !dp__get(r->search, "max_cost") &&
+	    !dp__get(r->search, "budget") &&
 	    !dp__misspelt(r->search, "evaluations", names))
 		dp__problem(r, r->search->key_pos, NULL,
 			    "the key 'search.evaluations' is missing, for example "

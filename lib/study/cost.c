@@ -29,6 +29,12 @@ static void check_max_cost(struct dp__read *r, const struct dp__node *most)
 	double cheapest, dearest;
 
 	training_ends(r->s, &cheapest, &dearest);
+	if (dp_study_cost(r->s) == DP_COST_PRIVACY) {
+		dp__problem(r, most->key_pos, NULL,
+			    "'max_cost' has nothing to count with 'cost: privacy': what "
+			    "privacy may cost is 'budget'");
+		return;
+	}
 	if (dp_study_cost(r->s) == DP_COST_NONE) {
 		dp__problem(r, most->key_pos, "cost: path or cost: seconds",
 			    "'max_cost' has nothing to count: 'cost' is none%s",
@@ -61,8 +67,14 @@ void dp__check_cost(struct dp__read *r)
 	const struct dp_search *search = &r->s->search;
 
 	if (search->cost == DP_COST_PATH && !r->walk) {
-		dp__problem(r, cost->pos, "none or seconds, or a trainer.path",
+		dp__problem(r, cost->pos, "none, seconds or privacy, or a trainer.path",
 			    "'cost' cannot be path: the study has no trainer.path");
+		return;
+	}
+	if (search->cost == DP_COST_PRIVACY && !dp__get(r->search, "budget")) {
+		dp__problem(r, cost->pos, "none, path or seconds, or a search.budget",
+			    "'cost' cannot be privacy: the study has no search.budget to "
+			    "spend");
 		return;
 	}
 	if ((r->walk && r->problems->errors) || (cost && !search->cost))

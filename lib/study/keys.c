@@ -36,9 +36,8 @@ static const char *const acquisition_words[] = {
 static const char *const front_words[] = { "observed", "denoised", NULL };
 static const char *const cost_words[] = {
 	[DP_COST_NONE - 1] = "none", /* before it: not named in the file */
-	[DP_COST_PATH - 1] = "path",
-	[DP_COST_SECONDS - 1] = "seconds",
-	NULL,
+	[DP_COST_PATH - 1] = "path",       [DP_COST_SECONDS - 1] = "seconds",
+	[DP_COST_PRIVACY - 1] = "privacy", NULL,
 };
 static const char *const model_words[] = { "exact", "gp", NULL };
 static const char *const gain_words[] = { "original", "model", NULL };
@@ -216,8 +215,8 @@ void dp__read_section(struct dp__read *r, enum dp__section section, size_t pos,
 		struct dp__key k;
 
 		if (i == ROWS) {
-			/* a mechanism's own keys: dp__check_privacy() */
-			if (section != DP__PRIVACY)
+			/* a mechanism's own keys: dp__read_use() */
+			if (section != DP__PRIVACY && section != DP__CALIBRATE)
 				key_unknown(r, section, m);
 			continue;
 		}

@@ -9,11 +9,7 @@
 /* A parameter at the waypoint `at` on the way to x; NaN: at x itself. */
 static double param_value(const struct dp_study *s, size_t i, const double *x, double at)
 {
-	const struct dp_param *p = &s->params[i];
-
-	if (!isnan(at) && i == s->trainer.path.param)
-		return at;
-	return p->kind == DP_PARAM_FIXED ? json_number_value(p->values) : x[i];
+	return !isnan(at) && i == s->trainer.path.param ? at : dp_space_value(s, i, x);
 }
 
 void dp_use_values(const struct dp_study *s, const struct dp_use *u, const double *x,

@@ -42,11 +42,13 @@ static void check_walked(struct dp__read *r, const struct dp_param *p, size_t po
 	static const char form[] = "an int parameter above 0";
 	double first, last;
 
-	if (p->kind == DP_PARAM_FLOAT || p->kind == DP_PARAM_CATEGORICAL) {
+	if (p->kind != DP_PARAM_INT && p->kind != DP_PARAM_FIXED) {
 		dp__problem(r, pos, form,
 			    "a training cannot walk up '%s', which is %s parameter",
 			    p->name,
-			    p->kind == DP_PARAM_FLOAT ? "a float" : "a categorical");
+			    p->kind == DP_PARAM_FLOAT         ? "a float"
+			    : p->kind == DP_PARAM_CATEGORICAL ? "a categorical"
+							      : "a calibrated");
 		return;
 	}
 	dp__path_ends(r->s, &first, &last);
@@ -99,6 +101,7 @@ void dp__check_walk(struct dp__read *r)
 		if (!r->param_bad[i]) {
 			check_walked(r, &s->params[i], v->pos);
 			warn_unaccounted(r, i, v->pos);
+			dp__check_calibrated_walk(r, i);
 		}
 		return;
 	}
@@ -110,10 +113,7 @@ void dp__check_walk(struct dp__read *r)
 
 double dp_path_end(const struct dp_study *s, const double *x)
 {
-	const struct dp_param *p = &s->params[s->trainer.path.param];
-
-	return p->kind == DP_PARAM_FIXED ? json_number_value(p->values)
-					 : x[s->trainer.path.param];
+	return dp_space_value(s, s->trainer.path.param, x);
 }
 
 size_t dp_path_values(const struct dp_study *s, const double *x,

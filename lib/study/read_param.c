@@ -228,13 +228,29 @@ static void check_numbers(struct dp__read *r, struct dp_param *p,
 		check_accept(r, p, sample);
 }
 
+/* A parameter of a kind that is told by its one key. */
+static void check_alone(struct dp__read *r, const struct dp__node *v, const char *key,
+			const char *kind)
+{
+	for (const struct dp__node *m = v->first; m; m = m->next)
+		if (strcmp(m->key, key) != 0)
+			dp__problem(r, m->key_pos, NULL,
+				    "a %s parameter has no other key than '%s'", kind,
+				    key);
+}
+
 static void check_fixed(struct dp__read *r, struct dp_param *p, const struct dp__node *v)
 {
 	p->kind = DP_PARAM_FIXED;
-	for (const struct dp__node *m = v->first; m; m = m->next)
-		if (strcmp(m->key, "fixed") != 0)
-			dp__problem(r, m->key_pos, NULL,
-				    "a fixed parameter has no other key than 'fixed'");
+	check_alone(r, v, "fixed", "fixed");
+}
+
+static void check_derived(struct dp__read *r, struct dp_param *p,
+			  const struct dp__node *v)
+{
+	p->kind = DP_PARAM_CALIBRATED;
+	p->log = true; /* noise is shown on this scale */
+	check_alone(r, v, "calibrate", "calibrated");
 }
 
 static void check_categorical(struct dp__read *r, const struct dp__node *v)
@@ -257,9 +273,12 @@ static void read_one(struct dp__read *r, struct dp_param *p, const struct dp__no
 	type = dp__get(v, "type");
 	if (dp__get(v, "fixed"))
 		check_fixed(r, p, v);
+	else if (dp__get(v, "calibrate"))
+		check_derived(r, p, v);
 	else if (!type)
 		dp__problem(r, v->key_pos,
-			    "type: float | int | categorical, or fixed: VALUE",
+			    "type: float | int | categorical, or fixed: VALUE, or "
+			    "calibrate: KEYS",
 			    "parameter '%s' needs the key 'type'", v->key);
 	else if (p->kind == DP_PARAM_CATEGORICAL)
 		check_categorical(r, v);

@@ -37,7 +37,10 @@ static size_t map_pos(const struct dp__node *map)
 static void no_mechanism(struct dp__read *r, const struct dp__node *map,
 			 const struct dp__use_rules *rules)
 {
-	static const char *const words[] = { "mechanism", "compose", "command", NULL };
+	static const char *const of_privacy[] = { "mechanism", "compose", "command",
+						  NULL };
+	static const char *const of_others[] = { "mechanism", NULL };
+	const char *const *words = rules->solved ? of_others : of_privacy;
 	char shown[DP__SHOWN], guess[DP__GUESS] = "";
 	const struct dp__node *m;
 
@@ -130,6 +133,33 @@ static void unknown_param(struct dp__read *r, const struct dp__node *v, const ch
 	dp_buf_free(&allowed);
 }
 
+bool dp__is_noise(const struct dp_mechanism *m, const struct dp_privacy_key *k)
+{
+	return m->noise && (k == m->noise || (k->group && k->group == m->noise->group));
+}
+
+/* A calibrated parameter is any number above 0, and is for the key that it was solved
+ * as: its mechanism knows no other names of it. */
+static void check_solved_binding(struct dp__read *r, const struct dp_privacy_key *k,
+				 const struct dp_param *p, const struct dp__node *v,
+				 const char *rule)
+{
+	const struct dp_mechanism *m = p->calibrate ? p->calibrate->use.mechanism : NULL;
+
+	if (!m || k == m->noise)
+		return;
+	if (k >= m->keys && k < m->keys + m->nkeys && dp__is_noise(m, k))
+		dp__problem(r, v->pos, NULL,
+			    "parameter '%s' is calibrated as '%s', not as '%s'; give the "
+			    "mechanism '%s: %s'",
+			    p->name, m->noise->name, k->name, m->noise->name, p->name);
+	else if (!dp_privacy_key_ok(k, 1e-6) || !dp_privacy_key_ok(k, 1e6))
+		dp__problem(r, v->pos, rule,
+			    "parameter '%s' is calibrated, to any number above 0, which "
+			    "'%s' cannot be",
+			    p->name, k->name);
+}
+
 /* Every value that the parameter can take must be one that the key allows. */
 static void check_binding(struct dp__read *r, const struct dp_privacy_key *k, int param,
 			  const struct dp__node *v, const char *rule)
@@ -141,6 +171,10 @@ static void check_binding(struct dp__read *r, const struct dp_privacy_key *k, in
 
 	if (r->param_bad[param])
 		return;
+	if (p->kind == DP_PARAM_CALIBRATED) {
+		check_solved_binding(r, k, p, v, rule);
+		return;
+	}
 	if (p->kind == DP_PARAM_CATEGORICAL ||
 	    (p->kind == DP_PARAM_FIXED && !json_is_number(p->values))) {
 		dp__problem(r, v->pos, rule,
@@ -173,40 +207,44 @@ static void check_binding(struct dp__read *r, const struct dp_privacy_key *k, in
 	}
 }
 
+void dp__read_amount(struct dp__read *r, const struct dp_privacy_key *k,
+		     const struct dp__node *v, double *value, int *param)
+{
+	char rule[DP_PRIVACY_RULE_LEN], shown[DP__SHOWN];
+	double x;
+
+	dp_privacy_key_rule(k, rule);
+	if (!dp__scalar(r, v, k->name, rule))
+		return;
+	if (dp__type_of(v) == DP__STRING) {
+		*value = NAN;
+		*param = find_param(r, v->text);
+		if (*param >= 0)
+			check_binding(r, k, *param, v, rule);
+		else if (r->s->nparams > 0)
+			unknown_param(r, v, rule);
+	} else if (dp__number(r, v, k->name, rule, &x)) {
+		if (dp_privacy_key_ok(k, x))
+			*value = x;
+		else
+			dp__problem(r, v->pos, rule, "'%s' cannot be %s", k->name,
+				    dp__shown(v->text, shown));
+	}
+}
+
 static void bind_key(struct dp__read *r, struct dp_use *u, size_t index,
 		     const struct dp__node *v)
 {
 	const struct dp_privacy_key *k = &u->mechanism->keys[index];
-	char rule[DP_PRIVACY_RULE_LEN], shown[DP__SHOWN];
-	enum dp__type type;
-	double x;
 	int word;
 
-	dp_privacy_key_rule(k, rule);
-	if (k->kind == DP_PRIVACY_WORD) {
-		word = dp__word(r, v, k->name, k->words);
-		if (word >= 0)
-			u->constant[index] = word;
+	if (k->kind != DP_PRIVACY_WORD) {
+		dp__read_amount(r, k, v, &u->constant[index], &u->param[index]);
 		return;
 	}
-	if (!dp__scalar(r, v, k->name, rule))
-		return;
-	type = dp__type_of(v);
-	if (type == DP__STRING) {
-		u->param[index] = find_param(r, v->text);
-		if (u->param[index] >= 0)
-			check_binding(r, k, u->param[index], v, rule);
-		else if (r->s->nparams > 0)
-			unknown_param(r, v, rule);
-		return;
-	}
-	if (!dp__number(r, v, k->name, rule, &x))
-		return;
-	if (dp_privacy_key_ok(k, x))
-		u->constant[index] = x;
-	else
-		dp__problem(r, v->pos, rule, "'%s' cannot be %s", k->name,
-			    dp__shown(v->text, shown));
+	word = dp__word(r, v, k->name, k->words);
+	if (word >= 0)
+		u->constant[index] = word;
 }
 
 /* Of the alternatives in a group exactly one must be there. Looked at once, at the
@@ -240,6 +278,12 @@ static bool refuse_key(struct dp__read *r, const struct dp_mechanism *m,
 		       const struct dp__use_rules *rules, const struct dp_privacy_key *k,
 		       const struct dp__node *v)
 {
+	if (rules->solved && dp__is_noise(m, k)) {
+		dp__problem(r, v->key_pos, NULL,
+			    "'%s' is what the parameter is solved for; leave it out",
+			    k->name);
+		return true;
+	}
 	if (!rules->composed ||
 	    (k != m->delta && k != m->accountant && k != m->conversion))
 		return false;
@@ -254,6 +298,29 @@ static bool refuse_key(struct dp__read *r, const struct dp_mechanism *m,
 	return true;
 }
 
+/* Fractions where this mechanism, with the words that it was given, has none. */
+static void check_whole(struct dp__read *r, const struct dp_use *u, size_t index,
+			const struct dp__node *v)
+{
+	const struct dp_privacy_key *k = &u->mechanism->keys[index];
+	double x = u->constant[index];
+	char text[DP_NUM_LEN];
+	int param = u->param[index];
+
+	if (!v || k->kind == DP_PRIVACY_INTEGER ||
+	    !dp_privacy_key_whole(u->mechanism, u->constant, k))
+		return;
+	if (param >= 0 && r->s->params[param].kind == DP_PARAM_FLOAT)
+		dp__problem(r, v->pos, NULL,
+			    "'%s' needs whole numbers here, but parameter '%s' is a "
+			    "float; give it type: int",
+			    k->name, r->s->params[param].name);
+	if (param < 0 && x != floor(x) && !isnan(x))
+		dp__problem(r, v->pos, NULL,
+			    "'%s' cannot be %s: here it must be a whole number", k->name,
+			    dp_num_text(x, text));
+}
+
 static void check_use_keys(struct dp__read *r, const struct dp_mechanism *m,
 			   const struct dp__use_rules *rules, const struct dp__node *map)
 {
@@ -261,12 +328,19 @@ static void check_use_keys(struct dp__read *r, const struct dp_mechanism *m,
 
 	for (size_t i = 0; i < m->nkeys; i++) {
 		const struct dp_privacy_key *k = &m->keys[i];
+		const struct dp__node *given = dp__get(map, k->name);
+		const struct dp__node *other = k->unless ? dp__get(map, k->unless) : NULL;
 
-		if (rules->composed && k == m->delta)
+		if ((rules->composed && k == m->delta) ||
+		    (rules->solved && dp__is_noise(m, k)))
 			continue;
-		if (k->needed && !dp__get(map, k->name))
+		if (k->needed && !given && !other)
 			dp__problem(r, pos, NULL, "mechanism %s needs the key '%s' (%s)",
 				    m->name, k->name, k->help);
+		if (given && other)
+			dp__problem(r, other->key_pos, NULL,
+				    "'%s' and '%s' exclude each other", k->name,
+				    k->unless);
 		if (k->group)
 			check_mechanism_group(r, m, i, map);
 	}
@@ -299,6 +373,8 @@ bool dp__read_use(struct dp__read *r, const struct dp__node *map,
 			bind_key(r, u, dp_privacy_key_place(u->mechanism, k), m);
 	}
 	check_use_keys(r, u->mechanism, rules, map);
+	for (size_t i = 0; i < u->mechanism->nkeys; i++)
+		check_whole(r, u, i, dp__get(map, u->mechanism->keys[i].name));
 	return true;
 }
 
@@ -310,26 +386,9 @@ static void read_times(struct dp__read *r, struct dp_use *u, const struct dp__no
 	static const struct dp_privacy_key times = {
 		.name = "times", .kind = DP_PRIVACY_INTEGER, .lo = 1, .hi = 0x1p53
 	};
-	static const char rule[] = "whole number >= 1";
-	char shown[DP__SHOWN];
-	double x;
 
-	if (!v || !dp__scalar(r, v, times.name, rule))
-		return;
-	if (dp__type_of(v) == DP__STRING) {
-		u->times_param = find_param(r, v->text);
-		if (u->times_param >= 0)
-			check_binding(r, &times, u->times_param, v, rule);
-		else if (r->s->nparams > 0)
-			unknown_param(r, v, rule);
-		u->times = NAN;
-	} else if (dp__number(r, v, times.name, rule, &x)) {
-		if (dp_privacy_key_ok(&times, x))
-			u->times = x;
-		else
-			dp__problem(r, v->pos, rule, "'times' cannot be %s",
-				    dp__shown(v->text, shown));
-	}
+	if (v)
+		dp__read_amount(r, &times, v, &u->times, &u->times_param);
 }
 
 static void warn_delta(struct dp__read *r, const struct dp_oracle *o,
@@ -361,6 +420,9 @@ static void check_together(struct dp__read *r, size_t objective, size_t pos)
 	if (r->problems->errors)
 		return; /* there may be no point yet */
 	dp_space_sample(r->s, 0, false, x);
+	for (size_t i = 0; i < r->s->nparams; i++)
+		if (r->s->params[i].kind == DP_PARAM_CALIBRATED)
+			x[i] = 1; /* whatever it will be */
 	if (dp_oracle_uses(r->s, objective, x, NAN, &uses, &err) != DP_OK ||
 	    dp_privacy_composes(uses.item, uses.n,
 				r->s->objectives[objective].privacy->delta,
@@ -373,7 +435,8 @@ static void read_composition(struct dp__read *r, struct dp_oracle *o,
 			     const struct dp__node *list)
 {
 	static const char *const beside[] = { "mechanism", "times", NULL };
-	static const struct dp__use_rules rules = { "privacy.compose", beside, true };
+	static const struct dp__use_rules rules = { "privacy.compose", beside, true,
+						    false };
 
 	o->kind = DP_ORACLE_COMPOSED;
 	if (!dp__is_list(r, list, "compose",
@@ -444,7 +507,7 @@ static void read_single(struct dp__read *r, struct dp_oracle *o,
 			const struct dp__node *privacy)
 {
 	static const char *const beside[] = { "mechanism", NULL };
-	static const struct dp__use_rules rules = { "privacy", beside, false };
+	static const struct dp__use_rules rules = { "privacy", beside, false, false };
 
 	o->kind = DP_ORACLE_MECHANISM;
 	o->uses = dp__calloc(r, 1, sizeof *o->uses);

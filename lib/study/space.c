@@ -89,6 +89,8 @@ void dp_space_sample(const struct dp_study *s, uint32_t trial, bool with_range, 
 		dp_rng_init(&r, s->seed, DP_RNG_SAMPLE, trial, (uint32_t)i);
 		if (p->kind == DP_PARAM_FIXED)
 			x[i] = 0;
+		else if (p->kind == DP_PARAM_CALIBRATED)
+			x[i] = NAN;
 		else if (p->kind == DP_PARAM_CATEGORICAL)
 			x[i] = (double)dp_rng_below(&r, json_array_size(p->values));
 		else
@@ -141,9 +143,9 @@ static struct axis axis_of(const struct dp_study *s, const struct dp_param *p)
 	struct axis a = { p->accept_lo, p->accept_hi, 1, p->log,
 			  p->kind == DP_PARAM_INT };
 
-	if (p->kind == DP_PARAM_FIXED || p->kind == DP_PARAM_CATEGORICAL) {
+	if (p->kind != DP_PARAM_FLOAT && p->kind != DP_PARAM_INT) {
 		/* the points are the indices of the values */
-		a.n = p->kind == DP_PARAM_FIXED ? 1 : json_array_size(p->values);
+		a.n = p->kind == DP_PARAM_CATEGORICAL ? json_array_size(p->values) : 1;
 		a.lo = 0;
 		a.hi = (double)a.n - 1;
 		a.log = false;
@@ -227,6 +229,7 @@ void dp_space_grid_point(const struct dp_study *s, uint64_t index, double *x)
 		x[i] = axis_point(&a, index % n);
 		index /= n;
 	}
+	dp_space_underive(s, x);
 }
 
 /* ---- as JSON and as text ---- */
@@ -235,6 +238,7 @@ static json_t *value_json(const struct dp_param *p, double v)
 {
 	switch (p->kind) {
 	case DP_PARAM_FLOAT:
+	case DP_PARAM_CALIBRATED:
 		return dp_json_real(v);
 	case DP_PARAM_INT:
 		return json_integer((json_int_t)v);
@@ -296,6 +300,15 @@ static int read_param(const struct dp_param *p, const json_t *v, double *x,
 		return DP_OK;
 	}
 	number = json_number_value(v);
+	if (p->kind == DP_PARAM_CALIBRATED) {
+		if (!json_is_number(v) || !(number > 0))
+			return dp_fail(err, DP_E_INVALID,
+				       "parameter '%s' must be a number above 0; it is "
+				       "calibrated, so it can be left out",
+				       p->name);
+		*x = number;
+		return DP_OK;
+	}
 	if (!json_is_number(v) || !(number >= p->lo && number <= p->hi) ||
 	    (p->kind == DP_PARAM_INT && number != rint(number)))
 		return dp_fail(err, DP_E_INVALID,
@@ -319,7 +332,9 @@ int dp_space_from_json(const struct dp_study *s, const json_t *values, double *x
 		names[i] = p->name;
 		x[i] = 0;
 		v = json_object_get(values, p->name);
-		if (p->kind == DP_PARAM_FIXED)
+		if (p->kind == DP_PARAM_CALIBRATED && !v)
+			x[i] = NAN;
+		if (p->kind == DP_PARAM_FIXED || isnan(x[i]))
 			continue;
 		code = v ? read_param(p, v, &x[i], err)
 			 : dp_fail(err, DP_E_INVALID, "parameter '%s' is missing",
@@ -332,7 +347,8 @@ int dp_space_from_json(const struct dp_study *s, const json_t *values, double *x
 
 		while (i < s->nparams && strcmp(s->params[i].name, key) != 0)
 			i++;
-		if (i < s->nparams && s->params[i].kind != DP_PARAM_FIXED)
+		if (i < s->nparams && (s->params[i].kind != DP_PARAM_FIXED ||
+				       json_equal(s->params[i].values, v)))
 			continue;
 		if (i < s->nparams)
 			return dp_fail(err, DP_E_INVALID, "parameter '%s' is fixed", key);
@@ -349,7 +365,7 @@ void dp_space_text(const struct dp_study *s, size_t param, double v, struct dp_b
 	const struct dp_param *p = &s->params[param];
 	json_t *value;
 
-	if (p->kind == DP_PARAM_FLOAT) {
+	if (p->kind == DP_PARAM_FLOAT || p->kind == DP_PARAM_CALIBRATED) {
 		dp_buf_printf(out, "%.5g", v);
 		return;
 	}
@@ -359,4 +375,11 @@ void dp_space_text(const struct dp_study *s, size_t param, double v, struct dp_b
 	else if (value)
 		dp_json_dump(out, value, 0);
 	json_decref(value);
+}
+
+double dp_space_value(const struct dp_study *s, size_t param, const double *x)
+{
+	const struct dp_param *p = &s->params[param];
+
+	return p->kind == DP_PARAM_FIXED ? json_number_value(p->values) : x[param];
 }

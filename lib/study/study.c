@@ -31,6 +31,7 @@ void dp_study_free(struct dp_study *s)
 	for (size_t i = 0; i < s->nparams; i++) {
 		free(s->params[i].name);
 		json_decref(s->params[i].values);
+		free(s->params[i].calibrate);
 	}
 	free(s->params);
 	for (size_t i = 0; i < s->nobjectives; i++) {
@@ -65,11 +66,13 @@ static void read_file(struct dp__read *r)
 		return;
 	}
 	dp__read_section(r, DP__TOP, top->pos, top, r->s);
+	dp__check_calibrated(r);
 	dp__check_objectives(r);
 	dp__check_search(r);
 	dp__check_walk(r);
 	dp__check_cost(r);
 	dp__check_release(r);
+	dp__check_budget(r);
 }
 
 /* One sentence for those who show only one. */

@@ -5,7 +5,7 @@
 #define DP_STUDY_H
 #include "base/base.h"
 #include "base/buf.h"
-#include "privacy/privacy.h"
+#include "privacy/whole.h"
 #include <jansson.h>
 
 enum {
@@ -27,6 +27,7 @@ enum dp_param_kind {
 	DP_PARAM_INT,
 	DP_PARAM_CATEGORICAL,
 	DP_PARAM_FIXED,
+	DP_PARAM_CALIBRATED, /* solved for: dp_space_derive() */
 };
 
 enum dp_dist {
@@ -34,6 +35,22 @@ enum dp_dist {
 	DP_DIST_UNIFORM,     /* a = lo, b = hi */
 	DP_DIST_NORMAL,      /* a = mean, b = sd */
 	DP_DIST_EXPONENTIAL, /* a = rate, b = shift */
+};
+
+/* A mechanism as a file uses it: each of its keys is a constant or a parameter. */
+struct dp_use {
+	const struct dp_mechanism *mechanism;
+	double constant[DP_PRIVACY_KEYS_MAX]; /* NaN: absent or bound */
+	int param[DP_PRIVACY_KEYS_MAX];       /* index of the parameter, or -1 */
+	double times;                         /* NaN: bound */
+	int times_param;                      /* or -1 */
+};
+
+/* What a calibrated parameter is: the least noise of a mechanism that keeps a target. */
+struct dp_calibration {
+	struct dp_use use; /* without its noise */
+	double epsilon;    /* the target; NaN: bound */
+	int epsilon_param; /* or -1 */
 };
 
 struct dp_param {
@@ -46,21 +63,13 @@ struct dp_param {
 	double a, b; /* of the distribution */
 	double accept_lo, accept_hi;
 	json_t *values; /* categorical: array of scalars; fixed: the one value */
+	struct dp_calibration *calibrate; /* calibrated */
 };
 
 enum dp_transform {
 	DP_TRANSFORM_NONE,
 	DP_TRANSFORM_LOG,
 	DP_TRANSFORM_LOGIT
-};
-
-/* A mechanism as a file uses it: each of its keys is a constant or a parameter. */
-struct dp_use {
-	const struct dp_mechanism *mechanism;
-	double constant[DP_PRIVACY_KEYS_MAX]; /* NaN: absent or bound */
-	int param[DP_PRIVACY_KEYS_MAX];       /* index of the parameter, or -1 */
-	double times;                         /* NaN: bound */
-	int times_param;                      /* or -1 */
 };
 
 enum dp_oracle_kind {
@@ -131,7 +140,13 @@ enum dp_cost {
 	DP_COST_DEFAULT, /* not named in the file: see dp_study_cost() */
 	DP_COST_NONE,
 	DP_COST_PATH,
-	DP_COST_SECONDS
+	DP_COST_SECONDS,
+	DP_COST_PRIVACY
+};
+
+/* search.budget: what all trainings of the study may cost together. */
+struct dp_budget {
+	double epsilon, delta; /* both 0: there is none */
 };
 
 /* trainer.path: the parameter that a training walks up. */
@@ -165,6 +180,7 @@ struct dp_search {
 	enum dp_front_of front;
 	enum dp_cost cost;
 	double max_cost; /* 0: none */
+	struct dp_budget budget;
 	/* dpareto only */
 	enum dp_acquisition acquisition;
 	enum dp_privacy_model privacy_model;
@@ -258,7 +274,8 @@ const char *dp_front_text(const struct dp_study *s); /* by dp_study_denoises() *
 const char *dp_cost_text(const struct dp_study *s);  /* by dp_study_cost() */
 
 /* ---- points (space.c): x has one double per parameter, in the order of the file;
- * a categorical's is the index of its value, a fixed one's is 0 ---- */
+ * a categorical's is the index of its value, a fixed one's is 0, a calibrated one's is
+ * NaN until dp_space_derive() has solved for it ---- */
 
 /* The point that random search evaluates as this trial: each parameter drawn from
  * its distribution by rejection into `accept` (with_range: into accept and range
@@ -274,12 +291,40 @@ void dp_space_grid_point(const struct dp_study *s, uint64_t index, double *x);
 json_t *dp_space_json(const struct dp_study *s, const double *x);
 /* The same at the waypoint `at` of x's training; NaN: of x itself. */
 json_t *dp_space_json_at(const struct dp_study *s, const double *x, double at);
-/* The point that such an object names: every parameter that is not fixed, each with a
- * value that it can take. The sentence names what is wrong. */
+/* The point that such an object names: every parameter that is searched, each with a
+ * value that it can take. A fixed one may be there with its value, a calibrated one with
+ * any: whether it keeps its epsilon is not looked at. The sentence names what is wrong.
+ */
 DP_MUSTCHECK int dp_space_from_json(const struct dp_study *s, const json_t *values,
 				    double *x, struct dp_err *err);
 /* The value of one parameter at x as a short text for tables. */
 void dp_space_text(const struct dp_study *s, size_t param, double v, struct dp_buf *out);
+/* The value of one parameter that is a number, also of a fixed one. */
+double dp_space_value(const struct dp_study *s, size_t param, const double *x);
+
+/* ---- calibrated parameters (calibrated.c) ---- */
+
+/* Solves for the calibrated parameters of x that are NaN: a pure function of the others.
+ * At the very number that is put in their place the mechanism's epsilon is at most the
+ * target, and nearly that. It takes some thirty evaluations of an accountant, 0.1 s with
+ * loss distributions. DP_E_INVALID with a sentence if no noise is enough; they are NaN
+ * then. */
+DP_MUSTCHECK int dp_space_derive(const struct dp_study *s, double *x, struct dp_err *err);
+/* Makes them NaN again. */
+void dp_space_underive(const struct dp_study *s, double *x);
+/* Does epsilon of a privacy objective depend on one that must be solved for first? Not
+ * where it is known without: dp_calibrated_epsilon(). */
+bool dp_calibrated_before(const struct dp_study *s, size_t objective);
+/* The epsilon of a privacy objective that is the very mechanism that a parameter is
+ * calibrated by: the target at x, which it comes up to within 1e-5 of it. NaN: of another
+ * one. */
+double dp_calibrated_epsilon(const struct dp_study *s, size_t objective, const double *x);
+/* What one evaluation of a privacy objective takes, with what is solved for before. */
+enum dp_privacy_cost dp_objective_cost(const struct dp_study *s, size_t objective);
+/* Are both studies' parameters of this number, if they are calibrated, so by the same
+ * mechanism with the same keys, to the same epsilon? */
+bool dp_calibrated_alike(const struct dp_study *a, const struct dp_study *b,
+			 size_t param);
 
 /* ---- paths (path.c) ---- */
 
@@ -298,6 +343,28 @@ double dp_path_end(const struct dp_study *s, const double *x);
 /* What a training of the study costs, never DP_COST_DEFAULT: a file that does not name
  * search.cost means the path's value where there is a path. */
 enum dp_cost dp_study_cost(const struct dp_study *s);
+
+/* ---- the whole search (budget.c) ---- */
+
+/* Do settings of later trainings depend on results of earlier ones? */
+bool dp_study_adapts(const struct dp_study *s);
+/* Is it known what the trainings of a privacy objective add up to? Not of a program, nor
+ * of a mechanism that does not say how it composes. */
+DP_MUSTCHECK int dp_study_adds_up(const struct dp_study *s, size_t objective,
+				  struct dp_err *err);
+/* The privacy objective that search.budget counts. */
+size_t dp_budget_objective(const struct dp_study *s);
+/* k[i] = K(orders[i]) of one training at x, which covers all of its waypoints; see
+ * whole.h. `at`: of one that ends there; NaN: at x itself. On error +inf. */
+DP_MUSTCHECK int dp_study_renyi(const struct dp_study *s, struct dp_renyi_memory *m,
+				size_t objective, const double *x, double at,
+				const double *orders, size_t n, double *k,
+				struct dp_err *err);
+/* The filter of search.budget. Its order is one of the odometer's, the best by
+ * dp_filter_choose() for the first 64 points of random search with all their runs: a
+ * pure function of the study file. DP_E_LIMIT if the budget pays for none of them. */
+DP_MUSTCHECK int dp_budget_filter(const struct dp_study *s, const struct dp_odometer *o,
+				  struct dp_filter *out, struct dp_err *err);
 
 /* ---- privacy oracles (oracle.c) ---- */
 

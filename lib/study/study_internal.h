@@ -96,11 +96,13 @@ enum dp__section {
 	DP__SAMPLE,
 	DP__NORMAL,
 	DP__EXPONENTIAL,
+	DP__CALIBRATE, /* struct dp_calibration */
 	DP__OBJECTIVE, /* struct dp_objective */
 	DP__PRIVACY,   /* struct dp_oracle */
 	DP__USE,       /* only documented here: dp__read_use() */
 	DP__RELEASE,   /* struct dp_release */
 	DP__SEARCH,    /* struct dp_search */
+	DP__BUDGET,    /* struct dp_budget */
 };
 
 struct dp__key;
@@ -161,18 +163,22 @@ dp__reader dp__read_trainer, dp__read_command, dp__read_env; /* read_trainer.c *
 dp__reader dp__read_walk;                                    /* path.c */
 dp__reader dp__read_parameters, dp__read_sample, dp__read_uniform, dp__read_normal,
 	dp__read_exponential, dp__read_values, dp__read_fixed; /* read_param.c */
+dp__reader dp__read_calibrate;                                 /* calibrated.c */
 dp__reader dp__read_objectives, dp__read_anti_ideal,
 	dp__read_constraints; /* read_objective.c */
 /* read_privacy.c; dp__read_later() leaves a key to dp__check_privacy() */
 dp__reader dp__read_privacy, dp__read_later;
 dp__reader dp__read_release; /* release.c */
 dp__reader dp__read_search;  /* check.c */
+dp__reader dp__read_budget;  /* budget.c */
 
 /* ---- checks across keys, once all is read ---- */
 
+void dp__check_calibrated(struct dp__read *r); /* calibrated.c; before objectives */
 void dp__check_objectives(struct dp__read *r); /* read_objective.c */
 void dp__check_search(struct dp__read *r);     /* check.c */
 void dp__check_walk(struct dp__read *r);       /* path.c */
+void dp__check_budget(struct dp__read *r);     /* budget.c */
 void dp__check_cost(struct dp__read *r);       /* cost.c */
 void dp__check_release(struct dp__read *r);    /* release.c */
 
@@ -183,14 +189,26 @@ struct dp__use_rules {
 	const char *place;         /* for messages */
 	const char *const *beside; /* keys of the place itself, `mechanism` first; NULL */
 	bool composed;             /* delta and accountant are the composition's */
+	bool solved;               /* the noise is what is looked for */
 };
 /* Reads a map of `mechanism` and its keys, once all parameters are known; false, with
  * problems, where no mechanism is named. */
 bool dp__read_use(struct dp__read *r, const struct dp__node *map,
 		  const struct dp__use_rules *rules, struct dp_use *u);
+/* Is this the mechanism's noise, under whichever name? */
+bool dp__is_noise(const struct dp_mechanism *m, const struct dp_privacy_key *k);
+/* A value of such a key: a number, or the name of a parameter, of which *param gets the
+ * index. */
+void dp__read_amount(struct dp__read *r, const struct dp_privacy_key *k,
+		     const struct dp__node *v, double *value, int *param);
 /* Reads and checks the oracle of objective v: its `privacy`. */
 void dp__check_privacy(struct dp__read *r, struct dp_objective *o,
 		       const struct dp__node *v, const struct dp__node *privacy);
+
+/* ---- calibrated.c ---- */
+
+/* What is calibrated by trainer.path's parameter is refused. */
+void dp__check_calibrated_walk(struct dp__read *r, size_t walked);
 
 /* ---- path.c ---- */
 

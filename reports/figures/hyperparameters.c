@@ -38,7 +38,7 @@ static int gather_params(struct hyperparameters_data *d, struct dp_err *err)
 	if ((code = space_incumbent(d->s, &through, err)) != DP_OK ||
 	    (code = fig_subject_front(d->s, &d->front, err)) != DP_OK)
 		return code;
-	d->n = space_shown(d->s, through.x, PANELS_MAX, param, &d->all);
+	d->n = space_pictured(d->s, through.x, PANELS_MAX, param, &d->all);
 	for (size_t i = 0; code == DP_OK && i < d->n; i++) {
 		d->shown[i].param = param[i];
 		code = gather_param(d, &d->shown[i], err);

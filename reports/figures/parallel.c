@@ -36,7 +36,7 @@ static int choose_params(struct parallel_data *d, struct dp_err *err)
 
 	if (code == DP_OK)
 		d->nparams =
-			space_shown(d->s, through.x, PARAMS_MAX, d->param, &d->nfree);
+			space_pictured(d->s, through.x, PARAMS_MAX, d->param, &d->nfree);
 	return code;
 }
 
@@ -61,12 +61,12 @@ static void set_range(struct parallel_data *d, size_t i)
 
 	a->lo = INFINITY;
 	a->hi = -INFINITY;
-	if (p && p->kind != DP_PARAM_CATEGORICAL) {
-		a->lo = p->lo;
-		a->hi = p->hi;
-	} else if (p) {
+	if (p && p->kind == DP_PARAM_CATEGORICAL) {
 		a->lo = 0;
 		a->hi = (double)a->nnames - 1;
+	} else if (p && p->kind != DP_PARAM_CALIBRATED) {
+		a->lo = p->lo;
+		a->hi = p->hi;
 	}
 	for (size_t k = 0; k < all->n; k++) {
 		double at = value_on(d, all->of[k], i);

@@ -160,14 +160,14 @@ int space_slice_over(const struct subject *s, const struct space_through *throug
 	return code;
 }
 
-/* Do these parameters lie in the plane? */
+/* Do these parameters lie in the plane? Calibrated ones follow from the others. */
 static bool in_slice(const struct space_slice *c, const double *x)
 {
 	const struct dp_study *s = c->s->s->spec;
 
 	for (size_t i = 0; i < s->nparams; i++)
 		if (i != c->x.param && !(c->y.n && i == c->y.param) &&
-		    x[i] != c->through.x[i])
+		    s->params[i].kind != DP_PARAM_CALIBRATED && x[i] != c->through.x[i])
 			return false;
 	return true;
 }

@@ -15,7 +15,8 @@ size_t space_free(const struct dp_study *s, size_t param[DP_PARAMS_MAX])
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->nparams; i++)
-		if (s->params[i].kind != DP_PARAM_FIXED)
+		if (s->params[i].kind != DP_PARAM_FIXED &&
+		    s->params[i].kind != DP_PARAM_CALIBRATED)
 			param[n++] = i;
 	return n;
 }
@@ -91,7 +92,8 @@ bool space_oracle_slow(const struct subject *s, size_t objective)
 	struct dp_surrogate_info info;
 
 	if (!s->models) /* what is prepared for a search is not prepared here */
-		return o->privacy && dp_oracle_cost(o->privacy) != DP_PRIVACY_CLOSED_FORM;
+		return o->privacy &&
+		       dp_objective_cost(s->s->spec, objective) != DP_PRIVACY_CLOSED_FORM;
 	return model_info(s, objective, &info) && info.exact;
 }
 
@@ -112,9 +114,20 @@ int space_epsilon(const struct dp_study *s, size_t objective, const double *x,
 {
 	const struct dp_path *path = &s->trainer.path;
 	bool walked = path->points && s->params[path->param].kind == DP_PARAM_FIXED;
+	double target = dp_calibrated_epsilon(s, objective, x), own[DP_PARAMS_MAX];
+	int code;
 
+	if (!isnan(target)) {
+		*out = (struct dp_epsilon){ .epsilon = target };
+		return DP_OK;
+	}
+	memcpy(own, x, s->nparams * sizeof *own);
+	dp_space_underive(s, own); /* it was that of another point */
+	if (dp_calibrated_before(s, objective) &&
+	    (code = dp_space_derive(s, own, err)) != DP_OK)
+		return code;
 	/* elsewhere a fixed parameter has its one value, whatever x says */
-	return dp_objective_privacy_at(s, NULL, objective, x,
+	return dp_objective_privacy_at(s, NULL, objective, own,
 				       walked ? x[path->param] : NAN, out, err);
 }
 
@@ -183,18 +196,44 @@ size_t space_rank(const struct subject *s, const double *at, size_t param[DP_PAR
 	return n;
 }
 
-size_t space_shown(const struct subject *s, const double *at, size_t most, size_t *shown,
-		   size_t *all)
+/* The first `most` parameters by relevance and the first `derived` of those that follow
+ * from the others, in the order of the file. Returns how many. */
+static size_t choose_shown(const struct subject *s, const double *at, size_t most,
+			   size_t derived, size_t *shown, size_t *all)
 {
+	const struct dp_study *spec = s->s->spec;
 	size_t param[DP_PARAMS_MAX], n = 0;
 	bool chosen[DP_PARAMS_MAX] = { false };
 
 	*all = space_rank(s, at, param);
 	for (size_t i = 0; i < *all && i < most; i++)
 		chosen[param[i]] = true;
-	for (size_t i = 0; i < s->s->spec->nparams; i++)
-		if (chosen[i])
+	for (size_t i = 0; i < spec->nparams; i++) {
+		bool follows = derived > 0 && spec->params[i].kind == DP_PARAM_CALIBRATED;
+
+		derived -= follows;
+		if (chosen[i] || follows)
 			shown[n++] = i;
+	}
+	return n;
+}
+
+size_t space_shown(const struct subject *s, const double *at, size_t most, size_t *shown,
+		   size_t *all)
+{
+	return choose_shown(s, at, most, 0, shown, all);
+}
+
+size_t space_pictured(const struct subject *s, const double *at, size_t most,
+		      size_t *shown, size_t *all)
+{
+	size_t derived = 0, few, n;
+
+	for (size_t i = 0; i < s->s->spec->nparams; i++)
+		derived += s->s->spec->params[i].kind == DP_PARAM_CALIBRATED;
+	few = derived < most / 2 ? derived : most / 2;
+	n = choose_shown(s, at, most - few, few, shown, all);
+	*all += derived;
 	return n;
 }
 

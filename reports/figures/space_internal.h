@@ -10,8 +10,8 @@ enum {
 
 /* ---- parameters (space.c) ---- */
 
-/* The parameters that are not fixed, in the order of the file, which is also that of
- * the models' inputs. Returns how many. */
+/* The parameters that are searched, in the order of the file, which is also that of the
+ * models' inputs. Returns how many. */
 size_t space_free(const struct dp_study *s, size_t param[DP_PARAMS_MAX]);
 /* The names of a categorical parameter's values; n is 0 for others. */
 struct space_names {
@@ -46,6 +46,10 @@ size_t space_rank(const struct subject *s, const double *at, size_t param[DP_PAR
 size_t space_shown(const struct subject *s, const double *at, size_t most, size_t *shown,
 		   size_t *all);
 
+/* Likewise, with calibrated parameters among them, which follow from the others. */
+size_t space_pictured(const struct subject *s, const double *at, size_t most,
+		      size_t *shown, size_t *all);
+
 /* Is there a point that meets the constraints and has finite values? */
 bool space_has_front(const struct subject *s);
 /* The position in a front of its knee: nearest to the best of both objectives, each
@@ -63,7 +67,7 @@ DP_MUSTCHECK int space_incumbent(const struct subject *s, struct space_through *
 				 struct dp_err *err);
 /* "trial 34 (ε 0.5, error 12.3 %)", "trial 34@8 (...)" */
 void space_say_point(const struct subject *s, struct dp_point p, struct dp_buf *out);
-/* The oracle's epsilon at such parameters. */
+/* The oracle's epsilon at such parameters, calibrated ones solved for anew. */
 DP_MUSTCHECK int space_epsilon(const struct dp_study *s, size_t objective,
 			       const double *x, struct dp_epsilon *out,
 			       struct dp_err *err);

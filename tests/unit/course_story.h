@@ -141,11 +141,16 @@ static inline const char *words(const struct dp_step *s, char out[1100])
 		snprintf(out, 1100, "attempt %u/%d/%u", s->event.trial, s->event.run,
 			 s->event.attempt);
 		break;
+	case DP_STEP_FIX:
+		snprintf(out, 1100, "fix");
+		break;
 	case DP_STEP_PROPOSE:
 		snprintf(out, 1100, "propose");
 		break;
 	case DP_STEP_RECORD:
-		if (s->event.type == DP_EV_TRIAL_ENDED)
+		if (s->event.type == DP_EV_ACCOUNTING_FIXED)
+			snprintf(out, 1100, "accounting of %u orders", s->event.norders);
+		else if (s->event.type == DP_EV_TRIAL_ENDED)
 			snprintf(out, 1100, "%u %s%s%s", s->event.trial, s->event.state,
 				 s->event.reason ? ": " : "",
 				 s->event.reason ? s->event.reason : "");

@@ -403,6 +403,7 @@ static void the_window(void **s)
 	(void)s;
 	begin("", "search: {method: dpareto, evaluations: 20, initial: 2, parallel: 3, "
 		  "order: deterministic}");
+	assert_true(record_step()); /* accounting-fixed */
 	for (uint32_t k = 0; k < 8; k++) {
 		uint32_t window = k >= 3 ? k - 2 : 0; /* results 0..k-parallel */
 

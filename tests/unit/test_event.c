@@ -167,10 +167,19 @@ static struct dp_event full(enum dp_event_type type)
 		e.trial = 4000000000u;
 		e.source = "random";
 		e.basis = 17;
+		e.renyi = odd + 2;
+		e.nrenyi = 1;
 		e.params = odd;
 		e.nparams = DP_COUNT(odd);
 		e.objectives = odd + 1;
 		e.nobjectives = 3;
+		break;
+	case DP_EV_ACCOUNTING_FIXED:
+		e.orders = odd;
+		e.norders = DP_COUNT(odd);
+		e.weights = odd + 1;
+		e.nweights = 3;
+		e.filter = (struct dp_filter){ 4, 1e-5, 9, 17.25 };
 		break;
 	case DP_EV_TRIAL_ACCOUNTED:
 		e.trial = 3;

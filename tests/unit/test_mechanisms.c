@@ -169,6 +169,58 @@ static void rounding_of_steps(void **state)
 	}
 }
 
+/* A lot may be a fraction where it is an average; a sample rate stands in the place of
+ * records and lot, and in no other. */
+static void poisson_lots(void **state)
+{
+#define POISSON "{\"mechanism\":\"dp-sgd\",\"sampling\":\"poisson\","
+#define REST    "\"noise_multiplier\":2,\"delta\":1e-5,\"accountant\":\"rdp\"}"
+	(void)state;
+	/* 1 / 0.016 = 62.5 rounds to even */
+	assert_true(
+		ask(POISSON "\"sample_rate\":0.016,\"epochs\":3," REST).epsilon ==
+		ask(POISSON "\"records\":1000,\"lot\":16,\"steps\":186," REST).epsilon);
+	assert_true(
+		ask(POISSON "\"records\":1000,\"lot\":12.5,\"epochs\":2," REST).epsilon ==
+		ask(POISSON "\"sample_rate\":0.0125,\"steps\":160," REST).epsilon);
+	assert_true(
+		ask(POISSON "\"records\":1000,\"lot\":0.5,\"steps\":9," REST).epsilon <
+		ask(POISSON "\"records\":1000,\"lot\":1,\"steps\":9," REST).epsilon);
+	refused(SGD "\"lot\":12.5,\"steps\":5," REST, "'lot' cannot be 12.5", NULL);
+	refused(SGD "\"steps\":5," REST, "'lot', or 'sample_rate' in its place", NULL);
+	refused(POISSON "\"lot\":5,\"steps\":5," REST, "'records', or 'sample_rate'",
+		NULL);
+	refused(POISSON "\"sample_rate\":0.1,\"lot\":5,\"steps\":5," REST,
+		"'lot' and 'sample_rate' exclude", NULL);
+	refused(SGD "\"sample_rate\":0.1,\"steps\":5," REST,
+		"'records' and 'sample_rate' exclude", NULL);
+	refused("{\"mechanism\":\"dp-sgd\",\"sampling\":\"without-replacement\","
+		"\"sample_rate\":0.1,\"steps\":5," REST,
+		"belongs to sampling poisson", "'lot'");
+	refused(POISSON "\"sample_rate\":1.5,\"steps\":5," REST, "'sample_rate'", NULL);
+}
+
+/* What a trainer says of its lots must fit the rate. */
+static void declared_rate(void **state)
+{
+	struct dp_privacy_declared d = { "poisson", 1000, 10, 300, 2 };
+	char text[DP_PRIVACY_WARNING_LEN];
+	double v[DP_PRIVACY_KEYS_MAX];
+	struct dp_err err;
+	const struct dp_mechanism *m =
+		query(POISSON "\"sample_rate\":0.01,\"epochs\":3," REST, v);
+
+	(void)state;
+	assert_int_equal(dp_privacy_declared_check(m, v, &d, text, &err), DP_OK);
+	d.lot = 11;
+	assert_int_equal(dp_privacy_declared_check(m, v, &d, text, &err), DP_E_INVALID);
+	assert_non_null(strstr(err.msg, "lot / records"));
+	d.records = NAN;
+	assert_int_equal(dp_privacy_declared_check(m, v, &d, text, &err), DP_OK);
+	d.steps = 299;
+	assert_int_equal(dp_privacy_declared_check(m, v, &d, text, &err), DP_E_INVALID);
+}
+
 static void warnings(void **state)
 {
 	char text[DP_PRIVACY_WARNING_LEN];
@@ -451,6 +503,8 @@ int main(void)
 		cmocka_unit_test(bad_queries),
 		cmocka_unit_test(answers),
 		cmocka_unit_test(rounding_of_steps),
+		cmocka_unit_test(poisson_lots),
+		cmocka_unit_test(declared_rate),
 		cmocka_unit_test(warnings),
 		cmocka_unit_test(declarations),
 		cmocka_unit_test(calibration),

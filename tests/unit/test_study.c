@@ -346,6 +346,13 @@ static char *with_line(const char *path, const char *line)
 			 strcmp(path, "trainer.command") == 0 ? "" : "  command: [p]\n");
 		return edit("  command: [prog, a]\n  runs: 2\n", to);
 	}
+	if (strncmp(path, "search.budget.", 14) == 0) {
+		bool epsilon = strcmp(path, "search.budget.epsilon") == 0;
+
+		snprintf(to, sizeof to, "search: {budget: {%s, %s}, method: random}\n",
+			 line, epsilon ? "delta: 0.1" : "epsilon: 1");
+		return edit("search: {method: random, evaluations: 80}\n", to);
+	}
 	if (strncmp(path, "search.", 7) == 0) {
 		snprintf(to, sizeof to, "search:\n  %s\n%s%s%s", line,
 			 strcmp(path, "search.max_cost") == 0 ? "  cost: seconds\n" : "",

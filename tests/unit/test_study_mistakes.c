@@ -59,6 +59,8 @@ static void check_mistake(const struct mistake *m, bool warning)
 #define UNTIL_WORST "logit}\nanti_ideal: {epsilon: 10, error: 1}"
 #define RELEASED    "logit, release: {records: 9, sigma: 1}}\n"
 #define WORST       "anti_ideal: {epsilon: 10, error: 1, more: 1}"
+#define ORACLE                                                                           \
+	"objectives:\n  epsilon: {privacy: {mechanism: svt, cutoff: C, scale: b}}\n"
 
 static const struct mistake mistakes[] = {
 	/* compositions and programs */
@@ -99,6 +101,59 @@ static const struct mistake mistakes[] = {
 	  "the key 'delta' is missing" },
 	{ SVT, "{command: [prog], delta: 0, @scale: b}",
 	  "unknown key 'scale' beside 'command'" },
+	/* calibrated parameters */
+	EXTRA("n: {calibrate: {epsilon: @0, mechanism: svt, cutoff: C}}",
+	      "'epsilon' cannot be 0"),
+	EXTRA("n: {calibrate: {epsilon: @f, mechanism: svt, cutoff: C}}",
+	      "'f' names no parameter"),
+	EXTRA("n: {@calibrate: {mechanism: svt, cutoff: C}}",
+	      "the key 'parameters.NAME.calibrate.epsilon' is missing"),
+	EXTRA("n: {@calibrate: {epsilon: b, cutoff: C}}",
+	      "the key 'calibrate.mechanism' is missing"),
+	EXTRA("n: {calibrate: {epsilon: b, @mechanisn: svt, cutoff: C}}",
+	      "did you mean 'mechanism'"),
+	EXTRA("n: {calibrate: {epsilon: b, mechanism: @svn, cutoff: C}}",
+	      "did you mean 'svt'"),
+	EXTRA("n: {@calibrate: {epsilon: b, mechanism: svt}}", "needs the key 'cutoff'"),
+	EXTRA("n: {calibrate: {epsilon: b, mechanism: svt, cutoff: C, @scale: 3}}",
+	      "'scale' is what the parameter is solved for"),
+	EXTRA("n: {calibrate: {epsilon: b, mechanism: dp-sgd, sampling: poisson, "
+	      "records: 9, lot: 1, epochs: C, delta: 1e-5, @noise_variance: 3}}",
+	      "'noise_variance' is what the parameter is solved for"),
+	EXTRA("n: {calibrate: {epsilon: b, mechanism: svt, cutoff: C, @cutof: 2}}",
+	      "mechanism svt has no key 'cutof'"),
+	EXTRA("n: {calibrate: {epsilon: b, mechanism: svt, cutoff: C}, @grid: 3}",
+	      "a calibrated parameter has no other key than 'calibrate'"),
+	EXTRA("n: {calibrate: @3}", "calibrate"),
+	EXTRA("n: {calibrate: {epsilon: b, mechanism: svt, cutoff: C}}\n"
+	      "  m: {calibrate: {epsilon: @n, mechanism: svt, cutoff: C}}",
+	      "'epsilon' cannot be 'n', which is itself calibrated"),
+	EXTRA("n: {calibrate: {epsilon: b, mechanism: gaussian, delta: 1e-5, "
+	      "sensitivity: @n}}",
+	      "'sensitivity' cannot be 'n', which is itself calibrated"),
+	{ ORACLE,
+	  "  n: {calibrate: {epsilon: b, mechanism: svt, cutoff: C}}\nobjectives:\n"
+	  "  epsilon: {privacy: {mechanism: svt, cutoff: @n, scale: b}}\n",
+	  "calibrated, to any number above 0, which 'cutoff' cannot be" },
+	{ ORACLE,
+	  "  n: {calibrate: {epsilon: b, mechanism: dp-sgd, sampling: poisson, records: "
+	  "9, "
+	  "lot: 1, epochs: C, delta: 1e-5}}\nobjectives:\n  epsilon: {privacy: "
+	  "{mechanism: dp-sgd, sampling: poisson, records: 9, lot: 1, epochs: C, delta: "
+	  "1e-5, noise_variance: @n}}\n",
+	  "'n' is calibrated as 'noise_multiplier', not as 'noise_variance'" },
+	{ "  runs: 2\nparameters:\n",
+	  "  path: C\nparameters:\n"
+	  "  n: {calibrate: {epsilon: b, mechanism: svt, cutoff: @C}}\n",
+	  "'cutoff' cannot be 'C', which trainer.path walks up" },
+	{ "  runs: 2\nparameters:\n",
+	  "  path: C\nparameters:\n"
+	  "  n: {calibrate: {epsilon: @C, mechanism: svt, cutoff: 3}}\n",
+	  "'epsilon' cannot be 'C', which trainer.path walks up" },
+	{ "  runs: 2\nparameters:\n",
+	  "  path: @n\nparameters:\n"
+	  "  n: {calibrate: {epsilon: b, mechanism: svt, cutoff: 3}}\n",
+	  "cannot walk up 'n', which is a calibrated parameter" },
 	/* names and unknown keys */
 	{ "study: s", "study: @../x", "'study' cannot be '../x'" },
 	{ "study: s", "study: @a b", "'study' cannot be 'a b'" },

@@ -1,0 +1,152 @@
+/* budget.c - search.budget: what all trainings of a study may cost together, and what
+ * one of them adds to it. */
+#include "study/study_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+	BUDGET_SETTINGS = 64 /* of the space, from which the filter's order is chosen */
+};
+
+/* ---- reading ---- */
+
+void dp__read_budget(struct dp__read *r, const struct dp__key *k,
+		     const struct dp__node *v, void *to)
+{
+	struct dp_budget *b = to;
+
+	(void)k;
+	if (!dp__is_map(r, v, "budget", "{epsilon: 4, delta: 1e-5}", SIZE_MAX))
+		return;
+	dp__read_section(r, DP__BUDGET, v->key_pos, v, to);
+	if (b->delta >= 1)
+		dp__problem(r, dp__get(v, "delta")->pos, "a number above 0 and below 1",
+			    "'budget.delta' is %g, which promises nothing", b->delta);
+}
+
+static size_t privacy_objectives(const struct dp_study *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->nobjectives; i++)
+		n += s->objectives[i].privacy != NULL;
+	return n;
+}
+
+/* As many evaluations as somebody may want to count, where only the budget ends them. */
+static void set_evaluations(struct dp_search *search)
+{
+	if (!search->evaluations && search->method != DP_METHOD_GRID)
+		search->evaluations = DP_EVALUATIONS_MAX;
+}
+
+void dp__check_budget(struct dp__read *r)
+{
+	const struct dp__node *v = dp__get(r->search, "budget");
+	size_t n = privacy_objectives(r->s);
+	struct dp_err err;
+
+	if (!v)
+		return;
+	if (n != 1 && !r->problems->errors)
+		dp__problem(r, v->key_pos, "exactly one objective with 'privacy'",
+			    n ? "'budget' can count one privacy objective; the study has "
+				"%zu"
+			      : "'budget' has nothing to count: no objective has "
+				"'privacy'",
+			    n);
+	if (r->problems->errors)
+		return;
+	set_evaluations(&r->s->search);
+	if (dp_study_adds_up(r->s, dp_budget_objective(r->s), &err) != DP_OK)
+		dp__problem(r, v->key_pos, NULL, "'budget' cannot be kept: %s", err.msg);
+}
+
+/* ---- asking ---- */
+
+bool dp_study_adapts(const struct dp_study *s)
+{
+	return s->search.method == DP_METHOD_DPARETO;
+}
+
+size_t dp_budget_objective(const struct dp_study *s)
+{
+	size_t i = 0;
+
+	while (i < s->nobjectives && !s->objectives[i].privacy)
+		i++;
+	return i;
+}
+
+int dp_study_adds_up(const struct dp_study *s, size_t objective, struct dp_err *err)
+{
+	double x[DP_PARAMS_MAX];
+	struct dp_uses uses;
+	int code;
+
+	dp_space_sample(s, 0, false, x);
+	code = dp_oracle_uses(s, objective, x, NAN, &uses, err);
+	/* any delta: pure mechanisms add up at delta 0, too, but that is not asked here
+	 */
+	return code == DP_OK ? dp_privacy_composes(uses.item, uses.n, 0.5, err) : code;
+}
+
+int dp_study_renyi(const struct dp_study *s, struct dp_renyi_memory *m, size_t objective,
+		   const double *x, double at, const double *orders, size_t n, double *k,
+		   struct dp_err *err)
+{
+	struct dp_uses uses;
+	int code = dp_oracle_uses(s, objective, x, at, &uses, err);
+
+	if (code == DP_OK)
+		return dp_privacy_renyi(m, uses.item, uses.n, orders, n, k, err);
+	for (size_t i = 0; i < n; i++)
+		k[i] = INFINITY;
+	return code;
+}
+
+/* Curves of the settings, with all their runs; a setting that the oracle refuses can
+ * never be trained, and its curve is infinite. */
+static int sample_curves(const struct dp_study *s, struct dp_renyi_memory *m,
+			 const struct dp_odometer *o, double *k, struct dp_err *err)
+{
+	size_t objective = dp_budget_objective(s);
+	double x[DP_PARAMS_MAX];
+
+	for (uint32_t i = 0; i < BUDGET_SETTINGS; i++) {
+		double *curve = k + i * o->n;
+		int code;
+
+		dp_space_sample(s, i, true, x);
+		code = dp_study_renyi(s, m, objective, x, NAN, o->order, o->n, curve,
+				      err);
+		if (code != DP_OK && code != DP_E_INVALID)
+			return code;
+		for (size_t j = 0; j < o->n; j++)
+			curve[j] *= s->trainer.runs;
+	}
+	return DP_OK;
+}
+
+int dp_budget_filter(const struct dp_study *s, const struct dp_odometer *o,
+		     struct dp_filter *out, struct dp_err *err)
+{
+	const struct dp_budget *b = &s->search.budget;
+	struct dp_renyi_memory *m = dp_renyi_memory_new();
+	double *k = malloc(BUDGET_SETTINGS * o->n * sizeof *k);
+	int code = DP_E_NOMEM;
+
+	if (m && k)
+		code = sample_curves(s, m, o, k, err);
+	else
+		dp_fail(err, code, "no memory for the privacy accountant");
+	if (code == DP_OK)
+		code = dp_filter_choose(b->epsilon, b->delta, o->order, o->n, k,
+					BUDGET_SETTINGS, out, err);
+	if (code == DP_E_LIMIT)
+		dp_err_prefix(err, "search.budget");
+	free(k);
+	dp_renyi_memory_free(m);
+	return code;
+}

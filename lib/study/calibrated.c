@@ -1,0 +1,236 @@
+/* calibrated.c - parameters that are not searched but solved for: the least noise of a
+ * mechanism that keeps a target epsilon. Their key, and their values. */
+#include "study/study_internal.h"
+
+#include <math.h>
+
+/* ---- the key ---- */
+
+void dp__read_calibrate(struct dp__read *r, const struct dp__key *k,
+			const struct dp__node *v, void *to)
+{
+	struct dp_calibration *c;
+
+	if (!dp__is_map(r, v, k->name, "epsilon, mechanism and the mechanism's keys",
+			SIZE_MAX))
+		return;
+	c = *(struct dp_calibration **)to = dp__calloc(r, 1, sizeof *c);
+	if (!c)
+		return;
+	c->epsilon = NAN;
+	c->epsilon_param = -1;
+	dp__read_section(r, DP__CALIBRATE, v->key_pos, v, c);
+}
+
+/* Does a parameter have a say in this one's value? Returns the key that takes it. */
+static const char *calibrated_by(const struct dp_calibration *c, size_t param)
+{
+	if (c->epsilon_param == (int)param)
+		return "epsilon";
+	for (size_t i = 0; c->use.mechanism && i < c->use.mechanism->nkeys; i++)
+		if (c->use.param[i] == (int)param)
+			return c->use.mechanism->keys[i].name;
+	return NULL;
+}
+
+/* What is solved for follows from what is known, never from one another. */
+static void refuse_calibrated(struct dp__read *r, const struct dp_calibration *c,
+			      const struct dp__node *map)
+{
+	for (size_t i = 0; i < r->s->nparams; i++) {
+		const char *key = calibrated_by(c, i);
+
+		if (key && r->s->params[i].kind == DP_PARAM_CALIBRATED)
+			dp__problem(r, dp__get(map, key)->pos,
+				    "a number, or a parameter that is searched or fixed",
+				    "'%s' cannot be '%s', which is itself calibrated",
+				    key, r->s->params[i].name);
+	}
+}
+
+static void read_calibration(struct dp__read *r, struct dp_calibration *c,
+			     const struct dp__node *map)
+{
+	static const char *const beside[] = { "mechanism", "epsilon", NULL };
+	static const struct dp__use_rules rules = { "calibrate", beside, false, true };
+	static const struct dp_privacy_key target = { .name = "epsilon",
+						      .kind = DP_PRIVACY_NUMBER,
+						      .lo_open = true,
+						      .hi = INFINITY };
+	const struct dp__node *epsilon = dp__get(map, target.name);
+
+	if (epsilon && epsilon->kind != DP__UNREADABLE)
+		dp__read_amount(r, &target, epsilon, &c->epsilon, &c->epsilon_param);
+	if (!dp__read_use(r, map, &rules, &c->use))
+		return;
+	if (!c->use.mechanism->noise)
+		dp__problem(r, dp__get(map, "mechanism")->pos, NULL,
+			    "mechanism %s has no noise to calibrate",
+			    c->use.mechanism->name);
+	refuse_calibrated(r, c, map);
+}
+
+void dp__check_calibrated(struct dp__read *r)
+{
+	for (size_t i = 0; i < r->s->nparams; i++) {
+		struct dp_calibration *c = r->s->params[i].calibrate;
+		size_t errors = r->problems->errors;
+
+		if (!c)
+			continue;
+		read_calibration(r, c, dp__get(r->param[i], "calibrate"));
+		r->param_bad[i] |= r->problems->errors > errors;
+	}
+}
+
+void dp__check_calibrated_walk(struct dp__read *r, size_t walked)
+{
+	for (size_t i = 0; i < r->s->nparams; i++) {
+		const struct dp_param *p = &r->s->params[i];
+		const char *key =
+			p->calibrate ? calibrated_by(p->calibrate, walked) : NULL;
+
+		if (key && !r->param_bad[i])
+			dp__problem(r,
+				    dp__get(dp__get(r->param[i], "calibrate"), key)->pos,
+				    "a number, or another parameter",
+				    "'%s' cannot be '%s', which trainer.path walks up: a "
+				    "training that is stopped early would have had other "
+				    "noise, so it is not what it was on its way",
+				    key, r->s->params[walked].name);
+	}
+}
+
+/* ---- values ---- */
+
+static double calibrated_target(const struct dp_study *s, const struct dp_calibration *c,
+				const double *x)
+{
+	return c->epsilon_param < 0 ? c->epsilon
+				    : dp_space_value(s, (size_t)c->epsilon_param, x);
+}
+
+int dp_space_derive(const struct dp_study *s, double *x, struct dp_err *err)
+{
+	int code = DP_OK;
+
+	for (size_t i = 0; i < s->nparams && code == DP_OK; i++) {
+		const struct dp_calibration *c = s->params[i].calibrate;
+		double values[DP_PRIVACY_KEYS_MAX];
+		struct dp_epsilon at;
+
+		if (!c || !isnan(x[i]))
+			continue;
+		dp_use_values(s, &c->use, x, NAN, values);
+		code = dp_privacy_noise(c->use.mechanism, values,
+					calibrated_target(s, c, x), &x[i], &at, err);
+		if (code != DP_OK)
+			dp_err_prefix(err, "parameter '%s'", s->params[i].name);
+	}
+	return code;
+}
+
+void dp_space_underive(const struct dp_study *s, double *x)
+{
+	for (size_t i = 0; i < s->nparams; i++)
+		if (s->params[i].kind == DP_PARAM_CALIBRATED)
+			x[i] = NAN;
+}
+
+/* ---- what is known without solving ---- */
+
+static bool same_number(double a, double b)
+{
+	return a == b || (isnan(a) && isnan(b));
+}
+
+/* A key's value, the default where it is absent; NaN with the parameter that the search
+ * gives it. */
+static double calibrated_value(const struct dp_study *s, const struct dp_use *u, size_t k,
+			       int *param)
+{
+	*param = u->param[k];
+	if (*param >= 0 && s->params[*param].kind != DP_PARAM_FIXED)
+		return NAN;
+	if (*param >= 0) {
+		double value = dp_space_value(s, (size_t)*param, NULL);
+
+		*param = -1;
+		return value;
+	}
+	return isnan(u->constant[k]) ? u->mechanism->keys[k].otherwise : u->constant[k];
+}
+
+/* Are they the same but for the noise? */
+static bool same_use(const struct dp_study *s, const struct dp_use *a,
+		     const struct dp_study *t, const struct dp_use *b)
+{
+	const struct dp_mechanism *m = a->mechanism;
+
+	if (m != b->mechanism)
+		return false;
+	for (size_t k = 0; k < m->nkeys; k++) {
+		int of_a, of_b;
+		double x = calibrated_value(s, a, k, &of_a);
+		double y = calibrated_value(t, b, k, &of_b);
+
+		if (!dp__is_noise(m, &m->keys[k]) && (of_a != of_b || !same_number(x, y)))
+			return false;
+	}
+	return true;
+}
+
+/* The calibration whose very mechanism the objective is, or NULL. */
+static const struct dp_calibration *calibration_of(const struct dp_study *s,
+						   size_t objective)
+{
+	const struct dp_oracle *o = s->objectives[objective].privacy;
+	const struct dp_calibration *c;
+	const struct dp_mechanism *m;
+	int param;
+
+	if (!o || o->kind != DP_ORACLE_MECHANISM || !o->uses[0].mechanism->noise)
+		return NULL;
+	m = o->uses[0].mechanism;
+	param = o->uses[0].param[dp_privacy_key_place(m, m->noise)];
+	c = param < 0 ? NULL : s->params[param].calibrate;
+	return c && same_use(s, &c->use, s, &o->uses[0]) ? c : NULL;
+}
+
+double dp_calibrated_epsilon(const struct dp_study *s, size_t objective, const double *x)
+{
+	const struct dp_calibration *c = calibration_of(s, objective);
+
+	return c ? calibrated_target(s, c, x) : NAN;
+}
+
+bool dp_calibrated_before(const struct dp_study *s, size_t objective)
+{
+	const struct dp_oracle *o = s->objectives[objective].privacy;
+
+	if (!o || calibration_of(s, objective))
+		return false;
+	for (size_t i = 0; i < s->nparams; i++)
+		if (s->params[i].kind == DP_PARAM_CALIBRATED && dp_oracle_depends(o, i))
+			return true;
+	return false;
+}
+
+enum dp_privacy_cost dp_objective_cost(const struct dp_study *s, size_t objective)
+{
+	if (calibration_of(s, objective))
+		return DP_PRIVACY_CLOSED_FORM;
+	return dp_calibrated_before(s, objective)
+		       ? DP_PRIVACY_COSTLY
+		       : dp_oracle_cost(s->objectives[objective].privacy);
+}
+
+bool dp_calibrated_alike(const struct dp_study *a, const struct dp_study *b, size_t param)
+{
+	const struct dp_calibration *p = a->params[param].calibrate;
+	const struct dp_calibration *q = b->params[param].calibrate;
+
+	return (!p && !q) || (p && q && same_use(a, &p->use, b, &q->use) &&
+			      p->epsilon_param == q->epsilon_param &&
+			      same_number(p->epsilon, q->epsilon));
+}

@@ -78,7 +78,8 @@ static void print_report_help(void)
 	printf("\n\nExamples:\n"
 	       "  dpareto-report adult\n"
 	       "  dpareto-report --state /backup --dir out adult adult-random\n"
-	       "  dpareto-report --public --baseline non-private=0.152 adult\n");
+	       "  dpareto-report --baseline non-private=0.152 adult\n"
+	       "  dpareto-report --public adult-released\n");
 }
 
 static int add_baseline(struct report *r, const char *given, struct dp_err *err)

@@ -262,6 +262,8 @@ DP_MUSTCHECK int dp__noise_around(const struct dp_proposer *p, size_t output,
  * expected there); NaN: runs do not tell, to be learned. */
 double dp__noise_of(const struct dp_proposer *p, size_t output, const struct dp_known *k,
 		    double around);
+/* The part of it that was added to a released metric, and is known; 0: none. */
+double dp__noise_released(const struct dp_proposer *p, size_t output, double around);
 /* Log of how a transform multiplies a variance at a place. */
 double dp__noise_lean(const struct dp_proposer *p, size_t output, double around);
 /* As dp__noise_of(), with the fit's noise where runs do not tell. */

@@ -86,16 +86,21 @@ static double ask_oracle(const struct dp_proposer *p, size_t o, const double *x)
 	double at = in->nwaypoints ? x[in->in[in->path].param] : NAN;
 	double target = dp_calibrated_epsilon(p->study, o, x), own[DP_PARAMS_MAX];
 	struct dp_epsilon e;
+	struct dp_err err;
+	int code;
 
 	if (!isnan(target))
 		return target;
 	memcpy(own, x, p->study->nparams * sizeof *x);
-	if (dp_calibrated_before(p->study, o) && dp__derive(p, own, NULL) != DP_OK)
+	if ((p->trouble && p->trouble->code) ||
+	    (dp_calibrated_before(p->study, o) && dp__derive(p, own, NULL) != DP_OK))
 		return NAN;
-	return dp_oracles_epsilon(p->oracles, p->history->programs, o, own, at, &e,
-				  NULL) == DP_OK
-		       ? e.epsilon
-		       : NAN;
+	code = dp_oracles_epsilon(p->oracles, p->history->programs, o, own, at, &e, &err);
+	if (code != DP_OK && code != DP_E_INVALID && p->trouble) {
+		*p->trouble = err;
+		dp_err_prefix(p->trouble, "objective '%s'", p->study->objectives[o].name);
+	}
+	return code == DP_OK ? e.epsilon : NAN;
 }
 
 double dp__oracle_value(const struct dp_proposer *p, size_t o, const double *x)

@@ -119,6 +119,8 @@ bool dp__process_reap(struct dp__process *p, bool wait)
 
 	if (p->ending == 0)
 		return true;
+	if (wait) /* no longer than it must */
+		kill(p->ending, SIGTERM);
 	do
 		gone = waitpid(p->ending, &p->status, wait ? 0 : WNOHANG);
 	while (gone < 0 && errno == EINTR);

@@ -18,6 +18,7 @@ struct dp__process {
 	size_t nwords;
 	int status;   /* how it ended, as of waitpid() */
 	pid_t ending; /* one that was told to end, and is not reaped yet; 0: none */
+	atomic_uint *running; /* counts those that run */
 };
 
 /* How long somebody waits for an answer. */

@@ -94,6 +94,7 @@ int dp__process_start(struct dp__process *p, const struct dp_program_command *co
 	}
 	if (e != 0)
 		return e;
+	atomic_fetch_add(p->running, 1);
 	p->in = ours[0];
 	p->out = ours[1];
 	p->error = ours[2];
@@ -111,6 +112,7 @@ static void process_close(struct dp__process *p)
 	close(p->error);
 	p->ending = p->pid;
 	p->pid = 0;
+	atomic_fetch_sub(p->running, 1);
 }
 
 bool dp__process_reap(struct dp__process *p, bool wait)

@@ -10,6 +10,7 @@
 #include "daemon/record.h"
 #include "daemon/sched.h"
 #include "daemon/server.h"
+#include "daemon/whole.h"
 #include "journal/view.h"
 #include "propose/propose.h"
 #include "wire/wire.h"
@@ -43,8 +44,9 @@ enum {
 
 /* ---- views that need the daemon's knowledge ---- */
 
-/* Evaluations that are left, or that the rest of search.max_cost pays for if each costs
- * what those before it did. Of a path those that run are paid for. */
+/* Evaluations that are left, or that the rest of search.max_cost or search.budget pays
+ * for if each costs what those before it did. Of a path or a budget those that run are
+ * paid for. */
 static double left_to_make(const struct dp_study_state *s, uint32_t ended)
 {
 	bool path = dp_study_cost(s->spec) == DP_COST_PATH;
@@ -54,6 +56,9 @@ static double left_to_make(const struct dp_study_state *s, uint32_t ended)
 	spent = most > 0 ? dp_study_cost_spent(s) : 0;
 	if (spent > 0 && paid > 0)
 		left = fmin(left, paid - ended + fmax(0, most - spent) / spent * paid);
+	if (dp_study_budget_spent(s, &spent, &most) && spent > 0)
+		left = fmin(left, s->ntrials - ended +
+					  fmax(0, most - spent) / spent * s->ntrials);
 	return left;
 }
 
@@ -105,6 +110,7 @@ json_t *request_summary_json(struct study *h)
 	json_object_set_new(o, "eta", eta_json(h));
 	json_object_set_new(o, "waiting", dp_view_text(waiting));
 	json_object_set_new(o, "directory", dp_view_text(folder));
+	json_object_set_new(o, "whole", whole_view(h));
 	report_view(h, o);
 	free(folder);
 	return o;
@@ -183,6 +189,7 @@ json_t *request_status_json(struct study *h)
 			      "failures", failures_list(h), "front", front, "more", more);
 
 	json_decref(result);
+	whole_reckon(h);
 	return o;
 }
 

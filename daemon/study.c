@@ -12,6 +12,7 @@
 #include "daemon/record.h"
 #include "daemon/sched.h"
 #include "daemon/server.h"
+#include "daemon/whole.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,6 +91,7 @@ static void study_free(struct study *h)
 	}
 	ask_forget(h);
 	ask_front_free(h->front);
+	whole_free(h->whole);
 	oracles_free(h);
 	free(h);
 }
@@ -302,7 +304,8 @@ static bool study_forget(struct study *h)
 
 static bool under_way(const struct study *h)
 {
-	return h->state->open || ask_busy(h) || h->accounting || report_busy(h);
+	return h->state->open || ask_busy(h) || h->accounting || report_busy(h) ||
+	       whole_busy(h);
 }
 
 void study_sweep(struct study *h)

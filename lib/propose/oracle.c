@@ -27,9 +27,13 @@ int dp__derive(const struct dp_proposer *p, double *x, struct dp_err *err)
 {
 	const struct dp__inputs *s = &p->inputs;
 	struct dp__solved *known = p->solved;
-	size_t n = p->study->nparams;
+	size_t n = p->study->nparams, unset = 0;
 	int code;
 
+	for (size_t i = 0; i < s->nderived; i++)
+		unset += isnan(x[s->derived[i]]);
+	if (unset == 0)
+		return DP_OK;
 	for (size_t i = 0; known && i < known->n && i < DP__SOLVED; i++) {
 		if (!is_solved(p, known->x[i], x))
 			continue;
@@ -37,7 +41,6 @@ int dp__derive(const struct dp_proposer *p, double *x, struct dp_err *err)
 			x[s->derived[k]] = known->x[i][s->derived[k]];
 		return DP_OK;
 	}
-	dp_space_underive(p->study, x);
 	code = dp_space_derive(p->study, x, err);
 	if (code == DP_OK && known)
 		memcpy(known->x[known->n++ % DP__SOLVED], x, n * sizeof *x);

@@ -347,10 +347,11 @@ int dp_proposer_ask(struct dp_proposer *p, const struct dp_history *h, uint32_t 
 		if (err)
 			*err = trouble;
 	}
-	if (code == DP_OK)
-		dp__cost_tell(p, h, out);
+	dp_space_underive(p->study, out->x); /* a re-run may be of another study */
 	if (code == DP_OK && dp__derive(p, out->x, err) == DP_E_NOMEM)
 		code = DP_E_NOMEM; /* else whoever asks the oracles is told */
+	if (code == DP_OK)
+		dp__cost_tell(p, h, out);
 	dp__unpin(&p->inputs, out->x);
 	p->history = NULL;
 	return code;

@@ -229,8 +229,7 @@ struct dp_proposer {
 
 /* ---- oracle.c: objectives that are computed from the point ---- */
 
-/* Solves for the calibrated parameters of x, which may be those of another study: as
- * dp_space_derive(), but remembers the last few points. */
+/* As dp_space_derive(), but remembers the last few points. */
 DP_MUSTCHECK int dp__derive(const struct dp_proposer *p, double *x, struct dp_err *err);
 /* Is the objective (or other output) computed, given the history of this call? */
 bool dp__oracle_exact(const struct dp_proposer *p, size_t output);
@@ -263,6 +262,8 @@ DP_MUSTCHECK int dp__noise_around(const struct dp_proposer *p, size_t output,
  * expected there); NaN: runs do not tell, to be learned. */
 double dp__noise_of(const struct dp_proposer *p, size_t output, const struct dp_known *k,
 		    double around);
+/* The part of it that was added to a released metric, and is known; 0: none. */
+double dp__noise_released(const struct dp_proposer *p, size_t output, double around);
 /* Log of how a transform multiplies a variance at a place. */
 double dp__noise_lean(const struct dp_proposer *p, size_t output, double around);
 /* As dp__noise_of(), with the fit's noise where runs do not tell. */

@@ -301,8 +301,8 @@ static bool refuse_key(struct dp__read *r, const struct dp_mechanism *m,
 }
 
 /* Fractions where this mechanism, with the words that it was given, has none. */
-static void check_whole(struct dp__read *r, const struct dp_use *u, size_t index,
-			const struct dp__node *v)
+static void check_whole_key(struct dp__read *r, const struct dp_use *u, size_t index,
+			    const struct dp__node *v)
 {
 	const struct dp_privacy_key *k = &u->mechanism->keys[index];
 	double x = u->constant[index];
@@ -376,7 +376,7 @@ bool dp__read_use(struct dp__read *r, const struct dp__node *map,
 	}
 	check_use_keys(r, u->mechanism, rules, map);
 	for (size_t i = 0; i < u->mechanism->nkeys; i++)
-		check_whole(r, u, i, dp__get(map, u->mechanism->keys[i].name));
+		check_whole_key(r, u, i, dp__get(map, u->mechanism->keys[i].name));
 	return true;
 }
 
@@ -421,10 +421,7 @@ static void check_together(struct dp__read *r, size_t objective, size_t pos)
 
 	if (r->problems->errors)
 		return; /* there may be no point yet */
-	dp_space_sample(r->s, 0, false, x);
-	for (size_t i = 0; i < r->s->nparams; i++)
-		if (r->s->params[i].kind == DP_PARAM_CALIBRATED)
-			x[i] = 1; /* whatever it will be */
+	dp__space_any(r->s, x);
 	if (dp_oracle_uses(r->s, objective, x, NAN, &uses, &err) != DP_OK ||
 	    dp_privacy_composes(uses.item, uses.n,
 				r->s->objectives[objective].privacy->delta,

@@ -143,6 +143,8 @@ struct dp_study_state {
 	int64_t blocked; /* a trial whose trainer could not be started since the study was
 			  * last set running; -1: none */
 	struct dp_accounting *accounting; /* NULL: nothing was journaled */
+	double begun; /* K of all attempts that were planned, also of those that could not
+		       * be started: at least what is spent; +inf without a budget */
 	struct dp_imported *imported;     /* (nimported) */
 	uint32_t nimported;
 	char **metrics; /* (nmetrics) names seen so far */

@@ -59,6 +59,13 @@ void dp__check_budget(struct dp__read *r)
 	if (r->problems->errors)
 		return;
 	set_evaluations(&r->s->search);
+	if (r->s->trainer.retries > 0)
+		dp__warning(
+			r, v->key_pos, NULL,
+			"'budget' keeps room for the %d time%s that trainer.retries "
+			"lets each evaluation be tried again; with 'retries: 0' more of "
+			"it can be used",
+			r->s->trainer.retries, r->s->trainer.retries == 1 ? "" : "s");
 	if (dp_study_adds_up(r->s, dp_budget_objective(r->s), &err) != DP_OK)
 		dp__problem(r, v->key_pos, NULL, "'budget' cannot be kept: %s", err.msg);
 }
@@ -85,7 +92,7 @@ int dp_study_adds_up(const struct dp_study *s, size_t objective, struct dp_err *
 	struct dp_uses uses;
 	int code;
 
-	dp_space_sample(s, 0, false, x);
+	dp__any_point(s, x);
 	code = dp_oracle_uses(s, objective, x, NAN, &uses, err);
 	/* any delta: pure mechanisms add up at delta 0, too, but that is not asked here
 	 */
@@ -119,6 +126,7 @@ static int sample_curves(const struct dp_study *s, struct dp_renyi_memory *m,
 		int code;
 
 		dp_space_sample(s, i, true, x);
+		(void)!dp_space_derive(s, x, NULL); /* else it stays NaN: no bound */
 		code = dp_study_renyi(s, m, objective, x, NAN, o->order, o->n, curve,
 				      err);
 		if (code != DP_OK && code != DP_E_INVALID)

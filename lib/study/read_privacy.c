@@ -379,6 +379,14 @@ static void warn_delta(struct dp__read *r, const struct dp_oracle *o,
 	}
 }
 
+void dp__any_point(const struct dp_study *s, double *x)
+{
+	dp_space_sample(s, 0, false, x);
+	for (size_t i = 0; i < s->nparams; i++)
+		if (s->params[i].kind == DP_PARAM_CALIBRATED)
+			x[i] = 1; /* whatever it will be */
+}
+
 /* Are there theorems for all of them together? Which does not depend on the point. */
 static void check_together(struct dp__read *r, size_t objective, size_t pos)
 {
@@ -388,10 +396,7 @@ static void check_together(struct dp__read *r, size_t objective, size_t pos)
 
 	if (r->problems->errors)
 		return; /* there may be no point yet */
-	dp_space_sample(r->s, 0, false, x);
-	for (size_t i = 0; i < r->s->nparams; i++)
-		if (r->s->params[i].kind == DP_PARAM_CALIBRATED)
-			x[i] = 1; /* whatever it will be */
+	dp__any_point(r->s, x);
 	if (dp_oracle_uses(r->s, objective, x, NAN, &uses, &err) != DP_OK ||
 	    dp_privacy_composes(uses.item, uses.n,
 				r->s->objectives[objective].privacy->delta,

@@ -210,6 +210,10 @@ void dp__check_privacy(struct dp__read *r, struct dp_objective *o,
 /* What is calibrated by trainer.path's parameter is refused. */
 void dp__check_calibrated_walk(struct dp__read *r, size_t walked);
 
+/* A point for questions whose answers do not depend on it; calibrated parameters are not
+ * solved for. */
+void dp__any_point(const struct dp_study *s, double *x);
+
 /* ---- path.c ---- */
 
 /* The smallest and the largest value that the search gives trainer.path's parameter:

@@ -145,7 +145,7 @@ struct dp_study_state {
 	struct dp_accounting *accounting; /* NULL: nothing was journaled */
 	double begun; /* K of all attempts that were planned, also of those that could not
 		       * be started: at least what is spent; +inf without a budget */
-	struct dp_imported *imported;     /* (nimported) */
+	struct dp_imported *imported; /* (nimported) */
 	uint32_t nimported;
 	char **metrics; /* (nmetrics) names seen so far */
 	uint32_t nmetrics;

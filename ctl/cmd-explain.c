@@ -244,9 +244,10 @@ static void explain_mechanism(struct ctl *ctl, const struct dp_mechanism *m)
 		ctl_cell(t, CTL_NORMAL, "%s", k->name);
 		ctl_cell(t, CTL_NORMAL, "%s", dp_privacy_key_rule(k, rule));
 		ctl_cell(t, CTL_NORMAL, "%s",
-			 k->needed  ? "yes"
-			 : k->group ? "one of"
-				    : "no");
+			 k->unless   ? "one of"
+			 : k->needed ? "yes"
+			 : k->group  ? "one of"
+				     : "no");
 		ctl_cell(t, CTL_NORMAL, "%s", k->help);
 	}
 	ctl_table_print(ctl, t);

@@ -7,6 +7,7 @@
  * are null. Texts are UTF-8. Facts point into the report and own the rest. */
 #ifndef DP_FACTS_H
 #define DP_FACTS_H
+#include "recall/whole.h"
 #include "reports/pictures.h"
 #include <jansson.h>
 
@@ -121,17 +122,16 @@ struct fact_optimism {
 
 /* ---- what is behind an epsilon ---- */
 
-/* What all trainings cost at a total delta, or why that is unknown. */
-struct fact_total {
-	double delta, epsilon;
-	const char *accountant;
-	double order;
-	const char *why; /* NULL: it is known */
-};
+/* What all trainings of a study cost together, and by which proof. */
 struct fact_composed {
 	int64_t evaluations, trainings, attempts, not_started, imported;
-	struct fact_total *totals; /* (ntotals) */
-	size_t ntotals;
+	enum dp_whole_proof kind;
+	const char *proof;
+	double epsilon, delta; /* NaN: unknown, `why` */
+	double order;
+	double spent, limit; /* of a budget; else NaN */
+	double if_fixed;     /* had all settings been fixed beforehand; no guarantee */
+	const char *why;     /* or NULL */
 };
 
 /* A key of a mechanism: set by a parameter, a word, or a number. */
@@ -175,6 +175,22 @@ struct fact_mechanism {
 	const char *noise;
 	const char *warning; /* or NULL */
 	struct fact_composed composed;
+};
+
+/* ---- noise on utilities ---- */
+
+struct fact_release {
+	const char *objective, *metric;
+	double records, sigma;
+};
+/* What the records cost that utilities were measured on. */
+struct fact_released {
+	int64_t points;
+	double most; /* NaN: no limit was set beforehand */
+	double delta, epsilon;
+	const char *proof;            /* "composition" or "odometer" */
+	struct fact_release *metrics; /* (nmetrics) */
+	size_t nmetrics;
 };
 
 /* ---- the study around its points ---- */
@@ -305,6 +321,7 @@ struct facts {
 	size_t nfront;
 	struct fact_mechanism *privacy; /* (nprivacy) */
 	size_t nprivacy;
+	struct fact_released *released; /* NULL: utilities are exact */
 	struct fact_optimism optimism;
 	struct fact_study *compared; /* (ncompared) the other studies */
 	size_t ncompared;
@@ -367,9 +384,6 @@ double facts_delta(const struct subject *s, uint32_t trial, size_t objective);
 
 void facts_composed(const struct subject *s, size_t objective, struct facts_memory *m,
 		    struct fact_composed *out);
-/* So many trainings of the trial may have looked at the training records: every attempt
- * counts that may have started, with all the runs that were asked of it. */
-double facts_trainings(const struct subject *s, const struct dp_trial *t);
 
 /* ---- statement.c: a paragraph to copy ---- */
 
@@ -379,13 +393,18 @@ const char *facts_statement(const struct subject *s, struct dp_point p, size_t o
 /* `digits` significant digits, rounded up: epsilon is never shown below what it is. */
 void facts_round_up(double x, int digits, struct dp_buf *out);
 
+/* ---- release.c ---- */
+
+void facts_released(const struct subject *s, struct facts_memory *m,
+		    struct fact_released **out);
+
 /* ---- study.c: settings, failures, costs, how to do it again ---- */
 
 void facts_settings(const struct subject *s, struct facts_memory *m,
 		    struct fact_settings *out);
 void facts_failures(const struct subject *s, bool public, struct facts_memory *m,
 		    struct fact_failures *out);
-void facts_spent(const struct subject *s, struct fact_spent *out);
+void facts_spent(const struct subject *s, bool times, struct fact_spent *out);
 void facts_reproduce(const struct report *r, struct facts_memory *m,
 		     struct fact_reproduce *out);
 

@@ -205,29 +205,14 @@ FACT_SHAPE(fact_optimism, optimism_rows);
 
 /* ---- privacy ---- */
 
-static json_t *total_order(const void *part)
-{
-	const struct fact_total *t = part;
-
-	return t->why ? NULL : fact_number_json(t->order);
-}
-
-static const struct fact_row total_rows[] = {
-	FACT(fact_total, delta),
-	FACT(fact_total, epsilon),
-	FACT_IF_KNOWN(fact_total, accountant),
-	FACT_MADE("order", total_order),
-	FACT_IF_KNOWN(fact_total, why),
-};
-FACT_SHAPE(fact_total, total_rows);
-
 static const struct fact_row composed_rows[] = {
-	FACT(fact_composed, evaluations),
-	FACT(fact_composed, trainings),
-	FACT(fact_composed, attempts),
-	FACT(fact_composed, not_started),
-	FACT(fact_composed, imported),
-	FACT_LIST(fact_composed, totals, ntotals, fact_total),
+	FACT(fact_composed, evaluations),  FACT(fact_composed, trainings),
+	FACT(fact_composed, attempts),     FACT(fact_composed, not_started),
+	FACT(fact_composed, imported),     FACT(fact_composed, proof),
+	FACT(fact_composed, epsilon),      FACT(fact_composed, delta),
+	FACT(fact_composed, order),        FACT(fact_composed, spent),
+	FACT(fact_composed, limit),        FACT(fact_composed, if_fixed),
+	FACT_IF_KNOWN(fact_composed, why),
 };
 FACT_SHAPE(fact_composed, composed_rows);
 
@@ -464,6 +449,24 @@ static json_t *figures_json(const void *part)
 	return list;
 }
 
+static const struct fact_row release_rows[] = {
+	FACT(fact_release, objective),
+	FACT(fact_release, metric),
+	FACT(fact_release, records),
+	FACT(fact_release, sigma),
+};
+FACT_SHAPE(fact_release, release_rows);
+
+static const struct fact_row released_rows[] = {
+	FACT(fact_released, points),
+	FACT(fact_released, most),
+	FACT(fact_released, delta),
+	FACT(fact_released, epsilon),
+	FACT(fact_released, proof),
+	FACT_LIST(fact_released, metrics, nmetrics, fact_release),
+};
+FACT_SHAPE(fact_released, released_rows);
+
 static const struct fact_row all_rows[] = {
 	FACT(facts, public),
 	FACT(facts, data),
@@ -475,6 +478,7 @@ static const struct fact_row all_rows[] = {
 	FACT_LIST(facts, bests, nbests, fact_best),
 	FACT_LIST(facts, front, nfront, fact_point),
 	FACT_LIST(facts, privacy, nprivacy, fact_mechanism),
+	FACT_MAYBE(facts, released, fact_released),
 	FACT_PART(facts, optimism, fact_optimism),
 	FACT_MADE("compared", compared_json),
 	FACT_LIST(facts, baselines, nbaselines, fact_baseline),

@@ -18,6 +18,7 @@ enum {
 	SAMPLING,
 	RECORDS,
 	LOT,
+	SAMPLE_RATE,
 	EPOCHS,
 	STEPS,
 	NOISE_MULTIPLIER,
@@ -26,7 +27,8 @@ enum {
 	ACCOUNTANT,
 	BOUND,
 	CONVERSION,
-	ORDERS
+	ORDERS,
+	GROUP
 };
 enum {
 	WITHOUT_REPLACEMENT,
@@ -59,32 +61,48 @@ static const struct dp_privacy_key keys[] = {
 		      .otherwise = NAN,
 		      .lo = 1,
 		      .hi = 0x1p53,
+		      .unless = "sample_rate",
 		      .brief = "number of training records",
 		      .help = "Number of training records." },
 	[LOT] = { .name = "lot",
-		  .kind = DP_PRIVACY_INTEGER,
+		  .kind = DP_PRIVACY_NUMBER,
 		  .needed = true,
 		  .otherwise = NAN,
-		  .lo = 1,
+		  .lo = 0,
+		  .lo_open = true,
 		  .hi = 0x1p53,
+		  .unless = "sample_rate",
+		  .costs = true,
 		  .brief = "records in a lot",
-		  .help = "Records in a lot; on average, with poisson. At most "
-			  "records." },
+		  .help = "Records in a lot, a whole number; with poisson on average, "
+			  "and it may be a fraction. At most records." },
+	[SAMPLE_RATE] = { .name = "sample_rate",
+			  .kind = DP_PRIVACY_NUMBER,
+			  .otherwise = NAN,
+			  .lo = 0,
+			  .lo_open = true,
+			  .hi = 1,
+			  .costs = true,
+			  .brief = "share of the records in a lot, with poisson",
+			  .help = "With poisson, in place of records and lot: the "
+				  "probability that a record is in a lot." },
 	[EPOCHS] = { .name = "epochs",
 		     .kind = DP_PRIVACY_INTEGER,
 		     .otherwise = NAN,
 		     .lo = 1,
 		     .hi = 0x1p53,
 		     .group = GROUP_LENGTH,
+		     .costs = true,
 		     .brief = "passes over the data",
-		     .help = "Passes over the data; each has records/lot steps, rounded "
-			     "half to even." },
+		     .help = "Passes over the data; each has records/lot steps (or "
+			     "1/sample_rate), rounded half to even." },
 	[STEPS] = { .name = "steps",
 		    .kind = DP_PRIVACY_INTEGER,
 		    .otherwise = NAN,
 		    .lo = 1,
 		    .hi = 0x1p53,
 		    .group = GROUP_LENGTH,
+		    .costs = true,
 		    .brief = "steps, in place of epochs",
 		    .help = "Steps in all, in place of epochs." },
 	[NOISE_MULTIPLIER] = { .name = "noise_multiplier",
@@ -151,6 +169,7 @@ static const struct dp_privacy_key keys[] = {
 		     .brief = "orders that are tried, with rdp",
 		     .help = "With rdp: orders tried; integer for without-replacement "
 			     "and real for poisson unless said otherwise." },
+	[GROUP] = DP__KEY_GROUP(DP__GROUP_MAX),
 };
 
 static double sgd_multiplier(const double *v)
@@ -161,25 +180,60 @@ static double sgd_multiplier(const double *v)
 /* rint() rounds half to even, as the original experiments did. */
 static double sgd_count_steps(const double *v)
 {
-	return isnan(v[EPOCHS]) ? v[STEPS] : v[EPOCHS] * rint(v[RECORDS] / v[LOT]);
+	double lots = isnan(v[SAMPLE_RATE]) ? v[RECORDS] / v[LOT] : 1 / v[SAMPLE_RATE];
+
+	return isnan(v[EPOCHS]) ? v[STEPS] : v[EPOCHS] * rint(lots);
+}
+
+/* The share of the records that a lot has. */
+static double sgd_rate(const double *v)
+{
+	return isnan(v[SAMPLE_RATE]) ? v[LOT] / v[RECORDS] : v[SAMPLE_RATE];
+}
+
+/* A lot that is drawn without replacement has so many records and no fewer. */
+static bool sgd_whole(const double *v, const struct dp_privacy_key *k)
+{
+	return k == &keys[LOT] && v[SAMPLING] == WITHOUT_REPLACEMENT;
+}
+
+static int sgd_check(const double *v, struct dp_err *err)
+{
+	if (v[LOT] > v[RECORDS])
+		return dp_fail(err, DP_E_INVALID,
+			       "'lot' is %.10g, but there are only %.0f records", v[LOT],
+			       v[RECORDS]);
+	if (v[GROUP] > v[RECORDS])
+		return dp_fail(err, DP_E_INVALID,
+			       "'group' is %.0f, but there are only %.0f records",
+			       v[GROUP], v[RECORDS]);
+	if (!isnan(v[SAMPLE_RATE]) && v[SAMPLING] != POISSON) {
+		dp_fail(err, DP_E_INVALID,
+			"'sample_rate' belongs to sampling poisson: lots without "
+			"replacement have a fixed size");
+		return dp_hint(err, "give 'records' and 'lot'");
+	}
+	return DP_OK;
 }
 
 static int sgd_part(const double *v, struct dp_privacy_part *part, struct dp_err *err)
 {
 	bool poisson = v[SAMPLING] == POISSON;
+	int code = sgd_check(v, err);
 
-	if (v[LOT] > v[RECORDS])
-		return dp_fail(err, DP_E_INVALID,
-			       "'lot' is %.0f, but there are only %.0f records", v[LOT],
-			       v[RECORDS]);
+	if (code != DP_OK)
+		return code;
 	*part = (struct dp_privacy_part){
 		.kind = poisson ? &dp__part_poisson : &dp__part_wor,
-		.q = v[LOT] / v[RECORDS],
+		.q = sgd_rate(v),
 		.mu = 1 / sgd_multiplier(v),
 		.count = sgd_count_steps(v),
 		.tight = v[BOUND] == TIGHT,
 		.relation = poisson ? DP__ADD_OR_REMOVE : DP__REPLACE_ONE,
+		.group = v[GROUP],
 	};
+	if (v[GROUP] > 1)
+		dp__part_of_group(part, v[RECORDS], v[LOT]);
 	return DP_OK;
 }
 
@@ -309,6 +363,8 @@ static int sgd_prepared(struct dp_privacy_memory *memory, const double *v,
 		e.error_proved = true;
 	} else if (v[ACCOUNTANT] == DP_PRIVACY_PLD) {
 		code = sgd_by_loss(memory, v, &part, &e, err);
+	} else if (v[GROUP] > 1) { /* nothing that publications computed */
+		code = sgd_by_best_renyi(memory, v, &part, &e, err);
 	} else {
 		code = sgd_by_renyi(memory, v, &part, &e, err);
 	}
@@ -332,7 +388,8 @@ static int sgd_epsilon(const double *v, struct dp_epsilon *out, struct dp_err *e
 
 static enum dp_privacy_cost sgd_cost(const double *v)
 {
-	return v[ACCOUNTANT] == DP_PRIVACY_PLD ? DP_PRIVACY_COSTLY : DP_PRIVACY_PREPARED;
+	return v[ACCOUNTANT] == DP_PRIVACY_PLD || v[GROUP] > 1 ? DP_PRIVACY_COSTLY
+							       : DP_PRIVACY_PREPARED;
 }
 
 /* ---- what a trainer declares ---- */
@@ -369,10 +426,13 @@ static int sgd_declared(const double *v, const struct dp_privacy_declared *d,
 			"epsilon would be wrong; make the trainer and the study agree");
 		return DP_E_INVALID;
 	}
-	if (!isnan(d->records) && d->records != v[RECORDS])
+	if (!isnan(d->records) && d->records != v[RECORDS] && !isnan(v[RECORDS]))
 		return sgd_contradicts(err, "records", d->records, v[RECORDS]);
-	if (!isnan(d->lot) && d->lot != v[LOT])
+	if (!isnan(d->lot) && d->lot != v[LOT] && !isnan(v[LOT]))
 		return sgd_contradicts(err, "lot", d->lot, v[LOT]);
+	if (fabs(d->lot / d->records / sgd_rate(v) - 1) > 1e-6)
+		return sgd_contradicts(err, "lot / records", d->lot / d->records,
+				       sgd_rate(v));
 	if (!isnan(d->steps) && d->steps != sgd_count_steps(v))
 		return sgd_contradicts(err, "steps", d->steps, sgd_count_steps(v));
 	if (!isnan(d->noise_over_clip) && !(fabs(d->noise_over_clip / noise - 1) < 1e-6))
@@ -386,6 +446,12 @@ static const char *sgd_theorem(const double *v)
 {
 	bool poisson = v[SAMPLING] == POISSON;
 
+	if (v[GROUP] > 1)
+		return poisson ? "Ganesh 2024 (mixtures of Gaussians), both directions, "
+				 "composed as Zhu, Dong and Wang, AISTATS 2022"
+			       : "Balle, Barthe and Gaboardi, NeurIPS 2018, Theorem 2, "
+				 "over the number of the person's records in a lot, "
+				 "composed as Zhu, Dong and Wang, AISTATS 2022";
 	if (v[ACCOUNTANT] == DP_PRIVACY_PLD)
 		return poisson ? "Zhu, Dong and Wang, AISTATS 2022 (composition of "
 				 "dominating pairs, both directions)"
@@ -419,20 +485,39 @@ static void sgd_words_wor(struct dp_privacy_words *out)
 		       "same noise is twice that number.";
 }
 
+static void sgd_words_lots(const double *v, struct dp_privacy_words *out)
+{
+	double steps = sgd_count_steps(v);
+
+	if (!isnan(v[SAMPLE_RATE]) && !isnan(steps))
+		snprintf(out->sampler, sizeof out->sampler,
+			 "%s, each record in a lot with probability %.6g, %.0f steps.",
+			 out->sampling, v[SAMPLE_RATE], steps);
+	else if (!isnan(v[LOT]) && !isnan(steps))
+		snprintf(out->sampler, sizeof out->sampler,
+			 "%s, lots of %s%.10g records, %.0f steps.", out->sampling,
+			 v[SAMPLING] == POISSON ? "on average " : "", v[LOT], steps);
+}
+
 static void sgd_words(const double *v, struct dp_privacy_words *out)
 {
 	bool poisson = v[SAMPLING] == POISSON;
-	double noise = sgd_multiplier(v), steps = sgd_count_steps(v);
+	double noise = sgd_multiplier(v);
 
 	if (isnan(v[SAMPLING]))
 		return;
 	(poisson ? sgd_words_poisson : sgd_words_wor)(out);
+	if (v[GROUP] > 1)
+		out->relation =
+			poisson ? "add or remove a person: two datasets are "
+				  "neighbours when one of them has all records of "
+				  "one person more, up to 'group'"
+				: "replace a person: two datasets of the same "
+				  "size are neighbours when the records of one "
+				  "person differ, up to 'group'";
 	out->theorem = sgd_theorem(v);
 	out->sampling = samplings[(int)v[SAMPLING]];
-	if (!isnan(v[LOT]) && !isnan(steps))
-		snprintf(out->sampler, sizeof out->sampler,
-			 "%s, lots of %s%.0f records, %.0f steps.", out->sampling,
-			 poisson ? "on average " : "", v[LOT], steps);
+	sgd_words_lots(v, out);
 	out->noise[0] = '\0';
 	if (isnan(noise))
 		return;
@@ -469,6 +554,7 @@ const struct dp_mechanism dp__dp_sgd = {
 	.prepared = sgd_prepared,
 	.cost = sgd_cost,
 	.part = sgd_part,
+	.whole = sgd_whole,
 	.declared = sgd_declared,
 	.words = sgd_words,
 };

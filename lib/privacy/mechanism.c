@@ -139,6 +139,12 @@ static size_t count_key_words(const struct dp_privacy_key *k)
 	return n;
 }
 
+bool dp_privacy_key_whole(const struct dp_mechanism *m, const double *values,
+			  const struct dp_privacy_key *k)
+{
+	return k->kind == DP_PRIVACY_INTEGER || (m->whole && m->whole(values, k));
+}
+
 bool dp_privacy_key_ok(const struct dp_privacy_key *k, double v)
 {
 	if (!isfinite(v))
@@ -212,10 +218,54 @@ static int check_key_group(const struct dp_mechanism *m, const double *values,
 			       m->name, names);
 }
 
+/* A key that is not given: is it needed, or does another stand in its place? */
+static int check_absent(const struct dp_mechanism *m, const double *values,
+			const struct dp_privacy_key *k, struct dp_err *err)
+{
+	const struct dp_privacy_key *other =
+		k->unless ? dp_privacy_key_find(m, k->unless) : NULL;
+
+	if (!k->needed || !isnan(dp_privacy_value(m, values, other)))
+		return DP_OK;
+	if (other)
+		dp_fail(err, DP_E_INVALID,
+			"mechanism %s needs the key '%s', or '%s' in its place", m->name,
+			k->name, other->name);
+	else
+		dp_fail(err, DP_E_INVALID, "mechanism %s needs the key '%s'", m->name,
+			k->name);
+	dp_hint(err, "%s is: %s", k->name, k->help);
+	return DP_E_INVALID;
+}
+
+static int check_given(const struct dp_mechanism *m, const double *values,
+		       const struct dp_privacy_key *k, struct dp_err *err)
+{
+	char rule[DP_PRIVACY_RULE_LEN], text[DP_NUM_LEN];
+	double v = dp_privacy_value(m, values, k);
+
+	if (!dp_privacy_key_ok(k, v))
+		return dp_fail(err, DP_E_INVALID,
+			       "mechanism %s: '%s' cannot be %s; allowed: %s", m->name,
+			       k->name, dp_num_text(v, text),
+			       dp_privacy_key_rule(k, rule));
+	if (dp_privacy_key_whole(m, values, k) && v != floor(v))
+		return dp_fail(err, DP_E_INVALID,
+			       "mechanism %s: '%s' cannot be %s: here it must be a whole "
+			       "number",
+			       m->name, k->name, dp_num_text(v, text));
+	if (k->unless &&
+	    !isnan(dp_privacy_value(m, values, dp_privacy_key_find(m, k->unless))))
+		return dp_fail(err, DP_E_INVALID,
+			       "mechanism %s: '%s' and '%s' exclude each other", m->name,
+			       k->name, k->unless);
+	return DP_OK;
+}
+
 int dp_privacy_check(const struct dp_mechanism *m, const double *values,
 		     double full[DP_PRIVACY_KEYS_MAX], struct dp_err *err)
 {
-	char rule[DP_PRIVACY_RULE_LEN], text[DP_NUM_LEN];
+	int code = DP_OK;
 
 	for (size_t i = 0; i < m->nkeys; i++) {
 		const struct dp_privacy_key *k = &m->keys[i];
@@ -223,19 +273,10 @@ int dp_privacy_check(const struct dp_mechanism *m, const double *values,
 		if (k->group && check_key_group(m, values, i, err) != DP_OK)
 			return DP_E_INVALID;
 		full[i] = isnan(values[i]) ? k->otherwise : values[i];
-		if (isnan(values[i])) {
-			if (!k->needed)
-				continue;
-			dp_fail(err, DP_E_INVALID, "mechanism %s needs the key '%s'",
-				m->name, k->name);
-			dp_hint(err, "%s is: %s", k->name, k->help);
-			return DP_E_INVALID;
-		}
-		if (!dp_privacy_key_ok(k, full[i]))
-			return dp_fail(err, DP_E_INVALID,
-				       "mechanism %s: '%s' cannot be %s; allowed: %s",
-				       m->name, k->name, dp_num_text(full[i], text),
-				       dp_privacy_key_rule(k, rule));
+		code = isnan(values[i]) ? check_absent(m, values, k, err)
+					: check_given(m, values, k, err);
+		if (code != DP_OK)
+			return code;
 	}
 	return DP_OK;
 }

@@ -22,7 +22,7 @@ double dp__budget_k(const struct dp_proposer *p, const double *x)
 	double own[DP_PARAMS_MAX];
 
 	memcpy(own, x, p->study->nparams * sizeof *own);
-	if ((in->nderived && dp__derive(p, own, NULL) != DP_OK) ||
+	if (dp__derive(p, own, NULL) != DP_OK ||
 	    dp_study_renyi(p->study, p->renyi, dp_budget_objective(p->study), own, at,
 			   &p->history->budget_order, 1, &k, NULL) != DP_OK)
 		return INFINITY;

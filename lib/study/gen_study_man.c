@@ -87,9 +87,10 @@ static void man_mechanism(const struct dp_mechanism *m)
 		fputs(k->kind == DP_PRIVACY_WORD ? "; "
 						 : ", or the name of a parameter; ",
 		      stdout);
-		fputs(k->needed  ? "needed.\n"
-		      : k->group ? "needed, or the other name of it.\n"
-				 : "not needed.\n",
+		fputs(k->unless   ? "needed unless another key stands in its place.\n"
+		      : k->needed ? "needed.\n"
+		      : k->group  ? "needed, or the other name of it.\n"
+				  : "not needed.\n",
 		      stdout);
 	}
 }

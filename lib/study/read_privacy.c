@@ -4,9 +4,11 @@
 
 #include "base/num.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void dp__read_privacy(struct dp__read *r, const struct dp__key *k,
 		      const struct dp__node *v, void *to)
@@ -298,6 +300,29 @@ static bool refuse_key(struct dp__read *r, const struct dp_mechanism *m,
 	return true;
 }
 
+/* Fractions where this mechanism, with the words that it was given, has none. */
+static void check_whole_key(struct dp__read *r, const struct dp_use *u, size_t index,
+			    const struct dp__node *v)
+{
+	const struct dp_privacy_key *k = &u->mechanism->keys[index];
+	double x = u->constant[index];
+	char text[DP_NUM_LEN];
+	int param = u->param[index];
+
+	if (!v || k->kind == DP_PRIVACY_INTEGER ||
+	    !dp_privacy_key_whole(u->mechanism, u->constant, k))
+		return;
+	if (param >= 0 && r->s->params[param].kind == DP_PARAM_FLOAT)
+		dp__problem(r, v->pos, NULL,
+			    "'%s' needs whole numbers here, but parameter '%s' is a "
+			    "float; give it type: int",
+			    k->name, r->s->params[param].name);
+	if (param < 0 && x != floor(x) && !isnan(x))
+		dp__problem(r, v->pos, NULL,
+			    "'%s' cannot be %s: here it must be a whole number", k->name,
+			    dp_num_text(x, text));
+}
+
 static void check_use_keys(struct dp__read *r, const struct dp_mechanism *m,
 			   const struct dp__use_rules *rules, const struct dp__node *map)
 {
@@ -305,13 +330,19 @@ static void check_use_keys(struct dp__read *r, const struct dp_mechanism *m,
 
 	for (size_t i = 0; i < m->nkeys; i++) {
 		const struct dp_privacy_key *k = &m->keys[i];
+		const struct dp__node *given = dp__get(map, k->name);
+		const struct dp__node *other = k->unless ? dp__get(map, k->unless) : NULL;
 
 		if ((rules->composed && k == m->delta) ||
 		    (rules->solved && dp__is_noise(m, k)))
 			continue;
-		if (k->needed && !dp__get(map, k->name))
+		if (k->needed && !given && !other)
 			dp__problem(r, pos, NULL, "mechanism %s needs the key '%s' (%s)",
 				    m->name, k->name, k->help);
+		if (given && other)
+			dp__problem(r, other->key_pos, NULL,
+				    "'%s' and '%s' exclude each other", k->name,
+				    k->unless);
 		if (k->group)
 			check_mechanism_group(r, m, i, map);
 	}
@@ -344,6 +375,8 @@ bool dp__read_use(struct dp__read *r, const struct dp__node *map,
 			bind_key(r, u, dp_privacy_key_place(u->mechanism, k), m);
 	}
 	check_use_keys(r, u->mechanism, rules, map);
+	for (size_t i = 0; i < u->mechanism->nkeys; i++)
+		check_whole_key(r, u, i, dp__get(map, u->mechanism->keys[i].name));
 	return true;
 }
 
@@ -379,14 +412,6 @@ static void warn_delta(struct dp__read *r, const struct dp_oracle *o,
 	}
 }
 
-void dp__any_point(const struct dp_study *s, double *x)
-{
-	dp_space_sample(s, 0, false, x);
-	for (size_t i = 0; i < s->nparams; i++)
-		if (s->params[i].kind == DP_PARAM_CALIBRATED)
-			x[i] = 1; /* whatever it will be */
-}
-
 /* Are there theorems for all of them together? Which does not depend on the point. */
 static void check_together(struct dp__read *r, size_t objective, size_t pos)
 {
@@ -396,7 +421,7 @@ static void check_together(struct dp__read *r, size_t objective, size_t pos)
 
 	if (r->problems->errors)
 		return; /* there may be no point yet */
-	dp__any_point(r->s, x);
+	dp__space_any(r->s, x);
 	if (dp_oracle_uses(r->s, objective, x, NAN, &uses, &err) != DP_OK ||
 	    dp_privacy_composes(uses.item, uses.n,
 				r->s->objectives[objective].privacy->delta,
@@ -458,6 +483,19 @@ static void read_accountant(struct dp__read *r, struct dp_oracle *o,
 	o->accountant = word >= 0 ? (enum dp_privacy_accountant)word : DP_PRIVACY_PLD;
 }
 
+/* A path can be looked at; a bare name is for the daemon to find. Another machine may
+ * have it, so it is worth a word and no more. */
+static void warn_program(struct dp__read *r, const struct dp_oracle *o,
+			 const struct dp__node *command)
+{
+	const char *program = o->argv ? o->argv[0] : NULL;
+	char shown[DP__SHOWN];
+
+	if (program && *program == '/' && access(program, X_OK) != 0)
+		dp__warning(r, command->pos, NULL, "'%s' cannot be run: %s",
+			    dp__shown(program, shown), strerror(errno));
+}
+
 static void refuse_others(struct dp__read *r, const struct dp__node *privacy,
 			  const char *const *known)
 {
@@ -501,6 +539,7 @@ static void read_oracle(struct dp__read *r, struct dp_oracle *o,
 		refuse_others(r, privacy, beside_compose);
 	} else if (command) {
 		o->kind = DP_ORACLE_PROGRAM;
+		warn_program(r, o, command);
 		read_delta(r, o, privacy);
 		refuse_others(r, privacy, beside_command);
 	} else {

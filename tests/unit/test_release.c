@@ -1,0 +1,218 @@
+/* test_release.c - noise on utilities: its law, its key, its grid; and an attack on the
+ * very values that a study releases. */
+#include "base/rng.h"
+#include "privacy/whole.h"
+#include "study/study.h"
+
+#include "attack.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+static const struct dp_release release = { .records = 100, .sigma = 0.05 };
+static const char secret[] =
+	"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
+
+static double value(const char *metric, uint32_t trial, double at, double mean)
+{
+	return dp_release_value(&release, secret, metric, trial, at, mean);
+}
+
+/* Kolmogorov and Smirnov's distance of n numbers, which are sorted, to the normal law. */
+static double distance(double *x, size_t n)
+{
+	double worst = 0;
+
+	qsort(x, n, sizeof *x, attack_by_size);
+	for (size_t i = 0; i < n; i++) {
+		double f = 0.5 * erfc(-x[i] * M_SQRT1_2), k = (double)i, all = (double)n;
+
+		worst = fmax(worst, fmax(fabs(f - k / all), fabs(f - (k + 1) / all)));
+	}
+	return worst * sqrt((double)n);
+}
+
+/* Along each part of the key: trials, waypoints, means. */
+static void noise_is_normal(void **state)
+{
+	enum {
+		N = 3000
+	};
+	static double x[3][N];
+
+	(void)state;
+	for (uint32_t i = 0; i < N; i++) {
+		double mean = (double)i / N;
+
+		x[0][i] = (value("a", i, NAN, 0.5) - 0.5) / release.sigma;
+		x[1][i] = (value("a", 0, i, 0.5) - 0.5) / release.sigma;
+		x[2][i] = (value("a", 0, NAN, mean) - mean) / release.sigma;
+	}
+	for (int k = 0; k < 3; k++) /* passed by chance with probability 0.999 */
+		assert_true(distance(x[k], N) < 1.95);
+}
+
+static void one_value_for_one_point(void **state)
+{
+	char other[sizeof secret];
+	double all[6];
+
+	(void)state;
+	memcpy(other, secret, sizeof secret);
+	other[0] = 'f';
+	all[0] = value("a", 3, 8, 0.5);
+	all[1] = value("b", 3, 8, 0.5);
+	all[2] = value("a", 4, 8, 0.5);
+	all[3] = value("a", 3, 9, 0.5);
+	all[4] = value("a", 3, NAN, 0.5);
+	all[5] = dp_release_value(&release, other, "a", 3, 8, 0.5);
+	for (int i = 0; i < 6; i++)
+		for (int k = 0; k < i; k++)
+			assert_true(all[i] != all[k]);
+	assert_true(value("a", 3, 8, 0.5) == all[0]);
+	/* two means of one point do not share their noise */
+	assert_true(fabs(value("a", 3, 8, 0.51) - all[0] - 0.01) > 1e-9);
+	assert_true(isnan(value("a", 3, 8, NAN)) && isnan(value("a", 3, 8, 1.01)) &&
+		    isnan(value("a", 3, 8, -0.01)) && isnan(value("a", 3, 8, INFINITY)));
+	assert_true(isfinite(value("a", 3, 8, 0)) && isfinite(value("a", 3, 8, 1)));
+}
+
+/* Whatever the mean was, only its multiple of a step below sigma / 2^29 shows, and one
+ * minus it is exact. The accountant is told of that step. */
+static void values_lie_on_a_grid(void **state)
+{
+	static const double sigmas[] = { 1e-6, 0.01, 0.05, 1, 1000 };
+
+	(void)state;
+	for (size_t k = 0; k < DP_COUNT(sigmas); k++) {
+		struct dp_release r = { 1e4, sigmas[k] };
+		double step = exp2(floor(log2(sigmas[k])) - 30);
+
+		for (uint32_t i = 0; i < 200; i++) {
+			double v = dp_release_value(&r, secret, "a", i, NAN, i / 199.);
+
+			assert_true(v / step == rint(v / step));
+			assert_true((1 - v) / step == rint((1 - v) / step));
+		}
+		assert_true(1 / dp_release_records(&r) >= 1 / r.records + step);
+		assert_true(dp_release_records(&r) >
+			    r.records * (1 - 1e-8 * (1 + sigmas[k] * r.records)));
+	}
+}
+
+/* ---- an attack ---- */
+
+#define DELTA 0.05
+
+enum {
+	POINTS = 16,
+	STUDIES = 3000
+};
+
+static const char *secret_of(uint32_t study, char out[sizeof secret])
+{
+	snprintf(out, sizeof secret, "%064x", study);
+	return out;
+}
+
+/* The privacy loss of a study on the data set with the record, which its models get right
+ * at every point, each released `times` over. */
+static double study_loss(uint32_t study, int times)
+{
+	double shift = 1 / release.records, var = release.sigma * release.sigma, loss = 0;
+	char own[sizeof secret];
+
+	for (int i = 0; i < POINTS * times; i++) {
+		double others = 0.01 * (60 + i % POINTS);
+		double seen = dp_release_value(&release, secret_of(study, own), "a", 0, i,
+					       others + shift);
+
+		loss += shift * (seen - others - 0.5 * shift) / var;
+	}
+	return loss;
+}
+
+static struct attack_count attacked(int times)
+{
+	double records = dp_release_records(&release);
+	double epsilon = dp_release_epsilon(records, release.sigma, POINTS, DELTA);
+	struct attack_count c = { 0, 0 };
+	struct dp_rng r;
+
+	dp_rng_init(&r, 0, DP_RNG_TEST, 0, 0);
+	for (uint32_t i = 0; i < STUDIES; i++)
+		attack_delta(&c, epsilon, study_loss(i, times), &r);
+	return c;
+}
+
+/* The claim is exact, so that the attack comes close to it. */
+static void the_claim_holds(void **state)
+{
+	struct attack_count c = attacked(1);
+
+	(void)state;
+	assert_true(attack_lower(c, ATTACK_SURE) <= DELTA);
+	assert_true(attack_lower(c, ATTACK_SURE) > 0.5 * DELTA);
+}
+
+static void a_second_value_for_a_point_is_found(void **state)
+{
+	(void)state;
+	assert_true(attack_lower(attacked(2), ATTACK_SURE) > DELTA);
+}
+
+/* The record is got right at every other point only: how far these are from the others.
+ * shared: the mutant, whose noise is one for all points of a training. */
+static double apart(uint32_t study, bool with, bool shared)
+{
+	char own[sizeof secret];
+	double sum = 0;
+
+	for (int i = 0; i < POINTS; i++) {
+		double others = 0.01 * (60 + i), mean = others + (with && i % 2) * 0.01;
+		double seen = dp_release_value(&release, secret_of(study, own), "a", 0,
+					       shared ? 0 : i, shared ? 0.5 : mean);
+
+		sum += (i % 2 ? 1 : -1) * (seen - others + (shared ? mean - 0.5 : 0));
+	}
+	return sum;
+}
+
+static void noise_that_points_share_is_found(void **state)
+{
+	enum {
+		N = 1000
+	};
+	static double with[N], without[N];
+	double claimed = dp_release_epsilon(dp_release_records(&release), release.sigma,
+					    POINTS, DELTA);
+
+	(void)state;
+	for (int shared = 0; shared < 2; shared++) {
+		for (uint32_t i = 0; i < N; i++) {
+			with[i] = apart(2 * i, true, shared);
+			without[i] = apart(2 * i + 1, false, shared);
+		}
+		assert_int_equal(attack_epsilon(with, without, N, DELTA, ATTACK_SURE) >
+					 claimed,
+				 shared);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(noise_is_normal),
+		cmocka_unit_test(one_value_for_one_point),
+		cmocka_unit_test(values_lie_on_a_grid),
+		cmocka_unit_test(the_claim_holds),
+		cmocka_unit_test(a_second_value_for_a_point_is_found),
+		cmocka_unit_test(noise_that_points_share_is_found),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -152,7 +152,8 @@ int dp__attempt_fits(const struct dp_study_state *s, const struct dp_trial *t,
 	double next = dp_renyi_times(runs, t->renyi);
 	struct dp_spending now;
 
-	if (!has_budget(s))
+	/* what was planned is nearly always what is spent, and needs no adding up */
+	if (!has_budget(s) || dp_filter_allows(budget_filter(s), s->begun, 0, next))
 		return DP_OK;
 	dp_course_spending(s, s->ntrials, &now);
 	return dp_filter_allows(budget_filter(s), now.spent, 0, next)

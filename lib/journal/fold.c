@@ -332,6 +332,10 @@ static int fold_planned(struct dp_study_state *st, struct dp_trial *t,
 							   .planned = e->time };
 	t->open++;
 	st->open++;
+	st->begun = dp_renyi_add(
+		st->begun,
+		dp_renyi_times(e->run == DP_RUN_ALL ? st->spec->trainer.runs : 1,
+			       t->renyi));
 	if (t->status == DP_TRIAL_WAITING)
 		st->waiting--;
 	t->status = DP_TRIAL_RUNNING;

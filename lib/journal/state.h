@@ -143,7 +143,9 @@ struct dp_study_state {
 	int64_t blocked; /* a trial whose trainer could not be started since the study was
 			  * last set running; -1: none */
 	struct dp_accounting *accounting; /* NULL: nothing was journaled */
-	struct dp_imported *imported;     /* (nimported) */
+	double begun; /* K of all attempts that were planned, also of those that could not
+		       * be started: at least what is spent; +inf without a budget */
+	struct dp_imported *imported; /* (nimported) */
 	uint32_t nimported;
 	char **metrics; /* (nmetrics) names seen so far */
 	uint32_t nmetrics;

@@ -81,6 +81,13 @@ void dp__check_budget(struct dp__read *r)
 	if (r->problems->errors)
 		return;
 	set_evaluations(&r->s->search);
+	if (r->s->trainer.retries > 0)
+		dp__warning(
+			r, v->key_pos, NULL,
+			"'budget' keeps room for the %d time%s that trainer.retries "
+			"lets each evaluation be tried again; with 'retries: 0' more of "
+			"it can be used",
+			r->s->trainer.retries, r->s->trainer.retries == 1 ? "" : "s");
 	if (dp_study_adds_up(r->s, dp_budget_objective(r->s), &err) != DP_OK)
 		dp__problem(r, v->key_pos, NULL, "'budget' cannot be kept: %s", err.msg);
 	else

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "course_story.h"
+#include "propose/propose.h"
 #include "recall/whole.h"
 
 #include <stdlib.h>
@@ -443,6 +444,78 @@ static void the_filter(void **s)
 	dp_study_free(study);
 }
 
+/* What a budget cannot be kept of is told when the file is read. */
+static void no_budget_for(void **s)
+{
+	static const struct {
+		const char *objectives, *why;
+	} cases[] = {
+		{ "a: {metric: a}, b: {metric: b}", "no objective has 'privacy'" },
+		{ "a: {privacy: {mechanism: gaussian, sigma: s, delta: 0.1}}, b: "
+		  "{privacy: "
+		  "{mechanism: laplace, scale: s}}",
+		  "can count one privacy objective; the study has 2" },
+		{ "a: {privacy: {command: [prog], delta: 0.1}}, b: {metric: b}",
+		  "is the answer of a program" },
+	};
+
+	(void)s;
+	for (size_t i = 0; i < DP_COUNT(cases); i++) {
+		struct dp_problems problems;
+		struct dp_study *study;
+		struct dp_err err;
+		char text[1000];
+
+		snprintf(text, sizeof text,
+			 "study: s\ntrainer: {command: [x], retries: 0}\n"
+			 "parameters: {s: {type: float, range: [2, 50]}}\n"
+			 "objectives: {%s}\nanti_ideal: {a: 1, b: 1}\n"
+			 "search: {method: random, " BUDGET "}\n",
+			 cases[i].objectives);
+		assert_int_equal(dp_study_parse(text, strlen(text), "f", "/", &study,
+						&problems, &err),
+				 DP_E_INVALID);
+		if (!strstr(err.msg, cases[i].why))
+			fail_msg("%s", err.msg);
+		dp_problems_free(&problems);
+	}
+}
+
+/* Where the noise follows from a target, so does what a training costs. */
+static void calibrated(void **s)
+{
+	static const char text[] =
+		"study: s\ntrainer: {command: [x], retries: 0}\n"
+		"parameters:\n  target: {type: float, range: [0.1, 2], scale: log}\n"
+		"  sigma: {calibrate: {epsilon: target, mechanism: gaussian, delta: "
+		"1.0e-5}}\n"
+		"objectives: {a: {privacy: {mechanism: gaussian, sigma: sigma, delta: "
+		"1.0e-5}}, b: {metric: b}}\n"
+		"anti_ideal: {a: 3, b: 1}\nsearch: {method: dpareto, " BUDGET "}\n";
+	struct dp_problems problems;
+	struct dp_proposal point;
+	struct dp_history h = { 0 };
+	struct dp_study *study;
+	struct dp_err err;
+	double k, sigma;
+
+	(void)s;
+	if (dp_study_parse(text, strlen(text), "f", "/", &study, &problems, &err) !=
+	    DP_OK)
+		fail_msg("%s", err.msg);
+	dp_problems_free(&problems);
+	dp_odometer_standard(&odometer);
+	assert_int_equal(dp_budget_filter(study, &odometer, &filter, NULL), DP_OK);
+	h.budget_order = filter.order;
+	h.budget_left = filter.limit / 50;
+	assert_int_equal(dp_propose(study, &h, 0, NULL, &point, &err), DP_OK);
+	assert_int_equal(dp_space_derive(study, point.x, NULL), DP_OK);
+	sigma = point.x[1];
+	k = filter.order * (filter.order - 1) / (2 * sigma * sigma);
+	assert_true(k <= h.budget_left && k > 0.01 * h.budget_left);
+	dp_study_free(study);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -457,6 +530,8 @@ int main(void)
 		cmocka_unit_test(proofs),
 		cmocka_unit_test(the_odometer),
 		cmocka_unit_test(the_filter),
+		cmocka_unit_test(no_budget_for),
+		cmocka_unit_test(calibrated),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, teardown);

@@ -293,6 +293,7 @@ static const char *failed_why(const struct dp_trial *t)
 static bool settle_first_failures(const struct dp_study_state *s, struct dp_step *step)
 {
 	const struct dp_trial *last;
+	char logs[DP_NAME_MAX + 64] = "";
 
 	if (s->failures_in_row < FIRST_FAILURES || s->diverged > 0 ||
 	    dp_study_has_results(s))
@@ -302,13 +303,16 @@ static bool settle_first_failures(const struct dp_study_state *s, struct dp_step
 	last = last_failed(s);
 	if (!last)
 		return false;
+	/* where utilities are released with noise nothing else is kept */
+	if (!dp_study_releases(s->spec))
+		snprintf(logs, sizeof logs, "'dparetoctl logs %s %u' shows its stderr; ",
+			 s->spec->name, last->number);
 	snprintf(step->reason, sizeof step->reason,
-		 "the first trials all failed, %u in a row; trial %u: %.400s; "
-		 "'dparetoctl logs %s %u' shows its stderr; put it right, then "
-		 "'dparetoctl retry %s --failed', or 'dparetoctl resume %s' to leave "
-		 "them failed",
-		 s->failures_in_row, last->number, failed_why(last), s->spec->name,
-		 last->number, s->spec->name, s->spec->name);
+		 "the first trials all failed, %u in a row; trial %u: %.400s; %s"
+		 "put it right, then 'dparetoctl retry %s --failed', or 'dparetoctl "
+		 "resume %s' to leave them failed",
+		 s->failures_in_row, last->number, failed_why(last), logs, s->spec->name,
+		 s->spec->name);
 	return step_move(step, DP_STUDY_PAUSED, true);
 }
 

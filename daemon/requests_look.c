@@ -9,6 +9,7 @@
 #include "daemon/ask.h"
 #include "daemon/record.h"
 #include "daemon/sched.h"
+#include "daemon/selection.h"
 #include "daemon/server.h"
 #include "journal/view.h"
 #include "propose/propose.h"
@@ -67,7 +68,7 @@ static json_t *eta_json(const struct study *h)
 	unsigned lanes = s->parallel < places ? s->parallel : places;
 	double seconds = 0;
 
-	if (s->status != DP_STUDY_RUNNING || ended >= s->evaluations)
+	if (s->status != DP_STUDY_RUNNING || ended >= s->evaluations || dp_study_hides(s))
 		return json_null();
 	for (uint32_t i = s->ntrials; i-- > 0 && n < ETA_TRIALS;) {
 		const struct dp_trial *t = s->trials[i];
@@ -94,17 +95,22 @@ static json_t *active_json(const struct study *h)
 
 json_t *request_summary_json(struct study *h)
 {
-	struct dp_study_state *s = h->state;
+	struct dp_study_state *s = study_shown(h);
 	json_t *o = dp_view_summary(s);
 	char *folder = study_folder(h), why[700];
 	int64_t until = s->status == DP_STUDY_RUNNING ? clock_now(h->d) : s->updated;
 	const char *waiting = sched_why_not(h, why, sizeof why);
 
-	json_object_set_new(o, "elapsed", json_real((double)(until - s->created) / 1e6));
+	/* how long it took tells of how many trainings there were */
+	json_object_set_new(o, "elapsed",
+			    dp_study_hides(s)
+				    ? json_null()
+				    : json_real((double)(until - s->created) / 1e6));
 	json_object_set_new(o, "active", active_json(h));
 	json_object_set_new(o, "eta", eta_json(h));
 	json_object_set_new(o, "waiting", dp_view_text(waiting));
 	json_object_set_new(o, "directory", dp_view_text(folder));
+	json_object_set_new(o, "selection", selection_json(h));
 	report_view(h, o);
 	free(folder);
 	return o;
@@ -131,7 +137,7 @@ static json_t *running_list(struct study *h)
 	json_t *list = json_array();
 
 	/* newest job first in the list: put the oldest on top */
-	for (struct job *j = h->d->jobs; j; j = j->next)
+	for (struct job *j = h->d->jobs; j && !dp_study_hides(h->state); j = j->next)
 		if (j->home == h && j->phase != JOB_PLANNED && j->phase != JOB_OVER)
 			json_array_insert_new(list, 0, running_json(j));
 	return list;
@@ -155,7 +161,7 @@ static json_t *failure_json(const struct study *h, const struct dp_trial *t,
 /* The newest failed attempts, newest trial first. */
 static json_t *failures_list(const struct study *h)
 {
-	const struct dp_study_state *s = h->state;
+	const struct dp_study_state *s = study_shown(h);
 	json_t *list = json_array();
 
 	for (uint32_t i = s->ntrials; i-- > 0 && json_array_size(list) < FAILURES_MAX;) {
@@ -175,7 +181,7 @@ static json_t *failures_list(const struct study *h)
 
 json_t *request_status_json(struct study *h)
 {
-	json_t *result = dp_view_result_part(h->state, STATUS_POINTS),
+	json_t *result = dp_view_result_part(study_shown(h), STATUS_POINTS),
 	       *front = json_object_get(result, "front"),
 	       *more = json_object_get(result, "more");
 	json_t *o = json_pack("{s:o, s:o, s:o, s:O, s:O*}", "study",
@@ -262,7 +268,7 @@ static int put_summaries(struct dpd *d, int64_t from, json_t *page, struct dp_er
 	unsigned work = 0;
 
 	for (uint32_t i = 0; i < d->nstudies; i++) {
-		const struct dp_study_state *s = d->studies[i]->state;
+		const struct dp_study_state *s = study_shown(d->studies[i]);
 
 		if (s->id < from)
 			continue;
@@ -348,7 +354,7 @@ static bool is_retried(const struct dp_study_state *s, const json_t *pair)
 static int front_points(struct request *r, const json_t *pairs, json_t **ok,
 			struct dp_err *err)
 {
-	const struct dp_study_state *s = r->home->state;
+	const struct dp_study_state *s = study_shown(r->home);
 	json_t *points = json_array();
 	const json_t *pair;
 	size_t i;
@@ -370,15 +376,28 @@ static int front_points(struct request *r, const json_t *pairs, json_t **ok,
 	return DP_OK;
 }
 
+json_t *request_front_json(struct study *h)
+{
+	json_t *o = dp_view_result_part(study_shown(h), PAGE_WORK / WORK_POINT);
+
+	if (o && dp_study_hides(h->state))
+		json_object_set_new(o, "selection", selection_json(h));
+	return o;
+}
+
 int request_front(struct request *r, json_t **ok, struct dp_err *err)
 {
 	const json_t *points = json_object_get(r->json, "points");
-	struct dp_study_state *s = r->home->state;
+	struct dp_study_state *s = study_shown(r->home);
 
 	if (points)
 		return front_points(r, points, ok, err);
+	if (dp_study_hides(s)) { /* models would be of all that is hidden */
+		r->later = true; /* selection_front() answers */
+		return selection_front(r->home, r->client, err);
+	}
 	if (!dp_json_bool(r->json, "denoised", dp_study_denoises(s->spec))) {
-		*ok = dp_view_result_part(s, PAGE_WORK / WORK_POINT);
+		*ok = request_front_json(r->home);
 		return DP_OK;
 	}
 	*ok = ask_front_kept(r->home);
@@ -449,7 +468,7 @@ static unsigned list_trial(struct trial_list *l, const struct dp_trial *t)
 
 int request_trials(struct request *r, json_t **ok, struct dp_err *err)
 {
-	struct dp_study_state *s = r->home->state;
+	struct dp_study_state *s = study_shown(r->home);
 	struct trial_list l = { .study = s,
 				.state = dp_json_str(r->json, "state", NULL),
 				.full = dp_json_bool(r->json, "full", false),
@@ -478,14 +497,16 @@ int request_trials(struct request *r, json_t **ok, struct dp_err *err)
 
 int request_find_trial(struct request *r, struct dp_trial **t, struct dp_err *err)
 {
-	return dp_course_trial(r->home->state, dp_json_int(r->json, "trial", -1), t, err);
+	return dp_course_trial(study_shown(r->home), dp_json_int(r->json, "trial", -1), t,
+			       err);
 }
 
 static json_t *trial_part_json(struct study *h, const struct dp_trial *t, uint32_t from)
 {
 	char *folder = study_folder(h);
-	json_t *o = json_pack("{s:o}", "trial",
-			      dp_view_trial_part(h->state, t, folder, from, RUNS_MAX));
+	json_t *o =
+		json_pack("{s:o}", "trial",
+			  dp_view_trial_part(study_shown(h), t, folder, from, RUNS_MAX));
 
 	free(folder);
 	return o;
@@ -499,7 +520,7 @@ json_t *request_trial_json(struct study *h, const struct dp_trial *t)
 static int request_waypoint(struct request *r, const struct dp_trial *t, int64_t at,
 			    json_t **ok, struct dp_err *err)
 {
-	struct dp_study_state *s = r->home->state;
+	struct dp_study_state *s = study_shown(r->home);
 	struct dp_point p;
 	int code = dp_course_waypoint(s, t, at, &p, err);
 
@@ -528,6 +549,11 @@ int request_propose(struct request *r, json_t **ok, struct dp_err *err)
 	const struct dp_study_state *s = r->home->state;
 
 	(void)ok;
+	if (dp_study_hides(s))
+		return dp_fail(err, DP_E_INVALID,
+			       "study '%s' is a private selection: its points are "
+			       "drawn in secret",
+			       s->spec->name);
 	if (s->ntrials >= dp_propose_limit(s->spec))
 		return dp_fail(err, DP_E_LIMIT, "every point of study '%s' was proposed",
 			       s->spec->name);

@@ -10,11 +10,15 @@
 #include "daemon/job.h"
 #include "daemon/record.h"
 #include "daemon/sched.h"
+#include "daemon/selection.h"
 #include "daemon/server.h"
+#include "journal/view.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- making and finding ---- */
 
@@ -89,6 +93,7 @@ static void study_free(struct study *h)
 	}
 	ask_forget(h);
 	ask_front_free(h->front);
+	selection_free(h);
 	free(h);
 }
 
@@ -108,6 +113,11 @@ char *study_folder(const struct study *h)
 
 	dp_buf_printf(&path, "%s/studies/%s", h->d->at.state_dir, h->state->spec->name);
 	return dp_buf_detach(&path);
+}
+
+struct dp_study_state *study_shown(const struct study *h)
+{
+	return dp_study_shown(h->state);
 }
 
 /* ---- what follows ---- */
@@ -130,6 +140,8 @@ static void study_log(const struct study *h, const struct dp_event *e)
 	enum log_level level = LOG_INFO;
 
 	snprintf(about, sizeof about, "%s", s->spec->name);
+	if (e->type == DP_EV_TRIAL_ENDED && dp_study_hides(s))
+		return;
 	if (e->type == DP_EV_TRIAL_ENDED) {
 		snprintf(about, sizeof about, "%s/%u", s->spec->name, e->trial);
 		if (s->trials[e->trial]->status != DP_TRIAL_OK)
@@ -149,6 +161,25 @@ static void study_record(struct study *h, struct dp_event *e)
 {
 	record(h, e);
 	study_log(h, e);
+}
+
+/* A finished private selection gets a name for the folder of what it publishes, which
+ * does not tell which training that was. */
+static void study_link_selected(const struct study *h)
+{
+	const struct dp_trial *t = dp_study_selected(h->state);
+	char *folder = study_folder(h), *link = NULL, below[64];
+
+	if (folder && t && t->nattempts) {
+		dp_attempt_folder(t->number, DP_RUN_ALL,
+				  t->attempts[t->nattempts - 1].number, below);
+		link = dp_path_join(folder, DP_SELECTED);
+	}
+	if (link && symlink(below, link) != 0 && errno != EEXIST)
+		log_line(&h->d->log, LOG_WARN, h->state->spec->name,
+			 "%s cannot be made: %s", link, strerror(errno));
+	free(link);
+	free(folder);
 }
 
 void study_settle(struct study *h)
@@ -176,6 +207,8 @@ void study_settle(struct study *h)
 	}
 	if (step.kind == DP_STEP_ACCOUNT)
 		account_trial(h, step.event.trial);
+	if (dp_study_hides(h->state) && h->state->status == DP_STUDY_FINISHED)
+		study_link_selected(h);
 	if (step.kind == DP_STEP_FIX)
 		ask_fix(h);
 }

@@ -367,7 +367,7 @@ static int make_report(const struct options *o, struct report *r, const char *st
 	int code = dir ? take_folder(dir, &folder, err)
 		       : dp_fail(err, DP_E_NOMEM, "out of memory");
 
-	if (code == DP_OK)
+	if (code == DP_OK && !dp_study_hides(r->subjects[0].s))
 		code = pictures_draw(r, o->figures, &pictures, &n, err);
 	if (code == DP_OK)
 		code = report_facts(r, pictures, n, &facts, err);
@@ -423,7 +423,8 @@ static int run_report(const struct options *o, struct report *r,
 	}
 	code = journal ? report_load(r, journal, studies, n, err)
 		       : dp_fail(err, DP_E_NOMEM, "out of memory");
-	if (code == DP_OK && r->public && r->subjects[0].s->spec->seed < GUESSABLE)
+	if (code == DP_OK && r->public && !dp_study_hides(r->subjects[0].s) &&
+	    r->subjects[0].s->spec->seed < GUESSABLE)
 		fputs("dpareto-report: the seed of this study is short enough to be "
 		      "guessed by trying; do not publish models or noisy values made "
 		      "with it\n",

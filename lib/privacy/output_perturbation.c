@@ -20,6 +20,7 @@ enum {
 
 static const struct dp_privacy_key keys[] = {
 	[REGULARIZATION] = { .name = "regularization",
+			     .worse = -1,
 			     .kind = DP_PRIVACY_NUMBER,
 			     .needed = true,
 			     .otherwise = NAN,
@@ -31,6 +32,7 @@ static const struct dp_privacy_key keys[] = {
 			     .help = "gamma: the loss has gamma/2 times the squared norm "
 				     "of the weights added." },
 	[RECORDS] = { .name = "records",
+		      .worse = -1,
 		      .kind = DP_PRIVACY_INTEGER,
 		      .needed = true,
 		      .otherwise = NAN,
@@ -39,6 +41,7 @@ static const struct dp_privacy_key keys[] = {
 		      .brief = "number of training records",
 		      .help = "Number of training records." },
 	[SIGMA] = { .name = "sigma",
+		    .worse = -1,
 		    .kind = DP_PRIVACY_NUMBER,
 		    .needed = true,
 		    .otherwise = NAN,

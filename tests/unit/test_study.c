@@ -513,8 +513,7 @@ static void test_words_of_values(void **state)
 	/* one more than there are is no read past the end */
 	assert_string_equal(dp_acquisition_text(DP_ACQ_RANDOM + 1),
 			    "one that has no name");
-	assert_string_equal(dp_method_text(DP_METHOD_DPARETO + 1),
-			    "one that has no name");
+	assert_string_equal(dp_method_text(DP_METHOD_SELECT + 1), "one that has no name");
 }
 
 /* Which front a study has, by its method and the word of its file. */

@@ -102,7 +102,7 @@ int dp_select_cost(const struct dp_study *s, struct dp_select_cost *out,
 	for (size_t i = 0; i < o.n; i++)
 		all[i] = ceil(named.mean) * k[i];
 	out->composed = dp_renyi_epsilon(o.order, all, o.n, out->delta, NULL);
-	dp_release_renyi(release->records, release->sigma, o.order, o.n, k);
+	dp_release_renyi(dp_release_records(release), release->sigma, o.order, o.n, k);
 	out->measured = select_epsilon(&law, &o, k, out->delta, NULL);
 	out->epsilon = fmax(out->trained, out->measured);
 	return DP_OK;

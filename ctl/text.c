@@ -216,9 +216,18 @@ bool ctl_selection(const json_t *selection, struct dp_buf *out)
 	return true;
 }
 
-bool ctl_progress(const json_t *summary, double *part)
+/* What ends the study besides a number of evaluations: search.max_cost, else
+ * search.budget. */
+static const json_t *progress_cost(const json_t *summary)
 {
 	const json_t *cost = json_object_get(summary, "cost");
+
+	return json_is_object(cost) ? cost : json_object_get(summary, "budget");
+}
+
+bool ctl_progress(const json_t *summary, double *part)
+{
+	const json_t *cost = progress_cost(summary);
 	int64_t ended = dp_json_int(summary, "ended", 0),
 		all = dp_json_int(summary, "evaluations", 0);
 	double spent, most;
@@ -234,7 +243,7 @@ bool ctl_progress(const json_t *summary, double *part)
 
 char *ctl_ended(const json_t *summary, int64_t ended, char out[CTL_TEXT_LEN])
 {
-	const json_t *cost = json_object_get(summary, "cost");
+	const json_t *cost = progress_cost(summary);
 	char spent[CTL_TEXT_LEN], most[CTL_TEXT_LEN];
 	double part;
 

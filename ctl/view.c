@@ -164,6 +164,35 @@ static void put_times(struct view *v, const json_t *s)
 			 ctl_age(dp_json_str(s, "updated", NULL), age));
 }
 
+/* What all trainings together have cost, of each privacy objective. */
+static void put_whole(struct view *v, const json_t *s)
+{
+	const json_t *budget = json_object_get(s, "budget");
+	char epsilon[CTL_TEXT_LEN], delta[CTL_TEXT_LEN], fixed[CTL_TEXT_LEN];
+	const char *name;
+	json_t *w;
+
+	if (json_is_object(budget))
+		view_put(v, CTL_NORMAL, "budget",
+			 "epsilon %s at delta %s for all trainings together",
+			 ctl_value(json_object_get(budget, "epsilon"), epsilon),
+			 ctl_value(json_object_get(budget, "delta"), delta));
+	json_object_foreach (json_object_get(s, "whole"), name, w) {
+		const char *proof = dp_json_str(w, "proof", "unknown");
+
+		if (strcmp(proof, "unknown") == 0)
+			continue;
+		view_put(v, CTL_NORMAL, "whole search",
+			 "%s %s at delta %s (%s; had all settings been fixed: %s) after "
+			 "%" PRId64 " training%s",
+			 name, ctl_value(json_object_get(w, "epsilon"), epsilon),
+			 ctl_value(json_object_get(w, "delta"), delta), proof,
+			 ctl_value(json_object_get(w, "if_fixed"), fixed),
+			 dp_json_int(w, "trainings", 0),
+			 dp_json_int(w, "trainings", 0) == 1 ? "" : "s");
+	}
+}
+
 static void put_summary(struct view *v, const json_t *status)
 {
 	const json_t *s = json_object_get(status, "study");
@@ -192,6 +221,7 @@ static void put_summary(struct view *v, const json_t *status)
 	if (text.len)
 		view_put(v, CTL_NORMAL, "trained", "%s in all", dp_buf_text(&text));
 	dp_buf_clear(&text);
+	put_whole(v, s);
 	if (waiting)
 		view_put_whole(v, CTL_WARN, "waiting", waiting);
 	ctl_anti_ideal(s, &text);

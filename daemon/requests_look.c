@@ -11,6 +11,7 @@
 #include "daemon/sched.h"
 #include "daemon/selection.h"
 #include "daemon/server.h"
+#include "daemon/whole.h"
 #include "journal/view.h"
 #include "propose/propose.h"
 #include "wire/wire.h"
@@ -44,8 +45,9 @@ enum {
 
 /* ---- views that need the daemon's knowledge ---- */
 
-/* Evaluations that are left, or that the rest of search.max_cost pays for if each costs
- * what those before it did. Of a path those that run are paid for. */
+/* Evaluations that are left, or that the rest of search.max_cost or search.budget pays
+ * for if each costs what those before it did. Of a path or a budget those that run are
+ * paid for. */
 static double left_to_make(const struct dp_study_state *s, uint32_t ended)
 {
 	bool path = dp_study_cost(s->spec) == DP_COST_PATH;
@@ -55,6 +57,9 @@ static double left_to_make(const struct dp_study_state *s, uint32_t ended)
 	spent = most > 0 ? dp_study_cost_spent(s) : 0;
 	if (spent > 0 && paid > 0)
 		left = fmin(left, paid - ended + fmax(0, most - spent) / spent * paid);
+	if (dp_study_budget_spent(s, &spent, &most) && spent > 0)
+		left = fmin(left, s->ntrials - ended +
+					  fmax(0, most - spent) / spent * s->ntrials);
 	return left;
 }
 
@@ -111,6 +116,8 @@ json_t *request_summary_json(struct study *h)
 	json_object_set_new(o, "waiting", dp_view_text(waiting));
 	json_object_set_new(o, "directory", dp_view_text(folder));
 	json_object_set_new(o, "selection", selection_json(h));
+	/* what all trainings cost is for nobody: only the best is published */
+	json_object_set_new(o, "whole", dp_study_hides(s) ? json_null() : whole_view(h));
 	report_view(h, o);
 	free(folder);
 	return o;
@@ -189,6 +196,7 @@ json_t *request_status_json(struct study *h)
 			      "failures", failures_list(h), "front", front, "more", more);
 
 	json_decref(result);
+	whole_reckon(h);
 	return o;
 }
 

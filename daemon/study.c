@@ -12,6 +12,7 @@
 #include "daemon/sched.h"
 #include "daemon/selection.h"
 #include "daemon/server.h"
+#include "daemon/whole.h"
 #include "journal/view.h"
 
 #include <errno.h>
@@ -94,6 +95,7 @@ static void study_free(struct study *h)
 	ask_forget(h);
 	ask_front_free(h->front);
 	selection_free(h);
+	whole_free(h->whole);
 	free(h);
 }
 
@@ -332,7 +334,8 @@ static bool study_forget(struct study *h)
 
 static bool under_way(const struct study *h)
 {
-	return h->state->open || ask_busy(h) || h->accounting || report_busy(h);
+	return h->state->open || ask_busy(h) || h->accounting || report_busy(h) ||
+	       whole_busy(h);
 }
 
 void study_sweep(struct study *h)

@@ -7,6 +7,7 @@
  * are null. Texts are UTF-8. Facts point into the report and own the rest. */
 #ifndef DP_FACTS_H
 #define DP_FACTS_H
+#include "recall/whole.h"
 #include "reports/pictures.h"
 #include <jansson.h>
 
@@ -121,17 +122,16 @@ struct fact_optimism {
 
 /* ---- what is behind an epsilon ---- */
 
-/* What all trainings cost at a total delta, or why that is unknown. */
-struct fact_total {
-	double delta, epsilon;
-	const char *accountant;
-	double order;
-	const char *why; /* NULL: it is known */
-};
+/* What all trainings of a study cost together, and by which proof. */
 struct fact_composed {
 	int64_t evaluations, trainings, attempts, not_started, imported;
-	struct fact_total *totals; /* (ntotals) */
-	size_t ntotals;
+	enum dp_whole_proof kind;
+	const char *proof;
+	double epsilon, delta; /* NaN: unknown, `why` */
+	double order;
+	double spent, limit; /* of a budget; else NaN */
+	double if_fixed;     /* had all settings been fixed beforehand; no guarantee */
+	const char *why;     /* or NULL */
 };
 
 /* A key of a mechanism: set by a parameter, a word, or a number. */
@@ -380,9 +380,6 @@ double facts_delta(const struct subject *s, uint32_t trial, size_t objective);
 
 void facts_composed(const struct subject *s, size_t objective, struct facts_memory *m,
 		    struct fact_composed *out);
-/* So many trainings of the trial may have looked at the training records: every attempt
- * counts that may have started, with all the runs that were asked of it. */
-double facts_trainings(const struct subject *s, const struct dp_trial *t);
 
 /* ---- statement.c: a paragraph to copy ---- */
 

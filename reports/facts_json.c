@@ -205,29 +205,14 @@ FACT_SHAPE(fact_optimism, optimism_rows);
 
 /* ---- privacy ---- */
 
-static json_t *total_order(const void *part)
-{
-	const struct fact_total *t = part;
-
-	return t->why ? NULL : fact_number_json(t->order);
-}
-
-static const struct fact_row total_rows[] = {
-	FACT(fact_total, delta),
-	FACT(fact_total, epsilon),
-	FACT_IF_KNOWN(fact_total, accountant),
-	FACT_MADE("order", total_order),
-	FACT_IF_KNOWN(fact_total, why),
-};
-FACT_SHAPE(fact_total, total_rows);
-
 static const struct fact_row composed_rows[] = {
-	FACT(fact_composed, evaluations),
-	FACT(fact_composed, trainings),
-	FACT(fact_composed, attempts),
-	FACT(fact_composed, not_started),
-	FACT(fact_composed, imported),
-	FACT_LIST(fact_composed, totals, ntotals, fact_total),
+	FACT(fact_composed, evaluations),  FACT(fact_composed, trainings),
+	FACT(fact_composed, attempts),     FACT(fact_composed, not_started),
+	FACT(fact_composed, imported),     FACT(fact_composed, proof),
+	FACT(fact_composed, epsilon),      FACT(fact_composed, delta),
+	FACT(fact_composed, order),        FACT(fact_composed, spent),
+	FACT(fact_composed, limit),        FACT(fact_composed, if_fixed),
+	FACT_IF_KNOWN(fact_composed, why),
 };
 FACT_SHAPE(fact_composed, composed_rows);
 

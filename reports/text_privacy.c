@@ -11,73 +11,139 @@ enum {
 	STATEMENTS_MAX = 100 /* more are in report.json only */
 };
 
-/* ---- the warning ---- */
+/* ---- what may be published ---- */
 
-/* One way to add up all trainings: at the study's delta, and where that is 0 also at
- * another. */
-static void say_sum(struct doc *d, const struct fact_total *sum, bool first)
+/* What the proof of a whole search's epsilon says, and what it does not. */
+static const char *proof_words(enum dp_whole_proof proof)
 {
-	char s[SHORT_LEN], t[DP_NUM_LEN];
-
-	if (sum->why)
-		doc_note(d, "The cost of the whole study cannot be told: %s.", sum->why);
-	else if (first)
-		doc_note(d,
-			 "All trainings of the study together: epsilon %s at a total "
-			 "delta of %s, for the training records.",
-			 up_text(sum->epsilon, s), dp_num_text(sum->delta, t));
-	else
-		doc_paragraph(d, "At a total delta of %s it is epsilon %s.",
-			      dp_num_text(sum->delta, t), up_text(sum->epsilon, s));
+	switch (proof) {
+	case DP_WHOLE_FIXED:
+		return "composition: all settings and their number were fixed before the "
+		       "first training, and no result changed them";
+	case DP_WHOLE_ODOMETER:
+		return "odometer: with probability 1 - delta the privacy loss of "
+		       "everything up to now is at most this, at this time and at all "
+		       "times before together, whatever was chosen because of results "
+		       "(Ville's inequality; orders and weights fixed beforehand)";
+	case DP_WHOLE_FILTER:
+		return "filter: a training started only if it fitted into this budget, "
+		       "which was fixed before the first one; it holds whatever was "
+		       "chosen and whenever the search stops (Feldman and Zrnic 2021)";
+	case DP_WHOLE_SELECTION:
+		return "private selection: only the best of a secret number of trainings "
+		       "is published, and nothing of the others (Papernot and Steinke "
+		       "2022)";
+	case DP_WHOLE_UNKNOWN:
+		break;
+	}
+	return "unknown";
 }
 
-static void say_total(struct doc *d, const struct fact_composed *composed, bool walks)
+static void say_one_training(struct doc *d, const struct facts *f,
+			     const struct fact_mechanism *m)
 {
-	for (size_t i = 0; i < composed->ntotals; i++)
-		say_sum(d, &composed->totals[i], i == 0);
+	double least = INFINITY, most = -INFINITY;
+	char a[SHORT_LEN], b[SHORT_LEN];
+
+	for (size_t i = 0; i < f->nfront; i++) {
+		least = fmin(least, f->front[i].of[m->index].value);
+		most = fmax(most, f->front[i].of[m->index].value);
+	}
+	doc_cell(d, "one training");
+	if (least > most)
+		doc_cell(d, "-");
+	else if (least == most)
+		doc_cell(d, "%s", up_text(least, a));
+	else
+		doc_cell(d, "%s to %s along the front", up_text(least, a),
+			 up_text(most, b));
+	doc_cell(d, "for a model with settings that were not chosen on these records");
+}
+
+static void say_whole(struct doc *d, const struct fact_composed *c)
+{
+	char a[SHORT_LEN], t[DP_NUM_LEN];
+
+	doc_cell(d, c->kind == DP_WHOLE_SELECTION ? "the private selection"
+						  : "the whole search");
+	if (isnan(c->epsilon)) {
+		doc_cell(d, "unknown");
+		doc_cell(d, "%s", c->why ? c->why : "nothing was trained");
+		return;
+	}
+	doc_cell(d, "%s at delta %s", up_text(c->epsilon, a), dp_num_text(c->delta, t));
+	doc_cell(d, "%s", proof_words(c->kind));
+	if (c->kind == DP_WHOLE_FIXED || c->kind == DP_WHOLE_SELECTION ||
+	    isnan(c->if_fixed))
+		return;
+	doc_cell(d, "had all settings been fixed");
+	doc_cell(d, "%s", up_text(c->if_fixed, a));
+	doc_cell(d, "no guarantee, for comparison: settings depended on results, and "
+		    "composition with parameters fixed in advance does not cover that");
+}
+
+static void say_epsilons(struct doc *d, const struct facts *f,
+			 const struct fact_mechanism *m)
+{
+	doc_table(d);
+	doc_column(d, "epsilon of", false);
+	doc_column(d, m->objective, false);
+	doc_column(d, "holds", false);
+	say_one_training(d, f, m);
+	say_whole(d, &m->composed);
+	doc_table_end(d);
+}
+
+static void say_counted(struct doc *d, const struct fact_composed *c, bool walks)
+{
+	char a[SHORT_LEN], b[SHORT_LEN];
+
+	if (!isnan(c->limit))
+		doc_paragraph(d,
+			      "Of the budget %s of %s is spent, as Renyi divergence at "
+			      "order %.15g. No smaller epsilon may be read off what is "
+			      "left.",
+			      short_text(c->spent, a), short_text(c->limit, b), c->order);
 	doc_paragraph(
 		d,
-		"This composes all %lld evaluations with every run of every attempt that "
+		"Counted are all %lld evaluations with every run of every attempt that "
 		"may have started, %lld trainings: failed and diverged ones, retries and "
 		"points off the front are among them. A retry counts as a training of "
-		"its "
-		"own, although it has the same seed, because a trainer need not repeat "
-		"itself.",
-		(long long)composed->evaluations, (long long)composed->trainings);
+		"its own, although it has the same seed, because a trainer need not "
+		"repeat itself.",
+		(long long)c->evaluations, (long long)c->trainings);
 	if (walks)
 		doc_paragraph(d,
 			      "Each training counts in full. What it was on its way is "
 			      "in that already and adds nothing: the accountant covers "
 			      "every iterate.");
-	if (composed->imported > 0)
+	if (c->imported > 0)
 		doc_paragraph(
 			d,
 			"%lld results were taken over from another study; what they "
 			"cost is not in this number.",
-			(long long)composed->imported);
+			(long long)c->imported);
 }
 
 void write_warning(struct doc *d, const struct facts *f)
 {
-	doc_section(d, "not-private", "The front itself is not private");
+	doc_section(d, "publish", "What may be published");
 	if (strcmp(f->data, "private") == 0)
-		doc_note(
-			d,
-			"Each epsilon of this report is that of one training. The search "
-			"trained many times on the same records, and chose by the "
-			"results: whoever publishes the front, this report or a model "
-			"chosen with it tells more about the records than one epsilon "
-			"says.");
+		doc_note(d,
+			 "The epsilon of a point is that of one training. The search "
+			 "trained many times on the same records, and chose by the "
+			 "results: whoever publishes the front, this report or a model "
+			 "chosen with it states the epsilon of the whole search.");
 	else
 		doc_paragraph(
-			d,
-			"The study file declares its data public, so that the search "
-			"cost "
-			"nobody's privacy. Each epsilon is what one training would cost "
-			"on private data of the same size. Repeating the search on "
-			"private data would cost what stands here.");
-	for (size_t i = 0; i < f->nprivacy; i++)
-		say_total(d, &f->privacy[i].composed, f->settings.path != NULL);
+			d, "The study file declares its data public, so that the search "
+			   "cost nobody's privacy, and all of this may be published. "
+			   "Repeating the search on private data would cost what stands "
+			   "here.");
+	for (size_t i = 0; i < f->nprivacy; i++) {
+		say_epsilons(d, f, &f->privacy[i]);
+		say_counted(d, &f->privacy[i].composed, f->settings.path != NULL);
+	}
 	if (f->nprivacy == 0)
 		doc_paragraph(d, "No objective of this study is a privacy mechanism, so "
 				 "that nothing is known of what its trainings cost.");

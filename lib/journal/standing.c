@@ -121,6 +121,22 @@ uint32_t dp_trial_trainings(const struct dp_study_state *s, const struct dp_tria
 	return n;
 }
 
+bool dp_study_budget_spent(const struct dp_study_state *s, double *spent, double *limit)
+{
+	const struct dp_filter *f = s->accounting ? &s->accounting->filter : NULL;
+	double sum = 0;
+
+	if (!f || !(f->limit > 0))
+		return false;
+	for (uint32_t i = 0; i < s->ntrials; i++)
+		sum = dp_renyi_add(sum,
+				   dp_renyi_times(dp_trial_trainings(s, s->trials[i]),
+						  s->trials[i]->renyi));
+	*spent = sum / (f->order - 1);
+	*limit = f->limit / (f->order - 1);
+	return true;
+}
+
 bool dp_trial_run_known(const struct dp_trial *t, uint32_t run)
 {
 	for (uint32_t i = 0; i < t->nattempts; i++) {

@@ -244,6 +244,9 @@ double dp_study_cost_spent(const struct dp_study_state *s);
 /* Trainings that were begun for it, whatever became of them: runs of all attempts but
  * those whose process could not be started. */
 uint32_t dp_trial_trainings(const struct dp_study_state *s, const struct dp_trial *t);
+/* The Renyi divergence, at the filter's order, of all trainings that were begun, and what
+ * it may reach; false without search.budget, or before its filter is chosen. */
+bool dp_study_budget_spent(const struct dp_study_state *s, double *spent, double *limit);
 /* Has this run of the trial been made? */
 bool dp_trial_run_known(const struct dp_trial *t, uint32_t run);
 

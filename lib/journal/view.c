@@ -189,6 +189,23 @@ static json_t *cost_json(const struct dp_study_state *s)
 			: json_null();
 }
 
+/* {"epsilon":4,"delta":1e-5,"order":9,"spent":0.6,"most":2.1}, or null without
+ * search.budget; before its filter is chosen the last three are null. */
+static json_t *budget_json(const struct dp_study_state *s)
+{
+	const struct dp_budget *b = &s->spec->search.budget;
+	double spent, most;
+	bool known = dp_study_budget_spent(s, &spent, &most);
+
+	if (b->epsilon == 0)
+		return json_null();
+	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "epsilon", dp_json_real(b->epsilon),
+			 "delta", dp_json_real(b->delta), "order",
+			 known ? dp_json_real(s->accounting->filter.order) : json_null(),
+			 "spent", known ? dp_json_real(spent) : json_null(), "most",
+			 known ? dp_json_real(most) : json_null());
+}
+
 json_t *dp_view_summary(struct dp_study_state *s)
 {
 	json_t *names = json_array(), *goals = json_array(), *volume = hypervolume(s), *o;
@@ -219,10 +236,10 @@ json_t *dp_view_summary(struct dp_study_state *s)
 			     "front_of", dp_front_text(s->spec), "objectives", names,
 			     "goals", goals));
 	view_merge(&o,
-		   json_pack("{s:o, s:o, s:I, s:o}", "created", dp_view_time(s->created),
-			     "updated", dp_view_time(dp_study_hides(s) ? 0 : s->updated),
-			     "version", (json_int_t)s->seq, "file",
-			     dp_view_text(s->path)));
+		   json_pack("{s:o, s:o, s:o, s:I, s:o}", "budget", budget_json(s),
+			     "created", dp_view_time(s->created), "updated",
+			     dp_view_time(dp_study_hides(s) ? 0 : s->updated), "version",
+			     (json_int_t)s->seq, "file", dp_view_text(s->path)));
 	return o;
 }
 

@@ -168,6 +168,23 @@ static int check_relations(const struct mix *mix, struct dp_err *err)
 	return DP_E_INVALID;
 }
 
+/* Nor may numbers for a person with several records and for one record. */
+static int check_groups(const struct mix *mix, struct dp_err *err)
+{
+	double first = fmax(mix->n ? mix->parts[0].group : 1, 1);
+
+	for (size_t i = 1; i < mix->n; i++) {
+		if (fmax(mix->parts[i].group, 1) == first)
+			continue;
+		dp_fail(err, DP_E_INVALID,
+			"%s holds for groups of %.0f and %s for groups of %.0f records",
+			mix->items[0].mechanism->name, first,
+			mix->items[i].mechanism->name, fmax(mix->parts[i].group, 1));
+		return dp_hint(err, "give all of them the same 'group'");
+	}
+	return DP_OK;
+}
+
 int dp__parts(const struct dp_privacy_item *items, size_t n, double delta,
 	      struct dp_privacy_part *parts, struct dp_err *err)
 {
@@ -177,7 +194,9 @@ int dp__parts(const struct dp_privacy_item *items, size_t n, double delta,
 	memset(parts, 0, n * sizeof *parts);
 	for (size_t i = 0; code == DP_OK && i < n; i++)
 		code = add_item(&mix, &items[i], delta, err);
-	return code == DP_OK ? check_relations(&mix, err) : code;
+	if (code == DP_OK)
+		code = check_relations(&mix, err);
+	return code == DP_OK ? check_groups(&mix, err) : code;
 }
 
 static int prepare_curves(struct mix *mix, struct dp_err *err)

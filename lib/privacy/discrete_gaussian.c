@@ -248,6 +248,7 @@ static int discrete_part(const double *v, struct dp_privacy_part *out, struct dp
 		.mu = moved / v[SIGMA],
 		.count = 1,
 		.relation = DP__ANY_RELATION,
+		.group = v[GROUP],
 		.shape = moved,
 	};
 	return DP_OK;

@@ -156,6 +156,7 @@ static int geometric_part(const double *v, struct dp_privacy_part *out,
 		.mu = moved / v[SCALE] * (1 + 2 * DBL_EPSILON), /* rounded up */
 		.count = 1,
 		.relation = DP__ANY_RELATION,
+		.group = v[GROUP],
 		.shape = moved,
 	};
 	return DP_OK;

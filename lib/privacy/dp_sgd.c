@@ -27,7 +27,8 @@ enum {
 	ACCOUNTANT,
 	BOUND,
 	CONVERSION,
-	ORDERS
+	ORDERS,
+	GROUP
 };
 enum {
 	WITHOUT_REPLACEMENT,
@@ -168,6 +169,7 @@ static const struct dp_privacy_key keys[] = {
 		     .brief = "orders that are tried, with rdp",
 		     .help = "With rdp: orders tried; integer for without-replacement "
 			     "and real for poisson unless said otherwise." },
+	[GROUP] = DP__KEY_GROUP(DP__GROUP_MAX),
 };
 
 static double sgd_multiplier(const double *v)
@@ -201,6 +203,10 @@ static int sgd_check(const double *v, struct dp_err *err)
 		return dp_fail(err, DP_E_INVALID,
 			       "'lot' is %.10g, but there are only %.0f records", v[LOT],
 			       v[RECORDS]);
+	if (v[GROUP] > v[RECORDS])
+		return dp_fail(err, DP_E_INVALID,
+			       "'group' is %.0f, but there are only %.0f records",
+			       v[GROUP], v[RECORDS]);
 	if (!isnan(v[SAMPLE_RATE]) && v[SAMPLING] != POISSON) {
 		dp_fail(err, DP_E_INVALID,
 			"'sample_rate' belongs to sampling poisson: lots without "
@@ -224,7 +230,10 @@ static int sgd_part(const double *v, struct dp_privacy_part *part, struct dp_err
 		.count = sgd_count_steps(v),
 		.tight = v[BOUND] == TIGHT,
 		.relation = poisson ? DP__ADD_OR_REMOVE : DP__REPLACE_ONE,
+		.group = v[GROUP],
 	};
+	if (v[GROUP] > 1)
+		dp__part_of_group(part, v[RECORDS], v[LOT]);
 	return DP_OK;
 }
 
@@ -354,6 +363,8 @@ static int sgd_prepared(struct dp_privacy_memory *memory, const double *v,
 		e.error_proved = true;
 	} else if (v[ACCOUNTANT] == DP_PRIVACY_PLD) {
 		code = sgd_by_loss(memory, v, &part, &e, err);
+	} else if (v[GROUP] > 1) { /* nothing that publications computed */
+		code = sgd_by_best_renyi(memory, v, &part, &e, err);
 	} else {
 		code = sgd_by_renyi(memory, v, &part, &e, err);
 	}
@@ -377,7 +388,8 @@ static int sgd_epsilon(const double *v, struct dp_epsilon *out, struct dp_err *e
 
 static enum dp_privacy_cost sgd_cost(const double *v)
 {
-	return v[ACCOUNTANT] == DP_PRIVACY_PLD ? DP_PRIVACY_COSTLY : DP_PRIVACY_PREPARED;
+	return v[ACCOUNTANT] == DP_PRIVACY_PLD || v[GROUP] > 1 ? DP_PRIVACY_COSTLY
+							       : DP_PRIVACY_PREPARED;
 }
 
 /* ---- what a trainer declares ---- */
@@ -434,6 +446,12 @@ static const char *sgd_theorem(const double *v)
 {
 	bool poisson = v[SAMPLING] == POISSON;
 
+	if (v[GROUP] > 1)
+		return poisson ? "Ganesh 2024 (mixtures of Gaussians), both directions, "
+				 "composed as Zhu, Dong and Wang, AISTATS 2022"
+			       : "Balle, Barthe and Gaboardi, NeurIPS 2018, Theorem 2, "
+				 "over the number of the person's records in a lot, "
+				 "composed as Zhu, Dong and Wang, AISTATS 2022";
 	if (v[ACCOUNTANT] == DP_PRIVACY_PLD)
 		return poisson ? "Zhu, Dong and Wang, AISTATS 2022 (composition of "
 				 "dominating pairs, both directions)"
@@ -489,6 +507,14 @@ static void sgd_words(const double *v, struct dp_privacy_words *out)
 	if (isnan(v[SAMPLING]))
 		return;
 	(poisson ? sgd_words_poisson : sgd_words_wor)(out);
+	if (v[GROUP] > 1)
+		out->relation =
+			poisson ? "add or remove a person: two datasets are "
+				  "neighbours when one of them has all records of "
+				  "one person more, up to 'group'"
+				: "replace a person: two datasets of the same "
+				  "size are neighbours when the records of one "
+				  "person differ, up to 'group'";
 	out->theorem = sgd_theorem(v);
 	out->sampling = samplings[(int)v[SAMPLING]];
 	sgd_words_lots(v, out);

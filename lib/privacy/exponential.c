@@ -168,6 +168,7 @@ static int exponential_part(const double *v, struct dp_privacy_part *out,
 		.mu = exponential_range(v),
 		.count = 1,
 		.relation = DP__ANY_RELATION,
+		.group = v[GROUP],
 	};
 	return DP_OK;
 }

@@ -61,7 +61,8 @@ double dp__gaussian_epsilon(double mu, double log_delta)
 enum {
 	SIGMA,
 	DELTA,
-	SENSITIVITY
+	SENSITIVITY,
+	GROUP
 };
 
 static const struct dp_privacy_key keys[] = {
@@ -97,13 +98,19 @@ static const struct dp_privacy_key keys[] = {
 			  .brief = "of the result",
 			  .help = "The most that one record changes the result, in L2 "
 				  "norm." },
+	[GROUP] = DP__KEY_GROUP(0x1p53),
 };
+
+static double gaussian_mu(const double *v)
+{
+	return v[SENSITIVITY] * v[GROUP] / v[SIGMA];
+}
 
 static int gaussian_epsilon(const double *v, struct dp_epsilon *out, struct dp_err *err)
 {
 	(void)err;
 	*out = (struct dp_epsilon){
-		.epsilon = dp__gaussian_epsilon(v[SENSITIVITY] / v[SIGMA], log(v[DELTA])),
+		.epsilon = dp__gaussian_epsilon(gaussian_mu(v), log(v[DELTA])),
 		.delta = v[DELTA],
 		.order = NAN,
 		.accountant = "closed-form",
@@ -118,9 +125,10 @@ static int gaussian_part(const double *v, struct dp_privacy_part *out, struct dp
 	*out = (struct dp_privacy_part){
 		.kind = &dp__part_wor,
 		.q = 1,
-		.mu = v[SENSITIVITY] / v[SIGMA],
+		.mu = gaussian_mu(v),
 		.count = 1,
 		.relation = DP__ANY_RELATION,
+		.group = v[GROUP],
 	};
 	return DP_OK;
 }

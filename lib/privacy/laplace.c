@@ -12,7 +12,8 @@
 enum {
 	SCALE,
 	SENSITIVITY,
-	DELTA
+	DELTA,
+	GROUP
 };
 
 static const struct dp_privacy_key keys[] = {
@@ -48,11 +49,17 @@ static const struct dp_privacy_key keys[] = {
 		    .brief = "the probability that the bound may fail with",
 		    .help = "0 for pure differential privacy, else the probability "
 			    "that epsilon may fail with (for one-dimensional results)." },
+	[GROUP] = DP__KEY_GROUP(0x1p53),
 };
+
+static double laplace_mu(const double *v)
+{
+	return v[SENSITIVITY] * v[GROUP] / v[SCALE];
+}
 
 static int laplace_epsilon(const double *v, struct dp_epsilon *out, struct dp_err *err)
 {
-	double pure = v[SENSITIVITY] / v[SCALE];
+	double pure = laplace_mu(v);
 
 	(void)err;
 	*out = (struct dp_epsilon){
@@ -82,7 +89,7 @@ static double laplace_profile(const struct dp_privacy_part *p, enum dp__directio
 	double v = x < p->mu ? -expm1(0.5 * (x - p->mu)) : 0;
 
 	(void)d;
-	*slack = 4 * DBL_EPSILON * v;
+	*slack = 8 * DBL_EPSILON * v;
 	return v;
 }
 
@@ -124,9 +131,10 @@ static int laplace_part(const double *v, struct dp_privacy_part *out, struct dp_
 	*out = (struct dp_privacy_part){
 		.kind = &laplace_loss,
 		.q = 1,
-		.mu = v[SENSITIVITY] / v[SCALE],
+		.mu = laplace_mu(v),
 		.count = 1,
 		.relation = DP__ANY_RELATION,
+		.group = v[GROUP],
 	};
 	return DP_OK;
 }

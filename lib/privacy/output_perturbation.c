@@ -15,7 +15,8 @@ enum {
 	REGULARIZATION,
 	RECORDS,
 	SIGMA,
-	DELTA
+	DELTA,
+	GROUP
 };
 
 static const struct dp_privacy_key keys[] = {
@@ -61,15 +62,19 @@ static const struct dp_privacy_key keys[] = {
 		    .hi_open = true,
 		    .brief = "the probability that the bound may fail with",
 		    .help = "The probability that the bound epsilon may fail with." },
+	[GROUP] = DP__KEY_GROUP(0x1p53),
 };
+
+static double output_mu(const double *v)
+{
+	return 4 * v[GROUP] / (v[REGULARIZATION] * v[RECORDS]) / v[SIGMA];
+}
 
 static int output_epsilon(const double *v, struct dp_epsilon *out, struct dp_err *err)
 {
-	double sensitivity = 4 / (v[REGULARIZATION] * v[RECORDS]);
-
 	(void)err;
 	*out = (struct dp_epsilon){
-		.epsilon = dp__gaussian_epsilon(sensitivity / v[SIGMA], log(v[DELTA])),
+		.epsilon = dp__gaussian_epsilon(output_mu(v), log(v[DELTA])),
 		.delta = v[DELTA],
 		.order = NAN,
 		.accountant = "closed-form",
@@ -84,9 +89,10 @@ static int output_part(const double *v, struct dp_privacy_part *out, struct dp_e
 	*out = (struct dp_privacy_part){
 		.kind = &dp__part_wor,
 		.q = 1,
-		.mu = 4 / (v[REGULARIZATION] * v[RECORDS] * v[SIGMA]),
+		.mu = output_mu(v),
 		.count = 1,
 		.relation = DP__REPLACE_ONE,
+		.group = v[GROUP],
 	};
 	return DP_OK;
 }

@@ -11,7 +11,7 @@
  *
  * Poisson, add or remove one: the mixture (1-q) N(0, s^2) + q N(1, s^2) against
  * N(0, s^2), and the other way round, dominate (Zhu et al., Theorem 11). */
-#include "privacy/privacy_internal.h"
+#include "privacy/pld_internal.h"
 
 #include <float.h>
 #include <math.h>
@@ -58,7 +58,9 @@ static double plain_profile(double mu, double e, double *slack)
 		d = cdf - exp(-0.5 * a * a - LOG_SQRT_2PI) * dp__mills(mu - a);
 	else
 		d = cdf - exp(e) * dp__normal_cdf(a - mu);
-	*slack = 4 * DBL_EPSILON * (2 + fabs(e)) * cdf;
+	/* Both terms share the rounding of a; those of erfc, exp and Mills' ratio go
+	 * with the squares of their arguments. */
+	*slack = 4 * DBL_EPSILON * (8 + fabs(e) + mu * mu + a * a) * cdf;
 	return fmax(d, 0);
 }
 
@@ -80,7 +82,7 @@ static double added_profile(double q, double mu, double x, double *slack)
 	if (!(y > 0))
 		return 0;
 	d = y * plain_profile(mu, log(q / y) + x, slack);
-	*slack = *slack * y + 4 * DBL_EPSILON * d * (1 + q / y);
+	*slack = *slack * y + 8 * DBL_EPSILON * d * (1 + q / y);
 	return d;
 }
 
@@ -148,8 +150,11 @@ static void gaussian_points(struct dp__points *s, const struct dp_privacy_part *
 			    enum dp__direction d, double from, double to, bool cut,
 			    double end)
 {
-	/* losses grow with mu z: keep them close where the noise is low, too */
-	double q = p->q, mu = p->mu, step = 1 / fmin(16 * fmax(mu, 1), 40);
+	double q = p->q, mu = p->mu, step;
+
+	/* losses grow with mu z: keep them close where the noise is low, too; but there
+	 * is room for a quarter of the points only, two sides of two hills */
+	step = fmax(1 / fmin(16 * fmax(mu, 1), 40), 4 * (to - from) / DP__POINTS_MAX);
 
 	for (int i = 0; from + i * step < to; i++) {
 		double z = from + i * step, u = mu * (z - 0.5 * mu);
@@ -174,9 +179,13 @@ static void gaussian_points(struct dp__points *s, const struct dp_privacy_part *
 static void gaussian_picture(struct dp__points *s, const struct dp_privacy_part *p,
 			     enum dp__direction d, double end)
 {
-	const double reach = 11;
 	bool cut = !p->kind->sided;
-	double mu = p->mu, from = cut ? 0.5 * mu : -reach;
+	double mu = p->mu, reach, from;
+
+	/* as far as the grid goes, and past 11 standard deviations */
+	reach = (end > 600 ? end - log(p->q) : log1p(expm1(end) / p->q)) / mu - 0.5 * mu;
+	reach = fmin(fmax(reach + 1, 11), 36);
+	from = cut ? 0.5 * mu : -reach;
 
 	if (mu - reach > fmax(from, reach)) {
 		gaussian_points(s, p, d, from, reach, cut, end);
@@ -227,6 +236,7 @@ const struct dp__part_kind dp__part_wor = {
 	.most = wor_part_most,
 	.size = gaussian_size,
 	.alone = gaussian_alone,
+	.cells = dp__gaussian_cells,
 };
 
 const struct dp__part_kind dp__part_poisson = {
@@ -237,5 +247,6 @@ const struct dp__part_kind dp__part_poisson = {
 	.most = poisson_part_most,
 	.size = gaussian_size,
 	.alone = gaussian_alone,
+	.cells = dp__gaussian_cells,
 	.sided = true,
 };

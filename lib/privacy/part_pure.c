@@ -20,7 +20,7 @@ static double pure_profile(const struct dp_privacy_part *p, enum dp__direction d
 	double v = x < p->mu ? -expm1(x - p->mu) / (1 + exp(-p->mu)) : 0;
 
 	(void)d;
-	*slack = 4 * DBL_EPSILON * v;
+	*slack = 8 * DBL_EPSILON * v;
 	return v;
 }
 

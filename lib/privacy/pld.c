@@ -8,10 +8,13 @@
  *   - losses beyond the grid count as infinite (dp__grid.infinite);
  *   - what lies above the window of the transform, by a Chernoff bound on the grid's
  *     own moments; what wraps round only adds;
- *   - rounding of the differences (dp__grid.slack) and of the transforms, by their
- *     norm-wise error bound (Higham, Accuracy and Stability, Theorem 24.2).
- * So epsilon is an upper bound. How far it is above the true value is estimated from a
- * grid twice as wide. */
+ *   - rounding of the grid (dp__grid.slack): at worst all of it lies where it weighs
+ *     most;
+ *   - rounding of the transforms, by their norm-wise error bound (Higham, Accuracy and
+ *     Stability, Theorem 24.2): going there no entry is off by more than the norm;
+ *     coming back the norms of errors and weights bound their sum.
+ * So epsilon is an upper bound, and where a number is not finite there is none. How far
+ * it is above the true value is estimated from a grid twice as wide. */
 #include "privacy/pld_internal.h"
 
 #include <complex.h>
@@ -24,13 +27,17 @@
 
 enum {
 	SOFT_CELLS = 1 << 16, /* a finer grid than GOOD is not worth more than this */
-	HARD_CELLS = 1 << 21  /* the budget: about half a second */
+	HARD_CELLS = 1 << 21, /* of one grid: half a second and a hundred megabytes */
+	ALL_CELLS = 3 * HARD_CELLS, /* of all grids of removing a record */
+	ADD_CELLS = HARD_CELLS      /* of adding one, which hardly ever decides */
 };
-#define FINE      4e-5 /* relative error of epsilon aimed at */
-#define GOOD      1e-4 /* good enough to stop at SOFT_CELLS */
-#define LIMIT     1e-3 /* refine while the estimate is above this */
-#define NOISY     1e-3 /* share of delta that rounding may take before it is tilted anew */
-#define TRUNCATED 1e-6 /* share of delta spent on losses beyond the grid */
+#define FINE  4e-5 /* relative error of epsilon aimed at */
+#define GOOD  1e-4 /* good enough to stop at SOFT_CELLS */
+#define LIMIT 1e-3 /* refine while the estimate is above this */
+#define NOISY 1e-3 /* share of delta that rounding may take before it is tilted anew */
+/* Below it, single losses would leave the range of numbers with all their digits. */
+#define LEAST_DELTA 1e-200
+#define TRUNCATED   1e-6 /* share of delta spent on losses beyond the grid */
 
 /* FFTW's planner keeps tables of its own and is not thread-safe; executing plans is.
  * Estimated plans depend on nothing but the size, so answers repeat bit for bit. */
@@ -56,7 +63,8 @@ struct plan {
 	double spread;  /* standard deviation of the tilted composed loss */
 	double lo, hi;  /* window */
 	double log_mgf; /* of the composed loss at the tilt, by the picture */
-	double spent;   /* cells transformed so far */
+	double spent;   /* cells so far */
+	double budget;  /* and in all */
 	double drop;    /* log of the mass beyond the window, negated */
 	double share;   /* how much of delta went to rounding; 1: the window was too small
 			 */
@@ -164,7 +172,7 @@ static double tilt_miss(void *ctx, double log_tilt)
 static double find_tilt(const struct steer *s, double delta)
 {
 	struct tilt_search t = { .s = *s, .log_delta = log(delta) };
-	const double least = log(1e-7), most = log(1e8);
+	const double least = log(1e-7), most = log(1e13);
 	double lo = 0, hi = 0;
 
 	if (tilt_miss(&t, 0) > 0) {
@@ -195,7 +203,8 @@ static double window_reach(const struct steer *s, const struct plan *p, double k
 
 		composed_cumulants(s, p->tilt + sign * t, 0, k);
 		x = (k[0] - k0 + p->drop) / t;
-		if (x < best) {
+		/* a picture ends somewhere: near its end no exponent is large enough */
+		if (best == INFINITY || x < best - 1e-3 * fabs(best)) {
 			best = x;
 			*theta = t;
 		} else if (x - best > 0.5 * fabs(best)) {
@@ -208,7 +217,7 @@ static double window_reach(const struct steer *s, const struct plan *p, double k
 /* Where each part's grid ends, and the picture of its loss. */
 static void make_pictures(struct dp__loss *w, struct plan *p)
 {
-	double log_tail = log(TRUNCATED * p->delta / (double)p->nparts);
+	double log_tail = log(TRUNCATED) + log(p->delta) - log((double)p->nparts);
 
 	for (size_t i = 0; i < p->nparts; i++) {
 		const struct dp_privacy_part *part = &p->parts[i];
@@ -249,6 +258,16 @@ static void set_plan(struct dp__loss *w, struct plan *p, double epsilon)
 	}
 }
 
+/* What a grid of width h takes: every part's own and its transforms. */
+static double cells_at(const struct plan *p, double h)
+{
+	double cells = (p->hi - p->lo) / h * (1 + (double)p->nparts) / 2;
+
+	for (size_t i = 0; i < p->nparts; i++)
+		cells += (p->end[0][i] + p->end[1][i]) / h / 4;
+	return cells;
+}
+
 /* Expected relative excess of epsilon on a grid of width h: the grid raises the mean of
  * the tilted loss and widens it. */
 static double grid_excess(const struct dp__loss *w, const struct plan *p, double h)
@@ -285,6 +304,15 @@ static size_t fast_size(double n)
 	return size;
 }
 
+/* Rounded up to so few digits that every multiple on a grid is exact. */
+static double short_width(double h)
+{
+	int power;
+	double m = frexp(h, &power);
+
+	return ldexp(ceil(ldexp(m, 28)), power - 28);
+}
+
 static double choose_width(const struct dp__loss *w, const struct plan *p, double effort)
 {
 	double window = p->hi - p->lo, longest = window, h;
@@ -293,15 +321,18 @@ static double choose_width(const struct dp__loss *w, const struct plan *p, doubl
 		longest = fmax(longest, fmax(p->end[0][i], p->end[1][i]));
 	h = width_for(w, p, FINE * effort, longest / SOFT_CELLS);
 	if (grid_excess(w, p, h) > GOOD * effort)
-		h = width_for(w, p, GOOD * effort, longest / HARD_CELLS);
+		h = width_for(w, p, GOOD * effort, cells_at(p, 1) / HARD_CELLS);
 	/* what the transform's size leaves over makes the grid finer */
-	return window / ((double)fast_size(window / h + 4) - 4);
+	return fmax(window / ((double)fast_size(window / h + 4) - 4),
+		    cells_at(p, 1) / HARD_CELLS);
 }
 
 /* ---- the transform ---- */
 
 struct totals {
-	double log_mgf, chernoff, slack, log_finite, noise;
+	double log_mgf, chernoff, slack, log_finite;
+	double each; /* error of every cell, bounded */
+	double norm; /* and beyond that of all cells, as a vector */
 };
 
 /* In place. A complex transform of real data does twice the work, but planning one for
@@ -358,7 +389,7 @@ static void leave_out(struct dp__loss *w, size_t n, struct spectrum *s)
 	}
 	s->less = -others;
 	s->noise = transform_error(n) * sqrt((double)n * square) +
-		   4 * DBL_EPSILON * (others + s->up + s->down);
+		   16 * DBL_EPSILON * (others + s->up + s->down);
 }
 
 /* One part's grid, laid round the window and transformed in w->cells. Adds what it
@@ -372,10 +403,12 @@ static bool part_spectrum(struct dp__loss *w, const struct plan *p, size_t i, do
 
 	g.na = (size_t)fmax(ceil(p->end[0][i] / h), 1);
 	g.nb = (size_t)fmax(ceil(p->end[1][i] / h), 1);
-	if (!need_grid(w, 2 * (g.na + g.nb + 4)))
+	if (!need_grid(w, 2 * (g.na + g.nb + 2)))
 		return false;
 	g.a = w->grid;
-	g.b = w->grid + 2 * (g.na + 2);
+	g.slack_a = g.a + g.na + 1;
+	g.b = g.slack_a + g.na + 1;
+	g.slack_b = g.b + g.nb + 1;
 	dp__points_cumulants(&w->points[i], p->tilt, 0, about);
 	dp__points_cumulants(&w->points[i], p->tilt + p->theta, 0, raised);
 	dp__grid_fill(&g, &p->parts[i], p->direction, p->theta, about[0], raised[0]);
@@ -390,7 +423,9 @@ static bool part_spectrum(struct dp__loss *w, const struct plan *p, size_t i, do
 	*out = (struct spectrum){ .count = p->parts[i].count };
 	leave_out(w, n, out);
 	t->log_mgf += out->count * g.shift;
-	t->chernoff += out->count * g.chernoff;
+	/* its sum's own rounding included */
+	t->chernoff +=
+		out->count * (g.chernoff + DBL_EPSILON * (64 + (double)(g.na + g.nb)));
 	t->slack += out->count * g.slack;
 	t->log_finite += out->count * log1p(-g.infinite);
 	return transform_cells(w->cells, n, FFTW_FORWARD);
@@ -404,18 +439,21 @@ static fftw_complex spectrum_power(double re, double im, const struct spectrum *
 	double square = re * (2 + re) + im * im; /* |1 + re + i im|^2 - 1 */
 	double angle, half, log_r, r;
 
-	if (1 + square <= least * fabs(least)) {
+	if (!(1 + square > least * fabs(least))) {
 		*error += 4e-22; /* exp(-50), twice */
 		return -base;
 	}
 	angle = s->count * atan2(im, 1 + re);
 	log_r = 0.5 * s->count * fmin(log1p(square), 0);
 	r = exp(log_r);
-	*error += 2 * r * expm1(fmin(s->count * s->noise / sqrt(1 + square), 700));
+	/* twice, for the conjugate; the powers' own rounding is that of their exponents
+	 */
+	*error += 2 * r * expm1(fmin(s->count * s->noise / sqrt(1 + square), 700)) +
+		  2 * DBL_EPSILON * (r * (8 + fabs(log_r)) + 8 * base);
 	if (base == 0)
 		return r * cos(angle) + I * (r * sin(angle));
 	half = sin(0.5 * angle);
-	return expm1(log_r) - 2 * r * half * half + I * (r * sin(angle));
+	return expm1(log_r) - 2 * r * half * half + I * (2 * r * half * cos(0.5 * angle));
 }
 
 /* product *= spectrum^count; the first part starts the product. With base 1 all powers
@@ -433,7 +471,7 @@ static void spectrum_raise(struct dp__loss *w, size_t n, const struct spectrum *
 
 		if (s->up + s->down > 0) {
 			re -= 2 * (s->up + s->down) * sin(half) * sin(half);
-			im += (s->down - s->up) * sin(2 * half);
+			im += (s->down - s->up) * 2 * sin(half) * cos(half);
 		}
 		v = spectrum_power(re, im, s, base, least, error);
 		if (!first)
@@ -459,67 +497,107 @@ static bool spectrum_back(struct dp__loss *w, size_t n, double base, double erro
 	if (!transform_cells(w->product, n, FFTW_BACKWARD))
 		return false;
 	w->product[0] += (base + mean) * (double)n;
-	t->noise = error / (double)n + transform_error(n) * sqrt(norm) / (double)n;
+	t->each = error / (double)n;
+	t->norm = transform_error(n) * sqrt(norm / (double)n);
 	return true;
+}
+
+/* A cell at distance d above epsilon weighs exp(-tilt d) (1 - exp(-d)). What all errors
+ * together may weigh: that of every cell, that of all as a vector (by Cauchy and
+ * Schwarz), and that of the grid, which may lie anywhere. */
+static double weigh_errors(const struct plan *p, double h, size_t n,
+			   const struct totals *t)
+{
+	double a = p->tilt, cells = (double)n;
+	double sum = -1 / expm1(-a * h) + 1 / expm1(-(a + 1) * h);
+	double square = -1 / expm1(-2 * a * h) + 2 / expm1(-(2 * a + 1) * h) -
+			1 / expm1(-2 * (a + 1) * h);
+	double most = exp(-a * log1p(1 / a)) / (a + 1);
+
+	/* where the sums cancel, or are longer than the window, count its cells */
+	sum = fmin(sum * (1 + 1e-6), cells * most);
+	square = square > 1e-6 / (a * h) ? fmin(square * (1 + 1e-9), cells * most * most)
+					 : cells * most * most;
+	return t->each * sum + t->norm * sqrt(square) + expm1(t->slack) * most;
+}
+
+static bool totals_finite(const struct totals *t)
+{
+	return isfinite(t->log_mgf) && isfinite(t->slack) && isfinite(t->log_finite) &&
+	       isfinite(t->each) && isfinite(t->norm) && !isnan(t->chernoff);
+}
+
+/* Epsilon between x and x + h, from delta there over the delta that is allowed: between
+ * cells delta is linear in exp(epsilon), and so is the bound. */
+static double interpolate(double x, double h, double below, double above)
+{
+	double part = (below - 1) / (below - above);
+
+	return fmax(isfinite(below) ? x + log1p(part * expm1(h)) : x + h, 0);
 }
 
 /* Walks down from the window's upper end to where delta is reached. All sums carry the
  * factor exp(log_mgf - tilt x) of the current x.
- *   beyond(x): mass above the window and noise, already weighted;
- *   D = sum of T exp(-tilt d) (1 - exp(-d)), B = sum of T exp(-(tilt + 1) d) */
+ *   d = spill + sum of T exp(-tilt d) (1 - exp(-d)), sum = sum of T exp(-(tilt + 1) d)
+ * Every comparison is written so that what is no number does not pass. */
 static double read_off(const struct dp__loss *w, struct plan *p, double h, long from,
 		       size_t n, const struct totals *t)
 {
 	double a = exp(-p->tilt * h), b = exp(-(p->tilt + 1) * h), c = -expm1(-h);
 	double top = (double)(from + (long)n) * h;
-	double spill = exp(fmin(t->chernoff - p->theta * top, 0));
-	/* every cell may be off by the noise; here is what they weigh together */
-	double noise = t->noise * fmin(1 / (1 - a) - 1 / (1 - b),
-				       (double)n * fmin((double)n * h, 1));
-	double left = p->delta + expm1(t->log_finite), goal, d = spill, sum = 0;
+	double spill = exp(fmin(t->chernoff + t->slack - p->theta * top, 0));
+	double errors = weigh_errors(p, h, n, t), d = spill, sum = 0, above = INFINITY;
+	double left = p->delta + expm1(t->log_finite * (1 + 8 * DBL_EPSILON)), goal;
 
-	if (!(left > 0))
+	p->share = 1;
+	if (!(left > 0) || !totals_finite(t))
 		return INFINITY;
-	goal = log(left) - t->slack - t->log_mgf;
+	/* the sums' own rounding, and that of exponents */
+	goal = log(left) - t->log_mgf -
+	       DBL_EPSILON * (8 * (double)n + 4 * fabs(t->log_mgf) +
+			      4 * p->tilt * fmax(fabs(top), fabs(top - (double)n * h)));
 	for (long i = from + (long)n - 1; i >= from; i--) {
-		double x = (double)i * h, next, need;
+		double x = (double)i * h, next, need, ratio;
 		size_t at = (size_t)(((i % (long)n) + (long)n) % (long)n);
 
 		next = a * (d + c * sum);
-		need = exp(fmin(goal + p->tilt * x, 700)) - noise;
-		if (next > need) { /* between x and x + h */
-			double above = exp(fmin(goal + p->tilt * (x + h), 700)) - noise;
-			double f = (above - d) / sum;
-
-			p->share = (noise + spill * exp(p->tilt * (x - top))) /
-				   (need + noise);
-			if (-log(need + noise) > p->drop - 9)
+		need = exp(fmin(goal + p->tilt * x, 700));
+		ratio = (next + errors) / need;
+		if (!(ratio <= 1)) { /* between x and x + h */
+			p->share = (errors + spill * exp(p->tilt * (x - top))) / need;
+			if (!(-log(need) <= p->drop - 9))
 				p->share = 1;
-			if (i + 1 == from + (long)n)
-				return INFINITY;
-			if (!(f > 0))
-				return x + h;
-			return fmax(x + h + log1p(-fmin(f, c)), 0);
+			return isfinite(above) ? interpolate(x, h, ratio, above)
+					       : INFINITY;
 		}
-		if (x <= 0)
+		if (x <= 0) {
+			p->share = 0;
 			return 0;
+		}
+		above = ratio;
 		d = next;
 		sum = fmax(creal(w->product[at]) / (double)n, 0) + b * sum;
 	}
-	p->share = 1; /* delta is met all over the window: it lies too high */
+	/* delta is met all over the window: it lies too high */
 	return fmax((double)from * h, 0);
 }
 
 /* An upper bound of epsilon in one direction on a grid of width h; NaN: no memory. */
 static double bound_at(struct dp__loss *w, struct plan *p, double h)
 {
-	size_t n = fast_size(ceil((p->hi - p->lo) / h) + 2);
-	long from = (long)floor(p->lo / h);
 	struct totals t = { 0 };
 	struct spectrum part;
 	double error = 0, base = 0, epsilon;
+	size_t n;
+	long from;
 
-	p->spent += (double)n;
+	p->share = 1;
+	if (!(h > 0) || !(cells_at(p, h) <= 2.0 * HARD_CELLS))
+		return INFINITY;
+	h = short_width(h);
+	n = fast_size(ceil((p->hi - p->lo) / h) + 2);
+	from = (long)floor(p->lo / h);
+	p->spent += cells_at(p, h);
 	if (!need_cells(w, n))
 		return NAN;
 	for (size_t i = 0; i < p->nparts; i++) {
@@ -533,8 +611,8 @@ static double bound_at(struct dp__loss *w, struct plan *p, double h)
 		return NAN;
 	epsilon = read_off(w, p, h, from, n, &t);
 	/* the grid is not what the plan was made for: much may have wrapped round */
-	if (t.chernoff - p->theta * (double)(from + (long)n) * h > -0.5 * p->drop ||
-	    fabs(t.log_mgf - p->log_mgf) > 1)
+	if (!(t.chernoff - p->theta * (double)(from + (long)n) * h <= -0.5 * p->drop) ||
+	    !(fabs(t.log_mgf - p->log_mgf) <= 1))
 		p->share = 1;
 	return epsilon;
 }
@@ -555,13 +633,24 @@ static bool one_tilt(struct dp__loss *w, struct plan *p, double effort,
 		out->epsilon = fmin(fine, coarse);
 		out->error = isinf(coarse) ? out->epsilon : fabs(coarse - fine);
 		if (effort > 1 || p->share > NOISY ||
-		    p->spent + 2 * (p->hi - p->lo) / h > 3.0 * HARD_CELLS)
+		    !(p->spent + cells_at(p, h / 2) <= p->budget))
 			return true;
 		if (isfinite(fine) && (fine >= coarse || out->error / 3 <= LIMIT * fine))
 			return true;
 		coarse = fine;
 		h /= 2;
 	}
+}
+
+/* The most that the loss can be in one direction; often infinite. */
+static double greatest_loss(const struct dp_privacy_part *parts, size_t nparts,
+			    enum dp__direction d)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < nparts; i++)
+		sum += parts[i].count * parts[i].kind->most(&parts[i], d);
+	return sum;
 }
 
 /* Sets out->epsilon and its estimated error; effort > 1 asks for less. Where few rare
@@ -571,14 +660,14 @@ static bool one_direction(struct dp__loss *w, struct plan *p, double effort,
 			  struct dp__loss_answer *out)
 {
 	struct dp__loss_answer next = { 0 };
-	double share;
+	double share, most;
 
-	p->share = p->spent = 0;
+	p->share = 0;
 	set_plan(w, p, NAN);
 	if (!one_tilt(w, p, effort, out))
 		return false;
 	share = p->share;
-	for (int idle = 0; idle < 2 && p->share > NOISY && p->spent < 3.0 * HARD_CELLS;) {
+	for (int idle = 0; idle < 2 && p->share > NOISY && p->spent < 0.5 * p->budget;) {
 		p->share = 0;
 		set_plan(w, p, isfinite(out->epsilon) ? out->epsilon : p->about);
 		if (!one_tilt(w, p, effort, &next))
@@ -597,20 +686,14 @@ static bool one_direction(struct dp__loss *w, struct plan *p, double effort,
 	}
 	if (share > NOISY) /* two grids may agree and yet both be far off */
 		out->error = fmax(out->error, fmin(share, 1) * out->epsilon);
+	most = greatest_loss(p->parts, p->nparts, p->direction);
+	if (most < out->epsilon) { /* a bound that needs no grid */
+		out->error = fmin(out->error, most);
+		out->epsilon = most;
+	}
 	if (!isfinite(out->epsilon))
 		out->error = 0;
 	return true;
-}
-
-/* The most that the loss can be in one direction; often infinite. */
-static double greatest_loss(const struct dp_privacy_part *parts, size_t nparts,
-			    enum dp__direction d)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < nparts; i++)
-		sum += parts[i].count * parts[i].kind->most(&parts[i], d);
-	return sum;
 }
 
 /* Is delta enough for epsilon zero? Total variation distances add up at most. */
@@ -655,12 +738,18 @@ int dp__loss_epsilon(struct dp__loss *w, const struct dp_privacy_part *parts,
 		     size_t nparts, double delta, struct dp__loss_answer *out,
 		     struct dp_err *err)
 {
-	struct plan plan = { .parts = parts, .nparts = nparts, .delta = delta };
+	struct plan plan = {
+		.parts = parts, .nparts = nparts, .delta = delta, .budget = ALL_CELLS
+	};
 	struct dp__loss_answer other = { 0 };
 	bool sided = false;
 
 	if (exact_epsilon(parts, nparts, delta, out))
 		return DP_OK;
+	if (!(delta >= LEAST_DELTA)) {
+		out->epsilon = INFINITY;
+		return DP_OK;
+	}
 	for (size_t i = 0; i < nparts; i++)
 		sided |= parts[i].kind->sided;
 	out->proved = false;
@@ -670,7 +759,9 @@ int dp__loss_epsilon(struct dp__loss *w, const struct dp_privacy_part *parts,
 		return DP_OK;
 	/* a rough bound usually shows that adding a record costs less */
 	plan.direction = DP__ADD;
-	for (double effort = 64; effort >= 1; effort /= 8) {
+	plan.budget = ADD_CELLS;
+	plan.spent = 0;
+	for (double effort = 64; effort >= 1 && plan.spent < ADD_CELLS; effort /= 8) {
 		if (!one_direction(w, &plan, effort, &other))
 			return dp_fail(err, DP_E_NOMEM,
 				       "no memory for the privacy accountant");

@@ -10,13 +10,14 @@
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 void dp__points_add(struct dp__points *s, double x, double weight, double end)
 {
-	if (s->n == DP__POINTS_MAX || weight < 1e-60 || fabs(x) > end)
+	if (s->n == DP__POINTS_MAX || weight < 1e-290 || fabs(x) > end)
 		return;
 	s->x[s->n] = x;
-	s->w[s->n++] = weight;
+	s->log_w[s->n++] = log(weight);
 	s->rest -= weight;
 }
 
@@ -28,19 +29,26 @@ void dp__points_fill(struct dp__points *s, const struct dp_privacy_part *p,
 	p->kind->picture(s, p, d, end);
 }
 
-void dp__points_cumulants(const struct dp__points *s, double tilt, int order, double k[3])
+/* The log of the greatest term of the sum of all points under the tilt. */
+static double points_top(const struct dp__points *s, double tilt)
 {
-	double top = 0, m[3] = { s->rest, 0, 0 }, sum;
+	double top = s->rest > 1e-12 ? log(s->rest) : -INFINITY;
 
 	for (size_t i = 0; i < s->n; i++)
-		top = fmax(top, tilt * s->x[i]);
-	m[0] *= exp(-top);
-	for (size_t i = 0; i < s->n; i++) {
-		double x = s->x[i], e = tilt * x - top, w;
+		top = fmax(top, tilt * s->x[i] + s->log_w[i]);
+	return top;
+}
 
-		if (e < -200)
+void dp__points_cumulants(const struct dp__points *s, double tilt, int order, double k[3])
+{
+	double top = points_top(s, tilt), m[3] = { s->rest * exp(-top), 0, 0 }, sum;
+
+	for (size_t i = 0; i < s->n; i++) {
+		double x = s->x[i], e = tilt * x + s->log_w[i] - top, w;
+
+		if (e < -60)
 			continue;
-		w = s->w[i] * exp(e);
+		w = exp(e);
 		for (int j = 0; j <= order; j++, w *= x)
 			m[j] += w;
 	}
@@ -54,17 +62,14 @@ void dp__points_cumulants(const struct dp__points *s, double tilt, int order, do
 
 double dp__points_spread(const struct dp__points *s, double tilt, double h)
 {
-	double top = 0, sum, added = 0;
+	double top = points_top(s, tilt), sum = s->rest * exp(-top), added = 0;
 
-	for (size_t i = 0; i < s->n; i++)
-		top = fmax(top, tilt * s->x[i]);
-	sum = s->rest * exp(-top);
 	for (size_t i = 0; i < s->n; i++) {
-		double e = tilt * s->x[i] - top, w, part;
+		double e = tilt * s->x[i] + s->log_w[i] - top, w, part;
 
 		if (e < -60)
 			continue;
-		w = s->w[i] * exp(e);
+		w = exp(e);
 		part = s->x[i] / h - floor(s->x[i] / h);
 		sum += w;
 		added += w * part * (1 - part);
@@ -89,10 +94,11 @@ static double one_side(struct dp__grid *g, double *mass, size_t n,
 		if (i < n) {
 			d2 = p->kind->profile(p, d, (double)(i + 1) * g->h, &s2);
 			m = ((d2 - d1) - eh * (d1 - d0)) / step;
-			slack[i] = (s2 + (1 + eh) * s1 + eh * s0) / step;
+			slack[i] = (s2 + (1 + eh) * s1 + eh * s0) / step +
+				   8 * DBL_EPSILON * fabs(m);
 		} else {
 			m = eh * (d0 - d1) / step;
-			slack[i] = eh * (s0 + s1) / step;
+			slack[i] = eh * (s0 + s1) / step + 8 * DBL_EPSILON * fabs(m);
 		}
 		mass[i] = fmax(m, 0);
 		if (i < n) {
@@ -100,55 +106,117 @@ static double one_side(struct dp__grid *g, double *mass, size_t n,
 			d1 = d2, s1 = s2;
 		}
 	}
-	return d1;
+	return d1 + s1;
+}
+
+/* exp(slope i - offset) for i = 1, 2, ...: a product that starts anew every 16 entries,
+ * so that it is off by less than 48 roundings of a number near one. */
+struct powers {
+	double slope, offset, ratio, value;
+};
+
+static struct powers powers_of(double slope, double offset)
+{
+	return (struct powers){ slope, offset, exp(slope), 0 };
+}
+
+static double power_at(struct powers *p, size_t i)
+{
+	if (i % 16 == 1)
+		p->value = exp(p->slope * (double)i - p->offset);
+	else
+		p->value *= p->ratio;
+	return p->value;
+}
+
+void dp__grid_mirror(struct dp__grid *g)
+{
+	struct powers image = powers_of(-g->h, 0);
+
+	if (g->nb > g->na)
+		g->nb = g->na;
+	for (size_t i = 1; i <= g->na; i++) {
+		size_t at = i < g->nb ? i : g->nb;
+		double e = power_at(&image, i);
+
+		g->b[at] += g->a[i] * e;
+		g->slack_b[at] += g->slack_a[i] * e + 64 * DBL_EPSILON * g->a[i] * e;
+	}
+}
+
+static void cells_by_profile(const struct dp_privacy_part *p, enum dp__direction d,
+			     struct dp__grid *g)
+{
+	enum dp__direction other = d == DP__ADD ? DP__REMOVE : DP__ADD;
+
+	g->infinite = one_side(g, g->a, g->na, p, d, g->slack_a);
+	if (!p->kind->sided) {
+		dp__grid_mirror(g);
+		return;
+	}
+	one_side(g, g->b, g->nb, p, other, g->slack_b);
+	for (size_t i = 1; i <= g->nb; i++) {
+		double e = exp(-(double)i * g->h);
+
+		g->slack_b[i] = g->slack_b[i] * e + 4 * DBL_EPSILON * g->b[i] * e;
+		g->b[i] *= e;
+	}
+}
+
+/* Sums over the grid. Thousands of steps multiply their errors, hence the digits. */
+struct sums {
+	long double mass, tilted;
+	double raised, slack, loose;
+};
+
+/* Tilts n entries of one side. */
+static void tilt_side(const struct dp__grid *g, double sign, size_t n, double theta,
+		      double about_shift, double about_chernoff, struct sums *s)
+{
+	double *mass = sign > 0 ? g->a : g->b;
+	const double *slack = sign > 0 ? g->slack_a : g->slack_b;
+
+	struct powers tilted = powers_of(sign * g->tilt * g->h, about_shift);
+	struct powers raised = powers_of(sign * (g->tilt + theta) * g->h, about_chernoff);
+
+	for (size_t i = 1; i <= n; i++) {
+		double t = power_at(&tilted, i), m = mass[i];
+		double e = g->tilt * (double)i * g->h;
+
+		s->mass += m;
+		s->loose += slack[i];
+		s->raised += m * power_at(&raised, i);
+		mass[i] = m * t;
+		s->tilted += mass[i];
+		s->slack += slack[i] * t +
+			    mass[i] * DBL_EPSILON * (64 + 4 * e + fabs(about_shift));
+	}
 }
 
 void dp__grid_fill(struct dp__grid *g, const struct dp_privacy_part *p,
 		   enum dp__direction d, double theta, double about_shift,
 		   double about_chernoff)
 {
-	/* the tail of each array serves as room for the slacks */
-	double *sa = g->a + g->na + 2, *sb = g->b + g->nb + 2;
-	double zero = 1, sum = 0, raised = 0, slack = 0, loose = 0;
-	bool twin = !p->kind->sided;
+	struct sums s = { 0 };
+	double zero;
 
-	g->infinite = one_side(g, g->a, g->na, p, d, sa);
-	if (!twin)
-		one_side(g, g->b, g->nb, p, d == DP__ADD ? DP__REMOVE : DP__ADD, sb);
-	for (size_t i = 1; i <= g->nb; i++) {
-		double x = (double)i * g->h, e = exp(-x);
-		double m = (twin ? g->a[i] : g->b[i]) * e,
-		       t = exp(-g->tilt * x - about_shift);
-		double s = (twin ? sa[i] : sb[i]) * e;
-
-		zero -= m;
-		g->b[i] = m * t;
-		sum += g->b[i];
-		raised += m * exp(-(g->tilt + theta) * x - about_chernoff);
-		slack += s * t;
-		loose += s;
-	}
-	for (size_t i = 1; i <= g->na; i++) {
-		double x = (double)i * g->h, m = g->a[i];
-		double t = exp(g->tilt * x - about_shift);
-
-		zero -= m;
-		g->a[i] = m * t;
-		sum += g->a[i];
-		raised += m * exp((g->tilt + theta) * x - about_chernoff);
-		slack += sa[i] * t;
-		loose += sa[i];
-	}
-	zero = fmax(zero - g->infinite, 0);
+	memset(g->a, 0, (g->na + 1) * sizeof *g->a);
+	memset(g->b, 0, (g->nb + 1) * sizeof *g->b);
+	memset(g->slack_a, 0, (g->na + 1) * sizeof *g->slack_a);
+	memset(g->slack_b, 0, (g->nb + 1) * sizeof *g->slack_b);
+	(p->kind->cells ? p->kind->cells : cells_by_profile)(p, d, g);
+	tilt_side(g, -1, g->nb, theta, about_shift, about_chernoff, &s);
+	tilt_side(g, 1, g->na, theta, about_shift, about_chernoff, &s);
+	zero = fmax((double)(1 - s.mass - g->infinite), 0);
 	g->a[0] = zero * exp(-about_shift);
-	sum += g->a[0];
-	raised += zero * exp(-about_chernoff);
-	slack += (loose + 16 * DBL_EPSILON) * exp(-about_shift);
-	g->slack = slack / sum;
-	g->shift = about_shift + log(sum);
-	g->chernoff = about_chernoff + log(raised) - g->shift;
+	s.tilted += g->a[0];
+	s.raised += zero * exp(-about_chernoff);
+	s.slack += (s.loose + (4 + fabs(about_shift)) * DBL_EPSILON) * exp(-about_shift);
+	g->slack = (double)(s.slack / s.tilted) + 4 * DBL_EPSILON;
+	g->shift = about_shift + (double)logl(s.tilted);
+	g->chernoff = about_chernoff + log(s.raised) - g->shift;
 	for (size_t i = 0; i <= g->na; i++)
-		g->a[i] /= sum;
+		g->a[i] /= (double)s.tilted;
 	for (size_t i = 1; i <= g->nb; i++)
-		g->b[i] /= sum;
+		g->b[i] /= (double)s.tilted;
 }

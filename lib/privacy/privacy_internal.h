@@ -100,6 +100,15 @@ double dp__wor_cgf(struct dp__wor *w, double q, double order);
  * bounds, and must not be shown: a point has one epsilon. */
 DP_MUSTCHECK bool dp__wor_whole(struct dp__wor *w);
 
+/* The same from the pair that dominates (rdp_dominated.c): less, at every real order; its
+ * nodes are kept between calls. */
+struct dp__dominated *dp__dominated_new(void);
+void dp__dominated_free(struct dp__dominated *d);
+/* Cheap if q, above 0, and sigma are what they were. */
+void dp__dominated_set(struct dp__dominated *d, double q, double sigma);
+/* Of one step; +inf where it would take too long. False without memory. */
+DP_MUSTCHECK bool dp__dominated_cgf(struct dp__dominated *d, double order, double *k);
+
 struct dp__poisson {
 	double q, sigma;
 };
@@ -121,6 +130,10 @@ enum dp__relation {
 	DP__ANY_RELATION /* the one that the caller's numbers are meant for */
 };
 
+enum {
+	DP__GROUP_MAX = 32
+};
+
 /* One mechanism, `count` times. */
 struct dp_privacy_part {
 	const struct dp__part_kind *kind; /* NULL: refused */
@@ -132,6 +145,8 @@ struct dp_privacy_part {
 	double shape;  /* what a kind needs beside mu; its file says what */
 	double *table; /* made by its kind's open(); NULL: none */
 	size_t ntable;
+	double group; /* records of one person that the numbers hold for; 0: one */
+	double weight[DP__GROUP_MAX + 1]; /* part_group.c */
 };
 
 /* What each item is in a composition (compose.c), after all checks: that it composes, its
@@ -141,8 +156,9 @@ DP_MUSTCHECK int dp__parts(const struct dp_privacy_item *items, size_t n, double
 
 /* The privacy loss of one use, for both accountants: that of a pair of distributions
  * that dominates every pair of neighbours. A new kind is a table in its mechanism's
- * file; all of it is needed but set(). */
+ * file; all of it is needed but set() and cells(). */
 struct dp__points;
+struct dp__grid;
 struct dp__part_kind {
 	/* Renyi: K(order) = (order - 1) x divergence, for real order > 1; from tables
 	 * that set() has filled, false without memory. set is NULL if it needs none. */
@@ -169,6 +185,10 @@ struct dp__part_kind {
 	 * there is none. False without memory. */
 	bool (*open)(struct dp_privacy_part *p);
 	void (*close)(struct dp_privacy_part *p);
+	/* Probabilities on a grid, their slacks and what is infinite, where differences
+	 * of the profile are not precise enough; NULL: they are. */
+	void (*cells)(const struct dp_privacy_part *p, enum dp__direction d,
+		      struct dp__grid *g);
 	bool sided; /* the two directions differ */
 	bool pure;  /* private at delta = 0, with epsilon = most() */
 };
@@ -177,6 +197,12 @@ struct dp__part_kind {
  * Gaussian being that with q = 1; and Poisson lots, add or remove one. */
 extern const struct dp__part_kind dp__part_wor;
 extern const struct dp__part_kind dp__part_poisson;
+/* The cells() of both (gaussian_cells.c). */
+void dp__gaussian_cells(const struct dp_privacy_part *part, enum dp__direction d,
+			struct dp__grid *g);
+/* One of these two becomes that of a person with p->group records, at most DP__GROUP_MAX
+ * and `records` (part_group.c); q, mu and the kind are those of one record. */
+void dp__part_of_group(struct dp_privacy_part *p, double records, double lot);
 /* Anything that is mu-differentially private (part_pure.c). */
 extern const struct dp__part_kind dp__part_pure;
 /* For other kinds whose losses are mu at most, either way. */

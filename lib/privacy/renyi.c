@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 /* Curves come from sums and quadratures that agree with each other to 1e-9 at worst
- * (tests/unit/test_rdp.c); each K is raised by that much. */
+ * (tests/unit/test_rdp.c, test_whole.c); each K is raised by that much. */
 #define RENYI_SLACK 1e-9
 /* A few roundings of a short formula. */
 #define RENYI_ROUNDINGS (16 * DBL_EPSILON)
@@ -21,6 +21,7 @@ enum {
 
 struct renyi_table {
 	struct dp__wor *tables; /* NULL: never used */
+	struct dp__dominated *dominated;
 	const struct dp__part_kind *kind;
 	double mu;
 	bool tight;
@@ -43,8 +44,10 @@ void dp_renyi_memory_free(struct dp_renyi_memory *m)
 {
 	if (!m)
 		return;
-	for (size_t i = 0; i < RENYI_TABLES; i++)
+	for (size_t i = 0; i < RENYI_TABLES; i++) {
 		dp__wor_free(m->tables[i].tables);
+		dp__dominated_free(m->tables[i].dominated);
+	}
 	free(m->parts);
 	free(m);
 }
@@ -68,20 +71,37 @@ static struct renyi_table *renyi_table(struct dp_renyi_memory *m,
 }
 
 /* NULL without memory. */
-static struct dp__wor *renyi_set(struct dp_renyi_memory *m,
-				 const struct dp_privacy_part *p)
+static struct renyi_table *renyi_set(struct dp_renyi_memory *m,
+				     const struct dp_privacy_part *p)
 {
 	struct renyi_table *t = renyi_table(m, p);
 
 	if (!t->tables)
 		t->tables = dp__wor_new();
-	if (!t->tables || !p->kind->set(p, t->tables))
+	if (!t->dominated)
+		t->dominated = dp__dominated_new();
+	if (!t->tables || !t->dominated || !p->kind->set(p, t->tables))
 		return NULL;
+	dp__dominated_set(t->dominated, p->q, 1 / p->mu);
 	t->kind = p->kind;
 	t->mu = p->mu;
 	t->tight = p->tight;
 	t->used = ++m->questions;
-	return t->tables;
+	return t;
+}
+
+/* Of one use. Where lots are drawn without replacement, what the dominating pair proves
+ * is the least of all, as far as it goes. */
+static bool renyi_one(const struct dp_privacy_part *p, struct renyi_table *t,
+		      double order, double *k)
+{
+	*k = INFINITY;
+	if (p->kind == &dp__part_wor && p->q < 1 &&
+	    !dp__dominated_cgf(t->dominated, order, k))
+		return false;
+	if (!(*k < INFINITY))
+		*k = p->kind->cgf(p, t ? t->tables : NULL, order);
+	return true;
 }
 
 /* Never 0, which would say that nothing was done: tiny divergences underflow. */
@@ -93,19 +113,20 @@ static double renyi_raised(double k)
 static bool renyi_add_part(struct dp_renyi_memory *m, const struct dp_privacy_part *p,
 			   const double *orders, size_t n, double *k)
 {
-	struct dp__wor *tables = NULL;
+	struct renyi_table *t = NULL;
+	double one;
 
 	if (p->kind->set) {
-		tables = renyi_set(m, p);
-		if (!tables)
+		t = renyi_set(m, p);
+		if (!t)
 			return false;
 	}
 	for (size_t i = 0; i < n; i++) {
-		double one = p->kind->cgf(p, tables, orders[i]);
-
+		if (!renyi_one(p, t, orders[i], &one))
+			return false;
 		k[i] = dp_renyi_add(k[i], renyi_raised(p->count * one));
 	}
-	return !tables || dp__wor_whole(tables);
+	return !t || dp__wor_whole(t->tables);
 }
 
 static bool renyi_room(struct dp_renyi_memory *m, size_t n)

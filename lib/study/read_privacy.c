@@ -299,8 +299,8 @@ static bool refuse_key(struct dp__read *r, const struct dp_mechanism *m,
 }
 
 /* Fractions where this mechanism, with the words that it was given, has none. */
-static void check_whole(struct dp__read *r, const struct dp_use *u, size_t index,
-			const struct dp__node *v)
+static void check_whole_key(struct dp__read *r, const struct dp_use *u, size_t index,
+			    const struct dp__node *v)
 {
 	const struct dp_privacy_key *k = &u->mechanism->keys[index];
 	double x = u->constant[index];
@@ -374,7 +374,7 @@ bool dp__read_use(struct dp__read *r, const struct dp__node *map,
 	}
 	check_use_keys(r, u->mechanism, rules, map);
 	for (size_t i = 0; i < u->mechanism->nkeys; i++)
-		check_whole(r, u, i, dp__get(map, u->mechanism->keys[i].name));
+		check_whole_key(r, u, i, dp__get(map, u->mechanism->keys[i].name));
 	return true;
 }
 

@@ -120,7 +120,7 @@ class Run(Reports):
         self.assertEqual(len(epsilons), 12)
         composed = mechanism["composed"]
         self.assertEqual((composed["evaluations"], composed["trainings"]), (12, 60))
-        self.assertAlmostEqual(composed["totals"][0]["epsilon"] / (5 * sum(epsilons)), 1)
+        self.assertAlmostEqual(composed["epsilon"] / (5 * sum(epsilons)), 1)
         self.assertTrue(all(p["checks"]["epsilon"]["holds"] for p in facts["front"]))
         for row in facts["headline"]:
             fit = [t["objectives"] for t in trials if t["type"] == "trial-ended" and
@@ -169,8 +169,7 @@ class Run(Reports):
                 for figure in facts["figures"]:
                     self.assertIsNone(figure["why_not"], figure)
                 if name == "endless":
-                    self.assertEqual(facts["privacy"][0]["composed"]["totals"][0]["epsilon"],
-                                     "inf")
+                    self.assertEqual(facts["privacy"][0]["composed"]["epsilon"], "inf")
 
     def test_hostile_text_stays_text(self):
         evil = "</td><script>alert(1)</script> ](javascript:x) `|` ~~~ **b** &lt; -->"

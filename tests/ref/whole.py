@@ -63,6 +63,23 @@ def poisson_lot(q, sigma, steps, a):
     return steps * log(total)
 
 
+def fixed_lot(q, sigma, steps, a):
+    """(a - 1) x the divergence that the profile of a lot without replacement allows."""
+    def cdf(x):
+        return erfc(-x / sqrt(2)) / 2
+
+    def hockey_stick(y):
+        u = 1 + (y - 1) / q
+        return q * (cdf(1 / (2 * sigma) - sigma * log(u)) - u * cdf(-1 / (2 * sigma) - sigma * log(u)))
+
+    def term(x):
+        return (exp((a - 1) * x) + exp(-a * x)) * hockey_stick(exp(x))
+    # nearly all of it lies where the Gaussian's own ratio is small, or near order / sigma^2
+    ratios = [0] + [mpf(2) ** k for k in range(-9, 12)]
+    ends = [log(1 + q * expm1(r)) for r in ratios]
+    return steps * log(1 + a * (a - 1) * quad(term, ends))
+
+
 def mean_of(eta, gamma):
     if eta == 0:
         return (1 / gamma - 1) / log(1 / gamma)
@@ -143,6 +160,10 @@ def main():
                            ('0.02', 4, 100, 65), ('0.5', 2, 10, 6), ('0.01', 1, 1000, '1.5'),
                            ('0.1', 2, 50, '1.0625'), ('0.3', '0.8', 5, '1.25')]:
         row('poisson_lot', q, s, steps, a, poisson_lot(mpf(q), mpf(s), steps, mpf(a)))
+    for q, s, steps, a in [('0.004', '1.5', 1, 2), ('0.004', '1.5', 7000, 9), ('0.016', 4, 100, 33),
+                           ('0.001', '0.7', 10, 3), ('0.05', '0.5', 10, '1.25'), (1, 2, 5, 6),
+                           ('0.3', 1, 1, '1.0625'), ('0.016', 2, 60, 129)]:
+        row('fixed_lot', q, s, steps, a, fixed_lot(mpf(q), mpf(s), steps, mpf(a)))
     for eta in [0, 1, '-0.5', 2, '0.25']:
         for mean in ['1.5', 20, 1000]:
             gamma = gamma_of(mpf(eta), mpf(mean))

@@ -11,7 +11,7 @@
 
 #include "base/num.h"
 #include "base/rng.h"
-#include "privacy/privacy_internal.h"
+#include "privacy/pld_internal.h"
 #include "reference.h"
 #include "privacy_query.h"
 
@@ -100,7 +100,7 @@ static void reference_values(void **state)
  * form with the accountant, each on the grid, must come to the same. */
 static void composed_gaussians(void **state)
 {
-	static const double deltas[] = { 1e-2, 1e-5, 1e-9, 1e-12 };
+	static const double deltas[] = { 1e-2, 1e-5, 1e-9, 1e-12, 1e-60, 1e-180 };
 	const struct dp_privacy_part parts[3] = {
 		{ .kind = &dp__part_wor, .q = 1, .mu = 0.1, .count = 300 },
 		{ .kind = &dp__part_wor, .q = 1, .mu = 0.03, .count = 700 },
@@ -307,6 +307,153 @@ static void any_setting(void **state)
 	assert_true(slowest < 10); /* seconds, on a machine shared with others */
 }
 
+/* More steps never cost less, however small delta is: a delta far below what a picture of
+ * the loss showed once overflowed, and no number passed for a small one. */
+static void tiny_deltas(void **state)
+{
+	static const double steps[] = { 1, 2, 10, 300, 11019 };
+	double before = 0;
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(steps); i++) {
+		double e = dp_sgd("without-replacement", "pld", 1e7, 4320, steps[i], 1.65,
+				  1e-80)
+				   .epsilon;
+
+		assert_true(e >= before * (1 - 1e-3) && e < 4);
+		before = fmax(before, e);
+	}
+	assert_true(before > 3.6);
+	for (double delta = 1e-20; delta > 1e-300; delta *= 1e-20) {
+		double e = dp_sgd("poisson", "pld", 60000, 600, 1000, 1, delta).epsilon;
+
+		assert_true(e > before * (delta < 1e-20));
+		assert_true(isfinite(e));
+		before = e;
+	}
+}
+
+/* A single loss may reach much further than what is composed: its grid counts, too. Two
+ * of these took minutes and gigabytes. */
+static void bounded_work(void **state)
+{
+	static const struct {
+		double records, lot, steps, sigma, delta;
+	} c[] = { { 159200274, 1848, 2, 0.5574046, 1e-80 },
+		  { 143422, 3370, 2, 0.509293, 1.075e-72 },
+		  { 473068035, 20, 4, 0.624623, 2.337e-102 } };
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(c); i++) {
+		int64_t began = cpu_us();
+		struct dp_epsilon e = dp_sgd("poisson", "pld", c[i].records, c[i].lot,
+					     c[i].steps, c[i].sigma, c[i].delta);
+		double more = dp_sgd("poisson", "rdp", c[i].records, c[i].lot, c[i].steps,
+				     c[i].sigma, c[i].delta)
+				      .epsilon;
+
+		assert_true(cpu_us() - began < 20000000);
+		assert_true(e.epsilon > 0.5 * more && e.epsilon <= more);
+	}
+}
+
+/* The loss of adding a record has an end, which bounds it where no grid does. */
+static void adding_a_record(void **state)
+{
+	double before = INFINITY;
+
+	(void)state;
+	for (double delta = 2.36e-5; delta < 2.45e-5; delta += 0.04e-5) {
+		double e =
+			dp_sgd("poisson", "pld", 3233034, 16, 5, 0.2118, delta).epsilon;
+
+		assert_true(e <= before * (1 + 1e-3) && e < 1e-4);
+		before = e;
+	}
+}
+
+/* q (Phi(a) - exp(e) Phi(a - mu)) with twelve bits more. */
+static long double long_profile(double q, double mu, double x)
+{
+	long double e = log1pl(expm1l(x) / (long double)q);
+	long double a = mu / 2.0L - e / mu, root = sqrtl(0.5L);
+
+	return (q * 0.5L) * (erfcl(-a * root) - expl(e) * erfcl((mu - a) * root));
+}
+
+/* What is said to bound the error of a profile does. */
+static void slack_of_profiles(void **state)
+{
+	struct dp_rng rng;
+
+	(void)state;
+	dp_rng_init(&rng, 5, DP_RNG_TEST, 0, 0);
+	for (int i = 0; i < 20000; i++) {
+		struct dp_privacy_part p = { .kind = &dp__part_wor,
+					     .q = log_uniform(&rng, 1e-6, 1),
+					     .mu = log_uniform(&rng, 0.03, 8) };
+		double x = log_uniform(&rng, 1e-6, 20), slack, d;
+
+		d = p.kind->profile(&p, DP__REMOVE, x, &slack);
+		if (!(fabsl(d - long_profile(p.q, p.mu, x)) <= slack + 1e-305))
+			fail_msg("q %g mu %g x %g: %g is off by %Lg, not %g", p.q, p.mu,
+				 x, d, d - long_profile(p.q, p.mu, x), slack);
+	}
+}
+
+/* The cells of a grid hold what the profile's second differences say, within errors that
+ * are in proportion to themselves: no tail is lost, and nothing is optimistic. */
+static void check_cells(const struct dp_privacy_part *p, enum dp__direction d, double h)
+{
+	enum {
+		N = 400
+	};
+	double a[N + 1] = { 0 }, b[N + 1] = { 0 }, sa[N + 1] = { 0 }, sb[N + 1] = { 0 };
+	struct dp__grid g = {
+		.h = h, .na = N, .nb = N, .a = a, .b = b, .slack_a = sa, .slack_b = sb
+	};
+	long double delta = 0, mass;
+
+	p->kind->cells(p, d, &g);
+	delta = g.infinite;
+	mass = g.infinite;
+	/* the profile of the cells at i h, from the top */
+	for (int i = N; i > 0; i--) {
+		double slack, true_delta = p->kind->profile(p, d, i * h, &slack);
+		long double far = 0;
+
+		for (int k = N; k > i; k--)
+			far += a[k] * -expm1l((i - k) * (long double)h);
+		delta = far + g.infinite;
+		if (!(delta >= true_delta - slack - 1e-15 * true_delta - 1e-300 &&
+		      delta <= true_delta + slack + 1e-11 * true_delta + 1e-300))
+			fail_msg("q %g mu %g h %g at %d: %.17Lg, not %.17g", p->q, p->mu,
+				 h, i, delta, true_delta);
+		assert_true(a[i] >= 0 && b[i] >= 0 && sa[i] <= 1e-9 * a[i] + 1e-300);
+		mass += a[i] + b[i];
+	}
+	assert_true(mass <= 1 + 1e-12L);
+}
+
+static void cells(void **state)
+{
+	struct dp_rng rng;
+
+	(void)state;
+	dp_rng_init(&rng, 6, DP_RNG_TEST, 0, 0);
+	for (int i = 0; i < 60; i++) {
+		struct dp_privacy_part p = { .kind = i % 3 ? &dp__part_poisson
+							   : &dp__part_wor,
+					     .q = log_uniform(&rng, 1e-5, 0.9),
+					     .mu = log_uniform(&rng, 0.05, 4) };
+		int power;
+		double h = frexp(log_uniform(&rng, 1e-6, 0.05), &power);
+
+		check_cells(&p, i % 3 == 1 ? DP__ADD : DP__REMOVE,
+			    ldexp(ceil(h * 1024), power - 10));
+	}
+}
+
 static void *one_thread(void *arg)
 {
 	struct dp_epsilon *e = arg;
@@ -345,6 +492,11 @@ int main(void)
 		cmocka_unit_test(bracket),
 		cmocka_unit_test(hardly_any_noise),
 		cmocka_unit_test(any_setting),
+		cmocka_unit_test(tiny_deltas),
+		cmocka_unit_test(bounded_work),
+		cmocka_unit_test(adding_a_record),
+		cmocka_unit_test(slack_of_profiles),
+		cmocka_unit_test(cells),
 		cmocka_unit_test(threads),
 	};
 

@@ -385,7 +385,8 @@ static void test_waypoints_are_free(void **state)
 	assert_int_equal(dp_privacy_compose(items, 2, 1e-5, false, &e, NULL), DP_OK);
 	assert_int_equal(all->evaluations, 2);
 	assert_int_equal(all->trainings, 6);
-	assert_near(all->totals[0].epsilon, e.epsilon, 1e-9);
+	assert_near(all->if_fixed, e.epsilon, 1e-9);
+	assert_true(all->kind == DP_WHOLE_ODOMETER && all->epsilon > all->if_fixed);
 }
 
 static bool every_trial_has_at(const json_t *v)
@@ -454,27 +455,29 @@ static void test_composition_counts(void **state)
 	}
 	assert_int_equal(dp_privacy_compose(items, 4, 1e-5, false, &expected, NULL),
 			 DP_OK);
-	assert_near(composed->totals[0].epsilon, expected.epsilon, 1e-12);
-	assert_near(composed->totals[0].delta, 1e-5, 0);
+	assert_near(composed->if_fixed, expected.epsilon, 1e-12);
+	assert_near(composed->delta, 1e-5, 0);
+	/* a retry is nothing that was fixed beforehand */
+	assert_string_equal(composed->proof, "odometer");
+	assert_true(composed->epsilon > composed->if_fixed);
 	/* no less than the exact Gaussian of all that noise */
 	double all = 1 / sqrt(3 / 4. + 9 / 9. + 3 / 16. + 3 / 25.);
-	assert_true(composed->totals[0].epsilon >= epsilon_at(all));
-	assert_true(composed->totals[0].epsilon < 1.2 * epsilon_at(all));
+	assert_true(composed->if_fixed >= epsilon_at(all));
+	assert_true(composed->if_fixed < 1.2 * epsilon_at(all));
 }
 
 static void test_pure_composition(void **state)
 {
-	const struct fact_total *totals;
+	const struct fact_composed *all;
 
 	(void)state;
 	begin(svt);
 	evaluate(0, 2, 0.9, 0.9, 0.9);
 	evaluate(1, 10, 0.5, 0.5, 0.5);
 	load(false);
-	totals = find_facts()->privacy[0].composed.totals;
-	assert_near(totals[0].delta, 0, 0);
-	assert_near(totals[0].epsilon, 3 * (epsilon_at(2) + epsilon_at(10)), 1e-9);
-	assert_true(totals[1].epsilon < totals[0].epsilon);
+	all = &find_facts()->privacy[0].composed;
+	assert_near(all->delta, 0, 0);
+	assert_near(all->epsilon, 3 * (epsilon_at(2) + epsilon_at(10)), 1e-9);
 }
 
 static void test_second_accountant(void **state)
@@ -557,7 +560,7 @@ static void test_composed_objective(void **state)
 	for (size_t i = 0; i < DP_COUNT(words); i++)
 		if (!strstr(text, words[i]))
 			fail_msg("no '%s' in %s", words[i], text);
-	assert_true(m->composed.totals[0].epsilon > epsilon_at(1.2));
+	assert_true(m->composed.epsilon > epsilon_at(1.2));
 }
 
 /* A program's number is its own, and nobody knows what a whole study costs by it. */
@@ -577,7 +580,7 @@ static void test_program_objective(void **state)
 	m = f->privacy;
 	assert_string_equal(m->mechanism, "program");
 	assert_string_equal(m->command[1], "-q");
-	assert_true(m->composed.trainings == 3 && m->composed.totals[0].why);
+	assert_true(m->composed.trainings == 3 && m->composed.why);
 	text = f->front[0].of[0].statement;
 	assert_non_null(strstr(text, "is (0.75, 1e-05)-differentially private"));
 	assert_non_null(strstr(text, "accountant"));

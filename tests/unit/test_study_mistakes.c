@@ -154,6 +154,19 @@ static const struct mistake mistakes[] = {
 	  "  path: @n\nparameters:\n"
 	  "  n: {calibrate: {epsilon: b, mechanism: svt, cutoff: 3}}\n",
 	  "cannot walk up 'n', which is a calibrated parameter" },
+	/* lots of a fraction, and a rate in the place of lots */
+	{ SVT,
+	  "{mechanism: dp-sgd, sampling: without-replacement, records: 9, lot: @b, "
+	  "epochs: C, noise_multiplier: 1, delta: 1e-5}",
+	  "'lot' needs whole numbers here, but parameter 'b' is a float" },
+	{ SVT,
+	  "{mechanism: dp-sgd, sampling: without-replacement, records: 9, lot: @1.5, "
+	  "epochs: C, noise_multiplier: b, delta: 1e-5}",
+	  "'lot' cannot be 1.5" },
+	{ SVT,
+	  "{mechanism: dp-sgd, sampling: poisson, records: 9, @sample_rate: 0.1, "
+	  "epochs: C, noise_multiplier: b, delta: 1e-5}",
+	  "'records' and 'sample_rate' exclude each other" },
 	/* names and unknown keys */
 	{ "study: s", "study: @../x", "'study' cannot be '../x'" },
 	{ "study: s", "study: @a b", "'study' cannot be 'a b'" },

@@ -112,6 +112,20 @@ static void check_poisson_lot(const char *family, const double *g)
 	assert_bound(family, g, k, g[4], 3e-9);
 }
 
+static void check_fixed_lot(const char *family, const double *g)
+{
+	char text[256];
+	double k;
+
+	snprintf(text, sizeof text,
+		 "{\"mechanism\":\"dp-sgd\",\"sampling\":\"without-replacement\","
+		 "\"records\":1000,\"lot\":%.0f,\"steps\":%.0f,"
+		 "\"noise_multiplier\":%.17g,\"delta\":1e-5}",
+		 1000 * g[0], g[2], g[1]);
+	assert_int_equal(renyi_of(text, 1, &g[3], 1, &k), DP_OK);
+	assert_bound(family, g, k, g[4], 3e-9);
+}
+
 static void check_laplace(const char *family, const double *g)
 {
 	double k[DP_RENYI_ORDERS_MAX];
@@ -128,36 +142,98 @@ static void curves(void **state)
 {
 	(void)state;
 	check_rows("poisson_lot", 8, check_poisson_lot);
+	check_rows("fixed_lot", 8, check_fixed_lot);
 	check_rows("laplace", 3, check_laplace);
 }
 
-/* The published bound of lots without replacement, from which the library may take a
- * better one: at the order of the table. */
+static double lots_epsilon(const struct reference *r, const double *orders, size_t n)
+{
+	double k[DP_RENYI_ORDERS_MAX];
+	char text[256];
+
+	snprintf(
+		text, sizeof text,
+		"{\"mechanism\":\"dp-sgd\",\"sampling\":\"without-replacement\","
+		"\"records\":%.0f,\"lot\":%.0f,\"steps\":%.0f,\"noise_multiplier\":%.17g,"
+		"\"delta\":1e-5}",
+		r->records, r->lot, r->steps, r->noise);
+	assert_int_equal(renyi_of(text, 1, orders, n, k), DP_OK);
+	return dp_renyi_epsilon(orders, k, n, r->delta, NULL);
+}
+
+/* Lots without replacement: below what the published Renyi bound gives at its best order,
+ * above what loss distributions give. */
 static void curves_without_replacement(void **state)
 {
 	FILE *f = reference_open();
+	struct dp_odometer o;
 	struct reference r;
-	int n = 0, same = 0;
+	int n = 0;
 
 	(void)state;
 	assert_non_null(f);
-	for (; reference_next(f, "wor_gaussian_rdp_tight_improved", &r); n++) {
+	for (; reference_next(f, "wor_gaussian_rdp_tight_improved", &r); n++)
+		assert_true(lots_epsilon(&r, &r.order, 1) <= r.epsilon * (1 + 3e-9));
+	assert_int_equal(n, 42);
+	rewind(f);
+	dp_odometer_standard(&o);
+	for (n = 0; reference_next(f, "wor_gaussian_pld_replace_one", &r); n++) {
+		double e = lots_epsilon(&r, o.order, o.n);
+
+		if (!(e > r.extrapolated && e < 3 * r.extrapolated))
+			fail_msg("%s: %g, where loss distributions say %g", r.id, e,
+				 r.extrapolated);
+	}
+	fclose(f);
+	assert_int_equal(n, 12);
+}
+
+/* The divergence of two mixtures of normals of deviation sigma, one of them at 0 and a
+ * share q of it at a or b, by quadrature. */
+static double mixture_cgf(double q, double sigma, double a, double b, double order)
+{
+	double sum = 0, step = 0.02 * sigma, c = 0.5 / (sigma * sigma);
+
+	for (double x = -20 * sigma - order; x < 20 * sigma + order; x += step) {
+		double zero = (1 - q) * exp(-x * x * c);
+		double p = zero + q * exp(-(x - a) * (x - a) * c);
+		double other = zero + q * exp(-(x - b) * (x - b) * c);
+
+		if (p > 0 && other > 0)
+			sum += p * pow(p / other, order - 1);
+	}
+	return log(sum * step / (sigma * sqrt(2 * M_PI)));
+}
+
+/* What one step really does to neighbours is covered: a record that moves from 0 to the
+ * end of its range, the other way round, and from one end to the other. */
+static void neighbours_are_covered(void **state)
+{
+	static const double moves[][2] = { { 1, 0 }, { 0, 1 }, { 0.5, -0.5 } };
+	static const double settings[][3] = { { 0.05, 1, 2 },    { 0.05, 1, 5 },
+					      { 0.2, 2, 12 },    { 0.5, 0.7, 1.5 },
+					      { 0.01, 3, 30 },   { 0.9, 1, 3 },
+					      { 0.02, 0.6, 1.1 } };
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(settings); i++) {
+		const double *s = settings[i];
+		double k, most = 0;
 		char text[256];
-		double k, e;
 
 		snprintf(text, sizeof text,
 			 "{\"mechanism\":\"dp-sgd\",\"sampling\":\"without-replacement\","
-			 "\"records\":%.0f,\"lot\":%.0f,\"steps\":%.0f,"
+			 "\"records\":100,\"lot\":%.0f,\"steps\":1,"
 			 "\"noise_multiplier\":%.17g,\"delta\":1e-5}",
-			 r.records, r.lot, r.steps, r.noise);
-		assert_int_equal(renyi_of(text, 1, &r.order, 1, &k), DP_OK);
-		e = dp_renyi_epsilon(&r.order, &k, 1, r.delta, NULL);
-		assert_true(e <= r.epsilon * (1 + 3e-9));
-		same += e >= r.epsilon;
+			 100 * s[0], s[1]);
+		assert_int_equal(renyi_of(text, 1, &s[2], 1, &k), DP_OK);
+		for (size_t j = 0; j < DP_COUNT(moves); j++)
+			most = fmax(most, mixture_cgf(s[0], s[1], moves[j][0],
+						      moves[j][1], s[2]));
+		if (!(most <= k && most > 0.5 * k))
+			fail_msg("q %g sigma %g order %g: %g is claimed, %g is true",
+				 s[0], s[1], s[2], k, most);
 	}
-	fclose(f);
-	assert_int_equal(n, 42);
-	assert_true(same > 30);
 }
 
 /* `times` and several items add up; every answer is the same with tables of any age. */
@@ -849,6 +925,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(curves),
 		cmocka_unit_test(curves_without_replacement),
+		cmocka_unit_test(neighbours_are_covered),
 		cmocka_unit_test(curves_add_up),
 		cmocka_unit_test(refused_curves),
 		cmocka_unit_test(ends_of_curves),

@@ -1,0 +1,463 @@
+/* test_budget.c - the privacy of a whole search: what is fixed before the first training,
+ * which training search.budget lets begin, how a study ends by it, and what a study has
+ * cost by which proof. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "course_story.h"
+#include "recall/whole.h"
+
+#include <stdlib.h>
+
+#define ORDER  9.0
+#define BUDGET "budget: {epsilon: 2, delta: 1.0e-5}"
+
+static struct dp_filter filter;
+static struct dp_odometer odometer;
+
+static void fix(void)
+{
+	dp_odometer_standard(&odometer);
+	assert_int_equal(dp_filter_at(2, 1e-5, ORDER, &filter, NULL), DP_OK);
+	apply(dp_course_fixed(&odometer, &filter));
+}
+
+/* A study with a budget whose filter is chosen; K is told as a share of its limit. */
+static void begin_budget(const char *trainer, const char *search)
+{
+	char text[300];
+
+	snprintf(text, sizeof text, "search: {method: random, " BUDGET "%s}", search);
+	begin(trainer, text);
+	fix();
+}
+
+/* The next trial, of which one training takes this share of the limit. */
+static void propose_share(double share, const char *refused)
+{
+	const double x[] = { 3, 2 }, y[] = { 0.5, NAN }, k = share * filter.limit;
+
+	apply((struct dp_event){ .type = DP_EV_TRIAL_PROPOSED,
+				 .trial = st->ntrials,
+				 .source = "random",
+				 .params = x,
+				 .nparams = 2,
+				 .reason = refused,
+				 .objectives = y,
+				 .nobjectives = refused ? 0 : 2,
+				 .renyi = &k,
+				 .nrenyi = 1 });
+}
+
+static bool fits(double share)
+{
+	return dp_course_budget(st, share * filter.limit, NULL) == DP_OK;
+}
+
+static double left(void)
+{
+	return dp_course_left(st, dp_course_window(st)) / filter.limit;
+}
+
+#define SHARE(value, expected) assert_true(fabs((value) - (expected)) < 1e-9)
+
+/* ---- what is fixed ---- */
+
+static void fixed_before_anything(void **s)
+{
+	struct dp_event late = dp_course_fixed(&odometer, &(struct dp_filter){ 0 });
+
+	(void)s;
+	/* an adaptive study records it itself */
+	begin("", "search: {method: dpareto, evaluations: 3}");
+	NEXT("accounting of 84 orders");
+	assert_true(record_step());
+	NEXT("propose");
+	assert_true(st->accounting && st->accounting->odometer.n == 84);
+	assert_true(st->accounting->filter.limit == 0);
+	/* with a budget somebody has to choose */
+	begin("", "search: {method: random, " BUDGET "}");
+	NEXT("fix");
+	assert_true(dp_course_left(st, 0) == 0 &&
+		    !fits(1e-9)); /* until then nothing fits */
+	fix();
+	NEXT("propose");
+	/* one whose settings are fixed, or an old one that has begun, has nothing to fix
+	 */
+	begin("", "search: {method: random, evaluations: 3}");
+	NEXT("propose");
+	begin("", "search: {method: dpareto, evaluations: 3}");
+	propose(NULL);
+	NEXT("attempt 0/-1/0");
+	late.study = 1;
+	late.seq = seq;
+	assert_int_equal(dp_state_apply(&state, &late, NULL), DP_E_CORRUPT);
+	assert_null(st->accounting);
+}
+
+/* Records that would prove nothing. */
+static void refused_records(void **s)
+{
+	struct dp_filter larger, other;
+	struct dp_odometer wrong;
+	struct dp_event e[5];
+
+	(void)s;
+	begin("", "search: {method: random, " BUDGET "}");
+	dp_odometer_standard(&odometer);
+	wrong = odometer;
+	wrong.weight[0] = 0.5;
+	assert_int_equal(dp_filter_at(2, 1e-5, ORDER, &filter, NULL), DP_OK);
+	assert_int_equal(dp_filter_at(3, 1e-5, ORDER, &other, NULL), DP_OK);
+	larger = filter;
+	larger.limit *= 1.001;
+	e[0] = dp_course_fixed(&odometer, &(struct dp_filter){ 0 });
+	e[1] = dp_course_fixed(&odometer, &larger);
+	e[2] = dp_course_fixed(&odometer, &other);
+	e[3] = dp_course_fixed(&wrong, &filter);
+	e[4] = dp_course_fixed(&odometer, &filter);
+	e[4].nweights--;
+	for (size_t i = 0; i < DP_COUNT(e); i++) {
+		e[i].study = 1;
+		e[i].seq = seq;
+		assert_int_equal(dp_state_apply(&state, &e[i], NULL), DP_E_CORRUPT);
+		assert_null(st->accounting);
+	}
+	fix();
+	e[0] = dp_course_fixed(&odometer, &filter);
+	e[0].study = 1;
+	e[0].seq = seq;
+	assert_int_equal(dp_state_apply(&state, &e[0], NULL), DP_E_CORRUPT); /* twice */
+}
+
+/* ---- what fits ---- */
+
+static void what_has_begun_counts(void **s)
+{
+	(void)s;
+	begin_budget(", retries: 0", ", parallel: 3");
+	SHARE(left(), 1);
+	propose_share(0.3, NULL);
+	SHARE(left(), 0.7); /* pending */
+	attempted(0, DP_END_NOT_STARTED, false);
+	SHARE(left(), 0.7); /* that cost nothing, and may be tried again */
+	move("running");
+	attempted(0, DP_END_LOST, false); /* it may have seen all of the data */
+	SHARE(left(), 0.4);
+	attempted(0, DP_END_OK, true);
+	settle();
+	SHARE(left(), 0.4);
+	propose_share(0.3, "an oracle says no"); /* is never trained */
+	settle();
+	SHARE(left(), 0.4);
+	assert_true(fits(0.3999) && !fits(0.4001) && !fits(NAN) && !fits(INFINITY));
+	propose_share(0.2, NULL);
+	plan(2, DP_RUN_ALL, 0);
+	propose_share(0.1999, NULL);
+	assert_true(left() < 0.0002 && !fits(0.0002));
+	apply((struct dp_event){ .type = DP_EV_TRIAL_CANCEL_ASKED, .trial = 3 });
+	SHARE(left(), 0.2); /* it will not begin */
+	apply((struct dp_event){ .type = DP_EV_TRIAL_CANCEL_ASKED, .trial = 2 });
+	SHARE(left(), 0.2); /* it has */
+}
+
+static void retries_are_kept_room_for(void **s)
+{
+	(void)s;
+	begin_budget(", retries: 2, runs: 2", ", parallel: 2");
+	SHARE(left(), 1.0 / 6);
+	propose_share(0.05, NULL); /* 0.3 at worst */
+	SHARE(left(), 0.7 / 6);
+	attempted(0, DP_END_SIGNAL, true);
+	SHARE(left(), 0.7 / 6);
+	now += 100 * SECOND;
+	attempted(0, DP_END_LOST, false); /* costs no retry, but counts */
+	SHARE(left(), 0.6 / 6);
+	attempted(0, DP_END_OK, true);
+	settle();
+	SHARE(left(), 0.7 / 6);
+	/* each run in a process of its own */
+	begin_budget(", retries: 1, runs: 3, runs_per_process: 1", ", parallel: 9");
+	propose_share(0.1, NULL); /* 0.6 at worst */
+	SHARE(left(), 0.4 / 6);
+	plan(0, 0, 0);
+	plan(0, 1, 0);
+	SHARE(left(), 0.4 / 6);
+	end(0, 0, 0, DP_END_OK, true, 1);
+	SHARE(left(), 0.5 / 6); /* that run needs no retry */
+	end(0, 1, 0, DP_END_SIGNAL, true, 1);
+	SHARE(left(), 0.5 / 6);
+}
+
+/* A deterministic study may not know yet that a trial needed no retry. */
+static void as_far_as_the_window(void **s)
+{
+	(void)s;
+	begin_budget(", retries: 1", ", parallel: 2, order: deterministic");
+	propose_share(0.1, NULL);
+	propose_share(0.1, NULL);
+	SHARE(left(), 0.6 / 2);
+	attempted(1, DP_END_OK, true);
+	settle();
+	SHARE(left(), 0.6 / 2); /* 1 is not within the window of trial 2 */
+	SHARE(dp_course_left(st, st->ntrials) / filter.limit, 0.7 / 2);
+	attempted(0, DP_END_OK, true);
+	settle();
+	SHARE(left(), 0.7 / 2);
+}
+
+/* More attempts were lost than anybody reckoned with: what does not fit does not begin.
+ */
+static void an_attempt_that_does_not_fit(void **s)
+{
+	(void)s;
+	begin_budget(", retries: 0", "");
+	propose_share(0.4, NULL);
+	attempted(0, DP_END_LOST, false);
+	NEXT("attempt 0/-1/1");
+	attempted(0, DP_END_CANCELLED, false);
+	NEXT("0 cancelled: search.budget: epsilon 2 at delta 1e-05 would be exceeded: "
+	     "the "
+	     "Renyi divergence of order 9 would be 1.144 of at most 0.9533");
+	settle();
+	NEXT("propose");
+	/* nor where the journal does not say what it costs */
+	begin_budget(", retries: 0", "");
+	propose(NULL);
+	assert_true(strncmp(next(), "0 cancelled: search.budget", 26) == 0);
+}
+
+/* ---- how it ends, and what may be asked for then ---- */
+
+static void no_point(void)
+{
+	struct dp_err why = { .code = DP_E_LIMIT, .msg = "search.budget: nothing fits" };
+	struct dp_orders orders;
+
+	dp_course_no_point(st, &why, &orders);
+	for (unsigned i = 0; i < orders.n; i++)
+		apply(orders.event[i]);
+}
+
+static void refused(struct dp_asked a)
+{
+	struct dp_orders orders;
+	struct dp_err err;
+
+	assert_int_equal(dp_course_asked(st, &a, &orders, &err), DP_E_LIMIT);
+	assert_non_null(strstr(err.msg, "search.budget"));
+}
+
+static void ends_with_that_reason(void **s)
+{
+	(void)s;
+	begin_budget(", retries: 0", ", parallel: 2");
+	propose_share(0.5, NULL);
+	plan(0, DP_RUN_ALL, 0);
+	no_point(); /* it may leave more than is known now: nothing is recorded */
+	NEXT("propose");
+	end(0, DP_RUN_ALL, 0, DP_END_OK, true, 1);
+	settle();
+	no_point();
+	NEXT("finished: search.budget: nothing fits");
+	settle();
+	refused((struct dp_asked){
+		.ask = DP_ASK_SET, .evaluations = 9, .parallel = NAN, .priority = NAN });
+	refused((struct dp_asked){ .ask = DP_ASK_ENQUEUE });
+}
+
+static void retrying(void **s)
+{
+	struct dp_asked failed = { .ask = DP_ASK_RETRY_FAILED };
+	struct dp_orders orders;
+
+	(void)s;
+	begin_budget(", retries: 0", "");
+	for (int i = 0; i < 3; i++) {
+		propose_share(i == 1 ? 0.3 : 0.1, NULL);
+		attempted((uint32_t)i, DP_END_EXIT_CODE, true);
+		settle();
+	}
+	move("running");
+	SHARE(left(), 0.5);
+	propose_share(0.25, NULL);
+	SHARE(left(), 0.25);
+	refused((struct dp_asked){ .ask = DP_ASK_RETRY, .trial = 1 });
+	/* of all that failed those that fit, together */
+	assert_int_equal(dp_course_asked(st, &failed, &orders, NULL), DP_OK);
+	assert_int_equal(orders.event[0].trial, 0);
+	assert_true(orders.more && orders.from == 2);
+	apply(orders.event[0]);
+	SHARE(left(), 0.15);
+	failed.trial = orders.from;
+	assert_int_equal(dp_course_asked(st, &failed, &orders, NULL), DP_OK);
+	assert_int_equal(orders.event[0].trial, 2);
+	assert_false(orders.more);
+}
+
+/* ---- what a study has cost ---- */
+
+static void whole(struct dp_whole *w)
+{
+	struct dp_err err;
+
+	if (dp_whole_find(st, 0, w, &err) != DP_OK)
+		fail_msg("%s", err.msg);
+}
+
+/* The parameters of propose() are C 3 and b 2. */
+static double composed(double times)
+{
+	struct dp_uses uses;
+	struct dp_epsilon e;
+
+	assert_int_equal(
+		dp_oracle_uses(st->spec, 0, (double[]){ 3, 2 }, NAN, &uses, NULL), DP_OK);
+	uses.item[0].times = times;
+	assert_int_equal(dp_privacy_compose(uses.item, 1, 0, false, &e, NULL), DP_OK);
+	return e.epsilon;
+}
+
+static void proofs(void **s)
+{
+	struct dp_whole w;
+
+	(void)s;
+	/* random search, from the first to the last of what was planned */
+	begin(", runs: 2", "search: {method: random, evaluations: 2}");
+	whole(&w);
+	assert_true(w.epsilon == 0 && w.trainings == 0);
+	whole_trial(DP_END_OK);
+	whole(&w); /* it may be stopped here, because of what came out */
+	assert_int_equal(w.proof, DP_WHOLE_ODOMETER);
+	assert_true(w.trainings == 2);
+	whole_trial(DP_END_DIVERGED);
+	whole(&w);
+	assert_int_equal(w.proof, DP_WHOLE_FIXED);
+	assert_true(w.trainings == 4 && w.epsilon == composed(4) && w.delta == 0);
+	/* one that was tried again was not planned */
+	begin("", "search: {method: random, evaluations: 1}");
+	propose(NULL);
+	attempted(0, DP_END_SIGNAL, true);
+	attempted(0, DP_END_OK, true);
+	settle();
+	whole(&w);
+	assert_int_equal(w.proof, DP_WHOLE_ODOMETER);
+	assert_true(w.trainings == 2 && w.if_fixed == composed(2));
+	/* one that never started is nothing */
+	begin("", "search: {method: random, evaluations: 1}");
+	propose(NULL);
+	attempted(0, DP_END_NOT_STARTED, false);
+	move("running");
+	attempted(0, DP_END_OK, true);
+	settle();
+	whole(&w);
+	assert_int_equal(w.proof, DP_WHOLE_FIXED);
+	assert_true(w.trainings == 1);
+	/* a budget says what it says, however much of it is spent */
+	begin_budget(", retries: 0", "");
+	propose_share(0.25, NULL);
+	attempted(0, DP_END_OK, true);
+	settle();
+	whole(&w);
+	assert_int_equal(w.proof, DP_WHOLE_FILTER);
+	assert_true(w.epsilon == 2 && w.delta == 1e-5 && w.order == ORDER && w.recorded);
+	SHARE(w.spent, 0.25 * filter.limit / (ORDER - 1));
+	SHARE(w.limit, filter.limit / (ORDER - 1));
+}
+
+static struct dp_study *study_of_gaussians(const char *search)
+{
+	static const char form[] =
+		"study: s\ntrainer: {command: [x], retries: 0}\n"
+		"parameters: {s: {type: float, range: [2, 50], scale: log}}\n"
+		"objectives: {epsilon: {privacy: {mechanism: gaussian, sigma: s, "
+		"delta: 1.0e-5}},\n  error: {metric: f1}}\n"
+		"anti_ideal: {epsilon: 10, error: 1}\nsearch: {%s}\n";
+	struct dp_problems problems;
+	struct dp_study *study;
+	struct dp_err err;
+	char text[1000];
+
+	snprintf(text, sizeof text, form, search);
+	if (dp_study_parse(text, strlen(text), "f", "/", &study, &problems, &err) !=
+	    DP_OK)
+		fail_msg("%s", err.msg);
+	dp_problems_free(&problems);
+	return study;
+}
+
+/* The odometer by its formula: Gaussian mechanisms add up as sums of 1/sigma^2. An old
+ * journal, which has no record of it, is read with the standard orders. */
+static void the_odometer(void **s)
+{
+	struct dp_study *study = study_of_gaussians("method: dpareto, evaluations: 9");
+	double x[] = { 10, 20, 5 }, best = INFINITY, rate = 0;
+	uint32_t times[] = { 1, 4, 2 };
+	struct dp_trainings t = { .n = 3, .x = x, .times = times, .all = 7 };
+	struct dp_whole w;
+
+	(void)s;
+	dp_odometer_standard(&t.accounting.odometer);
+	for (size_t i = 0; i < 3; i++)
+		rate += times[i] / (2 * x[i] * x[i]);
+	for (size_t i = 0; i < t.accounting.odometer.n; i++) {
+		double a = t.accounting.odometer.order[i];
+		double weight = t.accounting.odometer.weight[i];
+
+		best = fmin(best, a * rate + log(1 / (weight * 1e-5)) / (a - 1));
+	}
+	assert_int_equal(dp_whole_reckon(study, &t, 0, &w, NULL), DP_OK);
+	assert_int_equal(w.proof, DP_WHOLE_ODOMETER);
+	assert_true(w.epsilon >= best && w.epsilon < best * (1 + 1e-8));
+	assert_true(w.if_fixed < w.epsilon && w.delta == 1e-5 && !w.recorded);
+	dp_study_free(study);
+}
+
+/* The filter's order is that of least waste over the space; a pure function of the file.
+ */
+static void the_filter(void **s)
+{
+	struct dp_study *study = study_of_gaussians("method: dpareto, " BUDGET);
+	struct dp_filter a, b;
+	double best = 0;
+
+	(void)s;
+	dp_odometer_standard(&odometer);
+	assert_int_equal(dp_budget_filter(study, &odometer, &a, NULL), DP_OK);
+	assert_int_equal(dp_budget_filter(study, &odometer, &b, NULL), DP_OK);
+	assert_memory_equal(&a, &b, sizeof a);
+	/* Gaussian mechanisms all have the same best order: that of the largest B / a */
+	for (size_t i = 0; i < odometer.n; i++)
+		best = fmax(best, dp_filter_bound(2, 1e-5, odometer.order[i]) /
+					  odometer.order[i]);
+	assert_true(dp_filter_bound(2, 1e-5, a.order) / a.order > best * (1 - 1e-12));
+	dp_study_free(study);
+	study = study_of_gaussians(
+		"method: random, budget: {epsilon: 1.0e-3, delta: 1.0e-9}");
+	assert_int_equal(dp_budget_filter(study, &odometer, &a, NULL), DP_E_LIMIT);
+	dp_study_free(study);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(fixed_before_anything),
+		cmocka_unit_test(refused_records),
+		cmocka_unit_test(what_has_begun_counts),
+		cmocka_unit_test(retries_are_kept_room_for),
+		cmocka_unit_test(as_far_as_the_window),
+		cmocka_unit_test(an_attempt_that_does_not_fit),
+		cmocka_unit_test(ends_with_that_reason),
+		cmocka_unit_test(retrying),
+		cmocka_unit_test(proofs),
+		cmocka_unit_test(the_odometer),
+		cmocka_unit_test(the_filter),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, teardown);
+}

@@ -293,6 +293,18 @@ static int put_summaries(struct dpd *d, int64_t from, json_t *page, struct dp_er
 	return DP_OK;
 }
 
+/* The answer has what a private selection costs, once that is known. */
+static int answer_selection(struct request *r, json_t *(*answer)(struct study *h),
+			    json_t **ok, struct dp_err *err)
+{
+	if (selection_is_known(r->home)) {
+		*ok = answer(r->home);
+		return DP_OK;
+	}
+	r->later = true; /* selection_wait() answers */
+	return selection_wait(r->home, r->client, answer, err);
+}
+
 int request_list(struct request *r, json_t **ok, struct dp_err *err)
 {
 	*ok = json_object();
@@ -301,6 +313,8 @@ int request_list(struct request *r, json_t **ok, struct dp_err *err)
 
 int request_status(struct request *r, json_t **ok, struct dp_err *err)
 {
+	if (r->home && dp_study_hides(r->home->state))
+		return answer_selection(r, request_status_json, ok, err);
 	if (r->home) {
 		*ok = request_status_json(r->home);
 		return DP_OK;
@@ -400,10 +414,8 @@ int request_front(struct request *r, json_t **ok, struct dp_err *err)
 
 	if (points)
 		return front_points(r, points, ok, err);
-	if (dp_study_hides(s)) { /* models would be of all that is hidden */
-		r->later = true; /* selection_front() answers */
-		return selection_front(r->home, r->client, err);
-	}
+	if (dp_study_hides(s)) /* models would be of all that is hidden */
+		return answer_selection(r, request_front_json, ok, err);
 	if (!dp_json_bool(r->json, "denoised", dp_study_denoises(s->spec))) {
 		*ok = request_front_json(r->home);
 		return DP_OK;

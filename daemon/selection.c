@@ -2,16 +2,16 @@
  * is the worst may take seconds to find. */
 #include "daemon/selection.h"
 
-#include "daemon/requests.h"
 #include "daemon/server.h"
 #include "journal/view.h"
 
 #include <stdlib.h>
 
-/* Who waits for it. */
+/* Who waits for it, and for what. */
 struct waiter {
 	struct waiter *next;
 	uint64_t client;
+	json_t *(*answer)(struct study *h);
 };
 
 struct selection {
@@ -43,7 +43,7 @@ static void selection_done(uv_work_t *w, int status)
 	for (struct waiter *one = x->waiters; one; one = next) {
 		next = one->next;
 		if (!h->d->closed)
-			client_ok(h->d, one->client, request_front_json(h));
+			client_ok(h->d, one->client, one->answer(h));
 		free(one);
 	}
 	x->waiters = NULL;
@@ -76,19 +76,22 @@ json_t *selection_json(struct study *h)
 						 : json_null();
 }
 
-int selection_front(struct study *h, uint64_t client, struct dp_err *err)
+bool selection_is_known(struct study *h)
+{
+	const struct selection *x = selection_want(h);
+
+	return !x || x->known;
+}
+
+int selection_wait(struct study *h, uint64_t client, json_t *(*answer)(struct study *h),
+		   struct dp_err *err)
 {
 	struct selection *x = selection_want(h);
 	struct waiter *one = x ? malloc(sizeof *one) : NULL;
 
 	if (!one)
 		return dp_fail(err, DP_E_NOMEM, "no memory for the answer");
-	if (x->known) {
-		free(one);
-		client_ok(h->d, client, request_front_json(h));
-		return DP_OK;
-	}
-	*one = (struct waiter){ x->waiters, client };
+	*one = (struct waiter){ x->waiters, client, answer };
 	x->waiters = one;
 	return DP_OK;
 }

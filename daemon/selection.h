@@ -6,8 +6,11 @@
 
 /* As dp_view_selection(); null of a study that is none, and until it is known. */
 json_t *selection_json(struct study *h);
-/* Answers the client's `front` once it is known. */
-DP_MUSTCHECK int selection_front(struct study *h, uint64_t client, struct dp_err *err);
+/* Is there nothing to wait for? */
+bool selection_is_known(struct study *h);
+/* Answers the client once it is known; only where it is not. */
+DP_MUSTCHECK int selection_wait(struct study *h, uint64_t client,
+				json_t *(*answer)(struct study *h), struct dp_err *err);
 /* The study goes. */
 void selection_free(struct study *h);
 

@@ -173,8 +173,9 @@ static void study_link_selected(const struct study *h)
 	char *folder = study_folder(h), *link = NULL, below[64];
 
 	if (folder && t && t->nattempts) {
-		dp_attempt_folder(t->number, DP_RUN_ALL,
-				  t->attempts[t->nattempts - 1].number, below);
+		const struct dp_attempt *last = &t->attempts[t->nattempts - 1];
+
+		dp_attempt_folder(t->number, last->run, last->number, below);
 		link = dp_path_join(folder, DP_SELECTED);
 	}
 	if (link && symlink(below, link) != 0 && errno != EEXIST)

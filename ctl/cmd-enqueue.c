@@ -77,10 +77,9 @@ const struct ctl_command ctl_cmd_enqueue = {
 	.min_args = 2,
 	.max_args = -1,
 	.formats = CTL_PLAIN,
-	.help = "Names every parameter that is not fixed. The point becomes the study's "
-		"next "
-		"trial: it uses up one of its evaluations, and the search learns from "
-		"it.",
+	.help = "Names every parameter that is searched; one that is fixed or calibrated "
+		"follows, and may be left out. The point becomes the study's next trial: "
+		"it uses up one of its evaluations, and the search learns from it.",
 	.examples = "dparetoctl enqueue adult epochs=10 lot_size=64 clip=0.5",
 	.run = enqueue_run,
 };

@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "base/num.h"
 #include "ctl/command.h"
+#include "ctl/composition.h"
 #include "ctl/options.h"
 #include "ctl/output.h"
 #include "ctl/query.h"
@@ -121,16 +122,50 @@ static int epsilon_curve(struct ctl *ctl, const struct dp_mechanism *m,
 	return DP_OK;
 }
 
+/* The delta at which an epsilon holds. */
+static int epsilon_delta(struct ctl *ctl, const struct dp_mechanism *m,
+			 const double *values, double at, struct dp_err *err)
+{
+	char epsilon[DP_NUM_LEN], delta[DP_NUM_LEN];
+	double with_delta[DP_PRIVACY_KEYS_MAX];
+	struct dp_epsilon e;
+	int code = dp_privacy_delta(m, values, at, &e, err);
+
+	if (code != DP_OK)
+		return code;
+	memcpy(with_delta, values, sizeof with_delta);
+	dp_privacy_set(m, with_delta, m->delta, e.delta);
+	if (ctl->format == CTL_JSON) {
+		put_answer(ctl, m, with_delta, &e);
+		return DP_OK;
+	}
+	ctl_printf(ctl, "delta %s at epsilon %s (%s)\n", dp_num_text(e.delta, delta),
+		   dp_num_text(at, epsilon), e.accountant);
+	ctl_query_assumptions(ctl, m, with_delta, &e);
+	return DP_OK;
+}
+
 static int epsilon_run(struct ctl *ctl, struct dp_err *err)
 {
+	const char *file = ctl_opt(ctl, "compose"), *text = ctl_opt(ctl, "at-epsilon");
 	const struct dp_mechanism *m;
-	double values[DP_PRIVACY_KEYS_MAX];
+	double values[DP_PRIVACY_KEYS_MAX], at = NAN;
 	struct dp_epsilon e;
 	int code;
 
 	if (ctl_flag(ctl, "batch"))
 		return epsilon_batch(ctl, err);
+	if (text && (!dp_num_parse(text, &at) || isnan(at)))
+		return dp_fail(err, DP_E_USAGE, "--at-epsilon takes an epsilon");
+	if (file && ctl_opt(ctl, "mechanism"))
+		return dp_fail(err, DP_E_USAGE,
+			       "--compose names all mechanisms in its file: leave out "
+			       "--mechanism");
+	if (file)
+		return ctl_composition(ctl, file, at, err);
 	code = ctl_query(ctl, &m, values, err);
+	if (code == DP_OK && text)
+		return epsilon_delta(ctl, m, values, at, err);
 	if (code == DP_OK && ctl_flag(ctl, "curve"))
 		return epsilon_curve(ctl, m, values, err);
 	if (code == DP_OK)
@@ -141,7 +176,9 @@ static int epsilon_run(struct ctl *ctl, struct dp_err *err)
 }
 
 static const struct ctl_option options[] = {
+	{ "at-epsilon", 0, "NUMBER", "the delta at which this epsilon holds" },
 	{ "batch", 0, NULL, "read a JSON object a line, answer one a line" },
+	{ "compose", 0, "FILE", "several mechanisms on the same data, from a file" },
 	{ "curve", 0, NULL, "epsilon over delta from 1e-10 to 1e-2" },
 	{ 0 },
 };
@@ -161,8 +198,17 @@ const struct ctl_command ctl_cmd_epsilon = {
 		"privacy'). "
 		"Every number is an upper bound; the table says what it holds for.\n"
 		"\n"
+		"With --at-epsilon the answer is the least delta, to a relative 1e-6, at "
+		"which that epsilon holds; leave --delta out.\n"
+		"\n"
+		"With --compose, a file of YAML or JSON has what is done to the same "
+		"data: 'compose' is a list of mechanisms with their keys, each with "
+		"'times' if it is done more often than once; 'delta' and 'accountant' "
+		"(pld or rdp) stand beside it.\n"
+		"\n"
 		"With --batch, standard input has a JSON object a line, such as "
-		"{\"mechanism\":\"gaussian\",\"sigma\":4,\"delta\":1e-6}; standard "
+		"{\"mechanism\":\"gaussian\",\"sigma\":4,\"delta\":1e-6} or "
+		"{\"compose\":[...],\"delta\":1e-6}; standard "
 		"output gets an "
 		"answer a line in the same order. A line that cannot be answered gets "
 		"{\"error\":...} in its place, and the exit code is 1 in the end.",
@@ -171,6 +217,9 @@ const struct ctl_command ctl_cmd_epsilon = {
 		"60000 \\\n"
 		"    --lot 256 --epochs 20 --noise-multiplier 1.1 --delta 1e-6\n"
 		"dparetoctl epsilon --mechanism gaussian --sigma 4 --delta 1e-6 -o json\n"
+		"dparetoctl epsilon --mechanism discrete-gaussian --sigma 4 --at-epsilon "
+		"1\n"
+		"dparetoctl epsilon --compose pipeline.yaml\n"
 		"dparetoctl epsilon --batch < queries.jsonl",
 	.run = epsilon_run,
 };

@@ -9,14 +9,40 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* The key that --solve names, or that of the noise. */
+static int solved_key(struct ctl *ctl, const struct dp_mechanism *m,
+		      const struct dp_privacy_key **k, struct dp_err *err)
+{
+	const char *name = ctl_opt(ctl, "solve");
+	char key[64];
+
+	*k = m->noise;
+	if (!name)
+		return DP_OK;
+	snprintf(key, sizeof key, "%s", name);
+	for (char *p = key; *p; p++)
+		*p = *p == '-' ? '_' : *p;
+	*k = dp_privacy_key_find(m, key);
+	if (*k && (*k == m->noise || (*k)->costs))
+		return DP_OK;
+	dp_fail(err, DP_E_USAGE, "--solve cannot be '%s' with mechanism %s", name,
+		m->name);
+	for (size_t i = 0; i < m->nkeys; i++)
+		if (m->keys[i].costs)
+			return dp_hint(err, "for example: --solve %s", m->keys[i].name);
+	return dp_hint(err, "leave it out: only the noise can be solved for");
+}
 
 static int noise_run(struct ctl *ctl, struct dp_err *err)
 {
 	const char *text = ctl_opt(ctl, "epsilon");
 	char shown[DP_NUM_LEN], epsilon[DP_NUM_LEN], delta[DP_NUM_LEN];
-	double values[DP_PRIVACY_KEYS_MAX], target, noise;
+	double values[DP_PRIVACY_KEYS_MAX], target, value;
+	const struct dp_privacy_key *k;
 	const struct dp_mechanism *m;
 	struct dp_epsilon at;
 	json_t *answer;
@@ -26,27 +52,31 @@ static int noise_run(struct ctl *ctl, struct dp_err *err)
 		return dp_fail(err, DP_E_USAGE, "--epsilon takes the epsilon to keep");
 	code = ctl_query(ctl, &m, values, err);
 	if (code == DP_OK)
-		code = dp_privacy_noise(m, values, target, &noise, &at, err);
+		code = solved_key(ctl, m, &k, err);
+	if (code == DP_OK)
+		code = k == m->noise
+			       ? dp_privacy_noise(m, values, target, &value, &at, err)
+			       : dp_privacy_most(m, values, k, target, &value, &at, err);
 	if (code != DP_OK)
 		return code;
 	if (ctl->format == CTL_JSON) {
 		answer = dp_privacy_answer(&at);
-		json_object_set_new(answer, m->noise->name, dp_json_real(noise));
+		json_object_set_new(answer, k->name, dp_json_real(value));
 		ctl_put_json(ctl, answer);
 		json_decref(answer);
 		return DP_OK;
 	}
-	dp_privacy_set_noise(m, values, noise);
-	ctl_printf(ctl, "%s %s\nepsilon %s at delta %s (%s), not above %s\n",
-		   m->noise->name, dp_num_text(noise, shown),
-		   dp_num_text(at.epsilon, epsilon), dp_num_text(at.delta, delta),
-		   at.accountant, text);
+	dp_privacy_set(m, values, k, value);
+	ctl_printf(ctl, "%s %s\nepsilon %s at delta %s (%s), not above %s\n", k->name,
+		   dp_num_text(value, shown), dp_num_text(at.epsilon, epsilon),
+		   dp_num_text(at.delta, delta), at.accountant, text);
 	ctl_query_assumptions(ctl, m, values, &at);
 	return DP_OK;
 }
 
 static const struct ctl_option options[] = {
 	{ "epsilon", 0, "NUMBER", "the epsilon to keep" },
+	{ "solve", 0, "KEY", "the most of this (steps, epochs, lot) in place of noise" },
 	{ 0 },
 };
 
@@ -61,10 +91,18 @@ const struct ctl_command ctl_cmd_noise = {
 	.asks_oracles = true,
 	.help = "Finds the smallest noise, by the mechanism's own key for it, at which "
 		"epsilon is at most the target; the answer was evaluated at that very "
-		"noise and never overshoots. The other options are those of 'epsilon'.",
+		"noise and never overshoots. The other options are those of 'epsilon'.\n"
+		"\n"
+		"With --solve the noise is given, and the answer is the most of a key "
+		"that "
+		"costs privacy (steps, epochs, lot, sample-rate, group, cutoff) that the "
+		"target allows.",
 	.examples =
 		"dparetoctl noise --epsilon 1 --mechanism dp-sgd --sampling poisson \\\n"
 		"    --records 60000 --lot 256 --epochs 20 --delta 1e-6\n"
-		"dparetoctl noise --epsilon 0.5 --mechanism gaussian --delta 1e-6",
+		"dparetoctl noise --epsilon 0.5 --mechanism gaussian --delta 1e-6\n"
+		"dparetoctl noise --epsilon 2 --solve steps --mechanism dp-sgd \\\n"
+		"    --sampling poisson --sample-rate 0.004 --noise-multiplier 1 --delta "
+		"1e-6",
 	.run = noise_run,
 };

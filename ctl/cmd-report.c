@@ -125,7 +125,8 @@ static const struct ctl_option options[] = {
 	{ "dir", 0, "DIR",
 	  "write it there (default: studies/STUDY/report in the state "
 	  "folder)" },
-	{ "public", 0, NULL, "leave out the seed, which keys the noise" },
+	{ "public", 0, NULL,
+	  "leave out the seed and the like; refused where something exact would leak" },
 	{ "baseline", 0, "LABEL=VALUE",
 	  "a utility to compare with; may be given several times" },
 	{ "state", 0, "DIR", "the state folder (default: the daemon's)" },
@@ -150,7 +151,11 @@ const struct ctl_command ctl_cmd_report = {
 		"a "
 		"copy of a state folder, too.\n\n"
 		"A report has the seed of its study unless --public is given: keep it to "
-		"yourself. With --public the default folder is report-public.",
+		"yourself. With --public the default folder is report-public, and "
+		"nothing is "
+		"written where something exact of private data would leak: the reasons "
+		"are "
+		"told, all of them.",
 	.examples = "dparetoctl report adult --open\n"
 		    "dparetoctl report adult adult-random --baseline non-private=0.152\n"
 		    "dparetoctl report adult --public --dir adult-report",

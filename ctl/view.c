@@ -193,6 +193,17 @@ static void put_whole(struct view *v, const json_t *s)
 	}
 }
 
+/* Whose numbers they are, where they are not the accountants' of this project. */
+static void put_programs(struct view *v, json_t *programs)
+{
+	const char *name;
+	json_t *command;
+
+	json_object_foreach (programs, name, command)
+		view_put(v, CTL_NORMAL, "oracle", "%s is the answer of %s", name,
+			 json_string_value(command));
+}
+
 static void put_summary(struct view *v, const json_t *status)
 {
 	const json_t *s = json_object_get(status, "study");
@@ -222,6 +233,7 @@ static void put_summary(struct view *v, const json_t *status)
 		view_put(v, CTL_NORMAL, "trained", "%s in all", dp_buf_text(&text));
 	dp_buf_clear(&text);
 	put_whole(v, s);
+	put_programs(v, json_object_get(s, "programs"));
 	if (waiting)
 		view_put_whole(v, CTL_WARN, "waiting", waiting);
 	ctl_anti_ideal(s, &text);

@@ -3,6 +3,7 @@
 
 #include "base/num.h"
 #include "daemon/ask.h"
+#include "daemon/oracles.h"
 #include "daemon/record.h"
 #include "daemon/requests.h"
 #include "daemon/server.h"
@@ -19,6 +20,8 @@ struct account {
 	double x[DP_PARAMS_MAX];
 	double privacy[DP_OBJECTIVES_MAX];
 	char refused[ASK_REFUSED_LEN];
+	struct dp_err err;
+	int code;            /* a program could not be asked */
 	struct dp_err wrong; /* with the point itself; its code is DP_OK: nothing */
 	double order, renyi; /* of search.budget: see ask_renyi() */
 };
@@ -51,7 +54,7 @@ static void account_work(uv_work_t *w)
 
 	if (a->client)
 		account_derive(a);
-	ask_oracles(a->home->state->spec, a->x, a->privacy, a->refused);
+	a->code = ask_oracles(a->home, NULL, a->x, a->privacy, a->refused, &a->err);
 	if (ask_renyi(a->home->state->spec, a->order, a->x, &a->renyi, NULL) != DP_OK)
 		a->renyi = INFINITY; /* without memory it does not fit */
 }
@@ -115,7 +118,11 @@ static void account_done(uv_work_t *w, int status)
 	(void)status; /* work is never cancelled */
 	h->accounting--;
 	if (!h->d->closed) {
-		if (a->client)
+		if (a->code != DP_OK && a->client)
+			client_error(h->d, a->client, &a->err);
+		else if (a->code != DP_OK)
+			ask_no_point(h, &a->err);
+		else if (a->client)
 			account_enqueued(a);
 		else
 			account_accounted(a);
@@ -127,9 +134,12 @@ static void account_done(uv_work_t *w, int status)
 static struct account *account_start(struct study *h, const double *x, uint64_t client)
 {
 	struct account *a = calloc(1, sizeof *a);
+	struct dp_err err;
 
-	if (!a)
+	if (!a || oracles_prepare(h, &err) != DP_OK) {
+		free(a);
 		return NULL;
+	}
 	a->home = h;
 	a->client = client;
 	memcpy(a->x, x, h->state->spec->nparams * sizeof *x);

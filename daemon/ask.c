@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "daemon/executor.h"
+#include "daemon/oracles.h"
 #include "daemon/record.h"
 #include "daemon/server.h"
 #include "daemon/study.h"
@@ -74,6 +75,7 @@ struct asker {
 
 	bool busy;         /* a worker thread has what follows */
 	unsigned reserved; /* places that what is asked for will want */
+	bool programs;     /* counted in d->asking_programs */
 	uv_work_t work;
 	atomic_bool cancel;
 	enum ask_question question;
@@ -152,14 +154,23 @@ bool ask_ready(const struct study *h)
 
 	if (a && a->stuck == h->state->seq)
 		return false;
-	return !ask_busy(h) ||
-	       (a->nahead && a->ahead[a->nahead - 1].trial >= h->state->ntrials);
+	if (a && a->nahead && a->ahead[a->nahead - 1].trial >= h->state->ntrials)
+		return true;
+	return !ask_busy(h) && (h->d->asking_programs < ORACLES_ASKED_MAX ||
+				!oracles_has(h->state->spec));
 }
 
 void ask_cancel(struct study *h)
 {
 	if (h->asker)
 		atomic_store(&h->asker->cancel, true);
+}
+
+void ask_cancel_point(struct study *h)
+{
+	if (ask_busy(h) &&
+	    (h->asker->question == ASK_TRIAL || h->asker->question == ASK_AHEAD))
+		ask_cancel(h);
 }
 
 void ask_forget(struct study *h)
@@ -170,15 +181,48 @@ void ask_forget(struct study *h)
 
 /* ---- on a worker thread ---- */
 
-void ask_oracles(const struct dp_study *spec, double *x, double *privacy,
-		 char refused[ASK_REFUSED_LEN])
+/* Programs are asked about the waypoints, too, before anything is trained: what they
+ * refuse there is no result, but one that cannot answer is found out. Their answers are
+ * kept. */
+static int ask_waypoints(const struct dp_study *spec, const struct dp_oracle_asker *asker,
+			 const double *x, struct dp_err *err)
 {
-	struct dp_err err;
+	double waypoints[DP_WAYPOINTS_MAX];
+	size_t n = asker ? dp_path_values(spec, x, waypoints) : 0;
+	struct dp_epsilon e;
 
+	for (size_t i = 0; i < n * spec->nobjectives; i++) {
+		size_t objective = i % spec->nobjectives;
+		const struct dp_oracle *o = spec->objectives[objective].privacy;
+		int code = DP_OK;
+
+		if (o && o->kind == DP_ORACLE_PROGRAM)
+			code = dp_objective_privacy_at(spec, asker, objective, x,
+						       waypoints[i / spec->nobjectives],
+						       &e, err);
+		if (code != DP_OK && code != DP_E_INVALID)
+			return code;
+	}
+	return DP_OK;
+}
+
+int ask_oracles(const struct study *h, const atomic_bool *cancel, double *x,
+		double *privacy, char refused[ASK_REFUSED_LEN], struct dp_err *err)
+{
+	const struct dp_study *spec = h->state->spec;
+	struct oracles_turn turn;
+	const struct dp_oracle_asker *asker = oracles_asker(h, cancel, &turn);
+	int code = dp_space_derive(spec, x, err);
+
+	if (code == DP_OK)
+		code = dp_objectives_privacy_at(spec, asker, x, NAN, privacy, err);
 	refused[0] = '\0';
-	if (dp_space_derive(spec, x, &err) != DP_OK ||
-	    dp_objectives_privacy(spec, x, privacy, &err) != DP_OK)
-		snprintf(refused, ASK_REFUSED_LEN, "%.299s", err.msg);
+	if (code == DP_OK)
+		return ask_waypoints(spec, asker, x, err);
+	if (asker && code != DP_E_INVALID)
+		return code;
+	snprintf(refused, ASK_REFUSED_LEN, "%.299s", err->msg);
+	return DP_OK;
 }
 
 int ask_renyi(const struct dp_study *spec, double order, const double *x, double *k,
@@ -203,8 +247,10 @@ int ask_renyi(const struct dp_study *spec, double order, const double *x, double
  * there is at the end. */
 static int ask_proposer(struct asker *a, uint32_t trial)
 {
+	struct oracles_turn turn;
 	struct dp_history h = { .known = a->known,
 				.n = a->nknown,
+				.programs = oracles_asker(a->home, &a->cancel, &turn),
 				.budget_order = a->order,
 				.budget_left = a->left };
 	int code =
@@ -230,8 +276,9 @@ static int ask_point(struct asker *a, uint32_t trial)
 				 .cost = a->answer.cost,
 				 .pending = a->answer.pending_cost };
 	memcpy(p->x, a->answer.x, spec->nparams * sizeof p->x[0]);
-	ask_oracles(spec, p->x, p->privacy, p->refused);
-	code = ask_renyi(spec, a->order, p->x, &p->renyi, &a->err);
+	code = ask_oracles(a->home, &a->cancel, p->x, p->privacy, p->refused, &a->err);
+	if (code == DP_OK)
+		code = ask_renyi(spec, a->order, p->x, &p->renyi, &a->err);
 	a->nfound += code == DP_OK;
 	return code;
 }
@@ -431,7 +478,7 @@ void ask_record(struct study *h, const double *x, const char *source, uint32_t b
 	record(h, &e);
 }
 
-static void ask_no_point(struct study *h, const struct dp_err *why)
+void ask_no_point(struct study *h, const struct dp_err *why)
 {
 	struct dp_orders orders;
 
@@ -574,6 +621,8 @@ static void ask_done(uv_work_t *w, int status)
 	a->busy = false;
 	h->backend->asking -= a->reserved;
 	a->reserved = 0;
+	h->d->asking_programs -= a->programs;
+	a->programs = false;
 	if (h->d->closed)
 		return;
 	switch (a->question) {
@@ -677,11 +726,14 @@ static int ask_start(struct study *h, enum ask_question question, uint32_t trial
 	    !(question == ASK_DENOISED
 		      ? ask_snapshot_front(a)
 		      : ask_snapshot(a, question != ASK_AHEAD && question != ASK_FIX) &&
-				ask_room(a, points)))
+				ask_room(a, points)) ||
+	    oracles_prepare(h, err) != DP_OK)
 		return dp_fail(err, DP_E_NOMEM, "no memory to propose");
 	ask_take_waiters(a, question);
 	atomic_store(&a->cancel, false);
 	a->busy = true;
+	a->programs = h->oracles && question != ASK_DENOISED;
+	h->d->asking_programs += a->programs;
 	a->question = question;
 	a->trial = trial;
 	a->work.data = a;
@@ -755,9 +807,11 @@ static bool ask_next_ahead(struct study *h)
 
 void ask_prepare(struct study *h)
 {
+	/* not of an oracle program: a thousand studies that wait would each start one */
 	if (h->next.kind == DP_STEP_PROPOSE && !ask_busy(h) &&
 	    (!h->asker || h->asker->nahead == 0) &&
-	    h->state->spec->search.method != DP_METHOD_DPARETO)
+	    h->state->spec->search.method != DP_METHOD_DPARETO &&
+	    !oracles_has(h->state->spec))
 		/* without memory: when they are due */
 		ask_more_ahead(h, h->state->parallel - h->state->open);
 }

@@ -5,6 +5,7 @@
 #include "daemon/daemon.h"
 
 #include <jansson.h>
+#include <stdatomic.h>
 
 struct asked_front;
 
@@ -36,6 +37,11 @@ bool ask_ready(const struct study *h);
 bool ask_busy(const struct study *h);
 /* A worker thread gives up what it does for the study as soon as it can. */
 void ask_cancel(struct study *h);
+/* The same if it looks for the study's next point, which nobody needs. */
+void ask_cancel_point(struct study *h);
+/* There is no next point, or what is there cannot be accounted for, and why: the study
+ * ends here, or waits for a person. */
+void ask_no_point(struct study *h, const struct dp_err *why);
 /* Gives up models and points found ahead; nothing is under way. */
 void ask_forget(struct study *h);
 
@@ -44,9 +50,11 @@ enum {
 };
 /* On a worker thread: what the privacy oracles say of a point, NaN for the other
  * objectives; refused: why one has no answer, or "". Calibrated parameters that nobody
- * solved for yet are solved for before. */
-void ask_oracles(const struct dp_study *spec, double *x, double *privacy,
-		 char refused[ASK_REFUSED_LEN]);
+ * solved for yet are solved for before. oracles_prepare() comes first. An error: a
+ * program could not be asked. */
+DP_MUSTCHECK int ask_oracles(const struct study *h, const atomic_bool *cancel, double *x,
+			     double *privacy, char refused[ASK_REFUSED_LEN],
+			     struct dp_err *err);
 /* On a worker thread: K of one training at x, +inf if there is no bound; order: the
  * filter's, or 0: *k is NaN. */
 DP_MUSTCHECK int ask_renyi(const struct dp_study *spec, double order, const double *x,

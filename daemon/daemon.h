@@ -75,7 +75,9 @@ struct dpd {
 	struct backend *backends; /* one for each row of executors[] */
 
 	/* sched.c */
-	uint64_t turns; /* counts launches, for fairness */
+	uint64_t turns;           /* counts launches, for fairness */
+	unsigned asking_programs; /* studies whose oracle programs are asked for points */
+	unsigned programs; /* studies whose oracle programs run, as of the last tick */
 	uv_idle_t sched_idle;
 
 	struct reporter *reporter;

@@ -125,6 +125,9 @@ DP_MUSTCHECK int launch_prepare(const struct job *j, struct dp_err *err);
 /* cgroup: below which the trainer gets one of its own; NULL: it gets none. */
 DP_MUSTCHECK int launch_command(const struct job *j, const char *cgroup,
 				struct launch *out, struct dp_err *err);
+/* The same for an oracle program of the study, which belongs to no attempt. */
+DP_MUSTCHECK int launch_oracle(const struct study *h, char *const *program,
+			       struct launch *out, struct dp_err *err);
 void launch_clear(struct launch *l);
 
 #endif

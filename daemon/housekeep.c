@@ -6,6 +6,7 @@
 #include "base/num.h"
 #include "daemon/executor.h"
 #include "daemon/hook.h"
+#include "daemon/oracles.h"
 #include "daemon/record.h"
 #include "daemon/retention.h"
 #include "daemon/sched.h"
@@ -118,6 +119,7 @@ static void on_tick(uv_timer_t *timer)
 	sched_wake(d);
 	report_tick(d);
 	hooks_tick(d);
+	oracles_tick(d);
 	client_poll_changes(d);
 	clients_drop_overdue(d);
 	record_watch(d);

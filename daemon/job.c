@@ -265,6 +265,14 @@ void job_recover(struct study *h, const struct dp_trial *t, const struct dp_atte
 	h->backend->table->adopt(h->backend, j);
 }
 
+/* What an oracle program kept from being read waits for the study to be resumed, or for
+ * the trial to be given up. */
+static bool may_read_again(const struct job *j)
+{
+	return j->files.oracle.code != DP_E_ORACLE ||
+	       j->home->state->status == DP_STUDY_RUNNING || job_trial(j)->cancel_asked;
+}
+
 void jobs_ask_again(struct dpd *d)
 {
 	for (struct job *j = d->jobs; j; j = j->next)
@@ -273,7 +281,7 @@ void jobs_ask_again(struct dpd *d)
 		else if (j->phase == JOB_PLANNED && j->trouble[0] && !j->reading)
 			job_start(d, j);
 		else if (j->phase == JOB_COLLECTING && j->trouble[0] && !j->reading &&
-			 j->again <= clock_now(d))
+			 j->again <= clock_now(d) && may_read_again(j))
 			job_read(j);
 }
 

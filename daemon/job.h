@@ -25,6 +25,7 @@ struct job_files {
 	char sha256[DP_SHA256_TEXT]; /* of the whole file; "": there is none */
 	struct dp_exit exit;
 	char trouble[300];    /* of the machine, which kept it from being read; "" */
+	struct dp_err oracle; /* why its waypoints could not be accounted for; code 0 */
 	char last_words[200]; /* the last line on stderr, printable; "" */
 	char mismatch[300];   /* what the trainer declared against the mechanism; "" */
 	char warning[300];    /* what it declared and the number is not proven for; "" */
@@ -53,6 +54,8 @@ struct job {
 	bool gone;      /* the attempt has ended: the next read is the last */
 	bool final;     /* this read is the last */
 	bool way_known; /* another run has told the epsilons of the trial's waypoints */
+	bool given_up;  /* the trial was cancelled: nobody needs epsilons that are hard to
+			 * come by */
 	/* the machine's trouble with it, "" if none, and when it is looked at again */
 	char trouble[300];
 	double again_seconds;

@@ -4,7 +4,9 @@
 
 #include "base/fs.h"
 #include "base/num.h"
+#include "daemon/ask.h"
 #include "daemon/executor.h"
+#include "daemon/oracles.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -265,14 +267,30 @@ static void check_declared(struct job *j)
 			 "accountant's number is proven for");
 }
 
-/* The epsilons of one waypoint at `out`, which moves on. */
-static void account_waypoint(struct job *j, double at, bool reached, double **out)
+/* A program that cannot be asked keeps it from being read, as a disk would. */
+static bool oracle_trouble(struct job *j, int code, const struct dp_err *err)
+{
+	j->files.oracle = *err;
+	j->files.oracle.code = code;
+	snprintf(j->files.trouble, sizeof j->files.trouble,
+		 "its waypoints have no epsilon yet: %.250s", err->msg);
+	return false;
+}
+
+/* The epsilons of one waypoint at `out`, which moves on. False: a program cannot be
+ * asked.
+ */
+static bool account_waypoint(struct job *j, const struct dp_oracle_asker *asker,
+			     double at, bool reached, double **out)
 {
 	double y[DP_OBJECTIVES_MAX];
 	struct dp_err err;
+	int code = reached ? dp_objectives_privacy_at(j->spec, asker, j->x, at, y, &err)
+			   : DP_OK;
 
-	if (reached &&
-	    dp_objectives_privacy_at(j->spec, NULL, j->x, at, y, &err) != DP_OK) {
+	if (asker && code != DP_OK && code != DP_E_INVALID && !j->given_up)
+		return oracle_trouble(j, code, &err);
+	if (code != DP_OK) {
 		reached = false;
 		snprintf(j->files.warning, sizeof j->files.warning,
 			 "no epsilon at %.0f: %.250s", at, err.msg);
@@ -280,12 +298,18 @@ static void account_waypoint(struct job *j, double at, bool reached, double **ou
 	for (size_t i = 0; i < j->spec->nobjectives; i++)
 		if (j->spec->objectives[i].privacy)
 			*(*out)++ = reached ? y[i] : NAN;
+	return true;
 }
 
-/* What each waypoint costs: here, since oracles take their time. False: no memory. */
+/* What each waypoint costs: here, since oracles take their time. False: no memory, or a
+ * program that cannot be asked. */
 static bool account_way(struct job *j)
 {
 	struct job_files *f = &j->files;
+	static const atomic_bool nobody_waits = true;
+	struct oracles_turn turn;
+	const struct dp_oracle_asker *asker =
+		oracles_asker(j->home, j->given_up ? &nobody_waits : NULL, &turn);
 	double waypoints[DP_WAYPOINTS_MAX], *out;
 	size_t n = j->way_known ? 0 : dp_path_values(j->spec, j->x, waypoints);
 
@@ -294,8 +318,12 @@ static bool account_way(struct job *j)
 	f->way_privacy = out = calloc(n * DP_OBJECTIVES_MAX + 1, sizeof *out);
 	if (!out)
 		return read_trouble(j, "its result file", ENOMEM);
+	turn.turn.at_once = true; /* one that hangs holds a single thread of those who
+				   * read the study's attempts */
 	for (size_t w = 0; w < n; w++)
-		account_waypoint(j, waypoints[w], dp_result_reached(f->result, w), &out);
+		if (!account_waypoint(j, asker, waypoints[w],
+				      dp_result_reached(f->result, w), &out))
+			return false;
 	f->nway_privacy = (uint32_t)(out - f->way_privacy);
 	return true;
 }
@@ -305,6 +333,7 @@ static void read_work(uv_work_t *w)
 	struct job *j = w->data;
 
 	j->files.trouble[0] = '\0';
+	j->files.oracle.code = DP_OK;
 	if (!j->final) {
 		read_progress_lines(j);
 	} else if (read_exit(j) && read_leftovers(j) && read_result(j) &&
@@ -315,6 +344,17 @@ static void read_work(uv_work_t *w)
 }
 
 /* ---- on the loop ---- */
+
+/* Somebody else asks the oracle program just now, or it has to be mended: the study waits
+ * for that, and the attempt with it. */
+static void read_again_oracle(struct job *j)
+{
+	snprintf(j->trouble, sizeof j->trouble, "%s", j->files.trouble);
+	j->again = 0; /* at the next tick, once the study runs */
+	if (j->files.oracle.code == DP_E_ORACLE)
+		ask_no_point(j->home, &j->files.oracle);
+	study_changed(j->home);
+}
 
 /* The machine's trouble: told, and tried again, later each time. */
 static void read_again(struct job *j)
@@ -336,7 +376,9 @@ static void read_done(uv_work_t *w, int status)
 	if (j->d->closed)
 		return;
 	j->progress = dp_result_progress(j->files.result);
-	if (j->final && j->files.trouble[0])
+	if (j->final && j->files.oracle.code)
+		read_again_oracle(j);
+	else if (j->final && j->files.trouble[0])
 		read_again(j);
 	else if (j->final)
 		attempt_over(j);
@@ -346,9 +388,16 @@ static void read_done(uv_work_t *w, int status)
 
 void job_read(struct job *j)
 {
+	struct dp_err err;
+
 	if (j->reading)
 		return; /* read_done() looks again */
+	if (j->gone && oracles_prepare(j->home, &err) != DP_OK) {
+		snprintf(j->trouble, sizeof j->trouble, "%.299s", err.msg);
+		return; /* at the next tick */
+	}
 	j->reading = true;
+	j->given_up = job_trial(j)->cancel_asked;
 	j->final = j->gone;
 	j->way_known = j->run != DP_RUN_ALL && job_trial(j)->way &&
 		       dp_way_accounted(j->home->state, job_trial(j)->way);

@@ -127,7 +127,7 @@ static bool launch_has(char *const *list, const char *name_equals)
 
 /* Contract 1.2: the daemon's own, less what belongs to its service manager; then the
  * study's; then ours, which nobody can override. */
-static void launch_environment(struct strings *env, const struct job *j)
+static void launch_environment(struct strings *env, const struct study *h)
 {
 	static const char *const dropped[] = { "NOTIFY_SOCKET=",
 					       "LISTEN_*",
@@ -140,8 +140,7 @@ static void launch_environment(struct strings *env, const struct job *j)
 					       "DPARETO_STUDY_DIR=",
 					       "DPARETO_CLAIM=",
 					       NULL };
-	char *const *own = j->spec->trainer.env;
-	char *claim = claim_beside(j->folder, ".claim");
+	char *const *own = h->state->spec->trainer.env;
 
 	for (char **e = environ; *e; e++) {
 		size_t name = strcspn(*e, "=");
@@ -153,27 +152,59 @@ static void launch_environment(struct strings *env, const struct job *j)
 	}
 	for (char *const *e = own; e && *e; e++)
 		strings_add(env, "%s", *e);
+	strings_add(env, "DPARETO_STUDY=%s", h->state->spec->name);
+	strings_add(env, "DPARETO_STUDY_DIR=%s", h->state->dir);
+	if (!env->failed && !launch_has(env->list, "OMP_NUM_THREADS="))
+		strings_add(env, "OMP_NUM_THREADS=1");
+}
+
+static void launch_environment_attempt(struct strings *env, const struct job *j)
+{
+	char *claim = claim_beside(j->folder, ".claim");
+
+	launch_environment(env, j->home);
 	strings_add(env, "DPARETO_REQUEST=%s/request.json", j->folder);
 	strings_add(env, "DPARETO_RESULT=%s/result.jsonl", j->folder);
-	strings_add(env, "DPARETO_STUDY=%s", j->spec->name);
 	strings_add(env, "DPARETO_TRIAL=%u", j->trial);
 	strings_add(env, "DPARETO_ATTEMPT=%u", j->attempt);
-	strings_add(env, "DPARETO_STUDY_DIR=%s", j->home->state->dir);
 	/* what all of its processes are known by: leftover.c */
 	if (claim)
 		strings_add(env, "DPARETO_CLAIM=%s", claim);
 	env->failed |= !claim;
 	free(claim);
-	if (!env->failed && !launch_has(env->list, "OMP_NUM_THREADS="))
-		strings_add(env, "OMP_NUM_THREADS=1");
+}
+
+/* The end of the wrapper's command: what it is to run, and how many files that may open;
+ * the daemon raised its own limit. */
+static void launch_program(struct strings *argv, const struct dpd *d, const char *cwd,
+			   char *const *program)
+{
+	char *beside;
+	struct stat st;
+
+	strings_add(argv, "--open-files");
+	strings_add(argv, "%llu", (unsigned long long)d->descriptors.given);
+	if (cwd) {
+		strings_add(argv, "--cwd");
+		strings_add(argv, "%s", cwd);
+	}
+	strings_add(argv, "--");
+	/* a bare name: our own bin folder first, then the shim looks through PATH */
+	beside = strchr(program[0], '/') ? NULL : dp_path_join(d->at.bin_dir, program[0]);
+	if (beside && stat(beside, &st) == 0 && S_ISREG(st.st_mode) &&
+	    access(beside, X_OK) == 0)
+		strings_add(argv, "%s", beside);
+	else
+		strings_add(argv, "%s", program[0]);
+	free(beside);
+	for (char *const *a = program + 1; *a; a++)
+		strings_add(argv, "%s", *a);
 }
 
 static void launch_argv(struct strings *argv, const struct job *j, const char *cgroup)
 {
 	const struct dp_trainer *t = &j->spec->trainer;
 	char number[DP_NUM_LEN];
-	struct stat st;
-	char *beside;
 
 	strings_add(argv, "%s", j->d->at.shim);
 	strings_add(argv, "--dir");
@@ -198,25 +229,7 @@ static void launch_argv(struct strings *argv, const struct job *j, const char *c
 	/* what is released has noise, and what is printed has none */
 	strings_add(argv, "%llu",
 		    dp_study_releases(j->spec) ? 0ULL : (unsigned long long)t->log_limit);
-	/* the daemon raised its own */
-	strings_add(argv, "--open-files");
-	strings_add(argv, "%llu", (unsigned long long)j->d->descriptors.given);
-	if (t->cwd) {
-		strings_add(argv, "--cwd");
-		strings_add(argv, "%s", t->cwd);
-	}
-	strings_add(argv, "--");
-	/* a bare name: our own bin folder first, then the shim looks through PATH */
-	beside = strchr(t->argv[0], '/') ? NULL
-					 : dp_path_join(j->d->at.bin_dir, t->argv[0]);
-	if (beside && stat(beside, &st) == 0 && S_ISREG(st.st_mode) &&
-	    access(beside, X_OK) == 0)
-		strings_add(argv, "%s", beside);
-	else
-		strings_add(argv, "%s", t->argv[0]);
-	free(beside);
-	for (char **a = t->argv + 1; *a; a++)
-		strings_add(argv, "%s", *a);
+	launch_program(argv, j->d, t->cwd, t->argv);
 }
 
 /* What an attempt of another life left outside of its folder. */
@@ -267,20 +280,38 @@ int launch_prepare(const struct job *j, struct dp_err *err)
 	return code == DP_OK ? launch_request(j, err) : code;
 }
 
+/* Takes both lists. */
+static int launch_made(const struct strings *argv, const struct strings *env,
+		       struct launch *out, struct dp_err *err)
+{
+	*out = (struct launch){ .argv = argv->list, .env = env->list };
+	if (!argv->failed && !env->failed)
+		return DP_OK;
+	launch_clear(out);
+	*out = (struct launch){ 0 };
+	return dp_fail(err, DP_E_NOMEM, "no memory to start");
+}
+
 int launch_command(const struct job *j, const char *cgroup, struct launch *out,
 		   struct dp_err *err)
 {
 	struct strings argv = { 0 }, env = { 0 };
 
 	launch_argv(&argv, j, cgroup);
-	launch_environment(&env, j);
-	if (argv.failed || env.failed) {
-		launch_free_list(argv.list);
-		launch_free_list(env.list);
-		return dp_fail(err, DP_E_NOMEM, "no memory to start");
-	}
-	*out = (struct launch){ .argv = argv.list, .env = env.list };
-	return DP_OK;
+	launch_environment_attempt(&env, j);
+	return launch_made(&argv, &env, out, err);
+}
+
+int launch_oracle(const struct study *h, char *const *program, struct launch *out,
+		  struct dp_err *err)
+{
+	struct strings argv = { 0 }, env = { 0 };
+
+	strings_add(&argv, "%s", h->d->at.shim);
+	strings_add(&argv, "--oracle");
+	launch_program(&argv, h->d, h->state->dir, program);
+	launch_environment(&env, h);
+	return launch_made(&argv, &env, out, err);
 }
 
 void launch_clear(struct launch *l)

@@ -10,6 +10,7 @@
 #include "daemon/hook.h"
 #include "daemon/housekeep.h"
 #include "daemon/notify.h"
+#include "daemon/oracles.h"
 #include "daemon/record.h"
 #include "daemon/sched.h"
 #include "daemon/server.h"
@@ -86,6 +87,7 @@ void daemon_stop(struct dpd *d, enum stop_policy policy, const char *why)
 	hooks_hurry(d, false);
 	for (uint32_t i = 0; i < d->nstudies; i++) {
 		ask_cancel(d->studies[i]);
+		oracles_close(d->studies[i]);
 		if (policy == STOP_KILL)
 			jobs_cancel(d->studies[i], NULL);
 	}

@@ -14,6 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define POOL_THREADS "16"
+
 /* ---- the command line ---- */
 
 enum {
@@ -243,6 +245,28 @@ static bool fill_standard_files(void)
 	return fd > STDERR_FILENO;
 }
 
+static void pool_work(uv_work_t *w)
+{
+	(void)w;
+}
+
+/* libuv has four worker threads unless told otherwise, and is told by the environment,
+ * which is not to reach trainers. An oracle program that hangs holds one for a minute or
+ * more. */
+static void widen_pool(void)
+{
+	uv_work_t first;
+	uv_loop_t loop;
+
+	if (getenv("UV_THREADPOOL_SIZE") || uv_loop_init(&loop) != 0)
+		return;
+	setenv("UV_THREADPOOL_SIZE", POOL_THREADS, 1);
+	uv_queue_work(&loop, &first, pool_work, NULL); /* starts them all */
+	uv_run(&loop, UV_RUN_DEFAULT);
+	unsetenv("UV_THREADPOOL_SIZE");
+	uv_loop_close(&loop);
+}
+
 int main(int argc, char **argv)
 {
 	struct settings s = { 0 };
@@ -257,6 +281,7 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	tell_of_abort();
 	dp_linalg_single_thread(); /* same bits on every machine of a kind */
+	widen_pool();
 	umask(027);
 	code = daemon_open(&d, &s, &err);
 	if (code != DP_OK) {

@@ -49,6 +49,8 @@ void sleep_ms(int ms)
 
 static const char usage_text[] =
 	"usage: dpareto-shim --dir DIR [options] -- PROGRAM [ARGUMENT...]\n"
+	"       dpareto-shim --oracle [--cwd DIR] [--open-files N] -- PROGRAM "
+	"[ARGUMENT...]\n"
 	"\n"
 	"Runs one trainer in the attempt folder DIR and records its end in exit.json.\n"
 	"dparetod starts it; there is rarely a reason to start it by hand.\n"
@@ -66,6 +68,10 @@ static const char usage_text[] =
 	"  --open-files N     the trainer's soft limit of open files (default: "
 	"unchanged)\n"
 	"  --cwd DIR          working folder of the trainer (default: the attempt's)\n"
+	"  --oracle           run an oracle program with stdin, stdout and stderr as "
+	"they\n"
+	"                     are: it ends, with all that it has started, when nobody\n"
+	"                     can write to its stdin any more; its exit code is ours\n"
 	"\n"
 	"Exit codes: 0 the end was recorded, 1 it could not be, 2 wrong usage, 75 the\n"
 	"attempt is claimed by somebody else.\n";
@@ -111,6 +117,7 @@ static void shim_options(struct options *o, int argc, char **argv)
 		{ "log-limit", required_argument, NULL, 'l' },
 		{ "open-files", required_argument, NULL, 'n' },
 		{ "cwd", required_argument, NULL, 'c' },
+		{ "oracle", no_argument, NULL, 'o' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
@@ -152,6 +159,9 @@ static void shim_options(struct options *o, int argc, char **argv)
 		case 'c':
 			o->cwd = optarg;
 			break;
+		case 'o':
+			o->oracle = true;
+			break;
 		case 'h':
 			fputs(usage_text, stdout);
 			exit(0);
@@ -160,7 +170,7 @@ static void shim_options(struct options *o, int argc, char **argv)
 			exit(EXIT_USAGE);
 		}
 	}
-	if (!o->dir)
+	if (!o->dir && !o->oracle)
 		usage_error("--dir is missing", NULL);
 	if (o->beside && (o->beside[0] != '/' || strlen(o->beside) > PATH_MAX - 100))
 		usage_error("--beside is not an absolute path", o->beside);
@@ -177,12 +187,25 @@ _Noreturn void die(const char *what, const char *name)
 	exit(EXIT_NOT_RECORDED);
 }
 
-/* Leaves the caller's terminal, signals and files, and enters the folder. */
-static void detach(struct shim *s)
+void watch_signals(struct shim *s)
+{
+	sigset_t watched;
+
+	sigemptyset(&watched);
+	sigaddset(&watched, SIGCHLD);
+	sigaddset(&watched, SIGTERM);
+	sigaddset(&watched, SIGINT);
+	s->signals = signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (s->signals < 0)
+		die("cannot watch", "signals");
+	s->self = getpid();
+}
+
+/* Leaves the caller's terminal, signals and files. */
+static void leave_caller(void)
 {
 	struct sigaction normal = { .sa_handler = SIG_DFL };
-	sigset_t all, watched;
-	int null;
+	sigset_t all;
 
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
@@ -193,6 +216,13 @@ static void detach(struct shim *s)
 	 * terminal may cancel it as it may any other command. */
 	setsid();
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+/* Enters the folder and claims the attempt. */
+static void enter_attempt(struct shim *s)
+{
+	int null;
+
 	if (chdir(s->opt.dir) != 0)
 		die("cannot enter", s->opt.dir);
 	do /* also fills 0 to 2 if the caller closed them, so that no file lands there */
@@ -200,14 +230,7 @@ static void detach(struct shim *s)
 	while (null >= 0 && null <= STDERR_FILENO);
 	if (null < 0)
 		die("cannot open", "/dev/null");
-	sigemptyset(&watched);
-	sigaddset(&watched, SIGCHLD);
-	sigaddset(&watched, SIGTERM);
-	sigaddset(&watched, SIGINT);
-	s->signals = signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (s->signals < 0)
-		die("cannot watch", "signals");
-	s->self = getpid();
+	watch_signals(s);
 	claim_attempt(s);
 	for (int fd = 0; fd <= STDERR_FILENO; fd++)
 		dup2(null, fd);
@@ -316,9 +339,8 @@ static int spawn(struct shim *s, const int *pipes)
 	}
 }
 
-/* spawn(), with a trainer that the kernel takes before shim and daemon: it can be tried
- * again. It inherits the score that the shim has for this moment. */
-static int spawn_expendable(struct shim *s, const int *pipes)
+/* It can be tried again. It inherits the score that the shim has for this moment. */
+int spawn_expendable(struct shim *s, const int *pipes)
 {
 	int own = oom_score(), error;
 
@@ -350,7 +372,7 @@ static void shim_start(struct shim *s)
 
 /* ---- watching it ---- */
 
-static void signal_trainer(const struct shim *s, int sig)
+void signal_trainer(const struct shim *s, int sig)
 {
 	kill(-s->trainer, sig);
 	/* it may have left its group */
@@ -460,7 +482,10 @@ int main(int argc, char **argv)
 	static struct shim s;
 
 	shim_options(&s.opt, argc, argv);
-	detach(&s);
+	leave_caller();
+	if (s.opt.oracle)
+		return tend_oracle(&s);
+	enter_attempt(&s);
 	shim_start(&s);
 	if (s.start_error) {
 		clock_gettime(CLOCK_REALTIME, &s.end);

@@ -17,6 +17,7 @@ struct options {
 	const char *dir, *cwd;
 	const char *beside; /* its claim and its record are files with this beginning */
 	const char *cgroup; /* folder in which the trainer gets a cgroup; NULL: none */
+	bool oracle;        /* no attempt: an oracle program */
 	double timeout, stall; /* seconds; 0: none */
 	double grace;          /* seconds between TERM and KILL */
 	uint64_t log_limit;    /* bytes kept of stdout, and of stderr */
@@ -64,6 +65,13 @@ double monotonic(void);
 void sleep_ms(int ms);
 /* Says what could not be done and why, by errno, and ends the program. */
 _Noreturn void die(const char *what, const char *name);
+/* The first child, with outputs of its own; the kernel takes it before shim and daemon
+ * when memory runs out. Returns 0 or errno. */
+int spawn_expendable(struct shim *s, const int *outputs);
+/* A signalfd of SIGCHLD, TERM and INT, all signals blocked. */
+void watch_signals(struct shim *s);
+/* KILL or TERM to the first child and its group. */
+void signal_trainer(const struct shim *s, int sig);
 /* Takes in what the signalfd has. */
 void read_signals(struct shim *s);
 
@@ -83,6 +91,12 @@ int open_outputs(struct shim *s, int *writers);
 void copy_output(struct output *o, uint64_t limit);
 /* Takes what is left in the pipe without waiting for its end. */
 void finish_output(struct output *o, uint64_t limit);
+
+/* ---- shim_oracle.c ---- */
+
+/* Runs opt.argv with the files that the shim was given, until it ends or nobody is left
+ * who could ask it. Returns its exit code, or ends by its signal. */
+int tend_oracle(struct shim *s);
 
 /* ---- shim_tree.c: everything that descends from the trainer ---- */
 

@@ -8,6 +8,7 @@
 #include "daemon/executor.h"
 #include "daemon/housekeep.h"
 #include "daemon/job.h"
+#include "daemon/oracles.h"
 #include "daemon/record.h"
 #include "daemon/sched.h"
 #include "daemon/selection.h"
@@ -96,6 +97,7 @@ static void study_free(struct study *h)
 	ask_front_free(h->front);
 	selection_free(h);
 	whole_free(h->whole);
+	oracles_free(h);
 	free(h);
 }
 
@@ -249,6 +251,7 @@ int study_delete(struct study *h, uint64_t client, struct dp_err *err)
 	*x = (struct deleter){ .next = h->deleters, .client = client };
 	h->deleters = x;
 	ask_cancel(h);
+	oracles_close(h);
 	study_cancel_all(h);
 	study_changed(h); /* it goes at the end of the turn, or of what is under way */
 	return DP_OK;
@@ -345,6 +348,7 @@ void study_sweep(struct study *h)
 	/* models of thousands of results are large: kept only while they are needed */
 	if (h->state->status != DP_STUDY_RUNNING && !ask_busy(h) && !ask_last_front(h))
 		ask_forget(h);
+	oracles_settle(h);
 	if (!h->deleters || h->is_changed)
 		return; /* it is looked at once more */
 	if (under_way(h))

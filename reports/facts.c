@@ -147,12 +147,13 @@ int report_facts(const struct report *r, const struct picture *pictures, size_t 
 	facts_bests(s, out);
 	facts_front(s, out);
 	facts_privacy(s, out);
+	facts_released(s, &out->memory, &out->released);
 	facts_optimism(s, &out->memory, &out->optimism);
 	find_compared(r, out);
 	find_baselines(r, out);
 	facts_settings(s, &out->memory, &out->settings);
 	facts_failures(s, r->public, &out->memory, &out->failures);
-	facts_spent(s, &out->spent);
+	facts_spent(s, report_shows_times(r), &out->spent);
 	facts_reproduce(r, &out->memory, &out->reproduce);
 	code = facts_selection(s, &out->memory, &out->selection, err);
 	if (code != DP_OK) {

@@ -177,6 +177,22 @@ struct fact_mechanism {
 	struct fact_composed composed;
 };
 
+/* ---- noise on utilities ---- */
+
+struct fact_release {
+	const char *objective, *metric;
+	double records, sigma;
+};
+/* What the records cost that utilities were measured on. */
+struct fact_released {
+	int64_t points;
+	double most; /* NaN: no limit was set beforehand */
+	double delta, epsilon;
+	const char *proof;            /* "composition" or "odometer" */
+	struct fact_release *metrics; /* (nmetrics) */
+	size_t nmetrics;
+};
+
 /* ---- the study around its points ---- */
 
 /* What every study of a report says of itself. */
@@ -312,6 +328,7 @@ struct facts {
 	size_t nfront;
 	struct fact_mechanism *privacy; /* (nprivacy) */
 	size_t nprivacy;
+	struct fact_released *released; /* NULL: utilities are exact */
 	struct fact_optimism optimism;
 	struct fact_study *compared; /* (ncompared) the other studies */
 	size_t ncompared;
@@ -389,13 +406,18 @@ const char *facts_statement(const struct subject *s, struct dp_point p, size_t o
 /* `digits` significant digits, rounded up: epsilon is never shown below what it is. */
 void facts_round_up(double x, int digits, struct dp_buf *out);
 
+/* ---- release.c ---- */
+
+void facts_released(const struct subject *s, struct facts_memory *m,
+		    struct fact_released **out);
+
 /* ---- study.c: settings, failures, costs, how to do it again ---- */
 
 void facts_settings(const struct subject *s, struct facts_memory *m,
 		    struct fact_settings *out);
 void facts_failures(const struct subject *s, bool public, struct facts_memory *m,
 		    struct fact_failures *out);
-void facts_spent(const struct subject *s, struct fact_spent *out);
+void facts_spent(const struct subject *s, bool times, struct fact_spent *out);
 void facts_reproduce(const struct report *r, struct facts_memory *m,
 		     struct fact_reproduce *out);
 

@@ -449,6 +449,24 @@ static json_t *figures_json(const void *part)
 	return list;
 }
 
+static const struct fact_row release_rows[] = {
+	FACT(fact_release, objective),
+	FACT(fact_release, metric),
+	FACT(fact_release, records),
+	FACT(fact_release, sigma),
+};
+FACT_SHAPE(fact_release, release_rows);
+
+static const struct fact_row released_rows[] = {
+	FACT(fact_released, points),
+	FACT(fact_released, most),
+	FACT(fact_released, delta),
+	FACT(fact_released, epsilon),
+	FACT(fact_released, proof),
+	FACT_LIST(fact_released, metrics, nmetrics, fact_release),
+};
+FACT_SHAPE(fact_released, released_rows);
+
 static const struct fact_row all_rows[] = {
 	FACT(facts, public),
 	FACT(facts, data),
@@ -460,6 +478,7 @@ static const struct fact_row all_rows[] = {
 	FACT_LIST(facts, bests, nbests, fact_best),
 	FACT_LIST(facts, front, nfront, fact_point),
 	FACT_LIST(facts, privacy, nprivacy, fact_mechanism),
+	FACT_MAYBE(facts, released, fact_released),
 	FACT_PART(facts, optimism, fact_optimism),
 	FACT_MADE("compared", compared_json),
 	FACT_LIST(facts, baselines, nbaselines, fact_baseline),

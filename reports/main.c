@@ -20,8 +20,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define GUESSABLE (1ull << 32) /* seeds below are tried within hours */
-
 struct options {
 	const char *state, *journal, *dir, *figures;
 	bool json, help, version;
@@ -63,7 +61,9 @@ static void print_report_help(void)
 	       "                       may be given several times\n"
 	       "  --public             leave out the seed, which keys the noise, and the "
 	       "host,\n"
-	       "                       paths and messages of failures\n"
+	       "                       paths, times and messages of failures; refused, "
+	       "with the\n"
+	       "                       reasons, where something exact would leak\n"
 	       "  --figures A,B        only these figures\n"
 	       "  --front WHICH        write nothing; print the front as JSON: the "
 	       "study's own\n"
@@ -78,7 +78,8 @@ static void print_report_help(void)
 	printf("\n\nExamples:\n"
 	       "  dpareto-report adult\n"
 	       "  dpareto-report --state /backup --dir out adult adult-random\n"
-	       "  dpareto-report --public --baseline non-private=0.152 adult\n");
+	       "  dpareto-report --baseline non-private=0.152 adult\n"
+	       "  dpareto-report --public adult-released\n");
 }
 
 static int add_baseline(struct report *r, const char *given, struct dp_err *err)
@@ -423,8 +424,12 @@ static int run_report(const struct options *o, struct report *r,
 	}
 	code = journal ? report_load(r, journal, studies, n, err)
 		       : dp_fail(err, DP_E_NOMEM, "out of memory");
-	if (code == DP_OK && r->public && !dp_study_hides(r->subjects[0].s) &&
-	    r->subjects[0].s->spec->seed < GUESSABLE)
+	if (code == DP_OK && r->public)
+		code = report_public_check(r, err);
+	if (code == DP_OK && r->public)
+		report_public_strip(r);
+	if (code == DP_OK && r->public &&
+	    report_seed_is_guessable(r->subjects[0].s->spec))
 		fputs("dpareto-report: the seed of this study is short enough to be "
 		      "guessed by trying; do not publish models or noisy values made "
 		      "with it\n",

@@ -14,6 +14,12 @@ static bool is_wanted(const struct figure *f, const char *wanted)
 	return !wanted;
 }
 
+/* Does it show nothing but how long things took? */
+static bool is_timed(const struct figure *f)
+{
+	return strcmp(f->name, "timeline") == 0 || strcmp(f->name, "time-spent") == 0;
+}
+
 /* Every name of the list is one of a figure. */
 static int check_wanted(const char *wanted, struct dp_err *err)
 {
@@ -78,7 +84,8 @@ int pictures_draw(const struct report *r, const char *wanted, struct picture **o
 	if (!*out)
 		return dp_fail(err, DP_E_NOMEM, "no memory for the figures");
 	for (size_t i = 0; i < count; i++) {
-		if (!is_wanted(report_figures[i], wanted))
+		if (!is_wanted(report_figures[i], wanted) ||
+		    (is_timed(report_figures[i]) && !report_shows_times(r)))
 			continue;
 		picture_draw(r, report_figures[i], &(*out)[*n]);
 		*n += wanted || !(*out)[*n].absent;

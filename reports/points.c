@@ -12,13 +12,18 @@
 static struct fact_spread spread_of(const struct subject *s, struct dp_point p,
 				    size_t objective)
 {
-	struct fact_spread out = { NAN, NAN, NAN, NAN, NAN, s->s->spec->trainer.runs };
+	struct fact_spread out = {
+		NAN, NAN, NAN, NAN, NAN, dp_study_told_runs(s->s->spec)
+	};
 
 	if (!subject_spread(s, p, objective, &out.least, &out.most))
 		out.least = out.most = NAN;
 	out.mean = dp_point_objectives(s->s, p)[objective];
 	out.sd = subject_run_sd(s, p, objective);
-	out.standard_error = out.sd / sqrt(s->s->spec->trainer.runs);
+	out.standard_error = out.sd / sqrt(dp_study_told_runs(s->s->spec));
+	/* of the runs nothing is told, but the noise on their mean is known */
+	if (s->s->spec->objectives[objective].release.records > 0)
+		out.standard_error = s->s->spec->objectives[objective].release.sigma;
 	return out;
 }
 

@@ -94,6 +94,18 @@ double subject_run_sd(const struct subject *s, struct dp_point p, size_t objecti
  * it has none, or a parameter sets it. */
 double subject_key(const struct subject *s, size_t objective, const char *key);
 
+/* ---- public.c ---- */
+
+/* Refuses a public report in which something exact would leak, and names it all: what is
+ * said of a study whose data is public harms nobody. */
+DP_MUSTCHECK int report_public_check(const struct report *r, struct dp_err *err);
+/* Forgets times, use of the machine and messages of what was trained on private data. */
+void report_public_strip(struct report *r);
+/* Does it say how long something took? */
+bool report_shows_times(const struct report *r);
+/* Can it be found by trying? */
+bool report_seed_is_guessable(const struct dp_study *spec);
+
 /* ---- figures/: one file each ---- */
 
 enum {

@@ -206,7 +206,7 @@ void facts_failures(const struct subject *s, bool public, struct facts_memory *m
 
 /* ---- costs ---- */
 
-void facts_spent(const struct subject *s, struct fact_spent *out)
+void facts_spent(const struct subject *s, bool times, struct fact_spent *out)
 {
 	const struct dp_study_state *st = s->s;
 	double trainings = 0;
@@ -232,6 +232,10 @@ void facts_spent(const struct subject *s, struct fact_spent *out)
 	}
 	out->trainings = (int64_t)trainings;
 	out->peak_memory = (int64_t)peak;
+	if (times)
+		return;
+	out->elapsed_seconds = out->training_seconds = out->cpu_seconds = NAN;
+	out->peak_memory = -1;
 }
 
 /* ---- how to do it again ---- */
@@ -340,9 +344,11 @@ void facts_reproduce(const struct report *r, struct facts_memory *m,
 	*out = (struct fact_reproduce){
 		.study_file = r->public ? public_file(s, m) : facts_text(m, s->text),
 		.versions = versions,
-		.created = time_text(s->created, m),
-		.updated = time_text(s->updated, m),
 	};
+	if (report_shows_times(r)) {
+		out->created = time_text(s->created, m);
+		out->updated = time_text(s->updated, m);
+	}
 	if (r->public)
 		return;
 	out->command = (const char *const *)s->spec->trainer.argv;

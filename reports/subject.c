@@ -279,7 +279,7 @@ static double run_value(const struct subject *s, struct dp_point p, size_t objec
 	int column = o->metric ? dp_study_metric(s->s, o->metric) : -1;
 
 	/* with a single run it is the result */
-	if (!o->metric || (p.way != DP_OWN && s->s->spec->trainer.runs == 1))
+	if (!o->metric || (p.way != DP_OWN && dp_study_told_runs(s->s->spec) == 1))
 		return dp_point_objectives(s->s, p)[objective];
 	if (p.way != DP_OWN || column < 0 || !t->metrics ||
 	    (uint32_t)column >= t->nmetrics)
@@ -293,7 +293,7 @@ double subject_run_sd(const struct subject *s, struct dp_point p, size_t objecti
 
 	return o->metric ? sqrt(dp_point_mean_variance(s->s, p,
 						       dp_study_metric(s->s, o->metric)) *
-				s->s->spec->trainer.runs)
+				dp_study_told_runs(s->s->spec))
 			 : NAN;
 }
 
@@ -302,7 +302,7 @@ bool subject_spread(const struct subject *s, struct dp_point p, size_t objective
 {
 	*lo = INFINITY;
 	*hi = -INFINITY;
-	for (uint32_t i = 0; i < (uint32_t)s->s->spec->trainer.runs; i++) {
+	for (uint32_t i = 0; i < (uint32_t)dp_study_told_runs(s->s->spec); i++) {
 		double v = run_value(s, p, objective, i);
 
 		if (isnan(v))

@@ -476,6 +476,11 @@ static void write_spent(struct doc *d, const struct facts *f)
 	if (f->settings.path)
 		doc_field(d, "Walked", "%.0f %s in all, every evaluation in full",
 			  s->walked, f->settings.path->parameter);
+	if (isnan(s->elapsed_seconds)) {
+		doc_paragraph(d, "How long it took, and what it used of the machine, is "
+				 "left out: that depends on the data.");
+		return;
+	}
 	doc_field(d, "From submission to the last record", "%s",
 		  dp_duration_text(s->elapsed_seconds, t));
 	doc_field(d, "Training", "%s in all", dp_duration_text(s->training_seconds, t));
@@ -520,8 +525,10 @@ static void write_reproduce(struct doc *d, const struct facts *f)
 		doc_field(d, "Study file", "%s", r->path);
 	if (r->journal)
 		doc_field(d, "Journal", "%s", r->journal);
-	doc_field(d, "Submitted", "%s", r->created ? r->created : "");
-	doc_field(d, "Last record", "%s", r->updated ? r->updated : "");
+	if (r->created)
+		doc_field(d, "Submitted", "%s", r->created);
+	if (r->updated)
+		doc_field(d, "Last record", "%s", r->updated);
 	say_seed(d, f);
 	if (r->study_file)
 		doc_code(d, "yaml", r->study_file);

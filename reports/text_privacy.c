@@ -147,9 +147,11 @@ void write_warning(struct doc *d, const struct facts *f)
 	if (f->nprivacy == 0)
 		doc_paragraph(d, "No objective of this study is a privacy mechanism, so "
 				 "that nothing is known of what its trainings cost.");
-	doc_paragraph(d,
-		      "Test and holdout records get no guarantee at all: utilities are "
-		      "computed from them without noise.");
+	if (f->released)
+		write_released(d, f->released);
+	else
+		doc_paragraph(d, "Test and holdout records get no guarantee at all: "
+				 "utilities are computed from them without noise.");
 }
 
 /* ---- how far to trust the numbers ---- */

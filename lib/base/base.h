@@ -22,6 +22,7 @@
 	X(NOMEM, 1, "no-memory", "out of memory")                                        \
 	X(PROTOCOL, 1, "protocol", "the other side does not speak our protocol")         \
 	X(BUSY, 1, "busy", "somebody else is using it")                                  \
+	X(ORACLE, 1, "oracle", "the oracle program cannot be asked")                     \
 	X(USAGE, 2, "usage", "wrong usage")                                              \
 	X(NO_DAEMON, 3, "no-daemon", "no daemon is running")                             \
 	X(DENIED, 4, "not-permitted", "not permitted")                                   \

@@ -350,7 +350,9 @@ void dp_course_no_point(const struct dp_study_state *s, const struct dp_err *why
 	    dp_course_waits(s, why))
 		return; /* it is asked again when it fits */
 	if (why->code != DP_E_LIMIT) {
-		order_move(out, DP_STUDY_FAILED, why->msg);
+		order_move(out,
+			   why->code == DP_E_ORACLE ? DP_STUDY_PAUSED : DP_STUDY_FAILED,
+			   why->msg);
 		out->event[0].counted = true;
 		return;
 	}

@@ -152,8 +152,9 @@ DP_MUSTCHECK int dp_course_trial(const struct dp_study_state *s, int64_t number,
 DP_MUSTCHECK int dp_course_waypoint(const struct dp_study_state *s,
 				    const struct dp_trial *t, int64_t at,
 				    struct dp_point *p, struct dp_err *err);
-/* There is no next point, and why (DP_E_LIMIT: none is left, or affordable; else the
- * proposer failed): the budget ends here, or the study does. */
+/* There is no next point, and why (DP_E_LIMIT: none is left, or affordable; DP_E_ORACLE:
+ * its oracle program cannot be asked; else the proposer failed): the budget ends here,
+ * the study pauses, or it fails. */
 void dp_course_no_point(const struct dp_study_state *s, const struct dp_err *why,
 			struct dp_orders *out);
 

@@ -165,7 +165,10 @@ static void fit_covariance(struct dp__fit *f, const struct dp_gp_hyper *h)
 		dp__add_terms(f->spec, f->z, n, i, z, 1 / (double)d, more);
 		dp__mix_terms(h->additive, i, more, row, dk);
 		dp__scale(h->signal, i, row);
-		f->diag[i] = isnan(own) ? learned_noise(f, h, i) : own;
+		f->diag[i] = !isnan(own) ? own
+			     : !f->data->known
+				     ? learned_noise(f, h, i)
+				     : learned_noise(f, h, i) + f->data->known[i];
 		row[i] = h->signal + f->diag[i];
 		if (f->data->run)
 			dp__add_shared_noise(f->data->run, f->diag, i, row);

@@ -63,12 +63,14 @@ struct dp_gp_run {
 
 /* Training data of a fit. noise[i]: the variance of y[i], NaN: learned; lean[i], with
  * mean 0: in what proportion the learned one may vary (NULL: it does not). run[i]: whose
- * noise it is (NULL: all are independent). */
+ * noise it is (NULL: all are independent). known[i]: the part of a learned variance that
+ * is known beforehand (NULL: none). */
 struct dp_gp_data {
 	const double *u; /* (d x ldu) */
 	size_t ldu, n;
 	const double *y, *noise, *lean;
 	const struct dp_gp_run *run;
+	const double *known;
 };
 
 /* Where a fit without history starts. */

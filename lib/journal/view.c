@@ -206,6 +206,28 @@ static json_t *budget_json(const struct dp_study_state *s)
 			 known ? dp_json_real(most) : json_null());
 }
 
+/* Whose number a privacy objective is, if it is that of an oracle program: {"epsilon":
+ * "python3 accountant.py"}; null: of none. */
+static json_t *programs_json(const struct dp_study *spec)
+{
+	json_t *o = NULL;
+
+	for (size_t i = 0; i < spec->nobjectives; i++) {
+		const struct dp_oracle *from = spec->objectives[i].privacy;
+		struct dp_buf text = DP_BUF_INIT;
+
+		if (!from || from->kind != DP_ORACLE_PROGRAM)
+			continue;
+		for (char **a = from->argv; *a; a++)
+			dp_buf_printf(&text, "%s%s", a == from->argv ? "" : " ", *a);
+		if (!o)
+			o = json_object();
+		view_set(&o, spec->objectives[i].name, dp_view_text(dp_buf_text(&text)));
+		dp_buf_free(&text);
+	}
+	return o ? o : json_null();
+}
+
 json_t *dp_view_summary(struct dp_study_state *s)
 {
 	json_t *names = json_array(), *goals = json_array(), *volume = hypervolume(s), *o;
@@ -236,8 +258,9 @@ json_t *dp_view_summary(struct dp_study_state *s)
 			     "front_of", dp_front_text(s->spec), "objectives", names,
 			     "goals", goals));
 	view_merge(&o,
-		   json_pack("{s:o, s:o, s:o, s:I, s:o}", "budget", budget_json(s),
-			     "created", dp_view_time(s->created), "updated",
+		   json_pack("{s:o, s:o, s:o, s:o, s:I, s:o}", "budget", budget_json(s),
+			     "programs", programs_json(s->spec), "created",
+			     dp_view_time(s->created), "updated",
 			     dp_view_time(dp_study_hides(s) ? 0 : s->updated), "version",
 			     (json_int_t)s->seq, "file", dp_view_text(s->path)));
 	return o;

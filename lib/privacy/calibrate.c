@@ -1,4 +1,5 @@
-/* calibrate.c - the other way round: noise for a target epsilon, epsilon over delta. */
+/* calibrate.c - the other way round: noise, delta, or the most steps for a target
+ * epsilon; epsilon over delta. */
 #include "privacy/privacy_internal.h"
 
 #include <math.h>
@@ -8,69 +9,76 @@
 /* Beyond these no mechanism makes sense, and doubles still have room. */
 #define NOISE_LEAST 1e-9
 #define NOISE_MOST  1e12
+/* Of steps and the like, and of shares. */
+#define MOST_TRIED  1e12
+#define LEAST_TRIED 1e-12
 
+/* Below 1e-100 delta is beyond every purpose, and 1 is no bound at all. */
+#define DELTA_LEAST 1e-100
+#define DELTA_MOST  (1 - 1e-9)
+
+/* A number of which epsilon gets less the more there is of it: noise, delta. */
 struct calibration {
-	struct dp_privacy_prepared *prepared;
-	double values[DP_PRIVACY_KEYS_MAX];
-	size_t key; /* place of the noise */
+	int (*ask)(void *ctx, double value, struct dp_epsilon *out, struct dp_err *err);
+	void *ctx;
+	double least, most, start; /* logs of the values that are tried */
 	double target;
-	struct dp_epsilon at; /* of the last noise that kept the target */
+	const char *none; /* whose fault it is if nothing is enough */
 };
 
-/* log of epsilon over target at exp(log_noise); remembers answers within it. */
-static int try_noise(struct calibration *c, double log_noise, double *miss,
-		     struct dp_err *err)
+/* log of epsilon over target at exp(x). */
+static int try_value(struct calibration *c, double x, double *miss, struct dp_err *err)
 {
 	struct dp_epsilon e;
-	int code;
+	int code = c->ask(c->ctx, exp(x), &e, err);
 
-	c->values[c->key] = exp(log_noise);
-	code = dp_privacy_eval(c->prepared, c->values, &e, err);
 	if (code != DP_OK)
 		return code;
-	*miss = fmax(log(e.epsilon / c->target), -50);
-	if (e.epsilon <= c->target)
-		c->at = e;
+	*miss = e.epsilon <= c->target ? -50 : 50;
+	if (e.epsilon > 0 && c->target > 0)
+		*miss = fmax(log(e.epsilon / c->target), -50);
 	return DP_OK;
 }
 
-/* Two noises, one too small and one enough. */
-static int noise_bracket(struct calibration *c, double *lo, double *f_lo, double *hi,
+/* Two values, one too small and one enough. */
+static int value_bracket(struct calibration *c, double *lo, double *f_lo, double *hi,
 			 double *f_hi, struct dp_err *err)
 {
-	const double least = log(NOISE_LEAST), most = log(NOISE_MOST);
-	double x = 0, f, step = 1;
-	int code = try_noise(c, x, &f, err);
+	double f, step = 1;
+	int code = try_value(c, c->start, &f, err);
 
-	*lo = *hi = x;
+	*lo = *hi = c->start;
 	*f_lo = *f_hi = f;
 	while (code == DP_OK && *f_hi > 0) {
-		if (*hi > most)
-			return dp_fail(
-				err, DP_E_INVALID,
-				"no amount of noise brings epsilon down to %g here",
-				c->target);
+		if (*hi >= c->most)
+			return dp_fail(err, DP_E_INVALID,
+				       "%s brings epsilon down to %g here", c->none,
+				       c->target);
 		*lo = *hi;
 		*f_lo = *f_hi;
-		*hi += step;
+		*hi = fmin(*hi + step, c->most);
 		step *= 1.5;
-		code = try_noise(c, *hi, f_hi, err);
+		code = try_value(c, *hi, f_hi, err);
 	}
-	while (code == DP_OK && *f_lo <= 0 && *lo > least) {
+	while (code == DP_OK && *f_lo <= 0 && *lo > c->least) {
 		*hi = *lo;
 		*f_hi = *f_lo;
-		*lo -= step;
+		*lo = fmax(*lo - step, c->least);
 		step *= 1.5;
-		code = try_noise(c, *lo, f_lo, err);
+		code = try_value(c, *lo, f_lo, err);
+	}
+	if (code == DP_OK && *f_lo <= 0) { /* the least that is tried will do */
+		*hi = *lo;
+		*f_hi = *f_lo;
 	}
 	return code;
 }
 
 /* Regula falsi with the Illinois rule; what is kept at the upper end always holds. */
-static int noise_narrow(struct calibration *c, double *noise, struct dp_err *err)
+static int value_narrow(struct calibration *c, double *value, struct dp_err *err)
 {
 	double lo, hi, f_lo, f_hi, x, f;
-	int code = noise_bracket(c, &lo, &f_lo, &hi, &f_hi, err), last = 0;
+	int code = value_bracket(c, &lo, &f_lo, &hi, &f_hi, err), last = 0;
 
 	for (int i = 0; code == DP_OK && i < 80 && hi - lo > TOLERANCE && f_lo > 0; i++) {
 		x = i % 3 == 2 || !isfinite(f_lo) ? 0.5 * (lo + hi)
@@ -78,7 +86,7 @@ static int noise_narrow(struct calibration *c, double *noise, struct dp_err *err
 		/* aim a little to the side that keeps the target, else one end stays */
 		x = fmin(fmax(x + 0.3 * TOLERANCE, lo + 0.1 * TOLERANCE),
 			 hi - 0.1 * TOLERANCE);
-		code = try_noise(c, x, &f, err);
+		code = try_value(c, x, &f, err);
 		if (f <= 0) {
 			hi = x, f_hi = f;
 			f_lo *= last == 1 ? 0.5 : 1;
@@ -89,23 +97,78 @@ static int noise_narrow(struct calibration *c, double *noise, struct dp_err *err
 			last = -1;
 		}
 	}
-	*noise = exp(hi);
+	*value = exp(hi);
 	return code;
 }
 
-void dp_privacy_set_noise(const struct dp_mechanism *m, double *values, double noise)
+/* The value found, and the answer at that very value. */
+static int calibrate(struct calibration *c, double *value, struct dp_epsilon *at,
+		     struct dp_err *err)
+{
+	struct dp_epsilon e;
+	double best;
+	int code = value_narrow(c, &best, err);
+
+	if (code == DP_OK)
+		code = c->ask(c->ctx, best, &e, err);
+	if (code == DP_OK && !(e.epsilon <= c->target))
+		code = dp_fail(err, DP_E_FAILED, "the value found does not keep epsilon");
+	if (code == DP_OK) {
+		*value = best;
+		*at = e;
+	}
+	return code;
+}
+
+/* ---- a mechanism with one of its keys open ---- */
+
+struct asked {
+	const struct dp_mechanism *mechanism;
+	struct dp_privacy_prepared *prepared;
+	double values[DP_PRIVACY_KEYS_MAX];
+	size_t key;
+};
+
+static int ask_key(void *ctx, double value, struct dp_epsilon *out, struct dp_err *err)
+{
+	struct asked *a = ctx;
+
+	a->values[a->key] = value;
+	return dp_privacy_eval(a->prepared, a->values, out, err);
+}
+
+void dp_privacy_set(const struct dp_mechanism *m, double *values,
+		    const struct dp_privacy_key *k, double value)
 {
 	for (size_t i = 0; i < m->nkeys; i++)
-		if (m->noise->group && m->keys[i].group == m->noise->group)
+		if (k->group && m->keys[i].group == k->group)
 			values[i] = NAN;
-	values[dp_privacy_key_place(m, m->noise)] = noise;
+	values[dp_privacy_key_place(m, k)] = value;
+}
+
+/* False without memory; free a->prepared in either case. */
+static bool asked_open(struct asked *a, const struct dp_mechanism *m,
+		       const double *values, const struct dp_privacy_key *k)
+{
+	a->mechanism = m;
+	a->key = dp_privacy_key_place(m, k);
+	memcpy(a->values, values, m->nkeys * sizeof *values);
+	dp_privacy_set(m, a->values, k, NAN);
+	a->prepared = dp_privacy_prepare(m);
+	return a->prepared;
 }
 
 int dp_privacy_noise(const struct dp_mechanism *m, const double *values, double target,
 		     double *noise, struct dp_epsilon *at, struct dp_err *err)
 {
-	struct calibration c = { .target = target };
-	double best;
+	struct asked a = { 0 };
+	struct calibration c = {
+		.ask = ask_key,
+		.ctx = &a,
+		.least = log(NOISE_LEAST),
+		.target = target,
+		.none = "no amount of noise",
+	};
 	int code;
 
 	if (!(target > 0) || isinf(target))
@@ -113,24 +176,171 @@ int dp_privacy_noise(const struct dp_mechanism *m, const double *values, double 
 	if (!m->noise)
 		return dp_fail(err, DP_E_INVALID, "mechanism %s has no noise to choose",
 			       m->name);
-	c.key = dp_privacy_key_place(m, m->noise);
-	c.prepared = dp_privacy_prepare(m);
-	if (!c.prepared)
+	c.most = log(fmin(m->noise->hi, NOISE_MOST));
+	c.start = fmin(c.most, 0);
+	code = asked_open(&a, m, values, m->noise)
+		       ? calibrate(&c, noise, at, err)
+		       : dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
+	dp_privacy_prepared_free(a.prepared);
+	return code;
+}
+
+void dp_privacy_set_noise(const struct dp_mechanism *m, double *values, double noise)
+{
+	dp_privacy_set(m, values, m->noise, noise);
+}
+
+/* ---- delta at an epsilon ---- */
+
+static int check_epsilon(double epsilon, struct dp_err *err)
+{
+	return epsilon >= 0 && isfinite(epsilon)
+		       ? DP_OK
+		       : dp_fail(err, DP_E_INVALID,
+				 "epsilon must be a number, 0 or above");
+}
+
+static int calibrate_delta(struct calibration *c, struct dp_epsilon *at,
+			   struct dp_err *err)
+{
+	double delta;
+
+	c->least = log(DELTA_LEAST);
+	c->most = log(DELTA_MOST);
+	c->start = log(1e-6);
+	c->none = "no delta below 1";
+	return calibrate(c, &delta, at, err);
+}
+
+int dp_privacy_delta(const struct dp_mechanism *m, const double *values, double epsilon,
+		     struct dp_epsilon *at, struct dp_err *err)
+{
+	struct asked a = { 0 };
+	struct calibration c = { .ask = ask_key, .ctx = &a, .target = epsilon };
+	struct dp_epsilon pure = { .epsilon = INFINITY };
+	int code = check_epsilon(epsilon, err);
+
+	if (code != DP_OK)
+		return code;
+	if (!m->delta)
+		return dp_fail(err, DP_E_INVALID, "mechanism %s has no delta", m->name);
+	if (!asked_open(&a, m, values, m->delta))
+		code = dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
+	else if (!m->delta->needed)
+		code = ask_key(&a, 0, &pure, err);
+	if (code == DP_OK && pure.epsilon <= epsilon)
+		*at = pure;
+	else if (code == DP_OK && m->delta->hi == 0)
+		code = dp_fail(err, DP_E_INVALID,
+			       "mechanism %s is purely private with epsilon %g: at a "
+			       "smaller one its delta is not known",
+			       m->name, pure.epsilon);
+	else if (code == DP_OK)
+		code = calibrate_delta(&c, at, err);
+	dp_privacy_prepared_free(a.prepared);
+	return code;
+}
+
+static int ask_composition(void *ctx, double delta, struct dp_epsilon *out,
+			   struct dp_err *err)
+{
+	struct dp_privacy_composition c = *(const struct dp_privacy_composition *)ctx;
+
+	c.delta = delta;
+	return dp_privacy_composition_epsilon(&c, out, err);
+}
+
+int dp_privacy_composition_delta(const struct dp_privacy_composition *list,
+				 double epsilon, struct dp_epsilon *at,
+				 struct dp_err *err)
+{
+	struct calibration c = { .ask = ask_composition,
+				 .ctx = (void *)list,
+				 .target = epsilon };
+	struct dp_epsilon pure;
+	int code = check_epsilon(epsilon, err);
+
+	if (code != DP_OK)
+		return code;
+	if (ask_composition(c.ctx, 0, &pure, NULL) == DP_OK && pure.epsilon <= epsilon) {
+		*at = pure;
+		return DP_OK;
+	}
+	return calibrate_delta(&c, at, err);
+}
+
+/* ---- the most of what costs ---- */
+
+/* Does the value keep the target? What the mechanism refuses is too much. */
+static int keeps_target(struct asked *a, double value, double target, bool *keeps,
+			struct dp_epsilon *e, struct dp_err *err)
+{
+	struct dp_epsilon answer;
+	int code = ask_key(a, value, &answer, err);
+
+	*keeps = code == DP_OK && answer.epsilon <= target;
+	if (*keeps)
+		*e = answer;
+	return code == DP_E_INVALID ? DP_OK : code;
+}
+
+/* From `lo`, which keeps the target, up to where the next no longer does: a whole number
+ * or, where fractions are allowed, to a relative 1e-6. */
+static int most_search(struct asked *a, double lo, double target, double *value,
+		       struct dp_epsilon *at, struct dp_err *err)
+{
+	const struct dp_privacy_key *k = &a->mechanism->keys[a->key];
+	bool whole = dp_privacy_key_whole(a->mechanism, a->values, k), keeps = true;
+	double most = fmin(k->hi, MOST_TRIED), hi = lo, mid;
+	int code = DP_OK;
+
+	while (code == DP_OK && keeps && hi < most) {
+		lo = hi;
+		hi = fmin(2 * hi, most);
+		code = keeps_target(a, hi, target, &keeps, at, err);
+	}
+	if (code == DP_OK && keeps)
+		lo = hi;
+	while (code == DP_OK && hi - lo > (whole ? 1 : TOLERANCE * hi)) {
+		mid = whole ? floor(0.5 * (lo + hi)) : 0.5 * (lo + hi);
+		code = keeps_target(a, mid, target, &keeps, at, err);
+		*(keeps ? &lo : &hi) = mid;
+	}
+	*value = lo;
+	return code;
+}
+
+int dp_privacy_most(const struct dp_mechanism *m, const double *values,
+		    const struct dp_privacy_key *k, double target, double *value,
+		    struct dp_epsilon *at, struct dp_err *err)
+{
+	struct asked a = { 0 };
+	struct dp_epsilon least;
+	double from;
+	int code;
+
+	if (!(target > 0) || isinf(target))
+		return dp_fail(err, DP_E_INVALID, "the target epsilon must be above 0");
+	if (!k->costs)
+		return dp_fail(err, DP_E_INVALID,
+			       "'%s' is not solved for: more of it does not always cost "
+			       "more",
+			       k->name);
+	if (!asked_open(&a, m, values, k)) {
+		dp_privacy_prepared_free(a.prepared);
 		return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
-	memcpy(c.values, values, m->nkeys * sizeof *values);
-	dp_privacy_set_noise(m, c.values, 1);
-	code = noise_narrow(&c, &best, err);
-	if (code == DP_OK) { /* what is handed out is what was evaluated */
-		c.values[c.key] = best;
-		code = dp_privacy_epsilon(m, c.values, &c.at, err);
 	}
-	if (code == DP_OK && c.at.epsilon > target)
-		code = dp_fail(err, DP_E_FAILED, "the noise found does not keep epsilon");
-	if (code == DP_OK) {
-		*noise = best;
-		*at = c.at;
-	}
-	dp_privacy_prepared_free(c.prepared);
+	from = k->lo_open ? (dp_privacy_key_whole(m, a.values, k) ? 1 : LEAST_TRIED)
+			  : k->lo;
+	code = ask_key(&a, from, &least, err);
+	*at = least;
+	if (code == DP_OK && least.epsilon > target)
+		code = dp_fail(err, DP_E_INVALID,
+			       "even with %s %g epsilon is %g, more than %g", k->name,
+			       from, least.epsilon, target);
+	if (code == DP_OK)
+		code = most_search(&a, from, target, value, at, err);
+	dp_privacy_prepared_free(a.prepared);
 	return code;
 }
 

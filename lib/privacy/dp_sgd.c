@@ -72,6 +72,7 @@ static const struct dp_privacy_key keys[] = {
 		  .lo_open = true,
 		  .hi = 0x1p53,
 		  .unless = "sample_rate",
+		  .costs = true,
 		  .brief = "records in a lot",
 		  .help = "Records in a lot, a whole number; with poisson on average, "
 			  "and it may be a fraction. At most records." },
@@ -81,6 +82,7 @@ static const struct dp_privacy_key keys[] = {
 			  .lo = 0,
 			  .lo_open = true,
 			  .hi = 1,
+			  .costs = true,
 			  .brief = "share of the records in a lot, with poisson",
 			  .help = "With poisson, in place of records and lot: the "
 				  "probability that a record is in a lot." },
@@ -91,6 +93,7 @@ static const struct dp_privacy_key keys[] = {
 		     .lo = 1,
 		     .hi = 0x1p53,
 		     .group = GROUP_LENGTH,
+		     .costs = true,
 		     .brief = "passes over the data",
 		     .help = "Passes over the data; each has records/lot steps (or "
 			     "1/sample_rate), rounded half to even." },
@@ -101,6 +104,7 @@ static const struct dp_privacy_key keys[] = {
 		    .lo = 1,
 		    .hi = 0x1p53,
 		    .group = GROUP_LENGTH,
+		    .costs = true,
 		    .brief = "steps, in place of epochs",
 		    .help = "Steps in all, in place of epochs." },
 	[NOISE_MULTIPLIER] = { .name = "noise_multiplier",

@@ -38,7 +38,7 @@ static double group_any(const struct dp_privacy_part *p)
 	return sum;
 }
 
-static double upper_tail(double z)
+static double normal_tail(double z)
 {
 	return dp__normal_cdf(-z);
 }
@@ -93,11 +93,11 @@ static double removed_profile(const struct dp_privacy_part *p, double x, double 
 	for (int j = 1; j <= (int)p->group; j++) {
 		double d = z - j * p->mu;
 
-		in += p->weight[j] * upper_tail(d);
+		in += p->weight[j] * normal_tail(d);
 		density += p->weight[j] * exp(-0.5 * d * d - LOG_SQRT_2PI);
 	}
 	/* (exp(x) - w_0) (1 - Phi(z)); exp(x) is the likelihood ratio at z */
-	out = x < 500 ? (expm1(x) + any) * upper_tail(z) : density * dp__mills(z);
+	out = x < 500 ? (expm1(x) + any) * normal_tail(z) : density * dp__mills(z);
 	*slack = ROUNDING * (2 + x + z * z) * in;
 	return fmax(in - out, 0);
 }

@@ -592,7 +592,7 @@ static double bound_at(struct dp__loss *w, struct plan *p, double h)
 	long from;
 
 	p->share = 1;
-	if (!(h > 0) || !(cells_at(p, h) <= 2.0 * HARD_CELLS))
+	if (!(h > 0) || !(cells_at(p, h) <= 1.01 * HARD_CELLS))
 		return INFINITY;
 	h = short_width(h);
 	n = fast_size(ceil((p->hi - p->lo) / h) + 2);
@@ -632,8 +632,9 @@ static bool one_tilt(struct dp__loss *w, struct plan *p, double effort,
 			return false;
 		out->epsilon = fmin(fine, coarse);
 		out->error = isinf(coarse) ? out->epsilon : fabs(coarse - fine);
+		out->error = fmax(out->error, 3 * grid_excess(w, p, h) * out->epsilon);
 		if (effort > 1 || p->share > NOISY ||
-		    !(p->spent + cells_at(p, h / 2) <= p->budget))
+		    !(cells_at(p, h / 2) <= fmin(HARD_CELLS, p->budget - p->spent)))
 			return true;
 		if (isfinite(fine) && (fine >= coarse || out->error / 3 <= LIMIT * fine))
 			return true;

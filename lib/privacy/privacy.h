@@ -33,6 +33,7 @@ struct dp_privacy_key {
 	/* All else equal, a larger value is never more private (1), or never less private
 	 * (-1), at any Renyi order; 0: neither is known. */
 	int worse;
+	bool costs; /* more of it costs more: dp_privacy_most() solves for it */
 	/* This key stands in its place, and excludes it. NULL: none does. */
 	const char *unless;
 };
@@ -232,6 +233,23 @@ DP_MUSTCHECK int dp_privacy_noise(const struct dp_mechanism *m, const double *va
 /* Puts the noise into `values` under its own name, and its other names out of them; for
  * a mechanism that has one. */
 void dp_privacy_set_noise(const struct dp_mechanism *m, double *values, double noise);
+/* Puts a value into `values`, and its alternatives out of them. */
+void dp_privacy_set(const struct dp_mechanism *m, double *values,
+		    const struct dp_privacy_key *k, double value);
+/* The least delta, to a relative 1e-6, at which epsilon is at most `epsilon`: at->delta,
+ * and the answer at that very delta. None below 1e-100 is tried but 0. */
+DP_MUSTCHECK int dp_privacy_delta(const struct dp_mechanism *m, const double *values,
+				  double epsilon, struct dp_epsilon *at,
+				  struct dp_err *err);
+/* The most of a key that costs (k->costs: steps, epochs, lot), up to 1e12, at which
+ * epsilon is at most `target`: a whole number where it must be one, else to a relative
+ * 1e-6; and the answer at that very value. Its value in `values` is ignored. Where
+ * rounding of steps makes epsilon fall and rise again, the next one up does not keep it,
+ * but a larger one might. */
+DP_MUSTCHECK int dp_privacy_most(const struct dp_mechanism *m, const double *values,
+				 const struct dp_privacy_key *k, double target,
+				 double *value, struct dp_epsilon *at,
+				 struct dp_err *err);
 /* Epsilon at each of n deltas. */
 DP_MUSTCHECK int dp_privacy_curve(const struct dp_mechanism *m, const double *values,
 				  const double *deltas, size_t n, struct dp_epsilon *out,
@@ -282,6 +300,10 @@ void dp_privacy_composition_free(struct dp_privacy_composition *c);
 DP_MUSTCHECK int dp_privacy_composition_epsilon(const struct dp_privacy_composition *c,
 						struct dp_epsilon *out,
 						struct dp_err *err);
+/* dp_privacy_delta() of it; its own delta does not count (calibrate.c). */
+DP_MUSTCHECK int dp_privacy_composition_delta(const struct dp_privacy_composition *c,
+					      double epsilon, struct dp_epsilon *at,
+					      struct dp_err *err);
 /* One line of `dparetoctl epsilon --batch`, a mechanism or a composition: query in,
  * answer out (a new reference). */
 DP_MUSTCHECK int dp_privacy_json(const json_t *query, json_t **answer,

@@ -28,7 +28,7 @@ enum dp_privacy_cost dp__closed_form(const double *values);
 #define DP__KEY_GROUP(most)                                                              \
 	{                                                                                \
 		.name = "group", .kind = DP_PRIVACY_INTEGER, .otherwise = 1, .lo = 1,    \
-		.hi = (most), .brief = "records of one person",                          \
+		.hi = (most), .costs = true, .brief = "records of one person",           \
 		.help = "The most records that one person has: epsilon then holds for "  \
 			"all of them together."                                          \
 	}

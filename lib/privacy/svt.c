@@ -18,6 +18,7 @@ static const struct dp_privacy_key keys[] = {
 		     .otherwise = NAN,
 		     .lo = 1,
 		     .hi = 0x1p53,
+		     .costs = true,
 		     .brief = "answers above the threshold",
 		     .help = "C: the algorithm stops after this many answers above the "
 			     "threshold." },

@@ -39,7 +39,10 @@ void dp_renyi_memory_free(struct dp_renyi_memory *m);
 /* k[i] = K(orders[i]) of doing all items on the same data, each `times` over; orders are
  * above 1, and whole ones are the fastest. +inf where there is no bound. What
  * dp_privacy_compose() refuses is refused: mechanisms that do not say how they compose,
- * different neighbouring relations, values out of range. On error every k[i] is +inf. */
+ * different neighbouring relations, values out of range. On error every k[i] is +inf.
+ * Lots without replacement have the curve of the pair that dominates them
+ * (rdp_dominated.c), which is about a third of what dp_privacy_compose() adds up and
+ * which `bound` does not change. */
 DP_MUSTCHECK int dp_privacy_renyi(struct dp_renyi_memory *m,
 				  const struct dp_privacy_item *items, size_t nitems,
 				  const double *orders, size_t n, double *k,
@@ -72,8 +75,10 @@ double dp_renyi_delta(const double *orders, const double *k, size_t n, double ep
  *     L_t <= min over a of [sum of K_s(a) + ln(1/(w_a delta))] / (a - 1).
  * So it may be looked at after every training, and the study may stop because of it.
  * It says "with probability 1 - delta the loss is at most ...". The improved conversion
- * does not hold here. Trainings that run side by side count in the order in which they
- * start, from their start. */
+ * does not hold here. Trainings side by side count from their start, in the order of
+ * their starts: what a training is given was known from those that started before it,
+ * and once it runs it takes nothing from outside, so that seeing less of them, or later,
+ * or stopping them, changes nothing. */
 
 /* Fixed before the first training, and kept with the study. */
 struct dp_odometer {
@@ -95,9 +100,9 @@ double dp_odometer_epsilon(const struct dp_odometer *o, const double *sum, doubl
 
 /* ---- the filter (filter.c) ----
  *
- * Feldman and Zrnic, Individual Privacy Accounting via a Renyi Filter, NeurIPS 2021,
- * Theorem 3.1 with its corollary for adaptively chosen parameters: if training s starts
- * only while sum of K_s(a)/(a-1), itself included, is at most B, the whole transcript is
+ * Feldman and Zrnic, Individual Privacy Accounting via a Renyi Filter, NeurIPS 2021, the
+ * composition theorem for adaptively chosen parameters: if training s starts only while
+ * sum of K_s(a)/(a-1), itself included, is at most B, the whole transcript is
  * (a, B)-Renyi private, whatever made the choices and whenever it stopped. By the
  * improved conversion that is (epsilon, delta) with
  *     B = epsilon - ln(1 - 1/a) + (ln delta + ln a)/(a - 1).

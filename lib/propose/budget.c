@@ -19,8 +19,11 @@ double dp__budget_k(const struct dp_proposer *p, const double *x)
 {
 	const struct dp__inputs *in = &p->inputs;
 	double at = in->nwaypoints ? x[in->in[in->path].param] : NAN, k;
+	double own[DP_PARAMS_MAX];
 
-	if (dp_study_renyi(p->study, p->renyi, dp_budget_objective(p->study), x, at,
+	memcpy(own, x, p->study->nparams * sizeof *own);
+	if (dp__derive(p, own, NULL) != DP_OK ||
+	    dp_study_renyi(p->study, p->renyi, dp_budget_objective(p->study), own, at,
 			   &p->history->budget_order, 1, &k, NULL) != DP_OK)
 		return INFINITY;
 	return k;

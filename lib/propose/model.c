@@ -127,7 +127,8 @@ static void standardise_output(struct dp__output *out, double *z, size_t n)
  * run, and not where several tell how large it is (docs/optimizer.md). */
 static bool noise_is_shared(const struct dp_proposer *p)
 {
-	return p->inputs.nwaypoints > 0 && p->study->trainer.runs == 1;
+	return p->inputs.nwaypoints > 0 && p->study->trainer.runs == 1 &&
+	       !dp_study_releases(p->study); /* each release has its own */
 }
 
 /* Whose noise a result or pending point has. */
@@ -141,7 +142,7 @@ static struct dp_gp_run run_of(const struct dp_proposer *p, const struct dp_know
 }
 
 struct fit_data {
-	double *u, *y, *noise, *lean, *all, *around;
+	double *u, *y, *noise, *known, *lean, *all, *around;
 	struct dp_gp_run *run;
 	struct dp_gp_data data;
 };
@@ -151,6 +152,7 @@ static void fit_data_free(struct fit_data *f)
 	free(f->u);
 	free(f->y);
 	free(f->noise);
+	free(f->known);
 	free(f->lean);
 	free(f->all);
 	free(f->around);
@@ -169,11 +171,13 @@ static int fit_data_new(struct fit_data *f, struct dp_proposer *p, size_t o, siz
 	f->u = dp_vec_new(d * m);
 	f->y = dp_vec_new(m);
 	f->noise = dp_vec_new(m);
+	f->known = dp_vec_new(m);
 	f->lean = dp_vec_new(m);
 	f->all = dp_vec_new(n);
 	f->around = dp_vec_new(n);
 	f->run = calloc(m, sizeof *f->run);
-	if (!f->u || !f->y || !f->noise || !f->lean || !f->all || !f->around || !f->run)
+	if (!f->u || !f->y || !f->noise || !f->known || !f->lean || !f->all ||
+	    !f->around || !f->run)
 		return DP_E_NOMEM;
 	output_values(p, o, n, f->all);
 	standardise_output(&p->output[o], f->all, n);
@@ -185,14 +189,20 @@ static int fit_data_new(struct fit_data *f, struct dp_proposer *p, size_t o, siz
 		f->y[i] = f->all[from];
 		f->run[i] = p->run[from];
 	}
-	f->data = (struct dp_gp_data){
-		f->u, m, m, f->y, f->noise, f->lean, noise_is_shared(p) ? f->run : NULL
-	};
+	f->data = (struct dp_gp_data){ f->u,
+				       m,
+				       m,
+				       f->y,
+				       f->noise,
+				       f->lean,
+				       noise_is_shared(p) ? f->run : NULL,
+				       f->known };
 	code = dp__noise_learn(p, o, &f->data, n, f->around);
 	for (size_t i = 0; i < m && code == DP_OK; i++) {
 		size_t from = m == n ? i : i * n / m;
 
 		f->noise[i] = dp__noise_of(p, o, &p->seen[from], f->around[from]);
+		f->known[i] = dp__noise_released(p, o, f->around[from]);
 		f->lean[i] = dp__noise_lean(p, o, f->around[from]);
 		mean += f->lean[i] / (double)m;
 	}

@@ -6,7 +6,8 @@
  * value into a curve, and each result's own variance is shrunk to it. The values are
  * those of a smooth model: the slope at a lucky value would make luck look reliable.
  * Where there is one run only the noise is learned, and with it how much of the
- * transform's slope it follows. */
+ * transform's slope it follows. Of a metric that is released with noise that much is
+ * known, and the runs' own is learned beside it. */
 #include "linalg/linalg.h"
 #include "propose/propose_internal.h"
 
@@ -200,6 +201,16 @@ double dp__noise_of(const struct dp_proposer *p, size_t o, const struct dp_known
 	return fmax(v * slope * slope, least_noise);
 }
 
+double dp__noise_released(const struct dp_proposer *p, size_t o, double around)
+{
+	double slope;
+
+	if (o >= p->study->nobjectives || p->study->objectives[o].release.records == 0)
+		return 0;
+	slope = slope_at(p, o, around) / p->output[o].scale;
+	return dp_release_variance(&p->study->objectives[o].release) * slope * slope;
+}
+
 double dp__noise_lean(const struct dp_proposer *p, size_t o, double around)
 {
 	return o < p->study->nobjectives ? 2 * log(fabs(slope_at(p, o, around))) : 0;
@@ -213,13 +224,16 @@ double dp__noise_at(const struct dp_proposer *p, size_t o, const struct dp_known
 
 	if (!isnan(told))
 		return told;
-	return out->hyper.noise *
-	       exp(out->hyper.lean * (dp__noise_lean(p, o, around) - out->lean_mean));
+	return out->hyper.noise * exp(out->hyper.lean *
+				      (dp__noise_lean(p, o, around) - out->lean_mean)) +
+	       dp__noise_released(p, o, around);
 }
 
 bool dp__noise_none(const struct dp_proposer *p, size_t o)
 {
 	const struct dp__output *out = &p->output[o];
 
+	if (o < p->study->nobjectives && p->study->objectives[o].release.records > 0)
+		return false;
 	return out->repeats || (!out->curve.known && out->hyper.noise < none_below);
 }

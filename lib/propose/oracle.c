@@ -27,9 +27,13 @@ int dp__derive(const struct dp_proposer *p, double *x, struct dp_err *err)
 {
 	const struct dp__inputs *s = &p->inputs;
 	struct dp__solved *known = p->solved;
-	size_t n = p->study->nparams;
+	size_t n = p->study->nparams, unset = 0;
 	int code;
 
+	for (size_t i = 0; i < s->nderived; i++)
+		unset += isnan(x[s->derived[i]]);
+	if (unset == 0)
+		return DP_OK;
 	for (size_t i = 0; known && i < known->n && i < DP__SOLVED; i++) {
 		if (!is_solved(p, known->x[i], x))
 			continue;
@@ -37,7 +41,6 @@ int dp__derive(const struct dp_proposer *p, double *x, struct dp_err *err)
 			x[s->derived[k]] = known->x[i][s->derived[k]];
 		return DP_OK;
 	}
-	dp_space_underive(p->study, x);
 	code = dp_space_derive(p->study, x, err);
 	if (code == DP_OK && known)
 		memcpy(known->x[known->n++ % DP__SOLVED], x, n * sizeof *x);
@@ -83,16 +86,21 @@ static double ask_oracle(const struct dp_proposer *p, size_t o, const double *x)
 	double at = in->nwaypoints ? x[in->in[in->path].param] : NAN;
 	double target = dp_calibrated_epsilon(p->study, o, x), own[DP_PARAMS_MAX];
 	struct dp_epsilon e;
+	struct dp_err err;
+	int code;
 
 	if (!isnan(target))
 		return target;
 	memcpy(own, x, p->study->nparams * sizeof *x);
-	if (dp_calibrated_before(p->study, o) && dp__derive(p, own, NULL) != DP_OK)
+	if ((p->trouble && p->trouble->code) ||
+	    (dp_calibrated_before(p->study, o) && dp__derive(p, own, NULL) != DP_OK))
 		return NAN;
-	return dp_oracles_epsilon(p->oracles, p->history->programs, o, own, at, &e,
-				  NULL) == DP_OK
-		       ? e.epsilon
-		       : NAN;
+	code = dp_oracles_epsilon(p->oracles, p->history->programs, o, own, at, &e, &err);
+	if (code != DP_OK && code != DP_E_INVALID && p->trouble) {
+		*p->trouble = err;
+		dp_err_prefix(p->trouble, "objective '%s'", p->study->objectives[o].name);
+	}
+	return code == DP_OK ? e.epsilon : NAN;
 }
 
 double dp__oracle_value(const struct dp_proposer *p, size_t o, const double *x)

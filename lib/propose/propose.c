@@ -357,6 +357,7 @@ int dp_proposer_ask(struct dp_proposer *p, const struct dp_history *h, uint32_t 
 		    const atomic_bool *cancel, struct dp_proposal *out,
 		    struct dp_err *err)
 {
+	struct dp_err trouble = { 0 };
 	int code = dp_propose_check(p->study, err);
 
 	if (code != DP_OK)
@@ -364,11 +365,19 @@ int dp_proposer_ask(struct dp_proposer *p, const struct dp_history *h, uint32_t 
 	memset(out, 0, sizeof *out);
 	if (dp__cost_learn(p, h) != DP_OK)
 		return dp_fail(err, DP_E_NOMEM, "no memory for the cost of trainings");
+	p->trouble = h->programs ? &trouble : NULL;
 	code = methods[p->study->search.method].ask(p, h, trial, cancel, out, err);
-	if (code == DP_OK)
-		dp__cost_tell(p, h, out);
+	p->trouble = NULL;
+	if (trouble.code) { /* whatever was chosen then was chosen without it */
+		code = trouble.code;
+		if (err)
+			*err = trouble;
+	}
+	dp_space_underive(p->study, out->x); /* a re-run may be of another study */
 	if (code == DP_OK && dp__derive(p, out->x, err) == DP_E_NOMEM)
 		code = DP_E_NOMEM; /* else whoever asks the oracles is told */
+	if (code == DP_OK)
+		dp__cost_tell(p, h, out);
 	dp__unpin(&p->inputs, out->x);
 	p->history = NULL;
 	return code;

@@ -83,7 +83,8 @@ DP_MUSTCHECK int dp_propose_check(const struct dp_study *study, struct dp_err *e
  * whole numbers and categories (UINT64_MAX: no end). */
 uint64_t dp_propose_limit(const struct dp_study *study);
 /* The point of this trial. DP_E_LIMIT with the reason if every point is taken,
- * DP_E_INTERRUPTED if *cancel (may be NULL) became true. */
+ * DP_E_INTERRUPTED if *cancel (may be NULL) became true, and what history.programs said
+ * if a program could not be asked. */
 DP_MUSTCHECK int dp_propose(const struct dp_study *study, const struct dp_history *h,
 			    uint32_t trial, const atomic_bool *cancel,
 			    struct dp_proposal *out, struct dp_err *err);

@@ -195,6 +195,8 @@ struct dp_proposer {
 	struct dp__inputs inputs;
 	struct dp_gp_spec spec;
 	struct dp_oracles *oracles;
+	struct dp_err *trouble;        /* during a proposal: why a program could not be
+					* asked; code 0: it could */
 	struct dp__solved *solved;     /* by dp__derive(); NULL: nothing is calibrated */
 	struct dp_renyi_memory *renyi; /* NULL without search.budget */
 	size_t noutputs;               /* objectives, then constraints */
@@ -227,15 +229,15 @@ struct dp_proposer {
 
 /* ---- oracle.c: objectives that are computed from the point ---- */
 
-/* Solves for the calibrated parameters of x, which may be those of another study: as
- * dp_space_derive(), but remembers the last few points. */
+/* As dp_space_derive(), but remembers the last few points. */
 DP_MUSTCHECK int dp__derive(const struct dp_proposer *p, double *x, struct dp_err *err);
 /* Is the objective (or other output) computed, given the history of this call? */
 bool dp__oracle_exact(const struct dp_proposer *p, size_t output);
 /* Does it take so long that a model stands in while many points are compared? */
 bool dp__oracle_costly(const struct dp_proposer *p, size_t output);
 bool dp__oracles_costly(const struct dp_proposer *p); /* any of them? */
-/* Value in model space of an exact objective at x; NaN if the oracle refuses. */
+/* Value in model space of an exact objective at x; NaN if the oracle refuses, or cannot
+ * be asked: then p->trouble says so, and no program is asked any more. */
 double dp__oracle_value(const struct dp_proposer *p, size_t objective, const double *x);
 /* The same at u, with the gradient by u. An oracle may know whole numbers only: between
  * them it is taken as linear, with the slope from one whole number to the next. */
@@ -260,6 +262,8 @@ DP_MUSTCHECK int dp__noise_around(const struct dp_proposer *p, size_t output,
  * expected there); NaN: runs do not tell, to be learned. */
 double dp__noise_of(const struct dp_proposer *p, size_t output, const struct dp_known *k,
 		    double around);
+/* The part of it that was added to a released metric, and is known; 0: none. */
+double dp__noise_released(const struct dp_proposer *p, size_t output, double around);
 /* Log of how a transform multiplies a variance at a place. */
 double dp__noise_lean(const struct dp_proposer *p, size_t output, double around);
 /* As dp__noise_of(), with the fit's noise where runs do not tell. */

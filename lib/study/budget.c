@@ -41,6 +41,28 @@ static void set_evaluations(struct dp_search *search)
 		search->evaluations = DP_EVALUATIONS_MAX;
 }
 
+/* What a candidate takes of the budget depends on its noise, and a proposal weighs
+ * thousands of them. */
+static void refuse_slow_noise(struct dp__read *r, const struct dp__node *budget)
+{
+	const struct dp_study *s = r->s;
+	const struct dp_oracle *o = s->objectives[dp_budget_objective(s)].privacy;
+
+	for (size_t i = 0; i < s->nparams; i++) {
+		const struct dp_calibration *c = s->params[i].calibrate;
+
+		if (c && dp_study_adapts(s) && dp_oracle_depends(o, i) &&
+		    dp_privacy_cost(c->use.mechanism, c->use.constant) ==
+			    DP_PRIVACY_COSTLY)
+			dp__problem(
+				r, budget->key_pos, "accountant: rdp in 'calibrate'",
+				"'budget' needs the noise of every point that method "
+				"dpareto weighs, and by loss distributions '%s' takes "
+				"too long to solve for",
+				s->params[i].name);
+	}
+}
+
 void dp__check_budget(struct dp__read *r)
 {
 	const struct dp__node *v = dp__get(r->search, "budget");
@@ -61,6 +83,8 @@ void dp__check_budget(struct dp__read *r)
 	set_evaluations(&r->s->search);
 	if (dp_study_adds_up(r->s, dp_budget_objective(r->s), &err) != DP_OK)
 		dp__problem(r, v->key_pos, NULL, "'budget' cannot be kept: %s", err.msg);
+	else
+		refuse_slow_noise(r, v);
 }
 
 /* ---- asking ---- */
@@ -85,7 +109,7 @@ int dp_study_adds_up(const struct dp_study *s, size_t objective, struct dp_err *
 	struct dp_uses uses;
 	int code;
 
-	dp_space_sample(s, 0, false, x);
+	dp__space_any(s, x);
 	code = dp_oracle_uses(s, objective, x, NAN, &uses, err);
 	/* any delta: pure mechanisms add up at delta 0, too, but that is not asked here
 	 */
@@ -119,8 +143,10 @@ static int sample_curves(const struct dp_study *s, struct dp_renyi_memory *m,
 		int code;
 
 		dp_space_sample(s, i, true, x);
-		code = dp_study_renyi(s, m, objective, x, NAN, o->order, o->n, curve,
-				      err);
+		code = dp_space_derive(s, x, err);
+		if (code == DP_OK || code == DP_E_INVALID)
+			code = dp_study_renyi(s, m, objective, x, NAN, o->order, o->n,
+					      curve, err);
 		if (code != DP_OK && code != DP_E_INVALID)
 			return code;
 		for (size_t j = 0; j < o->n; j++)

@@ -137,6 +137,14 @@ void dp_space_underive(const struct dp_study *s, double *x)
 			x[i] = NAN;
 }
 
+void dp__space_any(const struct dp_study *s, double *x)
+{
+	dp_space_sample(s, 0, false, x);
+	for (size_t i = 0; i < s->nparams; i++)
+		if (s->params[i].kind == DP_PARAM_CALIBRATED)
+			x[i] = 1;
+}
+
 /* ---- what is known without solving ---- */
 
 static bool same_number(double a, double b)

@@ -4,9 +4,11 @@
 
 #include "base/num.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void dp__read_privacy(struct dp__read *r, const struct dp__key *k,
 		      const struct dp__node *v, void *to)
@@ -419,10 +421,7 @@ static void check_together(struct dp__read *r, size_t objective, size_t pos)
 
 	if (r->problems->errors)
 		return; /* there may be no point yet */
-	dp_space_sample(r->s, 0, false, x);
-	for (size_t i = 0; i < r->s->nparams; i++)
-		if (r->s->params[i].kind == DP_PARAM_CALIBRATED)
-			x[i] = 1; /* whatever it will be */
+	dp__space_any(r->s, x);
 	if (dp_oracle_uses(r->s, objective, x, NAN, &uses, &err) != DP_OK ||
 	    dp_privacy_composes(uses.item, uses.n,
 				r->s->objectives[objective].privacy->delta,
@@ -484,6 +483,19 @@ static void read_accountant(struct dp__read *r, struct dp_oracle *o,
 	o->accountant = word >= 0 ? (enum dp_privacy_accountant)word : DP_PRIVACY_PLD;
 }
 
+/* A path can be looked at; a bare name is for the daemon to find. Another machine may
+ * have it, so it is worth a word and no more. */
+static void warn_program(struct dp__read *r, const struct dp_oracle *o,
+			 const struct dp__node *command)
+{
+	const char *program = o->argv ? o->argv[0] : NULL;
+	char shown[DP__SHOWN];
+
+	if (program && *program == '/' && access(program, X_OK) != 0)
+		dp__warning(r, command->pos, NULL, "'%s' cannot be run: %s",
+			    dp__shown(program, shown), strerror(errno));
+}
+
 static void refuse_others(struct dp__read *r, const struct dp__node *privacy,
 			  const char *const *known)
 {
@@ -527,6 +539,7 @@ static void read_oracle(struct dp__read *r, struct dp_oracle *o,
 		refuse_others(r, privacy, beside_compose);
 	} else if (command) {
 		o->kind = DP_ORACLE_PROGRAM;
+		warn_program(r, o, command);
 		read_delta(r, o, privacy);
 		refuse_others(r, privacy, beside_command);
 	} else {

@@ -186,7 +186,8 @@ double dp_release_variance(const struct dp_release *r)
 /* The noise belongs to this mean of this result. Trainers need not repeat bit for bit: if
  * one made another mean in place of a lost one, the same noise on both would tell the
  * difference between them; so another mean has another noise. Box and Muller's normal
- * numbers end at 8.5 sigma, which is within 2e-17 of the law in total variation. */
+ * numbers are made of doubles: they end at 8.5 sigma, where 2e-17 of the law is left, and
+ * that they follow it up to there is taken for granted. */
 static double release_noise(const char *secret, const char *metric, uint32_t trial,
 			    double at, double mean)
 {

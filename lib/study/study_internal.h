@@ -210,6 +210,9 @@ void dp__check_privacy(struct dp__read *r, struct dp_objective *o,
 
 /* ---- calibrated.c ---- */
 
+/* Some point of the space, for what does not depend on how large values are: nothing is
+ * solved for, calibrated parameters are 1. */
+void dp__space_any(const struct dp_study *s, double *x);
 /* What is calibrated by trainer.path's parameter is refused. */
 void dp__check_calibrated_walk(struct dp__read *r, size_t walked);
 

@@ -240,7 +240,7 @@ static int variability_gather(const struct report *r, void *data, const char **w
 	int code;
 
 	d->s = fig_first(r, why);
-	if (d->s && (d->s->s->spec->trainer.runs < 2 || !any_spread(d->s)))
+	if (d->s && (dp_study_told_runs(d->s->s->spec) < 2 || !any_spread(d->s)))
 		*why = "no point of the front has runs that differ";
 	if (*why)
 		return DP_OK;

@@ -101,7 +101,7 @@ class Calibrated(Case):
 
     def check_enqueued(self, client):
         """What somebody enqueues is solved for, too; what is given must be just that."""
-        client("set", study="s", evaluations=100 * TRIALS)  
+        client("set", study="s", evaluations=100 * TRIALS)  # which goes on with it
         client("pause", study="s")
         point = client("enqueue", study="s", parameters={"C": 5, "target": 0.5})["trial"]
         record = self.records("state", "trial-proposed")[point["trial"]]

@@ -89,7 +89,8 @@ class Privacy(Ctl):
             self.assertEqual(self.json("epsilon", *self.options(query)), answer)
 
     def test_every_key_has_an_option(self):
-        for mechanism in ("dp-sgd", "gaussian", "laplace", "output-perturbation", "svt"):
+        for mechanism in ("dp-sgd", "gaussian", "laplace", "discrete-gaussian", "discrete-laplace", "exponential",
+                          "randomized-response", "output-perturbation", "svt"):
             keys = {k["key"] for k in self.json("explain", mechanism)["keys"]}
             text = self.ctl("epsilon", "--help").stdout
             for key in keys:

@@ -9,10 +9,12 @@ import re
 import shutil
 import signal
 import struct
+import subprocess
 import unittest
 
-from harness import Case, unhurried, wait_for
+from harness import Case, LIMIT, program, unhurried, wait_for
 
+SEED = "7007199254740991"
 SIGMA = 0.05
 RELEASE = "release: {records: 200, sigma: %g}" % SIGMA
 OBJECTIVES = ("e: {privacy: {mechanism: svt, cutoff: n, scale: s}}\n"
@@ -101,16 +103,20 @@ class Release(Case):
     def tearDown(self):
         self.tidy()
 
-    def begin(self, trainer, evaluations, extra="", parallel=4, objectives=OBJECTIVES, more=""):
+    def study_text(self, evaluations, extra="", search="", objectives=OBJECTIVES, more="",
+                   name="s", seed=SEED):
+        return ("study: %s\nseed: %s\ntrainer: {command: [./trainer], runs: 2, "
+                "max_failures: 99%s}\nparameters:\n  n: {fixed: 8}\n"
+                "  s: {type: float, range: [10, 100]}\nobjectives:\n  %s\n"
+                "anti_ideal: {e: 10, a: 2, b: 2}\n"
+                "search: {method: random, evaluations: %d, parallel: 4%s}\n%s" %
+                (name, seed, extra, objectives, evaluations, search, more))
+
+    def begin(self, trainer, evaluations, extra="", **keys):
         self.trainer(trainer)
         self.d = self.daemon("--slots", "4").start()
         self.client = self.d.connect()
-        self.text = ("study: s\nseed: 7\ntrainer: {command: [./trainer], runs: 2, "
-                     "max_failures: 99%s}\nparameters:\n  n: {fixed: 8}\n"
-                     "  s: {type: float, range: [10, 100]}\nobjectives:\n  %s\n"
-                     "anti_ideal: {e: 10, a: 2, b: 2}\n"
-                     "search: {method: random, evaluations: %d, parallel: %d}\n%s" %
-                     (extra, objectives, evaluations, parallel, more))
+        self.text = self.study_text(evaluations, extra, **keys)
         self.submit(self.client, self.text)
 
     def everything_said(self):
@@ -172,6 +178,66 @@ class Release(Case):
         done = self.ctl("logs", "s", "1", "--socket", self.d.socket)
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("its logs are not kept", done.stderr)
+
+    def report(self, *arguments):
+        """A public report; report.json and all of its bytes, or what it says instead."""
+        done = subprocess.run([program("dpareto-report"), "--state", self.d.state, "--public",
+                               "-o", "json", *arguments], capture_output=True, timeout=LIMIT)
+        answer = json.loads(done.stdout)
+        if done.returncode:
+            self.assertEqual(done.returncode, 1)
+            return None, answer["error"]["message"]
+        paths = glob.glob(answer["folder"] + "/*")
+        return (json.loads(self.read(answer["folder"] + "/report.json")),
+                {os.path.basename(path): self.read(path) for path in paths})
+
+    def test_a_public_report(self):
+        self.begin(EXACT + "walk()\nend()\n", 6, ", path: {parameter: n, points: 3}")
+        self.finish(self.client, "s")
+        facts, files = self.report("s")
+        for name, text in files.items():
+            for hidden in (SEED, self.secret(), self.folder):
+                self.assertNotIn(hidden.encode(), text, name)
+        self.assertFalse({"timeline.png", "time-spent.png"} & set(files))
+        self.assertEqual([facts["spent"][key] for key in (
+            "elapsed_seconds", "training_seconds", "cpu_seconds", "peak_memory")], [None] * 4)
+        self.assertEqual((facts["reproduce"]["created"], facts["reproduce"]["updated"]),
+                         (None, None))
+        released = facts["released"]
+        self.assertEqual((released["points"], released["most"], released["proof"]),
+                         (6 * 4, 6 * 4, "composition"))
+        # two metrics of 24 results: mu = sqrt(48) / (200 x 0.05), at delta 1e-5
+        mu = math.sqrt(48) / (200 * SIGMA)
+
+        def delta(epsilon):
+            phi = lambda x: 0.5 * math.erfc(-x / math.sqrt(2))
+            return (phi(mu / 2 - epsilon / mu) -
+                    math.exp(epsilon) * phi(-mu / 2 - epsilon / mu))
+        self.assertAlmostEqual(math.log(delta(released["epsilon"]) / 1e-5), 0, 4)
+        self.assertIn(b"the larger of both epsilons", files["report.md"])
+
+    def test_a_public_report_is_refused(self):
+        """Each thing that would leak is named, all at once."""
+        self.begin("if params['s'] < 50:\n    sys.exit(1)\nreport(a=0.5, b=0.5)", 4,
+                   objectives="e: {privacy: {mechanism: svt, cutoff: n, scale: s}}\n"
+                              "  a: {metric: a}\n  b: {metric: b}",
+                   search=", cost: seconds, max_time: 1h", more="constraints: {a: \"<= 1\"}\n",
+                   seed="7")
+        self.submit(self.client, self.study_text(2, name="other", more="data: public\n",
+                                                 seed="7"))
+        for study in ("s", "other"):
+            self.finish(self.client, study)
+        facts, why = self.report("s", "--baseline", "non-private=0.1")
+        self.assertIsNone(facts)
+        for leak in ("objective 'a' is exact", "objective 'b' is exact",
+                     "constraint on 'a'", "seed can be guessed", "(search.cost)",
+                     "(search.max_time)", "failed", "baseline 'non-private'"):
+            self.assertIn(leak, why)
+        self.assertFalse(self.has("state/studies/s/report-public/report.json"))
+        facts, why = self.report("other", "s")
+        self.assertIn("objective 'a' is exact", why)
+        facts, files = self.report("other", "--figures", "front")
+        self.assertIsNotNone(facts["spent"]["elapsed_seconds"])
 
     @staticmethod
     def released(secret, trial, at, metric, mean):

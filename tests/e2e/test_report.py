@@ -194,7 +194,7 @@ class Run(Reports):
             self.assertNotIn("<script", row.replace("\\<", ""))
 
     def test_public_leaves_the_seed_out(self):
-        self.run_study()
+        self.run_study(SVT + "data: public\n")
         self.assertIn(SEED, self.read("report.md"))
         done = self.run_tool("dpareto-report", "--state", self.path("state"), "--public", "s")
         self.assertIn("guessed", done.stderr)

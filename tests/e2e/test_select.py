@@ -121,6 +121,8 @@ class Select(Case):
         self.assertTrue(os.path.isdir(self.d.state + "/studies/s/selected"))
         self.assertEqual(self.client("trial", study="s", trial=0)["trial"]["attempts"][0]
                          ["directory"], self.d.state + "/studies/s/selected")
+        public = self.ctl("report", "s", "--public", "--socket", self.d.socket)
+        self.assertEqual((public.returncode, public.stderr), (0, ""))
         for verb, fields in (("propose", {}), ("retry", {"trial": 0}), ("resume", {}),
                              ("set", {"evaluations": 3})):
             with self.assertRaises(Refused):

@@ -15,12 +15,13 @@ allowed() {
 	case $1 in
 	lib/base | lib/front | lib/privacy | lib/trial | lib/wire | lib/linalg) ;;
 	lib/study) echo privacy ;;
+	lib/oracle) echo study ;;
 	lib/gp) echo linalg ;;
 	lib/journal) echo study trial front ;;
 	lib/propose) echo gp linalg front privacy study ;;
 	lib/course) echo journal propose study trial ;;
 	lib/recall) echo course front journal propose ;;
-	daemon) echo course daemon front gp journal linalg privacy propose recall study trial wire config.h ;;
+	daemon) echo course daemon front gp journal linalg oracle privacy propose recall study trial wire config.h ;;
 	ctl) echo front journal privacy study trial wire config.h ;;
 	reports) echo journal linalg privacy propose recall reports/plot config.h ;;
 	reports/figures) echo front journal propose study reports reports/plot ;;

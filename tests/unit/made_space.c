@@ -88,6 +88,7 @@ void made_scatter(uint32_t n, void (*value)(const double *x, double *y))
 		double x[DP_PARAMS_MAX], y[DP_OBJECTIVES_MAX];
 
 		dp_space_sample(spec, i, true, x);
+		assert_int_equal(dp_space_derive(spec, x, &made_err), DP_OK);
 		value(x, y);
 		made_trial("ok", x, y);
 	}

@@ -360,24 +360,28 @@ static void a_composition_with_a_calibrated_part(void **state)
 	dp_study_free(s);
 }
 
-/* A point of another study that is measured again gets this study's noise. */
-static void what_another_study_solved_for_does_not_count(void **state)
+/* What is solved for once is remembered, by all that it follows from. */
+static void a_memory_of_points(void **state)
 {
 	struct dp_study *s =
 		calibrated(SVT_KEYS, TARGET, "{mechanism: svt, cutoff: C, scale: n}",
 			   "method: dpareto, evaluations: 80");
 	struct dp_proposer *p = dp_proposer_new(s);
-	double x[DP_PARAMS_MAX] = { 3, 1, 0.7, 1e-3 }, solved;
+	double x[DP_PARAMS_MAX] = { 3, 1, 0.7, 5 }, solved;
 	struct dp_err err;
 
 	(void)state;
 	assert_int_equal(dp__derive(p, x, &err), DP_OK);
+	assert_true(x[N] == 5 && p->solved->n == 0); /* it is there */
+	dp_space_underive(s, x);
+	assert_int_equal(dp__derive(p, x, &err), DP_OK);
 	check_kept(s, x);
 	solved = x[N];
-	x[N] = 1e-3; /* now remembered */
+	x[N] = NAN;
 	assert_int_equal(dp__derive(p, x, &err), DP_OK);
 	assert_true(x[N] == solved && p->solved->n == 1);
 	x[T] = 0.71;
+	x[N] = NAN;
 	assert_int_equal(dp__derive(p, x, &err), DP_OK);
 	check_kept(s, x);
 	assert_true(p->solved->n == 2);
@@ -395,7 +399,7 @@ int main(void)
 		cmocka_unit_test(alike),
 		cmocka_unit_test(every_method_solves),
 		cmocka_unit_test(a_composition_with_a_calibrated_part),
-		cmocka_unit_test(what_another_study_solved_for_does_not_count),
+		cmocka_unit_test(a_memory_of_points),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
 #include "study/study.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <setjmp.h>
 #include <unistd.h>
 
@@ -356,6 +357,74 @@ static void test_query(void **state)
 		 "\n  noise_multiplier  2\n");
 }
 
+/* Backwards: the delta of an epsilon, the most steps of a target. */
+static void test_query_solved(void **state)
+{
+	char *text = OUT_OF("epsilon", "--mechanism", "laplace", "--scale", "2",
+			    "--at-epsilon", "0.5");
+
+	(void)state;
+	has(text, "delta 0 at epsilon 0.5 (closed-form)\n");
+	has(text, "\nholds for\n  laplace ");
+	free(text);
+	assert_true(
+		fabs(json_field(OUT_OF("epsilon", "--mechanism", "gaussian", "--sigma",
+				       "2", "--at-epsilon", "1", "-o", "json"),
+				"delta") /
+			     0.00682959498 -
+		     1) < 1e-4);
+	text = OUT_OF("noise", "--epsilon", "2", "--solve", "cutoff", "--mechanism",
+		      "svt", "--scale", "100");
+	has(text, "cutoff 81\nepsilon 1.9"); /* the next costs 2.004 */
+	free(text);
+	assert_true(json_field(OUT_OF("noise", "--epsilon", "2", "--solve", "sample-rate",
+				      "--mechanism", "dp-sgd", "--sampling", "poisson",
+				      "--steps", "1", "--noise-multiplier", "1",
+				      "--delta", "1e-5", "-o", "json"),
+			       "sample_rate") > 0);
+	ended_badly(RUN("noise", "--epsilon", "2", "--solve", "sigma", "--mechanism",
+			"svt", "--scale", "1"),
+		    DP_E_USAGE,
+		    "dparetoctl: --solve cannot be 'sigma' with mechanism svt\n"
+		    "hint: for example: --solve cutoff\n");
+	ended_badly(RUN("epsilon", "--at-epsilon", "x", "--mechanism", "svt"), DP_E_USAGE,
+		    "dparetoctl: --at-epsilon takes an epsilon\n");
+}
+
+static void test_query_composed(void **state)
+{
+	static const char yaml[] = "compose: # twice, then once\n"
+				   "  - {mechanism: laplace, scale: 10, times: 2}\n"
+				   "  - mechanism: exponential\n"
+				   "    scale: 4\n"
+				   "delta: 0\n";
+	static const char json[] = "{\"compose\":[{\"mechanism\":\"laplace\",\"scale\":"
+				   "10,\"times\":2}],\"delta\":0}";
+	char *text = OUT_OF("epsilon", "--compose", file_of("c.yaml", yaml));
+
+	(void)state;
+	has(text, "epsilon 0.7");
+	has(text, " at delta 0 (closed-form)\n\nholds for all of these on the same data\n"
+		  "  2 x laplace, neighbours: ");
+	has(text, "\n  1 x exponential, neighbours: ");
+	free(text);
+	assert_true(json_field(OUT_OF("epsilon", "-o", "json", "--compose",
+				      file_of("c.json", json)),
+			       "epsilon") == 0.2);
+	has_free(OUT_OF("epsilon", "--compose", file_of("c.json", json), "--at-epsilon",
+			"0.3"),
+		 "delta 0 at epsilon 0.3 (closed-form)\n");
+	assert_true(json_field(OUT_OF("epsilon", "--compose", file_of("c.json", json),
+				      "--at-epsilon", "0.1", "-o", "json"),
+			       "delta") > 0.01);
+	ended_badly(
+		RUN("epsilon", "--compose", "/nowhere/c.yaml"), DP_E_NOT_FOUND,
+		"dparetoctl: cannot open /nowhere/c.yaml: No such file or directory\n");
+	ended_badly(RUN("epsilon", "--compose", "x", "--mechanism", "svt"), DP_E_USAGE,
+		    "dparetoctl: --compose names all mechanisms in its file: leave out "
+		    "--mechanism\n");
+}
+
 static void test_query_mistakes(void **state)
 {
 	(void)state;
@@ -455,6 +524,8 @@ int main(void)
 		cmocka_unit_test(test_explain),
 		cmocka_unit_test(test_explain_mechanisms),
 		cmocka_unit_test(test_query),
+		cmocka_unit_test(test_query_solved),
+		cmocka_unit_test(test_query_composed),
 		cmocka_unit_test(test_query_mistakes),
 		cmocka_unit_test(test_validate),
 		cmocka_unit_test(test_submit_checks_first),

@@ -200,6 +200,91 @@ static void no_point_meets_the_constraints(void **state)
 	draw_all("oracles.png surrogates.png relevance.png");
 }
 
+/* Noise that follows from C and t: axes of their own where points are shown, none where
+ * the space is cut. */
+#define FOLLOWING                                                                        \
+	HEAD "parameters: {C: {type: int, range: [1, 30]}, b: {calibrate: {epsilon: t, " \
+	     "mechanism: svt, cutoff: C}}, t: {type: float, range: [0.1, 10], scale: "   \
+	     "log}}\n"
+
+static void by_noise(const double *x, double *y)
+{
+	y[0] = made_svt(x[0], x[1]);
+	y[1] = 0.5 - 0.4 / (1 + x[1]) + 0.01 * x[0];
+}
+
+/* Epsilon over the plane is the target, without a training there or solving for it. */
+static void check_targets(void)
+{
+	double x[] = { 7, NAN, 0.25 };
+	struct dp_epsilon e;
+
+	assert_false(space_oracle_slow(made_report.subjects, 0));
+	assert_int_equal(
+		space_epsilon(made_report.subjects->s->spec, 0, x, &e, &made_err), DP_OK);
+	assert_true(e.epsilon == 0.25);
+}
+
+static void check_following(bool models, const char *figures_due)
+{
+	size_t shown[DP_PARAMS_MAX], all;
+	const struct subject *s;
+	struct picture p;
+
+	made_study(FOLLOWING SVT RANDOM);
+	made_scatter(16, by_noise);
+	s = made_subject(models);
+	assert_int_equal(space_free(s->s->spec, shown), 2);
+	assert_int_equal(space_pictured(s, s->s->trials[3]->x, 12, shown, &all), 3);
+	assert_true(all == 3 && shown[1] == 1);
+	assert_int_equal(space_pictured(s, s->s->trials[3]->x, 2, shown, &all), 2);
+	assert_true(all == 3 && (shown[0] == 1 || shown[1] == 1));
+	assert_int_equal(space_shown(s, s->s->trials[3]->x, 12, shown, &all), 2);
+	check_targets();
+	draw_all(figures_due);
+	p = draw(&figure_hyperparameters);
+	assert_non_null(strstr(dp_buf_text(&p.caption), "b "));
+	picture_free(&p);
+}
+
+static void noise_that_follows(void **state)
+{
+	(void)state;
+	check_following(true, "oracles.png surrogates.png hyperparameters.png "
+			      "parallel.png relevance.png");
+}
+
+static void noise_that_follows_without_models(void **state)
+{
+	(void)state;
+	check_following(false, "oracles.png hyperparameters.png parallel.png");
+}
+
+/* Where epsilon is more than the target it is solved for at the point itself. */
+static void noise_that_follows_as_a_part(void **state)
+{
+	double x[] = { 7, 123, 0.25 }, solved[] = { 7, NAN, 0.25 };
+	struct dp_epsilon e, by_hand;
+	const struct dp_study *spec;
+
+	(void)state;
+	made_study(
+		FOLLOWING
+		"objectives: {epsilon: {privacy: {compose: [{mechanism: laplace, scale: "
+		"b}, {mechanism: laplace, scale: 9}], delta: 0}}, error: {metric: "
+		"error}}\nanti_ideal: {epsilon: 10, error: 1}\n" RANDOM);
+	made_scatter(16, by_noise);
+	spec = made_subject(true)->s->spec;
+	assert_true(space_oracle_slow(made_report.subjects, 0));
+	assert_int_equal(space_epsilon(spec, 0, x, &e, &made_err), DP_OK);
+	assert_int_equal(dp_space_derive(spec, solved, &made_err), DP_OK);
+	assert_int_equal(dp_objective_privacy(spec, 0, solved, &by_hand, &made_err),
+			 DP_OK);
+	assert_true(e.epsilon == by_hand.epsilon);
+	draw_all("oracles.png surrogates.png hyperparameters.png parallel.png "
+		 "relevance.png");
+}
+
 static void the_same_study_gives_the_same_bytes(void **state)
 {
 	(void)state;
@@ -231,6 +316,9 @@ int main(void)
 		TEST(only_infinite_epsilons),
 		TEST(values_over_ten_decades),
 		TEST(no_point_meets_the_constraints),
+		TEST(noise_that_follows),
+		TEST(noise_that_follows_without_models),
+		TEST(noise_that_follows_as_a_part),
 		TEST(the_same_study_gives_the_same_bytes),
 	};
 #undef TEST

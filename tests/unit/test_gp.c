@@ -57,7 +57,7 @@ static void make(struct sample *s, const struct dp_kernel *kernel)
 	s->h.noise = 0.02;
 	s->h.additive = 0.3;
 	s->h.lean = 0.4;
-	s->data = (struct dp_gp_data){ s->u, N, N, s->y, s->noise, s->lean, NULL };
+	s->data = (struct dp_gp_data){ s->u, N, N, s->y, s->noise, s->lean, NULL, NULL };
 }
 
 static double *hyper(struct dp_gp_hyper *h, size_t k)
@@ -293,7 +293,7 @@ static void left_out_points_are_predicted(void **state)
 	};
 	double u[2 * M], y[M], noise[M], value;
 	struct dp_gp_spec spec = { .d = 2, .kernel = &dp_kernel_matern52 };
-	struct dp_gp_data data = { u, M, M, y, noise, NULL, NULL };
+	struct dp_gp_data data = { u, M, M, y, noise, NULL, NULL, NULL };
 	struct dp_gp_hyper h;
 	struct dp_rng r;
 	int inside = 0;
@@ -314,7 +314,8 @@ static void left_out_points_are_predicted(void **state)
 	assert_true(h.noise > 0.003 && h.noise < 0.03); /* true: 0.01 */
 	for (size_t i = 0; i < M; i++) {
 		double rest_u[2 * M], rest_y[M], m, v, at[2] = { u[i], u[M + i] }, *work;
-		struct dp_gp_data rest = { rest_u, M, M - 1, rest_y, noise, NULL, NULL };
+		struct dp_gp_data rest = { rest_u, M,    M - 1, rest_y,
+					   noise,  NULL, NULL,  NULL };
 		struct dp_gp gp;
 
 		for (size_t j = 0, k = 0; j < M; j++) {
@@ -342,7 +343,7 @@ static void the_warp_finds_a_logarithm(void **state)
 	};
 	double u[M], y[M], noise[M], value;
 	struct dp_gp_spec spec = { .d = 1, .kernel = &dp_kernel_matern52 };
-	struct dp_gp_data data = { u, M, M, y, noise, NULL, NULL };
+	struct dp_gp_data data = { u, M, M, y, noise, NULL, NULL, NULL };
 	struct dp_gp_hyper h;
 
 	(void)state;
@@ -372,7 +373,7 @@ static void a_sum_is_learned_input_by_input(void **state)
 	};
 	double u[INPUTS * M], y[M], noise[M], value, wrong = 0, *work;
 	struct dp_gp_spec spec = { .d = INPUTS, .kernel = &dp_kernel_matern52 };
-	struct dp_gp_data data = { u, M, M, y, noise, NULL, NULL };
+	struct dp_gp_data data = { u, M, M, y, noise, NULL, NULL, NULL };
 	struct dp_gp_hyper h;
 	struct dp_gp gp;
 	struct dp_rng r;
@@ -457,7 +458,7 @@ static void no_number_of_inputs_is_too_large(void **state)
 	static double u[DP_GP_INPUTS_MAX * M];
 	double y[M], noise[M], lean[M], value;
 	struct dp_gp_spec spec = { .d = DP_GP_INPUTS_MAX, .kernel = &dp_kernel_matern52 };
-	struct dp_gp_data data = { u, M, M, y, noise, lean, NULL };
+	struct dp_gp_data data = { u, M, M, y, noise, lean, NULL, NULL };
 	struct dp_gp_hyper h;
 	struct dp_rng r;
 
@@ -487,7 +488,7 @@ static void hard_data_does_no_harm(void **state)
 	};
 	static double u[M], y[M], noise[M];
 	struct dp_gp_spec spec = { .d = 1, .kernel = &dp_kernel_se };
-	struct dp_gp_data data = { u, M, M, y, noise, NULL, NULL };
+	struct dp_gp_data data = { u, M, M, y, noise, NULL, NULL, NULL };
 	struct dp_gp_hyper h;
 	struct dp_gp gp;
 	double value, m, v, at = 0.5, *work;
@@ -525,7 +526,7 @@ static void noisy_points_are_smoothed_over(void **state)
 	(void)state;
 	for (int k = 0; k < 2; k++) {
 		double noise[3] = { 0.01, k ? 4 : 1e-6, 0.01 }, *work;
-		struct dp_gp_data data = { u, 3, 3, y, noise, NULL, NULL };
+		struct dp_gp_data data = { u, 3, 3, y, noise, NULL, NULL, NULL };
 		struct dp_gp gp;
 
 		assert_int_equal(dp_gp_build(&gp, &spec, &h, &data, 0), DP_OK);

@@ -286,6 +286,10 @@ static void calibration(void **state)
 		"{\"mechanism\":\"gaussian\",\"delta\":1e-6}",
 		"{\"mechanism\":\"laplace\"}",
 		"{\"mechanism\":\"svt\",\"cutoff\":3}",
+		"{\"mechanism\":\"discrete-gaussian\",\"sensitivity\":3,\"delta\":1e-6}",
+		"{\"mechanism\":\"discrete-laplace\",\"delta\":1e-6}",
+		"{\"mechanism\":\"exponential\",\"delta\":1e-6}",
+		"{\"mechanism\":\"randomized-response\",\"categories\":5}",
 		"{\"mechanism\":\"output-perturbation\",\"regularization\":0.01,"
 		"\"records\":1000,\"delta\":1e-6}",
 	};
@@ -312,6 +316,127 @@ static void calibration(void **state)
 			assert_true(again.epsilon > targets[j]);
 		}
 	}
+}
+
+/* Delta at an epsilon: what epsilon says at that delta, and at a little less no more. */
+static void delta_at_epsilon(void **state)
+{
+	static const char *const texts[] = {
+		SGD "\"lot\":10,\"epochs\":3,\"noise_multiplier\":1}",
+		SGD "\"lot\":10,\"epochs\":3,\"noise_multiplier\":1,\"accountant\":"
+		    "\"rdp\"}",
+		"{\"mechanism\":\"gaussian\",\"sigma\":2}",
+		"{\"mechanism\":\"laplace\",\"scale\":0.2}",
+		"{\"mechanism\":\"discrete-gaussian\",\"sigma\":2}",
+		"{\"mechanism\":\"exponential\",\"scale\":0.3}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(texts); i++) {
+		double v[DP_PRIVACY_KEYS_MAX];
+		const struct dp_mechanism *m = query(texts[i], v);
+		struct dp_epsilon at, e;
+		struct dp_err err;
+
+		assert_int_equal(dp_privacy_delta(m, v, 1.5, &at, &err), DP_OK);
+		assert_true(at.epsilon <= 1.5 && at.delta > 0 && at.delta < 1);
+		v[dp_privacy_key_place(m, m->delta)] = at.delta * 0.99;
+		assert_int_equal(dp_privacy_epsilon(m, v, &e, &err), DP_OK);
+		assert_true(e.epsilon > 1.5);
+	}
+}
+
+static void delta_at_its_ends(void **state)
+{
+	double v[DP_PRIVACY_KEYS_MAX];
+	const struct dp_mechanism *m =
+		query("{\"mechanism\":\"gaussian\",\"sigma\":2}", v);
+	struct dp_epsilon at;
+	struct dp_err err;
+
+	(void)state;
+	assert_int_equal(dp_privacy_delta(m, v, 1, &at, &err), DP_OK);
+	assert_near(at.delta, dp__gaussian_delta(0.5, 1), 2e-6 * at.delta);
+	/* total variation */
+	assert_int_equal(dp_privacy_delta(m, v, 0, &at, &err), DP_OK);
+	assert_near(at.delta, 2 * dp__normal_cdf(0.25) - 1, 1e-6);
+	/* so far out that no delta worth naming is left */
+	assert_int_equal(dp_privacy_delta(m, v, 60, &at, &err), DP_OK);
+	assert_true(at.delta > 0 && at.delta <= 1e-99);
+	assert_int_equal(dp_privacy_delta(m, v, NAN, &at, &err), DP_E_INVALID);
+	assert_int_equal(dp_privacy_delta(m, v, INFINITY, &at, &err), DP_E_INVALID);
+	/* pure: none is needed */
+	m = query("{\"mechanism\":\"laplace\",\"scale\":2}", v);
+	assert_int_equal(dp_privacy_delta(m, v, 0.5, &at, &err), DP_OK);
+	assert_true(at.delta == 0);
+	m = query("{\"mechanism\":\"svt\",\"cutoff\":4,\"scale\":15}", v);
+	assert_int_equal(dp_privacy_delta(m, v, 1.1, &at, &err), DP_OK);
+	assert_true(at.delta == 0);
+	assert_int_equal(dp_privacy_delta(m, v, 0.9, &at, &err), DP_E_INVALID);
+	assert_non_null(strstr(err.msg, "purely private"));
+}
+
+/* The most steps, epochs, records in a lot that a target allows: one more is too much. */
+static void most_of_what_costs(void **state)
+{
+	static const struct {
+		const char *text, *key;
+	} c[] = {
+		{ SGD "\"lot\":10,\"noise_multiplier\":1,\"delta\":1e-5}", "steps" },
+		{ SGD "\"lot\":10,\"steps\":7,\"noise_multiplier\":1,\"delta\":1e-5}",
+		  "epochs" },
+		{ SGD "\"steps\":70,\"noise_multiplier\":1,\"delta\":1e-5,"
+		      "\"accountant\":\"rdp\"}",
+		  "lot" },
+		{ "{\"mechanism\":\"dp-sgd\",\"sampling\":\"poisson\",\"steps\":70,"
+		  "\"noise_multiplier\":1,\"delta\":1e-5}",
+		  "sample_rate" },
+		{ "{\"mechanism\":\"svt\",\"scale\":100}", "cutoff" },
+		{ "{\"mechanism\":\"gaussian\",\"sigma\":40,\"delta\":1e-5}", "group" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(c); i++) {
+		double v[DP_PRIVACY_KEYS_MAX], most;
+		const struct dp_mechanism *m = query(c[i].text, v);
+		const struct dp_privacy_key *k = dp_privacy_key_find(m, c[i].key);
+		struct dp_epsilon at, e;
+		struct dp_err err;
+		bool whole;
+
+		assert_int_equal(dp_privacy_most(m, v, k, 2, &most, &at, &err), DP_OK);
+		dp_privacy_set(m, v, k, most);
+		assert_int_equal(dp_privacy_epsilon(m, v, &e, &err), DP_OK);
+		assert_true(e.epsilon <= 2 && e.epsilon == at.epsilon);
+		whole = dp_privacy_key_whole(m, v, k);
+		assert_true(!whole || most == floor(most));
+		dp_privacy_set(m, v, k, whole ? most + 1 : most * 1.001);
+		assert_int_equal(dp_privacy_epsilon(m, v, &e, &err), DP_OK);
+		assert_true(e.epsilon > 2);
+	}
+}
+
+static void most_is_refused(void **state)
+{
+	double v[DP_PRIVACY_KEYS_MAX], most;
+	const struct dp_mechanism *m =
+		query(SGD "\"lot\":10,\"noise_multiplier\":0.3,\"delta\":1e-5}", v);
+	struct dp_epsilon at;
+	struct dp_err err;
+
+	(void)state;
+	assert_int_equal(dp_privacy_most(m, v, dp_privacy_key_find(m, "steps"), 0.1,
+					 &most, &at, &err),
+			 DP_E_INVALID);
+	assert_non_null(strstr(err.msg, "even with steps 1 epsilon is"));
+	assert_int_equal(dp_privacy_most(m, v, m->noise, 1, &most, &at, &err),
+			 DP_E_INVALID);
+	/* everything fits: as much as there can be */
+	m = query(SGD "\"steps\":1,\"noise_multiplier\":90,\"delta\":1e-5}", v);
+	assert_int_equal(
+		dp_privacy_most(m, v, dp_privacy_key_find(m, "lot"), 2, &most, &at, &err),
+		DP_OK);
+	assert_true(most == 1000);
 }
 
 static void curve(void **state)
@@ -392,6 +517,33 @@ static void composition_of_svt(void **state)
 	items[1].mechanism =
 		query(SGD "\"lot\":10,\"steps\":50,\"noise_multiplier\":1}", b);
 	assert_int_equal(dp_privacy_compose(items, 2, 1e-6, true, &e, &err), DP_OK);
+}
+
+/* Where no grid gives a bound the other accountant has one: a few uses with large losses
+ * beside many with tiny ones. */
+static void composition_falls_back(void **state)
+{
+	double a[DP_PRIVACY_KEYS_MAX], b[DP_PRIVACY_KEYS_MAX];
+	struct dp_privacy_item items[2] = {
+		{ query("{\"mechanism\":\"laplace\",\"scale\":0.57}", a), a, 49 },
+		{ query("{\"mechanism\":\"dp-sgd\",\"sampling\":\"without-replacement\","
+			"\"records\":100000,\"lot\":8,\"steps\":144,"
+			"\"noise_multiplier\":9.25}",
+			b),
+		  b, 1 },
+	};
+	struct dp_epsilon rdp, pld;
+
+	(void)state;
+	for (double delta = 1e-3; delta > 1e-250; delta *= 1e-6) {
+		assert_int_equal(dp_privacy_compose(items, 2, delta, false, &rdp, NULL),
+				 DP_OK);
+		assert_int_equal(dp_privacy_compose(items, 2, delta, true, &pld, NULL),
+				 DP_OK);
+		assert_true(isfinite(pld.epsilon) && pld.epsilon <= rdp.epsilon);
+	}
+	/* at the last no grid holds it, and the answer says who gave it */
+	assert_string_equal(pld.accountant, "rdp");
 }
 
 /* The words name who answered, not who was asked. */
@@ -508,9 +660,14 @@ int main(void)
 		cmocka_unit_test(warnings),
 		cmocka_unit_test(declarations),
 		cmocka_unit_test(calibration),
+		cmocka_unit_test(delta_at_epsilon),
+		cmocka_unit_test(delta_at_its_ends),
+		cmocka_unit_test(most_of_what_costs),
+		cmocka_unit_test(most_is_refused),
 		cmocka_unit_test(curve),
 		cmocka_unit_test(composition),
 		cmocka_unit_test(composition_of_svt),
+		cmocka_unit_test(composition_falls_back),
 		cmocka_unit_test(words_of_answers),
 		cmocka_unit_test(composition_of_many),
 		cmocka_unit_test(composition_without_noise),

@@ -27,6 +27,7 @@ static const char study_text[] =
 	"  b: {type: float, range: [0.01, 100], scale: log}\n"
 	"  k: {type: categorical, values: [u, 2, true]}\n"
 	"  f: {fixed: 3}\n"
+	"  n: {calibrate: {epsilon: b, mechanism: gaussian, delta: 1e-5}}\n"
 	"objectives:\n"
 	"  epsilon: {privacy: {mechanism: svt, cutoff: C, scale: b}}\n"
 	"  error: {metric: f1, of: \"1 - f1\", transform: logit}\n"
@@ -48,7 +49,8 @@ static int parse_good(void *arg)
 
 	(void)arg;
 	if (code == DP_OK) {
-		assert_int_equal(s->nparams, 4);
+		assert_int_equal(s->nparams, 5);
+		assert_non_null(s->params[4].calibrate->use.mechanism);
 		assert_string_equal(s->params[2].name, "k");
 		assert_int_equal(json_array_size(s->params[2].values), 3);
 		assert_string_equal(s->trainer.argv[1], "a");
@@ -155,14 +157,17 @@ static int point_and_back(void *arg)
 	int code;
 
 	dp_space_sample(s, 3, true, x);
+	code = dp_space_derive(s, x, &err);
+	if (code != DP_OK)
+		return code;
 	values = dp_space_json(s, x);
 	if (!values)
 		return DP_E_NOMEM;
-	assert_int_equal(json_object_size(values), 4);
+	assert_int_equal(json_object_size(values), 5);
 	json_object_del(values, "f");
 	code = dp_space_from_json(s, values, back, &err);
 	json_decref(values);
-	for (size_t i = 0; code == DP_OK && i < 3; i++)
+	for (size_t i = 0; code == DP_OK && i < 5; i++)
 		assert_true(x[i] == back[i]);
 	for (size_t i = 0; i < s->nparams; i++)
 		dp_space_text(s, i, x[i], &out);

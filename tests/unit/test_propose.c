@@ -847,6 +847,64 @@ static void loss_distributions_are_exact_objectives(void **state)
 	dp_study_free(s);
 }
 
+/* A program whose answer is 10 / n, until it has been asked often enough. */
+struct program {
+	unsigned asked, enough;
+	int code;
+};
+
+static int ask_program(void *arg, size_t objective, const double *x, double at,
+		       double *epsilon, struct dp_err *err)
+{
+	struct program *p = arg;
+
+	assert_int_equal(objective, 0);
+	assert_true(isnan(at));
+	if (++p->asked > p->enough)
+		return dp_fail(err, p->code, "it is tired");
+	*epsilon = 10 / x[0];
+	return DP_OK;
+}
+
+/* A program is asked about the best only; one that cannot be asked ends the proposal, and
+ * one that refuses all of them does not. */
+static void programs_are_exact_objectives(void **state)
+{
+	struct dp_study *s =
+		study("  n: {type: float, range: [1, 50], scale: log}\n"
+		      "  m: {type: float, range: [0, 1]}\n",
+		      "objectives:\n  e: {privacy: {command: [prog], delta: 0}}\n"
+		      "  u: {metric: u}\nanti_ideal: {e: 20, u: 1}\n",
+		      ", initial: 4");
+	struct program program = { .enough = 1000, .code = DP_E_ORACLE };
+	struct dp_oracle_asker asker = { ask_program, &program };
+	struct dp_known k[8];
+	struct dp_history h = { .known = k, .n = 8, .programs = &asker };
+	struct dp_proposal out, again;
+	struct dp_err err;
+
+	(void)state;
+	for (size_t i = 0; i < 8; i++) {
+		k[i] = (struct dp_known){ .trial = (uint32_t)i };
+		k[i].x[0] = 1 + 6 * (double)((3 * i) % 8);
+		k[i].x[1] = 0.1 * (double)i;
+		k[i].y[0] = 10 / k[i].x[0];
+		k[i].y[1] = 0.01 * k[i].x[0] + 0.1 * k[i].x[1];
+		for (size_t j = 0; j < DP_OBJECTIVES_MAX; j++)
+			k[i].var[j] = NAN;
+	}
+	assert_int_equal(dp_propose(s, &h, 8, NULL, &out, &err), DP_OK);
+	assert_in_range(program.asked, 2, 40);
+	assert_true(fabs(out.objective[0].value - 10 / out.x[0]) < 1e-12 * 20);
+	program = (struct program){ .enough = 1, .code = DP_E_ORACLE };
+	assert_int_equal(dp_propose(s, &h, 8, NULL, &again, &err), DP_E_ORACLE);
+	assert_string_equal(err.msg, "objective 'e': it is tired");
+	assert_int_equal(program.asked, 2); /* and no more */
+	program = (struct program){ .enough = 0, .code = DP_E_INVALID };
+	assert_int_equal(dp_propose(s, &h, 8, NULL, &again, &err), DP_OK);
+	dp_study_free(s);
+}
+
 static void a_proposal_can_be_cancelled(void **state)
 {
 	struct dp_study *s = study(MIXED, TWO, ", initial: 8");
@@ -901,6 +959,7 @@ int main(void)
 		cmocka_unit_test(a_moved_reference_is_no_infinite_gain),
 		cmocka_unit_test(slopes_with_constraints),
 		cmocka_unit_test(loss_distributions_are_exact_objectives),
+		cmocka_unit_test(programs_are_exact_objectives),
 		cmocka_unit_test(a_proposal_can_be_cancelled),
 		cmocka_unit_test(sobol_points_are_stratified),
 	};

@@ -185,6 +185,29 @@ static void results_of_another_study(void **s)
 	assert_non_null(strstr(err.msg, "has other parameters or objectives"));
 }
 
+/* Noise that follows from the other parameters must do so in the same way. */
+static void results_of_a_study_that_calibrates_otherwise(void **s)
+{
+	static const char text[] =
+		"study: %s\ntrainer: {command: [x]}\nparameters: {t: {type: float, "
+		"range: "
+		"[1, 9]}, b: {calibrate: {epsilon: t, mechanism: svt, cutoff: %d}}}\n"
+		"objectives: {epsilon: {privacy: {mechanism: svt, cutoff: %d, scale: "
+		"b}}, "
+		"error: {metric: f1}}\nanti_ideal: {epsilon: 10, error: 1}\n"
+		"search: {method: dpareto, evaluations: 4%s}\n";
+	char file_text[1000];
+
+	(void)s;
+	snprintf(file_text, sizeof file_text, text, "a", 3, 3, "");
+	assert_int_equal(ask("submit", file(file_text)), DP_OK);
+	snprintf(file_text, sizeof file_text, text, "b", 3, 3, ", initial_from: a");
+	assert_int_equal(ask("submit", file(file_text)), DP_OK);
+	snprintf(file_text, sizeof file_text, text, "c", 4, 4, ", initial_from: a");
+	assert_int_equal(ask("submit", file(file_text)), DP_E_INVALID);
+	assert_non_null(strstr(err.msg, "or calibrates them otherwise"));
+}
+
 /* ---- steering ---- */
 
 static void pausing_resuming_stopping(void **s)
@@ -423,6 +446,7 @@ int main(void)
 		CASE(folders_that_are_no_utf8),
 		CASE(submitting_twice),
 		CASE(results_of_another_study),
+		CASE(results_of_a_study_that_calibrates_otherwise),
 		CASE(pausing_resuming_stopping),
 		CASE(setting),
 		CASE(trials_cancelled_and_retried),

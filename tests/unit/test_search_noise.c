@@ -277,6 +277,33 @@ static void runs_that_hardly_differ_are_equal(void **state)
 	dp_study_free(s);
 }
 
+/* What was added to a released metric is known, however smooth the rest looks. */
+static void released_noise_is_known(void **state)
+{
+	const struct trainer t = { .noise = 0, .runs = 1 };
+	struct dp_study *s = noise_study(1, square);
+	static struct dp_known known[MOST];
+	struct dp_history h = { .known = known, .n = MOST };
+	double told[2];
+
+	(void)state;
+	for (int k = 0; k < 2; k++) {
+		struct dp_proposer *p = dp_proposer_new(s);
+		struct dp_err err;
+
+		sample(known, MOST, &t);
+		assert_int_equal(dp_surrogate_fit(p, &h, NULL, &err), DP_OK);
+		assert_int_equal(dp__noise_none(p, 1), k == 0);
+		told[k] = dp__noise_at(p, 1, NULL, 0) * pow(p->output[1].scale, 2);
+		dp_proposer_free(p);
+		s->objectives[1].release = (struct dp_release){ 100, 0.1 };
+	}
+	/* the slope of the logit is 4 there */
+	assert_true(told[0] < 0.01 * 16 / 10);
+	assert_true(told[1] >= 0.01 * 16 && told[1] < 0.01 * 16 * 1.5);
+	dp_study_free(s);
+}
+
 /* One run a point: errors of a constant size are larger where the logit is steep, and
  * the fit finds that out. */
 static void learned_noise_leans(void **state)
@@ -603,6 +630,7 @@ int main(void)
 		cmocka_unit_test(no_rerun_outside_of_the_ranges),
 		cmocka_unit_test(noise_follows_the_value),
 		cmocka_unit_test(runs_that_hardly_differ_are_equal),
+		cmocka_unit_test(released_noise_is_known),
 		cmocka_unit_test(learned_noise_leans),
 		cmocka_unit_test(noise_takes_from_a_gain),
 		cmocka_unit_test(run_variances_are_the_noise),

@@ -298,7 +298,8 @@ static void test_examples(void **state)
 	} files[] = { { "svt-random.yaml", "svt-random", 80, 50 },
 		      { "svt-grid.yaml", "svt-grid", 100, 50 },
 		      { "svt-dpareto.yaml", "svt-dpareto", 80, 50 },
-		      { "svt-quick.yaml", "svt-quick", 24, 10 } };
+		      { "svt-quick.yaml", "svt-quick", 24, 10 },
+		      { "census-epsilon.yaml", "census-epsilon", 48, 5 } };
 	const char *top = getenv("srcdir");
 	struct dp_buf text = DP_BUF_INIT;
 	struct result x;
@@ -572,11 +573,10 @@ static void test_composition(void **state)
 			  "laplace, scale: 40, times: C}], delta: 1e-5}");
 	struct dp_study *s = good(text);
 	const struct dp_oracle *o = s->objectives[0].privacy;
-	double x[] = { 7, 2 }, sigma[] = { 20, NAN, NAN }, laplace[] = { 40, NAN, NAN };
-	double sgd[DP_PRIVACY_KEYS_MAX];
-	struct dp_privacy_item items[] = { { o->uses[0].mechanism, sigma, 3 },
-					   { o->uses[1].mechanism, sgd, 1 },
-					   { o->uses[2].mechanism, laplace, 7 } };
+	double x[] = { 7, 2 }, v[3][DP_PRIVACY_KEYS_MAX];
+	struct dp_privacy_item items[] = { { o->uses[0].mechanism, v[0], 3 },
+					   { o->uses[1].mechanism, v[1], 1 },
+					   { o->uses[2].mechanism, v[2], 7 } };
 	struct dp_privacy_declared told = { "without-replacement", 1000, 10, 700, 4 };
 	struct dp_oracles *prepared = dp_oracles_open(s);
 	char warning[DP_PRIVACY_WARNING_LEN];
@@ -587,7 +587,8 @@ static void test_composition(void **state)
 	assert_true(o->kind == DP_ORACLE_COMPOSED && o->nuses == 3 && o->delta == 1e-5);
 	assert_true(dp_oracle_delta(o) == 1e-5 && o->accountant == DP_PRIVACY_PLD);
 	assert_true(dp_oracle_depends(o, 0) && dp_oracle_depends(o, 1));
-	dp_use_values(s, &o->uses[1], x, NAN, sgd);
+	for (size_t i = 0; i < 3; i++)
+		dp_use_values(s, &o->uses[i], x, NAN, v[i]);
 	assert_int_equal(dp_privacy_compose(items, 3, 1e-5, true, &by_hand, &err), DP_OK);
 	assert_int_equal(dp_objective_privacy(s, 0, x, &e, &err), DP_OK);
 	assert_int_equal(dp_oracles_epsilon(prepared, NULL, 0, x, NAN, &again, &err),

@@ -354,6 +354,12 @@ static char *with_line(const char *path, const char *line)
 			 line, epsilon ? "delta: 0.1" : "epsilon: 1");
 		return edit("search: {method: random, evaluations: 80}\n", to);
 	}
+	if (strncmp(path, "search.rounds.", 14) == 0) {
+		snprintf(to, sizeof to,
+			 "search: {rounds: {%s}, method: random, evaluations: 80}\n",
+			 line);
+		return edit("search: {method: random, evaluations: 80}\n", to);
+	}
 	if (strncmp(path, "search.", 7) == 0) {
 		snprintf(to, sizeof to, "search:\n  %s\n%s%s%s", line,
 			 strcmp(path, "search.max_cost") == 0 ? "  cost: seconds\n" : "",

@@ -5,6 +5,7 @@
 #include "ctl/daemon.h"
 #include "ctl/options.h"
 #include "ctl/output.h"
+#include "ctl/text.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -12,27 +13,35 @@
 #include <string.h>
 #include <unistd.h>
 
+static const char *delete_trials(const json_t *s, char out[CTL_TEXT_LEN])
+{
+	if (ctl_is_hidden(s))
+		return "its trials";
+	snprintf(out, CTL_TEXT_LEN, "%d ended trials", (int)dp_json_int(s, "ended", 0));
+	return out;
+}
+
 /* Shows what will be lost and asks; only a typed yes counts. */
 static int delete_confirm(struct ctl *ctl, const json_t *s, struct dp_err *err)
 {
 	const char *name = dp_json_str(s, "name", "?");
 	struct dp_buf question = DP_BUF_INIT;
-	char answer[16] = "";
+	char answer[16] = "", trials[CTL_TEXT_LEN];
 
 	if (!isatty(STDIN_FILENO) || !isatty(fileno(ctl->talk))) {
 		dp_fail(err, DP_E_USAGE,
-			"deleting study '%s' would lose %d ended trials with their logs; "
-			"this needs --yes",
-			name, (int)dp_json_int(s, "ended", 0));
+			"deleting study '%s' would lose %s with their logs; this needs "
+			"--yes",
+			name, delete_trials(s, trials));
 		return dp_hint(err, "'dparetoctl export %s' saves the results first",
 			       name);
 	}
 	dp_buf_printf(&question,
 		      "This deletes study '%s' (%s) for good:\n"
-		      "  %d ended trials, %d points on the front, %d running trials\n"
+		      "  %s, %d points on the front, %d running trials\n"
 		      "  all files below %s\n"
 		      "Delete it? [yes/no] ",
-		      name, dp_json_str(s, "state", "?"), (int)dp_json_int(s, "ended", 0),
+		      name, dp_json_str(s, "state", "?"), delete_trials(s, trials),
 		      (int)dp_json_int(s, "front", 0), (int)dp_json_int(s, "running", 0),
 		      dp_json_str(s, "directory", "?"));
 	ctl_put_talk(ctl, dp_buf_text(&question));

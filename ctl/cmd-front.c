@@ -168,6 +168,7 @@ static void front_people(struct ctl *ctl, const json_t *front, size_t all,
 {
 	size_t shown = json_array_size(json_object_get(front, "front"));
 	struct dp_buf volume = DP_BUF_INIT;
+	char ended[CTL_TEXT_LEN];
 
 	if (shown > 0)
 		ctl_front_table(ctl, front, cols);
@@ -175,10 +176,16 @@ static void front_people(struct ctl *ctl, const json_t *front, size_t all,
 		ctl_say(ctl, "none of the %s on the front is within these limits", words);
 	else
 		ctl_say(ctl, "the front is empty: %s", ctl_front_empty(front));
+	if (ctl_selection(json_object_get(front, "selection"), &volume))
+		ctl_say(ctl, "%s", dp_buf_text(&volume));
+	dp_buf_clear(&volume);
 	ctl_front_volume(front, &volume);
-	ctl_say(ctl, "study '%s' is %s; %d trials ended, %s on the front; %s",
+	ctl_say(ctl, "study '%s' is %s; %s trials ended, %s on the front; %s",
 		dp_json_str(front, "study", "?"), dp_json_str(front, "state", "?"),
-		(int)dp_json_int(front, "evaluations", 0), words, dp_buf_text(&volume));
+		ctl_is_hidden(front)
+			? "a secret number of"
+			: ctl_value(json_object_get(front, "evaluations"), ended),
+		words, dp_buf_text(&volume));
 	dp_buf_free(&volume);
 }
 

@@ -7,6 +7,7 @@
 #include "ctl/options.h"
 #include "ctl/output.h"
 #include "journal/journal.h"
+#include "study/study.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -19,6 +20,8 @@ struct walk {
 	uint32_t found;   /* its number */
 	struct dp_event event;
 	uint64_t faults;
+	uint32_t secret; /* a study that hides its trials; 0: the one at hand does not */
+	uint32_t shown;  /* so many records of it */
 };
 
 int ctl_journal_folder(struct ctl *ctl, char **folder, struct dp_err *err)
@@ -77,6 +80,40 @@ static int find_study(struct ctl *ctl, struct dp_journal *j, uint32_t *id,
 	return DP_OK;
 }
 
+/* Is it a private selection, whose trainings are nobody's business? */
+static bool dump_hides(const struct dp_event *created)
+{
+	struct dp_problems problems = { 0 };
+	struct dp_study *spec = NULL;
+	struct dp_err ignored;
+	bool hides = dp_study_parse(created->text, strlen(created->text), created->name,
+				    created->dir, &spec, &problems, &ignored) == DP_OK &&
+		     spec->search.method == DP_METHOD_SELECT;
+
+	dp_problems_free(&problems);
+	dp_study_free(spec);
+	return hides;
+}
+
+/* Its number among all records, and when it was, tell how many there are of others. */
+static void dump_conceal(struct walk *w, json_t *line)
+{
+	if (json_object_set_new(line, "seq", json_integer(w->shown++)) != 0 ||
+	    (w->shown > 1 && json_object_set_new(line, "time", json_null()) != 0))
+		ctl_die_nomem();
+}
+
+/* Of a private selection only what is about the study itself. */
+static bool dump_leaves_out(struct walk *w, uint32_t study, const struct dp_event *e)
+{
+	if (e->type == DP_EV_STUDY_CREATED) {
+		w->shown = 0;
+		w->secret = e->text && e->dir && dump_hides(e) ? study : 0;
+	}
+	return w->secret == study && e->type != DP_EV_STUDY_CREATED &&
+	       e->type != DP_EV_STUDY_MOVED && e->type != DP_EV_STUDY_AMENDED;
+}
+
 static int dump_one(void *arg, uint32_t study, uint32_t seq, const void *bytes,
 		    size_t len, struct dp_err *err)
 {
@@ -89,10 +126,16 @@ static int dump_one(void *arg, uint32_t study, uint32_t seq, const void *bytes,
 		*err = why;
 		return code;
 	}
+	if (code == DP_OK && dump_leaves_out(w, study, &w->event)) {
+		w->found++;
+		return DP_OK;
+	}
 	if (code == DP_OK) {
 		w->event.study = study;
 		w->event.seq = seq;
 		line = dp_event_json(&w->event);
+		if (w->secret == study)
+			dump_conceal(w, line);
 	} else {
 		w->faults++;
 		line = json_pack("{s:I, s:I, s:o?}", "study", (json_int_t)study, "seq",

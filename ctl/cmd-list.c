@@ -35,8 +35,10 @@ static void list_table(struct ctl *ctl, const json_t *studies)
 		ctl_cell(t, CTL_BOLD, "%s", dp_json_str(s, "name", "?"));
 		ctl_cell(t, ctl_state_style(state), "%s", state);
 		ctl_cell(t, CTL_NORMAL, "%s", ctl_ended_cell(s, text));
-		ctl_cell(t, CTL_NORMAL, "%" PRId64, dp_json_int(s, "running", 0));
-		ctl_cell(t, CTL_NORMAL, "%" PRId64, dp_json_int(s, "failed", 0));
+		ctl_cell(t, CTL_NORMAL, "%s",
+			 ctl_value(json_object_get(s, "running"), text));
+		ctl_cell(t, CTL_NORMAL, "%s",
+			 ctl_value(json_object_get(s, "failed"), text));
 		ctl_cell(t, CTL_NORMAL, "%" PRId64, dp_json_int(s, "front", 0));
 		ctl_cell(t, CTL_NORMAL, "%s",
 			 ctl_value(json_object_get(s, "hypervolume"), text));

@@ -126,7 +126,7 @@ static const struct ctl_option options[] = {
 	  "write it there (default: studies/STUDY/report in the state "
 	  "folder)" },
 	{ "public", 0, NULL,
-	  "leave out the seed and the like; refused where something exact would leak" },
+	  "leave out the seed; refused where something exact would leak" },
 	{ "baseline", 0, "LABEL=VALUE",
 	  "a utility to compare with; may be given several times" },
 	{ "state", 0, "DIR", "the state folder (default: the daemon's)" },

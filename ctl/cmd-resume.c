@@ -3,14 +3,17 @@
 #include "ctl/command.h"
 #include "ctl/daemon.h"
 #include "ctl/output.h"
+#include "ctl/text.h"
 
 #include <jansson.h>
 
 static void resume_tell(struct ctl *ctl, const json_t *s)
 {
-	ctl_say(ctl, "study '%s' is %s, %d of %d trials have ended",
+	char ended[CTL_TEXT_LEN];
+
+	ctl_say(ctl, "study '%s' is %s, %s trials have ended",
 		dp_json_str(s, "name", "?"), dp_json_str(s, "state", "?"),
-		(int)dp_json_int(s, "ended", 0), (int)dp_json_int(s, "evaluations", 0));
+		ctl_ended(s, dp_json_int(s, "ended", 0), ended));
 }
 
 static int resume_run(struct ctl *ctl, struct dp_err *err)

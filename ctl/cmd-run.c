@@ -64,6 +64,7 @@ static int find_folder(struct ctl *ctl, const char *study, char **out, struct dp
 static int run_submit(struct ctl_private *p, const struct ctl_study_file *file,
 		      struct dp_err *err)
 {
+	char ended[CTL_TEXT_LEN];
 	const json_t *s;
 	const char *state;
 	json_t *ok;
@@ -83,9 +84,9 @@ static int run_submit(struct ctl_private *p, const struct ctl_study_file *file,
 	s = json_object_get(ok, "study");
 	state = dp_json_str(s, "state", "");
 	if (!dp_json_bool(ok, "new", true) && strcmp(state, "finished") != 0)
-		ctl_say(p->ctl, "going on with study '%s': %d of %d trials have ended",
-			file->study->name, (int)dp_json_int(s, "ended", 0),
-			(int)dp_json_int(s, "evaluations", 0));
+		ctl_say(p->ctl, "going on with study '%s': %s trials have ended",
+			file->study->name,
+			ctl_ended(s, dp_json_int(s, "ended", 0), ended));
 	if (strcmp(state, "paused") == 0 || strcmp(state, "stopped") == 0) {
 		json_decref(ok);
 		code = ctl_call_study(p->ctl, "resume", file->study->name, &ok, err);
@@ -159,18 +160,22 @@ static void print_result(struct ctl_private *p, const json_t *front,
 	}
 	ctl_front_columns(front, &cols);
 	ctl_front_volume(front, &volume);
-	ctl_printf(ctl,
-		   "study '%s' is %s: %d trials ended, %d failed, %d diverged\n"
-		   "%s\n\n",
-		   dp_json_str(front, "study", "?"), dp_json_str(front, "state", "?"),
-		   (int)dp_json_int(front, "evaluations", 0),
-		   (int)dp_json_int(front, "failed", 0),
-		   (int)dp_json_int(front, "diverged", 0), dp_buf_text(&volume));
-	dp_buf_free(&volume);
+	ctl_printf(ctl, "study '%s' is %s", dp_json_str(front, "study", "?"),
+		   dp_json_str(front, "state", "?"));
+	if (!ctl_is_hidden(front))
+		ctl_printf(ctl, ": %d trials ended, %d failed, %d diverged",
+			   (int)dp_json_int(front, "evaluations", 0),
+			   (int)dp_json_int(front, "failed", 0),
+			   (int)dp_json_int(front, "diverged", 0));
+	ctl_printf(ctl, "\n%s\n\n", dp_buf_text(&volume));
 	if (json_array_size(json_object_get(front, "front")) > 0)
 		ctl_front_table(ctl, front, &cols);
 	else
 		ctl_printf(ctl, "the front is empty: %s\n", ctl_front_empty(front));
+	dp_buf_clear(&volume);
+	if (ctl_selection(json_object_get(front, "selection"), &volume))
+		ctl_printf(ctl, "\n%s\n", dp_buf_text(&volume));
+	dp_buf_free(&volume);
 	if (report)
 		ctl_printf(ctl, "\nreport   %s", report);
 	ctl_printf(ctl,

@@ -4,6 +4,7 @@
 #include "ctl/command.h"
 #include "ctl/daemon.h"
 #include "ctl/output.h"
+#include "ctl/text.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -45,6 +46,7 @@ static int add_change(json_t *fields, const char *text, struct dp_err *err)
 
 static int set_run(struct ctl *ctl, struct dp_err *err)
 {
+	char evaluations[CTL_TEXT_LEN];
 	const json_t *s;
 	json_t *fields, *ok;
 	int code = ctl_pack(&fields, err, "{s:s}", "study", ctl->argv[0]);
@@ -65,9 +67,10 @@ static int set_run(struct ctl *ctl, struct dp_err *err)
 		ctl_put_json(ctl, s);
 	else
 		ctl_say(ctl,
-			"study '%s': evaluations=%" PRId64 " parallel=%" PRId64
+			"study '%s': evaluations=%s parallel=%" PRId64
 			" priority=%" PRId64 ", %s",
-			dp_json_str(s, "name", "?"), dp_json_int(s, "evaluations", 0),
+			dp_json_str(s, "name", "?"),
+			ctl_value(json_object_get(s, "evaluations"), evaluations),
 			dp_json_int(s, "parallel", 0), dp_json_int(s, "priority", 0),
 			dp_json_str(s, "state", "?"));
 	json_decref(ok);

@@ -53,6 +53,7 @@ static void print_runs(struct ctl *ctl, const json_t *runs)
 {
 	struct ctl_table *t = ctl_table_new();
 	struct dp_buf pairs = DP_BUF_INIT;
+	char seed[CTL_TEXT_LEN];
 	const json_t *r;
 	size_t i;
 
@@ -63,7 +64,8 @@ static void print_runs(struct ctl *ctl, const json_t *runs)
 		dp_buf_clear(&pairs);
 		ctl_pairs(json_object_get(r, "metrics"), &pairs);
 		ctl_cell(t, CTL_NORMAL, "%" PRId64, dp_json_int(r, "run", 0));
-		ctl_cell(t, CTL_NORMAL, "%" PRId64, dp_json_int(r, "seed", 0));
+		ctl_cell(t, CTL_NORMAL, "%s",
+			 ctl_value(json_object_get(r, "seed"), seed));
 		ctl_cell(t, CTL_NORMAL, "%s", pairs.len ? dp_buf_text(&pairs) : "-");
 	}
 	dp_buf_free(&pairs);

@@ -80,7 +80,10 @@ int ctl_study_verdict(const json_t *summary, struct dp_err *err)
 	dp_fail(err, DP_E_STUDY, "study '%s' %s%s%s%s", name,
 		strcmp(state, "failed") == 0 ? "" : "is ", state, reason ? ": " : "",
 		reason ? reason : "");
-	if (strcmp(state, "stopped") == 0)
+	if (ctl_is_hidden(summary))
+		dp_hint(err, "what its trainers said is in the study's folder, which is "
+			     "as secret as they are");
+	else if (strcmp(state, "stopped") == 0)
 		dp_hint(err, "'dparetoctl resume %s' takes it up again", name);
 	else if (strcmp(state, "failed") == 0 && dp_json_int(summary, "failed", 0) == 0)
 		dp_hint(err,

@@ -53,6 +53,27 @@ void ctl_help_short(struct ctl *ctl)
 	ctl_put_buf(ctl, &out);
 }
 
+/* "  --name a|b|c", on more lines where there are many to choose from. */
+static void put_choices(struct dp_buf *out, const char *text)
+{
+	size_t column = 2;
+
+	dp_buf_puts(out, "  ");
+	while (*text) {
+		size_t len = strcspn(text, "|");
+
+		len += text[len] == '|';
+		if (column > 8 && column + len > HELP_COLUMNS) {
+			dp_buf_puts(out, "\n        ");
+			column = 8;
+		}
+		dp_buf_add(out, text, len);
+		column += len;
+		text += len;
+	}
+	dp_buf_putc(out, '\n');
+}
+
 static void put_options(struct dp_buf *out, const struct ctl_option *o)
 {
 	for (; o && o->name; o++) {
@@ -65,12 +86,13 @@ static void put_options(struct dp_buf *out, const struct ctl_option *o)
 		dp_buf_printf(&left, "--%s%s%s", o->name, o->arg ? " " : "",
 			      o->arg ? o->arg : "");
 		ctl_wrap(&right, o->help, 30, HELP_COLUMNS);
-		if (left.len <= 26)
+		if (left.len <= 26) {
 			dp_buf_printf(out, "  %-26s  %s", dp_buf_text(&left),
 				      dp_buf_text(&right) + 30);
-		else
-			dp_buf_printf(out, "  %s\n%s", dp_buf_text(&left),
-				      dp_buf_text(&right));
+		} else {
+			put_choices(out, dp_buf_text(&left));
+			dp_buf_puts(out, dp_buf_text(&right));
+		}
 		dp_buf_free(&left);
 		dp_buf_free(&right);
 	}

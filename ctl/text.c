@@ -193,6 +193,29 @@ char *ctl_seconds(const json_t *value, char out[CTL_TEXT_LEN])
 	return strcpy(out, dp_duration_text(s, text));
 }
 
+bool ctl_is_hidden(const json_t *study)
+{
+	return json_is_null(json_object_get(study, "evaluations"));
+}
+
+bool ctl_selection(const json_t *selection, struct dp_buf *out)
+{
+	char epsilon[CTL_TEXT_LEN], delta[CTL_TEXT_LEN], one[CTL_TEXT_LEN],
+		mean[CTL_TEXT_LEN];
+
+	if (!json_is_object(selection))
+		return false;
+	dp_buf_printf(out,
+		      "epsilon %s at delta %s for all that is published, the best of a "
+		      "secret number of trainings, %s on average (%s); one training: %s",
+		      ctl_value(json_object_get(selection, "epsilon"), epsilon),
+		      ctl_value(json_object_get(selection, "delta"), delta),
+		      ctl_value(json_object_get(selection, "mean"), mean),
+		      dp_json_str(selection, "theorem", "?"),
+		      ctl_value(json_object_get(selection, "one_training"), one));
+	return true;
+}
+
 /* What ends the study besides a number of evaluations: search.max_cost, else
  * search.budget. */
 static const json_t *progress_cost(const json_t *summary)
@@ -224,7 +247,9 @@ char *ctl_ended(const json_t *summary, int64_t ended, char out[CTL_TEXT_LEN])
 	char spent[CTL_TEXT_LEN], most[CTL_TEXT_LEN];
 	double part;
 
-	if (ctl_progress(summary, &part))
+	if (ctl_is_hidden(summary))
+		strcpy(out, "a secret number");
+	else if (ctl_progress(summary, &part))
 		snprintf(out, CTL_TEXT_LEN, "%" PRId64 ", cost %.10s of %.10s", ended,
 			 ctl_value(json_object_get(cost, "spent"), spent),
 			 ctl_value(json_object_get(cost, "most"), most));
@@ -239,7 +264,9 @@ char *ctl_ended_cell(const json_t *summary, char out[CTL_TEXT_LEN])
 	int64_t ended = dp_json_int(summary, "ended", 0);
 	double part;
 
-	if (ctl_progress(summary, &part))
+	if (ctl_is_hidden(summary))
+		strcpy(out, "-");
+	else if (ctl_progress(summary, &part))
 		snprintf(out, CTL_TEXT_LEN, "%" PRId64 " (%d%%)", ended,
 			 (int)(part * 100));
 	else

@@ -33,6 +33,11 @@ char *ctl_value(const json_t *value, char out[CTL_TEXT_LEN]);
 void ctl_value_exact(const json_t *value, struct dp_buf *out);
 /* Seconds of the protocol as a duration, "-" for null. */
 char *ctl_seconds(const json_t *value, char out[CTL_TEXT_LEN]);
+/* What a private selection costs, as a sentence without its full stop; false: nothing is
+ * known of it, or it is none. */
+bool ctl_selection(const json_t *selection, struct dp_buf *out);
+/* Does a summary or a result hide how many trials there are? A private selection's. */
+bool ctl_is_hidden(const json_t *study);
 /* How far a study is, in 0..1: by the evaluations that have ended or, if that is further
  * (then true), by what of its search.max_cost is spent. */
 bool ctl_progress(const json_t *summary, double *part);

@@ -241,6 +241,8 @@ const char *ctl_front_empty(const json_t *front)
 	int64_t without =
 		dp_json_int(front, "failed", 0) + dp_json_int(front, "diverged", 0);
 
+	if (ctl_is_hidden(front))
+		return "nothing is selected yet, or nothing was";
 	return dp_json_int(front, "evaluations", 0) > without
 		       ? "no result meets the constraints with finite values"
 		       : "no trial has given a result";

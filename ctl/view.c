@@ -116,6 +116,16 @@ static void front_range(const json_t *summary, const json_t *front, struct dp_bu
 	}
 }
 
+static void put_counts(struct view *v, const json_t *s)
+{
+	view_put(v, CTL_NORMAL, "trials",
+		 "%" PRId64 " ok, %" PRId64 " diverged, %" PRId64 " failed; %" PRId64
+		 " running (at most %" PRId64 ")",
+		 dp_json_int(s, "ok", 0), dp_json_int(s, "diverged", 0),
+		 dp_json_int(s, "failed", 0), dp_json_int(s, "running", 0),
+		 dp_json_int(s, "parallel", 0));
+}
+
 static void put_progress(struct view *v, const json_t *s)
 {
 	struct dp_buf bar = DP_BUF_INIT;
@@ -137,6 +147,21 @@ static void put_progress(struct view *v, const json_t *s)
 		dp_buf_printf(&bar, ", %s left", eta);
 	view_put(v, CTL_NORMAL, "progress", "%s", dp_buf_text(&bar));
 	dp_buf_free(&bar);
+}
+
+static void put_times(struct view *v, const json_t *s)
+{
+	bool runs = strcmp(dp_json_str(s, "state", ""), "running") == 0;
+	char value[CTL_TEXT_LEN], age[CTL_TEXT_LEN], created[CTL_TEXT_LEN];
+
+	ctl_local_time(dp_json_str(s, "created", NULL), created);
+	if (ctl_is_hidden(s))
+		view_put(v, CTL_NORMAL, "time", "submitted %s", created);
+	else
+		view_put(v, CTL_NORMAL, "time", "%s%s; submitted %s, last change %s",
+			 ctl_seconds(json_object_get(s, "elapsed"), value),
+			 runs ? " so far" : "", created,
+			 ctl_age(dp_json_str(s, "updated", NULL), age));
 }
 
 /* What all trainings together have cost, of each privacy objective. */
@@ -186,7 +211,7 @@ static void put_summary(struct view *v, const json_t *status)
 	const char *waiting = dp_json_str(s, "waiting", NULL);
 	const char *reason = dp_json_str(s, "reason", NULL);
 	struct dp_buf text = DP_BUF_INIT;
-	char value[CTL_TEXT_LEN], age[CTL_TEXT_LEN];
+	char value[CTL_TEXT_LEN];
 
 	view_put(v, CTL_BOLD, "study",
 		 "%s (number %" PRId64 ", %s search, priority %" PRId64 ")",
@@ -197,13 +222,12 @@ static void put_summary(struct view *v, const json_t *status)
 	dp_buf_puts(&text, reason ? reason : ""); /* "paused by request" says it all */
 	view_put_whole(v, ctl_state_style(state), "state", dp_buf_text(&text));
 	dp_buf_clear(&text);
-	put_progress(v, s);
-	view_put(v, CTL_NORMAL, "trials",
-		 "%" PRId64 " ok, %" PRId64 " diverged, %" PRId64 " failed; %" PRId64
-		 " running (at most %" PRId64 ")",
-		 dp_json_int(s, "ok", 0), dp_json_int(s, "diverged", 0),
-		 dp_json_int(s, "failed", 0), dp_json_int(s, "running", 0),
-		 dp_json_int(s, "parallel", 0));
+	if (ctl_is_hidden(s)) {
+		view_put(v, CTL_NORMAL, "trials", "secret, all but the selected one");
+	} else {
+		put_progress(v, s);
+		put_counts(v, s);
+	}
 	ctl_pairs(json_object_get(s, "trained"), &text);
 	if (text.len)
 		view_put(v, CTL_NORMAL, "trained", "%s in all", dp_buf_text(&text));
@@ -218,13 +242,11 @@ static void put_summary(struct view *v, const json_t *status)
 	dp_buf_clear(&text);
 	front_range(s, json_object_get(status, "front"), &text);
 	view_put(v, CTL_NORMAL, "front", "%s", dp_buf_text(&text));
+	dp_buf_clear(&text);
+	if (ctl_selection(json_object_get(s, "selection"), &text))
+		view_put_whole(v, CTL_NORMAL, "selection", dp_buf_text(&text));
 	dp_buf_free(&text);
-	view_put(v, CTL_NORMAL, "time", "%s%s; submitted %s, last change %s",
-		 ctl_seconds(json_object_get(s, "elapsed"), value),
-		 strcmp(state, "running") == 0 ? " so far" : "",
-		 ctl_local_time(dp_json_str(s, "created", NULL),
-				(char[CTL_TEXT_LEN]){ 0 }),
-		 ctl_age(dp_json_str(s, "updated", NULL), age));
+	put_times(v, s);
 	view_put(v, CTL_NORMAL, "folder", "%s", dp_json_str(s, "directory", "-"));
 }
 

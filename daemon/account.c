@@ -117,6 +117,7 @@ static void account_done(uv_work_t *w, int status)
 
 	(void)status; /* work is never cancelled */
 	h->accounting--;
+	oracles_asked(h);
 	if (!h->d->closed) {
 		if (a->code != DP_OK && a->client)
 			client_error(h->d, a->client, &a->err);

@@ -628,6 +628,7 @@ static void ask_done(uv_work_t *w, int status)
 	a->reserved = 0;
 	h->d->asking_programs -= a->programs;
 	a->programs = false;
+	oracles_asked(h);
 	if (h->d->closed)
 		return;
 	switch (a->question) {

@@ -102,8 +102,8 @@ void attempt_close(struct job *j, enum dp_end end, bool counted, const char *why
 	if (releases)
 		released_forget(j);
 	if (end != DP_END_OK)
-		log_line(&j->d->log, LOG_WARN, j->about, "attempt %u: %s: %s", j->attempt,
-			 dp_end_text(end), why);
+		job_log(j, LOG_WARN, "attempt %u: %s: %s", j->attempt, dp_end_text(end),
+			why);
 	j->phase = JOB_OVER;
 	j->home->backend->jobs--;
 	free(reported.names);
@@ -224,7 +224,7 @@ void attempt_over(struct job *j)
 	end = attempt_class(j, why, sizeof why);
 	counted = end != DP_END_NOT_STARTED;
 	if (j->files.warning[0])
-		log_line(&j->d->log, LOG_WARN, j->about, "%s", j->files.warning);
+		job_log(j, LOG_WARN, "%s", j->files.warning);
 	/* The shim was told to end it, but not because the trial was cancelled: a daemon
 	 * that stops its trainers, or a machine that shuts down. As if it had never run.
 	 */

@@ -293,7 +293,7 @@ static bool client_is_due(const struct client *c, int64_t now)
 		return false;
 	h = study_by_id(c->d, c->study);
 	return !h || now >= c->until ||
-	       (h->state->seq != c->version && !record_is_silent(c->d));
+	       (study_shown(h)->seq != c->version && !record_is_silent(c->d));
 }
 
 /* Answers all that wait for this study and are due, with one text. */

@@ -18,6 +18,7 @@
 #include "journal/state.h"
 
 #include <jansson.h>
+#include <stdatomic.h>
 #include <uv.h>
 
 struct after;
@@ -77,7 +78,7 @@ struct dpd {
 	/* sched.c */
 	uint64_t turns;           /* counts launches, for fairness */
 	unsigned asking_programs; /* studies whose oracle programs are asked for points */
-	unsigned programs; /* studies whose oracle programs run, as of the last tick */
+	atomic_uint programs;     /* oracle programs that run: lib/oracle counts them */
 	uv_idle_t sched_idle;
 
 	struct reporter *reporter;

@@ -102,9 +102,9 @@ static void local_watch(struct job *j, struct local *l)
 	j->handle = l;
 	local_poll(l);
 	if (!l->watched) /* it runs all the same */
-		log_line(&j->d->log, LOG_WARN, j->about,
-			 "process %d cannot be watched; it is asked for instead",
-			 (int)l->pid);
+		job_log(j, LOG_WARN,
+			"process %d cannot be watched; it is asked for instead",
+			(int)l->pid);
 	snprintf(where, sizeof where, "process %d", (int)l->pid);
 	job_started(j, where);
 }
@@ -272,7 +272,7 @@ static void local_cancel(struct backend *b, struct job *j)
 	 * not reaped */
 	if ((l->pidfd < 0 ? kill(l->pid, SIGTERM)
 			  : pidfd_send_signal(l->pidfd, SIGTERM, NULL, 0)) != 0)
-		log_line(&j->d->log, LOG_DEBUG, j->about, "the shim has ended already");
+		job_log(j, LOG_DEBUG, "the shim has ended already");
 }
 
 static unsigned local_places(const struct backend *b)

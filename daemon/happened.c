@@ -55,7 +55,7 @@ static json_t *study_news(struct study *h, const struct dp_event *e, enum happen
 {
 	json_t *news =
 		json_pack("{s:i, s:s}", "version", 1, "event", happening_text(what));
-	json_t *result = dp_view_result(h->state);
+	json_t *result = dp_view_result(study_shown(h));
 
 	/* the state as it was recorded: a study may have gone on since */
 	if (e->type == DP_EV_STUDY_MOVED)
@@ -72,7 +72,8 @@ static json_t *study_news(struct study *h, const struct dp_event *e, enum happen
 		json_object_set_new(news, "at", json_null());
 		json_object_set_new(news, "class", dp_view_text(failure_class(t)));
 	}
-	json_object_set_new(news, "time", dp_view_time(e->time));
+	json_object_set_new(news, "time",
+			    dp_view_time(dp_study_hides(h->state) ? 0 : e->time));
 	return news;
 }
 
@@ -83,7 +84,9 @@ void happened_record(struct study *h, const struct dp_event *e)
 				.ticket = h->d->last_ticket,
 				.name = h->state->spec->name };
 
-	if (!what_happened(e, &one.what) || !hooks_want(h->d, one.what))
+	if (!what_happened(e, &one.what) ||
+	    (one.what == HAPPENED_TRIAL_FAILED && dp_study_hides(h->state)) ||
+	    !hooks_want(h->d, one.what))
 		return;
 	one.news = study_news(h, e, one.what);
 	hooks_tell(h->d, &one);

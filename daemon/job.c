@@ -131,10 +131,10 @@ static bool job_clears(struct job *j)
 	    !claim_is_there(j->folder))
 		return false;
 	if (!j->trouble[0])
-		log_line(&j->d->log, LOG_WARN, j->about,
-			 "attempt %u has run before, which the journal does not know: "
-			 "what is left of it is ended first",
-			 j->attempt);
+		job_log(j, LOG_WARN,
+			"attempt %u has run before, which the journal does not know: "
+			"what is left of it is ended first",
+			j->attempt);
 	j->reading = true;
 	j->work.data = j;
 	uv_queue_work(&j->d->loop, &j->work, clear_work, clear_done);
@@ -186,8 +186,7 @@ static void record_adopted(struct job *j, const char *where)
 			      .attempt = j->attempt };
 
 	record(j->home, &e);
-	log_line(&j->d->log, LOG_INFO, j->about, "attempt %u still runs (%s): adopted",
-		 j->attempt, where);
+	job_log(j, LOG_INFO, "attempt %u still runs (%s): adopted", j->attempt, where);
 }
 
 void job_started(struct job *j, const char *where)
@@ -196,8 +195,7 @@ void job_started(struct job *j, const char *where)
 
 	if (j->phase == JOB_STARTED) { /* it was not running when the daemon came */
 		j->started = clock_now(j->d);
-		log_line(&j->d->log, LOG_DEBUG, j->about, "attempt %u started, %s",
-			 j->attempt, where);
+		job_log(j, LOG_DEBUG, "attempt %u started, %s", j->attempt, where);
 	} else {
 		record_adopted(j, where);
 	}
@@ -227,8 +225,8 @@ void job_progress(struct job *j)
 void job_ended(struct job *j)
 {
 	if (j->phase == JOB_ADOPTING || j->phase == JOB_UNKNOWN)
-		log_line(&j->d->log, LOG_INFO, j->about,
-			 "attempt %u ended while no daemon ran: collecting", j->attempt);
+		job_log(j, LOG_INFO, "attempt %u ended while no daemon ran: collecting",
+			j->attempt);
 	j->phase = JOB_COLLECTING;
 	j->trouble[0] = '\0';
 	j->gone = true;
@@ -246,9 +244,9 @@ void job_never_started(struct job *j)
 void job_unknown(struct job *j, const char *why)
 {
 	if (j->phase != JOB_UNKNOWN)
-		log_line(&j->d->log, LOG_WARN, j->about,
-			 "attempt %u: cannot tell what became of it: %s; asking again",
-			 j->attempt, why);
+		job_log(j, LOG_WARN,
+			"attempt %u: cannot tell what became of it: %s; asking again",
+			j->attempt, why);
 	j->phase = JOB_UNKNOWN;
 	snprintf(j->trouble, sizeof j->trouble, "cannot tell what became of it: %.200s",
 		 why);

@@ -76,6 +76,13 @@ struct reported {
 
 /* ---- job.c ---- */
 
+/* A line of the log about an attempt, unless its study hides which there are. */
+#define job_log(j, level, ...)                                                           \
+	do {                                                                             \
+		if (!dp_study_hides((j)->home->state))                                   \
+			log_line(&(j)->d->log, level, (j)->about, __VA_ARGS__);          \
+	} while (0)
+
 /* An attempt of the study, in the journal already or about to be. NULL without
  * memory. */
 struct job *job_new(struct study *h, uint32_t trial, int32_t run, uint32_t attempt);

@@ -362,8 +362,8 @@ static void read_again(struct job *j)
 	j->again_seconds = dp_next_wait(j->again_seconds, AGAIN_FIRST, AGAIN_MOST);
 	j->again = clock_now(j->d) + (int64_t)(j->again_seconds * 1e6);
 	if (!j->trouble[0])
-		log_line(&j->d->log, LOG_WARN, j->about, "attempt %u: %s; trying again",
-			 j->attempt, j->files.trouble);
+		job_log(j, LOG_WARN, "attempt %u: %s; trying again", j->attempt,
+			j->files.trouble);
 	snprintf(j->trouble, sizeof j->trouble, "%s", j->files.trouble);
 }
 

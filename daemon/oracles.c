@@ -6,11 +6,10 @@
 
 #include <stdlib.h>
 
-#define IDLE_SECONDS  30.0 /* a program that nobody asks */
-#define CROWD_SECONDS 1.0  /* the same, if more than CROWD run */
+#define IDLE_SECONDS 30.0 /* a program that nobody asks */
 
 enum {
-	CROWD = 16
+	CROWD = 16 /* if more run, they go at once */
 };
 
 struct oracles {
@@ -59,8 +58,8 @@ int oracles_prepare(struct study *h, struct dp_err *err)
 		return DP_OK;
 	h->oracles = calloc(1, sizeof *h->oracles);
 	if (h->oracles && oracles_command(h, h->oracles, err) == DP_OK) {
-		h->oracles->programs =
-			dp_programs_new(h->state->spec, h->oracles->command);
+		h->oracles->programs = dp_programs_new(
+			h->state->spec, h->oracles->command, &h->d->programs);
 		code = h->oracles->programs ? DP_OK : DP_E_NOMEM;
 	}
 	if (code == DP_OK)
@@ -113,17 +112,25 @@ void oracles_settle(struct study *h)
 	dp_programs_rest(h->oracles->programs); /* or the next tick does it */
 }
 
+static double oracles_patience(const struct dpd *d)
+{
+	return atomic_load(&d->programs) > CROWD ? 0 : IDLE_SECONDS;
+}
+
+void oracles_asked(struct study *h)
+{
+	if (h->oracles)
+		dp_programs_rest_idle(h->oracles->programs, oracles_patience(h->d));
+}
+
 void oracles_tick(struct dpd *d)
 {
-	double idle = d->programs > CROWD ? CROWD_SECONDS : IDLE_SECONDS;
-
-	d->programs = 0;
 	for (uint32_t i = 0; i < d->nstudies; i++) {
 		struct study *h = d->studies[i];
 
 		if (!h->oracles)
 			continue;
 		oracles_settle(h);
-		d->programs += dp_programs_rest_idle(h->oracles->programs, idle);
+		dp_programs_rest_idle(h->oracles->programs, oracles_patience(d));
 	}
 }

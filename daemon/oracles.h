@@ -25,6 +25,8 @@ oracles_asker(const struct study *h, const atomic_bool *cancel, struct oracles_t
 /* The study was looked at: one that does not run needs no programs, and what waits for
  * its next point is given up. */
 void oracles_settle(struct study *h);
+/* They were asked for a point: if many run, those of the study go now. */
+void oracles_asked(struct study *h);
 /* A clock's tick: ends those that have nothing to do, and sooner if there are many. */
 void oracles_tick(struct dpd *d);
 /* Whoever asks gives up: the study goes, or the daemon does. */

@@ -43,7 +43,7 @@ static bool report_is_current(const struct study *h)
 	struct stat st;
 	bool same = path && stat(path, &st) == 0 &&
 		    (int64_t)st.st_mtim.tv_sec * 1000000 + st.st_mtim.tv_nsec / 1000 ==
-			    h->state->updated;
+			    study_shown(h)->updated;
 
 	free(path);
 	return same;
@@ -93,7 +93,7 @@ static bool report_is_due(const struct study *h)
 		return false;
 	if (has_ended(h->state))
 		return true;
-	if (interval == 0 || dp_study_ended(h->state) == 0)
+	if (interval == 0 || dp_study_ended(h->state) == 0 || dp_study_hides(h->state))
 		return false;
 	return dp_mono_us() - h->note.begun >= interval;
 }

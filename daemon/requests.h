@@ -29,6 +29,8 @@ request_fn request_hello, request_list, request_status, request_changes, request
 	request_trials, request_trial, request_propose;
 json_t *request_status_json(struct study *h);
 json_t *request_summary_json(struct study *h);
+/* The front of the observed means, or its first part. */
+json_t *request_front_json(struct study *h);
 /* The trial that the request names. */
 DP_MUSTCHECK int request_find_trial(struct request *r, struct dp_trial **t,
 				    struct dp_err *err);

@@ -9,6 +9,7 @@
 #include "daemon/ask.h"
 #include "daemon/record.h"
 #include "daemon/sched.h"
+#include "daemon/selection.h"
 #include "daemon/server.h"
 #include "daemon/whole.h"
 #include "journal/view.h"
@@ -72,7 +73,7 @@ static json_t *eta_json(const struct study *h)
 	unsigned lanes = s->parallel < places ? s->parallel : places;
 	double seconds = 0;
 
-	if (s->status != DP_STUDY_RUNNING || ended >= s->evaluations)
+	if (s->status != DP_STUDY_RUNNING || ended >= s->evaluations || dp_study_hides(s))
 		return json_null();
 	for (uint32_t i = s->ntrials; i-- > 0 && n < ETA_TRIALS;) {
 		const struct dp_trial *t = s->trials[i];
@@ -99,18 +100,24 @@ static json_t *active_json(const struct study *h)
 
 json_t *request_summary_json(struct study *h)
 {
-	struct dp_study_state *s = h->state;
+	struct dp_study_state *s = study_shown(h);
 	json_t *o = dp_view_summary(s);
 	char *folder = study_folder(h), why[700];
 	int64_t until = s->status == DP_STUDY_RUNNING ? clock_now(h->d) : s->updated;
 	const char *waiting = sched_why_not(h, why, sizeof why);
 
-	json_object_set_new(o, "elapsed", json_real((double)(until - s->created) / 1e6));
+	/* how long it took tells of how many trainings there were */
+	json_object_set_new(o, "elapsed",
+			    dp_study_hides(s)
+				    ? json_null()
+				    : json_real((double)(until - s->created) / 1e6));
 	json_object_set_new(o, "active", active_json(h));
 	json_object_set_new(o, "eta", eta_json(h));
 	json_object_set_new(o, "waiting", dp_view_text(waiting));
 	json_object_set_new(o, "directory", dp_view_text(folder));
-	json_object_set_new(o, "whole", whole_view(h));
+	json_object_set_new(o, "selection", selection_json(h));
+	/* what all trainings cost is for nobody: only the best is published */
+	json_object_set_new(o, "whole", dp_study_hides(s) ? json_null() : whole_view(h));
 	report_view(h, o);
 	free(folder);
 	return o;
@@ -137,7 +144,7 @@ static json_t *running_list(struct study *h)
 	json_t *list = json_array();
 
 	/* newest job first in the list: put the oldest on top */
-	for (struct job *j = h->d->jobs; j; j = j->next)
+	for (struct job *j = h->d->jobs; j && !dp_study_hides(h->state); j = j->next)
 		if (j->home == h && j->phase != JOB_PLANNED && j->phase != JOB_OVER)
 			json_array_insert_new(list, 0, running_json(j));
 	return list;
@@ -161,7 +168,7 @@ static json_t *failure_json(const struct study *h, const struct dp_trial *t,
 /* The newest failed attempts, newest trial first. */
 static json_t *failures_list(const struct study *h)
 {
-	const struct dp_study_state *s = h->state;
+	const struct dp_study_state *s = study_shown(h);
 	json_t *list = json_array();
 
 	for (uint32_t i = s->ntrials; i-- > 0 && json_array_size(list) < FAILURES_MAX;) {
@@ -181,7 +188,7 @@ static json_t *failures_list(const struct study *h)
 
 json_t *request_status_json(struct study *h)
 {
-	json_t *result = dp_view_result_part(h->state, STATUS_POINTS),
+	json_t *result = dp_view_result_part(study_shown(h), STATUS_POINTS),
 	       *front = json_object_get(result, "front"),
 	       *more = json_object_get(result, "more");
 	json_t *o = json_pack("{s:o, s:o, s:o, s:O, s:O*}", "study",
@@ -269,7 +276,7 @@ static int put_summaries(struct dpd *d, int64_t from, json_t *page, struct dp_er
 	unsigned work = 0;
 
 	for (uint32_t i = 0; i < d->nstudies; i++) {
-		const struct dp_study_state *s = d->studies[i]->state;
+		const struct dp_study_state *s = study_shown(d->studies[i]);
 
 		if (s->id < from)
 			continue;
@@ -286,6 +293,18 @@ static int put_summaries(struct dpd *d, int64_t from, json_t *page, struct dp_er
 	return DP_OK;
 }
 
+/* The answer has what a private selection costs, once that is known. */
+static int answer_selection(struct request *r, json_t *(*answer)(struct study *h),
+			    json_t **ok, struct dp_err *err)
+{
+	if (selection_is_known(r->home)) {
+		*ok = answer(r->home);
+		return DP_OK;
+	}
+	r->later = true; /* selection_wait() answers */
+	return selection_wait(r->home, r->client, answer, err);
+}
+
 int request_list(struct request *r, json_t **ok, struct dp_err *err)
 {
 	*ok = json_object();
@@ -294,6 +313,8 @@ int request_list(struct request *r, json_t **ok, struct dp_err *err)
 
 int request_status(struct request *r, json_t **ok, struct dp_err *err)
 {
+	if (r->home && dp_study_hides(r->home->state))
+		return answer_selection(r, request_status_json, ok, err);
 	if (r->home) {
 		*ok = request_status_json(r->home);
 		return DP_OK;
@@ -355,7 +376,7 @@ static bool is_retried(const struct dp_study_state *s, const json_t *pair)
 static int front_points(struct request *r, const json_t *pairs, json_t **ok,
 			struct dp_err *err)
 {
-	const struct dp_study_state *s = r->home->state;
+	const struct dp_study_state *s = study_shown(r->home);
 	json_t *points = json_array();
 	const json_t *pair;
 	size_t i;
@@ -377,15 +398,26 @@ static int front_points(struct request *r, const json_t *pairs, json_t **ok,
 	return DP_OK;
 }
 
+json_t *request_front_json(struct study *h)
+{
+	json_t *o = dp_view_result_part(study_shown(h), PAGE_WORK / WORK_POINT);
+
+	if (o && dp_study_hides(h->state))
+		json_object_set_new(o, "selection", selection_json(h));
+	return o;
+}
+
 int request_front(struct request *r, json_t **ok, struct dp_err *err)
 {
 	const json_t *points = json_object_get(r->json, "points");
-	struct dp_study_state *s = r->home->state;
+	struct dp_study_state *s = study_shown(r->home);
 
 	if (points)
 		return front_points(r, points, ok, err);
+	if (dp_study_hides(s)) /* models would be of all that is hidden */
+		return answer_selection(r, request_front_json, ok, err);
 	if (!dp_json_bool(r->json, "denoised", dp_study_denoises(s->spec))) {
-		*ok = dp_view_result_part(s, PAGE_WORK / WORK_POINT);
+		*ok = request_front_json(r->home);
 		return DP_OK;
 	}
 	*ok = ask_front_kept(r->home);
@@ -456,7 +488,7 @@ static unsigned list_trial(struct trial_list *l, const struct dp_trial *t)
 
 int request_trials(struct request *r, json_t **ok, struct dp_err *err)
 {
-	struct dp_study_state *s = r->home->state;
+	struct dp_study_state *s = study_shown(r->home);
 	struct trial_list l = { .study = s,
 				.state = dp_json_str(r->json, "state", NULL),
 				.full = dp_json_bool(r->json, "full", false),
@@ -485,14 +517,16 @@ int request_trials(struct request *r, json_t **ok, struct dp_err *err)
 
 int request_find_trial(struct request *r, struct dp_trial **t, struct dp_err *err)
 {
-	return dp_course_trial(r->home->state, dp_json_int(r->json, "trial", -1), t, err);
+	return dp_course_trial(study_shown(r->home), dp_json_int(r->json, "trial", -1), t,
+			       err);
 }
 
 static json_t *trial_part_json(struct study *h, const struct dp_trial *t, uint32_t from)
 {
 	char *folder = study_folder(h);
-	json_t *o = json_pack("{s:o}", "trial",
-			      dp_view_trial_part(h->state, t, folder, from, RUNS_MAX));
+	json_t *o =
+		json_pack("{s:o}", "trial",
+			  dp_view_trial_part(study_shown(h), t, folder, from, RUNS_MAX));
 
 	free(folder);
 	return o;
@@ -506,7 +540,7 @@ json_t *request_trial_json(struct study *h, const struct dp_trial *t)
 static int request_waypoint(struct request *r, const struct dp_trial *t, int64_t at,
 			    json_t **ok, struct dp_err *err)
 {
-	struct dp_study_state *s = r->home->state;
+	struct dp_study_state *s = study_shown(r->home);
 	struct dp_point p;
 	int code = dp_course_waypoint(s, t, at, &p, err);
 
@@ -535,6 +569,11 @@ int request_propose(struct request *r, json_t **ok, struct dp_err *err)
 	const struct dp_study_state *s = r->home->state;
 
 	(void)ok;
+	if (dp_study_hides(s))
+		return dp_fail(err, DP_E_INVALID,
+			       "study '%s' is a private selection: its points are "
+			       "drawn in secret",
+			       s->spec->name);
 	if (s->ntrials >= dp_propose_limit(s->spec))
 		return dp_fail(err, DP_E_LIMIT, "every point of study '%s' was proposed",
 			       s->spec->name);

@@ -75,6 +75,11 @@ static int find_origin(struct dpd *d, const struct dp_study *spec,
 	code = dp_state_find(&d->state, spec->search.initial_from, origin, err);
 	if (code != DP_OK)
 		return dp_err_prefix(err, "search.initial_from");
+	if (dp_study_hides(*origin))
+		return dp_fail(err, DP_E_INVALID,
+			       "search.initial_from: study '%s' is a private selection: "
+			       "its trainings are secret",
+			       (*origin)->spec->name);
 	if (!same_space((*origin)->spec, spec))
 		return dp_fail(err, DP_E_INVALID,
 			       "search.initial_from: study '%s' has other parameters or "

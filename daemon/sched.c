@@ -176,6 +176,8 @@ static const char *why_course(const struct study *h, char *out, size_t room)
 {
 	double seconds = (double)(h->next.until - clock_now(h->d)) / 1e6;
 
+	if (dp_study_hides(h->state))
+		return NULL;
 	switch (h->next.wait) {
 	case DP_WAIT_NOTHING:
 	case DP_WAIT_PARALLEL:
@@ -218,7 +220,7 @@ const char *sched_why_not(const struct study *h, char *out, size_t room)
 		return NULL;
 	if (record_why_stuck(d, out, room))
 		return out;
-	if (jobs_trouble(h, out, room))
+	if (!dp_study_hides(h->state) && jobs_trouble(h, out, room))
 		return out;
 	if (h->next.wait == DP_WAIT_PARALLEL)
 		return NULL;

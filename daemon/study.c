@@ -11,12 +11,16 @@
 #include "daemon/oracles.h"
 #include "daemon/record.h"
 #include "daemon/sched.h"
+#include "daemon/selection.h"
 #include "daemon/server.h"
 #include "daemon/whole.h"
+#include "journal/view.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- making and finding ---- */
 
@@ -91,6 +95,7 @@ static void study_free(struct study *h)
 	}
 	ask_forget(h);
 	ask_front_free(h->front);
+	selection_free(h);
 	whole_free(h->whole);
 	oracles_free(h);
 	free(h);
@@ -114,6 +119,11 @@ char *study_folder(const struct study *h)
 	return dp_buf_detach(&path);
 }
 
+struct dp_study_state *study_shown(const struct study *h)
+{
+	return dp_study_shown(h->state);
+}
+
 /* ---- what follows ---- */
 
 void study_changed(struct study *h)
@@ -134,6 +144,8 @@ static void study_log(const struct study *h, const struct dp_event *e)
 	enum log_level level = LOG_INFO;
 
 	snprintf(about, sizeof about, "%s", s->spec->name);
+	if (e->type == DP_EV_TRIAL_ENDED && dp_study_hides(s))
+		return;
 	if (e->type == DP_EV_TRIAL_ENDED) {
 		snprintf(about, sizeof about, "%s/%u", s->spec->name, e->trial);
 		if (s->trials[e->trial]->status != DP_TRIAL_OK)
@@ -153,6 +165,26 @@ static void study_record(struct study *h, struct dp_event *e)
 {
 	record(h, e);
 	study_log(h, e);
+}
+
+/* A finished private selection gets a name for the folder of what it publishes, which
+ * does not tell which training that was. */
+static void study_link_selected(const struct study *h)
+{
+	const struct dp_trial *t = dp_study_selected(h->state);
+	char *folder = study_folder(h), *link = NULL, below[64];
+
+	if (folder && t && t->nattempts) {
+		const struct dp_attempt *last = &t->attempts[t->nattempts - 1];
+
+		dp_attempt_folder(t->number, last->run, last->number, below);
+		link = dp_path_join(folder, DP_SELECTED);
+	}
+	if (link && symlink(below, link) != 0 && errno != EEXIST)
+		log_line(&h->d->log, LOG_WARN, h->state->spec->name,
+			 "%s cannot be made: %s", link, strerror(errno));
+	free(link);
+	free(folder);
 }
 
 void study_settle(struct study *h)
@@ -180,6 +212,8 @@ void study_settle(struct study *h)
 	}
 	if (step.kind == DP_STEP_ACCOUNT)
 		account_trial(h, step.event.trial);
+	if (dp_study_hides(h->state) && h->state->status == DP_STUDY_FINISHED)
+		study_link_selected(h);
 	if (step.kind == DP_STEP_FIX)
 		ask_fix(h);
 }

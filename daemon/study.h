@@ -35,12 +35,13 @@ struct study {
 	struct next next;
 	uint64_t turn; /* when it was last served: the scheduler's */
 
-	struct asker *asker;       /* ask.c's; NULL while nothing was asked */
-	struct asked_front *front; /* ask.c's: the last that was found, or NULL */
-	struct whole *whole;       /* whole.c's: what all trainings cost, or NULL */
-	unsigned accounting;       /* oracles asked off the loop: account.c's */
-	struct oracles *oracles;   /* oracles.c's: its oracle programs, or NULL */
-	struct report_note note;   /* report.c's */
+	struct asker *asker;         /* ask.c's; NULL while nothing was asked */
+	struct asked_front *front;   /* ask.c's: the last that was found, or NULL */
+	struct whole *whole;         /* whole.c's: what all trainings cost, or NULL */
+	unsigned accounting;         /* oracles asked off the loop: account.c's */
+	struct oracles *oracles;     /* oracles.c's: its oracle programs, or NULL */
+	struct selection *selection; /* selection.c's; NULL: nobody asked */
+	struct report_note note;     /* report.c's */
 	struct deleter
 		*deleters; /* newest first: it goes once nothing of it is under way */
 };
@@ -52,6 +53,9 @@ struct study *study_by_id(const struct dpd *d, uint32_t id);
 DP_MUSTCHECK int study_find(const struct dpd *d, const char *selector, struct study **out,
 			    struct dp_err *err);
 void studies_free(struct dpd *d);
+
+/* The study as it may be shown, to whoever asks. */
+struct dp_study_state *study_shown(const struct study *h);
 
 /* Something happened to the study, or to what is under way for it: it is looked at in
  * this turn of the loop. */

@@ -131,6 +131,7 @@ int report_facts(const struct report *r, const struct picture *pictures, size_t 
 		 struct facts *out, struct dp_err *err)
 {
 	const struct subject *s = &r->subjects[0];
+	int code;
 
 	*out = (struct facts){
 		.public = r->public,
@@ -154,6 +155,11 @@ int report_facts(const struct report *r, const struct picture *pictures, size_t 
 	facts_failures(s, r->public, &out->memory, &out->failures);
 	facts_spent(s, report_shows_times(r), &out->spent);
 	facts_reproduce(r, &out->memory, &out->reproduce);
+	code = facts_selection(s, &out->memory, &out->selection, err);
+	if (code != DP_OK) {
+		facts_free(out);
+		return code;
+	}
 	if (!out->memory.failed)
 		return DP_OK;
 	facts_free(out);

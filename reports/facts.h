@@ -299,6 +299,13 @@ struct fact_reproduce {
 	const char *path, *journal;
 };
 
+/* ---- a private selection (selection.c) ---- */
+
+struct fact_selection {
+	struct dp_select_cost cost;
+	const char *statement; /* to copy; NULL: nothing was selected */
+};
+
 /* ---- all of it ---- */
 
 /* A line to compare with. */
@@ -333,6 +340,8 @@ struct facts {
 	struct fact_failures failures;
 	struct fact_spent spent;
 	struct fact_reproduce reproduce;
+	const struct fact_selection *selection; /* NULL: it is none; else of all this only
+						 * what selection.c tells is told */
 	struct facts_memory {
 		void **owned; /* (n) */
 		size_t n;
@@ -346,6 +355,10 @@ DP_MUSTCHECK int report_facts(const struct report *r, const struct picture *pict
 void facts_free(struct facts *f);
 /* report.json: a new reference, NULL without memory (facts_json.c). */
 json_t *facts_json(const struct facts *f);
+/* The same of a private selection: selection.c, as the next. */
+json_t *selection_report_json(const struct facts *f);
+DP_MUSTCHECK int facts_selection(const struct subject *s, struct facts_memory *m,
+				 const struct fact_selection **out, struct dp_err *err);
 
 /* ---- memory of facts: freed with them; NULL when there is none, which also
  * report_facts() will tell ---- */

@@ -490,7 +490,7 @@ static const struct fact_row all_rows[] = {
 };
 FACT_SHAPE(facts, all_rows);
 
-json_t *facts_json(const struct facts *f)
+static json_t *all_json(const struct facts *f)
 {
 	/* what `run` prints, and more */
 	json_t *out = f->study.denoises
@@ -502,4 +502,9 @@ json_t *facts_json(const struct facts *f)
 	if (out)
 		fact_add_rows(out, &facts_shape, f);
 	return out;
+}
+
+json_t *facts_json(const struct facts *f)
+{
+	return f->selection ? selection_report_json(f) : all_json(f);
 }

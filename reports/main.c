@@ -368,7 +368,7 @@ static int make_report(const struct options *o, struct report *r, const char *st
 	int code = dir ? take_folder(dir, &folder, err)
 		       : dp_fail(err, DP_E_NOMEM, "out of memory");
 
-	if (code == DP_OK)
+	if (code == DP_OK && !dp_study_hides(r->subjects[0].s))
 		code = pictures_draw(r, o->figures, &pictures, &n, err);
 	if (code == DP_OK)
 		code = report_facts(r, pictures, n, &facts, err);

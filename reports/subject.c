@@ -183,7 +183,8 @@ int report_load(struct report *r, const char *journal, const char *const *studie
 	if (code == DP_OK)
 		code = replay_studies(r, journal, studies, n, ids, err);
 	for (size_t i = 0; code == DP_OK && i < n; i++) {
-		struct dp_study_state *s = dp_state_by_id(&r->state, ids[i]);
+		struct dp_study_state *s =
+			dp_study_shown(dp_state_by_id(&r->state, ids[i]));
 		bool twice = false;
 
 		for (size_t k = 0; k < i; k++)

@@ -544,6 +544,10 @@ void report_text(struct doc *d, const struct facts *f)
 
 	snprintf(title, sizeof title, "Study %s", f->study.study);
 	doc_title(d, title);
+	if (f->selection) {
+		write_selection(d, f);
+		return;
+	}
 	write_headline(d, f);
 	write_warning(d, f);
 	write_front(d, f);

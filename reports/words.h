@@ -26,4 +26,7 @@ void write_assumptions(struct doc *d, const struct facts *f);
 /* A statement to copy for each point. */
 void write_statements(struct doc *d, const struct facts *f);
 
+/* All of the report of a private selection (selection.c). */
+void write_selection(struct doc *d, const struct facts *f);
+
 #endif

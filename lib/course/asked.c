@@ -36,6 +36,42 @@ static int hint_budget(const struct dp_study_state *s, struct dp_err *err)
 		       s->spec->name);
 }
 
+/* What would tell of a private selection's trainings, or change the law that they are
+ * drawn by. */
+static int refuse_selection(const struct dp_study_state *s, const struct dp_asked *a,
+			    struct dp_err *err)
+{
+	bool made = s->status == DP_STUDY_FINISHED || s->status == DP_STUDY_FAILED;
+
+	switch (a->ask) {
+	case DP_ASK_RETRY:
+	case DP_ASK_RETRY_FAILED:
+	case DP_ASK_CANCEL:
+	case DP_ASK_ENQUEUE:
+		return dp_fail(err, DP_E_INVALID,
+			       "study '%s' is a private selection: its trainings are "
+			       "drawn by chance, and each counts whatever becomes of it",
+			       s->spec->name);
+	case DP_ASK_SET:
+		if (isnan(a->evaluations))
+			return DP_OK;
+		return dp_fail(err, DP_E_INVALID,
+			       "study '%s' is a private selection: how many trainings "
+			       "it makes is drawn in secret",
+			       s->spec->name);
+	case DP_ASK_RESUME:
+		if (!made && s->status != DP_STUDY_STOPPED)
+			return DP_OK;
+		return dp_fail(err, DP_E_INVALID, "study '%s' is %s: %s", s->spec->name,
+			       dp_study_status_text(s->status),
+			       made ? "its selection is made"
+				    : "a selection that was broken off is none, and "
+				      "cannot go on");
+	default:
+		return DP_OK;
+	}
+}
+
 static int asked_pause(const struct dp_study_state *s, struct dp_orders *out,
 		       struct dp_err *err)
 {
@@ -189,7 +225,10 @@ static int asked_delete(const struct dp_study_state *s, bool now, struct dp_orde
 			struct dp_err *err)
 {
 	if (s->open && !now) {
-		dp_fail(err, DP_E_BUSY, "%u of its trainers still run", s->open);
+		if (dp_study_hides(s))
+			dp_fail(err, DP_E_BUSY, "trainers of it still run");
+		else
+			dp_fail(err, DP_E_BUSY, "%u of its trainers still run", s->open);
 		return dp_hint(
 			err, "wait for them, or end them with 'dparetoctl delete --now'");
 	}
@@ -274,7 +313,9 @@ int dp_course_asked(const struct dp_study_state *s, const struct dp_asked *a,
 	out->n = 0;
 	out->more = false;
 	out->from = 0;
-	if (a->ask == DP_ASK_RETRY || a->ask == DP_ASK_CANCEL)
+	if (dp_study_hides(s))
+		code = refuse_selection(s, a, err);
+	if (code == DP_OK && (a->ask == DP_ASK_RETRY || a->ask == DP_ASK_CANCEL))
 		code = dp_course_trial(s, a->trial, &t, err);
 	if (code != DP_OK)
 		return code;

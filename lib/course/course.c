@@ -293,6 +293,7 @@ static const char *failed_why(const struct dp_trial *t)
 static bool settle_first_failures(const struct dp_study_state *s, struct dp_step *step)
 {
 	const struct dp_trial *last;
+	char logs[DP_NAME_MAX + 64] = "";
 
 	if (s->failures_in_row < FIRST_FAILURES || s->diverged > 0 ||
 	    dp_study_has_results(s))
@@ -302,17 +303,21 @@ static bool settle_first_failures(const struct dp_study_state *s, struct dp_step
 	last = last_failed(s);
 	if (!last)
 		return false;
+	/* where utilities are released with noise nothing else is kept */
+	if (!dp_study_releases(s->spec))
+		snprintf(logs, sizeof logs, "'dparetoctl logs %s %u' shows its stderr; ",
+			 s->spec->name, last->number);
 	snprintf(step->reason, sizeof step->reason,
-		 "the first trials all failed, %u in a row; trial %u: %.400s; "
-		 "'dparetoctl logs %s %u' shows its stderr; put it right, then "
-		 "'dparetoctl retry %s --failed', or 'dparetoctl resume %s' to leave "
-		 "them failed",
-		 s->failures_in_row, last->number, failed_why(last), s->spec->name,
-		 last->number, s->spec->name, s->spec->name);
+		 "the first trials all failed, %u in a row; trial %u: %.400s; %s"
+		 "put it right, then 'dparetoctl retry %s --failed', or 'dparetoctl "
+		 "resume %s' to leave them failed",
+		 s->failures_in_row, last->number, failed_why(last), logs, s->spec->name,
+		 s->spec->name);
 	return step_move(step, DP_STUDY_PAUSED, true);
 }
 
-/* A study whose trainers cannot do their work waits for a person. */
+/* A study whose trainers cannot do their work waits for a person. How many failed has no
+ * say in a private selection, which would tell of it by waiting. */
 static bool settle_failures(const struct dp_study_state *s, struct dp_step *step)
 {
 	if (s->blocked >= 0) {
@@ -321,6 +326,8 @@ static bool settle_failures(const struct dp_study_state *s, struct dp_step *step
 			 blocked_why(s), s->spec->name);
 		return step_move(step, DP_STUDY_PAUSED, true);
 	}
+	if (dp_study_hides(s))
+		return false;
 	if (s->failures_in_row < (uint32_t)s->spec->trainer.max_failures)
 		return settle_first_failures(s, step);
 	snprintf(step->reason, sizeof step->reason,
@@ -366,9 +373,24 @@ static bool step_fail(const struct dp_study_state *s, bool late, struct dp_step 
 	return step_move(step, DP_STUDY_FAILED, true);
 }
 
+/* A private selection is over. That nothing was selected says no more than that. */
+static bool step_select(const struct dp_study_state *s, struct dp_step *step)
+{
+	if (s->ok > 0)
+		return step_move(step, DP_STUDY_FINISHED, false);
+	snprintf(step->reason, sizeof step->reason,
+		 "nothing was selected: no training came to a result%s",
+		 s->spec->search.rounds.poisson > 0
+			 ? ", or there was none, as can be with 'poisson'"
+			 : "");
+	return step_move(step, DP_STUDY_FAILED, true);
+}
+
 /* Nothing is left to do: how did it end? */
 static bool step_finish(const struct dp_study_state *s, bool late, struct dp_step *step)
 {
+	if (dp_study_hides(s))
+		return step_select(s, step);
 	if (!dp_study_has_results(s))
 		return step_fail(s, late, step);
 	if (s->ok == 0)

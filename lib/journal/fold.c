@@ -1,6 +1,7 @@
 /* fold.c - folds journal events into what is known now. */
 #include "journal/state_internal.h"
 
+#include "base/rng.h"
 #include "base/secret.h"
 
 #include <limits.h>
@@ -58,6 +59,27 @@ static int study_of(const struct dp_event *e, struct dp_study **spec, struct dp_
 		       e->study);
 }
 
+/* All that chance decides in a private selection comes from its secret: how many
+ * trainings there are, their settings (dp_space_sample()) and the seeds of their runs. */
+static int fold_selection(struct dp_study_state *st, struct dp_err *err)
+{
+	struct dp_selection law;
+	struct dp_rng r;
+	int code = dp_select_law(st->spec, &law, err);
+
+	if (code != DP_OK)
+		return code;
+	free(st->spec->secret);
+	st->spec->secret = strdup(st->secret);
+	if (!st->spec->secret)
+		return dp_fail(err, DP_E_NOMEM, "no memory for a study");
+	dp_rng_init_secret(&r, st->secret, DP_RNG_SELECT, 0, 0);
+	st->evaluations = (uint32_t)dp_selection_draw(&law, &r);
+	dp_rng_init_secret(&r, st->secret, DP_RNG_SELECT, 0, 1);
+	st->spec->seed = dp_rng_u64(&r) >> 11;
+	return dp__shown_new(st, err);
+}
+
 static int fold_created(struct dp_state *s, const struct dp_event *e, struct dp_err *err)
 {
 	struct dp_study_state *st, **grown;
@@ -92,6 +114,12 @@ static int fold_created(struct dp_state *s, const struct dp_event *e, struct dp_
 	}
 	st->id = e->study;
 	st->evaluations = st->spec->search.evaluations;
+	if (st->spec->search.method == DP_METHOD_SELECT)
+		code = fold_selection(st, err);
+	if (code != DP_OK) {
+		dp__study_state_free(st);
+		return code;
+	}
 	st->parallel = st->spec->search.parallel;
 	st->priority = st->spec->priority;
 	st->blocked = -1;
@@ -676,6 +704,11 @@ int dp_state_apply(struct dp_state *s, const struct dp_event *e, struct dp_err *
 	if (code != DP_OK)
 		return code;
 	st->seq++;
+	if (e->type == DP_EV_STUDY_CREATED || e->type == DP_EV_STUDY_MOVED ||
+	    e->type == DP_EV_STUDY_AMENDED) {
+		st->told++;
+		st->told_at = e->time;
+	}
 	fold_time_passed(st, ran, e);
 	st->updated = e->time;
 	return DP_OK;

@@ -75,6 +75,7 @@ void dp__study_state_free(struct dp_study_state *s)
 		free(s->imported[i].objectives);
 	}
 	free(s->imported);
+	dp__shown_free(s->shown);
 	free(s->accounting);
 	for (uint32_t i = 0; i < s->nmetrics; i++)
 		free(s->metrics[i]);

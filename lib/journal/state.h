@@ -157,6 +157,10 @@ struct dp_study_state {
 	 * between two records while it runs, but for what a time-noted takes out */
 	int64_t active;
 
+	uint32_t told;   /* records about the study itself: created, moved, amended */
+	int64_t told_at; /* when the newest of these was */
+	struct dp__shown *shown; /* dp_study_shown()'s; NULL */
+
 	uint32_t results_version; /* another one whenever the results are others */
 	/* cached by dp_study_front(); invalid while front_valid is false */
 	bool front_valid;
@@ -199,6 +203,19 @@ struct dp_study_state *dp_state_by_id(const struct dp_state *s, uint32_t id);
 DP_MUSTCHECK int dp_state_find(const struct dp_state *s, const char *selector,
 			       struct dp_study_state **out, struct dp_err *err);
 struct dp_trial *dp_study_trial(const struct dp_study_state *s, uint32_t number);
+
+/* ---- what anybody may see (shown.c) ---- */
+
+/* The study as it may be shown: itself; but of a private selection (method select) one
+ * without trials, or once it has finished with a single one, the selected, as number 0,
+ * and with nothing from which the number of the others could be told. Whatever answers,
+ * reports, tells hooks or exports looks at this one only. Valid until the study's next
+ * record. */
+struct dp_study_state *dp_study_shown(struct dp_study_state *s);
+/* The trial that a finished private selection publishes; NULL: none came to a result. */
+const struct dp_trial *dp_study_selected(const struct dp_study_state *s);
+/* Is that how many trials there are, and all but the selected one, secret? */
+bool dp_study_hides(const struct dp_study_state *s);
 
 /* Trials that used up one of `evaluations`. */
 uint32_t dp_study_ended(const struct dp_study_state *s);

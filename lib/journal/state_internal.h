@@ -10,6 +10,9 @@ int dp__trial_status_from(const char *text);
 uint32_t dp__state_position(const struct dp_state *s, uint32_t id);
 void dp__trial_free(struct dp_trial *t);
 void dp__study_state_free(struct dp_study_state *s);
+/* Makes what dp_study_shown() shows of a private selection: shown.c */
+DP_MUSTCHECK int dp__shown_new(struct dp_study_state *s, struct dp_err *err);
+void dp__shown_free(struct dp__shown *shown);
 
 /* Column of a metric in the study's table, which grows if it is new; -1 without memory.
  */

@@ -102,17 +102,23 @@ json_t *dp_view_point(const struct dp_study_state *s, struct dp_point p)
 			 "objectives", dp_view_objectives(s, dp_point_objectives(s, p)));
 }
 
+/* A number of trials, or null where that is secret. */
+static json_t *count_json(const struct dp_study_state *s, uint32_t n)
+{
+	return dp_study_hides(s) ? json_null() : json_integer((json_int_t)n);
+}
+
 /* The whole object; takes the last two, of which `denoised` may be NULL. */
 static json_t *result_json(struct dp_study_state *s, json_t *denoised, json_t *front)
 {
-	return json_pack("{s:i, s:s, s:s, s:o, s:I, s:I, s:I, s:o, s:o*, s:o, s:o}",
+	return json_pack("{s:i, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o*, s:o, s:o}",
 			 "version", 1, "study", s->spec->name, "state",
 			 dp_study_status_text(s->status), "reason",
 			 dp_view_text(s->reason), "evaluations",
-			 (json_int_t)dp_study_ended(s), "failed", (json_int_t)s->failed,
-			 "diverged", (json_int_t)s->diverged, "hypervolume",
-			 hypervolume(s), "hypervolume_denoised", denoised, "anti_ideal",
-			 anti_ideal(s), "front", front);
+			 count_json(s, dp_study_ended(s)), "failed",
+			 count_json(s, s->failed), "diverged", count_json(s, s->diverged),
+			 "hypervolume", hypervolume(s), "hypervolume_denoised", denoised,
+			 "anti_ideal", anti_ideal(s), "front", front);
 }
 
 json_t *dp_view_result_denoised(struct dp_study_state *s, double volume, json_t *front)
@@ -149,6 +155,17 @@ json_t *dp_view_result_part(struct dp_study_state *s, uint32_t most)
 					   dp_view_at(dp_point_at(s, s->front[i]))));
 	view_set(&o, "more", more);
 	return o;
+}
+
+json_t *dp_view_selection(const struct dp_select_cost *c)
+{
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:s}", "epsilon",
+			 dp_json_real(c->epsilon), "delta", dp_json_real(c->delta),
+			 "trained", dp_json_real(c->trained), "measured",
+			 dp_json_real(c->measured), "one_training", dp_json_real(c->one),
+			 "composed", dp_json_real(c->composed), "law", c->law, "mean",
+			 dp_json_real(c->mean), "order", dp_json_real(c->order),
+			 "theorem", c->theorem);
 }
 
 /* {"epochs":132}, or null without trainer.path. */
@@ -222,40 +239,44 @@ json_t *dp_view_summary(struct dp_study_state *s)
 		view_push(&goals,
 			  json_string(objective->maximize ? "maximize" : "minimize"));
 	}
-	o = json_pack("{s:I, s:s, s:s, s:o, s:b, s:s, s:i, s:I, s:I}", "id",
+	o = json_pack("{s:I, s:s, s:s, s:o, s:b, s:s, s:i, s:I, s:o}", "id",
 		      (json_int_t)s->id, "name", s->spec->name, "state",
 		      dp_study_status_text(s->status), "reason", dp_view_text(s->reason),
 		      "by_failures", s->by_failures, "method",
 		      dp_method_text(s->spec->search.method), "priority", s->priority,
 		      "parallel", (json_int_t)s->parallel, "evaluations",
-		      (json_int_t)s->evaluations);
+		      count_json(s, s->evaluations));
 	view_merge(&o,
-		   json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:I, s:s, "
+		   json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:s, "
 			     "s:o, s:o}",
-			     "ended", (json_int_t)dp_study_ended(s), "ok",
-			     (json_int_t)s->ok, "diverged", (json_int_t)s->diverged,
-			     "failed", (json_int_t)s->failed, "running",
-			     (json_int_t)(s->apart ? 0 : s->open), "trained",
+			     "ended", count_json(s, dp_study_ended(s)), "ok",
+			     count_json(s, s->ok), "diverged", count_json(s, s->diverged),
+			     "failed", count_json(s, s->failed), "running",
+			     count_json(s, s->apart ? 0 : s->open), "trained",
 			     trained_json(s), "cost", cost_json(s), "hypervolume", volume,
 			     "anti_ideal", anti_ideal(s), "front", (json_int_t)s->nfront,
 			     "front_of", dp_front_text(s->spec), "objectives", names,
 			     "goals", goals));
-	view_merge(&o, json_pack("{s:o, s:o, s:o, s:o, s:I, s:o}", "budget",
-				 budget_json(s), "programs", programs_json(s->spec),
-				 "created", dp_view_time(s->created), "updated",
-				 dp_view_time(s->updated), "version", (json_int_t)s->seq,
-				 "file", dp_view_text(s->path)));
+	view_merge(&o,
+		   json_pack("{s:o, s:o, s:o, s:o, s:I, s:o}", "budget", budget_json(s),
+			     "programs", programs_json(s->spec), "created",
+			     dp_view_time(s->created), "updated",
+			     dp_view_time(dp_study_hides(s) ? 0 : s->updated), "version",
+			     (json_int_t)s->seq, "file", dp_view_text(s->path)));
 	return o;
 }
 
 static json_t *attempt_json(const struct dp_trial *t, const struct dp_attempt *a,
-			    const char *study_folder)
+			    bool selected, const char *study_folder)
 {
 	char below[64], folder[4096];
 	bool known = a->exit_kind != DP_EXIT_MISSING;
 	json_t *o;
 
-	dp_attempt_folder(t->number, a->run, a->number, below);
+	if (selected)
+		snprintf(below, sizeof below, "%s", DP_SELECTED);
+	else
+		dp_attempt_folder(t->number, a->run, a->number, below);
 	snprintf(folder, sizeof folder, "%s/%s", study_folder, below);
 	o = json_pack("{s:I, s:o, s:o, s:o}", "attempt", (json_int_t)a->number, "run",
 		      a->run == DP_RUN_ALL ? json_null() : json_integer(a->run), "end",
@@ -278,6 +299,14 @@ static json_t *attempt_json(const struct dp_trial *t, const struct dp_attempt *a
 	return o;
 }
 
+/* Null where whoever knows it could take the noise off what is published. */
+static json_t *seed_json(const struct dp_study_state *s, uint32_t trial, uint32_t run)
+{
+	return dp_study_hides(s)
+		       ? json_null()
+		       : json_integer((json_int_t)dp_run_seed(s->spec->seed, trial, run));
+}
+
 static json_t *runs_json(const struct dp_study_state *s, const struct dp_trial *t,
 			 uint32_t from, uint32_t end)
 {
@@ -292,9 +321,8 @@ static json_t *runs_json(const struct dp_study_state *s, const struct dp_trial *
 			view_set(&metrics, s->metrics[k],
 				 dp_json_real(t->metrics[i * t->nmetrics + k]));
 		view_push(&runs,
-			  json_pack("{s:I, s:I, s:o}", "run", (json_int_t)i, "seed",
-				    (json_int_t)dp_run_seed(s->spec->seed, t->number, i),
-				    "metrics", metrics));
+			  json_pack("{s:I, s:o, s:o}", "run", (json_int_t)i, "seed",
+				    seed_json(s, t->number, i), "metrics", metrics));
 	}
 	return runs;
 }
@@ -442,7 +470,8 @@ json_t *dp_view_trial_part(struct dp_study_state *s, const struct dp_trial *t,
 	json_t *o = trial_json(s, t), *attempts = json_array();
 
 	for (uint32_t i = from; i < attempts_end; i++)
-		view_push(&attempts, attempt_json(t, &t->attempts[i], folder));
+		view_push(&attempts,
+			  attempt_json(t, &t->attempts[i], dp_study_hides(s), folder));
 	view_set(&o, "attempts", attempts);
 	view_set(&o, "runs", runs_json(s, t, from, runs_end));
 	if (dp_study_releases(s->spec))

@@ -1,4 +1,5 @@
-/* view.h - the state as JSON, for the control protocol and for reports.
+/* view.h - the state as JSON, for the control protocol and for reports. A study is what
+ * dp_study_shown() makes of it.
  *
  * All functions return a new reference, or NULL without memory. */
 #ifndef DP_VIEW_H
@@ -13,6 +14,8 @@ json_t *dp_view_result_part(struct dp_study_state *s, uint32_t most);
 /* The same with the models' front, an array whose reference is taken, and the hypervolume
  * of their values. */
 json_t *dp_view_result_denoised(struct dp_study_state *s, double volume, json_t *front);
+/* What a private selection costs, and by which theorem. */
+json_t *dp_view_selection(const struct dp_select_cost *c);
 /* A point of the front: trial, at, parameters, objectives. */
 json_t *dp_view_point(const struct dp_study_state *s, struct dp_point p);
 /* The value of a waypoint; null: NaN, a trial's own result. */
@@ -36,6 +39,9 @@ json_t *dp_view_objectives(const struct dp_study_state *s, const double *objecti
 json_t *dp_view_time(int64_t us);
 /* A text, or null: for NULL, and for what is no UTF-8, as a path need not be. */
 json_t *dp_view_text(const char *text);
+/* Below the study's folder, the attempt of a finished private selection that is
+ * published: a link, so that its name does not tell which it was. */
+#define DP_SELECTED "selected"
 /* trials/7/0 or, one run a process, trials/7/RUN-ATTEMPT: below the study's folder. */
 void dp_attempt_folder(uint32_t trial, int32_t run, uint32_t attempt, char out[64]);
 

@@ -31,18 +31,19 @@ struct dp_program_command {
 };
 
 struct dp_programs;
-/* `command` has an entry for each objective, used where that is a program's, and must
- * outlive the programs as the study must. Starts nothing. NULL without memory. */
+/* `command` has an entry for each objective, used where that is a program's; `running`
+ * counts the processes that run, of whatever study. Both must outlive the programs as the
+ * study must. Starts nothing. NULL without memory. */
 struct dp_programs *dp_programs_new(const struct dp_study *s,
-				    const struct dp_program_command *command);
+				    const struct dp_program_command *command,
+				    atomic_uint *running);
 /* Ends what runs, at once, and waits for that. Nobody may be asking. */
 void dp_programs_free(struct dp_programs *p);
 /* Any thread, without waiting: ends what runs unless somebody asks just now, and forgets
  * all answers. False: somebody asks, or what was ended is not quite gone. */
 bool dp_programs_rest(struct dp_programs *p);
-/* The same for those that nobody has asked for so many seconds; answers are kept. True if
- * one runs still. */
-bool dp_programs_rest_idle(struct dp_programs *p, double seconds);
+/* The same for those that nobody has asked for so many seconds; answers are kept. */
+void dp_programs_rest_idle(struct dp_programs *p, double seconds);
 /* Whoever asks, now or later, gets DP_E_INTERRUPTED. Any thread. */
 void dp_programs_close(struct dp_programs *p);
 

@@ -18,6 +18,7 @@ struct dp__process {
 	size_t nwords;
 	int status;   /* how it ended, as of waitpid() */
 	pid_t ending; /* one that was told to end, and is not reaped yet; 0: none */
+	atomic_uint *running; /* counts those that run */
 };
 
 /* How long somebody waits for an answer. */
@@ -45,7 +46,8 @@ enum dp__heard dp__process_ask(struct dp__process *p, const struct dp_buf *text,
 			       const struct dp__patience *patience);
 /* Tells it to end, by the end of its input or (now) at once, and does not wait. */
 void dp__process_end(struct dp__process *p, bool now);
-/* Reaps what was told to end; `wait`: for its end. False: it is not gone yet. */
+/* Reaps what was told to end; `wait`: ends it at once, and waits for that. False: it is
+ * not gone yet. */
 bool dp__process_reap(struct dp__process *p, bool wait);
 /* "exit code 3; its last line on stderr: ..." of one that has ended, or the latter alone;
  * may be "". */

@@ -94,6 +94,7 @@ int dp__process_start(struct dp__process *p, const struct dp_program_command *co
 	}
 	if (e != 0)
 		return e;
+	atomic_fetch_add(p->running, 1);
 	p->in = ours[0];
 	p->out = ours[1];
 	p->error = ours[2];
@@ -111,6 +112,7 @@ static void process_close(struct dp__process *p)
 	close(p->error);
 	p->ending = p->pid;
 	p->pid = 0;
+	atomic_fetch_sub(p->running, 1);
 }
 
 bool dp__process_reap(struct dp__process *p, bool wait)
@@ -119,6 +121,8 @@ bool dp__process_reap(struct dp__process *p, bool wait)
 
 	if (p->ending == 0)
 		return true;
+	if (wait) /* no longer than it must */
+		kill(p->ending, SIGTERM);
 	do
 		gone = waitpid(p->ending, &p->status, wait ? 0 : WNOHANG);
 	while (gone < 0 && errno == EINTR);

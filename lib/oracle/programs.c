@@ -46,7 +46,8 @@ struct dp_programs {
 /* ---- making and ending ---- */
 
 struct dp_programs *dp_programs_new(const struct dp_study *s,
-				    const struct dp_program_command *command)
+				    const struct dp_program_command *command,
+				    atomic_uint *running)
 {
 	struct dp_programs *p = calloc(1, sizeof *p);
 
@@ -63,6 +64,8 @@ struct dp_programs *dp_programs_new(const struct dp_study *s,
 		free(p);
 		return NULL;
 	}
+	for (size_t i = 0; i < s->nobjectives; i++)
+		p->program[i].process.running = running;
 	pthread_mutex_init(&p->asking, NULL);
 	pthread_mutex_init(&p->keeping, NULL);
 	return p;
@@ -119,19 +122,14 @@ bool dp_programs_rest(struct dp_programs *p)
 	return gone;
 }
 
-bool dp_programs_rest_idle(struct dp_programs *p, double seconds)
+void dp_programs_rest_idle(struct dp_programs *p, double seconds)
 {
-	bool runs = false;
-
 	if (pthread_mutex_trylock(&p->asking) != 0)
-		return true;
+		return;
 	if ((double)(dp_mono_us() - p->last) >= seconds * 1e6)
 		end_all(p, false);
 	reap_all(p, false);
-	for (size_t i = 0; i < p->study->nobjectives; i++)
-		runs = runs || p->program[i].process.pid;
 	pthread_mutex_unlock(&p->asking);
-	return runs;
 }
 
 /* ---- sentences ---- */

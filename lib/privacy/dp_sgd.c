@@ -87,6 +87,7 @@ static const struct dp_privacy_key keys[] = {
 			  .help = "With poisson, in place of records and lot: the "
 				  "probability that a record is in a lot." },
 	[EPOCHS] = { .name = "epochs",
+		     .worse = 1,
 		     .kind = DP_PRIVACY_INTEGER,
 		     .otherwise = NAN,
 		     .lo = 1,
@@ -97,6 +98,7 @@ static const struct dp_privacy_key keys[] = {
 		     .help = "Passes over the data; each has records/lot steps (or "
 			     "1/sample_rate), rounded half to even." },
 	[STEPS] = { .name = "steps",
+		    .worse = 1,
 		    .kind = DP_PRIVACY_INTEGER,
 		    .otherwise = NAN,
 		    .lo = 1,
@@ -106,6 +108,7 @@ static const struct dp_privacy_key keys[] = {
 		    .brief = "steps, in place of epochs",
 		    .help = "Steps in all, in place of epochs." },
 	[NOISE_MULTIPLIER] = { .name = "noise_multiplier",
+			       .worse = -1,
 			       .kind = DP_PRIVACY_NUMBER,
 			       .otherwise = NAN,
 			       .lo = 0,
@@ -119,6 +122,7 @@ static const struct dp_privacy_key keys[] = {
 				       "(without-replacement) or L (poisson), L being "
 				       "the clipping norm." },
 	[NOISE_VARIANCE] = { .name = "noise_variance",
+			     .worse = -1,
 			     .kind = DP_PRIVACY_NUMBER,
 			     .otherwise = NAN,
 			     .lo = 0,

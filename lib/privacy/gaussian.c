@@ -67,6 +67,7 @@ enum {
 
 static const struct dp_privacy_key keys[] = {
 	[SIGMA] = { .name = "sigma",
+		    .worse = -1,
 		    .kind = DP_PRIVACY_NUMBER,
 		    .needed = true,
 		    .otherwise = NAN,
@@ -87,6 +88,7 @@ static const struct dp_privacy_key keys[] = {
 		    .brief = "the probability that the bound may fail with",
 		    .help = "The probability that the bound epsilon may fail with." },
 	[SENSITIVITY] = { .name = "sensitivity",
+			  .worse = 1,
 			  .kind = DP_PRIVACY_NUMBER,
 			  .otherwise = 1,
 			  .lo = 0,

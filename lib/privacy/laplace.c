@@ -18,6 +18,7 @@ enum {
 
 static const struct dp_privacy_key keys[] = {
 	[SCALE] = { .name = "scale",
+		    .worse = -1,
 		    .kind = DP_PRIVACY_NUMBER,
 		    .needed = true,
 		    .otherwise = NAN,
@@ -29,6 +30,7 @@ static const struct dp_privacy_key keys[] = {
 		    .help = "Scale b of the Laplace noise; its standard deviation is "
 			    "b times the square root of 2." },
 	[SENSITIVITY] = { .name = "sensitivity",
+			  .worse = 1,
 			  .kind = DP_PRIVACY_NUMBER,
 			  .otherwise = 1,
 			  .lo = 0,

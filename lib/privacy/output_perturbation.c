@@ -21,6 +21,7 @@ enum {
 
 static const struct dp_privacy_key keys[] = {
 	[REGULARIZATION] = { .name = "regularization",
+			     .worse = -1,
 			     .kind = DP_PRIVACY_NUMBER,
 			     .needed = true,
 			     .otherwise = NAN,
@@ -32,6 +33,7 @@ static const struct dp_privacy_key keys[] = {
 			     .help = "gamma: the loss has gamma/2 times the squared norm "
 				     "of the weights added." },
 	[RECORDS] = { .name = "records",
+		      .worse = -1,
 		      .kind = DP_PRIVACY_INTEGER,
 		      .needed = true,
 		      .otherwise = NAN,
@@ -40,6 +42,7 @@ static const struct dp_privacy_key keys[] = {
 		      .brief = "number of training records",
 		      .help = "Number of training records." },
 	[SIGMA] = { .name = "sigma",
+		    .worse = -1,
 		    .kind = DP_PRIVACY_NUMBER,
 		    .needed = true,
 		    .otherwise = NAN,

@@ -30,6 +30,9 @@ struct dp_privacy_key {
 	/* Keys of one group, 1 and up, are alternatives: exactly one of them is given.
 	 * 0: none. */
 	unsigned group;
+	/* All else equal, a larger value is never more private (1), or never less private
+	 * (-1), at any Renyi order; 0: neither is known. */
+	int worse;
 	bool costs; /* more of it costs more: dp_privacy_most() solves for it */
 	/* This key stands in its place, and excludes it. NULL: none does. */
 	const char *unless;

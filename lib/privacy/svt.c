@@ -12,6 +12,7 @@ enum {
 
 static const struct dp_privacy_key keys[] = {
 	[CUTOFF] = { .name = "cutoff",
+		     .worse = 1,
 		     .kind = DP_PRIVACY_INTEGER,
 		     .needed = true,
 		     .otherwise = NAN,
@@ -22,6 +23,7 @@ static const struct dp_privacy_key keys[] = {
 		     .help = "C: the algorithm stops after this many answers above the "
 			     "threshold." },
 	[SCALE] = { .name = "scale",
+		    .worse = -1,
 		    .kind = DP_PRIVACY_NUMBER,
 		    .needed = true,
 		    .otherwise = NAN,

@@ -34,6 +34,31 @@ static int ask_random(struct dp_proposer *p, const struct dp_history *h, uint32_
 	return DP_OK;
 }
 
+/* Drawn as by random search, but from the study's secret. The first one comes once it is
+ * known that the selection has an epsilon at all. */
+static int ask_select(struct dp_proposer *p, const struct dp_history *h, uint32_t trial,
+		      const atomic_bool *cancel, struct dp_proposal *out,
+		      struct dp_err *err)
+{
+	int code = ask_random(p, h, trial, cancel, out, err);
+	struct dp_select_cost cost;
+
+	out->source = "select";
+	if (!p->study->secret)
+		return dp_fail(err, DP_E_INVALID,
+			       "the points of a private selection are drawn in secret");
+	if (trial > 0)
+		return code;
+	code = dp_select_cost(p->study, &cost, err);
+	if (code == DP_OK && !isfinite(cost.epsilon))
+		return dp_fail(err, DP_E_INVALID,
+			       "nothing was trained: the selection has no finite epsilon "
+			       "at delta %g, since some setting that can be drawn has "
+			       "hardly any noise",
+			       cost.delta);
+	return code;
+}
+
 static int ask_grid(struct dp_proposer *p, const struct dp_history *h, uint32_t trial,
 		    const atomic_bool *cancel, struct dp_proposal *out,
 		    struct dp_err *err)
@@ -264,6 +289,7 @@ static const struct method methods[] = {
 	[DP_METHOD_RANDOM] = { "random", no_limit, ask_random },
 	[DP_METHOD_GRID] = { "grid", dp_space_grid_size, ask_grid },
 	[DP_METHOD_DPARETO] = { "dpareto", space_limit, ask_dpareto },
+	[DP_METHOD_SELECT] = { "select", no_limit, ask_select },
 };
 
 int dp_propose_check(const struct dp_study *study, struct dp_err *err)

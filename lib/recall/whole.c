@@ -201,12 +201,31 @@ static double whole_delta(const struct dp_study *study, const struct dp_training
 	return isnan(delta) ? DP_WHOLE_DELTA : delta;
 }
 
+/* What is published of a private selection; how many trainings there were has no say. */
+static int whole_selection(const struct dp_study *study, struct dp_whole *out,
+			   struct dp_err *err)
+{
+	struct dp_select_cost cost;
+	int code = dp_select_cost(study, &cost, err);
+
+	if (code != DP_OK)
+		return code;
+	out->proof = DP_WHOLE_SELECTION;
+	out->epsilon = cost.epsilon;
+	out->order = cost.order;
+	out->trainings = 0;
+	return DP_OK;
+}
+
 /* Which of the proofs there is. */
 static int whole_prove(const struct dp_study *study, const struct dp_trainings *t,
 		       size_t objective, struct dp_whole *out, struct dp_err *err)
 {
-	int code = t->n ? whole_composed(study, t, objective, out, err) : DP_OK;
+	int code;
 
+	if (study->search.method == DP_METHOD_SELECT)
+		return whole_selection(study, out, err);
+	code = t->n ? whole_composed(study, t, objective, out, err) : DP_OK;
 	if (code != DP_OK)
 		return code;
 	if (t->accounting.filter.limit > 0) {

@@ -17,6 +17,7 @@ enum dp_whole_proof {
 	/* (epsilon, delta) of search.budget, whatever was chosen and whenever it stops.
 	 */
 	DP_WHOLE_FILTER,
+	/* (epsilon, delta) of all that a private selection publishes: method select. */
 	DP_WHOLE_SELECTION,
 	DP_WHOLE_UNKNOWN, /* it is not known what its trainings add up to */
 };
@@ -34,7 +35,8 @@ struct dp_whole {
 	/* What composition would give at `delta` had all settings been fixed beforehand:
 	 * for comparison. NaN: unknown. */
 	double if_fixed;
-	uint64_t trainings; /* that were begun: of all runs and retries */
+	uint64_t trainings; /* that were begun: of all runs and retries; 0: it is a secret
+			     */
 	bool recorded;      /* what must be fixed before the first training was journaled
 			     * then; false: an older version's study, which is read with
 			     * orders that no result of it has chosen either */

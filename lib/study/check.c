@@ -139,9 +139,9 @@ void dp__check_search(struct dp__read *r)
 	if (!r->search)
 		return;
 	dp__section_names(DP__SEARCH, names);
-	if (search->method != DP_METHOD_GRID && method &&
-	    !dp__get(r->search, "evaluations") && !dp__get(r->search, "max_cost") &&
-	    !dp__get(r->search, "budget") &&
+	if (search->method != DP_METHOD_GRID && search->method != DP_METHOD_SELECT &&
+	    method && !dp__get(r->search, "evaluations") &&
+	    !dp__get(r->search, "max_cost") && !dp__get(r->search, "budget") &&
 	    !dp__misspelt(r->search, "evaluations", names))
 		dp__problem(r, r->search->key_pos, NULL,
 			    "the key 'search.evaluations' is missing, for example "
@@ -154,4 +154,7 @@ void dp__check_search(struct dp__read *r)
 		check_dpareto(r);
 	else
 		warn_unused(r);
+	if (search->method != DP_METHOD_SELECT && dp__get(r->search, "rounds"))
+		dp__warning(r, dp__get(r->search, "rounds")->key_pos, NULL,
+			    "'rounds' has a meaning only for method select");
 }

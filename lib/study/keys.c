@@ -24,6 +24,7 @@ static const char *const method_words[] = {
 	[DP_METHOD_RANDOM] = "random",
 	[DP_METHOD_GRID] = "grid",
 	[DP_METHOD_DPARETO] = "dpareto",
+	[DP_METHOD_SELECT] = "select",
 	NULL,
 };
 static const char *const order_words[] = { "asap", "deterministic", NULL };

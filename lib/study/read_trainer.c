@@ -15,8 +15,10 @@ enum {
 void dp__read_trainer(struct dp__read *r, const struct dp__key *k,
 		      const struct dp__node *v, void *to)
 {
-	if (dp__is_map(r, v, k->name, k->doc->type, SIZE_MAX))
-		dp__read_section(r, DP__TRAINER, v->key_pos, v, to);
+	if (!dp__is_map(r, v, k->name, k->doc->type, SIZE_MAX))
+		return;
+	r->trainer = v;
+	dp__read_section(r, DP__TRAINER, v->key_pos, v, to);
 }
 
 /* The program: with a '/' in it, a path that starts at the study file's folder. */

@@ -66,7 +66,7 @@ int dp_study_told_runs(const struct dp_study *s)
 
 bool dp_study_needs_secret(const struct dp_study *s)
 {
-	return dp_study_releases(s);
+	return dp_study_releases(s) || s->search.method == DP_METHOD_SELECT;
 }
 
 /* ---- what must hold between it and other keys ---- */

@@ -86,7 +86,11 @@ void dp_space_sample(const struct dp_study *s, uint32_t trial, bool with_range, 
 		struct dp_rng r;
 
 		/* a stream for each parameter: one more does not move the others */
-		dp_rng_init(&r, s->seed, DP_RNG_SAMPLE, trial, (uint32_t)i);
+		if (s->secret)
+			dp_rng_init_secret(&r, s->secret, DP_RNG_SAMPLE, trial,
+					   (uint32_t)i);
+		else
+			dp_rng_init(&r, s->seed, DP_RNG_SAMPLE, trial, (uint32_t)i);
 		if (p->kind == DP_PARAM_FIXED)
 			x[i] = 0;
 		else if (p->kind == DP_PARAM_CALIBRATED)

@@ -25,6 +25,7 @@ void dp_study_free(struct dp_study *s)
 	if (!s)
 		return;
 	free(s->name);
+	free(s->secret);
 	free_list(s->trainer.argv);
 	free_list(s->trainer.env);
 	free(s->trainer.cwd);
@@ -72,6 +73,7 @@ static void read_file(struct dp__read *r)
 	dp__check_walk(r);
 	dp__check_cost(r);
 	dp__check_release(r);
+	dp__check_select(r);
 	dp__check_budget(r);
 }
 

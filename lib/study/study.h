@@ -116,7 +116,8 @@ struct dp_constraint {
 enum dp_method {
 	DP_METHOD_RANDOM,
 	DP_METHOD_GRID,
-	DP_METHOD_DPARETO
+	DP_METHOD_DPARETO,
+	DP_METHOD_SELECT
 };
 enum dp_acquisition {
 	DP_ACQ_DEFAULT, /* not named in the file */
@@ -169,6 +170,12 @@ struct dp_trainer {
 	struct dp_path path;
 };
 
+/* search.rounds: the law of the secret number of trainings of method select, by its mean;
+ * exactly one is not 0. */
+struct dp_rounds {
+	double poisson, geometric, logarithmic;
+};
+
 struct dp_search {
 	enum dp_method method;
 	uint32_t evaluations; /* total, initial points included */
@@ -179,7 +186,8 @@ struct dp_search {
 	double max_time;    /* seconds; 0: none */
 	enum dp_front_of front;
 	enum dp_cost cost;
-	double max_cost; /* 0: none */
+	double max_cost;         /* 0: none */
+	struct dp_rounds rounds; /* select only */
 	struct dp_budget budget;
 	/* dpareto only */
 	enum dp_acquisition acquisition;
@@ -193,6 +201,9 @@ struct dp_search {
 struct dp_study {
 	char *name;
 	uint64_t seed;
+	/* Not of the file: base/secret.h, set by whoever keeps it, of method select.
+	 * Points are then drawn from it instead of the seed; NULL: nobody has. */
+	char *secret;
 	int priority;
 	bool public_data; /* data: public */
 	struct dp_trainer trainer;
@@ -280,7 +291,7 @@ const char *dp_cost_text(const struct dp_study *s);  /* by dp_study_cost() */
 /* The point that random search evaluates as this trial: each parameter drawn from
  * its distribution by rejection into `accept` (with_range: into accept and range
  * together, for initial designs), integers rounded. A pure function of the study's
- * seed and the trial. */
+ * seed, or of its secret, and the trial. */
 void dp_space_sample(const struct dp_study *s, uint32_t trial, bool with_range,
 		     double *x);
 /* Number of points of the study's grid (DP_GRID_MAX + 1 if more). */
@@ -343,6 +354,45 @@ double dp_path_end(const struct dp_study *s, const double *x);
 /* What a training of the study costs, never DP_COST_DEFAULT: a file that does not name
  * search.cost means the path's value where there is a path. */
 enum dp_cost dp_study_cost(const struct dp_study *s);
+
+/* ---- private selection: method select (select.c, support.c) ----
+ *
+ * A number of trainings that nobody knows, with settings drawn independently from the
+ * parameters' distributions, and only the best is published. privacy/whole.h has the
+ * theorems, docs/privacy.md what is enforced of their conditions. */
+
+/* The law of search.rounds. */
+DP_MUSTCHECK int dp_select_law(const struct dp_study *s, struct dp_selection *out,
+			       struct dp_err *err);
+/* The one objective that is an epsilon, and the one that is a metric and chooses. */
+size_t dp_select_privacy(const struct dp_study *s);
+size_t dp_select_utility(const struct dp_study *s);
+/* k[i] = K(orders[i]) of one training with all its runs, the largest over all settings
+ * that can be drawn: those that matter are tried one by one, but for parameters of which
+ * it is known which end is worse. It may take seconds. DP_E_INVALID if the largest is not
+ * known. *settings (may be NULL): how many were tried. */
+DP_MUSTCHECK int dp_select_curve(const struct dp_study *s, const double *orders, size_t n,
+				 double *k, size_t *settings, struct dp_err *err);
+/* The same without the curve, at once: DP_OK, or why there is no way to find it. */
+DP_MUSTCHECK int dp_select_covers(const struct dp_study *s, struct dp_err *err);
+
+/* What a private selection costs: of the published setting, its utility and its model
+ * together. */
+struct dp_select_cost {
+	double delta;
+	double one;      /* epsilon of one training, the worst that can be drawn */
+	double trained;  /* of the selection, for the records that are trained on */
+	double order;    /* that proves it */
+	double measured; /* of the selection, for those that the utility is measured on */
+	double epsilon;  /* the larger: with a fixed split a record is on one side */
+	double composed; /* what publishing as many as drawn on average would cost */
+	double mean;     /* of the number of trainings */
+	const char *law; /* "poisson" */
+	const char *theorem; /* as a source: paper and number */
+	size_t settings;     /* tried for the worst */
+};
+DP_MUSTCHECK int dp_select_cost(const struct dp_study *s, struct dp_select_cost *out,
+				struct dp_err *err);
 
 /* ---- the whole search (budget.c) ---- */
 

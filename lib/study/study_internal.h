@@ -45,7 +45,7 @@ struct dp__read {
 	struct dp__chunk *chunks;
 	bool nomem;
 	/* where the cross checks find what was written; NULL: not in the file */
-	const struct dp__node *search, *anti_ideal, *walk, *constraints;
+	const struct dp__node *trainer, *search, *anti_ideal, *walk, *constraints;
 	const struct dp__node *param[DP_PARAMS_MAX];
 	bool param_bad[DP_PARAMS_MAX]; /* has mistakes: say no more about it */
 	const struct dp__node *objective[DP_OBJECTIVES_MAX];
@@ -102,6 +102,7 @@ enum dp__section {
 	DP__USE,       /* only documented here: dp__read_use() */
 	DP__RELEASE,   /* struct dp_release */
 	DP__SEARCH,    /* struct dp_search */
+	DP__ROUNDS,    /* struct dp_rounds */
 	DP__BUDGET,    /* struct dp_budget */
 };
 
@@ -170,6 +171,7 @@ dp__reader dp__read_objectives, dp__read_anti_ideal,
 dp__reader dp__read_privacy, dp__read_later;
 dp__reader dp__read_release; /* release.c */
 dp__reader dp__read_search;  /* check.c */
+dp__reader dp__read_rounds;  /* select.c */
 dp__reader dp__read_budget;  /* budget.c */
 
 /* ---- checks across keys, once all is read ---- */
@@ -181,6 +183,7 @@ void dp__check_walk(struct dp__read *r);       /* path.c */
 void dp__check_budget(struct dp__read *r);     /* budget.c */
 void dp__check_cost(struct dp__read *r);       /* cost.c */
 void dp__check_release(struct dp__read *r);    /* release.c */
+void dp__check_select(struct dp__read *r);     /* select.c */
 
 /* ---- read_privacy.c ---- */
 

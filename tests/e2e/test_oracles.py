@@ -199,6 +199,10 @@ class Oracles(Case):
         with self.assertRaisesRegex(Refused, "epsilon -0.5, which no accountant can mean") as e:
             self.client("enqueue", study="t", parameters={"x": 0.25})
         self.assertEqual(e.exception.error["kind"], "oracle")
+        with self.assertRaisesRegex(Refused, "epsilon -0.5, which no accountant can mean"):
+            self.client("propose", study="t")
+        self.assertEqual(self.client("status", study="t")["study"]["reason"],
+                         "paused by request")
         wait_for(lambda: not self.programs("t"))
         self.write("mode-t", "")
         ok = self.client("enqueue", study="t", parameters={"x": 0.25})

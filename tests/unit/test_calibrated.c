@@ -389,6 +389,46 @@ static void a_memory_of_points(void **state)
 	dp_study_free(s);
 }
 
+/* What all trainings cost together is known of solved settings, too. Only where a search
+ * would have to solve for too long is the file refused. */
+static void under_a_budget(void **state)
+{
+	static const struct {
+		const char *accountant, *search;
+		bool good;
+	} rows[] = {
+		{ "accountant: rdp", "method: dpareto, evaluations: 9", true },
+		{ "accountant: pld", "method: dpareto, evaluations: 9", false },
+		{ "accountant: pld", "method: random, evaluations: 9", true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(rows); i++) {
+		struct dp_buf file = DP_BUF_INIT;
+		struct dp_err err;
+		struct result x;
+
+		dp_buf_printf(
+			&file,
+			"study: s\ntrainer: {command: [x]}\nparameters:\n  t: " TARGET
+			"\n  n: {calibrate: {epsilon: t, mechanism: dp-sgd, sampling: "
+			"poisson, records: 900, lot: 9, epochs: 3, delta: 1e-5, %s}}\n"
+			"objectives:\n  e: {privacy: {mechanism: dp-sgd, sampling: "
+			"poisson, records: 900, lot: 9, epochs: 3, delta: 1e-5, "
+			"noise_multiplier: n}}\n  u: {metric: u}\nanti_ideal: {e: 9, u: "
+			"1}\nsearch: {%s, budget: {epsilon: 3, delta: 1e-5}}\n",
+			rows[i].accountant, rows[i].search);
+		x = parse(dp_buf_text(&file), file.len);
+		assert_int_equal(x.s != NULL, rows[i].good);
+		if (x.s)
+			assert_int_equal(dp_study_adds_up(x.s, 0, &err), DP_OK);
+		else
+			assert_non_null(strstr(x.err.msg, "takes too long to solve for"));
+		done(&x);
+		dp_buf_free(&file);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -400,6 +440,7 @@ int main(void)
 		cmocka_unit_test(every_method_solves),
 		cmocka_unit_test(a_composition_with_a_calibrated_part),
 		cmocka_unit_test(a_memory_of_points),
+		cmocka_unit_test(under_a_budget),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

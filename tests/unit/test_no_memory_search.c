@@ -111,7 +111,7 @@ static void make_sample(struct sample *s)
 	s->spec.kernel = &dp_kernel_matern52;
 	for (size_t k = 0; k < D; k++)
 		s->spec.input[k] = (struct dp_gp_input){ false, 0, 1, 1, -3, 3 };
-	s->data = (struct dp_gp_data){ s->u, N, N, s->y, s->noise, NULL, NULL };
+	s->data = (struct dp_gp_data){ s->u, N, N, s->y, s->noise, NULL, NULL, NULL };
 }
 
 /* A fit that found no memory leaves its start as it was. */

@@ -84,6 +84,7 @@ struct asked {
 	struct dp_program_command command[2];
 	struct dp_programs *programs;
 	char *argv[6], *questions;
+	atomic_uint running;
 };
 
 /* A study of one program, a script that has the file of its questions as $1. */
@@ -97,7 +98,7 @@ static void begin(struct asked *a, const char *name, char *script)
 	memcpy(a->argv, (char *[]){ "/bin/sh", "-c", script, "oracle", a->questions },
 	       5 * sizeof *a->argv);
 	a->command[0] = (struct dp_program_command){ a->argv, environ };
-	a->programs = dp_programs_new(a->study, a->command);
+	a->programs = dp_programs_new(a->study, a->command, &a->running);
 	assert_non_null(a->programs);
 	free(text);
 }
@@ -105,6 +106,7 @@ static void begin(struct asked *a, const char *name, char *script)
 static void end(struct asked *a)
 {
 	dp_programs_free(a->programs);
+	assert_int_equal(atomic_load(&a->running), 0);
 	dp_study_free(a->study);
 	free(a->questions);
 }
@@ -167,8 +169,10 @@ static void test_answers_are_kept(void **state)
 	asked = lines_of(a.questions);
 	assert_in_range(asked, 2 + 29 + 1, 2 + 29 + 12); /* some others, too */
 	/* one that had nothing to do is started again, and nothing is asked for it */
-	assert_true(dp_programs_rest_idle(a.programs, 3600));
-	assert_false(dp_programs_rest_idle(a.programs, 0));
+	dp_programs_rest_idle(a.programs, 3600);
+	assert_int_equal(atomic_load(&a.running), 1);
+	dp_programs_rest_idle(a.programs, 0);
+	assert_int_equal(atomic_load(&a.running), 0);
 	for (int c = 1; c <= 30; c++)
 		expect_tenth(&a, c);
 	assert_int_equal(lines_of(a.questions), asked);
@@ -235,7 +239,8 @@ static void test_nobody_has_to_wait(void **state)
 	assert_int_equal(dp_programs_ask(&hurry, 0, x, NAN, &epsilon, &err), DP_E_BUSY);
 	assert_int_equal(dp_programs_ask(&cancelled, 0, x, NAN, &epsilon, &err),
 			 DP_E_INTERRUPTED);
-	assert_true(dp_programs_rest_idle(a.programs, 0)); /* it is not idle */
+	dp_programs_rest_idle(a.programs, 0); /* it is not idle */
+	assert_int_equal(atomic_load(&a.running), 1);
 	assert_false(dp_programs_rest(a.programs));
 	dp_programs_close(a.programs);
 	assert_int_equal(pthread_join(thread, NULL), 0);

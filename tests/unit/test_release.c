@@ -2,9 +2,8 @@
  * very values that a study releases. */
 #include "base/rng.h"
 #include "privacy/whole.h"
+#include "recall/released.h"
 #include "study/study.h"
-
-#include "attack.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -12,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+
+#include "attack.h"
+#include "course_story.h"
 
 static const struct dp_release release = { .records = 100, .sigma = 0.05 };
 static const char secret[] =
@@ -37,14 +39,14 @@ static double distance(double *x, size_t n)
 }
 
 /* Along each part of the key: trials, waypoints, means. */
-static void noise_is_normal(void **state)
+static void noise_is_normal(void **s)
 {
 	enum {
 		N = 3000
 	};
 	static double x[3][N];
 
-	(void)state;
+	(void)s;
 	for (uint32_t i = 0; i < N; i++) {
 		double mean = (double)i / N;
 
@@ -56,12 +58,12 @@ static void noise_is_normal(void **state)
 		assert_true(distance(x[k], N) < 1.95);
 }
 
-static void one_value_for_one_point(void **state)
+static void one_value_for_one_point(void **s)
 {
 	char other[sizeof secret];
 	double all[6];
 
-	(void)state;
+	(void)s;
 	memcpy(other, secret, sizeof secret);
 	other[0] = 'f';
 	all[0] = value("a", 3, 8, 0.5);
@@ -83,11 +85,11 @@ static void one_value_for_one_point(void **state)
 
 /* Whatever the mean was, only its multiple of a step below sigma / 2^29 shows, and one
  * minus it is exact. The accountant is told of that step. */
-static void values_lie_on_a_grid(void **state)
+static void values_lie_on_a_grid(void **s)
 {
 	static const double sigmas[] = { 1e-6, 0.01, 0.05, 1, 1000 };
 
-	(void)state;
+	(void)s;
 	for (size_t k = 0; k < DP_COUNT(sigmas); k++) {
 		struct dp_release r = { 1e4, sigmas[k] };
 		double step = exp2(floor(log2(sigmas[k])) - 30);
@@ -150,18 +152,18 @@ static struct attack_count attacked(int times)
 }
 
 /* The claim is exact, so that the attack comes close to it. */
-static void the_claim_holds(void **state)
+static void the_claim_holds(void **s)
 {
 	struct attack_count c = attacked(1);
 
-	(void)state;
+	(void)s;
 	assert_true(attack_lower(c, ATTACK_SURE) <= DELTA);
 	assert_true(attack_lower(c, ATTACK_SURE) > 0.5 * DELTA);
 }
 
-static void a_second_value_for_a_point_is_found(void **state)
+static void a_second_value_for_a_point_is_found(void **s)
 {
-	(void)state;
+	(void)s;
 	assert_true(attack_lower(attacked(2), ATTACK_SURE) > DELTA);
 }
 
@@ -182,7 +184,7 @@ static double apart(uint32_t study, bool with, bool shared)
 	return sum;
 }
 
-static void noise_that_points_share_is_found(void **state)
+static void noise_that_points_share_is_found(void **s)
 {
 	enum {
 		N = 1000
@@ -191,7 +193,7 @@ static void noise_that_points_share_is_found(void **state)
 	double claimed = dp_release_epsilon(dp_release_records(&release), release.sigma,
 					    POINTS, DELTA);
 
-	(void)state;
+	(void)s;
 	for (int shared = 0; shared < 2; shared++) {
 		for (uint32_t i = 0; i < N; i++) {
 			with[i] = apart(2 * i, true, shared);
@@ -203,6 +205,45 @@ static void noise_that_points_share_is_found(void **state)
 	}
 }
 
+/* ---- what it costs ---- */
+
+static void amend(double evaluations)
+{
+	apply((struct dp_event){ .type = DP_EV_STUDY_AMENDED,
+				 .evaluations = evaluations,
+				 .parallel = NAN,
+				 .priority = NAN });
+}
+
+/* As many as the file allows hold from the start on; more than that, chosen by somebody
+ * who has seen results, are read off the odometer. */
+static void what_test_records_cost(void **s)
+{
+	double records = dp_release_records(&release), fixed;
+	struct dp_released r;
+
+	(void)s;
+	begin(", runs: 2", "search: {method: dpareto, evaluations: 16}");
+	assert_false(dp_released_find(st, &r));
+	st->spec->objectives[1].release = release;
+	assert_true(dp_released_find(st, &r));
+	fixed = dp_release_epsilon(records, release.sigma, 16, 1e-5);
+	assert_true(r.proof == DP_RELEASED_FIXED && r.points == 0 && r.most == 16 &&
+		    r.delta == 1e-5 && fabs(r.epsilon / fixed - 1) < 1e-12);
+	for (uint32_t i = 0; i < 4; i++) {
+		propose(NULL);
+		attempted(i, i == 3 ? DP_END_EXIT_CODE : DP_END_OK, true);
+	}
+	amend(8);
+	assert_true(dp_released_find(st, &r));
+	assert_true(r.points == 3 && fabs(r.epsilon / fixed - 1) < 1e-12);
+	amend(17);
+	assert_true(dp_released_find(st, &r));
+	assert_true(r.proof == DP_RELEASED_ODOMETER && r.points == 3 && isinf(r.most));
+	assert_true(r.epsilon > dp_release_epsilon(records, release.sigma, 3, 1e-5));
+	assert_true(r.epsilon < fixed);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -212,6 +253,7 @@ int main(void)
 		cmocka_unit_test(the_claim_holds),
 		cmocka_unit_test(a_second_value_for_a_point_is_found),
 		cmocka_unit_test(noise_that_points_share_is_found),
+		cmocka_unit_test_teardown(what_test_records_cost, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -354,6 +354,12 @@ static char *with_line(const char *path, const char *line)
 			 line, epsilon ? "delta: 0.1" : "epsilon: 1");
 		return edit("search: {method: random, evaluations: 80}\n", to);
 	}
+	if (strncmp(path, "search.rounds.", 14) == 0) {
+		snprintf(to, sizeof to,
+			 "search: {rounds: {%s}, method: random, evaluations: 80}\n",
+			 line);
+		return edit("search: {method: random, evaluations: 80}\n", to);
+	}
 	if (strncmp(path, "search.", 7) == 0) {
 		snprintf(to, sizeof to, "search:\n  %s\n%s%s%s", line,
 			 strcmp(path, "search.max_cost") == 0 ? "  cost: seconds\n" : "",
@@ -514,8 +520,7 @@ static void test_words_of_values(void **state)
 	/* one more than there are is no read past the end */
 	assert_string_equal(dp_acquisition_text(DP_ACQ_RANDOM + 1),
 			    "one that has no name");
-	assert_string_equal(dp_method_text(DP_METHOD_DPARETO + 1),
-			    "one that has no name");
+	assert_string_equal(dp_method_text(DP_METHOD_SELECT + 1), "one that has no name");
 }
 
 /* Which front a study has, by its method and the word of its file. */

@@ -292,6 +292,25 @@ static void curves_add_up(void **state)
 	dp_renyi_memory_free(memory);
 }
 
+/* The curve of one record is none of a person with three. */
+static void groups_cost_more(void **state)
+{
+#define PERSON(group)                                                                    \
+	"{\"mechanism\":\"dp-sgd\",\"sampling\":\"without-replacement\","                \
+	"\"records\":1000,\"lot\":20,\"steps\":100,\"noise_multiplier\":2,"              \
+	"\"delta\":1e-5,\"group\":" #group "}"
+	double one[DP_RENYI_ORDERS_MAX], three[DP_RENYI_ORDERS_MAX];
+	struct dp_odometer o;
+
+	(void)state;
+	dp_odometer_standard(&o);
+	assert_int_equal(renyi_of(PERSON(1), 1, o.order, o.n, one), DP_OK);
+	assert_int_equal(renyi_of(PERSON(3), 1, o.order, o.n, three), DP_OK);
+	for (size_t i = 0; i < o.n; i++)
+		assert_true(three[i] > 3 * one[i]);
+#undef PERSON
+}
+
 static void assert_refused(const struct dp_privacy_item *items, size_t n, double order,
 			   const char *why)
 {
@@ -927,6 +946,7 @@ int main(void)
 		cmocka_unit_test(curves_without_replacement),
 		cmocka_unit_test(neighbours_are_covered),
 		cmocka_unit_test(curves_add_up),
+		cmocka_unit_test(groups_cost_more),
 		cmocka_unit_test(refused_curves),
 		cmocka_unit_test(ends_of_curves),
 		cmocka_unit_test(sums_round_up),

@@ -2,12 +2,13 @@
  * together keep within an epsilon, on a known problem with a real accountant.
  *
  *   budget [-f FIRST-SEED] [-s SEEDS] [-E EPSILON] [-D DELTA] [-i INITIAL] [-k WAYPOINTS]
- *          [-n TRAININGS] [-t]
+ *          [-n TRAININGS] [-c COST] [-t]
  *
  * Each row is a search: without a budget (TRAININGS trainings), with it and no cost, by
  * path, or by privacy; where WAYPOINTS is above 0, each training is a path whose
- * waypoints are free. Retries are none. What a training is worth is the problem's formula
- * (dplike of bench/problems.c). */
+ * waypoints are free. -c makes one row alone: of this cost, or `unlimited`. Retries are
+ * none. What a training is worth is the problem's formula (dplike of bench/problems.c).
+ */
 #include "bench/clock.h"
 #include "bench/problems.h"
 #include "front/front.h"
@@ -27,6 +28,7 @@ enum {
 struct options {
 	int first, seeds, initial, waypoints, trainings;
 	double epsilon, delta;
+	const char *cost;
 	bool each;
 };
 
@@ -206,11 +208,12 @@ int main(int argc, char **argv)
 			     .trainings = 24,
 			     .epsilon = 4,
 			     .delta = 1e-5 };
+	static const char *const costs[] = { "unlimited", "none", "path", "privacy" };
 	char budget[100], with[160];
 	int c;
 
 	dp_linalg_single_thread();
-	while ((c = getopt(argc, argv, "f:s:E:D:i:k:n:t")) != -1) {
+	while ((c = getopt(argc, argv, "f:s:E:D:i:k:n:c:t")) != -1) {
 		switch (c) {
 		case 'f':
 			o.first = atoi(optarg);
@@ -233,6 +236,9 @@ int main(int argc, char **argv)
 		case 'n':
 			o.trainings = atoi(optarg);
 			break;
+		case 'c':
+			o.cost = optarg;
+			break;
 		case 't':
 			o.each = true;
 			break;
@@ -245,13 +251,14 @@ int main(int argc, char **argv)
 			problem = &bench_problems[i];
 	snprintf(budget, sizeof budget, ", budget: {epsilon: %g, delta: %.17g}",
 		 o.epsilon, o.delta);
-	row(&o, "no budget", ", cost: none");
-	for (int i = 0; i < 3; i++) {
-		static const char *const costs[] = { "none", "path", "privacy" };
+	for (size_t i = 0; i < DP_COUNT(costs); i++) {
+		bool unlimited = i == 0;
 
-		if (i == 1 && o.waypoints == 0)
+		if ((o.cost && strcmp(o.cost, costs[i]) != 0) ||
+		    (strcmp(costs[i], "path") == 0 && o.waypoints == 0))
 			continue;
-		snprintf(with, sizeof with, "%s, cost: %s", budget, costs[i]);
+		snprintf(with, sizeof with, "%s, cost: %s", unlimited ? "" : budget,
+			 unlimited ? "none" : costs[i]);
 		row(&o, costs[i], with);
 	}
 	return 0;

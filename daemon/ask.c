@@ -148,11 +148,16 @@ bool ask_busy(const struct study *h)
 	return h->asker && h->asker->busy;
 }
 
+bool ask_stuck(const struct study *h)
+{
+	return h->asker && h->asker->stuck == h->state->seq;
+}
+
 bool ask_ready(const struct study *h)
 {
 	const struct asker *a = h->asker;
 
-	if (a && a->stuck == h->state->seq)
+	if (ask_stuck(h))
 		return false;
 	if (a && a->nahead && a->ahead[a->nahead - 1].trial >= h->state->ntrials)
 		return true;

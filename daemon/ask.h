@@ -33,6 +33,8 @@ void ask_front_free(struct asked_front *f);
 void ask_serve(struct study *h);
 /* Can the next trial be asked for now? Not while it is being looked for. */
 bool ask_ready(const struct study *h);
+/* Does nothing fit search.budget until something that is pending has ended? */
+bool ask_stuck(const struct study *h);
 /* Is a worker thread at work on the study? It must not be forgotten then. */
 bool ask_busy(const struct study *h);
 /* A worker thread gives up what it does for the study as soon as it can. */

@@ -235,7 +235,10 @@ const char *sched_why_not(const struct study *h, char *out, size_t room)
 		return out;
 	}
 	if (h->next.kind == DP_STEP_PROPOSE && !ask_ready(h)) {
-		snprintf(out, room, "the next point is being chosen");
+		snprintf(out, room, "%s",
+			 ask_stuck(h) ? "search.budget has no room for another training "
+					"before one that is pending has ended"
+				      : "the next point is being chosen");
 		return out;
 	}
 	if (h->next.kind != DP_STEP_ATTEMPT && h->next.kind != DP_STEP_PROPOSE)

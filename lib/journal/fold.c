@@ -219,7 +219,7 @@ static int fold_accounting(struct dp_study_state *st, const struct dp_event *e,
 {
 	struct dp_odometer o = { .n = e->norders };
 	bool fits = !st->accounting && st->ntrials == 0 && e->norders == e->nweights &&
-		    e->norders <= DP_RENYI_ORDERS_MAX &&
+		    e->norders > 0 && e->norders <= DP_RENYI_ORDERS_MAX &&
 		    fold_filter_ok(st->spec, &e->filter);
 
 	if (fits) {

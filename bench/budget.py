@@ -51,7 +51,7 @@ def release_sigma(o):
                                       "--delta", repr(o.delta), "--epsilon", repr(o.epsilon),
                                       "-o", "json"], text=True)
     releases = o.trainings * (o.points + 1)
-    return json.loads(answer)["noise"] * math.sqrt(releases) / TEST_RECORDS
+    return json.loads(answer)["sigma"] * math.sqrt(releases) / TEST_RECORDS
 
 
 def study_text(o, seed, variant):
@@ -95,10 +95,13 @@ def run_study(o, text):
 
 def one(o, seed, variant):
     path = os.path.join(o.folder, "%s-%d.json" % (variant, seed))
+    text = study_text(o, seed, variant)
     if os.path.exists(path):
         with open(path) as f:
-            return json.load(f)
-    text = study_text(o, seed, variant)
+            kept = json.load(f)
+        if kept["text"] != text:
+            raise SystemExit("%s is of other settings; remove it or take another folder" % path)
+        return kept
     command, ref = paths.command_and_names(text)[0], paths.anti_ideal(text)
     result = run_study(o, text)
     again = []

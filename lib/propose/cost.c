@@ -8,9 +8,9 @@
  * exponents are of the order of 1 whatever is trained. Each result's noise follows from
  * how badly the others predict it (as if it were Student's t), so that a machine that
  * hiccuped once does not matter. With `privacy` it is what the training takes of
- * search.budget (budget.c), and whatever costs are, what no longer fits is out of the
- * question. Made anew for each history: a proposer that was asked
- * before says the same as a new one. */
+ * search.budget (budget.c) and of the evaluations that are left, and whatever costs are,
+ * what no longer fits is out of the question. Made anew for each history: a proposer that
+ * was asked before says the same as a new one. */
 #include "linalg/linalg.h"
 #include "propose/propose_internal.h"
 
@@ -213,16 +213,20 @@ static double log_seconds(const struct dp_proposer *p, const double *u, double *
 	return sum;
 }
 
+/* A training takes of the budget, and it takes one of the evaluations: with few of these
+ * left, one that costs next to nothing is not next to free. What counts is the sum of
+ * both shares of what is left, here as a part of the budget. */
 static double log_privacy(const struct dp_proposer *p, const double *u, double *gradient)
 {
-	double value, by[DP_PARAMS_MAX];
+	double evaluations = p->study->search.evaluations, share, own, by[DP_PARAMS_MAX];
 
 	if (!dp__budgeted(p))
 		return 0; /* what is left to spend is not known here */
-	value = dp__budget_log(p, u, gradient ? by : NULL);
+	share = p->history->budget_left / fmax(evaluations - p->trial, 1);
+	own = exp(dp__budget_log(p, u, gradient ? by : NULL));
 	for (size_t k = 0; gradient && k < p->inputs.d; k++)
-		gradient[k] -= by[k];
-	return value;
+		gradient[k] -= by[k] * own / (own + share);
+	return log(own + share);
 }
 
 double dp__cost_log(struct dp_proposer *p, const double *u, double *gradient)

@@ -362,6 +362,7 @@ int dp_proposer_ask(struct dp_proposer *p, const struct dp_history *h, uint32_t 
 
 	if (code != DP_OK)
 		return code;
+	p->trial = trial;
 	memset(out, 0, sizeof *out);
 	if (dp__cost_learn(p, h) != DP_OK)
 		return dp_fail(err, DP_E_NOMEM, "no memory for the cost of trainings");

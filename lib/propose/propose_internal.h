@@ -202,6 +202,7 @@ struct dp_proposer {
 	size_t noutputs;               /* objectives, then constraints */
 	struct dp__output output[DP_OBJECTIVES_MAX + DP_CONSTRAINTS_MAX];
 
+	uint32_t trial;         /* that a point is wanted for */
 	struct dp__times times; /* by dp__cost_learn(), of the history of this call */
 
 	/* what the models hold */

@@ -330,8 +330,8 @@ static void say_mechanism(struct doc *d, const struct fact_mechanism *m)
 		say_command(d, m->command);
 	else
 		doc_field(d, "Unit of privacy",
-			  "%s. A person with several records is protected "
-			  "less than epsilon says.",
+			  "%s. A person with more records is protected less than "
+			  "epsilon says.",
 			  m->unit);
 	if (m->relation)
 		doc_field(d, "Neighbouring relation", "%s", m->relation);

@@ -14,8 +14,11 @@ enum {
 /* ---- what may be published ---- */
 
 /* What the proof of a whole search's epsilon says, and what it does not. */
-static const char *proof_words(enum dp_whole_proof proof)
+static const char *proof_words(enum dp_whole_proof proof, double delta)
 {
+	if (proof == DP_WHOLE_ODOMETER && delta == 0)
+		return "a sum: pure epsilons of trainings add up, whatever was chosen "
+		       "because of results";
 	switch (proof) {
 	case DP_WHOLE_FIXED:
 		return "composition: all settings and their number were fixed before the "
@@ -72,7 +75,7 @@ static void say_whole(struct doc *d, const struct fact_composed *c)
 		return;
 	}
 	doc_cell(d, "%s at delta %s", up_text(c->epsilon, a), dp_num_text(c->delta, t));
-	doc_cell(d, "%s", proof_words(c->kind));
+	doc_cell(d, "%s", proof_words(c->kind, c->delta));
 	if (c->kind == DP_WHOLE_FIXED || c->kind == DP_WHOLE_SELECTION ||
 	    isnan(c->if_fixed))
 		return;

@@ -763,6 +763,22 @@ static void test_waypoints_in_words(void **state)
 	free(text);
 }
 
+/* Two of ten trainings were made; nothing about their sum is a matter of luck. */
+static void test_pure_words(void **state)
+{
+	char *text;
+
+	(void)state;
+	begin(svt);
+	evaluate(0, 2, 0.9, 0.9, 0.9);
+	evaluate(1, 10, 0.5, 0.5, 0.5);
+	load(false);
+	text = whole(DOC_MARKDOWN);
+	assert_non_null(strstr(text, "a sum: pure epsilons"));
+	assert_null(strstr(text, "Ville"));
+	free(text);
+}
+
 /* Messages that are no UTF-8 do not reach JSON, and do not end it either. */
 static void test_broken_texts(void **state)
 {
@@ -872,6 +888,7 @@ int main(void)
 		T(test_sampling_error),
 		T(test_composition_counts),
 		T(test_pure_composition),
+		T(test_pure_words),
 		T(test_second_accountant),
 		T(test_statement),
 		T(test_statement_of_persons),

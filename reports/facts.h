@@ -132,6 +132,7 @@ struct fact_composed {
 	double spent, limit; /* of a budget; else NaN */
 	double if_fixed;     /* had all settings been fixed beforehand; no guarantee */
 	const char *why;     /* or NULL */
+	bool recorded;       /* the odometer was journaled before the first training */
 };
 
 /* A key of a mechanism: set by a parameter, a word, or a number. */

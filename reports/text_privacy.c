@@ -77,7 +77,7 @@ static void say_whole(struct doc *d, const struct fact_composed *c)
 	doc_cell(d, "%s at delta %s", up_text(c->epsilon, a), dp_num_text(c->delta, t));
 	doc_cell(d, "%s", proof_words(c->kind, c->delta));
 	if (c->kind == DP_WHOLE_FIXED || c->kind == DP_WHOLE_SELECTION ||
-	    isnan(c->if_fixed))
+	    isnan(c->if_fixed) || c->delta == 0)
 		return;
 	doc_cell(d, "had all settings been fixed");
 	doc_cell(d, "%s", up_text(c->if_fixed, a));
@@ -107,6 +107,12 @@ static void say_counted(struct doc *d, const struct fact_composed *c, bool walks
 			      "order %.15g. No smaller epsilon may be read off what is "
 			      "left.",
 			      short_text(c->spent, a), short_text(c->limit, b), c->order);
+	if (c->kind == DP_WHOLE_ODOMETER && c->delta > 0 && !c->recorded)
+		doc_paragraph(d, "The odometer's orders and weights are those of this "
+				 "version. They do not depend on data, but the journal "
+				 "of this study does not have them: it was begun by an "
+				 "older version, or all of its settings were to be "
+				 "fixed.");
 	doc_paragraph(
 		d,
 		"Counted are all %lld evaluations with every run of every attempt that "

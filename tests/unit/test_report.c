@@ -763,6 +763,23 @@ static void test_waypoints_in_words(void **state)
 	free(text);
 }
 
+/* Two of ten trainings of a random search: the odometer, which nobody journaled. */
+static void test_odometer_words(void **state)
+{
+	char *text;
+
+	(void)state;
+	begin(gaussian);
+	evaluate(0, 2, 0.9, 0.9, 0.9);
+	evaluate(1, 10, 0.5, 0.5, 0.5);
+	load(false);
+	text = whole(DOC_MARKDOWN);
+	assert_non_null(strstr(text, "Ville"));
+	assert_non_null(strstr(text, "had all settings been fixed"));
+	assert_non_null(strstr(text, "the journal of this study does not have them"));
+	free(text);
+}
+
 /* Two of ten trainings were made; nothing about their sum is a matter of luck. */
 static void test_pure_words(void **state)
 {
@@ -776,6 +793,7 @@ static void test_pure_words(void **state)
 	text = whole(DOC_MARKDOWN);
 	assert_non_null(strstr(text, "a sum: pure epsilons"));
 	assert_null(strstr(text, "Ville"));
+	assert_null(strstr(text, "had all settings been fixed"));
 	free(text);
 }
 
@@ -889,6 +907,7 @@ int main(void)
 		T(test_composition_counts),
 		T(test_pure_composition),
 		T(test_pure_words),
+		T(test_odometer_words),
 		T(test_second_accountant),
 		T(test_statement),
 		T(test_statement_of_persons),

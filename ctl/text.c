@@ -175,6 +175,18 @@ char *ctl_value(const json_t *value, char out[CTL_TEXT_LEN])
 	return out;
 }
 
+char *ctl_bound(const json_t *value, char out[CTL_TEXT_LEN])
+{
+	double x = json_real_value(value), unit;
+
+	ctl_value(value, out);
+	if (!(x > 0) || strtod(out, NULL) >= x)
+		return out;
+	unit = pow(10, floor(log10(x)) - 4);
+	snprintf(out, CTL_TEXT_LEN, "%.5g", (floor(x / unit) + 1) * unit);
+	return out;
+}
+
 void ctl_value_exact(const json_t *value, struct dp_buf *out)
 {
 	if (json_is_string(value))
@@ -208,11 +220,11 @@ bool ctl_selection(const json_t *selection, struct dp_buf *out)
 	dp_buf_printf(out,
 		      "epsilon %s at delta %s for all that is published, the best of a "
 		      "secret number of trainings, %s on average (%s); one training: %s",
-		      ctl_value(json_object_get(selection, "epsilon"), epsilon),
+		      ctl_bound(json_object_get(selection, "epsilon"), epsilon),
 		      ctl_value(json_object_get(selection, "delta"), delta),
 		      ctl_value(json_object_get(selection, "mean"), mean),
 		      dp_json_str(selection, "theorem", "?"),
-		      ctl_value(json_object_get(selection, "one_training"), one));
+		      ctl_bound(json_object_get(selection, "one_training"), one));
 	return true;
 }
 

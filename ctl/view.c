@@ -185,9 +185,9 @@ static void put_whole(struct view *v, const json_t *s)
 		view_put(v, CTL_NORMAL, "whole search",
 			 "%s %s at delta %s (%s; had all settings been fixed: %s) after "
 			 "%" PRId64 " training%s",
-			 name, ctl_value(json_object_get(w, "epsilon"), epsilon),
+			 name, ctl_bound(json_object_get(w, "epsilon"), epsilon),
 			 ctl_value(json_object_get(w, "delta"), delta), proof,
-			 ctl_value(json_object_get(w, "if_fixed"), fixed),
+			 ctl_bound(json_object_get(w, "if_fixed"), fixed),
 			 dp_json_int(w, "trainings", 0),
 			 dp_json_int(w, "trainings", 0) == 1 ? "" : "s");
 	}

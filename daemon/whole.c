@@ -86,7 +86,9 @@ static struct whole *whole_of(struct study *h)
 
 void whole_reckon(struct study *h)
 {
-	struct whole *w = dp_study_accounts(h->state->spec) ? whole_of(h) : NULL;
+	/* of a private selection it is shown nowhere */
+	bool wanted = dp_study_accounts(h->state->spec) && !dp_study_hides(h->state);
+	struct whole *w = wanted ? whole_of(h) : NULL;
 
 	/* without memory: when somebody asks again */
 	if (!w || w->busy || dp_mono_us() < w->rest || h->deleters ||

@@ -35,5 +35,6 @@ void facts_composed(const struct subject *s, size_t objective, struct facts_memo
 	out->spent = whole.spent;
 	out->limit = whole.limit;
 	out->if_fixed = whole.if_fixed;
+	out->recorded = whole.recorded;
 	out->why = facts_text(m, whole.why[0] ? whole.why : NULL);
 }

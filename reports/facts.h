@@ -132,6 +132,7 @@ struct fact_composed {
 	double spent, limit; /* of a budget; else NaN */
 	double if_fixed;     /* had all settings been fixed beforehand; no guarantee */
 	const char *why;     /* or NULL */
+	bool recorded;       /* the odometer was journaled before the first training */
 };
 
 /* A key of a mechanism: set by a parameter, a word, or a number. */
@@ -381,8 +382,6 @@ void facts_optimism(const struct subject *s, struct facts_memory *m,
 
 /* ---- privacy.c: what is behind each epsilon ---- */
 
-#define FACTS_UNIT "one training record"
-
 void facts_privacy(const struct subject *s, struct facts *f);
 struct fact_check facts_check(const struct subject *s, struct dp_point p,
 			      size_t objective);
@@ -403,6 +402,11 @@ void facts_composed(const struct subject *s, size_t objective, struct facts_memo
 /* What may be said of one training at this point; or NULL. */
 const char *facts_statement(const struct subject *s, struct dp_point p, size_t objective,
 			    struct facts_memory *m);
+/* Whom epsilon holds for; NaN values are those that a parameter sets. */
+const char *facts_unit(const struct dp_mechanism *m, const double *values,
+		       struct facts_memory *memory);
+/* The relation of a composition is that of the part that has one of its own. */
+const char *facts_relation(const struct dp_uses *uses);
 /* `digits` significant digits, rounded up: epsilon is never shown below what it is. */
 void facts_round_up(double x, int digits, struct dp_buf *out);
 

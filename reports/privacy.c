@@ -295,6 +295,17 @@ static void find_program(const struct dp_oracle *o, struct fact_mechanism *out)
 	out->command = (const char *const *)o->argv;
 }
 
+/* All parts of a composition hold for groups of one size. */
+static const char *mechanism_unit(const struct dp_oracle *o, struct facts_memory *m)
+{
+	double v[DP_PRIVACY_KEYS_MAX];
+
+	if (o->kind == DP_ORACLE_PROGRAM)
+		return "what the program means by it";
+	fixed_values(o, o->uses, v);
+	return facts_unit(o->uses->mechanism, v, m);
+}
+
 static void find_mechanism(const struct subject *s, size_t objective,
 			   struct facts_memory *memory, struct fact_mechanism *out)
 {
@@ -303,7 +314,7 @@ static void find_mechanism(const struct subject *s, size_t objective,
 	*out = (struct fact_mechanism){
 		.index = objective,
 		.objective = s->s->spec->objectives[objective].name,
-		.unit = FACTS_UNIT,
+		.unit = mechanism_unit(o, memory),
 		.records = NAN,
 		.delta = dp_oracle_delta(o),
 	};

@@ -90,9 +90,6 @@ bool subject_spread(const struct subject *s, struct dp_point p, size_t objective
 		    double *lo, double *hi);
 /* The standard deviation of the runs; NaN: unknown, or it is no metric. */
 double subject_run_sd(const struct subject *s, struct dp_point p, size_t objective);
-/* The value that a key of a privacy objective's mechanism has in every trial; NaN where
- * it has none, or a parameter sets it. */
-double subject_key(const struct subject *s, size_t objective, const char *key);
 
 /* ---- public.c ---- */
 

@@ -13,15 +13,13 @@ static const char *say_selection(const struct subject *s, const struct dp_select
 				 struct facts_memory *m)
 {
 	const struct dp_study *spec = s->s->spec;
-	const struct dp_use *u = spec->objectives[dp_select_privacy(spec)].privacy->uses;
-	double values[DP_PRIVACY_KEYS_MAX];
-	struct dp_privacy_words words;
+	struct dp_uses uses;
 	struct dp_buf out = DP_BUF_INIT;
 	char delta[DP_NUM_LEN], mean[DP_NUM_LEN];
 	const char *text;
 
-	dp_use_values(spec, u, s->s->trials[s->points[0].trial]->x, NAN, values);
-	dp_privacy_words(u->mechanism, values, &words);
+	if (facts_uses(s, s->points[0], dp_select_privacy(spec), &uses, NULL) != DP_OK)
+		return NULL;
 	dp_buf_puts(&out, "The setting, its utility and its model, which are all that is "
 			  "published of study ");
 	dp_buf_printf(&out, "%s, are together (", spec->name);
@@ -38,13 +36,14 @@ static const char *say_selection(const struct subject *s, const struct dp_select
 	facts_round_up(c->measured, 4, &out);
 	dp_buf_printf(&out,
 		      ". A record is one or the other.\n"
-		      "Unit of privacy: one record.\n"
+		      "Unit of privacy: %s, or one record that is measured on.\n"
 		      "Neighbouring relation: %s.\n"
 		      "Theorem: %s, with the Renyi divergences of the worst setting that "
 		      "can be drawn.\n"
 		      "It holds as long as nobody learns how many trainings there were, "
 		      "anything of the others, or what the noise was drawn from.\n",
-		      words.relation, c->theorem);
+		      facts_unit(uses.item->mechanism, uses.values[0], m),
+		      facts_relation(&uses), c->theorem);
 	text = facts_text(m, dp_buf_text(&out));
 	dp_buf_free(&out);
 	return text;

@@ -8,9 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Seeds below this can be tried one after the other. */
-#define GUESSABLE 0x1p40
-
 void facts_round_up(double x, int digits, struct dp_buf *out)
 {
 	char text[64];
@@ -81,8 +78,24 @@ static void state_delta(struct dp_buf *out, const struct dp_uses *uses, double d
 	dp_buf_puts(out, ".\n");
 }
 
-/* The relation of a composition is that of the part that has one of its own. */
-static const char *relation_of(const struct dp_uses *uses)
+const char *facts_unit(const struct dp_mechanism *m, const double *values,
+		       struct facts_memory *memory)
+{
+	const struct dp_privacy_key *k = dp_privacy_key_find(m, "group");
+	double group = k ? dp_privacy_value(m, values, k) : 1;
+	char text[80];
+
+	if (group <= 1)
+		return "one training record";
+	if (isnan(group))
+		return "all training records of one person, up to as many as 'group' "
+		       "says";
+	snprintf(text, sizeof text, "all training records of one person, up to %.0f",
+		 group);
+	return facts_text(memory, text);
+}
+
+const char *facts_relation(const struct dp_uses *uses)
 {
 	struct dp_privacy_words words = { .relation = NULL };
 
@@ -177,7 +190,7 @@ static void state_seed(struct dp_buf *out, const struct dp_study *spec)
 	dp_buf_puts(out, "Randomness: a trainer that draws its noise from the seed it is "
 			 "given depends on the study's seed");
 	dp_buf_puts(out,
-		    (double)spec->seed < GUESSABLE
+		    report_seed_is_guessable(spec)
 			    ? ", which is small enough to be guessed (0 if the study "
 			      "names none): whoever does can take the noise away, and "
 			      "nothing of this holds. Train again with a secret seed "
@@ -211,10 +224,9 @@ const char *facts_statement(const struct subject *s, struct dp_point p, size_t o
 	dp_buf_printf(&out, ", %g)-differentially private.\n", delta);
 	say_iterate(&out, s, p, objective);
 	if (uses.n)
-		dp_buf_printf(&out,
-			      "Unit of privacy: " FACTS_UNIT
-			      ".\nNeighbouring relation: %s.\n",
-			      relation_of(&uses));
+		dp_buf_printf(&out, "Unit of privacy: %s.\nNeighbouring relation: %s.\n",
+			      facts_unit(uses.item->mechanism, uses.values[0], memory),
+			      facts_relation(&uses));
 	for (size_t i = 0; i < uses.n; i++)
 		say_use(&out, &uses.item[i], o->kind == DP_ORACLE_COMPOSED);
 	state_delta(&out, &uses, delta);
@@ -223,8 +235,11 @@ const char *facts_statement(const struct subject *s, struct dp_point p, size_t o
 	state_seed(&out, s->s->spec);
 	dp_buf_printf(&out,
 		      "Not included: the search that led to these parameters, which "
-		      "trained on the same records; test and holdout records, for which "
-		      "there is no guarantee.\n");
+		      "trained on the same records; test and holdout records, %s.\n",
+		      dp_study_releases(s->s->spec)
+			      ? "of which utilities are released with noise at a cost of "
+				"their own"
+			      : "for which there is no guarantee");
 	text = facts_text(memory, dp_buf_text(&out));
 	dp_buf_free(&out);
 	return text;

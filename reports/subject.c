@@ -223,19 +223,6 @@ size_t subject_trainings(const struct subject *s)
 	return n;
 }
 
-double subject_key(const struct subject *s, size_t objective, const char *key)
-{
-	const struct dp_oracle *o = s->s->spec->objectives[objective].privacy;
-	const struct dp_use *u = o && o->kind == DP_ORACLE_MECHANISM ? o->uses : NULL;
-
-	for (size_t i = 0; u && i < u->mechanism->nkeys; i++)
-		if (strcmp(u->mechanism->keys[i].name, key) == 0)
-			return u->param[i] >= 0        ? NAN
-			       : isnan(u->constant[i]) ? u->mechanism->keys[i].otherwise
-						       : u->constant[i];
-	return NAN;
-}
-
 void subject_label(const struct subject *s, size_t objective, struct dp_buf *out)
 {
 	const struct dp_objective *o = &s->s->spec->objectives[objective];

@@ -14,8 +14,11 @@ enum {
 /* ---- what may be published ---- */
 
 /* What the proof of a whole search's epsilon says, and what it does not. */
-static const char *proof_words(enum dp_whole_proof proof)
+static const char *proof_words(enum dp_whole_proof proof, double delta)
 {
+	if (proof == DP_WHOLE_ODOMETER && delta == 0)
+		return "a sum: pure epsilons of trainings add up, whatever was chosen "
+		       "because of results";
 	switch (proof) {
 	case DP_WHOLE_FIXED:
 		return "composition: all settings and their number were fixed before the "
@@ -72,9 +75,9 @@ static void say_whole(struct doc *d, const struct fact_composed *c)
 		return;
 	}
 	doc_cell(d, "%s at delta %s", up_text(c->epsilon, a), dp_num_text(c->delta, t));
-	doc_cell(d, "%s", proof_words(c->kind));
+	doc_cell(d, "%s", proof_words(c->kind, c->delta));
 	if (c->kind == DP_WHOLE_FIXED || c->kind == DP_WHOLE_SELECTION ||
-	    isnan(c->if_fixed))
+	    isnan(c->if_fixed) || c->delta == 0)
 		return;
 	doc_cell(d, "had all settings been fixed");
 	doc_cell(d, "%s", up_text(c->if_fixed, a));
@@ -104,6 +107,12 @@ static void say_counted(struct doc *d, const struct fact_composed *c, bool walks
 			      "order %.15g. No smaller epsilon may be read off what is "
 			      "left.",
 			      short_text(c->spent, a), short_text(c->limit, b), c->order);
+	if (c->kind == DP_WHOLE_ODOMETER && c->delta > 0 && !c->recorded)
+		doc_paragraph(d, "The odometer's orders and weights are those of this "
+				 "version. They do not depend on data, but the journal "
+				 "of this study does not have them: it was begun by an "
+				 "older version, or all of its settings were to be "
+				 "fixed.");
 	doc_paragraph(
 		d,
 		"Counted are all %lld evaluations with every run of every attempt that "
@@ -330,8 +339,8 @@ static void say_mechanism(struct doc *d, const struct fact_mechanism *m)
 		say_command(d, m->command);
 	else
 		doc_field(d, "Unit of privacy",
-			  "%s. A person with several records is protected "
-			  "less than epsilon says.",
+			  "%s. A person with more records is protected less than "
+			  "epsilon says.",
 			  m->unit);
 	if (m->relation)
 		doc_field(d, "Neighbouring relation", "%s", m->relation);

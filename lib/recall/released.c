@@ -34,13 +34,13 @@ static uint64_t count_released(const struct dp_study_state *s)
 }
 
 /* A file without a number of its own may train as often as its budget affords, and
- * whoever raises it has seen results. */
+ * whoever raises it has seen results, even if it is lowered again. */
 static double most_released(const struct dp_study_state *s)
 {
 	const struct dp_search *search = &s->spec->search;
 
 	if (search->evaluations == DP_EVALUATIONS_MAX ||
-	    s->evaluations > search->evaluations)
+	    s->evaluations > search->evaluations || s->ntrials > search->evaluations)
 		return INFINITY;
 	return (double)search->evaluations * (1.0 + s->spec->trainer.path.points);
 }
@@ -84,7 +84,7 @@ static double released_odometer(const struct dp_study *spec, double n, double de
 			continue;
 		dp_release_renyi(dp_release_records(r), r->sigma, o.order, o.n, k);
 		for (size_t a = 0; a < o.n; a++)
-			sum[a] = dp_renyi_add(sum[a], n * k[a]);
+			sum[a] = dp_renyi_add(sum[a], dp_renyi_times(n, k[a]));
 	}
 	return dp_odometer_epsilon(&o, sum, delta, NULL);
 }

@@ -63,6 +63,26 @@ static void refuse_slow_noise(struct dp__read *r, const struct dp__node *budget)
 	}
 }
 
+/* What people should know who are about to rely on it. */
+static void warn_budget(struct dp__read *r, const struct dp__node *budget)
+{
+	const struct dp__node *from = dp__get(r->search, "initial_from");
+	int retries = r->s->trainer.retries;
+
+	if (retries > 0)
+		dp__warning(
+			r, budget->key_pos, NULL,
+			"'budget' keeps room for the %d time%s that trainer.retries "
+			"lets each evaluation be tried again; with 'retries: 0' more of "
+			"it can be used",
+			retries, retries == 1 ? "" : "s");
+	if (from)
+		dp__warning(r, from->key_pos, NULL,
+			    "'budget' counts the trainings of this study only: what "
+			    "those of '%s' cost on the same records comes on top of it",
+			    r->s->search.initial_from);
+}
+
 void dp__check_budget(struct dp__read *r)
 {
 	const struct dp__node *v = dp__get(r->search, "budget");
@@ -81,13 +101,7 @@ void dp__check_budget(struct dp__read *r)
 	if (r->problems->errors)
 		return;
 	set_evaluations(&r->s->search);
-	if (r->s->trainer.retries > 0)
-		dp__warning(
-			r, v->key_pos, NULL,
-			"'budget' keeps room for the %d time%s that trainer.retries "
-			"lets each evaluation be tried again; with 'retries: 0' more of "
-			"it can be used",
-			r->s->trainer.retries, r->s->trainer.retries == 1 ? "" : "s");
+	warn_budget(r, v);
 	if (dp_study_adds_up(r->s, dp_budget_objective(r->s), &err) != DP_OK)
 		dp__problem(r, v->key_pos, NULL, "'budget' cannot be kept: %s", err.msg);
 	else

@@ -234,6 +234,19 @@ void dp__read_amount(struct dp__read *r, const struct dp_privacy_key *k,
 	}
 }
 
+/* Epsilons for persons with different numbers of records are of different things: they
+ * are not to be compared, and not to be added up over a search. */
+static void refuse_searched_group(struct dp__read *r, const struct dp_privacy_key *k,
+				  int param, const struct dp__node *v)
+{
+	if (param >= 0 && strcmp(k->name, "group") == 0 &&
+	    r->s->params[param].kind != DP_PARAM_FIXED)
+		dp__problem(r, v->pos, "a number, or a parameter that is fixed",
+			    "'%s' cannot be '%s', which varies: epsilons for persons "
+			    "with different numbers of records cannot be compared",
+			    k->name, r->s->params[param].name);
+}
+
 static void bind_key(struct dp__read *r, struct dp_use *u, size_t index,
 		     const struct dp__node *v)
 {
@@ -242,6 +255,7 @@ static void bind_key(struct dp__read *r, struct dp_use *u, size_t index,
 
 	if (k->kind != DP_PRIVACY_WORD) {
 		dp__read_amount(r, k, v, &u->constant[index], &u->param[index]);
+		refuse_searched_group(r, k, u->param[index], v);
 		return;
 	}
 	word = dp__word(r, v, k->name, k->words);

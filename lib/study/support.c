@@ -9,6 +9,12 @@
 
 #include <math.h>
 
+/* Noise that is solved for grows while the target falls, but only as evenly as
+ * accountants follow noise, which loss distributions do to some 0.1 % of epsilon. So that
+ * a smaller target is never met with less noise than was looked at, that is less by this
+ * much. */
+#define SUPPORT_NOISE_LEFT 0.998
+
 enum {
 	SUPPORT_MAX = 1024,      /* settings that are tried */
 	SUPPORT_DERIVED_MAX = 64 /* where noise is to be solved for, in each */
@@ -168,11 +174,30 @@ int dp_select_covers(const struct dp_study *s, struct dp_err *err)
 	return support_find(s, &support, err);
 }
 
+/* Beyond what a target that varies can be met with; see SUPPORT_NOISE_LEFT. */
+static void support_go_beyond(const struct dp_study *s, const struct dp_oracle *o,
+			      double *x)
+{
+	for (size_t i = 0; i < s->nparams; i++) {
+		const struct dp_calibration *c = s->params[i].calibrate;
+		struct worse noise = support_used(o, i);
+
+		if (!support_derives(s, o, i) || c->epsilon_param < 0 ||
+		    s->params[c->epsilon_param].kind == DP_PARAM_FIXED)
+			continue;
+		x[i] *= support_way(&noise) > 0 ? 1 / SUPPORT_NOISE_LEFT
+						: SUPPORT_NOISE_LEFT;
+	}
+}
+
 /* The number-th setting, the last axis running fastest. What epsilon does not depend on
  * is left as it is. */
 static int support_point(const struct dp_study *s, const struct support *support,
 			 uint64_t number, double *x, struct dp_err *err)
 {
+	const struct dp_oracle *o = s->objectives[support->objective].privacy;
+	int code;
+
 	for (size_t i = support->n; i-- > 0;) {
 		const struct axis *a = &support->axis[i];
 
@@ -180,9 +205,12 @@ static int support_point(const struct dp_study *s, const struct support *support
 		number /= a->count;
 	}
 	for (size_t i = 0; i < s->nparams; i++)
-		if (support_derives(s, s->objectives[support->objective].privacy, i))
+		if (support_derives(s, o, i))
 			x[i] = NAN;
-	return dp_space_derive(s, x, err);
+	code = dp_space_derive(s, x, err);
+	if (code == DP_OK)
+		support_go_beyond(s, o, x);
+	return code;
 }
 
 /* The curve of one setting, all runs together, joins the largest. */

@@ -1,6 +1,7 @@
 /* test_ctl_view.c - studies, trials and fronts of the protocol on the screen and in CSV.
  */
 #include "ctl/follow.h"
+#include "ctl/text.h"
 #include "ctl/trials.h"
 #include "ctl/view.h"
 #include "ctl_run.h"
@@ -41,6 +42,31 @@ static json_t *half_done(void)
 		"\"parameters\":{\"C\":4}}],"
 		"\"failures\":[{\"trial\":2,\"end\":\"exit\",\"time\":null,"
 		"\"message\":\"no \\u001b[31m such file\"}]}");
+}
+
+/* Five digits, and never less than it is. */
+static void test_bounds_are_rounded_up(void **state)
+{
+	static const struct {
+		double value;
+		const char *shown;
+	} cases[] = { { 1.000001, "1.0001" },
+		      { 3.14159265, "3.1416" },
+		      { 3.14151, "3.1416" },
+		      { 0.5, "0.5" },
+		      { 99999.1, "1e+05" },
+		      { 0.000123451, "0.00012346" },
+		      { 0, "0" } };
+	char text[CTL_TEXT_LEN];
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(cases); i++) {
+		json_t *value = json_real(cases[i].value);
+
+		assert_string_equal(ctl_bound(value, text), cases[i].shown);
+		json_decref(value);
+	}
+	assert_string_equal(ctl_bound(json_null(), text), "-");
 }
 
 static void view_is(const json_t *status, int columns, int rows, bool color, bool utf8,
@@ -333,6 +359,7 @@ static void test_keys(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_bounds_are_rounded_up),
 		cmocka_unit_test(test_view),
 		cmocka_unit_test(test_view_narrow),
 		cmocka_unit_test(test_view_color),

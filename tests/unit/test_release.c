@@ -242,6 +242,13 @@ static void what_test_records_cost(void **s)
 	assert_true(r.proof == DP_RELEASED_ODOMETER && r.points == 3 && isinf(r.most));
 	assert_true(r.epsilon > dp_release_epsilon(records, release.sigma, 3, 1e-5));
 	assert_true(r.epsilon < fixed);
+	for (uint32_t i = 4; i < 17; i++) {
+		propose(NULL);
+		attempted(i, DP_END_OK, true);
+	}
+	amend(16); /* does not take back that there were more */
+	assert_true(dp_released_find(st, &r));
+	assert_true(r.proof == DP_RELEASED_ODOMETER && r.points == 16);
 }
 
 int main(void)

@@ -25,6 +25,8 @@
 
 static const char gaussian[] =
 	STUDY("mechanism: gaussian, sigma: sigma, delta: 1e-5", "");
+static const char persons[] =
+	STUDY("mechanism: gaussian, sigma: sigma, delta: 1e-5, group: 3", "");
 static const char svt[] = STUDY("mechanism: svt, cutoff: 1, scale: sigma", "");
 static const char sgd[] = STUDY(
 	"mechanism: dp-sgd, sampling: poisson, records: 10000, lot: 100, epochs: 2, "
@@ -526,6 +528,29 @@ static void test_statement(void **state)
 			fail_msg("no '%s' in %s", words[i], text);
 }
 
+/* Whom it holds for, and that noise on utilities covers test records. */
+static void test_statement_of_persons(void **state)
+{
+	const char *text;
+
+	(void)state;
+	begin(persons);
+	evaluate(0, 50, 0.9, 0.9, 0.9);
+	load(false);
+	text = find_facts()->front[0].of[0].statement;
+	assert_non_null(strstr(text, "Unit of privacy: all training records of one "
+				     "person, up to 3.\n"));
+	assert_non_null(strstr(text, "for which there is no guarantee"));
+	assert_string_equal(facts.privacy[0].unit,
+			    "all training records of one person, up to 3");
+	report.subjects[0].s->spec->objectives[1].release =
+		(struct dp_release){ .records = 100, .sigma = 0.1 };
+	text = facts_statement(report.subjects, (struct dp_point){ 0, DP_OWN }, 0,
+			       &facts.memory);
+	assert_null(strstr(text, "no guarantee"));
+	assert_non_null(strstr(text, "released with noise"));
+}
+
 /* A composition is explained part by part, and added up by both accountants. */
 static void test_composed_objective(void **state)
 {
@@ -738,6 +763,40 @@ static void test_waypoints_in_words(void **state)
 	free(text);
 }
 
+/* Two of ten trainings of a random search: the odometer, which nobody journaled. */
+static void test_odometer_words(void **state)
+{
+	char *text;
+
+	(void)state;
+	begin(gaussian);
+	evaluate(0, 2, 0.9, 0.9, 0.9);
+	evaluate(1, 10, 0.5, 0.5, 0.5);
+	load(false);
+	text = whole(DOC_MARKDOWN);
+	assert_non_null(strstr(text, "Ville"));
+	assert_non_null(strstr(text, "had all settings been fixed"));
+	assert_non_null(strstr(text, "the journal of this study does not have them"));
+	free(text);
+}
+
+/* Two of ten trainings were made; nothing about their sum is a matter of luck. */
+static void test_pure_words(void **state)
+{
+	char *text;
+
+	(void)state;
+	begin(svt);
+	evaluate(0, 2, 0.9, 0.9, 0.9);
+	evaluate(1, 10, 0.5, 0.5, 0.5);
+	load(false);
+	text = whole(DOC_MARKDOWN);
+	assert_non_null(strstr(text, "a sum: pure epsilons"));
+	assert_null(strstr(text, "Ville"));
+	assert_null(strstr(text, "had all settings been fixed"));
+	free(text);
+}
+
 /* Messages that are no UTF-8 do not reach JSON, and do not end it either. */
 static void test_broken_texts(void **state)
 {
@@ -847,8 +906,11 @@ int main(void)
 		T(test_sampling_error),
 		T(test_composition_counts),
 		T(test_pure_composition),
+		T(test_pure_words),
+		T(test_odometer_words),
 		T(test_second_accountant),
 		T(test_statement),
+		T(test_statement_of_persons),
 		T(test_composed_objective),
 		T(test_program_objective),
 		cmocka_unit_test(test_rounding_is_upward),

@@ -239,7 +239,9 @@ static void calibrated_noise_is_followed(void **state)
 		assert_int_equal(settings[i], 4);
 		dp_study_free(s);
 	}
-	assert_memory_equal(k[0], k[1], sizeof k[0]);
+	/* a little more, since solved noise follows targets no more evenly than that */
+	for (size_t j = 0; j < DP_COUNT(orders); j++)
+		assert_true(k[0][j] > k[1][j] && k[0][j] < 1.02 * k[1][j]);
 }
 
 /* What nobody could find the largest of is refused. */

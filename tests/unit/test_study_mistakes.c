@@ -64,6 +64,8 @@ static void check_mistake(const struct mistake *m, bool warning)
 
 static const struct mistake mistakes[] = {
 	/* compositions and programs */
+	{ SVT, "{mechanism: laplace, scale: b, group: @C}",
+	  "'group' cannot be 'C', which varies" },
 	{ SVT, "{@mechanisn: svt, cutoff: C, scale: b}", "did you mean 'mechanism'" },
 	{ SVT, "{@compos: [{mechanism: laplace, scale: b}], delta: 0}",
 	  "did you mean 'compose'" },
@@ -394,6 +396,25 @@ static const struct mistake mistakes[] = {
 	{ "seed: 1", "data: @\"a\\0b\"", "holds a NUL" },
 };
 
+/* What another study cost on the same records is not in the budget of this one. */
+static void budget_is_of_one_study(void **state)
+{
+	char *text = edit("method: random, evaluations: 80",
+			  "method: dpareto, initial_from: other, budget: {epsilon: 1, "
+			  "delta: 0.1}");
+	struct result x = parse(text, strlen(text));
+	bool told = false;
+
+	(void)state;
+	assert_non_null(x.s);
+	for (size_t i = 0; i < x.problems.count; i++)
+		told |= strstr(x.problems.list[i].message, "'other' cost on the same") !=
+			NULL;
+	assert_true(told);
+	done(&x);
+	free(text);
+}
+
 /* What must not stand beside it is told wherever it stands. */
 static void release_stands_alone(void **state)
 {
@@ -639,6 +660,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_mistakes),
+		cmocka_unit_test(budget_is_of_one_study),
 		cmocka_unit_test(release_stands_alone),
 		cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_warnings),

@@ -108,8 +108,9 @@ static int composition_foreign(const json_t *query,
 			dp_fail(err, DP_E_INVALID,
 				"compose[%zu]: mechanism %s has no key '%.64s'", i,
 				m->name, name);
-			return dp_hint(err, "'dparetoctl explain %s' lists its keys; "
-					    "'times' may stand beside them",
+			return dp_hint(err,
+				       "'dparetoctl explain %s' lists its keys; "
+				       "'times' may stand beside them",
 				       m->name);
 		}
 	}

@@ -157,12 +157,10 @@ static int epsilon_run(struct ctl *ctl, struct dp_err *err)
 		return epsilon_batch(ctl, err);
 	if (text && (!dp_num_parse(text, &at) || isnan(at)))
 		return dp_fail(err, DP_E_USAGE, "--at-epsilon takes an epsilon");
-	if (file && ctl_opt(ctl, "mechanism"))
-		return dp_fail(err, DP_E_USAGE,
-			       "--compose names all mechanisms in its file: leave out "
-			       "--mechanism");
-	if (file)
-		return ctl_composition(ctl, file, at, err);
+	if (file) {
+		code = ctl_query_none(ctl, err);
+		return code == DP_OK ? ctl_composition(ctl, file, at, err) : code;
+	}
 	code = ctl_query(ctl, &m, values, err);
 	if (code == DP_OK && text)
 		return epsilon_delta(ctl, m, values, at, err);

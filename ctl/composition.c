@@ -78,6 +78,45 @@ static int composition_query(struct ctl *ctl, const char *path, json_t *query,
 	return code;
 }
 
+static bool is_composed_key(const struct dp_mechanism *m, const char *name)
+{
+	return strcmp(name, "mechanism") == 0 || strcmp(name, "times") == 0 ||
+	       dp_privacy_key_find(m, name);
+}
+
+/* A key that goes unheard in a file would make epsilon that of something else. */
+static int composition_foreign(const json_t *query,
+			       const struct dp_privacy_composition *c, struct dp_err *err)
+{
+	const json_t *list = json_object_get(query, "compose");
+	const char *name;
+	json_t *v;
+
+	json_object_foreach ((json_t *)query, name, v) {
+		if (strcmp(name, "compose") == 0 || strcmp(name, "delta") == 0 ||
+		    strcmp(name, "accountant") == 0)
+			continue;
+		dp_fail(err, DP_E_INVALID, "a composition has no key '%.64s'", name);
+		return dp_hint(err, "its keys are compose, delta and accountant");
+	}
+	for (size_t i = 0; i < c->n; i++) {
+		const struct dp_mechanism *m = c->items[i].mechanism;
+
+		json_object_foreach (json_array_get(list, i), name, v) {
+			if (is_composed_key(m, name))
+				continue;
+			dp_fail(err, DP_E_INVALID,
+				"compose[%zu]: mechanism %s has no key '%.64s'", i,
+				m->name, name);
+			return dp_hint(err,
+				       "'dparetoctl explain %s' lists its keys; "
+				       "'times' may stand beside them",
+				       m->name);
+		}
+	}
+	return DP_OK;
+}
+
 static void put_composition(struct ctl *ctl, const struct dp_privacy_composition *c,
 			    double at_epsilon, const struct dp_epsilon *e)
 {
@@ -120,6 +159,8 @@ int ctl_composition(struct ctl *ctl, const char *path, double at_epsilon,
 		json_object_set_new(query, "delta", json_real(0));
 	if (code == DP_OK) {
 		code = dp_privacy_composition_read(query, &c, err);
+		if (code == DP_OK)
+			code = composition_foreign(query, &c, err);
 		if (code != DP_OK)
 			dp_err_prefix(err, "%s", path);
 	}

@@ -45,6 +45,26 @@ static int check_foreign(const struct ctl *ctl, const struct dp_mechanism *m,
 	return DP_OK;
 }
 
+int ctl_query_none(struct ctl *ctl, struct dp_err *err)
+{
+	if (ctl_opt(ctl, "mechanism"))
+		return dp_fail(err, DP_E_USAGE,
+			       "--compose names all mechanisms in its file: leave out "
+			       "--mechanism");
+	for (size_t k = 0; dp_mechanisms[k]; k++) {
+		for (size_t i = 0; i < dp_mechanisms[k]->nkeys; i++) {
+			const char *key = dp_mechanisms[k]->keys[i].name;
+
+			if (!query_given(ctl, key))
+				continue;
+			dp_fail(err, DP_E_USAGE, "'%s' is not taken beside --compose",
+				key);
+			return dp_hint(err, "the file has it");
+		}
+	}
+	return DP_OK;
+}
+
 int ctl_query(struct ctl *ctl, const struct dp_mechanism **m, double *values,
 	      struct dp_err *err)
 {

@@ -15,6 +15,8 @@ const struct ctl_option *ctl_more_options(struct ctl *ctl, const struct ctl_comm
  * DP_PRIVACY_KEYS_MAX), NaN where an option is absent. */
 DP_MUSTCHECK int ctl_query(struct ctl *ctl, const struct dp_mechanism **m, double *values,
 			   struct dp_err *err);
+/* Refuses every option of a mechanism beside --compose, whose file says it all. */
+DP_MUSTCHECK int ctl_query_none(struct ctl *ctl, struct dp_err *err);
 /* Prints what an answer holds for: relation, theorem, every key. */
 void ctl_query_assumptions(struct ctl *ctl, const struct dp_mechanism *m,
 			   const double *values, const struct dp_epsilon *e);

@@ -89,6 +89,8 @@ void attempt_close(struct job *j, enum dp_end end, bool counted, const char *why
 			      .attempt = j->attempt,
 			      .end = end,
 			      .counted = counted,
+			      /* what says nothing of a trial that is lost never ran */
+			      .unbegun = end == DP_END_LOST && !counted,
 			      .reason = why && *why ? why : NULL,
 			      .exit = j->files.exit };
 	struct reported reported = { 0 };

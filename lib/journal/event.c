@@ -80,6 +80,7 @@ const struct dp__field dp__event_fields[] = {
 	{ ROW(dp_event, state, "state", DP__STR), .types = ON(STUDY_MOVED) | ON(TRIAL_ENDED) },
 	{ ROW(dp_event, end, "end", DP__WORD), .types = ON(ATTEMPT_ENDED), .words = end_words },
 	{ ROW(dp_event, counted, "counted", DP__FLAG), .types = ON(STUDY_MOVED) | ON(ATTEMPT_ENDED) | ON(TIME_NOTED) },
+	{ ROW(dp_event, unbegun, "unbegun", DP__FLAG), .types = ON(ATTEMPT_ENDED) },
 	{ ROW(dp_event, reason, "reason", DP__STR), .types = ON_ALL },
 	{ ROW(dp_event, source, "source", DP__STR), .types = ON(TRIAL_PROPOSED) },
 	{ ROW(dp_event, basis, "basis", DP__U32), .types = ON(TRIAL_PROPOSED) },
@@ -102,7 +103,7 @@ const struct dp__field dp__event_fields[] = {
 };
 /* clang-format on */
 
-_Static_assert(DP_COUNT(dp__event_fields) <= 33, "event_read.c marks fields in 32 bits");
+_Static_assert(DP_COUNT(dp__event_fields) <= 65, "event_read.c marks fields in 64 bits");
 
 const char *dp_event_name(enum dp_event_type t)
 {

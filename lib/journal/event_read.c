@@ -243,7 +243,7 @@ static int event_read_map(struct reader *r, const struct dp__field *table, uint3
 			  const msgpack_object *o, void *base)
 {
 	size_t rows = 0, hint = 0;
-	uint32_t seen = 0;
+	uint64_t seen = 0;
 	int code;
 
 	if (o->type != MSGPACK_OBJECT_MAP)
@@ -263,7 +263,7 @@ static int event_read_map(struct reader *r, const struct dp__field *table, uint3
 			continue; /* of a later program of the same version */
 		if (seen >> (f - table) & 1)
 			return event_wrong(r, f, "is there twice");
-		seen |= 1u << (f - table);
+		seen |= UINT64_C(1) << (f - table);
 		code = event_read_field(r, f, &kv->val, base);
 		if (code != DP_OK)
 			return code;

@@ -493,6 +493,7 @@ static int fold_attempt_ended(struct dp_study_state *st, struct dp_trial *t,
 	}
 	a->end = e->end;
 	a->counted = e->counted;
+	a->unbegun = e->unbegun;
 	a->exit_kind = e->exit.kind;
 	a->exit_value = e->exit.value;
 	fold_span(a, e->exit.start, e->exit.end, e->time);

@@ -80,6 +80,7 @@ struct dp_event {
 	bool counted; /* false: says nothing about the trial (never started, daemon
 		       * stopped), so it costs no retry. In study-moved: because of the
 		       * trainer. In time-noted: a daemon ran since the record before */
+	bool unbegun; /* it is certain that no trainer ran, so that it cost no privacy */
 	struct dp_exit exit;
 	const char *const *metric_names; /* (nmetrics) */
 	uint32_t nmetrics;

@@ -109,12 +109,17 @@ double dp_study_cost_spent(const struct dp_study_state *s)
 	return sum;
 }
 
+bool dp_attempt_began(const struct dp_attempt *a)
+{
+	return a->end != DP_END_NOT_STARTED && !a->unbegun;
+}
+
 uint32_t dp_trial_trainings(const struct dp_study_state *s, const struct dp_trial *t)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < t->nattempts; i++)
-		if (t->attempts[i].end != DP_END_NOT_STARTED)
+		if (dp_attempt_began(&t->attempts[i]))
 			n += t->attempts[i].run == DP_RUN_ALL
 				     ? (uint32_t)s->spec->trainer.runs
 				     : 1;

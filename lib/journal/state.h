@@ -51,6 +51,7 @@ struct dp_attempt {
 	enum dp_exit_kind exit_kind;
 	int exit_value;
 	bool counted;                    /* it costs a retry */
+	bool unbegun;                    /* nothing ran, for certain */
 	int64_t planned, started, ended; /* ended: by the trainer's own clock, if known */
 	int64_t recorded;                /* when its end was journaled */
 	float cpu_seconds;
@@ -243,8 +244,11 @@ double dp_trial_seconds(const struct dp_trial *t);
  * that were proposed, whatever became of them, but for those that an oracle refused.
  * Seconds: of all processes that ended, however they did. 0: nothing counts. */
 double dp_study_cost_spent(const struct dp_study_state *s);
-/* Trainings that were begun for it, whatever became of them: runs of all attempts but
- * those whose process could not be started. */
+/* May its trainer have seen the data? Not if it could not be executed, or if a daemon or
+ * the machine ended before it was. */
+bool dp_attempt_began(const struct dp_attempt *a);
+/* Trainings that were begun for it, whatever became of them: runs of all attempts that
+ * may have begun. */
 uint32_t dp_trial_trainings(const struct dp_study_state *s, const struct dp_trial *t);
 /* The Renyi divergence, at the filter's order, of all trainings that were begun, and what
  * it may reach; false without search.budget, or before its filter is chosen. */

@@ -9,6 +9,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Who misspells 'times' would be told what a single use costs. */
+static int composed_misspelt(const json_t *member, const struct dp_mechanism *m,
+			     struct dp_err *err)
+{
+	const char *const known[] = { "times", NULL };
+	const char *field;
+	json_t *v;
+
+	json_object_foreach ((json_t *)member, field, v) {
+		if (dp_privacy_key_find(m, field) || !dp_nearest(field, known))
+			continue;
+		dp_fail(err, DP_E_INVALID, "a composition has no key '%.64s'", field);
+		return dp_hint(err, "did you mean '%s'?", known[0]);
+	}
+	return DP_OK;
+}
+
 /* One member of the list into the next free place. */
 static int composed_item(const json_t *member, struct dp_privacy_composition *out,
 			 struct dp_err *err)
@@ -24,6 +41,8 @@ static int composed_item(const json_t *member, struct dp_privacy_composition *ou
 	json_object_del(query, "times");
 	code = dp_privacy_query(query, &item->mechanism, out->values[out->n], err);
 	json_decref(query);
+	if (code == DP_OK && !times)
+		code = composed_misspelt(member, item->mechanism, err);
 	if (code == DP_OK && times && !dp_json_to_real(times, &item->times))
 		code = dp_fail(err, DP_E_INVALID, "'times' must be a whole number");
 	out->n++;

@@ -74,13 +74,31 @@ static int laplace_epsilon(const double *v, struct dp_epsilon *out, struct dp_er
 
 /* ---- as a part of a composition; mu = sensitivity / scale ---- */
 
-/* Mironov 2017, Table II. */
+/* exp(t) - 1 - t for |t| <= 1, to the last digits: the first terms of exp cancel. */
+static double laplace_beyond(double t)
+{
+	double sum = 1;
+
+	for (int i = 20; i >= 3; i--)
+		sum = 1 + t / i * sum;
+	return 0.5 * t * t * sum;
+}
+
+/* Mironov 2017, Table II. The divergence of large noise is of second order, what is
+ * added of first: these terms are left out before they cancel, or nothing would remain
+ * to count where a mechanism of scale 1e9 is used 1e17 times. */
 static double laplace_cgf(const struct dp_privacy_part *p, struct dp__wor *tables,
 			  double order)
 {
+	double gap = order - 1, both = 2 * order - 1;
+
 	(void)tables;
-	return dp__log_add(log(order / (2 * order - 1)) + (order - 1) * p->mu,
-			   log((order - 1) / (2 * order - 1)) - order * p->mu);
+	if (order * p->mu <= 1)
+		return log1p((order * laplace_beyond(gap * p->mu) +
+			      gap * laplace_beyond(-order * p->mu)) /
+			     both);
+	return dp__log_add(log(order / both) + gap * p->mu,
+			   log(gap / both) - order * p->mu);
 }
 
 static double laplace_profile(const struct dp_privacy_part *p, enum dp__direction d,

@@ -5,13 +5,18 @@
 #include <float.h>
 #include <math.h>
 
+/* log [p exp(t) + (1 - p) exp(-t)] with p = 1 / (1 + exp(-mu)). Where t is small that
+ * is 1 and a little, which is summed by itself: no digit of it is lost. */
 static double pure_cgf(const struct dp_privacy_part *p, struct dp__wor *tables,
 		       double order)
 {
+	double t = (order - 1) * p->mu, half = sinh(0.5 * t);
 	double yes = -log1p(exp(-p->mu));
 
 	(void)tables;
-	return dp__log_add(yes + (order - 1) * p->mu, yes - order * p->mu);
+	if (t <= 1)
+		return log1p(2 * half * half + tanh(0.5 * p->mu) * sinh(t));
+	return dp__log_add(yes + t, yes - order * p->mu);
 }
 
 static double pure_profile(const struct dp_privacy_part *p, enum dp__direction d,

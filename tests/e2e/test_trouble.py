@@ -98,8 +98,9 @@ class Trouble(Case):
                 self.submit_one()
             wait_for(lambda: os.strerror(number) in self.waiting())
         self.goes_on()
-        ends = [(r["end"], r["counted"]) for r in ended_attempts(self)]
-        self.assertEqual(ends, [("lost", False)] * (len(ends) - 1) + [("ok", True)])
+        ends = [(r["end"], r["counted"], r["unbegun"]) for r in ended_attempts(self)]
+        self.assertEqual(ends, [("lost", False, True)] * (len(ends) - 1)
+                         + [("ok", True, False)])
         self.assertEqual(len(self.notes()), 1)
 
     def test_a_shim_that_cannot_be_watched(self):

@@ -137,6 +137,20 @@ static void refused_records(void **s)
 
 /* ---- what fits ---- */
 
+/* An attempt of which it is certain that nothing ran. */
+static void unbegun(uint32_t trial)
+{
+	uint32_t number = st->trials[trial]->nattempts;
+
+	plan(trial, DP_RUN_ALL, number);
+	apply((struct dp_event){ .type = DP_EV_ATTEMPT_ENDED,
+				 .trial = trial,
+				 .run = DP_RUN_ALL,
+				 .attempt = number,
+				 .end = DP_END_LOST,
+				 .unbegun = true });
+}
+
 static void what_has_begun_counts(void **s)
 {
 	(void)s;
@@ -148,6 +162,8 @@ static void what_has_begun_counts(void **s)
 	SHARE(left(), 0.7); /* that cost nothing, and may be tried again */
 	move("running");
 	attempted(0, DP_END_LOST, false); /* it may have seen all of the data */
+	SHARE(left(), 0.4);
+	unbegun(0); /* a daemon was killed before it had begun */
 	SHARE(left(), 0.4);
 	attempted(0, DP_END_OK, true);
 	settle();
@@ -354,6 +370,7 @@ static void proofs(void **s)
 	propose(NULL);
 	attempted(0, DP_END_NOT_STARTED, false);
 	move("running");
+	unbegun(0);
 	attempted(0, DP_END_OK, true);
 	settle();
 	whole(&w);

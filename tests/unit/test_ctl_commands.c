@@ -391,6 +391,17 @@ static void test_query_solved(void **state)
 		    "dparetoctl: --at-epsilon takes an epsilon\n");
 }
 
+/* What is told of a composition that is refused; the caller frees it. */
+static char *errors_of(const char *yaml)
+{
+	struct ctl_run r = RUN("epsilon", "--compose", file_of("wrong.yaml", yaml));
+
+	assert_int_equal(r.code, DP_E_INVALID);
+	assert_string_equal(r.out, "");
+	free(r.out);
+	return r.talk;
+}
+
 static void test_query_composed(void **state)
 {
 	static const char yaml[] = "compose: # twice, then once\n"
@@ -420,6 +431,17 @@ static void test_query_composed(void **state)
 	ended_badly(
 		RUN("epsilon", "--compose", "/nowhere/c.yaml"), DP_E_NOT_FOUND,
 		"dparetoctl: cannot open /nowhere/c.yaml: No such file or directory\n");
+	ended_badly(RUN("epsilon", "--compose", "x", "--delta", "1e-3"), DP_E_USAGE,
+		    "dparetoctl: 'delta' is not taken beside --compose\n"
+		    "hint: the file has it\n");
+	has_free(errors_of("compose: [{mechanism: laplace, scale: 9, often: 9}]\n"
+			   "delta: 0\n"),
+		 ": compose[0]: mechanism laplace has no key 'often'\n"
+		 "hint: 'dparetoctl explain laplace' lists its keys; 'times' may stand "
+		 "beside them\n");
+	has_free(errors_of("compose: [{mechanism: laplace, scale: 9}]\ndelta: 0\n"
+			   "remark: 1\n"),
+		 ": a composition has no key 'remark'\n");
 	ended_badly(RUN("epsilon", "--compose", "x", "--mechanism", "svt"), DP_E_USAGE,
 		    "dparetoctl: --compose names all mechanisms in its file: leave out "
 		    "--mechanism\n");

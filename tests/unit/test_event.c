@@ -73,6 +73,7 @@ static void assert_same(const struct dp_event *a, const struct dp_event *b)
 	assert_int_equal(a->attempt, b->attempt);
 	assert_int_equal(a->end, b->end);
 	assert_int_equal(a->counted, b->counted);
+	assert_int_equal(a->unbegun, b->unbegun);
 	assert_same_exit(&a->exit, &b->exit);
 	assert_int_equal(a->nmetrics, b->nmetrics);
 	for (uint32_t i = 0; i < a->nmetrics; i++)
@@ -114,6 +115,7 @@ static void fill_end(struct dp_event *e)
 	e->attempt = 300;
 	e->end = DP_END_EXIT_CODE;
 	e->counted = true;
+	e->unbegun = true;
 	e->exit = (struct dp_exit){ .kind = DP_EXIT_EXEC,
 				    .value = -2,
 				    .exec = "ENOENT",
@@ -512,7 +514,8 @@ static void test_json(void **state)
 	assert_dump(&e,
 		    "{\"study\":2,\"seq\":0,\"type\":\"attempt-ended\","
 		    "\"time\":\"1970-01-01T00:00:00.000000Z\",\"trial\":0,\"run\":null,"
-		    "\"attempt\":0,\"end\":\"ok\",\"counted\":true,\"exit\":{\"kind\":"
+		    "\"attempt\":0,\"end\":\"ok\",\"counted\":true,\"unbegun\":false,"
+		    "\"exit\":{\"kind\":"
 		    "\"code\",\"value\":0,\"start\":0,\"end\":0,\"cpu\":0,"
 		    "\"memory\":0,\"stdout\":0,\"stderr\":0},\"runs\":[0,1],"
 		    "\"metrics\":{\"f1\":[0.5,\"nan\"],\"accuracy\":[\"inf\",\"-inf\"]},"

@@ -171,6 +171,39 @@ static void composed(void **state)
 	check_values(at_least, DP_COUNT(at_least), 0.2);
 }
 
+/* A mechanism of so much noise that its divergence is below the rounding of 1, used so
+ * often that all of them count: by the central limit theorem they are one Gaussian
+ * mechanism of mu^2 = 0.1, whose epsilon is 1.19937, and 1.30812 by Renyi divergences. */
+static void faint_and_many(void **state)
+{
+	static const struct {
+		const char *item;
+		double mu;
+	} faint[] = {
+		{ "laplace", 1 },
+		{ "discrete-laplace", 1 },
+		{ "svt", (1 + 1.2599210498948732) * (1 + 1.5874010519681994) },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(faint); i++) {
+		for (double scale = 1e6; scale < 1e14; scale *= 10) {
+			char line[256];
+			double e, b = scale * faint[i].mu;
+
+			snprintf(line, sizeof line,
+				 "{\"compose\":[{\"mechanism\":\"%s\",\"scale\":%.17g,"
+				 "%s\"times\":%.17g}],\"delta\":1e-5,"
+				 "\"accountant\":\"rdp\"}",
+				 faint[i].item, b, i == 2 ? "\"cutoff\":1," : "",
+				 rint(0.1 * scale * scale));
+			e = line_epsilon(line);
+			if (!(e > 1.30811 && e < 1.30813))
+				fail_msg("%s: %.17g", line, e);
+		}
+	}
+}
+
 /* K of a part at some orders by its definition, from its own loss distribution: the
  * profile holds all of it, exp K = 1 + order (order - 1) times the integral over x >= 0
  * of (exp((order - 1) x) + exp(-order x)) delta(x). */
@@ -304,6 +337,8 @@ static void bad_lines(void **state)
 		     "'times'", NULL);
 	line_refused(MANY("\"mechanism\":\"laplace\",\"scale\":1,\"times\":\"x\"", 0),
 		     "compose[0]: 'times'", NULL);
+	line_refused(MANY("\"mechanism\":\"laplace\",\"scale\":1,\"time\":100", 0),
+		     "compose[0]: a composition has no key 'time'", "'times'");
 	line_refused(MANY("\"mechanism\":\"laplase\",\"scale\":1", 0),
 		     "compose[0]: there is no mechanism", "'laplace'");
 	line_refused(MANY("\"mechanism\":\"gaussian\",\"sigma\":1", 0), "'delta'", NULL);
@@ -348,6 +383,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(alone),
 		cmocka_unit_test(composed),
+		cmocka_unit_test(faint_and_many),
 		cmocka_unit_test(renyi_and_profile),
 		cmocka_unit_test(monotonic_in_noise),
 		cmocka_unit_test(bad_lines),

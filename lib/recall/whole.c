@@ -164,17 +164,21 @@ static int whole_sums(const struct dp_study *study, const struct dp_trainings *t
 	return code;
 }
 
-static int whole_odometer(const struct dp_study *study, const struct dp_trainings *t,
-			  size_t objective, struct dp_whole *out, struct dp_err *err)
+/* The odometer's reading; and what its curves give had all settings been fixed, which is
+ * less than their composition above where they are tighter than the published ones. */
+static int whole_read(const struct dp_study *study, const struct dp_trainings *t,
+		      size_t objective, struct dp_whole *out, struct dp_err *err)
 {
+	const struct dp_odometer *o = &t->accounting.odometer;
 	double sum[DP_RENYI_ORDERS_MAX] = { 0 };
 	int code = whole_sums(study, t, objective, sum, err);
 
-	out->proof = DP_WHOLE_ODOMETER;
-	if (code == DP_OK)
-		out->epsilon = dp_odometer_epsilon(&t->accounting.odometer, sum,
-						   out->delta, &out->order);
-	return code;
+	if (code != DP_OK)
+		return code;
+	out->epsilon = dp_odometer_epsilon(o, sum, out->delta, &out->order);
+	out->if_fixed = fmin(out->if_fixed,
+			     dp_renyi_epsilon(o->order, sum, o->n, out->delta, NULL));
+	return DP_OK;
 }
 
 /* ---- all of it ---- */
@@ -225,20 +229,21 @@ static int whole_prove(const struct dp_study *study, const struct dp_trainings *
 
 	if (study->search.method == DP_METHOD_SELECT)
 		return whole_selection(study, out, err);
+	out->proof = DP_WHOLE_ODOMETER;
+	out->epsilon = out->if_fixed = 0; /* before the first training */
 	code = t->n ? whole_composed(study, t, objective, out, err) : DP_OK;
+	/* pure losses are bounded one by one, so their sum needs no luck */
+	out->epsilon = out->if_fixed;
+	if (code == DP_OK && t->n && out->delta > 0)
+		code = whole_read(study, t, objective, out, err);
 	if (code != DP_OK)
 		return code;
 	if (t->accounting.filter.limit > 0) {
 		whole_filter(t, out);
-	} else if (t->n == 0) {
-		out->epsilon = out->if_fixed = 0;
-		out->proof = DP_WHOLE_ODOMETER;
-	} else if (t->as_planned || out->delta == 0) {
-		/* pure losses are bounded one by one, so their sum needs no luck */
+	} else if (t->n && t->as_planned) {
+		out->proof = DP_WHOLE_FIXED;
 		out->epsilon = out->if_fixed;
-		out->proof = t->as_planned ? DP_WHOLE_FIXED : DP_WHOLE_ODOMETER;
-	} else {
-		return whole_odometer(study, t, objective, out, err);
+		out->order = NAN;
 	}
 	return DP_OK;
 }

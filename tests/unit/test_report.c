@@ -567,6 +567,9 @@ static void test_composed_objective(void **state)
 	const struct fact_mechanism *m;
 	const struct facts *f;
 	const struct fact_check *check;
+	double sigma = 1.2;
+	struct dp_uses uses;
+	struct dp_epsilon e;
 	const char *text;
 
 	(void)state;
@@ -586,6 +589,15 @@ static void test_composed_objective(void **state)
 		if (!strstr(text, words[i]))
 			fail_msg("no '%s' in %s", words[i], text);
 	assert_true(m->composed.epsilon > epsilon_at(1.2));
+	/* curves of the pair that dominates lots without replacement are the tighter ones
+	 */
+	assert_int_equal(dp_oracle_uses(spec, 0, &sigma, NAN, &uses, NULL), DP_OK);
+	for (size_t i = 0; i < uses.n; i++)
+		uses.item[i].times *= 3;
+	assert_int_equal(dp_privacy_compose(uses.item, uses.n, 1e-5, false, &e, NULL),
+			 DP_OK);
+	assert_true(m->composed.if_fixed < e.epsilon);
+	assert_true(m->composed.if_fixed < m->composed.epsilon);
 }
 
 /* A program's number is its own, and nobody knows what a whole study costs by it. */

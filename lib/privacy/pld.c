@@ -431,24 +431,35 @@ static bool part_spectrum(struct dp__loss *w, const struct plan *p, size_t i, do
 	return transform_cells(w->cells, n, FFTW_FORWARD);
 }
 
+/* By how much m^count, which is r, is off where an entry's modulus m is off by the noise:
+ * at most (m + noise)^count - m^count. What is no number stays none. */
+static double power_off(double m, double r, const struct spectrum *s)
+{
+	return s->noise < m ? r * expm1(s->count * s->noise / m)
+			    : exp(s->count * log(m + s->noise));
+}
+
 /* spectrum^count - base from the entry minus one, re + i im; zero - base where it
  * vanishes. Adds the entry's error to *error. */
 static fftw_complex spectrum_power(double re, double im, const struct spectrum *s,
 				   double base, double least, double *error)
 {
 	double square = re * (2 + re) + im * im; /* |1 + re + i im|^2 - 1 */
+	/* one more than that has lost its digits where the entry is close to 0 */
+	bool small = !(square > -0.5);
+	double m = sqrt(small ? (1 + re) * (1 + re) + im * im : 1 + square);
 	double angle, half, log_r, r;
 
-	if (!(1 + square > least * fabs(least))) {
-		*error += 4e-22; /* exp(-50), twice */
+	if (!(m > fmax(least, 0))) { /* exp(-50), twice; with few steps, noise alone */
+		*error += m <= least ? 4e-22 : 2 * exp(s->count * log(m + s->noise));
 		return -base;
 	}
 	angle = s->count * atan2(im, 1 + re);
-	log_r = 0.5 * s->count * fmin(log1p(square), 0);
+	log_r = s->count * fmin(small ? log(m) : 0.5 * log1p(square), 0);
 	r = exp(log_r);
 	/* twice, for the conjugate; the powers' own rounding is that of their exponents
 	 */
-	*error += 2 * r * expm1(fmin(s->count * s->noise / sqrt(1 + square), 700)) +
+	*error += 2 * power_off(m, r, s) +
 		  2 * DBL_EPSILON * (r * (8 + fabs(log_r)) + 8 * base);
 	if (base == 0)
 		return r * cos(angle) + I * (r * sin(angle));

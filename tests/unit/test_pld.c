@@ -125,6 +125,41 @@ static void composed_gaussians(void **state)
 	dp__loss_free(w);
 }
 
+/* The spectrum of a part that is used once vanishes for good beyond some frequency, and
+ * is made of rounding alone there: its modulus may be 0. */
+static void parts_used_once(void **state)
+{
+	static const double mus[] = { 0.01, 0.02, 0.05, 0.1, 0.5, 1, 3 };
+	struct dp_privacy_part parts[2] = {
+		{ .kind = &dp__part_wor, .q = 1, .count = 1 },
+		{ .kind = &dp__part_wor, .q = 1, .count = 1 }
+	};
+	struct dp__loss *w = dp__loss_new();
+	struct dp__loss_answer a;
+
+	(void)state;
+	assert_non_null(w);
+	for (size_t i = 0; i < DP_COUNT(mus) * DP_COUNT(mus); i++) {
+		double exact;
+
+		parts[0].mu = mus[i % DP_COUNT(mus)];
+		parts[1].mu = mus[i / DP_COUNT(mus)];
+		exact = dp__gaussian_epsilon(hypot(parts[0].mu, parts[1].mu), log(1e-5));
+		assert_int_equal(dp__loss_epsilon(w, parts, 2, 1e-5, &a, NULL), DP_OK);
+		assert_true(a.epsilon >= exact * (1 - 1e-9));
+		assert_true(a.epsilon <= exact * (1 + 1e-3));
+	}
+	/* a private mean, then DP-SGD, which alone costs 0.2944 */
+	parts[0].mu = 0.02;
+	parts[1] = (struct dp_privacy_part){ .kind = &dp__part_poisson,
+					     .q = 54.0 / 30000,
+					     .mu = 1 / 1.0067,
+					     .count = 1112 };
+	assert_int_equal(dp__loss_epsilon(w, parts, 2, 1e-5, &a, NULL), DP_OK);
+	assert_true(a.epsilon > 0.2944 && a.epsilon < 0.303);
+	dp__loss_free(w);
+}
+
 /* Renyi accounting of the same composition lies above, and not far. */
 static void composed_gaussians_by_renyi(void **state)
 {
@@ -487,6 +522,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reference_values),
 		cmocka_unit_test(composed_gaussians),
+		cmocka_unit_test(parts_used_once),
 		cmocka_unit_test(composed_gaussians_by_renyi),
 		cmocka_unit_test(simulation),
 		cmocka_unit_test(bracket),

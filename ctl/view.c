@@ -179,15 +179,16 @@ static void put_whole(struct view *v, const json_t *s)
 			 ctl_value(json_object_get(budget, "delta"), delta));
 	json_object_foreach (json_object_get(s, "whole"), name, w) {
 		const char *proof = dp_json_str(w, "proof", "unknown");
+		bool compared = strcmp(proof, "fixed") != 0;
 
 		if (strcmp(proof, "unknown") == 0)
 			continue;
 		view_put(v, CTL_NORMAL, "whole search",
-			 "%s %s at delta %s (%s; had all settings been fixed: %s) after "
-			 "%" PRId64 " training%s",
-			 name, ctl_bound(json_object_get(w, "epsilon"), epsilon),
+			 "%s %s at delta %s (%s%s%s) after %" PRId64 " training%s", name,
+			 ctl_bound(json_object_get(w, "epsilon"), epsilon),
 			 ctl_value(json_object_get(w, "delta"), delta), proof,
-			 ctl_bound(json_object_get(w, "if_fixed"), fixed),
+			 compared ? "; had all settings been fixed: " : "",
+			 compared ? ctl_bound(json_object_get(w, "if_fixed"), fixed) : "",
 			 dp_json_int(w, "trainings", 0),
 			 dp_json_int(w, "trainings", 0) == 1 ? "" : "s");
 	}

@@ -167,6 +167,14 @@ static void study_record(struct study *h, struct dp_event *e)
 	study_log(h, e);
 }
 
+static bool links_to(const char *link, const char *to)
+{
+	char now[64];
+	ssize_t len = readlink(link, now, sizeof now);
+
+	return len >= 0 && (size_t)len == strlen(to) && memcmp(now, to, (size_t)len) == 0;
+}
+
 /* A finished private selection gets a name for the folder of what it publishes, which
  * does not tell which training that was. */
 static void study_link_selected(const struct study *h)
@@ -180,7 +188,8 @@ static void study_link_selected(const struct study *h)
 		dp_attempt_folder(t->number, last->run, last->number, below);
 		link = dp_path_join(folder, DP_SELECTED);
 	}
-	if (link && symlink(below, link) != 0 && errno != EEXIST)
+	if (link && !links_to(link, below) &&
+	    ((unlink(link) != 0 && errno != ENOENT) || symlink(below, link) != 0))
 		log_line(&h->d->log, LOG_WARN, h->state->spec->name,
 			 "%s cannot be made: %s", link, strerror(errno));
 	free(link);

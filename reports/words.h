@@ -18,8 +18,9 @@ const char *plural_end(int64_t n);
 
 /* What the search cost, and that the front does not show it. */
 void write_warning(struct doc *d, const struct facts *f);
+/* What noise on utilities covers (release.c). */
+void write_released(struct doc *d, const struct fact_released *f);
 /* How far the best of many noisy values can be trusted. */
-void write_released(struct doc *d, const struct fact_released *f); /* release.c */
 void write_optimism(struct doc *d, const struct facts *f);
 /* What every epsilon rests on. */
 void write_assumptions(struct doc *d, const struct facts *f);

@@ -216,6 +216,12 @@ class Release(Case):
                     math.exp(epsilon) * phi(-mu / 2 - epsilon / mu))
         self.assertAlmostEqual(math.log(delta(released["epsilon"]) / 1e-5), 0, 4)
         self.assertIn(b"the larger of both epsilons", files["report.md"])
+        self.assertIn(b"but does not repeat it: the noise on utilities is drawn anew",
+                      files["report.md"])
+        self.assertNotIn(b"does not report the number of its test records",
+                         files["report.md"])
+        attempt, = self.client("trial", study="s", trial=0)["trial"]["attempts"]
+        self.assertEqual((attempt["cpu_seconds"], attempt["peak_memory"]), (None, None))
 
     def test_a_public_report_is_refused(self):
         """Each thing that would leak is named, all at once."""

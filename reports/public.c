@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define GUESSABLE (1ull << 32) /* seeds below are tried within hours */
+#define GUESSABLE (1ull << 40) /* seeds below can be tried one after the other */
 
 /* What keeps a report from being public, as the end of a sentence. */
 struct leaks {

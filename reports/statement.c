@@ -3,13 +3,11 @@
 
 #include "base/num.h"
 #include "privacy/privacy.h"
+#include "reports/report.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-/* Seeds below this can be tried one after the other. */
-#define GUESSABLE 0x1p40
 
 void facts_round_up(double x, int digits, struct dp_buf *out)
 {
@@ -177,7 +175,7 @@ static void state_seed(struct dp_buf *out, const struct dp_study *spec)
 	dp_buf_puts(out, "Randomness: a trainer that draws its noise from the seed it is "
 			 "given depends on the study's seed");
 	dp_buf_puts(out,
-		    (double)spec->seed < GUESSABLE
+		    report_seed_is_guessable(spec)
 			    ? ", which is small enough to be guessed (0 if the study "
 			      "names none): whoever does can take the noise away, and "
 			      "nothing of this holds. Train again with a secret seed "
@@ -223,8 +221,11 @@ const char *facts_statement(const struct subject *s, struct dp_point p, size_t o
 	state_seed(&out, s->s->spec);
 	dp_buf_printf(&out,
 		      "Not included: the search that led to these parameters, which "
-		      "trained on the same records; test and holdout records, for which "
-		      "there is no guarantee.\n");
+		      "trained on the same records; test and holdout records, %s.\n",
+		      dp_study_releases(s->s->spec)
+			      ? "which the noise on utilities covers with an epsilon of "
+				"its own"
+			      : "for which there is no guarantee");
 	text = facts_text(memory, dp_buf_text(&out));
 	dp_buf_free(&out);
 	return text;

@@ -220,6 +220,8 @@ class Release(Case):
                       files["report.md"])
         self.assertNotIn(b"does not report the number of its test records",
                          files["report.md"])
+        self.assertIn(b"which the noise on utilities covers", files["report.md"])
+        self.assertNotIn(b"no guarantee", files["report.md"])
         attempt, = self.client("trial", study="s", trial=0)["trial"]["attempts"]
         self.assertEqual((attempt["cpu_seconds"], attempt["peak_memory"]), (None, None))
 
@@ -229,7 +231,7 @@ class Release(Case):
                    objectives="e: {privacy: {mechanism: svt, cutoff: n, scale: s}}\n"
                               "  a: {metric: a}\n  b: {metric: b}",
                    search=", cost: seconds, max_time: 1h", more="constraints: {a: \"<= 1\"}\n",
-                   seed="7")
+                   seed=str(2**40 - 1))
         self.submit(self.client, self.study_text(2, name="other", more="data: public\n",
                                                  seed="7"))
         for study in ("s", "other"):

@@ -11,9 +11,10 @@ static void resume_tell(struct ctl *ctl, const json_t *s)
 {
 	char ended[CTL_TEXT_LEN];
 
-	ctl_say(ctl, "study '%s' is %s, %s trials have ended",
+	ctl_say(ctl, "study '%s' is %s, %s%s trials have ended",
 		dp_json_str(s, "name", "?"), dp_json_str(s, "state", "?"),
-		ctl_ended(s, dp_json_int(s, "ended", 0), ended));
+		ctl_ended(s, dp_json_int(s, "ended", 0), ended),
+		ctl_is_hidden(s) ? " of" : "");
 }
 
 static int resume_run(struct ctl *ctl, struct dp_err *err)

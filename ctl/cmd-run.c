@@ -84,9 +84,10 @@ static int run_submit(struct ctl_private *p, const struct ctl_study_file *file,
 	s = json_object_get(ok, "study");
 	state = dp_json_str(s, "state", "");
 	if (!dp_json_bool(ok, "new", true) && strcmp(state, "finished") != 0)
-		ctl_say(p->ctl, "going on with study '%s': %s trials have ended",
+		ctl_say(p->ctl, "going on with study '%s': %s%s trials have ended",
 			file->study->name,
-			ctl_ended(s, dp_json_int(s, "ended", 0), ended));
+			ctl_ended(s, dp_json_int(s, "ended", 0), ended),
+			ctl_is_hidden(s) ? " of" : "");
 	if (strcmp(state, "paused") == 0 || strcmp(state, "stopped") == 0) {
 		json_decref(ok);
 		code = ctl_call_study(p->ctl, "resume", file->study->name, &ok, err);

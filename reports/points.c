@@ -301,12 +301,15 @@ static struct fact_holdout *find_holdout(const struct subject *s,
 		sizeof(struct fact_holdout));
 }
 
-/* The sampling error of a share p of n test records. Trainers tell n as a metric. */
-static struct fact_sampling *find_sampling(const struct subject *s, double p,
+/* The sampling error of a share p of n test records. Trainers tell n as a metric, or the
+ * study file does for the noise on it. */
+static struct fact_sampling *find_sampling(const struct subject *s,
+					   const struct dp_objective *o, double p,
 					   struct facts_memory *m)
 {
 	int column = dp_study_metric(s->s, "test_records");
-	double v = p * (1 - p), n = NAN;
+	double v = p * (1 - p),
+	       n = dp_study_releases(s->s->spec) ? o->release.records : NAN;
 
 	if (!(p >= 0 && p <= 1))
 		return NULL;
@@ -345,7 +348,7 @@ static struct fact_trust find_trust(const struct subject *s, size_t objective,
 		.standard_error = error,
 		.too_good_by = find_shrinkage(s, objective, p, m),
 		.holdout = find_holdout(s, o, m),
-		.sampling = find_sampling(s, middle, m),
+		.sampling = find_sampling(s, o, middle, m),
 	};
 }
 

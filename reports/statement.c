@@ -3,6 +3,7 @@
 
 #include "base/num.h"
 #include "privacy/privacy.h"
+#include "reports/report.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -237,8 +238,8 @@ const char *facts_statement(const struct subject *s, struct dp_point p, size_t o
 		      "Not included: the search that led to these parameters, which "
 		      "trained on the same records; test and holdout records, %s.\n",
 		      dp_study_releases(s->s->spec)
-			      ? "of which utilities are released with noise at a cost of "
-				"their own"
+			      ? "which the noise on utilities covers with an epsilon of "
+				"its own"
 			      : "for which there is no guarantee");
 	text = facts_text(memory, dp_buf_text(&out));
 	dp_buf_free(&out);

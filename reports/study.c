@@ -232,10 +232,12 @@ void facts_spent(const struct subject *s, bool times, struct fact_spent *out)
 	}
 	out->trainings = (int64_t)trainings;
 	out->peak_memory = (int64_t)peak;
-	if (times)
-		return;
-	out->elapsed_seconds = out->training_seconds = out->cpu_seconds = NAN;
-	out->peak_memory = -1;
+	if (!times || dp_study_releases(st->spec)) { /* not kept with noisy values */
+		out->cpu_seconds = NAN;
+		out->peak_memory = -1;
+	}
+	if (!times)
+		out->elapsed_seconds = out->training_seconds = NAN;
 }
 
 /* ---- how to do it again ---- */

@@ -484,6 +484,8 @@ static void write_spent(struct doc *d, const struct facts *f)
 	doc_field(d, "From submission to the last record", "%s",
 		  dp_duration_text(s->elapsed_seconds, t));
 	doc_field(d, "Training", "%s in all", dp_duration_text(s->training_seconds, t));
+	if (isnan(s->cpu_seconds))
+		return;
 	doc_field(d, "Processor time of the trainers", "%s",
 		  dp_duration_text(s->cpu_seconds, t));
 	doc_field(d, "Most memory of one trainer", "%s",
@@ -512,9 +514,16 @@ static void write_reproduce(struct doc *d, const struct facts *f)
 	const struct fact_reproduce *r = &f->reproduce;
 
 	doc_section(d, "reproduce", "How to do it again");
-	doc_paragraph(d, "dparetoctl run with the study file below repeats the study; "
-			 "the same seed gives the same proposals, and the same results "
-			 "where the trainer repeats itself.");
+	if (f->released)
+		doc_paragraph(d, "dparetoctl run with the study file below makes the "
+				 "study again, but does not repeat it: the noise on "
+				 "utilities is drawn anew, and so is everything that "
+				 "follows from them. What is released then counts "
+				 "together with what was released here.");
+	else
+		doc_paragraph(d, "dparetoctl run with the study file below repeats the "
+				 "study; the same seed gives the same proposals, and the "
+				 "same results where the trainer repeats itself.");
 	doc_field(d, "Version", "DPareto %s, journal format %lld, %s",
 		  r->versions.dpareto, (long long)r->versions.journal_format,
 		  r->versions.compiler);

@@ -266,14 +266,15 @@ json_t *dp_view_summary(struct dp_study_state *s)
 	return o;
 }
 
-static json_t *attempt_json(const struct dp_trial *t, const struct dp_attempt *a,
-			    bool selected, const char *study_folder)
+static json_t *attempt_json(const struct dp_study_state *s, const struct dp_trial *t,
+			    const struct dp_attempt *a, const char *study_folder)
 {
 	char below[64], folder[4096];
-	bool known = a->exit_kind != DP_EXIT_MISSING;
+	/* where only noisy values are kept, these are not kept either */
+	bool known = a->exit_kind != DP_EXIT_MISSING && !dp_study_releases(s->spec);
 	json_t *o;
 
-	if (selected)
+	if (dp_study_hides(s))
 		snprintf(below, sizeof below, "%s", DP_SELECTED);
 	else
 		dp_attempt_folder(t->number, a->run, a->number, below);
@@ -470,8 +471,7 @@ json_t *dp_view_trial_part(struct dp_study_state *s, const struct dp_trial *t,
 	json_t *o = trial_json(s, t), *attempts = json_array();
 
 	for (uint32_t i = from; i < attempts_end; i++)
-		view_push(&attempts,
-			  attempt_json(t, &t->attempts[i], dp_study_hides(s), folder));
+		view_push(&attempts, attempt_json(s, t, &t->attempts[i], folder));
 	view_set(&o, "attempts", attempts);
 	view_set(&o, "runs", runs_json(s, t, from, runs_end));
 	if (dp_study_releases(s->spec))

@@ -42,7 +42,8 @@ static void no_mechanism(struct dp__read *r, const struct dp__node *map,
 	static const char *const of_privacy[] = { "mechanism", "compose", "command",
 						  NULL };
 	static const char *const of_others[] = { "mechanism", NULL };
-	const char *const *words = rules->solved ? of_others : of_privacy;
+	const char *const *words =
+		rules->solved || rules->composed ? of_others : of_privacy;
 	char shown[DP__SHOWN], guess[DP__GUESS] = "";
 	const struct dp__node *m;
 

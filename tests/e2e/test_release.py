@@ -216,6 +216,14 @@ class Release(Case):
                     math.exp(epsilon) * phi(-mu / 2 - epsilon / mu))
         self.assertAlmostEqual(math.log(delta(released["epsilon"]) / 1e-5), 0, 4)
         self.assertIn(b"the larger of both epsilons", files["report.md"])
+        self.assertIn(b"but does not repeat it: the noise on utilities is drawn anew",
+                      files["report.md"])
+        self.assertNotIn(b"does not report the number of its test records",
+                         files["report.md"])
+        self.assertIn(b"which the noise on utilities covers", files["report.md"])
+        self.assertNotIn(b"no guarantee", files["report.md"])
+        attempt, = self.client("trial", study="s", trial=0)["trial"]["attempts"]
+        self.assertEqual((attempt["cpu_seconds"], attempt["peak_memory"]), (None, None))
 
     def test_a_public_report_is_refused(self):
         """Each thing that would leak is named, all at once."""
@@ -223,7 +231,7 @@ class Release(Case):
                    objectives="e: {privacy: {mechanism: svt, cutoff: n, scale: s}}\n"
                               "  a: {metric: a}\n  b: {metric: b}",
                    search=", cost: seconds, max_time: 1h", more="constraints: {a: \"<= 1\"}\n",
-                   seed="7")
+                   seed=str(2**40 - 1))
         self.submit(self.client, self.study_text(2, name="other", more="data: public\n",
                                                  seed="7"))
         for study in ("s", "other"):

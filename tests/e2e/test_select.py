@@ -94,7 +94,8 @@ class Select(Case):
         self.begin()
         self.submit(self.client, STUDY)
         wait_for(lambda: len(self.notes()) >= 3)
-        while_running = self.said()[:-3]  # without what `resume` says
+        *while_running, resumed, _, _ = self.said()  # the last is what `resume` says
+        self.assertIn("a secret number of trials have ended", resumed)
         status = self.finish(self.client, "s")
         self.assertEqual(status["study"]["state"], "finished")
         wait_for(lambda: self.client("status", study="s")["study"]["report"])

@@ -71,6 +71,8 @@ static const struct mistake mistakes[] = {
 	  "did you mean 'compose'" },
 	{ SVT, "{compose: [@{scale: b}], delta: 0}",
 	  "'privacy.compose.mechanism' is missing" },
+	{ SVT, "{compose: [@{compose: [{mechanism: laplace, scale: b}]}], delta: 0}",
+	  "the key 'privacy.compose.mechanism' is missing" },
 	{ SVT, "{compose: [{mechanism: @lplace, scale: b}], delta: 0}",
 	  "did you mean 'laplace'" },
 	{ SVT, "{compose: [{mechanism: laplace, scale: b, @tims: 2}], delta: 0}",

@@ -548,7 +548,7 @@ static void test_statement_of_persons(void **state)
 	text = facts_statement(report.subjects, (struct dp_point){ 0, DP_OWN }, 0,
 			       &facts.memory);
 	assert_null(strstr(text, "no guarantee"));
-	assert_non_null(strstr(text, "released with noise"));
+	assert_non_null(strstr(text, "the noise on utilities covers"));
 }
 
 /* A composition is explained part by part, and added up by both accountants. */

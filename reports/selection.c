@@ -148,7 +148,7 @@ static void say_price(struct doc *d, const struct facts *f)
 		  up_text(c->one, e));
 	doc_field(d, "The selection", "epsilon %s", up_text(c->epsilon, e));
 	doc_field(d, "For comparison",
-		  "publishing %s trainings, so many as there are on average, would cost "
+		  "publishing %s trainings, as many as there are on average, would cost "
 		  "epsilon %s",
 		  short_text(ceil(c->mean), m), up_text(c->composed, e));
 	doc_paragraph(

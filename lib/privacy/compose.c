@@ -381,11 +381,14 @@ int dp_privacy_compose(const struct dp_privacy_item *items, size_t n, double del
 	struct mix mix = { .items = items };
 	int code;
 
-	if (pld && delta > 0 && n > DP_PRIVACY_ITEMS_MAX)
-		return dp_fail(err, DP_E_INVALID,
-			       "loss distributions of at most %d mechanisms are "
-			       "convolved, not %zu",
-			       DP_PRIVACY_ITEMS_MAX, n);
+	if (pld && delta > 0 && n > DP_PRIVACY_ITEMS_MAX) {
+		dp_fail(err, DP_E_INVALID,
+			"loss distributions of at most %d mechanisms are convolved, not "
+			"%zu",
+			DP_PRIVACY_ITEMS_MAX, n);
+		dp_hint(err, "accountant rdp adds up any number of them");
+		return DP_E_INVALID;
+	}
 	code = mix_open(&mix, n, delta, err);
 	if (code == DP_OK && pld)
 		code = open_tables(&mix, err);

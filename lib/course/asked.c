@@ -153,17 +153,18 @@ static int asked_retry(const struct dp_study_state *s, const struct dp_trial *t,
 }
 
 /* A trial that a privacy oracle refused would be refused again. k: K of a training that
- * is tried again anyhow, which search.budget must have room for, too. */
-static bool can_mend(const struct dp_study_state *s, const struct dp_trial *t, double k)
+ * is tried again anyhow; `left`: the most that search.budget has room for. */
+static bool can_mend(const struct dp_trial *t, double k, double left)
 {
 	return t->status == DP_TRIAL_FAILED && !t->refused &&
-	       dp_course_budget(s, k > 0 ? dp_renyi_add(k, t->renyi) : t->renyi, NULL) ==
-		       DP_OK;
+	       (isinf(left) || dp_renyi_add(k, t->renyi) <= left);
 }
 
 static uint32_t next_failed(const struct dp_study_state *s, uint32_t from, double k)
 {
-	while (from < s->ntrials && !can_mend(s, s->trials[from], k))
+	double left = dp_course_left(s, s->ntrials);
+
+	while (from < s->ntrials && !can_mend(s->trials[from], k, left))
 		from++;
 	return from;
 }

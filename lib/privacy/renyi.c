@@ -116,6 +116,12 @@ static bool renyi_add_part(struct dp_renyi_memory *m, const struct dp_privacy_pa
 	struct renyi_table *t = NULL;
 	double one;
 
+	if (!(p->kind->size(p) * p->count < DP__NO_NOISE)) {
+		/* where squares overflow, sums of them are no numbers */
+		for (size_t i = 0; i < n; i++)
+			k[i] = INFINITY;
+		return true;
+	}
 	if (p->kind->set) {
 		t = renyi_set(m, p);
 		if (!t)

@@ -364,6 +364,15 @@ static void ends_of_curves(void **state)
 	assert_int_equal(renyi_of(GAUSSIAN(1e-170), 1, orders, 3, k), DP_OK);
 	for (int i = 0; i < 3; i++)
 		assert_true(k[i] == INFINITY);
+	/* squares that overflow are no reason for a small number */
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(renyi_of(i ? LOTS("poisson", 20, 1e-200)
+					    : LOTS("without-replacement", 20, 1e-200),
+					  1, orders, 3, k),
+				 DP_OK);
+		for (int j = 0; j < 3; j++)
+			assert_true(k[j] == INFINITY);
+	}
 	assert_int_equal(renyi_of(GAUSSIAN(1e170), 1, orders, 3, k), DP_OK);
 	for (int i = 0; i < 3; i++)
 		assert_true(k[i] > 0 && k[i] < 1e-300);

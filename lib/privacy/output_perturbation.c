@@ -52,16 +52,7 @@ static const struct dp_privacy_key keys[] = {
 		    .hi_open = true,
 		    .brief = "standard deviation of the noise",
 		    .help = "Standard deviation of the noise added to each weight." },
-	[DELTA] = { .name = "delta",
-		    .kind = DP_PRIVACY_NUMBER,
-		    .needed = true,
-		    .otherwise = NAN,
-		    .lo = 0,
-		    .lo_open = true,
-		    .hi = 1,
-		    .hi_open = true,
-		    .brief = "the probability that the bound may fail with",
-		    .help = "The probability that the bound epsilon may fail with." },
+	[DELTA] = DP__KEY_DELTA_ABOVE_0,
 	[GROUP] = DP__KEY_GROUP(0x1p53),
 };
 

@@ -23,6 +23,14 @@ enum dp_privacy_cost dp__closed_form(const double *values);
 		.help = "0 for pure differential privacy, else the probability that "    \
 			"epsilon may fail with."                                         \
 	}
+/* Of mechanisms that are never purely private. */
+#define DP__KEY_DELTA_ABOVE_0                                                            \
+	{                                                                                \
+		.name = "delta", .kind = DP_PRIVACY_NUMBER, .needed = true,              \
+		.otherwise = NAN, .lo = 0, .lo_open = true, .hi = 1, .hi_open = true,    \
+		.brief = "the probability that the bound may fail with",                 \
+		.help = "The probability that the bound epsilon may fail with."          \
+	}
 /* A person with several records: the sensitivity is that many times as large, by the
  * triangle inequality along datasets that differ in one record each. */
 #define DP__KEY_GROUP(most)                                                              \

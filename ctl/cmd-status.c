@@ -4,6 +4,7 @@
 #include "base/num.h"
 #include "ctl/command.h"
 #include "ctl/daemon.h"
+#include "ctl/look.h"
 #include "ctl/journal.h"
 #include "ctl/output.h"
 #include "ctl/table.h"
@@ -34,12 +35,15 @@ static void print_daemon(struct ctl *ctl, const json_t *d)
 	char age[CTL_TEXT_LEN], size[DP_NUM_LEN];
 	int64_t bytes = dp_json_int(journal, "bytes", 0);
 
-	ctl_printf(ctl,
-		   "dparetod %s, process %" PRId64 ", started %s\n%" PRId64 " of %" PRId64
-		   " slots busy; state in %s (journal: %" PRId64 " records, %s)\n",
-		   dp_json_str(d, "version", "?"), dp_json_int(d, "pid", 0),
-		   ctl_age(dp_json_str(d, "started", NULL), age),
-		   dp_json_int(d, "busy", 0), dp_json_int(d, "slots", 0),
+	/* one that only looks is nobody to speak of */
+	if (!json_object_get(d, "looking"))
+		ctl_printf(ctl,
+			   "dparetod %s, process %" PRId64 ", started %s\n%" PRId64
+			   " of %" PRId64 " slots busy; ",
+			   dp_json_str(d, "version", "?"), dp_json_int(d, "pid", 0),
+			   ctl_age(dp_json_str(d, "started", NULL), age),
+			   dp_json_int(d, "busy", 0), dp_json_int(d, "slots", 0));
+	ctl_printf(ctl, "state in %s (journal: %" PRId64 " records, %s)\n",
 		   dp_json_str(d, "state_dir", "?"), dp_json_int(journal, "records", 0),
 		   dp_size_text(bytes > 0 ? (uint64_t)bytes : 0, size));
 	ctl_journal_notes(ctl, journal);
@@ -107,9 +111,15 @@ static int status_run(struct ctl *ctl, struct dp_err *err)
 		print_daemon(ctl, json_object_get(ok, "daemon"));
 		print_studies(ctl, json_object_get(ok, "studies"));
 	}
+	ctl_look_say(ctl);
 	json_decref(ok);
 	return DP_OK;
 }
+
+static const struct ctl_option options[] = {
+	CTL_LOOK_OPTION,
+	{ 0 },
+};
 
 const struct ctl_command ctl_cmd_status = {
 	.name = "status",
@@ -117,6 +127,7 @@ const struct ctl_command ctl_cmd_status = {
 	.args = "[STUDY]",
 	.max_args = 1,
 	.formats = CTL_PLAIN,
+	.options = options,
 	.help = "Without a STUDY: the daemon and all studies, with the reason where one "
 		"runs fewer trials than it may. With one: its progress, front and "
 		"hypervolume, its running trials and its latest failures. Front and "

@@ -4,6 +4,7 @@
 #include "daemon/requests.h"
 
 #include "base/json.h"
+#include "daemon/look.h"
 #include "daemon/server.h"
 
 #include <string.h>
@@ -69,6 +70,8 @@ enum manner {
 	LOOKS,        /* and is answered at once */
 	LOOKS_AT_ALL, /* the same, but without a study the answer is long */
 	LOOKS_LONG,
+	LIVES, /* what becomes of the daemon itself: not the journal's business, a disk
+		* that hangs keeps nobody from it */
 };
 
 static const struct verb {
@@ -94,9 +97,8 @@ static const struct verb {
 	{ "cancel", A_WHOLE_STUDY, CHANGES, request_cancel },
 	{ "propose", A_WHOLE_STUDY, LOOKS, request_propose },
 	{ "enqueue", A_WHOLE_STUDY, CHANGES, request_enqueue },
-	/* not the journal's business: a disk that hangs keeps nobody from these */
-	{ "reload", NOTHING, LOOKS, request_reload },
-	{ "shutdown", NOTHING, LOOKS, request_shutdown },
+	{ "reload", NOTHING, LIVES, request_reload },
+	{ "shutdown", NOTHING, LIVES, request_shutdown },
 };
 
 static const struct verb *verb_find(const char *name)
@@ -147,10 +149,14 @@ static int request_dispatch(struct request *r, const char *name, json_t **ok,
 		return dp_hint(err, "it is version %s; is dparetoctl newer?",
 			       PACKAGE_VERSION);
 	}
+	if (r->d->looking && (v->manner == CHANGES || v->manner == LIVES))
+		return look_only(r->d, name, err);
 	if ((v->needs == A_STUDY || v->needs == A_WHOLE_STUDY) && !selector)
 		return dp_fail(err, DP_E_PROTOCOL, "'%s' needs a study", name);
 	if (v->needs != NOTHING && selector)
 		code = study_find(r->d, selector, &r->home, err);
+	if (code == DP_E_NOT_FOUND && r->d->looking)
+		return look_unknown(r->d, err);
 	if (code == DP_OK && v->needs == A_WHOLE_STUDY)
 		code = request_needs_whole(r, name, err);
 	return code == DP_OK ? v->fn(r, ok, err) : code;

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/num.h"
 #include "daemon/ask.h"
+#include "daemon/look.h"
 #include "daemon/record.h"
 #include "daemon/sched.h"
 #include "daemon/selection.h"
@@ -69,12 +70,14 @@ static json_t *eta_json(const struct study *h)
 {
 	const struct dp_study_state *s = h->state;
 	uint32_t ended = dp_study_ended(s), n = 0;
-	unsigned places = h->backend->table->places(h->backend);
-	unsigned lanes = s->parallel < places ? s->parallel : places;
+	unsigned places, lanes;
 	double seconds = 0;
 
-	if (s->status != DP_STUDY_RUNNING || ended >= s->evaluations || dp_study_hides(s))
+	if (s->status != DP_STUDY_RUNNING || ended >= s->evaluations ||
+	    dp_study_hides(s) || h->d->looking)
 		return json_null();
+	places = h->backend->table->places(h->backend);
+	lanes = s->parallel < places ? s->parallel : places;
 	for (uint32_t i = s->ntrials; i-- > 0 && n < ETA_TRIALS;) {
 		const struct dp_trial *t = s->trials[i];
 
@@ -90,12 +93,20 @@ static json_t *eta_json(const struct study *h)
 	return n ? json_real(seconds / n * left_to_make(s, ended) / lanes) : json_null();
 }
 
+/* Up to when something may have happened in the study: now, unless nobody works on it. */
+static int64_t time_of(const struct study *h)
+{
+	bool idle = h->state->status != DP_STUDY_RUNNING || look_is_still(h->d);
+
+	return idle ? h->state->updated : clock_now(h->d);
+}
+
 /* Seconds of max_time that are used up; null without one. */
 static json_t *active_json(const struct study *h)
 {
 	if (h->state->spec->search.max_time <= 0)
 		return json_null();
-	return json_real((double)dp_course_active(h->state, clock_now(h->d)) / 1e6);
+	return json_real((double)dp_course_active(h->state, time_of(h)) / 1e6);
 }
 
 json_t *request_summary_json(struct study *h)
@@ -103,14 +114,13 @@ json_t *request_summary_json(struct study *h)
 	struct dp_study_state *s = study_shown(h);
 	json_t *o = dp_view_summary(s);
 	char *folder = study_folder(h), why[700];
-	int64_t until = s->status == DP_STUDY_RUNNING ? clock_now(h->d) : s->updated;
 	const char *waiting = sched_why_not(h, why, sizeof why);
 
 	/* how long it took tells of how many trainings there were */
 	json_object_set_new(o, "elapsed",
 			    dp_study_hides(s)
 				    ? json_null()
-				    : json_real((double)(until - s->created) / 1e6));
+				    : json_real((double)(time_of(h) - s->created) / 1e6));
 	json_object_set_new(o, "active", active_json(h));
 	json_object_set_new(o, "eta", eta_json(h));
 	json_object_set_new(o, "waiting", dp_view_text(waiting));
@@ -143,6 +153,8 @@ static json_t *running_list(struct study *h)
 {
 	json_t *list = json_array();
 
+	if (h->d->looking)
+		look_running(h->d, study_shown(h), list);
 	/* newest job first in the list: put the oldest on top */
 	for (struct job *j = h->d->jobs; j && !dp_study_hides(h->state); j = j->next)
 		if (j->home == h && j->phase != JOB_PLANNED && j->phase != JOB_OVER)
@@ -233,7 +245,7 @@ static json_t *hello_json(struct dpd *d)
 		st = (struct dp_journal_stat){ 0 };
 	return json_pack(
 		"{s:s, s:i, s:i, s:i, s:o, s:o, s:i, s:i, s:o, s:I, "
-		"s:{s:I, s:I, s:f, s:o, s:o}, s:o, s:s, s:I, s:i, s:i}",
+		"s:{s:I, s:I, s:f, s:o, s:o}, s:o, s:s, s:I, s:i, s:i, s:o*}",
 		"version", PACKAGE_VERSION, "protocol", DP_WIRE_VERSION, "journal_format",
 		DP_JOURNAL_FORMAT, "pid", (int)getpid(), "state_dir",
 		dp_view_text(d->at.state_dir), "socket", dp_view_text(d->at.socket_path),
@@ -245,7 +257,7 @@ static json_t *hello_json(struct dpd *d)
 		"trouble", dp_view_text(record_why_stuck(d, why, sizeof why)),
 		"stop_policy", stop_policy_text(d->config.stop_policy), "disk_free",
 		(json_int_t)d->disk_free, "clients", (int)d->nclients, "max_clients",
-		(int)descriptors_for_clients(d));
+		(int)descriptors_for_clients(d), "looking", look_json(d));
 }
 
 /* ---- verbs ---- */
@@ -329,7 +341,8 @@ int request_changes(struct request *r, json_t **ok, struct dp_err *err)
 	int64_t ms = dp_json_int(r->json, "timeout_ms", 30000);
 
 	(void)ok;
-	(void)err;
+	if (r->d->looking)
+		return look_only(r->d, "changes", err);
 	r->later = true; /* client_poll_changes() answers */
 	if (ms < 0 || ms > POLL_MAX_MS)
 		ms = POLL_MAX_MS;

@@ -5,6 +5,7 @@
 #include "ctl/command.h"
 #include "ctl/daemon.h"
 #include "ctl/look.h"
+#include "ctl/options.h"
 #include "ctl/journal.h"
 #include "ctl/output.h"
 #include "ctl/table.h"
@@ -14,6 +15,10 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <string.h>
+
+enum {
+	WHOLE_MS = 600000 /* of many thousands of trainings */
+};
 
 static void print_study(struct ctl *ctl, const json_t *status)
 {
@@ -94,13 +99,27 @@ static void print_studies(struct ctl *ctl, const json_t *studies)
 	ctl_table_print(ctl, t);
 }
 
+/* A daemon has reckoned what all trainings cost when it is asked the second time; one
+ * that only looks is asked once, and waited for. */
+static int status_ask(struct ctl *ctl, const char *study, json_t **ok, struct dp_err *err)
+{
+	json_t *fields;
+	int code = ctl_pack(&fields, err, "{s:s}", "study", study);
+
+	if (code != DP_OK)
+		return code;
+	if (!ctl_opt(ctl, "state"))
+		return ctl_call(ctl, "status", fields, ok, err);
+	json_object_set_new(fields, "whole", json_true());
+	return ctl_call_within(ctl, WHOLE_MS, "status", fields, ok, err);
+}
+
 static int status_run(struct ctl *ctl, struct dp_err *err)
 {
 	json_t *ok;
-	int code;
+	int code = ctl->argc ? status_ask(ctl, ctl->argv[0], &ok, err)
+			     : ctl_call(ctl, "status", NULL, &ok, err);
 
-	code = ctl->argc ? ctl_call_study(ctl, "status", ctl->argv[0], &ok, err)
-			 : ctl_call(ctl, "status", NULL, &ok, err);
 	if (code != DP_OK)
 		return code;
 	if (ctl->format == CTL_JSON) {

@@ -85,7 +85,7 @@ void ctl_look_say(struct ctl *ctl)
 
 	if (!dir)
 		return;
-	if (!json_is_object(ctl->looked))
+	if (!dp_json_bool(ctl->looked, "written", false))
 		ctl_say(ctl, "this is the journal in %s; no daemon has it open", dir);
 	else if (json_is_integer(writer))
 		ctl_say(ctl,

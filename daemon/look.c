@@ -108,9 +108,7 @@ json_t *look_json(const struct dpd *d)
 {
 	if (!d->looking)
 		return NULL;
-	if (!d->watched)
-		return json_null();
-	return json_pack("{s:o}", "writer",
+	return json_pack("{s:b, s:o}", "written", d->watched, "writer",
 			 d->writer ? json_integer(d->writer) : json_null());
 }
 

@@ -21,8 +21,8 @@ int look_unknown(const struct dpd *d, struct dp_err *err);
 bool look_is_still(const struct dpd *d);
 /* Why a study that runs makes no progress, as far as can be seen; NULL. */
 const char *look_why_not(const struct dpd *d);
-/* {"writer":123}, the process that writes the journal, or null where it is not known;
- * null if nobody writes it. NULL for a daemon that does not look. */
+/* {"written":true,"writer":123}: whether a process writes the journal, and which, if that
+ * is known. NULL for a daemon that does not look. */
 json_t *look_json(const struct dpd *d);
 /* Adds attempts that are open in the journal: whether they run, it does not tell. */
 void look_running(const struct dpd *d, const struct dp_study_state *s, json_t *list);

@@ -36,6 +36,7 @@ static const struct {
 	{ "full", JSON_TRUE },
 	{ "failed", JSON_TRUE },
 	{ "own", JSON_TRUE },
+	{ "metrics", JSON_TRUE },
 };
 
 static int request_check_fields(const json_t *json, struct dp_err *err)

@@ -370,6 +370,19 @@ static bool is_retried(const struct dp_study_state *s, const json_t *pair)
 	       t->nattempts > 0 && t->status < DP_TRIAL_OK;
 }
 
+/* A point, and the means of what its trainer told if that is asked for. */
+static int push_point(const struct dp_study_state *s, struct dp_point p, bool metrics,
+		      json_t *points, struct dp_err *err)
+{
+	json_t *point = dp_view_point(s, p);
+	bool whole = !metrics ||
+		     json_object_set_new(point, "metrics", dp_view_metrics(s, p)) == 0;
+
+	if (json_array_append_new(points, point) != 0 || !whole)
+		return dp_fail(err, DP_E_NOMEM, "no memory for the points");
+	return DP_OK;
+}
+
 /* These points: what "more" of the first page listed. What is on a front once stays what
  * it is, so that all pages together are the front of one moment; but for waypoints of a
  * training that was retried meanwhile, which are left out. */
@@ -377,6 +390,7 @@ static int front_points(struct request *r, const json_t *pairs, json_t **ok,
 			struct dp_err *err)
 {
 	const struct dp_study_state *s = study_shown(r->home);
+	bool metrics = dp_json_bool(r->json, "metrics", false);
 	json_t *points = json_array();
 	const json_t *pair;
 	size_t i;
@@ -391,9 +405,10 @@ static int front_points(struct request *r, const json_t *pairs, json_t **ok,
 
 		if (code == DP_E_NOT_FOUND && is_retried(s, pair))
 			continue;
+		if (code == DP_OK)
+			code = push_point(s, p, metrics, points, err);
 		if (code != DP_OK)
 			return code;
-		json_array_append_new(points, dp_view_point(s, p));
 	}
 	return DP_OK;
 }

@@ -381,31 +381,49 @@ static int make_report(const struct options *o, struct report *r, const char *st
 	return code;
 }
 
-/* The object of `dparetoctl run -o json`, and what a question to it needs: the goals. */
+/* Adds the means of the metrics to the rows of a front, which are the models' or those
+ * observed. */
+static bool add_metrics(const struct subject *s, bool denoised, json_t *rows)
+{
+	json_t *row;
+	size_t i;
+
+	json_array_foreach (rows, i, row) {
+		struct dp_point p = denoised ? subject_known(s, s->denoised.index[i])
+					     : s->s->front[i];
+
+		if (json_object_set_new(row, "metrics", dp_view_metrics(s->s, p)) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* The object of `dparetoctl run -o json` with the means of all metrics, and what else a
+ * question to it needs: the study's summary. */
 static int give_front(const struct report *r, struct dp_err *err)
 {
 	const struct subject *s = &r->subjects[0];
 	const struct dp_study *spec = s->s->spec;
-	json_t *goals = json_array(), *result, *answer;
+	bool denoised = report_front_denoised(r, spec);
 	struct dp_buf out = DP_BUF_INIT;
+	json_t *answer, *result;
+	bool whole;
 
-	for (size_t i = 0; i < spec->nobjectives; i++)
-		json_array_append_new(goals, json_string(spec->objectives[i].maximize
-								 ? "maximize"
-								 : "minimize"));
-	result = report_front_denoised(r, spec)
-			 ? dp_view_result_denoised(
-				   s->s, s->denoised.hypervolume,
-				   dp_denoised_json(spec, &s->results, &s->denoised))
-			 : dp_view_result(s->s);
-	answer = json_pack("{s:o, s:o}", "goals", goals, "result", result);
-	if (answer)
+	result = denoised ? dp_view_result_denoised(
+				    s->s, s->denoised.hypervolume,
+				    dp_denoised_json(spec, &s->results, &s->denoised))
+			  : dp_view_result(s->s);
+	answer =
+		json_pack("{s:o, s:o}", "study", dp_view_summary(s->s), "result", result);
+	whole = answer && add_metrics(s, denoised, json_object_get(result, "front"));
+	if (whole)
 		dp_json_dump(&out, answer, 0);
-	if (answer && !out.failed)
+	whole &= !out.failed;
+	if (whole)
 		puts(dp_buf_text(&out));
 	json_decref(answer);
 	dp_buf_free(&out);
-	return answer ? DP_OK : dp_fail(err, DP_E_NOMEM, "no memory for the front");
+	return whole ? DP_OK : dp_fail(err, DP_E_NOMEM, "no memory for the front");
 }
 
 static int run_report(const struct options *o, struct report *r,

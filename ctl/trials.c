@@ -200,6 +200,7 @@ void ctl_front_columns(const json_t *front, struct ctl_columns *cols)
 	cols->parameters =
 		ctl_keys(json_object_get(json_array_get(points, 0), "parameters"));
 	cols->measured = ctl_keys(json_object_get(json_array_get(points, 0), "spread"));
+	cols->metrics = NULL;
 	cols->denoised = json_object_get(front, "hypervolume_denoised") != NULL;
 }
 

@@ -117,8 +117,7 @@ json_t *dp_view_spread(const struct dp_study *spec, const double *y, const doubl
 	return all;
 }
 
-/* Null without objectives. */
-static json_t *spread_json(const struct dp_study_state *s, struct dp_point p)
+json_t *dp_view_point_spread(const struct dp_study_state *s, struct dp_point p)
 {
 	const double *y = dp_point_objectives(s, p);
 	double var[DP_OBJECTIVES_MAX];
@@ -140,7 +139,7 @@ json_t *dp_view_point(const struct dp_study_state *s, struct dp_point p)
 			 "at", dp_view_at(at), "parameters",
 			 dp_space_json_at(s->spec, s->trials[p.trial]->x, at),
 			 "objectives", dp_view_objectives(s, dp_point_objectives(s, p)),
-			 "spread", spread_json(s, p), "remeasured");
+			 "spread", dp_view_point_spread(s, p), "remeasured");
 }
 
 json_t *dp_view_metrics(const struct dp_study_state *s, struct dp_point p)
@@ -435,15 +434,15 @@ static json_t *way_json(const struct dp_study_state *s, const struct dp_trial *t
 	json_t *list = json_array();
 
 	for (uint32_t w = 0; way->means && w < way->n; w++) {
-		view_push(&list,
-			  json_pack("{s:I, s:b, s:o, s:o, s:o}", "at",
-				    (json_int_t)way->at[w], "dropped",
-				    !dp_way_stands(s, way, w), "objectives",
-				    dp_view_objectives(s, way->objectives + w * m),
-				    "spread",
-				    spread_json(s, (struct dp_point){ t->number,
-								      (int32_t)w }),
-				    "metrics", way_metrics(s, way, w)));
+		view_push(
+			&list,
+			json_pack(
+				"{s:I, s:b, s:o, s:o, s:o}", "at", (json_int_t)way->at[w],
+				"dropped", !dp_way_stands(s, way, w), "objectives",
+				dp_view_objectives(s, way->objectives + w * m), "spread",
+				dp_view_point_spread(
+					s, (struct dp_point){ t->number, (int32_t)w }),
+				"metrics", way_metrics(s, way, w)));
 	}
 	return list;
 }
@@ -470,7 +469,7 @@ static json_t *view_row(struct dp_study_state *s, struct dp_point p,
 			 dp_trial_status_text(status), "source", t->source, "parameters",
 			 dp_space_json_at(s->spec, t->x, at), "objectives",
 			 dp_view_objectives(s, dp_point_objectives(s, p)), "spread",
-			 spread_json(s, p), "on_front", on_front(s, p));
+			 dp_view_point_spread(s, p), "on_front", on_front(s, p));
 }
 
 static json_t *trial_json(struct dp_study_state *s, const struct dp_trial *t)

@@ -23,6 +23,8 @@ json_t *dp_view_point(const struct dp_study_state *s, struct dp_point p);
  * apart, and where the mean lies with 95 %. var: the variance of the mean; NaN where that
  * is not known, of one run and where only a noisy mean is kept: null. */
 json_t *dp_view_spread(const struct dp_study *spec, const double *y, const double *var);
+/* The same of a result; null without objectives. */
+json_t *dp_view_point_spread(const struct dp_study_state *s, struct dp_point p);
 /* The mean over its runs of whatever the study's trainers report, in natural units. */
 json_t *dp_view_metrics(const struct dp_study_state *s, struct dp_point p);
 /* The value of a waypoint; null: NaN, a trial's own result. */

@@ -55,7 +55,7 @@ static int export_collect(struct ctl *ctl, struct export *e, struct dp_err *err)
 	if (code != DP_OK)
 		return code;
 	summary = json_object_get(status, "study");
-	e->cols.objectives = json_incref(json_object_get(summary, "objectives"));
+	ctl_study_columns(summary, &e->cols);
 	code = ctl_front_marks(ctl, summary, &e->marks, err);
 	e->cols.denoised = e->marks != NULL;
 	if (!e->csv) {

@@ -37,11 +37,16 @@ static void propose_show(struct ctl *ctl, const json_t *p)
 	ctl_table_column(t, "95% FROM", CTL_RIGHT);
 	ctl_table_column(t, "TO", CTL_RIGHT);
 	json_object_foreach (json_object_get(p, "predicted"), name, q) {
+		const json_t *low = json_object_get(q, "low"),
+			     *high = json_object_get(q, "high");
+		/* what is computed is a bound, as epsilon is */
+		char *(*shown)(const json_t *, char *) =
+			json_equal(low, high) ? ctl_bound : ctl_value;
+
 		ctl_cell(t, CTL_NORMAL, "%s", name);
-		ctl_cell(t, CTL_NORMAL, "%s",
-			 ctl_value(json_object_get(q, "value"), text));
-		ctl_cell(t, CTL_NORMAL, "%s", ctl_value(json_object_get(q, "low"), lo));
-		ctl_cell(t, CTL_NORMAL, "%s", ctl_value(json_object_get(q, "high"), hi));
+		ctl_cell(t, CTL_NORMAL, "%s", shown(json_object_get(q, "value"), text));
+		ctl_cell(t, CTL_NORMAL, "%s", shown(low, lo));
+		ctl_cell(t, CTL_NORMAL, "%s", shown(high, hi));
 	}
 	ctl_table_print(ctl, t);
 	ctl_printf(ctl, "acquisition %s, feasible with probability %s\n",

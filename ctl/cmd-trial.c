@@ -89,7 +89,7 @@ static void print_waypoints(struct ctl *ctl, const json_t *waypoints)
 
 		ctl_cell(t, CTL_NORMAL, "%" PRId64, dp_json_int(w, "at", 0));
 		dp_buf_clear(&pairs);
-		ctl_pairs(json_object_get(w, "objectives"), &pairs);
+		ctl_objectives(w, json_object_get(w, "objectives"), &pairs);
 		ctl_cell(t, CTL_NORMAL, "%s",
 			 dropped ? "dropped: not finite, or not told by every run"
 				 : dp_buf_text(&pairs));
@@ -101,15 +101,26 @@ static void print_waypoints(struct ctl *ctl, const json_t *waypoints)
 	ctl_table_print(ctl, t);
 }
 
-/* A line of named values; nothing, or a dash, where there are none. */
-static void print_pairs(struct ctl *ctl, const char *label, const json_t *values,
-			bool dash)
+/* A line of named values. */
+static void print_pairs(struct ctl *ctl, const char *label, const json_t *values)
 {
 	struct dp_buf pairs = DP_BUF_INIT;
 
 	ctl_pairs(values, &pairs);
+	ctl_printf(ctl, "  %-10s  %s\n", label, pairs.len ? dp_buf_text(&pairs) : "-");
+	dp_buf_free(&pairs);
+}
+
+/* The same of objectives, where an epsilon is rounded up; nothing, or a dash, where there
+ * are none. */
+static void print_objectives(struct ctl *ctl, const json_t *trial, const char *key,
+			     bool dash)
+{
+	struct dp_buf pairs = DP_BUF_INIT;
+
+	ctl_objectives(trial, json_object_get(trial, key), &pairs);
 	if (pairs.len || dash)
-		ctl_printf(ctl, "  %-10s  %s\n", label,
+		ctl_printf(ctl, "  %-10s  %s\n", key,
 			   pairs.len ? dp_buf_text(&pairs) : "-");
 	dp_buf_free(&pairs);
 }
@@ -132,30 +143,25 @@ static void print_result_lines(struct ctl *ctl, const char *study, const json_t 
 		   dp_json_bool(trial, "on_front", false) ? ", on the front" : "",
 		   dp_buf_text(&why));
 	dp_buf_free(&why);
-	print_pairs(ctl, "parameters", json_object_get(trial, "parameters"), true);
-	print_pairs(ctl, "objectives", json_object_get(trial, "objectives"), true);
-	print_pairs(ctl, "denoised", json_object_get(trial, "denoised"), false);
+	print_pairs(ctl, "parameters", json_object_get(trial, "parameters"));
+	print_objectives(ctl, trial, "objectives", true);
+	print_objectives(ctl, trial, "denoised", false);
 }
 
-static void waypoint_people(struct ctl *ctl, const char *study, const json_t *way)
+/* How far the runs lie apart, if that is known of any objective. */
+static void print_spread(struct ctl *ctl, const json_t *spread)
 {
 	struct ctl_table *t = ctl_table_new();
 	char text[CTL_TEXT_LEN];
 	const char *name;
 	json_t *s;
 
-	print_result_lines(ctl, study, way);
-	print_pairs(ctl, "metrics", json_object_get(way, "metrics"), true);
-	ctl_printf(ctl,
-		   "  on the way of trial %" PRId64 ": 'dparetoctl trial %s %" PRId64
-		   "' shows its attempts\n\n",
-		   dp_json_int(way, "trial", 0), study, dp_json_int(way, "trial", 0));
 	ctl_table_column(t, "OBJECTIVE", CTL_LEFT);
 	ctl_table_column(t, "RUNS", CTL_RIGHT);
 	ctl_table_column(t, "SD", CTL_RIGHT);
 	ctl_table_column(t, "95% FROM", CTL_RIGHT);
 	ctl_table_column(t, "TO", CTL_RIGHT);
-	json_object_foreach (json_object_get(way, "spread"), name, s) {
+	json_object_foreach ((json_t *)spread, name, s) {
 		ctl_cell(t, CTL_NORMAL, "%s", name);
 		ctl_cell(t, CTL_NORMAL, "%" PRId64, dp_json_int(s, "runs", 0));
 		ctl_cell(t, CTL_NORMAL, "%s", ctl_value(json_object_get(s, "sd"), text));
@@ -163,7 +169,23 @@ static void waypoint_people(struct ctl *ctl, const char *study, const json_t *wa
 		ctl_cell(t, CTL_NORMAL, "%s",
 			 ctl_value(json_object_get(s, "high"), text));
 	}
+	if (ctl_table_rows(t) == 0) {
+		ctl_table_free(t);
+		return;
+	}
+	ctl_printf(ctl, "\n");
 	ctl_table_print(ctl, t);
+}
+
+static void waypoint_people(struct ctl *ctl, const char *study, const json_t *way)
+{
+	print_result_lines(ctl, study, way);
+	print_pairs(ctl, "metrics", json_object_get(way, "metrics"));
+	ctl_printf(ctl,
+		   "  on the way of trial %" PRId64 ": 'dparetoctl trial %s %" PRId64
+		   "' shows its attempts\n",
+		   dp_json_int(way, "trial", 0), study, dp_json_int(way, "trial", 0));
+	print_spread(ctl, json_object_get(way, "spread"));
 }
 
 static void trial_people(struct ctl *ctl, const char *study, const json_t *trial)
@@ -179,6 +201,7 @@ static void trial_people(struct ctl *ctl, const char *study, const json_t *trial
 	if (last)
 		ctl_printf(ctl, "  folder      %s\n",
 			   dp_json_str(last, "directory", "-"));
+	print_spread(ctl, json_object_get(trial, "spread"));
 	if (json_array_size(attempts) > 0) {
 		ctl_printf(ctl, "\n");
 		print_attempts(ctl, attempts);

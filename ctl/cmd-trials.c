@@ -55,8 +55,9 @@ static void add_row(struct listing *l, const json_t *trial)
 	ctl_cell(l->table, ctl_state_style(state), "%s", state);
 	json_array_foreach (l->cols.objectives, i, name)
 		ctl_cell(l->table, CTL_NORMAL, "%s",
-			 ctl_value(json_object_get(values, json_string_value(name)),
-				   text));
+			 ctl_objective(trial, json_string_value(name),
+				       json_object_get(values, json_string_value(name)),
+				       text));
 	ctl_cell(l->table, CTL_GOOD, "%s",
 		 dp_json_bool(trial, "on_front", false) ? "yes" : "");
 	ctl_cell(l->table, CTL_NORMAL, "%s",
@@ -139,7 +140,7 @@ static int trials_run(struct ctl *ctl, struct dp_err *err)
 
 	if (code == DP_OK) {
 		summary = json_object_get(status, "study");
-		l.cols.objectives = json_incref(json_object_get(summary, "objectives"));
+		ctl_study_columns(summary, &l.cols);
 		which.study = dp_json_str(summary, "name", "");
 		code = ctl_front_marks(ctl, summary, &l.marks, err);
 		l.cols.denoised = l.marks != NULL;

@@ -7,6 +7,7 @@
 #include "ctl/daemon.h"
 #include "ctl/memory.h"
 #include "ctl/output.h"
+#include "ctl/point.h"
 #include "ctl/text.h"
 #include "ctl/view.h"
 
@@ -257,7 +258,7 @@ static int tell_ended(struct ctl *ctl, const json_t *trial, void *arg, struct dp
 	if (!follow_has_ended(trial) || !follow_mark(f, number))
 		return DP_OK;
 	if (strcmp(state, "ok") == 0)
-		ctl_pairs(json_object_get(trial, "objectives"), &text);
+		ctl_objectives(trial, json_object_get(trial, "objectives"), &text);
 	else if (reason)
 		dp_buf_puts(&text, reason);
 	f->ended++;

@@ -6,6 +6,7 @@
 #include "ctl/memory.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -38,6 +39,53 @@ char *ctl_point_text(const json_t *object, char out[CTL_TEXT_LEN])
 		snprintf(out + n, CTL_TEXT_LEN - (size_t)n, "@%" PRId64,
 			 dp_json_int(object, "at", 0));
 	return out;
+}
+
+static bool is_privacy(const json_t *object, const char *name)
+{
+	const json_t *spread = json_object_get(object, "spread");
+
+	return json_is_object(spread) && !json_object_get(spread, name);
+}
+
+char *ctl_objective(const json_t *object, const char *name, const json_t *value,
+		    char out[CTL_TEXT_LEN])
+{
+	return is_privacy(object, name) ? ctl_bound(value, out) : ctl_value(value, out);
+}
+
+void ctl_objectives(const json_t *object, const json_t *values, struct dp_buf *out)
+{
+	char text[CTL_TEXT_LEN];
+	const char *name, *sep = "";
+	json_t *value;
+
+	json_object_foreach ((json_t *)values, name, value) {
+		dp_buf_printf(out, "%s%s=%s", sep, name,
+			      ctl_objective(object, name, value, text));
+		sep = " ";
+	}
+}
+
+double ctl_half_width(const json_t *point, const char *name, bool denoised)
+{
+	const json_t *values =
+			     json_object_get(point, denoised ? "denoised" : "objectives"),
+		     *spread = json_object_get(json_object_get(point, "spread"), name),
+		     *low = json_object_get(spread, "low"),
+		     *high = json_object_get(spread, "high");
+	double value, from, to;
+
+	if (is_privacy(point, name))
+		return NAN;
+	if (denoised) {
+		low = json_object_get(json_object_get(point, "denoised_low"), name);
+		high = json_object_get(json_object_get(point, "denoised_high"), name);
+	}
+	if (!dp_json_to_real(json_object_get(values, name), &value) ||
+	    !dp_json_to_real(low, &from) || !dp_json_to_real(high, &to))
+		return NAN;
+	return fmax(value - from, to - value);
 }
 
 /* How many trainings they are of; 0 if no waypoint is among them. */

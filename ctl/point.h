@@ -18,6 +18,17 @@ DP_MUSTCHECK int ctl_point_read(const char *text, struct ctl_point *out,
 json_t *ctl_point_at(const struct ctl_point *p);
 /* The same of an object that has "trial" and "at": "7" or "7@4". */
 char *ctl_point_text(const json_t *object, char out[CTL_TEXT_LEN]);
+/* The value of an objective of a point or trial, for people: an epsilon is rounded up. It
+ * is one of privacy if the object has a "spread" without it. */
+char *ctl_objective(const json_t *object, const char *name, const json_t *value,
+		    char out[CTL_TEXT_LEN]);
+/* All of them: "epsilon=0.5 error=0.2". values: "objectives" or the like of the object.
+ */
+void ctl_objectives(const json_t *object, const json_t *values, struct dp_buf *out);
+/* How far the 95 % interval of an objective reaches from its value, on the wider side: of
+ * the models' value if they chose the point, else of the mean of its runs. NaN: that is
+ * not known, or there is no doubt. */
+double ctl_half_width(const json_t *point, const char *name, bool denoised);
 /* "9 points" or, where waypoints are among them, "14 points of 9 trainings". */
 void ctl_point_count(const json_t *points, struct dp_buf *out);
 

@@ -160,7 +160,7 @@ char *ctl_value(const json_t *value, char out[CTL_TEXT_LEN])
 			 json_integer_value(value));
 		break;
 	case JSON_REAL:
-		snprintf(out, CTL_TEXT_LEN, "%.5g", json_real_value(value));
+		ctl_number(json_real_value(value), false, out);
 		break;
 	case JSON_STRING:
 		snprintf(out, CTL_TEXT_LEN, "%s", json_string_value(value));
@@ -175,16 +175,22 @@ char *ctl_value(const json_t *value, char out[CTL_TEXT_LEN])
 	return out;
 }
 
-char *ctl_bound(const json_t *value, char out[CTL_TEXT_LEN])
+char *ctl_number(double x, bool bound, char out[CTL_TEXT_LEN])
 {
-	double x = json_real_value(value), unit;
+	double unit;
 
-	ctl_value(value, out);
-	if (!(x > 0) || strtod(out, NULL) >= x)
+	snprintf(out, CTL_TEXT_LEN, "%.5g", x);
+	if (!bound || !(x > 0) || isinf(x) || strtod(out, NULL) >= x)
 		return out;
 	unit = pow(10, floor(log10(x)) - 4);
 	snprintf(out, CTL_TEXT_LEN, "%.5g", (floor(x / unit) + 1) * unit);
 	return out;
+}
+
+char *ctl_bound(const json_t *value, char out[CTL_TEXT_LEN])
+{
+	return json_is_real(value) ? ctl_number(json_real_value(value), true, out)
+				   : ctl_value(value, out);
 }
 
 void ctl_value_exact(const json_t *value, struct dp_buf *out)

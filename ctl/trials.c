@@ -10,8 +10,10 @@
 #include "ctl/table.h"
 #include "ctl/text.h"
 #include "ctl/view.h"
+#include "study/study.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <string.h>
 
 /* Columns of a CSV of trials beside objectives and parameters: the keys of TRIAL. */
@@ -23,6 +25,8 @@ void ctl_columns_clear(struct ctl_columns *cols)
 {
 	json_decref(cols->objectives);
 	json_decref(cols->parameters);
+	json_decref(cols->measured);
+	json_decref(cols->metrics);
 	memset(cols, 0, sizeof *cols);
 }
 
@@ -44,23 +48,36 @@ static bool in_list(const char *const *list, const char *name)
 	return false;
 }
 
-static bool in_array(const json_t *array, const char *name)
+bool ctl_in_array(const json_t *array, const char *text)
 {
 	const json_t *v;
 	size_t i;
 
 	json_array_foreach (array, i, v)
-		if (strcmp(json_string_value(v), name) == 0)
+		if (strcmp(json_string_value(v), text) == 0)
 			return true;
 	return false;
+}
+
+void ctl_study_columns(const json_t *summary, struct ctl_columns *cols)
+{
+	const json_t *name;
+	size_t i;
+
+	cols->objectives = json_incref(json_object_get(summary, "objectives"));
+	cols->measured = json_array();
+	json_array_foreach (cols->objectives, i, name)
+		if (!ctl_in_array(json_object_get(summary, "privacy"),
+				  json_string_value(name)))
+			json_array_append(cols->measured, (json_t *)name);
 }
 
 /* A name gets a prefix only where it would stand twice in the first line. */
 static void column_name(struct dp_buf *out, const char *prefix, const char *name,
 			const json_t *taken)
 {
-	bool twice =
-		in_list(before, name) || in_list(after, name) || in_array(taken, name);
+	bool twice = in_list(before, name) || in_list(after, name) ||
+		     ctl_in_array(taken, name);
 	struct dp_buf text = DP_BUF_INIT;
 
 	dp_buf_printf(&text, "%s%s%s", twice ? prefix : "", twice ? "." : "", name);
@@ -68,31 +85,37 @@ static void column_name(struct dp_buf *out, const char *prefix, const char *name
 	dp_buf_free(&text);
 }
 
-/* Names the columns of the models' values, "denoised" and the objective with `between`
- * in the middle, to whoever makes columns of `out`. */
-static void denoised_names(const json_t *objectives, char between,
-			   void (*add)(void *out, const char *name), void *out)
+/* The keys of a point that models chose: their values, and where these lie with 95 %. */
+static const char *const by_models[] = { "denoised", "denoised_low", "denoised_high",
+					 NULL };
+/* What is told of the spread of an objective's runs. */
+static const char *const of_spread[] = { "runs", "sd", "low", "high", NULL };
+
+/* A column called LEFT.RIGHT. */
+static void joined_name(struct dp_buf *out, const char *left, const char *right)
 {
 	struct dp_buf text = DP_BUF_INIT;
-	const json_t *name;
-	size_t i;
 
-	json_array_foreach (objectives, i, name) {
-		dp_buf_clear(&text);
-		dp_buf_printf(&text, "denoised%c%s", between, json_string_value(name));
-		add(out, dp_buf_text(&text));
-	}
+	dp_buf_printf(&text, "%s.%s", left, right);
+	ctl_csv_field(out, dp_buf_text(&text), false);
 	dp_buf_free(&text);
 }
 
-static void add_csv_name(void *out, const char *name)
+/* The last columns: what models say, how far runs lie apart, and metrics. */
+static void last_names(const struct ctl_columns *cols, struct dp_buf *out)
 {
-	ctl_csv_field(out, name, false);
-}
+	const json_t *name;
+	size_t i, k;
 
-static void add_head(void *out, const char *name)
-{
-	ctl_table_column(out, name, CTL_RIGHT);
+	for (k = 0; cols->denoised && by_models[k]; k++)
+		json_array_foreach (cols->objectives, i, name)
+			joined_name(out, by_models[k], json_string_value(name));
+	json_array_foreach (cols->measured, i, name)
+		for (k = 0; of_spread[k]; k++)
+			joined_name(out, json_string_value(name), of_spread[k]);
+	json_array_foreach (cols->metrics, i, name)
+		joined_name(out, "metric", json_string_value(name));
+	dp_buf_putc(out, '\n');
 }
 
 void ctl_trial_csv_head(const struct ctl_columns *cols, struct dp_buf *out)
@@ -108,9 +131,7 @@ void ctl_trial_csv_head(const struct ctl_columns *cols, struct dp_buf *out)
 		column_name(out, "parameter", json_string_value(name), cols->objectives);
 	for (i = 0; after[i]; i++)
 		ctl_csv_field(out, after[i], false);
-	if (cols->denoised)
-		denoised_names(cols->objectives, '.', add_csv_name, out);
-	dp_buf_putc(out, '\n');
+	last_names(cols, out);
 }
 
 static void csv_value(struct dp_buf *out, const json_t *value, bool first)
@@ -131,6 +152,26 @@ static void csv_members(struct dp_buf *out, const json_t *object, const json_t *
 		csv_value(out, json_object_get(object, json_string_value(name)), false);
 }
 
+static void last_values(const struct ctl_columns *cols, const json_t *row,
+			struct dp_buf *out)
+{
+	const json_t *spread = json_object_get(row, "spread"), *name;
+	size_t i, k;
+
+	for (k = 0; cols->denoised && by_models[k]; k++)
+		csv_members(out, json_object_get(row, by_models[k]), cols->objectives);
+	json_array_foreach (cols->measured, i, name)
+		for (k = 0; of_spread[k]; k++)
+			csv_value(
+				out,
+				json_object_get(
+					json_object_get(spread, json_string_value(name)),
+					of_spread[k]),
+				false);
+	csv_members(out, json_object_get(row, "metrics"), cols->metrics);
+	dp_buf_putc(out, '\n');
+}
+
 void ctl_trial_csv(const json_t *trial, const struct ctl_columns *cols,
 		   struct dp_buf *out)
 {
@@ -148,9 +189,7 @@ void ctl_trial_csv(const json_t *trial, const struct ctl_columns *cols,
 		}
 		csv_value(out, value, false);
 	}
-	if (cols->denoised)
-		csv_members(out, json_object_get(trial, "denoised"), cols->objectives);
-	dp_buf_putc(out, '\n');
+	last_values(cols, trial, out);
 }
 
 void ctl_front_columns(const json_t *front, struct ctl_columns *cols)
@@ -160,6 +199,8 @@ void ctl_front_columns(const json_t *front, struct ctl_columns *cols)
 	cols->objectives = ctl_keys(json_object_get(front, "anti_ideal"));
 	cols->parameters =
 		ctl_keys(json_object_get(json_array_get(points, 0), "parameters"));
+	cols->measured = ctl_keys(json_object_get(json_array_get(points, 0), "spread"));
+	cols->metrics = NULL;
 	cols->denoised = json_object_get(front, "hypervolume_denoised") != NULL;
 }
 
@@ -177,6 +218,76 @@ static bool differs_denoised(const json_t *points, const char *name)
 	return false;
 }
 
+/* Does a point of the front have this objective's interval? By the models, where the
+ * column is theirs. */
+static bool has_interval(const json_t *points, const char *name, bool denoised)
+{
+	const json_t *point;
+	size_t i;
+
+	json_array_foreach (points, i, point)
+		if (!isnan(ctl_half_width(point, name, denoised)))
+			return true;
+	return false;
+}
+
+/* A column of the table: of an objective as observed, or by the models, and whether its
+ * interval stands beside it. */
+struct front_column {
+	const char *name;
+	bool denoised, interval;
+};
+
+/* The columns of the objectives, at most `room`; how many. The interval is that of the
+ * value that put the point on the front. */
+static size_t front_plan(const json_t *points, const struct ctl_columns *cols,
+			 struct front_column *plan, size_t room)
+{
+	const json_t *name;
+	size_t n = 0, i;
+
+	for (int by_models_too = 0; by_models_too <= cols->denoised; by_models_too++)
+		json_array_foreach (cols->objectives, i, name) {
+			struct front_column c = { .name = json_string_value(name),
+						  .denoised = by_models_too };
+			bool differs = cols->denoised && differs_denoised(points, c.name);
+
+			if (n == room || (c.denoised && !differs))
+				continue;
+			c.interval = c.denoised == differs &&
+				     has_interval(points, c.name, cols->denoised);
+			plan[n++] = c;
+		}
+	return n;
+}
+
+static void plan_head(struct ctl_table *t, const struct front_column *c)
+{
+	struct dp_buf text = DP_BUF_INIT;
+
+	dp_buf_printf(&text, "%s%s", c->denoised ? "denoised " : "", c->name);
+	ctl_table_column(t, dp_buf_text(&text), CTL_RIGHT);
+	if (c->interval)
+		ctl_table_column(t, "95%", CTL_LEFT);
+	dp_buf_free(&text);
+}
+
+static void plan_cells(struct ctl *ctl, struct ctl_table *t, const json_t *point,
+		       const struct front_column *c, bool denoised)
+{
+	const json_t *values =
+		json_object_get(point, c->denoised ? "denoised" : "objectives");
+	double half = ctl_half_width(point, c->name, denoised);
+	char text[CTL_TEXT_LEN];
+
+	ctl_cell(t, CTL_BOLD, "%s",
+		 ctl_objective(point, c->name, json_object_get(values, c->name), text));
+	if (c->interval && isnan(half))
+		ctl_cell(t, CTL_NORMAL, "-");
+	else if (c->interval)
+		ctl_cell(t, CTL_NORMAL, "%s%.2g", ctl->utf8 ? "±" : "+-", half);
+}
+
 static void table_columns(struct ctl_table *t, const json_t *names)
 {
 	const json_t *name;
@@ -186,54 +297,39 @@ static void table_columns(struct ctl_table *t, const json_t *names)
 		ctl_table_column(t, json_string_value(name), CTL_RIGHT);
 }
 
-static void table_cells(struct ctl_table *t, const json_t *object, const json_t *names,
-			enum ctl_style style)
+static void table_cells(struct ctl_table *t, const json_t *object, const json_t *names)
 {
 	char text[CTL_TEXT_LEN];
 	const json_t *name;
 	size_t i;
 
 	json_array_foreach (names, i, name)
-		ctl_cell(t, style, "%s",
+		ctl_cell(t, CTL_NORMAL, "%s",
 			 ctl_value(json_object_get(object, json_string_value(name)),
 				   text));
-}
-
-/* The objectives that get a second column, with the models' values. */
-static json_t *denoised_columns(const json_t *points, const struct ctl_columns *cols)
-{
-	json_t *names = json_array();
-	const json_t *name;
-	size_t i;
-
-	json_array_foreach (cols->objectives, i, name)
-		if (cols->denoised && differs_denoised(points, json_string_value(name)))
-			json_array_append(names, (json_t *)name);
-	return names;
 }
 
 void ctl_front_table(struct ctl *ctl, const json_t *front, const struct ctl_columns *cols)
 {
 	const json_t *points = json_object_get(front, "front"), *point;
+	struct front_column plan[2 * DP_OBJECTIVES_MAX];
+	size_t n = front_plan(points, cols, plan, DP_COUNT(plan)), i, k;
 	struct ctl_table *t = ctl_table_new();
-	json_t *denoised = denoised_columns(points, cols);
 	char name[CTL_TEXT_LEN];
-	size_t i;
 
 	ctl_table_column(t, "TRIAL", CTL_RIGHT);
-	table_columns(t, cols->objectives);
-	denoised_names(denoised, ' ', add_head, t);
+	for (k = 0; k < n; k++)
+		plan_head(t, &plan[k]);
+	table_columns(t, cols->metrics);
 	table_columns(t, cols->parameters);
 	json_array_foreach (points, i, point) {
 		ctl_cell(t, CTL_NORMAL, "%s", ctl_point_text(point, name));
-		table_cells(t, json_object_get(point, "objectives"), cols->objectives,
-			    CTL_BOLD);
-		table_cells(t, json_object_get(point, "denoised"), denoised, CTL_BOLD);
-		table_cells(t, json_object_get(point, "parameters"), cols->parameters,
-			    CTL_NORMAL);
+		for (k = 0; k < n; k++)
+			plan_cells(ctl, t, point, &plan[k], cols->denoised);
+		table_cells(t, json_object_get(point, "metrics"), cols->metrics);
+		table_cells(t, json_object_get(point, "parameters"), cols->parameters);
 	}
 	ctl_table_print(ctl, t);
-	json_decref(denoised);
 }
 
 const char *ctl_front_empty(const json_t *front)
@@ -274,18 +370,13 @@ void ctl_front_csv(struct ctl *ctl, const json_t *front, const struct ctl_column
 		column_name(&out, "objective", json_string_value(name), NULL);
 	json_array_foreach (cols->parameters, i, name)
 		column_name(&out, "parameter", json_string_value(name), cols->objectives);
-	if (cols->denoised)
-		denoised_names(cols->objectives, '.', add_csv_name, &out);
-	dp_buf_putc(&out, '\n');
+	last_names(cols, &out);
 	json_array_foreach (json_object_get(front, "front"), i, point) {
 		csv_value(&out, json_object_get(point, "trial"), true);
 		csv_value(&out, json_object_get(point, "at"), false);
 		csv_members(&out, json_object_get(point, "objectives"), cols->objectives);
 		csv_members(&out, json_object_get(point, "parameters"), cols->parameters);
-		if (cols->denoised)
-			csv_members(&out, json_object_get(point, "denoised"),
-				    cols->objectives);
-		dp_buf_putc(&out, '\n');
+		last_values(cols, point, &out);
 	}
 	ctl_put_buf(ctl, &out);
 }
@@ -311,7 +402,7 @@ int ctl_front_marks(struct ctl *ctl, const json_t *summary, json_t **marks,
 		char name[CTL_TEXT_LEN];
 
 		if (json_object_set(*marks, ctl_point_text(point, name),
-				    json_object_get(point, "denoised")) != 0)
+				    (json_t *)point) != 0)
 			ctl_die_nomem();
 	}
 	json_decref(front);
@@ -321,13 +412,20 @@ int ctl_front_marks(struct ctl *ctl, const json_t *summary, json_t **marks,
 void ctl_mark_trial(json_t *trial, const json_t *marks)
 {
 	char name[CTL_TEXT_LEN];
-	json_t *values;
+	json_t *point;
+	bool whole;
 
 	if (!marks)
 		return;
-	values = json_object_get(marks, ctl_point_text(trial, name));
-	if (json_object_set_new(trial, "on_front", json_boolean(values != NULL)) != 0 ||
-	    json_object_set_new(trial, "denoised",
-				values ? json_incref(values) : json_null()) != 0)
+	point = json_object_get(marks, ctl_point_text(trial, name));
+	whole = json_object_set_new(trial, "on_front", json_boolean(point != NULL)) == 0;
+	for (size_t i = 0; by_models[i]; i++) {
+		json_t *values = json_object_get(point, by_models[i]);
+
+		whole &= json_object_set_new(trial, by_models[i],
+					     values ? json_incref(values)
+						    : json_null()) == 0;
+	}
+	if (!whole)
 		ctl_die_nomem();
 }

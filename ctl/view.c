@@ -7,6 +7,7 @@
 #include "ctl/output.h"
 #include "ctl/point.h"
 #include "ctl/text.h"
+#include "ctl/trials.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -98,6 +99,9 @@ static void front_range(const json_t *summary, const json_t *front, struct dp_bu
 		dp_buf_puts(out, " as observed");
 	json_array_foreach (json_object_get(summary, "objectives"), i, name) {
 		double lo = INFINITY, hi = -INFINITY, x;
+		bool privacy = ctl_in_array(json_object_get(summary, "privacy"),
+					    json_string_value(name));
+		char from[CTL_TEXT_LEN], to[CTL_TEXT_LEN];
 
 		json_array_foreach (front, k, point) {
 			json_t *values = json_object_get(point, "objectives");
@@ -110,8 +114,8 @@ static void front_range(const json_t *summary, const json_t *front, struct dp_bu
 		}
 		if (lo > hi)
 			continue;
-		dp_buf_printf(out, "%s%s %.4g to %.4g", sep, json_string_value(name), lo,
-			      hi);
+		dp_buf_printf(out, "%s%s %s to %s", sep, json_string_value(name),
+			      ctl_number(lo, privacy, from), ctl_number(hi, privacy, to));
 		sep = ", ";
 	}
 }

@@ -62,6 +62,7 @@ struct asked_front {
 	size_t results;
 	uint32_t version; /* of the results */
 	double hypervolume;
+	bool modelled; /* false: too little was known, it is the observed one */
 	json_t *rows;
 };
 
@@ -297,6 +298,7 @@ static int ask_denoised(struct asker *a, struct dp_proposer *p)
 	if (code != DP_OK)
 		return code;
 	a->front.hypervolume = found.hypervolume;
+	a->front.modelled = found.modelled;
 	a->front.rows = dp_denoised_json(spec, &a->results, &found);
 	dp_denoised_free(&found);
 	return a->front.rows ? DP_OK
@@ -877,6 +879,14 @@ json_t *ask_front_kept(struct study *h)
 		return NULL;
 	return dp_view_result_denoised(h->state, h->front->hypervolume,
 				       json_incref(h->front->rows));
+}
+
+bool ask_front_volume(const struct study *h, double *volume)
+{
+	if (!front_is_kept(h))
+		return false;
+	*volume = h->front->modelled ? h->front->hypervolume : NAN;
+	return true;
 }
 
 int ask_front(struct study *h, uint64_t client, struct dp_err *err)

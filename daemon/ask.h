@@ -24,6 +24,9 @@ DP_MUSTCHECK int ask_front(struct study *h, uint64_t client, struct dp_err *err)
 /* The same answer if it is there: the last that was found is kept until there is another
  * result. NULL: it is not, or there is no memory for it. */
 json_t *ask_front_kept(struct study *h);
+/* The hypervolume of that front; NaN if models had too little to choose it by. False: it
+ * is not there. */
+bool ask_front_volume(const struct study *h, double *volume);
 /* Has the front found for later, of a study that just finished and still has its models;
  * false: nothing was begun. */
 bool ask_last_front(struct study *h);

@@ -77,6 +77,7 @@ struct dpd {
 
 	/* sched.c */
 	uint64_t turns;           /* counts launches, for fairness */
+	unsigned volumes;         /* studies that volume.c reckons for, at most one */
 	unsigned asking_programs; /* studies whose oracle programs are asked for points */
 	atomic_uint programs;     /* oracle programs that run: lib/oracle counts them */
 	uv_idle_t sched_idle;

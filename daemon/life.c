@@ -15,6 +15,7 @@
 #include "daemon/record.h"
 #include "daemon/sched.h"
 #include "daemon/server.h"
+#include "daemon/volume.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -88,6 +89,7 @@ void daemon_stop(struct dpd *d, enum stop_policy policy, const char *why)
 	hooks_hurry(d, false);
 	for (uint32_t i = 0; i < d->nstudies; i++) {
 		ask_cancel(d->studies[i]);
+		volume_cancel(d->studies[i]);
 		oracles_close(d->studies[i]);
 		if (policy == STOP_KILL)
 			jobs_cancel(d->studies[i], NULL);

@@ -38,6 +38,7 @@ static const struct {
 	{ "failed", JSON_TRUE },
 	{ "own", JSON_TRUE },
 	{ "whole", JSON_TRUE },
+	{ "metrics", JSON_TRUE },
 };
 
 static int request_check_fields(const json_t *json, struct dp_err *err)

@@ -25,17 +25,20 @@ void request_handle(struct dpd *d, uint64_t client, const char *verb,
 		    const json_t *request);
 
 /* looking (requests_look.c) */
-request_fn request_list, request_status, request_changes, request_front, request_trials,
-	request_trial, request_propose;
+request_fn request_list, request_status, request_changes, request_trials, request_trial,
+	request_propose;
 json_t *request_status_json(struct study *h);
 json_t *request_summary_json(struct study *h);
-/* The front of the observed means, or its first part. */
-json_t *request_front_json(struct study *h);
+/* Answers about a private selection, with what it costs, once that is known. */
+DP_MUSTCHECK int request_selection(struct request *r, json_t *(*answer)(struct study *h),
+				   json_t **ok, struct dp_err *err);
 /* The trial that the request names. */
 DP_MUSTCHECK int request_find_trial(struct request *r, struct dp_trial **t,
 				    struct dp_err *err);
 /* A trial in full, or its first part if it has many runs. */
 json_t *request_trial_json(struct study *h, const struct dp_trial *t);
+/* its front (requests_front.c) */
+request_fn request_front;
 /* new studies (requests_submit.c) */
 request_fn request_submit;
 /* steering (requests_steer.c) */

@@ -1,5 +1,5 @@
-/* requests_look.c - verbs that only look: list, status, changes, front, trials,
- * trial, propose. */
+/* requests_look.c - verbs that only look: list, status, changes, trials, trial,
+ * propose. */
 #include "daemon/executor.h"
 #include "daemon/requests.h"
 
@@ -9,6 +9,7 @@
 #include "daemon/sched.h"
 #include "daemon/selection.h"
 #include "daemon/server.h"
+#include "daemon/volume.h"
 #include "daemon/whole.h"
 #include "journal/view.h"
 #include "propose/propose.h"
@@ -23,7 +24,6 @@
 enum {
 	PAGE_WORK = 500,
 	WORK_STUDY = 3,
-	WORK_POINT = 2,
 	WORK_TRIAL = 2,
 	WORK_RUN = 1,        /* or an attempt, or a waypoint of a trial in full */
 	RUNS_MAX = 200,      /* of one trial in a page, and attempts */
@@ -121,6 +121,7 @@ json_t *request_summary_json(struct study *h)
 	json_object_set_new(o, "waiting", dp_view_text(waiting));
 	json_object_set_new(o, "directory", dp_view_text(folder));
 	json_object_set_new(o, "selection", selection_json(h));
+	volume_view(h, o);
 	/* what all trainings cost is for nobody: only the best is published */
 	json_object_set_new(o, "whole", dp_study_hides(s) ? json_null() : whole_view(h));
 	report_view(h, o);
@@ -204,6 +205,7 @@ json_t *request_status_json(struct study *h)
 
 	json_decref(result);
 	whole_reckon(h);
+	volume_reckon(h);
 	return o;
 }
 
@@ -245,9 +247,8 @@ static int put_summaries(struct dpd *d, int64_t from, json_t *page, struct dp_er
 	return DP_OK;
 }
 
-/* The answer has what a private selection costs, once that is known. */
-static int answer_selection(struct request *r, waiter_answer *answer, json_t **ok,
-			    struct dp_err *err)
+int request_selection(struct request *r, json_t *(*answer)(struct study *h), json_t **ok,
+		      struct dp_err *err)
 {
 	if (selection_is_known(r->home)) {
 		*ok = answer(r->home);
@@ -266,7 +267,7 @@ int request_list(struct request *r, json_t **ok, struct dp_err *err)
 int request_status(struct request *r, json_t **ok, struct dp_err *err)
 {
 	if (r->home && dp_study_hides(r->home->state))
-		return answer_selection(r, request_status_json, ok, err);
+		return request_selection(r, request_status_json, ok, err);
 	if (r->home) {
 		r->later = dp_json_bool(r->json, "whole", false) &&
 			   whole_wait(r->home, r->client, request_status_json);
@@ -290,96 +291,6 @@ int request_changes(struct request *r, json_t **ok, struct dp_err *err)
 		ms = POLL_MAX_MS;
 	client_wait(r->d, r->client, r->home->state->id, (uint32_t)since, ms * 1000);
 	return DP_OK;
-}
-
-/* The point that [trial, at] names; at null: the trial's own result. */
-static int named_point(const struct dp_study_state *s, const json_t *pair,
-		       struct dp_point *p, struct dp_err *err)
-{
-	const json_t *number = json_array_get(pair, 0), *at = json_array_get(pair, 1);
-	struct dp_trial *t;
-	int code;
-
-	if (json_array_size(pair) != 2 || !json_is_integer(number) ||
-	    !(json_is_null(at) || json_is_integer(at)))
-		return dp_fail(err, DP_E_PROTOCOL,
-			       "each of 'points' must be a pair of a trial and where on "
-			       "its path, like [7, 4], or [7, null] for its own result");
-	code = dp_course_trial(s, json_integer_value(number), &t, err);
-	if (code != DP_OK)
-		return code;
-	*p = (struct dp_point){ t->number, DP_OWN };
-	return json_is_null(at)
-		       ? DP_OK
-		       : dp_course_waypoint(s, t, json_integer_value(at), p, err);
-}
-
-/* Is the point that is missing one of a training that is being made again? */
-static bool is_retried(const struct dp_study_state *s, const json_t *pair)
-{
-	struct dp_trial *t;
-	struct dp_err err;
-
-	return dp_course_trial(s, json_integer_value(json_array_get(pair, 0)), &t,
-			       &err) == DP_OK &&
-	       t->nattempts > 0 && t->status < DP_TRIAL_OK;
-}
-
-/* These points: what "more" of the first page listed. What is on a front once stays what
- * it is, so that all pages together are the front of one moment; but for waypoints of a
- * training that was retried meanwhile, which are left out. */
-static int front_points(struct request *r, const json_t *pairs, json_t **ok,
-			struct dp_err *err)
-{
-	const struct dp_study_state *s = study_shown(r->home);
-	json_t *points = json_array();
-	const json_t *pair;
-	size_t i;
-
-	*ok = json_pack("{s:o}", "front", points);
-	if (json_array_size(pairs) > PAGE_WORK / WORK_POINT)
-		return dp_fail(err, DP_E_LIMIT, "at most %d points can be asked for",
-			       PAGE_WORK / WORK_POINT);
-	json_array_foreach (pairs, i, pair) {
-		struct dp_point p;
-		int code = named_point(s, pair, &p, err);
-
-		if (code == DP_E_NOT_FOUND && is_retried(s, pair))
-			continue;
-		if (code != DP_OK)
-			return code;
-		json_array_append_new(points, dp_view_point(s, p));
-	}
-	return DP_OK;
-}
-
-json_t *request_front_json(struct study *h)
-{
-	json_t *o = dp_view_result_part(study_shown(h), PAGE_WORK / WORK_POINT);
-
-	if (o && dp_study_hides(h->state))
-		json_object_set_new(o, "selection", selection_json(h));
-	return o;
-}
-
-int request_front(struct request *r, json_t **ok, struct dp_err *err)
-{
-	const json_t *points = json_object_get(r->json, "points");
-	struct dp_study_state *s = study_shown(r->home);
-
-	if (points)
-		return front_points(r, points, ok, err);
-	if (dp_study_hides(s)) /* models would be of all that is hidden */
-		return answer_selection(r, request_front_json, ok, err);
-	if (!dp_json_bool(r->json, "denoised", dp_study_denoises(s->spec))) {
-		*ok = request_front_json(r->home);
-		return DP_OK;
-	}
-	*ok = ask_front_kept(r->home);
-	if (*ok)
-		return DP_OK;
-	r->later = true; /* ask_front() answers */
-	return ask_front(r->home, r->client, err);
 }
 
 static unsigned trial_work(const struct dp_study_state *s, const struct dp_trial *t,

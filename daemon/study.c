@@ -13,6 +13,7 @@
 #include "daemon/sched.h"
 #include "daemon/selection.h"
 #include "daemon/server.h"
+#include "daemon/volume.h"
 #include "daemon/whole.h"
 #include "journal/view.h"
 
@@ -97,6 +98,7 @@ static void study_free(struct study *h)
 	ask_front_free(h->front);
 	selection_free(h);
 	whole_free(h->whole);
+	volume_free(h->volume);
 	oracles_free(h);
 	free(h);
 }
@@ -260,6 +262,7 @@ int study_delete(struct study *h, uint64_t client, struct dp_err *err)
 	*x = (struct deleter){ .next = h->deleters, .client = client };
 	h->deleters = x;
 	ask_cancel(h);
+	volume_cancel(h);
 	oracles_close(h);
 	study_cancel_all(h);
 	study_changed(h); /* it goes at the end of the turn, or of what is under way */
@@ -348,7 +351,7 @@ static bool study_forget(struct study *h)
 static bool under_way(const struct study *h)
 {
 	return h->state->open || ask_busy(h) || h->accounting || report_busy(h) ||
-	       whole_busy(h);
+	       whole_busy(h) || volume_busy(h);
 }
 
 void study_sweep(struct study *h)

@@ -38,6 +38,7 @@ struct study {
 	struct asker *asker;         /* ask.c's; NULL while nothing was asked */
 	struct asked_front *front;   /* ask.c's: the last that was found, or NULL */
 	struct whole *whole;         /* whole.c's: what all trainings cost, or NULL */
+	struct volume *volume;       /* volume.c's: without the noise, or NULL */
 	unsigned accounting;         /* oracles asked off the loop: account.c's */
 	struct oracles *oracles;     /* oracles.c's: its oracle programs, or NULL */
 	struct selection *selection; /* selection.c's; NULL: nobody asked */

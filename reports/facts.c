@@ -78,7 +78,9 @@ static void facts_study(const struct subject *s, struct facts_memory *m,
 		.front = subject_front(s),
 		.hypervolume = st->hypervolume,
 		.denoises = s->denoises,
-		.hypervolume_denoised = s->denoises ? s->denoised.hypervolume : NAN,
+		.hypervolume_denoised = s->denoises || s->denoised.modelled
+						? s->denoised.hypervolume
+						: NAN,
 	};
 	facts_headline(s, m, &out->headline);
 }

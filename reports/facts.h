@@ -38,6 +38,7 @@ struct fact_headlines {
 /* The best result of an objective. */
 struct fact_best {
 	const char *objective;
+	bool privacy; /* it is an epsilon */
 	double value;
 	int64_t trial, at;
 	const struct dp_study_state *s;
@@ -204,8 +205,9 @@ struct fact_study {
 	int64_t evaluations, failed, diverged;
 	size_t front; /* points */
 	double hypervolume;
-	bool denoises;               /* the models chose the front, */
-	double hypervolume_denoised; /* of which this is the volume; else NaN */
+	bool denoises;               /* the models chose the front */
+	double hypervolume_denoised; /* of the front that they choose or would; NaN: too
+				      * little is known for models */
 	struct fact_headlines headline;
 };
 

@@ -4,6 +4,8 @@
 
 #include "journal/view.h"
 
+#include <math.h>
+
 /* ---- points ---- */
 
 static const struct fact_row spread_rows[] = {
@@ -60,6 +62,13 @@ static json_t *by_objective(const void *part,
 			json_object_set_new(all, p->of[i].name, v);
 	}
 	return all;
+}
+
+static json_t *point_spread(const void *part)
+{
+	const struct fact_point *p = part;
+
+	return dp_view_point_spread(p->s->s, p->point);
 }
 
 static json_t *runs_of(const struct fact_point_objective *o)
@@ -136,6 +145,7 @@ static const struct fact_row point_rows[] = {
 	FACT(fact_point, at),
 	FACT(fact_point, parameters),
 	FACT_MADE("objectives", point_objectives),
+	FACT_MADE("spread", point_spread),
 	FACT_MADE("denoised", point_denoised),
 	FACT_MADE("interval", point_interval),
 	FACT_MADE("runs", point_runs),
@@ -492,13 +502,13 @@ FACT_SHAPE(facts, all_rows);
 
 static json_t *all_json(const struct facts *f)
 {
-	/* what `run` prints, and more */
-	json_t *out = f->study.denoises
-			      ? dp_view_result_denoised(f->study.s,
-							f->study.hypervolume_denoised,
-							json_array())
-			      : dp_view_result(f->study.s);
+	/* what `run` prints, and more: the volume without the noise also of a front that
+	 * is not chosen by it */
+	json_t *out = dp_view_result_denoised(f->study.s, f->study.hypervolume_denoised,
+					      json_array());
 
+	if (out && isnan(f->study.hypervolume_denoised))
+		json_object_set_new(out, "hypervolume_denoised", json_null());
 	if (out)
 		fact_add_rows(out, &facts_shape, f);
 	return out;

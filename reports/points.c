@@ -223,6 +223,7 @@ void facts_bests(const struct subject *s, struct facts *f)
 		if (best.found)
 			f->bests[f->nbests++] = (struct fact_best){
 				.objective = spec->objectives[i].name,
+				.privacy = spec->objectives[i].privacy != NULL,
 				.value = best.value,
 				.trial = best.point.trial,
 				.at = subject_point_at(s, best.point),

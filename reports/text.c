@@ -13,8 +13,10 @@
 static void say_state(struct doc *d, const struct facts *f)
 {
 	const struct fact_study *s = &f->study;
-	char volume[SHORT_LEN], observed[SHORT_LEN];
-	double shown = s->denoises ? s->hypervolume_denoised : s->hypervolume;
+	bool both = !isnan(s->hypervolume_denoised);
+	double shown = s->denoises ? s->hypervolume_denoised : s->hypervolume,
+	       other = s->denoises ? s->hypervolume : s->hypervolume_denoised;
+	char volume[SHORT_LEN], second[SHORT_LEN];
 
 	doc_paragraph(d,
 		      "The study is %s%s%s: %lld of %lld evaluations made, %lld failed, "
@@ -24,9 +26,10 @@ static void say_state(struct doc *d, const struct facts *f)
 		      (long long)s->evaluations, (long long)f->budget,
 		      (long long)s->failed, (long long)s->diverged, f->nfront,
 		      plural_end((int64_t)f->nfront), short_text(shown, volume),
-		      s->denoises ? " without the noise (as observed: " : "",
-		      s->denoises ? short_text(s->hypervolume, observed) : "",
-		      s->denoises ? ")" : "");
+		      !both         ? ""
+		      : s->denoises ? " without the noise (as observed: "
+				    : " as observed (without the noise: ",
+		      both ? short_text(other, second) : "", both ? ")" : "");
 	if (strcmp(s->state, "running") == 0 || strcmp(s->state, "paused") == 0)
 		doc_note(d, "The study has not ended: this is what was known at %s.",
 			 f->reproduce.updated ? f->reproduce.updated : "");
@@ -113,7 +116,8 @@ static void say_bests(struct doc *d, const struct facts *f)
 
 	for (size_t i = 0; i < f->nbests; i++)
 		doc_field(d, f->bests[i].objective, "at best %s, in trial %s",
-			  short_text(f->bests[i].value, s),
+			  f->bests[i].privacy ? up_text(f->bests[i].value, s)
+					      : short_text(f->bests[i].value, s),
 			  point_text(f->bests[i].trial, f->bests[i].at, point));
 }
 

@@ -22,6 +22,24 @@ DP_MUSTCHECK int dp_front(const double *y, size_t n, size_t p, size_t *front,
 DP_MUSTCHECK int dp_hypervolume(const double *y, size_t n, size_t p, const double *ref,
 				double *volume);
 
+/* ---- which point to take (choose.c); positions of rows, the first of equals ---- */
+
+/* The knee: of the finite rows that are nowhere worse than ref, the one farthest below
+ * the line between the front's ends, those rows that are best in one coordinate; with
+ * more than two coordinates below the plane. Each coordinate is scaled to 0..1 between
+ * the best and the worst of these rows, so that the plane is where the sum is 1, and the
+ * knee the least sum. Where no row is below the plane it is the first end. SIZE_MAX: no
+ * row is within ref. Coordinates are judged as they are: callers transform them. DP_OK or
+ * DP_E_NOMEM. */
+DP_MUSTCHECK int dp_front_knee(const double *y, size_t n, size_t p, const double *ref,
+			       size_t *knee);
+/* The row with the least coordinate j; SIZE_MAX: there is none. */
+size_t dp_front_least(const double *y, size_t n, size_t p, size_t j);
+/* Of the rows whose coordinate j is within `error` of the least, the one that is best in
+ * the first coordinate: what cannot be told from the best, at the least price. SIZE_MAX:
+ * there is none. */
+size_t dp_front_one_se(const double *y, size_t n, size_t p, size_t j, double error);
+
 /* The region below ref that no row of y dominates, cut into disjoint boxes. Box i is
  * lower[i*p..] < z <= upper[i*p..]; lower may be -inf. */
 struct dp_cells {

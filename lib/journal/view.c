@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Adds a value, whose reference is taken. Without memory for it or for what came before
  * the whole becomes NULL: a view that lacks something would be taken for the truth. */
@@ -92,14 +93,63 @@ json_t *dp_view_at(double at)
 	return isnan(at) ? json_null() : json_integer((json_int_t)at);
 }
 
+static json_t *number_or_null(double x)
+{
+	return isfinite(x) ? json_real(x) : json_null();
+}
+
+json_t *dp_view_spread(const struct dp_study *spec, const double *y, const double *var)
+{
+	uint32_t runs = (uint32_t)spec->trainer.runs;
+	json_t *all = json_object();
+
+	for (size_t i = 0; i < spec->nobjectives; i++) {
+		double error = sqrt(var[i]), wide = dp_t95(runs - 1) * error;
+
+		if (spec->objectives[i].metric)
+			view_set(&all, spec->objectives[i].name,
+				 json_pack("{s:I, s:o, s:o, s:o}", "runs",
+					   (json_int_t)runs, "sd",
+					   number_or_null(error * sqrt(runs)), "low",
+					   number_or_null(y[i] - wide), "high",
+					   number_or_null(y[i] + wide)));
+	}
+	return all;
+}
+
+json_t *dp_view_point_spread(const struct dp_study_state *s, struct dp_point p)
+{
+	const double *y = dp_point_objectives(s, p);
+	double var[DP_OBJECTIVES_MAX];
+
+	for (size_t i = 0; i < s->spec->nobjectives; i++) {
+		const char *metric = s->spec->objectives[i].metric;
+
+		var[i] = metric ? dp_point_mean_variance(s, p, dp_study_metric(s, metric))
+				: NAN;
+	}
+	return y ? dp_view_spread(s->spec, y, var) : json_null();
+}
+
 json_t *dp_view_point(const struct dp_study_state *s, struct dp_point p)
 {
 	double at = dp_point_at(s, p);
 
-	return json_pack("{s:I, s:o, s:o, s:o}", "trial", (json_int_t)p.trial, "at",
-			 dp_view_at(at), "parameters",
+	return json_pack("{s:I, s:o, s:o, s:o, s:o, s:n}", "trial", (json_int_t)p.trial,
+			 "at", dp_view_at(at), "parameters",
 			 dp_space_json_at(s->spec, s->trials[p.trial]->x, at),
-			 "objectives", dp_view_objectives(s, dp_point_objectives(s, p)));
+			 "objectives", dp_view_objectives(s, dp_point_objectives(s, p)),
+			 "spread", dp_view_point_spread(s, p), "remeasured");
+}
+
+json_t *dp_view_metrics(const struct dp_study_state *s, struct dp_point p)
+{
+	json_t *metrics = json_object();
+
+	for (uint32_t k = 0; k < s->nmetrics; k++)
+		view_set(&metrics, s->metrics[k],
+			 dp_json_real(dp_point_mean(s, p, (int)k)));
+	return metrics;
 }
 
 /* A number of trials, or null where that is secret. */
@@ -228,17 +278,55 @@ static json_t *programs_json(const struct dp_study *spec)
 	return o ? o : json_null();
 }
 
-json_t *dp_view_summary(struct dp_study_state *s)
+static const char *goal_text(bool maximize)
 {
-	json_t *names = json_array(), *goals = json_array(), *volume = hypervolume(s), *o;
+	return maximize ? "maximize" : "minimize";
+}
+
+/* Which way a reported metric is better: NULL if no objective and no constraint is of
+ * it. */
+static const char *metric_goal(const struct dp_study *spec, const char *metric)
+{
+	for (size_t i = 0; i < spec->nobjectives; i++) {
+		const struct dp_objective *o = &spec->objectives[i];
+
+		if (o->metric && strcmp(o->metric, metric) == 0)
+			return goal_text(o->maximize != o->one_minus);
+	}
+	for (size_t i = 0; i < spec->nconstraints; i++)
+		if (strcmp(spec->constraints[i].metric, metric) == 0)
+			return goal_text(spec->constraints[i].at_least);
+	return NULL;
+}
+
+/* What the objectives are, each list in their order: their names, which way is better,
+ * the scale that they are modelled on, those of privacy; and the metrics that trainers
+ * reported, with their goals. */
+static json_t *objectives_json(const struct dp_study_state *s)
+{
+	json_t *names = json_array(), *goals = json_array(), *scales = json_array(),
+	       *privacy = json_array(), *metrics = json_object();
 
 	for (size_t i = 0; i < s->spec->nobjectives; i++) {
 		const struct dp_objective *objective = &s->spec->objectives[i];
 
 		view_push(&names, json_string(objective->name));
-		view_push(&goals,
-			  json_string(objective->maximize ? "maximize" : "minimize"));
+		view_push(&goals, json_string(goal_text(objective->maximize)));
+		view_push(&scales, json_string(dp_transform_text(objective->transform)));
+		if (objective->privacy)
+			view_push(&privacy, json_string(objective->name));
 	}
+	for (uint32_t k = 0; k < s->nmetrics; k++)
+		view_set(&metrics, s->metrics[k],
+			 dp_view_text(metric_goal(s->spec, s->metrics[k])));
+	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "objectives", names, "goals", goals,
+			 "transforms", scales, "privacy", privacy, "metrics", metrics);
+}
+
+json_t *dp_view_summary(struct dp_study_state *s)
+{
+	json_t *volume = hypervolume(s), *o;
+
 	o = json_pack("{s:I, s:s, s:s, s:o, s:b, s:s, s:i, s:I, s:o}", "id",
 		      (json_int_t)s->id, "name", s->spec->name, "state",
 		      dp_study_status_text(s->status), "reason", dp_view_text(s->reason),
@@ -247,16 +335,15 @@ json_t *dp_view_summary(struct dp_study_state *s)
 		      "parallel", (json_int_t)s->parallel, "evaluations",
 		      count_json(s, s->evaluations));
 	view_merge(&o,
-		   json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:s, "
-			     "s:o, s:o}",
+		   json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:s}",
 			     "ended", count_json(s, dp_study_ended(s)), "ok",
 			     count_json(s, s->ok), "diverged", count_json(s, s->diverged),
 			     "failed", count_json(s, s->failed), "running",
 			     count_json(s, s->apart ? 0 : s->open), "trained",
 			     trained_json(s), "cost", cost_json(s), "hypervolume", volume,
 			     "anti_ideal", anti_ideal(s), "front", (json_int_t)s->nfront,
-			     "front_of", dp_front_text(s->spec), "objectives", names,
-			     "goals", goals));
+			     "front_of", dp_front_text(s->spec)));
+	view_merge(&o, objectives_json(s));
 	view_merge(&o,
 		   json_pack("{s:o, s:o, s:o, s:o, s:I, s:o}", "budget", budget_json(s),
 			     "programs", programs_json(s->spec), "created",
@@ -340,17 +427,22 @@ static json_t *way_metrics(const struct dp_study_state *s, const struct dp_way *
 }
 
 /* What a trial that has ended reached on its way, and what of it is no result. */
-static json_t *way_json(const struct dp_study_state *s, const struct dp_way *way)
+static json_t *way_json(const struct dp_study_state *s, const struct dp_trial *t)
 {
+	const struct dp_way *way = t->way;
 	size_t m = s->spec->nobjectives;
 	json_t *list = json_array();
 
 	for (uint32_t w = 0; way->means && w < way->n; w++) {
-		view_push(&list,
-			  json_pack("{s:I, s:b, s:o, s:o}", "at", (json_int_t)way->at[w],
-				    "dropped", !dp_way_stands(s, way, w), "objectives",
-				    dp_view_objectives(s, way->objectives + w * m),
-				    "metrics", way_metrics(s, way, w)));
+		view_push(
+			&list,
+			json_pack(
+				"{s:I, s:b, s:o, s:o, s:o}", "at", (json_int_t)way->at[w],
+				"dropped", !dp_way_stands(s, way, w), "objectives",
+				dp_view_objectives(s, way->objectives + w * m), "spread",
+				dp_view_point_spread(
+					s, (struct dp_point){ t->number, (int32_t)w }),
+				"metrics", way_metrics(s, way, w)));
 	}
 	return list;
 }
@@ -372,12 +464,12 @@ static json_t *view_row(struct dp_study_state *s, struct dp_point p,
 
 	if (dp_study_front(s, NULL) != DP_OK)
 		return NULL;
-	return json_pack("{s:I, s:o, s:s, s:s, s:o, s:o, s:b}", "trial",
+	return json_pack("{s:I, s:o, s:s, s:s, s:o, s:o, s:o, s:b}", "trial",
 			 (json_int_t)t->number, "at", dp_view_at(at), "state",
 			 dp_trial_status_text(status), "source", t->source, "parameters",
 			 dp_space_json_at(s->spec, t->x, at), "objectives",
-			 dp_view_objectives(s, dp_point_objectives(s, p)), "on_front",
-			 on_front(s, p));
+			 dp_view_objectives(s, dp_point_objectives(s, p)), "spread",
+			 dp_view_point_spread(s, p), "on_front", on_front(s, p));
 }
 
 static json_t *trial_json(struct dp_study_state *s, const struct dp_trial *t)
@@ -400,36 +492,6 @@ static json_t *trial_json(struct dp_study_state *s, const struct dp_trial *t)
 	return o;
 }
 
-static json_t *number_or_null(double x)
-{
-	return isfinite(x) ? json_real(x) : json_null();
-}
-
-/* How far the runs of a waypoint lie apart in each objective that is a metric, and where
- * its mean lies with 95 %. */
-static json_t *spread_json(const struct dp_study_state *s, struct dp_point p)
-{
-	uint32_t runs = (uint32_t)dp_study_told_runs(s->spec);
-	json_t *all = json_object();
-
-	for (size_t i = 0; i < s->spec->nobjectives; i++) {
-		const struct dp_objective *o = &s->spec->objectives[i];
-		double value = dp_point_objectives(s, p)[i], error;
-		int metric = o->metric ? dp_study_metric(s, o->metric) : -1;
-
-		if (metric < 0)
-			continue;
-		error = sqrt(dp_point_mean_variance(s, p, metric));
-		view_set(&all, o->name,
-			 json_pack("{s:I, s:o, s:o, s:o}", "runs", (json_int_t)runs, "sd",
-				   number_or_null(error * sqrt(runs)), "low",
-				   number_or_null(value - dp_t95(runs - 1) * error),
-				   "high",
-				   number_or_null(value + dp_t95(runs - 1) * error)));
-	}
-	return all;
-}
-
 json_t *dp_view_waypoint(struct dp_study_state *s, struct dp_point p, bool full)
 {
 	json_t *o = view_row(s, p, DP_TRIAL_OK);
@@ -442,7 +504,6 @@ json_t *dp_view_waypoint(struct dp_study_state *s, struct dp_point p, bool full)
 		return o;
 	view_set(&o, "runs", json_array());
 	view_set(&o, "metrics", way_metrics(s, s->trials[p.trial]->way, (uint32_t)p.way));
-	view_set(&o, "spread", spread_json(s, p));
 	return o;
 }
 
@@ -477,7 +538,7 @@ json_t *dp_view_trial_part(struct dp_study_state *s, const struct dp_trial *t,
 	if (dp_study_releases(s->spec))
 		view_set(&o, "released", released_json(s, t));
 	if (t->way && from == 0)
-		view_set(&o, "waypoints", way_json(s, t->way));
+		view_set(&o, "waypoints", way_json(s, t));
 	view_set(&o, "basis", json_integer(t->basis));
 	if (attempts_end < t->nattempts || runs_end < runs)
 		view_set(&o, "next", json_integer((json_int_t)from + most));

@@ -16,8 +16,17 @@ json_t *dp_view_result_part(struct dp_study_state *s, uint32_t most);
 json_t *dp_view_result_denoised(struct dp_study_state *s, double volume, json_t *front);
 /* What a private selection costs, and by which theorem. */
 json_t *dp_view_selection(const struct dp_select_cost *c);
-/* A point of the front: trial, at, parameters, objectives. */
+/* A point of the front: trial, at, parameters, objectives, their spread, and what it was
+ * when it was measured again. */
 json_t *dp_view_point(const struct dp_study_state *s, struct dp_point p);
+/* Of each objective that is a metric: how many runs its mean y is of, how far they lie
+ * apart, and where the mean lies with 95 %. var: the variance of the mean; NaN where that
+ * is not known, of one run and where only a noisy mean is kept: null. */
+json_t *dp_view_spread(const struct dp_study *spec, const double *y, const double *var);
+/* The same of a result; null without objectives. */
+json_t *dp_view_point_spread(const struct dp_study_state *s, struct dp_point p);
+/* The mean over its runs of whatever the study's trainers report, in natural units. */
+json_t *dp_view_metrics(const struct dp_study_state *s, struct dp_point p);
 /* The value of a waypoint; null: NaN, a trial's own result. */
 json_t *dp_view_at(double at);
 /* What a list of studies shows of one; see SUMMARY in docs/protocol.md. Leaves out
@@ -31,7 +40,7 @@ json_t *dp_view_trial(struct dp_study_state *s, const struct dp_trial *t, bool f
 json_t *dp_view_trial_part(struct dp_study_state *s, const struct dp_trial *t,
 			   const char *folder, uint32_t from, uint32_t most);
 /* A waypoint that stands as a row among the trials: what is the training's is null. In
- * full with the means of its metrics and the spread of its runs. */
+ * full with the means of its metrics. */
 json_t *dp_view_waypoint(struct dp_study_state *s, struct dp_point p, bool full);
 /* {"epsilon":0.5,"error":0.2} or null. */
 json_t *dp_view_objectives(const struct dp_study_state *s, const double *objectives);

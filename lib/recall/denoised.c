@@ -13,6 +13,8 @@ void dp_denoised_free(struct dp_denoised *d)
 {
 	free(d->index);
 	free(d->y);
+	free(d->lo);
+	free(d->hi);
 	*d = (struct dp_denoised){ 0 };
 }
 
@@ -210,6 +212,46 @@ static int denoised_choose(const struct dp_study *study, struct dp_denoised *d,
 	return code == DP_OK ? DP_OK : denoised_nomem(err);
 }
 
+/* ---- how sure that is ---- */
+
+/* Where the models say that the values of the front lie; x and said have room for it. */
+static int denoised_doubt(struct dp_proposer *p, const struct dp_study *study,
+			  const struct dp_results *r, struct dp_denoised *d, double *x,
+			  struct dp_predicted *said, struct dp_err *err)
+{
+	size_t m = study->nobjectives, nx = study->nparams;
+	int code;
+
+	for (size_t i = 0; i < d->n; i++)
+		memcpy(x + i * nx, r->known[d->index[i]].x, nx * sizeof *x);
+	code = dp_surrogate_eval(p, x, d->n, said, NULL, NULL, err);
+	for (size_t i = 0; code == DP_OK && i < d->n * m; i++) {
+		bool computed = study->objectives[i % m].privacy != NULL;
+
+		d->lo[i] = computed ? d->y[i] : fmin(said[i].lo, d->y[i]);
+		d->hi[i] = computed ? d->y[i] : fmax(said[i].hi, d->y[i]);
+	}
+	return code;
+}
+
+static int denoised_intervals(struct dp_proposer *p, const struct dp_study *study,
+			      const struct dp_results *r, struct dp_denoised *d,
+			      struct dp_err *err)
+{
+	size_t values = d->n * study->nobjectives + 1;
+	double *x = malloc((d->n * study->nparams + 1) * sizeof *x);
+	struct dp_predicted *said = malloc(values * sizeof *said);
+	int code;
+
+	d->lo = malloc(values * sizeof *d->lo);
+	d->hi = malloc(values * sizeof *d->hi);
+	code = x && said && d->lo && d->hi ? denoised_doubt(p, study, r, d, x, said, err)
+					   : denoised_nomem(err);
+	free(x);
+	free(said);
+	return code;
+}
+
 int dp_denoised_find(struct dp_proposer *p, const struct dp_study *study,
 		     const struct dp_results *r, const atomic_bool *cancel,
 		     struct dp_denoised *out, struct dp_err *err)
@@ -230,6 +272,8 @@ int dp_denoised_find(struct dp_proposer *p, const struct dp_study *study,
 	}
 	if (code == DP_OK)
 		code = denoised_choose(study, out, err);
+	if (code == DP_OK && out->modelled)
+		code = denoised_intervals(p, study, r, out, err);
 	if (code != DP_OK)
 		dp_denoised_free(out);
 	return code;
@@ -237,11 +281,12 @@ int dp_denoised_find(struct dp_proposer *p, const struct dp_study *study,
 
 /* ---- as JSON ---- */
 
+/* Null for no values. */
 static json_t *denoised_values(const struct dp_study *study, const double *y)
 {
-	json_t *o = json_object();
+	json_t *o = y ? json_object() : json_null();
 
-	for (size_t j = 0; o && j < study->nobjectives; j++)
+	for (size_t j = 0; y && o && j < study->nobjectives; j++)
 		if (json_object_set_new(o, study->objectives[j].name,
 					dp_json_real(y[j])) != 0) {
 			json_decref(o);
@@ -250,19 +295,30 @@ static json_t *denoised_values(const struct dp_study *study, const double *y)
 	return o;
 }
 
+static json_t *denoised_row(const struct dp_study *study, const struct dp_known *k,
+			    const struct dp_denoised *d, size_t i)
+{
+	double at = k->at > 0 ? k->at : NAN;
+	size_t from = i * study->nobjectives;
+
+	return json_pack("{s:I, s:o, s:o, s:o, s:o, s:n, s:o, s:o, s:o}", "trial",
+			 (json_int_t)k->trial, "at", dp_view_at(at), "parameters",
+			 dp_space_json_at(study, k->x, at), "objectives",
+			 denoised_values(study, k->y), "spread",
+			 dp_view_spread(study, k->y, k->var), "remeasured", "denoised",
+			 denoised_values(study, d->y + from), "denoised_low",
+			 denoised_values(study, d->lo ? d->lo + from : NULL),
+			 "denoised_high",
+			 denoised_values(study, d->hi ? d->hi + from : NULL));
+}
+
 json_t *dp_denoised_json(const struct dp_study *study, const struct dp_results *r,
 			 const struct dp_denoised *d)
 {
 	json_t *rows = json_array();
 
 	for (size_t i = 0; rows && i < d->n; i++) {
-		const struct dp_known *k = &r->known[d->index[i]];
-		double at = k->at > 0 ? k->at : NAN;
-		json_t *row = json_pack(
-			"{s:I, s:o, s:o, s:o, s:o}", "trial", (json_int_t)k->trial, "at",
-			dp_view_at(at), "parameters", dp_space_json_at(study, k->x, at),
-			"objectives", denoised_values(study, k->y), "denoised",
-			denoised_values(study, d->y + i * study->nobjectives));
+		json_t *row = denoised_row(study, &r->known[d->index[i]], d, i);
 
 		if (json_array_append_new(rows, row) != 0) {
 			json_decref(rows);

@@ -14,6 +14,8 @@ struct dp_denoised {
 	double *y;     /* (n x nobjectives) natural units; as observed of an objective
 			* that is computed from the point, such as epsilon, or has no
 			* noise */
+	double *lo, *hi;    /* (n x nobjectives) where the value lies with 95 % by the
+			     * models; itself where there is no doubt. NULL: no models */
 	double hypervolume; /* of these values */
 	bool modelled; /* false: too little is known for models, all is as observed */
 };
@@ -25,8 +27,9 @@ DP_MUSTCHECK int dp_denoised_find(struct dp_proposer *p, const struct dp_study *
 				  const struct dp_results *r, const atomic_bool *cancel,
 				  struct dp_denoised *out, struct dp_err *err);
 void dp_denoised_free(struct dp_denoised *d);
-/* The rows of the contract's "front": trial, at, parameters, objectives as observed, and
- * "denoised". NULL without memory. */
+/* The rows of the contract's "front": those of dp_view_point(), with "denoised" and its
+ * interval, "denoised_low" and "denoised_high": null without models. NULL without memory.
+ */
 json_t *dp_denoised_json(const struct dp_study *study, const struct dp_results *r,
 			 const struct dp_denoised *d);
 

@@ -88,6 +88,11 @@ const char *dp_method_text(enum dp_method m)
 	return word_at(method_words, (size_t)m);
 }
 
+const char *dp_transform_text(enum dp_transform t)
+{
+	return word_at(transform_words, (size_t)t);
+}
+
 const char *dp_acquisition_text(enum dp_acquisition a)
 {
 	if (a == DP_ACQ_DEFAULT)

@@ -1,7 +1,20 @@
-/* objective.c - the value of an objective that a trainer reports. */
+/* objective.c - the values of objectives: of what a trainer reports, and on their scale.
+ */
 #include "study/study.h"
+
+#include <math.h>
+#include <string.h>
 
 double dp_objective_metric(const struct dp_objective *o, double mean)
 {
 	return o->one_minus ? 1 - mean : mean;
+}
+
+double dp_objective_scaled(const char *transform, bool maximize, double y)
+{
+	if (strcmp(transform, dp_transform_text(DP_TRANSFORM_LOG)) == 0)
+		y = log(y);
+	else if (strcmp(transform, dp_transform_text(DP_TRANSFORM_LOGIT)) == 0)
+		y = log(y / (1 - y));
+	return maximize ? -y : y;
 }

@@ -280,6 +280,7 @@ const struct dp_key_doc *dp_study_keys(size_t *count);
 /* The word of the study file for a value; of an acquisition that the file does not name
  * the one that is taken then. */
 const char *dp_method_text(enum dp_method m);
+const char *dp_transform_text(enum dp_transform t);
 const char *dp_acquisition_text(enum dp_acquisition a);
 const char *dp_front_text(const struct dp_study *s); /* by dp_study_denoises() */
 const char *dp_cost_text(const struct dp_study *s);  /* by dp_study_cost() */
@@ -495,6 +496,10 @@ bool dp_study_accounts(const struct dp_study *s);
 
 /* The value of a metric objective given the mean of its metric over the runs. */
 double dp_objective_metric(const struct dp_objective *o, double mean);
+/* A value on the scale of the word of dp_transform_text(), to be minimised: where a step
+ * means as much at one end as at the other. Infinite or NaN where the scale has no
+ * number. */
+double dp_objective_scaled(const char *transform, bool maximize, double y);
 
 /* ---- noise on utilities (release.c) ---- */
 

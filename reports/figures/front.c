@@ -398,8 +398,13 @@ static void say_volume(const struct subject *s, struct dp_buf *out)
 			fig_number(s->denoised.hypervolume, volume));
 	else
 		dp_buf_puts(out, " Hypervolume: ");
-	dp_buf_printf(out, "%s%s.", fig_number(s->s->hypervolume, volume),
-		      s->denoises ? " as observed" : "");
+	dp_buf_printf(out, "%s", fig_number(s->s->hypervolume, volume));
+	if (s->denoises || s->denoised.modelled)
+		dp_buf_puts(out, " as observed");
+	if (!s->denoises && s->denoised.modelled)
+		dp_buf_printf(out, ", %s if models take the noise out",
+			      fig_number(s->denoised.hypervolume, volume));
+	dp_buf_putc(out, '.');
 }
 
 static void say_paths(const struct front_data *d, struct dp_buf *out)

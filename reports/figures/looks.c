@@ -1,4 +1,5 @@
 /* looks.c - titles, labels, numbers and colours of the figures. */
+#include "reports/facts.h"
 #include "reports/figures/figures_internal.h"
 
 #include <math.h>
@@ -100,14 +101,24 @@ char *fig_number(double v, char out[FIG_TEXT_LEN])
 	return out;
 }
 
+/* Never below what it is. */
+static void epsilon_text(double v, char out[FIG_TEXT_LEN])
+{
+	struct dp_buf number = DP_BUF_INIT;
+
+	facts_round_up(v, 3, &number);
+	snprintf(out, FIG_TEXT_LEN, "ε %.40s", dp_buf_text(&number));
+	tidy_exponent(out);
+	dp_buf_free(&number);
+}
+
 char *fig_value(const struct subject *s, size_t objective, double v,
 		char out[FIG_TEXT_LEN])
 {
 	const struct dp_objective *o = &s->s->spec->objectives[objective];
-	char number[FIG_TEXT_LEN];
 
 	if (o->privacy)
-		snprintf(out, FIG_TEXT_LEN, "ε %.40s", fig_number(v, number));
+		epsilon_text(v, out);
 	else if (o->one_minus && v <= 1 && (v >= 0.0005 || v == 0)) /* a share */
 		snprintf(out, FIG_TEXT_LEN, "%.1f %%", 100 * v);
 	else

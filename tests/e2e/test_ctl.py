@@ -531,7 +531,8 @@ class WithDaemon(Ctl):
         self.assertEqual(ask("--max", "a=0.6", "--best", "b"), [0.5])
         self.assertEqual(ask("--max", "a=-1"), [])
         text = self.ctl("front", "s", "--max", "a=-1", "-o", "csv").stdout
-        self.assertEqual(text, "trial,at,a,b,x\n")
+        self.assertEqual(text, "trial,at,a,b,x,a.runs,a.sd,a.low,a.high,b.runs,b.sd,b.low,"
+                               "b.high\n")
         done = self.ctl("front", "s", "--max", "c=1", code=2)
         self.assertIn("its objectives are a, b", done.stderr)
         self.ctl("front", "s", "--max", "a", code=2)

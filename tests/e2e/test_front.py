@@ -83,7 +83,9 @@ class Front(Case):
                                        "failed", "diverged", "hypervolume",
                                        "hypervolume_denoised", "anti_ideal", "front"])
         for p in front["front"]:
-            self.assertEqual(list(p), ["trial", "at", "parameters", "objectives", "denoised"])
+            self.assertEqual(list(p), ["trial", "at", "parameters", "objectives", "spread",
+                                       "remeasured", "denoised", "denoised_low",
+                                       "denoised_high"])
             self.assertEqual(list(p["denoised"]), names)
             self.assertEqual(p["denoised"]["epsilon"], p["objectives"]["epsilon"])
             self.assertEqual(p["objectives"], known[p["trial"]]["objectives"])
@@ -112,9 +114,9 @@ class Front(Case):
                 self.assertIn("a front of observed means is a front of lucky runs", words)
                 self.assertIn("| trial | epsilon | error | as observed |", words)
                 self.assertTrue(os.path.exists(folder + "front.png"))
-                self.assertEqual(
-                    [{k: p[k] for k in front["front"][0]} for p in report["front"]],
-                    front["front"])
+                for p, shown in zip(report["front"], front["front"], strict=True):
+                    for key in ("trial", "at", "parameters", "objectives", "spread", "denoised"):
+                        self.assertEqual(p[key], shown[key])
                 self.assertEqual(report["hypervolume_denoised"], front["hypervolume_denoised"])
                 self.assertNotEqual([p["objectives"] for p in front["front"]],
                                     [p["denoised"] for p in front["front"]])
@@ -147,7 +149,7 @@ class Front(Case):
                              (trial["trial"] in mine, mine.get(trial["trial"])))
         table = self.cli("front", "s").splitlines()
         self.assertEqual(table[0].split(), ["TRIAL", "epsilon", "error", "denoised", "error",
-                                            "C", "b"])
+                                            "95%", "C", "b"])
         self.assertEqual(len(table), 1 + len(mine))
         least = min(mine)
         self.assertIn("on the front", self.cli("trial", "s", str(least)))

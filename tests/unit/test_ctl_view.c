@@ -50,7 +50,8 @@ static void test_bounds_are_rounded_up(void **state)
 	static const struct {
 		double value;
 		const char *shown;
-	} cases[] = { { 1.000001, "1.0001" },
+	} cases[] = { { 1.93083723, "1.9309" },
+		      { 1.000001, "1.0001" },
 		      { 3.14159265, "3.1416" },
 		      { 3.14151, "3.1416" },
 		      { 0.5, "0.5" },
@@ -282,6 +283,48 @@ static void test_front(void **state)
 	json_decref(front);
 }
 
+/* Beside what is measured stands how far the mean may be off; an epsilon is never shown
+ * below what it is, and a metric that was asked for has a column. */
+static void test_front_spread(void **state)
+{
+	json_t *front = read_json(
+		"{\"anti_ideal\":{\"epsilon\":10,\"error\":1},\"front\":["
+		"{\"trial\":3,\"at\":null,\"objectives\":{\"epsilon\":1.93083723,"
+		"\"error\":0.15512},\"spread\":{\"error\":{\"runs\":10,\"sd\":0.003,"
+		"\"low\":0.15302,\"high\":0.15722}},\"metrics\":{\"accuracy\":0.845},"
+		"\"parameters\":{\"C\":7}},"
+		"{\"trial\":4,\"at\":null,\"objectives\":{\"epsilon\":2,\"error\":0.1},"
+		"\"spread\":{\"error\":{\"runs\":10,\"sd\":null,\"low\":null,"
+		"\"high\":null}},\"metrics\":{\"accuracy\":0.9},"
+		"\"parameters\":{\"C\":8}}]}");
+	struct ctl_columns cols;
+	struct ctl_run r;
+
+	(void)state;
+	ctl_front_columns(front, &cols);
+	cols.metrics = read_json("[\"accuracy\"]");
+	ctl_run_begin(&r);
+	ctl_front_table(&r.ctl, front, &cols);
+	r.ctl.utf8 = false;
+	ctl_front_table(&r.ctl, front, &cols);
+	ctl_front_csv(&r.ctl, front, &cols);
+	ctl_run_end(&r);
+	assert_string_equal(r.out,
+			    "TRIAL  epsilon    error  95%      accuracy  C\n"
+			    "    3   1.9309  0.15512  ±0.0021     0.845  7\n"
+			    "    4        2      0.1  -             0.9  8\n"
+			    "TRIAL  epsilon    error  95%       accuracy  C\n"
+			    "    3   1.9309  0.15512  +-0.0021     0.845  7\n"
+			    "    4        2      0.1  -              0.9  8\n"
+			    "trial,at,epsilon,error,C,error.runs,error.sd,error.low,"
+			    "error.high,metric.accuracy\n"
+			    "3,,1.93083723,0.15512,7,10,0.003,0.15302,0.15722,0.845\n"
+			    "4,,2,0.1,8,10,,,,0.9\n");
+	ctl_run_free(&r);
+	ctl_columns_clear(&cols);
+	json_decref(front);
+}
+
 /* A front that models chose has their values, in a table only where they differ. */
 static void test_front_denoised(void **state)
 {
@@ -289,7 +332,11 @@ static void test_front_denoised(void **state)
 		"{\"study\":\"s\",\"hypervolume\":2,\"hypervolume_denoised\":1.5,"
 		"\"anti_ideal\":{\"epsilon\":10,\"error\":1},\"front\":["
 		"{\"trial\":3,\"parameters\":{\"C\":7},\"objectives\":{\"epsilon\":0.1,"
-		"\"error\":0.3},\"denoised\":{\"epsilon\":0.1,\"error\":0.35}}]}");
+		"\"error\":0.3},\"spread\":{\"error\":{\"runs\":1,\"sd\":null,\"low\":"
+		"null,"
+		"\"high\":null}},\"denoised\":{\"epsilon\":0.1,\"error\":0.35},"
+		"\"denoised_low\":{\"epsilon\":0.1,\"error\":0.33},"
+		"\"denoised_high\":{\"epsilon\":0.1,\"error\":0.36}}]}");
 	struct dp_buf volume = DP_BUF_INIT;
 	struct ctl_columns cols;
 	struct ctl_run r;
@@ -301,10 +348,13 @@ static void test_front_denoised(void **state)
 	ctl_front_csv(&r.ctl, front, &cols);
 	ctl_run_end(&r);
 	assert_string_equal(r.out,
-			    "TRIAL  epsilon  error  denoised error  C\n"
-			    "    3      0.1    0.3            0.35  7\n"
-			    "trial,at,epsilon,error,C,denoised.epsilon,denoised.error\n"
-			    "3,,0.1,0.3,7,0.1,0.35\n");
+			    "TRIAL  epsilon  error  denoised error  95%    C\n"
+			    "    3      0.1    0.3            0.35  ±0.02  7\n"
+			    "trial,at,epsilon,error,C,denoised.epsilon,denoised.error,"
+			    "denoised_low.epsilon,denoised_low.error,"
+			    "denoised_high.epsilon,denoised_high.error,error.runs,"
+			    "error.sd,error.low,error.high\n"
+			    "3,,0.1,0.3,7,0.1,0.35,0.1,0.33,0.1,0.36,1,,,\n");
 	ctl_front_volume(front, &volume);
 	assert_string_equal(dp_buf_text(&volume),
 			    "hypervolume 2 as observed, 1.5 denoised "
@@ -367,6 +417,7 @@ int main(void)
 		cmocka_unit_test(test_verdict_hint),
 		cmocka_unit_test(test_view_reason),
 		cmocka_unit_test(test_front),
+		cmocka_unit_test(test_front_spread),
 		cmocka_unit_test(test_front_denoised),
 		cmocka_unit_test(test_trial_csv),
 		cmocka_unit_test(test_keys),

@@ -443,6 +443,92 @@ static void test_extreme_scales(void **state)
 	assert_true(hv((double[]){ -1e200, -1e200 }, 1, 2, ref) == INFINITY);
 }
 
+/* ---- which point to take ---- */
+
+static size_t knee(const double *y, size_t n, size_t p, const double *ref)
+{
+	size_t at;
+
+	assert_int_equal(dp_front_knee(y, n, p, ref, &at), DP_OK);
+	return at;
+}
+
+/* How far a point is below the line through two others, by its definition. */
+static double below_line(const double *a, const double *b, const double *q)
+{
+	double dx = b[0] - a[0], dy = b[1] - a[1];
+
+	return (dy * (q[0] - a[0]) - dx * (q[1] - a[1])) / hypot(dx, dy);
+}
+
+/* Random fronts: the farthest below the line between the ends, however the axes are
+ * stretched. */
+static void test_knee_by_definition(void **state)
+{
+	static const double ref[] = { 2, 2 };
+	double y[2 * 9];
+
+	(void)state;
+	srand(7);
+	for (int round = 0; round < 200; round++) {
+		size_t best = 0, n = 9, found;
+
+		for (size_t i = 0; i < n; i++) {
+			double noise = rand() / (double)RAND_MAX / 9;
+
+			y[2 * i] = ((double)i + 0.9 * noise) / 9;
+			y[2 * i + 1] = pow(1 - (double)i / 9, 2) + noise / 9;
+		}
+		for (size_t i = 0; i < n; i++)
+			if (below_line(y, y + 2 * (n - 1), y + 2 * i) >
+			    below_line(y, y + 2 * (n - 1), y + 2 * best) + 1e-12)
+				best = i;
+		found = knee(y, n, 2, ref);
+		assert_near(below_line(y, y + 2 * (n - 1), y + 2 * found),
+			    below_line(y, y + 2 * (n - 1), y + 2 * best), 1e-12);
+		for (size_t i = 0; i < n; i++)
+			y[2 * i + 1] = 100 * y[2 * i + 1] - 250;
+		assert_int_equal(knee(y, n, 2, ref), found);
+	}
+}
+
+static void test_knee_special(void **state)
+{
+	static const double y[] = { 0, 10, 1, 3, 2, 2.5, 10, 0 };
+	static const double inf[] = { -INFINITY, 9, 0, 8, 1, 2, 7, 0 };
+	static const double bulging[] = { 0, 4, 2, 3.5, 3.5, 2, 4, 0 };
+	static const double three[] = { 0, 9, 9, 9, 0, 9, 9, 9, 0, 2, 2, 2, 1, 4, 4 };
+
+	(void)state;
+	assert_int_equal(knee(y, 4, 2, (double[]){ 10, 10 }), 1);
+	/* without what is beyond the box the ends are others */
+	assert_int_equal(knee(y, 4, 2, (double[]){ 9, 5 }),
+			 1); /* two points: the first */
+	assert_int_equal(knee(y, 4, 2, (double[]){ 1.5, 5 }), 1);
+	assert_int_equal(knee(y, 4, 2, (double[]){ 1, 1 }), SIZE_MAX);
+	assert_int_equal(knee(y, 0, 2, (double[]){ 1, 1 }), SIZE_MAX);
+	/* what the scale has no number for is no end */
+	assert_int_equal(knee(inf, 4, 2, (double[]){ INFINITY, INFINITY }), 2);
+	/* nothing is below the line: the first end */
+	assert_int_equal(knee(bulging, 4, 2, (double[]){ 10, 10 }), 0);
+	assert_int_equal(knee(three, 5, 3, (double[]){ 9, 9, 9 }), 3);
+}
+
+static void test_one_standard_error(void **state)
+{
+	static const double y[] = { 0.1, 0.5, 1, 0.3, 2, 0.22, 4, 0.2, NAN, NAN };
+
+	(void)state;
+	assert_int_equal(dp_front_least(y, 5, 2, 1), 3);
+	assert_int_equal(dp_front_least(y, 5, 2, 0), 0);
+	assert_int_equal(dp_front_least(y, 0, 2, 0), SIZE_MAX);
+	assert_int_equal(dp_front_one_se(y, 5, 2, 1, 0), 3);
+	assert_int_equal(dp_front_one_se(y, 5, 2, 1, 0.03), 2);
+	assert_int_equal(dp_front_one_se(y, 5, 2, 1, 0.11), 1);
+	assert_int_equal(dp_front_one_se(y, 5, 2, 1, 9), 0);
+	assert_int_equal(dp_front_one_se(y, 0, 2, 1, 9), SIZE_MAX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -458,6 +544,9 @@ int main(void)
 		cmocka_unit_test(test_permutations_and_duplicates),
 		cmocka_unit_test(test_special_values),
 		cmocka_unit_test(test_extreme_scales),
+		cmocka_unit_test(test_knee_by_definition),
+		cmocka_unit_test(test_knee_special),
+		cmocka_unit_test(test_one_standard_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

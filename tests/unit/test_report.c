@@ -697,14 +697,15 @@ static void test_names_in_json(void **state)
 		const char *list; /* a member, of a list its first element; NULL: all */
 		const char *names;
 	} parts[] = {
-		{ NULL, "version study state reason evaluations failed diverged "
-			"hypervolume anti_ideal front public data budget "
-			"privacy_objective utility_objective objectives headline bests "
-			"privacy released optimism compared baselines figures settings "
-			"failures "
-			"spent reproduce " },
+		{ NULL,
+		  "version study state reason evaluations failed diverged "
+		  "hypervolume hypervolume_denoised anti_ideal front public data budget "
+		  "privacy_objective utility_objective objectives headline bests "
+		  "privacy released optimism compared baselines figures settings "
+		  "failures "
+		  "spent reproduce " },
 		{ "front",
-		  "trial at parameters objectives denoised interval runs metrics "
+		  "trial at parameters objectives spread denoised interval runs metrics "
 		  "checks statements " },
 		{ "headline", "epsilon trial at spent value runs " },
 		{ "privacy",

@@ -1,0 +1,38 @@
+/* choose.h - questions to a front: which of its points are within limits, and which one
+ * to take.
+ *
+ * Points are chosen by the value that put them on the front: the models', where they
+ * did. */
+#ifndef DP_CTL_CHOOSE_H
+#define DP_CTL_CHOOSE_H
+#include "ctl/command.h"
+#include <jansson.h>
+
+/* The options of a command that asks: --max, --min, --best, --knee, --one-se. */
+#define CTL_CHOOSE_OPTIONS                                                               \
+	{ "max", 0, "NAME=X",                                                            \
+	  "only points where this objective or metric is at most X" },                   \
+		{ "min", 0, "NAME=X",                                                    \
+		  "only points where this objective or metric is at least X" },          \
+		{ "best", 0, "NAME",                                                     \
+		  "of these, the one point that is best in this objective or metric" },  \
+		{ "knee", 0, NULL,                                                       \
+		  "of these, the one farthest below the line between the front's "       \
+		  "ends" },                                                              \
+	{                                                                                \
+		"one-se", 0, NULL,                                                       \
+			"of these, the best in the first objective within one standard " \
+			"error of the best"                                              \
+	}
+
+/* Does the command line ask anything? */
+bool ctl_choose_asked(const struct ctl *ctl);
+/* Leaves of a front object the points that the options of the command line ask for.
+ * summary: the study's, see SUMMARY in docs/protocol.md. If a metric is asked for, the
+ * points get "metrics" from the daemon, unless they have them. */
+DP_MUSTCHECK int ctl_choose(struct ctl *ctl, json_t *front, const json_t *summary,
+			    struct dp_err *err);
+/* The metrics that the command line asks for: their names, a new array. */
+json_t *ctl_choose_metrics(const struct ctl *ctl, const json_t *front);
+
+#endif

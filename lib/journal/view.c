@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/num.h"
 #include "base/rng.h"
+#include "base/student.h"
 #include "base/utf8.h"
 
 #include <math.h>

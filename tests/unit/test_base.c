@@ -257,21 +257,6 @@ static void characters_are_whole_or_not(void **state)
 		assert_false(dp_utf8_ok(bad[i]));
 }
 
-/* Against a table of Student's t. */
-static void intervals_of_a_mean(void **state)
-{
-	static const struct {
-		uint32_t freedom;
-		double t;
-	} known[] = { { 1, 12.7062 }, { 9, 2.2622 },  { 20, 2.0860 },  { 21, 2.0796 },
-		      { 30, 2.0423 }, { 99, 1.9842 }, { 1000, 1.9623 } };
-
-	(void)state;
-	for (size_t i = 0; i < DP_COUNT(known); i++)
-		assert_float_equal(dp_t95(known[i].freedom), known[i].t, 6e-5);
-	assert_true(isnan(dp_t95(0)));
-}
-
 static void waits_grow_up_to_a_limit(void **state)
 {
 	static const double expected[] = { 1, 2, 4, 5, 5 };
@@ -556,7 +541,6 @@ int main(void)
 		cmocka_unit_test(json_round_trip),
 		cmocka_unit_test(errors_travel_as_json),
 		cmocka_unit_test(characters_are_whole_or_not),
-		cmocka_unit_test(intervals_of_a_mean),
 		cmocka_unit_test(waits_grow_up_to_a_limit),
 		cmocka_unit_test(the_start_of_a_plain_file),
 		cmocka_unit_test(philox_known_answer),

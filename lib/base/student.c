@@ -131,9 +131,9 @@ static double mean_variance(const struct dp_sample *s)
 /* Welch's and Satterthwaite's degrees of freedom; of one sample those that it has. */
 static double test_freedom(const struct dp_sample *a, const struct dp_sample *b)
 {
-	double u = mean_variance(a), v = mean_variance(b), share = u / (u + v);
-	double of_a = u > 0 ? share * share / (double)(a->n - 1) : 0;
-	double of_b = v > 0 ? (1 - share) * (1 - share) / (double)(b->n - 1) : 0;
+	double u = mean_variance(a), v = mean_variance(b), sum = u + v;
+	double of_a = u > 0 ? u / sum * (u / sum) / (double)(a->n - 1) : 0;
+	double of_b = v > 0 ? v / sum * (v / sum) / (double)(b->n - 1) : 0;
 
 	return 1 / (of_a + of_b);
 }

@@ -60,6 +60,11 @@ void dp_attempt_folder(uint32_t trial, int32_t run, uint32_t attempt, char out[6
 		snprintf(out, 64, "trials/%u/%d-%u", trial, run, attempt);
 }
 
+static json_t *number_or_null(double x)
+{
+	return isfinite(x) ? json_real(x) : json_null();
+}
+
 json_t *dp_view_objectives(const struct dp_study_state *s, const double *objectives)
 {
 	json_t *o;
@@ -229,6 +234,19 @@ static json_t *programs_json(const struct dp_study *spec)
 	return o ? o : json_null();
 }
 
+/* {"epsilon":1e-05}: of each privacy objective; null where a parameter sets it. */
+static json_t *deltas_json(const struct dp_study *spec)
+{
+	json_t *o = json_object();
+
+	for (size_t i = 0; i < spec->nobjectives; i++)
+		if (spec->objectives[i].privacy)
+			view_set(&o, spec->objectives[i].name,
+				 number_or_null(
+					 dp_oracle_delta(spec->objectives[i].privacy)));
+	return o;
+}
+
 json_t *dp_view_summary(struct dp_study_state *s)
 {
 	json_t *names = json_array(), *goals = json_array(), *volume = hypervolume(s), *o;
@@ -259,11 +277,12 @@ json_t *dp_view_summary(struct dp_study_state *s)
 			     "front_of", dp_front_text(s->spec), "objectives", names,
 			     "goals", goals));
 	view_merge(&o,
-		   json_pack("{s:o, s:o, s:o, s:o, s:I, s:o}", "budget", budget_json(s),
-			     "programs", programs_json(s->spec), "created",
-			     dp_view_time(s->created), "updated",
-			     dp_view_time(dp_study_hides(s) ? 0 : s->updated), "version",
-			     (json_int_t)s->seq, "file", dp_view_text(s->path)));
+		   json_pack("{s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "budget",
+			     budget_json(s), "programs", programs_json(s->spec), "deltas",
+			     deltas_json(s->spec), "created", dp_view_time(s->created),
+			     "updated", dp_view_time(dp_study_hides(s) ? 0 : s->updated),
+			     "version", (json_int_t)s->seq, "file",
+			     dp_view_text(s->path)));
 	return o;
 }
 
@@ -364,6 +383,15 @@ static bool on_front(const struct dp_study_state *s, struct dp_point p)
 	return false;
 }
 
+/* Does it meet the constraints? Null of what is no result. */
+static json_t *feasible_json(const struct dp_study_state *s, struct dp_point p,
+			     enum dp_trial_status status)
+{
+	if (status != DP_TRIAL_OK || !dp_point_objectives(s, p))
+		return json_null();
+	return json_boolean(dp_point_feasible(s, p));
+}
+
 /* What the rows of a trial and of its waypoints begin with. */
 static json_t *view_row(struct dp_study_state *s, struct dp_point p,
 			enum dp_trial_status status)
@@ -373,12 +401,12 @@ static json_t *view_row(struct dp_study_state *s, struct dp_point p,
 
 	if (dp_study_front(s, NULL) != DP_OK)
 		return NULL;
-	return json_pack("{s:I, s:o, s:s, s:s, s:o, s:o, s:b}", "trial",
+	return json_pack("{s:I, s:o, s:s, s:s, s:o, s:o, s:o, s:b}", "trial",
 			 (json_int_t)t->number, "at", dp_view_at(at), "state",
 			 dp_trial_status_text(status), "source", t->source, "parameters",
 			 dp_space_json_at(s->spec, t->x, at), "objectives",
-			 dp_view_objectives(s, dp_point_objectives(s, p)), "on_front",
-			 on_front(s, p));
+			 dp_view_objectives(s, dp_point_objectives(s, p)), "feasible",
+			 feasible_json(s, p, status), "on_front", on_front(s, p));
 }
 
 static json_t *trial_json(struct dp_study_state *s, const struct dp_trial *t)
@@ -399,11 +427,6 @@ static json_t *trial_json(struct dp_study_state *s, const struct dp_trial *t)
 				     : json_null(),
 			     "reason", dp_view_text(t->reason)));
 	return o;
-}
-
-static json_t *number_or_null(double x)
-{
-	return isfinite(x) ? json_real(x) : json_null();
 }
 
 /* How far the runs of a waypoint lie apart in each objective that is a metric, and where

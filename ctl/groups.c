@@ -183,7 +183,7 @@ static int check_alike(struct ctl *ctl, const json_t *first, const json_t *other
 }
 
 /* --anti-ideal epsilon=10,error=1 */
-static int read_anti_ideal(struct ctl_groups *g, const char *text, struct dp_err *err)
+static int groups_anti_ideal(struct ctl_groups *g, const char *text, struct dp_err *err)
 {
 	char *copy = ctl_strdup(text), *rest = copy, *part;
 	bool given[DP_OBJECTIVES_MAX] = { false };
@@ -246,7 +246,7 @@ static int rate(struct rating *r, const json_t *values, uint32_t trial,
 	return DP_OK;
 }
 
-static bool has_ended(const char *state)
+static bool trial_is_over(const char *state)
 {
 	return strcmp(state, "waiting") != 0 && strcmp(state, "running") != 0;
 }
@@ -260,7 +260,7 @@ static int rate_trial(struct ctl *ctl, const json_t *row, void *arg, struct dp_e
 
 	(void)ctl;
 	if (!json_is_integer(json_object_get(row, "at"))) {
-		r->of->ended += r->of->ended == trial && has_ended(state);
+		r->of->ended += r->of->ended == trial && trial_is_over(state);
 		r->of->trials = trial + 1;
 	}
 	if (strcmp(state, "ok") != 0 || !dp_json_bool(row, "feasible", true))
@@ -382,6 +382,7 @@ static int group_add_parts(struct ctl *ctl, const struct ctl_groups *g,
 			   uint32_t size, struct dp_err *err)
 {
 	uint32_t parts = of->ended / size, left = of->trials - parts * size;
+	char text[DP_COUNT_LEN], last[DP_COUNT_LEN];
 	size_t from = 0, end = 0;
 	int code = DP_OK;
 
@@ -391,9 +392,11 @@ static int group_add_parts(struct ctl *ctl, const struct ctl_groups *g,
 			       "compared by observed values");
 	if (parts == 0)
 		return dp_fail(err, DP_E_INVALID,
-			       "study '%s' has no part of %u trials that have ended: %u "
-			       "in all",
-			       rated_name(of), size, of->ended);
+			       "study '%s' has no part of %u trials that have ended; "
+			       "%s %s",
+			       rated_name(of), size,
+			       dp_count_text(of->ended, "trial", text),
+			       of->ended == 1 ? "has" : "have");
 	for (uint32_t k = 0; k < parts && code == DP_OK; k++) {
 		while (end < of->n && of->trial[end] < (k + 1) * size)
 			end++;
@@ -403,9 +406,9 @@ static int group_add_parts(struct ctl *ctl, const struct ctl_groups *g,
 		from = end;
 	}
 	if (left > 0)
-		ctl_say(ctl, "study '%s': %u part%s of %u; the last %u trial%s left out",
-			rated_name(of), parts, parts == 1 ? "" : "s", size, left,
-			left == 1 ? " is" : "s are");
+		ctl_say(ctl, "study '%s': %s of %u; the last %s %s left out",
+			rated_name(of), dp_count_text(parts, "part", text), size,
+			dp_count_text(left, "trial", last), left == 1 ? "is" : "are");
 	return code;
 }
 
@@ -486,5 +489,5 @@ int ctl_groups_read(struct ctl *ctl, struct ctl_groups *g, struct dp_err *err)
 		return dp_hint(err, "usage: dparetoctl compare STUDY STUDY, or --group "
 				    "dpareto=a,b,c --group random=r/256");
 	}
-	return code == DP_OK && anti_ideal ? read_anti_ideal(g, anti_ideal, err) : code;
+	return code == DP_OK && anti_ideal ? groups_anti_ideal(g, anti_ideal, err) : code;
 }

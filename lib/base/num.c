@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -207,6 +208,20 @@ char *dp_time_text(int64_t us, char out[DP_NUM_LEN])
 	gmtime_r(&s, &tm);
 	n = strftime(out, DP_NUM_LEN, "%Y-%m-%dT%H:%M:%S", &tm);
 	snprintf(out + n, DP_NUM_LEN - n, ".%06dZ", (int)(us % 1000000));
+	return out;
+}
+
+char *dp_count_text(uint64_t n, const char *thing, char out[DP_COUNT_LEN])
+{
+	size_t len = strlen(thing);
+	bool y = n != 1 && len > 1 && thing[len - 1] == 'y' &&
+		 !strchr("aeiou", thing[len - 2]);
+
+	snprintf(out, DP_COUNT_LEN, "%" PRIu64 " %.*s%s", n, (int)(y ? len - 1 : len),
+		 thing,
+		 n == 1 ? ""
+		 : y    ? "ies"
+			: "s");
 	return out;
 }
 

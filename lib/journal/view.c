@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Adds a value, whose reference is taken. Without memory for it or for what came before
  * the whole becomes NULL: a view that lacks something would be taken for the truth. */
@@ -409,23 +410,31 @@ static json_t *view_row(struct dp_study_state *s, struct dp_point p,
 			 feasible_json(s, p, status), "on_front", on_front(s, p));
 }
 
+/* Journals of earlier versions have "cancelled" as the reason of a cancelled trial. */
+static json_t *reason_json(const struct dp_trial *t)
+{
+	const char *state = dp_trial_status_text(t->status);
+
+	return dp_view_text(t->reason && strcmp(t->reason, state) == 0 ? NULL
+								       : t->reason);
+}
+
 static json_t *trial_json(struct dp_study_state *s, const struct dp_trial *t)
 {
 	const struct dp_attempt *first = t->nattempts ? &t->attempts[0] : NULL;
 	const struct dp_attempt *last =
 		t->nattempts ? &t->attempts[t->nattempts - 1] : NULL;
 	int64_t started = first ? (first->started ? first->started : first->planned) : 0;
-	int64_t ended = t->status >= DP_TRIAL_OK && last ? last->ended : 0;
+	bool over = t->status >= DP_TRIAL_OK;
+	double seconds = over ? dp_trial_took(t) : 0;
 	json_t *o = view_row(s, (struct dp_point){ t->number, DP_OWN }, t->status);
 
 	view_merge(&o,
 		   json_pack("{s:I, s:o, s:o, s:o, s:o}", "attempts",
 			     (json_int_t)t->nattempts, "started", dp_view_time(started),
-			     "ended", dp_view_time(ended), "seconds",
-			     started && ended > started
-				     ? json_real((double)(ended - started) / 1e6)
-				     : json_null(),
-			     "reason", dp_view_text(t->reason)));
+			     "ended", dp_view_time(over && last ? last->ended : 0),
+			     "seconds", seconds > 0 ? json_real(seconds) : json_null(),
+			     "reason", reason_json(t)));
 	return o;
 }
 

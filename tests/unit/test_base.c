@@ -257,6 +257,20 @@ static void characters_are_whole_or_not(void **state)
 		assert_false(dp_utf8_ok(bad[i]));
 }
 
+static void counts_have_their_plural(void **state)
+{
+	char out[DP_COUNT_LEN];
+
+	(void)state;
+	assert_string_equal(dp_count_text(0, "trial", out), "0 trials");
+	assert_string_equal(dp_count_text(1, "trial", out), "1 trial");
+	assert_string_equal(dp_count_text(UINT64_MAX, "point", out),
+			    "18446744073709551615 points");
+	assert_string_equal(dp_count_text(1, "study", out), "1 study");
+	assert_string_equal(dp_count_text(2, "study", out), "2 studies");
+	assert_string_equal(dp_count_text(2, "day", out), "2 days");
+}
+
 static void waits_grow_up_to_a_limit(void **state)
 {
 	static const double expected[] = { 1, 2, 4, 5, 5 };
@@ -541,6 +555,7 @@ int main(void)
 		cmocka_unit_test(json_round_trip),
 		cmocka_unit_test(errors_travel_as_json),
 		cmocka_unit_test(characters_are_whole_or_not),
+		cmocka_unit_test(counts_have_their_plural),
 		cmocka_unit_test(waits_grow_up_to_a_limit),
 		cmocka_unit_test(the_start_of_a_plain_file),
 		cmocka_unit_test(philox_known_answer),

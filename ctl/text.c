@@ -281,7 +281,7 @@ void ctl_ended_say(const json_t *summary, struct dp_buf *out)
 {
 	int64_t ended = dp_json_int(summary, "ended", 0);
 	uint64_t all = (uint64_t)dp_json_int(summary, "evaluations", 0);
-	const char *verb = ended == 1 ? "has" : "have";
+	const char *verb = ended == 1 || all == 1 ? "has" : "have";
 	char text[CTL_TEXT_LEN], trials[DP_COUNT_LEN];
 	double part;
 

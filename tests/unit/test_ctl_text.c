@@ -266,7 +266,7 @@ static void test_ended_say(void **state)
 	(void)state;
 	ended_says("{\"ended\":12,\"evaluations\":80}", "12 of 80 trials have ended");
 	ended_says("{\"ended\":1,\"evaluations\":80}", "1 of 80 trials has ended");
-	ended_says("{\"ended\":0,\"evaluations\":1}", "0 of 1 trial have ended");
+	ended_says("{\"ended\":0,\"evaluations\":1}", "0 of 1 trial has ended");
 	ended_says("{\"ended\":1,\"evaluations\":99,\"cost\":{\"spent\":8,\"most\":20}}",
 		   "1 trial has ended, cost 8 of 20");
 	ended_says("{\"ended\":null,\"evaluations\":null}",

@@ -17,7 +17,8 @@ static void print_status(struct ctl *ctl, const json_t *d)
 {
 	const json_t *journal = json_object_get(d, "journal");
 	int64_t bytes = dp_json_int(journal, "bytes", 0);
-	char local[CTL_TEXT_LEN], age[CTL_TEXT_LEN], size[DP_NUM_LEN];
+	char local[CTL_TEXT_LEN], age[CTL_TEXT_LEN], size[DP_NUM_LEN],
+		records[DP_COUNT_LEN];
 
 	ctl_printf(ctl,
 		   "version  %s (protocol %" PRId64 ", journal format %" PRId64 ")\n",
@@ -32,8 +33,8 @@ static void print_status(struct ctl *ctl, const json_t *d)
 	ctl_printf(ctl, "slots    %" PRId64 " of %" PRId64 " busy\n",
 		   dp_json_int(d, "busy", 0), dp_json_int(d, "slots", 0));
 	ctl_printf(ctl, "studies  %" PRId64 "\n", dp_json_int(d, "studies", 0));
-	ctl_printf(ctl, "journal  %" PRId64 " records, %s\n",
-		   dp_json_int(journal, "records", 0),
+	ctl_printf(ctl, "journal  %s, %s\n",
+		   ctl_counted(journal, "records", "record", records),
 		   dp_size_text(bytes > 0 ? (uint64_t)bytes : 0, size));
 	ctl_journal_notes(ctl, journal);
 	ctl_printf(ctl, "trouble  %s\n", dp_json_str(d, "trouble", "none"));

@@ -13,12 +13,11 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *delete_trials(const json_t *s, char out[CTL_TEXT_LEN])
+static const char *delete_trials(const json_t *s, char out[DP_COUNT_LEN])
 {
 	if (ctl_is_hidden(s))
 		return "its trials";
-	snprintf(out, CTL_TEXT_LEN, "%d ended trials", (int)dp_json_int(s, "ended", 0));
-	return out;
+	return ctl_counted(s, "ended", "ended trial", out);
 }
 
 /* Shows what will be lost and asks; only a typed yes counts. */
@@ -26,11 +25,12 @@ static int delete_confirm(struct ctl *ctl, const json_t *s, struct dp_err *err)
 {
 	const char *name = dp_json_str(s, "name", "?");
 	struct dp_buf question = DP_BUF_INIT;
-	char answer[16] = "", trials[CTL_TEXT_LEN];
+	char answer[16] = "", trials[DP_COUNT_LEN], points[DP_COUNT_LEN],
+	     running[DP_COUNT_LEN];
 
 	if (!isatty(STDIN_FILENO) || !isatty(fileno(ctl->talk))) {
 		dp_fail(err, DP_E_USAGE,
-			"deleting study '%s' would lose %s with their logs; this needs "
+			"deleting study '%s' would lose %s with all logs; this needs "
 			"--yes",
 			name, delete_trials(s, trials));
 		return dp_hint(err, "'dparetoctl export %s' saves the results first",
@@ -38,11 +38,12 @@ static int delete_confirm(struct ctl *ctl, const json_t *s, struct dp_err *err)
 	}
 	dp_buf_printf(&question,
 		      "This deletes study '%s' (%s) for good:\n"
-		      "  %s, %d points on the front, %d running trials\n"
+		      "  %s, %s on the front, %s\n"
 		      "  all files below %s\n"
 		      "Delete it? [yes/no] ",
 		      name, dp_json_str(s, "state", "?"), delete_trials(s, trials),
-		      (int)dp_json_int(s, "front", 0), (int)dp_json_int(s, "running", 0),
+		      ctl_counted(s, "front", "point", points),
+		      ctl_counted(s, "running", "running trial", running),
 		      dp_json_str(s, "directory", "?"));
 	ctl_put_talk(ctl, dp_buf_text(&question));
 	dp_buf_free(&question);

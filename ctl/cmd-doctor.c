@@ -270,6 +270,7 @@ static void doctor_print(struct ctl *ctl, const json_t *checks)
 static int doctor_run(struct ctl *ctl, struct dp_err *err)
 {
 	struct doctor d = { .ctl = ctl, .checks = json_array() };
+	char count[DP_COUNT_LEN];
 	json_t *object;
 
 	check_daemon(&d);
@@ -295,8 +296,8 @@ static int doctor_run(struct ctl *ctl, struct dp_err *err)
 	free(d.state_dir);
 	if (d.failed == 0)
 		return DP_OK;
-	return dp_fail(err, DP_E_FAILED, "%d check%s failed", d.failed,
-		       d.failed == 1 ? "" : "s");
+	return dp_fail(err, DP_E_FAILED, "%s failed",
+		       dp_count_text((uint64_t)d.failed, "check", count));
 }
 
 const struct ctl_command ctl_cmd_doctor = {

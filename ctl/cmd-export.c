@@ -2,6 +2,7 @@
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/json.h"
+#include "base/num.h"
 #include "ctl/command.h"
 #include "ctl/daemon.h"
 #include "ctl/look.h"
@@ -78,6 +79,7 @@ static int export_run(struct ctl *ctl, struct dp_err *err)
 {
 	const char *format = ctl_opt(ctl, "format"), *path = ctl_opt(ctl, "file");
 	struct export e = { .csv = ctl->format != CTL_JSON };
+	char count[DP_COUNT_LEN];
 	int code;
 
 	if (format)
@@ -86,7 +88,8 @@ static int export_run(struct ctl *ctl, struct dp_err *err)
 	if (code == DP_OK && path) {
 		code = dp_write_file(path, dp_buf_text(&e.out), e.out.len, true, err);
 		if (code == DP_OK)
-			ctl_say(ctl, "%zu trials%s written to %s", e.trials,
+			ctl_say(ctl, "%s%s written to %s",
+				dp_count_text(e.trials, "trial", count),
 				e.count > e.trials ? " and their waypoints" : "", path);
 	} else if (code == DP_OK) {
 		ctl_put(ctl, dp_buf_text(&e.out), e.out.len);

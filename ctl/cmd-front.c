@@ -38,7 +38,7 @@ static void front_people(struct ctl *ctl, const json_t *front, size_t all,
 {
 	size_t shown = json_array_size(json_object_get(front, "front"));
 	struct dp_buf volume = DP_BUF_INIT;
-	char ended[CTL_TEXT_LEN];
+	char ended[DP_COUNT_LEN];
 
 	if (shown > 0)
 		ctl_front_table(ctl, front, cols);
@@ -53,11 +53,10 @@ static void front_people(struct ctl *ctl, const json_t *front, size_t all,
 	dp_buf_clear(&volume);
 	front_runs(front, cols, &volume);
 	ctl_front_volume(front, &volume);
-	ctl_say(ctl, "study '%s' is %s; %s trials ended, %s on the front%s",
+	ctl_say(ctl, "study '%s' is %s; %s ended, %s on the front%s",
 		dp_json_str(front, "study", "?"), dp_json_str(front, "state", "?"),
-		ctl_is_hidden(front)
-			? "a secret number of"
-			: ctl_value(json_object_get(front, "evaluations"), ended),
+		ctl_is_hidden(front) ? "a secret number of trials"
+				     : ctl_counted(front, "evaluations", "trial", ended),
 		words, dp_buf_text(&volume));
 	dp_buf_free(&volume);
 }

@@ -9,12 +9,12 @@
 
 static void resume_tell(struct ctl *ctl, const json_t *s)
 {
-	char ended[CTL_TEXT_LEN];
+	struct dp_buf ended = DP_BUF_INIT;
 
-	ctl_say(ctl, "study '%s' is %s, %s%s trials have ended",
-		dp_json_str(s, "name", "?"), dp_json_str(s, "state", "?"),
-		ctl_ended(s, dp_json_int(s, "ended", 0), ended),
-		ctl_is_hidden(s) ? " of" : "");
+	ctl_ended_say(s, &ended);
+	ctl_say(ctl, "study '%s' is %s, %s", dp_json_str(s, "name", "?"),
+		dp_json_str(s, "state", "?"), dp_buf_text(&ended));
+	dp_buf_free(&ended);
 }
 
 static int resume_run(struct ctl *ctl, struct dp_err *err)

@@ -1,5 +1,6 @@
 /* cmd-retry.c - tries failed trials again. */
 #include "base/json.h"
+#include "base/num.h"
 #include "ctl/command.h"
 #include "ctl/daemon.h"
 #include "ctl/options.h"
@@ -11,7 +12,8 @@ static int retry_all_failed(struct ctl *ctl, struct dp_err *err)
 {
 	const json_t *study;
 	json_t *fields, *ok;
-	int code, count;
+	char count[DP_COUNT_LEN];
+	int code;
 
 	if (ctl->argc > 1)
 		return dp_fail(err, DP_E_USAGE,
@@ -22,14 +24,13 @@ static int retry_all_failed(struct ctl *ctl, struct dp_err *err)
 	if (code != DP_OK)
 		return code;
 	study = json_object_get(ok, "study");
-	count = (int)json_array_size(json_object_get(ok, "trials"));
 	if (ctl->format == CTL_JSON)
 		ctl_put_json(ctl, ok);
 	else
-		ctl_say(ctl,
-			"%d failed trial%s of study '%s', which is %s, will be tried "
-			"again",
-			count, count == 1 ? "" : "s", dp_json_str(study, "name", "?"),
+		ctl_say(ctl, "%s of study '%s', which is %s, will be tried again",
+			dp_count_text(json_array_size(json_object_get(ok, "trials")),
+				      "failed trial", count),
+			dp_json_str(study, "name", "?"),
 			dp_json_str(study, "state", "?"));
 	json_decref(ok);
 	return DP_OK;

@@ -61,10 +61,19 @@ static int find_folder(struct ctl *ctl, const char *study, char **out, struct dp
 
 /* ---- the study ---- */
 
+static void run_say_ended(struct ctl *ctl, const json_t *summary)
+{
+	struct dp_buf ended = DP_BUF_INIT;
+
+	ctl_ended_say(summary, &ended);
+	ctl_say(ctl, "going on with study '%s': %s", dp_json_str(summary, "name", "?"),
+		dp_buf_text(&ended));
+	dp_buf_free(&ended);
+}
+
 static int run_submit(struct ctl_private *p, const struct ctl_study_file *file,
 		      struct dp_err *err)
 {
-	char ended[CTL_TEXT_LEN];
 	const json_t *s;
 	const char *state;
 	json_t *ok;
@@ -84,10 +93,7 @@ static int run_submit(struct ctl_private *p, const struct ctl_study_file *file,
 	s = json_object_get(ok, "study");
 	state = dp_json_str(s, "state", "");
 	if (!dp_json_bool(ok, "new", true) && strcmp(state, "finished") != 0)
-		ctl_say(p->ctl, "going on with study '%s': %s%s trials have ended",
-			file->study->name,
-			ctl_ended(s, dp_json_int(s, "ended", 0), ended),
-			ctl_is_hidden(s) ? " of" : "");
+		run_say_ended(p->ctl, s);
 	if (strcmp(state, "paused") == 0 || strcmp(state, "stopped") == 0) {
 		json_decref(ok);
 		code = ctl_call_study(p->ctl, "resume", file->study->name, &ok, err);
@@ -152,6 +158,7 @@ static void print_result(struct ctl_private *p, const json_t *front,
 	const char *folder = dp_json_str(summary, "directory", p->dir);
 	const char *report = dp_json_str(summary, "report", NULL);
 	struct dp_buf volume = DP_BUF_INIT;
+	char trials[DP_COUNT_LEN];
 	struct ctl_columns cols;
 
 	if (ctl->format == CTL_JSON) {
@@ -164,8 +171,8 @@ static void print_result(struct ctl_private *p, const json_t *front,
 	ctl_printf(ctl, "study '%s' is %s", dp_json_str(front, "study", "?"),
 		   dp_json_str(front, "state", "?"));
 	if (!ctl_is_hidden(front))
-		ctl_printf(ctl, ": %d trials ended, %d failed, %d diverged",
-			   (int)dp_json_int(front, "evaluations", 0),
+		ctl_printf(ctl, ": %s ended, %d failed, %d diverged",
+			   ctl_counted(front, "evaluations", "trial", trials),
 			   (int)dp_json_int(front, "failed", 0),
 			   (int)dp_json_int(front, "diverged", 0));
 	ctl_printf(ctl, "\n%s\n\n", dp_buf_text(&volume));

@@ -37,7 +37,7 @@ static void print_daemon(struct ctl *ctl, const json_t *d)
 	const json_t *journal = json_object_get(d, "journal");
 	const char *trouble = dp_json_str(d, "trouble", NULL);
 	bool color = ctl_colored(ctl, ctl->out);
-	char age[CTL_TEXT_LEN], size[DP_NUM_LEN];
+	char age[CTL_TEXT_LEN], size[DP_NUM_LEN], records[DP_COUNT_LEN];
 	int64_t bytes = dp_json_int(journal, "bytes", 0);
 
 	/* one that only looks is nobody to speak of */
@@ -48,8 +48,9 @@ static void print_daemon(struct ctl *ctl, const json_t *d)
 			   dp_json_str(d, "version", "?"), dp_json_int(d, "pid", 0),
 			   ctl_age(dp_json_str(d, "started", NULL), age),
 			   dp_json_int(d, "busy", 0), dp_json_int(d, "slots", 0));
-	ctl_printf(ctl, "state in %s (journal: %" PRId64 " records, %s)\n",
-		   dp_json_str(d, "state_dir", "?"), dp_json_int(journal, "records", 0),
+	ctl_printf(ctl, "state in %s (journal: %s, %s)\n",
+		   dp_json_str(d, "state_dir", "?"),
+		   ctl_counted(journal, "records", "record", records),
 		   dp_size_text(bytes > 0 ? (uint64_t)bytes : 0, size));
 	ctl_journal_notes(ctl, journal);
 	if (trouble)

@@ -85,6 +85,7 @@ static void add_csv(struct ctl *ctl, struct listing *l, const json_t *trial)
 static int trials_add(struct ctl *ctl, const json_t *trial, void *arg, struct dp_err *err)
 {
 	struct listing *l = arg;
+	char text[CTL_TEXT_LEN];
 
 	(void)err;
 	ctl_mark_trial((json_t *)trial, l->marks);
@@ -97,6 +98,9 @@ static int trials_add(struct ctl *ctl, const json_t *trial, void *arg, struct dp
 		break;
 	case CTL_CSV:
 		add_csv(ctl, l, trial);
+		break;
+	case CTL_NAME:
+		ctl_printf(ctl, "%s\n", ctl_point_text(trial, text));
 		break;
 	default:
 		if (l->count == 0)
@@ -176,11 +180,13 @@ const struct ctl_command ctl_cmd_trials = {
 	.args = "STUDY",
 	.min_args = 1,
 	.max_args = 1,
-	.formats = CTL_PLAIN | CTL_HAS(JSONL) | CTL_HAS(CSV),
+	.formats = CTL_PLAIN | CTL_HAS(JSONL) | CTL_HAS(CSV) | CTL_HAS(NAME),
 	.options = options,
 	.help = "One row for each trial. Where trainings are paths (trainer.path), the "
 		"waypoints that are results come before their trial, as 7@4: trial 7 "
-		"as a training up to 4. Attempts and times are the trial's.",
+		"as a training up to 4. Attempts and times are the trial's: TOOK is what "
+		"came to the result, without tries before it. -o name prints their "
+		"numbers only, one a line.",
 	.examples = "dparetoctl trials adult --status failed\n"
 		    "dparetoctl trials adult --own\n"
 		    "dparetoctl trials adult -o csv > trials.csv",

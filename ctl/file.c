@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/json.h"
+#include "base/num.h"
 #include "ctl/command.h"
 #include "ctl/daemon.h"
 #include "ctl/output.h"
@@ -66,6 +67,7 @@ json_t *ctl_study_file_json(const struct ctl_study_file *f)
 int ctl_study_file_check(struct ctl *ctl, const struct ctl_study_file *f,
 			 struct dp_err *err)
 {
+	char count[DP_COUNT_LEN];
 	json_t *error, *object;
 
 	if (f->study) {
@@ -73,8 +75,8 @@ int ctl_study_file_check(struct ctl *ctl, const struct ctl_study_file *f,
 			ctl_put_talk(ctl, dp_buf_text(&f->listing));
 		return DP_OK;
 	}
-	dp_fail(err, DP_E_INVALID, "%s is not a valid study file (%zu problem%s)",
-		f->path, f->errors, f->errors == 1 ? "" : "s");
+	dp_fail(err, DP_E_INVALID, "%s is not a valid study file (%s)", f->path,
+		dp_count_text(f->errors, "problem", count));
 	dp_hint(err, "'dparetoctl explain KEY' documents a key");
 	if (ctl->format == CTL_JSON || ctl->format == CTL_JSONL) {
 		error = dp_json_error(err);

@@ -94,24 +94,22 @@ static void print_fault(struct ctl *ctl, const json_t *f)
 static void print_check(struct ctl *ctl, const char *folder, const json_t *found)
 {
 	const json_t *f;
-	char size[DP_NUM_LEN];
-	int64_t faults = dp_json_int(found, "count", 0);
+	char size[DP_NUM_LEN], text[3][DP_COUNT_LEN];
 	size_t i;
 
 	json_array_foreach (json_object_get(found, "faults"), i, f)
 		print_fault(ctl, f);
-	ctl_printf(ctl,
-		   "%s: %" PRId64 " records of %" PRId64 " studies, %s, %" PRId64
-		   " fault%s\n",
-		   folder, dp_json_int(found, "records", 0),
-		   dp_json_int(found, "studies", 0),
-		   dp_size_text((uint64_t)dp_json_int(found, "bytes", 0), size), faults,
-		   faults == 1 ? "" : "s");
+	ctl_printf(ctl, "%s: %s of %s, %s, %s\n", folder,
+		   ctl_counted(found, "records", "record", text[0]),
+		   ctl_counted(found, "studies", "study", text[1]),
+		   dp_size_text((uint64_t)dp_json_int(found, "bytes", 0), size),
+		   ctl_counted(found, "count", "fault", text[2]));
 }
 
 int ctl_journal_verify(struct ctl *ctl, const char *folder, struct dp_err *err)
 {
 	const char *path = ctl->argc > 1 ? ctl->argv[1] : folder;
+	char count[DP_COUNT_LEN];
 	json_t *found;
 	int64_t faults;
 	int code = ctl_journal_check(path, &found, err);
@@ -129,8 +127,8 @@ int ctl_journal_verify(struct ctl *ctl, const char *folder, struct dp_err *err)
 	json_decref(found);
 	if (faults == 0)
 		return DP_OK;
-	dp_fail(err, DP_E_CORRUPT, "%s has %" PRId64 " fault%s",
-		ctl->argc > 1 ? path : "the journal", faults, faults == 1 ? "" : "s");
+	dp_fail(err, DP_E_CORRUPT, "%s has %s", ctl->argc > 1 ? path : "the journal",
+		dp_count_text((uint64_t)faults, "fault", count));
 	if (ctl->argc > 1)
 		return dp_hint(err,
 			       "do not restore it; 'dparetoctl journal backup' makes "

@@ -7,6 +7,7 @@
 #include "ctl/memory.h"
 #include "ctl/options.h"
 #include "ctl/output.h"
+#include "ctl/text.h"
 #include "journal/journal.h"
 
 #include <errno.h>
@@ -81,11 +82,12 @@ static int backup_to_output(struct ctl *ctl, struct dp_journal *j, struct dp_err
 
 static void backup_say(struct ctl *ctl, const char *file, uint64_t records)
 {
-	char size[DP_NUM_LEN];
+	char size[DP_NUM_LEN], count[DP_COUNT_LEN];
 	json_t *o;
 
 	if (ctl->format != CTL_JSON) {
-		ctl_printf(ctl, "%s: %" PRIu64 " records, %s\n", file, records,
+		ctl_printf(ctl, "%s: %s, %s\n", file,
+			   dp_count_text(records, "record", count),
 			   dp_size_text((uint64_t)file_size(file), size));
 		return;
 	}
@@ -141,14 +143,16 @@ static void restore_say(struct ctl *ctl, const char *folder, const char *file,
 	int64_t old_records = dp_json_int(before, "records", 0);
 	int64_t old_studies = dp_json_int(before, "studies", 0);
 	int64_t faults = dp_json_int(before, "count", 0);
+	char text[3][DP_COUNT_LEN];
 	json_t *o;
 
 	if (ctl->format != CTL_JSON) {
 		ctl_printf(ctl,
-			   "%s: %" PRId64 " records of %" PRId64
-			   " studies, in place of %" PRId64 " of %" PRId64 " (%" PRId64
-			   " faults), which are kept as %s/%s\n",
-			   folder, records, studies, old_records, old_studies, faults,
+			   "%s: %s of %s, in place of %" PRId64 " of %" PRId64
+			   " (%s), which are kept as %s/%s\n",
+			   folder, ctl_counted(now, "records", "record", text[0]),
+			   ctl_counted(now, "studies", "study", text[1]), old_records,
+			   old_studies, ctl_counted(before, "count", "fault", text[2]),
 			   folder, kept);
 		return;
 	}
@@ -233,6 +237,7 @@ static int repair_work(const void *arg, json_t **out, struct dp_err *err)
 static void repair_print(struct ctl *ctl, const char *folder, const json_t *r)
 {
 	const char *aside = dp_json_str(r, "file", NULL);
+	char text[DP_COUNT_LEN];
 	int64_t count;
 	const json_t *s;
 	size_t i;
@@ -244,18 +249,18 @@ static void repair_print(struct ctl *ctl, const char *folder, const json_t *r)
 	json_array_foreach (json_object_get(r, "studies"), i, s) {
 		if (dp_json_bool(s, "whole", false))
 			continue;
-		count = dp_json_int(s, "lost", 0);
-		ctl_printf(ctl, "study %" PRId64 " (%s): %" PRId64 " record%s lost",
+		ctl_printf(ctl, "study %" PRId64 " (%s): %s lost",
 			   dp_json_int(s, "study", 0), dp_json_str(s, "name", "no name"),
-			   count, count == 1 ? "" : "s");
+			   ctl_counted(s, "lost", "record", text));
 		if (dp_json_int(s, "rebuilt", 0))
 			ctl_printf(ctl, ", %" PRId64 " of them made anew",
 				   dp_json_int(s, "rebuilt", 0));
 		ctl_printf(ctl, dp_json_int(s, "records", 0) ? "; it is paused\n"
 							     : "; it is gone\n");
 	}
-	ctl_printf(ctl, "%s: %" PRId64 " records; the old journal is %s/%s\n", folder,
-		   dp_json_int(r, "records", 0), folder, dp_json_str(r, "old", "?"));
+	ctl_printf(ctl, "%s: %s; the old journal is %s/%s\n", folder,
+		   ctl_counted(r, "records", "record", text), folder,
+		   dp_json_str(r, "old", "?"));
 	count = dp_json_int(r, "set_aside", 0);
 	if (aside)
 		ctl_printf(ctl, "%" PRId64 " record%s set aside in %s/%s\n", count,

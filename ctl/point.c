@@ -113,9 +113,9 @@ static size_t point_trainings(const json_t *points)
 void ctl_point_count(const json_t *points, struct dp_buf *out)
 {
 	size_t n = json_array_size(points), trainings = point_trainings(points);
+	char text[DP_COUNT_LEN];
 
-	dp_buf_printf(out, "%zu point%s", n, n == 1 ? "" : "s");
+	dp_buf_puts(out, dp_count_text(n, "point", text));
 	if (trainings)
-		dp_buf_printf(out, " of %zu training%s", trainings,
-			      trainings == 1 ? "" : "s");
+		dp_buf_printf(out, " of %s", dp_count_text(trainings, "training", text));
 }

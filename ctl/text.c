@@ -201,6 +201,12 @@ void ctl_value_exact(const json_t *value, struct dp_buf *out)
 		dp_json_dump(out, value, 0);
 }
 
+char *ctl_counted(const json_t *object, const char *key, const char *thing,
+		  char out[DP_COUNT_LEN])
+{
+	return dp_count_text((uint64_t)dp_json_int(object, key, 0), thing, out);
+}
+
 char *ctl_seconds(const json_t *value, char out[CTL_TEXT_LEN])
 {
 	char text[DP_NUM_LEN];
@@ -275,6 +281,25 @@ char *ctl_ended(const json_t *summary, int64_t ended, char out[CTL_TEXT_LEN])
 		snprintf(out, CTL_TEXT_LEN, "%" PRId64 " of %" PRId64, ended,
 			 dp_json_int(summary, "evaluations", 0));
 	return out;
+}
+
+void ctl_ended_say(const json_t *summary, struct dp_buf *out)
+{
+	int64_t ended = dp_json_int(summary, "ended", 0);
+	uint64_t all = (uint64_t)dp_json_int(summary, "evaluations", 0);
+	const char *verb = ended == 1 || all == 1 ? "has" : "have";
+	char text[CTL_TEXT_LEN], trials[DP_COUNT_LEN];
+	double part;
+
+	if (ctl_is_hidden(summary))
+		dp_buf_puts(out, "a secret number of trials have ended");
+	else if (ctl_progress(summary, &part))
+		dp_buf_printf(out, "%s %s ended%s",
+			      dp_count_text((uint64_t)ended, "trial", trials), verb,
+			      strchr(ctl_ended(summary, ended, text), ','));
+	else
+		dp_buf_printf(out, "%" PRId64 " of %s %s ended", ended,
+			      dp_count_text(all, "trial", trials), verb);
 }
 
 char *ctl_ended_cell(const json_t *summary, char out[CTL_TEXT_LEN])

@@ -5,6 +5,7 @@
 #ifndef DP_CTL_TEXT_H
 #define DP_CTL_TEXT_H
 #include "base/buf.h"
+#include "base/num.h"
 #include "ctl/output.h"
 #include <jansson.h>
 #include <stdint.h>
@@ -35,6 +36,9 @@ char *ctl_bound(const json_t *value, char out[CTL_TEXT_LEN]);
 char *ctl_number(double x, bool bound, char out[CTL_TEXT_LEN]);
 /* The value in full, for CSV: numbers bit for bit, null as nothing. */
 void ctl_value_exact(const json_t *value, struct dp_buf *out);
+/* A number of things that an object has under a key: "1 trial", "3 trials". */
+char *ctl_counted(const json_t *object, const char *key, const char *thing,
+		  char out[DP_COUNT_LEN]);
 /* Seconds of the protocol as a duration, "-" for null. */
 char *ctl_seconds(const json_t *value, char out[CTL_TEXT_LEN]);
 /* What a private selection costs, as a sentence without its full stop; false: nothing is
@@ -47,6 +51,9 @@ bool ctl_is_hidden(const json_t *study);
 bool ctl_progress(const json_t *summary, double *part);
 /* "12 of 80" trials of a study have ended, or "12, cost 82 of 100" by search.max_cost. */
 char *ctl_ended(const json_t *summary, int64_t ended, char out[CTL_TEXT_LEN]);
+/* The same as a sentence: "12 of 80 trials have ended", "1 trial has ended, cost 82 of
+ * 100". */
+void ctl_ended_say(const json_t *summary, struct dp_buf *out);
 /* The same in the cell of a table: "12/80" or "12 (82%)". */
 char *ctl_ended_cell(const json_t *summary, char out[CTL_TEXT_LEN]);
 /* "epsilon=0.5 error=0.2". */

@@ -172,7 +172,8 @@ static void put_times(struct view *v, const json_t *s)
 static void put_whole(struct view *v, const json_t *s)
 {
 	const json_t *budget = json_object_get(s, "budget");
-	char epsilon[CTL_TEXT_LEN], delta[CTL_TEXT_LEN], fixed[CTL_TEXT_LEN];
+	char epsilon[CTL_TEXT_LEN], delta[CTL_TEXT_LEN], fixed[CTL_TEXT_LEN],
+		trainings[DP_COUNT_LEN];
 	const char *name;
 	json_t *w;
 
@@ -188,13 +189,12 @@ static void put_whole(struct view *v, const json_t *s)
 		if (strcmp(proof, "unknown") == 0)
 			continue;
 		view_put(v, CTL_NORMAL, "whole search",
-			 "%s %s at delta %s (%s%s%s) after %" PRId64 " training%s", name,
+			 "%s %s at delta %s (%s%s%s) after %s", name,
 			 ctl_bound(json_object_get(w, "epsilon"), epsilon),
 			 ctl_value(json_object_get(w, "delta"), delta), proof,
 			 compared ? "; had all settings been fixed: " : "",
 			 compared ? ctl_bound(json_object_get(w, "if_fixed"), fixed) : "",
-			 dp_json_int(w, "trainings", 0),
-			 dp_json_int(w, "trainings", 0) == 1 ? "" : "s");
+			 ctl_counted(w, "trainings", "training", trainings));
 	}
 }
 

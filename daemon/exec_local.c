@@ -282,7 +282,10 @@ static unsigned local_places(const struct backend *b)
 
 static void local_why_full(const struct backend *b, char *out, size_t room)
 {
-	snprintf(out, room, "all %u slots are taken", b->d->config.slots);
+	if (b->d->config.slots == 1)
+		snprintf(out, room, "the only slot is taken");
+	else
+		snprintf(out, room, "all %u slots are taken", b->d->config.slots);
 }
 
 static void local_tick(struct backend *b)

@@ -34,7 +34,7 @@ static bool files_low(const struct dpd *d, const struct statvfs *v)
 
 static void look_at_disk(struct dpd *d)
 {
-	char free_text[DP_NUM_LEN], mark[DP_NUM_LEN], why[500];
+	char free_text[DP_NUM_LEN], mark[DP_NUM_LEN], slots[DP_COUNT_LEN], why[500];
 	struct statvfs v;
 	bool low;
 
@@ -50,8 +50,9 @@ static void look_at_disk(struct dpd *d)
 		low = true;
 		snprintf(d->disk_why, sizeof d->disk_why,
 			 "%llu files (inodes) can still be made on the disk, too few for "
-			 "%u slots",
-			 (unsigned long long)v.f_favail, d->config.slots);
+			 "%s",
+			 (unsigned long long)v.f_favail,
+			 dp_count_text(d->config.slots, "slot", slots));
 	}
 	if (low != d->disk_low) {
 		snprintf(why, sizeof why, "%.300s: %s: %s", d->at.state_dir, d->disk_why,

@@ -243,6 +243,7 @@ int daemon_read_journal(struct dpd *d, struct dp_err *err)
 {
 	char *folder = dp_path_join(d->at.state_dir, "journal");
 	int64_t began = dp_mono_us();
+	char count[DP_COUNT_LEN];
 	int code;
 
 	if (!folder)
@@ -251,8 +252,9 @@ int daemon_read_journal(struct dpd *d, struct dp_err *err)
 	free(folder);
 	if (code != DP_OK)
 		return code;
-	log_line(&d->log, LOG_INFO, "", "replayed %u studies in %.1f ms",
-		 d->state.nstudies, (double)(dp_mono_us() - began) / 1e3);
+	log_line(&d->log, LOG_INFO, "", "replayed %s in %.1f ms",
+		 dp_count_text(d->state.nstudies, "study", count),
+		 (double)(dp_mono_us() - began) / 1e3);
 	log_set_apart(d);
 	clock_start(d);
 	for (uint32_t i = 0; i < d->state.nstudies; i++)
@@ -329,6 +331,7 @@ static int daemon_start(struct dpd *d, const struct settings *s, struct dp_err *
 {
 	uint64_t watchdog = notify_watchdog() / 1000;
 	int code, systemd_fd = notify_socket();
+	char slots[DP_COUNT_LEN];
 
 	sched_init(d);
 	if (!hooks_start(d))
@@ -352,10 +355,9 @@ static int daemon_start(struct dpd *d, const struct settings *s, struct dp_err *
 	if (watchdog)
 		uv_timer_start(&d->watchdog, on_watchdog, watchdog, watchdog);
 	sched_kick(d);
-	log_line(&d->log, LOG_INFO, "",
-		 "dparetod %s ready: %u slots, state in %s, socket %s", PACKAGE_VERSION,
-		 d->config.slots, d->at.state_dir,
-		 d->at.socket_path ? d->at.socket_path : "none");
+	log_line(&d->log, LOG_INFO, "", "dparetod %s ready: %s, state in %s, socket %s",
+		 PACKAGE_VERSION, dp_count_text(d->config.slots, "slot", slots),
+		 d->at.state_dir, d->at.socket_path ? d->at.socket_path : "none");
 	notify_state("READY=1");
 	return DP_OK;
 }

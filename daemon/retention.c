@@ -132,16 +132,18 @@ static void sweep_done(uv_work_t *w, int status)
 {
 	struct sweep *sw = w->data;
 	struct dpd *d = sw->d;
+	char count[DP_COUNT_LEN];
 
 	(void)status;
 	if (sw->removed)
-		log_line(&d->log, LOG_INFO, "", "removed %u attempt folders by retention",
-			 sw->removed);
+		log_line(&d->log, LOG_INFO, "", "removed %s by retention",
+			 dp_count_text(sw->removed, "attempt folder", count));
 	if (sw->kept && !d->told_kept)
 		log_line(&d->log, LOG_WARN, "",
-			 "%u attempt folders are older than retention by the calendar, "
-			 "but stay: it counts only time that a daemon ran",
-			 sw->kept);
+			 "%s %s older than retention by the calendar, but %s: it counts "
+			 "only time that a daemon ran",
+			 dp_count_text(sw->kept, "attempt folder", count),
+			 sw->kept == 1 ? "is" : "are", sw->kept == 1 ? "stays" : "stay");
 	d->told_kept |= sw->kept > 0;
 	d->sweeping = false;
 	sweep_free(sw);

@@ -153,8 +153,8 @@ static void pause_listening(struct dpd *d, const char *why)
 {
 	if (d->listen_pause_ms == 0)
 		log_line(&d->log, LOG_WARN, "",
-			 "a connection could not be taken: %s; trying again, %u clients "
-			 "are served",
+			 "a connection could not be taken: %s; trying again; "
+			 "clients served: %u",
 			 why, d->nclients);
 	d->listen_pause_ms =
 		(unsigned)dp_next_wait(d->listen_pause_ms, PAUSE_FIRST_MS, PAUSE_MOST_MS);
@@ -265,10 +265,12 @@ void server_set_group(struct dpd *d)
 void server_tell_places(const struct dpd *d)
 {
 	unsigned most = descriptors_for_clients(d);
+	char clients[DP_COUNT_LEN];
 
 	log_line(&d->log, most < d->config.max_clients ? LOG_WARN : LOG_INFO, "",
-		 "at most %u clients at once (max_clients: %u, open files: %llu)", most,
-		 d->config.max_clients, (unsigned long long)d->descriptors.limit);
+		 "at most %s at once (max_clients: %u, open files: %llu)",
+		 dp_count_text(most, "client", clients), d->config.max_clients,
+		 (unsigned long long)d->descriptors.limit);
 }
 
 int server_start(struct dpd *d, int systemd_fd, struct dp_err *err)

@@ -396,6 +396,7 @@ static void check_table(struct doc *d, const struct facts *f, size_t objective,
 static void say_checks(struct doc *d, const struct facts *f, size_t objective)
 {
 	size_t held = 0, second = 0, third = 0, n = f->nfront;
+	char points[DP_COUNT_LEN];
 
 	if (n == 0)
 		return;
@@ -418,10 +419,10 @@ static void say_checks(struct doc *d, const struct facts *f, size_t objective)
 		      "Each epsilon of the front was computed again, and by other "
 		      "accountants: loss distributions give at most what Renyi "
 		      "divergences with the improved conversion give%s. That holds for "
-		      "%zu of %zu points.",
+		      "%zu of %s.",
 		      third ? ", and these at most what the classic conversion gives"
 			    : "",
-		      held, n);
+		      held, dp_count_text(n, "point", points));
 	check_table(d, f, objective, third > 0);
 }
 
@@ -445,6 +446,8 @@ void write_assumptions(struct doc *d, const struct facts *f)
 
 void write_statements(struct doc *d, const struct facts *f)
 {
+	char points[DP_COUNT_LEN];
+
 	if (f->nfront == 0 || f->nprivacy == 0)
 		return;
 	doc_section(d, "statements", "Statements to copy");
@@ -453,6 +456,6 @@ void write_statements(struct doc *d, const struct facts *f)
 			if (f->front[i].of[k].statement)
 				doc_code(d, "text", f->front[i].of[k].statement);
 	if (f->nfront > STATEMENTS_MAX)
-		doc_paragraph(d, "The other %zu points have theirs in report.json.",
-			      f->nfront - STATEMENTS_MAX);
+		doc_paragraph(d, "report.json has those of %s more.",
+			      dp_count_text(f->nfront - STATEMENTS_MAX, "point", points));
 }

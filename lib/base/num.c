@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -210,23 +211,18 @@ char *dp_time_text(int64_t us, char out[DP_NUM_LEN])
 	return out;
 }
 
-double dp_t95(uint32_t freedom)
+char *dp_count_text(uint64_t n, const char *thing, char out[DP_COUNT_LEN])
 {
-	static const double few[] = { 12.7062, 4.3027, 3.1824, 2.7764, 2.5706,
-				      2.4469,  2.3646, 2.3060, 2.2622, 2.2281,
-				      2.2010,  2.1788, 2.1604, 2.1448, 2.1314,
-				      2.1199,  2.1098, 2.1009, 2.0930, 2.0860 };
-	const double z = 1.959964, v = freedom;
+	size_t len = strlen(thing);
+	bool y = n != 1 && len > 1 && thing[len - 1] == 'y' &&
+		 !strchr("aeiou", thing[len - 2]);
 
-	if (freedom == 0)
-		return NAN;
-	if (freedom <= DP_COUNT(few))
-		return few[freedom - 1];
-	/* the expansion of Cornish and Fisher, right to 4 digits from here on */
-	return z + (z * z * z + z) / (4 * v) +
-	       (5 * pow(z, 5) + 16 * z * z * z + 3 * z) / (96 * v * v) +
-	       (3 * pow(z, 7) + 19 * pow(z, 5) + 17 * z * z * z - 15 * z) /
-		       (384 * v * v * v);
+	snprintf(out, DP_COUNT_LEN, "%" PRIu64 " %.*s%s", n, (int)(y ? len - 1 : len),
+		 thing,
+		 n == 1 ? ""
+		 : y    ? "ies"
+			: "s");
+	return out;
 }
 
 double dp_next_wait(double last, double first, double most)

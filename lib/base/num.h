@@ -30,9 +30,11 @@ int64_t dp_now_us(void);
 char *dp_time_text(int64_t us, char out[DP_NUM_LEN]);
 /* A clock that never jumps, in microseconds, for measuring. */
 int64_t dp_mono_us(void);
-/* How many standard errors to each side of a mean hold 95 %: Student's t with so many
- * degrees of freedom; NaN with none. */
-double dp_t95(uint32_t freedom);
+/* "1 trial", "3 trials", "2 studies". */
+enum {
+	DP_COUNT_LEN = 64
+};
+char *dp_count_text(uint64_t n, const char *thing, char out[DP_COUNT_LEN]);
 /* How long to wait before the next try: `first`, then twice the `last` wait, never more
  * than `most`. last: 0 before the first. Any unit. */
 double dp_next_wait(double last, double first, double most);

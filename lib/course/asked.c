@@ -2,8 +2,11 @@
  * of it; and what is journaled for that. */
 #include "course/course_internal.h"
 
+#include "base/num.h"
+
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static void order(struct dp_orders *out, enum dp_event_type type)
 {
@@ -85,17 +88,26 @@ static int asked_pause(const struct dp_study_state *s, struct dp_orders *out,
 	return DP_OK;
 }
 
+/* "all 80 evaluations are", or "its only evaluation is" */
+static char *all_evaluations(const struct dp_study_state *s, char out[DP_COUNT_LEN])
+{
+	if (s->evaluations == 1)
+		return strcpy(out, "its only evaluation is");
+	snprintf(out, DP_COUNT_LEN, "all %u evaluations are", s->evaluations);
+	return out;
+}
+
 static int asked_resume(const struct dp_study_state *s, struct dp_orders *out,
 			struct dp_err *err)
 {
 	bool more = s->waiting || s->open || s->ntrials < s->evaluations;
+	char all[DP_COUNT_LEN];
 
 	if (s->status == DP_STUDY_RUNNING)
 		return DP_OK;
 	if (s->status != DP_STUDY_PAUSED && !more) {
-		dp_fail(err, DP_E_INVALID,
-			"study '%s' is %s: all %u evaluations are made%s%s",
-			s->spec->name, dp_study_status_text(s->status), s->evaluations,
+		dp_fail(err, DP_E_INVALID, "study '%s' is %s: %s made%s%s", s->spec->name,
+			dp_study_status_text(s->status), all_evaluations(s, all),
 			s->budget_end ? "; " : "", s->budget_end ? s->budget_end : "");
 		return hint_budget(s, err);
 	}
@@ -214,10 +226,12 @@ static int asked_cancel(const struct dp_trial *t, struct dp_orders *out,
 /* The point itself is journaled once its epsilon is known: no orders. */
 static int asked_enqueue(const struct dp_study_state *s, struct dp_err *err)
 {
+	char all[DP_COUNT_LEN];
+
 	if (s->ntrials < s->evaluations)
 		return DP_OK;
-	dp_fail(err, DP_E_LIMIT, "all %u evaluations of study '%s' are given out%s%s",
-		s->evaluations, s->spec->name, s->budget_end ? "; " : "",
+	dp_fail(err, DP_E_LIMIT, "study '%s' takes no more points: %s given out%s%s",
+		s->spec->name, all_evaluations(s, all), s->budget_end ? "; " : "",
 		s->budget_end ? s->budget_end : "");
 	return hint_budget(s, err);
 }

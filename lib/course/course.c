@@ -1,6 +1,7 @@
 /* course.c - the next step of a study. */
 #include "course/course_internal.h"
 
+#include "base/num.h"
 #include "propose/propose.h"
 
 #include <math.h>
@@ -173,7 +174,7 @@ static bool settle_trial(const struct dp_study_state *s, const struct dp_trial *
 			 dp_end_text(cause->end),
 			 cause->message ? cause->message : "no reason is known");
 	else if (status == DP_TRIAL_CANCELLED)
-		snprintf(step->reason, sizeof step->reason, "cancelled");
+		snprintf(step->reason, sizeof step->reason, "by request");
 	else if (status == DP_TRIAL_FAILED)
 		snprintf(step->reason, sizeof step->reason, "%s", t->refused);
 	step_end_trial(s, t, status, step);
@@ -320,6 +321,8 @@ static bool settle_first_failures(const struct dp_study_state *s, struct dp_step
  * say in a private selection, which would tell of it by waiting. */
 static bool settle_failures(const struct dp_study_state *s, struct dp_step *step)
 {
+	char trials[DP_COUNT_LEN];
+
 	if (s->blocked >= 0) {
 		snprintf(step->reason, sizeof step->reason,
 			 "%.700s; put it right, then 'dparetoctl resume %s'",
@@ -331,9 +334,10 @@ static bool settle_failures(const struct dp_study_state *s, struct dp_step *step
 	if (s->failures_in_row < (uint32_t)s->spec->trainer.max_failures)
 		return settle_first_failures(s, step);
 	snprintf(step->reason, sizeof step->reason,
-		 "%u trials failed in a row (trainer.max_failures); the last one is the "
-		 "newest in 'dparetoctl status %s'",
-		 s->failures_in_row, s->spec->name);
+		 "%s failed%s (trainer.max_failures); the last one is the newest in "
+		 "'dparetoctl status %s'",
+		 dp_count_text(s->failures_in_row, "trial", trials),
+		 s->failures_in_row == 1 ? "" : " in a row", s->spec->name);
 	return step_move(step, DP_STUDY_PAUSED, true);
 }
 
@@ -389,6 +393,8 @@ static bool step_select(const struct dp_study_state *s, struct dp_step *step)
 /* Nothing is left to do: how did it end? */
 static bool step_finish(const struct dp_study_state *s, bool late, struct dp_step *step)
 {
+	char points[DP_COUNT_LEN];
+
 	if (dp_study_hides(s))
 		return step_select(s, step);
 	if (!dp_study_has_results(s))
@@ -403,10 +409,10 @@ static bool step_finish(const struct dp_study_state *s, bool late, struct dp_ste
 	else if (s->budget_end)
 		snprintf(step->reason, sizeof step->reason, "%.800s", s->budget_end);
 	else if (dp_propose_limit(s->spec) < s->evaluations)
-		snprintf(step->reason, sizeof step->reason, "%s has only %u point%s",
+		snprintf(step->reason, sizeof step->reason, "%s has only %s",
 			 s->spec->search.method == DP_METHOD_GRID ? "the grid"
 								  : "the space",
-			 s->ntrials, s->ntrials == 1 ? "" : "s");
+			 dp_count_text(s->ntrials, "point", points));
 	return step_move(step, DP_STUDY_FINISHED, false);
 }
 

@@ -87,15 +87,28 @@ double dp_trial_seconds(const struct dp_trial *t)
 	return sum;
 }
 
-static double trial_cost(const struct dp_study_state *s, const struct dp_trial *t)
+/* Seconds of all of its processes, however they ended. */
+static double all_seconds(const struct dp_trial *t)
 {
 	double sum = 0;
 
-	if (dp_study_cost(s->spec) == DP_COST_PATH)
-		return t->refused ? 0 : dp_path_end(s->spec, t->x);
 	for (uint32_t i = 0; i < t->nattempts; i++)
 		sum += dp_attempt_seconds(&t->attempts[i]);
 	return sum;
+}
+
+double dp_trial_took(const struct dp_trial *t)
+{
+	double seconds = dp_trial_seconds(t);
+
+	return seconds > 0 ? seconds : all_seconds(t);
+}
+
+static double trial_cost(const struct dp_study_state *s, const struct dp_trial *t)
+{
+	if (dp_study_cost(s->spec) == DP_COST_PATH)
+		return t->refused ? 0 : dp_path_end(s->spec, t->x);
+	return all_seconds(t);
 }
 
 double dp_study_cost_spent(const struct dp_study_state *s)

@@ -247,6 +247,8 @@ double dp_attempt_seconds(const struct dp_attempt *a);
 /* Seconds that the processes of its runs took, of those that came to a result; 0: not
  * known. */
 double dp_trial_seconds(const struct dp_trial *t);
+/* The same for people: of a trial that came to no result, all of its processes. */
+double dp_trial_took(const struct dp_trial *t);
 /* What the study's trainings cost so far, in search.cost's unit. Path: the values of all
  * that were proposed, whatever became of them, but for those that an oracle refused.
  * Seconds: of all processes that ended, however they did. 0: nothing counts. */

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/num.h"
 #include "base/rng.h"
+#include "base/student.h"
 #include "base/utf8.h"
 
 #include <math.h>
@@ -58,6 +59,11 @@ void dp_attempt_folder(uint32_t trial, int32_t run, uint32_t attempt, char out[6
 		snprintf(out, 64, "trials/%u/%u", trial, attempt);
 	else
 		snprintf(out, 64, "trials/%u/%d-%u", trial, run, attempt);
+}
+
+static json_t *number_or_null(double x)
+{
+	return isfinite(x) ? json_real(x) : json_null();
 }
 
 json_t *dp_view_objectives(const struct dp_study_state *s, const double *objectives)
@@ -278,6 +284,19 @@ static json_t *programs_json(const struct dp_study *spec)
 	return o ? o : json_null();
 }
 
+/* {"epsilon":1e-05}: of each privacy objective; null where a parameter sets it. */
+static json_t *deltas_json(const struct dp_study *spec)
+{
+	json_t *o = json_object();
+
+	for (size_t i = 0; i < spec->nobjectives; i++)
+		if (spec->objectives[i].privacy)
+			view_set(&o, spec->objectives[i].name,
+				 number_or_null(
+					 dp_oracle_delta(spec->objectives[i].privacy)));
+	return o;
+}
+
 static const char *goal_text(bool maximize)
 {
 	return maximize ? "maximize" : "minimize";
@@ -345,11 +364,12 @@ json_t *dp_view_summary(struct dp_study_state *s)
 			     "front_of", dp_front_text(s->spec)));
 	view_merge(&o, objectives_json(s));
 	view_merge(&o,
-		   json_pack("{s:o, s:o, s:o, s:o, s:I, s:o}", "budget", budget_json(s),
-			     "programs", programs_json(s->spec), "created",
-			     dp_view_time(s->created), "updated",
-			     dp_view_time(dp_study_hides(s) ? 0 : s->updated), "version",
-			     (json_int_t)s->seq, "file", dp_view_text(s->path)));
+		   json_pack("{s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "budget",
+			     budget_json(s), "programs", programs_json(s->spec), "deltas",
+			     deltas_json(s->spec), "created", dp_view_time(s->created),
+			     "updated", dp_view_time(dp_study_hides(s) ? 0 : s->updated),
+			     "version", (json_int_t)s->seq, "file",
+			     dp_view_text(s->path)));
 	return o;
 }
 
@@ -455,6 +475,15 @@ static bool on_front(const struct dp_study_state *s, struct dp_point p)
 	return false;
 }
 
+/* Does it meet the constraints? Null of what is no result. */
+static json_t *feasible_json(const struct dp_study_state *s, struct dp_point p,
+			     enum dp_trial_status status)
+{
+	if (status != DP_TRIAL_OK || !dp_point_objectives(s, p))
+		return json_null();
+	return json_boolean(dp_point_feasible(s, p));
+}
+
 /* What the rows of a trial and of its waypoints begin with. */
 static json_t *view_row(struct dp_study_state *s, struct dp_point p,
 			enum dp_trial_status status)
@@ -464,12 +493,22 @@ static json_t *view_row(struct dp_study_state *s, struct dp_point p,
 
 	if (dp_study_front(s, NULL) != DP_OK)
 		return NULL;
-	return json_pack("{s:I, s:o, s:s, s:s, s:o, s:o, s:o, s:b}", "trial",
+	return json_pack("{s:I, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:b}", "trial",
 			 (json_int_t)t->number, "at", dp_view_at(at), "state",
 			 dp_trial_status_text(status), "source", t->source, "parameters",
 			 dp_space_json_at(s->spec, t->x, at), "objectives",
 			 dp_view_objectives(s, dp_point_objectives(s, p)), "spread",
-			 dp_view_point_spread(s, p), "on_front", on_front(s, p));
+			 dp_view_point_spread(s, p), "feasible",
+			 feasible_json(s, p, status), "on_front", on_front(s, p));
+}
+
+/* Journals of earlier versions have "cancelled" as the reason of a cancelled trial. */
+static json_t *reason_json(const struct dp_trial *t)
+{
+	const char *state = dp_trial_status_text(t->status);
+
+	return dp_view_text(t->reason && strcmp(t->reason, state) == 0 ? NULL
+								       : t->reason);
 }
 
 static json_t *trial_json(struct dp_study_state *s, const struct dp_trial *t)
@@ -478,17 +517,16 @@ static json_t *trial_json(struct dp_study_state *s, const struct dp_trial *t)
 	const struct dp_attempt *last =
 		t->nattempts ? &t->attempts[t->nattempts - 1] : NULL;
 	int64_t started = first ? (first->started ? first->started : first->planned) : 0;
-	int64_t ended = t->status >= DP_TRIAL_OK && last ? last->ended : 0;
+	bool over = t->status >= DP_TRIAL_OK;
+	double seconds = over ? dp_trial_took(t) : 0;
 	json_t *o = view_row(s, (struct dp_point){ t->number, DP_OWN }, t->status);
 
 	view_merge(&o,
 		   json_pack("{s:I, s:o, s:o, s:o, s:o}", "attempts",
 			     (json_int_t)t->nattempts, "started", dp_view_time(started),
-			     "ended", dp_view_time(ended), "seconds",
-			     started && ended > started
-				     ? json_real((double)(ended - started) / 1e6)
-				     : json_null(),
-			     "reason", dp_view_text(t->reason)));
+			     "ended", dp_view_time(over && last ? last->ended : 0),
+			     "seconds", seconds > 0 ? json_real(seconds) : json_null(),
+			     "reason", reason_json(t)));
 	return o;
 }
 

@@ -1,6 +1,8 @@
 /* propose.c - the proposers by name; each method is one const entry. */
 #include "propose/propose_internal.h"
 
+#include "base/num.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -402,6 +404,7 @@ int dp_propose(const struct dp_study *study, const struct dp_history *h, uint32_
 int dp_surrogate_fit(struct dp_proposer *p, const struct dp_history *h,
 		     const atomic_bool *cancel, struct dp_err *err)
 {
+	char seen[DP_COUNT_LEN];
 	int code = dp__cost_learn(p, h);
 
 	if (code == DP_OK)
@@ -412,8 +415,9 @@ int dp_surrogate_fit(struct dp_proposer *p, const struct dp_history *h,
 		return DP_OK;
 	p->history = NULL;
 	if (code == DP_E_FAILED)
-		return dp_fail(err, code, "%zu results are too few to fit a model",
-			       p->nseen);
+		return dp_fail(err, code, "%s %s too few to fit a model",
+			       dp_count_text(p->nseen, "result", seen),
+			       p->nseen == 1 ? "is" : "are");
 	return dp_fail(err, code, "the models could not be fitted");
 }
 

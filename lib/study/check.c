@@ -85,12 +85,12 @@ static void check_dpareto(struct dp__read *r)
 {
 	const struct dp__node *given = dp__get(r->search, "initial");
 	const struct dp_search *search = &r->s->search;
+	char all[DP_COUNT_LEN];
 
 	if (given && search->evaluations && search->initial > search->evaluations)
 		dp__warning(r, given->pos, NULL,
-			    "all %u evaluations are initial ones, so the model never "
-			    "chooses a point",
-			    search->evaluations);
+			    "there are %s, all initial: the model never chooses a point",
+			    dp_count_text(search->evaluations, "evaluation", all));
 	for (size_t i = 0; i < r->s->nparams; i++) {
 		const struct dp_param *p = &r->s->params[i];
 		const struct dp__node *sample = dp__get(r->param[i], "sample");

@@ -2,6 +2,8 @@
  * that both evaluated. */
 #include "reports/figures/series.h"
 
+#include "base/num.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -200,10 +202,12 @@ static void clouds_release(void *data)
 static void draw_cloud_front(struct plot_panel *a, const struct cloud *c)
 {
 	struct plot_style line = c->style;
-	char name[FIG_NAME_LEN], text[FIG_NAME_LEN + 40];
+	char name[FIG_NAME_LEN], points[DP_COUNT_LEN],
+		text[FIG_NAME_LEN + DP_COUNT_LEN + 4];
 
 	line.width = 2;
-	snprintf(text, sizeof text, "%s (%zu points)", fig_name(c->s, name), c->all.n);
+	snprintf(text, sizeof text, "%s (%s)", fig_name(c->s, name),
+		 dp_count_text(c->all.n, "point", points));
 	panel_line(a, &line, text, c->stairs.x, c->stairs.y, c->stairs.n);
 }
 
@@ -267,13 +271,14 @@ static size_t count_inside(const struct cloud *c)
 static void clouds_caption(const void *data, struct dp_buf *out)
 {
 	const struct clouds_data *d = data;
-	char name[FIG_NAME_LEN];
+	char name[FIG_NAME_LEN], points[DP_COUNT_LEN];
 
 	dp_buf_puts(out, "Every point and the observed front of two studies.");
 	for (int i = 0; i < 2; i++)
-		dp_buf_printf(out, "%s %s: %zu of %zu points better than the anti-ideal",
+		dp_buf_printf(out, "%s %s: %zu of %s better than the anti-ideal",
 			      i ? ";" : "", fig_name(d->cloud[i].s, name),
-			      count_inside(&d->cloud[i]), d->cloud[i].all.n);
+			      count_inside(&d->cloud[i]),
+			      dp_count_text(d->cloud[i].all.n, "point", points));
 	dp_buf_putc(out, '.');
 	if (d->shared.n)
 		dp_buf_printf(out, " Both evaluated %zu of them.", d->shared.n);

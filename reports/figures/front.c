@@ -2,6 +2,8 @@
  * once with a linear first axis that ends at the anti-ideal, once over decades. */
 #include "reports/figures/front_internal.h"
 
+#include "base/num.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -425,16 +427,19 @@ static void front_caption(const void *data, struct dp_buf *out)
 {
 	const struct front_data *d = data;
 	const struct subject *s = d->s;
+	char points[DP_COUNT_LEN];
 
 	if (d->front.n) {
-		dp_buf_printf(out, "%zu of %zu points %s on the front", d->front.n,
-			      s->npoints, d->front.n == 1 ? "is" : "are");
+		dp_buf_printf(out, "%zu of %s %s on the front", d->front.n,
+			      dp_count_text(s->npoints, "point", points),
+			      d->front.n == 1 ? "is" : "are");
 		say_range(s, &d->front, out);
 		say_volume(s, out);
 		say_paths(d, out);
 	} else if (d->all.not_finite) {
-		dp_buf_printf(out, "None of %zu points has a finite %s and %s.",
-			      d->all.not_finite, front_objective(s, PLOT_X)->name,
+		dp_buf_printf(out, "None of %s has a finite %s and %s.",
+			      dp_count_text(d->all.not_finite, "point", points),
+			      front_objective(s, PLOT_X)->name,
 			      front_objective(s, PLOT_Y)->name);
 	} else {
 		dp_buf_puts(out, "There is no point to show yet.");

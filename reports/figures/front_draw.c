@@ -1,6 +1,8 @@
 /* front_draw.c - draws the Pareto front. */
 #include "reports/figures/front_internal.h"
 
+#include "base/num.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -138,11 +140,10 @@ static void draw_staircase(struct plot_panel *a, const struct front_data *d)
 				   .size = fig_marker_size(d->front.n),
 				   .width = 2,
 				   .outline = true };
-	char name[80];
+	char name[80], points[DP_COUNT_LEN];
 
-	snprintf(name, sizeof name, "front%s (%zu point%s)",
-		 d->observed.n ? " without noise" : "", d->front.n,
-		 d->front.n == 1 ? "" : "s");
+	snprintf(name, sizeof name, "front%s (%s)", d->observed.n ? " without noise" : "",
+		 dp_count_text(d->front.n, "point", points));
 	draw_observed(a, d);
 	panel_line(a, &blue, name, d->stairs.x, d->stairs.y, d->stairs.n);
 	if (d->third < 0)

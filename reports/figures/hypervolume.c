@@ -266,7 +266,10 @@ static void hypervolume_caption(const void *data, struct dp_buf *out)
 		dp_buf_puts(out, i + 1 < d->n ? "; " : ".");
 	}
 	if (d->lines[0].initial)
-		dp_buf_printf(out, " The first %u points were the initial design.",
+		dp_buf_printf(out,
+			      d->lines[0].initial == 1
+				      ? " The first point was the initial design."
+				      : " The first %u points were the initial design.",
 			      d->lines[0].initial);
 }
 

@@ -2,6 +2,8 @@
 #include "reports/facts.h"
 #include "reports/figures/figures_internal.h"
 
+#include "base/num.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -184,7 +186,9 @@ struct plot_style fig_style(size_t i)
 
 void fig_count(struct dp_buf *out, size_t n, const char *thing)
 {
-	dp_buf_printf(out, "%zu %s%s", n, thing, n == 1 ? "" : "s");
+	char text[DP_COUNT_LEN];
+
+	dp_buf_puts(out, dp_count_text(n, thing, text));
 }
 
 void fig_count_results(struct dp_buf *out, const struct subject *s)

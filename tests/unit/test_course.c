@@ -120,7 +120,7 @@ static const struct {
 } situations[] = {
 	{ waiting, { "attempt 0/-1/0", "wait", SAME, SAME, SAME } },
 	{ running, { "wait parallel", "wait", SAME, SAME, SAME } },
-	{ waiting_cancelled, { "0 cancelled: cancelled", SAME, SAME, SAME, SAME } },
+	{ waiting_cancelled, { "0 cancelled: by request", SAME, SAME, SAME, SAME } },
 	{ running_cancelled, { "wait parallel", "wait", SAME, SAME, SAME } },
 	{ ended_ok, { "0 ok", SAME, SAME, SAME, SAME } },
 	{ ended_diverged, { "0 diverged: diverged: because", SAME, SAME, SAME, SAME } },

@@ -63,9 +63,9 @@ static void asked_in_every_state(void **s)
 		{ DP_ASK_RESUME,
 		  true,
 		  { "", "study-moved running",
-		    "no: study 's' is finished: all 1 evaluations are made",
-		    "no: study 's' is failed: all 1 evaluations are made",
-		    "no: study 's' is stopped: all 1 evaluations are made" } },
+		    "no: study 's' is finished: its only evaluation is made",
+		    "no: study 's' is failed: its only evaluation is made",
+		    "no: study 's' is stopped: its only evaluation is made" } },
 		{ DP_ASK_RESUME,
 		  false,
 		  { "", "study-moved running", "study-moved running",
@@ -108,8 +108,9 @@ static void asked_in_every_state(void **s)
 		  { "study-moved stopped", "study-moved stopped", "", "", "" } },
 		{ DP_ASK_ENQUEUE,
 		  true,
-		  { "no: all 1 evaluations of study 's' are given out", SAME, SAME, SAME,
-		    SAME } },
+		  { "no: study 's' takes no more points: its only evaluation is given "
+		    "out",
+		    SAME, SAME, SAME, SAME } },
 	};
 
 	(void)s;

@@ -250,6 +250,29 @@ static void ended_is(const char *study, const char *text, const char *cell, doub
 	json_decref(s);
 }
 
+static void ended_says(const char *summary, const char *text)
+{
+	json_t *s = json_loads(summary, 0, NULL);
+	struct dp_buf out = DP_BUF_INIT;
+
+	ctl_ended_say(s, &out);
+	assert_string_equal(dp_buf_text(&out), text);
+	dp_buf_free(&out);
+	json_decref(s);
+}
+
+static void test_ended_say(void **state)
+{
+	(void)state;
+	ended_says("{\"ended\":12,\"evaluations\":80}", "12 of 80 trials have ended");
+	ended_says("{\"ended\":1,\"evaluations\":80}", "1 of 80 trials has ended");
+	ended_says("{\"ended\":0,\"evaluations\":1}", "0 of 1 trial has ended");
+	ended_says("{\"ended\":1,\"evaluations\":99,\"cost\":{\"spent\":8,\"most\":20}}",
+		   "1 trial has ended, cost 8 of 20");
+	ended_says("{\"ended\":null,\"evaluations\":null}",
+		   "a secret number of trials have ended");
+}
+
 static void test_ended(void **state)
 {
 	(void)state;
@@ -277,7 +300,7 @@ int main(void)
 		cmocka_unit_test(test_values), cmocka_unit_test(test_seconds),
 		cmocka_unit_test(test_pairs),  cmocka_unit_test(test_bar),
 		cmocka_unit_test(test_styles), cmocka_unit_test(test_wrap),
-		cmocka_unit_test(test_ended),
+		cmocka_unit_test(test_ended),  cmocka_unit_test(test_ended_say),
 	};
 
 	setlocale(LC_CTYPE, "C.UTF-8");

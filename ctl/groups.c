@@ -1,0 +1,493 @@
+/* groups.c - what is compared: groups of studies, or of parts of a long one. */
+#include "ctl/groups.h"
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/num.h"
+#include "ctl/daemon.h"
+#include "ctl/memory.h"
+#include "ctl/options.h"
+#include "ctl/output.h"
+#include "ctl/view.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A study and its results in order of trials. */
+struct ctl_rated {
+	json_t *summary;
+	double *y;       /* (n x objectives) to minimise; feasible ones only */
+	uint32_t *trial; /* (n) whose they are */
+	size_t n, room;
+	uint32_t trials; /* that there are */
+	uint32_t ended;  /* of these, before the first that has not ended */
+};
+
+static const char *rated_name(const struct ctl_rated *r)
+{
+	return dp_json_str(r->summary, "name", "?");
+}
+
+void ctl_groups_clear(struct ctl_groups *g)
+{
+	for (size_t i = 0; i < g->n; i++) {
+		for (size_t k = 0; k < g->group[i].n; k++)
+			free(g->group[i].rivals[k].name);
+		free(g->group[i].rivals);
+		free(g->group[i].name);
+	}
+	for (size_t i = 0; i < g->nstudies; i++) {
+		json_decref(g->studies[i].summary);
+		free(g->studies[i].y);
+		free(g->studies[i].trial);
+	}
+	for (size_t i = 0; i < g->nobjectives; i++)
+		free(g->objectives[i]);
+	free(g->group);
+	free(g->studies);
+	memset(g, 0, sizeof *g);
+}
+
+/* Room for one thing more at the end of a list. */
+static void *grown(void *list, size_t n, size_t size)
+{
+	void *more = realloc(list, (n + 1) * size);
+
+	if (!more)
+		ctl_die_nomem();
+	memset((char *)more + n * size, 0, size);
+	return more;
+}
+
+/* ---- objectives ---- */
+
+int ctl_groups_objective(const struct ctl_groups *g, const char *name, size_t *place,
+			 struct dp_err *err)
+{
+	struct dp_buf all = DP_BUF_INIT;
+
+	for (*place = 0; *place < g->nobjectives; ++*place) {
+		if (strcmp(g->objectives[*place], name) == 0) {
+			dp_buf_free(&all);
+			return DP_OK;
+		}
+		dp_buf_printf(&all, "%s%s", *place ? ", " : "", g->objectives[*place]);
+	}
+	dp_fail(err, DP_E_USAGE, "the studies have no objective '%s'", name);
+	dp_hint(err, "their objectives are %s", dp_buf_text(&all));
+	dp_buf_free(&all);
+	return DP_E_USAGE;
+}
+
+bool ctl_groups_is_privacy(const struct ctl_groups *g, size_t objective)
+{
+	return json_object_get(json_object_get(g->studies[0].summary, "deltas"),
+			       g->objectives[objective]) != NULL;
+}
+
+/* The objectives of the first study are those of all. */
+static int adopt_objectives(struct ctl_groups *g, const json_t *summary,
+			    struct dp_err *err)
+{
+	const json_t *goals = json_object_get(summary, "goals"), *name;
+	size_t i;
+
+	json_array_foreach (json_object_get(summary, "objectives"), i, name) {
+		const char *goal = json_string_value(json_array_get(goals, i));
+
+		if (i == DP_OBJECTIVES_MAX || !json_is_string(name) || !goal ||
+		    !dp_json_to_real(
+			    json_object_get(json_object_get(summary, "anti_ideal"),
+					    json_string_value(name)),
+			    &g->anti_ideal[i]))
+			return dp_fail(err, DP_E_PROTOCOL,
+				       "the daemon does not tell what study '%s' is to "
+				       "minimise and maximise, by which anti-ideal",
+				       dp_json_str(summary, "name", "?"));
+		g->objectives[i] = ctl_strdup(json_string_value(name));
+		g->sign[i] = strcmp(goal, "maximize") == 0 ? -1 : 1;
+		g->nobjectives = i + 1;
+	}
+	return DP_OK;
+}
+
+/* "minimize epsilon, maximize f1" */
+static void objectives_text(const json_t *summary, struct dp_buf *out)
+{
+	const json_t *name;
+	size_t i;
+
+	json_array_foreach (json_object_get(summary, "objectives"), i, name)
+		dp_buf_printf(out, "%s%s %s", i ? ", " : "",
+			      json_string_value(json_array_get(
+				      json_object_get(summary, "goals"), i)),
+			      json_string_value(name));
+}
+
+/* Two studies differ in something that is shown by `show`. */
+static int fail_apart(const json_t *first, const json_t *other, const char *what,
+		      void (*show)(const json_t *summary, struct dp_buf *out),
+		      struct dp_err *err)
+{
+	struct dp_buf mine = DP_BUF_INIT, its = DP_BUF_INIT;
+	int code;
+
+	show(first, &mine);
+	show(other, &its);
+	code = dp_fail(err, DP_E_INVALID,
+		       "'%s' and '%s' cannot be compared: their %s differ (%s; %s)",
+		       dp_json_str(first, "name", "?"), dp_json_str(other, "name", "?"),
+		       what, dp_buf_text(&mine), dp_buf_text(&its));
+	dp_buf_free(&mine);
+	dp_buf_free(&its);
+	return code;
+}
+
+/* Epsilons are of the same kind only at the same delta, where both are known. */
+static int check_deltas(const json_t *first, const json_t *other, struct dp_err *err)
+{
+	const json_t *its = json_object_get(other, "deltas");
+	const char *name;
+	json_t *value;
+	double a, b;
+
+	json_object_foreach (json_object_get(first, "deltas"), name, value)
+		if (dp_json_to_real(value, &a) &&
+		    dp_json_to_real(json_object_get(its, name), &b) && a != b)
+			return dp_fail(err, DP_E_INVALID,
+				       "'%s' and '%s' cannot be compared: their %s is at "
+				       "delta %g and %g",
+				       dp_json_str(first, "name", "?"),
+				       dp_json_str(other, "name", "?"), name, a, b);
+	return DP_OK;
+}
+
+/* May the studies be compared? With --anti-ideal theirs need not be the same. */
+static int check_alike(struct ctl *ctl, const json_t *first, const json_t *other,
+		       struct dp_err *err)
+{
+	if (!json_equal(json_object_get(first, "objectives"),
+			json_object_get(other, "objectives")) ||
+	    !json_equal(json_object_get(first, "goals"), json_object_get(other, "goals")))
+		return fail_apart(first, other, "objectives", objectives_text, err);
+	if (!ctl_opt(ctl, "anti-ideal") &&
+	    !json_equal(json_object_get(first, "anti_ideal"),
+			json_object_get(other, "anti_ideal"))) {
+		fail_apart(first, other, "anti-ideals", ctl_anti_ideal, err);
+		return dp_hint(err, "--anti-ideal NAME=V,NAME=V gives one to all");
+	}
+	return check_deltas(first, other, err);
+}
+
+/* --anti-ideal epsilon=10,error=1 */
+static int groups_anti_ideal(struct ctl_groups *g, const char *text, struct dp_err *err)
+{
+	char *copy = ctl_strdup(text), *rest = copy, *part;
+	bool given[DP_OBJECTIVES_MAX] = { false };
+	int code = DP_OK;
+
+	while (code == DP_OK && (part = strsep(&rest, ",")) != NULL) {
+		char *number = strchr(part, '=');
+		size_t k = 0;
+
+		if (number)
+			*number++ = '\0';
+		code = ctl_groups_objective(g, part, &k, err);
+		if (code == DP_OK &&
+		    (!number || given[k] || !dp_num_parse(number, &g->anti_ideal[k]) ||
+		     !isfinite(g->anti_ideal[k])))
+			code = dp_fail(err, DP_E_USAGE,
+				       "--anti-ideal takes each objective once with its "
+				       "number, as in epsilon=10,error=1, not '%s'",
+				       text);
+		given[k] = true;
+	}
+	for (size_t k = 0; k < g->nobjectives && code == DP_OK; k++)
+		if (!given[k])
+			code = dp_fail(err, DP_E_USAGE, "--anti-ideal leaves out '%s'",
+				       g->objectives[k]);
+	free(copy);
+	return code;
+}
+
+/* ---- results ---- */
+
+struct rating {
+	struct ctl_groups *g;
+	struct ctl_rated *of;
+};
+
+/* Adds a result; `values` are its objectives. */
+static int rate(struct rating *r, const json_t *values, uint32_t trial,
+		struct dp_err *err)
+{
+	struct ctl_rated *of = r->of;
+	size_t m = r->g->nobjectives;
+	double x;
+
+	if (of->n == of->room) {
+		of->room = of->room ? 2 * of->room : 256;
+		of->y = realloc(of->y, of->room * m * sizeof *of->y);
+		of->trial = realloc(of->trial, of->room * sizeof *of->trial);
+		if (!of->y || !of->trial)
+			ctl_die_nomem();
+	}
+	for (size_t k = 0; k < m; k++) {
+		if (!dp_json_to_real(json_object_get(values, r->g->objectives[k]), &x))
+			return dp_fail(err, DP_E_PROTOCOL,
+				       "the daemon tells no %s of trial %u of study '%s'",
+				       r->g->objectives[k], trial, rated_name(of));
+		of->y[of->n * m + k] = r->g->sign[k] * x;
+	}
+	of->trial[of->n++] = trial;
+	return DP_OK;
+}
+
+static bool trial_is_over(const char *state)
+{
+	return strcmp(state, "waiting") != 0 && strcmp(state, "running") != 0;
+}
+
+/* A row of `trials`: of a trial, or before it of one of its waypoints. */
+static int rate_trial(struct ctl *ctl, const json_t *row, void *arg, struct dp_err *err)
+{
+	struct rating *r = arg;
+	const char *state = dp_json_str(row, "state", "");
+	uint32_t trial = (uint32_t)dp_json_int(row, "trial", 0);
+
+	(void)ctl;
+	if (!json_is_integer(json_object_get(row, "at"))) {
+		r->of->ended += r->of->ended == trial && trial_is_over(state);
+		r->of->trials = trial + 1;
+	}
+	if (strcmp(state, "ok") != 0 || !dp_json_bool(row, "feasible", true))
+		return DP_OK;
+	return rate(r, json_object_get(row, "objectives"), trial, err);
+}
+
+/* The points of the models' front: no other adds volume, or is the best at something. */
+static int rate_denoised(struct ctl *ctl, struct rating *r, struct dp_err *err)
+{
+	const json_t *point;
+	json_t *front;
+	size_t i;
+	int code = ctl_call_front(ctl, rated_name(r->of), "denoised", &front, err);
+
+	if (code != DP_OK)
+		return code;
+	json_array_foreach (json_object_get(front, "front"), i, point) {
+		const json_t *values = json_object_get(point, "denoised");
+
+		code = rate(r, values ? values : json_object_get(point, "objectives"),
+			    (uint32_t)dp_json_int(point, "trial", 0), err);
+		if (code != DP_OK)
+			break;
+	}
+	json_decref(front);
+	return code;
+}
+
+static bool by_models(const struct ctl *ctl)
+{
+	const char *by = ctl_opt(ctl, "by");
+
+	return by && strcmp(by, "denoised") == 0;
+}
+
+static int rate_study(struct ctl *ctl, struct ctl_groups *g, struct ctl_rated *of,
+		      struct dp_err *err)
+{
+	struct ctl_trials which = { .study = rated_name(of) };
+	struct rating r = { g, of };
+
+	if (strcmp(dp_json_str(of->summary, "state", ""), "running") == 0)
+		ctl_say(ctl, "study '%s' is not over: what it has by now is compared",
+			rated_name(of));
+	return by_models(ctl) ? rate_denoised(ctl, &r, err)
+			      : ctl_each_trial(ctl, &which, rate_trial, &r, err);
+}
+
+/* The study that is meant by `text`, with its results. */
+static int groups_study(struct ctl *ctl, struct ctl_groups *g, const char *text,
+			const struct ctl_rated **out, struct dp_err *err)
+{
+	json_t *status, *summary;
+	int code = ctl_call_study(ctl, "status", text, &status, err);
+
+	if (code != DP_OK)
+		return code;
+	summary = json_incref(json_object_get(status, "study"));
+	json_decref(status);
+	for (size_t i = 0; i < g->nstudies; i++)
+		if (strcmp(rated_name(&g->studies[i]),
+			   dp_json_str(summary, "name", "")) == 0) {
+			json_decref(summary);
+			*out = &g->studies[i];
+			ctl_say(ctl,
+				"study '%s' is named twice; tests take groups for "
+				"independent of each other",
+				rated_name(*out));
+			return DP_OK;
+		}
+	g->studies = grown(g->studies, g->nstudies, sizeof *g->studies);
+	g->studies[g->nstudies++].summary = summary;
+	code = g->nstudies == 1 ? adopt_objectives(g, summary, err)
+				: check_alike(ctl, g->studies[0].summary, summary, err);
+	if (code == DP_OK)
+		code = rate_study(ctl, g, &g->studies[g->nstudies - 1], err);
+	*out = &g->studies[g->nstudies - 1];
+	return code;
+}
+
+/* ---- groups ---- */
+
+/* Adds what `name` calls the results `from` to `end` of a study. */
+static int group_add(const struct ctl_groups *g, struct ctl_group *to,
+		     const struct ctl_rated *of, size_t from, size_t end, char *name,
+		     struct dp_err *err)
+{
+	struct ctl_rival *r;
+
+	for (size_t i = 0; i < to->n; i++)
+		if (strcmp(to->rivals[i].name, name) == 0) {
+			dp_fail(err, DP_E_USAGE, "'%s' is in group '%s' twice", name,
+				to->name);
+			free(name);
+			return DP_E_USAGE;
+		}
+	to->rivals = grown(to->rivals, to->n, sizeof *to->rivals);
+	r = &to->rivals[to->n++];
+	*r = (struct ctl_rival){ name, of->y ? of->y + from * g->nobjectives : NULL,
+				 end - from };
+	return DP_OK;
+}
+
+DP_PRINTF(1, 2) static char *group_text(const char *format, ...)
+{
+	va_list ap;
+	char *text;
+
+	va_start(ap, format);
+	text = ctl_vformat(format, ap);
+	va_end(ap);
+	return text;
+}
+
+/* All full parts of `size` trials, with the waypoints of these. */
+static int group_add_parts(struct ctl *ctl, const struct ctl_groups *g,
+			   struct ctl_group *to, const struct ctl_rated *of,
+			   uint32_t size, struct dp_err *err)
+{
+	uint32_t parts = of->ended / size, left = of->trials - parts * size;
+	char text[DP_COUNT_LEN], last[DP_COUNT_LEN];
+	size_t from = 0, end = 0;
+	int code = DP_OK;
+
+	if (by_models(ctl))
+		return dp_fail(err, DP_E_USAGE,
+			       "the models are of a whole study: parts can only be "
+			       "compared by observed values");
+	if (parts == 0)
+		return dp_fail(err, DP_E_INVALID,
+			       "study '%s' has no part of %u trials that have ended; "
+			       "%s %s",
+			       rated_name(of), size,
+			       dp_count_text(of->ended, "trial", text),
+			       of->ended == 1 ? "has" : "have");
+	for (uint32_t k = 0; k < parts && code == DP_OK; k++) {
+		while (end < of->n && of->trial[end] < (k + 1) * size)
+			end++;
+		code = group_add(g, to, of, from, end,
+				 group_text("%s/%u#%u", rated_name(of), size, k + 1),
+				 err);
+		from = end;
+	}
+	if (left > 0)
+		ctl_say(ctl, "study '%s': %s of %u; the last %s %s left out",
+			rated_name(of), dp_count_text(parts, "part", text), size,
+			dp_count_text(left, "trial", last), left == 1 ? "is" : "are");
+	return code;
+}
+
+/* STUDY or STUDY/SIZE. */
+static int group_add_member(struct ctl *ctl, struct ctl_groups *g, struct ctl_group *to,
+			    char *text, struct dp_err *err)
+{
+	const struct ctl_rated *of;
+	char *slash = strchr(text, '/');
+	int64_t size = 0;
+	int code;
+
+	if (slash && (!dp_int_parse(slash + 1, &size) || size < 1 || size > INT32_MAX))
+		return dp_fail(err, DP_E_USAGE,
+			       "'%s' is neither a study nor parts of one, like "
+			       "random/256",
+			       text);
+	if (slash)
+		*slash = '\0';
+	if (!*text)
+		return dp_fail(err, DP_E_USAGE, "group '%s' has a study without a name",
+			       to->name);
+	code = groups_study(ctl, g, text, &of, err);
+	if (code != DP_OK)
+		return code;
+	return slash ? group_add_parts(ctl, g, to, of, (uint32_t)size, err)
+		     : group_add(g, to, of, 0, of->n, ctl_strdup(rated_name(of)), err);
+}
+
+/* A group of the studies in a list like "a,b/256"; takes its name. */
+static int groups_add(struct ctl *ctl, struct ctl_groups *g, char *name,
+		      const char *members, struct dp_err *err)
+{
+	char *copy, *rest, *part;
+	struct ctl_group *to;
+	int code = DP_OK;
+
+	g->group = grown(g->group, g->n, sizeof *g->group);
+	to = &g->group[g->n++];
+	to->name = name;
+	for (size_t i = 0; i + 1 < g->n; i++)
+		if (strcmp(g->group[i].name, name) == 0)
+			return dp_fail(err, DP_E_USAGE, "two groups are called '%s'",
+				       name);
+	copy = rest = ctl_strdup(members);
+	while (code == DP_OK && (part = strsep(&rest, ",")) != NULL)
+		code = group_add_member(ctl, g, to, part, err);
+	free(copy);
+	return code;
+}
+
+/* --group NAME=STUDY,...; without a name the studies are its name. */
+static int groups_add_given(struct ctl *ctl, struct ctl_groups *g, const char *text,
+			    struct dp_err *err)
+{
+	const char *equals = strchr(text, '=');
+
+	if (equals == text)
+		return dp_fail(err, DP_E_USAGE, "'%s' is a group without a name", text);
+	return groups_add(ctl, g,
+			  equals ? group_text("%.*s", (int)(equals - text), text)
+				 : ctl_strdup(text),
+			  equals ? equals + 1 : text, err);
+}
+
+int ctl_groups_read(struct ctl *ctl, struct ctl_groups *g, struct dp_err *err)
+{
+	const char *anti_ideal = ctl_opt(ctl, "anti-ideal");
+	int code = DP_OK;
+
+	for (int i = 0; i < ctl->argc && code == DP_OK; i++)
+		code = groups_add(ctl, g, ctl_strdup(ctl->argv[i]), ctl->argv[i], err);
+	for (size_t i = 0; i < ctl->ngiven && code == DP_OK; i++)
+		if (strcmp(ctl->given[i].option->name, "group") == 0)
+			code = groups_add_given(ctl, g, ctl->given[i].value, err);
+	if (code == DP_OK && g->n == 0) {
+		dp_fail(err, DP_E_USAGE, "'compare' is told too little: which studies?");
+		return dp_hint(err, "usage: dparetoctl compare STUDY STUDY, or --group "
+				    "dpareto=a,b,c --group random=r/256");
+	}
+	return code == DP_OK && anti_ideal ? groups_anti_ideal(g, anti_ideal, err) : code;
+}

@@ -27,6 +27,7 @@ struct job_files {
 	char trouble[300];    /* of the machine, which kept it from being read; "" */
 	struct dp_err oracle; /* why its waypoints could not be accounted for; code 0 */
 	char last_words[200]; /* the last line on stderr, printable; "" */
+	bool misplaced;       /* no run was reported, but stdout has lines like results */
 	char mismatch[300];   /* what the trainer declared against the mechanism; "" */
 	char warning[300];    /* what it declared and the number is not proven for; "" */
 	/* (nway_privacy) epsilons at its waypoints, those of one after the other; NaN:

@@ -67,6 +67,20 @@ static void launch_free_list(char **list)
 
 /* ---- the request, the environment, the command ---- */
 
+/* What is accounted for; none without a privacy objective. False without memory. */
+static bool launch_accounted(const struct job *j, json_t **out)
+{
+	const struct dp_trial *t = job_trial(j);
+
+	*out = NULL;
+	if (!dp_study_accounts(j->spec))
+		return true;
+	/* a trial that is retried has its epsilon among its objectives already */
+	*out = dp_objectives_accounted(j->spec, j->x,
+				       t->privacy ? t->privacy : t->objectives);
+	return *out != NULL;
+}
+
 static int launch_request(const struct job *j, struct dp_err *err)
 {
 	struct dp_request r = { .study = j->spec->name,
@@ -86,7 +100,8 @@ static int launch_request(const struct job *j, struct dp_err *err)
 	r.parameters = dp_space_json(j->spec, j->x);
 	r.runs = calloc(room, sizeof *r.runs);
 	r.seeds = calloc(room, sizeof *r.seeds);
-	if (!path || !r.parameters || !r.runs || !r.seeds) {
+	if (!launch_accounted(j, &r.privacy) || !path || !r.parameters || !r.runs ||
+	    !r.seeds) {
 		code = dp_fail(err, DP_E_NOMEM, "no memory for a request");
 		goto out;
 	}
@@ -98,6 +113,7 @@ static int launch_request(const struct job *j, struct dp_err *err)
 			   : dp_write_new(path, text.data, text.len, err);
 out:
 	json_decref(r.parameters);
+	json_decref(r.privacy);
 	free(r.runs);
 	free(r.seeds);
 	free(path);

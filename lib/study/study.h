@@ -480,6 +480,13 @@ DP_MUSTCHECK int dp_objectives_privacy_at(const struct dp_study *s,
 					  struct dp_err *err);
 DP_MUSTCHECK int dp_objectives_privacy(const struct dp_study *s, const double *x,
 				       double *y, struct dp_err *err);
+/* What is accounted for at x, by privacy objective, so that a trainer does just that:
+ * {"epsilon":{"mechanism":"dp-sgd",...,"epsilon":0.42}}; of a composition
+ * {"compose":[...], "delta":...}, of a program {"command":[...],"delta":...}. `epsilon`
+ * (nobjectives) is what the oracles said there; NaN or NULL: left out. NULL without
+ * memory. */
+json_t *dp_objectives_accounted(const struct dp_study *s, const double *x,
+				const double *epsilon);
 /* Does what a trainer declared of its sampler fit a privacy objective at x? Of several
  * mechanisms one must fit. DP_E_INVALID with the contradiction; `warning` is "" or a
  * sentence. */

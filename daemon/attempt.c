@@ -221,6 +221,16 @@ static void quote_last_words(const struct job *j, enum dp_end end, char *why, si
 			 j->files.last_words);
 }
 
+/* Adds what is wrong with the program itself. */
+static void attempt_program(const struct job *j, enum dp_end end, char *why, size_t room)
+{
+	size_t n = strlen(why);
+
+	if (j->files.cannot_start[0] &&
+	    (end == DP_END_NOT_STARTED || end == DP_END_EXIT_CODE))
+		snprintf(why + n, room - n, "; %s", j->files.cannot_start);
+}
+
 /* Adds what people who write their first trainer should know. */
 static void attempt_advise(const struct job *j, enum dp_end end, char *why, size_t room)
 {
@@ -240,7 +250,7 @@ static void attempt_advise(const struct job *j, enum dp_end end, char *why, size
 
 void attempt_over(struct job *j)
 {
-	char why[800] = "";
+	char why[1600] = "";
 	enum dp_end end;
 	bool counted;
 
@@ -268,6 +278,7 @@ void attempt_over(struct job *j)
 	} else {
 		sched_release(j->home->backend);
 	}
+	attempt_program(j, end, why, sizeof why);
 	if (!dp_study_releases(j->spec)) { /* these quote the trainer */
 		attempt_advise(j, end, why, sizeof why);
 		quote_last_words(j, end, why, sizeof why);

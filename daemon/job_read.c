@@ -4,6 +4,7 @@
 
 #include "base/fs.h"
 #include "base/num.h"
+#include "base/program.h"
 #include "daemon/ask.h"
 #include "daemon/executor.h"
 #include "daemon/oracles.h"
@@ -138,6 +139,35 @@ static void read_last_words(struct job *j)
 	for (char *p = words; *p; p++)
 		if ((unsigned char)*p < 0x20 || (unsigned char)*p > 0x7e)
 			*p = '?';
+}
+
+/* A shell's exit codes for what it cannot execute or find; env(1) has them, too. */
+static bool could_not_execute(const struct dp_exit *e)
+{
+	return e->kind == DP_EXIT_CODE && (e->value == 126 || e->value == 127);
+}
+
+/* Why the program did not start, or was not what was meant. */
+static void read_program(struct job *j)
+{
+	const struct dp_trainer *t = &j->spec->trainer;
+	struct dp_program_places places = { j->d->at.bin_dir, dp_program_path(t->env) };
+	const struct dp_exit *e = &j->files.exit;
+	struct dp_err why;
+
+	j->files.cannot_start[0] = '\0';
+	if (e->kind == DP_EXIT_EXEC && t->cwd && access(t->cwd, X_OK) != 0)
+		dp_fail_errno(&why, errno, "its working folder (trainer.cwd) is %s",
+			      t->cwd);
+	else if ((e->kind != DP_EXIT_EXEC && e->kind != DP_EXIT_CODE) ||
+		 dp_program_check(t->argv[0], &places, &why) == DP_OK)
+		return;
+	/* of a script without #! line that ran, any code may be the shell's */
+	if (e->kind == DP_EXIT_CODE && !could_not_execute(e) &&
+	    (e->value == 0 || why.code != DP_E_INVALID))
+		return;
+	snprintf(j->files.cannot_start, sizeof j->files.cannot_start, "%s%s%s", why.msg,
+		 why.hint[0] ? "; " : "", why.hint);
 }
 
 /* A first trainer often prints its results instead of appending them to the file. */
@@ -365,6 +395,7 @@ static void read_work(uv_work_t *w)
 		   account_way(j)) {
 		read_last_words(j);
 		read_misplaced(j);
+		read_program(j);
 		check_declared(j);
 	}
 }

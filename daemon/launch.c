@@ -4,6 +4,7 @@
 
 #include "base/fs.h"
 #include "base/num.h"
+#include "base/program.h"
 #include "base/rng.h"
 
 #include <errno.h>
@@ -195,8 +196,8 @@ static void launch_environment_attempt(struct strings *env, const struct job *j)
 static void launch_program(struct strings *argv, const struct dpd *d, const char *cwd,
 			   char *const *program)
 {
+	struct dp_program_places bin = { d->at.bin_dir, NULL };
 	char *beside;
-	struct stat st;
 
 	strings_add(argv, "--open-files");
 	strings_add(argv, "%llu", (unsigned long long)d->descriptors.given);
@@ -206,12 +207,8 @@ static void launch_program(struct strings *argv, const struct dpd *d, const char
 	}
 	strings_add(argv, "--");
 	/* a bare name: our own bin folder first, then the shim looks through PATH */
-	beside = strchr(program[0], '/') ? NULL : dp_path_join(d->at.bin_dir, program[0]);
-	if (beside && stat(beside, &st) == 0 && S_ISREG(st.st_mode) &&
-	    access(beside, X_OK) == 0)
-		strings_add(argv, "%s", beside);
-	else
-		strings_add(argv, "%s", program[0]);
+	beside = strchr(program[0], '/') ? NULL : dp_program_find(program[0], &bin);
+	strings_add(argv, "%s", beside ? beside : program[0]);
 	free(beside);
 	for (char *const *a = program + 1; *a; a++)
 		strings_add(argv, "%s", *a);

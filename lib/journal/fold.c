@@ -35,6 +35,17 @@ static int fold_secret_ok(const struct dp_event *e, const struct dp_study *spec,
 	return DP_OK;
 }
 
+/* What the record says beside its text: which words name files was found out when it was
+ * submitted, and does not change with what becomes of these. */
+static int fold_parsed(const struct dp_event *e, struct dp_study *spec,
+		       struct dp_err *err)
+{
+	struct dp_files files = { (const char **)e->files, e->nfiles };
+	int code = dp_study_place_files(spec, e->dir, &files, err);
+
+	return code == DP_OK ? fold_secret_ok(e, spec, err) : code;
+}
+
 /* The text as parsed by whoever submitted it, or parsed here. */
 static int study_of(const struct dp_event *e, struct dp_study **spec, struct dp_err *err)
 {
@@ -50,7 +61,7 @@ static int study_of(const struct dp_event *e, struct dp_study **spec, struct dp_
 			      e->dir, spec, &problems, err);
 	dp_problems_free(&problems);
 	if (code == DP_OK)
-		return fold_secret_ok(e, *spec, err);
+		return fold_parsed(e, *spec, err);
 	if (code == DP_E_NOMEM)
 		return code;
 	return dp_fail(err, DP_E_CORRUPT,

@@ -10,7 +10,8 @@
 #include <string.h>
 
 enum {
-	INSTEAD_MOST = 12 /* names of metrics in a sentence */
+	INSTEAD_MOST = 12, /* names of metrics in a sentence */
+	PART_LEAST = 3     /* letters of a name that may be short for another */
 };
 
 /* The sentence of one classification, being written. */
@@ -186,6 +187,18 @@ enum dp_end dp_classify(const struct dp_exit *exit, const struct dp_result *resu
 	return class == DP_END_NONE ? DP_END_OK : class;
 }
 
+/* The name that was meant, as far as can be guessed: misspelt, or a part of it. */
+static const char *instead_of(const char *metric, const char *const *names)
+{
+	const char *near = dp_nearest(metric, names);
+
+	for (; !near && *names; names++)
+		if (strlen(*names) >= PART_LEAST && strlen(metric) >= PART_LEAST &&
+		    (strstr(metric, *names) || strstr(*names, metric)))
+			near = *names;
+	return near;
+}
+
 void dp_result_instead(const struct dp_result *result, const char *const *needed,
 		       char *out, size_t room)
 {
@@ -207,7 +220,7 @@ void dp_result_instead(const struct dp_result *result, const char *const *needed
 		dp_buf_printf(&text, "%s%s", i ? ", " : "", names[i]);
 	if (told > INSTEAD_MOST)
 		dp_buf_printf(&text, " and %zu more", told - INSTEAD_MOST);
-	near = dp_nearest(metric, names);
+	near = instead_of(metric, names);
 	if (near)
 		dp_buf_printf(&text, "; did you mean '%s'?", near);
 	snprintf(out, room, "%s", dp_buf_text(&text));

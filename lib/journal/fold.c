@@ -476,6 +476,17 @@ static struct dp_attempt *find_attempt(struct dp_trial *t, int32_t run, uint32_t
 	return NULL;
 }
 
+static void fold_declared(struct dp_declarations *all, const struct dp_declared *one)
+{
+	all->attempts++;
+	all->sampling += one->sampling != NULL;
+	all->shuffled += one->sampling && strcmp(one->sampling, "shuffle") == 0;
+	all->records += !isnan(one->records);
+	all->lot += !isnan(one->lot);
+	all->steps += !isnan(one->steps);
+	all->noise_over_clip += !isnan(one->noise_over_clip);
+}
+
 static int fold_attempt_ended(struct dp_study_state *st, struct dp_trial *t,
 			      const struct dp_event *e, struct dp_err *err)
 {
@@ -502,6 +513,8 @@ static int fold_attempt_ended(struct dp_study_state *st, struct dp_trial *t,
 		}
 		return code;
 	}
+	if (e->end == DP_END_OK || e->end == DP_END_DIVERGED)
+		fold_declared(&st->declared, &e->declared);
 	a->end = e->end;
 	a->counted = e->counted;
 	a->unbegun = e->unbegun;

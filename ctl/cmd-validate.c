@@ -1,41 +1,63 @@
-/* cmd-validate.c - checks study files without a daemon. */
+/* cmd-validate.c - checks study files, and tries them, without a daemon. */
 #include "base/buf.h"
+#include "base/json.h"
 #include "ctl/command.h"
 #include "ctl/file.h"
+#include "ctl/memory.h"
+#include "ctl/options.h"
 #include "ctl/output.h"
+#include "ctl/try.h"
 #include "study/study.h"
 
 #include <jansson.h>
 
-static void validate_people(struct ctl *ctl, const struct ctl_study_file *file)
+static void validate_people(struct ctl *ctl, const struct ctl_study_file *file,
+			    const json_t *tried)
 {
 	ctl_put(ctl, dp_buf_text(&file->listing), file->listing.len);
 	if (file->study && !ctl->quiet)
 		ctl_printf(ctl, "%s: study '%s' is valid\n", file->path,
 			   file->study->name);
+	if (tried)
+		ctl_try_people(ctl, file->path, tried);
+}
+
+static void validate_show(struct ctl *ctl, const struct ctl_study_file *file,
+			  const json_t *tried)
+{
+	json_t *object;
+
+	if (ctl->format != CTL_JSON) {
+		validate_people(ctl, file, tried);
+		return;
+	}
+	object = ctl_study_file_json(file);
+	if (tried && json_object_set(object, "try", (json_t *)tried) != 0)
+		ctl_die_nomem();
+	ctl_put_json(ctl, object);
+	json_decref(object);
 }
 
 /* One file that cannot be read does not keep the others from being checked. */
 static int validate_one(struct ctl *ctl, const char *path, struct dp_err *err)
 {
 	struct ctl_study_file file;
+	json_t *tried = NULL;
 	int code = ctl_study_file_read(path, &file, err);
-	json_t *object;
 
+	if (code == DP_OK && file.study && ctl_flag(ctl, "try"))
+		code = ctl_try(ctl, &file, &tried, err);
 	if (code != DP_OK) {
 		ctl_put_error(ctl, err);
 		ctl_study_file_clear(&file);
 		return code;
 	}
-	if (ctl->format == CTL_JSON) {
-		object = ctl_study_file_json(&file);
-		ctl_put_json(ctl, object);
-		json_decref(object);
-	} else {
-		validate_people(ctl, &file);
-	}
+	validate_show(ctl, &file, tried);
 	if (!file.study)
 		code = dp_fail(err, DP_E_INVALID, "%s is not valid", path);
+	else if (tried && !dp_json_bool(tried, "ok", false))
+		code = dp_fail(err, DP_E_FAILED, "%s: its trainer failed", path);
+	json_decref(tried);
 	ctl_study_file_clear(&file);
 	return code;
 }
@@ -49,10 +71,17 @@ static int validate_run(struct ctl *ctl, struct dp_err *err)
 
 		if (first == DP_OK)
 			first = code;
+		if (code == DP_E_INTERRUPTED)
+			break;
 	}
 	ctl->told = true;
 	return first;
 }
+
+static const struct ctl_option options[] = {
+	{ "try", 0, NULL, "also run the trainer once and show what comes back" },
+	{ 0 },
+};
 
 const struct ctl_command ctl_cmd_validate = {
 	.name = "validate",
@@ -61,12 +90,25 @@ const struct ctl_command ctl_cmd_validate = {
 	.min_args = 1,
 	.max_args = -1,
 	.formats = CTL_PLAIN,
+	.options = options,
 	.help = "Reports every mistake in one go, with file, line and column, the line "
 		"itself, and what is allowed there. Warnings are shown too, but do not "
 		"make "
-		"a file invalid. With -o json one object is printed for each file.\n\n"
-		"Exit status: 0 if all files are valid, 1 if one is not.",
+		"a file invalid. Programs that could not be started here are among "
+		"them. With -o json one object is printed for each file.\n\n"
+		"--try trains once, with one run at the random point that the study's "
+		"seed gives, under a daemon of its own in a temporary folder, as the "
+		"study itself would, trainer.timeout and all. Shown are the metrics, the "
+		"objectives, what the trainer declared of its sampler and what is "
+		"accounted for; of one that fails, why, and the end of what it wrote, "
+		"and "
+		"its folder is kept. This training sees the data and is counted in no "
+		"budget.\n\n"
+		"Exit status: 0 if all files are valid (and their trainers work), 1 if "
+		"one is not.",
 	.examples = "dparetoctl validate *.yaml\n"
+		    "dparetoctl validate --try adult.yaml\n"
+		    "  also runs its trainer once\n"
 		    "dparetoctl validate -o json adult.yaml | jq '.problems[].message'",
 	.run = validate_run,
 };

@@ -8,12 +8,33 @@
 #include "ctl/command.h"
 #include "ctl/daemon.h"
 #include "ctl/output.h"
+#include "ctl/program.h"
 #include "study/study.h"
 
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Which words of its commands are files, and can they be started? As the daemon looks at
+ * them when it is submitted. */
+static int look_at_programs(struct ctl_study_file *f, struct dp_problems *problems,
+			    struct dp_err *err)
+{
+	char *daemon = ctl_find_program("dparetod"), *folder = NULL;
+	struct dp_files files;
+	int code = dp_study_find_files(f->study, f->dir, &files, err);
+
+	if (daemon)
+		folder = dp_path_dir_absolute(daemon);
+	if (code == DP_OK)
+		code = dp_study_startable(f->study, f->dir, folder, dp_buf_text(&f->text),
+					  f->text.len, problems, err);
+	free(files.list);
+	free(folder);
+	free(daemon);
+	return code;
+}
 
 int ctl_study_file_read(const char *path, struct ctl_study_file *out, struct dp_err *err)
 {
@@ -35,6 +56,8 @@ int ctl_study_file_read(const char *path, struct ctl_study_file *out, struct dp_
 		return dp_fail(err, DP_E_IO, "cannot find out the folder of %s", path);
 	code = dp_study_parse(dp_buf_text(&out->text), out->text.len, path, out->dir,
 			      &out->study, &problems, err);
+	if (code == DP_OK)
+		code = look_at_programs(out, &problems, err);
 	out->problems =
 		dp_problems_json(&problems, dp_buf_text(&out->text), out->text.len);
 	dp_problems_text(&problems, path, dp_buf_text(&out->text), out->text.len,

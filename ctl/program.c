@@ -1,7 +1,7 @@
 /* program.c - where the project's other programs are. */
 #include "ctl/program.h"
 
-#include "base/fs.h"
+#include "base/program.h"
 #include "ctl/memory.h"
 
 #include <limits.h>
@@ -9,7 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static char *beside_us(const char *name)
+/* The folder of this very program; the caller frees it; NULL: it cannot be told. */
+static char *own_folder(void)
 {
 	char self[PATH_MAX], *slash;
 	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -20,29 +21,16 @@ static char *beside_us(const char *name)
 	slash = strrchr(self, '/');
 	if (!slash)
 		return NULL;
-	slash[1] = '\0';
-	return dp_path_join(self, name);
+	*slash = '\0';
+	return ctl_strdup(self);
 }
 
 char *ctl_find_program(const char *name)
 {
-	const char *path = getenv("PATH");
-	char *found = beside_us(name), *copy, *rest, *dir;
+	char *own = own_folder();
+	struct dp_program_places places = { own, getenv("PATH") };
+	char *found = dp_program_find(name, &places);
 
-	if (found && access(found, X_OK) == 0)
-		return found;
-	free(found);
-	found = NULL;
-	copy = rest = ctl_strdup(path ? path : "");
-	while (!found && (dir = strsep(&rest, ":")) != NULL) {
-		if (!*dir)
-			continue;
-		found = dp_path_join(dir, name);
-		if (found && access(found, X_OK) != 0) {
-			free(found);
-			found = NULL;
-		}
-	}
-	free(copy);
+	free(own);
 	return found;
 }

@@ -135,18 +135,26 @@ static enum dp_end attempt_class_released(const struct job *j, enum dp_end end, 
 	return end;
 }
 
-static enum dp_end attempt_class(const struct job *j, char *why, size_t room)
+/* The metrics that objectives use; ends with NULL. */
+static void attempt_needed(const struct dp_study *spec,
+			   const char *needed[DP_OBJECTIVES_MAX + 1])
 {
-	const struct dp_study *spec = j->spec;
-	const struct job_files *f = &j->files;
-	const char *needed[DP_OBJECTIVES_MAX + 1];
-	enum dp_end end;
 	size_t n = 0;
 
 	for (size_t i = 0; i < spec->nobjectives; i++)
 		if (spec->objectives[i].metric)
 			needed[n++] = spec->objectives[i].metric;
 	needed[n] = NULL;
+}
+
+static enum dp_end attempt_class(const struct job *j, char *why, size_t room)
+{
+	const struct dp_study *spec = j->spec;
+	const struct job_files *f = &j->files;
+	const char *needed[DP_OBJECTIVES_MAX + 1];
+	enum dp_end end;
+
+	attempt_needed(spec, needed);
 	end = dp_classify(&f->exit, f->result, needed, job_trial(j)->cancel_asked, why,
 			  room);
 	if (dp_study_releases(spec))
@@ -207,17 +215,42 @@ static void quote_last_words(const struct job *j, enum dp_end end, char *why, si
 {
 	size_t n = strlen(why);
 
-	if (dp_study_releases(j->spec))
-		return;
 	if (j->files.last_words[0] && (end == DP_END_EXIT_CODE || end == DP_END_SIGNAL ||
 				       end == DP_END_BAD_OUTPUT || end == DP_END_TIMEOUT))
 		snprintf(why + n, room - n, "; its last line on stderr: %s",
 			 j->files.last_words);
 }
 
+/* Adds what is wrong with the program itself. */
+static void attempt_program(const struct job *j, enum dp_end end, char *why, size_t room)
+{
+	size_t n = strlen(why);
+
+	if (j->files.cannot_start[0] &&
+	    (end == DP_END_NOT_STARTED || end == DP_END_EXIT_CODE))
+		snprintf(why + n, room - n, "; %s", j->files.cannot_start);
+}
+
+/* Adds what people who write their first trainer should know. */
+static void attempt_advise(const struct job *j, enum dp_end end, char *why, size_t room)
+{
+	const char *needed[DP_OBJECTIVES_MAX + 1];
+	size_t n = strlen(why);
+
+	if (end != DP_END_BAD_OUTPUT)
+		return;
+	attempt_needed(j->spec, needed);
+	if (j->files.misplaced)
+		snprintf(why + n, room - n,
+			 "; its standard output has lines like results: append them to "
+			 "the file that $DPARETO_RESULT names");
+	else if (!dp_result_problem(j->files.result))
+		dp_result_instead(j->files.result, needed, why + n, room - n);
+}
+
 void attempt_over(struct job *j)
 {
-	char why[800] = "";
+	char why[1600] = "";
 	enum dp_end end;
 	bool counted;
 
@@ -245,6 +278,10 @@ void attempt_over(struct job *j)
 	} else {
 		sched_release(j->home->backend);
 	}
-	quote_last_words(j, end, why, sizeof why);
+	attempt_program(j, end, why, sizeof why);
+	if (!dp_study_releases(j->spec)) { /* these quote the trainer */
+		attempt_advise(j, end, why, sizeof why);
+		quote_last_words(j, end, why, sizeof why);
+	}
 	attempt_close(j, end, counted, why);
 }

@@ -24,11 +24,13 @@ struct job_files {
 	bool removed;          /* nor is its whole folder */
 	char sha256[DP_SHA256_TEXT]; /* of the whole file; "": there is none */
 	struct dp_exit exit;
-	char trouble[300];    /* of the machine, which kept it from being read; "" */
-	struct dp_err oracle; /* why its waypoints could not be accounted for; code 0 */
-	char last_words[200]; /* the last line on stderr, printable; "" */
-	char mismatch[300];   /* what the trainer declared against the mechanism; "" */
-	char warning[300];    /* what it declared and the number is not proven for; "" */
+	char trouble[300];      /* of the machine, which kept it from being read; "" */
+	struct dp_err oracle;   /* why its waypoints could not be accounted for; code 0 */
+	char last_words[200];   /* the last line on stderr, printable; "" */
+	char cannot_start[800]; /* what is wrong with the program, and what to do; "" */
+	bool misplaced;     /* no run was reported, but stdout has lines like results */
+	char mismatch[300]; /* what the trainer declared against the mechanism; "" */
+	char warning[300];  /* what it declared and the number is not proven for; "" */
 	/* (nway_privacy) epsilons at its waypoints, those of one after the other; NaN:
 	 * not reached by every run, or no answer */
 	double *way_privacy;

@@ -4,6 +4,7 @@
 
 #include "base/fs.h"
 #include "base/num.h"
+#include "base/program.h"
 #include "daemon/ask.h"
 #include "daemon/executor.h"
 #include "daemon/oracles.h"
@@ -106,28 +107,82 @@ static bool read_leftovers(struct job *j)
 	return table->end_leftovers(j->folder, j->files.trouble, sizeof j->files.trouble);
 }
 
+/* The first or, with `tail`, the last `room` bytes of what the trainer printed, and how
+ * many there are. */
+static size_t read_printed(const struct job *j, const char *name, bool tail, char *out,
+			   size_t room)
+{
+	char *path = dp_path_join(j->folder, name);
+	int fd = path ? dp_open_plain(path) : -1;
+	off_t size = fd < 0 ? 0 : lseek(fd, 0, SEEK_END);
+	off_t from = tail && size > (off_t)room ? size - (off_t)room : 0;
+	ssize_t n = size > 0 ? pread(fd, out, room, from) : 0;
+
+	if (fd >= 0)
+		close(fd);
+	free(path);
+	return n > 0 ? (size_t)n : 0;
+}
+
 /* The last line of what the trainer said on stderr: most often it tells why. */
 static void read_last_words(struct job *j)
 {
-	char *path = dp_path_join(j->folder, "stderr"), tail[2048], *line;
-	char *words = j->files.last_words;
-	int fd = path ? dp_open_plain(path) : -1;
-	off_t size = fd < 0 ? 0 : lseek(fd, 0, SEEK_END);
-	off_t from = size > (off_t)sizeof tail - 1 ? size - (off_t)sizeof tail + 1 : 0;
-	ssize_t n = size > 0 ? pread(fd, tail, sizeof tail - 1, from) : 0;
+	char tail[2048], *line, *words = j->files.last_words;
+	size_t n = read_printed(j, "stderr", true, tail, sizeof tail - 1);
 
 	while (n > 0 && isspace((unsigned char)tail[n - 1]))
 		n--;
-	tail[n > 0 ? n : 0] = '\0';
+	tail[n] = '\0';
 	line = strrchr(tail, '\n');
 	snprintf(words, sizeof j->files.last_words, "%.199s", line ? line + 1 : tail);
 	/* it goes into messages and the journal: plain text only */
 	for (char *p = words; *p; p++)
 		if ((unsigned char)*p < 0x20 || (unsigned char)*p > 0x7e)
 			*p = '?';
-	if (fd >= 0)
-		close(fd);
-	free(path);
+}
+
+/* A shell's exit codes for what it cannot execute or find; env(1) has them, too. */
+static bool could_not_execute(const struct dp_exit *e)
+{
+	return e->kind == DP_EXIT_CODE && (e->value == 126 || e->value == 127);
+}
+
+/* Why the program did not start, or was not what was meant. */
+static void read_program(struct job *j)
+{
+	const struct dp_trainer *t = &j->spec->trainer;
+	struct dp_program_places places = { j->d->at.bin_dir, dp_program_path(t->env) };
+	const struct dp_exit *e = &j->files.exit;
+	struct dp_err why;
+
+	j->files.cannot_start[0] = '\0';
+	if (e->kind == DP_EXIT_EXEC && t->cwd && access(t->cwd, X_OK) != 0)
+		dp_fail_errno(&why, errno, "its working folder (trainer.cwd) is %s",
+			      t->cwd);
+	else if ((e->kind != DP_EXIT_EXEC && e->kind != DP_EXIT_CODE) ||
+		 dp_program_check(t->argv[0], &places, &why) == DP_OK)
+		return;
+	/* of a script without #! line that ran, any code may be the shell's */
+	if (e->kind == DP_EXIT_CODE && !could_not_execute(e) &&
+	    (e->value == 0 || why.code != DP_E_INVALID))
+		return;
+	snprintf(j->files.cannot_start, sizeof j->files.cannot_start, "%s%s%s", why.msg,
+		 why.hint[0] ? "; " : "", why.hint);
+}
+
+/* A first trainer often prints its results instead of appending them to the file. */
+static void read_misplaced(struct job *j)
+{
+	char printed[8192];
+
+	j->files.misplaced = false;
+	if (dp_result_nmetrics(j->files.result) > 0)
+		return;
+	for (int tail = 0; tail < 2 && !j->files.misplaced; tail++) {
+		size_t n = read_printed(j, "stdout", tail == 1, printed, sizeof printed);
+
+		j->files.misplaced = dp_result_resembles(printed, n);
+	}
 }
 
 /* Gives the reader what stands in the file from `seen` on, at most up to `until` bytes. 0
@@ -339,6 +394,8 @@ static void read_work(uv_work_t *w)
 	} else if (read_exit(j) && read_leftovers(j) && read_result(j) &&
 		   account_way(j)) {
 		read_last_words(j);
+		read_misplaced(j);
+		read_program(j);
 		check_declared(j);
 	}
 }

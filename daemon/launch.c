@@ -4,6 +4,7 @@
 
 #include "base/fs.h"
 #include "base/num.h"
+#include "base/program.h"
 #include "base/rng.h"
 
 #include <errno.h>
@@ -67,6 +68,20 @@ static void launch_free_list(char **list)
 
 /* ---- the request, the environment, the command ---- */
 
+/* What is accounted for; none without a privacy objective. False without memory. */
+static bool launch_accounted(const struct job *j, json_t **out)
+{
+	const struct dp_trial *t = job_trial(j);
+
+	*out = NULL;
+	if (!dp_study_accounts(j->spec))
+		return true;
+	/* a trial that is retried has its epsilon among its objectives already */
+	*out = dp_objectives_accounted(j->spec, j->x,
+				       t->privacy ? t->privacy : t->objectives);
+	return *out != NULL;
+}
+
 static int launch_request(const struct job *j, struct dp_err *err)
 {
 	struct dp_request r = { .study = j->spec->name,
@@ -86,7 +101,8 @@ static int launch_request(const struct job *j, struct dp_err *err)
 	r.parameters = dp_space_json(j->spec, j->x);
 	r.runs = calloc(room, sizeof *r.runs);
 	r.seeds = calloc(room, sizeof *r.seeds);
-	if (!path || !r.parameters || !r.runs || !r.seeds) {
+	if (!launch_accounted(j, &r.privacy) || !path || !r.parameters || !r.runs ||
+	    !r.seeds) {
 		code = dp_fail(err, DP_E_NOMEM, "no memory for a request");
 		goto out;
 	}
@@ -98,6 +114,7 @@ static int launch_request(const struct job *j, struct dp_err *err)
 			   : dp_write_new(path, text.data, text.len, err);
 out:
 	json_decref(r.parameters);
+	json_decref(r.privacy);
 	free(r.runs);
 	free(r.seeds);
 	free(path);
@@ -179,8 +196,8 @@ static void launch_environment_attempt(struct strings *env, const struct job *j)
 static void launch_program(struct strings *argv, const struct dpd *d, const char *cwd,
 			   char *const *program)
 {
+	struct dp_program_places bin = { d->at.bin_dir, NULL };
 	char *beside;
-	struct stat st;
 
 	strings_add(argv, "--open-files");
 	strings_add(argv, "%llu", (unsigned long long)d->descriptors.given);
@@ -190,12 +207,8 @@ static void launch_program(struct strings *argv, const struct dpd *d, const char
 	}
 	strings_add(argv, "--");
 	/* a bare name: our own bin folder first, then the shim looks through PATH */
-	beside = strchr(program[0], '/') ? NULL : dp_path_join(d->at.bin_dir, program[0]);
-	if (beside && stat(beside, &st) == 0 && S_ISREG(st.st_mode) &&
-	    access(beside, X_OK) == 0)
-		strings_add(argv, "%s", beside);
-	else
-		strings_add(argv, "%s", program[0]);
+	beside = strchr(program[0], '/') ? NULL : dp_program_find(program[0], &bin);
+	strings_add(argv, "%s", beside ? beside : program[0]);
 	free(beside);
 	for (char *const *a = program + 1; *a; a++)
 		strings_add(argv, "%s", *a);

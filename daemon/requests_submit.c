@@ -6,6 +6,7 @@
 #include "base/secret.h"
 #include "propose/propose.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -187,6 +188,7 @@ int request_submit(struct request *r, json_t **ok, struct dp_err *err)
 			      .text = dp_json_str(r->json, "text", NULL),
 			      .path = dp_json_str(r->json, "path", "study"),
 			      .dir = dp_json_str(r->json, "dir", NULL) };
+	struct dp_files files = { 0 };
 	struct study *h = NULL;
 	int code;
 
@@ -196,7 +198,14 @@ int request_submit(struct request *r, json_t **ok, struct dp_err *err)
 	code = dp_study_parse(e.text, strlen(e.text), e.path, e.dir, &e.spec, &problems,
 			      err);
 	if (code == DP_OK)
+		code = dp_study_find_files(e.spec, e.dir, &files, err);
+	if (code == DP_OK)
+		code = dp_study_startable(e.spec, e.dir, r->d->at.bin_dir, e.text,
+					  strlen(e.text), &problems, err);
+	if (code == DP_OK)
 		code = dp_propose_check(e.spec, err);
+	e.files = files.list;
+	e.nfiles = files.n;
 	if (code == DP_OK && (h = submit_find(r->d, e.spec->name)) != NULL) {
 		code = resubmitted(h, e.text, ok, err);
 		dp_study_free(e.spec);
@@ -207,5 +216,6 @@ int request_submit(struct request *r, json_t **ok, struct dp_err *err)
 		dp_study_free(e.spec);
 	}
 	dp_problems_free(&problems);
+	free(files.list);
 	return code;
 }

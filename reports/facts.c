@@ -149,6 +149,7 @@ int report_facts(const struct report *r, const struct picture *pictures, size_t 
 	facts_bests(s, out);
 	facts_front(s, out);
 	facts_privacy(s, out);
+	facts_declared(s, &out->declared);
 	facts_released(s, &out->memory, &out->released);
 	facts_optimism(s, &out->memory, &out->optimism);
 	find_compared(r, out);

@@ -179,6 +179,16 @@ struct fact_mechanism {
 	struct fact_composed composed;
 };
 
+/* How many of the attempts that gave a result declared what. What contradicts the
+ * mechanism gives none, so that whatever was declared agrees. */
+struct fact_declared {
+	bool compared; /* a mechanism of the study can be contradicted by it */
+	bool kept;     /* false: it is not known any more (objectives.NAME.release) */
+	int64_t attempts;
+	int64_t sampling, records, lot, steps, noise_over_clip;
+	int64_t shuffled; /* in the number of `sampling` */
+};
+
 /* ---- noise on utilities ---- */
 
 struct fact_release {
@@ -331,6 +341,7 @@ struct facts {
 	size_t nfront;
 	struct fact_mechanism *privacy; /* (nprivacy) */
 	size_t nprivacy;
+	struct fact_declared declared;
 	struct fact_released *released; /* NULL: utilities are exact */
 	struct fact_optimism optimism;
 	struct fact_study *compared; /* (ncompared) the other studies */
@@ -393,6 +404,10 @@ DP_MUSTCHECK int facts_uses(const struct subject *s, struct dp_point p, size_t o
 			    struct dp_uses *out, struct dp_err *err);
 /* delta of a privacy objective at a trial; 0 where there is none. */
 double facts_delta(const struct subject *s, uint32_t trial, size_t objective);
+
+/* ---- declared.c ---- */
+
+void facts_declared(const struct subject *s, struct fact_declared *out);
 
 /* ---- composed.c: what all trainings of a study cost together ---- */
 

@@ -296,6 +296,15 @@ static const struct fact_row mechanism_rows[] = {
 };
 FACT_SHAPE(fact_mechanism, mechanism_rows);
 
+static const struct fact_row declared_rows[] = {
+	FACT(fact_declared, compared), FACT(fact_declared, kept),
+	FACT(fact_declared, attempts), FACT(fact_declared, sampling),
+	FACT(fact_declared, records),  FACT(fact_declared, lot),
+	FACT(fact_declared, steps),    FACT(fact_declared, noise_over_clip),
+	FACT(fact_declared, shuffled),
+};
+FACT_SHAPE(fact_declared, declared_rows);
+
 /* ---- the study ---- */
 
 static const struct fact_row calibrated_rows[] = {
@@ -488,6 +497,7 @@ static const struct fact_row all_rows[] = {
 	FACT_LIST(facts, bests, nbests, fact_best),
 	FACT_LIST(facts, front, nfront, fact_point),
 	FACT_LIST(facts, privacy, nprivacy, fact_mechanism),
+	FACT_PART(facts, declared, fact_declared),
 	FACT_MAYBE(facts, released, fact_released),
 	FACT_PART(facts, optimism, fact_optimism),
 	FACT_MADE("compared", compared_json),

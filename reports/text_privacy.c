@@ -426,6 +426,73 @@ static void say_checks(struct doc *d, const struct facts *f, size_t objective)
 	check_table(d, f, objective, third > 0);
 }
 
+/* Names of what was declared, or of what never was. */
+static void list_declared(struct dp_buf *out, const struct fact_declared *f, bool told)
+{
+	const struct {
+		const char *name;
+		int64_t n;
+	} each[] = { { "sampling", told ? f->sampling - f->shuffled : f->sampling },
+		     { "records", f->records },
+		     { "lot", f->lot },
+		     { "steps", f->steps },
+		     { "noise_over_clip", f->noise_over_clip } };
+
+	for (size_t i = 0; i < DP_COUNT(each); i++) {
+		if ((each[i].n > 0) != told)
+			continue;
+		dp_buf_printf(out, "%s%s", out->len ? ", " : "", each[i].name);
+		if (told && each[i].n < f->attempts)
+			dp_buf_printf(out, " (in %lld of %lld attempts)",
+				      (long long)each[i].n, (long long)f->attempts);
+	}
+}
+
+static void say_told(struct doc *d, const struct fact_declared *f)
+{
+	struct dp_buf told = DP_BUF_INIT, untold = DP_BUF_INIT;
+
+	list_declared(&told, f, true);
+	list_declared(&untold, f, false);
+	if (told.len && untold.len)
+		doc_field(d, "Declared by the trainer",
+			  "%s, which agree with what epsilon is computed from. Not "
+			  "declared: %s; nothing checks that the trainer does these as "
+			  "accounted for.",
+			  dp_buf_text(&told), dp_buf_text(&untold));
+	else if (told.len)
+		doc_field(d, "Declared by the trainer",
+			  "%s, which agree with what epsilon is computed from.",
+			  dp_buf_text(&told));
+	else
+		doc_field(d, "Declared by the trainer",
+			  "nothing (of %s): nothing checks that it samples and adds "
+			  "noise as accounted for.",
+			  dp_buf_text(&untold));
+	dp_buf_free(&told);
+	dp_buf_free(&untold);
+}
+
+/* What of the training was compared with what is accounted for, and what was not. */
+static void say_declared(struct doc *d, const struct fact_declared *f)
+{
+	if (!f->compared)
+		doc_paragraph(d, "No mechanism of this study knows a declaration of the "
+				 "trainer to be compared with: nothing checks that it "
+				 "does what is accounted for.");
+	else if (!f->kept)
+		doc_paragraph(d, "What the trainer declared was compared with what "
+				 "epsilon is computed from, and not kept: utilities are "
+				 "released with noise.");
+	else if (f->attempts > 0)
+		say_told(d, f);
+	if (f->shuffled > 0)
+		doc_note(d,
+			 "In %lld of %lld attempts the trainer declared that it shuffles "
+			 "the records. Epsilon is not proven for that.",
+			 (long long)f->shuffled, (long long)f->attempts);
+}
+
 void write_assumptions(struct doc *d, const struct facts *f)
 {
 	if (f->nprivacy == 0)
@@ -437,6 +504,7 @@ void write_assumptions(struct doc *d, const struct facts *f)
 		if (!f->privacy[i].command)
 			say_checks(d, f, f->privacy[i].index);
 	}
+	say_declared(d, &f->declared);
 	doc_paragraph(d,
 		      "Not covered: data-dependent choices outside the mechanism "
 		      "(normalisation, clipping norms or stopping rules computed from "

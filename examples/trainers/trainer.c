@@ -34,7 +34,8 @@ int main(void)
 	double noise;
 
 	request[fread(request, 1, sizeof request - 1, in)] = '\0';
-	p = strstr(request, "\"noise\":");
+	p = strstr(request, "\"parameters\":"); /* 'privacy' has names of its own */
+	p = p ? strstr(p, "\"noise\":") : NULL;
 	if (!p || sscanf(p, "\"noise\":%lf", &noise) != 1 || !(noise > 0)) {
 		fprintf(stderr,
 			"trainer: the parameter 'noise' must be a number above 0\n");

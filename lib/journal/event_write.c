@@ -137,9 +137,10 @@ static int event_check_array(const struct dp__field *f, const struct dp_event *e
 			     struct dp_err *err)
 {
 	const void *p = dp__field_ptr(e, f->at);
+	const char *const *names = f->kind == DP__NAMES ? p : NULL;
 
-	for (size_t i = 0; p && f->kind == DP__NAMES && i < e->nmetrics; i++)
-		if (!e->metric_names[i])
+	for (size_t i = 0; p && names && i < dp__field_length(f, e); i++)
+		if (!names[i])
 			p = NULL;
 	return p ? DP_OK
 		 : dp_fail(err, DP_E_INVALID, "field '%s' has a length and no values",

@@ -35,6 +35,17 @@ static int fold_secret_ok(const struct dp_event *e, const struct dp_study *spec,
 	return DP_OK;
 }
 
+/* What the record says beside its text: which words name files was found out when it was
+ * submitted, and does not change with what becomes of these. */
+static int fold_parsed(const struct dp_event *e, struct dp_study *spec,
+		       struct dp_err *err)
+{
+	struct dp_files files = { (const char **)e->files, e->nfiles };
+	int code = dp_study_place_files(spec, e->dir, &files, err);
+
+	return code == DP_OK ? fold_secret_ok(e, spec, err) : code;
+}
+
 /* The text as parsed by whoever submitted it, or parsed here. */
 static int study_of(const struct dp_event *e, struct dp_study **spec, struct dp_err *err)
 {
@@ -50,7 +61,7 @@ static int study_of(const struct dp_event *e, struct dp_study **spec, struct dp_
 			      e->dir, spec, &problems, err);
 	dp_problems_free(&problems);
 	if (code == DP_OK)
-		return fold_secret_ok(e, *spec, err);
+		return fold_parsed(e, *spec, err);
 	if (code == DP_E_NOMEM)
 		return code;
 	return dp_fail(err, DP_E_CORRUPT,
@@ -465,6 +476,17 @@ static struct dp_attempt *find_attempt(struct dp_trial *t, int32_t run, uint32_t
 	return NULL;
 }
 
+static void fold_declared(struct dp_declarations *all, const struct dp_declared *one)
+{
+	all->attempts++;
+	all->sampling += one->sampling != NULL;
+	all->shuffled += one->sampling && strcmp(one->sampling, "shuffle") == 0;
+	all->records += !isnan(one->records);
+	all->lot += !isnan(one->lot);
+	all->steps += !isnan(one->steps);
+	all->noise_over_clip += !isnan(one->noise_over_clip);
+}
+
 static int fold_attempt_ended(struct dp_study_state *st, struct dp_trial *t,
 			      const struct dp_event *e, struct dp_err *err)
 {
@@ -491,6 +513,8 @@ static int fold_attempt_ended(struct dp_study_state *st, struct dp_trial *t,
 		}
 		return code;
 	}
+	if (e->end == DP_END_OK || e->end == DP_END_DIVERGED)
+		fold_declared(&st->declared, &e->declared);
 	a->end = e->end;
 	a->counted = e->counted;
 	a->unbegun = e->unbegun;

@@ -56,7 +56,9 @@ struct dp_event {
 
 	/* study-created; name also in result-imported: the study it comes from */
 	const char *name, *text, *path, *dir; /* dir: folder of the study file */
-	const char *secret; /* of a study that needs one: base/secret.h */
+	const char *secret;       /* of a study that needs one: base/secret.h */
+	const char *const *files; /* (nfiles) as of dp_study_find_files() */
+	uint32_t nfiles;
 	/* `text` as parsed already, never stored: the fold takes it over. NULL: it parses
 	 * the text itself, as it does in a replay. */
 	struct dp_study *spec;

@@ -115,6 +115,15 @@ struct dp_accounting {
 	struct dp_filter filter; /* all 0 without search.budget */
 };
 
+/* How many of the attempts that came to a result declared what of their training. What
+ * contradicts the study's mechanism comes to none. */
+struct dp_declarations {
+	uint32_t attempts; /* of so many */
+	uint32_t sampling, records, lot, steps, noise_over_clip;
+	uint32_t
+		shuffled; /* that sampling was: no mechanism's epsilon is proven for it */
+};
+
 /* A result of another study that this one starts from (search.initial_from). */
 struct dp_imported {
 	double *x, *objectives;
@@ -146,6 +155,7 @@ struct dp_study_state {
 	struct dp_accounting *accounting; /* NULL: nothing was journaled */
 	double begun; /* K of all attempts that were planned, also of those that could not
 		       * be started: at least what is spent; +inf without a budget */
+	struct dp_declarations declared;
 	struct dp_imported *imported; /* (nimported) */
 	uint32_t nimported;
 	char **metrics; /* (nmetrics) names seen so far */

@@ -99,11 +99,6 @@ json_t *dp_view_at(double at)
 	return isnan(at) ? json_null() : json_integer((json_int_t)at);
 }
 
-static json_t *number_or_null(double x)
-{
-	return isfinite(x) ? json_real(x) : json_null();
-}
-
 json_t *dp_view_spread(const struct dp_study *spec, const double *y, const double *var)
 {
 	uint32_t runs = (uint32_t)spec->trainer.runs;

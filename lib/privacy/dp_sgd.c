@@ -387,7 +387,17 @@ static enum dp_privacy_cost sgd_cost(const double *v)
 							       : DP_PRIVACY_PREPARED;
 }
 
-/* ---- what a trainer declares ---- */
+/* ---- what a trainer is told and declares ---- */
+
+static void sgd_resolve(double *v)
+{
+	v[STEPS] = sgd_count_steps(v);
+	v[EPOCHS] = NAN;
+	v[NOISE_MULTIPLIER] = sgd_multiplier(v);
+	v[NOISE_VARIANCE] = NAN;
+	if (isnan(v[ORDERS]))
+		v[ORDERS] = v[SAMPLING] == POISSON;
+}
 
 static int sgd_contradicts(struct dp_err *err, const char *what, double said, double ours)
 {
@@ -550,6 +560,7 @@ const struct dp_mechanism dp__dp_sgd = {
 	.cost = sgd_cost,
 	.part = sgd_part,
 	.whole = sgd_whole,
+	.resolve = sgd_resolve,
 	.declared = sgd_declared,
 	.words = sgd_words,
 };

@@ -120,6 +120,9 @@ struct dp_mechanism {
 	/* Must this key be a whole number, though its row allows fractions? Only words
 	 * are looked at; the others may be NaN. NULL: rows say it all. */
 	bool (*whole)(const double *values, const struct dp_privacy_key *k);
+	/* Puts what whoever trains needs in the place of what it follows from, as steps
+	 * in the place of epochs; epsilon is the same. NULL: there is nothing. */
+	void (*resolve)(double *values);
 	/* As dp_privacy_declared_check(). NULL: nothing that a trainer can declare
 	 * contradicts it. */
 	int (*declared)(const double *values, const struct dp_privacy_declared *d,
@@ -279,6 +282,12 @@ DP_MUSTCHECK int dp_privacy_query(const json_t *query, const struct dp_mechanism
 /* {"epsilon":...,"delta":...,"order":...,"accountant":...,"error_bound":...}; NULL
  * without memory. */
 json_t *dp_privacy_answer(const struct dp_epsilon *e);
+/* A mechanism with all that counts for its epsilon, for whoever trains: {"mechanism":
+ * "dp-sgd","records":30956,"steps":1452,...}, defaults filled in, steps counted. It is a
+ * query with the same answer. `composed`: without what is the composition's to say. NULL
+ * without memory. */
+json_t *dp_privacy_accounted(const struct dp_mechanism *m, const double *values,
+			     bool composed);
 /* A composition as an object: {"compose":[{"mechanism":...,"times":2},...],"delta":...,
  * "accountant":"pld"}. A delta or accountant inside the list does not count. The
  * sentence names the member: "compose[1]: ...". */

@@ -121,6 +121,52 @@ json_t *dp_privacy_answer(const struct dp_epsilon *e)
 			 dp_json_real(e->error));
 }
 
+/* Does the key count for what is accounted with these values, which are full? */
+static bool key_counts(const struct dp_mechanism *m, const double *values,
+		       const struct dp_privacy_key *k, bool composed)
+{
+	double chosen = dp_privacy_value(m, values, m->accountant);
+	bool whole = k == m->delta || k == m->accountant || k == m->conversion || k->only;
+
+	if (isnan(dp_privacy_value(m, values, k)) || (composed && whole))
+		return false;
+	return !k->only || isnan(chosen) ||
+	       strcmp(k->only, dp_privacy_accountants[(size_t)chosen]) == 0;
+}
+
+static json_t *key_json(const struct dp_mechanism *m, const double *values,
+			const struct dp_privacy_key *k)
+{
+	double v = dp_privacy_value(m, values, k);
+
+	if (k->kind == DP_PRIVACY_WORD)
+		return json_string(k->words[(size_t)v]);
+	return dp_privacy_key_whole(m, values, k) ? json_integer((json_int_t)v)
+						  : dp_json_real(v);
+}
+
+json_t *dp_privacy_accounted(const struct dp_mechanism *m, const double *values,
+			     bool composed)
+{
+	json_t *o = json_pack("{s:s}", "mechanism", m->name);
+	double full[DP_PRIVACY_KEYS_MAX];
+
+	for (size_t i = 0; i < m->nkeys; i++)
+		full[i] = isnan(values[i]) ? m->keys[i].otherwise : values[i];
+	if (m->resolve)
+		m->resolve(full);
+	for (size_t i = 0; o && i < m->nkeys; i++) {
+		const struct dp_privacy_key *k = &m->keys[i];
+
+		if (key_counts(m, full, k, composed) &&
+		    json_object_set_new(o, k->name, key_json(m, full, k)) != 0) {
+			json_decref(o);
+			o = NULL;
+		}
+	}
+	return o;
+}
+
 static int composed_answer(const json_t *query, struct dp_epsilon *out,
 			   struct dp_err *err)
 {

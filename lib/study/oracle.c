@@ -1,6 +1,8 @@
 /* oracle.c - where epsilon comes from: one mechanism, several composed, or a program. */
 #include "study/study.h"
 
+#include "base/json.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -238,7 +240,78 @@ int dp_oracles_epsilon(struct dp_oracles *o, const struct dp_oracle_asker *asker
 			      out, err);
 }
 
-/* ---- what a trainer declares ---- */
+/* ---- what a trainer is told and declares ---- */
+
+static json_t *composed_json(const struct dp_oracle *o, const struct dp_uses *uses)
+{
+	json_t *parts = json_array();
+
+	for (size_t i = 0; i < uses->n; i++) {
+		json_t *part = dp_privacy_accounted(uses->item[i].mechanism,
+						    uses->values[i], true);
+
+		if (!part ||
+		    json_object_set_new(part, "times",
+					json_integer((json_int_t)uses->item[i].times)) ||
+		    json_array_append(parts, part)) {
+			json_decref(parts);
+			parts = NULL;
+		}
+		json_decref(part);
+	}
+	return json_pack("{s:o, s:o, s:s}", "compose", parts, "delta",
+			 dp_json_real(o->delta), "accountant",
+			 dp_privacy_accountants[o->accountant]);
+}
+
+static json_t *program_json(const struct dp_oracle *o)
+{
+	json_t *argv = json_array();
+
+	for (char **a = o->argv; *a; a++)
+		if (json_array_append_new(argv, json_string(*a)) != 0) {
+			json_decref(argv);
+			argv = NULL;
+		}
+	return json_pack("{s:o, s:o}", "command", argv, "delta", dp_json_real(o->delta));
+}
+
+static json_t *accounted_json(const struct dp_study *s, size_t objective, const double *x)
+{
+	const struct dp_oracle *o = s->objectives[objective].privacy;
+	struct dp_uses uses;
+
+	if (o->kind == DP_ORACLE_PROGRAM)
+		return program_json(o);
+	if (dp_oracle_uses(s, objective, x, NAN, &uses, NULL) != DP_OK)
+		return NULL;
+	return o->kind == DP_ORACLE_COMPOSED
+		       ? composed_json(o, &uses)
+		       : dp_privacy_accounted(uses.item[0].mechanism, uses.values[0],
+					      false);
+}
+
+json_t *dp_objectives_accounted(const struct dp_study *s, const double *x,
+				const double *epsilon)
+{
+	json_t *all = json_object();
+
+	for (size_t i = 0; all && i < s->nobjectives; i++) {
+		json_t *one;
+
+		if (!s->objectives[i].privacy)
+			continue;
+		one = accounted_json(s, i, x);
+		if ((epsilon && !isnan(epsilon[i]) &&
+		     json_object_set_new(one, "epsilon", dp_json_real(epsilon[i]))) ||
+		    json_object_set(all, s->objectives[i].name, one)) {
+			json_decref(all);
+			all = NULL;
+		}
+		json_decref(one);
+	}
+	return all;
+}
 
 int dp_objective_declared(const struct dp_study *s, size_t objective, const double *x,
 			  const struct dp_privacy_declared *declared,

@@ -498,19 +498,6 @@ static void read_accountant(struct dp__read *r, struct dp_oracle *o,
 	o->accountant = word >= 0 ? (enum dp_privacy_accountant)word : DP_PRIVACY_PLD;
 }
 
-/* A path can be looked at; a bare name is for the daemon to find. Another machine may
- * have it, so it is worth a word and no more. */
-static void warn_program(struct dp__read *r, const struct dp_oracle *o,
-			 const struct dp__node *command)
-{
-	const char *program = o->argv ? o->argv[0] : NULL;
-	char shown[DP__SHOWN];
-
-	if (program && *program == '/' && access(program, X_OK) != 0)
-		dp__warning(r, command->pos, NULL, "'%s' cannot be run: %s",
-			    dp__shown(program, shown), strerror(errno));
-}
-
 static void refuse_others(struct dp__read *r, const struct dp__node *privacy,
 			  const char *const *known)
 {
@@ -554,7 +541,7 @@ static void read_oracle(struct dp__read *r, struct dp_oracle *o,
 		refuse_others(r, privacy, beside_compose);
 	} else if (command) {
 		o->kind = DP_ORACLE_PROGRAM;
-		warn_program(r, o, command);
+		o->command_pos = command->pos;
 		read_delta(r, o, privacy);
 		refuse_others(r, privacy, beside_command);
 	} else {

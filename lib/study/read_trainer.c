@@ -1,8 +1,6 @@
 /* read_trainer.c - readers of the trainer's command and environment. */
 #include "study/study_internal.h"
 
-#include "base/fs.h"
-
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +17,8 @@ void dp__read_trainer(struct dp__read *r, const struct dp__key *k,
 		return;
 	r->trainer = v;
 	dp__read_section(r, DP__TRAINER, v->key_pos, v, to);
+	if (dp__get(v, "command"))
+		((struct dp_trainer *)to)->command_pos = dp__get(v, "command")->pos;
 }
 
 /* The program: with a '/' in it, a path that starts at the study file's folder. */
@@ -28,9 +28,7 @@ static char *trainer_program(struct dp__read *r, const char *word)
 
 	if (*word == '/' || !strchr(word, '/'))
 		return dp__strdup(r, word);
-	while (strncmp(word, "./", 2) == 0)
-		word += 2;
-	path = dp_path_join(r->dir, word);
+	path = dp__path_beside(r->dir, word);
 	if (!path)
 		r->nomem = true;
 	return path;

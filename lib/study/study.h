@@ -87,6 +87,7 @@ struct dp_oracle {
 	double delta;
 	enum dp_privacy_accountant accountant; /* of a composition */
 	char **argv;                           /* ends with NULL; as that of a trainer */
+	size_t command_pos;                    /* where it stands in the file's text */
 };
 
 /* Noise on a metric before anybody sees it; records 0: none. */
@@ -157,7 +158,10 @@ struct dp_path {
 };
 
 struct dp_trainer {
-	char **argv; /* ends with NULL; argv[0] with '/' is absolute */
+	/* ends with NULL; argv[0] with '/' is absolute, and so are words that name files,
+	 * once dp_study_find_files() or dp_study_place_files() has been called */
+	char **argv;
+	size_t command_pos; /* where the command stands in the file's text */
 	int runs;
 	bool run_per_process;  /* runs_per_process: 1 */
 	double timeout, stall; /* seconds; 0: none */
@@ -251,6 +255,31 @@ DP_MUSTCHECK int dp_study_parse(const char *text, size_t len, const char *path,
 				const char *dir, struct dp_study **out,
 				struct dp_problems *problems, struct dp_err *err);
 void dp_study_free(struct dp_study *s);
+
+/* Words of a command after its program that name files beside the study file. */
+struct dp_files {
+	const char *
+		*list; /* (n) absolute paths, in the study; the caller frees the list */
+	uint32_t n;
+};
+/* When a study is submitted: makes such words of its commands absolute, those of files
+ * that are there now (plain files, and links to them), and tells which they are. */
+DP_MUSTCHECK int dp_study_find_files(struct dp_study *s, const char *dir,
+				     struct dp_files *found, struct dp_err *err);
+/* The same without a look at any file: `known` was found when it was submitted. */
+DP_MUSTCHECK int dp_study_place_files(struct dp_study *s, const char *dir,
+				      const struct dp_files *known, struct dp_err *err);
+
+/* Adds warnings where the programs of a study that was parsed from `text` could not be
+ * started here: they, their interpreters and scripts are looked for. `beside`: the folder
+ * that programs without a path are looked for in before PATH, dparetod's. */
+DP_MUSTCHECK int dp_study_startable(const struct dp_study *s, const char *dir,
+				    const char *beside, const char *text, size_t len,
+				    struct dp_problems *problems, struct dp_err *err);
+/* Appends the text of the same study with a single random point and a single run, of a
+ * text that is valid. */
+DP_MUSTCHECK int dp_study_once(const char *text, size_t len, struct dp_buf *out,
+			       struct dp_err *err);
 
 /* The same reader for files of `option: value`, such as a daemon's configuration: calls
  * set() for each; what it refuses becomes a problem at that place. A list or a map goes
@@ -481,6 +510,13 @@ DP_MUSTCHECK int dp_objectives_privacy_at(const struct dp_study *s,
 					  struct dp_err *err);
 DP_MUSTCHECK int dp_objectives_privacy(const struct dp_study *s, const double *x,
 				       double *y, struct dp_err *err);
+/* What is accounted for at x, by privacy objective, so that a trainer does just that:
+ * {"epsilon":{"mechanism":"dp-sgd",...,"epsilon":0.42}}; of a composition
+ * {"compose":[...], "delta":...}, of a program {"command":[...],"delta":...}. `epsilon`
+ * (nobjectives) is what the oracles said there; NaN or NULL: left out. NULL without
+ * memory. */
+json_t *dp_objectives_accounted(const struct dp_study *s, const double *x,
+				const double *epsilon);
 /* Does what a trainer declared of its sampler fit a privacy objective at x? Of several
  * mechanisms one must fit. DP_E_INVALID with the contradiction; `warning` is "" or a
  * sentence. */

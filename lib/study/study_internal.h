@@ -174,6 +174,12 @@ dp__reader dp__read_search;  /* check.c */
 dp__reader dp__read_rounds;  /* select.c */
 dp__reader dp__read_budget;  /* budget.c */
 
+/* ---- command.c ---- */
+
+/* A relative path from the study file's folder on. The caller frees it; NULL without
+ * memory. */
+char *dp__path_beside(const char *dir, const char *word);
+
 /* ---- checks across keys, once all is read ---- */
 
 void dp__check_calibrated(struct dp__read *r); /* calibrated.c; before objectives */

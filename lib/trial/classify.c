@@ -9,6 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 
+enum {
+	INSTEAD_MOST = 12, /* names of metrics in a sentence */
+	PART_LEAST = 3     /* letters of a name that may be short for another */
+};
+
 /* The sentence of one classification, being written. */
 struct sentence {
 	char *text;
@@ -94,11 +99,29 @@ static enum dp_end by_exit(struct sentence *s, const struct dp_exit *exit)
 	return DP_END_NONE;
 }
 
+/* The first needed metric that is lacking, and the run that it is lacking in; NULL: none.
+ */
+static const char *lacking(const struct dp_result *r, const char *const *needed,
+			   size_t *run)
+{
+	double x;
+
+	for (; *needed; needed++) {
+		int metric = dp_result_metric(r, *needed);
+
+		for (*run = 0; *run < dp__result_nruns(r); ++*run)
+			if (metric < 0 || !dp_result_value(r, *run, (size_t)metric, &x))
+				return *needed;
+	}
+	return NULL;
+}
+
 /* What is missing in the result, or DP_END_NONE. */
 static enum dp_end classify_missing(struct sentence *s, const struct dp_result *r,
 				    const char *const *needed)
 {
-	double x;
+	const char *metric;
+	size_t run;
 
 	/* what could not be read is not the trainer's fault: another try may do */
 	if (dp_result_problem(r))
@@ -110,17 +133,11 @@ static enum dp_end classify_missing(struct sentence *s, const struct dp_result *
 			return classify_end(s, DP_END_BAD_OUTPUT,
 					    "run %u was asked but not reported",
 					    (unsigned)dp__result_run(r, i));
-	for (; *needed; needed++) {
-		int metric = dp_result_metric(r, *needed);
-
-		for (size_t i = 0; i < dp__result_nruns(r); i++)
-			if (metric < 0 || !dp_result_value(r, i, (size_t)metric, &x))
-				return classify_end(
-					s, DP_END_BAD_OUTPUT,
-					"no metric '%s' in run %u, which an objective "
-					"needs",
-					*needed, (unsigned)dp__result_run(r, i));
-	}
+	metric = lacking(r, needed, &run);
+	if (metric)
+		return classify_end(s, DP_END_BAD_OUTPUT,
+				    "no metric '%s' in run %u, which an objective needs",
+				    metric, (unsigned)dp__result_run(r, run));
 	return DP_END_NONE;
 }
 
@@ -168,6 +185,46 @@ enum dp_end dp_classify(const struct dp_exit *exit, const struct dp_result *resu
 	if (class == DP_END_NONE)
 		class = classify_diverged(&s, result, needed);
 	return class == DP_END_NONE ? DP_END_OK : class;
+}
+
+/* The name that was meant, as far as can be guessed: misspelt, or a part of it. */
+static const char *instead_of(const char *metric, const char *const *names)
+{
+	const char *near = dp_nearest(metric, names);
+
+	for (; !near && *names; names++)
+		if (strlen(*names) >= PART_LEAST && strlen(metric) >= PART_LEAST &&
+		    (strstr(metric, *names) || strstr(*names, metric)))
+			near = *names;
+	return near;
+}
+
+void dp_result_instead(const struct dp_result *result, const char *const *needed,
+		       char *out, size_t room)
+{
+	const char *names[DP_METRICS_MAX + 1], *metric, *near;
+	size_t run, told = 0;
+	struct dp_buf text = DP_BUF_INIT;
+	double x;
+
+	out[0] = '\0';
+	metric = lacking(result, needed, &run);
+	if (!metric || !dp__result_reported(result, run))
+		return;
+	for (size_t i = 0; i < dp_result_nmetrics(result); i++)
+		if (dp_result_value(result, run, i, &x))
+			names[told++] = dp_result_metric_name(result, i);
+	names[told] = NULL;
+	dp_buf_puts(&text, told ? "; reported were: " : "; it reported none");
+	for (size_t i = 0; i < told && i < INSTEAD_MOST; i++)
+		dp_buf_printf(&text, "%s%s", i ? ", " : "", names[i]);
+	if (told > INSTEAD_MOST)
+		dp_buf_printf(&text, " and %zu more", told - INSTEAD_MOST);
+	near = instead_of(metric, names);
+	if (near)
+		dp_buf_printf(&text, "; did you mean '%s'?", near);
+	snprintf(out, room, "%s", dp_buf_text(&text));
+	dp_buf_free(&text);
 }
 
 bool dp_end_keeps_way(enum dp_end e)

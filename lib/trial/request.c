@@ -25,6 +25,13 @@ void dp_request_text(const struct dp_request *r, struct dp_buf *out)
 	dp_buf_printf(
 		out, "{\"version\":%d,\"study\":\"%s\",\"trial\":%u,\"attempt\":%u,",
 		REQUEST_VERSION, r->study, (unsigned)r->trial, (unsigned)r->attempt);
+	/* before the parameters: a script that looks for the last "NAME": of the line
+	 * finds the parameter of that name */
+	if (r->privacy) {
+		dp_buf_puts(out, "\"privacy\":");
+		dp_json_dump(out, r->privacy, 0);
+		dp_buf_putc(out, ',');
+	}
 	dp_buf_puts(out, "\"parameters\":");
 	dp_json_dump(out, r->parameters, 0);
 	dp_buf_puts(out, ",\"runs\":[");
@@ -81,6 +88,16 @@ static int read_parameters(const json_t *root, struct dp_request *out, struct dp
 				       "'parameters' holds something else than names "
 				       "with plain values");
 	out->parameters = json_incref(parameters);
+	return DP_OK;
+}
+
+static int read_accounted(const json_t *root, struct dp_request *out, struct dp_err *err)
+{
+	json_t *privacy = json_object_get(root, "privacy");
+
+	if (privacy && !json_is_object(privacy))
+		return dp_fail(err, DP_E_INVALID, "'privacy' is not an object");
+	out->privacy = json_incref(privacy);
 	return DP_OK;
 }
 
@@ -195,6 +212,7 @@ static int read_request(const json_t *root, struct dp_request *out, struct dp_er
 	if ((code = request_whole(root, "trial", UINT32_MAX, &trial, err)) != DP_OK ||
 	    (code = request_whole(root, "attempt", UINT32_MAX, &attempt, err)) != DP_OK ||
 	    (code = read_parameters(root, out, err)) != DP_OK ||
+	    (code = read_accounted(root, out, err)) != DP_OK ||
 	    (code = read_runs(root, out, err)) != DP_OK ||
 	    (code = read_path(root, out, err)) != DP_OK)
 		return code;
@@ -230,6 +248,7 @@ void dp_request_clear(struct dp_request *r)
 {
 	free(r->study);
 	json_decref(r->parameters);
+	json_decref(r->privacy);
 	free(r->runs);
 	free(r->seeds);
 	free(r->path);

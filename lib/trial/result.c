@@ -594,6 +594,25 @@ void dp_result_end(struct dp_result *r)
 	r->cut = r->problem[0] != '\0';
 }
 
+bool dp_result_resembles(const char *text, size_t n)
+{
+	while (n > 0) {
+		const char *newline = memchr(text, '\n', n);
+		size_t len = newline ? (size_t)(newline - text) : n;
+		json_t *line = memmem(text, len, "\"metrics\"", 9)
+				       ? json_loadb(text, len, 0, NULL)
+				       : NULL;
+		bool found = json_is_object(json_object_get(line, "metrics"));
+
+		json_decref(line);
+		if (found)
+			return true;
+		text += len + (newline != NULL);
+		n -= len + (newline != NULL);
+	}
+	return false;
+}
+
 /* ---- what was read ---- */
 
 double dp_result_progress(const struct dp_result *r)

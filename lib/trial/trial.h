@@ -20,6 +20,7 @@ struct dp_request {
 	char *study;
 	uint32_t trial, attempt;
 	json_t *parameters;
+	json_t *privacy; /* what is accounted for, by objective; NULL: nothing is */
 	uint32_t nruns;
 	uint32_t *runs; /* numbers of the runs asked of this process */
 	uint64_t *seeds;
@@ -144,6 +145,13 @@ int dp_result_metric(const struct dp_result *r, const char *name);
 enum dp_end dp_classify(const struct dp_exit *exit, const struct dp_result *result,
 			const char *const *needed, bool cancelled, char *why,
 			size_t room);
+/* Of a result that lacks a needed metric, in a run that was reported, what that run has
+ * instead: "; reported were: acc, loss; did you mean 'acc'?". "" where none is lacking.
+ */
+void dp_result_instead(const struct dp_result *result, const char *const *needed,
+		       char *out, size_t room);
+/* Is one of the lines of a text what would be the result of a run in a result file? */
+bool dp_result_resembles(const char *text, size_t n);
 /* Does what a training that ended so reached on its path count (ok, diverged, and what
  * was cut short: cancelled, timeout, stalled)? */
 bool dp_end_keeps_way(enum dp_end e);

@@ -1,0 +1,214 @@
+/* program.c - which file a program's name means, and why it would not start. */
+#include "base/program.h"
+
+#include "base/fs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+	FIRST_LINE = 256, /* as much of it as Linux reads */
+	ELF_IDENTITY = 20 /* bytes up to the machine's number */
+};
+
+const char *dp_program_path(char *const *env)
+{
+	const char *own = getenv("PATH");
+
+	for (; env && *env; env++)
+		if (strncmp(*env, "PATH=", 5) == 0)
+			own = *env + 5;
+	return own;
+}
+
+/* dir/name if that can be executed; the caller frees it. */
+static char *program_in(const char *dir, const char *name)
+{
+	char *path = dp_path_join(dir, name);
+	struct stat st;
+
+	if (path && stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+	    access(path, X_OK) == 0)
+		return path;
+	free(path);
+	return NULL;
+}
+
+char *dp_program_find(const char *name, const struct dp_program_places *places)
+{
+	char *found = places->beside ? program_in(places->beside, name) : NULL;
+	char *copy = strdup(places->path ? places->path : ""), *rest = copy, *dir;
+
+	while (!found && copy && (dir = strsep(&rest, ":")) != NULL)
+		if (*dir)
+			found = program_in(dir, name);
+	free(copy);
+	return found;
+}
+
+/* ---- its first line ---- */
+
+/* The first bytes of a file, and how many there are. */
+static size_t first_bytes(const char *path, char out[FIRST_LINE])
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, out, FIRST_LINE - 1);
+
+	if (fd >= 0)
+		close(fd);
+	n = n > 0 ? n : 0;
+	out[n] = '\0';
+	return (size_t)n;
+}
+
+/* What is no script: a program of this machine, or something that execvp() gives to
+ * /bin/sh. */
+static int check_binary(const char *path, const char *first, size_t n, struct dp_err *err)
+{
+	char own[FIRST_LINE];
+	size_t m = first_bytes("/proc/self/exe", own);
+
+	if (n < 4 || memcmp(first, "\177ELF", 4) != 0) {
+		dp_fail(err, DP_E_INVALID, "%s has no #! line: /bin/sh runs it", path);
+		return dp_hint(err,
+			       "begin it with one, such as #!/usr/bin/env python3, or "
+			       "name its interpreter first, as in [python3, "
+			       "train.py]");
+	}
+	/* its class (32 or 64 bits) and its machine */
+	if (n >= ELF_IDENTITY && m >= ELF_IDENTITY &&
+	    (first[4] != own[4] || memcmp(first + 18, own + 18, 2) != 0)) {
+		dp_fail(err, DP_E_INVALID, "%s is a program for another kind of machine",
+			path);
+		return dp_hint(err, "build it on this one");
+	}
+	return DP_OK;
+}
+
+/* What env(1) is asked to find: `rest` is all that follows it. */
+static int check_env(const char *path, char *rest, const char *search, struct dp_err *err)
+{
+	bool split = strncmp(rest, "-S", 2) == 0 || strncmp(rest, "--split", 7) == 0;
+	struct dp_program_places places = { NULL, search };
+	char *word, *found = NULL;
+
+	if (!split && strpbrk(rest, " \t")) {
+		dp_fail(err, DP_E_INVALID,
+			"%s: its first line makes env look for a program named '%s'",
+			path, rest);
+		return dp_hint(err, "write #!/usr/bin/env -S %s", rest);
+	}
+	if (split && rest[1] == 'S') /* -Spython3 is the same */
+		rest += 2;
+	do
+		word = strsep(&rest, " \t");
+	while (word && (!*word || *word == '-' || strchr(word, '=')));
+	if (!word)
+		return DP_OK;
+	found = strchr(word, '/') ? strdup(word) : dp_program_find(word, &places);
+	if (!found || access(found, X_OK) != 0) {
+		dp_fail(err, DP_E_NOT_FOUND,
+			"%s exists, but its interpreter '%s' is not in PATH (%s)", path,
+			word, search ? search : "which is not set");
+		dp_hint(err, "install it, or mend the first line of %s", path);
+		free(found);
+		return DP_E_NOT_FOUND;
+	}
+	free(found);
+	return DP_OK;
+}
+
+/* `line`: what follows #!, without its end. */
+static int check_interpreter(const char *path, char *line, const char *search,
+			     struct dp_err *err)
+{
+	size_t n = strlen(line);
+	const char *base;
+	char *rest;
+
+	if (n > 0 && line[n - 1] == '\r') {
+		dp_fail(err, DP_E_INVALID,
+			"%s: its first line ends with a carriage return (CRLF)", path);
+		return dp_hint(err, "convert it: sed -i 's/\\r$//' %s", path);
+	}
+	while (n > 0 && (line[n - 1] == ' ' || line[n - 1] == '\t'))
+		line[--n] = '\0';
+	line += strspn(line, " \t");
+	rest = line + strcspn(line, " \t");
+	if (*rest)
+		*rest++ = '\0';
+	rest += strspn(rest, " \t");
+	if (access(line, X_OK) != 0) {
+		dp_fail(err, DP_E_NOT_FOUND, "%s exists, but its interpreter %s %s", path,
+			line, errno == ENOENT ? "does not" : "cannot be executed");
+		return dp_hint(err, "install it, or mend the first line of %s", path);
+	}
+	base = strrchr(line, '/');
+	if (base && strcmp(base, "/env") == 0 && *rest)
+		return check_env(path, rest, search, err);
+	return DP_OK;
+}
+
+static int check_content(const char *path, const char *search, struct dp_err *err)
+{
+	char first[FIRST_LINE];
+	size_t n = first_bytes(path, first);
+
+	if (n == 0 && access(path, R_OK) != 0)
+		return DP_OK; /* a program that may be executed but not read */
+	if (n < 2 || memcmp(first, "#!", 2) != 0)
+		return check_binary(path, first, n, err);
+	first[strcspn(first, "\n")] = '\0';
+	return check_interpreter(path, first + 2, search, err);
+}
+
+/* ---- the file itself ---- */
+
+static int check_file(const char *path, const char *search, struct dp_err *err)
+{
+	struct stat st;
+
+	if (stat(path, &st) != 0) {
+		int errnum = errno;
+
+		if (errnum == ENOENT || errnum == ENOTDIR)
+			return dp_fail(err, DP_E_NOT_FOUND, "%s does not exist", path);
+		return dp_fail(err, DP_E_DENIED, "%s: %s", path, strerror(errnum));
+	}
+	if (S_ISDIR(st.st_mode))
+		return dp_fail(err, DP_E_INVALID, "%s is a folder, not a program", path);
+	if (!S_ISREG(st.st_mode))
+		return dp_fail(err, DP_E_INVALID, "%s is not a plain file", path);
+	if (access(path, X_OK) != 0) {
+		dp_fail(err, DP_E_DENIED, "%s is not executable", path);
+		return dp_hint(err,
+			       "chmod +x %s, or name its interpreter first, as in "
+			       "[python3, train.py]",
+			       path);
+	}
+	return check_content(path, search, err);
+}
+
+int dp_program_check(const char *program, const struct dp_program_places *places,
+		     struct dp_err *err)
+{
+	char *path;
+	int code;
+
+	if (strchr(program, '/'))
+		return check_file(program, places->path, err);
+	path = dp_program_find(program, places);
+	if (!path)
+		return dp_fail(err, DP_E_NOT_FOUND,
+			       "'%s' is neither beside dparetod (%s) nor in PATH (%s)",
+			       program, places->beside ? places->beside : "-",
+			       places->path ? places->path : "which is not set");
+	code = check_file(path, places->path, err);
+	free(path);
+	return code;
+}

@@ -1,0 +1,26 @@
+/* program.h - which file a program's name means, and why it would not start. */
+#ifndef DP_PROGRAM_H
+#define DP_PROGRAM_H
+#include "base/base.h"
+
+/* Where a name without '/' is looked for. */
+struct dp_program_places {
+	const char *beside; /* this folder comes first; NULL: none does */
+	const char *path;   /* then those of a PATH; NULL: none */
+};
+
+/* The value of PATH for a program that gets this environment ("K=V", ends with NULL, may
+ * be NULL) on top of ours. */
+const char *dp_program_path(char *const *env);
+/* The executable file that a name without '/' stands for. The caller frees it; NULL:
+ * there is none. */
+char *dp_program_find(const char *name, const struct dp_program_places *places);
+/* Would starting `program` fail, or start something else than is meant? Looks at the file
+ * and at the interpreter that its first line names. DP_OK, or DP_E_NOT_FOUND,
+ * DP_E_DENIED or DP_E_INVALID with what is wrong as a sentence that begins with its path,
+ * and what to do as the hint. */
+DP_MUSTCHECK int dp_program_check(const char *program,
+				  const struct dp_program_places *places,
+				  struct dp_err *err);
+
+#endif

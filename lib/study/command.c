@@ -1,0 +1,105 @@
+/* command.c - the words of a study's commands: which of them name files beside it. */
+#include "study/study_internal.h"
+
+#include "base/fs.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+char *dp__path_beside(const char *dir, const char *word)
+{
+	while (strncmp(word, "./", 2) == 0)
+		word += 2;
+	return dp_path_join(dir, word);
+}
+
+/* Where one of both is NULL: files that are looked for, or that are known. */
+struct placing {
+	const char *dir;
+	struct dp_files *found;
+	const struct dp_files *known;
+};
+
+static bool file_known(const char *path, const struct dp_files *known)
+{
+	for (uint32_t i = 0; i < known->n; i++)
+		if (strcmp(known->list[i], path) == 0)
+			return true;
+	return false;
+}
+
+/* A plain file, or a link to one; not a folder, which many a word names by chance. */
+static bool file_there(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+static bool files_add(struct dp_files *found, const char *path)
+{
+	const char **grown = realloc(found->list, ((size_t)found->n + 1) * sizeof *grown);
+
+	if (!grown)
+		return false;
+	found->list = grown;
+	found->list[found->n++] = path;
+	return true;
+}
+
+/* False without memory. */
+static bool place_word(const struct placing *p, char **word)
+{
+	char *path = dp__path_beside(p->dir, *word);
+	bool ok = path != NULL;
+
+	if (ok && (p->known ? file_known(path, p->known) : file_there(path))) {
+		ok = !p->found || files_add(p->found, path);
+		if (ok) {
+			free(*word);
+			*word = path;
+			return true;
+		}
+	}
+	free(path);
+	return ok;
+}
+
+/* The words after the program; absolute ones stay. */
+static bool place_words(const struct placing *p, char **argv)
+{
+	bool ok = true;
+
+	for (char **word = argv; ok && word && *word; word++)
+		if (word > argv && **word && **word != '/')
+			ok = place_word(p, word);
+	return ok;
+}
+
+static int place_all(const struct placing *p, struct dp_study *s, struct dp_err *err)
+{
+	bool ok = place_words(p, s->trainer.argv);
+
+	for (size_t i = 0; ok && i < s->nobjectives; i++)
+		if (s->objectives[i].privacy)
+			ok = place_words(p, s->objectives[i].privacy->argv);
+	return ok ? DP_OK : dp_fail(err, DP_E_NOMEM, "no memory for a study's commands");
+}
+
+int dp_study_find_files(struct dp_study *s, const char *dir, struct dp_files *found,
+			struct dp_err *err)
+{
+	struct placing p = { dir, found, NULL };
+
+	*found = (struct dp_files){ 0 };
+	return place_all(&p, s, err);
+}
+
+int dp_study_place_files(struct dp_study *s, const char *dir,
+			 const struct dp_files *known, struct dp_err *err)
+{
+	struct placing p = { dir, NULL, known };
+
+	return place_all(&p, s, err);
+}

@@ -287,6 +287,20 @@ char *ctl_ended_cell(const json_t *summary, char out[CTL_TEXT_LEN])
 	return out;
 }
 
+void ctl_changes(const json_t *changes, struct dp_buf *out)
+{
+	const json_t *c;
+	size_t i;
+
+	json_array_foreach (changes, i, c) {
+		const char *key = dp_json_str(c, "key", "?"), *dot = strrchr(key, '.');
+
+		dp_buf_printf(out, "%s%s %s -> %s", i ? ", " : "", dot ? dot + 1 : key,
+			      dp_json_str(c, "from", "none"),
+			      dp_json_str(c, "to", "none"));
+	}
+}
+
 void ctl_pairs(const json_t *object, struct dp_buf *out)
 {
 	char text[CTL_TEXT_LEN];

@@ -30,12 +30,14 @@ static const struct {
 	{ "parallel", JSON_INTEGER },
 	{ "priority", JSON_INTEGER },
 	{ "parameters", JSON_OBJECT },
+	{ "keys", JSON_OBJECT },
 	{ "points", JSON_ARRAY },
 	{ "denoised", JSON_TRUE },
 	{ "now", JSON_TRUE },
 	{ "full", JSON_TRUE },
 	{ "failed", JSON_TRUE },
 	{ "own", JSON_TRUE },
+	{ "paused", JSON_TRUE },
 };
 
 static int request_check_fields(const json_t *json, struct dp_err *err)

@@ -16,6 +16,7 @@ static int add_change(json_t *keys, const char *text, struct dp_err *err)
 {
 	const char *equals = strchr(text, '=');
 	const struct dp_key_doc *key;
+	struct dp_study none = { 0 };
 	char name[DP_NAME_MAX];
 	json_t *value;
 
@@ -29,6 +30,8 @@ static int add_change(json_t *keys, const char *text, struct dp_err *err)
 		return DP_E_USAGE;
 	if (json_object_get(keys, key->path))
 		return dp_fail(err, DP_E_USAGE, "'%s' is given twice", name);
+	if (dp_study_change(&none, key->path, equals + 1, err) == DP_E_INVALID)
+		return err->code = DP_E_USAGE;
 	value = json_string(equals + 1);
 	if (!value)
 		return dp_fail(err, DP_E_USAGE, "the value of '%s' is not UTF-8", name);

@@ -12,67 +12,97 @@ static bool amendable(double v, double lo, double hi)
 	return isnan(v) || (v >= lo && v <= hi);
 }
 
-/* Keys that may change. The first version stays as it is, but for what is decided when a
- * study is submitted: nobody has read it by then. */
-static int fold_changes(struct dp_study_state *st, const struct dp_event *e,
-			struct dp_err *err)
+/* A record's changes, made ready while nothing can fail any more. */
+struct amending {
+	struct dp__amended *version; /* NULL: no key changes */
+	char *text, *path, *dir;     /* NULL: the file stays */
+	char *budget_end;
+};
+
+static void amending_free(struct amending *a)
 {
-	struct dp__amended *new = malloc(sizeof *new);
+	free(a->version);
+	free(a->text);
+	free(a->path);
+	free(a->dir);
+	free(a->budget_end);
+}
+
+/* Keys that may change, in a new version of the study. */
+static int amending_keys(const struct dp_study_state *st, const struct dp_event *e,
+			 struct amending *a, struct dp_err *err)
+{
 	int code = DP_OK;
 
-	if (!new)
+	a->version = malloc(sizeof *a->version);
+	if (!a->version)
 		return dp_fail(err, DP_E_NOMEM, "no memory for a change");
-	*new = (struct dp__amended){ *st->now, st->amended };
+	*a->version = (struct dp__amended){ *st->now, st->amended };
 	for (uint32_t i = 0; code == DP_OK && i < e->nchanges; i++)
-		code = dp_study_change_text(&new->study, e->changes[i], err);
-	if (code == DP_OK && new->study.search.initial != st->now->search.initial &&
-	    st->ntrials)
-		code = dp_fail(err, DP_E_INVALID, "search.initial is decided too late");
-	if (code != DP_OK) {
-		free(new);
-		return code == DP_E_NOMEM
-			       ? code
-			       : dp_fail(err, DP_E_CORRUPT,
-					 "study %u cannot be changed as recorded",
-					 st->id);
-	}
-	if (st->ntrials == 0 && st->spec->search.initial != new->study.search.initial)
-		st->spec->search.initial = new->study.search.initial;
-	st->amended = new;
-	st->now = &new->study;
-	st->timed |= st->now->search.max_time > 0;
-	return DP_OK;
+		code = dp_study_change_text(&a->version->study, e->changes[i], err);
+	if (code == DP_E_NOMEM)
+		return code;
+	if (code == DP_OK && (st->ntrials == 0 || a->version->study.search.initial ==
+							  st->now->search.initial))
+		return DP_OK;
+	return dp_fail(err, DP_E_CORRUPT, "study %u cannot be changed as recorded",
+		       st->id);
 }
 
 /* The file as it reads now; what it means is what it meant, or among the changes. */
-static int fold_file(struct dp_study_state *st, const struct dp_event *e,
-		     struct dp_err *err)
+static int amending_file(const struct dp_study_state *st, const struct dp_event *e,
+			 struct amending *a, struct dp_err *err)
 {
-	char *text = NULL, *path = NULL, *dir = NULL;
-
 	if (!*e->text || !e->dir || !*e->dir)
 		return dp_fail(err, DP_E_CORRUPT,
 			       "study %u is given a file without its text or folder",
 			       st->id);
-	if (dp__fold_text(&text, e->text) || dp__fold_text(&path, e->path) ||
-	    dp__fold_text(&dir, e->dir)) {
-		free(text);
-		free(path);
+	if (dp__fold_text(&a->text, e->text) || dp__fold_text(&a->path, e->path) ||
+	    dp__fold_text(&a->dir, e->dir))
 		return dp_fail(err, DP_E_NOMEM, "no memory for a study file");
-	}
-	free(st->text);
-	free(st->path);
-	free(st->dir);
-	st->text = text;
-	st->path = path;
-	st->dir = dir;
 	return DP_OK;
+}
+
+static void text_exchange(char **a, char **b)
+{
+	char *kept = *a;
+
+	*a = *b;
+	*b = kept;
+}
+
+static void amending_commit(struct dp_study_state *st, const struct dp_event *e,
+			    struct amending *a)
+{
+	if (a->text) {
+		text_exchange(&st->text, &a->text);
+		text_exchange(&st->path, &a->path);
+		text_exchange(&st->dir, &a->dir);
+	}
+	if (a->version) {
+		st->amended = a->version;
+		st->now = &a->version->study;
+		a->version = NULL;
+		st->timed |= st->now->search.max_time > 0;
+		/* decided with the study's creation, when nobody else has read it yet */
+		if (st->spec->search.initial != st->now->search.initial)
+			st->spec->search.initial = st->now->search.initial;
+	}
+	if (!isnan(e->evaluations)) {
+		text_exchange(&st->budget_end, &a->budget_end);
+		st->evaluations = (uint32_t)e->evaluations;
+	}
+	if (!isnan(e->parallel))
+		st->parallel = (uint32_t)e->parallel;
+	if (!isnan(e->priority))
+		st->priority = (int)e->priority;
 }
 
 int dp__fold_amended(struct dp_study_state *st, const struct dp_event *e,
 		     struct dp_err *err)
 {
-	int code;
+	struct amending a = { 0 };
+	int code = DP_OK;
 
 	if (!amendable(e->evaluations, 0, UINT32_MAX) ||
 	    !amendable(e->parallel, 0, UINT32_MAX) ||
@@ -81,18 +111,14 @@ int dp__fold_amended(struct dp_study_state *st, const struct dp_event *e,
 			       "study %u is given what is no number of "
 			       "evaluations, trainers or priority",
 			       st->id);
-	if (!isnan(e->evaluations) && dp__fold_text(&st->budget_end, e->reason))
-		return dp_fail(err, DP_E_NOMEM, "no memory for a reason");
-	code = e->text ? fold_file(st, e, err) : DP_OK;
+	if (e->text)
+		code = amending_file(st, e, &a, err);
 	if (code == DP_OK && e->nchanges)
-		code = fold_changes(st, e, err);
-	if (code != DP_OK)
-		return code;
-	if (!isnan(e->evaluations))
-		st->evaluations = (uint32_t)e->evaluations;
-	if (!isnan(e->parallel))
-		st->parallel = (uint32_t)e->parallel;
-	if (!isnan(e->priority))
-		st->priority = (int)e->priority;
-	return DP_OK;
+		code = amending_keys(st, e, &a, err);
+	if (code == DP_OK && dp__fold_text(&a.budget_end, e->reason))
+		code = dp_fail(err, DP_E_NOMEM, "no memory for a reason");
+	if (code == DP_OK)
+		amending_commit(st, e, &a);
+	amending_free(&a);
+	return code;
 }

@@ -61,39 +61,43 @@ static int find_folder(struct ctl *ctl, const char *study, char **out, struct dp
 
 /* ---- the study ---- */
 
-static void run_say_ended(struct ctl *ctl, const json_t *summary)
+/* That a study of the folder goes on, with what its file changes. */
+static void run_tell_again(struct ctl_private *p, const json_t *ok)
 {
-	struct dp_buf ended = DP_BUF_INIT;
+	const json_t *s = json_object_get(ok, "study");
+	const char *note = dp_json_str(ok, "note", NULL);
+	struct dp_buf changes = DP_BUF_INIT, ended = DP_BUF_INIT;
 
-	ctl_ended_say(summary, &ended);
-	ctl_say(ctl, "going on with study '%s': %s", dp_json_str(summary, "name", "?"),
-		dp_buf_text(&ended));
+	ctl_changes(json_object_get(ok, "changes"), &changes);
+	ctl_ended_say(s, &ended);
+	if (changes.len || strcmp(dp_json_str(s, "state", ""), "finished") != 0)
+		ctl_say(p->ctl, "going on with study '%s': %s%s%s",
+			dp_json_str(s, "name", "?"), dp_buf_text(&changes),
+			changes.len ? "; " : "", dp_buf_text(&ended));
+	dp_buf_free(&changes);
 	dp_buf_free(&ended);
+	if (note)
+		ctl_say(p->ctl, "%s", note);
 }
 
 static int run_submit(struct ctl_private *p, const struct ctl_study_file *file,
 		      struct dp_err *err)
 {
-	const json_t *s;
 	const char *state;
 	json_t *ok;
-	int code = ctl_study_file_submit(p->ctl, file, &ok, err);
+	int code = ctl_study_file_submit(p->ctl, file, false, &ok, err);
 
 	if (code == DP_E_EXISTS) {
-		dp_fail(err, DP_E_EXISTS,
-			"%s holds a study '%s' that was run from another file or an "
-			"earlier version of this one",
-			p->dir, file->study->name);
+		dp_err_prefix(err, "%s", p->dir);
 		dp_hint(err,
 			"give the study another name, use another folder with --state, "
 			"or remove that folder to start afresh");
 	}
 	if (code != DP_OK)
 		return code;
-	s = json_object_get(ok, "study");
-	state = dp_json_str(s, "state", "");
-	if (!dp_json_bool(ok, "new", true) && strcmp(state, "finished") != 0)
-		run_say_ended(p->ctl, s);
+	if (!dp_json_bool(ok, "new", true))
+		run_tell_again(p, ok);
+	state = dp_json_str(json_object_get(ok, "study"), "state", "");
 	if (strcmp(state, "paused") == 0 || strcmp(state, "stopped") == 0) {
 		json_decref(ok);
 		code = ctl_call_study(p->ctl, "resume", file->study->name, &ok, err);
@@ -301,7 +305,11 @@ const struct ctl_command ctl_cmd_run = {
 		"-o json standard output is one object without times and paths, so that "
 		"equal runs print equal bytes.\n\n"
 		"Ctrl-C stops the study and its trainers; the same command goes on later "
-		"without repeating what is done. A finished study is shown again. Exit "
+		"without repeating what is done. A finished study is shown again. The "
+		"file may be edited meanwhile in comments, layout, limits, evaluations, "
+		"parallel and whatever else 'set' can change: what changed is told. "
+		"Anything that makes it another study is refused, with the keys that "
+		"differ. Exit "
 		"status: 0 finished, 6 failed or paused by failures, 130 interrupted.",
 	.examples = "dparetoctl run examples/svt-random.yaml\n"
 		    "dparetoctl run adult.yaml --state /data/adult --slots 4\n"

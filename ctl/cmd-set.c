@@ -1,94 +1,115 @@
-/* cmd-set.c - changes the budget, the parallelism or the priority of a live study. */
+/* cmd-set.c - changes what may change while a study goes on. */
+#include "base/buf.h"
 #include "base/json.h"
-#include "base/num.h"
 #include "ctl/command.h"
 #include "ctl/daemon.h"
 #include "ctl/output.h"
 #include "ctl/text.h"
+#include "study/study.h"
 
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-static const char *const keys[] = { "evaluations", "parallel", "priority", NULL };
-
-static int add_change(json_t *fields, const char *text, struct dp_err *err)
+static int add_change(json_t *keys, const char *text, struct dp_err *err)
 {
 	const char *equals = strchr(text, '=');
-	char key[DP_NAME_MAX] = "";
-	const char *near;
-	int64_t value;
+	const struct dp_key_doc *key;
+	struct dp_study none = { 0 };
+	char name[DP_NAME_MAX];
+	json_t *value;
 
-	snprintf(key, sizeof key, "%.*s", (int)(equals ? equals - text : 0), text);
-	for (size_t i = 0; keys[i]; i++) {
-		if (strcmp(keys[i], key) != 0)
-			continue;
-		if (!dp_int_parse(equals + 1, &value))
-			return dp_fail(err, DP_E_USAGE, "'%s' is not a whole number: %s",
-				       equals + 1, text);
-		if (json_object_get(fields, key))
-			return dp_fail(err, DP_E_USAGE, "'%s' is given twice", key);
-		return json_object_set_new(fields, key, json_integer(value)) == 0
-			       ? DP_OK
-			       : dp_fail(err, DP_E_NOMEM, "out of memory");
-	}
 	if (!equals) {
 		dp_fail(err, DP_E_USAGE, "'%s' is not of the form KEY=VALUE", text);
 		return dp_hint(err, "for example: dparetoctl set STUDY parallel=4");
 	}
-	near = dp_nearest(key, keys);
-	dp_fail(err, DP_E_USAGE, "'%s' cannot be set on a live study%s%s%s", key,
-		near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-	return dp_hint(err, "evaluations, parallel and priority can");
+	snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
+	key = dp_study_live_key(name, err);
+	if (!key)
+		return DP_E_USAGE;
+	if (json_object_get(keys, key->path))
+		return dp_fail(err, DP_E_USAGE, "'%s' is given twice", name);
+	if (dp_study_change(&none, key->path, equals + 1, err) == DP_E_INVALID)
+		return err->code = DP_E_USAGE;
+	value = json_string(equals + 1);
+	if (!value)
+		return dp_fail(err, DP_E_USAGE, "the value of '%s' is not UTF-8", name);
+	return json_object_set_new(keys, key->path, value) == 0
+		       ? DP_OK
+		       : dp_fail(err, DP_E_NOMEM, "out of memory");
+}
+
+/* What there is now, what changed, and what that means if it may surprise. */
+static void set_tell(struct ctl *ctl, const json_t *ok)
+{
+	const json_t *s = json_object_get(ok, "study");
+	const char *note = dp_json_str(ok, "note", NULL);
+	struct dp_buf changes = DP_BUF_INIT;
+	char evaluations[CTL_TEXT_LEN];
+
+	ctl_say(ctl,
+		"study '%s': evaluations=%s parallel=%" PRId64 " priority=%" PRId64
+		", %s",
+		dp_json_str(s, "name", "?"),
+		ctl_value(json_object_get(s, "evaluations"), evaluations),
+		dp_json_int(s, "parallel", 0), dp_json_int(s, "priority", 0),
+		dp_json_str(s, "state", "?"));
+	ctl_changes(json_object_get(ok, "changes"), &changes);
+	ctl_say(ctl, "%s%s", changes.len ? "changed: " : "nothing has changed by that",
+		dp_buf_text(&changes));
+	dp_buf_free(&changes);
+	if (note)
+		ctl_say(ctl, "%s", note);
 }
 
 static int set_run(struct ctl *ctl, struct dp_err *err)
 {
-	char evaluations[CTL_TEXT_LEN];
-	const json_t *s;
-	json_t *fields, *ok;
-	int code = ctl_pack(&fields, err, "{s:s}", "study", ctl->argv[0]);
+	json_t *keys = json_object(), *fields, *ok;
+	int code = keys ? DP_OK : dp_fail(err, DP_E_NOMEM, "out of memory");
 
-	if (code != DP_OK)
-		return code;
 	for (int i = 1; i < ctl->argc && code == DP_OK; i++)
-		code = add_change(fields, ctl->argv[i], err);
-	if (code != DP_OK) {
-		json_decref(fields);
-		return code;
-	}
-	code = ctl_call(ctl, "set", fields, &ok, err);
+		code = add_change(keys, ctl->argv[i], err);
+	if (code == DP_OK)
+		code = ctl_pack(&fields, err, "{s:s, s:O}", "study", ctl->argv[0], "keys",
+				keys);
+	json_decref(keys);
+	if (code == DP_OK)
+		code = ctl_call(ctl, "set", fields, &ok, err);
 	if (code != DP_OK)
 		return code;
-	s = json_object_get(ok, "study");
-	if (ctl->format == CTL_JSON)
+	if (ctl->format == CTL_JSON) {
+		json_t *s = json_object_get(ok, "study");
+
+		json_object_set(s, "changes", json_object_get(ok, "changes"));
+		json_object_set(s, "note", json_object_get(ok, "note"));
 		ctl_put_json(ctl, s);
-	else
-		ctl_say(ctl,
-			"study '%s': evaluations=%s parallel=%" PRId64
-			" priority=%" PRId64 ", %s",
-			dp_json_str(s, "name", "?"),
-			ctl_value(json_object_get(s, "evaluations"), evaluations),
-			dp_json_int(s, "parallel", 0), dp_json_int(s, "priority", 0),
-			dp_json_str(s, "state", "?"));
+	} else {
+		set_tell(ctl, ok);
+	}
 	json_decref(ok);
 	return DP_OK;
 }
 
 const struct ctl_command ctl_cmd_set = {
 	.name = "set",
-	.summary = "change budget, parallelism or priority of a live study",
+	.summary = "change limits, budget or priority of a live study",
 	.args = "STUDY KEY=VALUE...",
 	.min_args = 2,
 	.max_args = -1,
 	.formats = CTL_PLAIN,
-	.help = "Keys: evaluations (the total, trials made already included), parallel "
-		"(trials at once), priority (higher ones get free slots first). The "
-		"change "
-		"is journaled; the study file stays as it is.",
+	.help = "Keys are those of the study file, with their section or without: "
+		"evaluations (the total, trials made already included), parallel (trials "
+		"at once), priority (higher ones get free slots first), max_time, "
+		"timeout, grace, stall, retries, max_failures, log_limit and data. "
+		"Values are written as in the file, 30m or 16M; 'none' takes timeout, "
+		"stall or max_time away. Any other key would make it another study.\n\n"
+		"The change is journaled; the study file stays as it is. Trainers that "
+		"run keep the limits that they were started with; the next ones get the "
+		"new ones. A study that finished because its evaluations were made or "
+		"its max_time was over goes on when there is more of that.",
 	.examples = "dparetoctl set adult evaluations=400\n"
-		    "dparetoctl set adult parallel=6 priority=10",
+		    "dparetoctl set adult parallel=6 priority=10\n"
+		    "dparetoctl set adult timeout=45m max_time=none",
 	.run = set_run,
 };

@@ -1,10 +1,33 @@
 /* cmd-submit.c - hands study files to the daemon. */
+#include "base/buf.h"
 #include "base/json.h"
 #include "ctl/command.h"
 #include "ctl/file.h"
+#include "ctl/options.h"
 #include "ctl/output.h"
+#include "ctl/text.h"
 
 #include <jansson.h>
+
+/* A file of a study that is there already. */
+static void submit_tell_again(struct ctl *ctl, const json_t *ok, const char *name)
+{
+	const char *state = dp_json_str(json_object_get(ok, "study"), "state", "?");
+	const char *note = dp_json_str(ok, "note", NULL);
+	struct dp_buf changes = DP_BUF_INIT;
+
+	ctl_changes(json_object_get(ok, "changes"), &changes);
+	if (changes.len)
+		ctl_say(ctl, "going on with study '%s': %s; it is %s", name,
+			dp_buf_text(&changes), state);
+	else
+		ctl_say(ctl,
+			"study '%s' was submitted before and means the same; it is %s",
+			name, state);
+	dp_buf_free(&changes);
+	if (note)
+		ctl_say(ctl, "%s", note);
+}
 
 static void submit_tell(struct ctl *ctl, const json_t *ok)
 {
@@ -12,15 +35,18 @@ static void submit_tell(struct ctl *ctl, const json_t *ok)
 	const char *name = dp_json_str(s, "name", "?");
 
 	ctl_printf(ctl, "%s\n", name);
-	if (dp_json_bool(ok, "new", true))
+	if (!dp_json_bool(ok, "new", true))
+		submit_tell_again(ctl, ok, name);
+	else if (ctl_flag(ctl, "paused"))
+		ctl_say(ctl,
+			"study '%s' submitted as number %d, paused; 'dparetoctl resume "
+			"%s' starts it",
+			name, (int)dp_json_int(s, "id", 0), name);
+	else
 		ctl_say(ctl,
 			"study '%s' submitted as number %d; 'dparetoctl watch %s' "
 			"follows it",
 			name, (int)dp_json_int(s, "id", 0), name);
-	else
-		ctl_say(ctl,
-			"study '%s' was submitted before with the same text; it is %s",
-			name, dp_json_str(s, "state", "?"));
 }
 
 static int submit_one(struct ctl *ctl, const char *path, struct dp_err *err)
@@ -32,7 +58,8 @@ static int submit_one(struct ctl *ctl, const char *path, struct dp_err *err)
 	if (code == DP_OK)
 		code = ctl_study_file_check(ctl, &file, err);
 	if (code == DP_OK)
-		code = ctl_study_file_submit(ctl, &file, &ok, err);
+		code = ctl_study_file_submit(ctl, &file, ctl_flag(ctl, "paused"), &ok,
+					     err);
 	if (code == DP_OK) {
 		if (ctl->format == CTL_JSON)
 			ctl_put_json(ctl, ok);
@@ -57,6 +84,11 @@ static int submit_run(struct ctl *ctl, struct dp_err *err)
 	return code;
 }
 
+static const struct ctl_option options[] = {
+	{ "paused", 0, NULL, "nothing starts before 'resume'" },
+	{ 0 },
+};
+
 const struct ctl_command ctl_cmd_submit = {
 	.name = "submit",
 	.summary = "hand study files to the daemon",
@@ -64,12 +96,15 @@ const struct ctl_command ctl_cmd_submit = {
 	.min_args = 1,
 	.max_args = -1,
 	.formats = CTL_PLAIN | CTL_HAS(NAME),
+	.options = options,
 	.help = "Checks each file as 'validate' does and gives it to the daemon, which "
 		"starts its trials as soon as slots are free. The study's name is "
 		"printed.\n\n"
-		"Submitting the same text again changes nothing. Another text under a "
-		"name that is taken is refused. Files after one that is refused are not "
-		"submitted.",
+		"A file of a study that is there already may differ in comments, layout "
+		"and what 'set' can change: the study goes on with that, and what "
+		"changed "
+		"is told. One that means another study is refused, with the keys that "
+		"differ. Files after one that is refused are not submitted.",
 	.examples = "dparetoctl submit adult.yaml\n"
 		    "  the study runs in the background; nothing need stay open\n"
 		    "dparetoctl watch $(dparetoctl submit -q adult.yaml)\n"

@@ -116,13 +116,13 @@ int ctl_study_file_check(struct ctl *ctl, const struct ctl_study_file *f,
 	return DP_E_INVALID;
 }
 
-int ctl_study_file_submit(struct ctl *ctl, const struct ctl_study_file *f, json_t **ok,
-			  struct dp_err *err)
+int ctl_study_file_submit(struct ctl *ctl, const struct ctl_study_file *f, bool paused,
+			  json_t **ok, struct dp_err *err)
 {
 	json_t *fields;
-	int code =
-		ctl_pack(&fields, err, "{s:s%, s:s, s:s}", "text", dp_buf_text(&f->text),
-			 f->text.len, "path", f->absolute, "dir", f->dir);
+	int code = ctl_pack(&fields, err, "{s:s%, s:s, s:s, s:b}", "text",
+			    dp_buf_text(&f->text), f->text.len, "path", f->absolute,
+			    "dir", f->dir, "paused", paused);
 
 	return code == DP_OK ? ctl_call(ctl, "submit", fields, ok, err) : code;
 }

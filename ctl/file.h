@@ -30,8 +30,9 @@ json_t *ctl_study_file_json(const struct ctl_study_file *f);
  * there are errors among them; the failure counts as told. */
 DP_MUSTCHECK int ctl_study_file_check(struct ctl *ctl, const struct ctl_study_file *f,
 				      struct dp_err *err);
-/* Hands the file to the daemon, which reads it for itself. */
+/* Hands the file to the daemon, which reads it for itself. paused: a new study waits for
+ * `resume`. */
 DP_MUSTCHECK int ctl_study_file_submit(struct ctl *ctl, const struct ctl_study_file *f,
-				       json_t **ok, struct dp_err *err);
+				       bool paused, json_t **ok, struct dp_err *err);
 
 #endif

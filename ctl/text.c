@@ -265,6 +265,14 @@ bool ctl_progress(const json_t *summary, double *part)
 	return true;
 }
 
+/* All trials that there will be: a budget that was lowered ends none of those made. */
+static int64_t trials_in_all(const json_t *summary, int64_t ended)
+{
+	int64_t evaluations = dp_json_int(summary, "evaluations", 0);
+
+	return evaluations > ended ? evaluations : ended;
+}
+
 char *ctl_ended(const json_t *summary, int64_t ended, char out[CTL_TEXT_LEN])
 {
 	const json_t *cost = progress_cost(summary);
@@ -279,7 +287,7 @@ char *ctl_ended(const json_t *summary, int64_t ended, char out[CTL_TEXT_LEN])
 			 ctl_value(json_object_get(cost, "most"), most));
 	else
 		snprintf(out, CTL_TEXT_LEN, "%" PRId64 " of %" PRId64, ended,
-			 dp_json_int(summary, "evaluations", 0));
+			 trials_in_all(summary, ended));
 	return out;
 }
 
@@ -314,8 +322,22 @@ char *ctl_ended_cell(const json_t *summary, char out[CTL_TEXT_LEN])
 			 (int)(part * 100));
 	else
 		snprintf(out, CTL_TEXT_LEN, "%" PRId64 "/%" PRId64, ended,
-			 dp_json_int(summary, "evaluations", 0));
+			 trials_in_all(summary, ended));
 	return out;
+}
+
+void ctl_changes(const json_t *changes, struct dp_buf *out)
+{
+	const json_t *c;
+	size_t i;
+
+	json_array_foreach (changes, i, c) {
+		const char *key = dp_json_str(c, "key", "?"), *dot = strrchr(key, '.');
+
+		dp_buf_printf(out, "%s%s %s -> %s", i ? ", " : "", dot ? dot + 1 : key,
+			      dp_json_str(c, "from", "none"),
+			      dp_json_str(c, "to", "none"));
+	}
 }
 
 void ctl_pairs(const json_t *object, struct dp_buf *out)

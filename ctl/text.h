@@ -58,6 +58,8 @@ void ctl_ended_say(const json_t *summary, struct dp_buf *out);
 char *ctl_ended_cell(const json_t *summary, char out[CTL_TEXT_LEN]);
 /* "epsilon=0.5 error=0.2". */
 void ctl_pairs(const json_t *object, struct dp_buf *out);
+/* What changed in a study: "timeout 10s -> 30s, parallel 2 -> 4". */
+void ctl_changes(const json_t *changes, struct dp_buf *out);
 /* A bar `columns` wide, filled by `part` in 0..1. */
 void ctl_bar(struct dp_buf *out, double part, int columns, bool utf8);
 enum ctl_style ctl_state_style(const char *state);

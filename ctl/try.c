@@ -51,7 +51,7 @@ static int try_submit(struct ctl *ctl, const struct ctl_study_file *file,
 	once.text = (struct dp_buf)DP_BUF_INIT;
 	code = dp_study_once(dp_buf_text(&file->text), file->text.len, &once.text, err);
 	if (code == DP_OK)
-		code = ctl_study_file_submit(ctl, &once, &ok, err);
+		code = ctl_study_file_submit(ctl, &once, false, &ok, err);
 	if (code == DP_OK)
 		json_decref(ok);
 	dp_buf_free(&once.text);

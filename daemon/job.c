@@ -54,7 +54,7 @@ struct job *job_new(struct study *h, uint32_t trial, int32_t run, uint32_t attem
 	snprintf(j->about, sizeof j->about, "%s/%u", h->state->spec->name, trial);
 	j->d = h->d;
 	j->home = h;
-	j->spec = h->state->spec;
+	j->spec = h->state->now;
 	j->x = h->state->trials[trial]->x;
 	j->trial = trial;
 	j->run = run;

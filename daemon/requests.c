@@ -31,6 +31,7 @@ static const struct {
 	{ "parallel", JSON_INTEGER },
 	{ "priority", JSON_INTEGER },
 	{ "parameters", JSON_OBJECT },
+	{ "keys", JSON_OBJECT },
 	{ "points", JSON_ARRAY },
 	{ "denoised", JSON_TRUE },
 	{ "now", JSON_TRUE },
@@ -39,6 +40,7 @@ static const struct {
 	{ "own", JSON_TRUE },
 	{ "whole", JSON_TRUE },
 	{ "metrics", JSON_TRUE },
+	{ "paused", JSON_TRUE },
 };
 
 static int request_check_fields(const json_t *json, struct dp_err *err)

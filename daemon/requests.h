@@ -42,8 +42,20 @@ request_fn request_front;
 /* new studies (requests_submit.c) */
 request_fn request_submit;
 /* steering (requests_steer.c) */
-request_fn request_pause, request_resume, request_stop, request_set, request_delete,
-	request_retry, request_cancel, request_enqueue;
+request_fn request_pause, request_resume, request_stop, request_delete, request_retry,
+	request_cancel, request_enqueue;
+/* What dp_course_asked() says, of a study that is not about to go. */
+DP_MUSTCHECK int request_may_ask(const struct study *h, const struct dp_asked *asked,
+				 struct dp_orders *orders, struct dp_err *err);
+/* what changes while a study goes on (requests_amend.c) */
+request_fn request_set;
+/* A file of a study's name: it goes on, with what the file changes, if it means the same
+ * study; else DP_E_EXISTS with what it means otherwise. e: text, path, dir and spec. */
+DP_MUSTCHECK int request_resubmit(struct study *h, const struct dp_event *e, json_t **ok,
+				  struct dp_err *err);
+/* How many initial points the study draws beside the results that it was given, where its
+ * file does not say: journaled, so that it stays so. */
+void amend_initial(struct study *h);
 /* the daemon itself (requests_daemon.c) */
 request_fn request_hello, request_reload, request_shutdown;
 json_t *request_hello_json(struct dpd *d);

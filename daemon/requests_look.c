@@ -99,7 +99,7 @@ static int64_t time_of(const struct study *h)
 /* Seconds of max_time that are used up; null without one. */
 static json_t *active_json(const struct study *h)
 {
-	if (h->state->spec->search.max_time <= 0)
+	if (h->state->now->search.max_time <= 0)
 		return json_null();
 	return json_real((double)dp_course_active(h->state, time_of(h)) / 1e6);
 }

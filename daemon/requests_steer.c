@@ -5,11 +5,8 @@
 
 #include "base/json.h"
 
-#include <math.h>
-
-/* What dp_course_asked() says, of a study that is not about to go. */
-static int may_ask(const struct study *h, const struct dp_asked *asked,
-		   struct dp_orders *orders, struct dp_err *err)
+int request_may_ask(const struct study *h, const struct dp_asked *asked,
+		    struct dp_orders *orders, struct dp_err *err)
 {
 	if (h->deleters)
 		return dp_fail(err, DP_E_BUSY, "study '%s' is being deleted",
@@ -22,7 +19,7 @@ static int steer(struct request *r, const struct dp_asked *asked, json_t **ok,
 		 struct dp_err *err)
 {
 	struct dp_orders orders;
-	int code = may_ask(r->home, asked, &orders, err);
+	int code = request_may_ask(r->home, asked, &orders, err);
 
 	if (code != DP_OK)
 		return code;
@@ -49,39 +46,6 @@ int request_stop(struct request *r, json_t **ok, struct dp_err *err)
 	if (code == DP_OK && dp_json_bool(r->json, "now", false))
 		study_cancel_all(r->home);
 	return code;
-}
-
-/* An integer field within its bounds, or NaN if it is absent. */
-static int amend_field(const json_t *json, const char *key, int64_t lo, int64_t hi,
-		       double *out, struct dp_err *err)
-{
-	const json_t *v = json_object_get(json, key);
-
-	*out = NAN;
-	if (!v)
-		return DP_OK;
-	if (!json_is_integer(v) || json_integer_value(v) < lo ||
-	    json_integer_value(v) > hi)
-		return dp_fail(err, DP_E_INVALID,
-			       "%s must be a whole number from %lld to %lld", key,
-			       (long long)lo, (long long)hi);
-	*out = (double)json_integer_value(v);
-	return DP_OK;
-}
-
-int request_set(struct request *r, json_t **ok, struct dp_err *err)
-{
-	struct dp_asked a = { .ask = DP_ASK_SET };
-	int code = amend_field(r->json, "evaluations", 1, DP_EVALUATIONS_MAX,
-			       &a.evaluations, err);
-
-	if (code == DP_OK)
-		code = amend_field(r->json, "parallel", 1, DP_PARALLEL_MAX, &a.parallel,
-				   err);
-	if (code == DP_OK)
-		code = amend_field(r->json, "priority", -1000000, 1000000, &a.priority,
-				   err);
-	return code == DP_OK ? steer(r, &a, ok, err) : code;
 }
 
 int request_delete(struct request *r, json_t **ok, struct dp_err *err)
@@ -131,7 +95,7 @@ static int request_retry_failed(struct request *r, json_t **ok, struct dp_err *e
 	struct dp_orders orders;
 
 	do {
-		int code = may_ask(r->home, &asked, &orders, err);
+		int code = request_may_ask(r->home, &asked, &orders, err);
 
 		if (code != DP_OK) { /* only at first: nothing is recorded yet */
 			json_decref(trials);
@@ -176,7 +140,7 @@ int request_enqueue(struct request *r, json_t **ok, struct dp_err *err)
 
 	(void)ok;
 	if (code == DP_OK)
-		code = may_ask(r->home, &asked, &none, err);
+		code = request_may_ask(r->home, &asked, &none, err);
 	if (code == DP_OK && r->home->state->spec->search.budget.epsilon > 0 &&
 	    !r->home->state->accounting)
 		code = dp_fail(err, DP_E_BUSY,

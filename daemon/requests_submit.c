@@ -23,24 +23,6 @@ static json_t *warnings_json(const struct dp_problems *p)
 	return list;
 }
 
-/* The same name: the same study again, or a mistake. */
-static int resubmitted(struct study *h, const char *text, json_t **ok, struct dp_err *err)
-{
-	const char *name = h->state->spec->name;
-
-	if (strcmp(h->state->text, text) != 0) {
-		dp_fail(err, DP_E_EXISTS, "there is a study '%s' from another file",
-			name);
-		return dp_hint(err,
-			       "give this one another name, or delete that one "
-			       "('dparetoctl delete %s')",
-			       name);
-	}
-	*ok = json_pack("{s:o, s:b, s:[]}", "study", request_summary_json(h), "new", 0,
-			"warnings");
-	return DP_OK;
-}
-
 static struct study *submit_find(const struct dpd *d, const char *name)
 {
 	for (uint32_t i = 0; i < d->nstudies; i++)
@@ -175,8 +157,15 @@ static int submit_new(struct request *r, struct dp_event *e, struct study **made
 	e->name = e->spec->name;
 	*made = record_created(r->d, e);
 	explicit_bzero(secret, sizeof secret);
-	if (origin)
+	if (origin) {
 		import_results(*made, origin);
+		amend_initial(*made);
+	}
+	if (dp_json_bool(r->json, "paused", false))
+		record(*made,
+		       &(struct dp_event){ .type = DP_EV_STUDY_MOVED,
+					   .state = dp_study_status_text(DP_STUDY_PAUSED),
+					   .reason = "submitted with --paused" });
 	log_line(&r->d->log, LOG_INFO, e->name, "submitted from %s", e->path);
 	return DP_OK;
 }
@@ -207,7 +196,10 @@ int request_submit(struct request *r, json_t **ok, struct dp_err *err)
 	e.files = files.list;
 	e.nfiles = files.n;
 	if (code == DP_OK && (h = submit_find(r->d, e.spec->name)) != NULL) {
-		code = resubmitted(h, e.text, ok, err);
+		code = request_resubmit(h, &e, ok, err);
+		if (code == DP_OK)
+			json_object_update_new(
+				*ok, json_pack("{s:b, s:[]}", "new", 0, "warnings"));
 		dp_study_free(e.spec);
 	} else if (code == DP_OK && (code = submit_new(r, &e, &h, err)) == DP_OK) {
 		*ok = json_pack("{s:o, s:b, s:o}", "study", request_summary_json(h),

@@ -137,7 +137,7 @@ int report_facts(const struct report *r, const struct picture *pictures, size_t 
 
 	*out = (struct facts){
 		.public = r->public,
-		.data = s->s->spec->public_data ? "public" : "private",
+		.data = s->s->now->public_data ? "public" : "private",
 		.budget = s->s->evaluations,
 		.privacy_objective = objective_name(s, s->privacy),
 		.utility_objective = objective_name(s, s->utility),

@@ -55,11 +55,11 @@ static void find_exact(struct leaks *l, const struct dp_study_state *s)
 }
 
 /* How long something takes depends on the records, too. */
-static void find_clocks(struct leaks *l, const struct dp_study *spec)
+static void find_clocks(struct leaks *l, const struct dp_study_state *s)
 {
-	if (dp_study_cost(spec) == DP_COST_SECONDS)
+	if (dp_study_cost(s->spec) == DP_COST_SECONDS)
 		leak(l, "points were chosen by the seconds of trainings (search.cost)");
-	if (spec->search.max_time > 0)
+	if (s->timed)
 		leak(l, "the clock said when to end (search.max_time)");
 }
 
@@ -87,15 +87,15 @@ static void find_leaks(struct leaks *l, const struct report *r)
 	for (size_t i = 0; i < r->nsubjects; i++) {
 		const struct dp_study_state *s = r->subjects[i].s;
 
-		if (s->spec->public_data)
+		if (s->now->public_data)
 			continue;
 		find_exact(l, s);
 		if (report_seed_is_guessable(s->spec))
 			leak(l, "the seed can be guessed, and so the noise of trainings");
-		find_clocks(l, s->spec);
+		find_clocks(l, s);
 		find_failures(l, s);
 	}
-	for (size_t i = 0; i < r->nbaselines && !r->subjects[0].s->spec->public_data; i++)
+	for (size_t i = 0; i < r->nbaselines && !r->subjects[0].s->now->public_data; i++)
 		leak(l, "the baseline '%.60s' is exact, as far as is known",
 		     r->baselines[i].label);
 }
@@ -140,7 +140,7 @@ void report_public_strip(struct report *r)
 	for (size_t i = 0; i < r->nsubjects; i++) {
 		struct dp_study_state *s = r->subjects[i].s;
 
-		for (uint32_t k = 0; !s->spec->public_data && k < s->ntrials; k++)
+		for (uint32_t k = 0; !s->now->public_data && k < s->ntrials; k++)
 			strip_trial(s->trials[k]);
 	}
 }
@@ -150,6 +150,6 @@ bool report_shows_times(const struct report *r)
 	bool shows = true;
 
 	for (size_t i = 0; r->public && i < r->nsubjects; i++)
-		shows &= r->subjects[i].s->spec->public_data;
+		shows &= r->subjects[i].s->now->public_data;
 	return shows;
 }

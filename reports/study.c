@@ -101,7 +101,7 @@ static struct fact_path *find_walk(const struct dp_study *spec, struct facts_mem
 void facts_settings(const struct subject *s, struct facts_memory *m,
 		    struct fact_settings *out)
 {
-	const struct dp_study *spec = s->s->spec;
+	const struct dp_study *spec = s->s->now;
 	const struct dp_search *search = &spec->search;
 	bool models = search->method == DP_METHOD_DPARETO;
 

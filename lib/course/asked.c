@@ -122,13 +122,41 @@ static int asked_stop(const struct dp_study_state *s, struct dp_orders *out)
 	return DP_OK;
 }
 
+/* The study with the changes that are asked for, as a copy by value. */
+static int asked_changes(const struct dp_study_state *s, const struct dp_asked *a,
+			 struct dp_study *wanted, struct dp_err *err)
+{
+	int code = DP_OK;
+
+	*wanted = *s->now;
+	for (uint32_t i = 0; code == DP_OK && i < a->nchanges; i++)
+		code = dp_study_change_text(wanted, a->changes[i], err);
+	return code;
+}
+
+/* Did it end because its max_time was over, which it no longer is? */
+static bool time_returns(const struct dp_study_state *s, const struct dp_study *wanted,
+			 double evaluations)
+{
+	double was = s->now->search.max_time * 1e6, is = wanted->search.max_time * 1e6;
+
+	return (s->status == DP_STUDY_FINISHED || s->status == DP_STUDY_FAILED) &&
+	       was > 0 && (double)s->active >= was &&
+	       (is == 0 || (double)s->active < is) &&
+	       s->ntrials < (isnan(evaluations) ? s->evaluations : evaluations);
+}
+
 static int asked_set(const struct dp_study_state *s, const struct dp_asked *a,
 		     struct dp_orders *out, struct dp_err *err)
 {
-	if (isnan(a->evaluations) && isnan(a->parallel) && isnan(a->priority)) {
-		dp_fail(err, DP_E_USAGE, "nothing to set");
-		return dp_hint(err, "evaluations, parallel and priority can be set");
-	}
+	struct dp_study wanted;
+	int code = asked_changes(s, a, &wanted, err);
+
+	if (code != DP_OK)
+		return code;
+	if (isnan(a->evaluations) && isnan(a->parallel) && isnan(a->priority) &&
+	    a->nchanges == 0 && !a->text)
+		return dp_fail(err, DP_E_USAGE, "nothing to set");
 	if (s->budget_end && s->spec->search.budget.epsilon > 0 &&
 	    a->evaluations > s->evaluations) {
 		dp_fail(err, DP_E_LIMIT,
@@ -140,9 +168,14 @@ static int asked_set(const struct dp_study_state *s, const struct dp_asked *a,
 	out->event[0].evaluations = a->evaluations;
 	out->event[0].parallel = a->parallel;
 	out->event[0].priority = a->priority;
-	/* a larger budget wakes a study that had used up its own */
-	if (s->status == DP_STUDY_FINISHED && !isnan(a->evaluations) &&
-	    s->ntrials < a->evaluations)
+	out->event[0].changes = a->changes;
+	out->event[0].nchanges = a->nchanges;
+	out->event[0].text = a->text;
+	out->event[0].path = a->path;
+	out->event[0].dir = a->dir;
+	/* a larger budget, or more time, wakes a study that had used up its own */
+	if (time_returns(s, &wanted, a->evaluations) ||
+	    (s->status == DP_STUDY_FINISHED && s->ntrials < a->evaluations))
 		order_move(out, DP_STUDY_RUNNING, NULL);
 	return DP_OK;
 }

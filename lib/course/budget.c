@@ -62,7 +62,7 @@ static bool has_open(const struct dp_trial *t, int32_t run)
 static uint32_t may_begin(const struct dp_study_state *s, const struct dp_trial *t,
 			  int32_t run)
 {
-	int left = 1 + s->spec->trainer.retries -
+	int left = 1 + s->now->trainer.retries -
 		   dp__mendable_failures(t, run, t->nattempts) - has_open(t, run);
 
 	if (left <= 0 || dp_trial_run_known(t, run == DP_RUN_ALL ? 0 : (uint32_t)run))
@@ -92,8 +92,8 @@ void dp_course_spending(const struct dp_study_state *s, uint32_t window,
 		const struct dp_trial *t = s->trials[i];
 		uint32_t made = dp_trial_trainings(s, t), most = made + may_follow(s, t);
 
-		if (i >= window && !t->refused && most < worst_case(s->spec))
-			most = worst_case(s->spec);
+		if (i >= window && !t->refused && most < worst_case(s->now))
+			most = worst_case(s->now);
 		out->spent = dp_renyi_add(out->spent, dp_renyi_times(made, t->renyi));
 		out->most = dp_renyi_add(out->most, dp_renyi_times(most, t->renyi));
 	}
@@ -117,7 +117,7 @@ double dp_course_left(const struct dp_study_state *s, uint32_t window)
 		return INFINITY;
 	dp_course_spending(s, window, &now);
 	/* a little less, for those who compare logarithms */
-	return dp_filter_left(budget_filter(s), now.most, 0) / worst_case(s->spec) *
+	return dp_filter_left(budget_filter(s), now.most, 0) / worst_case(s->now) *
 	       (1 - 1e-12);
 }
 
@@ -135,7 +135,7 @@ static int budget_spent(const struct dp_study_state *s, double would, struct dp_
 int dp_course_budget(const struct dp_study_state *s, double k, struct dp_err *err)
 {
 	struct dp_spending now;
-	double next = dp_renyi_times(worst_case(s->spec), k);
+	double next = dp_renyi_times(worst_case(s->now), k);
 
 	if (!has_budget(s))
 		return DP_OK;

@@ -34,7 +34,7 @@ static bool ends_trial(const struct dp_study_state *s, const struct dp_trial *t,
 	    a->end == DP_END_DIVERGED)
 		return false;
 	return !dp_end_retryable(a->end) ||
-	       dp__mendable_failures(t, a->run, t->nattempts) > s->spec->trainer.retries;
+	       dp__mendable_failures(t, a->run, t->nattempts) > s->now->trainer.retries;
 }
 
 static bool all_runs_known(const struct dp_study_state *s, const struct dp_trial *t)
@@ -193,7 +193,7 @@ static bool settle_trials(const struct dp_study_state *s, struct dp_step *step)
 
 bool dp_course_is_timed(const struct dp_study_state *s)
 {
-	return s->status == DP_STUDY_RUNNING && s->spec->search.max_time > 0;
+	return s->status == DP_STUDY_RUNNING && s->now->search.max_time > 0;
 }
 
 int64_t dp_course_active(const struct dp_study_state *s, int64_t now)
@@ -206,7 +206,7 @@ int64_t dp_course_active(const struct dp_study_state *s, int64_t now)
 /* When max_time will have been used up, if the study and its daemon go on. */
 static int64_t time_limit(const struct dp_study_state *s)
 {
-	int64_t most = (int64_t)(s->spec->search.max_time * 1e6);
+	int64_t most = (int64_t)(s->now->search.max_time * 1e6);
 
 	if (!dp_course_is_timed(s))
 		return INT64_MAX;
@@ -218,7 +218,7 @@ static int64_t time_limit(const struct dp_study_state *s)
  * limit. None is needed once the time is over. */
 static int64_t note_due(const struct dp_study_state *s)
 {
-	double seconds = fmax(NOTE_SECONDS, s->spec->search.max_time * NOTE_SHARE);
+	double seconds = fmax(NOTE_SECONDS, s->now->search.max_time * NOTE_SHARE);
 	int64_t due = s->updated + (int64_t)(seconds * 1e6);
 
 	return dp_course_is_timed(s) && due < time_limit(s) ? due : INT64_MAX;
@@ -331,7 +331,7 @@ static bool settle_failures(const struct dp_study_state *s, struct dp_step *step
 	}
 	if (dp_study_hides(s))
 		return false;
-	if (s->failures_in_row < (uint32_t)s->spec->trainer.max_failures)
+	if (s->failures_in_row < (uint32_t)s->now->trainer.max_failures)
 		return settle_first_failures(s, step);
 	snprintf(step->reason, sizeof step->reason,
 		 "%s failed%s (trainer.max_failures); the last one is the newest in "

@@ -133,7 +133,12 @@ struct dp_asked {
 	enum dp_ask ask;
 	uint32_t trial;
 	bool now;
-	double evaluations, parallel, priority; /* DP_ASK_SET; NaN: unchanged */
+	/* DP_ASK_SET: */
+	double evaluations, parallel, priority; /* NaN: unchanged */
+	const char *const *changes;             /* (nchanges) "trainer.timeout=30s" */
+	uint32_t nchanges;
+	const char *text, *path, *dir; /* of a file that takes the place of the study's,
+					* and changes no more than this; or NULL */
 };
 
 /* What is to be journaled for it, in this order; none where it is so already. */

@@ -56,6 +56,7 @@ static const struct dp__field filter_fields[] = {
 	{ 0 },
 };
 
+#define ON_FILES    (ON(STUDY_CREATED) | ON(STUDY_AMENDED))
 #define ON_ATTEMPTS (ON(ATTEMPT_PLANNED) | ON(ATTEMPT_ADOPTED) | ON(ATTEMPT_ENDED))
 #define ON_TRIALS                                                                        \
 	(ON_ATTEMPTS | ON(TRIAL_PROPOSED) | ON(TRIAL_ENDED) | ON(TRIAL_CANCEL_ASKED) |   \
@@ -67,14 +68,15 @@ static const struct dp__field filter_fields[] = {
 /* Names are stored: never change one, nor the kind of one. */
 const struct dp__field dp__event_fields[] = {
 	{ ROW(dp_event, name, "name", DP__STR), .types = ON(STUDY_CREATED) | ON(RESULT_IMPORTED) },
-	{ ROW(dp_event, text, "text", DP__STR), .types = ON(STUDY_CREATED) },
-	{ ROW(dp_event, path, "path", DP__STR), .types = ON(STUDY_CREATED) },
-	{ ROW(dp_event, dir, "dir", DP__STR), .types = ON(STUDY_CREATED) },
+	{ ROW(dp_event, text, "text", DP__STR), .types = ON_FILES },
+	{ ROW(dp_event, path, "path", DP__STR), .types = ON_FILES },
+	{ ROW(dp_event, dir, "dir", DP__STR), .types = ON_FILES },
 	{ ROW(dp_event, secret, "secret", DP__STR), .types = ON(STUDY_CREATED), .hidden = true },
-	{ ROW(dp_event, files, "files", DP__NAMES), .types = ON(STUDY_CREATED), LENGTH(nfiles) },
+	{ ROW(dp_event, files, "files", DP__TEXTS), .types = ON(STUDY_CREATED), LENGTH(nfiles) },
 	{ ROW(dp_event, evaluations, "evaluations", DP__F64), .types = ON(STUDY_AMENDED), .absent = NAN },
 	{ ROW(dp_event, parallel, "parallel", DP__F64), .types = ON(STUDY_AMENDED), .absent = NAN },
 	{ ROW(dp_event, priority, "priority", DP__F64), .types = ON(STUDY_AMENDED), .absent = NAN },
+	{ ROW(dp_event, changes, "changes", DP__TEXTS), .types = ON(STUDY_AMENDED), LENGTH(nchanges) },
 	{ ROW(dp_event, trial, "trial", DP__U32), .types = ON_TRIALS },
 	{ ROW(dp_event, run, "run", DP__RUN), .types = ON_ATTEMPTS },
 	{ ROW(dp_event, attempt, "attempt", DP__U32), .types = ON_ATTEMPTS },
@@ -198,6 +200,7 @@ bool dp__field_absent(const struct dp__field *f, const void *base)
 		return !flag;
 	case DP__F64S:
 	case DP__U32S:
+	case DP__TEXTS:
 	case DP__NAMES:
 	case DP__MATRIX:
 		return dp__field_length(f, base) == 0;

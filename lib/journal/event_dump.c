@@ -50,7 +50,9 @@ static json_t *json_list(const struct dp__field *f, const void *base)
 	for (size_t i = 0; i < dp__field_length(f, base); i++)
 		json_array_append_new(
 			list, f->kind == DP__U32S ? json_integer(((const uint32_t *)p)[i])
-						  : dp_json_real(((const double *)p)[i]));
+			      : f->kind == DP__TEXTS
+				      ? json_text(((const char *const *)p)[i])
+				      : dp_json_real(((const double *)p)[i]));
 	return list;
 }
 
@@ -93,6 +95,7 @@ static json_t *json_field(const struct dp__field *f, const void *base)
 		return json_string(f->words[dp__field_u32(base, f->at)]);
 	case DP__F64S:
 	case DP__U32S:
+	case DP__TEXTS:
 		return none ? NULL : json_list(f, base);
 	case DP__NAMES:
 		return NULL;

@@ -16,7 +16,8 @@ enum dp__kind {
 	DP__WORD,   /* an enum from 0 on, stored as a word */
 	DP__F64S,   /* const double * with a length of its own */
 	DP__U32S,   /* const uint32_t * likewise */
-	DP__NAMES,  /* const char *const * likewise; dumped with the matrix */
+	DP__TEXTS,  /* const char *const * likewise */
+	DP__NAMES,  /* the same; dumped with the matrix */
 	DP__MATRIX, /* const double *, runs x names */
 	DP__MAP,    /* a struct with a table of its own */
 };

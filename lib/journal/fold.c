@@ -4,25 +4,12 @@
 #include "base/rng.h"
 #include "base/secret.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define TIME_MAX (INT64_MAX / 4) /* microseconds: sums of a few of them fit */
-
-/* Replaces *slot by a copy of text, or by NULL. */
-static int fold_text(char **slot, const char *text)
-{
-	char *copy = text && *text ? strdup(text) : NULL;
-
-	if (text && *text && !copy)
-		return DP_E_NOMEM;
-	free(*slot);
-	*slot = copy;
-	return DP_OK;
-}
 
 /* What was released carries noise of the secret: without it there would be another. */
 static int fold_secret_ok(const struct dp_event *e, const struct dp_study *spec,
@@ -114,8 +101,9 @@ static int fold_created(struct dp_state *s, const struct dp_event *e, struct dp_
 		s->room = room;
 	}
 	st = calloc(1, sizeof *st);
-	if (!st || fold_text(&st->text, e->text) || fold_text(&st->path, e->path) ||
-	    fold_text(&st->dir, e->dir) || fold_text(&st->secret, e->secret))
+	if (!st || dp__fold_text(&st->text, e->text) ||
+	    dp__fold_text(&st->path, e->path) || dp__fold_text(&st->dir, e->dir) ||
+	    dp__fold_text(&st->secret, e->secret))
 		code = dp_fail(err, DP_E_NOMEM, "no memory for a study");
 	else
 		code = study_of(e, &st->spec, err); /* last: only now is it ours */
@@ -124,6 +112,8 @@ static int fold_created(struct dp_state *s, const struct dp_event *e, struct dp_
 		return code;
 	}
 	st->id = e->study;
+	st->now = st->spec;
+	st->timed = st->spec->search.max_time > 0;
 	st->evaluations = st->spec->search.evaluations;
 	if (st->spec->search.method == DP_METHOD_SELECT)
 		code = fold_selection(st, err);
@@ -149,7 +139,7 @@ static int fold_moved(struct dp_study_state *st, const struct dp_event *e,
 	if (status < 0)
 		return dp_fail(err, DP_E_CORRUPT, "study %u is moved to no known state",
 			       st->id);
-	if (fold_text(&st->reason, e->reason))
+	if (dp__fold_text(&st->reason, e->reason))
 		return dp_fail(err, DP_E_NOMEM, "no memory for a reason");
 	st->status = (enum dp_study_status)status;
 	st->by_failures = e->counted;
@@ -157,34 +147,6 @@ static int fold_moved(struct dp_study_state *st, const struct dp_event *e,
 		st->failures_in_row = 0;
 		st->blocked = -1;
 	}
-	return DP_OK;
-}
-
-/* Is this left as it is, or a number that the study's own can hold? */
-static bool amendable(double v, double lo, double hi)
-{
-	return isnan(v) || (v >= lo && v <= hi);
-}
-
-static int fold_amended(struct dp_study_state *st, const struct dp_event *e,
-			struct dp_err *err)
-{
-	if (!amendable(e->evaluations, 0, UINT32_MAX) ||
-	    !amendable(e->parallel, 0, UINT32_MAX) ||
-	    !amendable(e->priority, INT_MIN, INT_MAX))
-		return dp_fail(err, DP_E_CORRUPT,
-			       "study %u is given what is no number of "
-			       "evaluations, trainers or priority",
-			       st->id);
-	if (!isnan(e->evaluations)) {
-		if (fold_text(&st->budget_end, e->reason))
-			return dp_fail(err, DP_E_NOMEM, "no memory for a reason");
-		st->evaluations = (uint32_t)e->evaluations;
-	}
-	if (!isnan(e->parallel))
-		st->parallel = (uint32_t)e->parallel;
-	if (!isnan(e->priority))
-		st->priority = (int)e->priority;
 	return DP_OK;
 }
 
@@ -294,7 +256,7 @@ static int fold_accounted(const struct dp_study_state *st, struct dp_trial *t,
 			return dp_fail(err, DP_E_NOMEM, "no memory for a trial");
 		memcpy(privacy, e->objectives, e->nobjectives * sizeof *privacy);
 	}
-	if (fold_text(&t->refused, e->reason)) {
+	if (dp__fold_text(&t->refused, e->reason)) {
 		free(privacy);
 		return dp_fail(err, DP_E_NOMEM, "no memory for a reason");
 	}
@@ -504,7 +466,7 @@ static int fold_attempt_ended(struct dp_study_state *st, struct dp_trial *t,
 	if (code == DP_OK && e->nmetrics &&
 	    (e->end == DP_END_OK || e->end == DP_END_DIVERGED))
 		code = fold_metrics(st, t, e, err);
-	if (code == DP_OK && fold_text(&a->message, e->reason))
+	if (code == DP_OK && dp__fold_text(&a->message, e->reason))
 		code = dp_fail(err, DP_E_NOMEM, "no memory for a reason");
 	if (code != DP_OK) {
 		if (new_way) { /* it has none until the record comes again */
@@ -583,7 +545,7 @@ static int fold_trial_ended(struct dp_study_state *st, struct dp_trial *t,
 			return dp_fail(err, DP_E_NOMEM, "no memory for a result");
 		memcpy(objectives, e->objectives, e->nobjectives * sizeof *objectives);
 	}
-	if (fold_text(&reason, e->reason))
+	if (dp__fold_text(&reason, e->reason))
 		code = dp_fail(err, DP_E_NOMEM, "no memory for a reason");
 	else
 		code = dp__way_settle(st, t, came, err); /* last: the rest cannot fail */
@@ -707,7 +669,7 @@ int dp_state_apply(struct dp_state *s, const struct dp_event *e, struct dp_err *
 	case DP_EV_TIME_NOTED:
 		break;
 	case DP_EV_STUDY_AMENDED:
-		code = fold_amended(st, e, err);
+		code = dp__fold_amended(st, e, err);
 		break;
 	case DP_EV_STUDY_MOVED:
 		code = fold_moved(st, e, err);

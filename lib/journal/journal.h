@@ -54,7 +54,8 @@ struct dp_event {
 	uint32_t seq;   /* key, part two; from 0 within the study */
 	int64_t time;   /* microseconds since 1970 */
 
-	/* study-created; name also in result-imported: the study it comes from */
+	/* study-created; name also in result-imported: the study it comes from. In
+	 * study-amended the last three are those of a file that took its place */
 	const char *name, *text, *path, *dir; /* dir: folder of the study file */
 	const char *secret;       /* of a study that needs one: base/secret.h */
 	const char *const *files; /* (nfiles) as of dp_study_find_files() */
@@ -64,6 +65,8 @@ struct dp_event {
 	struct dp_study *spec;
 	/* study-amended: NaN where unchanged */
 	double evaluations, parallel, priority;
+	const char *const *changes; /* (nchanges) other keys: "trainer.timeout=30s" */
+	uint32_t nchanges;
 	/* study-moved; state also in trial-ended ("ok", "diverged", "failed",
 	 * "cancelled"); reason wherever there is one */
 	const char *state, *reason;

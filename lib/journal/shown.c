@@ -12,6 +12,7 @@
  * `spec`, which must not have the secret seed, and the front are its own. */
 struct dp__shown {
 	struct dp_study_state study;
+	struct dp_study now; /* the true one's, without what is secret */
 	struct dp_trial winner, *trials[1];
 	struct dp_attempt attempt;
 	uint32_t seq; /* of the true study when this was made */
@@ -90,12 +91,16 @@ static void show_study(struct dp__shown *shown, const struct dp_study_state *s)
 
 	free(shown->study.front);
 	shown->seq = s->seq;
+	shown->now = *s->now;
+	shown->now.seed = spec->seed;
+	shown->now.secret = NULL;
 	shown->study = (struct dp_study_state){
 		.id = s->id,
 		.text = s->text,
 		.path = s->path,
 		.dir = s->dir,
 		.spec = spec,
+		.now = &shown->now,
 		.status = s->status,
 		.reason = s->reason,
 		.by_failures = s->by_failures,

@@ -64,6 +64,17 @@ void dp__trial_free(struct dp_trial *t)
 	free(t);
 }
 
+int dp__fold_text(char **slot, const char *text)
+{
+	char *copy = text && *text ? strdup(text) : NULL;
+
+	if (text && *text && !copy)
+		return DP_E_NOMEM;
+	free(*slot);
+	*slot = copy;
+	return DP_OK;
+}
+
 void dp__study_state_free(struct dp_study_state *s)
 {
 	if (!s)
@@ -90,6 +101,8 @@ void dp__study_state_free(struct dp_study_state *s)
 	if (s->secret)
 		explicit_bzero(s->secret, strlen(s->secret));
 	free(s->secret);
+	for (struct dp__amended *a; (a = s->amended) != NULL; free(a))
+		s->amended = a->before;
 	dp_study_free(s->spec);
 	free(s);
 }

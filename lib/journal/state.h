@@ -132,12 +132,17 @@ struct dp_imported {
 struct dp_study_state {
 	uint32_t id;
 	char *text, *path, *dir;
-	char *secret; /* base/secret.h; NULL: dp_study_needs_secret() says no */
-	struct dp_study *spec;
+	char *secret;          /* base/secret.h; NULL: dp_study_needs_secret() says no */
+	struct dp_study *spec; /* as created, for ever: worker threads read it */
+	/* the same with what was changed since: where limits are looked up, by whoever
+	 * folds. A pointer to it stays good as long as the study's state */
+	const struct dp_study *now;
+	struct dp__amended *amended; /* all versions of `now` but the first */
+	bool timed;                  /* it has a search.max_time, or once had */
 	enum dp_study_status status;
 	char *reason;
 	bool by_failures; /* paused or failed by itself, not by request: exit code 6 */
-	/* what `dparetoctl set` may have changed: */
+	/* what `dparetoctl set` may have changed, too; not in `now` */
 	uint32_t evaluations, parallel;
 	int priority;
 	char *budget_end; /* why no more trials can be proposed than there are, where

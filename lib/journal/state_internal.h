@@ -10,6 +10,17 @@ int dp__trial_status_from(const char *text);
 uint32_t dp__state_position(const struct dp_state *s, uint32_t id);
 void dp__trial_free(struct dp_trial *t);
 void dp__study_state_free(struct dp_study_state *s);
+/* Replaces *slot by a copy of text, or by NULL. */
+DP_MUSTCHECK int dp__fold_text(char **slot, const char *text);
+/* study-amended: fold_amended.c */
+DP_MUSTCHECK int dp__fold_amended(struct dp_study_state *st, const struct dp_event *e,
+				  struct dp_err *err);
+/* One version of a study that was amended. Those before it may still be read by what was
+ * begun with them. */
+struct dp__amended {
+	struct dp_study study; /* all it points to is the first version's */
+	struct dp__amended *before;
+};
 /* Makes what dp_study_shown() shows of a private selection: shown.c */
 DP_MUSTCHECK int dp__shown_new(struct dp_study_state *s, struct dp_err *err);
 void dp__shown_free(struct dp__shown *shown);

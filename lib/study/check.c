@@ -8,9 +8,13 @@
 void dp__read_search(struct dp__read *r, const struct dp__key *k,
 		     const struct dp__node *v, void *to)
 {
+	struct dp_search *search = to;
+
 	if (!dp__is_map(r, v, k->name, k->doc->type, SIZE_MAX))
 		return;
 	r->search = v;
+	search->initial = DP_INITIAL;
+	search->initial_given = dp__get(v, "initial") != NULL;
 	dp__read_section(r, DP__SEARCH, v->key_pos, v, to);
 }
 
@@ -87,6 +91,11 @@ static void check_dpareto(struct dp__read *r)
 	const struct dp_search *search = &r->s->search;
 	char all[DP_COUNT_LEN];
 
+	if (given && given->kind == DP__SCALAR && search->initial == 0 &&
+	    !search->initial_from)
+		dp__problem(r, given->pos, "a whole number from 1",
+			    "'initial' can be 0 only with 'initial_from': without any "
+			    "result the model has nothing to choose by");
 	if (given && search->evaluations && search->initial > search->evaluations)
 		dp__warning(r, given->pos, NULL,
 			    "there are %s, all initial: the model never chooses a point",

@@ -44,11 +44,16 @@ static const char *const model_words[] = { "exact", "gp", NULL };
 static const char *const gain_words[] = { "original", "model", NULL };
 static const char *const reference_words[] = { "anti_ideal", "front", NULL };
 
+#define KEY(...)   ROW(__VA_ARGS__, DP_KEY_MEANING)
+#define LIVE(...)  ROW(__VA_ARGS__, DP_KEY_LIVE)
+#define FIRST(...) ROW(__VA_ARGS__, DP_KEY_FIRST)
+
 static const struct dp_key_doc docs[] = {
-#define KEY(section, path, type, otherwise, help, example, read, target, lo, hi, words)  \
-	{ path, type, otherwise, help, example },
+#define ROW(section, path, type, otherwise, help, example, read, target, lo, hi, words,  \
+	    change)                                                                      \
+	{ path, type, otherwise, help, example, change },
 #include "study/keys.def"
-#undef KEY
+#undef ROW
 };
 
 static const struct {
@@ -58,10 +63,11 @@ static const struct {
 	double lo, hi;
 	const char *const *words;
 } rows[] = {
-#define KEY(section, path, type, otherwise, help, example, read, target, lo, hi, words)  \
+#define ROW(section, path, type, otherwise, help, example, read, target, lo, hi, words,  \
+	    change)                                                                      \
 	{ DP__##section, read, target, lo, hi, words },
 #include "study/keys.def"
-#undef KEY
+#undef ROW
 };
 
 enum {
@@ -74,8 +80,7 @@ const struct dp_key_doc *dp_study_keys(size_t *count)
 	return docs;
 }
 
-/* The word of a number, or a sentence for one that has none. */
-static const char *word_at(const char *const *words, size_t i)
+const char *dp__word_at(const char *const *words, size_t i)
 {
 	for (size_t k = 0; words[k]; k++)
 		if (k == i)
@@ -85,19 +90,19 @@ static const char *word_at(const char *const *words, size_t i)
 
 const char *dp_method_text(enum dp_method m)
 {
-	return word_at(method_words, (size_t)m);
+	return dp__word_at(method_words, (size_t)m);
 }
 
 const char *dp_transform_text(enum dp_transform t)
 {
-	return word_at(transform_words, (size_t)t);
+	return dp__word_at(transform_words, (size_t)t);
 }
 
 const char *dp_acquisition_text(enum dp_acquisition a)
 {
 	if (a == DP_ACQ_DEFAULT)
 		a = DP_ACQ_EHVI;
-	return word_at(acquisition_words, (size_t)a - 1);
+	return dp__word_at(acquisition_words, (size_t)a - 1);
 }
 
 const char *dp_front_text(const struct dp_study *s)
@@ -107,7 +112,7 @@ const char *dp_front_text(const struct dp_study *s)
 
 const char *dp_cost_text(const struct dp_study *s)
 {
-	return word_at(cost_words, (size_t)dp_study_cost(s) - 1);
+	return dp__word_at(cost_words, (size_t)dp_study_cost(s) - 1);
 }
 
 static const char *last_word(const char *path)
@@ -117,7 +122,7 @@ static const char *last_word(const char *path)
 	return dot ? dot + 1 : path;
 }
 
-static struct dp__key key_row(size_t i)
+struct dp__key dp__key_row(size_t i)
 {
 	return (struct dp__key){ rows[i].section, last_word(docs[i].path),
 				 &docs[i],        rows[i].read,
@@ -194,7 +199,7 @@ static void key_unknown(struct dp__read *r, enum dp__section section,
 static void key_absent(struct dp__read *r, size_t i, size_t pos,
 		       const struct dp__node *map, void *base)
 {
-	struct dp__key k = key_row(i);
+	struct dp__key k = dp__key_row(i);
 	const char *names[DP__NAMES];
 	struct dp__node v = {
 		.kind = DP__SCALAR, .plain = true, .text = k.doc->otherwise, .key = k.name
@@ -227,7 +232,7 @@ void dp__read_section(struct dp__read *r, enum dp__section section, size_t pos,
 			continue;
 		}
 		seen[i] = true;
-		k = key_row(i);
+		k = dp__key_row(i);
 		if (m->kind == DP__SCALAR && dp__type_of(m) == DP__NULL)
 			dp__problem(r, m->key_pos, k.doc->type,
 				    "the key '%s' has no value", k.name);

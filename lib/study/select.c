@@ -3,6 +3,7 @@
 #include "study/study_internal.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- the law ---- */
 
@@ -142,55 +143,57 @@ static void check_law(struct dp__read *r)
 		dp__problem(r, v->first->pos, v->first->key, "%s", err.msg);
 }
 
-/* A key that would break a condition, and why. */
-struct banned {
-	const char *key, *why;
+static const char ban_time[] = "how long a training takes can tell of the data, and so "
+			       "could what such a limit ends";
+
+/* Keys that would break a condition, and why. What may end a search, or a training, by
+ * something else than chance would let results tell of the data what no theorem covers.
+ */
+static const struct {
+	const char *path, *why;
+} banned[] = {
+	{ "search.evaluations", "the number of trainings is drawn in secret, by "
+				"'rounds'" },
+	{ "search.max_time", ban_time },
+	{ "search.cost", "settings are drawn, not chosen" },
+	{ "search.max_cost", "the number of trainings is drawn in secret, by 'rounds'" },
+	{ "search.budget", "what the selection costs is known beforehand" },
+	{ "search.initial_from", "its settings are drawn whatever is known" },
+	{ "search.front", "only one point is shown" },
+	{ "trainer.timeout", ban_time },
+	{ "trainer.stall", ban_time },
+	{ "trainer.path", "only whole trainings are compared" },
+	{ "trainer.max_failures", "a training that fails counts as the worst, and the "
+				  "next begins" },
 };
 
-static void refuse_banned(struct dp__read *r, const struct dp__node *map,
-			  const struct banned *list, size_t n)
+static const char no_retries[] = "method select tries no failed training again: it "
+				 "counts as the worst";
+
+const char *dp__select_bans(const char *path)
 {
-	for (size_t i = 0; i < n; i++) {
-		const struct dp__node *v = dp__get(map, list[i].key);
+	for (size_t i = 0; i < DP_COUNT(banned); i++)
+		if (strcmp(banned[i].path, path) == 0)
+			return banned[i].why;
+	return strcmp(path, "trainer.retries") == 0 ? no_retries : NULL;
+}
+
+static void refuse_limits(struct dp__read *r)
+{
+	const struct dp__node *retries = dp__get(r->trainer, "retries");
+
+	for (size_t i = 0; i < DP_COUNT(banned); i++) {
+		const char *key = strchr(banned[i].path, '.') + 1;
+		const struct dp__node *v =
+			dp__get(banned[i].path[0] == 's' ? r->search : r->trainer, key);
 
 		if (v)
 			dp__problem(r, v->key_pos, NULL,
-				    "'%s' is not possible with method select: %s",
-				    list[i].key, list[i].why);
+				    "'%s' is not possible with method select: %s", key,
+				    banned[i].why);
 	}
-}
-
-/* What may end a search, or a training, by something else than chance would let results
- * tell of the data what no theorem covers. */
-static void refuse_limits(struct dp__read *r)
-{
-	static const char time[] = "how long a training takes can tell of the data, and "
-				   "so could what such a limit ends";
-	static const struct banned search[] = {
-		{ "evaluations", "the number of trainings is drawn in secret, by "
-				 "'rounds'" },
-		{ "max_time", time },
-		{ "cost", "settings are drawn, not chosen" },
-		{ "max_cost", "the number of trainings is drawn in secret, by 'rounds'" },
-		{ "budget", "what the selection costs is known beforehand" },
-		{ "initial_from", "its settings are drawn whatever is known" },
-		{ "front", "only one point is shown" },
-	};
-	static const struct banned trainer[] = {
-		{ "timeout", time },
-		{ "stall", time },
-		{ "path", "only whole trainings are compared" },
-		{ "max_failures", "a training that fails counts as the worst, and the "
-				  "next begins" },
-	};
-	const struct dp__node *retries = dp__get(r->trainer, "retries");
-
-	refuse_banned(r, r->search, search, DP_COUNT(search));
-	refuse_banned(r, r->trainer, trainer, DP_COUNT(trainer));
 	if (retries && r->s->trainer.retries != 0)
-		dp__problem(r, retries->pos, "0",
-			    "method select tries no failed training again: it counts "
-			    "as the worst");
+		dp__problem(r, retries->pos, "0", "%s", no_retries);
 	r->s->trainer.retries = 0;
 }
 

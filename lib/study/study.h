@@ -20,6 +20,7 @@ enum {
 	DP_EVALUATIONS_MAX = 10000000,
 	DP_GRID_MAX = 1000000, /* points of a whole grid */
 	DP_WAYPOINTS_MAX = 64, /* of one training */
+	DP_INITIAL = 16,       /* search.initial of a file that does not say */
 };
 
 enum dp_param_kind {
@@ -184,6 +185,7 @@ struct dp_search {
 	enum dp_method method;
 	uint32_t evaluations; /* total, initial points included */
 	uint32_t initial;
+	bool initial_given; /* in the file */
 	uint32_t parallel;
 	int grid;
 	bool deterministic; /* order: deterministic */
@@ -291,6 +293,29 @@ DP_MUSTCHECK int dp_options_parse(const char *text, size_t len, const char *path
 				  dp_option_fn *set, dp_option_fn *set_tree, void *arg,
 				  struct dp_problems *problems, struct dp_err *err);
 
+/* ---- what may change while a study goes on (amend.c), and what makes it another one
+ * (compare.c) ---- */
+
+/* The key of the file that may change: by its path or the end of that, "trainer.timeout"
+ * or "timeout". NULL with DP_E_USAGE: there is no such key, or it would be another study.
+ */
+const struct dp_key_doc *dp_study_live_key(const char *name, struct dp_err *err);
+/* Gives a key that may change (or is decided at submit) another value, as a file has it;
+ * "none" takes a limit away. `s` may be a copy by value: only numbers and words in the
+ * structs themselves are written. On error it is unchanged. */
+DP_MUSTCHECK int dp_study_change(struct dp_study *s, const char *path, const char *value,
+				 struct dp_err *err);
+/* The same, written as "trainer.timeout=30s". */
+DP_MUSTCHECK int dp_study_change_text(struct dp_study *s, const char *change,
+				      struct dp_err *err);
+/* All that the file means, defaults filled in, as texts by path: {"study":"s",
+ * "trainer.timeout":"30s","parameters":"[a, b]","parameters.a.range":"[0, 1]",...}. What
+ * may change reads back by dp_study_change(). NULL without memory. */
+json_t *dp_study_meaning(const struct dp_study *s);
+/* Where two of them differ: [{"key":...,"from":...,"to":...,"live":...}], from or to null
+ * where it is not there. NULL without memory. */
+json_t *dp_study_differences(const struct dp_study *from, const struct dp_study *to);
+
 /* Is the study's front that of the models' values? Here alone it is decided what a file
  * means that does not name search.front: denoised with method dpareto, whose models are
  * there anyhow, observed with the others. */
@@ -298,12 +323,19 @@ bool dp_study_denoises(const struct dp_study *s);
 
 /* ---- documentation of the keys, from the table that parses them (keys.c) ---- */
 
+enum dp_key_change {
+	DP_KEY_MEANING, /* with another value it is another study */
+	DP_KEY_LIVE,    /* may change while the study goes on */
+	DP_KEY_FIRST,   /* is decided when the study is submitted, if not in its file */
+};
+
 struct dp_key_doc {
 	const char *path;      /* "trainer.timeout", "parameters.NAME.range" */
 	const char *type;      /* "duration", "int >= 1", "random | grid | dpareto" */
 	const char *otherwise; /* default as written, or "needed", or "none" */
 	const char *help;      /* a sentence or two */
 	const char *example;   /* a line of YAML */
+	enum dp_key_change change;
 };
 const struct dp_key_doc *dp_study_keys(size_t *count);
 /* The word of the study file for a value; of an acquisition that the file does not name

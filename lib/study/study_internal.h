@@ -121,6 +121,11 @@ struct dp__key {
 	const char *const *words;
 };
 
+/* The i-th row of the table, which has dp_study_keys() of them. */
+struct dp__key dp__key_row(size_t i);
+/* The word of a number, or a sentence for one that has none. */
+const char *dp__word_at(const char *const *words, size_t i);
+
 /* Fills *base from the defaults of the section's keys, then from the map; reports
  * unknown and missing keys. `pos` is the place for what is missing. */
 void dp__read_section(struct dp__read *r, enum dp__section section, size_t pos,
@@ -190,6 +195,11 @@ void dp__check_budget(struct dp__read *r);     /* budget.c */
 void dp__check_cost(struct dp__read *r);       /* cost.c */
 void dp__check_release(struct dp__read *r);    /* release.c */
 void dp__check_select(struct dp__read *r);     /* select.c */
+
+/* ---- select.c ---- */
+
+/* Why method select has no such key; NULL: it has. */
+const char *dp__select_bans(const char *path);
 
 /* ---- read_privacy.c ---- */
 

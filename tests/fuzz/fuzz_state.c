@@ -152,6 +152,14 @@ static void take_point(struct input *in, struct room *r, struct dp_event *e)
 	e->objectives = r->objectives;
 }
 
+/* Any three in a row, also such as no record has. */
+static const char *const changes[] = { "trainer.timeout=30s",
+				       "search.max_time=none",
+				       "search.initial=0",
+				       "trainer.retries=-1",
+				       "seed=7",
+				       "" };
+
 static void take_event(struct input *in, const struct dp_state *s, int64_t *clock,
 		       struct room *r, struct dp_event *e)
 {
@@ -182,6 +190,11 @@ static void take_event(struct input *in, const struct dp_state *s, int64_t *cloc
 		e->evaluations = take_number(in);
 		e->parallel = take_number(in);
 		e->priority = take_number(in);
+		e->nchanges = where % 4;
+		e->changes = changes + where / 4 % 3;
+		e->text = where >= 128 ? texts[e->study - 1] : NULL;
+		e->path = e->text ? "again" : NULL;
+		e->dir = where >= 192 ? "/" : NULL;
 	} else if (e->type == DP_EV_ATTEMPT_ENDED)
 		take_result(in, st ? st->spec : NULL, r, e);
 	else

@@ -44,6 +44,49 @@ static void time_is_over(void **s)
 	NEXT("finished: search.max_time was over");
 }
 
+/* What `set` orders of a max_time, in words. */
+static const char *set_max_time(const char *change)
+{
+	struct dp_asked a = { .ask = DP_ASK_SET,
+			      .evaluations = NAN,
+			      .parallel = NAN,
+			      .priority = NAN,
+			      .changes = &change,
+			      .nchanges = 1 };
+	struct dp_orders orders;
+
+	assert_int_equal(dp_course_asked(st, &a, &orders, NULL), DP_OK);
+	apply(orders.event[0]);
+	if (orders.n == 2)
+		apply(orders.event[1]);
+	return orders.n == 2 ? orders.event[1].state : "as it was";
+}
+
+static void more_time_wakes_a_study_that_ran_out_of_it(void **s)
+{
+	(void)s;
+	begin("", "search: {method: random, evaluations: 9, max_time: 60s}");
+	whole_trial(DP_END_OK);
+	now = st->created + 60 * SECOND;
+	NEXT("finished: search.max_time was over");
+	assert_true(record_step());
+	assert_string_equal(set_max_time("search.max_time=59s"), "as it was");
+	assert_string_equal(set_max_time("trainer.timeout=59s"), "as it was");
+	assert_string_equal(set_max_time("search.max_time=90s"), "running");
+	NEXT("propose");
+	now += 30 * SECOND;
+	NEXT("finished: search.max_time was over");
+	assert_true(record_step());
+	assert_string_equal(set_max_time("search.max_time=none"), "running");
+	now += 3600 * SECOND;
+	NEXT("propose");
+	while (st->ntrials < 9)
+		whole_trial(DP_END_OK);
+	NEXT("finished");
+	assert_true(record_step());
+	assert_string_equal(set_max_time("search.max_time=9h"), "as it was");
+}
+
 static void only_time_under_a_daemon_counts(void **s)
 {
 	(void)s;
@@ -198,6 +241,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(time_is_over),
+		CASE(more_time_wakes_a_study_that_ran_out_of_it),
 		CASE(only_time_under_a_daemon_counts),
 		CASE(a_pause_does_not_count),
 		CASE(time_is_noted_now_and_then),

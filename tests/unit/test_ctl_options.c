@@ -143,7 +143,7 @@ static void test_counts(void **state)
 	(void)state;
 	parse_bad("submit", LINE("submit"),
 		  "'submit' is told too little: it needs FILE...",
-		  "usage: dparetoctl submit FILE...");
+		  "usage: dparetoctl submit [options] FILE...");
 	parse_bad("trial", LINE("trial s 1 2"),
 		  "'trial' takes only STUDY TRIAL[@AT]; '2' is one too many",
 		  "usage: dparetoctl trial STUDY TRIAL[@AT]");

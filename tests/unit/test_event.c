@@ -61,6 +61,9 @@ static void assert_same(const struct dp_event *a, const struct dp_event *b)
 	assert_same_doubles(&a->evaluations, &b->evaluations, 1);
 	assert_same_doubles(&a->parallel, &b->parallel, 1);
 	assert_same_doubles(&a->priority, &b->priority, 1);
+	assert_int_equal(a->nchanges, b->nchanges);
+	for (uint32_t i = 0; i < a->nchanges; i++)
+		assert_string_equal(a->changes[i], b->changes[i]);
 	assert_same_text(a->state, b->state);
 	assert_same_text(a->reason, b->reason);
 	assert_int_equal(a->trial, b->trial);
@@ -140,6 +143,8 @@ static void fill_end(struct dp_event *e)
 	e->sha256 = "e3b0c442";
 }
 
+static const char *const changes[] = { "trainer.timeout=30s", "" };
+
 /* Each type with every field it has. */
 static struct dp_event full(enum dp_event_type type)
 {
@@ -157,6 +162,11 @@ static struct dp_event full(enum dp_event_type type)
 		e.evaluations = 300;
 		e.parallel = from_bits(0x7ff8000000000000); /* NAN: unchanged */
 		e.priority = -0.0;
+		e.changes = changes;
+		e.nchanges = DP_COUNT(changes);
+		e.text = "study: svt\n";
+		e.path = "svt.yaml";
+		e.dir = "/home/ann";
 		break;
 	case DP_EV_TIME_NOTED:
 		e.counted = true;

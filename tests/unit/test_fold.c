@@ -77,6 +77,61 @@ static void numbers_can_be_held(void **s)
 		"no number of");
 }
 
+static struct dp_event amended(const char *const *changes, uint32_t n)
+{
+	return (struct dp_event){ .type = DP_EV_STUDY_AMENDED,
+				  .evaluations = NAN,
+				  .parallel = NAN,
+				  .priority = NAN,
+				  .changes = changes,
+				  .nchanges = n };
+}
+
+/* All changes of a record or none; a version before stays for those who read it. */
+static void changes_are_of_keys_that_may(void **s)
+{
+	static const char *const good[] = { "trainer.timeout=30s", "search.max_time=1h",
+					    "trainer.log_limit=1M", "data=public" };
+	static const char *const bad[][2] = {
+		{ "trainer.timeout=1m", "seed=3" },
+		{ "trainer.timeout=1m", "" },
+		{ "trainer.timeout=1m", "timeout" },
+		{ "trainer.timeout=1m", "timeout=5" },
+		{ "trainer.timeout=1m", "trainer.retries=-1" },
+	};
+	static const char *const initial[] = { "search.initial=0" };
+	const struct dp_study *before;
+	struct dp_event file = amended(NULL, 0);
+
+	(void)s;
+	begin("", RANDOM);
+	apply(amended(initial, 1));
+	assert_int_equal(st->spec->search.initial, 0);
+	before = st->now;
+	assert_false(st->timed);
+	apply(amended(good, DP_COUNT(good)));
+	assert_true(before->trainer.timeout == 0 && st->spec->trainer.timeout == 0);
+	assert_true(st->now->trainer.timeout == 30 && st->now->search.max_time == 3600 &&
+		    st->now->trainer.log_limit == 1 << 20 && st->now->public_data);
+	assert_int_equal(st->now->search.initial, 0);
+	for (size_t i = 0; i < DP_COUNT(bad); i++)
+		refused(amended(bad[i], 2), "cannot be changed as recorded");
+	assert_true(st->now->trainer.timeout == 30);
+	apply(amended((const char *const[]){ "search.max_time=none" }, 1));
+	assert_true(st->now->search.max_time == 0 && st->timed);
+	file.text = "study: s # edited\n";
+	refused(file, "without its text or folder");
+	file.dir = "/elsewhere";
+	apply(file);
+	assert_string_equal(st->text, file.text);
+	assert_string_equal(st->dir, "/elsewhere");
+	assert_null(st->path);
+	propose(NULL);
+	refused(amended((const char *const[]){ "search.initial=3" }, 1),
+		"cannot be changed as recorded");
+	assert_int_equal(st->spec->search.initial, 0);
+}
+
 static void points_are_of_the_space(void **s)
 {
 	static const double odd[] = { NAN, INFINITY, 1e300 };
@@ -120,6 +175,7 @@ int main(void)
 		CASE(a_study_is_created_by_record_0),
 		CASE(times_are_possible),
 		CASE(numbers_can_be_held),
+		CASE(changes_are_of_keys_that_may),
 		CASE(points_are_of_the_space),
 		CASE(objectives_and_attempts_fit),
 	};

@@ -32,6 +32,7 @@ static const char study_text[] =
 static const double point[] = { 0.25 }, values[] = { 1, 2 };
 static const char *const names[] = { "a", "b", "seconds" };
 static const uint32_t runs[] = { 0, 1 };
+static const char *const changes[] = { "trainer.timeout=30s", "trainer.retries=7" };
 static const double metrics[] = { 1, 2, 3, 1, 2, 3 };
 
 /* Every type of event, in an order that makes a history. */
@@ -45,6 +46,16 @@ static const struct dp_event history[] = {
 	  .evaluations = 20,
 	  .parallel = NAN,
 	  .priority = 3 },
+	{ .type = DP_EV_STUDY_AMENDED,
+	  .evaluations = 30,
+	  .parallel = NAN,
+	  .priority = NAN,
+	  .changes = changes,
+	  .nchanges = 2,
+	  .reason = "so it was said",
+	  .text = study_text,
+	  .path = "g",
+	  .dir = "/d" },
 	{ .type = DP_EV_RESULT_IMPORTED,
 	  .name = "other",
 	  .params = point,
@@ -291,7 +302,8 @@ static void test_apply(void **state)
 		bool needs = true;
 
 		for (size_t k = 0; k < DP_COUNT(free_of_charge); k++)
-			needs &= history[i].type != free_of_charge[k];
+			needs &= history[i].type != free_of_charge[k] ||
+				 history[i].nchanges > 0;
 		if (needs)
 			with_little_memory(apply_one, &i);
 	}

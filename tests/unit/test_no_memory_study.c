@@ -177,6 +177,45 @@ static int point_and_back(void *arg)
 	return code == DP_OK ? dp_objective_privacy(s, 0, x, &e, &err) : code;
 }
 
+/* All differences, or none and the lack of memory. */
+static int compare_studies(void *arg)
+{
+	const struct dp_study *s = arg;
+	struct dp_study other = *s;
+	json_t *differences;
+	int code;
+
+	other.trainer.timeout = 7;
+	other.seed++;
+	differences = dp_study_differences(s, &other);
+	code = differences ? DP_OK : DP_E_NOMEM;
+	if (differences)
+		assert_int_equal(json_array_size(differences), 2);
+	json_decref(differences);
+	return code;
+}
+
+/* A refused value is told, or the lack of memory is. */
+static int change_badly(void *arg)
+{
+	struct dp_study other = *(const struct dp_study *)arg;
+	struct dp_err err;
+	int code = dp_study_change(&other, "trainer.timeout", "soon", &err);
+
+	assert_true(code != DP_OK && other.trainer.timeout == 0);
+	return code == DP_E_INVALID ? DP_OK : code;
+}
+
+static void test_changes(void **state)
+{
+	struct dp_study *s = good_study();
+
+	(void)state;
+	with_little_memory(compare_studies, s);
+	with_little_memory(change_badly, s);
+	dp_study_free(s);
+}
+
 static void test_points(void **state)
 {
 	struct dp_study *s = good_study();
@@ -336,6 +375,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_files, plenty_of_memory),
+		cmocka_unit_test_setup(test_changes, plenty_of_memory),
 		cmocka_unit_test_setup(test_points, plenty_of_memory),
 		cmocka_unit_test_setup(test_privacy, plenty_of_memory),
 		cmocka_unit_test_setup(test_noise, plenty_of_memory),

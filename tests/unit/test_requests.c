@@ -145,6 +145,18 @@ static json_t *file(const char *contents)
 			 "/");
 }
 
+/* text with its first `from` replaced by `to`, as a file to submit. */
+static json_t *edited(const char *contents, const char *from, const char *to)
+{
+	const char *at = strstr(contents, from);
+
+	assert_non_null(at);
+	return json_pack("{s:o, s:s, s:s}", "text",
+			 json_sprintf("%.*s%s%s", (int)(at - contents), contents, to,
+				      at + strlen(from)),
+			 "path", "x.yaml", "dir", "/");
+}
+
 static void submitting_twice(void **s)
 {
 	struct study *h = fake_submit("a", "", "method: random, evaluations: 9");
@@ -157,11 +169,103 @@ static void submitting_twice(void **s)
 	other = file(h->state->text);
 	json_object_set_new(other, "text",
 			    json_sprintf("%s# a word more\n", h->state->text));
-	assert_int_equal(ask("submit", other), DP_E_EXISTS);
+	assert_int_equal(ask("submit", other), DP_OK); /* it means the same */
+	assert_true(json_is_false(json_object_get(ok, "new")));
+	assert_non_null(strstr(h->state->text, "# a word more"));
+	assert_int_equal(ask("submit", edited(h->state->text, "seed: 1", "seed: 77")),
+			 DP_E_EXISTS);
+	assert_string_equal(err.msg,
+			    "there is another study 'a': seed: '1' there, '77' here");
+	assert_null(strstr(h->state->text, "77"));
 	assert_int_equal(fake_d.nstudies, 1);
 	assert_int_equal(ask("submit", json_pack("{s:s}", "text", "x")), DP_E_PROTOCOL);
 	assert_int_equal(ask("submit", file("study: [")), DP_E_INVALID);
 	assert_int_equal(fake_d.nstudies, 1);
+}
+
+static const char *change(size_t i, const char *key)
+{
+	return json_string_value(
+		json_object_get(json_array_get(json_object_get(ok, "changes"), i), key));
+}
+
+/* What the file leaves as it was stays as `set` made it; going back in the file goes
+ * back. */
+static void an_edited_file_goes_on(void **s)
+{
+	struct study *h = fake_submit("a", ", timeout: 10s",
+				      "method: random, evaluations: 9, parallel: 1");
+
+	(void)s;
+	assert_int_equal(ask("set", json_pack("{s:s, s:{s:s, s:s}}", "study", "a", "keys",
+					      "stall", "5m", "search.parallel", "3")),
+			 DP_OK);
+	assert_int_equal(ask("submit", edited(h->state->text, "10s", "30s")), DP_OK);
+	assert_true(json_is_false(json_object_get(ok, "new")));
+	assert_int_equal(json_array_size(json_object_get(ok, "changes")), 1);
+	assert_string_equal(change(0, "key"), "trainer.timeout");
+	assert_string_equal(change(0, "from"), "10s");
+	assert_string_equal(change(0, "to"), "30s");
+	assert_true(h->state->now->trainer.timeout == 30);
+	assert_true(h->state->spec->trainer.timeout == 10); /* threads may read it */
+	assert_true(h->state->now->trainer.stall == 300 && h->state->parallel == 3);
+	assert_int_equal(ask("submit", edited(h->state->text, "30s", "10s")), DP_OK);
+	assert_true(h->state->now->trainer.timeout == 10);
+	assert_int_equal(ask("submit",
+			     edited(h->state->text, "evaluations: 9", "evaluations: 12")),
+			 DP_OK);
+	assert_int_equal(h->state->evaluations, 12);
+	assert_int_equal(h->state->parallel, 3);
+}
+
+static void submitted_paused(void **s)
+{
+	struct study *a = fake_submit("a", "", "method: random, evaluations: 2"), *b;
+	json_t *f = edited(a->state->text, "study: a", "study: b");
+
+	(void)s;
+	json_object_set_new(f, "paused", json_true());
+	assert_int_equal(ask("submit", f), DP_OK);
+	assert_string_equal(text("study", "state"), "paused");
+	assert_string_equal(text("study", "reason"), "submitted with --paused");
+	b = fake_d.studies[1];
+	finish(a);
+	assert_int_equal(b->state->ntrials, 0);
+	assert_int_equal(b->state->seq, 2); /* created and paused */
+	assert_int_equal(ask("resume", of("b")), DP_OK);
+	finish(b);
+}
+
+/* Points are drawn for what the other study's results lack, unless the file says. */
+static void initial_points_beside_known_results(void **s)
+{
+	static const struct {
+		const char *search;
+		uint32_t initial;
+		bool told;
+	} cases[] = {
+		{ "method: dpareto, evaluations: 20, initial_from: few", 13, true },
+		{ "method: dpareto, evaluations: 20, initial_from: many", 0, true },
+		{ "method: dpareto, evaluations: 20, initial_from: many, initial: 5", 5,
+		  false },
+		{ "method: dpareto, evaluations: 20, initial_from: few, initial: 0", 0,
+		  false },
+	};
+	struct study *h;
+
+	(void)s;
+	finish(fake_submit("few", "", "method: random, evaluations: 3"));
+	finish(fake_submit("many", "", "method: random, evaluations: 17"));
+	for (size_t i = 0; i < DP_COUNT(cases); i++) {
+		char name[] = { (char)('a' + i), '\0' };
+
+		h = fake_submit(name, "", cases[i].search);
+		assert_int_equal(h->state->spec->search.initial, cases[i].initial);
+		assert_int_equal(h->state->now->search.initial, cases[i].initial);
+		assert_int_equal(h->state->amended != NULL, cases[i].told);
+		assert_int_equal(ask("submit", file(h->state->text)), DP_OK);
+		assert_int_equal(ask("stop", of(name)), DP_OK);
+	}
 }
 
 static void results_of_another_study(void **s)
@@ -248,8 +352,66 @@ static void setting(void **s)
 		ask("set", json_pack("{s:s, s:i}", "study", "a", "evaluations", 3)),
 		DP_OK);
 	assert_string_equal(text("study", "state"), "running"); /* it woke */
+	assert_true(json_is_null(json_object_get(ok, "note")));
 	finish(h);
 	assert_int_equal(h->state->ok, 3);
+}
+
+static json_t *keys_of(const char *key, const char *value)
+{
+	return json_pack("{s:s, s:{s:s}}", "study", "a", "keys", key, value);
+}
+
+static void setting_limits(void **s)
+{
+	struct study *h = fake_submit("a", ", stall: 10s",
+				      "method: random, evaluations: "
+				      "9, parallel: 2");
+
+	(void)s;
+	assert_int_equal(ask("set", keys_of("timeout", "250ms")), DP_OK);
+	assert_string_equal(change(0, "from"), "none");
+	assert_string_equal(change(0, "to"), "0.25s");
+	assert_int_equal(ask("set", keys_of("trainer.stall", "none")), DP_OK);
+	assert_true(h->state->now->trainer.timeout == 0.25 &&
+		    h->state->now->trainer.stall == 0);
+	assert_int_equal(ask("set", keys_of("timeout", "0")), DP_E_INVALID);
+	assert_int_equal(ask("set", keys_of("timeout", "soon")), DP_E_INVALID);
+	assert_int_equal(ask("set", keys_of("seed", "1")), DP_E_USAGE);
+	assert_non_null(strstr(err.msg, "would be another study"));
+	assert_int_equal(ask("set", keys_of("memory", "1G")), DP_E_USAGE);
+	assert_string_equal(err.msg, "unknown key 'memory'");
+	assert_int_equal(ask("set", json_pack("{s:s, s:{s:i}}", "study", "a", "keys",
+					      "retries", 1)),
+			 DP_E_PROTOCOL);
+	assert_int_equal(
+		ask("set", json_pack("{s:s, s:i, s:{s:s}}", "study", "a", "parallel", 1,
+				     "keys", "search.parallel", "2")),
+		DP_E_USAGE);
+	assert_int_equal(h->state->now->trainer.retries, 3);
+}
+
+/* A total below what is made already ends the study, and is told in words. */
+static void setting_fewer_evaluations_than_there_are(void **s)
+{
+	struct study *h =
+		fake_submit("a", "", "method: random, evaluations: 9, parallel: 2");
+
+	(void)s;
+	FAKE_UNTIL(fake_running() == 2);
+	fake_end_ok(&fake_jobs[0], 0.5);
+	FAKE_UNTIL(h->state->ok == 1 && fake_running() == 2);
+	assert_int_equal(ask("set", keys_of("evaluations", "1")), DP_OK);
+	assert_string_equal(json_string_value(json_object_get(ok, "note")),
+			    "evaluations is the total of all trials: 1 has ended already "
+			    "and 2 are under way, so no more are started; it finishes "
+			    "with 3 once these have ended");
+	finish(h);
+	assert_int_equal(h->state->ok, 3);
+	assert_int_equal(ask("set", keys_of("evaluations", "2")), DP_OK);
+	assert_string_equal(json_string_value(json_object_get(ok, "note")),
+			    "evaluations is the total of all trials: 3 have ended "
+			    "already, so no more are started; it is finished with 3");
 }
 
 static void trials_cancelled_and_retried(void **s)
@@ -445,10 +607,15 @@ int main(void)
 		CASE(hello_and_lists),
 		CASE(folders_that_are_no_utf8),
 		CASE(submitting_twice),
+		CASE(an_edited_file_goes_on),
+		CASE(submitted_paused),
+		CASE(initial_points_beside_known_results),
 		CASE(results_of_another_study),
 		CASE(results_of_a_study_that_calibrates_otherwise),
 		CASE(pausing_resuming_stopping),
 		CASE(setting),
+		CASE(setting_limits),
+		CASE(setting_fewer_evaluations_than_there_are),
 		CASE(trials_cancelled_and_retried),
 		CASE(enqueued_points_have_their_epsilon),
 		CASE(the_next_point_is_shown_and_not_proposed),

@@ -361,7 +361,8 @@ static char *with_line(const char *path, const char *line)
 		return edit("search: {method: random, evaluations: 80}\n", to);
 	}
 	if (strncmp(path, "search.", 7) == 0) {
-		snprintf(to, sizeof to, "search:\n  %s\n%s%s%s", line,
+		snprintf(to, sizeof to, "search:\n  %s\n%s%s%s%s", line,
+			 strcmp(path, "search.initial") == 0 ? "  initial_from: a\n" : "",
 			 strcmp(path, "search.max_cost") == 0 ? "  cost: seconds\n" : "",
 			 strcmp(path, "search.method") == 0 ? "" : "  method: dpareto\n",
 			 strcmp(path, "search.evaluations") == 0

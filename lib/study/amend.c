@@ -1,0 +1,147 @@
+/* amend.c - keys of a study that may change while it goes on: LIVE rows of keys.def. */
+#include "study/study_internal.h"
+
+#include <string.h>
+
+/* Does `name` mean this key: its path, or the end of that? */
+static bool amend_names(const char *path, const char *name)
+{
+	const char *dot = strrchr(path, '.');
+
+	return strcmp(path, name) == 0 || (dot && strcmp(dot + 1, name) == 0);
+}
+
+/* The ends of all keys that may change, then NULL. */
+static void amend_names_all(const char *names[DP__NAMES])
+{
+	const struct dp_key_doc *docs;
+	size_t rows, n = 0;
+
+	docs = dp_study_keys(&rows);
+	for (size_t i = 0; i < rows && n + 1 < DP__NAMES; i++)
+		if (docs[i].change == DP_KEY_LIVE)
+			names[n++] = dp__key_row(i).name;
+	names[n] = NULL;
+}
+
+/* No key that may change has this name: why, and which there are. */
+static void amend_unknown(const char *name, bool other, struct dp_err *err)
+{
+	struct dp_buf all = DP_BUF_INIT;
+	char shown[DP__SHOWN], guess[DP__GUESS];
+	const char *names[DP__NAMES];
+
+	amend_names_all(names);
+	dp__shown(name, shown);
+	if (other)
+		dp_fail(err, DP_E_USAGE,
+			"'%s' cannot be set: with another one it would be another study",
+			shown);
+	else
+		dp_fail(err, DP_E_USAGE, "unknown key '%s'%s", shown,
+			dp__guess(name, names, guess));
+	for (size_t i = 0; names[i]; i++)
+		dp_buf_printf(&all, "%s%s", i ? ", " : "", names[i]);
+	dp_hint(err, "what can be set: %s", dp_buf_text(&all));
+	dp_buf_free(&all);
+}
+
+const struct dp_key_doc *dp_study_live_key(const char *name, struct dp_err *err)
+{
+	const struct dp_key_doc *docs;
+	bool other = false;
+	size_t rows;
+
+	docs = dp_study_keys(&rows);
+	for (size_t i = 0; i < rows; i++) {
+		if (!amend_names(docs[i].path, name))
+			continue;
+		if (docs[i].change == DP_KEY_LIVE)
+			return &docs[i];
+		other = true;
+	}
+	amend_unknown(name, other, err);
+	return NULL;
+}
+
+/* The struct that holds the section's keys; NULL: not one of those that change. */
+static void *amend_section(struct dp_study *s, enum dp__section section)
+{
+	switch (section) {
+	case DP__TOP:
+		return s;
+	case DP__TRAINER:
+		return &s->trainer;
+	case DP__SEARCH:
+		return &s->search;
+	default:
+		return NULL;
+	}
+}
+
+/* Reads the value as the file's reader does. */
+static int amend_read(struct dp_study *s, const struct dp__key *k, const char *value,
+		      void *to, struct dp_err *err)
+{
+	struct dp_problems problems = { 0 };
+	struct dp__read r = { .text = "", .dir = "/", .s = s, .problems = &problems };
+	struct dp__node v = {
+		.kind = DP__SCALAR, .plain = true, .text = value, .key = k->name
+	};
+	int code = DP_OK;
+
+	k->read(&r, k, &v, to);
+	if (r.nomem || (problems.errors && !problems.count))
+		code = dp_fail(err, DP_E_NOMEM, "no memory to read a value");
+	else if (problems.errors)
+		code = dp_fail(err, DP_E_INVALID, "%s", problems.list[0].message);
+	if (code == DP_E_INVALID && problems.list[0].allowed)
+		dp_hint(err, "what it can be: %s%s", problems.list[0].allowed,
+			strcmp(k->doc->otherwise, "none") == 0 ? "; or none" : "");
+	dp_problems_free(&problems);
+	return code;
+}
+
+int dp_study_change(struct dp_study *s, const char *path, const char *value,
+		    struct dp_err *err)
+{
+	static const union {
+		double seconds;
+		uint64_t bytes;
+	} none;
+	const struct dp_key_doc *docs;
+	const char *banned;
+	struct dp__key k;
+	size_t rows, i = 0;
+	void *base;
+
+	docs = dp_study_keys(&rows);
+	while (i < rows &&
+	       !(docs[i].change != DP_KEY_MEANING && strcmp(docs[i].path, path) == 0))
+		i++;
+	base = i < rows ? amend_section(s, dp__key_row(i).section) : NULL;
+	if (!base)
+		return dp_fail(err, DP_E_INVALID,
+			       "'%s' is no key that can change in a study", path);
+	banned = s->search.method == DP_METHOD_SELECT ? dp__select_bans(path) : NULL;
+	if (banned)
+		return dp_fail(err, DP_E_INVALID,
+			       "'%s' is not possible with method select: %s", path,
+			       banned);
+	k = dp__key_row(i);
+	base = (char *)base + k.offset;
+	if (strcmp(value, "none") != 0 || strcmp(k.doc->otherwise, "none") != 0)
+		return amend_read(s, &k, value, base, err);
+	memcpy(base, &none, sizeof none); /* a duration or a size: keys_none in tests */
+	return DP_OK;
+}
+
+int dp_study_change_text(struct dp_study *s, const char *change, struct dp_err *err)
+{
+	const char *equals = strchr(change, '=');
+	char path[DP_NAME_MAX] = "";
+
+	if (equals && (size_t)(equals - change) < sizeof path)
+		memcpy(path, change, (size_t)(equals - change));
+	return dp_study_change(s, path, equals ? equals + 1 : "", err);
+}

@@ -362,7 +362,10 @@ int daemon_open(struct dpd *d, const struct settings *s, struct dp_err *err)
 {
 	int code;
 
-	*d = (struct dpd){ .settings = s, .started = dp_now_us(), .looking = s->look };
+	*d = (struct dpd){ .settings = s,
+			   .started = dp_now_us(),
+			   .looking = s->look,
+			   .origins = PTHREAD_MUTEX_INITIALIZER };
 	d->after_last = &d->after_first;
 	descriptors_raise(&d->descriptors);
 	code = open_loop(d, err);

@@ -163,6 +163,19 @@ static int request_dispatch(struct request *r, const char *name, json_t **ok,
 	return code == DP_OK ? v->fn(r, ok, err) : code;
 }
 
+void request_answer(struct request *r, int code, json_t *ok, struct dp_err *err)
+{
+	if (code == DP_OK && !r->later && !ok)
+		code = dp_fail(err, DP_E_NOMEM, "no memory for the answer");
+	if (code == DP_OK) {
+		if (!r->later)
+			client_ok(r->d, r->client, ok);
+		return;
+	}
+	json_decref(ok); /* half of an answer */
+	client_error(r->d, r->client, err);
+}
+
 void request_handle(struct dpd *d, uint64_t client, const char *verb,
 		    const json_t *request)
 {
@@ -171,13 +184,5 @@ void request_handle(struct dpd *d, uint64_t client, const char *verb,
 	struct dp_err err;
 	int code = request_dispatch(&r, verb, &ok, &err);
 
-	if (code == DP_OK && !r.later && !ok)
-		code = dp_fail(&err, DP_E_NOMEM, "no memory for the answer");
-	if (code == DP_OK) {
-		if (!r.later)
-			client_ok(d, client, ok);
-		return;
-	}
-	json_decref(ok); /* half of an answer */
-	client_error(d, client, &err);
+	request_answer(&r, code, ok, &err);
 }

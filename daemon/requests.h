@@ -24,6 +24,9 @@ bool request_is_long(const char *verb, const json_t *request);
 void request_handle(struct dpd *d, uint64_t client, const char *verb,
 		    const json_t *request);
 
+/* Sends what a handler returned. */
+void request_answer(struct request *r, int code, json_t *ok, struct dp_err *err);
+
 /* looking (requests_look.c) */
 request_fn request_list, request_status, request_changes, request_front, request_trials,
 	request_trial, request_propose;

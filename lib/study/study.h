@@ -192,9 +192,10 @@ struct dp_search {
 	/* dpareto only */
 	enum dp_acquisition acquisition;
 	enum dp_privacy_model privacy_model;
-	bool sobol;           /* design: sobol */
-	char *initial_from;   /* or NULL */
-	bool gain_model;      /* gain: model */
+	bool sobol;         /* design: sobol */
+	char *initial_from; /* a study's name, or an absolute folder and perhaps #NAME; or
+			     * NULL */
+	bool gain_model;    /* gain: model */
 	bool reference_front; /* reference: front */
 };
 
@@ -266,6 +267,12 @@ DP_MUSTCHECK int dp_options_parse(const char *text, size_t len, const char *path
  * means that does not name search.front: denoised with method dpareto, whose models are
  * there anyhow, observed with the others. */
 bool dp_study_denoises(const struct dp_study *s);
+
+/* What search.initial_from names (origin.c): so many bytes of the text are a state
+ * folder, 0: none. *name is the study's; NULL: the only one there. */
+size_t dp_origin_folder(const char *text, const char **name);
+/* The study in words that tell of no folder; NULL for NULL. */
+const char *dp_origin_shown(const char *text);
 
 /* ---- documentation of the keys, from the table that parses them (keys.c) ---- */
 

@@ -168,19 +168,39 @@ int origin_find(const struct dp_state *there, const char *origin,
 
 /* ---- its results ---- */
 
-/* Copied, so that what happens to the other study later changes nothing here. */
-static void import_result(struct study *h, const struct dp_study_state *origin,
-			  uint32_t trial, const double *x, const double *objectives)
+struct import {
+	struct study *home;
+	const struct dp_study_state *origin;
+	uint32_t before; /* so many were taken over before: none of them twice */
+};
+
+static bool is_imported(const struct import *m, const double *x, const double *objectives)
 {
+	const struct dp_study_state *s = m->home->state;
+
+	for (uint32_t i = 0; i < m->before; i++)
+		if (!memcmp(s->imported[i].x, x, s->spec->nparams * sizeof *x) &&
+		    !memcmp(s->imported[i].objectives, objectives,
+			    s->spec->nobjectives * sizeof *objectives))
+			return true;
+	return false;
+}
+
+/* Copied, so that what happens to the other study later changes nothing here. */
+static void import_result(const struct import *m, uint32_t trial, const double *x,
+			  const double *objectives)
+{
+	const struct dp_study *spec = m->home->state->spec;
 	struct dp_event e = { .type = DP_EV_RESULT_IMPORTED,
-			      .name = origin->spec->name,
+			      .name = m->origin->spec->name,
 			      .trial = trial,
 			      .params = x,
-			      .nparams = (uint32_t)h->state->spec->nparams,
+			      .nparams = (uint32_t)spec->nparams,
 			      .objectives = objectives,
-			      .nobjectives = (uint32_t)h->state->spec->nobjectives };
+			      .nobjectives = (uint32_t)spec->nobjectives };
 
-	record(h, &e);
+	if (!is_imported(m, x, objectives))
+		record(m->home, &e);
 }
 
 static bool can_be(const struct dp_param *p, double value)
@@ -190,11 +210,11 @@ static bool can_be(const struct dp_param *p, double value)
 
 /* What a training was on its way, as results like any other: unless this study fixes the
  * parameter that it walked up to another value. */
-static void import_waypoints(struct study *h, const struct dp_study_state *origin,
-			     const struct dp_trial *t)
+static void import_waypoints(const struct import *m, const struct dp_trial *t)
 {
+	const struct dp_study_state *origin = m->origin;
 	const struct dp_param *walked =
-		&h->state->spec->params[origin->spec->trainer.path.param];
+		&m->home->state->spec->params[origin->spec->trainer.path.param];
 
 	for (uint32_t w = 0; t->way && w < t->way->n; w++) {
 		struct dp_point p = { t->number, (int32_t)w };
@@ -203,7 +223,7 @@ static void import_waypoints(struct study *h, const struct dp_study_state *origi
 		if (!can_be(walked, t->way->at[w]) || !dp_way_stands(origin, t->way, w))
 			continue;
 		dp_point_x(origin, p, x);
-		import_result(h, origin, t->number, x, dp_point_objectives(origin, p));
+		import_result(m, t->number, x, dp_point_objectives(origin, p));
 	}
 }
 
@@ -221,16 +241,16 @@ static bool end_can_be(const struct dp_study *here, const struct dp_study *origi
 
 unsigned origin_import(struct study *h, const struct dp_study_state *origin)
 {
-	uint32_t before = h->state->nimported;
+	struct import m = { h, origin, h->state->nimported };
 	bool ends = end_can_be(h->state->spec, origin->spec);
 
 	for (uint32_t i = 0; i < origin->ntrials; i++) {
 		const struct dp_trial *t = origin->trials[i];
 
-		import_waypoints(h, origin, t);
+		import_waypoints(&m, t);
 		if (ends && t->objectives &&
 		    (t->status == DP_TRIAL_OK || t->status == DP_TRIAL_DIVERGED))
-			import_result(h, origin, i, t->x, t->objectives);
+			import_result(&m, i, t->x, t->objectives);
 	}
-	return h->state->nimported - before;
+	return h->state->nimported - m.before;
 }

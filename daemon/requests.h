@@ -41,6 +41,8 @@ DP_MUSTCHECK int request_find_trial(struct request *r, struct dp_trial **t,
 json_t *request_trial_json(struct study *h, const struct dp_trial *t);
 /* new studies (requests_submit.c) */
 request_fn request_submit;
+/* results of others (requests_import.c) */
+request_fn request_import;
 /* steering (requests_steer.c) */
 request_fn request_pause, request_resume, request_stop, request_set, request_delete,
 	request_retry, request_cancel, request_enqueue;

@@ -1,7 +1,8 @@
-"""Results of a study in another state folder: search.initial_from."""
+"""Results of a study in another state folder: search.initial_from, and `import`."""
 import json
 import os
 import shutil
+import tempfile
 import unittest
 
 from harness import Case, Refused, wait_for
@@ -19,17 +20,25 @@ class Import(Case):
     def tearDown(self):
         self.tidy()
 
-    def old(self, name="old", folder="runs/old", n=5):
-        """A study that was run by `dparetoctl run`; its trials."""
-        text = self.study(name=name, search=RANDOM % n)
-        done = self.ctl("run", self.write(name + ".yaml", text), "--state", self.path(folder),
-                        "-q")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return json.loads(self.ctl("trials", name, "--state", self.path(folder), "-o",
-                                   "json").stdout)
+    made = None  # a state folder that is made once for all tests
 
-    def imported(self, study, folder="state"):
-        """What the journal says that the study took over."""
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.made or "", ignore_errors=True)
+
+    def old(self):
+        """Puts the folder of a study that was run by `dparetoctl run` in place; its
+        trials."""
+        if not Import.made:
+            Import.made = tempfile.mkdtemp(prefix="dpareto-")
+            text = self.study(name="old", search=RANDOM % 5)
+            done = self.ctl("run", self.write("old.yaml", text), "--state", Import.made, "-q")
+            self.assertEqual(done.returncode, 0, done.stderr)
+        folder = shutil.copytree(Import.made, self.path("runs/old"))
+        return json.loads(self.ctl("trials", "old", "--state", folder, "-o", "json").stdout)
+
+    def imported(self, folder="state"):
+        """What the journal says that studies took over."""
         lines = self.ctl("journal", "dump", "--state", self.path(folder)).stdout.splitlines()
         return [e for e in map(json.loads, lines) if e["type"] == "result-imported"]
 
@@ -42,7 +51,7 @@ class Import(Case):
         run = ["run", self.write("new.yaml", text), "--state", self.path("state")]
         done = self.ctl(*run, "-q", cwd="/")
         self.assertEqual(done.returncode, 0, done.stderr)
-        taken = self.imported("new")
+        taken = self.imported()
         self.assertEqual([e["name"] for e in taken], ["old"] * 5)
         self.assertEqual([e["objectives"] for e in taken],
                          [[t["objectives"]["a"], t["objectives"]["b"]] for t in trials])
@@ -66,13 +75,13 @@ class Import(Case):
         self.submit(client, self.new("./state#two", name="own"))
         for name in ("new", "own"):
             self.finish(client, name)
-        names = [e["name"] for e in self.imported("new")]
+        names = [e["name"] for e in self.imported()]
         self.assertEqual(names, ["old"] * 5 + ["two"] * 4)
         # beside that daemon, from outside
         done = self.ctl("run", self.write("n.yaml", self.new("./state#one")), "--state",
                         self.path("other"), "-q")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(len(self.imported("new", "other")), 3)
+        self.assertEqual(len(self.imported("other")), 3)
 
     def test_refusals(self):
         self.old()
@@ -116,7 +125,55 @@ class Import(Case):
         for c in clients:
             self.assertTrue(json.loads(c.file.readline())["ok"]["new"])
             c.close()
-        wait_for(lambda: len(self.imported("")) == 40)
+        wait_for(lambda: len(self.imported()) == 40)
+
+    def test_while_it_runs(self):
+        trials = self.old()
+        self.trainer("""
+if request["study"] == "s" and request["trial"] == 1:
+    gate("go")
+report(a=params['x'], b=1 - params['x'])
+""")
+        d = self.daemon().start()
+        client, ctl = d.connect(), ["--socket", d.socket]
+        self.submit(client, self.study(search=MODELS % 4))
+        wait_for(lambda: self.has("at-go"))
+        first = client("propose", study="s")
+        said = self.ctl("import", "s", "--from", "./runs/old", *ctl, cwd=self.folder)
+        self.assertEqual((said.returncode, said.stderr),
+                         (0, "study 's' knows 5 more results, of 'old'\n"))
+        self.assertNotEqual(client("propose", study="s")["parameters"], first["parameters"])
+        self.assertEqual([e["objectives"] for e in self.imported()],
+                         [[t["objectives"]["a"], t["objectives"]["b"]] for t in trials])
+        # not twice; and of a study of the same daemon
+        again = json.loads(self.ctl("import", "s", "--from", self.path("runs/old#old"), "-o",
+                                    "json", *ctl).stdout)
+        self.assertEqual((again["imported"], again["origin"]), (0, "old"))
+        two = self.study(name="two", search=RANDOM % 2).replace("seed: 7", "seed: 8")
+        self.submit(client, two)
+        self.finish(client, "two")
+        self.assertIn("knows 2 more results", self.ctl("import", "s", "--from", "two",
+                                                       *ctl).stderr)
+        # what is known is known to the next daemon, too
+        before = client("propose", study="s")
+        client.close()
+        d.end()
+        client = d.start().connect()
+        self.assertEqual(client("propose", study="s"), before)
+        self.touch("go")
+        self.finish(client, "s")
+        for study, origin, words in (
+                ("two", "s", "study 'two' searches by 'random'"),
+                ("s", "s", "study 's' knows its own results"),
+                ("s", "none", "there is no study 'none'"),
+                ("s", "./none", "import: there is no journal in")):
+            said = self.ctl("import", study, "--from", origin, *ctl, cwd=self.folder)
+            self.assertNotEqual(said.returncode, 0)
+            self.assertIn(words, said.stderr)
+        self.assertIn("whose results?", self.ctl("import", "s", *ctl).stderr)
+        with self.assertRaises(Refused) as refused:
+            client("import", study="s", origin="./runs/old")
+        self.assertEqual(refused.exception.error["kind"], "protocol")
 
 
 if __name__ == "__main__":

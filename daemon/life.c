@@ -83,7 +83,8 @@ void daemon_stop(struct dpd *d, enum stop_policy policy, const char *why)
 	log_line(&d->log, LOG_INFO, "", "stopping (%s), policy %s, %u trainers running",
 		 why, stop_policy_text(policy), executors_jobs(d));
 	clock_note_studies(d, true);
-	notify_state("STOPPING=1");
+	if (!d->looking)
+		notify_state("STOPPING=1");
 	server_stop(d);
 	hooks_hurry(d, false);
 	for (uint32_t i = 0; i < d->nstudies; i++) {

@@ -44,6 +44,9 @@ request_fn request_submit;
 /* results of others (requests_import.c) */
 request_fn request_import;
 /* steering (requests_steer.c) */
+/* What dp_course_asked() says, of a study that is not about to go. */
+DP_MUSTCHECK int request_may_ask(const struct study *h, const struct dp_asked *asked,
+				 struct dp_orders *orders, struct dp_err *err);
 request_fn request_pause, request_resume, request_stop, request_set, request_delete,
 	request_retry, request_cancel, request_enqueue;
 /* the daemon itself (requests_daemon.c) */

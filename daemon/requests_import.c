@@ -16,7 +16,7 @@ static int import_from(struct request *r, const struct dp_state *there, json_t *
 	unsigned n;
 
 	if (code == DP_OK)
-		code = dp_course_asked(r->home->state, &asked, &none, err);
+		code = request_may_ask(r->home, &asked, &none, err);
 	if (code == DP_OK)
 		code = origin_find(there, from, r->home->state->spec, &origin, err);
 	if (code != DP_OK)

@@ -7,9 +7,8 @@
 
 #include <math.h>
 
-/* What dp_course_asked() says, of a study that is not about to go. */
-static int may_ask(const struct study *h, const struct dp_asked *asked,
-		   struct dp_orders *orders, struct dp_err *err)
+int request_may_ask(const struct study *h, const struct dp_asked *asked,
+		    struct dp_orders *orders, struct dp_err *err)
 {
 	if (h->deleters)
 		return dp_fail(err, DP_E_BUSY, "study '%s' is being deleted",
@@ -22,7 +21,7 @@ static int steer(struct request *r, const struct dp_asked *asked, json_t **ok,
 		 struct dp_err *err)
 {
 	struct dp_orders orders;
-	int code = may_ask(r->home, asked, &orders, err);
+	int code = request_may_ask(r->home, asked, &orders, err);
 
 	if (code != DP_OK)
 		return code;
@@ -131,7 +130,7 @@ static int request_retry_failed(struct request *r, json_t **ok, struct dp_err *e
 	struct dp_orders orders;
 
 	do {
-		int code = may_ask(r->home, &asked, &orders, err);
+		int code = request_may_ask(r->home, &asked, &orders, err);
 
 		if (code != DP_OK) { /* only at first: nothing is recorded yet */
 			json_decref(trials);
@@ -176,7 +175,7 @@ int request_enqueue(struct request *r, json_t **ok, struct dp_err *err)
 
 	(void)ok;
 	if (code == DP_OK)
-		code = may_ask(r->home, &asked, &none, err);
+		code = request_may_ask(r->home, &asked, &none, err);
 	if (code == DP_OK && r->home->state->spec->search.budget.epsilon > 0 &&
 	    !r->home->state->accounting)
 		code = dp_fail(err, DP_E_BUSY,

@@ -112,7 +112,7 @@ struct dpd {
 
 	/* look.c: one that only looks at a folder records, starts and writes nothing */
 	bool looking;
-	bool watched; /* another process writes the journal that it looks at */
+	bool written; /* another process writes the journal that it looks at */
 	long writer;  /* its number; 0: not known, or there is none */
 
 	/* life.c */

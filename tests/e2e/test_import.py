@@ -162,7 +162,12 @@ report(a=params['x'], b=1 - params['x'])
         self.assertEqual(client("propose", study="s"), before)
         self.touch("go")
         self.finish(client, "s")
+        noisy = self.study(name="noisy", search=MODELS % 1, objectives=(
+            "a: {privacy: {mechanism: laplace, scale: x}}\n"
+            "  b: {metric: b, release: {records: 200, sigma: 0.1}}"))
+        self.submit(client, noisy.replace("[0, 1]", "[1, 2]"))
         for study, origin, words in (
+                ("noisy", "s", "study 'noisy' releases noisy values"),
                 ("two", "s", "study 'two' searches by 'random'"),
                 ("s", "s", "study 's' knows its own results"),
                 ("s", "none", "there is no study 'none'"),

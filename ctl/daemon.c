@@ -71,6 +71,15 @@ char *ctl_socket_path(const struct ctl *ctl)
 	return path ? path : ctl_strdup(SYSTEM_SOCKET);
 }
 
+static bool takes_folder(const struct ctl_command *command)
+{
+	const struct ctl_option *o = command ? command->options : NULL;
+
+	while (o && o->name && strcmp(o->name, "state") != 0)
+		o++;
+	return o && o->name;
+}
+
 int ctl_connect(struct ctl *ctl, struct dp_err *err)
 {
 	const char *folder = ctl_opt(ctl, "state");
@@ -95,6 +104,10 @@ int ctl_connect(struct ctl *ctl, struct dp_err *err)
 		}
 	}
 	free(path);
+	if (code == DP_E_NO_DAEMON && takes_folder(ctl->command))
+		dp_hint(err,
+			"start one with 'dparetod' or 'systemctl start dparetod', or "
+			"look at a state folder without one: --state DIR");
 	return code;
 }
 

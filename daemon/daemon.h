@@ -18,6 +18,7 @@
 #include "journal/state.h"
 
 #include <jansson.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <uv.h>
 
@@ -107,9 +108,12 @@ struct dpd {
 	struct todo *todo_first, **todo_last; /* requests with long answers, in turn */
 	uv_idle_t todo_idle;
 
+	pthread_mutex_t
+		origins; /* origin.c's workers: one reads a state folder at a time */
+
 	/* look.c: one that only looks at a folder records, starts and writes nothing */
 	bool looking;
-	bool watched; /* another process writes the journal that it looks at */
+	bool written; /* another process writes the journal that it looks at */
 	long writer;  /* its number; 0: not known, or there is none */
 
 	/* life.c */

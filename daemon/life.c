@@ -84,7 +84,8 @@ void daemon_stop(struct dpd *d, enum stop_policy policy, const char *why)
 	log_line(&d->log, LOG_INFO, "", "stopping (%s), policy %s, %u trainers running",
 		 why, stop_policy_text(policy), executors_jobs(d));
 	clock_note_studies(d, true);
-	notify_state("STOPPING=1");
+	if (!d->looking)
+		notify_state("STOPPING=1");
 	server_stop(d);
 	hooks_hurry(d, false);
 	for (uint32_t i = 0; i < d->nstudies; i++) {
@@ -366,7 +367,10 @@ int daemon_open(struct dpd *d, const struct settings *s, struct dp_err *err)
 {
 	int code;
 
-	*d = (struct dpd){ .settings = s, .started = dp_now_us(), .looking = s->look };
+	*d = (struct dpd){ .settings = s,
+			   .started = dp_now_us(),
+			   .looking = s->look,
+			   .origins = PTHREAD_MUTEX_INITIALIZER };
 	d->after_last = &d->after_first;
 	descriptors_raise(&d->descriptors);
 	code = open_loop(d, err);

@@ -41,7 +41,7 @@ static void look_at_writer(struct dpd *d)
 	char *folder = dp_path_join(d->at.state_dir, "journal");
 
 	if (folder) /* without memory it looks like nobody's */
-		d->watched = dp_journal_is_written(folder, &d->writer);
+		d->written = dp_journal_is_written(folder, &d->writer);
 	free(folder);
 }
 
@@ -96,19 +96,19 @@ int look_unknown(const struct dpd *d, struct dp_err *err)
 
 bool look_is_still(const struct dpd *d)
 {
-	return d->looking && !d->watched;
+	return d->looking && !d->written;
 }
 
 const char *look_why_not(const struct dpd *d)
 {
-	return d->watched ? NULL : "no daemon works on it";
+	return d->written ? NULL : "no daemon works on it";
 }
 
 json_t *look_json(const struct dpd *d)
 {
 	if (!d->looking)
 		return NULL;
-	return json_pack("{s:b, s:o}", "written", d->watched, "writer",
+	return json_pack("{s:b, s:o}", "written", d->written, "writer",
 			 d->writer ? json_integer(d->writer) : json_null());
 }
 
@@ -121,7 +121,7 @@ static json_t *open_attempt_json(const struct dpd *d, const struct dp_study_stat
 			 (json_int_t)t->number, "at", "attempt", (json_int_t)a->number,
 			 "run", a->run == DP_RUN_ALL ? json_null() : json_integer(a->run),
 			 "started", dp_view_time(a->planned), "seconds",
-			 d->watched ? json_real(seconds) : json_null(), "progress",
+			 d->written ? json_real(seconds) : json_null(), "progress",
 			 "parameters", dp_space_json(s->spec, t->x));
 }
 

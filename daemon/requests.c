@@ -15,31 +15,19 @@ static const struct {
 	const char *name;
 	json_type type; /* JSON_TRUE stands for both truth values */
 } fields[] = {
-	{ "study", JSON_STRING },
-	{ "text", JSON_STRING },
-	{ "path", JSON_STRING },
-	{ "dir", JSON_STRING },
-	{ "state", JSON_STRING },
-	{ "policy", JSON_STRING },
-	{ "trial", JSON_INTEGER },
-	{ "at", JSON_INTEGER },
-	{ "from", JSON_INTEGER },
-	{ "limit", JSON_INTEGER },
-	{ "since", JSON_INTEGER },
-	{ "timeout_ms", JSON_INTEGER },
-	{ "evaluations", JSON_INTEGER },
-	{ "parallel", JSON_INTEGER },
-	{ "priority", JSON_INTEGER },
-	{ "parameters", JSON_OBJECT },
-	{ "keys", JSON_OBJECT },
-	{ "points", JSON_ARRAY },
-	{ "denoised", JSON_TRUE },
-	{ "now", JSON_TRUE },
-	{ "full", JSON_TRUE },
-	{ "failed", JSON_TRUE },
-	{ "own", JSON_TRUE },
-	{ "whole", JSON_TRUE },
-	{ "metrics", JSON_TRUE },
+	{ "study", JSON_STRING },       { "text", JSON_STRING },
+	{ "path", JSON_STRING },        { "dir", JSON_STRING },
+	{ "origin", JSON_STRING },      { "state", JSON_STRING },
+	{ "policy", JSON_STRING },      { "trial", JSON_INTEGER },
+	{ "at", JSON_INTEGER },         { "from", JSON_INTEGER },
+	{ "limit", JSON_INTEGER },      { "since", JSON_INTEGER },
+	{ "timeout_ms", JSON_INTEGER }, { "evaluations", JSON_INTEGER },
+	{ "parallel", JSON_INTEGER },   { "priority", JSON_INTEGER },
+	{ "parameters", JSON_OBJECT },  { "keys", JSON_OBJECT },
+	{ "points", JSON_ARRAY },       { "denoised", JSON_TRUE },
+	{ "now", JSON_TRUE },           { "full", JSON_TRUE },
+	{ "failed", JSON_TRUE },        { "own", JSON_TRUE },
+	{ "whole", JSON_TRUE },         { "metrics", JSON_TRUE },
 	{ "paused", JSON_TRUE },
 };
 
@@ -101,6 +89,7 @@ static const struct verb {
 	{ "cancel", A_WHOLE_STUDY, CHANGES, request_cancel },
 	{ "propose", A_WHOLE_STUDY, LOOKS, request_propose },
 	{ "enqueue", A_WHOLE_STUDY, CHANGES, request_enqueue },
+	{ "import", A_WHOLE_STUDY, CHANGES, request_import },
 	{ "reload", NOTHING, LIVES, request_reload },
 	{ "shutdown", NOTHING, LIVES, request_shutdown },
 };
@@ -166,6 +155,19 @@ static int request_dispatch(struct request *r, const char *name, json_t **ok,
 	return code == DP_OK ? v->fn(r, ok, err) : code;
 }
 
+void request_answer(struct request *r, int code, json_t *ok, struct dp_err *err)
+{
+	if (code == DP_OK && !r->later && !ok)
+		code = dp_fail(err, DP_E_NOMEM, "no memory for the answer");
+	if (code == DP_OK) {
+		if (!r->later)
+			client_ok(r->d, r->client, ok);
+		return;
+	}
+	json_decref(ok); /* half of an answer */
+	client_error(r->d, r->client, err);
+}
+
 void request_handle(struct dpd *d, uint64_t client, const char *verb,
 		    const json_t *request)
 {
@@ -174,13 +176,5 @@ void request_handle(struct dpd *d, uint64_t client, const char *verb,
 	struct dp_err err;
 	int code = request_dispatch(&r, verb, &ok, &err);
 
-	if (code == DP_OK && !r.later && !ok)
-		code = dp_fail(&err, DP_E_NOMEM, "no memory for the answer");
-	if (code == DP_OK) {
-		if (!r.later)
-			client_ok(d, client, ok);
-		return;
-	}
-	json_decref(ok); /* half of an answer */
-	client_error(d, client, &err);
+	request_answer(&r, code, ok, &err);
 }

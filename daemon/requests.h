@@ -24,6 +24,9 @@ bool request_is_long(const char *verb, const json_t *request);
 void request_handle(struct dpd *d, uint64_t client, const char *verb,
 		    const json_t *request);
 
+/* Sends what a handler returned. */
+void request_answer(struct request *r, int code, json_t *ok, struct dp_err *err);
+
 /* looking (requests_look.c) */
 request_fn request_list, request_status, request_changes, request_trials, request_trial,
 	request_propose;
@@ -41,6 +44,8 @@ json_t *request_trial_json(struct study *h, const struct dp_trial *t);
 request_fn request_front;
 /* new studies (requests_submit.c) */
 request_fn request_submit;
+/* results of others (requests_import.c) */
+request_fn request_import;
 /* steering (requests_steer.c) */
 request_fn request_pause, request_resume, request_stop, request_delete, request_retry,
 	request_cancel, request_enqueue;

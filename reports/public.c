@@ -51,7 +51,9 @@ static void find_exact(struct leaks *l, const struct dp_study_state *s)
 		leak(l, "no objective is a privacy: nothing covers the trainings");
 	if (s->nimported)
 		leak(l, "it started from results of study '%s'",
-		     spec->search.initial_from ? spec->search.initial_from : "?");
+		     spec->search.initial_from
+			     ? dp_origin_shown(spec->search.initial_from)
+			     : "?");
 }
 
 /* How long something takes depends on the records, too. */

@@ -51,6 +51,7 @@ static int refuse_selection(const struct dp_study_state *s, const struct dp_aske
 	case DP_ASK_RETRY_FAILED:
 	case DP_ASK_CANCEL:
 	case DP_ASK_ENQUEUE:
+	case DP_ASK_IMPORT:
 		return dp_fail(err, DP_E_INVALID,
 			       "study '%s' is a private selection: its trainings are "
 			       "drawn by chance, and each counts whatever becomes of it",
@@ -269,6 +270,21 @@ static int asked_enqueue(const struct dp_study_state *s, struct dp_err *err)
 	return hint_budget(s, err);
 }
 
+/* Results of others are for those that learn from them, as with search.initial_from. */
+static int asked_import(const struct dp_study_state *s, struct dp_err *err)
+{
+	if (s->spec->search.method != DP_METHOD_DPARETO)
+		return dp_fail(err, DP_E_INVALID,
+			       "study '%s' searches by '%s', which learns from no result",
+			       s->spec->name, dp_method_text(s->spec->search.method));
+	if (dp_study_releases(s->spec))
+		return dp_fail(err, DP_E_INVALID,
+			       "study '%s' releases noisy values: what was released "
+			       "elsewhere, or is exact, is not accounted for in it",
+			       s->spec->name);
+	return DP_OK;
+}
+
 static int asked_delete(const struct dp_study_state *s, bool now, struct dp_orders *out,
 			struct dp_err *err)
 {
@@ -384,6 +400,8 @@ int dp_course_asked(const struct dp_study_state *s, const struct dp_asked *a,
 		return asked_cancel(t, out, err);
 	case DP_ASK_ENQUEUE:
 		return asked_enqueue(s, err);
+	case DP_ASK_IMPORT:
+		return asked_import(s, err);
 	case DP_ASK_DELETE:
 		return asked_delete(s, a->now, out, err);
 	}

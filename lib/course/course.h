@@ -126,6 +126,7 @@ enum dp_ask {
 	DP_ASK_RETRY_FAILED, /* every failed trial from `trial` on that can be retried */
 	DP_ASK_CANCEL,       /* `trial` */
 	DP_ASK_ENQUEUE,      /* one more point */
+	DP_ASK_IMPORT,       /* results of another study */
 	DP_ASK_DELETE,       /* `now`: also while trainers run */
 };
 

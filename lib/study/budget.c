@@ -80,7 +80,7 @@ static void warn_budget(struct dp__read *r, const struct dp__node *budget)
 		dp__warning(r, from->key_pos, NULL,
 			    "'budget' counts the trainings of this study only: what "
 			    "those of '%s' cost on the same records comes on top of it",
-			    r->s->search.initial_from);
+			    dp_origin_shown(r->s->search.initial_from));
 }
 
 void dp__check_budget(struct dp__read *r)

@@ -117,6 +117,26 @@ void dp__read_name(struct dp__read *r, const struct dp__key *k, const struct dp_
 	*(char **)to = dp__strdup(r, text);
 }
 
+/* A study's name, or FOLDER or FOLDER#NAME, the folder made absolute. */
+void dp__read_origin(struct dp__read *r, const struct dp__key *k,
+		     const struct dp__node *v, void *to)
+{
+	const char *text = dp__scalar(r, v, k->name, k->doc->type), *name;
+	char shown[DP__SHOWN];
+
+	if (!text)
+		return;
+	if (dp_origin_folder(text, &name) == 0) {
+		dp__read_name(r, k, v, to);
+		return;
+	}
+	if (name && !dp_name_ok(name))
+		dp__problem(r, v->pos, DP_NAME_RULE,
+			    "'%s' cannot be '%s': what follows '#' is no name of a study",
+			    k->name, dp__shown(text, shown));
+	dp__read_path(r, k, v, to);
+}
+
 /* Looks at the kind of value only: `of` is compared with its metric once that is
  * known. */
 void dp__read_text(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,

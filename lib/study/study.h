@@ -198,9 +198,10 @@ struct dp_search {
 	/* dpareto only */
 	enum dp_acquisition acquisition;
 	enum dp_privacy_model privacy_model;
-	bool sobol;           /* design: sobol */
-	char *initial_from;   /* or NULL */
-	bool gain_model;      /* gain: model */
+	bool sobol;         /* design: sobol */
+	char *initial_from; /* a study's name, or an absolute folder and perhaps #NAME; or
+			     * NULL */
+	bool gain_model;    /* gain: model */
 	bool reference_front; /* reference: front */
 };
 
@@ -320,6 +321,12 @@ json_t *dp_study_differences(const struct dp_study *from, const struct dp_study 
  * means that does not name search.front: denoised with method dpareto, whose models are
  * there anyhow, observed with the others. */
 bool dp_study_denoises(const struct dp_study *s);
+
+/* What search.initial_from names (origin.c): so many bytes of the text are a state
+ * folder, 0: none. *name is the study's; NULL: the only one there. */
+size_t dp_origin_folder(const char *text, const char **name);
+/* The study in words that tell of no folder; NULL for NULL. */
+const char *dp_origin_shown(const char *text);
 
 /* ---- documentation of the keys, from the table that parses them (keys.c) ---- */
 

@@ -142,9 +142,9 @@ bool dp__misspelt(const struct dp__node *map, const char *name, const char *cons
 
 /* ---- readers (read_value.c) ---- */
 
-dp__reader dp__read_name, dp__read_text, dp__read_path, dp__read_int, dp__read_u32,
-	dp__read_seed, dp__read_number, dp__read_positive, dp__read_duration,
-	dp__read_size, dp__read_word, dp__read_flag, dp__read_bounds;
+dp__reader dp__read_name, dp__read_origin, dp__read_text, dp__read_path, dp__read_int,
+	dp__read_u32, dp__read_seed, dp__read_number, dp__read_positive,
+	dp__read_duration, dp__read_size, dp__read_word, dp__read_flag, dp__read_bounds;
 /* A finite number or false, then with a problem. */
 bool dp__number(struct dp__read *r, const struct dp__node *v, const char *name,
 		const char *allowed, double *out);

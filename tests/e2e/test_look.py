@@ -306,6 +306,8 @@ for line in sys.stdin:
             said = self.ctl(command, "s", "--state", self.path("failed"))
             self.assertEqual(said.returncode, 2)
             self.assertIn("for commands that only look", said.stderr)
+        said = self.ctl("front", "s", "--socket", self.path("none")).stderr
+        self.assertIn("look at a state folder without one: --state DIR", said)
         self.assertIn("-f needs the daemon",
                       self.look(self.path("failed"), "logs", "s", "0", "-f", code=2))
 

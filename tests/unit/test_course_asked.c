@@ -201,6 +201,9 @@ static void asked_for_what_is_not_there(void **s)
 	begin("", "search: {method: random, evaluations: 2}");
 	assert_string_equal(ask(DP_ASK_RETRY), "no: study 's' has no trials yet");
 	assert_string_equal(ask(DP_ASK_ENQUEUE), "");
+	assert_string_equal(ask(DP_ASK_IMPORT),
+			    "no: study 's' searches by 'random', which "
+			    "learns from no result");
 	assert_int_equal(dp_course_asked(st, &a, &orders, &err), DP_E_USAGE);
 	propose(NULL);
 	a = (struct dp_asked){ .ask = DP_ASK_CANCEL, .trial = 5 };

@@ -146,7 +146,7 @@ static void test_counts(void **state)
 		  "usage: dparetoctl submit [options] FILE...");
 	parse_bad("trial", LINE("trial s 1 2"),
 		  "'trial' takes only STUDY TRIAL[@AT]; '2' is one too many",
-		  "usage: dparetoctl trial STUDY TRIAL[@AT]");
+		  "usage: dparetoctl trial [options] STUDY TRIAL[@AT]");
 	parse_bad("doctor", LINE("doctor me"),
 		  "'doctor' takes no arguments, but got 'me'",
 		  "usage: dparetoctl doctor");

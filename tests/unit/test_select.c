@@ -542,7 +542,8 @@ static void nothing_else_shows(void **state)
 static void asking_changes_nothing(void **state)
 {
 	static const enum dp_ask never[] = { DP_ASK_RETRY, DP_ASK_RETRY_FAILED,
-					     DP_ASK_CANCEL, DP_ASK_ENQUEUE };
+					     DP_ASK_CANCEL, DP_ASK_ENQUEUE,
+					     DP_ASK_IMPORT };
 	struct play *p = calloc(1, sizeof *p);
 	struct dp_asked set = {
 		.ask = DP_ASK_SET, .evaluations = 9, .parallel = NAN, .priority = NAN

@@ -17,6 +17,43 @@
 
 /* ---- good files ---- */
 
+/* search.initial_from: names, and folders that cannot be taken for one. */
+static void test_origins(void **state)
+{
+	static const struct {
+		const char *given, *kept, *name, *shown;
+		size_t folder;
+	} cases[] = {
+		{ "other", "other", "other", "other", 0 },
+		{ "./old", "/dir/./old", NULL, "the only one in another state folder",
+		  10 },
+		{ "old/#a.b", "/dir/old/#a.b", "a.b", "a.b", 9 },
+		{ "/x/y#a", "/x/y#a", "a", "a", 4 },
+		{ "/x#y/z", "/x#y/z", NULL, "the only one in another state folder", 6 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(cases); i++) {
+		char search[100], *text;
+		struct dp_study *s;
+		const char *name;
+
+		snprintf(search, sizeof search, "dpareto, initial_from: \"%s\"",
+			 cases[i].given);
+		text = replace(base, "random", search);
+		s = good(text);
+		assert_string_equal(s->search.initial_from, cases[i].kept);
+		assert_int_equal(dp_origin_folder(s->search.initial_from, &name),
+				 cases[i].folder);
+		assert_true(cases[i].name ? strcmp(name, cases[i].name) == 0 : !name);
+		assert_string_equal(dp_origin_shown(s->search.initial_from),
+				    cases[i].shown);
+		dp_study_free(s);
+		free(text);
+	}
+	assert_null(dp_origin_shown(NULL));
+}
+
 static void test_defaults(void **state)
 {
 	struct dp_study *s = good(base);
@@ -644,6 +681,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_origins),
 		cmocka_unit_test(test_all_keys),
 		cmocka_unit_test(test_front),
 		cmocka_unit_test(test_forms),

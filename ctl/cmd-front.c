@@ -52,7 +52,8 @@ static void front_people(struct ctl *ctl, const json_t *front, size_t all,
 		ctl_say(ctl, "%s", dp_buf_text(&volume));
 	dp_buf_clear(&volume);
 	front_runs(front, cols, &volume);
-	ctl_front_volume(front, &volume);
+	dp_buf_puts(&volume, "hypervolume ");
+	ctl_hypervolume(front, &volume);
 	ctl_say(ctl, "study '%s' is %s; %s trials ended, %s on the front%s",
 		dp_json_str(front, "study", "?"), dp_json_str(front, "state", "?"),
 		ctl_is_hidden(front)

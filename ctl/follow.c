@@ -24,6 +24,7 @@
 enum {
 	REDRAW_MS = 250, /* between looks at progress and keyboard */
 	PLAIN_MS = 1000,
+	HINT_ROWS = 8,    /* a screen with fewer has no room for hints */
 	ANSWER_MS = 60000 /* more than a poll for a daemon to answer */
 };
 
@@ -142,6 +143,28 @@ static int count_lines(const struct dp_buf *b)
 	return n;
 }
 
+/* The view, in so many rows that the line below it, where the cursor rests, is on the
+ * screen, too: nothing ever scrolls. The last one leaves room for what is said then, and
+ * for the prompt. */
+static void follow_view(struct follow *f, bool last, struct dp_buf *out)
+{
+	const char *hint =
+		f->keyboard ? "q leaves the view; the study goes on" : "Ctrl-C stops";
+	bool hinted = !last && f->rows > HINT_ROWS;
+	struct ctl_screen screen = { .columns = f->columns,
+				     .rows = f->rows - 1 - (hinted || last ? 2 : 0),
+				     .color = ctl_colored(f->ctl, f->stream),
+				     .utf8 = f->ctl->utf8 };
+
+	screen.rows = screen.rows > 0 ? screen.rows : 1;
+	ctl_study_watch(out, f->status, &screen);
+	if (!hinted)
+		return;
+	dp_buf_putc(out, '\n');
+	ctl_cut(out, hint, f->columns, f->ctl->utf8);
+	dp_buf_putc(out, '\n');
+}
+
 /* Draws over what stood there: to the top, each line and its end cleared, then the
  * rest; in one write, so that nothing flickers. */
 static void follow_draw(struct follow *f, bool last)
@@ -151,8 +174,10 @@ static void follow_draw(struct follow *f, bool last)
 
 	ctl_terminal_size(f->stream, &columns, &rows);
 	if (f->lines > 0 && (columns != f->columns || rows != f->rows)) {
-		/* lines may have been wrapped: their count is of no use any more */
-		dp_buf_puts(&frame, "\033[2J\033[H");
+		/* lines may have been wrapped: their count is of no use any more. All but
+		 * the first line is cleared, because some terminals keep a screen that is
+		 * cleared whole */
+		dp_buf_puts(&frame, "\033[2;1H\033[J\033[H");
 		f->lines = 0;
 	}
 	if (f->revived != f->ctl->revived) /* something was said below it */
@@ -160,12 +185,7 @@ static void follow_draw(struct follow *f, bool last)
 	f->revived = f->ctl->revived;
 	f->columns = columns;
 	f->rows = rows;
-	ctl_study_view(&view, f->status, columns, rows - 2,
-		       ctl_colored(f->ctl, f->stream), f->ctl->utf8);
-	if (!last)
-		dp_buf_printf(&view, "\n%s\n",
-			      f->keyboard ? "q leaves the view; the study goes on"
-					  : "Ctrl-C stops");
+	follow_view(f, last, &view);
 	if (f->lines > 0)
 		dp_buf_printf(&frame, "\r\033[%dA", f->lines);
 	for (char *line = view.data, *end; line && *line; line = end + 1) {
@@ -387,6 +407,10 @@ int ctl_follow(struct ctl *ctl, const char *study, FILE *stream,
 	if (f.columns && stream == ctl->out)
 		keyboard_on(&f);
 	code = follow_loop(&f, how, err);
+	/* what was last seen stays, without the hint, if nothing was said below it */
+	if (f.lines > 0 && f.revived == ctl->revived &&
+	    !(code == DP_OK && *how == CTL_FOLLOW_ENDED))
+		follow_draw(&f, true);
 	keyboard_off(&f);
 	if (patience)
 		patience->meanwhile = NULL;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void put_line(struct ctl_lines *l, size_t i, int rank, char *text)
+static void insert_line(struct ctl_lines *l, size_t i, int rank, char *text)
 {
 	if (l->n == l->room) {
 		l->room = l->room ? 2 * l->room : 32;
@@ -21,7 +21,7 @@ static void put_line(struct ctl_lines *l, size_t i, int rank, char *text)
 
 void ctl_lines_add(struct ctl_lines *l, int rank, const char *text)
 {
-	put_line(l, l->n, rank, ctl_strdup(text));
+	insert_line(l, l->n, rank, ctl_strdup(text));
 }
 
 void ctl_lines_insert(struct ctl_lines *l, size_t i, int rank, const char *text)
@@ -32,7 +32,7 @@ void ctl_lines_insert(struct ctl_lines *l, size_t i, int rank, const char *text)
 
 		if (!line)
 			ctl_die_nomem();
-		put_line(l, i++, rank, line);
+		insert_line(l, i++, rank, line);
 		text += len + (text[len] == '\n');
 	}
 }

@@ -24,7 +24,7 @@ struct scale {
 	double least, most; /* as they are */
 };
 
-static double on_scale(const struct scale *s, double v)
+static double along_axis(const struct scale *s, double v)
 {
 	return s->log ? log(v) : v;
 }
@@ -46,8 +46,8 @@ static size_t find_scale(const struct ctl_sketch *k, size_t coordinate, bool log
 		out->most = fmax(out->most, p[coordinate]);
 	}
 	out->log = log_wanted && out->least > 0;
-	out->from = on_scale(out, out->least);
-	out->to = on_scale(out, out->most);
+	out->from = along_axis(out, out->least);
+	out->to = along_axis(out, out->most);
 	return finite;
 }
 
@@ -55,7 +55,7 @@ static size_t find_scale(const struct ctl_sketch *k, size_t coordinate, bool log
 static int dot_of(const struct scale *s, double v, int n)
 {
 	double wide = s->to - s->from;
-	double part = wide > 0 ? (on_scale(s, v) - s->from) / wide : 0.5;
+	double part = wide > 0 ? (along_axis(s, v) - s->from) / wide : 0.5;
 
 	return (int)lround(part * (n - 1));
 }

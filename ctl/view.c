@@ -440,8 +440,8 @@ static void sketch_axis(const json_t *summary, size_t k, struct ctl_sketch_axis 
 		out->name && ctl_in_array(json_object_get(summary, "privacy"), out->name);
 }
 
-/* Is a point better than the anti-ideal in an objective? */
-static bool is_better(const json_t *summary, size_t k, const char *name, double x)
+/* Is a value better than the anti-ideal? */
+static bool is_in_box(const json_t *summary, size_t k, const char *name, double x)
 {
 	const char *goal =
 		json_string_value(json_array_get(json_object_get(summary, "goals"), k));
@@ -467,8 +467,8 @@ static size_t sketch_points(const json_t *status, const struct ctl_sketch *s,
 
 		if (dp_json_to_real(json_object_get(y, s->x.name), &p[0]) &&
 		    dp_json_to_real(json_object_get(y, s->y.name), &p[1]) &&
-		    is_better(summary, 0, s->x.name, p[0]) &&
-		    is_better(summary, 1, s->y.name, p[1]))
+		    is_in_box(summary, 0, s->x.name, p[0]) &&
+		    is_in_box(summary, 1, s->y.name, p[1]))
 			n++;
 	}
 	return n;

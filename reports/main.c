@@ -383,7 +383,7 @@ static int make_report(const struct options *o, struct report *r, const char *st
 
 /* Adds the means of the metrics to the rows of a front, which are the models' or those
  * observed. */
-static bool add_metrics(const struct subject *s, bool denoised, json_t *rows)
+static bool rows_add_metrics(const struct subject *s, bool denoised, json_t *rows)
 {
 	json_t *row;
 	size_t i;
@@ -415,7 +415,7 @@ static int give_front(const struct report *r, struct dp_err *err)
 			  : dp_view_result(s->s);
 	answer =
 		json_pack("{s:o, s:o}", "study", dp_view_summary(s->s), "result", result);
-	whole = answer && add_metrics(s, denoised, json_object_get(result, "front"));
+	whole = answer && rows_add_metrics(s, denoised, json_object_get(result, "front"));
 	if (whole)
 		dp_json_dump(&out, answer, 0);
 	whole &= !out.failed;

@@ -144,8 +144,8 @@ static int count_lines(const struct dp_buf *b)
 }
 
 /* The view, in so many rows that the line below it, where the cursor rests, is on the
- * screen, too: nothing ever scrolls. The last one leaves room for what is said then, and
- * for the prompt. */
+ * screen, too: nothing ever scrolls. On a screen of one row it rests in that. The last
+ * one leaves room for what is said then, and for the prompt. */
 static void follow_view(struct follow *f, bool last, struct dp_buf *out)
 {
 	const char *hint =
@@ -186,14 +186,18 @@ static void follow_draw(struct follow *f, bool last)
 	f->columns = columns;
 	f->rows = rows;
 	follow_view(f, last, &view);
+	dp_buf_putc(&frame, '\r');
 	if (f->lines > 0)
-		dp_buf_printf(&frame, "\r\033[%dA", f->lines);
+		dp_buf_printf(&frame, "\033[%dA", f->lines);
+	/* cleared before it is written: behind a line as wide as the screen the cursor
+	 * still stands on its last character */
 	for (char *line = view.data, *end; line && *line; line = end + 1) {
 		end = strchr(line, '\n');
-		dp_buf_printf(&frame, "%.*s\033[K\n", (int)(end - line), line);
+		dp_buf_printf(&frame, "\033[K%.*s%s", (int)(end - line), line,
+			      rows > 1 || last ? "\n" : "");
 	}
-	dp_buf_puts(&frame, "\033[J");
-	f->lines = count_lines(&view);
+	dp_buf_puts(&frame, rows > 1 || last ? "\033[J" : "");
+	f->lines = rows > 1 ? count_lines(&view) : 0;
 	fwrite(dp_buf_text(&frame), 1, frame.len, f->stream);
 	fflush(f->stream);
 	dp_buf_free(&view);
@@ -408,7 +412,7 @@ int ctl_follow(struct ctl *ctl, const char *study, FILE *stream,
 		keyboard_on(&f);
 	code = follow_loop(&f, how, err);
 	/* what was last seen stays, without the hint, if nothing was said below it */
-	if (f.lines > 0 && f.revived == ctl->revived &&
+	if ((f.lines > 0 || f.rows == 1) && f.revived == ctl->revived &&
 	    !(code == DP_OK && *how == CTL_FOLLOW_ENDED))
 		follow_draw(&f, true);
 	keyboard_off(&f);

@@ -16,7 +16,7 @@ if request["trial"] >= 6:
     gate("go")
 report(a=params["x"], b=1 - params["x"] ** 2)
 """
-FRAME = "\x1b[J"  # what every picture ends with
+FRAME = re.compile("study (?!goes)")  # what every picture begins with
 
 
 class Screen:
@@ -100,10 +100,10 @@ class Terminal:
             more = b""
         self.rest += more
         # a character or a control sequence may have been cut in two
-        keep = len(self.rest) if more == b"" or self.rest.endswith((b"\n", b"\x1b[J")) else \
-            self.rest.rfind(b"\n") + 1
+        keep = len(self.rest) if more == b"" or self.rest.endswith((b"\n", b"\x1b[J")) or \
+            self.screen.rows == 1 else self.rest.rfind(b"\n") + 1
         text, self.rest = self.rest[:keep].decode(errors="replace"), self.rest[keep:]
-        self.frames += text.count(FRAME)
+        self.frames += len(FRAME.findall(text))
         self.screen.feed(text)
         return more != b""
 
@@ -156,7 +156,7 @@ class Screens(Case):
         utf8, plain = {"LC_ALL": "C.UTF-8"}, {"LC_ALL": "C", "NO_COLOR": "1"}
         for columns, rows, locales in ((60, 15, (utf8, plain)), (80, 24, (utf8,)),
                                        (200, 60, (utf8, plain)), (20, 5, (plain,)),
-                                       (24, 3, (utf8,))):
+                                       (24, 3, (utf8,)), (30, 1, (utf8,))):
             for env in locales:
                 with self.subTest(size=(columns, rows), env=env):
                     t = self.open(columns, rows, "watch", "watched", **env)
@@ -172,9 +172,9 @@ class Screens(Case):
                                          env["LC_ALL"] != "C", text)
                         self.assertEqual(text.isascii(), env["LC_ALL"] == "C")
                     self.assertEqual(t.end(b"q"), 0)
-                    self.assertEqual(t.screen.scrolled, 0)
-                    # what was last seen is still there
-                    self.assertIn("watched", t.screen.lines()[0])
+                    if rows > 1:  # what was last seen is still there
+                        self.assertEqual(t.screen.scrolled, 0)
+                        self.assertIn("watched", t.screen.lines()[0])
 
     def test_the_size_changes(self):
         t = self.open(100, 40, "watch", "watched", LC_ALL="C.UTF-8")

@@ -8,24 +8,7 @@
 #include "ctl/command.h"
 #include <jansson.h>
 
-/* The options of a command that asks: --max, --min, --best, --knee, --one-se. */
-#define CTL_CHOOSE_OPTIONS                                                               \
-	{ "max", 0, "NAME=X",                                                            \
-	  "only points where this objective or metric is at most X" },                   \
-		{ "min", 0, "NAME=X",                                                    \
-		  "only points where this objective or metric is at least X" },          \
-		{ "best", 0, "NAME",                                                     \
-		  "of these, the one point that is best in this objective or metric" },  \
-		{ "knee", 0, NULL,                                                       \
-		  "of these, the one farthest below the line between the front's "       \
-		  "ends" },                                                              \
-	{                                                                                \
-		"one-se", 0, NULL,                                                       \
-			"of these, the best in the first objective within one standard " \
-			"error of the best"                                              \
-	}
-
-/* Does the command line ask anything? */
+/* Does the command line ask anything, by --max, --min, --best, --knee or --one-se? */
 bool ctl_choose_asked(const struct ctl *ctl);
 /* Leaves of a front object the points that the options of the command line ask for.
  * summary: the study's, see SUMMARY in docs/protocol.md. If a metric is asked for, the

@@ -52,7 +52,8 @@ static void front_people(struct ctl *ctl, const json_t *front, size_t all,
 		ctl_say(ctl, "%s", dp_buf_text(&volume));
 	dp_buf_clear(&volume);
 	front_runs(front, cols, &volume);
-	ctl_front_volume(front, &volume);
+	dp_buf_puts(&volume, "hypervolume ");
+	ctl_hypervolume(front, &volume);
 	ctl_say(ctl, "study '%s' is %s; %s ended, %s on the front%s",
 		dp_json_str(front, "study", "?"), dp_json_str(front, "state", "?"),
 		ctl_is_hidden(front) ? "a secret number of trials"
@@ -145,7 +146,16 @@ static int front_run(struct ctl *ctl, struct dp_err *err)
 }
 
 static const struct ctl_option options[] = {
-	CTL_CHOOSE_OPTIONS,
+	{ "max", 0, "NAME=X", "only points where this objective or metric is at most X" },
+	{ "min", 0, "NAME=X",
+	  "only points where this objective or metric is at least X" },
+	{ "best", 0, "NAME",
+	  "of these, the one point that is best in this objective or metric" },
+	{ "knee", 0, NULL,
+	  "of these, the one farthest below the line between the front's ends" },
+	{ "one-se", 0, NULL,
+	  "of these, the best in the first objective within one standard error of the "
+	  "best" },
 	{ "denoised", 0, NULL,
 	  "the front of the models' values, whatever the study's search.front is" },
 	{ "observed", 0, NULL, "the front of the observed means, likewise" },
@@ -171,7 +181,10 @@ const struct ctl_command ctl_cmd_front = {
 		"trainers report: its mean counts. Of what these leave, one point: "
 		"--best is the best in one objective. --knee is the one farthest below "
 		"the line between the ends of the front inside the anti-ideal box, the "
-		"objectives on the scales of their transforms. --one-se is the best in "
+		"objectives on the scales of their transforms (of more than two "
+		"objectives, "
+		"below the plane; where nothing is below, the first end). --one-se is "
+		"the best in "
 		"the first objective, the least epsilon, of those that are within one "
 		"standard error of the best in the second, or in the one that --best "
 		"names: what cannot be told from the best, at the least price.\n\n"

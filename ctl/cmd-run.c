@@ -171,7 +171,8 @@ static void print_result(struct ctl_private *p, const json_t *front,
 		return;
 	}
 	ctl_front_columns(front, &cols);
-	ctl_front_volume(front, &volume);
+	dp_buf_puts(&volume, "hypervolume ");
+	ctl_hypervolume(front, &volume);
 	ctl_printf(ctl, "study '%s' is %s", dp_json_str(front, "study", "?"),
 		   dp_json_str(front, "state", "?"));
 	if (!ctl_is_hidden(front))

@@ -22,13 +22,12 @@ enum {
 
 static void print_study(struct ctl *ctl, const json_t *status)
 {
+	struct ctl_screen screen = { .color = ctl_colored(ctl, ctl->out),
+				     .utf8 = ctl->utf8 };
 	struct dp_buf out = DP_BUF_INIT;
-	int columns, rows;
 
-	ctl_terminal_size(ctl->out, &columns, &rows);
-	/* two lines stay for the prompt */
-	ctl_study_view(&out, status, columns, columns ? (rows > 24 ? rows : 24) - 2 : 0,
-		       ctl_colored(ctl, ctl->out), ctl->utf8);
+	ctl_terminal_size(ctl->out, &screen.columns, &screen.rows);
+	ctl_study_status(&out, status, &screen);
 	ctl_put_buf(ctl, &out);
 }
 
@@ -151,7 +150,10 @@ const struct ctl_command ctl_cmd_status = {
 	.help = "Without a STUDY: the daemon and all studies, with the reason where one "
 		"runs fewer trials than it may. With one: its progress, front and "
 		"hypervolume, its running trials and its latest failures. Front and "
-		"hypervolume are those of the observed means, whatever search.front is.",
+		"hypervolume are those of the observed means, whatever search.front is; "
+		"beside that stands the hypervolume that models leave when the noise is "
+		"taken out (denoised), once somebody has looked: it is found in the "
+		"background, while a study runs only now and then.",
 	.examples = "dparetoctl status\n"
 		    "dparetoctl status adult",
 	.run = status_run,

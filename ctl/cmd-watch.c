@@ -93,8 +93,12 @@ const struct ctl_command ctl_cmd_watch = {
 	.max_args = 1,
 	.formats = CTL_PLAIN | CTL_HAS(JSONL),
 	.options = options,
-	.help = "On a terminal: a view that is redrawn in place, with progress, the time "
-		"left, running trials, hypervolume (of observed means) and failures. "
+	.help = "On a terminal: a view that is redrawn in place and fits it, however "
+		"small: "
+		"state, progress and the time left, hypervolume (of observed means, and "
+		"with the noise taken out once that is known), running trials, the last "
+		"results and failures; where there is room, the front drawn in "
+		"characters. "
 		"Elsewhere: one line for "
 		"each ended trial and each change of state. With -o json: the object of "
 		"'status -o json' as one line for each change.\n\n"

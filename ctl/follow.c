@@ -24,6 +24,7 @@
 enum {
 	REDRAW_MS = 250, /* between looks at progress and keyboard */
 	PLAIN_MS = 1000,
+	HINT_ROWS = 8,    /* a screen with fewer has no room for hints */
 	ANSWER_MS = 60000 /* more than a poll for a daemon to answer */
 };
 
@@ -142,6 +143,28 @@ static int count_lines(const struct dp_buf *b)
 	return n;
 }
 
+/* The view, in so many rows that the line below it, where the cursor rests, is on the
+ * screen, too: nothing ever scrolls. On a screen of one row it rests in that. The last
+ * one leaves room for what is said then, and for the prompt. */
+static void follow_view(struct follow *f, bool last, struct dp_buf *out)
+{
+	const char *hint =
+		f->keyboard ? "q leaves the view; the study goes on" : "Ctrl-C stops";
+	bool hinted = !last && f->rows > HINT_ROWS;
+	struct ctl_screen screen = { .columns = f->columns,
+				     .rows = f->rows - 1 - (hinted || last ? 2 : 0),
+				     .color = ctl_colored(f->ctl, f->stream),
+				     .utf8 = f->ctl->utf8 };
+
+	screen.rows = screen.rows > 0 ? screen.rows : 1;
+	ctl_study_watch(out, f->status, &screen);
+	if (!hinted)
+		return;
+	dp_buf_putc(out, '\n');
+	ctl_cut(out, hint, f->columns, f->ctl->utf8);
+	dp_buf_putc(out, '\n');
+}
+
 /* Draws over what stood there: to the top, each line and its end cleared, then the
  * rest; in one write, so that nothing flickers. */
 static void follow_draw(struct follow *f, bool last)
@@ -151,8 +174,10 @@ static void follow_draw(struct follow *f, bool last)
 
 	ctl_terminal_size(f->stream, &columns, &rows);
 	if (f->lines > 0 && (columns != f->columns || rows != f->rows)) {
-		/* lines may have been wrapped: their count is of no use any more */
-		dp_buf_puts(&frame, "\033[2J\033[H");
+		/* lines may have been wrapped: their count is of no use any more. All but
+		 * the first line is cleared, because some terminals keep a screen that is
+		 * cleared whole */
+		dp_buf_puts(&frame, "\033[2;1H\033[J\033[H");
 		f->lines = 0;
 	}
 	if (f->revived != f->ctl->revived) /* something was said below it */
@@ -160,20 +185,19 @@ static void follow_draw(struct follow *f, bool last)
 	f->revived = f->ctl->revived;
 	f->columns = columns;
 	f->rows = rows;
-	ctl_study_view(&view, f->status, columns, rows - 2,
-		       ctl_colored(f->ctl, f->stream), f->ctl->utf8);
-	if (!last)
-		dp_buf_printf(&view, "\n%s\n",
-			      f->keyboard ? "q leaves the view; the study goes on"
-					  : "Ctrl-C stops");
+	follow_view(f, last, &view);
+	dp_buf_putc(&frame, '\r');
 	if (f->lines > 0)
-		dp_buf_printf(&frame, "\r\033[%dA", f->lines);
+		dp_buf_printf(&frame, "\033[%dA", f->lines);
+	/* cleared before it is written: behind a line as wide as the screen the cursor
+	 * still stands on its last character */
 	for (char *line = view.data, *end; line && *line; line = end + 1) {
 		end = strchr(line, '\n');
-		dp_buf_printf(&frame, "%.*s\033[K\n", (int)(end - line), line);
+		dp_buf_printf(&frame, "\033[K%.*s%s", (int)(end - line), line,
+			      rows > 1 || last ? "\n" : "");
 	}
-	dp_buf_puts(&frame, "\033[J");
-	f->lines = count_lines(&view);
+	dp_buf_puts(&frame, rows > 1 || last ? "\033[J" : "");
+	f->lines = rows > 1 ? count_lines(&view) : 0;
 	fwrite(dp_buf_text(&frame), 1, frame.len, f->stream);
 	fflush(f->stream);
 	dp_buf_free(&view);
@@ -387,6 +411,10 @@ int ctl_follow(struct ctl *ctl, const char *study, FILE *stream,
 	if (f.columns && stream == ctl->out)
 		keyboard_on(&f);
 	code = follow_loop(&f, how, err);
+	/* what was last seen stays, without the hint, if nothing was said below it */
+	if ((f.lines > 0 || f.rows == 1) && f.revived == ctl->revived &&
+	    !(code == DP_OK && *how == CTL_FOLLOW_ENDED))
+		follow_draw(&f, true);
 	keyboard_off(&f);
 	if (patience)
 		patience->meanwhile = NULL;

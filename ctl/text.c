@@ -17,6 +17,10 @@
 #include <time.h>
 #include <wchar.h>
 
+enum {
+	DIGITS = 5 /* that people are shown */
+};
+
 /* Decodes one character of *s and moves behind it. Bytes that are not UTF-8 count
  * as '?', one by one. main() has set a UTF-8 character type for mbrtowc(). */
 static wchar_t next_char(const char **s)
@@ -160,7 +164,7 @@ char *ctl_value(const json_t *value, char out[CTL_TEXT_LEN])
 			 json_integer_value(value));
 		break;
 	case JSON_REAL:
-		ctl_number(json_real_value(value), false, out);
+		ctl_number(json_real_value(value), DIGITS, false, out);
 		break;
 	case JSON_STRING:
 		snprintf(out, CTL_TEXT_LEN, "%s", json_string_value(value));
@@ -175,21 +179,21 @@ char *ctl_value(const json_t *value, char out[CTL_TEXT_LEN])
 	return out;
 }
 
-char *ctl_number(double x, bool bound, char out[CTL_TEXT_LEN])
+char *ctl_number(double x, int digits, bool bound, char out[CTL_TEXT_LEN])
 {
 	double unit;
 
-	snprintf(out, CTL_TEXT_LEN, "%.5g", x);
+	snprintf(out, CTL_TEXT_LEN, "%.*g", digits, x);
 	if (!bound || !(x > 0) || isinf(x) || strtod(out, NULL) >= x)
 		return out;
-	unit = pow(10, floor(log10(x)) - 4);
-	snprintf(out, CTL_TEXT_LEN, "%.5g", (floor(x / unit) + 1) * unit);
+	unit = pow(10, floor(log10(x)) - digits + 1);
+	snprintf(out, CTL_TEXT_LEN, "%.*g", digits, (floor(x / unit) + 1) * unit);
 	return out;
 }
 
 char *ctl_bound(const json_t *value, char out[CTL_TEXT_LEN])
 {
-	return json_is_real(value) ? ctl_number(json_real_value(value), true, out)
+	return json_is_real(value) ? ctl_number(json_real_value(value), DIGITS, true, out)
 				   : ctl_value(value, out);
 }
 

@@ -32,8 +32,8 @@ char *ctl_local_time(const char *iso, char out[CTL_TEXT_LEN]);
 char *ctl_value(const json_t *value, char out[CTL_TEXT_LEN]);
 /* The same, a number rounded up: epsilon is never shown below what it is. */
 char *ctl_bound(const json_t *value, char out[CTL_TEXT_LEN]);
-/* A number of the protocol likewise, rounded up if it is a bound. */
-char *ctl_number(double x, bool bound, char out[CTL_TEXT_LEN]);
+/* A number with so many digits, rounded up if it is a bound. */
+char *ctl_number(double x, int digits, bool bound, char out[CTL_TEXT_LEN]);
 /* The value in full, for CSV: numbers bit for bit, null as nothing. */
 void ctl_value_exact(const json_t *value, struct dp_buf *out);
 /* A number of things that an object has under a key: "1 trial", "3 trials". */

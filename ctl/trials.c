@@ -344,21 +344,6 @@ const char *ctl_front_empty(const json_t *front)
 		       : "no trial has given a result";
 }
 
-void ctl_front_volume(const json_t *front, struct dp_buf *out)
-{
-	const json_t *denoised = json_object_get(front, "hypervolume_denoised");
-	char text[CTL_TEXT_LEN];
-
-	dp_buf_printf(out, "hypervolume %s",
-		      ctl_value(json_object_get(front, "hypervolume"), text));
-	if (denoised)
-		dp_buf_printf(out, " as observed, %s denoised",
-			      ctl_value(denoised, text));
-	dp_buf_puts(out, " (anti-ideal: ");
-	ctl_anti_ideal(front, out);
-	dp_buf_putc(out, ')');
-}
-
 void ctl_front_csv(struct ctl *ctl, const json_t *front, const struct ctl_columns *cols)
 {
 	const json_t *point, *name;

@@ -33,8 +33,6 @@ void ctl_front_table(struct ctl *ctl, const json_t *front,
 void ctl_front_csv(struct ctl *ctl, const json_t *front, const struct ctl_columns *cols);
 /* Why a front object has no points. */
 const char *ctl_front_empty(const json_t *front);
-/* "hypervolume 8.1 as observed, 8.05 denoised (anti-ideal: epsilon 10, error 1)" */
-void ctl_front_volume(const json_t *front, struct dp_buf *out);
 
 /* Which results are on the front is told by the daemon's trials only of observed values.
  * Of a study whose front is the models' (its summary says so) this asks for it: its

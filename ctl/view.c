@@ -3,9 +3,11 @@
 
 #include "base/buf.h"
 #include "base/json.h"
+#include "ctl/lines.h"
 #include "ctl/memory.h"
 #include "ctl/output.h"
 #include "ctl/point.h"
+#include "ctl/sketch.h"
 #include "ctl/text.h"
 #include "ctl/trials.h"
 
@@ -18,24 +20,99 @@
 #include <string.h>
 
 enum {
-	LABEL = 13,    /* columns of the labels at the left */
-	WIDE = 100000, /* where nothing is cut */
+	LABEL = 13,       /* columns of the labels at the left */
+	NARROW = 40,      /* on a screen below this, labels are as wide as they are */
+	SKETCH_MOST = 16, /* rows */
+	WIDE = 100000,    /* where nothing is cut */
 	TRIAL_BAR = 12,
-	FAILURES_SHOWN = 3
+	FAILURES_SHOWN = 3,
+	LATEST_SHOWN = 5,
+	TALL = 40, /* rows of a screen that has room for all of the last results */
+};
+
+/* What matters most, from the top. Rows of lists take turns behind RANK_LISTS: the first
+ * running trial, the first of the last results, the first failure, the second ... */
+enum rank {
+	RANK_STUDY,
+	RANK_STATE,
+	RANK_PROGRESS,
+	RANK_VOLUME,
+	RANK_WAITING,
+	RANK_COUNTS,
+	RANK_FIRST_ROWS, /* and two more: of the three lists */
+	RANK_FRONT = RANK_FIRST_ROWS + 3,
+	RANK_LISTS,
+	RANK_TIME = RANK_LISTS + 9,
+	RANK_PRIVACY,
+	RANK_HEADING,
+	RANK_TRAINED,
+	RANK_FOLDER,
+	RANK_BLANK,
+};
+
+enum list {
+	LIST_RUNNING,
+	LIST_LATEST,
+	LIST_FAILURES,
+	LISTS
 };
 
 struct view {
-	struct dp_buf *out;
+	struct ctl_lines lines;
 	int columns;
 	int rows;  /* 0: as many as it takes */
-	int lines; /* written so far */
+	bool fits; /* lines are cut rather than wrapped */
 	bool color, utf8;
 };
 
-/* A line: the label, then what fits of the text. */
-DP_PRINTF(4, 5)
-static void view_put(struct view *v, enum ctl_style style, const char *label,
-		     const char *format, ...)
+/* A line of its own: a label, what fits of a text. */
+static void view_line(struct view *v, enum rank rank, enum ctl_style style,
+		      const char *label, const char *text)
+{
+	bool narrow = v->columns < NARROW;
+	int indent = !*text ? ctl_width(label) : narrow ? ctl_width(label) + 1 : LABEL;
+	struct dp_buf line = DP_BUF_INIT;
+
+	if (indent > v->columns) {
+		ctl_cut(&line, label, v->columns, v->utf8);
+	} else {
+		dp_buf_printf(&line, "%s%-*s%s%s", ctl_style_on(CTL_DIM, v->color),
+			      indent, label, ctl_style_off(CTL_DIM, v->color),
+			      ctl_style_on(style, v->color));
+		ctl_cut(&line, text, v->columns - indent, v->utf8);
+		dp_buf_puts(&line, ctl_style_off(style, v->color));
+	}
+	ctl_lines_add(&v->lines, (int)rank, dp_buf_text(&line));
+	dp_buf_free(&line);
+}
+
+/* As many lines as the text needs, but in a view that fits not more than half of the
+ * screen. */
+static void view_wrap(struct view *v, enum rank rank, enum ctl_style style,
+		      const char *label, const char *text)
+{
+	int most = v->fits && v->rows > 0 ? v->rows / 2 : INT_MAX, lines = 0;
+	int room = v->columns < NARROW ? v->columns - ctl_width(label) - 1
+				       : v->columns - LABEL;
+
+	do {
+		size_t n = ++lines < most ? ctl_line(text, room > 1 ? room : 1)
+					  : strlen(text);
+		char *part = strndup(text, n);
+
+		if (!part)
+			ctl_die_nomem();
+		view_line(v, rank, style, label, part);
+		free(part);
+		text += n + strspn(text + n, " ");
+		label = "";
+	} while (*text);
+}
+
+/* A line of the view: cut or wrapped as the view is. */
+DP_PRINTF(5, 6)
+static void view_put(struct view *v, enum rank rank, enum ctl_style style,
+		     const char *label, const char *format, ...)
 {
 	char *text;
 	va_list ap;
@@ -43,36 +120,8 @@ static void view_put(struct view *v, enum ctl_style style, const char *label,
 	va_start(ap, format);
 	text = ctl_vformat(format, ap);
 	va_end(ap);
-	dp_buf_printf(v->out, "%s%-*s%s%s", ctl_style_on(CTL_DIM, v->color),
-		      *text ? LABEL : 0, label, ctl_style_off(CTL_DIM, v->color),
-		      ctl_style_on(style, v->color));
-	ctl_cut(v->out, text, v->columns - LABEL, v->utf8);
-	dp_buf_printf(v->out, "%s\n", ctl_style_off(style, v->color));
-	v->lines++;
+	(v->fits ? view_line : view_wrap)(v, rank, style, label, text);
 	free(text);
-}
-
-/* A text whose end matters, because it says what to do: as many lines as it needs, but
- * not more than half of the screen. */
-static void view_put_whole(struct view *v, enum ctl_style style, const char *label,
-			   const char *text)
-{
-	int last = v->rows > 0 ? v->lines + v->rows / 2 : INT_MAX;
-
-	do {
-		size_t n = v->lines + 1 < last ? ctl_line(text, v->columns - LABEL)
-					       : strlen(text);
-
-		view_put(v, style, label, "%.*s", (int)n, text);
-		text += n + strspn(text + n, " ");
-		label = "";
-	} while (*text);
-}
-
-static void view_blank(struct view *v)
-{
-	dp_buf_putc(v->out, '\n');
-	v->lines++;
 }
 
 void ctl_anti_ideal(const json_t *summary, struct dp_buf *out)
@@ -85,6 +134,24 @@ void ctl_anti_ideal(const json_t *summary, struct dp_buf *out)
 		dp_buf_printf(out, "%s%s %s", sep, name, ctl_value(value, text));
 		sep = ", ";
 	}
+}
+
+void ctl_hypervolume(const json_t *study, struct dp_buf *out)
+{
+	const json_t *denoised = json_object_get(study, "hypervolume_denoised"),
+		     *current = json_object_get(study, "denoised_current");
+	char text[CTL_TEXT_LEN];
+
+	dp_buf_puts(out, ctl_value(json_object_get(study, "hypervolume"), text));
+	if (json_is_number(denoised))
+		dp_buf_printf(out, " as observed, %s denoised",
+			      ctl_value(denoised, text));
+	if (json_is_number(denoised) && json_is_false(current))
+		dp_buf_printf(out, " after %" PRId64 " results",
+			      dp_json_int(study, "denoised_results", 0));
+	dp_buf_puts(out, " (anti-ideal: ");
+	ctl_anti_ideal(study, out);
+	dp_buf_putc(out, ')');
 }
 
 /* "14 points of 9 trainings: epsilon 0.1 to 3.4, error 0.05 to 0.4" */
@@ -115,14 +182,15 @@ static void front_range(const json_t *summary, const json_t *front, struct dp_bu
 		if (lo > hi)
 			continue;
 		dp_buf_printf(out, "%s%s %s to %s", sep, json_string_value(name),
-			      ctl_number(lo, privacy, from), ctl_number(hi, privacy, to));
+			      ctl_number(lo, 4, privacy, from),
+			      ctl_number(hi, 4, privacy, to));
 		sep = ", ";
 	}
 }
 
 static void put_counts(struct view *v, const json_t *s)
 {
-	view_put(v, CTL_NORMAL, "trials",
+	view_put(v, RANK_COUNTS, CTL_NORMAL, "trials",
 		 "%" PRId64 " ok, %" PRId64 " diverged, %" PRId64 " failed; %" PRId64
 		 " running (at most %" PRId64 ")",
 		 dp_json_int(s, "ok", 0), dp_json_int(s, "diverged", 0),
@@ -149,7 +217,7 @@ static void put_progress(struct view *v, const json_t *s)
 	ctl_seconds(json_object_get(s, "eta"), eta);
 	if (strcmp(eta, "-") != 0 && part < 1)
 		dp_buf_printf(&bar, ", %s left", eta);
-	view_put(v, CTL_NORMAL, "progress", "%s", dp_buf_text(&bar));
+	view_put(v, RANK_PROGRESS, CTL_NORMAL, "progress", "%s", dp_buf_text(&bar));
 	dp_buf_free(&bar);
 }
 
@@ -160,9 +228,10 @@ static void put_times(struct view *v, const json_t *s)
 
 	ctl_local_time(dp_json_str(s, "created", NULL), created);
 	if (ctl_is_hidden(s))
-		view_put(v, CTL_NORMAL, "time", "submitted %s", created);
+		view_put(v, RANK_TIME, CTL_NORMAL, "time", "submitted %s", created);
 	else
-		view_put(v, CTL_NORMAL, "time", "%s%s; submitted %s, last change %s",
+		view_put(v, RANK_TIME, CTL_NORMAL, "time",
+			 "%s%s; submitted %s, last change %s",
 			 ctl_seconds(json_object_get(s, "elapsed"), value),
 			 runs ? " so far" : "", created,
 			 ctl_age(dp_json_str(s, "updated", NULL), age));
@@ -178,7 +247,7 @@ static void put_whole(struct view *v, const json_t *s)
 	json_t *w;
 
 	if (json_is_object(budget))
-		view_put(v, CTL_NORMAL, "budget",
+		view_put(v, RANK_PRIVACY, CTL_NORMAL, "budget",
 			 "epsilon %s at delta %s for all trainings together",
 			 ctl_value(json_object_get(budget, "epsilon"), epsilon),
 			 ctl_value(json_object_get(budget, "delta"), delta));
@@ -188,7 +257,7 @@ static void put_whole(struct view *v, const json_t *s)
 
 		if (strcmp(proof, "unknown") == 0)
 			continue;
-		view_put(v, CTL_NORMAL, "whole search",
+		view_put(v, RANK_PRIVACY, CTL_NORMAL, "whole search",
 			 "%s %s at delta %s (%s%s%s) after %s", name,
 			 ctl_bound(json_object_get(w, "epsilon"), epsilon),
 			 ctl_value(json_object_get(w, "delta"), delta), proof,
@@ -205,8 +274,8 @@ static void put_programs(struct view *v, json_t *programs)
 	json_t *command;
 
 	json_object_foreach (programs, name, command)
-		view_put(v, CTL_NORMAL, "oracle", "%s is the answer of %s", name,
-			 json_string_value(command));
+		view_put(v, RANK_PRIVACY, CTL_NORMAL, "oracle", "%s is the answer of %s",
+			 name, json_string_value(command));
 }
 
 static void put_summary(struct view *v, const json_t *status)
@@ -216,46 +285,47 @@ static void put_summary(struct view *v, const json_t *status)
 	const char *waiting = dp_json_str(s, "waiting", NULL);
 	const char *reason = dp_json_str(s, "reason", NULL);
 	struct dp_buf text = DP_BUF_INIT;
-	char value[CTL_TEXT_LEN];
 
-	view_put(v, CTL_BOLD, "study",
+	view_put(v, RANK_STUDY, CTL_BOLD, "study",
 		 "%s (number %" PRId64 ", %s search, priority %" PRId64 ")",
 		 dp_json_str(s, "name", "?"), dp_json_int(s, "id", 0),
 		 dp_json_str(s, "method", "?"), dp_json_int(s, "priority", 0));
 	if (!reason || strncmp(reason, state, strlen(state)) != 0)
 		dp_buf_printf(&text, "%s%s", state, reason ? ": " : "");
 	dp_buf_puts(&text, reason ? reason : ""); /* "paused by request" says it all */
-	view_put_whole(v, ctl_state_style(state), "state", dp_buf_text(&text));
+	view_wrap(v, RANK_STATE, ctl_state_style(state), "state", dp_buf_text(&text));
 	dp_buf_clear(&text);
 	if (ctl_is_hidden(s)) {
-		view_put(v, CTL_NORMAL, "trials", "secret, all but the selected one");
+		view_put(v, RANK_PROGRESS, CTL_NORMAL, "trials",
+			 "secret, all but the selected one");
 	} else {
 		put_progress(v, s);
 		put_counts(v, s);
 	}
 	ctl_pairs(json_object_get(s, "trained"), &text);
 	if (text.len)
-		view_put(v, CTL_NORMAL, "trained", "%s in all", dp_buf_text(&text));
+		view_put(v, RANK_TRAINED, CTL_NORMAL, "trained", "%s in all",
+			 dp_buf_text(&text));
 	dp_buf_clear(&text);
 	put_whole(v, s);
 	put_programs(v, json_object_get(s, "programs"));
 	if (waiting)
-		view_put_whole(v, CTL_WARN, "waiting", waiting);
-	ctl_anti_ideal(s, &text);
-	view_put(v, CTL_NORMAL, "hypervolume", "%s (anti-ideal: %s)",
-		 ctl_value(json_object_get(s, "hypervolume"), value), dp_buf_text(&text));
+		view_wrap(v, RANK_WAITING, CTL_WARN, "waiting", waiting);
+	ctl_hypervolume(s, &text);
+	view_put(v, RANK_VOLUME, CTL_NORMAL, "hypervolume", "%s", dp_buf_text(&text));
 	dp_buf_clear(&text);
 	front_range(s, json_object_get(status, "front"), &text);
-	view_put(v, CTL_NORMAL, "front", "%s", dp_buf_text(&text));
+	view_put(v, RANK_FRONT, CTL_NORMAL, "front", "%s", dp_buf_text(&text));
 	dp_buf_clear(&text);
 	if (ctl_selection(json_object_get(s, "selection"), &text))
-		view_put_whole(v, CTL_NORMAL, "selection", dp_buf_text(&text));
+		view_wrap(v, RANK_PRIVACY, CTL_NORMAL, "selection", dp_buf_text(&text));
 	dp_buf_free(&text);
 	put_times(v, s);
-	view_put(v, CTL_NORMAL, "folder", "%s", dp_json_str(s, "directory", "-"));
+	view_put(v, RANK_FOLDER, CTL_NORMAL, "folder", "%s",
+		 dp_json_str(s, "directory", "-"));
 }
 
-static void put_running(struct view *v, const json_t *r)
+static void put_running(struct view *v, enum rank rank, const json_t *r)
 {
 	const json_t *run = json_object_get(r, "run");
 	struct dp_buf text = DP_BUF_INIT;
@@ -277,55 +347,197 @@ static void put_running(struct view *v, const json_t *r)
 			      dp_json_int(r, "attempt", 0));
 	ctl_pairs(json_object_get(r, "parameters"), &text);
 	snprintf(label, sizeof label, "  trial %" PRId64, dp_json_int(r, "trial", 0));
-	view_put(v, CTL_NORMAL, label, "%s", dp_buf_text(&text));
+	view_line(v, rank, CTL_NORMAL, label, dp_buf_text(&text));
 	dp_buf_free(&text);
 }
 
-static void put_failure(struct view *v, const json_t *f)
+/* A trial that has ended: what it came to, and when. */
+static void put_latest(struct view *v, enum rank rank, const json_t *t)
 {
+	const char *state = dp_json_str(t, "state", "?");
+	struct dp_buf text = DP_BUF_INIT;
+	char label[CTL_TEXT_LEN], age[CTL_TEXT_LEN];
+
+	dp_buf_printf(&text, "%s, %s", state,
+		      ctl_age(dp_json_str(t, "ended", NULL), age));
+	if (json_is_object(json_object_get(t, "objectives")))
+		dp_buf_puts(&text, ": ");
+	ctl_objectives(t, json_object_get(t, "objectives"), &text);
+	dp_buf_puts(&text, dp_json_bool(t, "on_front", false) ? ", on the front" : "");
+	snprintf(label, sizeof label, "  trial %" PRId64, dp_json_int(t, "trial", 0));
+	view_line(v, rank, ctl_state_style(state), label, dp_buf_text(&text));
+	dp_buf_free(&text);
+}
+
+/* One line each: `logs` has the rest. */
+static void put_failure(struct view *v, enum rank rank, const json_t *f)
+{
+	struct dp_buf text = DP_BUF_INIT;
 	char label[CTL_TEXT_LEN], age[CTL_TEXT_LEN];
 
 	snprintf(label, sizeof label, "  trial %" PRId64, dp_json_int(f, "trial", 0));
-	view_put(v, CTL_BAD, label, "%s, %s: %s", dp_json_str(f, "end", "?"),
-		 ctl_age(dp_json_str(f, "time", NULL), age),
-		 dp_json_str(f, "message", "no message"));
+	dp_buf_printf(&text, "%s, %s: %s", dp_json_str(f, "end", "?"),
+		      ctl_age(dp_json_str(f, "time", NULL), age),
+		      dp_json_str(f, "message", "no message"));
+	view_line(v, rank, CTL_BAD, label, dp_buf_text(&text));
+	dp_buf_free(&text);
 }
 
-void ctl_study_view(struct dp_buf *out, const json_t *status, int columns, int rows,
-		    bool color, bool utf8)
+/* ---- lists ---- */
+
+/* The i-th rows of the lists take turns. */
+static enum rank row_rank(enum list which, size_t i)
 {
-	struct view v = { .out = out,
-			  .columns = columns > LABEL + 8 ? columns : WIDE,
-			  .rows = rows,
-			  .color = color,
-			  .utf8 = utf8 };
-	const json_t *running = json_object_get(status, "running");
-	const json_t *failures = json_object_get(status, "failures");
-	size_t nrunning = json_array_size(running), nfailures = json_array_size(failures);
-	size_t shown = nrunning, i;
-	int room;
+	return i == 0 ? RANK_FIRST_ROWS + which
+		      : RANK_LISTS + (enum rank)(LISTS * (i - 1) + which);
+}
+
+static void put_list(struct view *v, enum list which, const json_t *rows, size_t most)
+{
+	static const struct {
+		const char *heading;
+		void (*put)(struct view *v, enum rank rank, const json_t *row);
+	} lists[] = {
+		[LIST_RUNNING] = { "running", put_running },
+		[LIST_LATEST] = { "latest", put_latest },
+		[LIST_FAILURES] = { "failures", put_failure },
+	};
+	size_t n = json_array_size(rows), shown = n > most ? most : n;
+	bool cut = which == LIST_RUNNING && shown < n; /* others are the newest of many */
+	struct dp_buf more = DP_BUF_INIT;
+
+	if (n == 0)
+		return;
+	ctl_lines_add(&v->lines, RANK_BLANK, "");
+	view_line(v, RANK_HEADING, CTL_NORMAL, lists[which].heading, "");
+	shown -= cut && shown > 1; /* that line says how many more there are */
+	for (size_t i = 0; i < shown; i++)
+		lists[which].put(v, row_rank(which, i), json_array_get(rows, i));
+	if (!cut)
+		return;
+	dp_buf_printf(&more, "and %zu more", n - shown);
+	view_line(v, row_rank(which, shown), CTL_DIM, "", dp_buf_text(&more));
+	dp_buf_free(&more);
+}
+
+/* So many rows that lists do not fill the screen. */
+static size_t list_share(const struct view *v)
+{
+	return v->rows == 0 ? SIZE_MAX : v->rows >= 6 ? (size_t)v->rows / 3 : 1;
+}
+
+/* ---- the picture ---- */
+
+static void sketch_axis(const json_t *summary, size_t k, struct ctl_sketch_axis *out)
+{
+	const char *scale = json_string_value(
+		json_array_get(json_object_get(summary, "transforms"), k));
+
+	out->name = json_string_value(
+		json_array_get(json_object_get(summary, "objectives"), k));
+	out->log = scale && strcmp(scale, "log") == 0;
+	out->bound =
+		out->name && ctl_in_array(json_object_get(summary, "privacy"), out->name);
+}
+
+/* Is a value better than the anti-ideal? */
+static bool is_in_box(const json_t *summary, size_t k, const char *name, double x)
+{
+	const char *goal =
+		json_string_value(json_array_get(json_object_get(summary, "goals"), k));
+	double worst;
+
+	if (!dp_json_to_real(
+		    json_object_get(json_object_get(summary, "anti_ideal"), name),
+		    &worst))
+		return true;
+	return goal && strcmp(goal, "maximize") == 0 ? x > worst : x < worst;
+}
+
+/* The front in its first two objectives, as far as it is better than the anti-ideal. */
+static size_t sketch_points(const json_t *status, const struct ctl_sketch *s,
+			    double *points)
+{
+	const json_t *summary = json_object_get(status, "study"), *point;
+	size_t n = 0, i;
+
+	json_array_foreach (json_object_get(status, "front"), i, point) {
+		const json_t *y = json_object_get(point, "objectives");
+		double *p = points + 2 * n;
+
+		if (dp_json_to_real(json_object_get(y, s->x.name), &p[0]) &&
+		    dp_json_to_real(json_object_get(y, s->y.name), &p[1]) &&
+		    is_in_box(summary, 0, s->x.name, p[0]) &&
+		    is_in_box(summary, 1, s->y.name, p[1]))
+			n++;
+	}
+	return n;
+}
+
+/* Draws the front in the rows that are left, before the i-th line. */
+static void put_sketch(struct view *v, const json_t *status, size_t i)
+{
+	const json_t *summary = json_object_get(status, "study");
+	size_t n = json_array_size(json_object_get(status, "front"));
+	double *points = ctl_alloc(2 * n + 2, sizeof *points);
+	struct dp_buf drawn = DP_BUF_INIT;
+	struct ctl_sketch s = { .points = points,
+				.columns = v->columns,
+				.rows = v->rows - (int)v->lines.n - 1,
+				.utf8 = v->utf8 };
+
+	sketch_axis(summary, 0, &s.x);
+	sketch_axis(summary, 1, &s.y);
+	s.n = s.x.name && s.y.name ? sketch_points(status, &s, points) : 0;
+	s.rows = s.rows > SKETCH_MOST ? SKETCH_MOST : s.rows;
+	dp_buf_putc(&drawn, '\n');
+	if (ctl_sketch_draw(&s, &drawn))
+		ctl_lines_insert(&v->lines, i, RANK_BLANK, dp_buf_text(&drawn));
+	dp_buf_free(&drawn);
+	free(points);
+}
+
+/* ---- all of it ---- */
+
+static void view_end(struct view *v, struct dp_buf *out)
+{
+	ctl_lines_text(&v->lines, out);
+	ctl_lines_free(&v->lines);
+}
+
+void ctl_study_status(struct dp_buf *out, const json_t *status,
+		      const struct ctl_screen *screen)
+{
+	struct view v = { .columns = screen->columns > 0 ? screen->columns : WIDE,
+			  .rows = screen->rows,
+			  .color = screen->color,
+			  .utf8 = screen->utf8 };
 
 	put_summary(&v, status);
-	if (rows > 0 && nfailures > FAILURES_SHOWN)
-		nfailures = FAILURES_SHOWN;
-	while (rows > 0 && nfailures > 1 && v.lines + 2 + (int)nfailures > rows)
-		nfailures--;
-	/* what failures leave: two lines of headings each, one for "and more" */
-	room = rows - v.lines - 3 - (nfailures ? (int)nfailures + 2 : 0);
-	if (rows > 0 && shown > (size_t)(room > 1 ? room : 1))
-		shown = (size_t)(room > 1 ? room : 1);
-	if (nrunning > 0) {
-		view_blank(&v);
-		view_put(&v, CTL_BOLD, "running", "%s", "");
-	}
-	for (i = 0; i < shown; i++)
-		put_running(&v, json_array_get(running, i));
-	if (shown < nrunning)
-		view_put(&v, CTL_DIM, "", "and %zu more", nrunning - shown);
-	if (nfailures > 0) {
-		view_blank(&v);
-		view_put(&v, CTL_BOLD, "failures", "%s", "");
-	}
-	for (i = 0; i < nfailures; i++)
-		put_failure(&v, json_array_get(failures, i));
+	put_list(&v, LIST_RUNNING, json_object_get(status, "running"), list_share(&v));
+	put_list(&v, LIST_FAILURES, json_object_get(status, "failures"),
+		 v.rows > 0 ? FAILURES_SHOWN : SIZE_MAX);
+	view_end(&v, out);
+}
+
+void ctl_study_watch(struct dp_buf *out, const json_t *status,
+		     const struct ctl_screen *screen)
+{
+	struct view v = { .columns = screen->columns > 0 ? screen->columns : WIDE,
+			  .rows = screen->rows,
+			  .fits = true,
+			  .color = screen->color,
+			  .utf8 = screen->utf8 };
+	size_t summary;
+
+	put_summary(&v, status);
+	summary = v.lines.n;
+	put_list(&v, LIST_RUNNING, json_object_get(status, "running"), list_share(&v));
+	put_list(&v, LIST_LATEST, json_object_get(status, "latest"),
+		 v.rows >= TALL ? SIZE_MAX : LATEST_SHOWN);
+	put_list(&v, LIST_FAILURES, json_object_get(status, "failures"), FAILURES_SHOWN);
+	put_sketch(&v, status, summary);
+	if (v.rows > 0)
+		ctl_lines_fit(&v.lines, (size_t)v.rows);
+	view_end(&v, out);
 }

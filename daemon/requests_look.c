@@ -35,6 +35,7 @@ enum {
 	TRIALS_MAX = 1000,   /* of one reply */
 	STATUS_POINTS = 100, /* of the front */
 	FAILURES_MAX = 10,
+	LATEST_MAX = 10,
 	POLL_MAX_MS = 600000,
 	ETA_TRIALS = 50, /* the newest so many say how long one takes */
 };
@@ -194,14 +195,40 @@ static json_t *failures_list(const struct study *h)
 	return list;
 }
 
+static int compare_ended(const void *a, const void *b)
+{
+	const struct dp_trial *u = *(struct dp_trial *const *)a,
+			      *v = *(struct dp_trial *const *)b;
+
+	return (u->ended < v->ended) - (u->ended > v->ended);
+}
+
+/* The trials that ended last, the newest first, of those with the highest numbers. */
+static json_t *latest_list(const struct study *h)
+{
+	struct dp_study_state *s = study_shown(h);
+	const struct dp_trial *found[LATEST_MAX];
+	json_t *list = json_array();
+	size_t n = 0;
+
+	for (uint32_t i = s->ntrials; i-- > 0 && n < LATEST_MAX;)
+		if (s->trials[i]->status >= DP_TRIAL_OK)
+			found[n++] = s->trials[i];
+	qsort(found, n, sizeof found[0], compare_ended);
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(list, dp_view_trial(s, found[i], false, NULL));
+	return list;
+}
+
 json_t *request_status_json(struct study *h)
 {
 	json_t *result = dp_view_result_part(study_shown(h), STATUS_POINTS),
 	       *front = json_object_get(result, "front"),
 	       *more = json_object_get(result, "more");
-	json_t *o = json_pack("{s:o, s:o, s:o, s:O, s:O*}", "study",
+	json_t *o = json_pack("{s:o, s:o, s:o, s:o, s:O, s:O*}", "study",
 			      request_summary_json(h), "running", running_list(h),
-			      "failures", failures_list(h), "front", front, "more", more);
+			      "latest", latest_list(h), "failures", failures_list(h),
+			      "front", front, "more", more);
 
 	json_decref(result);
 	whole_reckon(h);

@@ -30,7 +30,9 @@ static json_t *half_done(void)
 		"\"state\":\"running\",\"reason\":null,\"ended\":5,\"evaluations\":10,"
 		"\"eta\":125,\"ok\":3,\"diverged\":1,\"failed\":1,\"running\":2,"
 		"\"parallel\":4,\"waiting\":\"all 2 slots are taken\","
-		"\"objectives\":[\"epsilon\",\"error\"],"
+		"\"objectives\":[\"epsilon\",\"error\"],\"transforms\":[\"log\",\"none\"]"
+		","
+		"\"goals\":[\"minimize\",\"minimize\"],\"privacy\":[\"epsilon\"],"
 		"\"anti_ideal\":{\"epsilon\":10,\"error\":1},\"hypervolume\":3.14159265,"
 		"\"elapsed\":61,\"created\":\"2026-03-01T12:00:03.000000Z\","
 		"\"updated\":null,\"directory\":\"/state/studies/adult\"},"
@@ -70,14 +72,25 @@ static void test_bounds_are_rounded_up(void **state)
 	assert_string_equal(ctl_bound(json_null(), text), "-");
 }
 
-static void view_is(const json_t *status, int columns, int rows, bool color, bool utf8,
-		    const char *want)
+static void view_is(const json_t *status, struct ctl_screen screen, const char *want)
 {
 	struct dp_buf out = DP_BUF_INIT;
 
-	ctl_study_view(&out, status, columns, rows, color, utf8);
+	ctl_study_status(&out, status, &screen);
 	assert_string_equal(dp_buf_text(&out), want);
 	dp_buf_free(&out);
+}
+
+/* Both views of a study on a screen of this size, the one after the other. */
+static char *views_of(const json_t *status, int columns, int rows, bool color, bool utf8)
+{
+	struct ctl_screen screen = { columns, rows, color, utf8 };
+	struct dp_buf out = DP_BUF_INIT;
+
+	ctl_study_status(&out, status, &screen);
+	ctl_study_watch(&out, status, &screen);
+	assert_false(out.failed);
+	return dp_buf_detach(&out);
 }
 
 static void test_view(void **state)
@@ -85,7 +98,7 @@ static void test_view(void **state)
 	json_t *status = half_done();
 
 	(void)state;
-	view_is(status, 0, 0, false, true,
+	view_is(status, (struct ctl_screen){ .utf8 = true },
 		"study        adult (number 4, random search, priority -2)\n"
 		"state        running\n"
 		"progress     ████████████████████░░░░░░░░░░░░░░░░░░░░  5 of 10 (50%), "
@@ -108,28 +121,120 @@ static void test_view(void **state)
 	json_decref(status);
 }
 
+/* How many lines, none of which is wider than so many columns. */
+static int count_narrow_lines(const char *text, int columns)
+{
+	int lines = 0;
+
+	for (; *text; lines++) {
+		size_t n = strcspn(text, "\n");
+		char *line = strndup(text, n);
+
+		if (ctl_width(line) > columns)
+			fail_msg("wider than %d: %s", columns, line);
+		free(line);
+		text += n + 1;
+	}
+	return lines;
+}
+
+/* More is running than a screen has rows, on a front of many points, with results. */
+static json_t *crowded(void)
+{
+	json_t *status = half_done(), *running = json_object_get(status, "running"),
+	       *front = json_object_get(status, "front"), *latest = json_array();
+
+	for (int i = 0; i < 40; i++)
+		json_array_append(running, json_array_get(running, 0));
+	for (int i = 0; i < 10; i++)
+		json_array_append_new(latest,
+				      json_pack("{s:i, s:s, s:n, s:{s:f, s:f}, s:{s:{}}}",
+						"trial", 4 - i, "state", "ok", "ended",
+						"objectives", "epsilon", 1.93083723,
+						"error", 0.25, "spread", "error"));
+	for (int i = 0; i < 30; i++)
+		json_array_append_new(front,
+				      json_pack("{s:{s:f, s:f}}", "objectives", "epsilon",
+						0.1 + i / 3.0, "error", 1 / (2.0 + i)));
+	json_object_set_new(status, "latest", latest);
+	return status;
+}
+
+/* Whatever the size: no line is too long, and a watched study fits and says what matters
+ * most. */
+static void test_view_of_any_size(void **state)
+{
+	static const int sizes[][2] = { { 60, 15 }, { 80, 24 }, { 200, 60 }, { 20, 5 },
+					{ 50, 20 }, { 10, 1 },  { 1, 1 },    { 3, 3 },
+					{ 39, 9 },  { 40, 9 },  { 120, 6 },  { 24, 80 } };
+	static const char *const matters[] = { "adult", "running", "5 of 10", "3.1416",
+					       "all 2 slots are taken" };
+	json_t *status = crowded();
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(sizes); i++) {
+		for (int utf8 = 0; utf8 < 2; utf8++) {
+			struct ctl_screen screen = { sizes[i][0], sizes[i][1], false,
+						     utf8 };
+			struct dp_buf out = DP_BUF_INIT;
+
+			ctl_study_status(&out, status, &screen);
+			count_narrow_lines(dp_buf_text(&out), screen.columns);
+			dp_buf_clear(&out);
+			ctl_study_watch(&out, status, &screen);
+			assert_true(count_narrow_lines(dp_buf_text(&out),
+						       screen.columns) <= screen.rows);
+			for (int k = 0; screen.columns >= 50 && k < screen.rows &&
+					k < (int)DP_COUNT(matters);
+			     k++)
+				if (!strstr(dp_buf_text(&out), matters[k]))
+					fail_msg("%d x %d has no '%s':\n%s",
+						 screen.columns, screen.rows, matters[k],
+						 dp_buf_text(&out));
+			dp_buf_free(&out);
+		}
+	}
+	json_decref(status);
+}
+
 static void test_view_narrow(void **state)
 {
-	json_t *status = half_done();
-	struct dp_buf out = DP_BUF_INIT;
-	size_t lines = 0;
+	json_t *status = crowded();
+	char *shown = views_of(status, 50, 20, false, false);
 
 	(void)state;
 	/* fewer rows than there is to tell: trials give way, in words */
-	for (int i = 0; i < 40; i++)
-		json_array_append(json_object_get(status, "running"),
-				  json_array_get(json_object_get(status, "running"), 0));
-	ctl_study_view(&out, status, 50, 20, false, false);
-	for (char *line = strtok(out.data, "\n"); line; line = strtok(NULL, "\n")) {
-		lines++;
-		assert_true(strlen(line) <= 50);
-	}
-	assert_true(lines <= 20);
-	dp_buf_free(&out);
-	ctl_study_view(&out, status, 50, 20, false, false);
-	assert_non_null(strstr(dp_buf_text(&out), "and 37 more\n"));
-	assert_non_null(strstr(dp_buf_text(&out), "[")); /* a bar of plain characters */
-	dp_buf_free(&out);
+	assert_non_null(strstr(shown, "and 37 more\n"));
+	assert_non_null(strstr(shown, "[")); /* a bar of plain characters */
+	assert_null(strstr(shown, "epsilon (log)"));
+	free(shown);
+	/* where there is room: last results, and a picture of the front */
+	shown = views_of(status, 100, 60, false, true);
+	assert_non_null(strstr(shown, "\nlatest\n  trial 4    ok, -: epsilon=1.9309 "
+				      "error=0.25\n"));
+	assert_non_null(strstr(shown, "└───"));
+	free(shown);
+	json_decref(status);
+}
+
+/* The hypervolume that models leave, and of how much, unless of all. */
+static void test_view_volume(void **state)
+{
+	json_t *status = half_done(), *s = json_object_get(status, "study");
+	char *shown;
+
+	(void)state;
+	json_object_set_new(s, "hypervolume_denoised", json_real(3));
+	json_object_set_new(s, "denoised_results", json_integer(4));
+	json_object_set_new(s, "denoised_current", json_false());
+	shown = views_of(status, 0, 0, false, true);
+	assert_non_null(strstr(shown, "hypervolume  3.1416 as observed, 3 denoised after "
+				      "4 results (anti-ideal: epsilon 10, error 1)\n"));
+	free(shown);
+	json_object_set_new(s, "denoised_current", json_true());
+	shown = views_of(status, 0, 0, false, true);
+	assert_non_null(strstr(shown, "3 denoised (anti-ideal"));
+	free(shown);
 	json_decref(status);
 }
 
@@ -138,19 +243,17 @@ static void test_view_color(void **state)
 	json_t *status =
 		read_json("{\"study\":{\"state\":\"failed\",\"reason\":\"failed: too "
 			  "often\"}}");
-	struct dp_buf out = DP_BUF_INIT;
+	char *shown = views_of(status, 80, 0, true, true);
 
 	(void)state;
 	/* a study of which little is known: nothing is missing but what is not there */
-	ctl_study_view(&out, status, 80, 0, true, true);
 	/* "failed: failed: ..." would be said twice */
-	assert_non_null(strstr(dp_buf_text(&out),
-			       "\033[2mstate        \033[0m\033[31mfailed: too "
-			       "often\033[0m\n"));
-	assert_non_null(strstr(dp_buf_text(&out), "0 of 0 (0%)"));
-	assert_non_null(strstr(dp_buf_text(&out), "0 points"));
-	assert_null(strstr(dp_buf_text(&out), "waiting"));
-	dp_buf_free(&out);
+	assert_non_null(strstr(shown, "\033[2mstate        \033[0m\033[31mfailed: too "
+				      "often\033[0m\n"));
+	assert_non_null(strstr(shown, "0 of 0 (0%)"));
+	assert_non_null(strstr(shown, "0 points"));
+	assert_null(strstr(shown, "waiting"));
+	free(shown);
 	json_decref(status);
 }
 
@@ -164,7 +267,7 @@ static void test_view_reason(void **state)
 	struct dp_buf out = DP_BUF_INIT;
 
 	(void)state;
-	ctl_study_view(&out, status, 40, 20, false, false);
+	ctl_study_watch(&out, status, &(struct ctl_screen){ 40, 20, false, false });
 	assert_non_null(strstr(dp_buf_text(&out),
 			       "state        paused: the first trials\n"
 			       "             failed;\n"
@@ -172,9 +275,9 @@ static void test_view_reason(void **state)
 			       "             /a/line/is/wide; then\n"
 			       "             'retry'\n"
 			       "progress     "));
-	dp_buf_free(&out);
+	dp_buf_clear(&out);
 	/* half of a small screen, and the cut shows */
-	ctl_study_view(&out, status, 40, 4, false, false);
+	ctl_study_watch(&out, status, &(struct ctl_screen){ 40, 4, false, false });
 	assert_non_null(strstr(dp_buf_text(&out),
 			       "state        paused: the first trials\n"
 			       "             failed; /a/path/that/is/...\n"
@@ -355,10 +458,10 @@ static void test_front_denoised(void **state)
 			    "denoised_high.epsilon,denoised_high.error,error.runs,"
 			    "error.sd,error.low,error.high\n"
 			    "3,,0.1,0.3,7,0.1,0.35,0.1,0.33,0.1,0.36,1,,,\n");
-	ctl_front_volume(front, &volume);
-	assert_string_equal(dp_buf_text(&volume),
-			    "hypervolume 2 as observed, 1.5 denoised "
-			    "(anti-ideal: epsilon 10, error 1)");
+	ctl_hypervolume(front, &volume);
+	assert_string_equal(
+		dp_buf_text(&volume),
+		"2 as observed, 1.5 denoised (anti-ideal: epsilon 10, error 1)");
 	dp_buf_free(&volume);
 	ctl_run_free(&r);
 	ctl_columns_clear(&cols);
@@ -411,7 +514,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bounds_are_rounded_up),
 		cmocka_unit_test(test_view),
+		cmocka_unit_test(test_view_of_any_size),
 		cmocka_unit_test(test_view_narrow),
+		cmocka_unit_test(test_view_volume),
 		cmocka_unit_test(test_view_color),
 		cmocka_unit_test(test_verdict),
 		cmocka_unit_test(test_verdict_hint),

@@ -246,6 +246,13 @@ static void check_front(struct found *f)
 	assert_int_equal(dp_hypervolume(rows, f->d.n, p, ref, &volume), DP_OK);
 	assert_near(f->d.hypervolume, volume, 1e-12);
 	free(rows);
+	assert_int_equal(f->d.lo != NULL && f->d.hi != NULL, f->d.modelled);
+	for (size_t i = 0; f->d.modelled && i < f->d.n * p; i++) {
+		bool computed = s->objectives[i % p].privacy != NULL;
+
+		assert_true(f->d.lo[i] <= y[i] && y[i] <= f->d.hi[i]);
+		assert_true(!computed || (f->d.lo[i] == y[i] && f->d.hi[i] == y[i]));
+	}
 }
 
 /* Is an objective without noise, so that the front has what was observed? */

@@ -229,6 +229,8 @@ static char *picture(struct dp_state *s)
 			      (unsigned)st->open, (unsigned)st->waiting,
 			      (unsigned)st->failures_in_row, (unsigned)st->nimported,
 			      (long long)st->updated);
+		/* a name that waits for its numbers changes nothing */
+		json_object_del(v, "metrics");
 		dp_json_dump(&out, v, 0);
 		json_decref(v);
 		for (uint32_t i = 0; i < st->ntrials; i++) {
@@ -377,6 +379,8 @@ static json_t *all_views(struct dp_study_state *s)
 			    dp_view_trial(s, s->trials[0], true, "/f"),
 			    dp_view_trial(s, s->trials[1], false, "/f"),
 			    dp_view_objectives(s, s->trials[0]->objectives),
+			    dp_view_point(s, (struct dp_point){ 0, DP_OWN }),
+			    dp_view_metrics(s, (struct dp_point){ 0, DP_OWN }),
 			    dp_view_time(1) };
 	bool whole = list;
 

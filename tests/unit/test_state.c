@@ -335,7 +335,7 @@ static void the_result_object(void **s)
 	json_t *v;
 
 	(void)s;
-	assert_int_equal(whole_trial(0, 0.5, 0.25, 1), DP_OK);
+	assert_int_equal(whole_trial(0, 0.5, 0.25, 0), DP_OK);
 	v = dp_view_result(dp_state_by_id(&state, 1));
 	dp_json_dump(&out, v, 0);
 	assert_string_equal(
@@ -343,7 +343,10 @@ static void the_result_object(void **s)
 		"{\"version\":1,\"study\":\"two\",\"state\":\"running\",\"reason\":null,"
 		"\"evaluations\":1,\"failed\":0,\"diverged\":0,\"hypervolume\":2.375,"
 		"\"anti_ideal\":{\"a\":10,\"b\":0},\"front\":[{\"trial\":0,\"at\":null,"
-		"\"parameters\":{\"x\":0},\"objectives\":{\"a\":0.5,\"b\":0.25}}]}");
+		"\"parameters\":{\"x\":0},\"objectives\":{\"a\":0.5,\"b\":0.25},"
+		"\"spread\":{\"a\":{\"runs\":2,\"sd\":0,\"low\":0.5,\"high\":0.5},"
+		"\"b\":{\"runs\":2,\"sd\":0,\"low\":0.25,\"high\":0.25}},"
+		"\"remeasured\":null}]}");
 	json_decref(v);
 	dp_buf_free(&out);
 }

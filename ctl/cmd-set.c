@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const keys[] = { "evaluations", "parallel", "priority", NULL };
+const char *const ctl_live_keys[] = { "evaluations", "parallel", "priority", NULL };
 
 static int add_change(json_t *fields, const char *text, struct dp_err *err)
 {
@@ -22,8 +22,8 @@ static int add_change(json_t *fields, const char *text, struct dp_err *err)
 	int64_t value;
 
 	snprintf(key, sizeof key, "%.*s", (int)(equals ? equals - text : 0), text);
-	for (size_t i = 0; keys[i]; i++) {
-		if (strcmp(keys[i], key) != 0)
+	for (size_t i = 0; ctl_live_keys[i]; i++) {
+		if (strcmp(ctl_live_keys[i], key) != 0)
 			continue;
 		if (!dp_int_parse(equals + 1, &value))
 			return dp_fail(err, DP_E_USAGE, "'%s' is not a whole number: %s",
@@ -38,7 +38,7 @@ static int add_change(json_t *fields, const char *text, struct dp_err *err)
 		dp_fail(err, DP_E_USAGE, "'%s' is not of the form KEY=VALUE", text);
 		return dp_hint(err, "for example: dparetoctl set STUDY parallel=4");
 	}
-	near = dp_nearest(key, keys);
+	near = dp_nearest(key, ctl_live_keys);
 	dp_fail(err, DP_E_USAGE, "'%s' cannot be set on a live study%s%s%s", key,
 		near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 	return dp_hint(err, "evaluations, parallel and priority can");

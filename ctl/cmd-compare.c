@@ -431,8 +431,9 @@ static const struct ctl_option options[] = {
 	{ "at", 0, "OBJECTIVE=X,X,...",
 	  "also the best of the other objectives where this one is at most X (at least, "
 	  "if it is maximised)" },
-	{ "by", 0, "observed|denoised",
-	  "observed means, the default, or the models' values of whole studies" },
+	{ "by", 0, "observed|denoised|remeasured",
+	  "observed means, the default; the models' values, or what was measured again, "
+	  "of whole studies" },
 	{ "anti-ideal", 0, "OBJECTIVE=X,...",
 	  "measure hypervolumes from here, not from the studies' own anti-ideal" },
 	{ "state", 0, "DIR", "from the journal in this state folder, without a daemon" },

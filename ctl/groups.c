@@ -218,6 +218,7 @@ static int groups_anti_ideal(struct ctl_groups *g, const char *text, struct dp_e
 struct rating {
 	struct ctl_groups *g;
 	struct ctl_rated *of;
+	bool remeasured; /* by what was measured again, where that is known */
 };
 
 /* Adds a result; `values` are its objectives. */
@@ -256,6 +257,7 @@ static int rate_trial(struct ctl *ctl, const json_t *row, void *arg, struct dp_e
 {
 	struct rating *r = arg;
 	const char *state = dp_json_str(row, "state", "");
+	const json_t *from = r->remeasured ? json_object_get(row, "remeasured") : row;
 	uint32_t trial = (uint32_t)dp_json_int(row, "trial", 0);
 
 	(void)ctl;
@@ -263,9 +265,10 @@ static int rate_trial(struct ctl *ctl, const json_t *row, void *arg, struct dp_e
 		r->of->ended += r->of->ended == trial && trial_is_over(state);
 		r->of->trials = trial + 1;
 	}
-	if (strcmp(state, "ok") != 0 || !dp_json_bool(row, "feasible", true))
+	if (strcmp(state, "ok") != 0 || !dp_json_bool(row, "feasible", true) ||
+	    !json_is_object(from))
 		return DP_OK;
-	return rate(r, json_object_get(row, "objectives"), trial, err);
+	return rate(r, json_object_get(from, "objectives"), trial, err);
 }
 
 /* The points of the models' front: no other adds volume, or is the best at something. */
@@ -290,24 +293,32 @@ static int rate_denoised(struct ctl *ctl, struct rating *r, struct dp_err *err)
 	return code;
 }
 
-static bool by_models(const struct ctl *ctl)
+/* Which values are compared: those of --by. */
+static bool goes_by(const struct ctl *ctl, const char *values)
 {
 	const char *by = ctl_opt(ctl, "by");
 
-	return by && strcmp(by, "denoised") == 0;
+	return strcmp(by ? by : "observed", values) == 0;
 }
 
 static int rate_study(struct ctl *ctl, struct ctl_groups *g, struct ctl_rated *of,
 		      struct dp_err *err)
 {
 	struct ctl_trials which = { .study = rated_name(of) };
-	struct rating r = { g, of };
+	struct rating r = { g, of, goes_by(ctl, "remeasured") };
+	int code;
 
 	if (strcmp(dp_json_str(of->summary, "state", ""), "running") == 0)
 		ctl_say(ctl, "study '%s' is not over: what it has by now is compared",
 			rated_name(of));
-	return by_models(ctl) ? rate_denoised(ctl, &r, err)
-			      : ctl_each_trial(ctl, &which, rate_trial, &r, err);
+	code = goes_by(ctl, "denoised")
+		       ? rate_denoised(ctl, &r, err)
+		       : ctl_each_trial(ctl, &which, rate_trial, &r, err);
+	if (code != DP_OK || !r.remeasured || of->n > 0)
+		return code;
+	dp_fail(err, DP_E_INVALID, "nothing of study '%s' was measured again",
+		rated_name(of));
+	return dp_hint(err, "'dparetoctl remeasure %s' does that", rated_name(of));
 }
 
 /* The study that is meant by `text`, with its results. */
@@ -386,10 +397,10 @@ static int group_add_parts(struct ctl *ctl, const struct ctl_groups *g,
 	size_t from = 0, end = 0;
 	int code = DP_OK;
 
-	if (by_models(ctl))
+	if (!goes_by(ctl, "observed"))
 		return dp_fail(err, DP_E_USAGE,
-			       "the models are of a whole study: parts can only be "
-			       "compared by observed values");
+			       "parts of a study can only be compared by observed "
+			       "values: the others are of its whole front");
 	if (parts == 0)
 		return dp_fail(err, DP_E_INVALID,
 			       "study '%s' has no part of %u trials that have ended; "

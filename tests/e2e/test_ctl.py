@@ -8,9 +8,7 @@ import pty
 import re
 import select
 import signal
-import socket
 import subprocess
-import threading
 import time
 import unittest
 
@@ -365,33 +363,6 @@ class Alone(Ctl):
         self.assertEqual(done.returncode, 1)
         self.assertIn(b"not UTF-8", done.stderr)
         listener.close()
-
-    def fake(self, answer):
-        """A daemon that answers as a function says."""
-        listener = socket.socket(socket.AF_UNIX)
-        listener.bind(self.path("sock"))
-        listener.listen(8)
-
-        def serve(connection):
-            with connection, connection.makefile("rwb") as file:
-                for line in file:
-                    reply = answer(json.loads(line))
-                    if reply is None:
-                        return
-                    file.write(reply if isinstance(reply, bytes) else
-                               json.dumps({"v": 1, **reply}).encode() + b"\n")
-                    file.flush()
-
-        def accept():
-            while True:
-                try:
-                    connection, _ = listener.accept()
-                except OSError:
-                    return
-                threading.Thread(target=serve, args=(connection,), daemon=True).start()
-        threading.Thread(target=accept, daemon=True).start()
-        self.addCleanup(listener.close)
-        return listener
 
     def test_strange_daemons(self):
         replies = {"garbage": (b"what?\n", 1, "protocol"),

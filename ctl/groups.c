@@ -92,26 +92,28 @@ bool ctl_groups_is_privacy(const struct ctl_groups *g, size_t objective)
 static int adopt_objectives(struct ctl_groups *g, const json_t *summary,
 			    struct dp_err *err)
 {
-	const json_t *goals = json_object_get(summary, "goals"), *name;
-	size_t i;
+	const json_t *names = json_object_get(summary, "objectives");
+	const json_t *goals = json_object_get(summary, "goals");
+	const json_t *box = json_object_get(summary, "anti_ideal");
 
-	json_array_foreach (json_object_get(summary, "objectives"), i, name) {
+	while (g->nobjectives < json_array_size(names) &&
+	       g->nobjectives < DP_OBJECTIVES_MAX) {
+		size_t i = g->nobjectives;
+		const char *name = json_string_value(json_array_get(names, i));
 		const char *goal = json_string_value(json_array_get(goals, i));
 
-		if (i == DP_OBJECTIVES_MAX || !json_is_string(name) || !goal ||
-		    !dp_json_to_real(
-			    json_object_get(json_object_get(summary, "anti_ideal"),
-					    json_string_value(name)),
-			    &g->anti_ideal[i]))
-			return dp_fail(err, DP_E_PROTOCOL,
-				       "the daemon does not tell what study '%s' is to "
-				       "minimise and maximise, by which anti-ideal",
-				       dp_json_str(summary, "name", "?"));
-		g->objectives[i] = ctl_strdup(json_string_value(name));
+		if (!name || !goal ||
+		    !dp_json_to_real(json_object_get(box, name), &g->anti_ideal[i]))
+			break;
+		g->objectives[g->nobjectives++] = ctl_strdup(name);
 		g->sign[i] = strcmp(goal, "maximize") == 0 ? -1 : 1;
-		g->nobjectives = i + 1;
 	}
-	return DP_OK;
+	if (g->nobjectives > 0 && g->nobjectives == json_array_size(names))
+		return DP_OK;
+	return dp_fail(err, DP_E_PROTOCOL,
+		       "the daemon does not tell what study '%s' is to minimise and "
+		       "maximise, and by which anti-ideal",
+		       dp_json_str(summary, "name", "?"));
 }
 
 /* "minimize epsilon, maximize f1" */

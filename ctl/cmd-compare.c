@@ -37,7 +37,8 @@ static double best_at(const struct ctl_groups *g, const struct question *q,
 	for (size_t i = 0; i < r->n; i++) {
 		const double *y = r->y + i * g->nobjectives;
 
-		if (y[q->at] <= g->sign[q->at] * q->bound && !(y[q->of] >= best))
+		if (y[q->at] <= g->sign[q->at] * q->bound && !isnan(y[q->of]) &&
+		    !(y[q->of] >= best))
 			best = y[q->of];
 	}
 	return g->sign[q->of] * best;
@@ -238,7 +239,6 @@ static char *p_text(const json_t *p, char out[CTL_TEXT_LEN])
 
 /* The tables and what is said below them. */
 struct people {
-	struct ctl *ctl;
 	struct ctl_table *values, *tests;
 	struct dp_buf said;
 };
@@ -247,7 +247,7 @@ static void people_start(struct people *p)
 {
 	static const char *const of_values[] = { "N", "MEAN", "SD", "LOW", "HIGH" };
 	static const char *const of_tests[] = { "DIFFERENCE", "LOW", "HIGH",
-						"T",          "DF",  "P" };
+						"P",          "T",   "DF" };
 
 	p->values = ctl_table_new();
 	p->tests = ctl_table_new();
@@ -326,8 +326,8 @@ static void people_answer(struct people *p, const char *what, const json_t *samp
 			  const json_t *groups, const json_t *tests, bool bound)
 {
 	static const char *const of_sample[] = { "mean", "sd", "low", "high", NULL };
-	static const char *const of_test[] = { "difference", "low", "high",
-					       "t",          "df",  NULL };
+	static const char *const of_test[] = { "difference", "low", "high", NULL };
+	static const char *const behind[] = { "t", "df", NULL };
 	const json_t *one;
 	char text[CTL_TEXT_LEN];
 	size_t i;
@@ -349,6 +349,7 @@ static void people_answer(struct people *p, const char *what, const json_t *samp
 		people_cells(p->tests, one, of_test, false);
 		ctl_cell(p->tests, CTL_BOLD, "%s",
 			 p_text(json_object_get(one, "p"), text));
+		people_cells(p->tests, one, behind, false);
 		ctl_cell(p->tests, CTL_NORMAL, "%s", dp_json_str(one, "kind", "-"));
 		people_sentence(p, what, one);
 	}
@@ -377,7 +378,7 @@ static void compare_people(struct ctl *ctl, const struct ctl_groups *g,
 {
 	const json_t *groups = json_object_get(answer, "groups"), *one;
 	json_t *samples = known_json(json_array());
-	struct people p = { .ctl = ctl, .said = DP_BUF_INIT };
+	struct people p = { .said = DP_BUF_INIT };
 	size_t i;
 
 	people_start(&p);
@@ -431,8 +432,9 @@ static const struct ctl_option options[] = {
 	{ "at", 0, "OBJECTIVE=X,X,...",
 	  "also the best of the other objectives where this one is at most X (at least, "
 	  "if it is maximised)" },
-	{ "by", 0, "observed|denoised",
-	  "observed means, the default, or the models' values of whole studies" },
+	{ "by", 0, "observed|denoised|remeasured",
+	  "observed means, the default; the models' values, or what was measured again, "
+	  "of whole studies" },
 	{ "anti-ideal", 0, "OBJECTIVE=X,...",
 	  "measure hypervolumes from here, not from the studies' own anti-ideal" },
 	{ "state", 0, "DIR", "from the journal in this state folder, without a daemon" },

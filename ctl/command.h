@@ -35,7 +35,7 @@ struct ctl_command {
 	const char *name, *alias; /* alias may be NULL */
 	const char *summary;      /* one line, no full stop */
 	const char *args;         /* as in usage: "STUDY [TRIAL...]"; completion knows
-				   * FILE, STUDY, KEY and words "a|b" */
+				   * these words, see kinds[] of cmd-complete.c */
 	int min_args, max_args;   /* max -1: any number */
 	unsigned formats;         /* CTL_HAS(...) | ... */
 	bool hidden;              /* not in help */

@@ -92,26 +92,28 @@ bool ctl_groups_is_privacy(const struct ctl_groups *g, size_t objective)
 static int adopt_objectives(struct ctl_groups *g, const json_t *summary,
 			    struct dp_err *err)
 {
-	const json_t *goals = json_object_get(summary, "goals"), *name;
-	size_t i;
+	const json_t *names = json_object_get(summary, "objectives");
+	const json_t *goals = json_object_get(summary, "goals");
+	const json_t *box = json_object_get(summary, "anti_ideal");
 
-	json_array_foreach (json_object_get(summary, "objectives"), i, name) {
+	while (g->nobjectives < json_array_size(names) &&
+	       g->nobjectives < DP_OBJECTIVES_MAX) {
+		size_t i = g->nobjectives;
+		const char *name = json_string_value(json_array_get(names, i));
 		const char *goal = json_string_value(json_array_get(goals, i));
 
-		if (i == DP_OBJECTIVES_MAX || !json_is_string(name) || !goal ||
-		    !dp_json_to_real(
-			    json_object_get(json_object_get(summary, "anti_ideal"),
-					    json_string_value(name)),
-			    &g->anti_ideal[i]))
-			return dp_fail(err, DP_E_PROTOCOL,
-				       "the daemon does not tell what study '%s' is to "
-				       "minimise and maximise, by which anti-ideal",
-				       dp_json_str(summary, "name", "?"));
-		g->objectives[i] = ctl_strdup(json_string_value(name));
+		if (!name || !goal ||
+		    !dp_json_to_real(json_object_get(box, name), &g->anti_ideal[i]))
+			break;
+		g->objectives[g->nobjectives++] = ctl_strdup(name);
 		g->sign[i] = strcmp(goal, "maximize") == 0 ? -1 : 1;
-		g->nobjectives = i + 1;
 	}
-	return DP_OK;
+	if (g->nobjectives > 0 && g->nobjectives == json_array_size(names))
+		return DP_OK;
+	return dp_fail(err, DP_E_PROTOCOL,
+		       "the daemon does not tell what study '%s' is to minimise and "
+		       "maximise, and by which anti-ideal",
+		       dp_json_str(summary, "name", "?"));
 }
 
 /* "minimize epsilon, maximize f1" */
@@ -218,6 +220,7 @@ static int groups_anti_ideal(struct ctl_groups *g, const char *text, struct dp_e
 struct rating {
 	struct ctl_groups *g;
 	struct ctl_rated *of;
+	bool remeasured; /* by what was measured again, where that is known */
 };
 
 /* Adds a result; `values` are its objectives. */
@@ -256,6 +259,7 @@ static int rate_trial(struct ctl *ctl, const json_t *row, void *arg, struct dp_e
 {
 	struct rating *r = arg;
 	const char *state = dp_json_str(row, "state", "");
+	const json_t *from = r->remeasured ? json_object_get(row, "remeasured") : row;
 	uint32_t trial = (uint32_t)dp_json_int(row, "trial", 0);
 
 	(void)ctl;
@@ -263,9 +267,10 @@ static int rate_trial(struct ctl *ctl, const json_t *row, void *arg, struct dp_e
 		r->of->ended += r->of->ended == trial && trial_is_over(state);
 		r->of->trials = trial + 1;
 	}
-	if (strcmp(state, "ok") != 0 || !dp_json_bool(row, "feasible", true))
+	if (strcmp(state, "ok") != 0 || !dp_json_bool(row, "feasible", true) ||
+	    !json_is_object(from))
 		return DP_OK;
-	return rate(r, json_object_get(row, "objectives"), trial, err);
+	return rate(r, json_object_get(from, "objectives"), trial, err);
 }
 
 /* The points of the models' front: no other adds volume, or is the best at something. */
@@ -290,24 +295,32 @@ static int rate_denoised(struct ctl *ctl, struct rating *r, struct dp_err *err)
 	return code;
 }
 
-static bool by_models(const struct ctl *ctl)
+/* Which values are compared: those of --by. */
+static bool goes_by(const struct ctl *ctl, const char *values)
 {
 	const char *by = ctl_opt(ctl, "by");
 
-	return by && strcmp(by, "denoised") == 0;
+	return strcmp(by ? by : "observed", values) == 0;
 }
 
 static int rate_study(struct ctl *ctl, struct ctl_groups *g, struct ctl_rated *of,
 		      struct dp_err *err)
 {
 	struct ctl_trials which = { .study = rated_name(of) };
-	struct rating r = { g, of };
+	struct rating r = { g, of, goes_by(ctl, "remeasured") };
+	int code;
 
 	if (strcmp(dp_json_str(of->summary, "state", ""), "running") == 0)
 		ctl_say(ctl, "study '%s' is not over: what it has by now is compared",
 			rated_name(of));
-	return by_models(ctl) ? rate_denoised(ctl, &r, err)
-			      : ctl_each_trial(ctl, &which, rate_trial, &r, err);
+	code = goes_by(ctl, "denoised")
+		       ? rate_denoised(ctl, &r, err)
+		       : ctl_each_trial(ctl, &which, rate_trial, &r, err);
+	if (code != DP_OK || !r.remeasured || of->n > 0)
+		return code;
+	dp_fail(err, DP_E_INVALID, "nothing of study '%s' was measured again",
+		rated_name(of));
+	return dp_hint(err, "'dparetoctl remeasure %s' does that", rated_name(of));
 }
 
 /* The study that is meant by `text`, with its results. */
@@ -386,10 +399,10 @@ static int group_add_parts(struct ctl *ctl, const struct ctl_groups *g,
 	size_t from = 0, end = 0;
 	int code = DP_OK;
 
-	if (by_models(ctl))
+	if (!goes_by(ctl, "observed"))
 		return dp_fail(err, DP_E_USAGE,
-			       "the models are of a whole study: parts can only be "
-			       "compared by observed values");
+			       "parts of a study can only be compared by observed "
+			       "values: the others are of its whole front");
 	if (parts == 0)
 		return dp_fail(err, DP_E_INVALID,
 			       "study '%s' has no part of %u trials that have ended; "

@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -46,6 +47,16 @@ def unhurried(seconds):
     began = time.monotonic()
     subprocess.run([sys.executable, "-c", "import json, signal, time"], check=True)
     return max(seconds, round(8 * (time.monotonic() - began), 3))
+
+
+def volume(points, ref):
+    """What points dominate below ref, in two dimensions."""
+    total, least = 0.0, ref[1]
+    for x, y in sorted(points):
+        if x < ref[0] and y < least:
+            total += (ref[0] - x) * (least - y)
+            least = y
+    return total
 
 
 class Refused(Exception):
@@ -220,6 +231,33 @@ class Case(unittest.TestCase):
             if status["study"]["state"] != "running" and not status["study"]["running"]:
                 return status
         raise AssertionError("study %s did not end: %s" % (study, status))
+
+    def fake(self, answer):
+        """A daemon that answers as a function says."""
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(self.path("sock"))
+        listener.listen(8)
+
+        def serve(connection):
+            with connection, connection.makefile("rwb") as file:
+                for line in file:
+                    reply = answer(json.loads(line))
+                    if reply is None:
+                        return
+                    file.write(reply if isinstance(reply, bytes) else
+                               json.dumps({"v": 1, **reply}).encode() + b"\n")
+                    file.flush()
+
+        def accept():
+            while True:
+                try:
+                    connection, _ = listener.accept()
+                except OSError:
+                    return
+                threading.Thread(target=serve, args=(connection,), daemon=True).start()
+        threading.Thread(target=accept, daemon=True).start()
+        self.addCleanup(listener.close)
+        return listener
 
     def ctl(self, *arguments, **options):
         return subprocess.run([program("dparetoctl"), *arguments], capture_output=True,

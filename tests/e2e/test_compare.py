@@ -1,10 +1,11 @@
 """test_compare.py - `dparetoctl compare`: groups of studies, parts of one, and tests."""
 import json
 import math
+import os
 import statistics
 import unittest
 
-from harness import Case
+from harness import Case, volume
 
 STUDY = """study: %(name)s
 seed: %(seed)d
@@ -28,16 +29,6 @@ for run in request["runs"]:
         out({"run": run["run"], "at": at, "metrics": {"f1": at / 40}})
     report(f1=params["C"] / 40)
 """
-
-
-def volume(points, ref):
-    """What points dominate below ref, in two dimensions."""
-    total, least = 0.0, ref[1]
-    for x, y in sorted(points):
-        if x < ref[0] and y < least:
-            total += (ref[0] - x) * (least - y)
-            least = y
-    return total
 
 
 class Compare(Case):
@@ -180,6 +171,74 @@ class Groups(Compare):
         self.assertIn("study 'a' is named twice", said)
 
 
+class Told(Case):
+    """By a daemon that answers what the test says: numbers of which all is known."""
+
+    def compare(self, trials, *arguments, code=0, page=3):
+        """`trials` by study: (epsilon, error) of each, or a whole row; in pages."""
+        def row(i, t):
+            return t if isinstance(t, dict) else {
+                "trial": i, "at": None, "state": "ok",
+                "objectives": {"epsilon": t[0], "error": t[1]}, "feasible": True}
+
+        def answer(request):
+            name, at = request["study"], request.get("from", 0)
+            rows = [row(i, t) for i, t in enumerate(trials[name])]
+            if request["do"] == "trials":
+                return {"ok": {"trials": rows[at:at + page],
+                               "next": at + page if at + page < len(rows) else None}}
+            return {"ok": {"study": {
+                "name": name, "state": "finished", "objectives": ["epsilon", "error"],
+                "goals": ["minimize", "minimize"], "anti_ideal": {"epsilon": 10, "error": 1},
+                "evaluations": len(rows)}}}
+        listener = self.fake(answer)
+        done = self.ctl("--socket", self.path("sock"), "compare", *arguments, "-o", "json")
+        listener.close()
+        os.unlink(self.path("sock"))
+        self.assertEqual(done.returncode, code, done.stderr)
+        return json.loads(done.stdout)
+
+    def test_a_row_of_the_paper(self):
+        """Table 2: 0.158 (0.053, 0.264) between a study and 19 parts of 256 trials, of
+        which one each counts here."""
+        spread = 0.1055 / 2.1009220402410385 * math.sqrt(19) / math.sqrt(190 / 6)
+        dead = {"at": None, "state": "failed", "objectives": None, "feasible": None}
+        long = []
+        for k in range(19):
+            hypervolume = 8.35 - 0.158 + (k - 9) * spread
+            long += [{**dead, "trial": 256 * k + i} for i in range(255)]
+            long.append({"trial": len(long), "at": None, "state": "ok", "feasible": True,
+                         "objectives": {"epsilon": 10 - hypervolume, "error": 0}})
+        long += [{**dead, "trial": len(long) + i} for i in range(5000 - len(long))]
+        answer = self.compare({"one": [(10 - 8.35, 0)], "long": long}, "one", "--group",
+                              "random=long/256", page=250)
+        test, = answer["tests"]
+        self.assertEqual((test["kind"], test["df"]), ("one-sample", 18))
+        for key, known in (("difference", 0.158), ("low", 0.0525), ("high", 0.2635)):
+            self.assertAlmostEqual(test[key], known, 9)
+        self.assertEqual(round(test["p"], 3), 0.006)
+
+    def test_a_part_ends_where_a_trial_has_not(self):
+        rows = [(1, 0.5), (2, 0.25), (1, 0.5), (1, 0.5)]
+        rows[2] = {"trial": 2, "at": None, "state": "running", "objectives": None,
+                   "feasible": None}
+        answer = self.compare({"s": rows}, "s/2")
+        self.assertEqual(answer["groups"][0]["studies"], ["s/2#1"])
+        whole = self.compare({"s": rows}, "s")["groups"][0]["hypervolume"]["values"]
+        self.assertEqual(answer["groups"][0]["hypervolume"]["values"], whole)
+
+    def test_what_was_measured_again(self):
+        rows = [{"trial": i, "at": None, "state": "ok", "feasible": True,
+                 "objectives": {"epsilon": 1, "error": 0.1}, "remeasured": again}
+                for i, again in enumerate((None, {"runs": 50, "objectives": {
+                    "epsilon": 1, "error": 0.5}}))]
+        answer = self.compare({"s": rows}, "s", "--by", "remeasured", "--at", "epsilon=1")
+        self.assertEqual(answer["groups"][0]["hypervolume"]["values"], [4.5])
+        self.assertEqual(answer["at"][0]["groups"][0]["values"], [0.5])
+        error = self.compare({"s": rows[:1]}, "s", "--by", "remeasured", code=1)["error"]
+        self.assertEqual(error["message"], "nothing of study 's' was measured again")
+
+
 class People(Compare):
     def test_tables_and_sentences(self):
         for k in (1, 2, 3):
@@ -227,7 +286,7 @@ class People(Compare):
                                (["--group", "=a"], "a group without a name"),
                                (["--group", "g=a,"], "a study without a name"),
                                (["a/0"], "neither a study nor parts"),
-                               (["a/2", "--by", "denoised"], "models are of a whole study"),
+                               (["a/2", "--by", "denoised"], "parts of a study can only be compared by observed"),
                                ([], "which studies?")):
             self.assertIn(why, self.refused(*arguments, code=2))
         self.assertIn("no part of 3 trials", self.refused("a/3"))

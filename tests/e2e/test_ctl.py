@@ -8,21 +8,19 @@ import pty
 import re
 import select
 import signal
-import socket
 import subprocess
-import threading
 import time
 import unittest
 
 from harness import Case, LIMIT, TOP, program, trainers_below, unhurried, wait_for
 
 COMMANDS = """run validate explain submit list status watch wait pause resume stop set delete
-front trials trial logs retry cancel export report journal daemon doctor completion propose enqueue import epsilon noise
+front compare trials trial logs retry cancel export report journal daemon doctor completion propose enqueue import epsilon noise
 help""".split()
 
 NEED_DAEMON = [["list"], ["status"], ["status", "s"], ["watch", "s"], ["wait", "s"],
                ["pause", "s"], ["resume", "s"], ["stop", "s"], ["set", "s", "parallel=2"],
-               ["front", "s"], ["trials", "s"], ["trial", "s", "0"], ["logs", "s", "0"],
+               ["front", "s"], ["compare", "s"], ["trials", "s"], ["trial", "s", "0"], ["logs", "s", "0"],
                ["retry", "s", "0"], ["retry", "s", "--failed"], ["cancel", "s", "0"], ["export", "s"], ["propose", "s"],
                ["enqueue", "s", "x=1"], ["import", "s", "--from", "t"],
                ["delete", "s", "--yes"], ["daemon", "status"], ["daemon", "reload"],
@@ -324,30 +322,6 @@ class Alone(Ctl):
         self.assertIn("timeout", self.ctl("explain", "trainer").stdout)
         self.assertIn("did you mean 'timeout'?", self.ctl("explain", "timeuot", code=5).stderr)
 
-    def test_completion(self):
-        script = self.write("c.bash", self.ctl("completion", "bash").stdout)
-        subprocess.run(["bash", "-n", script], check=True)
-
-        def complete(*words):
-            line = ("source %s; COMP_WORDS=(%s); COMP_CWORD=%d; _dparetoctl; "
-                    "printf '%%s\\n' \"${COMPREPLY[@]}\"" %
-                    (script, " ".join("'%s'" % w for w in words), len(words) - 1))
-            return subprocess.run(["bash", "-c", line], capture_output=True, text=True,
-                                  check=True, env=self.env, cwd=self.folder).stdout.split()
-        ctl = program("dparetoctl")
-        self.assertEqual(sorted(complete(ctl, "")), sorted(COMMANDS))
-        self.assertEqual(complete(ctl, "sub"), ["submit"])
-        self.assertEqual(complete(ctl, "front", "--b"), ["--best"])
-        self.assertEqual(complete(ctl, "daemon", "stop", "--policy", "f"), ["finish"])
-        self.assertEqual(complete(ctl, "explain", "search.met"), ["search.method"])
-        self.assertEqual(complete(ctl, "validate", "c."), ["c.bash"])
-        self.assertEqual(complete(ctl, "list", "-o", "js"), ["json", "jsonl"])
-        for shell in ("zsh", "fish"):
-            text = self.ctl("completion", shell).stdout
-            for name in COMMANDS:
-                self.assertIn(name, text)
-            self.assertIn("dparetoctl list -o name", text)
-
     def test_man_page(self):
         roff = self.ctl("help-man").stdout
         for name in COMMANDS:
@@ -389,33 +363,6 @@ class Alone(Ctl):
         self.assertEqual(done.returncode, 1)
         self.assertIn(b"not UTF-8", done.stderr)
         listener.close()
-
-    def fake(self, answer):
-        """A daemon that answers as a function says."""
-        listener = socket.socket(socket.AF_UNIX)
-        listener.bind(self.path("sock"))
-        listener.listen(8)
-
-        def serve(connection):
-            with connection, connection.makefile("rwb") as file:
-                for line in file:
-                    reply = answer(json.loads(line))
-                    if reply is None:
-                        return
-                    file.write(reply if isinstance(reply, bytes) else
-                               json.dumps({"v": 1, **reply}).encode() + b"\n")
-                    file.flush()
-
-        def accept():
-            while True:
-                try:
-                    connection, _ = listener.accept()
-                except OSError:
-                    return
-                threading.Thread(target=serve, args=(connection,), daemon=True).start()
-        threading.Thread(target=accept, daemon=True).start()
-        self.addCleanup(listener.close)
-        return listener
 
     def test_strange_daemons(self):
         replies = {"garbage": (b"what?\n", 1, "protocol"),

@@ -9,7 +9,7 @@ import signal
 import time
 import unittest
 
-from harness import Case
+from harness import Case, volume
 
 NOISY = """study: %(name)s
 seed: 5
@@ -35,16 +35,6 @@ def noisy(name="s", runs=1, n=18, search="method: dpareto, initial: 8"):
 def beaten(p, others):
     """Is p beaten by one of the others, all to be minimised?"""
     return any(q != p and all(a <= b for a, b in zip(q, p)) for q in others)
-
-
-def volume(points, ref):
-    """What points dominate below ref, in two dimensions."""
-    total, least = 0.0, ref[1]
-    for x, y in sorted(points):
-        if x < ref[0] and y < least:
-            total += (ref[0] - x) * (least - y)
-            least = y
-    return total
 
 
 class Front(Case):

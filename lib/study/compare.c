@@ -54,17 +54,14 @@ static void put_number(struct dp_buf *out, double x)
 	dp_buf_puts(out, dp_num_text(x, text));
 }
 
-/* As people say it, where nothing is lost by that. */
+/* In the largest unit of which it is a whole number. */
 static void put_duration(struct dp_buf *out, double seconds)
 {
-	char text[DP_NUM_LEN];
-	double back;
+	bool hours = seconds > 0 && fmod(seconds, 3600) == 0;
+	bool minutes = seconds > 0 && fmod(seconds, 60) == 0;
 
-	dp_duration_text(seconds, text);
-	if (seconds >= 10 && dp_duration_parse(text, &back) && back == seconds)
-		dp_buf_puts(out, text);
-	else
-		dp_buf_printf(out, "%ss", dp_num_text(seconds, text));
+	put_number(out, seconds / (hours ? 3600 : minutes ? 60 : 1));
+	dp_buf_putc(out, hours ? 'h' : minutes ? 'm' : 's');
 }
 
 static void put_size(struct dp_buf *out, uint64_t bytes)

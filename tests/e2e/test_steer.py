@@ -61,14 +61,14 @@ class Edited(Steer):
     def test_limits_and_budget(self):
         done = self.run_file(self.text.replace("10s", "1m30s").replace("parallel: 1", "parallel: 2")
                              .replace("evaluations: 2", "evaluations: 4"))
-        self.assertIn("going on with study 's': timeout 10s -> 1m30s, evaluations 2 -> 4, "
+        self.assertIn("going on with study 's': timeout 10s -> 90s, evaluations 2 -> 4, "
                       "parallel 1 -> 2; 2 of 4 trials have ended", done.stderr)
         self.assertEqual(json.loads(done.stdout)["evaluations"], 4)
         report = json.load(open(self.path("mine/studies/s/report/report.json")))
         self.assertIn("1m30s", json.dumps(report))
         # back again: what the file says counts, not what was said first
         done = self.run_file(self.text.replace("evaluations: 2", "evaluations: 4"))
-        self.assertIn("timeout 1m30s -> 10s, parallel 2 -> 1", done.stderr)
+        self.assertIn("timeout 90s -> 10s, parallel 2 -> 1", done.stderr)
 
     def test_another_study(self):
         journal = self.ctl("journal", "dump", "--state", self.path("mine")).stdout

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The texts by path, and the piece of work they come from. */
+/* What is collected, and the path and value at hand. */
 struct meaning {
 	const struct dp_study *s;
 	json_t *all;
@@ -126,6 +126,11 @@ static bool tell_value(struct dp_buf *out, const struct dp__key *k, const void *
 	return true;
 }
 
+static bool tells_zero(const char *text)
+{
+	return strcmp(text, "0") == 0 || strcmp(text, "0s") == 0;
+}
+
 /* The rows of a section that are single values; `name` as in meaning_path(). */
 static void tell_section(struct meaning *m, enum dp__section section, const void *base,
 			 const char *name)
@@ -140,12 +145,11 @@ static void tell_section(struct meaning *m, enum dp__section section, const void
 		if (k.section != section ||
 		    !tell_value(&m->value, &k, (const char *)base + k.offset))
 			continue;
-		if (strcmp(dp_buf_text(&m->value), "0") == 0 ||
-		    strcmp(dp_buf_text(&m->value), "0s") == 0)
-			if (strcmp(docs[i].otherwise, "none") == 0) {
-				dp_buf_clear(&m->value);
-				dp_buf_puts(&m->value, "none");
-			}
+		if (strcmp(docs[i].otherwise, "none") == 0 && k.read != dp__read_name &&
+		    tells_zero(dp_buf_text(&m->value))) {
+			dp_buf_clear(&m->value);
+			dp_buf_puts(&m->value, "none");
+		}
 		meaning_path(m, docs[i].path, name);
 		meaning_put(m);
 	}

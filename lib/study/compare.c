@@ -91,7 +91,7 @@ static void tell_list(struct dp_buf *out, char *const *list)
 	json_decref(all);
 }
 
-/* False for a reader of a larger part. */
+/* False for a text that is not there, and a reader of a larger part. */
 static bool tell_value(struct dp_buf *out, const struct dp__key *k, const void *at)
 {
 	const double *x = at;
@@ -113,14 +113,15 @@ static bool tell_value(struct dp_buf *out, const struct dp__key *k, const void *
 					     (size_t)(*(const int *)at - (int)k->lo)));
 	else if (k->read == dp__read_flag)
 		dp_buf_puts(out, k->words[*(const bool *)at]);
-	else if (k->read == dp__read_name || k->read == dp__read_path)
-		dp_buf_puts(out, *(char *const *)at ? *(char *const *)at : "none");
 	else if (k->read == dp__read_command)
 		tell_list(out, *(char **const *)at);
 	else if (k->read == dp__read_bounds) {
 		tell_number(out, x[0]);
 		dp_buf_puts(out, " to ");
 		tell_number(out, x[1]);
+	} else if (k->read == dp__read_name || k->read == dp__read_path) {
+		dp_buf_puts(out, *(char *const *)at ? *(char *const *)at : "");
+		return *(char *const *)at != NULL;
 	} else
 		return false;
 	return true;

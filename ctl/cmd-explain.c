@@ -65,8 +65,9 @@ static bool is_key(const char *path, const char *asked)
 
 static json_t *explain_key_json(const struct dp_key_doc *k)
 {
-	return json_pack("{s:s, s:s?, s:s?, s:s?, s:s?}", "key", k->path, "type", k->type,
-			 "default", k->otherwise, "help", k->help, "example", k->example);
+	return json_pack("{s:s, s:s?, s:s?, s:s?, s:s?, s:b}", "key", k->path, "type",
+			 k->type, "default", k->otherwise, "help", k->help, "example",
+			 k->example, "live", k->change == DP_KEY_LIVE);
 }
 
 static void print_key(struct ctl *ctl, const struct dp_key_doc *k)
@@ -78,6 +79,10 @@ static void print_key(struct ctl *ctl, const struct dp_key_doc *k)
 		      ctl_style_off(CTL_BOLD, color));
 	dp_buf_printf(&out, "  type     %s\n", k->type ? k->type : "-");
 	dp_buf_printf(&out, "  default  %s\n", k->otherwise ? k->otherwise : "none");
+	if (k->change == DP_KEY_LIVE)
+		dp_buf_puts(&out,
+			    "  changes  while the study goes on, by 'dparetoctl set' "
+			    "or in its file\n");
 	if (k->help) {
 		dp_buf_putc(&out, '\n');
 		ctl_wrap(&out, k->help, 2, TEXT_COLUMNS);

@@ -1,6 +1,7 @@
 /* cmd-set.c - changes what may change while a study goes on. */
 #include "base/buf.h"
 #include "base/json.h"
+#include "base/num.h"
 #include "ctl/command.h"
 #include "ctl/daemon.h"
 #include "ctl/output.h"
@@ -18,6 +19,7 @@ static int add_change(json_t *keys, const char *text, struct dp_err *err)
 	const struct dp_key_doc *key;
 	struct dp_study none = { 0 };
 	char name[DP_NAME_MAX];
+	double number;
 	json_t *value;
 
 	if (!equals) {
@@ -30,7 +32,9 @@ static int add_change(json_t *keys, const char *text, struct dp_err *err)
 		return DP_E_USAGE;
 	if (json_object_get(keys, key->path))
 		return dp_fail(err, DP_E_USAGE, "'%s' is given twice", name);
-	if (dp_study_change(&none, key->path, equals + 1, err) == DP_E_INVALID)
+	/* a number that is out of range is for the daemon to refuse, like a bad file */
+	if (dp_study_change(&none, key->path, equals + 1, err) == DP_E_INVALID &&
+	    !dp_num_parse(equals + 1, &number))
 		return err->code = DP_E_USAGE;
 	value = json_string(equals + 1);
 	if (!value)

@@ -58,8 +58,8 @@ int oracles_prepare(struct study *h, struct dp_err *err)
 		return DP_OK;
 	h->oracles = calloc(1, sizeof *h->oracles);
 	if (h->oracles && oracles_command(h, h->oracles, err) == DP_OK) {
-		h->oracles->programs = dp_programs_new(
-			h->state->now, h->oracles->command, &h->d->programs);
+		h->oracles->programs = dp_programs_new(h->state->now, h->oracles->command,
+						       &h->d->programs);
 		code = h->oracles->programs ? DP_OK : DP_E_NOMEM;
 	}
 	if (code == DP_OK)

@@ -137,8 +137,8 @@ static int event_check_word(const struct dp__field *f, const void *base,
 static int event_check_array(const struct dp__field *f, const struct dp_event *e,
 			     struct dp_err *err)
 {
-	const void *p = dp__field_ptr(e, f->at);
 	bool texts = f->kind == DP__TEXTS || f->kind == DP__NAMES;
+	const void *p = dp__field_ptr(e, f->at);
 
 	for (size_t i = 0; p && texts && i < dp__field_length(f, e); i++)
 		if (!((const char *const *)p)[i])

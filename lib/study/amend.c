@@ -102,13 +102,21 @@ static int amend_read(struct dp_study *s, const struct dp__key *k, const char *v
 	return code;
 }
 
+/* Takes a limit away; false for what is none. */
+static bool amend_none(const struct dp__key *k, void *to)
+{
+	if (k->read == dp__read_duration)
+		*(double *)to = 0;
+	else if (k->read == dp__read_size)
+		*(uint64_t *)to = 0;
+	else
+		return false;
+	return true;
+}
+
 int dp_study_change(struct dp_study *s, const char *path, const char *value,
 		    struct dp_err *err)
 {
-	static const union {
-		double seconds;
-		uint64_t bytes;
-	} none;
 	const struct dp_key_doc *docs;
 	const char *banned;
 	struct dp__key k;
@@ -130,10 +138,10 @@ int dp_study_change(struct dp_study *s, const char *path, const char *value,
 			       banned);
 	k = dp__key_row(i);
 	base = (char *)base + k.offset;
-	if (strcmp(value, "none") != 0 || strcmp(k.doc->otherwise, "none") != 0)
-		return amend_read(s, &k, value, base, err);
-	memcpy(base, &none, sizeof none); /* a duration or a size: keys_none in tests */
-	return DP_OK;
+	if (strcmp(value, "none") == 0 && strcmp(k.doc->otherwise, "none") == 0 &&
+	    amend_none(&k, base))
+		return DP_OK;
+	return amend_read(s, &k, value, base, err);
 }
 
 int dp_study_change_text(struct dp_study *s, const char *change, struct dp_err *err)

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The texts by path, and the piece of work they come from. */
+/* What is collected, and the path and value at hand. */
 struct meaning {
 	const struct dp_study *s;
 	json_t *all;
@@ -47,27 +47,24 @@ static void meaning_text(struct meaning *m, const char *path, const char *name,
 
 /* ---- texts of single values, which their readers read back ---- */
 
-static void put_number(struct dp_buf *out, double x)
+static void tell_number(struct dp_buf *out, double x)
 {
 	char text[DP_NUM_LEN];
 
 	dp_buf_puts(out, dp_num_text(x, text));
 }
 
-/* As people say it, where nothing is lost by that. */
-static void put_duration(struct dp_buf *out, double seconds)
+/* In the largest unit of which it is a whole number. */
+static void tell_duration(struct dp_buf *out, double seconds)
 {
-	char text[DP_NUM_LEN];
-	double back;
+	bool hours = seconds > 0 && fmod(seconds, 3600) == 0;
+	bool minutes = seconds > 0 && fmod(seconds, 60) == 0;
 
-	dp_duration_text(seconds, text);
-	if (seconds >= 10 && dp_duration_parse(text, &back) && back == seconds)
-		dp_buf_puts(out, text);
-	else
-		dp_buf_printf(out, "%ss", dp_num_text(seconds, text));
+	tell_number(out, seconds / (hours ? 3600 : minutes ? 60 : 1));
+	dp_buf_putc(out, hours ? 'h' : minutes ? 'm' : 's');
 }
 
-static void put_size(struct dp_buf *out, uint64_t bytes)
+static void tell_size(struct dp_buf *out, uint64_t bytes)
 {
 	static const char units[] = "KMGT";
 	int unit = -1;
@@ -81,7 +78,7 @@ static void put_size(struct dp_buf *out, uint64_t bytes)
 }
 
 /* As JSON, which no two lists have in common. */
-static void put_list(struct dp_buf *out, char *const *list)
+static void tell_list(struct dp_buf *out, char *const *list)
 {
 	json_t *all = json_array();
 
@@ -94,8 +91,8 @@ static void put_list(struct dp_buf *out, char *const *list)
 	json_decref(all);
 }
 
-/* False for a reader of a larger part. */
-static bool put_value(struct dp_buf *out, const struct dp__key *k, const void *at)
+/* False for a text that is not there, and a reader of a larger part. */
+static bool tell_value(struct dp_buf *out, const struct dp__key *k, const void *at)
 {
 	const double *x = at;
 
@@ -106,32 +103,38 @@ static bool put_value(struct dp_buf *out, const struct dp__key *k, const void *a
 	else if (k->read == dp__read_seed)
 		dp_buf_printf(out, "%llu", (unsigned long long)*(const uint64_t *)at);
 	else if (k->read == dp__read_number || k->read == dp__read_positive)
-		put_number(out, *x);
+		tell_number(out, *x);
 	else if (k->read == dp__read_duration)
-		put_duration(out, *x);
+		tell_duration(out, *x);
 	else if (k->read == dp__read_size)
-		put_size(out, *(const uint64_t *)at);
+		tell_size(out, *(const uint64_t *)at);
 	else if (k->read == dp__read_word)
 		dp_buf_puts(out, dp__word_at(k->words,
 					     (size_t)(*(const int *)at - (int)k->lo)));
 	else if (k->read == dp__read_flag)
 		dp_buf_puts(out, k->words[*(const bool *)at]);
-	else if (k->read == dp__read_name || k->read == dp__read_path)
-		dp_buf_puts(out, *(char *const *)at ? *(char *const *)at : "none");
 	else if (k->read == dp__read_command)
-		put_list(out, *(char **const *)at);
+		tell_list(out, *(char **const *)at);
 	else if (k->read == dp__read_bounds) {
-		put_number(out, x[0]);
+		tell_number(out, x[0]);
 		dp_buf_puts(out, " to ");
-		put_number(out, x[1]);
+		tell_number(out, x[1]);
+	} else if (k->read == dp__read_name || k->read == dp__read_path) {
+		dp_buf_puts(out, *(char *const *)at ? *(char *const *)at : "");
+		return *(char *const *)at != NULL;
 	} else
 		return false;
 	return true;
 }
 
+static bool tells_zero(const char *text)
+{
+	return strcmp(text, "0") == 0 || strcmp(text, "0s") == 0;
+}
+
 /* The rows of a section that are single values; `name` as in meaning_path(). */
-static void put_section(struct meaning *m, enum dp__section section, const void *base,
-			const char *name)
+static void tell_section(struct meaning *m, enum dp__section section, const void *base,
+			 const char *name)
 {
 	const struct dp_key_doc *docs;
 	size_t rows;
@@ -141,14 +144,13 @@ static void put_section(struct meaning *m, enum dp__section section, const void 
 		struct dp__key k = dp__key_row(i);
 
 		if (k.section != section ||
-		    !put_value(&m->value, &k, (const char *)base + k.offset))
+		    !tell_value(&m->value, &k, (const char *)base + k.offset))
 			continue;
-		if (strcmp(dp_buf_text(&m->value), "0") == 0 ||
-		    strcmp(dp_buf_text(&m->value), "0s") == 0)
-			if (strcmp(docs[i].otherwise, "none") == 0) {
-				dp_buf_clear(&m->value);
-				dp_buf_puts(&m->value, "none");
-			}
+		if (strcmp(docs[i].otherwise, "none") == 0 && k.read != dp__read_name &&
+		    tells_zero(dp_buf_text(&m->value))) {
+			dp_buf_clear(&m->value);
+			dp_buf_puts(&m->value, "none");
+		}
 		meaning_path(m, docs[i].path, name);
 		meaning_put(m);
 	}
@@ -157,17 +159,17 @@ static void put_section(struct meaning *m, enum dp__section section, const void 
 /* ---- mechanisms ---- */
 
 /* A constant, or the parameter that sets it. */
-static void put_amount(struct meaning *m, double constant, int param)
+static void tell_amount(struct meaning *m, double constant, int param)
 {
 	if (param >= 0)
 		dp_buf_puts(&m->value, m->s->params[param].name);
 	else
-		put_number(&m->value, constant);
+		tell_number(&m->value, constant);
 }
 
 /* The keys of a use below the path `place`; those that are not given mean their defaults.
  */
-static void put_use(struct meaning *m, const char *place, const struct dp_use *u)
+static void tell_use(struct meaning *m, const char *place, const struct dp_use *u)
 {
 	const struct dp_mechanism *mechanism = u->mechanism;
 
@@ -184,15 +186,15 @@ static void put_use(struct meaning *m, const char *place, const struct dp_use *u
 		if (k->kind == DP_PRIVACY_WORD && u->param[i] < 0)
 			dp_buf_puts(&m->value, dp__word_at(k->words, (size_t)v));
 		else
-			put_amount(m, v, u->param[i]);
+			tell_amount(m, v, u->param[i]);
 		dp_buf_clear(&m->path);
 		dp_buf_printf(&m->path, "%s.%s", place, k->name);
 		meaning_put(m);
 	}
 }
 
-static void put_privacy(struct meaning *m, const char *objective,
-			const struct dp_oracle *o)
+static void tell_privacy(struct meaning *m, const char *objective,
+			 const struct dp_oracle *o)
 {
 	struct dp_buf place = DP_BUF_INIT;
 
@@ -203,18 +205,18 @@ static void put_privacy(struct meaning *m, const char *objective,
 			dp_buf_printf(&place, ".compose[%zu]", i);
 			dp_buf_clear(&m->path);
 			dp_buf_printf(&m->path, "%s.times", dp_buf_text(&place));
-			put_amount(m, o->uses[i].times, o->uses[i].times_param);
+			tell_amount(m, o->uses[i].times, o->uses[i].times_param);
 			meaning_put(m);
 		}
-		put_use(m, dp_buf_text(&place), &o->uses[i]);
+		tell_use(m, dp_buf_text(&place), &o->uses[i]);
 	}
 	m->failed |= place.failed;
 	dp_buf_free(&place);
 	if (o->kind == DP_ORACLE_PROGRAM)
-		put_section(m, DP__PRIVACY, o, objective); /* its command */
+		tell_section(m, DP__PRIVACY, o, objective); /* its command */
 	if (o->kind == DP_ORACLE_MECHANISM)
 		return;
-	put_number(&m->value, o->delta);
+	tell_number(&m->value, o->delta);
 	meaning_path(m, "objectives.NAME.privacy.delta", objective);
 	meaning_put(m);
 	if (o->kind == DP_ORACLE_COMPOSED)
@@ -224,94 +226,94 @@ static void put_privacy(struct meaning *m, const char *objective,
 
 /* ---- parameters ---- */
 
-static void put_json(struct meaning *m, const char *path, const char *name,
-		     const json_t *v)
+static void tell_json(struct meaning *m, const char *path, const char *name,
+		      const json_t *v)
 {
 	dp_json_dump(&m->value, v, 0);
 	meaning_path(m, path, name);
 	meaning_put(m);
 }
 
-static void put_distribution(struct meaning *m, const struct dp_param *p)
+static void tell_distribution(struct meaning *m, const struct dp_param *p)
 {
 	switch (p->dist) {
 	case DP_DIST_SCALE:
 		return;
 	case DP_DIST_UNIFORM:
-		put_number(&m->value, p->a);
+		tell_number(&m->value, p->a);
 		dp_buf_puts(&m->value, " to ");
-		put_number(&m->value, p->b);
+		tell_number(&m->value, p->b);
 		meaning_path(m, "parameters.NAME.sample.uniform", p->name);
 		meaning_put(m);
 		break;
 	case DP_DIST_NORMAL:
-		put_section(m, DP__NORMAL, p, p->name);
+		tell_section(m, DP__NORMAL, p, p->name);
 		break;
 	case DP_DIST_EXPONENTIAL:
-		put_section(m, DP__EXPONENTIAL, p, p->name);
+		tell_section(m, DP__EXPONENTIAL, p, p->name);
 		break;
 	}
-	put_section(m, DP__SAMPLE, p, p->name); /* accept */
+	tell_section(m, DP__SAMPLE, p, p->name); /* accept */
 }
 
-static void put_calibration(struct meaning *m, const struct dp_param *p)
+static void tell_calibration(struct meaning *m, const struct dp_param *p)
 {
 	struct dp_buf place = DP_BUF_INIT;
 
-	put_amount(m, p->calibrate->epsilon, p->calibrate->epsilon_param);
+	tell_amount(m, p->calibrate->epsilon, p->calibrate->epsilon_param);
 	meaning_path(m, "parameters.NAME.calibrate.epsilon", p->name);
 	meaning_put(m);
 	dp_buf_printf(&place, "parameters.%s.calibrate", p->name);
-	put_use(m, dp_buf_text(&place), &p->calibrate->use);
+	tell_use(m, dp_buf_text(&place), &p->calibrate->use);
 	m->failed |= place.failed;
 	dp_buf_free(&place);
 }
 
-static void put_param(struct meaning *m, const struct dp_param *p)
+static void tell_param(struct meaning *m, const struct dp_param *p)
 {
 	switch (p->kind) {
 	case DP_PARAM_FLOAT:
 	case DP_PARAM_INT:
-		put_section(m, DP__PARAM, p, p->name); /* type, range, scale, grid */
-		put_distribution(m, p);
+		tell_section(m, DP__PARAM, p, p->name); /* type, range, scale, grid */
+		tell_distribution(m, p);
 		break;
 	case DP_PARAM_CATEGORICAL:
 		meaning_text(m, "parameters.NAME.type", p->name, "categorical");
-		put_json(m, "parameters.NAME.values", p->name, p->values);
+		tell_json(m, "parameters.NAME.values", p->name, p->values);
 		break;
 	case DP_PARAM_FIXED:
-		put_json(m, "parameters.NAME.fixed", p->name, p->values);
+		tell_json(m, "parameters.NAME.fixed", p->name, p->values);
 		break;
 	case DP_PARAM_CALIBRATED:
-		put_calibration(m, p);
+		tell_calibration(m, p);
 		break;
 	}
 }
 
 /* ---- the study ---- */
 
-static void put_objective(struct meaning *m, const struct dp_objective *o)
+static void tell_objective(struct meaning *m, const struct dp_objective *o)
 {
 	if (o->privacy)
-		put_privacy(m, o->name, o->privacy);
-	put_section(m, DP__OBJECTIVE, o, o->name); /* metric, transform, goal */
+		tell_privacy(m, o->name, o->privacy);
+	tell_section(m, DP__OBJECTIVE, o, o->name); /* metric, transform, goal */
 	if (o->metric) {
 		dp_buf_printf(&m->value, "%s%s", o->one_minus ? "1 - " : "", o->metric);
 		meaning_path(m, "objectives.NAME.of", o->name);
 		meaning_put(m);
 	}
 	if (o->release.records > 0)
-		put_section(m, DP__RELEASE, &o->release, o->name);
-	put_number(&m->value, o->anti_ideal);
+		tell_section(m, DP__RELEASE, &o->release, o->name);
+	tell_number(&m->value, o->anti_ideal);
 	meaning_path(m, "anti_ideal.NAME", o->name);
 	meaning_put(m);
 }
 
-static void put_trainer(struct meaning *m)
+static void tell_trainer(struct meaning *m)
 {
 	const struct dp_trainer *t = &m->s->trainer;
 
-	put_section(m, DP__TRAINER, t, NULL);
+	tell_section(m, DP__TRAINER, t, NULL);
 	for (size_t i = 0; t->env && t->env[i]; i++) {
 		const char *value = strchr(t->env[i], '=');
 
@@ -323,16 +325,16 @@ static void put_trainer(struct meaning *m)
 	}
 	if (t->path.points == 0)
 		return;
-	put_section(m, DP__WALK, &t->path, NULL);
+	tell_section(m, DP__WALK, &t->path, NULL);
 	meaning_text(m, "trainer.path.parameter", NULL, m->s->params[t->path.param].name);
 }
 
 /* What a file that does not name them means. */
-static void put_search(struct meaning *m)
+static void tell_search(struct meaning *m)
 {
 	const struct dp_search *search = &m->s->search;
 
-	put_section(m, DP__SEARCH, search, NULL);
+	tell_section(m, DP__SEARCH, search, NULL);
 	meaning_text(m, "search.cost", NULL, dp_cost_text(m->s));
 	meaning_text(m, "search.front", NULL, dp_front_text(m->s));
 	meaning_text(m, "search.acquisition", NULL,
@@ -342,25 +344,25 @@ static void put_search(struct meaning *m)
 	if (search->initial_from && !search->initial_given)
 		meaning_text(m, "search.initial", NULL, "what initial_from lacks");
 	if (search->method == DP_METHOD_SELECT)
-		put_section(m, DP__ROUNDS, &search->rounds, NULL);
+		tell_section(m, DP__ROUNDS, &search->rounds, NULL);
 	if (search->budget.epsilon > 0)
-		put_section(m, DP__BUDGET, &search->budget, NULL);
+		tell_section(m, DP__BUDGET, &search->budget, NULL);
 }
 
-static void put_constraints(struct meaning *m)
+static void tell_constraints(struct meaning *m)
 {
 	for (size_t i = 0; i < m->s->nconstraints; i++) {
 		const struct dp_constraint *c = &m->s->constraints[i];
 
 		dp_buf_puts(&m->value, c->at_least ? ">= " : "<= ");
-		put_number(&m->value, c->bound);
+		tell_number(&m->value, c->bound);
 		meaning_path(m, "constraints.NAME", c->metric);
 		meaning_put(m);
 	}
 }
 
 /* Names in their order, by which points are drawn and results sorted. */
-static void put_names(struct meaning *m)
+static void tell_names(struct meaning *m)
 {
 	dp_buf_putc(&m->value, '[');
 	for (size_t i = 0; i < m->s->nparams; i++)
@@ -382,15 +384,15 @@ json_t *dp_study_meaning(const struct dp_study *s)
 
 	if (!m.all)
 		return NULL;
-	put_section(&m, DP__TOP, s, NULL);
-	put_trainer(&m);
-	put_names(&m);
+	tell_section(&m, DP__TOP, s, NULL);
+	tell_trainer(&m);
+	tell_names(&m);
 	for (size_t i = 0; i < s->nparams; i++)
-		put_param(&m, &s->params[i]);
+		tell_param(&m, &s->params[i]);
 	for (size_t i = 0; i < s->nobjectives; i++)
-		put_objective(&m, &s->objectives[i]);
-	put_search(&m);
-	put_constraints(&m);
+		tell_objective(&m, &s->objectives[i]);
+	tell_search(&m);
+	tell_constraints(&m);
 	dp_buf_free(&m.path);
 	dp_buf_free(&m.value);
 	if (m.failed) {

@@ -56,6 +56,8 @@ static void man_keys(void)
 		man_put(k->type);
 		fputs("; ", stdout);
 		man_absent(k->otherwise);
+		if (k->change == DP_KEY_LIVE)
+			fputs("; may change while the study goes on", stdout);
 		fputs(".\n.br\nExample: ", stdout);
 		man_put(k->example);
 		putchar('\n');

@@ -223,7 +223,7 @@ class Alone(Ctl):
                 (["list", "-o", "csv"], "cannot print csv"),
                 (["set", "s", "paralel=2"], "did you mean 'parallel'?"),
                 (["set", "s", "parallel"], "KEY=VALUE"),
-                (["set", "s", "parallel=two"], "not a whole number"),
+                (["set", "s", "parallel=two"], "whole number from 1"),
                 (["set", "s", "parallel=1", "parallel=2"], "twice"),
                 (["wait", "s", "--for", "done"], "ended=N"),
                 (["wait", "s", "--timeout", "soon"], "not a duration"),
@@ -413,7 +413,7 @@ class WithDaemon(Ctl):
         self.assertIn("dparetoctl watch s", done.stderr)
         again = self.json("submit", self.path("s.yaml"))
         self.assertFalse(again["new"])
-        self.write("s.yaml", self.study(search="method: random, evaluations: 5"))
+        self.write("s.yaml", self.study().replace("seed: 7", "seed: 8"))
         error = self.json("submit", self.path("s.yaml"), code=1)["error"]
         self.assertEqual(error["kind"], "exists")
         self.assertEqual(self.ctl("submit", "-q", "-o", "name", self.path("s.yaml"),
@@ -929,7 +929,7 @@ class Run(Ctl):
     def test_another_file(self):
         path = self.file()
         self.ctl("run", path, "--state", self.path("state"))
-        self.file(search="method: random, evaluations: 5")
+        self.file(search="method: grid, grid: 4")
         error = self.json("run", path, "--state", self.path("state"), code=1)["error"]
         self.assertEqual(error["kind"], "exists")
         self.assertIn("--state", error["hint"])

@@ -381,7 +381,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		demand(dp_study_front(st, NULL) == DP_OK && front_fits(st));
 		if (dice % SHOWN == 0)
 			show(st);
-		st->spec = NULL; /* it is kept for the next one */
+		st->spec->search.initial = DP_INITIAL; /* as it was read */
+		st->spec = NULL;                       /* it is kept for the next one */
 	}
 	dp_state_free(&state);
 	return 0;

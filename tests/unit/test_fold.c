@@ -104,6 +104,9 @@ static void changes_are_of_keys_that_may(void **s)
 	struct dp_event file = amended(NULL, 0);
 
 	(void)s;
+	/* of a journal from before it was decided */
+	begin("", "search: {method: dpareto, evaluations: 9, initial_from: other}");
+	assert_int_equal(st->spec->search.initial, 16);
 	begin("", RANDOM);
 	apply(amended(initial, 1));
 	assert_int_equal(st->spec->search.initial, 0);

@@ -351,6 +351,20 @@ static void test_order(void **state)
 	free(params);
 }
 
+/* A study may be called 0. */
+static void test_zero_is_a_name(void **state)
+{
+	char *text = replace(every, "initial_from: other", "initial_from: 0");
+	struct dp_study *s = good(text);
+	json_t *meaning = dp_study_meaning(s);
+
+	(void)state;
+	assert_string_equal(dp_json_str(meaning, "search.initial_from", "?"), "0");
+	json_decref(meaning);
+	dp_study_free(s);
+	free(text);
+}
+
 /* What is told of a key that may change is what sets it. */
 static void test_values_read_back(void **state)
 {
@@ -444,6 +458,7 @@ int main(void)
 		cmocka_unit_test(test_all_rows),
 		cmocka_unit_test(test_no_difference),
 		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_zero_is_a_name),
 		cmocka_unit_test(test_values_read_back),
 		cmocka_unit_test(test_changes),
 		cmocka_unit_test(test_names),

@@ -347,6 +347,8 @@ static const struct mistake mistakes[] = {
 	{ "epsilon: 10, error: 1", "epsilon: 10, error: @2", "its transform is logit" },
 	/* search */
 	{ "method: random", "method: @randon", "did you mean 'random'?" },
+	{ "method: random", "method: dpareto, initial: @0",
+	  "'initial' can be 0 only with 'initial_from'" },
 	{ "evaluations: 80", "evaluations: @0", "'evaluations' cannot be 0" },
 	{ "evaluations: 80", "evaluations: @10000001", "'evaluations' cannot be" },
 	{ "evaluations: 80", "evaluations: 80, parallel: @0", "'parallel' cannot be 0" },

@@ -700,7 +700,8 @@ static void test_names_in_json(void **state)
 		{ NULL, "version study state reason evaluations failed diverged "
 			"hypervolume anti_ideal front public data budget "
 			"privacy_objective utility_objective objectives headline bests "
-			"privacy released optimism compared baselines figures settings "
+			"privacy declared released optimism compared baselines figures "
+			"settings "
 			"failures "
 			"spent reproduce " },
 		{ "front",

@@ -88,7 +88,7 @@ const struct dp__field dp__event_fields[] = {
 	{ ROW(dp_event, params, "params", DP__F64S), .types = ON(TRIAL_PROPOSED) | ON(RESULT_IMPORTED), LENGTH(nparams) },
 	{ ROW(dp_event, exit, "exit", DP__MAP), .types = ON(ATTEMPT_ENDED), .map = exit_fields },
 	{ ROW(dp_event, runs, "runs", DP__U32S), .types = ON(ATTEMPT_ENDED), LENGTH(nruns) },
-	{ ROW(dp_event, metric_names, "names", DP__NAMES), .types = ON(ATTEMPT_ENDED), LENGTH(nmetrics) },
+	{ ROW(dp_event, metric_names, "names", DP__NAMES), .types = ON(ATTEMPT_ENDED), LENGTH(nmetrics), .hidden = true },
 	{ ROW(dp_event, metrics, "metrics", DP__MATRIX), .types = ON(ATTEMPT_ENDED) },
 	{ ROW(dp_event, waypoints, "at", DP__F64S), .types = ON(ATTEMPT_ENDED), LENGTH(nwaypoints) },
 	{ ROW(dp_event, ways, "ways", DP__F64S), .types = ON(ATTEMPT_ENDED), LENGTH(nways) },

@@ -296,6 +296,11 @@ class Tried(Case):
         self.assertIn("/none", got["message"])
         self.assertTrue(os.path.isdir(got["directory"]))
 
+        self.write("none", "#!/bin/sh\r\n", 0o755)
+        got = self.tried(self.study(objectives="a: {privacy: {command: [./none], delta: 1e-5}}\n"
+                                               "  b: {metric: b}"), code=1)
+        self.assertIn("/none: its first line ends with a carriage return (CRLF)", got["message"])
+
     def test_what_diverges_is_a_result(self):
         self.trainer("report(a='nan', b=1)")
         got = self.tried(self.study())

@@ -20,7 +20,7 @@ enum {
 	POLL_MS = 1000,
 	ANSWER_MS = 60000,          /* more than a poll for the daemon to answer */
 	LAST_LINES = 10,            /* of each file of an attempt that failed */
-	ATTEMPT_FILE_MAX = 16 << 20 /* bytes */
+	ATTEMPT_FILE_MAX = 64 << 20 /* bytes */
 };
 
 /* ---- the training ---- */

@@ -3,6 +3,7 @@
 
 #include "base/fs.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -85,6 +86,18 @@ static size_t first_bytes(const char *path, char out[FIRST_LINE])
 	return (size_t)n;
 }
 
+static unsigned elf_machine(const char *first)
+{
+	return (unsigned char)first[18] | (unsigned)(unsigned char)first[19] << 8;
+}
+
+/* Programs of its own kind, and most often those of its 32 bits. */
+static bool machine_runs(unsigned own, unsigned other)
+{
+	return own == other || (own == EM_X86_64 && other == EM_386) ||
+	       (own == EM_AARCH64 && other == EM_ARM);
+}
+
 /* What is no script: a program of this machine, or something that execvp() gives to
  * /bin/sh. */
 static int check_binary(const char *path, const char *first, size_t n, struct dp_err *err)
@@ -99,9 +112,8 @@ static int check_binary(const char *path, const char *first, size_t n, struct dp
 			       "name its interpreter first, as in [python3, "
 			       "train.py]");
 	}
-	/* its class (32 or 64 bits) and its machine */
 	if (n >= ELF_IDENTITY && m >= ELF_IDENTITY &&
-	    (first[4] != own[4] || memcmp(first + 18, own + 18, 2) != 0)) {
+	    !machine_runs(elf_machine(own), elf_machine(first))) {
 		dp_fail(err, DP_E_INVALID, "%s is a program for another kind of machine",
 			path);
 		return dp_hint(err, "build it on this one");

@@ -121,6 +121,7 @@ static void test_first_line(void **state)
 	told(script("no", "#!/usr/bin/env sh\r\n"), "/bin", "(CRLF)");
 	told(script("no", "import os\n"), NULL, "/no has no #! line: /bin/sh runs it|");
 	told(script("no", ""), NULL, "/no has no #! line");
+	/* machine number 0x6161 */
 	told(script("no", "\177ELF\377aaaaaaaaaaaaaaaaaaaaaaaaaaaa"), NULL,
 	     "/no is a program for another kind of machine|");
 }

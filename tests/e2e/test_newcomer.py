@@ -187,18 +187,31 @@ class Newcomer(Case):
     def test_the_report_says_what_was_declared(self):
         self.trainer("p = request['privacy']['a']\n"
                      "out({'declare': {'steps': p['steps'], 'sampling': p['sampling']}})\n"
-                     "report(b=0.5)")
+                     "report(b=0.5)", "telling")
+        self.trainer("out({'declare': {'sampling': 'shuffle'}})\nreport(b=0.5)", "shuffling")
         self.trainer("report(b=0.5)", "silent")
-        privacy = ("a: {privacy: {mechanism: dp-sgd, sampling: poisson, records: 1000, lot: 10, "
-                   "epochs: 2, noise_multiplier: x, delta: 1e-5}}\n  b: {metric: b}")
-        parameters = "x: {type: float, range: [1, 2]}"
-        for name, trainer, sentence in [
-                ("telling", "./trainer", "sampling, steps, which agree with what epsilon is computed "
-                 "from. Not declared: records, lot, noise_over_clip; nothing checks"),
-                ("silent", "./silent", "nothing (of sampling, records, lot, steps, noise_over_clip): "
-                 "nothing checks that it samples and adds noise as accounted for.")]:
+        sgd = ("mechanism: dp-sgd, sampling: poisson, records: 1000, lot: 10, epochs: 2, "
+               "noise_multiplier: x, delta: 1e-5")
+        noisy = "metric: b, release: {records: 100, sigma: 0.1}"
+        for name, trainer, privacy, metric, sentence, declared in [
+                ("telling", "telling", sgd, "metric: b",
+                 "sampling, steps, which agree with what epsilon is computed from. Not declared: "
+                 "records, lot, noise_over_clip; nothing checks", {"sampling": 2, "steps": 2}),
+                ("silent", "silent", sgd, "metric: b",
+                 "nothing (of sampling, records, lot, steps, noise_over_clip): nothing checks that "
+                 "it samples and adds noise as accounted for.", {}),
+                ("shuffling", "shuffling", sgd, "metric: b",
+                 "In 2 of 2 attempts the trainer declared that it shuffles the records. Epsilon is "
+                 "not proven for that.", {"sampling": 2, "shuffled": 2}),
+                ("released", "telling", sgd, noisy,
+                 "What the trainer declared was compared with what epsilon is computed from, and "
+                 "not kept", {"kept": False}),
+                ("other", "silent", "mechanism: laplace, scale: x", "metric: b",
+                 "No mechanism of this study knows a declaration of the trainer to be compared "
+                 "with", {"compared": False})]:
             path = self.write(name + ".yaml", self.study(
-                name, trainer, objectives=privacy, parameters=parameters,
+                name, "./" + trainer, parameters="x: {type: float, range: [1, 2]}",
+                objectives="a: {privacy: {%s}}\n  b: {%s}" % (privacy, metric),
                 search="method: random, evaluations: 2"))
             state = self.path("state-" + name)
             done = self.ctl("run", path, "--state", state, "-q")
@@ -207,11 +220,9 @@ class Newcomer(Case):
             with open(os.path.join(folder, "report.md")) as f:
                 self.assertIn(sentence, f.read().replace("\\", ""))
             with open(os.path.join(folder, "report.json")) as f:
-                declared = json.load(f)["declared"]
-            told = 2 if name == "telling" else 0
-            self.assertEqual(declared, {
-                "compared": True, "kept": True, "attempts": 2, "sampling": told, "records": 0,
-                "lot": 0, "steps": told, "noise_over_clip": 0, "shuffled": 0})
+                self.assertEqual(json.load(f)["declared"], {
+                    "compared": True, "kept": True, "attempts": 2, "sampling": 0, "records": 0,
+                    "lot": 0, "steps": 0, "noise_over_clip": 0, "shuffled": 0, **declared})
 
 
 class Tried(Case):

@@ -21,12 +21,11 @@
 static int look_at_programs(struct ctl_study_file *f, struct dp_problems *problems,
 			    struct dp_err *err)
 {
-	char *daemon = ctl_find_program("dparetod"), *folder = NULL;
+	char *daemon = ctl_find_program("dparetod");
+	char *folder = daemon ? dp_path_dir_absolute(daemon) : NULL;
 	struct dp_files files;
 	int code = dp_study_find_files(f->study, f->dir, &files, err);
 
-	if (daemon)
-		folder = dp_path_dir_absolute(daemon);
 	if (code == DP_OK)
 		code = dp_study_startable(f->study, f->dir, folder, dp_buf_text(&f->text),
 					  f->text.len, problems, err);

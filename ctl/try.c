@@ -20,7 +20,7 @@ enum {
 	POLL_MS = 1000,
 	ANSWER_MS = 60000,          /* more than a poll for the daemon to answer */
 	LAST_LINES = 10,            /* of each file of an attempt that failed */
-	ATTEMPT_FILE_MAX = 16 << 20 /* bytes */
+	ATTEMPT_FILE_MAX = 64 << 20 /* bytes */
 };
 
 /* ---- the training ---- */
@@ -357,7 +357,7 @@ static void put_result(struct ctl *ctl, const json_t *tried)
 }
 
 /* The end of a file of the attempt, unless it is empty. */
-static void put_file(struct ctl *ctl, const json_t *tried, const char *name)
+static void put_file_end(struct ctl *ctl, const json_t *tried, const char *name)
 {
 	const char *text = dp_json_str(tried, name, "");
 
@@ -384,9 +384,9 @@ void ctl_try_people(struct ctl *ctl, const char *path, const json_t *tried)
 		put_result(ctl, tried);
 		return;
 	}
-	put_file(ctl, tried, "result");
-	put_file(ctl, tried, "stdout");
-	put_file(ctl, tried, "stderr");
+	put_file_end(ctl, tried, "result");
+	put_file_end(ctl, tried, "stdout");
+	put_file_end(ctl, tried, "stderr");
 	if (*dp_json_str(tried, "directory", ""))
 		put_row(ctl, "folder", dp_json_str(tried, "directory", ""));
 }

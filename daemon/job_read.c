@@ -156,15 +156,15 @@ static void read_program(struct job *j)
 	struct dp_err why;
 
 	j->files.cannot_start[0] = '\0';
+	if (e->kind != DP_EXIT_EXEC && (e->kind != DP_EXIT_CODE || e->value == 0))
+		return;
 	if (e->kind == DP_EXIT_EXEC && t->cwd && access(t->cwd, X_OK) != 0)
 		dp_fail_errno(&why, errno, "its working folder (trainer.cwd) is %s",
 			      t->cwd);
-	else if ((e->kind != DP_EXIT_EXEC && e->kind != DP_EXIT_CODE) ||
-		 dp_program_check(t->argv[0], &places, &why) == DP_OK)
+	else if (dp_program_check(t->argv[0], &places, &why) == DP_OK)
 		return;
 	/* of a script without #! line that ran, any code may be the shell's */
-	if (e->kind == DP_EXIT_CODE && !could_not_execute(e) &&
-	    (e->value == 0 || why.code != DP_E_INVALID))
+	if (e->kind == DP_EXIT_CODE && !could_not_execute(e) && why.code != DP_E_INVALID)
 		return;
 	snprintf(j->files.cannot_start, sizeof j->files.cannot_start, "%s%s%s", why.msg,
 		 why.hint[0] ? "; " : "", why.hint);

@@ -5,6 +5,7 @@
 
 #include "base/fs.h"
 #include "base/num.h"
+#include "base/program.h"
 #include "daemon/ask.h"
 #include "daemon/executor.h"
 #include "daemon/hook.h"
@@ -124,18 +125,6 @@ static void on_watchdog(uv_timer_t *t)
 
 /* ---- starting ---- */
 
-static char *own_folder(void)
-{
-	char path[4096];
-	ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-
-	if (n <= 0)
-		return NULL;
-	path[n] = '\0';
-	*strrchr(path, '/') = '\0';
-	return strdup(path);
-}
-
 /* The folders, made absolute so that attempts can be told where they are. */
 static int find_folders(struct dpd *d, const struct settings *s, struct dp_err *err)
 {
@@ -151,7 +140,7 @@ static int find_folders(struct dpd *d, const struct settings *s, struct dp_err *
 	free(state);
 	if (code != DP_OK)
 		return dp_err_prefix(err, "state folder");
-	d->at.bin_dir = own_folder();
+	d->at.bin_dir = dp_program_folder();
 	d->at.shim = d->at.bin_dir ? dp_path_join(d->at.bin_dir, "dpareto-shim") : NULL;
 	d->at.report =
 		d->at.bin_dir ? dp_path_join(d->at.bin_dir, "dpareto-report") : NULL;

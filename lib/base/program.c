@@ -3,8 +3,10 @@
 
 #include "base/fs.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +18,19 @@ enum {
 	ELF_IDENTITY = 20 /* bytes up to the machine's number */
 };
 
+char *dp_program_folder(void)
+{
+	char path[PATH_MAX], *slash;
+	ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+
+	path[n > 0 ? n : 0] = '\0';
+	slash = strrchr(path, '/');
+	if (!slash)
+		return NULL;
+	*slash = '\0';
+	return strdup(path);
+}
+
 const char *dp_program_path(char *const *env)
 {
 	const char *own = getenv("PATH");
@@ -26,14 +41,19 @@ const char *dp_program_path(char *const *env)
 	return own;
 }
 
+static bool can_execute(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
 /* dir/name if that can be executed; the caller frees it. */
 static char *program_in(const char *dir, const char *name)
 {
 	char *path = dp_path_join(dir, name);
-	struct stat st;
 
-	if (path && stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
-	    access(path, X_OK) == 0)
+	if (path && can_execute(path))
 		return path;
 	free(path);
 	return NULL;
@@ -66,6 +86,18 @@ static size_t first_bytes(const char *path, char out[FIRST_LINE])
 	return (size_t)n;
 }
 
+static unsigned elf_machine(const char *first)
+{
+	return (unsigned char)first[18] | (unsigned)(unsigned char)first[19] << 8;
+}
+
+/* Programs of its own kind, and most often those of its 32 bits. */
+static bool machine_runs(unsigned own, unsigned other)
+{
+	return own == other || (own == EM_X86_64 && other == EM_386) ||
+	       (own == EM_AARCH64 && other == EM_ARM);
+}
+
 /* What is no script: a program of this machine, or something that execvp() gives to
  * /bin/sh. */
 static int check_binary(const char *path, const char *first, size_t n, struct dp_err *err)
@@ -80,9 +112,8 @@ static int check_binary(const char *path, const char *first, size_t n, struct dp
 			       "name its interpreter first, as in [python3, "
 			       "train.py]");
 	}
-	/* its class (32 or 64 bits) and its machine */
 	if (n >= ELF_IDENTITY && m >= ELF_IDENTITY &&
-	    (first[4] != own[4] || memcmp(first + 18, own + 18, 2) != 0)) {
+	    !machine_runs(elf_machine(own), elf_machine(first))) {
 		dp_fail(err, DP_E_INVALID, "%s is a program for another kind of machine",
 			path);
 		return dp_hint(err, "build it on this one");
@@ -111,7 +142,7 @@ static int check_env(const char *path, char *rest, const char *search, struct dp
 	if (!word)
 		return DP_OK;
 	found = strchr(word, '/') ? strdup(word) : dp_program_find(word, &places);
-	if (!found || access(found, X_OK) != 0) {
+	if (!found || !can_execute(found)) {
 		dp_fail(err, DP_E_NOT_FOUND,
 			"%s exists, but its interpreter '%s' is not in PATH (%s)", path,
 			word, search ? search : "which is not set");
@@ -143,9 +174,10 @@ static int check_interpreter(const char *path, char *line, const char *search,
 	if (*rest)
 		*rest++ = '\0';
 	rest += strspn(rest, " \t");
-	if (access(line, X_OK) != 0) {
+	if (!can_execute(line)) {
 		dp_fail(err, DP_E_NOT_FOUND, "%s exists, but its interpreter %s %s", path,
-			line, errno == ENOENT ? "does not" : "cannot be executed");
+			line,
+			access(line, F_OK) == 0 ? "cannot be executed" : "does not");
 		return dp_hint(err, "install it, or mend the first line of %s", path);
 	}
 	base = strrchr(line, '/');

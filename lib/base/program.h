@@ -9,6 +9,8 @@ struct dp_program_places {
 	const char *path;   /* then those of a PATH; NULL: none */
 };
 
+/* The folder of the program that runs. The caller frees it; NULL: it cannot be told. */
+char *dp_program_folder(void);
 /* The value of PATH for a program that gets this environment ("K=V", ends with NULL, may
  * be NULL) on top of ours. */
 const char *dp_program_path(char *const *env);

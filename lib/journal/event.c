@@ -72,11 +72,11 @@ const struct dp__field dp__event_fields[] = {
 	{ ROW(dp_event, path, "path", DP__STR), .types = ON_FILES },
 	{ ROW(dp_event, dir, "dir", DP__STR), .types = ON_FILES },
 	{ ROW(dp_event, secret, "secret", DP__STR), .types = ON(STUDY_CREATED), .hidden = true },
-	{ ROW(dp_event, files, "files", DP__TEXTS), .types = ON(STUDY_CREATED), LENGTH(nfiles) },
+	{ ROW(dp_event, files, "files", DP__NAMES), .types = ON(STUDY_CREATED), LENGTH(nfiles) },
 	{ ROW(dp_event, evaluations, "evaluations", DP__F64), .types = ON(STUDY_AMENDED), .absent = NAN },
 	{ ROW(dp_event, parallel, "parallel", DP__F64), .types = ON(STUDY_AMENDED), .absent = NAN },
 	{ ROW(dp_event, priority, "priority", DP__F64), .types = ON(STUDY_AMENDED), .absent = NAN },
-	{ ROW(dp_event, changes, "changes", DP__TEXTS), .types = ON(STUDY_AMENDED), LENGTH(nchanges) },
+	{ ROW(dp_event, changes, "changes", DP__NAMES), .types = ON(STUDY_AMENDED), LENGTH(nchanges) },
 	{ ROW(dp_event, trial, "trial", DP__U32), .types = ON_TRIALS },
 	{ ROW(dp_event, run, "run", DP__RUN), .types = ON_ATTEMPTS },
 	{ ROW(dp_event, attempt, "attempt", DP__U32), .types = ON_ATTEMPTS },
@@ -90,7 +90,7 @@ const struct dp__field dp__event_fields[] = {
 	{ ROW(dp_event, params, "params", DP__F64S), .types = ON(TRIAL_PROPOSED) | ON(RESULT_IMPORTED), LENGTH(nparams) },
 	{ ROW(dp_event, exit, "exit", DP__MAP), .types = ON(ATTEMPT_ENDED), .map = exit_fields },
 	{ ROW(dp_event, runs, "runs", DP__U32S), .types = ON(ATTEMPT_ENDED), LENGTH(nruns) },
-	{ ROW(dp_event, metric_names, "names", DP__NAMES), .types = ON(ATTEMPT_ENDED), LENGTH(nmetrics) },
+	{ ROW(dp_event, metric_names, "names", DP__NAMES), .types = ON(ATTEMPT_ENDED), LENGTH(nmetrics), .hidden = true },
 	{ ROW(dp_event, metrics, "metrics", DP__MATRIX), .types = ON(ATTEMPT_ENDED) },
 	{ ROW(dp_event, waypoints, "at", DP__F64S), .types = ON(ATTEMPT_ENDED), LENGTH(nwaypoints) },
 	{ ROW(dp_event, ways, "ways", DP__F64S), .types = ON(ATTEMPT_ENDED), LENGTH(nways) },
@@ -200,7 +200,6 @@ bool dp__field_absent(const struct dp__field *f, const void *base)
 		return !flag;
 	case DP__F64S:
 	case DP__U32S:
-	case DP__TEXTS:
 	case DP__NAMES:
 	case DP__MATRIX:
 		return dp__field_length(f, base) == 0;

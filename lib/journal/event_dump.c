@@ -42,17 +42,21 @@ static json_t *json_matrix(const struct dp_event *e)
 	return all;
 }
 
+static json_t *json_item(const struct dp__field *f, const void *list, size_t i)
+{
+	if (f->kind == DP__NAMES)
+		return json_text(((const char *const *)list)[i]);
+	return f->kind == DP__U32S ? json_integer(((const uint32_t *)list)[i])
+				   : dp_json_real(((const double *)list)[i]);
+}
+
 static json_t *json_list(const struct dp__field *f, const void *base)
 {
 	const void *p = dp__field_ptr(base, f->at);
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < dp__field_length(f, base); i++)
-		json_array_append_new(
-			list, f->kind == DP__U32S ? json_integer(((const uint32_t *)p)[i])
-			      : f->kind == DP__TEXTS
-				      ? json_text(((const char *const *)p)[i])
-				      : dp_json_real(((const double *)p)[i]));
+		json_array_append_new(list, json_item(f, p, i));
 	return list;
 }
 
@@ -95,10 +99,8 @@ static json_t *json_field(const struct dp__field *f, const void *base)
 		return json_string(f->words[dp__field_u32(base, f->at)]);
 	case DP__F64S:
 	case DP__U32S:
-	case DP__TEXTS:
-		return none ? NULL : json_list(f, base);
 	case DP__NAMES:
-		return NULL;
+		return none || f->hidden ? NULL : json_list(f, base);
 	case DP__MATRIX:
 		return ((const struct dp_event *)base)->nmetrics ? json_matrix(base)
 								 : NULL;

@@ -16,8 +16,7 @@ enum dp__kind {
 	DP__WORD,   /* an enum from 0 on, stored as a word */
 	DP__F64S,   /* const double * with a length of its own */
 	DP__U32S,   /* const uint32_t * likewise */
-	DP__TEXTS,  /* const char *const * likewise */
-	DP__NAMES,  /* the same; dumped with the matrix */
+	DP__NAMES,  /* const char *const * likewise */
 	DP__MATRIX, /* const double *, runs x names */
 	DP__MAP,    /* a struct with a table of its own */
 };
@@ -32,7 +31,8 @@ struct dp__field {
 	unsigned short aux; /* arrays: offset of the length; DP__TEXT: bytes of room */
 	uint32_t types;     /* one bit per enum dp_event_type; 0 inside a DP__MAP */
 	double absent;      /* DP__F64: the value that is left out */
-	bool hidden;        /* DP__STR: a dump says only that it is there */
+	bool hidden; /* DP__STR: a dump says only that it is there; DP__NAMES: dumped with
+		      * the matrix */
 	const char *const *words;
 	const struct dp__field *map; /* ends with a row without a name */
 };

@@ -87,10 +87,9 @@ static int event_read_array(struct reader *r, const struct dp__field *f,
 			    const msgpack_object *o, struct dp_event *e)
 {
 	uint32_t n = o->via.array.size;
-	bool texts = f->kind == DP__TEXTS || f->kind == DP__NAMES;
-	size_t width = f->kind == DP__U32S ? sizeof(uint32_t)
-		       : texts             ? sizeof(char *)
-					   : sizeof(double);
+	size_t width = f->kind == DP__U32S    ? sizeof(uint32_t)
+		       : f->kind == DP__NAMES ? sizeof(char *)
+					      : sizeof(double);
 	void *p;
 	uint64_t v;
 	int code;
@@ -103,7 +102,7 @@ static int event_read_array(struct reader *r, const struct dp__field *f,
 	for (uint32_t i = 0; i < n; i++) {
 		const msgpack_object *item = &o->via.array.ptr[i];
 
-		if (texts) {
+		if (f->kind == DP__NAMES) {
 			code = event_read_str(r, f, item, (const char **)p + i);
 			if (code != DP_OK)
 				return code;
@@ -201,7 +200,6 @@ static int event_read_field(struct reader *r, const struct dp__field *f,
 		return event_read_word(r, f, o, base);
 	case DP__F64S:
 	case DP__U32S:
-	case DP__TEXTS:
 	case DP__NAMES:
 	case DP__MATRIX:
 		return event_read_array(r, f, o, base);

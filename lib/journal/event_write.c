@@ -49,7 +49,7 @@ static void pack_array(msgpack_packer *pk, const struct dp__field *f, const void
 	for (size_t i = 0; i < n; i++) {
 		if (f->kind == DP__U32S)
 			msgpack_pack_uint32(pk, ((const uint32_t *)p)[i]);
-		else if (f->kind == DP__TEXTS || f->kind == DP__NAMES)
+		else if (f->kind == DP__NAMES)
 			pack_text(pk, ((const char *const *)p)[i]);
 		else
 			pack_number(pk, ((const double *)p)[i]);
@@ -93,7 +93,6 @@ static void pack_field(msgpack_packer *pk, const struct dp__field *f, const void
 		break;
 	case DP__F64S:
 	case DP__U32S:
-	case DP__TEXTS:
 	case DP__NAMES:
 	case DP__MATRIX:
 		pack_array(pk, f, base);
@@ -137,7 +136,7 @@ static int event_check_word(const struct dp__field *f, const void *base,
 static int event_check_array(const struct dp__field *f, const struct dp_event *e,
 			     struct dp_err *err)
 {
-	bool texts = f->kind == DP__TEXTS || f->kind == DP__NAMES;
+	bool texts = f->kind == DP__NAMES;
 	const void *p = dp__field_ptr(e, f->at);
 
 	for (size_t i = 0; p && texts && i < dp__field_length(f, e); i++)

@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/num.h"
+#include "base/program.h"
 #include "base/sha256.h"
 
 #include <errno.h>
@@ -160,6 +161,20 @@ static void command_text(const struct dp_programs *p, size_t objective,
 	}
 }
 
+/* Why it cannot even be started, as far as its files tell: in place of its last words. */
+static void cannot_start(const struct dp_program_command *command, char *words,
+			 size_t room)
+{
+	struct dp_program_places places = { NULL, dp_program_path(command->env) };
+	char **program = command->argv;
+	struct dp_err why;
+
+	while (*program && strcmp(*program, "--") != 0) /* what the shim is to run */
+		program++;
+	if (*program && dp_program_check(program[1], &places, &why) != DP_OK)
+		snprintf(words, room, "%.*s", (int)room - 1, why.msg);
+}
+
 /* What is wrong with it, why, and what to do: "the oracle program 'NAME' WHAT (WHY);
  * ...". It is ended: whatever it says next cannot be trusted. */
 static int distrust(struct dp_programs *p, size_t objective, const char *what, bool ended,
@@ -171,9 +186,11 @@ static int distrust(struct dp_programs *p, size_t objective, const char *what, b
 	dp__process_end(process, true);
 	command_text(p, objective, command);
 	dp__process_words(process, ended, words, sizeof words);
+	if (ended)
+		cannot_start(&p->command[objective], words, sizeof words);
 	return dp_fail(
 		err, DP_E_ORACLE,
-		"the oracle program '%s' %s%s%.180s%s; mend it and resume the study",
+		"the oracle program '%s' %s%s%.220s%s; mend it and resume the study",
 		command, what, words[0] ? " (" : "", words, words[0] ? ")" : "");
 }
 

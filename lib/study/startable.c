@@ -78,13 +78,23 @@ static void guess_script(const char *dir, const char *word, char guess[DP__GUESS
 		closedir(d);
 }
 
+/* It may be meant for the working folder. */
+static bool in_cwd(const struct command *c, const char *word)
+{
+	char *path = c->cwd ? dp__path_beside(c->cwd, word) : NULL;
+	bool there = path && access(path, F_OK) == 0;
+
+	free(path);
+	return there;
+}
+
 /* After dp_study_find_files(): what is still relative is no file there. */
 static void warn_scripts(struct startable *s, const struct command *c)
 {
 	char shown[DP__SHOWN], guess[DP__GUESS];
 
 	for (char *const *word = c->argv + 1; *word; word++) {
-		if (!names_script(*word) || (c->cwd && strcmp(c->cwd, s->dir) != 0))
+		if (!names_script(*word) || in_cwd(c, *word))
 			continue;
 		guess_script(s->dir, *word, guess);
 		dp__warning(&s->read, c->pos, NULL,

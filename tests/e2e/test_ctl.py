@@ -279,6 +279,7 @@ class Alone(Ctl):
         self.ctl("completion", "bash", env={"DPARETO_OUTPUT": "csv"})
 
     def test_validate(self):
+        self.trainer("")
         good = self.write("good.yaml", self.study())
         bad = self.write("bad.yaml", self.study(search="method: random, evalutions: 4"))
         self.assertIn("study 's' is valid", self.ctl("validate", good).stdout)

@@ -58,6 +58,9 @@ static void assert_same(const struct dp_event *a, const struct dp_event *b)
 	assert_same_text(a->text, b->text);
 	assert_same_text(a->path, b->path);
 	assert_same_text(a->dir, b->dir);
+	assert_int_equal(a->nfiles, b->nfiles);
+	for (uint32_t i = 0; i < a->nfiles; i++)
+		assert_string_equal(a->files[i], b->files[i]);
 	assert_same_doubles(&a->evaluations, &b->evaluations, 1);
 	assert_same_doubles(&a->parallel, &b->parallel, 1);
 	assert_same_doubles(&a->priority, &b->priority, 1);
@@ -144,6 +147,7 @@ static void fill_end(struct dp_event *e)
 }
 
 static const char *const changes[] = { "trainer.timeout=30s", "" };
+static const char *const files[] = { "/home/ann/train.py", "/home/ann/\xcf\x83" };
 
 /* Each type with every field it has. */
 static struct dp_event full(enum dp_event_type type)
@@ -157,6 +161,8 @@ static struct dp_event full(enum dp_event_type type)
 		e.path = "/home/ann/svt.yaml";
 		e.dir = "/home/ann";
 		e.secret = "5ec7e7";
+		e.files = files;
+		e.nfiles = DP_COUNT(files);
 		break;
 	case DP_EV_STUDY_AMENDED:
 		e.evaluations = 300;

@@ -225,6 +225,74 @@ static void test_points(void **state)
 	dp_study_free(s);
 }
 
+/* ---- commands, and what trainers are told ---- */
+
+static int place_files(void *arg)
+{
+	const char *paths[] = { "/d/a" };
+	struct dp_files files = { paths, 1 };
+	struct dp_study *s;
+	struct dp_err err;
+	int code;
+
+	(void)arg;
+	memory_is_fine();
+	s = good_study();
+	memory_is_short_again();
+	code = dp_study_place_files(s, "/d", &files, &err);
+	assert_string_equal(s->trainer.argv[1], code == DP_OK ? "/d/a" : "a");
+	dp_study_free(s);
+	return code;
+}
+
+static int find_no_files(void *arg)
+{
+	struct dp_files files;
+	struct dp_err err;
+	int code = dp_study_find_files(arg, "/d", &files, &err);
+
+	free(files.list);
+	return code;
+}
+
+static int one_training(void *arg)
+{
+	struct dp_buf text = DP_BUF_INIT;
+	struct dp_err err;
+	int code = dp_study_once(study_text, strlen(study_text), &text, &err);
+
+	(void)arg;
+	if (code == DP_OK)
+		assert_non_null(strstr(dp_buf_text(&text), "\"evaluations\":1"));
+	dp_buf_free(&text);
+	return code;
+}
+
+static int tell_accounted(void *arg)
+{
+	const struct dp_study *s = arg;
+	double x[DP_PARAMS_MAX] = { 3, 2, 0, 0, 1 }, epsilon[] = { 0.5, NAN };
+	json_t *told = dp_objectives_accounted(s, x, epsilon);
+
+	if (!told)
+		return DP_E_NOMEM;
+	assert_int_equal(json_object_size(json_object_get(told, "epsilon")), 5);
+	json_decref(told);
+	return DP_OK;
+}
+
+static void test_commands(void **state)
+{
+	struct dp_study *s = good_study();
+
+	(void)state;
+	with_little_memory(place_files, NULL);
+	with_little_memory(find_no_files, s);
+	with_little_memory(one_training, NULL);
+	with_little_memory(tell_accounted, s);
+	dp_study_free(s);
+}
+
 /* ---- privacy ---- */
 
 static const char *const queries[] = {
@@ -377,6 +445,7 @@ int main(void)
 		cmocka_unit_test_setup(test_files, plenty_of_memory),
 		cmocka_unit_test_setup(test_changes, plenty_of_memory),
 		cmocka_unit_test_setup(test_points, plenty_of_memory),
+		cmocka_unit_test_setup(test_commands, plenty_of_memory),
 		cmocka_unit_test_setup(test_privacy, plenty_of_memory),
 		cmocka_unit_test_setup(test_noise, plenty_of_memory),
 	};

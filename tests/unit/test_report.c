@@ -701,7 +701,8 @@ static void test_names_in_json(void **state)
 		  "version study state reason evaluations failed diverged "
 		  "hypervolume hypervolume_denoised anti_ideal front public data budget "
 		  "privacy_objective utility_objective objectives headline bests "
-		  "privacy released optimism compared baselines figures settings "
+		  "privacy declared released optimism compared baselines figures "
+		  "settings "
 		  "failures "
 		  "spent reproduce " },
 		{ "front",

@@ -29,6 +29,7 @@ static const struct {
 	{ "evaluations", JSON_INTEGER },
 	{ "parallel", JSON_INTEGER },
 	{ "priority", JSON_INTEGER },
+	{ "runs", JSON_INTEGER },
 	{ "parameters", JSON_OBJECT },
 	{ "points", JSON_ARRAY },
 	{ "denoised", JSON_TRUE },
@@ -94,6 +95,8 @@ static const struct verb {
 	{ "cancel", A_WHOLE_STUDY, CHANGES, request_cancel },
 	{ "propose", A_WHOLE_STUDY, LOOKS, request_propose },
 	{ "enqueue", A_WHOLE_STUDY, CHANGES, request_enqueue },
+	{ "measure", A_WHOLE_STUDY, CHANGES, request_measure },
+	{ "measures", A_STUDY, LOOKS_LONG, request_measures },
 	/* not the journal's business: a disk that hangs keeps nobody from these */
 	{ "reload", NOTHING, LOOKS, request_reload },
 	{ "shutdown", NOTHING, LOOKS, request_shutdown },

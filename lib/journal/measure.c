@@ -171,13 +171,15 @@ static void pool_objective(struct measure_pool *p, const struct measure_which *w
 	p->sum = p->scaled = p->squares = 0;
 	p->least = p->most = NAN;
 	pool_each(p, which, pool_sum);
-	p->mean = isfinite(p->sum) ? p->sum / p->runs : p->scaled;
+	/* the mean of three times 0.1 is not 0.1 by adding them up */
+	p->mean = p->least == p->most ? p->least
+		  : isfinite(p->sum)  ? p->sum / p->runs
+				      : p->scaled;
 	pool_each(p, which, pool_squares);
 	out->objectives[k] = dp_objective_metric(o, p->mean);
 	if (p->runs < 2)
 		return;
-	/* the mean of three times 0.1 is not 0.1: that is no spread */
-	out->sd[k] = p->least == p->most ? 0 : sqrt(p->squares / (p->runs - 1));
+	out->sd[k] = sqrt(p->squares / (p->runs - 1));
 	wide = dp_t95(p->runs - 1) * out->sd[k] / sqrt(p->runs);
 	out->low[k] = out->objectives[k] - wide;
 	out->high[k] = out->objectives[k] + wide;

@@ -398,6 +398,11 @@ static int give_front(const struct report *r, struct dp_err *err)
 				   s->s, s->denoised.hypervolume,
 				   dp_denoised_json(spec, &s->results, &s->denoised))
 			 : dp_view_result(s->s);
+	if (result && report_front_denoised(r, spec) &&
+	    !dp_view_add_remeasured(s->s, result)) {
+		json_decref(result);
+		result = NULL;
+	}
 	answer = json_pack("{s:o, s:o}", "goals", goals, "result", result);
 	if (answer)
 		dp_json_dump(&out, answer, 0);

@@ -152,8 +152,9 @@ void facts_remeasured(const struct subject *s, struct facts_memory *m,
 		points[i] = subject_front_point(s, i);
 		out->remeasured += dp_point_remeasured(s->s, points[i], &again);
 	}
-	if (!dp_points_remeasured_volume(s->s, points, n, &out->hypervolume_remeasured))
-		out->hypervolume_remeasured = NAN;
+	if (dp_points_remeasured_volume(s->s, points, n, &out->hypervolume_remeasured) !=
+	    DP_OK)
+		m->failed = true;
 	free(points);
 }
 

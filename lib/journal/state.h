@@ -337,10 +337,11 @@ bool dp_study_measures(const struct dp_study_state *s);
 /* Is the search over and nothing left but to measure its results? That takes none of
  * search.max_time. */
 bool dp_study_searched(const struct dp_study_state *s);
-/* Hypervolume of what was measured again of these points; false: nothing was, or without
+/* Hypervolume of what was measured again of these points; NaN: nothing was. An error: no
  * memory. */
-bool dp_points_remeasured_volume(const struct dp_study_state *s,
-				 const struct dp_point *points, size_t n, double *volume);
+DP_MUSTCHECK int dp_points_remeasured_volume(const struct dp_study_state *s,
+					     const struct dp_point *points, size_t n,
+					     double *volume);
 
 /* ---- results (point.c) ---- */
 

@@ -27,6 +27,7 @@ void ctl_columns_clear(struct ctl_columns *cols)
 	json_decref(cols->parameters);
 	json_decref(cols->measured);
 	json_decref(cols->metrics);
+	json_decref(cols->remeasured);
 	memset(cols, 0, sizeof *cols);
 }
 
@@ -90,6 +91,13 @@ static const char *const by_models[] = { "denoised", "denoised_low", "denoised_h
 					 NULL };
 /* What is told of the spread of an objective's runs. */
 static const char *const of_spread[] = { "runs", "sd", "low", "high", NULL };
+/* What is told of a point that was measured again, beside its runs: the member, and what
+ * its columns are called. */
+static const struct {
+	const char *member, *column;
+} of_again[] = { { "objectives", "remeasured" },
+		 { "low", "remeasured_low" },
+		 { "high", "remeasured_high" } };
 
 /* A column called LEFT.RIGHT. */
 static void joined_name(struct dp_buf *out, const char *left, const char *right)
@@ -101,7 +109,8 @@ static void joined_name(struct dp_buf *out, const char *left, const char *right)
 	dp_buf_free(&text);
 }
 
-/* The last columns: what models say, how far runs lie apart, and metrics. */
+/* The last columns: what models say, how far runs lie apart, what was measured again, and
+ * metrics. */
 static void last_names(const struct ctl_columns *cols, struct dp_buf *out)
 {
 	const json_t *name;
@@ -113,6 +122,11 @@ static void last_names(const struct ctl_columns *cols, struct dp_buf *out)
 	json_array_foreach (cols->measured, i, name)
 		for (k = 0; of_spread[k]; k++)
 			joined_name(out, json_string_value(name), of_spread[k]);
+	if (cols->remeasured)
+		ctl_csv_field(out, "remeasured.runs", false);
+	for (k = 0; cols->remeasured && k < DP_COUNT(of_again); k++)
+		json_array_foreach (cols->remeasured, i, name)
+			joined_name(out, of_again[k].column, json_string_value(name));
 	json_array_foreach (cols->metrics, i, name)
 		joined_name(out, "metric", json_string_value(name));
 	dp_buf_putc(out, '\n');
@@ -155,7 +169,8 @@ static void csv_members(struct dp_buf *out, const json_t *object, const json_t *
 static void last_values(const struct ctl_columns *cols, const json_t *row,
 			struct dp_buf *out)
 {
-	const json_t *spread = json_object_get(row, "spread"), *name;
+	const json_t *spread = json_object_get(row, "spread"), *name,
+		     *again = json_object_get(row, "remeasured");
 	size_t i, k;
 
 	for (k = 0; cols->denoised && by_models[k]; k++)
@@ -168,6 +183,11 @@ static void last_values(const struct ctl_columns *cols, const json_t *row,
 					json_object_get(spread, json_string_value(name)),
 					of_spread[k]),
 				false);
+	if (cols->remeasured)
+		csv_value(out, json_object_get(again, "runs"), false);
+	for (k = 0; cols->remeasured && k < DP_COUNT(of_again); k++)
+		csv_members(out, json_object_get(again, of_again[k].member),
+			    cols->remeasured);
 	csv_members(out, json_object_get(row, "metrics"), cols->metrics);
 	dp_buf_putc(out, '\n');
 }
@@ -192,6 +212,20 @@ void ctl_trial_csv(const json_t *trial, const struct ctl_columns *cols,
 	last_values(cols, trial, out);
 }
 
+json_t *ctl_remeasured_names(const json_t *points)
+{
+	const json_t *point;
+	size_t i;
+
+	json_array_foreach (points, i, point) {
+		const json_t *again = json_object_get(point, "remeasured");
+
+		if (json_is_object(again))
+			return ctl_keys(json_object_get(again, "low"));
+	}
+	return NULL;
+}
+
 void ctl_front_columns(const json_t *front, struct ctl_columns *cols)
 {
 	const json_t *points = json_object_get(front, "front");
@@ -202,6 +236,7 @@ void ctl_front_columns(const json_t *front, struct ctl_columns *cols)
 	cols->measured = ctl_keys(json_object_get(json_array_get(points, 0), "spread"));
 	cols->metrics = NULL;
 	cols->denoised = json_object_get(front, "hypervolume_denoised") != NULL;
+	cols->remeasured = ctl_remeasured_names(points);
 }
 
 /* Do the models say something else than what was observed? Of an epsilon they do not. */
@@ -272,6 +307,14 @@ static void plan_head(struct ctl_table *t, const struct front_column *c)
 	dp_buf_free(&text);
 }
 
+static void half_cell(struct ctl *ctl, struct ctl_table *t, double half)
+{
+	if (isnan(half))
+		ctl_cell(t, CTL_NORMAL, "-");
+	else
+		ctl_cell(t, CTL_NORMAL, "%s%.2g", ctl->utf8 ? "±" : "+-", half);
+}
+
 static void plan_cells(struct ctl *ctl, struct ctl_table *t, const json_t *point,
 		       const struct front_column *c, bool denoised)
 {
@@ -282,10 +325,8 @@ static void plan_cells(struct ctl *ctl, struct ctl_table *t, const json_t *point
 
 	ctl_cell(t, CTL_BOLD, "%s",
 		 ctl_objective(point, c->name, json_object_get(values, c->name), text));
-	if (c->interval && isnan(half))
-		ctl_cell(t, CTL_NORMAL, "-");
-	else if (c->interval)
-		ctl_cell(t, CTL_NORMAL, "%s%.2g", ctl->utf8 ? "±" : "+-", half);
+	if (c->interval)
+		half_cell(ctl, t, half);
 }
 
 static void table_columns(struct ctl_table *t, const json_t *names)
@@ -309,6 +350,46 @@ static void table_cells(struct ctl_table *t, const json_t *object, const json_t 
 				   text));
 }
 
+/* What was measured again, and half of its interval. */
+static void again_heads(struct ctl_table *t, const json_t *names)
+{
+	struct dp_buf text = DP_BUF_INIT;
+	const json_t *name;
+	size_t i;
+
+	json_array_foreach (names, i, name) {
+		dp_buf_clear(&text);
+		dp_buf_printf(&text, "remeasured %s", json_string_value(name));
+		ctl_table_column(t, dp_buf_text(&text), CTL_RIGHT);
+		ctl_table_column(t, "95%", CTL_LEFT);
+	}
+	dp_buf_free(&text);
+}
+
+static void again_cells(struct ctl *ctl, struct ctl_table *t, const json_t *again,
+			const json_t *names)
+{
+	char text[CTL_TEXT_LEN];
+	const json_t *name;
+	size_t i;
+
+	json_array_foreach (names, i, name) {
+		const char *key = json_string_value(name);
+		double low, high, half = NAN;
+
+		ctl_cell(t, CTL_BOLD, "%s",
+			 ctl_value(json_object_get(json_object_get(again, "objectives"),
+						   key),
+				   text));
+		if (dp_json_to_real(json_object_get(json_object_get(again, "low"), key),
+				    &low) &&
+		    dp_json_to_real(json_object_get(json_object_get(again, "high"), key),
+				    &high))
+			half = (high - low) / 2;
+		half_cell(ctl, t, half);
+	}
+}
+
 void ctl_front_table(struct ctl *ctl, const json_t *front, const struct ctl_columns *cols)
 {
 	const json_t *points = json_object_get(front, "front"), *point;
@@ -320,12 +401,15 @@ void ctl_front_table(struct ctl *ctl, const json_t *front, const struct ctl_colu
 	ctl_table_column(t, "TRIAL", CTL_RIGHT);
 	for (k = 0; k < n; k++)
 		plan_head(t, &plan[k]);
+	again_heads(t, cols->remeasured);
 	table_columns(t, cols->metrics);
 	table_columns(t, cols->parameters);
 	json_array_foreach (points, i, point) {
 		ctl_cell(t, CTL_NORMAL, "%s", ctl_point_text(point, name));
 		for (k = 0; k < n; k++)
 			plan_cells(ctl, t, point, &plan[k], cols->denoised);
+		again_cells(ctl, t, json_object_get(point, "remeasured"),
+			    cols->remeasured);
 		table_cells(t, json_object_get(point, "metrics"), cols->metrics);
 		table_cells(t, json_object_get(point, "parameters"), cols->parameters);
 	}

@@ -13,6 +13,8 @@ struct ctl_columns {
 	json_t *measured; /* the objectives that are metrics: they have a spread */
 	json_t *metrics;  /* that were asked for; NULL: none */
 	bool denoised; /* the objectives also by the models, of points on their front */
+	/* those that were measured again, an array as well; NULL: nothing was */
+	json_t *remeasured;
 };
 void ctl_columns_clear(struct ctl_columns *cols);
 /* The objectives of a study by its summary: all of them, and those that are metrics. */
@@ -25,6 +27,9 @@ bool ctl_in_array(const json_t *array, const char *text);
 void ctl_trial_csv_head(const struct ctl_columns *cols, struct dp_buf *out);
 void ctl_trial_csv(const json_t *trial, const struct ctl_columns *cols,
 		   struct dp_buf *out);
+/* The objectives of which one of these points was measured again, as an array; NULL: none
+ * was. */
+json_t *ctl_remeasured_names(const json_t *points);
 /* The columns of a front object; before points are taken out of it. */
 void ctl_front_columns(const json_t *front, struct ctl_columns *cols);
 /* The points of a front object, as a table or CSV. */

@@ -139,16 +139,20 @@ void ctl_anti_ideal(const json_t *summary, struct dp_buf *out)
 void ctl_hypervolume(const json_t *study, struct dp_buf *out)
 {
 	const json_t *denoised = json_object_get(study, "hypervolume_denoised"),
-		     *current = json_object_get(study, "denoised_current");
+		     *current = json_object_get(study, "denoised_current"),
+		     *again = json_object_get(study, "hypervolume_remeasured");
 	char text[CTL_TEXT_LEN];
 
 	dp_buf_puts(out, ctl_value(json_object_get(study, "hypervolume"), text));
+	if (json_is_number(denoised) || again)
+		dp_buf_puts(out, " as observed");
 	if (json_is_number(denoised))
-		dp_buf_printf(out, " as observed, %s denoised",
-			      ctl_value(denoised, text));
+		dp_buf_printf(out, ", %s denoised", ctl_value(denoised, text));
 	if (json_is_number(denoised) && json_is_false(current))
 		dp_buf_printf(out, " after %" PRId64 " results",
 			      dp_json_int(study, "denoised_results", 0));
+	if (again)
+		dp_buf_printf(out, ", %s measured again", ctl_value(again, text));
 	dp_buf_puts(out, " (anti-ideal: ");
 	ctl_anti_ideal(study, out);
 	dp_buf_putc(out, ')');
@@ -219,6 +223,17 @@ static void put_progress(struct view *v, const json_t *s)
 		dp_buf_printf(&bar, ", %s left", eta);
 	view_put(v, RANK_PROGRESS, CTL_NORMAL, "progress", "%s", dp_buf_text(&bar));
 	dp_buf_free(&bar);
+}
+
+/* How far the points are that are measured again. */
+static void put_measuring(struct view *v, const json_t *s)
+{
+	struct dp_buf text = DP_BUF_INIT;
+
+	if (ctl_measuring(s, &text))
+		view_put(v, RANK_PROGRESS, CTL_NORMAL, "measuring", "%s",
+			 dp_buf_text(&text));
+	dp_buf_free(&text);
 }
 
 static void put_times(struct view *v, const json_t *s)
@@ -300,6 +315,7 @@ static void put_summary(struct view *v, const json_t *status)
 			 "secret, all but the selected one");
 	} else {
 		put_progress(v, s);
+		put_measuring(v, s);
 		put_counts(v, s);
 	}
 	ctl_pairs(json_object_get(s, "trained"), &text);
@@ -329,7 +345,7 @@ static void put_running(struct view *v, enum rank rank, const json_t *r)
 {
 	const json_t *run = json_object_get(r, "run");
 	struct dp_buf text = DP_BUF_INIT;
-	char label[CTL_TEXT_LEN], value[CTL_TEXT_LEN];
+	char label[CTL_TEXT_LEN + 8], value[CTL_TEXT_LEN];
 	double part;
 
 	if (dp_json_to_real(json_object_get(r, "progress"), &part)) {
@@ -346,7 +362,7 @@ static void put_running(struct view *v, enum rank rank, const json_t *r)
 		dp_buf_printf(&text, "attempt %" PRId64 "  ",
 			      dp_json_int(r, "attempt", 0));
 	ctl_pairs(json_object_get(r, "parameters"), &text);
-	snprintf(label, sizeof label, "  trial %" PRId64, dp_json_int(r, "trial", 0));
+	snprintf(label, sizeof label, "  trial %s", ctl_point_text(r, value));
 	view_line(v, rank, CTL_NORMAL, label, dp_buf_text(&text));
 	dp_buf_free(&text);
 }
@@ -356,7 +372,7 @@ static void put_latest(struct view *v, enum rank rank, const json_t *t)
 {
 	const char *state = dp_json_str(t, "state", "?");
 	struct dp_buf text = DP_BUF_INIT;
-	char label[CTL_TEXT_LEN], age[CTL_TEXT_LEN];
+	char label[CTL_TEXT_LEN + 8], age[CTL_TEXT_LEN];
 
 	dp_buf_printf(&text, "%s, %s", state,
 		      ctl_age(dp_json_str(t, "ended", NULL), age));
@@ -364,7 +380,7 @@ static void put_latest(struct view *v, enum rank rank, const json_t *t)
 		dp_buf_puts(&text, ": ");
 	ctl_objectives(t, json_object_get(t, "objectives"), &text);
 	dp_buf_puts(&text, dp_json_bool(t, "on_front", false) ? ", on the front" : "");
-	snprintf(label, sizeof label, "  trial %" PRId64, dp_json_int(t, "trial", 0));
+	snprintf(label, sizeof label, "  trial %s", ctl_point_text(t, age));
 	view_line(v, rank, ctl_state_style(state), label, dp_buf_text(&text));
 	dp_buf_free(&text);
 }
@@ -373,9 +389,9 @@ static void put_latest(struct view *v, enum rank rank, const json_t *t)
 static void put_failure(struct view *v, enum rank rank, const json_t *f)
 {
 	struct dp_buf text = DP_BUF_INIT;
-	char label[CTL_TEXT_LEN], age[CTL_TEXT_LEN];
+	char label[CTL_TEXT_LEN + 8], age[CTL_TEXT_LEN];
 
-	snprintf(label, sizeof label, "  trial %" PRId64, dp_json_int(f, "trial", 0));
+	snprintf(label, sizeof label, "  trial %s", ctl_point_text(f, age));
 	dp_buf_printf(&text, "%s, %s: %s", dp_json_str(f, "end", "?"),
 		      ctl_age(dp_json_str(f, "time", NULL), age),
 		      dp_json_str(f, "message", "no message"));

@@ -27,6 +27,8 @@ json_t *ask_front_kept(struct study *h);
 /* The hypervolume of that front; NaN if models had too little to choose it by. False: it
  * is not there. */
 bool ask_front_volume(const struct study *h, double *volume);
+/* Its rows alone, which stay its own; NULL as above. */
+const json_t *ask_front_rows(const struct study *h);
 /* Has the front found for later, of a study that just finished and still has its models;
  * false: nothing was begun. */
 bool ask_last_front(struct study *h);
@@ -60,10 +62,10 @@ enum {
 DP_MUSTCHECK int ask_oracles(const struct study *h, const atomic_bool *cancel, double *x,
 			     double *privacy, char refused[ASK_REFUSED_LEN],
 			     struct dp_err *err);
-/* On a worker thread: K of one training at x, +inf if there is no bound; order: the
- * filter's, or 0: *k is NaN. */
+/* On a worker thread: K of one training at x, up to `at` on its path (NaN: as x says),
+ * +inf if there is no bound; order: the filter's, or 0: *k is NaN. */
 DP_MUSTCHECK int ask_renyi(const struct dp_study *spec, double order, const double *x,
-			   double *k, struct dp_err *err);
+			   double at, double *k, struct dp_err *err);
 /* Journals a point as the study's next trial. `privacy` has an entry for each objective,
  * NaN where there is no oracle; refused: why an oracle has no answer, or ""; renyi: K as
  * ask_renyi() has it. */

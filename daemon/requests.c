@@ -23,12 +23,12 @@ static const struct {
 	{ "limit", JSON_INTEGER },      { "since", JSON_INTEGER },
 	{ "timeout_ms", JSON_INTEGER }, { "evaluations", JSON_INTEGER },
 	{ "parallel", JSON_INTEGER },   { "priority", JSON_INTEGER },
-	{ "parameters", JSON_OBJECT },  { "keys", JSON_OBJECT },
-	{ "points", JSON_ARRAY },       { "denoised", JSON_TRUE },
-	{ "now", JSON_TRUE },           { "full", JSON_TRUE },
-	{ "failed", JSON_TRUE },        { "own", JSON_TRUE },
-	{ "whole", JSON_TRUE },         { "metrics", JSON_TRUE },
-	{ "paused", JSON_TRUE },
+	{ "runs", JSON_INTEGER },       { "parameters", JSON_OBJECT },
+	{ "keys", JSON_OBJECT },        { "points", JSON_ARRAY },
+	{ "denoised", JSON_TRUE },      { "now", JSON_TRUE },
+	{ "full", JSON_TRUE },          { "failed", JSON_TRUE },
+	{ "own", JSON_TRUE },           { "whole", JSON_TRUE },
+	{ "metrics", JSON_TRUE },       { "paused", JSON_TRUE },
 };
 
 static int request_check_fields(const json_t *json, struct dp_err *err)
@@ -90,6 +90,8 @@ static const struct verb {
 	{ "propose", A_WHOLE_STUDY, LOOKS, request_propose },
 	{ "enqueue", A_WHOLE_STUDY, CHANGES, request_enqueue },
 	{ "import", A_WHOLE_STUDY, CHANGES, request_import },
+	{ "measure", A_WHOLE_STUDY, CHANGES, request_measure },
+	{ "measures", A_STUDY, LOOKS_LONG, request_measures },
 	{ "reload", NOTHING, LIVES, request_reload },
 	{ "shutdown", NOTHING, LIVES, request_shutdown },
 };

@@ -38,6 +38,9 @@ DP_MUSTCHECK int request_selection(struct request *r, json_t *(*answer)(struct s
 /* The trial that the request names. */
 DP_MUSTCHECK int request_find_trial(struct request *r, struct dp_trial **t,
 				    struct dp_err *err);
+/* The point that [trial, at] names; at null: the trial's own result. */
+DP_MUSTCHECK int request_named_point(const struct dp_study_state *s, const json_t *pair,
+				     struct dp_point *p, struct dp_err *err);
 /* A trial in full, or its first part if it has many runs. */
 json_t *request_trial_json(struct study *h, const struct dp_trial *t);
 /* its front (requests_front.c) */
@@ -61,6 +64,8 @@ DP_MUSTCHECK int request_resubmit(struct study *h, const struct dp_event *e, jso
 /* How many initial points the study draws beside the results that it was given, where its
  * file does not say: journaled, so that it stays so. */
 void amend_initial(struct study *h);
+/* points that are measured again (requests_measure.c) */
+request_fn request_measure, request_measures;
 /* the daemon itself (requests_daemon.c) */
 request_fn request_hello, request_reload, request_shutdown;
 json_t *request_hello_json(struct dpd *d);

@@ -12,9 +12,8 @@ enum {
 	POINTS_MAX = 250 /* of one reply: a few milliseconds */
 };
 
-/* The point that [trial, at] names; at null: the trial's own result. */
-static int named_point(const struct dp_study_state *s, const json_t *pair,
-		       struct dp_point *p, struct dp_err *err)
+int request_named_point(const struct dp_study_state *s, const json_t *pair,
+			struct dp_point *p, struct dp_err *err)
 {
 	const json_t *number = json_array_get(pair, 0), *at = json_array_get(pair, 1);
 	struct dp_trial *t;
@@ -76,7 +75,7 @@ static int front_points(struct request *r, const json_t *pairs, json_t **ok,
 			       POINTS_MAX);
 	json_array_foreach (pairs, i, pair) {
 		struct dp_point p;
-		int code = named_point(s, pair, &p, err);
+		int code = request_named_point(s, pair, &p, err);
 
 		if (code == DP_E_NOT_FOUND && is_retried(s, pair))
 			continue;

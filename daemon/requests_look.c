@@ -143,7 +143,7 @@ static json_t *running_json(const struct job *j)
 			 "seconds", (double)(clock_now(j->d) - j->started) / 1e6,
 			 "progress",
 			 isnan(j->progress) ? json_null() : json_real(j->progress),
-			 "parameters", dp_space_json(j->spec, j->x));
+			 "parameters", dp_space_json_at(j->spec, j->x, j->at));
 }
 
 static json_t *running_list(struct study *h)
@@ -174,24 +174,28 @@ static json_t *failure_json(const struct study *h, const struct dp_trial *t,
 			 "directory", dp_view_text(path));
 }
 
-/* The newest failed attempts, newest trial first. */
+static void failures_add(const struct study *h, struct dp_trial *const *trials,
+			 uint32_t n, json_t *list)
+{
+	while (n-- > 0)
+		for (uint32_t k = trials[n]->nattempts;
+		     k-- > 0 && json_array_size(list) < FAILURES_MAX;) {
+			const struct dp_attempt *a = &trials[n]->attempts[k];
+
+			if (a->end != DP_END_NONE && a->end != DP_END_OK)
+				json_array_append_new(list,
+						      failure_json(h, trials[n], a));
+		}
+}
+
+/* The newest failed attempts, newest trial first: of those that measure, then others. */
 static json_t *failures_list(const struct study *h)
 {
 	const struct dp_study_state *s = study_shown(h);
 	json_t *list = json_array();
 
-	for (uint32_t i = s->ntrials; i-- > 0 && json_array_size(list) < FAILURES_MAX;) {
-		const struct dp_trial *t = s->trials[i];
-
-		for (uint32_t k = t->nattempts;
-		     k-- > 0 && json_array_size(list) < FAILURES_MAX;) {
-			const struct dp_attempt *a = &t->attempts[k];
-
-			if (a->end == DP_END_NONE || a->end == DP_END_OK)
-				continue;
-			json_array_append_new(list, failure_json(h, t, a));
-		}
-	}
+	failures_add(h, s->measured.trials, s->measured.ntrials, list);
+	failures_add(h, s->trials, s->ntrials, list);
 	return list;
 }
 

@@ -82,6 +82,7 @@ static void facts_study(const struct subject *s, struct facts_memory *m,
 						? s->denoised.hypervolume
 						: NAN,
 	};
+	facts_remeasured(s, m, out);
 	facts_headline(s, m, &out->headline);
 }
 

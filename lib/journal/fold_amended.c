@@ -91,6 +91,9 @@ static void amending_commit(struct dp_study_state *st, const struct dp_event *e,
 	if (!isnan(e->evaluations)) {
 		text_exchange(&st->budget_end, &a->budget_end);
 		st->evaluations = (uint32_t)e->evaluations;
+		if (st->ntrials < st->evaluations &&
+		    st->measured.rest == DP_STUDY_FINISHED)
+			dp__measure_searches(st);
 	}
 	if (!isnan(e->parallel))
 		st->parallel = (uint32_t)e->parallel;

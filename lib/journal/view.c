@@ -136,11 +136,12 @@ json_t *dp_view_point(const struct dp_study_state *s, struct dp_point p)
 {
 	double at = dp_point_at(s, p);
 
-	return json_pack("{s:I, s:o, s:o, s:o, s:o, s:n}", "trial", (json_int_t)p.trial,
+	return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o}", "trial", (json_int_t)p.trial,
 			 "at", dp_view_at(at), "parameters",
 			 dp_space_json_at(s->spec, s->trials[p.trial]->x, at),
 			 "objectives", dp_view_objectives(s, dp_point_objectives(s, p)),
-			 "spread", dp_view_point_spread(s, p), "remeasured");
+			 "spread", dp_view_point_spread(s, p), "remeasured",
+			 dp_view_remeasured(s, p));
 }
 
 json_t *dp_view_metrics(const struct dp_study_state *s, struct dp_point p)
@@ -159,27 +160,30 @@ static json_t *count_json(const struct dp_study_state *s, uint32_t n)
 	return dp_study_hides(s) ? json_null() : json_integer((json_int_t)n);
 }
 
-/* The whole object; takes the last two, of which `denoised` may be NULL. */
-static json_t *result_json(struct dp_study_state *s, json_t *denoised, json_t *front)
+/* The whole object with the front of the result, whose reference is taken; NaN for a
+ * hypervolume that it does not have. */
+static json_t *result_json(struct dp_study_state *s, double denoised, double remeasured,
+			   json_t *front)
 {
-	return json_pack("{s:i, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o*, s:o, s:o}",
-			 "version", 1, "study", s->spec->name, "state",
-			 dp_study_status_text(s->status), "reason",
-			 dp_view_text(s->reason), "evaluations",
-			 count_json(s, dp_study_ended(s)), "failed",
-			 count_json(s, s->failed), "diverged", count_json(s, s->diverged),
-			 "hypervolume", hypervolume(s), "hypervolume_denoised", denoised,
-			 "anti_ideal", anti_ideal(s), "front", front);
+	json_t *o = json_pack(
+		"{s:i, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "version", 1, "study",
+		s->spec->name, "state", dp_study_status_text(s->status), "reason",
+		dp_view_text(s->reason), "evaluations", count_json(s, dp_study_ended(s)),
+		"failed", count_json(s, s->failed), "diverged",
+		count_json(s, s->diverged), "hypervolume", hypervolume(s));
+
+	if (!isnan(denoised))
+		view_set(&o, "hypervolume_denoised", dp_json_real(denoised));
+	if (!isnan(remeasured))
+		view_set(&o, "hypervolume_remeasured", dp_json_real(remeasured));
+	view_set(&o, "anti_ideal", anti_ideal(s));
+	view_set(&o, "front", front);
+	return o;
 }
 
 json_t *dp_view_result_denoised(struct dp_study_state *s, double volume, json_t *front)
 {
-	json_t *denoised = dp_json_real(volume);
-
-	if (denoised)
-		return result_json(s, denoised, front);
-	json_decref(front);
-	return NULL;
+	return result_json(s, volume, NAN, front);
 }
 
 json_t *dp_view_result(struct dp_study_state *s)
@@ -190,14 +194,16 @@ json_t *dp_view_result(struct dp_study_state *s)
 json_t *dp_view_result_part(struct dp_study_state *s, uint32_t most)
 {
 	json_t *front = json_array(), *more, *o;
+	double again;
 
-	if (dp_study_front(s, NULL) != DP_OK) {
+	if (dp_study_front(s, NULL) != DP_OK ||
+	    dp_points_remeasured_volume(s, s->front, s->nfront, &again) != DP_OK) {
 		json_decref(front);
 		return NULL;
 	}
 	for (uint32_t i = 0; i < s->nfront && i < most; i++)
 		view_push(&front, dp_view_point(s, s->front[i]));
-	o = result_json(s, NULL, front);
+	o = result_json(s, NAN, again, front);
 	if (s->nfront <= most)
 		return o;
 	more = json_array();
@@ -353,18 +359,18 @@ json_t *dp_view_summary(struct dp_study_state *s)
 			     "ended", count_json(s, dp_study_ended(s)), "ok",
 			     count_json(s, s->ok), "diverged", count_json(s, s->diverged),
 			     "failed", count_json(s, s->failed), "running",
-			     count_json(s, s->apart ? 0 : s->open), "trained",
+			     count_json(s, s->apart ? 0 : dp_study_open(s)), "trained",
 			     trained_json(s), "cost", cost_json(s), "hypervolume", volume,
 			     "anti_ideal", anti_ideal(s), "front", (json_int_t)s->nfront,
 			     "front_of", dp_front_text(s->spec)));
 	view_merge(&o, objectives_json(s));
 	view_merge(&o,
-		   json_pack("{s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "budget",
-			     budget_json(s), "programs", programs_json(s->spec), "deltas",
-			     deltas_json(s->spec), "created", dp_view_time(s->created),
-			     "updated", dp_view_time(dp_study_hides(s) ? 0 : s->updated),
-			     "version", (json_int_t)s->seq, "file",
-			     dp_view_text(s->path)));
+		   json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "measuring",
+			     dp_view_measuring(s), "budget", budget_json(s), "programs",
+			     programs_json(s->spec), "deltas", deltas_json(s->spec),
+			     "created", dp_view_time(s->created), "updated",
+			     dp_view_time(dp_study_hides(s) ? 0 : s->updated), "version",
+			     (json_int_t)s->seq, "file", dp_view_text(s->path)));
 	return o;
 }
 
@@ -483,18 +489,19 @@ static json_t *feasible_json(const struct dp_study_state *s, struct dp_point p,
 static json_t *view_row(struct dp_study_state *s, struct dp_point p,
 			enum dp_trial_status status)
 {
-	const struct dp_trial *t = s->trials[p.trial];
-	double at = dp_point_at(s, p);
+	const struct dp_trial *t = dp_study_trial(s, p.trial);
+	double at = dp_is_measuring(p.trial) ? t->at : dp_point_at(s, p);
 
 	if (dp_study_front(s, NULL) != DP_OK)
 		return NULL;
-	return json_pack("{s:I, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:b}", "trial",
+	return json_pack("{s:I, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:o}", "trial",
 			 (json_int_t)t->number, "at", dp_view_at(at), "state",
 			 dp_trial_status_text(status), "source", t->source, "parameters",
 			 dp_space_json_at(s->spec, t->x, at), "objectives",
 			 dp_view_objectives(s, dp_point_objectives(s, p)), "spread",
 			 dp_view_point_spread(s, p), "feasible",
-			 feasible_json(s, p, status), "on_front", on_front(s, p));
+			 feasible_json(s, p, status), "on_front", on_front(s, p),
+			 "remeasured", dp_view_remeasured(s, p));
 }
 
 /* Journals of earlier versions have "cancelled" as the reason of a cancelled trial. */
@@ -559,7 +566,7 @@ static uint32_t part_end(uint32_t from, uint32_t most, uint32_t n)
 json_t *dp_view_trial_part(struct dp_study_state *s, const struct dp_trial *t,
 			   const char *folder, uint32_t from, uint32_t most)
 {
-	uint32_t runs = (uint32_t)s->spec->trainer.runs;
+	uint32_t runs = t->runs;
 	uint32_t attempts_end = part_end(from, most, t->nattempts);
 	uint32_t runs_end = part_end(from, most, runs);
 	json_t *o = trial_json(s, t), *attempts = json_array();

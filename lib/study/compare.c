@@ -119,7 +119,8 @@ static bool tell_value(struct dp_buf *out, const struct dp__key *k, const void *
 		tell_number(out, x[0]);
 		dp_buf_puts(out, " to ");
 		tell_number(out, x[1]);
-	} else if (k->read == dp__read_name || k->read == dp__read_path) {
+	} else if (k->read == dp__read_name || k->read == dp__read_path ||
+		   k->read == dp__read_origin) {
 		dp_buf_puts(out, *(char *const *)at ? *(char *const *)at : "");
 		return *(char *const *)at != NULL;
 	} else
@@ -146,7 +147,7 @@ static void tell_section(struct meaning *m, enum dp__section section, const void
 		if (k.section != section ||
 		    !tell_value(&m->value, &k, (const char *)base + k.offset))
 			continue;
-		if (strcmp(docs[i].otherwise, "none") == 0 && k.read != dp__read_name &&
+		if (strcmp(docs[i].otherwise, "none") == 0 && k.read != dp__read_origin &&
 		    tells_zero(dp_buf_text(&m->value))) {
 			dp_buf_clear(&m->value);
 			dp_buf_puts(&m->value, "none");

@@ -705,9 +705,9 @@ static void test_names_in_json(void **state)
 		  "settings "
 		  "failures "
 		  "spent reproduce " },
-		{ "front",
-		  "trial at parameters objectives spread denoised interval runs metrics "
-		  "checks statements " },
+		{ "front", "trial at parameters objectives spread denoised interval runs "
+			   "remeasured metrics "
+			   "checks statements " },
 		{ "headline", "epsilon trial at spent value runs " },
 		{ "privacy",
 		  "objective mechanism summary parts unit relation sampling keys "

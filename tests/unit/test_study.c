@@ -97,7 +97,7 @@ static void test_defaults(void **state)
 		    s->search.privacy_model == DP_PRIVACY_MODEL_DEFAULT &&
 		    !s->search.sobol && !s->search.initial_from &&
 		    !s->search.gain_model && !s->search.reference_front &&
-		    s->search.front == DP_FRONT_DEFAULT);
+		    s->search.front == DP_FRONT_DEFAULT && s->search.remeasure == 0);
 	dp_study_free(s);
 }
 
@@ -143,7 +143,7 @@ static const char everything[] =
 	"3,\n"
 	"  acquisition: random, privacy_model: gp, order: deterministic, max_time: 8h,\n"
 	"  design: sobol, initial_from: other, gain: model, reference: front,\n"
-	"  front: observed}\n"
+	"  front: observed, remeasure: 50}\n"
 	"constraints: {seconds: \"<= 60\", acc: \">=0.5\"}\n";
 
 static void test_all_keys(void **state)
@@ -189,14 +189,15 @@ static void test_all_keys(void **state)
 		    s->objectives[1].anti_ideal == 0.5);
 	assert_true(s->objectives[2].one_minus && s->objectives[2].anti_ideal == -5 &&
 		    s->objectives[2].transform == DP_TRANSFORM_NONE);
-	assert_true(
-		s->search.method == DP_METHOD_DPARETO && s->search.evaluations == 272 &&
-		s->search.initial == 20 && s->search.parallel == 4096 &&
-		s->search.grid == 3 && s->search.acquisition == DP_ACQ_RANDOM &&
-		s->search.privacy_model == DP_PRIVACY_MODEL_GP &&
-		s->search.deterministic && s->search.max_time == 28800 &&
-		s->search.sobol && s->search.gain_model && s->search.reference_front &&
-		s->search.front == DP_FRONT_OBSERVED && !dp_study_denoises(s));
+	assert_true(s->search.method == DP_METHOD_DPARETO &&
+		    s->search.evaluations == 272 && s->search.initial == 20 &&
+		    s->search.parallel == 4096 && s->search.grid == 3 &&
+		    s->search.acquisition == DP_ACQ_RANDOM &&
+		    s->search.privacy_model == DP_PRIVACY_MODEL_GP &&
+		    s->search.deterministic && s->search.max_time == 28800 &&
+		    s->search.sobol && s->search.gain_model &&
+		    s->search.reference_front && s->search.front == DP_FRONT_OBSERVED &&
+		    !dp_study_denoises(s) && s->search.remeasure == 50);
 	assert_string_equal(s->search.initial_from, "other");
 	assert_int_equal(s->nconstraints, 2);
 	assert_true(!s->constraints[0].at_least && s->constraints[0].bound == 60 &&
@@ -506,13 +507,14 @@ static void test_dp_sgd(void **state)
 	/* autodp 0.1 and mpmath: 2.3670 */
 	assert_true(fabs(e.epsilon - 2.36703935477) < 1e-9);
 	told.sampling = "poisson";
-	assert_int_equal(dp_objective_declared(r.s, 0, x, &told, warning, &err),
+	assert_int_equal(dp_objective_declared(r.s, 0, x, NAN, &told, warning, &err),
 			 DP_E_INVALID);
 	told.sampling = "without-replacement";
 	told.steps = 30 * 312; /* 40000/128 = 312.5, half to even */
-	assert_int_equal(dp_objective_declared(r.s, 0, x, &told, warning, &err), DP_OK);
+	assert_int_equal(dp_objective_declared(r.s, 0, x, NAN, &told, warning, &err),
+			 DP_OK);
 	told.steps = 30 * 313;
-	assert_int_equal(dp_objective_declared(r.s, 0, x, &told, warning, &err),
+	assert_int_equal(dp_objective_declared(r.s, 0, x, NAN, &told, warning, &err),
 			 DP_E_INVALID);
 	dp_study_free(r.s);
 	dp_problems_free(&r.problems);
@@ -639,9 +641,10 @@ static void test_composition(void **state)
 			 DP_OK);
 	assert_true(e.epsilon == by_hand.epsilon && again.epsilon == e.epsilon);
 	assert_true(e.epsilon > 0.1 && e.epsilon < 10);
-	assert_int_equal(dp_objective_declared(s, 0, x, &told, warning, &err), DP_OK);
+	assert_int_equal(dp_objective_declared(s, 0, x, NAN, &told, warning, &err),
+			 DP_OK);
 	told.lot = 11;
-	assert_int_equal(dp_objective_declared(s, 0, x, &told, warning, &err),
+	assert_int_equal(dp_objective_declared(s, 0, x, NAN, &told, warning, &err),
 			 DP_E_INVALID);
 	dp_oracles_close(prepared);
 	dp_study_free(s);

@@ -49,6 +49,7 @@ static const char every[] =
 	"anti_ideal: {epsilon: 10, sum: 10, told: 9, error: 1}\n"
 	"search: {method: dpareto, evaluations: 80, initial: 20, parallel: 2, grid: 3,\n"
 	"  order: deterministic, max_time: 1h, cost: seconds, max_cost: 99,\n"
+	"  remeasure: 50,\n"
 	"  front: observed, design: sobol, initial_from: other, acquisition: ehvi,\n"
 	"  privacy_model: gp, gain: model, reference: front}\n"
 	"constraints: {seconds: \"<= 60\"}\n";
@@ -220,6 +221,8 @@ static const struct other {
 	  "search.budget.epsilon", false },
 	{ "search.budget.delta", budget, "delta: 1e-5", "delta: 1e-6",
 	  "search.budget.delta", false },
+	{ "search.remeasure", every, "remeasure: 50", "remeasure: 60", "search.remeasure",
+	  false },
 	{ "search.front", every, "front: observed", "front: denoised", "search.front",
 	  false },
 	{ "search.initial", every, "initial: 20", "initial: 0", "search.initial", false },

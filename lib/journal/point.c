@@ -82,14 +82,14 @@ double dp_study_walked(const struct dp_study_state *s)
 
 double dp_point_at(const struct dp_study_state *s, struct dp_point p)
 {
-	return p.way == DP_OWN ? NAN : s->trials[p.trial]->way->at[p.way];
+	return p.way == DP_OWN ? NAN : dp_study_trial(s, p.trial)->way->at[p.way];
 }
 
 void dp_point_x(const struct dp_study_state *s, struct dp_point p, double *x)
 {
 	const struct dp_path *path = &s->spec->trainer.path;
 
-	memcpy(x, s->trials[p.trial]->x, s->spec->nparams * sizeof *x);
+	memcpy(x, dp_study_trial(s, p.trial)->x, s->spec->nparams * sizeof *x);
 	if (p.way != DP_OWN)
 		x[path->param] = dp_point_at(s, p);
 	else if (path->points)
@@ -116,7 +116,7 @@ static double way_column(const struct dp_way *way, const double *table, int32_t 
 
 double dp_point_mean(const struct dp_study_state *s, struct dp_point p, int metric)
 {
-	const struct dp_trial *t = s->trials[p.trial];
+	const struct dp_trial *t = dp_study_trial(s, p.trial);
 
 	return p.way == DP_OWN ? dp_trial_mean(s, t, metric)
 			       : way_column(t->way, t->way->means, p.way, metric);
@@ -125,7 +125,7 @@ double dp_point_mean(const struct dp_study_state *s, struct dp_point p, int metr
 double dp_point_mean_variance(const struct dp_study_state *s, struct dp_point p,
 			      int metric)
 {
-	const struct dp_trial *t = s->trials[p.trial];
+	const struct dp_trial *t = dp_study_trial(s, p.trial);
 
 	return p.way == DP_OWN ? dp_trial_mean_variance(s, t, metric)
 			       : way_column(t->way, t->way->variances, p.way, metric);

@@ -99,9 +99,9 @@ json_t *dp_view_at(double at)
 	return isnan(at) ? json_null() : json_integer((json_int_t)at);
 }
 
-json_t *dp_view_spread(const struct dp_study *spec, const double *y, const double *var)
+json_t *dp_view_spread(const struct dp_study *spec, uint32_t runs, const double *y,
+		       const double *var)
 {
-	uint32_t runs = (uint32_t)spec->trainer.runs;
 	json_t *all = json_object();
 
 	for (size_t i = 0; i < spec->nobjectives; i++) {
@@ -129,7 +129,8 @@ json_t *dp_view_point_spread(const struct dp_study_state *s, struct dp_point p)
 		var[i] = metric ? dp_point_mean_variance(s, p, dp_study_metric(s, metric))
 				: NAN;
 	}
-	return y ? dp_view_spread(s->spec, y, var) : json_null();
+	return y ? dp_view_spread(s->spec, dp_study_trial(s, p.trial)->runs, y, var)
+		 : json_null();
 }
 
 json_t *dp_view_point(const struct dp_study_state *s, struct dp_point p)
@@ -138,7 +139,7 @@ json_t *dp_view_point(const struct dp_study_state *s, struct dp_point p)
 
 	return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o}", "trial", (json_int_t)p.trial,
 			 "at", dp_view_at(at), "parameters",
-			 dp_space_json_at(s->spec, s->trials[p.trial]->x, at),
+			 dp_space_json_at(s->spec, dp_study_trial(s, p.trial)->x, at),
 			 "objectives", dp_view_objectives(s, dp_point_objectives(s, p)),
 			 "spread", dp_view_point_spread(s, p), "remeasured",
 			 dp_view_remeasured(s, p));

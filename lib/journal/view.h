@@ -19,10 +19,11 @@ json_t *dp_view_selection(const struct dp_select_cost *c);
 /* A point of the front: trial, at, parameters, objectives, their spread, and what it was
  * when it was measured again. */
 json_t *dp_view_point(const struct dp_study_state *s, struct dp_point p);
-/* Of each objective that is a metric: how many runs its mean y is of, how far they lie
+/* Of each objective that is a metric: how many `runs` its mean y is of, how far they lie
  * apart, and where the mean lies with 95 %. var: the variance of the mean; NaN where that
  * is not known, of one run and where only a noisy mean is kept: null. */
-json_t *dp_view_spread(const struct dp_study *spec, const double *y, const double *var);
+json_t *dp_view_spread(const struct dp_study *spec, uint32_t runs, const double *y,
+		       const double *var);
 /* The same of a result; null without objectives. */
 json_t *dp_view_point_spread(const struct dp_study_state *s, struct dp_point p);
 /* The mean over its runs of whatever the study's trainers report, in natural units. */

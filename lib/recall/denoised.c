@@ -301,15 +301,15 @@ static json_t *denoised_row(const struct dp_study *study, const struct dp_known 
 	double at = k->at > 0 ? k->at : NAN;
 	size_t from = i * study->nobjectives;
 
-	return json_pack("{s:I, s:o, s:o, s:o, s:o, s:n, s:o, s:o, s:o}", "trial",
-			 (json_int_t)k->trial, "at", dp_view_at(at), "parameters",
-			 dp_space_json_at(study, k->x, at), "objectives",
-			 denoised_values(study, k->y), "spread",
-			 dp_view_spread(study, k->y, k->var), "remeasured", "denoised",
-			 denoised_values(study, d->y + from), "denoised_low",
-			 denoised_values(study, d->lo ? d->lo + from : NULL),
-			 "denoised_high",
-			 denoised_values(study, d->hi ? d->hi + from : NULL));
+	return json_pack(
+		"{s:I, s:o, s:o, s:o, s:o, s:n, s:o, s:o, s:o}", "trial",
+		(json_int_t)k->trial, "at", dp_view_at(at), "parameters",
+		dp_space_json_at(study, k->x, at), "objectives",
+		denoised_values(study, k->y), "spread",
+		dp_view_spread(study, (uint32_t)study->trainer.runs, k->y, k->var),
+		"remeasured", "denoised", denoised_values(study, d->y + from),
+		"denoised_low", denoised_values(study, d->lo ? d->lo + from : NULL),
+		"denoised_high", denoised_values(study, d->hi ? d->hi + from : NULL));
 }
 
 json_t *dp_denoised_json(const struct dp_study *study, const struct dp_results *r,

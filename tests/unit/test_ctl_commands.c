@@ -273,8 +273,8 @@ static void test_completion_words(void **state)
 	is_free(OUT_OF("complete-words", "--", "daemon", "--", "--q"), "");
 	is_free(OUT_OF("complete-words", "--", "front", "-o", "js"), "json\n");
 	is_free(OUT_OF("complete-words", "--", "trials", "-o", "js"), "json\njsonl\n");
-	has_free(OUT_OF("complete-words", "--", "set", "s", ""), "parallel=\n");
-	is_free(OUT_OF("complete-words", "--", "set", "s", "parallel="), "parallel=\n");
+	has_free(OUT_OF("complete-words", "--", "set", "s", ""), "parallel=\t");
+	has_free(OUT_OF("complete-words", "--", "set", "s", "parallel="), "parallel=\t");
 	is_free(OUT_OF("complete-words", "--", "set", "s", "parallel=4"), "");
 	has_free(OUT_OF("complete-words", "--", "explain", "search.met"),
 		 "search.method\t");

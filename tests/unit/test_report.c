@@ -699,7 +699,7 @@ static void test_names_in_json(void **state)
 	} parts[] = {
 		{ NULL,
 		  "version study state reason evaluations failed diverged "
-		  "hypervolume hypervolume_denoised anti_ideal front public data budget "
+		  "hypervolume anti_ideal front hypervolume_denoised public data budget "
 		  "privacy_objective utility_objective objectives headline bests "
 		  "privacy declared released optimism compared baselines figures "
 		  "settings "

@@ -344,8 +344,10 @@ static void the_result_object(void **s)
 		"\"evaluations\":1,\"failed\":0,\"diverged\":0,\"hypervolume\":2.375,"
 		"\"anti_ideal\":{\"a\":10,\"b\":0},\"front\":[{\"trial\":0,\"at\":null,"
 		"\"parameters\":{\"x\":0},\"objectives\":{\"a\":0.5,\"b\":0.25},"
-		"\"spread\":{\"a\":{\"runs\":2,\"sd\":0,\"low\":0.5,\"high\":0.5},"
-		"\"b\":{\"runs\":2,\"sd\":0,\"low\":0.25,\"high\":0.25}},"
+		"\"spread\":{\"a\":{\"runs\":2,\"sd\":1.4142135623730951,"
+		"\"low\":-12.206204736174703,\"high\":13.206204736174703},"
+		"\"b\":{\"runs\":2,\"sd\":1.4142135623730951,"
+		"\"low\":-12.456204736174703,\"high\":12.956204736174703}},"
 		"\"remeasured\":null}]}");
 	json_decref(v);
 	dp_buf_free(&out);

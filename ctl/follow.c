@@ -188,9 +188,10 @@ static void follow_draw(struct follow *f, bool last)
 	f->columns = columns;
 	f->rows = rows;
 	follow_view(f, last, &view);
-	dp_buf_putc(&frame, '\r');
 	if (f->lines > 0)
-		dp_buf_printf(&frame, "\033[%dA", f->lines);
+		dp_buf_printf(&frame, "\r\033[%dA", f->lines);
+	else if (rows == 1)
+		dp_buf_putc(&frame, '\r');
 	/* cleared before it is written: behind a line as wide as the screen the cursor
 	 * still stands on its last character */
 	for (char *line = view.data, *end; line && *line; line = end + 1) {

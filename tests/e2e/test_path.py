@@ -64,6 +64,7 @@ class Paths(Case):
         self.assertEqual(self.trial()["objectives"]["b"], 64)
         self.assertEqual(self.trial()["waypoints"], [
             {"at": n, "dropped": False, "objectives": {"a": epsilon, "b": n},
+             "spread": {"b": {"runs": 2, "sd": 0, "low": n, "high": n}},
              "metrics": {"a": 1 / n + 0.5, "b": n}}
             for n, epsilon in zip(record["at"], record["epsilons"])])
 

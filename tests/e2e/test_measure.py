@@ -130,6 +130,7 @@ class Measure(Case):
                 ({"points": [[0, 4]], "runs": 1}, "not-found", "no waypoints"),
                 ({"points": [], "runs": 1}, "invalid", "names no point"),
                 ({"points": [[10 ** 9, None]], "runs": 1}, "invalid", "m0 measures"),
+                ({"runs": 100000, "points": 4 * [[0, None]]}, "limit", "100000 trials"),
                 ({"runs": 0}, "invalid", "from 1 to"), ({}, "invalid", "from 1 to"),
                 ({"runs": 1, "parameters": {"x": 2}}, "invalid", "from 0 to 1"),
                 ({"runs": 1, "points": [[0, None]], "parameters": {"x": 1}}, "protocol",

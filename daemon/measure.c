@@ -58,6 +58,7 @@ static void measuring_free(struct measuring *m)
 
 static bool measuring_room(struct measuring *m, size_t n)
 {
+	free(m->points);
 	m->points = calloc(n + 1, sizeof *m->points);
 	m->n = m->points ? n : 0;
 	return m->points != NULL;
@@ -94,9 +95,10 @@ static int measuring_front(struct measuring *m)
 static void measuring_work(uv_work_t *w)
 {
 	struct measuring *m = w->data;
-	struct measure_point *given = &m->points[0];
 
 	if (m->given) {
+		struct measure_point *given = &m->points[0];
+
 		account_derive(m->home->state->spec, given->x, &m->wrong);
 		m->code = ask_oracles(m->home, NULL, given->x, given->privacy, m->refused,
 				      &m->err);

@@ -130,6 +130,7 @@ struct dp_measures {
 	struct dp_trial **trials; /* (ntrials), by number, which may leave some out */
 	uint32_t ntrials;
 	uint32_t first_live; /* every trial before this position has ended */
+	uint32_t reached;    /* nothing has happened to one from this position on */
 	uint32_t open, waiting, failures_in_row; /* as in dp_study_state */
 	uint32_t batch; /* from this one on they were asked for while others were left */
 	/* The study had come to this end when it was asked for. It goes back there, and

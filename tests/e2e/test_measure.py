@@ -130,6 +130,7 @@ class Measure(Case):
                 ({"points": [[0, 4]], "runs": 1}, "not-found", "no waypoints"),
                 ({"points": [], "runs": 1}, "invalid", "names no point"),
                 ({"points": [[10 ** 9, None]], "runs": 1}, "invalid", "m0 measures"),
+                ({"runs": 100000, "points": 4 * [[0, None]]}, "limit", "100000 trials"),
                 ({"runs": 0}, "invalid", "from 1 to"), ({}, "invalid", "from 1 to"),
                 ({"runs": 1, "parameters": {"x": 2}}, "invalid", "from 0 to 1"),
                 ({"runs": 1, "points": [[0, None]], "parameters": {"x": 1}}, "protocol",
@@ -385,6 +386,21 @@ if request["trial"] >= 10 ** 9:
         self.assertLessEqual(after["budget"]["spent"], after["budget"]["most"])
         with self.assertRaises(harness.Refused):
             client("measure", study="s", runs=1, points=[[0, None]])
+
+    def test_budget_at_the_end(self):
+        """What search.remeasure has no budget for is left out, and the study says so."""
+        client = self.begin(
+            "report(b=params['sigma'])", extra_trainer=", retries: 0, runs: 20",
+            parameters="sigma: {type: float, range: [3, 12], scale: log}",
+            objectives="a: {privacy: {mechanism: gaussian, sigma: sigma, delta: 1.0e-5}}\n"
+                       "  b: {metric: b}",
+            search="method: random, evaluations: 2, remeasure: 5000, "
+                   "budget: {epsilon: 12, delta: 1.0e-5}")
+        status = self.finish(client, "s")["study"]
+        self.assertEqual((status["state"], status["ended"]), ("finished", 2))
+        self.assertIn("search.remeasure left out 2 of the front's 2 points: search.budget",
+                      status["reason"])
+        self.assertEqual(self.measures(), [])
 
     def test_the_whole_cost(self):
         """Random points that were measured again are not fixed beforehand any more."""

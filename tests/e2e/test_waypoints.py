@@ -256,8 +256,8 @@ class Lists(Waypoints):
         front, = self.json("front", "s")
         self.assertNotIn("more", front)
         self.assertEqual(front["front"], [
-            {"remeasured": None, **{k: r[k] for k in ("trial", "at", "parameters", "objectives",
-                                                      "spread")}}
+            {k: r[k] for k in ("trial", "at", "parameters", "objectives", "spread",
+                               "remeasured")}
             for r in sorted(rows, key=lambda r: r["objectives"]["a"])])
         status, = self.json("status", "s")
         self.assertEqual(status["front"], front["front"])

@@ -350,6 +350,29 @@ static void one_is_tried_again(void **s)
 	assert_int_equal(st->status, DP_STUDY_FINISHED);
 }
 
+/* One that is far from its turn ends at once when it is cancelled, and the others go on.
+ */
+static void a_far_one_is_cancelled(void **s)
+{
+	(void)s;
+	finished("", TWO);
+	measure(0, 9);
+	move("running");
+	assert_int_equal(st->measured.reached, 0);
+	apply((struct dp_event){ .type = DP_EV_TRIAL_CANCEL_ASKED, .trial = M(5) });
+	assert_non_null(strstr(next(), "1000000005 cancelled"));
+	assert_true(record_step());
+	NEXT("attempt 1000000000/-1/0");
+	for (uint32_t i = 0; i < 9; i++) {
+		if (i == 5)
+			continue;
+		measured(M(i), DP_END_OK, low);
+		settle();
+	}
+	assert_int_equal(st->measured.reached, 9);
+	assert_int_equal(st->status, DP_STUDY_FINISHED);
+}
+
 /* ---- beside a search ---- */
 
 static void beside_a_search(void **s)
@@ -501,6 +524,7 @@ int main(void)
 		cmocka_unit_test(more_is_searched),
 		cmocka_unit_test(failures_pause_it),
 		cmocka_unit_test(one_is_tried_again),
+		cmocka_unit_test(a_far_one_is_cancelled),
 		cmocka_unit_test(beside_a_search),
 		cmocka_unit_test(one_place),
 		cmocka_unit_test(at_the_end_of_a_search),

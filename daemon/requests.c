@@ -31,6 +31,7 @@ static const struct {
 	{ "priority", JSON_INTEGER },
 	{ "parameters", JSON_OBJECT },
 	{ "points", JSON_ARRAY },
+	{ "levels", JSON_ARRAY },
 	{ "denoised", JSON_TRUE },
 	{ "now", JSON_TRUE },
 	{ "full", JSON_TRUE },
@@ -93,6 +94,7 @@ static const struct verb {
 	{ "retry", A_WHOLE_STUDY, CHANGES, request_retry },
 	{ "cancel", A_WHOLE_STUDY, CHANGES, request_cancel },
 	{ "propose", A_WHOLE_STUDY, LOOKS, request_propose },
+	{ "recommend", A_STUDY, LOOKS, request_recommend },
 	{ "enqueue", A_WHOLE_STUDY, CHANGES, request_enqueue },
 	/* not the journal's business: a disk that hangs keeps nobody from these */
 	{ "reload", NOTHING, LOOKS, request_reload },

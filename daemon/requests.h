@@ -36,6 +36,8 @@ DP_MUSTCHECK int request_find_trial(struct request *r, struct dp_trial **t,
 				    struct dp_err *err);
 /* A trial in full, or its first part if it has many runs. */
 json_t *request_trial_json(struct study *h, const struct dp_trial *t);
+/* recommended.c */
+request_fn request_recommend;
 /* new studies (requests_submit.c) */
 request_fn request_submit;
 /* steering (requests_steer.c) */

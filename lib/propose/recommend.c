@@ -37,6 +37,29 @@ bool dp_output_is_computed(const struct dp_study *s, size_t o)
 	return o < s->nobjectives && s->objectives[o].privacy;
 }
 
+double dp_level_cost(const struct dp_study *s, const struct dp_level *level,
+		     const double *y)
+{
+	size_t others = 0;
+	double only = 0, volume = 0, outside = 0;
+
+	for (size_t o = 0; o < s->nobjectives; o++) {
+		const struct dp_objective *one = &s->objectives[o];
+		double gap;
+
+		if (o == level->output)
+			continue;
+		only = dp__natural_min(one, y[o]);
+		gap = dp__natural_min(one, one->anti_ideal) - only;
+		volume += log(fmax(gap, 1e-300));
+		outside += fmax(0, -gap);
+		others++;
+	}
+	if (others == 1)
+		return only;
+	return outside > 0 ? 1e6 + outside : -volume;
+}
+
 /* Its value in model space. */
 static double level_place(const struct dp_study *s, size_t o, double value)
 {

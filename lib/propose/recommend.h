@@ -18,6 +18,12 @@ bool dp_output_is_large(const struct dp_study *study, size_t output);
 /* Is it computed from the point, whatever models say? */
 bool dp_output_is_computed(const struct dp_study *study, size_t output);
 
+/* What the other objectives y (natural units) are worth to who asks for the level: less
+ * is better. Of several others it is the hypervolume that counts, between y and the
+ * anti-ideal point. */
+double dp_level_cost(const struct dp_study *study, const struct dp_level *level,
+		     const double *y);
+
 /* How good the model is around a point, by the results nearest to it, each predicted
  * without itself. */
 struct dp_trust {

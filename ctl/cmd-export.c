@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "ctl/command.h"
 #include "ctl/daemon.h"
+#include "ctl/look.h"
 #include "ctl/options.h"
 #include "ctl/output.h"
 #include "ctl/trials.h"
@@ -101,6 +102,7 @@ static const struct ctl_option options[] = {
 	  "csv has a row for each result, json also runs and attempts" },
 	{ "own", 0, NULL, "only trials' own results, not their waypoints" },
 	{ "file", 0, "FILE", "write to FILE, whole or not at all" },
+	CTL_LOOK_OPTION,
 	{ 0 },
 };
 

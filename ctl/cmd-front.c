@@ -4,10 +4,10 @@
 #include "base/num.h"
 #include "ctl/command.h"
 #include "ctl/daemon.h"
+#include "ctl/look.h"
 #include "ctl/options.h"
 #include "ctl/output.h"
 #include "ctl/point.h"
-#include "ctl/reporter.h"
 #include "ctl/text.h"
 #include "ctl/trials.h"
 #include "ctl/view.h"
@@ -117,7 +117,7 @@ static int is_maximized(const json_t *front, const json_t *summary, const char *
 	return DP_OK;
 }
 
-/* The same of a front that a daemon gave, which is asked. */
+/* The same; the daemon has the goals. */
 static int ask_maximized(struct ctl *ctl, const json_t *front, const char *name,
 			 bool *maximized, struct dp_err *err)
 {
@@ -133,10 +133,8 @@ static int ask_maximized(struct ctl *ctl, const json_t *front, const char *name,
 	return code;
 }
 
-/* Keeps the point that is best in one objective. `summary` has the goals; NULL: the
- * daemon tells them. */
-static int keep_best(struct ctl *ctl, json_t *front, const json_t *summary,
-		     const char *name, struct dp_err *err)
+/* Keeps the point that is best in one objective. */
+static int keep_best(struct ctl *ctl, json_t *front, const char *name, struct dp_err *err)
 {
 	json_t *points = json_object_get(front, "front"), *best, *one;
 	bool maximized = false;
@@ -144,8 +142,7 @@ static int keep_best(struct ctl *ctl, json_t *front, const json_t *summary,
 
 	if (code != DP_OK || json_array_size(points) < 2)
 		return code;
-	code = summary ? is_maximized(front, summary, name, &maximized, err)
-		       : ask_maximized(ctl, front, name, &maximized, err);
+	code = ask_maximized(ctl, front, name, &maximized, err);
 	if (code != DP_OK)
 		return code;
 	best = json_array_get(points, 0);
@@ -202,27 +199,7 @@ static int front_choice(struct ctl *ctl, const char **choice, struct dp_err *err
 	return DP_OK;
 }
 
-/* From the journal in a state folder, without a daemon. */
-static int front_of_folder(struct ctl *ctl, const char *folder, const char *choice,
-			   json_t **front, json_t **goals, struct dp_err *err)
-{
-	char *arguments[] = { "--front", (char *)(choice ? choice : "study"),
-			      "--state", (char *)folder,
-			      "--",      ctl->argv[0],
-			      NULL };
-	json_t *answer;
-	int code = ctl_reporter(arguments, &answer, err);
-
-	if (code != DP_OK)
-		return code;
-	*front = json_incref(json_object_get(answer, "result"));
-	json_object_del(answer, "result");
-	*goals = answer;
-	return DP_OK;
-}
-
-static int front_questions(struct ctl *ctl, json_t *front, const json_t *goals,
-			   struct dp_err *err)
+static int front_questions(struct ctl *ctl, json_t *front, struct dp_err *err)
 {
 	const char *best = ctl_opt(ctl, "best");
 	int code = DP_OK;
@@ -233,27 +210,26 @@ static int front_questions(struct ctl *ctl, json_t *front, const json_t *goals,
 		if (strcmp(option, "max") == 0 || strcmp(option, "min") == 0)
 			code = front_filter(front, &ctl->given[i], err);
 	}
-	return code == DP_OK && best ? keep_best(ctl, front, goals, best, err) : code;
+	return code == DP_OK && best ? keep_best(ctl, front, best, err) : code;
 }
 
 static int front_run(struct ctl *ctl, struct dp_err *err)
 {
-	const char *folder = ctl_opt(ctl, "state"), *choice;
-	json_t *front, *goals = NULL;
+	const char *choice;
+	json_t *front;
 	struct ctl_columns cols;
 	struct dp_buf words = DP_BUF_INIT;
 	size_t all;
 	int code = front_choice(ctl, &choice, err);
 
 	if (code == DP_OK)
-		code = folder ? front_of_folder(ctl, folder, choice, &front, &goals, err)
-			      : ctl_call_front(ctl, ctl->argv[0], choice, &front, err);
+		code = ctl_call_front(ctl, ctl->argv[0], choice, &front, err);
 	if (code != DP_OK)
 		return code;
 	all = json_array_size(json_object_get(front, "front"));
 	ctl_point_count(json_object_get(front, "front"), &words);
 	ctl_front_columns(front, &cols);
-	code = front_questions(ctl, front, goals, err);
+	code = front_questions(ctl, front, err);
 	if (code == DP_OK) {
 		if (ctl->format == CTL_JSON)
 			ctl_put_json(ctl, front);
@@ -265,7 +241,6 @@ static int front_run(struct ctl *ctl, struct dp_err *err)
 	dp_buf_free(&words);
 	ctl_columns_clear(&cols);
 	json_decref(front);
-	json_decref(goals);
 	return code;
 }
 
@@ -277,7 +252,7 @@ static const struct ctl_option options[] = {
 	{ "denoised", 0, NULL,
 	  "the front of the models' values, whatever the study's search.front is" },
 	{ "observed", 0, NULL, "the front of the observed means, likewise" },
-	{ "state", 0, "DIR", "from the journal in this state folder, without a daemon" },
+	CTL_LOOK_OPTION,
 	{ 0 },
 };
 

@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "ctl/command.h"
 #include "ctl/daemon.h"
+#include "ctl/look.h"
 #include "ctl/output.h"
 #include "ctl/table.h"
 #include "ctl/text.h"
@@ -76,12 +77,18 @@ static int list_run(struct ctl *ctl, struct dp_err *err)
 	return DP_OK;
 }
 
+static const struct ctl_option options[] = {
+	CTL_LOOK_OPTION,
+	{ 0 },
+};
+
 const struct ctl_command ctl_cmd_list = {
 	.name = "list",
 	.alias = "ls",
 	.summary = "list all studies",
 	.args = "",
 	.formats = CTL_PLAIN | CTL_HAS(JSONL) | CTL_HAS(NAME),
+	.options = options,
 	.help = "One line for each study: trials ended of those to be made, running and "
 		"failed ones, points on the front and its hypervolume (by observed "
 		"means), the time left.",

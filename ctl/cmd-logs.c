@@ -5,6 +5,7 @@
 #include "base/num.h"
 #include "ctl/command.h"
 #include "ctl/daemon.h"
+#include "ctl/look.h"
 #include "ctl/follow.h"
 #include "ctl/memory.h"
 #include "ctl/options.h"
@@ -409,6 +410,10 @@ static int read_options(struct ctl *ctl, struct logs *l, struct dp_err *err)
 		code = logs_number(ctl, "run", &l->run, err);
 	if (code == DP_OK)
 		code = logs_number(ctl, "tail", &l->tail, err);
+	if (code == DP_OK && ctl_flag(ctl, "follow") && ctl_opt(ctl, "state"))
+		code = dp_fail(err, DP_E_USAGE,
+			       "-f needs the daemon, which tells when the attempt ends; "
+			       "--state shows what is there now");
 	if (code == DP_OK && ctl_flag(ctl, "follow") && ctl->format == CTL_JSON)
 		code = dp_fail(err, DP_E_USAGE, "-f and -o json do not go together");
 	if (out || !errors)
@@ -453,6 +458,7 @@ static const struct ctl_option options[] = {
 	{ "attempt", 0, "N", "this attempt instead of the latest" },
 	{ "run", 0, "N", "this run, where each run has a process of its own" },
 	CTL_PATIENCE_OPTION,
+	CTL_LOOK_OPTION,
 	{ 0 },
 };
 

@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "ctl/command.h"
 #include "ctl/daemon.h"
+#include "ctl/look.h"
 #include "ctl/output.h"
 #include "ctl/table.h"
 #include "ctl/text.h"
@@ -67,6 +68,11 @@ static int propose_run(struct ctl *ctl, struct dp_err *err)
 	return DP_OK;
 }
 
+static const struct ctl_option options[] = {
+	CTL_LOOK_OPTION,
+	{ 0 },
+};
+
 const struct ctl_command ctl_cmd_propose = {
 	.name = "propose",
 	.summary = "show the point a study would evaluate next",
@@ -74,6 +80,7 @@ const struct ctl_command ctl_cmd_propose = {
 	.min_args = 1,
 	.max_args = 1,
 	.formats = CTL_PLAIN,
+	.options = options,
 	.help = "Fits the models to what is known now and shows the next point with its "
 		"expected objectives, their 95 % intervals and its acquisition value. "
 		"Nothing is run and nothing is journaled.",

@@ -4,6 +4,8 @@
 #include "base/num.h"
 #include "ctl/command.h"
 #include "ctl/daemon.h"
+#include "ctl/look.h"
+#include "ctl/options.h"
 #include "ctl/journal.h"
 #include "ctl/output.h"
 #include "ctl/table.h"
@@ -13,6 +15,10 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <string.h>
+
+enum {
+	WHOLE_MS = 600000 /* of many thousands of trainings */
+};
 
 static void print_study(struct ctl *ctl, const json_t *status)
 {
@@ -34,12 +40,15 @@ static void print_daemon(struct ctl *ctl, const json_t *d)
 	char age[CTL_TEXT_LEN], size[DP_NUM_LEN];
 	int64_t bytes = dp_json_int(journal, "bytes", 0);
 
-	ctl_printf(ctl,
-		   "dparetod %s, process %" PRId64 ", started %s\n%" PRId64 " of %" PRId64
-		   " slots busy; state in %s (journal: %" PRId64 " records, %s)\n",
-		   dp_json_str(d, "version", "?"), dp_json_int(d, "pid", 0),
-		   ctl_age(dp_json_str(d, "started", NULL), age),
-		   dp_json_int(d, "busy", 0), dp_json_int(d, "slots", 0),
+	/* one that only looks is nobody to speak of */
+	if (!json_object_get(d, "looking"))
+		ctl_printf(ctl,
+			   "dparetod %s, process %" PRId64 ", started %s\n%" PRId64
+			   " of %" PRId64 " slots busy; ",
+			   dp_json_str(d, "version", "?"), dp_json_int(d, "pid", 0),
+			   ctl_age(dp_json_str(d, "started", NULL), age),
+			   dp_json_int(d, "busy", 0), dp_json_int(d, "slots", 0));
+	ctl_printf(ctl, "state in %s (journal: %" PRId64 " records, %s)\n",
 		   dp_json_str(d, "state_dir", "?"), dp_json_int(journal, "records", 0),
 		   dp_size_text(bytes > 0 ? (uint64_t)bytes : 0, size));
 	ctl_journal_notes(ctl, journal);
@@ -90,13 +99,27 @@ static void print_studies(struct ctl *ctl, const json_t *studies)
 	ctl_table_print(ctl, t);
 }
 
+/* A daemon has reckoned what all trainings cost when it is asked the second time; one
+ * that only looks is asked once, and waited for. */
+static int status_ask(struct ctl *ctl, const char *study, json_t **ok, struct dp_err *err)
+{
+	json_t *fields;
+	int code = ctl_pack(&fields, err, "{s:s}", "study", study);
+
+	if (code != DP_OK)
+		return code;
+	if (!ctl_opt(ctl, "state"))
+		return ctl_call(ctl, "status", fields, ok, err);
+	json_object_set_new(fields, "whole", json_true());
+	return ctl_call_within(ctl, WHOLE_MS, "status", fields, ok, err);
+}
+
 static int status_run(struct ctl *ctl, struct dp_err *err)
 {
 	json_t *ok;
-	int code;
+	int code = ctl->argc ? status_ask(ctl, ctl->argv[0], &ok, err)
+			     : ctl_call(ctl, "status", NULL, &ok, err);
 
-	code = ctl->argc ? ctl_call_study(ctl, "status", ctl->argv[0], &ok, err)
-			 : ctl_call(ctl, "status", NULL, &ok, err);
 	if (code != DP_OK)
 		return code;
 	if (ctl->format == CTL_JSON) {
@@ -107,9 +130,15 @@ static int status_run(struct ctl *ctl, struct dp_err *err)
 		print_daemon(ctl, json_object_get(ok, "daemon"));
 		print_studies(ctl, json_object_get(ok, "studies"));
 	}
+	ctl_look_say(ctl);
 	json_decref(ok);
 	return DP_OK;
 }
+
+static const struct ctl_option options[] = {
+	CTL_LOOK_OPTION,
+	{ 0 },
+};
 
 const struct ctl_command ctl_cmd_status = {
 	.name = "status",
@@ -117,6 +146,7 @@ const struct ctl_command ctl_cmd_status = {
 	.args = "[STUDY]",
 	.max_args = 1,
 	.formats = CTL_PLAIN,
+	.options = options,
 	.help = "Without a STUDY: the daemon and all studies, with the reason where one "
 		"runs fewer trials than it may. With one: its progress, front and "
 		"hypervolume, its running trials and its latest failures. Front and "

@@ -4,6 +4,7 @@
 #include "base/num.h"
 #include "ctl/command.h"
 #include "ctl/daemon.h"
+#include "ctl/look.h"
 #include "ctl/output.h"
 #include "ctl/point.h"
 #include "ctl/table.h"
@@ -232,6 +233,11 @@ static int trial_run(struct ctl *ctl, struct dp_err *err)
 	return code;
 }
 
+static const struct ctl_option options[] = {
+	CTL_LOOK_OPTION,
+	{ 0 },
+};
+
 const struct ctl_command ctl_cmd_trial = {
 	.name = "trial",
 	.summary = "show one trial in full",
@@ -239,6 +245,7 @@ const struct ctl_command ctl_cmd_trial = {
 	.min_args = 2,
 	.max_args = 2,
 	.formats = CTL_PLAIN,
+	.options = options,
 	.help = "Parameters, objectives, every run with its seed and metrics, every "
 		"attempt "
 		"with how it ended, what it used and where its files are; where "

@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "ctl/command.h"
 #include "ctl/daemon.h"
+#include "ctl/look.h"
 #include "ctl/options.h"
 #include "ctl/output.h"
 #include "ctl/point.h"
@@ -13,6 +14,9 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#define TRIAL_STATES "waiting|running|ok|diverged|failed|cancelled"
 
 struct listing {
 	struct ctl_columns cols;
@@ -102,14 +106,36 @@ static int trials_add(struct ctl *ctl, const json_t *trial, void *arg, struct dp
 	return ctl->out_closed ? DP_E_IO : DP_OK;
 }
 
+/* --state chose trials by their state once. */
+static int check_folder(struct ctl *ctl, struct dp_err *err)
+{
+	const char *folder = ctl_opt(ctl, "state"), *at = TRIAL_STATES;
+	size_t len = folder ? strlen(folder) : 0;
+
+	if (!folder || access(folder, F_OK) == 0)
+		return DP_OK;
+	for (; *at; at += strcspn(at, "|"), at += *at == '|') {
+		if (strcspn(at, "|") != len || strncmp(at, folder, len) != 0)
+			continue;
+		dp_fail(err, DP_E_USAGE,
+			"--state names a state folder, and there is no folder '%s'",
+			folder);
+		return dp_hint(err, "trials that are %s: --status %s", folder, folder);
+	}
+	return DP_OK;
+}
+
 static int trials_run(struct ctl *ctl, struct dp_err *err)
 {
 	struct listing l = { .array = json_array() };
-	const char *state = ctl_opt(ctl, "state");
+	const char *state = ctl_opt(ctl, "status");
 	struct ctl_trials which = { .state = state, .own = ctl_flag(ctl, "own") };
 	const json_t *summary;
 	json_t *status;
-	int code = ctl_call_study(ctl, "status", ctl->argv[0], &status, err);
+	int code = check_folder(ctl, err);
+
+	if (code == DP_OK)
+		code = ctl_call_study(ctl, "status", ctl->argv[0], &status, err);
 
 	if (code == DP_OK) {
 		summary = json_object_get(status, "study");
@@ -137,9 +163,9 @@ static int trials_run(struct ctl *ctl, struct dp_err *err)
 }
 
 static const struct ctl_option options[] = {
-	{ "state", 0, "waiting|running|ok|diverged|failed|cancelled",
-	  "only trials in this state; a waypoint is ok" },
+	{ "status", 0, TRIAL_STATES, "only trials in this state; a waypoint is ok" },
 	{ "own", 0, NULL, "only trials' own results, not their waypoints" },
+	CTL_LOOK_OPTION,
 	{ 0 },
 };
 
@@ -154,7 +180,7 @@ const struct ctl_command ctl_cmd_trials = {
 	.help = "One row for each trial. Where trainings are paths (trainer.path), the "
 		"waypoints that are results come before their trial, as 7@4: trial 7 "
 		"as a training up to 4. Attempts and times are the trial's.",
-	.examples = "dparetoctl trials adult --state failed\n"
+	.examples = "dparetoctl trials adult --status failed\n"
 		    "dparetoctl trials adult --own\n"
 		    "dparetoctl trials adult -o csv > trials.csv",
 	.run = trials_run,

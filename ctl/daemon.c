@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "ctl/command.h"
+#include "ctl/look.h"
 #include "ctl/memory.h"
 #include "ctl/options.h"
 #include "ctl/output.h"
@@ -72,11 +73,14 @@ char *ctl_socket_path(const struct ctl *ctl)
 
 int ctl_connect(struct ctl *ctl, struct dp_err *err)
 {
+	const char *folder = ctl_opt(ctl, "state");
 	char *path;
 	int code;
 
 	if (ctl->client)
 		return DP_OK;
+	if (folder)
+		return ctl_look_open(ctl, folder, err);
 	path = ctl_socket_path(ctl);
 	code = dp_client_open(path, &ctl->client, err);
 	/* without a socket named and without a daemon of one's own, the system's is

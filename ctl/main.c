@@ -4,6 +4,7 @@
 #include "wire/wire.h"
 
 #include <fcntl.h>
+#include <jansson.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <signal.h>
@@ -41,6 +42,7 @@ int main(int argc, char **argv)
 		ctl_put_error(&ctl, &write_err);
 	}
 	dp_client_close(ctl.client);
+	json_decref(ctl.looked);
 	free(ctl.given);
 	free(ctl.query_options);
 	return dp_code_exit(code);

@@ -149,6 +149,13 @@ static int fail_unknown_option(const struct tables *t, const struct ctl_command 
 	} else {
 		dp_fail(err, DP_E_USAGE, "unknown option '%s'", text);
 	}
+	if (command && strcmp(word, "state") == 0)
+		return dp_hint(
+			err,
+			"--state DIR is for commands that only look at studies, as "
+			"'status' and 'front' do; for '%s' name the socket of the "
+			"folder's daemon with --socket",
+			command->name);
 	hint_help(command, err);
 	return DP_E_USAGE;
 }

@@ -39,21 +39,18 @@ enum {
 	AGAIN_MS = 200
 };
 
-/* Starts it in a session of its own, so that Ctrl-C reaches only us: we then tell it
- * what to do. Its stdout and stderr go to its log. */
-static int private_spawn(struct ctl_private *p, char **argv, int theirs,
+/* In a session of its own, so that Ctrl-C reaches only us: we then tell it what to do. */
+static int private_spawn(char **argv, const char *log, int theirs, pid_t *pid,
 			 struct dp_err *err)
 {
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attributes;
 	sigset_t defaults;
-	struct stat st;
 	int errnum;
 
-	p->log_start = stat(p->log, &st) == 0 ? st.st_size : 0;
 	posix_spawn_file_actions_init(&files);
 	posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_addopen(&files, 1, p->log, O_WRONLY | O_CREAT | O_APPEND,
+	posix_spawn_file_actions_addopen(&files, 1, log, O_WRONLY | O_CREAT | O_APPEND,
 					 0600);
 	posix_spawn_file_actions_adddup2(&files, 1, 2);
 	posix_spawn_file_actions_adddup2(&files, theirs, CONTROL_FD);
@@ -62,39 +59,60 @@ static int private_spawn(struct ctl_private *p, char **argv, int theirs,
 	sigaddset(&defaults, SIGPIPE);
 	posix_spawnattr_setsigdefault(&attributes, &defaults);
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF);
-	errnum = posix_spawn(&p->pid, argv[0], &files, &attributes, argv, environ);
+	errnum = posix_spawn(pid, argv[0], &files, &attributes, argv, environ);
 	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&files);
-	if (errnum != 0) {
-		p->pid = 0;
-		return dp_fail_errno(err, errnum, "cannot start %s", argv[0]);
-	}
-	return DP_OK;
+	return errnum == 0 ? DP_OK
+			   : dp_fail_errno(err, errnum, "cannot start %s", argv[0]);
 }
 
-static int private_start(struct ctl_private *p, struct dp_err *err)
+int ctl_daemon_spawn(struct ctl *ctl, char **arguments, const char *log, pid_t *pid,
+		     struct dp_err *err)
 {
-	char *program = ctl_find_program("dparetod");
-	char *socket_path = dp_path_join(p->dir, "dparetod.sock");
-	const char *slots = ctl_opt(p->ctl, "slots");
-	char *argv[16], fd_text[16];
-	int pair[2], n = 0, code;
+	char *program = ctl_find_program("dparetod"), **argv, fd_text[16];
+	size_t n = 0;
+	int pair[2], code;
 
-	if (!socket_path)
-		ctl_die_nomem();
 	if (!program) {
-		free(socket_path);
 		dp_fail(err, DP_E_NOT_FOUND,
 			"dparetod is neither beside dparetoctl nor in "
 			"PATH");
 		return dp_hint(err, "install it with 'make install' or 'scripts/build'");
 	}
+	while (arguments[n])
+		n++;
 	snprintf(fd_text, sizeof fd_text, "%d", CONTROL_FD);
-	argv[n++] = program;
+	argv = ctl_alloc(n + 4, sizeof *argv);
+	argv[0] = program;
+	argv[1] = "--control-fd";
+	argv[2] = fd_text;
+	memcpy(argv + 3, arguments, n * sizeof *argv);
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
+		code = dp_fail_errno(err, errno, "cannot make a socket");
+	} else {
+		code = private_spawn(argv, log, pair[1], pid, err);
+		close(pair[1]);
+		ctl->client = dp_client_from_fd(pair[0]);
+		if (!ctl->client)
+			ctl_die_nomem();
+	}
+	free(argv);
+	free(program);
+	return code;
+}
+
+static int private_start(struct ctl_private *p, struct dp_err *err)
+{
+	char *socket_path = dp_path_join(p->dir, "dparetod.sock");
+	const char *slots = ctl_opt(p->ctl, "slots");
+	char *argv[16];
+	struct stat st;
+	int n = 0, code;
+
+	if (!socket_path)
+		ctl_die_nomem();
 	argv[n++] = "--state";
 	argv[n++] = p->dir;
-	argv[n++] = "--control-fd";
-	argv[n++] = fd_text;
 	argv[n++] = "--stop-policy";
 	argv[n++] = "kill";
 	argv[n++] = "--log-file";
@@ -106,16 +124,10 @@ static int private_start(struct ctl_private *p, struct dp_err *err)
 		argv[n++] = (char *)slots;
 	}
 	argv[n] = NULL;
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
-		code = dp_fail_errno(err, errno, "cannot make a socket");
-	} else {
-		code = private_spawn(p, argv, pair[1], err);
-		close(pair[1]);
-		p->ctl->client = dp_client_from_fd(pair[0]);
-		if (!p->ctl->client)
-			ctl_die_nomem();
-	}
-	free(program);
+	p->log_start = stat(p->log, &st) == 0 ? st.st_size : 0;
+	code = ctl_daemon_spawn(p->ctl, argv, p->log, &p->pid, err);
+	if (code != DP_OK)
+		p->pid = 0;
 	free(socket_path);
 	return code;
 }
@@ -201,22 +213,16 @@ static int private_gone(struct ctl_private *p, struct dp_err *err)
 	return DP_E_FAILED;
 }
 
-/* Waits until it has replayed its journal and answers. */
-static int private_greet(struct ctl_private *p, struct dp_err *err)
+int ctl_daemon_greet(struct ctl *ctl, json_t **hello, struct dp_err *err)
 {
-	json_t *ok;
 	int code;
 
 	for (int tries = 0;; tries++) {
-		code = dp_client_call(p->ctl->client, "hello", NULL, HELLO_MS, &ok, err);
-		if (code == DP_OK) {
-			json_decref(ok);
-			return DP_OK;
-		}
+		code = dp_client_call(ctl->client, "hello", NULL, HELLO_MS, hello, err);
 		if (ctl_interrupted || code != DP_E_TIMEOUT)
 			return code;
 		if (tries == 1)
-			ctl_say(p->ctl, "the journal is being replayed...");
+			ctl_say(ctl, "the journal is being replayed...");
 	}
 }
 
@@ -258,9 +264,11 @@ static int private_open(struct ctl_private *p, struct dp_err *err)
 {
 	for (bool again = false;; again = true) {
 		int code = private_start(p, err);
+		json_t *hello = NULL;
 
 		if (code == DP_OK)
-			code = private_greet(p, err);
+			code = ctl_daemon_greet(p->ctl, &hello, err);
+		json_decref(hello);
 		if (code != DP_E_NO_DAEMON)
 			return code;
 		code = private_gone(p, err);

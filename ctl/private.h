@@ -8,6 +8,7 @@
 #define DP_CTL_PRIVATE_H
 #include "ctl/command.h"
 
+#include <jansson.h>
 #include <sys/types.h>
 
 enum {
@@ -25,6 +26,13 @@ struct ctl_private {
 	int64_t again[CTL_PRIVATE_BURST];
 	unsigned nagain;
 };
+
+/* Starts a dparetod with these arguments (ended by NULL) whose control connection becomes
+ * ctl->client. Its stdout and stderr go to the file `log`. */
+DP_MUSTCHECK int ctl_daemon_spawn(struct ctl *ctl, char **arguments, const char *log,
+				  pid_t *pid, struct dp_err *err);
+/* Waits until it has replayed its journal and answers, or says why it cannot. */
+DP_MUSTCHECK int ctl_daemon_greet(struct ctl *ctl, json_t **hello, struct dp_err *err);
 
 /* A daemon that answers: started, and once more if an earlier one had to end first.
  * From then on every call through ctl survives its crash. */

@@ -143,6 +143,8 @@ void clock_start(struct dpd *d)
 			record = d->state.studies[i]->updated;
 	now = record > now ? record : now;
 	d->clock_base = now - dp_mono_us();
+	if (d->looking)
+		return; /* no time passes for the studies */
 	seen = clock_read(d);
 	if (seen == 0) {
 		gap_add(d, now, now);
@@ -162,14 +164,14 @@ void clock_note_studies(struct dpd *d, bool counted)
 	for (uint32_t i = 0; i < d->nstudies; i++) {
 		struct dp_event e = { .type = DP_EV_TIME_NOTED, .counted = counted };
 
-		if (dp_course_is_timed(d->studies[i]->state))
+		if (!d->looking && dp_course_is_timed(d->studies[i]->state))
 			record(d->studies[i], &e);
 	}
 }
 
 void clock_stop(struct dpd *d)
 {
-	struct clock_note *n = d->clock_base ? clock_note_new(d) : NULL;
+	struct clock_note *n = d->clock_base && !d->looking ? clock_note_new(d) : NULL;
 
 	clock_note_write(n);
 	clock_note_free(n);

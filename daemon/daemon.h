@@ -106,6 +106,11 @@ struct dpd {
 	struct todo *todo_first, **todo_last; /* requests with long answers, in turn */
 	uv_idle_t todo_idle;
 
+	/* look.c: one that only looks at a folder records, starts and writes nothing */
+	bool looking;
+	bool watched; /* another process writes the journal that it looks at */
+	long writer;  /* its number; 0: not known, or there is none */
+
 	/* life.c */
 	uv_timer_t watchdog;
 	uv_signal_t on_term, on_int, on_hup;
@@ -120,6 +125,7 @@ struct dpd {
 struct settings {
 	const char *state, *socket, *log_file;
 	int control_fd; /* -1: none */
+	bool look;      /* only look at `state`: look.h */
 	struct config_source config;
 	const struct executor *const *executors; /* NULL: those of executor.c */
 };
@@ -127,6 +133,8 @@ struct settings {
 /* Opens everything up to the point where the loop may run. In either case
  * daemon_close() follows. */
 DP_MUSTCHECK int daemon_open(struct dpd *d, const struct settings *s, struct dp_err *err);
+/* Journal and state: opened, replayed, and a home for each study. */
+DP_MUSTCHECK int daemon_read_journal(struct dpd *d, struct dp_err *err);
 /* Frees what a leak checker would ask about; trainers that were left go on. */
 void daemon_close(struct dpd *d);
 void daemon_stop(struct dpd *d, enum stop_policy policy, const char *why);

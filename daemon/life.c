@@ -9,6 +9,7 @@
 #include "daemon/executor.h"
 #include "daemon/hook.h"
 #include "daemon/housekeep.h"
+#include "daemon/look.h"
 #include "daemon/notify.h"
 #include "daemon/oracles.h"
 #include "daemon/record.h"
@@ -141,7 +142,7 @@ static int find_folders(struct dpd *d, const struct settings *s, struct dp_err *
 	if (!state)
 		return dp_fail(err, DP_E_USAGE,
 			       "no home folder is known; name one with --state");
-	code = dp_mkdirs(state, 0700, err);
+	code = s->look ? look_folder(state, err) : dp_mkdirs(state, 0700, err);
 	if (code == DP_OK)
 		d->at.state_dir = realpath(state, NULL);
 	free(state);
@@ -211,8 +212,9 @@ static int read_journal(struct dpd *d, const char *folder, struct dp_err *err)
 
 	for (size_t i = 0; i < DP_COUNT(signals); i++)
 		sigaction(signals[i], &guard, &before[i]);
-	code = dp_journal_open(folder, &opt, &d->journal, err);
-	if (code == DP_OK)
+	code = d->looking ? dp_state_look(&d->state, folder, &d->journal, err)
+			  : dp_journal_open(folder, &opt, &d->journal, err);
+	if (code == DP_OK && !d->looking)
 		code = dp_state_recover(&d->state, d->journal, err);
 	if (code == DP_OK)
 		code = dp_journal_next_study(d->journal, &d->next_study, err);
@@ -235,8 +237,7 @@ static void log_set_apart(struct dpd *d)
 			 s->unreadable[i].study, s->unreadable[i].why);
 }
 
-/* Journal and state: opened, replayed, a home for each study, and the writer thread. */
-static int open_journal(struct dpd *d, struct dp_err *err)
+int daemon_read_journal(struct dpd *d, struct dp_err *err)
 {
 	char *folder = dp_path_join(d->at.state_dir, "journal");
 	int64_t began = dp_mono_us();
@@ -255,7 +256,14 @@ static int open_journal(struct dpd *d, struct dp_err *err)
 	for (uint32_t i = 0; i < d->state.nstudies; i++)
 		if (!study_new(d, d->state.studies[i]))
 			return dp_fail(err, DP_E_NOMEM, "no memory for the studies");
-	code = hooks_catch_up(d, err);
+	return DP_OK;
+}
+
+/* What is recorded from here on is told and written. */
+static int start_recording(struct dpd *d, struct dp_err *err)
+{
+	int code = hooks_catch_up(d, err);
+
 	return code == DP_OK ? record_start(d, err) : code;
 }
 
@@ -325,7 +333,9 @@ static int daemon_start(struct dpd *d, const struct settings *s, struct dp_err *
 		return dp_fail(err, DP_E_NOMEM, "no memory for hooks");
 	code = executors_open(d, s->executors ? s->executors : executors, err);
 	if (code == DP_OK)
-		code = open_journal(d, err);
+		code = daemon_read_journal(d, err);
+	if (code == DP_OK)
+		code = start_recording(d, err);
 	if (code != DP_OK)
 		return code;
 	if (!report_start(d))
@@ -352,7 +362,7 @@ int daemon_open(struct dpd *d, const struct settings *s, struct dp_err *err)
 {
 	int code;
 
-	*d = (struct dpd){ .settings = s, .started = dp_now_us() };
+	*d = (struct dpd){ .settings = s, .started = dp_now_us(), .looking = s->look };
 	d->after_last = &d->after_first;
 	descriptors_raise(&d->descriptors);
 	code = open_loop(d, err);
@@ -362,7 +372,9 @@ int daemon_open(struct dpd *d, const struct settings *s, struct dp_err *err)
 		code = open_log(d, s, err);
 	if (code == DP_OK)
 		code = find_folders(d, s, err);
-	return code == DP_OK ? daemon_start(d, s, err) : code;
+	if (code != DP_OK)
+		return code;
+	return s->look ? look_start(d, s, err) : daemon_start(d, s, err);
 }
 
 /* ---- the end ---- */

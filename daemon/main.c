@@ -3,6 +3,7 @@
 #include "daemon/daemon.h"
 
 #include "base/num.h"
+#include "daemon/look.h"
 #include "linalg/linalg.h"
 
 #include <fcntl.h>
@@ -24,6 +25,7 @@ enum {
 	OPT_CONFIG,
 	OPT_LOG_FILE,
 	OPT_CONTROL_FD,
+	OPT_LOOK,
 	OPT_CONFIG_ROW
 };
 
@@ -33,6 +35,7 @@ static const struct option own_options[] = {
 	{ "config", required_argument, NULL, OPT_CONFIG },
 	{ "log-file", required_argument, NULL, OPT_LOG_FILE },
 	{ "control-fd", required_argument, NULL, OPT_CONTROL_FD },
+	{ "look", no_argument, NULL, OPT_LOOK },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
 };
@@ -65,6 +68,9 @@ static void print_help(void)
 	       "  --control-fd N       N is a connected socket that speaks the control "
 	       "protocol;\n"
 	       "                       when it closes, the daemon stops\n"
+	       "  --look               only answer questions about the state folder: "
+	       "nothing is\n"
+	       "                       started or written (needs --control-fd)\n"
 	       "  -h, --help           this text\n"
 	       "  -V, --version        version and formats\n\n"
 	       "Options that the configuration file knows too (there with '_' for "
@@ -163,6 +169,9 @@ static int take_option(struct settings *s, int option, const char *value)
 	case OPT_LOG_FILE:
 		s->log_file = value;
 		return -1;
+	case OPT_LOOK:
+		s->look = true;
+		return -1;
 	case OPT_CONTROL_FD:
 		if (dp_int_parse(value, &fd) && fd >= 3 && fd <= 1 << 20) {
 			s->control_fd = (int)fd;
@@ -192,6 +201,11 @@ static int parse_command_line(struct settings *s, int argc, char **argv)
 	       (option = getopt_long(argc, argv, "hV", table, NULL)) != -1)
 		code = take_option(s, option, optarg);
 	option_table_free(table);
+	if (code < 0 && s->look && s->control_fd < 0) {
+		fprintf(stderr, "dparetod: --look needs --control-fd; 'dparetoctl "
+				"COMMAND --state DIR' uses both\n");
+		return 2;
+	}
 	if (code >= 0 || optind == argc)
 		return code;
 	fprintf(stderr,
@@ -288,6 +302,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "dparetod: %s\n", err.msg);
 		if (err.hint[0])
 			fprintf(stderr, "hint: %s\n", err.hint);
+		if (s.look)
+			look_refuse(&s, &err);
 		daemon_close(&d);
 		return dp_code_exit(code);
 	}

@@ -102,7 +102,7 @@ static bool report_is_due(const struct study *h)
  * missing. */
 static bool report_possible(const struct dpd *d)
 {
-	return !d->stopping && !d->trouble && !d->disk_low;
+	return !d->stopping && !d->trouble && !d->disk_low && !d->looking;
 }
 
 /* ---- the process ---- */

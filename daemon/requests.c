@@ -4,6 +4,7 @@
 #include "daemon/requests.h"
 
 #include "base/json.h"
+#include "daemon/look.h"
 #include "daemon/server.h"
 
 #include <string.h>
@@ -37,6 +38,7 @@ static const struct {
 	{ "full", JSON_TRUE },
 	{ "failed", JSON_TRUE },
 	{ "own", JSON_TRUE },
+	{ "whole", JSON_TRUE },
 };
 
 static int request_check_fields(const json_t *json, struct dp_err *err)
@@ -70,6 +72,8 @@ enum manner {
 	LOOKS,        /* and is answered at once */
 	LOOKS_AT_ALL, /* the same, but without a study the answer is long */
 	LOOKS_LONG,
+	LIVES, /* what becomes of the daemon itself: not the journal's business, a disk
+		* that hangs keeps nobody from it */
 };
 
 static const struct verb {
@@ -96,9 +100,8 @@ static const struct verb {
 	{ "propose", A_WHOLE_STUDY, LOOKS, request_propose },
 	{ "recommend", A_STUDY, LOOKS, request_recommend },
 	{ "enqueue", A_WHOLE_STUDY, CHANGES, request_enqueue },
-	/* not the journal's business: a disk that hangs keeps nobody from these */
-	{ "reload", NOTHING, LOOKS, request_reload },
-	{ "shutdown", NOTHING, LOOKS, request_shutdown },
+	{ "reload", NOTHING, LIVES, request_reload },
+	{ "shutdown", NOTHING, LIVES, request_shutdown },
 };
 
 static const struct verb *verb_find(const char *name)
@@ -149,10 +152,14 @@ static int request_dispatch(struct request *r, const char *name, json_t **ok,
 		return dp_hint(err, "it is version %s; is dparetoctl newer?",
 			       PACKAGE_VERSION);
 	}
+	if (r->d->looking && (v->manner == CHANGES || v->manner == LIVES))
+		return look_only(r->d, name, err);
 	if ((v->needs == A_STUDY || v->needs == A_WHOLE_STUDY) && !selector)
 		return dp_fail(err, DP_E_PROTOCOL, "'%s' needs a study", name);
 	if (v->needs != NOTHING && selector)
 		code = study_find(r->d, selector, &r->home, err);
+	if (code == DP_E_NOT_FOUND && r->d->looking)
+		return look_unknown(r->d, err);
 	if (code == DP_OK && v->needs == A_WHOLE_STUDY)
 		code = request_needs_whole(r, name, err);
 	return code == DP_OK ? v->fn(r, ok, err) : code;

@@ -25,8 +25,8 @@ void request_handle(struct dpd *d, uint64_t client, const char *verb,
 		    const json_t *request);
 
 /* looking (requests_look.c) */
-request_fn request_hello, request_list, request_status, request_changes, request_front,
-	request_trials, request_trial, request_propose;
+request_fn request_list, request_status, request_changes, request_front, request_trials,
+	request_trial, request_propose;
 json_t *request_status_json(struct study *h);
 json_t *request_summary_json(struct study *h);
 /* The front of the observed means, or its first part. */
@@ -44,6 +44,7 @@ request_fn request_submit;
 request_fn request_pause, request_resume, request_stop, request_set, request_delete,
 	request_retry, request_cancel, request_enqueue;
 /* the daemon itself (requests_daemon.c) */
-request_fn request_reload, request_shutdown;
+request_fn request_hello, request_reload, request_shutdown;
+json_t *request_hello_json(struct dpd *d);
 
 #endif

@@ -1,11 +1,73 @@
-/* requests_daemon.c - verbs about the daemon itself: reload, shutdown. */
-#include "daemon/record.h"
+/* requests_daemon.c - verbs about the daemon itself: hello, reload, shutdown. */
+#include "config.h"
 #include "daemon/requests.h"
-#include "daemon/server.h"
 
 #include "base/json.h"
+#include "base/num.h"
+#include "daemon/executor.h"
+#include "daemon/look.h"
+#include "daemon/record.h"
+#include "daemon/server.h"
+#include "journal/view.h"
+#include "wire/wire.h"
 
 #include <stdlib.h>
+#include <unistd.h>
+
+/* The program that keeps the journal from using its free pages, or null. */
+static json_t *reader_json(const struct dp_journal_reader *r)
+{
+	if (!dp_journal_reader_lags(r))
+		return json_null();
+	return json_pack("{s:i, s:o, s:I, s:f}", "pid", r->pid, "program",
+			 dp_view_text(r->program[0] ? r->program : NULL), "commits",
+			 (json_int_t)r->commits, "seconds",
+			 (double)(dp_mono_us() - r->since) / 1e6);
+}
+
+/* Studies of which not even a name can be read. */
+static json_t *unreadable_json(const struct dp_state *s)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < s->nunreadable; i++)
+		json_array_append_new(
+			list, json_pack("{s:I, s:o}", "study",
+					(json_int_t)s->unreadable[i].study, "reason",
+					dp_view_text(s->unreadable[i].why)));
+	return list;
+}
+
+json_t *request_hello_json(struct dpd *d)
+{
+	struct dp_journal_stat st = { 0 };
+	char why[700];
+
+	if (dp_journal_stat(d->journal, &st, NULL) != DP_OK)
+		st = (struct dp_journal_stat){ 0 };
+	return json_pack(
+		"{s:s, s:i, s:i, s:i, s:o, s:o, s:i, s:i, s:o, s:I, "
+		"s:{s:I, s:I, s:f, s:o, s:o}, s:o, s:s, s:I, s:i, s:i, s:o*}",
+		"version", PACKAGE_VERSION, "protocol", DP_WIRE_VERSION, "journal_format",
+		DP_JOURNAL_FORMAT, "pid", (int)getpid(), "state_dir",
+		dp_view_text(d->at.state_dir), "socket", dp_view_text(d->at.socket_path),
+		"slots", (int)d->config.slots, "busy", (int)executors_jobs(d), "started",
+		dp_view_time(d->started), "studies", (json_int_t)d->state.nstudies,
+		"journal", "records", (json_int_t)st.records, "bytes",
+		(json_int_t)st.bytes, "silent", record_silence(d), "reader",
+		reader_json(&st.reader), "unreadable", unreadable_json(&d->state),
+		"trouble", dp_view_text(record_why_stuck(d, why, sizeof why)),
+		"stop_policy", stop_policy_text(d->config.stop_policy), "disk_free",
+		(json_int_t)d->disk_free, "clients", (int)d->nclients, "max_clients",
+		(int)descriptors_for_clients(d), "looking", look_json(d));
+}
+
+int request_hello(struct request *r, json_t **ok, struct dp_err *err)
+{
+	(void)err;
+	*ok = request_hello_json(r->d);
+	return DP_OK;
+}
 
 int request_reload(struct request *r, json_t **ok, struct dp_err *err)
 {

@@ -1,26 +1,22 @@
-/* requests_look.c - verbs that only look: hello, list, status, changes, front, trials,
+/* requests_look.c - verbs that only look: list, status, changes, front, trials,
  * trial, propose. */
-#include "config.h"
 #include "daemon/executor.h"
 #include "daemon/requests.h"
 
 #include "base/json.h"
-#include "base/num.h"
 #include "daemon/ask.h"
-#include "daemon/record.h"
+#include "daemon/look.h"
 #include "daemon/sched.h"
 #include "daemon/selection.h"
 #include "daemon/server.h"
 #include "daemon/whole.h"
 #include "journal/view.h"
 #include "propose/propose.h"
-#include "wire/wire.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* What an answer costs, in tens of microseconds. A page ends when it has cost PAGE_WORK:
  * a few milliseconds, so that nobody else waits for longer. */
@@ -69,12 +65,14 @@ static json_t *eta_json(const struct study *h)
 {
 	const struct dp_study_state *s = h->state;
 	uint32_t ended = dp_study_ended(s), n = 0;
-	unsigned places = h->backend->table->places(h->backend);
-	unsigned lanes = s->parallel < places ? s->parallel : places;
+	unsigned places, lanes;
 	double seconds = 0;
 
-	if (s->status != DP_STUDY_RUNNING || ended >= s->evaluations || dp_study_hides(s))
+	if (s->status != DP_STUDY_RUNNING || ended >= s->evaluations ||
+	    dp_study_hides(s) || h->d->looking)
 		return json_null();
+	places = h->backend->table->places(h->backend);
+	lanes = s->parallel < places ? s->parallel : places;
 	for (uint32_t i = s->ntrials; i-- > 0 && n < ETA_TRIALS;) {
 		const struct dp_trial *t = s->trials[i];
 
@@ -90,12 +88,20 @@ static json_t *eta_json(const struct study *h)
 	return n ? json_real(seconds / n * left_to_make(s, ended) / lanes) : json_null();
 }
 
+/* Up to when something may have happened in the study: now, unless nobody works on it. */
+static int64_t time_of(const struct study *h)
+{
+	bool idle = h->state->status != DP_STUDY_RUNNING || look_is_still(h->d);
+
+	return idle ? h->state->updated : clock_now(h->d);
+}
+
 /* Seconds of max_time that are used up; null without one. */
 static json_t *active_json(const struct study *h)
 {
 	if (h->state->spec->search.max_time <= 0)
 		return json_null();
-	return json_real((double)dp_course_active(h->state, clock_now(h->d)) / 1e6);
+	return json_real((double)dp_course_active(h->state, time_of(h)) / 1e6);
 }
 
 json_t *request_summary_json(struct study *h)
@@ -103,14 +109,13 @@ json_t *request_summary_json(struct study *h)
 	struct dp_study_state *s = study_shown(h);
 	json_t *o = dp_view_summary(s);
 	char *folder = study_folder(h), why[700];
-	int64_t until = s->status == DP_STUDY_RUNNING ? clock_now(h->d) : s->updated;
 	const char *waiting = sched_why_not(h, why, sizeof why);
 
 	/* how long it took tells of how many trainings there were */
 	json_object_set_new(o, "elapsed",
 			    dp_study_hides(s)
 				    ? json_null()
-				    : json_real((double)(until - s->created) / 1e6));
+				    : json_real((double)(time_of(h) - s->created) / 1e6));
 	json_object_set_new(o, "active", active_json(h));
 	json_object_set_new(o, "eta", eta_json(h));
 	json_object_set_new(o, "waiting", dp_view_text(waiting));
@@ -143,6 +148,8 @@ static json_t *running_list(struct study *h)
 {
 	json_t *list = json_array();
 
+	if (h->d->looking)
+		look_running(h->d, study_shown(h), list);
 	/* newest job first in the list: put the oldest on top */
 	for (struct job *j = h->d->jobs; j && !dp_study_hides(h->state); j = j->next)
 		if (j->home == h && j->phase != JOB_PLANNED && j->phase != JOB_OVER)
@@ -200,62 +207,7 @@ json_t *request_status_json(struct study *h)
 	return o;
 }
 
-/* The program that keeps the journal from using its free pages, or null. */
-static json_t *reader_json(const struct dp_journal_reader *r)
-{
-	if (!dp_journal_reader_lags(r))
-		return json_null();
-	return json_pack("{s:i, s:o, s:I, s:f}", "pid", r->pid, "program",
-			 dp_view_text(r->program[0] ? r->program : NULL), "commits",
-			 (json_int_t)r->commits, "seconds",
-			 (double)(dp_mono_us() - r->since) / 1e6);
-}
-
-/* Studies of which not even a name can be read. */
-static json_t *unreadable_json(const struct dp_state *s)
-{
-	json_t *list = json_array();
-
-	for (uint32_t i = 0; i < s->nunreadable; i++)
-		json_array_append_new(
-			list, json_pack("{s:I, s:o}", "study",
-					(json_int_t)s->unreadable[i].study, "reason",
-					dp_view_text(s->unreadable[i].why)));
-	return list;
-}
-
-static json_t *hello_json(struct dpd *d)
-{
-	struct dp_journal_stat st = { 0 };
-	char why[700];
-
-	if (dp_journal_stat(d->journal, &st, NULL) != DP_OK)
-		st = (struct dp_journal_stat){ 0 };
-	return json_pack(
-		"{s:s, s:i, s:i, s:i, s:o, s:o, s:i, s:i, s:o, s:I, "
-		"s:{s:I, s:I, s:f, s:o, s:o}, s:o, s:s, s:I, s:i, s:i}",
-		"version", PACKAGE_VERSION, "protocol", DP_WIRE_VERSION, "journal_format",
-		DP_JOURNAL_FORMAT, "pid", (int)getpid(), "state_dir",
-		dp_view_text(d->at.state_dir), "socket", dp_view_text(d->at.socket_path),
-		"slots", (int)d->config.slots, "busy", (int)executors_jobs(d), "started",
-		dp_view_time(d->started), "studies", (json_int_t)d->state.nstudies,
-		"journal", "records", (json_int_t)st.records, "bytes",
-		(json_int_t)st.bytes, "silent", record_silence(d), "reader",
-		reader_json(&st.reader), "unreadable", unreadable_json(&d->state),
-		"trouble", dp_view_text(record_why_stuck(d, why, sizeof why)),
-		"stop_policy", stop_policy_text(d->config.stop_policy), "disk_free",
-		(json_int_t)d->disk_free, "clients", (int)d->nclients, "max_clients",
-		(int)descriptors_for_clients(d));
-}
-
 /* ---- verbs ---- */
-
-int request_hello(struct request *r, json_t **ok, struct dp_err *err)
-{
-	(void)err;
-	*ok = hello_json(r->d);
-	return DP_OK;
-}
 
 /* What it costs to show a study. Where trainings have waypoints, each of these may be a
  * result, too, and what was trained is added up. */
@@ -294,8 +246,8 @@ static int put_summaries(struct dpd *d, int64_t from, json_t *page, struct dp_er
 }
 
 /* The answer has what a private selection costs, once that is known. */
-static int answer_selection(struct request *r, json_t *(*answer)(struct study *h),
-			    json_t **ok, struct dp_err *err)
+static int answer_selection(struct request *r, waiter_answer *answer, json_t **ok,
+			    struct dp_err *err)
 {
 	if (selection_is_known(r->home)) {
 		*ok = answer(r->home);
@@ -316,10 +268,12 @@ int request_status(struct request *r, json_t **ok, struct dp_err *err)
 	if (r->home && dp_study_hides(r->home->state))
 		return answer_selection(r, request_status_json, ok, err);
 	if (r->home) {
-		*ok = request_status_json(r->home);
+		r->later = dp_json_bool(r->json, "whole", false) &&
+			   whole_wait(r->home, r->client, request_status_json);
+		*ok = r->later ? NULL : request_status_json(r->home);
 		return DP_OK;
 	}
-	*ok = json_pack("{s:o}", "daemon", hello_json(r->d));
+	*ok = json_pack("{s:o}", "daemon", request_hello_json(r->d));
 	return put_summaries(r->d, 0, *ok, err);
 }
 
@@ -329,7 +283,8 @@ int request_changes(struct request *r, json_t **ok, struct dp_err *err)
 	int64_t ms = dp_json_int(r->json, "timeout_ms", 30000);
 
 	(void)ok;
-	(void)err;
+	if (r->d->looking)
+		return look_only(r->d, "changes", err);
 	r->later = true; /* client_poll_changes() answers */
 	if (ms < 0 || ms > POLL_MAX_MS)
 		ms = POLL_MAX_MS;

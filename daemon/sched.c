@@ -10,6 +10,7 @@
 #include "daemon/ask.h"
 #include "daemon/executor.h"
 #include "daemon/hook.h"
+#include "daemon/look.h"
 #include "daemon/record.h"
 #include "daemon/server.h"
 
@@ -218,6 +219,8 @@ const char *sched_why_not(const struct study *h, char *out, size_t room)
 
 	if (h->state->status != DP_STUDY_RUNNING)
 		return NULL;
+	if (d->looking)
+		return look_why_not(d);
 	if (record_why_stuck(d, out, room))
 		return out;
 	if (!dp_study_hides(h->state) && jobs_trouble(h, out, room))

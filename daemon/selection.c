@@ -2,17 +2,10 @@
  * is the worst may take seconds to find. */
 #include "daemon/selection.h"
 
-#include "daemon/server.h"
+#include "daemon/waiters.h"
 #include "journal/view.h"
 
 #include <stdlib.h>
-
-/* Who waits for it, and for what. */
-struct waiter {
-	struct waiter *next;
-	uint64_t client;
-	json_t *(*answer)(struct study *h);
-};
 
 struct selection {
 	uv_work_t work;
@@ -35,18 +28,11 @@ static void selection_done(uv_work_t *w, int status)
 {
 	struct selection *x = w->data;
 	struct study *h = x->home;
-	struct waiter *next;
 
 	(void)status; /* work is never cancelled */
 	h->accounting--;
 	x->known = true;
-	for (struct waiter *one = x->waiters; one; one = next) {
-		next = one->next;
-		if (!h->d->closed)
-			client_ok(h->d, one->client, one->answer(h));
-		free(one);
-	}
-	x->waiters = NULL;
+	waiters_tell(&x->waiters, h);
 	if (!h->d->closed)
 		study_changed(h);
 }
@@ -83,16 +69,13 @@ bool selection_is_known(struct study *h)
 	return !x || x->known;
 }
 
-int selection_wait(struct study *h, uint64_t client, json_t *(*answer)(struct study *h),
+int selection_wait(struct study *h, uint64_t client, waiter_answer *answer,
 		   struct dp_err *err)
 {
 	struct selection *x = selection_want(h);
-	struct waiter *one = x ? malloc(sizeof *one) : NULL;
 
-	if (!one)
+	if (!x || !waiters_add(&x->waiters, client, answer))
 		return dp_fail(err, DP_E_NOMEM, "no memory for the answer");
-	*one = (struct waiter){ x->waiters, client, answer };
-	x->waiters = one;
 	return DP_OK;
 }
 

@@ -200,7 +200,7 @@ void study_settle(struct study *h)
 {
 	struct dp_step step;
 
-	if (h->state->apart) { /* until it is repaired */
+	if (h->state->apart || h->d->looking) { /* until it is repaired; or for ever */
 		h->next = (struct next){ .kind = DP_STEP_WAIT, .until = INT64_MAX };
 		return;
 	}

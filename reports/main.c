@@ -5,7 +5,6 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/num.h"
-#include "journal/view.h"
 #include "linalg/linalg.h"
 
 #include <errno.h>
@@ -34,7 +33,6 @@ static const struct option table[] = {
 	{ "baseline", required_argument, NULL, 'b' },
 	{ "public", no_argument, NULL, 'p' },
 	{ "figures", required_argument, NULL, 'f' },
-	{ "front", required_argument, NULL, 'F' },
 	{ "nice", no_argument, NULL, 'n' },
 	{ "output", required_argument, NULL, 'o' },
 	{ "help", no_argument, NULL, 'h' },
@@ -65,9 +63,6 @@ static void print_report_help(void)
 	       "with the\n"
 	       "                       reasons, where something exact would leak\n"
 	       "  --figures A,B        only these figures\n"
-	       "  --front WHICH        write nothing; print the front as JSON: the "
-	       "study's own\n"
-	       "                       (study), observed or denoised\n"
 	       "  --nice               give way to other programs\n"
 	       "  -o, --output FORMAT  text or json: what is printed at the end\n"
 	       "  -h, --help           this text\n"
@@ -112,23 +107,6 @@ static int set_output(struct options *o, const char *format, struct dp_err *err)
 	return DP_OK;
 }
 
-/* What is printed is JSON then, errors too. */
-static int set_front(struct options *o, struct report *r, const char *which,
-		     struct dp_err *err)
-{
-	static const char *const words[] = { "study", "observed", "denoised" };
-
-	o->json = true;
-	for (size_t i = 0; i < DP_COUNT(words); i++)
-		if (strcmp(words[i], which) == 0)
-			r->front = words[i];
-	return r->front
-		       ? DP_OK
-		       : dp_fail(err, DP_E_USAGE,
-				 "--front takes study, observed or denoised, not '%.40s'",
-				 which);
-}
-
 static int read_report_options(struct options *o, struct report *r, int argc, char **argv,
 			       struct dp_err *err)
 {
@@ -155,9 +133,6 @@ static int read_report_options(struct options *o, struct report *r, int argc, ch
 		case 'f':
 			o->figures = optarg;
 			break;
-		case 'F':
-			code = set_front(o, r, optarg, err);
-			break;
 		case 'n':
 			setpriority(PRIO_PROCESS, 0, 10);
 			break;
@@ -176,7 +151,7 @@ static int read_report_options(struct options *o, struct report *r, int argc, ch
 	}
 	if (code == DP_OK && optind >= argc)
 		code = dp_fail(err, DP_E_USAGE, "which study?");
-	if (code == DP_OK && o->journal && !o->dir && !r->front)
+	if (code == DP_OK && o->journal && !o->dir)
 		code = dp_fail(err, DP_E_USAGE,
 			       "with --journal, --dir says where to write");
 	if (code == DP_E_USAGE)
@@ -381,33 +356,6 @@ static int make_report(const struct options *o, struct report *r, const char *st
 	return code;
 }
 
-/* The object of `dparetoctl run -o json`, and what a question to it needs: the goals. */
-static int give_front(const struct report *r, struct dp_err *err)
-{
-	const struct subject *s = &r->subjects[0];
-	const struct dp_study *spec = s->s->spec;
-	json_t *goals = json_array(), *result, *answer;
-	struct dp_buf out = DP_BUF_INIT;
-
-	for (size_t i = 0; i < spec->nobjectives; i++)
-		json_array_append_new(goals, json_string(spec->objectives[i].maximize
-								 ? "maximize"
-								 : "minimize"));
-	result = report_front_denoised(r, spec)
-			 ? dp_view_result_denoised(
-				   s->s, s->denoised.hypervolume,
-				   dp_denoised_json(spec, &s->results, &s->denoised))
-			 : dp_view_result(s->s);
-	answer = json_pack("{s:o, s:o}", "goals", goals, "result", result);
-	if (answer)
-		dp_json_dump(&out, answer, 0);
-	if (answer && !out.failed)
-		puts(dp_buf_text(&out));
-	json_decref(answer);
-	dp_buf_free(&out);
-	return answer ? DP_OK : dp_fail(err, DP_E_NOMEM, "no memory for the front");
-}
-
 static int run_report(const struct options *o, struct report *r,
 		      const char *const *studies, size_t n, struct dp_err *err)
 {
@@ -435,7 +383,7 @@ static int run_report(const struct options *o, struct report *r,
 		      "with it\n",
 		      stderr);
 	if (code == DP_OK)
-		code = r->front ? give_front(r, err) : make_report(o, r, state, err);
+		code = make_report(o, r, state, err);
 	free(journal);
 	free(state);
 	return code;

@@ -50,8 +50,6 @@ struct report {
 	struct baseline *baselines;
 	size_t nbaselines;
 	bool public;         /* leave out what voids the guarantee: the seed */
-	const char *front;   /* nothing but this front is wanted: "study" (its own),
-			      * "observed" or "denoised"; NULL: a report */
 	const char *journal; /* the folder it was read from */
 };
 
@@ -62,8 +60,6 @@ struct report {
 DP_MUSTCHECK int report_load(struct report *r, const char *journal,
 			     const char *const *studies, size_t n, struct dp_err *err);
 void report_free(struct report *r);
-/* Is the front that is wanted the one that models choose? */
-bool report_front_denoised(const struct report *r, const struct dp_study *study);
 /* Lists its results; false without memory. */
 bool subject_find_points(struct subject *s);
 /* The study's front, as search.front says, in the contract's order: how many points, the

@@ -156,20 +156,6 @@ static int make_subject(struct subject *s, struct dp_study_state *state, bool mo
 	return DP_OK;
 }
 
-bool report_front_denoised(const struct report *r, const struct dp_study *study)
-{
-	return strcmp(r->front, "study") == 0 ? dp_study_denoises(study)
-					      : strcmp(r->front, "denoised") == 0;
-}
-
-/* Only the first study of a report has models, and of a front only one that they choose
- * needs them. */
-static bool needs_models(const struct report *r, size_t subject,
-			 const struct dp_study *study)
-{
-	return subject == 0 && (!r->front || report_front_denoised(r, study));
-}
-
 int report_load(struct report *r, const char *journal, const char *const *studies,
 		size_t n, struct dp_err *err)
 {
@@ -190,8 +176,7 @@ int report_load(struct report *r, const char *journal, const char *const *studie
 		for (size_t k = 0; k < i; k++)
 			twice |= ids[k] == ids[i];
 		if (!twice)
-			code = make_subject(&r->subjects[r->nsubjects++], s,
-					    needs_models(r, i, s->spec), err);
+			code = make_subject(&r->subjects[r->nsubjects++], s, i == 0, err);
 	}
 	free(ids);
 	return code;

@@ -183,7 +183,7 @@ static int asked_retry_failed(const struct dp_study_state *s, uint32_t from,
 			s->spec->search.budget.epsilon > 0 ? " within its search.budget"
 							   : "");
 		return dp_hint(err,
-			       "'dparetoctl trials %s --state failed' lists those "
+			       "'dparetoctl trials %s --status failed' lists those "
 			       "that failed",
 			       s->spec->name);
 	}

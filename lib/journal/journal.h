@@ -134,6 +134,8 @@ struct dp_journal;
 
 struct dp_journal_options {
 	bool readonly;   /* beside a running daemon, too */
+	bool untouched;  /* readonly: not even LMDB's own file of locks is made or
+			  * changed, unless a daemon runs. For dp_journal_look() */
 	size_t map_size; /* bytes to start with; 0: the default. It grows by itself */
 };
 
@@ -146,6 +148,9 @@ enum {
  * DP_E_CORRUPT if the format is from the future or the file is no journal. */
 DP_MUSTCHECK int dp_journal_open(const char *dir, const struct dp_journal_options *opt,
 				 struct dp_journal **out, struct dp_err *err);
+/* Does a process have the journal in this folder open for writing? *pid is its number, 0
+ * where that cannot be told or there is none. Nothing is changed. */
+bool dp_journal_is_written(const char *dir, long *pid);
 /* Stops the writer (what was queued is committed first, as far as the disk allows)
  * and closes. */
 void dp_journal_close(struct dp_journal *j);

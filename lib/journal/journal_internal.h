@@ -29,7 +29,9 @@ struct dp__op {
 
 struct dp_journal {
 	char *dir;
-	bool readonly;
+	bool readonly, untouched;
+	bool unlocked;         /* no writer knows that we read: see dp__moved() */
+	size_t txn;            /* the newest state when it was opened */
 	size_t map_size;       /* asked for; grows with the map */
 	struct dp__lock *lock; /* of the one writer; NULL: none */
 	MDB_env *env;          /* NULL while it cannot be opened again */
@@ -61,6 +63,9 @@ DP_MUSTCHECK int dp__env_open(struct dp_journal *j, struct dp_err *err);
 void dp__env_close(struct dp_journal *j);
 /* Begins a transaction; a map that another process made larger is followed. */
 DP_MUSTCHECK int dp__begin(struct dp_journal *j, unsigned flags, MDB_txn **txn);
+/* Was something written since it was opened that may have overwritten what was read? A
+ * journal that readers share with its writer is safe from that. */
+bool dp__moved(const struct dp_journal *j);
 /* The error for a code of LMDB: looks at the disk where that explains it. */
 int dp__fail_mdb(const struct dp_journal *j, struct dp_err *err, int mdb_code,
 		 const char *what);

@@ -8,6 +8,7 @@
 #include "journal/journal_internal.h"
 
 #include "base/fs.h"
+#include "base/num.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +18,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
+
+enum {
+	LOCK_PID = 32 /* bytes of a process's number as text */
+};
 
 struct dp__lock {
 	pthread_t thread;
@@ -25,25 +31,64 @@ struct dp__lock {
 	pthread_cond_t cond;
 	const char *dir; /* only until `answered` */
 	bool answered, let_go;
-	int failure;  /* errno of the first thing that went wrong; 0: locked */
-	char pid[32]; /* whose it is, if not ours */
-	int held[2];  /* folder and file */
+	int failure;        /* errno of the first thing that went wrong; 0: locked */
+	char pid[LOCK_PID]; /* whose it is, if not ours */
+	int held[2];        /* folder and file */
+};
+
+enum {
+	LOCK_TRIES = 5, /* dp_journal_is_written() has it for an instant */
+	LOCK_NAP_NS = 2000000,
 };
 
 static int lock_one(int fd)
 {
-	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) != 0)
-		return errno;
+	struct timespec nap = { .tv_nsec = LOCK_NAP_NS };
+
+	for (int tries = 1; fd < 0 || flock(fd, LOCK_EX | LOCK_NB) != 0; tries++) {
+		if (fd < 0 || errno != EWOULDBLOCK || tries == LOCK_TRIES)
+			return errno;
+		nanosleep(&nap, NULL);
+	}
 	return 0;
 }
 
-/* Which process has it, as that one noted. */
-static void lock_read_pid(struct dp__lock *l)
+/* Which process has it, as that one noted in the file. */
+static void lock_read_pid(int fd, char pid[LOCK_PID])
 {
-	ssize_t n = l->held[1] >= 0 ? pread(l->held[1], l->pid, sizeof l->pid - 1, 0) : 0;
+	ssize_t n = fd >= 0 ? pread(fd, pid, LOCK_PID - 1, 0) : 0;
 
-	l->pid[n > 0 ? n : 0] = '\0';
-	l->pid[strcspn(l->pid, "\n")] = '\0';
+	pid[n > 0 ? n : 0] = '\0';
+	pid[strcspn(pid, "\n")] = '\0';
+}
+
+static bool lock_is_held(int fd)
+{
+	if (fd < 0)
+		return false;
+	if (flock(fd, LOCK_SH | LOCK_NB) != 0)
+		return errno == EWOULDBLOCK;
+	flock(fd, LOCK_UN);
+	return false;
+}
+
+bool dp_journal_is_written(const char *dir, long *pid)
+{
+	int folder = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int file = openat(folder, "writer.lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	bool held = lock_is_held(folder) || lock_is_held(file);
+	char text[LOCK_PID];
+	int64_t number;
+
+	lock_read_pid(file, text);
+	if (pid)
+		*pid = held && dp_int_parse(text, &number) && number > 0 ? (long)number
+									 : 0;
+	if (file >= 0)
+		close(file);
+	if (folder >= 0)
+		close(folder);
+	return held;
 }
 
 static void lock_files(struct dp__lock *l)
@@ -62,7 +107,7 @@ static void lock_files(struct dp__lock *l)
 	if (failure == 0)
 		failure = lock_one(l->held[1]);
 	if (failure != 0)
-		lock_read_pid(l);
+		lock_read_pid(l->held[1], l->pid);
 	/* the number is a help for people; the lock counts */
 	else if (ftruncate(l->held[1], 0) == 0)
 		dprintf(l->held[1], "%ld\n", (long)getpid());
@@ -110,7 +155,7 @@ static int lock_start(struct dp__lock *l)
 int dp__lock_take(const char *dir, struct dp__lock **out, struct dp_err *err)
 {
 	struct dp__lock *l = calloc(1, sizeof *l);
-	char pid[32];
+	char pid[LOCK_PID];
 	int failure;
 
 	if (!l)

@@ -191,6 +191,13 @@ DP_MUSTCHECK int dp_state_apply(struct dp_state *s, const struct dp_event *e,
 /* Folds a whole journal in (study 0: all). */
 DP_MUSTCHECK int dp_state_replay(struct dp_state *s, struct dp_journal *j, uint32_t study,
 				 struct dp_err *err);
+/* The journal in the folder `dir` and all that it says, of a folder in which nothing may
+ * change: beside its daemon, without one, on a disk that cannot be written. As
+ * dp_state_recover() otherwise. Never of the folder that this very process writes: LMDB
+ * cannot open a file twice. *j may be NULL; it is closed then. On error there is
+ * nothing to free. */
+DP_MUSTCHECK int dp_state_look(struct dp_state *s, const char *dir, struct dp_journal **j,
+			       struct dp_err *err);
 /* Folds all studies in. One with a record that cannot be read or does not fit is set
  * apart with what came before it, and the others go on. */
 DP_MUSTCHECK int dp_state_recover(struct dp_state *s, struct dp_journal *j,

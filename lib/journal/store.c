@@ -369,6 +369,37 @@ static int check_pages(struct dp_journal *j, struct dp_err *err)
 	return DP_E_CORRUPT;
 }
 
+/* To read. Without a lock file there is no writer, so that a folder in which none can be
+ * made (a copy, an archive) is read without. One that may not be opened is another
+ * matter, unless the caller can tell that he was disturbed. */
+static int try_reading(struct dp_journal *j)
+{
+	int mdb_code = EACCES;
+
+	j->unlocked = j->untouched && !dp_journal_is_written(j->dir, NULL);
+	if (!j->unlocked)
+		mdb_code = try_env(j, MDB_RDONLY);
+	if ((mdb_code == EACCES || mdb_code == EPERM || mdb_code == EROFS) &&
+	    (j->untouched || !has_file(j, "lock.mdb"))) {
+		j->unlocked = true;
+		mdb_code = try_env(j, MDB_RDONLY | MDB_NOLOCK);
+	}
+	return mdb_code;
+}
+
+static size_t newest_txn(const struct dp_journal *j)
+{
+	MDB_envinfo info;
+
+	mdb_env_info(j->env, &info);
+	return info.me_last_txnid;
+}
+
+bool dp__moved(const struct dp_journal *j)
+{
+	return j->unlocked && newest_txn(j) != j->txn;
+}
+
 int dp__env_open(struct dp_journal *j, struct dp_err *err)
 {
 	int code, mdb_code, dead;
@@ -378,15 +409,10 @@ int dp__env_open(struct dp_journal *j, struct dp_err *err)
 	code = check_headers(j, err);
 	if (code != DP_OK)
 		return code;
-	mdb_code = try_env(j, j->readonly ? MDB_RDONLY : 0);
-	/* Without a lock file there is no writer, so that a folder in which none can be
-	 * made (a copy, an archive) is read without. One that may not be opened is
-	 * another matter. */
-	if ((mdb_code == EACCES || mdb_code == EPERM || mdb_code == EROFS) &&
-	    j->readonly && !has_file(j, "lock.mdb"))
-		mdb_code = try_env(j, MDB_RDONLY | MDB_NOLOCK);
+	mdb_code = j->readonly ? try_reading(j) : try_env(j, 0);
 	if (mdb_code != 0)
 		return dp__fail_mdb(j, err, mdb_code, "open");
+	j->txn = newest_txn(j);
 	code = check_length(j, err);
 	if (code == DP_OK && !j->started)
 		code = check_pages(j, err);
@@ -439,6 +465,7 @@ int dp_journal_open(const char *dir, const struct dp_journal_options *opt,
 		return dp_fail(err, DP_E_NOMEM, "no memory to open the journal");
 	}
 	j->readonly = opt && opt->readonly;
+	j->untouched = j->readonly && opt->untouched;
 	size = size == 0 ? MAP_SIZE : size < MAP_MIN ? MAP_MIN : size;
 	j->map_size = (size + page - 1) / page * page;
 	j->last = &j->first;

@@ -495,7 +495,7 @@ class WithDaemon(Ctl):
         self.assertEqual([t["trial"] for t in trials], [0, 1, 2, 3])
         lines = self.ctl("trials", "s", "-o", "jsonl").stdout.splitlines()
         self.assertEqual([json.loads(x) for x in lines], trials)
-        self.assertEqual(self.json("trials", "s", "--state", "failed"), [])
+        self.assertEqual(self.json("trials", "s", "--status", "failed"), [])
         trial = self.json("trial", "s", "2")
         self.assertEqual([r["metrics"]["extra"] for r in trial["runs"]], [2, 2])
         self.assertIn("on the front", self.ctl("trial", "s", "2").stdout)
@@ -584,19 +584,19 @@ class WithDaemon(Ctl):
         self.assertIn("paused", done.stdout)
         self.assertIn("exit code 3", self.ctl("status", "s").stdout)
         self.assertIn("bad luck", self.ctl("logs", "s", "0").stdout)
-        failed = self.json("trials", "s", "--state", "failed")
+        failed = self.json("trials", "s", "--status", "failed")
         self.assertGreaterEqual(len(failed), 2)
 
     def test_retry_failed(self):
         self.submit_file(FAILING)
         self.ctl("wait", "s", "--timeout", "60", code=6)
         self.trainer(QUICK)  # mended
-        failed = [t["trial"] for t in self.json("trials", "s", "--state", "failed")]
+        failed = [t["trial"] for t in self.json("trials", "s", "--status", "failed")]
         self.assertEqual(len(failed), 3)
         answer = self.json("retry", "s", "--failed")
         self.assertEqual((answer["trials"], answer["study"]["state"]), (failed, "running"))
         self.ctl("wait", "s", "--timeout", "60")
-        self.assertEqual(self.json("trials", "s", "--state", "failed"), [])
+        self.assertEqual(self.json("trials", "s", "--status", "failed"), [])
         done = self.ctl("retry", "s", "--failed", code=1)
         self.assertIn("no failed trial that can be tried again", done.stderr)
         self.assertIn("give trials or --failed", self.ctl("retry", "s", "0", "--failed",

@@ -211,14 +211,16 @@ static json_t *recommended_json(const struct dp_study *s, const struct dp_result
 				const struct dp_asked_level *l,
 				const struct dp_recommendation *found)
 {
-	return json_pack(
-		"{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "at",
-		level_json(s, &l->level), "parameters", dp_space_json(s, found->x),
-		"objectives", outputs_json(s, found, true), "predicted",
-		outputs_json(s, found, false), "constraints", constraints_json(s, found),
-		"tested", l->is_tested ? tested_json(s, l) : json_null(), "nearest",
-		found->nearest < r->n ? nearest_json(r, found) : json_null(), "trust",
-		trust_json(s, &found->trust));
+	return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "at",
+			 level_json(s, &l->level), "holds",
+			 dp_output_is_large(s, l->level.output) ? "at least" : "at most",
+			 "parameters", dp_space_json(s, found->x), "objectives",
+			 outputs_json(s, found, true), "predicted",
+			 outputs_json(s, found, false), "constraints",
+			 constraints_json(s, found), "tested",
+			 l->is_tested ? tested_json(s, l) : json_null(), "nearest",
+			 found->nearest < r->n ? nearest_json(r, found) : json_null(),
+			 "trust", trust_json(s, &found->trust));
 }
 
 static int fail_too_few(const struct dp_study *s, const struct dp_results *r,

@@ -60,16 +60,17 @@ int dp_surrogate_left_out(struct dp_proposer *p, size_t o, struct dp_left_out *o
 	all = calloc(p->nseen + 1, sizeof *all);
 	code = all ? leave_out(p, o, all) : DP_E_NOMEM;
 	for (size_t i = 0; i < h->n && code == DP_OK; i++) {
+		const struct dp_known *k = &h->known[i];
 		struct dp_left_out *one = &out[*count];
-		struct dp__normal observed = { 0 };
 
-		if (!dp__is_result(&h->known[i]) || !dp__is_seen(p, &h->known[i]))
+		if (!dp__is_result(k) || !dp__is_seen(p, k))
 			continue;
-		observed.m = all[seen].z;
 		one->known = i;
 		one->predicted = dp__natural_prediction(p->study, o, &all[seen++].f);
-		one->observed = dp__natural_prediction(p->study, o, &observed).value;
-		*count += h->known[i].status == DP_KNOWN_OK;
+		one->observed = o < p->study->nobjectives
+					? k->y[o]
+					: k->metric[o - p->study->nobjectives];
+		*count += k->status == DP_KNOWN_OK;
 	}
 	free(all);
 	return code == DP_OK ? DP_OK : dp_fail(err, code, "no memory for predictions");

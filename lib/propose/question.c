@@ -56,10 +56,16 @@ static double aim_cost(const struct dp__question *q, size_t i, double z, double 
 	return gap > least ? -log(gap) : (least - gap) / least - log(least);
 }
 
-/* What counts of a prediction. */
-static double counted(const struct dp__question *q, const struct dp__normal *f)
+/* A model that stands in for an oracle is not doubted: the oracle decides in the end. */
+static double doubt_of(const struct dp__question *q, size_t o)
 {
-	return f->m + q->doubt * f->s;
+	return dp_output_is_computed(q->p->study, o) ? 0 : q->doubt;
+}
+
+/* What counts of the prediction of an output. */
+static double counted(const struct dp__question *q, size_t o, const struct dp__normal *f)
+{
+	return f->m + doubt_of(q, o) * f->s;
 }
 
 static double output_scale(const struct dp__question *q, size_t o)
@@ -74,11 +80,11 @@ static void stand(const struct dp__question *q, const struct dp__normal *f,
 
 	s->score = s->beyond = 0;
 	for (size_t i = 0; i < q->naims; i++)
-		s->score += aim_cost(q, i, counted(q, &f[q->aim[i]]), &slope);
+		s->score += aim_cost(q, i, counted(q, q->aim[i], &f[q->aim[i]]), &slope);
 	for (size_t i = 0; i < q->nlimits; i++) {
 		const struct dp__limit *l = &q->limit[i];
 
-		s->beyond += fmax(0, counted(q, &f[l->output]) - l->most) /
+		s->beyond += fmax(0, counted(q, l->output, &f[l->output]) - l->most) /
 			     output_scale(q, l->output);
 	}
 	s->reached = !q->tunes || f[q->held].m >= q->most - q->near;
@@ -125,8 +131,8 @@ static double counted_slope(struct dp__question *q, size_t o, const double *u, d
 		return dp__oracle_slope(q->p, o, u, by);
 	f = dp__output_slope(q->p, o, u, by, ds);
 	for (size_t k = 0; k < d; k++)
-		by[k] += q->doubt * ds[k];
-	return counted(q, &f);
+		by[k] += doubt_of(q, o) * ds[k];
+	return counted(q, o, &f);
 }
 
 double dp__question_slope(struct dp__question *q, const double *u, double *by_u,

@@ -380,7 +380,6 @@ static int judge_exactly(struct seeker *s)
 	if (dp__oracles_costly(q->p) && s->nfinal > DEAR_FINALISTS)
 		s->nfinal = DEAR_FINALISTS;
 	q->exactly = true;
-	q->near *= 0.1;
 	for (size_t i = 0; i < s->nfinal && code == DP_OK; i++) {
 		double u[DP_PARAMS_MAX];
 
@@ -391,7 +390,6 @@ static int judge_exactly(struct seeker *s)
 			best = i;
 	}
 	s->final[0] = s->final[best];
-	q->near *= 10;
 	q->exactly = false;
 	return code;
 }

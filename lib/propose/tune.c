@@ -16,6 +16,9 @@ enum {
 };
 
 static const double first_step = 0.01; /* of an input's range */
+/* The part of `near` that is left while points are compared, and in the end. It is not
+ * what a limit counts as reached by: an accountant's number may jump a little. */
+static const double coarse = 0.5, fine = 0.02;
 
 /* How far the limit is exceeded with input k at a place. */
 static double excess_with(const struct dp__question *q, double *u, size_t k, double place)
@@ -174,7 +177,7 @@ static double bracket_place(const struct bracket *b, double aim, int tries)
 /* Closes in on the limit from within: u[k] ends at a place that was evaluated. */
 static void close_in(const struct dp__question *q, double *u, size_t k, struct bracket b)
 {
-	double least = -0.1 * q->near;
+	double least = -(q->exactly ? fine : coarse) * q->near;
 
 	for (int i = 0; i < TRIES && b.f_in < least; i++) {
 		double place = bracket_place(&b, 0.5 * least, i), f;
@@ -211,23 +214,6 @@ static void close_in_whole(const struct dp__question *q, double *u, size_t k,
 	u[k] = dp__place_of(input, in);
 }
 
-/* The largest of the categories that is within, or the least of all. */
-static bool tune_category(const struct dp__question *q, double *u, size_t k)
-{
-	double best = INFINITY, place = u[k];
-
-	for (double i = 0; i < q->p->inputs.in[k].values; i++) {
-		double f = excess_with(q, u, k, i);
-
-		if (f <= 0 ? best > 0 || f > best : f < best) {
-			best = f;
-			place = i;
-		}
-	}
-	u[k] = place;
-	return false; /* others may come closer */
-}
-
 /* Is the limit within the input's reach? Else it goes to the end that is closest, from
  * below if it can. */
 static bool tune_input(const struct dp__question *q, double *u, size_t k)
@@ -236,8 +222,6 @@ static bool tune_input(const struct dp__question *q, double *u, size_t k)
 	enum bracketed found = LOST;
 	struct bracket b;
 
-	if (kind == DP__CATEGORY)
-		return tune_category(q, u, k);
 	if (kind == DP__FLOAT)
 		found = bracket_from(q, u, k, &b);
 	if (found == LOST)

@@ -26,25 +26,22 @@ struct account {
 	double order, renyi; /* of search.budget: see ask_renyi() */
 };
 
-/* A calibrated parameter may be given, as part of a whole point that somebody was shown,
- * but only as what it is calibrated to. */
-static void account_derive(struct account *a)
+void account_derive(const struct dp_study *spec, double *x, struct dp_err *wrong)
 {
-	const struct dp_study *spec = a->home->state->spec;
 	double given[DP_PARAMS_MAX];
 	char text[2][DP_NUM_LEN];
 	struct dp_err err;
 
-	memcpy(given, a->x, spec->nparams * sizeof *given);
-	dp_space_underive(spec, a->x);
-	if (dp_space_derive(spec, a->x, &err) != DP_OK)
+	memcpy(given, x, spec->nparams * sizeof *given);
+	dp_space_underive(spec, x);
+	if (dp_space_derive(spec, x, &err) != DP_OK)
 		return; /* the oracles are not asked, and that says why */
 	for (size_t i = 0; i < spec->nparams; i++)
-		if (!isnan(given[i]) && given[i] != a->x[i])
-			dp_fail(&a->wrong, DP_E_INVALID,
+		if (!isnan(given[i]) && given[i] != x[i])
+			dp_fail(wrong, DP_E_INVALID,
 				"parameter '%s' is calibrated: it is %s here, not %s; "
 				"leave it out",
-				spec->params[i].name, dp_num_text(a->x[i], text[0]),
+				spec->params[i].name, dp_num_text(x[i], text[0]),
 				dp_num_text(given[i], text[1]));
 }
 
@@ -53,9 +50,10 @@ static void account_work(uv_work_t *w)
 	struct account *a = w->data;
 
 	if (a->client)
-		account_derive(a);
+		account_derive(a->home->state->spec, a->x, &a->wrong);
 	a->code = ask_oracles(a->home, NULL, a->x, a->privacy, a->refused, &a->err);
-	if (ask_renyi(a->home->state->spec, a->order, a->x, &a->renyi, NULL) != DP_OK)
+	if (ask_renyi(a->home->state->spec, a->order, a->x, NAN, &a->renyi, NULL) !=
+	    DP_OK)
 		a->renyi = INFINITY; /* without memory it does not fit */
 }
 
@@ -165,7 +163,7 @@ void account_trial(struct study *h, uint32_t trial)
 
 	if (h->accounting)
 		return; /* it is asked again once that is recorded */
-	a = account_start(h, h->state->trials[trial]->x, 0);
+	a = account_start(h, dp_study_trial(h->state, trial)->x, 0);
 	if (a)
 		a->trial = trial;
 	else

@@ -9,6 +9,10 @@
  * the client. */
 DP_MUSTCHECK int account_enqueue(struct study *h, const double *x, uint64_t client,
 				 struct dp_err *err);
+/* On a worker thread: solves for calibrated parameters. One may be given, as part of a
+ * whole point that somebody was shown, but only as what it is calibrated to: else *wrong
+ * says so, which is left alone otherwise. */
+void account_derive(const struct dp_study *spec, double *x, struct dp_err *wrong);
 /* Finds and records the epsilons of a trial. */
 void account_trial(struct study *h, uint32_t trial);
 

@@ -236,8 +236,8 @@ int ask_oracles(const struct study *h, const atomic_bool *cancel, double *x,
 	return DP_OK;
 }
 
-int ask_renyi(const struct dp_study *spec, double order, const double *x, double *k,
-	      struct dp_err *err)
+int ask_renyi(const struct dp_study *spec, double order, const double *x, double at,
+	      double *k, struct dp_err *err)
 {
 	struct dp_renyi_memory *m;
 	int code;
@@ -248,7 +248,7 @@ int ask_renyi(const struct dp_study *spec, double order, const double *x, double
 	m = dp_renyi_memory_new();
 	if (!m)
 		return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
-	code = dp_study_renyi(spec, m, dp_budget_objective(spec), x, NAN, &order, 1, k,
+	code = dp_study_renyi(spec, m, dp_budget_objective(spec), x, at, &order, 1, k,
 			      err);
 	dp_renyi_memory_free(m);
 	return code == DP_E_INVALID ? DP_OK : code; /* +inf: it cannot be trained */
@@ -289,7 +289,7 @@ static int ask_point(struct asker *a, uint32_t trial)
 	memcpy(p->x, a->answer.x, spec->nparams * sizeof p->x[0]);
 	code = ask_oracles(a->home, &a->cancel, p->x, p->privacy, p->refused, &a->err);
 	if (code == DP_OK)
-		code = ask_renyi(spec, a->order, p->x, &p->renyi, &a->err);
+		code = ask_renyi(spec, a->order, p->x, NAN, &p->renyi, &a->err);
 	a->nfound += code == DP_OK;
 	return code;
 }
@@ -478,6 +478,8 @@ static void ask_front_found(struct asker *a)
 	    (json_object_set_new(a->shown, "hypervolume_denoised",
 				 dp_json_real(a->front.hypervolume)) != 0 ||
 	     json_object_set(a->shown, "front", a->front.rows) != 0))
+		a->code = dp_fail(&a->err, DP_E_NOMEM, "no memory for the front");
+	if (a->code == DP_OK && !dp_view_add_remeasured(a->home->state, a->shown))
 		a->code = dp_fail(&a->err, DP_E_NOMEM, "no memory for the front");
 	waiters_answer(a, &a->asked, a->shown);
 	a->shown = NULL;
@@ -730,7 +732,9 @@ static bool ask_snapshot(struct asker *a, bool results)
 	a->spent = ask_spent(a->home);
 	a->order = s->accounting ? s->accounting->filter.order : 0;
 	a->left = dp_course_left(s, dp_course_window(s));
-	a->left_at_last = s->open || s->waiting ? a->left : dp_course_left(s, s->ntrials);
+	a->left_at_last = s->open || s->waiting || dp_study_measures(s)
+				  ? a->left
+				  : dp_course_left(s, s->ntrials);
 	return true;
 }
 
@@ -831,7 +835,7 @@ static void ask_reserve(struct study *h, unsigned places)
 static unsigned ask_places(const struct study *h)
 {
 	unsigned room = executor_room(h->backend);
-	unsigned own = h->state->parallel - h->state->open;
+	unsigned own = h->state->parallel - dp_study_open(h->state);
 
 	return own < room ? own : room;
 }
@@ -892,7 +896,7 @@ void ask_prepare(struct study *h)
 	    h->state->spec->search.method != DP_METHOD_DPARETO &&
 	    !oracles_has(h->state->spec))
 		/* without memory: when they are due */
-		ask_more_ahead(h, h->state->parallel - h->state->open);
+		ask_more_ahead(h, h->state->parallel - dp_study_open(h->state));
 }
 
 bool ask_next(struct study *h)
@@ -946,10 +950,22 @@ int ask_show(struct study *h, uint64_t client, struct dp_err *err)
 
 json_t *ask_front_kept(struct study *h)
 {
+	json_t *o;
+
 	if (!front_is_kept(h))
 		return NULL;
-	return dp_view_result_denoised(h->state, h->front->hypervolume,
-				       json_incref(h->front->rows));
+	o = dp_view_result_denoised(h->state, h->front->hypervolume,
+				    json_incref(h->front->rows));
+	if (o && !dp_view_add_remeasured(h->state, o)) {
+		json_decref(o);
+		return NULL;
+	}
+	return o;
+}
+
+const json_t *ask_front_rows(const struct study *h)
+{
+	return front_is_kept(h) ? h->front->rows : NULL;
 }
 
 int ask_front(struct study *h, uint64_t client, struct dp_err *err)

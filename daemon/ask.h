@@ -28,6 +28,8 @@ DP_MUSTCHECK int ask_recommend(struct study *h, uint64_t client, const json_t *l
 /* The front of ask_front() if it is there: the last that was found is kept until there is
  * another result. NULL: it is not, or there is no memory for it. */
 json_t *ask_front_kept(struct study *h);
+/* Its rows alone, which stay its own; NULL as above. */
+const json_t *ask_front_rows(const struct study *h);
 /* Has the front found for later, of a study that just finished and still has its models;
  * false: nothing was begun. */
 bool ask_last_front(struct study *h);
@@ -61,10 +63,10 @@ enum {
 DP_MUSTCHECK int ask_oracles(const struct study *h, const atomic_bool *cancel, double *x,
 			     double *privacy, char refused[ASK_REFUSED_LEN],
 			     struct dp_err *err);
-/* On a worker thread: K of one training at x, +inf if there is no bound; order: the
- * filter's, or 0: *k is NaN. */
+/* On a worker thread: K of one training at x, up to `at` on its path (NaN: as x says),
+ * +inf if there is no bound; order: the filter's, or 0: *k is NaN. */
 DP_MUSTCHECK int ask_renyi(const struct dp_study *spec, double order, const double *x,
-			   double *k, struct dp_err *err);
+			   double at, double *k, struct dp_err *err);
 /* Journals a point as the study's next trial. `privacy` has an entry for each objective,
  * NaN where there is no oracle; refused: why an oracle has no answer, or ""; renyi: K as
  * ask_renyi() has it. */

@@ -16,15 +16,14 @@
 static bool reported_runs(const struct job *j, struct reported *t, struct dp_event *e)
 {
 	const struct dp_result *r = j->files.result;
-	const struct dp_study *spec = j->spec;
-	size_t n = dp_result_nmetrics(r), room = (size_t)spec->trainer.runs;
+	size_t n = dp_result_nmetrics(r), room = j->runs;
 
 	t->names = calloc(n + 1, sizeof *t->names);
 	t->metrics = calloc(room * n + 1, sizeof *t->metrics);
 	t->runs = calloc(room, sizeof *t->runs);
 	if (!t->names || !t->metrics || !t->runs)
 		return false;
-	e->nruns = job_runs(spec, j->run, t->runs);
+	e->nruns = job_runs(j, t->runs);
 	for (size_t k = 0; k < n; k++)
 		t->names[k] = dp_result_metric_name(r, k);
 	for (uint32_t i = 0; i < e->nruns; i++)
@@ -51,7 +50,7 @@ static bool reported_way(const struct job *j, bool counted, struct reported *t,
 			 struct dp_event *e)
 {
 	const struct job_files *f = &j->files;
-	size_t n = dp_path_values(j->spec, j->x, t->waypoints), at = 0;
+	size_t n = job_waypoints(j, t->waypoints), at = 0;
 
 	if (n == 0 || e->nmetrics == 0 || !attempt_way_counts(j, e->end, counted))
 		return true;

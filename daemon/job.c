@@ -40,24 +40,29 @@ static char *attempt_folder(const struct study *h, uint32_t trial, int32_t run,
 
 struct job *job_new(struct study *h, uint32_t trial, int32_t run, uint32_t attempt)
 {
+	const struct dp_trial *t = dp_study_trial(h->state, trial);
 	struct job *j = calloc(1, sizeof *j);
+	char name[DP_TRIAL_NAME];
 
 	if (!j)
 		return NULL;
+	j->spec = h->state->spec;
+	j->x = t->x;
+	j->at = t->at;
+	j->runs = t->runs;
+	j->trial = trial;
+	j->run = run;
 	j->folder = attempt_folder(h, trial, run, attempt);
-	j->files.result = job_result(h->state->spec, run, h->state->trials[trial]->x);
+	j->files.result = job_result(j);
 	if (!j->folder || !j->files.result) {
 		job_free(j);
 		return NULL;
 	}
 	dp_sha256_init(&j->files.seen);
-	snprintf(j->about, sizeof j->about, "%s/%u", h->state->spec->name, trial);
+	snprintf(j->about, sizeof j->about, "%s/%s", h->state->spec->name,
+		 dp_trial_name(trial, name));
 	j->d = h->d;
 	j->home = h;
-	j->spec = h->state->spec;
-	j->x = h->state->trials[trial]->x;
-	j->trial = trial;
-	j->run = run;
 	j->attempt = attempt;
 	j->progress = NAN;
 	j->next = h->d->jobs;
@@ -82,7 +87,7 @@ void jobs_sweep(struct dpd *d, bool all)
 
 struct dp_trial *job_trial(const struct job *j)
 {
-	return j->home->state->trials[j->trial];
+	return dp_study_trial(j->home->state, j->trial);
 }
 
 /* ---- starting ---- */
@@ -287,11 +292,13 @@ void jobs_ask_again(struct dpd *d)
 
 const char *jobs_trouble(const struct study *h, char *out, size_t room)
 {
+	char name[DP_TRIAL_NAME];
+
 	for (const struct job *j = h->d->jobs; j; j = j->next) {
 		if (j->home != h || !j->trouble[0] || j->phase == JOB_OVER)
 			continue;
-		snprintf(out, room, "trial %u, attempt %u: %s; trying again", j->trial,
-			 j->attempt, j->trouble);
+		snprintf(out, room, "trial %s, attempt %u: %s; trying again",
+			 dp_trial_name(j->trial, name), j->attempt, j->trouble);
 		return out;
 	}
 	return NULL;

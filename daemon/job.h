@@ -42,11 +42,11 @@ struct job {
 	uint32_t trial, attempt;
 	int32_t run; /* DP_RUN_ALL or one run */
 	enum job_phase phase;
-	char *folder;                 /* absolute */
-	char about[DP_NAME_MAX + 16]; /* "study/trial" for the log */
-	int64_t started;              /* clock_now() */
-	double progress;              /* as last told; NaN */
-	void *handle;                 /* the executor's own */
+	char *folder;                                /* absolute */
+	char about[DP_NAME_MAX + 1 + DP_TRIAL_NAME]; /* "study/trial" for the log */
+	int64_t started;                             /* clock_now() */
+	double progress;                             /* as last told; NaN */
+	void *handle;                                /* the executor's own */
 
 	uv_work_t work; /* reading files, off the loop; one read at a time */
 	bool reading;   /* a worker thread has `files` */
@@ -63,6 +63,8 @@ struct job {
 	struct job_files files;
 	const struct dp_study *spec; /* these two live as long as the attempt is open */
 	const double *x;
+	double at;     /* as in dp_trial */
+	uint32_t runs; /* of the trial */
 };
 
 /* What an attempt reported, in the form of its record. */
@@ -105,9 +107,11 @@ struct dp_trial *job_trial(const struct job *j);
 /* ---- job_read.c ---- */
 
 /* Numbers of the runs asked of an attempt; `runs` has room for the trial's. */
-uint32_t job_runs(const struct dp_study *spec, int32_t run, uint32_t *runs);
-/* A reader for them and the waypoints of x; NULL without memory. Any thread. */
-struct dp_result *job_result(const struct dp_study *spec, int32_t run, const double *x);
+uint32_t job_runs(const struct job *j, uint32_t *runs);
+/* The waypoints asked of it: none where a point is measured again. How many. */
+size_t job_waypoints(const struct job *j, double values[DP_WAYPOINTS_MAX]);
+/* A reader for these runs and waypoints; NULL without memory. Any thread. */
+struct dp_result *job_result(const struct job *j);
 /* Reads what is new in the result file, off the loop; the last time once `gone`. */
 void job_read(struct job *j);
 

@@ -26,28 +26,32 @@ enum {
 	READ_CHUNK = 64 << 10
 };
 
-uint32_t job_runs(const struct dp_study *spec, int32_t run, uint32_t *runs)
+uint32_t job_runs(const struct job *j, uint32_t *runs)
 {
-	if (run != DP_RUN_ALL) {
-		runs[0] = (uint32_t)run;
+	if (j->run != DP_RUN_ALL) {
+		runs[0] = (uint32_t)j->run;
 		return 1;
 	}
-	for (uint32_t i = 0; i < (uint32_t)spec->trainer.runs; i++)
+	for (uint32_t i = 0; i < j->runs; i++)
 		runs[i] = i;
-	return (uint32_t)spec->trainer.runs;
+	return j->runs;
 }
 
-struct dp_result *job_result(const struct dp_study *spec, int32_t run, const double *x)
+size_t job_waypoints(const struct job *j, double values[DP_WAYPOINTS_MAX])
 {
-	uint32_t *runs = calloc((size_t)spec->trainer.runs, sizeof *runs);
+	return dp_is_measuring(j->trial) ? 0 : dp_path_values(j->spec, j->x, values);
+}
+
+struct dp_result *job_result(const struct job *j)
+{
+	uint32_t *runs = calloc(j->runs, sizeof *runs);
 	double waypoints[DP_WAYPOINTS_MAX];
 	struct dp_result *r = NULL;
 
 	if (runs)
-		r = dp_result_new(runs, job_runs(spec, run, runs));
+		r = dp_result_new(runs, job_runs(j, runs));
 	free(runs);
-	if (r &&
-	    !dp_result_walk(r, waypoints, (uint32_t)dp_path_values(spec, x, waypoints))) {
+	if (r && !dp_result_walk(r, waypoints, (uint32_t)job_waypoints(j, waypoints))) {
 		dp_result_free(r);
 		r = NULL;
 	}
@@ -213,7 +217,7 @@ static int read_all_anew(struct job *j, int fd, struct dp_result *r)
 static bool read_result(struct job *j)
 {
 	struct job_files *f = &j->files;
-	struct dp_result *r = job_result(j->spec, j->run, j->x);
+	struct dp_result *r = job_result(j);
 	int fd = r ? read_open(j) : -1, e = r ? errno : ENOMEM;
 
 	f->sha256[0] = '\0';
@@ -249,8 +253,8 @@ static void check_declared(struct job *j)
 
 		if (!j->spec->objectives[i].privacy)
 			continue;
-		if (dp_objective_declared(j->spec, i, j->x, &declared, warning, &err) !=
-		    DP_OK)
+		if (dp_objective_declared(j->spec, i, j->x, j->at, &declared, warning,
+					  &err) != DP_OK)
 			snprintf(j->files.mismatch, sizeof j->files.mismatch, "%.299s",
 				 err.msg);
 		else if (warning[0])
@@ -311,7 +315,7 @@ static bool account_way(struct job *j)
 	const struct dp_oracle_asker *asker =
 		oracles_asker(j->home, j->given_up ? &nobody_waits : NULL, &turn);
 	double waypoints[DP_WAYPOINTS_MAX], *out;
-	size_t n = j->way_known ? 0 : dp_path_values(j->spec, j->x, waypoints);
+	size_t n = j->way_known ? 0 : job_waypoints(j, waypoints);
 
 	free(f->way_privacy);
 	f->nway_privacy = 0;

@@ -75,22 +75,22 @@ static int launch_request(const struct job *j, struct dp_err *err)
 	double waypoints[DP_WAYPOINTS_MAX];
 	struct dp_buf text = DP_BUF_INIT;
 	char *path = dp_path_join(j->folder, "request.json");
-	size_t room = (size_t)j->spec->trainer.runs;
+	size_t room = j->runs;
 	int code;
 
-	if (j->spec->trainer.path.points) {
+	if (j->spec->trainer.path.points && !dp_is_measuring(j->trial)) {
 		r.path = j->spec->params[j->spec->trainer.path.param].name;
 		r.waypoints = waypoints;
-		r.nwaypoints = (uint32_t)dp_path_values(j->spec, j->x, waypoints);
+		r.nwaypoints = (uint32_t)job_waypoints(j, waypoints);
 	}
-	r.parameters = dp_space_json(j->spec, j->x);
+	r.parameters = dp_space_json_at(j->spec, j->x, j->at);
 	r.runs = calloc(room, sizeof *r.runs);
 	r.seeds = calloc(room, sizeof *r.seeds);
 	if (!path || !r.parameters || !r.runs || !r.seeds) {
 		code = dp_fail(err, DP_E_NOMEM, "no memory for a request");
 		goto out;
 	}
-	r.nruns = job_runs(j->spec, j->run, r.runs);
+	r.nruns = job_runs(j, r.runs);
 	for (uint32_t i = 0; i < r.nruns; i++)
 		r.seeds[i] = dp_run_seed(j->spec->seed, j->trial, r.runs[i]);
 	dp_request_text(&r, &text);

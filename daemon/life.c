@@ -10,6 +10,7 @@
 #include "daemon/hook.h"
 #include "daemon/housekeep.h"
 #include "daemon/look.h"
+#include "daemon/measure.h"
 #include "daemon/notify.h"
 #include "daemon/oracles.h"
 #include "daemon/record.h"
@@ -88,6 +89,7 @@ void daemon_stop(struct dpd *d, enum stop_policy policy, const char *why)
 	hooks_hurry(d, false);
 	for (uint32_t i = 0; i < d->nstudies; i++) {
 		ask_cancel(d->studies[i]);
+		measure_cancel(d->studies[i]);
 		oracles_close(d->studies[i]);
 		if (policy == STOP_KILL)
 			jobs_cancel(d->studies[i], NULL);
@@ -267,6 +269,14 @@ static int start_recording(struct dpd *d, struct dp_err *err)
 	return code == DP_OK ? record_start(d, err) : code;
 }
 
+/* Recovering an attempt ends it at most: none is added meanwhile. */
+static void trial_recover(struct study *h, const struct dp_trial *t)
+{
+	for (uint32_t n = 0; n < t->nattempts; n++)
+		if (t->attempts[n].end == DP_END_NONE)
+			job_recover(h, t, &t->attempts[n]);
+}
+
 /* After replay: every attempt that is open in the journal is adopted, collected or
  * taken as never started, and every study is looked at. */
 static void daemon_recover(struct dpd *d)
@@ -278,12 +288,10 @@ static void daemon_recover(struct dpd *d)
 
 		if (s->apart)
 			continue;
-		/* recovering an attempt ends it at most: none is added meanwhile */
 		for (uint32_t k = s->first_live; k < s->ntrials; k++)
-			for (uint32_t n = 0; n < s->trials[k]->nattempts; n++)
-				if (s->trials[k]->attempts[n].end == DP_END_NONE)
-					job_recover(h, s->trials[k],
-						    &s->trials[k]->attempts[n]);
+			trial_recover(h, s->trials[k]);
+		for (uint32_t k = s->measured.first_live; k < s->measured.ntrials; k++)
+			trial_recover(h, s->measured.trials[k]);
 		study_changed(h);
 	}
 	released_sweep(d);

@@ -61,7 +61,7 @@ static bool released_already(const struct job *j, const char *metric, uint32_t w
 static bool released_way(const struct job *j, bool counted, struct reported *t,
 			 struct dp_event *e)
 {
-	size_t n = dp_path_values(j->spec, j->x, t->waypoints), at = 0;
+	size_t n = job_waypoints(j, t->waypoints), at = 0;
 
 	if (n == 0 || !attempt_way_counts(j, e->end, counted))
 		return true;

@@ -76,9 +76,9 @@ static bool has_ended(const struct dp_study_state *s)
 	case DP_STUDY_FAILED:
 		return true;
 	case DP_STUDY_STOPPED:
-		return s->open == 0;
+		return dp_study_open(s) == 0;
 	case DP_STUDY_PAUSED:
-		return s->open == 0 && s->by_failures;
+		return dp_study_open(s) == 0 && s->by_failures;
 	case DP_STUDY_RUNNING:
 		break;
 	}

@@ -30,6 +30,7 @@ static const struct {
 	{ "evaluations", JSON_INTEGER },
 	{ "parallel", JSON_INTEGER },
 	{ "priority", JSON_INTEGER },
+	{ "runs", JSON_INTEGER },
 	{ "parameters", JSON_OBJECT },
 	{ "points", JSON_ARRAY },
 	{ "levels", JSON_ARRAY },
@@ -100,6 +101,8 @@ static const struct verb {
 	{ "propose", A_WHOLE_STUDY, LOOKS, request_propose },
 	{ "recommend", A_STUDY, LOOKS, request_recommend },
 	{ "enqueue", A_WHOLE_STUDY, CHANGES, request_enqueue },
+	{ "measure", A_WHOLE_STUDY, CHANGES, request_measure },
+	{ "measures", A_STUDY, LOOKS_LONG, request_measures },
 	{ "reload", NOTHING, LIVES, request_reload },
 	{ "shutdown", NOTHING, LIVES, request_shutdown },
 };

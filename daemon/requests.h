@@ -34,6 +34,9 @@ json_t *request_front_json(struct study *h);
 /* The trial that the request names. */
 DP_MUSTCHECK int request_find_trial(struct request *r, struct dp_trial **t,
 				    struct dp_err *err);
+/* The point that [trial, at] names; at null: the trial's own result. */
+DP_MUSTCHECK int request_named_point(const struct dp_study_state *s, const json_t *pair,
+				     struct dp_point *p, struct dp_err *err);
 /* A trial in full, or its first part if it has many runs. */
 json_t *request_trial_json(struct study *h, const struct dp_trial *t);
 /* recommended.c */
@@ -43,6 +46,8 @@ request_fn request_submit;
 /* steering (requests_steer.c) */
 request_fn request_pause, request_resume, request_stop, request_set, request_delete,
 	request_retry, request_cancel, request_enqueue;
+/* points that are measured again (requests_measure.c) */
+request_fn request_measure, request_measures;
 /* the daemon itself (requests_daemon.c) */
 request_fn request_hello, request_reload, request_shutdown;
 json_t *request_hello_json(struct dpd *d);

@@ -141,7 +141,7 @@ static json_t *running_json(const struct job *j)
 			 "seconds", (double)(clock_now(j->d) - j->started) / 1e6,
 			 "progress",
 			 isnan(j->progress) ? json_null() : json_real(j->progress),
-			 "parameters", dp_space_json(j->spec, j->x));
+			 "parameters", dp_space_json_at(j->spec, j->x, j->at));
 }
 
 static json_t *running_list(struct study *h)
@@ -172,24 +172,28 @@ static json_t *failure_json(const struct study *h, const struct dp_trial *t,
 			 "directory", dp_view_text(path));
 }
 
-/* The newest failed attempts, newest trial first. */
+static void failures_add(const struct study *h, struct dp_trial *const *trials,
+			 uint32_t n, json_t *list)
+{
+	while (n-- > 0)
+		for (uint32_t k = trials[n]->nattempts;
+		     k-- > 0 && json_array_size(list) < FAILURES_MAX;) {
+			const struct dp_attempt *a = &trials[n]->attempts[k];
+
+			if (a->end != DP_END_NONE && a->end != DP_END_OK)
+				json_array_append_new(list,
+						      failure_json(h, trials[n], a));
+		}
+}
+
+/* The newest failed attempts, newest trial first: of those that measure, then others. */
 static json_t *failures_list(const struct study *h)
 {
 	const struct dp_study_state *s = study_shown(h);
 	json_t *list = json_array();
 
-	for (uint32_t i = s->ntrials; i-- > 0 && json_array_size(list) < FAILURES_MAX;) {
-		const struct dp_trial *t = s->trials[i];
-
-		for (uint32_t k = t->nattempts;
-		     k-- > 0 && json_array_size(list) < FAILURES_MAX;) {
-			const struct dp_attempt *a = &t->attempts[k];
-
-			if (a->end == DP_END_NONE || a->end == DP_END_OK)
-				continue;
-			json_array_append_new(list, failure_json(h, t, a));
-		}
-	}
+	failures_add(h, s->measured.trials, s->measured.ntrials, list);
+	failures_add(h, s->trials, s->ntrials, list);
 	return list;
 }
 
@@ -292,9 +296,8 @@ int request_changes(struct request *r, json_t **ok, struct dp_err *err)
 	return DP_OK;
 }
 
-/* The point that [trial, at] names; at null: the trial's own result. */
-static int named_point(const struct dp_study_state *s, const json_t *pair,
-		       struct dp_point *p, struct dp_err *err)
+int request_named_point(const struct dp_study_state *s, const json_t *pair,
+			struct dp_point *p, struct dp_err *err)
 {
 	const json_t *number = json_array_get(pair, 0), *at = json_array_get(pair, 1);
 	struct dp_trial *t;
@@ -342,7 +345,7 @@ static int front_points(struct request *r, const json_t *pairs, json_t **ok,
 			       PAGE_WORK / WORK_POINT);
 	json_array_foreach (pairs, i, pair) {
 		struct dp_point p;
-		int code = named_point(s, pair, &p, err);
+		int code = request_named_point(s, pair, &p, err);
 
 		if (code == DP_E_NOT_FOUND && is_retried(s, pair))
 			continue;

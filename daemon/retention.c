@@ -95,6 +95,9 @@ static void sweep_gather(struct sweep *sw)
 		for (uint32_t k = 0; k < s->ntrials; k++)
 			if (!sweep_trial(sw, i, s->trials[k]))
 				return;
+		for (uint32_t k = 0; k < s->measured.ntrials; k++)
+			if (!sweep_trial(sw, i, s->measured.trials[k]))
+				return;
 	}
 }
 

@@ -82,8 +82,8 @@ static bool goes_before(const struct study *a, const struct study *b)
 {
 	if (a->state->priority != b->state->priority)
 		return a->state->priority > b->state->priority;
-	if (a->state->open != b->state->open)
-		return a->state->open < b->state->open;
+	if (dp_study_open(a->state) != dp_study_open(b->state))
+		return dp_study_open(a->state) < dp_study_open(b->state);
 	return a->turn < b->turn;
 }
 
@@ -172,6 +172,18 @@ void sched_wake(struct dpd *d)
 
 /* ---- why not ---- */
 
+/* The points that are measured again; NULL if none of their trainers runs. */
+static const char *why_measures(const struct dp_study_state *s, char *out, size_t room)
+{
+	uint32_t open = s->measured.open;
+
+	if (open == 0)
+		return NULL;
+	snprintf(out, room, "%u trainer%s its points again", open,
+		 open == 1 ? " measures" : "s measure");
+	return out;
+}
+
 /* What the course of the study waits for, as a sentence; NULL if it need not wait. */
 static const char *why_course(const struct study *h, char *out, size_t room)
 {
@@ -191,6 +203,8 @@ static const char *why_course(const struct study *h, char *out, size_t room)
 		snprintf(out, room, "order: deterministic waits for trial %u",
 			 h->next.trial);
 		break;
+	case DP_WAIT_MEASURES:
+		return why_measures(h->state, out, room);
 	case DP_WAIT_LAST:
 		if (h->state->open == 0)
 			return NULL;

@@ -8,6 +8,7 @@
 #include "daemon/executor.h"
 #include "daemon/housekeep.h"
 #include "daemon/job.h"
+#include "daemon/measure.h"
 #include "daemon/oracles.h"
 #include "daemon/record.h"
 #include "daemon/sched.h"
@@ -140,15 +141,16 @@ void study_changed(struct study *h)
 static void study_log(const struct study *h, const struct dp_event *e)
 {
 	const struct dp_study_state *s = h->state;
-	char about[DP_NAME_MAX + 16];
+	char about[DP_NAME_MAX + 1 + DP_TRIAL_NAME], name[DP_TRIAL_NAME];
 	enum log_level level = LOG_INFO;
 
 	snprintf(about, sizeof about, "%s", s->spec->name);
 	if (e->type == DP_EV_TRIAL_ENDED && dp_study_hides(s))
 		return;
 	if (e->type == DP_EV_TRIAL_ENDED) {
-		snprintf(about, sizeof about, "%s/%u", s->spec->name, e->trial);
-		if (s->trials[e->trial]->status != DP_TRIAL_OK)
+		snprintf(about, sizeof about, "%s/%s", s->spec->name,
+			 dp_trial_name(e->trial, name));
+		if (dp_study_trial(s, e->trial)->status != DP_TRIAL_OK)
 			level = LOG_WARN;
 	} else if (e->type != DP_EV_STUDY_MOVED)
 		return;
@@ -225,6 +227,8 @@ void study_settle(struct study *h)
 		study_link_selected(h);
 	if (step.kind == DP_STEP_FIX)
 		ask_fix(h);
+	if (step.kind == DP_STEP_MEASURE)
+		measure_end(h);
 }
 
 void study_order(struct study *h, struct dp_orders *orders)
@@ -242,11 +246,22 @@ void study_cancel_trial(struct study *h, struct dp_trial *t)
 	jobs_cancel(h, t);
 }
 
+void study_cancel_measures(struct study *h, bool running)
+{
+	const struct dp_measures *m = &h->state->measured;
+
+	for (uint32_t i = m->first_live; i < m->ntrials; i++)
+		if (m->trials[i]->status < DP_TRIAL_OK &&
+		    (running || !m->trials[i]->open))
+			study_cancel_trial(h, m->trials[i]);
+}
+
 void study_cancel_all(struct study *h)
 {
 	for (uint32_t i = h->state->first_live; i < h->state->ntrials; i++)
 		if (h->state->trials[i]->status < DP_TRIAL_OK)
 			study_cancel_trial(h, h->state->trials[i]);
+	study_cancel_measures(h, true);
 }
 
 /* ---- deletion ---- */
@@ -260,6 +275,7 @@ int study_delete(struct study *h, uint64_t client, struct dp_err *err)
 	*x = (struct deleter){ .next = h->deleters, .client = client };
 	h->deleters = x;
 	ask_cancel(h);
+	measure_cancel(h);
 	oracles_close(h);
 	study_cancel_all(h);
 	study_changed(h); /* it goes at the end of the turn, or of what is under way */
@@ -347,8 +363,8 @@ static bool study_forget(struct study *h)
 
 static bool under_way(const struct study *h)
 {
-	return h->state->open || ask_busy(h) || h->accounting || report_busy(h) ||
-	       whole_busy(h);
+	return dp_study_open(h->state) || ask_busy(h) || h->measuring || h->accounting ||
+	       report_busy(h) || whole_busy(h);
 }
 
 void study_sweep(struct study *h)

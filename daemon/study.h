@@ -9,6 +9,8 @@
 #include "daemon/daemon.h"
 #include "daemon/report.h"
 
+#include <stdatomic.h>
+
 /* Somebody who asked for the study's deletion. */
 struct deleter {
 	struct deleter *next;
@@ -35,10 +37,12 @@ struct study {
 	struct next next;
 	uint64_t turn; /* when it was last served: the scheduler's */
 
-	struct asker *asker;         /* ask.c's; NULL while nothing was asked */
-	struct asked_front *front;   /* ask.c's: the last that was found, or NULL */
-	struct whole *whole;         /* whole.c's: what all trainings cost, or NULL */
-	unsigned accounting;         /* oracles asked off the loop: account.c's */
+	struct asker *asker;       /* ask.c's; NULL while nothing was asked */
+	struct asked_front *front; /* ask.c's: the last that was found, or NULL */
+	struct whole *whole;       /* whole.c's: what all trainings cost, or NULL */
+	unsigned accounting;       /* oracles asked off the loop: account.c's */
+	unsigned measuring;        /* points to measure being found: measure.c's */
+	atomic_bool measure_cancel;
 	struct oracles *oracles;     /* oracles.c's: its oracle programs, or NULL */
 	struct selection *selection; /* selection.c's; NULL: nobody asked */
 	struct report_note note;     /* report.c's */
@@ -67,6 +71,8 @@ void study_order(struct study *h, struct dp_orders *orders);
 /* Cancels a trial, or all that have not ended. */
 void study_cancel_trial(struct study *h, struct dp_trial *t);
 void study_cancel_all(struct study *h);
+/* Those that measure points again; running: also while their trainers run. */
+void study_cancel_measures(struct study *h, bool running);
 
 /* The study goes once its last trainer has ended; then the client is told. */
 DP_MUSTCHECK int study_delete(struct study *h, uint64_t client, struct dp_err *err);

@@ -10,7 +10,7 @@ static void count_attempts(const struct subject *s, struct fact_composed *out)
 		out->attempts += t->nattempts;
 		for (uint32_t k = 0; k < t->nattempts; k++)
 			out->not_started += !dp_attempt_began(&t->attempts[k]);
-		out->evaluations += dp_trial_trainings(s->s, t) > 0;
+		out->evaluations += dp_trial_trainings(t) > 0;
 	}
 }
 

@@ -220,7 +220,7 @@ void facts_spent(const struct subject *s, bool times, struct fact_spent *out)
 	for (uint32_t i = 0; i < st->ntrials; i++) {
 		const struct dp_trial *t = st->trials[i];
 
-		trainings += dp_trial_trainings(s->s, t);
+		trainings += dp_trial_trainings(t);
 		for (uint32_t k = 0; k < t->nattempts; k++) {
 			const struct dp_attempt *a = &t->attempts[k];
 

@@ -48,6 +48,7 @@ static int refuse_selection(const struct dp_study_state *s, const struct dp_aske
 	case DP_ASK_RETRY_FAILED:
 	case DP_ASK_CANCEL:
 	case DP_ASK_ENQUEUE:
+	case DP_ASK_MEASURE:
 		return dp_fail(err, DP_E_INVALID,
 			       "study '%s' is a private selection: its trainings are "
 			       "drawn by chance, and each counts whatever becomes of it",
@@ -88,9 +89,12 @@ static int asked_pause(const struct dp_study_state *s, struct dp_orders *out,
 static int asked_resume(const struct dp_study_state *s, struct dp_orders *out,
 			struct dp_err *err)
 {
-	bool more = s->waiting || s->open || s->ntrials < s->evaluations;
+	bool search = s->waiting || s->open || s->ntrials < s->evaluations;
+	bool more = search || dp_study_measures(s);
 
-	if (s->status == DP_STUDY_RUNNING)
+	/* one that is only measured, and was stopped before, searches on */
+	if (s->status == DP_STUDY_RUNNING &&
+	    !(s->measured.rests && s->measured.rest == DP_STUDY_STOPPED && search))
 		return DP_OK;
 	if (s->status != DP_STUDY_PAUSED && !more) {
 		dp_fail(err, DP_E_INVALID,
@@ -105,7 +109,12 @@ static int asked_resume(const struct dp_study_state *s, struct dp_orders *out,
 
 static int asked_stop(const struct dp_study_state *s, struct dp_orders *out)
 {
-	if (s->status == DP_STUDY_RUNNING || s->status == DP_STUDY_PAUSED)
+	/* one that is only measured has ended already: whoever asks cancels what
+	 * measures, and it goes back there */
+	if (s->measured.rests && s->status == DP_STUDY_PAUSED)
+		order_move(out, DP_STUDY_RUNNING, NULL);
+	else if (!s->measured.rests &&
+		 (s->status == DP_STUDY_RUNNING || s->status == DP_STUDY_PAUSED))
 		order_move(out, DP_STUDY_STOPPED, "stopped by request");
 	return DP_OK;
 }
@@ -138,16 +147,19 @@ static int asked_set(const struct dp_study_state *s, const struct dp_asked *a,
 static int asked_retry(const struct dp_study_state *s, const struct dp_trial *t,
 		       struct dp_orders *out, struct dp_err *err)
 {
+	char name[DP_TRIAL_NAME];
+
 	if (t->status != DP_TRIAL_FAILED && t->status != DP_TRIAL_CANCELLED)
 		return dp_fail(
 			err, DP_E_INVALID,
-			"trial %u is %s; only failed or cancelled trials can be retried",
-			t->number, dp_trial_status_text(t->status));
+			"trial %s is %s; only failed or cancelled trials can be retried",
+			dp_trial_name(t->number, name), dp_trial_status_text(t->status));
 	if (!t->refused && dp_course_budget(s, t->renyi, err) != DP_OK)
 		return hint_budget(s, err);
 	order(out, DP_EV_TRIAL_RETRY_ASKED);
 	out->event[0].trial = t->number;
-	if (s->status == DP_STUDY_FINISHED || s->status == DP_STUDY_FAILED)
+	if (s->status == DP_STUDY_FINISHED || s->status == DP_STUDY_FAILED ||
+	    (s->status == DP_STUDY_STOPPED && dp_is_measuring(t->number)))
 		order_move(out, DP_STUDY_RUNNING, NULL);
 	return DP_OK;
 }
@@ -201,9 +213,12 @@ static int asked_retry_failed(const struct dp_study_state *s, uint32_t from,
 static int asked_cancel(const struct dp_trial *t, struct dp_orders *out,
 			struct dp_err *err)
 {
+	char name[DP_TRIAL_NAME];
+
 	if (t->status >= DP_TRIAL_OK)
-		return dp_fail(err, DP_E_INVALID, "trial %u has ended: it is %s",
-			       t->number, dp_trial_status_text(t->status));
+		return dp_fail(err, DP_E_INVALID, "trial %s has ended: it is %s",
+			       dp_trial_name(t->number, name),
+			       dp_trial_status_text(t->status));
 	if (t->cancel_asked)
 		return DP_OK;
 	order(out, DP_EV_TRIAL_CANCEL_ASKED);
@@ -222,14 +237,34 @@ static int asked_enqueue(const struct dp_study_state *s, struct dp_err *err)
 	return hint_budget(s, err);
 }
 
+/* The points themselves are journaled before what is ordered here. */
+static int asked_measure(const struct dp_study_state *s, struct dp_orders *out,
+			 struct dp_err *err)
+{
+	if (dp_study_releases(s->spec))
+		return dp_fail(err, DP_E_INVALID,
+			       "study '%s' shows its results with noise ('release'): a "
+			       "point that is measured again would be one more release, "
+			       "which nothing accounts for",
+			       s->spec->name);
+	if (s->spec->search.budget.epsilon > 0 && !s->accounting)
+		return dp_fail(err, DP_E_BUSY,
+			       "the filter of its search.budget is not chosen yet, which "
+			       "the study does as soon as it runs; try again then");
+	if (s->status != DP_STUDY_RUNNING && s->status != DP_STUDY_PAUSED)
+		order_move(out, DP_STUDY_RUNNING, NULL);
+	return DP_OK;
+}
+
 static int asked_delete(const struct dp_study_state *s, bool now, struct dp_orders *out,
 			struct dp_err *err)
 {
-	if (s->open && !now) {
+	if (dp_study_open(s) && !now) {
 		if (dp_study_hides(s))
 			dp_fail(err, DP_E_BUSY, "trainers of it still run");
 		else
-			dp_fail(err, DP_E_BUSY, "%u of its trainers still run", s->open);
+			dp_fail(err, DP_E_BUSY, "%u of its trainers still run",
+				dp_study_open(s));
 		return dp_hint(
 			err, "wait for them, or end them with 'dparetoctl delete --now'");
 	}
@@ -241,9 +276,15 @@ static int asked_delete(const struct dp_study_state *s, bool now, struct dp_orde
 int dp_course_trial(const struct dp_study_state *s, int64_t number, struct dp_trial **t,
 		    struct dp_err *err)
 {
-	*t = number >= 0 && number < s->ntrials ? s->trials[number] : NULL;
+	*t = number >= 0 && number <= UINT32_MAX ? dp_study_trial(s, (uint32_t)number)
+						 : NULL;
 	if (*t)
 		return DP_OK;
+	if (number >= DP_MEASURING)
+		return dp_fail(err, DP_E_NOT_FOUND,
+			       "study '%s' has no trial m%lld that measures a point "
+			       "again",
+			       s->spec->name, (long long)number - DP_MEASURING);
 	if (s->ntrials == 0)
 		return dp_fail(err, DP_E_NOT_FOUND, "study '%s' has no trials yet",
 			       s->spec->name);
@@ -337,6 +378,8 @@ int dp_course_asked(const struct dp_study_state *s, const struct dp_asked *a,
 		return asked_cancel(t, out, err);
 	case DP_ASK_ENQUEUE:
 		return asked_enqueue(s, err);
+	case DP_ASK_MEASURE:
+		return asked_measure(s, out, err);
 	case DP_ASK_DELETE:
 		return asked_delete(s, a->now, out, err);
 	}

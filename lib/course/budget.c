@@ -28,7 +28,9 @@ bool dp__accounting_due(const struct dp_study_state *s)
 {
 	if (s->accounting || s->ntrials)
 		return false;
-	return has_budget(s) || (dp_study_adapts(s->spec) && any_adds_up(s->spec));
+	return has_budget(s) ||
+	       ((dp_study_adapts(s->spec) || s->spec->search.remeasure) &&
+		any_adds_up(s->spec));
 }
 
 struct dp_event dp_course_fixed(const struct dp_odometer *o,
@@ -73,7 +75,7 @@ static uint32_t may_begin(const struct dp_study_state *s, const struct dp_trial 
 /* Trainings that may still begin for a trial. */
 static uint32_t may_follow(const struct dp_study_state *s, const struct dp_trial *t)
 {
-	uint32_t runs = (uint32_t)s->spec->trainer.runs, n = 0;
+	uint32_t runs = t->runs, n = 0;
 
 	if (t->status >= DP_TRIAL_OK || t->refused || t->cancel_asked)
 		return 0;
@@ -90,10 +92,17 @@ void dp_course_spending(const struct dp_study_state *s, uint32_t window,
 	*out = (struct dp_spending){ 0 };
 	for (uint32_t i = 0; i < s->ntrials; i++) {
 		const struct dp_trial *t = s->trials[i];
-		uint32_t made = dp_trial_trainings(s, t), most = made + may_follow(s, t);
+		uint32_t made = dp_trial_trainings(t), most = made + may_follow(s, t);
 
 		if (i >= window && !t->refused && most < worst_case(s->spec))
 			most = worst_case(s->spec);
+		out->spent = dp_renyi_add(out->spent, dp_renyi_times(made, t->renyi));
+		out->most = dp_renyi_add(out->most, dp_renyi_times(most, t->renyi));
+	}
+	for (uint32_t i = 0; i < s->measured.ntrials; i++) {
+		const struct dp_trial *t = s->measured.trials[i];
+		uint32_t made = dp_trial_trainings(t), most = made + may_follow(s, t);
+
 		out->spent = dp_renyi_add(out->spent, dp_renyi_times(made, t->renyi));
 		out->most = dp_renyi_add(out->most, dp_renyi_times(most, t->renyi));
 	}
@@ -145,10 +154,30 @@ int dp_course_budget(const struct dp_study_state *s, double k, struct dp_err *er
 		       : budget_spent(s, dp_renyi_add(now.most, next), err);
 }
 
+int dp_course_measure_fits(const struct dp_study_state *s, double k, uint32_t runs,
+			   struct dp_err *err)
+{
+	int tries = 1 + s->spec->trainer.retries;
+	double next = dp_renyi_times((double)tries * runs, k), left;
+	struct dp_spending now;
+
+	if (!has_budget(s))
+		return DP_OK;
+	dp_course_spending(s, s->ntrials, &now);
+	if (dp_filter_allows(budget_filter(s), now.most, 0, next))
+		return DP_OK;
+	left = floor(dp_filter_left(budget_filter(s), now.most, 0) / tries / k *
+		     (1 - 1e-12));
+	budget_spent(s, dp_renyi_add(now.most, next), err);
+	return left >= 1 ? dp_hint(err, "it has room for %.0f run%s of each point", left,
+				   left == 1 ? "" : "s")
+			 : dp_hint(err, "it has no room for a single run of each point");
+}
+
 int dp__attempt_fits(const struct dp_study_state *s, const struct dp_trial *t,
 		     int32_t run, struct dp_err *err)
 {
-	int runs = run == DP_RUN_ALL ? s->spec->trainer.runs : 1;
+	int runs = run == DP_RUN_ALL ? (int)t->runs : 1;
 	double next = dp_renyi_times(runs, t->renyi);
 	struct dp_spending now;
 
@@ -163,5 +192,6 @@ int dp__attempt_fits(const struct dp_study_state *s, const struct dp_trial *t,
 
 bool dp_course_waits(const struct dp_study_state *s, const struct dp_err *why)
 {
-	return why->code == DP_E_LIMIT && has_budget(s) && (s->open || s->waiting);
+	return why->code == DP_E_LIMIT && has_budget(s) &&
+	       (s->open || s->waiting || dp_study_measures(s));
 }

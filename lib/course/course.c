@@ -11,7 +11,8 @@
 #define NOTE_SHARE   0.01 /* and in this part of max_time */
 
 enum {
-	FIRST_FAILURES = 3 /* in a row before any result: the trainer does not work */
+	FIRST_FAILURES = 3,  /* in a row before any result: the trainer does not work */
+	MEASURE_FAILURES = 3 /* in a row of trials that measure points that worked once */
 };
 
 /* ---- the verdict on a trial ---- */
@@ -36,9 +37,9 @@ static bool ends_trial(const struct dp_study_state *s, const struct dp_trial *t,
 	       dp__mendable_failures(t, a->run, t->nattempts) > s->spec->trainer.retries;
 }
 
-static bool all_runs_known(const struct dp_study_state *s, const struct dp_trial *t)
+static bool all_runs_known(const struct dp_trial *t)
 {
-	for (uint32_t i = 0; i < (uint32_t)s->spec->trainer.runs; i++)
+	for (uint32_t i = 0; i < t->runs; i++)
 		if (!dp_trial_run_known(t, i))
 			return false;
 	return true;
@@ -66,7 +67,7 @@ static enum dp_trial_status trial_verdict(const struct dp_study_state *s,
 			return DP_TRIAL_DIVERGED;
 	}
 	*cause = NULL;
-	return all_runs_known(s, t) ? DP_TRIAL_OK : DP_TRIAL_WAITING;
+	return all_runs_known(t) ? DP_TRIAL_OK : DP_TRIAL_WAITING;
 }
 
 /* ---- ends of trials ---- */
@@ -122,7 +123,7 @@ static bool course_next_run(const struct dp_study_state *s, const struct dp_tria
 		*run = DP_RUN_ALL;
 		return t->open == 0;
 	}
-	for (int32_t r = 0; r < s->spec->trainer.runs; r++) {
+	for (int32_t r = 0; r < (int32_t)t->runs; r++) {
 		taken = dp_trial_run_known(t, (uint32_t)r);
 		for (uint32_t i = 0; i < t->nattempts && !taken; i++)
 			taken = t->attempts[i].run == r &&
@@ -182,8 +183,13 @@ static bool settle_trial(const struct dp_study_state *s, const struct dp_trial *
 
 static bool settle_trials(const struct dp_study_state *s, struct dp_step *step)
 {
+	const struct dp_measures *m = &s->measured;
+
 	for (uint32_t i = s->first_live; i < s->ntrials; i++)
 		if (settle_trial(s, s->trials[i], step))
+			return true;
+	for (uint32_t i = m->first_live; i < m->ntrials; i++)
+		if (settle_trial(s, m->trials[i], step))
 			return true;
 	return false;
 }
@@ -192,12 +198,13 @@ static bool settle_trials(const struct dp_study_state *s, struct dp_step *step)
 
 bool dp_course_is_timed(const struct dp_study_state *s)
 {
-	return s->status == DP_STUDY_RUNNING && s->spec->search.max_time > 0;
+	return s->status == DP_STUDY_RUNNING && s->spec->search.max_time > 0 &&
+	       !dp_study_searched(s);
 }
 
 int64_t dp_course_active(const struct dp_study_state *s, int64_t now)
 {
-	return s->status == DP_STUDY_RUNNING && now > s->updated
+	return s->status == DP_STUDY_RUNNING && !dp_study_searched(s) && now > s->updated
 		       ? s->active + (now - s->updated)
 		       : s->active;
 }
@@ -207,6 +214,9 @@ static int64_t time_limit(const struct dp_study_state *s)
 {
 	int64_t most = (int64_t)(s->spec->search.max_time * 1e6);
 
+	/* while points are measured again it stands still, and what was over stays so */
+	if (most > 0 && s->status == DP_STUDY_RUNNING && dp_study_searched(s))
+		return s->active < most ? INT64_MAX : 0;
 	if (!dp_course_is_timed(s))
 		return INT64_MAX;
 	return s->updated + (s->active < most ? most - s->active : 0);
@@ -246,8 +256,9 @@ static uint32_t proposals_left(const struct dp_study_state *s)
 
 uint32_t dp_course_proposals(const struct dp_study_state *s, int64_t now)
 {
-	return s->status == DP_STUDY_RUNNING && now < time_limit(s) ? proposals_left(s)
-								    : 0;
+	return s->status == DP_STUDY_RUNNING && !s->measured.rests && now < time_limit(s)
+		       ? proposals_left(s)
+		       : 0;
 }
 
 /* step->reason says why, or is "". */
@@ -263,7 +274,7 @@ static bool step_move(struct dp_step *step, enum dp_study_status to, bool by_fai
 /* Why the trainer of the trial that blocks the study could not be started. */
 static const char *blocked_why(const struct dp_study_state *s)
 {
-	const struct dp_trial *t = s->trials[s->blocked];
+	const struct dp_trial *t = dp_study_trial(s, (uint32_t)s->blocked);
 
 	for (uint32_t i = t->nattempts; i-- > 0;)
 		if (t->attempts[i].end == DP_END_NOT_STARTED && t->attempts[i].message)
@@ -316,6 +327,31 @@ static bool settle_first_failures(const struct dp_study_state *s, struct dp_step
 	return step_move(step, DP_STUDY_PAUSED, true);
 }
 
+/* So many trials in a row that measure points again failed. */
+static bool settle_measure_failures(const struct dp_study_state *s, struct dp_step *step)
+{
+	const struct dp_measures *m = &s->measured;
+	const struct dp_trial *last = NULL;
+	char name[DP_TRIAL_NAME];
+
+	if (m->failures_in_row < MEASURE_FAILURES)
+		return false;
+	for (uint32_t i = m->ntrials; i-- > 0;)
+		if (m->trials[i]->status == DP_TRIAL_FAILED &&
+		    (!last || m->trials[i]->ended > last->ended))
+			last = m->trials[i];
+	if (!last)
+		return false; /* they were tried again meanwhile */
+	dp_trial_name(last->number, name);
+	snprintf(step->reason, sizeof step->reason,
+		 "%u trials in a row that measure points again failed; trial %s: %.400s; "
+		 "'dparetoctl logs %s %s' shows its stderr; put it right, then "
+		 "'dparetoctl resume %s'",
+		 m->failures_in_row, name, failed_why(last), s->spec->name, name,
+		 s->spec->name);
+	return step_move(step, DP_STUDY_PAUSED, true);
+}
+
 /* A study whose trainers cannot do their work waits for a person. How many failed has no
  * say in a private selection, which would tell of it by waiting. */
 static bool settle_failures(const struct dp_study_state *s, struct dp_step *step)
@@ -328,6 +364,10 @@ static bool settle_failures(const struct dp_study_state *s, struct dp_step *step
 	}
 	if (dp_study_hides(s))
 		return false;
+	if (settle_measure_failures(s, step))
+		return true;
+	if (s->measured.rests)
+		return false; /* it is not the search that goes on */
 	if (s->failures_in_row < (uint32_t)s->spec->trainer.max_failures)
 		return settle_first_failures(s, step);
 	snprintf(step->reason, sizeof step->reason,
@@ -386,6 +426,36 @@ static bool step_select(const struct dp_study_state *s, struct dp_step *step)
 	return step_move(step, DP_STUDY_FAILED, true);
 }
 
+/* ---- points that are measured again ---- */
+
+/* Has search.remeasure asked for the front as it is now? */
+static bool end_is_asked(const struct dp_study_state *s)
+{
+	return s->measured.end_asked && s->measured.end_version == s->results_version;
+}
+
+/* The search is over: its front is to be measured, or is being. */
+static bool settle_end(const struct dp_study_state *s, struct dp_step *step)
+{
+	if (s->spec->search.remeasure && dp_study_has_results(s) && !end_is_asked(s)) {
+		step->kind = DP_STEP_MEASURE;
+		return true;
+	}
+	return false;
+}
+
+/* All points are measured: the study is again what it was before. */
+static bool settle_rest(const struct dp_study_state *s, struct dp_step *step)
+{
+	const struct dp_measures *m = &s->measured;
+
+	if (dp_study_measures(s))
+		return false;
+	if (m->rest_reason)
+		snprintf(step->reason, sizeof step->reason, "%s", m->rest_reason);
+	return step_move(step, m->rest, m->rest_by_failures);
+}
+
 /* Nothing is left to do: how did it end? */
 static bool step_finish(const struct dp_study_state *s, bool late, struct dp_step *step)
 {
@@ -402,6 +472,9 @@ static bool step_finish(const struct dp_study_state *s, bool late, struct dp_ste
 		snprintf(step->reason, sizeof step->reason, "search.max_time was over");
 	else if (s->budget_end)
 		snprintf(step->reason, sizeof step->reason, "%.800s", s->budget_end);
+	else if (s->measured.end_reason && end_is_asked(s))
+		snprintf(step->reason, sizeof step->reason, "%.800s",
+			 s->measured.end_reason);
 	else if (dp_propose_limit(s->spec) < s->evaluations)
 		snprintf(step->reason, sizeof step->reason, "%s has only %u point%s",
 			 s->spec->search.method == DP_METHOD_GRID ? "the grid"
@@ -419,11 +492,17 @@ static bool settle_study(const struct dp_study_state *s, int64_t now,
 		return false;
 	if (settle_failures(s, step))
 		return true;
+	if (s->measured.rests)
+		return settle_rest(s, step);
 	if (s->open || (!late && proposals_left(s)))
 		return false;
 	if (late && settle_waiting(s, step))
 		return true;
-	return s->waiting ? false : step_finish(s, late, step);
+	if (s->waiting)
+		return false;
+	if (settle_end(s, step))
+		return true;
+	return dp_study_measures(s) ? false : step_finish(s, late, step);
 }
 
 /* ---- work ---- */
@@ -463,16 +542,17 @@ static uint32_t course_next_attempt(const struct dp_trial *t, int32_t run)
 	return n;
 }
 
-/* The first trial that may have an attempt now. Trials that are not due yet are counted
- * in *resting; the earliest of their times is in step->until. */
-static bool step_attempt(const struct dp_study_state *s, int64_t now,
-			 struct dp_step *step, uint32_t *resting)
+/* The first of these trials that may have an attempt now. Those that are not due yet are
+ * counted in *resting; the earliest of their times is in step->until. */
+static bool step_attempt_of(const struct dp_study_state *s,
+			    struct dp_trial *const *trials, uint32_t n, int64_t now,
+			    struct dp_step *step, uint32_t *resting)
 {
 	int64_t due = INT64_MAX;
 	int32_t run;
 
-	for (uint32_t i = s->first_live; i < s->ntrials; i++) {
-		const struct dp_trial *t = s->trials[i];
+	for (uint32_t i = 0; i < n; i++) {
+		const struct dp_trial *t = trials[i];
 		int64_t until;
 
 		if (!course_next_run(s, t, &run) ||
@@ -492,6 +572,27 @@ static bool step_attempt(const struct dp_study_state *s, int64_t now,
 	}
 	step->until = due < step->until ? due : step->until;
 	return false;
+}
+
+static bool step_attempt(const struct dp_study_state *s, int64_t now,
+			 struct dp_step *step, uint32_t *resting)
+{
+	return step_attempt_of(s, s->trials + s->first_live, s->ntrials - s->first_live,
+			       now, step, resting);
+}
+
+/* The same of trials that measure points again. While there is something to search for,
+ * they have half of the places: neither waits for the other to end. */
+static bool step_measure(const struct dp_study_state *s, int64_t now, bool all,
+			 struct dp_step *step)
+{
+	const struct dp_measures *m = &s->measured;
+	uint32_t resting = 0;
+
+	if (!dp_study_measures(s) || (!all && m->open >= (s->parallel + 1) / 2))
+		return false;
+	return step_attempt_of(s, m->trials + m->first_live, m->ntrials - m->first_live,
+			       now, step, &resting);
 }
 
 uint32_t dp_course_window(const struct dp_study_state *s)
@@ -532,19 +633,14 @@ static bool settle_accounting(const struct dp_study_state *s, struct dp_step *st
 	return true;
 }
 
-static void find_work(const struct dp_study_state *s, int64_t now, struct dp_step *step)
+/* What the search does next, if it has a place. */
+static void find_search(const struct dp_study_state *s, bool late, uint32_t resting,
+			struct dp_step *step)
 {
-	bool late = now >= time_limit(s);
-	uint32_t resting = 0;
-
-	if (!late)
-		step->until = note_due(s) < time_limit(s) ? note_due(s) : time_limit(s);
-	if (s->open >= s->parallel)
-		step_wait(step, DP_WAIT_PARALLEL);
-	else if (!late && step_attempt(s, now, step, &resting))
-		return;
-	else if (late || proposals_left(s) == 0)
-		step_wait(step, resting ? DP_WAIT_RETRY : DP_WAIT_LAST);
+	if (s->measured.rests || late || proposals_left(s) == 0)
+		step_wait(step, resting                                ? DP_WAIT_RETRY
+				: dp_study_measures(s) && s->open == 0 ? DP_WAIT_MEASURES
+								       : DP_WAIT_LAST);
 	/* a trial that is tried again keeps its place: with `parallel: 1` the next
 	 * proposal knows its result */
 	else if (s->open + resting >= s->parallel)
@@ -554,6 +650,26 @@ static void find_work(const struct dp_study_state *s, int64_t now, struct dp_ste
 		step->trial = s->first_live;
 	} else
 		step->kind = DP_STEP_PROPOSE;
+}
+
+static void find_work(const struct dp_study_state *s, int64_t now, struct dp_step *step)
+{
+	bool late = now >= time_limit(s), searches = !late && !s->measured.rests;
+	uint32_t resting = 0;
+
+	if (!late)
+		step->until = note_due(s) < time_limit(s) ? note_due(s) : time_limit(s);
+	if (dp_study_open(s) >= s->parallel) {
+		step_wait(step, DP_WAIT_PARALLEL);
+		return;
+	}
+	if ((searches && step_attempt(s, now, step, &resting)) ||
+	    step_measure(s, now, false, step))
+		return;
+	find_search(s, late, resting, step);
+	/* places that the search has no use for */
+	if (step->kind == DP_STEP_WAIT)
+		step_measure(s, now, true, step);
 }
 
 void dp_course_next(const struct dp_study_state *s, int64_t now, struct dp_step *step)

@@ -21,6 +21,9 @@ enum dp_step_kind {
 			  * (dp_budget_filter()): journal it with the odometer */
 	DP_STEP_ATTEMPT, /* a process may be started: `event` plans it */
 	DP_STEP_PROPOSE, /* the study's next trial may be proposed */
+	DP_STEP_MEASURE, /* the search is over, and search.remeasure wants its front: find
+			  * that and journal what is to be measured, a measure-asked
+			  * without runs last */
 };
 
 /* What a study that runs waits for. */
@@ -30,6 +33,7 @@ enum dp_wait {
 	DP_WAIT_RETRY,    /* a failed attempt is tried again at `until` */
 	DP_WAIT_ORDER,    /* order: deterministic, for the result of `trial` */
 	DP_WAIT_LAST,     /* nothing is left but what runs */
+	DP_WAIT_MEASURES, /* the same, and all of that measures points again */
 };
 
 struct dp_step {
@@ -46,7 +50,8 @@ struct dp_step {
 /* The next step of a study at the time `now` (microseconds, on the clock that the
  * records have, and never before the newest of them). Out of two steps that are
  * possible it is always the same one: ends of trials by number, then the study's own
- * fate, then trials that wait, then new ones. */
+ * fate, then trials of the search that wait, then those that measure points again, then
+ * new ones. */
 void dp_course_next(const struct dp_study_state *s, int64_t now, struct dp_step *step);
 
 /* ---- what a proposal may depend on ---- */
@@ -107,6 +112,10 @@ double dp_course_left(const struct dp_study_state *s, uint32_t window);
  * trainings have this K each. */
 DP_MUSTCHECK int dp_course_budget(const struct dp_study_state *s, double k,
 				  struct dp_err *err);
+/* DP_OK, or DP_E_LIMIT with why search.budget leaves no room for measuring points so many
+ * times each, of which K adds up to `k`, and what it has room for. */
+DP_MUSTCHECK int dp_course_measure_fits(const struct dp_study_state *s, double k,
+					uint32_t runs, struct dp_err *err);
 /* No point was found for the reason `why`: may one be, once what is pending has ended and
  * leaves more of search.budget than it might have? */
 bool dp_course_waits(const struct dp_study_state *s, const struct dp_err *why);
@@ -126,6 +135,7 @@ enum dp_ask {
 	DP_ASK_RETRY_FAILED, /* every failed trial from `trial` on that can be retried */
 	DP_ASK_CANCEL,       /* `trial` */
 	DP_ASK_ENQUEUE,      /* one more point */
+	DP_ASK_MEASURE,      /* a point again: what follows its measure-asked */
 	DP_ASK_DELETE,       /* `now`: also while trainers run */
 };
 

@@ -59,7 +59,8 @@ static const struct dp__field filter_fields[] = {
 #define ON_ATTEMPTS (ON(ATTEMPT_PLANNED) | ON(ATTEMPT_ADOPTED) | ON(ATTEMPT_ENDED))
 #define ON_TRIALS                                                                        \
 	(ON_ATTEMPTS | ON(TRIAL_PROPOSED) | ON(TRIAL_ENDED) | ON(TRIAL_CANCEL_ASKED) |   \
-	 ON(TRIAL_RETRY_ASKED) | ON(RESULT_IMPORTED) | ON(TRIAL_ACCOUNTED))
+	 ON(TRIAL_RETRY_ASKED) | ON(RESULT_IMPORTED) | ON(TRIAL_ACCOUNTED) |             \
+	 ON(MEASURE_ASKED))
 #define ON_ALL                                                                           \
 	(ON_TRIALS | ON(STUDY_CREATED) | ON(STUDY_AMENDED) | ON(STUDY_MOVED) |           \
 	 ON(TIME_NOTED) | ON(ACCOUNTING_FIXED) | ON(RECORD_LOST))
@@ -82,9 +83,12 @@ const struct dp__field dp__event_fields[] = {
 	{ ROW(dp_event, counted, "counted", DP__FLAG), .types = ON(STUDY_MOVED) | ON(ATTEMPT_ENDED) | ON(TIME_NOTED) },
 	{ ROW(dp_event, unbegun, "unbegun", DP__FLAG), .types = ON(ATTEMPT_ENDED) },
 	{ ROW(dp_event, reason, "reason", DP__STR), .types = ON_ALL },
-	{ ROW(dp_event, source, "source", DP__STR), .types = ON(TRIAL_PROPOSED) },
+	{ ROW(dp_event, source, "source", DP__STR), .types = ON(TRIAL_PROPOSED) | ON(MEASURE_ASKED) },
 	{ ROW(dp_event, basis, "basis", DP__U32), .types = ON(TRIAL_PROPOSED) },
-	{ ROW(dp_event, params, "params", DP__F64S), .types = ON(TRIAL_PROPOSED) | ON(RESULT_IMPORTED), LENGTH(nparams) },
+	{ ROW(dp_event, params, "params", DP__F64S), .types = ON(TRIAL_PROPOSED) | ON(RESULT_IMPORTED) | ON(MEASURE_ASKED), LENGTH(nparams) },
+	{ ROW(dp_event, of, "of", DP__F64), .types = ON(MEASURE_ASKED), .absent = NAN },
+	{ ROW(dp_event, of_at, "of_at", DP__F64), .types = ON(MEASURE_ASKED), .absent = NAN },
+	{ ROW(dp_event, asked, "asked", DP__U32), .types = ON(MEASURE_ASKED) },
 	{ ROW(dp_event, exit, "exit", DP__MAP), .types = ON(ATTEMPT_ENDED), .map = exit_fields },
 	{ ROW(dp_event, runs, "runs", DP__U32S), .types = ON(ATTEMPT_ENDED), LENGTH(nruns) },
 	{ ROW(dp_event, metric_names, "names", DP__NAMES), .types = ON(ATTEMPT_ENDED), LENGTH(nmetrics) },
@@ -94,8 +98,8 @@ const struct dp__field dp__event_fields[] = {
 	{ ROW(dp_event, way_privacy, "epsilons", DP__F64S), .types = ON(ATTEMPT_ENDED), LENGTH(nway_privacy) },
 	{ ROW(dp_event, declared, "declared", DP__MAP), .types = ON(ATTEMPT_ENDED), .map = declared_fields },
 	{ ROW(dp_event, sha256, "sha256", DP__STR), .types = ON(ATTEMPT_ENDED) },
-	{ ROW(dp_event, objectives, "objectives", DP__F64S), .types = ON(TRIAL_PROPOSED) | ON(TRIAL_ENDED) | ON(RESULT_IMPORTED) | ON(TRIAL_ACCOUNTED), LENGTH(nobjectives) },
-	{ ROW(dp_event, renyi, "renyi", DP__F64S), .types = ON(TRIAL_PROPOSED), LENGTH(nrenyi) },
+	{ ROW(dp_event, objectives, "objectives", DP__F64S), .types = ON(TRIAL_PROPOSED) | ON(TRIAL_ENDED) | ON(RESULT_IMPORTED) | ON(TRIAL_ACCOUNTED) | ON(MEASURE_ASKED), LENGTH(nobjectives) },
+	{ ROW(dp_event, renyi, "renyi", DP__F64S), .types = ON(TRIAL_PROPOSED) | ON(MEASURE_ASKED), LENGTH(nrenyi) },
 	{ ROW(dp_event, orders, "orders", DP__F64S), .types = ON(ACCOUNTING_FIXED), LENGTH(norders) },
 	{ ROW(dp_event, weights, "weights", DP__F64S), .types = ON(ACCOUNTING_FIXED), LENGTH(nweights) },
 	{ ROW(dp_event, filter, "filter", DP__MAP), .types = ON(ACCOUNTING_FIXED), .map = filter_fields },

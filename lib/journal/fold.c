@@ -12,8 +12,7 @@
 
 #define TIME_MAX (INT64_MAX / 4) /* microseconds: sums of a few of them fit */
 
-/* Replaces *slot by a copy of text, or by NULL. */
-static int fold_text(char **slot, const char *text)
+int dp__fold_text(char **slot, const char *text)
 {
 	char *copy = text && *text ? strdup(text) : NULL;
 
@@ -103,8 +102,9 @@ static int fold_created(struct dp_state *s, const struct dp_event *e, struct dp_
 		s->room = room;
 	}
 	st = calloc(1, sizeof *st);
-	if (!st || fold_text(&st->text, e->text) || fold_text(&st->path, e->path) ||
-	    fold_text(&st->dir, e->dir) || fold_text(&st->secret, e->secret))
+	if (!st || dp__fold_text(&st->text, e->text) ||
+	    dp__fold_text(&st->path, e->path) || dp__fold_text(&st->dir, e->dir) ||
+	    dp__fold_text(&st->secret, e->secret))
 		code = dp_fail(err, DP_E_NOMEM, "no memory for a study");
 	else
 		code = study_of(e, &st->spec, err); /* last: only now is it ours */
@@ -138,12 +138,14 @@ static int fold_moved(struct dp_study_state *st, const struct dp_event *e,
 	if (status < 0)
 		return dp_fail(err, DP_E_CORRUPT, "study %u is moved to no known state",
 			       st->id);
-	if (fold_text(&st->reason, e->reason))
+	if (dp__fold_text(&st->reason, e->reason))
 		return dp_fail(err, DP_E_NOMEM, "no memory for a reason");
+	dp__measure_moved(st, (enum dp_study_status)status);
 	st->status = (enum dp_study_status)status;
 	st->by_failures = e->counted;
 	if (status == DP_STUDY_RUNNING) {
 		st->failures_in_row = 0;
+		st->measured.failures_in_row = 0;
 		st->blocked = -1;
 	}
 	return DP_OK;
@@ -166,9 +168,12 @@ static int fold_amended(struct dp_study_state *st, const struct dp_event *e,
 			       "evaluations, trainers or priority",
 			       st->id);
 	if (!isnan(e->evaluations)) {
-		if (fold_text(&st->budget_end, e->reason))
+		if (dp__fold_text(&st->budget_end, e->reason))
 			return dp_fail(err, DP_E_NOMEM, "no memory for a reason");
 		st->evaluations = (uint32_t)e->evaluations;
+		if (st->ntrials < st->evaluations &&
+		    st->measured.rest == DP_STUDY_FINISHED)
+			dp__measure_searches(st);
 	}
 	if (!isnan(e->parallel))
 		st->parallel = (uint32_t)e->parallel;
@@ -183,8 +188,7 @@ static void fold_results_change(struct dp_study_state *st)
 	st->front_valid = false;
 }
 
-/* Are these parameters of the study, in its order, which whoever shows them may trust? */
-static bool fold_point_ok(const struct dp_study *spec, const struct dp_event *e)
+bool dp__fold_point_ok(const struct dp_study *spec, const struct dp_event *e)
 {
 	if (e->nparams != spec->nparams)
 		return false;
@@ -245,7 +249,7 @@ static int fold_imported(struct dp_study_state *st, const struct dp_event *e,
 	size_t p = st->spec->nparams, m = st->spec->nobjectives;
 	struct dp_imported *grown, *new;
 
-	if (!fold_point_ok(st->spec, e) || e->nobjectives != m)
+	if (!dp__fold_point_ok(st->spec, e) || e->nobjectives != m)
 		return dp_fail(err, DP_E_CORRUPT,
 			       "a result imported into study %u does not fit it", st->id);
 	grown = realloc(st->imported, (st->nimported + 1) * sizeof *grown);
@@ -283,12 +287,42 @@ static int fold_accounted(const struct dp_study_state *st, struct dp_trial *t,
 			return dp_fail(err, DP_E_NOMEM, "no memory for a trial");
 		memcpy(privacy, e->objectives, e->nobjectives * sizeof *privacy);
 	}
-	if (fold_text(&t->refused, e->reason)) {
+	if (dp__fold_text(&t->refused, e->reason)) {
 		free(privacy);
 		return dp_fail(err, DP_E_NOMEM, "no memory for a reason");
 	}
 	free(t->privacy);
 	t->privacy = privacy;
+	return DP_OK;
+}
+
+int dp__trial_new(const struct dp_study_state *st, const struct dp_event *e,
+		  uint32_t number, struct dp_trial **out, struct dp_err *err)
+{
+	struct dp_trial *t = calloc(1, sizeof *t);
+	int code;
+
+	if (t)
+		t->x = malloc(e->nparams * sizeof *t->x + 1);
+	if (!t || !t->x) {
+		free(t);
+		return dp_fail(err, DP_E_NOMEM, "no memory for a trial");
+	}
+	t->number = number;
+	code = fold_accounted(st, t, e, err);
+	if (code != DP_OK) {
+		dp__trial_free(t);
+		return code;
+	}
+	memcpy(t->x, e->params, e->nparams * sizeof *t->x);
+	t->at = NAN;
+	t->runs = (uint32_t)st->spec->trainer.runs;
+	t->status = DP_TRIAL_WAITING;
+	t->basis = e->basis;
+	t->renyi = e->nrenyi == 1 ? e->renyi[0] : NAN;
+	snprintf(t->source, sizeof t->source, "%s", e->source ? e->source : "");
+	t->proposed = e->time;
+	*out = t;
 	return DP_OK;
 }
 
@@ -298,7 +332,7 @@ static int fold_proposed(struct dp_study_state *st, const struct dp_event *e,
 	struct dp_trial *t, **grown;
 	int code;
 
-	if (e->trial != st->ntrials || !fold_point_ok(st->spec, e))
+	if (e->trial != st->ntrials || !dp__fold_point_ok(st->spec, e))
 		return dp_fail(err, DP_E_CORRUPT,
 			       "trial %u of study %u is proposed out of turn, or at no "
 			       "point of its space",
@@ -312,28 +346,23 @@ static int fold_proposed(struct dp_study_state *st, const struct dp_event *e,
 		st->trials = grown;
 		st->room = room;
 	}
-	t = calloc(1, sizeof *t);
-	if (t)
-		t->x = malloc(e->nparams * sizeof *t->x + 1);
-	if (!t || !t->x) {
-		free(t);
-		return dp_fail(err, DP_E_NOMEM, "no memory for a trial");
-	}
-	t->number = e->trial;
-	code = fold_accounted(st, t, e, err);
-	if (code != DP_OK) {
-		dp__trial_free(t);
+	code = dp__trial_new(st, e, e->trial, &t, err);
+	if (code != DP_OK)
 		return code;
-	}
-	memcpy(t->x, e->params, e->nparams * sizeof *t->x);
-	t->status = DP_TRIAL_WAITING;
-	t->basis = e->basis;
-	t->renyi = e->nrenyi == 1 ? e->renyi[0] : NAN;
-	snprintf(t->source, sizeof t->source, "%s", e->source ? e->source : "");
-	t->proposed = e->time;
 	st->trials[st->ntrials++] = t;
 	st->waiting++;
 	return DP_OK;
+}
+
+/* Those that wait, and the open attempts: of the search, or of what is measured. */
+static uint32_t *fold_waiting(struct dp_study_state *st, const struct dp_trial *t)
+{
+	return dp_is_measuring(t->number) ? &st->measured.waiting : &st->waiting;
+}
+
+static uint32_t *fold_open(struct dp_study_state *st, const struct dp_trial *t)
+{
+	return dp_is_measuring(t->number) ? &st->measured.open : &st->open;
 }
 
 static int fold_planned(struct dp_study_state *st, struct dp_trial *t,
@@ -347,7 +376,7 @@ static int fold_planned(struct dp_study_state *st, struct dp_trial *t,
 			"an attempt is planned for trial %u of study %u, which has "
 			"ended",
 			t->number, st->id);
-	if (e->run < DP_RUN_ALL || e->run >= st->spec->trainer.runs)
+	if (e->run < DP_RUN_ALL || e->run >= (int32_t)t->runs)
 		return dp_fail(err, DP_E_CORRUPT,
 			       "an attempt is planned for run %d of trial %u of study %u",
 			       e->run, t->number, st->id);
@@ -359,13 +388,12 @@ static int fold_planned(struct dp_study_state *st, struct dp_trial *t,
 							   .number = e->attempt,
 							   .planned = e->time };
 	t->open++;
-	st->open++;
+	*fold_open(st, t) += 1;
 	st->begun = dp_renyi_add(
 		st->begun,
-		dp_renyi_times(e->run == DP_RUN_ALL ? st->spec->trainer.runs : 1,
-			       t->renyi));
+		dp_renyi_times(e->run == DP_RUN_ALL ? (int)t->runs : 1, t->renyi));
 	if (t->status == DP_TRIAL_WAITING)
-		st->waiting--;
+		*fold_waiting(st, t) -= 1;
 	t->status = DP_TRIAL_RUNNING;
 	return DP_OK;
 }
@@ -409,7 +437,7 @@ int dp__widen(double **table, size_t rows, uint32_t *wide, uint32_t to)
 static int fold_metrics(struct dp_study_state *st, struct dp_trial *t,
 			const struct dp_event *e, struct dp_err *err)
 {
-	size_t runs = (size_t)dp_study_told_runs(st->spec);
+	size_t runs = (size_t)dp_trial_told_runs(st, t);
 
 	for (uint32_t k = 0; k < e->nmetrics; k++)
 		if (dp__metric_column(st, e->metric_names[k]) < 0)
@@ -482,7 +510,7 @@ static int fold_attempt_ended(struct dp_study_state *st, struct dp_trial *t,
 	if (code == DP_OK && e->nmetrics &&
 	    (e->end == DP_END_OK || e->end == DP_END_DIVERGED))
 		code = fold_metrics(st, t, e, err);
-	if (code == DP_OK && fold_text(&a->message, e->reason))
+	if (code == DP_OK && dp__fold_text(&a->message, e->reason))
 		code = dp_fail(err, DP_E_NOMEM, "no memory for a reason");
 	if (code != DP_OK) {
 		if (new_way) { /* it has none until the record comes again */
@@ -502,10 +530,10 @@ static int fold_attempt_ended(struct dp_study_state *st, struct dp_trial *t,
 	if (e->end == DP_END_NOT_STARTED)
 		st->blocked = t->number;
 	t->open--;
-	st->open--;
+	*fold_open(st, t) -= 1;
 	if (t->open == 0) {
 		t->status = DP_TRIAL_WAITING; /* until trial-ended says otherwise */
-		st->waiting++;
+		*fold_waiting(st, t) += 1;
 	}
 	return DP_OK;
 }
@@ -559,7 +587,7 @@ static int fold_trial_ended(struct dp_study_state *st, struct dp_trial *t,
 			return dp_fail(err, DP_E_NOMEM, "no memory for a result");
 		memcpy(objectives, e->objectives, e->nobjectives * sizeof *objectives);
 	}
-	if (fold_text(&reason, e->reason))
+	if (dp__fold_text(&reason, e->reason))
 		code = dp_fail(err, DP_E_NOMEM, "no memory for a reason");
 	else
 		code = dp__way_settle(st, t, came, err); /* last: the rest cannot fail */
@@ -578,7 +606,11 @@ static int fold_trial_ended(struct dp_study_state *st, struct dp_trial *t,
 	}
 	t->status = (enum dp_trial_status)status;
 	t->ended = e->time;
-	st->waiting--;
+	*fold_waiting(st, t) -= 1;
+	if (dp_is_measuring(t->number)) {
+		dp__measure_ended(st, t);
+		return DP_OK;
+	}
 	while (st->first_live < st->ntrials &&
 	       st->trials[st->first_live]->status >= DP_TRIAL_OK)
 		st->first_live++;
@@ -590,11 +622,17 @@ static int fold_trial_ended(struct dp_study_state *st, struct dp_trial *t,
 static int fold_retry_asked(struct dp_study_state *st, struct dp_trial *t,
 			    const struct dp_event *e, struct dp_err *err)
 {
+	int code = DP_OK;
+
 	(void)e;
 	if (t->status != DP_TRIAL_FAILED && t->status != DP_TRIAL_CANCELLED)
 		return dp_fail(err, DP_E_CORRUPT,
 			       "trial %u of study %u is retried but has not failed",
 			       t->number, st->id);
+	if (dp_is_measuring(t->number))
+		code = dp__measure_wake(st, err);
+	if (code != DP_OK)
+		return code;
 	for (uint32_t i = 0; i < t->nattempts; i++)
 		t->attempts[i].counted = false;
 	if (dp_trial_has_way(st, t))
@@ -605,10 +643,16 @@ static int fold_retry_asked(struct dp_study_state *st, struct dp_trial *t,
 	t->ended = 0;
 	free(t->reason);
 	t->reason = NULL;
+	*fold_waiting(st, t) += 1;
+	if (dp_is_measuring(t->number)) {
+		dp__measure_retried(st, t);
+		return DP_OK;
+	}
 	st->failed--;
-	st->waiting++;
 	if (t->number < st->first_live)
 		st->first_live = t->number;
+	if (st->measured.rest != DP_STUDY_STOPPED)
+		dp__measure_searches(st);
 	return DP_OK;
 }
 
@@ -677,7 +721,8 @@ int dp_state_apply(struct dp_state *s, const struct dp_event *e, struct dp_err *
 		return dp_fail(err, DP_E_CORRUPT,
 			       "study %u has record %u where record %u belongs", e->study,
 			       e->seq, st->seq);
-	ran = e->type != DP_EV_STUDY_CREATED && st->status == DP_STUDY_RUNNING;
+	ran = e->type != DP_EV_STUDY_CREATED && st->status == DP_STUDY_RUNNING &&
+	      !dp_study_searched(st);
 	switch (e->type) {
 	case DP_EV_STUDY_CREATED:
 	case DP_EV_TIME_NOTED:
@@ -696,6 +741,9 @@ int dp_state_apply(struct dp_state *s, const struct dp_event *e, struct dp_err *
 		break;
 	case DP_EV_ACCOUNTING_FIXED:
 		code = fold_accounting(st, e, err);
+		break;
+	case DP_EV_MEASURE_ASKED:
+		code = dp__fold_measure(st, e, err);
 		break;
 	case DP_EV_RECORD_LOST: /* keeps the place of a record that was damaged */
 		break;

@@ -30,6 +30,7 @@
 	X(TRIAL_ACCOUNTED, 12, "trial-accounted")                                        \
 	X(TIME_NOTED, 13, "time-noted")                                                  \
 	X(ACCOUNTING_FIXED, 14, "accounting-fixed")                                      \
+	X(MEASURE_ASKED, 15, "measure-asked")                                            \
 	X(RECORD_LOST, 31, "record-lost")
 
 enum dp_event_type {
@@ -44,6 +45,10 @@ enum {
 enum {
 	DP_RUN_ALL = -1
 }; /* an attempt that makes all runs of its trial */
+
+/* Trials that measure a point again have numbers from here on, so that nothing which
+ * walks over the trials of the search meets them. People see m0, m1, ... */
+#define DP_MEASURING UINT32_C(1000000000)
 
 /* One record in memory. Which fields a type uses is in event.c's table; the others
  * are zero. Strings and arrays belong to the caller when encoding; a decoded event
@@ -66,12 +71,18 @@ struct dp_event {
 	 * "cancelled"); reason wherever there is one */
 	const char *state, *reason;
 
-	uint32_t trial;
-	/* trial-proposed */
+	uint32_t trial; /* measure-asked: the first that measures, DP_MEASURING or more */
+	/* trial-proposed; measure-asked, too, but for `basis`, and with "remeasure",
+	 * "verify" or "end" as the source */
 	const char *source;   /* "random", "grid", "dpareto", ... */
 	uint32_t basis;       /* conditioned on the study's records before this seq */
 	const double *params; /* one per parameter of the study, see study.h */
 	uint32_t nparams;
+	/* measure-asked: the result that is measured again, NaN: none; how many runs. An
+	 * "end" without runs: search.remeasure has asked for the whole front, or `reason`
+	 * says what of it was left out */
+	double of, of_at;
+	uint32_t asked;
 	/* attempt-* */
 	int32_t run; /* DP_RUN_ALL or the one run of this process */
 	uint32_t attempt;
@@ -94,13 +105,14 @@ struct dp_event {
 	uint32_t nwaypoints, nways, nway_privacy;
 	struct dp_declared declared;
 	const char *sha256; /* of the result file as it was read, in hexadecimal */
-	/* trial-ended; in trial-proposed and trial-accounted what the privacy oracles
-	 * say, NaN for the other objectives; none there if an oracle refused (`reason`)
+	/* trial-ended; in trial-proposed, trial-accounted and measure-asked what the
+	 * privacy oracles say, NaN for the other objectives; none there if an oracle
+	 * refused (`reason`)
 	 */
 	const double *objectives; /* (nobjectives), natural units; NaN: not known */
 	uint32_t nobjectives;
-	/* trial-proposed, with search.budget: K of one training there at the filter's
-	 * order: one number */
+	/* trial-proposed, measure-asked, with search.budget: K of one training there at
+	 * the filter's order: one number */
 	const double *renyi;
 	uint32_t nrenyi;
 	/* accounting-fixed: the odometer's orders and weights, and the filter of

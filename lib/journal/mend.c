@@ -129,6 +129,23 @@ static bool imply_attempt_ended(const struct dp_trial *t, const struct dp_event 
 	return true;
 }
 
+/* That a point was to be measured, of which a trial is left: the point as it was written
+ * for its trainer. Which result it was measured for is not known any more. */
+static bool imply_measure(struct mender *w, const struct dp_event *e,
+			  struct dp_event *out)
+{
+	const struct dp_study_state *s = w->state.studies[0];
+
+	out->type = DP_EV_MEASURE_ASKED;
+	out->trial = e->trial;
+	out->source = "recovered";
+	out->of = out->of_at = NAN;
+	out->asked = (uint32_t)s->spec->trainer.runs;
+	out->params = w->x;
+	out->nparams = (uint32_t)s->spec->nparams;
+	return mend_point(w, e->trial);
+}
+
 /* What must have been recorded before `e`, which does not fit without it. */
 static bool mend_implied(struct mender *w, const struct dp_event *e, struct dp_event *out)
 {
@@ -137,8 +154,11 @@ static bool mend_implied(struct mender *w, const struct dp_event *e, struct dp_e
 
 	*out = (struct dp_event){ .time = e->time, .trial = e->trial };
 	if (e->type == DP_EV_STUDY_CREATED || e->type == DP_EV_STUDY_MOVED ||
-	    e->type == DP_EV_STUDY_AMENDED || e->type == DP_EV_RESULT_IMPORTED)
+	    e->type == DP_EV_STUDY_AMENDED || e->type == DP_EV_RESULT_IMPORTED ||
+	    e->type == DP_EV_MEASURE_ASKED)
 		return false;
+	if (!t && dp_is_measuring(e->trial))
+		return imply_measure(w, e, out);
 	if (!t || (e->type == DP_EV_TRIAL_PROPOSED && e->trial > s->ntrials)) {
 		out->type = DP_EV_TRIAL_PROPOSED;
 		out->trial = s->ntrials;

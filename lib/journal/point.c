@@ -37,6 +37,22 @@ struct dp_point *dp_study_points(const struct dp_study_state *s, size_t *n)
 	return all;
 }
 
+bool dp_study_point(const struct dp_study_state *s, uint32_t trial, double at,
+		    struct dp_point *out)
+{
+	const struct dp_trial *t = trial < s->ntrials ? s->trials[trial] : NULL;
+
+	*out = (struct dp_point){ trial, DP_OWN };
+	if (t && isnan(at))
+		return t->status == DP_TRIAL_OK && t->objectives;
+	for (uint32_t w = 0; t && t->way && w < t->way->n; w++)
+		if (t->way->at[w] == at && dp_way_stands(s, t->way, w)) {
+			out->way = (int32_t)w;
+			return true;
+		}
+	return false;
+}
+
 bool dp_trial_has_way(const struct dp_study_state *s, const struct dp_trial *t)
 {
 	for (uint32_t w = 0; t->way && w < t->way->n; w++)
@@ -82,7 +98,7 @@ void dp_point_x(const struct dp_study_state *s, struct dp_point p, double *x)
 
 const double *dp_point_objectives(const struct dp_study_state *s, struct dp_point p)
 {
-	const struct dp_trial *t = s->trials[p.trial];
+	const struct dp_trial *t = dp_study_trial(s, p.trial);
 
 	return p.way == DP_OWN
 		       ? t->objectives

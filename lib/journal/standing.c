@@ -45,6 +45,11 @@ double dp__runs_mean_variance(const double *first, size_t stride, int runs)
 	return differ ? sum / (runs - 1) / runs : 0;
 }
 
+int dp_trial_told_runs(const struct dp_study_state *s, const struct dp_trial *t)
+{
+	return dp_study_releases(s->spec) ? 1 : (int)t->runs;
+}
+
 static bool metric_known(const struct dp_trial *t, int metric)
 {
 	return metric >= 0 && t->metrics && (uint32_t)metric < t->nmetrics;
@@ -53,7 +58,7 @@ static bool metric_known(const struct dp_trial *t, int metric)
 double dp_trial_mean(const struct dp_study_state *s, const struct dp_trial *t, int metric)
 {
 	return metric_known(t, metric) ? dp__runs_mean(t->metrics + metric, t->nmetrics,
-						       dp_study_told_runs(s->spec))
+						       dp_trial_told_runs(s, t))
 				       : NAN;
 }
 
@@ -62,7 +67,7 @@ double dp_trial_mean_variance(const struct dp_study_state *s, const struct dp_tr
 {
 	return metric_known(t, metric)
 		       ? dp__runs_mean_variance(t->metrics + metric, t->nmetrics,
-						dp_study_told_runs(s->spec))
+						dp_trial_told_runs(s, t))
 		       : NAN;
 }
 
@@ -114,29 +119,36 @@ bool dp_attempt_began(const struct dp_attempt *a)
 	return a->end != DP_END_NOT_STARTED && !a->unbegun;
 }
 
-uint32_t dp_trial_trainings(const struct dp_study_state *s, const struct dp_trial *t)
+uint32_t dp_trial_trainings(const struct dp_trial *t)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < t->nattempts; i++)
 		if (dp_attempt_began(&t->attempts[i]))
-			n += t->attempts[i].run == DP_RUN_ALL
-				     ? (uint32_t)s->spec->trainer.runs
-				     : 1;
+			n += t->attempts[i].run == DP_RUN_ALL ? t->runs : 1;
 	return n;
+}
+
+/* K of all trainings that were begun for these trials. */
+static double trials_spent(struct dp_trial *const *trials, uint32_t n)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		sum = dp_renyi_add(sum, dp_renyi_times(dp_trial_trainings(trials[i]),
+						       trials[i]->renyi));
+	return sum;
 }
 
 bool dp_study_budget_spent(const struct dp_study_state *s, double *spent, double *limit)
 {
 	const struct dp_filter *f = s->accounting ? &s->accounting->filter : NULL;
-	double sum = 0;
+	double sum;
 
 	if (!f || !(f->limit > 0))
 		return false;
-	for (uint32_t i = 0; i < s->ntrials; i++)
-		sum = dp_renyi_add(sum,
-				   dp_renyi_times(dp_trial_trainings(s, s->trials[i]),
-						  s->trials[i]->renyi));
+	sum = dp_renyi_add(trials_spent(s->trials, s->ntrials),
+			   trials_spent(s->measured.trials, s->measured.ntrials));
 	*spent = sum / (f->order - 1);
 	*limit = f->limit / (f->order - 1);
 	return true;

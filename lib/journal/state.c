@@ -3,6 +3,7 @@
 
 #include "base/num.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,6 +76,7 @@ void dp__study_state_free(struct dp_study_state *s)
 		free(s->imported[i].objectives);
 	}
 	free(s->imported);
+	dp__measures_free(&s->measured);
 	dp__shown_free(s->shown);
 	free(s->accounting);
 	for (uint32_t i = 0; i < s->nmetrics; i++)
@@ -201,9 +203,45 @@ int dp_state_find(const struct dp_state *s, const char *selector,
 	return DP_OK;
 }
 
+bool dp_is_measuring(uint32_t trial)
+{
+	return trial >= DP_MEASURING;
+}
+
+const char *dp_trial_name(uint32_t trial, char out[DP_TRIAL_NAME])
+{
+	if (dp_is_measuring(trial))
+		snprintf(out, DP_TRIAL_NAME, "m%u", trial - DP_MEASURING);
+	else
+		snprintf(out, DP_TRIAL_NAME, "%u", trial);
+	return out;
+}
+
+static struct dp_trial *measuring_trial(const struct dp_measures *m, uint32_t number)
+{
+	uint32_t lo = 0, hi = m->ntrials;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (m->trials[mid]->number < number)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < m->ntrials && m->trials[lo]->number == number ? m->trials[lo] : NULL;
+}
+
 struct dp_trial *dp_study_trial(const struct dp_study_state *s, uint32_t number)
 {
+	if (dp_is_measuring(number))
+		return measuring_trial(&s->measured, number);
 	return number < s->ntrials ? s->trials[number] : NULL;
+}
+
+uint32_t dp_study_open(const struct dp_study_state *s)
+{
+	return s->open + s->measured.open;
 }
 
 uint32_t dp_study_ended(const struct dp_study_state *s)

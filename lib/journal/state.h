@@ -67,7 +67,7 @@ struct dp_way {
 	uint32_t nmetrics;  /* columns of metrics: the study's first so many */
 	double *at;         /* (n) values of the parameter, ascending */
 	double *objectives; /* (n x nobjectives), natural units; NaN: not known */
-	double *runs;       /* (n x dp_study_told_runs() x nmetrics); NULL once it cannot
+	double *runs;       /* (n x dp_trial_told_runs() x nmetrics); NULL once it cannot
 			     * be retried */
 	/* (n x nmetrics) while the trial has ended: the mean of each metric over the
 	 * runs, and the variance of that mean, as dp_trial_mean() and
@@ -81,14 +81,17 @@ struct dp_trial {
 	bool cancel_asked;
 	uint32_t basis; /* see trial-proposed in journal.h */
 	char source[16];
-	double *x; /* (nparams) */
+	uint32_t runs; /* asked of it: trainer.runs, or what it measures of a point */
+	double *x;     /* (nparams) */
+	double at; /* it is trained up to this value of trainer.path's parameter, as only
+		    * one that measures a waypoint is; NaN: as x says */
 	/* (nobjectives) epsilon of the privacy objectives, NaN for the others; NULL once
 	 * `objectives` has them, and where version 0.1 proposed the trial */
 	double *privacy;
 	double renyi;       /* K of one training at the filter's order; NaN: no budget */
 	char *refused;      /* why a privacy oracle has no answer at x; NULL */
 	double *objectives; /* (nobjectives), or NULL: none known */
-	double *metrics;    /* (dp_study_told_runs() x nmetrics), or NULL; NaN: not
+	double *metrics;    /* (dp_trial_told_runs() x nmetrics), or NULL; NaN: not
 			     * reported */
 	uint32_t nmetrics;  /* columns of `metrics`: the study's first so many */
 	struct dp_way *way; /* NULL: it reached no waypoint */
@@ -107,6 +110,38 @@ struct dp_point {
 };
 enum {
 	DP_OWN = -1
+};
+
+/* A point that is measured again, by trials of at most trainer.runs runs each. */
+struct dp_measure {
+	char why[16];      /* "remeasure", "verify", "end" (search.remeasure) */
+	double of, of_at;  /* the result that it measures again, and where on its path;
+			    * NaN: none, and the trial's own */
+	uint32_t runs;     /* of all of its trials */
+	uint32_t first, n; /* its trials: positions in dp_measures.trials */
+};
+
+/* All that are measured again (fold_measure.c, measure.c). Their trials are no part of
+ * the search: nothing that is proposed or shown of it depends on them, but for the
+ * privacy that they cost. */
+struct dp_measures {
+	struct dp_measure *list; /* (n) */
+	uint32_t n;
+	struct dp_trial **trials; /* (ntrials), by number, which may leave some out */
+	uint32_t ntrials;
+	uint32_t first_live; /* every trial before this position has ended */
+	uint32_t open, waiting, failures_in_row; /* as in dp_study_state */
+	uint32_t batch; /* from this one on they were asked for while others were left */
+	/* The study had come to this end when it was asked for. It goes back there, and
+	 * until then nothing is searched for. */
+	bool rests;
+	enum dp_study_status rest;
+	char *rest_reason;
+	bool rest_by_failures;
+	/* search.remeasure has asked for the front of these results */
+	bool end_asked;
+	uint32_t end_version;
+	char *end_reason; /* what it left out, and why; NULL */
 };
 
 /* What was fixed before the first training, for the privacy of the whole search. */
@@ -148,6 +183,7 @@ struct dp_study_state {
 		       * be started: at least what is spent; +inf without a budget */
 	struct dp_imported *imported; /* (nimported) */
 	uint32_t nimported;
+	struct dp_measures measured;
 	char **metrics; /* (nmetrics) names seen so far */
 	uint32_t nmetrics;
 	uint32_t seq; /* of the next event */
@@ -210,7 +246,19 @@ struct dp_study_state *dp_state_by_id(const struct dp_state *s, uint32_t id);
 /* By name, number, or an unambiguous beginning of a name. */
 DP_MUSTCHECK int dp_state_find(const struct dp_state *s, const char *selector,
 			       struct dp_study_state **out, struct dp_err *err);
+/* Also one that measures; NULL: there is none. */
 struct dp_trial *dp_study_trial(const struct dp_study_state *s, uint32_t number);
+/* Is this the number of a trial that measures a point again? */
+bool dp_is_measuring(uint32_t trial);
+/* What people call it: "7", or "m7" of one that measures. Returns `out`. */
+enum {
+	DP_TRIAL_NAME = 16
+};
+const char *dp_trial_name(uint32_t trial, char out[DP_TRIAL_NAME]);
+/* How many values it has of each metric: one of each run, or the one that is released. */
+int dp_trial_told_runs(const struct dp_study_state *s, const struct dp_trial *t);
+/* Attempts that are planned and not ended, of all trials. */
+uint32_t dp_study_open(const struct dp_study_state *s);
 
 /* ---- what anybody may see (shown.c) ---- */
 
@@ -256,18 +304,59 @@ double dp_study_cost_spent(const struct dp_study_state *s);
 bool dp_attempt_began(const struct dp_attempt *a);
 /* Trainings that were begun for it, whatever became of them: runs of all attempts that
  * may have begun. */
-uint32_t dp_trial_trainings(const struct dp_study_state *s, const struct dp_trial *t);
+uint32_t dp_trial_trainings(const struct dp_trial *t);
 /* The Renyi divergence, at the filter's order, of all trainings that were begun, and what
  * it may reach; false without search.budget, or before its filter is chosen. */
 bool dp_study_budget_spent(const struct dp_study_state *s, double *spent, double *limit);
 /* Has this run of the trial been made? */
 bool dp_trial_run_known(const struct dp_trial *t, uint32_t run);
 
+/* ---- points that are measured again (measure.c) ---- */
+
+/* What the runs of a point come to. (nobjectives) each, natural units; of an objective
+ * that is no metric all but the value are NaN, and so they are with a single run. */
+struct dp_measured {
+	uint32_t runs;
+	double objectives[DP_OBJECTIVES_MAX];
+	double sd[DP_OBJECTIVES_MAX];                           /* of a run */
+	double low[DP_OBJECTIVES_MAX], high[DP_OBJECTIVES_MAX]; /* of the mean, 95 % */
+};
+/* Of all trials that measured this result and came to one; false: none has. */
+bool dp_point_remeasured(const struct dp_study_state *s, struct dp_point p,
+			 struct dp_measured *out);
+/* Of the trials of one measurement. */
+bool dp_measure_value(const struct dp_study_state *s, const struct dp_measure *m,
+		      struct dp_measured *out);
+/* How far it is: waiting, running, ok, or failed if one of its trials has ended in any
+ * other way; *reason says why that did, if one did. */
+enum dp_trial_status dp_measure_status(const struct dp_study_state *s,
+				       const struct dp_measure *m, const char **reason);
+/* Runs of those of its trials that are ok, and of those that ended otherwise. */
+void dp_measure_runs(const struct dp_study_state *s, const struct dp_measure *m,
+		     uint32_t *done, uint32_t *failed);
+/* Does it measure this result? */
+bool dp_measure_is_of(const struct dp_study_state *s, const struct dp_measure *m,
+		      struct dp_point p);
+/* The number of the next trial that measures. */
+uint32_t dp_study_next_measuring(const struct dp_study_state *s);
+/* Has one of the trials that measure not ended? */
+bool dp_study_measures(const struct dp_study_state *s);
+/* Is the search over and nothing left but to measure its results? That takes none of
+ * search.max_time. */
+bool dp_study_searched(const struct dp_study_state *s);
+/* Hypervolume of what was measured again of these points; false: nothing was, or without
+ * memory. */
+bool dp_points_remeasured_volume(const struct dp_study_state *s,
+				 const struct dp_point *points, size_t n, double *volume);
+
 /* ---- results (point.c) ---- */
 
 /* All results by trial, then by value on its way, the trial's own last: ok trials and
  * waypoints that stand. The caller frees them; NULL without memory. */
 struct dp_point *dp_study_points(const struct dp_study_state *s, size_t *n);
+/* The result of a trial at this value of its path, NaN: its own; false: there is none. */
+bool dp_study_point(const struct dp_study_state *s, uint32_t trial, double at,
+		    struct dp_point *out);
 /* The waypoint's value of trainer.path's parameter; NaN: the trial's own result. */
 double dp_point_at(const struct dp_study_state *s, struct dp_point p);
 /* Its parameters, of which trainer.path's has its value there even if it is fixed. */

@@ -8,11 +8,33 @@ int dp__study_status_from(const char *text);
 int dp__trial_status_from(const char *text);
 /* Position of the first study with an id not below `id`. */
 uint32_t dp__state_position(const struct dp_state *s, uint32_t id);
+/* A trial at the point of a trial-proposed or measure-asked, which waits. */
+DP_MUSTCHECK int dp__trial_new(const struct dp_study_state *st, const struct dp_event *e,
+			       uint32_t number, struct dp_trial **out,
+			       struct dp_err *err);
 void dp__trial_free(struct dp_trial *t);
+/* Replaces *slot by a copy of text, or by NULL. */
+DP_MUSTCHECK int dp__fold_text(char **slot, const char *text);
+/* Are these parameters of the study, in its order, which whoever shows them may trust? */
+bool dp__fold_point_ok(const struct dp_study *spec, const struct dp_event *e);
 void dp__study_state_free(struct dp_study_state *s);
 /* Makes what dp_study_shown() shows of a private selection: shown.c */
 DP_MUSTCHECK int dp__shown_new(struct dp_study_state *s, struct dp_err *err);
 void dp__shown_free(struct dp__shown *shown);
+
+/* What is measured again: fold_measure.c */
+DP_MUSTCHECK int dp__fold_measure(struct dp_study_state *st, const struct dp_event *e,
+				  struct dp_err *err);
+/* A trial that measures is wanted of a study that may have come to its end. */
+DP_MUSTCHECK int dp__measure_wake(struct dp_study_state *st, struct dp_err *err);
+/* The study is moved, before its status is. */
+void dp__measure_moved(struct dp_study_state *st, enum dp_study_status to);
+/* There is something to search for again. */
+void dp__measure_searches(struct dp_study_state *st);
+/* A trial that measures has ended, or is tried again. */
+void dp__measure_ended(struct dp_study_state *st, const struct dp_trial *t);
+void dp__measure_retried(struct dp_study_state *st, const struct dp_trial *t);
+void dp__measures_free(struct dp_measures *m);
 
 /* Column of a metric in the study's table, which grows if it is new; -1 without memory.
  */

@@ -96,10 +96,11 @@ json_t *dp_view_point(const struct dp_study_state *s, struct dp_point p)
 {
 	double at = dp_point_at(s, p);
 
-	return json_pack("{s:I, s:o, s:o, s:o}", "trial", (json_int_t)p.trial, "at",
+	return json_pack("{s:I, s:o, s:o, s:o, s:o}", "trial", (json_int_t)p.trial, "at",
 			 dp_view_at(at), "parameters",
 			 dp_space_json_at(s->spec, s->trials[p.trial]->x, at),
-			 "objectives", dp_view_objectives(s, dp_point_objectives(s, p)));
+			 "objectives", dp_view_objectives(s, dp_point_objectives(s, p)),
+			 "remeasured", dp_view_remeasured(s, p));
 }
 
 /* A number of trials, or null where that is secret. */
@@ -108,17 +109,19 @@ static json_t *count_json(const struct dp_study_state *s, uint32_t n)
 	return dp_study_hides(s) ? json_null() : json_integer((json_int_t)n);
 }
 
-/* The whole object; takes the last two, of which `denoised` may be NULL. */
-static json_t *result_json(struct dp_study_state *s, json_t *denoised, json_t *front)
+/* The whole object; takes the last three, of which all but the front may be NULL. */
+static json_t *result_json(struct dp_study_state *s, json_t *denoised, json_t *remeasured,
+			   json_t *front)
 {
-	return json_pack("{s:i, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o*, s:o, s:o}",
+	return json_pack("{s:i, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o*, s:o*, s:o, s:o}",
 			 "version", 1, "study", s->spec->name, "state",
 			 dp_study_status_text(s->status), "reason",
 			 dp_view_text(s->reason), "evaluations",
 			 count_json(s, dp_study_ended(s)), "failed",
 			 count_json(s, s->failed), "diverged", count_json(s, s->diverged),
 			 "hypervolume", hypervolume(s), "hypervolume_denoised", denoised,
-			 "anti_ideal", anti_ideal(s), "front", front);
+			 "hypervolume_remeasured", remeasured, "anti_ideal",
+			 anti_ideal(s), "front", front);
 }
 
 json_t *dp_view_result_denoised(struct dp_study_state *s, double volume, json_t *front)
@@ -126,9 +129,19 @@ json_t *dp_view_result_denoised(struct dp_study_state *s, double volume, json_t 
 	json_t *denoised = dp_json_real(volume);
 
 	if (denoised)
-		return result_json(s, denoised, front);
+		return result_json(s, denoised, NULL, front);
 	json_decref(front);
 	return NULL;
+}
+
+/* Of what was measured again of these points; NULL: nothing was. */
+static json_t *remeasured_volume(const struct dp_study_state *s,
+				 const struct dp_point *points, size_t n)
+{
+	double volume;
+
+	return dp_points_remeasured_volume(s, points, n, &volume) ? dp_json_real(volume)
+								  : NULL;
 }
 
 json_t *dp_view_result(struct dp_study_state *s)
@@ -146,7 +159,7 @@ json_t *dp_view_result_part(struct dp_study_state *s, uint32_t most)
 	}
 	for (uint32_t i = 0; i < s->nfront && i < most; i++)
 		view_push(&front, dp_view_point(s, s->front[i]));
-	o = result_json(s, NULL, front);
+	o = result_json(s, NULL, remeasured_volume(s, s->front, s->nfront), front);
 	if (s->nfront <= most)
 		return o;
 	more = json_array();
@@ -252,17 +265,18 @@ json_t *dp_view_summary(struct dp_study_state *s)
 			     "ended", count_json(s, dp_study_ended(s)), "ok",
 			     count_json(s, s->ok), "diverged", count_json(s, s->diverged),
 			     "failed", count_json(s, s->failed), "running",
-			     count_json(s, s->apart ? 0 : s->open), "trained",
+			     count_json(s, s->apart ? 0 : dp_study_open(s)), "trained",
 			     trained_json(s), "cost", cost_json(s), "hypervolume", volume,
 			     "anti_ideal", anti_ideal(s), "front", (json_int_t)s->nfront,
 			     "front_of", dp_front_text(s->spec), "objectives", names,
 			     "goals", goals));
 	view_merge(&o,
-		   json_pack("{s:o, s:o, s:o, s:o, s:I, s:o}", "budget", budget_json(s),
-			     "programs", programs_json(s->spec), "created",
-			     dp_view_time(s->created), "updated",
-			     dp_view_time(dp_study_hides(s) ? 0 : s->updated), "version",
-			     (json_int_t)s->seq, "file", dp_view_text(s->path)));
+		   json_pack("{s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "measuring",
+			     dp_view_measuring(s), "budget", budget_json(s), "programs",
+			     programs_json(s->spec), "created", dp_view_time(s->created),
+			     "updated", dp_view_time(dp_study_hides(s) ? 0 : s->updated),
+			     "version", (json_int_t)s->seq, "file",
+			     dp_view_text(s->path)));
 	return o;
 }
 
@@ -367,17 +381,17 @@ static bool on_front(const struct dp_study_state *s, struct dp_point p)
 static json_t *view_row(struct dp_study_state *s, struct dp_point p,
 			enum dp_trial_status status)
 {
-	const struct dp_trial *t = s->trials[p.trial];
-	double at = dp_point_at(s, p);
+	const struct dp_trial *t = dp_study_trial(s, p.trial);
+	double at = dp_is_measuring(p.trial) ? t->at : dp_point_at(s, p);
 
 	if (dp_study_front(s, NULL) != DP_OK)
 		return NULL;
-	return json_pack("{s:I, s:o, s:s, s:s, s:o, s:o, s:b}", "trial",
+	return json_pack("{s:I, s:o, s:s, s:s, s:o, s:o, s:b, s:o}", "trial",
 			 (json_int_t)t->number, "at", dp_view_at(at), "state",
 			 dp_trial_status_text(status), "source", t->source, "parameters",
 			 dp_space_json_at(s->spec, t->x, at), "objectives",
 			 dp_view_objectives(s, dp_point_objectives(s, p)), "on_front",
-			 on_front(s, p));
+			 on_front(s, p), "remeasured", dp_view_remeasured(s, p));
 }
 
 static json_t *trial_json(struct dp_study_state *s, const struct dp_trial *t)
@@ -465,7 +479,7 @@ static uint32_t part_end(uint32_t from, uint32_t most, uint32_t n)
 json_t *dp_view_trial_part(struct dp_study_state *s, const struct dp_trial *t,
 			   const char *folder, uint32_t from, uint32_t most)
 {
-	uint32_t runs = (uint32_t)s->spec->trainer.runs;
+	uint32_t runs = t->runs;
 	uint32_t attempts_end = part_end(from, most, t->nattempts);
 	uint32_t runs_end = part_end(from, most, runs);
 	json_t *o = trial_json(s, t), *attempts = json_array();

@@ -16,8 +16,21 @@ json_t *dp_view_result_part(struct dp_study_state *s, uint32_t most);
 json_t *dp_view_result_denoised(struct dp_study_state *s, double volume, json_t *front);
 /* What a private selection costs, and by which theorem. */
 json_t *dp_view_selection(const struct dp_select_cost *c);
-/* A point of the front: trial, at, parameters, objectives. */
+/* A point of the front: trial, at, parameters, objectives, remeasured. */
 json_t *dp_view_point(const struct dp_study_state *s, struct dp_point p);
+/* ---- points that were measured again (view_measure.c) ---- */
+
+/* {"runs":50,"objectives":{...},"low":{...},"high":{...}} of a result, or null. */
+json_t *dp_view_remeasured(const struct dp_study_state *s, struct dp_point p);
+/* Adds that to each row of a result's front, as a new list, and the hypervolume of it all
+ * if there is something. False: no memory. */
+bool dp_view_add_remeasured(const struct dp_study_state *s, json_t *result);
+/* {"points":12,"done":3,"runs":600,"runs_done":150} of those that were asked for
+ * together, while they are not all measured; else null. */
+json_t *dp_view_measuring(const struct dp_study_state *s);
+/* One of the study's measurements; see `measures` in docs/protocol.md. */
+json_t *dp_view_measure(const struct dp_study_state *s, uint32_t i);
+
 /* The value of a waypoint; null: NaN, a trial's own result. */
 json_t *dp_view_at(double at);
 /* What a list of studies shows of one; see SUMMARY in docs/protocol.md. Leaves out

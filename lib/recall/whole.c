@@ -29,7 +29,9 @@ static bool trained_as_planned(const struct dp_study_state *s)
 	const struct dp_study *spec = s->spec;
 	uint32_t runs = (uint32_t)spec->trainer.runs;
 
-	if (dp_study_adapts(spec) || s->evaluations != spec->search.evaluations ||
+	/* what is measured again was chosen by somebody who saw results */
+	if (dp_study_adapts(spec) || s->measured.n ||
+	    s->evaluations != spec->search.evaluations ||
 	    s->ntrials != spec->search.evaluations)
 		return false;
 	for (uint32_t i = 0; i < s->ntrials; i++) {
@@ -38,7 +40,7 @@ static bool trained_as_planned(const struct dp_study_state *s)
 		if (t->status < DP_TRIAL_OK ||
 		    strcmp(t->source, dp_method_text(spec->search.method)) != 0)
 			return false;
-		if (!t->refused && dp_trial_trainings(s, t) != runs)
+		if (!t->refused && dp_trial_trainings(t) != runs)
 			return false;
 	}
 	return true;
@@ -48,11 +50,12 @@ static void trainings_add(const struct dp_study_state *s, const struct dp_trial 
 			  struct dp_trainings *out)
 {
 	size_t np = s->spec->nparams;
-	uint32_t times = dp_trial_trainings(s, t);
+	uint32_t times = dp_trial_trainings(t);
 
 	if (times == 0)
 		return;
 	memcpy(out->x + out->n * np, t->x, np * sizeof *t->x);
+	out->at[out->n] = t->at;
 	out->times[out->n++] = times;
 	out->all += times;
 	out->spent = dp_renyi_add(out->spent, dp_renyi_times(times, t->renyi));
@@ -61,26 +64,33 @@ static void trainings_add(const struct dp_study_state *s, const struct dp_trial 
 int dp_trainings_take(const struct dp_study_state *s, struct dp_trainings *out,
 		      struct dp_err *err)
 {
+	size_t n;
+
 	*out = (struct dp_trainings){ .as_planned = trained_as_planned(s),
 				      .recorded = s->accounting != NULL };
 	if (s->accounting)
 		out->accounting = *s->accounting;
 	else
 		dp_odometer_standard(&out->accounting.odometer);
-	out->x = malloc((s->ntrials * s->spec->nparams + 1) * sizeof *out->x);
-	out->times = malloc((s->ntrials + 1) * sizeof *out->times);
-	if (!out->x || !out->times) {
+	n = (size_t)s->ntrials + s->measured.ntrials;
+	out->x = malloc((n * s->spec->nparams + 1) * sizeof *out->x);
+	out->at = malloc((n + 1) * sizeof *out->at);
+	out->times = malloc((n + 1) * sizeof *out->times);
+	if (!out->x || !out->at || !out->times) {
 		dp_trainings_free(out);
 		return dp_fail(err, DP_E_NOMEM, "no memory for the trainings");
 	}
 	for (uint32_t i = 0; i < s->ntrials; i++)
 		trainings_add(s, s->trials[i], out);
+	for (uint32_t i = 0; i < s->measured.ntrials; i++)
+		trainings_add(s, s->measured.trials[i], out);
 	return DP_OK;
 }
 
 void dp_trainings_free(struct dp_trainings *t)
 {
 	free(t->x);
+	free(t->at);
 	free(t->times);
 	*t = (struct dp_trainings){ 0 };
 }
@@ -118,7 +128,7 @@ static int whole_items(const struct dp_study *study, const struct dp_trainings *
 	for (size_t i = 0; i < t->n; i++) {
 		struct dp_uses uses;
 		int code = dp_oracle_uses(study, objective, t->x + i * study->nparams,
-					  NAN, &uses, err);
+					  t->at[i], &uses, err);
 
 		if (code != DP_OK)
 			return code;
@@ -155,8 +165,8 @@ static int whole_sums(const struct dp_study *study, const struct dp_trainings *t
 	int code = m ? DP_OK : dp_fail(err, DP_E_NOMEM, "no memory for the odometer");
 
 	for (size_t i = 0; i < t->n && code == DP_OK; i++) {
-		code = dp_study_renyi(study, m, objective, t->x + i * study->nparams, NAN,
-				      o->order, o->n, k, err);
+		code = dp_study_renyi(study, m, objective, t->x + i * study->nparams,
+				      t->at[i], o->order, o->n, k, err);
 		for (size_t j = 0; j < o->n; j++)
 			sum[j] = dp_renyi_add(sum[j], dp_renyi_times(t->times[i], k[j]));
 	}

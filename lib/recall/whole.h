@@ -47,6 +47,7 @@ struct dp_whole {
 struct dp_trainings {
 	size_t n;
 	double *x;       /* (n x nparams) settings */
+	double *at;      /* (n) up to where on the path; NaN: as x says */
 	uint32_t *times; /* (n) how often each was trained */
 	uint64_t all;    /* the sum of these */
 	bool as_planned; /* see DP_WHOLE_FIXED */

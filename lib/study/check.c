@@ -154,6 +154,11 @@ void dp__check_search(struct dp__read *r)
 		check_dpareto(r);
 	else
 		warn_unused(r);
+	if (search->method == DP_METHOD_SELECT && search->remeasure)
+		dp__problem(
+			r, dp__get(r->search, "remeasure")->key_pos, NULL,
+			"'remeasure' cannot stand beside method select: one training "
+			"is published of it, and nothing more may be learned of that");
 	if (search->method != DP_METHOD_SELECT && dp__get(r->search, "rounds"))
 		dp__warning(r, dp__get(r->search, "rounds")->key_pos, NULL,
 			    "'rounds' has a meaning only for method select");

@@ -241,7 +241,7 @@ int dp_oracles_epsilon(struct dp_oracles *o, const struct dp_oracle_asker *asker
 /* ---- what a trainer declares ---- */
 
 int dp_objective_declared(const struct dp_study *s, size_t objective, const double *x,
-			  const struct dp_privacy_declared *declared,
+			  double at, const struct dp_privacy_declared *declared,
 			  char warning[DP_PRIVACY_WARNING_LEN], struct dp_err *err)
 {
 	const struct dp_oracle *o = s->objectives[objective].privacy;
@@ -254,7 +254,7 @@ int dp_objective_declared(const struct dp_study *s, size_t objective, const doub
 
 		if (!u->mechanism->declared)
 			continue; /* nothing contradicts it, and nothing fits it */
-		part_values(s, o, u, x, NAN, values);
+		part_values(s, o, u, x, at, values);
 		code = dp_privacy_declared_check(u->mechanism, values, declared, warning,
 						 err);
 		if (code == DP_OK)

@@ -128,6 +128,10 @@ static void check_beside(struct dp__read *r, size_t pos)
 			    "'release' needs all runs of an evaluation in one process: "
 			    "of several the exact values would have to be kept until the "
 			    "last has ended");
+	if (s->search.remeasure)
+		dp__problem(r, dp__get(r->search, "remeasure")->key_pos, NULL,
+			    "'remeasure' cannot stand beside 'release': each value would "
+			    "be one more release");
 	if (from)
 		dp__problem(r, from->key_pos, NULL,
 			    "'initial_from' cannot stand beside 'release': what was "

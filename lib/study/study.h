@@ -18,8 +18,9 @@ enum {
 	DP_RUNS_MAX = 10000,
 	DP_PARALLEL_MAX = 4096,
 	DP_EVALUATIONS_MAX = 10000000,
-	DP_GRID_MAX = 1000000, /* points of a whole grid */
-	DP_WAYPOINTS_MAX = 64, /* of one training */
+	DP_MEASURE_RUNS_MAX = 100000, /* of one point */
+	DP_GRID_MAX = 1000000,        /* points of a whole grid */
+	DP_WAYPOINTS_MAX = 64,        /* of one training */
 };
 
 enum dp_param_kind {
@@ -185,6 +186,7 @@ struct dp_search {
 	bool deterministic; /* order: deterministic */
 	double max_time;    /* seconds; 0: none */
 	enum dp_front_of front;
+	uint32_t remeasure; /* runs of each of the front's points at the end; 0: none */
 	enum dp_cost cost;
 	double max_cost;         /* 0: none */
 	struct dp_rounds rounds; /* select only */
@@ -489,7 +491,7 @@ DP_MUSTCHECK int dp_objectives_privacy(const struct dp_study *s, const double *x
  * mechanisms one must fit. DP_E_INVALID with the contradiction; `warning` is "" or a
  * sentence. */
 DP_MUSTCHECK int dp_objective_declared(const struct dp_study *s, size_t objective,
-				       const double *x,
+				       const double *x, double at,
 				       const struct dp_privacy_declared *declared,
 				       char warning[DP_PRIVACY_WARNING_LEN],
 				       struct dp_err *err);

@@ -112,7 +112,7 @@ static inline void end(uint32_t trial, int32_t run, uint32_t attempt, enum dp_en
 
 static inline void attempted(uint32_t trial, enum dp_end how, bool counted)
 {
-	const struct dp_trial *t = st->trials[trial];
+	const struct dp_trial *t = dp_study_trial(st, trial);
 
 	plan(trial, DP_RUN_ALL, t->nattempts);
 	end(trial, DP_RUN_ALL, t->nattempts - 1, how, counted,
@@ -128,7 +128,7 @@ static inline void move(const char *to)
 static inline const char *words(const struct dp_step *s, char out[1100])
 {
 	static const char *const waits[] = { "", " parallel", " retry", " order",
-					     " last" };
+					     " last", " measures" };
 
 	switch (s->kind) {
 	case DP_STEP_WAIT:
@@ -143,6 +143,9 @@ static inline const char *words(const struct dp_step *s, char out[1100])
 		break;
 	case DP_STEP_FIX:
 		snprintf(out, 1100, "fix");
+		break;
+	case DP_STEP_MEASURE:
+		snprintf(out, 1100, "measure the front");
 		break;
 	case DP_STEP_PROPOSE:
 		snprintf(out, 1100, "propose");

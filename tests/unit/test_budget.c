@@ -416,7 +416,8 @@ static void the_odometer(void **s)
 	struct dp_study *study = study_of_gaussians("method: dpareto, evaluations: 9");
 	double x[] = { 10, 20, 5 }, best = INFINITY, rate = 0;
 	uint32_t times[] = { 1, 4, 2 };
-	struct dp_trainings t = { .n = 3, .x = x, .times = times, .all = 7 };
+	double at[] = { NAN, NAN, NAN };
+	struct dp_trainings t = { .n = 3, .x = x, .at = at, .times = times, .all = 7 };
 	struct dp_whole w;
 
 	(void)s;

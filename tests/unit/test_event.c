@@ -69,6 +69,9 @@ static void assert_same(const struct dp_event *a, const struct dp_event *b)
 	assert_int_equal(a->basis, b->basis);
 	assert_int_equal(a->nparams, b->nparams);
 	assert_same_doubles(a->params, b->params, a->nparams);
+	assert_same_doubles(&a->of, &b->of, 1);
+	assert_same_doubles(&a->of_at, &b->of_at, 1);
+	assert_int_equal(a->asked, b->asked);
 	assert_int_equal(a->run, b->run);
 	assert_int_equal(a->attempt, b->attempt);
 	assert_int_equal(a->end, b->end);
@@ -214,6 +217,19 @@ static struct dp_event full(enum dp_event_type type)
 	case DP_EV_TRIAL_CANCEL_ASKED:
 	case DP_EV_TRIAL_RETRY_ASKED:
 		e.trial = 77;
+		break;
+	case DP_EV_MEASURE_ASKED:
+		e.trial = DP_MEASURING + 7;
+		e.source = "remeasure";
+		e.of = 13;
+		e.of_at = from_bits(0x7ff8000000000000); /* NAN: its own result */
+		e.asked = 50;
+		e.params = odd;
+		e.nparams = DP_COUNT(odd);
+		e.objectives = odd + 1;
+		e.nobjectives = 3;
+		e.renyi = odd + 2;
+		e.nrenyi = 1;
 		break;
 	case DP_EV_RECORD_LOST: /* the reason is all it has */
 		break;

@@ -274,9 +274,10 @@ static void test_declared(void **state)
 	struct dp_err err;
 
 	(void)state;
-	assert_int_equal(dp_objective_declared(s, 0, x, &d, warning, &err), DP_OK);
+	assert_int_equal(dp_objective_declared(s, 0, x, NAN, &d, warning, &err), DP_OK);
 	d.sampling = "poisson";
-	assert_int_equal(dp_objective_declared(s, 0, x, &d, warning, &err), DP_E_INVALID);
+	assert_int_equal(dp_objective_declared(s, 0, x, NAN, &d, warning, &err),
+			 DP_E_INVALID);
 	assert_string_equal(err.msg, "a coin does not sample");
 	dp_study_free(s);
 }

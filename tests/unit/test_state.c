@@ -343,7 +343,8 @@ static void the_result_object(void **s)
 		"{\"version\":1,\"study\":\"two\",\"state\":\"running\",\"reason\":null,"
 		"\"evaluations\":1,\"failed\":0,\"diverged\":0,\"hypervolume\":2.375,"
 		"\"anti_ideal\":{\"a\":10,\"b\":0},\"front\":[{\"trial\":0,\"at\":null,"
-		"\"parameters\":{\"x\":0},\"objectives\":{\"a\":0.5,\"b\":0.25}}]}");
+		"\"parameters\":{\"x\":0},\"objectives\":{\"a\":0.5,\"b\":0.25},"
+		"\"remeasured\":null}]}");
 	json_decref(v);
 	dp_buf_free(&out);
 }

@@ -468,13 +468,14 @@ static void test_dp_sgd(void **state)
 	/* autodp 0.1 and mpmath: 2.3670 */
 	assert_true(fabs(e.epsilon - 2.36703935477) < 1e-9);
 	told.sampling = "poisson";
-	assert_int_equal(dp_objective_declared(r.s, 0, x, &told, warning, &err),
+	assert_int_equal(dp_objective_declared(r.s, 0, x, NAN, &told, warning, &err),
 			 DP_E_INVALID);
 	told.sampling = "without-replacement";
 	told.steps = 30 * 312; /* 40000/128 = 312.5, half to even */
-	assert_int_equal(dp_objective_declared(r.s, 0, x, &told, warning, &err), DP_OK);
+	assert_int_equal(dp_objective_declared(r.s, 0, x, NAN, &told, warning, &err),
+			 DP_OK);
 	told.steps = 30 * 313;
-	assert_int_equal(dp_objective_declared(r.s, 0, x, &told, warning, &err),
+	assert_int_equal(dp_objective_declared(r.s, 0, x, NAN, &told, warning, &err),
 			 DP_E_INVALID);
 	dp_study_free(r.s);
 	dp_problems_free(&r.problems);
@@ -601,9 +602,10 @@ static void test_composition(void **state)
 			 DP_OK);
 	assert_true(e.epsilon == by_hand.epsilon && again.epsilon == e.epsilon);
 	assert_true(e.epsilon > 0.1 && e.epsilon < 10);
-	assert_int_equal(dp_objective_declared(s, 0, x, &told, warning, &err), DP_OK);
+	assert_int_equal(dp_objective_declared(s, 0, x, NAN, &told, warning, &err),
+			 DP_OK);
 	told.lot = 11;
-	assert_int_equal(dp_objective_declared(s, 0, x, &told, warning, &err),
+	assert_int_equal(dp_objective_declared(s, 0, x, NAN, &told, warning, &err),
 			 DP_E_INVALID);
 	dp_oracles_close(prepared);
 	dp_study_free(s);

@@ -45,6 +45,26 @@ static int export_add(struct ctl *ctl, const json_t *trial, void *arg, struct dp
 	return e->out.failed ? dp_fail(err, DP_E_NOMEM, "out of memory") : DP_OK;
 }
 
+/* The objectives of results that were measured again, which get columns; NULL: none. */
+static json_t *export_remeasured(struct ctl *ctl, const char *study)
+{
+	json_t *ok, *names = NULL, *row;
+	struct dp_err ignored;
+	size_t i;
+
+	if (ctl_call_study(ctl, "measures", study, &ok, &ignored) != DP_OK)
+		return NULL; /* a daemon of before */
+	json_array_foreach (json_object_get(ok, "measures"), i, row) {
+		const json_t *low = json_object_get(row, "low");
+
+		if (!names && json_is_object(low) &&
+		    json_is_integer(json_object_get(row, "trial")))
+			names = ctl_keys(low);
+	}
+	json_decref(ok);
+	return names;
+}
+
 static int export_collect(struct ctl *ctl, struct export *e, struct dp_err *err)
 {
 	struct ctl_trials which = { .full = !e->csv, .own = ctl_flag(ctl, "own") };
@@ -64,6 +84,8 @@ static int export_collect(struct ctl *ctl, struct export *e, struct dp_err *err)
 		dp_buf_puts(&e->out, ",\"trials\":[");
 	}
 	which.study = dp_json_str(summary, "name", "");
+	if (code == DP_OK && e->csv)
+		e->cols.remeasured = export_remeasured(ctl, which.study);
 	if (code == DP_OK)
 		code = ctl_each_trial(ctl, &which, export_add, e, err);
 	if (code == DP_OK && e->csv && e->count == 0)
@@ -123,7 +145,8 @@ const struct ctl_command ctl_cmd_export = {
 		"seed and metrics and every attempt. Without --format, -o json asks for "
 		"JSON; otherwise it is CSV. Numbers read back bit for bit. With "
 		"search.front: denoised on_front goes by the models, whose values at "
-		"these trials are there too.",
+		"these trials are there too. What 'remeasure' has measured again has "
+		"columns remeasured.NAME, with its runs and 95 % interval.",
 	.examples = "dparetoctl export adult --file adult.csv\n"
 		    "dparetoctl export adult --own --file trainings.csv\n"
 		    "dparetoctl export adult --format json | jq '.trials[0].runs'",

@@ -12,6 +12,7 @@
 #include "ctl/output.h"
 #include "ctl/patience.h"
 #include "ctl/point.h"
+#include "journal/state.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -37,9 +38,10 @@ struct logs {
 	struct ctl *ctl;
 	const char *study;
 	struct ctl_point point; /* of which only the trial matters */
-	int64_t attempt, run;   /* asked for; -1: the latest */
-	int64_t tail;           /* lines; -1: all */
-	bool heading;           /* say which stream it is */
+	char trial[DP_TRIAL_NAME];
+	int64_t attempt, run; /* asked for; -1: the latest */
+	int64_t tail;         /* lines; -1: all */
+	bool heading;         /* say which stream it is */
 	struct stream streams[2];
 	size_t nstreams;
 	const char *last; /* stream that was printed last */
@@ -76,8 +78,8 @@ static int fail_released(const struct logs *l, json_t **ok, struct dp_err *err)
 		l->study);
 	return dp_hint(err,
 		       "to see what it prints, start it by hand with the request.json in "
-		       "the attempt's folder, which 'dparetoctl trial %s %d' names",
-		       l->study, (int)l->point.trial);
+		       "the attempt's folder, which 'dparetoctl trial %s %s' names",
+		       l->study, l->trial);
 }
 
 /* Asks the daemon for the trial and looks for the attempt in its reply *ok, which is
@@ -113,18 +115,17 @@ static int logs_look(struct logs *l, json_t **ok, struct dp_err *err)
 static int fail_no_attempt(const struct logs *l, const char *state, struct dp_err *err)
 {
 	if (l->attempt >= 0 || l->run >= 0)
-		dp_fail(err, DP_E_NOT_FOUND, "trial %d has no such attempt",
-			(int)l->point.trial);
+		dp_fail(err, DP_E_NOT_FOUND, "trial %s has no such attempt", l->trial);
 	else
 		dp_fail(err, DP_E_NOT_FOUND,
-			"trial %d has not been started yet (it is %s), so there are no "
+			"trial %s has not been started yet (it is %s), so there are no "
 			"logs",
-			(int)l->point.trial, state);
+			l->trial, state);
 	return dp_hint(err,
 		       l->attempt >= 0 || l->run >= 0
-			       ? "'dparetoctl trial %s %d' lists its attempts"
-			       : "'dparetoctl logs -f %s %d' waits for it",
-		       l->study, (int)l->point.trial);
+			       ? "'dparetoctl trial %s %s' lists its attempts"
+			       : "'dparetoctl logs -f %s %s' waits for it",
+		       l->study, l->trial);
 }
 
 static void logs_nap(void)
@@ -177,8 +178,7 @@ static int logs_find_attempt(struct logs *l, bool follow, struct dp_err *err)
 		if (code != DP_OK || l->folder)
 			return code;
 		if (!told)
-			ctl_say(l->ctl, "trial %d waits to be started",
-				(int)l->point.trial);
+			ctl_say(l->ctl, "trial %s waits to be started", l->trial);
 		told = true;
 		if (ctl_interrupted)
 			return dp_fail(err, DP_E_INTERRUPTED, "interrupted");
@@ -401,6 +401,7 @@ static int read_options(struct ctl *ctl, struct logs *l, struct dp_err *err)
 	code = ctl_point_read(ctl->argv[1], &l->point, err);
 	if (code != DP_OK)
 		return code;
+	dp_trial_name((uint32_t)l->point.trial, l->trial);
 	code = ctl_patience_read(ctl, &l->patience, err);
 	l->patience.meanwhile = logs_meanwhile;
 	l->patience.arg = l;

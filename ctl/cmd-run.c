@@ -21,7 +21,6 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* ---- the state folder ---- */
@@ -117,34 +116,6 @@ static int run_follow(struct ctl_private *p, const char *study, json_t **summary
 	return code;
 }
 
-/* Waits until the daemon has written the study's report, or has given up; takes the
- * place of *summary. Without a report the study is what it is: that is only told. */
-static int wait_report(struct ctl_private *p, const char *study, json_t **summary,
-		       struct dp_err *err)
-{
-	struct timespec pause = { .tv_nsec = 50000000 };
-
-	for (;;) {
-		const char *why;
-		json_t *status;
-		int code = ctl_call_study(p->ctl, "status", study, &status, err);
-
-		if (code != DP_OK)
-			return code;
-		json_decref(*summary);
-		*summary = json_incref(json_object_get(status, "study"));
-		json_decref(status);
-		why = dp_json_str(*summary, "report_error", NULL);
-		if (why)
-			ctl_say(p->ctl, "warning: there is no report: %s", why);
-		if (why || dp_json_str(*summary, "report", NULL))
-			return DP_OK;
-		if (ctl_interrupted)
-			return dp_fail(err, DP_E_INTERRUPTED, "interrupted");
-		nanosleep(&pause, NULL);
-	}
-}
-
 static void print_result(struct ctl_private *p, const json_t *front,
 			 const json_t *summary)
 {
@@ -219,7 +190,7 @@ static int run_study(struct ctl_private *p, const struct ctl_study_file *file,
 	if (code == DP_OK)
 		code = run_follow(p, file->study->name, &summary, &front, &failure, err);
 	if (code == DP_OK)
-		code = wait_report(p, file->study->name, &summary, err);
+		code = ctl_private_report(p, file->study->name, &summary, err);
 	if (ctl_interrupted)
 		code = DP_E_INTERRUPTED;
 	if (code == DP_E_INTERRUPTED) {

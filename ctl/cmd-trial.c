@@ -135,6 +135,9 @@ static void print_result_lines(struct ctl *ctl, const char *study, const json_t 
 	print_pairs(ctl, "parameters", json_object_get(trial, "parameters"), true);
 	print_pairs(ctl, "objectives", json_object_get(trial, "objectives"), true);
 	print_pairs(ctl, "denoised", json_object_get(trial, "denoised"), false);
+	print_pairs(ctl, "remeasured",
+		    json_object_get(json_object_get(trial, "remeasured"), "objectives"),
+		    false);
 }
 
 static void waypoint_people(struct ctl *ctl, const char *study, const json_t *way)
@@ -251,7 +254,8 @@ const struct ctl_command ctl_cmd_trial = {
 		"with how it ended, what it used and where its files are; where "
 		"trainings are paths (trainer.path), also its waypoints. 7@4 is the "
 		"waypoint 4 of trial 7, shown by itself: the parameters and objectives "
-		"of a training that ends there, and how far its runs lie apart.",
+		"of a training that ends there, and how far its runs lie apart. m3 is "
+		"the trial that 'remeasure' calls so.",
 	.examples = "dparetoctl trial adult 7\n"
 		    "dparetoctl trial adult 7@4",
 	.run = trial_run,

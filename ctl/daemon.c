@@ -9,6 +9,7 @@
 #include "ctl/options.h"
 #include "ctl/output.h"
 #include "ctl/pages.h"
+#include "journal/state.h"
 #include "wire/wire.h"
 
 #include <jansson.h>
@@ -252,6 +253,7 @@ int ctl_each_named(struct ctl *ctl, const char *verb, const char *done,
 	for (int i = 1; i < ctl->argc && code == DP_OK; i++)
 		code = ctl_ranges(ctl->argv[i], &trials, &count, err);
 	for (size_t i = 0; i < count && code == DP_OK; i++) {
+		char name[DP_TRIAL_NAME];
 		struct dp_err why;
 		json_t *fields, *ok = NULL;
 		int one = ctl_pack(&fields, &why, "{s:s, s:I}", "study", ctl->argv[0],
@@ -262,7 +264,7 @@ int ctl_each_named(struct ctl *ctl, const char *verb, const char *done,
 		if (one == DP_OK && ctl->format == CTL_JSON)
 			ctl_put_json(ctl, json_object_get(ok, "trial"));
 		else if (one == DP_OK)
-			ctl_say(ctl, "trial %u %s", trials[i], done);
+			ctl_say(ctl, "trial %s %s", dp_trial_name(trials[i], name), done);
 		json_decref(ok);
 		if (one == DP_OK)
 			continue;

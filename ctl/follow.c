@@ -42,6 +42,8 @@ struct follow {
 	bool *told;    /* (room), by number from 0 */
 	size_t room;
 	char *state; /* as last told */
+	struct dp_buf
+		measuring; /* likewise, how far points are that are measured again */
 };
 
 bool ctl_status_saved(const json_t *status)
@@ -286,6 +288,19 @@ static void tell_state(struct follow *f)
 		   ctl_value(json_object_get(s, "hypervolume"), volume));
 }
 
+static void tell_measuring(struct follow *f)
+{
+	const json_t *s = json_object_get(f->status, "study");
+	struct dp_buf text = DP_BUF_INIT;
+
+	if (ctl_measuring(s, &text) &&
+	    strcmp(dp_buf_text(&text), dp_buf_text(&f->measuring)) != 0)
+		follow_say(f, "%s: measured %s", dp_json_str(s, "name", "?"),
+			   dp_buf_text(&text));
+	dp_buf_free(&f->measuring);
+	f->measuring = text;
+}
+
 /* Tells what is new since the last time: ended trials, then the state. The first time
  * trials are only marked, and the state comes after that: what ends later is told. */
 static int tell_news(struct follow *f, bool first, struct dp_err *err)
@@ -300,6 +315,7 @@ static int tell_news(struct follow *f, bool first, struct dp_err *err)
 	code = ctl_each_trial(f->ctl, &which, first ? mark_ended : tell_ended, f, err);
 	while (f->live < f->room && f->told[f->live])
 		f->live++;
+	tell_measuring(f);
 	tell_state(f);
 	fflush(f->stream);
 	return code;
@@ -370,7 +386,7 @@ int ctl_follow(struct ctl *ctl, const char *study, FILE *stream,
 	       struct ctl_patience *patience, enum ctl_followed *how, json_t **summary,
 	       struct dp_err *err)
 {
-	struct follow f = { .ctl = ctl, .stream = stream };
+	struct follow f = { .ctl = ctl, .stream = stream, .measuring = DP_BUF_INIT };
 	int code = ctl_call_study(ctl, "status", study, &f.status, err);
 
 	if (code != DP_OK)
@@ -393,6 +409,7 @@ int ctl_follow(struct ctl *ctl, const char *study, FILE *stream,
 		*summary = json_incref(json_object_get(f.status, "study"));
 	json_decref(f.status);
 	free(f.told);
+	dp_buf_free(&f.measuring);
 	free(f.state);
 	return code;
 }

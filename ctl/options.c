@@ -7,6 +7,7 @@
 #include "ctl/help.h"
 #include "ctl/memory.h"
 #include "ctl/query.h"
+#include "journal/journal.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -342,9 +343,10 @@ bool ctl_flag(const struct ctl *ctl, const char *name)
 
 static int add_range(const char *part, uint32_t **list, size_t *count, struct dp_err *err)
 {
-	int64_t lo, hi;
+	int64_t lo, hi, base = part[0] == 'm' ? DP_MEASURING : 0;
 	char first[24];
-	const char *dash = strchr(part, '-');
+	const char *from = part + (base > 0), *dash = strchr(part, '-');
+	const char *to = dash ? dash + 1 + (base > 0 && dash[1] == 'm') : NULL;
 	uint32_t *grown;
 
 	if (strchr(part, '@'))
@@ -353,16 +355,18 @@ static int add_range(const char *part, uint32_t **list, size_t *count, struct dp
 			"'%s' is not a trial but a waypoint of one, and only a whole "
 			"training can be retried or cancelled: %.*s",
 			part, (int)strcspn(part, "@"), part);
-	snprintf(first, sizeof first, "%.*s", (int)(dash ? dash - part : 20), part);
+	snprintf(first, sizeof first, "%.*s", (int)(dash ? dash - from : 20), from);
 	if (!dp_int_parse(first, &lo) || first[0] == '+' ||
-	    (dash && (!dp_int_parse(dash + 1, &hi) || dash[1] == '+')))
+	    (dash && (!dp_int_parse(to, &hi) || to[0] == '+')))
 		return dp_fail(err, DP_E_USAGE,
 			       "'%s' is not a trial; trials are numbers, lists and "
-			       "ranges like 3,5-8",
+			       "ranges like 3,5-8, and m3 those that measure again",
 			       part);
 	if (!dash)
 		hi = lo;
-	if (lo < 0 || hi < lo || hi > UINT32_MAX ||
+	lo += base;
+	hi += base;
+	if (lo < base || hi < lo || hi > UINT32_MAX ||
 	    (uint64_t)(hi - lo) + *count >= RANGE_MAX)
 		return dp_fail(err, DP_E_USAGE,
 			       "'%s' is not a range of trials (from low to high, at "

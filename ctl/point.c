@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/num.h"
 #include "ctl/memory.h"
+#include "journal/journal.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,12 +17,17 @@ int ctl_point_read(const char *text, struct ctl_point *out, struct dp_err *err)
 
 	*out = (struct ctl_point){ 0 };
 	snprintf(trial, sizeof trial, "%.*s", (int)(n < 23 ? n : 23), text);
+	if (trial[0] == 'm' && !text[n] && dp_int_parse(trial + 1, &out->trial) &&
+	    out->trial >= 0 && out->trial < DP_MEASURING) {
+		out->trial += DP_MEASURING;
+		return DP_OK;
+	}
 	if (dp_int_parse(trial, &out->trial) && out->trial >= 0 &&
 	    (!text[n] || (dp_int_parse(text + n + 1, &out->at) && out->at > 0)))
 		return DP_OK;
 	return dp_fail(err, DP_E_USAGE,
-		       "'%s' is not the number of a trial, like 7, or of a waypoint of "
-		       "one, like 7@4",
+		       "'%s' is not the number of a trial, like 7, of a waypoint of "
+		       "one, like 7@4, or of a trial that measures again, like m3",
 		       text);
 }
 
@@ -32,7 +38,10 @@ json_t *ctl_point_at(const struct ctl_point *p)
 
 char *ctl_point_text(const json_t *object, char out[CTL_TEXT_LEN])
 {
-	int n = snprintf(out, CTL_TEXT_LEN, "%" PRId64, dp_json_int(object, "trial", -1));
+	int64_t trial = dp_json_int(object, "trial", -1);
+	bool measures = trial >= DP_MEASURING;
+	int n = snprintf(out, CTL_TEXT_LEN, "%s%" PRId64, measures ? "m" : "",
+			 measures ? trial - DP_MEASURING : trial);
 
 	if (json_is_integer(json_object_get(object, "at")))
 		snprintf(out + n, CTL_TEXT_LEN - (size_t)n, "@%" PRId64,

@@ -3,8 +3,10 @@
 
 #include "base/buf.h"
 #include "base/fs.h"
+#include "base/json.h"
 #include "base/num.h"
 #include "ctl/daemon.h"
+#include "ctl/follow.h"
 #include "ctl/memory.h"
 #include "ctl/options.h"
 #include "ctl/output.h"
@@ -344,4 +346,31 @@ int ctl_private_open(struct ctl_private *p, struct dp_err *err)
 	p->ctl->revive = private_revive;
 	p->ctl->revive_arg = p;
 	return code;
+}
+
+int ctl_private_report(struct ctl_private *p, const char *study, json_t **summary,
+		       struct dp_err *err)
+{
+	struct timespec pause = { .tv_nsec = 50000000 };
+
+	for (;;) {
+		const char *why;
+		json_t *status;
+		int code = ctl_call_study(p->ctl, "status", study, &status, err);
+
+		if (code != DP_OK)
+			return code;
+		json_decref(*summary);
+		*summary = json_incref(json_object_get(status, "study"));
+		json_decref(status);
+		why = dp_json_str(*summary, "report_error", NULL);
+		if (why)
+			ctl_say(p->ctl, "warning: there is no report: %s", why);
+		if (why || dp_json_str(*summary, "report", NULL) ||
+		    !ctl_study_ended(*summary))
+			return DP_OK;
+		if (ctl_interrupted)
+			return dp_fail(err, DP_E_INTERRUPTED, "interrupted");
+		nanosleep(&pause, NULL);
+	}
 }

@@ -37,6 +37,11 @@ DP_MUSTCHECK int ctl_daemon_greet(struct ctl *ctl, json_t **hello, struct dp_err
 /* A daemon that answers: started, and once more if an earlier one had to end first.
  * From then on every call through ctl survives its crash. */
 DP_MUSTCHECK int ctl_private_open(struct ctl_private *p, struct dp_err *err);
+/* Waits until it has written the report of a study that has ended, or has given up; takes
+ * the place of *summary, which may be NULL. Without a report the study is what it is:
+ * that is only told. */
+DP_MUSTCHECK int ctl_private_report(struct ctl_private *p, const char *study,
+				    json_t **summary, struct dp_err *err);
 /* Stops it with its trainers and waits for that. */
 void ctl_private_stop(struct ctl_private *p);
 

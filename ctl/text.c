@@ -287,6 +287,22 @@ char *ctl_ended_cell(const json_t *summary, char out[CTL_TEXT_LEN])
 	return out;
 }
 
+bool ctl_measuring(const json_t *summary, struct dp_buf *out)
+{
+	const json_t *m = json_object_get(summary, "measuring");
+	int64_t points = dp_json_int(m, "points", 0), runs = dp_json_int(m, "runs", 0),
+		made = dp_json_int(m, "runs_done", 0);
+
+	if (points == 0 || runs == 0)
+		return false;
+	dp_buf_printf(out,
+		      "%" PRId64 " of %" PRId64 " point%s again, %" PRId64 " of %" PRId64
+		      " run%s (%d %%)",
+		      dp_json_int(m, "done", 0), points, points == 1 ? "" : "s", made,
+		      runs, runs == 1 ? "" : "s", (int)(100 * made / runs));
+	return true;
+}
+
 void ctl_pairs(const json_t *object, struct dp_buf *out)
 {
 	char text[CTL_TEXT_LEN];

@@ -47,6 +47,8 @@ bool ctl_progress(const json_t *summary, double *part);
 char *ctl_ended(const json_t *summary, int64_t ended, char out[CTL_TEXT_LEN]);
 /* The same in the cell of a table: "12/80" or "12 (82%)". */
 char *ctl_ended_cell(const json_t *summary, char out[CTL_TEXT_LEN]);
+/* "3 of 12 points again, 150 of 600 runs (25 %)"; false: nothing is measured. */
+bool ctl_measuring(const json_t *summary, struct dp_buf *out);
 /* "epsilon=0.5 error=0.2". */
 void ctl_pairs(const json_t *object, struct dp_buf *out);
 /* A bar `columns` wide, filled by `part` in 0..1. */

@@ -23,6 +23,7 @@ void ctl_columns_clear(struct ctl_columns *cols)
 {
 	json_decref(cols->objectives);
 	json_decref(cols->parameters);
+	json_decref(cols->remeasured);
 	memset(cols, 0, sizeof *cols);
 }
 
@@ -68,10 +69,10 @@ static void column_name(struct dp_buf *out, const char *prefix, const char *name
 	dp_buf_free(&text);
 }
 
-/* Names the columns of the models' values, "denoised" and the objective with `between`
- * in the middle, to whoever makes columns of `out`. */
-static void denoised_names(const json_t *objectives, char between,
-			   void (*add)(void *out, const char *name), void *out)
+/* Names the columns of other values of objectives, `what` and the objective with
+ * `between` in the middle, to whoever makes columns of `out`. */
+static void more_names(const json_t *objectives, const char *what, char between,
+		       void (*add)(void *out, const char *name), void *out)
 {
 	struct dp_buf text = DP_BUF_INIT;
 	const json_t *name;
@@ -79,7 +80,7 @@ static void denoised_names(const json_t *objectives, char between,
 
 	json_array_foreach (objectives, i, name) {
 		dp_buf_clear(&text);
-		dp_buf_printf(&text, "denoised%c%s", between, json_string_value(name));
+		dp_buf_printf(&text, "%s%c%s", what, between, json_string_value(name));
 		add(out, dp_buf_text(&text));
 	}
 	dp_buf_free(&text);
@@ -95,6 +96,19 @@ static void add_head(void *out, const char *name)
 	ctl_table_column(out, name, CTL_RIGHT);
 }
 
+/* Columns that stand last, where the study has what is in them. */
+static void csv_more_names(const struct ctl_columns *cols, struct dp_buf *out)
+{
+	if (cols->denoised)
+		more_names(cols->objectives, "denoised", '.', add_csv_name, out);
+	if (!cols->remeasured)
+		return;
+	ctl_csv_field(out, "remeasured.runs", false);
+	more_names(cols->remeasured, "remeasured", '.', add_csv_name, out);
+	more_names(cols->remeasured, "remeasured_low", '.', add_csv_name, out);
+	more_names(cols->remeasured, "remeasured_high", '.', add_csv_name, out);
+}
+
 void ctl_trial_csv_head(const struct ctl_columns *cols, struct dp_buf *out)
 {
 	const json_t *name;
@@ -108,8 +122,7 @@ void ctl_trial_csv_head(const struct ctl_columns *cols, struct dp_buf *out)
 		column_name(out, "parameter", json_string_value(name), cols->objectives);
 	for (i = 0; after[i]; i++)
 		ctl_csv_field(out, after[i], false);
-	if (cols->denoised)
-		denoised_names(cols->objectives, '.', add_csv_name, out);
+	csv_more_names(cols, out);
 	dp_buf_putc(out, '\n');
 }
 
@@ -131,6 +144,21 @@ static void csv_members(struct dp_buf *out, const json_t *object, const json_t *
 		csv_value(out, json_object_get(object, json_string_value(name)), false);
 }
 
+static void csv_more(struct dp_buf *out, const json_t *point,
+		     const struct ctl_columns *cols)
+{
+	const json_t *again = json_object_get(point, "remeasured");
+
+	if (cols->denoised)
+		csv_members(out, json_object_get(point, "denoised"), cols->objectives);
+	if (!cols->remeasured)
+		return;
+	csv_value(out, json_object_get(again, "runs"), false);
+	csv_members(out, json_object_get(again, "objectives"), cols->remeasured);
+	csv_members(out, json_object_get(again, "low"), cols->remeasured);
+	csv_members(out, json_object_get(again, "high"), cols->remeasured);
+}
+
 void ctl_trial_csv(const json_t *trial, const struct ctl_columns *cols,
 		   struct dp_buf *out)
 {
@@ -148,9 +176,22 @@ void ctl_trial_csv(const json_t *trial, const struct ctl_columns *cols,
 		}
 		csv_value(out, value, false);
 	}
-	if (cols->denoised)
-		csv_members(out, json_object_get(trial, "denoised"), cols->objectives);
+	csv_more(out, trial, cols);
 	dp_buf_putc(out, '\n');
+}
+
+json_t *ctl_remeasured_names(const json_t *points)
+{
+	const json_t *point;
+	size_t i;
+
+	json_array_foreach (points, i, point) {
+		const json_t *again = json_object_get(point, "remeasured");
+
+		if (json_is_object(again))
+			return ctl_keys(json_object_get(again, "low"));
+	}
+	return NULL;
 }
 
 void ctl_front_columns(const json_t *front, struct ctl_columns *cols)
@@ -161,6 +202,7 @@ void ctl_front_columns(const json_t *front, struct ctl_columns *cols)
 	cols->parameters =
 		ctl_keys(json_object_get(json_array_get(points, 0), "parameters"));
 	cols->denoised = json_object_get(front, "hypervolume_denoised") != NULL;
+	cols->remeasured = ctl_remeasured_names(points);
 }
 
 /* Do the models say something else than what was observed? Of an epsilon they do not. */
@@ -222,13 +264,18 @@ void ctl_front_table(struct ctl *ctl, const json_t *front, const struct ctl_colu
 
 	ctl_table_column(t, "TRIAL", CTL_RIGHT);
 	table_columns(t, cols->objectives);
-	denoised_names(denoised, ' ', add_head, t);
+	more_names(denoised, "denoised", ' ', add_head, t);
+	more_names(cols->remeasured, "remeasured", ' ', add_head, t);
 	table_columns(t, cols->parameters);
 	json_array_foreach (points, i, point) {
 		ctl_cell(t, CTL_NORMAL, "%s", ctl_point_text(point, name));
 		table_cells(t, json_object_get(point, "objectives"), cols->objectives,
 			    CTL_BOLD);
 		table_cells(t, json_object_get(point, "denoised"), denoised, CTL_BOLD);
+		table_cells(t,
+			    json_object_get(json_object_get(point, "remeasured"),
+					    "objectives"),
+			    cols->remeasured, CTL_BOLD);
 		table_cells(t, json_object_get(point, "parameters"), cols->parameters,
 			    CTL_NORMAL);
 	}
@@ -251,13 +298,16 @@ const char *ctl_front_empty(const json_t *front)
 void ctl_front_volume(const json_t *front, struct dp_buf *out)
 {
 	const json_t *denoised = json_object_get(front, "hypervolume_denoised");
+	const json_t *again = json_object_get(front, "hypervolume_remeasured");
 	char text[CTL_TEXT_LEN];
 
-	dp_buf_printf(out, "hypervolume %s",
-		      ctl_value(json_object_get(front, "hypervolume"), text));
+	dp_buf_printf(out, "hypervolume %s%s",
+		      ctl_value(json_object_get(front, "hypervolume"), text),
+		      denoised || again ? " as observed" : "");
 	if (denoised)
-		dp_buf_printf(out, " as observed, %s denoised",
-			      ctl_value(denoised, text));
+		dp_buf_printf(out, ", %s denoised", ctl_value(denoised, text));
+	if (again)
+		dp_buf_printf(out, ", %s measured again", ctl_value(again, text));
 	dp_buf_puts(out, " (anti-ideal: ");
 	ctl_anti_ideal(front, out);
 	dp_buf_putc(out, ')');
@@ -274,17 +324,14 @@ void ctl_front_csv(struct ctl *ctl, const json_t *front, const struct ctl_column
 		column_name(&out, "objective", json_string_value(name), NULL);
 	json_array_foreach (cols->parameters, i, name)
 		column_name(&out, "parameter", json_string_value(name), cols->objectives);
-	if (cols->denoised)
-		denoised_names(cols->objectives, '.', add_csv_name, &out);
+	csv_more_names(cols, &out);
 	dp_buf_putc(&out, '\n');
 	json_array_foreach (json_object_get(front, "front"), i, point) {
 		csv_value(&out, json_object_get(point, "trial"), true);
 		csv_value(&out, json_object_get(point, "at"), false);
 		csv_members(&out, json_object_get(point, "objectives"), cols->objectives);
 		csv_members(&out, json_object_get(point, "parameters"), cols->parameters);
-		if (cols->denoised)
-			csv_members(&out, json_object_get(point, "denoised"),
-				    cols->objectives);
+		csv_more(&out, point, cols);
 		dp_buf_putc(&out, '\n');
 	}
 	ctl_put_buf(ctl, &out);

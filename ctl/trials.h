@@ -12,6 +12,8 @@
 struct ctl_columns {
 	json_t *objectives, *parameters;
 	bool denoised; /* the objectives also by the models, of points on their front */
+	/* those that were measured again, an array as well; NULL: nothing was */
+	json_t *remeasured;
 };
 void ctl_columns_clear(struct ctl_columns *cols);
 /* The keys of an object as an array; empty for anything else. */
@@ -20,6 +22,9 @@ json_t *ctl_keys(const json_t *object);
 void ctl_trial_csv_head(const struct ctl_columns *cols, struct dp_buf *out);
 void ctl_trial_csv(const json_t *trial, const struct ctl_columns *cols,
 		   struct dp_buf *out);
+/* The objectives of which one of these points was measured again, as an array; NULL: none
+ * was. */
+json_t *ctl_remeasured_names(const json_t *points);
 /* The columns of a front object; before points are taken out of it. */
 void ctl_front_columns(const json_t *front, struct ctl_columns *cols);
 /* The points of a front object, as a table or CSV. */
@@ -28,7 +33,8 @@ void ctl_front_table(struct ctl *ctl, const json_t *front,
 void ctl_front_csv(struct ctl *ctl, const json_t *front, const struct ctl_columns *cols);
 /* Why a front object has no points. */
 const char *ctl_front_empty(const json_t *front);
-/* "hypervolume 8.1 as observed, 8.05 denoised (anti-ideal: epsilon 10, error 1)" */
+/* "hypervolume 8.1 as observed, 8.05 denoised, 8.0 measured again (anti-ideal: epsilon
+ * 10, error 1)" */
 void ctl_front_volume(const json_t *front, struct dp_buf *out);
 
 /* Which results are on the front is told by the daemon's trials only of observed values.

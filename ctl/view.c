@@ -149,6 +149,16 @@ static void put_progress(struct view *v, const json_t *s)
 	dp_buf_free(&bar);
 }
 
+/* How far the points are that are measured again. */
+static void put_measuring(struct view *v, const json_t *s)
+{
+	struct dp_buf text = DP_BUF_INIT;
+
+	if (ctl_measuring(s, &text))
+		view_put(v, CTL_NORMAL, "measuring", "%s", dp_buf_text(&text));
+	dp_buf_free(&text);
+}
+
 static void put_times(struct view *v, const json_t *s)
 {
 	bool runs = strcmp(dp_json_str(s, "state", ""), "running") == 0;
@@ -227,6 +237,7 @@ static void put_summary(struct view *v, const json_t *status)
 		view_put(v, CTL_NORMAL, "trials", "secret, all but the selected one");
 	} else {
 		put_progress(v, s);
+		put_measuring(v, s);
 		put_counts(v, s);
 	}
 	ctl_pairs(json_object_get(s, "trained"), &text);
@@ -255,7 +266,7 @@ static void put_running(struct view *v, const json_t *r)
 {
 	const json_t *run = json_object_get(r, "run");
 	struct dp_buf text = DP_BUF_INIT;
-	char label[CTL_TEXT_LEN], value[CTL_TEXT_LEN];
+	char label[CTL_TEXT_LEN + 8], value[CTL_TEXT_LEN];
 	double part;
 
 	if (dp_json_to_real(json_object_get(r, "progress"), &part)) {
@@ -272,16 +283,16 @@ static void put_running(struct view *v, const json_t *r)
 		dp_buf_printf(&text, "attempt %" PRId64 "  ",
 			      dp_json_int(r, "attempt", 0));
 	ctl_pairs(json_object_get(r, "parameters"), &text);
-	snprintf(label, sizeof label, "  trial %" PRId64, dp_json_int(r, "trial", 0));
+	snprintf(label, sizeof label, "  trial %s", ctl_point_text(r, value));
 	view_put(v, CTL_NORMAL, label, "%s", dp_buf_text(&text));
 	dp_buf_free(&text);
 }
 
 static void put_failure(struct view *v, const json_t *f)
 {
-	char label[CTL_TEXT_LEN], age[CTL_TEXT_LEN];
+	char label[CTL_TEXT_LEN + 8], age[CTL_TEXT_LEN];
 
-	snprintf(label, sizeof label, "  trial %" PRId64, dp_json_int(f, "trial", 0));
+	snprintf(label, sizeof label, "  trial %s", ctl_point_text(f, age));
 	view_put(v, CTL_BAD, label, "%s, %s: %s", dp_json_str(f, "end", "?"),
 		 ctl_age(dp_json_str(f, "time", NULL), age),
 		 dp_json_str(f, "message", "no message"));

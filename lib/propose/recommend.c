@@ -195,6 +195,17 @@ static size_t modelled_output(const struct dp__question *q)
 	return q->held;
 }
 
+/* The variance that the mean of many runs still has there, in model space. */
+static double left_noise(const struct dp_proposer *p, size_t o, double m)
+{
+	double noise = dp__noise_at(p, o, NULL, m) - dp__noise_released(p, o, m);
+
+	if (!dp__is_modelled(&p->output[o]) || dp__noise_none(p, o))
+		return 0;
+	return fmax(noise, 0) * p->output[o].scale * p->output[o].scale *
+	       p->study->trainer.runs / DP_MEASURED_RUNS;
+}
+
 static int describe_point(struct dp__question *q, const struct dp_level *level,
 			  size_t own, const struct dp__standing *best,
 			  struct dp_recommendation *out, struct dp_err *err)
@@ -209,8 +220,10 @@ static int describe_point(struct dp__question *q, const struct dp_level *level,
 	find_nearest(p, own, best->u, out);
 	out->feasible = exp(dp__log_feasible(p, f, NULL, NULL));
 	out->evaluated = q->evaluated;
-	for (size_t o = 0; o < p->noutputs; o++)
+	for (size_t o = 0; o < p->noutputs; o++) {
+		f[o].s = sqrt(f[o].s * f[o].s + left_noise(p, o, f[o].m));
 		out->output[o] = dp__natural_prediction(p->study, o, &f[o]);
+	}
 	q->exactly = true;
 	out->trust.output = modelled_output(q);
 	q->exactly = false;

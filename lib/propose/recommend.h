@@ -36,9 +36,14 @@ struct dp_trust {
 	char why[160]; /* not, or "" */
 };
 
+enum {
+	DP_MEASURED_RUNS = 200 /* the mean of so many is predicted */
+};
+
 struct dp_recommendation {
 	double x[DP_PARAMS_MAX];           /* as in a proposal, calibrated ones solved */
 	double privacy[DP_OBJECTIVES_MAX]; /* computed; NaN: a metric */
+	/* Intervals are those of the mean of DP_MEASURED_RUNS fresh runs. */
 	struct dp_predicted output[DP_OBJECTIVES_MAX + DP_CONSTRAINTS_MAX];
 	double feasible;  /* probability that the constraints hold */
 	size_t nearest;   /* position in the history of the nearest result, */

@@ -343,7 +343,9 @@ if request["trial"] >= 10 ** 9:
                     self.submit(self.client, self.study(
                         name, extra_trainer=", runs: 2", search=search % (parallel, order)))
                 if measures:
-                    harness.wait_for(lambda: self.client("status", study=name)["study"]["ok"])
+                    harness.wait_for(lambda: [
+                        t for t in self.client.every("trials", study=name)
+                        if (t["trial"], t["state"]) == (0, "ok")])
                     self.client("measure", study=name, runs=7, points=[[0, None]])
                 self.finish(self.client, name)
                 rows = self.client.every("trials", study=name)
@@ -360,13 +362,13 @@ if request["trial"] >= 10 ** 9:
             parameters="sigma: {type: float, range: [3, 12], scale: log}",
             objectives="a: {privacy: {mechanism: gaussian, sigma: sigma, delta: 1.0e-5}}\n"
                        "  b: {metric: b}",
-            search="method: random, evaluations: 2, budget: {epsilon: 2, delta: 1.0e-5}")
+            search="method: random, evaluations: 2, budget: {epsilon: 12, delta: 1.0e-5}")
         before = self.finish(client, "s")["study"]
         with self.assertRaises(harness.Refused) as refused:
             client("measure", study="s", runs=5000, points=[[0, None]])
         error = refused.exception.error
         self.assertEqual(error["kind"], "limit")
-        self.assertIn("search.budget: epsilon 2", error["message"])
+        self.assertIn("search.budget: epsilon 12", error["message"])
         fits = int(error["hint"].split("room for ")[1].split(" ")[0])
         self.assertGreater(fits, 0)
         with self.assertRaises(harness.Refused):

@@ -1,0 +1,207 @@
+/* cmd-remeasure.c - points again with fresh seeds, and what of them was luck. */
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/num.h"
+#include "ctl/command.h"
+#include "ctl/daemon.h"
+#include "ctl/measures.h"
+#include "ctl/memory.h"
+#include "ctl/options.h"
+#include "ctl/output.h"
+#include "ctl/patience.h"
+#include "ctl/point.h"
+#include "ctl/table.h"
+#include "ctl/text.h"
+#include "ctl/trials.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what is asked for ---- */
+
+/* [[7, null], [8, 4]] of "7,8@4"; NULL for "front". */
+static int remeasure_points(const char *text, json_t **pairs, struct dp_err *err)
+{
+	char *copy, *rest, *part;
+	int code = DP_OK;
+
+	*pairs = NULL;
+	if (!text || strcmp(text, "front") == 0)
+		return DP_OK;
+	*pairs = json_array();
+	copy = rest = ctl_strdup(text);
+	while (code == DP_OK && (part = strsep(&rest, ",")) != NULL) {
+		struct ctl_point point;
+		json_t *at;
+
+		code = ctl_point_read(part, &point, err);
+		if (code != DP_OK)
+			break;
+		at = ctl_point_at(&point);
+		json_array_append_new(*pairs, json_pack("[I, o]", (json_int_t)point.trial,
+							at ? at : json_null()));
+	}
+	if (code != DP_OK)
+		dp_hint(err, "--points takes 'front', or results like 7,12,9@4");
+	free(copy);
+	return code;
+}
+
+static int remeasure_fields(struct ctl *ctl, json_t **fields, struct dp_err *err)
+{
+	const char *text = ctl_opt(ctl, "runs");
+	json_t *pairs;
+	int64_t runs = 50;
+	int code;
+
+	if (text && (!dp_int_parse(text, &runs) || runs < 1))
+		return dp_fail(err, DP_E_USAGE, "--runs takes a number from 1, not '%s'",
+			       text);
+	code = remeasure_points(ctl_opt(ctl, "points"), &pairs, err);
+	if (code == DP_OK)
+		return ctl_pack(fields, err, "{s:s, s:I, s:o*}", "study", ctl->argv[0],
+				"runs", (json_int_t)runs, "points", pairs);
+	json_decref(pairs);
+	return code;
+}
+
+/* ---- what came of it ---- */
+
+static void luck_people(struct ctl *ctl, const json_t *front)
+{
+	const json_t *points = json_object_get(front, "front"), *point;
+	struct dp_buf volume = DP_BUF_INIT;
+	double searched, again;
+	size_t i, measured = 0;
+
+	json_array_foreach (points, i, point)
+		measured += json_is_object(json_object_get(point, "remeasured"));
+	ctl_front_volume(front, &volume);
+	ctl_say(ctl, "%s", dp_buf_text(&volume));
+	dp_buf_free(&volume);
+	if (measured < json_array_size(points)) {
+		ctl_say(ctl, "%zu of the front's %zu points are measured again", measured,
+			json_array_size(points));
+		return;
+	}
+	if (!dp_json_to_real(json_object_get(front, "hypervolume"), &searched) ||
+	    !dp_json_to_real(json_object_get(front, "hypervolume_remeasured"), &again) ||
+	    !(searched > 0))
+		return;
+	if (again < searched)
+		ctl_say(ctl, "%.2g %% of the observed hypervolume was luck",
+			100 * (searched - again) / searched);
+	else
+		ctl_say(ctl, "none of the observed hypervolume was luck: measured again "
+			     "it is no smaller");
+}
+
+static int remeasure_show(struct ctl *ctl, const json_t *rows, struct dp_err *err)
+{
+	json_t *front;
+	int code = ctl_call_front(ctl, ctl->argv[0], NULL, &front, err);
+
+	if (code != DP_OK)
+		return code;
+	if (ctl->format == CTL_JSON) {
+		json_object_set(front, "measures", (json_t *)rows);
+		ctl_put_json(ctl, front);
+	} else {
+		ctl_measures_table(ctl, rows);
+		luck_people(ctl, front);
+	}
+	json_decref(front);
+	return ctl_measures_verdict(rows, err);
+}
+
+/* Asks, follows, shows. */
+static int remeasure_do(struct ctl *ctl, void *fields, struct dp_err *err)
+{
+	json_t *ok, *rows = NULL;
+	int code = ctl_call(ctl, "measure", json_incref(fields), &ok, err);
+
+	if (code != DP_OK)
+		return code;
+	if (dp_json_int(ok, "new", 0) == 0)
+		ctl_say(ctl, "that is being measured already: going on with it");
+	if (ctl_flag(ctl, "no-wait")) {
+		if (ctl->format == CTL_JSON)
+			ctl_put_json(ctl, ok);
+		else
+			ctl_say(ctl,
+				"asked for; 'dparetoctl status %s' shows how far it "
+				"is, 'dparetoctl front %s' what came of it",
+				ctl->argv[0], ctl->argv[0]);
+		json_decref(ok);
+		return DP_OK;
+	}
+	code = ctl_measures_follow(ctl, ctl->argv[0], json_object_get(ok, "measurements"),
+				   &rows, err);
+	if (code == DP_OK)
+		code = remeasure_show(ctl, rows, err);
+	json_decref(rows);
+	json_decref(ok);
+	return code;
+}
+
+static int remeasure_run(struct ctl *ctl, struct dp_err *err)
+{
+	const char *folder = ctl_opt(ctl, "state");
+	json_t *fields;
+	int code;
+
+	if (folder && ctl_flag(ctl, "no-wait"))
+		return dp_fail(err, DP_E_USAGE,
+			       "with --state nothing goes on once this command has "
+			       "ended, so it cannot be left with --no-wait");
+	code = remeasure_fields(ctl, &fields, err);
+	if (code != DP_OK)
+		return code;
+	code = ctl_measures_beside(ctl, remeasure_do, fields, err);
+	json_decref(fields);
+	return code;
+}
+
+static const struct ctl_option options[] = {
+	{ "runs", 0, "N", "so many runs of each point (default: 50)" },
+	{ "points", 0, "POINTS",
+	  "front (the default), or results: 7,12,9@4 (9@4 is trial 9's waypoint 4)" },
+	{ "no-wait", 0, NULL, "ask, and leave it to the daemon" },
+	{ "state", 0, "DIR",
+	  "of a study in this folder, made by 'run', with a daemon of its own" },
+	CTL_PATIENCE_OPTION,
+	{ 0 },
+};
+
+const struct ctl_command ctl_cmd_remeasure = {
+	.name = "remeasure",
+	.summary = "measure the front's points again, with fresh seeds",
+	.args = "STUDY",
+	.min_args = 1,
+	.max_args = 1,
+	.formats = CTL_PLAIN,
+	.options = options,
+	.help = "The best of many noisy results is an optimistic one. This trains the "
+		"points of the study's front (or others) again, with seeds that the "
+		"search has not used, and shows what was searched beside what came out, "
+		"with the hypervolume of both. Afterwards 'front', 'export' and the "
+		"report show both, too. What was searched stays as it was, and no later "
+		"proposal depends on it.\n\n"
+		"Works on a study in any state: one that has ended goes back there once "
+		"all is measured; in one that runs they take up to half of its places. "
+		"Runs are made in trials of their own, m0, m1, ..., of at most "
+		"trainer.runs runs each, which 'trial', 'logs', 'cancel' and 'retry' "
+		"know by these names. They count in what the whole search costs and in "
+		"search.budget, but not in evaluations. Asked again while it is being "
+		"measured, the same goes on. Ctrl-C leaves it to the daemon; with "
+		"--state it stops, and the same command goes on later. A study in DIR "
+		"that had not ended goes on meanwhile.\n\n"
+		"Exit status: 0 when all is measured, 6 when something of it failed.",
+	.examples = "dparetoctl remeasure adult\n"
+		    "dparetoctl remeasure adult --runs 200 --points 7,12@4\n"
+		    "dparetoctl remeasure svt --state ~/.local/state/dpareto/run/svt",
+	.run = remeasure_run,
+};

@@ -5,9 +5,11 @@
 #include "ctl/command.h"
 #include "ctl/daemon.h"
 #include "ctl/look.h"
+#include "ctl/measures.h"
 #include "ctl/memory.h"
 #include "ctl/options.h"
 #include "ctl/output.h"
+#include "ctl/patience.h"
 #include "ctl/point.h"
 #include "ctl/table.h"
 #include "ctl/text.h"
@@ -72,6 +74,93 @@ static int read_levels(const struct ctl *ctl, json_t *levels, struct dp_err *err
 	dp_fail(err, DP_E_USAGE, "--at is needed: which point of the front is meant");
 	return dp_hint(err, "for example: dparetoctl recommend %s --at epsilon=1",
 		       ctl->argv[0]);
+}
+
+/* ---- measured ---- */
+
+/* Has a recommended point measured; its number goes to the end of `numbers`. */
+static int verify_ask(struct ctl *ctl, const char *study, const json_t *found,
+		      int64_t runs, json_t *numbers, struct dp_err *err)
+{
+	json_t *fields, *ok;
+	int code = ctl_pack(&fields, err, "{s:s, s:I, s:O}", "study", study, "runs",
+			    (json_int_t)runs, "parameters",
+			    json_object_get(found, "parameters"));
+
+	if (code == DP_OK)
+		code = ctl_call(ctl, "measure", fields, &ok, err);
+	if (code != DP_OK)
+		return code;
+	if (json_array_append(
+		    numbers, json_array_get(json_object_get(ok, "measurements"), 0)) != 0)
+		ctl_die_nomem();
+	json_decref(ok);
+	return DP_OK;
+}
+
+/* Those members of a measurement's object that are predicted, too. */
+static json_t *verified_part(const json_t *row, const char *key, const json_t *found)
+{
+	json_t *part = json_object(), *predicted;
+	const char *name;
+
+	json_object_foreach (json_object_get(found, "predicted"), name, predicted) {
+		json_t *v = json_object_get(json_object_get(row, key), name);
+
+		if (v && json_object_set(part, name, v) != 0)
+			ctl_die_nomem();
+	}
+	return part;
+}
+
+/* The contract's "verified" of a measurement that came to something. */
+static void put_verified(json_t *found, const json_t *row)
+{
+	json_t *v;
+
+	if (!json_is_object(json_object_get(row, "objectives")))
+		return;
+	v = json_pack("{s:I, s:o, s:o, s:o}", "runs",
+		      (json_int_t)dp_json_int(row, "done", 0), "objectives",
+		      verified_part(row, "objectives", found), "low",
+		      verified_part(row, "low", found), "high",
+		      verified_part(row, "high", found));
+	if (!v || json_object_set_new(found, "verified", v) != 0)
+		ctl_die_nomem();
+}
+
+static const json_t *row_of(const json_t *rows, const json_t *number)
+{
+	const json_t *row;
+	size_t i;
+
+	json_array_foreach (rows, i, row)
+		if (json_equal(json_object_get(row, "measure"), number))
+			return row;
+	return NULL;
+}
+
+/* Measures all points that were recommended, at once, and puts in what came out. */
+static int verify_all(struct ctl *ctl, const char *study, json_t *list, int64_t runs,
+		      struct dp_err *err)
+{
+	json_t *numbers = json_array(), *rows = NULL, *found;
+	int code = DP_OK;
+	size_t i, k = 0;
+
+	json_array_foreach (list, i, found)
+		if (code == DP_OK && !json_object_get(found, "error"))
+			code = verify_ask(ctl, study, found, runs, numbers, err);
+	if (code == DP_OK && json_array_size(numbers) > 0)
+		code = ctl_measures_follow(ctl, study, numbers, &rows, err);
+	json_array_foreach (list, i, found)
+		if (code == DP_OK && !json_object_get(found, "error"))
+			put_verified(found, row_of(rows, json_array_get(numbers, k++)));
+	if (code == DP_OK)
+		code = ctl_measures_verdict(rows, err);
+	json_decref(rows);
+	json_decref(numbers);
+	return code;
 }
 
 /* ---- as programs read it ---- */
@@ -204,6 +293,37 @@ static void print_settings(struct ctl *ctl, const char *study, const json_t *fou
 	ctl_put_buf(ctl, &out);
 }
 
+/* Is what was measured where it was predicted? */
+static void print_verified(struct ctl *ctl, const json_t *found)
+{
+	const json_t *v = json_object_get(found, "verified");
+	const char *name;
+	json_t *q;
+
+	json_object_foreach (json_object_get(found, "predicted"), name, q) {
+		const json_t *measured =
+			json_object_get(json_object_get(v, "objectives"), name);
+		char text[CTL_TEXT_LEN], lo[CTL_TEXT_LEN], hi[CTL_TEXT_LEN];
+		double x, low, high;
+
+		if (!dp_json_to_real(measured, &x) ||
+		    !dp_json_to_real(json_object_get(q, "low"), &low) ||
+		    !dp_json_to_real(json_object_get(q, "high"), &high))
+			continue;
+		ctl_printf(
+			ctl,
+			"measured with %lld fresh runs: %s %s (95 %% from %s to %s), "
+			"%s the predicted interval\n",
+			(long long)dp_json_int(v, "runs", 0), name,
+			ctl_value(measured, text),
+			ctl_value(json_object_get(json_object_get(v, "low"), name), lo),
+			ctl_value(json_object_get(json_object_get(v, "high"), name), hi),
+			x < low    ? "below"
+			: x > high ? "above"
+				   : "within");
+	}
+}
+
 static void print_answer(struct ctl *ctl, const char *study, const json_t *found)
 {
 	const json_t *tested = json_object_get(found, "tested");
@@ -230,6 +350,7 @@ static void print_answer(struct ctl *ctl, const char *study, const json_t *found
 			   dp_buf_text(&words));
 	else
 		ctl_printf(ctl, "no tested point has %s\n", dp_buf_text(&words));
+	print_verified(ctl, found);
 	print_trust(ctl, found);
 	print_settings(ctl, study, found);
 	dp_buf_free(&words);
@@ -291,21 +412,53 @@ static int recommend_show(struct ctl *ctl, const json_t *ok, struct dp_err *err)
 	return err->code;
 }
 
-static int recommend_run(struct ctl *ctl, struct dp_err *err)
-{
-	json_t *levels = json_array(), *fields, *ok;
-	int code = read_levels(ctl, levels, err);
+/* What is asked, and how often what is recommended is run. */
+struct wanted {
+	json_t *levels;
+	int64_t runs; /* 0: not at all */
+};
 
-	if (code == DP_OK)
-		code = ctl_pack(&fields, err, "{s:s, s:O}", "study", ctl->argv[0],
-				"levels", levels);
-	json_decref(levels);
+static int recommend_do(struct ctl *ctl, void *arg, struct dp_err *err)
+{
+	const struct wanted *w = arg;
+	json_t *fields, *ok;
+	struct dp_err trouble = { 0 };
+	int code = ctl_pack(&fields, err, "{s:s, s:O}", "study", ctl->argv[0], "levels",
+			    w->levels);
+
 	if (code == DP_OK)
 		code = ctl_call_within(ctl, ANSWER_MS, "recommend", fields, &ok, err);
 	if (code != DP_OK)
 		return code;
-	code = recommend_show(ctl, ok, err);
+	if (w->runs)
+		code = verify_all(ctl, dp_json_str(ok, "study", ctl->argv[0]),
+				  json_object_get(ok, "recommendations"), w->runs,
+				  &trouble);
+	/* a measurement that failed takes nothing from what was recommended */
+	if (code == DP_OK || code == DP_E_STUDY) {
+		int shown = recommend_show(ctl, ok, err);
+
+		code = shown != DP_OK ? shown : code;
+	}
+	if (trouble.code == code)
+		*err = trouble;
 	json_decref(ok);
+	return code;
+}
+
+static int recommend_run(struct ctl *ctl, struct dp_err *err)
+{
+	const char *text = ctl_opt(ctl, "verify");
+	struct wanted w = { .levels = json_array() };
+	int code = read_levels(ctl, w.levels, err);
+
+	if (code == DP_OK && text && (!dp_int_parse(text, &w.runs) || w.runs < 1))
+		code = dp_fail(err, DP_E_USAGE,
+			       "--verify takes a number of runs from 1, not '%s'", text);
+	if (code == DP_OK)
+		code = w.runs ? ctl_measures_beside(ctl, recommend_do, &w, err)
+			      : recommend_do(ctl, &w, err);
+	json_decref(w.levels);
 	return code;
 }
 
@@ -313,7 +466,10 @@ static const struct ctl_option options[] = {
 	{ "at", 0, "NAME=X",
 	  "the point of the front: this objective, or constraint's metric, at most X (at "
 	  "least X if it is to be large); several: X,X,... or --at again" },
+	{ "verify", 0, "RUNS",
+	  "run what is recommended so often, with fresh seeds, and show what came out" },
 	CTL_LOOK_OPTION,
+	CTL_PATIENCE_OPTION,
 	{ 0 },
 };
 
@@ -335,17 +491,22 @@ const struct ctl_command ctl_cmd_recommend = {
 		"of doubt added, not by the luckiest result. Of several other objectives "
 		"the hypervolume between them and the anti-ideal point counts.\n\n"
 		"Shown are the predicted values with 95 % intervals of what the mean of "
-		"many runs would be, the best tested point beside them, how far the "
+		"200 fresh runs would be, the best tested point beside them, how far the "
 		"nearest tested point is (1: from corner to corner of the parameter "
 		"space), and how well the model predicts the results around when they "
 		"are "
 		"left out. With -o json, `parameters` is an object as trainers get "
 		"it.\n\n"
-		"Nothing is run and nothing is journaled.",
+		"Nothing is run and nothing is journaled, unless --verify is given: that "
+		"runs the point with seeds that the search has not used, as 'remeasure' "
+		"does, and shows predicted beside measured. The runs count in what the "
+		"whole search costs, and no later proposal depends on them. With --state "
+		"a daemon of its own does it.",
 	.examples = "dparetoctl recommend adult --at epsilon=1\n"
 		    "dparetoctl recommend adult --at error=0.16\n"
 		    "  the least epsilon for that\n"
 		    "dparetoctl recommend adult --at epsilon=0.1,0.5,1,2,5\n"
+		    "dparetoctl recommend adult --at epsilon=1 --verify 50\n"
 		    "dparetoctl recommend adult --at epsilon=1 --state ~/studies -o json",
 	.run = recommend_run,
 };

@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A modelled value counts with so many of its standard deviations: docs/optimizer.md. */
-#define USUAL_DOUBT 0.5
 /* What is computed comes up to its limit within this, relatively: the contract's 0.1 %
  * with room, and never exceeds it, not even by rounding. */
 static const double reach = 5e-4, below = 1e-9;
@@ -198,10 +196,11 @@ static size_t modelled_output(const struct dp__question *q)
 /* The variance that the mean of many runs still has there, in model space. */
 static double left_noise(const struct dp_proposer *p, size_t o, double m)
 {
-	double noise = dp__noise_at(p, o, NULL, m) - dp__noise_released(p, o, m);
+	double noise;
 
 	if (!dp__is_modelled(&p->output[o]) || dp__noise_none(p, o))
 		return 0;
+	noise = dp__noise_at(p, o, NULL, m) - dp__noise_released(p, o, m);
 	return fmax(noise, 0) * p->output[o].scale * p->output[o].scale *
 	       p->study->trainer.runs / DP_MEASURED_RUNS;
 }
@@ -306,7 +305,9 @@ static int seek_level(struct dp_proposer *p, const struct dp_level *level,
 		      const atomic_bool *cancel, struct dp__question *q,
 		      struct dp__standing *best, struct dp_err *err)
 {
-	double doubts[] = { getenv("DOUBT") ? atof(getenv("DOUBT")) : USUAL_DOUBT, 0 };
+	/* standard deviations that are added, and what is tried if nothing has the level
+	 * then */
+	static const double doubts[] = { 0.5, 0 };
 
 	for (size_t i = 0; i < DP_COUNT(doubts); i++) {
 		int code;

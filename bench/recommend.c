@@ -5,9 +5,10 @@
  *
  * A study of each seed searches; then settings are asked for at five epsilons of the
  * first objective. Prints one JSON object a problem: the share of 95 % intervals that
- * hold the noise-free value, the share of recommendations that are at least as good,
- * without noise, as the best tested point, by how much they are better on average, the
- * least of epsilon over its target, and milliseconds of fit and search. */
+ * hold the noise-free value, how far that is off in standard deviations (root mean
+ * square), the share of recommendations that are at least as good, without noise, as the
+ * best tested point, by how much they are better on average, the least of epsilon over
+ * its target, and milliseconds of fit and search. */
 #include "base/rng.h"
 #include "bench/clock.h"
 #include "bench/problems.h"
@@ -30,6 +31,7 @@ struct options {
 struct tally {
 	int asked, covered, level, trusted;
 	double gain, least, most, fit, search;
+	double off; /* squares of how far predictions were off, in standard deviations */
 };
 
 static const double targets[] = { 0.1, 0.5, 1, 2, 5 };
@@ -145,6 +147,7 @@ static void ask_at(const struct bench_problem *p, const struct options *o,
 	t->covered += y[1] >= q->lo && y[1] <= q->hi;
 	t->level += !(y[1] > tested + equal);
 	t->trusted += r.trust.trusted;
+	t->off += pow((y[1] - q->value) / ((q->hi - q->lo) / 3.92), 2);
 	t->gain += isnan(tested) ? 0 : tested - y[1];
 	t->least = fmin(t->least, y[0] / target);
 	t->most = fmax(t->most, y[0] / target);
@@ -190,13 +193,14 @@ static void run_problem(const struct bench_problem *p, const struct options *o)
 	for (int s = 0; s < o->seeds; s++)
 		run_seed(p, o, o->first + s, &t);
 	printf("{\"problem\":\"%s\",\"seeds\":%d,\"results\":%d,\"runs\":%d,\"noise\":%g,"
-	       "\"asked\":%d,\"covered\":%.3f,\"as_good\":%.3f,\"gain\":%.5f,"
+	       "\"asked\":%d,\"covered\":%.3f,\"off\":%.2f,\"as_good\":%.3f,\"gain\":%."
+	       "5f,"
 	       "\"trusted\":%.2f,\"epsilon_over_target\":[%.6f,%.9f],\"fit_ms\":%.1f,"
 	       "\"search_ms\":%.1f}\n",
 	       p->name, o->seeds, o->evaluations, o->noise.runs, o->noise.size, t.asked,
-	       (double)t.covered / t.asked, (double)t.level / t.asked, t.gain / t.asked,
-	       (double)t.trusted / t.asked, t.least, t.most, 1e3 * t.fit / o->seeds,
-	       1e3 * t.search / t.asked);
+	       (double)t.covered / t.asked, sqrt(t.off / t.asked),
+	       (double)t.level / t.asked, t.gain / t.asked, (double)t.trusted / t.asked,
+	       t.least, t.most, 1e3 * t.fit / o->seeds, 1e3 * t.search / t.asked);
 	fflush(stdout);
 }
 

@@ -129,7 +129,7 @@ static void put_verified(json_t *found, const json_t *row)
 		ctl_die_nomem();
 }
 
-static const json_t *row_of(const json_t *rows, const json_t *number)
+static const json_t *measured_row(const json_t *rows, const json_t *number)
 {
 	const json_t *row;
 	size_t i;
@@ -155,7 +155,8 @@ static int verify_all(struct ctl *ctl, const char *study, json_t *list, int64_t 
 		code = ctl_measures_follow(ctl, study, numbers, &rows, err);
 	json_array_foreach (list, i, found)
 		if (code == DP_OK && !json_object_get(found, "error"))
-			put_verified(found, row_of(rows, json_array_get(numbers, k++)));
+			put_verified(found,
+				     measured_row(rows, json_array_get(numbers, k++)));
 	if (code == DP_OK)
 		code = ctl_measures_verdict(rows, err);
 	json_decref(rows);
@@ -261,8 +262,9 @@ static void print_trust(struct ctl *ctl, const json_t *found)
 		ctl_printf(ctl, "nearest tested point: trial %s, %s of the space away\n",
 			   ctl_point_text(nearest, trial),
 			   ctl_value(json_object_get(nearest, "distance"), away));
-	if (!dp_json_to_real(json_object_get(trust, "coverage"), &coverage))
-		return;
+	if (dp_json_int(trust, "neighbours", 0) == 0 ||
+	    !dp_json_to_real(json_object_get(trust, "coverage"), &coverage))
+		return; /* all is computed */
 	ctl_printf(ctl,
 		   "the model of %s %s: left out, the %lld results nearest to it are "
 		   "predicted with an error of %s, %.0f %% of them within their 95 %% "

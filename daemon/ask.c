@@ -744,6 +744,7 @@ static bool ask_snapshot_results(struct asker *a)
 	struct dp_study_state *s = a->home->state;
 	struct dp_err err;
 
+	dp_results_free(&a->results); /* of a question that could not be asked */
 	if (dp_results_recall(s, &a->results, &err) != DP_OK)
 		return false;
 	a->some = dp_results_count(s) > a->results.n;

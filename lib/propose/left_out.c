@@ -24,7 +24,7 @@ struct loo {
 	struct dp__normal f;
 };
 
-static int leave_out(const struct dp_proposer *p, size_t o, struct loo *out)
+static int leave_each_out(const struct dp_proposer *p, size_t o, struct loo *out)
 {
 	const struct dp__output *model = &p->output[o];
 	size_t n = p->nseen;
@@ -58,7 +58,7 @@ int dp_surrogate_left_out(struct dp_proposer *p, size_t o, struct dp_left_out *o
 	    p->output[o].gp.n != p->nseen)
 		return dp_fail(err, DP_E_FAILED, "there is no model of results alone");
 	all = calloc(p->nseen + 1, sizeof *all);
-	code = all ? leave_out(p, o, all) : DP_E_NOMEM;
+	code = all ? leave_each_out(p, o, all) : DP_E_NOMEM;
 	for (size_t i = 0; i < h->n && code == DP_OK; i++) {
 		const struct dp_known *k = &h->known[i];
 		struct dp_left_out *one = &out[*count];
@@ -149,11 +149,17 @@ static void judge_trust(struct dp_trust *t, size_t within, double unknown)
 int dp__trust_around(struct dp_proposer *p, const double *u, struct dp_trust *t)
 {
 	size_t o = t->output, within = 0;
-	struct neighbour *near = calloc(p->nseen + 1, sizeof *near);
-	struct loo *all = calloc(p->nseen + 1, sizeof *all);
-	int code = near && all ? leave_out(p, o, all) : DP_E_NOMEM;
+	struct neighbour *near;
+	struct loo *all;
 	double sum = 0;
+	int code;
 
+	t->trusted = true;
+	if (!dp__is_modelled(&p->output[o]))
+		return DP_OK;
+	near = calloc(p->nseen + 1, sizeof *near);
+	all = calloc(p->nseen + 1, sizeof *all);
+	code = near && all ? leave_each_out(p, o, all) : DP_E_NOMEM;
 	if (code == DP_OK)
 		code = dp__model_room(p, 1);
 	if (code == DP_OK)

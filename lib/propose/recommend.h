@@ -28,7 +28,7 @@ double dp_level_cost(const struct dp_study *study, const struct dp_level *level,
  * without itself. */
 struct dp_trust {
 	size_t output;     /* whose model it is */
-	size_t neighbours; /* results that were asked */
+	size_t neighbours; /* results that were asked; 0: nothing is modelled */
 	double error;      /* how far predictions were off: root mean square, natural
 			    * units; noise of the results included */
 	double coverage;   /* share of results within their 95 % interval */

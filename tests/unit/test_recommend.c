@@ -527,6 +527,32 @@ static void three_objectives(void **state)
 	forget(&a);
 }
 
+static void nothing_more(const double *x, double *y, double *metric)
+{
+	(void)x;
+	(void)y;
+	(void)metric;
+}
+
+/* Two epsilons, nothing is modelled: the other one is the least. */
+static void all_is_computed(void **state)
+{
+	struct dp_recommendation r;
+	struct asked a;
+
+	(void)state;
+	ask_study(&a,
+		  STUDY(NOISE ", t: {type: float, range: [1, 50]}",
+			GAUSSIAN ", error: {privacy: {mechanism: laplace, scale: t}}")
+			  ANTI RANDOM_SEARCH,
+		  10, nothing_more);
+	r = recommend_at(&a, EPSILON, 1);
+	check_tuned(&a, &r, 1);
+	check_near(r.privacy[ERROR], 0.02, 1e-6);
+	assert_true(r.trust.trusted && r.trust.neighbours == 0);
+	forget(&a);
+}
+
 /* ---- paths ---- */
 
 static void walked(const double *x, double *y, double *metric)
@@ -814,6 +840,7 @@ int main(void)
 		cmocka_unit_test(what_is_maximised_is_held_from_below),
 		cmocka_unit_test(constraints_hold),
 		cmocka_unit_test(three_objectives),
+		cmocka_unit_test(all_is_computed),
 		cmocka_unit_test(paths_are_parameters_here),
 		cmocka_unit_test(impossible_levels),
 		cmocka_unit_test(impossible_constraints),

@@ -41,6 +41,8 @@ struct dp__inputs {
 };
 
 void dp__inputs(const struct dp_study *study, struct dp__inputs *out);
+/* Is there an input of this kind to be searched? */
+bool dp__inputs_have(const struct dp__inputs *s, enum dp__input_kind kind);
 /* Gives a fixed parameter that trainings walk up the value that models know it by (x of a
  * proposal, study.h, has 0 there), and takes it away again. */
 void dp__pin(const struct dp__inputs *s, double *x);

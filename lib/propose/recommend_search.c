@@ -306,15 +306,6 @@ static int round_and_judge(struct seeker *s, double *u)
 	return code;
 }
 
-static bool has_kind(const struct seeker *s, enum dp__input_kind kind)
-{
-	for (size_t k = 0; k < s->d; k++)
-		if (s->q->p->inputs.in[k].kind == kind &&
-		    s->q->p->inputs.in[k].values > 1)
-			return true;
-	return false;
-}
-
 static int descend_from(struct seeker *s, const struct dp__standing *start)
 {
 	double u[DP_PARAMS_MAX];
@@ -324,7 +315,8 @@ static int descend_from(struct seeker *s, const struct dp__standing *start)
 	code = climb_down(s, u, false);
 	if (code == DP_OK)
 		code = round_and_judge(s, u);
-	if (code == DP_OK && has_kind(s, DP__INT) && has_kind(s, DP__FLOAT)) {
+	if (code == DP_OK && dp__inputs_have(&s->q->p->inputs, DP__INT) &&
+	    dp__inputs_have(&s->q->p->inputs, DP__FLOAT)) {
 		code = climb_down(s, u, true);
 		if (code == DP_OK)
 			code = round_and_judge(s, u);
@@ -411,7 +403,9 @@ static int seek(struct seeker *s, bool whole)
 		code = dp__question_judge(s->q, s->u, s->ld, s->n, s->found);
 	for (size_t i = 0; i < s->n && code == DP_OK; i++)
 		keep_final(s, &s->found[i]);
-	if (code == DP_OK && !whole && (has_kind(s, DP__FLOAT) || has_kind(s, DP__INT)))
+	if (code == DP_OK && !whole &&
+	    (dp__inputs_have(&s->q->p->inputs, DP__FLOAT) ||
+	     dp__inputs_have(&s->q->p->inputs, DP__INT)))
 		count = choose_best(s, chosen);
 	for (size_t i = 0; i < count && code == DP_OK; i++)
 		code = descend_from(s, &s->found[chosen[i]]);

@@ -44,6 +44,16 @@ anti_ideal: {a: 4, b: 2}
 search: {method: random, evaluations: %d, parallel: 4}
 """
 
+SELECT = """study: p
+trainer: {command: [%s]}
+parameters: {x: {type: float, range: [0, 1]}, y: {fixed: 0.5}}
+objectives:
+  e: {privacy: {mechanism: gaussian, sigma: 5, delta: 1e-5}}
+  b: {metric: b, release: {records: 5000, sigma: 1e-3}}
+anti_ideal: {e: 10, b: 2}
+search: {method: select, rounds: {poisson: 3}}
+"""
+
 
 class Recommend(Case):
     made = None  # the state folder of a study that was run once for all tests
@@ -262,6 +272,12 @@ class Recommend(Case):
         self.finish(client, self.submit(client, fixed)["name"])
         done = self.tell("recommend", "still", "--at", "epsilon=1", code=1)
         self.assertIn("searches no parameter", done.stderr)
+
+    def test_a_private_selection_has_nothing_to_recommend(self):
+        client = self.daemon().start().connect()
+        self.submit(client, SELECT % self.trainer(METRICS))
+        done = self.tell("recommend", "p", "--at", "e=1", code=1)
+        self.assertIn("study 'p' is a private selection", done.stderr)
 
     def test_while_it_runs(self):
         client = self.daemon().start().connect()

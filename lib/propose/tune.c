@@ -51,8 +51,8 @@ static void add_tuned(struct dp__question *q, size_t input)
 		q->tuned[q->ntuned++] = input;
 }
 
-/* Of a function that nobody knows anything of, the inputs between whose ends it changes
- * most come first, as seen from the middle of the space. */
+/* Where no noise is known or searched: the continuous inputs, those first between whose
+ * ends the value changes most, as seen from the middle of the space. */
 static void rank_inputs(struct dp__question *q)
 {
 	double u[DP_PARAMS_MAX], change[DP_PARAMS_MAX];
@@ -88,7 +88,7 @@ void dp__tune_prepare(struct dp__question *q)
 		for (size_t k = 0; k < in->d; k++)
 			if (in->in[k].param == params[i] && !in->in[k].pinned)
 				add_tuned(q, k);
-	if (n == 0)
+	if (q->ntuned == 0) /* whatever else is searched */
 		rank_inputs(q);
 	q->tunes = q->ntuned > 0;
 }
@@ -236,22 +236,24 @@ static bool tune_input(const struct dp__question *q, double *u, size_t k)
 /* ---- beyond the reach of noise ---- */
 
 /* Where an input, with the others as they are, has the least value: an end, or any of the
- * categories. Where it has no say it stays. */
+ * categories. NaN: it has no say. */
 static double least_place(const struct dp__question *q, double *u, size_t k)
 {
 	const struct dp__input *in = &q->p->inputs.in[k];
-	double best = u[k], least = excess(q, u);
+	double best = u[k], here = excess(q, u), least = here;
 	size_t places = in->kind == DP__CATEGORY ? (size_t)in->values : 2;
+	bool matters = false;
 
 	for (size_t i = 0; i < places && in->values > 1; i++) {
 		double value = excess_with(q, u, k, (double)i);
 
+		matters |= value != here;
 		if (value < least) {
 			least = value;
 			best = (double)i;
 		}
 	}
-	return best;
+	return matters ? best : NAN;
 }
 
 /* Finds it once, from the middle of the space. */
@@ -264,10 +266,9 @@ static void find_low(struct dp__question *q)
 	middle_point(in, low);
 	q->exactly = true; /* a model knows little of corners */
 	for (size_t k = 0; k < in->d; k++) {
-		double place = in->in[k].pinned ? low[k] : least_place(q, low, k);
-
-		q->low[k] = place == low[k] ? NAN : place;
-		low[k] = place;
+		q->low[k] = in->in[k].pinned ? NAN : least_place(q, low, k);
+		if (!isnan(q->low[k]))
+			low[k] = q->low[k];
 	}
 	q->exactly = exactly;
 	q->has_low = true;
@@ -297,6 +298,8 @@ static void pull_within(struct dp__question *q, double *u)
 		find_low(q);
 	memcpy(from, u, q->p->inputs.d * sizeof *from);
 	point_towards(q, from, 0, u);
+	if (excess(q, u) > 0)
+		return; /* nothing is within */
 	for (int i = 0; i < PULLS; i++) {
 		double part = 0.5 * (near + far);
 

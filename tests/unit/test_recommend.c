@@ -291,6 +291,32 @@ static void nothing_to_tune(void **state)
 	forget(&a);
 }
 
+static void by_regularization(const double *x, double *y, double *metric)
+{
+	(void)metric;
+	y[ERROR] = 0.2 + 0.1 * log10(x[0] / 1e-4);
+}
+
+/* Without noise that is searched, whatever else is: here the sensitivity. */
+static void another_input_is_tuned(void **state)
+{
+	struct asked a;
+
+	(void)state;
+	ask_study(&a,
+		  STUDY("r: {type: float, range: [1e-4, 1], scale: log}, s: {fixed: 1}",
+			"epsilon: {privacy: {mechanism: output-perturbation, "
+			"regularization: r, records: 1000, sigma: s, delta: "
+			"1e-5}}, " ERROR_METRIC) ANTI RANDOM_SEARCH,
+		  30, by_regularization);
+	for (double level = 0.1; level < 9; level *= 3) {
+		struct dp_recommendation r = recommend_at(&a, EPSILON, level);
+
+		check_tuned(&a, &r, level);
+	}
+	forget(&a);
+}
+
 /* Two mechanisms, two noises: together they reach the level. */
 static void composed_noises(void **state)
 {
@@ -832,6 +858,7 @@ int main(void)
 		cmocka_unit_test(categories_are_compared),
 		cmocka_unit_test(noise_of_whole_numbers),
 		cmocka_unit_test(nothing_to_tune),
+		cmocka_unit_test(another_input_is_tuned),
 		cmocka_unit_test(composed_noises),
 		cmocka_unit_test(calibrated_noise),
 		cmocka_unit_test(programs_are_asked),

@@ -129,7 +129,7 @@ static void put_verified(json_t *found, const json_t *row)
 		ctl_die_nomem();
 }
 
-static const json_t *measured_row(const json_t *rows, const json_t *number)
+static const json_t *verified_row(const json_t *rows, const json_t *number)
 {
 	const json_t *row;
 	size_t i;
@@ -156,7 +156,7 @@ static int verify_all(struct ctl *ctl, const char *study, json_t *list, int64_t 
 	json_array_foreach (list, i, found)
 		if (code == DP_OK && !json_object_get(found, "error"))
 			put_verified(found,
-				     measured_row(rows, json_array_get(numbers, k++)));
+				     verified_row(rows, json_array_get(numbers, k++)));
 	if (code == DP_OK)
 		code = ctl_measures_verdict(rows, err);
 	json_decref(rows);

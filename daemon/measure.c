@@ -19,6 +19,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum {
+	TRIALS_MAX = 100000 /* that one request can ask for */
+};
+
 /* One point, with all that its record has. */
 struct measure_point {
 	double of, of_at; /* as in the record */
@@ -54,6 +58,7 @@ static void measuring_free(struct measuring *m)
 
 static bool measuring_room(struct measuring *m, size_t n)
 {
+	free(m->points);
 	m->points = calloc(n + 1, sizeof *m->points);
 	m->n = m->points ? n : 0;
 	return m->points != NULL;
@@ -90,9 +95,10 @@ static int measuring_front(struct measuring *m)
 static void measuring_work(uv_work_t *w)
 {
 	struct measuring *m = w->data;
-	struct measure_point *given = &m->points[0];
 
 	if (m->given) {
+		struct measure_point *given = &m->points[0];
+
 		account_derive(m->home->state->spec, given->x, &m->wrong);
 		m->code = ask_oracles(m->home, NULL, given->x, given->privacy, m->refused,
 				      &m->err);
@@ -145,7 +151,7 @@ static void measure_record(struct measuring *m, const struct measure_point *p)
 }
 
 /* Both NaN, or the same. */
-static bool same_number(double a, double b)
+static bool measure_same(double a, double b)
 {
 	return a == b || (isnan(a) && isnan(b));
 }
@@ -164,7 +170,7 @@ static uint32_t measure_find(const struct measuring *m, const struct measure_poi
 		const char *reason;
 
 		if (strcmp(one->why, m->why) == 0 && one->runs == m->runs &&
-		    same_number(one->of, p->of) && same_number(one->of_at, p->of_at) &&
+		    measure_same(one->of, p->of) && measure_same(one->of_at, p->of_at) &&
 		    memcmp(s->measured.trials[one->first]->x, p->x,
 			   s->spec->nparams * sizeof *p->x) == 0 &&
 		    (any || dp_measure_status(s, one, &reason) < DP_TRIAL_OK))
@@ -174,6 +180,20 @@ static uint32_t measure_find(const struct measuring *m, const struct measure_poi
 }
 
 /* ---- somebody asked ---- */
+
+/* Each trial takes some memory until the study is deleted: not more than people mean. */
+static int measuring_limit(const struct measuring *m, struct dp_err *err)
+{
+	uint32_t runs = (uint32_t)m->home->state->spec->trainer.runs;
+	uint64_t trials = (uint64_t)m->n * ((m->runs + runs - 1) / runs);
+
+	if (trials <= TRIALS_MAX)
+		return DP_OK;
+	return dp_fail(err, DP_E_LIMIT,
+		       "%zu points with %u runs each are more than can be asked for at "
+		       "once: %d trials of trainer.runs",
+		       m->n, m->runs, TRIALS_MAX);
+}
 
 /* May it still be asked for, and is there room for what is new of it? */
 static int measuring_may(struct measuring *m, struct dp_orders *orders,
@@ -198,6 +218,8 @@ static int measuring_may(struct measuring *m, struct dp_orders *orders,
 		return dp_hint(err, "'dparetoctl status %s' shows how far it is",
 			       s->spec->name);
 	}
+	if (measuring_limit(m, err) != DP_OK)
+		return err->code;
 	for (size_t i = 0; i < m->n; i++) {
 		struct measure_point *p = &m->points[i];
 

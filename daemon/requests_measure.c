@@ -8,8 +8,7 @@
 #include <stdlib.h>
 
 enum {
-	MEASURES_MAX = 200,        /* of one reply */
-	MEASURE_ALL_MAX = 1000000, /* runs that can be asked for at once */
+	MEASURES_MAX = 200 /* of one reply */
 };
 
 /* The results that [[trial, at], ...] names. */
@@ -40,9 +39,7 @@ static int wished_points(const struct dp_study_state *s, const json_t *pairs,
 	return DP_OK;
 }
 
-/* How many runs, and not more than a person means. */
-static int wished_runs(const json_t *json, size_t points, uint32_t *runs,
-		       struct dp_err *err)
+static int wished_runs(const json_t *json, uint32_t *runs, struct dp_err *err)
 {
 	int64_t n = dp_json_int(json, "runs", 0);
 
@@ -50,11 +47,6 @@ static int wished_runs(const json_t *json, size_t points, uint32_t *runs,
 		return dp_fail(err, DP_E_INVALID,
 			       "runs must be a whole number from 1 to %d",
 			       DP_MEASURE_RUNS_MAX);
-	if (points > (size_t)(MEASURE_ALL_MAX / n))
-		return dp_fail(err, DP_E_LIMIT,
-			       "%zu points with %lld runs each are more than the %d runs "
-			       "that can be asked for at once",
-			       points, (long long)n, MEASURE_ALL_MAX);
 	*runs = (uint32_t)n;
 	return DP_OK;
 }
@@ -87,8 +79,7 @@ int request_measure(struct request *r, json_t **ok, struct dp_err *err)
 	struct measure_wish wish = { 0 };
 	struct dp_orders none;
 	double x[DP_PARAMS_MAX];
-	int code =
-		wished_runs(r->json, pairs ? json_array_size(pairs) : 1, &wish.runs, err);
+	int code = wished_runs(r->json, &wish.runs, err);
 
 	(void)ok;
 	if (code == DP_OK) /* what cannot be asked for is told before anything is found */

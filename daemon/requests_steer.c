@@ -47,10 +47,10 @@ int request_stop(struct request *r, json_t **ok, struct dp_err *err)
 	bool now = dp_json_bool(r->json, "now", false);
 	int code = steer(r, &(struct dp_asked){ .ask = DP_ASK_STOP }, ok, err);
 
-	if (code == DP_OK && now)
+	if (code == DP_OK && r->home->state->measured.rests)
+		study_cancel_measures(r->home, now);
+	else if (code == DP_OK && now)
 		study_cancel_all(r->home);
-	else if (code == DP_OK && r->home->state->measured.rests)
-		study_cancel_measures(r->home, false);
 	return code;
 }
 

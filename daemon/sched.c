@@ -172,18 +172,6 @@ void sched_wake(struct dpd *d)
 
 /* ---- why not ---- */
 
-/* The points that are measured again; NULL if none of their trainers runs. */
-static const char *why_measures(const struct dp_study_state *s, char *out, size_t room)
-{
-	uint32_t open = s->measured.open;
-
-	if (open == 0)
-		return NULL;
-	snprintf(out, room, "%u trainer%s its points again", open,
-		 open == 1 ? " measures" : "s measure");
-	return out;
-}
-
 /* What the course of the study waits for, as a sentence; NULL if it need not wait. */
 static const char *why_course(const struct study *h, char *out, size_t room)
 {
@@ -204,7 +192,13 @@ static const char *why_course(const struct study *h, char *out, size_t room)
 			 h->next.trial);
 		break;
 	case DP_WAIT_MEASURES:
-		return why_measures(h->state, out, room);
+		if (h->state->measured.open == 0)
+			return NULL;
+		snprintf(out, room, "%u %s", h->state->measured.open,
+			 h->state->measured.open == 1
+				 ? "trainer measures its points again"
+				 : "trainers measure its points again");
+		break;
 	case DP_WAIT_LAST:
 		if (h->state->open == 0)
 			return NULL;
@@ -256,6 +250,10 @@ const char *sched_why_not(const struct study *h, char *out, size_t room)
 			 ask_stuck(h) ? "search.budget has no room for another training "
 					"before one that is pending has ended"
 				      : "the next point is being chosen");
+		return out;
+	}
+	if (h->next.kind == DP_STEP_MEASURE) {
+		snprintf(out, room, "the front that is measured again is being found");
 		return out;
 	}
 	if (h->next.kind != DP_STEP_ATTEMPT && h->next.kind != DP_STEP_PROPOSE)

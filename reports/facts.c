@@ -80,6 +80,7 @@ static void facts_study(const struct subject *s, struct facts_memory *m,
 		.denoises = s->denoises,
 		.hypervolume_denoised = s->denoises ? s->denoised.hypervolume : NAN,
 	};
+	facts_remeasured(s, m, out);
 	facts_headline(s, m, &out->headline);
 }
 

@@ -75,6 +75,7 @@ struct fact_point {
 	json_t *parameters;
 	bool denoised; /* it has values without the noise, */
 	bool modelled; /* which are those of models and not what was observed */
+	struct dp_measured *remeasured; /* NULL: it was not measured again */
 	/* One for each objective of the study, in its order. */
 	struct fact_point_objective *of;
 };
@@ -124,6 +125,7 @@ struct fact_optimism {
 
 /* What all trainings of a study cost together, and by which proof. */
 struct fact_composed {
+	bool measured_again; /* some of them measured points again */
 	int64_t evaluations, trainings, attempts, not_started, imported;
 	enum dp_whole_proof kind;
 	const char *proof;
@@ -204,8 +206,10 @@ struct fact_study {
 	int64_t evaluations, failed, diverged;
 	size_t front; /* points */
 	double hypervolume;
-	bool denoises;               /* the models chose the front, */
-	double hypervolume_denoised; /* of which this is the volume; else NaN */
+	bool denoises;                 /* the models chose the front, */
+	double hypervolume_denoised;   /* of which this is the volume; else NaN */
+	size_t remeasured;             /* points of the front that were measured again, */
+	double hypervolume_remeasured; /* of which this is the volume; else NaN */
 	struct fact_headlines headline;
 };
 
@@ -373,6 +377,9 @@ const char *facts_text(struct facts_memory *m, const char *text);
 
 /* ---- points.c: results, their spread, how far to trust them ---- */
 
+/* What was measured again of the front, as a whole. */
+void facts_remeasured(const struct subject *s, struct facts_memory *m,
+		      struct fact_study *out);
 void facts_headline(const struct subject *s, struct facts_memory *m,
 		    struct fact_headlines *out);
 void facts_bests(const struct subject *s, struct facts *f);

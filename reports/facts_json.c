@@ -111,6 +111,13 @@ static json_t *point_metrics(const void *part)
 	return o;
 }
 
+static json_t *point_remeasured(const void *part)
+{
+	const struct fact_point *p = part;
+
+	return dp_view_remeasured(p->s->s, p->point);
+}
+
 static json_t *checked_of(const struct fact_point_objective *o)
 {
 	return o->check ? fact_part_json(&fact_check_shape, o->check) : NULL;
@@ -139,6 +146,7 @@ static const struct fact_row point_rows[] = {
 	FACT_MADE("denoised", point_denoised),
 	FACT_MADE("interval", point_interval),
 	FACT_MADE("runs", point_runs),
+	FACT_MADE("remeasured", point_remeasured),
 	FACT_MADE("metrics", point_metrics),
 	FACT_MADE("checks", point_checks),
 	FACT_MADE("statements", point_statements),
@@ -499,6 +507,12 @@ static json_t *all_json(const struct facts *f)
 							json_array())
 			      : dp_view_result(f->study.s);
 
+	if (out && f->study.remeasured &&
+	    json_object_set_new(out, "hypervolume_remeasured",
+				fact_number_json(f->study.hypervolume_remeasured)) != 0) {
+		json_decref(out);
+		return NULL;
+	}
 	if (out)
 		fact_add_rows(out, &facts_shape, f);
 	return out;

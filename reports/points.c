@@ -106,6 +106,8 @@ static void find_point(const struct subject *s, size_t i, const struct dp_predic
 	struct dp_point point = subject_front_point(s, i);
 	size_t n = s->s->spec->nobjectives;
 
+	struct dp_measured again;
+
 	*out = (struct fact_point){
 		.s = s,
 		.point = point,
@@ -117,6 +119,8 @@ static void find_point(const struct subject *s, size_t i, const struct dp_predic
 		.modelled = p != NULL,
 		.of = facts_room(m, n, sizeof *out->of),
 	};
+	if (dp_point_remeasured(s->s, point, &again))
+		out->remeasured = facts_keep(m, &again, sizeof again);
 	for (size_t k = 0; out->of && k < n; k++)
 		find_point_objective(s, i, k, p ? &p[k] : NULL, m, &out->of[k]);
 }
@@ -130,6 +134,28 @@ void facts_front(const struct subject *s, struct facts *f)
 		find_point(s, i, p ? p + i * s->s->spec->nobjectives : NULL, &f->memory,
 			   &f->front[f->nfront++]);
 	free(p);
+}
+
+void facts_remeasured(const struct subject *s, struct facts_memory *m,
+		      struct fact_study *out)
+{
+	size_t n = subject_front(s);
+	struct dp_point *points = calloc(n + 1, sizeof *points);
+	struct dp_measured again;
+
+	out->hypervolume_remeasured = NAN;
+	if (!points) {
+		m->failed = true;
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		points[i] = subject_front_point(s, i);
+		out->remeasured += dp_point_remeasured(s->s, points[i], &again);
+	}
+	if (dp_points_remeasured_volume(s->s, points, n, &out->hypervolume_remeasured) !=
+	    DP_OK)
+		m->failed = true;
+	free(points);
 }
 
 /* ---- the best ---- */

@@ -142,6 +142,9 @@ void report_public_strip(struct report *r)
 
 		for (uint32_t k = 0; !s->spec->public_data && k < s->ntrials; k++)
 			strip_trial(s->trials[k]);
+		for (uint32_t k = 0; !s->spec->public_data && k < s->measured.ntrials;
+		     k++)
+			strip_trial(s->measured.trials[k]);
 	}
 }
 

@@ -206,32 +206,35 @@ void facts_failures(const struct subject *s, bool public, struct facts_memory *m
 
 /* ---- costs ---- */
 
+/* Adds what these trials took. */
+static void spent_on(struct dp_trial *const *trials, uint32_t n, struct fact_spent *out)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		out->trainings += dp_trial_trainings(trials[i]);
+		for (uint32_t k = 0; k < trials[i]->nattempts; k++) {
+			const struct dp_attempt *a = &trials[i]->attempts[k];
+			int64_t peak = (int64_t)a->peak_memory;
+
+			out->attempts++;
+			out->training_seconds += dp_attempt_seconds(a);
+			out->cpu_seconds += (double)a->cpu_seconds;
+			out->peak_memory =
+				peak > out->peak_memory ? peak : out->peak_memory;
+		}
+	}
+}
+
 void facts_spent(const struct subject *s, bool times, struct fact_spent *out)
 {
 	const struct dp_study_state *st = s->s;
-	double trainings = 0;
-	uint64_t peak = 0;
 
 	*out = (struct fact_spent){
 		.evaluations = dp_study_ended(st),
 		.walked = subject_walks(s) ? dp_study_walked(st) : NAN,
 		.elapsed_seconds = (double)(st->updated - st->created) / 1e6,
 	};
-	for (uint32_t i = 0; i < st->ntrials; i++) {
-		const struct dp_trial *t = st->trials[i];
-
-		trainings += dp_trial_trainings(t);
-		for (uint32_t k = 0; k < t->nattempts; k++) {
-			const struct dp_attempt *a = &t->attempts[k];
-
-			out->attempts++;
-			out->training_seconds += dp_attempt_seconds(a);
-			out->cpu_seconds += (double)a->cpu_seconds;
-			peak = a->peak_memory > peak ? a->peak_memory : peak;
-		}
-	}
-	out->trainings = (int64_t)trainings;
-	out->peak_memory = (int64_t)peak;
+	spent_on(st->trials, st->ntrials, out);
+	spent_on(st->measured.trials, st->measured.ntrials, out);
 	if (!times || dp_study_releases(st->spec)) { /* not kept with noisy values */
 		out->cpu_seconds = NAN;
 		out->peak_memory = -1;

@@ -10,6 +10,29 @@
 
 /* ---- the beginning ---- */
 
+/* What was measured again of the front, beside what was searched. */
+static void say_remeasured(struct doc *d, const struct facts *f)
+{
+	const struct fact_study *s = &f->study;
+	bool luck =
+		s->remeasured == f->nfront && s->hypervolume_remeasured < s->hypervolume;
+	char again[SHORT_LEN], searched[SHORT_LEN];
+
+	if (s->remeasured == 0)
+		return;
+	doc_paragraph(d,
+		      "%zu of the front's %zu point%s measured again with fresh seeds. "
+		      "By what came out %s a hypervolume of %s; by what was observed in "
+		      "the search the front dominates %s.%s",
+		      s->remeasured, f->nfront, f->nfront == 1 ? " was" : "s were",
+		      s->remeasured == 1 ? "it dominates" : "they dominate",
+		      short_text(s->hypervolume_remeasured, again),
+		      short_text(s->hypervolume, searched),
+		      luck ? " The difference is luck: the best of many noisy results is "
+			     "an optimistic one."
+			   : "");
+}
+
 static void say_state(struct doc *d, const struct facts *f)
 {
 	const struct fact_study *s = &f->study;
@@ -27,6 +50,7 @@ static void say_state(struct doc *d, const struct facts *f)
 		      s->denoises ? " without the noise (as observed: " : "",
 		      s->denoises ? short_text(s->hypervolume, observed) : "",
 		      s->denoises ? ")" : "");
+	say_remeasured(d, f);
 	if (strcmp(s->state, "running") == 0 || strcmp(s->state, "paused") == 0)
 		doc_note(d, "The study has not ended: this is what was known at %s.",
 			 f->reproduce.updated ? f->reproduce.updated : "");
@@ -197,10 +221,33 @@ static void front_columns(struct doc *d, const struct facts *f)
 			doc_column(d, "sd", true);
 			if (!f->study.denoises)
 				doc_column(d, "model says", true);
+			if (f->study.remeasured) {
+				doc_column(d, "measured again", true);
+				doc_column(d, "95 % of that", true);
+			}
 		}
 	}
 	json_object_foreach (first->parameters, name, v)
 		doc_column(d, name, !json_is_string(v));
+}
+
+/* The mean of the runs that measured a point again, and where it lies. */
+static void remeasured_cells(struct doc *d, const struct dp_measured *again,
+			     size_t objective)
+{
+	char a[SHORT_LEN], b[SHORT_LEN];
+
+	if (!again) {
+		doc_cell(d, "-");
+		doc_cell(d, "-");
+		return;
+	}
+	doc_cell(d, "%s", short_text(again->objectives[objective], a));
+	if (again->runs > 1)
+		doc_cell(d, "%s to %s", short_text(again->low[objective], a),
+			 short_text(again->high[objective], b));
+	else
+		doc_cell(d, "-");
 }
 
 static void front_row(struct doc *d, const struct facts *f, const struct fact_point *p)
@@ -225,6 +272,8 @@ static void front_row(struct doc *d, const struct facts *f, const struct fact_po
 		doc_cell(d, "%s", short_text(o->runs->sd, a));
 		if (!denoises)
 			doc_cell(d, "%s", short_text(o->denoised, a));
+		if (f->study.remeasured)
+			remeasured_cells(d, p->remeasured, i);
 	}
 	json_object_foreach (p->parameters, name, v)
 		value_cell(d, v);

@@ -116,11 +116,13 @@ static void say_counted(struct doc *d, const struct fact_composed *c, bool walks
 	doc_paragraph(
 		d,
 		"Counted are all %lld evaluations with every run of every attempt that "
-		"may have started, %lld trainings: failed and diverged ones, retries and "
-		"points off the front are among them. A retry counts as a training of "
+		"may have started, %lld trainings: failed and diverged ones, retries%s "
+		"and points off the front are among them. A retry counts as a training "
+		"of "
 		"its own, although it has the same seed, because a trainer need not "
 		"repeat itself.",
-		(long long)c->evaluations, (long long)c->trainings);
+		(long long)c->evaluations, (long long)c->trainings,
+		c->measured_again ? ", those that measured points again" : "");
 	if (walks)
 		doc_paragraph(d,
 			      "Each training counts in full. What it was on its way is "

@@ -181,6 +181,13 @@ static bool settle_trial(const struct dp_study_state *s, const struct dp_trial *
 	return true;
 }
 
+/* The position behind the trials that measure of which one can end or begin: of the many
+ * to which nothing has happened yet the next one is enough. */
+static uint32_t measures_end(const struct dp_measures *m)
+{
+	return m->reached < m->ntrials ? m->reached + 1 : m->ntrials;
+}
+
 static bool settle_trials(const struct dp_study_state *s, struct dp_step *step)
 {
 	const struct dp_measures *m = &s->measured;
@@ -188,7 +195,7 @@ static bool settle_trials(const struct dp_study_state *s, struct dp_step *step)
 	for (uint32_t i = s->first_live; i < s->ntrials; i++)
 		if (settle_trial(s, s->trials[i], step))
 			return true;
-	for (uint32_t i = m->first_live; i < m->ntrials; i++)
+	for (uint32_t i = m->first_live; i < measures_end(m); i++)
 		if (settle_trial(s, m->trials[i], step))
 			return true;
 	return false;
@@ -591,8 +598,8 @@ static bool step_measure(const struct dp_study_state *s, int64_t now, bool all,
 
 	if (!dp_study_measures(s) || (!all && m->open >= (s->parallel + 1) / 2))
 		return false;
-	return step_attempt_of(s, m->trials + m->first_live, m->ntrials - m->first_live,
-			       now, step, &resting);
+	return step_attempt_of(s, m->trials + m->first_live,
+			       measures_end(m) - m->first_live, now, step, &resting);
 }
 
 uint32_t dp_course_window(const struct dp_study_state *s)

@@ -666,6 +666,8 @@ static int fold_of_trial(struct dp_study_state *st, const struct dp_event *e,
 			       "%s names trial %u of study %u, which was "
 			       "never proposed",
 			       dp_event_name(e->type), e->trial, st->id);
+	if (dp_is_measuring(t->number))
+		dp__measure_reached(st, t);
 	switch (e->type) {
 	case DP_EV_ATTEMPT_PLANNED:
 		return fold_planned(st, t, e, err);

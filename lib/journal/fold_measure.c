@@ -158,6 +158,14 @@ int dp__fold_measure(struct dp_study_state *st, const struct dp_event *e,
 
 /* ---- ends ---- */
 
+void dp__measure_reached(struct dp_study_state *st, const struct dp_trial *t)
+{
+	struct dp_measures *m = &st->measured;
+
+	while (m->reached < m->ntrials && m->trials[m->reached]->number <= t->number)
+		m->reached++;
+}
+
 void dp__measure_ended(struct dp_study_state *st, const struct dp_trial *t)
 {
 	struct dp_measures *m = &st->measured;

@@ -209,15 +209,18 @@ bool dp_measure_value(const struct dp_study_state *s, const struct dp_measure *m
 	return pool_measured(s, &(struct measure_which){ .one = m }, out);
 }
 
-bool dp_points_remeasured_volume(const struct dp_study_state *s,
-				 const struct dp_point *points, size_t n, double *volume)
+int dp_points_remeasured_volume(const struct dp_study_state *s,
+				const struct dp_point *points, size_t n, double *volume)
 {
 	size_t m = s->spec->nobjectives, have = 0;
 	double *y = malloc((n * m + 1) * sizeof *y), ref[DP_OBJECTIVES_MAX];
 	struct dp_measured v;
-	bool known;
+	int code;
 
-	for (size_t i = 0; y && i < n; i++) {
+	*volume = NAN;
+	if (!y)
+		return DP_E_NOMEM;
+	for (size_t i = 0; i < n; i++) {
 		if (!dp_point_remeasured(s, points[i], &v))
 			continue;
 		for (size_t k = 0; k < m; k++)
@@ -229,7 +232,7 @@ bool dp_points_remeasured_volume(const struct dp_study_state *s,
 	for (size_t k = 0; k < m; k++)
 		ref[k] = (s->spec->objectives[k].maximize ? -1 : 1) *
 			 s->spec->objectives[k].anti_ideal;
-	known = have && dp_hypervolume(y, have, m, ref, volume) == DP_OK;
+	code = have ? dp_hypervolume(y, have, m, ref, volume) : DP_OK;
 	free(y);
-	return known;
+	return code;
 }

@@ -130,6 +130,7 @@ struct dp_measures {
 	struct dp_trial **trials; /* (ntrials), by number, which may leave some out */
 	uint32_t ntrials;
 	uint32_t first_live; /* every trial before this position has ended */
+	uint32_t reached;    /* nothing has happened to one from this position on */
 	uint32_t open, waiting, failures_in_row; /* as in dp_study_state */
 	uint32_t batch; /* from this one on they were asked for while others were left */
 	/* The study had come to this end when it was asked for. It goes back there, and
@@ -344,10 +345,11 @@ bool dp_study_measures(const struct dp_study_state *s);
 /* Is the search over and nothing left but to measure its results? That takes none of
  * search.max_time. */
 bool dp_study_searched(const struct dp_study_state *s);
-/* Hypervolume of what was measured again of these points; false: nothing was, or without
+/* Hypervolume of what was measured again of these points; NaN: nothing was. An error: no
  * memory. */
-bool dp_points_remeasured_volume(const struct dp_study_state *s,
-				 const struct dp_point *points, size_t n, double *volume);
+DP_MUSTCHECK int dp_points_remeasured_volume(const struct dp_study_state *s,
+					     const struct dp_point *points, size_t n,
+					     double *volume);
 
 /* ---- results (point.c) ---- */
 

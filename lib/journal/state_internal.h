@@ -31,6 +31,8 @@ DP_MUSTCHECK int dp__measure_wake(struct dp_study_state *st, struct dp_err *err)
 void dp__measure_moved(struct dp_study_state *st, enum dp_study_status to);
 /* There is something to search for again. */
 void dp__measure_searches(struct dp_study_state *st);
+/* Something happens to a trial that measures. */
+void dp__measure_reached(struct dp_study_state *st, const struct dp_trial *t);
 /* A trial that measures has ended, or is tried again. */
 void dp__measure_ended(struct dp_study_state *st, const struct dp_trial *t);
 void dp__measure_retried(struct dp_study_state *st, const struct dp_trial *t);

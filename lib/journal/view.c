@@ -109,39 +109,30 @@ static json_t *count_json(const struct dp_study_state *s, uint32_t n)
 	return dp_study_hides(s) ? json_null() : json_integer((json_int_t)n);
 }
 
-/* The whole object; takes the last three, of which all but the front may be NULL. */
-static json_t *result_json(struct dp_study_state *s, json_t *denoised, json_t *remeasured,
+/* The whole object with the front of the result, whose reference is taken; NaN for a
+ * hypervolume that it does not have. */
+static json_t *result_json(struct dp_study_state *s, double denoised, double remeasured,
 			   json_t *front)
 {
-	return json_pack("{s:i, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o*, s:o*, s:o, s:o}",
-			 "version", 1, "study", s->spec->name, "state",
-			 dp_study_status_text(s->status), "reason",
-			 dp_view_text(s->reason), "evaluations",
-			 count_json(s, dp_study_ended(s)), "failed",
-			 count_json(s, s->failed), "diverged", count_json(s, s->diverged),
-			 "hypervolume", hypervolume(s), "hypervolume_denoised", denoised,
-			 "hypervolume_remeasured", remeasured, "anti_ideal",
-			 anti_ideal(s), "front", front);
+	json_t *o = json_pack(
+		"{s:i, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "version", 1, "study",
+		s->spec->name, "state", dp_study_status_text(s->status), "reason",
+		dp_view_text(s->reason), "evaluations", count_json(s, dp_study_ended(s)),
+		"failed", count_json(s, s->failed), "diverged",
+		count_json(s, s->diverged), "hypervolume", hypervolume(s));
+
+	if (!isnan(denoised))
+		view_set(&o, "hypervolume_denoised", dp_json_real(denoised));
+	if (!isnan(remeasured))
+		view_set(&o, "hypervolume_remeasured", dp_json_real(remeasured));
+	view_set(&o, "anti_ideal", anti_ideal(s));
+	view_set(&o, "front", front);
+	return o;
 }
 
 json_t *dp_view_result_denoised(struct dp_study_state *s, double volume, json_t *front)
 {
-	json_t *denoised = dp_json_real(volume);
-
-	if (denoised)
-		return result_json(s, denoised, NULL, front);
-	json_decref(front);
-	return NULL;
-}
-
-/* Of what was measured again of these points; NULL: nothing was. */
-static json_t *remeasured_volume(const struct dp_study_state *s,
-				 const struct dp_point *points, size_t n)
-{
-	double volume;
-
-	return dp_points_remeasured_volume(s, points, n, &volume) ? dp_json_real(volume)
-								  : NULL;
+	return result_json(s, volume, NAN, front);
 }
 
 json_t *dp_view_result(struct dp_study_state *s)
@@ -152,14 +143,16 @@ json_t *dp_view_result(struct dp_study_state *s)
 json_t *dp_view_result_part(struct dp_study_state *s, uint32_t most)
 {
 	json_t *front = json_array(), *more, *o;
+	double again;
 
-	if (dp_study_front(s, NULL) != DP_OK) {
+	if (dp_study_front(s, NULL) != DP_OK ||
+	    dp_points_remeasured_volume(s, s->front, s->nfront, &again) != DP_OK) {
 		json_decref(front);
 		return NULL;
 	}
 	for (uint32_t i = 0; i < s->nfront && i < most; i++)
 		view_push(&front, dp_view_point(s, s->front[i]));
-	o = result_json(s, NULL, remeasured_volume(s, s->front, s->nfront), front);
+	o = result_json(s, NAN, again, front);
 	if (s->nfront <= most)
 		return o;
 	more = json_array();

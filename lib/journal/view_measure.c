@@ -66,7 +66,8 @@ bool dp_view_add_remeasured(const struct dp_study_state *s, json_t *result)
 			     rows, remeasured_row(s, row, &points[n], &found)) == 0;
 		n += found;
 	}
-	if (ok && dp_points_remeasured_volume(s, points, n, &volume))
+	ok = ok && dp_points_remeasured_volume(s, points, n, &volume) == DP_OK;
+	if (ok && !isnan(volume))
 		ok = json_object_set_new(result, "hypervolume_remeasured",
 					 dp_json_real(volume)) == 0;
 	free(points);

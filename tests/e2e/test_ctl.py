@@ -17,12 +17,12 @@ import unittest
 from harness import Case, LIMIT, TOP, program, trainers_below, unhurried, wait_for
 
 COMMANDS = """run validate explain submit list status watch wait pause resume stop set delete
-front trials trial logs retry cancel export report journal daemon doctor completion recommend propose enqueue epsilon noise
+front remeasure trials trial logs retry cancel export report journal daemon doctor completion recommend propose enqueue epsilon noise
 help""".split()
 
 NEED_DAEMON = [["list"], ["status"], ["status", "s"], ["watch", "s"], ["wait", "s"],
                ["pause", "s"], ["resume", "s"], ["stop", "s"], ["set", "s", "parallel=2"],
-               ["front", "s"], ["trials", "s"], ["trial", "s", "0"], ["logs", "s", "0"],
+               ["front", "s"], ["remeasure", "s"], ["trials", "s"], ["trial", "s", "0"], ["logs", "s", "0"],
                ["retry", "s", "0"], ["retry", "s", "--failed"], ["cancel", "s", "0"], ["export", "s"], ["propose", "s"],
                ["recommend", "s", "--at", "epsilon=1"], ["recommend", "s", "--at", "epsilon=1", "--verify", "5"],
                ["enqueue", "s", "x=1"],

@@ -83,7 +83,8 @@ class Front(Case):
                                        "failed", "diverged", "hypervolume",
                                        "hypervolume_denoised", "anti_ideal", "front"])
         for p in front["front"]:
-            self.assertEqual(list(p), ["trial", "at", "parameters", "objectives", "denoised"])
+            self.assertEqual(list(p), ["trial", "at", "parameters", "objectives", "denoised",
+                                       "remeasured"])
             self.assertEqual(list(p["denoised"]), names)
             self.assertEqual(p["denoised"]["epsilon"], p["objectives"]["epsilon"])
             self.assertEqual(p["objectives"], known[p["trial"]]["objectives"])

@@ -1,7 +1,10 @@
 """Points that are measured again: by request, at the end of a study, after kills."""
+import csv
+import io
 import json
 import os
 import signal
+import subprocess
 import unittest
 
 import harness
@@ -24,7 +27,7 @@ def expected(request, name="b"):
     return values
 
 
-class Measure(harness.Case):
+class Case(harness.Case):
     def tearDown(self):
         self.tidy()
 
@@ -56,6 +59,8 @@ class Measure(harness.Case):
         done = self.ctl("journal", "dump", "--state", self.d.state)
         return [json.loads(line) for line in done.stdout.splitlines()]
 
+
+class Measure(Case):
     def test_a_finished_study(self):
         client = self.begin()
         before = self.finish(client, "s")
@@ -125,6 +130,7 @@ class Measure(harness.Case):
                 ({"points": [[0, 4]], "runs": 1}, "not-found", "no waypoints"),
                 ({"points": [], "runs": 1}, "invalid", "names no point"),
                 ({"points": [[10 ** 9, None]], "runs": 1}, "invalid", "m0 measures"),
+                ({"runs": 100000, "points": 4 * [[0, None]]}, "limit", "100000 trials"),
                 ({"runs": 0}, "invalid", "from 1 to"), ({}, "invalid", "from 1 to"),
                 ({"runs": 1, "parameters": {"x": 2}}, "invalid", "from 0 to 1"),
                 ({"runs": 1, "points": [[0, None]], "parameters": {"x": 1}}, "protocol",
@@ -331,7 +337,7 @@ if request["trial"] >= 10 ** 9:
 
     def test_while_it_searches(self):
         """A search in which points are measured proposes the same points as one without."""
-        search = "method: dpareto, evaluations: 9, initial: 4, parallel: %d, order: %s"
+        search = "method: dpareto, evaluations: 7, initial: 4, parallel: %d, order: %s"
         for parallel, order in ((1, "asap"), (2, "deterministic")):
             both = []
             for measures in (False, True):
@@ -381,6 +387,21 @@ if request["trial"] >= 10 ** 9:
         with self.assertRaises(harness.Refused):
             client("measure", study="s", runs=1, points=[[0, None]])
 
+    def test_budget_at_the_end(self):
+        """What search.remeasure has no budget for is left out, and the study says so."""
+        client = self.begin(
+            "report(b=params['sigma'])", extra_trainer=", retries: 0, runs: 20",
+            parameters="sigma: {type: float, range: [3, 12], scale: log}",
+            objectives="a: {privacy: {mechanism: gaussian, sigma: sigma, delta: 1.0e-5}}\n"
+                       "  b: {metric: b}",
+            search="method: random, evaluations: 2, remeasure: 5000, "
+                   "budget: {epsilon: 12, delta: 1.0e-5}")
+        status = self.finish(client, "s")["study"]
+        self.assertEqual((status["state"], status["ended"]), ("finished", 2))
+        self.assertIn("search.remeasure left out 2 of the front's 2 points: search.budget",
+                      status["reason"])
+        self.assertEqual(self.measures(), [])
+
     def test_the_whole_cost(self):
         """Random points that were measured again are not fixed beforehand any more."""
         client = self.begin(
@@ -428,6 +449,137 @@ if request["trial"] >= 10 ** 9:
             self.assertIn("'remeasure' cannot stand beside", str(refused.exception))
         for name in "st":
             client("delete", study=name, now=True)
+
+
+class Command(Case):
+    """dparetoctl remeasure, and where else it shows."""
+
+    def cli(self, *arguments, code=0):
+        p = self.ctl("--socket", self.d.socket, *arguments)
+        self.assertEqual(p.returncode, code, p.stdout + p.stderr)
+        return p
+
+    def test_all_that_shows_it(self):
+        client = self.begin()
+        self.finish(client, "s")
+        p = self.cli("remeasure", "s", "--runs", "4")
+        points = client("front", study="s")["front"]
+        lines = p.stdout.splitlines()
+        self.assertEqual(len(lines), 1 + len(points))
+        self.assertIn("searched b", lines[0])
+        self.assertIn("measured again", lines[0])
+        self.assertIn("measured again: %d of %d points, %d of %d runs"
+                      % (len(points), len(points), 4 * len(points), 4 * len(points)), p.stderr)
+        self.assertRegex(p.stderr, "hypervolume [0-9.]+ as observed, [0-9.]+ measured again")
+        self.assertIn("of the observed hypervolume was luck", p.stderr)
+        front = self.cli("front", "s").stdout.splitlines()
+        self.assertIn("remeasured b", front[0])
+        rows = list(csv.DictReader(io.StringIO(self.cli("front", "s", "-o", "csv").stdout)))
+        self.assertEqual([r["remeasured.b"] for r in rows],
+                         [repr(p["remeasured"]["objectives"]["b"]) for p in points])
+        rows = list(csv.DictReader(io.StringIO(self.cli("export", "s").stdout)))
+        again = {str(p["trial"]): p["remeasured"] for p in points}
+        self.assertEqual(len(rows), 4)
+        for row in rows:
+            p = again.get(row["trial"])
+            self.assertEqual(row["remeasured.runs"], "4" if p else "")
+            self.assertEqual(row["remeasured_low.b"], repr(p["low"]["b"]) if p else "")
+            self.assertEqual(row["remeasured_high.b"], repr(p["high"]["b"]) if p else "")
+        exported = json.loads(self.cli("export", "s", "--format", "json").stdout)
+        self.assertEqual([t["remeasured"] for t in exported["trials"]],
+                         [again.get(str(t["trial"])) for t in exported["trials"]])
+        self.assertIn("remeasured  a=", self.cli("trial", "s", str(points[0]["trial"])).stdout)
+        # a trial that measures, by its name
+        self.assertIn("trial m0 of 's': ok", self.cli("trial", "s", "m0").stdout)
+        self.cli("logs", "s", "m1")
+        self.assertIn("trial m0 has ended", self.cli("cancel", "s", "m0-m1", code=1).stderr)
+        self.cli("trial", "s", "m99", code=5)
+
+    def test_report(self):
+        client = self.begin(search="method: random, evaluations: 3, remeasure: 4")
+        self.finish(client, "s")
+        done = lambda: client("status", study="s")["study"]["report"]
+        folder = os.path.dirname(harness.wait_for(done))
+        with open(os.path.join(folder, "report.json")) as f:
+            report = json.load(f)
+        front = client("front", study="s")
+        self.assertEqual(report["hypervolume_remeasured"], front["hypervolume_remeasured"])
+        self.assertEqual([p["remeasured"] for p in report["front"]],
+                         [p["remeasured"] for p in front["front"]])
+        with open(os.path.join(folder, "report.md")) as f:
+            text = f.read()
+        self.assertIn("measured again with fresh seeds", text)
+        self.assertIn("| measured again | 95 % of that |", text)
+
+    def test_no_wait_and_progress(self):
+        client = self.begin(NOISY.replace("\n", """
+if request["trial"] >= 10 ** 9:
+    gate("go")
+""", 1), options=("--slots", "1"))
+        self.finish(client, "s")
+        told = json.loads(self.cli("-o", "json", "remeasure", "s", "--runs", "3", "--points",
+                                   "1,0", "--no-wait").stdout)
+        self.assertEqual((told["measurements"], told["new"]), ([0, 1], 2))
+        harness.wait_for(lambda: self.has("at-go"))
+        status = self.cli("status", "s").stdout
+        self.assertIn("0 of 2 points again, 0 of 6 runs (0 %)", status)
+        self.assertIn("trial m0", status)
+        self.touch("go")
+        out = json.loads(self.cli("-o", "json", "remeasure", "s", "--runs", "3", "--points",
+                                  "1,0").stdout)  # the same: followed, not asked again
+        self.assertEqual([m["trial"] for m in out["measures"]], [1, 0])
+        self.assertEqual({m["done"] for m in out["measures"]}, {3})
+        self.assertEqual(len(self.measures()), 2)
+        self.cli("remeasure", "s", "--runs", "0", code=2)
+        self.cli("remeasure", "s", "--points", "x", code=2)
+        self.cli("remeasure", "s", "--points", "9", code=5)
+        self.cli("remeasure", "s", "--state", self.folder, "--no-wait", code=2)
+
+    def test_failed(self):
+        client = self.begin(NOISY.replace("\n", """
+if request["trial"] >= 10 ** 9:
+    sys.exit(3)
+""", 1), options=("--slots", "1"))
+        self.finish(client, "s")
+        p = self.cli("remeasure", "s", "--runs", "2", "--points", "0", code=6)
+        self.assertIn("2 of 2 runs that measure trial 0 failed: exit-code", p.stderr)
+        p = self.cli("remeasure", "s", "--runs", "20", "--points", "0", code=6)
+        self.assertIn("3 trials in a row that measure points again failed", p.stderr)
+
+    def test_a_folder(self):
+        """Of a study that `run` made; killed in the middle, the same command goes on."""
+        self.trainer(NOISY)
+        file, state = self.write("s.yaml", self.study(extra_trainer=", runs: 2")), self.path("st")
+        run = self.ctl("run", file, "--state", state, "-o", "json")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        before = json.loads(run.stdout)
+        self.assertNotIn("hypervolume_remeasured", before)
+        self.trainer(NOISY.replace("\n", """
+note(request["trial"])
+gate("go")
+""", 1))
+        command = ["remeasure", "s", "--state", state, "--runs", "3", "-o", "json"]
+        p = subprocess.Popen([harness.program("dparetoctl"), *command],
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        harness.wait_for(lambda: self.has("at-go"))
+        p.kill()
+        p.communicate()
+        harness.wait_for(lambda: not harness.trainers_below(self.folder))
+        self.touch("go")
+        done = self.ctl(*command)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("going on with it", done.stderr)
+        after = json.loads(done.stdout)
+        self.assertEqual(len(after["measures"]), len(before["front"]))
+        self.assertTrue(all(p["remeasured"]["runs"] == 3 for p in after["front"]))
+        # and `run` shows the study as it was, with what was measured
+        shown = json.loads(self.ctl("run", file, "--state", state, "-o", "json").stdout)
+        for point in shown["front"]:
+            self.assertIsNotNone(point["remeasured"])
+            point["remeasured"] = None
+        del shown["hypervolume_remeasured"]
+        self.assertEqual(shown, before)
+        self.assertEqual(self.ctl("remeasure", "s", "--state", self.path("none")).returncode, 5)
 
 
 if __name__ == "__main__":

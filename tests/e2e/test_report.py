@@ -81,7 +81,8 @@ class Run(Reports):
         facts = self.facts()
         for name in TEXTS:
             self.assertTrue(os.path.getsize(self.report(name)))
-        self.assertEqual([{k: p[k] for k in ("trial", "at", "parameters", "objectives")}
+        self.assertEqual([{k: p[k] for k in ("trial", "at", "parameters", "objectives",
+                                             "remeasured")}
                           for p in facts["front"]], result["front"])
         for key in ("study", "state", "evaluations", "failed", "diverged", "hypervolume",
                     "anti_ideal"):

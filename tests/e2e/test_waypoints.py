@@ -256,7 +256,7 @@ class Lists(Waypoints):
         front, = self.json("front", "s")
         self.assertNotIn("more", front)
         self.assertEqual(front["front"], [
-            {k: r[k] for k in ("trial", "at", "parameters", "objectives")}
+            {k: r[k] for k in ("trial", "at", "parameters", "objectives", "remeasured")}
             for r in sorted(rows, key=lambda r: r["objectives"]["a"])])
         status, = self.json("status", "s")
         self.assertEqual(status["front"], front["front"])

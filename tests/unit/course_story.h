@@ -127,8 +127,8 @@ static inline void move(const char *to)
 /* A step in a few words. */
 static inline const char *words(const struct dp_step *s, char out[1100])
 {
-	static const char *const waits[] = { "", " parallel", " retry", " order",
-					     " last", " measures" };
+	static const char *const waits[] = { "",       " parallel", " retry",
+					     " order", " last",     " measures" };
 
 	switch (s->kind) {
 	case DP_STEP_WAIT:

@@ -263,6 +263,101 @@ static void test_point_from_request(void **state)
 	json_decref(report);
 }
 
+/* Appends what a trial that measured trial 1 again left in study 1, m0 and m1. */
+static void fill_measured(const char *dir)
+{
+	static const char *const names[] = { "a", "b" };
+	static const uint32_t runs[] = { 0 };
+	static const double x[] = { 0.125 }, values[] = { 0.5, 1 };
+	struct dp_journal *j = open_started(dir, 0, NULL);
+	struct dp_buf b = DP_BUF_INIT;
+	struct dp_err err;
+
+	for (uint32_t i = 0; i < 7; i++) {
+		struct dp_event e = { .time = 2000 + i,
+				      .trial = DP_MEASURING + (i > 3),
+				      .run = DP_RUN_ALL };
+
+		if (i == 0 || i == 4) {
+			e = (struct dp_event){ .type = DP_EV_MEASURE_ASKED,
+					       .time = e.time,
+					       .trial = e.trial,
+					       .source = "remeasure",
+					       .of = 1,
+					       .of_at = NAN,
+					       .asked = 1,
+					       .params = x,
+					       .nparams = 1 };
+		} else if (i == 1 || i == 5) {
+			e.type = DP_EV_ATTEMPT_PLANNED;
+		} else if (i == 2 || i == 6) {
+			e.type = DP_EV_ATTEMPT_ENDED;
+			e.end = DP_END_OK;
+			e.metric_names = names;
+			e.nmetrics = 2;
+			e.runs = runs;
+			e.nruns = 1;
+			e.metrics = values;
+			e.declared = (struct dp_declared){ NULL, NAN, NAN, NAN, NAN };
+		} else {
+			e.type = DP_EV_TRIAL_ENDED;
+			e.run = 0;
+			e.state = "ok";
+			e.objectives = values;
+			e.nobjectives = 2;
+		}
+		if (dp_event_encode(&e, &b, &err) != DP_OK)
+			fail_msg("%s", err.msg);
+		dp_journal_append(j, 1, RECORDS + i, b.data, b.len);
+	}
+	dp_buf_free(&b);
+	dp_journal_close(j);
+}
+
+/* What was to be measured is lost: the point is had from what was written for its
+ * trainer, or the trial goes, too; never is its result taken for that of another. */
+static void test_measure_lost(void **state)
+{
+	static const char request[] =
+		"{\"version\":1,\"study\":\"s\",\"trial\":1000000000,\"attempt\":0,"
+		"\"parameters\":{\"x\":0.125},\"runs\":[{\"run\":0,\"seed\":1}]}\n";
+	struct fixture *f = *state;
+	char path[PATH_MAX + 64];
+	struct dp_err err;
+
+	for (int known = 0; known < 2; known++) {
+		const struct dp_measures *m;
+		struct dp_state s = { 0 };
+
+		fill(f->dir);
+		fill_measured(f->dir);
+		hurt(f->dir, RECORDS, true);
+		forget_copies(f);
+		snprintf(path, sizeof path, "%s/studies/s/trials/1000000000/0", f->root);
+		assert_int_equal(dp_mkdirs(path, 0700, &err), DP_OK);
+		strcat(path, "/request.json");
+		if (known)
+			assert_int_equal(dp_write_file(path, request, strlen(request),
+						       false, &err),
+					 DP_OK);
+		json_decref(repair(f->dir));
+		recover(f->dir, &s);
+		m = &s.studies[0]->measured;
+		assert_int_equal(s.studies[0]->ok, TRIALS);
+		assert_int_equal(m->n, known ? 2 : 1);
+		assert_int_equal(m->trials[m->ntrials - 1]->number, DP_MEASURING + 1);
+		assert_int_equal(m->list[m->n - 1].of, 1);
+		if (known) {
+			assert_string_equal(m->list[0].why, "recovered");
+			assert_true(isnan(m->list[0].of));
+			assert_true(m->trials[0]->x[0] == 0.125);
+			assert_int_equal(m->trials[0]->status, DP_TRIAL_OK);
+		}
+		dp_state_free(&s);
+		assert_int_equal(dp_remove_tree(f->dir, &err), DP_OK);
+	}
+}
+
 /* An older copy of a page has the record as it was. */
 static void test_older_copy(void **state)
 {
@@ -313,7 +408,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		JOURNAL_TEST(test_study_is_set_apart), JOURNAL_TEST(test_every_record),
 		JOURNAL_TEST(test_point_from_request), JOURNAL_TEST(test_older_copy),
-		JOURNAL_TEST(test_nothing_to_repair),
+		JOURNAL_TEST(test_nothing_to_repair),  JOURNAL_TEST(test_measure_lost),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -93,7 +93,36 @@ static const struct dp_event history[] = {
 	  .state = "cancelled",
 	  .reason = "asked" },
 	{ .type = DP_EV_TRIAL_RETRY_ASKED, .trial = 1 },
-	{ .type = DP_EV_STUDY_MOVED, .state = "paused", .reason = "somebody asked" },
+	{ .type = DP_EV_STUDY_MOVED, .state = "stopped", .reason = "somebody asked" },
+	{ .type = DP_EV_MEASURE_ASKED,
+	  .trial = DP_MEASURING,
+	  .source = "remeasure",
+	  .of_at = NAN,
+	  .asked = 3,
+	  .params = point,
+	  .nparams = 1 },
+	{ .type = DP_EV_ATTEMPT_PLANNED, .trial = DP_MEASURING, .run = DP_RUN_ALL },
+	{ .type = DP_EV_ATTEMPT_ENDED,
+	  .trial = DP_MEASURING,
+	  .run = DP_RUN_ALL,
+	  .end = DP_END_OK,
+	  .reason = "it took long",
+	  .metric_names = names,
+	  .nmetrics = 3,
+	  .runs = runs,
+	  .nruns = 2,
+	  .metrics = metrics,
+	  .declared = { (char *)"poisson", 100, 10, 5, 2 } },
+	{ .type = DP_EV_TRIAL_ENDED,
+	  .trial = DP_MEASURING,
+	  .state = "ok",
+	  .objectives = values,
+	  .nobjectives = 2 },
+	{ .type = DP_EV_MEASURE_ASKED,
+	  .source = "end",
+	  .of = NAN,
+	  .of_at = NAN,
+	  .reason = "nothing is left out" },
 };
 enum {
 	EVENTS = DP_COUNT(history)
@@ -222,6 +251,15 @@ static char *picture(struct dp_state *s)
 		json_decref(v);
 		for (uint32_t i = 0; i < st->ntrials; i++) {
 			v = dp_view_trial(st, st->trials[i], true, "/f");
+			dp_json_dump(&out, v, 0);
+			json_decref(v);
+		}
+		dp_buf_printf(&out, "rests %d waiting %u open %u end %s\n",
+			      st->measured.rests, (unsigned)st->measured.waiting,
+			      (unsigned)st->measured.open,
+			      st->measured.end_reason ? st->measured.end_reason : "-");
+		for (uint32_t i = 0; i < st->measured.n; i++) {
+			v = dp_view_measure(st, i);
 			dp_json_dump(&out, v, 0);
 			json_decref(v);
 		}
@@ -356,6 +394,16 @@ struct viewed {
 	char *expected;
 };
 
+static json_t *view_with_remeasured(struct dp_study_state *s)
+{
+	json_t *o = dp_view_result(s);
+
+	if (o && dp_view_add_remeasured(s, o))
+		return o;
+	json_decref(o);
+	return NULL;
+}
+
 static json_t *all_views(struct dp_study_state *s)
 {
 	json_t *list = json_array();
@@ -365,6 +413,9 @@ static json_t *all_views(struct dp_study_state *s)
 			    dp_view_trial(s, s->trials[0], true, "/f"),
 			    dp_view_trial(s, s->trials[1], false, "/f"),
 			    dp_view_objectives(s, s->trials[0]->objectives),
+			    dp_view_measure(s, 0),
+			    dp_view_trial(s, s->measured.trials[0], true, "/f"),
+			    view_with_remeasured(s),
 			    dp_view_time(1) };
 	bool whole = list;
 

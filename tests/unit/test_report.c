@@ -703,9 +703,8 @@ static void test_names_in_json(void **state)
 			"privacy released optimism compared baselines figures settings "
 			"failures "
 			"spent reproduce " },
-		{ "front",
-		  "trial at parameters objectives denoised interval runs metrics "
-		  "checks statements " },
+		{ "front", "trial at parameters objectives denoised interval runs "
+			   "remeasured metrics checks statements " },
 		{ "headline", "epsilon trial at spent value runs " },
 		{ "privacy",
 		  "objective mechanism summary parts unit relation sampling keys "

@@ -60,7 +60,7 @@ static void test_defaults(void **state)
 		    s->search.privacy_model == DP_PRIVACY_MODEL_DEFAULT &&
 		    !s->search.sobol && !s->search.initial_from &&
 		    !s->search.gain_model && !s->search.reference_front &&
-		    s->search.front == DP_FRONT_DEFAULT);
+		    s->search.front == DP_FRONT_DEFAULT && s->search.remeasure == 0);
 	dp_study_free(s);
 }
 
@@ -106,7 +106,7 @@ static const char everything[] =
 	"3,\n"
 	"  acquisition: random, privacy_model: gp, order: deterministic, max_time: 8h,\n"
 	"  design: sobol, initial_from: other, gain: model, reference: front,\n"
-	"  front: observed}\n"
+	"  front: observed, remeasure: 50}\n"
 	"constraints: {seconds: \"<= 60\", acc: \">=0.5\"}\n";
 
 static void test_all_keys(void **state)
@@ -152,14 +152,15 @@ static void test_all_keys(void **state)
 		    s->objectives[1].anti_ideal == 0.5);
 	assert_true(s->objectives[2].one_minus && s->objectives[2].anti_ideal == -5 &&
 		    s->objectives[2].transform == DP_TRANSFORM_NONE);
-	assert_true(
-		s->search.method == DP_METHOD_DPARETO && s->search.evaluations == 272 &&
-		s->search.initial == 20 && s->search.parallel == 4096 &&
-		s->search.grid == 3 && s->search.acquisition == DP_ACQ_RANDOM &&
-		s->search.privacy_model == DP_PRIVACY_MODEL_GP &&
-		s->search.deterministic && s->search.max_time == 28800 &&
-		s->search.sobol && s->search.gain_model && s->search.reference_front &&
-		s->search.front == DP_FRONT_OBSERVED && !dp_study_denoises(s));
+	assert_true(s->search.method == DP_METHOD_DPARETO &&
+		    s->search.evaluations == 272 && s->search.initial == 20 &&
+		    s->search.parallel == 4096 && s->search.grid == 3 &&
+		    s->search.acquisition == DP_ACQ_RANDOM &&
+		    s->search.privacy_model == DP_PRIVACY_MODEL_GP &&
+		    s->search.deterministic && s->search.max_time == 28800 &&
+		    s->search.sobol && s->search.gain_model &&
+		    s->search.reference_front && s->search.front == DP_FRONT_OBSERVED &&
+		    !dp_study_denoises(s) && s->search.remeasure == 50);
 	assert_string_equal(s->search.initial_from, "other");
 	assert_int_equal(s->nconstraints, 2);
 	assert_true(!s->constraints[0].at_least && s->constraints[0].bound == 60 &&

@@ -1,24 +1,20 @@
 /* cmd-remeasure.c - points again with fresh seeds, and what of them was luck. */
 #include "base/buf.h"
-#include "base/fs.h"
 #include "base/json.h"
 #include "base/num.h"
 #include "ctl/command.h"
 #include "ctl/daemon.h"
-#include "ctl/follow.h"
 #include "ctl/measures.h"
 #include "ctl/memory.h"
 #include "ctl/options.h"
 #include "ctl/output.h"
 #include "ctl/patience.h"
 #include "ctl/point.h"
-#include "ctl/private.h"
 #include "ctl/table.h"
 #include "ctl/text.h"
 #include "ctl/trials.h"
 #include "ctl/view.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
@@ -124,10 +120,10 @@ static int remeasure_show(struct ctl *ctl, const json_t *rows, struct dp_err *er
 }
 
 /* Asks, follows, shows. */
-static int remeasure_do(struct ctl *ctl, json_t *fields, struct dp_err *err)
+static int remeasure_do(struct ctl *ctl, void *fields, struct dp_err *err)
 {
 	json_t *ok, *rows = NULL;
-	int code = ctl_call(ctl, "measure", fields, &ok, err);
+	int code = ctl_call(ctl, "measure", json_incref(fields), &ok, err);
 
 	if (code != DP_OK)
 		return code;
@@ -153,86 +149,6 @@ static int remeasure_do(struct ctl *ctl, json_t *fields, struct dp_err *err)
 	return code;
 }
 
-/* ---- where ---- */
-
-static int remeasure_daemon(struct ctl *ctl, json_t *fields, struct dp_err *err)
-{
-	struct ctl_patience patience;
-	int code = ctl_patience_read(ctl, &patience, err);
-
-	if (code == DP_OK)
-		code = ctl_connect(ctl, err);
-	if (code != DP_OK) {
-		json_decref(fields);
-		return code;
-	}
-	ctl_be_patient(ctl, &patience);
-	code = remeasure_do(ctl, fields, err);
-	if (code == DP_E_INTERRUPTED) {
-		ctl_say(ctl,
-			"the daemon goes on with it; the same command follows it "
-			"again, 'dparetoctl stop %s' gives it up",
-			ctl->argv[0]);
-		ctl->told = true;
-	}
-	return code;
-}
-
-/* A study that waits for a person is set going: that is what this person wants. */
-static int remeasure_wake(struct ctl *ctl, struct dp_err *err)
-{
-	json_t *status, *ok;
-	int code = ctl_call_study(ctl, "status", ctl->argv[0], &status, err);
-	bool paused;
-
-	if (code != DP_OK)
-		return code;
-	paused = strcmp(dp_json_str(json_object_get(status, "study"), "state", ""),
-			"paused") == 0;
-	json_decref(status);
-	if (!paused)
-		return DP_OK;
-	code = ctl_call_study(ctl, "resume", ctl->argv[0], &ok, err);
-	if (code == DP_OK)
-		json_decref(ok);
-	return code;
-}
-
-static int remeasure_private(struct ctl *ctl, const char *folder, json_t *fields,
-			     struct dp_err *err)
-{
-	struct ctl_private p = { .ctl = ctl, .dir = realpath(folder, NULL) };
-	json_t *summary = NULL;
-	int code;
-
-	if (!p.dir) {
-		json_decref(fields);
-		return dp_fail_errno(err, errno, "cannot use the folder %s", folder);
-	}
-	p.log = dp_path_join(p.dir, "dparetod.log");
-	if (!p.log)
-		ctl_die_nomem();
-	code = ctl_private_open(&p, err);
-	if (code == DP_OK)
-		code = remeasure_wake(ctl, err);
-	if (code == DP_OK)
-		code = remeasure_do(ctl, fields, err);
-	else
-		json_decref(fields);
-	if (code == DP_OK && !ctl_flag(ctl, "no-wait"))
-		code = ctl_private_report(&p, ctl->argv[0], &summary, err);
-	json_decref(summary);
-	if (code == DP_E_INTERRUPTED) {
-		ctl_say(ctl, "stopping its trainers; the same command goes on where this "
-			     "stops");
-		ctl->told = true;
-	}
-	ctl_private_stop(&p);
-	free(p.dir);
-	free(p.log);
-	return code;
-}
-
 static int remeasure_run(struct ctl *ctl, struct dp_err *err)
 {
 	const char *folder = ctl_opt(ctl, "state");
@@ -246,9 +162,9 @@ static int remeasure_run(struct ctl *ctl, struct dp_err *err)
 	code = remeasure_fields(ctl, &fields, err);
 	if (code != DP_OK)
 		return code;
-	ctl_catch_signals();
-	return folder ? remeasure_private(ctl, folder, fields, err)
-		      : remeasure_daemon(ctl, fields, err);
+	code = ctl_measures_beside(ctl, remeasure_do, fields, err);
+	json_decref(fields);
+	return code;
 }
 
 static const struct ctl_option options[] = {

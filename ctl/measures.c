@@ -3,17 +3,23 @@
 #include "ctl/measures.h"
 
 #include "base/buf.h"
+#include "base/fs.h"
 #include "base/json.h"
 #include "ctl/daemon.h"
 #include "ctl/follow.h"
 #include "ctl/memory.h"
+#include "ctl/options.h"
 #include "ctl/output.h"
+#include "ctl/patience.h"
 #include "ctl/point.h"
+#include "ctl/private.h"
 #include "ctl/table.h"
 #include "ctl/text.h"
 #include "ctl/trials.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -132,6 +138,91 @@ int ctl_measures_follow(struct ctl *ctl, const char *study, const json_t *number
 			break;
 	}
 	return code;
+}
+
+/* ---- where ---- */
+
+static int measures_daemon(struct ctl *ctl, ctl_measures_fn *fn, void *arg,
+			   struct dp_err *err)
+{
+	struct ctl_patience patience;
+	int code = ctl_patience_read(ctl, &patience, err);
+
+	if (code == DP_OK)
+		code = ctl_connect(ctl, err);
+	if (code != DP_OK)
+		return code;
+	ctl_be_patient(ctl, &patience);
+	code = fn(ctl, arg, err);
+	if (code == DP_E_INTERRUPTED) {
+		ctl_say(ctl,
+			"the daemon goes on with it; the same command follows it "
+			"again, 'dparetoctl stop %s' gives it up",
+			ctl->argv[0]);
+		ctl->told = true;
+	}
+	return code;
+}
+
+/* A study that waits for a person is set going: that is what this person wants. */
+static int measures_wake(struct ctl *ctl, struct dp_err *err)
+{
+	json_t *status, *ok;
+	int code = ctl_call_study(ctl, "status", ctl->argv[0], &status, err);
+	bool paused;
+
+	if (code != DP_OK)
+		return code;
+	paused = strcmp(dp_json_str(json_object_get(status, "study"), "state", ""),
+			"paused") == 0;
+	json_decref(status);
+	if (!paused)
+		return DP_OK;
+	code = ctl_call_study(ctl, "resume", ctl->argv[0], &ok, err);
+	if (code == DP_OK)
+		json_decref(ok);
+	return code;
+}
+
+static int measures_private(struct ctl *ctl, const char *folder, ctl_measures_fn *fn,
+			    void *arg, struct dp_err *err)
+{
+	struct ctl_private p = { .ctl = ctl, .dir = realpath(folder, NULL) };
+	json_t *summary = NULL;
+	int code;
+
+	if (!p.dir)
+		return dp_fail_errno(err, errno, "cannot use the folder %s", folder);
+	p.log = dp_path_join(p.dir, "dparetod.log");
+	if (!p.log)
+		ctl_die_nomem();
+	code = ctl_private_open(&p, err);
+	if (code == DP_OK)
+		code = measures_wake(ctl, err);
+	if (code == DP_OK)
+		code = fn(ctl, arg, err);
+	if (code == DP_OK && !ctl_flag(ctl, "no-wait"))
+		code = ctl_private_report(&p, ctl->argv[0], &summary, err);
+	json_decref(summary);
+	if (code == DP_E_INTERRUPTED) {
+		ctl_say(ctl, "stopping its trainers; the same command goes on where this "
+			     "stops");
+		ctl->told = true;
+	}
+	ctl_private_stop(&p);
+	free(p.dir);
+	free(p.log);
+	return code;
+}
+
+int ctl_measures_beside(struct ctl *ctl, ctl_measures_fn *fn, void *arg,
+			struct dp_err *err)
+{
+	const char *folder = ctl_opt(ctl, "state");
+
+	ctl_catch_signals();
+	return folder ? measures_private(ctl, folder, fn, arg, err)
+		      : measures_daemon(ctl, fn, arg, err);
 }
 
 /* ---- showing ---- */

@@ -11,6 +11,12 @@
 DP_MUSTCHECK int ctl_measures_follow(struct ctl *ctl, const char *study,
 				     const json_t *numbers, json_t **rows,
 				     struct dp_err *err);
+/* Does something that measures points of the study ctl->argv[0]: beside a daemon that is
+ * there or, with --state, one of its own, which also makes the report new; with --no-wait
+ * not that. INT and TERM end it, and what becomes of the measurements then is told. */
+typedef int ctl_measures_fn(struct ctl *ctl, void *arg, struct dp_err *err);
+DP_MUSTCHECK int ctl_measures_beside(struct ctl *ctl, ctl_measures_fn *fn, void *arg,
+				     struct dp_err *err);
 /* What was searched beside what was measured, a row each. */
 void ctl_measures_table(struct ctl *ctl, const json_t *rows);
 /* DP_OK if all of them came to a result, else DP_E_STUDY with why not. */

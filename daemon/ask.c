@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "daemon/executor.h"
 #include "daemon/oracles.h"
+#include "daemon/recommended.h"
 #include "daemon/record.h"
 #include "daemon/server.h"
 #include "daemon/study.h"
@@ -27,6 +28,7 @@ enum ask_question {
 	ASK_SHOW,     /* the next point, for a client */
 	ASK_FIX,      /* the filter of search.budget, to be recorded */
 	ASK_DENOISED, /* the front of the models' values, for clients and to be kept */
+	ASK_SETTINGS, /* recommendations, for clients */
 };
 
 enum {
@@ -54,12 +56,11 @@ struct ask_waiter {
 enum ask_wish {
 	WISH_FRONT,
 	WISH_POINT,
-	WISHES
+	WISHES /* beside these: recommendations, each of which is another one */
 };
 
-/* The front of the models' values, of a study with so many results. */
+/* The front of the models' values. */
 struct asked_front {
-	size_t results;
 	uint32_t version; /* of the results */
 	double hypervolume;
 	bool modelled; /* false: too little was known, it is the observed one */
@@ -92,8 +93,11 @@ struct asker {
 	struct dp_proposal answer;
 	struct ask_point *found; /* (nfound of room) */
 	unsigned nfound, room;
-	/* ASK_DENOISED: */
+	/* ASK_DENOISED, ASK_SETTINGS: */
 	struct dp_results results;
+	bool some; /* of more results that there are */
+	struct recommended *recommend, *recommend_later; /* asked, and who came later */
+	/* ASK_DENOISED: */
 	struct asked_front front;
 	json_t *shown; /* what clients get, as of the snapshot; the front comes last */
 	struct ask_waiter *asked;           /* who gets the answer */
@@ -126,6 +130,8 @@ static void asker_free(struct asker *a)
 	waiters_free(&a->asked);
 	for (int wish = 0; wish < WISHES; wish++)
 		waiters_free(&a->waiting[wish]);
+	recommended_free(&a->recommend);
+	recommended_free(&a->recommend_later);
 	free(a);
 }
 
@@ -305,12 +311,32 @@ static int ask_denoised(struct asker *a, struct dp_proposer *p)
 			     : dp_fail(&a->err, DP_E_NOMEM, "no memory for the front");
 }
 
+static int ask_settings(struct asker *a, struct dp_proposer *p)
+{
+	struct oracles_turn turn;
+
+	recommended_find(a->recommend, p, a->home->state->spec, &a->results,
+			 oracles_asker(a->home, &a->cancel, &turn), &a->cancel);
+	return DP_OK; /* what went wrong is each one's own */
+}
+
+/* Is it about what models make of the results, for people? */
+static bool asks_models(const struct asker *a)
+{
+	return a->question == ASK_DENOISED || a->question == ASK_SETTINGS;
+}
+
+static int ask_models(struct asker *a, struct dp_proposer *p)
+{
+	return a->question == ASK_DENOISED ? ask_denoised(a, p) : ask_settings(a, p);
+}
+
 /* Models of some of the results only are of no use to proposals: they are fitted beside
  * those that are kept. */
-static int ask_denoised_of_some(struct asker *a)
+static int ask_models_of_some(struct asker *a)
 {
 	struct dp_proposer *p = dp_proposer_new(a->home->state->spec);
-	int code = p ? ask_denoised(a, p)
+	int code = p ? ask_models(a, p)
 		     : dp_fail(&a->err, DP_E_NOMEM, "no memory for the models");
 
 	dp_proposer_free(p);
@@ -326,14 +352,14 @@ static int ask_answer_to(struct asker *a)
 		return dp_budget_filter(a->home->state->spec, &a->accounting.odometer,
 					&a->accounting.filter, &a->err);
 	}
-	if (a->question == ASK_DENOISED && a->front.results > a->results.n)
-		return ask_denoised_of_some(a);
+	if (asks_models(a) && a->some)
+		return ask_models_of_some(a);
 	if (!a->proposer)
 		a->proposer = dp_proposer_new(a->home->state->spec);
 	if (!a->proposer)
 		return dp_fail(&a->err, DP_E_NOMEM, "no memory to propose");
-	if (a->question == ASK_DENOISED)
-		return ask_denoised(a, a->proposer);
+	if (asks_models(a))
+		return ask_models(a, a->proposer);
 	for (unsigned i = 0; i < a->room && code == DP_OK; i++)
 		code = ask_point(a, a->trial + i);
 	return code;
@@ -460,6 +486,12 @@ static void ask_front_found(struct asker *a)
 	waiters_answer(a, &a->asked, a->shown);
 	a->shown = NULL;
 	front_forget(&a->front);
+	dp_results_free(&a->results);
+}
+
+static void ask_settings_found(struct asker *a)
+{
+	recommended_tell(&a->recommend, a->home, a->code == DP_OK ? NULL : &a->err);
 	dp_results_free(&a->results);
 }
 
@@ -597,28 +629,33 @@ static void ask_ahead_done(struct asker *a)
 static int ask_start(struct study *h, enum ask_question question, uint32_t trial,
 		     unsigned points, struct dp_err *err);
 
+/* Has a worker thread look for what clients want; false: it cannot, and a->err says why.
+ */
+static bool ask_begin(struct asker *a, enum ask_question question)
+{
+	struct study *h = a->home;
+
+	if (h->d->stopping || h->deleters)
+		a->code = dp_fail(
+			&a->err, DP_E_BUSY, "study '%s' is %s", h->state->spec->name,
+			h->deleters ? "being deleted" : "stopping with its daemon");
+	else
+		a->code = ask_start(h, question, h->state->ntrials, 1, &a->err);
+	return a->code == DP_OK;
+}
+
 /* Clients that came while something else was looked for. */
 static void ask_go_on(struct asker *a)
 {
 	static const enum ask_question question[] = {
 		[WISH_FRONT] = ASK_DENOISED, [WISH_POINT] = ASK_SHOW
 	};
-	struct study *h = a->home;
 
-	for (int wish = 0; wish < WISHES; wish++) {
-		if (!a->waiting[wish] || a->busy)
-			continue;
-		if (h->d->stopping || h->deleters)
-			a->code = dp_fail(&a->err, DP_E_BUSY, "study '%s' is %s",
-					  h->state->spec->name,
-					  h->deleters ? "being deleted"
-						      : "stopping with its daemon");
-		else
-			a->code = ask_start(h, question[wish], h->state->ntrials, 1,
-					    &a->err);
-		if (a->code != DP_OK)
+	for (int wish = 0; wish < WISHES; wish++)
+		if (a->waiting[wish] && !a->busy && !ask_begin(a, question[wish]))
 			waiters_answer(a, &a->waiting[wish], NULL);
-	}
+	if (a->recommend_later && !a->busy && !ask_begin(a, ASK_SETTINGS))
+		recommended_tell(&a->recommend_later, a->home, &a->err);
 }
 
 static void ask_done(uv_work_t *w, int status)
@@ -650,6 +687,9 @@ static void ask_done(uv_work_t *w, int status)
 		break;
 	case ASK_DENOISED:
 		ask_front_found(a);
+		break;
+	case ASK_SETTINGS:
+		ask_settings_found(a);
 		break;
 	}
 	/* it is the clients' turn after a point of the study, and the study's after
@@ -700,16 +740,27 @@ static bool ask_snapshot(struct asker *a, bool results)
 	return true;
 }
 
-/* The same for a front: results, and what else is shown at this moment. */
-static bool ask_snapshot_front(struct asker *a)
+/* The same for models that are for people. */
+static bool ask_snapshot_results(struct asker *a)
 {
 	struct dp_study_state *s = a->home->state;
 	struct dp_err err;
 
+	dp_results_free(&a->results); /* of a question that could not be asked */
 	if (dp_results_recall(s, &a->results, &err) != DP_OK)
 		return false;
-	a->front = (struct asked_front){ .results = dp_results_count(s),
-					 .version = s->results_version };
+	a->some = dp_results_count(s) > a->results.n;
+	return true;
+}
+
+/* And for a front: what else is shown at this moment. */
+static bool ask_snapshot_front(struct asker *a)
+{
+	struct dp_study_state *s = a->home->state;
+
+	if (!ask_snapshot_results(a))
+		return false;
+	a->front = (struct asked_front){ .version = s->results_version };
 	a->shown = dp_view_result_denoised(s, 0, json_array());
 	if (!a->shown) {
 		dp_results_free(&a->results);
@@ -718,11 +769,38 @@ static bool ask_snapshot_front(struct asker *a)
 	return true;
 }
 
+static bool ask_snapshot_settings(struct asker *a)
+{
+	struct dp_err err;
+
+	if (!ask_snapshot_results(a))
+		return false;
+	if (recommended_look(a->recommend_later, a->home->state, &err) == DP_OK)
+		return true;
+	dp_results_free(&a->results);
+	return false;
+}
+
+/* All that the question is about, copied. */
+static bool ask_snapshot_for(struct asker *a, enum ask_question question, unsigned points)
+{
+	if (question == ASK_DENOISED)
+		return ask_snapshot_front(a);
+	if (question == ASK_SETTINGS)
+		return ask_snapshot_settings(a);
+	return ask_snapshot(a, question != ASK_AHEAD && question != ASK_FIX) &&
+	       ask_room(a, points);
+}
+
 /* Those who wait for this question wait for this answer. */
 static void ask_take_waiters(struct asker *a, enum ask_question question)
 {
 	enum ask_wish wish = question == ASK_SHOW ? WISH_POINT : WISH_FRONT;
 
+	if (question == ASK_SETTINGS) {
+		a->recommend = a->recommend_later;
+		a->recommend_later = NULL;
+	}
 	if (question != ASK_SHOW && question != ASK_DENOISED)
 		return;
 	a->asked = a->waiting[wish];
@@ -734,11 +812,7 @@ static int ask_start(struct study *h, enum ask_question question, uint32_t trial
 {
 	struct asker *a = asker_of(h);
 
-	if (!a ||
-	    !(question == ASK_DENOISED
-		      ? ask_snapshot_front(a)
-		      : ask_snapshot(a, question != ASK_AHEAD && question != ASK_FIX) &&
-				ask_room(a, points)) ||
+	if (!a || !ask_snapshot_for(a, question, points) ||
 	    oracles_prepare(h, err) != DP_OK)
 		return dp_fail(err, DP_E_NOMEM, "no memory to propose");
 	ask_take_waiters(a, question);
@@ -908,6 +982,18 @@ bool ask_front_volume(const struct study *h, double *volume)
 int ask_front(struct study *h, uint64_t client, struct dp_err *err)
 {
 	return ask_for_client(h, WISH_FRONT, client, err);
+}
+
+int ask_recommend(struct study *h, uint64_t client, const json_t *levels,
+		  struct dp_err *err)
+{
+	struct asker *a = asker_of(h);
+	int code = a ? recommended_add(&a->recommend_later, h, client, levels, err)
+		     : dp_fail(err, DP_E_NOMEM, "no memory for the question");
+
+	if (code == DP_OK)
+		ask_serve(h);
+	return code;
 }
 
 bool ask_last_front(struct study *h)

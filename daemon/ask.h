@@ -21,8 +21,12 @@ DP_MUSTCHECK int ask_show(struct study *h, uint64_t client, struct dp_err *err);
 /* Answers a client with the front of the models' values, once it is found; what a worker
  * thread does already goes first. */
 DP_MUSTCHECK int ask_front(struct study *h, uint64_t client, struct dp_err *err);
-/* The same answer if it is there: the last that was found is kept until there is another
- * result. NULL: it is not, or there is no memory for it. */
+/* Answers a client with settings for these levels ("levels" of the protocol), once they
+ * are found; likewise. */
+DP_MUSTCHECK int ask_recommend(struct study *h, uint64_t client, const json_t *levels,
+			       struct dp_err *err);
+/* The front of ask_front() if it is there: the last that was found is kept until there is
+ * another result. NULL: it is not, or there is no memory for it. */
 json_t *ask_front_kept(struct study *h);
 /* The hypervolume of that front; NaN if models had too little to choose it by. False: it
  * is not there. */

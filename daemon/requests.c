@@ -25,10 +25,11 @@ static const struct {
 	{ "parallel", JSON_INTEGER },   { "priority", JSON_INTEGER },
 	{ "runs", JSON_INTEGER },       { "parameters", JSON_OBJECT },
 	{ "keys", JSON_OBJECT },        { "points", JSON_ARRAY },
-	{ "denoised", JSON_TRUE },      { "now", JSON_TRUE },
-	{ "full", JSON_TRUE },          { "failed", JSON_TRUE },
-	{ "own", JSON_TRUE },           { "whole", JSON_TRUE },
-	{ "metrics", JSON_TRUE },       { "paused", JSON_TRUE },
+	{ "levels", JSON_ARRAY },       { "denoised", JSON_TRUE },
+	{ "now", JSON_TRUE },           { "full", JSON_TRUE },
+	{ "failed", JSON_TRUE },        { "own", JSON_TRUE },
+	{ "whole", JSON_TRUE },         { "metrics", JSON_TRUE },
+	{ "paused", JSON_TRUE },
 };
 
 static int request_check_fields(const json_t *json, struct dp_err *err)
@@ -88,6 +89,7 @@ static const struct verb {
 	{ "retry", A_WHOLE_STUDY, CHANGES, request_retry },
 	{ "cancel", A_WHOLE_STUDY, CHANGES, request_cancel },
 	{ "propose", A_WHOLE_STUDY, LOOKS, request_propose },
+	{ "recommend", A_STUDY, LOOKS, request_recommend },
 	{ "enqueue", A_WHOLE_STUDY, CHANGES, request_enqueue },
 	{ "import", A_WHOLE_STUDY, CHANGES, request_import },
 	{ "measure", A_WHOLE_STUDY, CHANGES, request_measure },

@@ -45,6 +45,8 @@ DP_MUSTCHECK int request_named_point(const struct dp_study_state *s, const json_
 json_t *request_trial_json(struct study *h, const struct dp_trial *t);
 /* its front (requests_front.c) */
 request_fn request_front;
+/* recommended.c */
+request_fn request_recommend;
 /* new studies (requests_submit.c) */
 request_fn request_submit;
 /* results of others (requests_import.c) */

@@ -132,6 +132,11 @@ void dp_gp_truncate(struct dp_gp *gp, size_t n);
 void dp_gp_observe(struct dp_gp *gp, const double *y, size_t n);
 /* How far the output of point i is from the posterior mean there: what noise took. */
 double dp_gp_deviation(const struct dp_gp *gp, size_t i);
+/* Of each point, all of which were observed (two at least): its output less what the
+ * model would predict for it had it not seen it, with the same hyperparameters; and the
+ * variance of that, the output's own noise included. missed, variance: (n). */
+DP_MUSTCHECK int dp_gp_leave_one_out(const struct dp_gp *gp, double *missed,
+				     double *variance);
 
 /* Mean and variance (unless NULL: much cheaper) of f at m points u (d x ldu). work:
  * dp_gp_room(gp, m). */

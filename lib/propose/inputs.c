@@ -80,6 +80,14 @@ void dp__inputs(const struct dp_study *study, struct dp__inputs *out)
 		inputs_path(study, out);
 }
 
+bool dp__inputs_have(const struct dp__inputs *s, enum dp__input_kind kind)
+{
+	for (size_t k = 0; k < s->d; k++)
+		if (s->in[k].kind == kind && s->in[k].values > 1)
+			return true;
+	return false;
+}
+
 void dp__pin(const struct dp__inputs *s, double *x)
 {
 	for (size_t k = 0; k < s->d; k++)

@@ -103,6 +103,27 @@ double dp__model_mean(struct dp_proposer *p, size_t o, const double *u)
 	return out->shift + out->scale * mean;
 }
 
+/* A constraint's metric is as it was reported, or negated. */
+static double output_natural(const struct dp_study *s, size_t o, double z)
+{
+	if (o < s->nobjectives)
+		return dp__backward(&s->objectives[o], z);
+	return s->constraints[o - s->nobjectives].at_least ? -z : z;
+}
+
+struct dp_predicted dp__natural_prediction(const struct dp_study *s, size_t o,
+					   const struct dp__normal *f)
+{
+	double a = output_natural(s, o, f->m - 1.959964 * f->s);
+	double b = output_natural(s, o, f->m + 1.959964 * f->s);
+
+	return (struct dp_predicted){ .value = output_natural(s, o, f->m),
+				      .lo = fmin(a, b),
+				      .hi = fmax(a, b),
+				      .mean = f->m,
+				      .sd = f->s };
+}
+
 double dp__log_feasible(const struct dp_proposer *p, const struct dp__normal *f,
 			double *by_m, double *by_s)
 {
@@ -186,6 +207,21 @@ int dp__model_eval(struct dp_proposer *p, const double *u, size_t ldu, size_t m,
 	return code;
 }
 
+struct dp__normal dp__output_slope(struct dp_proposer *p, size_t o, const double *u,
+				   double *dm, double *ds)
+{
+	const struct dp__output *out = &p->output[o];
+	double mean, var, sd;
+
+	dp_gp_predict_slope(&out->gp, u, &mean, &var, dm, ds, p->work);
+	sd = sqrt(var);
+	for (size_t k = 0; k < p->spec.d; k++) {
+		dm[k] *= out->scale;
+		ds[k] *= out->scale / (2 * sd);
+	}
+	return (struct dp__normal){ out->shift + out->scale * mean, out->scale * sd };
+}
+
 double dp__model_slope(struct dp_proposer *p, const double *u, double *gradient)
 {
 	const struct dp__acquisition *acq = dp__acquisition(p->study);
@@ -199,22 +235,13 @@ double dp__model_slope(struct dp_proposer *p, const double *u, double *gradient)
 
 	memset(gradient, 0, d * sizeof *gradient);
 	for (size_t o = 0; o < p->noutputs; o++) {
-		const struct dp__output *out = &p->output[o];
-		double mean, var;
-
-		if (!dp__is_modelled(out)) {
+		if (!dp__is_modelled(&p->output[o])) {
 			f[o].m = dp__oracle_slope(p, o, u, dm[o]);
 			f[o].s = 0;
 			memset(ds[o], 0, d * sizeof *ds[o]);
 			continue;
 		}
-		dp_gp_predict_slope(&out->gp, u, &mean, &var, dm[o], ds[o], p->work);
-		f[o].m = out->shift + out->scale * mean;
-		f[o].s = out->scale * sqrt(var);
-		for (size_t k = 0; k < d; k++) {
-			dm[o][k] *= out->scale;
-			ds[o][k] *= out->scale / (2 * sqrt(var));
-		}
+		f[o] = dp__output_slope(p, o, u, dm[o], ds[o]);
 		if (o < np) {
 			struct dp__learnable left = dp__learnable(p, o, &f[o]);
 

@@ -208,17 +208,8 @@ static int ask_initial(struct dp_proposer *p, uint32_t trial, struct dp_proposal
 static void describe_prediction(const struct dp_proposer *p, const struct dp__normal *f,
 				struct dp_predicted *out)
 {
-	for (size_t j = 0; j < p->study->nobjectives; j++) {
-		const struct dp_objective *o = &p->study->objectives[j];
-		double a = dp__backward(o, f[j].m - 1.959964 * f[j].s);
-		double b = dp__backward(o, f[j].m + 1.959964 * f[j].s);
-
-		out[j].mean = f[j].m;
-		out[j].sd = f[j].s;
-		out[j].value = dp__backward(o, f[j].m);
-		out[j].lo = fmin(a, b);
-		out[j].hi = fmax(a, b);
-	}
+	for (size_t j = 0; j < p->study->nobjectives; j++)
+		out[j] = dp__natural_prediction(p->study, j, &f[j]);
 }
 
 /* What the models say of the point that was chosen. */

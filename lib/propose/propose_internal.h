@@ -41,6 +41,8 @@ struct dp__inputs {
 };
 
 void dp__inputs(const struct dp_study *study, struct dp__inputs *out);
+/* Is there an input of this kind to be searched? */
+bool dp__inputs_have(const struct dp__inputs *s, enum dp__input_kind kind);
 /* Gives a fixed parameter that trainings walk up the value that models know it by (x of a
  * proposal, study.h, has 0 there), and takes it away again. */
 void dp__pin(const struct dp__inputs *s, double *x);
@@ -300,12 +302,18 @@ DP_MUSTCHECK int dp__model_eval(struct dp_proposer *p, const double *u, size_t l
 /* At one point that may lie between whole numbers, with the gradient by u. Needs the
  * workspace of dp__model_room(). */
 double dp__model_slope(struct dp_proposer *p, const double *u, double *gradient);
+/* Mean and sd of one modelled output there, with derivatives (d each). */
+struct dp__normal dp__output_slope(struct dp_proposer *p, size_t output, const double *u,
+				   double *dm, double *ds);
 DP_MUSTCHECK int dp__model_room(struct dp_proposer *p, size_t m);
 /* Mean and (with_sd) sd in model space of every output at m points: f (m x noutputs);
  * next (likewise, or NULL): the covariance with the point that comes next. */
 DP_MUSTCHECK int dp__model_predict(struct dp_proposer *p, const double *u, size_t ldu,
 				   size_t m, bool with_sd, bool exactly,
 				   struct dp__normal *f, double *next);
+/* A prediction of an output in natural units, with its 95 % interval. */
+struct dp_predicted dp__natural_prediction(const struct dp_study *s, size_t output,
+					   const struct dp__normal *f);
 /* Mean of one modelled output in model space at one point. Needs dp__model_room(). */
 double dp__model_mean(struct dp_proposer *p, size_t output, const double *u);
 /* Log probability that the constraints hold, and (unless NULL) its derivatives by mean

@@ -353,14 +353,6 @@ static int round_off(struct searcher *s, double *u)
 	return code;
 }
 
-static bool search_has(const struct searcher *s, enum dp__input_kind kind)
-{
-	for (size_t k = 0; k < s->d; k++)
-		if (s->p->inputs.in[k].kind == kind && s->p->inputs.in[k].values > 1)
-			return true;
-	return false;
-}
-
 static int climb_from(struct searcher *s, size_t i, int evaluations)
 {
 	double u[DP_PARAMS_MAX];
@@ -370,7 +362,8 @@ static int climb_from(struct searcher *s, size_t i, int evaluations)
 	code = climb_up(s, u, false, evaluations);
 	if (code == DP_OK)
 		code = round_off(s, u);
-	if (code == DP_OK && search_has(s, DP__INT) && search_has(s, DP__FLOAT)) {
+	if (code == DP_OK && dp__inputs_have(&s->p->inputs, DP__INT) &&
+	    dp__inputs_have(&s->p->inputs, DP__FLOAT)) {
 		code = climb_up(s, u, true, HELD_EVALUATIONS);
 		if (code == DP_OK)
 			code = round_off(s, u);
@@ -455,7 +448,8 @@ static int search_run(struct searcher *s, struct dp_proposal *out)
 		candidate_at(s, i, u);
 		consider_final(s, u, s->score[i]);
 	}
-	count = search_has(s, DP__FLOAT) || search_has(s, DP__INT)
+	count = dp__inputs_have(&s->p->inputs, DP__FLOAT) ||
+				dp__inputs_have(&s->p->inputs, DP__INT)
 			? choose_starts(s, search_effort(CLIMBS, n, 600, 1), chosen)
 			: 0;
 	for (size_t i = 0; i < count && code == DP_OK; i++)

@@ -224,6 +224,39 @@ bool dp_calibrated_before(const struct dp_study *s, size_t objective)
 	return false;
 }
 
+/* The parameter that is a use's noise, or the target that it is calibrated to; -1. */
+static int noise_param(const struct dp_study *s, const struct dp_use *u)
+{
+	for (size_t k = 0; k < u->mechanism->nkeys; k++) {
+		int param = u->param[k];
+
+		if (param < 0 || !dp__is_noise(u->mechanism, &u->mechanism->keys[k]))
+			continue;
+		return s->params[param].calibrate
+			       ? s->params[param].calibrate->epsilon_param
+			       : param;
+	}
+	return -1;
+}
+
+size_t dp_noise_params(const struct dp_study *s, size_t objective,
+		       size_t params[DP_PRIVACY_ITEMS_MAX])
+{
+	const struct dp_oracle *o = s->objectives[objective].privacy;
+	size_t n = 0;
+
+	for (size_t i = 0; o && i < o->nuses; i++) {
+		int param = noise_param(s, &o->uses[i]);
+		size_t before = 0;
+
+		while (before < n && params[before] != (size_t)param)
+			before++;
+		if (param >= 0 && before == n)
+			params[n++] = (size_t)param;
+	}
+	return n;
+}
+
 enum dp_privacy_cost dp_objective_cost(const struct dp_study *s, size_t objective)
 {
 	if (calibration_of(s, objective))

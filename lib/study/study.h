@@ -401,6 +401,11 @@ bool dp_calibrated_before(const struct dp_study *s, size_t objective);
  * calibrated by: the target at x, which it comes up to within 1e-5 of it. NaN: of another
  * one. */
 double dp_calibrated_epsilon(const struct dp_study *s, size_t objective, const double *x);
+/* The parameters that tune a privacy objective: its mechanisms' noise or, where that is
+ * calibrated, the epsilon it is calibrated to. Those of a program are not known: none.
+ * Returns their number; fixed ones are among them. */
+size_t dp_noise_params(const struct dp_study *s, size_t objective,
+		       size_t params[DP_PRIVACY_ITEMS_MAX]);
 /* What one evaluation of a privacy objective takes, with what is solved for before. */
 enum dp_privacy_cost dp_objective_cost(const struct dp_study *s, size_t objective);
 /* Are both studies' parameters of this number, if they are calibrated, so by the same

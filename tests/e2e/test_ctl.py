@@ -15,13 +15,14 @@ import unittest
 from harness import Case, LIMIT, TOP, program, trainers_below, unhurried, wait_for
 
 COMMANDS = """run validate explain submit list status watch wait pause resume stop set delete
-front compare remeasure trials trial logs retry cancel export report journal daemon doctor completion propose enqueue import epsilon noise
+front compare remeasure trials trial logs retry cancel export report journal daemon doctor completion recommend propose enqueue import epsilon noise
 help""".split()
 
 NEED_DAEMON = [["list"], ["status"], ["status", "s"], ["watch", "s"], ["wait", "s"],
                ["pause", "s"], ["resume", "s"], ["stop", "s"], ["set", "s", "parallel=2"],
                ["front", "s"], ["compare", "s"], ["remeasure", "s"], ["trials", "s"], ["trial", "s", "0"], ["logs", "s", "0"],
                ["retry", "s", "0"], ["retry", "s", "--failed"], ["cancel", "s", "0"], ["export", "s"], ["propose", "s"],
+               ["recommend", "s", "--at", "epsilon=1"], ["recommend", "s", "--at", "epsilon=1", "--verify", "5"],
                ["enqueue", "s", "x=1"], ["import", "s", "--from", "t"],
                ["delete", "s", "--yes"], ["daemon", "status"], ["daemon", "reload"],
                ["daemon", "stop"]]

@@ -38,6 +38,7 @@ READING = [
     ["export", "s"],
     ["export", "s", "--format", "json"],
     ["propose", "s", "-o", "json"],
+    ["recommend", "s", "--at", "a=0.5", "-o", "json"],
     ["status", "s", "-o", "json"],
 ]
 

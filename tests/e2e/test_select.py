@@ -35,6 +35,7 @@ search: {method: select, rounds: {poisson: 20}, parallel: 2}
 LOOKS = (("status", "s"), ("list",), ("status",), ("trials", "s"), ("trials", "s", "--full"),
          ("front", "s"), ("front", "s", "--denoised"), ("export", "s"), ("trial", "s", "0"),
          ("trial", "s", "1"), ("logs", "s", "0"), ("logs", "s", "1"), ("propose", "s"),
+         ("recommend", "s", "--at", "u=0.5"),
          ("retry", "s", "1"), ("retry", "s", "--failed"), ("cancel", "s", "0"),
          ("cancel", "s", "99"), ("enqueue", "s", "x=0.5"), ("set", "s", "evaluations=5"),
          ("set", "s", "priority=1"), ("delete", "s"))

@@ -554,6 +554,50 @@ static void a_fit_can_be_cancelled(void **state)
 			 DP_E_INTERRUPTED);
 }
 
+/* What the closed form says of each point is what a model without it says. */
+static void leaving_one_out_is_refitting_without_it(void **state)
+{
+	struct sample s;
+	double missed[N], variance[N];
+	struct dp_gp gp;
+
+	(void)state;
+	make(&s, &dp_kernel_matern52);
+	assert_int_equal(dp_gp_build(&gp, &s.spec, &s.h, &s.data, N), DP_OK);
+	dp_gp_observe(&gp, s.y, N);
+	assert_int_equal(dp_gp_leave_one_out(&gp, missed, variance), DP_OK);
+	for (size_t i = 0; i < N; i++) {
+		double u[D * N], y[N], noise[N], at[D], mean, var, *work;
+		struct dp_gp_data others = s.data;
+		struct dp_gp without;
+
+		for (size_t k = 0, n = 0; k < N; k++) {
+			if (k == i)
+				continue;
+			for (size_t d = 0; d < D; d++)
+				u[d * N + n] = s.u[d * N + k];
+			y[n] = s.y[k];
+			noise[n++] = s.noise[k];
+		}
+		for (size_t d = 0; d < D; d++)
+			at[d] = s.u[d * N + i];
+		others.u = u;
+		others.n = N - 1;
+		others.y = y;
+		others.noise = noise;
+		assert_int_equal(dp_gp_build(&without, &s.spec, &s.h, &others, N), DP_OK);
+		dp_gp_observe(&without, y, N - 1);
+		work = dp_vec_new(dp_gp_room(&without, 1));
+		assert_non_null(work);
+		dp_gp_predict(&without, at, 1, 1, &mean, &var, work);
+		assert_true(fabs(s.y[i] - missed[i] - mean) < 1e-8);
+		assert_true(fabs(var + gp.noise[i] - variance[i]) < 1e-8);
+		free(work);
+		dp_gp_free(&without);
+	}
+	dp_gp_free(&gp);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -568,6 +612,7 @@ int main(void)
 		cmocka_unit_test(hard_data_does_no_harm),
 		cmocka_unit_test(noisy_points_are_smoothed_over),
 		cmocka_unit_test(a_fit_can_be_cancelled),
+		cmocka_unit_test(leaving_one_out_is_refitting_without_it),
 	};
 
 	dp_linalg_single_thread();

@@ -1,0 +1,514 @@
+/* cmd-recommend.c - settings for a point of the front, whether it was tested or not. */
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/num.h"
+#include "ctl/command.h"
+#include "ctl/daemon.h"
+#include "ctl/look.h"
+#include "ctl/measures.h"
+#include "ctl/memory.h"
+#include "ctl/options.h"
+#include "ctl/output.h"
+#include "ctl/patience.h"
+#include "ctl/point.h"
+#include "ctl/table.h"
+#include "ctl/text.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	ANSWER_MS = 600000 /* a fit of many results takes its time */
+};
+
+/* ---- what is asked ---- */
+
+static int fail_level(const char *text, struct dp_err *err)
+{
+	dp_fail(err, DP_E_USAGE,
+		"--at takes NAME=NUMBER, as in --at epsilon=1 or --at epsilon=0.1,1,10, "
+		"not '%s'",
+		text);
+	return dp_hint(err, "NAME is an objective, or the metric of a constraint");
+}
+
+/* Adds an object for each number of NAME=NUMBER,NUMBER,... */
+static int add_levels(json_t *levels, const char *text, struct dp_err *err)
+{
+	size_t n = strcspn(text, "=");
+	const char *at = text + n;
+	char name[DP_NAME_MAX + 1], number[DP_NUM_LEN];
+
+	if (!*at || n == 0 || n > DP_NAME_MAX)
+		return fail_level(text, err);
+	snprintf(name, sizeof name, "%.*s", (int)n, text);
+	do {
+		size_t len = strcspn(++at, ",");
+		json_t *one;
+		double x;
+
+		snprintf(number, sizeof number, "%.*s", (int)len, at);
+		if (len >= sizeof number || !dp_num_parse(number, &x) || !isfinite(x))
+			return fail_level(text, err);
+		one = json_pack("{s:f}", name, x);
+		if (!one)
+			return fail_level(text, err);
+		if (json_array_append_new(levels, one) != 0)
+			ctl_die_nomem();
+		at += len;
+	} while (*at);
+	return DP_OK;
+}
+
+static int read_levels(const struct ctl *ctl, json_t *levels, struct dp_err *err)
+{
+	int code = DP_OK;
+
+	for (size_t i = 0; i < ctl->ngiven && code == DP_OK; i++)
+		if (strcmp(ctl->given[i].option->name, "at") == 0)
+			code = add_levels(levels, ctl->given[i].value, err);
+	if (code != DP_OK || json_array_size(levels) > 0)
+		return code;
+	dp_fail(err, DP_E_USAGE, "--at is needed: which point of the front is meant");
+	return dp_hint(err, "for example: dparetoctl recommend %s --at epsilon=1",
+		       ctl->argv[0]);
+}
+
+/* ---- measured ---- */
+
+/* Has a recommended point measured; its number goes to the end of `numbers`. */
+static int verify_ask(struct ctl *ctl, const char *study, const json_t *found,
+		      int64_t runs, json_t *numbers, struct dp_err *err)
+{
+	json_t *fields, *ok;
+	int code = ctl_pack(&fields, err, "{s:s, s:I, s:O}", "study", study, "runs",
+			    (json_int_t)runs, "parameters",
+			    json_object_get(found, "parameters"));
+
+	if (code == DP_OK)
+		code = ctl_call(ctl, "measure", fields, &ok, err);
+	if (code != DP_OK)
+		return code;
+	if (json_array_append(
+		    numbers, json_array_get(json_object_get(ok, "measurements"), 0)) != 0)
+		ctl_die_nomem();
+	json_decref(ok);
+	return DP_OK;
+}
+
+/* Those members of a measurement's object that are predicted, too. */
+static json_t *verified_part(const json_t *row, const char *key, const json_t *found)
+{
+	json_t *part = json_object(), *predicted;
+	const char *name;
+
+	json_object_foreach (json_object_get(found, "predicted"), name, predicted) {
+		json_t *v = json_object_get(json_object_get(row, key), name);
+
+		if (v && json_object_set(part, name, v) != 0)
+			ctl_die_nomem();
+	}
+	return part;
+}
+
+/* The contract's "verified" of a measurement that came to something. */
+static void put_verified(json_t *found, const json_t *row)
+{
+	json_t *v;
+
+	if (!json_is_object(json_object_get(row, "objectives")))
+		return;
+	v = json_pack("{s:I, s:o, s:o, s:o}", "runs",
+		      (json_int_t)dp_json_int(row, "done", 0), "objectives",
+		      verified_part(row, "objectives", found), "low",
+		      verified_part(row, "low", found), "high",
+		      verified_part(row, "high", found));
+	if (!v || json_object_set_new(found, "verified", v) != 0)
+		ctl_die_nomem();
+}
+
+static const json_t *verified_row(const json_t *rows, const json_t *number)
+{
+	const json_t *row;
+	size_t i;
+
+	json_array_foreach (rows, i, row)
+		if (json_equal(json_object_get(row, "measure"), number))
+			return row;
+	return NULL;
+}
+
+/* Measures all points that were recommended, at once, and puts in what came out. */
+static int verify_all(struct ctl *ctl, const char *study, json_t *list, int64_t runs,
+		      struct dp_err *err)
+{
+	json_t *numbers = json_array(), *rows = NULL, *found;
+	int code = DP_OK;
+	size_t i, k = 0;
+
+	json_array_foreach (list, i, found)
+		if (code == DP_OK && !json_object_get(found, "error"))
+			code = verify_ask(ctl, study, found, runs, numbers, err);
+	if (code == DP_OK && json_array_size(numbers) > 0)
+		code = ctl_measures_follow(ctl, study, numbers, &rows, err);
+	json_array_foreach (list, i, found)
+		if (code == DP_OK && !json_object_get(found, "error"))
+			put_verified(found,
+				     verified_row(rows, json_array_get(numbers, k++)));
+	if (code == DP_OK)
+		code = ctl_measures_verdict(rows, err);
+	json_decref(rows);
+	json_decref(numbers);
+	return code;
+}
+
+/* ---- as programs read it ---- */
+
+/* The contract's object, or {"at":...,"error":...}. */
+static json_t *answer_of(const char *study, json_t *found)
+{
+	json_t *o = json_pack("{s:i, s:s}", "version", 1, "study", study);
+
+	if (json_object_get(found, "error")) {
+		json_decref(o);
+		return json_incref(found);
+	}
+	if (!o || json_object_update(o, found) != 0 ||
+	    (!json_object_get(o, "verified") &&
+	     json_object_set_new(o, "verified", json_null()) != 0))
+		ctl_die_nomem();
+	return o;
+}
+
+static json_t *answers_of(const char *study, const json_t *list)
+{
+	json_t *all, *found;
+	size_t i;
+
+	if (json_array_size(list) == 1)
+		return answer_of(study, json_array_get(list, 0));
+	all = json_array();
+	json_array_foreach (list, i, found)
+		if (json_array_append_new(all, answer_of(study, found)) != 0)
+			ctl_die_nomem();
+	return json_pack("{s:i, s:s, s:o}", "version", 1, "study", study,
+			 "recommendations", all);
+}
+
+/* ---- as people read it ---- */
+
+/* "epsilon at most 1" */
+static void level_words(const json_t *found, struct dp_buf *out)
+{
+	const char *name;
+	json_t *value;
+	char text[CTL_TEXT_LEN];
+
+	json_object_foreach (json_object_get(found, "at"), name, value)
+		dp_buf_printf(out, "%s %s %s", name,
+			      dp_json_str(found, "holds", "at most"),
+			      ctl_value(value, text));
+}
+
+/* What is computed is never shown below what it is; what was tested, beside it. */
+static void computed_rows(struct ctl_table *t, const json_t *found)
+{
+	const json_t *tested =
+		json_object_get(json_object_get(found, "tested"), "objectives");
+	const char *name;
+	json_t *value;
+	char text[CTL_TEXT_LEN], before[CTL_TEXT_LEN];
+
+	json_object_foreach (json_object_get(found, "objectives"), name, value) {
+		ctl_cell(t, CTL_NORMAL, "%s", name);
+		ctl_cell(t, CTL_NORMAL, "%s", ctl_bound(value, text));
+		ctl_cell(t, CTL_NORMAL, "computed");
+		ctl_cell(t, CTL_NORMAL, "%s", "");
+		ctl_cell(t, CTL_NORMAL, "%s",
+			 ctl_bound(json_object_get(tested, name), before));
+	}
+}
+
+static void predicted_rows(struct ctl_table *t, const json_t *found, const char *which)
+{
+	const json_t *tested =
+		json_object_get(json_object_get(found, "tested"), "objectives");
+	const char *name;
+	json_t *q;
+	char text[CTL_TEXT_LEN], lo[CTL_TEXT_LEN], hi[CTL_TEXT_LEN], was[CTL_TEXT_LEN];
+
+	json_object_foreach (json_object_get(found, which), name, q) {
+		ctl_cell(t, CTL_NORMAL, "%s", name);
+		ctl_cell(t, CTL_NORMAL, "%s",
+			 ctl_value(json_object_get(q, "value"), text));
+		ctl_cell(t, CTL_NORMAL, "%s", ctl_value(json_object_get(q, "low"), lo));
+		ctl_cell(t, CTL_NORMAL, "%s", ctl_value(json_object_get(q, "high"), hi));
+		ctl_cell(t, CTL_NORMAL, "%s",
+			 ctl_value(json_object_get(tested, name), was));
+	}
+}
+
+/* How far it is from what was tested, and what that says of the model. */
+static void print_trust(struct ctl *ctl, const json_t *found)
+{
+	const json_t *nearest = json_object_get(found, "nearest");
+	const json_t *trust = json_object_get(found, "trust");
+	char away[CTL_TEXT_LEN], off[CTL_TEXT_LEN], trial[CTL_TEXT_LEN];
+	double coverage = NAN;
+
+	if (json_is_object(nearest))
+		ctl_printf(ctl, "nearest tested point: trial %s, %s of the space away\n",
+			   ctl_point_text(nearest, trial),
+			   ctl_value(json_object_get(nearest, "distance"), away));
+	if (dp_json_int(trust, "neighbours", 0) == 0 ||
+	    !dp_json_to_real(json_object_get(trust, "coverage"), &coverage))
+		return; /* all is computed */
+	ctl_printf(ctl,
+		   "the model of %s %s: left out, the %lld results nearest to it are "
+		   "predicted with an error of %s, %.0f %% of them within their 95 %% "
+		   "interval\n",
+		   dp_json_str(trust, "of", "?"),
+		   dp_json_bool(trust, "trusted", false) ? "can be trusted there"
+							 : "is doubtful there",
+		   (long long)dp_json_int(trust, "neighbours", 0),
+		   ctl_value(json_object_get(trust, "leave_one_out"), off),
+		   100 * coverage);
+	if (dp_json_str(trust, "why", NULL))
+		ctl_printf(ctl, "because %s\n", dp_json_str(trust, "why", ""));
+}
+
+/* With all digits: with fewer, epsilon could be more than was asked for. */
+static void print_settings(struct ctl *ctl, const char *study, const json_t *found)
+{
+	struct dp_buf out = DP_BUF_INIT;
+	const char *name;
+	json_t *value;
+
+	dp_buf_printf(&out, "to evaluate it: dparetoctl enqueue %s", study);
+	json_object_foreach (json_object_get(found, "parameters"), name, value) {
+		dp_buf_printf(&out, " %s=", name);
+		ctl_value_exact(value, &out);
+	}
+	dp_buf_puts(&out, "\n");
+	ctl_put_buf(ctl, &out);
+}
+
+/* Is what was measured where it was predicted? */
+static void print_verified(struct ctl *ctl, const json_t *found)
+{
+	const json_t *v = json_object_get(found, "verified");
+	const char *name;
+	json_t *q;
+
+	json_object_foreach (json_object_get(found, "predicted"), name, q) {
+		const json_t *measured =
+			json_object_get(json_object_get(v, "objectives"), name);
+		char text[CTL_TEXT_LEN], lo[CTL_TEXT_LEN], hi[CTL_TEXT_LEN];
+		double x, low, high;
+
+		if (!dp_json_to_real(measured, &x) ||
+		    !dp_json_to_real(json_object_get(q, "low"), &low) ||
+		    !dp_json_to_real(json_object_get(q, "high"), &high))
+			continue;
+		ctl_printf(
+			ctl,
+			"measured with %lld fresh runs: %s %s (95 %% from %s to %s), "
+			"%s the predicted interval\n",
+			(long long)dp_json_int(v, "runs", 0), name,
+			ctl_value(measured, text),
+			ctl_value(json_object_get(json_object_get(v, "low"), name), lo),
+			ctl_value(json_object_get(json_object_get(v, "high"), name), hi),
+			x < low    ? "below"
+			: x > high ? "above"
+				   : "within");
+	}
+}
+
+static void print_answer(struct ctl *ctl, const char *study, const json_t *found)
+{
+	const json_t *tested = json_object_get(found, "tested");
+	struct dp_buf words = DP_BUF_INIT, pairs = DP_BUF_INIT;
+	struct ctl_table *t = ctl_table_new();
+	char trial[CTL_TEXT_LEN], title[CTL_TEXT_LEN + 16] = "TESTED";
+
+	level_words(found, &words);
+	ctl_pairs(json_object_get(found, "parameters"), &pairs);
+	ctl_printf(ctl, "%s: %s\n", dp_buf_text(&words), dp_buf_text(&pairs));
+	if (json_is_object(tested))
+		snprintf(title, sizeof title, "TRIAL %s", ctl_point_text(tested, trial));
+	ctl_table_column(t, "OBJECTIVE", CTL_LEFT);
+	ctl_table_column(t, "RECOMMENDED", CTL_RIGHT);
+	ctl_table_column(t, "95% FROM", CTL_RIGHT);
+	ctl_table_column(t, "TO", CTL_RIGHT);
+	ctl_table_column(t, title, CTL_RIGHT);
+	computed_rows(t, found);
+	predicted_rows(t, found, "predicted");
+	predicted_rows(t, found, "constraints");
+	ctl_table_print(ctl, t);
+	if (json_is_object(tested))
+		ctl_printf(ctl, "trial %s is the best tested point with %s\n", trial,
+			   dp_buf_text(&words));
+	else
+		ctl_printf(ctl, "no tested point has %s\n", dp_buf_text(&words));
+	print_verified(ctl, found);
+	print_trust(ctl, found);
+	print_settings(ctl, study, found);
+	dp_buf_free(&words);
+	dp_buf_free(&pairs);
+}
+
+static void print_answers(struct ctl *ctl, const char *study, const json_t *list)
+{
+	const json_t *found;
+	size_t i;
+
+	json_array_foreach (list, i, found) {
+		const json_t *error = json_object_get(found, "error");
+
+		if (i > 0)
+			ctl_printf(ctl, "\n");
+		if (!error)
+			print_answer(ctl, study, found);
+		else
+			ctl_printf(ctl, "%s\n", dp_json_str(error, "message", "?"));
+	}
+}
+
+/* ---- the command ---- */
+
+/* The first level that has no settings; NULL. */
+static const json_t *first_error(const json_t *list)
+{
+	const json_t *found;
+	size_t i;
+
+	json_array_foreach (list, i, found)
+		if (json_object_get(found, "error"))
+			return json_object_get(found, "error");
+	return NULL;
+}
+
+static int recommend_show(struct ctl *ctl, const json_t *ok, struct dp_err *err)
+{
+	const json_t *list = json_object_get(ok, "recommendations");
+	const char *study = dp_json_str(ok, "study", ctl->argv[0]);
+	const json_t *error = first_error(list);
+
+	if (error)
+		dp_json_to_error(error, err);
+	if (error && json_array_size(list) == 1)
+		return err->code;
+	if (ctl->format == CTL_JSON) {
+		json_t *all = answers_of(study, list);
+
+		ctl_put_json(ctl, all);
+		json_decref(all);
+	} else {
+		print_answers(ctl, study, list);
+	}
+	if (!error)
+		return DP_OK;
+	ctl->told = true; /* among the answers */
+	return err->code;
+}
+
+/* What is asked, and how often what is recommended is run. */
+struct wanted {
+	json_t *levels;
+	int64_t runs; /* 0: not at all */
+};
+
+static int recommend_do(struct ctl *ctl, void *arg, struct dp_err *err)
+{
+	const struct wanted *w = arg;
+	json_t *fields, *ok;
+	struct dp_err trouble = { 0 };
+	int code = ctl_pack(&fields, err, "{s:s, s:O}", "study", ctl->argv[0], "levels",
+			    w->levels);
+
+	if (code == DP_OK)
+		code = ctl_call_within(ctl, ANSWER_MS, "recommend", fields, &ok, err);
+	if (code != DP_OK)
+		return code;
+	if (w->runs)
+		code = verify_all(ctl, dp_json_str(ok, "study", ctl->argv[0]),
+				  json_object_get(ok, "recommendations"), w->runs,
+				  &trouble);
+	/* a measurement that failed takes nothing from what was recommended */
+	if (code == DP_OK || code == DP_E_STUDY) {
+		int shown = recommend_show(ctl, ok, err);
+
+		code = shown != DP_OK ? shown : code;
+	}
+	if (trouble.code == code)
+		*err = trouble;
+	json_decref(ok);
+	return code;
+}
+
+static int recommend_run(struct ctl *ctl, struct dp_err *err)
+{
+	const char *text = ctl_opt(ctl, "verify");
+	struct wanted w = { .levels = json_array() };
+	int code = read_levels(ctl, w.levels, err);
+
+	if (code == DP_OK && text && (!dp_int_parse(text, &w.runs) || w.runs < 1))
+		code = dp_fail(err, DP_E_USAGE,
+			       "--verify takes a number of runs from 1, not '%s'", text);
+	if (code == DP_OK)
+		code = w.runs ? ctl_measures_beside(ctl, recommend_do, &w, err)
+			      : recommend_do(ctl, &w, err);
+	json_decref(w.levels);
+	return code;
+}
+
+static const struct ctl_option options[] = {
+	{ "at", 0, "NAME=X",
+	  "the point of the front: this objective, or constraint's metric, at most X (at "
+	  "least X if it is to be large); several: X,X,... or --at again" },
+	{ "verify", 0, "RUNS",
+	  "run what is recommended so often, with fresh seeds, and show what came out" },
+	CTL_LOOK_OPTION,
+	CTL_PATIENCE_OPTION,
+	{ 0 },
+};
+
+const struct ctl_command ctl_cmd_recommend = {
+	.name = "recommend",
+	.summary = "settings for a point of the front, tested or not",
+	.args = "STUDY",
+	.min_args = 1,
+	.max_args = 1,
+	.formats = CTL_PLAIN,
+	.options = options,
+	.help = "Fits the models to what is known and looks for the settings with the "
+		"best predicted other objective where NAME is at most X. An epsilon that "
+		"is computed is never above X, and noise is tuned until it comes as "
+		"close "
+		"as it can: within 0.1 % where the noise is a continuous parameter. "
+		"Other "
+		"settings are chosen by the models' means with half a standard deviation "
+		"of doubt added, not by the luckiest result. Of several other objectives "
+		"the hypervolume between them and the anti-ideal point counts.\n\n"
+		"Shown are the predicted values with 95 % intervals of what the mean of "
+		"200 fresh runs would be, the best tested point beside them, how far the "
+		"nearest tested point is (1: from corner to corner of the parameter "
+		"space), and how well the model predicts the results around when they "
+		"are "
+		"left out. With -o json, `parameters` is an object as trainers get "
+		"it.\n\n"
+		"Nothing is run and nothing is journaled, unless --verify is given: that "
+		"runs the point with seeds that the search has not used, as 'remeasure' "
+		"does, and shows predicted beside measured. The runs count in what the "
+		"whole search costs, and no later proposal depends on them. With --state "
+		"a daemon of its own does it.",
+	.examples = "dparetoctl recommend adult --at epsilon=1\n"
+		    "dparetoctl recommend adult --at error=0.16\n"
+		    "  the least epsilon for that\n"
+		    "dparetoctl recommend adult --at epsilon=0.1,0.5,1,2,5\n"
+		    "dparetoctl recommend adult --at epsilon=1 --verify 50\n"
+		    "dparetoctl recommend adult --at epsilon=1 --state ~/studies -o json",
+	.run = recommend_run,
+};

@@ -1,0 +1,295 @@
+/* recommended.c - settings for points of a study's front, beside what was tested. */
+#include "recall/recommended.h"
+
+#include "base/json.h"
+#include "journal/view.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the question ---- */
+
+static int fail_unknown_output(const struct dp_study *s, const char *name,
+			       struct dp_err *err)
+{
+	const char *names[DP_OBJECTIVES_MAX + DP_CONSTRAINTS_MAX + 1] = { 0 }, *near;
+	size_t n = s->nobjectives + s->nconstraints;
+	struct dp_buf all = DP_BUF_INIT;
+
+	for (size_t o = 0; o < n; o++) {
+		names[o] = dp_output_name(s, o);
+		dp_buf_printf(&all, "%s%s", o ? ", " : "", names[o]);
+	}
+	near = dp_nearest(name, names);
+	dp_fail(err, DP_E_USAGE,
+		"study '%s' has no objective and no constraint '%.64s'%s%s%s", s->name,
+		name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+	dp_hint(err, "it has %s", dp_buf_text(&all));
+	dp_buf_free(&all);
+	return DP_E_USAGE;
+}
+
+static int read_level(const struct dp_study *s, const json_t *object,
+		      struct dp_level *out, struct dp_err *err)
+{
+	void *one = json_object_iter((json_t *)object);
+	const char *name;
+
+	if (json_object_size(object) != 1 ||
+	    !dp_json_to_real(json_object_iter_value(one), &out->value) ||
+	    !isfinite(out->value))
+		return dp_fail(err, DP_E_PROTOCOL,
+			       "each of 'levels' must be an object like {\"epsilon\":1}");
+	name = json_object_iter_key(one);
+	for (out->output = 0; out->output < s->nobjectives + s->nconstraints;
+	     out->output++)
+		if (strcmp(dp_output_name(s, out->output), name) == 0)
+			return DP_OK;
+	return fail_unknown_output(s, name, err);
+}
+
+int dp_asked_read(const struct dp_study *s, const json_t *levels,
+		  struct dp_asked_levels *out, struct dp_err *err)
+{
+	const json_t *one;
+	size_t i;
+
+	out->n = json_array_size(levels);
+	if (out->n == 0 || out->n > DP_RECOMMENDED_MAX)
+		return dp_fail(err, DP_E_USAGE,
+			       "settings are recommended for 1 to %d levels at once",
+			       DP_RECOMMENDED_MAX);
+	json_array_foreach (levels, i, one) {
+		int code = read_level(s, one, &out->list[i].level, err);
+
+		if (code != DP_OK)
+			return code;
+	}
+	return DP_OK;
+}
+
+/* ---- what was tested ---- */
+
+static double tested_output(const struct dp_study_state *s, struct dp_point p, size_t o)
+{
+	const struct dp_study *spec = s->spec;
+
+	if (o < spec->nobjectives)
+		return dp_point_objectives(s, p)[o];
+	return dp_point_mean(
+		s, p,
+		dp_study_metric(s, spec->constraints[o - spec->nobjectives].metric));
+}
+
+static bool has_level(const struct dp_study *study, const struct dp_level *level,
+		      double value)
+{
+	return dp_output_is_large(study, level->output) ? value >= level->value
+							: value <= level->value;
+}
+
+static void look_at_point(const struct dp_study_state *s, struct dp_point p,
+			  struct dp_asked_level *l, double *least)
+{
+	const double *y = dp_point_objectives(s, p);
+	double cost = dp_level_cost(s->spec, &l->level, y);
+
+	if (!has_level(s->spec, &l->level, tested_output(s, p, l->level.output)) ||
+	    (l->is_tested && !(cost < *least)))
+		return;
+	*least = cost;
+	l->is_tested = true;
+	l->trial = p.trial;
+	l->at = dp_point_at(s, p);
+	memcpy(l->y, y, s->spec->nobjectives * sizeof *y);
+}
+
+int dp_asked_look(const struct dp_study_state *s, struct dp_asked_levels *l,
+		  struct dp_err *err)
+{
+	size_t n;
+	struct dp_point *points = dp_study_points(s, &n);
+	double least[DP_RECOMMENDED_MAX];
+
+	if (!points)
+		return dp_fail(err, DP_E_NOMEM, "no memory for the results of a study");
+	for (size_t k = 0; k < l->n; k++)
+		l->list[k].is_tested = false;
+	for (size_t i = 0; i < n; i++) {
+		if (!dp_point_feasible(s, points[i]))
+			continue;
+		for (size_t k = 0; k < l->n; k++)
+			look_at_point(s, points[i], &l->list[k], &least[k]);
+	}
+	free(points);
+	return DP_OK;
+}
+
+/* ---- the answer ---- */
+
+static json_t *interval_json(const struct dp_predicted *q)
+{
+	return json_pack("{s:o, s:o, s:o}", "value", dp_json_real(q->value), "low",
+			 dp_json_real(q->lo), "high", dp_json_real(q->hi));
+}
+
+/* Adds a member; without memory *object becomes NULL. */
+static void put_member(json_t **object, const char *name, json_t *value)
+{
+	if (!*object) {
+		json_decref(value);
+		return;
+	}
+	if (json_object_set_new(*object, name, value) == 0)
+		return;
+	json_decref(*object);
+	*object = NULL;
+}
+
+/* What is computed of the point, or what is predicted of its metrics. */
+static json_t *outputs_json(const struct dp_study *s, const struct dp_recommendation *r,
+			    bool computed)
+{
+	json_t *o = json_object();
+
+	for (size_t i = 0; i < s->nobjectives; i++)
+		if (dp_output_is_computed(s, i) == computed)
+			put_member(&o, s->objectives[i].name,
+				   computed ? dp_json_real(r->privacy[i])
+					    : interval_json(&r->output[i]));
+	return o;
+}
+
+static json_t *constraints_json(const struct dp_study *s,
+				const struct dp_recommendation *r)
+{
+	json_t *o = json_object();
+
+	for (size_t i = 0; i < s->nconstraints; i++)
+		put_member(&o, s->constraints[i].metric,
+			   interval_json(&r->output[s->nobjectives + i]));
+	return o;
+}
+
+static json_t *tested_json(const struct dp_study *s, const struct dp_asked_level *l)
+{
+	json_t *y = json_object();
+
+	for (size_t i = 0; i < s->nobjectives; i++)
+		put_member(&y, s->objectives[i].name, dp_json_real(l->y[i]));
+	return json_pack("{s:I, s:o, s:o}", "trial", (json_int_t)l->trial, "at",
+			 dp_view_at(l->at), "objectives", y);
+}
+
+static json_t *nearest_json(const struct dp_results *r,
+			    const struct dp_recommendation *found)
+{
+	const struct dp_known *k = &r->known[found->nearest];
+
+	return json_pack("{s:I, s:o, s:o}", "trial", (json_int_t)k->trial, "at",
+			 dp_view_at(k->at > 0 ? k->at : NAN), "distance",
+			 dp_json_real(found->distance));
+}
+
+static json_t *trust_json(const struct dp_study *s, const struct dp_trust *t)
+{
+	return json_pack("{s:s, s:o, s:o, s:I, s:b, s:s?}", "of",
+			 dp_output_name(s, t->output), "leave_one_out",
+			 dp_json_real(t->error), "coverage", dp_json_real(t->coverage),
+			 "neighbours", (json_int_t)t->neighbours, "trusted", t->trusted,
+			 "why", t->trusted ? NULL : t->why);
+}
+
+static json_t *level_json(const struct dp_study *s, const struct dp_level *level)
+{
+	return json_pack("{s:o}", dp_output_name(s, level->output),
+			 dp_json_real(level->value));
+}
+
+static json_t *recommended_json(const struct dp_study *s, const struct dp_results *r,
+				const struct dp_asked_level *l,
+				const struct dp_recommendation *found)
+{
+	return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "at",
+			 level_json(s, &l->level), "holds",
+			 dp_output_is_large(s, l->level.output) ? "at least" : "at most",
+			 "parameters", dp_space_json(s, found->x), "objectives",
+			 outputs_json(s, found, true), "predicted",
+			 outputs_json(s, found, false), "constraints",
+			 constraints_json(s, found), "tested",
+			 l->is_tested ? tested_json(s, l) : json_null(), "nearest",
+			 found->nearest < r->n ? nearest_json(r, found) : json_null(),
+			 "trust", trust_json(s, &found->trust));
+}
+
+static int fail_too_few(const struct dp_study *s, const struct dp_results *r,
+			struct dp_err *err)
+{
+	dp_fail(err, DP_E_FAILED,
+		"study '%s' has %zu result%s: too few to recommend settings", s->name,
+		r->n, r->n == 1 ? "" : "s");
+	return dp_hint(err,
+		       "models need two at least; 'dparetoctl status %s' shows how "
+		       "far it is",
+		       s->name);
+}
+
+static bool searches_nothing(const struct dp_study *s)
+{
+	for (size_t i = 0; i < s->nparams; i++)
+		if (s->params[i].kind != DP_PARAM_FIXED &&
+		    s->params[i].kind != DP_PARAM_CALIBRATED)
+			return false;
+	return true;
+}
+
+/* The answer to one level: settings, or that there are none. */
+static int recommend_level(struct dp_proposer *p, const struct dp_study *study,
+			   const struct dp_results *r, const struct dp_asked_level *l,
+			   const atomic_bool *cancel, json_t **out, struct dp_err *err)
+{
+	struct dp_recommendation found;
+	int code = dp_recommend(p, &l->level, r->imported, cancel, &found, err);
+
+	if (code == DP_OK)
+		*out = recommended_json(study, r, l, &found);
+	else if (code == DP_E_LIMIT)
+		*out = json_pack("{s:o, s:o}", "at", level_json(study, &l->level),
+				 "error", dp_json_error(err));
+	else
+		return code;
+	return *out ? DP_OK : dp_fail(err, DP_E_NOMEM, "no memory for a recommendation");
+}
+
+int dp_recommended_find(struct dp_proposer *p, const struct dp_study *study,
+			const struct dp_results *r,
+			const struct dp_oracle_asker *programs,
+			const struct dp_asked_levels *l, const atomic_bool *cancel,
+			json_t **out, struct dp_err *err)
+{
+	struct dp_history h = { .known = r->known, .n = r->n, .programs = programs };
+	int code;
+
+	*out = NULL;
+	if (searches_nothing(study))
+		return dp_fail(err, DP_E_FAILED,
+			       "study '%s' searches no parameter: there is one setting",
+			       study->name);
+	code = dp_surrogate_fit(p, &h, cancel, err);
+	if (code != DP_OK)
+		return code == DP_E_FAILED ? fail_too_few(study, r, err) : code;
+	*out = json_array();
+	for (size_t i = 0; i < l->n && code == DP_OK; i++) {
+		json_t *one = NULL;
+
+		code = recommend_level(p, study, r, &l->list[i], cancel, &one, err);
+		if (code == DP_OK && json_array_append_new(*out, one) != 0)
+			code = dp_fail(err, DP_E_NOMEM, "no memory for the answer");
+	}
+	if (code != DP_OK) {
+		json_decref(*out);
+		*out = NULL;
+	}
+	return code;
+}

@@ -38,7 +38,7 @@ static double best_at(const struct ctl_groups *g, const struct question *q,
 		const double *y = r->y + i * g->nobjectives;
 
 		if (y[q->at] <= g->sign[q->at] * q->bound && !isnan(y[q->of]) &&
-		    !(y[q->of] >= best))
+		    ((g->followed && q->at == 0) || !(y[q->of] >= best)))
 			best = y[q->of];
 	}
 	return g->sign[q->of] * best;
@@ -50,6 +50,8 @@ static double volume_of(const struct ctl_groups *g, const struct ctl_rival *r)
 
 	for (size_t k = 0; k < g->nobjectives; k++)
 		ref[k] = g->sign[k] * g->anti_ideal[k];
+	if (g->followed)
+		return dp_followed(r->y, r->n, ref);
 	if (dp_hypervolume(r->y, r->n, g->nobjectives, ref, &volume) != DP_OK)
 		ctl_die_nomem();
 	return volume;

@@ -220,7 +220,6 @@ static int groups_anti_ideal(struct ctl_groups *g, const char *text, struct dp_e
 struct rating {
 	struct ctl_groups *g;
 	struct ctl_rated *of;
-	bool remeasured; /* by what was measured again, where that is known */
 };
 
 /* Adds a result; `values` are its objectives. */
@@ -259,7 +258,6 @@ static int rate_trial(struct ctl *ctl, const json_t *row, void *arg, struct dp_e
 {
 	struct rating *r = arg;
 	const char *state = dp_json_str(row, "state", "");
-	const json_t *from = r->remeasured ? json_object_get(row, "remeasured") : row;
 	uint32_t trial = (uint32_t)dp_json_int(row, "trial", 0);
 
 	(void)ctl;
@@ -267,32 +265,47 @@ static int rate_trial(struct ctl *ctl, const json_t *row, void *arg, struct dp_e
 		r->of->ended += r->of->ended == trial && trial_is_over(state);
 		r->of->trials = trial + 1;
 	}
-	if (strcmp(state, "ok") != 0 || !dp_json_bool(row, "feasible", true) ||
-	    !json_is_object(from))
+	if (strcmp(state, "ok") != 0 || !dp_json_bool(row, "feasible", true))
 		return DP_OK;
-	return rate(r, json_object_get(from, "objectives"), trial, err);
+	return rate(r, json_object_get(row, "objectives"), trial, err);
 }
 
-/* The points of the models' front: no other adds volume, or is the best at something. */
-static int rate_denoised(struct ctl *ctl, struct rating *r, struct dp_err *err)
+/* The points of a front, the study's own or that of `choice`, by what `values` has of
+ * each; those of which it has nothing are left out. */
+static int rate_front(struct ctl *ctl, struct rating *r, const char *choice,
+		      const json_t *(*values)(const json_t *point), struct dp_err *err)
 {
 	const json_t *point;
 	json_t *front;
 	size_t i;
-	int code = ctl_call_front(ctl, rated_name(r->of), "denoised", &front, err);
+	int code = ctl_call_front(ctl, rated_name(r->of), choice, &front, err);
 
 	if (code != DP_OK)
 		return code;
 	json_array_foreach (json_object_get(front, "front"), i, point) {
-		const json_t *values = json_object_get(point, "denoised");
+		const json_t *y = values(point);
 
-		code = rate(r, values ? values : json_object_get(point, "objectives"),
-			    (uint32_t)dp_json_int(point, "trial", 0), err);
+		if (y)
+			code = rate(r, y, (uint32_t)dp_json_int(point, "trial", 0), err);
 		if (code != DP_OK)
 			break;
 	}
 	json_decref(front);
 	return code;
+}
+
+/* The models' values: no point beside their front adds volume, or is the best at
+ * something. */
+static const json_t *denoised_values(const json_t *point)
+{
+	const json_t *values = json_object_get(point, "denoised");
+
+	return values ? values : json_object_get(point, "objectives");
+}
+
+static const json_t *remeasured_values(const json_t *point)
+{
+	return json_object_get(json_object_get(point, "remeasured"), "objectives");
 }
 
 /* Which values are compared: those of --by. */
@@ -307,19 +320,24 @@ static int rate_study(struct ctl *ctl, struct ctl_groups *g, struct ctl_rated *o
 		      struct dp_err *err)
 {
 	struct ctl_trials which = { .study = rated_name(of) };
-	struct rating r = { g, of, goes_by(ctl, "remeasured") };
+	bool remeasured = goes_by(ctl, "remeasured");
+	struct rating r = { g, of };
 	int code;
 
 	if (strcmp(dp_json_str(of->summary, "state", ""), "running") == 0)
 		ctl_say(ctl, "study '%s' is not over: what it has by now is compared",
 			rated_name(of));
-	code = goes_by(ctl, "denoised")
-		       ? rate_denoised(ctl, &r, err)
-		       : ctl_each_trial(ctl, &which, rate_trial, &r, err);
-	if (code != DP_OK || !r.remeasured || of->n > 0)
+	g->followed = remeasured && g->nobjectives == 2 && ctl_groups_is_privacy(g, 0);
+	if (goes_by(ctl, "denoised"))
+		code = rate_front(ctl, &r, "denoised", denoised_values, err);
+	else if (remeasured)
+		code = rate_front(ctl, &r, NULL, remeasured_values, err);
+	else
+		code = ctl_each_trial(ctl, &which, rate_trial, &r, err);
+	if (code != DP_OK || !remeasured || of->n > 0)
 		return code;
-	dp_fail(err, DP_E_INVALID, "nothing of study '%s' was measured again",
-		rated_name(of));
+	dp_fail(err, DP_E_INVALID,
+		"nothing on the front of study '%s' was measured again", rated_name(of));
 	return dp_hint(err, "'dparetoctl remeasure %s' does that", rated_name(of));
 }
 

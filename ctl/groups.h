@@ -28,6 +28,9 @@ struct ctl_groups {
 	char *objectives[DP_OBJECTIVES_MAX];
 	double sign[DP_OBJECTIVES_MAX];       /* -1: is maximised */
 	double anti_ideal[DP_OBJECTIVES_MAX]; /* natural units */
+	/* --by remeasured, where the first of two objectives is computed: results are the
+	 * points of each front in its order, and none is chosen by its new value */
+	bool followed;
 	struct ctl_rated *studies;            /* (nstudies) each once, see groups.c */
 	size_t nstudies;
 };

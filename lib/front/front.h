@@ -40,6 +40,12 @@ size_t dp_front_least(const double *y, size_t n, size_t p, size_t j);
  * there is none. */
 size_t dp_front_one_se(const double *y, size_t n, size_t p, size_t j, double error);
 
+/* What a front of two objectives holds if at each value of the first coordinate the last
+ * point up to there is taken, and nothing is chosen again by the second: y (n x 2), the
+ * first coordinate ascending. A hypervolume of fresh measurements of points that are
+ * level would go by the luckiest of them once more; this one is right on average. */
+double dp_followed(const double *y, size_t n, const double *ref);
+
 /* The region below ref that no row of y dominates, cut into disjoint boxes. Box i is
  * lower[i*p..] < z <= upper[i*p..]; lower may be -inf. */
 struct dp_cells {

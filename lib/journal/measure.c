@@ -209,13 +209,19 @@ bool dp_measure_value(const struct dp_study_state *s, const struct dp_measure *m
 	return pool_measured(s, &(struct measure_which){ .one = m }, out);
 }
 
+/* Is the place of a point on a front of two objectives known without noise? */
+static bool follows(const struct dp_study *spec)
+{
+	return spec->nobjectives == 2 && spec->objectives[0].privacy != NULL;
+}
+
 int dp_points_remeasured_volume(const struct dp_study_state *s,
 				const struct dp_point *points, size_t n, double *volume)
 {
 	size_t m = s->spec->nobjectives, have = 0;
 	double *y = malloc((n * m + 1) * sizeof *y), ref[DP_OBJECTIVES_MAX];
 	struct dp_measured v;
-	int code;
+	int code = DP_OK;
 
 	*volume = NAN;
 	if (!y)
@@ -232,7 +238,10 @@ int dp_points_remeasured_volume(const struct dp_study_state *s,
 	for (size_t k = 0; k < m; k++)
 		ref[k] = (s->spec->objectives[k].maximize ? -1 : 1) *
 			 s->spec->objectives[k].anti_ideal;
-	code = have ? dp_hypervolume(y, have, m, ref, volume) : DP_OK;
+	if (have && follows(s->spec))
+		*volume = dp_followed(y, have, ref);
+	else if (have)
+		code = dp_hypervolume(y, have, m, ref, volume);
 	free(y);
 	return code;
 }

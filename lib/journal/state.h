@@ -362,8 +362,9 @@ bool dp_study_measures(const struct dp_study_state *s);
 /* Is the search over and nothing left but to measure its results? That takes none of
  * search.max_time. */
 bool dp_study_searched(const struct dp_study_state *s);
-/* Hypervolume of what was measured again of these points; NaN: nothing was. An error: no
- * memory. */
+/* Hypervolume of what was measured again of the points of a front, in its order; NaN:
+ * nothing was. Where the first of two objectives is computed it is what the front, as it
+ * was chosen, holds (dp_followed()). An error: no memory. */
 DP_MUSTCHECK int dp_points_remeasured_volume(const struct dp_study_state *s,
 					     const struct dp_point *points, size_t n,
 					     double *volume);

@@ -529,6 +529,23 @@ static void test_one_standard_error(void **state)
 	assert_int_equal(dp_front_one_se(y, 0, 2, 1, 9), SIZE_MAX);
 }
 
+/* A front is followed as it was chosen: the step at 2 counts with what it is worth, not
+ * with what the lucky one at 1 is; nothing outside of the reference counts. */
+static void following(void **state)
+{
+	static const double y[] = { 1, 0.2, 2, 0.5, 4, 0.1, 6, 1.5, 12, 0 };
+	static const double ref[] = { 10, 1 };
+	double volume;
+
+	(void)state;
+	assert_float_equal(dp_followed(y, 5, ref), 1 * 0.8 + 2 * 0.5 + 2 * 0.9, 1e-12);
+	assert_float_equal(dp_followed(y, 1, ref), 9 * 0.8, 1e-12);
+	assert_float_equal(dp_followed(y, 0, ref), 0, 0);
+	/* the hypervolume takes the best so far at each step */
+	assert_int_equal(dp_hypervolume(y, 5, 2, ref, &volume), DP_OK);
+	assert_float_equal(volume, 3 * 0.8 + 6 * 0.9, 1e-12);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -547,6 +564,7 @@ int main(void)
 		cmocka_unit_test(test_knee_by_definition),
 		cmocka_unit_test(test_knee_special),
 		cmocka_unit_test(test_one_standard_error),
+		cmocka_unit_test(following),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

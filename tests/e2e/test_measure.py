@@ -258,6 +258,14 @@ if request["trial"] >= 10 ** 9:
         one, = self.measures()
         self.assertEqual((one["state"], one["done"], one["failed"]), ("failed", 4, 4))
         self.assertFalse(self.has("at-go3"))
+        # of one that waits nothing runs: it is over at once
+        client("measure", study="s", runs=6, points=[[1, None]])
+        harness.wait_for(lambda: self.has("at-go4"))
+        client("pause", study="s")
+        self.touch("go4")
+        harness.wait_for(lambda: self.measures()[1]["done"] == 2)
+        self.assertEqual(client("stop", study="s")["study"]["state"], "finished")
+        self.assertEqual(self.measures()[1]["failed"], 4)
         # a study that was stopped is stopped again afterwards, and can be resumed meanwhile
         self.submit(client, self.study("t", search="method: random, evaluations: 3",
                                        extra_trainer=", runs: 2"), "t.yaml")

@@ -71,34 +71,51 @@ static int remeasure_fields(struct ctl *ctl, json_t **fields, struct dp_err *err
 
 /* ---- what came of it ---- */
 
+/* "16 % smaller" */
+static void say_change(struct dp_buf *out, double from, double to)
+{
+	dp_buf_printf(out, "%.2g %% %s", 100 * fabs(from - to) / from,
+		      to < from ? "smaller" : "larger");
+}
+
+/* How much of the front was luck: known once all of its points are measured again. Models
+ * may have chosen other points than the observed front has, so that the difference to
+ * that one's hypervolume is not luck alone. */
 static void luck_people(struct ctl *ctl, const json_t *front)
 {
 	const json_t *points = json_object_get(front, "front"), *point;
-	struct dp_buf volume = DP_BUF_INIT;
-	double searched, again;
+	struct dp_buf text = DP_BUF_INIT;
+	double observed, denoised, again;
 	size_t i, measured = 0;
 
 	json_array_foreach (points, i, point)
 		measured += json_is_object(json_object_get(point, "remeasured"));
-	dp_buf_puts(&volume, "hypervolume ");
-	ctl_hypervolume(front, &volume);
-	ctl_say(ctl, "%s", dp_buf_text(&volume));
-	dp_buf_free(&volume);
+	dp_buf_puts(&text, "hypervolume ");
+	ctl_hypervolume(front, &text);
+	ctl_say(ctl, "%s", dp_buf_text(&text));
+	dp_buf_clear(&text);
 	if (measured < json_array_size(points)) {
 		ctl_say(ctl, "%zu of the front's %zu points are measured again", measured,
 			json_array_size(points));
-		return;
+	} else if (dp_json_to_real(json_object_get(front, "hypervolume"), &observed) &&
+		   dp_json_to_real(json_object_get(front, "hypervolume_remeasured"),
+				   &again) &&
+		   observed > 0) {
+		dp_buf_puts(&text, "measured again it is ");
+		say_change(&text, observed, again);
+		dp_buf_puts(&text, " than observed");
+		if (dp_json_to_real(json_object_get(front, "hypervolume_denoised"),
+				    &denoised) &&
+		    denoised > 0) {
+			dp_buf_puts(&text, " and ");
+			say_change(&text, denoised, again);
+			dp_buf_puts(&text, " than denoised");
+		} else if (again < observed) {
+			dp_buf_puts(&text, ": so much of it was luck");
+		}
+		ctl_say(ctl, "%s", dp_buf_text(&text));
 	}
-	if (!dp_json_to_real(json_object_get(front, "hypervolume"), &searched) ||
-	    !dp_json_to_real(json_object_get(front, "hypervolume_remeasured"), &again) ||
-	    !(searched > 0))
-		return;
-	if (again < searched)
-		ctl_say(ctl, "%.2g %% of the observed hypervolume was luck",
-			100 * (searched - again) / searched);
-	else
-		ctl_say(ctl, "none of the observed hypervolume was luck: measured again "
-			     "it is no smaller");
+	dp_buf_free(&text);
 }
 
 static int remeasure_show(struct ctl *ctl, const json_t *rows, struct dp_err *err)

@@ -77,7 +77,7 @@ static bool launch_accounted(const struct job *j, json_t **out)
 	if (!dp_study_accounts(j->spec))
 		return true;
 	/* a trial that is retried has its epsilon among its objectives already */
-	*out = dp_objectives_accounted(j->spec, j->x,
+	*out = dp_objectives_accounted(j->spec, j->x, j->at,
 				       t->privacy ? t->privacy : t->objectives);
 	return *out != NULL;
 }

@@ -44,10 +44,13 @@ int request_stop(struct request *r, json_t **ok, struct dp_err *err)
 	bool now = dp_json_bool(r->json, "now", false);
 	int code = steer(r, &(struct dp_asked){ .ask = DP_ASK_STOP }, ok, err);
 
-	if (code == DP_OK && r->home->state->measured.rests)
+	if (code == DP_OK && r->home->state->measured.rests) {
 		study_cancel_measures(r->home, now);
-	else if (code == DP_OK && now)
+		study_settle(r->home); /* nothing of it may run: then it is over now */
+		json_object_set_new(*ok, "study", request_summary_json(r->home));
+	} else if (code == DP_OK && now) {
 		study_cancel_all(r->home);
+	}
 	return code;
 }
 

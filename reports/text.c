@@ -14,8 +14,8 @@
 static void say_remeasured(struct doc *d, const struct facts *f)
 {
 	const struct fact_study *s = &f->study;
-	bool luck =
-		s->remeasured == f->nfront && s->hypervolume_remeasured < s->hypervolume;
+	bool luck = !s->denoises && s->remeasured == f->nfront &&
+		    s->hypervolume_remeasured < s->hypervolume;
 	char again[SHORT_LEN], searched[SHORT_LEN];
 
 	if (s->remeasured == 0)

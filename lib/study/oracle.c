@@ -276,14 +276,15 @@ static json_t *program_json(const struct dp_oracle *o)
 	return json_pack("{s:o, s:o}", "command", argv, "delta", dp_json_real(o->delta));
 }
 
-static json_t *accounted_json(const struct dp_study *s, size_t objective, const double *x)
+static json_t *accounted_json(const struct dp_study *s, size_t objective, const double *x,
+			      double at)
 {
 	const struct dp_oracle *o = s->objectives[objective].privacy;
 	struct dp_uses uses;
 
 	if (o->kind == DP_ORACLE_PROGRAM)
 		return program_json(o);
-	if (dp_oracle_uses(s, objective, x, NAN, &uses, NULL) != DP_OK)
+	if (dp_oracle_uses(s, objective, x, at, &uses, NULL) != DP_OK)
 		return NULL;
 	return o->kind == DP_ORACLE_COMPOSED
 		       ? composed_json(o, &uses)
@@ -291,7 +292,7 @@ static json_t *accounted_json(const struct dp_study *s, size_t objective, const 
 					      false);
 }
 
-json_t *dp_objectives_accounted(const struct dp_study *s, const double *x,
+json_t *dp_objectives_accounted(const struct dp_study *s, const double *x, double at,
 				const double *epsilon)
 {
 	json_t *all = json_object();
@@ -301,7 +302,7 @@ json_t *dp_objectives_accounted(const struct dp_study *s, const double *x,
 
 		if (!s->objectives[i].privacy)
 			continue;
-		one = accounted_json(s, i, x);
+		one = accounted_json(s, i, x, at);
 		if ((epsilon && !isnan(epsilon[i]) &&
 		     json_object_set_new(one, "epsilon", dp_json_real(epsilon[i]))) ||
 		    json_object_set(all, s->objectives[i].name, one)) {

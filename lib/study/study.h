@@ -561,7 +561,7 @@ DP_MUSTCHECK int dp_objectives_privacy(const struct dp_study *s, const double *x
  * {"compose":[...], "delta":...}, of a program {"command":[...],"delta":...}. `epsilon`
  * (nobjectives) is what the oracles said there; NaN or NULL: left out. NULL without
  * memory. */
-json_t *dp_objectives_accounted(const struct dp_study *s, const double *x,
+json_t *dp_objectives_accounted(const struct dp_study *s, const double *x, double at,
 				const double *epsilon);
 /* Does what a trainer declared of its sampler fit a privacy objective at x? Of several
  * mechanisms one must fit. DP_E_INVALID with the contradiction; `warning` is "" or a

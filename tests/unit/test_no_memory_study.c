@@ -272,7 +272,7 @@ static int tell_accounted(void *arg)
 {
 	const struct dp_study *s = arg;
 	double x[DP_PARAMS_MAX] = { 3, 2, 0, 0, 1 }, epsilon[] = { 0.5, NAN };
-	json_t *told = dp_objectives_accounted(s, x, epsilon);
+	json_t *told = dp_objectives_accounted(s, x, NAN, epsilon);
 
 	if (!told)
 		return DP_E_NOMEM;

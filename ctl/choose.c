@@ -111,21 +111,22 @@ static double value_of(const json_t *front, const json_t *point, const char *nam
 		       : number_of(json_object_get(point, "metrics"), name);
 }
 
-/* How far an objective's value may be from the truth, as a standard deviation: by the
- * models where they chose the point, else by its runs. NaN: not known. What is computed,
- * such as epsilon, is what it is. */
+/* The standard error of an objective at a point: that of the mean of its runs, also where
+ * models chose the point, because they know a mean of hundreds of results far better than
+ * anybody could tell two points apart by measuring them. With one run, that of the
+ * models. NaN: not known. What is computed, such as epsilon, is what it is. */
 static double standard_error(const json_t *point, const char *name)
 {
 	const json_t *spread = json_object_get(point, "spread"),
 		     *runs = json_object_get(spread, name);
 
-	if (json_object_get(point, "denoised"))
-		return (number_of(json_object_get(point, "denoised_high"), name) -
-			number_of(json_object_get(point, "denoised_low"), name)) /
-		       (2 * normal95);
 	if (json_is_object(spread) && !runs)
 		return 0;
-	return number_of(runs, "sd") / sqrt((double)dp_json_int(runs, "runs", 0));
+	if (json_is_number(json_object_get(runs, "sd")))
+		return number_of(runs, "sd") / sqrt((double)dp_json_int(runs, "runs", 0));
+	return (number_of(json_object_get(point, "denoised_high"), name) -
+		number_of(json_object_get(point, "denoised_low"), name)) /
+	       (2 * normal95);
 }
 
 /* ---- metrics, which the daemon tells only if it is asked ---- */

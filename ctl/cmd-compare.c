@@ -44,7 +44,7 @@ static double best_at(const struct ctl_groups *g, const struct question *q,
 	return g->sign[q->of] * best;
 }
 
-static double volume_of(const struct ctl_groups *g, const struct ctl_rival *r)
+static double rival_volume(const struct ctl_groups *g, const struct ctl_rival *r)
 {
 	double ref[DP_OBJECTIVES_MAX], volume;
 
@@ -78,7 +78,7 @@ static json_t *sample_json(const struct ctl_groups *g, const struct question *q,
 	json_t *list = known_json(json_array());
 
 	for (size_t i = 0; i < group->n; i++) {
-		values[i] = q->volume ? volume_of(g, &group->rivals[i])
+		values[i] = q->volume ? rival_volume(g, &group->rivals[i])
 				      : best_at(g, q, &group->rivals[i]);
 		if (json_array_append_new(list, figure_json(values[i])) != 0)
 			ctl_die_nomem();

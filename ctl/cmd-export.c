@@ -71,7 +71,8 @@ static int export_collect(struct ctl *ctl, struct export *e, struct dp_err *err)
 	struct ctl_trials which = { .full = !e->csv, .own = ctl_flag(ctl, "own") };
 	const json_t *summary;
 	json_t *status;
-	int code = ctl_call_study(ctl, "status", ctl->argv[0], &status, err);
+	int code = e->csv ? ctl_call_study(ctl, "status", ctl->argv[0], &status, err)
+			  : ctl_call_reckoned(ctl, ctl->argv[0], &status, err);
 
 	if (code != DP_OK)
 		return code;

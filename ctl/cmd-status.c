@@ -16,10 +16,6 @@
 #include <jansson.h>
 #include <string.h>
 
-enum {
-	WHOLE_MS = 600000 /* of many thousands of trainings */
-};
-
 static void print_study(struct ctl *ctl, const json_t *status)
 {
 	struct ctl_screen screen = { .color = ctl_colored(ctl, ctl->out),
@@ -103,15 +99,8 @@ static void print_studies(struct ctl *ctl, const json_t *studies)
  * that only looks is asked once, and waited for. */
 static int status_ask(struct ctl *ctl, const char *study, json_t **ok, struct dp_err *err)
 {
-	json_t *fields;
-	int code = ctl_pack(&fields, err, "{s:s}", "study", study);
-
-	if (code != DP_OK)
-		return code;
-	if (!ctl_opt(ctl, "state"))
-		return ctl_call(ctl, "status", fields, ok, err);
-	json_object_set_new(fields, "whole", json_true());
-	return ctl_call_within(ctl, WHOLE_MS, "status", fields, ok, err);
+	return ctl_opt(ctl, "state") ? ctl_call_reckoned(ctl, study, ok, err)
+				     : ctl_call_study(ctl, "status", study, ok, err);
 }
 
 static int status_run(struct ctl *ctl, struct dp_err *err)

@@ -19,7 +19,8 @@
 #include <unistd.h>
 
 enum {
-	MODELS_MS = 600000,  /* for one that needs models of many results */
+	MODELS_MS = 600000,  /* for one that needs models of many results, or adds up
+			      * thousands of trainings */
 	PATIENCE_MS = 60000, /* for an answer that the daemon gives at once */
 	PAGE = 1000,         /* trials a request; the protocol's most */
 	PAGE_FULL = 20       /* each may have 10,000 runs */
@@ -176,6 +177,15 @@ int ctl_call_study(struct ctl *ctl, const char *verb, const char *study, json_t 
 	int code = ctl_pack(&fields, err, "{s:s}", "study", study);
 
 	return code == DP_OK ? ctl_call(ctl, verb, fields, ok, err) : code;
+}
+
+int ctl_call_reckoned(struct ctl *ctl, const char *study, json_t **ok, struct dp_err *err)
+{
+	json_t *fields;
+	int code = ctl_pack(&fields, err, "{s:s, s:b}", "study", study, "whole", 1);
+
+	return code == DP_OK ? ctl_call_within(ctl, MODELS_MS, "status", fields, ok, err)
+			     : code;
 }
 
 int ctl_call_front(struct ctl *ctl, const char *study, const char *choice, json_t **front,

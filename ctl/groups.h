@@ -31,7 +31,7 @@ struct ctl_groups {
 	/* --by remeasured, where the first of two objectives is computed: results are the
 	 * points of each front in its order, and none is chosen by its new value */
 	bool followed;
-	struct ctl_rated *studies;            /* (nstudies) each once, see groups.c */
+	struct ctl_rated *studies; /* (nstudies) each once, see groups.c */
 	size_t nstudies;
 };
 

@@ -301,7 +301,7 @@ int request_status(struct request *r, json_t **ok, struct dp_err *err)
 		return request_selection(r, request_status_json, ok, err);
 	if (r->home) {
 		r->later = dp_json_bool(r->json, "whole", false) &&
-			   whole_wait(r->home, r->client, request_status_json);
+			   study_reckon(r->home, r->client, request_status_json);
 		*ok = r->later ? NULL : request_status_json(r->home);
 		return DP_OK;
 	}

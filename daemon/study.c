@@ -15,6 +15,7 @@
 #include "daemon/selection.h"
 #include "daemon/server.h"
 #include "daemon/volume.h"
+#include "daemon/waiters.h"
 #include "daemon/whole.h"
 #include "journal/view.h"
 
@@ -267,6 +268,20 @@ void study_cancel_all(struct study *h)
 }
 
 /* ---- deletion ---- */
+
+bool study_reckon(struct study *h, uint64_t client, waiter_answer *answer)
+{
+	whole_reckon(h);
+	volume_reckon(h);
+	return (whole_busy(h) || volume_busy(h)) &&
+	       waiters_add(&h->lookers, client, answer);
+}
+
+void study_reckoned(struct study *h)
+{
+	if (!whole_busy(h) && !volume_busy(h))
+		waiters_tell(&h->lookers, h);
+}
 
 int study_delete(struct study *h, uint64_t client, struct dp_err *err)
 {

@@ -44,6 +44,7 @@ struct study {
 	unsigned accounting;       /* oracles asked off the loop: account.c's */
 	unsigned measuring;        /* points to measure being found: measure.c's */
 	atomic_bool measure_cancel;
+	struct waiter *lookers;      /* wait for whole and volume; or NULL */
 	struct oracles *oracles;     /* oracles.c's: its oracle programs, or NULL */
 	struct selection *selection; /* selection.c's; NULL: nobody asked */
 	struct report_note note;     /* report.c's */
@@ -74,6 +75,13 @@ void study_cancel_trial(struct study *h, struct dp_trial *t);
 void study_cancel_all(struct study *h);
 /* Those that measure points again; running: also while their trainers run. */
 void study_cancel_measures(struct study *h, bool running);
+
+/* Has reckoned what all trainings cost, and the hypervolume without the noise, as far as
+ * that is due, and answers the client once it is done; false: there is nothing to wait
+ * for, and nothing was promised. */
+bool study_reckon(struct study *h, uint64_t client, json_t *(*answer)(struct study *h));
+/* One of both is done. */
+void study_reckoned(struct study *h);
 
 /* The study goes once its last trainer has ended; then the client is told. */
 DP_MUSTCHECK int study_delete(struct study *h, uint64_t client, struct dp_err *err);

@@ -96,6 +96,7 @@ static void volume_done(uv_work_t *work, int status)
 	dp_results_free(&v->snapshot);
 	if (v->code == DP_OK)
 		volume_keep(v, v->found, v->next_version, v->next_results);
+	study_reckoned(v->home);
 	if (!v->home->d->closed)
 		study_changed(v->home); /* who waits to delete it may */
 }

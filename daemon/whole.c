@@ -26,7 +26,6 @@ struct whole {
 	uv_work_t work;
 	struct dp_trainings trainings;
 	json_t *found;
-	struct waiter *waiters; /* the loop's */
 };
 
 bool whole_busy(const struct study *h)
@@ -72,7 +71,7 @@ static void whole_done(uv_work_t *work, int status)
 	w->found = NULL;
 	w->shows = w->seq;
 	dp_trainings_free(&w->trainings);
-	waiters_tell(&w->waiters, w->home);
+	study_reckoned(w->home);
 	if (!w->home->d->closed)
 		study_changed(w->home); /* who waits to delete it may */
 }
@@ -101,12 +100,6 @@ void whole_reckon(struct study *h)
 	w->busy = true;
 	w->work.data = w;
 	uv_queue_work(&h->d->loop, &w->work, whole_work, whole_done);
-}
-
-bool whole_wait(struct study *h, uint64_t client, waiter_answer *answer)
-{
-	whole_reckon(h);
-	return whole_busy(h) && waiters_add(&h->whole->waiters, client, answer);
 }
 
 json_t *whole_view(const struct study *h)

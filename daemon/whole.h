@@ -2,15 +2,14 @@
  * and kept. */
 #ifndef DPARETOD_WHOLE_H
 #define DPARETOD_WHOLE_H
-#include "daemon/waiters.h"
+#include "daemon/daemon.h"
+
+#include <jansson.h>
 
 struct whole;
 
 /* Has it reckoned if something has happened since the last time. */
 void whole_reckon(struct study *h);
-/* The same, and answers the client once that is done; false: there is nothing to wait
- * for, and nothing was promised. */
-bool whole_wait(struct study *h, uint64_t client, waiter_answer *answer);
 /* {OBJECTIVE:{"proof",...}} as it was last reckoned, null: not yet, or no objective is of
  * privacy. */
 json_t *whole_view(const struct study *h);

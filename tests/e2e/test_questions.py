@@ -215,8 +215,7 @@ class Questions(Case):
         self.assertEqual(found, next(p for p in observed if p["objectives"]["error"] <= limit))
         denoised = self.front("s")
         best = min(denoised, key=lambda p: p["denoised"]["error"])
-        limit = best["denoised"]["error"] + (best["denoised_high"]["error"] -
-                                             best["denoised_low"]["error"]) / (2 * 1.959964)
+        limit = best["denoised"]["error"] + best["spread"]["error"]["sd"] / 2
         (found,) = self.front("s", "--one-se")
         self.assertEqual(found, next(p for p in denoised if p["denoised"]["error"] <= limit))
         self.assertEqual(self.front("s", "--one-se", "--best", "error"), [found])

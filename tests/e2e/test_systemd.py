@@ -222,7 +222,7 @@ class Notify(Manager):
         d.start()
         self.assertEqual(self.hear_until("READY"), "1")
         log = self.log_text(d)
-        self.assertIn("replayed 1 studies", log)
+        self.assertIn("replayed 1 study", log)
         self.assertIn("adopted", log)
         c = Client(d.socket)
         self.assertEqual(c("hello")["studies"], 1)

@@ -296,14 +296,14 @@ static int rate_front(struct ctl *ctl, struct rating *r, const char *choice,
 
 /* The models' values: no point beside their front adds volume, or is the best at
  * something. */
-static const json_t *denoised_values(const json_t *point)
+static const json_t *by_denoised(const json_t *point)
 {
 	const json_t *values = json_object_get(point, "denoised");
 
 	return values ? values : json_object_get(point, "objectives");
 }
 
-static const json_t *remeasured_values(const json_t *point)
+static const json_t *by_remeasured(const json_t *point)
 {
 	return json_object_get(json_object_get(point, "remeasured"), "objectives");
 }
@@ -329,9 +329,9 @@ static int rate_study(struct ctl *ctl, struct ctl_groups *g, struct ctl_rated *o
 			rated_name(of));
 	g->followed = remeasured && g->nobjectives == 2 && ctl_groups_is_privacy(g, 0);
 	if (goes_by(ctl, "denoised"))
-		code = rate_front(ctl, &r, "denoised", denoised_values, err);
+		code = rate_front(ctl, &r, "denoised", by_denoised, err);
 	else if (remeasured)
-		code = rate_front(ctl, &r, NULL, remeasured_values, err);
+		code = rate_front(ctl, &r, NULL, by_remeasured, err);
 	else
 		code = ctl_each_trial(ctl, &which, rate_trial, &r, err);
 	if (code != DP_OK || !remeasured || of->n > 0)

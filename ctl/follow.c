@@ -24,8 +24,7 @@
 enum {
 	REDRAW_MS = 250, /* between looks at progress and keyboard */
 	PLAIN_MS = 1000,
-	HINT_ROWS = 8,    /* a screen with fewer has no room for hints */
-	ANSWER_MS = 60000 /* more than a poll for a daemon to answer */
+	HINT_ROWS = 8 /* a screen with fewer has no room for hints */
 };
 
 struct follow {
@@ -352,15 +351,11 @@ static int tell_news(struct follow *f, bool first, struct dp_err *err)
 static int follow_next(struct follow *f, struct dp_err *err)
 {
 	const json_t *s = json_object_get(f->status, "study");
-	int poll_ms = f->columns ? REDRAW_MS : PLAIN_MS, code;
-	json_t *fields, *ok;
+	json_t *ok;
+	int code = ctl_call_changes(f->ctl, dp_json_str(s, "name", ""),
+				    ctl_status_version(f->status),
+				    f->columns ? REDRAW_MS : PLAIN_MS, &ok, err);
 
-	code = ctl_pack(&fields, err, "{s:s, s:I, s:i}", "study",
-			dp_json_str(s, "name", ""), "since",
-			(json_int_t)ctl_status_version(f->status), "timeout_ms", poll_ms);
-	if (code == DP_OK)
-		code = ctl_call_within(f->ctl, poll_ms + ANSWER_MS, "changes", fields,
-				       &ok, err);
 	if (code == DP_E_INTERRUPTED && (f->left || !ctl_interrupted))
 		return DP_OK; /* the window's size changed, or we were stopped */
 	if (code != DP_OK)

@@ -23,8 +23,7 @@
 #include <string.h>
 
 enum {
-	POLL_MS = 1000,
-	ANSWER_MS = 60000
+	POLL_MS = 1000
 };
 
 /* ---- following ---- */
@@ -95,13 +94,9 @@ static size_t measures_tell(struct ctl *ctl, const json_t *rows, size_t told)
 static int measures_wait(struct ctl *ctl, const char *study, int64_t *version,
 			 struct dp_err *err)
 {
-	json_t *fields, *status;
-	int code = ctl_pack(&fields, err, "{s:s, s:I, s:i}", "study", study, "since",
-			    (json_int_t)*version, "timeout_ms", POLL_MS);
+	json_t *status;
+	int code = ctl_call_changes(ctl, study, *version, POLL_MS, &status, err);
 
-	if (code == DP_OK)
-		code = ctl_call_within(ctl, POLL_MS + ANSWER_MS, "changes", fields,
-				       &status, err);
 	if (code != DP_OK)
 		return code;
 	*version = ctl_status_version(status);

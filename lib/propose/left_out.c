@@ -2,6 +2,7 @@
  * know. */
 #include "propose/recommend_internal.h"
 
+#include "base/student.h"
 #include "linalg/linalg.h"
 
 #include <math.h>
@@ -171,7 +172,7 @@ int dp__trust_around(struct dp_proposer *p, const double *u, struct dp_trust *t)
 			      dp__natural_prediction(p->study, o, &one->f).value;
 
 		sum += miss * miss / (double)t->neighbours;
-		within += fabs(one->z - one->f.m) <= 1.959964 * one->f.s;
+		within += fabs(one->z - one->f.m) <= DP_NORMAL95 * one->f.s;
 	}
 	if (code == DP_OK) {
 		t->error = sqrt(sum);

@@ -12,6 +12,7 @@
 #include "daemon/record.h"
 #include "daemon/server.h"
 #include "daemon/study.h"
+#include "daemon/waiters.h"
 #include "journal/view.h"
 #include "propose/propose.h"
 #include "recall/denoised.h"
@@ -44,12 +45,6 @@ struct ask_point {
 	char refused[ASK_REFUSED_LEN];
 	double cost, pending; /* of dp_proposal */
 	double renyi;         /* K at the filter's order; NaN without search.budget */
-};
-
-/* A client that waits for an answer. */
-struct ask_waiter {
-	struct ask_waiter *next;
-	uint64_t client;
 };
 
 /* Who wants to see the next point, and who a front. */
@@ -100,21 +95,11 @@ struct asker {
 	/* ASK_DENOISED: */
 	struct asked_front front;
 	json_t *shown; /* what clients get, as of the snapshot; the front comes last */
-	struct ask_waiter *asked;           /* who gets the answer */
-	struct ask_waiter *waiting[WISHES]; /* who came later */
+	struct waiter *asked;           /* who gets the answer */
+	struct waiter *waiting[WISHES]; /* who came later */
 	struct dp_err err;
 	int code;
 };
-
-static void waiters_free(struct ask_waiter **list)
-{
-	while (*list) {
-		struct ask_waiter *w = *list;
-
-		*list = w->next;
-		free(w);
-	}
-}
 
 static void asker_free(struct asker *a)
 {
@@ -412,19 +397,13 @@ static json_t *ask_shown_json(const struct dp_study_state *s, const struct asker
 }
 
 /* Tells them what was found, whose reference is taken, or why nothing was. */
-static void waiters_answer(struct asker *a, struct ask_waiter **list, json_t *ok)
+static void ask_tell(struct asker *a, struct waiter **list, json_t *ok)
 {
-	struct ask_waiter *told = *list;
-
-	*list = NULL; /* whoever comes now waits for the next answer */
-	for (struct ask_waiter *w = told; w; w = w->next) {
-		if (a->code == DP_OK)
-			client_ok(a->home->d, w->client, json_incref(ok));
-		else
-			client_error(a->home->d, w->client, &a->err);
+	if (a->code != DP_OK) {
+		json_decref(ok);
+		ok = NULL;
 	}
-	waiters_free(&told);
-	json_decref(ok);
+	waiters_answer(list, a->home, ok, &a->err);
 }
 
 static void ask_point_shown(struct asker *a)
@@ -433,7 +412,7 @@ static void ask_point_shown(struct asker *a)
 
 	if (a->code == DP_OK && !ok)
 		a->code = dp_fail(&a->err, DP_E_NOMEM, "no memory for the answer");
-	waiters_answer(a, &a->asked, ok);
+	ask_tell(a, &a->asked, ok);
 }
 
 /* ---- the front of the models' values ---- */
@@ -483,7 +462,7 @@ static void ask_front_found(struct asker *a)
 		a->code = dp_fail(&a->err, DP_E_NOMEM, "no memory for the front");
 	if (a->code == DP_OK && !dp_view_add_remeasured(a->home->state, a->shown))
 		a->code = dp_fail(&a->err, DP_E_NOMEM, "no memory for the front");
-	waiters_answer(a, &a->asked, a->shown);
+	ask_tell(a, &a->asked, a->shown);
 	a->shown = NULL;
 	front_forget(&a->front);
 	dp_results_free(&a->results);
@@ -653,7 +632,7 @@ static void ask_go_on(struct asker *a)
 
 	for (int wish = 0; wish < WISHES; wish++)
 		if (a->waiting[wish] && !a->busy && !ask_begin(a, question[wish]))
-			waiters_answer(a, &a->waiting[wish], NULL);
+			ask_tell(a, &a->waiting[wish], NULL);
 	if (a->recommend_later && !a->busy && !ask_begin(a, ASK_SETTINGS))
 		recommended_tell(&a->recommend_later, a->home, &a->err);
 }
@@ -760,6 +739,7 @@ static bool ask_snapshot_front(struct asker *a)
 
 	if (!ask_snapshot_results(a))
 		return false;
+	json_decref(a->shown); /* likewise */
 	a->front = (struct asked_front){ .version = s->results_version };
 	a->shown = dp_view_result_denoised(s, 0, json_array());
 	if (!a->shown) {
@@ -934,14 +914,9 @@ static int ask_for_client(struct study *h, enum ask_wish wish, uint64_t client,
 			  struct dp_err *err)
 {
 	struct asker *a = asker_of(h);
-	struct ask_waiter *w = a ? calloc(1, sizeof *w) : NULL, **end;
 
-	if (!w)
+	if (!a || !waiters_add(&a->waiting[wish], client, NULL))
 		return dp_fail(err, DP_E_NOMEM, "no memory for the question");
-	w->client = client;
-	for (end = &a->waiting[wish]; *end; end = &(*end)->next)
-		;
-	*end = w;
 	ask_serve(h);
 	return DP_OK;
 }

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/num.h"
+#include "base/student.h"
 #include "ctl/daemon.h"
 #include "ctl/memory.h"
 #include "ctl/options.h"
@@ -16,9 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* how many standard errors to each side of a mean hold 95 % of a normal distribution */
-static const double normal95 = 1.959964;
 
 enum {
 	POINTS_ASKED = 200 /* of metrics in a request; the protocol's most are 250 */
@@ -126,7 +124,7 @@ static double standard_error(const json_t *point, const char *name)
 		return number_of(runs, "sd") / sqrt((double)dp_json_int(runs, "runs", 0));
 	return (number_of(json_object_get(point, "denoised_high"), name) -
 		number_of(json_object_get(point, "denoised_low"), name)) /
-	       (2 * normal95);
+	       (2 * DP_NORMAL95);
 }
 
 /* ---- metrics, which the daemon tells only if it is asked ---- */

@@ -14,8 +14,7 @@
 #include <string.h>
 
 enum {
-	POLL_MS = 20000,
-	ANSWER_MS = 60000
+	POLL_MS = 20000
 };
 
 struct condition {
@@ -82,15 +81,10 @@ static int wait_next(struct ctl *ctl, const json_t *status, double left, json_t 
 		     struct dp_err *err)
 {
 	const json_t *summary = json_object_get(status, "study");
-	int poll_ms = left * 1000 < POLL_MS ? (int)ceil(left * 1000) : POLL_MS, code;
-	json_t *fields;
+	int poll_ms = left * 1000 < POLL_MS ? (int)ceil(left * 1000) : POLL_MS;
 
-	code = ctl_pack(&fields, err, "{s:s, s:I, s:i}", "study",
-			dp_json_str(summary, "name", ""), "since",
-			(json_int_t)ctl_status_version(status), "timeout_ms", poll_ms);
-	if (code != DP_OK)
-		return code;
-	return ctl_call_within(ctl, poll_ms + ANSWER_MS, "changes", fields, out, err);
+	return ctl_call_changes(ctl, dp_json_str(summary, "name", ""),
+				ctl_status_version(status), poll_ms, out, err);
 }
 
 static int wait_for(struct ctl *ctl, const struct condition *c, double seconds,

@@ -11,15 +11,14 @@
 #include <stdlib.h>
 
 enum {
-	POLL_MS = 20000,
-	ANSWER_MS = 60000
+	POLL_MS = 20000
 };
 
 /* For programs: the status as a line, whenever it has changed. */
 static int watch_json(struct ctl *ctl, const char *study, struct ctl_patience *patience,
 		      json_t **summary, struct dp_err *err)
 {
-	json_t *fields, *status = NULL, *next;
+	json_t *status = NULL, *next;
 	int64_t seen = -1, version;
 	int code = ctl_call_study(ctl, "status", study, &status, err);
 
@@ -37,12 +36,8 @@ static int watch_json(struct ctl *ctl, const char *study, struct ctl_patience *p
 			break;
 		code = ctl_interrupted
 			       ? dp_fail(err, DP_E_INTERRUPTED, "interrupted")
-			       : ctl_pack(&fields, err, "{s:s, s:I, s:i}", "study",
-					  dp_json_str(s, "name", study), "since",
-					  (json_int_t)version, "timeout_ms", POLL_MS);
-		if (code == DP_OK)
-			code = ctl_call_within(ctl, POLL_MS + ANSWER_MS, "changes",
-					       fields, &next, err);
+			       : ctl_call_changes(ctl, dp_json_str(s, "name", study),
+						  version, POLL_MS, &next, err);
 		if (code == DP_OK) {
 			json_decref(status);
 			status = next;

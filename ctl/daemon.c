@@ -179,6 +179,18 @@ int ctl_call_study(struct ctl *ctl, const char *verb, const char *study, json_t 
 	return code == DP_OK ? ctl_call(ctl, verb, fields, ok, err) : code;
 }
 
+int ctl_call_changes(struct ctl *ctl, const char *study, int64_t since, int ms,
+		     json_t **status, struct dp_err *err)
+{
+	json_t *fields;
+	int code = ctl_pack(&fields, err, "{s:s, s:I, s:i}", "study", study, "since",
+			    (json_int_t)since, "timeout_ms", ms);
+
+	return code == DP_OK ? ctl_call_within(ctl, ms + PATIENCE_MS, "changes", fields,
+					       status, err)
+			     : code;
+}
+
 int ctl_call_reckoned(struct ctl *ctl, const char *study, json_t **ok, struct dp_err *err)
 {
 	json_t *fields;

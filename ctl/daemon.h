@@ -23,6 +23,10 @@ DP_MUSTCHECK int ctl_call_within(struct ctl *ctl, int timeout_ms, const char *ve
 /* A call whose only field is a study. */
 DP_MUSTCHECK int ctl_call_study(struct ctl *ctl, const char *verb, const char *study,
 				json_t **ok, struct dp_err *err);
+/* Waits at most so many milliseconds for what comes after version `since` of a study;
+ * *status is then as with the verb status. */
+DP_MUSTCHECK int ctl_call_changes(struct ctl *ctl, const char *study, int64_t since,
+				  int ms, json_t **status, struct dp_err *err);
 /* The status of a study with what a daemon reckons in the background, which is waited
  * for: what all trainings cost, and the hypervolume without the noise. */
 DP_MUSTCHECK int ctl_call_reckoned(struct ctl *ctl, const char *study, json_t **ok,

@@ -9,6 +9,7 @@
 #include "ctl/output.h"
 #include "ctl/point.h"
 #include "ctl/text.h"
+#include "ctl/trials.h"
 #include "ctl/view.h"
 
 #include <inttypes.h>
@@ -24,8 +25,7 @@
 enum {
 	REDRAW_MS = 250, /* between looks at progress and keyboard */
 	PLAIN_MS = 1000,
-	HINT_ROWS = 8,    /* a screen with fewer has no room for hints */
-	ANSWER_MS = 60000 /* more than a poll for a daemon to answer */
+	HINT_ROWS = 8 /* a screen with fewer has no room for hints */
 };
 
 struct follow {
@@ -233,13 +233,6 @@ static void follow_say(struct follow *f, const char *format, ...)
 	dp_buf_free(&line);
 }
 
-static bool follow_has_ended(const json_t *trial)
-{
-	const char *state = dp_json_str(trial, "state", "");
-
-	return strcmp(state, "waiting") != 0 && strcmp(state, "running") != 0;
-}
-
 /* Marks a trial as told; true if it was not. */
 static bool follow_mark(struct follow *f, uint32_t trial)
 {
@@ -265,7 +258,7 @@ static int mark_ended(struct ctl *ctl, const json_t *trial, void *arg, struct dp
 	struct follow *f = arg;
 
 	(void)ctl, (void)err;
-	if (follow_has_ended(trial) &&
+	if (ctl_trial_over(trial) &&
 	    follow_mark(f, (uint32_t)dp_json_int(trial, "trial", 0)))
 		f->ended++;
 	return DP_OK;
@@ -282,7 +275,7 @@ static int tell_ended(struct ctl *ctl, const json_t *trial, void *arg, struct dp
 	char took[CTL_TEXT_LEN], ended[CTL_TEXT_LEN];
 
 	(void)ctl, (void)err;
-	if (!follow_has_ended(trial) || !follow_mark(f, number))
+	if (!ctl_trial_over(trial) || !follow_mark(f, number))
 		return DP_OK;
 	if (strcmp(state, "ok") == 0)
 		ctl_objectives(trial, json_object_get(trial, "objectives"), &text);
@@ -352,15 +345,11 @@ static int tell_news(struct follow *f, bool first, struct dp_err *err)
 static int follow_next(struct follow *f, struct dp_err *err)
 {
 	const json_t *s = json_object_get(f->status, "study");
-	int poll_ms = f->columns ? REDRAW_MS : PLAIN_MS, code;
-	json_t *fields, *ok;
+	json_t *ok;
+	int code = ctl_call_changes(f->ctl, dp_json_str(s, "name", ""),
+				    ctl_status_version(f->status),
+				    f->columns ? REDRAW_MS : PLAIN_MS, &ok, err);
 
-	code = ctl_pack(&fields, err, "{s:s, s:I, s:i}", "study",
-			dp_json_str(s, "name", ""), "since",
-			(json_int_t)ctl_status_version(f->status), "timeout_ms", poll_ms);
-	if (code == DP_OK)
-		code = ctl_call_within(f->ctl, poll_ms + ANSWER_MS, "changes", fields,
-				       &ok, err);
 	if (code == DP_E_INTERRUPTED && (f->left || !ctl_interrupted))
 		return DP_OK; /* the window's size changed, or we were stopped */
 	if (code != DP_OK)

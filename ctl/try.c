@@ -18,7 +18,6 @@
 
 enum {
 	POLL_MS = 1000,
-	ANSWER_MS = 60000,          /* more than a poll for the daemon to answer */
 	LAST_LINES = 10,            /* of each file of an attempt that failed */
 	ATTEMPT_FILE_MAX = 64 << 20 /* bytes */
 };
@@ -63,27 +62,21 @@ static int try_wait(struct ctl *ctl, const char *study, json_t **summary,
 		    struct dp_err *err)
 {
 	int64_t version = 0;
-	json_t *fields, *ok;
-	int code;
 
 	for (;;) {
-		code = ctl_pack(&fields, err, "{s:s, s:I, s:i}", "study", study, "since",
-				(json_int_t)version, "timeout_ms", POLL_MS);
-		if (code == DP_OK)
-			code = ctl_call_within(ctl, POLL_MS + ANSWER_MS, "changes",
-					       fields, &ok, err);
-		if (code == DP_OK && ctl_interrupted) {
-			json_decref(ok);
-			code = dp_fail(err, DP_E_INTERRUPTED, "interrupted");
-		}
+		json_t *status;
+		int code = ctl_call_changes(ctl, study, version, POLL_MS, &status, err);
+
 		if (code != DP_OK)
 			return code;
-		*summary = json_incref(json_object_get(ok, "study"));
-		version = ctl_status_version(ok);
-		json_decref(ok);
+		json_decref(*summary);
+		*summary = json_incref(json_object_get(status, "study"));
+		version = ctl_status_version(status);
+		json_decref(status);
 		if (ctl_study_ended(*summary))
 			return DP_OK;
-		json_decref(*summary);
+		if (ctl_interrupted)
+			return dp_fail(err, DP_E_INTERRUPTED, "interrupted");
 	}
 }
 

@@ -209,9 +209,8 @@ static int measuring_may(struct measuring *m, struct dp_orders *orders,
 	}
 	if (m->refused[0])
 		return dp_fail(err, DP_E_INVALID, "%s", m->refused);
-	if (m->home->deleters)
-		return dp_fail(err, DP_E_BUSY, "study '%s' is being deleted",
-			       s->spec->name);
+	if (request_may_ask(m->home, &asked, orders, err) != DP_OK)
+		return err->code;
 	if (m->n == 0) {
 		dp_fail(err, DP_E_INVALID, "study '%s' has no results yet",
 			s->spec->name);
@@ -231,9 +230,7 @@ static int measuring_may(struct measuring *m, struct dp_orders *orders,
 		if (measure_find(m, p, false) == s->measured.n)
 			k = dp_renyi_add(k, isnan(p->renyi) ? 0 : p->renyi);
 	}
-	if (k > 0 && dp_course_measure_fits(s, k, m->runs, err) != DP_OK)
-		return err->code;
-	return dp_course_asked(s, &asked, orders, err);
+	return k > 0 ? dp_course_measure_fits(s, k, m->runs, err) : DP_OK;
 }
 
 static void measuring_answer(struct measuring *m)
@@ -285,7 +282,8 @@ static void measuring_ended(struct measuring *m)
 	dp_course_next(h->state, clock_now(h->d), &step);
 	if (step.kind != DP_STEP_MEASURE || h->deleters)
 		return; /* it goes on otherwise: asked again when that is over */
-	for (size_t i = 0; i < m->n; i++) {
+	/* of what could not be reckoned nobody knows what it costs: nothing of it then */
+	for (size_t i = 0; i < m->n && m->code == DP_OK; i++) {
 		struct measure_point *p = &m->points[i];
 
 		if (!measure_take(h->state, p) ||
@@ -302,7 +300,8 @@ static void measuring_ended(struct measuring *m)
 		all.reason = reason;
 	}
 	if (m->code != DP_OK) {
-		snprintf(reason, sizeof reason, "search.remeasure found no front: %.400s",
+		snprintf(reason, sizeof reason,
+			 "search.remeasure could not measure the front: %.400s",
 			 m->err.msg);
 		all.reason = reason;
 	}

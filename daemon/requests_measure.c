@@ -83,7 +83,7 @@ int request_measure(struct request *r, json_t **ok, struct dp_err *err)
 
 	(void)ok;
 	if (code == DP_OK) /* what cannot be asked for is told before anything is found */
-		code = dp_course_asked(r->home->state, &asked, &none, err);
+		code = request_may_ask(r->home, &asked, &none, err);
 	if (code == DP_OK && pairs && given)
 		code = dp_fail(err, DP_E_PROTOCOL,
 			       "either 'points' or 'parameters' can be measured");

@@ -267,7 +267,7 @@ void study_cancel_all(struct study *h)
 	study_cancel_measures(h, true);
 }
 
-/* ---- deletion ---- */
+/* ---- what is reckoned for who looks ---- */
 
 bool study_reckon(struct study *h, uint64_t client, waiter_answer *answer)
 {
@@ -282,6 +282,8 @@ void study_reckoned(struct study *h)
 	if (!whole_busy(h) && !volume_busy(h))
 		waiters_tell(&h->lookers, h);
 }
+
+/* ---- deletion ---- */
 
 int study_delete(struct study *h, uint64_t client, struct dp_err *err)
 {

@@ -8,7 +8,7 @@
 struct waiter {
 	struct waiter *next;
 	uint64_t client;
-	waiter_answer *answer;
+	waiter_answer *answer; /* NULL: waiters_answer() has it */
 };
 
 bool waiters_add(struct waiter **list, uint64_t client, waiter_answer *answer)
@@ -17,20 +17,44 @@ bool waiters_add(struct waiter **list, uint64_t client, waiter_answer *answer)
 
 	if (!one)
 		return false;
-	*one = (struct waiter){ *list, client, answer };
+	*one = (struct waiter){ NULL, client, answer };
+	while (*list)
+		list = &(*list)->next;
 	*list = one;
 	return true;
 }
 
-void waiters_tell(struct waiter **list, struct study *h)
+void waiters_free(struct waiter **list)
 {
-	struct waiter *told = *list, *next;
+	while (*list) {
+		struct waiter *one = *list;
 
-	*list = NULL; /* whoever comes now waits for the next answer */
-	for (struct waiter *one = told; one; one = next) {
-		next = one->next;
-		if (!h->d->closed)
-			client_ok(h->d, one->client, one->answer(h));
+		*list = one->next;
 		free(one);
 	}
+}
+
+void waiters_tell(struct waiter **list, struct study *h)
+{
+	struct waiter *told = *list;
+
+	*list = NULL; /* whoever comes now waits for the next answer */
+	for (struct waiter *one = told; one && !h->d->closed; one = one->next)
+		client_ok(h->d, one->client, one->answer(h));
+	waiters_free(&told);
+}
+
+void waiters_answer(struct waiter **list, struct study *h, json_t *ok,
+		    const struct dp_err *err)
+{
+	struct waiter *told = *list;
+
+	*list = NULL; /* likewise */
+	for (struct waiter *one = told; one; one = one->next)
+		if (ok)
+			client_ok(h->d, one->client, json_incref(ok));
+		else
+			client_error(h->d, one->client, err);
+	waiters_free(&told);
+	json_decref(ok);
 }

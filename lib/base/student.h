@@ -13,6 +13,8 @@ double dp_student_p(double t, double freedom);
 double dp_student_t(double p, double freedom);
 /* How many standard errors to each side of a mean hold 95 %. */
 double dp_t95(double freedom);
+/* The same where the error is known, as models say theirs. */
+#define DP_NORMAL95 1.959964
 
 /* What is known of a sample. What needs a spread is NaN where n < 2, what needs a mean
  * where n = 0. */

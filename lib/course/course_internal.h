@@ -3,11 +3,26 @@
 #define DP_COURSE_INTERNAL_H
 #include "course/course.h"
 
-/* ---- course.c ---- */
+/* ---- ends.c ---- */
 
 /* Attempts of this run, up to and including the last-th of the trial, that failed in a
  * way a retry may mend, and count. */
 int dp__mendable_failures(const struct dp_trial *t, int32_t run, uint32_t last);
+
+/* The run of the trial that needs an attempt (DP_RUN_ALL for all in one); false if none
+ * does. */
+bool dp__next_run(const struct dp_study_state *s, const struct dp_trial *t, int32_t *run);
+/* The position behind the trials that measure of which one can end or begin: of the many
+ * to which nothing has happened yet the next one is enough. */
+uint32_t dp__measures_end(const struct dp_measures *m);
+/* The step that something is journaled, or is to be found out for that. */
+void dp__step_event(struct dp_step *step, enum dp_step_kind kind,
+		    enum dp_event_type type);
+/* The trial ends as `status`; step->reason says why, or is "". */
+void dp__step_end_trial(const struct dp_study_state *s, const struct dp_trial *t,
+			enum dp_trial_status status, struct dp_step *step);
+/* The end of the first trial that has ended; false if none has. */
+bool dp__settle_trials(const struct dp_study_state *s, struct dp_step *step);
 
 /* ---- budget.c ---- */
 

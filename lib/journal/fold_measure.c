@@ -101,14 +101,14 @@ static int measure_trials(struct dp_study_state *st, const struct dp_event *e, u
 	uint32_t runs = (uint32_t)st->spec->trainer.runs, made = 0;
 	int code = DP_OK;
 
-	for (; made < n && code == DP_OK; made += code == DP_OK) {
+	while (made < n) {
 		code = dp__trial_new(st, e, e->trial + made, &new[made], err);
 		if (code != DP_OK)
 			break;
-		new[made]->at = e->of_at;
-		if (made + 1 == n)
-			new[made]->runs = e->asked - made *runs;
+		new[made++]->at = e->of_at;
 	}
+	if (code == DP_OK)
+		new[n - 1]->runs = e->asked - runs *(n - 1);
 	while (code != DP_OK && made > 0)
 		dp__trial_free(new[--made]);
 	return code;

@@ -152,7 +152,7 @@ struct dp_journal;
 struct dp_journal_options {
 	bool readonly;   /* beside a running daemon, too */
 	bool untouched;  /* readonly: not even LMDB's own file of locks is made or
-			  * changed, unless a daemon runs. For dp_journal_look() */
+			  * changed, unless a daemon runs. For dp_state_look() */
 	size_t map_size; /* bytes to start with; 0: the default. It grows by itself */
 };
 

@@ -18,8 +18,13 @@ DP_MUSTCHECK int dp__fold_text(char **slot, const char *text);
 /* Are these parameters of the study, in its order, which whoever shows them may trust? */
 bool dp__fold_point_ok(const struct dp_study *spec, const struct dp_event *e);
 void dp__study_state_free(struct dp_study_state *s);
-/* Replaces *slot by a copy of text, or by NULL. */
-DP_MUSTCHECK int dp__fold_text(char **slot, const char *text);
+/* The study has other results than before: fold.c */
+void dp__results_change(struct dp_study_state *st);
+/* trial-proposed, and what happens to a trial then: fold_trial.c */
+DP_MUSTCHECK int dp__fold_proposed(struct dp_study_state *st, const struct dp_event *e,
+				   struct dp_err *err);
+DP_MUSTCHECK int dp__fold_of_trial(struct dp_study_state *st, const struct dp_event *e,
+				   struct dp_err *err);
 /* study-amended: fold_amended.c */
 DP_MUSTCHECK int dp__fold_amended(struct dp_study_state *st, const struct dp_event *e,
 				  struct dp_err *err);

@@ -1,4 +1,5 @@
 /* predict.c - what the models say of points, and what a point is worth by that. */
+#include "base/student.h"
 #include "linalg/linalg.h"
 #include "propose/propose_internal.h"
 
@@ -114,8 +115,8 @@ static double output_natural(const struct dp_study *s, size_t o, double z)
 struct dp_predicted dp__natural_prediction(const struct dp_study *s, size_t o,
 					   const struct dp__normal *f)
 {
-	double a = output_natural(s, o, f->m - 1.959964 * f->s);
-	double b = output_natural(s, o, f->m + 1.959964 * f->s);
+	double a = output_natural(s, o, f->m - DP_NORMAL95 * f->s);
+	double b = output_natural(s, o, f->m + DP_NORMAL95 * f->s);
 
 	return (struct dp_predicted){ .value = output_natural(s, o, f->m),
 				      .lo = fmin(a, b),

@@ -210,6 +210,27 @@ static void retries_are_kept_room_for(void **s)
 	SHARE(left(), 0.5 / 6);
 }
 
+/* A point that is measured may need the retries of now, not those of the file. */
+static void measuring_keeps_room_for_retries(void **s)
+{
+	const char *const changes[] = { "trainer.retries=1" };
+	struct dp_err err;
+	double half;
+
+	(void)s;
+	begin_budget(", retries: 0", "");
+	half = 0.5 * filter.limit * (1 - 1e-12);
+	assert_int_equal(dp_course_measure_fits(st, half, 2, &err), DP_OK);
+	apply((struct dp_event){ .type = DP_EV_STUDY_AMENDED,
+				 .evaluations = NAN,
+				 .parallel = NAN,
+				 .priority = NAN,
+				 .changes = changes,
+				 .nchanges = 1 });
+	assert_int_equal(dp_course_measure_fits(st, half, 2, &err), DP_E_LIMIT);
+	assert_int_equal(dp_course_measure_fits(st, half, 1, &err), DP_OK);
+}
+
 /* A deterministic study may not know yet that a trial needed no retry. */
 static void as_far_as_the_window(void **s)
 {
@@ -541,6 +562,7 @@ int main(void)
 		cmocka_unit_test(refused_records),
 		cmocka_unit_test(what_has_begun_counts),
 		cmocka_unit_test(retries_are_kept_room_for),
+		cmocka_unit_test(measuring_keeps_room_for_retries),
 		cmocka_unit_test(as_far_as_the_window),
 		cmocka_unit_test(an_attempt_that_does_not_fit),
 		cmocka_unit_test(ends_with_that_reason),

@@ -1,0 +1,71 @@
+/* ask_oracles.c - what a point costs: its epsilons, and what a training there takes of
+ * search.budget. On worker threads, because oracles may take their time. */
+#include "daemon/ask.h"
+
+#include "daemon/oracles.h"
+#include "daemon/study.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* Programs are asked about the waypoints, too, before anything is trained: what they
+ * refuse there is no result, but one that cannot answer is found out. Their answers are
+ * kept. */
+static int ask_waypoints(const struct dp_study *spec, const struct dp_oracle_asker *asker,
+			 const double *x, struct dp_err *err)
+{
+	double waypoints[DP_WAYPOINTS_MAX];
+	size_t n = asker ? dp_path_values(spec, x, waypoints) : 0;
+	struct dp_epsilon e;
+
+	for (size_t i = 0; i < n * spec->nobjectives; i++) {
+		size_t objective = i % spec->nobjectives;
+		const struct dp_oracle *o = spec->objectives[objective].privacy;
+		int code = DP_OK;
+
+		if (o && o->kind == DP_ORACLE_PROGRAM)
+			code = dp_objective_privacy_at(spec, asker, objective, x,
+						       waypoints[i / spec->nobjectives],
+						       &e, err);
+		if (code != DP_OK && code != DP_E_INVALID)
+			return code;
+	}
+	return DP_OK;
+}
+
+int ask_oracles(const struct study *h, const atomic_bool *cancel, double *x,
+		double *privacy, char refused[ASK_REFUSED_LEN], struct dp_err *err)
+{
+	const struct dp_study *spec = h->state->spec;
+	struct oracles_turn turn;
+	const struct dp_oracle_asker *asker = oracles_asker(h, cancel, &turn);
+	int code = dp_space_derive(spec, x, err);
+
+	if (code == DP_OK)
+		code = dp_objectives_privacy_at(spec, asker, x, NAN, privacy, err);
+	refused[0] = '\0';
+	if (code == DP_OK)
+		return ask_waypoints(spec, asker, x, err);
+	if (asker && code != DP_E_INVALID)
+		return code;
+	snprintf(refused, ASK_REFUSED_LEN, "%.299s", err->msg);
+	return DP_OK;
+}
+
+int ask_renyi(const struct dp_study *spec, double order, const double *x, double at,
+	      double *k, struct dp_err *err)
+{
+	struct dp_renyi_memory *m;
+	int code;
+
+	*k = NAN;
+	if (order == 0)
+		return DP_OK;
+	m = dp_renyi_memory_new();
+	if (!m)
+		return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
+	code = dp_study_renyi(spec, m, dp_budget_objective(spec), x, at, &order, 1, k,
+			      err);
+	dp_renyi_memory_free(m);
+	return code == DP_E_INVALID ? DP_OK : code; /* +inf: it cannot be trained */
+}

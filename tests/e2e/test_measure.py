@@ -283,6 +283,32 @@ if request["trial"] >= 10 ** 9:
         for key in ("state", "reason", "ended"):
             self.assertEqual(again[key], stopped[key])
 
+    def test_stopped_while_both_go_on(self):
+        """A search that is stopped while it measures, too, does not keep what is asked for
+        again from being measured."""
+        client = self.begin(NOISY.replace("\n", """
+gate("go%d" % request["trial"])
+""", 1), search="method: random, evaluations: 4, parallel: 2", options=("--slots", "2"))
+        self.touch("go0")
+        harness.wait_for(lambda: self.has("at-go2"))
+        client("measure", study="s", runs=4, points=[[0, None]])
+        self.touch("go1")
+        harness.wait_for(lambda: self.has("at-go1000000000"))
+        client("stop", study="s")
+        for number in (2, 10 ** 9):
+            self.touch("go%d" % number)
+        stopped = self.finish(client, "s")["study"]
+        self.assertEqual(stopped["state"], "stopped")
+        one, = self.measures()  # m0 could end, m1 does not begin
+        self.assertEqual((one["state"], one["done"], one["failed"]), ("failed", 2, 2))
+        for number in (1, 2, 3):
+            self.touch("go%d" % (10 ** 9 + number))
+        told = client("measure", study="s", runs=4, points=[[0, None]])
+        self.assertEqual((told["new"], told["study"]["state"]), (1, "running"))
+        again = self.finish(client, "s")["study"]
+        self.assertEqual((again["state"], again["ended"]), ("stopped", stopped["ended"]))
+        self.assertEqual(self.measures()[1]["done"], 4)
+
     def test_kills(self):
         """kill -9 of the daemon and of trainers: the same values as without."""
         slow = NOISY.replace("\n", "\ntime.sleep(0.05)\n", 1)

@@ -157,7 +157,7 @@ int dp_course_budget(const struct dp_study_state *s, double k, struct dp_err *er
 int dp_course_measure_fits(const struct dp_study_state *s, double k, uint32_t runs,
 			   struct dp_err *err)
 {
-	int tries = 1 + s->spec->trainer.retries;
+	int tries = 1 + s->now->trainer.retries;
 	double next = dp_renyi_times((double)tries * runs, k), left;
 	struct dp_spending now;
 

@@ -287,7 +287,7 @@ static void measuring_ended(struct measuring *m)
 	dp_course_next(h->state, clock_now(h->d), &step);
 	if (step.kind != DP_STEP_MEASURE || h->deleters)
 		return; /* it goes on otherwise: asked again when that is over */
-	for (size_t i = 0; i < m->n; i++) {
+	for (size_t i = 0; i < m->n && m->code == DP_OK; i++) {
 		struct measure_point *p = &m->points[i];
 
 		if (!measure_take(h->state, p) ||

@@ -243,6 +243,8 @@ if request["trial"] >= 10 ** 9:
         self.finish(client, "s")
         client("measure", study="s", runs=8, points=[[0, None]])
         harness.wait_for(lambda: self.has("at-go0"))
+        looked = self.ctl("status", "s", "--state", self.d.state, "-o", "json")
+        self.assertEqual([a["trial"] for a in json.loads(looked.stdout)["running"]], [10 ** 9])
         client("pause", study="s")
         self.touch("go0")
         harness.wait_for(lambda: self.measures()[0]["done"] == 2)
@@ -413,6 +415,12 @@ gate("go%d" % request["trial"])
         self.assertIn("search.budget: epsilon 12", error["message"])
         fits = int(error["hint"].split("room for ")[1].split(" ")[0])
         self.assertGreater(fits, 0)
+        # a run may be tried as often as it may now
+        client("set", study="s", keys={"retries": "1"})
+        with self.assertRaises(harness.Refused) as refused:
+            client("measure", study="s", runs=fits, points=[[0, None]])
+        self.assertIn("room for %d " % (fits // 2), refused.exception.error["hint"])
+        client("set", study="s", keys={"retries": "0"})
         with self.assertRaises(harness.Refused):
             client("measure", study="s", runs=fits + 1, points=[[0, None]])
         client("measure", study="s", runs=fits, points=[[0, None]])

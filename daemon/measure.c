@@ -163,7 +163,8 @@ static uint32_t measure_find(const struct measuring *m, const struct measure_poi
 			     bool any)
 {
 	const struct dp_study_state *s = m->home->state;
-	bool goes_on = s->status == DP_STUDY_RUNNING || s->status == DP_STUDY_PAUSED;
+	bool goes_on = s->measured.rests || s->status == DP_STUDY_RUNNING ||
+		       s->status == DP_STUDY_PAUSED;
 	uint32_t i;
 
 	for (i = 0; i < s->measured.n; i++) {

@@ -305,8 +305,9 @@ gate("go%d" % request["trial"])
         self.assertEqual((one["state"], one["done"], one["failed"]), ("failed", 2, 2))
         for number in (1, 2, 3):
             self.touch("go%d" % (10 ** 9 + number))
-        told = client("measure", study="s", runs=4, points=[[0, None]])
-        self.assertEqual((told["new"], told["study"]["state"]), (1, "running"))
+        told = client("measure", study="s", runs=4, points=[[0, None], [0, None]])
+        self.assertEqual((told["measurements"], told["new"]), ([1, 1], 1))
+        self.assertEqual(told["study"]["state"], "running")
         again = self.finish(client, "s")["study"]
         self.assertEqual((again["state"], again["ended"]), ("stopped", stopped["ended"]))
         self.assertEqual(self.measures()[1]["done"], 4)

@@ -84,6 +84,7 @@ static int try_wait(struct ctl *ctl, const char *study, json_t **summary,
 		if (ctl_study_ended(*summary))
 			return DP_OK;
 		json_decref(*summary);
+		*summary = NULL;
 	}
 }
 

@@ -157,12 +157,14 @@ static bool measure_same(double a, double b)
 }
 
 /* The measurement of the same point with as many runs for the same reason, of which
- * something is left to do, or with `any` also one that is over; its position, or the
- * number of all. */
+ * something is left to do in a study that does it, or with `any` also one that is over;
+ * its position, or the number of all. */
 static uint32_t measure_find(const struct measuring *m, const struct measure_point *p,
 			     bool any)
 {
 	const struct dp_study_state *s = m->home->state;
+	bool goes_on = s->measured.rests || s->status == DP_STUDY_RUNNING ||
+		       s->status == DP_STUDY_PAUSED;
 	uint32_t i;
 
 	for (i = 0; i < s->measured.n; i++) {
@@ -173,7 +175,8 @@ static uint32_t measure_find(const struct measuring *m, const struct measure_poi
 		    measure_same(one->of, p->of) && measure_same(one->of_at, p->of_at) &&
 		    memcmp(s->measured.trials[one->first]->x, p->x,
 			   s->spec->nparams * sizeof *p->x) == 0 &&
-		    (any || dp_measure_status(s, one, &reason) < DP_TRIAL_OK))
+		    (any ||
+		     (goes_on && dp_measure_status(s, one, &reason) < DP_TRIAL_OK)))
 			break;
 	}
 	return i;

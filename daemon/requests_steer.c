@@ -44,14 +44,15 @@ int request_stop(struct request *r, json_t **ok, struct dp_err *err)
 	bool now = dp_json_bool(r->json, "now", false);
 	int code = steer(r, &(struct dp_asked){ .ask = DP_ASK_STOP }, ok, err);
 
-	if (code == DP_OK && r->home->state->measured.rests) {
-		study_cancel_measures(r->home, now);
-		study_settle(r->home); /* nothing of it may run: then it is over now */
-		json_object_set_new(*ok, "study", request_summary_json(r->home));
-	} else if (code == DP_OK && now) {
+	if (code != DP_OK)
+		return code;
+	if (now && !r->home->state->measured.rests)
 		study_cancel_all(r->home);
-	}
-	return code;
+	else
+		study_cancel_measures(r->home, now);
+	study_settle(r->home); /* nothing of it may run: then it is over now */
+	json_object_set_new(*ok, "study", request_summary_json(r->home));
+	return DP_OK;
 }
 
 int request_delete(struct request *r, json_t **ok, struct dp_err *err)

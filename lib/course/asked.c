@@ -144,15 +144,17 @@ static int asked_changes(const struct dp_study_state *s, const struct dp_asked *
 	return code;
 }
 
-/* Did it end because its max_time was over, which it no longer is? */
+/* Did it end, before what is measured again now, because its max_time was over, which it
+ * no longer is? */
 static bool time_returns(const struct dp_study_state *s, const struct dp_study *wanted,
 			 double evaluations)
 {
 	double was = s->now->search.max_time * 1e6, is = wanted->search.max_time * 1e6;
+	bool only_measures = s->measured.rests && s->status == DP_STUDY_RUNNING;
+	enum dp_study_status ended = only_measures ? s->measured.rest : s->status;
 
-	return (s->status == DP_STUDY_FINISHED || s->status == DP_STUDY_FAILED) &&
-	       was > 0 && (double)s->active >= was &&
-	       (is == 0 || (double)s->active < is) &&
+	return (ended == DP_STUDY_FINISHED || ended == DP_STUDY_FAILED) && was > 0 &&
+	       (double)s->active >= was && (is == 0 || (double)s->active < is) &&
 	       s->ntrials < (isnan(evaluations) ? s->evaluations : evaluations);
 }
 

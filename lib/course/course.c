@@ -369,16 +369,17 @@ static uint32_t course_next_attempt(const struct dp_trial *t, int32_t run)
 	return n;
 }
 
-/* The first of these trials that may have an attempt now. Those that are not due yet are
- * counted in *resting; the earliest of their times is in step->until. */
+/* The first of these trials, from position `from` to before `to`, that may have an
+ * attempt now. Those that are not due yet are counted in *resting; the earliest of their
+ * times is in step->until. */
 static bool step_attempt_of(const struct dp_study_state *s,
-			    struct dp_trial *const *trials, uint32_t n, int64_t now,
-			    struct dp_step *step, uint32_t *resting)
+			    struct dp_trial *const *trials, uint32_t from, uint32_t to,
+			    int64_t now, struct dp_step *step, uint32_t *resting)
 {
 	int64_t due = INT64_MAX;
 	int32_t run;
 
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = from; i < to; i++) {
 		const struct dp_trial *t = trials[i];
 		int64_t until;
 
@@ -404,8 +405,8 @@ static bool step_attempt_of(const struct dp_study_state *s,
 static bool step_attempt(const struct dp_study_state *s, int64_t now,
 			 struct dp_step *step, uint32_t *resting)
 {
-	return step_attempt_of(s, s->trials + s->first_live, s->ntrials - s->first_live,
-			       now, step, resting);
+	return step_attempt_of(s, s->trials, s->first_live, s->ntrials, now, step,
+			       resting);
 }
 
 /* The same of trials that measure points again. While there is something to search for,
@@ -418,8 +419,8 @@ static bool step_measure(const struct dp_study_state *s, int64_t now, bool all,
 
 	if (!dp_study_measures(s) || (!all && m->open >= (s->parallel + 1) / 2))
 		return false;
-	return step_attempt_of(s, m->trials + m->first_live,
-			       dp__measures_end(m) - m->first_live, now, step, &resting);
+	return step_attempt_of(s, m->trials, m->first_live, dp__measures_end(m), now,
+			       step, &resting);
 }
 
 uint32_t dp_course_window(const struct dp_study_state *s)

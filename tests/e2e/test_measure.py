@@ -243,6 +243,8 @@ if request["trial"] >= 10 ** 9:
         self.finish(client, "s")
         client("measure", study="s", runs=8, points=[[0, None]])
         harness.wait_for(lambda: self.has("at-go0"))
+        looked = self.ctl("status", "s", "--state", self.d.state, "-o", "json")
+        self.assertEqual([a["trial"] for a in json.loads(looked.stdout)["running"]], [10 ** 9])
         client("pause", study="s")
         self.touch("go0")
         harness.wait_for(lambda: self.measures()[0]["done"] == 2)
@@ -282,6 +284,33 @@ if request["trial"] >= 10 ** 9:
         again = self.finish(client, "t")["study"]
         for key in ("state", "reason", "ended"):
             self.assertEqual(again[key], stopped[key])
+
+    def test_stopped_while_both_go_on(self):
+        """A search that is stopped while it measures, too, does not keep what is asked for
+        again from being measured."""
+        client = self.begin(NOISY.replace("\n", """
+gate("go%d" % request["trial"])
+""", 1), search="method: random, evaluations: 4, parallel: 2", options=("--slots", "2"))
+        self.touch("go0")
+        harness.wait_for(lambda: self.has("at-go2"))
+        client("measure", study="s", runs=4, points=[[0, None]])
+        self.touch("go1")
+        harness.wait_for(lambda: self.has("at-go1000000000"))
+        client("stop", study="s")
+        for number in (2, 10 ** 9):
+            self.touch("go%d" % number)
+        stopped = self.finish(client, "s")["study"]
+        self.assertEqual(stopped["state"], "stopped")
+        one, = self.measures()  # m0 could end, m1 does not begin
+        self.assertEqual((one["state"], one["done"], one["failed"]), ("failed", 2, 2))
+        for number in (1, 2, 3):
+            self.touch("go%d" % (10 ** 9 + number))
+        told = client("measure", study="s", runs=4, points=[[0, None], [0, None]])
+        self.assertEqual((told["measurements"], told["new"]), ([1, 1], 1))
+        self.assertEqual(told["study"]["state"], "running")
+        again = self.finish(client, "s")["study"]
+        self.assertEqual((again["state"], again["ended"]), ("stopped", stopped["ended"]))
+        self.assertEqual(self.measures()[1]["done"], 4)
 
     def test_kills(self):
         """kill -9 of the daemon and of trainers: the same values as without."""
@@ -387,6 +416,12 @@ if request["trial"] >= 10 ** 9:
         self.assertIn("search.budget: epsilon 12", error["message"])
         fits = int(error["hint"].split("room for ")[1].split(" ")[0])
         self.assertGreater(fits, 0)
+        # a run may be tried as often as it may now
+        client("set", study="s", keys={"retries": "1"})
+        with self.assertRaises(harness.Refused) as refused:
+            client("measure", study="s", runs=fits, points=[[0, None]])
+        self.assertIn("room for %d " % (fits // 2), refused.exception.error["hint"])
+        client("set", study="s", keys={"retries": "0"})
         with self.assertRaises(harness.Refused):
             client("measure", study="s", runs=fits + 1, points=[[0, None]])
         client("measure", study="s", runs=fits, points=[[0, None]])

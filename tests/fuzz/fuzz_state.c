@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *const texts[STUDIES] = {
 	"study: a\ntrainer: {command: [x], retries: 1, max_failures: 4}\n" SEARCH(
-		"method: random, evaluations: 6, parallel: 2"),
+		"method: random, evaluations: 6, parallel: 2, remeasure: 2"),
 	"study: b\ntrainer: {command: [x], runs: 3, runs_per_process: 1, path: "
 	"C}\n" SEARCH("method: dpareto, initial: 2, evaluations: 9, parallel: 3, order: "
 		      "deterministic, max_time: 1h"),
@@ -152,6 +152,19 @@ static void take_point(struct input *in, struct room *r, struct dp_event *e)
 	e->objectives = r->objectives;
 }
 
+static void take_measure(struct input *in, const struct dp_study_state *st, bool next,
+			 struct dp_event *e)
+{
+	unsigned shape = take(in);
+
+	if (next)
+		e->trial = dp_study_next_measuring(st);
+	e->asked = shape % 8;
+	e->of = shape & 8 ? NAN : shape >> 6;
+	e->of_at = shape & 16 ? 2 : NAN;
+	e->source = e->state;
+}
+
 /* Any three in a row, also such as no record has. */
 static const char *const changes[] = { "trainer.timeout=30s",
 				       "search.max_time=none",
@@ -166,7 +179,8 @@ static void take_event(struct input *in, const struct dp_state *s, int64_t *cloc
 	unsigned head = take(in), where = take(in), order = take(in);
 	const struct dp_study_state *st;
 
-	*e = (struct dp_event){ .type = (enum dp_event_type)(head % 15),
+	*e = (struct dp_event){ .type = head % 15 ? (enum dp_event_type)(head % 15)
+						  : DP_EV_MEASURE_ASKED,
 				.study = 1 + head / 15 % STUDIES };
 	st = dp_state_by_id(s, e->study);
 	e->seq = st ? st->seq : 0;
@@ -176,7 +190,7 @@ static void take_event(struct input *in, const struct dp_state *s, int64_t *cloc
 		  : order == 238 ? INT64_C(4000000000)
 				 : order * INT64_C(100000);
 	e->time = order == 237 ? INT64_MAX : order == 236 ? INT64_MIN : *clock;
-	e->trial = where % 8;
+	e->trial = where % 8 + (order >= 200 && order < 230 ? DP_MEASURING : 0);
 	e->run = (int32_t)(where / 8 % 6) - 1 - (where >= 250);
 	e->attempt = where / 48;
 	e->name = "a";
@@ -201,6 +215,8 @@ static void take_event(struct input *in, const struct dp_state *s, int64_t *cloc
 		take_point(in, r, e);
 	if (e->type == DP_EV_TRIAL_PROPOSED && st && order < 200)
 		e->trial = st->ntrials;
+	if (e->type == DP_EV_MEASURE_ASKED && st)
+		take_measure(in, st, order < 200, e);
 	if (e->type == DP_EV_STUDY_MOVED || e->type == DP_EV_TIME_NOTED)
 		e->counted = where & 1;
 }
@@ -209,13 +225,14 @@ static void take_event(struct input *in, const struct dp_state *s, int64_t *cloc
 
 static void check_trial(const struct dp_study_state *s, const struct dp_trial *t)
 {
+	bool came = t->status == DP_TRIAL_OK || t->status == DP_TRIAL_DIVERGED;
 	uint32_t open = 0;
 
 	for (uint32_t i = 0; i < t->nattempts; i++) {
 		const struct dp_attempt *a = &t->attempts[i];
 
 		open += a->end == DP_END_NONE;
-		demand(a->run >= DP_RUN_ALL && a->run < s->spec->trainer.runs);
+		demand(a->run >= DP_RUN_ALL && a->run < (int32_t)t->runs);
 		if (a->end != DP_END_NONE && a->recorded >= a->planned)
 			demand(a->ended >= a->planned && a->ended <= a->recorded);
 	}
@@ -226,8 +243,31 @@ static void check_trial(const struct dp_study_state *s, const struct dp_trial *t
 		demand(s->spec->trainer.path.points && t->way->n <= DP_WAYPOINTS_MAX);
 		demand(t->way->nmetrics <= s->nmetrics);
 		demand((t->status >= DP_TRIAL_OK) == (t->way->means != NULL));
-		demand((t->way->runs == NULL) == (t->way->means != NULL));
+		demand((t->way->runs == NULL) == came); /* else it may go on */
 	}
+}
+
+/* Those that measure points again. */
+static void check_measures(const struct dp_study_state *s)
+{
+	const struct dp_measures *m = &s->measured;
+	uint32_t open = 0, waiting = 0, live = m->ntrials, first = 0;
+
+	for (uint32_t i = 0; i < m->ntrials; i++) {
+		const struct dp_trial *t = m->trials[i];
+
+		demand(dp_study_trial(s, t->number) == t && t->number >= DP_MEASURING);
+		check_trial(s, t);
+		open += t->open;
+		waiting += t->status == DP_TRIAL_WAITING;
+		if (t->status < DP_TRIAL_OK && i < live)
+			live = i;
+		demand(i < m->reached || (t->nattempts == 0 && !t->cancel_asked));
+	}
+	for (uint32_t i = 0; i < m->n; first += m->list[i++].n)
+		demand(m->list[i].first == first && m->list[i].n > 0);
+	demand(first == m->ntrials && m->first_live == live);
+	demand(m->open == open && m->waiting == waiting);
 }
 
 static void check_study(const struct dp_study_state *s)
@@ -248,9 +288,10 @@ static void check_study(const struct dp_study_state *s)
 	demand(s->failed == by[DP_TRIAL_FAILED] + by[DP_TRIAL_CANCELLED]);
 	demand(s->waiting == by[DP_TRIAL_WAITING] && s->open == open);
 	demand(s->first_live == live);
-	demand(s->blocked >= -1 && s->blocked < (int64_t)s->ntrials);
+	demand(s->blocked == -1 || dp_study_trial(s, (uint32_t)s->blocked));
 	demand(s->seq > 0 && s->active >= 0 && s->created >= 0 && s->updated >= 0);
 	demand(s->status <= DP_STUDY_STOPPED);
+	check_measures(s);
 }
 
 /* What counts is left as it was by an event that is refused. */
@@ -271,6 +312,8 @@ static void apply_checked(struct dp_state *s, const struct dp_event *e)
 	demand(err.code == DP_E_CORRUPT && err.msg[0] && s->nstudies == n);
 	if (st)
 		demand(st->seq == before.seq && st->ntrials == before.ntrials &&
+		       st->measured.n == before.measured.n &&
+		       st->measured.ntrials == before.measured.ntrials &&
 		       st->status == before.status && st->active == before.active &&
 		       st->evaluations == before.evaluations);
 }
@@ -294,14 +337,19 @@ static void apply_order(struct dp_state *s, const struct dp_study_state *st, int
 static void follow_course(struct dp_state *s, const struct dp_study_state *st,
 			  int64_t now)
 {
+	static const struct dp_event all = { .type = DP_EV_MEASURE_ASKED,
+					     .of = NAN,
+					     .of_at = NAN };
 	struct dp_step step;
 
 	for (uint32_t i = 0;; i++) {
-		demand(i < st->ntrials + STEPS);
+		demand(i < st->ntrials + st->measured.ntrials + STEPS);
 		dp_course_next(st, now, &step);
 		if (step.kind == DP_STEP_RECORD || step.kind == DP_STEP_ATTEMPT)
 			apply_order(s, st, now, &step.event);
-		if (step.kind != DP_STEP_RECORD)
+		else if (step.kind == DP_STEP_MEASURE)
+			apply_order(s, st, now, &all);
+		if (step.kind != DP_STEP_RECORD && step.kind != DP_STEP_MEASURE)
 			break;
 		demand(strlen(step.reason) < sizeof step.reason - 1);
 	}
@@ -313,7 +361,7 @@ static void ask(struct dp_state *s, const struct dp_study_state *st, int64_t now
 		unsigned dice)
 {
 	struct dp_asked a = { .ask = (enum dp_ask)(dice % (DP_ASK_DELETE + 1)),
-			      .trial = dice / 16,
+			      .trial = dice / 16 + (dice & 1 ? DP_MEASURING : 0),
 			      .evaluations = dice,
 			      .parallel = NAN,
 			      .priority = NAN };
@@ -343,6 +391,12 @@ static void show(struct dp_study_state *st)
 
 		demand(trial != NULL);
 		json_decref(trial);
+	}
+	for (uint32_t i = 0; i < st->measured.n; i++) {
+		json_t *measure = dp_view_measure(st, i);
+
+		demand(measure != NULL);
+		json_decref(measure);
 	}
 }
 

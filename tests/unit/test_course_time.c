@@ -87,6 +87,35 @@ static void more_time_wakes_a_study_that_ran_out_of_it(void **s)
 	assert_string_equal(set_max_time("search.max_time=9h"), "as it was");
 }
 
+/* The same while its points are measured again, after which it would have gone back. */
+static void more_time_wakes_a_study_that_is_measured(void **s)
+{
+	static const double x[] = { 3, 2 }, y[] = { 0.5, NAN };
+
+	(void)s;
+	begin("", "search: {method: random, evaluations: 9, max_time: 60s}");
+	whole_trial(DP_END_OK);
+	now = st->created + 60 * SECOND;
+	assert_true(record_step());
+	apply((struct dp_event){ .type = DP_EV_MEASURE_ASKED,
+				 .trial = DP_MEASURING,
+				 .source = "remeasure",
+				 .of_at = NAN,
+				 .asked = 1,
+				 .params = x,
+				 .nparams = 2,
+				 .objectives = y,
+				 .nobjectives = 2 });
+	move("running");
+	assert_string_equal(set_max_time("search.max_time=59s"), "as it was");
+	assert_true(st->measured.rests);
+	assert_string_equal(set_max_time("search.max_time=none"), "running");
+	assert_false(st->measured.rests);
+	plan(DP_MEASURING, DP_RUN_ALL, 0);
+	st->parallel = 2;
+	NEXT("propose");
+}
+
 static void only_time_under_a_daemon_counts(void **s)
 {
 	(void)s;
@@ -242,6 +271,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(time_is_over),
 		CASE(more_time_wakes_a_study_that_ran_out_of_it),
+		CASE(more_time_wakes_a_study_that_is_measured),
 		CASE(only_time_under_a_daemon_counts),
 		CASE(a_pause_does_not_count),
 		CASE(time_is_noted_now_and_then),

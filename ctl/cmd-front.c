@@ -121,7 +121,7 @@ static int front_run(struct ctl *ctl, struct dp_err *err)
 	json_t *front, *summary = NULL;
 	struct ctl_columns cols;
 	struct dp_buf words = DP_BUF_INIT;
-	size_t all;
+	size_t all, again;
 	int code = front_choice(ctl, &choice, err);
 
 	if (code == DP_OK)
@@ -129,7 +129,10 @@ static int front_run(struct ctl *ctl, struct dp_err *err)
 	if (code != DP_OK)
 		return code;
 	all = json_array_size(json_object_get(front, "front"));
+	again = ctl_remeasured_count(json_object_get(front, "front"));
 	ctl_point_count(json_object_get(front, "front"), &words);
+	if (again > 0 && again < all) /* their hypervolume is of nothing else */
+		dp_buf_printf(&words, " (%zu measured again)", again);
 	ctl_front_columns(front, &cols);
 	cols.metrics = ctl_choose_metrics(ctl, front);
 	if (ctl_choose_asked(ctl))

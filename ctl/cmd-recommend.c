@@ -266,17 +266,17 @@ static void print_trust(struct ctl *ctl, const json_t *found)
 	    !dp_json_to_real(json_object_get(trust, "coverage"), &coverage) ||
 	    !dp_json_to_real(json_object_get(trust, "leave_one_out"), &error))
 		return; /* all is computed */
-	ctl_printf(ctl,
-		   "the model of %s %s: left out, the %lld results nearest to it are "
-		   "predicted to within %s (rms), %.0f %% of them within their 95 %% "
-		   "interval\n",
-		   dp_json_str(trust, "of", "?"),
-		   dp_json_bool(trust, "trusted", false) ? "can be trusted there"
-							 : "is doubtful there",
-		   (long long)dp_json_int(trust, "neighbours", 0),
-		   ctl_number(error, 2, false, off), 100 * coverage);
+	ctl_sentence(ctl,
+		     "the model of %s %s: left out, the %lld results nearest to it are "
+		     "predicted to within %s (rms), %.0f %% of them within their 95 %% "
+		     "interval",
+		     dp_json_str(trust, "of", "?"),
+		     dp_json_bool(trust, "trusted", false) ? "can be trusted there"
+							   : "is doubtful there",
+		     (long long)dp_json_int(trust, "neighbours", 0),
+		     ctl_number(error, 2, false, off), 100 * coverage);
 	if (dp_json_str(trust, "why", NULL))
-		ctl_printf(ctl, "because %s\n", dp_json_str(trust, "why", ""));
+		ctl_sentence(ctl, "because %s", dp_json_str(trust, "why", ""));
 }
 
 /* With all digits: with fewer, epsilon could be more than was asked for. */
@@ -312,10 +312,10 @@ static void print_verified(struct ctl *ctl, const json_t *found)
 		    !dp_json_to_real(json_object_get(q, "low"), &low) ||
 		    !dp_json_to_real(json_object_get(q, "high"), &high))
 			continue;
-		ctl_printf(
+		ctl_sentence(
 			ctl,
 			"measured with %lld fresh runs: %s %s (95 %% from %s to %s), "
-			"%s the predicted interval\n",
+			"%s the predicted interval",
 			(long long)dp_json_int(v, "runs", 0), name,
 			ctl_value(measured, text),
 			ctl_value(json_object_get(json_object_get(v, "low"), name), lo),
@@ -352,8 +352,8 @@ static void print_tested(struct ctl *ctl, const json_t *found, const char *level
 	}
 	if (dp_json_bool(expected, "as_good", false))
 		dp_buf_puts(&out, ": as good as what is recommended");
-	dp_buf_puts(&out, "\n");
-	ctl_put_buf(ctl, &out);
+	ctl_sentence(ctl, "%s", dp_buf_text(&out));
+	dp_buf_free(&out);
 }
 
 static void print_answer(struct ctl *ctl, const json_t *found)
@@ -365,7 +365,7 @@ static void print_answer(struct ctl *ctl, const json_t *found)
 
 	level_words(found, &words);
 	ctl_pairs(json_object_get(found, "parameters"), &pairs);
-	ctl_printf(ctl, "%s: %s\n", dp_buf_text(&words), dp_buf_text(&pairs));
+	ctl_sentence(ctl, "%s: %s", dp_buf_text(&words), dp_buf_text(&pairs));
 	if (json_is_object(tested))
 		snprintf(title, sizeof title, "TRIAL %s", ctl_point_text(tested, trial));
 	ctl_table_column(t, "OBJECTIVE", CTL_LEFT);

@@ -94,8 +94,8 @@ static void luck_people(struct ctl *ctl, const json_t *front)
 	dp_buf_clear(&text);
 	if (measured < json_array_size(points)) {
 		ctl_say(ctl,
-			"only %zu of the front's %zu points %s measured again: the last "
-			"of these is of nothing else",
+			"only %zu of the front's %zu points %s measured again: that "
+			"hypervolume is of these alone",
 			measured, json_array_size(points), measured == 1 ? "is" : "are");
 	} else if (dp_json_to_real(json_object_get(front, "hypervolume"), &observed) &&
 		   dp_json_to_real(json_object_get(front, "hypervolume_remeasured"),

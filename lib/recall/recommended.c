@@ -163,7 +163,7 @@ static json_t *computed_json(const struct dp_study *s, const double *privacy)
 	return o;
 }
 
-static json_t *predicted_json(const struct dp_study *s, const struct dp_predicted *q)
+static json_t *intervals_json(const struct dp_study *s, const struct dp_predicted *q)
 {
 	json_t *o = json_object();
 
@@ -274,7 +274,7 @@ static json_t *expected_json(const struct dp_study *s, const struct expected *e)
 {
 	if (!e->known)
 		return json_null();
-	return json_pack("{s:o, s:b}", "predicted", predicted_json(s, e->output),
+	return json_pack("{s:o, s:b}", "predicted", intervals_json(s, e->output),
 			 "as_good", e->as_good);
 }
 
@@ -288,7 +288,7 @@ static json_t *recommended_json(const struct dp_study *s, const struct dp_result
 			 dp_output_is_large(s, l->level.output) ? "at least" : "at most",
 			 "parameters", dp_space_json(s, found->x), "objectives",
 			 computed_json(s, found->privacy), "predicted",
-			 predicted_json(s, found->output), "constraints",
+			 intervals_json(s, found->output), "constraints",
 			 constraints_json(s, found), "tested",
 			 l->is_tested ? tested_json(s, l) : json_null(), "expected",
 			 expected_json(s, expected), "nearest",

@@ -302,9 +302,10 @@ static void people_sentence(struct people *p, const char *what, const json_t *te
 		return;
 	}
 	p_text(json_object_get(test, "p"), text);
-	dp_buf_printf(&p->said, " (95 %%: %.5g to %.5g), p %s%s\n",
-		      sign < 0 ? -high : low, sign < 0 ? -low : high,
-		      *text == '<' ? "" : "= ", text);
+	dp_buf_printf(
+		&p->said, " (95 %%: %.5g to %.5g), p %s%s%s\n", sign < 0 ? -high : low,
+		sign < 0 ? -low : high, *text == '<' ? "" : "= ", text,
+		difference != 0 && low <= 0 && high >= 0 ? ": that may be chance" : "");
 }
 
 /* Says so if some of a group have no value, and thus all together no mean. */

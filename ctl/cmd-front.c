@@ -32,6 +32,19 @@ static void front_runs(const json_t *front, const struct ctl_columns *cols,
 			      runs == 1 ? "" : "s");
 }
 
+/* Of a metric there is no model: on a front without the noise it is what was observed. */
+static void say_observed(struct ctl *ctl, const struct ctl_columns *cols)
+{
+	const json_t *name = json_array_get(cols->metrics, 0);
+
+	if (cols->denoised && name)
+		ctl_say(ctl,
+			"%s goes by what was observed, luck included; limits on "
+			"objectives "
+			"go by what is denoised",
+			json_string_value(name));
+}
+
 /* `all` points, in words, were there before questions took some out. */
 static void front_people(struct ctl *ctl, const json_t *front, size_t all,
 			 const char *words, const struct ctl_columns *cols)
@@ -48,6 +61,7 @@ static void front_people(struct ctl *ctl, const json_t *front, size_t all,
 					      : "these limits");
 	else
 		ctl_say(ctl, "the front is empty: %s", ctl_front_empty(front));
+	say_observed(ctl, cols);
 	if (ctl_selection(json_object_get(front, "selection"), &volume))
 		ctl_say(ctl, "%s", dp_buf_text(&volume));
 	dp_buf_clear(&volume);
@@ -121,7 +135,7 @@ static int front_run(struct ctl *ctl, struct dp_err *err)
 	json_t *front, *summary = NULL;
 	struct ctl_columns cols;
 	struct dp_buf words = DP_BUF_INIT;
-	size_t all;
+	size_t all, again;
 	int code = front_choice(ctl, &choice, err);
 
 	if (code == DP_OK)
@@ -129,7 +143,10 @@ static int front_run(struct ctl *ctl, struct dp_err *err)
 	if (code != DP_OK)
 		return code;
 	all = json_array_size(json_object_get(front, "front"));
+	again = ctl_remeasured_count(json_object_get(front, "front"));
 	ctl_point_count(json_object_get(front, "front"), &words);
+	if (again > 0 && again < all) /* their hypervolume is of nothing else */
+		dp_buf_printf(&words, " (%zu measured again)", again);
 	ctl_front_columns(front, &cols);
 	cols.metrics = ctl_choose_metrics(ctl, front);
 	if (ctl_choose_asked(ctl))

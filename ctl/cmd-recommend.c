@@ -256,37 +256,37 @@ static void print_trust(struct ctl *ctl, const json_t *found)
 	const json_t *nearest = json_object_get(found, "nearest");
 	const json_t *trust = json_object_get(found, "trust");
 	char away[CTL_TEXT_LEN], off[CTL_TEXT_LEN], trial[CTL_TEXT_LEN];
-	double coverage = NAN;
+	double coverage = NAN, distance = NAN, error = NAN;
 
-	if (json_is_object(nearest))
+	if (dp_json_to_real(json_object_get(nearest, "distance"), &distance))
 		ctl_printf(ctl, "nearest tested point: trial %s, %s of the space away\n",
 			   ctl_point_text(nearest, trial),
-			   ctl_value(json_object_get(nearest, "distance"), away));
+			   ctl_number(distance, 2, false, away));
 	if (dp_json_int(trust, "neighbours", 0) == 0 ||
-	    !dp_json_to_real(json_object_get(trust, "coverage"), &coverage))
+	    !dp_json_to_real(json_object_get(trust, "coverage"), &coverage) ||
+	    !dp_json_to_real(json_object_get(trust, "leave_one_out"), &error))
 		return; /* all is computed */
-	ctl_printf(ctl,
-		   "the model of %s %s: left out, the %lld results nearest to it are "
-		   "predicted with an error of %s, %.0f %% of them within their 95 %% "
-		   "interval\n",
-		   dp_json_str(trust, "of", "?"),
-		   dp_json_bool(trust, "trusted", false) ? "can be trusted there"
-							 : "is doubtful there",
-		   (long long)dp_json_int(trust, "neighbours", 0),
-		   ctl_value(json_object_get(trust, "leave_one_out"), off),
-		   100 * coverage);
+	ctl_sentence(ctl,
+		     "the model of %s %s: left out, the %lld results nearest to it are "
+		     "predicted to within %s (rms), %.0f %% of them within their 95 %% "
+		     "interval",
+		     dp_json_str(trust, "of", "?"),
+		     dp_json_bool(trust, "trusted", false) ? "can be trusted there"
+							   : "is doubtful there",
+		     (long long)dp_json_int(trust, "neighbours", 0),
+		     ctl_number(error, 2, false, off), 100 * coverage);
 	if (dp_json_str(trust, "why", NULL))
-		ctl_printf(ctl, "because %s\n", dp_json_str(trust, "why", ""));
+		ctl_sentence(ctl, "because %s", dp_json_str(trust, "why", ""));
 }
 
 /* With all digits: with fewer, epsilon could be more than was asked for. */
-static void print_settings(struct ctl *ctl, const char *study, const json_t *found)
+static void print_settings(struct ctl *ctl, const json_t *found)
 {
 	struct dp_buf out = DP_BUF_INIT;
 	const char *name;
 	json_t *value;
 
-	dp_buf_printf(&out, "to evaluate it: dparetoctl enqueue %s", study);
+	dp_buf_puts(&out, "in full:");
 	json_object_foreach (json_object_get(found, "parameters"), name, value) {
 		dp_buf_printf(&out, " %s=", name);
 		ctl_value_exact(value, &out);
@@ -312,10 +312,10 @@ static void print_verified(struct ctl *ctl, const json_t *found)
 		    !dp_json_to_real(json_object_get(q, "low"), &low) ||
 		    !dp_json_to_real(json_object_get(q, "high"), &high))
 			continue;
-		ctl_printf(
+		ctl_sentence(
 			ctl,
 			"measured with %lld fresh runs: %s %s (95 %% from %s to %s), "
-			"%s the predicted interval\n",
+			"%s the predicted interval",
 			(long long)dp_json_int(v, "runs", 0), name,
 			ctl_value(measured, text),
 			ctl_value(json_object_get(json_object_get(v, "low"), name), lo),
@@ -326,7 +326,37 @@ static void print_verified(struct ctl *ctl, const json_t *found)
 	}
 }
 
-static void print_answer(struct ctl *ctl, const char *study, const json_t *found)
+/* The best tested point is the luckiest of many, too: what fresh runs of it would give
+ * stands beside what it gave. */
+static void print_tested(struct ctl *ctl, const json_t *found, const char *level)
+{
+	const json_t *tested = json_object_get(found, "tested");
+	const json_t *expected = json_object_get(found, "expected");
+	const char *name, *between = "; by the model fresh runs of it would give";
+	struct dp_buf out = DP_BUF_INIT;
+	char text[CTL_TEXT_LEN], lo[CTL_TEXT_LEN], hi[CTL_TEXT_LEN];
+	json_t *q;
+
+	if (!json_is_object(tested)) {
+		ctl_printf(ctl, "no tested point has %s\n", level);
+		return;
+	}
+	dp_buf_printf(&out, "trial %s is the best tested point with %s, as observed",
+		      ctl_point_text(tested, text), level);
+	json_object_foreach (json_object_get(expected, "predicted"), name, q) {
+		dp_buf_printf(&out, "%s %s %s (95 %% from %s to %s)", between, name,
+			      ctl_value(json_object_get(q, "value"), text),
+			      ctl_value(json_object_get(q, "low"), lo),
+			      ctl_value(json_object_get(q, "high"), hi));
+		between = ",";
+	}
+	if (dp_json_bool(expected, "as_good", false))
+		dp_buf_puts(&out, ": as good as what is recommended");
+	ctl_sentence(ctl, "%s", dp_buf_text(&out));
+	dp_buf_free(&out);
+}
+
+static void print_answer(struct ctl *ctl, const json_t *found)
 {
 	const json_t *tested = json_object_get(found, "tested");
 	struct dp_buf words = DP_BUF_INIT, pairs = DP_BUF_INIT;
@@ -335,7 +365,7 @@ static void print_answer(struct ctl *ctl, const char *study, const json_t *found
 
 	level_words(found, &words);
 	ctl_pairs(json_object_get(found, "parameters"), &pairs);
-	ctl_printf(ctl, "%s: %s\n", dp_buf_text(&words), dp_buf_text(&pairs));
+	ctl_sentence(ctl, "%s: %s", dp_buf_text(&words), dp_buf_text(&pairs));
 	if (json_is_object(tested))
 		snprintf(title, sizeof title, "TRIAL %s", ctl_point_text(tested, trial));
 	ctl_table_column(t, "OBJECTIVE", CTL_LEFT);
@@ -347,19 +377,15 @@ static void print_answer(struct ctl *ctl, const char *study, const json_t *found
 	predicted_rows(t, found, "predicted");
 	predicted_rows(t, found, "constraints");
 	ctl_table_print(ctl, t);
-	if (json_is_object(tested))
-		ctl_printf(ctl, "trial %s is the best tested point with %s\n", trial,
-			   dp_buf_text(&words));
-	else
-		ctl_printf(ctl, "no tested point has %s\n", dp_buf_text(&words));
+	print_tested(ctl, found, dp_buf_text(&words));
 	print_verified(ctl, found);
 	print_trust(ctl, found);
-	print_settings(ctl, study, found);
+	print_settings(ctl, found);
 	dp_buf_free(&words);
 	dp_buf_free(&pairs);
 }
 
-static void print_answers(struct ctl *ctl, const char *study, const json_t *list)
+static void print_answers(struct ctl *ctl, const json_t *list)
 {
 	const json_t *found;
 	size_t i;
@@ -370,7 +396,7 @@ static void print_answers(struct ctl *ctl, const char *study, const json_t *list
 		if (i > 0)
 			ctl_printf(ctl, "\n");
 		if (!error)
-			print_answer(ctl, study, found);
+			print_answer(ctl, found);
 		else
 			ctl_printf(ctl, "%s\n", dp_json_str(error, "message", "?"));
 	}
@@ -406,7 +432,10 @@ static int recommend_show(struct ctl *ctl, const json_t *ok, struct dp_err *err)
 		ctl_put_json(ctl, all);
 		json_decref(all);
 	} else {
-		print_answers(ctl, study, list);
+		print_answers(ctl, list);
+		if (!error && !ctl_opt(ctl, "verify"))
+			ctl_say(ctl, "predicted, not measured: with --verify 50 it is "
+				     "run so often");
 	}
 	if (!error)
 		return DP_OK;

@@ -83,20 +83,20 @@ static void say_change(struct dp_buf *out, double from, double to)
  * that one's hypervolume is not luck alone. */
 static void luck_people(struct ctl *ctl, const json_t *front)
 {
-	const json_t *points = json_object_get(front, "front"), *point;
+	const json_t *points = json_object_get(front, "front");
 	struct dp_buf text = DP_BUF_INIT;
 	double observed, denoised, again;
-	size_t i, measured = 0;
+	size_t measured = ctl_remeasured_count(points);
 
-	json_array_foreach (points, i, point)
-		measured += json_is_object(json_object_get(point, "remeasured"));
 	dp_buf_puts(&text, "hypervolume ");
 	ctl_hypervolume(front, &text);
 	ctl_say(ctl, "%s", dp_buf_text(&text));
 	dp_buf_clear(&text);
 	if (measured < json_array_size(points)) {
-		ctl_say(ctl, "%zu of the front's %zu points are measured again", measured,
-			json_array_size(points));
+		ctl_say(ctl,
+			"only %zu of the front's %zu points %s measured again: that "
+			"hypervolume is of these alone",
+			measured, json_array_size(points), measured == 1 ? "is" : "are");
 	} else if (dp_json_to_real(json_object_get(front, "hypervolume"), &observed) &&
 		   dp_json_to_real(json_object_get(front, "hypervolume_remeasured"),
 				   &again) &&

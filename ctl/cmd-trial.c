@@ -113,14 +113,14 @@ static void print_pairs(struct ctl *ctl, const char *label, const json_t *values
 
 /* The same of objectives, where an epsilon is rounded up; nothing, or a dash, where there
  * are none. */
-static void print_objectives(struct ctl *ctl, const json_t *trial, const char *key,
-			     bool dash)
+static void print_objectives(struct ctl *ctl, const json_t *trial, const char *label,
+			     const json_t *values, bool dash)
 {
 	struct dp_buf pairs = DP_BUF_INIT;
 
-	ctl_objectives(trial, json_object_get(trial, key), &pairs);
+	ctl_objectives(trial, values, &pairs);
 	if (pairs.len || dash)
-		ctl_printf(ctl, "  %-10s  %s\n", key,
+		ctl_printf(ctl, "  %-10s  %s\n", label,
 			   pairs.len ? dp_buf_text(&pairs) : "-");
 	dp_buf_free(&pairs);
 }
@@ -144,10 +144,14 @@ static void print_result_lines(struct ctl *ctl, const char *study, const json_t 
 		   dp_buf_text(&why));
 	dp_buf_free(&why);
 	print_pairs(ctl, "parameters", json_object_get(trial, "parameters"));
-	print_objectives(ctl, trial, "objectives", true);
-	print_objectives(ctl, trial, "denoised", false);
-	print_pairs(ctl, "remeasured",
-		    json_object_get(json_object_get(trial, "remeasured"), "objectives"));
+	print_objectives(ctl, trial, "objectives", json_object_get(trial, "objectives"),
+			 true);
+	print_objectives(ctl, trial, "denoised", json_object_get(trial, "denoised"),
+			 false);
+	print_objectives(
+		ctl, trial, "remeasured",
+		json_object_get(json_object_get(trial, "remeasured"), "objectives"),
+		false);
 }
 
 /* How far the runs lie apart, if that is known of any objective. */

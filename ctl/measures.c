@@ -287,9 +287,12 @@ static void measures_cells(struct ctl_table *t, const json_t *example, const jso
 			 ctl_value(json_object_get(before, key), text));
 		ctl_cell(t, CTL_BOLD, "%s",
 			 ctl_value(member(row, "objectives", key), text));
-		ctl_cell(t, CTL_NORMAL, "%s to %s",
-			 ctl_value(member(row, "low", key), text),
-			 ctl_value(member(row, "high", key), more));
+		if (!member(row, "low", key) || json_is_null(member(row, "low", key)))
+			ctl_cell(t, CTL_NORMAL, "-"); /* one run, or none */
+		else
+			ctl_cell(t, CTL_NORMAL, "%s to %s",
+				 ctl_value(member(row, "low", key), text),
+				 ctl_value(member(row, "high", key), more));
 	}
 	ctl_cell(t, CTL_NORMAL, "%" PRId64, dp_json_int(row, "done", 0));
 }

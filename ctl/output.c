@@ -190,9 +190,21 @@ int ctl_flush(struct ctl *ctl, struct dp_err *err)
 		       errno ? strerror(errno) : "a write failed");
 }
 
+/* A line, which a terminal would break in the middle of words. */
+static void wrap_line(FILE *stream, const char *line, struct dp_buf *out)
+{
+	int columns, rows;
+
+	ctl_terminal_size(stream, &columns, &rows);
+	if (columns > 0 && ctl_width(line) > columns)
+		ctl_wrap(out, line, 0, columns);
+	else
+		dp_buf_printf(out, "%s\n", line);
+}
+
 void ctl_say(struct ctl *ctl, const char *format, ...)
 {
-	struct dp_buf line = DP_BUF_INIT;
+	struct dp_buf line = DP_BUF_INIT, wrapped = DP_BUF_INIT;
 	char *text;
 	va_list ap;
 
@@ -202,8 +214,24 @@ void ctl_say(struct ctl *ctl, const char *format, ...)
 	text = ctl_vformat(format, ap);
 	va_end(ap);
 	ctl_clean(&line, text);
-	fprintf(ctl->talk, "%s\n", dp_buf_text(&line));
+	wrap_line(ctl->talk, dp_buf_text(&line), &wrapped);
+	fputs(dp_buf_text(&wrapped), ctl->talk);
+	dp_buf_free(&wrapped);
 	dp_buf_free(&line);
+	free(text);
+}
+
+void ctl_sentence(struct ctl *ctl, const char *format, ...)
+{
+	struct dp_buf wrapped = DP_BUF_INIT;
+	char *text;
+	va_list ap;
+
+	va_start(ap, format);
+	text = ctl_vformat(format, ap);
+	va_end(ap);
+	wrap_line(ctl->out, text, &wrapped);
+	ctl_put_buf(ctl, &wrapped);
 	free(text);
 }
 

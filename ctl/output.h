@@ -27,6 +27,8 @@ void ctl_put_json_line(struct ctl *ctl, const json_t *value);
 DP_MUSTCHECK int ctl_flush(struct ctl *ctl, struct dp_err *err);
 /* Talk, to ctl->talk, unless --quiet. The newline is added. */
 void ctl_say(struct ctl *ctl, const char *format, ...) DP_PRINTF(2, 3);
+/* A sentence among data, wrapped on a terminal as talk is. The newline is added. */
+void ctl_sentence(struct ctl *ctl, const char *format, ...) DP_PRINTF(2, 3);
 /* Foreign lines to ctl->talk, also with --quiet. */
 void ctl_put_talk(struct ctl *ctl, const char *text);
 /* Does the stream get texts in their visible form? */

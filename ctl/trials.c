@@ -233,6 +233,16 @@ json_t *ctl_remeasured_names(const json_t *points)
 	return NULL;
 }
 
+size_t ctl_remeasured_count(const json_t *points)
+{
+	const json_t *point;
+	size_t i, n = 0;
+
+	json_array_foreach (points, i, point)
+		n += json_is_object(json_object_get(point, "remeasured"));
+	return n;
+}
+
 void ctl_front_columns(const json_t *front, struct ctl_columns *cols)
 {
 	const json_t *points = json_object_get(front, "front");

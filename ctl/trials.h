@@ -32,6 +32,8 @@ void ctl_trial_csv(const json_t *trial, const struct ctl_columns *cols,
 /* The objectives of which one of these points was measured again, as an array; NULL: none
  * was. */
 json_t *ctl_remeasured_names(const json_t *points);
+/* How many of them were. */
+size_t ctl_remeasured_count(const json_t *points);
 /* The columns of a front object; before points are taken out of it. */
 void ctl_front_columns(const json_t *front, struct ctl_columns *cols);
 /* The points of a front object, as a table or CSV. */

@@ -361,14 +361,15 @@ static void put_file_end(struct ctl *ctl, const json_t *tried, const char *name)
 
 void ctl_try_people(struct ctl *ctl, const char *path, const json_t *tried)
 {
+	const json_t *seconds = json_object_get(tried, "seconds");
 	struct dp_buf why = DP_BUF_INIT;
 	char took[CTL_TEXT_LEN];
 
+	seconds = json_is_number(seconds) ? seconds : NULL; /* nothing was started */
 	ctl_clean(&why, dp_json_str(tried, "message", "")); /* it may quote the trainer */
-	ctl_printf(ctl,
-		   "%s: tried once, with one run at a random point: %s, took %s%s%s\n",
+	ctl_printf(ctl, "%s: tried once, with one run at a random point: %s%s%s%s%s\n",
 		   path, dp_json_str(tried, "end", "nothing was trained"),
-		   ctl_seconds(json_object_get(tried, "seconds"), took),
+		   seconds ? ", took " : "", seconds ? ctl_seconds(seconds, took) : "",
 		   why.len ? "\n  " : "", dp_buf_text(&why));
 	dp_buf_free(&why);
 	if (json_object_get(tried, "parameters"))

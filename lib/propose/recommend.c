@@ -209,6 +209,33 @@ static double left_noise(const struct dp_proposer *p, size_t o, double m)
 	       p->study->trainer.runs / DP_MEASURED_RUNS;
 }
 
+/* Means over DP_MEASURED_RUNS fresh runs, f of the models at the point. */
+static void describe_runs(const struct dp_proposer *p, struct dp__normal *f,
+			  struct dp_predicted *out)
+{
+	for (size_t o = 0; o < p->noutputs; o++) {
+		f[o].s = sqrt(pow(wider * f[o].s, 2) + left_noise(p, o, f[o].m));
+		out[o] = dp__natural_prediction(p->study, o, &f[o]);
+	}
+}
+
+int dp_recommend_expected(struct dp_proposer *p, const double *x,
+			  struct dp_predicted *out, struct dp_err *err)
+{
+	struct dp__normal f[DP__OUTPUTS_MAX];
+	double u[DP_PARAMS_MAX];
+	int code;
+
+	if (!p->history)
+		return dp_fail(err, DP_E_INVALID, "no model has been fitted");
+	dp__to_u(&p->inputs, x, u);
+	code = dp__model_predict(p, u, 1, 1, true, true, f, NULL);
+	if (code != DP_OK)
+		return dp_fail(err, code, "no memory for a prediction");
+	describe_runs(p, f, out);
+	return DP_OK;
+}
+
 static int describe_point(struct dp__question *q, const struct dp_level *level,
 			  size_t own, const struct dp__standing *best,
 			  struct dp_recommendation *out, struct dp_err *err)
@@ -223,10 +250,7 @@ static int describe_point(struct dp__question *q, const struct dp_level *level,
 	find_nearest(p, own, best->u, out);
 	out->feasible = exp(dp__log_feasible(p, f, NULL, NULL));
 	out->evaluated = q->evaluated;
-	for (size_t o = 0; o < p->noutputs; o++) {
-		f[o].s = sqrt(pow(wider * f[o].s, 2) + left_noise(p, o, f[o].m));
-		out->output[o] = dp__natural_prediction(p->study, o, &f[o]);
-	}
+	describe_runs(p, f, out->output);
 	q->exactly = true;
 	out->trust.output = modelled_output(q);
 	q->exactly = false;

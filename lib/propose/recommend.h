@@ -58,6 +58,10 @@ struct dp_recommendation {
 DP_MUSTCHECK int dp_recommend(struct dp_proposer *p, const struct dp_level *level,
 			      size_t own, const atomic_bool *cancel,
 			      struct dp_recommendation *out, struct dp_err *err);
+/* What the mean of DP_MEASURED_RUNS fresh runs would be at a point of the history, by the
+ * same models: out has one for every objective and constraint. */
+DP_MUSTCHECK int dp_recommend_expected(struct dp_proposer *p, const double *x,
+				       struct dp_predicted *out, struct dp_err *err);
 
 /* A result beside what the model would have said of it without it. */
 struct dp_left_out {

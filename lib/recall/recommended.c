@@ -20,6 +20,12 @@ static int fail_unknown_output(const struct dp_study *s, const char *name,
 	for (size_t o = 0; o < n; o++) {
 		names[o] = dp_output_name(s, o);
 		dp_buf_printf(&all, "%s%s", o ? ", " : "", names[o]);
+		if (o < s->nobjectives && s->objectives[o].metric &&
+		    (s->objectives[o].one_minus ||
+		     strcmp(s->objectives[o].metric, names[o]) != 0))
+			dp_buf_printf(&all, " (%s%s)",
+				      s->objectives[o].one_minus ? "1 - " : "",
+				      s->objectives[o].metric);
 	}
 	near = dp_nearest(name, names);
 	dp_fail(err, DP_E_USAGE,
@@ -147,17 +153,23 @@ static void put_member(json_t **object, const char *name, json_t *value)
 	*object = NULL;
 }
 
-/* What is computed of the point, or what is predicted of its metrics. */
-static json_t *outputs_json(const struct dp_study *s, const struct dp_recommendation *r,
-			    bool computed)
+static json_t *computed_json(const struct dp_study *s, const double *privacy)
 {
 	json_t *o = json_object();
 
 	for (size_t i = 0; i < s->nobjectives; i++)
-		if (dp_output_is_computed(s, i) == computed)
-			put_member(&o, s->objectives[i].name,
-				   computed ? dp_json_real(r->privacy[i])
-					    : interval_json(&r->output[i]));
+		if (dp_output_is_computed(s, i))
+			put_member(&o, s->objectives[i].name, dp_json_real(privacy[i]));
+	return o;
+}
+
+static json_t *intervals_json(const struct dp_study *s, const struct dp_predicted *q)
+{
+	json_t *o = json_object();
+
+	for (size_t i = 0; i < s->nobjectives; i++)
+		if (!dp_output_is_computed(s, i))
+			put_member(&o, s->objectives[i].name, interval_json(&q[i]));
 	return o;
 }
 
@@ -207,18 +219,79 @@ static json_t *level_json(const struct dp_study *s, const struct dp_level *level
 			 dp_json_real(level->value));
 }
 
+/* What the models expect of the best tested point: observed it is the luckiest. */
+struct expected {
+	bool known;
+	bool as_good; /* as what is recommended: it has the level and is worth as much */
+	struct dp_predicted output[DP_OBJECTIVES_MAX + DP_CONSTRAINTS_MAX];
+};
+
+static const struct dp_known *find_tested(const struct dp_results *r,
+					  const struct dp_asked_level *l)
+{
+	double at = isnan(l->at) ? 0 : l->at;
+
+	for (size_t i = r->imported; i < r->n && l->is_tested; i++)
+		if (r->known[i].trial == l->trial && r->known[i].at == at)
+			return &r->known[i];
+	return NULL;
+}
+
+/* Values of objectives by the models; what is computed is what it is. */
+static void modelled_values(const struct dp_study *s, const struct dp_predicted *q,
+			    const double *computed, double *y)
+{
+	for (size_t i = 0; i < s->nobjectives; i++)
+		y[i] = dp_output_is_computed(s, i) ? computed[i] : q[i].value;
+}
+
+static int expect_tested(struct dp_proposer *p, const struct dp_study *s,
+			 const struct dp_results *r, const struct dp_asked_level *l,
+			 const struct dp_recommendation *found, struct expected *out,
+			 struct dp_err *err)
+{
+	const struct dp_known *tested = find_tested(r, l);
+	double here[DP_OBJECTIVES_MAX], there[DP_OBJECTIVES_MAX], held;
+	size_t o = l->level.output;
+	int code;
+
+	out->known = tested;
+	if (!tested)
+		return DP_OK;
+	code = dp_recommend_expected(p, tested->x, out->output, err);
+	if (code != DP_OK)
+		return code;
+	modelled_values(s, out->output, l->y, here);
+	modelled_values(s, found->output, found->privacy, there);
+	held = o < s->nobjectives ? here[o] : out->output[o].value;
+	out->as_good =
+		has_level(s, &l->level, held) &&
+		dp_level_cost(s, &l->level, here) <= dp_level_cost(s, &l->level, there);
+	return DP_OK;
+}
+
+static json_t *expected_json(const struct dp_study *s, const struct expected *e)
+{
+	if (!e->known)
+		return json_null();
+	return json_pack("{s:o, s:b}", "predicted", intervals_json(s, e->output),
+			 "as_good", e->as_good);
+}
+
 static json_t *recommended_json(const struct dp_study *s, const struct dp_results *r,
 				const struct dp_asked_level *l,
-				const struct dp_recommendation *found)
+				const struct dp_recommendation *found,
+				const struct expected *expected)
 {
-	return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "at",
+	return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "at",
 			 level_json(s, &l->level), "holds",
 			 dp_output_is_large(s, l->level.output) ? "at least" : "at most",
 			 "parameters", dp_space_json(s, found->x), "objectives",
-			 outputs_json(s, found, true), "predicted",
-			 outputs_json(s, found, false), "constraints",
+			 computed_json(s, found->privacy), "predicted",
+			 intervals_json(s, found->output), "constraints",
 			 constraints_json(s, found), "tested",
-			 l->is_tested ? tested_json(s, l) : json_null(), "nearest",
+			 l->is_tested ? tested_json(s, l) : json_null(), "expected",
+			 expected_json(s, expected), "nearest",
 			 found->nearest < r->n ? nearest_json(r, found) : json_null(),
 			 "trust", trust_json(s, &found->trust));
 }
@@ -250,14 +323,19 @@ static int recommend_level(struct dp_proposer *p, const struct dp_study *study,
 			   const atomic_bool *cancel, json_t **out, struct dp_err *err)
 {
 	struct dp_recommendation found;
+	struct expected expected;
 	int code = dp_recommend(p, &l->level, r->imported, cancel, &found, err);
 
-	if (code == DP_OK)
-		*out = recommended_json(study, r, l, &found);
-	else if (code == DP_E_LIMIT)
+	if (code == DP_OK) {
+		code = expect_tested(p, study, r, l, &found, &expected, err);
+		if (code != DP_OK)
+			return code;
+		*out = recommended_json(study, r, l, &found, &expected);
+	}
+	if (code == DP_E_LIMIT)
 		*out = json_pack("{s:o, s:o}", "at", level_json(study, &l->level),
 				 "error", dp_json_error(err));
-	else
+	else if (code != DP_OK)
 		return code;
 	return *out ? DP_OK : dp_fail(err, DP_E_NOMEM, "no memory for a recommendation");
 }

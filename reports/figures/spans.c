@@ -114,7 +114,11 @@ int fig_spans(const struct subject *s, struct fig_spans *out, struct dp_err *err
 
 	for (uint32_t i = 0; i < st->ntrials; i++)
 		n += st->trials[i]->nattempts;
-	*out = (struct fig_spans){ .length = seconds_since(st->created, st->updated) };
+	/* Points are measured again when the search is long over, by trials that are not
+	 * shown here. */
+	*out = (struct fig_spans){
+		.length = st->measured.n ? 0 : seconds_since(st->created, st->updated)
+	};
 	out->list = malloc(n * sizeof *out->list + 1);
 	free_at = malloc(n * sizeof *free_at + 1);
 	if (!out->list || !free_at) {

@@ -245,7 +245,7 @@ class Told(Case):
 
 class People(Compare):
     def test_tables_and_sentences(self):
-        for k in (1, 2, 3):
+        for k in (1, 2, 3, 5, 6, 7):
             self.made("s%d" % k, seed=k, n=10)
         self.made("worse", seed=4, n=1, more='constraints: {f1: ">= 2"}\n')
         done = self.ctl("--socket", self.d.socket, "compare", "worse", "--group", "s=s1,s2,s3",
@@ -254,9 +254,17 @@ class People(Compare):
         for text in ("WHAT", "hypervolume", "epsilon at error <= 0.999", "one-sample"):
             self.assertIn(text, done.stdout)
         self.assertRegex(done.stderr, r"hypervolume: worse is below s by [0-9.]+ \(95 %: -?[0-9.]+"
-                                      r" to [0-9.]+\), p (= [0-9.]+|< 0.0001)\n")
+                                      r" to [0-9.]+\), p (= [0-9.]+|< 0.0001)[:\n]")
         self.assertIn("error at epsilon <= 1e-09: 3 of 3 in s have no such result", done.stderr)
         self.assertIn("error at epsilon <= 10: 1 of 1 in worse has no such result", done.stderr)
+        # a difference whose interval holds none is not told as if it were sure
+        for one, sure in ("worse", True), ("s1", False):
+            answer, _ = self.compare(one, "--group", "s=s1,s2,s3,s5,s6,s7")
+            test = answer["tests"][0]
+            self.assertIs(test["low"] > 0 or test["high"] < 0, sure)
+            said = self.ctl("--socket", self.d.socket, "compare", one, "--group",
+                            "s=s1,s2,s3,s5,s6,s7").stderr
+            self.assertIs(said.endswith(": that may be chance\n"), not sure)
         # an epsilon that is a result is never shown below what it is
         answer, _ = self.compare("s1", "--at", "error=0.999")
         table = self.ctl("--socket", self.d.socket, "compare", "s1", "--at", "error=0.999")

@@ -540,6 +540,22 @@ class Command(Case):
         self.assertIn("trial m0 has ended", self.cli("cancel", "s", "m0-m1", code=1).stderr)
         self.cli("trial", "s", "m99", code=5)
 
+    def test_one_run_of_one_point(self):
+        client = self.begin(search="method: random, evaluations: 12")
+        self.finish(client, "s")
+        points = client("front", study="s")["front"]
+        self.assertGreater(len(points), 1)
+        p = self.cli("remeasure", "s", "--runs", "1", "--points", str(points[0]["trial"]))
+        self.assertRegex(p.stdout.splitlines()[1], r" -  +1$")  # no interval
+        self.assertNotIn("- to -", p.stdout)
+        self.assertIn("only 1 of the front's %d points is measured again" % len(points), p.stderr)
+        said = self.cli("front", "s").stderr
+        self.assertIn("%d points (1 measured again) on the front" % len(points), said)
+        # a line of its own only where there is something
+        for point, said in zip(points[:2], (True, False)):
+            text = self.cli("trial", "s", str(point["trial"])).stdout
+            self.assertIs("remeasured" in text, said)
+
     def test_report(self):
         client = self.begin(search="method: random, evaluations: 3, remeasure: 4")
         self.finish(client, "s")

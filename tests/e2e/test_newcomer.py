@@ -311,6 +311,9 @@ class Tried(Case):
         got = self.tried(self.study(objectives="a: {privacy: {command: [./none], delta: 1e-5}}\n"
                                                "  b: {metric: b}"), code=1)
         self.assertIn("/none: its first line ends with a carriage return (CRLF)", got["message"])
+        shown = self.validate(self.study(objectives="a: {privacy: {command: [./none], delta: "
+                                                    "1e-5}}\n  b: {metric: b}"), code=1)
+        self.assertIn("at a random point: nothing was trained\n", shown)  # and took no time
 
     def test_what_diverges_is_a_result(self):
         self.trainer("report(a='nan', b=1)")

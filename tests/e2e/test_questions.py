@@ -179,6 +179,10 @@ class Questions(Case):
                       "seconds", said)
         self.assertIn("takes NAME=NUMBER", self.cli("front", "s", "--min", "accuracy",
                                                     code=2).stderr)
+        # a metric has no model, which is told where objectives have one
+        for options, told in ((), False), (("--denoised",), True):
+            said = self.cli("front", "s", "--min", "accuracy=0.8", *options).stderr
+            self.assertIs("accuracy goes by what was observed" in said, told)
         # from the folder, too
         folder = json.loads(self.ctl("front", "s", "--state", self.d.state, "--min",
                                      "accuracy=0.8", "-o", "json").stdout)["front"]

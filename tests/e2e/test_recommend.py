@@ -24,7 +24,7 @@ EVALUATIONS = 30
 # the contract's keys, and ours
 CONTRACT = ["version", "study", "at", "parameters", "objectives", "predicted", "tested",
             "verified"]
-MORE = ["holds", "constraints", "nearest", "trust"]
+MORE = ["holds", "constraints", "expected", "nearest", "trust"]
 
 # both objectives are metrics, and there is a constraint
 METRICS = """
@@ -112,10 +112,19 @@ class Recommend(Case):
             self.assertIsNone(r["tested"])
         else:
             self.assertEqual(r["tested"], {k: best[k] for k in ("trial", "at", "objectives")})
+            self.check_expected(r)
         self.assertEqual(list(r["nearest"]), ["trial", "at", "distance"])
         self.assertEqual(r["trust"]["of"], "error")
         self.assertEqual(r["trust"]["neighbours"], 16)
         self.assertIs(r["trust"]["why"] is None, r["trust"]["trusted"])
+
+    def check_expected(self, r):
+        """Of the best tested point, without its luck."""
+        expected = r["expected"]["predicted"]["error"]
+        self.assertLess(expected["low"], expected["value"])
+        self.assertLess(expected["value"], expected["high"])
+        self.assertIs(r["expected"]["as_good"],
+                      expected["value"] <= r["predicted"]["error"]["value"])
 
     def test_the_contract(self):
         folder = self.finished()
@@ -164,7 +173,7 @@ class Recommend(Case):
                 (["--at", "epsilon=1,"], 2, "--at takes NAME=NUMBER"),
                 (["--at", "epsilon=1" + 60 * "0"], 2, "--at takes NAME=NUMBER"),
                 (["--at", "epsilom=1"], 2, "did you mean 'epsilon'?"),
-                (["--at", "f1=1"], 2, "hint: it has epsilon, error"),
+                (["--at", "f1=1"], 2, "hint: it has epsilon, error (1 - f1)"),
                 (["--at", "epsilon=1" + 100 * ",1"], 2, "1 to 100 levels"),
                 (["--at", "epsilon=1", "--verify", "0"], 2, "--verify takes a number"),
                 (["--at", "epsilon=1", "--state", "/nowhere"], 5, "/nowhere")):
@@ -175,16 +184,21 @@ class Recommend(Case):
 
     def test_what_people_see(self):
         folder = self.finished()
-        text = self.tell("recommend", "svt", "--state", folder, "--at", "epsilon=1").stdout
+        done = self.tell("recommend", "svt", "--state", folder, "--at", "epsilon=1")
+        self.assertEqual(done.stderr,
+                         "predicted, not measured: with --verify 50 it is run so often\n")
+        text = done.stdout
         best = self.best_tested(folder, 1)["trial"]
         # rounded up, never to nearest
         self.assertRegex(text, r"(?m)^epsilon +1 +computed")
         self.assertRegex(text, r"(?m)^error +0\.\d+ +0\.\d+ +0\.\d+ +0\.\d+$")
-        self.assertIn("trial %d is the best tested point with epsilon at most 1" % best, text)
+        self.assertRegex(text, r"trial %d is the best tested point with epsilon at most 1, as "
+                               r"observed; by the model fresh runs of it would give error "
+                               r"0\.\d+ \(95 %% from 0\.\d+ to 0\.\d+\)" % best)
         self.assertRegex(text, r"nearest tested point: trial \d+, 0\.\d+ of the space away")
         self.assertRegex(text, r"left out, the 16 results nearest to it")
-        # the command that is offered has every digit: fewer could be too little noise
-        offered = [line for line in text.splitlines() if "enqueue svt " in line][0]
+        # every digit is there, too: fewer could be too little noise
+        offered = [line for line in text.splitlines() if line.startswith("in full: ")][0]
         r = self.ask("svt", "--state", folder, "--at", "epsilon=1")
         self.assertEqual(offered.split()[-3:],
                          ["%s=%s" % (k, v) for k, v in r["parameters"].items()])

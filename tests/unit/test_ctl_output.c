@@ -181,6 +181,34 @@ static void test_terminal(void **state)
 	assert_string_equal(ctl_style_off(CTL_NORMAL, true), "");
 }
 
+/* Sentences are broken between words; what fits stays as it is. */
+static void test_sentences(void **state)
+{
+	static const char expected[] = "no trial has ended\r\nyet, 3 run\r\n  fits\r\n"
+				       "as data it is\r\nwrapped, too\r\n";
+	struct ctl ctl = { 0 };
+	char told[200] = "";
+	size_t n = 0;
+	int master;
+	FILE *screen = terminal(&master, 18);
+
+	(void)state;
+	ctl.talk = ctl.out = screen;
+	ctl_say(&ctl, "no trial has ended yet, %d run", 3);
+	ctl_say(&ctl, "  fits");
+	ctl_sentence(&ctl, "as data it is wrapped, %s", "too");
+	fflush(screen);
+	while (n < sizeof expected - 1) {
+		ssize_t got = read(master, told + n, sizeof told - 1 - n);
+
+		assert_true(got > 0);
+		n += (size_t)got;
+	}
+	assert_string_equal(told, expected);
+	fclose(screen);
+	close(master);
+}
+
 /* ---- tables ---- */
 
 static struct ctl_table *sample(void)
@@ -363,9 +391,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_streams),     cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_flush),       cmocka_unit_test(test_terminal),
-		cmocka_unit_test(test_table),       cmocka_unit_test(test_table_edges),
-		cmocka_unit_test(test_table_print), cmocka_unit_test(test_csv),
-		cmocka_unit_test(test_visible),     cmocka_unit_test(test_unfinished),
+		cmocka_unit_test(test_sentences),   cmocka_unit_test(test_table),
+		cmocka_unit_test(test_table_edges), cmocka_unit_test(test_table_print),
+		cmocka_unit_test(test_csv),         cmocka_unit_test(test_visible),
+		cmocka_unit_test(test_unfinished),
 	};
 
 	setlocale(LC_CTYPE, "C.UTF-8");

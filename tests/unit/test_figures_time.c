@@ -51,6 +51,7 @@ static void slots_never_hold_two_attempts(void **s)
 {
 	uint32_t study = made_study("s", LOWER_BOTH);
 	size_t most = 0;
+	struct dp_study_state *st;
 	struct fig_spans spans;
 	struct dp_err err;
 
@@ -77,6 +78,14 @@ static void slots_never_hold_two_attempts(void **s)
 		most = at_once > most ? at_once : most;
 	}
 	assert_int_equal(spans.slots, most);
+	fig_spans_free(&spans);
+	/* what was measured again a day later is no part of it */
+	st = made_subjects()->s;
+	st->updated += 86400 * 1000000LL;
+	st->measured.n = 1;
+	assert_int_equal(fig_spans(made_subjects(), &spans, &err), DP_OK);
+	st->measured.n = 0;
+	assert_true(spans.length < 86400);
 	fig_spans_free(&spans);
 }
 

@@ -125,7 +125,8 @@ static void the_answer(void **state)
 {
 	static const char *const keys[] = { "at",         "holds",     "parameters",
 					    "objectives", "predicted", "constraints",
-					    "tested",     "nearest",   "trust" };
+					    "tested",     "expected",  "nearest",
+					    "trust" };
 	static struct question q;
 	json_t *all, *one;
 	double epsilon;

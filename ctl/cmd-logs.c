@@ -5,13 +5,14 @@
 #include "base/num.h"
 #include "ctl/command.h"
 #include "ctl/daemon.h"
-#include "ctl/look.h"
 #include "ctl/follow.h"
+#include "ctl/look.h"
 #include "ctl/memory.h"
 #include "ctl/options.h"
 #include "ctl/output.h"
 #include "ctl/patience.h"
 #include "ctl/point.h"
+#include "ctl/trials.h"
 #include "journal/state.h"
 
 #include <errno.h>
@@ -171,8 +172,8 @@ static int logs_find_attempt(struct logs *l, bool follow, struct dp_err *err)
 		if (follow)
 			ctl_be_patient(l->ctl, &l->patience);
 		state = dp_json_str(json_object_get(ok, "trial"), "state", "waiting");
-		if (!l->folder && (!follow || (strcmp(state, "waiting") != 0 &&
-					       strcmp(state, "running") != 0)))
+		if (!l->folder &&
+		    (!follow || ctl_trial_over(json_object_get(ok, "trial"))))
 			code = fail_no_attempt(l, state, err);
 		json_decref(ok);
 		if (code != DP_OK || l->folder)

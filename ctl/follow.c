@@ -9,6 +9,7 @@
 #include "ctl/output.h"
 #include "ctl/point.h"
 #include "ctl/text.h"
+#include "ctl/trials.h"
 #include "ctl/view.h"
 
 #include <inttypes.h>
@@ -232,13 +233,6 @@ static void follow_say(struct follow *f, const char *format, ...)
 	dp_buf_free(&line);
 }
 
-static bool follow_has_ended(const json_t *trial)
-{
-	const char *state = dp_json_str(trial, "state", "");
-
-	return strcmp(state, "waiting") != 0 && strcmp(state, "running") != 0;
-}
-
 /* Marks a trial as told; true if it was not. */
 static bool follow_mark(struct follow *f, uint32_t trial)
 {
@@ -264,7 +258,7 @@ static int mark_ended(struct ctl *ctl, const json_t *trial, void *arg, struct dp
 	struct follow *f = arg;
 
 	(void)ctl, (void)err;
-	if (follow_has_ended(trial) &&
+	if (ctl_trial_over(trial) &&
 	    follow_mark(f, (uint32_t)dp_json_int(trial, "trial", 0)))
 		f->ended++;
 	return DP_OK;
@@ -281,7 +275,7 @@ static int tell_ended(struct ctl *ctl, const json_t *trial, void *arg, struct dp
 	char took[CTL_TEXT_LEN], ended[CTL_TEXT_LEN];
 
 	(void)ctl, (void)err;
-	if (!follow_has_ended(trial) || !follow_mark(f, number))
+	if (!ctl_trial_over(trial) || !follow_mark(f, number))
 		return DP_OK;
 	if (strcmp(state, "ok") == 0)
 		ctl_objectives(trial, json_object_get(trial, "objectives"), &text);

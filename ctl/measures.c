@@ -28,46 +28,25 @@ enum {
 
 /* ---- following ---- */
 
-/* Adds those of a page that are asked for. */
-static void measures_pick(const json_t *page, const json_t *numbers, json_t *rows)
-{
-	json_t *row, *number;
-	size_t i, k;
-
-	json_array_foreach (json_object_get(page, "measures"), i, row)
-		json_array_foreach (numbers, k, number)
-			if (json_equal(number, json_object_get(row, "measure")) &&
-			    json_array_append(rows, row) != 0)
-				ctl_die_nomem();
-}
-
+/* Those of the study's measurements that are asked for. */
 static int measures_look(struct ctl *ctl, const char *study, const json_t *numbers,
 			 json_t **rows, struct dp_err *err)
 {
-	int64_t next = 0;
+	json_t *ok, *row, *number;
+	size_t i, k;
+	int code = ctl_call_study(ctl, "measures", study, &ok, err);
 
+	*rows = NULL;
+	if (code != DP_OK)
+		return code;
 	*rows = json_array();
-	while (next >= 0) {
-		json_t *fields, *page;
-		int code = ctl_pack(&fields, err, "{s:s, s:I}", "study", study, "from",
-				    (json_int_t)next);
-
-		if (code == DP_OK)
-			code = ctl_call(ctl, "measures", fields, &page, err);
-		if (code != DP_OK)
-			return code;
-		measures_pick(page, numbers, *rows);
-		next = dp_json_int(page, "next", -1);
-		json_decref(page);
-	}
+	json_array_foreach (json_object_get(ok, "measures"), i, row)
+		json_array_foreach (numbers, k, number)
+			if (json_equal(number, json_object_get(row, "measure")) &&
+			    json_array_append(*rows, row) != 0)
+				ctl_die_nomem();
+	json_decref(ok);
 	return DP_OK;
-}
-
-static bool measure_over(const json_t *row)
-{
-	const char *state = dp_json_str(row, "state", "");
-
-	return strcmp(state, "ok") == 0 || strcmp(state, "failed") == 0;
 }
 
 /* Tells how far they are whenever another one is over; how many are. */
@@ -78,7 +57,7 @@ static size_t measures_tell(struct ctl *ctl, const json_t *rows, size_t told)
 	const json_t *row;
 
 	json_array_foreach (rows, i, row) {
-		over += measure_over(row);
+		over += ctl_trial_over(row);
 		runs += dp_json_int(row, "runs", 0);
 		made += dp_json_int(row, "done", 0) + dp_json_int(row, "failed", 0);
 	}

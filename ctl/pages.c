@@ -17,31 +17,39 @@ static int page_nomem(struct dp_err *err)
 	return dp_fail(err, DP_E_NOMEM, "no memory for the daemon's answer");
 }
 
-/* The next page of studies; *next is the one after it, -1 if there is none. */
-static int add_studies(struct ctl *ctl, json_t *studies, int64_t *next,
-		       struct dp_err *err)
+/* A list that a verb gives from a position on. */
+struct paged {
+	const char *verb, *study; /* study: NULL for none */
+	const char *key;          /* of the list in the answer */
+};
+
+/* The next page; *next is the one after it, -1 if there is none. */
+static int add_page(struct ctl *ctl, const struct paged *p, json_t *list, int64_t *next,
+		    struct dp_err *err)
 {
 	json_t *fields, *page;
-	int code = ctl_pack(&fields, err, "{s:I}", "from", (json_int_t)*next);
+	int code = ctl_pack(&fields, err, "{s:s*, s:I}", "study", p->study, "from",
+			    (json_int_t)*next);
 
 	if (code == DP_OK)
-		code = ctl_call_once(ctl, "list", fields, &page, err);
+		code = ctl_call_once(ctl, p->verb, fields, &page, err);
 	if (code != DP_OK)
 		return code;
 	*next = dp_json_int(page, "next", -1);
-	if (json_array_extend(studies, json_object_get(page, "studies")) != 0)
+	if (json_array_extend(list, json_object_get(page, p->key)) != 0)
 		code = page_nomem(err);
 	json_decref(page);
 	return code;
 }
 
-static int complete_studies(struct ctl *ctl, json_t *ok, struct dp_err *err)
+static int complete_list(struct ctl *ctl, const struct paged *p, json_t *ok,
+			 struct dp_err *err)
 {
 	int64_t next = dp_json_int(ok, "next", -1);
 	int code = DP_OK;
 
 	while (next >= 0 && code == DP_OK)
-		code = add_studies(ctl, json_object_get(ok, "studies"), &next, err);
+		code = add_page(ctl, p, json_object_get(ok, p->key), &next, err);
 	json_object_del(ok, "next");
 	return code;
 }
@@ -130,7 +138,11 @@ int ctl_complete(struct ctl *ctl, const char *verb, const char *study, json_t *o
 	if (study && json_object_get(ok, "more"))
 		return complete_front(ctl, study, ok, err);
 	if (strcmp(verb, "list") == 0 || strcmp(verb, "status") == 0)
-		return complete_studies(ctl, ok, err);
+		return complete_list(ctl, &(struct paged){ "list", NULL, "studies" }, ok,
+				     err);
+	if (strcmp(verb, "measures") == 0)
+		return complete_list(ctl, &(struct paged){ verb, study, "measures" }, ok,
+				     err);
 	return DP_OK;
 }
 

@@ -5,8 +5,8 @@
 #include <jansson.h>
 
 /* Completes an answer about the study (NULL: about none): the studies of `list` and
- * `status`, the points of a front, the runs of a trial. Then it has neither "next" nor
- * "more". The pages of `trials` are ctl_each_trial()'s. */
+ * `status`, the points of a front, the runs of a trial, what is measured again. Then it
+ * has neither "next" nor "more". The pages of `trials` are ctl_each_trial()'s. */
 DP_MUSTCHECK int ctl_complete(struct ctl *ctl, const char *verb, const char *study,
 			      json_t *ok, struct dp_err *err);
 /* Completes a trial in full: its attempts and runs. */

@@ -60,6 +60,13 @@ bool ctl_in_array(const json_t *array, const char *text)
 	return false;
 }
 
+bool ctl_trial_over(const json_t *row)
+{
+	const char *state = dp_json_str(row, "state", "waiting");
+
+	return strcmp(state, "waiting") != 0 && strcmp(state, "running") != 0;
+}
+
 void ctl_study_columns(const json_t *summary, struct ctl_columns *cols)
 {
 	const json_t *name;

@@ -23,6 +23,8 @@ void ctl_study_columns(const json_t *summary, struct ctl_columns *cols);
 json_t *ctl_keys(const json_t *object);
 /* Is the text one of the array's? */
 bool ctl_in_array(const json_t *array, const char *text);
+/* Has the trial, or measurement, of this row ended, however that was? */
+bool ctl_trial_over(const json_t *row);
 /* The first line of a CSV of trials, and one line. */
 void ctl_trial_csv_head(const struct ctl_columns *cols, struct dp_buf *out);
 void ctl_trial_csv(const json_t *trial, const struct ctl_columns *cols,

@@ -8,6 +8,7 @@
 #include "ctl/memory.h"
 #include "ctl/options.h"
 #include "ctl/output.h"
+#include "ctl/trials.h"
 #include "ctl/view.h"
 
 #include <inttypes.h>
@@ -205,7 +206,8 @@ static int groups_anti_ideal(struct ctl_groups *g, const char *text, struct dp_e
 				       "--anti-ideal takes each objective once with its "
 				       "number, as in epsilon=10,error=1, not '%s'",
 				       text);
-		given[k] = true;
+		if (code == DP_OK)
+			given[k] = true;
 	}
 	for (size_t k = 0; k < g->nobjectives && code == DP_OK; k++)
 		if (!given[k])
@@ -248,11 +250,6 @@ static int rate(struct rating *r, const json_t *values, uint32_t trial,
 	return DP_OK;
 }
 
-static bool trial_is_over(const char *state)
-{
-	return strcmp(state, "waiting") != 0 && strcmp(state, "running") != 0;
-}
-
 /* A row of `trials`: of a trial, or before it of one of its waypoints. */
 static int rate_trial(struct ctl *ctl, const json_t *row, void *arg, struct dp_err *err)
 {
@@ -262,7 +259,7 @@ static int rate_trial(struct ctl *ctl, const json_t *row, void *arg, struct dp_e
 
 	(void)ctl;
 	if (!json_is_integer(json_object_get(row, "at"))) {
-		r->of->ended += r->of->ended == trial && trial_is_over(state);
+		r->of->ended += r->of->ended == trial && ctl_trial_over(row);
 		r->of->trials = trial + 1;
 	}
 	if (strcmp(state, "ok") != 0 || !dp_json_bool(row, "feasible", true))

@@ -79,24 +79,10 @@ int dp_surrogate_left_out(struct dp_proposer *p, size_t o, struct dp_left_out *o
 
 /* ---- around a point ---- */
 
-struct neighbour {
-	double away;
-	size_t result;
-};
-
-static int compare_neighbours(const void *a, const void *b)
-{
-	const struct neighbour *x = a, *y = b;
-
-	if (x->away != y->away)
-		return x->away < y->away ? -1 : 1;
-	return x->result < y->result ? -1 : 1;
-}
-
 /* The nearest ok results, by the length scales of the model: what does not matter to it
  * takes nothing away. At most NEIGHBOURS. */
 static size_t find_neighbours(const struct dp_proposer *p, size_t o, const double *u,
-			      struct neighbour *list)
+			      struct dp__away *list)
 {
 	const double *length = p->output[o].hyper.length;
 	size_t n = 0;
@@ -113,9 +99,9 @@ static size_t find_neighbours(const struct dp_proposer *p, size_t o, const doubl
 				apart = apart != 0;
 			away += apart * apart / (length[k] * length[k]);
 		}
-		list[n++] = (struct neighbour){ away, i };
+		list[n++] = (struct dp__away){ away, i };
 	}
-	qsort(list, n, sizeof *list, compare_neighbours);
+	qsort(list, n, sizeof *list, dp__compare_away);
 	return n < NEIGHBOURS ? n : NEIGHBOURS;
 }
 
@@ -150,7 +136,7 @@ static void judge_trust(struct dp_trust *t, size_t within, double unknown)
 int dp__trust_around(struct dp_proposer *p, const double *u, struct dp_trust *t)
 {
 	size_t o = t->output, within = 0;
-	struct neighbour *near;
+	struct dp__away *near;
 	struct loo *all;
 	double sum = 0;
 	int code;

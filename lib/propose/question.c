@@ -14,6 +14,15 @@ bool dp__stands_before(const struct dp__standing *a, const struct dp__standing *
 	return a->score < b->score;
 }
 
+int dp__compare_away(const void *a, const void *b)
+{
+	const struct dp__away *x = a, *y = b;
+
+	if (x->away != y->away)
+		return x->away < y->away ? -1 : 1;
+	return x->result < y->result ? -1 : 1;
+}
+
 bool dp__asks_oracle(const struct dp__question *q, size_t o)
 {
 	const struct dp_proposer *p = q->p;

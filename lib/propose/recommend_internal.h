@@ -44,7 +44,16 @@ struct dp__standing {
 };
 bool dp__stands_before(const struct dp__standing *a, const struct dp__standing *b);
 
+/* A result, and how far it is from something. */
+struct dp__away {
+	double away;
+	size_t result;
+};
+
 /* ---- question.c ---- */
+
+/* For qsort(): the nearest first, of equally near ones the oldest. */
+int dp__compare_away(const void *a, const void *b);
 
 /* Is the output asked of its oracle rather than of its model? */
 bool dp__asks_oracle(const struct dp__question *q, size_t output);

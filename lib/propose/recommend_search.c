@@ -86,36 +86,21 @@ static void add_spread(struct seeker *s)
 	}
 }
 
-/* A tested point, and how far it is from what is asked for. */
-struct tested {
-	double away;
-	size_t result;
-};
-
-static int compare_tested(const void *a, const void *b)
-{
-	const struct tested *x = a, *y = b;
-
-	if (x->away != y->away)
-		return x->away < y->away ? -1 : 1;
-	return x->result < y->result ? -1 : 1;
-}
-
 /* Results: those of the front, then others by how near they are to the limit. */
 static int add_tested(struct seeker *s)
 {
 	const struct dp_proposer *p = s->q->p;
-	struct tested *list = calloc(p->nseen + 1, sizeof *list);
+	struct dp__away *list = calloc(p->nseen + 1, sizeof *list);
 	if (!list)
 		return DP_E_NOMEM;
 	for (size_t i = 0; i < p->nseen; i++)
-		list[i] = (struct tested){
+		list[i] = (struct dp__away){
 			fabs(dp__model_posterior(p, s->q->held, i) - s->q->most), i
 		};
 	for (size_t i = 0; i < p->nfront; i++)
 		if (p->front[i].result < p->nseen)
 			list[p->front[i].result].away -= 1e6;
-	qsort(list, p->nseen, sizeof *list, compare_tested);
+	qsort(list, p->nseen, sizeof *list, dp__compare_away);
 	for (size_t i = 0; i < p->nseen && i < TESTED; i++) {
 		double u[DP_PARAMS_MAX];
 

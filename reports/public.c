@@ -142,10 +142,11 @@ void report_public_strip(struct report *r)
 	for (size_t i = 0; i < r->nsubjects; i++) {
 		struct dp_study_state *s = r->subjects[i].s;
 
-		for (uint32_t k = 0; !s->now->public_data && k < s->ntrials; k++)
+		if (s->now->public_data)
+			continue;
+		for (uint32_t k = 0; k < s->ntrials; k++)
 			strip_trial(s->trials[k]);
-		for (uint32_t k = 0; !s->spec->public_data && k < s->measured.ntrials;
-		     k++)
+		for (uint32_t k = 0; k < s->measured.ntrials; k++)
 			strip_trial(s->measured.trials[k]);
 	}
 }

@@ -886,6 +886,43 @@ static void test_data_public_changes_the_words(void **state)
 	free(text);
 }
 
+/* Public in the file, but private since: of trials that measure again, too, neither words
+ * nor times are told. */
+static void test_public_is_what_it_is_now(void **state)
+{
+	static const char *const changes[] = { "data=private" };
+	const double x = 1.2, y[] = { 1, NAN };
+	const struct dp_trial *t;
+
+	(void)state;
+	begin(sgd);
+	evaluate(0, x, 0.9, 0.9, 0.9);
+	put((struct dp_event){ .type = DP_EV_STUDY_AMENDED,
+			       .evaluations = NAN,
+			       .parallel = NAN,
+			       .priority = NAN,
+			       .changes = changes,
+			       .nchanges = 1 });
+	put((struct dp_event){ .type = DP_EV_MEASURE_ASKED,
+			       .trial = DP_MEASURING,
+			       .source = "remeasure",
+			       .of = 0,
+			       .of_at = NAN,
+			       .asked = 3,
+			       .params = &x,
+			       .nparams = 1,
+			       .objectives = y,
+			       .nobjectives = 2 });
+	attempt(DP_MEASURING, 0, DP_END_EXIT_CODE, NULL, "what the trainer said");
+	ended(DP_MEASURING, "failed", NAN, NAN);
+	load(true);
+	t = report.subjects[0].s->measured.trials[0];
+	assert_string_equal(t->attempts[0].message, "what the trainer said");
+	report_public_strip(&report);
+	assert_null(t->attempts[0].message);
+	assert_true(t->attempts[0].started == 0 && t->ended == 0);
+}
+
 static void test_nothing_and_all_failed(void **state)
 {
 	char *text;
@@ -934,6 +971,7 @@ int main(void)
 		T(test_public_has_no_seed),
 		T(test_public_flow_style),
 		T(test_data_public_changes_the_words),
+		T(test_public_is_what_it_is_now),
 		T(test_nothing_and_all_failed),
 	};
 #undef T

@@ -122,16 +122,26 @@ static json_t *open_attempt_json(const struct dpd *d, const struct dp_study_stat
 			 "run", a->run == DP_RUN_ALL ? json_null() : json_integer(a->run),
 			 "started", dp_view_time(a->planned), "seconds",
 			 d->written ? json_real(seconds) : json_null(), "progress",
-			 "parameters", dp_space_json(s->spec, t->x));
+			 "parameters", dp_space_json_at(s->spec, t->x, t->at));
+}
+
+static void add_open(const struct dpd *d, const struct dp_study_state *s,
+		     const struct dp_trial *t, json_t *list)
+{
+	for (uint32_t k = 0; k < t->nattempts; k++)
+		if (t->attempts[k].end == DP_END_NONE)
+			json_array_append_new(
+				list, open_attempt_json(d, s, t, &t->attempts[k]));
 }
 
 void look_running(const struct dpd *d, const struct dp_study_state *s, json_t *list)
 {
-	for (uint32_t i = s->first_live; i < s->ntrials && !dp_study_hides(s); i++)
-		for (uint32_t k = 0; k < s->trials[i]->nattempts; k++)
-			if (s->trials[i]->attempts[k].end == DP_END_NONE)
-				json_array_append_new(
-					list,
-					open_attempt_json(d, s, s->trials[i],
-							  &s->trials[i]->attempts[k]));
+	const struct dp_measures *m = &s->measured;
+
+	if (dp_study_hides(s))
+		return;
+	for (uint32_t i = s->first_live; i < s->ntrials; i++)
+		add_open(d, s, s->trials[i], list);
+	for (uint32_t i = m->first_live; i < m->ntrials; i++)
+		add_open(d, s, m->trials[i], list);
 }

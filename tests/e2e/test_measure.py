@@ -534,6 +534,8 @@ if request["trial"] >= 10 ** 9:
         status = self.cli("status", "s").stdout
         self.assertIn("0 of 2 points again, 0 of 6 runs (0 %)", status)
         self.assertIn("trial m0", status)
+        looked = self.ctl("status", "s", "--state", self.d.state, "-o", "json").stdout
+        self.assertEqual([r["trial"] for r in json.loads(looked)["running"]], [10 ** 9])
         self.touch("go")
         out = json.loads(self.cli("-o", "json", "remeasure", "s", "--runs", "3", "--points",
                                   "1,0").stdout)  # the same: followed, not asked again

@@ -443,7 +443,7 @@ static bool difference_add(json_t *out, const char *key, const json_t *from,
 						    key_is_live(key))) == 0;
 }
 
-/* What only `b` has, or has otherwise than `a`, in the order of keys.def. */
+/* What one of both has alone, or otherwise than the other, in the order of keys.def. */
 static bool differences_of(json_t *a, json_t *b, json_t *out)
 {
 	const char *key;

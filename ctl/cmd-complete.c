@@ -183,22 +183,13 @@ static void offer_objectives(struct line *l, const char *spec)
 	json_decref(ok);
 }
 
-/* Objectives, and the metrics that a trial reported. */
+/* Objectives, and the metrics that trainers reported. */
 static void offer_figures(struct line *l, const char *spec)
 {
-	const json_t *trial, *run;
-	json_t *ok = NULL;
+	json_t *ok = about_study(l, "status"), *study = json_object_get(ok, "study");
 
-	offer_objectives(l, spec);
-	if (l->study)
-		ok = quick_answer(l, "trials",
-				  json_pack("{s:s, s:s, s:b, s:b, s:i}", "study",
-					    l->study, "state", "ok", "full", 1, "own", 1,
-					    "limit", 1));
-	trial = json_array_get(json_object_get(ok, "trials"), 0);
-	run = json_array_get(json_object_get(trial, "runs"), 0);
-	offer_keys_of(l, json_object_get(run, "metrics"), name_end(spec));
-	offer_keys_of(l, json_object_get(trial, "released"), name_end(spec));
+	offer_all(l, json_object_get(study, "objectives"), name_end(spec));
+	offer_keys_of(l, json_object_get(study, "metrics"), name_end(spec));
 	json_decref(ok);
 }
 

@@ -59,15 +59,9 @@ static json_t *predicted_json(const struct dp_study *spec, const struct dp_propo
 {
 	json_t *o = json_object();
 
-	for (size_t i = 0; i < spec->nobjectives; i++) {
-		const struct dp_predicted *q = &p->objective[i];
-
+	for (size_t i = 0; i < spec->nobjectives; i++)
 		json_object_set_new(o, spec->objectives[i].name,
-				    json_pack("{s:o, s:o, s:o}", "value",
-					      dp_json_real(q->value), "low",
-					      dp_json_real(q->lo), "high",
-					      dp_json_real(q->hi)));
-	}
+				    dp_predicted_json(&p->objective[i]));
 	return o;
 }
 

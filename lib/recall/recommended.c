@@ -134,7 +134,7 @@ int dp_asked_look(const struct dp_study_state *s, struct dp_asked_levels *l,
 
 /* ---- the answer ---- */
 
-static json_t *interval_json(const struct dp_predicted *q)
+json_t *dp_predicted_json(const struct dp_predicted *q)
 {
 	return json_pack("{s:o, s:o, s:o}", "value", dp_json_real(q->value), "low",
 			 dp_json_real(q->lo), "high", dp_json_real(q->hi));
@@ -169,7 +169,7 @@ static json_t *intervals_json(const struct dp_study *s, const struct dp_predicte
 
 	for (size_t i = 0; i < s->nobjectives; i++)
 		if (!dp_output_is_computed(s, i))
-			put_member(&o, s->objectives[i].name, interval_json(&q[i]));
+			put_member(&o, s->objectives[i].name, dp_predicted_json(&q[i]));
 	return o;
 }
 
@@ -180,7 +180,7 @@ static json_t *constraints_json(const struct dp_study *s,
 
 	for (size_t i = 0; i < s->nconstraints; i++)
 		put_member(&o, s->constraints[i].metric,
-			   interval_json(&r->output[s->nobjectives + i]));
+			   dp_predicted_json(&r->output[s->nobjectives + i]));
 	return o;
 }
 

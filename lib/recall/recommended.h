@@ -37,5 +37,7 @@ DP_MUSTCHECK int dp_recommended_find(struct dp_proposer *p, const struct dp_stud
 				     const struct dp_asked_levels *l,
 				     const atomic_bool *cancel, json_t **out,
 				     struct dp_err *err);
+/* {"value":0.153,"low":0.15,"high":0.157}: a prediction and its 95 % interval. */
+json_t *dp_predicted_json(const struct dp_predicted *q);
 
 #endif

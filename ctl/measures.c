@@ -96,6 +96,7 @@ static int measures_wait(struct ctl *ctl, const char *study, int64_t *version,
 			 struct dp_err *err)
 {
 	json_t *fields, *status;
+	const json_t *summary;
 	int code = ctl_pack(&fields, err, "{s:s, s:I, s:i}", "study", study, "since",
 			    (json_int_t)*version, "timeout_ms", POLL_MS);
 
@@ -105,11 +106,10 @@ static int measures_wait(struct ctl *ctl, const char *study, int64_t *version,
 	if (code != DP_OK)
 		return code;
 	*version = ctl_status_version(status);
-	if (ctl_status_saved(status) &&
-	    strcmp(dp_json_str(json_object_get(status, "study"), "state", ""),
-		   "paused") == 0 &&
-	    ctl_study_ended(json_object_get(status, "study")))
-		code = ctl_study_verdict(json_object_get(status, "study"), err);
+	summary = json_object_get(status, "study");
+	if (ctl_status_saved(status) && ctl_study_ended(summary) &&
+	    json_is_object(json_object_get(summary, "measuring")))
+		code = ctl_study_verdict(summary, err);
 	json_decref(status);
 	return code;
 }

@@ -73,17 +73,17 @@ static size_t measures_tell(struct ctl *ctl, const json_t *rows, size_t told)
 static int measures_wait(struct ctl *ctl, const char *study, int64_t *version,
 			 struct dp_err *err)
 {
+	const json_t *summary;
 	json_t *status;
 	int code = ctl_call_changes(ctl, study, *version, POLL_MS, &status, err);
 
 	if (code != DP_OK)
 		return code;
 	*version = ctl_status_version(status);
-	if (ctl_status_saved(status) &&
-	    strcmp(dp_json_str(json_object_get(status, "study"), "state", ""),
-		   "paused") == 0 &&
-	    ctl_study_ended(json_object_get(status, "study")))
-		code = ctl_study_verdict(json_object_get(status, "study"), err);
+	summary = json_object_get(status, "study");
+	if (ctl_status_saved(status) && ctl_study_ended(summary) &&
+	    json_is_object(json_object_get(summary, "measuring")))
+		code = ctl_study_verdict(summary, err);
 	json_decref(status);
 	return code;
 }

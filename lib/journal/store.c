@@ -118,6 +118,7 @@ static int try_env(struct dp_journal *j, unsigned flags)
 	return mdb_code;
 }
 
+/* False also where nobody may look: errno is EACCES then. */
 static bool has_file(const struct dp_journal *j, const char *name)
 {
 	int dir = open(j->dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -404,8 +405,12 @@ int dp__env_open(struct dp_journal *j, struct dp_err *err)
 {
 	int code, mdb_code, dead;
 
+	errno = 0;
 	if (j->readonly && !has_file(j, "data.mdb"))
-		return dp_fail(err, DP_E_NOT_FOUND, "there is no journal in %s", j->dir);
+		return errno == EACCES
+			       ? dp_fail_errno(err, errno, "cannot look into %s", j->dir)
+			       : dp_fail(err, DP_E_NOT_FOUND, "there is no journal in %s",
+					 j->dir);
 	code = check_headers(j, err);
 	if (code != DP_OK)
 		return code;

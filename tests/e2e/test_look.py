@@ -219,6 +219,18 @@ for line in sys.stdin:
         error = json.loads(self.ctl("list", "--state", self.path("none"), "-o", "json").stdout)
         self.assertEqual(error["error"]["kind"], "not-found")
 
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("setpriv"), "needs root, setpriv")
+    def test_a_folder_of_somebody_else(self):
+        """What may not be read is not told to be nothing."""
+        os.chmod(self.folder, 0o755)
+        os.makedirs(self.path("theirs/journal"), 0o700)
+        os.chmod(self.path("theirs"), 0o700)
+        done = subprocess.run(
+            ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", program("dparetoctl"),
+             "list", "--state", self.path("theirs")], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertIn("cannot look into", done.stderr)
+
     def test_no_such_study(self):
         folder = self.finished()
         self.assertIn("'dparetoctl list --state %s' shows" % folder,

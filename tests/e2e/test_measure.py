@@ -312,6 +312,28 @@ gate("go%d" % request["trial"])
         self.assertEqual((again["state"], again["ended"]), ("stopped", stopped["ended"]))
         self.assertEqual(self.measures()[1]["done"], 4)
 
+    def test_stopped_between_runs(self):
+        """Whoever waits for a point of a study that is stopped before its next run is told."""
+        client = self.begin("""
+gate("go%d-%d" % (request["trial"], request["runs"][0]["run"]))
+""" + NOISY, search="method: random, evaluations: 3, parallel: 2", options=("--slots", "2"),
+                            extra_trainer=", runs: 2, runs_per_process: 1")
+        self.touch("go0-0")
+        self.touch("go0-1")
+        harness.wait_for(lambda: self.has("at-go1-1"))
+        p = subprocess.Popen([harness.program("dparetoctl"), "remeasure", "s", "--points", "0",
+                              "--runs", "2", "--socket", self.d.socket],
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        harness.wait_for(self.measures)
+        self.touch("go1-0")
+        harness.wait_for(lambda: self.has("at-go1000000000-0"))
+        client("stop", study="s")
+        self.touch("go1-1")
+        self.touch("go1000000000-0")
+        err = p.communicate(timeout=harness.LIMIT)[1]
+        self.assertEqual(p.returncode, 6)
+        self.assertIn("study 's' is stopped", err)
+
     def test_kills(self):
         """kill -9 of the daemon and of trainers: the same values as without."""
         slow = NOISY.replace("\n", "\ntime.sleep(0.05)\n", 1)

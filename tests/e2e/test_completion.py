@@ -81,6 +81,7 @@ class Completion(Case):
         offers(["cancel", "walk", ""], "0", "1")
         offers(["enqueue", "walk", ""], "n=")
         offers(["compare", "--group", "g=walk", "--at", "a"], "a=")
+        offers(["recommend", "walk", "--at", ""], "a=", "b=")  # metrics have no model
         objectives = set(self.offered(shell, "front", "walk", "--max", ""))
         self.assertLessEqual({"a=", "b="}, objectives)
         if "--max NAME=" in self.ctl("front", "--help").stdout:  # metrics as well

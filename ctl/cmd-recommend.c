@@ -434,8 +434,8 @@ static int recommend_show(struct ctl *ctl, const json_t *ok, struct dp_err *err)
 	} else {
 		print_answers(ctl, list);
 		if (!error && !ctl_opt(ctl, "verify"))
-			ctl_say(ctl, "predicted, not measured: with --verify 50 it is "
-				     "run so often");
+			ctl_say(ctl, "predicted, not measured: --verify 50 runs it 50 "
+				     "times");
 	}
 	if (!error)
 		return DP_OK;
@@ -494,7 +494,7 @@ static int recommend_run(struct ctl *ctl, struct dp_err *err)
 }
 
 static const struct ctl_option options[] = {
-	{ "at", 0, "NAME=X",
+	{ "at", 0, "OBJECTIVE=X",
 	  "the point of the front: this objective, or constraint's metric, at most X (at "
 	  "least X if it is to be large); several: X,X,... or --at again" },
 	{ "verify", 0, "RUNS",
@@ -513,7 +513,8 @@ const struct ctl_command ctl_cmd_recommend = {
 	.formats = CTL_PLAIN,
 	.options = options,
 	.help = "Fits the models to what is known and looks for the settings with the "
-		"best predicted other objective where NAME is at most X. An epsilon that "
+		"best predicted other objective where OBJECTIVE is at most X. An epsilon "
+		"that "
 		"is computed is never above X, and noise is tuned until it comes as "
 		"close "
 		"as it can: within 0.1 % where the noise is a continuous parameter. "
@@ -522,7 +523,8 @@ const struct ctl_command ctl_cmd_recommend = {
 		"of doubt added, not by the luckiest result. Of several other objectives "
 		"the hypervolume between them and the anti-ideal point counts.\n\n"
 		"Shown are the predicted values with 95 % intervals of what the mean of "
-		"200 fresh runs would be, the best tested point beside them, how far the "
+		"200 fresh runs would be, the best tested point beside them and what "
+		"fresh runs of it would give, how far the "
 		"nearest tested point is (1: from corner to corner of the parameter "
 		"space), and how well the model predicts the results around when they "
 		"are "

@@ -95,6 +95,11 @@ struct fact_objective {
 struct fact_shrinkage { /* how much worse the models think the front is */
 	double mean, most;
 };
+struct fact_again { /* how much worse points are when they are measured again, on average
+		     */
+	int64_t points;                      /* of the front, that were */
+	double than_observed, than_denoised; /* NaN: nothing is denoised */
+};
 struct fact_holdout { /* a metric on a holdout less the one that the search looked at */
 	const char *metric, *of;
 	double difference;
@@ -108,6 +113,7 @@ struct fact_trust {
 	const char *objective;
 	double standard_error;
 	struct fact_shrinkage *too_good_by; /* each NULL: unknown */
+	struct fact_again *again;
 	struct fact_holdout *holdout;
 	struct fact_sampling *sampling;
 };

@@ -191,6 +191,11 @@ static const struct fact_row shrinkage_rows[] = { FACT(fact_shrinkage, mean),
 						  FACT(fact_shrinkage, most) };
 FACT_SHAPE(fact_shrinkage, shrinkage_rows);
 
+static const struct fact_row again_rows[] = { FACT(fact_again, points),
+					      FACT(fact_again, than_observed),
+					      FACT(fact_again, than_denoised) };
+FACT_SHAPE(fact_again, again_rows);
+
 static const struct fact_row holdout_rows[] = { FACT(fact_holdout, metric),
 						FACT(fact_holdout, of),
 						FACT(fact_holdout, difference) };
@@ -207,6 +212,7 @@ static const struct fact_row trust_rows[] = {
 	FACT(fact_trust, objective),
 	FACT(fact_trust, standard_error),
 	FACT_MAYBE(fact_trust, too_good_by, fact_shrinkage),
+	FACT_MAYBE(fact_trust, again, fact_again),
 	FACT_MAYBE(fact_trust, holdout, fact_holdout),
 	FACT_MAYBE(fact_trust, sampling, fact_sampling),
 };

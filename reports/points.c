@@ -302,6 +302,34 @@ static struct fact_shrinkage *find_shrinkage(const struct subject *s, size_t obj
 			  sizeof(struct fact_shrinkage));
 }
 
+/* What fresh seeds gave, less what was searched. */
+static struct fact_again *find_again(const struct subject *s, size_t objective,
+				     struct facts_memory *m)
+{
+	double sign = s->s->spec->objectives[objective].maximize ? -1 : 1;
+	struct fact_again mean = { .than_denoised = s->denoises ? 0 : NAN };
+	struct dp_measured again;
+
+	for (size_t i = 0; i < subject_front(s); i++) {
+		struct dp_point p = subject_front_point(s, i);
+		double value;
+
+		if (!dp_point_remeasured(s->s, p, &again))
+			continue;
+		value = again.objectives[objective];
+		mean.points++;
+		mean.than_observed +=
+			sign * (value - dp_point_objectives(s->s, p)[objective]);
+		mean.than_denoised +=
+			sign * (value - subject_front_value(s, i, objective));
+	}
+	if (mean.points == 0)
+		return NULL;
+	mean.than_observed /= (double)mean.points;
+	mean.than_denoised /= (double)mean.points;
+	return facts_keep(m, &mean, sizeof mean);
+}
+
 /* The mean over the front of a metric, less that of another: what a holdout gives
  * instead of what the search looked at. */
 static struct fact_holdout *find_holdout(const struct subject *s,
@@ -374,6 +402,7 @@ static struct fact_trust find_trust(const struct subject *s, size_t objective,
 		.objective = o->name,
 		.standard_error = error,
 		.too_good_by = find_shrinkage(s, objective, p, m),
+		.again = find_again(s, objective, m),
 		.holdout = find_holdout(s, o, m),
 		.sampling = find_sampling(s, o, middle, m),
 	};

@@ -211,6 +211,32 @@ static void say_shrinkage(struct doc *d, const char *name,
 			 worse->most > 0 ? " worse at most" : " worse");
 }
 
+/* "0.0004 worse" */
+static void worse_words(double by, char out[SHORT_LEN + 8])
+{
+	char text[SHORT_LEN];
+
+	snprintf(out, SHORT_LEN + 8, "%s %s", short_text(fabs(by), text),
+		 by < 0 ? "better" : "worse");
+}
+
+/* What fresh seeds said. */
+static void say_again(struct doc *d, const char *name, const struct fact_again *again)
+{
+	char observed[SHORT_LEN + 8], denoised[SHORT_LEN + 8] = "";
+
+	worse_words(again->than_observed, observed);
+	if (!isnan(again->than_denoised))
+		worse_words(again->than_denoised, denoised);
+	doc_item(d,
+		 "%s: measured again with fresh seeds, %lld point%s of the front %s %s "
+		 "than "
+		 "observed on average%s%s%s.",
+		 name, (long long)again->points, plural_end(again->points),
+		 again->points == 1 ? "is" : "are", observed, *denoised ? ", and " : "",
+		 denoised, *denoised ? " than without the noise" : "");
+}
+
 static void say_optimism(struct doc *d, const struct fact_trust *o)
 {
 	char a[SHORT_LEN];
@@ -227,6 +253,8 @@ static void say_optimism(struct doc *d, const struct fact_trust *o)
 			 o->objective);
 	if (o->too_good_by)
 		say_shrinkage(d, o->objective, o->too_good_by);
+	if (o->again)
+		say_again(d, o->objective, o->again);
 	if (o->holdout)
 		doc_item(d,
 			 "%s on records that the search never looked at differs from %s "

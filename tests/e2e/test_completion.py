@@ -81,6 +81,7 @@ class Completion(Case):
         offers(["cancel", "walk", ""], "0", "1")
         offers(["enqueue", "walk", ""], "n=")
         offers(["compare", "--group", "g=walk", "--at", "a"], "a=")
+        offers(["recommend", "walk", "--at", ""], "a=", "b=")  # metrics have no model
         figures = set(self.offered(shell, "front", "walk", "--max", ""))
         self.assertLessEqual({"a=", "b=", "loss=", "extra="}, figures)  # metrics as well
         self.assertLessEqual({"a", "b"}, set(self.offered(shell, "front", "walk", "--best", "")))

@@ -593,6 +593,18 @@ class Command(Case):
             text = f.read()
         self.assertIn("measured again with fresh seeds", text)
         self.assertIn("| measured again | 95 % of that |", text)
+        # and how far that is from what was searched
+        trust = report["optimism"]["objectives"]
+        for o in trust:
+            name, again = o["objective"], o["again"]
+            worse = [p["remeasured"]["objectives"][name] - p["objectives"][name]
+                     for p in front["front"]]
+            self.assertEqual(again["points"], len(worse))
+            self.assertAlmostEqual(again["than_observed"], sum(worse) / len(worse))
+            self.assertRegex(text, r"%s: measured again with fresh seeds, %d points? of the front "
+                                   r"(is|are) \S+ (better|worse) than observed on average\."
+                             % (name, len(worse)))
+        self.assertGreater(len(trust), 0)
 
     def test_no_wait_and_progress(self):
         client = self.begin(NOISY.replace("\n", """

@@ -186,7 +186,7 @@ class Recommend(Case):
         folder = self.finished()
         done = self.tell("recommend", "svt", "--state", folder, "--at", "epsilon=1")
         self.assertEqual(done.stderr,
-                         "predicted, not measured: with --verify 50 it is run so often\n")
+                         "predicted, not measured: --verify 50 runs it 50 times\n")
         text = done.stdout
         best = self.best_tested(folder, 1)["trial"]
         # rounded up, never to nearest

@@ -38,9 +38,9 @@ const struct ctl_command ctl_cmd_stop = {
 	.formats = CTL_PLAIN | CTL_HAS(NAME),
 	.options = options,
 	.help = "Results are kept, and 'resume' can still take the study up again. "
-		"Stopping a stopped study is no error. A study that has ended and is "
-		"only being measured again ('remeasure') gives that up, and is what it "
-		"was before.",
+		"Stopping a stopped study is no error. Points that wait to be measured "
+		"again ('remeasure') are given up; a study that had ended before is what "
+		"it was then.",
 	.examples = "dparetoctl stop adult\n"
 		    "dparetoctl stop adult --now",
 	.run = stop_run,

@@ -14,7 +14,15 @@ const char *up_text(double x, char out[SHORT_LEN]);
 /* "" or "s". */
 const char *plural_end(int64_t n);
 
-/* ---- chapters of text_privacy.c ---- */
+/* A cell with "0.17 to 0.19"; "-" of a single run and where that is not kept. */
+void spread_cell(struct doc *d, const struct fact_spread *runs);
+
+/* ---- chapters ---- */
+
+/* The state, and what there is to choose from (text_short.c). */
+void write_headline(struct doc *d, const struct facts *f);
+
+/* ---- of text_privacy.c ---- */
 
 /* What the search cost, and that the front does not show it. */
 void write_warning(struct doc *d, const struct facts *f);

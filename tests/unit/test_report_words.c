@@ -1,0 +1,288 @@
+/* test_report_words.c - what a report says, and what a public one leaves out. */
+#include "made_journal.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* A number that is no acquisition is told, not looked up beyond the end of the words. */
+static void test_acquisition_without_a_name(void **state)
+{
+	struct dp_search *search;
+
+	(void)state;
+	begin(gaussian);
+	load(false);
+	search = &report.subjects[0].s->spec->search;
+	assert_null(find_facts()->settings.acquisition); /* it takes random points */
+	search->method = DP_METHOD_DPARETO;
+	assert_string_equal(find_facts()->settings.acquisition, "ehvi");
+	search->acquisition = DP_ACQ_RANDOM;
+	assert_string_equal(find_facts()->settings.acquisition, "random");
+	search->acquisition = DP_ACQ_RANDOM + 1;
+	assert_string_equal(find_facts()->settings.acquisition, "one that has no name");
+}
+
+/* The names of all members of an object, in their order. */
+static void list_names(json_t *o, struct dp_buf *out)
+{
+	const char *name;
+	json_t *v;
+
+	dp_buf_clear(out);
+	json_object_foreach (o, name, v)
+		dp_buf_printf(out, "%s ", name);
+}
+
+/* report.json is read by programs: what it is made of keeps its names. */
+static void test_names_in_json(void **state)
+{
+	static const struct {
+		const char *list; /* a member, of a list its first element; NULL: all */
+		const char *names;
+	} parts[] = {
+		{ NULL,
+		  "version study state reason evaluations failed diverged "
+		  "hypervolume anti_ideal front hypervolume_denoised public data budget "
+		  "privacy_objective utility_objective objectives headline bests "
+		  "privacy declared released optimism compared baselines figures "
+		  "settings "
+		  "failures "
+		  "spent reproduce " },
+		{ "front", "trial at parameters objectives spread denoised interval runs "
+			   "remeasured metrics "
+			   "checks statements " },
+		{ "headline", "epsilon trial at spent value runs " },
+		{ "privacy",
+		  "objective mechanism summary parts unit relation sampling keys "
+		  "records delta delta_times_records accountant "
+		  "accountant_text theorem source noise warning composed " },
+		{ "optimism", "chosen_from trials runs no_models objectives " },
+		{ "settings", "method acquisition front evaluations parallel cost "
+			      "max_cost order runs "
+			      "one_run_per_process initial initial_from max_time timeout "
+			      "retries path parameters constraints " },
+		{ "failures",
+		  "failed diverged attempts waypoints_kept messages_left_out groups " },
+		{ "spent", "evaluations attempts trainings walked elapsed_seconds "
+			   "training_seconds cpu_seconds peak_memory " },
+		{ "reproduce", "study_file command seed versions host path journal "
+			       "created updated " },
+	};
+	struct dp_buf names = DP_BUF_INIT;
+	json_t *json;
+
+	(void)state;
+	begin(gaussian);
+	evaluate(0, 50, 0.9, 0.7, 0.8); /* epsilon below 0.1 */
+	load(false);
+	json = facts_json(find_facts());
+	for (size_t i = 0; i < DP_COUNT(parts); i++) {
+		json_t *o = parts[i].list ? json_object_get(json, parts[i].list) : json;
+
+		list_names(json_is_array(o) ? json_array_get(o, 0) : o, &names);
+		assert_string_equal(dp_buf_text(&names), parts[i].names);
+	}
+	dp_buf_free(&names);
+	json_decref(json);
+}
+
+static bool every_trial_has_at(const json_t *v)
+{
+	bool good = !json_object_get(v, "trial") || json_object_get(v, "at");
+	const char *name;
+	json_t *part;
+	size_t i;
+
+	json_object_foreach ((json_t *)v, name, part)
+		good = good && every_trial_has_at(part);
+	json_array_foreach (v, i, part)
+		good = good && every_trial_has_at(part);
+	return good;
+}
+
+static void test_waypoints_in_words(void **state)
+{
+	static const char *const words[] = {
+		"| 0@1 |",
+		"| 1@4 |",
+		"| 0 |",
+		"trial 1@4 of study s",
+		"the model at epochs = 4 of a training planned for epochs = 32",
+		"covers every iterate",
+		"Each training counts in full",
+		"5 results of 2 trials",
+		"2 waypoints of them are among the results",
+		"96 epochs in all",
+		"epochs, in all at most 300",
+	};
+	json_t *json, *row;
+	char *text;
+
+	(void)state;
+	walk_facts();
+	json = facts_json(&facts);
+	assert_true(every_trial_has_at(json));
+	row = json_array_get(json_object_get(json, "front"), 1);
+	assert_int_equal(json_integer_value(json_object_get(row, "at")), 4);
+	row = json_array_get(json_object_get(json, "front"), 2);
+	assert_true(json_is_null(json_object_get(row, "at")));
+	json_decref(json);
+	text = whole(DOC_MARKDOWN);
+	for (size_t i = 0; i < DP_COUNT(words); i++)
+		if (!strstr(text, words[i]))
+			fail_msg("not there: %s", words[i]);
+	free(text);
+}
+
+/* Two of ten trainings of a random search: the odometer, which nobody journaled. */
+static void test_odometer_words(void **state)
+{
+	char *text;
+
+	(void)state;
+	begin(gaussian);
+	evaluate(0, 2, 0.9, 0.9, 0.9);
+	evaluate(1, 10, 0.5, 0.5, 0.5);
+	load(false);
+	text = whole(DOC_MARKDOWN);
+	assert_non_null(strstr(text, "Ville"));
+	assert_non_null(strstr(text, "had all settings been fixed"));
+	assert_non_null(strstr(text, "the journal of this study does not have them"));
+	free(text);
+}
+
+/* Two of ten trainings were made; nothing about their sum is a matter of luck. */
+static void test_pure_words(void **state)
+{
+	char *text;
+
+	(void)state;
+	begin(svt);
+	evaluate(0, 2, 0.9, 0.9, 0.9);
+	evaluate(1, 10, 0.5, 0.5, 0.5);
+	load(false);
+	text = whole(DOC_MARKDOWN);
+	assert_non_null(strstr(text, "a sum: pure epsilons"));
+	assert_null(strstr(text, "Ville"));
+	assert_null(strstr(text, "had all settings been fixed"));
+	free(text);
+}
+
+/* Messages that are no UTF-8 do not reach JSON, and do not end it either. */
+static void test_broken_texts(void **state)
+{
+	char *text;
+
+	(void)state;
+	begin(gaussian);
+	propose(0, 3);
+	attempt(0, 0, DP_END_EXIT_CODE, NULL, "\xff\xfe");
+	ended(0, "failed", NAN, NAN);
+	load(false);
+	text = whole(DOC_MARKDOWN);
+	assert_non_null(strstr(text, "trial 0: (a text that is not UTF-8)"));
+	assert_non_null(strstr(text, "\"message\":\"(a text that is not UTF-8)\""));
+	free(text);
+}
+
+static void test_public_has_no_seed(void **state)
+{
+	char *text;
+
+	(void)state;
+	begin(gaussian);
+	evaluate(0, 2, 0.9, 0.9, 0.9);
+	propose(1, 3);
+	attempt(1, 0, DP_END_EXIT_CODE, NULL, "run with seed " SEED " failed");
+	ended(1, "failed", NAN, NAN);
+	load(true);
+	text = whole(DOC_MARKDOWN);
+	assert_null(strstr(text, SEED));
+	assert_non_null(strstr(text, "The seed is left out"));
+	assert_non_null(strstr(text, "mechanism: gaussian")); /* the rest of the file */
+	free(text);
+	report.public = false;
+	text = whole(DOC_MARKDOWN);
+	assert_non_null(strstr(text, "seed " SEED " failed"));
+	assert_non_null(strstr(text, "Keep it to yourself"));
+	free(text);
+}
+
+/* The seed and the rest on one line: then nothing of the file is shown. */
+static void test_public_flow_style(void **state)
+{
+	static const char flow[] =
+		"{study: s, \"se\\x65d\": " SEED ", trainer: {command: [x], runs: 3}, "
+		"parameters: {sigma: {type: float, range: [0.1, 100]}}, objectives: "
+		"{epsilon: {privacy: {mechanism: gaussian, sigma: sigma, delta: 1e-5}}, "
+		"error: {metric: accuracy, of: \"1 - accuracy\"}}, anti_ideal: {epsilon: "
+		"10, error: 1}, search: {method: random, evaluations: 10}}\n";
+	char *text;
+
+	(void)state;
+	begin(flow);
+	assert_true(spec->seed == strtoull(SEED, NULL, 10));
+	evaluate(0, 2, 0.9, 0.9, 0.9);
+	load(true);
+	text = whole(DOC_HTML);
+	assert_null(strstr(text, SEED));
+	assert_non_null(strstr(text, "could not be taken out"));
+	free(text);
+}
+
+static void test_data_public_changes_the_words(void **state)
+{
+	char *text;
+
+	(void)state;
+	begin(sgd);
+	evaluate(0, 1.2, 0.9, 0.9, 0.9);
+	load(false);
+	text = whole(DOC_MARKDOWN);
+	assert_non_null(strstr(text, "declares its data public"));
+	free(text);
+}
+
+static void test_nothing_and_all_failed(void **state)
+{
+	char *text;
+
+	(void)state;
+	begin(gaussian);
+	load(false);
+	text = whole(DOC_HTML);
+	assert_non_null(strstr(text, "no front"));
+	free(text);
+	finish(state);
+	begin(gaussian);
+	propose(0, 3);
+	attempt(0, 0, DP_END_EXIT_CODE, NULL, "it <b>broke</b>");
+	ended(0, "failed", NAN, NAN);
+	load(false);
+	text = whole(DOC_HTML);
+	assert_non_null(strstr(text, "it &lt;b&gt;broke&lt;/b&gt;"));
+	free(text);
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_teardown(f, finish)
+	const struct CMUnitTest tests[] = {
+		T(test_waypoints_in_words),
+		T(test_pure_words),
+		T(test_odometer_words),
+		T(test_acquisition_without_a_name),
+		T(test_broken_texts),
+		T(test_names_in_json),
+		T(test_public_has_no_seed),
+		T(test_public_flow_style),
+		T(test_data_public_changes_the_words),
+		T(test_nothing_and_all_failed),
+	};
+#undef T
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

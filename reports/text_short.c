@@ -95,36 +95,91 @@ static void headline_table(struct doc *d, const struct facts *f)
 	doc_table_end(d);
 }
 
-/* What more epsilon buys, in one sentence. */
+/* Twice the standard error of the difference of two rows by their runs; NaN: unknown. */
+static double resolution(const struct fact_headline *a, const struct fact_headline *b)
+{
+	return a->runs && b->runs
+		       ? 2 * hypot(a->runs->standard_error, b->runs->standard_error)
+		       : NAN;
+}
+
+/* Is the difference more than the noise of the runs explains? */
+static bool resolved(const struct fact_headline *a, const struct fact_headline *b)
+{
+	return fabs(a->value - b->value) > resolution(a, b);
+}
+
+static bool same_result(const struct fact_headline *a, const struct fact_headline *b)
+{
+	return a->trial == b->trial && a->at == b->at;
+}
+
+/* What the noise lets one see of the difference. `enough` is the first row that cannot be
+ * told from the last. */
+static void say_resolved(struct dp_buf *out, const struct fact_headline *first,
+			 const struct fact_headline *enough,
+			 const struct fact_headline *last)
+{
+	char by[SHORT_LEN], noise[SHORT_LEN], from[SHORT_LEN];
+
+	dp_buf_printf(out, " They differ by %s",
+		      short_text(fabs(first->value - last->value), by));
+	if (isnan(resolution(first, last))) {
+		dp_buf_puts(out, "; whether that is more than luck is not known, since "
+				 "nothing is known of the noise of one run.");
+		return;
+	}
+	dp_buf_printf(out, "; two standard errors of that by the runs are %s, so ",
+		      short_text(resolution(first, last), noise));
+	if (!resolved(first, last))
+		dp_buf_puts(out,
+			    "these runs do not show that more epsilon buys anything.");
+	else
+		dp_buf_puts(out, "it is more than their noise.");
+	if (enough != first && !same_result(enough, last))
+		dp_buf_printf(out,
+			      " What is reached with at most %s cannot be told from what "
+			      "is reached with more.",
+			      short_text(enough->epsilon, from));
+}
+
+/* What more epsilon buys. */
 static void headline_sentence(struct doc *d, const struct facts *f)
 {
-	const struct fact_headline *first = NULL, *last = NULL;
+	const struct fact_headlines *all = &f->study.headline;
+	const struct fact_headline *first = NULL, *enough = NULL, *last = NULL;
 	char a[SHORT_LEN], b[SHORT_LEN], from[SHORT_LEN], to[SHORT_LEN];
+	struct dp_buf noise = DP_BUF_INIT;
 
-	for (size_t i = 0; i < f->study.headline.n; i++) {
-		const struct fact_headline *row = &f->study.headline.list[i];
-
-		if (row->trial < 0)
+	for (size_t i = 0; i < all->n; i++) {
+		if (all->list[i].trial < 0)
 			continue;
-		first = first ? first : row;
-		last = row;
+		first = first ? first : &all->list[i];
+		last = &all->list[i];
 	}
 	if (!first) {
 		doc_paragraph(d, "No trial has an epsilon of 10 or less.");
 		return;
 	}
-	if (first->trial == last->trial && first->at == last->at) {
+	if (same_result(first, last)) {
 		doc_paragraph(d, "The best %s with an epsilon of %s or less is %s.",
 			      f->utility_objective, short_text(last->epsilon, to),
 			      short_text(last->value, a));
 		return;
 	}
+	for (enough = first; resolved(enough, last);)
+		enough++;
+	say_resolved(&noise, first, enough, last);
 	doc_paragraph(d,
 		      "With an epsilon of at most %s the best %s found is %s; allowing "
-		      "%s it is %s. That difference is what privacy costs here.",
+		      "%s it is %s.%s%s",
 		      short_text(first->epsilon, from), f->utility_objective,
 		      short_text(first->value, a), short_text(last->epsilon, to),
-		      short_text(last->value, b));
+		      short_text(last->value, b), dp_buf_text(&noise),
+		      f->nbaselines ? ""
+				    : " What a training without privacy reaches is not "
+				      "known here (--baseline tells the report).");
+	dp_buf_free(&noise);
 }
 
 static void say_bests(struct doc *d, const struct facts *f)

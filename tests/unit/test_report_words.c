@@ -268,6 +268,46 @@ static void test_nothing_and_all_failed(void **state)
 	free(text);
 }
 
+/* What more epsilon buys is held against the noise of the runs, and no row is taken for a
+ * training without privacy. */
+static void test_noise_of_the_headline(void **state)
+{
+	static const struct {
+		double spread;
+		const char *words, *others;
+	} cases[] = {
+		/* standard errors are the spread / sqrt(3), of both rows */
+		{ 0.3,
+		  "They differ by 0.3; two standard errors of that by the runs are "
+		  "0.4899, so these runs do not show that more epsilon buys",
+		  "more than their noise" },
+		{ 0.03,
+		  "are 0.04899, so it is more than their noise. What is reached "
+		  "with at most 1 cannot be told from what is reached with more.",
+		  "do not show" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(cases); i++) {
+		double by = cases[i].spread;
+		char *text;
+
+		begin(gaussian);
+		evaluate(0, 50, 0.6 - by, 0.6, 0.6 + by); /* epsilon below 0.1 */
+		evaluate(1, 5, 0.88 - by, 0.88, 0.88 + by);
+		evaluate(2, 1, 0.9 - by, 0.9, 0.9 + by);
+		load(false);
+		text = whole(DOC_MARKDOWN);
+		if (!strstr(text, cases[i].words))
+			fail_msg("not there: %s in %s", cases[i].words, text);
+		assert_null(strstr(text, cases[i].others));
+		assert_null(strstr(text, "what privacy costs"));
+		assert_non_null(strstr(text, "without privacy reaches is not known"));
+		free(text);
+		finish(state);
+	}
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_teardown(f, finish)
@@ -282,6 +322,7 @@ int main(void)
 		T(test_public_flow_style),
 		T(test_data_public_changes_the_words),
 		T(test_nothing_and_all_failed),
+		T(test_noise_of_the_headline),
 	};
 #undef T
 	return cmocka_run_group_tests(tests, NULL, NULL);

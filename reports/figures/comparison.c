@@ -202,19 +202,25 @@ static void draw_baselines(struct plot_panel *a, const struct comparison_data *d
 	draw_majority(a, d, &style);
 }
 
+/* Which studies have other objectives, and which these are. */
 static void note_others(struct plot *p, const struct comparison_data *d)
 {
 	struct dp_buf text = DP_BUF_INIT;
 	char name[FIG_NAME_LEN];
 
-	for (size_t i = 1; i < d->n; i++)
-		if (!d->list[i].comparable)
-			dp_buf_printf(&text, "%s%s", text.len ? ", " : "",
-				      fig_name(d->list[i].s, name));
-	if (text.len) {
-		dp_buf_puts(&text, ": other objectives, not shown.");
-		plot_note(p, dp_buf_text(&text));
+	for (size_t i = 1; i < d->n; i++) {
+		const struct subject *s = d->list[i].s;
+
+		if (d->list[i].comparable)
+			continue;
+		dp_buf_printf(&text, "%s%s: ", text.len ? "; " : "Not shown: ",
+			      fig_name(s, name));
+		fig_label(s, s->x, &text);
+		dp_buf_puts(&text, " and ");
+		fig_label(s, s->y, &text);
 	}
+	if (text.len)
+		plot_note(p, dp_buf_text(&text));
 	dp_buf_free(&text);
 }
 

@@ -51,8 +51,10 @@ bool fig_maximised(const struct subject *s, size_t objective);
 int fig_by_value(const void *a, const void *b);
 /* Is the point better than the anti-ideal in both objectives? */
 bool fig_in_box(const struct subject *s, double x, double y);
-/* Do two subjects show the same objectives (names and goals), so that one plane can
- * hold both? */
+/* Are the values of two objectives of the same kind: name, goal, metric and what is taken
+ * of it, delta? How a model scales them does not matter. */
+bool fig_same_objective(const struct dp_objective *a, const struct dp_objective *b);
+/* Do two subjects show the same objectives, so that one plane can hold both? */
 bool fig_same_plane(const struct subject *a, const struct subject *b);
 
 /* ---- looks (looks.c) ---- */

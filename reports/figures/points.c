@@ -185,15 +185,28 @@ bool fig_in_box(const struct subject *s, double x, double y)
 	return beats_anti_ideal(s, s->x, x) && beats_anti_ideal(s, s->y, y);
 }
 
-static bool same_objective(const struct dp_objective *a, const struct dp_objective *b)
+/* Epsilons are of the same kind at the same delta, where both are known. */
+static bool same_delta(const struct dp_oracle *a, const struct dp_oracle *b)
 {
-	return strcmp(a->name, b->name) == 0 && a->maximize == b->maximize;
+	double of_a = dp_oracle_delta(a), of_b = dp_oracle_delta(b);
+
+	return isnan(of_a) || isnan(of_b) || of_a == of_b;
+}
+
+bool fig_same_objective(const struct dp_objective *a, const struct dp_objective *b)
+{
+	if (strcmp(a->name, b->name) != 0 || a->maximize != b->maximize ||
+	    !a->privacy != !b->privacy)
+		return false;
+	if (a->privacy)
+		return same_delta(a->privacy, b->privacy);
+	return strcmp(a->metric, b->metric) == 0 && a->one_minus == b->one_minus;
 }
 
 bool fig_same_plane(const struct subject *a, const struct subject *b)
 {
 	const struct dp_study *sa = a->s->spec, *sb = b->s->spec;
 
-	return same_objective(&sa->objectives[a->x], &sb->objectives[b->x]) &&
-	       same_objective(&sa->objectives[a->y], &sb->objectives[b->y]);
+	return fig_same_objective(&sa->objectives[a->x], &sb->objectives[b->x]) &&
+	       fig_same_objective(&sa->objectives[a->y], &sb->objectives[b->y]);
 }

@@ -277,6 +277,42 @@ static void majority_becomes_the_objective(void **s)
 	assert_true(isnan(fig_majority(&made_report.subjects[1])));
 }
 
+/* One plane holds only values of one kind: a name is not enough. */
+static void planes_are_of_one_kind(void **s)
+{
+#define PRIVATE(delta, error)                                                            \
+	"objectives: {epsilon: {privacy: {mechanism: gaussian, sigma: 2, " delta "}}, "  \
+	"error: {" error "}}\nanti_ideal: {epsilon: 10, error: 1}"
+	static const char *const kinds[] = {
+		PRIVATE("delta: 1e-6", "metric: accuracy, of: \"1 - accuracy\""),
+		PRIVATE("delta: 0.000001",
+			"metric: accuracy, of: \"1 - accuracy\", transform: logit"),
+		PRIVATE("delta: 1e-5", "metric: accuracy, of: \"1 - accuracy\""),
+		PRIVATE("delta: 1e-6", "metric: f1, of: \"1 - f1\""),
+		PRIVATE("delta: 1e-6", "metric: accuracy"),
+		PRIVATE("delta: 1e-6",
+			"metric: accuracy, of: \"1 - accuracy\", goal: maximize"),
+		"objectives: {epsilon: {metric: epsilon}, error: {metric: accuracy, of: "
+		"\"1 - accuracy\"}}\nanti_ideal: {epsilon: 10, error: 1}",
+	};
+#undef PRIVATE
+
+	(void)s;
+	for (size_t i = 0; i < DP_COUNT(kinds); i++) {
+		char name[] = { 's', (char)('0' + i), '\0' };
+
+		made_study(name, kinds[i]);
+	}
+	made_subjects();
+	for (size_t i = 0; i < DP_COUNT(kinds); i++) {
+		bool same =
+			fig_same_plane(made_report.subjects, &made_report.subjects[i]);
+
+		if (same != (i < 2))
+			fail_msg("study %zu: %d", i, same);
+	}
+}
+
 static void numbers_are_short(void **s)
 {
 	static const struct {
@@ -317,6 +353,7 @@ int main(void)
 		T(bands_are_what_runs_reach),
 		T(shared_points_are_found),
 		T(majority_becomes_the_objective),
+		T(planes_are_of_one_kind),
 		T(numbers_are_short),
 		T(scales_follow_the_decades),
 	};

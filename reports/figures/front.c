@@ -30,6 +30,19 @@ bool front_shown(const struct front_data *d, double x, double y)
 
 /* ---- limits ---- */
 
+void front_region(const struct front_data *d, enum plot_side side, double edge[2])
+{
+	const struct dp_objective *o = front_objective(d->s, side);
+	double lo = front_to_scale(d->lo[side], d->scale[side]);
+	double hi = front_to_scale(d->hi[side], d->scale[side]);
+	double below = from_scale(lo - (hi - lo), d->scale[side]);
+	double above = from_scale(hi + (hi - lo), d->scale[side]);
+	double anti = fmin(fmax(o->anti_ideal, below), above);
+
+	edge[0] = o->maximize ? anti : below;
+	edge[1] = o->maximize ? above : anti;
+}
+
 /* Limits around the values of the points that stand (keep), with a margin; they reach
  * to the anti-ideal where it is near enough not to squeeze the points. */
 static void fit_limits(struct front_data *d, enum plot_side side, const bool *keep)

@@ -2,6 +2,7 @@
  * behind the pictures against brute force. */
 #include "base/rng.h"
 #include "made_studies.h"
+#include "reports/figures/front_internal.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -230,6 +231,40 @@ static void bands_are_what_runs_reach(void **s)
 	}
 }
 
+/* The box of the anti-ideal has an edge at the anti-ideal and nowhere else in sight. */
+static void anti_ideal_is_where_it_is(void **s)
+{
+	static const struct {
+		double best, worst; /* of b */
+		bool seen;
+	} cases[] = { { 7, 8, false }, { 1, 9, true } };
+
+	(void)s;
+	for (size_t i = 0; i < DP_COUNT(cases); i++) {
+		char name[] = { 's', (char)('0' + i), '\0' };
+		uint32_t study = made_study(name, LOWER_BOTH);
+
+		made_result(study, 1, cases[i].worst);
+		made_result(study, 2, cases[i].best);
+	}
+	made_subjects();
+	for (size_t i = 0; i < DP_COUNT(cases); i++) {
+		struct report r = { .subjects = &made_report.subjects[i],
+				    .nsubjects = 1 };
+		struct front_data d = { 0 };
+		const char *why = NULL;
+		double edge[2];
+		struct dp_err err;
+
+		assert_int_equal(figure_front.gather(&r, &d, &why, &err), DP_OK);
+		front_region(&d, PLOT_Y, edge);
+		assert_true(edge[0] < d.lo[PLOT_Y]);
+		assert_int_equal(edge[1] == 10, cases[i].seen);
+		assert_true(cases[i].seen || edge[1] > d.hi[PLOT_Y]);
+		figure_front.release(&d);
+	}
+}
+
 static void shared_points_are_found(void **s)
 {
 	uint32_t a = made_study("a", LOWER_BOTH), b = made_study("b", LOWER_BOTH);
@@ -351,6 +386,7 @@ int main(void)
 		T(long_growth_is_sampled),
 		T(staircases_follow_the_goals),
 		T(bands_are_what_runs_reach),
+		T(anti_ideal_is_where_it_is),
 		T(shared_points_are_found),
 		T(majority_becomes_the_objective),
 		T(planes_are_of_one_kind),

@@ -26,7 +26,7 @@ static const struct {
 	[FIG_USE_TRAINING] = { "training", "training", PLOT_BLUE },
 	[FIG_USE_FAILED] = { "failed", "attempts that failed", PLOT_VERMILLION },
 	[FIG_USE_STARTING] = { "starting", "starting processes", PLOT_SKY },
-	[FIG_USE_PROPOSING] = { "finding points", "finding points", PLOT_ORANGE },
+	[FIG_USE_PROPOSING] = { "proposing", "finding points", PLOT_ORANGE },
 	[FIG_USE_WAITING] = { "waiting", "waiting", PLOT_LIGHT },
 };
 

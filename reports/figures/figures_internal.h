@@ -40,6 +40,10 @@ DP_MUSTCHECK int fig_denoised_front(const struct subject *s, struct fig_points *
 /* The one of these that is the study's. */
 DP_MUSTCHECK int fig_subject_front(const struct subject *s, struct fig_points *out,
 				   struct dp_err *err);
+/* All members of the study's front, x ascending: with more than two objectives most of
+ * them are not on that of the plane. */
+DP_MUSTCHECK int fig_members(const struct subject *s, struct fig_points *out,
+			     struct dp_err *err);
 /* The corners of a front's staircase, to be drawn as a line: what is reached at each x
  * for the goals of the two objectives. It goes on to x_to and y_to, where these are not
  * NaN and beyond its ends. */
@@ -87,6 +91,9 @@ double fig_marker_size(size_t points);
 struct plot_style fig_cloud(plot_colour colour, size_t points);
 /* Colour and dash of the i-th study: the same one in every figure. */
 struct plot_style fig_style(size_t i);
+/* "of the front", and with more than two objectives "of the front of a and b alone": what
+ * fig_subject_front() has. */
+void fig_say_front(const struct subject *s, struct dp_buf *out);
 /* "1 point", "3 points". */
 void fig_count(struct dp_buf *out, size_t n, const char *thing);
 /* How many results there are: "12 evaluations", with waypoints "12 results of 3

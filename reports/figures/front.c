@@ -443,9 +443,16 @@ static void front_caption(const void *data, struct dp_buf *out)
 	char points[DP_COUNT_LEN];
 
 	if (d->front.n) {
-		dp_buf_printf(out, "%zu of %s %s on the front", d->front.n,
+		dp_buf_printf(out, "%zu of %s %s on the front", subject_front(s),
 			      dp_count_text(s->npoints, "point", points),
-			      d->front.n == 1 ? "is" : "are");
+			      subject_front(s) == 1 ? "is" : "are");
+		if (d->third >= 0)
+			dp_buf_printf(out,
+				      " of all %zu objectives, and %zu on that of "
+				      "%s and %s alone, the line",
+				      s->s->spec->nobjectives, d->front.n,
+				      front_objective(s, PLOT_X)->name,
+				      front_objective(s, PLOT_Y)->name);
 		say_range(s, &d->front, out);
 		say_volume(s, out);
 		say_paths(d, out);

@@ -136,7 +136,8 @@ static void draw_staircase(struct plot_panel *a, const struct front_data *d)
 				   .outline = true };
 	char name[80], points[DP_COUNT_LEN];
 
-	snprintf(name, sizeof name, "front%s (%s)", d->observed.n ? " without noise" : "",
+	snprintf(name, sizeof name, "front%s%s (%s)", d->third < 0 ? "" : " of these two",
+		 d->observed.n ? " without noise" : "",
 		 dp_count_text(d->front.n, "point", points));
 	draw_observed(a, d);
 	panel_line(a, &blue, name, d->stairs.x, d->stairs.y, d->stairs.n);

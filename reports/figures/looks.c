@@ -184,6 +184,16 @@ struct plot_style fig_style(size_t i)
 	};
 }
 
+void fig_say_front(const struct subject *s, struct dp_buf *out)
+{
+	const struct dp_study *spec = s->s->spec;
+
+	dp_buf_puts(out, "of the front");
+	if (spec->nobjectives > 2)
+		dp_buf_printf(out, " of %s and %s alone", spec->objectives[s->x].name,
+			      spec->objectives[s->y].name);
+}
+
 void fig_count(struct dp_buf *out, size_t n, const char *thing)
 {
 	char text[DP_COUNT_LEN];

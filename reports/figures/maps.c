@@ -340,7 +340,9 @@ static void maps_caption(const void *data, struct dp_buf *out)
 		dp_buf_puts(out, d->slice.nfree == 1 ? " Colours mark "
 						     : " Bottom: colours mark ");
 		fig_count(out, d->front.n, "point");
-		dp_buf_puts(out, " of the front, the same in each panel.");
+		dp_buf_putc(out, ' ');
+		fig_say_front(d->s, out);
+		dp_buf_puts(out, ", the same in each panel.");
 	} else {
 		dp_buf_puts(out, " There is no front: no point meets the constraints "
 				 "with finite values.");

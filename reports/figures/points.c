@@ -138,6 +138,46 @@ int fig_subject_front(const struct subject *s, struct fig_points *out, struct dp
 			   : fig_observed_front(s, out, err);
 }
 
+/* A member of the front, to be put in order. */
+struct member {
+	double x, y;
+	struct dp_point of;
+};
+
+static int by_x(const void *a, const void *b)
+{
+	const struct member *u = a, *v = b;
+
+	return u->x != v->x ? (u->x < v->x ? -1 : 1) : u->y < v->y ? -1 : u->y > v->y;
+}
+
+int fig_members(const struct subject *s, struct fig_points *out, struct dp_err *err)
+{
+	size_t n = subject_front(s), count = 0;
+	struct member *list = malloc(n * sizeof *list + 1);
+
+	if (!list || !fig_points_room(out, n)) {
+		free(list);
+		return fig_nomem(err);
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct member m = { subject_front_value(s, i, s->x),
+				    subject_front_value(s, i, s->y),
+				    subject_front_point(s, i) };
+
+		if (isfinite(m.x) && isfinite(m.y))
+			list[count++] = m;
+	}
+	qsort(list, count, sizeof *list, by_x);
+	for (; out->n < count; out->n++) {
+		out->x[out->n] = list[out->n].x;
+		out->y[out->n] = list[out->n].y;
+		out->of[out->n] = list[out->n].of;
+	}
+	free(list);
+	return DP_OK;
+}
+
 static void add_corner(struct fig_points *out, double x, double y)
 {
 	out->x[out->n] = x;

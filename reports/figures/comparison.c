@@ -144,8 +144,10 @@ static enum plot_scale common_scale(const struct comparison_data *d, enum plot_s
 {
 	for (size_t i = 0; i < d->n; i++) {
 		const struct fig_points *f = &d->list[i].front;
+		const struct subject *s = d->list[i].s;
 
-		if (fig_scale(side == PLOT_X ? f->x : f->y, f->n) == PLOT_LOG)
+		if (fig_objective_scale(s, side == PLOT_X ? s->x : s->y,
+					side == PLOT_X ? f->x : f->y, f->n) == PLOT_LOG)
 			return PLOT_LOG;
 	}
 	return PLOT_LINEAR;

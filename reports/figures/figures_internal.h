@@ -76,6 +76,10 @@ void fig_axis(struct plot_panel *a, enum plot_side side, const struct subject *s
 /* Log where all values are positive and cover more than two decades, and a linear axis
  * would push half of them into its first fifth. */
 enum plot_scale fig_scale(const double *v, size_t n);
+/* The same for values of an objective; epsilon is always shown over decades, so that two
+ * reports look alike, but where a value is 0. */
+enum plot_scale fig_objective_scale(const struct subject *s, size_t objective,
+				    const double *v, size_t n);
 /* Three digits: "0.0312", "12.5", "1500", "3.2e-7", "2.5e9". */
 char *fig_number(double v, char out[FIG_TEXT_LEN]);
 /* A value of an objective as people say it: "ε 0.5", "12.3 %", "0.0312". */

@@ -293,7 +293,7 @@ static int gather_points(struct front_data *d, struct dp_err *err)
 {
 	int code;
 
-	d->scale[PLOT_Y] = fig_scale(d->all.y, d->all.n);
+	d->scale[PLOT_Y] = fig_objective_scale(d->s, d->s->y, d->all.y, d->all.n);
 	if ((code = find_limits(d, err)) != DP_OK ||
 	    (code = gather_diverged(d, err)) != DP_OK ||
 	    (code = fig_stairs(d->s, &d->front, front_objective(d->s, PLOT_X)->anti_ideal,

@@ -80,7 +80,7 @@ static void draw_param(struct plot_panel *a, const struct subject *s,
 				   .size = 6,
 				   .outline = true };
 
-	fig_axis(a, PLOT_X, s, s->x, fig_scale(h->all.x, h->all.n));
+	fig_axis(a, PLOT_X, s, s->x, fig_objective_scale(s, s->x, h->all.x, h->all.n));
 	space_axis(a, PLOT_Y, s->s->spec, h->param);
 	panel_points(a, &light, "evaluated", h->all.x, h->all.y, h->all.n);
 	panel_points(a, &dots, "front", h->path.x, h->path.y, h->path.n);

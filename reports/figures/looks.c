@@ -73,6 +73,21 @@ enum plot_scale fig_scale(const double *v, size_t n)
 	return hi > 100 * lo && 2 * low >= finite ? PLOT_LOG : PLOT_LINEAR;
 }
 
+enum plot_scale fig_objective_scale(const struct subject *s, size_t objective,
+				    const double *v, size_t n)
+{
+	bool finite = false;
+
+	if (!s->s->spec->objectives[objective].privacy)
+		return fig_scale(v, n);
+	for (size_t i = 0; i < n; i++) {
+		if (v[i] <= 0)
+			return PLOT_LINEAR;
+		finite |= isfinite(v[i]);
+	}
+	return finite ? PLOT_LOG : PLOT_LINEAR;
+}
+
 /* "3.2e-07" to "3.2e-7", "2.5e+09" to "2.5e9". */
 static void tidy_exponent(char *text)
 {

@@ -238,7 +238,8 @@ static void draw_against(struct plot_panel *a, const struct maps_data *d,
 	maps_title(a, d, m);
 	space_axis(a, PLOT_X, d->s->s->spec, x->param);
 	fig_axis(a, PLOT_Y, d->s, m->objective,
-		 m->z ? fig_scale(m->z, x->n) : fig_scale(at->y, at->n));
+		 fig_objective_scale(d->s, m->objective, m->z ? m->z : at->y,
+				     m->z ? x->n : at->n));
 	if (m->z)
 		panel_line(a, &blue, NULL, x->centre, m->z, x->n);
 	draw_places(a, &m->points);
@@ -249,8 +250,10 @@ static void draw_fronts(struct plot_panel *a, const struct maps_data *d)
 	struct plot_style line = { .colour = plot_palette(PLOT_GREY), .width = 1.2 };
 
 	panel_title(a, d->front.n ? "the front" : "no front: no point qualifies");
-	fig_axis(a, PLOT_X, d->s, d->s->x, fig_scale(d->all.x, d->all.n));
-	fig_axis(a, PLOT_Y, d->s, d->s->y, fig_scale(d->all.y, d->all.n));
+	fig_axis(a, PLOT_X, d->s, d->s->x,
+		 fig_objective_scale(d->s, d->s->x, d->all.x, d->all.n));
+	fig_axis(a, PLOT_Y, d->s, d->s->y,
+		 fig_objective_scale(d->s, d->s->y, d->all.y, d->all.n));
 	panel_line(a, &line, NULL, d->stairs.x, d->stairs.y, d->stairs.n);
 	draw_places(a, &d->fronts);
 }

@@ -139,8 +139,10 @@ static struct plot *objectives_draw(const void *data)
 		struct plot_panel *a = plot_panel(p, i / COLUMNS, i % COLUMNS);
 		struct plot_style light = space_behind(pair->all.n, false);
 
-		fig_axis(a, PLOT_X, d->s, pair->x, fig_scale(pair->all.x, pair->all.n));
-		fig_axis(a, PLOT_Y, d->s, pair->y, fig_scale(pair->all.y, pair->all.n));
+		fig_axis(a, PLOT_X, d->s, pair->x,
+			 fig_objective_scale(d->s, pair->x, pair->all.x, pair->all.n));
+		fig_axis(a, PLOT_Y, d->s, pair->y,
+			 fig_objective_scale(d->s, pair->y, pair->all.y, pair->all.n));
 		panel_points(a, &light, "evaluated", pair->all.x, pair->all.y,
 			     pair->all.n);
 		draw_bins(a, d, &pair->front);

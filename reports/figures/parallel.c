@@ -73,7 +73,7 @@ static enum plot_scale scale_of(const struct parallel_data *d, size_t axis, doub
 
 	for (size_t k = 0; k < all->n; k++)
 		seen[k] = value_on(d, all->of[k], axis);
-	return fig_scale(seen, all->n);
+	return fig_objective_scale(d->s, d->objective[axis - d->nparams], seen, all->n);
 }
 
 /* From the range of a parameter, or of what was seen. */

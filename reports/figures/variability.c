@@ -298,8 +298,10 @@ static struct plot *variability_draw(const void *data)
 	struct plot *p = fig_new(d->s, figure_variability.title, FIG_WIDTH, FIG_HEIGHT);
 	struct plot_panel *a = plot_panel(p, 0, 0);
 
-	fig_axis(a, PLOT_X, d->s, d->s->x, fig_scale(b->x, b->n));
-	fig_axis(a, PLOT_Y, d->s, d->s->y, fig_scale(b->worst, b->n));
+	fig_axis(a, PLOT_X, d->s, d->s->x,
+		 fig_objective_scale(d->s, d->s->x, b->x, b->n));
+	fig_axis(a, PLOT_Y, d->s, d->s->y,
+		 fig_objective_scale(d->s, d->s->y, b->worst, b->n));
 	if (b->n) {
 		draw_run_band(a, b, subject_walks(d->s));
 		draw_spread(a, d);

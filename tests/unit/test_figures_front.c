@@ -377,6 +377,25 @@ static void scales_follow_the_decades(void **s)
 	assert_int_equal(fig_scale(NULL, 0), PLOT_LINEAR);
 }
 
+/* Two epsilons near each other are shown over decades as those far apart are. */
+static void epsilon_is_shown_over_decades(void **s)
+{
+	static const double near[] = { 0.4, 0.5, INFINITY }, zero[] = { 0, 3 };
+
+	(void)s;
+	made_study("s", "objectives: {epsilon: {privacy: {mechanism: gaussian, sigma: 2, "
+			"delta: 1e-6}}, error: {metric: e}}\n"
+			"anti_ideal: {epsilon: 10, error: 1}");
+	made_subjects();
+	assert_int_equal(fig_objective_scale(made_report.subjects, 0, near, 3), PLOT_LOG);
+	assert_int_equal(fig_objective_scale(made_report.subjects, 1, near, 3),
+			 PLOT_LINEAR);
+	assert_int_equal(fig_objective_scale(made_report.subjects, 0, zero, 2),
+			 PLOT_LINEAR);
+	assert_int_equal(fig_objective_scale(made_report.subjects, 0, near, 0),
+			 PLOT_LINEAR);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, made_begin, made_free)
@@ -392,6 +411,7 @@ int main(void)
 		T(planes_are_of_one_kind),
 		T(numbers_are_short),
 		T(scales_follow_the_decades),
+		T(epsilon_is_shown_over_decades),
 	};
 #undef T
 

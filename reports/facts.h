@@ -29,10 +29,18 @@ struct fact_headline {
 	int64_t trial, at;
 	double spent, value;
 	struct fact_spread *runs;
+	bool no_better; /* than the commonest class, see fact_majority */
 };
 struct fact_headlines {
 	struct fact_headline *list; /* (n) */
 	size_t n;
+};
+
+/* What always answering the commonest class gives, and how many points of the front are
+ * not better by more than two standard errors of their runs. */
+struct fact_majority {
+	double value;
+	int64_t no_better;
 };
 
 /* The best result of an objective. */
@@ -352,6 +360,7 @@ struct facts {
 	size_t ncompared;
 	struct fact_baseline *baselines; /* (nbaselines) */
 	size_t nbaselines;
+	struct fact_majority *majority; /* NULL: unknown */
 	const struct picture *pictures; /* (npictures) */
 	size_t npictures;
 	struct fact_settings settings;
@@ -395,6 +404,8 @@ void facts_remeasured(const struct subject *s, struct facts_memory *m,
 		      struct fact_study *out);
 void facts_headline(const struct subject *s, struct facts_memory *m,
 		    struct fact_headlines *out);
+/* After the headline. */
+void facts_majority(const struct subject *s, struct facts *f);
 void facts_bests(const struct subject *s, struct facts *f);
 void facts_front(const struct subject *s, struct facts *f);
 void facts_optimism(const struct subject *s, struct facts_memory *m,

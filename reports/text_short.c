@@ -1,6 +1,8 @@
 /* text_short.c - the beginning of a report: what it says in short. */
 #include "reports/words.h"
 
+#include "base/num.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -82,7 +84,8 @@ static void headline_table(struct doc *d, const struct facts *f)
 		char s[SHORT_LEN], point[POINT_TEXT_LEN];
 
 		doc_cell(d, "%s", short_text(row->epsilon, s));
-		doc_cell(d, "%s", none ? "none" : short_text(row->value, s));
+		doc_cell(d, "%s%s", none ? "none" : short_text(row->value, s),
+			 row->no_better ? " (as the commonest class)" : "");
 		if (f->study.denoises)
 			doc_cell(d, "%s",
 				 short_text(row->runs ? row->runs->mean : NAN, s));
@@ -171,11 +174,13 @@ static void headline_sentence(struct doc *d, const struct facts *f)
 		enough++;
 	say_resolved(&noise, first, enough, last);
 	doc_paragraph(d,
-		      "With an epsilon of at most %s the best %s found is %s; allowing "
-		      "%s it is %s.%s%s",
+		      "With an epsilon of at most %s the best %s found is %s%s; "
+		      "allowing %s it is %s.%s%s",
 		      short_text(first->epsilon, from), f->utility_objective,
-		      short_text(first->value, a), short_text(last->epsilon, to),
-		      short_text(last->value, b), dp_buf_text(&noise),
+		      short_text(first->value, a),
+		      first->no_better ? ", no better than the commonest class" : "",
+		      short_text(last->epsilon, to), short_text(last->value, b),
+		      dp_buf_text(&noise),
 		      f->nbaselines ? ""
 				    : " What a training without privacy reaches is not "
 				      "known here (--baseline tells the report).");
@@ -191,6 +196,31 @@ static void say_bests(struct doc *d, const struct facts *f)
 			  f->bests[i].privacy ? up_text(f->bests[i].value, s)
 					      : short_text(f->bests[i].value, s),
 			  point_text(f->bests[i].trial, f->bests[i].at, point));
+}
+
+/* What guessing gives, and who does no better. */
+static void say_majority(struct doc *d, const struct facts *f)
+{
+	const struct fact_majority *m = f->majority;
+	char s[SHORT_LEN], points[DP_COUNT_LEN];
+
+	if (!m)
+		return;
+	if (m->no_better == 0)
+		doc_field(d, "Always answering the commonest class",
+			  "%s %s; every point of the front is better, by more than two "
+			  "standard errors of its runs",
+			  f->utility_objective, short_text(m->value, s));
+	else
+		doc_field(d, "Always answering the commonest class",
+			  "%s %s. That is as good as %lld of %s of the front: %s not "
+			  "better by more than two standard errors of %s runs, and of "
+			  "no use as far as %s goes",
+			  f->utility_objective, short_text(m->value, s),
+			  (long long)m->no_better,
+			  dp_count_text(f->nfront, "point", points),
+			  m->no_better == 1 ? "it is" : "they are",
+			  m->no_better == 1 ? "its" : "their", f->utility_objective);
 }
 
 static void say_baselines(struct doc *d, const struct facts *f)
@@ -229,5 +259,7 @@ void write_headline(struct doc *d, const struct facts *f)
 		say_why_denoised(d, f);
 		say_bests(d, f);
 	}
+	if (f->nfront)
+		say_majority(d, f);
 	say_baselines(d, f);
 }

@@ -4,35 +4,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-double fig_majority(const struct subject *s)
-{
-	const struct dp_study_state *st = s->s;
-	int column = dp_study_metric(st, "majority_accuracy");
-	const struct dp_objective *o = &st->spec->objectives[s->y];
-	double sum = 0, accuracy;
-	size_t n = 0;
-
-	for (size_t i = 0; i < s->npoints; i++) {
-		double mean = dp_point_mean(st, s->points[i], column);
-
-		if (isfinite(mean)) {
-			sum += mean;
-			n++;
-		}
-	}
-	if (n == 0 || !o->metric)
-		return NAN;
-	accuracy = sum / (double)n;
-	if (strstr(o->metric, "accuracy"))
-		return dp_objective_metric(o, accuracy);
-	if (strstr(o->metric, "error"))
-		return dp_objective_metric(o, 1 - accuracy);
-	return NAN; /* a loss or the like, which an accuracy says nothing about */
-}
-
-/* ---- the figure ---- */
 
 /* A study, with its front where it has the objectives of the first. */
 struct compared {
@@ -89,7 +60,7 @@ static int gather_compared(const struct report *r, struct comparison_data *d,
 
 		c->s = &r->subjects[i];
 		c->comparable = fig_same_plane(&r->subjects[0], c->s);
-		c->majority = c->comparable ? fig_majority(c->s) : NAN;
+		c->majority = c->comparable ? subject_majority(c->s, c->s->y) : NAN;
 		if (!c->comparable)
 			continue;
 		/* of several studies only the first could have that of models */

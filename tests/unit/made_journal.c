@@ -47,6 +47,7 @@ struct report report;
 struct facts facts;
 static const char *study_text;
 struct dp_study *spec;
+double made_majority;
 
 static void wake(void *arg)
 {
@@ -124,9 +125,11 @@ static void attempt_on_way(uint32_t trial, uint32_t number, enum dp_end end,
 			   const double *accuracy, const double *ways,
 			   const char *message)
 {
-	static const char *const names[] = { "accuracy", "test_records" };
+	static const char *const names[] = { "accuracy", "test_records",
+					     "majority_accuracy" };
+	int told = made_majority > 0 ? 3 : 2;
 	static const uint32_t runs[] = { 0, 1, 2 };
-	double metrics[6], all[12];
+	double metrics[9], all[12];
 	struct dp_event e = { .type = DP_EV_ATTEMPT_ENDED,
 			      .trial = trial,
 			      .run = DP_RUN_ALL,
@@ -144,10 +147,12 @@ static void attempt_on_way(uint32_t trial, uint32_t number, enum dp_end end,
 			       .run = DP_RUN_ALL,
 			       .attempt = number });
 	for (int i = 0; (accuracy || ways) && i < 3; i++) {
-		metrics[2 * i] = accuracy ? accuracy[i] : NAN;
-		metrics[2 * i + 1] = 400;
+		metrics[told * i] = accuracy ? accuracy[i] : NAN;
+		metrics[told * i + 1] = 400;
+		if (told > 2)
+			metrics[told * i + 2] = made_majority;
 		e.metric_names = names;
-		e.nmetrics = 2;
+		e.nmetrics = (uint32_t)told;
 		e.runs = runs;
 		e.nruns = 3;
 		e.metrics = metrics;
@@ -214,6 +219,7 @@ int finish(void **state)
 	memset(&report, 0, sizeof report);
 	dp_study_free(spec);
 	spec = NULL;
+	made_majority = 0;
 	return folder[0] ? dp_remove_tree(folder, NULL) : 0;
 }
 

@@ -20,6 +20,8 @@ extern const char walk[]; /* every training is a path over epochs */
 extern struct report report;
 extern struct facts facts;
 extern struct dp_study *spec;
+extern double
+	made_majority; /* accuracy that trainers report as that of guessing; 0: none */
 
 void begin(const char *text);
 void propose(uint32_t trial, double sigma);

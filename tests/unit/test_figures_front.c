@@ -308,8 +308,8 @@ static void majority_becomes_the_objective(void **s)
 	made_trial_end(study, trial, "ok", y, 2);
 	made_result(none, 1, 1);
 	made_subjects();
-	assert_true(fabs(fig_majority(&made_report.subjects[0]) - 0.25) < 1e-12);
-	assert_true(isnan(fig_majority(&made_report.subjects[1])));
+	assert_true(fabs(subject_majority(&made_report.subjects[0], 1) - 0.25) < 1e-12);
+	assert_true(isnan(subject_majority(&made_report.subjects[1], 1)));
 }
 
 /* One plane holds only values of one kind: a name is not enough. */

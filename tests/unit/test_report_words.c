@@ -48,7 +48,8 @@ static void test_names_in_json(void **state)
 		  "version study state reason evaluations failed diverged "
 		  "hypervolume anti_ideal front hypervolume_denoised public data budget "
 		  "privacy_objective utility_objective objectives headline bests "
-		  "privacy declared released optimism compared baselines figures "
+		  "privacy declared released optimism compared baselines majority "
+		  "figures "
 		  "settings "
 		  "failures "
 		  "spent reproduce " },
@@ -308,6 +309,36 @@ static void test_noise_of_the_headline(void **state)
 	}
 }
 
+/* Points that guessing equals are named so, where a trainer tells what guessing gives. */
+static void test_majority(void **state)
+{
+	char *text;
+
+	(void)state;
+	begin(gaussian);
+	made_majority = 0.75;
+	evaluate(0, 50, 0.7, 0.7, 0.7);  /* epsilon below 0.1 */
+	evaluate(1, 5, 0.6, 0.75, 0.99); /* better, but not by its noise */
+	evaluate(2, 1, 0.9, 0.9, 0.91);
+	load(false);
+	text = whole(DOC_MARKDOWN);
+	assert_near(facts.majority->value, 0.25, 1e-12);
+	assert_int_equal(facts.majority->no_better, 2);
+	assert_non_null(strstr(text, "| 0.3 (as the commonest class) |"));
+	assert_non_null(strstr(text, "found is 0.3, no better than the commonest class"));
+	assert_non_null(strstr(text, "| 0.22 (as the commonest class) |"));
+	assert_non_null(strstr(text, "| 0.09667 |"));
+	assert_non_null(strstr(text, "That is as good as 2 of 3 points of the front"));
+	free(text);
+	finish(state);
+	begin(gaussian);
+	evaluate(0, 50, 0.7, 0.7, 0.7);
+	load(false);
+	text = whole(DOC_MARKDOWN);
+	assert_null(strstr(text, "commonest class"));
+	free(text);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_teardown(f, finish)
@@ -323,6 +354,7 @@ int main(void)
 		T(test_data_public_changes_the_words),
 		T(test_nothing_and_all_failed),
 		T(test_noise_of_the_headline),
+		T(test_majority),
 	};
 #undef T
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,7 +17,42 @@ struct comparison_data {
 	const struct report *r; /* for its baselines */
 	struct compared *list;  /* (n) */
 	size_t n;
+	double records; /* that utilities are shares of, as the first study has it; or NaN
+			 */
+	bool beyond;    /* a front is better than a baseline */
 };
+
+/* Two standard errors of a baseline, if it is a share of test records; NaN: unknown. */
+static double baseline_error(const struct comparison_data *d, double value)
+{
+	return 2 * sqrt(value * (1 - value) / d->records);
+}
+
+/* How many records the trainer tests on. */
+static double test_records(const struct subject *s)
+{
+	int column = dp_study_metric(s->s, "test_records");
+
+	return s->npoints && s->s->spec->objectives[s->y].metric
+		       ? dp_point_mean(s->s, s->points[0], column)
+		       : NAN;
+}
+
+static bool goes_beyond(const struct comparison_data *d)
+{
+	const struct subject *s = d->list[0].s;
+
+	for (size_t i = 0; i < d->n; i++)
+		for (size_t k = 0; k < d->list[i].front.n; k++)
+			for (size_t b = 0; b < d->r->nbaselines; b++) {
+				double by =
+					d->list[i].front.y[k] - d->r->baselines[b].value;
+
+				if (fig_maximised(s, s->y) ? by > 0 : by < 0)
+					return true;
+			}
+	return false;
+}
 
 /* Keeps what is better than the anti-ideal, so that the tail of a front does not set
  * the axes; a front without such points stays whole. */
@@ -89,6 +124,8 @@ static int comparison_gather(const struct report *r, void *data, const char **wh
 		return fig_nomem(err);
 	d->n = r->nsubjects;
 	code = gather_compared(r, d, err);
+	d->records = test_records(&r->subjects[0]);
+	d->beyond = code == DP_OK && goes_beyond(d);
 	for (size_t i = 1; code == DP_OK && i < d->n; i++)
 		others += d->list[i].front.n > 0;
 	if (code == DP_OK && !d->list[0].front.n)
@@ -161,6 +198,24 @@ static void draw_majority(struct plot_panel *a, const struct comparison_data *d,
 	}
 }
 
+/* What the test records leave open of a baseline, as wide as the fronts. */
+static void draw_baseline_error(struct plot_panel *a, const struct comparison_data *d,
+				double value)
+{
+	struct plot_style grey = { .colour = plot_palette(PLOT_GREY), .opacity = 0.2 };
+	double by = baseline_error(d, value), x0 = INFINITY, x1 = -INFINITY;
+	double y0 = value - by, y1 = value + by;
+
+	for (size_t i = 0; i < d->n; i++)
+		for (size_t k = 0; k < d->list[i].front.n; k++) {
+			x0 = fmin(x0, d->list[i].front.x[k]);
+			x1 = fmax(x1, d->list[i].front.x[k]);
+		}
+	if (by > 0 && x0 < x1)
+		panel_blocks(a, &grey, "two standard errors of a baseline", &x0, &x1, &y0,
+			     &y1, 1);
+}
+
 static void draw_baselines(struct plot_panel *a, const struct comparison_data *d)
 {
 	struct plot_style style = { .colour = plot_palette(PLOT_BLACK),
@@ -168,6 +223,8 @@ static void draw_baselines(struct plot_panel *a, const struct comparison_data *d
 				    .dash = PLOT_DASHED,
 				    .opacity = 0.7 };
 
+	for (size_t i = 0; i < d->r->nbaselines; i++)
+		draw_baseline_error(a, d, d->r->baselines[i].value);
 	for (size_t i = 0; i < d->r->nbaselines; i++)
 		panel_mark(a, &style, PLOT_Y, d->r->baselines[i].value,
 			   d->r->baselines[i].label);
@@ -239,6 +296,27 @@ static void say_compared_with(const struct comparison_data *d, struct dp_buf *ou
 			      fig_value(s, s->y, d->list[0].majority, value));
 }
 
+/* Why private trainings may seem better than others. */
+static void say_beyond(const struct comparison_data *d, struct dp_buf *out)
+{
+	const struct subject *s = d->list[0].s;
+	double by = baseline_error(d, d->r->baselines[0].value);
+	char error[FIG_TEXT_LEN];
+
+	dp_buf_puts(out, " That a front goes beyond a baseline does not show that it is "
+			 "better: ");
+	if (by > 0)
+		dp_buf_printf(out,
+			      "if %s is a share of the %.0f test records, two standard "
+			      "errors of it are %s (the band), and a front is the best "
+			      "of many.",
+			      s->s->spec->objectives[s->y].name, d->records,
+			      fig_difference(s, s->y, by, error));
+	else
+		dp_buf_puts(out, "both have the sampling error of the test records, and "
+				 "a front is the best of many.");
+}
+
 static void comparison_caption(const void *data, struct dp_buf *out)
 {
 	const struct comparison_data *d = data;
@@ -258,6 +336,8 @@ static void comparison_caption(const void *data, struct dp_buf *out)
 	}
 	say_compared_with(d, out);
 	dp_buf_putc(out, '.');
+	if (d->beyond)
+		say_beyond(d, out);
 }
 
 const struct figure figure_comparison = {

@@ -143,6 +143,17 @@ char *fig_value(const struct subject *s, size_t objective, double v,
 	return out;
 }
 
+char *fig_difference(const struct subject *s, size_t objective, double v,
+		     char out[FIG_TEXT_LEN])
+{
+	char number[FIG_TEXT_LEN];
+
+	fig_number(s->s->spec->objectives[objective].one_minus ? 100 * v : v, number);
+	snprintf(out, FIG_TEXT_LEN, "%.24s%s", number,
+		 s->s->spec->objectives[objective].one_minus ? " percentage points" : "");
+	return out;
+}
+
 void fig_say(const struct subject *s, size_t objective, double v, struct dp_buf *out)
 {
 	const struct dp_objective *o = &s->s->spec->objectives[objective];

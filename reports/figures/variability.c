@@ -333,8 +333,8 @@ static void variability_caption(const void *data, struct dp_buf *out)
 			      " Between %s of a point on the front lie %s (median), "
 			      "at most %s.",
 			      subject_walks(s) ? "both" : "best and worst run",
-			      fig_value(s, s->y, d->middle, middle),
-			      fig_value(s, s->y, d->most, most));
+			      fig_difference(s, s->y, d->middle, middle),
+			      fig_difference(s, s->y, d->most, most));
 }
 
 const struct figure figure_variability = {

@@ -11,6 +11,10 @@
 #include "reports/pictures.h"
 #include <jansson.h>
 
+/* From here on an epsilon bounds nothing that matters: whoever looks at the result may be
+ * e^20, some 500 million, times as sure that a record was among the others. */
+#define FACTS_MEANINGLESS 20.0
+
 /* ---- points ---- */
 
 /* A result is named by `trial` and `at`, the value of its waypoint (negative: none). */

@@ -8,6 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
+enum {
+	TITLE_STUDIES = 3 /* that a title names beside the first */
+};
+
 /* ---- the front ---- */
 
 /* A text without quotes, else four digits. */
@@ -424,17 +428,36 @@ static void write_reproduce(struct doc *d, const struct facts *f)
 			      "out of it for certain.");
 }
 
+/* "Study a", "Study a beside b and 2 others" */
+static void title_of(const struct facts *f, struct dp_buf *out)
+{
+	dp_buf_printf(out, "Study %s", f->study.study);
+	for (size_t i = 0; i < f->ncompared && f->ncompared <= TITLE_STUDIES; i++)
+		dp_buf_printf(out, "%s%s",
+			      i == 0                  ? " beside "
+			      : i + 1 == f->ncompared ? " and "
+						      : ", ",
+			      f->compared[i].study);
+	if (f->ncompared > TITLE_STUDIES)
+		dp_buf_printf(out, " beside %zu others", f->ncompared);
+}
+
 void report_text(struct doc *d, const struct facts *f)
 {
-	char title[DP_NAME_MAX + 32];
+	/* then that matters more than the rest */
+	bool all_failed = f->nfront == 0 && f->failures.ngroups > 0;
+	struct dp_buf title = DP_BUF_INIT;
 
-	snprintf(title, sizeof title, "Study %s", f->study.study);
-	doc_title(d, title);
+	title_of(f, &title);
+	doc_title(d, dp_buf_text(&title));
+	dp_buf_free(&title);
 	if (f->selection) {
 		write_selection(d, f);
 		return;
 	}
 	write_headline(d, f);
+	if (all_failed)
+		write_failures(d, f);
 	write_warning(d, f);
 	write_front(d, f);
 	write_figures(d, f);
@@ -443,7 +466,8 @@ void report_text(struct doc *d, const struct facts *f)
 	write_assumptions(d, f);
 	write_statements(d, f);
 	write_settings(d, f);
-	write_failures(d, f);
+	if (!all_failed)
+		write_failures(d, f);
 	write_spent(d, f);
 	write_reproduce(d, f);
 }

@@ -29,7 +29,8 @@ static void say_remeasured(struct doc *d, const struct facts *f)
 			   : "");
 }
 
-static void say_state(struct doc *d, const struct facts *f)
+/* How large the front is, as observed and without the noise. */
+static void say_size(struct doc *d, const struct facts *f)
 {
 	const struct fact_study *s = &f->study;
 	bool both = !isnan(s->hypervolume_denoised);
@@ -38,17 +39,29 @@ static void say_state(struct doc *d, const struct facts *f)
 	char volume[SHORT_LEN], second[SHORT_LEN];
 
 	doc_paragraph(d,
-		      "The study is %s%s%s: %lld of %lld evaluations made, %lld failed, "
-		      "%lld diverged. The front has %zu point%s; it dominates a "
-		      "hypervolume of %s below the anti-ideal point%s%s%s.",
-		      s->state, *s->reason ? ": " : "", s->reason,
-		      (long long)s->evaluations, (long long)f->budget,
-		      (long long)s->failed, (long long)s->diverged, f->nfront,
-		      plural_end((int64_t)f->nfront), short_text(shown, volume),
+		      "The front has %zu point%s; it dominates a hypervolume of %s below "
+		      "the anti-ideal point%s%s%s.",
+		      f->nfront, plural_end((int64_t)f->nfront),
+		      short_text(shown, volume),
 		      !both         ? ""
 		      : s->denoises ? " without the noise (as observed: "
 				    : " as observed (without the noise: ",
 		      both ? short_text(other, second) : "", both ? ")" : "");
+}
+
+static void say_state(struct doc *d, const struct facts *f)
+{
+	const struct fact_study *s = &f->study;
+
+	doc_paragraph(d,
+		      "The study is %s: %lld of %lld evaluations made, %lld failed, "
+		      "%lld diverged.",
+		      s->state, (long long)s->evaluations, (long long)f->budget,
+		      (long long)s->failed, (long long)s->diverged);
+	if (*s->reason)
+		doc_note(d, "Why it is %s: %s.", s->state, s->reason);
+	if (f->nfront)
+		say_size(d, f);
 	say_remeasured(d, f);
 	if (strcmp(s->state, "running") == 0 || strcmp(s->state, "paused") == 0)
 		doc_note(d, "The study has not ended: this is what was known at %s.",

@@ -316,7 +316,7 @@ enum space_source space_source(const struct space_slice *c, size_t objective)
 		return c->s->models ? SPACE_PREDICTED : SPACE_NEAREST;
 	if (c->s->s->spec->objectives[objective].privacy)
 		return SPACE_COMPUTED;
-	return c->nfree <= 2 || !c->s->models ? SPACE_NEAREST : SPACE_PREDICTED;
+	return c->s->models ? SPACE_PREDICTED : SPACE_NEAREST;
 }
 
 /* Means of the evaluations in each cell of a grid. */

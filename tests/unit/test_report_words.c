@@ -265,7 +265,11 @@ static void test_nothing_and_all_failed(void **state)
 	ended(0, "failed", NAN, NAN);
 	load(false);
 	text = whole(DOC_HTML);
+	/* the cause stands before everything else */
 	assert_non_null(strstr(text, "it &lt;b&gt;broke&lt;/b&gt;"));
+	assert_true(strstr(text, "it &lt;b&gt;broke&lt;/b&gt;") <
+		    strstr(text, "What may be published"));
+	assert_null(strstr(text, "hypervolume of 0"));
 	free(text);
 }
 
@@ -339,6 +343,80 @@ static void test_majority(void **state)
 	free(text);
 }
 
+/* An epsilon of thousands is not told like one that protects. */
+static void test_no_meaningful_guarantee(void **state)
+{
+	char *text;
+
+	(void)state;
+	begin(svt);
+	evaluate(0, 100, 0.5, 0.5, 0.5);
+	load(false);
+	text = whole(DOC_MARKDOWN);
+	assert_null(strstr(text, "meaningful"));
+	free(text);
+	finish(state);
+	begin(svt);
+	evaluate(0, 100, 0.5, 0.5, 0.5);
+	evaluate(1, 0.1, 0.9, 0.9, 0.9);
+	load(false);
+	text = whole(DOC_MARKDOWN);
+	assert_non_null(
+		strstr(text, "along the front; beyond 20 there is no meaningful"));
+	assert_non_null(strstr(text, "at delta 0: no meaningful guarantee"));
+	assert_non_null(strstr(text, "private, which is no meaningful guarantee"));
+	free(text);
+}
+
+/* Of public data there is nobody to warn for. */
+static void test_public_data_needs_no_warning(void **state)
+{
+	char *text;
+
+	(void)state;
+	begin(sgd);
+	evaluate(0, 1.2, 0.9, 0.9, 0.9);
+	load(false);
+	text = whole(DOC_MARKDOWN);
+	assert_null(strstr(text, "Test and holdout records get no guarantee"));
+	free(text);
+}
+
+/* A comparison has the names of all that it compares. */
+static void test_title_of_a_comparison(void **state)
+{
+	struct fact_study others[4] = {
+		{ .study = "t" }, { .study = "u" }, { .study = "v" }, { .study = "w" }
+	};
+	static const char *const titles[] = { "# Study s\n", "# Study s beside t\n",
+					      "# Study s beside t and u\n",
+					      "# Study s beside t, u and v\n",
+					      "# Study s beside 4 others\n" };
+
+	(void)state;
+	begin(gaussian);
+	evaluate(0, 2, 0.9, 0.9, 0.9);
+	load(false);
+	find_facts();
+	for (size_t n = 0; n < DP_COUNT(titles); n++) {
+		struct doc *d = doc_new(DOC_MARKDOWN);
+		struct dp_buf out = DP_BUF_INIT;
+
+		for (size_t i = 0; i < n; i++) {
+			others[i].s = facts.study.s;
+			others[i].state = "finished";
+		}
+		facts.compared = others;
+		facts.ncompared = n;
+		report_text(d, &facts);
+		doc_render(d, &out);
+		doc_free(d);
+		if (strncmp(dp_buf_text(&out), titles[n], strlen(titles[n])) != 0)
+			fail_msg("%.60s", dp_buf_text(&out));
+		dp_buf_free(&out);
+	}
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_teardown(f, finish)
@@ -355,6 +433,9 @@ int main(void)
 		T(test_nothing_and_all_failed),
 		T(test_noise_of_the_headline),
 		T(test_majority),
+		T(test_no_meaningful_guarantee),
+		T(test_public_data_needs_no_warning),
+		T(test_title_of_a_comparison),
 	};
 #undef T
 	return cmocka_run_group_tests(tests, NULL, NULL);

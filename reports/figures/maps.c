@@ -61,11 +61,13 @@ static int gather_values(const struct maps_data *d, struct maps_objective *m,
 	return code;
 }
 
-/* With one parameter: a curve only where an oracle knows it, and all points. */
+/* With one parameter: a curve where an oracle or a model knows it, and all points. */
 static int gather_line(const struct maps_data *d, struct maps_objective *m,
-		       struct dp_err *err)
+		       struct space_prediction *known, struct dp_err *err)
 {
-	int code = m->source == SPACE_COMPUTED ? gather_values(d, m, NULL, err) : DP_OK;
+	int code = m->source == SPACE_COMPUTED || m->source == SPACE_PREDICTED
+			   ? gather_values(d, m, known, err)
+			   : DP_OK;
 
 	if (code == DP_OK)
 		code = gather_places(d, (struct space_where){ false, d->slice.x.param },
@@ -74,13 +76,15 @@ static int gather_line(const struct maps_data *d, struct maps_objective *m,
 	return code;
 }
 
-/* A map, with the evaluated points where each colours its surroundings. */
+/* A map, with the evaluated points where each colours its surroundings, or a model goes
+ * by them and nothing is projected. */
 static int gather_map(const struct maps_data *d, struct maps_objective *m,
 		      struct space_prediction *known, struct dp_err *err)
 {
 	int code = gather_values(d, m, known, err);
 
-	if (code == DP_OK && m->source == SPACE_NEAREST)
+	if (code == DP_OK && (m->source == SPACE_NEAREST ||
+			      (m->source == SPACE_PREDICTED && d->slice.nfree == 2)))
 		code = space_places(
 			d->s, NULL, (struct space_where){ false, d->slice.x.param },
 			(struct space_where){ false, d->slice.y.param }, &m->at, err);
@@ -99,7 +103,7 @@ static int gather_objectives(struct maps_data *d, struct dp_err *err)
 		m->objective = objective[i];
 		m->source = space_source(&d->slice, objective[i]);
 		code = d->slice.nfree > 1 ? gather_map(d, m, &known, err)
-					  : gather_line(d, m, err);
+					  : gather_line(d, m, &known, err);
 	}
 	space_prediction_free(&known);
 	return code;
@@ -312,6 +316,7 @@ static void say_source(const struct maps_data *d, enum space_source source,
 	case SPACE_PREDICTED:
 		dp_buf_puts(out, " as predicted by the model of ");
 		fig_count(out, d->s->history.n, "result");
+		dp_buf_puts(out, d->slice.nfree == 2 ? " (white)" : "");
 		break;
 	}
 }

@@ -46,6 +46,21 @@ static void draw_all(const char *expected)
 	}
 }
 
+static void assert_caption(const struct figure *f, const char *words)
+{
+	struct picture p = draw(f);
+
+	if (!strstr(dp_buf_text(&p.caption), words))
+		fail_msg("%s: no '%s' in %s", f->name, words, dp_buf_text(&p.caption));
+	picture_free(&p);
+}
+
+static void by_noise(const double *x, double *y)
+{
+	y[0] = made_svt(x[0], x[1]);
+	y[1] = 0.5 - 0.4 / (1 + x[1]) + 0.01 * x[0];
+}
+
 static void smooth(const double *x, double *y)
 {
 	y[0] = 2 + sin(3 * x[0]);
@@ -61,6 +76,7 @@ static void one_parameter(void **state)
 	made_scatter(12, smooth);
 	made_subject(true);
 	draw_all("oracles.png surrogates.png hyperparameters.png");
+	assert_caption(&figure_maps, "Both objectives against u for 12 evaluations");
 }
 
 static void only_fixed_parameters(void **state)
@@ -120,15 +136,6 @@ static void three_objectives(void **state)
 	made_subject(true);
 	draw_all("oracles.png surrogates.png pairs.png hyperparameters.png parallel.png "
 		 "relevance.png objectives.png");
-}
-
-static void assert_caption(const struct figure *f, const char *words)
-{
-	struct picture p = draw(f);
-
-	if (!strstr(dp_buf_text(&p.caption), words))
-		fail_msg("%s: no '%s' in %s", f->name, words, dp_buf_text(&p.caption));
-	picture_free(&p);
 }
 
 /* All points are on the front, four of them on that of a and b alone; the third objective
@@ -199,6 +206,20 @@ static void the_clearest_trend_is_named(void **state)
 		      V(1.0 + i, 9.0 - i));
 	made_subject(false);
 	assert_caption(&figure_hyperparameters, "to a 9: noise 0.9 to 0.1, ");
+}
+
+/* What a model knows between the points is shown, with two parameters, too. */
+static void a_model_is_better_than_the_nearest_point(void **state)
+{
+	struct space_slice c;
+
+	(void)state;
+	made_study(HEAD "parameters: {" SVT_SPACE "}\n" SVT RANDOM);
+	made_scatter(16, by_noise);
+	assert_int_equal(space_slice(made_subject(true), true, &c, &made_err), DP_OK);
+	assert_int_equal(space_source(&c, 1), SPACE_PREDICTED);
+	space_slice_free(&c);
+	assert_caption(&figure_maps, "as predicted by the model of 16 results (white)");
 }
 
 static void one_point_is_too_few_for_models(void **state)
@@ -285,12 +306,6 @@ static void no_point_meets_the_constraints(void **state)
 	HEAD "parameters: {C: {type: int, range: [1, 30]}, b: {calibrate: {epsilon: t, " \
 	     "mechanism: svt, cutoff: C}}, t: {type: float, range: [0.1, 10], scale: "   \
 	     "log}}\n"
-
-static void by_noise(const double *x, double *y)
-{
-	y[0] = made_svt(x[0], x[1]);
-	y[1] = 0.5 - 0.4 / (1 + x[1]) + 0.01 * x[0];
-}
 
 /* Epsilon over the plane is the target, without a training there or solving for it. */
 static void check_targets(void)
@@ -392,6 +407,7 @@ int main(void)
 		TEST(three_objectives_are_seen),
 		TEST(the_front_is_seen_whole),
 		TEST(the_clearest_trend_is_named),
+		TEST(a_model_is_better_than_the_nearest_point),
 		TEST(one_point_is_too_few_for_models),
 		TEST(no_point_at_all),
 		TEST(an_infinite_epsilon),

@@ -196,7 +196,19 @@ static void write_figures(struct doc *d, const struct facts *f)
 	}
 }
 
-static void compared_row(struct doc *d, const struct fact_study *s)
+/* Which hypervolumes are known of one of the studies, beside those observed. */
+struct known_volumes {
+	bool denoised, remeasured;
+};
+
+static void see_volumes(const struct fact_study *s, struct known_volumes *known)
+{
+	known->denoised |= !isnan(s->hypervolume_denoised);
+	known->remeasured |= s->remeasured > 0;
+}
+
+static void compared_row(struct doc *d, const struct fact_study *s,
+			 const struct known_volumes *known)
 {
 	char number[SHORT_LEN];
 
@@ -205,6 +217,35 @@ static void compared_row(struct doc *d, const struct fact_study *s)
 	doc_cell(d, "%lld", (long long)s->evaluations);
 	doc_cell(d, "%zu", s->front);
 	doc_cell(d, "%s", short_text(s->hypervolume, number));
+	if (known->denoised)
+		doc_cell(d, "%s", short_text(s->hypervolume_denoised, number));
+	if (known->remeasured)
+		doc_cell(d, "%s",
+			 s->remeasured ? short_text(s->hypervolume_remeasured, number)
+				       : "-");
+}
+
+static void compared_table(struct doc *d, const struct facts *f)
+{
+	struct known_volumes known = { 0 };
+
+	see_volumes(&f->study, &known);
+	for (size_t i = 0; i < f->ncompared; i++)
+		see_volumes(&f->compared[i], &known);
+	doc_table(d);
+	doc_column(d, "study", false);
+	doc_column(d, "state", false);
+	doc_column(d, "evaluations", true);
+	doc_column(d, "points on the front", true);
+	doc_column(d, "hypervolume as observed", true);
+	if (known.denoised)
+		doc_column(d, "without the noise", true);
+	if (known.remeasured)
+		doc_column(d, "measured again", true);
+	compared_row(d, &f->study, &known);
+	for (size_t i = 0; i < f->ncompared; i++)
+		compared_row(d, &f->compared[i], &known);
+	doc_table_end(d);
 }
 
 static void write_compared(struct doc *d, const struct facts *f)
@@ -212,18 +253,12 @@ static void write_compared(struct doc *d, const struct facts *f)
 	if (f->ncompared == 0)
 		return;
 	doc_section(d, "compared", "Studies compared with it");
-	doc_table(d);
-	doc_column(d, "study", false);
-	doc_column(d, "state", false);
-	doc_column(d, "evaluations", true);
-	doc_column(d, "points on the front", true);
-	doc_column(d, "hypervolume", true);
-	compared_row(d, &f->study);
-	for (size_t i = 0; i < f->ncompared; i++)
-		compared_row(d, &f->compared[i]);
-	doc_table_end(d);
+	compared_table(d, f);
 	doc_paragraph(d, "Hypervolumes compare only where objectives and anti-ideal "
-			 "points are the same.");
+			 "points are the same. As observed they are those of the best of "
+			 "many noisy results: the noisier the trainings, the more of a "
+			 "front is luck. Fronts that are measured again (dparetoctl "
+			 "remeasure) compare without it.");
 }
 
 /* ---- the study ---- */

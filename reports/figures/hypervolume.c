@@ -267,6 +267,9 @@ static void hypervolume_caption(const void *data, struct dp_buf *out)
 		say_spent(d, line, out);
 		dp_buf_puts(out, i + 1 < d->n ? "; " : ".");
 	}
+	if (d->n == 1 && d->lines[0].s->denoised.modelled)
+		dp_buf_printf(out, " Without the noise, by the models, it is %s.",
+			      fig_number(d->lines[0].s->denoised.hypervolume, volume));
 	if (d->lines[0].initial)
 		dp_buf_printf(out,
 			      d->lines[0].initial == 1

@@ -388,6 +388,8 @@ static void test_title_of_a_comparison(void **state)
 	struct fact_study others[4] = {
 		{ .study = "t" }, { .study = "u" }, { .study = "v" }, { .study = "w" }
 	};
+	static const char volumes[] = "hypervolume as observed | without the noise | "
+				      "measured again |";
 	static const char *const titles[] = { "# Study s\n", "# Study s beside t\n",
 					      "# Study s beside t and u\n",
 					      "# Study s beside t, u and v\n",
@@ -405,6 +407,9 @@ static void test_title_of_a_comparison(void **state)
 		for (size_t i = 0; i < n; i++) {
 			others[i].s = facts.study.s;
 			others[i].state = "finished";
+			others[i].hypervolume_denoised = i == 1 ? 1.5 : NAN;
+			others[i].remeasured = i == 1;
+			others[i].hypervolume_remeasured = 1.25;
 		}
 		facts.compared = others;
 		facts.ncompared = n;
@@ -413,6 +418,10 @@ static void test_title_of_a_comparison(void **state)
 		doc_free(d);
 		if (strncmp(dp_buf_text(&out), titles[n], strlen(titles[n])) != 0)
 			fail_msg("%.60s", dp_buf_text(&out));
+		/* luck is told apart where something is known of it */
+		assert_int_equal(strstr(dp_buf_text(&out), volumes) != NULL, n >= 2);
+		assert_int_equal(strstr(dp_buf_text(&out), "| 0 | 1.5 | 1.25 |") != NULL,
+				 n >= 2);
 		dp_buf_free(&out);
 	}
 }

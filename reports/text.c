@@ -97,13 +97,17 @@ static void front_row(struct doc *d, const struct facts *f, const struct fact_po
 			doc_cell(d, "%s", up_text(o->value, a));
 			continue;
 		}
-		doc_cell(d, "%s", short_text(denoises ? o->denoised : o->value, a));
+		doc_cell(d, "%s",
+			 told_text(denoises ? o->denoised : o->value,
+				   o->runs->standard_error, a));
 		if (shows_observed(f, i))
-			doc_cell(d, "%s", short_text(o->value, a));
+			doc_cell(d, "%s",
+				 told_text(o->value, o->runs->standard_error, a));
 		spread_cell(d, o->runs);
-		doc_cell(d, "%s", short_text(o->runs->sd, a));
+		doc_cell(d, "%s", error_text(o->runs->sd, a));
 		if (!denoises)
-			doc_cell(d, "%s", short_text(o->denoised, a));
+			doc_cell(d, "%s",
+				 told_text(o->denoised, o->runs->standard_error, a));
 		if (f->study.remeasured)
 			remeasured_cells(d, p->remeasured, i);
 	}

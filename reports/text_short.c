@@ -73,10 +73,16 @@ void spread_cell(struct doc *d, const struct fact_spread *runs)
 	char a[SHORT_LEN], b[SHORT_LEN];
 
 	if (runs && runs->runs > 1 && !isnan(runs->least))
-		doc_cell(d, "%s to %s", short_text(runs->least, a),
-			 short_text(runs->most, b));
+		doc_cell(d, "%s to %s", told_text(runs->least, runs->standard_error, a),
+			 told_text(runs->most, runs->standard_error, b));
 	else
 		doc_cell(d, "-");
+}
+
+/* The standard error of a row's value by its runs; NaN: unknown. */
+static double row_error(const struct fact_headline *row)
+{
+	return row->runs ? row->runs->standard_error : NAN;
 }
 
 static void headline_table(struct doc *d, const struct facts *f)
@@ -97,14 +103,16 @@ static void headline_table(struct doc *d, const struct facts *f)
 		char s[SHORT_LEN], point[POINT_TEXT_LEN];
 
 		doc_cell(d, "%s", short_text(row->epsilon, s));
-		doc_cell(d, "%s%s", none ? "none" : short_text(row->value, s),
+		doc_cell(d, "%s%s",
+			 none ? "none" : told_text(row->value, row_error(row), s),
 			 row->no_better ? " (as the commonest class)" : "");
 		if (f->study.denoises)
 			doc_cell(d, "%s",
-				 short_text(row->runs ? row->runs->mean : NAN, s));
+				 told_text(row->runs ? row->runs->mean : NAN,
+					   row_error(row), s));
 		spread_cell(d, row->runs);
 		if (f->settings.path)
-			doc_cell(d, "%s", short_text(row->runs ? row->runs->sd : NAN, s));
+			doc_cell(d, "%s", error_text(row->runs ? row->runs->sd : NAN, s));
 		doc_cell(d, "%s", up_text(row->spent, s));
 		doc_cell(d, "%s", none ? "-" : point_text(row->trial, row->at, point));
 	}
@@ -114,9 +122,7 @@ static void headline_table(struct doc *d, const struct facts *f)
 /* Twice the standard error of the difference of two rows by their runs; NaN: unknown. */
 static double resolution(const struct fact_headline *a, const struct fact_headline *b)
 {
-	return a->runs && b->runs
-		       ? 2 * hypot(a->runs->standard_error, b->runs->standard_error)
-		       : NAN;
+	return 2 * hypot(row_error(a), row_error(b));
 }
 
 /* Is the difference more than the noise of the runs explains? */
@@ -139,14 +145,15 @@ static void say_resolved(struct dp_buf *out, const struct fact_headline *first,
 	char by[SHORT_LEN], noise[SHORT_LEN], from[SHORT_LEN];
 
 	dp_buf_printf(out, " They differ by %s",
-		      short_text(fabs(first->value - last->value), by));
+		      told_text(fabs(first->value - last->value),
+				resolution(first, last) / 2, by));
 	if (isnan(resolution(first, last))) {
 		dp_buf_puts(out, "; whether that is more than luck is not known, since "
 				 "nothing is known of the noise of one run.");
 		return;
 	}
 	dp_buf_printf(out, "; two standard errors of that by the runs are %s, so ",
-		      short_text(resolution(first, last), noise));
+		      error_text(resolution(first, last), noise));
 	if (!resolved(first, last))
 		dp_buf_puts(out,
 			    "these runs do not show that more epsilon buys anything.");
@@ -180,7 +187,7 @@ static void headline_sentence(struct doc *d, const struct facts *f)
 	if (same_result(first, last)) {
 		doc_paragraph(d, "The best %s with an epsilon of %s or less is %s.",
 			      f->utility_objective, short_text(last->epsilon, to),
-			      short_text(last->value, a));
+			      told_text(last->value, row_error(last), a));
 		return;
 	}
 	for (enough = first; resolved(enough, last);)
@@ -190,10 +197,10 @@ static void headline_sentence(struct doc *d, const struct facts *f)
 		      "With an epsilon of at most %s the best %s found is %s%s; "
 		      "allowing %s it is %s.%s%s",
 		      short_text(first->epsilon, from), f->utility_objective,
-		      short_text(first->value, a),
+		      told_text(first->value, row_error(first), a),
 		      first->no_better ? ", no better than the commonest class" : "",
-		      short_text(last->epsilon, to), short_text(last->value, b),
-		      dp_buf_text(&noise),
+		      short_text(last->epsilon, to),
+		      told_text(last->value, row_error(last), b), dp_buf_text(&noise),
 		      f->nbaselines ? ""
 				    : " What a training without privacy reaches is not "
 				      "known here (--baseline tells the report).");

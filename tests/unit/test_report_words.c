@@ -1,5 +1,6 @@
 /* test_report_words.c - what a report says, and what a public one leaves out. */
 #include "made_journal.h"
+#include "reports/words.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -284,10 +285,10 @@ static void test_noise_of_the_headline(void **state)
 		/* standard errors are the spread / sqrt(3), of both rows */
 		{ 0.3,
 		  "They differ by 0.3; two standard errors of that by the runs are "
-		  "0.4899, so these runs do not show that more epsilon buys",
+		  "0.49, so these runs do not show that more epsilon buys",
 		  "more than their noise" },
 		{ 0.03,
-		  "are 0.04899, so it is more than their noise. What is reached "
+		  "are 0.049, so it is more than their noise. What is reached "
 		  "with at most 1 cannot be told from what is reached with more.",
 		  "do not show" },
 	};
@@ -331,7 +332,7 @@ static void test_majority(void **state)
 	assert_non_null(strstr(text, "| 0.3 (as the commonest class) |"));
 	assert_non_null(strstr(text, "found is 0.3, no better than the commonest class"));
 	assert_non_null(strstr(text, "| 0.22 (as the commonest class) |"));
-	assert_non_null(strstr(text, "| 0.09667 |"));
+	assert_non_null(strstr(text, "| 0.097 |"));
 	assert_non_null(strstr(text, "That is as good as 2 of 3 points of the front"));
 	free(text);
 	finish(state);
@@ -426,6 +427,29 @@ static void test_title_of_a_comparison(void **state)
 	}
 }
 
+/* No more digits than the noise leaves. */
+static void test_digits(void **state)
+{
+	static const struct {
+		double value, error;
+		const char *text;
+	} cases[] = { { 0.193617, 0.0035, "0.194" },
+		      { 0.193617, 0.0012, "0.1936" },
+		      { 0.2, 0.004, "0.200" },
+		      { 1234.5, 30, "1234" },
+		      { 0.193617, NAN, "0.1936" },
+		      { 0.193617, 0, "0.1936" },
+		      { NAN, 0.1, "-" } };
+	char text[SHORT_LEN];
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(cases); i++)
+		assert_string_equal(told_text(cases[i].value, cases[i].error, text),
+				    cases[i].text);
+	assert_string_equal(error_text(0.0070634, text), "0.0071");
+	assert_string_equal(error_text(123.4, text), "123");
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_teardown(f, finish)
@@ -445,6 +469,7 @@ int main(void)
 		T(test_no_meaningful_guarantee),
 		T(test_public_data_needs_no_warning),
 		T(test_title_of_a_comparison),
+		cmocka_unit_test(test_digits),
 	};
 #undef T
 	return cmocka_run_group_tests(tests, NULL, NULL);

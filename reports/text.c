@@ -98,16 +98,16 @@ static void front_row(struct doc *d, const struct facts *f, const struct fact_po
 			continue;
 		}
 		doc_cell(d, "%s",
-			 told_text(denoises ? o->denoised : o->value,
-				   o->runs->standard_error, a));
+			 measured_text(denoises ? o->denoised : o->value,
+				       o->runs->standard_error, a));
 		if (shows_observed(f, i))
 			doc_cell(d, "%s",
-				 told_text(o->value, o->runs->standard_error, a));
+				 measured_text(o->value, o->runs->standard_error, a));
 		spread_cell(d, o->runs);
 		doc_cell(d, "%s", error_text(o->runs->sd, a));
 		if (!denoises)
 			doc_cell(d, "%s",
-				 told_text(o->denoised, o->runs->standard_error, a));
+				 measured_text(o->denoised, o->runs->standard_error, a));
 		if (f->study.remeasured)
 			remeasured_cells(d, p->remeasured, i);
 	}

@@ -73,8 +73,9 @@ void spread_cell(struct doc *d, const struct fact_spread *runs)
 	char a[SHORT_LEN], b[SHORT_LEN];
 
 	if (runs && runs->runs > 1 && !isnan(runs->least))
-		doc_cell(d, "%s to %s", told_text(runs->least, runs->standard_error, a),
-			 told_text(runs->most, runs->standard_error, b));
+		doc_cell(d, "%s to %s",
+			 measured_text(runs->least, runs->standard_error, a),
+			 measured_text(runs->most, runs->standard_error, b));
 	else
 		doc_cell(d, "-");
 }
@@ -104,12 +105,12 @@ static void headline_table(struct doc *d, const struct facts *f)
 
 		doc_cell(d, "%s", short_text(row->epsilon, s));
 		doc_cell(d, "%s%s",
-			 none ? "none" : told_text(row->value, row_error(row), s),
+			 none ? "none" : measured_text(row->value, row_error(row), s),
 			 row->no_better ? " (as the commonest class)" : "");
 		if (f->study.denoises)
 			doc_cell(d, "%s",
-				 told_text(row->runs ? row->runs->mean : NAN,
-					   row_error(row), s));
+				 measured_text(row->runs ? row->runs->mean : NAN,
+					       row_error(row), s));
 		spread_cell(d, row->runs);
 		if (f->settings.path)
 			doc_cell(d, "%s", error_text(row->runs ? row->runs->sd : NAN, s));
@@ -145,8 +146,8 @@ static void say_resolved(struct dp_buf *out, const struct fact_headline *first,
 	char by[SHORT_LEN], noise[SHORT_LEN], from[SHORT_LEN];
 
 	dp_buf_printf(out, " They differ by %s",
-		      told_text(fabs(first->value - last->value),
-				resolution(first, last) / 2, by));
+		      measured_text(fabs(first->value - last->value),
+				    resolution(first, last) / 2, by));
 	if (isnan(resolution(first, last))) {
 		dp_buf_puts(out, "; whether that is more than luck is not known, since "
 				 "nothing is known of the noise of one run.");
@@ -187,7 +188,7 @@ static void headline_sentence(struct doc *d, const struct facts *f)
 	if (same_result(first, last)) {
 		doc_paragraph(d, "The best %s with an epsilon of %s or less is %s.",
 			      f->utility_objective, short_text(last->epsilon, to),
-			      told_text(last->value, row_error(last), a));
+			      measured_text(last->value, row_error(last), a));
 		return;
 	}
 	for (enough = first; resolved(enough, last);)
@@ -197,10 +198,10 @@ static void headline_sentence(struct doc *d, const struct facts *f)
 		      "With an epsilon of at most %s the best %s found is %s%s; "
 		      "allowing %s it is %s.%s%s",
 		      short_text(first->epsilon, from), f->utility_objective,
-		      told_text(first->value, row_error(first), a),
+		      measured_text(first->value, row_error(first), a),
 		      first->no_better ? ", no better than the commonest class" : "",
 		      short_text(last->epsilon, to),
-		      told_text(last->value, row_error(last), b), dp_buf_text(&noise),
+		      measured_text(last->value, row_error(last), b), dp_buf_text(&noise),
 		      f->nbaselines ? ""
 				    : " What a training without privacy reaches is not "
 				      "known here (--baseline tells the report).");

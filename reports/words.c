@@ -12,7 +12,7 @@ const char *short_text(double x, char out[SHORT_LEN])
 	return out;
 }
 
-const char *told_text(double x, double error, char out[SHORT_LEN])
+const char *measured_text(double x, double error, char out[SHORT_LEN])
 {
 	/* 0.0002 to 0.0019 leave four decimals, 0.002 to 0.019 three */
 	double decimals = -floor(log10(error / 2));

@@ -10,7 +10,7 @@ enum {
 /* Four digits for people; "-" for what is not known. */
 const char *short_text(double x, char out[SHORT_LEN]);
 /* To the digits that a standard error leaves; four where it is unknown. */
-const char *told_text(double x, double error, char out[SHORT_LEN]);
+const char *measured_text(double x, double error, char out[SHORT_LEN]);
 /* Two digits, for an error itself. */
 const char *error_text(double x, char out[SHORT_LEN]);
 /* Four digits, rounded up, for epsilon. */

@@ -26,7 +26,7 @@ struct objectives_data {
 };
 
 /* The shown two first, then the others. */
-static size_t choose_objectives(const struct subject *s, size_t chosen[SIDE])
+static size_t objectives_shown(const struct subject *s, size_t chosen[SIDE])
 {
 	size_t n = 0;
 
@@ -62,7 +62,7 @@ static int gather_front_pair(const struct objectives_data *d, struct objectives_
 
 static int gather_objective_pairs(struct objectives_data *d, struct dp_err *err)
 {
-	size_t chosen[SIDE], n = choose_objectives(d->s, chosen);
+	size_t chosen[SIDE], n = objectives_shown(d->s, chosen);
 	int code = fig_members(d->s, &d->front, err);
 
 	for (size_t i = 0; code == DP_OK && i < n; i++)

@@ -144,7 +144,7 @@ struct member {
 	struct dp_point of;
 };
 
-static int by_x(const void *a, const void *b)
+static int members_by_x(const void *a, const void *b)
 {
 	const struct member *u = a, *v = b;
 
@@ -168,7 +168,7 @@ int fig_members(const struct subject *s, struct fig_points *out, struct dp_err *
 		if (isfinite(m.x) && isfinite(m.y))
 			list[count++] = m;
 	}
-	qsort(list, count, sizeof *list, by_x);
+	qsort(list, count, sizeof *list, members_by_x);
 	for (; out->n < count; out->n++) {
 		out->x[out->n] = list[out->n].x;
 		out->y[out->n] = list[out->n].y;

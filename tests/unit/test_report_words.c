@@ -444,7 +444,7 @@ static void test_digits(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(cases); i++)
-		assert_string_equal(told_text(cases[i].value, cases[i].error, text),
+		assert_string_equal(measured_text(cases[i].value, cases[i].error, text),
 				    cases[i].text);
 	assert_string_equal(error_text(0.0070634, text), "0.0071");
 	assert_string_equal(error_text(123.4, text), "123");

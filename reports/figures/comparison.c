@@ -243,7 +243,8 @@ static void note_others(struct plot *p, const struct comparison_data *d)
 
 		if (d->list[i].comparable)
 			continue;
-		dp_buf_printf(&text, "%s%s: ", text.len ? "; " : "Not shown: ",
+		dp_buf_printf(&text,
+			      "%s%s: ", text.len ? "; " : "Other objectives, not shown: ",
 			      fig_name(s, name));
 		fig_label(s, s->x, &text);
 		dp_buf_puts(&text, " and ");

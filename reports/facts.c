@@ -154,6 +154,7 @@ int report_facts(const struct report *r, const struct picture *pictures, size_t 
 	facts_released(s, &out->memory, &out->released);
 	facts_optimism(s, &out->memory, &out->optimism);
 	find_compared(r, out);
+	facts_majority(s, out);
 	find_baselines(r, out);
 	facts_settings(s, &out->memory, &out->settings);
 	facts_failures(s, r->public, &out->memory, &out->failures);

@@ -11,6 +11,10 @@
 #include "reports/pictures.h"
 #include <jansson.h>
 
+/* From here on an epsilon bounds nothing that matters: whoever looks at the result may be
+ * e^20, some 500 million, times as sure that a record was among the others. */
+#define FACTS_MEANINGLESS 20.0
+
 /* ---- points ---- */
 
 /* A result is named by `trial` and `at`, the value of its waypoint (negative: none). */
@@ -29,10 +33,18 @@ struct fact_headline {
 	int64_t trial, at;
 	double spent, value;
 	struct fact_spread *runs;
+	bool no_better; /* than the commonest class, see fact_majority */
 };
 struct fact_headlines {
 	struct fact_headline *list; /* (n) */
 	size_t n;
+};
+
+/* What always answering the commonest class gives, and how many points of the front are
+ * not better by more than two standard errors of their runs. */
+struct fact_majority {
+	double value;
+	int64_t no_better;
 };
 
 /* The best result of an objective. */
@@ -358,6 +370,7 @@ struct facts {
 	size_t ncompared;
 	struct fact_baseline *baselines; /* (nbaselines) */
 	size_t nbaselines;
+	struct fact_majority *majority; /* NULL: unknown */
 	const struct picture *pictures; /* (npictures) */
 	size_t npictures;
 	struct fact_settings settings;
@@ -401,6 +414,8 @@ void facts_remeasured(const struct subject *s, struct facts_memory *m,
 		      struct fact_study *out);
 void facts_headline(const struct subject *s, struct facts_memory *m,
 		    struct fact_headlines *out);
+/* After the headline. */
+void facts_majority(const struct subject *s, struct facts *f);
 void facts_bests(const struct subject *s, struct facts *f);
 void facts_front(const struct subject *s, struct facts *f);
 void facts_optimism(const struct subject *s, struct facts_memory *m,

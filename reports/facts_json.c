@@ -500,6 +500,12 @@ static const struct fact_row released_rows[] = {
 };
 FACT_SHAPE(fact_released, released_rows);
 
+static const struct fact_row majority_rows[] = {
+	FACT(fact_majority, value),
+	FACT(fact_majority, no_better),
+};
+FACT_SHAPE(fact_majority, majority_rows);
+
 static const struct fact_row all_rows[] = {
 	FACT(facts, public),
 	FACT(facts, data),
@@ -516,6 +522,7 @@ static const struct fact_row all_rows[] = {
 	FACT_PART(facts, optimism, fact_optimism),
 	FACT_MADE("compared", compared_json),
 	FACT_LIST(facts, baselines, nbaselines, fact_baseline),
+	FACT_MAYBE(facts, majority, fact_majority),
 	FACT_MADE("figures", figures_json),
 	FACT_PART(facts, settings, fact_settings),
 	FACT_PART(facts, failures, fact_failures),

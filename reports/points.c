@@ -238,6 +238,45 @@ void facts_headline(const struct subject *s, struct facts_memory *m,
 	}
 }
 
+/* Is a result with this value better than that of the commonest class, by more than the
+ * noise of its runs? */
+static bool beats_majority(const struct dp_objective *o, const struct fact_spread *runs,
+			   double value, double majority)
+{
+	double by = o->maximize ? value - majority : majority - value;
+	double error = isnan(runs->standard_error) ? 0 : runs->standard_error;
+
+	return by > 2 * error;
+}
+
+void facts_majority(const struct subject *s, struct facts *f)
+{
+	struct fact_headlines *head = &f->study.headline;
+	struct fact_majority found = { .value = NAN };
+	const struct dp_objective *o;
+
+	if (s->utility < 0)
+		return;
+	o = &s->s->spec->objectives[s->utility];
+	found.value = subject_majority(s, (size_t)s->utility);
+	if (isnan(found.value))
+		return;
+	for (size_t i = 0; i < subject_front(s); i++) {
+		struct fact_spread runs =
+			spread_of(s, subject_front_point(s, i), (size_t)s->utility);
+
+		found.no_better += !beats_majority(
+			o, &runs, subject_front_value(s, i, (size_t)s->utility),
+			found.value);
+	}
+	for (size_t i = 0; i < head->n; i++)
+		head->list[i].no_better =
+			head->list[i].runs &&
+			!beats_majority(o, head->list[i].runs, head->list[i].value,
+					found.value);
+	f->majority = facts_keep(&f->memory, &found, sizeof found);
+}
+
 void facts_bests(const struct subject *s, struct facts *f)
 {
 	const struct dp_study *spec = s->s->spec;

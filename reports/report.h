@@ -86,6 +86,9 @@ bool subject_spread(const struct subject *s, struct dp_point p, size_t objective
 		    double *lo, double *hi);
 /* The standard deviation of the runs; NaN: unknown, or it is no metric. */
 double subject_run_sd(const struct subject *s, struct dp_point p, size_t objective);
+/* The value of an objective when always the commonest class is answered; NaN if no
+ * trainer told (majority_accuracy), or it is nothing that this says something of. */
+double subject_majority(const struct subject *s, size_t objective);
 
 /* ---- public.c ---- */
 

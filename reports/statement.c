@@ -222,7 +222,10 @@ const char *facts_statement(const struct subject *s, struct dp_point p, size_t o
 	say_what(&out, o, &uses);
 	dp_buf_puts(&out, ") is (");
 	facts_round_up(dp_point_objectives(s->s, p)[objective], 4, &out);
-	dp_buf_printf(&out, ", %g)-differentially private.\n", delta);
+	dp_buf_printf(&out, ", %g)-differentially private%s.\n", delta,
+		      dp_point_objectives(s->s, p)[objective] > FACTS_MEANINGLESS
+			      ? ", which is no meaningful guarantee"
+			      : "");
 	say_iterate(&out, s, p, objective);
 	if (uses.n)
 		dp_buf_printf(&out, "Unit of privacy: %s.\nNeighbouring relation: %s.\n",

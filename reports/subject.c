@@ -284,3 +284,29 @@ bool subject_spread(const struct subject *s, struct dp_point p, size_t objective
 	}
 	return true;
 }
+
+double subject_majority(const struct subject *s, size_t objective)
+{
+	const struct dp_study_state *st = s->s;
+	int column = dp_study_metric(st, "majority_accuracy");
+	const struct dp_objective *o = &st->spec->objectives[objective];
+	double sum = 0, accuracy;
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->npoints; i++) {
+		double mean = dp_point_mean(st, s->points[i], column);
+
+		if (isfinite(mean)) {
+			sum += mean;
+			n++;
+		}
+	}
+	if (n == 0 || !o->metric)
+		return NAN;
+	accuracy = sum / (double)n;
+	if (strstr(o->metric, "accuracy"))
+		return dp_objective_metric(o, accuracy);
+	if (strstr(o->metric, "error"))
+		return dp_objective_metric(o, 1 - accuracy);
+	return NAN; /* a loss or the like, which an accuracy says nothing about */
+}

@@ -8,181 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- the beginning ---- */
-
-/* What was measured again of the front, beside what was searched. */
-static void say_remeasured(struct doc *d, const struct facts *f)
-{
-	const struct fact_study *s = &f->study;
-	bool luck = !s->denoises && s->remeasured == f->nfront &&
-		    s->hypervolume_remeasured < s->hypervolume;
-	char again[SHORT_LEN], searched[SHORT_LEN];
-
-	if (s->remeasured == 0)
-		return;
-	doc_paragraph(d,
-		      "%zu of the front's %zu point%s measured again with fresh seeds. "
-		      "By what came out %s a hypervolume of %s; by what was observed in "
-		      "the search the front dominates %s.%s",
-		      s->remeasured, f->nfront, f->nfront == 1 ? " was" : "s were",
-		      s->remeasured == 1 ? "it dominates" : "they dominate",
-		      short_text(s->hypervolume_remeasured, again),
-		      short_text(s->hypervolume, searched),
-		      luck ? " The difference is luck: the best of many noisy results is "
-			     "an optimistic one."
-			   : "");
-}
-
-static void say_state(struct doc *d, const struct facts *f)
-{
-	const struct fact_study *s = &f->study;
-	bool both = !isnan(s->hypervolume_denoised);
-	double shown = s->denoises ? s->hypervolume_denoised : s->hypervolume,
-	       other = s->denoises ? s->hypervolume : s->hypervolume_denoised;
-	char volume[SHORT_LEN], second[SHORT_LEN];
-
-	doc_paragraph(d,
-		      "The study is %s%s%s: %lld of %lld evaluations made, %lld failed, "
-		      "%lld diverged. The front has %zu point%s; it dominates a "
-		      "hypervolume of %s below the anti-ideal point%s%s%s.",
-		      s->state, *s->reason ? ": " : "", s->reason,
-		      (long long)s->evaluations, (long long)f->budget,
-		      (long long)s->failed, (long long)s->diverged, f->nfront,
-		      plural_end((int64_t)f->nfront), short_text(shown, volume),
-		      !both         ? ""
-		      : s->denoises ? " without the noise (as observed: "
-				    : " as observed (without the noise: ",
-		      both ? short_text(other, second) : "", both ? ")" : "");
-	say_remeasured(d, f);
-	if (strcmp(s->state, "running") == 0 || strcmp(s->state, "paused") == 0)
-		doc_note(d, "The study has not ended: this is what was known at %s.",
-			 f->reproduce.updated ? f->reproduce.updated : "");
-}
-
-/* "0.17 to 0.19"; "-" of a single run and where that is not kept */
-static void spread_cell(struct doc *d, const struct fact_spread *runs)
-{
-	char a[SHORT_LEN], b[SHORT_LEN];
-
-	if (runs && runs->runs > 1 && !isnan(runs->least))
-		doc_cell(d, "%s to %s", short_text(runs->least, a),
-			 short_text(runs->most, b));
-	else
-		doc_cell(d, "-");
-}
-
-static void headline_table(struct doc *d, const struct facts *f)
-{
-	doc_table(d);
-	doc_column(d, "epsilon at most", true);
-	doc_column(d, f->utility_objective, true);
-	if (f->study.denoises)
-		doc_column(d, "as observed", true);
-	doc_column(d, "least to most of the runs", true);
-	if (f->settings.path)
-		doc_column(d, "sd", true);
-	doc_column(d, "epsilon spent", true);
-	doc_column(d, "trial", true);
-	for (size_t i = 0; i < f->study.headline.n; i++) {
-		const struct fact_headline *row = &f->study.headline.list[i];
-		bool none = row->trial < 0;
-		char s[SHORT_LEN], point[POINT_TEXT_LEN];
-
-		doc_cell(d, "%s", short_text(row->epsilon, s));
-		doc_cell(d, "%s", none ? "none" : short_text(row->value, s));
-		if (f->study.denoises)
-			doc_cell(d, "%s",
-				 short_text(row->runs ? row->runs->mean : NAN, s));
-		spread_cell(d, row->runs);
-		if (f->settings.path)
-			doc_cell(d, "%s", short_text(row->runs ? row->runs->sd : NAN, s));
-		doc_cell(d, "%s", up_text(row->spent, s));
-		doc_cell(d, "%s", none ? "-" : point_text(row->trial, row->at, point));
-	}
-	doc_table_end(d);
-}
-
-/* What more epsilon buys, in one sentence. */
-static void headline_sentence(struct doc *d, const struct facts *f)
-{
-	const struct fact_headline *first = NULL, *last = NULL;
-	char a[SHORT_LEN], b[SHORT_LEN], from[SHORT_LEN], to[SHORT_LEN];
-
-	for (size_t i = 0; i < f->study.headline.n; i++) {
-		const struct fact_headline *row = &f->study.headline.list[i];
-
-		if (row->trial < 0)
-			continue;
-		first = first ? first : row;
-		last = row;
-	}
-	if (!first) {
-		doc_paragraph(d, "No trial has an epsilon of 10 or less.");
-		return;
-	}
-	if (first->trial == last->trial && first->at == last->at) {
-		doc_paragraph(d, "The best %s with an epsilon of %s or less is %s.",
-			      f->utility_objective, short_text(last->epsilon, to),
-			      short_text(last->value, a));
-		return;
-	}
-	doc_paragraph(d,
-		      "With an epsilon of at most %s the best %s found is %s; allowing "
-		      "%s it is %s. That difference is what privacy costs here.",
-		      short_text(first->epsilon, from), f->utility_objective,
-		      short_text(first->value, a), short_text(last->epsilon, to),
-		      short_text(last->value, b));
-}
-
-static void say_bests(struct doc *d, const struct facts *f)
-{
-	char s[SHORT_LEN], point[POINT_TEXT_LEN];
-
-	for (size_t i = 0; i < f->nbests; i++)
-		doc_field(d, f->bests[i].objective, "at best %s, in trial %s",
-			  f->bests[i].privacy ? up_text(f->bests[i].value, s)
-					      : short_text(f->bests[i].value, s),
-			  point_text(f->bests[i].trial, f->bests[i].at, point));
-}
-
-static void say_baselines(struct doc *d, const struct facts *f)
-{
-	char s[SHORT_LEN];
-
-	for (size_t i = 0; i < f->nbaselines; i++)
-		doc_field(d, f->baselines[i].label, "%s %s, to compare with",
-			  f->utility_objective ? f->utility_objective : "",
-			  short_text(f->baselines[i].value, s));
-}
-
-static void say_why_denoised(struct doc *d, const struct facts *f)
-{
-	if (f->study.denoises)
-		doc_paragraph(d, "The front and these values are what models of all "
-				 "results leave when the noise of the runs is taken out: "
-				 "a front of observed means is a front of lucky runs.");
-}
-
-static void write_headline(struct doc *d, const struct facts *f)
-{
-	doc_section(d, "short", "In short");
-	say_state(d, f);
-	if (f->nfront == 0) {
-		doc_paragraph(d, "%s, so there is no front.",
-			      f->optimism.chosen_from
-				      ? "No result meets the constraints with finite "
-					"values"
-				      : "No trial has given a result");
-	} else if (f->study.headline.n > 0) {
-		headline_sentence(d, f);
-		say_why_denoised(d, f);
-		headline_table(d, f);
-	} else {
-		say_why_denoised(d, f);
-		say_bests(d, f);
-	}
-	say_baselines(d, f);
-}
+enum {
+	TITLE_STUDIES = 3 /* that a title names beside the first */
+};
 
 /* ---- the front ---- */
 
@@ -269,13 +97,17 @@ static void front_row(struct doc *d, const struct facts *f, const struct fact_po
 			doc_cell(d, "%s", up_text(o->value, a));
 			continue;
 		}
-		doc_cell(d, "%s", short_text(denoises ? o->denoised : o->value, a));
+		doc_cell(d, "%s",
+			 measured_text(denoises ? o->denoised : o->value,
+				       o->runs->standard_error, a));
 		if (shows_observed(f, i))
-			doc_cell(d, "%s", short_text(o->value, a));
+			doc_cell(d, "%s",
+				 measured_text(o->value, o->runs->standard_error, a));
 		spread_cell(d, o->runs);
-		doc_cell(d, "%s", short_text(o->runs->sd, a));
+		doc_cell(d, "%s", error_text(o->runs->sd, a));
 		if (!denoises)
-			doc_cell(d, "%s", short_text(o->denoised, a));
+			doc_cell(d, "%s",
+				 measured_text(o->denoised, o->runs->standard_error, a));
 		if (f->study.remeasured)
 			remeasured_cells(d, p->remeasured, i);
 	}
@@ -368,7 +200,19 @@ static void write_figures(struct doc *d, const struct facts *f)
 	}
 }
 
-static void compared_row(struct doc *d, const struct fact_study *s)
+/* Which hypervolumes are known of one of the studies, beside those observed. */
+struct known_volumes {
+	bool denoised, remeasured;
+};
+
+static void see_volumes(const struct fact_study *s, struct known_volumes *known)
+{
+	known->denoised |= !isnan(s->hypervolume_denoised);
+	known->remeasured |= s->remeasured > 0;
+}
+
+static void compared_row(struct doc *d, const struct fact_study *s,
+			 const struct known_volumes *known)
 {
 	char number[SHORT_LEN];
 
@@ -377,6 +221,35 @@ static void compared_row(struct doc *d, const struct fact_study *s)
 	doc_cell(d, "%lld", (long long)s->evaluations);
 	doc_cell(d, "%zu", s->front);
 	doc_cell(d, "%s", short_text(s->hypervolume, number));
+	if (known->denoised)
+		doc_cell(d, "%s", short_text(s->hypervolume_denoised, number));
+	if (known->remeasured)
+		doc_cell(d, "%s",
+			 s->remeasured ? short_text(s->hypervolume_remeasured, number)
+				       : "-");
+}
+
+static void compared_table(struct doc *d, const struct facts *f)
+{
+	struct known_volumes known = { 0 };
+
+	see_volumes(&f->study, &known);
+	for (size_t i = 0; i < f->ncompared; i++)
+		see_volumes(&f->compared[i], &known);
+	doc_table(d);
+	doc_column(d, "study", false);
+	doc_column(d, "state", false);
+	doc_column(d, "evaluations", true);
+	doc_column(d, "points on the front", true);
+	doc_column(d, "hypervolume as observed", true);
+	if (known.denoised)
+		doc_column(d, "without the noise", true);
+	if (known.remeasured)
+		doc_column(d, "measured again", true);
+	compared_row(d, &f->study, &known);
+	for (size_t i = 0; i < f->ncompared; i++)
+		compared_row(d, &f->compared[i], &known);
+	doc_table_end(d);
 }
 
 static void write_compared(struct doc *d, const struct facts *f)
@@ -384,18 +257,12 @@ static void write_compared(struct doc *d, const struct facts *f)
 	if (f->ncompared == 0)
 		return;
 	doc_section(d, "compared", "Studies compared with it");
-	doc_table(d);
-	doc_column(d, "study", false);
-	doc_column(d, "state", false);
-	doc_column(d, "evaluations", true);
-	doc_column(d, "points on the front", true);
-	doc_column(d, "hypervolume", true);
-	compared_row(d, &f->study);
-	for (size_t i = 0; i < f->ncompared; i++)
-		compared_row(d, &f->compared[i]);
-	doc_table_end(d);
+	compared_table(d, f);
 	doc_paragraph(d, "Hypervolumes compare only where objectives and anti-ideal "
-			 "points are the same.");
+			 "points are the same. As observed they are those of the best of "
+			 "many noisy results: the noisier the trainings, the more of a "
+			 "front is luck. Fronts that are measured again (dparetoctl "
+			 "remeasure) compare without it.");
 }
 
 /* ---- the study ---- */
@@ -600,17 +467,36 @@ static void write_reproduce(struct doc *d, const struct facts *f)
 			      "out of it for certain.");
 }
 
+/* "Study a", "Study a beside b and 2 others" */
+static void title_of(const struct facts *f, struct dp_buf *out)
+{
+	dp_buf_printf(out, "Study %s", f->study.study);
+	for (size_t i = 0; i < f->ncompared && f->ncompared <= TITLE_STUDIES; i++)
+		dp_buf_printf(out, "%s%s",
+			      i == 0                  ? " beside "
+			      : i + 1 == f->ncompared ? " and "
+						      : ", ",
+			      f->compared[i].study);
+	if (f->ncompared > TITLE_STUDIES)
+		dp_buf_printf(out, " beside %zu others", f->ncompared);
+}
+
 void report_text(struct doc *d, const struct facts *f)
 {
-	char title[DP_NAME_MAX + 32];
+	/* then that matters more than the rest */
+	bool all_failed = f->nfront == 0 && f->failures.ngroups > 0;
+	struct dp_buf title = DP_BUF_INIT;
 
-	snprintf(title, sizeof title, "Study %s", f->study.study);
-	doc_title(d, title);
+	title_of(f, &title);
+	doc_title(d, dp_buf_text(&title));
+	dp_buf_free(&title);
 	if (f->selection) {
 		write_selection(d, f);
 		return;
 	}
 	write_headline(d, f);
+	if (all_failed)
+		write_failures(d, f);
 	write_warning(d, f);
 	write_front(d, f);
 	write_figures(d, f);
@@ -619,7 +505,8 @@ void report_text(struct doc *d, const struct facts *f)
 	write_assumptions(d, f);
 	write_statements(d, f);
 	write_settings(d, f);
-	write_failures(d, f);
+	if (!all_failed)
+		write_failures(d, f);
 	write_spent(d, f);
 	write_reproduce(d, f);
 }

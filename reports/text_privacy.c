@@ -8,8 +8,14 @@
 #include <string.h>
 
 enum {
-	STATEMENTS_MAX = 100 /* more are in report.json only */
+	STATEMENTS_MAX = 100, /* more are in report.json only */
 };
+
+/* What there is to say of so large an epsilon. */
+static const char *no_guarantee(double epsilon)
+{
+	return epsilon > FACTS_MEANINGLESS ? ": no meaningful guarantee" : "";
+}
 
 /* ---- what may be published ---- */
 
@@ -56,10 +62,13 @@ static void say_one_training(struct doc *d, const struct facts *f,
 	if (least > most)
 		doc_cell(d, "-");
 	else if (least == most)
-		doc_cell(d, "%s", up_text(least, a));
+		doc_cell(d, "%s%s", up_text(least, a), no_guarantee(least));
 	else
-		doc_cell(d, "%s to %s along the front", up_text(least, a),
-			 up_text(most, b));
+		doc_cell(d, "%s to %s along the front%s", up_text(least, a),
+			 up_text(most, b),
+			 most > FACTS_MEANINGLESS
+				 ? "; beyond 20 there is no meaningful guarantee"
+				 : "");
 	doc_cell(d, "for a model with settings that were not chosen on these records");
 }
 
@@ -74,13 +83,14 @@ static void say_whole(struct doc *d, const struct fact_composed *c)
 		doc_cell(d, "%s", c->why ? c->why : "nothing was trained");
 		return;
 	}
-	doc_cell(d, "%s at delta %s", up_text(c->epsilon, a), dp_num_text(c->delta, t));
+	doc_cell(d, "%s at delta %s%s", up_text(c->epsilon, a), dp_num_text(c->delta, t),
+		 no_guarantee(c->epsilon));
 	doc_cell(d, "%s", proof_words(c->kind, c->delta));
 	if (c->kind == DP_WHOLE_FIXED || c->kind == DP_WHOLE_SELECTION ||
 	    isnan(c->if_fixed) || c->delta == 0)
 		return;
 	doc_cell(d, "had all settings been fixed");
-	doc_cell(d, "%s", up_text(c->if_fixed, a));
+	doc_cell(d, "%s%s", up_text(c->if_fixed, a), no_guarantee(c->if_fixed));
 	doc_cell(d, "no guarantee, for comparison: settings depended on results, and "
 		    "composition with parameters fixed in advance does not cover that");
 }
@@ -160,7 +170,7 @@ void write_warning(struct doc *d, const struct facts *f)
 				 "that nothing is known of what its trainings cost.");
 	if (f->released)
 		write_released(d, f->released);
-	else
+	else if (strcmp(f->data, "private") == 0)
 		doc_paragraph(d, "Test and holdout records get no guarantee at all: "
 				 "utilities are computed from them without noise.");
 }

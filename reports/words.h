@@ -9,12 +9,24 @@ enum {
 
 /* Four digits for people; "-" for what is not known. */
 const char *short_text(double x, char out[SHORT_LEN]);
-/* The same, rounded up, for epsilon. */
+/* To the digits that a standard error leaves; four where it is unknown. */
+const char *measured_text(double x, double error, char out[SHORT_LEN]);
+/* Two digits, for an error itself. */
+const char *error_text(double x, char out[SHORT_LEN]);
+/* Four digits, rounded up, for epsilon. */
 const char *up_text(double x, char out[SHORT_LEN]);
 /* "" or "s". */
 const char *plural_end(int64_t n);
 
-/* ---- chapters of text_privacy.c ---- */
+/* A cell with "0.17 to 0.19"; "-" of a single run and where that is not kept. */
+void spread_cell(struct doc *d, const struct fact_spread *runs);
+
+/* ---- chapters ---- */
+
+/* The state, and what there is to choose from (text_short.c). */
+void write_headline(struct doc *d, const struct facts *f);
+
+/* ---- of text_privacy.c ---- */
 
 /* What the search cost, and that the front does not show it. */
 void write_warning(struct doc *d, const struct facts *f);

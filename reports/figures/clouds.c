@@ -234,11 +234,15 @@ static void draw_shared(struct plot_panel *a, const struct fig_points *p)
 /* A log axis if the points of one of the studies ask for one. */
 static void cloud_axes(struct plot_panel *a, const struct cloud c[2])
 {
-	bool log_x = fig_scale(c[0].all.x, c[0].all.n) == PLOT_LOG ||
-		     fig_scale(c[1].all.x, c[1].all.n) == PLOT_LOG;
-	bool log_y = fig_scale(c[0].all.y, c[0].all.n) == PLOT_LOG ||
-		     fig_scale(c[1].all.y, c[1].all.n) == PLOT_LOG;
+	bool log_x = false, log_y = false;
 
+	for (int i = 0; i < 2; i++) {
+		const struct subject *s = c[i].s;
+		const struct fig_points *all = &c[i].all;
+
+		log_x |= fig_objective_scale(s, s->x, all->x, all->n) == PLOT_LOG;
+		log_y |= fig_objective_scale(s, s->y, all->y, all->n) == PLOT_LOG;
+	}
 	fig_axis(a, PLOT_X, c[0].s, c[0].s->x, log_x ? PLOT_LOG : PLOT_LINEAR);
 	fig_axis(a, PLOT_Y, c[0].s, c[0].s->y, log_y ? PLOT_LOG : PLOT_LINEAR);
 }

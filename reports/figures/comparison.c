@@ -4,35 +4,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-double fig_majority(const struct subject *s)
-{
-	const struct dp_study_state *st = s->s;
-	int column = dp_study_metric(st, "majority_accuracy");
-	const struct dp_objective *o = &st->spec->objectives[s->y];
-	double sum = 0, accuracy;
-	size_t n = 0;
-
-	for (size_t i = 0; i < s->npoints; i++) {
-		double mean = dp_point_mean(st, s->points[i], column);
-
-		if (isfinite(mean)) {
-			sum += mean;
-			n++;
-		}
-	}
-	if (n == 0 || !o->metric)
-		return NAN;
-	accuracy = sum / (double)n;
-	if (strstr(o->metric, "accuracy"))
-		return dp_objective_metric(o, accuracy);
-	if (strstr(o->metric, "error"))
-		return dp_objective_metric(o, 1 - accuracy);
-	return NAN; /* a loss or the like, which an accuracy says nothing about */
-}
-
-/* ---- the figure ---- */
 
 /* A study, with its front where it has the objectives of the first. */
 struct compared {
@@ -46,7 +17,42 @@ struct comparison_data {
 	const struct report *r; /* for its baselines */
 	struct compared *list;  /* (n) */
 	size_t n;
+	double records; /* that utilities are shares of, as the first study has it; or NaN
+			 */
+	bool beyond;    /* a front is better than a baseline */
 };
+
+/* Two standard errors of a baseline, if it is a share of test records; NaN: unknown. */
+static double baseline_error(const struct comparison_data *d, double value)
+{
+	return 2 * sqrt(value * (1 - value) / d->records);
+}
+
+/* How many records the trainer tests on. */
+static double test_records(const struct subject *s)
+{
+	int column = dp_study_metric(s->s, "test_records");
+
+	return s->npoints && s->s->spec->objectives[s->y].metric
+		       ? dp_point_mean(s->s, s->points[0], column)
+		       : NAN;
+}
+
+static bool goes_beyond(const struct comparison_data *d)
+{
+	const struct subject *s = d->list[0].s;
+
+	for (size_t i = 0; i < d->n; i++)
+		for (size_t k = 0; k < d->list[i].front.n; k++)
+			for (size_t b = 0; b < d->r->nbaselines; b++) {
+				double by =
+					d->list[i].front.y[k] - d->r->baselines[b].value;
+
+				if (fig_maximised(s, s->y) ? by > 0 : by < 0)
+					return true;
+			}
+	return false;
+}
 
 /* Keeps what is better than the anti-ideal, so that the tail of a front does not set
  * the axes; a front without such points stays whole. */
@@ -89,7 +95,7 @@ static int gather_compared(const struct report *r, struct comparison_data *d,
 
 		c->s = &r->subjects[i];
 		c->comparable = fig_same_plane(&r->subjects[0], c->s);
-		c->majority = c->comparable ? fig_majority(c->s) : NAN;
+		c->majority = c->comparable ? subject_majority(c->s, c->s->y) : NAN;
 		if (!c->comparable)
 			continue;
 		/* of several studies only the first could have that of models */
@@ -118,6 +124,8 @@ static int comparison_gather(const struct report *r, void *data, const char **wh
 		return fig_nomem(err);
 	d->n = r->nsubjects;
 	code = gather_compared(r, d, err);
+	d->records = test_records(&r->subjects[0]);
+	d->beyond = code == DP_OK && goes_beyond(d);
 	for (size_t i = 1; code == DP_OK && i < d->n; i++)
 		others += d->list[i].front.n > 0;
 	if (code == DP_OK && !d->list[0].front.n)
@@ -144,8 +152,10 @@ static enum plot_scale common_scale(const struct comparison_data *d, enum plot_s
 {
 	for (size_t i = 0; i < d->n; i++) {
 		const struct fig_points *f = &d->list[i].front;
+		const struct subject *s = d->list[i].s;
 
-		if (fig_scale(side == PLOT_X ? f->x : f->y, f->n) == PLOT_LOG)
+		if (fig_objective_scale(s, side == PLOT_X ? s->x : s->y,
+					side == PLOT_X ? f->x : f->y, f->n) == PLOT_LOG)
 			return PLOT_LOG;
 	}
 	return PLOT_LINEAR;
@@ -188,6 +198,24 @@ static void draw_majority(struct plot_panel *a, const struct comparison_data *d,
 	}
 }
 
+/* What the test records leave open of a baseline, as wide as the fronts. */
+static void draw_baseline_error(struct plot_panel *a, const struct comparison_data *d,
+				double value)
+{
+	struct plot_style grey = { .colour = plot_palette(PLOT_GREY), .opacity = 0.2 };
+	double by = baseline_error(d, value), x0 = INFINITY, x1 = -INFINITY;
+	double y0 = value - by, y1 = value + by;
+
+	for (size_t i = 0; i < d->n; i++)
+		for (size_t k = 0; k < d->list[i].front.n; k++) {
+			x0 = fmin(x0, d->list[i].front.x[k]);
+			x1 = fmax(x1, d->list[i].front.x[k]);
+		}
+	if (by > 0 && x0 < x1)
+		panel_blocks(a, &grey, "two standard errors of a baseline", &x0, &x1, &y0,
+			     &y1, 1);
+}
+
 static void draw_baselines(struct plot_panel *a, const struct comparison_data *d)
 {
 	struct plot_style style = { .colour = plot_palette(PLOT_BLACK),
@@ -196,25 +224,34 @@ static void draw_baselines(struct plot_panel *a, const struct comparison_data *d
 				    .opacity = 0.7 };
 
 	for (size_t i = 0; i < d->r->nbaselines; i++)
+		draw_baseline_error(a, d, d->r->baselines[i].value);
+	for (size_t i = 0; i < d->r->nbaselines; i++)
 		panel_mark(a, &style, PLOT_Y, d->r->baselines[i].value,
 			   d->r->baselines[i].label);
 	style.dash = PLOT_DOTTED;
 	draw_majority(a, d, &style);
 }
 
+/* Which studies have other objectives, and which these are. */
 static void note_others(struct plot *p, const struct comparison_data *d)
 {
 	struct dp_buf text = DP_BUF_INIT;
 	char name[FIG_NAME_LEN];
 
-	for (size_t i = 1; i < d->n; i++)
-		if (!d->list[i].comparable)
-			dp_buf_printf(&text, "%s%s", text.len ? ", " : "",
-				      fig_name(d->list[i].s, name));
-	if (text.len) {
-		dp_buf_puts(&text, ": other objectives, not shown.");
-		plot_note(p, dp_buf_text(&text));
+	for (size_t i = 1; i < d->n; i++) {
+		const struct subject *s = d->list[i].s;
+
+		if (d->list[i].comparable)
+			continue;
+		dp_buf_printf(&text,
+			      "%s%s: ", text.len ? "; " : "Other objectives, not shown: ",
+			      fig_name(s, name));
+		fig_label(s, s->x, &text);
+		dp_buf_puts(&text, " and ");
+		fig_label(s, s->y, &text);
 	}
+	if (text.len)
+		plot_note(p, dp_buf_text(&text));
 	dp_buf_free(&text);
 }
 
@@ -260,6 +297,27 @@ static void say_compared_with(const struct comparison_data *d, struct dp_buf *ou
 			      fig_value(s, s->y, d->list[0].majority, value));
 }
 
+/* Why private trainings may seem better than others. */
+static void say_beyond(const struct comparison_data *d, struct dp_buf *out)
+{
+	const struct subject *s = d->list[0].s;
+	double by = baseline_error(d, d->r->baselines[0].value);
+	char error[FIG_TEXT_LEN];
+
+	dp_buf_puts(out, " That a front goes beyond a baseline does not show that it is "
+			 "better: ");
+	if (by > 0)
+		dp_buf_printf(out,
+			      "if %s is a share of the %.0f test records, two standard "
+			      "errors of it are %s (the band), and a front is the best "
+			      "of many.",
+			      s->s->spec->objectives[s->y].name, d->records,
+			      fig_difference(s, s->y, by, error));
+	else
+		dp_buf_puts(out, "both have the sampling error of the test records, and "
+				 "a front is the best of many.");
+}
+
 static void comparison_caption(const void *data, struct dp_buf *out)
 {
 	const struct comparison_data *d = data;
@@ -279,6 +337,8 @@ static void comparison_caption(const void *data, struct dp_buf *out)
 	}
 	say_compared_with(d, out);
 	dp_buf_putc(out, '.');
+	if (d->beyond)
+		say_beyond(d, out);
 }
 
 const struct figure figure_comparison = {

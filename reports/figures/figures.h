@@ -5,6 +5,7 @@
 
 extern const struct figure figure_front;           /* epsilon linear */
 extern const struct figure figure_front_log;       /* epsilon in decades */
+extern const struct figure figure_objectives;      /* three and more, in pairs */
 extern const struct figure figure_hypervolume;     /* against evaluations */
 extern const struct figure figure_variability;     /* best, mean and worst runs */
 extern const struct figure figure_maps;            /* objectives over parameters */

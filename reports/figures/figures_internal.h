@@ -40,6 +40,10 @@ DP_MUSTCHECK int fig_denoised_front(const struct subject *s, struct fig_points *
 /* The one of these that is the study's. */
 DP_MUSTCHECK int fig_subject_front(const struct subject *s, struct fig_points *out,
 				   struct dp_err *err);
+/* All members of the study's front, x ascending: with more than two objectives most of
+ * them are not on that of the plane. */
+DP_MUSTCHECK int fig_members(const struct subject *s, struct fig_points *out,
+			     struct dp_err *err);
 /* The corners of a front's staircase, to be drawn as a line: what is reached at each x
  * for the goals of the two objectives. It goes on to x_to and y_to, where these are not
  * NaN and beyond its ends. */
@@ -51,8 +55,10 @@ bool fig_maximised(const struct subject *s, size_t objective);
 int fig_by_value(const void *a, const void *b);
 /* Is the point better than the anti-ideal in both objectives? */
 bool fig_in_box(const struct subject *s, double x, double y);
-/* Do two subjects show the same objectives (names and goals), so that one plane can
- * hold both? */
+/* Are the values of two objectives of the same kind: name, goal, metric and what is taken
+ * of it, delta? How a model scales them does not matter. */
+bool fig_same_objective(const struct dp_objective *a, const struct dp_objective *b);
+/* Do two subjects show the same objectives, so that one plane can hold both? */
 bool fig_same_plane(const struct subject *a, const struct subject *b);
 
 /* ---- looks (looks.c) ---- */
@@ -70,11 +76,18 @@ void fig_axis(struct plot_panel *a, enum plot_side side, const struct subject *s
 /* Log where all values are positive and cover more than two decades, and a linear axis
  * would push half of them into its first fifth. */
 enum plot_scale fig_scale(const double *v, size_t n);
+/* The same for values of an objective; epsilon is always shown over decades, so that two
+ * reports look alike, but where a value is 0. */
+enum plot_scale fig_objective_scale(const struct subject *s, size_t objective,
+				    const double *v, size_t n);
 /* Three digits: "0.0312", "12.5", "1500", "3.2e-7", "2.5e9". */
 char *fig_number(double v, char out[FIG_TEXT_LEN]);
 /* A value of an objective as people say it: "ε 0.5", "12.3 %", "0.0312". */
 char *fig_value(const struct subject *s, size_t objective, double v,
 		char out[FIG_TEXT_LEN]);
+/* A difference of two values: "1.3 percentage points" of shares, "0.0312". */
+char *fig_difference(const struct subject *s, size_t objective, double v,
+		     char out[FIG_TEXT_LEN]);
 /* The same in a sentence, with the objective's name: "ε 0.5", "error 12.3 %". */
 void fig_say(const struct subject *s, size_t objective, double v, struct dp_buf *out);
 /* The name of its study, shortened in the middle. */
@@ -85,6 +98,9 @@ double fig_marker_size(size_t points);
 struct plot_style fig_cloud(plot_colour colour, size_t points);
 /* Colour and dash of the i-th study: the same one in every figure. */
 struct plot_style fig_style(size_t i);
+/* "of the front", and with more than two objectives "of the front of a and b alone": what
+ * fig_subject_front() has. */
+void fig_say_front(const struct subject *s, struct dp_buf *out);
 /* "1 point", "3 points". */
 void fig_count(struct dp_buf *out, size_t n, const char *thing);
 /* How many results there are: "12 evaluations", with waypoints "12 results of 3

@@ -30,6 +30,19 @@ bool front_shown(const struct front_data *d, double x, double y)
 
 /* ---- limits ---- */
 
+void front_region(const struct front_data *d, enum plot_side side, double edge[2])
+{
+	const struct dp_objective *o = front_objective(d->s, side);
+	double lo = front_to_scale(d->lo[side], d->scale[side]);
+	double hi = front_to_scale(d->hi[side], d->scale[side]);
+	double below = from_scale(lo - (hi - lo), d->scale[side]);
+	double above = from_scale(hi + (hi - lo), d->scale[side]);
+	double anti = fmin(fmax(o->anti_ideal, below), above);
+
+	edge[0] = o->maximize ? anti : below;
+	edge[1] = o->maximize ? above : anti;
+}
+
 /* Limits around the values of the points that stand (keep), with a margin; they reach
  * to the anti-ideal where it is near enough not to squeeze the points. */
 static void fit_limits(struct front_data *d, enum plot_side side, const bool *keep)
@@ -280,7 +293,7 @@ static int gather_points(struct front_data *d, struct dp_err *err)
 {
 	int code;
 
-	d->scale[PLOT_Y] = fig_scale(d->all.y, d->all.n);
+	d->scale[PLOT_Y] = fig_objective_scale(d->s, d->s->y, d->all.y, d->all.n);
 	if ((code = find_limits(d, err)) != DP_OK ||
 	    (code = gather_diverged(d, err)) != DP_OK ||
 	    (code = fig_stairs(d->s, &d->front, front_objective(d->s, PLOT_X)->anti_ideal,
@@ -430,9 +443,16 @@ static void front_caption(const void *data, struct dp_buf *out)
 	char points[DP_COUNT_LEN];
 
 	if (d->front.n) {
-		dp_buf_printf(out, "%zu of %s %s on the front", d->front.n,
+		dp_buf_printf(out, "%zu of %s %s on the front", subject_front(s),
 			      dp_count_text(s->npoints, "point", points),
-			      d->front.n == 1 ? "is" : "are");
+			      subject_front(s) == 1 ? "is" : "are");
+		if (d->third >= 0)
+			dp_buf_printf(out,
+				      " of all %zu objectives, and %zu on that of "
+				      "%s and %s alone, the line",
+				      s->s->spec->nobjectives, d->front.n,
+				      front_objective(s, PLOT_X)->name,
+				      front_objective(s, PLOT_Y)->name);
 		say_range(s, &d->front, out);
 		say_volume(s, out);
 		say_paths(d, out);

@@ -12,21 +12,15 @@ enum {
 	CROWDED = 30,
 };
 
-/* The region that the anti-ideal bounds, as far as it is in the picture. */
+/* The region that the anti-ideal bounds; its edges are seen only where they are. */
 static void draw_anti_ideal(struct plot_panel *a, const struct front_data *d)
 {
 	struct plot_style style = { .colour = plot_palette(PLOT_GREY), .opacity = 0.07 };
-	double edge[2][2];
+	double x[2], y[2];
 
-	for (int side = PLOT_X; side <= PLOT_Y; side++) {
-		const struct dp_objective *o = front_objective(d->s, side);
-		double anti = fmin(fmax(o->anti_ideal, d->lo[side]), d->hi[side]);
-
-		edge[side][0] = o->maximize ? anti : d->lo[side];
-		edge[side][1] = o->maximize ? d->hi[side] : anti;
-	}
-	panel_box(a, &style, "better than the anti-ideal", edge[PLOT_X][0],
-		  edge[PLOT_X][1], edge[PLOT_Y][0], edge[PLOT_Y][1]);
+	front_region(d, PLOT_X, x);
+	front_region(d, PLOT_Y, y);
+	panel_box(a, &style, "better than the anti-ideal", x[0], x[1], y[0], y[1]);
 }
 
 static void draw_diverged(struct plot_panel *a, const struct front_data *d)
@@ -142,7 +136,8 @@ static void draw_staircase(struct plot_panel *a, const struct front_data *d)
 				   .outline = true };
 	char name[80], points[DP_COUNT_LEN];
 
-	snprintf(name, sizeof name, "front%s (%s)", d->observed.n ? " without noise" : "",
+	snprintf(name, sizeof name, "front%s%s (%s)", d->third < 0 ? "" : " of these two",
+		 d->observed.n ? " without noise" : "",
 		 dp_count_text(d->front.n, "point", points));
 	draw_observed(a, d);
 	panel_line(a, &blue, name, d->stairs.x, d->stairs.y, d->stairs.n);
@@ -178,11 +173,27 @@ static void say_empty(struct plot_panel *a, const struct front_data *d)
 	dp_buf_free(&why);
 }
 
+/* Where the anti-ideal is, if not in the picture. */
+static void say_far_anti_ideal(struct dp_buf *out, const struct front_data *d)
+{
+	for (int side = PLOT_X; d->all.n && side <= PLOT_Y; side++) {
+		const struct dp_objective *o = front_objective(d->s, side);
+		size_t index = side == PLOT_X ? d->s->x : d->s->y;
+
+		if (o->anti_ideal >= d->lo[side] && o->anti_ideal <= d->hi[side])
+			continue;
+		dp_buf_puts(out, "The anti-ideal is at ");
+		fig_say(d->s, index, o->anti_ideal, out);
+		dp_buf_puts(out, ", beyond the axis. ");
+	}
+}
+
 /* What the picture leaves out, and where it is a projection. */
 static void note_left_out(struct plot *p, const struct front_data *d)
 {
 	struct dp_buf text = DP_BUF_INIT;
 
+	say_far_anti_ideal(&text, d);
 	if (d->outside + d->all.not_finite)
 		dp_buf_puts(&text, "Not shown: ");
 	if (d->outside) {

@@ -38,6 +38,9 @@ double front_to_scale(double v, enum plot_scale scale);
 size_t front_path_length(const struct fig_points *all, size_t first);
 /* Is the point within the limits? */
 bool front_shown(const struct front_data *d, double x, double y);
+/* From where to where a side is better than the anti-ideal: what is beyond the limits
+ * ends out of sight, not at them. */
+void front_region(const struct front_data *d, enum plot_side side, double edge[2]);
 struct plot *front_draw(const void *data);
 
 #endif

@@ -2,6 +2,7 @@
  * the first objective. */
 #include "reports/figures/space_internal.h"
 
+#include <math.h>
 #include <stdio.h>
 
 enum {
@@ -15,7 +16,7 @@ struct hyperparameters_data {
 	size_t n;   /* those that are, in the order of the file */
 	struct hyperparameter {
 		size_t param;
-		struct fig_points all, path; /* evaluated, and along the front */
+		struct fig_points all, path; /* evaluated, and those of the front */
 	} shown[PANELS_MAX];
 	struct fig_points front;
 };
@@ -36,7 +37,7 @@ static int gather_params(struct hyperparameters_data *d, struct dp_err *err)
 	int code;
 
 	if ((code = space_incumbent(d->s, &through, err)) != DP_OK ||
-	    (code = fig_subject_front(d->s, &d->front, err)) != DP_OK)
+	    (code = fig_members(d->s, &d->front, err)) != DP_OK)
 		return code;
 	d->n = space_pictured(d->s, through.x, PANELS_MAX, param, &d->all);
 	for (size_t i = 0; code == DP_OK && i < d->n; i++) {
@@ -75,17 +76,13 @@ static void draw_param(struct plot_panel *a, const struct subject *s,
 		       const struct hyperparameter *h)
 {
 	struct plot_style light = space_behind(h->all.n, false);
-	struct plot_style line = { .colour = plot_palette(PLOT_BLUE),
-				   .width = 1.2,
-				   .opacity = 0.5 };
 	struct plot_style dots = { .colour = plot_palette(PLOT_BLUE),
 				   .size = 6,
 				   .outline = true };
 
-	fig_axis(a, PLOT_X, s, s->x, fig_scale(h->all.x, h->all.n));
+	fig_axis(a, PLOT_X, s, s->x, fig_objective_scale(s, s->x, h->all.x, h->all.n));
 	space_axis(a, PLOT_Y, s->s->spec, h->param);
 	panel_points(a, &light, "evaluated", h->all.x, h->all.y, h->all.n);
-	panel_line(a, &line, NULL, h->path.x, h->path.y, h->path.n);
 	panel_points(a, &dots, "front", h->path.x, h->path.y, h->path.n);
 }
 
@@ -110,6 +107,41 @@ static struct plot *hyperparameters_draw(const void *data)
 	return p;
 }
 
+/* How far a parameter rises or falls along the front, 0..1: the rank correlation of its
+ * values (h->path) with their order. */
+static double param_trend(const struct fig_points *path)
+{
+	double n = (double)path->n, middle = (n - 1) / 2, both = 0, own = 0, order = 0;
+
+	for (size_t i = 0; i < path->n; i++) {
+		double rank = -0.5, at = (double)i - middle; /* it is equal to itself */
+
+		for (size_t k = 0; k < path->n; k++)
+			rank += path->y[k] < path->y[i]    ? 1
+				: path->y[k] == path->y[i] ? 0.5
+							   : 0;
+		both += at * (rank - middle);
+		own += (rank - middle) * (rank - middle);
+		order += at * at;
+	}
+	return own > 0 && order > 0 ? fabs(both) / sqrt(own * order) : 0;
+}
+
+/* The shown parameters, those with the clearest trend first. */
+static void order_by_trend(const struct hyperparameters_data *d, size_t order[PANELS_MAX])
+{
+	double trend[PANELS_MAX];
+
+	for (size_t i = 0; i < d->n; i++) {
+		size_t at = i;
+
+		trend[i] = param_trend(&d->shown[i].path);
+		for (; at > 0 && trend[i] > trend[order[at - 1]]; at--)
+			order[at] = order[at - 1];
+		order[at] = i;
+	}
+}
+
 /* A parameter's values at both ends of the front. */
 static void say_ends(const struct hyperparameters_data *d, size_t param,
 		     struct dp_buf *out)
@@ -132,6 +164,7 @@ static void hyperparameters_caption(const void *data, struct dp_buf *out)
 	};
 	const struct hyperparameters_data *d = data;
 	const struct subject *s = d->s;
+	size_t order[PANELS_MAX];
 
 	dp_buf_printf(out, "Each parameter against %s; blue points are on the front.",
 		      s->s->spec->objectives[s->x].name);
@@ -145,11 +178,12 @@ static void hyperparameters_caption(const void *data, struct dp_buf *out)
 	dp_buf_puts(out, " to ");
 	fig_say(s, s->x, d->front.x[d->front.n - 1], out);
 	dp_buf_puts(out, ": ");
+	order_by_trend(d, order);
 	for (size_t i = 0; i < d->n && i < NAMED; i++) {
 		dp_buf_puts(out, i ? ", " : "");
-		say_ends(d, d->shown[i].param, out);
+		say_ends(d, d->shown[order[i]].param, out);
 	}
-	dp_buf_putc(out, '.');
+	dp_buf_puts(out, d->n > NAMED ? "; these have the clearest trend." : ".");
 }
 
 const struct figure figure_hyperparameters = {

@@ -150,7 +150,7 @@ static void draw_growth(struct plot_panel *a, const struct hypervolume_data *d,
 	}
 }
 
-/* Do all studies measure from the same point? */
+/* Do all studies measure the same from the same point? */
 static bool same_reference(const struct hypervolume_data *d)
 {
 	const struct dp_study *first = d->lines[0].s->s->spec;
@@ -161,8 +161,10 @@ static bool same_reference(const struct hypervolume_data *d)
 		if (other->nobjectives != first->nobjectives)
 			return false;
 		for (size_t k = 0; k < first->nobjectives; k++)
-			if (other->objectives[k].anti_ideal !=
-			    first->objectives[k].anti_ideal)
+			if (!fig_same_objective(&other->objectives[k],
+						&first->objectives[k]) ||
+			    other->objectives[k].anti_ideal !=
+				    first->objectives[k].anti_ideal)
 				return false;
 	}
 	return true;
@@ -176,7 +178,7 @@ static void note_axes(struct plot *p, const struct hypervolume_data *d)
 		dp_buf_puts(&text, "The vertical axis does not start at zero. ");
 	if (!same_reference(d))
 		dp_buf_puts(&text,
-			    "The studies measure from different anti-ideal points: "
+			    "The studies have different objectives or anti-ideal points: "
 			    "compare shapes, not heights.");
 	if (text.len)
 		plot_note(p, dp_buf_text(&text));
@@ -265,6 +267,9 @@ static void hypervolume_caption(const void *data, struct dp_buf *out)
 		say_spent(d, line, out);
 		dp_buf_puts(out, i + 1 < d->n ? "; " : ".");
 	}
+	if (d->n == 1 && d->lines[0].s->denoised.modelled)
+		dp_buf_printf(out, " Without the noise, by the models, it is %s.",
+			      fig_number(d->lines[0].s->denoised.hypervolume, volume));
 	if (d->lines[0].initial)
 		dp_buf_printf(out,
 			      d->lines[0].initial == 1

@@ -73,6 +73,21 @@ enum plot_scale fig_scale(const double *v, size_t n)
 	return hi > 100 * lo && 2 * low >= finite ? PLOT_LOG : PLOT_LINEAR;
 }
 
+enum plot_scale fig_objective_scale(const struct subject *s, size_t objective,
+				    const double *v, size_t n)
+{
+	bool finite = false;
+
+	if (!s->s->spec->objectives[objective].privacy)
+		return fig_scale(v, n);
+	for (size_t i = 0; i < n; i++) {
+		if (v[i] <= 0)
+			return PLOT_LINEAR;
+		finite |= isfinite(v[i]);
+	}
+	return finite ? PLOT_LOG : PLOT_LINEAR;
+}
+
 /* "3.2e-07" to "3.2e-7", "2.5e+09" to "2.5e9". */
 static void tidy_exponent(char *text)
 {
@@ -125,6 +140,17 @@ char *fig_value(const struct subject *s, size_t objective, double v,
 		snprintf(out, FIG_TEXT_LEN, "%.1f %%", 100 * v);
 	else
 		fig_number(v, out);
+	return out;
+}
+
+char *fig_difference(const struct subject *s, size_t objective, double v,
+		     char out[FIG_TEXT_LEN])
+{
+	char number[FIG_TEXT_LEN];
+
+	fig_number(s->s->spec->objectives[objective].one_minus ? 100 * v : v, number);
+	snprintf(out, FIG_TEXT_LEN, "%.24s%s", number,
+		 s->s->spec->objectives[objective].one_minus ? " percentage points" : "");
 	return out;
 }
 
@@ -182,6 +208,16 @@ struct plot_style fig_style(size_t i)
 		.colour = plot_palette(roles[i % DP_COUNT(roles)]),
 		.dash = dashes[i / DP_COUNT(roles) % DP_COUNT(dashes)],
 	};
+}
+
+void fig_say_front(const struct subject *s, struct dp_buf *out)
+{
+	const struct dp_study *spec = s->s->spec;
+
+	dp_buf_puts(out, "of the front");
+	if (spec->nobjectives > 2)
+		dp_buf_printf(out, " of %s and %s alone", spec->objectives[s->x].name,
+			      spec->objectives[s->y].name);
 }
 
 void fig_count(struct dp_buf *out, size_t n, const char *thing)

@@ -61,11 +61,13 @@ static int gather_values(const struct maps_data *d, struct maps_objective *m,
 	return code;
 }
 
-/* With one parameter: a curve only where an oracle knows it, and all points. */
+/* With one parameter: a curve where an oracle or a model knows it, and all points. */
 static int gather_line(const struct maps_data *d, struct maps_objective *m,
-		       struct dp_err *err)
+		       struct space_prediction *known, struct dp_err *err)
 {
-	int code = m->source == SPACE_COMPUTED ? gather_values(d, m, NULL, err) : DP_OK;
+	int code = m->source == SPACE_COMPUTED || m->source == SPACE_PREDICTED
+			   ? gather_values(d, m, known, err)
+			   : DP_OK;
 
 	if (code == DP_OK)
 		code = gather_places(d, (struct space_where){ false, d->slice.x.param },
@@ -74,13 +76,15 @@ static int gather_line(const struct maps_data *d, struct maps_objective *m,
 	return code;
 }
 
-/* A map, with the evaluated points where each colours its surroundings. */
+/* A map, with the evaluated points where each colours its surroundings, or a model goes
+ * by them and nothing is projected. */
 static int gather_map(const struct maps_data *d, struct maps_objective *m,
 		      struct space_prediction *known, struct dp_err *err)
 {
 	int code = gather_values(d, m, known, err);
 
-	if (code == DP_OK && m->source == SPACE_NEAREST)
+	if (code == DP_OK && (m->source == SPACE_NEAREST ||
+			      (m->source == SPACE_PREDICTED && d->slice.nfree == 2)))
 		code = space_places(
 			d->s, NULL, (struct space_where){ false, d->slice.x.param },
 			(struct space_where){ false, d->slice.y.param }, &m->at, err);
@@ -99,7 +103,7 @@ static int gather_objectives(struct maps_data *d, struct dp_err *err)
 		m->objective = objective[i];
 		m->source = space_source(&d->slice, objective[i]);
 		code = d->slice.nfree > 1 ? gather_map(d, m, &known, err)
-					  : gather_line(d, m, err);
+					  : gather_line(d, m, &known, err);
 	}
 	space_prediction_free(&known);
 	return code;
@@ -238,7 +242,8 @@ static void draw_against(struct plot_panel *a, const struct maps_data *d,
 	maps_title(a, d, m);
 	space_axis(a, PLOT_X, d->s->s->spec, x->param);
 	fig_axis(a, PLOT_Y, d->s, m->objective,
-		 m->z ? fig_scale(m->z, x->n) : fig_scale(at->y, at->n));
+		 fig_objective_scale(d->s, m->objective, m->z ? m->z : at->y,
+				     m->z ? x->n : at->n));
 	if (m->z)
 		panel_line(a, &blue, NULL, x->centre, m->z, x->n);
 	draw_places(a, &m->points);
@@ -249,8 +254,10 @@ static void draw_fronts(struct plot_panel *a, const struct maps_data *d)
 	struct plot_style line = { .colour = plot_palette(PLOT_GREY), .width = 1.2 };
 
 	panel_title(a, d->front.n ? "the front" : "no front: no point qualifies");
-	fig_axis(a, PLOT_X, d->s, d->s->x, fig_scale(d->all.x, d->all.n));
-	fig_axis(a, PLOT_Y, d->s, d->s->y, fig_scale(d->all.y, d->all.n));
+	fig_axis(a, PLOT_X, d->s, d->s->x,
+		 fig_objective_scale(d->s, d->s->x, d->all.x, d->all.n));
+	fig_axis(a, PLOT_Y, d->s, d->s->y,
+		 fig_objective_scale(d->s, d->s->y, d->all.y, d->all.n));
 	panel_line(a, &line, NULL, d->stairs.x, d->stairs.y, d->stairs.n);
 	draw_places(a, &d->fronts);
 }
@@ -309,6 +316,7 @@ static void say_source(const struct maps_data *d, enum space_source source,
 	case SPACE_PREDICTED:
 		dp_buf_puts(out, " as predicted by the model of ");
 		fig_count(out, d->s->history.n, "result");
+		dp_buf_puts(out, d->slice.nfree == 2 ? " (white)" : "");
 		break;
 	}
 }
@@ -340,7 +348,9 @@ static void maps_caption(const void *data, struct dp_buf *out)
 		dp_buf_puts(out, d->slice.nfree == 1 ? " Colours mark "
 						     : " Bottom: colours mark ");
 		fig_count(out, d->front.n, "point");
-		dp_buf_puts(out, " of the front, the same in each panel.");
+		dp_buf_putc(out, ' ');
+		fig_say_front(d->s, out);
+		dp_buf_puts(out, ", the same in each panel.");
 	} else {
 		dp_buf_puts(out, " There is no front: no point meets the constraints "
 				 "with finite values.");

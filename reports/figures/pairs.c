@@ -2,6 +2,7 @@
  */
 #include "reports/figures/space_internal.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum {
@@ -15,6 +16,7 @@ struct pairs_data {
 	struct space_through through; /* the result that all planes go through */
 	size_t shown, all;            /* parameters */
 	size_t n;                     /* pairs */
+	double lo, hi;                /* of the utility over all of them */
 	struct pair {
 		struct space_slice slice;
 		double *z; /* (cells of the slice) the model's utility */
@@ -34,6 +36,10 @@ static int gather_pair(struct pairs_data *d, size_t x, size_t y, size_t side,
 		code = space_predict(&p->slice, &known, err);
 	if (code == DP_OK)
 		space_predicted(&p->slice, &known, d->s->y, p->z);
+	for (size_t i = 0; code == DP_OK && i < space_size(&p->slice); i++) {
+		d->lo = fmin(d->lo, p->z[i]);
+		d->hi = fmax(d->hi, p->z[i]);
+	}
 	space_prediction_free(&known);
 	return code;
 }
@@ -45,6 +51,8 @@ static int gather_pairs(struct pairs_data *d, struct dp_err *err)
 
 	if (code != DP_OK)
 		return code;
+	d->lo = INFINITY;
+	d->hi = -INFINITY;
 	d->shown = space_shown(d->s, d->through.x, SHOWN, param, &d->all);
 	side = space_side(d->s, d->shown * (d->shown - 1) / 2);
 	for (size_t i = 0; code == DP_OK && i < d->shown; i++)
@@ -84,6 +92,7 @@ static struct plot *pairs_draw(const void *data)
 {
 	const struct pairs_data *d = data;
 	const struct dp_objective *o = &d->s->s->spec->objectives[d->s->y];
+	const double ends[] = { d->lo, d->hi };
 	int rows = (int)(d->n + COLUMNS - 1) / COLUMNS;
 	struct plot *p = fig_new(d->s, figure_pairs.title, 1080, 60 + 310 * rows);
 
@@ -92,6 +101,7 @@ static struct plot *pairs_draw(const void *data)
 		struct plot_panel *a = plot_panel(p, i / COLUMNS, i % COLUMNS);
 
 		space_heat(a, &d->pair[i].slice, d->pair[i].z, o, o->name);
+		panel_heat_limits(a, space_heat_scale(o, ends, 2), d->lo, d->hi);
 		space_mark_through(a, &d->pair[i].slice);
 	}
 	return p;
@@ -109,7 +119,7 @@ static void pairs_caption(const void *data, struct dp_buf *out)
 		dp_buf_puts(out, "parameters");
 	dp_buf_puts(out, ", on planes through ");
 	space_say_point(d->s, d->through.point, out);
-	dp_buf_puts(out, ", the ring.");
+	dp_buf_puts(out, ", the ring. Colours mean the same in each panel.");
 }
 
 const struct figure figure_pairs = {

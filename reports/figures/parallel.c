@@ -8,19 +8,23 @@
 #include <string.h>
 
 enum {
-	LINES_MAX = 60, /* more would cover each other */
+	LINES_MAX = 60,   /* of all points: more would cover each other */
+	FRONT_MAX = 1000, /* of the front, which is to be seen whole */
 	COUNT_LEN = 80,
 	PARAMS_MAX = 12,
 };
 
-/* The axes: parameters, then the two objectives. The panels: all points, the front. */
+/* The axes: parameters, then the objectives, the coloured one last. The panels: all
+ * points, the front. */
 struct parallel_data {
 	const struct subject *s;
 	size_t nfree, n, nparams;
-	size_t param[PARAMS_MAX]; /* (nparams) */
-	struct plot_parallel axis[PARAMS_MAX + 2];
-	struct space_names *names; /* (nparams) */
-	struct dp_buf label[2];    /* of the objectives */
+	size_t param[PARAMS_MAX];            /* (nparams) */
+	size_t objective[DP_OBJECTIVES_MAX]; /* (nobjectives) in the order of axes */
+	size_t nobjectives;
+	struct plot_parallel axis[PARAMS_MAX + DP_OBJECTIVES_MAX];
+	struct space_names *names;              /* (nparams) */
+	struct dp_buf label[DP_OBJECTIVES_MAX]; /* (nobjectives) */
 	struct parallel_lines {
 		struct fig_points points; /* to choose from */
 		size_t shown;
@@ -40,15 +44,36 @@ static int choose_params(struct parallel_data *d, struct dp_err *err)
 	return code;
 }
 
+/* The first one shown, those that other pictures leave out, the one that colours. */
+static void order_objectives(struct parallel_data *d)
+{
+	const struct subject *s = d->s;
+
+	d->objective[d->nobjectives++] = s->x;
+	for (size_t i = 0; i < s->s->spec->nobjectives; i++)
+		if (i != s->x && i != s->y)
+			d->objective[d->nobjectives++] = i;
+	d->objective[d->nobjectives++] = s->y;
+}
+
 static double value_on(const struct parallel_data *d, struct dp_point p, size_t axis)
 {
 	double x[DP_PARAMS_MAX];
 
 	if (axis >= d->nparams)
-		return dp_point_objectives(d->s->s,
-					   p)[axis == d->nparams ? d->s->x : d->s->y];
+		return dp_point_objectives(d->s->s, p)[d->objective[axis - d->nparams]];
 	dp_point_x(d->s->s, p, x);
 	return x[d->param[axis]];
+}
+
+/* The scale of an objective's axis. */
+static enum plot_scale scale_of(const struct parallel_data *d, size_t axis, double *seen)
+{
+	const struct fig_points *all = &d->all.points;
+
+	for (size_t k = 0; k < all->n; k++)
+		seen[k] = value_on(d, all->of[k], axis);
+	return fig_objective_scale(d->s, d->objective[axis - d->nparams], seen, all->n);
 }
 
 /* From the range of a parameter, or of what was seen. */
@@ -76,15 +101,8 @@ static void set_range(struct parallel_data *d, size_t i)
 	}
 }
 
-static int make_axes(struct parallel_data *d, struct dp_err *err)
+static void name_params(struct parallel_data *d)
 {
-	const struct fig_points *all = &d->all.points;
-	const double *seen[2] = { all->x, all->y };
-	const size_t shown[2] = { d->s->x, d->s->y };
-
-	d->names = calloc(d->nparams + 1, sizeof *d->names);
-	if (!d->names)
-		return fig_nomem(err);
 	for (size_t i = 0; i < d->nparams; i++) {
 		const struct dp_param *p = &d->s->s->spec->params[d->param[i]];
 
@@ -96,16 +114,30 @@ static int make_axes(struct parallel_data *d, struct dp_err *err)
 		if (!d->names[i].n)
 			d->axis[i].names = NULL;
 	}
-	for (size_t k = 0; k < 2; k++) {
-		fig_label(d->s, shown[k], &d->label[k]);
+}
+
+static int make_axes(struct parallel_data *d, struct dp_err *err)
+{
+	double *seen = malloc(d->all.points.n * sizeof *seen + 1);
+
+	d->names = calloc(d->nparams + 1, sizeof *d->names);
+	if (!d->names || !seen) {
+		free(seen);
+		return fig_nomem(err);
+	}
+	name_params(d);
+	order_objectives(d);
+	d->n = d->nparams + d->nobjectives;
+	for (size_t k = 0; k < d->nobjectives; k++) {
+		fig_label(d->s, d->objective[k], &d->label[k]);
 		d->axis[d->nparams + k] = (struct plot_parallel){
 			.label = dp_buf_text(&d->label[k]),
-			.scale = fig_scale(seen[k], all->n),
+			.scale = scale_of(d, d->nparams + k, seen),
 		};
 	}
-	d->n = d->nparams + 2;
 	for (size_t i = 0; i < d->n; i++)
 		set_range(d, i);
+	free(seen);
 	return DP_OK;
 }
 
@@ -145,12 +177,12 @@ static void fill_lines(const struct parallel_data *d, struct parallel_lines *l,
 }
 
 static int gather_lines(const struct parallel_data *d, struct parallel_lines *l,
-			struct dp_err *err)
+			size_t most, struct dp_err *err)
 {
 	size_t n = l->points.n;
 	struct dp_point *sorted = malloc(n * sizeof *sorted + 1);
 
-	l->shown = n < LINES_MAX ? n : LINES_MAX;
+	l->shown = n < most ? n : most;
 	l->values = malloc((l->shown + 2) * d->n * sizeof *l->values);
 	l->by = malloc((l->shown + 2) * sizeof *l->by);
 	if (!sorted || !l->values || !l->by) {
@@ -182,11 +214,11 @@ static int parallel_gather(const struct report *r, void *data, const char **why,
 		return DP_OK;
 	if ((code = choose_params(d, err)) != DP_OK ||
 	    (code = fig_points(d->s, &d->all.points, err)) != DP_OK ||
-	    (code = fig_subject_front(d->s, &d->front.points, err)) != DP_OK ||
+	    (code = fig_members(d->s, &d->front.points, err)) != DP_OK ||
 	    (code = make_axes(d, err)) != DP_OK ||
-	    (code = gather_lines(d, &d->all, err)) != DP_OK)
+	    (code = gather_lines(d, &d->all, LINES_MAX, err)) != DP_OK)
 		return code;
-	return gather_lines(d, &d->front, err);
+	return gather_lines(d, &d->front, FRONT_MAX, err);
 }
 
 static void lines_free(struct parallel_lines *l)
@@ -203,8 +235,8 @@ static void parallel_release(void *data)
 	for (size_t i = 0; d->names && i < d->nparams; i++)
 		space_names_free(&d->names[i]);
 	free(d->names);
-	dp_buf_free(&d->label[0]);
-	dp_buf_free(&d->label[1]);
+	for (size_t i = 0; i < d->nobjectives; i++)
+		dp_buf_free(&d->label[i]);
 	lines_free(&d->all);
 	lines_free(&d->front);
 }

@@ -138,6 +138,46 @@ int fig_subject_front(const struct subject *s, struct fig_points *out, struct dp
 			   : fig_observed_front(s, out, err);
 }
 
+/* A member of the front, to be put in order. */
+struct member {
+	double x, y;
+	struct dp_point of;
+};
+
+static int members_by_x(const void *a, const void *b)
+{
+	const struct member *u = a, *v = b;
+
+	return u->x != v->x ? (u->x < v->x ? -1 : 1) : u->y < v->y ? -1 : u->y > v->y;
+}
+
+int fig_members(const struct subject *s, struct fig_points *out, struct dp_err *err)
+{
+	size_t n = subject_front(s), count = 0;
+	struct member *list = malloc(n * sizeof *list + 1);
+
+	if (!list || !fig_points_room(out, n)) {
+		free(list);
+		return fig_nomem(err);
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct member m = { subject_front_value(s, i, s->x),
+				    subject_front_value(s, i, s->y),
+				    subject_front_point(s, i) };
+
+		if (isfinite(m.x) && isfinite(m.y))
+			list[count++] = m;
+	}
+	qsort(list, count, sizeof *list, members_by_x);
+	for (; out->n < count; out->n++) {
+		out->x[out->n] = list[out->n].x;
+		out->y[out->n] = list[out->n].y;
+		out->of[out->n] = list[out->n].of;
+	}
+	free(list);
+	return DP_OK;
+}
+
 static void add_corner(struct fig_points *out, double x, double y)
 {
 	out->x[out->n] = x;
@@ -185,15 +225,28 @@ bool fig_in_box(const struct subject *s, double x, double y)
 	return beats_anti_ideal(s, s->x, x) && beats_anti_ideal(s, s->y, y);
 }
 
-static bool same_objective(const struct dp_objective *a, const struct dp_objective *b)
+/* Epsilons are of the same kind at the same delta, where both are known. */
+static bool same_delta(const struct dp_oracle *a, const struct dp_oracle *b)
 {
-	return strcmp(a->name, b->name) == 0 && a->maximize == b->maximize;
+	double of_a = dp_oracle_delta(a), of_b = dp_oracle_delta(b);
+
+	return isnan(of_a) || isnan(of_b) || of_a == of_b;
+}
+
+bool fig_same_objective(const struct dp_objective *a, const struct dp_objective *b)
+{
+	if (strcmp(a->name, b->name) != 0 || a->maximize != b->maximize ||
+	    !a->privacy != !b->privacy)
+		return false;
+	if (a->privacy)
+		return same_delta(a->privacy, b->privacy);
+	return strcmp(a->metric, b->metric) == 0 && a->one_minus == b->one_minus;
 }
 
 bool fig_same_plane(const struct subject *a, const struct subject *b)
 {
 	const struct dp_study *sa = a->s->spec, *sb = b->s->spec;
 
-	return same_objective(&sa->objectives[a->x], &sb->objectives[b->x]) &&
-	       same_objective(&sa->objectives[a->y], &sb->objectives[b->y]);
+	return fig_same_objective(&sa->objectives[a->x], &sb->objectives[b->x]) &&
+	       fig_same_objective(&sa->objectives[a->y], &sb->objectives[b->y]);
 }

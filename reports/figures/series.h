@@ -46,12 +46,6 @@ void fig_band_free(struct fig_band *b);
 DP_MUSTCHECK int fig_shared(const struct subject *a, const struct fig_points *p,
 			    const struct subject *b, bool *shared, struct dp_err *err);
 
-/* ---- comparison.c ---- */
-
-/* The value of the utility objective when always the commonest class is answered; NaN
- * if no trainer told. */
-double fig_majority(const struct subject *s);
-
 /* ---- blocks.c ---- */
 
 /* Why figures of attempts have nothing to show. */

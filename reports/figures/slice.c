@@ -316,7 +316,7 @@ enum space_source space_source(const struct space_slice *c, size_t objective)
 		return c->s->models ? SPACE_PREDICTED : SPACE_NEAREST;
 	if (c->s->s->spec->objectives[objective].privacy)
 		return SPACE_COMPUTED;
-	return c->nfree <= 2 || !c->s->models ? SPACE_NEAREST : SPACE_PREDICTED;
+	return c->s->models ? SPACE_PREDICTED : SPACE_NEAREST;
 }
 
 /* Means of the evaluations in each cell of a grid. */
@@ -476,10 +476,7 @@ void space_prediction_free(struct space_prediction *p)
 
 /* ---- drawing ---- */
 
-/* Colours by the logarithm where epsilon, or what the study takes the logarithm of,
- * covers one and a half decades; other values where they cover more. Shares stay
- * linear: how near to 0 a model puts one says little. */
-static enum plot_scale heat_scale(const struct dp_objective *o, const double *z, size_t n)
+enum plot_scale space_heat_scale(const struct dp_objective *o, const double *z, size_t n)
 {
 	double lo = INFINITY, hi = -INFINITY;
 
@@ -504,7 +501,7 @@ void space_heat(struct plot_panel *a, const struct space_slice *c, const double 
 	space_axis(a, PLOT_X, spec, c->x.param);
 	space_axis(a, PLOT_Y, spec, c->y.param);
 	panel_heat(a, PLOT_VIRIDIS, c->x.edge, c->x.n, c->y.edge, c->y.n, z,
-		   heat_scale(o, z, space_size(c)), label);
+		   space_heat_scale(o, z, space_size(c)), label);
 	panel_limits(a, PLOT_X, c->x.edge[0], c->x.edge[c->x.n]);
 	panel_limits(a, PLOT_Y, c->y.edge[0], c->y.edge[c->y.n]);
 }

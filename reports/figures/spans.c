@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 void fig_spans_free(struct fig_spans *s)
 {
@@ -70,8 +71,24 @@ static double last_before(const double *sorted, size_t n, double limit)
 	return lo ? sorted[lo - 1] : 0;
 }
 
+/* Does it take time to find such a point? By models, or with a program to ask for its
+ * epsilon. */
+static bool is_sought(const struct dp_study *spec, const char *source)
+{
+	static const char *const at_once[] = { "grid", "random", "initial" };
+
+	for (size_t i = 0; i < spec->nobjectives; i++)
+		if (spec->objectives[i].privacy && spec->objectives[i].privacy->argv)
+			return true;
+	for (size_t i = 0; i < DP_COUNT(at_once); i++)
+		if (strcmp(source, at_once[i]) == 0)
+			return false;
+	return true;
+}
+
 /* A proposal was asked for at the earliest when the trial before it had been proposed
- * and the last attempt before it had ended. `free_at` has room for n. */
+ * and the last attempt before it had ended; one that is there at once is asked for when a
+ * slot can take it. `free_at` has room for n. */
 static void find_asked(const struct dp_study_state *st, struct fig_spans *s,
 		       double *free_at)
 {
@@ -88,6 +105,8 @@ static void find_asked(const struct dp_study_state *st, struct fig_spans *s,
 				seconds_since(st->created,
 					      st->trials[span->trial - 1]->proposed));
 		span->asked = fmin(span->asked, span->proposed);
+		if (!is_sought(st->spec, st->trials[span->trial]->source))
+			span->asked = span->proposed;
 	}
 }
 

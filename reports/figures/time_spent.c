@@ -26,7 +26,7 @@ static const struct {
 	[FIG_USE_TRAINING] = { "training", "training", PLOT_BLUE },
 	[FIG_USE_FAILED] = { "failed", "attempts that failed", PLOT_VERMILLION },
 	[FIG_USE_STARTING] = { "starting", "starting processes", PLOT_SKY },
-	[FIG_USE_PROPOSING] = { "proposing", "proposing", PLOT_ORANGE },
+	[FIG_USE_PROPOSING] = { "proposing", "finding points", PLOT_ORANGE },
 	[FIG_USE_WAITING] = { "waiting", "waiting", PLOT_LIGHT },
 };
 
@@ -172,8 +172,11 @@ static void time_spent_caption(const void *data, struct dp_buf *out)
 	}
 	dp_buf_printf(out, "Of %s of slot time ", dp_duration_text(d->all, text));
 	say_shares(d, out);
-	dp_buf_puts(out, " Proposing is counted from a free slot to the next point, "
-			 "pauses of the study included.");
+	if (d->total[FIG_USE_PROPOSING] > 0)
+		dp_buf_puts(out, " Finding a point is counted from the end of what came "
+				 "before it: pauses of the study are in it, and so is "
+				 "waiting for a slot that other studies of the daemon "
+				 "have.");
 }
 
 const struct figure figure_time_spent = {

@@ -298,8 +298,10 @@ static struct plot *variability_draw(const void *data)
 	struct plot *p = fig_new(d->s, figure_variability.title, FIG_WIDTH, FIG_HEIGHT);
 	struct plot_panel *a = plot_panel(p, 0, 0);
 
-	fig_axis(a, PLOT_X, d->s, d->s->x, fig_scale(b->x, b->n));
-	fig_axis(a, PLOT_Y, d->s, d->s->y, fig_scale(b->worst, b->n));
+	fig_axis(a, PLOT_X, d->s, d->s->x,
+		 fig_objective_scale(d->s, d->s->x, b->x, b->n));
+	fig_axis(a, PLOT_Y, d->s, d->s->y,
+		 fig_objective_scale(d->s, d->s->y, b->worst, b->n));
 	if (b->n) {
 		draw_run_band(a, b, subject_walks(d->s));
 		draw_spread(a, d);
@@ -331,8 +333,8 @@ static void variability_caption(const void *data, struct dp_buf *out)
 			      " Between %s of a point on the front lie %s (median), "
 			      "at most %s.",
 			      subject_walks(s) ? "both" : "best and worst run",
-			      fig_value(s, s->y, d->middle, middle),
-			      fig_value(s, s->y, d->most, most));
+			      fig_difference(s, s->y, d->middle, middle),
+			      fig_difference(s, s->y, d->most, most));
 }
 
 const struct figure figure_variability = {

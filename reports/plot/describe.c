@@ -330,6 +330,15 @@ void panel_heat(struct plot_panel *a, enum plot_map map, const double *x, size_t
 	plot_set_text(a->plot, &h->bar.axis.label, label);
 }
 
+void panel_heat_limits(struct plot_panel *a, enum plot_scale scale, double lo, double hi)
+{
+	if (!a || !a->heat)
+		return;
+	a->heat->bar.axis.scale = scale;
+	a->heat->bar.axis.want[0] = lo;
+	a->heat->bar.axis.want[1] = hi;
+}
+
 void panel_parallel(struct plot_panel *a, const struct plot_parallel *axes, size_t n,
 		    const double *values, size_t m, const double *by,
 		    enum plot_scale scale, const char *by_label)

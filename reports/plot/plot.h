@@ -146,6 +146,10 @@ void panel_heat(struct plot_panel *a, enum plot_map map, const double *x, size_t
 		const double *y, size_t ny, const double *z, enum plot_scale scale,
 		const char *label);
 
+/* The scale of its colour bar and the values at its ends; without this those of its
+ * cells. */
+void panel_heat_limits(struct plot_panel *a, enum plot_scale scale, double lo, double hi);
+
 /* Parallel coordinates: `n` axes side by side, each with its own label and scale;
  * m lines, values (m x n), coloured by `by` (m) through the map with a colour bar
  * `by_label`. Takes the whole panel. Names (or NULL) as in panel_names, for each

@@ -60,17 +60,22 @@ struct dp_study_state *made_state(uint32_t study)
 	return dp_state_by_id(&made_report.state, study);
 }
 
-uint32_t made_trial(uint32_t study, double p, double q)
+uint32_t made_trial_by(uint32_t study, const char *source, double p, double q)
 {
 	double x[] = { p, q };
 	uint32_t trial = made_state(study)->ntrials;
 
 	made_apply(study, (struct dp_event){ .type = DP_EV_TRIAL_PROPOSED,
 					     .trial = trial,
-					     .source = "random",
+					     .source = source,
 					     .params = x,
 					     .nparams = 2 });
 	return trial;
+}
+
+uint32_t made_trial(uint32_t study, double p, double q)
+{
+	return made_trial_by(study, "random", p, q);
 }
 
 void made_attempt(uint32_t study, uint32_t trial, uint32_t attempt)

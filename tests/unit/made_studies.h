@@ -32,6 +32,7 @@ uint32_t made_study(const char *name, const char *objectives);
 uint32_t made_walk(const char *name, const char *objectives);
 
 struct dp_study_state *made_state(uint32_t study);
+uint32_t made_trial_by(uint32_t study, const char *source, double p, double q);
 uint32_t made_trial(uint32_t study, double p, double q);
 void made_attempt(uint32_t study, uint32_t trial, uint32_t attempt);
 /* Ends an attempt that started at this second; metrics are those of two runs. */

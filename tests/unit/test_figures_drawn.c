@@ -10,8 +10,9 @@
 #include <cmocka.h>
 
 static const struct figure *const figures[] = {
-	&figure_front,  &figure_front_log,  &figure_hypervolume, &figure_variability,
-	&figure_clouds, &figure_comparison, &figure_timeline,    &figure_time_spent,
+	&figure_front,       &figure_front_log,  &figure_hypervolume,
+	&figure_variability, &figure_clouds,     &figure_comparison,
+	&figure_timeline,    &figure_time_spent, &figure_objectives,
 };
 
 /* ---- pictures ---- */
@@ -137,7 +138,7 @@ static void three_objectives(void **s)
 	(void)s;
 	for (int i = 0; i < 9; i++)
 		made_result3(study, 1 + i % 3, 1 + i / 3, 9 - i, 0.5);
-	assert_int_equal(draw_all(), 7 - 1);
+	assert_int_equal(draw_all(), 7);
 }
 
 /* More slots than rows fit, and more attempts than blocks. */
@@ -189,6 +190,55 @@ static void a_study_that_is_not_shown_hides_no_line(void **s)
 	picture_free(&apart);
 }
 
+static struct picture compare_with(double baseline)
+{
+	struct baseline line = { strdup("non-private"), baseline };
+	struct picture p;
+
+	made_result(made_study("s", ACCURACY), 1, 0.2);
+	made_subjects();
+	made_report.baselines = malloc(sizeof line);
+	assert_non_null(made_report.baselines);
+	made_report.baselines[0] = line;
+	made_report.nbaselines = 1;
+	picture_draw(&made_report, &figure_comparison, &p);
+	assert_true(p.png.len > 0);
+	made_free(NULL);
+	made_begin(NULL);
+	return p;
+}
+
+static void a_front_beyond_a_baseline_is_explained(void **s)
+{
+	static const char words[] = "does not show that it is better";
+	struct picture beyond = compare_with(0.25), not = compare_with(0.15);
+
+	(void)s;
+	assert_non_null(strstr(beyond.caption.data, words));
+	assert_null(strstr(not .caption.data, words));
+	picture_free(&beyond);
+	picture_free(&not );
+}
+
+/* Between two shares there are percentage points. */
+static void a_difference_of_shares_is_no_share(void **s)
+{
+	uint32_t study = made_study("s", ACCURACY);
+	double metrics[] = { 0.9, 0.7, 0.8, 0.7 }, y[] = { 1, 0.15 };
+	uint32_t trial = made_trial(study, 0, 0);
+	struct picture p;
+
+	(void)s;
+	made_attempt(study, trial, 0);
+	made_end(study, trial, 0, DP_END_OK, 0, metrics);
+	made_trial_end(study, trial, "ok", y, 2);
+	made_subjects();
+	picture_draw(&made_report, &figure_variability, &p);
+	if (!strstr(dp_buf_text(&p.caption), "lie 10 percentage points (median)"))
+		fail_msg("%s", dp_buf_text(&p.caption));
+	picture_free(&p);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, made_begin, made_free)
@@ -203,6 +253,8 @@ int main(void)
 		T(three_objectives),
 		T(many_attempts),
 		T(a_study_that_is_not_shown_hides_no_line),
+		T(a_front_beyond_a_baseline_is_explained),
+		T(a_difference_of_shares_is_no_share),
 	};
 #undef T
 

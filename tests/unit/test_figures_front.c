@@ -2,6 +2,7 @@
  * behind the pictures against brute force. */
 #include "base/rng.h"
 #include "made_studies.h"
+#include "reports/figures/front_internal.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -230,6 +231,40 @@ static void bands_are_what_runs_reach(void **s)
 	}
 }
 
+/* The box of the anti-ideal has an edge at the anti-ideal and nowhere else in sight. */
+static void anti_ideal_is_where_it_is(void **s)
+{
+	static const struct {
+		double best, worst; /* of b */
+		bool seen;
+	} cases[] = { { 7, 8, false }, { 1, 9, true } };
+
+	(void)s;
+	for (size_t i = 0; i < DP_COUNT(cases); i++) {
+		char name[] = { 's', (char)('0' + i), '\0' };
+		uint32_t study = made_study(name, LOWER_BOTH);
+
+		made_result(study, 1, cases[i].worst);
+		made_result(study, 2, cases[i].best);
+	}
+	made_subjects();
+	for (size_t i = 0; i < DP_COUNT(cases); i++) {
+		struct report r = { .subjects = &made_report.subjects[i],
+				    .nsubjects = 1 };
+		struct front_data d = { 0 };
+		const char *why = NULL;
+		double edge[2];
+		struct dp_err err;
+
+		assert_int_equal(figure_front.gather(&r, &d, &why, &err), DP_OK);
+		front_region(&d, PLOT_Y, edge);
+		assert_true(edge[0] < d.lo[PLOT_Y]);
+		assert_int_equal(edge[1] == 10, cases[i].seen);
+		assert_true(cases[i].seen || edge[1] > d.hi[PLOT_Y]);
+		figure_front.release(&d);
+	}
+}
+
 static void shared_points_are_found(void **s)
 {
 	uint32_t a = made_study("a", LOWER_BOTH), b = made_study("b", LOWER_BOTH);
@@ -273,8 +308,44 @@ static void majority_becomes_the_objective(void **s)
 	made_trial_end(study, trial, "ok", y, 2);
 	made_result(none, 1, 1);
 	made_subjects();
-	assert_true(fabs(fig_majority(&made_report.subjects[0]) - 0.25) < 1e-12);
-	assert_true(isnan(fig_majority(&made_report.subjects[1])));
+	assert_true(fabs(subject_majority(&made_report.subjects[0], 1) - 0.25) < 1e-12);
+	assert_true(isnan(subject_majority(&made_report.subjects[1], 1)));
+}
+
+/* One plane holds only values of one kind: a name is not enough. */
+static void planes_are_of_one_kind(void **s)
+{
+#define PRIVATE(delta, error)                                                            \
+	"objectives: {epsilon: {privacy: {mechanism: gaussian, sigma: 2, " delta "}}, "  \
+	"error: {" error "}}\nanti_ideal: {epsilon: 10, error: 1}"
+	static const char *const kinds[] = {
+		PRIVATE("delta: 1e-6", "metric: accuracy, of: \"1 - accuracy\""),
+		PRIVATE("delta: 0.000001",
+			"metric: accuracy, of: \"1 - accuracy\", transform: logit"),
+		PRIVATE("delta: 1e-5", "metric: accuracy, of: \"1 - accuracy\""),
+		PRIVATE("delta: 1e-6", "metric: f1, of: \"1 - f1\""),
+		PRIVATE("delta: 1e-6", "metric: accuracy"),
+		PRIVATE("delta: 1e-6",
+			"metric: accuracy, of: \"1 - accuracy\", goal: maximize"),
+		"objectives: {epsilon: {metric: epsilon}, error: {metric: accuracy, of: "
+		"\"1 - accuracy\"}}\nanti_ideal: {epsilon: 10, error: 1}",
+	};
+#undef PRIVATE
+
+	(void)s;
+	for (size_t i = 0; i < DP_COUNT(kinds); i++) {
+		char name[] = { 's', (char)('0' + i), '\0' };
+
+		made_study(name, kinds[i]);
+	}
+	made_subjects();
+	for (size_t i = 0; i < DP_COUNT(kinds); i++) {
+		bool same =
+			fig_same_plane(made_report.subjects, &made_report.subjects[i]);
+
+		if (same != (i < 2))
+			fail_msg("study %zu: %d", i, same);
+	}
 }
 
 static void numbers_are_short(void **s)
@@ -306,6 +377,25 @@ static void scales_follow_the_decades(void **s)
 	assert_int_equal(fig_scale(NULL, 0), PLOT_LINEAR);
 }
 
+/* Two epsilons near each other are shown over decades as those far apart are. */
+static void epsilon_is_shown_over_decades(void **s)
+{
+	static const double near[] = { 0.4, 0.5, INFINITY }, zero[] = { 0, 3 };
+
+	(void)s;
+	made_study("s", "objectives: {epsilon: {privacy: {mechanism: gaussian, sigma: 2, "
+			"delta: 1e-6}}, error: {metric: e}}\n"
+			"anti_ideal: {epsilon: 10, error: 1}");
+	made_subjects();
+	assert_int_equal(fig_objective_scale(made_report.subjects, 0, near, 3), PLOT_LOG);
+	assert_int_equal(fig_objective_scale(made_report.subjects, 1, near, 3),
+			 PLOT_LINEAR);
+	assert_int_equal(fig_objective_scale(made_report.subjects, 0, zero, 2),
+			 PLOT_LINEAR);
+	assert_int_equal(fig_objective_scale(made_report.subjects, 0, near, 0),
+			 PLOT_LINEAR);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, made_begin, made_free)
@@ -315,10 +405,13 @@ int main(void)
 		T(long_growth_is_sampled),
 		T(staircases_follow_the_goals),
 		T(bands_are_what_runs_reach),
+		T(anti_ideal_is_where_it_is),
 		T(shared_points_are_found),
 		T(majority_becomes_the_objective),
+		T(planes_are_of_one_kind),
 		T(numbers_are_short),
 		T(scales_follow_the_decades),
+		T(epsilon_is_shown_over_decades),
 	};
 #undef T
 

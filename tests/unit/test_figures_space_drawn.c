@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 static const struct figure *const figures[] = {
-	&figure_maps,     &figure_surrogates, &figure_pairs, &figure_hyperparameters,
-	&figure_parallel, &figure_relevance,
+	&figure_maps,     &figure_surrogates, &figure_pairs,      &figure_hyperparameters,
+	&figure_parallel, &figure_relevance,  &figure_objectives,
 };
 
 /* ---- every picture on odd studies ---- */
@@ -46,6 +46,21 @@ static void draw_all(const char *expected)
 	}
 }
 
+static void assert_caption(const struct figure *f, const char *words)
+{
+	struct picture p = draw(f);
+
+	if (!strstr(dp_buf_text(&p.caption), words))
+		fail_msg("%s: no '%s' in %s", f->name, words, dp_buf_text(&p.caption));
+	picture_free(&p);
+}
+
+static void by_noise(const double *x, double *y)
+{
+	y[0] = made_svt(x[0], x[1]);
+	y[1] = 0.5 - 0.4 / (1 + x[1]) + 0.01 * x[0];
+}
+
 static void smooth(const double *x, double *y)
 {
 	y[0] = 2 + sin(3 * x[0]);
@@ -61,6 +76,7 @@ static void one_parameter(void **state)
 	made_scatter(12, smooth);
 	made_subject(true);
 	draw_all("oracles.png surrogates.png hyperparameters.png");
+	assert_caption(&figure_maps, "Both objectives against u for 12 evaluations");
 }
 
 static void only_fixed_parameters(void **state)
@@ -119,7 +135,91 @@ static void three_objectives(void **state)
 	made_scatter(20, smooth);
 	made_subject(true);
 	draw_all("oracles.png surrogates.png pairs.png hyperparameters.png parallel.png "
-		 "relevance.png");
+		 "relevance.png objectives.png");
+}
+
+/* All points are on the front, four of them on that of a and b alone; the third objective
+ * rises or falls. */
+static struct picture of_three(const struct figure *f, bool rises)
+{
+	struct picture p;
+
+	made_study(HEAD "parameters: {u: {type: float, range: [0, 1]}, v: {type: float, "
+			"range: [0, 1]}}\nobjectives: {a: {metric: a}, b: {metric: b}, "
+			"c: {metric: c}}\nanti_ideal: {a: 99, b: 99, c: 99}\n" RANDOM);
+	for (int i = 0; i < 8; i++)
+		TRIAL(V(0.1 * i, 0.5),
+		      V(1.0 + i, i < 4 ? 8.0 - i : 5.0 + i, rises ? 20.0 - i : 9.0 - i));
+	made_subject(false);
+	assert_int_equal(made_report.subjects->s->nfront, 8);
+	assert_caption(&figure_front, "8 of 8 points are on the front of all 3 "
+				      "objectives, and 4 on that of a and b alone");
+	assert_caption(&figure_parallel, "all 8 of the front below");
+	assert_caption(&figure_maps, "4 points of the front of a and b alone");
+	assert_caption(&figure_objectives, "8 points of the front of all 3 objectives");
+	p = draw(f);
+	made_free(NULL);
+	return p;
+}
+
+static void three_objectives_are_seen(void **state)
+{
+	static const struct figure *const seen[] = { &figure_parallel,
+						     &figure_objectives };
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(seen); i++) {
+		struct picture up = of_three(seen[i], true);
+		struct picture down = of_three(seen[i], false);
+
+		assert_true(up.png.len != down.png.len ||
+			    memcmp(up.png.data, down.png.data, up.png.len) != 0);
+		picture_free(&up);
+		picture_free(&down);
+	}
+}
+
+static void the_front_is_seen_whole(void **state)
+{
+	(void)state;
+	made_study(HEAD "parameters: {u: {type: float, range: [0, 1]}, v: {type: float, "
+			"range: [0, 1]}}\n" TWO_METRIC RANDOM);
+	for (int i = 0; i < 100; i++)
+		TRIAL(V(0.01 * i, 0.5), V(1.0 + i, 100.0 - i));
+	made_subject(false);
+	assert_caption(&figure_parallel, "60 of 100 points above");
+	assert_caption(&figure_parallel, "all 100 of the front below");
+}
+
+/* Of six parameters the last one falls along the front, and the words say so. */
+static void the_clearest_trend_is_named(void **state)
+{
+	(void)state;
+	made_study(HEAD
+		   "parameters: {p: {type: float, range: [0, 1]}, q: {type: float, "
+		   "range: [0, 1]}, r: {type: float, range: [0, 1]}, s: {type: float, "
+		   "range: [0, 1]}, t: {type: float, range: [0, 1]}, noise: {type: "
+		   "float, range: [0, 1]}}\n" TWO_METRIC RANDOM);
+	for (int i = 0; i < 9; i++)
+		TRIAL(V(0.1 * (i * 2 % 9), 0.1 * (i * 4 % 9), 0.1 * (i * 5 % 9),
+			0.1 * (i * 7 % 9), 0.5, 0.9 - 0.1 * i),
+		      V(1.0 + i, 9.0 - i));
+	made_subject(false);
+	assert_caption(&figure_hyperparameters, "to a 9: noise 0.9 to 0.1, ");
+}
+
+/* What a model knows between the points is shown, with two parameters, too. */
+static void a_model_is_better_than_the_nearest_point(void **state)
+{
+	struct space_slice c;
+
+	(void)state;
+	made_study(HEAD "parameters: {" SVT_SPACE "}\n" SVT RANDOM);
+	made_scatter(16, by_noise);
+	assert_int_equal(space_slice(made_subject(true), true, &c, &made_err), DP_OK);
+	assert_int_equal(space_source(&c, 1), SPACE_PREDICTED);
+	space_slice_free(&c);
+	assert_caption(&figure_maps, "as predicted by the model of 16 results (white)");
 }
 
 static void one_point_is_too_few_for_models(void **state)
@@ -206,12 +306,6 @@ static void no_point_meets_the_constraints(void **state)
 	HEAD "parameters: {C: {type: int, range: [1, 30]}, b: {calibrate: {epsilon: t, " \
 	     "mechanism: svt, cutoff: C}}, t: {type: float, range: [0.1, 10], scale: "   \
 	     "log}}\n"
-
-static void by_noise(const double *x, double *y)
-{
-	y[0] = made_svt(x[0], x[1]);
-	y[1] = 0.5 - 0.4 / (1 + x[1]) + 0.01 * x[0];
-}
 
 /* Epsilon over the plane is the target, without a training there or solving for it. */
 static void check_targets(void)
@@ -310,6 +404,10 @@ int main(void)
 		TEST(thirteen_parameters_and_long_names),
 		TEST(only_categories_all_taken),
 		TEST(three_objectives),
+		TEST(three_objectives_are_seen),
+		TEST(the_front_is_seen_whole),
+		TEST(the_clearest_trend_is_named),
+		TEST(a_model_is_better_than_the_nearest_point),
 		TEST(one_point_is_too_few_for_models),
 		TEST(no_point_at_all),
 		TEST(an_infinite_epsilon),

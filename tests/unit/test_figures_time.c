@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <setjmp.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -119,37 +120,54 @@ static void time_is_spent_once(void **s)
 }
 
 /* One slot: 1 s to propose, 2 s to plan, 3 s to start, 4 s that fail; again at once,
- * 5 s that work; then 6 s of nothing. */
+ * 5 s that work; then 6 s of nothing. What takes no time to propose waited that second
+ * for a slot. */
 static void uses_of_time_by_hand(void **s)
 {
-	static const double expected[FIG_USES] = { [FIG_USE_TRAINING] = 5,
-						   [FIG_USE_FAILED] = 4,
-						   [FIG_USE_STARTING] = 3,
-						   [FIG_USE_PROPOSING] = 1,
-						   [FIG_USE_WAITING] = 2 + 6 };
-	uint32_t study = made_study("s", LOWER_BOTH), trial;
+	static const struct {
+		const char *source;
+		double uses[FIG_USES];
+	} cases[] = { { "ehvi", { [FIG_USE_PROPOSING] = 1, [FIG_USE_WAITING] = 2 + 6 } },
+		      { "grid", { [FIG_USE_WAITING] = 1 + 2 + 6 } } };
 	double seconds[FIG_USES], metrics[] = { 1, 1, 1, 1 };
 	struct fig_spans spans;
 	struct dp_err err;
 
 	(void)s;
-	made_now = 1;
-	trial = made_trial(study, 0, 0);
-	made_now = 3;
-	made_attempt(study, trial, 0);
-	made_now = 10;
-	made_end(study, trial, 0, DP_END_SIGNAL, 6, NULL);
-	made_attempt(study, trial, 1);
-	made_now = 15;
-	made_end(study, trial, 1, DP_END_OK, 10, metrics);
-	made_now = 21;
-	made_trial_end(study, trial, "ok", metrics, 2);
-	assert_int_equal(fig_spans(made_subjects(), &spans, &err), DP_OK);
-	assert_int_equal(spans.slots, 1);
-	assert_int_equal(fig_use_of_time(&spans, 1, seconds, &err), DP_OK);
-	for (size_t use = 0; use < FIG_USES; use++)
-		assert_true(fabs(seconds[use] - expected[use]) < 1e-5);
-	fig_spans_free(&spans);
+	for (size_t i = 0; i < DP_COUNT(cases); i++) {
+		char name[] = { 's', (char)('0' + i), '\0' };
+		uint32_t study, trial;
+
+		made_now = 0;
+		study = made_study(name, LOWER_BOTH);
+		made_now = 1;
+		trial = made_trial_by(study, cases[i].source, 0, 0);
+		made_now = 3;
+		made_attempt(study, trial, 0);
+		made_now = 10;
+		made_end(study, trial, 0, DP_END_SIGNAL, 6, NULL);
+		made_attempt(study, trial, 1);
+		made_now = 15;
+		made_end(study, trial, 1, DP_END_OK, 10, metrics);
+		made_now = 21;
+		made_trial_end(study, trial, "ok", metrics, 2);
+	}
+	made_subjects();
+	for (size_t i = 0; i < DP_COUNT(cases); i++) {
+		double expected[FIG_USES];
+
+		memcpy(expected, cases[i].uses, sizeof expected);
+		expected[FIG_USE_TRAINING] = 5;
+		expected[FIG_USE_FAILED] = 4;
+		expected[FIG_USE_STARTING] = 3;
+		assert_int_equal(fig_spans(&made_report.subjects[i], &spans, &err),
+				 DP_OK);
+		assert_int_equal(spans.slots, 1);
+		assert_int_equal(fig_use_of_time(&spans, 1, seconds, &err), DP_OK);
+		for (size_t use = 0; use < FIG_USES; use++)
+			assert_true(fabs(seconds[use] - expected[use]) < 1e-5);
+		fig_spans_free(&spans);
+	}
 }
 
 int main(void)

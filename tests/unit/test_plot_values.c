@@ -23,6 +23,36 @@ static struct plot *two_cells(double z)
 	return p;
 }
 
+/* Two panels, whose cells have values of their own. */
+static struct plot *two_heats(bool same_colours)
+{
+	const double x[] = { 0, 1, 2 }, y[] = { 0, 1 };
+	const double values[2][2] = { { 1, 2 }, { 3, 4 } };
+	struct plot *p = plot_new(500, 150, NULL);
+
+	plot_grid(p, 1, 2);
+	for (int i = 0; i < 2; i++) {
+		struct plot_panel *a = plot_panel(p, 0, i);
+
+		panel_heat(a, PLOT_VIRIDIS, x, 2, y, 1, values[i], PLOT_LINEAR, NULL);
+		if (same_colours)
+			panel_heat_limits(a, PLOT_LINEAR, 1, 4);
+	}
+	return p;
+}
+
+/* With limits a colour means the same in each panel: only one has the darkest one. */
+static void test_heat_limits(void **state)
+{
+	const int darkest = (int)plot_map_colour(PLOT_VIRIDIS, 0);
+	size_t own = count_pixels(two_heats(false), darkest);
+	size_t shared = count_pixels(two_heats(true), darkest);
+
+	(void)state;
+	assert_true(shared > 1000);
+	assert_true(own > 3 * shared / 2);
+}
+
 static struct plot *one_line(double second)
 {
 	const struct plot_parallel axes[] = { { .lo = 0, .hi = 1 },
@@ -249,6 +279,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_no_fonts),
 		cmocka_unit_test(test_missing_values),
+		cmocka_unit_test(test_heat_limits),
 		cmocka_unit_test(test_same_bytes),
 		cmocka_unit_test(test_png_chunks),
 		cmocka_unit_test(test_hostile_values),

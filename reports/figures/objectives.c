@@ -1,0 +1,176 @@
+/* objectives.c - three and more objectives: each pair of them, the points of the front in
+ * colours that run along the first objective and are the same in every panel. */
+#include "reports/figures/space_internal.h"
+
+#include "base/num.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+	BINS = 5,    /* colours */
+	SIDE = 4,    /* objectives that are shown at most */
+	PANELS = 6,  /* pairs of these */
+	COLUMNS = 3, /* of panels */
+};
+
+struct objectives_data {
+	const struct subject *s;
+	struct fig_points front; /* its members, by the first objective */
+	size_t n;                /* pairs */
+	struct objectives_pair {
+		size_t x, y;
+		struct fig_points all;
+		struct fig_points front; /* in the order of the members */
+	} pair[PANELS];
+};
+
+/* The shown two first, then the others. */
+static size_t objectives_shown(const struct subject *s, size_t chosen[SIDE])
+{
+	size_t n = 0;
+
+	chosen[n++] = s->x;
+	chosen[n++] = s->y;
+	for (size_t i = 0; i < s->s->spec->nobjectives && n < SIDE; i++)
+		if (i != s->x && i != s->y)
+			chosen[n++] = i;
+	return n;
+}
+
+/* Where the models put each member, so that it stands where other pictures have it. */
+static int gather_front_pair(const struct objectives_data *d, struct objectives_pair *p,
+			     struct dp_err *err)
+{
+	const struct subject *s = d->s;
+
+	if (!fig_points_room(&p->front, d->front.n))
+		return fig_nomem(err);
+	for (size_t k = 0; k < d->front.n; k++) {
+		size_t i = 0;
+
+		while (i < subject_front(s) &&
+		       (subject_front_point(s, i).trial != d->front.of[k].trial ||
+			subject_front_point(s, i).way != d->front.of[k].way))
+			i++;
+		p->front.x[k] = subject_front_value(s, i, p->x);
+		p->front.y[k] = subject_front_value(s, i, p->y);
+		p->front.n++;
+	}
+	return DP_OK;
+}
+
+static int gather_objective_pairs(struct objectives_data *d, struct dp_err *err)
+{
+	size_t chosen[SIDE], n = objectives_shown(d->s, chosen);
+	int code = fig_members(d->s, &d->front, err);
+
+	for (size_t i = 0; code == DP_OK && i < n; i++)
+		for (size_t k = i + 1; code == DP_OK && k < n; k++) {
+			struct objectives_pair *p = &d->pair[d->n++];
+
+			p->x = chosen[i];
+			p->y = chosen[k];
+			code = space_places(
+				d->s, NULL, (struct space_where){ true, p->x },
+				(struct space_where){ true, p->y }, &p->all, err);
+			if (code == DP_OK)
+				code = gather_front_pair(d, p, err);
+		}
+	return code;
+}
+
+static int objectives_gather(const struct report *r, void *data, const char **why,
+			     struct dp_err *err)
+{
+	struct objectives_data *d = data;
+
+	d->s = fig_first(r, why);
+	if (d->s && d->s->s->spec->nobjectives < 3)
+		*why = "there are two objectives, which the picture of the front shows";
+	else if (d->s && !space_has_front(d->s))
+		*why = "the study has no front";
+	return *why ? DP_OK : gather_objective_pairs(d, err);
+}
+
+static void objectives_release(void *data)
+{
+	struct objectives_data *d = data;
+
+	fig_points_free(&d->front);
+	for (size_t i = 0; i < d->n; i++) {
+		fig_points_free(&d->pair[i].all);
+		fig_points_free(&d->pair[i].front);
+	}
+}
+
+static void draw_bins(struct plot_panel *a, const struct objectives_data *d,
+		      const struct fig_points *p)
+{
+	size_t bins = p->n < BINS ? p->n : BINS;
+
+	for (size_t k = 0; k < bins; k++) {
+		size_t from = k * p->n / bins, to = (k + 1) * p->n / bins;
+		char name[2 * FIG_TEXT_LEN + 8], low[FIG_TEXT_LEN], high[FIG_TEXT_LEN];
+		struct plot_style style = {
+			.colour = plot_map_colour(
+				PLOT_VIRIDIS,
+				bins > 1 ? 0.9 * (double)k / (double)(bins - 1) : 0),
+			.size = 7,
+			.outline = true,
+		};
+
+		snprintf(name, sizeof name, "%s to %s",
+			 fig_value(d->s, d->s->x, d->front.x[from], low),
+			 fig_value(d->s, d->s->x, d->front.x[to - 1], high));
+		panel_points(a, &style, name, p->x + from, p->y + from, to - from);
+	}
+}
+
+static struct plot *objectives_draw(const void *data)
+{
+	const struct objectives_data *d = data;
+	int rows = (int)(d->n + COLUMNS - 1) / COLUMNS;
+	struct plot *p = fig_new(d->s, figure_objectives.title, 1080, 90 + 320 * rows);
+
+	plot_grid(p, rows, COLUMNS);
+	for (int i = 0; i < (int)d->n; i++) {
+		const struct objectives_pair *pair = &d->pair[i];
+		struct plot_panel *a = plot_panel(p, i / COLUMNS, i % COLUMNS);
+		struct plot_style light = space_behind(pair->all.n, false);
+
+		fig_axis(a, PLOT_X, d->s, pair->x,
+			 fig_objective_scale(d->s, pair->x, pair->all.x, pair->all.n));
+		fig_axis(a, PLOT_Y, d->s, pair->y,
+			 fig_objective_scale(d->s, pair->y, pair->all.y, pair->all.n));
+		panel_points(a, &light, "evaluated", pair->all.x, pair->all.y,
+			     pair->all.n);
+		draw_bins(a, d, &pair->front);
+	}
+	return p;
+}
+
+static void objectives_caption(const void *data, struct dp_buf *out)
+{
+	const struct objectives_data *d = data;
+	const struct dp_study *spec = d->s->s->spec;
+	char points[DP_COUNT_LEN];
+
+	dp_buf_printf(out,
+		      "%s of the front of all %zu objectives, coloured by %s: a "
+		      "point has the same colour in each panel.",
+		      dp_count_text(d->front.n, "point", points), spec->nobjectives,
+		      spec->objectives[d->s->x].name);
+	if (spec->nobjectives > SIDE)
+		dp_buf_printf(out, " Shown are the pairs of %d objectives.", SIDE);
+}
+
+const struct figure figure_objectives = {
+	.name = "objectives",
+	.title = "Objectives against each other",
+	.size = sizeof(struct objectives_data),
+	.gather = objectives_gather,
+	.draw = objectives_draw,
+	.caption = objectives_caption,
+	.release = objectives_release,
+};

@@ -1,0 +1,272 @@
+/* made_journal.c - a journal of one study made by hand. */
+#include "base/fs.h"
+#include "base/json.h"
+#include "made_journal.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+const char gaussian[] = STUDY("mechanism: gaussian, sigma: sigma, delta: 1e-5", "");
+const char persons[] =
+	STUDY("mechanism: gaussian, sigma: sigma, delta: 1e-5, group: 3", "");
+const char svt[] = STUDY("mechanism: svt, cutoff: 1, scale: sigma", "");
+const char sgd[] = STUDY(
+	"mechanism: dp-sgd, sampling: poisson, records: 10000, lot: 100, epochs: 2, "
+	"noise_multiplier: sigma, delta: 1e-5, accountant: rdp",
+	"data: public\n");
+
+const char pipeline[] =
+	STUDY("compose: [{mechanism: gaussian, sigma: 20, times: 3}, {mechanism: dp-sgd, "
+	      "sampling: without-replacement, records: 10000, lot: 100, steps: 200, "
+	      "noise_multiplier: sigma}], delta: 1e-5",
+	      "");
+const char program[] = STUDY("command: [./accountant, -q], delta: 1e-5", "");
+
+/* Every training is a path over epochs. */
+const char walk[] =
+	"study: s\nseed: " SEED "\n"
+	"trainer: {command: [x], runs: 3, path: {parameter: epochs, points: 6}}\n"
+	"parameters: {epochs: {type: int, range: [1, 64]}}\n"
+	"objectives:\n"
+	"  epsilon: {privacy: {mechanism: dp-sgd, sampling: poisson, records: 10000,\n"
+	"    lot: 100, epochs: epochs, noise_multiplier: 4, delta: 1e-5,\n"
+	"    accountant: rdp}}\n"
+	"  error: {metric: accuracy, of: \"1 - accuracy\"}\n"
+	"anti_ideal: {epsilon: 10, error: 1}\n"
+	"search: {method: random, evaluations: 10, front: observed, max_cost: 300}\n";
+
+static char folder[4096];
+static struct dp_journal *journal;
+static uint32_t seq;
+struct report report;
+struct facts facts;
+static const char *study_text;
+struct dp_study *spec;
+double made_majority;
+
+static void wake(void *arg)
+{
+	(void)arg;
+}
+
+void put(struct dp_event e)
+{
+	struct dp_buf bytes = DP_BUF_INIT;
+	struct dp_err err;
+
+	e.seq = seq;
+	e.time = 1700000000000000 + seq * 1000;
+	assert_int_equal(dp_event_encode(&e, &bytes, &err), DP_OK);
+	assert_true(dp_journal_append(journal, 1, seq++, bytes.data, bytes.len) > 0);
+	dp_buf_free(&bytes);
+}
+
+void begin(const char *text)
+{
+	struct dp_journal_options options = { 0 };
+	struct dp_problems problems = { 0 };
+	struct dp_err err;
+
+	snprintf(folder, sizeof folder, "%s/dpareto-XXXXXX",
+		 getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+	assert_non_null(mkdtemp(folder));
+	seq = 0;
+	study_text = text;
+	assert_int_equal(
+		dp_study_parse(text, strlen(text), "f", "/", &spec, &problems, &err),
+		DP_OK);
+	dp_problems_free(&problems);
+	assert_int_equal(dp_journal_open(folder, &options, &journal, &err), DP_OK);
+	assert_int_equal(dp_journal_start(journal, wake, NULL, &err), DP_OK);
+	put((struct dp_event){ .type = DP_EV_STUDY_CREATED,
+			       .name = spec->name,
+			       .text = text,
+			       .path = "/secret/" SEED ".yaml",
+			       .dir = "/" });
+}
+
+void propose(uint32_t trial, double sigma)
+{
+	put((struct dp_event){ .type = DP_EV_TRIAL_PROPOSED,
+			       .trial = trial,
+			       .source = "random",
+			       .params = &sigma,
+			       .nparams = 1 });
+}
+
+/* What the three runs were after 1 and after 4 epochs; `all` has room for it. */
+static void attempt_ways(struct dp_event *e, const double accuracy[6], double *all)
+{
+	static const double at[] = { 1, 4 };
+	static double epsilon[2];
+
+	for (int i = 0; i < 6; i++) {
+		all[2 * i] = accuracy[i];
+		all[2 * i + 1] = 400;
+	}
+	for (int i = 0; i < 2; i++)
+		epsilon[i] = epsilon_at(at[i]);
+	e->waypoints = at;
+	e->nwaypoints = 2;
+	e->ways = all;
+	e->nways = 12;
+	e->way_privacy = epsilon;
+	e->nway_privacy = 2;
+}
+
+/* An attempt that makes all three runs; `accuracy` NULL: it reports nothing, of `ways`:
+ * nothing on its way. */
+static void attempt_on_way(uint32_t trial, uint32_t number, enum dp_end end,
+			   const double *accuracy, const double *ways,
+			   const char *message)
+{
+	static const char *const names[] = { "accuracy", "test_records",
+					     "majority_accuracy" };
+	int told = made_majority > 0 ? 3 : 2;
+	static const uint32_t runs[] = { 0, 1, 2 };
+	double metrics[9], all[12];
+	struct dp_event e = { .type = DP_EV_ATTEMPT_ENDED,
+			      .trial = trial,
+			      .run = DP_RUN_ALL,
+			      .attempt = number,
+			      .end = end,
+			      .counted = true,
+			      .reason = message,
+			      .exit = { .kind = DP_EXIT_CODE,
+					.start = 1.7e9,
+					.end = 1.7e9 + 2,
+					.cpu = 1.5 } };
+
+	put((struct dp_event){ .type = DP_EV_ATTEMPT_PLANNED,
+			       .trial = trial,
+			       .run = DP_RUN_ALL,
+			       .attempt = number });
+	for (int i = 0; (accuracy || ways) && i < 3; i++) {
+		metrics[told * i] = accuracy ? accuracy[i] : NAN;
+		metrics[told * i + 1] = 400;
+		if (told > 2)
+			metrics[told * i + 2] = made_majority;
+		e.metric_names = names;
+		e.nmetrics = (uint32_t)told;
+		e.runs = runs;
+		e.nruns = 3;
+		e.metrics = metrics;
+	}
+	if (ways)
+		attempt_ways(&e, ways, all);
+	put(e);
+}
+
+void attempt(uint32_t trial, uint32_t number, enum dp_end end, const double *accuracy,
+	     const char *message)
+{
+	attempt_on_way(trial, number, end, accuracy, NULL, message);
+}
+
+double epsilon_at(double sigma)
+{
+	struct dp_epsilon e;
+
+	assert_int_equal(dp_objective_privacy(spec, 0, &sigma, &e, NULL), DP_OK);
+	return e.epsilon;
+}
+
+void ended(uint32_t trial, const char *state, double epsilon, double error)
+{
+	double y[] = { epsilon, error };
+
+	put((struct dp_event){ .type = DP_EV_TRIAL_ENDED,
+			       .trial = trial,
+			       .state = state,
+			       .objectives = y,
+			       .nobjectives = isnan(epsilon) ? 0 : 2 });
+}
+
+void evaluate(uint32_t trial, double sigma, double a, double b, double c)
+{
+	double accuracy[] = { a, b, c };
+
+	propose(trial, sigma);
+	attempt(trial, 0, DP_END_OK, accuracy, NULL);
+	ended(trial, "ok", epsilon_at(sigma), 1 - (a + b + c) / 3);
+}
+
+void load(bool public)
+{
+	const char *const studies[] = { "s" };
+	struct dp_err err;
+
+	put((struct dp_event){ .type = DP_EV_STUDY_MOVED, .state = "finished" });
+	dp_journal_close(journal);
+	journal = NULL;
+	report.public = public;
+	assert_int_equal(report_load(&report, folder, studies, 1, &err), DP_OK);
+}
+
+int finish(void **state)
+{
+	(void)state;
+	if (journal)
+		dp_journal_close(journal);
+	journal = NULL;
+	facts_free(&facts);
+	report_free(&report);
+	memset(&report, 0, sizeof report);
+	dp_study_free(spec);
+	spec = NULL;
+	made_majority = 0;
+	return folder[0] ? dp_remove_tree(folder, NULL) : 0;
+}
+
+void assert_near(double a, double b, double tolerance)
+{
+	if (!(fabs(a - b) <= tolerance))
+		fail_msg("%.17g is not %.17g", a, b);
+}
+
+const struct facts *find_facts(void)
+{
+	struct dp_err err = { .msg = "" };
+
+	facts_free(&facts);
+	if (report_facts(&report, NULL, 0, &facts, &err) != DP_OK)
+		fail_msg("%s", err.msg);
+	return &facts;
+}
+
+const struct facts *walk_facts(void)
+{
+	static const double first[] = { 0.6, 0.5, 0.7, 0.8, 0.8, 0.8 };
+	static const double second[] = { 0.5, 0.5, 0.5, 0.84, 0.85, 0.86 };
+	static const double end[] = { 0.9, 0.9, 0.9 };
+
+	begin(walk);
+	propose(0, 64);
+	attempt_on_way(0, 0, DP_END_OK, end, first, NULL);
+	ended(0, "ok", epsilon_at(64), 0.1);
+	propose(1, 32);
+	attempt_on_way(1, 0, DP_END_TIMEOUT, NULL, second, "too long");
+	ended(1, "failed", NAN, NAN);
+	load(false);
+	return find_facts();
+}
+
+char *whole(enum doc_form form)
+{
+	json_t *json = facts_json(find_facts());
+	struct doc *d = doc_new(form);
+	struct dp_buf out = DP_BUF_INIT;
+
+	assert_non_null(json);
+	report_text(d, &facts);
+	doc_render(d, &out);
+	dp_json_dump(&out, json, 0);
+	doc_free(d);
+	json_decref(json);
+	return dp_buf_detach(&out);
+}

@@ -45,7 +45,7 @@ static int gather_pairs(struct pairs_data *d, struct dp_err *err)
 
 	if (code != DP_OK)
 		return code;
-	d->shown = space_shown(d->s, d->through.x, SHOWN, param, &d->all);
+	d->shown = space_shown(d->s, SHOWN, param, &d->all);
 	side = space_side(d->s, d->shown * (d->shown - 1) / 2);
 	for (size_t i = 0; code == DP_OK && i < d->shown; i++)
 		for (size_t k = i + 1; code == DP_OK && k < d->shown; k++)
@@ -57,13 +57,12 @@ static int pairs_gather(const struct report *r, void *data, const char **why,
 			struct dp_err *err)
 {
 	struct pairs_data *d = data;
-	double share[DP_PARAMS_MAX];
 	size_t param[DP_PARAMS_MAX];
 
 	d->s = fig_first(r, why);
 	if (!d->s)
 		return DP_OK;
-	if (!d->s->models || !d->s->npoints || !space_model_shares(d->s, d->s->y, share))
+	if (!d->s->models || !d->s->npoints || !d->s->fit[d->s->y].modelled)
 		*why = "there is no model of the utility";
 	else if (space_free(d->s->s->spec, param) < 3)
 		*why = "pairs need three parameters that are not fixed";

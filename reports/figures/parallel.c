@@ -29,17 +29,6 @@ struct parallel_data {
 	} all, front;
 };
 
-static int choose_params(struct parallel_data *d, struct dp_err *err)
-{
-	struct space_through through;
-	int code = space_incumbent(d->s, &through, err);
-
-	if (code == DP_OK)
-		d->nparams =
-			space_pictured(d->s, through.x, PARAMS_MAX, d->param, &d->nfree);
-	return code;
-}
-
 static double value_on(const struct parallel_data *d, struct dp_point p, size_t axis)
 {
 	double x[DP_PARAMS_MAX];
@@ -180,8 +169,8 @@ static int parallel_gather(const struct report *r, void *data, const char **why,
 		*why = "there are no two parameters that are not fixed";
 	if (*why)
 		return DP_OK;
-	if ((code = choose_params(d, err)) != DP_OK ||
-	    (code = fig_points(d->s, &d->all.points, err)) != DP_OK ||
+	d->nparams = space_pictured(d->s, PARAMS_MAX, d->param, &d->nfree);
+	if ((code = fig_points(d->s, &d->all.points, err)) != DP_OK ||
 	    (code = fig_subject_front(d->s, &d->front.points, err)) != DP_OK ||
 	    (code = make_axes(d, err)) != DP_OK ||
 	    (code = gather_lines(d, &d->all, err)) != DP_OK)

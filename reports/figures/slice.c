@@ -283,7 +283,7 @@ int space_slice(const struct subject *s, bool grid, struct space_slice *out,
 	if (code != DP_OK)
 		return code;
 	out->through = through;
-	n = space_shown(s, through.x, DP_COUNT(param), param, &all);
+	n = space_shown(s, DP_COUNT(param), param, &all);
 	if (n == 1) {
 		out->nfree = 1;
 		return space_cells(s->s->spec, param[0], LINE_MAX, &out->x, err);

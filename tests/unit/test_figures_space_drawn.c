@@ -72,6 +72,12 @@ static void only_fixed_parameters(void **state)
 	draw_all("");
 }
 
+static void slopes(const double *x, double *y)
+{
+	y[0] = 2 + x[0] / 9 + 0.2 * x[3];
+	y[1] = 2 - x[0] / 9;
+}
+
 static void thirteen_parameters_and_long_names(void **state)
 {
 	struct dp_buf text = DP_BUF_INIT;
@@ -90,7 +96,7 @@ static void thirteen_parameters_and_long_names(void **state)
 	dp_buf_puts(&text, TWO_METRIC RANDOM);
 	made_study(dp_buf_text(&text));
 	dp_buf_free(&text);
-	made_scatter(30, smooth);
+	made_scatter(30, slopes);
 	made_subject(true);
 	draw_all("oracles.png surrogates.png pairs.png hyperparameters.png parallel.png "
 		 "relevance.png");
@@ -128,7 +134,7 @@ static void one_point_is_too_few_for_models(void **state)
 	made_study(HEAD "parameters: {" SVT_SPACE "}\n" SVT RANDOM);
 	made_scatter(1, nothing_matters);
 	assert_null(made_subject(true)->models);
-	draw_all("oracles.png hyperparameters.png");
+	draw_all("oracles.png hyperparameters.png relevance.png"); /* of epsilon alone */
 }
 
 static void no_point_at_all(void **state)
@@ -235,11 +241,11 @@ static void check_following(bool models, const char *figures_due)
 	made_scatter(16, by_noise);
 	s = made_subject(models);
 	assert_int_equal(space_free(s->s->spec, shown), 2);
-	assert_int_equal(space_pictured(s, s->s->trials[3]->x, 12, shown, &all), 3);
+	assert_int_equal(space_pictured(s, 12, shown, &all), 3);
 	assert_true(all == 3 && shown[1] == 1);
-	assert_int_equal(space_pictured(s, s->s->trials[3]->x, 2, shown, &all), 2);
+	assert_int_equal(space_pictured(s, 2, shown, &all), 2);
 	assert_true(all == 3 && (shown[0] == 1 || shown[1] == 1));
-	assert_int_equal(space_shown(s, s->s->trials[3]->x, 12, shown, &all), 2);
+	assert_int_equal(space_shown(s, 12, shown, &all), 2);
 	check_targets();
 	draw_all(figures_due);
 	p = draw(&figure_hyperparameters);
@@ -257,7 +263,8 @@ static void noise_that_follows(void **state)
 static void noise_that_follows_without_models(void **state)
 {
 	(void)state;
-	check_following(false, "oracles.png hyperparameters.png parallel.png");
+	check_following(false, "oracles.png hyperparameters.png parallel.png "
+			       "relevance.png");
 }
 
 /* Where epsilon is more than the target it is solved for at the point itself. */

@@ -701,7 +701,8 @@ static void test_names_in_json(void **state)
 		  "version study state reason evaluations failed diverged "
 		  "hypervolume anti_ideal front hypervolume_denoised public data budget "
 		  "privacy_objective utility_objective objectives headline bests "
-		  "privacy declared released optimism compared baselines figures "
+		  "privacy declared released optimism models importance compared "
+		  "baselines figures "
 		  "settings "
 		  "failures "
 		  "spent reproduce " },

@@ -21,8 +21,13 @@ static void measure_fit(const struct dp_left_out *all, size_t n, struct model_fi
 {
 	double mean = 0, varied = 0, missed = 0, squares = 0, within = 0;
 
-	for (size_t i = 0; i < n; i++)
+	fit->least = INFINITY;
+	fit->most = -INFINITY;
+	for (size_t i = 0; i < n; i++) {
 		mean += all[i].z / (double)n;
+		fit->least = fmin(fit->least, all[i].observed);
+		fit->most = fmax(fit->most, all[i].observed);
+	}
 	for (size_t i = 0; i < n; i++) {
 		double miss = all[i].z - all[i].predicted.mean;
 

@@ -24,6 +24,7 @@ struct model_fit {
 	double coverage;  /* share of these within their 95 % interval */
 	double explained; /* share of their variance, on the model's scale; may be < 0 */
 	double error;     /* root mean square, natural units */
+	double least, most; /* of what was observed */
 	bool trusted;
 	char why[200]; /* not; or "" */
 };
@@ -111,9 +112,11 @@ double subject_run_sd(const struct subject *s, struct dp_point p, size_t objecti
 /* Finds fit, importance and rank, once there are models or it is known that there are
  * none. */
 DP_MUSTCHECK int subject_judge(struct subject *s, struct dp_err *err);
-/* Is there a model of the objective that can be shown? One that is computed needs none. */
+/* Is there a model of the objective that can be shown? One that is computed needs none.
+ */
 bool subject_trusts(const struct subject *s, size_t objective);
-/* The first objective of which what models say is not to be shown; NULL: there is none. */
+/* The first objective of which what models say is not to be shown; NULL: there is none.
+ */
 const struct model_fit *subject_distrust(const struct subject *s);
 
 /* ---- public.c ---- */

@@ -12,6 +12,7 @@ const struct figure *const report_figures[] = {
 	&figure_variability,
 	&figure_hypervolume,
 	&figure_maps,
+	&figure_fit,
 	&figure_surrogates,
 	&figure_pairs,
 	&figure_hyperparameters,

@@ -19,6 +19,7 @@ struct pairs_data {
 		struct space_slice slice;
 		double *z; /* (cells of the slice) the model's utility */
 	} pair[PAIRS];
+	bool blank; /* there are cells that the model knows too little of */
 };
 
 static int gather_pair(struct pairs_data *d, size_t x, size_t y, size_t side,
@@ -34,6 +35,7 @@ static int gather_pair(struct pairs_data *d, size_t x, size_t y, size_t side,
 		code = space_predict(&p->slice, &known, err);
 	if (code == DP_OK)
 		space_predicted(&p->slice, &known, d->s->y, p->z);
+	d->blank |= known.blank > 0;
 	space_prediction_free(&known);
 	return code;
 }
@@ -64,6 +66,8 @@ static int pairs_gather(const struct report *r, void *data, const char **why,
 		return DP_OK;
 	if (!d->s->models || !d->s->npoints || !d->s->fit[d->s->y].modelled)
 		*why = "there is no model of the utility";
+	else if (!subject_trusts(d->s, d->s->y))
+		*why = d->s->fit[d->s->y].why;
 	else if (space_free(d->s->s->spec, param) < 3)
 		*why = "pairs need three parameters that are not fixed";
 	return *why ? DP_OK : gather_pairs(d, err);
@@ -109,6 +113,8 @@ static void pairs_caption(const void *data, struct dp_buf *out)
 	dp_buf_puts(out, ", on planes through ");
 	space_say_point(d->s, d->through.point, out);
 	dp_buf_puts(out, ", the ring.");
+	if (d->blank)
+		dp_buf_puts(out, " It knows too little of what is left blank.");
 }
 
 const struct figure figure_pairs = {

@@ -131,10 +131,12 @@ enum space_source space_source(const struct space_slice *c, size_t objective);
 /* These values: z (space_size), NaN where unknown. */
 DP_MUSTCHECK int space_values(const struct space_slice *c, size_t objective, double *z,
 			      struct dp_err *err);
-/* What the models say in every cell: y (space_size x nobjectives), acquisition. */
+/* What the models say in every cell: y (space_size x nobjectives), acquisition; both NaN
+ * in cells that one of them knows too little of. */
 struct space_prediction {
 	struct dp_predicted *y;
 	double *acquisition;
+	size_t blank; /* such cells */
 };
 DP_MUSTCHECK int space_predict(const struct space_slice *c, struct space_prediction *out,
 			       struct dp_err *err);

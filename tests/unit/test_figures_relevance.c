@@ -78,8 +78,8 @@ static void a_slow_oracle_is_not_asked(void **state)
 	assert_int_equal(space_slice(s, true, &c, &made_err), DP_OK);
 	assert_int_equal(space_source(&c, 0), SPACE_NEAREST);
 	space_slice_free(&c);
-	TRIAL(V(3, 4), V(0.9, 0.6));
-	TRIAL(V(4, 5), V(0.8, 0.7));
+	for (int i = 1; i < 9; i++)
+		TRIAL(V(1.0 + i, 1.0 + i % 4), V(1 - 0.1 * i, 0.5 + 0.05 * i));
 	dp_results_free(&s->results);
 	free(s->points);
 	free(s);

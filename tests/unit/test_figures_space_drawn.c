@@ -9,8 +9,9 @@
 #include <cmocka.h>
 
 static const struct figure *const figures[] = {
-	&figure_maps,     &figure_surrogates, &figure_pairs, &figure_hyperparameters,
-	&figure_parallel, &figure_relevance,
+	&figure_maps,      &figure_surrogates,      &figure_fit,
+	&figure_pairs,     &figure_hyperparameters, &figure_parallel,
+	&figure_relevance,
 };
 
 /* ---- every picture on odd studies ---- */
@@ -60,7 +61,7 @@ static void one_parameter(void **state)
 		   "parameters: {u: {type: float, range: [0, 1]}}\n" TWO_METRIC RANDOM);
 	made_scatter(12, smooth);
 	made_subject(true);
-	draw_all("oracles.png surrogates.png hyperparameters.png");
+	draw_all("oracles.png fit.png surrogates.png hyperparameters.png");
 }
 
 static void only_fixed_parameters(void **state)
@@ -98,7 +99,8 @@ static void thirteen_parameters_and_long_names(void **state)
 	dp_buf_free(&text);
 	made_scatter(30, slopes);
 	made_subject(true);
-	draw_all("oracles.png surrogates.png pairs.png hyperparameters.png parallel.png "
+	draw_all("oracles.png fit.png surrogates.png pairs.png hyperparameters.png "
+		 "parallel.png "
 		 "relevance.png");
 }
 
@@ -110,7 +112,7 @@ static void only_categories_all_taken(void **state)
 	for (int i = 0; i < 6; i++)
 		TRIAL(V((double)(i % 2), (double)(i / 2)), V(1.0 + i, 7.0 - i));
 	made_subject(true);
-	draw_all("oracles.png surrogates.png hyperparameters.png parallel.png "
+	draw_all("oracles.png fit.png surrogates.png hyperparameters.png parallel.png "
 		 "relevance.png");
 }
 
@@ -124,7 +126,8 @@ static void three_objectives(void **state)
 		   "{a: 10, b: 0, c: 10}\n" RANDOM);
 	made_scatter(20, smooth);
 	made_subject(true);
-	draw_all("oracles.png surrogates.png pairs.png hyperparameters.png parallel.png "
+	draw_all("oracles.png fit.png surrogates.png pairs.png hyperparameters.png "
+		 "parallel.png "
 		 "relevance.png");
 }
 
@@ -162,7 +165,7 @@ static void an_infinite_epsilon(void **state)
 	made_study(HEAD "parameters: {" SVT_SPACE "}\n" SVT RANDOM);
 	made_scatter(12, to_infinity);
 	made_subject(true);
-	draw_all("oracles.png surrogates.png hyperparameters.png parallel.png "
+	draw_all("oracles.png fit.png hyperparameters.png parallel.png "
 		 "relevance.png");
 }
 
@@ -173,7 +176,7 @@ static void only_infinite_epsilons(void **state)
 	made_trial("ok", (const double[]){ 3, 0.1 }, (const double[]){ INFINITY, 0.1 });
 	made_trial("ok", (const double[]){ 9, 0.2 }, (const double[]){ INFINITY, 0.2 });
 	made_subject(true);
-	draw_all("oracles.png surrogates.png relevance.png");
+	draw_all("oracles.png fit.png relevance.png");
 }
 
 static void ten_decades(const double *x, double *y)
@@ -192,7 +195,7 @@ static void values_over_ten_decades(void **state)
 		   "b: 1e9}\n" RANDOM);
 	made_scatter(25, ten_decades);
 	made_subject(true);
-	draw_all("oracles.png surrogates.png hyperparameters.png parallel.png "
+	draw_all("oracles.png fit.png surrogates.png hyperparameters.png parallel.png "
 		 "relevance.png");
 }
 
@@ -203,7 +206,7 @@ static void no_point_meets_the_constraints(void **state)
 			"constraints: {never: \"<= 0\"}\n" RANDOM);
 	made_scatter(5, nothing_matters);
 	made_subject(true);
-	draw_all("oracles.png surrogates.png relevance.png");
+	draw_all("oracles.png fit.png surrogates.png relevance.png");
 }
 
 /* Noise that follows from C and t: axes of their own where points are shown, none where
@@ -256,7 +259,7 @@ static void check_following(bool models, const char *figures_due)
 static void noise_that_follows(void **state)
 {
 	(void)state;
-	check_following(true, "oracles.png surrogates.png hyperparameters.png "
+	check_following(true, "oracles.png fit.png surrogates.png hyperparameters.png "
 			      "parallel.png relevance.png");
 }
 
@@ -288,7 +291,7 @@ static void noise_that_follows_as_a_part(void **state)
 	assert_int_equal(dp_objective_privacy(spec, 0, solved, &by_hand, &made_err),
 			 DP_OK);
 	assert_true(e.epsilon == by_hand.epsilon);
-	draw_all("oracles.png surrogates.png hyperparameters.png parallel.png "
+	draw_all("oracles.png fit.png surrogates.png hyperparameters.png parallel.png "
 		 "relevance.png");
 }
 

@@ -90,10 +90,11 @@ bool subject_trusts(const struct subject *s, size_t objective)
 
 const struct model_fit *subject_distrust(const struct subject *s)
 {
-	for (size_t k = 0; s->models && k < s->s->spec->nobjectives; k++)
-		if (!subject_trusts(s, k))
-			return &s->fit[k];
-	return NULL;
+	if (!s->models)
+		return NULL;
+	if (!subject_trusts(s, s->x))
+		return &s->fit[s->x];
+	return subject_trusts(s, s->y) ? NULL : &s->fit[s->y];
 }
 
 /* ---- what matters ---- */

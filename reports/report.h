@@ -115,8 +115,8 @@ DP_MUSTCHECK int subject_judge(struct subject *s, struct dp_err *err);
 /* Is there a model of the objective that can be shown? One that is computed needs none.
  */
 bool subject_trusts(const struct subject *s, size_t objective);
-/* The first objective of which what models say is not to be shown; NULL: there is none.
- */
+/* Of the two objectives that pictures show the first of which what models say is not to
+ * be shown; NULL: there is none. */
 const struct model_fit *subject_distrust(const struct subject *s);
 
 /* ---- public.c ---- */

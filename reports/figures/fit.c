@@ -190,7 +190,7 @@ static void fit_caption(const void *data, struct dp_buf *out)
 		dp_buf_puts(out, " Of a training with waypoints the others stay in, "
 				 "which makes it easier.");
 	if (doubtful)
-		dp_buf_printf(out, " Pictures of what models believe are left out: %s.",
+		dp_buf_printf(out, " What the models believe is not shown: %s.",
 			      doubtful->why);
 }
 

@@ -166,7 +166,6 @@ static void say_most(const struct relevance_data *v, struct dp_buf *out)
 static void relevance_caption(const void *data, struct dp_buf *out)
 {
 	const struct relevance_data *v = data;
-	const struct model_fit *doubtful = subject_distrust(v->s);
 
 	dp_buf_puts(out, "How much of the variance in ");
 	for (size_t k = 0; k < v->n; k++)
@@ -178,8 +177,9 @@ static void relevance_caption(const void *data, struct dp_buf *out)
 	if (v->s->nrank > BARS_MAX)
 		dp_buf_printf(out, " Shown are %d of %zu parameters.", BARS_MAX,
 			      v->s->nrank);
-	if (doubtful)
-		dp_buf_printf(out, " Not shown: %s.", doubtful->why);
+	for (size_t k = 0; k < v->s->s->spec->nobjectives; k++)
+		if (v->s->models && !subject_trusts(v->s, k))
+			dp_buf_printf(out, " Not shown: %s.", v->s->fit[k].why);
 }
 
 const struct figure figure_relevance = {

@@ -127,9 +127,8 @@ static int surrogates_gather(const struct report *r, void *data, const char **wh
 	d->s = fig_first(r, why);
 	if (d->s && (!d->s->models || !d->s->npoints))
 		*why = "there are no models";
-	else if (d->s &&
-		 (!subject_trusts(d->s, d->s->x) || !subject_trusts(d->s, d->s->y)))
-		*why = d->s->fit[subject_trusts(d->s, d->s->x) ? d->s->y : d->s->x].why;
+	else if (d->s && subject_distrust(d->s))
+		*why = subject_distrust(d->s)->why;
 	if (*why)
 		return DP_OK;
 	if ((code = space_slice(d->s, false, &d->slice, err)) != DP_OK ||

@@ -153,6 +153,7 @@ int report_facts(const struct report *r, const struct picture *pictures, size_t 
 	facts_declared(s, &out->declared);
 	facts_released(s, &out->memory, &out->released);
 	facts_optimism(s, &out->memory, &out->optimism);
+	facts_models(s, out);
 	find_compared(r, out);
 	facts_majority(s, out);
 	find_baselines(r, out);

@@ -140,6 +140,35 @@ struct fact_optimism {
 	size_t nobjectives;
 };
 
+/* ---- models ---- */
+
+/* How well the model of an objective foretells what it does not know: struct model_fit.
+ */
+struct fact_model {
+	const char *objective;
+	int64_t results;
+	double coverage, explained, error;
+	bool trusted;
+	const char *why; /* not, or NULL */
+};
+
+/* A parameter's share of what varies in an objective: struct dp_importance. */
+struct fact_share {
+	const char *parameter;
+	double first, total;
+};
+struct fact_objective_shares {
+	const char *objective;
+	const char *source;            /* "oracle": computed; "model" */
+	struct fact_share *parameters; /* (nparameters) in the order of the ranking */
+	size_t nparameters;
+};
+struct fact_importance {
+	const char *const *ranking; /* parameters; those that matter most first */
+	struct fact_objective_shares *objectives; /* (nobjectives) of which it is known */
+	size_t nobjectives;
+};
+
 /* ---- what is behind an epsilon ---- */
 
 /* What all trainings of a study cost together, and by which proof. */
@@ -366,6 +395,9 @@ struct facts {
 	struct fact_declared declared;
 	struct fact_released *released; /* NULL: utilities are exact */
 	struct fact_optimism optimism;
+	struct fact_model *models; /* (nmodels) of what is not computed */
+	size_t nmodels;
+	struct fact_importance importance;
 	struct fact_study *compared; /* (ncompared) the other studies */
 	size_t ncompared;
 	struct fact_baseline *baselines; /* (nbaselines) */
@@ -420,6 +452,10 @@ void facts_bests(const struct subject *s, struct facts *f);
 void facts_front(const struct subject *s, struct facts *f);
 void facts_optimism(const struct subject *s, struct facts_memory *m,
 		    struct fact_optimism *out);
+
+/* ---- model_facts.c ---- */
+
+void facts_models(const struct subject *s, struct facts *f);
 
 /* ---- privacy.c: what is behind each epsilon ---- */
 

@@ -227,6 +227,36 @@ static const struct fact_row optimism_rows[] = {
 };
 FACT_SHAPE(fact_optimism, optimism_rows);
 
+/* ---- models ---- */
+
+static const struct fact_row model_rows[] = {
+	FACT(fact_model, objective), FACT(fact_model, results),
+	FACT(fact_model, coverage),  FACT(fact_model, explained),
+	FACT(fact_model, error),     FACT(fact_model, trusted),
+	FACT(fact_model, why),
+};
+FACT_SHAPE(fact_model, model_rows);
+
+static const struct fact_row share_rows[] = {
+	FACT(fact_share, parameter),
+	FACT(fact_share, first),
+	FACT(fact_share, total),
+};
+FACT_SHAPE(fact_share, share_rows);
+
+static const struct fact_row objective_shares_rows[] = {
+	FACT(fact_objective_shares, objective),
+	FACT(fact_objective_shares, source),
+	FACT_LIST(fact_objective_shares, parameters, nparameters, fact_share),
+};
+FACT_SHAPE(fact_objective_shares, objective_shares_rows);
+
+static const struct fact_row importance_rows[] = {
+	FACT(fact_importance, ranking),
+	FACT_LIST(fact_importance, objectives, nobjectives, fact_objective_shares),
+};
+FACT_SHAPE(fact_importance, importance_rows);
+
 /* ---- privacy ---- */
 
 static const struct fact_row composed_rows[] = {
@@ -520,6 +550,8 @@ static const struct fact_row all_rows[] = {
 	FACT_PART(facts, declared, fact_declared),
 	FACT_MAYBE(facts, released, fact_released),
 	FACT_PART(facts, optimism, fact_optimism),
+	FACT_LIST(facts, models, nmodels, fact_model),
+	FACT_PART(facts, importance, fact_importance),
 	FACT_MADE("compared", compared_json),
 	FACT_LIST(facts, baselines, nbaselines, fact_baseline),
 	FACT_MAYBE(facts, majority, fact_majority),

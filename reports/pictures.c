@@ -69,6 +69,18 @@ void picture_draw(const struct report *r, const struct figure *f, struct picture
 		snprintf(p->why, sizeof p->why, "%.299s", code == DP_OK ? why : err.msg);
 }
 
+/* Would it show what models say that are not to be trusted? A sentence stands in its
+ * place. */
+static bool is_replaced(const struct report *r, const struct picture *p)
+{
+	const struct subject *s = r->nsubjects ? &r->subjects[0] : NULL;
+
+	for (size_t k = 0; s && p->absent && k < s->s->spec->nobjectives; k++)
+		if (s->fit[k].why[0] && strcmp(s->fit[k].why, p->why) == 0)
+			return true;
+	return false;
+}
+
 int pictures_draw(const struct report *r, const char *wanted, struct picture **out,
 		  size_t *n, struct dp_err *err)
 {
@@ -88,7 +100,7 @@ int pictures_draw(const struct report *r, const char *wanted, struct picture **o
 		    (is_timed(report_figures[i]) && !report_shows_times(r)))
 			continue;
 		picture_draw(r, report_figures[i], &(*out)[*n]);
-		*n += wanted || !(*out)[*n].absent;
+		*n += wanted || !(*out)[*n].absent || is_replaced(r, &(*out)[*n]);
 	}
 	return DP_OK;
 }

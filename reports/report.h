@@ -8,11 +8,25 @@
 #include "base/base.h"
 #include "base/buf.h"
 #include "journal/state.h"
+#include "propose/importance.h"
 #include "recall/denoised.h"
 #include "reports/plot/plot.h"
 
 enum {
 	POINT_TEXT_LEN = 32 /* bytes of the name of a result */
+};
+
+/* How well the model of an objective foretells results that it does not know: each left
+ * out once. */
+struct model_fit {
+	bool modelled;    /* false: it is computed, or there is no model; all else is 0 */
+	size_t results;   /* that were left out */
+	double coverage;  /* share of these within their 95 % interval */
+	double explained; /* share of their variance, on the model's scale; may be < 0 */
+	double error;     /* root mean square, natural units */
+	double least, most; /* of what was observed */
+	bool trusted;
+	char why[200]; /* not; or "" */
 };
 
 /* One study, folded from the journal, with what several parts of a report need. */
@@ -35,6 +49,12 @@ struct subject {
 	 * the first can be: studies are compared by what was observed. */
 	struct dp_denoised denoised;
 	bool denoises;
+	/* By objective. What matters to one is unknown where its model is not trusted. */
+	struct model_fit fit[DP_OBJECTIVES_MAX];
+	struct dp_importance importance[DP_OBJECTIVES_MAX];
+	/* The parameters that are searched, those first that have most to do with the
+	 * objectives: by the mean of the total orders that are known. */
+	size_t rank[DP_PARAMS_MAX], nrank;
 };
 
 struct baseline { /* a line to compare with: "non-private" at error 0.16 */
@@ -89,6 +109,18 @@ double subject_run_sd(const struct subject *s, struct dp_point p, size_t objecti
 /* The value of an objective when always the commonest class is answered; NaN if no
  * trainer told (majority_accuracy), or it is nothing that this says something of. */
 double subject_majority(const struct subject *s, size_t objective);
+
+/* ---- models.c ---- */
+
+/* Finds fit, importance and rank, once there are models or it is known that there are
+ * none. */
+DP_MUSTCHECK int subject_judge(struct subject *s, struct dp_err *err);
+/* Is there a model of the objective that can be shown? One that is computed needs none.
+ */
+bool subject_trusts(const struct subject *s, size_t objective);
+/* Of the two objectives that pictures show the first of which what models say is not to
+ * be shown; NULL: there is none. */
+const struct model_fit *subject_distrust(const struct subject *s);
 
 /* ---- public.c ---- */
 

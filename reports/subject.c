@@ -150,10 +150,12 @@ static int make_subject(struct subject *s, struct dp_study_state *state, bool mo
 	code = dp_study_front(state, err);
 	if (code != DP_OK)
 		return code;
-	if (models)
-		return fit_models(s, err);
-	strcpy(s->no_models, "models are fitted for the first study only");
-	return DP_OK;
+	if (!models) {
+		strcpy(s->no_models, "models are fitted for the first study only");
+		return DP_OK;
+	}
+	code = fit_models(s, err);
+	return code == DP_OK ? subject_judge(s, err) : code;
 }
 
 int report_load(struct report *r, const char *journal, const char *const *studies,

@@ -192,7 +192,9 @@ static void write_figures(struct doc *d, const struct facts *f)
 		char file[FIGURE_FILE_LEN];
 
 		doc_heading(d, p->figure->title);
-		if (p->png.len == 0)
+		if (p->absent)
+			doc_paragraph(d, "Not shown: %s.", p->why);
+		else if (p->png.len == 0)
 			doc_paragraph(d, "This figure could not be drawn: %s.", p->why);
 		else
 			doc_figure(d, figure_file(p->figure, "png", file),

@@ -67,6 +67,7 @@ int dp_surrogate_left_out(struct dp_proposer *p, size_t o, struct dp_left_out *o
 		if (!dp__is_result(k) || !dp__is_seen(p, k))
 			continue;
 		one->known = i;
+		one->z = all[seen].z;
 		one->predicted = dp__natural_prediction(p->study, o, &all[seen++].f);
 		one->observed = o < p->study->nobjectives
 					? k->y[o]

@@ -477,6 +477,7 @@ int dp_surrogate_info(const struct dp_proposer *p, size_t objective,
 	out->length = o->hyper.length;
 	out->warp = o->hyper.warp;
 	out->signal = o->hyper.signal;
+	out->doubt = o->scale * sqrt(o->hyper.signal);
 	out->noise = o->hyper.noise;
 	out->jitter = o->gp.jitter;
 	return DP_OK;

@@ -126,6 +126,7 @@ struct dp_surrogate_info {
 	size_t fitted_on;            /* of which so many chose the hyperparameters */
 	const double *length, *warp; /* (inputs) */
 	double signal, noise, jitter;
+	double doubt; /* sd in model space where no result tells anything */
 	bool exact;
 };
 DP_MUSTCHECK int dp_surrogate_info(const struct dp_proposer *p, size_t objective,

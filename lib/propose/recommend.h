@@ -67,6 +67,7 @@ DP_MUSTCHECK int dp_recommend_expected(struct dp_proposer *p, const double *x,
 struct dp_left_out {
 	size_t known;                  /* its position in the history */
 	double observed;               /* natural units */
+	double z;                      /* the same in model space */
 	struct dp_predicted predicted; /* of a result: its noise is in the interval */
 };
 /* Of every ok result that the models have seen; out has room for the results of

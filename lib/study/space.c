@@ -55,28 +55,37 @@ static double sample_param(const struct dp_param *p, struct dp_rng *r)
 	return p->kind == DP_PARAM_INT ? rint(x) : x;
 }
 
-static double sample_number(const struct dp_param *p, bool with_range, struct dp_rng *r)
+/* What a draw must lie in. */
+struct accepted {
+	double lo, hi; /* of a whole number whole */
+};
+
+static struct accepted accepted_of(const struct dp_param *p, bool with_range)
 {
-	double lo = p->accept_lo, hi = p->accept_hi, x = 0;
+	struct accepted a = { p->accept_lo, p->accept_hi };
 
 	if (with_range) {
-		lo = fmax(lo, p->lo);
-		hi = fmin(hi, p->hi);
+		a.lo = fmax(a.lo, p->lo);
+		a.hi = fmin(a.hi, p->hi);
 	}
 	if (p->kind == DP_PARAM_INT) {
-		lo = ceil(lo);
-		hi = floor(hi);
+		a.lo = ceil(a.lo);
+		a.hi = floor(a.hi);
 	}
-	if (!(lo <= hi)) {
-		lo = p->lo;
-		hi = p->hi;
-	}
+	return a.lo <= a.hi ? a : (struct accepted){ p->lo, p->hi };
+}
+
+static double sample_number(const struct dp_param *p, bool with_range, struct dp_rng *r)
+{
+	struct accepted a = accepted_of(p, with_range);
+	double x = 0;
+
 	for (int i = 0; i < DRAWS_MAX; i++) {
 		x = sample_param(p, r);
-		if (x >= lo && x <= hi)
+		if (x >= a.lo && x <= a.hi)
 			return x;
 	}
-	return fmin(fmax(x, lo), hi);
+	return fmin(fmax(x, a.lo), a.hi);
 }
 
 void dp_space_sample(const struct dp_study *s, uint32_t trial, bool with_range, double *x)
@@ -131,6 +140,67 @@ double dp__accept_probability(const struct dp_param *p, double lo, double hi)
 		return exp(-p->a * lo) - exp(-p->a * hi);
 	}
 	return 1;
+}
+
+/* ---- quantiles ---- */
+
+/* Where the share t of what a normal distribution has between lo and hi is below. */
+static double normal_quantile(const struct dp_param *p, double lo, double hi, double t)
+{
+	double z = (lo - p->a) / p->b, w = (hi - p->a) / p->b, from = lo;
+	double below = t * normal_between(z, w);
+
+	for (int i = 0; i < 60 && from < hi; i++) {
+		double middle = from + (hi - from) / 2;
+
+		if (normal_between(z, (middle - p->a) / p->b) < below)
+			from = middle;
+		else
+			hi = middle;
+	}
+	return hi;
+}
+
+/* The same of an exponential one, by its closed form. */
+static double exponential_quantile(const struct dp_param *p, double lo, double hi,
+				   double t)
+{
+	double first = exp(-p->a * fmax(0, lo - p->b)),
+	       last = exp(-p->a * fmax(0, hi - p->b));
+
+	return p->b - log(first - t * (first - last)) / p->a;
+}
+
+double dp_space_quantile(const struct dp_study *s, size_t param, double t)
+{
+	const struct dp_param *p = &s->params[param];
+	struct accepted a = accepted_of(p, true);
+	/* a whole number gets what rounds to it */
+	double half = p->kind == DP_PARAM_INT ? 0.5 : 0, x = 0;
+	double lo = a.lo - half, hi = a.hi + half;
+
+	if (p->kind == DP_PARAM_FIXED)
+		return 0;
+	if (p->kind == DP_PARAM_CALIBRATED)
+		return NAN;
+	if (p->kind == DP_PARAM_CATEGORICAL)
+		return fmin(floor(t * (double)json_array_size(p->values)),
+			    (double)json_array_size(p->values) - 1);
+	switch (p->dist) {
+	case DP_DIST_SCALE:
+		x = on_scale(lo, hi, p->log, t);
+		break;
+	case DP_DIST_UNIFORM:
+		x = on_scale(fmax(lo, p->a), fmin(hi, p->b), false, t);
+		break;
+	case DP_DIST_NORMAL:
+		x = normal_quantile(p, lo, hi, t);
+		break;
+	case DP_DIST_EXPONENTIAL:
+		x = exponential_quantile(p, lo, hi, t);
+		break;
+	}
+	return fmin(fmax(half > 0 ? rint(x) : x, a.lo), a.hi);
 }
 
 /* ---- the grid ---- */

@@ -365,6 +365,9 @@ const char *dp_cost_text(const struct dp_study *s);  /* by dp_study_cost() */
  * seed, or of its secret, and the trial. */
 void dp_space_sample(const struct dp_study *s, uint32_t trial, bool with_range,
 		     double *x);
+/* The value of a parameter that the share t (0 to 1) of these draws, with_range, is
+ * below: evenly spread t give its distribution. */
+double dp_space_quantile(const struct dp_study *s, size_t param, double t);
 /* Number of points of the study's grid (DP_GRID_MAX + 1 if more). */
 uint64_t dp_space_grid_size(const struct dp_study *s);
 /* The index-th point, the last parameter running fastest. */

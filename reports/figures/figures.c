@@ -5,14 +5,23 @@
 #include <string.h>
 
 const struct figure *const report_figures[] = {
-	&figure_front,           &figure_front_log,
-	&figure_objectives,      &figure_comparison,
-	&figure_clouds,          &figure_variability,
-	&figure_hypervolume,     &figure_maps,
-	&figure_surrogates,      &figure_pairs,
-	&figure_hyperparameters, &figure_parallel,
-	&figure_relevance,       &figure_timeline,
-	&figure_time_spent,      NULL,
+	&figure_front,
+	&figure_front_log,
+	&figure_objectives,
+	&figure_comparison,
+	&figure_clouds,
+	&figure_variability,
+	&figure_hypervolume,
+	&figure_maps,
+	&figure_fit,
+	&figure_surrogates,
+	&figure_pairs,
+	&figure_hyperparameters,
+	&figure_parallel,
+	&figure_relevance,
+	&figure_timeline,
+	&figure_time_spent,
+	NULL,
 };
 
 const struct figure *figure_find(const char *name, size_t n)

@@ -10,6 +10,7 @@ extern const struct figure figure_hypervolume;     /* against evaluations */
 extern const struct figure figure_variability;     /* best, mean and worst runs */
 extern const struct figure figure_maps;            /* objectives over parameters */
 extern const struct figure figure_surrogates;      /* their models */
+extern const struct figure figure_fit;             /* are these to be trusted? */
 extern const struct figure figure_pairs;           /* a model over pairs of parameters */
 extern const struct figure figure_clouds;          /* points of two studies */
 extern const struct figure figure_comparison;      /* fronts of several studies */

@@ -33,13 +33,11 @@ static int gather_param(const struct hyperparameters_data *d, struct hyperparame
 static int gather_params(struct hyperparameters_data *d, struct dp_err *err)
 {
 	size_t param[PANELS_MAX];
-	struct space_through through;
-	int code;
+	int code = fig_members(d->s, &d->front, err);
 
-	if ((code = space_incumbent(d->s, &through, err)) != DP_OK ||
-	    (code = fig_members(d->s, &d->front, err)) != DP_OK)
+	if (code != DP_OK)
 		return code;
-	d->n = space_pictured(d->s, through.x, PANELS_MAX, param, &d->all);
+	d->n = space_pictured(d->s, PANELS_MAX, param, &d->all);
 	for (size_t i = 0; code == DP_OK && i < d->n; i++) {
 		d->shown[i].param = param[i];
 		code = gather_param(d, &d->shown[i], err);

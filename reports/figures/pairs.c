@@ -21,6 +21,7 @@ struct pairs_data {
 		struct space_slice slice;
 		double *z; /* (cells of the slice) the model's utility */
 	} pair[PAIRS];
+	bool blank; /* there are cells that the model knows too little of */
 };
 
 static int gather_pair(struct pairs_data *d, size_t x, size_t y, size_t side,
@@ -40,6 +41,7 @@ static int gather_pair(struct pairs_data *d, size_t x, size_t y, size_t side,
 		d->lo = fmin(d->lo, p->z[i]);
 		d->hi = fmax(d->hi, p->z[i]);
 	}
+	d->blank |= known.blank > 0;
 	space_prediction_free(&known);
 	return code;
 }
@@ -53,7 +55,7 @@ static int gather_pairs(struct pairs_data *d, struct dp_err *err)
 		return code;
 	d->lo = INFINITY;
 	d->hi = -INFINITY;
-	d->shown = space_shown(d->s, d->through.x, SHOWN, param, &d->all);
+	d->shown = space_shown(d->s, SHOWN, param, &d->all);
 	side = space_side(d->s, d->shown * (d->shown - 1) / 2);
 	for (size_t i = 0; code == DP_OK && i < d->shown; i++)
 		for (size_t k = i + 1; code == DP_OK && k < d->shown; k++)
@@ -65,14 +67,15 @@ static int pairs_gather(const struct report *r, void *data, const char **why,
 			struct dp_err *err)
 {
 	struct pairs_data *d = data;
-	double share[DP_PARAMS_MAX];
 	size_t param[DP_PARAMS_MAX];
 
 	d->s = fig_first(r, why);
 	if (!d->s)
 		return DP_OK;
-	if (!d->s->models || !d->s->npoints || !space_model_shares(d->s, d->s->y, share))
+	if (!d->s->models || !d->s->npoints || !d->s->fit[d->s->y].modelled)
 		*why = "there is no model of the utility";
+	else if (!subject_trusts(d->s, d->s->y))
+		*why = d->s->fit[d->s->y].why;
 	else if (space_free(d->s->s->spec, param) < 3)
 		*why = "pairs need three parameters that are not fixed";
 	return *why ? DP_OK : gather_pairs(d, err);
@@ -120,6 +123,8 @@ static void pairs_caption(const void *data, struct dp_buf *out)
 	dp_buf_puts(out, ", on planes through ");
 	space_say_point(d->s, d->through.point, out);
 	dp_buf_puts(out, ", the ring. Colours mean the same in each panel.");
+	if (d->blank)
+		dp_buf_puts(out, " It knows too little of what is left blank.");
 }
 
 const struct figure figure_pairs = {

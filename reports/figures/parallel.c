@@ -33,17 +33,6 @@ struct parallel_data {
 	} all, front;
 };
 
-static int choose_params(struct parallel_data *d, struct dp_err *err)
-{
-	struct space_through through;
-	int code = space_incumbent(d->s, &through, err);
-
-	if (code == DP_OK)
-		d->nparams =
-			space_pictured(d->s, through.x, PARAMS_MAX, d->param, &d->nfree);
-	return code;
-}
-
 /* The first one shown, those that other pictures leave out, the one that colours. */
 static void order_objectives(struct parallel_data *d)
 {
@@ -212,8 +201,8 @@ static int parallel_gather(const struct report *r, void *data, const char **why,
 		*why = "there are no two parameters that are not fixed";
 	if (*why)
 		return DP_OK;
-	if ((code = choose_params(d, err)) != DP_OK ||
-	    (code = fig_points(d->s, &d->all.points, err)) != DP_OK ||
+	d->nparams = space_pictured(d->s, PARAMS_MAX, d->param, &d->nfree);
+	if ((code = fig_points(d->s, &d->all.points, err)) != DP_OK ||
 	    (code = fig_members(d->s, &d->front.points, err)) != DP_OK ||
 	    (code = make_axes(d, err)) != DP_OK ||
 	    (code = gather_lines(d, &d->all, LINES_MAX, err)) != DP_OK)

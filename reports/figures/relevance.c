@@ -1,5 +1,5 @@
-/* relevance.c - how much each parameter matters to each objective, by the length scales
- * of the models. */
+/* relevance.c - how much of what varies in each objective is due to which parameter: its
+ * Sobol' indices, alone and in all. */
 #include "reports/figures/space_internal.h"
 
 #include <math.h>
@@ -10,50 +10,39 @@ enum {
 	LABEL_RISE = 11, /* pixels that labels stand above their place */
 };
 
-/* The objectives that have a model, with the shares of the free parameters. */
+/* The objectives of which it is known. Parameters are in the order of s->rank. */
 struct relevance_data {
 	const struct subject *s;
-	size_t nfree, param[DP_PARAMS_MAX];
 	size_t n, objective[DP_OBJECTIVES_MAX];
-	double share[DP_OBJECTIVES_MAX][DP_PARAMS_MAX];
-	size_t order[DP_PARAMS_MAX]; /* positions of the free parameters, most first */
 };
-
-/* The mean over the objectives. */
-static double mean_share(const struct relevance_data *v, size_t position)
-{
-	double sum = 0;
-
-	for (size_t k = 0; k < v->n; k++)
-		sum += v->share[k][position];
-	return sum / (double)v->n;
-}
 
 static int relevance_gather(const struct report *r, void *data, const char **why,
 			    struct dp_err *err)
 {
 	struct relevance_data *v = data;
 	const struct subject *s = v->s = fig_first(r, why);
+	const struct model_fit *doubtful;
 
 	(void)err;
 	if (!s)
 		return DP_OK;
-	v->nfree = space_free(s->s->spec, v->param);
-	for (size_t k = 0; s->models && k < s->s->spec->nobjectives; k++)
-		if (space_model_shares(s, k, v->share[v->n]))
+	for (size_t k = 0; k < s->s->spec->nobjectives; k++)
+		if (s->importance[k].source != DP_IMPORTANCE_UNKNOWN)
 			v->objective[v->n++] = k;
-	if (v->n == 0)
-		*why = "there are no models";
-	else if (v->nfree < 2)
+	doubtful = subject_distrust(s);
+	if (!s->npoints)
+		*why = "no trial has given a result";
+	else if (s->nrank < 2)
 		*why = "there are no two parameters that are not fixed";
-	for (size_t i = 0; v->n && i < v->nfree; i++) {
-		size_t to = i;
-
-		for (; to > 0 && mean_share(v, v->order[to - 1]) < mean_share(v, i); to--)
-			v->order[to] = v->order[to - 1];
-		v->order[to] = i;
-	}
+	else if (v->n == 0)
+		*why = doubtful ? doubtful->why : "there are no models";
 	return DP_OK;
+}
+
+static const struct dp_importance *shown_importance(const struct relevance_data *v,
+						    size_t k)
+{
+	return &v->s->importance[v->objective[k]];
 }
 
 /* Pixels of a parameter's row. */
@@ -62,93 +51,135 @@ static double row_height(const struct relevance_data *v)
 	return v->n > 1 ? 17 * (double)v->n + 8 : 26;
 }
 
+/* A bar's name in the legend. */
+static void say_bar(const struct relevance_data *v, size_t k, const char *how,
+		    struct dp_buf *out)
+{
+	fig_label(v->s, v->objective[k], out);
+	dp_buf_printf(out, ", %s", how);
+}
+
 /* The bars of one objective; `rows` parameters from the top. */
 static void draw_shares_of(struct plot_panel *a, const struct relevance_data *v, size_t k,
 			   size_t rows)
 {
-	struct plot_style style = fig_style(k);
+	const struct dp_importance *share = shown_importance(v, k);
+	struct plot_style solid = fig_style(k), light = solid;
 	double height = 0.8 / (double)v->n;
-	struct dp_buf name = DP_BUF_INIT;
+	struct dp_buf alone = DP_BUF_INIT, in_all = DP_BUF_INIT;
 
-	fig_label(v->s, v->objective[k], &name);
+	light.opacity = 0.35;
+	say_bar(v, k, "alone", &alone);
+	say_bar(v, k, "in all", &in_all);
 	for (size_t i = 0; i < rows; i++) {
-		double x0 = 0, x1 = 100 * v->share[k][v->order[i]];
+		size_t param = v->s->rank[i];
+		double x0 = 0, first = 100 * share->first[param],
+		       total = 100 * share->total[param];
 		double y1 = (double)(rows - 1 - i) + 0.4 - height * (double)k;
 		double y0 = y1 - height * 0.92;
-		char text[16];
+		char text[40];
 
-		panel_blocks(a, &style, v->n > 1 && i == 0 ? dp_buf_text(&name) : NULL,
-			     &x0, &x1, &y0, &y1, 1);
-		snprintf(text, sizeof text, "%.0f %%", x1);
-		panel_label(a, x1, (y0 + y1) / 2 - LABEL_RISE / row_height(v), text);
+		panel_blocks(a, &solid, i == 0 ? dp_buf_text(&alone) : NULL, &x0, &first,
+			     &y0, &y1, 1);
+		panel_blocks(a, &light, i == 0 ? dp_buf_text(&in_all) : NULL, &first,
+			     &total, &y0, &y1, 1);
+		snprintf(text, sizeof text, "%.0f, %.0f %%", first, total);
+		panel_label(a, total, (y0 + y1) / 2 - LABEL_RISE / row_height(v), text);
 	}
-	dp_buf_free(&name);
+	dp_buf_free(&alone);
+	dp_buf_free(&in_all);
 }
 
-/* The longest bar; names of its share need room beside it. */
+/* The longest bar; its numbers need room beside it. */
 static double largest_share(const struct relevance_data *v)
 {
-	double most = 0;
+	double most = 0.01;
 
 	for (size_t k = 0; k < v->n; k++)
-		for (size_t i = 0; i < v->nfree; i++)
-			most = fmax(most, v->share[k][i]);
+		for (size_t i = 0; i < v->s->nrank; i++)
+			most = fmax(most, shown_importance(v, k)->total[v->s->rank[i]]);
 	return most;
 }
 
 static struct plot *relevance_draw(const void *data)
 {
 	const struct relevance_data *v = data;
-	size_t rows = v->nfree < BARS_MAX ? v->nfree : BARS_MAX;
-	struct plot *p =
-		fig_new(v->s, figure_relevance.title, FIG_WIDTH,
-			(v->n > 1 ? 140 : 110) + (int)((double)rows * row_height(v)));
+	size_t rows = v->s->nrank < BARS_MAX ? v->s->nrank : BARS_MAX;
+	struct plot *p = fig_new(v->s, figure_relevance.title, FIG_WIDTH,
+				 140 + (int)((double)rows * row_height(v)));
 	struct plot_panel *a = plot_panel(p, 0, 0);
 	const char *names[BARS_MAX];
 
 	for (size_t i = 0; i < rows; i++)
-		names[rows - 1 - i] = v->s->s->spec->params[v->param[v->order[i]]].name;
-	panel_axis(a, PLOT_X, "share of the inverse length scales, %", PLOT_LINEAR);
+		names[rows - 1 - i] = v->s->s->spec->params[v->s->rank[i]].name;
+	panel_axis(a, PLOT_X, "share of what varies, %", PLOT_LINEAR);
 	panel_axis(a, PLOT_Y, NULL, PLOT_LINEAR);
 	panel_names(a, PLOT_Y, names, rows);
 	panel_limits(a, PLOT_Y, -0.6, (double)rows - 0.4);
-	panel_limits(a, PLOT_X, 0, 112 * largest_share(v));
+	panel_limits(a, PLOT_X, 0, 118 * largest_share(v));
 	for (size_t k = 0; k < v->n; k++)
 		draw_shares_of(a, v, k, rows);
 	return p;
 }
 
-static bool has_bars(const struct relevance_data *v, size_t objective)
+/* ---- in words ---- */
+
+static const char *scale_of(const struct dp_objective *o)
 {
-	for (size_t i = 0; i < v->n; i++)
-		if (v->objective[i] == objective)
-			return true;
-	return false;
+	switch (o->transform) {
+	case DP_TRANSFORM_LOG:
+		return "log ";
+	case DP_TRANSFORM_LOGIT:
+		return "logit ";
+	case DP_TRANSFORM_NONE:
+		break;
+	}
+	return "";
+}
+
+/* "log epsilon, by its oracle" */
+static void say_measured(const struct relevance_data *v, size_t k, struct dp_buf *out)
+{
+	const struct dp_objective *o = &v->s->s->spec->objectives[v->objective[k]];
+	bool computed = shown_importance(v, k)->source == DP_IMPORTANCE_COMPUTED;
+
+	dp_buf_printf(out, "%s%s%s (%s)", k ? " and in " : "", scale_of(o), o->name,
+		      computed     ? "computed"
+		      : o->privacy ? "by its model, since computing it takes long"
+				   : "by its model");
+}
+
+/* "noise 66 % of epsilon and 32 % of error" */
+static void say_most(const struct relevance_data *v, struct dp_buf *out)
+{
+	const struct dp_study *spec = v->s->s->spec;
+	size_t most = v->s->rank[0];
+
+	dp_buf_printf(out, " %s matters most: ", spec->params[most].name);
+	for (size_t k = 0; k < v->n; k++)
+		dp_buf_printf(out, "%s%.0f %% of what varies in %s", k ? ", " : "",
+			      100 * shown_importance(v, k)->total[most],
+			      spec->objectives[v->objective[k]].name);
+	dp_buf_puts(out, " has to do with it.");
 }
 
 static void relevance_caption(const void *data, struct dp_buf *out)
 {
 	const struct relevance_data *v = data;
-	const struct dp_study *spec = v->s->s->spec;
 
-	dp_buf_puts(out, "How fast the model of ");
+	dp_buf_puts(out, "How much of the variance in ");
 	for (size_t k = 0; k < v->n; k++)
-		dp_buf_printf(out, "%s%s", k ? " and of " : "",
-			      spec->objectives[v->objective[k]].name);
-	dp_buf_printf(
-		out,
-		" changes with each parameter: the inverse of its length scale over "
-		"the parameter's range, as a share of all; %s matters most, with "
-		"%.0f %%.",
-		spec->params[v->param[v->order[0]]].name,
-		100 * mean_share(v, v->order[0]));
-	if (v->nfree > BARS_MAX)
+		say_measured(v, k, out);
+	dp_buf_puts(out, ", over the points that the study samples, is due to each "
+			 "parameter alone (dark, Sobol's first order) and together with "
+			 "others (light, total order).");
+	say_most(v, out);
+	if (v->s->nrank > BARS_MAX)
 		dp_buf_printf(out, " Shown are %d of %zu parameters.", BARS_MAX,
-			      v->nfree);
-	for (size_t k = 0; k < spec->nobjectives; k++)
-		if (!has_bars(v, k) && spec->objectives[k].privacy)
-			dp_buf_printf(out, " %s is computed exactly and has no model.",
-				      spec->objectives[k].name);
+			      v->s->nrank);
+	for (size_t k = 0; k < v->s->s->spec->nobjectives; k++)
+		if (v->s->models && !subject_trusts(v->s, k))
+			dp_buf_printf(out, " Not shown: %s.", v->s->fit[k].why);
 }
 
 const struct figure figure_relevance = {

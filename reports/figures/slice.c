@@ -13,6 +13,11 @@ enum {
 	WHOLE_MAX = 40, /* whole numbers with a cell of their own */
 };
 
+/* A model knows too little of a point beyond this share of the variance that it has where
+ * there are no results (who asks for settings is told so, too: propose/left_out.c), or
+ * where its 95 % interval is wider than this share of all that was observed. */
+static const double most_unknown = 0.5;
+
 /* ---- cells ---- */
 
 static double along_scale(double lo, double hi, bool log_scale, double t)
@@ -283,7 +288,7 @@ int space_slice(const struct subject *s, bool grid, struct space_slice *out,
 	if (code != DP_OK)
 		return code;
 	out->through = through;
-	n = space_shown(s, through.x, DP_COUNT(param), param, &all);
+	n = space_shown(s, DP_COUNT(param), param, &all);
 	if (n == 1) {
 		out->nfree = 1;
 		return space_cells(s->s->spec, param[0], LINE_MAX, &out->x, err);
@@ -313,10 +318,10 @@ enum space_source space_source(const struct space_slice *c, size_t objective)
 	if (c->grid)
 		return SPACE_EVALUATED;
 	if (space_oracle_slow(c->s, objective))
-		return c->s->models ? SPACE_PREDICTED : SPACE_NEAREST;
+		return subject_trusts(c->s, objective) ? SPACE_PREDICTED : SPACE_NEAREST;
 	if (c->s->s->spec->objectives[objective].privacy)
 		return SPACE_COMPUTED;
-	return c->s->models ? SPACE_PREDICTED : SPACE_NEAREST;
+	return subject_trusts(c->s, objective) ? SPACE_PREDICTED : SPACE_NEAREST;
 }
 
 /* Means of the evaluations in each cell of a grid. */
@@ -436,6 +441,44 @@ int space_values(const struct space_slice *c, size_t objective, double *z,
 	return code;
 }
 
+static bool is_unknown(const struct model_fit *fit, const struct dp_objective *o,
+		       double doubt, const struct dp_predicted *y)
+{
+	double width = y->hi - y->lo, all = fit->most - fit->least;
+
+	if (o->transform == DP_TRANSFORM_LOG && fit->least > 0) {
+		width = log(y->hi / y->lo);
+		all = log(fit->most / fit->least);
+	}
+	return y->sd * y->sd > most_unknown * doubt * doubt ||
+	       (all > 0 && width > most_unknown * all);
+}
+
+/* Takes away what a model says of cells that it knows too little of, and what such a cell
+ * would promise: it is only that it could be anything. */
+static void blank_unknown(const struct space_slice *c, struct space_prediction *p)
+{
+	size_t nobjectives = c->s->s->spec->nobjectives;
+
+	p->blank = 0;
+	for (size_t k = 0; k < nobjectives; k++) {
+		struct dp_surrogate_info info;
+
+		if (!c->s->fit[k].modelled ||
+		    dp_surrogate_info(c->s->models, k, &info) != DP_OK)
+			continue;
+		for (size_t i = 0; i < space_size(c); i++) {
+			struct dp_predicted *y = &p->y[i * nobjectives + k];
+
+			if (!is_unknown(&c->s->fit[k], &c->s->s->spec->objectives[k],
+					info.doubt, y))
+				continue;
+			p->blank += !isnan(p->acquisition[i]);
+			p->acquisition[i] = y->value = y->lo = y->hi = NAN;
+		}
+	}
+}
+
 int space_predict(const struct space_slice *c, struct space_prediction *out,
 		  struct dp_err *err)
 {
@@ -453,7 +496,9 @@ int space_predict(const struct space_slice *c, struct space_prediction *out,
 		code = dp_surrogate_eval(c->s->models, x, m, out->y, NULL,
 					 out->acquisition, err);
 	free(x);
-	if (code != DP_OK)
+	if (code == DP_OK)
+		blank_unknown(c, out);
+	else
 		space_prediction_free(out);
 	return code;
 }

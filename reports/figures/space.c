@@ -1,14 +1,10 @@
-/* space.c - the parameters of a study in pictures: axes, relevance, the point that
- * slices go through. */
+/* space.c - the parameters of a study in pictures: axes, which ones are shown, the point
+ * that slices go through. */
 #include "reports/figures/space_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-	SWING_POINTS = 9, /* of each parameter, to see how far epsilon moves */
-};
 
 size_t space_free(const struct dp_study *s, size_t param[DP_PARAMS_MAX])
 {
@@ -62,21 +58,7 @@ void space_axis(struct plot_panel *a, enum plot_side side, const struct dp_study
 	space_names_free(&names);
 }
 
-/* ---- relevance ---- */
-
-/* Divides by the sum; false if that is not possible. */
-static bool to_shares(double *v, size_t n)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < n; i++)
-		sum += v[i];
-	if (!(sum > 0) || !isfinite(sum))
-		return false;
-	for (size_t i = 0; i < n; i++)
-		v[i] /= sum;
-	return true;
-}
+/* ---- models and oracles ---- */
 
 /* What a fit of the objective chose; false: it has no model. */
 static bool model_info(const struct subject *s, size_t objective,
@@ -95,18 +77,6 @@ bool space_oracle_slow(const struct subject *s, size_t objective)
 		return o->privacy &&
 		       dp_objective_cost(s->s->spec, objective) != DP_PRIVACY_CLOSED_FORM;
 	return model_info(s, objective, &info) && info.exact;
-}
-
-bool space_model_shares(const struct subject *s, size_t objective, double *share)
-{
-	size_t param[DP_PARAMS_MAX], n = space_free(s->s->spec, param);
-	struct dp_surrogate_info info;
-
-	if (n == 0 || !model_info(s, objective, &info))
-		return false;
-	for (size_t i = 0; i < n; i++)
-		share[i] = 1 / info.length[i];
-	return to_shares(share, n);
 }
 
 int space_epsilon(const struct dp_study *s, size_t objective, const double *x,
@@ -131,83 +101,20 @@ int space_epsilon(const struct dp_study *s, size_t objective, const double *x,
 				       walked ? x[path->param] : NAN, out, err);
 }
 
-/* How far log epsilon moves over the range of one parameter. */
-static double space_swing(const struct dp_study *s, size_t objective, const double *at,
-			  size_t param)
-{
-	double x[DP_PARAMS_MAX], lo = INFINITY, hi = -INFINITY;
-	struct space_cells cells;
-	struct dp_epsilon e;
-	struct dp_err err;
-
-	if (space_cells(s, param, SWING_POINTS, &cells, &err) != DP_OK)
-		return 0;
-	memcpy(x, at, s->nparams * sizeof *x);
-	for (size_t i = 0; i < cells.n; i++) {
-		x[param] = cells.centre[i];
-		if (space_epsilon(s, objective, x, &e, &err) != DP_OK ||
-		    !(e.epsilon > 0) || isinf(e.epsilon))
-			continue;
-		lo = fmin(lo, log(e.epsilon));
-		hi = fmax(hi, log(e.epsilon));
-	}
-	space_cells_free(&cells);
-	return hi > lo ? hi - lo : 0;
-}
-
-bool space_oracle_shares(const struct subject *s, size_t objective, const double *at,
-			 double *share)
-{
-	const struct dp_study *spec = s->s->spec;
-	size_t param[DP_PARAMS_MAX], n = space_free(spec, param);
-
-	if (!spec->objectives[objective].privacy || space_oracle_slow(s, objective))
-		return false;
-	for (size_t i = 0; i < n; i++)
-		share[i] = space_swing(spec, objective, at, param[i]);
-	return to_shares(share, n);
-}
-
-size_t space_rank(const struct subject *s, const double *at, size_t param[DP_PARAMS_MAX])
-{
-	const size_t shown[] = { s->x, s->y };
-	double sum[DP_PARAMS_MAX] = { 0 }, share[DP_PARAMS_MAX];
-	size_t n = space_free(s->s->spec, param);
-
-	for (size_t k = 0; k < DP_COUNT(shown); k++) {
-		if (!space_model_shares(s, shown[k], share) &&
-		    !space_oracle_shares(s, shown[k], at, share))
-			continue;
-		for (size_t i = 0; i < n; i++)
-			sum[i] += share[i];
-	}
-	/* insertion: equal ones keep the order of the file */
-	for (size_t i = 1; i < n; i++) {
-		size_t moved = param[i], to = i;
-		double value = sum[i];
-
-		for (; to > 0 && sum[to - 1] < value; to--) {
-			sum[to] = sum[to - 1];
-			param[to] = param[to - 1];
-		}
-		sum[to] = value;
-		param[to] = moved;
-	}
-	return n;
-}
+/* ---- parameters that matter ---- */
 
 /* The first `most` parameters by relevance and the first `derived` of those that follow
  * from the others, in the order of the file. Returns how many. */
-static size_t choose_shown(const struct subject *s, const double *at, size_t most,
-			   size_t derived, size_t *shown, size_t *all)
+static size_t choose_shown(const struct subject *s, size_t most, size_t derived,
+			   size_t *shown, size_t *all)
 {
 	const struct dp_study *spec = s->s->spec;
-	size_t param[DP_PARAMS_MAX], n = 0;
 	bool chosen[DP_PARAMS_MAX] = { false };
+	size_t n = 0;
 
-	*all = space_rank(s, at, param);
-	for (size_t i = 0; i < *all && i < most; i++)
-		chosen[param[i]] = true;
+	*all = s->nrank;
+	for (size_t i = 0; i < s->nrank && i < most; i++)
+		chosen[s->rank[i]] = true;
 	for (size_t i = 0; i < spec->nparams; i++) {
 		bool follows = derived > 0 && spec->params[i].kind == DP_PARAM_CALIBRATED;
 
@@ -218,21 +125,19 @@ static size_t choose_shown(const struct subject *s, const double *at, size_t mos
 	return n;
 }
 
-size_t space_shown(const struct subject *s, const double *at, size_t most, size_t *shown,
-		   size_t *all)
+size_t space_shown(const struct subject *s, size_t most, size_t *shown, size_t *all)
 {
-	return choose_shown(s, at, most, 0, shown, all);
+	return choose_shown(s, most, 0, shown, all);
 }
 
-size_t space_pictured(const struct subject *s, const double *at, size_t most,
-		      size_t *shown, size_t *all)
+size_t space_pictured(const struct subject *s, size_t most, size_t *shown, size_t *all)
 {
 	size_t derived = 0, few, n;
 
 	for (size_t i = 0; i < s->s->spec->nparams; i++)
 		derived += s->s->spec->params[i].kind == DP_PARAM_CALIBRATED;
 	few = derived < most / 2 ? derived : most / 2;
-	n = choose_shown(s, at, most - few, few, shown, all);
+	n = choose_shown(s, most - few, few, shown, all);
 	*all += derived;
 	return n;
 }

@@ -26,29 +26,15 @@ enum plot_scale space_scale(const struct dp_param *p);
 void space_axis(struct plot_panel *a, enum plot_side side, const struct dp_study *s,
 		size_t param);
 
-/* Each free parameter's share of what matters to an objective; they add up to 1. By its
- * model: the inverse length scales over the unit cube. False: there is no model. */
-bool space_model_shares(const struct subject *s, size_t objective, double *share);
-/* By a privacy oracle: how far the logarithm of epsilon moves when one parameter alone
- * goes over its range, from the point `at`. False: it is no oracle, a slow one, or
- * none of them moves it. */
-bool space_oracle_shares(const struct subject *s, size_t objective, const double *at,
-			 double *share);
 /* Is it a privacy oracle that may be too slow for many points? A model stands in for
  * it where there are models. */
 bool space_oracle_slow(const struct subject *s, size_t objective);
-/* The free parameters by falling relevance to the two shown objectives: those of their
- * models, else of the oracles. Returns how many. */
-size_t space_rank(const struct subject *s, const double *at, size_t param[DP_PARAMS_MAX]);
-
-/* The first `most` of these, in the order of the file: in `shown`. Returns how many; *all
- * gets how many there are. */
-size_t space_shown(const struct subject *s, const double *at, size_t most, size_t *shown,
-		   size_t *all);
+/* The first `most` of those that matter (struct subject's rank), in the order of the
+ * file: in `shown`. Returns how many; *all gets how many there are. */
+size_t space_shown(const struct subject *s, size_t most, size_t *shown, size_t *all);
 
 /* Likewise, with calibrated parameters among them, which follow from the others. */
-size_t space_pictured(const struct subject *s, const double *at, size_t most,
-		      size_t *shown, size_t *all);
+size_t space_pictured(const struct subject *s, size_t most, size_t *shown, size_t *all);
 
 /* Is there a point that meets the constraints and has finite values? */
 bool space_has_front(const struct subject *s);
@@ -145,10 +131,12 @@ enum space_source space_source(const struct space_slice *c, size_t objective);
 /* These values: z (space_size), NaN where unknown. */
 DP_MUSTCHECK int space_values(const struct space_slice *c, size_t objective, double *z,
 			      struct dp_err *err);
-/* What the models say in every cell: y (space_size x nobjectives), acquisition. */
+/* What the models say in every cell: y (space_size x nobjectives), acquisition; both NaN
+ * in cells that one of them knows too little of. */
 struct space_prediction {
 	struct dp_predicted *y;
 	double *acquisition;
+	size_t blank; /* such cells */
 };
 DP_MUSTCHECK int space_predict(const struct space_slice *c, struct space_prediction *out,
 			       struct dp_err *err);

@@ -18,7 +18,8 @@ struct surrogates_data {
 				       * only parameter */
 	} of[2];
 	double *acquisition;
-	size_t best; /* the cell that promises most; the number of cells: none does */
+	size_t blank; /* cells that the models know too little of */
+	size_t best;  /* the cell that promises most; the number of cells: none does */
 	/* On the plane of the objectives; `evaluated` are those that are drawn. */
 	struct fig_points all, evaluated, front, denoised;
 	struct fig_points front_stairs, denoised_stairs;
@@ -95,6 +96,7 @@ static int gather_beliefs(struct surrogates_data *d, struct dp_err *err)
 	for (int i = 0; code == DP_OK && i < 2; i++)
 		code = gather_belief(d, &known, &d->of[i], err);
 	d->acquisition = known.acquisition;
+	d->blank = known.blank;
 	known.acquisition = NULL;
 	space_prediction_free(&known);
 	return code == DP_OK ? gather_acquisition(d, err) : code;
@@ -125,12 +127,16 @@ static int surrogates_gather(const struct report *r, void *data, const char **wh
 	d->s = fig_first(r, why);
 	if (d->s && (!d->s->models || !d->s->npoints))
 		*why = "there are no models";
+	else if (d->s && subject_distrust(d->s))
+		*why = subject_distrust(d->s)->why;
 	if (*why)
 		return DP_OK;
 	if ((code = space_slice(d->s, false, &d->slice, err)) != DP_OK ||
 	    (code = gather_beliefs(d, err)) != DP_OK)
 		return code;
-	return gather_fronts(d, err);
+	if (4 * d->blank > 3 * space_size(&d->slice))
+		*why = "the models know too little of what it would show";
+	return *why ? DP_OK : gather_fronts(d, err);
 }
 
 static void surrogates_release(void *data)
@@ -370,6 +376,9 @@ static void surrogates_caption(const void *data, struct dp_buf *out)
 	dp_buf_printf(out, ", with the sampled points %s. Bottom: ",
 		      d->slice.y.n ? "in white" : "in black");
 	say_fronts(d, out);
+	if (d->blank)
+		dp_buf_puts(out, " Nothing is shown where the models know too little, "
+				 "far from what was tested.");
 	space_say_slice(&d->slice, out);
 }
 

@@ -66,6 +66,7 @@ struct subject *made_subject(bool models)
 		dp_proposer_free(s->models);
 		s->models = NULL;
 	}
+	assert_int_equal(subject_judge(s, &made_err), DP_OK);
 	made_report.subjects = s;
 	made_report.nsubjects = 1;
 	return s;

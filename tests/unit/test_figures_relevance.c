@@ -1,34 +1,39 @@
 /* test_figures_relevance.c - which parameters matter, the incumbent, and points that are
  * thinned out. */
 #include "made_space.h"
+#include "reports/pictures.h"
 
 #include <math.h>
 #include <setjmp.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 /* ---- relevance ---- */
 
+/* y[1] = 3 + cos(7 c) - a on the unit cube: variances add up. */
 static void shares_of_a_model(void **state)
 {
+	double waves = 0.5 + sin(14) / 28 - pow(sin(7) / 7, 2), slope = 1.0 / 12;
+	const struct dp_importance *i;
 	struct subject *s;
-	double share[3];
 
 	(void)state;
 	made_study(CUBE);
-	made_scatter(40, by_a_and_c);
+	made_scatter(60, by_a_and_c);
 	s = made_subject(true);
-	assert_true(space_model_shares(s, 1, share));
-	assert_near(share[0] + share[1] + share[2], 1, 1e-12);
-	assert_true(share[2] > share[0] && share[0] > share[1]);
-	assert_false(space_oracle_shares(s, 1, s->results.known[0].x, share));
+	i = &s->importance[1];
+	assert_int_equal(i->source, DP_IMPORTANCE_MODELLED);
+	assert_near(i->first[2], waves / (waves + slope), 0.03);
+	assert_near(i->total[2], waves / (waves + slope), 0.03);
+	assert_near(i->first[0], slope / (waves + slope), 0.03);
+	assert_near(i->total[1], 0, 0.01);
 }
 
 static void shares_of_an_oracle(void **state)
 {
-	const double at[] = { 5, 10, 1 };
-	double share[3], c, b;
+	double b = pow(log(1e4), 2) / 12, sum = 0, squares = 0, c;
 	struct subject *s;
 
 	(void)state;
@@ -36,21 +41,25 @@ static void shares_of_an_oracle(void **state)
 			"}\n" SVT RANDOM);
 	made_trial("ok", (const double[]){ 5, 10, 1 }, (const double[]){ 1, 0.5 });
 	s = made_subject(true);
-	assert_false(space_model_shares(s, 0, share));
-	assert_true(space_oracle_shares(s, 0, at, share));
-	assert_true(share[0] == 0);
-	/* how far log epsilon goes, by the closed form */
-	c = log(made_svt(30, 1) / made_svt(1, 1));
-	b = log(1e4);
-	assert_near(share[1], c / (c + b), 1e-9);
-	assert_near(share[2], b / (c + b), 1e-9);
+	assert_null(s->models);
+	for (int n = 1; n <= 30; n++) {
+		sum += log(made_svt(n, 1)) / 30;
+		squares += pow(log(made_svt(n, 1)), 2) / 30;
+	}
+	c = squares - sum * sum;
+	assert_int_equal(s->importance[0].source, DP_IMPORTANCE_COMPUTED);
+	assert_int_equal(s->importance[1].source, DP_IMPORTANCE_UNKNOWN);
+	assert_true(s->importance[0].total[0] == 0);
+	assert_near(s->importance[0].total[1], c / (b + c), 0.01);
+	assert_near(s->importance[0].total[2], b / (b + c), 0.01);
 	assert_false(space_oracle_slow(s, 0));
+	/* b, C, z: by what is known */
+	assert_true(s->nrank == 3 && s->rank[0] == 2 && s->rank[1] == 1);
 }
 
 /* Thousands of loss distributions would take half a minute. */
 static void a_slow_oracle_is_not_asked(void **state)
 {
-	double share[2];
 	struct space_slice c;
 	struct subject *s;
 
@@ -65,12 +74,12 @@ static void a_slow_oracle_is_not_asked(void **state)
 	s = made_subject(true);
 	assert_null(s->models);
 	assert_true(space_oracle_slow(s, 0));
-	assert_false(space_oracle_shares(s, 0, s->results.known[0].x, share));
+	assert_int_equal(s->importance[0].source, DP_IMPORTANCE_UNKNOWN);
 	assert_int_equal(space_slice(s, true, &c, &made_err), DP_OK);
 	assert_int_equal(space_source(&c, 0), SPACE_NEAREST);
 	space_slice_free(&c);
-	TRIAL(V(3, 4), V(0.9, 0.6));
-	TRIAL(V(4, 5), V(0.8, 0.7));
+	for (int i = 1; i < 9; i++)
+		TRIAL(V(1.0 + i, 1.0 + i % 4), V(1 - 0.1 * i, 0.5 + 0.05 * i));
 	dp_results_free(&s->results);
 	free(s->points);
 	free(s);
@@ -84,22 +93,29 @@ static void a_slow_oracle_is_not_asked(void **state)
 static void what_is_shown_is_what_matters(void **state)
 {
 	size_t param[DP_PARAMS_MAX], all;
+	struct picture p;
 	struct subject *s;
 
 	(void)state;
 	made_study(CUBE);
 	made_scatter(40, by_a_and_c);
 	s = made_subject(true);
-	assert_int_equal(space_rank(s, s->results.known[0].x, param), 3);
-	assert_int_equal(param[2], 1);
-	assert_int_equal(space_shown(s, s->results.known[0].x, 2, param, &all), 2);
+	assert_int_equal(s->nrank, 3);
+	assert_int_equal(s->rank[2], 1);
+	assert_int_equal(space_shown(s, 2, param, &all), 2);
 	assert_int_equal(all, 3);
 	assert_true(param[0] == 0 && param[1] == 2);
+	/* the same one in words */
+	picture_draw(&made_report, &figure_relevance, &p);
+	assert_non_null(strstr(dp_buf_text(&p.caption), s->rank[0] == 2
+								? " c matters most: "
+								: " a matters most: "));
+	picture_free(&p);
 	/* without models and oracles: the order of the file */
 	dp_proposer_free(s->models);
 	s->models = NULL;
-	assert_int_equal(space_rank(s, s->results.known[0].x, param), 3);
-	assert_true(param[0] == 0 && param[1] == 1 && param[2] == 2);
+	assert_int_equal(subject_judge(s, &made_err), DP_OK);
+	assert_true(s->rank[0] == 0 && s->rank[1] == 1 && s->rank[2] == 2);
 }
 
 /* ---- the incumbent ---- */

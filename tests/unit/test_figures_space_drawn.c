@@ -9,8 +9,9 @@
 #include <cmocka.h>
 
 static const struct figure *const figures[] = {
-	&figure_maps,     &figure_surrogates, &figure_pairs,      &figure_hyperparameters,
-	&figure_parallel, &figure_relevance,  &figure_objectives,
+	&figure_maps,      &figure_surrogates,      &figure_fit,
+	&figure_pairs,     &figure_hyperparameters, &figure_parallel,
+	&figure_relevance, &figure_objectives,
 };
 
 /* ---- every picture on odd studies ---- */
@@ -75,7 +76,7 @@ static void one_parameter(void **state)
 		   "parameters: {u: {type: float, range: [0, 1]}}\n" TWO_METRIC RANDOM);
 	made_scatter(12, smooth);
 	made_subject(true);
-	draw_all("oracles.png surrogates.png hyperparameters.png");
+	draw_all("oracles.png fit.png surrogates.png hyperparameters.png");
 	assert_caption(&figure_maps, "Both objectives against u for 12 evaluations");
 }
 
@@ -86,6 +87,12 @@ static void only_fixed_parameters(void **state)
 	made_scatter(3, smooth);
 	made_subject(true);
 	draw_all("");
+}
+
+static void slopes(const double *x, double *y)
+{
+	y[0] = 2 + x[0] / 9 + 0.2 * x[3];
+	y[1] = 2 - x[0] / 9;
 }
 
 static void thirteen_parameters_and_long_names(void **state)
@@ -106,9 +113,10 @@ static void thirteen_parameters_and_long_names(void **state)
 	dp_buf_puts(&text, TWO_METRIC RANDOM);
 	made_study(dp_buf_text(&text));
 	dp_buf_free(&text);
-	made_scatter(30, smooth);
+	made_scatter(30, slopes);
 	made_subject(true);
-	draw_all("oracles.png surrogates.png pairs.png hyperparameters.png parallel.png "
+	draw_all("oracles.png fit.png surrogates.png pairs.png hyperparameters.png "
+		 "parallel.png "
 		 "relevance.png");
 }
 
@@ -120,7 +128,7 @@ static void only_categories_all_taken(void **state)
 	for (int i = 0; i < 6; i++)
 		TRIAL(V((double)(i % 2), (double)(i / 2)), V(1.0 + i, 7.0 - i));
 	made_subject(true);
-	draw_all("oracles.png surrogates.png hyperparameters.png parallel.png "
+	draw_all("oracles.png fit.png surrogates.png hyperparameters.png parallel.png "
 		 "relevance.png");
 }
 
@@ -134,7 +142,8 @@ static void three_objectives(void **state)
 		   "{a: 10, b: 0, c: 10}\n" RANDOM);
 	made_scatter(20, smooth);
 	made_subject(true);
-	draw_all("oracles.png surrogates.png pairs.png hyperparameters.png parallel.png "
+	draw_all("oracles.png fit.png surrogates.png pairs.png hyperparameters.png "
+		 "parallel.png "
 		 "relevance.png objectives.png");
 }
 
@@ -228,7 +237,7 @@ static void one_point_is_too_few_for_models(void **state)
 	made_study(HEAD "parameters: {" SVT_SPACE "}\n" SVT RANDOM);
 	made_scatter(1, nothing_matters);
 	assert_null(made_subject(true)->models);
-	draw_all("oracles.png hyperparameters.png");
+	draw_all("oracles.png hyperparameters.png relevance.png"); /* of epsilon alone */
 }
 
 static void no_point_at_all(void **state)
@@ -256,7 +265,7 @@ static void an_infinite_epsilon(void **state)
 	made_study(HEAD "parameters: {" SVT_SPACE "}\n" SVT RANDOM);
 	made_scatter(12, to_infinity);
 	made_subject(true);
-	draw_all("oracles.png surrogates.png hyperparameters.png parallel.png "
+	draw_all("oracles.png fit.png hyperparameters.png parallel.png "
 		 "relevance.png");
 }
 
@@ -267,7 +276,7 @@ static void only_infinite_epsilons(void **state)
 	made_trial("ok", (const double[]){ 3, 0.1 }, (const double[]){ INFINITY, 0.1 });
 	made_trial("ok", (const double[]){ 9, 0.2 }, (const double[]){ INFINITY, 0.2 });
 	made_subject(true);
-	draw_all("oracles.png surrogates.png relevance.png");
+	draw_all("oracles.png fit.png relevance.png");
 }
 
 static void ten_decades(const double *x, double *y)
@@ -286,7 +295,7 @@ static void values_over_ten_decades(void **state)
 		   "b: 1e9}\n" RANDOM);
 	made_scatter(25, ten_decades);
 	made_subject(true);
-	draw_all("oracles.png surrogates.png hyperparameters.png parallel.png "
+	draw_all("oracles.png fit.png surrogates.png hyperparameters.png parallel.png "
 		 "relevance.png");
 }
 
@@ -297,7 +306,7 @@ static void no_point_meets_the_constraints(void **state)
 			"constraints: {never: \"<= 0\"}\n" RANDOM);
 	made_scatter(5, nothing_matters);
 	made_subject(true);
-	draw_all("oracles.png surrogates.png relevance.png");
+	draw_all("oracles.png fit.png surrogates.png relevance.png");
 }
 
 /* Noise that follows from C and t: axes of their own where points are shown, none where
@@ -329,11 +338,11 @@ static void check_following(bool models, const char *figures_due)
 	made_scatter(16, by_noise);
 	s = made_subject(models);
 	assert_int_equal(space_free(s->s->spec, shown), 2);
-	assert_int_equal(space_pictured(s, s->s->trials[3]->x, 12, shown, &all), 3);
+	assert_int_equal(space_pictured(s, 12, shown, &all), 3);
 	assert_true(all == 3 && shown[1] == 1);
-	assert_int_equal(space_pictured(s, s->s->trials[3]->x, 2, shown, &all), 2);
+	assert_int_equal(space_pictured(s, 2, shown, &all), 2);
 	assert_true(all == 3 && (shown[0] == 1 || shown[1] == 1));
-	assert_int_equal(space_shown(s, s->s->trials[3]->x, 12, shown, &all), 2);
+	assert_int_equal(space_shown(s, 12, shown, &all), 2);
 	check_targets();
 	draw_all(figures_due);
 	p = draw(&figure_hyperparameters);
@@ -344,14 +353,15 @@ static void check_following(bool models, const char *figures_due)
 static void noise_that_follows(void **state)
 {
 	(void)state;
-	check_following(true, "oracles.png surrogates.png hyperparameters.png "
+	check_following(true, "oracles.png fit.png surrogates.png hyperparameters.png "
 			      "parallel.png relevance.png");
 }
 
 static void noise_that_follows_without_models(void **state)
 {
 	(void)state;
-	check_following(false, "oracles.png hyperparameters.png parallel.png");
+	check_following(false, "oracles.png hyperparameters.png parallel.png "
+			       "relevance.png");
 }
 
 /* Where epsilon is more than the target it is solved for at the point itself. */
@@ -375,7 +385,7 @@ static void noise_that_follows_as_a_part(void **state)
 	assert_int_equal(dp_objective_privacy(spec, 0, solved, &by_hand, &made_err),
 			 DP_OK);
 	assert_true(e.epsilon == by_hand.epsilon);
-	draw_all("oracles.png surrogates.png hyperparameters.png parallel.png "
+	draw_all("oracles.png fit.png surrogates.png hyperparameters.png parallel.png "
 		 "relevance.png");
 }
 

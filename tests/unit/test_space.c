@@ -139,6 +139,64 @@ static void test_continuous(void **state)
 	}
 }
 
+/* ---- quantiles are those of the draws ---- */
+
+/* The share of sorted values that are at most v. */
+static double share_below(const double *x, double v)
+{
+	size_t lo = 0, hi = DRAWS;
+
+	while (lo < hi) {
+		size_t middle = (lo + hi) / 2;
+
+		if (x[middle] <= v)
+			lo = middle + 1;
+		else
+			hi = middle;
+	}
+	return (double)lo / DRAWS;
+}
+
+static void test_quantiles(void **state)
+{
+	static const char *const cases[] = {
+		"  a: {type: float, range: [-3, 5]}",
+		"  a: {type: float, range: [0.01, 100], scale: log}",
+		"  a: {type: float, range: [5, 20], sample: {uniform: [0, 10], accept: "
+		"[2, 8]}}",
+		"  a: {type: float, range: [0, 4], sample: {normal: {mean: 1, sd: 2}}}",
+		"  a: {type: float, range: [-9, 9], sample: {normal: {mean: 1, sd: 2}, "
+		"accept: [5, 8]}}",
+		"  a: {type: float, range: [0.001, 0.5], sample: {exponential: {rate: "
+		"10, shift: 0.001}}}",
+		"  a: {type: int, range: [1, 30]}",
+		"  a: {type: int, range: [1, 20], scale: log}",
+		"  a: {type: int, range: [1, 9], sample: {normal: {mean: 5, sd: 3}}}",
+		"  a: {type: int, range: [0, 9], sample: {uniform: [0, 7]}}",
+		"  a: {type: int, range: [0, 9], sample: {exponential: {rate: 0.25, "
+		"shift: 2}, accept: [1.6, 7.9]}}",
+		"  a: {type: categorical, values: [x, y, 3]}",
+	};
+	static double x[DRAWS], q[DRAWS];
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(cases); i++) {
+		struct dp_study *s = study(cases[i], RANDOM);
+
+		draw_all(cases[i], true, x);
+		qsort(x, DRAWS, sizeof *x, ascending);
+		for (int k = 0; k < DRAWS; k++) {
+			q[k] = dp_space_quantile(s, 0, (k + 0.5) / DRAWS);
+			assert_true(k == 0 || q[k] >= q[k - 1]);
+		}
+		for (int k = 0; k < DRAWS; k++)
+			if (fabs(share_below(x, x[k]) - share_below(q, x[k])) >
+			    1.95 / sqrt(DRAWS))
+				fail_msg("%s: at %g", cases[i], x[k]);
+		dp_study_free(s);
+	}
+}
+
 /* ---- whole numbers, by chi-square ---- */
 
 static double chi_square(const double *x, int lo, int hi, double (*weight)(double))
@@ -438,6 +496,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_continuous),
+		cmocka_unit_test(test_quantiles),
 		cmocka_unit_test(test_whole),
 		cmocka_unit_test(test_categorical),
 		cmocka_unit_test(test_repeats),

@@ -200,7 +200,8 @@ static void draw_belief_line(struct plot_panel *a, const struct surrogates_data 
 
 	belief_title(a, d, b);
 	space_axis(a, PLOT_X, d->s->s->spec, x->param);
-	fig_axis(a, PLOT_Y, d->s, b->objective, fig_scale(b->mean, x->n));
+	fig_axis(a, PLOT_Y, d->s, b->objective,
+		 fig_objective_scale(d->s, b->objective, b->mean, x->n));
 	if (!b->exact)
 		panel_band(a, &area, "95 % interval", x->centre, b->lo, b->hi, x->n,
 			   false);
@@ -233,8 +234,10 @@ static void draw_both_fronts(struct plot_panel *a, const struct surrogates_data 
 
 	panel_title(a, d->front.n ? "observed front and the models'"
 				  : "no front: no point qualifies");
-	fig_axis(a, PLOT_X, d->s, d->s->x, fig_scale(d->all.x, d->all.n));
-	fig_axis(a, PLOT_Y, d->s, d->s->y, fig_scale(d->all.y, d->all.n));
+	fig_axis(a, PLOT_X, d->s, d->s->x,
+		 fig_objective_scale(d->s, d->s->x, d->all.x, d->all.n));
+	fig_axis(a, PLOT_Y, d->s, d->s->y,
+		 fig_objective_scale(d->s, d->s->y, d->all.y, d->all.n));
 	panel_points(a, &light, "evaluated", d->evaluated.x, d->evaluated.y,
 		     d->evaluated.n);
 	draw_stairs(a, &d->front, &d->front_stairs, &blue, "observed");

@@ -351,7 +351,7 @@ static void print_tested(struct ctl *ctl, const json_t *found, const char *level
 		between = ",";
 	}
 	if (dp_json_bool(expected, "as_good", false))
-		dp_buf_puts(&out, ": as good as what is recommended");
+		dp_buf_puts(&out, ": at least as good as what is recommended");
 	ctl_sentence(ctl, "%s", dp_buf_text(&out));
 	dp_buf_free(&out);
 }
@@ -469,6 +469,8 @@ static int recommend_do(struct ctl *ctl, void *arg, struct dp_err *err)
 	if (code == DP_OK || code == DP_E_STUDY) {
 		int shown = recommend_show(ctl, ok, err);
 
+		if (shown == DP_OK)
+			ctl->format = CTL_TABLE; /* stdout has its one object */
 		code = shown != DP_OK ? shown : code;
 	}
 	if (trouble.code == code)

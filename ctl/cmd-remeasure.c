@@ -133,6 +133,7 @@ static int remeasure_show(struct ctl *ctl, const json_t *rows, struct dp_err *er
 		luck_people(ctl, front);
 	}
 	json_decref(front);
+	ctl->format = CTL_TABLE; /* standard output has its one object */
 	return ctl_measures_verdict(rows, err);
 }
 

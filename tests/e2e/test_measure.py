@@ -638,7 +638,8 @@ if request["trial"] >= 10 ** 9:
     sys.exit(3)
 """, 1), options=("--slots", "1"))
         self.finish(client, "s")
-        p = self.cli("remeasure", "s", "--runs", "2", "--points", "0", code=6)
+        p = self.cli("remeasure", "s", "--runs", "2", "--points", "0", "-o", "json", code=6)
+        self.assertEqual(json.loads(p.stdout)["study"], "s")  # one object, the reason beside
         self.assertIn("2 of 2 runs that measure trial 0 failed: exit-code", p.stderr)
         p = self.cli("remeasure", "s", "--runs", "20", "--points", "0", code=6)
         self.assertIn("3 trials in a row that measure points again failed", p.stderr)

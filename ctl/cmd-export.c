@@ -66,11 +66,26 @@ static json_t *export_remeasured(struct ctl *ctl, const char *study)
 	return names;
 }
 
+/* Adds to the summary the hypervolume of what was measured again of its front, which only
+ * the front tells; null: nothing was. */
+static int export_volume(struct ctl *ctl, json_t *summary, struct dp_err *err)
+{
+	json_t *front, *volume;
+	int code =
+		ctl_call_front(ctl, dp_json_str(summary, "name", ""), NULL, &front, err);
+
+	if (code != DP_OK)
+		return code;
+	volume = json_object_get(front, "hypervolume_remeasured");
+	json_object_set(summary, "hypervolume_remeasured", volume ? volume : json_null());
+	json_decref(front);
+	return DP_OK;
+}
+
 static int export_collect(struct ctl *ctl, struct export *e, struct dp_err *err)
 {
 	struct ctl_trials which = { .full = !e->csv, .own = ctl_flag(ctl, "own") };
-	const json_t *summary;
-	json_t *status;
+	json_t *status, *summary;
 	int code = e->csv ? ctl_call_study(ctl, "status", ctl->argv[0], &status, err)
 			  : ctl_call_reckoned(ctl, ctl->argv[0], &status, err);
 
@@ -80,6 +95,8 @@ static int export_collect(struct ctl *ctl, struct export *e, struct dp_err *err)
 	ctl_study_columns(summary, &e->cols);
 	code = ctl_front_marks(ctl, summary, &e->marks, err);
 	e->cols.denoised = e->marks != NULL;
+	if (code == DP_OK && !e->csv)
+		code = export_volume(ctl, summary, err);
 	if (!e->csv) {
 		dp_buf_puts(&e->out, "{\"version\":1,\"study\":");
 		dp_json_dump(&e->out, summary, 0);

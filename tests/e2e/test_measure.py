@@ -553,6 +553,9 @@ class Command(Case):
             self.assertEqual(row["remeasured_low.b"], repr(p["low"]["b"]) if p else "")
             self.assertEqual(row["remeasured_high.b"], repr(p["high"]["b"]) if p else "")
         exported = json.loads(self.cli("export", "s", "--format", "json").stdout)
+        self.assertEqual(exported["study"]["hypervolume_remeasured"],
+                         json.loads(self.cli("front", "s", "-o", "json").stdout)[
+                             "hypervolume_remeasured"])
         self.assertEqual([t["remeasured"] for t in exported["trials"]],
                          [again.get(str(t["trial"])) for t in exported["trials"]])
         self.assertIn("remeasured  a=", self.cli("trial", "s", str(points[0]["trial"])).stdout)

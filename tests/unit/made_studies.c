@@ -202,6 +202,7 @@ struct subject *made_subjects(void)
 		made_report.subjects[i] =
 			(struct subject){ .s = st, .privacy = -1, .y = 1 };
 		assert_true(subject_find_points(&made_report.subjects[i]));
+		assert_int_equal(subject_judge(&made_report.subjects[i], &err), DP_OK);
 	}
 	return made_report.subjects;
 }

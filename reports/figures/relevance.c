@@ -124,7 +124,7 @@ static struct plot *relevance_draw(const void *data)
 
 /* ---- in words ---- */
 
-static const char *scale_of(const struct dp_objective *o)
+static const char *relevance_scale(const struct dp_objective *o)
 {
 	switch (o->transform) {
 	case DP_TRANSFORM_LOG:
@@ -143,7 +143,8 @@ static void say_measured(const struct relevance_data *v, size_t k, struct dp_buf
 	const struct dp_objective *o = &v->s->s->spec->objectives[v->objective[k]];
 	bool computed = shown_importance(v, k)->source == DP_IMPORTANCE_COMPUTED;
 
-	dp_buf_printf(out, "%s%s%s (%s)", k ? " and in " : "", scale_of(o), o->name,
+	dp_buf_printf(out, "%s%s%s (%s)", k ? " and in " : "", relevance_scale(o),
+		      o->name,
 		      computed     ? "computed"
 		      : o->privacy ? "by its model, since computing it takes long"
 				   : "by its model");

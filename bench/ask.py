@@ -34,6 +34,11 @@ def options():
     return a.parse_args()
 
 
+def standard_error(measured):
+    """From the 95 % interval of a mean of about 200 runs."""
+    return (measured["high"]["error"] - measured["low"]["error"]) / 2 / 1.97
+
+
 class Study:
     """One seed's state folder, and questions to it."""
 
@@ -65,16 +70,11 @@ class Study:
     def measured(self, trial, at, runs):
         """The mean of a tested point over fresh runs, and its standard error."""
         name = "%d" % trial if at is None else "%d@%d" % (trial, at)
-        point = self.about("trial", name)
-        point = point.get("trial") if isinstance(point.get("trial"), dict) else point
-        have = (point["remeasured"] or {"runs": 0})["runs"]
-        if have < runs:
-            self.about("remeasure", "--points", name, "--runs", str(runs - have))
-            point = self.about("trial", name)
-            point = point.get("trial") if isinstance(point.get("trial"), dict) else point
-        again = point["remeasured"]
-        error = (again["high"]["error"] - again["low"]["error"]) / 2 / 1.97
-        return again["objectives"]["error"], error
+        again = self.about("trial", name)["remeasured"] or {"runs": 0}
+        if again["runs"] < runs:
+            self.about("remeasure", "--points", name, "--runs", str(runs - again["runs"]))
+            again = self.about("trial", name)["remeasured"]
+        return again["objectives"]["error"], standard_error(again)
 
 
 def ask_levels(o, study, rows):
@@ -86,7 +86,7 @@ def ask_levels(o, study, rows):
         answer = study.about("recommend", "--at", "epsilon=" + x, "--verify", str(o.verify))
         told, seen = answer["predicted"]["error"], answer["verified"]
         value = seen["objectives"]["error"]
-        error = (seen["high"]["error"] - seen["low"]["error"]) / 2 / 1.97
+        error = standard_error(seen)
         tested = answer["tested"]
         best, best_error = study.measured(tested["trial"], tested["at"], o.verify)
         rows.append({"seed": study.seed, "level": float(x),

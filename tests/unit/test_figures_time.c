@@ -52,13 +52,14 @@ static void slots_never_hold_two_attempts(void **s)
 {
 	uint32_t study = made_study("s", LOWER_BOTH);
 	size_t most = 0;
-	struct dp_study_state *st;
+	struct subject *subject;
 	struct fig_spans spans;
 	struct dp_err err;
 
 	(void)s;
 	random_attempts(study, 40);
-	assert_int_equal(fig_spans(made_subjects(), &spans, &err), DP_OK);
+	subject = made_subjects();
+	assert_int_equal(fig_spans(subject, &spans, &err), DP_OK);
 	assert_int_equal(spans.n, 120 + 24);
 	for (size_t i = 0; i < spans.n; i++) {
 		const struct fig_span *a = &spans.list[i];
@@ -81,11 +82,10 @@ static void slots_never_hold_two_attempts(void **s)
 	assert_int_equal(spans.slots, most);
 	fig_spans_free(&spans);
 	/* what was measured again a day later is no part of it */
-	st = made_subjects()->s;
-	st->updated += 86400 * 1000000LL;
-	st->measured.n = 1;
-	assert_int_equal(fig_spans(made_subjects(), &spans, &err), DP_OK);
-	st->measured.n = 0;
+	subject->s->updated += 86400 * 1000000LL;
+	subject->s->measured.n = 1;
+	assert_int_equal(fig_spans(subject, &spans, &err), DP_OK);
+	subject->s->measured.n = 0;
 	assert_true(spans.length < 86400);
 	fig_spans_free(&spans);
 }

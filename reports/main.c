@@ -1,163 +1,20 @@
 /* main.c - dpareto-report: options, then the files of one report. */
 #include "config.h"
+#include "reports/options.h"
 #include "reports/text.h"
 
 #include "base/fs.h"
 #include "base/json.h"
-#include "base/num.h"
 #include "linalg/linalg.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-struct options {
-	const char *state, *journal, *dir, *figures;
-	bool json, help, version;
-};
-
-/* ---- the command line ---- */
-
-static const struct option table[] = {
-	{ "state", required_argument, NULL, 's' },
-	{ "journal", required_argument, NULL, 'j' },
-	{ "dir", required_argument, NULL, 'd' },
-	{ "baseline", required_argument, NULL, 'b' },
-	{ "public", no_argument, NULL, 'p' },
-	{ "figures", required_argument, NULL, 'f' },
-	{ "nice", no_argument, NULL, 'n' },
-	{ "output", required_argument, NULL, 'o' },
-	{ "help", no_argument, NULL, 'h' },
-	{ "version", no_argument, NULL, 'V' },
-	{ 0 },
-};
-
-static void print_report_help(void)
-{
-	printf("usage: dpareto-report [options] STUDY [OTHER...]\n\n"
-	       "Writes the report of a study from its journal: report.html, report.md,\n"
-	       "report.json and pictures. OTHER studies are compared with it. A daemon "
-	       "is\n"
-	       "not needed, and not disturbed if one runs.\n\n"
-	       "  --state DIR          the daemon's state folder (default: as "
-	       "dparetod's)\n"
-	       "  --journal DIR        a journal, such as a copy of one; needs --dir\n"
-	       "  --dir DIR            where to write (default: studies/STUDY/report in "
-	       "the\n"
-	       "                       state folder; report-public with --public)\n"
-	       "  --baseline LABEL=VALUE\n"
-	       "                       a utility to compare with, such as "
-	       "non-private=0.15;\n"
-	       "                       may be given several times\n"
-	       "  --public             leave out the seed, which keys the noise, and the "
-	       "host,\n"
-	       "                       paths, times and messages of failures; refused, "
-	       "with the\n"
-	       "                       reasons, where something exact would leak\n"
-	       "  --figures A,B        only these figures\n"
-	       "  --nice               give way to other programs\n"
-	       "  -o, --output FORMAT  text or json: what is printed at the end\n"
-	       "  -h, --help           this text\n"
-	       "  -V, --version        the version\n\n"
-	       "Figures:");
-	for (size_t i = 0; report_figures[i]; i++)
-		printf(" %s", report_figures[i]->name);
-	printf("\n\nExamples:\n"
-	       "  dpareto-report adult\n"
-	       "  dpareto-report --state /backup --dir out adult adult-random\n"
-	       "  dpareto-report --baseline non-private=0.152 adult\n"
-	       "  dpareto-report --public adult-released\n");
-}
-
-static int add_baseline(struct report *r, const char *given, struct dp_err *err)
-{
-	const char *equals = strrchr(given, '=');
-	struct baseline *grown, *b;
-
-	grown = realloc(r->baselines, (r->nbaselines + 1) * sizeof *grown);
-	if (!grown)
-		return dp_fail(err, DP_E_NOMEM, "out of memory");
-	r->baselines = grown;
-	b = &grown[r->nbaselines];
-	if (!equals || equals == given || !dp_num_parse(equals + 1, &b->value) ||
-	    !isfinite(b->value))
-		return dp_fail(err, DP_E_USAGE,
-			       "--baseline takes LABEL=NUMBER, not '%.80s'", given);
-	b->label = strndup(given, (size_t)(equals - given));
-	if (!b->label)
-		return dp_fail(err, DP_E_NOMEM, "out of memory");
-	r->nbaselines++;
-	return DP_OK;
-}
-
-static int set_output(struct options *o, const char *format, struct dp_err *err)
-{
-	o->json = strcmp(format, "json") == 0;
-	if (!o->json && strcmp(format, "text") != 0)
-		return dp_fail(err, DP_E_USAGE,
-			       "--output takes text or json, not '%.40s'", format);
-	return DP_OK;
-}
-
-static int read_report_options(struct options *o, struct report *r, int argc, char **argv,
-			       struct dp_err *err)
-{
-	int c, code = DP_OK;
-
-	while (code == DP_OK &&
-	       (c = getopt_long(argc, argv, "o:hV", table, NULL)) != -1) {
-		switch (c) {
-		case 's':
-			o->state = optarg;
-			break;
-		case 'j':
-			o->journal = optarg;
-			break;
-		case 'd':
-			o->dir = optarg;
-			break;
-		case 'b':
-			code = add_baseline(r, optarg, err);
-			break;
-		case 'p':
-			r->public = true;
-			break;
-		case 'f':
-			o->figures = optarg;
-			break;
-		case 'n':
-			setpriority(PRIO_PROCESS, 0, 10);
-			break;
-		case 'o':
-			code = set_output(o, optarg, err);
-			break;
-		case 'h':
-			o->help = true;
-			return DP_OK;
-		case 'V':
-			o->version = true;
-			return DP_OK;
-		default:
-			code = dp_fail(err, DP_E_USAGE, "wrong usage");
-		}
-	}
-	if (code == DP_OK && optind >= argc)
-		code = dp_fail(err, DP_E_USAGE, "which study?");
-	if (code == DP_OK && o->journal && !o->dir)
-		code = dp_fail(err, DP_E_USAGE,
-			       "with --journal, --dir says where to write");
-	if (code == DP_E_USAGE)
-		dp_hint(err, "'dpareto-report --help' explains the options");
-	return code;
-}
 
 /* ---- folders ---- */
 
@@ -356,8 +213,7 @@ static int make_report(const struct options *o, struct report *r, const char *st
 	return code;
 }
 
-static int run_report(const struct options *o, struct report *r,
-		      const char *const *studies, size_t n, struct dp_err *err)
+static int run_report(const struct options *o, struct report *r, struct dp_err *err)
 {
 	char *state = NULL, *journal = NULL, *real;
 	int code = find_state_folder(o, &state, err);
@@ -370,7 +226,7 @@ static int run_report(const struct options *o, struct report *r,
 		free(journal);
 		journal = real;
 	}
-	code = journal ? report_load(r, journal, studies, n, err)
+	code = journal ? report_load(r, journal, o->studies, o->nstudies, err)
 		       : dp_fail(err, DP_E_NOMEM, "out of memory");
 	if (code == DP_OK && r->public)
 		code = report_public_check(r, err);
@@ -412,16 +268,15 @@ int main(int argc, char **argv)
 	struct options o = { 0 };
 	struct report r = { 0 };
 	struct dp_err err = { 0 };
-	int code = read_report_options(&o, &r, argc, argv, &err);
+	int code = options_read(&o, &r, argc, argv, &err);
 
 	dp_linalg_single_thread(); /* same bits on every machine of a kind */
 	if (code == DP_OK && o.help)
-		print_report_help();
+		options_help();
 	else if (code == DP_OK && o.version)
 		printf("dpareto-report %s\n", PACKAGE_VERSION);
 	else if (code == DP_OK)
-		code = run_report(&o, &r, (const char *const *)argv + optind,
-				  (size_t)(argc - optind), &err);
+		code = run_report(&o, &r, &err);
 	if (code != DP_OK)
 		tell_error(&o, &err);
 	report_free(&r);

@@ -62,6 +62,22 @@ struct baseline { /* a line to compare with: "non-private" at error 0.16 */
 	double value; /* of the utility objective, natural units */
 };
 
+/* How figures look on paper and screen. */
+enum look_format {
+	LOOK_PNG = 1,
+	LOOK_SVG = 2,
+	LOOK_PDF = 4
+};
+struct look {
+	unsigned formats; /* files of each figure, the bits above */
+	double width_mm;  /* 0: each figure has its own */
+	bool untitled;
+};
+
+struct study_label { /* what people call a study */
+	char *study, *label;
+};
+
 struct report {
 	struct dp_state state;    /* owns what subjects point to */
 	struct subject *subjects; /* the first is what the report is about; others are
@@ -69,6 +85,9 @@ struct report {
 	size_t nsubjects;
 	struct baseline *baselines;
 	size_t nbaselines;
+	struct study_label *labels;
+	size_t nlabels;
+	struct look look;
 	bool public;         /* leave out what voids the guarantee: the seed */
 	const char *journal; /* the folder it was read from */
 };

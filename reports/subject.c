@@ -197,6 +197,11 @@ void report_free(struct report *r)
 	for (size_t i = 0; i < r->nbaselines; i++)
 		free(r->baselines[i].label);
 	free(r->baselines);
+	for (size_t i = 0; i < r->nlabels; i++) {
+		free(r->labels[i].study);
+		free(r->labels[i].label);
+	}
+	free(r->labels);
 }
 
 /* ---- questions ---- */

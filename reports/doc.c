@@ -476,62 +476,28 @@ void doc_table_end(struct doc *d)
 
 /* ---- figures ---- */
 
-static void doc_base64(struct dp_buf *out, const unsigned char *p, size_t n)
+static void html_figure(struct dp_buf *out, const char *caption, const struct dp_buf *svg)
 {
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-		"0123456789+/";
-
-	for (size_t i = 0; i < n; i += 3) {
-		uint32_t v = (uint32_t)p[i] << 16;
-
-		v |= i + 1 < n ? (uint32_t)p[i + 1] << 8 : 0;
-		v |= i + 2 < n ? p[i + 2] : 0;
-		dp_buf_putc(out, digits[v >> 18]);
-		dp_buf_putc(out, digits[v >> 12 & 63]);
-		dp_buf_putc(out, i + 1 < n ? digits[v >> 6 & 63] : '=');
-		dp_buf_putc(out, i + 2 < n ? digits[v & 63] : '=');
-	}
-}
-
-/* A number of the PNG's header, which begins at byte 16: width, then height. */
-static unsigned png_number(const struct dp_buf *png, size_t at)
-{
-	const unsigned char *p = (const unsigned char *)png->data + at;
-
-	if (png->len < at + 4)
-		return 0;
-	return (unsigned)p[0] << 24 | (unsigned)p[1] << 16 | (unsigned)p[2] << 8 | p[3];
-}
-
-static void html_figure(struct dp_buf *out, const char *title, const char *caption,
-			const struct dp_buf *png)
-{
-	dp_buf_puts(out, "<figure><img alt=\"");
-	doc_html_text(out, caption);
-	dp_buf_puts(out, "\" title=\"");
-	doc_html_text(out, title);
-	dp_buf_printf(out, "\" width=\"%u\" height=\"%u\" src=\"data:image/png;base64,",
-		      png_number(png, 16) / 2, png_number(png, 20) / 2);
-	doc_base64(out, (const unsigned char *)png->data, png->len);
-	dp_buf_puts(out, "\"><figcaption>");
+	dp_buf_puts(out, "<figure>");
+	dp_buf_puts(out, dp_buf_text(svg));
+	dp_buf_puts(out, "<figcaption>");
 	doc_html_text(out, caption);
 	dp_buf_puts(out, "</figcaption></figure>");
 }
 
-void doc_figure(struct doc *d, const char *file, const char *title, const char *caption,
-		const struct dp_buf *png)
+void doc_figure(struct doc *d, const char *file, const char *alt, const char *caption,
+		const struct dp_buf *svg)
 {
 	struct dp_buf out = DP_BUF_INIT;
 	cmark_node *p;
 
 	if (d->form == DOC_HTML) {
-		html_figure(&out, title, caption, png);
+		html_figure(&out, caption, svg);
 		doc_raw(d, &out);
 		return;
 	}
 	p = doc_add(doc_block(d, CMARK_NODE_PARAGRAPH), CMARK_NODE_IMAGE);
 	cmark_node_set_url(p, file);
-	add_text(d, p, title);
+	add_text(d, p, alt);
 	doc_paragraph(d, "%s", caption);
 }

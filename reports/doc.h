@@ -46,9 +46,10 @@ void doc_column(struct doc *d, const char *title, bool number);
 void doc_cell(struct doc *d, const char *fmt, ...) DP_PRINTF(2, 3);
 void doc_table_end(struct doc *d);
 
-/* A picture of the file of this name, 2 pixels to the CSS pixel, and what it shows. */
-void doc_figure(struct doc *d, const char *file, const char *title, const char *caption,
-		const struct dp_buf *png);
+/* A picture and what it shows. A page has the `svg` itself, which says what kind of
+ * picture it is (plot.h, PLOT_PAGE); Markdown names the file, and `alt` says it. */
+void doc_figure(struct doc *d, const char *file, const char *alt, const char *caption,
+		const struct dp_buf *svg);
 
 /* Appends text for HTML, also within quotes; what is no UTF-8 or steers a terminal or
  * the direction of writing is replaced. */

@@ -490,6 +490,22 @@ static json_t *compared_json(const void *part)
 	return list;
 }
 
+/* Names of the files that a picture has. */
+static json_t *picture_files_json(const struct picture *p)
+{
+	struct picture_file files[PICTURE_FILES];
+	json_t *list = json_array();
+	char file[FIGURE_FILE_LEN];
+
+	picture_files(p, files);
+	for (size_t i = 0; i < PICTURE_FILES; i++)
+		if (files[i].bytes->len)
+			json_array_append_new(
+				list,
+				json_string(figure_file(p->figure, files[i].kind, file)));
+	return list;
+}
+
 static json_t *figures_json(const void *part)
 {
 	const struct facts *f = part;
@@ -498,16 +514,18 @@ static json_t *figures_json(const void *part)
 	for (size_t i = 0; i < f->npictures; i++) {
 		const struct picture *p = &f->pictures[i];
 		char file[FIGURE_FILE_LEN];
-		bool drawn = p->png.len > 0;
+		bool drawn = picture_drawn(p);
 
-		figure_file(p->figure, "png", file);
-		json_array_append_new(list,
-				      json_pack("{s:o, s:s, s:o, s:o}", "file",
-						fact_text_json(drawn ? file : NULL),
-						"title", p->figure->title, "caption",
-						fact_text_json(dp_buf_text(&p->caption)),
-						"why_not",
-						fact_text_json(drawn ? NULL : p->why)));
+		if (drawn)
+			figure_file(p->figure, picture_kind(p), file);
+		json_array_append_new(
+			list,
+			json_pack("{s:o, s:o, s:s, s:o, s:o, s:o}", "file",
+				  fact_text_json(drawn ? file : NULL), "files",
+				  picture_files_json(p), "title", p->figure->title, "alt",
+				  fact_text_json(dp_buf_text(&p->alt)), "caption",
+				  fact_text_json(dp_buf_text(&p->caption)), "why_not",
+				  fact_text_json(drawn ? NULL : p->why)));
 	}
 	return list;
 }

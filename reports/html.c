@@ -3,7 +3,7 @@
 #include "reports/text.h"
 
 /* Tables scroll in a box of their own, pictures shrink: the page itself is never wider
- * than the screen. Figures have a white ground, also in the dark. */
+ * than the screen. */
 static const char style[] =
 	":root{color-scheme:light dark;--ink:#1a1c1e;--soft:#5a6068;--line:#d5d9de;"
 	"--ground:#fff;--tint:#f4f6f8;--link:#0b5cad;--warn:#b45309}\n"
@@ -40,8 +40,8 @@ static const char style[] =
 	"padding:.8rem 1rem;font:13px/1.5 ui-monospace,\"DejaVu Sans Mono\","
 	"\"Liberation Mono\",monospace;white-space:pre-wrap;overflow-wrap:anywhere}\n"
 	"figure{margin:1rem 0 2rem}\n"
-	"img{display:block;max-width:100%;height:auto;background:#fff;border-radius:6px}"
-	"\n"
+	"svg{display:block;max-width:100%;height:auto}\n"
+	"svg a:focus-visible{outline:2px solid var(--link)}\n"
 	"figcaption{margin-top:.5rem;color:var(--soft);font-size:.92rem;"
 	"max-width:44rem}\n"
 	"footer{margin:3rem auto 2rem;color:var(--soft);font-size:.85rem}\n"
@@ -65,9 +65,11 @@ void report_html(const struct facts *f, struct dp_buf *out)
 		"<meta name=\"viewport\" content=\"width=device-width, "
 		"initial-scale=1\">\n<link rel=\"icon\" href=\"data:,\">\n<title>Study ");
 	doc_html_text(out, f->study.study);
-	dp_buf_printf(out,
-		      " - DPareto</title>\n<style>\n%s</style>\n</head>\n<body>\n<nav>\n",
-		      style);
+	dp_buf_printf(out, " - DPareto</title>\n<style>\n%s", style);
+	/* not in print, which is always light */
+	dp_buf_puts(out, "@media screen and (prefers-color-scheme:dark){");
+	plot_dark_style(out);
+	dp_buf_puts(out, "}\n</style>\n</head>\n<body>\n<nav>\n");
 	doc_contents(d, out);
 	dp_buf_puts(out, "</nav>\n<main>\n");
 	doc_render(d, out);

@@ -73,22 +73,58 @@ static int write_in(const char *folder, const char *name, const struct dp_buf *b
 	return code;
 }
 
-/* Pictures of an earlier report that this one has not. */
-static void remove_stale(const char *folder, const struct picture *pictures, size_t n)
+/* The bytes of this file of a figure, of a report with these pictures; NULL: it has none.
+ */
+static const struct dp_buf *find_file(const struct facts *f, const struct figure *figure,
+				      size_t kind)
 {
-	for (size_t i = 0; report_figures[i]; i++) {
-		char *path, file[FIGURE_FILE_LEN];
-		bool drawn = false;
+	struct picture_file files[PICTURE_FILES];
 
-		for (size_t k = 0; k < n; k++)
-			drawn |= pictures[k].figure == report_figures[i] &&
-				 pictures[k].png.len > 0;
-		if (drawn || !(path = dp_path_join(folder, figure_file(report_figures[i],
-								       "png", file))))
-			continue;
-		unlink(path);
-		free(path);
+	for (size_t i = 0; i < f->npictures; i++) {
+		picture_files(&f->pictures[i], files);
+		if (f->pictures[i].figure == figure && files[kind].bytes->len)
+			return files[kind].bytes;
 	}
+	return NULL;
+}
+
+/* Files of figures of an earlier report that this one has not. */
+static void remove_stale(const char *folder, const struct facts *f)
+{
+	struct picture_file files[PICTURE_FILES];
+
+	picture_files(&(struct picture){ 0 }, files);
+	for (size_t i = 0; report_figures[i]; i++) {
+		for (size_t k = 0; k < PICTURE_FILES; k++) {
+			char *path, file[FIGURE_FILE_LEN];
+
+			if (find_file(f, report_figures[i], k) ||
+			    !(path = dp_path_join(folder,
+						  figure_file(report_figures[i],
+							      files[k].kind, file))))
+				continue;
+			unlink(path);
+			free(path);
+		}
+	}
+}
+
+static int write_pictures(const struct facts *f, const char *folder, struct dp_err *err)
+{
+	struct picture_file files[PICTURE_FILES];
+	char file[FIGURE_FILE_LEN];
+	int code = DP_OK;
+
+	for (size_t i = 0; i < f->npictures; i++) {
+		picture_files(&f->pictures[i], files);
+		for (size_t k = 0; code == DP_OK && k < PICTURE_FILES; k++)
+			if (files[k].bytes->len)
+				code = write_in(folder,
+						figure_file(f->pictures[i].figure,
+							    files[k].kind, file),
+						files[k].bytes, err);
+	}
+	return code;
 }
 
 static int write_texts(const char *folder, const struct facts *f, const json_t *facts,
@@ -134,19 +170,13 @@ static void stamp_page(const char *folder, const struct dp_study_state *s)
 static int write_report(const struct facts *f, const char *folder, const json_t *facts,
 			struct dp_err *err)
 {
-	char file[FIGURE_FILE_LEN];
-	int code = DP_OK;
+	int code = write_pictures(f, folder, err);
 
-	for (size_t i = 0; code == DP_OK && i < f->npictures; i++)
-		if (f->pictures[i].png.len)
-			code = write_in(folder,
-					figure_file(f->pictures[i].figure, "png", file),
-					&f->pictures[i].png, err);
 	if (code == DP_OK)
 		code = write_texts(folder, f, facts, err);
 	if (code != DP_OK)
 		return code;
-	remove_stale(folder, f->pictures, f->npictures);
+	remove_stale(folder, f);
 	stamp_page(folder, f->study.s);
 	return DP_OK;
 }

@@ -36,17 +36,56 @@ static int check_wanted(const char *wanted, struct dp_err *err)
 	return DP_OK;
 }
 
-/* The picture and its caption, from what was gathered. */
-static int render_picture(const struct figure *f, const void *data, struct picture *p,
-			  struct dp_err *err)
+/* Adds the forms that were asked for, and the one of the page. */
+static int render_forms(const struct look *look, struct plot *plot, struct picture *p,
+			struct dp_err *err)
+{
+	const struct {
+		bool wanted;
+		enum plot_form form;
+		struct dp_buf *bytes;
+	} forms[] = {
+		{ true, PLOT_PAGE, &p->page },
+		{ look->formats & LOOK_PNG, PLOT_PNG, &p->png },
+		{ look->formats & LOOK_SVG, PLOT_SVG, &p->svg },
+		{ look->formats & LOOK_PDF, PLOT_PDF, &p->pdf },
+	};
+	int code = DP_OK;
+
+	for (size_t i = 0; code == DP_OK && i < DP_COUNT(forms); i++)
+		if (forms[i].wanted)
+			code = plot_render(plot, forms[i].form, forms[i].bytes, err);
+	return code;
+}
+
+/* The picture and its words, from what was gathered. */
+static int render_picture(const struct look *look, const struct figure *f,
+			  const void *data, struct picture *p, struct dp_err *err)
 {
 	struct plot *plot = f->draw(data);
-	int code = plot_png(plot, &p->png, err);
+	int code;
 
-	plot_free(plot);
+	plot_id(plot, f->name);
+	if (look->untitled)
+		plot_untitled(plot);
+	code = render_forms(look, plot, p, err);
 	if (code == DP_OK)
+		code = plot_csv(plot, &p->csv, err);
+	if (code == DP_OK) {
+		plot_alt(plot, &p->alt);
 		f->caption(data, &p->caption);
+	}
+	plot_free(plot);
 	return code;
+}
+
+static void free_forms(struct picture *p)
+{
+	dp_buf_free(&p->page);
+	dp_buf_free(&p->png);
+	dp_buf_free(&p->svg);
+	dp_buf_free(&p->pdf);
+	dp_buf_free(&p->csv);
 }
 
 void picture_draw(const struct report *r, const struct figure *f, struct picture *p)
@@ -59,12 +98,12 @@ void picture_draw(const struct report *r, const struct figure *f, struct picture
 
 	*p = (struct picture){ .figure = f, .absent = code == DP_OK && why };
 	if (code == DP_OK && !why)
-		code = render_picture(f, data, p, &err);
+		code = render_picture(&r->look, f, data, p, &err);
 	if (data && f->release)
 		f->release(data);
 	free(data);
 	if (code != DP_OK)
-		dp_buf_free(&p->png);
+		free_forms(p);
 	if (code != DP_OK || why)
 		snprintf(p->why, sizeof p->why, "%.299s", code == DP_OK ? why : err.msg);
 }
@@ -105,9 +144,29 @@ int pictures_draw(const struct report *r, const char *wanted, struct picture **o
 	return DP_OK;
 }
 
+void picture_files(const struct picture *p, struct picture_file out[PICTURE_FILES])
+{
+	out[0] = (struct picture_file){ "png", &p->png };
+	out[1] = (struct picture_file){ "svg", &p->svg };
+	out[2] = (struct picture_file){ "pdf", &p->pdf };
+	out[3] = (struct picture_file){ "csv", &p->csv };
+}
+
+const char *picture_kind(const struct picture *p)
+{
+	struct picture_file files[PICTURE_FILES];
+
+	picture_files(p, files);
+	for (size_t i = 0; i < PICTURE_FILES; i++)
+		if (files[i].bytes->len)
+			return files[i].kind;
+	return NULL;
+}
+
 void picture_free(struct picture *p)
 {
-	dp_buf_free(&p->png);
+	free_forms(p);
+	dp_buf_free(&p->alt);
 	dp_buf_free(&p->caption);
 }
 

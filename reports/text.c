@@ -194,11 +194,12 @@ static void write_figures(struct doc *d, const struct facts *f)
 		doc_heading(d, p->figure->title);
 		if (p->absent)
 			doc_paragraph(d, "Not shown: %s.", p->why);
-		else if (p->png.len == 0)
+		else if (!picture_drawn(p))
 			doc_paragraph(d, "This figure could not be drawn: %s.", p->why);
 		else
-			doc_figure(d, figure_file(p->figure, "png", file),
-				   p->figure->title, dp_buf_text(&p->caption), &p->png);
+			doc_figure(d, figure_file(p->figure, picture_kind(p), file),
+				   dp_buf_text(&p->alt), dp_buf_text(&p->caption),
+				   &p->page);
 	}
 }
 

@@ -121,7 +121,7 @@ double axis_at(const struct axis *a, double value)
 static double axis_label_room(struct canvas *c, const char *label, enum plot_side side)
 {
 	return side == PLOT_X ? text_width(c, FONT_TICK, label) + between_labels
-			      : text_line_height(FONT_TICK);
+			      : text_line_height(c, FONT_TICK);
 }
 
 static bool labels_fit(struct canvas *c, const struct axis *a, enum plot_side side,
@@ -171,10 +171,10 @@ static void name_ticks(struct canvas *c, struct axis *a, enum plot_side side,
 	for (size_t i = 0; i < a->nnames; i++)
 		widest = fmax(widest, text_width(c, FONT_TICK, a->names[i]));
 	a->slanted = side == PLOT_X && widest + between_labels > slot;
-	limit = side == PLOT_Y ? fmin(names_beside, c->width / 6.0)
+	limit = side == PLOT_Y ? fmin(names_beside, c->plot->width / 6.0)
 		: a->slanted   ? names_below
 			       : widest;
-	stride = (size_t)ceil(text_line_height(FONT_TICK) / slot);
+	stride = (size_t)ceil(text_line_height(c, FONT_TICK) / slot);
 	if (a->nnames / stride >= TICKS_MAX)
 		stride = a->nnames / TICKS_MAX + 1;
 	t->n = t->nminor = 0;
@@ -222,7 +222,7 @@ static double label_height(struct canvas *c, const struct axis *a, double length
 	struct lines l;
 
 	text_wrap(c, FONT_AXIS, a->label, length, 2, &l);
-	return (double)l.n * text_line_height(FONT_AXIS);
+	return (double)l.n * text_line_height(c, FONT_AXIS);
 }
 
 static double axis_below(struct canvas *c, const struct axis *x)
@@ -231,8 +231,8 @@ static double axis_below(struct canvas *c, const struct axis *x)
 		return 0;
 	if (x->slanted)
 		return axis_widest(c, x) * sin(slant * M_PI / 180) +
-		       text_line_height(FONT_TICK);
-	return text_line_height(FONT_TICK);
+		       text_line_height(c, FONT_TICK);
+	return text_line_height(c, FONT_TICK);
 }
 
 /* What labels of the x axis need beyond its ends. */
@@ -269,7 +269,7 @@ void axes_measure(struct canvas *c, struct plot_panel *a, struct margins *m)
 	m->left = tick + gap + axis_widest(c, y) + gap + label_height(c, y, height);
 	m->left = fmax(m->left, left);
 	m->right = fmax(right, gap);
-	m->top = text_line_height(FONT_TICK) / 2;
+	m->top = text_line_height(c, FONT_TICK) / 2;
 	m->bottom = tick + 2 + axis_below(c, x) + 2 + label_height(c, x, width);
 }
 
@@ -297,7 +297,7 @@ void axes_draw_grid(struct canvas *c, struct plot_panel *a)
 static void draw_x(struct canvas *c, const struct axis *x, const struct rect *r)
 {
 	const struct ticks *t = &x->ticks;
-	double y = r->y1, middle = y + tick + 2 + text_line_height(FONT_TICK) / 2;
+	double y = r->y1, middle = y + tick + 2 + text_line_height(c, FONT_TICK) / 2;
 	struct lines l;
 
 	canvas_rule(c, (struct point){ r->x0 - 0.5, y }, (struct point){ r->x1, y },
@@ -313,6 +313,10 @@ static void draw_x(struct canvas *c, const struct axis *x, const struct rect *r)
 
 		canvas_rule(c, (struct point){ at, y }, (struct point){ at, y + tick },
 			    GREY);
+	}
+	for (size_t i = 0; i < t->n; i++) {
+		double at = axis_at(x, t->at[i]);
+
 		text_draw(
 			c, FONT_TICK, (struct point){ x->slanted ? at + 3 : at, middle },
 			x->slanted ? 1 : 0.5, x->slanted ? slant : 0, t->label[i], GREY);
@@ -327,7 +331,7 @@ static void draw_x(struct canvas *c, const struct axis *x, const struct rect *r)
 static void draw_y(struct canvas *c, const struct axis *y, const struct rect *r)
 {
 	const struct ticks *t = &y->ticks;
-	double x = r->x0, edge = x - tick - gap, step = text_line_height(FONT_AXIS);
+	double x = r->x0, edge = x - tick - gap, step = text_line_height(c, FONT_AXIS);
 	struct lines l;
 
 	canvas_rule(c, (struct point){ x, r->y0 }, (struct point){ x, r->y1 + 0.5 },
@@ -343,9 +347,10 @@ static void draw_y(struct canvas *c, const struct axis *y, const struct rect *r)
 
 		canvas_rule(c, (struct point){ x - tick, at }, (struct point){ x, at },
 			    GREY);
-		text_draw(c, FONT_TICK, (struct point){ edge, at }, 1, 0, t->label[i],
-			  GREY);
 	}
+	for (size_t i = 0; i < t->n; i++)
+		text_draw(c, FONT_TICK, (struct point){ edge, axis_at(y, t->at[i]) }, 1,
+			  0, t->label[i], GREY);
 	text_wrap(c, FONT_AXIS, y->label, r->y1 - r->y0, 2, &l);
 	edge -= axis_widest(c, y) + gap;
 	for (size_t i = 0; i < l.n; i++)

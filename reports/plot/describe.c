@@ -1,15 +1,17 @@
 /* describe.c - what a figure shows, as its author adds it. */
 #include "reports/plot/plot_internal.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-	SIDE_MAX = 4000 /* CSS pixels */
+	SIDE_MAX = 4000, /* CSS pixels */
+	TIPS_MAX = 2000  /* a page with more would be too large to load */
 };
 
-/* ---- copies; what cannot be had is told by plot_png() ---- */
+/* ---- copies; what cannot be had is told by plot_render() ---- */
 
 static void plot_set_text(struct plot *p, char **to, const char *text)
 {
@@ -44,6 +46,13 @@ static char **copy_names(struct plot *p, const char *const *names, size_t n)
 	return out;
 }
 
+static void free_names(char **names, size_t n)
+{
+	for (size_t i = 0; names && i < n; i++)
+		free(names[i]);
+	free(names);
+}
+
 /* ---- figure and panels ---- */
 
 struct plot *plot_new(int width, int height, const char *title)
@@ -56,7 +65,25 @@ struct plot *plot_new(int width, int height, const char *title)
 	p->height = height < 1 ? 1 : height > SIDE_MAX ? SIDE_MAX : height;
 	plot_set_text(p, &p->title, title);
 	plot_grid(p, 1, 1);
+	plot_id(p, "figure");
 	return p;
+}
+
+void plot_id(struct plot *p, const char *id)
+{
+	size_t n = 0;
+
+	if (!p)
+		return;
+	for (; id[n] && n + 1 < sizeof p->id; n++)
+		p->id[n] = isalnum((unsigned char)id[n]) ? id[n] : '-';
+	p->id[n] = '\0';
+}
+
+void plot_untitled(struct plot *p)
+{
+	if (p)
+		p->untitled = true;
 }
 
 static void panel_free(struct plot_panel *a)
@@ -67,6 +94,8 @@ static void panel_free(struct plot_panel *a)
 	free(a->empty);
 	for (size_t i = 0; i < a->nseries; i++) {
 		free(a->series[i].name);
+		free_names(a->series[i].tips, a->series[i].ntips);
+		free_names(a->series[i].links, a->series[i].ntips);
 		for (size_t k = 0; k < DP_COUNT(a->series[i].v); k++)
 			free(a->series[i].v[k]);
 	}
@@ -284,6 +313,30 @@ void panel_box(struct plot_panel *a, const struct plot_style *s, const char *nam
 	       double x0, double x1, double y0, double y1)
 {
 	add_series(a, BOX, s, name, (const double *const[4]){ &x0, &x1, &y0, &y1 }, 1);
+}
+
+/* Copies of texts of which each may be NULL. */
+static char **copy_tips(struct plot *p, const char *const *texts, size_t n)
+{
+	char **out = calloc(n ? n : 1, sizeof *out);
+
+	if (!out)
+		p->failed = true;
+	for (size_t i = 0; out && i < n; i++)
+		plot_set_text(p, &out[i], texts[i]);
+	return out;
+}
+
+void panel_tips(struct plot_panel *a, const char *const *tips, const char *const *links,
+		size_t n)
+{
+	struct series *s = a && a->nseries ? &a->series[a->nseries - 1] : NULL;
+
+	if (!s || s->tips || n > TIPS_MAX)
+		return;
+	s->tips = copy_tips(a->plot, tips, n);
+	s->links = links ? copy_tips(a->plot, links, n) : NULL;
+	s->ntips = n;
 }
 
 void panel_label(struct plot_panel *a, double x, double y, const char *text)

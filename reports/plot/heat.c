@@ -4,8 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define NO_VALUE 0xf4f4f4
-
 void heat_see(struct plot_panel *a)
 {
 	struct heat *h = a->heat;
@@ -28,22 +26,30 @@ static double heat_edge(const struct axis *a, double value)
 void heat_draw(struct canvas *c, struct plot_panel *a)
 {
 	const struct heat *h = a->heat;
-	const struct axis *x = &a->axis[PLOT_X], *y = &a->axis[PLOT_Y];
+	double *edges = malloc((h->nx + h->ny + 2) * sizeof *edges);
+	plot_colour *colour = malloc((h->nx * h->ny + 1) * sizeof *colour);
+	struct cells cells = { edges, edges + h->nx + 1, h->nx, h->ny, colour };
 
+	if (!edges || !colour) {
+		c->failed = true;
+		free(edges);
+		free(colour);
+		return;
+	}
+	for (size_t i = 0; i <= h->nx; i++)
+		edges[i] = heat_edge(&a->axis[PLOT_X], h->x[i]);
+	for (size_t i = 0; i <= h->ny; i++)
+		edges[h->nx + 1 + i] = heat_edge(&a->axis[PLOT_Y], h->y[i]);
+	for (size_t i = 0; i < h->nx * h->ny; i++)
+		colour[i] = axis_shows(&h->bar.axis, h->z[i])
+				    ? colourbar_colour(&h->bar, h->z[i])
+				    : NO_CELL;
 	canvas_clip(c, &a->area);
 	canvas_block(c, a->area, NO_VALUE, 1);
-	for (size_t j = 0; j < h->ny; j++) {
-		for (size_t i = 0; i < h->nx; i++) {
-			double z = h->z[j * h->nx + i];
-			struct rect cell = { heat_edge(x, h->x[i]), heat_edge(y, h->y[j]),
-					     heat_edge(x, h->x[i + 1]),
-					     heat_edge(y, h->y[j + 1]) };
-
-			if (axis_shows(&h->bar.axis, z))
-				canvas_block(c, cell, colourbar_colour(&h->bar, z), 1);
-		}
-	}
+	canvas_cells(c, &cells);
 	canvas_clip(c, NULL);
+	free(edges);
+	free(colour);
 }
 
 void heat_free(struct heat *h)

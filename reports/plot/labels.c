@@ -212,7 +212,7 @@ static void mark_label(struct canvas *c, struct map *m, const struct plot_panel 
 		       const struct series *s)
 {
 	const struct rect *r = &m->area;
-	double at, width, height = text_line_height(FONT_SMALL);
+	double at, width, height = text_line_height(c, FONT_SMALL);
 	char text[TEXT_LEN];
 	struct spot spots[6] = { 0 };
 
@@ -284,7 +284,7 @@ static double label_clearance(const struct plot_panel *a, struct point p)
 static void point_label(struct canvas *c, struct map *m, const struct plot_panel *a,
 			const struct label *l)
 {
-	double width, height = text_size(FONT_SMALL) + 2, clear;
+	double width, height = text_size(c, FONT_SMALL) + 2, clear;
 	struct spot spots[WAYS * RINGS];
 	char text[TEXT_LEN];
 	struct point p;

@@ -62,12 +62,12 @@ static void place_surroundings(struct canvas *c, struct plot *p, struct rect *in
 		(struct rect){ edge, edge * 0.75, p->width - edge, p->height - edge / 2 };
 	*inner = p->frame;
 	width = inner->x1 - inner->x0;
-	text_wrap(c, FONT_TITLE, p->title, width, 2, &p->heading);
-	inner->y0 += (double)p->heading.n * text_line_height(FONT_TITLE) +
+	text_wrap(c, FONT_TITLE, p->untitled ? NULL : p->title, width, 2, &p->heading);
+	inner->y0 += (double)p->heading.n * text_line_height(c, FONT_TITLE) +
 		     (p->heading.n ? 6 : 0);
 	text_wrap(c, FONT_NOTE, p->note, width, 2, &p->notes);
-	inner->y1 -=
-		(double)p->notes.n * text_line_height(FONT_NOTE) + (p->notes.n ? 6 : 0);
+	inner->y1 -= (double)p->notes.n * text_line_height(c, FONT_NOTE) +
+		     (p->notes.n ? 6 : 0);
 	legend_measure(c, &p->legend, width, inner->y1 - inner->y0);
 	p->legend_box = *inner;
 	if (p->legend.beside)
@@ -88,7 +88,7 @@ static void measure_panel(struct canvas *c, struct plot_panel *a)
 	if (a->heat && !a->parallel)
 		m->right = fmax(m->right, colourbar_width(c, &a->heat->bar, height));
 	text_wrap(c, FONT_PANEL, a->title, width, 2, &a->heading);
-	m->top += (double)a->heading.n * text_line_height(FONT_PANEL) +
+	m->top += (double)a->heading.n * text_line_height(c, FONT_PANEL) +
 		  (a->heading.n ? 2 : 0);
 	legend_measure(c, &a->legend, width, height);
 	if (a->legend.beside)

@@ -94,7 +94,7 @@ static size_t legend_rows(const struct legend *l, double width)
 
 void legend_measure(struct canvas *c, struct legend *l, double width, double height)
 {
-	double widest = 0, line = text_line_height(FONT_LEGEND) + 2,
+	double widest = 0, line = text_line_height(c, FONT_LEGEND) + 2,
 	       longest = fmax(width * 0.6, fmin(width - 40, 200)), above, column;
 
 	l->width = l->height = l->sample = 0;
@@ -130,7 +130,7 @@ static void draw_entry(struct canvas *c, const struct entry *e, struct point at,
 
 static void draw_column(struct canvas *c, const struct legend *l, const struct rect *box)
 {
-	double line = text_line_height(FONT_LEGEND) + 2, left = box->x0 + around * 1.5;
+	double line = text_line_height(c, FONT_LEGEND) + 2, left = box->x0 + around * 1.5;
 
 	for (size_t i = 0; i < l->n; i++)
 		draw_entry(c, &l->entries[i],
@@ -140,7 +140,7 @@ static void draw_column(struct canvas *c, const struct legend *l, const struct r
 
 void legend_draw(struct canvas *c, const struct legend *l, const struct rect *box)
 {
-	double line = text_line_height(FONT_LEGEND) + 2, x = box->x0,
+	double line = text_line_height(c, FONT_LEGEND) + 2, x = box->x0,
 	       y = box->y0 + line / 2;
 
 	if (l->beside) {

@@ -3,10 +3,6 @@
 
 #include <math.h>
 
-enum {
-	CORNERS_MAX = 32
-};
-
 struct plot_style style_full(const struct plot_style *s)
 {
 	struct plot_style out = *s;
@@ -25,6 +21,14 @@ struct plot_style style_full(const struct plot_style *s)
 struct pen style_pen(const struct plot_style *s)
 {
 	return (struct pen){ s->colour, s->width, s->dash, s->opacity };
+}
+
+double pen_dashes(const struct pen *pen, double *on)
+{
+	double unit = fmax(pen->width, 1);
+
+	*on = pen->dash == PLOT_DOTTED ? 0 : 3.5 * unit;
+	return *on + (pen->dash == PLOT_DOTTED ? 2.2 : 2.4) * unit;
 }
 
 /* A polygon or star with every second corner at the inner radius. */
@@ -54,10 +58,9 @@ static size_t marker_arms(struct point *p, double reach, double thick, double tu
 	return 12;
 }
 
-/* The marker's corners around (0, 0), `grow` wider on all sides. The shapes have about
- * the same area at the same radius. */
-static size_t marker_corners(enum plot_marker marker, double radius, double grow,
-			     struct point p[CORNERS_MAX])
+/* The shapes have about the same area at the same radius. */
+size_t marker_corners(enum plot_marker marker, double radius, double grow,
+		      struct point p[CORNERS_MAX])
 {
 	double thick = fmax(0.6, radius * 0.2) + grow;
 	size_t round = radius > 6 ? CORNERS_MAX : 20;
@@ -95,34 +98,4 @@ double marker_reach(const struct plot_style *s)
 	for (size_t i = 0; i < n; i++)
 		reach = fmax(reach, fmax(fabs(p[i].x), fabs(p[i].y)));
 	return reach;
-}
-
-static void marker_move(struct point *p, size_t n, struct point by)
-{
-	for (size_t i = 0; i < n; i++) {
-		p[i].x += by.x;
-		p[i].y += by.y;
-	}
-}
-
-void canvas_marker(struct canvas *c, struct point at, const struct plot_style *s)
-{
-	struct point p[CORNERS_MAX];
-	double radius = s->size / 2;
-	size_t n;
-
-	if (s->outline) {
-		n = marker_corners(s->marker, radius, 1, p);
-		marker_move(p, n, at);
-		canvas_polygon(c, p, n, WHITE, s->opacity);
-	}
-	n = marker_corners(s->marker, radius, 0, p);
-	marker_move(p, n, at);
-	raster_add(&c->raster, p, n);
-	if (s->marker == PLOT_RING) {
-		n = marker_corners(s->marker, fmax(radius - s->width, 0), 0, p);
-		marker_move(p, n, at);
-		raster_cut(&c->raster, p, n);
-	}
-	canvas_fill(c, s->colour, s->opacity);
 }

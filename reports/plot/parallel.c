@@ -63,7 +63,7 @@ void parallel_measure(struct canvas *c, struct parallel *p, const struct rect *a
 	m->left = left;
 	/* the bar stands below the heading of the last axis */
 	m->right = fmax(right, colourbar_width(c, &p->bar, height));
-	m->top = (double)lines * text_line_height(FONT_LEGEND) + 8;
+	m->top = (double)lines * text_line_height(c, FONT_LEGEND) + 8;
 	m->bottom = 8;
 }
 
@@ -95,7 +95,7 @@ static void draw_axis(struct canvas *c, const struct parallel *p, const struct r
 		      size_t i)
 {
 	const struct axis *a = &p->axes[i];
-	double x = parallel_place(p, area, i), size = text_size(FONT_TICK) * 0.6;
+	double x = parallel_place(p, area, i), size = text_size(c, FONT_TICK) * 0.6;
 	struct lines l;
 
 	canvas_rule(c, (struct point){ x, area->y0 }, (struct point){ x, area->y1 },
@@ -115,11 +115,11 @@ static void draw_axis(struct canvas *c, const struct parallel *p, const struct r
 			  a->ticks.label[k], INK);
 	}
 	parallel_heading(c, p, area, i, &l);
-	text_lines(
-		c, FONT_LEGEND,
-		(struct point){ x, area->y0 - 8 -
-					   (double)l.n * text_line_height(FONT_LEGEND) },
-		0.5, &l, INK);
+	text_lines(c, FONT_LEGEND,
+		   (struct point){ x, area->y0 - 8 -
+					      (double)l.n *
+						      text_line_height(c, FONT_LEGEND) },
+		   0.5, &l, INK);
 }
 
 void parallel_draw(struct canvas *c, struct parallel *p, const struct rect *area)

@@ -1,4 +1,4 @@
-/* plot.c - a figure from its description to its PNG. */
+/* plot.c - a figure from its description to its picture. */
 #include "reports/plot/plot_internal.h"
 
 #include <math.h>
@@ -11,16 +11,16 @@ static void draw_words(struct canvas *c, struct plot_panel *a)
 				  ? "no positive values for a logarithmic axis"
 				  : "nothing to show yet";
 	size_t most =
-		(size_t)fmin((r->y1 - r->y0) / text_line_height(FONT_AXIS), LINES_MAX);
+		(size_t)fmin((r->y1 - r->y0) / text_line_height(c, FONT_AXIS), LINES_MAX);
 	struct lines l;
 
 	text_wrap(c, FONT_AXIS, why, (r->x1 - r->x0) * 0.85, most < 1 ? 1 : most, &l);
-	text_lines(
-		c, FONT_AXIS,
-		(struct point){ (r->x0 + r->x1) / 2,
-				(r->y0 + r->y1) / 2 -
-					(double)l.n * text_line_height(FONT_AXIS) / 2 },
-		0.5, &l, FAINT);
+	text_lines(c, FONT_AXIS,
+		   (struct point){ (r->x0 + r->x1) / 2,
+				   (r->y0 + r->y1) / 2 -
+					   (double)l.n * text_line_height(c, FONT_AXIS) /
+						   2 },
+		   0.5, &l, FAINT);
 }
 
 /* Title and legend of a panel, in its margins. */
@@ -35,7 +35,7 @@ static void draw_surroundings(struct canvas *c, const struct plot_panel *a)
 		box.x0 = r->x1 + a->margins.right - a->legend.width;
 		box.x1 = r->x1 + a->margins.right;
 	} else {
-		box.y0 = top + (double)a->heading.n * text_line_height(FONT_PANEL) +
+		box.y0 = top + (double)a->heading.n * text_line_height(c, FONT_PANEL) +
 			 (a->heading.n ? 2 : 0);
 	}
 	legend_draw(c, &a->legend, &box);
@@ -69,10 +69,11 @@ static void plot_draw(struct canvas *c, const struct plot *p)
 	const struct rect *r = &p->frame;
 
 	text_lines(c, FONT_TITLE, (struct point){ r->x0, r->y0 }, 0, &p->heading, INK);
-	text_lines(c, FONT_NOTE,
-		   (struct point){ r->x0, r->y1 - (double)p->notes.n *
-							  text_line_height(FONT_NOTE) },
-		   0, &p->notes, FAINT);
+	text_lines(
+		c, FONT_NOTE,
+		(struct point){ r->x0, r->y1 - (double)p->notes.n *
+						       text_line_height(c, FONT_NOTE) },
+		0, &p->notes, FAINT);
 	legend_draw(c, &p->legend, &p->legend_box);
 	for (int i = 0; i < p->rows * p->columns; i++) {
 		if (p->panels[i])
@@ -80,7 +81,15 @@ static void plot_draw(struct canvas *c, const struct plot *p)
 	}
 }
 
-int plot_png(struct plot *p, struct dp_buf *out, struct dp_err *err)
+static const struct back_end *const back_ends[] = {
+	[PLOT_PNG] = &back_end_gd,
+	[PLOT_SVG] = &back_end_svg,
+	[PLOT_PAGE] = &back_end_page,
+	[PLOT_PDF] = &back_end_pdf,
+};
+
+int plot_render(struct plot *p, enum plot_form form, struct dp_buf *out,
+		struct dp_err *err)
 {
 	struct canvas c = { 0 };
 	int code;
@@ -91,12 +100,15 @@ int plot_png(struct plot *p, struct dp_buf *out, struct dp_err *err)
 			       p->rows, p->columns);
 	if (!p || p->failed)
 		return dp_fail(err, DP_E_NOMEM, "out of memory for a figure");
-	code = canvas_open(&c, p->width, p->height, err);
-	if (code == 0 && !plot_layout(&c, p))
+	code = canvas_open(&c, back_ends[form], p->print, err);
+	c.plot = p;
+	if (code == DP_OK && !plot_layout(&c, p))
 		code = dp_fail(err, DP_E_NOMEM, "out of memory for a figure");
-	if (code == 0) {
+	if (code == DP_OK)
+		code = canvas_begin(&c, p->width, p->height, err);
+	if (code == DP_OK) {
 		plot_draw(&c, p);
-		code = canvas_png(&c, out, err);
+		code = canvas_finish(&c, out, err);
 	}
 	canvas_close(&c);
 	return code;

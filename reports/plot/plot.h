@@ -1,10 +1,10 @@
 /* plot.h - figures: panels with axes, series in the order they were added, a legend
- * beside the data. Describe a figure, then ask for its PNG.
+ * beside the data. Describe a figure, then ask for it in one form or several.
  *
- * Sizes are in CSS pixels; the picture has twice as many each way. Nothing is drawn
- * before plot_png(), so ranges, ticks and margins are chosen from all there is to
+ * Sizes are in CSS pixels; a PNG has twice as many each way. Nothing is drawn
+ * before plot_render(), so ranges, ticks and margins are chosen from all there is to
  * show. Additions copy what they are given and cannot fail: memory that ran out is
- * told by plot_png(), once; all take a NULL plot or panel and do nothing then. Points
+ * told by plot_render(), once; all take a NULL plot or panel and do nothing then. Points
  * that are not finite, or not positive on a log axis, are left out; lines and bands
  * have a gap there. The same description gives the same bytes. Text is UTF-8; what is
  * too long for its place is wrapped or ends in an ellipsis. */
@@ -31,6 +31,12 @@ enum plot_role { /* Okabe and Ito's palette, safe for colour-blind readers */
 };
 plot_colour plot_palette(unsigned role);
 
+/* What this colour is instead on the dark ground of a page. */
+#define PLOT_DARK_GROUND 0x15181b
+plot_colour plot_dark(plot_colour colour);
+/* Appends the style that a page with figures has in the dark. */
+void plot_dark_style(struct dp_buf *out);
+
 enum plot_map {
 	PLOT_VIRIDIS,
 	PLOT_CIVIDIS,
@@ -53,8 +59,25 @@ void plot_grid(struct plot *p, int rows, int columns);
 struct plot_panel *plot_panel(struct plot *p, int row, int column);
 /* One line of small text below everything, such as where the numbers come from. */
 void plot_note(struct plot *p, const char *text);
-/* Renders to PNG bytes, which it adds to `out`. */
-DP_MUSTCHECK int plot_png(struct plot *p, struct dp_buf *out, struct dp_err *err);
+/* What it is called in a page: ids in its SVG begin with this (letters, digits, '-'). */
+void plot_id(struct plot *p, const char *id);
+/* Leaves out the title, for who writes a caption instead. */
+void plot_untitled(struct plot *p);
+
+enum plot_form {
+	PLOT_PNG,
+	PLOT_SVG,  /* a file */
+	PLOT_PAGE, /* SVG to be put into a page, with links and classes for its style */
+	PLOT_PDF,
+};
+/* Adds the bytes of the picture to `out`. */
+DP_MUSTCHECK int plot_render(struct plot *p, enum plot_form form, struct dp_buf *out,
+			     struct dp_err *err);
+/* Adds the numbers that it draws as CSV (RFC 4180): see csv.c for the columns. */
+DP_MUSTCHECK int plot_csv(const struct plot *p, struct dp_buf *out, struct dp_err *err);
+/* Appends what kind of picture it is and what its axes and series are: a text
+ * alternative. What the picture shows is for a caption to say. */
+void plot_alt(const struct plot *p, struct dp_buf *out);
 /* Lets go of the fonts that libraries keep for the next figure. Before the end of a
  * program, for those who count what is left. */
 void plot_shutdown(void);
@@ -136,6 +159,11 @@ void panel_mark(struct plot_panel *a, const struct plot_style *s, enum plot_side
 /* A shaded box and a dashed outline: the region that a reference point bounds. */
 void panel_box(struct plot_panel *a, const struct plot_style *s, const char *name,
 	       double x0, double x1, double y0, double y1);
+/* What each item of the points or blocks added last says when one points at it, and where
+ * it leads in a page ("#trial-13"). `links`, and each text, may be NULL. Not for
+ * thousands of items: then nothing is said. */
+void panel_tips(struct plot_panel *a, const char *const *tips, const char *const *links,
+		size_t n);
 /* Small text beside a point, moved or left out where it would cover other text,
  * markers or lines (of at least a pixel's width); earlier ones win. */
 void panel_label(struct plot_panel *a, double x, double y, const char *text);

@@ -2,8 +2,9 @@
  *
  * describe.c fills a struct plot; layout.c decides where everything stands, from
  * measured text; plot.c draws panel by panel: axes.c, series.c, heat.c, parallel.c,
- * labels.c, legend.c, all on a canvas (canvas.c, stroke.c, marker.c, text.c) whose
- * shapes are filled by raster.c. */
+ * labels.c, legend.c, all on a canvas (canvas.c, text.c) that one of the back ends
+ * draws: gd.c as pixels (with stroke.c and raster.c), svg.c, pdf.c. csv.c and alt.c tell
+ * the description itself. */
 #ifndef DP_PLOT_INTERNAL_H
 #define DP_PLOT_INTERNAL_H
 #include "reports/plot/plot.h"
@@ -11,7 +12,7 @@
 #include <gd.h>
 
 enum {
-	PLOT_ZOOM = 2, /* pixels of the picture for one CSS pixel */
+	PLOT_ID_LEN = 64,
 	TEXT_LEN = 512 /* bytes of one text, with its NUL; longer ones are cut */
 };
 
@@ -23,11 +24,12 @@ struct rect { /* y grows downwards, as in the picture */
 	double x0, y0, x1, y1;
 };
 
-#define INK   0x222222 /* titles and axis labels */
-#define GREY  0x444444 /* axes and tick labels */
-#define FAINT 0x777777 /* notes */
-#define GRID  0xebebeb
-#define WHITE 0xffffff
+#define INK      0x222222 /* titles and axis labels */
+#define GREY     0x444444 /* axes and tick labels */
+#define FAINT    0x777777 /* notes */
+#define GRID     0xebebeb
+#define WHITE    0xffffff
+#define NO_VALUE 0xf4f4f4 /* where a heat map has none */
 
 /* ---- room.c ---- */
 
@@ -39,6 +41,7 @@ void *make_room(void *array, size_t *cap, size_t need, size_t size);
 
 struct raster {
 	int width, height;
+	double zoom;        /* pixels of the picture for one CSS pixel */
 	int x0, y0, x1, y1; /* only pixels in [x0, x1) x [y0, y1) are painted */
 	struct crossing *crossings;
 	size_t n, cap;
@@ -51,7 +54,7 @@ struct raster {
 	bool failed;
 };
 
-bool raster_open(struct raster *r, int width, int height);
+bool raster_open(struct raster *r, int width, int height, double zoom);
 void raster_close(struct raster *r);
 /* Adds a closed polygon to the shape. Those that overlap count once. */
 void raster_add(struct raster *r, const struct point *p, size_t n);
@@ -62,64 +65,15 @@ void raster_fill(struct raster *r, gdImagePtr im, plot_colour colour, double opa
 
 /* ---- png.c ---- */
 
-DP_MUSTCHECK int png_bytes(const gdImagePtr im, struct dp_buf *out, struct dp_err *err);
+struct cells_image;
+/* `zoom` pixels are a CSS pixel. */
+DP_MUSTCHECK int png_bytes(const gdImagePtr im, double zoom, struct dp_buf *out,
+			   struct dp_err *err);
+/* Where there is no cell it is transparent. */
+DP_MUSTCHECK int png_cells(const struct cells_image *cells, struct dp_buf *out,
+			   struct dp_err *err);
 
-/* ---- canvas.c, stroke.c, marker.c: drawing in CSS pixels ---- */
-
-struct measured { /* one text that was measured before */
-	char *text;
-	uint32_t hash;
-	int font;
-	double left, right; /* of the ink, from the pen's start */
-};
-
-struct canvas {
-	int width, height;
-	gdImagePtr im;
-	struct raster raster;
-	struct rect clip;
-	char *fonts[2]; /* files: regular, bold */
-	struct measured *measured;
-	size_t nmeasured, measured_cap;
-	struct point *run; /* scratch of stroke.c */
-	size_t run_cap;
-	bool failed; /* memory ran out */
-};
-
-struct pen {
-	plot_colour colour;
-	double width;
-	enum plot_dash dash;
-	double opacity;
-};
-
-DP_MUSTCHECK int canvas_open(struct canvas *c, int width, int height, struct dp_err *err);
-void canvas_close(struct canvas *c);
-DP_MUSTCHECK int canvas_png(struct canvas *c, struct dp_buf *out, struct dp_err *err);
-/* Nothing is drawn outside; NULL: the whole picture. Text is not clipped. */
-void canvas_clip(struct canvas *c, const struct rect *clip);
-void canvas_polygon(struct canvas *c, const struct point *p, size_t n, plot_colour colour,
-		    double opacity);
-/* A rectangle with its edges moved to whole pixels, so that they are sharp. */
-void canvas_block(struct canvas *c, struct rect r, plot_colour colour, double opacity);
-/* A sharp line of one CSS pixel, across or upright. */
-void canvas_rule(struct canvas *c, struct point a, struct point b, plot_colour colour);
-/* Paints the shape that was added to the raster. */
-void canvas_fill(struct canvas *c, plot_colour colour, double opacity);
-/* A polyline; closed when it ends where it began. */
-void canvas_line(struct canvas *c, const struct point *p, size_t n,
-		 const struct pen *pen);
-void canvas_marker(struct canvas *c, struct point at, const struct plot_style *s);
-/* How far it reaches from its middle, across or upright. */
-double marker_reach(const struct plot_style *s);
-/* The part of a-b in the box; false: none. */
-bool clip_segment(const struct rect *box, struct point *a, struct point *b);
-
-/* Style with defaults filled in. */
-struct plot_style style_full(const struct plot_style *s);
-struct pen style_pen(const struct plot_style *s);
-
-/* ---- text.c ---- */
+/* ---- canvas.c: drawing in CSS pixels, by one of several back ends ---- */
 
 enum font {
 	FONT_TITLE,
@@ -131,11 +85,181 @@ enum font {
 	FONT_SMALL, /* beside points and lines */
 };
 
+struct pen {
+	plot_colour colour;
+	double width;
+	enum plot_dash dash;
+	double opacity;
+};
+
+#define NO_CELL 0xff000000U /* instead of a colour: nothing is drawn there */
+
+/* Coloured rectangles that share their edges. */
+struct cells {
+	const double *x; /* (nx + 1) edges in the picture, from the left */
+	const double *y; /* (ny + 1) from the bottom */
+	size_t nx, ny;
+	const plot_colour *colour; /* (ny x nx) row by row, from the bottom */
+};
+
+struct canvas;
+
+/* One form of picture. Additions cannot fail: memory that ran out is told by finish(). */
+struct back_end {
+	/* Makes what it draws on, as large as the canvas. */
+	int (*open)(struct canvas *c, struct dp_err *err);
+	/* Adds the bytes of the picture. */
+	int (*finish)(struct canvas *c, struct dp_buf *out, struct dp_err *err);
+	void (*close)(struct canvas *c); /* also what could not be opened */
+	void (*clip)(struct canvas *c);  /* c->clip has changed */
+	void (*polygon)(struct canvas *c, const struct point *p, size_t n,
+			plot_colour colour, double opacity);
+	void (*block)(struct canvas *c, struct rect r, plot_colour colour,
+		      double opacity);
+	/* A polyline that does not go far beyond the clip; `phase`: so long was what
+	 * is left out before it. */
+	void (*stroke)(struct canvas *c, const struct point *p, size_t n,
+		       const struct pen *pen, double phase);
+	/* Markers of one look. */
+	void (*markers)(struct canvas *c, const struct point *at, size_t n,
+			const struct plot_style *s);
+	void (*cells)(struct canvas *c, const struct cells *cells);
+	/* As in text_draw(); never empty. */
+	void (*text)(struct canvas *c, enum font f, struct point at, double across,
+		     double angle, const char *text, plot_colour colour);
+};
+extern const struct back_end back_end_gd, back_end_svg, back_end_page, back_end_pdf;
+
+struct measured { /* one text that was measured before */
+	char *text;
+	uint32_t hash;
+	int font;
+	double left, right; /* of the ink, from the pen's start */
+};
+
+struct canvas {
+	const struct back_end *back;
+	void *ink; /* what the back end draws on, its own */
+	const struct plot *plot;
+	double width, height;
+	bool print; /* fonts and lines as on paper */
+	struct rect clip;
+	const char *tip, *link; /* of the item that is being drawn, or NULL */
+	char *fonts[2];         /* files: regular, bold */
+	struct measured *measured;
+	size_t nmeasured, measured_cap;
+	struct point *run; /* scratch of canvas_line() */
+	size_t run_cap;
+	bool failed; /* memory ran out */
+};
+
+/* A canvas on which text can be measured. */
+DP_MUSTCHECK int canvas_open(struct canvas *c, const struct back_end *back, bool print,
+			     struct dp_err *err);
+/* From here on it has a size and can be drawn on. */
+DP_MUSTCHECK int canvas_begin(struct canvas *c, double width, double height,
+			      struct dp_err *err);
+void canvas_close(struct canvas *c);
+DP_MUSTCHECK int canvas_finish(struct canvas *c, struct dp_buf *out, struct dp_err *err);
+/* How many pixels of a PNG a CSS pixel is. */
+double canvas_zoom(const struct canvas *c);
+/* To the nearest edge of a pixel of a PNG, so that all forms look alike. */
+double canvas_sharp(const struct canvas *c, double css);
+/* Nothing is drawn outside; NULL: the whole picture. Text is not clipped. */
+void canvas_clip(struct canvas *c, const struct rect *clip);
+/* What comes next is an item of which this is told, and that leads somewhere; NULL: it
+ * is none. */
+void canvas_item(struct canvas *c, const char *tip, const char *link);
+void canvas_polygon(struct canvas *c, const struct point *p, size_t n, plot_colour colour,
+		    double opacity);
+/* A rectangle with its edges moved to whole pixels, so that they are sharp. */
+void canvas_block(struct canvas *c, struct rect r, plot_colour colour, double opacity);
+/* A sharp line of one CSS pixel, across or upright. */
+void canvas_rule(struct canvas *c, struct point a, struct point b, plot_colour colour);
+/* A polyline; closed when it ends where it began. */
+void canvas_line(struct canvas *c, const struct point *p, size_t n,
+		 const struct pen *pen);
+void canvas_markers(struct canvas *c, const struct point *at, size_t n,
+		    const struct plot_style *s);
+void canvas_cells(struct canvas *c, const struct cells *cells);
+/* The part of a-b in the box; false: none. */
+bool clip_segment(const struct rect *box, struct point *a, struct point *b);
+
+/* ---- cells.c ---- */
+
+/* Pixels that show cells: one for each where they are equally wide and high, else as many
+ * as show their edges. */
+struct cells_image {
+	struct rect place;
+	size_t width, height;
+	plot_colour *colour; /* (height x width) from the top; the caller frees it */
+};
+/* False without memory. */
+bool cells_sample(const struct cells *cells, struct cells_image *out);
+/* Draws each by itself. */
+void cells_as_blocks(struct canvas *c, const struct cells *cells);
+
+/* ---- shades.c ---- */
+
+/* What a colour is called that is another one on a dark ground; NULL: it stays. */
+const char *shade_name(plot_colour colour);
+
+/* ---- pdf.c ---- */
+
+/* Lets go of fonts. */
+void pdf_shutdown(void);
+
+/* ---- gd.c, stroke.c: the back end that paints pixels ---- */
+
+struct gd_ink {
+	gdImagePtr im;
+	struct raster raster;
+};
+struct gd_ink *gd_ink(const struct canvas *c);
+/* Paints the shape that was added to the raster. */
+void gd_fill(struct canvas *c, plot_colour colour, double opacity);
+void gd_stroke(struct canvas *c, const struct point *p, size_t n, const struct pen *pen,
+	       double phase);
+
+/* ---- marker.c ---- */
+
+enum {
+	CORNERS_MAX = 32
+};
+/* The marker's corners around (0, 0), `grow` wider on all sides. */
+size_t marker_corners(enum plot_marker marker, double radius, double grow,
+		      struct point p[CORNERS_MAX]);
+static inline bool marker_is_round(enum plot_marker m)
+{
+	return m == PLOT_DOT || m == PLOT_RING;
+}
+/* How far it reaches from its middle, across or upright. */
+double marker_reach(const struct plot_style *s);
+
+/* Style with defaults filled in. */
+struct plot_style style_full(const struct plot_style *s);
+struct pen style_pen(const struct plot_style *s);
+/* The period of its dashes, and how much of that is drawn; 0: dots. */
+double pen_dashes(const struct pen *pen, double *on);
+
+/* ---- text.c ---- */
+
 /* Finds the font files. */
 DP_MUSTCHECK int text_open(struct canvas *c, struct dp_err *err);
 void text_close(struct canvas *c);
-double text_size(enum font f);
-double text_line_height(enum font f); /* height of a line with its leading */
+/* Where text that stands there has its baseline. */
+struct point text_baseline(const struct canvas *c, enum font f, struct point at,
+			   double angle);
+/* Where its pen starts, as measured. */
+struct point text_pen(struct canvas *c, enum font f, struct point at, double across,
+		      double angle, const char *text);
+/* Draws by libgd. */
+void text_paint(struct canvas *c, gdImagePtr im, double zoom, enum font f,
+		struct point pen, double angle, const char *text, plot_colour colour);
+double text_size(const struct canvas *c, enum font f); /* CSS pixels */
+bool text_is_bold(enum font f);
+double text_line_height(const struct canvas *c,
+			enum font f); /* height of a line with its leading */
 double text_width(struct canvas *c, enum font f, const char *text);
 /* Draws with the middle of the capitals at y; x is the left end (across 0), middle
  * (0.5) or right end (1). `angle` in degrees turns it about that place. */
@@ -238,6 +362,8 @@ struct series {
 	enum plot_side side; /* MARK */
 	double *v[4];        /* as in the call */
 	size_t n;
+	char **tips, **links; /* (ntips) of items, or NULL; so may be each of them */
+	size_t ntips;
 };
 
 /* Shows all values to the axes of the panel. */
@@ -340,8 +466,11 @@ struct plot_panel {
 };
 
 struct plot {
-	int width, height;
+	double width, height; /* CSS pixels */
 	int rows, columns;
+	bool print;    /* laid out for paper */
+	bool untitled; /* the title is not drawn */
+	char id[PLOT_ID_LEN];
 	char *title, *note;
 	struct plot_panel **panels; /* rows x columns, NULL where none was made */
 	bool failed;                /* memory ran out */

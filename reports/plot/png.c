@@ -36,9 +36,9 @@ static void png_give_up(png_structp png, png_const_charp message)
 }
 
 static void write_picture(png_structp png, png_infop info, const gdImagePtr im,
-			  unsigned char *row)
+			  double zoom, unsigned char *row)
 {
-	const png_uint_32 per_metre = (png_uint_32)(96 * PLOT_ZOOM / 0.0254 + 0.5);
+	const png_uint_32 per_metre = (png_uint_32)(96 * zoom / 0.0254 + 0.5);
 
 	png_set_IHDR(png, info, (png_uint_32)im->sx, (png_uint_32)im->sy, 8,
 		     PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
@@ -60,9 +60,40 @@ static void write_picture(png_structp png, png_infop info, const gdImagePtr im,
 	png_write_end(png, info);
 }
 
-int png_bytes(const gdImagePtr im, struct dp_buf *out, struct dp_err *err)
+/* One or the other of `im` and `cells`. */
+struct png_source {
+	const gdImagePtr im;
+	double zoom;
+	const struct cells_image *cells;
+};
+
+static void write_cells(png_structp png, png_infop info, const struct cells_image *cells,
+			unsigned char *row)
 {
-	unsigned char *row = malloc(3 * (size_t)im->sx);
+	png_set_IHDR(png, info, (png_uint_32)cells->width, (png_uint_32)cells->height, 8,
+		     PNG_COLOR_TYPE_RGB_ALPHA, PNG_INTERLACE_NONE,
+		     PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+	/* rows of one cell are alike */
+	png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_FILTER_UP);
+	png_write_info(png, info);
+	for (size_t j = 0; j < cells->height; j++) {
+		for (size_t i = 0; i < cells->width; i++) {
+			plot_colour colour = cells->colour[j * cells->width + i];
+
+			row[4 * i] = (unsigned char)(colour >> 16);
+			row[4 * i + 1] = (unsigned char)(colour >> 8);
+			row[4 * i + 2] = (unsigned char)colour;
+			row[4 * i + 3] = colour == NO_CELL ? 0 : 255;
+		}
+		png_write_row(png, row);
+	}
+	png_write_end(png, info);
+}
+
+static int write_png(const struct png_source *s, size_t row_bytes, struct dp_buf *out,
+		     struct dp_err *err)
+{
+	unsigned char *row = malloc(row_bytes);
 	png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL,
 						  png_give_up, be_quiet);
 	png_infop info = png ? png_create_info_struct(png) : NULL;
@@ -74,9 +105,26 @@ int png_bytes(const gdImagePtr im, struct dp_buf *out, struct dp_err *err)
 		code = dp_fail(err, DP_E_NOMEM, "out of memory for a PNG");
 	else {
 		png_set_write_fn(png, out, write_bytes, no_flush);
-		write_picture(png, info, im, row);
+		if (s->cells)
+			write_cells(png, info, s->cells, row);
+		else
+			write_picture(png, info, s->im, s->zoom, row);
 	}
 	png_destroy_write_struct(&png, &info);
 	free(row);
 	return code;
+}
+
+int png_bytes(const gdImagePtr im, double zoom, struct dp_buf *out, struct dp_err *err)
+{
+	struct png_source s = { .im = im, .zoom = zoom };
+
+	return write_png(&s, 3 * (size_t)im->sx, out, err);
+}
+
+int png_cells(const struct cells_image *cells, struct dp_buf *out, struct dp_err *err)
+{
+	struct png_source s = { .cells = cells };
+
+	return write_png(&s, 4 * cells->width, out, err);
 }

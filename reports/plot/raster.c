@@ -23,10 +23,10 @@ struct crossing {
 	int next;     /* in the same sub-row */
 };
 
-bool raster_open(struct raster *r, int width, int height)
+bool raster_open(struct raster *r, int width, int height, double zoom)
 {
 	*r = (struct raster){
-		.width = width, .height = height, .x1 = width, .y1 = height
+		.width = width, .height = height, .zoom = zoom, .x1 = width, .y1 = height
 	};
 	r->heads = malloc((size_t)height * ROWS * sizeof *r->heads);
 	r->part = calloc((size_t)width + 2, sizeof *r->part);
@@ -105,9 +105,9 @@ static void raster_edge(struct raster *r, struct point a, struct point b, int tu
 	}
 }
 
-static struct point raster_zoomed(struct point p)
+static struct point raster_zoomed(const struct raster *r, struct point p)
 {
-	return (struct point){ p.x * PLOT_ZOOM, p.y * PLOT_ZOOM };
+	return (struct point){ p.x * r->zoom, p.y * r->zoom };
 }
 
 /* Polygons turn the same way whatever the order of their points, so that overlapping
@@ -122,7 +122,7 @@ static void raster_add_turned(struct raster *r, const struct point *p, size_t n,
 	if (area < 0)
 		turn = -turn;
 	for (size_t i = 0, j = n - 1; i < n; j = i++)
-		raster_edge(r, raster_zoomed(p[j]), raster_zoomed(p[i]), turn);
+		raster_edge(r, raster_zoomed(r, p[j]), raster_zoomed(r, p[i]), turn);
 }
 
 void raster_add(struct raster *r, const struct point *p, size_t n)

@@ -144,20 +144,44 @@ static void draw_band(struct canvas *c, const struct plot_panel *a,
 	free(p);
 }
 
+/* Says what is told of an item of a series, or that nothing is. */
+static void series_item(struct canvas *c, const struct series *s, size_t i)
+{
+	canvas_item(c, s->tips && i < s->ntips ? s->tips[i] : NULL,
+		    s->links && i < s->ntips ? s->links[i] : NULL);
+}
+
+/* Whole markers at the edge of the panel, but none beyond it. */
+static bool in_panel(const struct rect *r, struct point p)
+{
+	return p.x >= r->x0 - 0.5 && p.x <= r->x1 + 0.5 && p.y >= r->y0 - 0.5 &&
+	       p.y <= r->y1 + 0.5;
+}
+
 static void draw_points(struct canvas *c, const struct plot_panel *a,
 			const struct series *s)
 {
-	const struct rect *r = &a->area;
+	struct point *p = malloc((s->n + 1) * sizeof *p);
+	size_t n = 0;
 
-	/* whole markers at the edge of the panel, but none beyond it */
+	if (!p) {
+		c->failed = true;
+		return;
+	}
 	canvas_clip(c, NULL);
 	for (size_t i = 0; i < s->n; i++) {
-		struct point p;
-
-		if (series_place(a, s, i, &p) && p.x >= r->x0 - 0.5 &&
-		    p.x <= r->x1 + 0.5 && p.y >= r->y0 - 0.5 && p.y <= r->y1 + 0.5)
-			canvas_marker(c, p, &s->style);
+		if (!series_place(a, s, i, &p[n]) || !in_panel(&a->area, p[n]))
+			continue;
+		if (!s->tips) {
+			n++;
+			continue;
+		}
+		series_item(c, s, i);
+		canvas_markers(c, p, 1, &s->style);
 	}
+	canvas_item(c, NULL, NULL);
+	canvas_markers(c, p, n, &s->style);
+	free(p);
 }
 
 static void series_bar(struct canvas *c, struct point lo, struct point hi,
@@ -206,8 +230,10 @@ static void draw_blocks(struct canvas *c, const struct plot_panel *a,
 			r.x1 -= 1;
 		r.x1 = fmax(r.x1, r.x0 + 0.75);
 		r.y1 = fmax(r.y1, r.y0 + 0.75);
+		series_item(c, s, i);
 		canvas_block(c, r, s->style.colour, s->style.opacity);
 	}
+	canvas_item(c, NULL, NULL);
 }
 
 static void series_outline(struct canvas *c, const struct rect *r, const struct pen *pen)
@@ -292,7 +318,7 @@ void series_sample(struct canvas *c, const struct series *s, struct point at,
 		canvas_line(c, ends, 2, &pen);
 		break;
 	case POINTS:
-		canvas_marker(c, at, &s->style);
+		canvas_markers(c, &at, 1, &s->style);
 		break;
 	case BARS:
 		series_bar(c, (struct point){ at.x, swatch.y1 },

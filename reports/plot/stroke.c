@@ -1,4 +1,4 @@
-/* stroke.c - lines: clipped, cut into dashes, and made into shapes. */
+/* stroke.c - lines of the back end that paints: cut into dashes, and made into shapes. */
 #include "reports/plot/plot_internal.h"
 
 #include <math.h>
@@ -7,40 +7,6 @@
 enum {
 	BUDGET = 1 << 19 /* crossings after which an opaque line is painted so far */
 };
-
-/* One end of a-b is moved to where it crosses the edge; `inside` values are >= 0. */
-static bool stroke_cut(double in_a, double in_b, double *from, double *to)
-{
-	double t;
-
-	if (in_a < 0 && in_b < 0)
-		return false;
-	if (in_a >= 0 && in_b >= 0)
-		return true;
-	t = in_a / (in_a - in_b);
-	if (in_a < 0)
-		*from = fmax(*from, t);
-	else
-		*to = fmin(*to, t);
-	return *from <= *to;
-}
-
-bool clip_segment(const struct rect *box, struct point *a, struct point *b)
-{
-	double from = 0, to = 1, dx = b->x - a->x, dy = b->y - a->y;
-	struct point start = *a;
-
-	if (!stroke_cut(a->x - box->x0, b->x - box->x0, &from, &to) ||
-	    !stroke_cut(box->x1 - a->x, box->x1 - b->x, &from, &to) ||
-	    !stroke_cut(a->y - box->y0, b->y - box->y0, &from, &to) ||
-	    !stroke_cut(box->y1 - a->y, box->y1 - b->y, &from, &to))
-		return false;
-	if (from > 0)
-		*a = (struct point){ start.x + from * dx, start.y + from * dy };
-	if (to < 1)
-		*b = (struct point){ start.x + to * dx, start.y + to * dy };
-	return true;
-}
 
 static void stroke_disc(struct canvas *c, struct point at, double radius)
 {
@@ -55,7 +21,7 @@ static void stroke_disc(struct canvas *c, struct point at, double radius)
 		p[i] = (struct point){ at.x + radius * cos(turn),
 				       at.y + radius * sin(turn) };
 	}
-	raster_add(&c->raster, p, CORNERS);
+	raster_add(&gd_ink(c)->raster, p, CORNERS);
 }
 
 /* Unit direction from a to b; false where they are the same place. */
@@ -78,7 +44,7 @@ static void stroke_bar(struct canvas *c, struct point a, struct point b, struct 
 			      { b.x - x, b.y - y },
 			      { a.x - x, a.y - y } };
 
-	raster_add(&c->raster, p, 4);
+	raster_add(&gd_ink(c)->raster, p, 4);
 }
 
 /* Fills the wedge between two bars that meet: pointed, or round at a sharp turn. */
@@ -99,7 +65,7 @@ static void stroke_join(struct canvas *c, struct point at, struct point d, struc
 	p[2] = (struct point){ at.x + (m.x + n.x) / (1 + along),
 			       at.y + (m.y + n.y) / (1 + along) };
 	p[3] = (struct point){ at.x + n.x, at.y + n.y };
-	raster_add(&c->raster, p, 4);
+	raster_add(&gd_ink(c)->raster, p, 4);
 }
 
 static void stroke_solid(struct canvas *c, const struct point *p, size_t n,
@@ -120,8 +86,8 @@ static void stroke_solid(struct canvas *c, const struct point *p, size_t n,
 		any = true;
 		before = d;
 		at = p[i];
-		if (c->raster.n > BUDGET && pen->opacity >= 1)
-			canvas_fill(c, pen->colour, pen->opacity);
+		if (gd_ink(c)->raster.n > BUDGET && pen->opacity >= 1)
+			gd_fill(c, pen->colour, pen->opacity);
 	}
 	if (any && closed) {
 		stroke_join(c, at, before, first, half);
@@ -180,11 +146,9 @@ static void walk_step(struct walk *w, struct point a, struct point b)
 static void stroke_dashed(struct canvas *c, const struct point *p, size_t n,
 			  const struct pen *pen, double phase)
 {
-	bool dots = pen->dash == PLOT_DOTTED;
-	double unit = fmax(pen->width, 1);
-	struct walk w = { .c = c, .pen = pen, .on = dots ? 0 : 3.5 * unit };
+	struct walk w = { .c = c, .pen = pen };
 
-	w.period = w.on + (dots ? 2.2 : 2.4) * unit;
+	w.period = pen_dashes(pen, &w.on);
 	w.at = fmod(phase, w.period);
 	w.dash = malloc((n + 2) * sizeof *w.dash);
 	if (!w.dash) {
@@ -200,51 +164,12 @@ static void stroke_dashed(struct canvas *c, const struct point *p, size_t n,
 	free(w.dash);
 }
 
-static bool stroke_append(struct canvas *c, size_t n, struct point p)
+void gd_stroke(struct canvas *c, const struct point *p, size_t n, const struct pen *pen,
+	       double phase)
 {
-	struct point *more = make_room(c->run, &c->run_cap, n + 1, sizeof *more);
-
-	if (!more) {
-		c->failed = true;
-		return false;
-	}
-	c->run = more;
-	c->run[n] = p;
-	return true;
-}
-
-static void stroke_run(struct canvas *c, size_t n, const struct pen *pen, double phase)
-{
-	if (!n)
-		return;
 	if (pen->dash == PLOT_SOLID)
-		stroke_solid(c, c->run, n, pen, true);
+		stroke_solid(c, p, n, pen, true);
 	else
-		stroke_dashed(c, c->run, n, pen, phase);
-}
-
-/* Parts outside the clip are left out before they are cut into dashes: a segment to
- * 1e6 pixels would have 1e5 of them. */
-void canvas_line(struct canvas *c, const struct point *p, size_t n, const struct pen *pen)
-{
-	double far = pen->width + 2, along = 0, phase = 0;
-	struct rect box = { c->clip.x0 - far, c->clip.y0 - far, c->clip.x1 + far,
-			    c->clip.y1 + far };
-	size_t k = 0;
-
-	for (size_t i = n > 1 ? 1 : 0; i < n; i++) {
-		struct point from = p[i ? i - 1 : 0], a = from, b = p[i];
-
-		if (clip_segment(&box, &a, &b)) {
-			if (!k || c->run[k - 1].x != a.x || c->run[k - 1].y != a.y) {
-				stroke_run(c, k, pen, phase);
-				phase = along + hypot(a.x - from.x, a.y - from.y);
-				k = stroke_append(c, 0, a);
-			}
-			k += stroke_append(c, k, b);
-		}
-		along += hypot(p[i].x - from.x, p[i].y - from.y);
-	}
-	stroke_run(c, k, pen, phase);
-	canvas_fill(c, pen->colour, pen->opacity);
+		stroke_dashed(c, p, n, pen, phase);
+	gd_fill(c, pen->colour, pen->opacity);
 }

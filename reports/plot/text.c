@@ -11,14 +11,19 @@
 #include <string.h>
 
 static const struct {
-	double size; /* CSS pixels */
+	double size,
+		print; /* CSS pixels: on a screen, and on paper (3/4 of them points) */
 	bool bold;
 } fonts[] = {
-	[FONT_TITLE] = { 15, true },   [FONT_PANEL] = { 13, true },
-	[FONT_AXIS] = { 12, false },   [FONT_LEGEND] = { 11, false },
-	[FONT_TICK] = { 10.5, false }, [FONT_NOTE] = { 10, false },
-	[FONT_SMALL] = { 9.5, false },
+	[FONT_TITLE] = { 15, 12, true },     [FONT_PANEL] = { 13, 11, true },
+	[FONT_AXIS] = { 12, 10.5, false },   [FONT_LEGEND] = { 11, 10, false },
+	[FONT_TICK] = { 10.5, 9.5, false },  [FONT_NOTE] = { 10, 9.5, false },
+	[FONT_SMALL] = { 9.5, 9.34, false },
 };
+
+/* Text is measured at this size whatever the form of the picture, so that all have the
+ * same layout. */
+static const double measured_zoom = 2;
 
 #define ELLIPSIS "\xe2\x80\xa6"
 #define UNKNOWN  "\xef\xbf\xbd" /* U+FFFD */
@@ -74,17 +79,23 @@ void text_close(struct canvas *c)
 void plot_shutdown(void)
 {
 	gdFontCacheShutdown();
+	pdf_shutdown();
 	FcFini();
 }
 
-double text_size(enum font f)
+double text_size(const struct canvas *c, enum font f)
 {
-	return fonts[f].size;
+	return c->print ? fonts[f].print : fonts[f].size;
 }
 
-double text_line_height(enum font f)
+bool text_is_bold(enum font f)
 {
-	return ceil(fonts[f].size * 1.3);
+	return fonts[f].bold;
+}
+
+double text_line_height(const struct canvas *c, enum font f)
+{
+	return ceil(text_size(c, f) * 1.3);
 }
 
 /* libgd reads "&amp;" and the like in a text: an ampersand must be one of them. */
@@ -101,8 +112,9 @@ static void text_escape(const char *text, char out[TEXT_LEN * 5])
 	*out = '\0';
 }
 
-static void text_render(struct canvas *c, gdImagePtr im, enum font f, struct point at,
-			double angle, const char *text, plot_colour colour, int box[8])
+static void text_render(struct canvas *c, gdImagePtr im, double zoom, enum font f,
+			struct point at, double angle, const char *text,
+			plot_colour colour, int box[8])
 {
 	gdFTStringExtra extra = { .flags = gdFTEX_FONTPATHNAME };
 	char plain[TEXT_LEN * 5];
@@ -111,10 +123,18 @@ static void text_render(struct canvas *c, gdImagePtr im, enum font f, struct poi
 	text_escape(text, plain);
 	/* libgd counts in points of 1/72 inch at 96 pixels an inch */
 	if (gdImageStringFTEx(im, box, (int)colour, c->fonts[fonts[f].bold],
-			      fonts[f].size * PLOT_ZOOM * 0.75, angle * M_PI / 180,
-			      (int)lrint(at.x * PLOT_ZOOM), (int)lrint(at.y * PLOT_ZOOM),
-			      plain, &extra))
+			      text_size(c, f) * zoom * 0.75, angle * M_PI / 180,
+			      (int)lrint(at.x * zoom), (int)lrint(at.y * zoom), plain,
+			      &extra))
 		c->failed = true;
+}
+
+void text_paint(struct canvas *c, gdImagePtr im, double zoom, enum font f,
+		struct point pen, double angle, const char *text, plot_colour colour)
+{
+	int box[8];
+
+	text_render(c, im, zoom, f, pen, angle, text, colour, box);
 }
 
 static const struct measured *text_measure(struct canvas *c, enum font f,
@@ -143,11 +163,11 @@ static const struct measured *text_measure(struct canvas *c, enum font f,
 		c->failed = true;
 		return &nothing;
 	}
-	text_render(c, NULL, f, (struct point){ 0, 0 }, 0, text, 0, box);
+	text_render(c, NULL, measured_zoom, f, (struct point){ 0, 0 }, 0, text, 0, box);
 	m->hash = hash;
 	m->font = (int)f;
-	m->left = (double)box[0] / PLOT_ZOOM;
-	m->right = (double)box[2] / PLOT_ZOOM;
+	m->left = (double)box[0] / measured_zoom;
+	m->right = (double)box[2] / measured_zoom;
 	c->nmeasured++;
 	return m;
 }
@@ -159,20 +179,36 @@ double text_width(struct canvas *c, enum font f, const char *text)
 	return m->right - m->left;
 }
 
+/* Moved along the line of the text and below it; counter-clockwise, in a picture whose y
+ * grows downwards. */
+static struct point text_moved(struct point at, double angle, double x, double y)
+{
+	double turn = angle * M_PI / 180;
+
+	return (struct point){ at.x + (x * cos(turn) + y * sin(turn)),
+			       at.y + (-x * sin(turn) + y * cos(turn)) };
+}
+
+struct point text_baseline(const struct canvas *c, enum font f, struct point at,
+			   double angle)
+{
+	return text_moved(at, angle, 0, text_size(c, f) * cap_height / 2);
+}
+
+struct point text_pen(struct canvas *c, enum font f, struct point at, double across,
+		      double angle, const char *text)
+{
+	const struct measured *m = text_measure(c, f, text);
+
+	return text_moved(at, angle, -m->left - across * (m->right - m->left),
+			  text_size(c, f) * cap_height / 2);
+}
+
 void text_draw(struct canvas *c, enum font f, struct point at, double across,
 	       double angle, const char *text, plot_colour colour)
 {
-	const struct measured *m = text_measure(c, f, text);
-	double x = -m->left - across * (m->right - m->left),
-	       y = fonts[f].size * cap_height / 2, turn = angle * M_PI / 180;
-	int box[8];
-
-	if (!*text)
-		return;
-	/* counter-clockwise, in a picture whose y grows downwards */
-	at.x += x * cos(turn) + y * sin(turn);
-	at.y += -x * sin(turn) + y * cos(turn);
-	text_render(c, c->im, f, at, angle, text, colour, box);
+	if (*text)
+		c->back->text(c, f, at, across, angle, text, colour);
 }
 
 /* Bytes of the character at s: a whole one, or the part of a broken one. */
@@ -287,7 +323,7 @@ void text_wrap(struct canvas *c, enum font f, const char *text, double width, si
 void text_lines(struct canvas *c, enum font f, struct point at, double across,
 		const struct lines *l, plot_colour colour)
 {
-	double step = text_line_height(f);
+	double step = text_line_height(c, f);
 
 	for (size_t i = 0; i < l->n; i++) {
 		struct point middle = { at.x, at.y + step * ((double)i + 0.5) };

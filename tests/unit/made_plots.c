@@ -13,13 +13,14 @@ struct canvas open_canvas(int width, int height)
 	struct dp_err err;
 	struct canvas c;
 
-	assert_int_equal(canvas_open(&c, width, height, &err), 0);
+	assert_int_equal(canvas_open(&c, &back_end_gd, false, &err), 0);
+	assert_int_equal(canvas_begin(&c, width, height, &err), 0);
 	return c;
 }
 
 int grey(const struct canvas *c, int x, int y)
 {
-	return c->im->tpixels[y][x] & 255;
+	return gd_ink(c)->im->tpixels[y][x] & 255;
 }
 
 const char long_name[] =
@@ -184,7 +185,7 @@ struct dp_buf png_of(struct plot *p)
 	struct dp_err err = { 0 };
 
 	assert_non_null(p);
-	if (plot_png(p, &out, &err))
+	if (plot_render(p, PLOT_PNG, &out, &err))
 		fail_msg("%s", err.msg);
 	plot_free(p);
 	return out;

@@ -69,6 +69,7 @@ struct subject *made_subject(bool models)
 	assert_int_equal(subject_judge(s, &made_err), DP_OK);
 	made_report.subjects = s;
 	made_report.nsubjects = 1;
+	made_report.look.formats = LOOK_PNG;
 	return s;
 }
 

@@ -210,7 +210,7 @@ struct subject *made_subjects(void)
 int made_begin(void **s)
 {
 	(void)s;
-	made_report = (struct report){ 0 };
+	made_report = (struct report){ .look.formats = LOOK_PNG };
 	made_now = 0;
 	return 0;
 }

@@ -67,8 +67,8 @@ static double ink(const struct canvas *c)
 {
 	double sum = 0;
 
-	for (int y = 0; y < c->im->sy; y++) {
-		for (int x = 0; x < c->im->sx; x++)
+	for (int y = 0; y < gd_ink(c)->im->sy; y++) {
+		for (int x = 0; x < gd_ink(c)->im->sx; x++)
 			sum += (255 - grey(c, x, y)) / 255.0;
 	}
 	return sum;
@@ -115,10 +115,10 @@ static void test_overlap(void **state)
 		     hole[] = { { 3, 3 }, { 5, 3 }, { 5, 5 }, { 3, 5 } };
 
 	(void)state;
-	raster_add(&c.raster, a, 4);
-	raster_add(&c.raster, b, 4);
-	raster_cut(&c.raster, hole, 4);
-	canvas_fill(&c, 0, 0.5);
+	raster_add(&gd_ink(&c)->raster, a, 4);
+	raster_add(&gd_ink(&c)->raster, b, 4);
+	raster_cut(&gd_ink(&c)->raster, hole, 4);
+	gd_fill(&c, 0, 0.5);
 	assert_in_range(grey(&c, 5, 14), 127, 128);
 	assert_in_range(grey(&c, 16, 16), 127, 128);
 	assert_int_equal(grey(&c, 8, 8), 255);
@@ -182,7 +182,7 @@ static void test_markers(void **state)
 
 		s = style_full(&s);
 		c = open_canvas(40, 40);
-		canvas_marker(&c, (struct point){ 20, 20 }, &s);
+		canvas_markers(&c, &(struct point){ 20, 20 }, 1, &s);
 		sum = ink(&c);
 		assert_true(sum > 0.2 * disc && sum < 1.2 * disc);
 		for (int j = 0; j < 80; j++) {

@@ -93,7 +93,7 @@ static void test_same_bytes(void **state)
 		/* another one, and that one once more */
 		for (int k = 0; k < 2; k++) {
 			dp_buf_clear(&b);
-			assert_int_equal(plot_png(p, &b, NULL), 0);
+			assert_int_equal(plot_render(p, PLOT_PNG, &b, NULL), 0);
 			assert_int_equal(a.len, b.len);
 			assert_memory_equal(a.data, b.data, a.len);
 		}
@@ -232,13 +232,13 @@ static void test_misuse_is_told(void **state)
 	assert_null(plot_panel(p, 2, 0));
 	panel_title(plot_panel(p, 0, -1), "nowhere");
 	panel_points(NULL, &(struct plot_style){ 0 }, NULL, NULL, NULL, 0);
-	assert_int_equal(plot_png(p, &out, &err), DP_E_INVALID);
+	assert_int_equal(plot_render(p, PLOT_PNG, &out, &err), DP_E_INVALID);
 	assert_non_null(strstr(err.msg, "2 x 2"));
 	plot_free(p);
 	plot_grid(NULL, 1, 1);
 	plot_note(NULL, "nowhere");
 	assert_null(plot_panel(NULL, 0, 0));
-	assert_int_equal(plot_png(NULL, &out, &err), DP_E_NOMEM);
+	assert_int_equal(plot_render(NULL, PLOT_PNG, &out, &err), DP_E_NOMEM);
 	plot_free(NULL);
 }
 
@@ -263,7 +263,7 @@ static void test_no_fonts(void **state)
 		struct plot *p = plot_new(100, 100, "title");
 
 		setenv("FONTCONFIG_FILE", file, 1);
-		_exit(p && plot_png(p, &out, &err) == DP_E_FAILED &&
+		_exit(p && plot_render(p, PLOT_PNG, &out, &err) == DP_E_FAILED &&
 				      strstr(err.msg, "font") &&
 				      strstr(err.hint, "fonts-dejavu-core")
 			      ? 0

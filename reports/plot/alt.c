@@ -1,0 +1,93 @@
+/* alt.c - a figure in words, for who cannot see it: what kind of picture it is, what its
+ * axes are and what is drawn. What it shows is the caption's. */
+#include "reports/plot/plot_internal.h"
+
+#include <string.h>
+
+static const char *panel_kind(const struct plot_panel *a)
+{
+	bool has[BOX + 1] = { false };
+
+	if (a->parallel)
+		return "parallel coordinates";
+	if (a->heat)
+		return "heat map";
+	for (size_t i = 0; i < a->nseries; i++)
+		has[a->series[i].kind] = true;
+	if (has[BLOCKS])
+		return "bars";
+	if (has[LINE] || has[STEPS])
+		return has[POINTS] ? "points and lines" : "lines";
+	return has[POINTS] ? "points" : "panel";
+}
+
+static void alt_axes(const struct plot_panel *a, struct dp_buf *out)
+{
+	const struct axis *x = &a->axis[PLOT_X], *y = &a->axis[PLOT_Y];
+
+	for (size_t i = 0; a->parallel && i < a->parallel->n; i++)
+		dp_buf_printf(out, "%s%s", i ? ", " : " of ",
+			      a->parallel->axes[i].label ? a->parallel->axes[i].label
+							 : "");
+	if (a->parallel && a->parallel->bar.axis.label)
+		dp_buf_printf(out, ", coloured by %s", a->parallel->bar.axis.label);
+	if (a->parallel)
+		return;
+	if (a->heat && a->heat->bar.axis.label)
+		dp_buf_printf(out, " of %s", a->heat->bar.axis.label);
+	if (y->label && x->label)
+		dp_buf_printf(out, "%s %s against %s", a->heat ? " over" : " of",
+			      y->label, x->label);
+	else if (x->label || y->label)
+		dp_buf_printf(out, " over %s", x->label ? x->label : y->label);
+	if (x->label && x->scale == PLOT_LOG)
+		dp_buf_puts(out, " (logarithmic)");
+}
+
+/* Was the name told before in this panel? */
+static bool alt_told(const struct plot_panel *a, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (a->series[k].name &&
+		    strcmp(a->series[k].name, a->series[i].name) == 0)
+			return true;
+	return false;
+}
+
+static void alt_series(const struct plot_panel *a, struct dp_buf *out)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < a->nseries; i++) {
+		const char *name = a->series[i].name;
+
+		if (!name || !*name || alt_told(a, i))
+			continue;
+		dp_buf_printf(out, "%s%s", any ? ", " : ": ", name);
+		any = true;
+	}
+}
+
+void plot_alt(const struct plot *p, struct dp_buf *out)
+{
+	int n = 0, count = p->rows * p->columns;
+
+	for (int i = 0; i < count; i++)
+		n += p->panels[i] != NULL;
+	dp_buf_puts(out, p->title ? p->title : "Figure");
+	if (n > 1)
+		dp_buf_printf(out, ", %d panels", n);
+	for (int i = 0; i < count; i++) {
+		const struct plot_panel *a = p->panels[i];
+
+		if (!a)
+			continue;
+		dp_buf_puts(out, ". ");
+		if (a->title)
+			dp_buf_printf(out, "%s: ", a->title);
+		dp_buf_puts(out, panel_kind(a));
+		alt_axes(a, out);
+		alt_series(a, out);
+	}
+	dp_buf_putc(out, '.');
+}

@@ -1,0 +1,544 @@
+/* svg.c - the back end that writes SVG: text stays text, lines stay lines.
+ *
+ * Written by hand, since cairo's SVG turns text into shapes. What follows each other and
+ * looks alike is in one group, so that thousands of points are not thousands of
+ * colours. Ids begin with the figure's name: many figures may be in one page.
+ *
+ * back_end_svg makes a file: a title, no links. back_end_page makes what stands in a
+ * page: an accessible name, and items that lead to places of the page. */
+#include "reports/plot/svg.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	NO_CLIP = -1,
+	CLOUD = 400 /* markers that are drawn as a path's own, with no room for tips */
+};
+
+struct svg {
+	struct dp_buf defs, body;
+	struct dp_buf group;  /* attributes of the group that is open, or empty */
+	struct dp_buf look;   /* those of what comes next */
+	struct dp_buf blocks; /* a path of blocks that is not written yet */
+	struct rect *clips;
+	size_t nclips, clips_cap;
+	int clip, open_clip; /* numbers of clips, or NO_CLIP */
+	struct plot_style *markers;
+	size_t nmarkers, markers_cap, nclouds;
+	bool links; /* some item leads somewhere */
+};
+
+static struct svg *svg_ink(const struct canvas *c)
+{
+	return c->ink;
+}
+
+static int svg_open(struct canvas *c, struct dp_err *err)
+{
+	struct svg *s = c->ink = calloc(1, sizeof *s);
+
+	if (!s)
+		return dp_fail(err, DP_E_NOMEM, "out of memory for a picture");
+	s->clip = s->open_clip = NO_CLIP;
+	return DP_OK;
+}
+
+static void svg_close(struct canvas *c)
+{
+	struct svg *s = svg_ink(c);
+
+	dp_buf_free(&s->defs);
+	dp_buf_free(&s->body);
+	dp_buf_free(&s->group);
+	dp_buf_free(&s->look);
+	dp_buf_free(&s->blocks);
+	free(s->clips);
+	free(s->markers);
+	free(s);
+}
+
+/* ---- ids and groups ---- */
+
+/* "front-m3" */
+static void svg_id(const struct canvas *c, struct dp_buf *out, char kind, size_t i)
+{
+	dp_buf_printf(out, "%s-%c%zu", c->plot->id, kind, i);
+}
+
+/* Empties a buffer, and does not forget that it failed. */
+static void svg_empty(struct canvas *c, struct dp_buf *b)
+{
+	c->failed |= b->failed;
+	dp_buf_clear(b);
+}
+
+static void svg_end_blocks(struct canvas *c)
+{
+	struct svg *s = svg_ink(c);
+
+	if (s->blocks.len)
+		dp_buf_printf(&s->body, "<path d=\"%s\"/>\n", dp_buf_text(&s->blocks));
+	svg_empty(c, &s->blocks);
+}
+
+static void svg_end_group(struct canvas *c)
+{
+	struct svg *s = svg_ink(c);
+
+	svg_end_blocks(c);
+	if (s->group.len)
+		dp_buf_puts(&s->body, "</g>\n");
+	svg_empty(c, &s->group);
+}
+
+static void svg_end_clip(struct canvas *c)
+{
+	struct svg *s = svg_ink(c);
+
+	svg_end_group(c);
+	if (s->open_clip != NO_CLIP)
+		dp_buf_puts(&s->body, "</g>\n");
+	s->open_clip = NO_CLIP;
+}
+
+/* Opens the clip and the group that the look asks for, where they are not open. */
+static void svg_enter(struct canvas *c)
+{
+	struct svg *s = svg_ink(c);
+
+	if (s->clip != s->open_clip) {
+		svg_end_clip(c);
+		s->open_clip = s->clip;
+		if (s->clip != NO_CLIP) {
+			dp_buf_puts(&s->body, "<g clip-path=\"url(#");
+			svg_id(c, &s->body, 'c', (size_t)s->clip);
+			dp_buf_puts(&s->body, ")\">\n");
+		}
+	}
+	if (strcmp(dp_buf_text(&s->group), dp_buf_text(&s->look)) != 0) {
+		svg_end_group(c);
+		dp_buf_puts(&s->group, dp_buf_text(&s->look));
+		if (s->group.len)
+			dp_buf_printf(&s->body, "<g%s>\n", s->group.data);
+	}
+	svg_empty(c, &s->look);
+}
+
+/* A new number for the rectangle, or the one that it has. */
+static int svg_clip_number(struct canvas *c, struct rect r)
+{
+	struct svg *s = svg_ink(c);
+	struct rect *more;
+
+	for (size_t i = 0; i < s->nclips; i++)
+		if (s->clips[i].x0 == r.x0 && s->clips[i].y0 == r.y0 &&
+		    s->clips[i].x1 == r.x1 && s->clips[i].y1 == r.y1)
+			return (int)i;
+	more = make_room(s->clips, &s->clips_cap, s->nclips + 1, sizeof *more);
+	if (!more) {
+		c->failed = true;
+		return NO_CLIP;
+	}
+	s->clips = more;
+	s->clips[s->nclips] = r;
+	dp_buf_puts(&s->defs, "<clipPath id=\"");
+	svg_id(c, &s->defs, 'c', s->nclips);
+	dp_buf_puts(&s->defs, "\"><rect");
+	svg_attribute(&s->defs, "x", r.x0);
+	svg_attribute(&s->defs, "y", r.y0);
+	svg_attribute(&s->defs, "width", fmax(r.x1 - r.x0, 0));
+	svg_attribute(&s->defs, "height", fmax(r.y1 - r.y0, 0));
+	dp_buf_puts(&s->defs, "/></clipPath>\n");
+	return (int)s->nclips++;
+}
+
+static void svg_clip(struct canvas *c)
+{
+	bool all = c->clip.x0 == 0 && c->clip.y0 == 0 && c->clip.x1 == c->width &&
+		   c->clip.y1 == c->height;
+
+	svg_ink(c)->clip = all ? NO_CLIP : svg_clip_number(c, c->clip);
+}
+
+/* ---- items ---- */
+
+static bool svg_leads(const struct canvas *c)
+{
+	return c->link && c->back == &back_end_page;
+}
+
+/* Around the element of an item: begun by "<use", ended by its name. */
+static void svg_begin_item(struct canvas *c)
+{
+	struct svg *s = svg_ink(c);
+
+	if (!svg_leads(c))
+		return;
+	s->links = true;
+	dp_buf_puts(&s->body, "<a xlink:href=\"");
+	svg_words(&s->body, c->link);
+	dp_buf_puts(&s->body, "\">");
+}
+
+static void svg_end_item(struct canvas *c, const char *element)
+{
+	struct dp_buf *out = &svg_ink(c)->body;
+
+	if (c->tip) {
+		dp_buf_puts(out, "><title>");
+		svg_words(out, c->tip);
+		dp_buf_printf(out, "</title></%s>", element);
+	} else {
+		dp_buf_puts(out, "/>");
+	}
+	dp_buf_puts(out, svg_leads(c) ? "</a>\n" : "\n");
+}
+
+/* ---- shapes ---- */
+
+static void svg_polygon(struct canvas *c, const struct point *p, size_t n,
+			plot_colour colour, double opacity)
+{
+	struct svg *s = svg_ink(c);
+
+	if (!n)
+		return;
+	svg_fill(&s->look, colour, opacity);
+	svg_enter(c);
+	svg_end_blocks(c);
+	dp_buf_puts(&s->body, "<path d=\"");
+	svg_path(&s->body, p, n);
+	dp_buf_puts(&s->body, "z\"/>\n");
+}
+
+/* Opaque ones that nothing is told of wait for more of their kind. */
+static void svg_block(struct canvas *c, struct rect r, plot_colour colour, double opacity)
+{
+	struct svg *s = svg_ink(c);
+
+	svg_fill(&s->look, colour, opacity);
+	svg_enter(c);
+	if (!c->tip && opacity >= 1) {
+		dp_buf_putc(&s->blocks, 'M');
+		svg_pair(&s->blocks, (struct point){ r.x0, r.y0 });
+		dp_buf_putc(&s->blocks, 'H');
+		svg_number(&s->blocks, r.x1);
+		dp_buf_putc(&s->blocks, 'V');
+		svg_number(&s->blocks, r.y1);
+		dp_buf_putc(&s->blocks, 'H');
+		svg_number(&s->blocks, r.x0);
+		dp_buf_putc(&s->blocks, 'z');
+		return;
+	}
+	svg_end_blocks(c);
+	svg_begin_item(c);
+	dp_buf_puts(&s->body, "<rect");
+	svg_attribute(&s->body, "x", r.x0);
+	svg_attribute(&s->body, "y", r.y0);
+	svg_attribute(&s->body, "width", fmax(r.x1 - r.x0, 0));
+	svg_attribute(&s->body, "height", fmax(r.y1 - r.y0, 0));
+	svg_end_item(c, "rect");
+}
+
+/* Solid lines have round ends, and so have dots; dashes have not. */
+static void svg_pen(struct dp_buf *out, const struct pen *pen)
+{
+	double on, period = pen_dashes(pen, &on);
+
+	dp_buf_puts(out, " fill=\"none\"");
+	svg_stroke(out, pen->colour, pen->opacity);
+	svg_attribute(out, "stroke-width", pen->width);
+	dp_buf_puts(out, " stroke-linejoin=\"round\"");
+	if (pen->dash != PLOT_DASHED)
+		dp_buf_puts(out, " stroke-linecap=\"round\"");
+	if (pen->dash == PLOT_SOLID)
+		return;
+	dp_buf_puts(out, " stroke-dasharray=\"");
+	svg_number(out, on);
+	dp_buf_putc(out, ' ');
+	svg_number(out, period - on);
+	dp_buf_putc(out, '"');
+}
+
+static void svg_line(struct canvas *c, const struct point *p, size_t n,
+		     const struct pen *pen, double phase)
+{
+	struct svg *s = svg_ink(c);
+
+	svg_pen(&s->look, pen);
+	svg_enter(c);
+	svg_end_blocks(c);
+	svg_begin_item(c);
+	dp_buf_puts(&s->body, "<path");
+	if (pen->dash != PLOT_SOLID && phase > 0)
+		svg_attribute(&s->body, "stroke-dashoffset", phase);
+	dp_buf_puts(&s->body, " d=\"");
+	svg_path(&s->body, p, n);
+	if (n > 2 && p[0].x == p[n - 1].x && p[0].y == p[n - 1].y)
+		dp_buf_putc(&s->body, 'z');
+	dp_buf_putc(&s->body, '"');
+	svg_end_item(c, "path");
+}
+
+/* ---- markers: each look is described once ---- */
+
+static void svg_marker_part(struct dp_buf *out, const struct plot_style *s, double grow)
+{
+	struct point p[CORNERS_MAX];
+
+	if (marker_is_round(s->marker)) {
+		dp_buf_puts(out, "<circle");
+		svg_attribute(out, "r", s->size / 2 + grow);
+	} else {
+		dp_buf_puts(out, "<path d=\"");
+		svg_path(out, p, marker_corners(s->marker, s->size / 2, grow, p));
+		dp_buf_puts(out, "z\"");
+	}
+}
+
+static void svg_marker_look(struct dp_buf *out, const struct plot_style *s)
+{
+	double edge = fmin(s->width, s->size / 2);
+
+	if (s->outline) {
+		svg_marker_part(out, s, 1);
+		svg_fill(out, WHITE, s->opacity);
+		dp_buf_puts(out, "/>");
+	}
+	if (s->marker == PLOT_RING) {
+		svg_marker_part(out, s, -edge / 2);
+		dp_buf_puts(out, " fill=\"none\"");
+		svg_stroke(out, s->colour, s->opacity);
+		svg_attribute(out, "stroke-width", edge);
+	} else {
+		svg_marker_part(out, s, 0);
+		svg_fill(out, s->colour, s->opacity);
+	}
+	dp_buf_puts(out, "/>");
+}
+
+static bool svg_same_marker(const struct plot_style *a, const struct plot_style *b)
+{
+	return a->colour == b->colour && a->width == b->width && a->size == b->size &&
+	       a->marker == b->marker && a->opacity == b->opacity &&
+	       a->outline == b->outline;
+}
+
+static size_t svg_marker_number(struct canvas *c, const struct plot_style *style)
+{
+	struct svg *s = svg_ink(c);
+	struct plot_style *more;
+
+	for (size_t i = 0; i < s->nmarkers; i++)
+		if (svg_same_marker(&s->markers[i], style))
+			return i;
+	more = make_room(s->markers, &s->markers_cap, s->nmarkers + 1, sizeof *more);
+	if (!more) {
+		c->failed = true;
+		return 0;
+	}
+	s->markers = more;
+	s->markers[s->nmarkers] = *style;
+	dp_buf_puts(&s->defs, "<g id=\"");
+	svg_id(c, &s->defs, 'm', s->nmarkers);
+	dp_buf_puts(&s->defs, "\">");
+	svg_marker_look(&s->defs, style);
+	dp_buf_puts(&s->defs, "</g>\n");
+	return s->nmarkers++;
+}
+
+/* A path that is not drawn itself, only its corners. */
+static void svg_cloud(struct canvas *c, const struct point *at, size_t n, size_t marker)
+{
+	static const char *const where[] = { "start", "mid", "end" };
+	struct svg *s = svg_ink(c);
+
+	dp_buf_puts(&s->defs, "<marker id=\"");
+	svg_id(c, &s->defs, 'p', s->nclouds);
+	dp_buf_puts(&s->defs,
+		    "\" markerUnits=\"userSpaceOnUse\" overflow=\"visible\"><use "
+		    "xlink:href=\"#");
+	svg_id(c, &s->defs, 'm', marker);
+	dp_buf_puts(&s->defs, "\"/></marker>\n");
+	dp_buf_puts(&s->body, "<path fill=\"none\"");
+	for (size_t k = 0; k < DP_COUNT(where); k++) {
+		dp_buf_printf(&s->body, " marker-%s=\"url(#", where[k]);
+		svg_id(c, &s->body, 'p', s->nclouds);
+		dp_buf_puts(&s->body, ")\"");
+	}
+	dp_buf_puts(&s->body, " d=\"");
+	svg_path(&s->body, at, n);
+	dp_buf_puts(&s->body, "\"/>\n");
+	s->nclouds++;
+}
+
+static void svg_markers(struct canvas *c, const struct point *at, size_t n,
+			const struct plot_style *style)
+{
+	struct svg *s = svg_ink(c);
+	size_t marker = svg_marker_number(c, style);
+
+	svg_enter(c);
+	svg_end_blocks(c);
+	if (n >= CLOUD) {
+		svg_cloud(c, at, n, marker);
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		svg_begin_item(c);
+		dp_buf_puts(&s->body, "<use xlink:href=\"#");
+		svg_id(c, &s->body, 'm', marker);
+		dp_buf_putc(&s->body, '"');
+		svg_attribute(&s->body, "x", at[i].x);
+		svg_attribute(&s->body, "y", at[i].y);
+		svg_end_item(c, "use");
+	}
+}
+
+/* ---- cells: a small picture of its own ---- */
+
+static void svg_image(struct canvas *c, const struct rect *r, const struct dp_buf *png)
+{
+	struct dp_buf *out = &svg_ink(c)->body;
+	double x = canvas_sharp(c, r->x0), y = canvas_sharp(c, r->y0);
+
+	dp_buf_puts(out, "<image");
+	svg_attribute(out, "x", x);
+	svg_attribute(out, "y", y);
+	svg_attribute(out, "width", canvas_sharp(c, r->x1) - x);
+	svg_attribute(out, "height", canvas_sharp(c, r->y1) - y);
+	dp_buf_puts(out,
+		    " preserveAspectRatio=\"none\" image-rendering=\"optimizeSpeed\" "
+		    "style=\"image-rendering:pixelated\" "
+		    "xlink:href=\"data:image/png;base64,");
+	svg_base64(out, png);
+	dp_buf_puts(out, "\"/>\n");
+}
+
+static void svg_cells(struct canvas *c, const struct cells *cells)
+{
+	struct dp_buf png = DP_BUF_INIT;
+	struct cells_image image;
+	struct dp_err err;
+
+	svg_enter(c);
+	svg_end_blocks(c);
+	if (!cells_sample(cells, &image)) {
+		c->failed = true;
+		return;
+	}
+	if (png_cells(&image, &png, &err) != DP_OK)
+		c->failed = true;
+	svg_image(c, &image.place, &png);
+	dp_buf_free(&png);
+	free(image.colour);
+}
+
+/* ---- text ---- */
+
+static void svg_text(struct canvas *c, enum font f, struct point at, double across,
+		     double angle, const char *text, plot_colour colour)
+{
+	struct point base = text_baseline(c, f, at, angle);
+	struct svg *s = svg_ink(c);
+
+	svg_attribute(&s->look, "font-size", text_size(c, f));
+	if (text_is_bold(f))
+		dp_buf_puts(&s->look, " font-weight=\"bold\"");
+	if (across > 0)
+		dp_buf_puts(&s->look, across < 1 ? " text-anchor=\"middle\""
+						 : " text-anchor=\"end\"");
+	svg_fill(&s->look, colour, 1);
+	svg_enter(c);
+	svg_end_blocks(c);
+	dp_buf_puts(&s->body, "<text");
+	if (angle == 0) {
+		svg_attribute(&s->body, "x", base.x);
+		svg_attribute(&s->body, "y", base.y);
+	} else {
+		dp_buf_puts(&s->body, " transform=\"translate(");
+		svg_pair(&s->body, base);
+		dp_buf_puts(&s->body, ") rotate(");
+		svg_number(&s->body, -angle);
+		dp_buf_puts(&s->body, ")\"");
+	}
+	dp_buf_putc(&s->body, '>');
+	svg_words(&s->body, text);
+	dp_buf_puts(&s->body, "</text>\n");
+}
+
+/* ---- the whole ---- */
+
+/* Its size: on paper that which was asked for, else in CSS pixels. */
+static void svg_size(const struct canvas *c, struct dp_buf *out)
+{
+	const char *unit = c->print ? "mm" : "";
+	double scale = c->print ? 25.4 / 96 : 1;
+
+	dp_buf_puts(out, " width=\"");
+	svg_number(out, c->width * scale);
+	dp_buf_printf(out, "%s\" height=\"", unit);
+	svg_number(out, c->height * scale);
+	dp_buf_printf(out, "%s\" viewBox=\"0 0 ", unit);
+	svg_pair(out, (struct point){ c->width, c->height });
+	dp_buf_puts(out, "\"");
+}
+
+/* Who cannot see it is told what it is. Of a picture with links in it the parts must
+ * stay known to programs that read it out: no role "img". */
+static int svg_head(struct canvas *c, struct dp_buf *out)
+{
+	const struct svg *s = svg_ink(c);
+	struct dp_buf alt = DP_BUF_INIT;
+	bool page = c->back == &back_end_page, failed;
+
+	plot_alt(c->plot, &alt);
+	dp_buf_puts(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" "
+			 "xmlns:xlink=\"http://www.w3.org/1999/xlink\"");
+	svg_size(c, out);
+	if (page) {
+		dp_buf_printf(out, " role=\"%s\" aria-label=\"",
+			      s->links ? "group" : "img");
+		svg_words(out, dp_buf_text(&alt));
+		dp_buf_putc(out, '"');
+	}
+	dp_buf_puts(out, " font-family=\"'DejaVu Sans',Verdana,sans-serif\">\n");
+	if (!page) {
+		dp_buf_puts(out, "<title>");
+		svg_words(out, c->plot->title ? c->plot->title : c->plot->id);
+		dp_buf_puts(out, "</title>\n<desc>");
+		svg_words(out, dp_buf_text(&alt));
+		dp_buf_puts(out, "</desc>\n");
+		dp_buf_puts(out,
+			    "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n");
+	}
+	failed = alt.failed;
+	dp_buf_free(&alt);
+	return failed ? DP_E_NOMEM : DP_OK;
+}
+
+static int svg_finish(struct canvas *c, struct dp_buf *out, struct dp_err *err)
+{
+	struct svg *s = svg_ink(c);
+	int code;
+
+	svg_end_clip(c);
+	code = svg_head(c, out);
+	if (s->defs.len)
+		dp_buf_printf(out, "<defs>\n%s</defs>\n", s->defs.data);
+	dp_buf_puts(out, dp_buf_text(&s->body));
+	dp_buf_puts(out, "</svg>\n");
+	if (code != DP_OK || c->failed || out->failed || s->defs.failed || s->body.failed)
+		return dp_fail(err, DP_E_NOMEM, "out of memory while drawing");
+	return DP_OK;
+}
+
+#define SVG_OPERATIONS                                                                   \
+	.open = svg_open, .finish = svg_finish, .close = svg_close, .clip = svg_clip,    \
+	.polygon = svg_polygon, .block = svg_block, .stroke = svg_line,                  \
+	.markers = svg_markers, .cells = svg_cells, .text = svg_text
+
+const struct back_end back_end_svg = { SVG_OPERATIONS };
+const struct back_end back_end_page = { SVG_OPERATIONS };

@@ -68,6 +68,8 @@ static int render_picture(const struct look *look, const struct figure *f,
 	plot_id(plot, f->name);
 	if (look->untitled)
 		plot_untitled(plot);
+	if (look->width_mm > 0)
+		plot_width(plot, look->width_mm / 25.4 * 96);
 	code = render_forms(look, plot, p, err);
 	if (code == DP_OK)
 		code = plot_csv(plot, &p->csv, err);

@@ -171,9 +171,10 @@ static void name_ticks(struct canvas *c, struct axis *a, enum plot_side side,
 	for (size_t i = 0; i < a->nnames; i++)
 		widest = fmax(widest, text_width(c, FONT_TICK, a->names[i]));
 	a->slanted = side == PLOT_X && widest + between_labels > slot;
-	limit = side == PLOT_Y ? fmin(names_beside, c->plot->width / 6.0)
-		: a->slanted   ? names_below
-			       : widest;
+	limit = side == PLOT_Y
+			? fmin(names_beside, c->plot->width / (c->print ? 2.6 : 6.0))
+		: a->slanted ? names_below
+			     : widest;
 	stride = (size_t)ceil(text_line_height(c, FONT_TICK) / slot);
 	if (a->nnames / stride >= TICKS_MAX)
 		stride = a->nnames / TICKS_MAX + 1;

@@ -4,7 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const double edge = 12, between = 14;
+/* CSS pixels; on paper the edge is the page's. */
+static const double screen_edge = 12, print_edge = 3, between = 14;
 
 static void layout_see(struct plot_panel *a)
 {
@@ -56,7 +57,7 @@ static bool collect_legends(struct plot *p)
 /* Title, note and the common legend take their parts of the figure. */
 static void place_surroundings(struct canvas *c, struct plot *p, struct rect *inner)
 {
-	double width;
+	double width, edge = p->print ? print_edge : screen_edge;
 
 	p->frame =
 		(struct rect){ edge, edge * 0.75, p->width - edge, p->height - edge / 2 };
@@ -65,7 +66,7 @@ static void place_surroundings(struct canvas *c, struct plot *p, struct rect *in
 	text_wrap(c, FONT_TITLE, p->untitled ? NULL : p->title, width, 2, &p->heading);
 	inner->y0 += (double)p->heading.n * text_line_height(c, FONT_TITLE) +
 		     (p->heading.n ? 6 : 0);
-	text_wrap(c, FONT_NOTE, p->note, width, 2, &p->notes);
+	text_wrap(c, FONT_NOTE, p->note, width, p->print ? 3 : 2, &p->notes);
 	inner->y1 -= (double)p->notes.n * text_line_height(c, FONT_NOTE) +
 		     (p->notes.n ? 6 : 0);
 	legend_measure(c, &p->legend, width, inner->y1 - inner->y0);
@@ -74,6 +75,12 @@ static void place_surroundings(struct canvas *c, struct plot *p, struct rect *in
 		p->legend_box.x0 = inner->x1 = inner->x1 - p->legend.width;
 	else
 		inner->y0 += p->legend.height;
+}
+
+/* A letter stands beside the first line of the heading, or alone. */
+size_t heading_lines(const struct plot_panel *a)
+{
+	return a->heading.n || !a->letter[0] ? a->heading.n : 1;
 }
 
 static void measure_panel(struct canvas *c, struct plot_panel *a)
@@ -88,8 +95,8 @@ static void measure_panel(struct canvas *c, struct plot_panel *a)
 	if (a->heat && !a->parallel)
 		m->right = fmax(m->right, colourbar_width(c, &a->heat->bar, height));
 	text_wrap(c, FONT_PANEL, a->title, width, 2, &a->heading);
-	m->top += (double)a->heading.n * text_line_height(c, FONT_PANEL) +
-		  (a->heading.n ? 2 : 0);
+	m->top += (double)heading_lines(a) * text_line_height(c, FONT_PANEL) +
+		  (heading_lines(a) ? 2 : 0);
 	legend_measure(c, &a->legend, width, height);
 	if (a->legend.beside)
 		m->right += a->legend.width;
@@ -103,12 +110,17 @@ struct grid {
 	double *top, *bottom; /* by row */
 };
 
-static void common_margins(const struct plot *p, struct grid *g)
+static void no_margins(const struct plot *p, const struct grid *g)
 {
 	for (int r = 0; r < p->rows; r++)
 		g->top[r] = g->bottom[r] = 0;
 	for (int k = 0; k < p->columns; k++)
 		g->left[k] = g->right[k] = 0;
+}
+
+static void common_margins(const struct plot *p, const struct grid *g)
+{
+	no_margins(p, g);
 	for (int i = 0; i < p->rows * p->columns; i++) {
 		const struct plot_panel *a = p->panels[i];
 		int r = i / p->columns, k = i % p->columns;
@@ -147,9 +159,11 @@ static void place_areas(struct plot *p, const struct rect *inner, const struct g
 			double x0 = round(x + g->left[k]) + 0.5,
 			       y0 = round(y + g->top[r]) + 0.5;
 
-			if (a)
+			if (a) {
 				a->area =
 					(struct rect){ x0, y0, x0 + width, y0 + height };
+				a->left = x;
+			}
 			x += g->left[k] + width + g->right[k] + between;
 		}
 		y += g->top[r] + height + g->bottom[r] + between;
@@ -164,10 +178,29 @@ static void set_ends(struct plot_panel *a)
 	a->axis[PLOT_Y].to = a->area.y0;
 }
 
-bool plot_layout(struct canvas *c, struct plot *p)
+/* Ticks and margins depend on the size of the areas and they on the margins: begin
+ * without margins, and repeat. */
+static void layout_panels(struct canvas *c, struct plot *p, const struct grid *g)
 {
 	int n = p->rows * p->columns;
 	struct rect inner;
+
+	place_surroundings(c, p, &inner);
+	no_margins(p, g);
+	place_areas(p, &inner, g);
+	for (int pass = 0; pass < 3; pass++) {
+		for (int i = 0; i < n; i++) {
+			if (p->panels[i])
+				measure_panel(c, p->panels[i]);
+		}
+		common_margins(p, g);
+		place_areas(p, &inner, g);
+	}
+}
+
+bool plot_layout(struct canvas *c, struct plot *p)
+{
+	int n = p->rows * p->columns;
 	double *space = calloc(2 * (size_t)(p->rows + p->columns), sizeof *space);
 	struct grid g = { space, space + p->columns, space + 2 * p->columns,
 			  space + 2 * p->columns + p->rows };
@@ -176,21 +209,16 @@ bool plot_layout(struct canvas *c, struct plot *p)
 		free(space);
 		return false;
 	}
-	place_surroundings(c, p, &inner);
 	for (int i = 0; i < n; i++) {
 		if (p->panels[i])
 			layout_see(p->panels[i]);
 	}
-	/* Ticks and margins depend on the size of the areas and they on the margins:
-	 * begin without margins, and repeat. */
-	place_areas(p, &inner, &g);
-	for (int pass = 0; pass < 3; pass++) {
-		for (int i = 0; i < n; i++) {
-			if (p->panels[i])
-				measure_panel(c, p->panels[i]);
-		}
-		common_margins(p, &g);
-		place_areas(p, &inner, &g);
+	if (p->print) /* the same beginning for every form of the picture */
+		p->height = p->width;
+	layout_panels(c, p, &g);
+	for (int pass = 0; p->print && pass < 3; pass++) {
+		p->height = print_height(c, p);
+		layout_panels(c, p, &g);
 	}
 	for (int i = 0; i < n; i++) {
 		if (p->panels[i])

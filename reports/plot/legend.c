@@ -6,6 +6,8 @@
 #include <string.h>
 
 static const double gap = 6, apart = 16, around = 8;
+/* On paper a narrower figure needs its width for the data. */
+static const double least_beside = 450;
 
 static bool legend_add(struct legend *l, const struct series *s)
 {
@@ -95,7 +97,8 @@ static size_t legend_rows(const struct legend *l, double width)
 void legend_measure(struct canvas *c, struct legend *l, double width, double height)
 {
 	double widest = 0, line = text_line_height(c, FONT_LEGEND) + 2,
-	       longest = fmax(width * 0.6, fmin(width - 40, 200)), above, column;
+	       longest = c->print ? width - 30 : fmax(width * 0.6, fmin(width - 40, 200)),
+	       above, column;
 
 	l->width = l->height = l->sample = 0;
 	if (!l->n)
@@ -110,7 +113,8 @@ void legend_measure(struct canvas *c, struct legend *l, double width, double hei
 	}
 	column = fmin(widest + 10, width * 0.3) + 2 * around;
 	above = (double)legend_rows(l, width) * line + around;
-	l->beside = column * height < above * width && (double)l->n * line <= height;
+	l->beside = column * height < above * width && (double)l->n * line <= height &&
+		    (!c->print || width > least_beside);
 	l->width = l->beside ? column : width;
 	l->height = l->beside ? (double)l->n * line : above;
 }

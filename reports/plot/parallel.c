@@ -3,8 +3,9 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-static const double tick = 3, gap = 4;
+static const double tick = 3, gap = 4, slant = 40, slanted_width = 110;
 
 void parallel_see(struct parallel *p)
 {
@@ -39,32 +40,74 @@ static void parallel_heading(struct canvas *c, const struct parallel *p,
 		  fmax(parallel_spacing(p, area) - 6, 30), 3, l);
 }
 
-void parallel_measure(struct canvas *c, struct parallel *p, const struct rect *area,
-		      struct margins *m)
+/* Is some word of a label too long for its place? Then all are slanted. */
+static bool parallel_slanted(struct canvas *c, const struct parallel *p,
+			     const struct rect *area)
 {
-	double height = area->y1 - area->y0, left = 0, right = 0;
-	size_t lines = 0;
+	struct lines l;
 
 	for (size_t i = 0; i < p->n; i++) {
-		struct lines l;
+		size_t length = 0;
 
 		parallel_heading(c, p, area, i, &l);
-		lines = l.n > lines ? l.n : lines;
+		for (size_t k = 0; k < l.n; k++)
+			length += strlen(l.line[k]) + (k > 0);
+		if (p->axes[i].label && length != strlen(p->axes[i].label))
+			return true;
+	}
+	return false;
+}
+
+static void parallel_heading_fit(struct canvas *c, const struct axis *a,
+				 char out[TEXT_LEN])
+{
+	text_fit(c, FONT_LEGEND, a->label ? a->label : "", slanted_width, out);
+}
+
+/* What the labels need above the axes, and beyond the first and the last. */
+static void parallel_measure_headings(struct canvas *c, const struct parallel *p,
+				      const struct rect *area, struct margins *m)
+{
+	bool slanted = parallel_slanted(c, p, area);
+	char text[TEXT_LEN];
+	struct lines l;
+
+	for (size_t i = 0; i < p->n; i++) {
+		if (slanted) {
+			double width;
+
+			parallel_heading_fit(c, &p->axes[i], text);
+			width = text_width(c, FONT_LEGEND, text);
+			m->top = fmax(m->top, width * sin(slant * M_PI / 180) +
+						      text_line_height(c, FONT_LEGEND));
+			if (i + 1 == p->n)
+				m->right = width * cos(slant * M_PI / 180);
+			continue;
+		}
+		parallel_heading(c, p, area, i, &l);
+		m->top = fmax(m->top, (double)l.n * text_line_height(c, FONT_LEGEND) + 8);
 		for (size_t k = 0; k < l.n; k++) {
 			double half = text_width(c, FONT_LEGEND, l.line[k]) / 2;
 
-			left = i == 0 ? fmax(left, half) : left;
-			right = i + 1 == p->n ? fmax(right, half) : right;
+			m->left = i == 0 ? fmax(m->left, half) : m->left;
+			m->right = i + 1 == p->n ? fmax(m->right, half) : m->right;
 		}
-		axis_ticks(c, &p->axes[i], PLOT_Y, height);
 	}
+}
+
+void parallel_measure(struct canvas *c, struct parallel *p, const struct rect *area,
+		      struct margins *m)
+{
+	double height = area->y1 - area->y0;
+
+	*m = (struct margins){ .top = 8, .bottom = 8 };
+	parallel_measure_headings(c, p, area, m);
+	for (size_t i = 0; i < p->n; i++)
+		axis_ticks(c, &p->axes[i], PLOT_Y, height);
 	if (p->n)
-		left = fmax(left, axis_widest(c, &p->axes[0]) + tick + gap);
-	m->left = left;
+		m->left = fmax(m->left, axis_widest(c, &p->axes[0]) + tick + gap);
 	/* the bar stands below the heading of the last axis */
-	m->right = fmax(right, colourbar_width(c, &p->bar, height));
-	m->top = (double)lines * text_line_height(c, FONT_LEGEND) + 8;
-	m->bottom = 8;
+	m->right = fmax(m->right, colourbar_width(c, &p->bar, height));
 }
 
 /* Lines break at values that cannot be shown. */
@@ -91,12 +134,29 @@ static void draw_parallel_line(struct canvas *c, const struct parallel *p,
 	canvas_line(c, run, n, &pen);
 }
 
+static void draw_heading(struct canvas *c, const struct parallel *p,
+			 const struct rect *area, size_t i)
+{
+	double x = parallel_place(p, area, i), line = text_line_height(c, FONT_LEGEND);
+	char text[TEXT_LEN];
+	struct lines l;
+
+	if (parallel_slanted(c, p, area)) {
+		parallel_heading_fit(c, &p->axes[i], text);
+		text_draw(c, FONT_LEGEND, (struct point){ x, area->y0 - 8 }, 0, slant,
+			  text, INK);
+		return;
+	}
+	parallel_heading(c, p, area, i, &l);
+	text_lines(c, FONT_LEGEND, (struct point){ x, area->y0 - 8 - (double)l.n * line },
+		   0.5, &l, INK);
+}
+
 static void draw_axis(struct canvas *c, const struct parallel *p, const struct rect *area,
 		      size_t i)
 {
 	const struct axis *a = &p->axes[i];
 	double x = parallel_place(p, area, i), size = text_size(c, FONT_TICK) * 0.6;
-	struct lines l;
 
 	canvas_rule(c, (struct point){ x, area->y0 }, (struct point){ x, area->y1 },
 		    GREY);
@@ -114,12 +174,7 @@ static void draw_axis(struct canvas *c, const struct parallel *p, const struct r
 		text_draw(c, FONT_TICK, (struct point){ right, y }, 1, 0,
 			  a->ticks.label[k], INK);
 	}
-	parallel_heading(c, p, area, i, &l);
-	text_lines(c, FONT_LEGEND,
-		   (struct point){ x, area->y0 - 8 -
-					      (double)l.n *
-						      text_line_height(c, FONT_LEGEND) },
-		   0.5, &l, INK);
+	draw_heading(c, p, area, i);
 }
 
 void parallel_draw(struct canvas *c, struct parallel *p, const struct rect *area)

@@ -31,12 +31,16 @@ static void draw_surroundings(struct canvas *c, const struct plot_panel *a)
 	struct rect box = { r->x0, r->y0, r->x1, r->y1 };
 
 	text_lines(c, FONT_PANEL, (struct point){ r->x0, top }, 0, &a->heading, INK);
+	text_draw(c, FONT_PANEL,
+		  (struct point){ a->left, top + text_line_height(c, FONT_PANEL) / 2 }, 0,
+		  0, a->letter, INK);
 	if (a->legend.beside) {
 		box.x0 = r->x1 + a->margins.right - a->legend.width;
 		box.x1 = r->x1 + a->margins.right;
 	} else {
-		box.y0 = top + (double)a->heading.n * text_line_height(c, FONT_PANEL) +
-			 (a->heading.n ? 2 : 0);
+		box.y0 = top +
+			 (double)heading_lines(a) * text_line_height(c, FONT_PANEL) +
+			 (heading_lines(a) ? 2 : 0);
 	}
 	legend_draw(c, &a->legend, &box);
 }

@@ -64,6 +64,11 @@ void plot_id(struct plot *p, const char *id);
 /* Leaves out the title, for who writes a caption instead. */
 void plot_untitled(struct plot *p);
 
+/* Lays it out for paper at this width, once all panels are there: fonts of 7 to 9 points,
+ * as many panels beside each other as can be read, letters to refer to them; the height
+ * follows. A PNG has 384 pixels to the inch then. */
+void plot_width(struct plot *p, double width);
+
 enum plot_form {
 	PLOT_PNG,
 	PLOT_SVG,  /* a file */

@@ -459,9 +459,11 @@ struct plot_panel {
 	struct heat *heat;
 	struct parallel *parallel;
 
+	char letter[4]; /* on paper, by which a text refers to it; or empty */
 	struct legend legend;
 	struct lines heading;
 	struct rect area; /* where data are drawn */
+	double left;      /* where its column begins */
 	struct margins margins;
 };
 
@@ -469,6 +471,7 @@ struct plot {
 	double width, height; /* CSS pixels */
 	int rows, columns;
 	bool print;    /* laid out for paper */
+	double shape;  /* there: how high panels are, as a share of their width */
 	bool untitled; /* the title is not drawn */
 	char id[PLOT_ID_LEN];
 	char *title, *note;
@@ -486,11 +489,18 @@ void axis_free(struct axis *a);
 
 /* ---- layout.c ---- */
 
+/* Lines above the panel for its title and letter. */
+size_t heading_lines(const struct plot_panel *a);
 /* Finds ranges, ticks, margins and areas. False without memory. */
 DP_MUSTCHECK bool plot_layout(struct canvas *c, struct plot *p);
 static inline bool panel_has_data(const struct plot_panel *a)
 {
 	return a->parallel || (a->axis[PLOT_X].any && a->axis[PLOT_Y].any);
 }
+
+/* ---- print.c ---- */
+
+/* The height at which panels have their shape, from where they stand now. */
+double print_height(const struct canvas *c, const struct plot *p);
 
 #endif

@@ -184,7 +184,7 @@ class Run(Reports):
             search="method: random, evaluations: 8"))
         text = self.read("report.html")
         page = Tags(text)
-        self.assertLessEqual(set(page.tags), TAGS)
+        self.assertLessEqual(set(page.tags), TAGS | DRAWN)
         self.assertNotIn("<script", text)
         facts = self.facts()
         self.assertTrue(facts["failures"]["groups"])

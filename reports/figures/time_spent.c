@@ -15,6 +15,7 @@ struct time_spent_data {
 	size_t slots;
 	double seconds[COARSE_BINS * FIG_USES]; /* as in fig_use_of_time() */
 	double total[FIG_USES], all;            /* seconds over all bins */
+	bool guessed;                           /* how long it took to find points */
 	/* In the unit of the axis, in percent, one upon the other. */
 	struct fig_blocks shares[FIG_USES];
 };
@@ -74,6 +75,7 @@ static int time_spent_gather(const struct report *r, void *data, const char **wh
 	code = fig_spans(d->s, &spans, err);
 	d->length = spans.length;
 	d->slots = spans.slots;
+	d->guessed = spans.guessed;
 	if (code == DP_OK && spans.n == 0)
 		*why = FIG_NO_ATTEMPT;
 	else if (code == DP_OK)
@@ -172,11 +174,12 @@ static void time_spent_caption(const void *data, struct dp_buf *out)
 	}
 	dp_buf_printf(out, "Of %s of slot time ", dp_duration_text(d->all, text));
 	say_shares(d, out);
-	if (d->total[FIG_USE_PROPOSING] > 0)
-		dp_buf_puts(out, " Finding a point is counted from the end of what came "
-				 "before it: pauses of the study are in it, and so is "
-				 "waiting for a slot that other studies of the daemon "
-				 "have.");
+	if (d->guessed)
+		dp_buf_puts(out, " The journal is of an older version, which did not "
+				 "tell how long finding a point took: it is counted "
+				 "from the end of what came before, with pauses of the "
+				 "study and with waiting for a slot that other studies "
+				 "of the daemon have.");
 }
 
 const struct figure figure_time_spent = {

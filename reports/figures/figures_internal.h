@@ -85,10 +85,15 @@ char *fig_number(double v, char out[FIG_TEXT_LEN]);
 /* A value of an objective as people say it: "ε 0.5", "12.3 %", "0.0312". */
 char *fig_value(const struct subject *s, size_t objective, double v,
 		char out[FIG_TEXT_LEN]);
-/* A difference of two values: "1.3 percentage points" of shares, "0.0312". */
+/* A share in percent with two digits: "0.12", "3.4", "56". */
+char *fig_percent(double share, char out[FIG_TEXT_LEN]);
+/* A difference of two values, with two digits: "1.3 percentage points" of shares,
+ * "0.031".
+ */
 char *fig_difference(const struct subject *s, size_t objective, double v,
 		     char out[FIG_TEXT_LEN]);
-/* The same in a sentence, with the objective's name: "ε 0.5", "error 12.3 %". */
+/* The same in a sentence, with the objective's name: "ε 0.5", "error 12.3 %"; and "ε 435,
+ * no meaningful guarantee". */
 void fig_say(const struct subject *s, size_t objective, double v, struct dp_buf *out);
 /* The name of its study, shortened in the middle. */
 char *fig_name(const struct subject *s, char out[FIG_NAME_LEN]);

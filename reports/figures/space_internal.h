@@ -51,6 +51,9 @@ struct space_through {
 };
 DP_MUSTCHECK int space_incumbent(const struct subject *s, struct space_through *out,
 				 struct dp_err *err);
+/* A parameter's value as people say it: real numbers with three digits. */
+void space_say_value(const struct dp_study *s, size_t param, double x,
+		     struct dp_buf *out);
 /* "trial 34 (ε 0.5, error 12.3 %)", "trial 34@8 (...)" */
 void space_say_point(const struct subject *s, struct dp_point p, struct dp_buf *out);
 /* The oracle's epsilon at such parameters, calibrated ones solved for anew. */

@@ -8,6 +8,7 @@
 enum {
 	PANELS_MAX = 12,
 	COLUMNS_MAX = 4,
+	VALUES_MAX = 24, /* of a category: more cannot all have their name */
 };
 
 struct hyperparameters_data {
@@ -74,14 +75,30 @@ static void draw_param(struct plot_panel *a, const struct subject *s,
 		       const struct hyperparameter *h)
 {
 	struct plot_style light = space_behind(h->all.n, false);
-	struct plot_style dots = { .colour = plot_palette(PLOT_BLUE),
-				   .size = 6,
-				   .outline = true };
+	struct plot_style dots = fig_dots(plot_palette(PLOT_BLUE), h->path.n);
 
 	fig_axis(a, PLOT_X, s, s->x, fig_objective_scale(s, s->x, h->all.x, h->all.n));
 	space_axis(a, PLOT_Y, s->s->spec, h->param);
 	panel_points(a, &light, "evaluated", h->all.x, h->all.y, h->all.n);
 	panel_points(a, &dots, "front", h->path.x, h->path.y, h->path.n);
+}
+
+/* Pixels of a row of panels: each value of a category has a name. */
+static int panel_height(const struct hyperparameters_data *d)
+{
+	const struct dp_study *spec = d->s->s->spec;
+	int height = 230;
+
+	for (size_t i = 0; i < d->n; i++) {
+		const struct dp_param *p = &spec->params[d->shown[i].param];
+		int values = p->kind == DP_PARAM_CATEGORICAL
+				     ? (int)json_array_size(p->values)
+				     : 0;
+
+		if (values <= VALUES_MAX && height < 70 + 18 * values)
+			height = 70 + 18 * values;
+	}
+	return height;
 }
 
 static struct plot *hyperparameters_draw(const void *data)
@@ -92,7 +109,7 @@ static struct plot *hyperparameters_draw(const void *data)
 	int rows = (n + columns - 1) / columns;
 	struct plot *p = fig_new(d->s, figure_hyperparameters.title,
 				 n == 1 ? FIG_WIDTH : columns * 270 + 60,
-				 n == 1 ? FIG_HEIGHT : 100 + 230 * rows);
+				 n == 1 ? FIG_HEIGHT : 100 + panel_height(d) * rows);
 	char note[80];
 
 	plot_grid(p, rows, columns);

@@ -8,6 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
+enum {
+	FEW_POINTS = 60 /* that are told apart */
+};
+
 int fig_nomem(struct dp_err *err)
 {
 	return dp_fail(err, DP_E_NOMEM, "no memory for a figure");
@@ -198,7 +202,16 @@ char *fig_name(const struct subject *s, char out[FIG_NAME_LEN])
 
 double fig_marker_size(size_t points)
 {
-	return points > 60 ? 4.5 : points > 30 ? 5.5 : 7;
+	return points > FEW_POINTS ? 4.5 : points > 30 ? 5.5 : 7;
+}
+
+struct plot_style fig_dots(plot_colour colour, size_t points)
+{
+	return (struct plot_style){
+		.colour = colour,
+		.size = fig_marker_size(points),
+		.outline = points <= FEW_POINTS,
+	};
 }
 
 struct plot_style fig_cloud(plot_colour colour, size_t points)

@@ -173,17 +173,14 @@ static void maps_release(void *data)
 static void draw_front_points(struct plot_panel *a, const struct fig_points *p)
 {
 	size_t shades = p->n < SHADES ? p->n : SHADES;
-	bool many = p->n > 60; /* their outlines would hide each other */
 
 	for (size_t k = 0; k < shades; k++) {
 		size_t from = k * p->n / shades, to = (k + 1) * p->n / shades;
 		double t = shades > 1 ? (double)k / (double)(shades - 1) : 0;
-		struct plot_style style = {
-			.colour = plot_map_colour(PLOT_MAGMA, 0.1 + 0.72 * t),
-			.size = many ? 5.5 : 8,
-			.outline = !many,
-		};
+		struct plot_style style =
+			fig_dots(plot_map_colour(PLOT_MAGMA, 0.1 + 0.72 * t), p->n);
 
+		style.size += 1;
 		panel_points(a, &style, NULL, p->x + from, p->y + from, to - from);
 	}
 }

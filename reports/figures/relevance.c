@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum {
 	BARS_MAX = 12,   /* parameters */
@@ -131,14 +132,23 @@ static void draw_shares_of(struct plot_panel *a, const struct relevance_data *v,
 	dp_buf_free(&in_all);
 }
 
-/* The longest bar; its numbers need room beside it. */
-static double longest_bar(const struct relevance_data *v)
+/* How far the axis goes, in percent: bars and the numbers beside them, of which a
+ * character takes about one part in ninety of it. */
+static double axis_end(const struct relevance_data *v)
 {
-	double most = 0.01;
+	double end = 1;
 
-	for (size_t i = 0; i < v->rows; i++)
-		most = fmax(most, largest_of(v, v->s->rank[i]));
-	return most;
+	for (size_t k = 0; k < v->n; k++)
+		for (size_t i = 0; i < v->rows; i++) {
+			const struct dp_importance *share = shown_importance(v, k);
+			double total = 100 * share->total[v->s->rank[i]];
+			char text[40];
+
+			share_text(100 * share->first[v->s->rank[i]], total, text,
+				   sizeof text);
+			end = fmax(end, total / (1 - (double)(strlen(text) + 2) / 90));
+		}
+	return end;
 }
 
 static struct plot *relevance_draw(const void *data)
@@ -155,7 +165,7 @@ static struct plot *relevance_draw(const void *data)
 	panel_axis(a, PLOT_Y, NULL, PLOT_LINEAR);
 	panel_names(a, PLOT_Y, names, v->rows);
 	panel_limits(a, PLOT_Y, -0.6, (double)v->rows - 0.4);
-	panel_limits(a, PLOT_X, 0, 130 * longest_bar(v));
+	panel_limits(a, PLOT_X, 0, axis_end(v));
 	for (size_t k = 0; k < v->n; k++)
 		draw_shares_of(a, v, k);
 	return p;

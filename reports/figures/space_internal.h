@@ -148,8 +148,8 @@ void space_predicted(const struct space_slice *c, const struct space_prediction 
 		     size_t objective, double *z);
 void space_prediction_free(struct space_prediction *p);
 
-/* Colours by the logarithm where epsilon, or what the study takes the logarithm of,
- * covers one and a half decades; other values where they cover more. Shares stay
+/* Colours of epsilon by the logarithm, those of what the study takes the logarithm of
+ * where it covers one and a half decades; other values where they cover more. Shares stay
  * linear: how near to 0 a model puts one says little. */
 enum plot_scale space_heat_scale(const struct dp_objective *o, const double *z, size_t n);
 /* A heat map with both axes, of an objective or (NULL) something else. */

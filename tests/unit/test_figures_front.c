@@ -381,6 +381,15 @@ static void shares_and_differences_have_two_digits(void **s)
 			    "3.1 percentage points");
 }
 
+/* White rings around hundreds of dots would leave nothing but white. */
+static void many_dots_have_no_outlines(void **s)
+{
+	(void)s;
+	assert_true(fig_dots(0, 60).outline);
+	assert_false(fig_dots(0, 61).outline);
+	assert_true(fig_dots(0, 61).size < fig_dots(0, 30).size);
+}
+
 /* A number that says nothing is told with that. */
 static void no_guarantee_is_said(void **s)
 {
@@ -449,6 +458,7 @@ int main(void)
 		T(planes_are_of_one_kind),
 		T(numbers_are_short),
 		T(shares_and_differences_have_two_digits),
+		T(many_dots_have_no_outlines),
 		T(no_guarantee_is_said),
 		T(scales_follow_the_decades),
 		T(epsilon_is_shown_over_decades),

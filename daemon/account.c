@@ -78,6 +78,7 @@ static void account_enqueued(struct account *a)
 {
 	struct study *h = a->home;
 	struct dp_asked asked = { .ask = DP_ASK_ENQUEUE };
+	struct ask_how how = { .source = "enqueued", .basis = h->state->seq };
 	struct dp_orders none;
 	struct dp_err err;
 
@@ -90,7 +91,7 @@ static void account_enqueued(struct account *a)
 		client_error(h->d, a->client, &err);
 		return;
 	}
-	ask_record(h, a->x, "enqueued", h->state->seq, a->privacy, a->refused, a->renyi);
+	ask_record(h, a->x, &how, a->privacy, a->refused, a->renyi);
 	client_ok(h->d, a->client,
 		  request_trial_json(h, h->state->trials[h->state->ntrials - 1]));
 }

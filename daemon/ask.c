@@ -90,14 +90,15 @@ void ask_forget(struct study *h)
 
 /* ---- recording ---- */
 
-void ask_record(struct study *h, const double *x, const char *source, uint32_t basis,
+void ask_record(struct study *h, const double *x, const struct ask_how *how,
 		const double *privacy, const char *refused, double renyi)
 {
 	const struct dp_study *spec = h->state->spec;
 	struct dp_event e = { .type = DP_EV_TRIAL_PROPOSED,
 			      .trial = h->state->ntrials,
-			      .source = source,
-			      .basis = basis,
+			      .source = how->source,
+			      .basis = how->basis,
+			      .sought = how->sought,
 			      .params = x,
 			      .nparams = (uint32_t)spec->nparams,
 			      .renyi = &renyi,
@@ -126,13 +127,14 @@ void ask_record_point(struct study *h, const struct ask_point *p, double spent,
 		      uint32_t basis)
 {
 	struct dp_expected expected = { spent, p->pending, p->cost };
+	struct ask_how how = { p->source, basis, p->sought };
 	struct dp_err why;
 
 	if (!p->refused[0] && (dp_course_affords(h->state, &expected, &why) != DP_OK ||
 			       dp_course_budget(h->state, p->renyi, &why) != DP_OK))
 		ask_no_point(h, &why);
 	else
-		ask_record(h, p->x, p->source, basis, p->privacy, p->refused, p->renyi);
+		ask_record(h, p->x, &how, p->privacy, p->refused, p->renyi);
 }
 
 void ask_failed(struct asker *a)

@@ -70,10 +70,16 @@ DP_MUSTCHECK int ask_oracles(const struct study *h, const atomic_bool *cancel, d
  * +inf if there is no bound; order: the filter's, or 0: *k is NaN. */
 DP_MUSTCHECK int ask_renyi(const struct dp_study *spec, double order, const double *x,
 			   double at, double *k, struct dp_err *err);
+/* How a point was found: as in struct dp_event. */
+struct ask_how {
+	const char *source;
+	uint32_t basis;
+	double sought;
+};
 /* Journals a point as the study's next trial. `privacy` has an entry for each objective,
  * NaN where there is no oracle; refused: why an oracle has no answer, or ""; renyi: K as
  * ask_renyi() has it. */
-void ask_record(struct study *h, const double *x, const char *source, uint32_t basis,
+void ask_record(struct study *h, const double *x, const struct ask_how *how,
 		const double *privacy, const char *refused, double renyi);
 
 #endif

@@ -29,6 +29,7 @@ struct ask_point {
 	char refused[ASK_REFUSED_LEN];
 	double cost, pending; /* of dp_proposal */
 	double renyi;         /* K at the filter's order; NaN without search.budget */
+	double sought;        /* seconds that it took to find it, and its epsilons */
 };
 
 /* Who wants to see the next point, and who a front. */

@@ -33,6 +33,7 @@ static int ask_point(struct asker *a, uint32_t trial)
 {
 	const struct dp_study *spec = a->home->state->spec;
 	struct ask_point *p = &a->found[a->nfound];
+	uint64_t begun = uv_hrtime(); /* a thread had to be free first: that is no work */
 	int code = ask_proposer(a, trial);
 
 	if (code != DP_OK)
@@ -45,6 +46,7 @@ static int ask_point(struct asker *a, uint32_t trial)
 	code = ask_oracles(a->home, &a->cancel, p->x, p->privacy, p->refused, &a->err);
 	if (code == DP_OK)
 		code = ask_renyi(spec, a->order, p->x, NAN, &p->renyi, &a->err);
+	p->sought = (double)(uv_hrtime() - begun) / 1e9;
 	a->nfound += code == DP_OK;
 	return code;
 }

@@ -124,6 +124,7 @@ int report_public_check(const struct report *r, struct dp_err *err)
 static void strip_trial(struct dp_trial *t)
 {
 	t->proposed = t->ended = 0;
+	t->sought = 0;
 	free(t->reason);
 	t->reason = NULL;
 	for (uint32_t i = 0; i < t->nattempts; i++) {

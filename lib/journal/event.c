@@ -88,6 +88,7 @@ const struct dp__field dp__event_fields[] = {
 	{ ROW(dp_event, reason, "reason", DP__STR), .types = ON_ALL },
 	{ ROW(dp_event, source, "source", DP__STR), .types = ON(TRIAL_PROPOSED) | ON(MEASURE_ASKED) },
 	{ ROW(dp_event, basis, "basis", DP__U32), .types = ON(TRIAL_PROPOSED) },
+	{ ROW(dp_event, sought, "sought", DP__F64), .types = ON(TRIAL_PROPOSED) },
 	{ ROW(dp_event, params, "params", DP__F64S), .types = ON(TRIAL_PROPOSED) | ON(RESULT_IMPORTED) | ON(MEASURE_ASKED), LENGTH(nparams) },
 	{ ROW(dp_event, of, "of", DP__F64), .types = ON(MEASURE_ASKED), .absent = NAN },
 	{ ROW(dp_event, of_at, "of_at", DP__F64), .types = ON(MEASURE_ASKED), .absent = NAN },

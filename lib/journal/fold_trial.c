@@ -55,6 +55,7 @@ int dp__trial_new(const struct dp_study_state *st, const struct dp_event *e,
 	t->runs = (uint32_t)st->spec->trainer.runs;
 	t->status = DP_TRIAL_WAITING;
 	t->basis = e->basis;
+	t->sought = isfinite(e->sought) && e->sought > 0 ? e->sought : 0;
 	t->renyi = e->nrenyi == 1 ? e->renyi[0] : NAN;
 	snprintf(t->source, sizeof t->source, "%s", e->source ? e->source : "");
 	t->proposed = e->time;

@@ -79,8 +79,9 @@ struct dp_event {
 	uint32_t trial; /* measure-asked: the first that measures, DP_MEASURING or more */
 	/* trial-proposed; measure-asked, too, but for `basis`, and with "remeasure",
 	 * "verify" or "end" as the source */
-	const char *source;   /* "random", "grid", "dpareto", ... */
-	uint32_t basis;       /* conditioned on the study's records before this seq */
+	const char *source; /* "random", "grid", "dpareto", ... */
+	uint32_t basis;     /* conditioned on the study's records before this seq */
+	double sought;      /* trial-proposed: seconds that finding it took; 0: unknown */
 	const double *params; /* one per parameter of the study, see study.h */
 	uint32_t nparams;
 	/* measure-asked: the result that is measured again, NaN: none; how many runs. An

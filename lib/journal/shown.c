@@ -76,6 +76,7 @@ static void show_winner(struct dp__shown *shown, const struct dp_trial *t)
 	shown->winner = *t;
 	shown->winner.number = 0;
 	shown->winner.basis = 0;
+	shown->winner.sought = 0;
 	shown->winner.reason = NULL; /* it has none, and would be the true one's */
 	shown->winner.proposed = shown->winner.ended = 0;
 	shown->winner.attempts = &shown->attempt;

@@ -80,6 +80,7 @@ struct dp_trial {
 	enum dp_trial_status status;
 	bool cancel_asked;
 	uint32_t basis; /* see trial-proposed in journal.h */
+	double sought;  /* likewise; 0: not known */
 	char source[16];
 	uint32_t runs; /* asked of it: trainer.runs, or what it measures of a point */
 	double *x;     /* (nparams) */

@@ -85,15 +85,23 @@ char *fig_number(double v, char out[FIG_TEXT_LEN]);
 /* A value of an objective as people say it: "ε 0.5", "12.3 %", "0.0312". */
 char *fig_value(const struct subject *s, size_t objective, double v,
 		char out[FIG_TEXT_LEN]);
-/* A difference of two values: "1.3 percentage points" of shares, "0.0312". */
+/* A share in percent with two digits: "0.12", "3.4", "56". */
+char *fig_percent(double share, char out[FIG_TEXT_LEN]);
+/* A difference of two values, with two digits: "1.3 percentage points" of shares,
+ * "0.031".
+ */
 char *fig_difference(const struct subject *s, size_t objective, double v,
 		     char out[FIG_TEXT_LEN]);
-/* The same in a sentence, with the objective's name: "ε 0.5", "error 12.3 %". */
+/* The same in a sentence, with the objective's name: "ε 0.5", "error 12.3 %"; and "ε 435,
+ * no meaningful guarantee". */
 void fig_say(const struct subject *s, size_t objective, double v, struct dp_buf *out);
 /* The name of its study, shortened in the middle. */
 char *fig_name(const struct subject *s, char out[FIG_NAME_LEN]);
 /* Diameter of the markers of so many points: smaller where they would touch. */
 double fig_marker_size(size_t points);
+/* Dots that are to be seen: with an outline where they are so few that it does not hide
+ * their neighbours. */
+struct plot_style fig_dots(plot_colour colour, size_t points);
 /* Dots that stand back, fainter where there are thousands. */
 struct plot_style fig_cloud(plot_colour colour, size_t points);
 /* Colour and dash of the i-th study: the same one in every figure. */

@@ -123,8 +123,8 @@ static void draw_fit(struct plot_panel *a, const struct subject *s,
 {
 	const struct dp_objective *o = &s->s->spec->objectives[p->objective];
 	const struct foretold *in = &p->of[INSIDE], *out = &p->of[OUTSIDE];
-	bool by_log = o->transform == DP_TRANSFORM_LOG && p->least > 0 &&
-		      p->most > 10 * p->least;
+	bool by_log = p->least > 0 && (o->privacy || (o->transform == DP_TRANSFORM_LOG &&
+						      p->most > 10 * p->least));
 	enum plot_scale scale = by_log ? PLOT_LOG : PLOT_LINEAR;
 	size_t all = in->n + out->n;
 	struct plot_style line = { .colour = plot_palette(PLOT_GREY),
@@ -164,15 +164,19 @@ static struct plot *fit_draw(const void *data)
 
 static void say_fit(const struct subject *s, size_t objective, struct dp_buf *out)
 {
+	const struct dp_objective *o = &s->s->spec->objectives[objective];
 	const struct model_fit *fit = &s->fit[objective];
 	char text[FIG_TEXT_LEN];
 
 	dp_buf_printf(out,
 		      " Of %s %.0f %% are within theirs, where 95 %% should be; the "
-		      "model explains %.0f %% of what varies and is off by %s (root mean "
-		      "square).",
-		      s->s->spec->objectives[objective].name, 100 * fit->coverage,
-		      100 * fmax(fit->explained, 0), fig_number(fit->error, text));
+		      "model explains %.0f %% of what varies",
+		      o->name, 100 * fit->coverage, 100 * fmax(fit->explained, 0));
+	/* over decades it would be that of the largest values alone */
+	if (o->transform != DP_TRANSFORM_LOG)
+		dp_buf_printf(out, " and is off by %s (root mean square)",
+			      fig_difference(s, objective, fit->error, text));
+	dp_buf_putc(out, '.');
 }
 
 static void fit_caption(const void *data, struct dp_buf *out)

@@ -8,6 +8,7 @@
 enum {
 	PANELS_MAX = 12,
 	COLUMNS_MAX = 4,
+	VALUES_MAX = 24, /* of a category: more cannot all have their name */
 };
 
 struct hyperparameters_data {
@@ -74,14 +75,30 @@ static void draw_param(struct plot_panel *a, const struct subject *s,
 		       const struct hyperparameter *h)
 {
 	struct plot_style light = space_behind(h->all.n, false);
-	struct plot_style dots = { .colour = plot_palette(PLOT_BLUE),
-				   .size = 6,
-				   .outline = true };
+	struct plot_style dots = fig_dots(plot_palette(PLOT_BLUE), h->path.n);
 
 	fig_axis(a, PLOT_X, s, s->x, fig_objective_scale(s, s->x, h->all.x, h->all.n));
 	space_axis(a, PLOT_Y, s->s->spec, h->param);
 	panel_points(a, &light, "evaluated", h->all.x, h->all.y, h->all.n);
 	panel_points(a, &dots, "front", h->path.x, h->path.y, h->path.n);
+}
+
+/* Pixels of a row of panels: each value of a category has a name. */
+static int panel_height(const struct hyperparameters_data *d)
+{
+	const struct dp_study *spec = d->s->s->spec;
+	int height = 230;
+
+	for (size_t i = 0; i < d->n; i++) {
+		const struct dp_param *p = &spec->params[d->shown[i].param];
+		int values = p->kind == DP_PARAM_CATEGORICAL
+				     ? (int)json_array_size(p->values)
+				     : 0;
+
+		if (values <= VALUES_MAX && height < 70 + 18 * values)
+			height = 70 + 18 * values;
+	}
+	return height;
 }
 
 static struct plot *hyperparameters_draw(const void *data)
@@ -92,7 +109,7 @@ static struct plot *hyperparameters_draw(const void *data)
 	int rows = (n + columns - 1) / columns;
 	struct plot *p = fig_new(d->s, figure_hyperparameters.title,
 				 n == 1 ? FIG_WIDTH : columns * 270 + 60,
-				 n == 1 ? FIG_HEIGHT : 100 + 230 * rows);
+				 n == 1 ? FIG_HEIGHT : 100 + panel_height(d) * rows);
 	char note[80];
 
 	plot_grid(p, rows, columns);
@@ -105,8 +122,10 @@ static struct plot *hyperparameters_draw(const void *data)
 	return p;
 }
 
-/* How far a parameter rises or falls along the front, 0..1: the rank correlation of its
- * values (h->path) with their order. */
+/* ---- in words ---- */
+
+/* How far a parameter rises (1) or falls (-1) along the front: the rank correlation of
+ * its values (h->path) with their order. */
 static double param_trend(const struct fig_points *path)
 {
 	double n = (double)path->n, middle = (n - 1) / 2, both = 0, own = 0, order = 0;
@@ -122,47 +141,82 @@ static double param_trend(const struct fig_points *path)
 		own += (rank - middle) * (rank - middle);
 		order += at * at;
 	}
-	return own > 0 && order > 0 ? fabs(both) / sqrt(own * order) : 0;
+	return own > 0 && order > 0 ? both / sqrt(own * order) : 0;
 }
 
-/* The shown parameters, those with the clearest trend first. */
-static void order_by_trend(const struct hyperparameters_data *d, size_t order[PANELS_MAX])
+/* Is it more than chance would give so many points, and not just a little? Categories
+ * have no order. */
+static bool has_trend(const struct hyperparameters_data *d, size_t i, double trend)
 {
-	double trend[PANELS_MAX];
+	const struct hyperparameter *h = &d->shown[i];
+	double n = (double)h->path.n;
+
+	return d->s->s->spec->params[h->param].kind != DP_PARAM_CATEGORICAL &&
+	       fabs(trend) >= 0.6 && fabs(trend) * sqrt(n - 1) > 2.5;
+}
+
+/* The shown parameters that have a trend, the clearest first. Returns how many. */
+static size_t order_by_trend(const struct hyperparameters_data *d,
+			     double trend[PANELS_MAX], size_t order[PANELS_MAX])
+{
+	size_t n = 0;
 
 	for (size_t i = 0; i < d->n; i++) {
-		size_t at = i;
+		size_t at = n;
 
 		trend[i] = param_trend(&d->shown[i].path);
-		for (; at > 0 && trend[i] > trend[order[at - 1]]; at--)
+		if (!has_trend(d, i, trend[i]))
+			continue;
+		for (; at > 0 && fabs(trend[i]) > fabs(trend[order[at - 1]]); at--)
 			order[at] = order[at - 1];
 		order[at] = i;
+		n++;
 	}
+	return n;
 }
 
-/* A parameter's values at both ends of the front. */
-static void say_ends(const struct hyperparameters_data *d, size_t param,
-		     struct dp_buf *out)
+/* "b falls (100 to 0.0774)": what a parameter does between both ends of the front. */
+static void say_trend(const struct hyperparameters_data *d, size_t i, bool rises,
+		      struct dp_buf *out)
 {
-	const struct dp_study_state *st = d->s->s;
-	double x[DP_PARAMS_MAX];
+	const struct hyperparameter *h = &d->shown[i];
+	const struct dp_study *spec = d->s->s->spec;
 
-	dp_buf_printf(out, "%s ", st->spec->params[param].name);
-	dp_point_x(st, d->front.of[0], x);
-	dp_space_text(st->spec, param, x[param], out);
+	dp_buf_printf(out, "%s %s (", spec->params[h->param].name,
+		      rises ? "rises" : "falls");
+	space_say_value(spec, h->param, h->path.y[0], out);
 	dp_buf_puts(out, " to ");
-	dp_point_x(st, d->front.of[d->front.n - 1], x);
-	dp_space_text(st->spec, param, x[param], out);
+	space_say_value(spec, h->param, h->path.y[h->path.n - 1], out);
+	dp_buf_putc(out, ')');
 }
 
-static void hyperparameters_caption(const void *data, struct dp_buf *out)
+static void say_trends(const struct hyperparameters_data *d, struct dp_buf *out)
 {
 	enum {
 		NAMED = 4 /* more would be a table */
 	};
+	double trend[PANELS_MAX];
+	size_t order[PANELS_MAX], n = order_by_trend(d, trend, order);
+
+	for (size_t i = 0; i < n && i < NAMED; i++) {
+		dp_buf_puts(out, i ? ", " : "");
+		say_trend(d, order[i], trend[order[i]] > 0, out);
+	}
+	if (n == 0)
+		dp_buf_puts(out, d->n == 1 ? "it shows no clear trend"
+					   : "none shows a clear trend");
+	else if (n > NAMED)
+		dp_buf_puts(out, "; these have the clearest trends");
+	else if (n < d->n)
+		dp_buf_puts(out, d->n - n == 1 ? "; the other shows no clear trend"
+					       : "; the others show no clear trend");
+	dp_buf_putc(out, '.');
+}
+
+static void hyperparameters_caption(const void *data, struct dp_buf *out)
+{
 	const struct hyperparameters_data *d = data;
 	const struct subject *s = d->s;
-	size_t order[PANELS_MAX];
 
 	dp_buf_printf(out, "Each parameter against %s; blue points are on the front.",
 		      s->s->spec->objectives[s->x].name);
@@ -176,12 +230,7 @@ static void hyperparameters_caption(const void *data, struct dp_buf *out)
 	dp_buf_puts(out, " to ");
 	fig_say(s, s->x, d->front.x[d->front.n - 1], out);
 	dp_buf_puts(out, ": ");
-	order_by_trend(d, order);
-	for (size_t i = 0; i < d->n && i < NAMED; i++) {
-		dp_buf_puts(out, i ? ", " : "");
-		say_ends(d, d->shown[order[i]].param, out);
-	}
-	dp_buf_puts(out, d->n > NAMED ? "; these have the clearest trend." : ".");
+	say_trends(d, out);
 }
 
 const struct figure figure_hyperparameters = {

@@ -8,6 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
+enum {
+	FEW_POINTS = 60 /* that are told apart */
+};
+
 int fig_nomem(struct dp_err *err)
 {
 	return dp_fail(err, DP_E_NOMEM, "no memory for a figure");
@@ -143,14 +147,27 @@ char *fig_value(const struct subject *s, size_t objective, double v,
 	return out;
 }
 
+/* "0.0012", "3.4", "56" */
+static char *two_digits(double v, char out[FIG_TEXT_LEN])
+{
+	snprintf(out, FIG_TEXT_LEN, fabs(v) >= 9.95 ? "%.0f" : "%.2g", v);
+	tidy_exponent(out);
+	return out;
+}
+
+char *fig_percent(double share, char out[FIG_TEXT_LEN])
+{
+	return two_digits(100 * share, out);
+}
+
 char *fig_difference(const struct subject *s, size_t objective, double v,
 		     char out[FIG_TEXT_LEN])
 {
+	bool share = s->s->spec->objectives[objective].one_minus;
 	char number[FIG_TEXT_LEN];
 
-	fig_number(s->s->spec->objectives[objective].one_minus ? 100 * v : v, number);
-	snprintf(out, FIG_TEXT_LEN, "%.24s%s", number,
-		 s->s->spec->objectives[objective].one_minus ? " percentage points" : "");
+	two_digits(share ? 100 * v : v, number);
+	snprintf(out, FIG_TEXT_LEN, "%.24s%s", number, share ? " percentage points" : "");
 	return out;
 }
 
@@ -162,6 +179,8 @@ void fig_say(const struct subject *s, size_t objective, double v, struct dp_buf 
 	if (!o->privacy)
 		dp_buf_printf(out, "%s ", o->name);
 	dp_buf_puts(out, fig_value(s, objective, v, text));
+	if (o->privacy && v >= FACTS_MEANINGLESS)
+		dp_buf_puts(out, ", no meaningful guarantee");
 }
 
 char *fig_name(const struct subject *s, char out[FIG_NAME_LEN])
@@ -183,7 +202,16 @@ char *fig_name(const struct subject *s, char out[FIG_NAME_LEN])
 
 double fig_marker_size(size_t points)
 {
-	return points > 60 ? 4.5 : points > 30 ? 5.5 : 7;
+	return points > FEW_POINTS ? 4.5 : points > 30 ? 5.5 : 7;
+}
+
+struct plot_style fig_dots(plot_colour colour, size_t points)
+{
+	return (struct plot_style){
+		.colour = colour,
+		.size = fig_marker_size(points),
+		.outline = points <= FEW_POINTS,
+	};
 }
 
 struct plot_style fig_cloud(plot_colour colour, size_t points)

@@ -177,12 +177,10 @@ static void draw_front_points(struct plot_panel *a, const struct fig_points *p)
 	for (size_t k = 0; k < shades; k++) {
 		size_t from = k * p->n / shades, to = (k + 1) * p->n / shades;
 		double t = shades > 1 ? (double)k / (double)(shades - 1) : 0;
-		struct plot_style style = {
-			.colour = plot_map_colour(PLOT_MAGMA, 0.1 + 0.72 * t),
-			.size = 8,
-			.outline = true,
-		};
+		struct plot_style style =
+			fig_dots(plot_map_colour(PLOT_MAGMA, 0.1 + 0.72 * t), p->n);
 
+		style.size += 1;
 		panel_points(a, &style, NULL, p->x + from, p->y + from, to - from);
 	}
 }

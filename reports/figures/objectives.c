@@ -112,13 +112,11 @@ static void draw_bins(struct plot_panel *a, const struct objectives_data *d,
 	for (size_t k = 0; k < bins; k++) {
 		size_t from = k * p->n / bins, to = (k + 1) * p->n / bins;
 		char name[2 * FIG_TEXT_LEN + 8], low[FIG_TEXT_LEN], high[FIG_TEXT_LEN];
-		struct plot_style style = {
-			.colour = plot_map_colour(
-				PLOT_VIRIDIS,
-				bins > 1 ? 0.9 * (double)k / (double)(bins - 1) : 0),
-			.size = 7,
-			.outline = true,
-		};
+		struct plot_style style = fig_dots(
+			plot_map_colour(PLOT_VIRIDIS,
+					bins > 1 ? 0.9 * (double)k / (double)(bins - 1)
+						 : 0),
+			p->n);
 
 		snprintf(name, sizeof name, "%s to %s",
 			 fig_value(d->s, d->s->x, d->front.x[from], low),

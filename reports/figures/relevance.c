@@ -4,17 +4,48 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum {
 	BARS_MAX = 12,   /* parameters */
 	LABEL_RISE = 11, /* pixels that labels stand above their place */
 };
+#define SHARE_SEEN 0.005 /* one percent when rounded */
 
 /* The objectives of which it is known. Parameters are in the order of s->rank. */
 struct relevance_data {
 	const struct subject *s;
 	size_t n, objective[DP_OBJECTIVES_MAX];
+	size_t rows; /* parameters that are shown: of which some share can be seen */
 };
+
+static const struct dp_importance *shown_importance(const struct relevance_data *v,
+						    size_t k)
+{
+	return &v->s->importance[v->objective[k]];
+}
+
+/* The most that a parameter has to do with any objective. */
+static double largest_of(const struct relevance_data *v, size_t param)
+{
+	double most = 0;
+
+	for (size_t k = 0; k < v->n; k++)
+		most = fmax(most, shown_importance(v, k)->total[param]);
+	return most;
+}
+
+/* At least the first; the ranking goes by the mean over objectives, so that one which
+ * matters to a single objective stands below others, and all down to it are shown. */
+static size_t count_rows(const struct relevance_data *v)
+{
+	size_t rows = 1;
+
+	for (size_t i = 0; i < v->s->nrank && i < BARS_MAX; i++)
+		if (largest_of(v, v->s->rank[i]) >= SHARE_SEEN)
+			rows = i + 1;
+	return rows;
+}
 
 static int relevance_gather(const struct report *r, void *data, const char **why,
 			    struct dp_err *err)
@@ -36,13 +67,9 @@ static int relevance_gather(const struct report *r, void *data, const char **why
 		*why = "there are no two parameters that are not fixed";
 	else if (v->n == 0)
 		*why = doubtful ? doubtful->why : "there are no models";
+	else
+		v->rows = count_rows(v);
 	return DP_OK;
-}
-
-static const struct dp_importance *shown_importance(const struct relevance_data *v,
-						    size_t k)
-{
-	return &v->s->importance[v->objective[k]];
 }
 
 /* Pixels of a parameter's row. */
@@ -59,9 +86,21 @@ static void say_bar(const struct relevance_data *v, size_t k, const char *how,
 	dp_buf_printf(out, ", %s", how);
 }
 
-/* The bars of one objective; `rows` parameters from the top. */
-static void draw_shares_of(struct plot_panel *a, const struct relevance_data *v, size_t k,
-			   size_t rows)
+/* "46 %", "79 %, in all 90 %", "below 1 %" */
+static void share_text(double first, double total, char *out, size_t size)
+{
+	if (total == 0)
+		snprintf(out, size, "0 %%");
+	else if (total < 100 * SHARE_SEEN)
+		snprintf(out, size, "below 1 %%");
+	else if (round(first) == round(total))
+		snprintf(out, size, "%.0f %%", total);
+	else
+		snprintf(out, size, "%.0f %%, in all %.0f %%", first, total);
+}
+
+/* The bars of one objective. */
+static void draw_shares_of(struct plot_panel *a, const struct relevance_data *v, size_t k)
 {
 	const struct dp_importance *share = shown_importance(v, k);
 	struct plot_style solid = fig_style(k), light = solid;
@@ -71,54 +110,64 @@ static void draw_shares_of(struct plot_panel *a, const struct relevance_data *v,
 	light.opacity = 0.35;
 	say_bar(v, k, "alone", &alone);
 	say_bar(v, k, "in all", &in_all);
-	for (size_t i = 0; i < rows; i++) {
+	for (size_t i = 0; i < v->rows; i++) {
 		size_t param = v->s->rank[i];
 		double x0 = 0, first = 100 * share->first[param],
-		       total = 100 * share->total[param];
-		double y1 = (double)(rows - 1 - i) + 0.4 - height * (double)k;
+		       total = fmax(100 * share->total[param], first);
+		double y1 = (double)(v->rows - 1 - i) + 0.4 - height * (double)k;
 		double y0 = y1 - height * 0.92;
 		char text[40];
 
-		panel_blocks(a, &solid, i == 0 ? dp_buf_text(&alone) : NULL, &x0, &first,
-			     &y0, &y1, 1);
-		panel_blocks(a, &light, i == 0 ? dp_buf_text(&in_all) : NULL, &first,
-			     &total, &y0, &y1, 1);
-		snprintf(text, sizeof text, "%.0f, %.0f %%", first, total);
+		/* a bar of no length is still seen as a line; the first names the bars */
+		if (i == 0 || first > 0)
+			panel_blocks(a, &solid, i == 0 ? dp_buf_text(&alone) : NULL, &x0,
+				     &first, &y0, &y1, 1);
+		if (i == 0 || total > first)
+			panel_blocks(a, &light, i == 0 ? dp_buf_text(&in_all) : NULL,
+				     &first, &total, &y0, &y1, 1);
+		share_text(first, total, text, sizeof text);
 		panel_label(a, total, (y0 + y1) / 2 - LABEL_RISE / row_height(v), text);
 	}
 	dp_buf_free(&alone);
 	dp_buf_free(&in_all);
 }
 
-/* The longest bar; its numbers need room beside it. */
-static double largest_share(const struct relevance_data *v)
+/* How far the axis goes, in percent: bars and the numbers beside them, of which a
+ * character takes about one part in ninety of it. */
+static double axis_end(const struct relevance_data *v)
 {
-	double most = 0.01;
+	double end = 1;
 
 	for (size_t k = 0; k < v->n; k++)
-		for (size_t i = 0; i < v->s->nrank; i++)
-			most = fmax(most, shown_importance(v, k)->total[v->s->rank[i]]);
-	return most;
+		for (size_t i = 0; i < v->rows; i++) {
+			const struct dp_importance *share = shown_importance(v, k);
+			double total = 100 * share->total[v->s->rank[i]];
+			char text[40];
+
+			share_text(100 * share->first[v->s->rank[i]], total, text,
+				   sizeof text);
+			end = fmax(end, total / (1 - (double)(strlen(text) + 2) / 90));
+		}
+	return end;
 }
 
 static struct plot *relevance_draw(const void *data)
 {
 	const struct relevance_data *v = data;
-	size_t rows = v->s->nrank < BARS_MAX ? v->s->nrank : BARS_MAX;
 	struct plot *p = fig_new(v->s, figure_relevance.title, FIG_WIDTH,
-				 140 + (int)((double)rows * row_height(v)));
+				 140 + (int)((double)v->rows * row_height(v)));
 	struct plot_panel *a = plot_panel(p, 0, 0);
 	const char *names[BARS_MAX];
 
-	for (size_t i = 0; i < rows; i++)
-		names[rows - 1 - i] = v->s->s->spec->params[v->s->rank[i]].name;
+	for (size_t i = 0; i < v->rows; i++)
+		names[v->rows - 1 - i] = v->s->s->spec->params[v->s->rank[i]].name;
 	panel_axis(a, PLOT_X, "share of what varies, %", PLOT_LINEAR);
 	panel_axis(a, PLOT_Y, NULL, PLOT_LINEAR);
-	panel_names(a, PLOT_Y, names, rows);
-	panel_limits(a, PLOT_Y, -0.6, (double)rows - 0.4);
-	panel_limits(a, PLOT_X, 0, 118 * largest_share(v));
+	panel_names(a, PLOT_Y, names, v->rows);
+	panel_limits(a, PLOT_Y, -0.6, (double)v->rows - 0.4);
+	panel_limits(a, PLOT_X, 0, axis_end(v));
 	for (size_t k = 0; k < v->n; k++)
-		draw_shares_of(a, v, k, rows);
+		draw_shares_of(a, v, k);
 	return p;
 }
 
@@ -137,17 +186,23 @@ static const char *relevance_scale(const struct dp_objective *o)
 	return "";
 }
 
-/* "log epsilon, by its oracle" */
+/* "log epsilon (computed)", "error (by its model, which explains 67 % of it)" */
 static void say_measured(const struct relevance_data *v, size_t k, struct dp_buf *out)
 {
 	const struct dp_objective *o = &v->s->s->spec->objectives[v->objective[k]];
-	bool computed = shown_importance(v, k)->source == DP_IMPORTANCE_COMPUTED;
+	const struct model_fit *fit = &v->s->fit[v->objective[k]];
 
-	dp_buf_printf(out, "%s%s%s (%s)", k ? " and in " : "", relevance_scale(o),
-		      o->name,
-		      computed     ? "computed"
-		      : o->privacy ? "by its model, since computing it takes long"
-				   : "by its model");
+	dp_buf_printf(out, "%s%s%s (", k ? " and in " : "", relevance_scale(o), o->name);
+	if (shown_importance(v, k)->source == DP_IMPORTANCE_COMPUTED)
+		dp_buf_puts(out, "computed");
+	else if (o->privacy)
+		dp_buf_puts(out, "by its model, since computing it takes long");
+	else
+		dp_buf_printf(out,
+			      "by its model, which explains %.0f %% of results that "
+			      "were left out",
+			      100 * fit->explained);
+	dp_buf_putc(out, ')');
 }
 
 /* "noise 66 % of epsilon and 32 % of error" */
@@ -164,6 +219,22 @@ static void say_most(const struct relevance_data *v, struct dp_buf *out)
 	dp_buf_puts(out, " has to do with it.");
 }
 
+static void say_others(const struct relevance_data *v, struct dp_buf *out)
+{
+	size_t others = v->s->nrank - v->rows;
+	double most = 0;
+
+	for (size_t i = v->rows; i < v->s->nrank; i++)
+		most = fmax(most, largest_of(v, v->s->rank[i]));
+	if (others && most < SHARE_SEEN)
+		dp_buf_printf(out,
+			      " Not shown: %zu parameter%s with less than 1 %% of any.",
+			      others, others == 1 ? "" : "s");
+	else if (others)
+		dp_buf_printf(out, " Shown are %zu of %zu parameters.", v->rows,
+			      v->s->nrank);
+}
+
 static void relevance_caption(const void *data, struct dp_buf *out)
 {
 	const struct relevance_data *v = data;
@@ -175,9 +246,7 @@ static void relevance_caption(const void *data, struct dp_buf *out)
 			 "parameter alone (dark, Sobol's first order) and together with "
 			 "others (light, total order).");
 	say_most(v, out);
-	if (v->s->nrank > BARS_MAX)
-		dp_buf_printf(out, " Shown are %d of %zu parameters.", BARS_MAX,
-			      v->s->nrank);
+	say_others(v, out);
 	for (size_t k = 0; k < v->s->s->spec->nobjectives; k++)
 		if (v->s->models && !subject_trusts(v->s, k))
 			dp_buf_printf(out, " Not shown: %s.", v->s->fit[k].why);

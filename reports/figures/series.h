@@ -77,7 +77,7 @@ void fig_blocks_free(struct fig_blocks *b);
 /* One attempt, which holds its slot from its plan to its end, and what came before it.
  * Seconds since the study was created; asked <= proposed <= planned <= start <= end. */
 struct fig_span {
-	double asked; /* the last that happened before the trial was proposed */
+	double asked; /* when the search for the trial's point began */
 	double proposed, planned, start, end;
 	uint32_t trial;
 	size_t slot;
@@ -93,6 +93,9 @@ struct fig_spans {
 	struct fig_span *list; /* (n) by plan */
 	size_t n, slots;
 	double length; /* of the whole study so far */
+	/* The journal does not tell how long some points took to find: until they were,
+	 * from the last that happened before. */
+	bool guessed;
 };
 /* All attempts, each in the first slot that is free when it is planned. */
 DP_MUSTCHECK int fig_spans(const struct subject *s, struct fig_spans *out,

@@ -535,7 +535,7 @@ enum plot_scale space_heat_scale(const struct dp_objective *o, const double *z, 
 		lo = fmin(lo, z[i]);
 		hi = fmax(hi, z[i]);
 	}
-	return lo > 0 && hi > 30 * lo ? PLOT_LOG : PLOT_LINEAR;
+	return lo > 0 && hi > (o->privacy ? 1 : 30) * lo ? PLOT_LOG : PLOT_LINEAR;
 }
 
 void space_heat(struct plot_panel *a, const struct space_slice *c, const double *z,

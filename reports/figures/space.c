@@ -210,6 +210,17 @@ int space_incumbent(const struct subject *s, struct space_through *out,
 	return code;
 }
 
+void space_say_value(const struct dp_study *s, size_t param, double x, struct dp_buf *out)
+{
+	enum dp_param_kind kind = s->params[param].kind;
+	char text[FIG_TEXT_LEN];
+
+	if (kind == DP_PARAM_FLOAT || kind == DP_PARAM_CALIBRATED)
+		dp_buf_puts(out, fig_number(x, text));
+	else
+		dp_space_text(s, param, x, out);
+}
+
 void space_say_point(const struct subject *s, struct dp_point p, struct dp_buf *out)
 {
 	const double *y = dp_point_objectives(s->s, p);

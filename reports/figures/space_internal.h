@@ -51,6 +51,9 @@ struct space_through {
 };
 DP_MUSTCHECK int space_incumbent(const struct subject *s, struct space_through *out,
 				 struct dp_err *err);
+/* A parameter's value as people say it: real numbers with three digits. */
+void space_say_value(const struct dp_study *s, size_t param, double x,
+		     struct dp_buf *out);
 /* "trial 34 (ε 0.5, error 12.3 %)", "trial 34@8 (...)" */
 void space_say_point(const struct subject *s, struct dp_point p, struct dp_buf *out);
 /* The oracle's epsilon at such parameters, calibrated ones solved for anew. */
@@ -145,8 +148,8 @@ void space_predicted(const struct space_slice *c, const struct space_prediction 
 		     size_t objective, double *z);
 void space_prediction_free(struct space_prediction *p);
 
-/* Colours by the logarithm where epsilon, or what the study takes the logarithm of,
- * covers one and a half decades; other values where they cover more. Shares stay
+/* Colours of epsilon by the logarithm, those of what the study takes the logarithm of
+ * where it covers one and a half decades; other values where they cover more. Shares stay
  * linear: how near to 0 a model puts one says little. */
 enum plot_scale space_heat_scale(const struct dp_objective *o, const double *z, size_t n);
 /* A heat map with both axes, of an objective or (NULL) something else. */

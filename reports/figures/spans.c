@@ -72,10 +72,10 @@ static double last_before(const double *sorted, size_t n, double limit)
 }
 
 /* Does it take time to find such a point? By models, or with a program to ask for its
- * epsilon. */
+ * epsilon. A point that people enqueue is found by them. */
 static bool is_sought(const struct dp_study *spec, const char *source)
 {
-	static const char *const at_once[] = { "grid", "random", "initial" };
+	static const char *const at_once[] = { "grid", "random", "initial", "enqueued" };
 
 	for (size_t i = 0; i < spec->nobjectives; i++)
 		if (spec->objectives[i].privacy && spec->objectives[i].privacy->argv)
@@ -86,27 +86,38 @@ static bool is_sought(const struct dp_study *spec, const char *source)
 	return true;
 }
 
-/* A proposal was asked for at the earliest when the trial before it had been proposed
- * and the last attempt before it had ended; one that is there at once is asked for when a
- * slot can take it. `free_at` has room for n. */
-static void find_asked(const struct dp_study_state *st, struct fig_spans *s,
-		       double *free_at)
+/* The earliest that it can have been asked for: when the trial before it had been
+ * proposed and the last attempt before it had ended. */
+static double asked_earliest(const struct dp_study_state *st, const struct fig_span *span,
+			     const double *ends, size_t n)
+{
+	double at = last_before(ends, n, span->proposed);
+
+	if (span->trial > 0)
+		at = fmax(at, seconds_since(st->created,
+					    st->trials[span->trial - 1]->proposed));
+	return fmin(at, span->proposed);
+}
+
+/* A point that is there at once is asked for when a slot can take it; others for as long
+ * before they were found as the journal says they took. `ends` has room for n. */
+static void find_asked(const struct dp_study_state *st, struct fig_spans *s, double *ends)
 {
 	for (size_t i = 0; i < s->n; i++)
-		free_at[i] = s->list[i].end;
-	qsort(free_at, s->n, sizeof *free_at, fig_by_value);
+		ends[i] = s->list[i].end;
+	qsort(ends, s->n, sizeof *ends, fig_by_value);
 	for (size_t i = 0; i < s->n; i++) {
 		struct fig_span *span = &s->list[i];
+		const struct dp_trial *t = st->trials[span->trial];
 
-		span->asked = last_before(free_at, s->n, span->proposed);
-		if (span->trial > 0)
-			span->asked = fmax(
-				span->asked,
-				seconds_since(st->created,
-					      st->trials[span->trial - 1]->proposed));
-		span->asked = fmin(span->asked, span->proposed);
-		if (!is_sought(st->spec, st->trials[span->trial]->source))
-			span->asked = span->proposed;
+		span->asked = span->proposed;
+		if (!is_sought(st->spec, t->source))
+			continue;
+		span->asked = asked_earliest(st, span, ends, s->n);
+		if (t->sought > 0)
+			span->asked = fmax(span->asked, span->proposed - t->sought);
+		else
+			s->guessed |= span->asked < span->proposed;
 	}
 }
 

@@ -20,6 +20,10 @@ struct surrogates_data {
 	double *acquisition;
 	size_t blank; /* cells that the models know too little of */
 	size_t best;  /* the cell that promises most; the number of cells: none does */
+	/* What it promises, as a share of the hypervolume that there is; NaN: that is not
+	 * what the study looks for, or there is none yet. */
+	double gain;
+	bool incredible; /* the promise; none is shown then */
 	/* On the plane of the objectives; `evaluated` are those that are drawn. */
 	struct fig_points all, evaluated, front, denoised;
 	struct fig_points front_stairs, denoised_stairs;
@@ -55,6 +59,23 @@ static bool is_real_cell(const struct surrogates_data *d, const struct space_cel
 	return c->n && d->s->s->spec->params[c->param].kind == DP_PARAM_FLOAT;
 }
 
+/* A model that promises more than all that was reached so far extrapolates: such a place
+ * is not to be recommended. */
+static void judge_promise(struct surrogates_data *d)
+{
+	const struct dp_study *spec = d->s->s->spec;
+	enum dp_acquisition what = spec->search.acquisition;
+	double there = fmax(d->s->s->hypervolume, d->s->denoised.hypervolume);
+
+	d->gain = NAN;
+	if (d->best == space_size(&d->slice) || !(there > 0) ||
+	    (what != DP_ACQ_DEFAULT && what != DP_ACQ_EHVI) ||
+	    dp_study_cost(spec) != DP_COST_NONE)
+		return;
+	d->gain = d->acquisition[d->best] / there;
+	d->incredible = d->gain > 1;
+}
+
 /* The free cell where the acquisition is largest, if it is more than as good as 0. What
  * has been evaluated is not proposed again. Among real numbers that says nothing of a
  * cell around, and it keeps its colour. */
@@ -74,7 +95,7 @@ static int gather_acquisition(struct surrogates_data *d, struct dp_err *err)
 	}
 	d->best = n;
 	for (size_t i = 0; i < n; i++) {
-		if (taken[i] && !real)
+		if (taken[i] && (!real || !c->y.n)) /* on a line it would be a spike */
 			d->acquisition[i] = NAN;
 		if (taken[i] || !(d->acquisition[i] > most) || isinf(d->acquisition[i]))
 			continue;
@@ -82,6 +103,7 @@ static int gather_acquisition(struct surrogates_data *d, struct dp_err *err)
 		d->best = i;
 	}
 	free(taken);
+	judge_promise(d);
 	return DP_OK;
 }
 
@@ -278,7 +300,7 @@ static void acquisition_label(const struct dp_study *s, char *out, size_t size)
 
 static bool promises_something(const struct surrogates_data *d)
 {
-	return d->best < space_size(&d->slice);
+	return d->best < space_size(&d->slice) && !d->incredible;
 }
 
 static void say_place(const struct surrogates_data *d, struct dp_buf *out)
@@ -287,11 +309,11 @@ static void say_place(const struct surrogates_data *d, struct dp_buf *out)
 	const struct dp_study *spec = d->s->s->spec;
 
 	dp_buf_printf(out, "%s ", spec->params[c->x.param].name);
-	dp_space_text(spec, c->x.param, c->x.centre[d->best % c->x.n], out);
+	space_say_value(spec, c->x.param, c->x.centre[d->best % c->x.n], out);
 	if (!c->y.n)
 		return;
 	dp_buf_printf(out, ", %s ", spec->params[c->y.param].name);
-	dp_space_text(spec, c->y.param, c->y.centre[d->best / c->x.n], out);
+	space_say_value(spec, c->y.param, c->y.centre[d->best / c->x.n], out);
 }
 
 static void draw_star(struct plot_panel *a, double x, double y)
@@ -317,8 +339,9 @@ static void draw_acquisition(struct plot_panel *a, const struct surrogates_data 
 	panel_title(a, c->nfree > 2 ? "where in this plane to look next"
 				    : "where to look next");
 	if (!name || !promises_something(d)) {
-		panel_empty(a, name ? "No new point promises anything here"
-				    : "This study takes random points");
+		panel_empty(a, !name           ? "This study takes random points"
+			       : d->incredible ? "More is promised than can be believed"
+					       : "No new point promises anything here");
 	} else if (c->y.n) {
 		space_heat(a, c, d->acquisition, NULL, label);
 		draw_star(a, c->x.centre[d->best % c->x.n],
@@ -353,6 +376,30 @@ static struct plot *surrogates_draw(const void *data)
 	return p;
 }
 
+/* "; the star marks the most promising place, b 0.5, where 3.2 % more hypervolume is
+ * expected" */
+static void say_promise(const struct surrogates_data *d, struct dp_buf *out)
+{
+	enum {
+		LITTLE = 1000 /* a gain below one part of so many is none */
+	};
+	char text[FIG_TEXT_LEN];
+
+	if (acquisition_name(d->s->s->spec) && d->incredible)
+		dp_buf_puts(out, "; they promise more than was reached in all so far, "
+				 "which is not to be believed");
+	if (!acquisition_name(d->s->s->spec) || !promises_something(d))
+		return;
+	dp_buf_puts(out, "; the star marks the most promising place, ");
+	say_place(d, out);
+	if (d->gain * LITTLE < 1)
+		dp_buf_puts(out, ", but less than 0.1 % more hypervolume is expected "
+				 "there");
+	else if (!isnan(d->gain))
+		dp_buf_printf(out, ", where %s %% more hypervolume is expected",
+			      fig_percent(d->gain, text));
+}
+
 static void say_fronts(const struct surrogates_data *d, struct dp_buf *out)
 {
 	if (d->front.n) {
@@ -363,10 +410,7 @@ static void say_fronts(const struct surrogates_data *d, struct dp_buf *out)
 	} else {
 		dp_buf_puts(out, "there is no front yet");
 	}
-	if (acquisition_name(d->s->s->spec) && promises_something(d)) {
-		dp_buf_puts(out, "; the star marks the most promising place: ");
-		say_place(d, out);
-	}
+	say_promise(d, out);
 	dp_buf_putc(out, '.');
 }
 

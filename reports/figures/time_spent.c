@@ -15,6 +15,7 @@ struct time_spent_data {
 	size_t slots;
 	double seconds[COARSE_BINS * FIG_USES]; /* as in fig_use_of_time() */
 	double total[FIG_USES], all;            /* seconds over all bins */
+	bool guessed;                           /* how long it took to find points */
 	/* In the unit of the axis, in percent, one upon the other. */
 	struct fig_blocks shares[FIG_USES];
 };
@@ -74,6 +75,7 @@ static int time_spent_gather(const struct report *r, void *data, const char **wh
 	code = fig_spans(d->s, &spans, err);
 	d->length = spans.length;
 	d->slots = spans.slots;
+	d->guessed = spans.guessed;
 	if (code == DP_OK && spans.n == 0)
 		*why = FIG_NO_ATTEMPT;
 	else if (code == DP_OK)
@@ -91,29 +93,31 @@ static void time_spent_release(void *data)
 		fig_blocks_free(&d->shares[use]);
 }
 
-/* Totals as bars, with the numbers in their names. */
+/* Totals as bars, with the numbers in their names; what took no time has none. */
 static void draw_totals(struct plot_panel *a, const struct time_spent_data *d)
 {
 	char text[FIG_USES][80], time[DP_NUM_LEN];
 	const char *names[FIG_USES];
 	struct fig_unit unit = fig_unit_for(d->all);
+	int row = 0;
 
-	for (int i = 0; i < FIG_USES; i++) {
+	for (int i = FIG_USES - 1; i >= 0; i--) { /* y rises, reading goes down */
 		struct plot_style style = { .colour = plot_palette(uses[i].role) };
-		int row = FIG_USES - 1 - i; /* y rises, reading goes down */
 		double x0 = 0, x1 = d->total[i] / unit.seconds;
 		double y0 = row - 0.35, y1 = row + 0.35;
 
+		if (!(d->total[i] > 0))
+			continue;
 		snprintf(text[row], sizeof text[row], "%s: %s, %.1f %%", uses[i].name,
 			 dp_duration_text(d->total[i], time), 100 * d->total[i] / d->all);
 		names[row] = text[row];
-		if (d->total[i] > 0)
-			panel_blocks(a, &style, NULL, &x0, &x1, &y0, &y1, 1);
+		panel_blocks(a, &style, NULL, &x0, &x1, &y0, &y1, 1);
+		row++;
 	}
 	snprintf(time, sizeof time, "%s of slot time", unit.name);
 	panel_title(a, "In all");
 	panel_axis(a, PLOT_X, time, PLOT_LINEAR);
-	panel_names(a, PLOT_Y, names, FIG_USES);
+	panel_names(a, PLOT_Y, names, (size_t)row);
 }
 
 static void draw_shares(struct plot_panel *a, const struct time_spent_data *d)
@@ -172,11 +176,12 @@ static void time_spent_caption(const void *data, struct dp_buf *out)
 	}
 	dp_buf_printf(out, "Of %s of slot time ", dp_duration_text(d->all, text));
 	say_shares(d, out);
-	if (d->total[FIG_USE_PROPOSING] > 0)
-		dp_buf_puts(out, " Finding a point is counted from the end of what came "
-				 "before it: pauses of the study are in it, and so is "
-				 "waiting for a slot that other studies of the daemon "
-				 "have.");
+	if (d->guessed)
+		dp_buf_puts(out, " The journal is of an older version, which did not "
+				 "tell how long finding a point took: it is counted "
+				 "from the end of what came before, with pauses of the "
+				 "study and with waiting for a slot that other studies "
+				 "of the daemon have.");
 }
 
 const struct figure figure_time_spent = {

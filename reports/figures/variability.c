@@ -280,9 +280,7 @@ static void draw_spread(struct plot_panel *a, const struct variability_data *d)
 	struct plot_style bar = { .colour = plot_palette(PLOT_BLACK),
 				  .width = 1,
 				  .opacity = 0.5 };
-	struct plot_style dot = { .colour = plot_palette(PLOT_BLUE),
-				  .size = fig_marker_size(d->front.n),
-				  .outline = true };
+	struct plot_style dot = fig_dots(plot_palette(PLOT_BLUE), d->front.n);
 	size_t every = (d->front.n + MOST_BARS - 1) / MOST_BARS;
 
 	for (size_t i = 0; i < d->front.n; i += every)
@@ -335,6 +333,10 @@ static void variability_caption(const void *data, struct dp_buf *out)
 			      subject_walks(s) ? "both" : "best and worst run",
 			      fig_difference(s, s->y, d->middle, middle),
 			      fig_difference(s, s->y, d->most, most));
+	if (d->front.n && s->denoises)
+		dp_buf_puts(out, " Dots are points of the front that the models chose, "
+				 "at the means of their runs, and need not lie on the "
+				 "line of the luckiest means.");
 }
 
 const struct figure figure_variability = {

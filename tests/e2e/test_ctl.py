@@ -821,6 +821,8 @@ class WithDaemon(Ctl):
                 self.d.end()
             lines = self.ctl("journal", "dump", "--state", self.d.state).stdout.splitlines()
             events = [json.loads(line) for line in lines]
+            sought = [e["sought"] for e in events if e["type"] == "trial-proposed"]
+            self.assertTrue(sought and all(0 < x < 60 for x in sought), sought)
             one = self.ctl("journal", "dump", "--state", self.d.state, "--study", "t")
             self.assertEqual(one.stdout.splitlines(),
                              [x for x, e in zip(lines, events) if e["study"] == 2])

@@ -188,6 +188,7 @@ static struct dp_event full(enum dp_event_type type)
 		e.trial = 4000000000u;
 		e.source = "random";
 		e.basis = 17;
+		e.sought = 0.25;
 		e.renyi = odd + 2;
 		e.nrenyi = 1;
 		e.params = odd;
@@ -530,7 +531,7 @@ static void test_json(void **state)
 	e.nparams = 4;
 	assert_dump(&e, "{\"study\":1,\"seq\":7,\"type\":\"trial-proposed\","
 			"\"time\":\"2023-11-14T22:13:20.123456Z\",\"trial\":0,"
-			"\"source\":\"random\",\"basis\":0,"
+			"\"source\":\"random\",\"basis\":0,\"sought\":0,"
 			"\"params\":[0.5,\"inf\",\"nan\",\"-inf\"]}");
 	e = (struct dp_event){ .type = DP_EV_ATTEMPT_ENDED, .study = 2 };
 	e.run = DP_RUN_ALL;

@@ -363,6 +363,53 @@ static void numbers_are_short(void **s)
 		assert_string_equal(fig_number(cases[i].v, text), cases[i].text);
 }
 
+/* One digit more than the first, of which the second is in doubt already. */
+static void shares_and_differences_have_two_digits(void **s)
+{
+	char text[FIG_TEXT_LEN];
+
+	(void)s;
+	assert_string_equal(fig_percent(0.0012345, text), "0.12");
+	assert_string_equal(fig_percent(0.0345, text), "3.5");
+	assert_string_equal(fig_percent(0.4321, text), "43");
+	made_study("s", "objectives: {a: {metric: a}, error: {metric: e, of: 1 - e}}\n"
+			"anti_ideal: {a: 10, error: 1}");
+	made_subjects();
+	assert_string_equal(fig_difference(made_report.subjects, 0, 0.031234, text),
+			    "0.031");
+	assert_string_equal(fig_difference(made_report.subjects, 1, 0.031234, text),
+			    "3.1 percentage points");
+}
+
+/* White rings around hundreds of dots would leave nothing but white. */
+static void many_dots_have_no_outlines(void **s)
+{
+	(void)s;
+	assert_true(fig_dots(0, 60).outline);
+	assert_false(fig_dots(0, 61).outline);
+	assert_true(fig_dots(0, 61).size < fig_dots(0, 30).size);
+}
+
+/* A number that says nothing is told with that. */
+static void no_guarantee_is_said(void **s)
+{
+	struct dp_buf text = DP_BUF_INIT;
+
+	(void)s;
+	made_study("s", "objectives: {epsilon: {privacy: {mechanism: gaussian, sigma: 2, "
+			"delta: 1e-6}}, error: {metric: e}}\n"
+			"anti_ideal: {epsilon: 10, error: 1}");
+	made_subjects();
+	fig_say(made_report.subjects, 0, 19.94, &text);
+	dp_buf_puts(&text, "; ");
+	fig_say(made_report.subjects, 0, 254213, &text);
+	dp_buf_puts(&text, "; ");
+	fig_say(made_report.subjects, 1, 254213, &text);
+	assert_string_equal(dp_buf_text(&text),
+			    "ε 20; ε 255000, no meaningful guarantee; error 254213");
+	dp_buf_free(&text);
+}
+
 static void scales_follow_the_decades(void **s)
 {
 	double narrow[] = { 0.2, 20, INFINITY }, wide[] = { 0.1, 1, 20, NAN };
@@ -410,6 +457,9 @@ int main(void)
 		T(majority_becomes_the_objective),
 		T(planes_are_of_one_kind),
 		T(numbers_are_short),
+		T(shares_and_differences_have_two_digits),
+		T(many_dots_have_no_outlines),
+		T(no_guarantee_is_said),
 		T(scales_follow_the_decades),
 		T(epsilon_is_shown_over_decades),
 	};

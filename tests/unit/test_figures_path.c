@@ -134,7 +134,7 @@ static void pictures_tell_of_paths(void **s)
 	draw(&figure_comparison, "fronts of several studies");
 	draw(&figure_timeline, ".");
 	draw(&figure_time_spent, ".");
-	draw(&figure_hyperparameters, "q 1 to 4");
+	draw(&figure_hyperparameters, "From a 1 to a 4: ");
 	draw(&figure_parallel, "Each line is one result");
 	draw(&figure_maps, "5 results of 2 evaluations");
 }
@@ -149,7 +149,7 @@ static void no_training_ended(void **s)
 	made_subjects();
 	draw(&figure_front, "2 of 2 points");
 	draw(&figure_hypervolume, "after 1 evaluation, 16 q");
-	draw(&figure_hyperparameters, "q 1 to 4");
+	draw(&figure_hyperparameters, "From a 1 to a 4: ");
 	draw(&figure_parallel, "all 2 points");
 }
 

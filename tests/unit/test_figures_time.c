@@ -121,14 +121,30 @@ static void time_is_spent_once(void **s)
 
 /* One slot: 1 s to propose, 2 s to plan, 3 s to start, 4 s that fail; again at once,
  * 5 s that work; then 6 s of nothing. What takes no time to propose waited that second
- * for a slot. */
+ * for a slot, and what took less time than there was waited for the rest. */
 static void uses_of_time_by_hand(void **s)
 {
 	static const struct {
 		const char *source;
-		double uses[FIG_USES];
-	} cases[] = { { "ehvi", { [FIG_USE_PROPOSING] = 1, [FIG_USE_WAITING] = 2 + 6 } },
-		      { "grid", { [FIG_USE_WAITING] = 1 + 2 + 6 } } };
+		double sought, uses[FIG_USES];
+		bool guessed;
+	} cases[] = {
+		{ "ehvi",
+		  0,
+		  { [FIG_USE_PROPOSING] = 1, [FIG_USE_WAITING] = 2 + 6 },
+		  true },
+		{ "ehvi",
+		  0.25,
+		  { [FIG_USE_PROPOSING] = 0.25, [FIG_USE_WAITING] = 0.75 + 2 + 6 },
+		  false },
+		{ "ehvi",
+		  7,
+		  { [FIG_USE_PROPOSING] = 1, [FIG_USE_WAITING] = 2 + 6 },
+		  false },
+		{ "grid", 0, { [FIG_USE_WAITING] = 1 + 2 + 6 }, false },
+		{ "grid", 0.25, { [FIG_USE_WAITING] = 1 + 2 + 6 }, false },
+		{ "enqueued", 0, { [FIG_USE_WAITING] = 1 + 2 + 6 }, false },
+	};
 	double seconds[FIG_USES], metrics[] = { 1, 1, 1, 1 };
 	struct fig_spans spans;
 	struct dp_err err;
@@ -142,6 +158,7 @@ static void uses_of_time_by_hand(void **s)
 		study = made_study(name, LOWER_BOTH);
 		made_now = 1;
 		trial = made_trial_by(study, cases[i].source, 0, 0);
+		made_state(study)->trials[trial]->sought = cases[i].sought;
 		made_now = 3;
 		made_attempt(study, trial, 0);
 		made_now = 10;
@@ -163,6 +180,7 @@ static void uses_of_time_by_hand(void **s)
 		assert_int_equal(fig_spans(&made_report.subjects[i], &spans, &err),
 				 DP_OK);
 		assert_int_equal(spans.slots, 1);
+		assert_int_equal(spans.guessed, cases[i].guessed);
 		assert_int_equal(fig_use_of_time(&spans, 1, seconds, &err), DP_OK);
 		for (size_t use = 0; use < FIG_USES; use++)
 			assert_true(fabs(seconds[use] - expected[use]) < 1e-5);

@@ -217,7 +217,10 @@ static int make_truth(struct report *r, uint32_t id, struct dp_err *err)
 	struct dp_study_state *s = dp_study_shown(dp_state_by_id(&r->state, id));
 
 	r->truth = calloc(1, sizeof *r->truth);
-	return r->truth ? make_subject(r->truth, s, MODELS_NONE, err)
+	return r->truth ? make_subject(r->truth, s,
+				       dp_study_denoises(s->spec) ? MODELS_VOLUME
+								  : MODELS_NONE,
+				       err)
 			: dp_fail(err, DP_E_NOMEM, "no memory for a report");
 }
 

@@ -86,7 +86,7 @@ static void say_sureness(struct dp_buf *out, const struct dp_test *t, size_t a, 
 
 /* Whose is larger, by how much, and how sure that is. */
 static void say_difference(struct dp_buf *out, const struct facts *f,
-			   const struct fact_pair *p, enum groups_by by)
+			   const struct fact_pair *p, enum groups_by by, bool inside)
 {
 	const struct dp_contest *c = &f->groups->g->by[by];
 	const struct dp_rivals *a = &c->group[p->a], *b = &c->group[p->b];
@@ -102,14 +102,15 @@ static void say_difference(struct dp_buf *out, const struct facts *f,
 			      a->name, size, t->difference > 0 ? "higher" : "lower",
 			      b->name, dp_no_test(&samples[p->a], &samples[p->b]));
 	else if (t->kind == DP_TEST_NONE)
-		dp_buf_printf(
-			out, "The hypervolumes of %s and %s cannot be told apart: %s.",
-			a->name, b->name, dp_no_test(&samples[p->a], &samples[p->b]));
+		dp_buf_printf(out,
+			      "%s hypervolumes of %s and %s cannot be told apart: %s.",
+			      inside ? "the" : "The", a->name, b->name,
+			      dp_no_test(&samples[p->a], &samples[p->b]));
 	else if (t->low <= 0 && t->high >= 0) {
 		dp_buf_printf(out,
-			      "These seeds do not show a difference between the "
+			      "%s seeds do not show a difference between the "
 			      "hypervolumes of %s and %s: %s's is %s %s",
-			      a->name, b->name, a->name, size,
+			      inside ? "these" : "These", a->name, b->name, a->name, size,
 			      t->difference < 0 ? "lower" : "higher");
 		say_sureness(out, t, a->n, b->n);
 		dp_buf_putc(out, '.');
@@ -138,7 +139,7 @@ static void say_finding(struct doc *d, const struct facts *f)
 
 		for (size_t i = 0; g->g->known[by] && i < g->npairs; i++) {
 			dp_buf_puts(&text, i ? " " : values[by]);
-			say_difference(&text, f, &g->pairs[i], by);
+			say_difference(&text, f, &g->pairs[i], by, i == 0 && *values[by]);
 		}
 		if (text.len)
 			doc_paragraph(d, "%s", dp_buf_text(&text));

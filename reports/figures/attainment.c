@@ -325,6 +325,11 @@ static struct plot *attainment_draw(const void *data)
 		panel_line(a, &line, fig_group_name(d->g, i, name), d->of[i].x,
 			   d->of[i].middle, d->of[i].n);
 	}
+	plot_note(p, d->few_in_all
+			     ? "Lines: attained by half of the seeds. Bands: from the "
+			       "best to the worst of them."
+			     : "Lines: attained by half of the seeds. Bands: by a tenth "
+			       "to nine tenths of them.");
 	return p;
 }
 

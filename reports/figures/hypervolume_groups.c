@@ -94,8 +94,8 @@ struct hypervolume_groups_data {
 	const struct groups *g;
 	struct fig_mean_growth *of; /* (n) */
 	size_t n;
-	double lower; /* end of the vertical axis */
-	bool cut;     /* a member has more evaluations than are shown of it */
+	double lower, upper; /* ends of the vertical axis */
+	bool cut;            /* a member has more evaluations than are shown of it */
 };
 
 /* As in the picture of one study: where the rest would be a flat line at the top, the
@@ -112,6 +112,21 @@ static double groups_lower(const struct hypervolume_groups_data *d)
 	}
 	lower = high - 1.2 * (high - early);
 	return isfinite(lower) && lower > 0.4 * high ? lower : 0;
+}
+
+/* Above all that comes after the first tenth: means of the first few evaluations may lie
+ * anywhere. */
+static double groups_upper(const struct hypervolume_groups_data *d)
+{
+	double high = 0;
+
+	for (size_t i = 0; i < d->n; i++) {
+		const struct fig_mean_growth *m = &d->of[i];
+
+		for (size_t k = m->n / 10; k < m->n; k++)
+			high = fmax(high, fmax(m->mean[k], m->hi[k]));
+	}
+	return high > 0 ? high + 0.05 * (high - d->lower) : NAN;
 }
 
 static bool is_cut(const struct groups *g, size_t group, size_t evaluations)
@@ -149,9 +164,11 @@ static int hypervolume_groups_gather(const struct report *r, void *data, const c
 	}
 	if (code == DP_OK && !any)
 		*why = "no group has a member of which every one has an evaluation";
-	else if (code == DP_OK)
-		d->lower = groups_lower(d);
-	return code;
+	if (code != DP_OK || *why)
+		return code;
+	d->lower = groups_lower(d);
+	d->upper = groups_upper(d);
+	return DP_OK;
 }
 
 static void hypervolume_groups_release(void *data)
@@ -174,7 +191,7 @@ static struct plot *hypervolume_groups_draw(const void *data)
 	panel_whole(a, PLOT_X);
 	panel_limits(a, PLOT_X, 0, NAN);
 	panel_axis(a, PLOT_Y, "hypervolume", PLOT_LINEAR);
-	panel_limits(a, PLOT_Y, d->lower, NAN);
+	panel_limits(a, PLOT_Y, d->lower, d->upper);
 	for (size_t i = 0; i < d->n; i++) {
 		struct plot_style area = fig_group_style(d->g, i);
 
@@ -189,8 +206,9 @@ static struct plot *hypervolume_groups_draw(const void *data)
 		panel_steps(a, &line, fig_group_name(d->g, i, name), d->of[i].x,
 			    d->of[i].mean, d->of[i].n);
 	}
-	if (d->lower > 0)
-		plot_note(p, "The vertical axis does not start at zero.");
+	plot_note(p, d->lower > 0 ? "Lines: means. Bands: where these lie with 95 %. The "
+				    "vertical axis does not start at zero."
+				  : "Lines: means. Bands: where these lie with 95 %.");
 	return p;
 }
 

@@ -73,7 +73,8 @@ static void draw_seeds(struct plot_panel *a, const struct seeds_data *d, size_t 
 	const struct dp_contest *c = &d->g->by[GROUPS_OBSERVED];
 	const struct dp_sample *s = &d->volumes.samples[i];
 	struct plot_style dot = fig_group_style(d->g, i), mean = dot, bar = dot;
-	double at = (double)(d->n - 1 - i), y[2] = { at, at };
+	/* dots above, the mean below them: neither hides the other */
+	double at = (double)(d->n - 1 - i), y[2] = { at - 0.14, at - 0.14 };
 	const double x[2] = { s->low, s->high };
 
 	dot.size = 7;
@@ -81,15 +82,14 @@ static void draw_seeds(struct plot_panel *a, const struct seeds_data *d, size_t 
 	mean.marker = PLOT_DIAMOND;
 	mean.size = 11;
 	mean.outline = true;
-	mean.colour = bar.colour = plot_palette(PLOT_BLACK);
 	bar.dash = PLOT_SOLID;
 	for (size_t k = 0; k < c->group[i].n; k++)
-		d->place[k] = at;
+		d->place[k] = at + 0.14;
 	panel_points(a, &dot, NULL, dp_answer_values(c, &d->volumes, i), d->place,
 		     c->group[i].n);
 	if (!isnan(s->low))
-		panel_line(a, &bar, "mean and where it lies with 95 %", x, y, 2);
-	panel_points(a, &mean, "mean and where it lies with 95 %", &s->mean, y, 1);
+		panel_line(a, &bar, NULL, x, y, 2);
+	panel_points(a, &mean, NULL, &s->mean, y, 1);
 }
 
 static struct plot *seeds_draw(const void *data)
@@ -104,6 +104,8 @@ static struct plot *seeds_draw(const void *data)
 	panel_names(a, PLOT_Y, d->shown, d->n);
 	for (size_t i = 0; i < d->n; i++)
 		draw_seeds(a, d, i);
+	plot_note(p, "Dots: one member each. Diamonds and lines: the mean and where it "
+		     "lies with 95 %.");
 	return p;
 }
 
@@ -112,7 +114,10 @@ static void seeds_caption(const void *data, struct dp_buf *out)
 	const struct seeds_data *d = data;
 	char mean[FIG_TEXT_LEN];
 
-	dp_buf_puts(out, "Each dot is the hypervolume of one member at its end. Means: ");
+	dp_buf_puts(
+		out,
+		"The hypervolume of every member at its end, and the mean of each group "
+		"with its 95 % interval. Means: ");
 	for (size_t i = 0; i < d->n; i++)
 		dp_buf_printf(out, "%s%s %s", i ? ", " : "", d->g->by[0].group[i].name,
 			      fig_number(d->volumes.samples[i].mean, mean));

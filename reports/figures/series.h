@@ -130,7 +130,8 @@ struct fig_truth {
 	double volume; /* of the plane's two objectives, by the first study's anti-ideal
 			*/
 };
-/* `x_to` is where fronts end in the picture, or NaN. */
+/* `x_to` is where fronts end in the picture; NaN: it is drawn to its own end. Else only
+ * what is better than the anti-ideal is, so that its tail does not set the axes. */
 DP_MUSTCHECK int fig_truth(const struct report *r, double x_to, struct fig_truth *out,
 			   struct dp_err *err);
 void fig_truth_draw(struct plot_panel *a, const struct fig_truth *t);

@@ -42,15 +42,19 @@ double fig_area(const struct subject *s, const struct fig_points *p)
 int fig_truth(const struct report *r, double x_to, struct fig_truth *out,
 	      struct dp_err *err)
 {
+	bool models = r->truth && dp_study_denoises(r->truth->s->spec);
 	int code;
 
 	*out = (struct fig_truth){ .s = r->truth };
 	if (!r->truth)
 		return DP_OK;
-	code = fig_observed_front(r->truth, &out->front, err);
+	code = models ? fig_denoised_front(r->truth, &out->front, err)
+		      : fig_observed_front(r->truth, &out->front, err);
 	if (code != DP_OK)
 		return code;
 	out->volume = fig_area(&r->subjects[0], &out->front);
+	if (!isnan(x_to))
+		fig_cut_tail(&r->subjects[0], &out->front);
 	return fig_stairs(r->truth, &out->front, x_to, NAN, &out->stairs, err);
 }
 

@@ -42,7 +42,8 @@ double fig_area(const struct subject *s, const struct fig_points *p)
 int fig_truth(const struct report *r, double x_to, struct fig_truth *out,
 	      struct dp_err *err)
 {
-	bool models = r->truth && dp_study_denoises(r->truth->s->spec);
+	bool models =
+		r->truth && dp_study_denoises(r->truth->s->spec) && r->truth->denoised.n;
 	int code;
 
 	*out = (struct fig_truth){ .s = r->truth };

@@ -2,7 +2,6 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/num.h"
-#include "base/student.h"
 #include "ctl/command.h"
 #include "ctl/groups.h"
 #include "ctl/memory.h"
@@ -10,218 +9,12 @@
 #include "ctl/output.h"
 #include "ctl/table.h"
 #include "ctl/text.h"
-#include "front/front.h"
 
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* What is compared: the hypervolume, or the best value of an objective among results
- * where another is at most (at least, if it is maximised) a number. */
-struct question {
-	bool volume;
-	size_t at, of;
-	double bound;
-};
-
-/* ---- values and tests ---- */
-
-/* NaN: there is no such result. */
-static double best_at(const struct ctl_groups *g, const struct question *q,
-		      const struct ctl_rival *r)
-{
-	double best = NAN;
-
-	for (size_t i = 0; i < r->n; i++) {
-		const double *y = r->y + i * g->nobjectives;
-
-		if (y[q->at] <= g->sign[q->at] * q->bound && !isnan(y[q->of]) &&
-		    ((g->followed && q->at == 0) || !(y[q->of] >= best)))
-			best = y[q->of];
-	}
-	return g->sign[q->of] * best;
-}
-
-static double rival_volume(const struct ctl_groups *g, const struct ctl_rival *r)
-{
-	double ref[DP_OBJECTIVES_MAX], volume;
-
-	for (size_t k = 0; k < g->nobjectives; k++)
-		ref[k] = g->sign[k] * g->anti_ideal[k];
-	if (g->followed)
-		return dp_followed(r->y, r->n, ref);
-	if (dp_hypervolume(r->y, r->n, g->nobjectives, ref, &volume) != DP_OK)
-		ctl_die_nomem();
-	return volume;
-}
-
-static json_t *known_json(json_t *value)
-{
-	if (!value)
-		ctl_die_nomem();
-	return value;
-}
-
-/* NaN is null. */
-static json_t *figure_json(double x)
-{
-	return isnan(x) ? json_null() : dp_json_real(x);
-}
-
-/* The values of a group, and what follows from them. */
-static json_t *sample_json(const struct ctl_groups *g, const struct question *q,
-			   const struct ctl_group *group, struct dp_sample *sample)
-{
-	double *values = ctl_alloc(group->n, sizeof *values);
-	json_t *list = known_json(json_array());
-
-	for (size_t i = 0; i < group->n; i++) {
-		values[i] = q->volume ? rival_volume(g, &group->rivals[i])
-				      : best_at(g, q, &group->rivals[i]);
-		if (json_array_append_new(list, figure_json(values[i])) != 0)
-			ctl_die_nomem();
-	}
-	*sample = dp_sample_of(values, group->n);
-	free(values);
-	return known_json(
-		json_pack("{s:o, s:o, s:o, s:o, s:o}", "values", list, "mean",
-			  figure_json(sample->mean), "sd", figure_json(sample->sd), "low",
-			  figure_json(sample->low), "high", figure_json(sample->high)));
-}
-
-/* Why there is no test between two samples. */
-static const char *why_no_test(const struct dp_sample *a, const struct dp_sample *b)
-{
-	if (isnan(a->mean) || isnan(b->mean))
-		return "not all of them have a result there";
-	if (isinf(a->mean) || isinf(b->mean))
-		return "a value is infinite";
-	if (a->n == 1 && b->n == 1)
-		return "one value on each side has no spread to go by";
-	return "the values of a group do not differ, and so have no spread to go by";
-}
-
-static json_t *test_json(const char *a, const char *b, const struct dp_sample *of_a,
-			 const struct dp_sample *of_b)
-{
-	static const char *const kinds[] = { [DP_TEST_NONE] = NULL,
-					     [DP_TEST_ONE_SAMPLE] = "one-sample",
-					     [DP_TEST_WELCH] = "welch" };
-	struct dp_test t = dp_test_means(of_a, of_b);
-
-	return known_json(json_pack(
-		"{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s?, s:s?}", "a", a, "b", b,
-		"difference", figure_json(t.difference), "low", figure_json(t.low),
-		"high", figure_json(t.high), "t", figure_json(t.t), "df",
-		figure_json(t.freedom), "p", figure_json(t.p), "kind", kinds[t.kind],
-		"why", t.kind == DP_TEST_NONE ? why_no_test(of_a, of_b) : NULL));
-}
-
-/* The answer of all groups: one object each in the list `groups`, and the tests of the
- * first against each other one. */
-static void question_ask(const struct ctl_groups *g, const struct question *q,
-			 json_t *groups, json_t *tests)
-{
-	struct dp_sample *samples = ctl_alloc(g->n, sizeof *samples);
-
-	for (size_t i = 0; i < g->n; i++) {
-		if (json_array_append_new(
-			    groups, sample_json(g, q, &g->group[i], &samples[i])) != 0 ||
-		    (i > 0 && json_array_append_new(
-				      tests, test_json(g->group[0].name, g->group[i].name,
-						       &samples[0], &samples[i])) != 0))
-			ctl_die_nomem();
-	}
-	free(samples);
-}
-
-/* ---- the whole answer ---- */
-
-static json_t *names_json(const struct ctl_group *group)
-{
-	json_t *list = known_json(json_array());
-
-	for (size_t i = 0; i < group->n; i++)
-		if (json_array_append_new(list, json_string(group->rivals[i].name)) != 0)
-			ctl_die_nomem();
-	return list;
-}
-
-/* The hypervolumes, as the contract has them. */
-static json_t *compare_volumes(struct ctl *ctl, const struct ctl_groups *g)
-{
-	const struct question volume = { .volume = true };
-	json_t *samples = known_json(json_array()), *tests = known_json(json_array());
-	json_t *groups = known_json(json_array()), *anti_ideal = json_object();
-	const char *by = ctl_opt(ctl, "by");
-
-	question_ask(g, &volume, samples, tests);
-	for (size_t i = 0; i < g->n; i++)
-		if (json_array_append_new(
-			    groups,
-			    json_pack("{s:s, s:o, s:O}", "name", g->group[i].name,
-				      "studies", names_json(&g->group[i]), "hypervolume",
-				      json_array_get(samples, i))) != 0)
-			ctl_die_nomem();
-	for (size_t k = 0; k < g->nobjectives; k++)
-		if (json_object_set_new(anti_ideal, g->objectives[k],
-					dp_json_real(g->anti_ideal[k])) != 0)
-			ctl_die_nomem();
-	json_decref(samples);
-	return known_json(json_pack("{s:i, s:s, s:o, s:o, s:o, s:[]}", "version", 1, "by",
-				    by ? by : "observed", "anti_ideal", anti_ideal,
-				    "groups", groups, "tests", tests, "at"));
-}
-
-/* Adds an answer to "at". */
-static void add_answer(const struct ctl_groups *g, const struct question *q, json_t *at)
-{
-	json_t *samples = known_json(json_array()), *tests = known_json(json_array());
-	json_t *groups = known_json(json_array());
-
-	question_ask(g, q, samples, tests);
-	for (size_t i = 0; i < g->n; i++) {
-		json_t *one = json_pack("{s:s}", "name", g->group[i].name);
-
-		if (json_object_update(one, json_array_get(samples, i)) != 0 ||
-		    json_array_append_new(groups, one) != 0)
-			ctl_die_nomem();
-	}
-	json_decref(samples);
-	if (json_array_append_new(at,
-				  json_pack("{s:o, s:s, s:o, s:o}", g->objectives[q->at],
-					    dp_json_real(q->bound), "objective",
-					    g->objectives[q->of], "groups", groups,
-					    "tests", tests)) != 0)
-		ctl_die_nomem();
-}
-
-/* --at epsilon=0.1,1,10: at each number all other objectives. */
-static int compare_at(const struct ctl_groups *g, const char *text, json_t *at,
-		      struct dp_err *err)
-{
-	char *copy = ctl_strdup(text), *rest = copy, *part;
-	const char *name = strsep(&rest, "=");
-	struct question q = { 0 };
-	int code = ctl_groups_objective(g, name, &q.at, err);
-
-	if (code == DP_OK && !rest)
-		rest = "";
-	while (code == DP_OK && (part = strsep(&rest, ",")) != NULL) {
-		if (!dp_num_parse(part, &q.bound) || isnan(q.bound))
-			code = dp_fail(err, DP_E_USAGE,
-				       "--at takes OBJECTIVE=NUMBER,..., as in --at "
-				       "epsilon=0.1,1,10, not '%s'",
-				       text);
-		for (q.of = 0; q.of < g->nobjectives && code == DP_OK; q.of++)
-			if (q.of != q.at)
-				add_answer(g, &q, at);
-	}
-	free(copy);
-	return code;
-}
 
 /* ---- for people ---- */
 
@@ -361,16 +154,17 @@ static void people_answer(struct people *p, const char *what, const json_t *samp
 static void people_at(struct people *p, const struct ctl_groups *g, const json_t *answer)
 {
 	const char *of = dp_json_str(answer, "objective", "?");
+	const struct dp_contest *c = &g->of;
 	char what[300], text[CTL_TEXT_LEN];
 	size_t at = 0, target = 0;
 
-	while (at + 1 < g->nobjectives && !json_object_get(answer, g->objectives[at]))
+	while (at + 1 < c->nobjectives && !json_object_get(answer, c->objectives[at]))
 		at++;
-	while (target + 1 < g->nobjectives && strcmp(g->objectives[target], of) != 0)
+	while (target + 1 < c->nobjectives && strcmp(c->objectives[target], of) != 0)
 		target++;
-	snprintf(what, sizeof what, "%s at %s %s %s", of, g->objectives[at],
-		 g->sign[at] < 0 ? ">=" : "<=",
-		 ctl_value(json_object_get(answer, g->objectives[at]), text));
+	snprintf(what, sizeof what, "%s at %s %s %s", of, c->objectives[at],
+		 c->sign[at] < 0 ? ">=" : "<=",
+		 ctl_value(json_object_get(answer, c->objectives[at]), text));
 	people_answer(p, what, json_object_get(answer, "groups"),
 		      json_object_get(answer, "groups"), json_object_get(answer, "tests"),
 		      ctl_groups_is_privacy(g, target));
@@ -380,7 +174,7 @@ static void compare_people(struct ctl *ctl, const struct ctl_groups *g,
 			   const json_t *answer)
 {
 	const json_t *groups = json_object_get(answer, "groups"), *one;
-	json_t *samples = known_json(json_array());
+	json_t *samples = json_array();
 	struct people p = { .said = DP_BUF_INIT };
 	size_t i;
 
@@ -393,7 +187,7 @@ static void compare_people(struct ctl *ctl, const struct ctl_groups *g,
 	json_array_foreach (json_object_get(answer, "at"), i, one)
 		people_at(&p, g, one);
 	ctl_table_print(ctl, p.values);
-	if (g->n > 1) {
+	if (g->of.n > 1) {
 		ctl_printf(ctl, "\n");
 		ctl_table_print(ctl, p.tests);
 	} else {
@@ -408,6 +202,29 @@ static void compare_people(struct ctl *ctl, const struct ctl_groups *g,
 
 /* ---- the command ---- */
 
+/* All that was asked, as the contract has it. */
+static int compare_answer(struct ctl *ctl, const struct dp_contest *c, json_t **answer,
+			  struct dp_err *err)
+{
+	const struct dp_question volume = { .volume = true };
+	const char *by = ctl_opt(ctl, "by");
+	struct dp_answer volumes = { 0 };
+	struct dp_answers at = { 0 };
+	int code = dp_contest_ask(c, &volume, &volumes, err);
+
+	for (size_t i = 0; i < ctl->ngiven && code == DP_OK; i++)
+		if (strcmp(ctl->given[i].option->name, "at") == 0)
+			code = dp_contest_ask_at(c, ctl->given[i].value, &at, err);
+	if (code == DP_OK) {
+		*answer = dp_compare_json(c, by ? by : "observed", &volumes, &at);
+		if (!*answer)
+			ctl_die_nomem();
+	}
+	dp_answer_free(&volumes);
+	dp_answers_free(&at);
+	return code;
+}
+
 static int compare_run(struct ctl *ctl, struct dp_err *err)
 {
 	struct ctl_groups g = { 0 };
@@ -415,11 +232,7 @@ static int compare_run(struct ctl *ctl, struct dp_err *err)
 	int code = ctl_groups_read(ctl, &g, err);
 
 	if (code == DP_OK)
-		answer = compare_volumes(ctl, &g);
-	for (size_t i = 0; i < ctl->ngiven && code == DP_OK; i++)
-		if (strcmp(ctl->given[i].option->name, "at") == 0)
-			code = compare_at(&g, ctl->given[i].value,
-					  json_object_get(answer, "at"), err);
+		code = compare_answer(ctl, &g.of, &answer, err);
 	if (code == DP_OK && ctl->format == CTL_JSON)
 		ctl_put_json(ctl, answer);
 	else if (code == DP_OK)

@@ -42,6 +42,18 @@ static int report_state_folder(struct ctl *ctl, char **out, struct dp_err *err)
 			      "--state");
 }
 
+/* The option of dpareto-report that has the same name and may be given several times. */
+static const char *passed_on(const char *name)
+{
+	static const char *const passed[] = { "--baseline", "--group", "--at",
+					      "--truth" };
+
+	for (size_t i = 0; i < DP_COUNT(passed); i++)
+		if (strcmp(name, passed[i] + 2) == 0)
+			return passed[i];
+	return NULL;
+}
+
 /* The arguments of dpareto-report; the strings are not its own. */
 static char **report_arguments(struct ctl *ctl, char *state)
 {
@@ -59,9 +71,11 @@ static char **report_arguments(struct ctl *ctl, char *state)
 	if (ctl_flag(ctl, "public"))
 		argv[n++] = "--public";
 	for (size_t i = 0; i < ctl->ngiven; i++) {
-		if (strcmp(ctl->given[i].option->name, "baseline") != 0)
+		const char *option = passed_on(ctl->given[i].option->name);
+
+		if (!option)
 			continue;
-		argv[n++] = "--baseline";
+		argv[n++] = (char *)option;
 		argv[n++] = (char *)ctl->given[i].value;
 	}
 	argv[n++] = "--";
@@ -103,8 +117,14 @@ static int report_run(struct ctl *ctl, struct dp_err *err)
 {
 	char *state = NULL, **arguments;
 	json_t *answer = NULL;
-	int code = report_state_folder(ctl, &state, err);
+	int code;
 
+	if (ctl->argc == 0 && !ctl_opt(ctl, "group")) {
+		dp_fail(err, DP_E_USAGE, "'report' is told too little: which study?");
+		return dp_hint(err, "usage: dparetoctl report STUDY, or --group "
+				    "dpareto=a,b,c --group random=r/256");
+	}
+	code = report_state_folder(ctl, &state, err);
 	if (code == DP_OK) {
 		arguments = report_arguments(ctl, state);
 		code = ctl_reporter(arguments, &answer, err);
@@ -129,6 +149,14 @@ static const struct ctl_option options[] = {
 	  "leave out the seed; refused where something exact would leak" },
 	{ "baseline", 0, "LABEL=VALUE",
 	  "a utility to compare with; may be given several times" },
+	{ "group", 0, "NAME=STUDY,STUDY,...",
+	  "a report of groups of seeds instead; STUDY/256 stands for each 256 trials of "
+	  "one" },
+	{ "at", 0, "OBJECTIVE=X,X,...",
+	  "where groups are compared beside their hypervolume (default: epsilon at 0.1, "
+	  "1 and 10)" },
+	{ "truth", 0, "STUDY",
+	  "draw the front of this one, such as a fine grid, under the others" },
 	{ "state", 0, "DIR", "the state folder (default: the daemon's)" },
 	{ 0 },
 };
@@ -136,8 +164,8 @@ static const struct ctl_option options[] = {
 const struct ctl_command ctl_cmd_report = {
 	.name = "report",
 	.summary = "write the report of a study, compared with others",
-	.args = "STUDY [STUDY...]",
-	.min_args = 1,
+	.args = "[STUDY...]",
+	.min_args = 0,
 	.max_args = -1,
 	.formats = CTL_PLAIN,
 	.options = options,
@@ -150,6 +178,10 @@ const struct ctl_command ctl_cmd_report = {
 		"the same pictures. Reads the journal, so it works without a daemon, on "
 		"a "
 		"copy of a state folder, too.\n\n"
+		"With --group it is a report of groups of seeds: means and their "
+		"intervals, fronts that half of the seeds attain, and the numbers of "
+		"'compare' with its tests; each plain STUDY is a group of its own then. "
+		"It is written to reports/ in the state folder.\n\n"
 		"A report has the seed of its study unless --public is given: keep it to "
 		"yourself. With --public the default folder is report-public, and "
 		"nothing is "
@@ -158,6 +190,7 @@ const struct ctl_command ctl_cmd_report = {
 		"told, all of them.",
 	.examples = "dparetoctl report adult --open\n"
 		    "dparetoctl report adult adult-random --baseline non-private=0.152\n"
+		    "dparetoctl report --group DPareto=a1,a2,a3 --group Random=long/256\n"
 		    "dparetoctl report adult --public --dir adult-report",
 	.run = report_run,
 };

@@ -20,35 +20,26 @@
 /* A study and its results in order of trials. */
 struct ctl_rated {
 	json_t *summary;
-	double *y;       /* (n x objectives) to minimise; feasible ones only */
-	uint32_t *trial; /* (n) whose they are */
-	size_t n, room;
-	uint32_t trials; /* that there are */
-	uint32_t ended;  /* of these, before the first that has not ended */
+	double *y; /* what `of` has */
+	uint32_t *trial;
+	size_t room;
+	struct dp_rated of;
 };
 
 static const char *rated_name(const struct ctl_rated *r)
 {
-	return dp_json_str(r->summary, "name", "?");
+	return r->of.name;
 }
 
 void ctl_groups_clear(struct ctl_groups *g)
 {
-	for (size_t i = 0; i < g->n; i++) {
-		for (size_t k = 0; k < g->group[i].n; k++)
-			free(g->group[i].rivals[k].name);
-		free(g->group[i].rivals);
-		free(g->group[i].name);
-	}
 	for (size_t i = 0; i < g->nstudies; i++) {
 		json_decref(g->studies[i].summary);
 		free(g->studies[i].y);
 		free(g->studies[i].trial);
 	}
-	for (size_t i = 0; i < g->nobjectives; i++)
-		free(g->objectives[i]);
-	free(g->group);
 	free(g->studies);
+	dp_contest_free(&g->of);
 	memset(g, 0, sizeof *g);
 }
 
@@ -65,51 +56,33 @@ static void *grown(void *list, size_t n, size_t size)
 
 /* ---- objectives ---- */
 
-int ctl_groups_objective(const struct ctl_groups *g, const char *name, size_t *place,
-			 struct dp_err *err)
-{
-	struct dp_buf all = DP_BUF_INIT;
-
-	for (*place = 0; *place < g->nobjectives; ++*place) {
-		if (strcmp(g->objectives[*place], name) == 0) {
-			dp_buf_free(&all);
-			return DP_OK;
-		}
-		dp_buf_printf(&all, "%s%s", *place ? ", " : "", g->objectives[*place]);
-	}
-	dp_fail(err, DP_E_USAGE, "the studies have no objective '%s'", name);
-	dp_hint(err, "their objectives are %s", dp_buf_text(&all));
-	dp_buf_free(&all);
-	return DP_E_USAGE;
-}
-
 bool ctl_groups_is_privacy(const struct ctl_groups *g, size_t objective)
 {
 	return json_object_get(json_object_get(g->studies[0].summary, "deltas"),
-			       g->objectives[objective]) != NULL;
+			       g->of.objectives[objective]) != NULL;
 }
 
 /* The objectives of the first study are those of all. */
-static int adopt_objectives(struct ctl_groups *g, const json_t *summary,
+static int adopt_objectives(struct dp_contest *c, const json_t *summary,
 			    struct dp_err *err)
 {
 	const json_t *names = json_object_get(summary, "objectives");
 	const json_t *goals = json_object_get(summary, "goals");
 	const json_t *box = json_object_get(summary, "anti_ideal");
 
-	while (g->nobjectives < json_array_size(names) &&
-	       g->nobjectives < DP_OBJECTIVES_MAX) {
-		size_t i = g->nobjectives;
+	while (c->nobjectives < json_array_size(names) &&
+	       c->nobjectives < DP_OBJECTIVES_MAX) {
+		size_t i = c->nobjectives;
 		const char *name = json_string_value(json_array_get(names, i));
 		const char *goal = json_string_value(json_array_get(goals, i));
 
 		if (!name || !goal ||
-		    !dp_json_to_real(json_object_get(box, name), &g->anti_ideal[i]))
+		    !dp_json_to_real(json_object_get(box, name), &c->anti_ideal[i]))
 			break;
-		g->objectives[g->nobjectives++] = ctl_strdup(name);
-		g->sign[i] = strcmp(goal, "maximize") == 0 ? -1 : 1;
+		c->objectives[c->nobjectives++] = ctl_strdup(name);
+		c->sign[i] = strcmp(goal, "maximize") == 0 ? -1 : 1;
 	}
-	if (g->nobjectives > 0 && g->nobjectives == json_array_size(names))
+	if (c->nobjectives > 0 && c->nobjectives == json_array_size(names))
 		return DP_OK;
 	return dp_fail(err, DP_E_PROTOCOL,
 		       "the daemon does not tell what study '%s' is to minimise and "
@@ -186,7 +159,7 @@ static int check_alike(struct ctl *ctl, const json_t *first, const json_t *other
 }
 
 /* --anti-ideal epsilon=10,error=1 */
-static int groups_anti_ideal(struct ctl_groups *g, const char *text, struct dp_err *err)
+static int groups_anti_ideal(struct dp_contest *c, const char *text, struct dp_err *err)
 {
 	char *copy = ctl_strdup(text), *rest = copy, *part;
 	bool given[DP_OBJECTIVES_MAX] = { false };
@@ -198,10 +171,10 @@ static int groups_anti_ideal(struct ctl_groups *g, const char *text, struct dp_e
 
 		if (number)
 			*number++ = '\0';
-		code = ctl_groups_objective(g, part, &k, err);
+		code = dp_contest_objective(c, part, &k, err);
 		if (code == DP_OK &&
-		    (!number || given[k] || !dp_num_parse(number, &g->anti_ideal[k]) ||
-		     !isfinite(g->anti_ideal[k])))
+		    (!number || given[k] || !dp_num_parse(number, &c->anti_ideal[k]) ||
+		     !isfinite(c->anti_ideal[k])))
 			code = dp_fail(err, DP_E_USAGE,
 				       "--anti-ideal takes each objective once with its "
 				       "number, as in epsilon=10,error=1, not '%s'",
@@ -209,10 +182,10 @@ static int groups_anti_ideal(struct ctl_groups *g, const char *text, struct dp_e
 		if (code == DP_OK)
 			given[k] = true;
 	}
-	for (size_t k = 0; k < g->nobjectives && code == DP_OK; k++)
+	for (size_t k = 0; k < c->nobjectives && code == DP_OK; k++)
 		if (!given[k])
 			code = dp_fail(err, DP_E_USAGE, "--anti-ideal leaves out '%s'",
-				       g->objectives[k]);
+				       c->objectives[k]);
 	free(copy);
 	return code;
 }
@@ -220,7 +193,7 @@ static int groups_anti_ideal(struct ctl_groups *g, const char *text, struct dp_e
 /* ---- results ---- */
 
 struct rating {
-	struct ctl_groups *g;
+	const struct dp_contest *c;
 	struct ctl_rated *of;
 };
 
@@ -229,24 +202,26 @@ static int rate(struct rating *r, const json_t *values, uint32_t trial,
 		struct dp_err *err)
 {
 	struct ctl_rated *of = r->of;
-	size_t m = r->g->nobjectives;
+	size_t m = r->c->nobjectives;
 	double x;
 
-	if (of->n == of->room) {
+	if (of->of.n == of->room) {
 		of->room = of->room ? 2 * of->room : 256;
 		of->y = realloc(of->y, of->room * m * sizeof *of->y);
 		of->trial = realloc(of->trial, of->room * sizeof *of->trial);
 		if (!of->y || !of->trial)
 			ctl_die_nomem();
+		of->of.y = of->y;
+		of->of.trial = of->trial;
 	}
 	for (size_t k = 0; k < m; k++) {
-		if (!dp_json_to_real(json_object_get(values, r->g->objectives[k]), &x))
+		if (!dp_json_to_real(json_object_get(values, r->c->objectives[k]), &x))
 			return dp_fail(err, DP_E_PROTOCOL,
 				       "the daemon tells no %s of trial %u of study '%s'",
-				       r->g->objectives[k], trial, rated_name(of));
-		of->y[of->n * m + k] = r->g->sign[k] * x;
+				       r->c->objectives[k], trial, rated_name(of));
+		of->y[of->of.n * m + k] = r->c->sign[k] * x;
 	}
-	of->trial[of->n++] = trial;
+	of->trial[of->of.n++] = trial;
 	return DP_OK;
 }
 
@@ -254,13 +229,14 @@ static int rate(struct rating *r, const json_t *values, uint32_t trial,
 static int rate_trial(struct ctl *ctl, const json_t *row, void *arg, struct dp_err *err)
 {
 	struct rating *r = arg;
+	struct dp_rated *of = &r->of->of;
 	const char *state = dp_json_str(row, "state", "");
 	uint32_t trial = (uint32_t)dp_json_int(row, "trial", 0);
 
 	(void)ctl;
 	if (!json_is_integer(json_object_get(row, "at"))) {
-		r->of->ended += r->of->ended == trial && ctl_trial_over(row);
-		r->of->trials = trial + 1;
+		of->ended += of->ended == trial && ctl_trial_over(row);
+		of->trials = trial + 1;
 	}
 	if (strcmp(state, "ok") != 0 || !dp_json_bool(row, "feasible", true))
 		return DP_OK;
@@ -318,20 +294,21 @@ static int rate_study(struct ctl *ctl, struct ctl_groups *g, struct ctl_rated *o
 {
 	struct ctl_trials which = { .study = rated_name(of) };
 	bool remeasured = goes_by(ctl, "remeasured");
-	struct rating r = { g, of };
+	struct rating r = { &g->of, of };
 	int code;
 
 	if (strcmp(dp_json_str(of->summary, "state", ""), "running") == 0)
 		ctl_say(ctl, "study '%s' is not over: what it has by now is compared",
 			rated_name(of));
-	g->followed = remeasured && g->nobjectives == 2 && ctl_groups_is_privacy(g, 0);
+	g->of.followed =
+		remeasured && g->of.nobjectives == 2 && ctl_groups_is_privacy(g, 0);
 	if (goes_by(ctl, "denoised"))
 		code = rate_front(ctl, &r, "denoised", by_denoised, err);
 	else if (remeasured)
 		code = rate_front(ctl, &r, NULL, by_remeasured, err);
 	else
 		code = ctl_each_trial(ctl, &which, rate_trial, &r, err);
-	if (code != DP_OK || !remeasured || of->n > 0)
+	if (code != DP_OK || !remeasured || of->of.n > 0)
 		return code;
 	dp_fail(err, DP_E_INVALID,
 		"nothing on the front of study '%s' was measured again", rated_name(of));
@@ -361,8 +338,9 @@ static int groups_study(struct ctl *ctl, struct ctl_groups *g, const char *text,
 			return DP_OK;
 		}
 	g->studies = grown(g->studies, g->nstudies, sizeof *g->studies);
+	g->studies[g->nstudies].of.name = dp_json_str(summary, "name", "?");
 	g->studies[g->nstudies++].summary = summary;
-	code = g->nstudies == 1 ? adopt_objectives(g, summary, err)
+	code = g->nstudies == 1 ? adopt_objectives(&g->of, summary, err)
 				: check_alike(ctl, g->studies[0].summary, summary, err);
 	if (code == DP_OK)
 		code = rate_study(ctl, g, &g->studies[g->nstudies - 1], err);
@@ -372,134 +350,49 @@ static int groups_study(struct ctl *ctl, struct ctl_groups *g, const char *text,
 
 /* ---- groups ---- */
 
-/* Adds what `name` calls the results `from` to `end` of a study. */
-static int group_add(const struct ctl_groups *g, struct ctl_group *to,
-		     const struct ctl_rated *of, size_t from, size_t end, char *name,
-		     struct dp_err *err)
+/* What of a study is in no part. */
+static void say_left_over(struct ctl *ctl, const struct dp_rated *of, uint32_t size)
 {
-	struct ctl_rival *r;
+	uint32_t left = dp_rated_left(of, size);
+	char parts[DP_COUNT_LEN], last[DP_COUNT_LEN];
 
-	for (size_t i = 0; i < to->n; i++)
-		if (strcmp(to->rivals[i].name, name) == 0) {
-			dp_fail(err, DP_E_USAGE, "'%s' is in group '%s' twice", name,
-				to->name);
-			free(name);
-			return DP_E_USAGE;
-		}
-	to->rivals = grown(to->rivals, to->n, sizeof *to->rivals);
-	r = &to->rivals[to->n++];
-	*r = (struct ctl_rival){ name, of->y ? of->y + from * g->nobjectives : NULL,
-				 end - from };
-	return DP_OK;
-}
-
-DP_PRINTF(1, 2) static char *group_text(const char *format, ...)
-{
-	va_list ap;
-	char *text;
-
-	va_start(ap, format);
-	text = ctl_vformat(format, ap);
-	va_end(ap);
-	return text;
-}
-
-/* All full parts of `size` trials, with the waypoints of these. */
-static int group_add_parts(struct ctl *ctl, const struct ctl_groups *g,
-			   struct ctl_group *to, const struct ctl_rated *of,
-			   uint32_t size, struct dp_err *err)
-{
-	uint32_t parts = of->ended / size, left = of->trials - parts * size;
-	char text[DP_COUNT_LEN], last[DP_COUNT_LEN];
-	size_t from = 0, end = 0;
-	int code = DP_OK;
-
-	if (!goes_by(ctl, "observed"))
-		return dp_fail(err, DP_E_USAGE,
-			       "parts of a study can only be compared by observed "
-			       "values: the others are of its whole front");
-	if (parts == 0)
-		return dp_fail(err, DP_E_INVALID,
-			       "study '%s' has no part of %u trials that have ended; "
-			       "%s %s",
-			       rated_name(of), size,
-			       dp_count_text(of->ended, "trial", text),
-			       of->ended == 1 ? "has" : "have");
-	for (uint32_t k = 0; k < parts && code == DP_OK; k++) {
-		while (end < of->n && of->trial[end] < (k + 1) * size)
-			end++;
-		code = group_add(g, to, of, from, end,
-				 group_text("%s/%u#%u", rated_name(of), size, k + 1),
-				 err);
-		from = end;
-	}
 	if (left > 0)
-		ctl_say(ctl, "study '%s': %s of %u; the last %s %s left out",
-			rated_name(of), dp_count_text(parts, "part", text), size,
+		ctl_say(ctl, "study '%s': %s of %u; the last %s %s left out", of->name,
+			dp_count_text(of->ended / size, "part", parts), size,
 			dp_count_text(left, "trial", last), left == 1 ? "is" : "are");
-	return code;
 }
 
-/* STUDY or STUDY/SIZE. */
-static int group_add_member(struct ctl *ctl, struct ctl_groups *g, struct ctl_group *to,
-			    char *text, struct dp_err *err)
+/* A study, or parts of one, for the newest group. */
+static int group_add_member(struct ctl *ctl, struct ctl_groups *g,
+			    const struct dp_member *m, struct dp_err *err)
 {
 	const struct ctl_rated *of;
-	char *slash = strchr(text, '/');
-	int64_t size = 0;
-	int code;
+	int code = groups_study(ctl, g, m->study, &of, err);
 
-	if (slash && (!dp_int_parse(slash + 1, &size) || size < 1 || size > INT32_MAX))
-		return dp_fail(err, DP_E_USAGE,
-			       "'%s' is neither a study nor parts of one, like "
-			       "random/256",
-			       text);
-	if (slash)
-		*slash = '\0';
-	if (!*text)
-		return dp_fail(err, DP_E_USAGE, "group '%s' has a study without a name",
-			       to->name);
-	code = groups_study(ctl, g, text, &of, err);
-	if (code != DP_OK)
-		return code;
-	return slash ? group_add_parts(ctl, g, to, of, (uint32_t)size, err)
-		     : group_add(g, to, of, 0, of->n, ctl_strdup(rated_name(of)), err);
-}
-
-/* A group of the studies in a list like "a,b/256"; takes its name. */
-static int groups_add(struct ctl *ctl, struct ctl_groups *g, char *name,
-		      const char *members, struct dp_err *err)
-{
-	char *copy, *rest, *part;
-	struct ctl_group *to;
-	int code = DP_OK;
-
-	g->group = grown(g->group, g->n, sizeof *g->group);
-	to = &g->group[g->n++];
-	to->name = name;
-	for (size_t i = 0; i + 1 < g->n; i++)
-		if (strcmp(g->group[i].name, name) == 0)
-			return dp_fail(err, DP_E_USAGE, "two groups are called '%s'",
-				       name);
-	copy = rest = ctl_strdup(members);
-	while (code == DP_OK && (part = strsep(&rest, ",")) != NULL)
-		code = group_add_member(ctl, g, to, part, err);
-	free(copy);
+	if (code == DP_OK && m->size > 0 && !goes_by(ctl, "observed"))
+		code = dp_fail(err, DP_E_USAGE,
+			       "parts of a study can only be compared by observed "
+			       "values: the others are of its whole front");
+	if (code == DP_OK)
+		code = dp_contest_add(&g->of, &of->of, m->size, err);
+	if (code == DP_OK && m->size > 0)
+		say_left_over(ctl, &of->of, m->size);
 	return code;
 }
 
-/* --group NAME=STUDY,...; without a name the studies are its name. */
-static int groups_add_given(struct ctl *ctl, struct ctl_groups *g, const char *text,
-			    struct dp_err *err)
+/* A group as in "NAME=a,b/256"; without a name the studies are its name. */
+static int groups_add(struct ctl *ctl, struct ctl_groups *g, const char *text,
+		      struct dp_err *err)
 {
-	const char *equals = strchr(text, '=');
+	struct dp_members members;
+	int code = dp_members_read(text, &members, err);
 
-	if (equals == text)
-		return dp_fail(err, DP_E_USAGE, "'%s' is a group without a name", text);
-	return groups_add(ctl, g,
-			  equals ? group_text("%.*s", (int)(equals - text), text)
-				 : ctl_strdup(text),
-			  equals ? equals + 1 : text, err);
+	if (code == DP_OK)
+		code = dp_contest_group(&g->of, members.name, err);
+	for (size_t i = 0; i < members.n && code == DP_OK; i++)
+		code = group_add_member(ctl, g, &members.list[i], err);
+	dp_members_free(&members);
+	return code;
 }
 
 int ctl_groups_read(struct ctl *ctl, struct ctl_groups *g, struct dp_err *err)
@@ -508,14 +401,15 @@ int ctl_groups_read(struct ctl *ctl, struct ctl_groups *g, struct dp_err *err)
 	int code = DP_OK;
 
 	for (int i = 0; i < ctl->argc && code == DP_OK; i++)
-		code = groups_add(ctl, g, ctl_strdup(ctl->argv[i]), ctl->argv[i], err);
+		code = groups_add(ctl, g, ctl->argv[i], err);
 	for (size_t i = 0; i < ctl->ngiven && code == DP_OK; i++)
 		if (strcmp(ctl->given[i].option->name, "group") == 0)
-			code = groups_add_given(ctl, g, ctl->given[i].value, err);
-	if (code == DP_OK && g->n == 0) {
+			code = groups_add(ctl, g, ctl->given[i].value, err);
+	if (code == DP_OK && g->of.n == 0) {
 		dp_fail(err, DP_E_USAGE, "'compare' is told too little: which studies?");
 		return dp_hint(err, "usage: dparetoctl compare STUDY STUDY, or --group "
 				    "dpareto=a,b,c --group random=r/256");
 	}
-	return code == DP_OK && anti_ideal ? groups_anti_ideal(g, anti_ideal, err) : code;
+	return code == DP_OK && anti_ideal ? groups_anti_ideal(&g->of, anti_ideal, err)
+					   : code;
 }

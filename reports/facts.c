@@ -1,5 +1,5 @@
 /* facts.c - everything a report says, put together. */
-#include "reports/facts.h"
+#include "reports/group_facts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -52,6 +52,7 @@ const char *facts_text(struct facts_memory *m, const char *text)
 
 void facts_free(struct facts *f)
 {
+	group_facts_free(f->groups);
 	for (size_t i = 0; i < f->nfront; i++)
 		json_decref(f->front[i].parameters);
 	for (size_t i = 0; i < f->memory.n; i++)
@@ -130,21 +131,11 @@ static const char *objective_name(const struct subject *s, int objective)
 	return objective >= 0 ? s->s->spec->objectives[objective].name : NULL;
 }
 
-int report_facts(const struct report *r, const struct picture *pictures, size_t npictures,
-		 struct facts *out, struct dp_err *err)
+/* Of a report about its first study. */
+static int facts_of_study(const struct report *r, struct facts *out, struct dp_err *err)
 {
 	const struct subject *s = &r->subjects[0];
-	int code;
 
-	*out = (struct facts){
-		.public = r->public,
-		.data = s->s->now->public_data ? "public" : "private",
-		.budget = s->s->evaluations,
-		.privacy_objective = objective_name(s, s->privacy),
-		.utility_objective = objective_name(s, s->utility),
-		.pictures = pictures,
-		.npictures = npictures,
-	};
 	facts_study(s, &out->memory, &out->study);
 	find_objectives(s, out);
 	facts_bests(s, out);
@@ -161,7 +152,25 @@ int report_facts(const struct report *r, const struct picture *pictures, size_t 
 	facts_failures(s, r->public, &out->memory, &out->failures);
 	facts_spent(s, report_shows_times(r), &out->spent);
 	facts_reproduce(r, &out->memory, &out->reproduce);
-	code = facts_selection(s, &out->memory, &out->selection, err);
+	return facts_selection(s, &out->memory, &out->selection, err);
+}
+
+int report_facts(const struct report *r, const struct picture *pictures, size_t npictures,
+		 struct facts *out, struct dp_err *err)
+{
+	const struct subject *s = &r->subjects[0];
+	int code;
+
+	*out = (struct facts){
+		.public = r->public,
+		.data = s->s->now->public_data ? "public" : "private",
+		.budget = s->s->evaluations,
+		.privacy_objective = objective_name(s, s->privacy),
+		.utility_objective = objective_name(s, s->utility),
+		.pictures = pictures,
+		.npictures = npictures,
+	};
+	code = r->groups ? facts_groups(r, out, err) : facts_of_study(r, out, err);
 	if (code != DP_OK) {
 		facts_free(out);
 		return code;

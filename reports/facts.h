@@ -411,6 +411,8 @@ struct facts {
 	struct fact_reproduce reproduce;
 	const struct fact_selection *selection; /* NULL: it is none; else of all this only
 						 * what selection.c tells is told */
+	struct fact_groups *groups; /* NULL: it is about a study; else of all this only
+				     * what group_facts.h has is told */
 	struct facts_memory {
 		void **owned; /* (n) */
 		size_t n;
@@ -424,6 +426,8 @@ DP_MUSTCHECK int report_facts(const struct report *r, const struct picture *pict
 void facts_free(struct facts *f);
 /* report.json: a new reference, NULL without memory (facts_json.c). */
 json_t *facts_json(const struct facts *f);
+/* The list of its figures: of struct facts. */
+json_t *facts_figures_json(const void *facts);
 /* The same of a private selection: selection.c, as the next. */
 json_t *selection_report_json(const struct facts *f);
 DP_MUSTCHECK int facts_selection(const struct subject *s, struct facts_memory *m,

@@ -1,6 +1,6 @@
 /* facts_json.c - report.json: the facts by the names of their fields. */
 #include "reports/fact_rows.h"
-#include "reports/facts.h"
+#include "reports/group_facts.h"
 
 #include "journal/view.h"
 
@@ -506,7 +506,7 @@ static json_t *picture_files_json(const struct picture *p)
 	return list;
 }
 
-static json_t *figures_json(const void *part)
+json_t *facts_figures_json(const void *part)
 {
 	const struct facts *f = part;
 	json_t *list = json_array();
@@ -573,7 +573,7 @@ static const struct fact_row all_rows[] = {
 	FACT_MADE("compared", compared_json),
 	FACT_LIST(facts, baselines, nbaselines, fact_baseline),
 	FACT_MAYBE(facts, majority, fact_majority),
-	FACT_MADE("figures", figures_json),
+	FACT_MADE("figures", facts_figures_json),
 	FACT_PART(facts, settings, fact_settings),
 	FACT_PART(facts, failures, fact_failures),
 	FACT_PART(facts, spent, fact_spent),
@@ -603,5 +603,7 @@ static json_t *all_json(const struct facts *f)
 
 json_t *facts_json(const struct facts *f)
 {
+	if (f->groups)
+		return groups_report_json(f);
 	return f->selection ? selection_report_json(f) : all_json(f);
 }

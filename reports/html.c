@@ -54,17 +54,19 @@ static const char style[] =
 void report_html(const struct facts *f, struct dp_buf *out)
 {
 	struct doc *d = doc_new(DOC_HTML);
+	struct dp_buf title = DP_BUF_INIT;
 
 	report_text(d, f);
-	dp_buf_puts(
-		out,
-		"<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
-		"<meta charset=\"utf-8\">\n"
-		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
-		"'none'; img-src data:; style-src 'unsafe-inline'\">\n"
-		"<meta name=\"viewport\" content=\"width=device-width, "
-		"initial-scale=1\">\n<link rel=\"icon\" href=\"data:,\">\n<title>Study ");
-	doc_html_text(out, f->study.study);
+	report_title(f, &title);
+	dp_buf_puts(out,
+		    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
+		    "<meta charset=\"utf-8\">\n"
+		    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
+		    "'none'; img-src data:; style-src 'unsafe-inline'\">\n"
+		    "<meta name=\"viewport\" content=\"width=device-width, "
+		    "initial-scale=1\">\n<link rel=\"icon\" href=\"data:,\">\n<title>");
+	doc_html_text(out, dp_buf_text(&title));
+	dp_buf_free(&title);
 	dp_buf_printf(out, " - DPareto</title>\n<style>\n%s", style);
 	/* not in print, which is always light */
 	dp_buf_puts(out, "@media screen and (prefers-color-scheme:dark){");

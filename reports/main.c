@@ -1,5 +1,6 @@
 /* main.c - dpareto-report: options, then the files of one report. */
 #include "config.h"
+#include "reports/group_facts.h"
 #include "reports/options.h"
 #include "reports/text.h"
 
@@ -153,10 +154,10 @@ static int write_texts(const char *folder, const struct facts *f, const json_t *
 
 /* report.html gets the time of the last record that it shows: whoever finds that of the
  * journal there knows that the report is whole and up to date. */
-static void stamp_page(const char *folder, const struct dp_study_state *s)
+static void stamp_page(const char *folder, int64_t updated)
 {
-	struct timespec t = { .tv_sec = (time_t)(s->updated / 1000000),
-			      .tv_nsec = (long)(s->updated % 1000000) * 1000 };
+	struct timespec t = { .tv_sec = (time_t)(updated / 1000000),
+			      .tv_nsec = (long)(updated % 1000000) * 1000 };
 	struct timespec times[2] = { t, t };
 	char *path = dp_path_join(folder, "report.html");
 
@@ -177,7 +178,7 @@ static int write_report(const struct facts *f, const char *folder, const json_t 
 	if (code != DP_OK)
 		return code;
 	remove_stale(folder, f);
-	stamp_page(folder, f->study.s);
+	stamp_page(folder, f->groups ? f->groups->updated : f->study.s->updated);
 	return DP_OK;
 }
 
@@ -216,13 +217,41 @@ static int give_report(const struct options *o, const struct facts *f, const cha
 	return code;
 }
 
+/* Letters, digits and dots of a name; others are a dash. */
+static void folder_part(struct dp_buf *out, const char *name)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+
+	for (; *name && out->len < 120; name++)
+		dp_buf_putc(out, strchr(plain, *name) ? *name : '-');
+}
+
+/* STATE/studies/STUDY/report, or of groups STATE/reports/A-B. */
+static char *default_folder(const struct report *r, const char *state)
+{
+	const char *end = r->public ? "-public" : "";
+	struct dp_buf names = DP_BUF_INIT;
+	char *folder;
+
+	if (!r->groups)
+		return print_text("%s/studies/%s/report%s", state,
+				  r->subjects[0].s->spec->name, end);
+	for (size_t i = 0; i < r->groups->by[0].n; i++) {
+		dp_buf_puts(&names, i ? "-" : "");
+		folder_part(&names, r->groups->by[0].group[i].name);
+	}
+	folder = names.failed
+			 ? NULL
+			 : print_text("%s/reports/%s%s", state, dp_buf_text(&names), end);
+	dp_buf_free(&names);
+	return folder;
+}
+
 static int make_report(const struct options *o, struct report *r, const char *state,
 		       struct dp_err *err)
 {
-	const struct dp_study *spec = r->subjects[0].s->spec;
-	char *dir = o->dir ? strdup(o->dir)
-			   : print_text("%s/studies/%s/report%s", state, spec->name,
-					r->public ? "-public" : "");
+	char *dir = o->dir ? strdup(o->dir) : default_folder(r, state);
 	struct picture *pictures = NULL;
 	struct facts facts = { 0 };
 	char *folder = NULL;
@@ -256,8 +285,14 @@ static int run_report(const struct options *o, struct report *r, struct dp_err *
 		free(journal);
 		journal = real;
 	}
-	code = journal ? report_load(r, journal, o->studies, o->nstudies, err)
-		       : dp_fail(err, DP_E_NOMEM, "out of memory");
+	if (!journal)
+		code = dp_fail(err, DP_E_NOMEM, "out of memory");
+	else if (r->nasked)
+		code = report_load_groups(r, journal, o->studies, o->nstudies, err);
+	else
+		code = report_load(r, journal, o->studies, o->nstudies, err);
+	if (code == DP_OK)
+		code = report_truth_check(r, err);
 	if (code == DP_OK && r->public)
 		code = report_public_check(r, err);
 	if (code == DP_OK && r->public)

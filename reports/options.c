@@ -21,6 +21,9 @@ static const struct option table[] = {
 	{ "width", required_argument, NULL, 'w' },
 	{ "no-title", no_argument, NULL, 't' },
 	{ "label", required_argument, NULL, 'l' },
+	{ "group", required_argument, NULL, 'g' },
+	{ "at", required_argument, NULL, 'a' },
+	{ "truth", required_argument, NULL, 'T' },
 	{ "nice", no_argument, NULL, 'n' },
 	{ "output", required_argument, NULL, 'o' },
 	{ "help", no_argument, NULL, 'h' },
@@ -30,7 +33,8 @@ static const struct option table[] = {
 
 void options_help(void)
 {
-	puts("usage: dpareto-report [options] STUDY [OTHER...]\n\n"
+	puts("usage: dpareto-report [options] STUDY [OTHER...]\n"
+	     "       dpareto-report [options] --group NAME=STUDY,... [--group ...]\n\n"
 	     "Writes the report of a study from its journal: report.html, report.md,\n"
 	     "report.json and pictures. OTHER studies are compared with it. A daemon is\n"
 	     "not needed, and not disturbed if one runs.\n\n"
@@ -46,6 +50,20 @@ void options_help(void)
 	     "  --label STUDY=TEXT   call a study this in figures and words; may be "
 	     "given\n"
 	     "                       several times\n"
+	     "  --group NAME=STUDY,STUDY,...\n"
+	     "                       a report of groups of seeds instead: their means "
+	     "and how\n"
+	     "                       sure a difference is, as dparetoctl compare; "
+	     "STUDY/256\n"
+	     "                       stands for each 256 trials of one, a plain STUDY "
+	     "is a\n"
+	     "                       group of its own\n"
+	     "  --at OBJECTIVE=X,... where groups are compared beside their "
+	     "hypervolume\n"
+	     "                       (default: epsilon at 0.1, 1 and 10)\n"
+	     "  --truth STUDY        draw the front of this study, such as a fine grid, "
+	     "under\n"
+	     "                       the others, as the true one\n"
 	     "  --public             leave out the seed, which keys the noise, and the "
 	     "host,\n"
 	     "                       paths, times and messages of failures; refused, "
@@ -69,6 +87,8 @@ void options_help(void)
 	     "  dpareto-report --baseline non-private=0.152 adult\n"
 	     "  dpareto-report --figures front --format pdf --width 88mm --no-title "
 	     "adult\n"
+	     "  dpareto-report --group DPareto=a1,a2,a3 --group Random=long/256\n"
+	     "  dpareto-report --truth svt-grid svt-dpareto\n"
 	     "  dpareto-report --public adult-released");
 }
 
@@ -121,6 +141,16 @@ static int add_label(struct report *r, const char *given, struct dp_err *err)
 	if (!grown[r->nlabels].label)
 		return dp_fail(err, DP_E_NOMEM, "out of memory");
 	return take_name(given, equals, &grown[r->nlabels++].study, err);
+}
+
+static int add_group(struct report *r, const char *given, struct dp_err *err)
+{
+	struct dp_members *grown = one_more(r->asked, r->nasked, sizeof *grown);
+
+	if (!grown)
+		return dp_fail(err, DP_E_NOMEM, "out of memory");
+	r->asked = grown;
+	return dp_members_read(given, &grown[r->nasked++], err);
 }
 
 static int set_formats(struct look *look, const char *given, struct dp_err *err)
@@ -191,6 +221,14 @@ static int options_take(struct options *o, struct report *r, int c, struct dp_er
 		return add_baseline(r, optarg, err);
 	case 'l':
 		return add_label(r, optarg, err);
+	case 'g':
+		return add_group(r, optarg, err);
+	case 'a':
+		r->at = optarg;
+		return DP_OK;
+	case 'T':
+		r->truth_named = optarg;
+		return DP_OK;
 	case 'p':
 		r->public = true;
 		return DP_OK;
@@ -233,8 +271,11 @@ int options_read(struct options *o, struct report *r, int argc, char **argv,
 		return DP_OK;
 	o->studies = (const char *const *)argv + optind;
 	o->nstudies = (size_t)(argc - optind);
-	if (code == DP_OK && o->nstudies == 0)
+	if (code == DP_OK && o->nstudies == 0 && r->nasked == 0)
 		code = dp_fail(err, DP_E_USAGE, "which study?");
+	if (code == DP_OK && r->at && r->nasked == 0)
+		code = dp_fail(err, DP_E_USAGE,
+			       "--at is for groups: there is no --group");
 	if (code == DP_OK && o->journal && !o->dir)
 		code = dp_fail(err, DP_E_USAGE,
 			       "with --journal, --dir says where to write");

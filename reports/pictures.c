@@ -138,6 +138,7 @@ int pictures_draw(const struct report *r, const char *wanted, struct picture **o
 		return dp_fail(err, DP_E_NOMEM, "no memory for the figures");
 	for (size_t i = 0; i < count; i++) {
 		if (!is_wanted(report_figures[i], wanted) ||
+		    (r->groups && !wanted && !report_figures[i]->of_groups) ||
 		    (is_timed(report_figures[i]) && !report_shows_times(r)))
 			continue;
 		picture_draw(r, report_figures[i], &(*out)[*n]);

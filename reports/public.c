@@ -86,8 +86,9 @@ static void find_failures(struct leaks *l, const struct dp_study_state *s)
 
 static void find_leaks(struct leaks *l, const struct report *r)
 {
-	for (size_t i = 0; i < r->nsubjects; i++) {
-		const struct dp_study_state *s = r->subjects[i].s;
+	for (size_t i = 0; i < r->nsubjects + (r->truth != NULL); i++) {
+		const struct dp_study_state *s =
+			i < r->nsubjects ? r->subjects[i].s : r->truth->s;
 
 		if (s->now->public_data)
 			continue;

@@ -7,6 +7,7 @@
 #define DP_REPORT_H
 #include "base/base.h"
 #include "base/buf.h"
+#include "compare/compare.h"
 #include "journal/state.h"
 #include "propose/importance.h"
 #include "recall/denoised.h"
@@ -40,13 +41,15 @@ struct subject {
 	struct dp_point *points; /* (npoints) all results, those of waypoints too */
 	size_t npoints;
 	/* Models fitted to `history` (of thousands of results only some, the front among
-	 * them), or NULL: see no_models. Only the first study of a report has them. */
+	 * them), or NULL: see no_models. Only the study that a report is about has them.
+	 */
 	struct dp_proposer *models;
 	struct dp_results results; /* what the history points to */
 	struct dp_history history;
 	char no_models[256];
-	/* The front by the models. It is the study's where `denoises`, which also only
-	 * the first can be: studies are compared by what was observed. */
+	/* The front by the models; all studies have it, if there are not too many. It is
+	 * the study's where `denoises`, which only the first can be: studies are compared
+	 * by what was observed. */
 	struct dp_denoised denoised;
 	bool denoises;
 	/* By objective. What matters to one is unknown where its model is not trusted. */
@@ -88,8 +91,16 @@ struct report {
 	struct study_label *labels;
 	size_t nlabels;
 	struct look look;
-	bool public;         /* leave out what voids the guarantee: the seed */
-	const char *journal; /* the folder it was read from */
+	/* Groups of seeds, see groups.h: as they were asked for, and made. */
+	struct dp_members *asked;
+	size_t nasked;
+	const char *at; /* "epsilon=0.1,1,10": compared there, too; NULL: as is usual */
+	struct groups *groups; /* NULL: the report is about its first study */
+	/* A study whose front stands for the true one, drawn under the others. */
+	const char *truth_named;
+	struct subject *truth; /* or NULL */
+	bool public;           /* leave out what voids the guarantee: the seed */
+	const char *journal;   /* the folder it was read from */
 };
 
 /* ---- subject.c ---- */
@@ -164,6 +175,7 @@ enum {
 struct figure {
 	const char *name;  /* "front": its files are called after it */
 	const char *title; /* "Pareto front" */
+	bool of_groups;    /* it is one of a report of groups */
 	size_t size;       /* of its data, which is all zero before it is gathered */
 	/* Gathers all numbers that are drawn or told. Where there is nothing to show,
 	 * *why gets the reason, the end of a sentence: "the report has one study only".
@@ -179,6 +191,8 @@ struct figure {
 	void (*release)(void *data);
 };
 
+/* Refuses a true front of other objectives than those shown (figures/truth.c). */
+DP_MUSTCHECK int report_truth_check(const struct report *r, struct dp_err *err);
 /* All figures in the order of a report; ends with NULL. */
 extern const struct figure *const report_figures[];
 /* The figure of this name (n bytes), or NULL (figures.c). */

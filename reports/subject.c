@@ -1,5 +1,5 @@
 /* subject.c - from the journal to the studies that a report is about. */
-#include "reports/report.h"
+#include "reports/groups.h"
 
 #include "base/num.h"
 
@@ -68,27 +68,47 @@ static int replay_studies(struct report *r, const char *folder,
 
 /* ---- models ---- */
 
+/* The front that models choose. The proposer is the caller's then. */
+static int find_denoised(struct subject *s, struct dp_proposer **models,
+			 struct dp_err *err)
+{
+	int code = dp_results_recall(s->s, &s->results, err);
+
+	*models = code == DP_OK ? dp_proposer_new(s->s->spec) : NULL;
+	if (code == DP_OK && !*models)
+		code = dp_fail(err, DP_E_NOMEM, "no memory for a report");
+	return code == DP_OK ? dp_denoised_find(*models, s->s->spec, &s->results, NULL,
+						&s->denoised, err)
+			     : code;
+}
+
 static int fit_models(struct subject *s, struct dp_err *err)
 {
-	const struct dp_study *spec = s->s->spec;
 	struct dp_err why;
-	int code = dp_results_recall(s->s, &s->results, err);
+	int code = find_denoised(s, &s->models, err);
 
 	if (code != DP_OK)
 		return code;
 	s->history = (struct dp_history){ .known = s->results.known, .n = s->results.n };
-	s->models = dp_proposer_new(spec);
-	if (!s->models)
-		return dp_fail(err, DP_E_NOMEM, "no memory for a report");
-	code = dp_denoised_find(s->models, spec, &s->results, NULL, &s->denoised, err);
-	s->denoises = dp_study_denoises(spec);
-	if (code != DP_OK || dp_surrogate_fit(s->models, &s->history, NULL, &why) ==
-				     DP_OK) /* for the figures: they are fitted by now */
-		return code;
+	s->denoises = dp_study_denoises(s->s->spec);
+	if (dp_surrogate_fit(s->models, &s->history, NULL, &why) ==
+	    DP_OK) /* for the figures: they are fitted by now */
+		return DP_OK;
 	snprintf(s->no_models, sizeof s->no_models, "%.255s", why.msg);
 	dp_proposer_free(s->models);
 	s->models = NULL;
 	return DP_OK;
+}
+
+/* What a study beside others needs of its models: how large its front is without the
+ * noise. */
+static int measure_denoised(struct subject *s, struct dp_err *err)
+{
+	struct dp_proposer *models = NULL;
+	int code = find_denoised(s, &models, err);
+
+	dp_proposer_free(models);
+	return code;
 }
 
 size_t subject_front(const struct subject *s)
@@ -138,8 +158,18 @@ static void choose_objectives(struct subject *s)
 	s->y = s->privacy >= 0 && s->utility >= 0 ? (size_t)s->utility : 1;
 }
 
-static int make_subject(struct subject *s, struct dp_study_state *state, bool models,
-			struct dp_err *err)
+/* How much a report asks of a study's models. */
+enum subject_models {
+	MODELS_NONE,
+	MODELS_VOLUME, /* the front that they choose */
+	MODELS_ALL
+};
+enum {
+	MODELLED_MOST = 60 /* studies; each takes a part of a second */
+};
+
+static int make_subject(struct subject *s, struct dp_study_state *state,
+			enum subject_models models, struct dp_err *err)
 {
 	int code;
 
@@ -150,49 +180,95 @@ static int make_subject(struct subject *s, struct dp_study_state *state, bool mo
 	code = dp_study_front(state, err);
 	if (code != DP_OK)
 		return code;
-	if (!models) {
-		strcpy(s->no_models, "models are fitted for the first study only");
-		return DP_OK;
+	if (models != MODELS_ALL) {
+		strcpy(s->no_models,
+		       "models are shown of the study alone that a report is about");
+		return models == MODELS_NONE ? DP_OK : measure_denoised(s, err);
 	}
 	code = fit_models(s, err);
 	return code == DP_OK ? subject_judge(s, err) : code;
 }
 
-int report_load(struct report *r, const char *journal, const char *const *studies,
-		size_t n, struct dp_err *err)
+/* The studies, each once. */
+static int make_subjects(struct report *r, const uint32_t *ids, size_t n,
+			 struct dp_err *err)
 {
-	uint32_t *ids = calloc(n + 1, sizeof *ids);
 	int code = DP_OK;
 
-	r->journal = journal;
-	r->subjects = calloc(n + 1, sizeof *r->subjects);
-	if (!ids || !r->subjects)
-		code = dp_fail(err, DP_E_NOMEM, "no memory for a report");
-	if (code == DP_OK)
-		code = replay_studies(r, journal, studies, n, ids, err);
 	for (size_t i = 0; code == DP_OK && i < n; i++) {
 		struct dp_study_state *s =
 			dp_study_shown(dp_state_by_id(&r->state, ids[i]));
+		enum subject_models models = i == 0 && r->nasked == 0 ? MODELS_ALL
+					     : n <= MODELLED_MOST     ? MODELS_VOLUME
+								      : MODELS_NONE;
 		bool twice = false;
 
 		for (size_t k = 0; k < i; k++)
 			twice |= ids[k] == ids[i];
 		if (!twice)
-			code = make_subject(&r->subjects[r->nsubjects++], s, i == 0, err);
+			code = make_subject(&r->subjects[r->nsubjects++], s, models, err);
 	}
+	return code;
+}
+
+/* The study whose front stands for the true one. */
+static int make_truth(struct report *r, uint32_t id, struct dp_err *err)
+{
+	struct dp_study_state *s = dp_study_shown(dp_state_by_id(&r->state, id));
+
+	r->truth = calloc(1, sizeof *r->truth);
+	return r->truth ? make_subject(r->truth, s,
+				       dp_study_denoises(s->spec) ? MODELS_VOLUME
+								  : MODELS_NONE,
+				       err)
+			: dp_fail(err, DP_E_NOMEM, "no memory for a report");
+}
+
+int report_load(struct report *r, const char *journal, const char *const *studies,
+		size_t n, struct dp_err *err)
+{
+	size_t named = n + (r->truth_named != NULL);
+	const char **names = calloc(named + 1, sizeof *names);
+	uint32_t *ids = calloc(named + 1, sizeof *ids);
+	int code = DP_OK;
+
+	r->journal = journal;
+	r->subjects = calloc(n + 1, sizeof *r->subjects);
+	if (!names || !ids || !r->subjects)
+		code = dp_fail(err, DP_E_NOMEM, "no memory for a report");
+	for (size_t i = 0; code == DP_OK && i < named; i++)
+		names[i] = i < n ? studies[i] : r->truth_named;
+	if (code == DP_OK)
+		code = replay_studies(r, journal, names, named, ids, err);
+	if (code == DP_OK)
+		code = make_subjects(r, ids, n, err);
+	if (code == DP_OK && r->truth_named)
+		code = make_truth(r, ids[n], err);
+	free(names);
 	free(ids);
 	return code;
 }
 
+static void subject_free(struct subject *s)
+{
+	free(s->points);
+	dp_proposer_free(s->models);
+	dp_results_free(&s->results);
+	dp_denoised_free(&s->denoised);
+}
+
 void report_free(struct report *r)
 {
-	for (size_t i = 0; i < r->nsubjects; i++) {
-		free(r->subjects[i].points);
-		dp_proposer_free(r->subjects[i].models);
-		dp_results_free(&r->subjects[i].results);
-		dp_denoised_free(&r->subjects[i].denoised);
-	}
+	groups_free(r->groups);
+	for (size_t i = 0; i < r->nasked; i++)
+		dp_members_free(&r->asked[i]);
+	free(r->asked);
+	for (size_t i = 0; i < r->nsubjects; i++)
+		subject_free(&r->subjects[i]);
 	free(r->subjects);
+	if (r->truth)
+		subject_free(r->truth);
+	free(r->truth);
 	dp_state_free(&r->state);
 	for (size_t i = 0; i < r->nbaselines; i++)
 		free(r->baselines[i].label);

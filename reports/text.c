@@ -182,7 +182,7 @@ static void write_front(struct doc *d, const struct facts *f)
 
 /* ---- figures ---- */
 
-static void write_figures(struct doc *d, const struct facts *f)
+void write_figures(struct doc *d, const struct facts *f)
 {
 	if (f->npictures == 0)
 		return;
@@ -470,9 +470,13 @@ static void write_reproduce(struct doc *d, const struct facts *f)
 			      "out of it for certain.");
 }
 
-/* "Study a", "Study a beside b and 2 others" */
-static void title_of(const struct facts *f, struct dp_buf *out)
+/* "Study a", "Study a beside b and 2 others", "DPareto and Random compared" */
+void report_title(const struct facts *f, struct dp_buf *out)
 {
+	if (f->groups) {
+		groups_title(f, out);
+		return;
+	}
 	dp_buf_printf(out, "Study %s", f->study.study);
 	for (size_t i = 0; i < f->ncompared && f->ncompared <= TITLE_STUDIES; i++)
 		dp_buf_printf(out, "%s%s",
@@ -490,11 +494,11 @@ void report_text(struct doc *d, const struct facts *f)
 	bool all_failed = f->nfront == 0 && f->failures.ngroups > 0;
 	struct dp_buf title = DP_BUF_INIT;
 
-	title_of(f, &title);
+	report_title(f, &title);
 	doc_title(d, dp_buf_text(&title));
 	dp_buf_free(&title);
-	if (f->selection) {
-		write_selection(d, f);
+	if (f->groups || f->selection) {
+		(f->groups ? write_groups : write_selection)(d, f);
 		return;
 	}
 	write_headline(d, f);

@@ -4,6 +4,8 @@
 #include "reports/doc.h"
 #include "reports/facts.h"
 
+/* What it is called (text.c). */
+void report_title(const struct facts *f, struct dp_buf *out);
 /* Writes the whole report (text.c). */
 void report_text(struct doc *d, const struct facts *f);
 /* report.html: the document with its style, needing nothing else (html.c). */

@@ -39,6 +39,16 @@ void write_assumptions(struct doc *d, const struct facts *f);
 /* A statement to copy for each point. */
 void write_statements(struct doc *d, const struct facts *f);
 
+/* The figures, each with its caption (text.c). */
+void write_figures(struct doc *d, const struct facts *f);
+
+/* ---- of text_groups.c ---- */
+
+/* What the report is called. */
+void groups_title(const struct facts *f, struct dp_buf *out);
+/* All of a report of groups. */
+void write_groups(struct doc *d, const struct facts *f);
+
 /* All of the report of a private selection (selection.c). */
 void write_selection(struct doc *d, const struct facts *f);
 

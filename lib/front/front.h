@@ -46,6 +46,27 @@ size_t dp_front_one_se(const double *y, size_t n, size_t p, size_t j, double err
  * level would go by the luckiest of them once more; this one is right on average. */
 double dp_followed(const double *y, size_t n, const double *ref);
 
+/* ---- what several sets attain (attainment.c) ---- */
+
+struct dp_rows {
+	const double *y; /* (n x 2) */
+	size_t n;
+};
+/* A set attains (x, y) if one of its rows is nowhere worse. At each x, as far as the next
+ * one: what the sets attain there, the least y first, so that y[i * m + k] is attained by
+ * k + 1 of them; +inf: by fewer. Exact: x are all that rows have. */
+struct dp_attained {
+	size_t n, m; /* places, sets */
+	double *x;   /* (n) ascending, each once */
+	double *y;   /* (n x m) */
+};
+/* DP_OK or DP_E_NOMEM. Best given fronts: its time is places times rows. */
+DP_MUSTCHECK int dp_attained(const struct dp_rows *sets, size_t m,
+			     struct dp_attained *out);
+void dp_attained_free(struct dp_attained *a);
+/* The k of what this share of m sets attains, at least one of them. */
+size_t dp_attained_rank(size_t m, double share);
+
 /* The region below ref that no row of y dominates, cut into disjoint boxes. Box i is
  * lower[i*p..] < z <= upper[i*p..]; lower may be -inf. */
 struct dp_cells {

@@ -125,14 +125,31 @@ struct clouds_data {
 	struct fig_points shared; /* points of the first that both have evaluated */
 };
 
-/* The first study on the same plane as the report's own, or NULL. */
+/* The first study on the same plane as the report's own, or NULL; of groups the first of
+ * the next one that has others. */
 static const struct subject *find_partner(const struct report *r)
 {
+	for (size_t i = 1; r->groups && i < r->groups->by[0].n; i++)
+		if (r->groups->list[i].of[0] != &r->subjects[0] &&
+		    r->groups->list[i].of[0]->npoints)
+			return r->groups->list[i].of[0];
 	for (size_t i = 1; i < r->nsubjects; i++)
 		if (r->subjects[i].npoints &&
 		    fig_same_plane(&r->subjects[0], &r->subjects[i]))
 			return &r->subjects[i];
 	return NULL;
+}
+
+/* That of its study in other figures, or of its group. */
+static struct plot_style cloud_style(const struct report *r, const struct subject *s)
+{
+	struct plot_style style = fig_style((size_t)(s - r->subjects));
+	size_t n = r->groups ? r->groups->by[0].n : 0;
+
+	for (size_t i = n; i-- > 0;)
+		if (r->groups->list[i].of[0] == s)
+			style.colour = fig_group_style(r->groups, i).colour;
+	return style;
 }
 
 static int gather_cloud(const struct report *r, const struct subject *s, struct cloud *c,
@@ -141,7 +158,7 @@ static int gather_cloud(const struct report *r, const struct subject *s, struct 
 	int code;
 
 	c->s = s;
-	c->style = fig_style((size_t)(s - r->subjects));
+	c->style = cloud_style(r, s);
 	if ((code = fig_points(s, &c->all, err)) != DP_OK ||
 	    (code = fig_front(s, &c->all, &c->front, err)) != DP_OK)
 		return code;
@@ -291,6 +308,7 @@ static void clouds_caption(const void *data, struct dp_buf *out)
 const struct figure figure_clouds = {
 	.name = "clouds",
 	.title = "Where two studies looked",
+	.of_groups = true,
 	.size = sizeof(struct clouds_data),
 	.gather = clouds_gather,
 	.draw = clouds_draw,

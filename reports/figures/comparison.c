@@ -20,6 +20,7 @@ struct comparison_data {
 	double records; /* that utilities are shares of, as the first study has it; or NaN
 			 */
 	bool beyond;    /* a front is better than a baseline */
+	struct fig_truth truth;
 };
 
 /* Two standard errors of a baseline, if it is a share of test records; NaN: unknown. */
@@ -54,22 +55,6 @@ static bool goes_beyond(const struct comparison_data *d)
 	return false;
 }
 
-/* Keeps what is better than the anti-ideal, so that the tail of a front does not set
- * the axes; a front without such points stays whole. */
-static void cut_tail(const struct subject *s, struct fig_points *front)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < front->n; i++) {
-		if (!fig_in_box(s, front->x[i], front->y[i]))
-			continue;
-		front->x[kept] = front->x[i];
-		front->y[kept++] = front->y[i];
-	}
-	if (kept)
-		front->n = kept;
-}
-
 /* Where staircases go on to: the worst x that one of the fronts has. */
 static double common_end(const struct comparison_data *d)
 {
@@ -101,7 +86,7 @@ static int gather_compared(const struct report *r, struct comparison_data *d,
 		/* of several studies only the first could have that of models */
 		code = d->n > 1 ? fig_observed_front(c->s, &c->front, err)
 				: fig_subject_front(c->s, &c->front, err);
-		cut_tail(c->s, &c->front);
+		fig_cut_tail(c->s, &c->front);
 	}
 	for (size_t i = 0; code == DP_OK && i < d->n; i++)
 		code = fig_stairs(d->list[i].s, &d->list[i].front, common_end(d), NAN,
@@ -126,11 +111,13 @@ static int comparison_gather(const struct report *r, void *data, const char **wh
 	code = gather_compared(r, d, err);
 	d->records = test_records(&r->subjects[0]);
 	d->beyond = code == DP_OK && goes_beyond(d);
+	if (code == DP_OK)
+		code = fig_truth(r, common_end(d), &d->truth, err);
 	for (size_t i = 1; code == DP_OK && i < d->n; i++)
 		others += d->list[i].front.n > 0;
 	if (code == DP_OK && !d->list[0].front.n)
 		*why = "the study has no front";
-	else if (code == DP_OK && !others && !r->nbaselines &&
+	else if (code == DP_OK && !others && !r->nbaselines && !r->truth &&
 		 !isfinite(d->list[0].majority))
 		*why = "there is nothing to compare the front with";
 	return code;
@@ -145,6 +132,7 @@ static void comparison_release(void *data)
 		fig_points_free(&d->list[i].stairs);
 	}
 	free(d->list);
+	fig_truth_free(&d->truth);
 }
 
 /* A log axis if one of the fronts asks for it. */
@@ -266,6 +254,7 @@ static struct plot *comparison_draw(const void *data)
 	fig_axis(a, PLOT_X, s, s->x, common_scale(d, PLOT_X));
 	fig_axis(a, PLOT_Y, s, s->y, common_scale(d, PLOT_Y));
 	draw_baselines(a, d);
+	fig_truth_draw(a, &d->truth);
 	for (size_t i = 0; i < d->n; i++)
 		draw_compared(a, &d->list[i], i);
 	note_others(p, d);
@@ -337,6 +326,7 @@ static void comparison_caption(const void *data, struct dp_buf *out)
 	}
 	say_compared_with(d, out);
 	dp_buf_putc(out, '.');
+	fig_truth_say(&d->truth, s, &d->list[0].front, out);
 	if (d->beyond)
 		say_beyond(d, out);
 }

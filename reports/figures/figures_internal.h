@@ -55,6 +55,9 @@ bool fig_maximised(const struct subject *s, size_t objective);
 int fig_by_value(const void *a, const void *b);
 /* Is the point better than the anti-ideal in both objectives? */
 bool fig_in_box(const struct subject *s, double x, double y);
+/* Keeps what is better than the anti-ideal, so that the tail of a front does not set the
+ * axes; a front without such points stays whole. */
+void fig_cut_tail(const struct subject *s, struct fig_points *front);
 /* Are the values of two objectives of the same kind: name, goal, metric and what is taken
  * of it, delta? How a model scales them does not matter. */
 bool fig_same_objective(const struct dp_objective *a, const struct dp_objective *b);

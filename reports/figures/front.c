@@ -303,9 +303,10 @@ static int gather_points(struct front_data *d, struct dp_err *err)
 	return d->third < 0 ? DP_OK : gather_shades(d, (size_t)d->third, err);
 }
 
-static int gather_front(const struct subject *s, enum plot_scale scale,
+static int gather_front(const struct report *r, enum plot_scale scale,
 			struct front_data *d, struct dp_err *err)
 {
+	const struct subject *s = &r->subjects[0];
 	int code;
 
 	d->s = s;
@@ -313,6 +314,7 @@ static int gather_front(const struct subject *s, enum plot_scale scale,
 	d->scale[PLOT_X] = scale;
 	if ((code = fig_points(s, &d->all, err)) != DP_OK ||
 	    (code = fig_subject_front(s, &d->front, err)) != DP_OK ||
+	    (code = fig_truth(r, NAN, &d->truth, err)) != DP_OK ||
 	    (code = gather_paths(d, err)) != DP_OK ||
 	    (code = gather_observed(d, err)) != DP_OK ||
 	    (code = gather_barred(d, err)) != DP_OK)
@@ -325,7 +327,7 @@ static int front_gather(const struct report *r, void *data, const char **why,
 {
 	const struct subject *s = fig_first(r, why);
 
-	return s ? gather_front(s, PLOT_LINEAR, data, err) : DP_OK;
+	return s ? gather_front(r, PLOT_LINEAR, data, err) : DP_OK;
 }
 
 /* Decades need two points with a positive x. */
@@ -348,7 +350,7 @@ static int front_log_gather(const struct report *r, void *data, const char **why
 
 	if (s && !has_decades(s))
 		*why = "decades need two points with a positive first objective";
-	return *why ? DP_OK : gather_front(s, PLOT_LOG, data, err);
+	return *why ? DP_OK : gather_front(r, PLOT_LOG, data, err);
 }
 
 static void front_release(void *data)
@@ -362,6 +364,7 @@ static void front_release(void *data)
 	fig_points_free(&d->observed);
 	fig_points_free(&d->barred);
 	fig_points_free(&d->diverged);
+	fig_truth_free(&d->truth);
 	for (size_t i = 0; i < FRONT_SHADES; i++)
 		fig_points_free(&d->shade[i].at);
 }
@@ -455,6 +458,7 @@ static void front_caption(const void *data, struct dp_buf *out)
 				      front_objective(s, PLOT_Y)->name);
 		say_range(s, &d->front, out);
 		say_volume(s, out);
+		fig_truth_say(&d->truth, s, &d->front, out);
 		say_paths(d, out);
 	} else if (d->all.not_finite) {
 		dp_buf_printf(out, "None of %s has a finite %s and %s.",

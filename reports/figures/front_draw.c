@@ -243,6 +243,7 @@ static void draw_all_points(struct plot_panel *a, const struct front_data *d)
 	panel_limits(a, PLOT_X, d->lo[PLOT_X], d->hi[PLOT_X]);
 	panel_limits(a, PLOT_Y, d->lo[PLOT_Y], d->hi[PLOT_Y]);
 	draw_anti_ideal(a, d);
+	fig_truth_draw(a, &d->truth);
 	draw_paths(a, d);
 	panel_points(a, &light, "evaluated", d->all.x, d->all.y, d->all.n);
 	if (d->barred.n)

@@ -2,7 +2,7 @@
  * front.c, drawn by front_draw.c. */
 #ifndef DP_FRONT_INTERNAL_H
 #define DP_FRONT_INTERNAL_H
-#include "reports/figures/figures_internal.h"
+#include "reports/figures/series.h"
 
 enum {
 	FRONT_SHADES = 5, /* of a third objective */
@@ -22,6 +22,7 @@ struct front_data {
 	enum plot_scale scale[2];   /* of x and y */
 	double lo[2], hi[2];        /* limits of x and y */
 	size_t outside;             /* points beyond them */
+	struct fig_truth truth;
 	/* With three and more objectives: the members of their front by the third. */
 	int third; /* or -1 */
 	struct front_shade {

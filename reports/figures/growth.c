@@ -32,17 +32,19 @@ static int by_end(const void *a, const void *b)
 	return t->number < u->number ? -1 : t->number > u->number;
 }
 
-/* The trials that have ended, in the order in which they did. */
-static const struct dp_trial **ended_trials(const struct dp_study_state *st, size_t *n)
+/* Those of the trials that have ended, in the order in which they did. */
+static const struct dp_trial **ended_trials(const struct dp_study_state *st,
+					    const struct fig_trials *which, size_t *n)
 {
 	const struct dp_trial **list = malloc(st->ntrials * sizeof *list + 1);
 
 	*n = 0;
-	for (uint32_t i = 0; list && i < st->ntrials; i++)
+	for (uint32_t i = which->from; list && i < st->ntrials && i < which->end; i++)
 		if (st->trials[i]->status >= DP_TRIAL_OK)
 			list[(*n)++] = st->trials[i];
 	if (list)
 		qsort(list, *n, sizeof *list, by_end);
+	*n = *n < which->most ? *n : which->most;
 	return list;
 }
 
@@ -187,12 +189,20 @@ static bool growth_room(struct fig_growth *g, size_t room)
 int fig_growth(const struct subject *s, const char *walked, struct fig_growth *out,
 	       struct dp_err *err)
 {
+	const struct fig_trials all = { 0, s->s->ntrials, SIZE_MAX };
+
+	return fig_growth_of(s, &all, walked, out, err);
+}
+
+int fig_growth_of(const struct subject *s, const struct fig_trials *which,
+		  const char *walked, struct fig_growth *out, struct dp_err *err)
+{
 	const struct dp_trial **trials;
 	struct archive a = { 0 };
 	int code = DP_E_NOMEM;
 	size_t n;
 
-	trials = ended_trials(s->s, &n);
+	trials = ended_trials(s->s, which, &n);
 	if (growth_room(out, n + 1) && trials && !archive_new(&a, s))
 		code = grow_volume(out, &a, walked, trials, n);
 	free(a.rows);

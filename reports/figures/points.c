@@ -225,6 +225,21 @@ bool fig_in_box(const struct subject *s, double x, double y)
 	return beats_anti_ideal(s, s->x, x) && beats_anti_ideal(s, s->y, y);
 }
 
+void fig_cut_tail(const struct subject *s, struct fig_points *front)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < front->n; i++) {
+		if (!fig_in_box(s, front->x[i], front->y[i]))
+			continue;
+		front->x[kept] = front->x[i];
+		front->of[kept] = front->of[i];
+		front->y[kept++] = front->y[i];
+	}
+	if (kept)
+		front->n = kept;
+}
+
 /* Epsilons are of the same kind at the same delta, where both are known. */
 static bool same_delta(const struct dp_oracle *a, const struct dp_oracle *b)
 {

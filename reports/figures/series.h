@@ -3,6 +3,7 @@
 #ifndef DP_FIGURE_SERIES_H
 #define DP_FIGURE_SERIES_H
 #include "reports/figures/figures_internal.h"
+#include "reports/groups.h"
 
 /* ---- growth.c ---- */
 
@@ -24,6 +25,14 @@ struct fig_growth {
  * `walked` names the parameter that is summed, or NULL. */
 DP_MUSTCHECK int fig_growth(const struct subject *s, const char *walked,
 			    struct fig_growth *out, struct dp_err *err);
+/* The same of some of a study's trials alone, as if these were all there are. */
+struct fig_trials {
+	uint32_t from, end; /* by number; */
+	size_t most;        /* so many of them, the first to end */
+};
+DP_MUSTCHECK int fig_growth_of(const struct subject *s, const struct fig_trials *which,
+			       const char *walked, struct fig_growth *out,
+			       struct dp_err *err);
 void fig_growth_free(struct fig_growth *g);
 
 /* ---- variability.c ---- */
@@ -114,5 +123,65 @@ enum fig_use {
  * + use], which in each bin sum to slots x its length. */
 DP_MUSTCHECK int fig_use_of_time(const struct fig_spans *s, size_t bins, double *seconds,
 				 struct dp_err *err);
+
+/* ---- truth.c ---- */
+
+/* The true front, as far as another study knows it, under an empirical one. */
+struct fig_truth {
+	const struct subject *s; /* NULL: none was named */
+	struct fig_points front, stairs;
+	double volume; /* of the plane's two objectives, by the first study's anti-ideal
+			*/
+};
+/* `x_to` is where fronts end in the picture; NaN: it is drawn to its own end. Else only
+ * what is better than the anti-ideal is, so that its tail does not set the axes. */
+DP_MUSTCHECK int fig_truth(const struct report *r, double x_to, struct fig_truth *out,
+			   struct dp_err *err);
+void fig_truth_draw(struct plot_panel *a, const struct fig_truth *t);
+/* Appends a sentence on how much of it a front of this study holds. */
+void fig_truth_say(const struct fig_truth *t, const struct subject *s,
+		   const struct fig_points *front, struct dp_buf *out);
+void fig_truth_free(struct fig_truth *t);
+/* The area of the plane that points dominate, up to the anti-ideal of `s`; NaN without
+ * memory. */
+double fig_area(const struct subject *s, const struct fig_points *p);
+
+/* ---- group_looks.c ---- */
+
+/* Why figures of groups have nothing to show. */
+#define FIG_NO_GROUPS "the report has no groups of studies (--group)"
+
+/* The look of a group in every figure: its colour by model, or where there is one model
+ * only by group, its dash by method. */
+struct plot_style fig_group_style(const struct groups *g, size_t group);
+/* Its name, shortened in the middle. */
+char *fig_group_name(const struct groups *g, size_t group, char out[FIG_NAME_LEN]);
+
+/* ---- hypervolume_groups.c ---- */
+
+/* The hypervolume of a group's members, on average, and where that mean lies with 95 %.
+ */
+struct fig_mean_growth {
+	double *x, *mean, *lo, *hi; /* (n) lo and hi are NaN of a single member */
+	size_t n;
+	size_t evaluations; /* of the shortest member: no more are shown */
+};
+DP_MUSTCHECK int fig_mean_growth(const struct groups *g, size_t group,
+				 struct fig_mean_growth *out, struct dp_err *err);
+void fig_mean_growth_free(struct fig_mean_growth *m);
+
+/* ---- attainment.c ---- */
+
+/* What half of a group's members attain, and what nearly none and nearly all do: corners
+ * of staircases in natural units, x ascending. NaN: fewer attain anything there. */
+struct fig_attained {
+	double *x, *best, *middle, *worst; /* (n) */
+	size_t n, members;
+};
+DP_MUSTCHECK int fig_attained(const struct groups *g, size_t group, double x_to,
+			      struct fig_attained *out, struct dp_err *err);
+void fig_attained_free(struct fig_attained *a);
+/* What half of them attain at this x; NaN: fewer do. */
+double fig_attained_at(const struct subject *s, const struct fig_attained *a, double x);
 
 #endif

@@ -1,5 +1,6 @@
 /* surrogates.c - what the models believe: both objectives over the parameters that matter
  * most, the front without its noise, and where to look next. */
+#include "reports/figures/series.h"
 #include "reports/figures/space_internal.h"
 
 #include <math.h>
@@ -27,6 +28,7 @@ struct surrogates_data {
 	/* On the plane of the objectives; `evaluated` are those that are drawn. */
 	struct fig_points all, evaluated, front, denoised;
 	struct fig_points front_stairs, denoised_stairs;
+	struct fig_truth truth;
 };
 
 /* ---- gathering ---- */
@@ -158,7 +160,10 @@ static int surrogates_gather(const struct report *r, void *data, const char **wh
 		return code;
 	if (4 * d->blank > 3 * space_size(&d->slice))
 		*why = "the models know too little of what it would show";
-	return *why ? DP_OK : gather_fronts(d, err);
+	if (*why)
+		return DP_OK;
+	code = gather_fronts(d, err);
+	return code == DP_OK ? fig_truth(r, NAN, &d->truth, err) : code;
 }
 
 static void surrogates_release(void *data)
@@ -179,6 +184,7 @@ static void surrogates_release(void *data)
 	fig_points_free(&d->denoised);
 	fig_points_free(&d->front_stairs);
 	fig_points_free(&d->denoised_stairs);
+	fig_truth_free(&d->truth);
 }
 
 /* ---- the models ---- */
@@ -260,6 +266,7 @@ static void draw_both_fronts(struct plot_panel *a, const struct surrogates_data 
 		 fig_objective_scale(d->s, d->s->x, d->all.x, d->all.n));
 	fig_axis(a, PLOT_Y, d->s, d->s->y,
 		 fig_objective_scale(d->s, d->s->y, d->all.y, d->all.n));
+	fig_truth_draw(a, &d->truth);
 	panel_points(a, &light, "evaluated", d->evaluated.x, d->evaluated.y,
 		     d->evaluated.n);
 	draw_stairs(a, &d->front, &d->front_stairs, &blue, "observed");
@@ -423,6 +430,7 @@ static void surrogates_caption(const void *data, struct dp_buf *out)
 	dp_buf_printf(out, ", with the sampled points %s. Bottom: ",
 		      d->slice.y.n ? "in white" : "in black");
 	say_fronts(d, out);
+	fig_truth_say(&d->truth, d->s, &d->front, out);
 	if (d->blank)
 		dp_buf_puts(out, " Nothing is shown where the models know too little, "
 				 "far from what was tested.");

@@ -14,6 +14,7 @@ trap 'rm -rf "$tmp"' EXIT
 allowed() {
 	case $1 in
 	lib/base | lib/front | lib/privacy | lib/trial | lib/wire | lib/linalg) ;;
+	lib/compare) echo front study ;;
 	lib/study) echo privacy ;;
 	lib/oracle) echo study ;;
 	lib/gp) echo linalg ;;
@@ -22,9 +23,9 @@ allowed() {
 	lib/course) echo journal propose study trial ;;
 	lib/recall) echo course front journal propose ;;
 	daemon) echo course daemon front gp journal linalg oracle privacy propose recall study trial wire config.h ;;
-	ctl) echo front journal privacy study trial wire config.h ;;
-	reports) echo journal linalg privacy propose recall reports/plot config.h ;;
-	reports/figures) echo front journal propose study reports reports/plot ;;
+	ctl) echo compare front journal privacy study trial wire config.h ;;
+	reports) echo compare journal linalg privacy propose recall reports/plot config.h ;;
+	reports/figures) echo compare front journal propose study reports reports/plot ;;
 	reports/plot) ;;
 	trainers) echo trial trainers/data trainers/learn trainers/noise config.h ;;
 	trainers/learn) echo linalg trial trainers/data trainers/noise ;;

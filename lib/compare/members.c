@@ -1,0 +1,64 @@
+/* members.c - what a group is made of, as people write it. */
+#include "compare/compare.h"
+
+#include "base/num.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int members_nomem(struct dp_err *err)
+{
+	return dp_fail(err, DP_E_NOMEM, "no memory for a group of studies");
+}
+
+void dp_members_free(struct dp_members *m)
+{
+	for (size_t i = 0; i < m->n; i++)
+		free(m->list[i].study);
+	free(m->list);
+	free(m->name);
+	*m = (struct dp_members){ 0 };
+}
+
+/* STUDY or STUDY/SIZE. */
+static int members_add(struct dp_members *m, char *text, struct dp_err *err)
+{
+	struct dp_member *grown = realloc(m->list, (m->n + 1) * sizeof *grown);
+	char *slash = strchr(text, '/');
+	int64_t size = 0;
+
+	if (!grown)
+		return members_nomem(err);
+	m->list = grown;
+	if (slash && (!dp_int_parse(slash + 1, &size) || size < 1 || size > INT32_MAX))
+		return dp_fail(err, DP_E_USAGE,
+			       "'%s' is neither a study nor parts of one, like "
+			       "random/256",
+			       text);
+	if (slash)
+		*slash = '\0';
+	if (!*text)
+		return dp_fail(err, DP_E_USAGE, "group '%s' has a study without a name",
+			       m->name);
+	grown[m->n] = (struct dp_member){ strdup(text), (uint32_t)size };
+	return grown[m->n].study ? (m->n++, DP_OK) : members_nomem(err);
+}
+
+int dp_members_read(const char *text, struct dp_members *out, struct dp_err *err)
+{
+	const char *equals = strchr(text, '=');
+	char *copy = strdup(equals ? equals + 1 : text), *rest = copy, *part;
+	int code = DP_OK;
+
+	*out = (struct dp_members){
+		.name = equals ? strndup(text, (size_t)(equals - text)) : strdup(text)
+	};
+	if (!copy || !out->name)
+		code = members_nomem(err);
+	else if (equals == text)
+		code = dp_fail(err, DP_E_USAGE, "'%s' is a group without a name", text);
+	while (code == DP_OK && (part = strsep(&rest, ",")) != NULL)
+		code = members_add(out, part, err);
+	free(copy);
+	return code;
+}

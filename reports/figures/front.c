@@ -327,7 +327,10 @@ static int front_gather(const struct report *r, void *data, const char **why,
 {
 	const struct subject *s = fig_first(r, why);
 
-	return s ? gather_front(r, PLOT_LINEAR, data, err) : DP_OK;
+	/* what failed is told elsewhere: an empty plot adds nothing */
+	if (s && !s->npoints)
+		*why = "no trial has given a result";
+	return *why ? DP_OK : gather_front(r, PLOT_LINEAR, data, err);
 }
 
 /* Decades need two points with a positive x. */

@@ -4,6 +4,7 @@
 
 #include "base/num.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -118,6 +119,7 @@ static void draw_bins(struct plot_panel *a, const struct objectives_data *d,
 						 : 0),
 			p->n);
 
+		style.size = fmax(style.size, 6); /* or its colour is not seen */
 		snprintf(name, sizeof name, "%s to %s",
 			 fig_value(d->s, d->s->x, d->front.x[from], low),
 			 fig_value(d->s, d->s->x, d->front.x[to - 1], high));

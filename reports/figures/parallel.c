@@ -276,6 +276,8 @@ static void parallel_caption(const void *data, struct dp_buf *out)
 		dp_buf_puts(out, "evenly from worst to best, ");
 	count_text(&d->front, "of the front", count);
 	dp_buf_printf(out, "%s below.", count);
+	if (d->s->denoises)
+		dp_buf_puts(out, " The models chose the front; values are as observed.");
 	if (d->nfree > d->nparams)
 		dp_buf_printf(out, " Shown are the %zu most relevant of %zu parameters.",
 			      d->nparams, d->nfree);

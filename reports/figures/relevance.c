@@ -37,7 +37,7 @@ static double largest_of(const struct relevance_data *v, size_t param)
 
 /* At least the first; the ranking goes by the mean over objectives, so that one which
  * matters to a single objective stands below others, and all down to it are shown. */
-static size_t count_rows(const struct relevance_data *v)
+static size_t relevance_rows(const struct relevance_data *v)
 {
 	size_t rows = 1;
 
@@ -68,7 +68,7 @@ static int relevance_gather(const struct report *r, void *data, const char **why
 	else if (v->n == 0)
 		*why = doubtful ? doubtful->why : "there are no models";
 	else
-		v->rows = count_rows(v);
+		v->rows = relevance_rows(v);
 	return DP_OK;
 }
 

@@ -24,10 +24,14 @@ struct timeline_data {
 
 /* ---- rows ---- */
 
-/* Rows stand at 1, 2, ... with some room between them. */
-static void add_span(struct fig_blocks *b, size_t slot, double start, double end)
+/* Rows stand at 1, 2, ... with some room between them. What failed is half as high: its
+ * colour alone is that of the others in grey. */
+static void add_span(struct fig_blocks *b, const struct fig_span *s)
 {
-	fig_blocks_add(b, start, end, (double)slot + 0.62, (double)slot + 1.38);
+	double middle = (double)s->slot + 1;
+	double half = s->kind == FIG_SPAN_FAILED ? 0.19 : 0.38;
+
+	fig_blocks_add(b, s->planned, s->end, middle - half, middle + half);
 }
 
 /* The spans of one kind as blocks; those of a slot that are nearer than `gap` seconds
@@ -49,7 +53,7 @@ static void join_spans(const struct fig_spans *s, enum fig_span_kind kind, doubl
 			continue;
 		}
 		*last = out->n;
-		add_span(out, span->slot, span->planned, span->end);
+		add_span(out, span);
 	}
 }
 
@@ -248,6 +252,8 @@ static void timeline_caption(const void *data, struct dp_buf *out)
 		      count[FIG_SPAN_FAILED]);
 	if (count[FIG_SPAN_RUNNING])
 		dp_buf_printf(out, ", %zu still running", count[FIG_SPAN_RUNNING]);
+	if (count[FIG_SPAN_FAILED] && d->spans.slots <= MOST_SLOTS)
+		dp_buf_puts(out, "; what failed is half as high");
 	dp_buf_putc(out, '.');
 }
 

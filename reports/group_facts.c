@@ -366,8 +366,11 @@ int facts_groups(const struct report *r, struct facts *f, struct dp_err *err)
 	find_warnings(r, out, m);
 	find_settings(r, out, m);
 	out->command = compare_command(r, out, m);
-	for (size_t i = 0; i < r->nsubjects; i++)
-		if (r->subjects[i].s->updated > out->updated)
-			out->updated = r->subjects[i].s->updated;
+	for (size_t i = 0; i < r->nsubjects; i++) {
+		const struct dp_study_state *s = r->subjects[i].s;
+
+		out->updated = s->updated > out->updated ? s->updated : out->updated;
+		out->private |= !s->now->public_data;
+	}
 	return DP_OK;
 }

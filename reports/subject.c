@@ -77,9 +77,11 @@ static int find_denoised(struct subject *s, struct dp_proposer **models,
 	*models = code == DP_OK ? dp_proposer_new(s->s->spec) : NULL;
 	if (code == DP_OK && !*models)
 		code = dp_fail(err, DP_E_NOMEM, "no memory for a report");
-	return code == DP_OK ? dp_denoised_find(*models, s->s->spec, &s->results, NULL,
-						&s->denoised, err)
-			     : code;
+	if (code == DP_OK)
+		code = dp_denoised_find(*models, s->s->spec, &s->results, NULL,
+					&s->denoised, err);
+	s->denoises = code == DP_OK && dp_study_denoises(s->s->spec);
+	return code;
 }
 
 static int fit_models(struct subject *s, struct dp_err *err)
@@ -90,7 +92,6 @@ static int fit_models(struct subject *s, struct dp_err *err)
 	if (code != DP_OK)
 		return code;
 	s->history = (struct dp_history){ .known = s->results.known, .n = s->results.n };
-	s->denoises = dp_study_denoises(s->s->spec);
 	if (dp_surrogate_fit(s->models, &s->history, NULL, &why) ==
 	    DP_OK) /* for the figures: they are fitted by now */
 		return DP_OK;
@@ -259,7 +260,7 @@ static void subject_free(struct subject *s)
 
 void report_free(struct report *r)
 {
-	groups_free(r->groups);
+	report_groups_free(r->groups);
 	for (size_t i = 0; i < r->nasked; i++)
 		dp_members_free(&r->asked[i]);
 	free(r->asked);

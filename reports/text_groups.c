@@ -27,7 +27,7 @@ void groups_title(const struct facts *f, struct dp_buf *out)
 	dp_buf_puts(out, c->n > 1 ? " compared" : ": one group of studies");
 }
 
-static const char *group_name(const struct facts *f, size_t group)
+static const char *name_of_group(const struct facts *f, size_t group)
 {
 	return f->groups->g->by[0].group[group].name;
 }
@@ -171,7 +171,7 @@ static void groups_table(struct doc *d, const struct facts *f)
 		doc_column(d, "95 % of the mean", true);
 	}
 	for (size_t i = 0; i < g->g->by[0].n; i++) {
-		doc_cell(d, "%s", group_name(f, i));
+		doc_cell(d, "%s", name_of_group(f, i));
 		doc_cell(d, "%zu", g->g->by[0].group[i].n);
 		for (int by = 0; by < GROUPS_BY; by++) {
 			const struct dp_sample *s = g->volumes[by].samples + i;
@@ -227,8 +227,8 @@ static void tests_table(struct doc *d, const struct facts *f, enum groups_by by)
 	doc_column(d, "b", false);
 	test_columns(d);
 	for (size_t i = 0; i < g->npairs; i++) {
-		doc_cell(d, "%s", group_name(f, g->pairs[i].a));
-		doc_cell(d, "%s", group_name(f, g->pairs[i].b));
+		doc_cell(d, "%s", name_of_group(f, g->pairs[i].a));
+		doc_cell(d, "%s", name_of_group(f, g->pairs[i].b));
 		test_cells(d, &g->pairs[i].test[by]);
 	}
 	doc_table_end(d);
@@ -245,8 +245,8 @@ static void first_table(struct doc *d, const struct facts *f)
 	doc_column(d, "b", false);
 	test_columns(d);
 	for (size_t i = 1; i < g->g->by[0].n; i++) {
-		doc_cell(d, "%s", group_name(f, 0));
-		doc_cell(d, "%s", group_name(f, i));
+		doc_cell(d, "%s", name_of_group(f, 0));
+		doc_cell(d, "%s", name_of_group(f, i));
 		test_cells(d, &g->volumes[GROUPS_OBSERVED].tests[i]);
 	}
 	doc_table_end(d);
@@ -327,7 +327,7 @@ static void write_levels(struct doc *d, const struct facts *f)
 		"The best observed value among the results of each member that "
 		"keep the bound. Where a member has no such result, its group has "
 		"no mean. Differences and p are of %s against the group of the row.",
-		group_name(f, 0));
+		name_of_group(f, 0));
 	doc_table(d);
 	doc_column(d, "bound", false);
 	doc_column(d, "best", false);
@@ -360,7 +360,7 @@ static void member_row(struct doc *d, const struct fact_groups *g,
 			doc_cell(d, "%s", short_text(m->volume[by], v));
 }
 
-static void write_members(struct doc *d, const struct facts *f)
+static void write_behind(struct doc *d, const struct facts *f)
 {
 	const struct fact_groups *g = f->groups;
 
@@ -378,6 +378,10 @@ static void write_members(struct doc *d, const struct facts *f)
 	for (size_t i = 0; i < g->nmembers; i++)
 		member_row(d, g, &g->members[i]);
 	doc_table_end(d);
+	if (g->private)
+		doc_paragraph(d,
+			      "What trainings cost in privacy stands in each study's own "
+			      "report; those of several studies together cost more.");
 	doc_paragraph(d, "The observed hypervolume is that of the best of many noisy "
 			 "results: the more results and the noisier, the more of it is "
 			 "luck.");
@@ -401,11 +405,11 @@ static void say_setting(struct dp_buf *out, const struct facts *f,
 			      s->mixed[i] ? "not the same in all studies"
 			      : s->of[i]  ? s->of[i]
 					  : "not set",
-			      group_name(f, i));
+			      name_of_group(f, i));
 		for (size_t k = i + 1; k < n; k++)
 			if (!s->mixed[i] && !s->mixed[k] && !s->of[i] == !s->of[k] &&
 			    (!s->of[i] || strcmp(s->of[i], s->of[k]) == 0))
-				dp_buf_printf(out, ", %s", group_name(f, k));
+				dp_buf_printf(out, ", %s", name_of_group(f, k));
 	}
 }
 
@@ -433,7 +437,7 @@ void write_groups(struct doc *d, const struct facts *f)
 	write_figures(d, f);
 	write_tests(d, f);
 	write_levels(d, f);
-	write_members(d, f);
+	write_behind(d, f);
 	write_differing(d, f);
 	doc_section(d, "reproduce", "How to do it again");
 	doc_paragraph(d, "The same numbers, bit for bit:");

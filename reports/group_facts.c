@@ -320,6 +320,16 @@ static void find_settings(const struct report *r, struct fact_groups *f,
 
 /* ---- all of it ---- */
 
+/* A word for a shell: what is in single quotes stays as it is. */
+static void quote_word(struct dp_buf *out, const char *word)
+{
+	for (; *word; word++)
+		if (*word == '\'')
+			dp_buf_puts(out, "'\\''");
+		else
+			dp_buf_putc(out, *word);
+}
+
 /* dparetoctl compare --group ... --at ... */
 static const char *compare_command(const struct report *r, const struct fact_groups *f,
 				   struct facts_memory *m)
@@ -331,7 +341,9 @@ static const char *compare_command(const struct report *r, const struct fact_gro
 	for (size_t i = 0; i < r->nasked; i++) {
 		const struct dp_members *a = &r->asked[i];
 
-		dp_buf_printf(&text, " --group '%s=", a->name);
+		dp_buf_puts(&text, " --group '");
+		quote_word(&text, a->name);
+		dp_buf_putc(&text, '=');
 		for (size_t k = 0; k < a->n; k++) {
 			dp_buf_printf(&text, "%s%s", k ? "," : "", a->list[k].study);
 			if (a->list[k].size)

@@ -85,7 +85,7 @@ static json_t *differing_json(const struct fact_groups *f)
 	return all;
 }
 
-static json_t *warnings_json(const char *const *list, size_t n)
+static json_t *group_warnings_json(const char *const *list, size_t n)
 {
 	json_t *all = json_array();
 
@@ -108,7 +108,7 @@ json_t *groups_report_json(const struct facts *f)
 		f->public, "denoised", volumes_json(g, GROUPS_DENOISED), "remeasured",
 		volumes_json(g, GROUPS_REMEASURED), "pairs", pairs_json(g), "members",
 		members_json(g), "settings_that_differ", differing_json(g), "warnings",
-		warnings_json(g->warnings, g->nwarnings), "command", g->command,
+		group_warnings_json(g->warnings, g->nwarnings), "command", g->command,
 		"figures", facts_figures_json(f));
 
 	if (!out || !more || json_object_update(out, more) != 0) {

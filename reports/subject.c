@@ -190,18 +190,29 @@ static int make_subject(struct subject *s, struct dp_study_state *state,
 	return code == DP_OK ? subject_judge(s, err) : code;
 }
 
+/* Parts of a study have no models, and groups with parts are compared without. */
+static bool has_parts(const struct report *r)
+{
+	for (size_t i = 0; i < r->nasked; i++)
+		for (size_t k = 0; k < r->asked[i].n; k++)
+			if (r->asked[i].list[k].size > 0)
+				return true;
+	return false;
+}
+
 /* The studies, each once. */
 static int make_subjects(struct report *r, const uint32_t *ids, size_t n,
 			 struct dp_err *err)
 {
+	enum subject_models others =
+		n <= MODELLED_MOST && !has_parts(r) ? MODELS_VOLUME : MODELS_NONE;
 	int code = DP_OK;
 
 	for (size_t i = 0; code == DP_OK && i < n; i++) {
 		struct dp_study_state *s =
 			dp_study_shown(dp_state_by_id(&r->state, ids[i]));
-		enum subject_models models = i == 0 && r->nasked == 0 ? MODELS_ALL
-					     : n <= MODELLED_MOST     ? MODELS_VOLUME
-								      : MODELS_NONE;
+		enum subject_models models =
+			i == 0 && r->nasked == 0 ? MODELS_ALL : others;
 		bool twice = false;
 
 		for (size_t k = 0; k < i; k++)

@@ -15,7 +15,7 @@ void groups_title(const struct facts *f, struct dp_buf *out)
 	const struct dp_contest *c = &f->groups->g->by[0];
 
 	if (c->n > TITLE_GROUPS) {
-		dp_buf_printf(out, "%zu groups of studies", c->n);
+		dp_buf_printf(out, "%zu groups of studies compared", c->n);
 		return;
 	}
 	for (size_t i = 0; i < c->n; i++)
@@ -94,7 +94,10 @@ static void say_difference(struct dp_buf *out, const struct facts *f,
 	const struct dp_test *t = &p->test[by];
 	char size[SHORT_LEN];
 
-	within_text(fabs(t->difference), t->low, t->high, size);
+	if (t->kind == DP_TEST_NONE)
+		snprintf(size, sizeof size, "%.3g", fabs(t->difference));
+	else
+		within_text(fabs(t->difference), t->low, t->high, size);
 	if (t->kind == DP_TEST_NONE && isfinite(t->difference) && t->difference != 0)
 		dp_buf_printf(out,
 			      "%s's hypervolume is %s %s than %s's; whether that is more "
@@ -122,7 +125,8 @@ static void say_difference(struct dp_buf *out, const struct facts *f,
 	}
 }
 
-static void say_finding(struct doc *d, const struct facts *f)
+/* One pair is a paragraph, several are a list. */
+static void say_pairs(struct doc *d, const struct facts *f, enum groups_by by)
 {
 	static const char *const values[] = {
 		[GROUPS_OBSERVED] = "",
@@ -130,21 +134,30 @@ static void say_finding(struct doc *d, const struct facts *f)
 		[GROUPS_REMEASURED] = "By what was measured again: ",
 	};
 	const struct fact_groups *g = f->groups;
+	bool one = g->npairs == 1;
+
+	if (!one && *values[by])
+		doc_paragraph(d, "%s", values[by]);
+	for (size_t i = 0; i < g->npairs; i++) {
+		struct dp_buf text = DP_BUF_INIT;
+
+		dp_buf_puts(&text, one ? values[by] : "");
+		say_difference(&text, f, &g->pairs[i], by, one && *values[by]);
+		(one ? doc_paragraph : doc_item)(d, "%s", dp_buf_text(&text));
+		dp_buf_free(&text);
+	}
+}
+
+static void say_finding(struct doc *d, const struct facts *f)
+{
+	const struct fact_groups *g = f->groups;
 
 	if (g->npairs == 0)
 		doc_paragraph(d,
 			      "There is one group, and so nothing to compare it with.");
-	for (int by = 0; by < GROUPS_BY; by++) {
-		struct dp_buf text = DP_BUF_INIT;
-
-		for (size_t i = 0; g->g->known[by] && i < g->npairs; i++) {
-			dp_buf_puts(&text, i ? " " : values[by]);
-			say_difference(&text, f, &g->pairs[i], by, i == 0 && *values[by]);
-		}
-		if (text.len)
-			doc_paragraph(d, "%s", dp_buf_text(&text));
-		dp_buf_free(&text);
-	}
+	for (int by = 0; by < GROUPS_BY; by++)
+		if (g->g->known[by])
+			say_pairs(d, f, by);
 	for (size_t i = 0; i < g->nwarnings; i++)
 		doc_note(d, "%s", g->warnings[i]);
 }
@@ -168,7 +181,7 @@ static void groups_table(struct doc *d, const struct facts *f)
 			continue;
 		doc_column(d, titles[by], true);
 		doc_column(d, "sd", true);
-		doc_column(d, "95 % of the mean", true);
+		doc_column(d, "95 %", true);
 	}
 	for (size_t i = 0; i < g->g->by[0].n; i++) {
 		doc_cell(d, "%s", name_of_group(f, i));
@@ -335,7 +348,7 @@ static void write_levels(struct doc *d, const struct facts *f)
 	doc_column(d, "members that keep it", true);
 	doc_column(d, "mean", true);
 	doc_column(d, "sd", true);
-	doc_column(d, "95 % of the mean", true);
+	doc_column(d, "95 %", true);
 	doc_column(d, "difference", true);
 	doc_column(d, "p", true);
 	for (size_t i = 0; i < g->at.n; i++)

@@ -186,6 +186,40 @@ static const char *find_shared(const struct fact_groups *f)
 	return NULL;
 }
 
+/* A member of a group whose seed is that of this study, or NULL. */
+static const struct subject *same_seed(const struct groups *g, size_t group,
+				       const struct subject *s)
+{
+	for (size_t i = 0; i < g->by[0].group[group].n; i++) {
+		const struct subject *other = g->list[group].of[i];
+
+		if (other != s && other->s->spec->seed == s->s->spec->seed)
+			return other;
+	}
+	return NULL;
+}
+
+/* With the same seed two searches share their random points. */
+static void warn_seeds(struct fact_groups *f, struct facts_memory *m)
+{
+	const struct groups *g = f->g;
+
+	for (size_t i = 0; i < f->npairs; i++)
+		for (size_t k = 0; k < g->by[0].group[f->pairs[i].a].n; k++) {
+			const struct subject *s = g->list[f->pairs[i].a].of[k];
+			const struct subject *other = same_seed(g, f->pairs[i].b, s);
+
+			if (!other)
+				continue;
+			warn_groups(f, m,
+				    "%.100s and %.100s have the same seed and so may "
+				    "share random points; tests take groups for "
+				    "independent of each other.",
+				    s->s->spec->name, other->s->spec->name);
+			return;
+		}
+}
+
 static void warn_left_over(const struct report *r, struct fact_groups *f,
 			   struct facts_memory *m)
 {
@@ -214,7 +248,7 @@ static void warn_left_over(const struct report *r, struct fact_groups *f,
 static void find_warnings(const struct report *r, struct fact_groups *f,
 			  struct facts_memory *m)
 {
-	size_t most = 4;
+	size_t most = 5;
 
 	for (size_t i = 0; i < r->nasked; i++)
 		most += r->asked[i].n;
@@ -224,6 +258,8 @@ static void find_warnings(const struct report *r, struct fact_groups *f,
 	warn_unfinished(f, m);
 	warn_sizes(f, m);
 	warn_left_over(r, f, m);
+	if (!r->public)
+		warn_seeds(f, m);
 	if (find_shared(f))
 		warn_groups(f, m,
 			    "Study %.100s stands in more than one group; tests take "

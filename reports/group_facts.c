@@ -220,29 +220,38 @@ static void warn_seeds(struct fact_groups *f, struct facts_memory *m)
 		}
 }
 
-static void warn_left_over(const struct report *r, struct fact_groups *f,
-			   struct facts_memory *m)
+/* Trials before the first that has not ended. */
+static uint32_t ended_before(const struct dp_study_state *s)
 {
-	for (size_t i = 0; i < r->nasked; i++)
-		for (size_t k = 0; k < r->asked[i].n; k++) {
-			const struct dp_member *member = &r->asked[i].list[k];
-			struct dp_study_state *s;
-			struct dp_err err;
-			uint32_t end = 0;
+	uint32_t n = 0;
 
-			if (member->size == 0 ||
-			    dp_state_find(&r->state, member->study, &s, &err) != DP_OK)
-				continue;
-			while (end < s->ntrials && s->trials[end]->status >= DP_TRIAL_OK)
-				end++;
-			end -= end % member->size;
-			if (end < s->ntrials)
-				warn_groups(f, m,
-					    "The last %u trials of %.100s are in no "
-					    "part of %u and are left out.",
-					    s->ntrials - end, s->spec->name,
-					    member->size);
-		}
+	while (n < s->ntrials && s->trials[n]->status >= DP_TRIAL_OK)
+		n++;
+	return n;
+}
+
+/* What is left out of parts, and parts that are no draws of their own. */
+static void warn_parts(const struct report *r, struct fact_groups *f,
+		       struct facts_memory *m, const struct dp_member *member)
+{
+	struct dp_study_state *s;
+	struct dp_err err;
+	uint32_t end;
+
+	if (member->size == 0 ||
+	    dp_state_find(&r->state, member->study, &s, &err) != DP_OK)
+		return;
+	end = ended_before(s) / member->size * member->size;
+	if (end < s->ntrials)
+		warn_groups(f, m,
+			    "The last %u trials of %.100s are in no part of %u and are "
+			    "left out.",
+			    s->ntrials - end, s->spec->name, member->size);
+	if (s->spec->search.method != DP_METHOD_RANDOM)
+		warn_groups(f, m,
+			    "Parts of %.100s are not like seeds: only the trials of a "
+			    "random search do not depend on what came before them.",
+			    s->spec->name);
 }
 
 static void find_warnings(const struct report *r, struct fact_groups *f,
@@ -251,13 +260,15 @@ static void find_warnings(const struct report *r, struct fact_groups *f,
 	size_t most = 5;
 
 	for (size_t i = 0; i < r->nasked; i++)
-		most += r->asked[i].n;
+		most += 2 * r->asked[i].n;
 	f->warnings = facts_room(m, most, sizeof *f->warnings);
 	if (!f->warnings)
 		return;
 	warn_unfinished(f, m);
 	warn_sizes(f, m);
-	warn_left_over(r, f, m);
+	for (size_t i = 0; i < r->nasked; i++)
+		for (size_t k = 0; k < r->asked[i].n; k++)
+			warn_parts(r, f, m, &r->asked[i].list[k]);
 	if (!r->public)
 		warn_seeds(f, m);
 	if (find_shared(f))

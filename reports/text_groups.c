@@ -104,9 +104,11 @@ static void say_difference(struct dp_buf *out, const struct facts *f,
 			      "than chance is not known: %s.",
 			      a->name, size, t->difference > 0 ? "higher" : "lower",
 			      b->name, dp_no_test(&samples[p->a], &samples[p->b]));
+	else if (t->difference == 0)
+		dp_buf_printf(out, "%s hypervolumes of %s and %s are equal.",
+			      inside ? "the" : "The", a->name, b->name);
 	else if (t->kind == DP_TEST_NONE)
-		dp_buf_printf(out,
-			      "%s hypervolumes of %s and %s cannot be told apart: %s.",
+		dp_buf_printf(out, "%s hypervolumes of %s and %s cannot be compared: %s.",
 			      inside ? "the" : "The", a->name, b->name,
 			      dp_no_test(&samples[p->a], &samples[p->b]));
 	else if (t->low <= 0 && t->high >= 0) {

@@ -483,6 +483,12 @@ static json_t *compared_json(const void *part)
 	for (size_t i = 0; i < f->ncompared; i++) {
 		json_t *o = dp_view_result(f->compared[i].s);
 
+		json_object_set_new(
+			o, "hypervolume_denoised",
+			fact_number_json(f->compared[i].hypervolume_denoised));
+		json_object_set_new(
+			o, "hypervolume_remeasured",
+			fact_number_json(f->compared[i].hypervolume_remeasured));
 		json_object_set_new(o, "headline",
 				    headlines_json(&f->compared[i].headline));
 		json_array_append_new(list, o);

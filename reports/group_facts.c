@@ -186,44 +186,91 @@ static const char *find_shared(const struct fact_groups *f)
 	return NULL;
 }
 
-static void warn_left_over(const struct report *r, struct fact_groups *f,
-			   struct facts_memory *m)
+/* A member of a group whose seed is that of this study, or NULL. */
+static const struct subject *same_seed(const struct groups *g, size_t group,
+				       const struct subject *s)
 {
-	for (size_t i = 0; i < r->nasked; i++)
-		for (size_t k = 0; k < r->asked[i].n; k++) {
-			const struct dp_member *member = &r->asked[i].list[k];
-			struct dp_study_state *s;
-			struct dp_err err;
-			uint32_t end = 0;
+	for (size_t i = 0; i < g->by[0].group[group].n; i++) {
+		const struct subject *other = g->list[group].of[i];
 
-			if (member->size == 0 ||
-			    dp_state_find(&r->state, member->study, &s, &err) != DP_OK)
+		if (other != s && other->s->spec->seed == s->s->spec->seed)
+			return other;
+	}
+	return NULL;
+}
+
+/* With the same seed two searches share their random points. */
+static void warn_seeds(struct fact_groups *f, struct facts_memory *m)
+{
+	const struct groups *g = f->g;
+
+	for (size_t i = 0; i < f->npairs; i++)
+		for (size_t k = 0; k < g->by[0].group[f->pairs[i].a].n; k++) {
+			const struct subject *s = g->list[f->pairs[i].a].of[k];
+			const struct subject *other = same_seed(g, f->pairs[i].b, s);
+
+			if (!other)
 				continue;
-			while (end < s->ntrials && s->trials[end]->status >= DP_TRIAL_OK)
-				end++;
-			end -= end % member->size;
-			if (end < s->ntrials)
-				warn_groups(f, m,
-					    "The last %u trials of %.100s are in no "
-					    "part of %u and are left out.",
-					    s->ntrials - end, s->spec->name,
-					    member->size);
+			warn_groups(f, m,
+				    "%.100s and %.100s have the same seed and so may "
+				    "share random points; tests take groups for "
+				    "independent of each other.",
+				    s->s->spec->name, other->s->spec->name);
+			return;
 		}
+}
+
+/* Trials before the first that has not ended. */
+static uint32_t ended_before(const struct dp_study_state *s)
+{
+	uint32_t n = 0;
+
+	while (n < s->ntrials && s->trials[n]->status >= DP_TRIAL_OK)
+		n++;
+	return n;
+}
+
+/* What is left out of parts, and parts that are no draws of their own. */
+static void warn_parts(const struct report *r, struct fact_groups *f,
+		       struct facts_memory *m, const struct dp_member *member)
+{
+	struct dp_study_state *s;
+	struct dp_err err;
+	uint32_t end;
+
+	if (member->size == 0 ||
+	    dp_state_find(&r->state, member->study, &s, &err) != DP_OK)
+		return;
+	end = ended_before(s) / member->size * member->size;
+	if (end < s->ntrials)
+		warn_groups(f, m,
+			    "The last %u trials of %.100s are in no part of %u and are "
+			    "left out.",
+			    s->ntrials - end, s->spec->name, member->size);
+	if (s->spec->search.method != DP_METHOD_RANDOM)
+		warn_groups(f, m,
+			    "Parts of %.100s are not like seeds: only the trials of a "
+			    "random search do not depend on what came before them.",
+			    s->spec->name);
 }
 
 static void find_warnings(const struct report *r, struct fact_groups *f,
 			  struct facts_memory *m)
 {
-	size_t most = 4;
+	size_t most = 5;
 
 	for (size_t i = 0; i < r->nasked; i++)
-		most += r->asked[i].n;
+		most += 2 * r->asked[i].n;
 	f->warnings = facts_room(m, most, sizeof *f->warnings);
 	if (!f->warnings)
 		return;
 	warn_unfinished(f, m);
 	warn_sizes(f, m);
-	warn_left_over(r, f, m);
+	for (size_t i = 0; i < r->nasked; i++)
+		for (size_t k = 0; k < r->asked[i].n; k++)
+			warn_parts(r, f, m, &r->asked[i].list[k]);
+	if (!r->public)
+		warn_seeds(f, m);
 	if (find_shared(f))
 		warn_groups(f, m,
 			    "Study %.100s stands in more than one group; tests take "
@@ -320,6 +367,16 @@ static void find_settings(const struct report *r, struct fact_groups *f,
 
 /* ---- all of it ---- */
 
+/* A word for a shell: what is in single quotes stays as it is. */
+static void quote_word(struct dp_buf *out, const char *word)
+{
+	for (; *word; word++)
+		if (*word == '\'')
+			dp_buf_puts(out, "'\\''");
+		else
+			dp_buf_putc(out, *word);
+}
+
 /* dparetoctl compare --group ... --at ... */
 static const char *compare_command(const struct report *r, const struct fact_groups *f,
 				   struct facts_memory *m)
@@ -331,7 +388,9 @@ static const char *compare_command(const struct report *r, const struct fact_gro
 	for (size_t i = 0; i < r->nasked; i++) {
 		const struct dp_members *a = &r->asked[i];
 
-		dp_buf_printf(&text, " --group '%s=", a->name);
+		dp_buf_puts(&text, " --group '");
+		quote_word(&text, a->name);
+		dp_buf_putc(&text, '=');
 		for (size_t k = 0; k < a->n; k++) {
 			dp_buf_printf(&text, "%s%s", k ? "," : "", a->list[k].study);
 			if (a->list[k].size)
@@ -366,8 +425,11 @@ int facts_groups(const struct report *r, struct facts *f, struct dp_err *err)
 	find_warnings(r, out, m);
 	find_settings(r, out, m);
 	out->command = compare_command(r, out, m);
-	for (size_t i = 0; i < r->nsubjects; i++)
-		if (r->subjects[i].s->updated > out->updated)
-			out->updated = r->subjects[i].s->updated;
+	for (size_t i = 0; i < r->nsubjects; i++) {
+		const struct dp_study_state *s = r->subjects[i].s;
+
+		out->updated = s->updated > out->updated ? s->updated : out->updated;
+		out->private |= !s->now->public_data;
+	}
 	return DP_OK;
 }

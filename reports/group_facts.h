@@ -26,7 +26,6 @@ struct fact_setting {
 	const bool *mixed; /* (groups) not in all members */
 };
 
-/* How much of the true front a group's median front holds. */
 struct fact_groups {
 	const struct groups *g;
 	struct dp_answer volumes[GROUPS_BY]; /* of those that are known */
@@ -44,6 +43,7 @@ struct fact_groups {
 	size_t nwarnings;
 	const char *command; /* that gives the same numbers */
 	int64_t updated;     /* when the last of the studies changed */
+	bool private;        /* the data of one of them is */
 };
 
 /* Finds them; facts own the rest. */

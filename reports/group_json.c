@@ -1,14 +1,6 @@
 /* group_json.c - report.json of groups: what dparetoctl compare answers, and more. */
+#include "reports/fact_rows.h"
 #include "reports/group_facts.h"
-
-#include "base/json.h"
-
-#include <math.h>
-
-static json_t *real_or_null(double x)
-{
-	return isnan(x) ? json_null() : dp_json_real(x);
-}
 
 /* Groups and tests by other values than those observed; null where a member has none. */
 static json_t *volumes_json(const struct fact_groups *f, enum groups_by by)
@@ -48,15 +40,16 @@ static json_t *members_json(const struct fact_groups *f)
 
 	for (size_t i = 0; i < f->nmembers; i++) {
 		const struct fact_member *m = &f->members[i];
-		json_t *one = json_pack(
-			"{s:s, s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:o}", "name", m->name,
-			"group", m->group, "study", m->study, "state", m->state,
-			"evaluations", (json_int_t)m->evaluations, "asked",
-			(json_int_t)m->asked, "hypervolume",
-			real_or_null(m->volume[GROUPS_OBSERVED]), "hypervolume_denoised",
-			real_or_null(m->volume[GROUPS_DENOISED]),
-			"hypervolume_remeasured",
-			real_or_null(m->volume[GROUPS_REMEASURED]));
+		json_t *one =
+			json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:o}", "name",
+				  m->name, "group", m->group, "study", m->study, "state",
+				  m->state, "evaluations", (json_int_t)m->evaluations,
+				  "asked", (json_int_t)m->asked, "hypervolume",
+				  fact_number_json(m->volume[GROUPS_OBSERVED]),
+				  "hypervolume_denoised",
+				  fact_number_json(m->volume[GROUPS_DENOISED]),
+				  "hypervolume_remeasured",
+				  fact_number_json(m->volume[GROUPS_REMEASURED]));
 
 		if (json_array_append_new(list, one) != 0) {
 			json_decref(list);
@@ -92,7 +85,7 @@ static json_t *differing_json(const struct fact_groups *f)
 	return all;
 }
 
-static json_t *texts_json(const char *const *list, size_t n)
+static json_t *group_warnings_json(const char *const *list, size_t n)
 {
 	json_t *all = json_array();
 
@@ -115,8 +108,8 @@ json_t *groups_report_json(const struct facts *f)
 		f->public, "denoised", volumes_json(g, GROUPS_DENOISED), "remeasured",
 		volumes_json(g, GROUPS_REMEASURED), "pairs", pairs_json(g), "members",
 		members_json(g), "settings_that_differ", differing_json(g), "warnings",
-		texts_json(g->warnings, g->nwarnings), "command", g->command, "figures",
-		facts_figures_json(f));
+		group_warnings_json(g->warnings, g->nwarnings), "command", g->command,
+		"figures", facts_figures_json(f));
 
 	if (!out || !more || json_object_update(out, more) != 0) {
 		json_decref(out);

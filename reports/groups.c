@@ -25,7 +25,7 @@ const char *groups_by_name(enum groups_by by)
 	return names[by];
 }
 
-void groups_free(struct groups *g)
+void report_groups_free(struct groups *g)
 {
 	if (!g)
 		return;
@@ -92,17 +92,12 @@ static bool rows_denoised(struct group_rows *r, const struct subject *s)
 	return true;
 }
 
-/* The study's own front, which is the models' where it says so. */
 static bool rows_remeasured(struct group_rows *r, const struct subject *s)
 {
-	bool models = dp_study_denoises(s->s->spec) && s->denoised.index;
-	size_t n = models ? s->denoised.n : s->s->nfront;
-
-	if (!rows_room(r, s, n))
+	if (!rows_room(r, s, subject_front(s)))
 		return false;
-	for (size_t i = 0; i < n; i++) {
-		struct dp_point p =
-			models ? subject_known(s, s->denoised.index[i]) : s->s->front[i];
+	for (size_t i = 0; i < subject_front(s); i++) {
+		struct dp_point p = subject_front_point(s, i);
 		struct dp_measured again;
 
 		if (dp_point_remeasured(s->s, p, &again))
@@ -252,7 +247,7 @@ static bool same_trainer(const struct subject *a, const struct subject *b)
 }
 
 /* The study that a rival is, or is a part of: "a", "a/256#1". */
-static const struct subject *study_of(const struct groups *g, const struct dp_rival *r)
+static const struct subject *rival_study(const struct groups *g, const struct dp_rival *r)
 {
 	size_t len = strcspn(r->name, "/");
 
@@ -274,7 +269,7 @@ static int find_studies_of(struct groups *g, size_t i, struct dp_err *err)
 	if (!group->of)
 		return groups_nomem(err);
 	for (size_t k = 0; k < rivals->n; k++)
-		group->of[k] = study_of(g, &rivals->list[k]);
+		group->of[k] = rival_study(g, &rivals->list[k]);
 	return DP_OK;
 }
 

@@ -39,6 +39,6 @@ DP_MUSTCHECK int report_load_groups(struct report *r, const char *journal,
 				    struct dp_err *err);
 /* The same of subjects that are there already. */
 DP_MUSTCHECK int groups_make(struct report *r, struct dp_err *err);
-void groups_free(struct groups *g);
+void report_groups_free(struct groups *g);
 
 #endif

@@ -48,8 +48,9 @@ struct subject {
 	struct dp_history history;
 	char no_models[256];
 	/* The front by the models; all studies have it, if there are not too many. It is
-	 * the study's where `denoises`, which only the first can be: studies are compared
-	 * by what was observed. */
+	 * the study's where `denoises`; pictures of several studies show what was
+	 * observed.
+	 */
 	struct dp_denoised denoised;
 	bool denoises;
 	/* By objective. What matters to one is unknown where its model is not trusted. */

@@ -77,9 +77,11 @@ static int find_denoised(struct subject *s, struct dp_proposer **models,
 	*models = code == DP_OK ? dp_proposer_new(s->s->spec) : NULL;
 	if (code == DP_OK && !*models)
 		code = dp_fail(err, DP_E_NOMEM, "no memory for a report");
-	return code == DP_OK ? dp_denoised_find(*models, s->s->spec, &s->results, NULL,
-						&s->denoised, err)
-			     : code;
+	if (code == DP_OK)
+		code = dp_denoised_find(*models, s->s->spec, &s->results, NULL,
+					&s->denoised, err);
+	s->denoises = code == DP_OK && dp_study_denoises(s->s->spec);
+	return code;
 }
 
 static int fit_models(struct subject *s, struct dp_err *err)
@@ -90,7 +92,6 @@ static int fit_models(struct subject *s, struct dp_err *err)
 	if (code != DP_OK)
 		return code;
 	s->history = (struct dp_history){ .known = s->results.known, .n = s->results.n };
-	s->denoises = dp_study_denoises(s->s->spec);
 	if (dp_surrogate_fit(s->models, &s->history, NULL, &why) ==
 	    DP_OK) /* for the figures: they are fitted by now */
 		return DP_OK;
@@ -189,18 +190,29 @@ static int make_subject(struct subject *s, struct dp_study_state *state,
 	return code == DP_OK ? subject_judge(s, err) : code;
 }
 
+/* Parts of a study have no models, and groups with parts are compared without. */
+static bool has_parts(const struct report *r)
+{
+	for (size_t i = 0; i < r->nasked; i++)
+		for (size_t k = 0; k < r->asked[i].n; k++)
+			if (r->asked[i].list[k].size > 0)
+				return true;
+	return false;
+}
+
 /* The studies, each once. */
 static int make_subjects(struct report *r, const uint32_t *ids, size_t n,
 			 struct dp_err *err)
 {
+	enum subject_models others =
+		n <= MODELLED_MOST && !has_parts(r) ? MODELS_VOLUME : MODELS_NONE;
 	int code = DP_OK;
 
 	for (size_t i = 0; code == DP_OK && i < n; i++) {
 		struct dp_study_state *s =
 			dp_study_shown(dp_state_by_id(&r->state, ids[i]));
-		enum subject_models models = i == 0 && r->nasked == 0 ? MODELS_ALL
-					     : n <= MODELLED_MOST     ? MODELS_VOLUME
-								      : MODELS_NONE;
+		enum subject_models models =
+			i == 0 && r->nasked == 0 ? MODELS_ALL : others;
 		bool twice = false;
 
 		for (size_t k = 0; k < i; k++)
@@ -259,7 +271,7 @@ static void subject_free(struct subject *s)
 
 void report_free(struct report *r)
 {
-	groups_free(r->groups);
+	report_groups_free(r->groups);
 	for (size_t i = 0; i < r->nasked; i++)
 		dp_members_free(&r->asked[i]);
 	free(r->asked);

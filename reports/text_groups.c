@@ -15,7 +15,7 @@ void groups_title(const struct facts *f, struct dp_buf *out)
 	const struct dp_contest *c = &f->groups->g->by[0];
 
 	if (c->n > TITLE_GROUPS) {
-		dp_buf_printf(out, "%zu groups of studies", c->n);
+		dp_buf_printf(out, "%zu groups of studies compared", c->n);
 		return;
 	}
 	for (size_t i = 0; i < c->n; i++)
@@ -27,7 +27,7 @@ void groups_title(const struct facts *f, struct dp_buf *out)
 	dp_buf_puts(out, c->n > 1 ? " compared" : ": one group of studies");
 }
 
-static const char *group_name(const struct facts *f, size_t group)
+static const char *name_of_group(const struct facts *f, size_t group)
 {
 	return f->groups->g->by[0].group[group].name;
 }
@@ -94,16 +94,21 @@ static void say_difference(struct dp_buf *out, const struct facts *f,
 	const struct dp_test *t = &p->test[by];
 	char size[SHORT_LEN];
 
-	within_text(fabs(t->difference), t->low, t->high, size);
+	if (t->kind == DP_TEST_NONE)
+		snprintf(size, sizeof size, "%.3g", fabs(t->difference));
+	else
+		within_text(fabs(t->difference), t->low, t->high, size);
 	if (t->kind == DP_TEST_NONE && isfinite(t->difference) && t->difference != 0)
 		dp_buf_printf(out,
 			      "%s's hypervolume is %s %s than %s's; whether that is more "
 			      "than chance is not known: %s.",
 			      a->name, size, t->difference > 0 ? "higher" : "lower",
 			      b->name, dp_no_test(&samples[p->a], &samples[p->b]));
+	else if (t->difference == 0)
+		dp_buf_printf(out, "%s hypervolumes of %s and %s are equal.",
+			      inside ? "the" : "The", a->name, b->name);
 	else if (t->kind == DP_TEST_NONE)
-		dp_buf_printf(out,
-			      "%s hypervolumes of %s and %s cannot be told apart: %s.",
+		dp_buf_printf(out, "%s hypervolumes of %s and %s cannot be compared: %s.",
 			      inside ? "the" : "The", a->name, b->name,
 			      dp_no_test(&samples[p->a], &samples[p->b]));
 	else if (t->low <= 0 && t->high >= 0) {
@@ -122,7 +127,8 @@ static void say_difference(struct dp_buf *out, const struct facts *f,
 	}
 }
 
-static void say_finding(struct doc *d, const struct facts *f)
+/* One pair is a paragraph, several are a list. */
+static void say_pairs(struct doc *d, const struct facts *f, enum groups_by by)
 {
 	static const char *const values[] = {
 		[GROUPS_OBSERVED] = "",
@@ -130,21 +136,30 @@ static void say_finding(struct doc *d, const struct facts *f)
 		[GROUPS_REMEASURED] = "By what was measured again: ",
 	};
 	const struct fact_groups *g = f->groups;
+	bool one = g->npairs == 1;
+
+	if (!one && *values[by])
+		doc_paragraph(d, "%s", values[by]);
+	for (size_t i = 0; i < g->npairs; i++) {
+		struct dp_buf text = DP_BUF_INIT;
+
+		dp_buf_puts(&text, one ? values[by] : "");
+		say_difference(&text, f, &g->pairs[i], by, one && *values[by]);
+		(one ? doc_paragraph : doc_item)(d, "%s", dp_buf_text(&text));
+		dp_buf_free(&text);
+	}
+}
+
+static void say_finding(struct doc *d, const struct facts *f)
+{
+	const struct fact_groups *g = f->groups;
 
 	if (g->npairs == 0)
 		doc_paragraph(d,
 			      "There is one group, and so nothing to compare it with.");
-	for (int by = 0; by < GROUPS_BY; by++) {
-		struct dp_buf text = DP_BUF_INIT;
-
-		for (size_t i = 0; g->g->known[by] && i < g->npairs; i++) {
-			dp_buf_puts(&text, i ? " " : values[by]);
-			say_difference(&text, f, &g->pairs[i], by, i == 0 && *values[by]);
-		}
-		if (text.len)
-			doc_paragraph(d, "%s", dp_buf_text(&text));
-		dp_buf_free(&text);
-	}
+	for (int by = 0; by < GROUPS_BY; by++)
+		if (g->g->known[by])
+			say_pairs(d, f, by);
 	for (size_t i = 0; i < g->nwarnings; i++)
 		doc_note(d, "%s", g->warnings[i]);
 }
@@ -168,10 +183,10 @@ static void groups_table(struct doc *d, const struct facts *f)
 			continue;
 		doc_column(d, titles[by], true);
 		doc_column(d, "sd", true);
-		doc_column(d, "95 % of the mean", true);
+		doc_column(d, "95 %", true);
 	}
 	for (size_t i = 0; i < g->g->by[0].n; i++) {
-		doc_cell(d, "%s", group_name(f, i));
+		doc_cell(d, "%s", name_of_group(f, i));
 		doc_cell(d, "%zu", g->g->by[0].group[i].n);
 		for (int by = 0; by < GROUPS_BY; by++) {
 			const struct dp_sample *s = g->volumes[by].samples + i;
@@ -227,8 +242,8 @@ static void tests_table(struct doc *d, const struct facts *f, enum groups_by by)
 	doc_column(d, "b", false);
 	test_columns(d);
 	for (size_t i = 0; i < g->npairs; i++) {
-		doc_cell(d, "%s", group_name(f, g->pairs[i].a));
-		doc_cell(d, "%s", group_name(f, g->pairs[i].b));
+		doc_cell(d, "%s", name_of_group(f, g->pairs[i].a));
+		doc_cell(d, "%s", name_of_group(f, g->pairs[i].b));
 		test_cells(d, &g->pairs[i].test[by]);
 	}
 	doc_table_end(d);
@@ -245,8 +260,8 @@ static void first_table(struct doc *d, const struct facts *f)
 	doc_column(d, "b", false);
 	test_columns(d);
 	for (size_t i = 1; i < g->g->by[0].n; i++) {
-		doc_cell(d, "%s", group_name(f, 0));
-		doc_cell(d, "%s", group_name(f, i));
+		doc_cell(d, "%s", name_of_group(f, 0));
+		doc_cell(d, "%s", name_of_group(f, i));
 		test_cells(d, &g->volumes[GROUPS_OBSERVED].tests[i]);
 	}
 	doc_table_end(d);
@@ -327,7 +342,7 @@ static void write_levels(struct doc *d, const struct facts *f)
 		"The best observed value among the results of each member that "
 		"keep the bound. Where a member has no such result, its group has "
 		"no mean. Differences and p are of %s against the group of the row.",
-		group_name(f, 0));
+		name_of_group(f, 0));
 	doc_table(d);
 	doc_column(d, "bound", false);
 	doc_column(d, "best", false);
@@ -335,7 +350,7 @@ static void write_levels(struct doc *d, const struct facts *f)
 	doc_column(d, "members that keep it", true);
 	doc_column(d, "mean", true);
 	doc_column(d, "sd", true);
-	doc_column(d, "95 % of the mean", true);
+	doc_column(d, "95 %", true);
 	doc_column(d, "difference", true);
 	doc_column(d, "p", true);
 	for (size_t i = 0; i < g->at.n; i++)
@@ -360,7 +375,7 @@ static void member_row(struct doc *d, const struct fact_groups *g,
 			doc_cell(d, "%s", short_text(m->volume[by], v));
 }
 
-static void write_members(struct doc *d, const struct facts *f)
+static void write_behind(struct doc *d, const struct facts *f)
 {
 	const struct fact_groups *g = f->groups;
 
@@ -378,6 +393,10 @@ static void write_members(struct doc *d, const struct facts *f)
 	for (size_t i = 0; i < g->nmembers; i++)
 		member_row(d, g, &g->members[i]);
 	doc_table_end(d);
+	if (g->private)
+		doc_paragraph(d,
+			      "What trainings cost in privacy stands in each study's own "
+			      "report; those of several studies together cost more.");
 	doc_paragraph(d, "The observed hypervolume is that of the best of many noisy "
 			 "results: the more results and the noisier, the more of it is "
 			 "luck.");
@@ -401,11 +420,11 @@ static void say_setting(struct dp_buf *out, const struct facts *f,
 			      s->mixed[i] ? "not the same in all studies"
 			      : s->of[i]  ? s->of[i]
 					  : "not set",
-			      group_name(f, i));
+			      name_of_group(f, i));
 		for (size_t k = i + 1; k < n; k++)
 			if (!s->mixed[i] && !s->mixed[k] && !s->of[i] == !s->of[k] &&
 			    (!s->of[i] || strcmp(s->of[i], s->of[k]) == 0))
-				dp_buf_printf(out, ", %s", group_name(f, k));
+				dp_buf_printf(out, ", %s", name_of_group(f, k));
 	}
 }
 
@@ -433,7 +452,7 @@ void write_groups(struct doc *d, const struct facts *f)
 	write_figures(d, f);
 	write_tests(d, f);
 	write_levels(d, f);
-	write_members(d, f);
+	write_behind(d, f);
 	write_differing(d, f);
 	doc_section(d, "reproduce", "How to do it again");
 	doc_paragraph(d, "The same numbers, bit for bit:");

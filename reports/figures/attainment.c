@@ -370,6 +370,9 @@ static void attainment_caption(const void *data, struct dp_buf *out)
 				 : "the band goes from what a tenth of them attains to "
 				   "what nine tenths do.");
 	say_attained(d, out);
+	if (d->s->s->spec->nobjectives > 2)
+		dp_buf_printf(out, " Of %zu objectives it goes by the two shown alone.",
+			      d->s->s->spec->nobjectives);
 	if (d->truth.s)
 		dp_buf_printf(out,
 			      " The thick line is the true front, as far as study %s "

@@ -4,6 +4,7 @@
 
 #include "base/num.h"
 #include "base/student.h"
+#include "reports/words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -215,7 +216,7 @@ static struct plot *hypervolume_groups_draw(const void *data)
 static void hypervolume_groups_caption(const void *data, struct dp_buf *out)
 {
 	const struct hypervolume_groups_data *d = data;
-	char mean[FIG_TEXT_LEN], lo[FIG_TEXT_LEN], hi[FIG_TEXT_LEN], n[DP_COUNT_LEN];
+	char mean[SHORT_LEN], lo[SHORT_LEN], hi[SHORT_LEN], n[DP_COUNT_LEN];
 
 	dp_buf_puts(out, "The hypervolume of observed fronts as evaluations end: the "
 			 "mean over the members of each group and, as a band, where that "
@@ -223,15 +224,16 @@ static void hypervolume_groups_caption(const void *data, struct dp_buf *out)
 	for (size_t i = 0; i < d->n; i++) {
 		const struct fig_mean_growth *m = &d->of[i];
 		size_t last = m->n - 1;
+		double error = (m->hi[last] - m->lo[last]) / 4;
 
 		dp_buf_printf(out, "%s%s after %s: %s", i ? "; " : "",
 			      d->g->by[0].group[i].name,
 			      dp_count_text(m->evaluations, "evaluation", n),
-			      fig_number(m->mean[last], mean));
+			      measured_text(m->mean[last], error, mean));
 		if (!isnan(m->lo[last]))
 			dp_buf_printf(out, " (%s to %s, %zu members)",
-				      fig_number(m->lo[last], lo),
-				      fig_number(m->hi[last], hi),
+				      measured_text(m->lo[last], error, lo),
+				      measured_text(m->hi[last], error, hi),
 				      d->g->by[0].group[i].n);
 	}
 	dp_buf_putc(out, '.');

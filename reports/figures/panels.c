@@ -147,10 +147,8 @@ static void draw_study_panel(struct plot_panel *a, const struct panels_data *d,
 	fig_truth_draw(a, &d->truth);
 	panel_points(a, &cloud, "evaluated", p->all.x, p->all.y, p->all.n);
 	if (p->varies)
-		panel_band(a, &area,
-			   subject_walks(p->s) ? "one sd of the runs"
-					       : "best to worst runs",
-			   b->x, b->best, b->worst, b->n, false);
+		panel_band(a, &area, "spread of the runs", b->x, b->best, b->worst, b->n,
+			   false);
 	panel_line(a, &mean, "front of the means", b->x, b->mean, b->n);
 }
 
@@ -179,11 +177,17 @@ static void panels_caption(const void *data, struct dp_buf *out)
 	const struct panels_data *d = data;
 	const struct subject *s = d->list[0].s;
 	char name[FIG_NAME_LEN], value[FIG_TEXT_LEN];
+	bool walks = false;
 
+	for (size_t i = 0; i < d->n; i++)
+		walks |= subject_walks(d->list[i].s);
 	dp_buf_printf(out,
 		      "Every study on the same axes: its points, what the means of the "
-		      "runs reach and, as a band, what the best and the worst runs do. "
+		      "runs reach and, as a band, what the best and the worst runs do%s. "
 		      "Best mean %s: ",
+		      walks ? ", or, of trainings with waypoints, one standard deviation "
+			      "better and worse"
+			    : "",
 		      s->s->spec->objectives[s->y].name);
 	for (size_t i = 0, told = 0; i < d->n; i++) {
 		const struct fig_band *b = &d->list[i].band;

@@ -2,6 +2,7 @@
 #include "reports/figures/series.h"
 
 #include "base/student.h"
+#include "reports/words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -112,7 +113,7 @@ static struct plot *seeds_draw(const void *data)
 static void seeds_caption(const void *data, struct dp_buf *out)
 {
 	const struct seeds_data *d = data;
-	char mean[FIG_TEXT_LEN];
+	char mean[SHORT_LEN];
 
 	dp_buf_puts(
 		out,
@@ -120,7 +121,7 @@ static void seeds_caption(const void *data, struct dp_buf *out)
 		"with its 95 % interval. Means: ");
 	for (size_t i = 0; i < d->n; i++)
 		dp_buf_printf(out, "%s%s %s", i ? ", " : "", d->g->by[0].group[i].name,
-			      fig_number(d->volumes.samples[i].mean, mean));
+			      short_text(d->volumes.samples[i].mean, mean));
 	dp_buf_putc(out, '.');
 }
 

@@ -42,15 +42,12 @@ double fig_area(const struct subject *s, const struct fig_points *p)
 int fig_truth(const struct report *r, double x_to, struct fig_truth *out,
 	      struct dp_err *err)
 {
-	bool models =
-		r->truth && dp_study_denoises(r->truth->s->spec) && r->truth->denoised.n;
 	int code;
 
 	*out = (struct fig_truth){ .s = r->truth };
 	if (!r->truth)
 		return DP_OK;
-	code = models ? fig_denoised_front(r->truth, &out->front, err)
-		      : fig_observed_front(r->truth, &out->front, err);
+	code = fig_subject_front(r->truth, &out->front, err);
 	if (code != DP_OK)
 		return code;
 	out->volume = fig_area(&r->subjects[0], &out->front);

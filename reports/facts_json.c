@@ -483,6 +483,7 @@ static json_t *compared_json(const void *part)
 	for (size_t i = 0; i < f->ncompared; i++) {
 		json_t *o = dp_view_result(f->compared[i].s);
 
+		json_object_set_new(o, "label", fact_text_json(f->compared[i].name));
 		json_object_set_new(o, "headline",
 				    headlines_json(&f->compared[i].headline));
 		json_array_append_new(list, o);
@@ -596,8 +597,10 @@ static json_t *all_json(const struct facts *f)
 		json_decref(out);
 		return NULL;
 	}
-	if (out)
+	if (out) {
+		json_object_set_new(out, "label", fact_text_json(f->study.name));
 		fact_add_rows(out, &facts_shape, f);
+	}
 	return out;
 }
 

@@ -64,7 +64,7 @@ void report_html(const struct facts *f, struct dp_buf *out)
 		"'none'; img-src data:; style-src 'unsafe-inline'\">\n"
 		"<meta name=\"viewport\" content=\"width=device-width, "
 		"initial-scale=1\">\n<link rel=\"icon\" href=\"data:,\">\n<title>Study ");
-	doc_html_text(out, f->study.study);
+	doc_html_text(out, f->study.name);
 	dp_buf_printf(out, " - DPareto</title>\n<style>\n%s", style);
 	/* not in print, which is always light */
 	dp_buf_puts(out, "@media screen and (prefers-color-scheme:dark){");

@@ -32,6 +32,7 @@ struct model_fit {
 /* One study, folded from the journal, with what several parts of a report need. */
 struct subject {
 	struct dp_study_state *s; /* front and hypervolume are up to date */
+	const char *label;        /* what people call it (--label), or NULL */
 	int privacy; /* the first objective that is a privacy mechanism, or -1 */
 	int utility; /* the first that is a metric, or -1 */
 	/* The two objectives that pictures show: privacy and utility, else the first
@@ -99,6 +100,11 @@ struct report {
 DP_MUSTCHECK int report_load(struct report *r, const char *journal,
 			     const char *const *studies, size_t n, struct dp_err *err);
 void report_free(struct report *r);
+/* What it is called where people read it: its label, else the study's name. */
+const char *subject_name(const struct subject *s);
+/* Gives the subjects the labels of the report; an error names a study that is not among
+ * them. */
+DP_MUSTCHECK int report_apply_labels(struct report *r, struct dp_err *err);
 /* Lists its results; false without memory. */
 bool subject_find_points(struct subject *s);
 /* The study's front, as search.front says, in the contract's order: how many points, the

@@ -219,7 +219,7 @@ static void compared_row(struct doc *d, const struct fact_study *s,
 {
 	char number[SHORT_LEN];
 
-	doc_cell(d, "%s", s->study);
+	doc_cell(d, "%s", s->name);
 	doc_cell(d, "%s", s->state);
 	doc_cell(d, "%lld", (long long)s->evaluations);
 	doc_cell(d, "%zu", s->front);
@@ -473,7 +473,7 @@ static void write_reproduce(struct doc *d, const struct facts *f)
 /* "Study a", "Study a beside b and 2 others" */
 static void title_of(const struct facts *f, struct dp_buf *out)
 {
-	dp_buf_printf(out, "Study %s", f->study.study);
+	dp_buf_printf(out, "Study %s", f->study.name);
 	for (size_t i = 0; i < f->ncompared && f->ncompared <= TITLE_STUDIES; i++)
 		dp_buf_printf(out, "%s%s",
 			      i == 0                  ? " beside "

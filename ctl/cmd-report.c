@@ -42,6 +42,19 @@ static int report_state_folder(struct ctl *ctl, char **out, struct dp_err *err)
 			      "--state");
 }
 
+/* As dpareto-report has the option; NULL: it has not. */
+static const char *passed_on(const char *name)
+{
+	static const char *const known[] = { "--dir",   "--public",  "--baseline",
+					     "--label", "--figures", "--format",
+					     "--width", "--no-title" };
+
+	for (size_t i = 0; i < DP_COUNT(known); i++)
+		if (strcmp(known[i] + 2, name) == 0)
+			return known[i];
+	return NULL;
+}
+
 /* The arguments of dpareto-report; the strings are not its own. */
 static char **report_arguments(struct ctl *ctl, char *state)
 {
@@ -52,17 +65,14 @@ static char **report_arguments(struct ctl *ctl, char *state)
 	argv[n++] = "json";
 	argv[n++] = "--state";
 	argv[n++] = state;
-	if (ctl_opt(ctl, "dir")) {
-		argv[n++] = "--dir";
-		argv[n++] = (char *)ctl_opt(ctl, "dir");
-	}
-	if (ctl_flag(ctl, "public"))
-		argv[n++] = "--public";
 	for (size_t i = 0; i < ctl->ngiven; i++) {
-		if (strcmp(ctl->given[i].option->name, "baseline") != 0)
+		const char *option = passed_on(ctl->given[i].option->name);
+
+		if (!option)
 			continue;
-		argv[n++] = "--baseline";
-		argv[n++] = (char *)ctl->given[i].value;
+		argv[n++] = (char *)option;
+		if (ctl->given[i].option->arg)
+			argv[n++] = (char *)ctl->given[i].value;
 	}
 	argv[n++] = "--";
 	for (int i = 0; i < ctl->argc; i++)
@@ -129,6 +139,13 @@ static const struct ctl_option options[] = {
 	  "leave out the seed; refused where something exact would leak" },
 	{ "baseline", 0, "LABEL=VALUE",
 	  "a utility to compare with; may be given several times" },
+	{ "label", 0, "STUDY=TEXT",
+	  "call a study this in figures and words; may be given several times" },
+	{ "figures", 0, "A,B",
+	  "only these figures ('dpareto-report --help' names them)" },
+	{ "format", 0, "A,B", "files of each figure: png, svg, pdf (default: png,svg)" },
+	{ "width", 0, "LENGTH", "of figures for print, such as 88mm or 180mm" },
+	{ "no-title", 0, NULL, "figures without their titles" },
 	{ "state", 0, "DIR", "the state folder (default: the daemon's)" },
 	{ 0 },
 };
@@ -158,6 +175,8 @@ const struct ctl_command ctl_cmd_report = {
 		"told, all of them.",
 	.examples = "dparetoctl report adult --open\n"
 		    "dparetoctl report adult adult-random --baseline non-private=0.152\n"
+		    "dparetoctl report adult --figures front --format pdf --width 88mm "
+		    "--no-title\n"
 		    "dparetoctl report adult --public --dir adult-report",
 	.run = report_run,
 };

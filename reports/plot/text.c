@@ -211,14 +211,6 @@ void text_draw(struct canvas *c, enum font f, struct point at, double across,
 		c->back->text(c, f, at, across, angle, text, colour);
 }
 
-/* Does it turn the direction of writing, or is it no character at all? */
-static bool text_steers(uint32_t c)
-{
-	return (c >= 0x80 && c < 0xa0) || c == 0x200e || c == 0x200f ||
-	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) ||
-	       c == 0xfeff || (c & 0xfffe) == 0xfffe;
-}
-
 /* Bytes of the character at s: a whole one, or the part of a broken one. */
 static size_t text_character(const char *s, bool *good)
 {
@@ -227,7 +219,7 @@ static size_t text_character(const char *s, bool *good)
 	uint32_t number;
 	size_t n = dp_utf8(s, strnlen(s, 4), &number);
 
-	*good = n > 0 && !text_steers(number);
+	*good = n > 0 && (number < 0x80 || !dp_utf8_steers(number));
 	if (n > 0 || lead < 0xc2 || lead > 0xf4)
 		return n ? n : 1;
 	for (n = 1; n < most && (s[n] & 0xc0) == 0x80; n++)

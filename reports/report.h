@@ -176,9 +176,10 @@ struct figure {
 	 * Data may point into the report. */
 	int (*gather)(const struct report *r, void *data, const char **why,
 		      struct dp_err *err);
-	/* Describes the picture; what memory was too short for is told by plot_png(). */
+	/* Describes the picture; what memory was too short for is told by plot_render().
+	 */
 	struct plot *(*draw)(const void *data);
-	/* One or two sentences below it, which also serve as its text alternative. */
+	/* One or two sentences below it: what it shows. */
 	void (*caption)(const void *data, struct dp_buf *out);
 	/* Frees what was gathered, also what a gathering left that failed. NULL: the
 	 * data owns nothing. */

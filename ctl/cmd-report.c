@@ -42,15 +42,17 @@ static int report_state_folder(struct ctl *ctl, char **out, struct dp_err *err)
 			      "--state");
 }
 
-/* The option of dpareto-report that has the same name and may be given several times. */
+/* As dpareto-report has the option; NULL: it has not. */
 static const char *passed_on(const char *name)
 {
-	static const char *const passed[] = { "--baseline", "--group", "--at",
-					      "--truth" };
+	static const char *const known[] = { "--dir",   "--public",   "--baseline",
+					     "--label", "--figures",  "--format",
+					     "--width", "--no-title", "--group",
+					     "--at",    "--truth" };
 
-	for (size_t i = 0; i < DP_COUNT(passed); i++)
-		if (strcmp(name, passed[i] + 2) == 0)
-			return passed[i];
+	for (size_t i = 0; i < DP_COUNT(known); i++)
+		if (strcmp(known[i] + 2, name) == 0)
+			return known[i];
 	return NULL;
 }
 
@@ -64,19 +66,14 @@ static char **report_arguments(struct ctl *ctl, char *state)
 	argv[n++] = "json";
 	argv[n++] = "--state";
 	argv[n++] = state;
-	if (ctl_opt(ctl, "dir")) {
-		argv[n++] = "--dir";
-		argv[n++] = (char *)ctl_opt(ctl, "dir");
-	}
-	if (ctl_flag(ctl, "public"))
-		argv[n++] = "--public";
 	for (size_t i = 0; i < ctl->ngiven; i++) {
 		const char *option = passed_on(ctl->given[i].option->name);
 
 		if (!option)
 			continue;
 		argv[n++] = (char *)option;
-		argv[n++] = (char *)ctl->given[i].value;
+		if (ctl->given[i].option->arg)
+			argv[n++] = (char *)ctl->given[i].value;
 	}
 	argv[n++] = "--";
 	for (int i = 0; i < ctl->argc; i++)
@@ -157,6 +154,13 @@ static const struct ctl_option options[] = {
 	  "1 and 10)" },
 	{ "truth", 0, "STUDY",
 	  "draw the front of this one, such as a fine grid, under the others" },
+	{ "label", 0, "STUDY=TEXT",
+	  "call a study this in figures and words; may be given several times" },
+	{ "figures", 0, "A,B",
+	  "only these figures ('dpareto-report --help' names them)" },
+	{ "format", 0, "A,B", "files of each figure: png, svg, pdf (default: png,svg)" },
+	{ "width", 0, "LENGTH", "of figures for print, such as 88mm or 180mm" },
+	{ "no-title", 0, NULL, "figures without their titles" },
 	{ "state", 0, "DIR", "the state folder (default: the daemon's)" },
 	{ 0 },
 };
@@ -191,6 +195,8 @@ const struct ctl_command ctl_cmd_report = {
 	.examples = "dparetoctl report adult --open\n"
 		    "dparetoctl report adult adult-random --baseline non-private=0.152\n"
 		    "dparetoctl report --group DPareto=a1,a2,a3 --group Random=long/256\n"
+		    "dparetoctl report adult --figures front --format pdf --width 88mm "
+		    "--no-title\n"
 		    "dparetoctl report adult --public --dir adult-report",
 	.run = report_run,
 };

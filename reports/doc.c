@@ -78,14 +78,6 @@ void doc_contents(const struct doc *d, struct dp_buf *out)
 
 /* ---- text ---- */
 
-/* Controls, and what turns the direction of writing. */
-static bool doc_steers(uint32_t c)
-{
-	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x200e || c == 0x200f ||
-	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) ||
-	       c == 0xfeff;
-}
-
 /* Valid UTF-8 that steers nothing; `lines`: newlines and tabs stay. Spaces are made
  * single otherwise, as Markdown would. The caller frees it. */
 static char *doc_clean(const char *text, bool lines)
@@ -105,7 +97,7 @@ static char *doc_clean(const char *text, bool lines)
 		else if (c == ' ' || c == '\n' || c == '\t') {
 			if (lines || (out.len && out.data[out.len - 1] != ' '))
 				dp_buf_putc(&out, ' ');
-		} else if (doc_steers(c))
+		} else if (dp_utf8_steers(c))
 			dp_buf_puts(&out, "\xef\xbf\xbd");
 		else
 			dp_buf_add(&out, s, n);

@@ -71,6 +71,7 @@ static void facts_study(const struct subject *s, struct facts_memory *m,
 	*out = (struct fact_study){
 		.s = st,
 		.study = st->spec->name,
+		.name = subject_name(s),
 		.state = dp_study_status_text(st->status),
 		.reason = st->reason ? st->reason : "",
 		.evaluations = dp_study_ended(st),

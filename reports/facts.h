@@ -260,6 +260,7 @@ struct fact_released {
 struct fact_study {
 	struct dp_study_state *s;
 	const char *study, *state;
+	const char *name;   /* what people call it: --label, else as `study` */
 	const char *reason; /* "": none */
 	int64_t evaluations, failed, diverged;
 	size_t front; /* points */

@@ -489,6 +489,7 @@ static json_t *compared_json(const void *part)
 		json_object_set_new(
 			o, "hypervolume_remeasured",
 			fact_number_json(f->compared[i].hypervolume_remeasured));
+		json_object_set_new(o, "label", fact_text_json(f->compared[i].name));
 		json_object_set_new(o, "headline",
 				    headlines_json(&f->compared[i].headline));
 		json_array_append_new(list, o);
@@ -602,8 +603,10 @@ static json_t *all_json(const struct facts *f)
 		json_decref(out);
 		return NULL;
 	}
-	if (out)
+	if (out) {
+		json_object_set_new(out, "label", fact_text_json(f->study.name));
 		fact_add_rows(out, &facts_shape, f);
+	}
 	return out;
 }
 

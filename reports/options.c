@@ -36,7 +36,7 @@ void options_help(void)
 	puts("usage: dpareto-report [options] STUDY [OTHER...]\n"
 	     "       dpareto-report [options] --group NAME=STUDY,... [--group ...]\n\n"
 	     "Writes the report of a study from its journal: report.html, report.md,\n"
-	     "report.json and pictures. OTHER studies are compared with it. A daemon is\n"
+	     "report.json and figures. OTHER studies are compared with it. A daemon is\n"
 	     "not needed, and not disturbed if one runs.\n\n"
 	     "  --state DIR          the daemon's state folder (default: as dparetod's)\n"
 	     "  --journal DIR        a journal, such as a copy of one; needs --dir\n"

@@ -33,6 +33,7 @@ struct model_fit {
 /* One study, folded from the journal, with what several parts of a report need. */
 struct subject {
 	struct dp_study_state *s; /* front and hypervolume are up to date */
+	const char *label;        /* what people call it (--label), or NULL */
 	int privacy; /* the first objective that is a privacy mechanism, or -1 */
 	int utility; /* the first that is a metric, or -1 */
 	/* The two objectives that pictures show: privacy and utility, else the first
@@ -111,6 +112,11 @@ struct report {
 DP_MUSTCHECK int report_load(struct report *r, const char *journal,
 			     const char *const *studies, size_t n, struct dp_err *err);
 void report_free(struct report *r);
+/* What it is called where people read it: its label, else the study's name. */
+const char *subject_name(const struct subject *s);
+/* Gives the subjects the labels of the report; an error names a study that is not among
+ * them. */
+DP_MUSTCHECK int report_apply_labels(struct report *r, struct dp_err *err);
 /* Lists its results; false without memory. */
 bool subject_find_points(struct subject *s);
 /* The study's front, as search.front says, in the contract's order: how many points, the
@@ -183,9 +189,10 @@ struct figure {
 	 * Data may point into the report. */
 	int (*gather)(const struct report *r, void *data, const char **why,
 		      struct dp_err *err);
-	/* Describes the picture; what memory was too short for is told by plot_png(). */
+	/* Describes the picture; what memory was too short for is told by plot_render().
+	 */
 	struct plot *(*draw)(const void *data);
-	/* One or two sentences below it, which also serve as its text alternative. */
+	/* One or two sentences below it: what it shows. */
 	void (*caption)(const void *data, struct dp_buf *out);
 	/* Frees what was gathered, also what a gathering left that failed. NULL: the
 	 * data owns nothing. */

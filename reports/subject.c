@@ -258,7 +258,35 @@ int report_load(struct report *r, const char *journal, const char *const *studie
 		code = make_truth(r, ids[n], err);
 	free(names);
 	free(ids);
-	return code;
+	return code == DP_OK ? report_apply_labels(r, err) : code;
+}
+
+const char *subject_name(const struct subject *s)
+{
+	return s->label ? s->label : s->s->spec->name;
+}
+
+int report_apply_labels(struct report *r, struct dp_err *err)
+{
+	for (size_t i = 0; i < r->nlabels; i++) {
+		bool known = false;
+
+		for (size_t k = 0; k < r->nsubjects; k++) {
+			if (strcmp(r->subjects[k].s->spec->name, r->labels[i].study) != 0)
+				continue;
+			r->subjects[k].label = r->labels[i].label;
+			known = true;
+		}
+		if (!known) {
+			dp_fail(err, DP_E_USAGE,
+				"--label names the study '%.80s', which is not in this "
+				"report",
+				r->labels[i].study);
+			return dp_hint(err, "a label takes the whole name of a study "
+					    "that the report is about or compares");
+		}
+	}
+	return DP_OK;
 }
 
 static void subject_free(struct subject *s)

@@ -219,7 +219,7 @@ static void compared_row(struct doc *d, const struct fact_study *s,
 {
 	char number[SHORT_LEN];
 
-	doc_cell(d, "%s", s->study);
+	doc_cell(d, "%s", s->name);
 	doc_cell(d, "%s", s->state);
 	doc_cell(d, "%lld", (long long)s->evaluations);
 	doc_cell(d, "%zu", s->front);
@@ -477,7 +477,7 @@ void report_title(const struct facts *f, struct dp_buf *out)
 		groups_title(f, out);
 		return;
 	}
-	dp_buf_printf(out, "Study %s", f->study.study);
+	dp_buf_printf(out, "Study %s", f->study.name);
 	for (size_t i = 0; i < f->ncompared && f->ncompared <= TITLE_STUDIES; i++)
 		dp_buf_printf(out, "%s%s",
 			      i == 0                  ? " beside "

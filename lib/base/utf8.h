@@ -8,5 +8,8 @@
 size_t dp_utf8(const char *text, size_t n, uint32_t *number);
 /* Is it whole characters to its end? */
 bool dp_utf8_ok(const char *text);
+/* Is it no character to be read: a control, one that turns the direction of writing, or
+ * one that no text may have? */
+bool dp_utf8_steers(uint32_t number);
 
 #endif

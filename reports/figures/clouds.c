@@ -233,6 +233,7 @@ static void draw_cloud(struct plot_panel *a, const struct cloud *c)
 	struct plot_style dots = fig_cloud(c->style.colour, c->all.n);
 
 	panel_points(a, &dots, NULL, c->all.x, c->all.y, c->all.n);
+	fig_tips(a, c->s, &c->all, FIG_TIP_STUDY);
 }
 
 static void draw_shared(struct plot_panel *a, const struct fig_points *p)

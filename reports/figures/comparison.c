@@ -165,6 +165,7 @@ static void draw_compared(struct plot_panel *a, const struct compared *c, size_t
 	style.size = fig_marker_size(c->front.n);
 	style.outline = true;
 	panel_points(a, &style, name, c->front.x, c->front.y, c->front.n);
+	fig_tips(a, c->s, &c->front, FIG_TIP_STUDY);
 }
 
 /* One line for the commonest class of each study's data, as far as they differ. */

@@ -118,6 +118,21 @@ void fig_count(struct dp_buf *out, size_t n, const char *thing);
  * evaluations". */
 void fig_count_results(struct dp_buf *out, const struct subject *s);
 
+/* ---- tips (tips.c) ---- */
+
+enum fig_tip {
+	FIG_TIP_STUDY = 1, /* names the study first */
+	FIG_TIP_LINK = 2,  /* leads to the row of the front's table in the page: only for
+			    * points of the front of the report's own study */
+	FIG_TIP_ELSEWHERE = 4, /* the points are not on the plane of s->x and s->y */
+};
+/* Gives the points that were added last what is said when one points at them: "trial 13:
+ * ε 0.42, error 15.5 %; lot 64, clip 0.5". They are these, with their results. */
+void fig_tips(struct plot_panel *a, const struct subject *s, const struct fig_points *p,
+	      unsigned how);
+/* "#trial-13", "#trial-7-4" of 7@4: where the page's table has it. */
+char *fig_link(const struct subject *s, struct dp_point p, char *out, size_t size);
+
 /* Fails with "no memory for a figure". */
 int fig_nomem(struct dp_err *err);
 

@@ -18,6 +18,7 @@ enum {
 struct foretold {
 	size_t n;
 	double *observed, *predicted, *lo, *hi; /* (n) one block of memory */
+	struct dp_point *of;                    /* (n) */
 };
 
 struct fit_data {
@@ -33,7 +34,8 @@ struct fit_data {
 static bool foretold_room(struct foretold *f, size_t n)
 {
 	f->observed = malloc(4 * n * sizeof *f->observed + 1);
-	if (!f->observed)
+	f->of = malloc(n * sizeof *f->of + 1);
+	if (!f->observed || !f->of)
 		return false;
 	f->predicted = f->observed + n;
 	f->lo = f->predicted + n;
@@ -41,13 +43,15 @@ static bool foretold_room(struct foretold *f, size_t n)
 	return true;
 }
 
-static void add_foretold(struct fit_panel *p, const struct dp_left_out *r)
+static void add_foretold(const struct subject *s, struct fit_panel *p,
+			 const struct dp_left_out *r)
 {
 	bool inside = fabs(r->z - r->predicted.mean) <= 1.959964 * r->predicted.sd;
 	struct foretold *f = &p->of[inside ? INSIDE : OUTSIDE];
 
 	if (!isfinite(r->observed) || !isfinite(r->predicted.value))
 		return;
+	f->of[f->n] = subject_known(s, r->known);
 	f->observed[f->n] = r->observed;
 	f->predicted[f->n] = r->predicted.value;
 	f->lo[f->n] = r->predicted.lo;
@@ -70,7 +74,7 @@ static int gather_foretold(const struct subject *s, struct fit_panel *p,
 	    (!foretold_room(&p->of[INSIDE], n) || !foretold_room(&p->of[OUTSIDE], n)))
 		code = fig_nomem(err);
 	for (size_t i = 0; code == DP_OK && i < n; i++)
-		add_foretold(p, &all[i]);
+		add_foretold(s, p, &all[i]);
 	free(all);
 	return code;
 }
@@ -99,14 +103,17 @@ static void fit_release(void *data)
 	struct fit_data *d = data;
 
 	for (size_t i = 0; i < d->n; i++) {
-		free(d->panel[i].of[INSIDE].observed);
-		free(d->panel[i].of[OUTSIDE].observed);
+		for (int k = INSIDE; k <= OUTSIDE; k++) {
+			free(d->panel[i].of[k].observed);
+			free(d->panel[i].of[k].of);
+		}
 	}
 }
 
 /* ---- the picture ---- */
 
-static void draw_foretold(struct plot_panel *a, const struct foretold *f, size_t all,
+static void draw_foretold(struct plot_panel *a, const struct subject *s,
+			  const struct foretold *f, size_t all,
 			  const struct plot_style *dots, const char *name)
 {
 	struct plot_style bars = { .colour = dots->colour,
@@ -116,6 +123,7 @@ static void draw_foretold(struct plot_panel *a, const struct foretold *f, size_t
 
 	panel_bars(a, &bars, NULL, f->observed, f->lo, f->hi, f->n);
 	panel_points(a, dots, name, f->observed, f->predicted, f->n);
+	fig_tips(a, s, &(struct fig_points){ .of = f->of, .n = f->n }, FIG_TIP_ELSEWHERE);
 }
 
 static void draw_fit(struct plot_panel *a, const struct subject *s,
@@ -144,8 +152,8 @@ static void draw_fit(struct plot_panel *a, const struct subject *s,
 	panel_axis(a, PLOT_X, "observed", scale);
 	panel_axis(a, PLOT_Y, "predicted without it", scale);
 	panel_line(a, &line, "as observed", ends, ends, 2);
-	draw_foretold(a, in, all, &blue, "within its 95 % interval");
-	draw_foretold(a, out, all, &red, "outside");
+	draw_foretold(a, s, in, all, &blue, "within its 95 % interval");
+	draw_foretold(a, s, out, all, &red, "outside");
 }
 
 static struct plot *fit_draw(const void *data)

@@ -141,10 +141,12 @@ static void draw_staircase(struct plot_panel *a, const struct front_data *d)
 		 dp_count_text(d->front.n, "point", points));
 	draw_observed(a, d);
 	panel_line(a, &blue, name, d->stairs.x, d->stairs.y, d->stairs.n);
-	if (d->third < 0)
+	if (d->third < 0) {
 		panel_points(a, &blue, name, d->front.x, d->front.y, d->front.n);
-	else
+		fig_tips(a, d->s, &d->front, FIG_TIP_LINK);
+	} else {
 		draw_shades(a, d);
+	}
 	draw_labels(a, d);
 }
 
@@ -246,6 +248,7 @@ static void draw_all_points(struct plot_panel *a, const struct front_data *d)
 	fig_truth_draw(a, &d->truth);
 	draw_paths(a, d);
 	panel_points(a, &light, "evaluated", d->all.x, d->all.y, d->all.n);
+	fig_tips(a, d->s, &d->all, 0);
 	if (d->barred.n)
 		panel_points(a, &ring, "a constraint is not met", d->barred.x,
 			     d->barred.y, d->barred.n);

@@ -81,6 +81,7 @@ static void draw_param(struct plot_panel *a, const struct subject *s,
 	space_axis(a, PLOT_Y, s->s->spec, h->param);
 	panel_points(a, &light, "evaluated", h->all.x, h->all.y, h->all.n);
 	panel_points(a, &dots, "front", h->path.x, h->path.y, h->path.n);
+	fig_tips(a, s, &h->path, FIG_TIP_LINK | FIG_TIP_ELSEWHERE);
 }
 
 /* Pixels of a row of panels: each value of a category has a name. */

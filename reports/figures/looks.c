@@ -189,14 +189,19 @@ char *fig_name(const struct subject *s, char out[FIG_NAME_LEN])
 		SHOWN = 36,
 		TAIL = 14
 	};
-	const char *name = s->s->spec->name; /* letters and digits, see dp_name_ok() */
-	size_t len = strlen(name);
+	const char *name = subject_name(s), *tail = name + strlen(name);
+	int head = SHOWN - TAIL - 1;
 
-	if (len <= SHOWN)
+	if (tail - name <= SHOWN) {
 		snprintf(out, FIG_NAME_LEN, "%s", name);
-	else
-		snprintf(out, FIG_NAME_LEN, "%.*s…%s", SHOWN - TAIL - 1, name,
-			 name + len - TAIL);
+		return out;
+	}
+	/* a label may have characters of several bytes */
+	for (tail -= TAIL; (*tail & 0xc0) == 0x80; tail++)
+		;
+	while (head > 0 && (name[head] & 0xc0) == 0x80)
+		head--;
+	snprintf(out, FIG_NAME_LEN, "%.*s…%s", head, name, tail);
 	return out;
 }
 

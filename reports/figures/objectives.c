@@ -124,6 +124,9 @@ static void draw_bins(struct plot_panel *a, const struct objectives_data *d,
 			 fig_value(d->s, d->s->x, d->front.x[from], low),
 			 fig_value(d->s, d->s->x, d->front.x[to - 1], high));
 		panel_points(a, &style, name, p->x + from, p->y + from, to - from);
+		fig_tips(a, d->s,
+			 &(struct fig_points){ .of = d->front.of + from, .n = to - from },
+			 FIG_TIP_LINK | FIG_TIP_ELSEWHERE);
 	}
 }
 
@@ -145,6 +148,7 @@ static struct plot *objectives_draw(const void *data)
 			 fig_objective_scale(d->s, pair->y, pair->all.y, pair->all.n));
 		panel_points(a, &light, "evaluated", pair->all.x, pair->all.y,
 			     pair->all.n);
+		fig_tips(a, d->s, &pair->all, FIG_TIP_ELSEWHERE);
 		draw_bins(a, d, &pair->front);
 	}
 	return p;

@@ -2,6 +2,7 @@
  * axes are and what is drawn. What it shows is the caption's. */
 #include "reports/plot/plot_internal.h"
 
+#include <ctype.h>
 #include <string.h>
 
 static const char *panel_kind(const struct plot_panel *a)
@@ -84,8 +85,10 @@ void plot_alt(const struct plot *p, struct dp_buf *out)
 			continue;
 		dp_buf_puts(out, ". ");
 		if (a->title)
-			dp_buf_printf(out, "%s: ", a->title);
-		dp_buf_puts(out, panel_kind(a));
+			dp_buf_printf(out, "%s: %s", a->title, panel_kind(a));
+		else
+			dp_buf_printf(out, "%c%s", toupper(panel_kind(a)[0]),
+				      panel_kind(a) + 1);
 		alt_axes(a, out);
 		alt_series(a, out);
 	}

@@ -93,6 +93,18 @@ void canvas_markers(struct canvas *c, const struct point *at, size_t n,
 		c->back->markers(c, at, n, s);
 }
 
+void canvas_begin_card(struct canvas *c, struct rect r)
+{
+	if (c->back->card)
+		c->back->card(c, r);
+	c->on_colours = true;
+}
+
+void canvas_end_card(struct canvas *c)
+{
+	c->on_colours = false;
+}
+
 void canvas_cells(struct canvas *c, const struct cells *cells)
 {
 	if (cells->nx && cells->ny)

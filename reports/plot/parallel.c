@@ -174,13 +174,13 @@ static void draw_axis(struct canvas *c, const struct parallel *p, const struct r
 		text_draw(c, FONT_TICK, (struct point){ right, y }, 1, 0,
 			  a->ticks.label[k], INK);
 	}
-	draw_heading(c, p, area, i);
 }
 
 void parallel_draw(struct canvas *c, struct parallel *p, const struct rect *area)
 {
 	struct rect clip = { area->x0 - 1, area->y0 - 1, area->x1 + 1, area->y1 + 1 };
 	struct point *run = malloc((p->n + 1) * sizeof *run);
+	double first = p->n ? axis_widest(c, &p->axes[0]) : 0;
 
 	if (!run) {
 		c->failed = true;
@@ -190,12 +190,18 @@ void parallel_draw(struct canvas *c, struct parallel *p, const struct rect *area
 		p->axes[i].from = area->y1;
 		p->axes[i].to = area->y0;
 	}
+	/* with room for the numbers of the first axis */
+	canvas_begin_card(c, (struct rect){ area->x0 - first - tick - gap, area->y0 - 6,
+					    area->x1 + 1, area->y1 + 6 });
 	canvas_clip(c, &clip);
 	for (size_t j = 0; j < p->m; j++)
 		draw_parallel_line(c, p, area, j, run);
 	canvas_clip(c, NULL);
 	for (size_t i = 0; i < p->n; i++)
 		draw_axis(c, p, area, i);
+	canvas_end_card(c);
+	for (size_t i = 0; i < p->n; i++)
+		draw_heading(c, p, area, i);
 	free(run);
 }
 

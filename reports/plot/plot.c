@@ -45,15 +45,29 @@ static void draw_surroundings(struct canvas *c, const struct plot_panel *a)
 	legend_draw(c, &a->legend, &box);
 }
 
+/* Has it colours that would be lost in the dark? On a heat map they are not. */
+static bool panel_needs_card(const struct plot_panel *a)
+{
+	for (size_t i = 0; !a->heat && i < a->nseries; i++)
+		if (shade_lost(a->series[i].style.colour))
+			return true;
+	return false;
+}
+
 static void draw_panel(struct canvas *c, struct plot_panel *a)
 {
+	bool card = panel_needs_card(a);
+
 	draw_surroundings(c, a);
 	if (a->parallel) {
 		parallel_draw(c, a->parallel, &a->area);
 		colourbar_draw(c, &a->parallel->bar, &a->area);
 		return;
 	}
+	if (card)
+		canvas_begin_card(c, a->area);
 	axes_draw_grid(c, a);
+	canvas_end_card(c);
 	if (a->heat && panel_has_data(a)) {
 		heat_draw(c, a);
 		colourbar_draw(c, &a->heat->bar, &a->area);
@@ -63,9 +77,11 @@ static void draw_panel(struct canvas *c, struct plot_panel *a)
 		draw_words(c, a);
 		return;
 	}
+	c->on_colours = a->heat || card;
 	for (size_t i = 0; i < a->nseries; i++)
 		series_draw(c, a, &a->series[i]);
 	labels_draw(c, a);
+	c->on_colours = false;
 }
 
 static void plot_draw(struct canvas *c, const struct plot *p)

@@ -34,6 +34,8 @@ plot_colour plot_palette(unsigned role);
 /* What this colour is instead on the dark ground of a page. */
 #define PLOT_DARK_GROUND 0x15181b
 plot_colour plot_dark(plot_colour colour);
+/* The contrast of two colours, from 1 to 21. */
+double plot_contrast(plot_colour a, plot_colour b);
 /* Appends the style that a page with figures has in the dark. */
 void plot_dark_style(struct dp_buf *out);
 

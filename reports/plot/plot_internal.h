@@ -124,6 +124,8 @@ struct back_end {
 	void (*markers)(struct canvas *c, const struct point *at, size_t n,
 			const struct plot_style *s);
 	void (*cells)(struct canvas *c, const struct cells *cells);
+	/* A ground that stays light where the page is dark; NULL: it is always light. */
+	void (*card)(struct canvas *c, struct rect r);
 	/* As in text_draw(); never empty. */
 	void (*text)(struct canvas *c, enum font f, struct point at, double across,
 		     double angle, const char *text, plot_colour colour);
@@ -144,6 +146,7 @@ struct canvas {
 	double width, height;
 	bool print; /* fonts and lines as on paper */
 	struct rect clip;
+	bool on_colours; /* what is drawn stands on a heat map, not on the ground */
 	const char *tip, *link; /* of the item that is being drawn, or NULL */
 	char *fonts[2];         /* files: regular, bold */
 	struct measured *measured;
@@ -182,6 +185,9 @@ void canvas_line(struct canvas *c, const struct point *p, size_t n,
 void canvas_markers(struct canvas *c, const struct point *at, size_t n,
 		    const struct plot_style *s);
 void canvas_cells(struct canvas *c, const struct cells *cells);
+/* What is drawn there until the end of it has colours that need a light ground. */
+void canvas_begin_card(struct canvas *c, struct rect r);
+void canvas_end_card(struct canvas *c);
 /* The part of a-b in the box; false: none. */
 bool clip_segment(const struct rect *box, struct point *a, struct point *b);
 
@@ -203,6 +209,9 @@ void cells_as_blocks(struct canvas *c, const struct cells *cells);
 
 /* What a colour is called that is another one on a dark ground; NULL: it stays. */
 const char *shade_name(plot_colour colour);
+
+/* Could it not be seen on a dark ground, nor is it changed there? */
+bool shade_lost(plot_colour colour);
 
 /* ---- pdf.c ---- */
 

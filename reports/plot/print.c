@@ -113,7 +113,7 @@ static double panel_least_height(const struct canvas *c, const struct plot_panel
 {
 	double line = text_line_height(c, FONT_TICK), n = (double)a->axis[PLOT_Y].nnames;
 
-	return fmax(60, n * line * (n < 12 ? 2.8 : 1));
+	return fmax(60, n * line * (n < 12 ? 2.8 : n < 20 ? 2.2 : 1));
 }
 
 double print_height(const struct canvas *c, const struct plot *p)

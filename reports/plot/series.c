@@ -304,8 +304,8 @@ void series_draw(struct canvas *c, struct plot_panel *a, const struct series *s)
 	canvas_clip(c, NULL);
 }
 
-void series_sample(struct canvas *c, const struct series *s, struct point at,
-		   double width)
+static void draw_sample(struct canvas *c, const struct series *s, struct point at,
+			double width)
 {
 	struct rect swatch = { at.x - width / 2, at.y - 5, at.x + width / 2, at.y + 5 };
 	struct point ends[2] = { { swatch.x0, at.y }, { swatch.x1, at.y } };
@@ -332,4 +332,17 @@ void series_sample(struct canvas *c, const struct series *s, struct point at,
 		series_box(c, &swatch, &s->style);
 		break;
 	}
+}
+
+void series_sample(struct canvas *c, const struct series *s, struct point at,
+		   double width)
+{
+	bool lost = shade_lost(s->style.colour);
+
+	if (lost)
+		canvas_begin_card(c, (struct rect){ at.x - width / 2, at.y - 6,
+						    at.x + width / 2, at.y + 6 });
+	draw_sample(c, s, at, width);
+	if (lost)
+		canvas_end_card(c);
 }

@@ -25,7 +25,10 @@ struct svg {
 	struct rect *clips;
 	size_t nclips, clips_cap;
 	int clip, open_clip; /* numbers of clips, or NO_CLIP */
-	struct plot_style *markers;
+	struct svg_marker {
+		struct plot_style style;
+		bool on_colours;
+	} * markers;
 	size_t nmarkers, markers_cap, nclouds;
 	bool links; /* some item leads somewhere */
 };
@@ -146,10 +149,7 @@ static int svg_clip_number(struct canvas *c, struct rect r)
 	dp_buf_puts(&s->defs, "<clipPath id=\"");
 	svg_id(c, &s->defs, 'c', s->nclips);
 	dp_buf_puts(&s->defs, "\"><rect");
-	svg_attribute(&s->defs, "x", r.x0);
-	svg_attribute(&s->defs, "y", r.y0);
-	svg_attribute(&s->defs, "width", fmax(r.x1 - r.x0, 0));
-	svg_attribute(&s->defs, "height", fmax(r.y1 - r.y0, 0));
+	svg_place(&s->defs, r);
 	dp_buf_puts(&s->defs, "/></clipPath>\n");
 	return (int)s->nclips++;
 }
@@ -205,7 +205,7 @@ static void svg_polygon(struct canvas *c, const struct point *p, size_t n,
 
 	if (!n)
 		return;
-	svg_fill(&s->look, colour, opacity);
+	svg_fill(c, &s->look, colour, opacity);
 	svg_enter(c);
 	svg_end_blocks(c);
 	dp_buf_puts(&s->body, "<path d=\"");
@@ -218,7 +218,7 @@ static void svg_block(struct canvas *c, struct rect r, plot_colour colour, doubl
 {
 	struct svg *s = svg_ink(c);
 
-	svg_fill(&s->look, colour, opacity);
+	svg_fill(c, &s->look, colour, opacity);
 	svg_enter(c);
 	if (!c->tip && opacity >= 1) {
 		dp_buf_putc(&s->blocks, 'M');
@@ -235,20 +235,17 @@ static void svg_block(struct canvas *c, struct rect r, plot_colour colour, doubl
 	svg_end_blocks(c);
 	svg_begin_item(c);
 	dp_buf_puts(&s->body, "<rect");
-	svg_attribute(&s->body, "x", r.x0);
-	svg_attribute(&s->body, "y", r.y0);
-	svg_attribute(&s->body, "width", fmax(r.x1 - r.x0, 0));
-	svg_attribute(&s->body, "height", fmax(r.y1 - r.y0, 0));
+	svg_place(&s->body, r);
 	svg_end_item(c, "rect");
 }
 
 /* Solid lines have round ends, and so have dots; dashes have not. */
-static void svg_pen(struct dp_buf *out, const struct pen *pen)
+static void svg_pen(const struct canvas *c, struct dp_buf *out, const struct pen *pen)
 {
 	double on, period = pen_dashes(pen, &on);
 
 	dp_buf_puts(out, " fill=\"none\"");
-	svg_stroke(out, pen->colour, pen->opacity);
+	svg_stroke(c, out, pen->colour, pen->opacity);
 	svg_attribute(out, "stroke-width", pen->width);
 	dp_buf_puts(out, " stroke-linejoin=\"round\"");
 	if (pen->dash != PLOT_DASHED)
@@ -267,7 +264,7 @@ static void svg_line(struct canvas *c, const struct point *p, size_t n,
 {
 	struct svg *s = svg_ink(c);
 
-	svg_pen(&s->look, pen);
+	svg_pen(c, &s->look, pen);
 	svg_enter(c);
 	svg_end_blocks(c);
 	svg_begin_item(c);
@@ -298,23 +295,24 @@ static void svg_marker_part(struct dp_buf *out, const struct plot_style *s, doub
 	}
 }
 
-static void svg_marker_look(struct dp_buf *out, const struct plot_style *s)
+static void svg_marker_look(const struct canvas *c, struct dp_buf *out,
+			    const struct plot_style *s)
 {
 	double edge = fmin(s->width, s->size / 2);
 
 	if (s->outline) {
 		svg_marker_part(out, s, 1);
-		svg_fill(out, WHITE, s->opacity);
+		svg_fill(c, out, WHITE, s->opacity);
 		dp_buf_puts(out, "/>");
 	}
 	if (s->marker == PLOT_RING) {
 		svg_marker_part(out, s, -edge / 2);
 		dp_buf_puts(out, " fill=\"none\"");
-		svg_stroke(out, s->colour, s->opacity);
+		svg_stroke(c, out, s->colour, s->opacity);
 		svg_attribute(out, "stroke-width", edge);
 	} else {
 		svg_marker_part(out, s, 0);
-		svg_fill(out, s->colour, s->opacity);
+		svg_fill(c, out, s->colour, s->opacity);
 	}
 	dp_buf_puts(out, "/>");
 }
@@ -329,10 +327,11 @@ static bool svg_same_marker(const struct plot_style *a, const struct plot_style 
 static size_t svg_marker_number(struct canvas *c, const struct plot_style *style)
 {
 	struct svg *s = svg_ink(c);
-	struct plot_style *more;
+	struct svg_marker *more;
 
 	for (size_t i = 0; i < s->nmarkers; i++)
-		if (svg_same_marker(&s->markers[i], style))
+		if (svg_same_marker(&s->markers[i].style, style) &&
+		    s->markers[i].on_colours == c->on_colours)
 			return i;
 	more = make_room(s->markers, &s->markers_cap, s->nmarkers + 1, sizeof *more);
 	if (!more) {
@@ -340,11 +339,11 @@ static size_t svg_marker_number(struct canvas *c, const struct plot_style *style
 		return 0;
 	}
 	s->markers = more;
-	s->markers[s->nmarkers] = *style;
+	s->markers[s->nmarkers] = (struct svg_marker){ *style, c->on_colours };
 	dp_buf_puts(&s->defs, "<g id=\"");
 	svg_id(c, &s->defs, 'm', s->nmarkers);
 	dp_buf_puts(&s->defs, "\">");
-	svg_marker_look(&s->defs, style);
+	svg_marker_look(c, &s->defs, style);
 	dp_buf_puts(&s->defs, "</g>\n");
 	return s->nmarkers++;
 }
@@ -402,13 +401,11 @@ static void svg_markers(struct canvas *c, const struct point *at, size_t n,
 static void svg_image(struct canvas *c, const struct rect *r, const struct dp_buf *png)
 {
 	struct dp_buf *out = &svg_ink(c)->body;
-	double x = canvas_sharp(c, r->x0), y = canvas_sharp(c, r->y0);
+	struct rect sharp = { canvas_sharp(c, r->x0), canvas_sharp(c, r->y0),
+			      canvas_sharp(c, r->x1), canvas_sharp(c, r->y1) };
 
 	dp_buf_puts(out, "<image");
-	svg_attribute(out, "x", x);
-	svg_attribute(out, "y", y);
-	svg_attribute(out, "width", canvas_sharp(c, r->x1) - x);
-	svg_attribute(out, "height", canvas_sharp(c, r->y1) - y);
+	svg_place(out, sharp);
 	dp_buf_puts(out,
 		    " preserveAspectRatio=\"none\" image-rendering=\"optimizeSpeed\" "
 		    "style=\"image-rendering:pixelated\" "
@@ -436,6 +433,18 @@ static void svg_cells(struct canvas *c, const struct cells *cells)
 	free(image.colour);
 }
 
+/* It is seen only where the style of a page says so. */
+static void svg_card(struct canvas *c, struct rect r)
+{
+	struct svg *s = svg_ink(c);
+
+	svg_enter(c);
+	svg_end_blocks(c);
+	dp_buf_puts(&s->body, "<rect class=\"f-card\" fill=\"none\"");
+	svg_place(&s->body, r);
+	dp_buf_puts(&s->body, "/>\n");
+}
+
 /* ---- text ---- */
 
 static void svg_text(struct canvas *c, enum font f, struct point at, double across,
@@ -450,7 +459,7 @@ static void svg_text(struct canvas *c, enum font f, struct point at, double acro
 	if (across > 0)
 		dp_buf_puts(&s->look, across < 1 ? " text-anchor=\"middle\""
 						 : " text-anchor=\"end\"");
-	svg_fill(&s->look, colour, 1);
+	svg_fill(c, &s->look, colour, 1);
 	svg_enter(c);
 	svg_end_blocks(c);
 	dp_buf_puts(&s->body, "<text");
@@ -541,4 +550,4 @@ static int svg_finish(struct canvas *c, struct dp_buf *out, struct dp_err *err)
 	.markers = svg_markers, .cells = svg_cells, .text = svg_text
 
 const struct back_end back_end_svg = { SVG_OPERATIONS };
-const struct back_end back_end_page = { SVG_OPERATIONS };
+const struct back_end back_end_page = { SVG_OPERATIONS, .card = svg_card };

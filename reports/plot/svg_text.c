@@ -37,6 +37,14 @@ void svg_attribute(struct dp_buf *out, const char *name, double x)
 	dp_buf_putc(out, '"');
 }
 
+void svg_place(struct dp_buf *out, struct rect r)
+{
+	svg_attribute(out, "x", r.x0);
+	svg_attribute(out, "y", r.y0);
+	svg_attribute(out, "width", fmax(r.x1 - r.x0, 0));
+	svg_attribute(out, "height", fmax(r.y1 - r.y0, 0));
+}
+
 void svg_words(struct dp_buf *out, const char *text)
 {
 	for (; *text; text++) {
@@ -59,9 +67,10 @@ void svg_words(struct dp_buf *out, const char *text)
 	}
 }
 
-static void svg_shade(struct dp_buf *out, const char *what, plot_colour colour)
+static void svg_shade(const struct canvas *c, struct dp_buf *out, const char *what,
+		      plot_colour colour)
 {
-	const char *name = shade_name(colour);
+	const char *name = c->on_colours ? NULL : shade_name(colour);
 
 	if (name)
 		dp_buf_printf(out, " class=\"%c-%s\"", what[0], name);
@@ -73,16 +82,18 @@ static void svg_shade(struct dp_buf *out, const char *what, plot_colour colour)
 		dp_buf_printf(out, " %s=\"#%06x\"", what, colour);
 }
 
-void svg_fill(struct dp_buf *out, plot_colour colour, double opacity)
+void svg_fill(const struct canvas *c, struct dp_buf *out, plot_colour colour,
+	      double opacity)
 {
-	svg_shade(out, "fill", colour);
+	svg_shade(c, out, "fill", colour);
 	if (opacity < 1)
 		svg_attribute(out, "fill-opacity", opacity);
 }
 
-void svg_stroke(struct dp_buf *out, plot_colour colour, double opacity)
+void svg_stroke(const struct canvas *c, struct dp_buf *out, plot_colour colour,
+		double opacity)
 {
-	svg_shade(out, "stroke", colour);
+	svg_shade(c, out, "stroke", colour);
 	if (opacity < 1)
 		svg_attribute(out, "stroke-opacity", opacity);
 }

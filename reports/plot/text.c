@@ -219,7 +219,7 @@ static size_t text_character(const char *s, bool *good)
 	uint32_t number;
 	size_t n = dp_utf8(s, strnlen(s, 4), &number);
 
-	*good = n > 0;
+	*good = n > 0 && (number < 0x80 || !dp_utf8_steers(number));
 	if (n > 0 || lead < 0xc2 || lead > 0xf4)
 		return n ? n : 1;
 	for (n = 1; n < most && (s[n] & 0xc0) == 0x80; n++)

@@ -1,5 +1,6 @@
 """test_report.py - reports: written at the end of a study and on demand, the same bytes
 from the same journal, safe against hostile text, never in the way of a study."""
+import csv
 import filecmp
 import html.parser
 import json
@@ -8,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import unittest
+import xml.etree.ElementTree
 
 from harness import BIN, Case, LIMIT, program, wait_for
 
@@ -230,6 +232,56 @@ class Tool(Reports):
                                  *("%s.%s" % (figure, kind) for kind in ("png", "svg", "csv")
                                    for figure in ("front", "timeline"))]))
 
+    def test_formats(self):
+        """The files that were asked for and no others, each of its kind; Markdown and JSON
+        name files that exist; the page needs none of them."""
+        self.run_study()
+        magic = {"png": b"\x89PNG", "svg": b"<svg", "pdf": b"%PDF-", "csv": b"panel,"}
+        for formats, shown in (("pdf,png,svg", "png"), ("svg", "svg"), ("pdf", "pdf")):
+            self.run_tool("dpareto-report", "--state", self.path("state"), "--figures", "front",
+                          "--format", formats, "s")
+            kinds = {*formats.split(","), "csv"}
+            self.assertEqual(set(os.listdir(self.report())),
+                             {*TEXTS, *("front." + kind for kind in kinds)})
+            for kind in kinds:
+                with open(self.report("front." + kind), "rb") as f:
+                    self.assertTrue(f.read(8).startswith(magic[kind]))
+            self.assertIn("(front.%s)" % shown, self.read("report.md"))
+            (figure,) = self.facts()["figures"]
+            self.assertEqual(figure["file"], "front." + shown)
+            self.assertEqual(set(figure["files"]), {"front." + kind for kind in kinds})
+            page = self.read("report.html")
+            self.assertEqual(len(Tags(page).images), 1)
+            self.assertNotIn("front." + shown, page)
+
+    def test_figures_for_print(self):
+        self.run_study()
+        out = self.path("print")
+        self.run_tool("dparetoctl", "report", "s", "--state", self.path("state"), "--dir", out,
+                      "--figures", "front", "--format", "pdf,svg", "--width", "88mm",
+                      "--no-title", "--label", "s=Sparse <vectors> & co")
+        with open(out + "/front.svg") as f:
+            svg = xml.etree.ElementTree.fromstring(f.read())
+        self.assertEqual(svg.attrib["width"], "88mm")
+        drawn = [t.text for t in svg.iter("{http://www.w3.org/2000/svg}text")]
+        self.assertNotIn("Sparse", " ".join(drawn))
+        self.assertIn("\N{GREEK SMALL LETTER EPSILON}", drawn)
+        (title,) = [t.text for t in svg if t.tag.endswith("}title")]
+        self.assertTrue(title.endswith("Sparse <vectors> & co"), title)
+        with open(out + "/report.html") as f:
+            self.assertIn("<title>Study Sparse &lt;vectors&gt; &amp; co - ", f.read())
+        with open(out + "/report.json") as f:
+            self.assertEqual(json.load(f)["label"], "Sparse <vectors> & co")
+        if shutil.which("pdftotext"):
+            words = subprocess.run(["pdftotext", out + "/front.pdf", "-"], capture_output=True,
+                                   text=True, timeout=LIMIT).stdout
+            self.assertIn("evaluated", words)
+        with open(out + "/front.csv", newline="") as f:
+            rows = list(csv.DictReader(f))
+        points = [(float(r["x"]), float(r["y"])) for r in rows if r["series"] == "evaluated"]
+        shown = [tuple(p["objectives"].values()) for p in self.facts()["front"]]
+        self.assertLessEqual(set(shown), set(points))
+
     def test_mistakes(self):
         self.run_study()
         state = ["--state", self.path("state")]
@@ -239,6 +291,9 @@ class Tool(Reports):
                 (["--journal", self.path("state/journal"), "s"], 2, "--dir"),
                 ([*state, "--baseline", "x", "s"], 2, "LABEL=NUMBER"),
                 ([*state, "--figures", "frnt", "s"], 2, "frnt"),
+                ([*state, "--format", "gif", "s"], 2, "gif"),
+                ([*state, "--width", "8mm", "s"], 2, "88mm"),
+                ([*state, "--label", "other=x", "s"], 2, "other"),
                 ([*state, "--output", "yaml", "s"], 2, "json"),
                 ([*state, "--dir", self.path("study.yaml"), "s"], 1, "study.yaml")):
             with self.subTest(arguments):

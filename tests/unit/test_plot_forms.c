@@ -1,0 +1,524 @@
+/* test_plot_forms.c - figures as SVG and PDF, their numbers as CSV, their words; on paper
+ * and in the dark. */
+#include "made_plots.h"
+
+#include "base/num.h"
+
+#include <locale.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static struct plot *(*const figures[])(void) = { front_figure, heat_figure, bands_figure,
+						 parallel_figure, words_figure };
+
+static struct dp_buf drawn(struct plot *p, enum plot_form form)
+{
+	struct dp_buf out = DP_BUF_INIT;
+	struct dp_err err = { 0 };
+
+	if (plot_render(p, form, &out, &err) != DP_OK)
+		fail_msg("%s", err.msg);
+	return out;
+}
+
+static size_t count(const struct dp_buf *b, const char *what)
+{
+	size_t n = 0;
+
+	for (const char *at = dp_buf_text(b); (at = strstr(at, what)) != NULL; at++)
+		n++;
+	return n;
+}
+
+/* ---- XML, as far as SVG needs it ---- */
+
+/* Every tag is closed by its own; attributes are quoted; no bare '<' or '&'. */
+static void assert_well_formed(const struct dp_buf *b)
+{
+	const char *open[64], *at = dp_buf_text(b);
+	size_t length[64], depth = 0;
+
+	while (*at) {
+		const char *end;
+
+		if (*at == '&') {
+			end = at + strcspn(at, ";");
+			assert_true(end - at <= 5 && *end == ';');
+		}
+		if (*at++ != '<')
+			continue;
+		end = at;
+		for (bool quoted = false; *end && (quoted || *end != '>'); end++) {
+			quoted ^= *end == '"';
+			assert_true(*end != '<');
+		}
+		assert_true(*end == '>');
+		if (*at == '/') {
+			assert_true(depth > 0);
+			depth--;
+			assert_int_equal((size_t)(end - at - 1), length[depth]);
+			assert_memory_equal(at + 1, open[depth], length[depth]);
+		} else if (end[-1] != '/') {
+			assert_true(depth < 64);
+			open[depth] = at;
+			length[depth++] = strcspn(at, " >");
+		}
+		at = end + 1;
+	}
+	assert_int_equal(depth, 0);
+}
+
+static void every_form_is_the_same_twice(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(figures); i++) {
+		for (int form = PLOT_PNG; form <= PLOT_PDF; form++) {
+			struct plot *p = figures[i](), *q = figures[i]();
+			struct dp_buf a = drawn(p, form), b = drawn(q, form),
+				      again = drawn(p, form);
+
+			assert_int_equal(a.len, b.len);
+			assert_memory_equal(a.data, b.data, a.len);
+			assert_int_equal(a.len, again.len);
+			assert_memory_equal(a.data, again.data, a.len);
+			dp_buf_free(&a);
+			dp_buf_free(&b);
+			dp_buf_free(&again);
+			plot_free(p);
+			plot_free(q);
+		}
+	}
+}
+
+static void svg_is_xml_with_real_text(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(figures); i++) {
+		for (int form = PLOT_SVG; form <= PLOT_PAGE; form++) {
+			struct plot *p = figures[i]();
+			struct dp_buf b = drawn(p, form);
+
+			assert_well_formed(&b);
+			assert_true(count(&b, "<text") > 3);
+			assert_int_equal(count(&b, "<script") + count(&b, "onload"), 0);
+			dp_buf_free(&b);
+			plot_free(p);
+		}
+	}
+}
+
+/* Names are the user's: none of them becomes markup, in no form. */
+static void hostile_names_stay_text(void **state)
+{
+	static const char *const hostile[] = {
+		"</text><script>alert(1)</script>",
+		"\"' onload=\"x\" a='&lt;",
+		"]]>&#0;&nope;<!--",
+		"a\x01\x1b[31mb\x7f\xc2\x85",
+		"\xff\xfe\xc3(\xed\xa0\x80\xf0\x9f",
+		"\xe2\x80\xaegpj.x\xef\xbf\xbe",
+	};
+	const double x[] = { 1, 2 };
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(hostile); i++) {
+		const char *const tips[] = { hostile[i], NULL }, *const links[] = {
+			hostile[i], "#x"
+		};
+		struct plot *p = plot_new(300, 200, hostile[i]);
+		struct plot_panel *a = plot_panel(p, 0, 0);
+		struct plot_style s = { .colour = 0x123456 };
+		struct dp_buf page, svg, pdf;
+
+		plot_id(p, hostile[i]);
+		panel_axis(a, PLOT_X, hostile[i], PLOT_LINEAR);
+		panel_title(a, hostile[i]);
+		panel_points(a, &s, hostile[i], x, x, 2);
+		panel_tips(a, tips, links, 2);
+		panel_label(a, 1, 1, hostile[i]);
+		page = drawn(p, PLOT_PAGE);
+		svg = drawn(p, PLOT_SVG);
+		pdf = drawn(p, PLOT_PDF);
+		assert_well_formed(&page);
+		assert_well_formed(&svg);
+		assert_int_equal(count(&page, "<script") + count(&svg, "<script"), 0);
+		assert_int_equal(count(&page, "\" onload"), 0);
+		assert_null(strpbrk(dp_buf_text(&page), "\x01\x1b\x7f"));
+		assert_int_equal(count(&page, "\xe2\x80\xae"), 0);
+		assert_int_equal(count(&svg, "\xef\xbf\xbe"), 0);
+		dp_buf_free(&page);
+		dp_buf_free(&svg);
+		dp_buf_free(&pdf);
+		plot_free(p);
+	}
+}
+
+/* What is pointed at says something; only in a page does it lead somewhere, and then the
+ * picture must not hide its parts from who has it read out. */
+static void tips_and_links(void **state)
+{
+	const double x[] = { 1, 2, 3 };
+	const char *const tips[] = { "trial 1", "trial 2", NULL }, *const links[] = {
+		"#trial-1", NULL, NULL
+	};
+	struct plot *p = plot_new(300, 200, "tips");
+	struct plot_panel *a = plot_panel(p, 0, 0);
+	struct plot_style s = { .colour = 0x123456 };
+	struct dp_buf b;
+
+	(void)state;
+	panel_points(a, &s, "points", x, x, 3);
+	b = drawn(p, PLOT_PAGE);
+	assert_int_equal(count(&b, "role=\"img\" aria-label=\"tips. Points"), 1);
+	dp_buf_free(&b);
+	panel_tips(a, tips, links, 3);
+	b = drawn(p, PLOT_PAGE);
+	assert_int_equal(count(&b, "<title>trial "), 2);
+	assert_int_equal(count(&b, "<a xlink:href=\"#trial-1\">"), 1);
+	assert_int_equal(count(&b, "role=\"group\""), 1);
+	dp_buf_free(&b);
+	b = drawn(p, PLOT_SVG);
+	assert_int_equal(count(&b, "<title>trial "), 2);
+	assert_int_equal(count(&b, "<a "), 0);
+	dp_buf_free(&b);
+	plot_free(p);
+}
+
+/* Thousands of points are one path, not thousands of elements. */
+static void clouds_are_small(void **state)
+{
+	enum {
+		N = 10000
+	};
+	double *x = calloc(2 * N, sizeof *x), *y = x + N;
+	struct plot *p = plot_new(600, 400, NULL);
+	struct plot_style s = { .colour = 0x123456, .size = 3, .opacity = 0.25 };
+	struct dp_buf b;
+
+	(void)state;
+	for (int i = 0; i < N; i++) {
+		x[i] = sin(i);
+		y[i] = cos(3.7 * i);
+	}
+	panel_points(plot_panel(p, 0, 0), &s, NULL, x, y, N);
+	b = drawn(p, PLOT_PAGE);
+	assert_in_range(b.len, N * 5, N * 16);
+	dp_buf_free(&b);
+	plot_free(p);
+	free(x);
+}
+
+static void heat_maps_are_small(void **state)
+{
+	enum {
+		N = 60
+	};
+	double edge[N + 1], z[N * N];
+	struct plot *p = plot_new(600, 400, NULL);
+	struct dp_buf b;
+
+	(void)state;
+	for (int i = 0; i <= N; i++)
+		edge[i] = i * i; /* uneven */
+	for (int i = 0; i < N * N; i++)
+		z[i] = i % 7 ? sin(i / 900.0) : NAN;
+	panel_heat(plot_panel(p, 0, 0), PLOT_VIRIDIS, edge, N, edge, N, z, PLOT_LINEAR,
+		   "z");
+	b = drawn(p, PLOT_PAGE);
+	assert_int_equal(count(&b, "<image"), 2); /* with the bar */
+	assert_in_range(b.len, 1000, 60000);
+	dp_buf_free(&b);
+	plot_free(p);
+}
+
+static void numbers_know_no_locale(void **state)
+{
+	struct plot *p = bands_figure();
+	struct dp_buf before = drawn(p, PLOT_SVG), after;
+
+	(void)state;
+	if (setlocale(LC_NUMERIC, "de_DE.UTF-8") || setlocale(LC_NUMERIC, "fr_FR.UTF-8"))
+		print_message("with a comma for a point\n");
+	after = drawn(p, PLOT_SVG);
+	setlocale(LC_NUMERIC, "C");
+	assert_int_equal(before.len, after.len);
+	assert_memory_equal(before.data, after.data, before.len);
+	dp_buf_free(&before);
+	dp_buf_free(&after);
+	plot_free(p);
+}
+
+static void pdf_has_text_and_no_date(void **state)
+{
+	struct plot *p = front_figure();
+	struct dp_buf b = drawn(p, PLOT_PDF);
+
+	(void)state;
+	assert_memory_equal(b.data, "%PDF-", 5);
+	assert_null(memmem(b.data, b.len, "CreationDate", 12));
+	assert_null(memmem(b.data, b.len, "ModDate", 7));
+	assert_non_null(memmem(b.data, b.len, "DejaVuSans", 10));
+	dp_buf_free(&b);
+	plot_free(p);
+}
+
+/* ---- numbers ---- */
+
+static struct dp_buf csv_of(struct plot *p)
+{
+	struct dp_buf out = DP_BUF_INIT;
+	struct dp_err err;
+
+	assert_int_equal(plot_csv(p, &out, &err), DP_OK);
+	plot_free(p);
+	return out;
+}
+
+static void csv_has_what_is_drawn(void **state)
+{
+	const double x[] = { 0.1, 1.0 / 3, 3 }, y[] = { 1, NAN, INFINITY },
+		     hi[] = { 2, 3, 4 };
+	const char *const tips[] = { "say \"13\", please", NULL, NULL },
+			  *const names[] = { "sgd", "adam" };
+	struct plot *p = plot_new(300, 200, "numbers");
+	struct plot_panel *a = plot_panel(p, 0, 0);
+	struct plot_style s = { 0 };
+	struct dp_buf b;
+
+	(void)state;
+	panel_axis(a, PLOT_X, "a, b", PLOT_LINEAR);
+	panel_axis(a, PLOT_Y, "error", PLOT_LINEAR);
+	panel_names(a, PLOT_Y, names, 2);
+	panel_points(a, &s, "found", x, y, 3);
+	panel_tips(a, tips, NULL, 3);
+	panel_bars(a, &s, NULL, x, y, hi, 1);
+	panel_blocks(a, &s, "busy", x, x + 1, y, hi, 1);
+	panel_mark(a, &s, PLOT_Y, 0.25, "line");
+	b = csv_of(p);
+	assert_string_equal(dp_buf_text(&b),
+			    "panel,kind,series,x,x_to,y,y_to,value,x_name,y_name,text\r\n"
+			    "1,panel,numbers,,,,,,,,\r\n"
+			    "1,x axis,\"a, b\",,,,,,,,\r\n"
+			    "1,y axis,error,,,,,,,,\r\n"
+			    "1,points,found,0.1,,1,,,,adam,\"say \"\"13\"\", please\"\r\n"
+			    "1,points,found,0.3333333333333333,,,,,,,\r\n"
+			    "1,points,found,3,,inf,,,,,\r\n"
+			    "1,bars,,0.1,,1,2,,,adam,\r\n"
+			    "1,blocks,busy,0.1,0.3333333333333333,1,2,,,,\r\n"
+			    "1,mark,line,,,0.25,,,,sgd,\r\n");
+	dp_buf_free(&b);
+}
+
+static void csv_of_cells_and_of_parallel_lines(void **state)
+{
+	struct dp_buf b = csv_of(heat_figure());
+
+	(void)state;
+	assert_int_equal(count(&b, ",cell,"), 2 * 12 * 12);
+	assert_int_equal(count(&b, "1,colours,ε,"), 1);
+	dp_buf_free(&b);
+	b = csv_of(parallel_figure());
+	assert_int_equal(count(&b, ",parallel,"), 6 * 4);
+	assert_int_equal(count(&b, ",optimiser,adam,"), 3);
+	dp_buf_free(&b);
+}
+
+/* ---- words ---- */
+
+static void alternatives_tell_kind_axes_and_series(void **state)
+{
+	struct plot *p = front_figure();
+	struct dp_buf out = DP_BUF_INIT;
+
+	(void)state;
+	plot_alt(p, &out);
+	assert_string_equal(dp_buf_text(&out),
+			    "Pareto front. Points and lines of error against ε at δ = "
+			    "10⁻⁵ (logarithmic): all points, front, non-private.");
+	dp_buf_free(&out);
+	plot_free(p);
+	p = heat_figure();
+	plot_alt(p, &out);
+	assert_non_null(strstr(dp_buf_text(&out), "2 panels"));
+	assert_non_null(strstr(dp_buf_text(&out),
+			       "Privacy: heat map of ε over epochs against learning "
+			       "rate (logarithmic)"));
+	dp_buf_free(&out);
+	plot_free(p);
+}
+
+/* ---- the dark ---- */
+
+/* Luminances by the formula of WCAG 2, with numbers of its own. */
+static void colours_are_seen_in_the_dark(void **state)
+{
+	static const plot_colour text[] = { INK, GREY, FAINT };
+
+	(void)state;
+	assert_true(fabs(plot_contrast(0x000000, 0xffffff) - 21) < 1e-9);
+	assert_true(fabs(plot_contrast(0x777777, 0xffffff) - 4.478) < 0.001);
+	for (size_t i = 0; i < DP_COUNT(text); i++)
+		assert_true(plot_contrast(plot_dark(text[i]), PLOT_DARK_GROUND) >= 4.5);
+	for (unsigned role = PLOT_BLUE; role <= PLOT_GREY; role++)
+		if (plot_contrast(plot_dark(plot_palette(role)), PLOT_DARK_GROUND) < 3)
+			fail_msg("colour %u is lost in the dark", role);
+	assert_true(plot_contrast(plot_dark(plot_palette(PLOT_LIGHT)), PLOT_DARK_GROUND) >
+		    1.4);
+}
+
+/* Colours of a map that a dark ground would swallow stand on a light one. */
+static void colours_of_a_map_keep_a_light_ground(void **state)
+{
+	const double x[] = { 1, 2 };
+	struct plot_style s = { .colour = plot_map_colour(PLOT_MAGMA, 0) };
+	struct plot *p = plot_new(300, 200, NULL);
+	struct dp_buf page, file;
+
+	(void)state;
+	panel_points(plot_panel(p, 0, 0), &s, NULL, x, x, 2);
+	page = drawn(p, PLOT_PAGE);
+	file = drawn(p, PLOT_SVG);
+	assert_int_equal(count(&page, "class=\"f-card\""), 1);
+	assert_int_equal(count(&file, "f-card"), 0);
+	dp_buf_free(&page);
+	dp_buf_free(&file);
+	plot_free(p);
+	/* white points on a heat map stay white */
+	p = heat_figure();
+	page = drawn(p, PLOT_PAGE);
+	assert_int_equal(
+		count(&page, "class=\"s-white\"") + count(&page, "class=\"f-white\""), 0);
+	dp_buf_free(&page);
+	plot_free(p);
+}
+
+/* ---- paper ---- */
+
+static void paper_has_its_width(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(figures); i++) {
+		struct plot *p = figures[i]();
+		struct dp_buf svg, png, pdf;
+		gdImagePtr im;
+
+		plot_width(p, 88 / 25.4 * 96);
+		svg = drawn(p, PLOT_SVG);
+		png = drawn(p, PLOT_PNG);
+		pdf = drawn(p, PLOT_PDF);
+		im = picture(&png);
+		assert_int_equal(count(&svg, " width=\"88mm\" "), 1);
+		assert_int_equal(gdImageSX(im), 1330); /* 384 to the inch */
+		assert_true(gdImageSY(im) > 400 && gdImageSY(im) < 4000);
+		assert_non_null(memmem(pdf.data, pdf.len, "[ 0 0 249.44", 12));
+		gdImageDestroy(im);
+		dp_buf_free(&svg);
+		dp_buf_free(&png);
+		dp_buf_free(&pdf);
+		plot_free(p);
+	}
+}
+
+/* Panels that would be too narrow stand below each other; letters name them. */
+static void paper_has_fewer_columns(void **state)
+{
+	struct plot *p = heat_figure();
+	struct dp_buf b;
+
+	(void)state;
+	plot_width(p, 333);
+	b = drawn(p, PLOT_SVG);
+	assert_int_equal(p->columns, 1);
+	assert_int_equal(p->rows, 2);
+	assert_int_equal(count(&b, ">a</text>"), 1);
+	assert_int_equal(count(&b, ">b</text>"), 1);
+	dp_buf_free(&b);
+	plot_free(p);
+	p = heat_figure();
+	plot_width(p, 680);
+	assert_int_equal(p->columns, 2);
+	plot_free(p);
+	p = front_figure();
+	plot_width(p, 333);
+	b = drawn(p, PLOT_SVG);
+	assert_int_equal(count(&b, ">a</text>"), 0); /* one panel needs no letter */
+	dp_buf_free(&b);
+	plot_free(p);
+}
+
+static void titles_can_be_left_out(void **state)
+{
+	struct plot *p = front_figure();
+	struct dp_buf b;
+
+	(void)state;
+	plot_untitled(p);
+	b = drawn(p, PLOT_PAGE);
+	assert_int_equal(count(&b, ">Pareto front</text>"), 0);
+	assert_int_equal(count(&b, "aria-label=\"Pareto front"), 1);
+	dp_buf_free(&b);
+	plot_free(p);
+}
+
+/* xmllint and the DTD of SVG 1.1 may not be there. */
+static void svg_is_valid(void **state)
+{
+	static const char dtd[] = "/usr/share/xml/w3c-sgml-lib/schema/dtd/"
+				  "REC-SVG11-20110816/svg11.dtd";
+	char path[] = "/tmp/dpareto-svg-XXXXXX", command[400];
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	close(fd);
+	if (access(dtd, R_OK) != 0 || system("xmllint --version 2>/dev/null") != 0) {
+		unlink(path);
+		skip();
+	}
+	snprintf(command, sizeof command, "xmllint --noout --nonet --dtdvalid %s %s", dtd,
+		 path);
+	for (size_t i = 0; i < DP_COUNT(figures); i++) {
+		struct plot *p = figures[i]();
+		struct dp_buf b = drawn(p, PLOT_SVG);
+		FILE *f = fopen(path, "w");
+
+		assert_non_null(f);
+		assert_int_equal(fwrite(b.data, 1, b.len, f), b.len);
+		assert_int_equal(fclose(f), 0);
+		assert_int_equal(system(command), 0);
+		dp_buf_free(&b);
+		plot_free(p);
+	}
+	unlink(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_form_is_the_same_twice),
+		cmocka_unit_test(svg_is_xml_with_real_text),
+		cmocka_unit_test(hostile_names_stay_text),
+		cmocka_unit_test(tips_and_links),
+		cmocka_unit_test(clouds_are_small),
+		cmocka_unit_test(heat_maps_are_small),
+		cmocka_unit_test(numbers_know_no_locale),
+		cmocka_unit_test(pdf_has_text_and_no_date),
+		cmocka_unit_test(csv_has_what_is_drawn),
+		cmocka_unit_test(csv_of_cells_and_of_parallel_lines),
+		cmocka_unit_test(alternatives_tell_kind_axes_and_series),
+		cmocka_unit_test(colours_are_seen_in_the_dark),
+		cmocka_unit_test(colours_of_a_map_keep_a_light_ground),
+		cmocka_unit_test(paper_has_its_width),
+		cmocka_unit_test(paper_has_fewer_columns),
+		cmocka_unit_test(titles_can_be_left_out),
+		cmocka_unit_test(svg_is_valid),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, shutdown_fonts);
+}

@@ -81,6 +81,8 @@ static void facts_study(const struct subject *s, struct facts_memory *m,
 		.hypervolume_denoised = s->denoises || s->denoised.modelled
 						? s->denoised.hypervolume
 						: NAN,
+		.searched = st->nfront,
+		.modelled = s->denoised.modelled ? s->denoised.n : 0,
 	};
 	facts_remeasured(s, m, out);
 	facts_headline(s, m, &out->headline);
@@ -99,6 +101,7 @@ static void find_objectives(const struct subject *s, struct facts *f)
 		f->objectives[f->nobjectives++] = (struct fact_objective){
 			.name = o->name,
 			.label = facts_text(&f->memory, dp_buf_text(&label)),
+			.share = subject_shares(s, i),
 			.goal = o->maximize ? "maximize" : "minimize",
 			.kind = o->metric ? "metric" : "privacy",
 			.metric = o->metric,
@@ -162,6 +165,8 @@ int report_facts(const struct report *r, const struct picture *pictures, size_t 
 	facts_spent(s, report_shows_times(r), &out->spent);
 	facts_reproduce(r, &out->memory, &out->reproduce);
 	code = facts_selection(s, &out->memory, &out->selection, err);
+	if (code == DP_OK && !out->memory.failed && !out->selection)
+		code = facts_choices(s, out, err);
 	if (code != DP_OK) {
 		facts_free(out);
 		return code;

@@ -291,6 +291,7 @@ static void clouds_caption(const void *data, struct dp_buf *out)
 const struct figure figure_clouds = {
 	.name = "clouds",
 	.title = "Where two studies looked",
+	.group = FIGURE_OF_FRONT,
 	.size = sizeof(struct clouds_data),
 	.gather = clouds_gather,
 	.draw = clouds_draw,

@@ -6,7 +6,7 @@
 
 const struct figure *const report_figures[] = {
 	&figure_front,
-	&figure_front_log,
+	&figure_front_linear,
 	&figure_objectives,
 	&figure_comparison,
 	&figure_clouds,

@@ -3,8 +3,8 @@
 #define DP_FIGURES_H
 #include "reports/report.h"
 
-extern const struct figure figure_front;           /* epsilon linear */
-extern const struct figure figure_front_log;       /* epsilon in decades */
+extern const struct figure figure_front;           /* epsilon over decades */
+extern const struct figure figure_front_linear;    /* the same, up to the anti-ideal */
 extern const struct figure figure_objectives;      /* three and more, in pairs */
 extern const struct figure figure_hypervolume;     /* against evaluations */
 extern const struct figure figure_variability;     /* best, mean and worst runs */

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 static const struct figure *const figures[] = {
-	&figure_front,       &figure_front_log,  &figure_hypervolume,
+	&figure_front,       &figure_front_linear,  &figure_hypervolume,
 	&figure_variability, &figure_clouds,     &figure_comparison,
 	&figure_timeline,    &figure_time_spent, &figure_objectives,
 };

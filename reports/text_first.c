@@ -63,7 +63,7 @@ static struct doc_badge trust_badge(const struct facts *f, char text[BADGE_LEN])
 		tone = DOC_PLAIN;
 		snprintf(text, BADGE_LEN, "trust: fair, noise measured with %lld runs%s",
 			 runs,
-			 f->optimism.no_models ? "" : ", models do not fit");
+			 f->optimism.no_models ? "" : ", no model to be trusted");
 	} else if (taken->point->of[f->recommendation->y].runs) {
 		tone = DOC_BAD;
 		snprintf(text, BADGE_LEN, "trust: poor, one run per point, noise unknown");

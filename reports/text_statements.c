@@ -9,44 +9,86 @@ enum {
 	STATEMENTS_MAX = 100, /* rows; more are in report.json only */
 };
 
-static bool has_line(const char *text, const char *line, size_t n)
+/* The line of a statement that begins as this one does, up to its colon; *n gets its
+ * length. NULL: there is none. */
+static const char *line_like(const char *text, const char *line, size_t *n)
 {
-	while (text && *text) {
-		size_t m = strcspn(text, "\n");
+	size_t kind = strcspn(line, ":\n") + 1;
 
-		if (m == n && strncmp(text, line, n) == 0)
-			return true;
-		text += m + (text[m] == '\n');
+	while (text && *text) {
+		*n = strcspn(text, "\n");
+		if (*n >= kind && strncmp(text, line, kind) == 0)
+			return text;
+		text += *n + (text[*n] == '\n');
 	}
+	return NULL;
+}
+
+static size_t next_word(const char *line, size_t n, size_t at)
+{
+	while (at < n && line[at] != ' ')
+		at++;
+	return at;
+}
+
+/* The words of a line in the place of others of the model, each after "..."; false where
+ * the lines are not made alike. */
+static bool words_apart(const char *line, size_t n, const char *model, size_t m,
+			struct dp_buf *out)
+{
+	size_t i = 0, k = 0, from = out->len;
+
+	while (i < n && k < m) {
+		size_t a = next_word(line, n, i), b = next_word(model, m, k);
+
+		if (a - i != b - k || strncmp(line + i, model + k, a - i) != 0) {
+			dp_buf_puts(out, " \u2026 ");
+			dp_buf_add(out, line + i, a - i - (line[a - 1] == '.'));
+		}
+		i = a + 1;
+		k = b + 1;
+	}
+	if (i >= n && k >= m && out->len - from < n)
+		return true;
+	out->len = from;
+	if (out->data)
+		out->data[from] = '\0';
 	return false;
 }
 
-/* The lines of a statement that another has not, but the first, which names the point. */
-static void lines_apart(const char *text, const char *other, struct dp_buf *out)
+/* In what a statement differs from the models, but for its first line, which names the
+ * point: a line that the first model has not is told by the second. */
+static void lines_apart(const char *text, const char *const models[2], struct dp_buf *out)
 {
 	text += strcspn(text, "\n");
 	while (*text) {
-		size_t n = strcspn(++text, "\n");
+		size_t n = strcspn(++text, "\n"), m = 0;
+		const char *model = line_like(models[0], text, &m);
 
-		if (n && !has_line(other, text, n)) {
+		if (!model)
+			model = line_like(models[1], text, &m);
+		if (n && !(model && m == n && strncmp(model, text, n) == 0)) {
+			size_t kind = strcspn(text, ":\n");
+
 			if (out->len)
-				dp_buf_putc(out, ' ');
-			dp_buf_add(out, text, n);
+				dp_buf_puts(out, "; ");
+			dp_buf_add(out, text, kind);
+			if (!model || !words_apart(text, n, model, m, out))
+				dp_buf_add(out, text + kind,
+					   n - kind - (text[n - 1] == '.'));
 		}
 		text += n;
 	}
 }
 
-static void statement_row(struct doc *d, const struct facts *f,
-			  const struct fact_point *p, size_t objective,
-			  const char *model)
+static void statement_row(struct doc *d, const struct fact_point *p, size_t objective,
+			  const char *const models[2])
 {
 	struct dp_buf apart = DP_BUF_INIT, settings = DP_BUF_INIT;
 	char point[POINT_TEXT_LEN], a[SHORT_LEN];
 	double epsilon = p->of[objective].value;
 
-	(void)f;
-	lines_apart(p->of[objective].statement, model, &apart);
+	lines_apart(p->of[objective].statement, models, &apart);
 	settings_text(p->parameters, &settings);
 	doc_cell(d, "%s", point_text(p->trial, p->at, point));
 	doc_cell(d, "%s%s", up_text(epsilon, a), no_guarantee(epsilon));
@@ -59,6 +101,7 @@ static void statement_row(struct doc *d, const struct facts *f,
 static void statement_table(struct doc *d, const struct facts *f,
 			    const struct fact_point *taken, size_t objective)
 {
+	const char *models[2] = { taken->of[objective].statement, NULL };
 	size_t rows = 0;
 
 	doc_table(d);
@@ -72,7 +115,10 @@ static void statement_table(struct doc *d, const struct facts *f,
 
 		if (p == taken || !p->of[objective].statement)
 			continue;
-		statement_row(d, f, p, objective, taken->of[objective].statement);
+		statement_row(d, p, objective, models);
+		/* what is told in full once serves those below */
+		if (!models[1])
+			models[1] = p->of[objective].statement;
 		rows++;
 	}
 	if (rows)
@@ -117,7 +163,8 @@ void write_statements(struct doc *d, const struct facts *f)
 		if (f->nfront == 1)
 			continue;
 		doc_paragraph(d, "Of other points the same can be said, but for their "
-				 "number, their epsilon and what stands here:");
+				 "number, their epsilon, and these words in the place of "
+				 "others:");
 		statement_table(d, f, taken, k);
 		say_where(d, f, k);
 	}

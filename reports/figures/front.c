@@ -388,7 +388,12 @@ static int front_gather(const struct report *r, void *data, const char **why,
 static int front_linear_gather(const struct report *r, void *data, const char **why,
 			       struct dp_err *err)
 {
-	return fig_first(r, why) ? gather_front(r, true, data, err) : DP_OK;
+	struct front_data *d = data;
+	int code = fig_first(r, why) ? gather_front(r, true, d, err) : DP_OK;
+
+	if (code == DP_OK && !*why && d->all.n == 0)
+		*why = "there is no point to show yet";
+	return code;
 }
 
 static void front_release(void *data)

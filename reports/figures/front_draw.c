@@ -59,7 +59,7 @@ static void draw_choices(struct plot_panel *a, const struct front_data *d)
 		     { d->chosen.loose, "loose" } };
 	struct plot_style star = { .colour = plot_palette(PLOT_ORANGE),
 				   .marker = PLOT_STAR,
-				   .size = 17,
+				   .size = 13,
 				   .outline = true };
 
 	for (size_t i = 0; i < DP_COUNT(each); i++) {

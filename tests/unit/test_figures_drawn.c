@@ -64,7 +64,7 @@ static void one_point(void **s)
 {
 	(void)s;
 	made_result(made_study("s", LOWER_BOTH), 1, 1);
-	assert_int_equal(draw_all(), 4);
+	assert_int_equal(draw_all(), 5);
 }
 
 static void a_study_of_this_moment(void **s)

@@ -100,36 +100,53 @@ static double guessing(const struct subject *s)
 					 : majority);
 }
 
-/* The least price at which half of what the best has over guessing is left, and more than
- * the noise of two standard errors. */
-static size_t find_strict(const struct subject *s, const struct choice_rows *r)
+/* Is the price one that the study asks for, and its epsilon one that means anything? */
+static bool is_fair(const struct subject *s, const struct choice_rows *r, size_t i)
 {
-	size_t best = dp_front_least(r->y, r->n, 2, 1), found = SIZE_MAX;
+	const struct dp_objective *o = &s->s->spec->objectives[s->x];
+
+	return price(r, i) <= minimised(s, s->x, o->anti_ideal) &&
+	       !(o->privacy && price(r, i) >= FACTS_MEANINGLESS);
+}
+
+static bool any_fair(const struct subject *s, const struct choice_rows *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (is_fair(s, r, i))
+			return true;
+	return false;
+}
+
+/* The best at a fair price; of all where none is fair. */
+static size_t find_loose(const struct subject *s, const struct choice_rows *r)
+{
+	bool fair = any_fair(s, r);
+	size_t found = SIZE_MAX;
+
+	for (size_t i = 0; i < r->n; i++)
+		if ((!fair || is_fair(s, r, i)) && !isnan(bought(r, i)) &&
+		    (found == SIZE_MAX || bought(r, i) < bought(r, found)))
+			found = i;
+	return found;
+}
+
+/* The least price at which half of what the loose one has over guessing is left, and more
+ * than two standard errors. */
+static size_t find_strict(const struct subject *s, const struct choice_rows *r,
+			  size_t loose)
+{
+	size_t found = SIZE_MAX;
 	double guess = guessing(s);
 
-	for (size_t i = 0; best != SIZE_MAX && i < r->n; i++) {
+	for (size_t i = 0; loose != SIZE_MAX && i < r->n; i++) {
 		double gain = guess - bought(r, i),
 		       error = subject_front_error(s, i, s->y);
 
-		if (gain >= (guess - bought(r, best)) / 2 && gain > 0 &&
+		if (gain >= (guess - bought(r, loose)) / 2 && gain > 0 &&
 		    !(gain <= 2 * error) &&
 		    (found == SIZE_MAX || price(r, i) < price(r, found)))
 			found = i;
 	}
-	return found;
-}
-
-/* The best of those whose epsilon means anything. */
-static size_t find_loose(const struct subject *s, const struct choice_rows *r)
-{
-	bool private = s->s->spec->objectives[s->x].privacy != NULL;
-	size_t found = SIZE_MAX;
-
-	for (size_t i = 0; i < r->n; i++)
-		if (!(private && price(r, i) >= FACTS_MEANINGLESS) &&
-		    !isnan(bought(r, i)) &&
-		    (found == SIZE_MAX || bought(r, i) < bought(r, found)))
-			found = i;
 	return found;
 }
 
@@ -144,8 +161,8 @@ int subject_choose(const struct subject *s, struct choices *out, struct dp_err *
 	if (code == DP_OK)
 		code = recommend(s, &r, out, err);
 	if (code == DP_OK) {
-		out->strict = find_strict(s, &r);
 		out->loose = find_loose(s, &r);
+		out->strict = find_strict(s, &r, out->loose);
 	}
 	/* what is recommended may be as good at less */
 	if (code == DP_OK && out->recommended != SIZE_MAX && out->strict != SIZE_MAX &&

@@ -78,10 +78,21 @@ static struct estimate observed_estimate(const struct subject *s, size_t i,
 							: ESTIMATE_RUNS };
 }
 
+/* Models and intervals of runs do not know that a share is from 0 to 1. */
+static void clip_share(struct estimate *e)
+{
+	e->value = fmin(fmax(e->value, 0), 1);
+	if (!isnan(e->low)) {
+		e->low = fmin(fmax(e->low, 0), 1);
+		e->high = fmin(fmax(e->high, 0), 1);
+	}
+}
+
 int subject_estimates(const struct subject *s, size_t objective, struct estimate *out,
 		      struct dp_err *err)
 {
 	const struct dp_study *spec = s->s->spec;
+	bool share = subject_shares(s, objective);
 	bool modelled = spec->objectives[objective].metric && s->models &&
 			subject_trusts(s, objective);
 	struct dp_predicted *p = NULL;
@@ -102,6 +113,8 @@ int subject_estimates(const struct subject *s, size_t objective, struct estimate
 			};
 		else
 			out[i] = observed_estimate(s, i, objective);
+		if (share)
+			clip_share(&out[i]);
 	}
 	free(p);
 	return code;

@@ -54,9 +54,9 @@ static struct doc_badge trust_badge(const struct facts *f, char text[BADGE_LEN])
 		snprintf(text, BADGE_LEN, "trust: good, measured again with fresh seeds");
 	} else if (taken->source && strcmp(taken->source, "models") == 0 && m) {
 		snprintf(text, BADGE_LEN,
-			 "trust: fair, models fit (%.0f %% of results where they "
-			 "expected 95)",
-			 100 * m->coverage);
+			 "trust: fair, models fit (%.0f %% within 95 %% intervals), %s",
+			 100 * m->coverage,
+			 runs == 1 ? "one run per point" : "noise measured");
 	} else if (taken->source && f->released) {
 		snprintf(text, BADGE_LEN, "trust: fair, the noise on utilities is known");
 	} else if (taken->source) {
@@ -96,36 +96,48 @@ static double choice_error(const struct fact_choice *c)
 	return error > 0 ? error : 2 * c->error;
 }
 
-/* "At epsilon 0.42 the error is 15.5 % (95 %: 15.5 to 16.0, by the models)." */
+/* " (95 %: 15.5 to 16.0, by the models; observed 15.5 %)" */
+static void say_interval(const struct fact_objective *y, const struct fact_choice *c,
+			 double observed, struct dp_buf *out)
+{
+	double error = choice_error(c);
+	char a[SHORT_LEN], b[SHORT_LEN];
+
+	if (!c->source)
+		return;
+	dp_buf_printf(out, " (95 %%: %s to %s, by the %s",
+		      amount_text(y, c->low, error, a),
+		      amount_text(y, c->high, error, b), c->source);
+	if (strcmp(value_text(y, observed, error, a),
+		   value_text(y, c->value, error, b)) != 0)
+		dp_buf_printf(out, "; observed %s", a);
+	dp_buf_putc(out, ')');
+}
+
+/* "At epsilon 0.42 the error is 15.5 % (...)." */
 static void say_taken(const struct facts *f, const struct fact_recommendation *r,
 		      struct dp_buf *out)
 {
 	const struct fact_objective *x = &f->objectives[r->x], *y = &f->objectives[r->y];
 	const struct fact_choice *c = r->taken;
-	double error = choice_error(c), observed = c->point->of[r->y].value;
-	char a[SHORT_LEN], b[SHORT_LEN], shown[SHORT_LEN];
+	const struct dp_measured *m = c->point->remeasured;
+	char a[SHORT_LEN], b[SHORT_LEN], v[SHORT_LEN];
 
-	dp_buf_printf(out, "At %s %s%s the %s is %s", x->name,
-		      value_text(x, c->price, 0, a),
-		      c->meaningless ? ", which is no meaningful guarantee," : "",
-		      y->name, value_text(y, c->value, error, shown));
-	if (c->source) {
-		dp_buf_printf(out, " (95 %%: %s to %s, by the %s",
-			      amount_text(y, c->low, error, a),
-			      amount_text(y, c->high, error, b), c->source);
-		if (strcmp(value_text(y, observed, error, a), shown) != 0)
-			dp_buf_printf(out, "; observed %s", a);
-		dp_buf_putc(out, ')');
-	}
-	dp_buf_puts(out, c->no_better ? ", no better than always guessing the commonest "
-					"class."
-				      : ".");
-	if (c->point->remeasured && c->point->remeasured->runs > 1) {
-		const struct dp_measured *m = c->point->remeasured;
+	dp_buf_printf(out, "At %s %s the %s is %s", x->name,
+		      value_text(x, c->price, 0, a), y->name,
+		      value_text(y, c->value, choice_error(c), b));
+	say_interval(y, c, c->point->of[r->y].value, out);
+	dp_buf_printf(out, "%s%s.",
+		      c->no_better
+			      ? ", no better than always guessing the commonest class"
+			      : "",
+		      c->meaningless ? ", but such an epsilon is no meaningful guarantee"
+				     : "");
+	if (m && m->runs > 1) {
+		double error = (m->high[r->y] - m->low[r->y]) / 2;
 
-		error = (m->high[r->y] - m->low[r->y]) / 2;
 		dp_buf_printf(out, " Measured again it is %s (%s to %s).",
-			      value_text(y, m->objectives[r->y], error, shown),
+			      value_text(y, m->objectives[r->y], error, v),
 			      amount_text(y, m->low[r->y], error, a),
 			      amount_text(y, m->high[r->y], error, b));
 	}
@@ -136,19 +148,27 @@ static void say_blind(const struct fact_objective *y, const struct fact_step *st
 		      struct dp_buf *out)
 {
 	bool runs = step->gain <= step->noise, test = step->gain <= step->sampling;
+	double unit = y->share ? 100 : 1;
 	char a[SHORT_LEN], b[SHORT_LEN];
 
 	if (runs)
 		dp_buf_printf(out, ", less than the runs can resolve (%s)",
-			      difference_text(y, step->noise, 0, a));
+			      error_text(unit * step->noise, a));
 	if (test)
 		dp_buf_printf(out, "%s less than %.0f test records can (%s)",
 			      runs ? " and" : ",", step->records,
-			      difference_text(y, step->sampling, 0, b));
+			      error_text(unit * step->sampling, b));
 	if (!runs && !test)
 		dp_buf_puts(out, isnan(step->noise)
 					 ? "; whether that is luck is not known"
 					 : ", more than the noise");
+}
+
+static bool costs_more(const struct fact_objective *x, const struct fact_choice *a,
+		       const struct fact_choice *b)
+{
+	return strcmp(x->goal, "maximize") == 0 ? a->price < b->price
+						: a->price > b->price;
 }
 
 /* "Going up to epsilon 10 buys 0.3 percentage points, less than ..." */
@@ -159,10 +179,17 @@ static void say_more(const struct facts *f, const struct fact_recommendation *r,
 	const struct fact_choice *to = r->loose;
 	char a[SHORT_LEN], b[SHORT_LEN];
 
-	if (r->taken->meaningless) {
-		dp_buf_printf(out,
-			      " The best with a meaningful guarantee: %s at %s %s.",
-			      value_text(y, to->value, choice_error(to), a), x->name,
+	if (costs_more(x, r->taken, to)) {
+		char limit[SHORT_LEN];
+		double most = strcmp(x->kind, "privacy") == 0
+				      ? fmin(x->anti_ideal, FACTS_MEANINGLESS)
+				      : x->anti_ideal;
+
+		dp_buf_printf(out, " Up to %s %s the best is %s", x->name,
+			      value_text(x, most, 0, limit),
+			      value_text(y, to->value, choice_error(to), a));
+		say_interval(y, to, to->point->of[r->y].value, out);
+		dp_buf_printf(out, ", at %s %s.", x->name,
 			      value_text(x, to->price, 0, b));
 		return;
 	}
@@ -272,8 +299,9 @@ void say_recommendation(const struct facts *f, struct dp_buf *out)
 		say_less(f, r, out);
 	say_lines(f, r, out);
 	if (strcmp(r->rule, "knee") == 0)
-		dp_buf_puts(out, " Nothing is known of the noise, so this is the front's "
-				 "knee, where more begins to buy less.");
+		dp_buf_puts(out, " With one run per point the noise of the best is not "
+				 "known, so this is the front's knee, where more begins "
+				 "to buy less.");
 	if (f->nobjectives > 2)
 		dp_buf_printf(out, " Of %zu objectives this weighs %s and %s only.",
 			      f->nobjectives, f->objectives[r->x].name,

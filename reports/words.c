@@ -64,8 +64,9 @@ const char *amount_text(const struct fact_objective *o, double x, double error,
 		return measured_text(x, error, out);
 	if (isnan(x))
 		return "-";
+	/* two decimals of a percent are all that anybody reads */
 	if (error > 0 && isfinite(error))
-		return measured_text(100 * x, 100 * error, out);
+		return measured_text(100 * x, fmax(100 * error, 0.02), out);
 	snprintf(out, SHORT_LEN, "%.1f", 100 * x);
 	return out;
 }

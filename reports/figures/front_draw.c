@@ -48,7 +48,7 @@ static void draw_shades(struct plot_panel *a, const struct front_data *d)
 	}
 }
 
-/* The points to take, with their values beside them. */
+/* The points to take. */
 static void draw_choices(struct plot_panel *a, const struct front_data *d)
 {
 	const struct {
@@ -63,7 +63,7 @@ static void draw_choices(struct plot_panel *a, const struct front_data *d)
 				   .outline = true };
 
 	for (size_t i = 0; i < DP_COUNT(each); i++) {
-		char x[FIG_TEXT_LEN], y[FIG_TEXT_LEN], text[3 * FIG_TEXT_LEN];
+		char x[FIG_TEXT_LEN], text[2 * FIG_TEXT_LEN];
 		double at[2];
 
 		if (each[i].place == SIZE_MAX || (i && each[i].place == each[0].place))
@@ -74,9 +74,8 @@ static void draw_choices(struct plot_panel *a, const struct front_data *d)
 			continue;
 		if (i == 0)
 			panel_points(a, &star, "recommended", &at[0], &at[1], 1);
-		snprintf(text, sizeof text, "%s %s: %s", each[i].name,
-			 fig_value(d->s, d->s->x, at[0], x),
-			 fig_value(d->s, d->s->y, at[1], y));
+		snprintf(text, sizeof text, "%s, %s", each[i].name,
+			 fig_value(d->s, d->s->x, at[0], x));
 		panel_label(a, at[0], at[1], text);
 	}
 }

@@ -136,7 +136,7 @@ char *fig_value(const struct subject *s, size_t objective, double v,
 
 	if (o->privacy)
 		epsilon_text(v, out);
-	else if (o->one_minus && v <= 1 && (v >= 0.0005 || v == 0)) /* a share */
+	else if (subject_shares(s, objective) && v <= 1 && (v >= 0.0005 || v == 0)) /* a share */
 		snprintf(out, FIG_TEXT_LEN, "%.1f %%", 100 * v);
 	else
 		fig_number(v, out);
@@ -146,11 +146,12 @@ char *fig_value(const struct subject *s, size_t objective, double v,
 char *fig_difference(const struct subject *s, size_t objective, double v,
 		     char out[FIG_TEXT_LEN])
 {
+	bool share = subject_shares(s, objective);
 	char number[FIG_TEXT_LEN];
 
-	fig_number(s->s->spec->objectives[objective].one_minus ? 100 * v : v, number);
+	fig_number(share ? 100 * v : v, number);
 	snprintf(out, FIG_TEXT_LEN, "%.24s%s", number,
-		 s->s->spec->objectives[objective].one_minus ? " percentage points" : "");
+		 share ? " percentage points" : "");
 	return out;
 }
 

@@ -77,8 +77,7 @@ static void test_one_standard_error(void **state)
 	assert_false(r->to_loose->resolved);
 	assert_says(r->sentence, "the error is 10 % (95 %: 5 to 15, by the runs).");
 	assert_says(r->sentence, "buys 0.5 percentage points, less than the runs can "
-				 "resolve (3.3 percentage points) and less than 400 test "
-				 "records can (3 percentage points).");
+				 "resolve (3.3) and less than 400 test records can (3).");
 	assert_says(r->sentence, "Without privacy: not measured.");
 	finish(state);
 	three_points(0.95); /* more than one standard error: then that is taken */
@@ -145,8 +144,9 @@ static void test_no_meaningful_guarantee(void **state)
 	assert_int_equal(r->taken->trial, 1);
 	assert_int_equal(r->loose->trial, 0);
 	assert_true(r->taken->meaningless && !r->loose->meaningless);
-	assert_says(r->sentence, ", which is no meaningful guarantee, the error is");
-	assert_says(r->sentence, "The best with a meaningful guarantee: 48 % at epsilon");
+	assert_says(r->sentence, ", but such an epsilon is no meaningful guarantee. Up to "
+				 "epsilon 10 the best is 48 % (95 %: 43 to 53, by the "
+				 "runs), at ");
 }
 
 /* A line that the front is better than is not left without a word. */

@@ -43,8 +43,8 @@ static struct fact_choice fact_choice_of(const struct subject *s, struct facts *
 
 	c.no_better = f->majority && s->y == (size_t)s->utility &&
 		      !beats_guessing(s, &c, f->majority->value);
-	c.meaningless = s->s->spec->objectives[s->x].privacy &&
-			c.price >= FACTS_MEANINGLESS;
+	c.meaningless =
+		s->s->spec->objectives[s->x].privacy && c.price >= FACTS_MEANINGLESS;
 	return c;
 }
 

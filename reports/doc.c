@@ -407,9 +407,9 @@ static void doc_raw(struct doc *d, struct dp_buf *text)
 
 void doc_badges(struct doc *d, const struct doc_badge *list, size_t n)
 {
-	static const char *const class[] = { [DOC_PLAIN] = "badge",
-					     [DOC_GOOD] = "badge good",
-					     [DOC_BAD] = "badge bad" };
+	static const char *const class[] = {
+		[DOC_PLAIN] = "badge", [DOC_GOOD] = "badge good", [DOC_BAD] = "badge bad"
+	};
 	struct dp_buf out = DP_BUF_INIT;
 
 	for (size_t i = 0; i < n; i++) {

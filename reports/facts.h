@@ -110,13 +110,13 @@ struct fact_choice {
 	const char *name;               /* "strict", "recommended", "loose" */
 	const struct fact_point *point; /* of the front */
 	int64_t trial, at;
-	double price;             /* of the first objective shown, such as epsilon */
-	double value, low, high;  /* of the second: struct estimate */
-	const char *source;       /* "models", "runs", or NULL: there is no interval */
-	double error;             /* the standard error by its runs; NaN: unknown */
-	const char *command;      /* that trains it again */
-	bool no_better;           /* than the commonest class */
-	bool meaningless;         /* its epsilon guarantees nothing */
+	double price;            /* of the first objective shown, such as epsilon */
+	double value, low, high; /* of the second: struct estimate */
+	const char *source;      /* "models", "runs", or NULL: there is no interval */
+	double error;            /* the standard error by its runs; NaN: unknown */
+	const char *command;     /* that trains it again */
+	bool no_better;          /* than the commonest class */
+	bool meaningless;        /* its epsilon guarantees nothing */
 };
 
 /* From one of them to another that costs more, and what of the gain can be seen. */
@@ -311,8 +311,8 @@ struct fact_study {
 					* little is known for models */
 	size_t remeasured;             /* points of the front that were measured again, */
 	double hypervolume_remeasured; /* of which this is the volume; else NaN */
-	size_t searched; /* points on the front of observed means */
-	size_t modelled; /* on that of the models; 0: there are none */
+	size_t searched;               /* points on the front of observed means */
+	size_t modelled;               /* on that of the models; 0: there are none */
 	struct fact_headlines headline;
 };
 
@@ -446,7 +446,7 @@ struct facts {
 	size_t ncompared;
 	struct fact_baseline *baselines; /* (nbaselines) */
 	size_t nbaselines;
-	struct fact_majority *majority; /* NULL: unknown */
+	struct fact_majority *majority;             /* NULL: unknown */
 	struct fact_recommendation *recommendation; /* NULL: there is no front */
 	const struct picture *pictures;             /* (npictures) */
 	size_t npictures;

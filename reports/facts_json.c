@@ -164,9 +164,9 @@ static const struct fact_row point_rows[] = {
 FACT_SHAPE(fact_point, point_rows);
 
 static const struct fact_row objective_rows[] = {
-	FACT(fact_objective, name),   FACT(fact_objective, label),
-	FACT(fact_objective, goal),   FACT(fact_objective, kind),
-	FACT(fact_objective, metric), FACT(fact_objective, share),
+	FACT(fact_objective, name),       FACT(fact_objective, label),
+	FACT(fact_objective, goal),       FACT(fact_objective, kind),
+	FACT(fact_objective, metric),     FACT(fact_objective, share),
 	FACT(fact_objective, anti_ideal),
 };
 FACT_SHAPE(fact_objective, objective_rows);
@@ -231,7 +231,8 @@ FACT_SHAPE(fact_step, step_rows);
 /* The point, and why it is that one. */
 static json_t *recommendation_json(const void *part)
 {
-	const struct fact_recommendation *r = ((const struct facts *)part)->recommendation;
+	const struct fact_recommendation *r =
+		((const struct facts *)part)->recommendation;
 	json_t *out;
 
 	if (!r || !r->taken)
@@ -250,7 +251,8 @@ static json_t *recommendation_json(const void *part)
 
 static json_t *choices_json(const void *part)
 {
-	const struct fact_recommendation *r = ((const struct facts *)part)->recommendation;
+	const struct fact_recommendation *r =
+		((const struct facts *)part)->recommendation;
 
 	return r ? fact_list_json(&fact_choice_shape, r->rows, r->nrows) : json_array();
 }
@@ -266,15 +268,14 @@ static json_t *fronts_json(const void *part)
 {
 	const struct fact_study *s = &((const struct facts *)part)->study;
 
-	return json_pack("{s:s, s:o, s:o, s:o}", "shown",
-			 s->denoises ? "denoised" : "searched", "searched",
-			 one_front_json(s->searched, s->hypervolume), "denoised",
-			 s->modelled ? one_front_json(s->modelled, s->hypervolume_denoised)
-				     : json_null(),
-			 "remeasured",
-			 s->remeasured ? one_front_json(s->remeasured,
-							s->hypervolume_remeasured)
-				       : json_null());
+	return json_pack(
+		"{s:s, s:o, s:o, s:o}", "shown", s->denoises ? "denoised" : "searched",
+		"searched", one_front_json(s->searched, s->hypervolume), "denoised",
+		s->modelled ? one_front_json(s->modelled, s->hypervolume_denoised)
+			    : json_null(),
+		"remeasured",
+		s->remeasured ? one_front_json(s->remeasured, s->hypervolume_remeasured)
+			      : json_null());
 }
 
 /* ---- trust ---- */

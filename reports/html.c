@@ -3,8 +3,8 @@
 #include "reports/text.h"
 
 /* Tables scroll in a box of their own, pictures shrink: the page itself is never wider
- * than the screen. Pixel pictures have a white ground, also in the dark. Folds are open on
- * paper: browsers hide their inside by content-visibility. */
+ * than the screen. Pixel pictures have a white ground, also in the dark. Folds are open
+ * on paper: browsers hide their inside by content-visibility. */
 static const char style[] =
 	":root{color-scheme:light dark;--ink:#1a1c1e;--soft:#555b63;--line:#d5d9de;"
 	"--ground:#fff;--tint:#f4f6f8;--link:#0b5cad;--warn:#a34a05;--good:#16683a}\n"
@@ -30,9 +30,10 @@ static const char style[] =
 	"nav{padding-top:.5rem;font-size:.82rem;display:flex;flex-wrap:wrap;"
 	"gap:.1rem .9rem}\n"
 	"nav a{text-decoration:none}\n"
-	".badges{margin:.2rem 0;max-width:none;line-height:1.7}\n"
+	".badges{margin:.2rem 0;max-width:none}\n"
 	".badge{border:1px solid var(--line);background:var(--tint);border-radius:1rem;"
-	"padding:.1rem .6rem;font-size:.82rem;margin-right:.2rem}\n"
+	"padding:.05rem .6rem;font-size:.82rem;margin:.1rem .2rem .1rem 0;"
+	"display:inline-block}\n"
 	".good{color:var(--good)}.bad{color:var(--warn)}\n"
 	".lead p{font-size:1.08rem;max-width:none}\n"
 	".first p{max-width:none}\n"
@@ -74,6 +75,9 @@ static const char style[] =
 	"grid-template-columns:repeat(auto-fill,minmax(min(100%,33rem),1fr))}\n"
 	".figure{min-width:0}\n"
 	"footer{margin:2rem auto 1.5rem;color:var(--soft);font-size:.85rem}\n"
+	"@media(max-width:40rem){td:last-child{min-width:24rem}th,td{padding:.2rem "
+	".4rem}}"
+	"\n"
 	"@media(min-width:64rem){.first figure{display:grid;"
 	"grid-template-columns:auto minmax(14rem,1fr);gap:1.2rem;align-items:center}"
 	".first figure>:first-child{max-height:24rem;width:auto}}\n"
@@ -92,10 +96,12 @@ static const char style[] =
 	"margin:.4rem 0 .2rem}"
 	".table{overflow:visible;margin:.3rem 0}"
 	"table{font-size:7pt;line-height:1.2}th,td{padding:.08rem .3rem}"
-	"td,tbody th{white-space:normal}td:last-child{min-width:0}td.n{white-space:nowrap}"
+	"td,tbody "
+	"th{white-space:normal}td:last-child{min-width:0}td.n{white-space:nowrap}"
 	"pre{font-size:6.8pt;line-height:1.25;padding:.25rem .5rem;margin:.25rem 0}"
 	".figures{grid-template-columns:1fr 1fr;gap:0 5mm}"
-	"figure{margin:.2rem 0}figcaption{font-size:7pt;line-height:1.25;margin-top:.15rem}"
+	"figure{margin:.2rem "
+	"0}figcaption{font-size:7pt;line-height:1.25;margin-top:.15rem}"
 	".figure>figure>:first-child{max-height:62mm;width:auto;max-width:100%}"
 	".first figure>:first-child{max-height:88mm;width:auto}"
 	".first figure{display:grid;grid-template-columns:auto 1fr;gap:4mm;"

@@ -39,8 +39,7 @@ static struct fact_spread *keep_spread(const struct subject *s, struct dp_point 
 /* ---- the front ---- */
 
 /* Predictions at the points of the front, or NULL without models. */
-static struct dp_predicted *predict_front(const struct subject *s,
-					  struct facts_memory *m)
+static struct dp_predicted *predict_front(const struct subject *s, struct facts_memory *m)
 {
 	struct dp_predicted *p;
 

@@ -223,7 +223,7 @@ struct figure {
 	enum figure_group group;
 	bool leads;    /* it stands on the first screen, before all groups */
 	bool on_order; /* drawn only if it is asked for by name */
-	size_t size;       /* of its data, which is all zero before it is gathered */
+	size_t size;   /* of its data, which is all zero before it is gathered */
 	/* Gathers all numbers that are drawn or told. Where there is nothing to show,
 	 * *why gets the reason, the end of a sentence: "the report has one study only".
 	 * Data may point into the report. */

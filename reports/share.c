@@ -8,7 +8,7 @@
 /* Does a metric of this name, with values from 0 to 1, count a share of something? */
 static bool names_a_share(const char *metric)
 {
-	static const char *const words[] = { "accuracy", "f1",    "auc",
+	static const char *const words[] = { "accuracy",  "f1",     "auc",
 					     "precision", "recall", "error_rate" };
 
 	for (size_t i = 0; i < DP_COUNT(words); i++)

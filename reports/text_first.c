@@ -10,7 +10,6 @@
 
 enum {
 	BADGE_LEN = 200
-
 };
 
 /* ---- badges ---- */
@@ -62,11 +61,11 @@ static struct doc_badge trust_badge(const struct facts *f, char text[BADGE_LEN])
 	} else if (taken->source) {
 		tone = DOC_PLAIN;
 		snprintf(text, BADGE_LEN, "trust: fair, noise measured with %lld runs%s",
-			 runs,
-			 f->optimism.no_models ? "" : ", no model to be trusted");
+			 runs, f->optimism.no_models ? "" : ", no model to be trusted");
 	} else if (taken->point->of[f->recommendation->y].runs) {
 		tone = DOC_BAD;
-		snprintf(text, BADGE_LEN, "trust: poor, one run per point, noise unknown");
+		snprintf(text, BADGE_LEN,
+			 "trust: poor, one run per point, noise unknown");
 	} else {
 		tone = DOC_PLAIN;
 		snprintf(text, BADGE_LEN, "computed, no noise");
@@ -106,8 +105,8 @@ static void say_interval(const struct fact_objective *y, const struct fact_choic
 	if (!c->source)
 		return;
 	dp_buf_printf(out, " (95 %%: %s to %s, by the %s",
-		      amount_text(y, c->low, error, a),
-		      amount_text(y, c->high, error, b), c->source);
+		      amount_text(y, c->low, error, a), amount_text(y, c->high, error, b),
+		      c->source);
 	if (strcmp(value_text(y, observed, error, a),
 		   value_text(y, c->value, error, b)) != 0)
 		dp_buf_printf(out, "; observed %s", a);
@@ -127,12 +126,11 @@ static void say_taken(const struct facts *f, const struct fact_recommendation *r
 		      value_text(x, c->price, 0, a), y->name,
 		      value_text(y, c->value, choice_error(c), b));
 	say_interval(y, c, c->point->of[r->y].value, out);
-	dp_buf_printf(out, "%s%s.",
-		      c->no_better
-			      ? ", no better than always guessing the commonest class"
-			      : "",
-		      c->meaningless ? ", but such an epsilon is no meaningful guarantee"
-				     : "");
+	dp_buf_printf(
+		out, "%s%s.",
+		c->no_better ? ", no better than always guessing the commonest class"
+			     : "",
+		c->meaningless ? ", but such an epsilon is no meaningful guarantee" : "");
 	if (m && m->runs > 1) {
 		double error = (m->high[r->y] - m->low[r->y]) / 2;
 
@@ -262,8 +260,7 @@ static void say_lines(const struct facts *f, const struct fact_recommendation *r
 		      struct dp_buf *out)
 {
 	const struct fact_objective *y = &f->objectives[r->y];
-	bool utility = f->utility_objective &&
-		       strcmp(f->utility_objective, y->name) == 0;
+	bool utility = f->utility_objective && strcmp(f->utility_objective, y->name) == 0;
 	char a[SHORT_LEN], b[SHORT_LEN];
 
 	if (f->majority && utility)
@@ -276,12 +273,13 @@ static void say_lines(const struct facts *f, const struct fact_recommendation *r
 		dp_buf_printf(out, " %s: %s", f->baselines[i].label,
 			      value_text(y, line, 0, a));
 		if (beyond > 0)
-			dp_buf_printf(out, "; the front is better by %s, %s",
-				      difference_text(y, beyond, 0, b),
-				      beyond <= noise
-					      ? "within the noise of runs and test set"
-					      : "more than its noise: was that measured on "
-						"the same records, and trained as well?");
+			dp_buf_printf(
+				out, "; the front is better by %s, %s",
+				difference_text(y, beyond, 0, b),
+				beyond <= noise
+					? "within the noise of runs and test set"
+					: "more than its noise: was that measured on "
+					  "the same records, and trained as well?");
 		dp_buf_putc(out, '.');
 	}
 	if (f->nbaselines == 0 && utility && f->privacy_objective)
@@ -346,7 +344,8 @@ static void choice_cells(struct doc *d, const struct facts *f,
 		if (!shown)
 			continue;
 		if (c->source)
-			doc_cell(d, "%s to %s", amount_text(o, c->low, choice_error(c), a),
+			doc_cell(d, "%s to %s",
+				 amount_text(o, c->low, choice_error(c), a),
 				 amount_text(o, c->high, choice_error(c), b));
 		else
 			doc_cell(d, "-");

@@ -42,8 +42,7 @@ static void headline_row(struct doc *d, const struct facts *f,
 	char s[SHORT_LEN], point[POINT_TEXT_LEN];
 
 	doc_cell(d, "%s", short_text(row->epsilon, s));
-	doc_cell(d, "%s%s",
-		 none ? "none" : amount_text(o, row->value, row_error(row), s),
+	doc_cell(d, "%s%s", none ? "none" : amount_text(o, row->value, row_error(row), s),
 		 row->no_better ? " (as the commonest class)" : "");
 	if (f->study.denoises)
 		doc_cell(d, "%s",

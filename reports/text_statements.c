@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum {
-	STATEMENTS_MAX = 100, /* rows; more are in report.json only */
+	STATEMENTS_MAX = 30, /* rows; more are in report.json only */
 };
 
 /* The line of a statement that begins as this one does, up to its colon; *n gets its
@@ -102,7 +102,7 @@ static void statement_table(struct doc *d, const struct facts *f,
 			    const struct fact_point *taken, size_t objective)
 {
 	const char *models[2] = { taken->of[objective].statement, NULL };
-	size_t rows = 0;
+	size_t every = (f->nfront + STATEMENTS_MAX - 1) / STATEMENTS_MAX, rows = 0;
 
 	doc_table(d);
 	doc_caption(d, "In what the statements of other points differ");
@@ -110,10 +110,10 @@ static void statement_table(struct doc *d, const struct facts *f,
 	doc_column(d, f->objectives[objective].name, true);
 	doc_column(d, "settings", false);
 	doc_column(d, "says instead", false);
-	for (size_t i = 0; i < f->nfront && rows < STATEMENTS_MAX; i++) {
+	for (size_t i = 0; i < f->nfront; i++) {
 		const struct fact_point *p = &f->front[i];
 
-		if (p == taken || !p->of[objective].statement)
+		if (i % every != 0 || p == taken || !p->of[objective].statement)
 			continue;
 		statement_row(d, p, objective, models);
 		/* what is told in full once serves those below */
@@ -131,8 +131,10 @@ static void say_where(struct doc *d, const struct facts *f, size_t objective)
 	struct dp_buf command = DP_BUF_INIT;
 	const struct fact_point *p = &f->front[f->nfront - 1];
 
-	doc_paragraph(d, "report.json has the whole statement of each point, such as the "
-			 "last of the front:");
+	doc_paragraph(d,
+		      "%sreport.json has the whole statement of each point, such as "
+		      "the last of the front:",
+		      f->nfront > STATEMENTS_MAX ? "Some points are left out. " : "");
 	dp_buf_printf(&command, "jq -r '.front[] | select(.trial == %lld and .at == ",
 		      (long long)p->trial);
 	if (p->at < 0)

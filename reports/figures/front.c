@@ -374,8 +374,8 @@ static int gather_front(const struct report *r, bool linear, struct front_data *
 	    (code = gather_barred(d, err)) != DP_OK ||
 	    (code = front_gather_known(r, d, err)) != DP_OK)
 		return code;
-	d->scale[PLOT_X] = linear ? PLOT_LINEAR
-				  : fig_objective_scale(s, s->x, d->all.x, d->all.n);
+	d->scale[PLOT_X] =
+		linear ? PLOT_LINEAR : fig_objective_scale(s, s->x, d->all.x, d->all.n);
 	return d->all.n ? gather_points(d, err) : DP_OK;
 }
 
@@ -474,11 +474,11 @@ static void say_beyond(const struct front_data *d, struct dp_buf *out)
 		if (d->line[i].error > 0) {
 			char error[FIG_TEXT_LEN];
 
-			dp_buf_printf(out,
-				      ", which two standard errors of the test set (%s, "
-				      "shaded) and the noise of the runs leave open.",
-				      fig_difference(d->s, d->s->y, d->line[i].error,
-						     error));
+			dp_buf_printf(
+				out,
+				", which two standard errors of the test set (%s, "
+				"shaded) and the noise of the runs leave open.",
+				fig_difference(d->s, d->s->y, d->line[i].error, error));
 		} else {
 			dp_buf_puts(out, ": the noise of test records and runs, or "
 					 "another training, can make it so.");

@@ -86,8 +86,8 @@ static void draw_band(struct plot_panel *a, const struct front_data *d)
 	struct plot_style blue = { .colour = plot_palette(PLOT_BLUE), .opacity = 0.16 };
 
 	if (d->band.n)
-		panel_band(a, &blue, d->band.modelled ? "95 % by the models"
-						      : "95 % by the runs",
+		panel_band(a, &blue,
+			   d->band.modelled ? "95 % by the models" : "95 % by the runs",
 			   d->band.x, d->band.lo, d->band.hi, d->band.n, false);
 }
 

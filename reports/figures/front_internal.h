@@ -15,14 +15,14 @@ struct front_data {
 	/* (npaths) where in `all`, which has them side by side, the points of a training
 	 * begin that are joined; `paths` trainings have several */
 	size_t *path, npaths, paths;
-	struct fig_points stairs;   /* of the front */
-	struct fig_points observed; /* its points as observed, where it is the models' */
-	struct front_band {         /* where it lies with 95 % */
+	struct fig_points stairs;    /* of the front */
+	struct fig_points observed;  /* its points as observed, where it is the models' */
+	struct front_band {          /* where it lies with 95 % */
 		double *x, *lo, *hi; /* (n) corners */
 		size_t n;
 		bool modelled; /* by the models, else by the runs */
 	} band;
-	struct front_again { /* points that were measured again */
+	struct front_again {             /* points that were measured again */
 		double *x, *y, *lo, *hi; /* (n) */
 		size_t n;
 	} again;
@@ -34,7 +34,7 @@ struct front_data {
 			       * test records; NaN: unknown */
 		bool beyond;  /* the front is better than it */
 		bool shown;   /* it is near enough */
-	} *line;              /* (nlines) */
+	} * line;             /* (nlines) */
 	size_t nlines;
 	struct fig_points barred;   /* ok, but a constraint is not met */
 	struct fig_points diverged; /* at the border where utility is worst */

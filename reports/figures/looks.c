@@ -136,7 +136,8 @@ char *fig_value(const struct subject *s, size_t objective, double v,
 
 	if (o->privacy)
 		epsilon_text(v, out);
-	else if (subject_shares(s, objective) && v <= 1 && (v >= 0.0005 || v == 0)) /* a share */
+	else if (subject_shares(s, objective) && v <= 1 &&
+		 (v >= 0.0005 || v == 0)) /* a share */
 		snprintf(out, FIG_TEXT_LEN, "%.1f %%", 100 * v);
 	else
 		fig_number(v, out);
@@ -150,8 +151,7 @@ char *fig_difference(const struct subject *s, size_t objective, double v,
 	char number[FIG_TEXT_LEN];
 
 	fig_number(share ? 100 * v : v, number);
-	snprintf(out, FIG_TEXT_LEN, "%.24s%s", number,
-		 share ? " percentage points" : "");
+	snprintf(out, FIG_TEXT_LEN, "%.24s%s", number, share ? " percentage points" : "");
 	return out;
 }
 

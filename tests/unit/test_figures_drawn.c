@@ -10,9 +10,9 @@
 #include <cmocka.h>
 
 static const struct figure *const figures[] = {
-	&figure_front,       &figure_front_linear,  &figure_hypervolume,
-	&figure_variability, &figure_clouds,     &figure_comparison,
-	&figure_timeline,    &figure_time_spent, &figure_objectives,
+	&figure_front,       &figure_front_linear, &figure_hypervolume,
+	&figure_variability, &figure_clouds,       &figure_comparison,
+	&figure_timeline,    &figure_time_spent,   &figure_objectives,
 };
 
 /* ---- pictures ---- */

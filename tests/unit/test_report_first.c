@@ -144,9 +144,10 @@ static void test_no_meaningful_guarantee(void **state)
 	assert_int_equal(r->taken->trial, 1);
 	assert_int_equal(r->loose->trial, 0);
 	assert_true(r->taken->meaningless && !r->loose->meaningless);
-	assert_says(r->sentence, ", but such an epsilon is no meaningful guarantee. Up to "
-				 "epsilon 10 the best is 48 % (95 %: 43 to 53, by the "
-				 "runs), at ");
+	assert_says(r->sentence,
+		    ", but such an epsilon is no meaningful guarantee. Up to "
+		    "epsilon 10 the best is 48 % (95 %: 43 to 53, by the "
+		    "runs), at ");
 }
 
 /* A line that the front is better than is not left without a word. */
@@ -243,7 +244,8 @@ static void test_page(void **state)
 	assert_int_equal(count_of(text, "<table>"), count_of(text, "<caption>"));
 	assert_true(strstr(text, "class=\"badges\"") < strstr(text, "class=\"lead\""));
 	assert_true(strstr(text, "Points to take") < strstr(text, "<details>"));
-	assert_says(text, "<span class=\"badge good\">finished, 3 of 10 evaluations</span>");
+	assert_says(text,
+		    "<span class=\"badge good\">finished, 3 of 10 evaluations</span>");
 	free(text);
 }
 

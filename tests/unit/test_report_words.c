@@ -330,10 +330,12 @@ static void test_noise_of_the_headline(void **state)
 		/* standard errors are the spread / sqrt(3), of both rows */
 		{ 0.3,
 		  "They differ by 30 percentage points; two standard errors of that "
-		  "by the runs are 49 percentage points, so these runs do not show that more epsilon buys",
+		  "by the runs are 49 percentage points, so these runs do not show that "
+		  "more epsilon buys",
 		  "more than their noise" },
 		{ 0.03,
-		  "are 4.9 percentage points, so it is more than their noise. What is reached "
+		  "are 4.9 percentage points, so it is more than their noise. What is "
+		  "reached "
 		  "with at most 1 cannot be told from what is reached with more.",
 		  "do not show" },
 	};
@@ -375,7 +377,8 @@ static void test_majority(void **state)
 	assert_near(facts.majority->value, 0.25, 1e-12);
 	assert_int_equal(facts.majority->no_better, 2);
 	assert_non_null(strstr(text, "| 30.0 (as the commonest class) |"));
-	assert_non_null(strstr(text, "found is 30.0 %, no better than the commonest class"));
+	assert_non_null(
+		strstr(text, "found is 30.0 %, no better than the commonest class"));
 	assert_non_null(strstr(text, "| 22 (as the commonest class) |"));
 	assert_non_null(strstr(text, "| 9.7 |"));
 	assert_non_null(strstr(text, "That is as good as 2 of 3 points of the front"));

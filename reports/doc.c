@@ -21,8 +21,10 @@ struct doc {
 	cmark_node *list;    /* if the last block is one */
 	struct dp_buf contents;
 	/* the table being written */
+	char *caption; /* or NULL */
 	struct cells titles, cells;
-	bool *number; /* (titles.n) */
+	struct cells ids; /* of its rows, "" for none; may be fewer than there are */
+	bool *number;     /* (titles.n) */
 };
 
 static _Noreturn void no_memory(void)
@@ -54,9 +56,7 @@ void doc_free(struct doc *d)
 {
 	if (!d)
 		return;
-	cells_clear(&d->titles);
-	cells_clear(&d->cells);
-	free(d->number);
+	doc_table(d);
 	dp_buf_free(&d->contents);
 	cmark_node_free(d->root);
 	free(d);
@@ -218,21 +218,86 @@ void doc_title(struct doc *d, const char *title)
 	doc_heading_at(d, 1, title);
 }
 
+/* In HTML what follows goes into a block of its own. */
+static void doc_enter(struct doc *d, const char *open, const char *close)
+{
+	if (d->form != DOC_HTML)
+		return;
+	d->section = doc_block(d, CMARK_NODE_CUSTOM_BLOCK);
+	cmark_node_set_on_enter(d->section, open);
+	cmark_node_set_on_exit(d->section, close);
+}
+
 void doc_section(struct doc *d, const char *id, const char *title)
 {
 	char open[80];
 
 	d->section = d->root;
-	if (d->form == DOC_HTML) {
-		snprintf(open, sizeof open, "<section id=\"%s\">", id);
-		d->section = doc_block(d, CMARK_NODE_CUSTOM_BLOCK);
-		cmark_node_set_on_enter(d->section, open);
-		cmark_node_set_on_exit(d->section, "</section>");
-		dp_buf_printf(&d->contents, "<a href=\"#%s\">", id);
-		doc_html_text(&d->contents, title);
-		dp_buf_puts(&d->contents, "</a>\n");
-	}
+	snprintf(open, sizeof open, "<section id=\"%s\">", id);
+	doc_enter(d, open, "</section>");
 	doc_heading_at(d, 2, title);
+}
+
+/* The place that links name is inside of the fold: browsers open what holds it. */
+static void html_fold(struct doc *d, const char *id, const char *title, const char *about)
+{
+	struct dp_buf open = DP_BUF_INIT;
+
+	dp_buf_puts(&open, "<details><summary><h2>");
+	doc_html_text(&open, title);
+	dp_buf_puts(&open, "</h2> <span>");
+	doc_html_text(&open, about);
+	dp_buf_printf(&open, "</span></summary>\n<div class=\"fold\" id=\"%s\">", id);
+	if (open.failed)
+		no_memory();
+	doc_enter(d, dp_buf_text(&open), "</div></details>");
+	dp_buf_free(&open);
+}
+
+void doc_fold(struct doc *d, const char *id, const char *title, const char *brief,
+	      const char *about)
+{
+	d->section = d->root;
+	if (d->form != DOC_HTML) {
+		doc_heading_at(d, 2, title);
+		return;
+	}
+	html_fold(d, id, title, about);
+	dp_buf_printf(&d->contents, "<a href=\"#%s\">", id);
+	doc_html_text(&d->contents, brief);
+	dp_buf_puts(&d->contents, "</a>\n");
+}
+
+void doc_small_fold(struct doc *d, const char *title)
+{
+	struct dp_buf open = DP_BUF_INIT;
+
+	if (d->form != DOC_HTML) {
+		doc_paragraph(d, "%s:", title);
+		return;
+	}
+	dp_buf_puts(&open, "<details class=\"small\"><summary>");
+	doc_html_text(&open, title);
+	dp_buf_puts(&open, "</summary>");
+	if (open.failed)
+		no_memory();
+	doc_enter(d, dp_buf_text(&open), "</details>");
+	dp_buf_free(&open);
+}
+
+void doc_box(struct doc *d, const char *name)
+{
+	char open[80];
+
+	snprintf(open, sizeof open, "<div class=\"%s\">", name);
+	doc_enter(d, open, "</div>");
+}
+
+void doc_box_end(struct doc *d)
+{
+	d->list = NULL;
+	if (d->form == DOC_HTML && d->section != d->root)
+		d->section = cmark_node_parent(d->section);
 }
 
 void doc_heading(struct doc *d, const char *title)
@@ -330,6 +395,34 @@ static void doc_raw(struct doc *d, struct dp_buf *text)
 	dp_buf_free(text);
 }
 
+/* ---- badges ---- */
+
+void doc_badges(struct doc *d, const struct doc_badge *list, size_t n)
+{
+	static const char *const class[] = {
+		[DOC_PLAIN] = "badge", [DOC_GOOD] = "badge good", [DOC_BAD] = "badge bad"
+	};
+	struct dp_buf out = DP_BUF_INIT;
+
+	for (size_t i = 0; i < n; i++) {
+		if (d->form != DOC_HTML) {
+			dp_buf_printf(&out, "%s%s", i ? "; " : "", list[i].text);
+			continue;
+		}
+		dp_buf_printf(&out, "%s<span class=\"%s\">",
+			      i ? " " : "<p class=\"badges\">", class[list[i].tone]);
+		doc_html_text(&out, list[i].text);
+		dp_buf_puts(&out, "</span>");
+	}
+	if (d->form == DOC_HTML) {
+		dp_buf_puts(&out, "</p>");
+		doc_raw(d, &out);
+		return;
+	}
+	doc_paragraph(d, "%s.", dp_buf_text(&out));
+	dp_buf_free(&out);
+}
+
 /* ---- tables ---- */
 
 static void cells_take(struct cells *c, char *text)
@@ -350,8 +443,26 @@ void doc_table(struct doc *d)
 {
 	cells_clear(&d->titles);
 	cells_clear(&d->cells);
+	cells_clear(&d->ids);
 	free(d->number);
 	d->number = NULL;
+	free(d->caption);
+	d->caption = NULL;
+}
+
+void doc_caption(struct doc *d, const char *caption)
+{
+	free(d->caption);
+	d->caption = doc_clean(caption, false);
+}
+
+void doc_row(struct doc *d, const char *id)
+{
+	size_t row = d->titles.n ? d->cells.n / d->titles.n : 0;
+
+	while (d->ids.n < row)
+		cells_take(&d->ids, doc_clean("", false));
+	cells_take(&d->ids, doc_clean(id, false));
 }
 
 void doc_column(struct doc *d, const char *title, bool number)
@@ -416,14 +527,34 @@ static void markdown_row(const struct doc *d, struct dp_buf *out, char *const *c
 	dp_buf_putc(out, '\n');
 }
 
-static void html_row(struct dp_buf *out, const struct doc *d, char *const *cells,
-		     const char *tag)
+static void html_head(struct dp_buf *out, const struct doc *d)
 {
-	dp_buf_puts(out, "<tr>");
+	dp_buf_puts(out, "<thead><tr>");
 	for (size_t i = 0; i < d->titles.n; i++) {
-		dp_buf_printf(out, "<%s%s>", tag, d->number[i] ? " class=\"n\"" : "");
+		dp_buf_printf(out, "<th scope=\"col\"%s>",
+			      d->number[i] ? " class=\"n\"" : "");
+		escape_html(out, d->titles.text[i]);
+		dp_buf_puts(out, "</th>");
+	}
+	dp_buf_puts(out, "</tr></thead>\n");
+}
+
+static void html_row(struct dp_buf *out, const struct doc *d, size_t row)
+{
+	char *const *cells = d->cells.text + row * d->titles.n;
+
+	if (row < d->ids.n && *d->ids.text[row]) {
+		dp_buf_puts(out, "<tr id=\"");
+		escape_html(out, d->ids.text[row]);
+		dp_buf_puts(out, "\">");
+	} else {
+		dp_buf_puts(out, "<tr>");
+	}
+	for (size_t i = 0; i < d->titles.n; i++) {
+		dp_buf_printf(out, "<%s%s>", i ? "td" : "th scope=\"row\"",
+			      d->number[i] ? " class=\"n\"" : "");
 		escape_html(out, cells[i]);
-		dp_buf_printf(out, "</%s>", tag);
+		dp_buf_puts(out, i ? "</td>" : "</th>");
 	}
 	dp_buf_puts(out, "</tr>\n");
 }
@@ -443,13 +574,19 @@ static void markdown_table(const struct doc *d, struct dp_buf *out)
 
 static void html_table(const struct doc *d, struct dp_buf *out)
 {
-	size_t n = d->titles.n;
+	size_t rows = d->cells.n / d->titles.n;
 
-	dp_buf_puts(out, "<div class=\"table\" tabindex=\"0\"><table>\n<thead>");
-	html_row(out, d, d->titles.text, "th");
-	dp_buf_puts(out, "</thead>\n<tbody>\n");
-	for (size_t i = 0; i + n <= d->cells.n; i += n)
-		html_row(out, d, d->cells.text + i, "td");
+	/* what scrolls can be reached by keys */
+	dp_buf_puts(out, "<div class=\"table\" tabindex=\"0\"><table>\n");
+	if (d->caption) {
+		dp_buf_puts(out, "<caption>");
+		escape_html(out, d->caption);
+		dp_buf_puts(out, "</caption>\n");
+	}
+	html_head(out, d);
+	dp_buf_puts(out, "<tbody>\n");
+	for (size_t i = 0; i < rows; i++)
+		html_row(out, d, i);
 	dp_buf_puts(out, "</tbody></table></div>");
 }
 

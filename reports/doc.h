@@ -20,14 +20,37 @@ void doc_free(struct doc *d);
 /* Appends the document. */
 void doc_render(struct doc *d, struct dp_buf *out);
 
-/* Appends links to the sections, as HTML. */
+/* Appends links to the folds, as HTML. */
 void doc_contents(const struct doc *d, struct dp_buf *out);
 
 /* A section with its heading; ends the one before. `id` is a name for links. */
 void doc_section(struct doc *d, const char *id, const char *title);
+/* The same, folded away in HTML until somebody opens it, or prints: `about` says in a few
+ * words what is inside, `brief` is what links to it call it. */
+void doc_fold(struct doc *d, const char *id, const char *title, const char *brief,
+	      const char *about);
+/* A fold within a section, which ends with doc_box_end(). */
+void doc_small_fold(struct doc *d, const char *title);
 /* The title of the document, and a heading within a section. */
 void doc_title(struct doc *d, const char *title);
 void doc_heading(struct doc *d, const char *title);
+
+/* What follows up to its end stands in a box of this class in HTML; boxes may hold boxes,
+ * and end with the section at the latest. */
+void doc_box(struct doc *d, const char *name);
+void doc_box_end(struct doc *d);
+
+/* A line of short words on what this is. */
+enum doc_tone {
+	DOC_PLAIN,
+	DOC_GOOD,
+	DOC_BAD
+};
+struct doc_badge {
+	enum doc_tone tone;
+	const char *text;
+};
+void doc_badges(struct doc *d, const struct doc_badge *list, size_t n);
 
 /* A paragraph of plain text. */
 void doc_paragraph(struct doc *d, const char *fmt, ...) DP_PRINTF(2, 3);
@@ -40,8 +63,12 @@ void doc_field(struct doc *d, const char *what, const char *fmt, ...) DP_PRINTF(
 /* Lines as they are. `language` is a word for those who colour it. */
 void doc_code(struct doc *d, const char *language, const char *text);
 
-/* Columns first, then cells row by row, then the end. */
+/* Columns first, then cells row by row, then the end. The first column names its row. */
 void doc_table(struct doc *d);
+/* What the table has, for those who hear it. */
+void doc_caption(struct doc *d, const char *caption);
+/* The next cell begins a row that links can name. */
+void doc_row(struct doc *d, const char *id);
 void doc_column(struct doc *d, const char *title, bool number);
 void doc_cell(struct doc *d, const char *fmt, ...) DP_PRINTF(2, 3);
 void doc_table_end(struct doc *d);

@@ -83,6 +83,8 @@ static void facts_study(const struct subject *s, struct facts_memory *m,
 		.hypervolume_denoised = s->denoises || s->denoised.modelled
 						? s->denoised.hypervolume
 						: NAN,
+		.searched = st->nfront,
+		.modelled = s->denoised.modelled ? s->denoised.n : 0,
 	};
 	facts_remeasured(s, m, out);
 	facts_headline(s, m, &out->headline);
@@ -101,6 +103,7 @@ static void find_objectives(const struct subject *s, struct facts *f)
 		f->objectives[f->nobjectives++] = (struct fact_objective){
 			.name = o->name,
 			.label = facts_text(&f->memory, dp_buf_text(&label)),
+			.share = subject_shares(s, i),
 			.goal = o->maximize ? "maximize" : "minimize",
 			.kind = o->metric ? "metric" : "privacy",
 			.metric = o->metric,
@@ -136,6 +139,7 @@ static const char *objective_name(const struct subject *s, int objective)
 static int facts_of_study(const struct report *r, struct facts *out, struct dp_err *err)
 {
 	const struct subject *s = &r->subjects[0];
+	int code;
 
 	facts_study(s, &out->memory, &out->study);
 	find_objectives(s, out);
@@ -153,7 +157,10 @@ static int facts_of_study(const struct report *r, struct facts *out, struct dp_e
 	facts_failures(s, r->public, &out->memory, &out->failures);
 	facts_spent(s, report_shows_times(r), &out->spent);
 	facts_reproduce(r, &out->memory, &out->reproduce);
-	return facts_selection(s, &out->memory, &out->selection, err);
+	code = facts_selection(s, &out->memory, &out->selection, err);
+	if (code == DP_OK && !out->memory.failed && !out->selection)
+		code = facts_choices(s, out, err);
+	return code;
 }
 
 int report_facts(const struct report *r, const struct picture *pictures, size_t npictures,

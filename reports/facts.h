@@ -96,10 +96,52 @@ struct fact_point {
 struct fact_objective {
 	const char *name;
 	const char *label;
+	bool share; /* it is read in percent */
 	const char *goal;
 	const char *kind;   /* "metric" or "privacy" */
 	const char *metric; /* or NULL */
 	double anti_ideal;
+};
+
+/* ---- which to take ---- */
+
+/* One of the points that a report proposes. */
+struct fact_choice {
+	const char *name;               /* "strict", "recommended", "loose" */
+	const struct fact_point *point; /* of the front */
+	int64_t trial, at;
+	double price;            /* of the first objective shown, such as epsilon */
+	double value, low, high; /* of the second: struct estimate */
+	const char *source;      /* "models", "runs", or NULL: there is no interval */
+	double error;            /* the standard error by its runs; NaN: unknown */
+	const char *command;     /* that trains it again */
+	bool no_better;          /* than the commonest class */
+	bool meaningless;        /* its epsilon guarantees nothing */
+};
+
+/* From one of them to another that costs more, and what of the gain can be seen. */
+struct fact_step {
+	double gain;     /* may be negative */
+	double noise;    /* two standard errors of that by the runs; NaN: unknown */
+	double sampling; /* two of a share of the test records; NaN: unknown */
+	double records;  /* these */
+	bool resolved;   /* the gain is more than both */
+};
+
+/* What a report recommends, and what more epsilon would buy. */
+struct fact_recommendation {
+	size_t x, y;              /* the objectives that are weighed */
+	struct fact_choice *rows; /* (nrows) strict to loose */
+	size_t nrows;
+	const struct fact_choice *taken, *loose; /* of these; NULL: none */
+	struct fact_step *to_loose; /* from the one that is taken; NULL: it is that one */
+	/* The least price that cannot be told from the one that is taken; NULL: there is
+	 * no less. */
+	struct fact_choice *enough;
+	struct fact_step *from_enough;
+	const char *rule;     /* "one-se", "knee", "best" */
+	const char *ask;      /* the command that answers the same; or NULL */
+	const char *sentence; /* all of it in words */
 };
 
 /* ---- how far to trust them ---- */
@@ -270,6 +312,8 @@ struct fact_study {
 					* little is known for models */
 	size_t remeasured;             /* points of the front that were measured again, */
 	double hypervolume_remeasured; /* of which this is the volume; else NaN */
+	size_t searched;               /* points on the front of observed means */
+	size_t modelled;               /* on that of the models; 0: there are none */
 	struct fact_headlines headline;
 };
 
@@ -403,8 +447,9 @@ struct facts {
 	size_t ncompared;
 	struct fact_baseline *baselines; /* (nbaselines) */
 	size_t nbaselines;
-	struct fact_majority *majority; /* NULL: unknown */
-	const struct picture *pictures; /* (npictures) */
+	struct fact_majority *majority;             /* NULL: unknown */
+	struct fact_recommendation *recommendation; /* NULL: there is no front */
+	const struct picture *pictures;             /* (npictures) */
 	size_t npictures;
 	struct fact_settings settings;
 	struct fact_failures failures;
@@ -457,6 +502,24 @@ void facts_bests(const struct subject *s, struct facts *f);
 void facts_front(const struct subject *s, struct facts *f);
 void facts_optimism(const struct subject *s, struct facts_memory *m,
 		    struct fact_optimism *out);
+
+/* ---- choice_facts.c ---- */
+
+/* After the front, the majority and what is known of the noise. */
+DP_MUSTCHECK int facts_choices(const struct subject *s, struct facts *f,
+			       struct dp_err *err);
+
+/* ---- command.c ---- */
+
+/* What trains a point again, to paste. In a public report it has no word of the trainer's
+ * command. */
+const char *facts_command(const struct subject *s, const struct fact_point *p,
+			  bool public, struct facts_memory *m);
+
+/* ---- text_first.c ---- */
+
+/* The recommendation in sentences. */
+void say_recommendation(const struct facts *f, struct dp_buf *out);
 
 /* ---- model_facts.c ---- */
 

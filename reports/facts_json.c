@@ -164,9 +164,10 @@ static const struct fact_row point_rows[] = {
 FACT_SHAPE(fact_point, point_rows);
 
 static const struct fact_row objective_rows[] = {
-	FACT(fact_objective, name),   FACT(fact_objective, label),
-	FACT(fact_objective, goal),   FACT(fact_objective, kind),
-	FACT(fact_objective, metric), FACT(fact_objective, anti_ideal),
+	FACT(fact_objective, name),       FACT(fact_objective, label),
+	FACT(fact_objective, goal),       FACT(fact_objective, kind),
+	FACT(fact_objective, metric),     FACT(fact_objective, share),
+	FACT(fact_objective, anti_ideal),
 };
 FACT_SHAPE(fact_objective, objective_rows);
 
@@ -184,6 +185,98 @@ static const struct fact_row best_rows[] = {
 	FACT_MADE("objectives", best_objectives),
 };
 FACT_SHAPE(fact_best, best_rows);
+
+/* ---- which to take ---- */
+
+static json_t *choice_parameters(const void *part)
+{
+	return json_incref(((const struct fact_choice *)part)->point->parameters);
+}
+
+static json_t *choice_objectives(const void *part)
+{
+	return point_objectives(((const struct fact_choice *)part)->point);
+}
+
+static json_t *choice_interval(const void *part)
+{
+	const struct fact_choice *c = part;
+
+	return c->source ? json_pack("{s:o, s:o, s:o, s:s}", "value",
+				     fact_number_json(c->value), "low",
+				     fact_number_json(c->low), "high",
+				     fact_number_json(c->high), "source", c->source)
+			 : json_null();
+}
+
+static const struct fact_row choice_rows[] = {
+	FACT(fact_choice, name),
+	FACT(fact_choice, trial),
+	FACT(fact_choice, at),
+	FACT_MADE("parameters", choice_parameters),
+	FACT_MADE("objectives", choice_objectives),
+	FACT_MADE("interval", choice_interval),
+	FACT(fact_choice, no_better),
+	FACT(fact_choice, meaningless),
+	FACT(fact_choice, command),
+};
+FACT_SHAPE(fact_choice, choice_rows);
+
+static const struct fact_row step_rows[] = {
+	FACT(fact_step, gain),    FACT(fact_step, noise),    FACT(fact_step, sampling),
+	FACT(fact_step, records), FACT(fact_step, resolved),
+};
+FACT_SHAPE(fact_step, step_rows);
+
+/* The point, and why it is that one. */
+static json_t *recommendation_json(const void *part)
+{
+	const struct fact_recommendation *r =
+		((const struct facts *)part)->recommendation;
+	json_t *out;
+
+	if (!r || !r->taken)
+		return json_null();
+	out = fact_part_json(&fact_choice_shape, r->taken);
+	json_object_set_new(out, "rule", fact_text_json(r->rule));
+	json_object_set_new(out, "ask", fact_text_json(r->ask));
+	json_object_set_new(out, "to_loose",
+			    fact_part_json(&fact_step_shape, r->to_loose));
+	json_object_set_new(out, "enough", fact_part_json(&fact_choice_shape, r->enough));
+	json_object_set_new(out, "from_enough",
+			    fact_part_json(&fact_step_shape, r->from_enough));
+	json_object_set_new(out, "sentence", fact_text_json(r->sentence));
+	return out;
+}
+
+static json_t *choices_json(const void *part)
+{
+	const struct fact_recommendation *r =
+		((const struct facts *)part)->recommendation;
+
+	return r ? fact_list_json(&fact_choice_shape, r->rows, r->nrows) : json_array();
+}
+
+static json_t *one_front_json(size_t points, double volume)
+{
+	return json_pack("{s:I, s:o}", "points", (json_int_t)points, "hypervolume",
+			 fact_number_json(volume));
+}
+
+/* Searched, without the noise, and measured again: told apart. */
+static json_t *fronts_json(const void *part)
+{
+	const struct fact_study *s = &((const struct facts *)part)->study;
+
+	return json_pack(
+		"{s:s, s:o, s:o, s:o}", "shown", s->denoises ? "denoised" : "searched",
+		"searched", one_front_json(s->searched, s->hypervolume), "denoised",
+		s->modelled ? one_front_json(s->modelled, s->hypervolume_denoised)
+			    : json_null(),
+		"remeasured",
+		s->remeasured ? one_front_json(s->remeasured, s->hypervolume_remeasured)
+			      : json_null());
+}
 
 /* ---- trust ---- */
 
@@ -568,6 +661,9 @@ static const struct fact_row all_rows[] = {
 	FACT(facts, privacy_objective),
 	FACT(facts, utility_objective),
 	FACT_LIST(facts, objectives, nobjectives, fact_objective),
+	FACT_MADE("recommendation", recommendation_json),
+	FACT_MADE("rows", choices_json),
+	FACT_MADE("fronts", fronts_json),
 	FACT_MADE("headline", own_headline),
 	FACT_LIST(facts, bests, nbests, fact_best),
 	FACT_LIST(facts, front, nfront, fact_point),

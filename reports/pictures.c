@@ -11,7 +11,7 @@ static bool is_wanted(const struct figure *f, const char *wanted)
 	for (const char *w = wanted; w; w = strchr(w, ',') ? strchr(w, ',') + 1 : NULL)
 		if (figure_find(w, strcspn(w, ",")) == f)
 			return true;
-	return !wanted;
+	return !wanted && !f->on_order;
 }
 
 /* Does it show nothing but how long things took? */

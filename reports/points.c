@@ -39,23 +39,13 @@ static struct fact_spread *keep_spread(const struct subject *s, struct dp_point 
 /* ---- the front ---- */
 
 /* Predictions at the points of the front, or NULL without models. */
-static struct dp_predicted *predict_front(const struct subject *s)
+static struct dp_predicted *predict_front(const struct subject *s, struct facts_memory *m)
 {
-	const struct dp_study *spec = s->s->spec;
-	size_t n = subject_front(s);
-	double *x = calloc(n * spec->nparams + 1, sizeof *x);
-	struct dp_predicted *out = calloc(n * spec->nobjectives + 1, sizeof *out);
-	bool ok = x && out && s->models;
+	struct dp_predicted *p;
 
-	for (size_t i = 0; ok && i < n; i++)
-		dp_point_x(s->s, subject_front_point(s, i), x + i * spec->nparams);
-	if (ok)
-		ok = dp_surrogate_eval(s->models, x, n, out, NULL, NULL, NULL) == DP_OK;
-	free(x);
-	if (ok)
-		return out;
-	free(out);
-	return NULL;
+	if (subject_predict_front(s, &p, NULL) == DP_E_NOMEM)
+		m->failed = true;
+	return p;
 }
 
 /* What is left of an objective at the i-th point of the front without the noise; NaN
@@ -127,7 +117,7 @@ static void find_point(const struct subject *s, size_t i, const struct dp_predic
 
 void facts_front(const struct subject *s, struct facts *f)
 {
-	struct dp_predicted *p = predict_front(s);
+	struct dp_predicted *p = predict_front(s, &f->memory);
 
 	f->front = facts_room(&f->memory, subject_front(s), sizeof *f->front);
 	for (size_t i = 0; f->front && i < subject_front(s); i++)
@@ -451,7 +441,7 @@ void facts_optimism(const struct subject *s, struct facts_memory *m,
 		    struct fact_optimism *out)
 {
 	const struct dp_study *spec = s->s->spec;
-	struct dp_predicted *p = predict_front(s);
+	struct dp_predicted *p = predict_front(s, m);
 	double *work = facts_room(m, subject_front(s), sizeof *work);
 
 	*out = (struct fact_optimism){

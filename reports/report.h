@@ -147,6 +147,53 @@ double subject_run_sd(const struct subject *s, struct dp_point p, size_t objecti
  * trainer told (majority_accuracy), or it is nothing that this says something of. */
 double subject_majority(const struct subject *s, size_t objective);
 
+/* ---- share.c ---- */
+
+/* Is the objective a share, to be read in percent? */
+bool subject_shares(const struct subject *s, size_t objective);
+
+/* ---- estimates.c ---- */
+
+/* What is known of a value at a point of the front. */
+struct estimate {
+	double value, low, high; /* where it lies with 95 %; NaN: unknown */
+	enum estimate_source {
+		ESTIMATE_OBSERVED, /* of its noise nothing is known */
+		ESTIMATE_RUNS,     /* the mean of its runs, and their spread */
+		ESTIMATE_MODELS,   /* what models of all results say without the noise */
+	} source;
+};
+/* The best that is known of an objective at each point of the front, into `out`, which
+ * has room for these: what models say, where they are to be trusted. */
+DP_MUSTCHECK int subject_estimates(const struct subject *s, size_t objective,
+				   struct estimate *out, struct dp_err *err);
+/* How many records the trainer tests on; NaN: it does not say. */
+double subject_test_records(const struct subject *s);
+/* The standard error of an objective at the i-th point of the front, as `dparetoctl
+ * front --one-se` takes it: that of the mean of the runs; of one run that of the models
+ * where these chose the front; NaN: unknown. What is computed is what it is. */
+double subject_front_error(const struct subject *s, size_t i, size_t objective);
+/* What the models say at the points of the front, (points x objectives) for the caller to
+ * free; NULL without models. */
+DP_MUSTCHECK int subject_predict_front(const struct subject *s, struct dp_predicted **out,
+				       struct dp_err *err);
+
+/* ---- choices.c ---- */
+
+/* Places in the front; SIZE_MAX: there is none. */
+struct choices {
+	size_t strict, recommended, loose;
+	enum choice_rule {
+		CHOICE_NONE,
+		CHOICE_ONE_SE, /* the least epsilon within one standard error of the best
+				*/
+		CHOICE_KNEE,   /* nothing is known of the noise */
+		CHOICE_BEST,   /* and nothing is better than the anti-ideal */
+	} rule;                /* that recommends */
+};
+DP_MUSTCHECK int subject_choose(const struct subject *s, struct choices *out,
+				struct dp_err *err);
+
 /* ---- models.c ---- */
 
 /* Finds fit, importance and rank, once there are models or it is known that there are
@@ -177,13 +224,25 @@ enum {
 	FIGURE_FILE_LEN = 64 /* bytes of the name of a figure's file */
 };
 
+/* The questions that figures answer, in the order of a report. */
+enum figure_chapter {
+	FIGURE_OF_FRONT,      /* what can be reached? */
+	FIGURE_OF_PARAMETERS, /* which of them matter? */
+	FIGURE_OF_MODELS,     /* how far are the models to be trusted? */
+	FIGURE_OF_SEARCH,     /* how did the search go? */
+	FIGURE_CHAPTERS
+};
+
 /* A figure gathers what it shows once. Its picture and its words are made of that and of
  * nothing else, so that they agree, and so does whatever else is made of it. */
 struct figure {
 	const char *name;  /* "front": its files are called after it */
 	const char *title; /* "Pareto front" */
-	bool of_groups;    /* it is one of a report of groups */
-	size_t size;       /* of its data, which is all zero before it is gathered */
+	enum figure_chapter chapter;
+	bool leads;     /* it stands on the first screen, before all chapters */
+	bool on_order;  /* drawn only if it is asked for by name */
+	bool of_groups; /* it is one of a report of groups */
+	size_t size;    /* of its data, which is all zero before it is gathered */
 	/* Gathers all numbers that are drawn or told. Where there is nothing to show,
 	 * *why gets the reason, the end of a sentence: "the report has one study only".
 	 * Data may point into the report. */

@@ -1,4 +1,5 @@
-/* text.c - the facts of a report in words. */
+/* text.c - the facts of a report in words: its title, its order, and the chapters on the
+ * study itself. */
 #include "reports/words.h"
 
 #include "base/json.h"
@@ -12,196 +13,7 @@ enum {
 	TITLE_STUDIES = 3 /* that a title names beside the first */
 };
 
-/* ---- the front ---- */
-
-/* A text without quotes, else four digits. */
-static void value_cell(struct doc *d, const json_t *v)
-{
-	char s[SHORT_LEN];
-	double x;
-
-	if (json_is_string(v))
-		doc_cell(d, "%s", json_string_value(v));
-	else if (json_is_boolean(v))
-		doc_cell(d, "%s", json_is_true(v) ? "true" : "false");
-	else
-		doc_cell(d, "%s", dp_json_to_real(v, &x) ? short_text(x, s) : "-");
-}
-
-/* Is what was observed of an objective another value than the one that is shown? */
-static bool shows_observed(const struct facts *f, size_t objective)
-{
-	for (size_t i = 0; f->study.denoises && i < f->nfront; i++)
-		if (f->front[i].of[objective].denoised != f->front[i].of[objective].value)
-			return true;
-	return false;
-}
-
-static void front_columns(struct doc *d, const struct facts *f)
-{
-	const struct fact_point *first = &f->front[0];
-	const char *name;
-	json_t *v;
-
-	doc_column(d, "trial", true);
-	for (size_t i = 0; i < f->nobjectives; i++) {
-		doc_column(d, f->objectives[i].name, true);
-		if (first->of[i].runs) {
-			if (shows_observed(f, i))
-				doc_column(d, "as observed", true);
-			doc_column(d, "least to most of the runs", true);
-			doc_column(d, "sd", true);
-			if (!f->study.denoises)
-				doc_column(d, "model says", true);
-			if (f->study.remeasured) {
-				doc_column(d, "measured again", true);
-				doc_column(d, "95 % of that", true);
-			}
-		}
-	}
-	json_object_foreach (first->parameters, name, v)
-		doc_column(d, name, !json_is_string(v));
-}
-
-/* The mean of the runs that measured a point again, and where it lies. */
-static void remeasured_cells(struct doc *d, const struct dp_measured *again,
-			     size_t objective)
-{
-	char a[SHORT_LEN], b[SHORT_LEN];
-
-	if (!again) {
-		doc_cell(d, "-");
-		doc_cell(d, "-");
-		return;
-	}
-	doc_cell(d, "%s", short_text(again->objectives[objective], a));
-	if (again->runs > 1)
-		doc_cell(d, "%s to %s", short_text(again->low[objective], a),
-			 short_text(again->high[objective], b));
-	else
-		doc_cell(d, "-");
-}
-
-static void front_row(struct doc *d, const struct facts *f, const struct fact_point *p)
-{
-	char a[SHORT_LEN], point[POINT_TEXT_LEN];
-	const char *name;
-	json_t *v;
-
-	doc_cell(d, "%s", point_text(p->trial, p->at, point));
-	for (size_t i = 0; i < f->nobjectives; i++) {
-		const struct fact_point_objective *o = &p->of[i];
-		bool denoises = f->study.denoises;
-
-		if (!o->runs) {
-			doc_cell(d, "%s", up_text(o->value, a));
-			continue;
-		}
-		doc_cell(d, "%s",
-			 measured_text(denoises ? o->denoised : o->value,
-				       o->runs->standard_error, a));
-		if (shows_observed(f, i))
-			doc_cell(d, "%s",
-				 measured_text(o->value, o->runs->standard_error, a));
-		spread_cell(d, o->runs);
-		doc_cell(d, "%s", error_text(o->runs->sd, a));
-		if (!denoises)
-			doc_cell(d, "%s",
-				 measured_text(o->denoised, o->runs->standard_error, a));
-		if (f->study.remeasured)
-			remeasured_cells(d, p->remeasured, i);
-	}
-	json_object_foreach (p->parameters, name, v)
-		value_cell(d, v);
-}
-
-/* What 7@4 is, where there is one. */
-static void say_waypoints(struct doc *d, const struct facts *f)
-{
-	const struct fact_path *path = f->settings.path;
-	const struct fact_point *found = NULL;
-	char point[POINT_TEXT_LEN];
-
-	for (size_t i = 0; !found && i < f->nfront; i++)
-		if (f->front[i].at >= 0)
-			found = &f->front[i];
-	if (!path || !found)
-		return;
-	doc_paragraph(d,
-		      "%s is what the training of trial %lld was at %s = %lld, on its "
-		      "way to more: a training in its own right, which cost no other. Of "
-		      "the runs at such a waypoint the mean and the standard deviation "
-		      "(sd) are kept.",
-		      point_text(found->trial, found->at, point), (long long)found->trial,
-		      path->parameter, (long long)found->at);
-}
-
-/* What the table has. */
-static void say_values(struct doc *d, const struct facts *f)
-{
-	const char *each = f->settings.path ? "Every trial, and every waypoint of one,"
-					    : "Every trial";
-
-	if (f->study.denoises)
-		doc_paragraph(d,
-			      "%s that, by models of all results, no other "
-			      "one beats in all objectives; of those with the same "
-			      "parameters the first. Values are what the models leave "
-			      "when the noise is taken out, beside the means over the "
-			      "runs as observed; epsilon is computed, and rounded up.",
-			      each);
-	else
-		doc_paragraph(d,
-			      "%s that no other one beats in all objectives. "
-			      "Values are means over the runs of a trial%s; epsilon is "
-			      "rounded up.",
-			      each,
-			      f->optimism.no_models ? ""
-						    : "; \"model says\" is what is left "
-						      "when the models take the noise "
-						      "out");
-}
-
-static void write_front(struct doc *d, const struct facts *f)
-{
-	const char *why = f->optimism.no_models;
-
-	if (f->nfront == 0)
-		return;
-	doc_section(d, "front", "The front");
-	say_values(d, f);
-	say_waypoints(d, f);
-	doc_table(d);
-	front_columns(d, f);
-	for (size_t i = 0; i < f->nfront; i++)
-		front_row(d, f, &f->front[i]);
-	doc_table_end(d);
-	if (why)
-		doc_paragraph(d, "There are no models: %s.", why);
-}
-
-/* ---- figures ---- */
-
-void write_figures(struct doc *d, const struct facts *f)
-{
-	if (f->npictures == 0)
-		return;
-	doc_section(d, "figures", "Figures");
-	for (size_t i = 0; i < f->npictures; i++) {
-		const struct picture *p = &f->pictures[i];
-		char file[FIGURE_FILE_LEN];
-
-		doc_heading(d, p->figure->title);
-		if (p->absent)
-			doc_paragraph(d, "Not shown: %s.", p->why);
-		else if (!picture_drawn(p))
-			doc_paragraph(d, "This figure could not be drawn: %s.", p->why);
-		else
-			doc_figure(d, figure_file(p->figure, picture_kind(p), file),
-				   dp_buf_text(&p->alt), dp_buf_text(&p->caption),
-				   &p->page);
-	}
-}
+/* ---- other studies ---- */
 
 /* Which hypervolumes are known of one of the studies, beside those observed. */
 struct known_volumes {
@@ -240,6 +52,7 @@ static void compared_table(struct doc *d, const struct facts *f)
 	for (size_t i = 0; i < f->ncompared; i++)
 		see_volumes(&f->compared[i], &known);
 	doc_table(d);
+	doc_caption(d, "Studies compared");
 	doc_column(d, "study", false);
 	doc_column(d, "state", false);
 	doc_column(d, "evaluations", true);
@@ -259,7 +72,8 @@ static void write_compared(struct doc *d, const struct facts *f)
 {
 	if (f->ncompared == 0)
 		return;
-	doc_section(d, "compared", "Studies compared with it");
+	doc_fold(d, "compared", "Studies compared with it", "Compared",
+		 "states, fronts and hypervolumes");
 	compared_table(d, f);
 	doc_paragraph(d, "Hypervolumes compare only where objectives and anti-ideal "
 			 "points are the same. As observed they are those of the best of "
@@ -298,6 +112,7 @@ static void values_text(const struct fact_parameter *p, struct dp_buf *out)
 static void parameters_table(struct doc *d, const struct fact_settings *s)
 {
 	doc_table(d);
+	doc_caption(d, "Parameters");
 	doc_column(d, "parameter", false);
 	doc_column(d, "type", false);
 	doc_column(d, "values", false);
@@ -318,7 +133,8 @@ static void write_settings(struct doc *d, const struct facts *f)
 	const struct fact_settings *s = &f->settings;
 	char t[SHORT_LEN];
 
-	doc_section(d, "settings", "Settings of the study");
+	doc_fold(d, "settings", "Settings of the study", "Settings",
+		 "search, objectives and parameters");
 	doc_field(d, "Search", "%s%s%s, %lld evaluations, %lld at once", s->method,
 		  s->acquisition ? " by " : "", s->acquisition ? s->acquisition : "",
 		  (long long)s->evaluations, (long long)s->parallel);
@@ -357,11 +173,10 @@ static void say_failure(struct doc *d, const struct fact_failure *group)
 			 group->messages[i].message);
 }
 
-static void write_failures(struct doc *d, const struct facts *f)
+void say_failures(struct doc *d, const struct facts *f)
 {
 	const struct fact_failures *all = &f->failures;
 
-	doc_section(d, "failures", "Failures");
 	if (all->ngroups == 0) {
 		doc_paragraph(d, "None: every attempt ended well.");
 		return;
@@ -387,12 +202,24 @@ static void write_failures(struct doc *d, const struct facts *f)
 			      "a seed or a record.");
 }
 
+static void write_failures(struct doc *d, const struct facts *f)
+{
+	char about[SHORT_LEN];
+
+	snprintf(about, sizeof about, "%lld attempt%s", (long long)f->failures.attempts,
+		 plural_end(f->failures.attempts));
+	doc_fold(d, "failures", "Failures", "Failures",
+		 f->failures.ngroups ? about : "none");
+	say_failures(d, f);
+}
+
 static void write_spent(struct doc *d, const struct facts *f)
 {
 	const struct fact_spent *s = &f->spent;
 	char t[DP_NUM_LEN];
 
-	doc_section(d, "spent", "What was spent");
+	doc_fold(d, "spent", "What was spent", "Spent",
+		 "evaluations, trainings and time");
 	doc_field(d, "Evaluations", "%lld, in %lld attempts and %lld trainings",
 		  (long long)s->evaluations, (long long)s->attempts,
 		  (long long)s->trainings);
@@ -436,7 +263,8 @@ static void write_reproduce(struct doc *d, const struct facts *f)
 {
 	const struct fact_reproduce *r = &f->reproduce;
 
-	doc_section(d, "reproduce", "How to do it again");
+	doc_fold(d, "reproduce", "How to do it again", "Again",
+		 "the study file, versions and the seed");
 	if (f->released)
 		doc_paragraph(d, "dparetoctl run with the study file below makes the "
 				 "study again, but does not repeat it: the noise on "
@@ -490,7 +318,7 @@ void report_title(const struct facts *f, struct dp_buf *out)
 
 void report_text(struct doc *d, const struct facts *f)
 {
-	/* then that matters more than the rest */
+	/* then the first screen has told why already */
 	bool all_failed = f->nfront == 0 && f->failures.ngroups > 0;
 	struct dp_buf title = DP_BUF_INIT;
 
@@ -501,13 +329,11 @@ void report_text(struct doc *d, const struct facts *f)
 		(f->groups ? write_groups : write_selection)(d, f);
 		return;
 	}
-	write_headline(d, f);
-	if (all_failed)
-		write_failures(d, f);
-	write_warning(d, f);
+	write_first(d, f);
 	write_front(d, f);
 	write_figures(d, f);
 	write_compared(d, f);
+	write_warning(d, f);
 	write_optimism(d, f);
 	write_assumptions(d, f);
 	write_statements(d, f);

@@ -449,7 +449,7 @@ void write_groups(struct doc *d, const struct facts *f)
 	doc_section(d, "short", "In short");
 	say_finding(d, f);
 	groups_table(d, f);
-	write_figures(d, f);
+	write_all_figures(d, f);
 	write_tests(d, f);
 	write_levels(d, f);
 	write_behind(d, f);

@@ -1,5 +1,5 @@
 /* text_privacy.c - the chapters on what the numbers mean: the cost of the search, trust
- * in utilities, assumptions behind epsilon, statements. */
+ * in utilities, assumptions behind epsilon. */
 #include "reports/words.h"
 
 #include "base/num.h"
@@ -8,14 +8,8 @@
 #include <string.h>
 
 enum {
-	STATEMENTS_MAX = 100, /* more are in report.json only */
+	CHECKS_MAX = 30 /* rows, beside those that do not fit */
 };
-
-/* What there is to say of so large an epsilon. */
-static const char *no_guarantee(double epsilon)
-{
-	return epsilon > FACTS_MEANINGLESS ? ": no meaningful guarantee" : "";
-}
 
 /* ---- what may be published ---- */
 
@@ -99,6 +93,7 @@ static void say_epsilons(struct doc *d, const struct facts *f,
 			 const struct fact_mechanism *m)
 {
 	doc_table(d);
+	doc_caption(d, "What one training and the whole search cost");
 	doc_column(d, "epsilon of", false);
 	doc_column(d, m->objective, false);
 	doc_column(d, "holds", false);
@@ -146,9 +141,43 @@ static void say_counted(struct doc *d, const struct fact_composed *c, bool walks
 			(long long)c->imported);
 }
 
+void say_search_cost(struct doc *d, const struct facts *f)
+{
+	const struct fact_composed *c = f->nprivacy ? &f->privacy[0].composed : NULL;
+	bool public = strcmp(f->data, "public") == 0;
+	char e[SHORT_LEN], t[DP_NUM_LEN];
+
+	if (!c)
+		doc_paragraph(d,
+			      "No objective of this study is a privacy mechanism: what "
+			      "the search cost in privacy is not known.");
+	else if (isnan(c->epsilon))
+		doc_paragraph(d,
+			      "What the whole search, %lld trainings, %s in privacy is "
+			      "not known: %s.",
+			      (long long)c->trainings, public ? "would cost" : "cost",
+			      c->why ? c->why : "nothing was trained");
+	else if (public)
+		doc_paragraph(d,
+			      "Epsilon is that of one training. The search made %lld on "
+			      "data that is declared public, which cost nobody's "
+			      "privacy; on private data it would cost epsilon %s at "
+			      "delta %s%s.",
+			      (long long)c->trainings, up_text(c->epsilon, e),
+			      dp_num_text(c->delta, t), no_guarantee(c->epsilon));
+	else
+		doc_paragraph(d,
+			      "Epsilon is that of one training. The search made %lld on "
+			      "the same records: whoever publishes its front, or a model "
+			      "chosen by it, spends epsilon %s at delta %s%s.",
+			      (long long)c->trainings, up_text(c->epsilon, e),
+			      dp_num_text(c->delta, t), no_guarantee(c->epsilon));
+}
+
 void write_warning(struct doc *d, const struct facts *f)
 {
-	doc_section(d, "publish", "What may be published");
+	doc_fold(d, "publish", "What may be published", "Publishing",
+		 "what the search itself cost");
 	if (strcmp(f->data, "private") == 0)
 		doc_note(d,
 			 "The epsilon of a point is that of one training. The search "
@@ -280,7 +309,8 @@ void write_optimism(struct doc *d, const struct facts *f)
 
 	if (f->nfront == 0)
 		return;
-	doc_section(d, "trust", "How far to trust the utilities");
+	doc_fold(d, "trust", "How far to trust the utilities", "Trust",
+		 "luck, noise and test records");
 	if (optimism->chosen_from > optimism->trials)
 		doc_paragraph(d,
 			      "There are %lld results of %lld trials. Those of one "
@@ -316,6 +346,7 @@ static void say_keys(struct doc *d, const struct fact_key *keys, size_t n)
 	char s[SHORT_LEN];
 
 	doc_table(d);
+	doc_caption(d, "Keys of the mechanism");
 	doc_column(d, "key", false);
 	doc_column(d, "value", false);
 	for (size_t i = 0; i < n; i++) {
@@ -407,10 +438,29 @@ static void say_mechanism(struct doc *d, const struct fact_mechanism *m)
 }
 
 /* `classic`: that conversion has numbers, too. */
+static void check_row(struct doc *d, const struct fact_point *p, size_t objective,
+		      bool classic)
+{
+	const struct fact_point_objective *o = &p->of[objective];
+	char s[SHORT_LEN], point[POINT_TEXT_LEN];
+
+	doc_cell(d, "%s", point_text(p->trial, p->at, point));
+	doc_cell(d, "%s", up_text(o->value, s));
+	doc_cell(d, "%s", up_text(o->check->pld, s));
+	doc_cell(d, "%s", up_text(o->check->rdp_improved, s));
+	if (classic)
+		doc_cell(d, "%s", up_text(o->check->rdp_classic, s));
+	doc_cell(d, "%s", o->check->holds ? "yes" : "NO");
+}
+
+/* Of many points every k-th, and each that does not fit. */
 static void check_table(struct doc *d, const struct facts *f, size_t objective,
 			bool classic)
 {
+	size_t every = (f->nfront + CHECKS_MAX - 1) / CHECKS_MAX;
+
 	doc_table(d);
+	doc_caption(d, "Each epsilon of the front by several accountants");
 	doc_column(d, "trial", true);
 	doc_column(d, "epsilon", true);
 	doc_column(d, "pld", true);
@@ -418,19 +468,13 @@ static void check_table(struct doc *d, const struct facts *f, size_t objective,
 	if (classic)
 		doc_column(d, "rdp, classic", true);
 	doc_column(d, "fits", false);
-	for (size_t i = 0; i < f->nfront; i++) {
-		const struct fact_point_objective *o = &f->front[i].of[objective];
-		char s[SHORT_LEN], point[POINT_TEXT_LEN];
-
-		doc_cell(d, "%s", point_text(f->front[i].trial, f->front[i].at, point));
-		doc_cell(d, "%s", up_text(o->value, s));
-		doc_cell(d, "%s", up_text(o->check->pld, s));
-		doc_cell(d, "%s", up_text(o->check->rdp_improved, s));
-		if (classic)
-			doc_cell(d, "%s", up_text(o->check->rdp_classic, s));
-		doc_cell(d, "%s", o->check->holds ? "yes" : "NO");
-	}
+	for (size_t i = 0; i < f->nfront; i++)
+		if (i % every == 0 || !f->front[i].of[objective].check->holds)
+			check_row(d, &f->front[i], objective, classic);
 	doc_table_end(d);
+	if (every > 1)
+		doc_paragraph(d, "Some of those that fit are left out; report.json has "
+				 "all.");
 }
 
 static void say_checks(struct doc *d, const struct facts *f, size_t objective)
@@ -537,7 +581,8 @@ void write_assumptions(struct doc *d, const struct facts *f)
 {
 	if (f->nprivacy == 0)
 		return;
-	doc_section(d, "assumptions", "What is behind epsilon");
+	doc_fold(d, "assumptions", "What is behind epsilon", "Epsilon",
+		 "mechanism, assumptions and a second accountant");
 	for (size_t i = 0; i < f->nprivacy; i++) {
 		doc_heading(d, f->privacy[i].objective);
 		say_mechanism(d, &f->privacy[i]);
@@ -550,20 +595,4 @@ void write_assumptions(struct doc *d, const struct facts *f)
 		      "(normalisation, clipping norms or stopping rules computed from "
 		      "the data) and the difference between real-valued noise and that "
 		      "of floating-point numbers.");
-}
-
-void write_statements(struct doc *d, const struct facts *f)
-{
-	char points[DP_COUNT_LEN];
-
-	if (f->nfront == 0 || f->nprivacy == 0)
-		return;
-	doc_section(d, "statements", "Statements to copy");
-	for (size_t i = 0; i < f->nfront && i < STATEMENTS_MAX; i++)
-		for (size_t k = 0; k < f->nobjectives; k++)
-			if (f->front[i].of[k].statement)
-				doc_code(d, "text", f->front[i].of[k].statement);
-	if (f->nfront > STATEMENTS_MAX)
-		doc_paragraph(d, "report.json has those of %s more.",
-			      dp_count_text(f->nfront - STATEMENTS_MAX, "point", points));
 }

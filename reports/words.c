@@ -1,8 +1,11 @@
 /* words.c - numbers as words. */
 #include "reports/words.h"
 
+#include "base/json.h"
+
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 const char *short_text(double x, char out[SHORT_LEN])
 {
@@ -39,6 +42,91 @@ const char *up_text(double x, char out[SHORT_LEN])
 	snprintf(out, SHORT_LEN, "%s", dp_buf_text(&b));
 	dp_buf_free(&b);
 	return isnan(x) ? "-" : out;
+}
+
+/* Three digits, rounded up. */
+static const char *epsilon_words(double x, char out[SHORT_LEN])
+{
+	struct dp_buf b = DP_BUF_INIT;
+
+	facts_round_up(x, 3, &b);
+	snprintf(out, SHORT_LEN, "%s", dp_buf_text(&b));
+	dp_buf_free(&b);
+	return isnan(x) ? "-" : out;
+}
+
+const char *amount_text(const struct fact_objective *o, double x, double error,
+			char out[SHORT_LEN])
+{
+	if (strcmp(o->kind, "privacy") == 0)
+		return epsilon_words(x, out);
+	if (!o->share)
+		return measured_text(x, error, out);
+	if (isnan(x))
+		return "-";
+	/* two decimals of a percent are all that anybody reads */
+	if (error > 0 && isfinite(error))
+		return measured_text(100 * x, fmax(100 * error, 0.02), out);
+	snprintf(out, SHORT_LEN, "%.1f", 100 * x);
+	return out;
+}
+
+const char *value_text(const struct fact_objective *o, double x, double error,
+		       char out[SHORT_LEN])
+{
+	char number[SHORT_LEN];
+
+	if (!o->share || isnan(x))
+		return amount_text(o, x, error, out);
+	snprintf(out, SHORT_LEN, "%.40s %%", amount_text(o, x, error, number));
+	return out;
+}
+
+const char *difference_text(const struct fact_objective *o, double x, double error,
+			    char out[SHORT_LEN])
+{
+	char number[SHORT_LEN];
+
+	if (!o->share || isnan(x))
+		return measured_text(x, error, out);
+	if (!(error > 0))
+		error_text(100 * x, number);
+	else
+		measured_text(100 * x, 100 * error, number);
+	snprintf(out, SHORT_LEN, "%.20s percentage point%s", number,
+		 strcmp(number, "1") == 0 ? "" : "s");
+	return out;
+}
+
+void value_column(struct doc *d, const struct fact_objective *o, const char *title)
+{
+	char text[200];
+
+	snprintf(text, sizeof text, "%.190s%s", title, o->share ? ", %" : "");
+	doc_column(d, text, true);
+}
+
+void settings_text(json_t *parameters, struct dp_buf *out)
+{
+	char number[SHORT_LEN];
+	const char *name;
+	json_t *v;
+	double x;
+
+	json_object_foreach (parameters, name, v) {
+		dp_buf_printf(out, "%s%s ", out->len ? ", " : "", name);
+		if (json_is_string(v))
+			dp_buf_puts(out, json_string_value(v));
+		else if (dp_json_to_real(v, &x))
+			dp_buf_puts(out, short_text(x, number));
+		else
+			dp_json_dump(out, v, 0);
+	}
+}
+
+const char *no_guarantee(double epsilon)
+{
+	return epsilon >= FACTS_MEANINGLESS ? ": no meaningful guarantee" : "";
 }
 
 const char *plural_end(int64_t n)

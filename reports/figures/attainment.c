@@ -384,6 +384,7 @@ const struct figure figure_attainment = {
 	.name = "attainment",
 	.title = "Fronts of groups",
 	.of_groups = true,
+	.chapter = FIGURE_OF_FRONT,
 	.size = sizeof(struct attainment_data),
 	.gather = attainment_gather,
 	.draw = attainment_draw,

@@ -309,6 +309,7 @@ static void clouds_caption(const void *data, struct dp_buf *out)
 const struct figure figure_clouds = {
 	.name = "clouds",
 	.title = "Where two studies looked",
+	.chapter = FIGURE_OF_FRONT,
 	.of_groups = true,
 	.size = sizeof(struct clouds_data),
 	.gather = clouds_gather,

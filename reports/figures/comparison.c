@@ -335,6 +335,7 @@ static void comparison_caption(const void *data, struct dp_buf *out)
 const struct figure figure_comparison = {
 	.name = "comparison",
 	.title = "Comparison",
+	.chapter = FIGURE_OF_FRONT,
 	.size = sizeof(struct comparison_data),
 	.gather = comparison_gather,
 	.draw = comparison_draw,

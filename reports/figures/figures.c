@@ -6,7 +6,7 @@
 
 const struct figure *const report_figures[] = {
 	&figure_front,
-	&figure_front_log,
+	&figure_front_linear,
 	&figure_objectives,
 	&figure_comparison,
 	&figure_hypervolume_groups,
@@ -16,13 +16,13 @@ const struct figure *const report_figures[] = {
 	&figure_panels,
 	&figure_variability,
 	&figure_hypervolume,
+	&figure_relevance,
 	&figure_maps,
 	&figure_fit,
 	&figure_surrogates,
 	&figure_pairs,
 	&figure_hyperparameters,
 	&figure_parallel,
-	&figure_relevance,
 	&figure_timeline,
 	&figure_time_spent,
 	NULL,

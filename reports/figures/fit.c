@@ -209,6 +209,7 @@ static void fit_caption(const void *data, struct dp_buf *out)
 const struct figure figure_fit = {
 	.name = "fit",
 	.title = "How far to trust the models",
+	.chapter = FIGURE_OF_MODELS,
 	.size = sizeof(struct fit_data),
 	.gather = fit_gather,
 	.draw = fit_draw,

@@ -1,5 +1,6 @@
-/* front.c - the Pareto front: all points, the front as a staircase, the anti-ideal box;
- * once with a linear first axis that ends at the anti-ideal, once over decades. */
+/* front.c - the Pareto front: the front as a staircase with where it lies, the point that
+ * is recommended, lines to compare with, and everything that was evaluated. What is known
+ * beside the points is gathered by front_known.c. */
 #include "reports/figures/front_internal.h"
 
 #include "base/num.h"
@@ -76,18 +77,58 @@ static void fit_limits(struct front_data *d, enum plot_side side, const bool *ke
 	d->hi[side] = from_scale(hi + margin, scale);
 }
 
-/* Which points have an x better than the anti-ideal's? False: none has. */
+/* The worst x that is of interest: the anti-ideal's, or that of what is recommended. */
+static double front_last(const struct front_data *d)
+{
+	const struct dp_objective *o = front_objective(d->s, PLOT_X);
+	double at = d->chosen.recommended == SIZE_MAX
+			    ? NAN
+			    : front_chosen_value(d, d->chosen.recommended, PLOT_X);
+
+	if (!isfinite(at))
+		return o->anti_ideal;
+	return o->maximize ? fmin(o->anti_ideal, at) : fmax(o->anti_ideal, at);
+}
+
+/* Which points have an x of interest? False: none has. */
 static bool keep_better(const struct front_data *d, bool *keep)
 {
 	const struct dp_objective *o = front_objective(d->s, PLOT_X);
+	double last = front_last(d);
 	bool any = false;
 
 	for (size_t i = 0; i < d->all.n; i++) {
-		keep[i] = o->maximize ? d->all.x[i] >= o->anti_ideal
-				      : d->all.x[i] <= o->anti_ideal;
+		keep[i] = (o->maximize ? d->all.x[i] >= last : d->all.x[i] <= last) &&
+			  (d->scale[PLOT_X] == PLOT_LINEAR || d->all.x[i] > 0);
 		any |= keep[i];
 	}
 	return any;
+}
+
+/* Leaves out points that are so bad that the front would be a line at the edge if they
+ * were shown: a quarter of what front and lines span is left beyond these. */
+static void keep_near(const struct front_data *d, bool *keep)
+{
+	enum plot_scale scale = d->scale[PLOT_Y];
+	double sign = front_objective(d->s, PLOT_Y)->maximize ? -1 : 1;
+	double best = INFINITY, worst = -INFINITY;
+
+	for (size_t i = 0; i < d->front.n; i++) {
+		double y = sign * front_to_scale(d->front.y[i], scale);
+
+		if (d->front.x[i] < d->lo[PLOT_X] || d->front.x[i] > d->hi[PLOT_X])
+			continue;
+		best = fmin(best, y);
+		worst = fmax(worst, y);
+	}
+	for (size_t i = 0; i < d->nlines; i++)
+		if (d->line[i].shown)
+			worst = fmax(worst, sign * front_to_scale(d->line[i].at, scale));
+	if (!(worst > best)) /* one point is no measure */
+		return;
+	for (size_t i = 0; i < d->all.n; i++)
+		keep[i] &= sign * front_to_scale(d->all.y[i], scale) <=
+			   worst + (worst - best) / 4;
 }
 
 /* A linear x goes from the best value to the anti-ideal. */
@@ -95,42 +136,58 @@ static void end_at_anti_ideal(struct front_data *d)
 {
 	const struct dp_objective *o = front_objective(d->s, PLOT_X);
 	double best = o->maximize ? d->hi[PLOT_X] : d->lo[PLOT_X], margin;
+	double last = front_last(d);
 
-	if (!o->maximize && best > 0 && best < 0.25 * o->anti_ideal)
+	if (!o->maximize && best > 0 && best < 0.25 * last)
 		best = 0;
-	margin = 0.03 * fabs(o->anti_ideal - best);
+	margin = 0.03 * fabs(last - best);
 	if (o->maximize) {
-		d->lo[PLOT_X] = o->anti_ideal - margin;
+		d->lo[PLOT_X] = last - margin;
 	} else {
 		d->lo[PLOT_X] = best;
-		d->hi[PLOT_X] = o->anti_ideal + margin;
+		d->hi[PLOT_X] = last + margin;
 	}
 }
 
-/* What models make of the results may reach beyond all of them. */
+static void reach(struct front_data *d, double x, double y)
+{
+	if (x < d->lo[PLOT_X] || x > d->hi[PLOT_X] || !isfinite(y) ||
+	    (d->scale[PLOT_Y] == PLOT_LOG && y <= 0))
+		return;
+	d->lo[PLOT_Y] = fmin(d->lo[PLOT_Y], y);
+	d->hi[PLOT_Y] = fmax(d->hi[PLOT_Y], y);
+}
+
+/* What models make of the results may reach beyond all of them, and so may lines. */
 static void reach_front(struct front_data *d)
 {
-	for (size_t i = 0; i < d->front.n; i++) {
-		if (d->front.x[i] < d->lo[PLOT_X] || d->front.x[i] > d->hi[PLOT_X])
-			continue;
-		d->lo[PLOT_Y] = fmin(d->lo[PLOT_Y], d->front.y[i]);
-		d->hi[PLOT_Y] = fmax(d->hi[PLOT_Y], d->front.y[i]);
-	}
+	double margin = 0.03 * (d->hi[PLOT_Y] - d->lo[PLOT_Y]);
+
+	for (size_t i = 0; i < d->front.n; i++)
+		reach(d, d->front.x[i], d->front.y[i]);
+	for (size_t i = 0; i < d->again.n; i++)
+		reach(d, d->again.x[i], d->again.y[i]);
+	for (size_t i = 0; i < d->nlines; i++)
+		if (d->line[i].shown) {
+			reach(d, d->lo[PLOT_X], d->line[i].at - margin);
+			reach(d, d->lo[PLOT_X], d->line[i].at + margin);
+		}
 }
 
 static int find_limits(struct front_data *d, struct dp_err *err)
 {
 	bool *keep = calloc(d->all.n + 1, sizeof *keep);
-	bool in_box, linear = d->scale[PLOT_X] == PLOT_LINEAR;
+	bool linear = d->scale[PLOT_X] == PLOT_LINEAR, any;
 
 	if (!keep)
 		return fig_nomem(err);
-	in_box = keep_better(d, keep) && linear;
-	for (size_t i = 0; !in_box && i < d->all.n; i++)
+	any = keep_better(d, keep);
+	for (size_t i = 0; !any && i < d->all.n; i++)
 		keep[i] = linear || d->all.x[i] > 0;
 	fit_limits(d, PLOT_X, keep);
-	if (in_box)
+	if (any && linear)
 		end_at_anti_ideal(d);
+	keep_near(d, keep);
 	fit_limits(d, PLOT_Y, keep);
 	reach_front(d);
 	for (size_t i = 0; i < d->all.n; i++)
@@ -303,22 +360,23 @@ static int gather_points(struct front_data *d, struct dp_err *err)
 	return d->third < 0 ? DP_OK : gather_shades(d, (size_t)d->third, err);
 }
 
-static int gather_front(const struct report *r, enum plot_scale scale,
-			struct front_data *d, struct dp_err *err)
+static int gather_front(const struct report *r, bool linear, struct front_data *d,
+			struct dp_err *err)
 {
-	const struct subject *s = &r->subjects[0];
+	const struct subject *s = d->s = &r->subjects[0];
 	int code;
 
-	d->s = s;
 	d->third = third_objective(s);
-	d->scale[PLOT_X] = scale;
 	if ((code = fig_points(s, &d->all, err)) != DP_OK ||
 	    (code = fig_subject_front(s, &d->front, err)) != DP_OK ||
 	    (code = fig_truth(r, NAN, &d->truth, err)) != DP_OK ||
 	    (code = gather_paths(d, err)) != DP_OK ||
 	    (code = gather_observed(d, err)) != DP_OK ||
-	    (code = gather_barred(d, err)) != DP_OK)
+	    (code = gather_barred(d, err)) != DP_OK ||
+	    (code = front_gather_known(r, d, err)) != DP_OK)
 		return code;
+	d->scale[PLOT_X] =
+		linear ? PLOT_LINEAR : fig_objective_scale(s, s->x, d->all.x, d->all.n);
 	return d->all.n ? gather_points(d, err) : DP_OK;
 }
 
@@ -330,30 +388,18 @@ static int front_gather(const struct report *r, void *data, const char **why,
 	/* what failed is told elsewhere: an empty plot adds nothing */
 	if (s && !s->npoints)
 		*why = "no trial has given a result";
-	return *why ? DP_OK : gather_front(r, PLOT_LINEAR, data, err);
+	return *why ? DP_OK : gather_front(r, false, data, err);
 }
 
-/* Decades need two points with a positive x. */
-static bool has_decades(const struct subject *s)
+static int front_linear_gather(const struct report *r, void *data, const char **why,
+			       struct dp_err *err)
 {
-	size_t positive = 0;
+	struct front_data *d = data;
+	int code = fig_first(r, why) ? gather_front(r, true, d, err) : DP_OK;
 
-	for (size_t i = 0; i < s->npoints && positive < 2; i++) {
-		double x = dp_point_objectives(s->s, s->points[i])[s->x];
-
-		positive += x > 0 && isfinite(x);
-	}
-	return positive == 2;
-}
-
-static int front_log_gather(const struct report *r, void *data, const char **why,
-			    struct dp_err *err)
-{
-	const struct subject *s = fig_first(r, why);
-
-	if (s && !has_decades(s))
-		*why = "decades need two points with a positive first objective";
-	return *why ? DP_OK : gather_front(r, PLOT_LOG, data, err);
+	if (code == DP_OK && !*why && d->all.n == 0)
+		*why = "there is no point to show yet";
+	return code;
 }
 
 static void front_release(void *data)
@@ -370,6 +416,7 @@ static void front_release(void *data)
 	fig_truth_free(&d->truth);
 	for (size_t i = 0; i < FRONT_SHADES; i++)
 		fig_points_free(&d->shade[i].at);
+	front_release_known(d);
 }
 
 /* ---- in words ---- */
@@ -406,26 +453,44 @@ static void say_range(const struct subject *s, const struct fig_points *front,
 	dp_buf_putc(out, '.');
 }
 
-static void say_volume(const struct subject *s, struct dp_buf *out)
+/* What each look means. */
+static void say_looks(const struct front_data *d, struct dp_buf *out)
 {
-	char volume[FIG_TEXT_LEN];
+	dp_buf_puts(out, d->observed.n
+				 ? " The line is what models of all results leave of it "
+				   "without the noise (denoised)"
+				 : " The line is what was observed in the search");
+	if (d->band.n)
+		dp_buf_printf(out, ", the band where that lies with 95 %% by the %s",
+			      d->band.modelled ? "models" : "runs");
+	if (d->observed.n)
+		dp_buf_puts(out, ", rings what was observed in the search");
+	if (d->again.n)
+		dp_buf_puts(out, ", squares with bars what fresh seeds gave (measured "
+				 "again, 95 %)");
+	dp_buf_puts(out, ". The star is recommended.");
+}
 
-	if (s->denoises)
-		dp_buf_printf(
-			out,
-			" The models chose it, because a front of observed means is "
-			"a front of lucky runs; rings show what was observed at its "
-			"points. Hypervolume: %s without the noise, ",
-			fig_number(s->denoised.hypervolume, volume));
-	else
-		dp_buf_puts(out, " Hypervolume: ");
-	dp_buf_printf(out, "%s", fig_number(s->s->hypervolume, volume));
-	if (s->denoises || s->denoised.modelled)
-		dp_buf_puts(out, " as observed");
-	if (!s->denoises && s->denoised.modelled)
-		dp_buf_printf(out, ", %s if models take the noise out",
-			      fig_number(s->denoised.hypervolume, volume));
-	dp_buf_putc(out, '.');
+/* Why a front can be better than no privacy. */
+static void say_beyond(const struct front_data *d, struct dp_buf *out)
+{
+	for (size_t i = 0; i < d->nlines; i++) {
+		if (!d->line[i].beyond)
+			continue;
+		dp_buf_printf(out, " The front is better than \"%s\"", d->line[i].label);
+		if (d->line[i].error > 0) {
+			char error[FIG_TEXT_LEN];
+
+			dp_buf_printf(
+				out,
+				", which two standard errors of the test set (%s, "
+				"shaded) and the noise of the runs leave open.",
+				fig_difference(d->s, d->s->y, d->line[i].error, error));
+		} else {
+			dp_buf_puts(out, ": the noise of test records and runs, or "
+					 "another training, can make it so.");
+		}
+	}
 }
 
 static void say_paths(const struct front_data *d, struct dp_buf *out)
@@ -460,7 +525,8 @@ static void front_caption(const void *data, struct dp_buf *out)
 				      front_objective(s, PLOT_X)->name,
 				      front_objective(s, PLOT_Y)->name);
 		say_range(s, &d->front, out);
-		say_volume(s, out);
+		say_looks(d, out);
+		say_beyond(d, out);
 		fig_truth_say(&d->truth, s, &d->front, out);
 		say_paths(d, out);
 	} else if (d->all.not_finite) {
@@ -476,6 +542,8 @@ static void front_caption(const void *data, struct dp_buf *out)
 const struct figure figure_front = {
 	.name = "front",
 	.title = "Pareto front",
+	.chapter = FIGURE_OF_FRONT,
+	.leads = true,
 	.size = sizeof(struct front_data),
 	.gather = front_gather,
 	.draw = front_draw,
@@ -483,11 +551,13 @@ const struct figure figure_front = {
 	.release = front_release,
 };
 
-const struct figure figure_front_log = {
-	.name = "front-log",
-	.title = "Pareto front over decades",
+const struct figure figure_front_linear = {
+	.name = "front-linear",
+	.title = "Pareto front up to the anti-ideal",
+	.chapter = FIGURE_OF_FRONT,
+	.on_order = true,
 	.size = sizeof(struct front_data),
-	.gather = front_log_gather,
+	.gather = front_linear_gather,
 	.draw = front_draw,
 	.caption = front_caption,
 	.release = front_release,

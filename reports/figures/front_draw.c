@@ -6,12 +6,6 @@
 #include <math.h>
 #include <stdio.h>
 
-enum {
-	LABELS = 5,      /* front points with their values beside them; */
-	MANY_LABELS = 9, /* to try on a crowded front, where some find no place */
-	CROWDED = 30,
-};
-
 /* The region that the anti-ideal bounds; its edges are seen only where they are. */
 static void draw_anti_ideal(struct plot_panel *a, const struct front_data *d)
 {
@@ -54,55 +48,90 @@ static void draw_shades(struct plot_panel *a, const struct front_data *d)
 	}
 }
 
-/* The place of a front point in the picture, in parts of its width and height. */
-static void front_place(const struct front_data *d, size_t i, double at[2])
+/* The points to take. */
+static void draw_choices(struct plot_panel *a, const struct front_data *d)
 {
-	const double value[2] = { d->front.x[i], d->front.y[i] };
+	const struct {
+		size_t place;
+		const char *name;
+	} each[] = { { d->chosen.recommended, "recommended" },
+		     { d->chosen.strict, "strict" },
+		     { d->chosen.loose, "loose" } };
+	struct plot_style star = { .colour = plot_palette(PLOT_ORANGE),
+				   .marker = PLOT_STAR,
+				   .size = 13,
+				   .outline = true };
 
-	for (int side = PLOT_X; side <= PLOT_Y; side++) {
-		double lo = front_to_scale(d->lo[side], d->scale[side]);
-		double hi = front_to_scale(d->hi[side], d->scale[side]);
+	for (size_t i = 0; i < DP_COUNT(each); i++) {
+		char x[FIG_TEXT_LEN], text[2 * FIG_TEXT_LEN];
+		double at[2];
 
-		at[side] = (front_to_scale(value[side], d->scale[side]) - lo) / (hi - lo);
+		if (each[i].place == SIZE_MAX || (i && each[i].place == each[0].place))
+			continue;
+		at[0] = front_chosen_value(d, each[i].place, PLOT_X);
+		at[1] = front_chosen_value(d, each[i].place, PLOT_Y);
+		if (!front_shown(d, at[0], at[1]))
+			continue;
+		if (i == 0)
+			panel_points(a, &star, "recommended", &at[0], &at[1], 1);
+		snprintf(text, sizeof text, "%s, %s", each[i].name,
+			 fig_value(d->s, d->s->x, at[0], x));
+		panel_label(a, at[0], at[1], text);
 	}
 }
 
-static double front_step(const struct front_data *d, size_t from, size_t to)
+/* Where the front lies, below it. */
+static void draw_band(struct plot_panel *a, const struct front_data *d)
 {
-	double a[2], b[2];
+	struct plot_style blue = { .colour = plot_palette(PLOT_BLUE), .opacity = 0.16 };
 
-	front_place(d, from, a);
-	front_place(d, to, b);
-	return hypot(b[0] - a[0], b[1] - a[1]);
+	if (d->band.n)
+		panel_band(a, &blue,
+			   d->band.modelled ? "95 % by the models" : "95 % by the runs",
+			   d->band.x, d->band.lo, d->band.hi, d->band.n, false);
 }
 
-/* Writes the values beside a few points, spread evenly along the front. */
-static void draw_labels(struct plot_panel *a, const struct front_data *d)
+/* What fresh seeds gave. */
+static void draw_again(struct plot_panel *a, const struct front_data *d)
 {
-	size_t first = 0, end = d->front.n;
-	int most = d->front.n > CROWDED ? MANY_LABELS : LABELS;
-	double whole = 0, gone = 0;
-	int written = 0;
+	struct plot_style square = { .colour = plot_palette(PLOT_GREEN),
+				     .marker = PLOT_SQUARE,
+				     .size = fig_marker_size(d->front.n) - 1,
+				     .outline = true };
+	struct plot_style bar = { .colour = plot_palette(PLOT_GREEN),
+				  .width = 1.2,
+				  .size = 4 };
 
-	while (first < end && !front_shown(d, d->front.x[first], d->front.y[first]))
-		first++;
-	while (end > first && !front_shown(d, d->front.x[end - 1], d->front.y[end - 1]))
-		end--;
-	for (size_t i = first; i + 1 < end; i++)
-		whole += front_step(d, i, i + 1);
-	for (size_t i = first; i < end; i++) {
-		char x[FIG_TEXT_LEN], y[FIG_TEXT_LEN], text[2 * FIG_TEXT_LEN + 3];
+	if (d->again.n == 0)
+		return;
+	panel_bars(a, &bar, "measured again, 95 %", d->again.x, d->again.lo, d->again.hi,
+		   d->again.n);
+	panel_points(a, &square, "measured again, 95 %", d->again.x, d->again.y,
+		     d->again.n);
+}
 
-		if (i > first)
-			gone += front_step(d, i - 1, i);
-		if (gone < whole * written / (most - 1) - 1e-9)
+/* What guessing and no privacy give. */
+static void draw_lines(struct plot_panel *a, const struct front_data *d)
+{
+	struct plot_style style = { .colour = plot_palette(PLOT_BLACK),
+				    .width = 1,
+				    .dash = PLOT_DASHED,
+				    .opacity = 0.7 };
+	struct plot_style grey = { .colour = plot_palette(PLOT_GREY), .opacity = 0.2 };
+
+	for (size_t i = 0; i < d->nlines; i++) {
+		const struct front_line *l = &d->line[i];
+		double y0 = l->at - l->error, y1 = l->at + l->error;
+		char value[FIG_TEXT_LEN], label[200];
+
+		if (!l->shown)
 			continue;
-		while (written < most && gone >= whole * written / (most - 1) - 1e-9)
-			written++;
-		snprintf(text, sizeof text, "%s: %s",
-			 fig_value(d->s, d->s->x, d->front.x[i], x),
-			 fig_value(d->s, d->s->y, d->front.y[i], y));
-		panel_label(a, d->front.x[i], d->front.y[i], text);
+		if (l->beyond && l->error > 0)
+			panel_blocks(a, &grey, "two standard errors of the test set",
+				     &d->lo[PLOT_X], &d->hi[PLOT_X], &y0, &y1, 1);
+		snprintf(label, sizeof label, "%.120s %s", l->label,
+			 fig_value(d->s, d->s->y, l->at, value));
+		panel_mark(a, &style, PLOT_Y, l->at, label);
 	}
 }
 
@@ -124,7 +153,7 @@ static void draw_observed(struct plot_panel *a, const struct front_data *d)
 		panel_line(a, &tie, NULL, x, y, 2);
 	}
 	if (d->observed.n)
-		panel_points(a, &ring, "the same points as observed", d->observed.x,
+		panel_points(a, &ring, "the same points as searched", d->observed.x,
 			     d->observed.y, d->observed.n);
 }
 
@@ -139,6 +168,7 @@ static void draw_staircase(struct plot_panel *a, const struct front_data *d)
 	snprintf(name, sizeof name, "front%s%s (%s)", d->third < 0 ? "" : " of these two",
 		 d->observed.n ? " without noise" : "",
 		 dp_count_text(d->front.n, "point", points));
+	draw_band(a, d);
 	draw_observed(a, d);
 	panel_line(a, &blue, name, d->stairs.x, d->stairs.y, d->stairs.n);
 	if (d->third < 0) {
@@ -147,7 +177,8 @@ static void draw_staircase(struct plot_panel *a, const struct front_data *d)
 	} else {
 		draw_shades(a, d);
 	}
-	draw_labels(a, d);
+	draw_again(a, d);
+	draw_choices(a, d);
 }
 
 /* Why there is nothing to see. */
@@ -247,6 +278,7 @@ static void draw_all_points(struct plot_panel *a, const struct front_data *d)
 	draw_anti_ideal(a, d);
 	fig_truth_draw(a, &d->truth);
 	draw_paths(a, d);
+	draw_lines(a, d);
 	panel_points(a, &light, "evaluated", d->all.x, d->all.y, d->all.n);
 	fig_tips(a, d->s, &d->all, 0);
 	if (d->barred.n)
@@ -260,9 +292,7 @@ struct plot *front_draw(const void *data)
 {
 	const struct front_data *d = data;
 	const struct subject *s = d->s;
-	const char *title = d->scale[PLOT_X] == PLOT_LOG ? figure_front_log.title
-							 : figure_front.title;
-	struct plot *p = fig_new(s, title, FIG_WIDTH, FIG_HEIGHT);
+	struct plot *p = fig_new(s, figure_front.title, FIG_WIDTH, FIG_HEIGHT);
 	struct plot_panel *a = plot_panel(p, 0, 0);
 
 	fig_axis(a, PLOT_X, s, s->x, d->scale[PLOT_X]);

@@ -15,8 +15,27 @@ struct front_data {
 	/* (npaths) where in `all`, which has them side by side, the points of a training
 	 * begin that are joined; `paths` trainings have several */
 	size_t *path, npaths, paths;
-	struct fig_points stairs;   /* of the front */
-	struct fig_points observed; /* its points as observed, where it is the models' */
+	struct fig_points stairs;    /* of the front */
+	struct fig_points observed;  /* its points as observed, where it is the models' */
+	struct front_band {          /* where it lies with 95 % */
+		double *x, *lo, *hi; /* (n) corners */
+		size_t n;
+		bool modelled; /* by the models, else by the runs */
+	} band;
+	struct front_again {             /* points that were measured again */
+		double *x, *y, *lo, *hi; /* (n) */
+		size_t n;
+	} again;
+	struct choices chosen;
+	struct front_line { /* to compare with */
+		double at;
+		const char *label;
+		double error; /* of a baseline: two standard errors of a share of the
+			       * test records; NaN: unknown */
+		bool beyond;  /* the front is better than it */
+		bool shown;   /* it is near enough */
+	} * line;             /* (nlines) */
+	size_t nlines;
 	struct fig_points barred;   /* ok, but a constraint is not met */
 	struct fig_points diverged; /* at the border where utility is worst */
 	enum plot_scale scale[2];   /* of x and y */
@@ -39,9 +58,19 @@ double front_to_scale(double v, enum plot_scale scale);
 size_t front_path_length(const struct fig_points *all, size_t first);
 /* Is the point within the limits? */
 bool front_shown(const struct front_data *d, double x, double y);
+/* The value of an objective that put a member of the study's front there. */
+double front_chosen_value(const struct front_data *d, size_t place, enum plot_side side);
 /* From where to where a side is better than the anti-ideal: what is beyond the limits
  * ends out of sight, not at them. */
 void front_region(const struct front_data *d, enum plot_side side, double edge[2]);
 struct plot *front_draw(const void *data);
+
+/* ---- front_known.c ---- */
+
+/* Where the front lies, what was measured again, which points to take, and lines; after
+ * the front. */
+DP_MUSTCHECK int front_gather_known(const struct report *r, struct front_data *d,
+				    struct dp_err *err);
+void front_release_known(struct front_data *d);
 
 #endif

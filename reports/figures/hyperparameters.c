@@ -237,6 +237,7 @@ static void hyperparameters_caption(const void *data, struct dp_buf *out)
 const struct figure figure_hyperparameters = {
 	.name = "hyperparameters",
 	.title = "Parameters along the front",
+	.chapter = FIGURE_OF_PARAMETERS,
 	.size = sizeof(struct hyperparameters_data),
 	.gather = hyperparameters_gather,
 	.draw = hyperparameters_draw,

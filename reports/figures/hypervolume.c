@@ -281,6 +281,7 @@ static void hypervolume_caption(const void *data, struct dp_buf *out)
 const struct figure figure_hypervolume = {
 	.name = "hypervolume",
 	.title = "Hypervolume",
+	.chapter = FIGURE_OF_SEARCH,
 	.size = sizeof(struct hypervolume_data),
 	.gather = hypervolume_gather,
 	.draw = hypervolume_draw,

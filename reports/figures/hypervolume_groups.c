@@ -246,6 +246,7 @@ const struct figure figure_hypervolume_groups = {
 	.name = "hypervolume-groups",
 	.title = "Hypervolume, mean over seeds",
 	.of_groups = true,
+	.chapter = FIGURE_OF_SEARCH,
 	.size = sizeof(struct hypervolume_groups_data),
 	.gather = hypervolume_groups_gather,
 	.draw = hypervolume_groups_draw,

@@ -140,7 +140,8 @@ char *fig_value(const struct subject *s, size_t objective, double v,
 
 	if (o->privacy)
 		epsilon_text(v, out);
-	else if (o->one_minus && v <= 1 && (v >= 0.0005 || v == 0)) /* a share */
+	else if (subject_shares(s, objective) && v <= 1 &&
+		 (v >= 0.0005 || v == 0)) /* a share */
 		snprintf(out, FIG_TEXT_LEN, "%.1f %%", 100 * v);
 	else
 		fig_number(v, out);
@@ -163,7 +164,7 @@ char *fig_percent(double share, char out[FIG_TEXT_LEN])
 char *fig_difference(const struct subject *s, size_t objective, double v,
 		     char out[FIG_TEXT_LEN])
 {
-	bool share = s->s->spec->objectives[objective].one_minus;
+	bool share = subject_shares(s, objective);
 	char number[FIG_TEXT_LEN];
 
 	two_digits(share ? 100 * v : v, number);

@@ -359,6 +359,7 @@ static void maps_caption(const void *data, struct dp_buf *out)
 const struct figure figure_maps = {
 	.name = "oracles",
 	.title = "Objectives over the parameters",
+	.chapter = FIGURE_OF_PARAMETERS,
 	.size = sizeof(struct maps_data),
 	.gather = maps_gather,
 	.draw = maps_draw,

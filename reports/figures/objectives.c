@@ -172,6 +172,7 @@ static void objectives_caption(const void *data, struct dp_buf *out)
 const struct figure figure_objectives = {
 	.name = "objectives",
 	.title = "Objectives against each other",
+	.chapter = FIGURE_OF_FRONT,
 	.size = sizeof(struct objectives_data),
 	.gather = objectives_gather,
 	.draw = objectives_draw,

@@ -130,6 +130,7 @@ static void pairs_caption(const void *data, struct dp_buf *out)
 const struct figure figure_pairs = {
 	.name = "pairs",
 	.title = "Pairs of parameters",
+	.chapter = FIGURE_OF_PARAMETERS,
 	.size = sizeof(struct pairs_data),
 	.gather = pairs_gather,
 	.draw = pairs_draw,

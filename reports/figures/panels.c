@@ -206,6 +206,7 @@ static void panels_caption(const void *data, struct dp_buf *out)
 const struct figure figure_panels = {
 	.name = "panels",
 	.title = "Studies side by side",
+	.chapter = FIGURE_OF_FRONT,
 	.size = sizeof(struct panels_data),
 	.gather = panels_gather,
 	.draw = panels_draw,

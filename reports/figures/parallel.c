@@ -286,6 +286,7 @@ static void parallel_caption(const void *data, struct dp_buf *out)
 const struct figure figure_parallel = {
 	.name = "parallel",
 	.title = "All parameters at once",
+	.chapter = FIGURE_OF_PARAMETERS,
 	.size = sizeof(struct parallel_data),
 	.gather = parallel_gather,
 	.draw = coordinates_draw,

@@ -255,6 +255,7 @@ static void relevance_caption(const void *data, struct dp_buf *out)
 const struct figure figure_relevance = {
 	.name = "relevance",
 	.title = "Which parameters matter",
+	.chapter = FIGURE_OF_PARAMETERS,
 	.size = sizeof(struct relevance_data),
 	.gather = relevance_gather,
 	.draw = relevance_draw,

@@ -129,6 +129,7 @@ const struct figure figure_seeds = {
 	.name = "seeds",
 	.title = "Hypervolume of each seed",
 	.of_groups = true,
+	.chapter = FIGURE_OF_SEARCH,
 	.size = sizeof(struct seeds_data),
 	.gather = seeds_gather,
 	.draw = seeds_draw,

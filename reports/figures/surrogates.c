@@ -440,6 +440,7 @@ static void surrogates_caption(const void *data, struct dp_buf *out)
 const struct figure figure_surrogates = {
 	.name = "surrogates",
 	.title = "What the models believe",
+	.chapter = FIGURE_OF_MODELS,
 	.size = sizeof(struct surrogates_data),
 	.gather = surrogates_gather,
 	.draw = surrogates_draw,

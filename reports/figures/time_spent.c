@@ -187,6 +187,7 @@ static void time_spent_caption(const void *data, struct dp_buf *out)
 const struct figure figure_time_spent = {
 	.name = "time-spent",
 	.title = "Where the time went",
+	.chapter = FIGURE_OF_SEARCH,
 	.size = sizeof(struct time_spent_data),
 	.gather = time_spent_gather,
 	.draw = time_spent_draw,

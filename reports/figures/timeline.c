@@ -260,6 +260,7 @@ static void timeline_caption(const void *data, struct dp_buf *out)
 const struct figure figure_timeline = {
 	.name = "timeline",
 	.title = "Timeline",
+	.chapter = FIGURE_OF_SEARCH,
 	.size = sizeof(struct timeline_data),
 	.gather = timeline_gather,
 	.draw = timeline_draw,

@@ -342,6 +342,7 @@ static void variability_caption(const void *data, struct dp_buf *out)
 const struct figure figure_variability = {
 	.name = "variability",
 	.title = "Variability of the front",
+	.chapter = FIGURE_OF_FRONT,
 	.size = sizeof(struct variability_data),
 	.gather = variability_gather,
 	.draw = variability_draw,

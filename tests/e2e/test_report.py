@@ -28,8 +28,8 @@ search: {method: random, evaluations: 12, parallel: 2}
 """ % SEED
 TEXTS = ("report.html", "report.md", "report.json")
 TAGS = set("html head meta link title style body nav a main section h1 h2 h3 p ul li strong "
-           "blockquote pre code div table thead tbody tr th td figure figcaption "
-           "footer".split())
+           "blockquote pre code div table caption thead tbody tr th td figure figcaption "
+           "details summary span footer".split())
 DRAWN = set("svg defs clippath marker g a path rect circle use image text title".split())
 
 

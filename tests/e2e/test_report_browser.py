@@ -18,7 +18,15 @@ WIDTHS = (400, 1280)
 PROBE = """<script>
 addEventListener("load", () => {
   const root = document.documentElement, images = [...document.images];
+  const first = document.querySelector(".first figure");
+  const top = first ? first.getBoundingClientRect().top : null;
+  const closed = document.querySelectorAll("details[open]").length;
+  const link = document.querySelector("nav a");
+  link.click();
+  const opened = document.querySelector(link.hash).closest("details").open;
+  document.querySelectorAll("details").forEach(d => d.open = true);
   parent.postMessage({
+    top, closed, opened,
     client: root.clientWidth, scroll: root.scrollWidth, images: images.length,
     broken: images.filter(i => !i.complete || i.naturalWidth == 0).length,
     wide: [...document.querySelectorAll("body *")].filter(e => !e.closest(".table") &&
@@ -71,6 +79,9 @@ class Browser(Reports):
             self.assertEqual(seen["wide"], [])
             self.assertEqual((seen["images"], seen["broken"]), (figures, 0))
             self.assertEqual(seen["sharp"], figures)
+            self.assertEqual((seen["closed"], seen["opened"]), (0, True))
+            if width == 1280 and seen["top"] is not None:
+                self.assertLess(seen["top"], 350)
         done = self.chromium("--dump-dom", "file://" + self.report("report.html"))
         self.assertNotIn("CONSOLE", done.stderr)
 
@@ -93,7 +104,21 @@ class Browser(Reports):
     def test_nothing_to_show(self):
         self.trainer("print('x' * 300, file=sys.stderr)\nsys.exit(3)\n")
         self.run_study(self.study(search="method: random, evaluations: 2"), code=6)
-        self.check(len([f for f in self.facts()["figures"] if f["file"]]))
+        self.check(len([f for f in self.facts()["figures"]  # an empty front is not shown
+                        if f["file"] not in (None, "front.png")]))
+
+
+    @unittest.skipUnless(shutil.which("pdftotext"), "skipped: there is no pdftotext")
+    def test_folds_are_open_on_paper(self):
+        self.run_study()
+        self.chromium("--no-pdf-header-footer", "--print-to-pdf=" + self.path("report.pdf"),
+                      "file://" + self.report("report.html"))
+        done = subprocess.run(["pdftotext", self.path("report.pdf"), "-"], capture_output=True,
+                              text=True, check=True, timeout=LIMIT)
+        for words in ("Every point", "Unit of privacy: one training record", "How to do it again",
+                      "Commands that train the others", "method: random"):
+            self.assertIn(words, done.stdout)
+        self.assertLessEqual(done.stdout.count("\f"), 10)  # pages
 
 
 if __name__ == "__main__":

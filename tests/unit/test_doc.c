@@ -118,13 +118,28 @@ static void assert_only_our_tags(const char *html)
 		"</tbody>",
 		"<tr>",
 		"</tr>",
-		"<th>",
+		"<th scope=\"col\">",
+		"<th scope=\"row\">",
 		"</th>",
+		"<caption>",
+		"</caption>",
+		"<tr id=\"",
+		"<details><summary><h2>",
+		"</summary>",
+		"</details>",
+		"</h2>",
+		"<summary><h2>",
+		"<h2>",
+		"<span>",
+		"</span>",
+		"<span class=\"badge",
+		"<p class=\"badges\">",
+		"<div class=\"fold\" id=\"id\">",
 		"<td>",
 		"</td>",
 		"<code class=\"language-text\">",
 		"<td class=\"n\">",
-		"<th class=\"n\">",
+		"<th scope=\"col\" class=\"n\">",
 		"</div>",
 		"<div class=\"table\" tabindex=\"0\">",
 		"<figure>",
@@ -157,9 +172,13 @@ static void test_html_has_only_our_tags(void **state)
 		struct dp_buf out = DP_BUF_INIT;
 
 		describe(d, hostile[i]);
+		doc_badges(d, &(struct doc_badge){ DOC_BAD, hostile[i] }, 1);
+		doc_fold(d, "id", hostile[i], hostile[i], hostile[i]);
 		doc_table(d);
+		doc_caption(d, hostile[i]);
 		doc_column(d, hostile[i], false);
 		doc_column(d, "n", true);
+		doc_row(d, hostile[i]);
 		doc_cell(d, "%s", hostile[i]);
 		doc_cell(d, "%d", 1);
 		doc_table_end(d);
@@ -203,9 +222,52 @@ static void test_markdown_tables_keep_their_shape(void **state)
 	}
 }
 
+/* Rows, columns and the table itself have names for those who hear them; a fold holds the
+ * place that links to it name, so that it opens. */
+static void test_structure(void **state)
+{
+	struct doc *d = doc_new(DOC_HTML);
+	struct dp_buf out = DP_BUF_INIT, links = DP_BUF_INIT;
+
+	(void)state;
+	doc_fold(d, "front", "The front", "Front", "2 points");
+	doc_box(d, "figures");
+	doc_paragraph(d, "inside");
+	doc_box_end(d);
+	doc_table(d);
+	doc_caption(d, "Points");
+	doc_column(d, "trial", true);
+	doc_column(d, "error", false);
+	doc_cell(d, "1");
+	doc_cell(d, "2");
+	doc_row(d, "trial-7-4");
+	doc_cell(d, "7@4");
+	doc_cell(d, "3");
+	doc_table_end(d);
+	doc_render(d, &out);
+	doc_contents(d, &links);
+	assert_string_equal(
+		dp_buf_text(&out),
+		"<details><summary><h2>The front</h2> <span>2 points</span></summary>\n"
+		"<div class=\"fold\" id=\"front\">\n"
+		"<div class=\"figures\">\n<p>inside</p>\n</div>\n"
+		"<div class=\"table\" tabindex=\"0\"><table>\n"
+		"<caption>Points</caption>\n"
+		"<thead><tr><th scope=\"col\" class=\"n\">trial</th>"
+		"<th scope=\"col\">error</th></tr></thead>\n<tbody>\n"
+		"<tr><th scope=\"row\" class=\"n\">1</th><td>2</td></tr>\n"
+		"<tr id=\"trial-7-4\"><th scope=\"row\" class=\"n\">7@4</th>"
+		"<td>3</td></tr>\n</tbody></table></div>\n</div></details>\n");
+	assert_string_equal(dp_buf_text(&links), "<a href=\"#front\">Front</a>\n");
+	dp_buf_free(&out);
+	dp_buf_free(&links);
+	doc_free(d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_structure),
 		cmocka_unit_test(test_markdown_means_the_same),
 		cmocka_unit_test(test_html_has_only_our_tags),
 		cmocka_unit_test(test_markdown_tables_keep_their_shape),

@@ -10,9 +10,9 @@
 #include <cmocka.h>
 
 static const struct figure *const figures[] = {
-	&figure_front,       &figure_front_log,  &figure_hypervolume,
-	&figure_variability, &figure_clouds,     &figure_comparison,
-	&figure_timeline,    &figure_time_spent, &figure_objectives,
+	&figure_front,       &figure_front_linear, &figure_hypervolume,
+	&figure_variability, &figure_clouds,       &figure_comparison,
+	&figure_timeline,    &figure_time_spent,   &figure_objectives,
 };
 
 /* ---- pictures ---- */
@@ -64,7 +64,7 @@ static void one_point(void **s)
 {
 	(void)s;
 	made_result(made_study("s", LOWER_BOTH), 1, 1);
-	assert_int_equal(draw_all(), 4);
+	assert_int_equal(draw_all(), 5);
 }
 
 static void a_study_of_this_moment(void **s)

@@ -127,7 +127,7 @@ static void pictures_tell_of_paths(void **s)
 	made_result(made_study("plain", LOWER_BOTH), 5, 5);
 	made_subjects();
 	draw(&figure_front, "4 of 5 points are on the front");
-	draw(&figure_front_log, "2 trainings have such points.");
+	draw(&figure_front, "2 trainings have such points.");
 	draw(&figure_hypervolume, "after 2 evaluations, 24 q, 24 seconds of training");
 	draw(&figure_variability, "one standard deviation (sd)");
 	draw(&figure_clouds, "s: 5 of 5 points");

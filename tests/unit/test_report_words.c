@@ -48,7 +48,8 @@ static void test_names_in_json(void **state)
 		{ NULL,
 		  "version study state reason evaluations failed diverged "
 		  "hypervolume anti_ideal front hypervolume_denoised public data budget "
-		  "privacy_objective utility_objective objectives headline bests "
+		  "privacy_objective utility_objective objectives recommendation "
+		  "rows fronts headline bests "
 		  "privacy declared released optimism models importance compared "
 		  "baselines majority "
 		  "figures "
@@ -58,6 +59,12 @@ static void test_names_in_json(void **state)
 		{ "front", "trial at parameters objectives spread denoised interval runs "
 			   "remeasured metrics "
 			   "checks statements " },
+		{ "recommendation",
+		  "name trial at parameters objectives interval no_better meaningless "
+		  "command rule ask to_loose enough from_enough sentence " },
+		{ "rows", "name trial at parameters objectives interval no_better "
+			  "meaningless command " },
+		{ "fronts", "shown searched denoised remeasured " },
 		{ "headline", "epsilon trial at spent value runs " },
 		{ "privacy",
 		  "objective mechanism summary parts unit relation sampling keys "
@@ -322,11 +329,13 @@ static void test_noise_of_the_headline(void **state)
 	} cases[] = {
 		/* standard errors are the spread / sqrt(3), of both rows */
 		{ 0.3,
-		  "They differ by 0.3; two standard errors of that by the runs are "
-		  "0.49, so these runs do not show that more epsilon buys",
+		  "They differ by 30 percentage points; two standard errors of that "
+		  "by the runs are 49 percentage points, so these runs do not show that "
+		  "more epsilon buys",
 		  "more than their noise" },
 		{ 0.03,
-		  "are 0.049, so it is more than their noise. What is reached "
+		  "are 4.9 percentage points, so it is more than their noise. What is "
+		  "reached "
 		  "with at most 1 cannot be told from what is reached with more.",
 		  "do not show" },
 	};
@@ -367,10 +376,11 @@ static void test_majority(void **state)
 	text = whole(DOC_MARKDOWN);
 	assert_near(facts.majority->value, 0.25, 1e-12);
 	assert_int_equal(facts.majority->no_better, 2);
-	assert_non_null(strstr(text, "| 0.3 (as the commonest class) |"));
-	assert_non_null(strstr(text, "found is 0.3, no better than the commonest class"));
-	assert_non_null(strstr(text, "| 0.22 (as the commonest class) |"));
-	assert_non_null(strstr(text, "| 0.097 |"));
+	assert_non_null(strstr(text, "| 30.0 (as the commonest class) |"));
+	assert_non_null(
+		strstr(text, "found is 30.0 %, no better than the commonest class"));
+	assert_non_null(strstr(text, "| 22 (as the commonest class) |"));
+	assert_non_null(strstr(text, "| 9.7 |"));
 	assert_non_null(strstr(text, "That is as good as 2 of 3 points of the front"));
 	free(text);
 	finish(state);

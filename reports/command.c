@@ -1,0 +1,90 @@
+/* command.c - the command line that trains a point of the front again, to paste. */
+#include "reports/facts.h"
+
+#include "base/json.h"
+
+#include <string.h>
+
+/* One word as a shell takes it. */
+static void command_word(struct dp_buf *out, const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_@%+=:,./-";
+
+	if (out->len)
+		dp_buf_putc(out, ' ');
+	if (*word && word[strspn(word, plain)] == '\0') {
+		dp_buf_puts(out, word);
+		return;
+	}
+	dp_buf_putc(out, '\'');
+	for (; *word; word++) {
+		if (*word == '\'')
+			dp_buf_puts(out, "'\\''");
+		else
+			dp_buf_putc(out, *word);
+	}
+	dp_buf_putc(out, '\'');
+}
+
+/* Is the trainer one that takes parameters by hand, wherever it is started? */
+static bool takes_settings(const struct dp_trainer *t)
+{
+	const char *name = strrchr(t->argv[0], '/');
+
+	name = name ? name + 1 : t->argv[0];
+	return strcmp(name, "dpareto-train") == 0 && !t->cwd && !t->env;
+}
+
+static bool has_word(char *const *argv, const char *word)
+{
+	for (size_t i = 0; argv[i]; i++)
+		if (strcmp(argv[i], word) == 0)
+			return true;
+	return false;
+}
+
+/* All digits: with fewer the noise could be too little. */
+static void command_setting(struct dp_buf *out, const char *name, const json_t *value)
+{
+	struct dp_buf word = DP_BUF_INIT;
+
+	dp_buf_printf(&word, "%s=", name);
+	if (json_is_string(value))
+		dp_buf_puts(&word, json_string_value(value));
+	else
+		dp_json_dump(&word, value, 0);
+	command_word(out, "--set");
+	command_word(out, dp_buf_text(&word));
+	dp_buf_free(&word);
+}
+
+const char *facts_command(const struct subject *s, const struct fact_point *p,
+			  bool public, struct facts_memory *m)
+{
+	const struct dp_trainer *t = &s->s->spec->trainer;
+	struct dp_buf out = DP_BUF_INIT;
+	char point[POINT_TEXT_LEN];
+	const char *text, *name;
+	json_t *value;
+
+	if (!public && takes_settings(t)) {
+		for (size_t i = 0; t->argv[i]; i++)
+			command_word(&out, t->argv[i]);
+		/* else its seed is 0, and everybody can take the noise away */
+		if (!s->s->now->public_data && has_word(t->argv, "--data") &&
+		    !has_word(t->argv, "--secure"))
+			command_word(&out, "--secure");
+		json_object_foreach (p->parameters, name, value)
+			command_setting(&out, name, value);
+	} else {
+		dp_buf_puts(&out, "dparetoctl remeasure");
+		command_word(&out, s->s->spec->name);
+		command_word(&out, "--points");
+		command_word(&out, point_text(p->trial, p->at, point));
+	}
+	text = out.failed ? facts_text(m, "") : facts_text(m, dp_buf_text(&out));
+	m->failed |= out.failed;
+	dp_buf_free(&out);
+	return text;
+}

@@ -1,0 +1,455 @@
+/* text_first.c - the first screen of a report: what it is, what it recommends, and what
+ * that rests on. */
+#include "reports/words.h"
+
+#include "base/num.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	BADGE_LEN = 200
+};
+
+/* ---- badges ---- */
+
+static struct doc_badge state_badge(const struct facts *f, char text[BADGE_LEN])
+{
+	const struct fact_study *s = &f->study;
+	bool ended = strcmp(s->state, "finished") == 0;
+	int n = snprintf(text, BADGE_LEN, "%s, %lld of %lld evaluations", s->state,
+			 (long long)s->evaluations, (long long)f->budget);
+
+	if (s->failed)
+		n += snprintf(text + n, (size_t)(BADGE_LEN - n), ", %lld failed",
+			      (long long)s->failed);
+	if (s->diverged)
+		snprintf(text + n, (size_t)(BADGE_LEN - n), ", %lld diverged",
+			 (long long)s->diverged);
+	return (struct doc_badge){ ended ? DOC_GOOD : DOC_BAD, text };
+}
+
+/* The model of what is recommended by; NULL: there is none. */
+static const struct fact_model *utility_model(const struct facts *f)
+{
+	const char *name = f->objectives[f->recommendation->y].name;
+
+	for (size_t i = 0; i < f->nmodels; i++)
+		if (strcmp(f->models[i].objective, name) == 0)
+			return &f->models[i];
+	return NULL;
+}
+
+/* How far to trust the recommendation, and why. */
+static struct doc_badge trust_badge(const struct facts *f, char text[BADGE_LEN])
+{
+	const struct fact_choice *taken = f->recommendation->taken;
+	const struct fact_model *m = utility_model(f);
+	long long runs = f->optimism.runs;
+	enum doc_tone tone = DOC_GOOD;
+
+	if (taken->point->remeasured) {
+		snprintf(text, BADGE_LEN, "trust: good, measured again with fresh seeds");
+	} else if (taken->source && strcmp(taken->source, "models") == 0 && m) {
+		snprintf(text, BADGE_LEN,
+			 "trust: fair, models fit (%.0f %% within 95 %% intervals), %s",
+			 100 * m->coverage,
+			 runs == 1 ? "one run per point" : "noise measured");
+	} else if (taken->source && f->released) {
+		snprintf(text, BADGE_LEN, "trust: fair, the noise on utilities is known");
+	} else if (taken->source) {
+		tone = DOC_PLAIN;
+		snprintf(text, BADGE_LEN, "trust: fair, noise measured with %lld runs%s",
+			 runs, f->optimism.no_models ? "" : ", no model to be trusted");
+	} else if (taken->point->of[f->recommendation->y].runs) {
+		tone = DOC_BAD;
+		snprintf(text, BADGE_LEN,
+			 "trust: poor, one run per point, noise unknown");
+	} else {
+		tone = DOC_PLAIN;
+		snprintf(text, BADGE_LEN, "computed, no noise");
+	}
+	return (struct doc_badge){ tone, text };
+}
+
+static void write_badges(struct doc *d, const struct facts *f)
+{
+	char state[BADGE_LEN], data[BADGE_LEN], trust[BADGE_LEN];
+	struct doc_badge list[3] = { state_badge(f, state), { DOC_PLAIN, data } };
+	size_t n = 2;
+
+	snprintf(data, sizeof data, "%s data", f->data);
+	if (f->recommendation && f->recommendation->taken)
+		list[n++] = trust_badge(f, trust);
+	doc_badges(d, list, n);
+}
+
+/* ---- the recommendation ---- */
+
+/* What digits go by: half of the interval, where there is one. */
+static double choice_error(const struct fact_choice *c)
+{
+	double error = (c->high - c->low) / 2;
+
+	return error > 0 ? error : 2 * c->error;
+}
+
+/* " (95 %: 15.5 to 16.0, by the models; observed 15.5 %)" */
+static void say_interval(const struct fact_objective *y, const struct fact_choice *c,
+			 double observed, struct dp_buf *out)
+{
+	double error = choice_error(c);
+	char a[SHORT_LEN], b[SHORT_LEN];
+
+	if (!c->source)
+		return;
+	dp_buf_printf(out, " (95 %%: %s to %s, by the %s",
+		      amount_text(y, c->low, error, a), amount_text(y, c->high, error, b),
+		      c->source);
+	if (strcmp(value_text(y, observed, error, a),
+		   value_text(y, c->value, error, b)) != 0)
+		dp_buf_printf(out, "; observed %s", a);
+	dp_buf_putc(out, ')');
+}
+
+/* "At epsilon 0.42 the error is 15.5 % (...)." */
+static void say_taken(const struct facts *f, const struct fact_recommendation *r,
+		      struct dp_buf *out)
+{
+	const struct fact_objective *x = &f->objectives[r->x], *y = &f->objectives[r->y];
+	const struct fact_choice *c = r->taken;
+	const struct dp_measured *m = c->point->remeasured;
+	char a[SHORT_LEN], b[SHORT_LEN], v[SHORT_LEN];
+
+	dp_buf_printf(out, "At %s %s the %s is %s", x->name,
+		      value_text(x, c->price, 0, a), y->name,
+		      value_text(y, c->value, choice_error(c), b));
+	say_interval(y, c, c->point->of[r->y].value, out);
+	dp_buf_printf(
+		out, "%s%s.",
+		c->no_better ? ", no better than always guessing the commonest class"
+			     : "",
+		c->meaningless ? ", but such an epsilon is no meaningful guarantee" : "");
+	if (m && m->runs > 1) {
+		double error = (m->high[r->y] - m->low[r->y]) / 2;
+
+		dp_buf_printf(out, " Measured again it is %s (%s to %s).",
+			      value_text(y, m->objectives[r->y], error, v),
+			      amount_text(y, m->low[r->y], error, a),
+			      amount_text(y, m->high[r->y], error, b));
+	}
+}
+
+/* What cannot see so small a difference, if anything. */
+static void say_blind(const struct fact_objective *y, const struct fact_step *step,
+		      struct dp_buf *out)
+{
+	bool runs = step->gain <= step->noise, test = step->gain <= step->sampling;
+	double unit = y->share ? 100 : 1;
+	char a[SHORT_LEN], b[SHORT_LEN];
+
+	if (runs)
+		dp_buf_printf(out, ", less than the runs can resolve (%s)",
+			      error_text(unit * step->noise, a));
+	if (test)
+		dp_buf_printf(out, "%s less than %.0f test records can (%s)",
+			      runs ? " and" : ",", step->records,
+			      error_text(unit * step->sampling, b));
+	if (!runs && !test)
+		dp_buf_puts(out, isnan(step->noise)
+					 ? "; whether that is luck is not known"
+					 : ", more than the noise");
+}
+
+static bool costs_more(const struct fact_objective *x, const struct fact_choice *a,
+		       const struct fact_choice *b)
+{
+	return strcmp(x->goal, "maximize") == 0 ? a->price < b->price
+						: a->price > b->price;
+}
+
+/* "Going up to epsilon 10 buys 0.3 percentage points, less than ..." */
+static void say_more(const struct facts *f, const struct fact_recommendation *r,
+		     struct dp_buf *out)
+{
+	const struct fact_objective *x = &f->objectives[r->x], *y = &f->objectives[r->y];
+	const struct fact_choice *to = r->loose;
+	char a[SHORT_LEN], b[SHORT_LEN];
+
+	if (costs_more(x, r->taken, to)) {
+		char limit[SHORT_LEN];
+		double most = strcmp(x->kind, "privacy") == 0
+				      ? fmin(x->anti_ideal, FACTS_MEANINGLESS)
+				      : x->anti_ideal;
+
+		dp_buf_printf(out, " Up to %s %s the best is %s", x->name,
+			      value_text(x, most, 0, limit),
+			      value_text(y, to->value, choice_error(to), a));
+		say_interval(y, to, to->point->of[r->y].value, out);
+		dp_buf_printf(out, ", at %s %s.", x->name,
+			      value_text(x, to->price, 0, b));
+		return;
+	}
+	dp_buf_printf(out, " Going %sto %s %s buys ",
+		      strcmp(x->goal, "maximize") == 0 ? "down " : "up ", x->name,
+		      value_text(x, to->price, 0, a));
+	if (r->to_loose->gain <= 0) {
+		dp_buf_puts(out, "nothing.");
+		return;
+	}
+	dp_buf_puts(out, difference_text(y, r->to_loose->gain, 0, b));
+	say_blind(y, r->to_loose, out);
+	dp_buf_putc(out, '.');
+}
+
+/* What is recommended is the best: what does less cost? */
+static void say_less(const struct facts *f, const struct fact_recommendation *r,
+		     struct dp_buf *out)
+{
+	const struct fact_objective *x = &f->objectives[r->x], *y = &f->objectives[r->y];
+	const struct fact_choice *from = r->enough;
+	char a[SHORT_LEN], b[SHORT_LEN], by[SHORT_LEN];
+
+	if (strcmp(x->kind, "privacy") == 0)
+		dp_buf_printf(out, " No larger %s that was tested is better.", x->name);
+	if (!from || !(r->from_enough->gain > 0))
+		return;
+	dp_buf_printf(out, " At %s %s it is %s already: %s apart", x->name,
+		      value_text(x, from->price, 0, a),
+		      value_text(y, from->value, choice_error(from), b),
+		      difference_text(y, r->from_enough->gain, 0, by));
+	say_blind(y, r->from_enough, out);
+	dp_buf_putc(out, '.');
+}
+
+/* How much better than a line the best of the front is, by the values told; NaN: it is
+ * not. */
+static double beyond_line(const struct facts *f, const struct fact_recommendation *r,
+			  double line)
+{
+	bool up = strcmp(f->objectives[r->y].goal, "maximize") == 0;
+	double most = NAN;
+
+	for (size_t i = 0; i < r->nrows; i++) {
+		double by = up ? r->rows[i].value - line : line - r->rows[i].value;
+
+		if (by > 0)
+			most = fmax(by, isnan(most) ? by : most);
+	}
+	return most;
+}
+
+/* What of a difference to a line may be noise, of runs and test records. */
+static double line_noise(const struct facts *f, const struct fact_recommendation *r)
+{
+	double noise = isnan(r->taken->error) ? 0 : 2 * r->taken->error;
+
+	for (size_t i = 0; i < f->optimism.nobjectives; i++) {
+		const struct fact_trust *t = &f->optimism.objectives[i];
+
+		if (strcmp(t->objective, f->objectives[r->y].name) == 0 && t->sampling &&
+		    !isnan(t->sampling->error))
+			noise = fmax(noise, 2 * t->sampling->error);
+	}
+	return noise;
+}
+
+/* The lines of the picture: what guessing gives, and what no privacy does. */
+static void say_lines(const struct facts *f, const struct fact_recommendation *r,
+		      struct dp_buf *out)
+{
+	const struct fact_objective *y = &f->objectives[r->y];
+	bool utility = f->utility_objective && strcmp(f->utility_objective, y->name) == 0;
+	char a[SHORT_LEN], b[SHORT_LEN];
+
+	if (f->majority && utility)
+		dp_buf_printf(out, " Always guessing the commonest class: %s.",
+			      value_text(y, f->majority->value, 0, a));
+	for (size_t i = 0; i < f->nbaselines && utility; i++) {
+		double line = f->baselines[i].value, beyond = beyond_line(f, r, line);
+		double noise = line_noise(f, r);
+
+		dp_buf_printf(out, " %s: %s", f->baselines[i].label,
+			      value_text(y, line, 0, a));
+		if (beyond > 0)
+			dp_buf_printf(
+				out, "; the front is better by %s, %s",
+				difference_text(y, beyond, 0, b),
+				beyond <= noise
+					? "within the noise of runs and test set"
+					: "more than its noise: was that measured on "
+					  "the same records, and trained as well?");
+		dp_buf_putc(out, '.');
+	}
+	if (f->nbaselines == 0 && utility && f->privacy_objective)
+		dp_buf_puts(out, " Without privacy: not measured.");
+}
+
+void say_recommendation(const struct facts *f, struct dp_buf *out)
+{
+	const struct fact_recommendation *r = f->recommendation;
+
+	say_taken(f, r, out);
+	if (r->to_loose)
+		say_more(f, r, out);
+	else
+		say_less(f, r, out);
+	say_lines(f, r, out);
+	if (strcmp(r->rule, "knee") == 0)
+		dp_buf_puts(out, " With one run per point the noise of the best is not "
+				 "known, so this is the front's knee, where more begins "
+				 "to buy less.");
+	if (f->nobjectives > 2)
+		dp_buf_printf(out, " Of %zu objectives this weighs %s and %s only.",
+			      f->nobjectives, f->objectives[r->x].name,
+			      f->objectives[r->y].name);
+}
+
+/* ---- three points ---- */
+
+/* "strict", "recommended and loose": what the row stands for that begins here; NULL: it
+ * was told already. */
+static const char *row_name(const struct fact_recommendation *r, size_t i,
+			    char out[BADGE_LEN])
+{
+	for (size_t k = 0; k < i; k++)
+		if (r->rows[k].point == r->rows[i].point)
+			return NULL;
+	snprintf(out, BADGE_LEN, "%s", r->rows[i].name);
+	for (size_t k = i + 1; k < r->nrows; k++)
+		if (r->rows[k].point == r->rows[i].point)
+			snprintf(out + strlen(out), BADGE_LEN - strlen(out), ", %s",
+				 r->rows[k].name);
+	return out;
+}
+
+static void choice_cells(struct doc *d, const struct facts *f,
+			 const struct fact_choice *c)
+{
+	const struct fact_recommendation *r = f->recommendation;
+	struct dp_buf settings = DP_BUF_INIT;
+	char a[SHORT_LEN], b[SHORT_LEN], point[POINT_TEXT_LEN];
+
+	doc_cell(d, "%s", point_text(c->trial, c->at, point));
+	for (size_t i = 0; i < f->nobjectives; i++) {
+		const struct fact_objective *o = &f->objectives[i];
+		bool shown = i == r->y;
+
+		doc_cell(d, "%s%s%s",
+			 amount_text(o, shown ? c->value : c->point->of[i].value,
+				     shown ? choice_error(c) : 0, a),
+			 i == r->x && c->meaningless ? " (no meaningful guarantee)" : "",
+			 shown && c->no_better ? " (as guessing)" : "");
+		if (!shown)
+			continue;
+		if (c->source)
+			doc_cell(d, "%s to %s",
+				 amount_text(o, c->low, choice_error(c), a),
+				 amount_text(o, c->high, choice_error(c), b));
+		else
+			doc_cell(d, "-");
+	}
+	settings_text(c->point->parameters, &settings);
+	doc_cell(d, "%s", dp_buf_text(&settings));
+	dp_buf_free(&settings);
+}
+
+static void choice_table(struct doc *d, const struct facts *f)
+{
+	const struct fact_recommendation *r = f->recommendation;
+	char name[BADGE_LEN];
+
+	doc_table(d);
+	doc_caption(d, "Points to take");
+	doc_column(d, "take", false);
+	doc_column(d, "trial", true);
+	for (size_t i = 0; i < f->nobjectives; i++) {
+		value_column(d, &f->objectives[i], f->objectives[i].name);
+		if (i == r->y)
+			doc_column(d, "95 %", true);
+	}
+	doc_column(d, "settings", false);
+	for (size_t i = 0; i < r->nrows; i++) {
+		if (!row_name(r, i, name))
+			continue;
+		doc_cell(d, "%s", name);
+		choice_cells(d, f, &r->rows[i]);
+	}
+	doc_table_end(d);
+}
+
+/* One for each row, those that are not recommended in a fold. */
+static void choice_commands(struct doc *d, const struct facts *f)
+{
+	const struct fact_recommendation *r = f->recommendation;
+	struct dp_buf others = DP_BUF_INIT;
+	char name[BADGE_LEN];
+
+	doc_code(d, "sh", r->taken->command);
+	for (size_t i = 0; i < r->nrows; i++)
+		if (r->rows[i].point != r->taken->point && row_name(r, i, name))
+			dp_buf_printf(&others, "# %s\n%s\n", name, r->rows[i].command);
+	if (others.len) {
+		doc_small_fold(d, "Commands that train the others");
+		doc_code(d, "sh", dp_buf_text(&others));
+		doc_box_end(d);
+	}
+	dp_buf_free(&others);
+}
+
+/* ---- all of it ---- */
+
+/* The picture that belongs here; NULL: it was not drawn. */
+static const struct picture *leading_picture(const struct facts *f)
+{
+	for (size_t i = 0; i < f->npictures; i++)
+		if (f->pictures[i].figure->leads && picture_drawn(&f->pictures[i]))
+			return &f->pictures[i];
+	return NULL;
+}
+
+static void say_unfinished(struct doc *d, const struct facts *f)
+{
+	const struct fact_study *s = &f->study;
+
+	if (*s->reason)
+		doc_note(d, "Why it is %s: %s.", s->state, s->reason);
+	if (strcmp(s->state, "running") == 0 || strcmp(s->state, "paused") == 0)
+		doc_note(d, "The study has not ended: this is what was known at %s.",
+			 f->reproduce.updated ? f->reproduce.updated : "");
+}
+
+/* A study without a front: why, and nothing else. */
+static void say_nothing_found(struct doc *d, const struct facts *f)
+{
+	doc_paragraph(d, "%s, so there is no front.",
+		      f->optimism.chosen_from
+			      ? "No result meets the constraints with finite values"
+			      : "No trial has given a result");
+	if (f->failures.ngroups)
+		say_failures(d, f);
+}
+
+void write_first(struct doc *d, const struct facts *f)
+{
+	const struct picture *front = leading_picture(f);
+
+	doc_box(d, "first");
+	write_badges(d, f);
+	say_unfinished(d, f);
+	if (!f->recommendation || !f->recommendation->taken) {
+		say_nothing_found(d, f);
+		doc_box_end(d);
+		return;
+	}
+	doc_box(d, "lead");
+	doc_paragraph(d, "%s", f->recommendation->sentence);
+	doc_box_end(d);
+	if (front)
+		write_picture(d, front);
+	choice_table(d, f);
+	choice_commands(d, f);
+	say_search_cost(d, f);
+	doc_box_end(d);
+}

@@ -1,0 +1,306 @@
+/* test_report_first.c - the first screen of a report: what it recommends, in which words,
+ * and with which command. */
+#include "made_journal.h"
+#include "reports/words.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct fact_recommendation *recommended(void)
+{
+	const struct facts *f = find_facts();
+
+	assert_non_null(f->recommendation);
+	assert_non_null(f->recommendation->taken);
+	return f->recommendation;
+}
+
+static void assert_says(const char *text, const char *words)
+{
+	if (!strstr(text, words))
+		fail_msg("not there: '%s' in '%s'", words, text);
+}
+
+/* The report as Markdown, without its JSON. */
+static char *words_of_report(enum doc_form form)
+{
+	struct doc *d = doc_new(form);
+	struct dp_buf out = DP_BUF_INIT;
+
+	report_text(d, find_facts());
+	doc_render(d, &out);
+	doc_free(d);
+	return dp_buf_detach(&out);
+}
+
+static size_t count_of(const char *text, const char *what)
+{
+	size_t n = 0;
+
+	for (; (text = strstr(text, what)) != NULL; text++)
+		n++;
+	return n;
+}
+
+/* Trials 1 and 2 cannot be told apart: the standard error of the best, 0.02 / sqrt(3), is
+ * more than their difference; trial 0 costs less and is far worse. */
+static void three_points(double best)
+{
+	begin(gaussian);
+	evaluate(0, 50, 0.68, 0.7, 0.72);
+	evaluate(1, 5, 0.88, 0.9, 0.92);
+	evaluate(2, 1, best - 0.02, best, best + 0.02);
+	load(false);
+}
+
+static void test_one_standard_error(void **state)
+{
+	const struct fact_recommendation *r;
+
+	(void)state;
+	three_points(0.905);
+	r = recommended();
+	assert_int_equal(r->taken->trial, 1);
+	assert_int_equal(r->loose->trial, 2);
+	assert_string_equal(r->rule, "one-se");
+	assert_string_equal(r->ask, "dparetoctl front s --one-se");
+	assert_string_equal(r->taken->source, "runs");
+	/* 4.303 standard errors of three runs */
+	assert_near(r->taken->value, 0.1, 1e-12);
+	assert_near(r->taken->high - r->taken->low, 2 * 4.30265 * 0.02 / sqrt(3), 1e-5);
+	assert_near(r->to_loose->gain, 0.005, 1e-12);
+	assert_near(r->to_loose->noise, 2 * sqrt(2) * 0.02 / sqrt(3), 1e-9);
+	assert_false(r->to_loose->resolved);
+	assert_says(r->sentence, "the error is 10 % (95 %: 5 to 15, by the runs).");
+	assert_says(r->sentence, "buys 0.5 percentage points, less than the runs can "
+				 "resolve (3.3) and less than 400 test records can (3).");
+	assert_says(r->sentence, "Without privacy: not measured.");
+	finish(state);
+	three_points(0.95); /* more than one standard error: then that is taken */
+	r = recommended();
+	assert_int_equal(r->taken->trial, 2);
+	assert_null(r->to_loose);
+	assert_says(r->sentence, "No larger epsilon that was tested is better.");
+}
+
+/* Half of what the best has over the anti-ideal is enough for the strict one. */
+static void test_rows(void **state)
+{
+	const struct fact_recommendation *r;
+	char *text;
+
+	(void)state;
+	three_points(0.905);
+	r = recommended();
+	assert_int_equal(r->nrows, 3);
+	assert_string_equal(r->rows[0].name, "strict");
+	assert_int_equal(r->rows[0].trial, 0);
+	text = words_of_report(DOC_MARKDOWN);
+	assert_says(text, "| strict | 0 |");
+	assert_says(text, "| recommended | 1 |");
+	assert_says(text, "| loose | 2 |");
+	free(text);
+	made_majority = 0.65; /* guessing: now it is too near to that */
+	finish(state);
+	begin(gaussian);
+	made_majority = 0.65;
+	evaluate(0, 50, 0.68, 0.7, 0.72);
+	evaluate(1, 5, 0.88, 0.9, 0.92);
+	load(false);
+	r = recommended();
+	assert_int_equal(r->rows[0].trial, 1);
+	text = words_of_report(DOC_MARKDOWN);
+	assert_says(text, "| strict, recommended, loose | 1 |");
+	assert_says(text, "Always guessing the commonest class: 35.0 %.");
+	free(text);
+}
+
+static void test_guessing_is_not_praised(void **state)
+{
+	(void)state;
+	begin(gaussian);
+	made_majority = 0.9;
+	evaluate(0, 5, 0.8, 0.9, 0.95);
+	load(false);
+	assert_true(recommended()->taken->no_better);
+	assert_says(facts.recommendation->sentence,
+		    ", no better than always guessing the commonest class.");
+}
+
+static void test_no_meaningful_guarantee(void **state)
+{
+	const struct fact_recommendation *r;
+
+	(void)state;
+	begin(svt);
+	evaluate(0, 100, 0.5, 0.52, 0.54);
+	evaluate(1, 0.1, 0.9, 0.9, 0.9);
+	load(false);
+	r = recommended();
+	assert_int_equal(r->taken->trial, 1);
+	assert_int_equal(r->loose->trial, 0);
+	assert_true(r->taken->meaningless && !r->loose->meaningless);
+	assert_says(r->sentence,
+		    ", but such an epsilon is no meaningful guarantee. Up to "
+		    "epsilon 10 the best is 48 % (95 %: 43 to 53, by the "
+		    "runs), at ");
+}
+
+/* A line that the front is better than is not left without a word. */
+static void test_beyond_a_baseline(void **state)
+{
+	struct baseline *line = calloc(1, sizeof *line);
+
+	(void)state;
+	three_points(0.905);
+	*line = (struct baseline){ strdup("non-private"), 0.11 };
+	report.baselines = line;
+	report.nbaselines = 1;
+	assert_says(recommended()->sentence,
+		    "non-private: 11.0 %; the front is better by 1.5 percentage points, "
+		    "within the noise of runs and test set.");
+	facts_free(&facts);
+	line->value = 0.3;
+	assert_says(recommended()->sentence, "more than its noise: was that measured on");
+	facts_free(&facts);
+	line->value = 0.05;
+	assert_null(strstr(recommended()->sentence, "the front is better"));
+}
+
+/* The command of what is recommended, where the trainer has this one. */
+static char *command_with(char **argv, bool public)
+{
+	struct dp_trainer *t = &report.subjects[0].s->spec->trainer;
+	char **before = t->argv, *command;
+
+	t->argv = argv;
+	report.public = public;
+	facts_free(&facts);
+	command = strdup(recommended()->taken->command);
+	t->argv = before;
+	report.public = false;
+	return command;
+}
+
+static void test_command(void **state)
+{
+	static char *argv[] = { "dpareto-train", "linear", "--data", "my data", NULL };
+	static char *own[] = { "./train.py", NULL };
+	static const struct {
+		char **argv;
+		bool public;
+		const char *command;
+	} cases[] = {
+		/* private data is not trained on with noise that everybody knows */
+		{ argv, false,
+		  "dpareto-train linear --data 'my data' --secure --set sigma=5" },
+		{ argv, true, "dparetoctl remeasure s --points 1" },
+		{ own, false, "dparetoctl remeasure s --points 1" },
+	};
+
+	(void)state;
+	three_points(0.905);
+	for (size_t i = 0; i < DP_COUNT(cases); i++) {
+		char *command = command_with(cases[i].argv, cases[i].public);
+
+		assert_string_equal(command, cases[i].command);
+		free(command);
+	}
+}
+
+/* What is the same of all points is said once, and that of any is in report.json. */
+static void test_statements_once(void **state)
+{
+	char *text;
+
+	(void)state;
+	three_points(0.905);
+	text = words_of_report(DOC_MARKDOWN);
+	assert_int_equal(count_of(text, "Unit of privacy: one training record."), 1);
+	assert_int_equal(count_of(text, "One training at trial 1 of study s"), 1);
+	assert_int_equal(count_of(text, "One training at trial"), 1);
+	assert_says(text, "All 3 runs of this point together \xe2\x80\xa6 ");
+	assert_says(text, "select(.trial == 2 and .at == null) | .statements.epsilon");
+	for (size_t i = 0; i < facts.nfront; i++)
+		assert_says(facts.front[i].of[0].statement, "Unit of privacy: one");
+	free(text);
+}
+
+/* One title, sections below it, and rows that can be linked to. */
+static void test_page(void **state)
+{
+	char *text;
+
+	(void)state;
+	three_points(0.905);
+	text = words_of_report(DOC_HTML);
+	assert_int_equal(count_of(text, "<h1>"), 1);
+	assert_int_equal(count_of(text, "<details>"), count_of(text, "<h2>"));
+	assert_says(text, "<tr id=\"trial-2\"><th scope=\"row\" class=\"n\">2</th>");
+	assert_int_equal(count_of(text, "<table>"), count_of(text, "<caption>"));
+	assert_true(strstr(text, "class=\"badges\"") < strstr(text, "class=\"lead\""));
+	assert_true(strstr(text, "Points to take") < strstr(text, "<details>"));
+	assert_says(text,
+		    "<span class=\"badge good\">finished, 3 of 10 evaluations</span>");
+	free(text);
+}
+
+/* Nothing of privacy stands before the cause. */
+static void test_failed(void **state)
+{
+	char *text;
+
+	(void)state;
+	begin(gaussian);
+	propose(0, 3);
+	attempt(0, 0, DP_END_EXIT_CODE, NULL, "no such data");
+	ended(0, "failed", NAN, NAN);
+	load(false);
+	text = words_of_report(DOC_HTML);
+	assert_says(text, "no such data");
+	assert_true(strstr(text, "no such data") < strstr(text, "<details>"));
+	assert_true(strstr(text, "no such data") < strstr(text, "rivacy"));
+	assert_null(facts.recommendation);
+	free(text);
+}
+
+/* Searched, without noise and measured again are three fronts. */
+static void test_fronts_apart(void **state)
+{
+	json_t *json, *fronts;
+
+	(void)state;
+	three_points(0.905);
+	json = facts_json(find_facts());
+	fronts = json_object_get(json, "fronts");
+	assert_string_equal(json_string_value(json_object_get(fronts, "shown")),
+			    "searched");
+	assert_int_equal(json_integer_value(json_object_get(
+				 json_object_get(fronts, "searched"), "points")),
+			 3);
+	assert_true(json_is_null(json_object_get(fronts, "remeasured")));
+	json_decref(json);
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_teardown(f, finish)
+	const struct CMUnitTest tests[] = {
+		T(test_one_standard_error),
+		T(test_rows),
+		T(test_guessing_is_not_praised),
+		T(test_no_meaningful_guarantee),
+		T(test_beyond_a_baseline),
+		T(test_command),
+		T(test_statements_once),
+		T(test_page),
+		T(test_failed),
+		T(test_fronts_apart),
+	};
+#undef T
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -47,7 +47,8 @@ static void test_names_in_json(void **state)
 	} parts[] = {
 		{ NULL,
 		  "version study state reason evaluations failed diverged "
-		  "hypervolume anti_ideal front hypervolume_denoised public data budget "
+		  "hypervolume anti_ideal front hypervolume_denoised label public data "
+		  "budget "
 		  "privacy_objective utility_objective objectives headline bests "
 		  "privacy declared released optimism models importance compared "
 		  "baselines majority "

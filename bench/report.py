@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""report.py - what a report costs: processor seconds, memory, size.
+"""report.py - what a report with all figures in all formats costs: processor seconds, memory,
+size.
 
   bench/report.py BIN BENCH [EVALUATIONS...]
 
@@ -17,7 +18,7 @@ REPEATS = 3
 
 folder = tempfile.mkdtemp(prefix="dpareto-bench-")
 try:
-    print("evaluations  cpu s  wall s  memory MB  report MB")
+    print("evaluations  cpu s  wall s  memory MB  report MB  page MB")
     for size in SIZES:
         state = os.path.join(folder, str(size))
         os.mkdir(state)
@@ -25,7 +26,8 @@ try:
         cpu, wall, memory = [], [], 0
         for _ in range(REPEATS):
             began = time.monotonic()
-            process = subprocess.Popen([BIN + "/dpareto-report", "--state", state, "study-1"],
+            process = subprocess.Popen([BIN + "/dpareto-report", "--state", state, "--format",
+                                        "png,svg,pdf", "study-1"],
                                        stdout=subprocess.DEVNULL)
             _, status, used = os.wait4(process.pid, 0)
             if status != 0:
@@ -35,7 +37,8 @@ try:
             memory = max(memory, used.ru_maxrss)
         out = os.path.join(state, "studies/study-1/report")
         total = sum(os.path.getsize(os.path.join(out, f)) for f in os.listdir(out))
-        print("%11d  %5.2f  %6.2f  %9.0f  %9.1f" %
-              (size, min(cpu), min(wall), memory / 1024, total / 1e6))
+        page = os.path.getsize(os.path.join(out, "report.html"))
+        print("%11d  %5.2f  %6.2f  %9.0f  %9.1f  %7.2f" %
+              (size, min(cpu), min(wall), memory / 1024, total / 1e6, page / 1e6))
 finally:
     shutil.rmtree(folder)

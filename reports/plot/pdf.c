@@ -13,6 +13,8 @@ struct pdf {
 	cairo_surface_t *surface;
 	cairo_t *cr;
 	struct dp_buf bytes;
+	bool blocks; /* the path has opaque blocks that are not filled yet */
+	plot_colour colour;
 };
 
 static struct pdf *pdf_ink(const struct canvas *c)
@@ -61,11 +63,35 @@ static void pdf_close(struct canvas *c)
 	free(p);
 }
 
+static void pdf_colour(cairo_t *cr, plot_colour colour, double opacity)
+{
+	cairo_set_source_rgba(cr, (colour >> 16 & 255) / 255.0,
+			      (colour >> 8 & 255) / 255.0, (colour & 255) / 255.0,
+			      opacity);
+}
+
+static void pdf_end_blocks(struct pdf *p)
+{
+	if (!p->blocks)
+		return;
+	pdf_colour(p->cr, p->colour, 1);
+	cairo_fill(p->cr);
+	p->blocks = false;
+}
+
+/* To draw something else than blocks. */
+static cairo_t *pdf_pen(struct canvas *c)
+{
+	pdf_end_blocks(pdf_ink(c));
+	return pdf_ink(c)->cr;
+}
+
 static int pdf_finish(struct canvas *c, struct dp_buf *out, struct dp_err *err)
 {
 	struct pdf *p = pdf_ink(c);
 	cairo_status_t status;
 
+	pdf_end_blocks(p);
 	cairo_restore(p->cr);
 	cairo_show_page(p->cr);
 	cairo_surface_finish(p->surface);
@@ -83,7 +109,7 @@ static int pdf_finish(struct canvas *c, struct dp_buf *out, struct dp_err *err)
 
 static void pdf_clip(struct canvas *c)
 {
-	cairo_t *cr = pdf_ink(c)->cr;
+	cairo_t *cr = pdf_pen(c);
 
 	/* a clip can only be made smaller: begin again from the whole page */
 	cairo_restore(cr);
@@ -91,13 +117,6 @@ static void pdf_clip(struct canvas *c)
 	cairo_rectangle(cr, c->clip.x0, c->clip.y0, c->clip.x1 - c->clip.x0,
 			c->clip.y1 - c->clip.y0);
 	cairo_clip(cr);
-}
-
-static void pdf_colour(cairo_t *cr, plot_colour colour, double opacity)
-{
-	cairo_set_source_rgba(cr, (colour >> 16 & 255) / 255.0,
-			      (colour >> 8 & 255) / 255.0, (colour & 255) / 255.0,
-			      opacity);
 }
 
 static void pdf_path(cairo_t *cr, struct point at, const struct point *p, size_t n)
@@ -113,7 +132,7 @@ static void pdf_path(cairo_t *cr, struct point at, const struct point *p, size_t
 static void pdf_polygon(struct canvas *c, const struct point *p, size_t n,
 			plot_colour colour, double opacity)
 {
-	cairo_t *cr = pdf_ink(c)->cr;
+	cairo_t *cr = pdf_pen(c);
 
 	pdf_path(cr, (struct point){ 0, 0 }, p, n);
 	cairo_close_path(cr);
@@ -121,19 +140,31 @@ static void pdf_polygon(struct canvas *c, const struct point *p, size_t n,
 	cairo_fill(cr);
 }
 
+/* Opaque ones of one colour are one shape: between two that touch there is no seam. */
 static void pdf_block(struct canvas *c, struct rect r, plot_colour colour, double opacity)
 {
 	struct point p[4] = {
 		{ r.x0, r.y0 }, { r.x1, r.y0 }, { r.x1, r.y1 }, { r.x0, r.y1 }
 	};
+	struct pdf *ink = pdf_ink(c);
 
-	pdf_polygon(c, p, 4, colour, opacity);
+	if (opacity < 1) {
+		pdf_polygon(c, p, 4, colour, opacity);
+		return;
+	}
+	if (ink->blocks && ink->colour != colour)
+		pdf_end_blocks(ink);
+	if (!ink->blocks)
+		cairo_new_path(ink->cr);
+	cairo_rectangle(ink->cr, r.x0, r.y0, r.x1 - r.x0, r.y1 - r.y0);
+	ink->blocks = true;
+	ink->colour = colour;
 }
 
 static void pdf_line(struct canvas *c, const struct point *p, size_t n,
 		     const struct pen *pen, double phase)
 {
-	cairo_t *cr = pdf_ink(c)->cr;
+	cairo_t *cr = pdf_pen(c);
 	double dash[2], period = pen_dashes(pen, &dash[0]);
 
 	dash[1] = period - dash[0];
@@ -189,7 +220,7 @@ static void pdf_markers(struct canvas *c, const struct point *at, size_t n,
 			const struct plot_style *s)
 {
 	for (size_t i = 0; i < n; i++)
-		pdf_marker(pdf_ink(c)->cr, at[i], s);
+		pdf_marker(pdf_pen(c), at[i], s);
 }
 
 static cairo_surface_t *pdf_picture(const struct cells_image *image)
@@ -236,7 +267,7 @@ static void pdf_cells(struct canvas *c, const struct cells *cells)
 		c->failed = true;
 		return;
 	}
-	pdf_image(pdf_ink(c)->cr, &image);
+	pdf_image(pdf_pen(c), &image);
 	free(image.colour);
 }
 
@@ -244,7 +275,7 @@ static void pdf_text(struct canvas *c, enum font f, struct point at, double acro
 		     double angle, const char *text, plot_colour colour)
 {
 	struct point pen = text_pen(c, f, at, across, angle, text);
-	cairo_t *cr = pdf_ink(c)->cr;
+	cairo_t *cr = pdf_pen(c);
 
 	cairo_select_font_face(cr, "DejaVu Sans", CAIRO_FONT_SLANT_NORMAL,
 			       text_is_bold(f) ? CAIRO_FONT_WEIGHT_BOLD

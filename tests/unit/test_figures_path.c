@@ -120,6 +120,29 @@ static void draw(const struct figure *f, const char *says)
 	picture_free(&p);
 }
 
+/* Who points at a point is told which it is; those of the front lead to the table. */
+static void points_say_what_they_are(void **s)
+{
+	struct picture p;
+	const char *page;
+
+	(void)s;
+	two_trainings();
+	made_subjects();
+	picture_draw(&made_report, &figure_front_log, &p);
+	page = dp_buf_text(&p.page);
+	assert_non_null(strstr(page, "<a xlink:href=\"#trial-0-4\">"));
+	assert_non_null(strstr(page, "<title>trial 0@4: "));
+	assert_non_null(strstr(page, "<a xlink:href=\"#trial-1-1\">"));
+	/* a trial's own result, which is not on the front */
+	assert_non_null(strstr(page, "<title>trial 0: "));
+	assert_null(strstr(page, "\"#trial-0\""));
+	assert_non_null(strstr(page, ", q 8</title>"));
+	assert_non_null(strstr(page, "role=\"group\""));
+	assert_non_null(strstr(dp_buf_text(&p.csv), "trial 0@4: "));
+	picture_free(&p);
+}
+
 static void pictures_tell_of_paths(void **s)
 {
 	(void)s;
@@ -171,9 +194,13 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, made_begin, made_free)
 	const struct CMUnitTest tests[] = {
-		T(waypoints_are_points), T(growth_by_what_was_spent),
-		T(bands_are_deviations), T(pictures_tell_of_paths),
-		T(no_training_ended),    T(many_paths),
+		T(waypoints_are_points),
+		T(growth_by_what_was_spent),
+		T(bands_are_deviations),
+		T(points_say_what_they_are),
+		T(pictures_tell_of_paths),
+		T(no_training_ended),
+		T(many_paths),
 	};
 #undef T
 

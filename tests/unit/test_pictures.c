@@ -138,6 +138,53 @@ static void wishes(void **s)
 	assert_non_null(strstr(err.msg, "'frnt'"));
 }
 
+/* Only what was asked for is drawn; the page has its picture, and the numbers are there,
+ * in any case. */
+static void forms_that_were_asked_for(void **s)
+{
+	struct picture p;
+
+	(void)s;
+	for (unsigned formats = 0; formats < 8; formats++) {
+		made_report.look = (struct look){ .formats = formats };
+		p = draw_counted(NULL, DP_OK);
+		assert_true(picture_drawn(&p) && p.csv.len && p.alt.len);
+		assert_int_equal(p.png.len > 0, (formats & LOOK_PNG) != 0);
+		assert_int_equal(p.svg.len > 0, (formats & LOOK_SVG) != 0);
+		assert_int_equal(p.pdf.len > 0, (formats & LOOK_PDF) != 0);
+		assert_string_equal(picture_kind(&p), formats & LOOK_PNG   ? "png"
+						      : formats & LOOK_SVG ? "svg"
+						      : formats & LOOK_PDF ? "pdf"
+									   : "csv");
+		picture_free(&p);
+	}
+}
+
+/* What people call a study is in its pictures; a label for none is a mistake. */
+static void labels_of_studies(void **s)
+{
+	struct study_label labels[] = { { "s", "LogReg + SGD" }, { "t", "x" } };
+	struct picture *list;
+	struct dp_err err;
+	size_t n;
+
+	(void)s;
+	made_study("s", LOWER_BOTH);
+	made_subjects();
+	made_report.labels = labels;
+	made_report.nlabels = 1;
+	assert_int_equal(report_apply_labels(&made_report, &err), DP_OK);
+	assert_string_equal(subject_name(&made_report.subjects[0]), "LogReg + SGD");
+	assert_int_equal(pictures_draw(&made_report, "front", &list, &n, &err), DP_OK);
+	assert_non_null(strstr(dp_buf_text(&list[0].page), "LogReg + SGD</text>"));
+	pictures_free(list, n);
+	made_report.nlabels = 2;
+	assert_int_equal(report_apply_labels(&made_report, &err), DP_E_USAGE);
+	assert_non_null(strstr(err.msg, "'t'"));
+	made_report.labels = NULL;
+	made_report.nlabels = 0;
+}
+
 static void names_are_whole(void **s)
 {
 	char file[FIGURE_FILE_LEN];
@@ -162,6 +209,8 @@ int main(void)
 		T(nothing_to_show_is_a_reason),
 		T(a_failure_is_a_sentence),
 		T(wishes),
+		T(forms_that_were_asked_for),
+		T(labels_of_studies),
 		T(names_are_whole),
 	};
 #undef T

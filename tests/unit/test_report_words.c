@@ -45,17 +45,17 @@ static void test_names_in_json(void **state)
 		const char *list; /* a member, of a list its first element; NULL: all */
 		const char *names;
 	} parts[] = {
-		{ NULL,
-		  "version study state reason evaluations failed diverged "
-		  "hypervolume anti_ideal front hypervolume_denoised public data budget "
-		  "privacy_objective utility_objective objectives recommendation "
-		  "rows fronts headline bests "
-		  "privacy declared released optimism models importance compared "
-		  "baselines majority "
-		  "figures "
-		  "settings "
-		  "failures "
-		  "spent reproduce " },
+		{ NULL, "version study state reason evaluations failed diverged "
+			"hypervolume anti_ideal front hypervolume_denoised label public "
+			"data budget "
+			"privacy_objective utility_objective objectives recommendation "
+			"rows fronts headline bests "
+			"privacy declared released optimism models importance compared "
+			"baselines majority "
+			"figures "
+			"settings "
+			"failures "
+			"spent reproduce " },
 		{ "front", "trial at parameters objectives spread denoised interval runs "
 			   "remeasured metrics "
 			   "checks statements " },

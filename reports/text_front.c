@@ -218,7 +218,7 @@ static void say_values(struct doc *d, const struct facts *f)
 
 /* ---- figures ---- */
 
-void write_picture(struct doc *d, const struct picture *p)
+void write_figure(struct doc *d, const struct picture *p)
 {
 	char file[FIGURE_FILE_LEN];
 
@@ -233,17 +233,17 @@ void write_picture(struct doc *d, const struct picture *p)
 
 /* Does it belong to the group? What is on the first screen does not; of a study without
  * a front that shows an empty plane, which nobody needs to see. */
-static bool in_group(const struct picture *p, enum figure_group group)
+static bool is_in_figure_group(const struct picture *p, enum figure_group group)
 {
 	return p->figure->group == group && !(p->figure->leads && p->png.len > 0);
 }
 
-static size_t group_size(const struct facts *f, enum figure_group group)
+static size_t figures_in_group(const struct facts *f, enum figure_group group)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < f->npictures; i++)
-		n += in_group(&f->pictures[i], group);
+		n += is_in_figure_group(&f->pictures[i], group);
 	return n;
 }
 
@@ -254,11 +254,11 @@ static void write_group(struct doc *d, const struct facts *f, enum figure_group 
 	for (size_t i = 0; i < f->npictures; i++) {
 		const struct picture *p = &f->pictures[i];
 
-		if (!in_group(p, group))
+		if (!is_in_figure_group(p, group))
 			continue;
 		doc_box(d, "figure");
 		doc_heading(d, p->figure->title);
-		write_picture(d, p);
+		write_figure(d, p);
 		doc_box_end(d);
 	}
 	doc_box_end(d);
@@ -313,12 +313,12 @@ void write_figures(struct doc *d, const struct facts *f)
 	};
 
 	/* without a front there is no fold for these */
-	if (f->nfront == 0 && group_size(f, FIGURE_OF_FRONT)) {
+	if (f->nfront == 0 && figures_in_group(f, FIGURE_OF_FRONT)) {
 		doc_fold(d, "figures", "Figures", "Figures", "what there is to see");
 		write_group(d, f, FIGURE_OF_FRONT);
 	}
 	for (size_t i = 0; i < DP_COUNT(folds); i++) {
-		if (group_size(f, folds[i].group) == 0)
+		if (figures_in_group(f, folds[i].group) == 0)
 			continue;
 		doc_fold(d, folds[i].id, folds[i].title, folds[i].brief, folds[i].about);
 		write_group(d, f, folds[i].group);

@@ -71,8 +71,8 @@ const char *amount_text(const struct fact_objective *o, double x, double error,
 	return out;
 }
 
-const char *value_text(const struct fact_objective *o, double x, double error,
-		       char out[SHORT_LEN])
+const char *objective_text(const struct fact_objective *o, double x, double error,
+			   char out[SHORT_LEN])
 {
 	char number[SHORT_LEN];
 

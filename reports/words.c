@@ -88,7 +88,7 @@ const char *difference_text(const struct fact_objective *o, double x, double err
 	char number[SHORT_LEN];
 
 	if (!o->share || isnan(x))
-		return measured_text(x, error, out);
+		return error > 0 ? measured_text(x, error, out) : error_text(x, out);
 	if (!(error > 0))
 		error_text(100 * x, number);
 	else

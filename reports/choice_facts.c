@@ -38,7 +38,7 @@ static struct fact_choice fact_choice_of(const struct subject *s, struct facts *
 		.high = known->high,
 		.source = source_name(known->source),
 		.error = subject_front_error(s, i, s->y),
-		.command = facts_command(s, p, f->public, &f->memory),
+		.command = facts_command(s, f, p),
 	};
 
 	c.no_better = f->majority && s->y == (size_t)s->utility &&

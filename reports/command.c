@@ -1,8 +1,10 @@
 /* command.c - the command line that trains a point of the front again, to paste. */
 #include "reports/facts.h"
 
+#include "base/fs.h"
 #include "base/json.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* One word as a shell takes it. */
@@ -59,32 +61,59 @@ static void command_setting(struct dp_buf *out, const char *name, const json_t *
 	dp_buf_free(&word);
 }
 
-const char *facts_command(const struct subject *s, const struct fact_point *p,
-			  bool public, struct facts_memory *m)
+/* The folder of a study that `run` made, which no daemon serves: that of the journal
+ * where it is not the usual one. */
+static void command_state(struct dp_buf *out, const char *journal)
+{
+	const char *end = journal ? strrchr(journal, '/') : NULL;
+	char *folder;
+
+	if (!end || strcmp(end, "/journal") != 0)
+		return;
+	folder = strndup(journal, (size_t)(end - journal));
+	if (folder && !is_usual_state(folder)) {
+		command_word(out, "--state");
+		command_word(out, folder);
+	}
+	out->failed |= !folder;
+	free(folder);
+}
+
+/* All words of the trainer's command, with the settings of the point. */
+static void command_train(struct dp_buf *out, const struct subject *s, json_t *parameters)
 {
 	const struct dp_trainer *t = &s->s->spec->trainer;
-	struct dp_buf out = DP_BUF_INIT;
-	char point[POINT_TEXT_LEN];
-	const char *text, *name;
+	const char *name;
 	json_t *value;
 
-	if (!public && takes_settings(t)) {
-		for (size_t i = 0; t->argv[i]; i++)
-			command_word(&out, t->argv[i]);
-		/* else its seed is 0, and everybody can take the noise away */
-		if (!s->s->now->public_data && has_word(t->argv, "--data") &&
-		    !has_word(t->argv, "--secure"))
-			command_word(&out, "--secure");
-		json_object_foreach (p->parameters, name, value)
-			command_setting(&out, name, value);
+	for (size_t i = 0; t->argv[i]; i++)
+		command_word(out, t->argv[i]);
+	/* else its seed is 0, and everybody can take the noise away */
+	if (!s->s->now->public_data && has_word(t->argv, "--data") &&
+	    !has_word(t->argv, "--secure"))
+		command_word(out, "--secure");
+	json_object_foreach (parameters, name, value)
+		command_setting(out, name, value);
+}
+
+const char *facts_command(const struct subject *s, struct facts *f,
+			  const struct fact_point *p)
+{
+	struct dp_buf out = DP_BUF_INIT;
+	char point[POINT_TEXT_LEN];
+	const char *text;
+
+	if (!f->public && takes_settings(&s->s->spec->trainer)) {
+		command_train(&out, s, p->parameters);
 	} else {
 		dp_buf_puts(&out, "dparetoctl remeasure");
 		command_word(&out, s->s->spec->name);
 		command_word(&out, "--points");
 		command_word(&out, point_text(p->trial, p->at, point));
+		command_state(&out, f->reproduce.journal);
 	}
-	text = out.failed ? facts_text(m, "") : facts_text(m, dp_buf_text(&out));
-	m->failed |= out.failed;
+	f->memory.failed |= out.failed;
+	text = facts_text(&f->memory, out.failed ? "" : dp_buf_text(&out));
 	dp_buf_free(&out);
 	return text;
 }

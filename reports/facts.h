@@ -513,8 +513,8 @@ DP_MUSTCHECK int facts_choices(const struct subject *s, struct facts *f,
 
 /* What trains a point again, to paste. In a public report it has no word of the trainer's
  * command. */
-const char *facts_command(const struct subject *s, const struct fact_point *p,
-			  bool public, struct facts_memory *m);
+const char *facts_command(const struct subject *s, struct facts *f,
+			  const struct fact_point *p);
 
 /* ---- text_first.c ---- */
 

@@ -107,8 +107,8 @@ static void say_interval(const struct fact_objective *y, const struct fact_choic
 	dp_buf_printf(out, " (95 %%: %s to %s, by the %s",
 		      amount_text(y, c->low, error, a), amount_text(y, c->high, error, b),
 		      c->source);
-	if (strcmp(value_text(y, observed, error, a),
-		   value_text(y, c->value, error, b)) != 0)
+	if (strcmp(objective_text(y, observed, error, a),
+		   objective_text(y, c->value, error, b)) != 0)
 		dp_buf_printf(out, "; observed %s", a);
 	dp_buf_putc(out, ')');
 }
@@ -123,8 +123,8 @@ static void say_taken(const struct facts *f, const struct fact_recommendation *r
 	char a[SHORT_LEN], b[SHORT_LEN], v[SHORT_LEN];
 
 	dp_buf_printf(out, "At %s %s the %s is %s", x->name,
-		      value_text(x, c->price, 0, a), y->name,
-		      value_text(y, c->value, choice_error(c), b));
+		      objective_text(x, c->price, 0, a), y->name,
+		      objective_text(y, c->value, choice_error(c), b));
 	say_interval(y, c, c->point->of[r->y].value, out);
 	dp_buf_printf(
 		out, "%s%s.",
@@ -135,7 +135,7 @@ static void say_taken(const struct facts *f, const struct fact_recommendation *r
 		double error = (m->high[r->y] - m->low[r->y]) / 2;
 
 		dp_buf_printf(out, " Measured again it is %s (%s to %s).",
-			      value_text(y, m->objectives[r->y], error, v),
+			      objective_text(y, m->objectives[r->y], error, v),
 			      amount_text(y, m->low[r->y], error, a),
 			      amount_text(y, m->high[r->y], error, b));
 	}
@@ -184,16 +184,16 @@ static void say_more(const struct facts *f, const struct fact_recommendation *r,
 				      : x->anti_ideal;
 
 		dp_buf_printf(out, " Up to %s %s the best is %s", x->name,
-			      value_text(x, most, 0, limit),
-			      value_text(y, to->value, choice_error(to), a));
+			      objective_text(x, most, 0, limit),
+			      objective_text(y, to->value, choice_error(to), a));
 		say_interval(y, to, to->point->of[r->y].value, out);
 		dp_buf_printf(out, ", at %s %s.", x->name,
-			      value_text(x, to->price, 0, b));
+			      objective_text(x, to->price, 0, b));
 		return;
 	}
 	dp_buf_printf(out, " Going %sto %s %s buys ",
 		      strcmp(x->goal, "maximize") == 0 ? "down " : "up ", x->name,
-		      value_text(x, to->price, 0, a));
+		      objective_text(x, to->price, 0, a));
 	if (r->to_loose->gain <= 0) {
 		dp_buf_puts(out, "nothing.");
 		return;
@@ -216,8 +216,8 @@ static void say_less(const struct facts *f, const struct fact_recommendation *r,
 	if (!from || !(r->from_enough->gain > 0))
 		return;
 	dp_buf_printf(out, " At %s %s it is %s already: %s apart", x->name,
-		      value_text(x, from->price, 0, a),
-		      value_text(y, from->value, choice_error(from), b),
+		      objective_text(x, from->price, 0, a),
+		      objective_text(y, from->value, choice_error(from), b),
 		      difference_text(y, r->from_enough->gain, 0, by));
 	say_blind(y, r->from_enough, out);
 	dp_buf_putc(out, '.');
@@ -265,13 +265,13 @@ static void say_lines(const struct facts *f, const struct fact_recommendation *r
 
 	if (f->majority && utility)
 		dp_buf_printf(out, " Always guessing the commonest class: %s.",
-			      value_text(y, f->majority->value, 0, a));
+			      objective_text(y, f->majority->value, 0, a));
 	for (size_t i = 0; i < f->nbaselines && utility; i++) {
 		double line = f->baselines[i].value, beyond = beyond_line(f, r, line);
 		double noise = line_noise(f, r);
 
 		dp_buf_printf(out, " %s: %s", f->baselines[i].label,
-			      value_text(y, line, 0, a));
+			      objective_text(y, line, 0, a));
 		if (beyond > 0)
 			dp_buf_printf(
 				out, "; the front is better by %s, %s",
@@ -310,8 +310,8 @@ void say_recommendation(const struct facts *f, struct dp_buf *out)
 
 /* "strict", "recommended and loose": what the row stands for that begins here; NULL: it
  * was told already. */
-static const char *row_name(const struct fact_recommendation *r, size_t i,
-			    char out[BADGE_LEN])
+static const char *choice_row_name(const struct fact_recommendation *r, size_t i,
+				   char out[BADGE_LEN])
 {
 	for (size_t k = 0; k < i; k++)
 		if (r->rows[k].point == r->rows[i].point)
@@ -371,7 +371,7 @@ static void choice_table(struct doc *d, const struct facts *f)
 	}
 	doc_column(d, "settings", false);
 	for (size_t i = 0; i < r->nrows; i++) {
-		if (!row_name(r, i, name))
+		if (!choice_row_name(r, i, name))
 			continue;
 		doc_cell(d, "%s", name);
 		choice_cells(d, f, &r->rows[i]);
@@ -388,7 +388,7 @@ static void choice_commands(struct doc *d, const struct facts *f)
 
 	doc_code(d, "sh", r->taken->command);
 	for (size_t i = 0; i < r->nrows; i++)
-		if (r->rows[i].point != r->taken->point && row_name(r, i, name))
+		if (r->rows[i].point != r->taken->point && choice_row_name(r, i, name))
 			dp_buf_printf(&others, "# %s\n%s\n", name, r->rows[i].command);
 	if (others.len) {
 		doc_small_fold(d, "Commands that train the others");
@@ -447,7 +447,7 @@ void write_first(struct doc *d, const struct facts *f)
 	doc_paragraph(d, "%s", f->recommendation->sentence);
 	doc_box_end(d);
 	if (front)
-		write_picture(d, front);
+		write_figure(d, front);
 	choice_table(d, f);
 	choice_commands(d, f);
 	say_search_cost(d, f);

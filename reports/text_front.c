@@ -218,7 +218,7 @@ static void say_values(struct doc *d, const struct facts *f)
 
 /* ---- figures ---- */
 
-void write_picture(struct doc *d, const struct picture *p)
+void write_figure(struct doc *d, const struct picture *p)
 {
 	char file[FIGURE_FILE_LEN];
 
@@ -251,7 +251,7 @@ static void write_titled(struct doc *d, const struct picture *p)
 {
 	doc_box(d, "figure");
 	doc_heading(d, p->figure->title);
-	write_picture(d, p);
+	write_figure(d, p);
 	doc_box_end(d);
 }
 

@@ -139,7 +139,7 @@ static void headline_sentence(struct doc *d, const struct facts *f)
 	if (same_result(first, last)) {
 		doc_paragraph(d, "The best %s with an epsilon of %s or less is %s.",
 			      f->utility_objective, short_text(last->epsilon, to),
-			      value_text(o, last->value, row_error(last), a));
+			      objective_text(o, last->value, row_error(last), a));
 		return;
 	}
 	for (enough = first; resolved(enough, last);)
@@ -149,10 +149,11 @@ static void headline_sentence(struct doc *d, const struct facts *f)
 		      "With an epsilon of at most %s the best %s found is %s%s; "
 		      "allowing %s it is %s.%s%s",
 		      short_text(first->epsilon, from), f->utility_objective,
-		      value_text(o, first->value, row_error(first), a),
+		      objective_text(o, first->value, row_error(first), a),
 		      first->no_better ? ", no better than the commonest class" : "",
 		      short_text(last->epsilon, to),
-		      value_text(o, last->value, row_error(last), b), dp_buf_text(&noise),
+		      objective_text(o, last->value, row_error(last), b),
+		      dp_buf_text(&noise),
 		      f->nbaselines ? ""
 				    : " What a training without privacy reaches is not "
 				      "known here (--baseline tells the report).");
@@ -178,7 +179,7 @@ static void say_majority(struct doc *d, const struct facts *f)
 
 	if (!m)
 		return;
-	value_text(headline_objective(f), m->value, 0, s);
+	objective_text(headline_objective(f), m->value, 0, s);
 	if (m->no_better == 0)
 		doc_paragraph(d,
 			      "Always answering the commonest class gives %s; every "

@@ -71,8 +71,8 @@ const char *amount_text(const struct fact_objective *o, double x, double error,
 	return out;
 }
 
-const char *value_text(const struct fact_objective *o, double x, double error,
-		       char out[SHORT_LEN])
+const char *objective_text(const struct fact_objective *o, double x, double error,
+			   char out[SHORT_LEN])
 {
 	char number[SHORT_LEN];
 
@@ -88,7 +88,7 @@ const char *difference_text(const struct fact_objective *o, double x, double err
 	char number[SHORT_LEN];
 
 	if (!o->share || isnan(x))
-		return measured_text(x, error, out);
+		return error > 0 ? measured_text(x, error, out) : error_text(x, out);
 	if (!(error > 0))
 		error_text(100 * x, number);
 	else

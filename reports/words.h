@@ -16,11 +16,11 @@ const char *error_text(double x, char out[SHORT_LEN]);
 /* Four digits, rounded up, for epsilon. */
 const char *up_text(double x, char out[SHORT_LEN]);
 /* A value of an objective: to the digits that a standard error leaves, epsilon rounded
- * up; shares as percent, but without the sign that value_text() has. */
+ * up; shares as percent, but without the sign that objective_text() has. */
 const char *amount_text(const struct fact_objective *o, double x, double error,
 			char out[SHORT_LEN]);
-const char *value_text(const struct fact_objective *o, double x, double error,
-		       char out[SHORT_LEN]);
+const char *objective_text(const struct fact_objective *o, double x, double error,
+			   char out[SHORT_LEN]);
 /* A difference of two: "0.3 percentage points", "0.003". */
 const char *difference_text(const struct fact_objective *o, double x, double error,
 			    char out[SHORT_LEN]);
@@ -51,7 +51,7 @@ void write_figures(struct doc *d, const struct facts *f);
 /* All of them, without chapters. */
 void write_all_figures(struct doc *d, const struct facts *f);
 /* One of them. */
-void write_picture(struct doc *d, const struct picture *p);
+void write_figure(struct doc *d, const struct picture *p);
 
 /* What each level of epsilon buys (text_short.c). */
 void write_headline(struct doc *d, const struct facts *f);

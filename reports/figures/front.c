@@ -472,7 +472,7 @@ static void say_looks(const struct front_data *d, struct dp_buf *out)
 }
 
 /* Why a front can be better than no privacy. */
-static void say_beyond(const struct front_data *d, struct dp_buf *out)
+static void front_say_beyond(const struct front_data *d, struct dp_buf *out)
 {
 	for (size_t i = 0; i < d->nlines; i++) {
 		if (!d->line[i].beyond)
@@ -526,7 +526,7 @@ static void front_caption(const void *data, struct dp_buf *out)
 				      front_objective(s, PLOT_Y)->name);
 		say_range(s, &d->front, out);
 		say_looks(d, out);
-		say_beyond(d, out);
+		front_say_beyond(d, out);
 		fig_truth_say(&d->truth, s, &d->front, out);
 		say_paths(d, out);
 	} else if (d->all.not_finite) {

@@ -81,7 +81,7 @@ static void draw_choices(struct plot_panel *a, const struct front_data *d)
 }
 
 /* Where the front lies, below it. */
-static void draw_band(struct plot_panel *a, const struct front_data *d)
+static void front_draw_band(struct plot_panel *a, const struct front_data *d)
 {
 	struct plot_style blue = { .colour = plot_palette(PLOT_BLUE), .opacity = 0.16 };
 
@@ -168,7 +168,7 @@ static void draw_staircase(struct plot_panel *a, const struct front_data *d)
 	snprintf(name, sizeof name, "front%s%s (%s)", d->third < 0 ? "" : " of these two",
 		 d->observed.n ? " without noise" : "",
 		 dp_count_text(d->front.n, "point", points));
-	draw_band(a, d);
+	front_draw_band(a, d);
 	draw_observed(a, d);
 	panel_line(a, &blue, name, d->stairs.x, d->stairs.y, d->stairs.n);
 	if (d->third < 0) {

@@ -135,7 +135,8 @@ static void add_line(struct front_data *d, const char *label, double at, double 
 	d->nlines++;
 }
 
-static int gather_lines(const struct report *r, struct front_data *d, struct dp_err *err)
+static int front_gather_lines(const struct report *r, struct front_data *d,
+			      struct dp_err *err)
 {
 	const struct subject *s = d->s;
 	double records = subject_test_records(s);
@@ -144,7 +145,7 @@ static int gather_lines(const struct report *r, struct front_data *d, struct dp_
 	d->line = calloc(r->nbaselines + 1, sizeof *d->line);
 	if (!d->line)
 		return fig_nomem(err);
-	if (s->utility < 0 || s->y != (size_t)s->utility)
+	if (!s->s->spec->objectives[s->y].metric)
 		return DP_OK;
 	add_line(d, "commonest class", subject_majority(s, s->y), NAN, false);
 	for (size_t i = 0; i < r->nbaselines; i++) {
@@ -166,7 +167,7 @@ int front_gather_known(const struct report *r, struct front_data *d, struct dp_e
 		code = gather_band(d, err);
 	if (code == DP_OK)
 		code = gather_again(d, err);
-	return code == DP_OK ? gather_lines(r, d, err) : code;
+	return code == DP_OK ? front_gather_lines(r, d, err) : code;
 }
 
 void front_release_known(struct front_data *d)

@@ -72,8 +72,8 @@ class First(Reports):
         command = self.facts()["recommendation"]["command"]
         self.assertTrue(command.startswith("dparetoctl remeasure s --points "), command)
         env = dict(self.env, PATH=BIN + ":" + os.environ["PATH"])
-        done = subprocess.run(["sh", "-c", command + " --runs 2 --state " + self.path("state")],
-                              capture_output=True, text=True, timeout=LIMIT, env=env)
+        done = subprocess.run(["sh", "-c", command + " --runs 2"], capture_output=True,
+                              text=True, timeout=LIMIT, env=env)
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_a_public_report_has_no_command_of_the_trainer(self):

@@ -24,7 +24,7 @@ allowed() {
 	lib/recall) echo course front journal propose ;;
 	daemon) echo course daemon front gp journal linalg oracle privacy propose recall study trial wire config.h ;;
 	ctl) echo compare front journal privacy study trial wire config.h ;;
-	reports) echo compare journal linalg privacy propose recall reports/plot config.h ;;
+	reports) echo compare front journal linalg privacy propose recall reports/plot config.h ;;
 	reports/figures) echo compare front journal propose study reports reports/plot ;;
 	reports/plot) ;;
 	trainers) echo trial trainers/data trainers/learn trainers/noise config.h ;;

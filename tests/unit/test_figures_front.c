@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <setjmp.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -265,6 +266,86 @@ static void anti_ideal_is_where_it_is(void **s)
 	}
 }
 
+static void assert_close(double a, double b)
+{
+	if (!(fabs(a - b) < 1e-9))
+		fail_msg("%.12g is not %.12g", a, b);
+}
+
+/* The band is what the runs leave open of each step of the staircase. */
+static void the_band_follows_the_staircase(void **s)
+{
+	static const char *const goals[] = { LOWER_BOTH, RAISE_LOWER };
+
+	(void)s;
+	for (size_t i = 0; i < DP_COUNT(goals); i++) {
+		char name[] = { 's', (char)('0' + i), '\0' };
+		uint32_t study = made_study(name, goals[i]);
+
+		made_result3(study, 1, i ? 2 : 6, 0, 0.1);
+		made_result3(study, 4, i ? 6 : 2, 0, 0.2);
+	}
+	made_subjects();
+	for (size_t i = 0; i < DP_COUNT(goals); i++) {
+		struct report r = { .subjects = &made_report.subjects[i],
+				    .nsubjects = 1 };
+		struct front_data d = { 0 };
+		const char *why = NULL;
+		double wide = 12.706205 * 0.1; /* two runs 0.1 around their mean */
+		struct dp_err err;
+
+		assert_int_equal(figure_front.gather(&r, &d, &why, &err), DP_OK);
+		assert_int_equal(d.band.n, 3);
+		assert_false(d.band.modelled);
+		/* where x is to be small a step goes on to the right */
+		assert_true(d.band.x[0] == 1 && d.band.x[1] == (i ? 1 : 4) &&
+			    d.band.x[2] == 4);
+		assert_true(fabs(d.band.hi[0] - d.band.lo[0] - 2 * wide) < 1e-3);
+		assert_close(d.band.hi[1], i ? d.band.hi[2] : d.band.hi[0]);
+		figure_front.release(&d);
+	}
+}
+
+/* Lines that are near are shown; of those the front is better than there is a word. */
+static void lines_to_compare_with(void **s)
+{
+	struct baseline lines[] = { { (char *)"non-private", 0.25 },
+				    { (char *)"far", 0.99 },
+				    { (char *)"ideal", 0.15 } };
+	struct report r = { .nsubjects = 1, .baselines = lines, .nbaselines = 3 };
+	struct front_data d = { 0 };
+	struct dp_buf words = DP_BUF_INIT;
+	const char *why = NULL;
+	uint32_t study;
+	struct dp_err err;
+
+	(void)s;
+	study = made_study("s", ACCURACY);
+	made_result(study, 1, 0.3);
+	made_result(study, 2, 0.2);
+	made_subjects();
+	r.subjects = made_report.subjects;
+	assert_int_equal(figure_front.gather(&r, &d, &why, &err), DP_OK);
+	for (size_t i = 0; i < d.nlines; i++) {
+		bool far = strcmp(d.line[i].label, "far") == 0,
+		     ideal = strcmp(d.line[i].label, "ideal") == 0;
+
+		if (strcmp(d.line[i].label, "commonest class") == 0)
+			continue;
+		assert_int_equal(d.line[i].shown, !far);
+		assert_int_equal(d.line[i].beyond, !ideal);
+		if (d.line[i].shown)
+			assert_true(d.line[i].at > d.lo[PLOT_Y] &&
+				    d.line[i].at < d.hi[PLOT_Y]);
+	}
+	figure_front.caption(&d, &words);
+	assert_non_null(strstr(dp_buf_text(&words), "better than \"non-private\": the "
+						    "noise of test records and runs"));
+	assert_non_null(strstr(dp_buf_text(&words), "The star is recommended."));
+	dp_buf_free(&words);
+	figure_front.release(&d);
+}
+
 static void shared_points_are_found(void **s)
 {
 	uint32_t a = made_study("a", LOWER_BOTH), b = made_study("b", LOWER_BOTH);
@@ -453,6 +534,8 @@ int main(void)
 		T(staircases_follow_the_goals),
 		T(bands_are_what_runs_reach),
 		T(anti_ideal_is_where_it_is),
+		T(the_band_follows_the_staircase),
+		T(lines_to_compare_with),
 		T(shared_points_are_found),
 		T(majority_becomes_the_objective),
 		T(planes_are_of_one_kind),

@@ -61,6 +61,17 @@ static void command_setting(struct dp_buf *out, const char *name, const json_t *
 	dp_buf_free(&word);
 }
 
+/* Is it where the daemon of this user, or of the system, keeps its studies? */
+static bool is_usual_state(const char *folder)
+{
+	char *usual = dp_default_state_dir();
+	bool same = (usual && strcmp(usual, folder) == 0) ||
+		    strcmp(folder, "/var/lib/dpareto") == 0;
+
+	free(usual);
+	return same;
+}
+
 /* The folder of a study that `run` made, which no daemon serves: that of the journal
  * where it is not the usual one. */
 static void command_state(struct dp_buf *out, const char *journal)

@@ -102,7 +102,7 @@ class Front(Case):
                 with open(folder + "report.md") as f:
                     words = f.read()
                 self.assertIn("a front of observed means is a front of lucky runs", words)
-                self.assertIn("| trial | epsilon | error | as observed |", words)
+                self.assertIn("| trial | epsilon | error, % | as observed |", words)
                 self.assertTrue(os.path.exists(folder + "front.png"))
                 for p, shown in zip(report["front"], front["front"], strict=True):
                     for key in ("trial", "at", "parameters", "objectives", "spread", "denoised"):

@@ -333,11 +333,11 @@ int main(int argc, char **argv)
 	struct options o = { 0 };
 	struct report r = { 0 };
 	struct dp_err err = { 0 };
-	int code = options_read(&o, &r, argc, argv, &err);
+	int code = report_options(&o, &r, argc, argv, &err);
 
 	dp_linalg_single_thread(); /* same bits on every machine of a kind */
 	if (code == DP_OK && o.help)
-		options_help();
+		report_help();
 	else if (code == DP_OK && o.version)
 		printf("dpareto-report %s\n", PACKAGE_VERSION);
 	else if (code == DP_OK)

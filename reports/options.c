@@ -31,7 +31,7 @@ static const struct option table[] = {
 	{ 0 },
 };
 
-void options_help(void)
+void report_help(void)
 {
 	puts("usage: dpareto-report [options] STUDY [OTHER...]\n"
 	     "       dpareto-report [options] --group NAME=STUDY,... [--group ...]\n\n"
@@ -205,7 +205,7 @@ static int set_output(struct options *o, const char *format, struct dp_err *err)
 }
 
 /* One option. */
-static int options_take(struct options *o, struct report *r, int c, struct dp_err *err)
+static int report_option(struct options *o, struct report *r, int c, struct dp_err *err)
 {
 	switch (c) {
 	case 's':
@@ -258,15 +258,15 @@ static int options_take(struct options *o, struct report *r, int c, struct dp_er
 	}
 }
 
-int options_read(struct options *o, struct report *r, int argc, char **argv,
-		 struct dp_err *err)
+int report_options(struct options *o, struct report *r, int argc, char **argv,
+		   struct dp_err *err)
 {
 	int c, code = DP_OK;
 
 	r->look.formats = LOOK_PNG | LOOK_SVG;
 	while (code == DP_OK && !o->help && !o->version &&
 	       (c = getopt_long(argc, argv, "o:hV", table, NULL)) != -1)
-		code = options_take(o, r, c, err);
+		code = report_option(o, r, c, err);
 	if (code == DP_OK && (o->help || o->version))
 		return DP_OK;
 	o->studies = (const char *const *)argv + optind;

@@ -12,8 +12,8 @@ struct options {
 };
 
 /* Reads them; texts of `o` are those of argv. */
-DP_MUSTCHECK int options_read(struct options *o, struct report *r, int argc, char **argv,
-			      struct dp_err *err);
-void options_help(void);
+DP_MUSTCHECK int report_options(struct options *o, struct report *r, int argc,
+				char **argv, struct dp_err *err);
+void report_help(void);
 
 #endif

@@ -129,7 +129,7 @@ static void points_say_what_they_are(void **s)
 	(void)s;
 	two_trainings();
 	made_subjects();
-	picture_draw(&made_report, &figure_front_log, &p);
+	picture_draw(&made_report, &figure_front, &p);
 	page = dp_buf_text(&p.page);
 	assert_non_null(strstr(page, "<a xlink:href=\"#trial-0-4\">"));
 	assert_non_null(strstr(page, "<title>trial 0@4: "));

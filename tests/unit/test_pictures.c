@@ -168,7 +168,7 @@ static void labels_of_studies(void **s)
 	size_t n;
 
 	(void)s;
-	made_study("s", LOWER_BOTH);
+	made_result(made_study("s", LOWER_BOTH), 1, 2);
 	made_subjects();
 	made_report.labels = labels;
 	made_report.nlabels = 1;

@@ -136,7 +136,7 @@ def verify(state):
 
 
 # Fields that are times, or follow from them or from the number of attempts.
-PASSING = ("time", "seq", "study", "basis", "path", "dir", "attempt", "exit")
+PASSING = ("time", "seq", "study", "basis", "path", "dir", "attempt", "exit", "sought")
 
 
 def timeless(records, in_order):

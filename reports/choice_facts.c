@@ -101,14 +101,14 @@ static struct fact_step step_between(const struct subject *s, const struct facts
 	return step;
 }
 
-/* Do their 95 % intervals have a value in common, as far as these are known? */
-static bool choices_overlap(const struct fact_choice *a, const struct fact_choice *b)
+/* Two standard errors of the difference to a point as noisy as that: a noisier one may be
+ * no worse, but is not known to be as good. */
+static double least_resolved(const struct fact_choice *c, double noise)
 {
-	return !(a->low > b->high) && !(b->low > a->high);
+	return fmin(noise, 2 * hypot(c->error, c->error));
 }
 
-/* The least price whose difference from what is taken neither the runs nor the intervals
- * can show. */
+/* The least price whose difference from what is taken the runs cannot show. */
 static void find_enough(const struct subject *s, struct facts *f,
 			const struct estimate *known)
 {
@@ -124,7 +124,7 @@ static void find_enough(const struct subject *s, struct facts *f,
 			continue;
 		c = fact_choice_of(s, f, "enough", i, &known[i]);
 		step = step_between(s, f, &c, r->taken);
-		if (!(step.gain <= step.noise) || !choices_overlap(&c, r->taken))
+		if (!(step.gain <= least_resolved(r->taken, step.noise)))
 			continue;
 		least = sign * c.price;
 		r->enough = facts_keep(&f->memory, &c, sizeof c);

@@ -143,6 +143,17 @@ static void say_interval(const struct fact_objective *y, const struct fact_choic
 	dp_buf_putc(out, ')');
 }
 
+/* What a point costs: rounded up, or to the digits that its runs leave. */
+static const char *price_text(const struct facts *f, const struct fact_choice *c,
+			      char out[SHORT_LEN])
+{
+	size_t x = f->recommendation->x;
+	const struct fact_spread *runs = c->point->of[x].runs;
+
+	return objective_text(&f->objectives[x], c->price,
+			      runs ? 2 * runs->standard_error : 0, out);
+}
+
 /* "At epsilon 0.42 the error is 15.5 % (...)." */
 static void say_taken(const struct facts *f, const struct fact_recommendation *r,
 		      struct dp_buf *out)
@@ -152,8 +163,7 @@ static void say_taken(const struct facts *f, const struct fact_recommendation *r
 	const struct dp_measured *m = measured_again(c);
 	char a[SHORT_LEN], b[SHORT_LEN], v[SHORT_LEN];
 
-	dp_buf_printf(out, "At %s %s the %s is %s", x->name,
-		      objective_text(x, c->price, 0, a), y->name,
+	dp_buf_printf(out, "At %s %s the %s is %s", x->name, price_text(f, c, a), y->name,
 		      objective_text(y, c->value, choice_error(c), b));
 	say_interval(y, c, c->point->of[r->y].value, out);
 	dp_buf_printf(
@@ -211,14 +221,13 @@ static void say_more(const struct facts *f, const struct fact_recommendation *r,
 
 	/* of three objectives the knee may cost more */
 	if (costs_more(x, r->taken, to)) {
-		dp_buf_printf(out, " At %s %s it is %s.", x->name,
-			      objective_text(x, to->price, 0, a),
+		dp_buf_printf(out, " At %s %s it is %s.", x->name, price_text(f, to, a),
 			      objective_text(y, to->value, choice_error(to), b));
 		return;
 	}
 	dp_buf_printf(out, " Going %sto %s %s buys ",
 		      strcmp(x->goal, "maximize") == 0 ? "down " : "up ", x->name,
-		      objective_text(x, to->price, 0, a));
+		      price_text(f, to, a));
 	if (r->to_loose->gain <= 0) {
 		dp_buf_puts(out, "nothing.");
 		return;
@@ -243,7 +252,7 @@ static void say_less(const struct facts *f, const struct fact_recommendation *r,
 	if (!from || !(r->from_enough->gain > 0))
 		return;
 	dp_buf_printf(out, " At %s %s it is %s already: %s apart", x->name,
-		      objective_text(x, from->price, 0, a),
+		      price_text(f, from, a),
 		      objective_text(y, from->value, choice_error(from), b),
 		      difference_text(y, r->from_enough->gain, 0, by));
 	say_blind(f, r->from_enough, out);
@@ -262,7 +271,7 @@ static void say_beyond(const struct facts *f, const struct fact_recommendation *
 		      objective_text(x, r->limit, 0, limit),
 		      r->limit == x->anti_ideal ? ", the anti-ideal," : "",
 		      objective_text(y, c->value, choice_error(c), a), x->name,
-		      objective_text(x, c->price, 0, b),
+		      price_text(f, c, b),
 		      c->meaningless ? ": no meaningful guarantee" : "");
 }
 

@@ -152,7 +152,7 @@ static void test_no_meaningful_guarantee(void **state)
 				 "at epsilon 58.5: no meaningful guarantee.");
 	finish(state);
 	begin(svt); /* with nothing else to take, it is said of what is taken */
-	evaluate(1, 0.1, 0.9, 0.9, 0.9);
+	evaluate(0, 0.1, 0.9, 0.9, 0.9);
 	load(false);
 	r = recommended();
 	assert_true(r->taken->meaningless);
@@ -180,6 +180,14 @@ static void test_enough(void **state)
 	assert_says(text, "| enough | 1 |");
 	assert_says(text, "| recommended, loose | 2 |");
 	free(text);
+	finish(state);
+	begin(gaussian); /* the noise of a worse point does not make it as good */
+	evaluate(0, 5, 0.4, 0.7, 1);
+	evaluate(1, 1, 0.94, 0.95, 0.96);
+	load(false);
+	r = recommended();
+	assert_int_equal(r->taken->trial, 1);
+	assert_null(r->enough);
 }
 
 /* What it cost stands right below the rows. */

@@ -143,6 +143,9 @@ static void escape_html(struct dp_buf *out, const char *text)
 		case '\'':
 			dp_buf_puts(out, "&#39;");
 			break;
+		case ' ': /* as add_percents() */
+			dp_buf_puts(out, text[1] == '%' ? "\xc2\xa0" : " ");
+			break;
 		default:
 			dp_buf_putc(out, *text);
 		}

@@ -436,7 +436,10 @@ static void test_public_data_needs_no_warning(void **state)
 static void test_title_of_a_comparison(void **state)
 {
 	struct fact_study others[4] = {
-		{ .study = "t" }, { .study = "u" }, { .study = "v" }, { .study = "w" }
+		{ .study = "a", .name = "t" }, /* by their labels */
+		{ .study = "b", .name = "u" },
+		{ .study = "c", .name = "v" },
+		{ .study = "d", .name = "w" },
 	};
 	static const char volumes[] = "hypervolume as observed | without the noise | "
 				      "measured again |";

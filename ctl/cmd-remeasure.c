@@ -191,7 +191,8 @@ static const struct ctl_option options[] = {
 	  "front (the default), or results: 7,12,9@4 (9@4 is trial 9's waypoint 4)" },
 	{ "no-wait", 0, NULL, "ask, and leave it to the daemon" },
 	{ "state", 0, "DIR",
-	  "of a study in this folder, made by 'run', with a daemon of its own" },
+	  "of a study in this folder, made by 'run', with a daemon of its own if none "
+	  "serves it" },
 	CTL_PATIENCE_OPTION,
 	{ 0 },
 };

@@ -90,7 +90,7 @@ int ctl_connect(struct ctl *ctl, struct dp_err *err)
 
 	if (ctl->client)
 		return DP_OK;
-	if (folder)
+	if (folder && !ctl->served)
 		return ctl_look_open(ctl, folder, err);
 	path = ctl_socket_path(ctl);
 	code = dp_client_open(path, &ctl->client, err);

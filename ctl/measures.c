@@ -16,6 +16,7 @@
 #include "ctl/table.h"
 #include "ctl/text.h"
 #include "ctl/trials.h"
+#include "wire/wire.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -189,14 +190,37 @@ static int measures_private(struct ctl *ctl, const char *folder, ctl_measures_fn
 	return code;
 }
 
+/* Does the daemon that answers serve this folder? Then no other can, and it is the one to
+ * ask. Else there is no connection. */
+static bool measures_served(struct ctl *ctl, const char *folder)
+{
+	char *ours = realpath(folder, NULL), *served = NULL;
+	json_t *hello = NULL;
+	struct dp_err ignored;
+
+	ctl->served = true;
+	if (ours && ctl_call(ctl, "hello", NULL, &hello, &ignored) == DP_OK)
+		served = realpath(dp_json_str(hello, "state_dir", ""), NULL);
+	ctl->served = served && strcmp(ours, served) == 0;
+	if (!ctl->served) {
+		dp_client_close(ctl->client);
+		ctl->client = NULL;
+	}
+	json_decref(hello);
+	free(served);
+	free(ours);
+	return ctl->served;
+}
+
 int ctl_measures_beside(struct ctl *ctl, ctl_measures_fn *fn, void *arg,
 			struct dp_err *err)
 {
 	const char *folder = ctl_opt(ctl, "state");
 
 	ctl_catch_signals();
-	return folder ? measures_private(ctl, folder, fn, arg, err)
-		      : measures_daemon(ctl, fn, arg, err);
+	return folder && !measures_served(ctl, folder)
+		       ? measures_private(ctl, folder, fn, arg, err)
+		       : measures_daemon(ctl, fn, arg, err);
 }
 
 /* ---- showing ---- */

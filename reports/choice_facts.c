@@ -1,6 +1,8 @@
 /* choice_facts.c - the points that a report proposes, and what more epsilon buys. */
 #include "reports/facts.h"
 
+#include "base/num.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +46,7 @@ static struct fact_choice fact_choice_of(const struct subject *s, struct facts *
 	c.no_better = f->majority && s->y == (size_t)s->utility &&
 		      !beats_guessing(s, &c, f->majority->value);
 	c.meaningless =
-		s->s->spec->objectives[s->x].privacy && c.price >= FACTS_MEANINGLESS;
+		s->s->spec->objectives[s->x].privacy && c.price > FACTS_MEANINGLESS;
 	return c;
 }
 
@@ -99,6 +101,13 @@ static struct fact_step step_between(const struct subject *s, const struct facts
 	return step;
 }
 
+/* Two standard errors of the difference to a point as noisy as that: a noisier one may be
+ * no worse, but is not known to be as good. */
+static double least_resolved(const struct fact_choice *c, double noise)
+{
+	return fmin(noise, 2 * hypot(c->error, c->error));
+}
+
 /* The least price whose difference from what is taken the runs cannot show. */
 static void find_enough(const struct subject *s, struct facts *f,
 			const struct estimate *known)
@@ -115,7 +124,7 @@ static void find_enough(const struct subject *s, struct facts *f,
 			continue;
 		c = fact_choice_of(s, f, "enough", i, &known[i]);
 		step = step_between(s, f, &c, r->taken);
-		if (!(step.gain <= step.noise))
+		if (!(step.gain <= least_resolved(r->taken, step.noise)))
 			continue;
 		least = sign * c.price;
 		r->enough = facts_keep(&f->memory, &c, sizeof c);
@@ -136,12 +145,43 @@ static void find_steps(const struct subject *s, struct facts *f,
 	r->to_loose = facts_keep(&f->memory, &step, sizeof step);
 }
 
+/* What is better, but costs more than is taken. */
+static void find_beyond(const struct subject *s, struct facts *f, size_t i,
+			const struct estimate *known)
+{
+	struct fact_recommendation *r = f->recommendation;
+	struct fact_choice c;
+
+	if (i == SIZE_MAX || !r->loose)
+		return;
+	c = fact_choice_of(s, f, "beyond", i, &known[i]);
+	if (step_between(s, f, r->loose, &c).gain > 0)
+		r->beyond = facts_keep(&f->memory, &c, sizeof c);
+}
+
+/* Where the recommended point is the loose one, too, the row before it is the least price
+ * that cannot be told from it. */
+static void add_enough(struct fact_recommendation *r)
+{
+	size_t i = (size_t)(r->taken - r->rows);
+
+	if (!r->enough || !r->loose || r->taken->point != r->loose->point)
+		return;
+	memmove(&r->rows[i + 1], &r->rows[i], (r->nrows - i) * sizeof *r->rows);
+	r->rows[i] = *r->enough;
+	r->nrows++;
+	r->taken = choice_named(r, "recommended");
+	r->loose = choice_named(r, "loose");
+}
+
 /* The question whose answer is the same point; NULL: there is none. */
-static const char *find_question(const struct subject *s, enum choice_rule rule,
-				 struct facts_memory *m)
+static const char *find_question(const struct subject *s, const struct choices *chosen,
+				 struct facts *f)
 {
 	const struct dp_study *spec = s->s->spec;
+	enum choice_rule rule = chosen->rule;
 	struct dp_buf out = DP_BUF_INIT;
+	char limit[DP_NUM_LEN];
 	const char *text;
 
 	if (rule == CHOICE_BEST || (rule == CHOICE_ONE_SE && s->x != 0))
@@ -150,7 +190,14 @@ static const char *find_question(const struct subject *s, enum choice_rule rule,
 		      rule == CHOICE_KNEE ? "knee" : "one-se");
 	if (rule == CHOICE_ONE_SE && s->y != 1)
 		dp_buf_printf(&out, " --best %s", spec->objectives[s->y].name);
-	text = facts_text(m, dp_buf_text(&out));
+	if (!isnan(chosen->limit))
+		dp_buf_printf(&out, " --%s %s=%s",
+			      spec->objectives[s->x].maximize ? "min" : "max",
+			      spec->objectives[s->x].name,
+			      dp_num_text(chosen->limit, limit));
+	facts_command_state(&out, f->reproduce.journal);
+	f->memory.failed |= out.failed;
+	text = facts_text(&f->memory, dp_buf_text(&out));
 	dp_buf_free(&out);
 	return text;
 }
@@ -170,16 +217,19 @@ static void keep_choices(const struct subject *s, struct facts *f,
 		return;
 	r->x = s->x;
 	r->y = s->y;
-	r->rows = facts_room(&f->memory, 3, sizeof *r->rows);
+	r->rows = facts_room(&f->memory, 4, sizeof *r->rows);
 	add_choice(s, f, "strict", chosen->strict, known);
 	add_choice(s, f, "recommended", chosen->recommended, known);
 	add_choice(s, f, "loose", chosen->loose, known);
 	r->taken = choice_named(r, "recommended");
 	r->loose = choice_named(r, "loose");
 	r->rule = rules[chosen->rule];
-	r->ask = find_question(s, chosen->rule, &f->memory);
+	r->ask = find_question(s, chosen, f);
+	r->limit = chosen->limit;
 	if (r->taken) {
 		find_steps(s, f, known);
+		find_beyond(s, f, chosen->beyond, known);
+		add_enough(r);
 		say_recommendation(f, &words);
 	}
 	r->sentence = facts_text(&f->memory, dp_buf_text(&words));

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 /* A front's values to be minimised: column 0 is what is paid, epsilon, column 1 what is
- * bought. */
+ * bought; NaN at a price that is out of the question. */
 struct choice_rows {
 	size_t n;
 	double *y; /* (n x 2) */
@@ -42,8 +42,41 @@ static int find_rows(const struct subject *s, struct choice_rows *r, struct dp_e
 	return DP_OK;
 }
 
-/* As `dparetoctl front --knee` finds it. */
-static int find_knee(const struct subject *s, size_t *knee, struct dp_err *err)
+/* The highest price that the study asks for and, of an epsilon, that means anything. */
+static double highest_price(const struct subject *s)
+{
+	const struct dp_objective *o = &s->s->spec->objectives[s->x];
+
+	return o->privacy ? fmin(o->anti_ideal, FACTS_MEANINGLESS)
+			  : minimised(s, s->x, o->anti_ideal);
+}
+
+/* Takes out what costs more, if anything is left then. */
+static void close_rows(const struct subject *s, struct choice_rows *r,
+		       struct choices *out)
+{
+	double most = highest_price(s);
+	size_t dear = 0;
+
+	for (size_t i = 0; i < r->n; i++)
+		dear += price(r, i) > most;
+	if (dear == 0 || dear == r->n)
+		return;
+	out->limit = minimised(s, s->x, most);
+	for (size_t i = 0; i < r->n; i++) {
+		if (!(price(r, i) > most))
+			continue;
+		if (out->beyond == SIZE_MAX ||
+		    minimised(s, s->y, subject_front_value(s, i, s->y)) <
+			    minimised(s, s->y, subject_front_value(s, out->beyond, s->y)))
+			out->beyond = i;
+		r->y[2 * i + 1] = NAN;
+	}
+}
+
+/* As `dparetoctl front --knee` finds it among what is left. */
+static int find_knee(const struct subject *s, const struct choice_rows *r, size_t *knee,
+		     struct dp_err *err)
 {
 	const struct dp_study *spec = s->s->spec;
 	size_t n = subject_front(s), p = spec->nobjectives;
@@ -56,8 +89,11 @@ static int find_knee(const struct subject *s, size_t *knee, struct dp_err *err)
 
 		ref[j] = dp_objective_scaled(scale, o->maximize, o->anti_ideal);
 		for (size_t i = 0; i < n; i++)
-			y[i * p + j] = dp_objective_scaled(scale, o->maximize,
-							   subject_front_value(s, i, j));
+			y[i * p + j] = isnan(bought(r, i))
+					       ? INFINITY
+					       : dp_objective_scaled(
+							 scale, o->maximize,
+							 subject_front_value(s, i, j));
 	}
 	if (code == DP_OK)
 		code = dp_front_knee(y, n, p, ref, knee);
@@ -65,8 +101,9 @@ static int find_knee(const struct subject *s, size_t *knee, struct dp_err *err)
 	return code == DP_OK ? DP_OK : dp_fail(err, code, "no memory for a report");
 }
 
-/* One standard error of the best, as `dparetoctl front --one-se` has it; where nothing is
- * known of the noise, the knee; where nothing is within the anti-ideal, the best. */
+/* One standard error of the best, as `dparetoctl front --one-se --max epsilon=LIMIT` has
+ * it; where nothing is known of the noise, the knee; where nothing is within the
+ * anti-ideal, the best. */
 static int recommend(const struct subject *s, const struct choice_rows *r,
 		     struct choices *out, struct dp_err *err)
 {
@@ -81,7 +118,7 @@ static int recommend(const struct subject *s, const struct choice_rows *r,
 		out->rule = CHOICE_ONE_SE;
 		return DP_OK;
 	}
-	code = find_knee(s, &out->recommended, err);
+	code = find_knee(s, r, &out->recommended, err);
 	out->rule = CHOICE_KNEE;
 	if (out->recommended == SIZE_MAX) {
 		out->recommended = best;
@@ -98,36 +135,6 @@ static double guessing(const struct subject *s)
 	return minimised(s, s->y,
 			 isnan(majority) ? s->s->spec->objectives[s->y].anti_ideal
 					 : majority);
-}
-
-/* Is the price one that the study asks for, and its epsilon one that means anything? */
-static bool is_fair(const struct subject *s, const struct choice_rows *r, size_t i)
-{
-	const struct dp_objective *o = &s->s->spec->objectives[s->x];
-
-	return price(r, i) <= minimised(s, s->x, o->anti_ideal) &&
-	       !(o->privacy && price(r, i) >= FACTS_MEANINGLESS);
-}
-
-static bool any_fair(const struct subject *s, const struct choice_rows *r)
-{
-	for (size_t i = 0; i < r->n; i++)
-		if (is_fair(s, r, i))
-			return true;
-	return false;
-}
-
-/* The best at a fair price; of all where none is fair. */
-static size_t find_loose(const struct subject *s, const struct choice_rows *r)
-{
-	bool fair = any_fair(s, r);
-	size_t found = SIZE_MAX;
-
-	for (size_t i = 0; i < r->n; i++)
-		if ((!fair || is_fair(s, r, i)) && !isnan(bought(r, i)) &&
-		    (found == SIZE_MAX || bought(r, i) < bought(r, found)))
-			found = i;
-	return found;
 }
 
 /* The least price at which half of what the loose one has over guessing is left, and more
@@ -157,11 +164,15 @@ int subject_choose(const struct subject *s, struct choices *out, struct dp_err *
 
 	*out = (struct choices){ .strict = SIZE_MAX,
 				 .recommended = SIZE_MAX,
-				 .loose = SIZE_MAX };
-	if (code == DP_OK)
-		code = recommend(s, &r, out, err);
+				 .loose = SIZE_MAX,
+				 .beyond = SIZE_MAX,
+				 .limit = NAN };
 	if (code == DP_OK) {
-		out->loose = find_loose(s, &r);
+		close_rows(s, &r, out);
+		code = recommend(s, &r, out, err);
+	}
+	if (code == DP_OK) {
+		out->loose = dp_front_least(r.y, r.n, 2, 1);
 		out->strict = find_strict(s, &r, out->loose);
 	}
 	/* what is recommended may be as good at less */

@@ -72,9 +72,7 @@ static bool is_usual_state(const char *folder)
 	return same;
 }
 
-/* The folder of a study that `run` made, which no daemon serves: that of the journal
- * where it is not the usual one. */
-static void command_state(struct dp_buf *out, const char *journal)
+void facts_command_state(struct dp_buf *out, const char *journal)
 {
 	const char *end = journal ? strrchr(journal, '/') : NULL;
 	char *folder;
@@ -121,7 +119,7 @@ const char *facts_command(const struct subject *s, struct facts *f,
 		command_word(&out, s->s->spec->name);
 		command_word(&out, "--points");
 		command_word(&out, point_text(p->trial, p->at, point));
-		command_state(&out, f->reproduce.journal);
+		facts_command_state(&out, f->reproduce.journal);
 	}
 	f->memory.failed |= out.failed;
 	text = facts_text(&f->memory, out.failed ? "" : dp_buf_text(&out));

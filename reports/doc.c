@@ -143,6 +143,9 @@ static void escape_html(struct dp_buf *out, const char *text)
 		case '\'':
 			dp_buf_puts(out, "&#39;");
 			break;
+		case ' ': /* as add_percents() */
+			dp_buf_puts(out, text[1] == '%' ? "\xc2\xa0" : " ");
+			break;
 		default:
 			dp_buf_putc(out, *text);
 		}
@@ -184,6 +187,19 @@ static void doc_piece(cmark_node *parent, const char *text, size_t n)
 	free(piece);
 }
 
+/* A number stays on one line with its percent sign. */
+static void add_percents(cmark_node *parent, const char *cleaned)
+{
+	const char *percent;
+
+	while ((percent = strstr(cleaned, " %")) != NULL) {
+		doc_piece(parent, cleaned, (size_t)(percent - cleaned));
+		doc_piece(parent, "\xc2\xa0", 2);
+		cleaned = percent + 1;
+	}
+	doc_piece(parent, cleaned, strlen(cleaned));
+}
+
 /* cmark's own escaping leaves out '~', which can open a block of code or strike text
  * out, and '$', which some readers take for mathematics. */
 static void add_text(const struct doc *d, cmark_node *parent, const char *cleaned)
@@ -199,7 +215,10 @@ static void add_text(const struct doc *d, cmark_node *parent, const char *cleane
 					escaped);
 		cleaned += n + 1;
 	}
-	doc_piece(parent, cleaned, strlen(cleaned));
+	if (d->form == DOC_HTML)
+		add_percents(parent, cleaned);
+	else
+		doc_piece(parent, cleaned, strlen(cleaned));
 }
 
 static void doc_heading_at(struct doc *d, int level, const char *title)

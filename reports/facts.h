@@ -11,7 +11,7 @@
 #include "reports/pictures.h"
 #include <jansson.h>
 
-/* From here on an epsilon bounds nothing that matters: whoever looks at the result may be
+/* An epsilon above this bounds nothing that matters: whoever looks at the result may be
  * e^20, some 500 million, times as sure that a record was among the others. */
 #define FACTS_MEANINGLESS 20.0
 
@@ -107,7 +107,7 @@ struct fact_objective {
 
 /* One of the points that a report proposes. */
 struct fact_choice {
-	const char *name;               /* "strict", "recommended", "loose" */
+	const char *name; /* "strict", "enough", "recommended", "loose", "beyond" */
 	const struct fact_point *point; /* of the front */
 	int64_t trial, at;
 	double price;            /* of the first objective shown, such as epsilon */
@@ -131,7 +131,8 @@ struct fact_step {
 /* What a report recommends, and what more epsilon would buy. */
 struct fact_recommendation {
 	size_t x, y;              /* the objectives that are weighed */
-	struct fact_choice *rows; /* (nrows) strict to loose */
+	struct fact_choice *rows; /* (nrows) strict to loose; "enough" where these two
+				   * would be the same without it */
 	size_t nrows;
 	const struct fact_choice *taken, *loose; /* of these; NULL: none */
 	struct fact_step *to_loose; /* from the one that is taken; NULL: it is that one */
@@ -139,9 +140,11 @@ struct fact_recommendation {
 	 * no less. */
 	struct fact_choice *enough;
 	struct fact_step *from_enough;
-	const char *rule;     /* "one-se", "knee", "best" */
-	const char *ask;      /* the command that answers the same; or NULL */
-	const char *sentence; /* all of it in words */
+	double limit; /* the highest price that is taken; NaN: no point costs more */
+	struct fact_choice *beyond; /* the best that costs more, if it is better */
+	const char *rule;           /* "one-se", "knee", "best" */
+	const char *ask;            /* the command that answers the same; or NULL */
+	const char *sentence;       /* all of it in words */
 };
 
 /* ---- how far to trust them ---- */
@@ -515,6 +518,9 @@ DP_MUSTCHECK int facts_choices(const struct subject *s, struct facts *f,
  * command. */
 const char *facts_command(const struct subject *s, struct facts *f,
 			  const struct fact_point *p);
+/* " --state DIR" where the journal is not where a daemon usually has it, such as that of
+ * a study that `run` made. */
+void facts_command_state(struct dp_buf *out, const char *journal);
 
 /* ---- text_first.c ---- */
 

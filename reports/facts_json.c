@@ -240,6 +240,8 @@ static json_t *recommendation_json(const void *part)
 	out = fact_part_json(&fact_choice_shape, r->taken);
 	json_object_set_new(out, "rule", fact_text_json(r->rule));
 	json_object_set_new(out, "ask", fact_text_json(r->ask));
+	json_object_set_new(out, "limit", fact_number_json(r->limit));
+	json_object_set_new(out, "beyond", fact_part_json(&fact_choice_shape, r->beyond));
 	json_object_set_new(out, "to_loose",
 			    fact_part_json(&fact_step_shape, r->to_loose));
 	json_object_set_new(out, "enough", fact_part_json(&fact_choice_shape, r->enough));

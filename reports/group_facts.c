@@ -400,6 +400,7 @@ static const char *compare_command(const struct report *r, const struct fact_gro
 	}
 	if (f->at_text)
 		dp_buf_printf(&text, " --at %s", f->at_text);
+	facts_command_state(&text, r->public ? NULL : r->journal);
 	kept = facts_text(m, dp_buf_text(&text));
 	m->failed |= text.failed;
 	dp_buf_free(&text);

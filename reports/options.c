@@ -137,6 +137,12 @@ static int add_label(struct report *r, const char *given, struct dp_err *err)
 	if (!equals || equals == given || !equals[1])
 		return dp_fail(err, DP_E_USAGE, "--label takes STUDY=TEXT, not '%.80s'",
 			       given);
+	for (size_t i = 0; i < r->nlabels; i++)
+		if (strlen(grown[i].study) == (size_t)(equals - given) &&
+		    strncmp(grown[i].study, given, (size_t)(equals - given)) == 0)
+			return dp_fail(err, DP_E_USAGE,
+				       "--label calls the study '%s' two things",
+				       grown[i].study);
 	grown[r->nlabels].label = strdup(equals + 1);
 	if (!grown[r->nlabels].label)
 		return dp_fail(err, DP_E_NOMEM, "out of memory");
@@ -234,7 +240,10 @@ static int report_option(struct options *o, struct report *r, int c, struct dp_e
 		return DP_OK;
 	case 'f':
 		o->figures = optarg;
-		return DP_OK;
+		return *optarg ? DP_OK
+			       : dp_fail(err, DP_E_USAGE,
+					 "--figures takes names of figures, such as "
+					 "front,fit, not ''");
 	case 'F':
 		return set_formats(&r->look, optarg, err);
 	case 'w':

@@ -183,6 +183,10 @@ DP_MUSTCHECK int subject_predict_front(const struct subject *s, struct dp_predic
 /* Places in the front; SIZE_MAX: there is none. */
 struct choices {
 	size_t strict, recommended, loose;
+	/* The price up to which these are taken, where the front has points on both
+	 * sides of it (else NaN), and the best of those that cost more. */
+	double limit;
+	size_t beyond;
 	enum choice_rule {
 		CHOICE_NONE,
 		CHOICE_ONE_SE, /* the least epsilon within one standard error of the best

@@ -172,14 +172,14 @@ static void say_iterate(struct dp_buf *out, const struct subject *s, struct dp_p
 	if (p.way == DP_OWN)
 		return;
 	dp_buf_printf(out,
-		      "Published: the model at %s = %.0f of a training planned for "
-		      "%s = %.0f. The accountant covers every iterate: all models up to "
-		      "this one together have this epsilon",
-		      walked, dp_point_at(s->s, p), walked, dp_path_end(spec, x));
+		      "Published: the model at %s = %.0f. The accountant covers every "
+		      "iterate: all models up to this one together have this epsilon.\n",
+		      walked, dp_point_at(s->s, p));
+	dp_buf_printf(out, "Planned end: %s = %.0f", walked, dp_path_end(spec, x));
 	if (dp_objective_privacy(spec, objective, x, &end, NULL) == DP_OK) {
-		dp_buf_puts(out, ", all of them to the planned end epsilon ");
+		dp_buf_puts(out, ", epsilon ");
 		facts_round_up(end.epsilon, 4, out);
-		dp_buf_puts(out, " at the same delta");
+		dp_buf_puts(out, " of all models together at the same delta");
 	}
 	dp_buf_puts(out, ".\n");
 }

@@ -311,7 +311,7 @@ void report_title(const struct facts *f, struct dp_buf *out)
 			      i == 0                  ? " beside "
 			      : i + 1 == f->ncompared ? " and "
 						      : ", ",
-			      f->compared[i].study);
+			      f->compared[i].name);
 	if (f->ncompared > TITLE_STUDIES)
 		dp_buf_printf(out, " beside %zu others", f->ncompared);
 }

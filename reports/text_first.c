@@ -9,7 +9,8 @@
 #include <string.h>
 
 enum {
-	BADGE_LEN = 200
+	BADGE_LEN = 200,
+	REASON_LEN = 120, /* fits into one */
 };
 
 /* ---- badges ---- */
@@ -41,33 +42,62 @@ static const struct fact_model *utility_model(const struct facts *f)
 	return NULL;
 }
 
+/* What fresh seeds gave at the point, with an interval; else NULL. */
+static const struct dp_measured *measured_again(const struct fact_choice *c)
+{
+	const struct dp_measured *m = c->point->remeasured;
+
+	return m && m->runs > 1 ? m : NULL;
+}
+
+/* Do fresh seeds agree with what is told? */
+static bool agrees_again(const struct fact_choice *c, size_t y)
+{
+	const struct dp_measured *m = measured_again(c);
+
+	return !(m->low[y] > c->high) && !(m->high[y] < c->low);
+}
+
+/* What the values rest on that were not measured again. */
+static void trust_reason(const struct facts *f, char out[REASON_LEN])
+{
+	const struct fact_choice *taken = f->recommendation->taken;
+	char runs[DP_COUNT_LEN];
+
+	dp_count_text((size_t)f->optimism.runs, "run", runs);
+	if (strcmp(taken->source, "models") == 0 && utility_model(f))
+		snprintf(out, REASON_LEN, "%s per point, models that predict well", runs);
+	else if (f->released)
+		snprintf(out, REASON_LEN, "the noise on utilities is known");
+	else
+		snprintf(out, REASON_LEN, "%s per point, %s", runs,
+			 f->optimism.no_models ? "no models"
+					       : "models do not predict well");
+}
+
 /* How far to trust the recommendation, and why. */
 static struct doc_badge trust_badge(const struct facts *f, char text[BADGE_LEN])
 {
-	const struct fact_choice *taken = f->recommendation->taken;
-	const struct fact_model *m = utility_model(f);
-	long long runs = f->optimism.runs;
-	enum doc_tone tone = DOC_GOOD;
+	const struct fact_recommendation *r = f->recommendation;
+	const struct fact_choice *taken = r->taken;
+	enum doc_tone tone = DOC_PLAIN;
+	char reason[REASON_LEN];
 
-	if (taken->point->remeasured) {
-		snprintf(text, BADGE_LEN, "trust: good, measured again with fresh seeds");
-	} else if (taken->source && strcmp(taken->source, "models") == 0 && m) {
-		snprintf(text, BADGE_LEN,
-			 "trust: fair, models fit (%.0f %% within 95 %% intervals), %s",
-			 100 * m->coverage,
-			 runs == 1 ? "one run per point" : "noise measured");
-	} else if (taken->source && f->released) {
-		snprintf(text, BADGE_LEN, "trust: fair, the noise on utilities is known");
+	if (measured_again(taken)) {
+		bool agrees = agrees_again(taken, r->y);
+
+		tone = agrees ? DOC_GOOD : DOC_BAD;
+		snprintf(text, BADGE_LEN, "trust: %s with fresh seeds",
+			 agrees ? "good, measured again"
+				: "poor, measured again it is not the same");
 	} else if (taken->source) {
-		tone = DOC_PLAIN;
-		snprintf(text, BADGE_LEN, "trust: fair, noise measured with %lld runs%s",
-			 runs, f->optimism.no_models ? "" : ", no model to be trusted");
-	} else if (taken->point->of[f->recommendation->y].runs) {
+		trust_reason(f, reason);
+		snprintf(text, BADGE_LEN, "trust: fair, %s, not measured again", reason);
+	} else if (taken->point->of[r->y].runs) {
 		tone = DOC_BAD;
 		snprintf(text, BADGE_LEN,
 			 "trust: poor, one run per point, noise unknown");
 	} else {
-		tone = DOC_PLAIN;
 		snprintf(text, BADGE_LEN, "computed, no noise");
 	}
 	return (struct doc_badge){ tone, text };
@@ -113,17 +143,27 @@ static void say_interval(const struct fact_objective *y, const struct fact_choic
 	dp_buf_putc(out, ')');
 }
 
+/* What a point costs: rounded up, or to the digits that its runs leave. */
+static const char *price_text(const struct facts *f, const struct fact_choice *c,
+			      char out[SHORT_LEN])
+{
+	size_t x = f->recommendation->x;
+	const struct fact_spread *runs = c->point->of[x].runs;
+
+	return objective_text(&f->objectives[x], c->price,
+			      runs ? 2 * runs->standard_error : 0, out);
+}
+
 /* "At epsilon 0.42 the error is 15.5 % (...)." */
 static void say_taken(const struct facts *f, const struct fact_recommendation *r,
 		      struct dp_buf *out)
 {
 	const struct fact_objective *x = &f->objectives[r->x], *y = &f->objectives[r->y];
 	const struct fact_choice *c = r->taken;
-	const struct dp_measured *m = c->point->remeasured;
+	const struct dp_measured *m = measured_again(c);
 	char a[SHORT_LEN], b[SHORT_LEN], v[SHORT_LEN];
 
-	dp_buf_printf(out, "At %s %s the %s is %s", x->name,
-		      objective_text(x, c->price, 0, a), y->name,
+	dp_buf_printf(out, "At %s %s the %s is %s", x->name, price_text(f, c, a), y->name,
 		      objective_text(y, c->value, choice_error(c), b));
 	say_interval(y, c, c->point->of[r->y].value, out);
 	dp_buf_printf(
@@ -131,7 +171,7 @@ static void say_taken(const struct facts *f, const struct fact_recommendation *r
 		c->no_better ? ", no better than always guessing the commonest class"
 			     : "",
 		c->meaningless ? ", but such an epsilon is no meaningful guarantee" : "");
-	if (m && m->runs > 1) {
+	if (m) {
 		double error = (m->high[r->y] - m->low[r->y]) / 2;
 
 		dp_buf_printf(out, " Measured again it is %s (%s to %s).",
@@ -142,15 +182,17 @@ static void say_taken(const struct facts *f, const struct fact_recommendation *r
 }
 
 /* What cannot see so small a difference, if anything. */
-static void say_blind(const struct fact_objective *y, const struct fact_step *step,
+static void say_blind(const struct facts *f, const struct fact_step *step,
 		      struct dp_buf *out)
 {
+	const struct fact_objective *y = &f->objectives[f->recommendation->y];
 	bool runs = step->gain <= step->noise, test = step->gain <= step->sampling;
 	double unit = y->share ? 100 : 1;
 	char a[SHORT_LEN], b[SHORT_LEN];
 
 	if (runs)
-		dp_buf_printf(out, ", less than the runs can resolve (%s)",
+		dp_buf_printf(out, ", less than the %s can resolve (%s)",
+			      f->optimism.runs == 1 ? "models" : "runs",
 			      error_text(unit * step->noise, a));
 	if (test)
 		dp_buf_printf(out, "%s less than %.0f test records can (%s)",
@@ -177,29 +219,21 @@ static void say_more(const struct facts *f, const struct fact_recommendation *r,
 	const struct fact_choice *to = r->loose;
 	char a[SHORT_LEN], b[SHORT_LEN];
 
+	/* of three objectives the knee may cost more */
 	if (costs_more(x, r->taken, to)) {
-		char limit[SHORT_LEN];
-		double most = strcmp(x->kind, "privacy") == 0
-				      ? fmin(x->anti_ideal, FACTS_MEANINGLESS)
-				      : x->anti_ideal;
-
-		dp_buf_printf(out, " Up to %s %s the best is %s", x->name,
-			      objective_text(x, most, 0, limit),
-			      objective_text(y, to->value, choice_error(to), a));
-		say_interval(y, to, to->point->of[r->y].value, out);
-		dp_buf_printf(out, ", at %s %s.", x->name,
-			      objective_text(x, to->price, 0, b));
+		dp_buf_printf(out, " At %s %s it is %s.", x->name, price_text(f, to, a),
+			      objective_text(y, to->value, choice_error(to), b));
 		return;
 	}
 	dp_buf_printf(out, " Going %sto %s %s buys ",
 		      strcmp(x->goal, "maximize") == 0 ? "down " : "up ", x->name,
-		      objective_text(x, to->price, 0, a));
+		      price_text(f, to, a));
 	if (r->to_loose->gain <= 0) {
 		dp_buf_puts(out, "nothing.");
 		return;
 	}
 	dp_buf_puts(out, difference_text(y, r->to_loose->gain, 0, b));
-	say_blind(y, r->to_loose, out);
+	say_blind(f, r->to_loose, out);
 	dp_buf_putc(out, '.');
 }
 
@@ -212,15 +246,33 @@ static void say_less(const struct facts *f, const struct fact_recommendation *r,
 	char a[SHORT_LEN], b[SHORT_LEN], by[SHORT_LEN];
 
 	if (strcmp(x->kind, "privacy") == 0)
-		dp_buf_printf(out, " No larger %s that was tested is better.", x->name);
+		dp_buf_printf(out, " No larger %s%s%s that was tested is better.",
+			      x->name, r->beyond ? " up to " : "",
+			      r->beyond ? objective_text(x, r->limit, 0, a) : "");
 	if (!from || !(r->from_enough->gain > 0))
 		return;
 	dp_buf_printf(out, " At %s %s it is %s already: %s apart", x->name,
-		      objective_text(x, from->price, 0, a),
+		      price_text(f, from, a),
 		      objective_text(y, from->value, choice_error(from), b),
 		      difference_text(y, r->from_enough->gain, 0, by));
-	say_blind(y, r->from_enough, out);
+	say_blind(f, r->from_enough, out);
 	dp_buf_putc(out, '.');
+}
+
+/* Why what is better still is not recommended. */
+static void say_beyond(const struct facts *f, const struct fact_recommendation *r,
+		       struct dp_buf *out)
+{
+	const struct fact_objective *x = &f->objectives[r->x], *y = &f->objectives[r->y];
+	const struct fact_choice *c = r->beyond;
+	char a[SHORT_LEN], b[SHORT_LEN], limit[SHORT_LEN];
+
+	dp_buf_printf(out, " Beyond %s %s%s the best is %s, at %s %s%s.", x->name,
+		      objective_text(x, r->limit, 0, limit),
+		      r->limit == x->anti_ideal ? ", the anti-ideal," : "",
+		      objective_text(y, c->value, choice_error(c), a), x->name,
+		      price_text(f, c, b),
+		      c->meaningless ? ": no meaningful guarantee" : "");
 }
 
 /* How much better than a line the best of the front is, by the values told; NaN: it is
@@ -295,6 +347,8 @@ void say_recommendation(const struct facts *f, struct dp_buf *out)
 		say_more(f, r, out);
 	else
 		say_less(f, r, out);
+	if (r->beyond)
+		say_beyond(f, r, out);
 	say_lines(f, r, out);
 	if (strcmp(r->rule, "knee") == 0)
 		dp_buf_puts(out, " With one run per point the noise of the best is not "
@@ -416,8 +470,10 @@ static void say_unfinished(struct doc *d, const struct facts *f)
 	if (*s->reason)
 		doc_note(d, "Why it is %s: %s.", s->state, s->reason);
 	if (strcmp(s->state, "running") == 0 || strcmp(s->state, "paused") == 0)
-		doc_note(d, "The study has not ended: this is what was known at %s.",
-			 f->reproduce.updated ? f->reproduce.updated : "");
+		doc_note(d, "The study has not ended%s%.19s%s.",
+			 f->reproduce.updated ? ": this is what was known at " : "",
+			 f->reproduce.updated ? f->reproduce.updated : "",
+			 f->reproduce.updated ? "Z" : "");
 }
 
 /* A study without a front: why, and nothing else. */
@@ -449,7 +505,7 @@ void write_first(struct doc *d, const struct facts *f)
 	if (front)
 		write_figure(d, front);
 	choice_table(d, f);
-	choice_commands(d, f);
 	say_search_cost(d, f);
+	choice_commands(d, f);
 	doc_box_end(d);
 }

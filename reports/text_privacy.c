@@ -144,6 +144,8 @@ static void say_counted(struct doc *d, const struct fact_composed *c, bool walks
 void say_search_cost(struct doc *d, const struct facts *f)
 {
 	const struct fact_composed *c = f->nprivacy ? &f->privacy[0].composed : NULL;
+	const struct fact_objective *epsilon =
+		c ? &f->objectives[f->privacy[0].index] : NULL;
 	bool public = strcmp(f->data, "public") == 0;
 	char e[SHORT_LEN], t[DP_NUM_LEN];
 
@@ -163,14 +165,16 @@ void say_search_cost(struct doc *d, const struct facts *f)
 			      "data that is declared public, which cost nobody's "
 			      "privacy; on private data it would cost epsilon %s at "
 			      "delta %s%s.",
-			      (long long)c->trainings, up_text(c->epsilon, e),
+			      (long long)c->trainings,
+			      amount_text(epsilon, c->epsilon, 0, e),
 			      dp_num_text(c->delta, t), no_guarantee(c->epsilon));
 	else
 		doc_paragraph(d,
 			      "Epsilon is that of one training. The search made %lld on "
 			      "the same records: whoever publishes its front, or a model "
 			      "chosen by it, spends epsilon %s at delta %s%s.",
-			      (long long)c->trainings, up_text(c->epsilon, e),
+			      (long long)c->trainings,
+			      amount_text(epsilon, c->epsilon, 0, e),
 			      dp_num_text(c->delta, t), no_guarantee(c->epsilon));
 }
 

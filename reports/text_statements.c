@@ -7,122 +7,172 @@
 
 enum {
 	STATEMENTS_MAX = 30, /* rows; more are in report.json only */
+	KINDS_MAX = 8        /* columns, likewise */
 };
 
-/* The line of a statement that begins as this one does, up to its colon; *n gets its
- * length. NULL: there is none. */
-static const char *line_like(const char *text, const char *line, size_t *n)
-{
-	size_t kind = strcspn(line, ":\n") + 1;
+/* The words before the colon of a line, which say what it is about. */
+struct line_kind {
+	const char *text;
+	size_t n; /* with the colon */
+};
 
-	while (text && *text) {
+/* In which lines the statements of other points differ from that of the first. */
+struct line_kinds {
+	struct line_kind list[KINDS_MAX];
+	size_t n;
+};
+
+static struct line_kind kind_of(const char *line)
+{
+	return (struct line_kind){ line, strcspn(line, ":\n") + 1 };
+}
+
+/* The line after this one; the first line of a statement names the point. */
+static const char *next_line(const char *text)
+{
+	text += strcspn(text, "\n");
+	return *text ? text + 1 : text;
+}
+
+/* The line of a statement that is about this, *n its length; NULL: there is none. */
+static const char *line_of(const char *text, struct line_kind kind, size_t *n)
+{
+	for (; text && *text; text = next_line(text)) {
 		*n = strcspn(text, "\n");
-		if (*n >= kind && strncmp(text, line, kind) == 0)
+		if (*n >= kind.n && strncmp(text, kind.text, kind.n) == 0)
 			return text;
-		text += *n + (text[*n] == '\n');
 	}
 	return NULL;
 }
 
-static size_t next_word(const char *line, size_t n, size_t at)
+static bool same_line(const char *a, size_t n, const char *b, size_t m)
 {
-	while (at < n && line[at] != ' ')
-		at++;
-	return at;
+	return n == m && strncmp(a, b, n) == 0;
 }
 
-/* The words of a line in the place of others of the model, each after "..."; false where
- * the lines are not made alike. */
-static bool words_apart(const char *line, size_t n, const char *model, size_t m,
-			struct dp_buf *out)
+static void add_kind(struct line_kinds *kinds, struct line_kind kind)
 {
-	size_t i = 0, k = 0, from = out->len;
-
-	while (i < n && k < m) {
-		size_t a = next_word(line, n, i), b = next_word(model, m, k);
-
-		if (a - i != b - k || strncmp(line + i, model + k, a - i) != 0) {
-			dp_buf_puts(out, " \u2026 ");
-			dp_buf_add(out, line + i, a - i - (line[a - 1] == '.'));
-		}
-		i = a + 1;
-		k = b + 1;
-	}
-	if (i >= n && k >= m && out->len - from < n)
-		return true;
-	out->len = from;
-	if (out->data)
-		out->data[from] = '\0';
-	return false;
+	for (size_t i = 0; i < kinds->n; i++)
+		if (same_line(kinds->list[i].text, kinds->list[i].n, kind.text, kind.n))
+			return;
+	if (kinds->n < KINDS_MAX)
+		kinds->list[kinds->n++] = kind;
 }
 
-/* In what a statement differs from the models, but for its first line, which names the
- * point: a line that the first model has not is told by the second. */
-static void lines_apart(const char *text, const char *const models[2], struct dp_buf *out)
+/* Adds what the one has and the other has not, or not so. */
+static void add_kinds(struct line_kinds *kinds, const char *text, const char *other)
 {
-	text += strcspn(text, "\n");
-	while (*text) {
-		size_t n = strcspn(++text, "\n"), m = 0;
-		const char *model = line_like(models[0], text, &m);
+	for (text = next_line(text); *text; text = next_line(text)) {
+		size_t n = strcspn(text, "\n"), m = 0;
+		const char *line = line_of(other, kind_of(text), &m);
 
-		if (!model)
-			model = line_like(models[1], text, &m);
-		if (n && !(model && m == n && strncmp(model, text, n) == 0)) {
-			size_t kind = strcspn(text, ":\n");
-
-			if (out->len)
-				dp_buf_puts(out, "; ");
-			dp_buf_add(out, text, kind);
-			if (!model || !words_apart(text, n, model, m, out))
-				dp_buf_add(out, text + kind,
-					   n - kind - (text[n - 1] == '.'));
-		}
-		text += n;
+		if (n && !(line && same_line(text, n, line, m)))
+			add_kind(kinds, kind_of(text));
 	}
 }
 
-static void statement_row(struct doc *d, const struct fact_point *p, size_t objective,
-			  const char *const models[2])
+/* What of a line is not as in the model: from the first word that differs to the last
+ * one, and a single word after it, such as a unit. */
+static void put_apart(struct doc *d, const char *line, size_t n, const char *model,
+		      size_t m)
 {
-	struct dp_buf apart = DP_BUF_INIT, settings = DP_BUF_INIT;
-	char point[POINT_TEXT_LEN], a[SHORT_LEN];
-	double epsilon = p->of[objective].value;
+	size_t from = 0, end = 0, least = n < m ? n : m, next;
 
-	lines_apart(p->of[objective].statement, models, &apart);
-	settings_text(p->parameters, &settings);
-	doc_cell(d, "%s", point_text(p->trial, p->at, point));
-	doc_cell(d, "%s%s", up_text(epsilon, a), no_guarantee(epsilon));
-	doc_cell(d, "%s", dp_buf_text(&settings));
-	doc_cell(d, "%s", apart.len ? dp_buf_text(&apart) : "nothing");
-	dp_buf_free(&apart);
-	dp_buf_free(&settings);
+	while (from < least && line[from] == model[from])
+		from++;
+	while (from > 0 && line[from - 1] != ' ')
+		from--;
+	while (end < least - from && line[n - 1 - end] == model[m - 1 - end])
+		end++;
+	end = n - end;
+	end += strcspn(line + end, " \n");
+	next = end < n ? end + 1 + strcspn(line + end + 1, " \n") : end;
+	end = next == n ? n : end;
+	end -= end > from && strchr(".;", line[end - 1]) != NULL;
+	doc_cell(d, "%.*s", (int)(end - from), line + from);
+}
+
+/* A line of a statement: what of it is not as in the first statement that has it. */
+static void line_cell(struct doc *d, const char *text, struct line_kind kind,
+		      const char *taken, const char *first)
+{
+	size_t n = 0, m = 0;
+	const char *line = line_of(text, kind, &n), *model = line_of(taken, kind, &m);
+
+	if (!model)
+		model = line_of(first, kind, &m);
+	if (!line)
+		doc_cell(d, "-");
+	else if (!model || model == line)
+		doc_cell(d, "%.*s", (int)(n - kind.n - (line[n - 1] == '.')),
+			 line + kind.n);
+	else if (same_line(line, n, model, m))
+		doc_cell(d, "the same");
+	else
+		put_apart(d, line, n, model, m);
+}
+
+/* The first statement that has such a line: it is told in full, and serves the rows
+ * below. */
+static const char *first_with(const struct fact_point *const *points, size_t n,
+			      size_t objective, struct line_kind kind)
+{
+	size_t ignored;
+
+	for (size_t i = 0; i < n; i++)
+		if (line_of(points[i]->of[objective].statement, kind, &ignored))
+			return points[i]->of[objective].statement;
+	return NULL;
+}
+
+/* Points at even steps of the front but for the one that is told in full. */
+static size_t find_stated(const struct facts *f, const struct fact_point *taken,
+			  size_t objective, const struct fact_point **out)
+{
+	size_t every = (f->nfront + STATEMENTS_MAX - 1) / STATEMENTS_MAX, n = 0;
+
+	for (size_t i = 0; i < f->nfront; i += every)
+		if (&f->front[i] != taken && f->front[i].of[objective].statement)
+			out[n++] = &f->front[i];
+	return n;
 }
 
 static void statement_table(struct doc *d, const struct facts *f,
 			    const struct fact_point *taken, size_t objective)
 {
-	const char *models[2] = { taken->of[objective].statement, NULL };
-	size_t every = (f->nfront + STATEMENTS_MAX - 1) / STATEMENTS_MAX, rows = 0;
+	const struct fact_point *points[STATEMENTS_MAX];
+	const char *model = taken->of[objective].statement;
+	size_t n = find_stated(f, taken, objective, points);
+	struct line_kinds kinds = { .n = 0 };
 
+	for (size_t i = 0; i < n; i++) {
+		add_kinds(&kinds, points[i]->of[objective].statement, model);
+		add_kinds(&kinds, model, points[i]->of[objective].statement);
+	}
+	if (n == 0)
+		return;
 	doc_table(d);
 	doc_caption(d, "In what the statements of other points differ");
 	doc_column(d, "trial", true);
 	doc_column(d, f->objectives[objective].name, true);
-	doc_column(d, "settings", false);
-	doc_column(d, "says instead", false);
-	for (size_t i = 0; i < f->nfront; i++) {
-		const struct fact_point *p = &f->front[i];
+	for (size_t k = 0; k < kinds.n; k++) {
+		char title[SHORT_LEN];
 
-		if (i % every != 0 || p == taken || !p->of[objective].statement)
-			continue;
-		statement_row(d, p, objective, models);
-		/* what is told in full once serves those below */
-		if (!models[1])
-			models[1] = p->of[objective].statement;
-		rows++;
+		snprintf(title, sizeof title, "%.*s", (int)kinds.list[k].n - 1,
+			 kinds.list[k].text);
+		doc_column(d, title, false);
 	}
-	if (rows)
-		doc_table_end(d);
+	for (size_t i = 0; i < n; i++) {
+		char point[POINT_TEXT_LEN], a[SHORT_LEN];
+		double epsilon = points[i]->of[objective].value;
+
+		doc_cell(d, "%s", point_text(points[i]->trial, points[i]->at, point));
+		doc_cell(d, "%s%s", up_text(epsilon, a), no_guarantee(epsilon));
+		for (size_t k = 0; k < kinds.n; k++)
+			line_cell(d, points[i]->of[objective].statement, kinds.list[k],
+				  model, first_with(points, n, objective, kinds.list[k]));
+	}
+	doc_table_end(d);
 }
 
 /* Where the whole text of any point is. */
@@ -165,8 +215,7 @@ void write_statements(struct doc *d, const struct facts *f)
 		if (f->nfront == 1)
 			continue;
 		doc_paragraph(d, "Of other points the same can be said, but for their "
-				 "number, their epsilon, and these words in the place of "
-				 "others:");
+				 "number, their epsilon, and these words:");
 		statement_table(d, f, taken, k);
 		say_where(d, f, k);
 	}

@@ -126,7 +126,7 @@ void settings_text(json_t *parameters, struct dp_buf *out)
 
 const char *no_guarantee(double epsilon)
 {
-	return epsilon >= FACTS_MEANINGLESS ? ": no meaningful guarantee" : "";
+	return epsilon > FACTS_MEANINGLESS ? ": no meaningful guarantee" : "";
 }
 
 const char *plural_end(int64_t n)

@@ -180,7 +180,7 @@ void fig_say(const struct subject *s, size_t objective, double v, struct dp_buf 
 	if (!o->privacy)
 		dp_buf_printf(out, "%s ", o->name);
 	dp_buf_puts(out, fig_value(s, objective, v, text));
-	if (o->privacy && v >= FACTS_MEANINGLESS)
+	if (o->privacy && v > FACTS_MEANINGLESS)
 		dp_buf_puts(out, ", no meaningful guarantee");
 }
 

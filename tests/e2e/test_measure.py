@@ -634,6 +634,10 @@ if request["trial"] >= 10 ** 9:
         self.cli("remeasure", "s", "--points", "x", code=2)
         self.cli("remeasure", "s", "--points", "9", code=5)
         self.cli("remeasure", "s", "--state", self.folder, "--no-wait", code=2)
+        # as a report of a folder says it, while a daemon serves that
+        again = self.cli("remeasure", "s", "--runs", "3", "--points", "1", "--state", self.d.state)
+        self.assertNotIn("another daemon", again.stderr)
+        self.cli("status", "s")
 
     def test_failed(self):
         client = self.begin(NOISY.replace("\n", """

@@ -294,6 +294,8 @@ class Tool(Reports):
                 ([*state, "--format", "gif", "s"], 2, "gif"),
                 ([*state, "--width", "8mm", "s"], 2, "88mm"),
                 ([*state, "--label", "other=x", "s"], 2, "other"),
+                ([*state, "--label", "s=x", "--label", "s=y", "s"], 2, "two things"),
+                ([*state, "--figures", "", "s"], 2, "front,fit"),
                 ([*state, "--output", "yaml", "s"], 2, "json"),
                 ([*state, "--dir", self.path("study.yaml"), "s"], 1, "study.yaml")):
             with self.subTest(arguments):

@@ -118,6 +118,10 @@ class Browser(Reports):
                       "Commands that train the others", "method: random"):
             self.assertIn(words, done.stdout)
         self.assertLessEqual(done.stdout.count("\f"), 10)  # pages
+        first = done.stdout.split("\f")[0]  # what is to be decided is on one of them
+        for words in ("trust: ", "recommended", "The search made", "dpareto-train svt"):
+            self.assertIn(words, first)
+        self.assertLess(os.path.getsize(self.report("report.html")), 1.5e6)
 
 
 if __name__ == "__main__":

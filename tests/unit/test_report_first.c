@@ -141,13 +141,72 @@ static void test_no_meaningful_guarantee(void **state)
 	evaluate(1, 0.1, 0.9, 0.9, 0.9);
 	load(false);
 	r = recommended();
-	assert_int_equal(r->taken->trial, 1);
+	assert_int_equal(r->taken->trial, 0);
 	assert_int_equal(r->loose->trial, 0);
-	assert_true(r->taken->meaningless && !r->loose->meaningless);
+	assert_int_equal(r->beyond->trial, 1);
+	assert_true(r->beyond->meaningless && !r->taken->meaningless);
+	assert_near(r->limit, 10, 0);
+	assert_string_equal(r->ask, "dparetoctl front s --one-se --max epsilon=10");
+	assert_says(r->sentence, "No larger epsilon up to 10 that was tested is better. "
+				 "Beyond epsilon 10, the anti-ideal, the best is 10.0 %, "
+				 "at epsilon 58.5: no meaningful guarantee.");
+	finish(state);
+	begin(svt); /* with nothing else to take, it is said of what is taken */
+	evaluate(0, 0.1, 0.9, 0.9, 0.9);
+	load(false);
+	r = recommended();
+	assert_true(r->taken->meaningless);
+	assert_true(isnan(r->limit) && !r->beyond);
+	assert_says(r->sentence, ", but such an epsilon is no meaningful guarantee.");
+}
+
+/* More than one standard error of the best, but no more than the noise of both: the best
+ * is recommended, and the other has a row. */
+static void test_enough(void **state)
+{
+	const struct fact_recommendation *r;
+	char *text;
+
+	(void)state;
+	three_points(0.92);
+	r = recommended();
+	assert_int_equal(r->nrows, 4);
+	assert_int_equal(r->enough->trial, 1);
 	assert_says(r->sentence,
-		    ", but such an epsilon is no meaningful guarantee. Up to "
-		    "epsilon 10 the best is 48 % (95 %: 43 to 53, by the "
-		    "runs), at ");
+		    "it is 10 % already: 2 percentage points apart, less than "
+		    "the runs can resolve (3.3)");
+	text = words_of_report(DOC_MARKDOWN);
+	assert_says(text, "| strict | 0 |");
+	assert_says(text, "| enough | 1 |");
+	assert_says(text, "| recommended, loose | 2 |");
+	free(text);
+	finish(state);
+	begin(gaussian); /* the noise of a worse point does not make it as good */
+	evaluate(0, 5, 0.4, 0.7, 1);
+	evaluate(1, 1, 0.94, 0.95, 0.96);
+	load(false);
+	r = recommended();
+	assert_int_equal(r->taken->trial, 1);
+	assert_null(r->enough);
+}
+
+/* What it cost stands right below the rows. */
+static void test_search_cost(void **state)
+{
+	const char *rows, *cost, *command;
+	char *text;
+
+	(void)state;
+	three_points(0.905);
+	text = words_of_report(DOC_MARKDOWN);
+	rows = strstr(text, "| loose | 2 |");
+	cost = strstr(text, "The search made 9 on the same records");
+	command = strstr(text, "``` sh");
+	assert_true(rows && cost && command && rows < cost && cost < command);
+	free(text);
+	text = words_of_report(DOC_HTML); /* a number keeps its sign */
+	assert_says(text, "the error is 10\xc2\xa0% (95\xc2\xa0%: 5 to 15");
+	free(text);
 }
 
 /* A line that the front is better than is not left without a word. */
@@ -223,7 +282,9 @@ static void test_statements_once(void **state)
 	assert_int_equal(count_of(text, "Unit of privacy: one training record."), 1);
 	assert_int_equal(count_of(text, "One training at trial 1 of study s"), 1);
 	assert_int_equal(count_of(text, "One training at trial"), 1);
-	assert_says(text, "All 3 runs of this point together \xe2\x80\xa6 ");
+	assert_says(text,
+		    "| trial | epsilon | Noise | All 3 runs of this point together |");
+	assert_null(strstr(text, "\xe2\x80\xa6"));
 	assert_says(text, "select(.trial == 2 and .at == null) | .statements.epsilon");
 	for (size_t i = 0; i < facts.nfront; i++)
 		assert_says(facts.front[i].of[0].statement, "Unit of privacy: one");
@@ -294,6 +355,8 @@ int main(void)
 		T(test_rows),
 		T(test_guessing_is_not_praised),
 		T(test_no_meaningful_guarantee),
+		T(test_enough),
+		T(test_search_cost),
 		T(test_beyond_a_baseline),
 		T(test_command),
 		T(test_statements_once),

@@ -61,7 +61,7 @@ static void test_names_in_json(void **state)
 			   "checks statements " },
 		{ "recommendation",
 		  "name trial at parameters objectives interval no_better meaningless "
-		  "command rule ask to_loose enough from_enough sentence " },
+		  "command rule ask limit beyond to_loose enough from_enough sentence " },
 		{ "rows", "name trial at parameters objectives interval no_better "
 			  "meaningless command " },
 		{ "fronts", "shown searched denoised remeasured " },
@@ -121,7 +121,8 @@ static void test_waypoints_in_words(void **state)
 		"| 1@4 |",
 		"| 0 |",
 		"trial 1@4 of study s",
-		"the model at epochs = 4 of a training planned for epochs = 32",
+		"Published: the model at epochs = 4. ",
+		"Planned end: epochs = 32, epsilon ",
 		"covers every iterate",
 		"Each training counts in full",
 		"5 results of 2 trials",
@@ -435,7 +436,10 @@ static void test_public_data_needs_no_warning(void **state)
 static void test_title_of_a_comparison(void **state)
 {
 	struct fact_study others[4] = {
-		{ .study = "t" }, { .study = "u" }, { .study = "v" }, { .study = "w" }
+		{ .study = "a", .name = "t" }, /* by their labels */
+		{ .study = "b", .name = "u" },
+		{ .study = "c", .name = "v" },
+		{ .study = "d", .name = "w" },
 	};
 	static const char volumes[] = "hypervolume as observed | without the noise | "
 				      "measured again |";

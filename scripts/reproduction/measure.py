@@ -62,6 +62,11 @@ class Measured:
         return self.finished(name) and self.once(
             ("front", name, *words), lambda: self.programs.ask("front", name, *words, fails=False))
 
+    def proposed(self, name):
+        """The point that the study would evaluate next."""
+        return self.finished(name) and self.once(
+            ("propose", name), lambda: self.programs.ask("propose", name, fails=False))
+
     def times(self, name):
         """Of the search itself: seconds of the optimiser, of trainings (wall-clock and processor),
         evaluations and runs."""

@@ -146,6 +146,8 @@ def pair(scale, name):
                for i, s in enumerate(chosen)]
     studies += [Study(s, name + "-random", number + i + 21,
                       random(scale.part, remeasure=scale.fresh)) for i, s in enumerate(drawn)]
+    studies += [Study(s, name + "-random", number + i + 31, random(scale.part), ("uniform",))
+                for i, s in enumerate(seeds(name + "-uniform", scale.seeds))]
     studies += [Study("%s-grid%d" % (name, g), name + "-grid", 1, grid(scale, g))
                 for g in scale.grids]
     long = name + "-random-long"

@@ -35,6 +35,9 @@ def edit(text, name):
     """One edit of those that a plan names."""
     if name == "pld":
         return replaced(text, ACCOUNTANT, "\n")
+    if name == "uniform":
+        # in the paper's domain, without its distributions
+        return re.sub(r",\s*sample: \{.*\}\}", "}", text)
     if name == "choice":
         text = replaced(text, r", --model, logistic, --optimizer, sgd", "")
         return replaced(text, r"\nparameters:\n", "\nparameters:\n"
@@ -65,10 +68,9 @@ def text_of(study, examples, scale):
     if scale.embedded:
         for pattern, new in SMALLER:
             text = re.sub(pattern, new, text)
-    differs = ", ".join(("name", "seed", "search", *study.edits,
-                         *(("embedded data and short trainings",) if scale.embedded else ())))
-    return "# examples/paper/%s.yaml with another %s; made by scripts/reproduce.\n%s" % (
-        study.source, differs, text)
+    more = (*study.edits, *(("embedded data and short trainings",) if scale.embedded else ()))
+    return "# examples/paper/%s.yaml with another name, seed and search%s; made by scripts/reproduce.\n%s" \
+        % (study.source, ", and: " + ", ".join(more) if more else "", text)
 
 
 def write(study, examples, folder, scale):

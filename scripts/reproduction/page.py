@@ -127,7 +127,7 @@ def claim_table(out, m, scale):
     out.text("\"Same\" is decided by a rule for each row (`scripts/reproduction/claims.py`), reasons are "
              "likely ones, no more.")
     out.table(("in the paper", "its words in short", "what we measured", "same?", "likely reason"), [
-        (r.where, r.words, r.found or tables.NOT_YET, r.same or tables.NOT_YET, r.reason)
+        (r.where, r.words, r.found or tables.NOT_YET, r.same, r.reason)
         for r in claims.rows(m, scale)])
 
 
@@ -178,10 +178,11 @@ def closing(out, m, scale, parts, times):
     out.text("On %s, which may have had other work. Wall-clock time by part, over all runs of the "
              "command:" % machine())
     out.table(("part", "wall-clock"), [
-        (p.title, duration(times[p.name]) if p.name in times else tables.NOT_YET)
+        (p.title, duration(times[p.name]) if p.name in times and m.finished(*p.names())
+         else tables.NOT_YET)
         for p in parts.values() if p.name != "adult"])
     pairs = [times.get(p) for p in plan.PAIRS]
-    if all(pairs):
+    if all(pairs) and m.finished(*parts["adult"].names()):
         out.text("All of Adult's comparison: %s." % duration(sum(pairs)))
     out.heading(2, "The study behind each number")
     out.text("Each is a file of `examples/paper` with another name, seed and search, and the edits named "

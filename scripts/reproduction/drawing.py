@@ -5,6 +5,7 @@ import os
 from dataclasses import dataclass
 
 from . import plan
+from .service import Failed
 
 
 @dataclass
@@ -35,9 +36,12 @@ def command(figure, folder):
 
 
 def draw(figure, programs, top):
-    """Draws it anew."""
+    """Draws it anew. One that cannot be drawn is a sentence, and no harm to the others."""
     folder = os.path.join(top, "reports", figure.name)
-    programs.ask(*command(figure, folder))
+    try:
+        programs.ask(*command(figure, folder))
+    except Failed as e:
+        return Drawn(figure, "", "", "", "", "It cannot be drawn: %s" % e)
     with open(os.path.join(folder, "report.json")) as f:
         made = json.load(f)["figures"]
     page, first = "reports/%s/report.html" % figure.name, figure.figures[0]

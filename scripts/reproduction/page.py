@@ -76,12 +76,13 @@ class Page:
                           % (line(head, "th"), "\n".join(line(r, "td") for r in rows)))
 
     def figure(self, drawn):
+        report = ' <a href="%s">Report</a>' % drawn.report if drawn.report else ""
         picture = '<a href="%s"><img src="%s" alt="%s" loading="lazy"></a>\n' % (
             drawn.report, drawn.svg, html.escape(drawn.alt, quote=True)) if drawn.svg else ""
         self.parts.append(
-            '<figure id="%s">%s<figcaption><strong>%s</strong> %s <a href="%s">Report</a>'
-            '</figcaption></figure>' % (drawn.figure.name, picture, self.inline(drawn.words()),
-                                        self.inline(drawn.caption), drawn.report))
+            '<figure id="%s">%s<figcaption><strong>%s</strong> %s%s</figcaption></figure>' % (
+                drawn.figure.name, picture, self.inline(drawn.words()),
+                self.inline(drawn.caption), report))
 
     def done(self):
         return ("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
@@ -127,7 +128,8 @@ def claim_table(out, m, scale):
     out.text("\"Same\" is decided by a rule for each row (`scripts/reproduction/claims.py`), reasons are "
              "likely ones, no more.")
     out.table(("in the paper", "its words in short", "what we measured", "same?", "likely reason"), [
-        (r.where, r.words, r.found or tables.NOT_YET, r.same, r.reason)
+        (r.where, r.words, r.found or tables.NOT_YET,
+         *(("quick run", "") if scale.embedded else (r.same, r.reason)))
         for r in claims.rows(m, scale)])
 
 
@@ -158,6 +160,7 @@ def sections(out, m, scale, parts, drawn, times):
             out.text("%s, %d seeds each; a difference is that to the step named." % (
                 plan.PAIRS[plan.LADDER][0], scale.seeds))
             out.table(*tables.steps(m, scale))
+            out.text(tables.steps_in_words(m, scale))
             out.text("Loss-distribution accounting proves a smaller epsilon for the same training: what it adds "
                      "is proof, not another model. 8 at once is by `order: deterministic`: each point is "
                      "chosen without the results of the 7 before it, however many cores there are.")

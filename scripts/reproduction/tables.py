@@ -63,6 +63,22 @@ def steps(m, scale):
     return head, rows
 
 
+def steps_in_words(m, scale):
+    """What each step does to the hypervolume as measured again; where it does not help, that."""
+    said = []
+    for step, words, base in plan.STEPS:
+        found = m.test((step, plan.step_studies(scale, step)),
+                       (base, plan.step_studies(scale, base)), by="remeasured")
+        if not found:
+            said.append("%s: %s" % (words, NOT_YET))
+            continue
+        low, high = found[1]["low"], found[1]["high"]
+        verdict = "no difference can be shown" if low is None or low <= 0 <= high else \
+            "it helps" if low > 0 else "it does not help: the hypervolume is smaller"
+        said.append("%s: %s" % (words, verdict))
+    return "Measured again, by 95 %% intervals: %s." % "; ".join(said)
+
+
 def mean_volume(m, names):
     if not m.finished(*names):
         return NOT_YET

@@ -366,7 +366,7 @@ def best_pair(m, scale):
 # ---- MNIST ----
 
 def high_privacy(m, scale):
-    names = ("mnist-mlp2-sgd-dpareto", "mnist-mlp2-sgd-random")
+    names = tuple(plan.network(scale, "mnist-mlp2-sgd", k) for k in ("dpareto", "random"))
     row = Row("Figure 5, bottom left", "MLP2: random sampling only marginally improves on the initial "
               "points; DPareto explores the high-privacy regime", behind=names)
     if not m.finished(*names):
@@ -400,7 +400,7 @@ def wins(a, b, levels):
 
 
 def networks(m, scale):
-    names = ("mnist-mlp2-sgd-dpareto", "mnist-mlp1-sgd-dpareto")
+    names = tuple(plan.network(scale, "mnist-%s-sgd" % n, "dpareto") for n in ("mlp2", "mlp1"))
     row = Row("Figure 8, right", "MLP1 and MLP2 are similar at large epsilon; MLP2 is significantly "
               "better at small epsilon", behind=names)
     if not m.finished(*names):
@@ -436,9 +436,10 @@ def overhead(m, scale):
 
 
 def overhead_mnist(m, scale):
+    name = plan.network(scale, "mnist-mlp2-sgd", "dpareto")
     row = Row("Computational overhead", "For MNIST as much, less than 0.01 % of the time",
-              behind=("mnist-mlp2-sgd-dpareto",))
-    found = m.times("mnist-mlp2-sgd-dpareto")
+              behind=(name,))
+    found = m.times(name)
     if not found:
         return row
     share = found["sought"] / (found["sought"] + found["trained"])

@@ -199,6 +199,11 @@ def adult(scale):
                 figures, "adult")
 
 
+def network(scale, name, kind):
+    """A study of MNIST; those of the full setting have names of their own, in the same folder."""
+    return "%s-%s%s" % (name, kind, "-full" if scale.mnist_plain else "")
+
+
 def mnist(scale):
     """MLP1 and MLP2. Random and DPareto of one network have the same seed, and so the same
     initial points."""
@@ -215,14 +220,12 @@ def mnist(scale):
                      ("random", name + "-dpareto-path",
                       (("method", "random"), ("max_cost", scale.mnist_cost), ("cost", "path"),
                        ("parallel", 4))))
-        studies += [Study("%s-%s" % (name, kind), source, 301 + i, search,
+        studies += [Study(network(scale, name, kind), source, 301 + i, search,
                           ("runs %d" % scale.mnist_runs,)) for kind, source, search in kinds]
-    two = ("mnist-mlp2-sgd-dpareto", "mnist-mlp2-sgd-random")
-    fronts = ("mnist-mlp1-sgd-dpareto", "mnist-mlp2-sgd-dpareto")
-    all_four = tuple(s.name for s in studies)
-    labels = tuple((s, "%s %s" % (NETWORKS[s.rsplit("-", 1)[0]],
-                                  "DPareto" if s.endswith("dpareto") else "random"))
-                   for s in all_four)
+    labels = tuple((network(scale, n, kind), "%s %s" % (NETWORKS[n], words)) for n in NETWORKS
+                   for kind, words in (("dpareto", "DPareto"), ("random", "random")))
+    all_four = tuple(s for s, _ in labels)
+    two, fronts = all_four[2:], all_four[0::2]
     figures = [
         Figure("figure-5-mnist", "Figure 5, top right", "MNIST: hypervolumes",
                "DPareto has the greater hypervolume.", ("hypervolume",), all_four, labels=labels),

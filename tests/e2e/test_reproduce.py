@@ -75,8 +75,8 @@ class Numbers(unittest.TestCase):
 class Plan(Case):
     def test_files(self):
         """Every study is valid, has its own name, and no two of one pair share a seed."""
+        made = {}  # both can be in one folder
         for scale in (plan.USUAL, plan.FULL):
-            files, made = [], {}
             os.makedirs(self.path(scale.name))
             for part in plan.parts(scale).values():
                 for s in part.studies:

@@ -11,7 +11,8 @@ import unittest
 from harness import BIN, LIMIT, TOP, Case, wait_for
 
 sys.path.insert(0, os.path.join(TOP, "scripts"))
-from reproduction import claims, measure, plan, student, studies  # noqa: E402
+from reproduction import claims, drawing, measure, page, plan, student, studies  # noqa: E402
+from reproduction.service import Programs  # noqa: E402
 
 SCRIPT = os.path.join(TOP, "scripts/reproduce")
 
@@ -70,6 +71,40 @@ class Numbers(unittest.TestCase):
     def test_epsilon_is_rounded_up(self):
         self.assertEqual([claims.up(x) for x in (0.121, 0.12, 147.2, 10, 0.0000131)],
                          ["0.13", "0.12", "150", "10", "0.000014"])
+
+
+class Found:
+    """Measured by nobody: every test of two groups has this result."""
+
+    def __init__(self, low, high):
+        values = {"hypervolume": {"values": [8.3, 8.4], "mean": 8.35, "sd": 0.01}}
+        test = {"difference": (low + high) / 2, "low": low, "high": high, "t": 3, "df": 18,
+                "p": 0.01}
+        self.answer = ([values, values], test)
+
+    def test(self, a, b, by="observed"):
+        return self.answer
+
+
+class Verdicts(unittest.TestCase):
+    """Whether something is the same as in the paper follows from numbers alone."""
+
+    def test_table_two(self):
+        for low, high, same in ((0.1, 0.2, claims.SAME), (0.05, 0.06, claims.SAME),
+                                (0.01, 0.04, claims.PARTLY), (0.3, 0.4, claims.PARTLY),
+                                (-0.1, 0.3, claims.NOT), (-0.3, -0.1, claims.NOT)):
+            row = claims.against_random(Found(low, high), plan.USUAL, "adult-logreg-sgd")
+            self.assertEqual(row.same, same, (low, high))
+            self.assertEqual(bool(row.reason), same == claims.PARTLY)
+
+    def test_uniform_sampling(self):
+        for low, high, same in ((-0.2, -0.1, claims.SAME), (-0.2, 0.1, claims.NOT)):
+            self.assertEqual(claims.distributions(Found(low, high), plan.USUAL).same, same)
+
+    def test_parallel_work(self):
+        """Less than half a percent of the hypervolume is no price."""
+        for low, high, same in ((-0.04, -0.02, claims.NOT), (-0.12, -0.1, claims.SAME)):
+            self.assertEqual(claims.sequential(Found(low, high), plan.USUAL).same, same)
 
 
 class Plan(Case):
@@ -162,6 +197,7 @@ class Quick(Case):
         self.check_files()
         self.check_page()
         self.check_results()
+        self.check_docs()
 
     def check_nothing_ran_twice(self, before, after):
         """What was journaled is still there, and every trial has one end of one training."""
@@ -218,6 +254,20 @@ class Quick(Case):
                                      for r in rows), 1, s.name)
         for picture in re.findall(r"!\[[^\]]*\]\(([^)]*)\)", text):
             self.assertTrue(self.has("r/" + picture), picture)
+
+
+    def check_docs(self):
+        """docs/results.md has its pictures beside it."""
+        programs = Programs(BIN, self.path("r/state"))
+        figure = plan.parts(plan.QUICK)["svt"].figures[0]
+        drawn = {figure.name: drawing.draw(figure, programs, self.path("r"))}
+        page.write_docs(self.path("docs"), measure.Measured(programs), plan.QUICK, drawn, {})
+        with open(self.path("docs/results.md")) as f:
+            text = f.read()
+        self.assertIn("](results/figure-2.png)", text)
+        self.assertTrue(self.has("docs/results/figure-2.png"))
+        self.assertIn("Figure 4, Sparse vector technique: models, fronts and the next point: not "
+                      "measured yet.", text)
 
 
 class Nothing:

@@ -91,7 +91,7 @@ static int mlp_model_score(void *self, const struct rows *rows, const float *w,
 static int mlp_model_run(int argc, char **argv, struct dp_err *err)
 {
 	static const struct model model = { mlp_model_prepare, mlp_model_train,
-					    mlp_model_score };
+					    mlp_model_score, NULL };
 	struct self self = { 0 };
 	int code = model_runs(&mlp_trainer, &model, &self, argc, argv, err);
 

@@ -34,15 +34,17 @@ int noisy_sgd_read(const struct options *o, const struct dp_request *q, struct s
 {
 	bool clips = !o->no_privacy && !o->no_clip;
 	bool adds_noise = !o->no_privacy && !o->no_noise;
-	struct sgd how = { .optimizer = (enum optimizer)o->optimizer,
-			   .poisson = o->sampling == 1,
-			   .clip = INFINITY };
+	int optimizer = o->optimizer;
+	struct sgd how = { .poisson = o->sampling == 1, .clip = INFINITY };
 	int code;
 
-	if ((code = param_count(q, "epochs", &how.epochs, err)) != DP_OK ||
+	if ((code = param_word(q, "optimizer", optimizer_words, &optimizer, err)) !=
+		    DP_OK ||
+	    (code = param_count(q, "epochs", &how.epochs, err)) != DP_OK ||
 	    (code = param_count(q, "lot_size", &how.lot, err)) != DP_OK ||
 	    (code = param_number(q, "learning_rate", 0, true, &how.rate, err)) != DP_OK)
 		return code;
+	how.optimizer = (enum optimizer)optimizer;
 	/* without clipping, L is still what noise is measured in */
 	if (clips || adds_noise)
 		code = param_number(q, "clip", 0, true, &how.noise_clip, err);

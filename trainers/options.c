@@ -27,8 +27,8 @@ struct known {
 	const char *const *words;
 };
 
-static const char *const optimizers[] = { "sgd", "adam", NULL };
-static const char *const models[] = { "logistic", "svm", NULL };
+const char *const optimizer_words[] = { "sgd", "adam", NULL };
+const char *const model_words[] = { "logistic", "svm", NULL };
 static const char *const samplings[] = { "without-replacement", "poisson", NULL };
 
 #define AT(member) offsetof(struct options, member)
@@ -49,11 +49,13 @@ static const struct known known[] = {
 	{ "split-seed", "N", "which records are held out (default 0)", OPTIONS_DATA,
 	  WHOLE, AT(data.split_seed), 0, 0x1p53 - 1, NULL },
 	{ "model", "WORD", "logistic (default) or svm", OPTIONS_LINEAR, WORD, AT(model),
-	  0, 0, models },
+	  0, 0, model_words },
+	{ "report", "gap:FEATURE", "also tell how accuracies differ by this feature",
+	  OPTIONS_LINEAR, TEXT, AT(report), 0, 0, NULL },
 	{ "hidden", "N,N...", "sizes of the hidden layers (default 128,64)", OPTIONS_MLP,
 	  TEXT, AT(hidden), 0, 0, NULL },
 	{ "optimizer", "WORD", "sgd (default) or adam", OPTIONS_SGD, WORD, AT(optimizer),
-	  0, 0, optimizers },
+	  0, 0, optimizer_words },
 	{ "sampling", "WORD", "without-replacement (default) or poisson", OPTIONS_SGD,
 	  WORD, AT(sampling), 0, 0, samplings },
 	{ "no-clip", NULL, "do not clip gradients: no privacy", OPTIONS_SGD, FLAG,

@@ -67,7 +67,7 @@ static int output_model_score(void *self, const struct rows *rows, const float *
 static int output_model_run(int argc, char **argv, struct dp_err *err)
 {
 	static const struct model model = { output_model_prepare, output_model_train,
-					    output_model_score };
+					    output_model_score, NULL };
 	struct output_perturbation self;
 
 	return model_runs(&output_trainer, &model, &self, argc, argv, err);

@@ -5,6 +5,7 @@
 #include "base/num.h"
 
 #include <math.h>
+#include <string.h>
 
 bool param_given(const struct dp_request *q, const char *name)
 {
@@ -58,4 +59,27 @@ int param_count(const struct dp_request *q, const char *name, uint32_t *out,
 		return dp_fail(err, DP_E_INVALID, "parameter '%s' is too large", name);
 	*out = (uint32_t)x;
 	return DP_OK;
+}
+
+int param_word(const struct dp_request *q, const char *name, const char *const *words,
+	       int *out, struct dp_err *err)
+{
+	const json_t *v = json_object_get(q->parameters, name);
+	const char *text = json_string_value(v);
+	struct dp_buf list = DP_BUF_INIT;
+	int code;
+
+	if (!v)
+		return DP_OK;
+	for (int i = 0; text && words[i]; i++)
+		if (strcmp(words[i], text) == 0) {
+			*out = i;
+			return DP_OK;
+		}
+	for (int i = 0; words[i]; i++)
+		dp_buf_printf(&list, "%s'%s'", i ? " or " : "", words[i]);
+	code = dp_fail(err, DP_E_INVALID, "parameter '%s' must be %s", name,
+		       dp_buf_text(&list));
+	dp_buf_free(&list);
+	return code;
 }

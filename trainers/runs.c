@@ -16,6 +16,7 @@ struct runs {
 	int fd;
 	struct data data;
 	struct waypoints waypoints;
+	struct gap gap;
 	size_t nweights;
 	float *w;
 };
@@ -73,6 +74,27 @@ static int runs_score(const struct runs *r, const struct rows *rows, struct scor
 	return code;
 }
 
+/* The gap on the same records as a score; NaN where the training diverged. */
+static double runs_gap(const struct runs *r, const struct rows *rows,
+		       const struct score *score)
+{
+	return isnan(score->accuracy) ? NAN : r->model->gap(rows, r->gap.feature, r->w);
+}
+
+/* False without memory. */
+static bool runs_add_gap(const struct runs *r, const struct rows *scored,
+			 const struct score *here, const struct score *test,
+			 json_t *metrics)
+{
+	const struct rows *last = &r->data.test;
+
+	return json_object_set_new(metrics, r->gap.name,
+				   dp_json_real(runs_gap(r, scored, here))) == 0 &&
+	       (scored == last ||
+		json_object_set_new(metrics, r->gap.test,
+				    dp_json_real(runs_gap(r, last, test))) == 0);
+}
+
 /* What is reported of the weights as they are. */
 static int runs_metrics(const struct runs *r, double seconds, json_t **out,
 			struct dp_err *err)
@@ -95,7 +117,8 @@ static int runs_metrics(const struct runs *r, double seconds, json_t **out,
 			    (json_int_t)scored->n);
 	if (!metrics ||
 	    (holdout && json_object_set_new(metrics, "test_accuracy",
-					    dp_json_real(test.accuracy)) != 0)) {
+					    dp_json_real(test.accuracy)) != 0) ||
+	    (r->gap.told && !runs_add_gap(r, scored, &here, &test, metrics))) {
 		json_decref(metrics);
 		return dp_fail(err, DP_E_NOMEM, "no memory for a result");
 	}
@@ -158,14 +181,27 @@ static int runs_all(const struct runs *r, struct pulse *pulse, struct dp_err *er
 	return code == DP_OK ? dp_report_done(r->fd, err) : code;
 }
 
+/* The feature of a gap must tell apart the records that are scored. */
+static int runs_find_gap(struct runs *r, struct dp_err *err)
+{
+	const struct data *d = &r->data;
+	int code = gap_read(r->options->report, d->train.nfeatures, &r->gap, err);
+
+	if (code == DP_OK && d->validation.n > 0)
+		code = gap_check(&r->gap, &d->validation, err);
+	return code == DP_OK ? gap_check(&r->gap, &d->test, err) : code;
+}
+
 /* With the data open. */
 static int runs_serve(struct runs *r, struct dp_err *err)
 {
 	struct plan plan = { 0 };
 	struct pulse pulse;
-	int code = r->model->prepare(r->self, r->options, r->request, &r->data.train,
-				     &plan, err);
+	int code = runs_find_gap(r, err);
 
+	if (code == DP_OK)
+		code = r->model->prepare(r->self, r->options, r->request, &r->data.train,
+					 &plan, err);
 	if (code == DP_OK)
 		code = plan.declared
 			       ? dp_report_declare(r->fd, plan.declared, err)

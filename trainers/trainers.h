@@ -36,13 +36,18 @@ enum {
 	OPTIONS_ALL = 64, /* what every trainer takes */
 };
 
+/* The words of --optimizer and --model, in the order of their enums; NULL at the end.
+ */
+extern const char *const optimizer_words[], *const model_words[];
+
 struct options {
 	struct data_options data;
 	bool secure;
 	int optimizer, model, sampling; /* places in their lists of words */
 	bool no_privacy, no_clip, no_noise;
 	const char *hidden;
-	double norm_bound; /* NaN if not given */
+	const char *report; /* "gap:72" of --report; NULL: nothing more */
+	double norm_bound;  /* NaN if not given */
 	int64_t passes, queries, ones;
 	/* for a person: parameters, path and runs without a request */
 	json_t *set; /* NULL if not given */
@@ -87,11 +92,16 @@ DP_MUSTCHECK int param_whole(const struct dp_request *q, const char *name, int64
 			     int64_t *out, struct dp_err *err);
 DP_MUSTCHECK int param_count(const struct dp_request *q, const char *name, uint32_t *out,
 			     struct dp_err *err);
+/* One of a list of words into its place there; *out stays what it is where the request
+ * has no such parameter. */
+DP_MUSTCHECK int param_word(const struct dp_request *q, const char *name,
+			    const char *const *words, int *out, struct dp_err *err);
 bool param_given(const struct dp_request *q, const char *name);
 
 /* ---- noisy_sgd.c: what linear and mlp have in common ---- */
 
-/* epochs, lot_size, learning_rate, clip and the noise. */
+/* epochs, lot_size, learning_rate, clip and the noise; the optimizer, where that is a
+ * parameter. */
 DP_MUSTCHECK int noisy_sgd_read(const struct options *o, const struct dp_request *q,
 				struct sgd *out, struct dp_err *err);
 /* What the training will do with n records; NULL without memory. */
@@ -103,7 +113,8 @@ json_t *noisy_sgd_declare(const struct sgd *how, uint32_t n);
 	"            clip              L, above 0\n"                                     \
 	"            noise_multiplier  noise on the sum of a lot's gradients, over 2L\n" \
 	"                              (poisson: over L); or\n"                          \
-	"            noise_variance    its square\n"
+	"            noise_variance    its square\n"                                     \
+	"            optimizer         sgd or adam, in the place of --optimizer\n"
 
 /* ---- runs.c: the runs of a request on a data set ---- */
 
@@ -129,7 +140,26 @@ struct model {
 		     struct dp_err *err);
 	int (*score)(void *self, const struct rows *rows, const float *w,
 		     struct score *out, struct dp_err *err);
+	/* |accuracy of the records with a feature - that of the others|; NULL where
+	 * --report is no option */
+	double (*gap)(const struct rows *rows, uint32_t feature, const float *w);
 };
+
+/* ---- gap.c: --report gap:FEATURE ---- */
+
+/* A feature that a gap is told of. */
+struct gap {
+	bool told;
+	uint32_t feature; /* from 0 */
+	char name[32];    /* of the metric: "gap_72" */
+	char test[32];    /* "test_gap_72" */
+};
+/* What `report` asks for; nothing, if it is NULL. */
+DP_MUSTCHECK int gap_read(const char *report, uint32_t nfeatures, struct gap *out,
+			  struct dp_err *err);
+/* Fails unless some of the records have the feature and some have not. */
+DP_MUSTCHECK int gap_check(const struct gap *g, const struct rows *rows,
+			   struct dp_err *err);
 
 /* Fails unless the records have two classes. */
 DP_MUSTCHECK int need_two_classes(const struct rows *rows, struct dp_err *err);

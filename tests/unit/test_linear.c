@@ -14,6 +14,7 @@
 
 #include "made_rows.h"
 #include "trainers/learn/linear_internal.h"
+#include "trainers/trainers.h"
 
 enum {
 	FEATURES = 123,
@@ -542,6 +543,45 @@ static void test_score(void **state)
 	}
 }
 
+/* By hand: of five records two of three with the feature 1 are right, and one of two
+ * without it. An entry that is 0 is none. */
+static void test_gap(void **state)
+{
+	const uint64_t start[] = { 0, 2, 3, 4, 5, 7 };
+	const uint16_t index[] = { 0, 1, 1, 1, 0, 0, 1 };
+	const float value[] = { 1, 2, 1, 1, 1, -1, 0 };
+	const uint8_t label[] = { 1, 0, 1, 1, 1 };
+	struct rows r = { .n = 5,
+			  .nfeatures = 3,
+			  .nclasses = 2,
+			  .start = start,
+			  .index = index,
+			  .value = value,
+			  .label = label };
+	float w[16] = { 4, -1, 9, 0.25f }; /* margins 2.25, -0.75, -0.75, 4.25, -3.75 */
+	struct gap g;
+	struct dp_err err;
+
+	(void)state;
+	assert_true(fabs(linear_gap(&r, 1, w) - (2.0 / 3 - 1.0 / 2)) < 1e-15);
+	assert_true(fabs(linear_gap(&r, 0, w) - (2.0 / 3 - 1.0 / 2)) < 1e-15);
+	assert_int_equal(gap_read(NULL, 3, &g, NULL), DP_OK);
+	assert_false(g.told);
+	assert_int_equal(gap_read("gap:2", 3, &g, NULL), DP_OK);
+	assert_true(g.told && g.feature == 1);
+	assert_string_equal(g.name, "gap_2");
+	assert_int_equal(gap_check(&g, &r, NULL), DP_OK);
+	assert_int_equal(gap_read("gap:3", 3, &g, NULL), DP_OK);
+	assert_int_equal(gap_check(&g, &r, &err), DP_E_INVALID);
+	assert_non_null(strstr(err.msg, "none of the 5 records"));
+	r.n = 1;
+	g.feature = 1;
+	assert_int_equal(gap_check(&g, &r, &err), DP_E_INVALID);
+	assert_non_null(strstr(err.msg, "every one of the 1 record"));
+	assert_int_equal(gap_read("gap:4", 3, &g, &err), DP_E_USAGE);
+	assert_non_null(strstr(err.msg, "have 3 features"));
+}
+
 /* TERM waits while a pulse goes, stops the training, and can still be met after. */
 static void test_stop(void **state)
 {
@@ -583,6 +623,7 @@ int main(void)
 		cmocka_unit_test(test_steps),
 		cmocka_unit_test(test_noise_sd),
 		cmocka_unit_test(test_score),
+		cmocka_unit_test(test_gap),
 		cmocka_unit_test(test_stop),
 	};
 

@@ -182,7 +182,8 @@ static void test_diverged(void **state)
 {
 	struct dp_result *r;
 
-	assert_int_equal(run(*state, &linear_trainer, "--data census --holdout 0.1",
+	assert_int_equal(run(*state, &linear_trainer,
+			     "--data census --holdout 0.1 --report gap:72",
 			     "{\"epochs\":1,\"lot_size\":64,\"learning_rate\":1e38,"
 			     "\"clip\":1e3,\"noise_multiplier\":100}",
 			     NULL),
@@ -192,6 +193,8 @@ static void test_diverged(void **state)
 		assert_true(isnan(metric(r, i, "accuracy")));
 		assert_true(isnan(metric(r, i, "test_accuracy")));
 		assert_true(isnan(metric(r, i, "loss")));
+		assert_true(isnan(metric(r, i, "gap_72")));
+		assert_true(isnan(metric(r, i, "test_gap_72")));
 	}
 	dp_result_free(r);
 }
@@ -243,6 +246,73 @@ static void test_mlp(void **state)
 	dp_result_free(r);
 }
 
+/* Model and optimizer as parameters of a study are what the options would be, and have
+ * the last word. */
+static void test_model_is_a_parameter(void **state)
+{
+	static const struct {
+		const char *options, *parameters;
+	} cases[] = {
+		{ "--data census --model svm --optimizer adam", "" },
+		{ "--data census", ",\"model\":\"svm\",\"optimizer\":\"adam\"" },
+		{ "--data census --model logistic --optimizer sgd",
+		  ",\"model\":\"svm\",\"optimizer\":\"adam\"" },
+		{ "--data census --model svm",
+		  ",\"model\":\"logistic\",\"optimizer\":\"adam\"" },
+		{ "--data census --optimizer adam",
+		  ",\"model\":\"svm\",\"optimizer\":\"sgd\"" },
+	};
+	double loss[DP_COUNT(cases)];
+
+	for (size_t i = 0; i < DP_COUNT(cases); i++) {
+		char text[256];
+		struct dp_result *r;
+
+		snprintf(text, sizeof text,
+			 "{\"epochs\":1,\"lot_size\":500,\"learning_rate\":0.1,"
+			 "\"clip\":1,\"noise_multiplier\":1%s}",
+			 cases[i].parameters);
+		assert_int_equal(
+			run(*state, &linear_trainer, cases[i].options, text, NULL),
+			DP_OK);
+		r = result_of(*state);
+		loss[i] = metric(r, 0, "loss");
+		dp_result_free(r);
+	}
+	assert_true(loss[0] == loss[1] && loss[0] == loss[2]);
+	assert_true(loss[0] != loss[3] && loss[0] != loss[4] && loss[3] != loss[4]);
+}
+
+/* The gap is told beside everything else, which stays as it is. */
+static void test_gap_is_reported(void **state)
+{
+	struct dp_result *plain, *gap, *holdout;
+
+	assert_int_equal(run(*state, &linear_trainer, "--data census", LINEAR, NULL),
+			 DP_OK);
+	plain = result_of(*state);
+	assert_int_equal(run(*state, &linear_trainer, "--data census --report gap:72",
+			     LINEAR, NULL),
+			 DP_OK);
+	gap = result_of(*state);
+	assert_int_equal(run(*state, &linear_trainer,
+			     "--data census --report gap:72 --holdout 0.1", LINEAR, NULL),
+			 DP_OK);
+	holdout = result_of(*state);
+	assert_int_equal(dp_result_metric(plain, "gap_72"), -1);
+	assert_int_equal(dp_result_metric(gap, "test_gap_72"), -1);
+	for (size_t i = 0; i < RUNS; i++) {
+		assert_true(metric(gap, i, "loss") == metric(plain, i, "loss"));
+		assert_true(metric(gap, i, "gap_72") >= 0);
+		assert_true(metric(gap, i, "gap_72") < 0.5);
+		assert_true(metric(holdout, i, "gap_72") !=
+			    metric(holdout, i, "test_gap_72"));
+	}
+	dp_result_free(plain);
+	dp_result_free(gap);
+	dp_result_free(holdout);
+}
+
 /* ---- mistakes ---- */
 
 static void test_mistakes(void **state)
@@ -287,6 +357,20 @@ static void test_mistakes(void **state)
 		  "{\"epochs\":1e10,\"lot_size\":8,\"learning_rate\":1,\"clip\":1,"
 		  "\"noise_multiplier\":1}",
 		  "'epochs' is too large", DP_E_INVALID },
+		{ &linear_trainer, "--data census", "{\"model\":\"tree\",\"epochs\":1}",
+		  "'model' must be 'logistic' or 'svm'", DP_E_INVALID },
+		{ &linear_trainer, "--data census", "{\"optimizer\":1,\"epochs\":1}",
+		  "'optimizer' must be 'sgd' or 'adam'", DP_E_INVALID },
+		{ &linear_trainer, "--data census --report gap", LINEAR,
+		  "--report is gap:FEATURE", DP_E_USAGE },
+		{ &linear_trainer, "--data census --report gap:sex", LINEAR, "'gap:sex'",
+		  DP_E_USAGE },
+		{ &linear_trainer, "--data census --report gap:0", LINEAR, "from 1",
+		  DP_E_USAGE },
+		{ &linear_trainer, "--data census --report gap:124", LINEAR,
+		  "the data have 123 features", DP_E_USAGE },
+		{ &mlp_trainer, "--data census --report gap:72", LINEAR, "not an option",
+		  DP_E_USAGE },
 		{ &mlp_trainer, "--data census --hidden 8,,4", LINEAR, "'8,,4'",
 		  DP_E_USAGE },
 		{ &mlp_trainer, "--data census --hidden 0", LINEAR, "--hidden",
@@ -392,6 +476,8 @@ int main(void)
 		cmocka_unit_test(test_secure),
 		cmocka_unit_test(test_output),
 		cmocka_unit_test(test_mlp),
+		cmocka_unit_test(test_model_is_a_parameter),
+		cmocka_unit_test(test_gap_is_reported),
 		cmocka_unit_test(test_mistakes),
 		cmocka_unit_test(test_without_privacy),
 		cmocka_unit_test(test_by_hand),

@@ -35,6 +35,9 @@ struct data_options {
 	bool no_cache;        /* neither read nor write a cache */
 };
 
+/* Does record i have this feature, numbered from 0, other than as 0? */
+bool rows_have(const struct rows *rows, uint32_t i, uint32_t feature);
+
 /* Opens a data set. The error names file, line or offset, and the reason; when a set
  * is nowhere to be found, all places that were looked at and what to do. */
 DP_MUSTCHECK int data_open(struct data *d, const struct data_options *o,

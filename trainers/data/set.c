@@ -18,6 +18,14 @@ void set_free(struct set *s)
 	memset(s, 0, sizeof *s);
 }
 
+bool rows_have(const struct rows *rows, uint32_t i, uint32_t feature)
+{
+	for (uint64_t k = rows->start[i]; k < rows->start[i + 1]; k++)
+		if (rows->index[k] == feature)
+			return !rows->value || rows->value[k] != 0;
+	return false;
+}
+
 void builder_free(struct builder *b)
 {
 	free(b->start);

@@ -125,6 +125,10 @@ DP_MUSTCHECK int linear_train(enum linear_loss loss, const struct rows *train,
 void linear_score(enum linear_loss loss, const struct rows *rows, const float *w,
 		  struct score *out);
 
+/* How far the accuracies of records that have the feature (it is not 0; numbered from
+ * 0) and of those that have not are apart. Both kinds must be there. */
+double linear_gap(const struct rows *rows, uint32_t feature, const float *w);
+
 enum {
 	MLP_LAYERS_MAX = 8 /* of weights */
 };

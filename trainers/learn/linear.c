@@ -329,23 +329,43 @@ static double loss_at(enum linear_loss loss, double margin)
 	return margin > 0 ? log1p(exp(-margin)) : log1p(exp(margin)) - margin;
 }
 
-void linear_score(enum linear_loss loss, const struct rows *rows, const float *w,
-		  struct score *out)
+static float margin_of(const struct rows *rows, uint32_t i, const float *w)
 {
 	const struct linear_kernel *kernel =
 		rows->value ? &linear_by_value : &linear_by_index;
 	const struct linear_rows all = { .rows = rows };
+	float margin;
+
+	kernel->margins(&all, w, &i, 1, &margin);
+	return margin;
+}
+
+void linear_score(enum linear_loss loss, const struct rows *rows, const float *w,
+		  struct score *out)
+{
 	double sum = 0;
 	uint32_t right = 0;
 
 	for (uint32_t i = 0; i < rows->n; i++) {
-		float margin;
+		float margin = margin_of(rows, i, w);
 		int label = rows->label[i] != 0;
 
-		kernel->margins(&all, w, &i, 1, &margin);
 		right += (margin > 0) == label;
 		sum += loss_at(loss, label ? margin : -margin);
 	}
 	*out = (struct score){ .accuracy = (double)right / rows->n,
 			       .loss = sum / rows->n };
+}
+
+double linear_gap(const struct rows *rows, uint32_t feature, const float *w)
+{
+	uint32_t n[2] = { 0 }, right[2] = { 0 };
+
+	for (uint32_t i = 0; i < rows->n; i++) {
+		bool has = rows_have(rows, i, feature);
+
+		n[has]++;
+		right[has] += (margin_of(rows, i, w) > 0) == (rows->label[i] != 0);
+	}
+	return fabs((double)right[true] / n[true] - (double)right[false] / n[false]);
 }

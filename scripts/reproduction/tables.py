@@ -1,0 +1,217 @@
+"""tables.py - the tables of the results beside the claims: Table 2, what was measured again, what
+each step adds, MNIST, overhead, extensions, and the study behind each number."""
+from . import claims, measure, plan, student
+from .progress import duration
+
+NOT_YET = "not measured yet"
+
+
+def table_two(m, scale):
+    """The paper's row beside ours: one seed as in the paper, then all of them."""
+    head = ("pair", "paper: difference (95 %)", "t and p that this implies", "ours, one seed", "t", "p",
+            "ours, %d seeds" % scale.seeds, "p")
+    rows = []
+    for p, (title, paper) in plan.PAIRS.items():
+        drawn = ("Random", claims.random_parts(scale, p))
+        one = m.test(("DPareto", claims.one_seed(scale, p)), drawn)
+        every = m.test(("DPareto", plan.seeds(p + "-dpareto", scale.seeds)), drawn)
+        rows.append((title, "%.3f (%.3f, %.3f)" % paper, "%.2f, %.2g" % claims.implied(paper),
+                     *((claims.interval(one[1]), "%.3g" % one[1]["t"], "%.2g" % one[1]["p"])
+                       if one else (NOT_YET, "", "")),
+                     *((claims.interval(every[1]), "%.2g" % every[1]["p"]) if every
+                       else (NOT_YET, ""))))
+    return head, rows
+
+
+def measured_again(m, scale):
+    """Seeds of DPareto against seeds of random: as observed, and with fresh seeds."""
+    head = ("pair", "values", "DPareto", "random", "difference (95 %)", "p")
+    rows = []
+    for p, (title, _) in plan.PAIRS.items():
+        groups = [("DPareto", plan.seeds(p + "-dpareto", scale.seeds)),
+                  ("Random", plan.seeds(p + "-random", scale.seeds))]
+        for by, words in (("observed", "as observed"), ("remeasured", "measured again")):
+            found = m.test(*groups, by=by)
+            rows.append((title, words, *compared(found)))
+    return head, rows
+
+
+def compared(found):
+    if not found:
+        return NOT_YET, "", "", ""
+    groups, test = found
+    return (*("%.4f" % g["hypervolume"]["mean"] for g in groups), claims.interval(test, 4),
+            claims.p_text(test["p"]) if test["p"] is not None else test["why"])
+
+
+def steps(m, scale):
+    """What each step changes, by values as observed and measured again."""
+    head = ("step", "seeds", "hypervolume", "against", "as observed (95 %)", "p",
+            "measured again (95 %)", "p", "epochs trained, on average")
+    before = plan.step_studies(scale, "paper")
+    rows = [("the paper's settings", str(scale.seeds), mean_volume(m, before), "", "", "", "", "",
+             mean_epochs(m, before))]
+    for step, words, base in plan.STEPS:
+        ours, theirs = plan.step_studies(scale, step), plan.step_studies(scale, base)
+        found = [m.test((step, ours), (base, theirs), by=by) for by in ("observed", "remeasured")]
+        cells = []
+        for f in found:
+            cells += [claims.interval(f[1], 4), "%.2g" % f[1]["p"] if f[1]["p"] is not None else ""] \
+                if f else [NOT_YET, ""]
+        rows.append((words, str(scale.seeds), mean_volume(m, ours), base, *cells,
+                     mean_epochs(m, ours)))
+    return head, rows
+
+
+def steps_in_words(m, scale):
+    """What each step does to the hypervolume as measured again; where it does not help, that."""
+    said = []
+    for step, words, base in plan.STEPS:
+        found = m.test((step, plan.step_studies(scale, step)),
+                       (base, plan.step_studies(scale, base)), by="remeasured")
+        if not found:
+            said.append("%s: %s" % (words, NOT_YET))
+            continue
+        low, high = found[1]["low"], found[1]["high"]
+        verdict = "no difference can be shown" if low is None or low <= 0 <= high else \
+            "it helps" if low > 0 else "it does not help: the hypervolume is smaller"
+        said.append("%s: %s" % (words, verdict))
+    return "Measured again, by 95 %% intervals: %s." % "; ".join(said)
+
+
+def mean_volume(m, names):
+    if not m.finished(*names):
+        return NOT_YET
+    return "%.4f" % (sum(m.seen[n]["hypervolume"] for n in names) / len(names))
+
+
+def mean_epochs(m, names):
+    if not m.finished(*names):
+        return ""
+    return "%.0f" % (sum(max(p[2] for p in m.points(n)) for n in names) / len(names))
+
+
+def epochs_sentence(m, scale):
+    """How many epochs paths need for the hypervolume that plain trainings end with."""
+    plain, paths = plan.step_studies(scale, "pld"), plan.step_studies(scale, "path")
+    if not m.finished(*plain, *paths):
+        return "Epochs that paths need for the hypervolume of plain trainings: %s." % NOT_YET
+    said = []
+    for a, b in zip(plain, paths):
+        volume = measure.hypervolume(m.points(a))
+        for share in (1, 0.999):
+            said.append((share, measure.epochs_to_reach(m.points(b), share * volume),
+                         measure.epochs_to_reach(m.points(a), share * volume)))
+    out = []
+    for share in (1, 0.999):
+        some = [(b, a) for s, b, a in said if s == share]
+        reached = [(b, a) for b, a in some if b is not None]
+        out.append("%s of it: %d of %d seeds, %s" % (
+            claims.percent(share), len(reached), len(some),
+            "with %.0f epochs against %.0f on average" % tuple(
+                sum(x) / len(x) for x in zip(*reached)) if reached else "none"))
+    return "Paths reach the hypervolume that plain trainings of the same seed end with: %s." % \
+        "; ".join(out)
+
+
+def spent(m, names):
+    """Evaluations, runs, epochs and core hours of studies that have finished."""
+    head = ("study", "evaluations", "runs", "epochs", "core hours", "optimiser, s", "hypervolume")
+    rows = []
+    for name in names:
+        found = m.times(name)
+        if not found:
+            rows.append((name, NOT_YET, "", "", "", "", ""))
+            continue
+        epochs = sum(t["parameters"].get("epochs", 0) for t in m.export(name)["trials"]
+                     if t["at"] is None)
+        rows.append((name, "%d" % found["evaluations"], "%d" % found["runs"], "%d" % epochs,
+                     "%.3g" % (found["cpu"] / 3600), claims.seconds(found["sought"]),
+                     "%.4f" % m.seen[name]["hypervolume"]))
+    return head, rows
+
+
+def overhead(m, scale, times):
+    """Where the time goes, of every study with the paper's settings."""
+    head = ("study", "evaluations", "optimiser, s", "trainings, s", "share of the optimiser",
+            "wall-clock, submit to report", "against the paper's %g h" % plan.PAPER_ADULT_HOURS)
+    names = ["overhead-paper", "overhead-shipped"] + \
+        [s for p in plan.PAIRS for s in claims.one_seed(scale, p)]
+    rows = []
+    for name in names:
+        found = m.times(name)
+        if not found:
+            rows.append((name, NOT_YET, "", "", "", "", ""))
+            continue
+        wall = times.get(name)
+        rows.append((name, "%d" % found["evaluations"], claims.seconds(found["sought"]),
+                     claims.seconds(found["trained"]),
+                     claims.percent(found["sought"] / (found["sought"] + found["trained"])),
+                     duration(wall) if wall else "",
+                     "1/%s" % claims.figures(plan.PAPER_ADULT_HOURS * 3600 / wall) if wall else ""))
+    return head, rows
+
+
+def choice(m, scale):
+    """One study that also chooses model and optimiser against three, with as many evaluations."""
+    one = plan.seeds("choice", scale.seeds)
+    three = [plan.seeds("third-" + p[len("adult-"):], scale.seeds) for p in plan.PAIRS]
+    if not m.finished(*one, *(s for names in three for s in names)):
+        return "One study over model and optimiser against three studies: %s." % NOT_YET
+    ours = [measure.hypervolume(m.points(s)) for s in one]
+    theirs = [measure.hypervolume([p for s in names for p in m.points(s)]) for names in zip(*three)]
+    test = student.welch(ours, theirs)
+    chosen = {}
+    for s in one:
+        for t in m.front(s)["front"]:
+            pair = "%s+%s" % (t["parameters"]["model"], t["parameters"]["optimizer"])
+            chosen[pair] = chosen.get(pair, 0) + 1
+    total = sum(chosen.values())
+    return "One study of %d evaluations over model and optimiser (four pairs, SVM+Adam too) has a " \
+        "hypervolume of %.4f on average over %d seeds; the union of three studies with %d each, " \
+        "%.4f%s. On the fronts of the one study are: %s." % (
+            scale.total, sum(ours) / len(ours), len(ours), scale.third, sum(theirs) / len(theirs),
+            "; difference %s, %s" % (claims.interval(test, 4), claims.p_text(test["p"]))
+            if test else "", ", ".join("%s %s" % (k, claims.percent(v / total, 0))
+                                       for k, v in sorted(chosen.items(), key=lambda x: -x[1])))
+
+
+def third_objective(m, name, unit):
+    """What the least of a third objective costs, at an epsilon of at most 1."""
+    if not m.finished(name):
+        return "A third objective, %s: %s." % (unit, NOT_YET)
+    points = [t for t in m.export(name)["trials"] if t["state"] == "ok" and
+              t["objectives"]["epsilon"] <= 1]
+    if not points:
+        return "A third objective, %s: no result has an epsilon of 1 or less." % unit
+    front = m.front(name)["front"]
+    best = min(points, key=lambda t: t["objectives"]["error"])
+    near = [t for t in points if t["objectives"]["error"] <= best["objectives"]["error"] + 0.01]
+    least = min(near, key=lambda t: t["objectives"][name])
+    return "A third objective, %s: the front has %d points. With an epsilon of at most 1 the least " \
+        "error is %s, where it is %.3g (trial %d); within one percentage point of that error it goes " \
+        "down to %.3g, with an error of %s (trial %d). These are the best of %d observed means." % (
+            unit, len(front), claims.percent(best["objectives"]["error"], 2),
+            best["objectives"][name], best["trial"], least["objectives"][name],
+            claims.percent(least["objectives"]["error"], 2), least["trial"], len(points))
+
+
+def studies(m, parts):
+    """The study file and seed behind each number."""
+    head = ("study", "file of examples/paper", "seed", "search", "edits", "evaluations", "hypervolume",
+            "measured again")
+    rows, seen = [], set()
+    for part in parts:
+        for s in part.studies:
+            if s.name in seen:
+                continue
+            seen.add(s.name)
+            there = m.finished(s.name)
+            again = m.export(s.name)["study"].get("hypervolume_remeasured") \
+                if there and "remeasure" in dict(s.search) else None
+            search = ", ".join("%s: %s" % pair for pair in s.search)
+            rows.append((s.name, s.source, str(s.seed), search, ", ".join(s.edits),
+                         "%d" % m.seen[s.name]["ended"] if there else NOT_YET,
+                         "%.4f" % m.seen[s.name]["hypervolume"] if there else "",
+                         "%.4f" % again if again is not None else ""))
+    return head, rows

@@ -89,24 +89,34 @@ static const struct dp_buf *find_file(const struct facts *f, const struct figure
 	return NULL;
 }
 
+/* Figures that earlier versions drew and this one does not know. */
+static const struct figure gone_figures[] = { { .name = "front-log" } };
+
+static void remove_file(const char *folder, const char *name)
+{
+	char *path = dp_path_join(folder, name);
+
+	if (path)
+		unlink(path);
+	free(path);
+}
+
 /* Files of figures of an earlier report that this one has not. */
 static void remove_stale(const char *folder, const struct facts *f)
 {
 	struct picture_file files[PICTURE_FILES];
+	char file[FIGURE_FILE_LEN];
 
 	picture_files(&(struct picture){ 0 }, files);
+	for (size_t i = 0; i < DP_COUNT(gone_figures); i++)
+		for (size_t k = 0; k < PICTURE_FILES; k++)
+			remove_file(folder,
+				    figure_file(&gone_figures[i], files[k].kind, file));
 	for (size_t i = 0; report_figures[i]; i++) {
-		for (size_t k = 0; k < PICTURE_FILES; k++) {
-			char *path, file[FIGURE_FILE_LEN];
-
-			if (find_file(f, report_figures[i], k) ||
-			    !(path = dp_path_join(folder,
-						  figure_file(report_figures[i],
-							      files[k].kind, file))))
-				continue;
-			unlink(path);
-			free(path);
-		}
+		for (size_t k = 0; k < PICTURE_FILES; k++)
+			if (!find_file(f, report_figures[i], k))
+				remove_file(folder, figure_file(report_figures[i],
+								files[k].kind, file));
 	}
 }
 

@@ -306,6 +306,7 @@ static struct plot *attainment_draw(const void *data)
 	const struct attainment_data *d = data;
 	struct plot *p = fig_new(NULL, figure_attainment.title, FIG_WIDTH, FIG_HEIGHT);
 	struct plot_panel *a = plot_panel(p, 0, 0);
+	struct dp_buf note = DP_BUF_INIT;
 
 	fig_axis(a, PLOT_X, d->s, d->s->x, attained_scale(d, PLOT_X));
 	fig_axis(a, PLOT_Y, d->s, d->s->y, attained_scale(d, PLOT_Y));
@@ -325,11 +326,14 @@ static struct plot *attainment_draw(const void *data)
 		panel_line(a, &line, fig_group_name(d->g, i, name), d->of[i].x,
 			   d->of[i].middle, d->of[i].n);
 	}
-	plot_note(p, d->few_in_all
-			     ? "Lines: attained by half of the seeds. Bands: from the "
-			       "best to the worst of them."
-			     : "Lines: attained by half of the seeds. Bands: by a tenth "
-			       "to nine tenths of them.");
+	dp_buf_puts(&note, d->few_in_all
+				   ? "Lines: attained by half of the seeds. Bands: from "
+				     "the best to the worst of them."
+				   : "Lines: attained by half of the seeds. Bands: by a "
+				     "tenth to nine tenths of them.");
+	fig_group_key(d->g, &note);
+	plot_note(p, dp_buf_text(&note));
+	dp_buf_free(&note);
 	return p;
 }
 

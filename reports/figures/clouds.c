@@ -148,8 +148,17 @@ static struct plot_style cloud_style(const struct report *r, const struct subjec
 
 	for (size_t i = n; i-- > 0;)
 		if (r->groups->list[i].of[0] == s)
-			style.colour = fig_group_style(r->groups, i).colour;
+			style = fig_group_style(r->groups, i);
 	return style;
+}
+
+/* Two methods on one model have one colour in other figures. Here they need two: one that
+ * no model has there. */
+static void tell_apart(const struct report *r, struct cloud cloud[2])
+{
+	if (cloud[0].style.colour == cloud[1].style.colour)
+		cloud[1].style.colour =
+			fig_style(r->groups ? r->groups->nmodels : 1).colour;
 }
 
 static int gather_cloud(const struct report *r, const struct subject *s, struct cloud *c,
@@ -201,6 +210,7 @@ static int clouds_gather(const struct report *r, void *data, const char **why,
 	if ((code = gather_cloud(r, first, &d->cloud[0], err)) != DP_OK ||
 	    (code = gather_cloud(r, other, &d->cloud[1], err)) != DP_OK)
 		return code;
+	tell_apart(r, d->cloud);
 	return gather_shared(d, err);
 }
 

@@ -29,16 +29,6 @@ static double baseline_error(const struct comparison_data *d, double value)
 	return 2 * sqrt(value * (1 - value) / d->records);
 }
 
-/* How many records the trainer tests on. */
-static double test_records(const struct subject *s)
-{
-	int column = dp_study_metric(s->s, "test_records");
-
-	return s->npoints && s->s->spec->objectives[s->y].metric
-		       ? dp_point_mean(s->s, s->points[0], column)
-		       : NAN;
-}
-
 static bool goes_beyond(const struct comparison_data *d)
 {
 	const struct subject *s = d->list[0].s;
@@ -109,7 +99,9 @@ static int comparison_gather(const struct report *r, void *data, const char **wh
 		return fig_nomem(err);
 	d->n = r->nsubjects;
 	code = gather_compared(r, d, err);
-	d->records = test_records(&r->subjects[0]);
+	d->records = subject_shares(&r->subjects[0], r->subjects[0].y)
+			     ? subject_test_records(&r->subjects[0])
+			     : NAN;
 	d->beyond = code == DP_OK && goes_beyond(d);
 	if (code == DP_OK)
 		code = fig_truth(r, common_end(d), &d->truth, err);
@@ -117,9 +109,9 @@ static int comparison_gather(const struct report *r, void *data, const char **wh
 		others += d->list[i].front.n > 0;
 	if (code == DP_OK && !d->list[0].front.n)
 		*why = "the study has no front";
-	else if (code == DP_OK && !others && !r->nbaselines && !r->truth &&
-		 !isfinite(d->list[0].majority))
-		*why = "there is nothing to compare the front with";
+	else if (code == DP_OK && !others && !r->nbaselines && !r->truth)
+		*why = "there is nothing to compare the front with but guessing, which "
+		       "the figure 'front' shows";
 	return code;
 }
 
@@ -163,7 +155,7 @@ static void draw_compared(struct plot_panel *a, const struct compared *c, size_t
 	panel_line(a, &style, name, c->stairs.x, c->stairs.y, c->stairs.n);
 	style.marker = markers[i % DP_COUNT(markers)];
 	style.size = fig_marker_size(c->front.n);
-	style.outline = true;
+	style.outline = fig_outlined(c->front.n);
 	panel_points(a, &style, name, c->front.x, c->front.y, c->front.n);
 	fig_tips(a, c->s, &c->front, FIG_TIP_STUDY);
 }
@@ -173,17 +165,19 @@ static void draw_majority(struct plot_panel *a, const struct comparison_data *d,
 			  const struct plot_style *style)
 {
 	for (size_t i = 0; i < d->n; i++) {
+		const struct subject *s = d->list[i].s;
 		double at = d->list[i].majority;
-		char name[FIG_NAME_LEN], label[FIG_NAME_LEN + 40];
+		char name[FIG_NAME_LEN], value[FIG_TEXT_LEN], label[FIG_NAME_LEN + 80];
 		bool new = isfinite(at);
 
 		for (size_t k = 0; new &&k < i; k++)
 			new = !(fabs(d->list[k].majority - at) < 1e-9);
+		if (!new)
+			continue;
 		snprintf(label, sizeof label,
-			 i ? "majority class (%s)" : "majority class",
-			 fig_name(d->list[i].s, name));
-		if (new)
-			panel_mark(a, style, PLOT_Y, at, label);
+			 i ? "commonest class %s (%s)" : "commonest class %s",
+			 fig_value(s, s->y, at, value), fig_name(s, name));
+		panel_mark(a, style, PLOT_Y, at, label);
 	}
 }
 
@@ -207,16 +201,23 @@ static void draw_baseline_error(struct plot_panel *a, const struct comparison_da
 
 static void draw_baselines(struct plot_panel *a, const struct comparison_data *d)
 {
+	const struct subject *s = d->list[0].s;
 	struct plot_style style = { .colour = plot_palette(PLOT_BLACK),
 				    .width = 1,
 				    .dash = PLOT_DASHED,
 				    .opacity = 0.7 };
+	char value[FIG_TEXT_LEN], label[200];
 
-	for (size_t i = 0; i < d->r->nbaselines; i++)
+	/* it explains what looks better than a baseline, and hides fronts else */
+	for (size_t i = 0; d->beyond && i < d->r->nbaselines; i++)
 		draw_baseline_error(a, d, d->r->baselines[i].value);
-	for (size_t i = 0; i < d->r->nbaselines; i++)
-		panel_mark(a, &style, PLOT_Y, d->r->baselines[i].value,
-			   d->r->baselines[i].label);
+	for (size_t i = 0; i < d->r->nbaselines; i++) {
+		double at = d->r->baselines[i].value;
+
+		snprintf(label, sizeof label, "%.120s %s", d->r->baselines[i].label,
+			 fig_value(s, s->y, at, value));
+		panel_mark(a, &style, PLOT_Y, at, label);
+	}
 	style.dash = PLOT_DOTTED;
 	draw_majority(a, d, &style);
 }
@@ -283,7 +284,7 @@ static void say_compared_with(const struct comparison_data *d, struct dp_buf *ou
 		dp_buf_printf(out, ", %s %s", d->r->baselines[i].label,
 			      fig_value(s, s->y, d->r->baselines[i].value, value));
 	if (isfinite(d->list[0].majority))
-		dp_buf_printf(out, ", majority class %s",
+		dp_buf_printf(out, ", commonest class %s",
 			      fig_value(s, s->y, d->list[0].majority, value));
 }
 

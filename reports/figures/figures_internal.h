@@ -102,8 +102,9 @@ void fig_say(const struct subject *s, size_t objective, double v, struct dp_buf 
 char *fig_name(const struct subject *s, char out[FIG_NAME_LEN]);
 /* Diameter of the markers of so many points: smaller where they would touch. */
 double fig_marker_size(size_t points);
-/* Dots that are to be seen: with an outline where they are so few that it does not hide
- * their neighbours. */
+/* Are so few told apart by an outline? That of more would hide neighbours and lines. */
+bool fig_outlined(size_t points);
+/* Dots that are to be seen: with an outline where that helps. */
 struct plot_style fig_dots(plot_colour colour, size_t points);
 /* Dots that stand back, fainter where there are thousands. */
 struct plot_style fig_cloud(plot_colour colour, size_t points);

@@ -34,14 +34,9 @@ bool front_shown(const struct front_data *d, double x, double y)
 void front_region(const struct front_data *d, enum plot_side side, double edge[2])
 {
 	const struct dp_objective *o = front_objective(d->s, side);
-	double lo = front_to_scale(d->lo[side], d->scale[side]);
-	double hi = front_to_scale(d->hi[side], d->scale[side]);
-	double below = from_scale(lo - (hi - lo), d->scale[side]);
-	double above = from_scale(hi + (hi - lo), d->scale[side]);
-	double anti = fmin(fmax(o->anti_ideal, below), above);
 
-	edge[0] = o->maximize ? anti : below;
-	edge[1] = o->maximize ? above : anti;
+	edge[0] = o->maximize ? o->anti_ideal : NAN;
+	edge[1] = o->maximize ? NAN : o->anti_ideal;
 }
 
 /* Limits around the values of the points that stand (keep), with a margin; they reach
@@ -444,7 +439,12 @@ static void say_range(const struct subject *s, const struct fig_points *front,
 		dp_buf_puts(out, ", none of them better than the anti-ideal.");
 		return;
 	}
-	dp_buf_printf(out, ", %zu better than the anti-ideal: ", n);
+	dp_buf_puts(out, ", ");
+	if (n < front->n)
+		dp_buf_printf(out, "%zu", n);
+	else
+		dp_buf_puts(out, n == 1 ? "which is" : "all");
+	dp_buf_puts(out, " better than the anti-ideal: ");
 	say_point(s, front->x[first], front->y[first], out);
 	if (n > 1) {
 		dp_buf_puts(out, " to ");

@@ -162,12 +162,11 @@ static void draw_staircase(struct plot_panel *a, const struct front_data *d)
 	struct plot_style blue = { .colour = plot_palette(PLOT_BLUE),
 				   .size = fig_marker_size(d->front.n),
 				   .width = 2,
-				   .outline = true };
-	char name[80], points[DP_COUNT_LEN];
+				   .outline = fig_outlined(d->front.n) };
+	char name[80];
 
-	snprintf(name, sizeof name, "front%s%s (%s)", d->third < 0 ? "" : " of these two",
-		 d->observed.n ? " without noise" : "",
-		 dp_count_text(d->front.n, "point", points));
+	snprintf(name, sizeof name, "front%s%s", d->third < 0 ? "" : " of these two",
+		 d->observed.n ? " without noise" : "");
 	front_draw_band(a, d);
 	draw_observed(a, d);
 	panel_line(a, &blue, name, d->stairs.x, d->stairs.y, d->stairs.n);
@@ -292,7 +291,7 @@ struct plot *front_draw(const void *data)
 {
 	const struct front_data *d = data;
 	const struct subject *s = d->s;
-	struct plot *p = fig_new(s, figure_front.title, FIG_WIDTH, FIG_HEIGHT);
+	struct plot *p = fig_new(s, figure_front.title, FRONT_WIDTH, FRONT_HEIGHT);
 	struct plot_panel *a = plot_panel(p, 0, 0);
 
 	fig_axis(a, PLOT_X, s, s->x, d->scale[PLOT_X]);

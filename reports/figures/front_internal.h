@@ -7,6 +7,9 @@
 enum {
 	FRONT_SHADES = 5, /* of a third objective */
 	FRONT_PATHS = 60, /* lines of trainings; of more, only those to the front */
+	/* CSS pixels: it stands beside words on the first screen */
+	FRONT_WIDTH = 760,
+	FRONT_HEIGHT = 400,
 };
 
 struct front_data {
@@ -60,8 +63,8 @@ size_t front_path_length(const struct fig_points *all, size_t first);
 bool front_shown(const struct front_data *d, double x, double y);
 /* The value of an objective that put a member of the study's front there. */
 double front_chosen_value(const struct front_data *d, size_t place, enum plot_side side);
-/* From where to where a side is better than the anti-ideal: what is beyond the limits
- * ends out of sight, not at them. */
+/* From where to where a side is better than the anti-ideal, which need not be in sight;
+ * NaN: there is no end. */
 void front_region(const struct front_data *d, enum plot_side side, double edge[2]);
 struct plot *front_draw(const void *data);
 

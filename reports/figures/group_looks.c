@@ -22,10 +22,40 @@ static enum plot_dash method_dash(int method)
 					  : PLOT_SOLID;
 }
 
+/* Does each group have a colour of its own, and not that of its model? */
+static bool coloured_by_group(const struct groups *g)
+{
+	return g->nmodels == 1 || looks_clash(g);
+}
+
+void fig_group_key(const struct groups *g, struct dp_buf *out)
+{
+	static const char *const words[] = { [PLOT_SOLID] = "solid: model-based search",
+					     [PLOT_DASHED] = "dashed: random search",
+					     [PLOT_DOTTED] = "dotted: a grid" };
+	bool has[DP_COUNT(words)] = { false }, any = false;
+
+	for (size_t i = 0; i < g->by[0].n; i++) {
+		if (g->list[i].method < 0)
+			return; /* its members differ */
+		has[method_dash(g->list[i].method)] = true;
+	}
+	if (has[PLOT_SOLID] + has[PLOT_DASHED] + has[PLOT_DOTTED] < 2)
+		return;
+	dp_buf_puts(out, coloured_by_group(g) ? " Lines, " : " Colours: models. Lines, ");
+	for (size_t k = 0; k < DP_COUNT(words); k++) {
+		if (!has[k])
+			continue;
+		dp_buf_printf(out, "%s%s", any ? "; " : "", words[k]);
+		any = true;
+	}
+	dp_buf_putc(out, '.');
+}
+
 struct plot_style fig_group_style(const struct groups *g, size_t group)
 {
-	bool by_group = g->nmodels == 1 || looks_clash(g);
-	struct plot_style style = fig_style(by_group ? group : g->list[group].model);
+	struct plot_style style =
+		fig_style(coloured_by_group(g) ? group : g->list[group].model);
 
 	style.dash = method_dash(g->list[group].method);
 	style.width = 2;

@@ -123,6 +123,13 @@ static void mark_initial(struct plot_panel *a, const struct hypervolume_data *d)
 	}
 }
 
+/* Four digits: those of studies that are compared differ by little. */
+static char *volume_text(double volume, char out[FIG_TEXT_LEN])
+{
+	snprintf(out, FIG_TEXT_LEN, "%.4g", volume);
+	return out;
+}
+
 /* Seconds as parts of the unit of their axis. */
 static void draw_line(struct plot_panel *a, const struct growth_line *line,
 		      const struct plot_style *style, const char *name,
@@ -136,6 +143,48 @@ static void draw_line(struct plot_panel *a, const struct growth_line *line,
 	panel_steps(a, style, name, x, g->volume, g->n);
 }
 
+/* "LogReg, after 31 evaluations: hypervolume 1.47" */
+static char *gain_tip(const struct growth_line *line, size_t i, bool named)
+{
+	const struct fig_growth *g = &line->growth;
+	struct dp_buf out = DP_BUF_INIT;
+	char name[FIG_NAME_LEN], volume[FIG_TEXT_LEN];
+
+	if (named)
+		dp_buf_printf(&out, "%s, ", fig_name(line->s, name));
+	dp_buf_puts(&out, "after ");
+	fig_count(&out, (size_t)g->spent[FIG_GROWTH_EVALUATIONS][i], "evaluation");
+	dp_buf_printf(&out, ": hypervolume %s", volume_text(g->volume[i], volume));
+	return dp_buf_detach(&out);
+}
+
+/* Dots where results made the hypervolume grow, which say so. */
+static void draw_gains(struct plot_panel *a, const struct growth_line *line,
+		       const struct plot_style *style, bool named, enum fig_growth_by by,
+		       double unit)
+{
+	const struct fig_growth *g = &line->growth;
+	struct plot_style dot = { .colour = style->colour, .size = 4 };
+	double x[FIG_GROWTH_STEPS + 1], y[FIG_GROWTH_STEPS + 1];
+	char *tips[FIG_GROWTH_STEPS + 1];
+	size_t n = 0;
+
+	for (size_t i = 1; i < g->n; i++) {
+		if (!(g->volume[i] > g->volume[i - 1]))
+			continue;
+		x[n] = g->spent[by][i] / unit;
+		y[n] = g->volume[i];
+		tips[n++] = gain_tip(line, i, named);
+	}
+	if (n == 0)
+		return;
+	panel_points(a, &dot, NULL, x, y, n);
+	/* one that there was no memory for just says nothing */
+	panel_tips(a, (const char *const *)tips, NULL, n);
+	while (n > 0)
+		free(tips[--n]);
+}
+
 static void draw_growth(struct plot_panel *a, const struct hypervolume_data *d,
 			enum fig_growth_by by, double unit)
 {
@@ -147,6 +196,7 @@ static void draw_growth(struct plot_panel *a, const struct hypervolume_data *d,
 		style.width = 2;
 		draw_line(a, line, &style, d->n > 1 ? fig_name(line->s, name) : NULL, by,
 			  unit);
+		draw_gains(a, line, &style, d->n > 1, by, unit);
 	}
 }
 
@@ -263,7 +313,8 @@ static void hypervolume_caption(const void *data, struct dp_buf *out)
 		if (d->n > 1)
 			dp_buf_printf(out, "%s ", fig_name(line->s, name));
 		dp_buf_printf(out, "%s after ",
-			      fig_number(line->s->s->hypervolume, volume));
+			      d->n > 1 ? volume_text(line->s->s->hypervolume, volume)
+				       : fig_number(line->s->s->hypervolume, volume));
 		say_spent(d, line, out);
 		dp_buf_puts(out, i + 1 < d->n ? "; " : ".");
 	}

@@ -130,6 +130,19 @@ static double groups_upper(const struct hypervolume_groups_data *d)
 	return high > 0 ? high + 0.05 * (high - d->lower) : NAN;
 }
 
+/* Where a mean is below the axis its band, wider than all the rest, would be a bar across
+ * the picture that nobody could tell the meaning of. */
+static void drop_early_bands(struct hypervolume_groups_data *d)
+{
+	for (size_t i = 0; i < d->n; i++) {
+		struct fig_mean_growth *m = &d->of[i];
+
+		for (size_t k = 0; k < m->n; k++)
+			if (m->mean[k] < d->lower)
+				m->lo[k] = m->hi[k] = NAN;
+	}
+}
+
 static bool is_cut(const struct groups *g, size_t group, size_t evaluations)
 {
 	const struct dp_rivals *rivals = &g->by[GROUPS_OBSERVED].group[group];
@@ -169,6 +182,7 @@ static int hypervolume_groups_gather(const struct report *r, void *data, const c
 		return code;
 	d->lower = groups_lower(d);
 	d->upper = groups_upper(d);
+	drop_early_bands(d);
 	return DP_OK;
 }
 
@@ -187,6 +201,7 @@ static struct plot *hypervolume_groups_draw(const void *data)
 	struct plot *p =
 		fig_new(NULL, figure_hypervolume_groups.title, FIG_WIDTH, FIG_HEIGHT);
 	struct plot_panel *a = plot_panel(p, 0, 0);
+	struct dp_buf note = DP_BUF_INIT;
 
 	panel_axis(a, PLOT_X, "evaluations", PLOT_LINEAR);
 	panel_whole(a, PLOT_X);
@@ -207,9 +222,12 @@ static struct plot *hypervolume_groups_draw(const void *data)
 		panel_steps(a, &line, fig_group_name(d->g, i, name), d->of[i].x,
 			    d->of[i].mean, d->of[i].n);
 	}
-	plot_note(p, d->lower > 0 ? "Lines: means. Bands: where these lie with 95 %. The "
-				    "vertical axis does not start at zero."
-				  : "Lines: means. Bands: where these lie with 95 %.");
+	dp_buf_puts(&note, "Lines: means. Bands: where these lie with 95 %.");
+	fig_group_key(d->g, &note);
+	if (d->lower > 0)
+		dp_buf_puts(&note, " The vertical axis does not start at zero.");
+	plot_note(p, dp_buf_text(&note));
+	dp_buf_free(&note);
 	return p;
 }
 

@@ -211,12 +211,17 @@ double fig_marker_size(size_t points)
 	return points > FEW_POINTS ? 4.5 : points > 30 ? 5.5 : 7;
 }
 
+bool fig_outlined(size_t points)
+{
+	return points <= FEW_POINTS;
+}
+
 struct plot_style fig_dots(plot_colour colour, size_t points)
 {
 	return (struct plot_style){
 		.colour = colour,
 		.size = fig_marker_size(points),
-		.outline = points <= FEW_POINTS,
+		.outline = fig_outlined(points),
 	};
 }
 

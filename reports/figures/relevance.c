@@ -4,11 +4,9 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 enum {
-	BARS_MAX = 12,   /* parameters */
-	LABEL_RISE = 11, /* pixels that labels stand above their place */
+	BARS_MAX = 12 /* parameters */
 };
 #define SHARE_SEEN 0.005 /* one percent when rounded */
 
@@ -126,29 +124,10 @@ static void draw_shares_of(struct plot_panel *a, const struct relevance_data *v,
 			panel_blocks(a, &light, i == 0 ? dp_buf_text(&in_all) : NULL,
 				     &first, &total, &y0, &y1, 1);
 		share_text(first, total, text, sizeof text);
-		panel_label(a, total, (y0 + y1) / 2 - LABEL_RISE / row_height(v), text);
+		panel_text(a, total, (y0 + y1) / 2, text);
 	}
 	dp_buf_free(&alone);
 	dp_buf_free(&in_all);
-}
-
-/* How far the axis goes, in percent: bars and the numbers beside them, of which a
- * character takes about one part in ninety of it. */
-static double axis_end(const struct relevance_data *v)
-{
-	double end = 1;
-
-	for (size_t k = 0; k < v->n; k++)
-		for (size_t i = 0; i < v->rows; i++) {
-			const struct dp_importance *share = shown_importance(v, k);
-			double total = 100 * share->total[v->s->rank[i]];
-			char text[40];
-
-			share_text(100 * share->first[v->s->rank[i]], total, text,
-				   sizeof text);
-			end = fmax(end, total / (1 - (double)(strlen(text) + 2) / 90));
-		}
-	return end;
 }
 
 static struct plot *relevance_draw(const void *data)
@@ -165,7 +144,7 @@ static struct plot *relevance_draw(const void *data)
 	panel_axis(a, PLOT_Y, NULL, PLOT_LINEAR);
 	panel_names(a, PLOT_Y, names, v->rows);
 	panel_limits(a, PLOT_Y, -0.6, (double)v->rows - 0.4);
-	panel_limits(a, PLOT_X, 0, axis_end(v));
+	panel_limits(a, PLOT_X, 0, NAN);
 	for (size_t k = 0; k < v->n; k++)
 		draw_shares_of(a, v, k);
 	return p;

@@ -154,6 +154,8 @@ double fig_area(const struct subject *s, const struct fig_points *p);
 /* The look of a group in every figure: its colour by model, or where there is one model
  * only by group, its dash by method. */
 struct plot_style fig_group_style(const struct groups *g, size_t group);
+/* Appends what colours and dashes stand for, where lines have more than one dash. */
+void fig_group_key(const struct groups *g, struct dp_buf *out);
 /* Its name, shortened in the middle. */
 char *fig_group_name(const struct groups *g, size_t group, char out[FIG_NAME_LEN]);
 

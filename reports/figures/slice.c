@@ -553,13 +553,21 @@ void space_heat(struct plot_panel *a, const struct space_slice *c, const double 
 
 void space_mark_through(struct plot_panel *a, const struct space_slice *c)
 {
-	struct plot_style ring = {
-		.colour = 0xffffff, .marker = PLOT_RING, .size = 11, .width = 2.2
-	};
+	/* a dark edge, for where it reaches over the end of the colours */
+	struct plot_style edge = { .colour = plot_palette(PLOT_BLACK),
+				   .marker = PLOT_RING,
+				   .size = 11,
+				   .width = 3.6 };
+	struct plot_style ring = edge;
 
-	if (c->nfree > 2)
-		panel_points(a, &ring, NULL, &c->through.x[c->x.param],
-			     &c->through.x[c->y.param], 1);
+	ring.colour = 0xffffff;
+	ring.width = 2.2;
+	if (c->nfree <= 2)
+		return;
+	panel_points(a, &edge, NULL, &c->through.x[c->x.param], &c->through.x[c->y.param],
+		     1);
+	panel_points(a, &ring, NULL, &c->through.x[c->x.param], &c->through.x[c->y.param],
+		     1);
 }
 
 void space_say_slice(const struct space_slice *c, struct dp_buf *out)

@@ -178,6 +178,38 @@ static const struct {
 	[FIG_SPAN_RUNNING] = { "running", PLOT_SKY },
 };
 
+/* "trial 13, ended well: 2.3s, 1m05s after the study was submitted" */
+static char *span_tip(const struct fig_span *s)
+{
+	struct dp_buf out = DP_BUF_INIT;
+	char took[DP_NUM_LEN], after[DP_NUM_LEN];
+
+	dp_buf_printf(&out, "trial %u, %s: %s, %s after the study was submitted",
+		      s->trial, looks[s->kind].name,
+		      dp_duration_text(s->end - s->start, took),
+		      dp_duration_text(s->start, after));
+	return dp_buf_detach(&out);
+}
+
+/* What the blocks of one kind say, which were drawn last; nothing where blocks are
+ * several attempts. */
+static void tell_spans(struct plot_panel *a, const struct timeline_data *d,
+		       enum fig_span_kind kind)
+{
+	size_t n = 0, all = d->count[kind];
+	char **tips;
+
+	if (d->rows[kind].n != all || !(tips = calloc(all + 1, sizeof *tips)))
+		return;
+	for (size_t i = 0; i < d->spans.n; i++)
+		if (d->spans.list[i].kind == kind)
+			tips[n++] = span_tip(&d->spans.list[i]);
+	panel_tips(a, (const char *const *)tips, NULL, n);
+	while (n > 0)
+		free(tips[--n]);
+	free(tips);
+}
+
 static void draw_running(struct plot_panel *a, const struct fig_blocks *b)
 {
 	struct plot_style style = { .colour = plot_palette(looks[FIG_SPAN_RUNNING].role),
@@ -201,10 +233,12 @@ static void draw_rows(struct plot_panel *a, const struct timeline_data *d)
 		struct plot_style style = { .colour =
 						    plot_palette(looks[order[i]].role) };
 
-		if (order[i] == FIG_SPAN_RUNNING)
+		if (order[i] == FIG_SPAN_RUNNING) {
 			draw_running(a, b);
-		else if (b->n)
+		} else if (b->n) {
 			fig_blocks_draw(a, &style, looks[order[i]].name, b);
+			tell_spans(a, d, order[i]);
+		}
 	}
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 enum {
-	MOST_BARS = 40 /* more hide what is behind them */
+	MOST_BARS = 40 /* beside each other; more hide what is behind them */
 };
 
 void fig_band_free(struct fig_band *b)
@@ -172,6 +172,8 @@ struct variability_data {
 	struct fig_band band;
 	struct fig_points front; /* within the anti-ideal */
 	double *best, *worst;    /* (front.n) of the runs of each */
+	bool *drawn;             /* (front.n) as a bar */
+	size_t bars;             /* so many are */
 	double middle, most;     /* of the differences between best and worst */
 };
 
@@ -206,12 +208,39 @@ static int gather_front_spread(struct variability_data *d, struct dp_err *err)
 		if (!fig_in_box(s, front->x[i], front->y[i]) ||
 		    !run_spread_of(s, front->of[i], &spread))
 			continue;
+		front->of[kept] = front->of[i];
 		front->x[kept] = spread.x;
 		front->y[kept] = spread.mean;
 		d->best[kept] = spread.best;
 		d->worst[kept++] = spread.worst;
 	}
 	front->n = kept;
+	return DP_OK;
+}
+
+/* Those bars that stand far enough from the one before. */
+static int choose_bars(struct variability_data *d, struct dp_err *err)
+{
+	const struct fig_points *f = &d->front;
+	bool log = fig_objective_scale(d->s, d->s->x, d->band.x, d->band.n) == PLOT_LOG;
+	double last = NAN, apart = 0;
+
+	d->drawn = calloc(f->n + 1, sizeof *d->drawn);
+	if (!d->drawn)
+		return fig_nomem(err);
+	if (f->n)
+		apart = (log ? log10(f->x[f->n - 1] / f->x[0])
+			     : f->x[f->n - 1] - f->x[0]) /
+			MOST_BARS;
+	for (size_t i = 0; i < f->n; i++) {
+		double at = log ? log10(f->x[i]) : f->x[i];
+
+		if (f->n > MOST_BARS && at - last < apart)
+			continue;
+		d->drawn[i] = true;
+		d->bars++;
+		last = at;
+	}
 	return DP_OK;
 }
 
@@ -245,7 +274,8 @@ static int variability_gather(const struct report *r, void *data, const char **w
 	if (*why)
 		return DP_OK;
 	if ((code = fig_band(d->s, &d->band, err)) != DP_OK ||
-	    (code = gather_front_spread(d, err)) != DP_OK)
+	    (code = gather_front_spread(d, err)) != DP_OK ||
+	    (code = choose_bars(d, err)) != DP_OK)
 		return code;
 	return measure_spread(d, err);
 }
@@ -258,6 +288,7 @@ static void variability_release(void *data)
 	fig_points_free(&d->front);
 	free(d->best);
 	free(d->worst);
+	free(d->drawn);
 }
 
 static const char mean_name[] = "mean of the runs";
@@ -281,12 +312,13 @@ static void draw_spread(struct plot_panel *a, const struct variability_data *d)
 				  .width = 1,
 				  .opacity = 0.5 };
 	struct plot_style dot = fig_dots(plot_palette(PLOT_BLUE), d->front.n);
-	size_t every = (d->front.n + MOST_BARS - 1) / MOST_BARS;
 
-	for (size_t i = 0; i < d->front.n; i += every)
-		panel_bars(a, &bar, "spread of a point on the front", &d->front.x[i],
-			   &d->best[i], &d->worst[i], 1);
+	for (size_t i = 0; i < d->front.n; i++)
+		if (d->drawn[i])
+			panel_bars(a, &bar, "spread of a point on the front",
+				   &d->front.x[i], &d->best[i], &d->worst[i], 1);
 	panel_points(a, &dot, mean_name, d->front.x, d->front.y, d->front.n);
+	fig_tips(a, d->s, &d->front, FIG_TIP_ELSEWHERE);
 }
 
 static struct plot *variability_draw(const void *data)
@@ -333,6 +365,11 @@ static void variability_caption(const void *data, struct dp_buf *out)
 			      subject_walks(s) ? "both" : "best and worst run",
 			      fig_difference(s, s->y, d->middle, middle),
 			      fig_difference(s, s->y, d->most, most));
+	if (d->bars < d->front.n)
+		dp_buf_printf(out,
+			      " That of %zu of %zu points is drawn, for which there "
+			      "is room.",
+			      d->bars, d->front.n);
 	if (d->front.n && s->denoises)
 		dp_buf_puts(out, " Dots are points of the front that the models chose, "
 				 "at the means of their runs, and need not lie on the "

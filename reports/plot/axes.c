@@ -269,7 +269,7 @@ void axes_measure(struct canvas *c, struct plot_panel *a, struct margins *m)
 	axis_overhang(c, x, width, &left, &right);
 	m->left = tick + gap + axis_widest(c, y) + gap + label_height(c, y, height);
 	m->left = fmax(m->left, left);
-	m->right = fmax(right, gap);
+	m->right = fmax(fmax(right, gap), labels_overhang(c, a, width));
 	m->top = text_line_height(c, FONT_TICK) / 2;
 	m->bottom = tick + 2 + axis_below(c, x) + 2 + label_height(c, x, width);
 }

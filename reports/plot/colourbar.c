@@ -2,8 +2,9 @@
 #include "reports/plot/plot_internal.h"
 
 #include <math.h>
+#include <string.h>
 
-static const double before = 12, bar = 12, tick = 3, gap = 4;
+static const double before = 12, bar = 12, tick = 3, gap = 4, near = 2;
 
 double colourbar_width(struct canvas *c, struct colourbar *b, double height)
 {
@@ -11,8 +12,35 @@ double colourbar_width(struct canvas *c, struct colourbar *b, double height)
 
 	axis_ticks(c, &b->axis, PLOT_Y, height);
 	text_wrap(c, FONT_AXIS, b->axis.label, height, 2, &l);
-	return before + bar + tick + gap + axis_widest(c, &b->axis) + gap +
+	return before + bar + tick + gap + axis_widest(c, &b->axis) + near +
 	       (double)l.n * text_line_height(c, FONT_AXIS);
+}
+
+/* Do the same colours mean the same, by limits that were set? */
+static bool same_bar(const struct colourbar *a, const struct colourbar *b)
+{
+	return a->map == b->map && a->axis.scale == b->axis.scale &&
+	       a->axis.want[0] == b->axis.want[0] && a->axis.want[1] == b->axis.want[1] &&
+	       strcmp(a->axis.label ? a->axis.label : "",
+		      b->axis.label ? b->axis.label : "") == 0;
+}
+
+struct colourbar *colourbar_shared(const struct plot *p)
+{
+	struct colourbar *first = NULL;
+	int panels = 0;
+
+	for (int i = 0; i < p->rows * p->columns; i++) {
+		const struct plot_panel *a = p->panels[i];
+
+		if (!a)
+			continue;
+		if (!a->heat || a->parallel || (first && !same_bar(first, &a->heat->bar)))
+			return NULL;
+		first = &a->heat->bar;
+		panels++;
+	}
+	return panels > 1 ? first : NULL;
 }
 
 plot_colour colourbar_colour(const struct colourbar *b, double value)
@@ -60,7 +88,7 @@ void colourbar_draw(struct canvas *c, struct colourbar *b, const struct rect *ar
 			(struct point){ right + tick + gap, axis_at(a, a->ticks.at[i]) },
 			0, 0, a->ticks.label[i], GREY);
 	text_wrap(c, FONT_AXIS, a->label, height, 2, &l);
-	text = right + tick + gap + axis_widest(c, a) + gap;
+	text = right + tick + gap + axis_widest(c, a) + near;
 	for (size_t i = 0; i < l.n; i++)
 		text_draw(c, FONT_AXIS,
 			  (struct point){ text + text_line_height(c, FONT_AXIS) *

@@ -339,7 +339,8 @@ void panel_tips(struct plot_panel *a, const char *const *tips, const char *const
 	s->ntips = n;
 }
 
-void panel_label(struct plot_panel *a, double x, double y, const char *text)
+static void add_label(struct plot_panel *a, double x, double y, const char *text,
+		      bool fixed)
 {
 	struct label *l;
 
@@ -355,7 +356,18 @@ void panel_label(struct plot_panel *a, double x, double y, const char *text)
 	*l = (struct label){ 0 };
 	l->x = x;
 	l->y = y;
+	l->fixed = fixed;
 	plot_set_text(a->plot, &l->text, text);
+}
+
+void panel_label(struct plot_panel *a, double x, double y, const char *text)
+{
+	add_label(a, x, y, text, false);
+}
+
+void panel_text(struct plot_panel *a, double x, double y, const char *text)
+{
+	add_label(a, x, y, text, true);
 }
 
 void panel_heat(struct plot_panel *a, enum plot_map map, const double *x, size_t nx,

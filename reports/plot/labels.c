@@ -239,21 +239,26 @@ static void mark_label(struct canvas *c, struct map *m, const struct plot_panel 
 
 enum {
 	WAYS = 8,
-	RINGS = 4
+	RINGS = 6
 };
 
+/* How much farther a label stands than the marker of its point reaches. */
+static const double spare = 1.5;
+
 /* Right above first, then the other corners, then the sides; `clear` is how far the
- * point's own marker reaches. */
+ * point's own marker reaches, and a little more. */
 static struct spot spot_near(struct point p, size_t i, double clear, double width,
 			     double height)
 {
 	static const signed char way[WAYS][2] = { { 1, -1 },  { 1, 1 },  { -1, 1 },
 						  { -1, -1 }, { 0, -1 }, { 0, 1 },
 						  { 1, 0 },   { -1, 0 } };
-	static const double ring[RINGS] = { 0, 5, 14, 26 };
-	double x = way[i % WAYS][0], y = way[i % WAYS][1],
-	       slope = x != 0 && y != 0 ? 0.8 : 1, near = clear * slope,
-	       away = (clear + ring[i / WAYS]) * slope;
+	static const double ring[RINGS] = { 0, 5, 14, 26, 42, 60 };
+	double x = way[i % WAYS][0], y = way[i % WAYS][1];
+	/* a corner is nearer, but not on the marker, which is `spare` smaller */
+	double slope = x != 0 && y != 0 ? 0.8 : 1,
+	       near = fmax(clear * slope, clear - spare + 1.05),
+	       away = near + ring[i / WAYS] * slope;
 	struct spot s = { .far = i / WAYS > 1 };
 
 	s.box = box_at(p.x + x * away + (x - 1) / 2 * width,
@@ -278,7 +283,7 @@ static double label_clearance(const struct plot_panel *a, struct point p)
 				reach = fmax(reach, marker_reach(&s->style));
 		}
 	}
-	return reach + 1.5;
+	return reach + spare;
 }
 
 static void point_label(struct canvas *c, struct map *m, const struct plot_panel *a,
@@ -303,6 +308,41 @@ static void point_label(struct canvas *c, struct map *m, const struct plot_panel
 	label_put(c, m, spots, DP_COUNT(spots), text, INK, false);
 }
 
+/* Between a point and a text that is fixed to it. */
+static const double fixed_gap = 5;
+
+double labels_overhang(struct canvas *c, const struct plot_panel *a, double width)
+{
+	const struct axis *x = &a->axis[PLOT_X];
+	double most = 0;
+
+	for (size_t i = 0; i < a->nlabels; i++) {
+		const struct label *l = &a->labels[i];
+
+		if (l->fixed && axis_shows(x, l->x))
+			most = fmax(most, axis_share(x, l->x) * width + fixed_gap +
+						  text_width(c, FONT_SMALL, l->text) -
+						  width);
+	}
+	return most;
+}
+
+static void fixed_label(struct canvas *c, struct map *m, const struct plot_panel *a,
+			const struct label *l)
+{
+	double height = text_size(c, FONT_SMALL) + 2, x, y;
+
+	if (!l->text || !axis_shows(&a->axis[PLOT_X], l->x) ||
+	    !axis_shows(&a->axis[PLOT_Y], l->y))
+		return;
+	x = axis_at(&a->axis[PLOT_X], l->x) + fixed_gap;
+	y = axis_at(&a->axis[PLOT_Y], l->y);
+	text_draw(c, FONT_SMALL, (struct point){ x, y }, 0, 0, l->text, INK);
+	map_take(m, &(struct rect){ x, y - height / 2,
+				    x + text_width(c, FONT_SMALL, l->text),
+				    y + height / 2 });
+}
+
 void labels_draw(struct canvas *c, struct plot_panel *a)
 {
 	struct map m = { .area = a->area };
@@ -315,11 +355,17 @@ void labels_draw(struct canvas *c, struct plot_panel *a)
 		return;
 	}
 	take_series(&m, a);
+	for (size_t i = 0; i < a->nlabels; i++) {
+		if (a->labels[i].fixed)
+			fixed_label(c, &m, a, &a->labels[i]);
+	}
 	for (size_t i = 0; i < a->nseries; i++) {
 		if (a->series[i].kind == MARK)
 			mark_label(c, &m, a, &a->series[i]);
 	}
-	for (size_t i = 0; i < a->nlabels; i++)
-		point_label(c, &m, a, &a->labels[i]);
+	for (size_t i = 0; i < a->nlabels; i++) {
+		if (!a->labels[i].fixed)
+			point_label(c, &m, a, &a->labels[i]);
+	}
 	free(m.taken);
 }

@@ -6,6 +6,8 @@
 
 /* CSS pixels; on paper the edge is the page's. */
 static const double screen_edge = 12, print_edge = 3, between = 14;
+/* So that the label of a bar is nearer to it than to the next axis. */
+static const double after_bar = 8;
 
 static void layout_see(struct plot_panel *a)
 {
@@ -75,6 +77,8 @@ static void place_surroundings(struct canvas *c, struct plot *p, struct rect *in
 		p->legend_box.x0 = inner->x1 = inner->x1 - p->legend.width;
 	else
 		inner->y0 += p->legend.height;
+	if (p->bar)
+		inner->x1 -= colourbar_width(c, p->bar, inner->y1 - inner->y0);
 }
 
 /* A letter stands beside the first line of the heading, or alone. */
@@ -92,8 +96,9 @@ static void measure_panel(struct canvas *c, struct plot_panel *a)
 		parallel_measure(c, a->parallel, &a->area, m);
 	else
 		axes_measure(c, a, m);
-	if (a->heat && !a->parallel)
-		m->right = fmax(m->right, colourbar_width(c, &a->heat->bar, height));
+	if (a->heat && !a->parallel && !a->plot->bar)
+		m->right = fmax(m->right,
+				colourbar_width(c, &a->heat->bar, height) + after_bar);
 	text_wrap(c, FONT_PANEL, a->title, width, 2, &a->heading);
 	m->top += (double)heading_lines(a) * text_line_height(c, FONT_PANEL) +
 		  (heading_lines(a) ? 2 : 0);
@@ -163,6 +168,7 @@ static void place_areas(struct plot *p, const struct rect *inner, const struct g
 				a->area =
 					(struct rect){ x0, y0, x0 + width, y0 + height };
 				a->left = x;
+				a->top = y;
 			}
 			x += g->left[k] + width + g->right[k] + between;
 		}
@@ -176,6 +182,24 @@ static void set_ends(struct plot_panel *a)
 	a->axis[PLOT_X].to = a->area.x1;
 	a->axis[PLOT_Y].from = a->area.y1;
 	a->axis[PLOT_Y].to = a->area.y0;
+}
+
+/* The common bar is as high as all rows together. */
+static void place_bar(struct canvas *c, struct plot *p)
+{
+	struct rect *all = &p->bar_beside;
+
+	*all = (struct rect){ 0, INFINITY, 0, -INFINITY };
+	for (int i = 0; i < p->rows * p->columns; i++) {
+		const struct plot_panel *a = p->panels[i];
+
+		if (!a)
+			continue;
+		all->x1 = fmax(all->x1, a->area.x1);
+		all->y0 = fmin(all->y0, a->area.y0);
+		all->y1 = fmax(all->y1, a->area.y1);
+	}
+	colourbar_width(c, p->bar, all->y1 - all->y0); /* ticks for this height */
 }
 
 /* Ticks and margins depend on the size of the areas and they on the margins: begin
@@ -196,6 +220,8 @@ static void layout_panels(struct canvas *c, struct plot *p, const struct grid *g
 		common_margins(p, g);
 		place_areas(p, &inner, g);
 	}
+	if (p->bar)
+		place_bar(c, p);
 }
 
 bool plot_layout(struct canvas *c, struct plot *p)
@@ -213,6 +239,7 @@ bool plot_layout(struct canvas *c, struct plot *p)
 		if (p->panels[i])
 			layout_see(p->panels[i]);
 	}
+	p->bar = colourbar_shared(p);
 	if (p->print) /* the same beginning for every form of the picture */
 		p->height = p->width;
 	layout_panels(c, p, &g);

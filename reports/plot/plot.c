@@ -30,10 +30,11 @@ static void draw_surroundings(struct canvas *c, const struct plot_panel *a)
 	double top = r->y0 - a->margins.top;
 	struct rect box = { r->x0, r->y0, r->x1, r->y1 };
 
-	text_lines(c, FONT_PANEL, (struct point){ r->x0, top }, 0, &a->heading, INK);
+	/* titles of a row stand at one height, a legend at its panel */
+	text_lines(c, FONT_PANEL, (struct point){ r->x0, a->top }, 0, &a->heading, INK);
 	text_draw(c, FONT_PANEL,
-		  (struct point){ a->left, top + text_line_height(c, FONT_PANEL) / 2 }, 0,
-		  0, a->letter, INK);
+		  (struct point){ a->left, a->top + text_line_height(c, FONT_PANEL) / 2 },
+		  0, 0, a->letter, INK);
 	if (a->legend.beside) {
 		box.x0 = r->x1 + a->margins.right - a->legend.width;
 		box.x1 = r->x1 + a->margins.right;
@@ -70,7 +71,8 @@ static void draw_panel(struct canvas *c, struct plot_panel *a)
 	canvas_end_card(c);
 	if (a->heat && panel_has_data(a)) {
 		heat_draw(c, a);
-		colourbar_draw(c, &a->heat->bar, &a->area);
+		if (!a->plot->bar)
+			colourbar_draw(c, &a->heat->bar, &a->area);
 	}
 	axes_draw(c, a);
 	if (!panel_has_data(a)) {
@@ -99,6 +101,8 @@ static void plot_draw(struct canvas *c, const struct plot *p)
 		if (p->panels[i])
 			draw_panel(c, p->panels[i]);
 	}
+	if (p->bar)
+		colourbar_draw(c, p->bar, &p->bar_beside);
 }
 
 static const struct back_end *const back_ends[] = {

@@ -163,7 +163,8 @@ void panel_blocks(struct plot_panel *a, const struct plot_style *s, const char *
  * the axis is wide enough to show it. */
 void panel_mark(struct plot_panel *a, const struct plot_style *s, enum plot_side side,
 		double at, const char *label);
-/* A shaded box and a dashed outline: the region that a reference point bounds. */
+/* A shaded box and a dashed outline: the region that a reference point bounds. NaN: it is
+ * open on that side. */
 void panel_box(struct plot_panel *a, const struct plot_style *s, const char *name,
 	       double x0, double x1, double y0, double y1);
 /* What each item of the points or blocks added last says when one points at it, and where
@@ -174,9 +175,13 @@ void panel_tips(struct plot_panel *a, const char *const *tips, const char *const
 /* Small text beside a point, moved or left out where it would cover other text,
  * markers or lines (of at least a pixel's width); earlier ones win. */
 void panel_label(struct plot_panel *a, double x, double y, const char *text);
+/* Small text right of a point, exactly there: for values beside bars. Where it is longer
+ * than the panel goes, the margin makes room for it. */
+void panel_text(struct plot_panel *a, double x, double y, const char *text);
 
 /* Cells between the edges x (nx + 1) and y (ny + 1), z (ny x nx) row-major from the
- * lowest y; NaN stays empty. A colour bar with `label` stands at the right. */
+ * lowest y; NaN stays empty. A colour bar with `label` stands at the right; where all
+ * panels have the same one, with limits that were set, the figure has it once. */
 void panel_heat(struct plot_panel *a, enum plot_map map, const double *x, size_t nx,
 		const double *y, size_t ny, const double *z, enum plot_scale scale,
 		const char *label);

@@ -396,6 +396,8 @@ double colourbar_width(struct canvas *c, struct colourbar *b, double height);
 /* At the right of the area. */
 void colourbar_draw(struct canvas *c, struct colourbar *b, const struct rect *area);
 plot_colour colourbar_colour(const struct colourbar *b, double value);
+/* The bar that stands for all panels; NULL: colours do not mean the same in all. */
+struct colourbar *colourbar_shared(const struct plot *p);
 
 /* ---- heat.c, parallel.c ---- */
 
@@ -425,9 +427,12 @@ void parallel_free(struct parallel *p);
 struct label {
 	double x, y;
 	char *text;
+	bool fixed; /* it stands right of its point, whatever is there */
 };
 /* All labels of a panel: of marks, then of points. */
 void labels_draw(struct canvas *c, struct plot_panel *a);
+/* How far fixed ones go beyond an area of this width. */
+double labels_overhang(struct canvas *c, const struct plot_panel *a, double width);
 
 /* ---- legend.c ---- */
 
@@ -472,7 +477,7 @@ struct plot_panel {
 	struct legend legend;
 	struct lines heading;
 	struct rect area; /* where data are drawn */
-	double left;      /* where its column begins */
+	double left, top; /* where its column and its row begin */
 	struct margins margins;
 };
 
@@ -488,10 +493,12 @@ struct plot {
 	bool failed;                /* memory ran out */
 	bool misused;               /* a panel outside the grid */
 
-	struct legend legend; /* of all panels together */
+	struct legend legend;  /* of all panels together */
+	struct colourbar *bar; /* of all panels together; NULL: each has its own */
 	struct lines heading, notes;
 	struct rect frame; /* all but a thin white edge */
 	struct rect legend_box;
+	struct rect bar_beside; /* what the common bar stands beside */
 };
 
 void axis_free(struct axis *a);

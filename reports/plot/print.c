@@ -4,9 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* CSS pixels that a panel needs with its axes, with a bar of colours, with names beside
- * it. */
-static const double plain_width = 150, heat_width = 215, names_width = 240;
+/* CSS pixels that a panel needs with its axes, with colours, with a bar of these, with
+ * names beside it. */
+static const double plain_width = 150, cells_width = 185, bar_width = 215,
+		    names_width = 240;
 
 static double panel_needs(const struct plot_panel *a)
 {
@@ -14,7 +15,9 @@ static double panel_needs(const struct plot_panel *a)
 		return INFINITY; /* each axis more makes it easier to read */
 	if (a->axis[PLOT_Y].nnames)
 		return names_width;
-	return a->heat ? heat_width : plain_width;
+	if (a->heat)
+		return colourbar_shared(a->plot) ? cells_width : bar_width;
+	return plain_width;
 }
 
 static int count_panels(const struct plot *p)
@@ -112,8 +115,15 @@ void plot_width(struct plot *p, double width)
 static double panel_least_height(const struct canvas *c, const struct plot_panel *a)
 {
 	double line = text_line_height(c, FONT_TICK), n = (double)a->axis[PLOT_Y].nnames;
+	double beside = 0; /* texts beside bars, one below the other */
 
-	return fmax(60, n * line * (n < 12 ? 2.8 : n < 20 ? 2.2 : 1));
+	for (size_t i = 0; i < a->nlabels; i++)
+		beside += a->labels[i].fixed;
+	return fmax(fmax(60, n * line *
+				     (n < 12   ? 2.8
+				      : n < 20 ? 2.2
+					       : 1)),
+		    1.3 * beside * text_line_height(c, FONT_SMALL));
 }
 
 double print_height(const struct canvas *c, const struct plot *p)

@@ -255,13 +255,23 @@ static void series_box(struct canvas *c, const struct rect *r, const struct plot
 	series_outline(c, r, &pen);
 }
 
+/* Where a box ends; where it is open, out of sight: a panel's length before or after. */
+static bool box_edge(const struct axis *a, double value, int open, double *at)
+{
+	*at = isnan(value) ? a->from + open * (a->to - a->from) : axis_at(a, value);
+	return isnan(value) || axis_shows(a, value);
+}
+
 static void draw_box(struct canvas *c, const struct plot_panel *a, const struct series *s)
 {
+	const struct axis *x = &a->axis[PLOT_X], *y = &a->axis[PLOT_Y];
 	struct rect r;
 
-	if (!series_shows(a, s, 0))
+	if (!box_edge(x, s->v[0][0], -1, &r.x0) || !box_edge(x, s->v[1][0], 2, &r.x1) ||
+	    !box_edge(y, s->v[2][0], -1, &r.y1) || !box_edge(y, s->v[3][0], 2, &r.y0))
 		return;
-	r = block_rect(a, s, 0);
+	r = (struct rect){ fmin(r.x0, r.x1), fmin(r.y0, r.y1), fmax(r.x0, r.x1),
+			   fmax(r.y0, r.y1) };
 	series_box(c, &r, &s->style);
 }
 

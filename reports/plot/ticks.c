@@ -88,7 +88,9 @@ static void label_linear(struct ticks *t, const struct step *step)
 			   power, text);
 		powers += tick_length(text);
 	}
-	if ((top < 1e6 && decimals <= 4) || plain <= powers)
+	/* so many zeros are hard to count, even where they are as short */
+	if ((top < 1e6 && decimals <= 4) ||
+	    (plain <= powers && (decimals <= 5 || top >= 1e-3)))
 		return;
 	for (size_t i = 0; i < t->n; i++) {
 		if (t->at[i] == 0)

@@ -239,6 +239,32 @@ static void a_difference_of_shares_is_no_share(void **s)
 	picture_free(&p);
 }
 
+/* What one points at says which trial it is, or what it brought. */
+static void blocks_and_gains_have_tips(void **s)
+{
+	static const struct {
+		const struct figure *figure;
+		const char *tip;
+	} cases[] = {
+		{ &figure_timeline, "<title>trial 0, ended well: 1.0s, " },
+		{ &figure_hypervolume,
+		  "<title>after 2 evaluations: hypervolume 5</title>" },
+	};
+	uint32_t study = made_study("s", LOWER_BOTH);
+	struct picture p;
+
+	(void)s;
+	made_result(study, 9, 9);
+	made_result(study, 5, 9);
+	made_subjects();
+	for (size_t i = 0; i < DP_COUNT(cases); i++) {
+		picture_draw(&made_report, cases[i].figure, &p);
+		if (!strstr(dp_buf_text(&p.page), cases[i].tip))
+			fail_msg("%s: no %s", cases[i].figure->name, cases[i].tip);
+		picture_free(&p);
+	}
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, made_begin, made_free)
@@ -255,6 +281,7 @@ int main(void)
 		T(a_study_that_is_not_shown_hides_no_line),
 		T(a_front_beyond_a_baseline_is_explained),
 		T(a_difference_of_shares_is_no_share),
+		T(blocks_and_gains_have_tips),
 	};
 #undef T
 

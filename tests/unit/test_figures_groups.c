@@ -185,6 +185,48 @@ static void colour_by_model_and_dash_by_method(void **state)
 	assert_true(fig_group_style(&g, 2).colour != fig_group_style(&g, 3).colour);
 }
 
+static void dashes_are_explained(void **state)
+{
+	struct group list[] = { { NULL, 0, DP_METHOD_DPARETO },
+				{ NULL, 0, DP_METHOD_RANDOM },
+				{ NULL, 1, DP_METHOD_DPARETO } };
+	struct groups g = { .list = list, .by = { { .n = 3 } }, .nmodels = 2 };
+	struct dp_buf b = DP_BUF_INIT;
+
+	(void)state;
+	fig_group_key(&g, &b);
+	assert_string_equal(dp_buf_text(&b),
+			    " Colours: models. Lines, solid: model-based search; dashed: "
+			    "random search.");
+	dp_buf_clear(&b);
+	list[1].method = DP_METHOD_DPARETO;
+	fig_group_key(&g, &b); /* all are solid */
+	assert_int_equal(b.len, 0);
+	dp_buf_free(&b);
+}
+
+/* Two methods on one model, which in other figures have its colour. */
+static void clouds_of_one_model_differ(void **state)
+{
+	static const char *const groups[] = { "g=a", "h=b", "i=c", NULL };
+	struct picture p;
+
+	(void)state;
+	two_seeds(LOWER_BOTH);
+	made_result(made_study("c", LOWER_BOTH), 2, 2);
+	made_subjects();
+	made_groups(groups);
+	made_report.groups->nmodels = 2; /* a and b are of one, c of the other */
+	made_report.groups->list[2].model = 1;
+	made_report.groups->list[1].method = DP_METHOD_RANDOM;
+	made_report.look.formats = LOOK_SVG;
+	picture_draw(&made_report, &figure_clouds, &p);
+	assert_non_null(strstr(dp_buf_text(&p.svg), "stroke=\"#0072b2\"")); /* blue */
+	assert_non_null(strstr(dp_buf_text(&p.svg), "stroke=\"#009e73\"")); /* green */
+	assert_null(strstr(dp_buf_text(&p.svg), "stroke=\"#e69f00\"")); /* that of c */
+	picture_free(&p);
+}
+
 static void a_model_is_a_trainer(void **state)
 {
 	static const char *const groups[] = { "g=a", "h=b", NULL };
@@ -359,6 +401,8 @@ int main(void)
 		MADE(staircases_for_every_goal),
 		MADE(what_all_attain_begins_later),
 		cmocka_unit_test(colour_by_model_and_dash_by_method),
+		cmocka_unit_test(dashes_are_explained),
+		MADE(clouds_of_one_model_differ),
 		MADE(a_model_is_a_trainer),
 		MADE(other_measures_are_refused),
 		MADE(what_is_told),

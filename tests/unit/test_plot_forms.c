@@ -452,6 +452,89 @@ static void paper_has_fewer_columns(void **state)
 	plot_free(p);
 }
 
+/* Two heat maps over x from 1 to 2 with these limits of their colours. */
+static struct plot *two_maps(double lo, double hi)
+{
+	const double x[] = { 1, 2 }, z[] = { 3, 4 };
+	struct plot *p = plot_new(600, 300, "maps");
+
+	plot_grid(p, 1, 2);
+	for (int i = 0; i < 2; i++) {
+		struct plot_panel *a = plot_panel(p, 0, i);
+
+		panel_heat(a, PLOT_VIRIDIS, x, 1, x, 1, z + i, PLOT_LINEAR, "error");
+		panel_heat_limits(a, PLOT_LINEAR, lo, i ? hi : 5);
+	}
+	return p;
+}
+
+/* Panels whose colours mean the same have one bar for all. */
+static void the_same_bar_stands_once(void **state)
+{
+	const struct {
+		double lo, hi;
+		size_t bars;
+	} cases[] = { { 0, 5, 1 }, { 0, 6, 2 }, { NAN, 5, 2 } };
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(cases); i++) {
+		struct plot *p = two_maps(cases[i].lo, cases[i].hi);
+		struct dp_buf b = drawn(p, PLOT_SVG);
+
+		assert_int_equal(count(&b, ">error</text>"), cases[i].bars);
+		dp_buf_free(&b);
+		plot_free(p);
+	}
+}
+
+/* Numbers beside bars stand right of them, all of them, also where the panel ends. */
+static void texts_beside_bars_have_room(void **state)
+{
+	const double x0 = 0, x1 = 10, y0[] = { 0, 0.05 }, y1[] = { 0.04, 0.09 };
+	struct plot_style s = { 0 };
+
+	(void)state;
+	for (double width = 100; width <= 800; width *= 2) {
+		struct plot *p = plot_new((int)width, 200, NULL);
+		struct plot_panel *a = plot_panel(p, 0, 0);
+		struct canvas c;
+		struct dp_buf b;
+		double needs;
+
+		for (int i = 0; i < 2; i++) {
+			panel_blocks(a, &s, NULL, &x0, &x1, &y0[i], &y1[i], 1);
+			panel_text(a, x1, (y0[i] + y1[i]) / 2, "98 %, in all 99 %");
+		}
+		b = drawn(p, PLOT_SVG);
+		c = open_canvas(10, 10);
+		needs = text_width(&c, FONT_SMALL, "98 %, in all 99 %");
+		canvas_close(&c);
+		assert_int_equal(count(&b, ">98 %, in all 99 %</text>"), 2);
+		if (width > 2 * needs)
+			assert_true(axis_at(&a->axis[PLOT_X], x1) + needs <= width);
+		dp_buf_free(&b);
+		plot_free(p);
+	}
+}
+
+/* A box that is open ends nowhere in sight, and its table does not invent an end. */
+static void a_box_may_be_open(void **state)
+{
+	const double x[] = { 1, 2 };
+	struct plot *p = plot_new(300, 200, NULL);
+	struct plot_panel *a = plot_panel(p, 0, 0);
+	struct plot_style s = { 0 };
+	struct dp_buf b;
+
+	(void)state;
+	panel_axis(a, PLOT_X, NULL, PLOT_LOG);
+	panel_points(a, &s, NULL, x, x, 2);
+	panel_box(a, &s, "better", NAN, 1.5, NAN, 1.5);
+	b = csv_of(p);
+	assert_int_equal(count(&b, "1,box,better,,1.5,,1.5,,,,"), 1);
+	dp_buf_free(&b);
+}
+
 static void titles_can_be_left_out(void **state)
 {
 	struct plot *p = front_figure();
@@ -516,6 +599,9 @@ int main(void)
 		cmocka_unit_test(colours_of_a_map_keep_a_light_ground),
 		cmocka_unit_test(paper_has_its_width),
 		cmocka_unit_test(paper_has_fewer_columns),
+		cmocka_unit_test(the_same_bar_stands_once),
+		cmocka_unit_test(texts_beside_bars_have_room),
+		cmocka_unit_test(a_box_may_be_open),
 		cmocka_unit_test(titles_can_be_left_out),
 		cmocka_unit_test(svg_is_valid),
 	};

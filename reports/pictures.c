@@ -65,6 +65,7 @@ static int render_picture(const struct look *look, const struct figure *f,
 	struct plot *plot = f->draw(data);
 	int code;
 
+	p->wide = plot_is_wide(plot);
 	plot_id(plot, f->name);
 	if (look->untitled)
 		plot_untitled(plot);

@@ -80,6 +80,15 @@ void plot_id(struct plot *p, const char *id)
 	p->id[n] = '\0';
 }
 
+bool plot_is_wide(const struct plot *p)
+{
+	enum {
+		HALF_A_PAGE = 800
+	};
+
+	return p && p->width > HALF_A_PAGE;
+}
+
 void plot_untitled(struct plot *p)
 {
 	if (p)

@@ -65,7 +65,10 @@ static void place_surroundings(struct canvas *c, struct plot *p, struct rect *in
 		(struct rect){ edge, edge * 0.75, p->width - edge, p->height - edge / 2 };
 	*inner = p->frame;
 	width = inner->x1 - inner->x0;
-	text_wrap(c, FONT_TITLE, p->untitled ? NULL : p->title, width, 2, &p->heading);
+	/* a page has its title as a heading of its own */
+	text_wrap(c, FONT_TITLE,
+		  p->untitled || c->back == &back_end_page ? NULL : p->title, width, 2,
+		  &p->heading);
 	inner->y0 += (double)p->heading.n * text_line_height(c, FONT_TITLE) +
 		     (p->heading.n ? 6 : 0);
 	text_wrap(c, FONT_NOTE, p->note, width, p->print ? 3 : 2, &p->notes);

@@ -65,6 +65,8 @@ void plot_note(struct plot *p, const char *text);
 void plot_id(struct plot *p, const char *id);
 /* Leaves out the title, for who writes a caption instead. */
 void plot_untitled(struct plot *p);
+/* Is it too wide to be read at half the width of a page? */
+bool plot_is_wide(const struct plot *p);
 
 /* Lays it out for paper at this width, once all panels are there: fonts of 7 to 9 points,
  * as many panels beside each other as can be read, letters to refer to them; the height

@@ -7,9 +7,10 @@
 enum {
 	FRONT_SHADES = 5, /* of a third objective */
 	FRONT_PATHS = 60, /* lines of trainings; of more, only those to the front */
-	/* CSS pixels: it stands beside words on the first screen */
+	/* CSS pixels: it stands beside words on the first screen, not higher than 24rem
+	 */
 	FRONT_WIDTH = 760,
-	FRONT_HEIGHT = 400,
+	FRONT_HEIGHT = 384,
 };
 
 struct front_data {

@@ -260,7 +260,7 @@ static void say_less(const struct facts *f, const struct fact_recommendation *r,
 }
 
 /* Why what is better still is not recommended. */
-static void say_beyond(const struct facts *f, const struct fact_recommendation *r,
+static void say_better(const struct facts *f, const struct fact_recommendation *r,
 		       struct dp_buf *out)
 {
 	const struct fact_objective *x = &f->objectives[r->x], *y = &f->objectives[r->y];
@@ -348,7 +348,7 @@ void say_recommendation(const struct facts *f, struct dp_buf *out)
 	else
 		say_less(f, r, out);
 	if (r->beyond)
-		say_beyond(f, r, out);
+		say_better(f, r, out);
 	say_lines(f, r, out);
 	if (strcmp(r->rule, "knee") == 0)
 		dp_buf_puts(out, " With one run per point the noise of the best is not "

@@ -150,6 +150,7 @@ static const char *find_question(const struct subject *s, enum choice_rule rule,
 		      rule == CHOICE_KNEE ? "knee" : "one-se");
 	if (rule == CHOICE_ONE_SE && s->y != 1)
 		dp_buf_printf(&out, " --best %s", spec->objectives[s->y].name);
+	m->failed |= out.failed;
 	text = facts_text(m, dp_buf_text(&out));
 	dp_buf_free(&out);
 	return text;
@@ -182,6 +183,7 @@ static void keep_choices(const struct subject *s, struct facts *f,
 		find_steps(s, f, known);
 		say_recommendation(f, &words);
 	}
+	f->memory.failed |= words.failed;
 	r->sentence = facts_text(&f->memory, dp_buf_text(&words));
 	dp_buf_free(&words);
 }

@@ -124,36 +124,11 @@ static char *doc_format(const char *fmt, va_list ap)
 	return cleaned;
 }
 
-static void escape_html(struct dp_buf *out, const char *text)
-{
-	for (; *text; text++) {
-		switch (*text) {
-		case '<':
-			dp_buf_puts(out, "&lt;");
-			break;
-		case '>':
-			dp_buf_puts(out, "&gt;");
-			break;
-		case '&':
-			dp_buf_puts(out, "&amp;");
-			break;
-		case '"':
-			dp_buf_puts(out, "&quot;");
-			break;
-		case '\'':
-			dp_buf_puts(out, "&#39;");
-			break;
-		default:
-			dp_buf_putc(out, *text);
-		}
-	}
-}
-
 void doc_html_text(struct dp_buf *out, const char *text)
 {
 	char *cleaned = doc_clean(text, false);
 
-	escape_html(out, cleaned);
+	dp_buf_xml(out, cleaned);
 	free(cleaned);
 }
 
@@ -533,7 +508,7 @@ static void html_head(struct dp_buf *out, const struct doc *d)
 	for (size_t i = 0; i < d->titles.n; i++) {
 		dp_buf_printf(out, "<th scope=\"col\"%s>",
 			      d->number[i] ? " class=\"n\"" : "");
-		escape_html(out, d->titles.text[i]);
+		dp_buf_xml(out, d->titles.text[i]);
 		dp_buf_puts(out, "</th>");
 	}
 	dp_buf_puts(out, "</tr></thead>\n");
@@ -545,7 +520,7 @@ static void html_row(struct dp_buf *out, const struct doc *d, size_t row)
 
 	if (row < d->ids.n && *d->ids.text[row]) {
 		dp_buf_puts(out, "<tr id=\"");
-		escape_html(out, d->ids.text[row]);
+		dp_buf_xml(out, d->ids.text[row]);
 		dp_buf_puts(out, "\">");
 	} else {
 		dp_buf_puts(out, "<tr>");
@@ -553,7 +528,7 @@ static void html_row(struct dp_buf *out, const struct doc *d, size_t row)
 	for (size_t i = 0; i < d->titles.n; i++) {
 		dp_buf_printf(out, "<%s%s>", i ? "td" : "th scope=\"row\"",
 			      d->number[i] ? " class=\"n\"" : "");
-		escape_html(out, cells[i]);
+		dp_buf_xml(out, cells[i]);
 		dp_buf_puts(out, i ? "</td>" : "</th>");
 	}
 	dp_buf_puts(out, "</tr>\n");
@@ -580,7 +555,7 @@ static void html_table(const struct doc *d, struct dp_buf *out)
 	dp_buf_puts(out, "<div class=\"table\" tabindex=\"0\"><table>\n");
 	if (d->caption) {
 		dp_buf_puts(out, "<caption>");
-		escape_html(out, d->caption);
+		dp_buf_xml(out, d->caption);
 		dp_buf_puts(out, "</caption>\n");
 	}
 	html_head(out, d);

@@ -232,6 +232,7 @@ static void keep_choices(const struct subject *s, struct facts *f,
 		add_enough(r);
 		say_recommendation(f, &words);
 	}
+	f->memory.failed |= words.failed;
 	r->sentence = facts_text(&f->memory, dp_buf_text(&words));
 	dp_buf_free(&words);
 }

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One word as a shell takes it. */
-static void command_word(struct dp_buf *out, const char *word)
+void facts_command_word(struct dp_buf *out, const char *word)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				    "0123456789_@%+=:,./-";
@@ -56,8 +55,9 @@ static void command_setting(struct dp_buf *out, const char *name, const json_t *
 		dp_buf_puts(&word, json_string_value(value));
 	else
 		dp_json_dump(&word, value, 0);
-	command_word(out, "--set");
-	command_word(out, dp_buf_text(&word));
+	facts_command_word(out, "--set");
+	facts_command_word(out, dp_buf_text(&word));
+	out->failed |= word.failed;
 	dp_buf_free(&word);
 }
 
@@ -81,8 +81,8 @@ void facts_command_state(struct dp_buf *out, const char *journal)
 		return;
 	folder = strndup(journal, (size_t)(end - journal));
 	if (folder && !is_usual_state(folder)) {
-		command_word(out, "--state");
-		command_word(out, folder);
+		facts_command_word(out, "--state");
+		facts_command_word(out, folder);
 	}
 	out->failed |= !folder;
 	free(folder);
@@ -96,11 +96,11 @@ static void command_train(struct dp_buf *out, const struct subject *s, json_t *p
 	json_t *value;
 
 	for (size_t i = 0; t->argv[i]; i++)
-		command_word(out, t->argv[i]);
+		facts_command_word(out, t->argv[i]);
 	/* else its seed is 0, and everybody can take the noise away */
 	if (!s->s->now->public_data && has_word(t->argv, "--data") &&
 	    !has_word(t->argv, "--secure"))
-		command_word(out, "--secure");
+		facts_command_word(out, "--secure");
 	json_object_foreach (parameters, name, value)
 		command_setting(out, name, value);
 }
@@ -116,9 +116,9 @@ const char *facts_command(const struct subject *s, struct facts *f,
 		command_train(&out, s, p->parameters);
 	} else {
 		dp_buf_puts(&out, "dparetoctl remeasure");
-		command_word(&out, s->s->spec->name);
-		command_word(&out, "--points");
-		command_word(&out, point_text(p->trial, p->at, point));
+		facts_command_word(&out, s->s->spec->name);
+		facts_command_word(&out, "--points");
+		facts_command_word(&out, point_text(p->trial, p->at, point));
 		facts_command_state(&out, f->reproduce.journal);
 	}
 	f->memory.failed |= out.failed;

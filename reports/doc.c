@@ -124,39 +124,29 @@ static char *doc_format(const char *fmt, va_list ap)
 	return cleaned;
 }
 
-static void escape_html(struct dp_buf *out, const char *text)
+/* For HTML; a number stays on one line with its percent sign, as in add_percents(). */
+static void html_words(struct dp_buf *out, const char *text)
 {
-	for (; *text; text++) {
-		switch (*text) {
-		case '<':
-			dp_buf_puts(out, "&lt;");
-			break;
-		case '>':
-			dp_buf_puts(out, "&gt;");
-			break;
-		case '&':
-			dp_buf_puts(out, "&amp;");
-			break;
-		case '"':
-			dp_buf_puts(out, "&quot;");
-			break;
-		case '\'':
-			dp_buf_puts(out, "&#39;");
-			break;
-		case ' ': /* as add_percents() */
-			dp_buf_puts(out, text[1] == '%' ? "\xc2\xa0" : " ");
-			break;
-		default:
-			dp_buf_putc(out, *text);
-		}
+	const char *percent;
+
+	while ((percent = strstr(text, " %")) != NULL) {
+		char *piece = strndup(text, (size_t)(percent - text));
+
+		if (!piece)
+			no_memory();
+		dp_buf_xml(out, piece);
+		dp_buf_puts(out, "\xc2\xa0");
+		free(piece);
+		text = percent + 1;
 	}
+	dp_buf_xml(out, text);
 }
 
 void doc_html_text(struct dp_buf *out, const char *text)
 {
 	char *cleaned = doc_clean(text, false);
 
-	escape_html(out, cleaned);
+	html_words(out, cleaned);
 	free(cleaned);
 }
 
@@ -552,7 +542,7 @@ static void html_head(struct dp_buf *out, const struct doc *d)
 	for (size_t i = 0; i < d->titles.n; i++) {
 		dp_buf_printf(out, "<th scope=\"col\"%s>",
 			      d->number[i] ? " class=\"n\"" : "");
-		escape_html(out, d->titles.text[i]);
+		html_words(out, d->titles.text[i]);
 		dp_buf_puts(out, "</th>");
 	}
 	dp_buf_puts(out, "</tr></thead>\n");
@@ -564,7 +554,7 @@ static void html_row(struct dp_buf *out, const struct doc *d, size_t row)
 
 	if (row < d->ids.n && *d->ids.text[row]) {
 		dp_buf_puts(out, "<tr id=\"");
-		escape_html(out, d->ids.text[row]);
+		dp_buf_xml(out, d->ids.text[row]);
 		dp_buf_puts(out, "\">");
 	} else {
 		dp_buf_puts(out, "<tr>");
@@ -572,7 +562,7 @@ static void html_row(struct dp_buf *out, const struct doc *d, size_t row)
 	for (size_t i = 0; i < d->titles.n; i++) {
 		dp_buf_printf(out, "<%s%s>", i ? "td" : "th scope=\"row\"",
 			      d->number[i] ? " class=\"n\"" : "");
-		escape_html(out, cells[i]);
+		html_words(out, cells[i]);
 		dp_buf_puts(out, i ? "</td>" : "</th>");
 	}
 	dp_buf_puts(out, "</tr>\n");
@@ -599,7 +589,7 @@ static void html_table(const struct doc *d, struct dp_buf *out)
 	dp_buf_puts(out, "<div class=\"table\" tabindex=\"0\"><table>\n");
 	if (d->caption) {
 		dp_buf_puts(out, "<caption>");
-		escape_html(out, d->caption);
+		html_words(out, d->caption);
 		dp_buf_puts(out, "</caption>\n");
 	}
 	html_head(out, d);

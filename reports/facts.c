@@ -1,6 +1,8 @@
 /* facts.c - everything a report says, put together. */
 #include "reports/group_facts.h"
 
+#include "base/utf8.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,20 +36,12 @@ void *facts_keep(struct facts_memory *m, const void *part, size_t size)
 	return p ? memcpy(p, part, size) : NULL;
 }
 
-/* Would JSON take it? */
-static bool is_utf8(const char *text)
-{
-	json_t *v = json_string(text);
-
-	json_decref(v);
-	return v != NULL;
-}
-
 const char *facts_text(struct facts_memory *m, const char *text)
 {
 	if (!text)
 		return NULL;
-	return facts_own(m, strdup(is_utf8(text) ? text : "(a text that is not UTF-8)"));
+	return facts_own(m,
+			 strdup(dp_utf8_ok(text) ? text : "(a text that is not UTF-8)"));
 }
 
 void facts_free(struct facts *f)

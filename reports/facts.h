@@ -7,6 +7,7 @@
  * are null. Texts are UTF-8. Facts point into the report and own the rest. */
 #ifndef DP_FACTS_H
 #define DP_FACTS_H
+#include "base/num.h"
 #include "recall/whole.h"
 #include "reports/pictures.h"
 #include <jansson.h>
@@ -521,6 +522,8 @@ const char *facts_command(const struct subject *s, struct facts *f,
 /* " --state DIR" where the journal is not where a daemon usually has it, such as that of
  * a study that `run` made. */
 void facts_command_state(struct dp_buf *out, const char *journal);
+/* One word more of a command, as a shell takes it. */
+void facts_command_word(struct dp_buf *out, const char *word);
 
 /* ---- text_first.c ---- */
 
@@ -563,6 +566,7 @@ const char *facts_unit(const struct dp_mechanism *m, const double *values,
 /* The relation of a composition is that of the part that has one of its own. */
 const char *facts_relation(const struct dp_uses *uses);
 /* `digits` significant digits, rounded up: epsilon is never shown below what it is. */
+char *facts_rounded_up(double x, int digits, char out[DP_NUM_LEN]);
 void facts_round_up(double x, int digits, struct dp_buf *out);
 
 /* ---- release.c ---- */

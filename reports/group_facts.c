@@ -29,7 +29,8 @@ static const char *usual_places(const struct report *r, struct facts_memory *m)
 	if (s->privacy < 0 || s->utility < 0)
 		return NULL;
 	dp_buf_printf(&text, "%s=0.1,1,10", s->s->spec->objectives[s->privacy].name);
-	kept = facts_text(m, dp_buf_text(&text));
+	m->failed |= text.failed;
+	kept = text.failed ? NULL : facts_text(m, dp_buf_text(&text));
 	dp_buf_free(&text);
 	return kept;
 }
@@ -80,16 +81,6 @@ static void find_pairs(struct fact_groups *f, struct facts_memory *m)
 
 /* ---- members ---- */
 
-/* How many of these trials have ended. */
-static int64_t ended_of(const struct dp_study_state *s, const struct dp_rival *r)
-{
-	int64_t n = 0;
-
-	for (uint32_t i = r->from; i < r->end && i < s->ntrials; i++)
-		n += s->trials[i]->status >= DP_TRIAL_OK;
-	return n;
-}
-
 static void find_members(struct fact_groups *f, struct facts_memory *m)
 {
 	const struct dp_contest *c = &f->g->by[GROUPS_OBSERVED];
@@ -109,7 +100,7 @@ static void find_members(struct fact_groups *f, struct facts_memory *m)
 				.name = r->name,
 				.study = s->spec->name,
 				.state = dp_study_status_text(s->status),
-				.evaluations = ended_of(s, r),
+				.evaluations = (int64_t)groups_ended(f->g, i, k),
 				.asked = strchr(r->name, '/') ? r->end - r->from
 							      : s->evaluations,
 			};
@@ -220,33 +211,23 @@ static void warn_seeds(struct fact_groups *f, struct facts_memory *m)
 		}
 }
 
-/* Trials before the first that has not ended. */
-static uint32_t ended_before(const struct dp_study_state *s)
-{
-	uint32_t n = 0;
-
-	while (n < s->ntrials && s->trials[n]->status >= DP_TRIAL_OK)
-		n++;
-	return n;
-}
-
 /* What is left out of parts, and parts that are no draws of their own. */
 static void warn_parts(const struct report *r, struct fact_groups *f,
 		       struct facts_memory *m, const struct dp_member *member)
 {
 	struct dp_study_state *s;
 	struct dp_err err;
-	uint32_t end;
+	uint32_t left;
 
 	if (member->size == 0 ||
 	    dp_state_find(&r->state, member->study, &s, &err) != DP_OK)
 		return;
-	end = ended_before(s) / member->size * member->size;
-	if (end < s->ntrials)
+	left = dp_rated_left(groups_rated(f->g, s), member->size);
+	if (left)
 		warn_groups(f, m,
 			    "The last %u trials of %.100s are in no part of %u and are "
 			    "left out.",
-			    s->ntrials - end, s->spec->name, member->size);
+			    left, s->spec->name, member->size);
 	if (s->spec->search.method != DP_METHOD_RANDOM)
 		warn_groups(f, m,
 			    "Parts of %.100s are not like seeds: only the trials of a "
@@ -287,122 +268,137 @@ static bool is_told_elsewhere(const char *key, bool public)
 	       (public && strncmp(key, "trainer.", 8) == 0);
 }
 
+/* What the files of all studies mean, in their order. */
+struct meanings {
+	const struct subject *first;
+	json_t **list; /* (n) */
+	size_t n;
+};
+
+static void meanings_find(const struct report *r, struct meanings *all,
+			  struct facts_memory *m)
+{
+	*all = (struct meanings){ r->subjects, calloc(r->nsubjects + 1, sizeof(json_t *)),
+				  0 };
+	m->failed |= !all->list;
+	while (all->list && all->n < r->nsubjects) {
+		json_t *one = dp_study_meaning(r->subjects[all->n].s->spec);
+
+		m->failed |= !one;
+		all->list[all->n++] = one;
+	}
+}
+
+static void meanings_free(struct meanings *all)
+{
+	for (size_t i = 0; i < all->n; i++)
+		json_decref(all->list[i]);
+	free(all->list);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
 /* The value of a key in each group; false: it is the same in all members. */
-static bool setting_of(const struct fact_groups *f, json_t *const *meanings,
+static bool setting_of(const struct fact_groups *f, const struct meanings *all,
 		       const char *key, const char **of, bool *mixed)
 {
 	const struct dp_contest *c = &f->g->by[0];
 	bool differs = false;
-	size_t member = 0;
 
-	for (size_t i = 0; i < c->n; i++)
-		for (size_t k = 0; k < c->group[i].n; k++, member++) {
-			const char *v = dp_json_str(meanings[member], key, NULL);
+	for (size_t i = 0; i < c->n; i++) {
+		const struct subject *const *members = f->g->list[i].of;
 
-			if (k == 0)
-				of[i] = v;
-			else if (!v != !of[i] || (v && strcmp(v, of[i]) != 0))
-				mixed[i] = true;
-			differs |= mixed[i] || !of[i] != !of[0] ||
-				   (of[i] && strcmp(of[i], of[0]) != 0);
-		}
+		of[i] = dp_json_str(all->list[members[0] - all->first], key, NULL);
+		for (size_t k = 1; k < c->group[i].n; k++)
+			mixed[i] |=
+				!same_text(dp_json_str(all->list[members[k] - all->first],
+						       key, NULL),
+					   of[i]);
+		differs |= mixed[i] || !same_text(of[i], of[0]);
+	}
 	return differs;
 }
 
-static void keep_setting(struct fact_groups *f, json_t *const *meanings, const char *key,
-			 struct facts_memory *m)
+static void keep_setting(struct fact_groups *f, const struct meanings *all,
+			 const char *key, struct facts_memory *m)
 {
 	size_t n = f->g->by[0].n;
-	const char **of = facts_room(m, n, sizeof *of);
-	bool *mixed = facts_room(m, n, sizeof *mixed);
+	const char **of;
+	bool *mixed;
 
 	for (size_t i = 0; i < f->nsettings; i++)
 		if (strcmp(f->settings[i].key, key) == 0)
 			return;
-	if (!of || !mixed || !setting_of(f, meanings, key, of, mixed))
+	of = facts_room(m, n, sizeof *of);
+	mixed = facts_room(m, n, sizeof *mixed);
+	if (!of || !mixed || !setting_of(f, all, key, of, mixed))
 		return;
 	for (size_t i = 0; i < n; i++)
 		of[i] = facts_text(m, of[i]);
-	f->settings[f->nsettings++] =
+	f->settings[f->nsettings] =
 		(struct fact_setting){ facts_text(m, key), of, mixed };
-}
-
-/* What every member means by its file. */
-static json_t **all_meanings(const struct fact_groups *f)
-{
-	const struct dp_contest *c = &f->g->by[0];
-	json_t **all = calloc(f->nmembers + 1, sizeof(json_t *));
-	size_t n = 0;
-
-	for (size_t i = 0; all && i < c->n; i++)
-		for (size_t k = 0; k < c->group[i].n; k++)
-			all[n++] = dp_study_meaning(f->g->list[i].of[k]->s->spec);
-	return all;
+	f->nsettings += f->settings[f->nsettings].key != NULL;
 }
 
 static void find_settings(const struct report *r, struct fact_groups *f,
 			  struct facts_memory *m)
 {
-	json_t **meanings = all_meanings(f);
+	struct meanings all;
 	size_t keys = 0;
 	const char *key;
 	json_t *value;
 
-	m->failed |= !meanings;
-	for (size_t i = 0; meanings && i < f->nmembers; i++) {
-		m->failed |= !meanings[i];
-		keys += json_object_size(meanings[i]);
-	}
+	meanings_find(r, &all, m);
+	for (size_t i = 0; i < all.n; i++)
+		keys += json_object_size(all.list[i]);
 	f->settings = facts_room(m, keys, sizeof *f->settings);
-	for (size_t i = 0; meanings && i < f->nmembers; i++) {
-		json_object_foreach (meanings[i], key, value)
-			if (f->settings && !m->failed &&
-			    !is_told_elsewhere(key, r->public))
-				keep_setting(f, meanings, key, m);
+	for (size_t i = 0; i < all.n; i++) {
+		json_object_foreach (all.list[i], key, value)
+			if (!m->failed && !is_told_elsewhere(key, r->public))
+				keep_setting(f, &all, key, m);
 	}
-	for (size_t i = 0; meanings && i < f->nmembers; i++)
-		json_decref(meanings[i]);
-	free(meanings);
+	meanings_free(&all);
 }
 
 /* ---- all of it ---- */
 
-/* A word for a shell: what is in single quotes stays as it is. */
-static void quote_word(struct dp_buf *out, const char *word)
+/* "NAME=a,b/256", as it was asked for. */
+static void group_word(struct dp_buf *out, const struct dp_members *asked)
 {
-	for (; *word; word++)
-		if (*word == '\'')
-			dp_buf_puts(out, "'\\''");
-		else
-			dp_buf_putc(out, *word);
+	dp_buf_printf(out, "%s=", asked->name);
+	for (size_t k = 0; k < asked->n; k++) {
+		dp_buf_printf(out, "%s%s", k ? "," : "", asked->list[k].study);
+		if (asked->list[k].size)
+			dp_buf_printf(out, "/%u", asked->list[k].size);
+	}
 }
 
 /* dparetoctl compare --group ... --at ... */
 static const char *compare_command(const struct report *r, const struct fact_groups *f,
 				   struct facts_memory *m)
 {
-	struct dp_buf text = DP_BUF_INIT;
+	struct dp_buf text = DP_BUF_INIT, word = DP_BUF_INIT;
 	const char *kept;
 
 	dp_buf_puts(&text, "dparetoctl compare");
 	for (size_t i = 0; i < r->nasked; i++) {
-		const struct dp_members *a = &r->asked[i];
-
-		dp_buf_puts(&text, " --group '");
-		quote_word(&text, a->name);
-		dp_buf_putc(&text, '=');
-		for (size_t k = 0; k < a->n; k++) {
-			dp_buf_printf(&text, "%s%s", k ? "," : "", a->list[k].study);
-			if (a->list[k].size)
-				dp_buf_printf(&text, "/%u", a->list[k].size);
-		}
-		dp_buf_putc(&text, '\'');
+		dp_buf_clear(&word);
+		group_word(&word, &r->asked[i]);
+		m->failed |= word.failed;
+		facts_command_word(&text, "--group");
+		facts_command_word(&text, dp_buf_text(&word));
 	}
-	if (f->at_text)
-		dp_buf_printf(&text, " --at %s", f->at_text);
+	if (f->at_text) {
+		facts_command_word(&text, "--at");
+		facts_command_word(&text, f->at_text);
+	}
 	facts_command_state(&text, r->public ? NULL : r->journal);
-	kept = facts_text(m, dp_buf_text(&text));
 	m->failed |= text.failed;
+	kept = facts_text(m, dp_buf_text(&text));
+	dp_buf_free(&word);
 	dp_buf_free(&text);
 	return kept;
 }

@@ -45,6 +45,26 @@ void report_groups_free(struct groups *g)
 
 /* ---- results ---- */
 
+size_t groups_ended(const struct groups *g, size_t group, size_t member)
+{
+	const struct dp_rival *r = &g->by[GROUPS_OBSERVED].group[group].list[member];
+	const struct dp_study_state *s = g->list[group].of[member]->s;
+	size_t n = 0;
+
+	for (uint32_t i = r->from; i < r->end && i < s->ntrials; i++)
+		n += s->trials[i]->status >= DP_TRIAL_OK;
+	return n;
+}
+
+const struct dp_rated *groups_rated(const struct groups *g,
+				    const struct dp_study_state *s)
+{
+	for (size_t i = 0; i < g->nstudies; i++)
+		if (g->rows[GROUPS_OBSERVED][i].s->s->id == s->id)
+			return &g->rows[GROUPS_OBSERVED][i].of;
+	return NULL;
+}
+
 static bool rows_room(struct group_rows *r, const struct subject *s, size_t room)
 {
 	*r = (struct group_rows){

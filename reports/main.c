@@ -227,14 +227,18 @@ static int give_report(const struct options *o, const struct facts *f, const cha
 	return code;
 }
 
-/* Letters, digits and dots of a name; others are a dash. */
+/* Letters, digits and dots of a name; others are a dash, and so is a dot at the
+ * beginning:
+ * ".." would be another folder. */
 static void folder_part(struct dp_buf *out, const char *name)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
 				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
 
 	for (; *name && out->len < 120; name++)
-		dp_buf_putc(out, strchr(plain, *name) ? *name : '-');
+		dp_buf_putc(out, strchr(plain, *name) && (out->len || *name != '.')
+					 ? *name
+					 : '-');
 }
 
 /* STATE/studies/STUDY/report, or of groups STATE/reports/A-B. */

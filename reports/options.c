@@ -2,6 +2,7 @@
 #include "reports/options.h"
 
 #include "base/num.h"
+#include "base/utf8.h"
 
 #include <getopt.h>
 #include <math.h>
@@ -90,6 +91,15 @@ void report_help(void)
 	     "  dpareto-report --group DPareto=a1,a2,a3 --group Random=long/256\n"
 	     "  dpareto-report --truth svt-grid svt-dpareto\n"
 	     "  dpareto-report --public adult-released");
+}
+
+/* Names that people give are shown, and stand in JSON. */
+static int check_words(int option, struct dp_err *err)
+{
+	return strchr("blg", option) && !dp_utf8_ok(optarg)
+		       ? dp_fail(err, DP_E_USAGE,
+				 "a name of --baseline, --label or --group is not UTF-8")
+		       : DP_OK;
 }
 
 /* The array with room for one more, which is all zero; NULL without memory. */
@@ -274,8 +284,11 @@ int report_options(struct options *o, struct report *r, int argc, char **argv,
 
 	r->look.formats = LOOK_PNG | LOOK_SVG;
 	while (code == DP_OK && !o->help && !o->version &&
-	       (c = getopt_long(argc, argv, "o:hV", table, NULL)) != -1)
-		code = report_option(o, r, c, err);
+	       (c = getopt_long(argc, argv, "o:hV", table, NULL)) != -1) {
+		code = check_words(c, err);
+		if (code == DP_OK)
+			code = report_option(o, r, c, err);
+	}
 	if (code == DP_OK && (o->help || o->version))
 		return DP_OK;
 	o->studies = (const char *const *)argv + optind;

@@ -77,6 +77,8 @@ static int render_picture(const struct look *look, const struct figure *f,
 	if (code == DP_OK) {
 		plot_alt(plot, &p->alt);
 		f->caption(data, &p->caption);
+		if (p->alt.failed || p->caption.failed)
+			code = dp_fail(err, DP_E_NOMEM, "no memory for a figure");
 	}
 	plot_free(plot);
 	return code;

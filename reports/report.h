@@ -14,7 +14,8 @@
 #include "reports/plot/plot.h"
 
 enum {
-	POINT_TEXT_LEN = 32 /* bytes of the name of a result */
+	POINT_TEXT_LEN = 32, /* bytes of the name of a result */
+	POINT_ROW_LEN = 48   /* and of that of its row */
 };
 
 /* How well the model of an objective foretells results that it does not know: each left
@@ -41,6 +42,7 @@ struct subject {
 	size_t x, y;
 	struct dp_point *points; /* (npoints) all results, those of waypoints too */
 	size_t npoints;
+	bool share[DP_OBJECTIVES_MAX]; /* by objective, see subject_shares() */
 	/* Models fitted to `history` (of thousands of results only some, the front among
 	 * them), or NULL: see no_models. Only the study that a report is about has them.
 	 */
@@ -117,7 +119,7 @@ const char *subject_name(const struct subject *s);
 /* Gives the subjects the labels of the report; an error names a study that is not among
  * them. */
 DP_MUSTCHECK int report_apply_labels(struct report *r, struct dp_err *err);
-/* Lists its results; false without memory. */
+/* Lists its results, and finds which objectives are shares; false without memory. */
 bool subject_find_points(struct subject *s);
 /* The study's front, as search.front says, in the contract's order: how many points, the
  * result that one is, and the value of an objective that put it there. */
@@ -134,6 +136,9 @@ bool subject_walks(const struct subject *s);
 int64_t subject_point_at(const struct subject *s, struct dp_point p);
 /* "7", "7@4": how people are told which result it is; of the values above. */
 char *point_text(int64_t trial, int64_t at, char out[POINT_TEXT_LEN]);
+/* "trial-7", "trial-7-4": the row of a page's table that has it, which pictures link to.
+ */
+char *point_row(int64_t trial, int64_t at, char out[POINT_ROW_LEN]);
 /* The label of an objective for an axis: "epsilon (δ = 1e-5)" for a privacy one,
  * "error (1 - accuracy)" for a metric. */
 void subject_label(const struct subject *s, size_t objective, struct dp_buf *out);
@@ -151,6 +156,8 @@ double subject_majority(const struct subject *s, size_t objective);
 
 /* Is the objective a share, to be read in percent? */
 bool subject_shares(const struct subject *s, size_t objective);
+/* Finds out, of all, once there are points. */
+void subject_find_shares(struct subject *s);
 
 /* ---- estimates.c ---- */
 

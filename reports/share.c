@@ -17,7 +17,7 @@ static bool names_a_share(const char *metric)
 	return strcmp(metric, "error") == 0;
 }
 
-bool subject_shares(const struct subject *s, size_t objective)
+static bool is_share(const struct subject *s, size_t objective)
 {
 	const struct dp_objective *o = &s->s->spec->objectives[objective];
 
@@ -30,4 +30,15 @@ bool subject_shares(const struct subject *s, size_t objective)
 			return false;
 	}
 	return true;
+}
+
+void subject_find_shares(struct subject *s)
+{
+	for (size_t i = 0; i < s->s->spec->nobjectives; i++)
+		s->share[i] = is_share(s, i);
+}
+
+bool subject_shares(const struct subject *s, size_t objective)
+{
+	return s->share[objective];
 }

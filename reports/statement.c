@@ -9,30 +9,35 @@
 #include <stdio.h>
 #include <string.h>
 
-void facts_round_up(double x, int digits, struct dp_buf *out)
+char *facts_rounded_up(double x, int digits, char out[DP_NUM_LEN])
 {
-	char text[64];
 	double unit, rounded;
 
-	if (!isfinite(x) || x <= 0) {
-		dp_buf_puts(out, dp_num_text(x, text));
-		return;
-	}
+	if (!isfinite(x) || x <= 0)
+		return dp_num_text(x, out);
 	unit = pow(10, floor(log10(x)) - digits + 1);
 	rounded = ceil(x / unit * (1 - 1e-12)) * unit;
-	snprintf(text, sizeof text, rounded >= 1000 && rounded < 1e7 ? "%.*f" : "%.*g",
+	snprintf(out, DP_NUM_LEN, rounded >= 1000 && rounded < 1e7 ? "%.*f" : "%.*g",
 		 rounded >= 1000 && rounded < 1e7 ? 0 : digits, rounded);
-	dp_buf_puts(out, text);
+	return out;
+}
+
+void facts_round_up(double x, int digits, struct dp_buf *out)
+{
+	char text[DP_NUM_LEN];
+
+	dp_buf_puts(out, facts_rounded_up(x, digits, text));
 }
 
 /* ---- what was done ---- */
 
-/* "dp-sgd", "gaussian x 3 and dp-sgd", the program's name. */
+/* "dp-sgd", "gaussian x 3 and dp-sgd", the program's name, of which a line has to do. */
 static void say_what(struct dp_buf *out, const struct dp_oracle *o,
 		     const struct dp_uses *uses)
 {
 	if (o->kind == DP_ORACLE_PROGRAM)
-		dp_buf_printf(out, "epsilon by the program %s", o->argv[0]);
+		dp_buf_printf(out, "epsilon by the program %.*s",
+			      (int)strcspn(o->argv[0], "\n"), o->argv[0]);
 	for (size_t i = 0; i < uses->n; i++) {
 		dp_buf_printf(out, "%s%s",
 			      i == 0            ? ""

@@ -145,6 +145,8 @@ double subject_front_value(const struct subject *s, size_t i, size_t objective)
 bool subject_find_points(struct subject *s)
 {
 	s->points = dp_study_points(s->s, &s->npoints);
+	if (s->points)
+		subject_find_shares(s);
 	return s->points != NULL;
 }
 
@@ -362,6 +364,15 @@ char *point_text(int64_t trial, int64_t at, char out[POINT_TEXT_LEN])
 		snprintf(out, POINT_TEXT_LEN, "%" PRId64, trial);
 	else
 		snprintf(out, POINT_TEXT_LEN, "%" PRId64 "@%" PRId64, trial, at);
+	return out;
+}
+
+char *point_row(int64_t trial, int64_t at, char out[POINT_ROW_LEN])
+{
+	if (at < 0)
+		snprintf(out, POINT_ROW_LEN, "trial-%" PRId64, trial);
+	else
+		snprintf(out, POINT_ROW_LEN, "trial-%" PRId64 "-%" PRId64, trial, at);
 	return out;
 }
 

@@ -140,24 +140,13 @@ static void measured_cells(struct doc *d, const struct facts *f,
 		remeasured_cells(d, o, p->remeasured, objective);
 }
 
-/* "trial-13", "trial-7-4": the name of the row of a point, which pictures link to. */
-static void front_row_id(const struct fact_point *p, char out[POINT_TEXT_LEN + 8])
-{
-	if (p->at < 0)
-		snprintf(out, POINT_TEXT_LEN + 8, "trial-%lld", (long long)p->trial);
-	else
-		snprintf(out, POINT_TEXT_LEN + 8, "trial-%lld-%lld", (long long)p->trial,
-			 (long long)p->at);
-}
-
 static void front_row(struct doc *d, const struct facts *f, const struct fact_point *p)
 {
-	char a[SHORT_LEN], point[POINT_TEXT_LEN], id[POINT_TEXT_LEN + 8];
+	char a[SHORT_LEN], point[POINT_TEXT_LEN], row[POINT_ROW_LEN];
 	const char *name;
 	json_t *v;
 
-	front_row_id(p, id);
-	doc_row(d, id);
+	doc_row(d, point_row(p->trial, p->at, row));
 	doc_cell(d, "%s", point_text(p->trial, p->at, point));
 	for (size_t i = 0; i < f->nobjectives; i++) {
 		if (p->of[i].runs)

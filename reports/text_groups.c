@@ -157,7 +157,7 @@ static void say_finding(struct doc *d, const struct facts *f)
 	if (g->npairs == 0)
 		doc_paragraph(d,
 			      "There is one group, and so nothing to compare it with.");
-	for (int by = 0; by < GROUPS_BY; by++)
+	for (int by = 0; g->npairs && by < GROUPS_BY; by++)
 		if (g->g->known[by])
 			say_pairs(d, f, by);
 	for (size_t i = 0; i < g->nwarnings; i++)

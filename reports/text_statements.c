@@ -191,7 +191,7 @@ static void say_where(struct doc *d, const struct facts *f, size_t objective)
 		dp_buf_puts(&command, "null");
 	else
 		dp_buf_printf(&command, "%lld", (long long)p->at);
-	dp_buf_printf(&command, ") | .statements.%s' report.json",
+	dp_buf_printf(&command, ") | .statements[\"%s\"]' report.json",
 		      f->objectives[objective].name);
 	doc_code(d, "sh", dp_buf_text(&command));
 	dp_buf_free(&command);

@@ -20,7 +20,8 @@ const char *measured_text(double x, double error, char out[SHORT_LEN])
 	/* 0.0002 to 0.0019 leave four decimals, 0.002 to 0.019 three */
 	double decimals = -floor(log10(error / 2));
 
-	if (isnan(x) || !(error > 0) || !isfinite(error))
+	/* beyond 1e15 digits are no longer those of the value */
+	if (isnan(x) || !(error > 0) || !isfinite(error) || !(fabs(x) < 1e15))
 		return short_text(x, out);
 	snprintf(out, SHORT_LEN, "%.*f", (int)fmin(fmax(decimals, 0), 9), x);
 	return out;
@@ -34,32 +35,21 @@ const char *error_text(double x, char out[SHORT_LEN])
 	return out;
 }
 
-const char *up_text(double x, char out[SHORT_LEN])
+static const char *rounded_up(double x, int digits, char out[SHORT_LEN])
 {
-	struct dp_buf b = DP_BUF_INIT;
-
-	facts_round_up(x, 4, &b);
-	snprintf(out, SHORT_LEN, "%s", dp_buf_text(&b));
-	dp_buf_free(&b);
-	return isnan(x) ? "-" : out;
+	return isnan(x) ? "-" : facts_rounded_up(x, digits, out);
 }
 
-/* Three digits, rounded up. */
-static const char *epsilon_words(double x, char out[SHORT_LEN])
+const char *up_text(double x, char out[SHORT_LEN])
 {
-	struct dp_buf b = DP_BUF_INIT;
-
-	facts_round_up(x, 3, &b);
-	snprintf(out, SHORT_LEN, "%s", dp_buf_text(&b));
-	dp_buf_free(&b);
-	return isnan(x) ? "-" : out;
+	return rounded_up(x, 4, out);
 }
 
 const char *amount_text(const struct fact_objective *o, double x, double error,
 			char out[SHORT_LEN])
 {
 	if (strcmp(o->kind, "privacy") == 0)
-		return epsilon_words(x, out);
+		return rounded_up(x, 3, out);
 	if (!o->share)
 		return measured_text(x, error, out);
 	if (isnan(x))

@@ -89,6 +89,21 @@ void dp_buf_printf(struct dp_buf *b, const char *fmt, ...)
 	b->len += (size_t)n;
 }
 
+void dp_buf_xml(struct dp_buf *b, const char *text)
+{
+	static const char special[] = "<>&\"'";
+	static const char *const words[] = { "&lt;", "&gt;", "&amp;", "&quot;", "&#39;" };
+
+	while (*text) {
+		size_t n = strcspn(text, special);
+
+		dp_buf_add(b, text, n);
+		text += n;
+		if (*text)
+			dp_buf_puts(b, words[strchr(special, *text++) - special]);
+	}
+}
+
 void dp_buf_drop(struct dp_buf *b, size_t n)
 {
 	if (n > b->len)

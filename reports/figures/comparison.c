@@ -105,6 +105,8 @@ static int comparison_gather(const struct report *r, void *data, const char **wh
 	d->beyond = code == DP_OK && goes_beyond(d);
 	if (code == DP_OK)
 		code = fig_truth(r, common_end(d), &d->truth, err);
+	if (code == DP_OK)
+		code = fig_truth_weigh(&d->truth, d->list[0].s, &d->list[0].front, err);
 	for (size_t i = 1; code == DP_OK && i < d->n; i++)
 		others += d->list[i].front.n > 0;
 	if (code == DP_OK && !d->list[0].front.n)
@@ -241,7 +243,7 @@ static void note_others(struct plot *p, const struct comparison_data *d)
 		fig_label(s, s->y, &text);
 	}
 	if (text.len)
-		plot_note(p, dp_buf_text(&text));
+		plot_note(p, plot_words(p, &text));
 	dp_buf_free(&text);
 }
 
@@ -328,7 +330,7 @@ static void comparison_caption(const void *data, struct dp_buf *out)
 	}
 	say_compared_with(d, out);
 	dp_buf_putc(out, '.');
-	fig_truth_say(&d->truth, s, &d->list[0].front, out);
+	fig_truth_say(&d->truth, out);
 	if (d->beyond)
 		say_beyond(d, out);
 }

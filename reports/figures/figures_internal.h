@@ -131,8 +131,6 @@ enum fig_tip {
  * ε 0.42, error 15.5 %; lot 64, clip 0.5". They are these, with their results. */
 void fig_tips(struct plot_panel *a, const struct subject *s, const struct fig_points *p,
 	      unsigned how);
-/* "#trial-13", "#trial-7-4" of 7@4: where the page's table has it. */
-char *fig_link(const struct subject *s, struct dp_point p, char *out, size_t size);
 
 /* Fails with "no memory for a figure". */
 int fig_nomem(struct dp_err *err);

@@ -147,7 +147,7 @@ static void draw_fit(struct plot_panel *a, const struct subject *s,
 	double ends[2] = { p->least, p->most };
 
 	fig_label(s, p->objective, &label);
-	panel_title(a, dp_buf_text(&label));
+	panel_title(a, panel_words(a, &label));
 	dp_buf_free(&label);
 	panel_axis(a, PLOT_X, "observed", scale);
 	panel_axis(a, PLOT_Y, "predicted without it", scale);

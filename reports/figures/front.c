@@ -365,6 +365,7 @@ static int gather_front(const struct report *r, bool linear, struct front_data *
 	if ((code = fig_points(s, &d->all, err)) != DP_OK ||
 	    (code = fig_subject_front(s, &d->front, err)) != DP_OK ||
 	    (code = fig_truth(r, NAN, &d->truth, err)) != DP_OK ||
+	    (code = fig_truth_weigh(&d->truth, s, &d->front, err)) != DP_OK ||
 	    (code = gather_paths(d, err)) != DP_OK ||
 	    (code = gather_observed(d, err)) != DP_OK ||
 	    (code = gather_barred(d, err)) != DP_OK ||
@@ -527,7 +528,7 @@ static void front_caption(const void *data, struct dp_buf *out)
 		say_range(s, &d->front, out);
 		say_looks(d, out);
 		front_say_beyond(d, out);
-		fig_truth_say(&d->truth, s, &d->front, out);
+		fig_truth_say(&d->truth, out);
 		say_paths(d, out);
 	} else if (d->all.not_finite) {
 		dp_buf_printf(out, "None of %s has a finite %s and %s.",

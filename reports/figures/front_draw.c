@@ -201,7 +201,7 @@ static void say_empty(struct plot_panel *a, const struct front_data *d)
 			dp_buf_printf(&why, "%s %zu %s", listed++ ? "," : ":",
 				      counts[i].n, counts[i].what);
 	}
-	panel_empty(a, dp_buf_text(&why));
+	panel_empty(a, panel_words(a, &why));
 	dp_buf_free(&why);
 }
 
@@ -245,7 +245,7 @@ static void note_left_out(struct plot *p, const struct front_data *d)
 			"two shown.",
 			d->s->s->spec->nobjectives);
 	if (text.len)
-		plot_note(p, dp_buf_text(&text));
+		plot_note(p, plot_words(p, &text));
 	dp_buf_free(&text);
 }
 

@@ -231,7 +231,7 @@ static void note_axes(struct plot *p, const struct hypervolume_data *d)
 			    "The studies have different objectives or anti-ideal points: "
 			    "compare shapes, not heights.");
 	if (text.len)
-		plot_note(p, dp_buf_text(&text));
+		plot_note(p, plot_words(p, &text));
 	dp_buf_free(&text);
 }
 

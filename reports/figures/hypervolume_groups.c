@@ -20,16 +20,6 @@ void fig_mean_growth_free(struct fig_mean_growth *m)
 
 /* ---- numbers ---- */
 
-/* Evaluations of a member that have ended. */
-static size_t member_ended(const struct subject *s, const struct dp_rival *r)
-{
-	size_t n = 0;
-
-	for (uint32_t i = r->from; i < r->end && i < s->s->ntrials; i++)
-		n += s->s->trials[i]->status >= DP_TRIAL_OK;
-	return n;
-}
-
 static bool mean_growth_room(struct fig_mean_growth *m, size_t room)
 {
 	m->x = malloc(room * sizeof *m->x);
@@ -68,7 +58,7 @@ int fig_mean_growth(const struct groups *g, size_t group, struct fig_mean_growth
 
 	*out = (struct fig_mean_growth){ .evaluations = SIZE_MAX };
 	for (size_t k = 0; k < rivals->n; k++) {
-		size_t ended = member_ended(of[k], &rivals->list[k]);
+		size_t ended = groups_ended(g, group, k);
 
 		out->evaluations = ended < out->evaluations ? ended : out->evaluations;
 	}
@@ -145,10 +135,8 @@ static void drop_early_bands(struct hypervolume_groups_data *d)
 
 static bool is_cut(const struct groups *g, size_t group, size_t evaluations)
 {
-	const struct dp_rivals *rivals = &g->by[GROUPS_OBSERVED].group[group];
-
-	for (size_t k = 0; k < rivals->n; k++)
-		if (member_ended(g->list[group].of[k], &rivals->list[k]) > evaluations)
+	for (size_t k = 0; k < g->by[GROUPS_OBSERVED].group[group].n; k++)
+		if (groups_ended(g, group, k) > evaluations)
 			return true;
 	return false;
 }
@@ -177,7 +165,7 @@ static int hypervolume_groups_gather(const struct report *r, void *data, const c
 		d->n++;
 	}
 	if (code == DP_OK && !any)
-		*why = "no group has a member of which every one has an evaluation";
+		*why = "every group has a member without an evaluation";
 	if (code != DP_OK || *why)
 		return code;
 	d->lower = groups_lower(d);

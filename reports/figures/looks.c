@@ -54,7 +54,7 @@ void fig_axis(struct plot_panel *a, enum plot_side side, const struct subject *s
 	struct dp_buf label = DP_BUF_INIT;
 
 	fig_label(s, objective, &label);
-	panel_axis(a, side, dp_buf_text(&label), scale);
+	panel_axis(a, side, panel_words(a, &label), scale);
 	dp_buf_free(&label);
 }
 
@@ -125,12 +125,10 @@ char *fig_number(double v, char out[FIG_TEXT_LEN])
 /* Never below what it is. */
 static void epsilon_text(double v, char out[FIG_TEXT_LEN])
 {
-	struct dp_buf number = DP_BUF_INIT;
+	char number[DP_NUM_LEN];
 
-	facts_round_up(v, 3, &number);
-	snprintf(out, FIG_TEXT_LEN, "ε %.40s", dp_buf_text(&number));
+	snprintf(out, FIG_TEXT_LEN, "ε %s", facts_rounded_up(v, 3, number));
 	tidy_exponent(out);
-	dp_buf_free(&number);
 }
 
 char *fig_value(const struct subject *s, size_t objective, double v,

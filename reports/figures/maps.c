@@ -220,7 +220,7 @@ static void draw_map(struct plot_panel *a, const struct maps_data *d,
 	maps_title(a, d, m);
 	fig_label(d->s, m->objective, &label);
 	space_heat(a, &d->slice, m->z, &d->s->s->spec->objectives[m->objective],
-		   dp_buf_text(&label));
+		   panel_words(a, &label));
 	space_mark_through(a, &d->slice);
 	if (m->at.n) {
 		struct plot_style white = space_behind(m->at.n, true);

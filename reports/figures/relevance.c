@@ -118,10 +118,10 @@ static void draw_shares_of(struct plot_panel *a, const struct relevance_data *v,
 
 		/* a bar of no length is still seen as a line; the first names the bars */
 		if (i == 0 || first > 0)
-			panel_blocks(a, &solid, i == 0 ? dp_buf_text(&alone) : NULL, &x0,
-				     &first, &y0, &y1, 1);
+			panel_blocks(a, &solid, i == 0 ? panel_words(a, &alone) : NULL,
+				     &x0, &first, &y0, &y1, 1);
 		if (i == 0 || total > first)
-			panel_blocks(a, &light, i == 0 ? dp_buf_text(&in_all) : NULL,
+			panel_blocks(a, &light, i == 0 ? panel_words(a, &in_all) : NULL,
 				     &first, &total, &y0, &y1, 1);
 		share_text(first, total, text, sizeof text);
 		panel_text(a, total, (y0 + y1) / 2, text);

@@ -132,19 +132,19 @@ struct fig_truth {
 	struct fig_points front, stairs;
 	double volume; /* of the plane's two objectives, by the first study's anti-ideal
 			*/
+	double share;  /* of it that a front holds; NaN: unknown */
 };
 /* `x_to` is where fronts end in the picture; NaN: it is drawn to its own end. Else only
  * what is better than the anti-ideal is, so that its tail does not set the axes. */
 DP_MUSTCHECK int fig_truth(const struct report *r, double x_to, struct fig_truth *out,
 			   struct dp_err *err);
 void fig_truth_draw(struct plot_panel *a, const struct fig_truth *t);
-/* Appends a sentence on how much of it a front of this study holds. */
-void fig_truth_say(const struct fig_truth *t, const struct subject *s,
-		   const struct fig_points *front, struct dp_buf *out);
+/* Finds how much of it a front of this study holds. */
+DP_MUSTCHECK int fig_truth_weigh(struct fig_truth *t, const struct subject *s,
+				 const struct fig_points *front, struct dp_err *err);
+/* Appends a sentence on that. */
+void fig_truth_say(const struct fig_truth *t, struct dp_buf *out);
 void fig_truth_free(struct fig_truth *t);
-/* The area of the plane that points dominate, up to the anti-ideal of `s`; NaN without
- * memory. */
-double fig_area(const struct subject *s, const struct fig_points *p);
 
 /* ---- group_looks.c ---- */
 

@@ -163,7 +163,9 @@ static int surrogates_gather(const struct report *r, void *data, const char **wh
 	if (*why)
 		return DP_OK;
 	code = gather_fronts(d, err);
-	return code == DP_OK ? fig_truth(r, NAN, &d->truth, err) : code;
+	if (code == DP_OK)
+		code = fig_truth(r, NAN, &d->truth, err);
+	return code == DP_OK ? fig_truth_weigh(&d->truth, d->s, &d->front, err) : code;
 }
 
 static void surrogates_release(void *data)
@@ -209,7 +211,7 @@ static void draw_belief_map(struct plot_panel *a, const struct surrogates_data *
 	belief_title(a, d, b);
 	fig_label(d->s, b->objective, &label);
 	space_heat(a, &d->slice, b->mean, &d->s->s->spec->objectives[b->objective],
-		   dp_buf_text(&label));
+		   panel_words(a, &label));
 	panel_points(a, &white, NULL, b->at.x, b->at.y, b->at.n);
 	space_mark_through(a, &d->slice);
 	dp_buf_free(&label);
@@ -430,7 +432,7 @@ static void surrogates_caption(const void *data, struct dp_buf *out)
 	dp_buf_printf(out, ", with the sampled points %s. Bottom: ",
 		      d->slice.y.n ? "in white" : "in black");
 	say_fronts(d, out);
-	fig_truth_say(&d->truth, d->s, &d->front, out);
+	fig_truth_say(&d->truth, out);
 	if (d->blank)
 		dp_buf_puts(out, " Nothing is shown where the models know too little, "
 				 "far from what was tested.");

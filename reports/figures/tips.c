@@ -1,14 +1,7 @@
 /* tips.c - what a page says of a point when one points at it, and where that leads. */
 #include "reports/figures/figures_internal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-enum {
-	TIPS_MOST = 2000, /* points; more would make a page too large */
-	LINK_LEN = 48
-};
 
 /* "ε 0.42, error 15.5 %"; where the models have put the point elsewhere, also there. */
 static void tip_objectives(const struct subject *s, const struct fig_points *p, size_t i,
@@ -64,15 +57,14 @@ static char *tip_text(const struct subject *s, const struct fig_points *p, size_
 	return dp_buf_detach(&out);
 }
 
-char *fig_link(const struct subject *s, struct dp_point p, char *out, size_t size)
+/* Where the page's table has it. */
+static char *tip_link(const struct subject *s, struct dp_point p)
 {
-	int64_t at = subject_point_at(s, p);
+	char row[POINT_ROW_LEN];
+	struct dp_buf out = DP_BUF_INIT;
 
-	if (at < 0)
-		snprintf(out, size, "#trial-%u", p.trial);
-	else
-		snprintf(out, size, "#trial-%u-%lld", p.trial, (long long)at);
-	return out;
+	dp_buf_printf(&out, "#%s", point_row(p.trial, subject_point_at(s, p), row));
+	return dp_buf_detach(&out);
 }
 
 /* The texts have been copied, or were not to be had. */
@@ -89,20 +81,23 @@ static void free_tips(char **tips, char **links, size_t n)
 void fig_tips(struct plot_panel *a, const struct subject *s, const struct fig_points *p,
 	      unsigned how)
 {
-	char **tips, **links, link[LINK_LEN];
+	char **tips, **links;
+	bool whole;
 
-	if (p->n > TIPS_MOST)
+	if (p->n > PLOT_TIPS_MAX)
 		return;
 	tips = calloc(p->n + 1, sizeof *tips);
 	links = calloc(p->n + 1, sizeof *links);
-	for (size_t i = 0; tips && links && i < p->n; i++) {
+	whole = tips && links;
+	for (size_t i = 0; whole && i < p->n; i++) {
 		tips[i] = tip_text(s, p, i, how);
-		if (how & FIG_TIP_LINK)
-			links[i] = strdup(fig_link(s, p->of[i], link, sizeof link));
+		links[i] = how & FIG_TIP_LINK ? tip_link(s, p->of[i]) : NULL;
+		whole = tips[i] && (links[i] || !(how & FIG_TIP_LINK));
 	}
-	/* a point that there was no memory for just says nothing */
-	if (tips && links)
+	if (whole)
 		panel_tips(a, (const char *const *)tips, (const char *const *)links,
 			   p->n);
+	else
+		panel_fail(a);
 	free_tips(tips, links, p->n);
 }

@@ -25,12 +25,24 @@ struct row {
 	const char *x_name, *y_name, *text;
 };
 
+/* Would a spreadsheet compute it? A number that is a name is left as it is. */
+static bool csv_is_formula(const char *text)
+{
+	double number;
+
+	return text && *text && strchr("=+-@", *text) && !dp_num_parse(text, &number);
+}
+
+/* What somebody called a study must not run in the spreadsheet of somebody else: an
+ * apostrophe before a formula keeps it text. */
 static void csv_text(struct dp_buf *out, const char *text)
 {
 	bool quoted = text && strpbrk(text, ",\"\r\n");
 
 	if (quoted)
 		dp_buf_putc(out, '"');
+	if (csv_is_formula(text))
+		dp_buf_putc(out, '\'');
 	for (; text && *text; text++) {
 		if (*text == '"')
 			dp_buf_putc(out, '"');

@@ -7,8 +7,7 @@
 #include <string.h>
 
 enum {
-	SIDE_MAX = 4000, /* CSS pixels */
-	TIPS_MAX = 2000  /* a page with more would be too large to load */
+	SIDE_MAX = 4000 /* CSS pixels */
 };
 
 /* ---- copies; what cannot be had is told by plot_render() ---- */
@@ -177,6 +176,24 @@ struct plot_panel *plot_panel(struct plot *p, int row, int column)
 	return *a;
 }
 
+const char *plot_words(struct plot *p, const struct dp_buf *text)
+{
+	if (p)
+		p->failed |= text->failed;
+	return dp_buf_text(text);
+}
+
+const char *panel_words(struct plot_panel *a, const struct dp_buf *text)
+{
+	return plot_words(a ? a->plot : NULL, text);
+}
+
+void panel_fail(struct plot_panel *a)
+{
+	if (a)
+		a->plot->failed = true;
+}
+
 void plot_note(struct plot *p, const char *text)
 {
 	if (p)
@@ -341,7 +358,7 @@ void panel_tips(struct plot_panel *a, const char *const *tips, const char *const
 {
 	struct series *s = a && a->nseries ? &a->series[a->nseries - 1] : NULL;
 
-	if (!s || s->tips || n > TIPS_MAX)
+	if (!s || s->tips || n > PLOT_TIPS_MAX)
 		return;
 	s->tips = copy_tips(a->plot, tips, n);
 	s->links = links ? copy_tips(a->plot, links, n) : NULL;

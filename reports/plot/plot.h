@@ -169,9 +169,19 @@ void panel_mark(struct plot_panel *a, const struct plot_style *s, enum plot_side
  * open on that side. */
 void panel_box(struct plot_panel *a, const struct plot_style *s, const char *name,
 	       double x0, double x1, double y0, double y1);
+/* The text of a buffer, to give to a figure or a panel: where memory was too short for
+ * it, plot_render() tells. */
+const char *plot_words(struct plot *p, const struct dp_buf *text);
+const char *panel_words(struct plot_panel *a, const struct dp_buf *text);
+/* The same where something else was not to be had. */
+void panel_fail(struct plot_panel *a);
+
+enum {
+	PLOT_TIPS_MAX = 2000 /* a page with more would be too large to load */
+};
 /* What each item of the points or blocks added last says when one points at it, and where
- * it leads in a page ("#trial-13"). `links`, and each text, may be NULL. Not for
- * thousands of items: then nothing is said. */
+ * it leads in a page ("#trial-13"). `links`, and each text, may be NULL. Of more items
+ * than that nothing is said. */
 void panel_tips(struct plot_panel *a, const char *const *tips, const char *const *links,
 		size_t n);
 /* Small text beside a point, moved or left out where it would cover other text,

@@ -2,6 +2,7 @@
 #include "reports/plot/plot_internal.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* CSS pixels that a panel needs with its axes, with colours, with a bar of these, with
@@ -63,9 +64,10 @@ static bool print_regrid(struct plot *p, int columns)
 	return true;
 }
 
-/* a, b, ... z, aa: how a text refers to the panels, where there are several. */
+/* a, b, ... z, aa, ab: how a text refers to the panels, where there are several. */
 static void print_letters(struct plot *p)
 {
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
 	int count = 0;
 
 	for (int i = 0; count_panels(p) > 1 && i < p->rows * p->columns; i++) {
@@ -73,8 +75,8 @@ static void print_letters(struct plot *p)
 
 		if (!a)
 			continue;
-		a->letter[0] = (char)('a' + count % 26);
-		a->letter[1] = count < 26 ? '\0' : a->letter[0];
+		snprintf(a->letter, sizeof a->letter, "%.*s%c", count >= 26,
+			 &letters[(count / 26 + 25) % 26], letters[count % 26]);
 		count++;
 	}
 }

@@ -2,7 +2,8 @@
  *
  * Written by hand, since cairo's SVG turns text into shapes. What follows each other and
  * looks alike is in one group, so that thousands of points are not thousands of
- * colours. Ids begin with the figure's name: many figures may be in one page.
+ * colours. Ids begin with the figure's name: many figures may be in one page. Texts are
+ * those that text_copy() let through, which are XML once they are escaped.
  *
  * back_end_svg makes a file: a title, no links. back_end_page makes what stands in a
  * page: an accessible name, and items that lead to places of the page. */
@@ -178,7 +179,7 @@ static void svg_begin_item(struct canvas *c)
 		return;
 	s->links = true;
 	dp_buf_puts(&s->body, "<a xlink:href=\"");
-	svg_words(&s->body, c->link);
+	dp_buf_xml(&s->body, c->link);
 	dp_buf_puts(&s->body, "\">");
 }
 
@@ -188,7 +189,7 @@ static void svg_end_item(struct canvas *c, const char *element)
 
 	if (c->tip) {
 		dp_buf_puts(out, "><title>");
-		svg_words(out, c->tip);
+		dp_buf_xml(out, c->tip);
 		dp_buf_printf(out, "</title></%s>", element);
 	} else {
 		dp_buf_puts(out, "/>");
@@ -474,7 +475,7 @@ static void svg_text(struct canvas *c, enum font f, struct point at, double acro
 		dp_buf_puts(&s->body, ")\"");
 	}
 	dp_buf_putc(&s->body, '>');
-	svg_words(&s->body, text);
+	dp_buf_xml(&s->body, text);
 	dp_buf_puts(&s->body, "</text>\n");
 }
 
@@ -510,15 +511,15 @@ static int svg_head(struct canvas *c, struct dp_buf *out)
 	if (page) {
 		dp_buf_printf(out, " role=\"%s\" aria-label=\"",
 			      s->links ? "group" : "img");
-		svg_words(out, dp_buf_text(&alt));
+		dp_buf_xml(out, dp_buf_text(&alt));
 		dp_buf_putc(out, '"');
 	}
 	dp_buf_puts(out, " font-family=\"'DejaVu Sans',Verdana,sans-serif\">\n");
 	if (!page) {
 		dp_buf_puts(out, "<title>");
-		svg_words(out, c->plot->title ? c->plot->title : c->plot->id);
+		dp_buf_xml(out, c->plot->title ? c->plot->title : c->plot->id);
 		dp_buf_puts(out, "</title>\n<desc>");
-		svg_words(out, dp_buf_text(&alt));
+		dp_buf_xml(out, dp_buf_text(&alt));
 		dp_buf_puts(out, "</desc>\n");
 		dp_buf_puts(out,
 			    "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n");

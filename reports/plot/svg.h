@@ -10,8 +10,6 @@ void svg_pair(struct dp_buf *out, struct point p);
 void svg_attribute(struct dp_buf *out, const char *name, double x);
 /* x, y, width and height. */
 void svg_place(struct dp_buf *out, struct rect r);
-/* Text, also within double quotes; what text_copy() lets through is XML. */
-void svg_words(struct dp_buf *out, const char *text);
 /* ' class="f-ink" fill="#222" fill-opacity=".5"' */
 void svg_fill(const struct canvas *c, struct dp_buf *out, plot_colour colour,
 	      double opacity);

@@ -45,28 +45,6 @@ void svg_place(struct dp_buf *out, struct rect r)
 	svg_attribute(out, "height", fmax(r.y1 - r.y0, 0));
 }
 
-void svg_words(struct dp_buf *out, const char *text)
-{
-	for (; *text; text++) {
-		switch (*text) {
-		case '<':
-			dp_buf_puts(out, "&lt;");
-			break;
-		case '>':
-			dp_buf_puts(out, "&gt;");
-			break;
-		case '&':
-			dp_buf_puts(out, "&amp;");
-			break;
-		case '"':
-			dp_buf_puts(out, "&quot;");
-			break;
-		default:
-			dp_buf_putc(out, *text);
-		}
-	}
-}
-
 static void svg_shade(const struct canvas *c, struct dp_buf *out, const char *what,
 		      plot_colour colour)
 {

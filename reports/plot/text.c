@@ -236,8 +236,10 @@ char *text_copy(const char *text)
 	dp_buf_puts(&b, "");
 	for (; *text; text += n) {
 		n = text_character(text, &good);
-		if (b.len + 4 >= TEXT_LEN)
+		if (b.len + sizeof ELLIPSIS >= TEXT_LEN) {
+			dp_buf_puts(&b, ELLIPSIS);
 			break;
+		}
 		if (!good)
 			dp_buf_puts(&b, UNKNOWN);
 		else if ((unsigned char)*text < ' ' || *text == 0x7f)

@@ -119,6 +119,24 @@ class Groups(Case):
         self.assertIn("no objective 'loss'",
                       self.refused("--group", "g=a", "--at", "loss=1", code=2))
         self.assertIn("which study", self.told("dparetoctl", "report", code=2)["error"]["message"])
+        for option in ("--group", "--label", "--baseline"):
+            self.assertIn("not UTF-8",
+                          self.refused("-o", "json", "a", option, b"\xff=1", code=2))
+        # names are names: neither another folder nor markup
+        hostile = "..<script>alert(1)</script>]]>&#0;"
+        facts, folder = self.report("--group", hostile + "=a")
+        self.assertEqual(os.path.dirname(folder),
+                         os.path.join(os.path.realpath(self.d.state), "reports"))
+        self.assertEqual(facts["groups"][0]["name"], hostile)
+        for name in os.listdir(folder):
+            with open(os.path.join(folder, name), "rb") as f:
+                text = f.read()
+            if name.endswith((".html", ".svg")):
+                self.assertNotIn(b"<script", text, name)
+        with open(os.path.join(folder, "report.md")) as f:
+            self.assertNotIn("Without the noise, by models", f.read())  # of one group
+        _, folder = self.report("--group", "..=a")
+        self.assertEqual(folder, os.path.join(os.path.realpath(self.d.state), "reports", "-."))
 
     def test_the_true_front_and_all_denoised(self):
         for name, n in (("a", 9), ("b", 9), ("grid", 12)):

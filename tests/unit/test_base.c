@@ -146,6 +146,19 @@ static void buffers_keep_their_limit(void **state)
 	free(text);
 }
 
+static void text_cannot_become_markup(void **state)
+{
+	struct dp_buf b = DP_BUF_INIT;
+
+	(void)state;
+	dp_buf_xml(&b, "a<b>&\"'");
+	dp_buf_xml(&b, "");
+	dp_buf_xml(&b, "&#0; ]]> ö");
+	assert_string_equal(dp_buf_text(&b),
+			    "a&lt;b&gt;&amp;&quot;&#39;&amp;#0; ]]&gt; ö");
+	dp_buf_free(&b);
+}
+
 static void files_are_written_whole(void **state)
 {
 	char folder[] = "/tmp/dpareto-base-XXXXXX";
@@ -550,6 +563,7 @@ int main(void)
 		cmocka_unit_test(durations_and_sizes),
 		cmocka_unit_test(names_and_near_misses),
 		cmocka_unit_test(buffers_keep_their_limit),
+		cmocka_unit_test(text_cannot_become_markup),
 		cmocka_unit_test(files_are_written_whole),
 		cmocka_unit_test(removal_does_not_follow_links),
 		cmocka_unit_test(json_round_trip),

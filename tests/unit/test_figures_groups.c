@@ -287,8 +287,56 @@ static void what_is_told(void **state)
 	assert_int_equal(f.groups->nwarnings, 3); /* unfinished, of different size, of
 						   * the same seed */
 	assert_int_equal(f.groups->nsettings, 0);
-	assert_string_equal(f.groups->command, "dparetoctl compare --group 'first=a' "
-					       "--group 'second=b,c' --at a=8");
+	assert_string_equal(f.groups->command, "dparetoctl compare --group first=a "
+					       "--group second=b,c --at a=8");
+	facts_free(&f);
+}
+
+/* What is pasted is what was asked for, of the folder that was read. */
+static void a_command_to_paste(void **state)
+{
+	static const char *const groups[] = { "it's $(here)=a", NULL };
+	struct facts f = { 0 };
+	struct dp_err err;
+
+	(void)state;
+	two_seeds(LOWER_BOTH);
+	made_subjects();
+	made_groups(groups);
+	made_report.at = "b=1";
+	made_report.journal = "/my state/journal";
+	assert_int_equal(report_facts(&made_report, NULL, 0, &f, &err), DP_OK);
+	assert_string_equal(f.groups->command,
+			    "dparetoctl compare --group 'it'\\''s $(here)=a' --at b=1 "
+			    "--state '/my state'");
+	facts_free(&f);
+	made_report.public = true; /* paths are not told */
+	assert_int_equal(report_facts(&made_report, NULL, 0, &f, &err), DP_OK);
+	assert_null(strstr(f.groups->command, "--state"));
+	facts_free(&f);
+}
+
+/* Parts are many, and their study is one: its settings are told from it. */
+static void settings_of_parts(void **state)
+{
+	static const char *const groups[] = { "parts=b/1", "mixed=a,c", NULL };
+	struct facts f = { 0 };
+	struct dp_err err;
+	uint32_t c;
+
+	(void)state;
+	two_seeds(LOWER_BOTH);
+	c = made_study("c", LOWER_BOTH "\npriority: 3");
+	made_result(c, 6, 7);
+	made_subjects();
+	made_groups(groups);
+	made_report.at = "a=8";
+	assert_int_equal(report_facts(&made_report, NULL, 0, &f, &err), DP_OK);
+	assert_int_equal(f.groups->nmembers, 5);
+	assert_int_equal(f.groups->nsettings, 1);
+	assert_string_equal(f.groups->settings[0].key, "priority");
+	assert_false(f.groups->settings[0].mixed[0]);
+	assert_true(f.groups->settings[0].mixed[1]);
 	facts_free(&f);
 }
 
@@ -406,6 +454,8 @@ int main(void)
 		MADE(a_model_is_a_trainer),
 		MADE(other_measures_are_refused),
 		MADE(what_is_told),
+		MADE(a_command_to_paste),
+		MADE(settings_of_parts),
 		MADE(truth_has_the_same_plane),
 		MADE(how_much_of_the_truth),
 		MADE(drawn_on_odd_studies),

@@ -1,5 +1,6 @@
 /* test_plot_forms.c - figures as SVG and PDF, their numbers as CSV, their words; on paper
  * and in the dark. */
+#include "base/rng.h"
 #include "made_plots.h"
 
 #include "base/num.h"
@@ -268,6 +269,92 @@ static void pdf_has_text_and_no_date(void **state)
 	plot_free(p);
 }
 
+/* ---- lines ---- */
+
+/* What a back end is given of a line. */
+static struct {
+	double length;
+	double phase; /* of the last part */
+	bool inside;
+} seen_of_line;
+
+static void see_line(struct canvas *c, const struct point *p, size_t n,
+		     const struct pen *pen, double phase)
+{
+	double far = pen->width + 2 + 1e-9;
+
+	seen_of_line.phase = phase;
+	for (size_t i = 0; i < n; i++) {
+		seen_of_line.inside &=
+			p[i].x >= c->clip.x0 - far && p[i].x <= c->clip.x1 + far &&
+			p[i].y >= c->clip.y0 - far && p[i].y <= c->clip.y1 + far;
+		if (i)
+			seen_of_line.length +=
+				hypot(p[i].x - p[i - 1].x, p[i].y - p[i - 1].y);
+	}
+}
+
+/* How much of a line is within the box, by many points of it; *to_first: how far along
+ * it the last part begins that can be seen. */
+static double sampled_length(const struct point *p, size_t n, const struct rect *box,
+			     double *to_first)
+{
+	enum {
+		SAMPLES = 4000
+	};
+	double inside = 0, along = 0;
+	bool before = false;
+
+	for (size_t i = 1; i < n; i++) {
+		double step = hypot(p[i].x - p[i - 1].x, p[i].y - p[i - 1].y) / SAMPLES;
+
+		for (int k = 0; k < SAMPLES; k++) {
+			double t = (k + 0.5) / SAMPLES;
+			double x = p[i - 1].x + t * (p[i].x - p[i - 1].x);
+			double y = p[i - 1].y + t * (p[i].y - p[i - 1].y);
+			bool now = x >= box->x0 && x <= box->x1 && y >= box->y0 &&
+				   y <= box->y1;
+
+			if (now && !before)
+				*to_first = along;
+			inside += now ? step : 0;
+			along += step;
+			before = now;
+		}
+	}
+	return inside;
+}
+
+static void lines_are_cut_where_they_leave(void **state)
+{
+	const struct back_end eyes = { .stroke = see_line };
+	const struct pen pen = { .width = 1, .dash = PLOT_DASHED, .opacity = 1 };
+	const struct rect box = { -3, -3, 103, 53 };
+	struct canvas c = { .back = &eyes, .clip = { 0, 0, 100, 50 } };
+	struct dp_rng rng;
+
+	(void)state;
+	dp_rng_init(&rng, 5, DP_RNG_TEST, 0, 0);
+	for (int i = 0; i < 300; i++) {
+		struct point p[9];
+		size_t n = 2 + (size_t)(7 * dp_rng_uniform(&rng));
+		double length, begins = 0;
+
+		for (size_t k = 0; k < n; k++)
+			p[k] = (struct point){ 300 * dp_rng_uniform(&rng) - 100,
+					       150 * dp_rng_uniform(&rng) - 50 };
+		memset(&seen_of_line, 0, sizeof seen_of_line);
+		seen_of_line.inside = true;
+		canvas_line(&c, p, n, &pen);
+		length = sampled_length(p, n, &box, &begins);
+		assert_true(seen_of_line.inside);
+		assert_true(fabs(seen_of_line.length - length) < 1.5);
+		if (length > 1)
+			assert_true(fabs(seen_of_line.phase - begins) < 0.5);
+	}
+	free(c.run);
+}
+
 /* ---- numbers ---- */
 
 static struct dp_buf csv_of(struct plot *p)
@@ -312,6 +399,30 @@ static void csv_has_what_is_drawn(void **state)
 			    "1,bars,,0.1,,1,2,,,adam,\r\n"
 			    "1,blocks,busy,0.1,0.3333333333333333,1,2,,,,\r\n"
 			    "1,mark,line,,,0.25,,,,sgd,\r\n");
+	dp_buf_free(&b);
+}
+
+/* What one calls a study shall not run in the spreadsheet of another. */
+static void csv_has_no_formulas(void **state)
+{
+	const char *const names[] = { "-1", "=1+1", "+x", "-x", "@x", "x=1", "=\"a\",b" };
+	struct plot *p = plot_new(300, 200, "numbers");
+	struct plot_panel *a = plot_panel(p, 0, 0);
+	struct plot_style s = { 0 };
+	struct dp_buf b;
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(names); i++)
+		panel_mark(a, &s, PLOT_Y, -2, names[i]);
+	b = csv_of(p);
+	assert_string_equal(strstr(dp_buf_text(&b), "1,mark"),
+			    "1,mark,-1,,,-2,,,,,\r\n"
+			    "1,mark,'=1+1,,,-2,,,,,\r\n"
+			    "1,mark,'+x,,,-2,,,,,\r\n"
+			    "1,mark,'-x,,,-2,,,,,\r\n"
+			    "1,mark,'@x,,,-2,,,,,\r\n"
+			    "1,mark,x=1,,,-2,,,,,\r\n"
+			    "1,mark,\"'=\"\"a\"\",b\",,,-2,,,,,\r\n");
 	dp_buf_free(&b);
 }
 
@@ -533,18 +644,44 @@ static void a_box_may_be_open(void **state)
 	b = csv_of(p);
 	assert_int_equal(count(&b, "1,box,better,,1.5,,1.5,,,,"), 1);
 	dp_buf_free(&b);
+	plot_free(p);
 }
 
+/* Beyond z come aa and ab: no two panels have the same letters. */
+static void many_panels_have_letters(void **state)
+{
+	const double x[] = { 0, 1 };
+	struct plot *p = plot_new(900, 2000, "panels");
+
+	(void)state;
+	plot_grid(p, 19, 3);
+	for (int i = 0; i < 57; i++)
+		panel_line(plot_panel(p, i / 3, i % 3), &(struct plot_style){ 0 }, NULL,
+			   x, x, 2);
+	plot_width(p, 680);
+	assert_string_equal(p->panels[25]->letter, "z");
+	assert_string_equal(p->panels[26]->letter, "aa");
+	assert_string_equal(p->panels[27]->letter, "ab");
+	assert_string_equal(p->panels[52]->letter, "ba");
+	plot_free(p);
+}
+
+/* A page has them as headings; its picture is called so all the same. */
 static void titles_can_be_left_out(void **state)
 {
 	struct plot *p = front_figure();
-	struct dp_buf b;
+	struct dp_buf b = drawn(p, PLOT_PAGE);
 
 	(void)state;
-	plot_untitled(p);
-	b = drawn(p, PLOT_PAGE);
 	assert_int_equal(count(&b, ">Pareto front</text>"), 0);
 	assert_int_equal(count(&b, "aria-label=\"Pareto front"), 1);
+	dp_buf_free(&b);
+	b = drawn(p, PLOT_SVG);
+	assert_int_equal(count(&b, ">Pareto front</text>"), 1);
+	dp_buf_free(&b);
+	plot_untitled(p);
+	b = drawn(p, PLOT_SVG);
+	assert_int_equal(count(&b, ">Pareto front</text>"), 0);
 	dp_buf_free(&b);
 	plot_free(p);
 }
@@ -593,6 +730,9 @@ int main(void)
 		cmocka_unit_test(numbers_know_no_locale),
 		cmocka_unit_test(pdf_has_text_and_no_date),
 		cmocka_unit_test(csv_has_what_is_drawn),
+		cmocka_unit_test(csv_has_no_formulas),
+		cmocka_unit_test(many_panels_have_letters),
+		cmocka_unit_test(lines_are_cut_where_they_leave),
 		cmocka_unit_test(csv_of_cells_and_of_parallel_lines),
 		cmocka_unit_test(alternatives_tell_kind_axes_and_series),
 		cmocka_unit_test(colours_are_seen_in_the_dark),

@@ -285,7 +285,8 @@ static void test_statements_once(void **state)
 	assert_says(text,
 		    "| trial | epsilon | Noise | All 3 runs of this point together |");
 	assert_null(strstr(text, "\xe2\x80\xa6"));
-	assert_says(text, "select(.trial == 2 and .at == null) | .statements.epsilon");
+	assert_says(text,
+		    "select(.trial == 2 and .at == null) | .statements[\"epsilon\"]");
 	for (size_t i = 0; i < facts.nfront; i++)
 		assert_says(facts.front[i].of[0].statement, "Unit of privacy: one");
 	free(text);

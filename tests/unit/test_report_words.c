@@ -491,6 +491,8 @@ static void test_digits(void **state)
 		      { 1234.5, 30, "1234" },
 		      { 0.193617, NAN, "0.1936" },
 		      { 0.193617, 0, "0.1936" },
+		      { 1e60, 0.1, "1e+60" },
+		      { INFINITY, 0.1, "inf" },
 		      { NAN, 0.1, "-" } };
 	char text[SHORT_LEN];
 

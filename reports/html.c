@@ -73,7 +73,7 @@ static const char style[] =
 	"max-width:48rem}\n"
 	".figures{display:grid;gap:0 1.5rem;"
 	"grid-template-columns:repeat(auto-fill,minmax(min(100%,33rem),1fr))}\n"
-	".figure{min-width:0}\n"
+	".figure{min-width:0}.wide{grid-column:1/-1}\n"
 	"footer{margin:2rem auto 1.5rem;color:var(--soft);font-size:.85rem}\n"
 	"@media(max-width:40rem){td:last-child{min-width:24rem}th,td{padding:.2rem "
 	".4rem}}"
@@ -103,9 +103,11 @@ static const char style[] =
 	"figure{margin:.2rem "
 	"0}figcaption{font-size:7pt;line-height:1.25;margin-top:.15rem}"
 	".figure>figure>:first-child{max-height:62mm;width:auto;max-width:100%}"
-	".first figure>:first-child{max-height:88mm;width:auto}"
-	".first figure{display:grid;grid-template-columns:auto 1fr;gap:4mm;"
-	"align-items:center}"
+	".wide{grid-column:auto}.flat{grid-column:1/-1}"
+	".wide>figure>:first-child{max-height:75mm}"
+	".flat>figure>:first-child{max-height:58mm}"
+	".first figure>:first-child{max-height:82mm;width:auto}"
+	".first figure{display:block}"
 	".figure,figure,pre,blockquote,tr{break-inside:avoid}"
 	"footer{margin:.5rem 0}}\n";
 

@@ -76,6 +76,8 @@ static int render_picture(const struct look *look, const struct figure *f,
 	if (code == DP_OK) {
 		plot_alt(plot, &p->alt);
 		f->caption(data, &p->caption);
+		p->wide = plot_is_wide(plot);
+		p->flat = plot_is_flat(plot);
 	}
 	plot_free(plot);
 	return code;

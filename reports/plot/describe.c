@@ -8,6 +8,7 @@
 
 enum {
 	SIDE_MAX = 4000, /* CSS pixels */
+	WIDE = 800,      /* and from here on its text is too small at half a page */
 	TIPS_MAX = 2000  /* a page with more would be too large to load */
 };
 
@@ -78,6 +79,16 @@ void plot_id(struct plot *p, const char *id)
 	for (; id[n] && n + 1 < sizeof p->id; n++)
 		p->id[n] = isalnum((unsigned char)id[n]) ? id[n] : '-';
 	p->id[n] = '\0';
+}
+
+bool plot_is_wide(const struct plot *p)
+{
+	return p && p->width > WIDE;
+}
+
+bool plot_is_flat(const struct plot *p)
+{
+	return plot_is_wide(p) && p->rows == 1;
 }
 
 void plot_untitled(struct plot *p)

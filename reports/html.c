@@ -103,9 +103,11 @@ static const char style[] =
 	"figure{margin:.2rem "
 	"0}figcaption{font-size:7pt;line-height:1.25;margin-top:.15rem}"
 	".figure>figure>:first-child{max-height:62mm;width:auto;max-width:100%}"
-	".wide>figure>:first-child{max-height:100mm}"
+	".wide{grid-column:auto}.flat{grid-column:1/-1}"
+	".wide>figure>:first-child{max-height:75mm}"
+	".flat>figure>:first-child{max-height:58mm}"
 	".first figure{display:block}"
-	".first figure>:first-child{max-height:88mm;width:auto}"
+	".first figure>:first-child{max-height:82mm;width:auto}"
 	".figure,figure,blockquote,tr{break-inside:avoid}"
 	"footer{margin:.5rem 0}}\n";
 

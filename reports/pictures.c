@@ -66,6 +66,7 @@ static int render_picture(const struct look *look, const struct figure *f,
 	int code;
 
 	p->wide = plot_is_wide(plot);
+	p->flat = plot_is_flat(plot);
 	plot_id(plot, f->name);
 	if (look->untitled)
 		plot_untitled(plot);

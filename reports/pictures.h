@@ -11,7 +11,7 @@ struct picture {
 	struct dp_buf csv;           /* the numbers that are drawn */
 	struct dp_buf alt;           /* what kind of picture it is */
 	struct dp_buf caption;       /* what it shows */
-	bool wide;                   /* it takes the whole width of a page */
+	bool wide, flat;             /* it needs the width of a page; one row of panels */
 	bool absent;                 /* the study has nothing that it could show */
 	char why[300];
 };

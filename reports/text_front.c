@@ -238,7 +238,7 @@ static size_t chapter_size(const struct facts *f, enum figure_chapter chapter)
 
 static void write_titled(struct doc *d, const struct picture *p)
 {
-	doc_box(d, p->wide ? "figure wide" : "figure");
+	doc_box(d, p->flat ? "figure wide flat" : p->wide ? "figure wide" : "figure");
 	doc_heading(d, p->figure->title);
 	write_figure(d, p);
 	doc_box_end(d);

@@ -7,7 +7,8 @@
 #include <string.h>
 
 enum {
-	SIDE_MAX = 4000 /* CSS pixels */
+	SIDE_MAX = 4000, /* CSS pixels */
+	WIDE = 800       /* from here on its text is too small at half a page */
 };
 
 /* ---- copies; what cannot be had is told by plot_render() ---- */
@@ -81,11 +82,12 @@ void plot_id(struct plot *p, const char *id)
 
 bool plot_is_wide(const struct plot *p)
 {
-	enum {
-		HALF_A_PAGE = 800
-	};
+	return p && p->width > WIDE;
+}
 
-	return p && p->width > HALF_A_PAGE;
+bool plot_is_flat(const struct plot *p)
+{
+	return plot_is_wide(p) && p->rows == 1;
 }
 
 void plot_untitled(struct plot *p)

@@ -63,10 +63,12 @@ struct plot_panel *plot_panel(struct plot *p, int row, int column);
 void plot_note(struct plot *p, const char *text);
 /* What it is called in a page: ids in its SVG begin with this (letters, digits, '-'). */
 void plot_id(struct plot *p, const char *id);
+/* Has it so many panels that half a page is too narrow to read them? */
+bool plot_is_wide(const struct plot *p);
+/* Is it wide and one row of panels, so that a whole line of paper is not too much? */
+bool plot_is_flat(const struct plot *p);
 /* Leaves out the title, for who writes a caption instead. */
 void plot_untitled(struct plot *p);
-/* Is it too wide to be read at half the width of a page? */
-bool plot_is_wide(const struct plot *p);
 
 /* Lays it out for paper at this width, once all panels are there: fonts of 7 to 9 points,
  * as many panels beside each other as can be read, letters to refer to them; the height

@@ -172,10 +172,11 @@ static void labels_of_studies(void **s)
 	made_subjects();
 	made_report.labels = labels;
 	made_report.nlabels = 1;
+	made_report.look.formats = LOOK_SVG;
 	assert_int_equal(report_apply_labels(&made_report, &err), DP_OK);
 	assert_string_equal(subject_name(&made_report.subjects[0]), "LogReg + SGD");
 	assert_int_equal(pictures_draw(&made_report, "front", &list, &n, &err), DP_OK);
-	assert_non_null(strstr(dp_buf_text(&list[0].page), "LogReg + SGD</text>"));
+	assert_non_null(strstr(dp_buf_text(&list[0].svg), "LogReg + SGD</text>"));
 	pictures_free(list, n);
 	made_report.nlabels = 2;
 	assert_int_equal(report_apply_labels(&made_report, &err), DP_E_USAGE);

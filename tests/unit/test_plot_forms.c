@@ -644,7 +644,6 @@ static void a_box_may_be_open(void **state)
 	b = csv_of(p);
 	assert_int_equal(count(&b, "1,box,better,,1.5,,1.5,,,,"), 1);
 	dp_buf_free(&b);
-	plot_free(p);
 }
 
 /* Beyond z come aa and ab: no two panels have the same letters. */

@@ -109,11 +109,13 @@ def models(m, scale, name, where, words, bound):
     if not start or not truth:
         return row
     share = measure.hypervolume(start) / measure.hypervolume(truth)
-    gaps = {True: [], False: []}
+    gaps, without = {True: [], False: []}, 0
     for epsilon, error, _ in measure.front_of(truth):
         best = measure.best_within(start, epsilon)
-        if epsilon <= 10:
-            gaps[epsilon < bound].append((1 if best is None else best) - error)
+        if best is None:
+            without += 1
+        elif epsilon <= 10:
+            gaps[epsilon < bound].append(best - error)
     row.found = "The empirical front of %d points has %s of the true front's hypervolume." % (
         len(start), percent(share))
     mean = {k: sum(v) / len(v) if v else None for k, v in gaps.items()}
@@ -121,6 +123,8 @@ def models(m, scale, name, where, words, bound):
         if mean[small] is not None:
             row.found += " %s epsilon %g it lies %.3f above it on average." % (
                 text.capitalize(), bound, mean[small])
+    if without:
+        row.found += " %d points of the true front have a smaller epsilon than any of these." % without
     row.same = SAME if abs(1 - share) < 0.05 else PARTLY
     if row.same == PARTLY:
         row.reason = "The true front is the best of noisy means, too: luck of either moves the share."

@@ -156,6 +156,7 @@ static struct plot_style cloud_style(const struct report *r, const struct subjec
  * no model has there. */
 static void tell_apart(const struct report *r, struct cloud cloud[2])
 {
+	cloud[1].style.marker = PLOT_TRIANGLE;
 	if (cloud[0].style.colour == cloud[1].style.colour)
 		cloud[1].style.colour =
 			fig_style(r->groups ? r->groups->nmodels : 1).colour;
@@ -226,23 +227,35 @@ static void clouds_release(void *data)
 	fig_points_free(&d->shared);
 }
 
+enum {
+	CLOUD_NAME_LEN = FIG_NAME_LEN + DP_COUNT_LEN + 4
+};
+
+static char *cloud_name(const struct cloud *c, char out[CLOUD_NAME_LEN])
+{
+	char name[FIG_NAME_LEN], points[DP_COUNT_LEN];
+
+	snprintf(out, CLOUD_NAME_LEN, "%s (%s)", fig_name(c->s, name),
+		 dp_count_text(c->all.n, "point", points));
+	return out;
+}
+
 static void draw_cloud_front(struct plot_panel *a, const struct cloud *c)
 {
 	struct plot_style line = c->style;
-	char name[FIG_NAME_LEN], points[DP_COUNT_LEN],
-		text[FIG_NAME_LEN + DP_COUNT_LEN + 4];
+	char name[CLOUD_NAME_LEN];
 
 	line.width = 2;
-	snprintf(text, sizeof text, "%s (%s)", fig_name(c->s, name),
-		 dp_count_text(c->all.n, "point", points));
-	panel_line(a, &line, text, c->stairs.x, c->stairs.y, c->stairs.n);
+	panel_line(a, &line, cloud_name(c, name), c->stairs.x, c->stairs.y, c->stairs.n);
 }
 
 static void draw_cloud(struct plot_panel *a, const struct cloud *c)
 {
 	struct plot_style dots = fig_cloud(c->style.colour, c->all.n);
+	char name[CLOUD_NAME_LEN];
 
-	panel_points(a, &dots, NULL, c->all.x, c->all.y, c->all.n);
+	dots.marker = c->style.marker;
+	panel_points(a, &dots, cloud_name(c, name), c->all.x, c->all.y, c->all.n);
 	fig_tips(a, c->s, &c->all, FIG_TIP_STUDY);
 }
 
@@ -282,8 +295,8 @@ static struct plot *clouds_draw(const void *data)
 	struct plot_panel *a = plot_panel(p, 0, 0);
 
 	cloud_axes(a, d->cloud);
-	draw_cloud(a, &d->cloud[1]);
 	draw_cloud(a, &d->cloud[0]);
+	draw_cloud(a, &d->cloud[1]);
 	draw_cloud_front(a, &d->cloud[0]);
 	draw_cloud_front(a, &d->cloud[1]);
 	draw_shared(a, &d->shared);

@@ -145,8 +145,6 @@ static enum plot_scale common_scale(const struct comparison_data *d, enum plot_s
 
 static void draw_compared(struct plot_panel *a, const struct compared *c, size_t i)
 {
-	static const enum plot_marker markers[] = { PLOT_DOT, PLOT_SQUARE, PLOT_TRIANGLE,
-						    PLOT_DIAMOND };
 	struct plot_style style = fig_style(i);
 	char name[FIG_NAME_LEN];
 
@@ -155,7 +153,7 @@ static void draw_compared(struct plot_panel *a, const struct compared *c, size_t
 	style.width = 2;
 	fig_name(c->s, name);
 	panel_line(a, &style, name, c->stairs.x, c->stairs.y, c->stairs.n);
-	style.marker = markers[i % DP_COUNT(markers)];
+	style.marker = fig_marker(i);
 	style.size = fig_marker_size(c->front.n);
 	style.outline = fig_outlined(c->front.n);
 	panel_points(a, &style, name, c->front.x, c->front.y, c->front.n);

@@ -110,6 +110,8 @@ struct plot_style fig_dots(plot_colour colour, size_t points);
 struct plot_style fig_cloud(plot_colour colour, size_t points);
 /* Colour and dash of the i-th study: the same one in every figure. */
 struct plot_style fig_style(size_t i);
+/* Its marker, by which it is known in grey. */
+enum plot_marker fig_marker(size_t i);
 /* "of the front", and with more than two objectives "of the front of a and b alone": what
  * fig_subject_front() has. */
 void fig_say_front(const struct subject *s, struct dp_buf *out);

@@ -158,13 +158,12 @@ static char *gain_tip(const struct growth_line *line, size_t i, bool named)
 	return dp_buf_detach(&out);
 }
 
-/* Dots where results made the hypervolume grow, which say so. */
+/* Markers where results made the hypervolume grow, which say so. */
 static void draw_gains(struct plot_panel *a, const struct growth_line *line,
-		       const struct plot_style *style, bool named, enum fig_growth_by by,
-		       double unit)
+		       const struct plot_style *style, const char *name,
+		       enum fig_growth_by by, double unit)
 {
 	const struct fig_growth *g = &line->growth;
-	struct plot_style dot = { .colour = style->colour, .size = 4 };
 	double x[FIG_GROWTH_STEPS + 1], y[FIG_GROWTH_STEPS + 1];
 	char *tips[FIG_GROWTH_STEPS + 1];
 	size_t n = 0;
@@ -174,11 +173,11 @@ static void draw_gains(struct plot_panel *a, const struct growth_line *line,
 			continue;
 		x[n] = g->spent[by][i] / unit;
 		y[n] = g->volume[i];
-		tips[n++] = gain_tip(line, i, named);
+		tips[n++] = gain_tip(line, i, name != NULL);
 	}
 	if (n == 0)
 		return;
-	panel_points(a, &dot, NULL, x, y, n);
+	panel_points(a, style, name, x, y, n);
 	/* one that there was no memory for just says nothing */
 	panel_tips(a, (const char *const *)tips, NULL, n);
 	while (n > 0)
@@ -191,12 +190,14 @@ static void draw_growth(struct plot_panel *a, const struct hypervolume_data *d,
 	for (size_t i = 0; i < d->n; i++) {
 		const struct growth_line *line = &d->lines[i];
 		struct plot_style style = fig_style(i);
-		char name[FIG_NAME_LEN];
+		char text[FIG_NAME_LEN];
+		const char *name = d->n > 1 ? fig_name(line->s, text) : NULL;
 
 		style.width = 2;
-		draw_line(a, line, &style, d->n > 1 ? fig_name(line->s, name) : NULL, by,
-			  unit);
-		draw_gains(a, line, &style, d->n > 1, by, unit);
+		style.marker = fig_marker(i);
+		style.size = d->n > 1 ? 5 : 4;
+		draw_line(a, line, &style, name, by, unit);
+		draw_gains(a, line, &style, name, by, unit);
 	}
 }
 

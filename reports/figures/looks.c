@@ -247,6 +247,14 @@ struct plot_style fig_style(size_t i)
 	};
 }
 
+enum plot_marker fig_marker(size_t i)
+{
+	static const enum plot_marker markers[] = { PLOT_DOT, PLOT_SQUARE, PLOT_TRIANGLE,
+						    PLOT_DIAMOND };
+
+	return markers[i % DP_COUNT(markers)];
+}
+
 void fig_say_front(const struct subject *s, struct dp_buf *out)
 {
 	const struct dp_study *spec = s->s->spec;

@@ -221,9 +221,10 @@ static void relevance_caption(const void *data, struct dp_buf *out)
 	dp_buf_puts(out, "How much of the variance in ");
 	for (size_t k = 0; k < v->n; k++)
 		say_measured(v, k, out);
-	dp_buf_puts(out, ", over the points that the study samples, is due to each "
-			 "parameter alone (dark, Sobol's first order) and together with "
-			 "others (light, total order).");
+	dp_buf_puts(out,
+		    ", over the points that the study samples, is due to each "
+		    "parameter alone (strong, Sobol's first order) and together with "
+		    "others (faint, total order).");
 	say_most(v, out);
 	say_others(v, out);
 	for (size_t k = 0; k < v->s->s->spec->nobjectives; k++)

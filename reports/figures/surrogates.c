@@ -430,7 +430,7 @@ static void surrogates_caption(const void *data, struct dp_buf *out)
 	dp_buf_puts(out, "Top: the models of ");
 	fig_count(out, d->s->history.n, "result");
 	dp_buf_printf(out, ", with the sampled points %s. Bottom: ",
-		      d->slice.y.n ? "in white" : "in black");
+		      d->slice.y.n ? "in white" : "as dots");
 	say_fronts(d, out);
 	fig_truth_say(&d->truth, out);
 	if (d->blank)

@@ -367,7 +367,7 @@ void panel_tips(struct plot_panel *a, const char *const *tips, const char *const
 	s->ntips = n;
 }
 
-static void add_label(struct plot_panel *a, double x, double y, const char *text,
+static void add_words(struct plot_panel *a, double x, double y, const char *text,
 		      bool fixed)
 {
 	struct label *l;
@@ -390,12 +390,12 @@ static void add_label(struct plot_panel *a, double x, double y, const char *text
 
 void panel_label(struct plot_panel *a, double x, double y, const char *text)
 {
-	add_label(a, x, y, text, false);
+	add_words(a, x, y, text, false);
 }
 
 void panel_text(struct plot_panel *a, double x, double y, const char *text)
 {
-	add_label(a, x, y, text, true);
+	add_words(a, x, y, text, true);
 }
 
 void panel_heat(struct plot_panel *a, enum plot_map map, const double *x, size_t nx,

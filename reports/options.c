@@ -136,7 +136,7 @@ static int add_baseline(struct report *r, const char *given, struct dp_err *err)
 	return take_name(given, equals, &grown[r->nbaselines++].label, err);
 }
 
-static int add_study_label(struct report *r, const char *given, struct dp_err *err)
+static int add_label(struct report *r, const char *given, struct dp_err *err)
 {
 	const char *equals = strchr(given, '=');
 	struct study_label *grown = one_more(r->labels, r->nlabels, sizeof *grown);
@@ -236,7 +236,7 @@ static int report_option(struct options *o, struct report *r, int c, struct dp_e
 	case 'b':
 		return add_baseline(r, optarg, err);
 	case 'l':
-		return add_study_label(r, optarg, err);
+		return add_label(r, optarg, err);
 	case 'g':
 		return add_group(r, optarg, err);
 	case 'a':

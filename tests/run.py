@@ -109,8 +109,8 @@ def valgrind(args):
                         [p for p in unit_programs(args)
                          if os.path.basename(p).split("_")[1] in subjects
                          # these do the same hundreds of times: the sanitizers see it
-                         and not p.endswith(("test_no_memory_search", "test_no_memory_study",
-                                             "test_study_attack"))])
+                         and not p.endswith(("test_no_memory_plot", "test_no_memory_search",
+                                             "test_no_memory_study", "test_study_attack"))])
 
 
 def e2e_module(args, module):

@@ -37,8 +37,8 @@ static int draw_wish(void *arg)
 
 static void every_form_tells_that_memory_ran_out(void **state)
 {
-	struct wish wishes[] = { { heat_figure, PLOT_SVG, false },
-				 { words_figure, PLOT_PAGE, true },
+	struct wish wishes[] = { { heat_figure, PLOT_SVG, true },
+				 { front_figure, PLOT_PAGE, false },
 				 { parallel_figure, PLOT_PDF, false },
 				 { parallel_figure, PLOT_PNG, false } };
 

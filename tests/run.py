@@ -4,7 +4,9 @@
   run.py --build DIR --results FILE unit,e2e,sh     kinds of tests, see KINDS
   run.py --results FILE summary                     adds up all that FILE has seen
 
-Every kind appends a line "name passed failed skipped" per program to the results."""
+Every kind appends a line "name passed failed skipped" per program to the results. An end-to-end
+module that fails beside the others runs once more, alone: what passes only then is no failure of
+CI, but the summary names it, because somebody has to mend it."""
 import argparse
 import concurrent.futures
 import glob
@@ -18,7 +20,7 @@ TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FUZZ_SECONDS = os.environ.get("DPARETO_FUZZ_SECONDS", "4")
 
 
-def note(args, name, passed, failed, skipped, seconds, output):
+def note(args, name, passed, failed, skipped, seconds, output, keep=True):
     print("%-34s %3d passed, %d failed%s  %.1f s" %
           (name, passed, failed, ", %d skipped" % skipped if skipped else "", seconds),
           flush=True)
@@ -27,8 +29,9 @@ def note(args, name, passed, failed, skipped, seconds, output):
     else:
         for line in re.findall(r"^.*skipped.*$", output, re.M)[:8]:
             print("    " + line.strip()[:150], flush=True)
-    with open(args.results, "a") as f:
-        f.write("%s %d %d %d\n" % (name.replace(" ", "_"), passed, failed, skipped))
+    if keep:
+        with open(args.results, "a") as f:
+            f.write("%s %d %d %d\n" % (name.replace(" ", "_"), passed, failed, skipped))
     return failed == 0
 
 
@@ -74,6 +77,8 @@ def cmocka(args, label, program, prefix=(), limit=900):
                 text)
 
 
+AGAIN = " (again)"
+
 # What takes longest begins first, so that all cores end at about the same time.
 LONG = ("test_pld", "test_reproduce", "test_propose", "test_journal_faults", "test_figures", "test_mlp",
         "test_linear", "test_optimizer", "test_study", "test_report", "test_ctl", "test_daemon",
@@ -108,12 +113,15 @@ def valgrind(args):
     return side_by_side(lambda p: cmocka(args, "valgrind ", p, tool, 900),
                         [p for p in unit_programs(args)
                          if os.path.basename(p).split("_")[1] in subjects
-                         # these do the same hundreds of times: the sanitizers see it
+                         # these do the same hundreds of times or draw for minutes: the
+                         # sanitizers see it
                          and not p.endswith(("test_no_memory_plot", "test_no_memory_search",
-                                             "test_no_memory_study", "test_study_attack"))])
+                                             "test_no_memory_study", "test_study_attack",
+                                             "test_report", "test_report_words"))])
 
 
-def e2e_module(args, module):
+def e2e_module(args, module, again=False):
+    """The failure of a first run is shown and not kept."""
     code, text, seconds = run(
         [sys.executable, "-W", "ignore::ResourceWarning", "-m", "unittest", "-v", module],
         1800, env=environment(args), cwd=os.path.join(TOP, "tests/e2e"))
@@ -123,16 +131,18 @@ def e2e_module(args, module):
     skipped = sum(int(n) for n in re.findall(r"skipped=(\d+)", text.split("\nRan ")[-1]))
     if code != 0 and bad == 0:
         bad = 1
-    return note(args, "e2e " + module, max(0, ran - bad - skipped), bad, skipped,
-                seconds, text)
+    return note(args, "e2e " + module + (AGAIN if again else ""), max(0, ran - bad - skipped), bad,
+                skipped, seconds, text, again or bad == 0)
 
 
 def e2e(args):
     modules = [os.path.basename(path)[:-3]
                for path in sorted(glob.glob(os.path.join(TOP, "tests/e2e/test_*.py")))]
-    return side_by_side(lambda m: e2e_module(args, m),
-                        [m for m in modules if (not args.only or args.only in m)
-                         and m not in args.without.split(",")], 1)  # they wait a lot
+    modules = [m for m in modules if (not args.only or args.only in m)
+               and m not in args.without.split(",")]
+    good = {}
+    side_by_side(lambda m: good.update({m: e2e_module(args, m)}), modules, 1)  # they wait a lot
+    return all([e2e_module(args, m, again=True) for m in modules if not good[m]])
 
 
 def sh(args):
@@ -168,7 +178,9 @@ def distcheck(args):
         ["make", "-s", "distcheck", "-j%d" % (os.cpu_count() or 1),
          "CHECK_KINDS=unit,sh --without=test_pld,test_propose,test_journal_faults,"
          "test_acquisition,test_svt,test_no_memory_search,test_whole_attack,"
-         "test_study_attack,test_release,test_select,test_propose_budget,test_union",
+         "test_study_attack,test_release,test_select,test_propose_budget,test_union,"
+         "test_no_memory_plot,test_figures_space_drawn,test_search_noise,test_recommend,"
+         "test_report,test_report_words,test_mlp",
          "DISTCHECK_CONFIGURE_FLAGS=CFLAGS=-O1"], 2400, cwd=args.build)
     return note(args, "make distcheck", code == 0, code != 0, 0, seconds, text[-6000:])
 
@@ -183,6 +195,8 @@ def summary(args):
     for r in rows:
         if int(r[2]):
             print("failed: " + r[0])
+        elif r[0].endswith(AGAIN.replace(" ", "_")):
+            print("passed only alone, to be mended: " + r[0])
     print("%d passed, %d failed%s" %
           (passed, failed, ", %d skipped" % skipped if skipped else ""))
     return failed == 0 and passed > 0

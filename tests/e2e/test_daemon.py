@@ -69,7 +69,7 @@ class Slots(DaemonCase):
         self.at("one", 0)
         self.at("one", 1)
         self.add("two", search=", parallel: 2")
-        self.assertEqual(self.summary("two")["waiting"], "all 2 slots are taken")
+        wait_for(lambda: self.summary("two")["waiting"] == "all 2 slots are taken")
         # whoever ends, the free slot goes to the study that has fewer running
         for ended, starts in ((("one", 0), ("two", 0)), (("two", 0), ("two", 1)),
                               (("one", 1), ("one", 2)), (("one", 2), ("one", 3))):

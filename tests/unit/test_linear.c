@@ -359,6 +359,67 @@ static void test_paths_agree(void **state)
 	free_rows(&r);
 }
 
+/* Gives each row `most` entries, or one or two less. */
+static void lengthen(struct rows *r, uint32_t most)
+{
+	uint16_t *index = (uint16_t *)r->index; /* made_rows() made it, with room */
+	uint64_t *start = (uint64_t *)r->start, to = 0;
+
+	for (uint32_t i = 0; i < r->n; i++) {
+		for (uint32_t k = 0; k < most - i % 3; k++)
+			index[to++] = (uint16_t)((i + k * (r->nfeatures / most)) %
+						 r->nfeatures);
+		start[i + 1] = to;
+	}
+	r->row_max = most;
+}
+
+/* Rows made equally long give the same bits as those that are not, whatever the length.
+ */
+static void test_even_rows(void **state)
+{
+	static const unsigned lengths[] = { 14, 13, 11, 8 };
+
+	(void)state;
+	for (unsigned c = 0; c < DP_COUNT(lengths) * 4; c++) {
+		struct rows r = made_rows(900, FEATURES, lengths[c / 4], false, 20 + c);
+		struct sgd how = { .optimizer = c & 1 ? OPTIMIZER_ADAM : OPTIMIZER_SGD,
+				   .epochs = 3,
+				   .lot = 300,
+				   .rate = 0.05,
+				   .clip = 0.7,
+				   .noise = 1.5 };
+		enum linear_loss loss = c & 2 ? LINEAR_HINGE : LINEAR_LOGISTIC;
+		float a[WIDTH], b[WIDTH];
+
+		lengthen(&r, lengths[c / 4]);
+		train_by("index", loss, &r, &how, 9, a);
+		train_by("even", loss, &r, &how, 9, b);
+		assert_memory_equal(a, b, sizeof a);
+		free_rows(&r);
+	}
+}
+
+/* Rows of very different lengths, of many features, or none: not by this kernel. */
+static void test_uneven_rows(void **state)
+{
+	struct rows some[] = { made_rows(9, FEATURES, 8, false, 1),
+			       made_rows(9, 300, 8, false, 2),
+			       made_rows(9, 127, 8, false, 3),
+			       made_rows(9, FEATURES, 70, false, 4) };
+	struct linear_even *even;
+
+	(void)state;
+	for (unsigned i = 1; i < DP_COUNT(some); i++)
+		lengthen(&some[i], i < 3 ? 8 : 70);
+	some[0].row_max = 16;
+	for (unsigned i = 0; i < DP_COUNT(some); i++) {
+		assert_int_equal(linear_even_new(&some[i], &even, NULL), DP_OK);
+		assert_null(even);
+		free_rows(&some[i]);
+	}
+}
+
 static void test_wrong_kernel(void **state)
 {
 	struct rows r = made_rows(50, 200, 9, true, 8);
@@ -616,6 +677,8 @@ int main(void)
 		cmocka_unit_test(test_clip_is_a_bound),
 		cmocka_unit_test(test_against_plain),
 		cmocka_unit_test(test_paths_agree),
+		cmocka_unit_test(test_even_rows),
+		cmocka_unit_test(test_uneven_rows),
 		cmocka_unit_test(test_wrong_kernel),
 		cmocka_unit_test(test_repeats),
 		cmocka_unit_test(test_noise),

@@ -110,6 +110,7 @@ struct training {
 	const struct linear_kernel *kernel;
 	struct linear_rows rows;
 	struct linear_bits *bits;
+	struct linear_even *even;
 	struct linear_record *records; /* of all rows */
 	struct lots lots;
 	struct adam adam;
@@ -154,10 +155,15 @@ static int choose_kernel(struct training *t, const char *name, struct dp_err *er
 	t->kernel = plain;
 	if (!name || strcmp(name, linear_by_bits.name) == 0)
 		code = linear_bits_new(rows, &t->bits, err);
-	if (t->bits) {
-		t->rows.bits = t->bits;
+	if (code == DP_OK && !t->bits &&
+	    (!name || strcmp(name, linear_by_even.name) == 0))
+		code = linear_even_new(rows, &t->even, err);
+	t->rows.bits = t->bits;
+	t->rows.even = t->even;
+	if (t->bits)
 		t->kernel = &linear_by_bits;
-	}
+	else if (t->even)
+		t->kernel = &linear_by_even;
 	if (code == DP_OK && name && strcmp(name, t->kernel->name) != 0)
 		code = dp_fail(err, DP_E_INVALID,
 			       "the kernel '%s' cannot take these rows", name);
@@ -192,6 +198,7 @@ static void linear_release(struct training *t)
 {
 	free(t->records);
 	free(t->bits);
+	linear_even_free(t->even);
 	free(t->g);
 	lots_free(&t->lots);
 	adam_free(&t->adam);

@@ -14,11 +14,13 @@ struct linear_record {
 };
 
 struct linear_bits; /* linear_bits.c */
+struct linear_even; /* linear_even.c */
 
 /* Rows in the form that a kernel works on. */
 struct linear_rows {
 	const struct rows *rows;
-	const struct linear_bits *bits; /* NULL: by indices */
+	const struct linear_bits *bits; /* of linear_by_bits */
+	const struct linear_even *even; /* of linear_by_even */
 };
 
 /* The inner loops, in several forms. `ids` are `n` record numbers, at most
@@ -35,11 +37,16 @@ struct linear_kernel {
 		    uint32_t n, float *g);
 };
 
-extern const struct linear_kernel linear_by_index, linear_by_value, linear_by_bits;
+extern const struct linear_kernel linear_by_index, linear_by_value, linear_by_bits,
+	linear_by_even;
 /* Rows as bit masks for linear_by_bits; NULL with DP_OK where they do not fit or the
  * machine lacks the instructions. */
 DP_MUSTCHECK int linear_bits_new(const struct rows *rows, struct linear_bits **out,
 				 struct dp_err *err);
+/* Rows of one length for linear_by_even; NULL with DP_OK where they do not fit. */
+DP_MUSTCHECK int linear_even_new(const struct rows *rows, struct linear_even **out,
+				 struct dp_err *err);
+void linear_even_free(struct linear_even *e);
 
 /* linear_train() with the kernel of this name, or the fastest (NULL); DP_E_INVALID if
  * it cannot take these rows. */

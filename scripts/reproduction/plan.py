@@ -18,8 +18,8 @@ class Scale:
     grid_limit: int = 0        # 0: all of a grid's points
     fresh: int = 50            # runs of each point of a front that is measured again
     walk: int = 64             # trainings of a study whose trainings are paths
-    mnist_runs: int = 3        # the paper has 10
-    mnist_cost: int = 2000     # epochs that a study of MNIST may train
+    mnist_runs: int = 2        # the paper has 10
+    mnist_cost: int = 1000     # epochs that a study of MNIST may train
     mnist_plain: bool = False  # the paper's own: 272 evaluations of 10 runs without paths
     third: int = 91            # a third of `total`: of three studies beside one
     embedded: bool = False     # made-up records, short trainings
@@ -45,6 +45,7 @@ class Study:
     seed: int
     search: tuple              # (key, value), in the order of the file
     edits: tuple = ()
+    shares: str = ""           # begins with the initial points of this study, in its part
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,7 @@ PAIRS = {
     "adult-logreg-adam": ("LogReg+Adam", (0.439, 0.272, 0.607)),
     "adult-svm-sgd": ("SVM+SGD", (0.282, 0.161, 0.402)),
 }
+RUNS = 10                             # of an evaluation of Adult
 PAPER_PARTS = 19
 PAPER_OVERHEAD = 45.0                 # seconds of the optimiser for 16 + 256
 PAPER_SHARE = {"adult": 1e-3, "mnist": 1e-4}
@@ -206,7 +208,7 @@ def network(scale, name, kind):
 
 def mnist(scale):
     """MLP1 and MLP2. Random and DPareto of one network have the same seed, and so the same
-    initial points."""
+    initial points; with paths DPareto's are short trainings, which are given to the other."""
     studies, figures = [], []
     for i, name in enumerate(NETWORKS):
         if scale.mnist_plain:
@@ -221,7 +223,10 @@ def mnist(scale):
                       (("method", "random"), ("max_cost", scale.mnist_cost), ("cost", "path"),
                        ("parallel", 4))))
         studies += [Study(network(scale, name, kind), source, 301 + i, search,
-                          ("runs %d" % scale.mnist_runs,)) for kind, source, search in kinds]
+                          ("runs %d" % scale.mnist_runs,),
+                          "" if scale.mnist_plain or kind == "dpareto"
+                          else network(scale, name, "dpareto"))
+                    for kind, source, search in kinds]
     labels = tuple((network(scale, n, kind), "%s %s" % (NETWORKS[n], words)) for n in NETWORKS
                    for kind, words in (("dpareto", "DPareto"), ("random", "random")))
     all_four = tuple(s for s, _ in labels)

@@ -5,6 +5,8 @@ import os
 import sys
 import time
 
+from . import plan
+
 PAUSE = 1.0         # seconds between looks
 QUIET_PAUSE = 60.0  # seconds between lines where nobody looks at a terminal
 
@@ -57,7 +59,20 @@ def done(study, seen):
     if "max_cost" in dict(study.search):
         walked = sum((seen["trained"] or {}).values())
         return (of if seen["state"] == "finished" else min(walked, of)), of
-    return seen["ended"], seen["evaluations"] or of or 1
+    of = seen["evaluations"] or of or 1
+    again = dict(study.search).get("remeasure")
+    if not again or seen["state"] == "finished":
+        return seen["ended"], of
+    return with_measuring(seen, of, again / plan.RUNS)
+
+
+def with_measuring(seen, of, again):
+    """With the points of its front that are measured again, each worth `again` evaluations; how
+    many these will be is not known before the search has ended."""
+    measuring = seen["measuring"]
+    points = measuring["points"] if measuring else seen["front"] or 0
+    return (seen["ended"] + (measuring["runs_done"] / plan.RUNS if measuring else 0),
+            of + again * points)
 
 
 class Line:
@@ -90,9 +105,9 @@ def told(part, share, ended, of, left):
         ", about %s left" % duration(left) if left is not None else "")
 
 
-def wait(part, programs, times, alive):
+def wait(part, programs, times, look):
     """Until all studies of the part have ended; returns those that did not finish, with reasons.
-    `alive` is asked whether the daemon still runs."""
+    `look` is given what is there every time."""
     line, began, first = Line(), time.monotonic(), None
     last = began
     while True:
@@ -101,7 +116,8 @@ def wait(part, programs, times, alive):
         sums = [done(s, r) for s, r in zip(part.studies, rows)]
         # studies count alike by the share of each: their units differ
         share = sum(min(1, d / of) * of for d, of in sums) / sum(of for _, of in sums)
-        ended = [r for r in rows if r and r["state"] != "running"]
+        ended = [r for s, r in zip(part.studies, rows) if r and r["state"] != "running" and
+                 not (s.shares and r["state"] == "paused")]
         now = time.monotonic()
         first = share if first is None else first
         times.add(part.name, now - last)
@@ -114,5 +130,5 @@ def wait(part, programs, times, alive):
             return [(r["name"], r["state"], r["reason"]) for r in rows
                     if r["state"] != "finished"]
         line.show(told(part, share, len(ended), len(rows), left))
-        alive()
+        look(seen)
         time.sleep(PAUSE if now - began > 5 else 0.2)

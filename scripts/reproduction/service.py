@@ -52,6 +52,19 @@ class Programs:
         if files:
             self.call("submit", "--socket", self.socket, "-q", *files)
 
+    def trials(self, name):
+        """Trainings of a study, in order: each with its parameters."""
+        return [t for t in self.ask("export", name)["trials"] if t["at"] is None]
+
+    def submit_with(self, file, name, points):
+        """A study whose first trials have these parameters. Killed on the way it is paused, and
+        has some of them: the rest follows."""
+        self.call("submit", "--socket", self.socket, "-q", "--paused", file)
+        for point in points[len(self.trials(name)):]:
+            self.call("enqueue", "--socket", self.socket, "-q", name,
+                      *("%s=%r" % pair for pair in point.items()))
+        self.call("resume", "--socket", self.socket, "-q", name)
+
 
 class Service:
     """The daemon. Its control socket closes when this process ends, and then it stops."""

@@ -11,7 +11,7 @@ import unittest
 from harness import BIN, LIMIT, TOP, Case, wait_for
 
 sys.path.insert(0, os.path.join(TOP, "scripts"))
-from reproduction import claims, drawing, measure, page, plan, student, studies  # noqa: E402
+from reproduction import claims, drawing, measure, page, plan, progress, student, studies  # noqa: E402
 from reproduction.service import Programs  # noqa: E402
 
 SCRIPT = os.path.join(TOP, "scripts/reproduce")
@@ -71,6 +71,18 @@ class Numbers(unittest.TestCase):
     def test_epsilon_is_rounded_up(self):
         self.assertEqual([claims.up(x) for x in (0.121, 0.12, 147.2, 10, 0.0000131)],
                          ["0.13", "0.12", "150", "10", "0.000014"])
+
+
+class Progress(unittest.TestCase):
+    def test_points_measured_again_count(self):
+        """50 runs of a point are five evaluations of ten."""
+        study = plan.Study("s", "x", 1, plan.dpareto(plan.USUAL))
+        seen = {"state": "running", "evaluations": 272, "ended": 100, "front": 20, "measuring": None}
+        self.assertEqual(progress.done(study, seen), (100, 272 + 20 * 5))
+        seen.update(ended=272, measuring={"points": 30, "runs_done": 700})
+        self.assertEqual(progress.done(study, seen), (272 + 70, 272 + 30 * 5))
+        seen.update(state="finished")
+        self.assertEqual(progress.done(study, seen), (272, 272))
 
 
 class Found:
@@ -195,6 +207,7 @@ class Quick(Case):
         self.assertEqual(out.strip(), self.path("r/index.html"))
         self.check_nothing_ran_twice(before, self.journal())
         self.check_files()
+        self.check_shared()
         self.check_page()
         self.check_results()
         self.check_docs()
@@ -219,6 +232,17 @@ class Quick(Case):
                     text = f.read()
                 self.assertIn("\nstudy: %s\nseed: %d\n" % (s.name, s.seed), text)
                 self.assertIn("examples/paper/%s.yaml" % s.source, text)
+
+    def check_shared(self):
+        """Random sampling of MNIST begins with DPareto's initial points, and learns the same."""
+        programs = Programs(BIN, self.path("r/state"))
+        n = plan.QUICK.initial
+        for s in plan.parts(plan.QUICK)["mnist"].studies:
+            if s.shares:
+                pair = [[(t["parameters"], t["objectives"]) for t in programs.trials(x)]
+                        for x in (s.shares, s.name)]
+                self.assertEqual(pair[0][:n], pair[1][:n])
+                self.assertNotEqual(pair[0][n:], pair[1][n:])
 
     def check_page(self):
         with open(self.path("r/index.html")) as f:

@@ -410,7 +410,10 @@ def networks(m, scale):
     if not m.finished(*names):
         return row
     two, one = (m.points(n) for n in names)
-    row.found = at_levels(("MLP2", two), ("MLP1", one)) + ". One seed each."
+    epochs = min(max(p[2] for p in points) for points in (two, one))
+    two = [p for p in two if p[2] <= epochs]
+    row.found = "Within %d epochs of each: %s. One seed each." % (
+        epochs, at_levels(("MLP2", two), ("MLP1", one)))
     apart = [abs((measure.best_within(one, e) or 1) - (measure.best_within(two, e) or 1))
              for e in (3, 10)]
     similar, better = max(apart) < 0.02, wins(two, one, (0.1, 0.3, 1)) == 1

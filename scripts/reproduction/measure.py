@@ -69,17 +69,22 @@ class Measured:
 
     def times(self, name):
         """Of the search itself: seconds of the optimiser, of trainings (wall-clock and processor),
-        evaluations and runs."""
+        evaluations and runs; and the processor time of what was measured again."""
         if not self.finished(name):
             return None
 
         def find():
-            out = {"sought": 0.0, "trained": 0.0, "cpu": 0.0, "evaluations": 0, "runs": 0}
+            out = {"sought": 0.0, "trained": 0.0, "cpu": 0.0, "evaluations": 0, "runs": 0,
+                   "cpu_again": 0.0}
             text = self.programs.call("journal", "dump", "--state", self.programs.state,
                                       "--study", name)
             for line in text.splitlines():
                 event = json.loads(line)
-                if event.get("trial") is None or event["trial"] >= MEASURED_AGAIN:
+                if event.get("trial") is None:
+                    continue
+                if event["trial"] >= MEASURED_AGAIN:
+                    if event["type"] == "attempt-ended":
+                        out["cpu_again"] += event["exit"]["cpu"]
                     continue
                 if event["type"] == "trial-proposed":
                     out["sought"] += event.get("sought") or 0
@@ -90,6 +95,11 @@ class Measured:
                     out["runs"] += len(event.get("runs") or ())
             return out
         return self.once(("times", name), find)
+
+    def processor(self, names):
+        """Seconds of processor time that trainings took, with those that measured again."""
+        found = [self.times(n) for n in names]
+        return sum(t["cpu"] + t["cpu_again"] for t in found)
 
 
 def front_of(points):

@@ -119,8 +119,9 @@ def introduction(out, scale):
                  "everything works and says nothing about the paper.**")
     elif not scale.mnist_plain:
         out.text("Adult's part has the paper's settings; that of MNIST has paths, %d runs a point and "
-                 "%d epochs a study, and `--full` has the paper's own." % (scale.mnist_runs,
-                                                                          scale.mnist_cost))
+                 "%s epochs a study of %s, and `--full` has the paper's own." % (
+                     scale.mnist_runs, " and ".join("%d" % n for n in scale.mnist_cost.values()),
+                     " and ".join(plan.NETWORKS[n] for n in scale.mnist_cost)))
 
 
 def claim_table(out, m, scale):
@@ -157,8 +158,9 @@ def sections(out, m, scale, parts, drawn, times):
                      "seeds:" % (scale.seeds, scale.part, scale.fresh))
             out.table(*tables.measured_again(m, scale))
         elif part.name == "beyond":
-            out.text("%s, %d seeds each; a difference is that to the step named." % (
-                plan.PAIRS[plan.LADDER][0], scale.seeds))
+            out.text("%s, %d seeds each; a difference is that to the step named. Points of fronts were run "
+                     "%d times again, those of the paper's settings %d times." % (
+                         plan.PAIRS[plan.LADDER][0], scale.seeds, scale.fresh_steps, scale.fresh))
             out.table(*tables.steps(m, scale))
             out.text(tables.steps_in_words(m, scale))
             out.text("Loss-distribution accounting proves a smaller epsilon for the same training: what it adds "
@@ -178,15 +180,16 @@ def sections(out, m, scale, parts, drawn, times):
 
 def closing(out, m, scale, parts, times):
     out.heading(2, "How long it took")
-    out.text("On %s, which may have had other work. Wall-clock time by part, over all runs of the "
-             "command:" % machine())
-    out.table(("part", "wall-clock"), [
-        (p.title, duration(times[p.name]) if p.name in times and m.finished(*p.names())
-         else tables.NOT_YET)
+    out.text("On %s, which may have had other work: wall-clock time by part, over all runs of the "
+             "command, and the processor time of its trainings." % machine())
+    out.table(("part", "wall-clock", "trainings"), [
+        (p.title, duration(times[p.name]), duration(m.processor(p.names())))
+        if p.name in times and m.finished(*p.names()) else (p.title, tables.NOT_YET, "")
         for p in parts.values() if p.name != "adult"])
     pairs = [times.get(p) for p in plan.PAIRS]
     if all(pairs) and m.finished(*parts["adult"].names()):
-        out.text("All of Adult's comparison: %s." % duration(sum(pairs)))
+        out.text("All of Adult's comparison: %s, with %s of trainings." % (
+            duration(sum(pairs)), duration(m.processor(parts["adult"].names()))))
     out.heading(2, "The study behind each number")
     out.text("Each is a file of `examples/paper` with another name, seed and search, and the edits named "
              "here (`scripts/reproduction/studies.py`); the files are in `studies/` of the folder that "

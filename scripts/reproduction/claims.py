@@ -178,6 +178,9 @@ def distributions(m, scale):
         return row
     row.found = "; ".join(said) + "."
     row.same = SAME if all(good) else PARTLY if any(good) else NOT
+    if row.same != SAME:
+        row.reason = "Uniform points are drawn from the ranges of Table 1, which leave out most bad " \
+            "settings; the paper does not say from which ranges its own were."
     return row
 
 
@@ -219,7 +222,6 @@ def sequential(m, scale):
     row.reason = "Points that are being evaluated are taken into account when the next one is chosen." \
         if row.same == NOT else ""
     return row
-
 
 
 def against_random(m, scale, p):

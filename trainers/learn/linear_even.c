@@ -27,7 +27,7 @@ struct linear_even {
 	uint8_t *index;
 };
 
-static const uint8_t *row_of(const struct linear_even *e, uint32_t i)
+static const uint8_t *even_row(const struct linear_even *e, uint32_t i)
 {
 	return e->index + (size_t)i * e->stride;
 }
@@ -35,7 +35,7 @@ static const uint8_t *row_of(const struct linear_even *e, uint32_t i)
 static void fetch_even(const struct linear_rows *r, const uint32_t *ids, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
-		__builtin_prefetch(row_of(r->even, ids[i]));
+		__builtin_prefetch(even_row(r->even, ids[i]));
 }
 
 /* Where the length is a constant the loops over entries are unrolled. */
@@ -46,7 +46,7 @@ margins_of(const struct linear_rows *r, const float *w, const uint32_t *ids, uin
 	const float bias = w[r->rows->nfeatures];
 
 	for (uint32_t i = 0; i < n; i++) {
-		const uint8_t *row = row_of(r->even, ids[i]);
+		const uint8_t *row = even_row(r->even, ids[i]);
 		float even = bias, odd = 0;
 
 		UNROLL
@@ -66,7 +66,7 @@ static inline __attribute__((always_inline)) void add_of(const struct linear_row
 	float bias = g[r->rows->nfeatures];
 
 	for (uint32_t i = 0; i < n; i++) {
-		const uint8_t *row = row_of(r->even, ids[i]);
+		const uint8_t *row = even_row(r->even, ids[i]);
 		float s = slope[i];
 
 		UNROLL

@@ -154,8 +154,8 @@ def overhead(m, scale, times):
 
 def choice(m, scale):
     """One study that also chooses model and optimiser against three, with as many evaluations."""
-    one = plan.seeds("choice", scale.seeds)
-    three = [plan.seeds("third-" + p[len("adult-"):], scale.seeds) for p in plan.PAIRS]
+    one = plan.seeds("choice", scale.choices)
+    three = [plan.seeds("third-" + p[len("adult-"):], scale.choices) for p in plan.PAIRS]
     if not m.finished(*one, *(s for names in three for s in names)):
         return "One study over model and optimiser against three studies: %s." % NOT_YET
     ours = [measure.hypervolume(m.points(s)) for s in one]

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #ifdef __clang__
-#define UNROLL _Pragma("unroll")
+#define UNROLL /* of itself where the length is a constant, and elsewhere it warns */
 #else
 #define UNROLL _Pragma("GCC unroll 16")
 #endif

@@ -366,6 +366,9 @@ def best_pair(m, scale):
     row.found = "Means over %d seeds; %s." % (scale.seeds, "; ".join(said))
     share = sum(good) / len(good) if good else 0
     row.same = SAME if share >= 0.8 else PARTLY if share > 0 else NOT
+    if row.same != SAME:
+        row.reason = "Within tenths of a percentage point the pairs are level, and one run differs from " \
+            "another by more (Figure 7); by hypervolume see the first figure of all pairs."
     return row
 
 

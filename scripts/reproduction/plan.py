@@ -92,7 +92,6 @@ PAIRS = {
 RUNS = 10                             # of an evaluation of Adult
 PAPER_PARTS = 19
 PAPER_OVERHEAD = 45.0                 # seconds of the optimiser for 16 + 256
-PAPER_SHARE = {"adult": 1e-3, "mnist": 1e-4}
 PAPER_ADULT_HOURS = 12.5              # 45 s are less than 0.1 % of it
 NETWORKS = {"mnist-mlp1-sgd": "MLP1", "mnist-mlp2-sgd": "MLP2"}
 FEMALE = 72                           # the column of Adult's 123 (docs/trainers.md)

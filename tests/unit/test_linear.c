@@ -400,7 +400,8 @@ static void test_even_rows(void **state)
 	}
 }
 
-/* Rows of very different lengths, of many features, or none: not by this kernel. */
+/* Not by this kernel: rows of very different lengths, too many features, no weight to
+ * spare, rows longer than a cache line. */
 static void test_uneven_rows(void **state)
 {
 	struct rows some[] = { made_rows(9, FEATURES, 8, false, 1),

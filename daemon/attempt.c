@@ -247,6 +247,25 @@ static void attempt_advise(const struct job *j, enum dp_end end, char *why, size
 		dp_result_instead(j->files.result, needed, why + n, room - n);
 }
 
+/* The shim was told to end it, but not because the trial was cancelled: a daemon that
+ * stops its trainers, or a machine that shuts down. As if it had never run. */
+static bool attempt_stopped(const struct job *j, enum dp_end end)
+{
+	return j->files.exit.cancelled && !job_trial(j)->cancel_asked &&
+	       end != DP_END_OK && end != DP_END_DIVERGED;
+}
+
+/* What the executor knows goes before what nobody recorded, or what only says that
+ * somebody ended it. True: it decides. */
+static bool attempt_fate(const struct job *j, enum dp_end *end, char *why, size_t room)
+{
+	if (j->fate == DP_END_NONE || (*end != DP_END_LOST && !attempt_stopped(j, *end)))
+		return false;
+	*end = j->fate;
+	snprintf(why, room, "%s", j->fate_why);
+	return true;
+}
+
 void attempt_over(struct job *j)
 {
 	char why[1600] = "";
@@ -259,11 +278,7 @@ void attempt_over(struct job *j)
 	counted = end != DP_END_NOT_STARTED;
 	if (j->files.warning[0])
 		job_log(j, LOG_WARN, "%s", j->files.warning);
-	/* The shim was told to end it, but not because the trial was cancelled: a daemon
-	 * that stops its trainers, or a machine that shuts down. As if it had never run.
-	 */
-	if (j->files.exit.cancelled && !job_trial(j)->cancel_asked && end != DP_END_OK &&
-	    end != DP_END_DIVERGED) {
+	if (!attempt_fate(j, &end, why, sizeof why) && attempt_stopped(j, end)) {
 		end = DP_END_CANCELLED;
 		counted = false;
 		snprintf(why, sizeof why,

@@ -169,7 +169,8 @@ static int local_start(struct backend *b, struct job *j, struct dp_err *err)
 		     : dp_fail(err, DP_E_NOMEM, "no memory to start");
 
 	if (code == DP_OK)
-		code = launch_command(j, b->self, &launch, err);
+		code = launch_command(j, &(struct launch_how){ .cgroup = b->self },
+				      &launch, err);
 	if (code == DP_OK)
 		code = local_spawn(b->d->at.shim, &launch, &l->pid, err);
 	launch_clear(&launch);

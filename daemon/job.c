@@ -194,6 +194,28 @@ static void record_adopted(struct job *j, const char *where)
 	job_log(j, LOG_INFO, "attempt %u still runs (%s): adopted", j->attempt, where);
 }
 
+void job_placed(struct job *j, const char *place)
+{
+	struct dp_event e = { .type = DP_EV_ATTEMPT_PLACED,
+			      .trial = j->trial,
+			      .run = j->run,
+			      .attempt = j->attempt,
+			      .place = place };
+
+	record(j->home, &e);
+}
+
+void job_where(struct job *j, const char *where)
+{
+	snprintf(j->where, sizeof j->where, "%s", where);
+}
+
+void job_fate(struct job *j, enum dp_end end, const char *why)
+{
+	j->fate = end;
+	snprintf(j->fate_why, sizeof j->fate_why, "%s", why);
+}
+
 void job_started(struct job *j, const char *where)
 {
 	struct backend *b = j->home->backend;

@@ -6,6 +6,7 @@
 #include "base/num.h"
 #include "base/program.h"
 #include "base/rng.h"
+#include "daemon/strings.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,56 +16,6 @@
 #include <unistd.h>
 
 extern char **environ;
-
-/* A list of strings that it owns; ends with NULL. */
-struct strings {
-	char **list;
-	size_t n, room;
-	bool failed;
-};
-
-static void strings_take(struct strings *s, char *text)
-{
-	char **grown;
-
-	if (text && s->n + 2 > s->room) {
-		grown = realloc(s->list, (s->room + 64) * sizeof *grown);
-		if (!grown) {
-			free(text);
-			text = NULL;
-		} else {
-			s->list = grown;
-			s->room += 64;
-		}
-	}
-	if (!text) {
-		s->failed = true;
-		return;
-	}
-	s->list[s->n++] = text;
-	s->list[s->n] = NULL;
-}
-
-static void strings_add(struct strings *s, const char *fmt, ...) DP_PRINTF(2, 3);
-static void strings_add(struct strings *s, const char *fmt, ...)
-{
-	char *text = NULL;
-	va_list ap;
-
-	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) < 0)
-		text = NULL;
-	va_end(ap);
-	strings_take(s, text);
-}
-
-/* A list that ends with NULL. */
-static void launch_free_list(char **list)
-{
-	for (char **p = list; p && *p; p++)
-		free(*p);
-	free(list);
-}
 
 /* ---- the request, the environment, the command ---- */
 
@@ -214,19 +165,22 @@ static void launch_program(struct strings *argv, const struct dpd *d, const char
 		strings_add(argv, "%s", *a);
 }
 
-static void launch_argv(struct strings *argv, const struct job *j, const char *cgroup)
+static void launch_argv(struct strings *argv, const struct job *j,
+			const struct launch_how *how)
 {
 	const struct dp_trainer *t = &j->spec->trainer;
 	char number[DP_NUM_LEN];
 
-	strings_add(argv, "%s", j->d->at.shim);
+	strings_add(argv, "%s", how->shim ? how->shim : j->d->at.shim);
+	if (how->elsewhere)
+		strings_add(argv, "--elsewhere");
 	strings_add(argv, "--dir");
 	strings_add(argv, "%s", j->folder);
 	strings_add(argv, "--beside");
 	strings_take(argv, claim_beside(j->folder, ""));
-	if (cgroup) {
+	if (how->cgroup) {
 		strings_add(argv, "--cgroup");
-		strings_add(argv, "%s", cgroup);
+		strings_add(argv, "%s", how->cgroup);
 	}
 	if (t->timeout > 0) {
 		strings_add(argv, "--timeout");
@@ -248,7 +202,7 @@ static void launch_argv(struct strings *argv, const struct job *j, const char *c
 /* What an attempt of another life left outside of its folder. */
 static int launch_clear_beside(const struct job *j, struct dp_err *err)
 {
-	static const char *const names[] = { ".claim", ".exit" };
+	static const char *const names[] = { ".claim", ".exit", ".job" };
 	int code = claim_folder(j->folder, err);
 
 	for (size_t i = 0; i < DP_COUNT(names) && code == DP_OK; i++) {
@@ -305,12 +259,12 @@ static int launch_made(const struct strings *argv, const struct strings *env,
 	return dp_fail(err, DP_E_NOMEM, "no memory to start");
 }
 
-int launch_command(const struct job *j, const char *cgroup, struct launch *out,
+int launch_command(const struct job *j, const struct launch_how *how, struct launch *out,
 		   struct dp_err *err)
 {
 	struct strings argv = { 0 }, env = { 0 };
 
-	launch_argv(&argv, j, cgroup);
+	launch_argv(&argv, j, how);
 	launch_environment_attempt(&env, j);
 	return launch_made(&argv, &env, out, err);
 }
@@ -329,6 +283,6 @@ int launch_oracle(const struct study *h, char *const *program, struct launch *ou
 
 void launch_clear(struct launch *l)
 {
-	launch_free_list(l->argv);
-	launch_free_list(l->env);
+	strings_free_list(l->argv);
+	strings_free_list(l->env);
 }

@@ -68,6 +68,9 @@ static const char usage_text[] =
 	"  --open-files N     the trainer's soft limit of open files (default: "
 	"unchanged)\n"
 	"  --cwd DIR          working folder of the trainer (default: the attempt's)\n"
+	"  --elsewhere        the daemon is on another machine: a disk that knows no "
+	"locks\n"
+	"                     will do, and USR2 means that the time limit is near\n"
 	"  --oracle           run an oracle program with stdin, stdout and stderr as "
 	"they\n"
 	"                     are: it ends, with all that it has started, when nobody\n"
@@ -117,6 +120,7 @@ static void shim_options(struct options *o, int argc, char **argv)
 		{ "log-limit", required_argument, NULL, 'l' },
 		{ "open-files", required_argument, NULL, 'n' },
 		{ "cwd", required_argument, NULL, 'c' },
+		{ "elsewhere", no_argument, NULL, 'e' },
 		{ "oracle", no_argument, NULL, 'o' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
@@ -159,6 +163,9 @@ static void shim_options(struct options *o, int argc, char **argv)
 		case 'c':
 			o->cwd = optarg;
 			break;
+		case 'e':
+			o->elsewhere = true;
+			break;
 		case 'o':
 			o->oracle = true;
 			break;
@@ -195,6 +202,7 @@ void watch_signals(struct shim *s)
 	sigaddset(&watched, SIGCHLD);
 	sigaddset(&watched, SIGTERM);
 	sigaddset(&watched, SIGINT);
+	sigaddset(&watched, SIGUSR2);
 	s->signals = signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (s->signals < 0)
 		die("cannot watch", "signals");
@@ -448,7 +456,10 @@ void read_signals(struct shim *s)
 	for (size_t i = 0; n > 0 && i < (size_t)n / sizeof info[0]; i++) {
 		if (info[i].ssi_signo == SIGCHLD || s->ended)
 			continue;
-		s->cancelled = true;
+		if (info[i].ssi_signo == SIGUSR2)
+			s->timed_out |= !s->stopping;
+		else
+			s->cancelled = true;
 		stop_trainer(s);
 	}
 }

@@ -18,6 +18,7 @@ struct options {
 	const char *beside; /* its claim and its record are files with this beginning */
 	const char *cgroup; /* folder in which the trainer gets a cgroup; NULL: none */
 	bool oracle;        /* no attempt: an oracle program */
+	bool elsewhere;     /* its daemon is on another machine: no lock is needed */
 	double timeout, stall; /* seconds; 0: none */
 	double grace;          /* seconds between TERM and KILL */
 	uint64_t log_limit;    /* bytes kept of stdout, and of stderr */
@@ -68,7 +69,7 @@ _Noreturn void die(const char *what, const char *name);
 /* The first child, with outputs of its own; the kernel takes it before shim and daemon
  * when memory runs out. Returns 0 or errno. */
 int spawn_expendable(struct shim *s, const int *outputs);
-/* A signalfd of SIGCHLD, TERM and INT, all signals blocked. */
+/* A signalfd of SIGCHLD, TERM, INT and USR2, all signals blocked. */
 void watch_signals(struct shim *s);
 /* KILL or TERM to the first child and its group. */
 void signal_trainer(const struct shim *s, int sig);

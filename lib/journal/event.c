@@ -57,7 +57,9 @@ static const struct dp__field filter_fields[] = {
 };
 
 #define ON_FILES    (ON(STUDY_CREATED) | ON(STUDY_AMENDED))
-#define ON_ATTEMPTS (ON(ATTEMPT_PLANNED) | ON(ATTEMPT_ADOPTED) | ON(ATTEMPT_ENDED))
+#define ON_ATTEMPTS                                                                      \
+	(ON(ATTEMPT_PLANNED) | ON(ATTEMPT_PLACED) | ON(ATTEMPT_ADOPTED) |                \
+	 ON(ATTEMPT_ENDED))
 #define ON_TRIALS                                                                        \
 	(ON_ATTEMPTS | ON(TRIAL_PROPOSED) | ON(TRIAL_ENDED) | ON(TRIAL_CANCEL_ASKED) |   \
 	 ON(TRIAL_RETRY_ASKED) | ON(RESULT_IMPORTED) | ON(TRIAL_ACCOUNTED) |             \
@@ -81,6 +83,7 @@ const struct dp__field dp__event_fields[] = {
 	{ ROW(dp_event, trial, "trial", DP__U32), .types = ON_TRIALS },
 	{ ROW(dp_event, run, "run", DP__RUN), .types = ON_ATTEMPTS },
 	{ ROW(dp_event, attempt, "attempt", DP__U32), .types = ON_ATTEMPTS },
+	{ ROW(dp_event, place, "place", DP__STR), .types = ON(ATTEMPT_PLACED) },
 	{ ROW(dp_event, state, "state", DP__STR), .types = ON(STUDY_MOVED) | ON(TRIAL_ENDED) },
 	{ ROW(dp_event, end, "end", DP__WORD), .types = ON(ATTEMPT_ENDED), .words = end_words },
 	{ ROW(dp_event, counted, "counted", DP__FLAG), .types = ON(STUDY_MOVED) | ON(ATTEMPT_ENDED) | ON(TIME_NOTED) },

@@ -57,6 +57,7 @@ struct dp_attempt {
 	float cpu_seconds;
 	uint64_t peak_memory;
 	char *message; /* NULL if there is nothing to say */
+	char *place;   /* what its executor knows it by; NULL: nothing is said */
 };
 
 /* The waypoints of a training (trainer.path): what it would have been with a smaller

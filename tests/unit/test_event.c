@@ -214,6 +214,12 @@ static struct dp_event full(enum dp_event_type type)
 		e.run = DP_RUN_ALL;
 		e.attempt = 2;
 		break;
+	case DP_EV_ATTEMPT_PLACED:
+		e.trial = 1;
+		e.run = 3;
+		e.attempt = 2;
+		e.place = "314_3";
+		break;
 	case DP_EV_ATTEMPT_ENDED:
 		fill_end(&e);
 		break;

@@ -31,6 +31,9 @@ NODES = ("n1", "n2", "n3")
 CPUS, MEMORY, GPUS = 4, 4000, 1  # of each node; memory in MB
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue")
 ACCOUNTING_PROGRAMS = ("slurmdbd", "mariadbd", "sacct")
+# Seconds until a job that was put back into the queue may start again. Slurm's own are 121: those
+# of its credentials' life and one more.
+REQUEUE_DELAY = 10
 UP = 60  # seconds a part may take to come up: only one that is broken does
 # A few thousand ports below those that the kernel hands out by itself; each cluster has a block.
 FIRST_PORT, LAST_PORT, PORTS = 21000, 31000, 10
@@ -188,7 +191,8 @@ class Slurm:
             f.write(os.urandom(128))
         at = dict(folder=self.folder, controller=self.port + CONTROLLER,
                   database_daemon=self.port + DATABASE_DAEMON, database=self.port + DATABASE)
-        settings = dict(self.settings, AuthInfo="socket=" + self.path("munge.socket"))
+        settings = dict(self.settings, AuthInfo="socket=%s,cred_expire=%d" % (
+            self.path("munge.socket"), REQUEUE_DELAY))
         if self.accounting:
             settings.update(AccountingStorageType="accounting_storage/slurmdbd",
                             AccountingStorageHost="localhost",
@@ -307,13 +311,10 @@ class Slurm:
 
     def jobs(self):
         """All that the controller knows, ended ones too, by their number (12 or 12_3)."""
-        keys = ("state", "name", "reason", "node", "partition", "restarts", "comment")
+        keys = ("job", "state", "name", "reason", "node", "partition", "comment")
         rows = self.run("squeue", "-h", "-r", "-t", "all", "-o", "%i|%T|%j|%r|%N|%P|%k").stdout
-        found = {}
-        for row in rows.splitlines():
-            number, state, name, reason, node, partition, comment = row.split("|", 6)
-            found[number] = dict(zip(keys, (state, name, reason, node, partition, None, comment)))
-        return found
+        found = [dict(zip(keys, row.split("|", len(keys) - 1))) for row in rows.splitlines()]
+        return {row["job"]: row for row in found}
 
     def state(self, job):
         """RUNNING, PENDING, COMPLETED ... or None for one that is not known."""

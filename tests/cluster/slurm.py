@@ -104,7 +104,9 @@ DATABASE_OPTIONS = ("--no-defaults", "--user=root", "--skip-name-resolve", "--sk
                     "--innodb-flush-log-at-trx-commit=0", "--innodb-flush-method=nosync",
                     "--skip-innodb-doublewrite", "--innodb-buffer-pool-size=32M",
                     "--innodb-log-file-size=8M", "--performance-schema=off")
-DATABASE_TABLES = "/usr/share/mysql/mariadb_system_tables.sql"
+# What a MariaDB keeps for itself; newer ones have the second name.
+DATABASE_TABLES = ("/usr/share/mysql/mysql_system_tables.sql",
+                   "/usr/share/mysql/mariadb_system_tables.sql")
 
 
 def missing(accounting=False):
@@ -253,7 +255,7 @@ class Slurm:
     def start_accounting(self):
         folder = self.path("database")
         os.makedirs(os.path.join(folder, "mysql"))
-        with open(DATABASE_TABLES) as f:
+        with open(next(filter(os.path.exists, DATABASE_TABLES))) as f:
             tables = "use mysql;\n" + f.read()
         subprocess.run(["mariadbd", *DATABASE_OPTIONS, "--bootstrap", "--datadir=" + folder],
                        input=tables, text=True, check=True, stdout=subprocess.DEVNULL,

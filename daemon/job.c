@@ -162,6 +162,7 @@ static void job_start(struct dpd *d, void *arg)
 	if (job_clears(j))
 		return;
 	j->phase = JOB_STARTED;
+	j->started = clock_now(d); /* until its executor knows better */
 	if (b->table->start(b, j, &err) != DP_OK)
 		job_refused(j, &err);
 }

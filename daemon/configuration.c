@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "base/num.h"
 #include "daemon/hook_option.h"
+#include "daemon/slot_option.h"
 #include "study/study.h"
 
 #include <grp.h>
@@ -27,6 +28,7 @@ enum config_kind {
 	KIND_WORD,                /* an enum: the position in `words` */
 	KIND_GROUP,               /* struct config_group */
 	KIND_HOOKS,               /* json_t *, see hook_option.h */
+	KIND_SLOT_ENV,            /* json_t *, see slot_option.h */
 };
 
 struct config_option {
@@ -56,7 +58,7 @@ static void config_fill_cores(void *field)
 				  0 * sizeof((type *)0 == &((struct config *)0)->field)
 
 static const struct config_option options[] = {
-	{ FIELD(unsigned, slots), KIND_COUNT, .least = 1, .most = 4096,
+	{ FIELD(unsigned, slots), KIND_COUNT, .least = 1, .most = CONFIG_SLOTS_MAX,
 	  .fill = config_fill_cores, .otherwise = "number of cores",
 	  .help = "Trainers that run at once, over all studies." },
 	{ FIELD(struct config_group, socket_group), KIND_GROUP, .preset = "",
@@ -95,6 +97,10 @@ static const struct config_option options[] = {
 	{ FIELD(json_t *, hooks), KIND_HOOKS, .preset = "[]", .otherwise = "none",
 	  .help = "Programs that are told of what happens: studies that finish, fail or "
 		  "pause, failing trials, a full disk. On the command line as JSON." },
+	{ FIELD(json_t *, slot_env), KIND_SLOT_ENV, .preset = "{}", .otherwise = "none",
+	  .help = "Environment variables of trainers with one value for each slot, such "
+		  "as {\"CUDA_VISIBLE_DEVICES\": [\"0\", \"1\"]}. On the command line as "
+		  "JSON." },
 };
 #undef FIELD
 _Static_assert(sizeof(enum log_level) == sizeof(unsigned), "a word is kept as unsigned");
@@ -221,30 +227,40 @@ static void clear_group(void *field)
 	*mine = (struct config_group){ .gid = (gid_t)-1 };
 }
 
-static bool read_hooks(const struct config_option *o, const char *text, void *field)
+/* The reader of an option that is a list or a map; NULL: it is one value. */
+typedef int tree_parse(const char *text, json_t **out, struct dp_err *err);
+
+static tree_parse *option_tree_parse(const struct config_option *o)
 {
-	json_t **mine = field, *list;
+	return o->kind == KIND_HOOKS      ? hooks_parse
+	       : o->kind == KIND_SLOT_ENV ? slot_env_parse
+					  : NULL;
+}
+
+static bool read_tree(const struct config_option *o, const char *text, void *field)
+{
+	json_t **mine = field, *tree;
 	struct dp_err ignored;
 
-	(void)o;
-	if (hooks_parse(text, &list, &ignored) != DP_OK)
+	if (option_tree_parse(o)(text, &tree, &ignored) != DP_OK)
 		return false;
 	json_decref(*mine);
-	*mine = list;
+	*mine = tree;
 	return true;
 }
 
-/* Why that refused the text: a list has more than one way to be wrong. */
-static int refuse_hooks(const char *text, struct dp_err *err)
+/* Why that refused the text: a tree has more than one way to be wrong. */
+static int refuse_tree(const struct config_option *o, const char *text,
+		       struct dp_err *err)
 {
-	json_t *list = NULL;
-	int code = hooks_parse(text, &list, err);
+	json_t *tree = NULL;
+	int code = option_tree_parse(o)(text, &tree, err);
 
-	json_decref(list);
-	return code != DP_OK ? code : dp_fail(err, DP_E_NOMEM, "no memory for hooks");
+	json_decref(tree);
+	return code != DP_OK ? code : dp_fail(err, DP_E_NOMEM, "no memory for options");
 }
 
-static bool same_hooks(const void *a, const void *b)
+static bool same_tree(const void *a, const void *b)
 {
 	return json_equal(*(json_t *const *)a, *(json_t *const *)b);
 }
@@ -255,7 +271,13 @@ static void describe_hooks(const struct config_option *o, struct dp_buf *out)
 	dp_buf_puts(out, "list of {on, command, timeout}");
 }
 
-static void clear_hooks(void *field)
+static void describe_slot_env(const struct config_option *o, struct dp_buf *out)
+{
+	(void)o;
+	dp_buf_puts(out, "map of names to lists of values");
+}
+
+static void clear_tree(void *field)
 {
 	json_decref(*(json_t **)field);
 	*(json_t **)field = NULL;
@@ -275,7 +297,8 @@ static const struct {
 				       NULL },
 	[KIND_WORD] = { read_word, same_count, describe_word, NULL },
 	[KIND_GROUP] = { read_group, same_group, describe_group, clear_group },
-	[KIND_HOOKS] = { read_hooks, same_hooks, describe_hooks, clear_hooks },
+	[KIND_HOOKS] = { read_tree, same_tree, describe_hooks, clear_tree },
+	[KIND_SLOT_ENV] = { read_tree, same_tree, describe_slot_env, clear_tree },
 };
 
 /* ---- walking the table ---- */
@@ -346,8 +369,8 @@ int config_set(struct config *c, const char *name, const char *value, struct dp_
 			continue;
 		if (kinds[o->kind].read(o, value, option_field(o, c)))
 			return DP_OK;
-		if (o->kind == KIND_HOOKS)
-			return refuse_hooks(value, err);
+		if (option_tree_parse(o))
+			return refuse_tree(o, value, err);
 		config_doc(i, &doc);
 		return dp_fail(err, DP_E_USAGE, "%s cannot be '%.80s'; it is %s", name,
 			       value, doc.type);
@@ -381,7 +404,7 @@ static int set_tree_option(void *config, const char *name, const char *json,
 			   struct dp_err *err)
 {
 	for (size_t i = 0; i < DP_COUNT(options); i++)
-		if (strcmp(options[i].name, name) == 0 && options[i].kind != KIND_HOOKS)
+		if (strcmp(options[i].name, name) == 0 && !option_tree_parse(&options[i]))
 			return dp_fail(err, DP_E_USAGE, "an option has one value");
 	return config_set(config, name, json, err);
 }
@@ -419,6 +442,8 @@ int config_load(struct config *c, const struct config_source *from, struct dp_er
 		if (code != DP_OK)
 			dp_err_prefix(err, "command line");
 	}
+	if (code == DP_OK)
+		code = slot_env_enough(c->slot_env, c->slots, err);
 	return code;
 }
 

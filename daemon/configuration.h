@@ -22,6 +22,10 @@ enum stop_policy {
 	STOP_KILL
 };
 
+enum {
+	CONFIG_SLOTS_MAX = 4096
+};
+
 struct config_group {
 	char *name; /* "" or NULL: none */
 	gid_t gid;  /* (gid_t)-1: none */
@@ -40,6 +44,7 @@ struct config {
 	uint64_t client_memory; /* bytes that requests and replies may take in all */
 	double report_interval; /* seconds between reports of a running study; 0: none */
 	json_t *hooks;          /* hook_option.h; never NULL but without memory */
+	json_t *slot_env;       /* slot_option.h; likewise */
 };
 
 /* Where a configuration comes from. A later source wins: defaults, then the file, then

@@ -92,6 +92,9 @@ struct dp_event {
 	/* attempt-* */
 	int32_t run; /* DP_RUN_ALL or the one run of this process */
 	uint32_t attempt;
+	/* attempt-planned: one more than its DPARETO_SLOT; 0: it gets none, or a version
+	 * that gave none planned it */
+	uint32_t slot;
 	/* attempt-ended */
 	enum dp_end end;
 	bool counted; /* false: says nothing about the trial (never started, daemon

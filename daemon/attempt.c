@@ -151,10 +151,13 @@ static enum dp_end attempt_class(const struct job *j, char *why, size_t room)
 	const struct dp_study *spec = j->spec;
 	const struct job_files *f = &j->files;
 	const char *needed[DP_OBJECTIVES_MAX + 1];
+	struct dp_exit exit = f->exit;
 	enum dp_end end;
 
 	attempt_needed(spec, needed);
-	end = dp_classify(&f->exit, f->result, needed, job_trial(j)->cancel_asked, why,
+	if (dp_study_releases(spec))
+		exit.peak_memory = 0; /* it may tell of the data, and is not kept */
+	end = dp_classify(&exit, f->result, needed, job_trial(j)->cancel_asked, why,
 			  room);
 	if (dp_study_releases(spec))
 		end = attempt_class_released(j, end, why, room);
@@ -214,8 +217,9 @@ static void quote_last_words(const struct job *j, enum dp_end end, char *why, si
 {
 	size_t n = strlen(why);
 
-	if (j->files.last_words[0] && (end == DP_END_EXIT_CODE || end == DP_END_SIGNAL ||
-				       end == DP_END_BAD_OUTPUT || end == DP_END_TIMEOUT))
+	if (j->files.last_words[0] &&
+	    (end == DP_END_EXIT_CODE || end == DP_END_SIGNAL ||
+	     end == DP_END_BAD_OUTPUT || end == DP_END_TIMEOUT || end == DP_END_MEMORY))
 		snprintf(why + n, room - n, "; its last line on stderr: %s",
 			 j->files.last_words);
 }

@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "base/num.h"
 #include "daemon/hook_option.h"
+#include "daemon/slot_option.h"
 #include "daemon/slurm_option.h"
 #include "study/study.h"
 
@@ -61,7 +62,7 @@ static void config_fill_cores(void *field)
 				  0 * sizeof((type *)0 == &((struct config *)0)->field)
 
 static const struct config_option options[] = {
-	{ FIELD(unsigned, slots), KIND_COUNT, .least = 1, .most = 4096,
+	{ FIELD(unsigned, slots), KIND_COUNT, .least = 1, .most = CONFIG_SLOTS_MAX,
 	  .fill = config_fill_cores, .otherwise = "number of cores",
 	  .help = "Trainers that run at once, over all studies." },
 	{ FIELD(struct config_group, socket_group), KIND_GROUP, .preset = "",
@@ -111,6 +112,11 @@ static const struct config_option options[] = {
 	  .parse = hooks_parse, .form = "list of {on, command, timeout}",
 	  .help = "Programs that are told of what happens: studies that finish, fail or "
 		  "pause, failing trials, a full disk. On the command line as JSON." },
+	{ FIELD(json_t *, slot_env), KIND_TREE, .preset = "{}", .otherwise = "none",
+	  .parse = slot_env_parse, .form = "map of names to lists of values",
+	  .help = "Environment variables of trainers with one value for each slot, such "
+		  "as {\"CUDA_VISIBLE_DEVICES\": [\"0\", \"1\"]}. On the command line as "
+		  "JSON." },
 };
 #undef FIELD
 _Static_assert(sizeof(enum log_level) == sizeof(unsigned), "a word is kept as unsigned");
@@ -436,6 +442,8 @@ int config_load(struct config *c, const struct config_source *from, struct dp_er
 		if (code != DP_OK)
 			dp_err_prefix(err, "command line");
 	}
+	if (code == DP_OK)
+		code = slot_env_enough(c->slot_env, c->slots, err);
 	return code;
 }
 

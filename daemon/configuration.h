@@ -27,6 +27,10 @@ enum config_executor {
 	CONFIG_SLURM
 };
 
+enum {
+	CONFIG_SLOTS_MAX = 4096
+};
+
 struct config_group {
 	char *name; /* "" or NULL: none */
 	gid_t gid;  /* (gid_t)-1: none */
@@ -47,6 +51,7 @@ struct config {
 	enum config_executor executor; /* of studies that name none */
 	json_t *slurm;                 /* slurm_option.h; never NULL but without memory */
 	json_t *hooks;                 /* hook_option.h; the same */
+	json_t *slot_env;              /* slot_option.h; the same */
 };
 
 /* Where a configuration comes from. A later source wins: defaults, then the file, then

@@ -34,6 +34,9 @@ struct backend {
 
 struct executor {
 	const char *name;
+	/* Its attempts share this machine: each has a number below `slots` of the
+	 * configuration that no other of them has while it is open (DPARETO_SLOT). */
+	bool slots;
 	/* Fills b->self; NULL: there is nothing to. With an error no daemon starts. */
 	int (*open)(struct backend *b, struct dp_err *err);
 	void (*close)(struct backend *b);

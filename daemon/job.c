@@ -64,6 +64,7 @@ struct job *job_new(struct study *h, uint32_t trial, int32_t run, uint32_t attem
 	j->d = h->d;
 	j->home = h;
 	j->attempt = attempt;
+	j->slot = -1;
 	j->progress = NAN;
 	j->next = h->d->jobs;
 	h->d->jobs = j;
@@ -146,6 +147,23 @@ static bool job_clears(struct job *j)
 	return true;
 }
 
+/* The lowest number that no attempt of the executor has, from its plan until its end is
+ * recorded, when nothing of it runs any more. There is one below `slots`, since fewer
+ * attempts than that are open when another is planned. */
+static int32_t job_free_slot(const struct backend *b)
+{
+	bool taken[CONFIG_SLOTS_MAX] = { false };
+	int32_t slot = 0;
+
+	for (const struct job *j = b->d->jobs; j; j = j->next)
+		if (j->home->backend == b && j->phase != JOB_OVER && j->slot >= 0 &&
+		    j->slot < CONFIG_SLOTS_MAX)
+			taken[j->slot] = true;
+	while (slot < CONFIG_SLOTS_MAX && taken[slot])
+		slot++;
+	return slot < CONFIG_SLOTS_MAX ? slot : -1;
+}
+
 /* The attempt is on the disk: now it may start. */
 static void job_start(struct dpd *d, void *arg)
 {
@@ -157,6 +175,11 @@ static void job_start(struct dpd *d, void *arg)
 		return; /* planned and never claimed: the next daemon sees that */
 	if (job_trial(j)->cancel_asked) {
 		attempt_close(j, DP_END_CANCELLED, true, "cancelled before it started");
+		return;
+	}
+	if (j->slot >= (int32_t)d->config.slots) {
+		attempt_close(j, DP_END_LOST, false,
+			      "its slot was taken away before it started");
 		return;
 	}
 	if (job_clears(j))
@@ -177,6 +200,9 @@ bool job_launch(struct study *h)
 
 	if (!j)
 		return false;
+	if (h->backend->table->slots)
+		j->slot = job_free_slot(h->backend);
+	e.slot = (uint32_t)(j->slot + 1);
 	record(h, &e);
 	after_commit(h->d, job_start, j);
 	return true;
@@ -289,6 +315,7 @@ void job_recover(struct study *h, const struct dp_trial *t, const struct dp_atte
 	if (!j)
 		record_give_up(h->d, "to recover an attempt");
 	j->started = a->planned;
+	j->slot = a->slot;
 	j->phase = JOB_ADOPTING;
 	h->backend->table->adopt(h->backend, j);
 }

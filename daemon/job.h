@@ -43,7 +43,8 @@ struct job {
 	struct dpd *d;
 	struct study *home;
 	uint32_t trial, attempt;
-	int32_t run; /* DP_RUN_ALL or one run */
+	int32_t run;  /* DP_RUN_ALL or one run */
+	int32_t slot; /* its DPARETO_SLOT, as journaled; -1: none */
 	enum job_phase phase;
 	char *folder;                                /* absolute */
 	char about[DP_NAME_MAX + 1 + DP_TRIAL_NAME]; /* "study/trial" for the log */

@@ -93,33 +93,59 @@ static bool launch_has(char *const *list, const char *name_equals)
 	return false;
 }
 
-/* Contract 1.2: the daemon's own, less what belongs to its service manager; then the
- * study's; then ours, which nobody can override. */
-static void launch_environment(struct strings *env, const struct study *h)
+/* What the slot's number and the configuration say of it. */
+static void launch_slot(struct strings *env, const json_t *slot_env, int32_t slot)
 {
-	static const char *const dropped[] = { "NOTIFY_SOCKET=",
-					       "LISTEN_*",
-					       "WATCHDOG_*",
-					       "DPARETO_REQUEST=",
-					       "DPARETO_RESULT=",
-					       "DPARETO_STUDY=",
-					       "DPARETO_TRIAL=",
-					       "DPARETO_ATTEMPT=",
-					       "DPARETO_STUDY_DIR=",
-					       "DPARETO_CLAIM=",
-					       NULL };
+	const char *name;
+	json_t *values;
+
+	if (slot < 0)
+		return;
+	json_object_foreach ((json_t *)slot_env, name, values)
+		strings_add(env, "%s=%s", name,
+			    json_string_value(json_array_get(values, (size_t)slot)));
+	strings_add(env, "DPARETO_SLOT=%d", (int)slot);
+}
+
+/* The name of "NAME=value" with its '=', as much of it as there is room for. */
+static void launch_name(const char *entry, char *out, size_t room)
+{
+	size_t name = strcspn(entry, "="), most = room - 2;
+
+	snprintf(out, room, "%.*s=", (int)(name < most ? name : most), entry);
+}
+
+/* Contract 1.2: the daemon's own, less what belongs to its service manager; then the
+ * study's; then the slot's, which are the machine's word about what may be used of it;
+ * then ours, which nobody can override. slot: -1 for none. */
+static void launch_environment(struct strings *env, const struct study *h, int32_t slot)
+{
+	static const char *const dropped[] = {
+		"NOTIFY_SOCKET=",   "LISTEN_*",         "WATCHDOG_*",
+		"DPARETO_REQUEST=", "DPARETO_RESULT=",  "DPARETO_STUDY=",
+		"DPARETO_TRIAL=",   "DPARETO_ATTEMPT=", "DPARETO_STUDY_DIR=",
+		"DPARETO_CLAIM=",   "DPARETO_SLOT=",    NULL
+	};
 	char *const *own = h->state->spec->trainer.env;
+	struct strings machine = { 0 };
+	char key[256];
 
+	launch_slot(&machine, h->d->config.slot_env, slot);
+	env->failed |= machine.failed;
 	for (char **e = environ; *e; e++) {
-		size_t name = strcspn(*e, "=");
-		char key[256];
-
-		snprintf(key, sizeof key, "%.*s=", (int)(name < 250 ? name : 250), *e);
-		if (!launch_drops(*e, dropped) && !launch_has(own, key))
+		launch_name(*e, key, sizeof key);
+		if (!launch_drops(*e, dropped) && !launch_has(own, key) &&
+		    !launch_has(machine.list, key))
 			strings_add(env, "%s", *e);
 	}
-	for (char *const *e = own; e && *e; e++)
-		strings_add(env, "%s", *e);
+	for (char *const *e = own; e && *e; e++) {
+		launch_name(*e, key, sizeof key);
+		if (!launch_has(machine.list, key))
+			strings_add(env, "%s", *e);
+	}
+	for (size_t i = 0; i < machine.n; i++)
+		strings_add(env, "%s", machine.list[i]);
+	strings_free_list(machine.list);
 	strings_add(env, "DPARETO_STUDY=%s", h->state->spec->name);
 	strings_add(env, "DPARETO_STUDY_DIR=%s", h->state->dir);
 	if (!env->failed && !launch_has(env->list, "OMP_NUM_THREADS="))
@@ -130,7 +156,7 @@ static void launch_environment_attempt(struct strings *env, const struct job *j)
 {
 	char *claim = claim_beside(j->folder, ".claim");
 
-	launch_environment(env, j->home);
+	launch_environment(env, j->home, j->slot);
 	strings_add(env, "DPARETO_REQUEST=%s/request.json", j->folder);
 	strings_add(env, "DPARETO_RESULT=%s/result.jsonl", j->folder);
 	strings_add(env, "DPARETO_TRIAL=%u", j->trial);
@@ -189,6 +215,10 @@ static void launch_argv(struct strings *argv, const struct job *j,
 	if (t->stall > 0) {
 		strings_add(argv, "--stall");
 		strings_add(argv, "%s", dp_num_text(t->stall, number));
+	}
+	if (t->memory > 0) {
+		strings_add(argv, "--memory");
+		strings_add(argv, "%llu", (unsigned long long)t->memory);
 	}
 	strings_add(argv, "--grace");
 	strings_add(argv, "%s", dp_num_text(t->grace, number));
@@ -277,7 +307,7 @@ int launch_oracle(const struct study *h, char *const *program, struct launch *ou
 	strings_add(&argv, "%s", h->d->at.shim);
 	strings_add(&argv, "--oracle");
 	launch_program(&argv, h->d, h->state->dir, program);
-	launch_environment(&env, h);
+	launch_environment(&env, h, -1);
 	return launch_made(&argv, &env, out, err);
 }
 

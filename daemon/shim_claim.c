@@ -220,8 +220,9 @@ static double seconds_of(struct timeval t)
 static int describe_end(const struct shim *s, char *text, size_t room)
 {
 	struct rusage used;
-	char how[64], lost[64] = "";
+	char how[64], lost[64] = "", limit[48] = "";
 	int trouble = lost_output(s);
+	uint64_t peak;
 
 	if (s->start_error) {
 		snprintf(how, sizeof how, "\"exec\":\"%s\"", error_name(s->start_error));
@@ -233,19 +234,24 @@ static int describe_end(const struct shim *s, char *text, size_t room)
 	if (trouble)
 		snprintf(lost, sizeof lost, ",\"output_lost\":\"%s\"",
 			 error_name(trouble));
+	if (s->opt.memory)
+		snprintf(limit, sizeof limit, "\"memory_limit\":%llu,",
+			 (unsigned long long)s->opt.memory);
 	getrusage(RUSAGE_CHILDREN, &used);
+	peak = (uint64_t)used.ru_maxrss * 1024; /* of one process */
+	peak = s->memory.peak > peak ? s->memory.peak : peak;
 	return snprintf(text, room,
-			"{%s%s%s%s,\"start\":%lld.%06ld,\"end\":%lld.%06ld,"
-			"\"cpu_seconds\":%.6f,\"peak_memory\":%lld,"
+			"{%s%s%s%s%s,\"start\":%lld.%06ld,\"end\":%lld.%06ld,"
+			"\"cpu_seconds\":%.6f,%s\"peak_memory\":%llu,"
 			"\"stdout_bytes\":%llu,\"stderr_bytes\":%llu%s%s}\n",
 			s->timed_out ? "\"timeout\":true," : "",
+			s->memory.over ? "\"memory\":true," : "",
 			s->stalled ? "\"stalled\":true," : "",
 			s->cancelled ? "\"cancelled\":true," : "", how,
 			(long long)s->start.tv_sec, s->start.tv_nsec / 1000,
 			(long long)s->end.tv_sec, s->end.tv_nsec / 1000,
-			seconds_of(used.ru_utime) + seconds_of(used.ru_stime),
-			(long long)used.ru_maxrss * 1024,
-			(unsigned long long)s->out[0].seen,
+			seconds_of(used.ru_utime) + seconds_of(used.ru_stime), limit,
+			(unsigned long long)peak, (unsigned long long)s->out[0].seen,
 			(unsigned long long)s->out[1].seen, lost,
 			s->left_behind ? ",\"left_behind\":true" : "");
 }

@@ -15,8 +15,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define GATHER_MS    5     /* runs of a trial that are planned together are one array */
-#define NOTICE_LEAST 300.0 /* limits below this are not announced: see slurm_limits() */
+#define GATHER_MS        5 /* runs of a trial that are planned together are one array */
+#define MEMORY_MARGIN_MB 65
+#define NOTICE_LEAST     300.0 /* limits below this are not announced: see slurm_limits() */
 
 /* ---- the command ---- */
 
@@ -56,6 +57,9 @@ static void slurm_wishes(struct strings *argv, const struct dp_trainer *t,
 		strings_add(argv, "--account=%s", account);
 	if (t->gpus > 0)
 		strings_add(argv, "--gres=gpu:%d", t->gpus);
+	if (t->memory > 0) /* a little more, so that the shim is the first to see it */
+		strings_add(argv, "--mem=%lluM",
+			    (unsigned long long)(t->memory >> 20) + MEMORY_MARGIN_MB);
 	slurm_limits(argv, t, o);
 	json_array_foreach (o->options, i, word)
 		strings_add(argv, "%s", json_string_value(word));

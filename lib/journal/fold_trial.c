@@ -123,6 +123,7 @@ static int fold_planned(struct dp_study_state *st, struct dp_trial *t,
 	t->attempts = grown;
 	t->attempts[t->nattempts++] = (struct dp_attempt){ .run = e->run,
 							   .number = e->attempt,
+							   .slot = (int32_t)e->slot - 1,
 							   .planned = e->time };
 	t->open++;
 	*fold_open(st, t) += 1;

@@ -93,6 +93,9 @@ struct dp_event {
 	/* attempt-* */
 	int32_t run; /* DP_RUN_ALL or the one run of this process */
 	uint32_t attempt;
+	/* attempt-planned: one more than its DPARETO_SLOT; 0: it gets none, or a version
+	 * that gave none planned it */
+	uint32_t slot;
 	/* attempt-placed: what its executor knows it by, the number of a Slurm job */
 	const char *place;
 	/* attempt-ended */

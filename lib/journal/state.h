@@ -47,6 +47,7 @@ const char *dp_trial_status_text(enum dp_trial_status s);
 struct dp_attempt {
 	int32_t run; /* DP_RUN_ALL or one run */
 	uint32_t number;
+	int32_t slot;    /* its DPARETO_SLOT; -1: none */
 	enum dp_end end; /* DP_END_NONE: planned or running */
 	enum dp_exit_kind exit_kind;
 	int exit_value;

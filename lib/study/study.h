@@ -191,6 +191,7 @@ struct dp_trainer {
 	int retries;
 	int max_failures;
 	uint64_t log_limit; /* bytes each of stdout and stderr */
+	uint64_t memory;    /* bytes of all of its processes together; 0: no limit */
 	struct dp_path path;
 	enum dp_executor executor;
 	struct dp_slurm slurm;

@@ -30,6 +30,7 @@ static const char every[] =
 	"  retries: 1\n"
 	"  max_failures: 4\n"
 	"  log_limit: 2M\n"
+	"  memory: 4G\n"
 	"  path: {parameter: n, points: 20}\n"
 	"parameters:\n"
 	"  u: {type: float, range: [1, 2], sample: {uniform: [0, 2], accept: [1, 1.5]}}\n"
@@ -104,6 +105,7 @@ static const struct other {
 	{ "trainer.max_failures", every, "max_failures: 4", "max_failures: 5",
 	  "trainer.max_failures", true },
 	{ "trainer.log_limit", every, "2M", "3M", "trainer.log_limit", true },
+	{ "trainer.memory", every, "4G", "5G", "trainer.memory", true },
 	{ "trainer.path", every, "  path: {parameter: n, points: 20}\n", "",
 	  "trainer.path.points trainer.path.parameter", false },
 	{ "trainer.path.parameter", every, "parameter: n", "parameter: f",
@@ -417,7 +419,7 @@ static void test_changes(void **state)
 		assert_int_equal(code, may ? DP_OK : DP_E_INVALID);
 	}
 	assert_true(s->trainer.timeout == 0 && s->trainer.stall == 0 &&
-		    s->search.max_time == 0);
+		    s->trainer.memory == 0 && s->search.max_time == 0);
 	assert_true(s->trainer.grace == 5 && s->trainer.retries == 1 &&
 		    s->search.parallel == 2 && s->trainer.max_failures == 4);
 	assert_int_equal(dp_study_change(s, "trainer.grace", "9y", &err), DP_E_INVALID);

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "daemon/configuration.h"
 #include "daemon/hook_option.h"
+#include "daemon/slurm_option.h"
 
 #include <fcntl.h>
 #include <grp.h>
@@ -62,6 +63,8 @@ static void test_defaults(void **state)
 	assert_true(c.report_interval == 600);
 	assert_int_equal(json_array_size(c.hooks), 0);
 	assert_int_equal(json_object_size(c.slot_env), 0);
+	assert_int_equal(c.executor, CONFIG_LOCAL);
+	assert_int_equal(json_object_size(c.slurm), 0);
 	config_clear(&c);
 }
 
@@ -340,6 +343,76 @@ static void test_hooks(void **state)
 	config_clear(&b);
 }
 
+static void test_slurm(void **state)
+{
+	struct slurm_option o;
+	struct config c;
+	struct dp_err err;
+
+	(void)state;
+	config_defaults(&c);
+	o = slurm_option_read(c.slurm);
+	assert_true(!o.partition && !o.account && o.time == 0 && !o.options);
+	assert_true(o.poll == 10 && o.jobs == 64);
+	assert_int_equal(config_read(&c,
+				     file_of("c.yaml", "executor: slurm\n"
+						       "slurm:\n"
+						       "  partition: gpu\n"
+						       "  account: us\n"
+						       "  time: 2h\n"
+						       "  options: [--nice, -x, n1]\n"
+						       "  poll: 1s\n"
+						       "  jobs: 1000\n"),
+				     &err),
+			 DP_OK);
+	assert_int_equal(c.executor, CONFIG_SLURM);
+	o = slurm_option_read(c.slurm);
+	assert_string_equal(o.partition, "gpu");
+	assert_string_equal(o.account, "us");
+	assert_true(o.time == 7200 && o.poll == 1 && o.jobs == 1000);
+	assert_int_equal(json_array_size(o.options), 3);
+	set_ok(&c, "slurm", "{\"jobs\": 2, \"poll\": 0.5}");
+	o = slurm_option_read(c.slurm);
+	assert_true(o.jobs == 2 && o.poll == 0.5 && !o.partition);
+	set_bad(&c, "slurm", "gpu",
+		"slurm must be a map, such as {partition: gpu, jobs: 32}");
+	set_bad(&c, "slurm", "[]",
+		"slurm must be a map, such as {partition: gpu, jobs: 32}");
+	assert_true(slurm_option_read(c.slurm).jobs == 2);
+	config_clear(&c);
+}
+
+/* Each is told where it is. */
+static void test_slurm_mistakes(void **state)
+{
+	(void)state;
+	file_bad("slurm: {partition: 'a b'}\n",
+		 (const char *[]){ "c.yaml:1:20: error: slurm.partition must be a word",
+				   NULL });
+	file_bad("slurm:\n  jobs: 0\n",
+		 (const char *[]){ "c.yaml:2:9: error: slurm.jobs must be a whole number "
+				   "from 1 to 100000",
+				   NULL });
+	file_bad(
+		"slurm:\n  poll: 0.1s\n",
+		(const char *[]){ "c.yaml:2:9: error: slurm.poll must be a duration from "
+				  "0.5s to 1h",
+				  NULL });
+	file_bad("slurm:\n  time: soon\n",
+		 (const char *[]){ "c.yaml:2:9: error: slurm.time must be a duration",
+				   NULL });
+	file_bad("slurm:\n  options: -x\n",
+		 (const char *[]){ "c.yaml:2:12: error: slurm.options must be a list",
+				   NULL });
+	file_bad("slurm:\n  job: 3\n",
+		 (const char *[]){ "c.yaml:2:8: error: slurm.job is no key; did you mean "
+				   "'jobs'?",
+				   NULL });
+	file_bad("executor: pbs\n",
+		 (const char *[]){ "executor cannot be 'pbs'; it is local | slurm",
+				   NULL });
+}
+
 /* Each is told where in the list it is. */
 static void test_hook_mistakes(void **state)
 {
@@ -492,6 +565,8 @@ static void test_changed(void **state)
 		{ "report_interval", "0" },
 		{ "hooks", "[{\"on\":[\"failed\"],\"command\":[\"x\"]}]" },
 		{ "slot_env", "{\"GPU\":[\"0\",\"1\"]}" },
+		{ "executor", "slurm" },
+		{ "slurm", "{\"jobs\":1}" },
 	};
 	struct config a, b;
 	struct config_doc doc;
@@ -581,6 +656,8 @@ int main(void)
 		cmocka_unit_test(test_slot_env_mistakes),
 		cmocka_unit_test(test_slot_env_for_each),
 		cmocka_unit_test(test_sources),
+		cmocka_unit_test(test_slurm),
+		cmocka_unit_test(test_slurm_mistakes),
 		cmocka_unit_test(test_changed),
 		cmocka_unit_test(test_docs),
 		cmocka_unit_test(test_log_line),

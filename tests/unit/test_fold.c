@@ -165,6 +165,10 @@ static void objectives_and_attempts_fit(void **s)
 				   .objectives = y,
 				   .nobjectives = 1 },
 		"with 1 objectives");
+	refused((struct dp_event){ .type = DP_EV_ATTEMPT_PLACED,
+				   .run = DP_RUN_ALL,
+				   .place = "314" },
+		"is placed, but is not open");
 	plan(0, DP_RUN_ALL, 0);
 	refused((struct dp_event){ .type = DP_EV_ATTEMPT_ENDED, .run = DP_RUN_ALL },
 		"not said how");

@@ -258,15 +258,12 @@ ENGINE = engine_command()
 
 @unittest.skipUnless(ENGINE, "skipped: no Podman or Docker that works, or no static busybox")
 class Container(RecipeCase):
-    IMAGE_OF_OURS = ("docker.io/library/busybox", IMAGE)
-
     def setUp(self):
         super().setUp()
-        self.command("podman", ENGINE)
-        self.docker = ("ENGINE: podman", "ENGINE: docker")
-        self.command("docker", ENGINE)
-        self.changes = [self.IMAGE_OF_OURS] + (
-            [self.docker] if "docker" in os.path.basename(ENGINE.split()[0]) else [])
+        program, *options = ENGINE.split()
+        name = "docker" if "docker" in os.path.basename(program) else "podman"
+        self.command(name, " ".join([shutil.which(program), *options]))
+        self.changes = [("docker.io/library/busybox", IMAGE), ("ENGINE: podman", "ENGINE: " + name)]
 
     def left(self):
         return subprocess.run([*ENGINE.split(), "ps", "-a", "-q", "--filter", "name=dpareto-"],

@@ -5,6 +5,7 @@
 set -eu
 if [ -n "${MODULES:-}" ]; then
 	set +u # what is sourced is not ours
+	# shellcheck disable=SC1090
 	. "${MODULES_INIT:-/usr/share/modules/init/sh}"
 	# shellcheck disable=SC2086 # a list of words on purpose
 	module load $MODULES

@@ -9,7 +9,7 @@ shift
 # whole copy wins; the others throw theirs away.
 SCRATCH=${TMPDIR:-/tmp}/dpareto-$(id -u)-$DPARETO_STUDY
 export SCRATCH
-mkdir -p -m 700 "$SCRATCH"
+(umask 077 && mkdir -p "$SCRATCH")
 if [ ! -e "$SCRATCH/data" ]; then
 	copy=$(mktemp -d "$SCRATCH/copy.XXXXXX")
 	cp -R "$data" "$copy/data"

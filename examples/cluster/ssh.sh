@@ -20,6 +20,7 @@ host=${NODE:-$1}
 shift
 
 # What runs there: in the folder $1, or in one of its own if that is empty; with the grace $2.
+# shellcheck disable=SC2016 # it is the shell there that expands it
 there='
 folder=$1 grace=$2 own= killer=
 shift 2

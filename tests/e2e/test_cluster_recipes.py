@@ -263,7 +263,7 @@ class Container(RecipeCase):
         program, *options = ENGINE.split()
         name = "docker" if "docker" in os.path.basename(program) else "podman"
         self.command(name, " ".join([shutil.which(program), *options]))
-        self.changes = [("docker.io/library/busybox", IMAGE), ("ENGINE: podman", "ENGINE: " + name)]
+        self.changes = [("my-image", IMAGE), ("ENGINE: podman", "ENGINE: " + name)]
 
     def left(self):
         return subprocess.run([*ENGINE.split(), "ps", "-a", "-q", "--filter", "name=dpareto-"],
@@ -301,9 +301,19 @@ class Here(RecipeCase):
         self.is_ended("cancelled", "scratch")
         self.assertEqual(os.listdir(glob.glob(self.path("dpareto-*"))[0]), ["data"])
 
-    def test_virtual_environment(self):
+    def make_venv(self):
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", self.path("venv")],
                        check=True)
+
+    def test_interpreter_of_a_virtual_environment(self):
+        self.make_venv()
+        self.trainer("print(sys.prefix)\nreport(cost=1, error=0.5)\n", "train.py")
+        self.is_good("environment", ("./environment.sh, ./train.sh", "./venv/bin/python, train.py"))
+        with open(self.path("state/studies/environment/trials/0/0/stdout")) as f:
+            self.assertEqual(f.read(), self.path("venv") + "\n")
+
+    def test_virtual_environment(self):
+        self.make_venv()
         self.write("which.sh", "#!/bin/sh\nwhich python3\npython3 -c 'import sys; print("
                    "sys.prefix)'\n. %s\n" % self.path("train.sh"), 0o755)
         self.is_good("environment", ("VENV: \"\"", "VENV: ./venv"),

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -138,39 +137,11 @@ static int cgroup_put(const char *folder, const char *file, const char *text)
 	return e;
 }
 
-/* Those that are in one group itself to another. */
-static void cgroup_move_all(const char *from, const char *to)
-{
-	struct dp_buf text = DP_BUF_INIT;
-	char *path = dp_path_join(from, "cgroup.procs"), *rest = NULL;
-
-	if (path && dp_read_file(path, PROC_FILE_MAX, &text, NULL) == DP_OK && text.len)
-		for (char *pid = strtok_r(text.data, "\n", &rest); pid;
-		     pid = strtok_r(NULL, "\n", &rest))
-			(void)cgroup_put(to, "cgroup.procs", pid); /* it may have ended */
-	dp_buf_free(&text);
-	free(path);
-}
-
 bool cgroup_limit_memory(const char *folder)
 {
-	char *leaf;
-	int e;
-
-	if (cgroup_has(folder, "cgroup.subtree_control", "memory"))
-		return true;
-	if (!cgroup_has(folder, "cgroup.controllers", "memory"))
-		return false;
-	e = cgroup_put(folder, "cgroup.subtree_control", "+memory");
-	if (e != EBUSY)
-		return e == 0;
-	leaf = dp_path_join(folder, "daemon");
-	if (leaf && (mkdir(leaf, 0755) == 0 || errno == EEXIST)) {
-		cgroup_move_all(folder, leaf);
-		e = cgroup_put(folder, "cgroup.subtree_control", "+memory");
-	}
-	free(leaf);
-	return e == 0;
+	return cgroup_has(folder, "cgroup.subtree_control", "memory") ||
+	       (cgroup_has(folder, "cgroup.controllers", "memory") &&
+		cgroup_put(folder, "cgroup.subtree_control", "+memory") == 0);
 }
 
 int cgroup_end(const char *folder)

@@ -7,9 +7,11 @@
  * it (systemd: Delegate=yes), or of the service's that it is a part of
  * (DelegateSubgroup=); the caller frees it. NULL: there is none, or it is not ours. */
 char *cgroup_delegated(void);
-/* Has the groups below the folder have limits of memory. False: they go without. The
- * kernel does not allow that to a group with processes of its own, so those that are
- * there, this one and shims of a daemon before, move to a group below first. */
+/* Has the groups below the folder have limits of memory. False: they go without, as where
+ * this process is in the folder itself: a group with limits for those below has no
+ * processes of its own. It does not move out of the way. Its manager puts the next daemon
+ * where it put this one, and could not as long as a trainer of this one runs; only with
+ * DelegateSubgroup= it knows another place. */
 bool cgroup_limit_memory(const char *folder);
 /* Ends everything in a cgroup and removes it. 0: it is gone; EBUSY: something in it does
  * not end yet; another errno. Any thread. */

@@ -39,6 +39,7 @@ struct output {
 /* What all processes of the trainer have together, where that has a limit. */
 struct memory {
 	bool kernel;         /* a cgroup keeps the limit */
+	uint64_t kernel_max; /* as it has it */
 	bool over;           /* it was passed */
 	uint64_t used, peak; /* bytes at the last look, and the most that was seen */
 	double looked_at, look_at; /* monotonic: the last look, the next */

@@ -89,19 +89,27 @@ static bool kernel_limits(const struct shim *s)
 	return cgroup_write(s, "memory.max", limit);
 }
 
-/* A service manager that starts the daemon again may have taken the controller away,
- * and the daemon given it back, without a limit; or the trainer could not enter. */
+/* Whoever starts the daemon again may have taken the controller away. It may be back, but
+ * knows nothing then of the pages that the trainer has: the limit is not set again, this
+ * process keeps it from here on. Nor is there one if the trainer could not enter. */
 static bool kernel_still_limits(const struct shim *s)
 {
 	char text[SMALL_FILE];
 
-	return kernel_file(s, "cgroup.events", text, sizeof text) &&
-	       memory_number(text, "populated ") == 1 && kernel_limits(s);
+	return kernel_file(s, "memory.max", text, sizeof text) &&
+	       strtoull(text, NULL, 10) == s->memory.kernel_max &&
+	       kernel_file(s, "cgroup.events", text, sizeof text) &&
+	       memory_number(text, "populated ") == 1;
 }
 
 void memory_begin(struct shim *s)
 {
-	s->memory.kernel = s->opt.memory && s->cgroup[0] && kernel_limits(s);
+	char text[SMALL_FILE];
+
+	s->memory.kernel = s->opt.memory && s->cgroup[0] && kernel_limits(s) &&
+			   kernel_file(s, "memory.max", text, sizeof text);
+	/* whole pages */
+	s->memory.kernel_max = s->memory.kernel ? strtoull(text, NULL, 10) : 0;
 }
 
 void memory_end(struct shim *s)
@@ -109,7 +117,7 @@ void memory_end(struct shim *s)
 	char text[SMALL_FILE];
 	uint64_t peak;
 
-	if (!s->memory.kernel || s->status == 0 ||
+	if (!s->memory.kernel_max || s->status == 0 ||
 	    !kernel_file(s, "memory.events", text, sizeof text))
 		return;
 	/* killed for want of memory, and the want was of this group and not of all */

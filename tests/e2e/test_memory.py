@@ -133,24 +133,26 @@ class Memory(Case):
 
 
 class KernelMemory(Memory):
-    """The same, with a cgroup that has a memory controller."""
+    """The same, with a cgroup that has a memory controller: as with DelegateSubgroup= the daemon
+    is in a part of its service."""
 
     def setUp(self):
         super().setUp()
-        mounts = [line.split() for line in open("/proc/self/mountinfo") if " - cgroup2 " in line]
+        with open("/proc/self/mountinfo") as f:
+            mounts = [line.split() for line in f if " - cgroup2 " in line]
         try:
             with open(os.path.join(mounts[0][4], "cgroup.subtree_control")) as f:
                 if "memory" not in f.read().split():
                     self.skipTest("no memory controller in cgroup version 2 here")
-            folder = os.path.join(mounts[0][4], os.path.basename(self.folder))
-            os.mkdir(folder)
-            self.addCleanup(os.rmdir, folder)
-            self.addCleanup(lambda: os.path.isdir(folder + "/daemon") and os.rmdir(folder + "/daemon"))
+            folder = os.path.join(mounts[0][4], os.path.basename(self.folder) + ".service")
+            for part in (folder, folder + "/daemon"):
+                os.mkdir(part)
+                self.addCleanup(os.rmdir, part)
             os.setxattr(folder, "user.delegate", b"1")
         except (IndexError, OSError) as e:
             self.skipTest("no cgroup can be made here: %s" % e)
         self.addCleanup(self.end_all)
-        self.before = ["sh", "-c", 'echo $$ >"%s/cgroup.procs"; exec "$@"' % folder, "-"]
+        self.before = ["sh", "-c", 'echo $$ >"%s/daemon/cgroup.procs"; exec "$@"' % folder, "-"]
 
     def tearDown(self):
         with open(self.d.log) as f:

@@ -4,7 +4,8 @@
  *             [-a ACQUISITION] [-q PARALLEL] [-R RUNS] [-V SD | -G SHARE] [-d]
  *             [-g gain: model] [-r reference: front] [-S design: sobol]
  *             [-c cold: no memory] [-t times]
- *   optimizer -N RESULTS    cost of one proposal when so many results are known
+ *   optimizer -N RESULTS [-q PARALLEL]    cost of one proposal when so many results are
+ *             known and PARALLEL - 1 points are pending
  *   optimizer -B [-p ...]   looks for the best hypervolume by millions of evaluations
  *
  * Prints one JSON object a problem. Problems are minimised; hypervolumes are in the
@@ -297,35 +298,40 @@ static void run_problem(const struct bench_problem *p, const struct options *o)
 	fflush(stdout);
 }
 
-/* CPU time of one proposal between two fits, with n results known. */
+/* CPU time of one proposal between two fits, with n results known and the points of all
+ * other places pending. */
 static void run_size(const struct options *o, size_t n)
 {
 	const struct bench_problem *p = &bench_problems[0];
 	struct dp_study *study = make_study(p, o, 0);
-	struct dp_known *known = calloc(n + 1, sizeof *known);
+	size_t pending = (size_t)o->parallel - 1, all = n + pending + 1;
+	struct dp_known *known = calloc(all, sizeof *known);
 	struct dp_proposer *proposer = dp_proposer_new(study);
 	struct dp_proposal next;
 	struct dp_err err;
 	double first = 0, second = 0;
 
-	for (size_t t = 0; t <= n; t++) {
+	for (size_t t = 0; t < all; t++) {
 		known[t].trial = (uint32_t)t;
 		dp_space_sample(study, (uint32_t)t, true, known[t].x);
 		p->eval(known[t].x, known[t].y, known[t].metric);
 		known[t].var[0] = known[t].var[1] = NAN;
+		known[t].status = t < n ? DP_KNOWN_OK : DP_KNOWN_PENDING;
 	}
 	for (size_t m = n; m <= n + 1; m++) {
-		struct dp_history h = { .known = known, .n = m };
+		struct dp_history h = { .known = known, .n = m + pending };
 		double before = bench_cpu();
 
-		if (dp_proposer_ask(proposer, &h, (uint32_t)m, NULL, &next, &err) !=
-		    DP_OK)
+		if (dp_proposer_ask(proposer, &h, (uint32_t)(m + pending), NULL, &next,
+				    &err) != DP_OK)
 			exit(1);
 		first = m == n ? bench_cpu() - before : first;
 		second = bench_cpu() - before;
+		known[n].status = DP_KNOWN_OK; /* one more is known at the second */
 	}
-	printf("{\"results\":%zu,\"cold_seconds\":%.3f,\"proposal_ms\":%.2f}\n", n, first,
-	       1e3 * second);
+	printf("{\"results\":%zu,\"pending\":%zu,\"cold_seconds\":%.3f,\"proposal_ms\":%"
+	       ".2f}\n",
+	       n, pending, first, 1e3 * second);
 	dp_proposer_free(proposer);
 	dp_study_free(study);
 	free(known);
@@ -484,7 +490,7 @@ int main(int argc, char **argv)
 		.acquisition = "ehvi", .seeds = 20, .evaluations = 80, .parallel = 1
 	};
 	bool best = false;
-	int c;
+	int c, results = 0;
 
 	dp_linalg_single_thread();
 	while ((c = getopt(argc, argv, "p:f:s:n:a:q:N:R:V:G:dgrctSB")) != -1) {
@@ -508,8 +514,8 @@ int main(int argc, char **argv)
 			o.parallel = atoi(optarg);
 			break;
 		case 'N':
-			run_size(&o, (size_t)atoi(optarg));
-			return 0;
+			results = atoi(optarg);
+			break;
 		case 'R':
 			o.noise.runs = atoi(optarg);
 			break;
@@ -542,6 +548,10 @@ int main(int argc, char **argv)
 		default:
 			return 2;
 		}
+	}
+	if (results > 0) {
+		run_size(&o, (size_t)results);
+		return 0;
 	}
 	for (size_t i = 0; i < bench_nproblems; i++) {
 		const struct bench_problem *p = &bench_problems[i];

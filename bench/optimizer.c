@@ -3,14 +3,15 @@
  *   optimizer [-p PROBLEM[,PROBLEM]] [-f FIRST-SEED] [-s SEEDS] [-n EVALUATIONS]
  *             [-a ACQUISITION] [-q PARALLEL] [-R RUNS] [-V SD | -G SHARE] [-d]
  *             [-g gain: model] [-r reference: front] [-S design: sobol]
- *             [-c cold: no memory] [-t times]
+ *             [-c cold: no memory] [-t times] [-O run times differ]
  *   optimizer -N RESULTS [-q PARALLEL]    cost of one proposal when so many results are
  *             known and PARALLEL - 1 points are pending
  *   optimizer -B [-p ...]   looks for the best hypervolume by millions of evaluations
  *
  * Prints one JSON object a problem. Problems are minimised; hypervolumes are in the
  * natural units of the objectives. Results arrive in the order of the trials, each
- * PARALLEL - 1 proposals late.
+ * PARALLEL - 1 proposals late, or with -O as in a study with `order: asap` whose run times
+ * are log-normal: some are passed by many others.
  *
  * With -R the last objective is measured by so many runs, each with an error of sd SD
  * (-V), or of SHARE of its value (-G). What counts is then the noise-free hypervolume of
@@ -34,7 +35,7 @@
 struct options {
 	const char *problem, *acquisition;
 	int first, seeds, evaluations, parallel;
-	bool gain_model, reference_front, cold, times, sobol, denoised;
+	bool gain_model, reference_front, cold, times, sobol, denoised, asap;
 	struct bench_noise noise;
 };
 
@@ -120,6 +121,8 @@ struct course {
 	struct dp_proposer *proposer;
 	struct dp_known *known;
 	double *clean; /* (n x p) without noise */
+	double *end;   /* (n) when each trial ends, of -O */
+	double now;
 	struct dp_history h;
 };
 
@@ -214,6 +217,29 @@ struct outcome {
 	double at[MARKS], volume, found, cpu;
 };
 
+static const double run_spread = 0.5; /* of the logarithm of a run time */
+
+/* A place is free once trial t can be proposed: what is known by then. */
+static void results_arrive(struct course *c, size_t t, int seed)
+{
+	size_t parallel = (size_t)c->o->parallel;
+	double next = INFINITY;
+	struct dp_rng rng;
+
+	for (size_t k = 0; k < t; k++)
+		if (c->end[k] > c->now)
+			next = fmin(next, c->end[k]);
+	if (t >= parallel)
+		c->now = next;
+	for (size_t k = 0; k < t; k++) {
+		bool known = c->o->asap ? c->end[k] <= c->now : k + parallel <= t;
+
+		c->known[k].status = known ? DP_KNOWN_OK : DP_KNOWN_PENDING;
+	}
+	dp_rng_init(&rng, (uint64_t)seed, DP_RNG_TEST, (uint32_t)t, 1);
+	c->end[t] = c->now + exp(run_spread * dp_rng_normal(&rng));
+}
+
 static void run_seed(const struct bench_problem *p, const struct options *o, int seed,
 		     struct outcome *out)
 {
@@ -222,6 +248,7 @@ static void run_seed(const struct bench_problem *p, const struct options *o, int
 
 	c.known = calloc(n, sizeof *c.known);
 	c.clean = calloc(n * p->p, sizeof *c.clean);
+	c.end = calloc(n, sizeof *c.end);
 	c.proposer = dp_proposer_new(c.study);
 	c.h = (struct dp_history){ .known = c.known,
 				   .exact = p->exact,
@@ -231,14 +258,12 @@ static void run_seed(const struct bench_problem *p, const struct options *o, int
 	for (size_t t = 0; t < n; t++) {
 		struct dp_proposal next;
 		struct dp_err err;
-		double before = bench_cpu(), spent;
+		double before, spent;
 		int code;
 
-		/* result t - parallel arrives */
-		for (size_t k = 0; k < t; k++)
-			c.known[k].status = k + (size_t)o->parallel > t ? DP_KNOWN_PENDING
-									: DP_KNOWN_OK;
+		results_arrive(&c, t, seed);
 		c.h.n = t;
+		before = bench_cpu();
 		code = o->cold ? dp_propose(c.study, &c.h, (uint32_t)t, NULL, &next, &err)
 			       : dp_proposer_ask(c.proposer, &c.h, (uint32_t)t, NULL,
 						 &next, &err);
@@ -261,6 +286,7 @@ static void run_seed(const struct bench_problem *p, const struct options *o, int
 	dp_study_free(c.study);
 	free(c.known);
 	free(c.clean);
+	free(c.end);
 }
 
 static void run_problem(const struct bench_problem *p, const struct options *o)
@@ -493,7 +519,7 @@ int main(int argc, char **argv)
 	int c, results = 0;
 
 	dp_linalg_single_thread();
-	while ((c = getopt(argc, argv, "p:f:s:n:a:q:N:R:V:G:dgrctSB")) != -1) {
+	while ((c = getopt(argc, argv, "p:f:s:n:a:q:N:R:V:G:dgrctSBO")) != -1) {
 		switch (c) {
 		case 'p':
 			o.problem = optarg;
@@ -541,6 +567,9 @@ int main(int argc, char **argv)
 			break;
 		case 'S':
 			o.sobol = true;
+			break;
+		case 'O':
+			o.asap = true;
 			break;
 		case 'B':
 			best = true;

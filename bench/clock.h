@@ -1,4 +1,4 @@
-/* clock.h - the two clocks that benchmarks look at, in seconds. */
+/* clock.h - the clocks that benchmarks look at, in seconds. */
 #ifndef BENCH_CLOCK_H
 #define BENCH_CLOCK_H
 #include <time.h>
@@ -15,6 +15,12 @@ static inline double bench_clock(clockid_t clock)
 static inline double bench_cpu(void)
 {
 	return bench_clock(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+/* Of the thread that asks. */
+static inline double bench_thread_cpu(void)
+{
+	return bench_clock(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static inline double bench_wall(void)

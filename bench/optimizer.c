@@ -3,13 +3,15 @@
  *   optimizer [-p PROBLEM[,PROBLEM]] [-f FIRST-SEED] [-s SEEDS] [-n EVALUATIONS]
  *             [-a ACQUISITION] [-q PARALLEL] [-R RUNS] [-V SD | -G SHARE] [-d]
  *             [-g gain: model] [-r reference: front] [-S design: sobol]
- *             [-c cold: no memory] [-t times]
- *   optimizer -N RESULTS    cost of one proposal when so many results are known
+ *             [-c cold: no memory] [-t times] [-O run times differ]
+ *   optimizer -N RESULTS [-q PARALLEL]    cost of one proposal when so many results are
+ *             known and PARALLEL - 1 points are pending
  *   optimizer -B [-p ...]   looks for the best hypervolume by millions of evaluations
  *
  * Prints one JSON object a problem. Problems are minimised; hypervolumes are in the
  * natural units of the objectives. Results arrive in the order of the trials, each
- * PARALLEL - 1 proposals late.
+ * PARALLEL - 1 proposals late, or with -O as in a study with `order: asap` whose run times
+ * are log-normal: some are passed by many others.
  *
  * With -R the last objective is measured by so many runs, each with an error of sd SD
  * (-V), or of SHARE of its value (-G). What counts is then the noise-free hypervolume of
@@ -33,7 +35,7 @@
 struct options {
 	const char *problem, *acquisition;
 	int first, seeds, evaluations, parallel;
-	bool gain_model, reference_front, cold, times, sobol, denoised;
+	bool gain_model, reference_front, cold, times, sobol, denoised, asap;
 	struct bench_noise noise;
 };
 
@@ -119,6 +121,8 @@ struct course {
 	struct dp_proposer *proposer;
 	struct dp_known *known;
 	double *clean; /* (n x p) without noise */
+	double *end;   /* (n) when each trial ends, of -O */
+	double now;
 	struct dp_history h;
 };
 
@@ -213,6 +217,29 @@ struct outcome {
 	double at[MARKS], volume, found, cpu;
 };
 
+static const double run_spread = 0.5; /* of the logarithm of a run time */
+
+/* A place is free once trial t can be proposed: what is known by then. */
+static void results_arrive(struct course *c, size_t t, int seed)
+{
+	size_t parallel = (size_t)c->o->parallel;
+	double next = INFINITY;
+	struct dp_rng rng;
+
+	for (size_t k = 0; k < t; k++)
+		if (c->end[k] > c->now)
+			next = fmin(next, c->end[k]);
+	if (t >= parallel)
+		c->now = next;
+	for (size_t k = 0; k < t; k++) {
+		bool known = c->o->asap ? c->end[k] <= c->now : k + parallel <= t;
+
+		c->known[k].status = known ? DP_KNOWN_OK : DP_KNOWN_PENDING;
+	}
+	dp_rng_init(&rng, (uint64_t)seed, DP_RNG_TEST, (uint32_t)t, 1);
+	c->end[t] = c->now + exp(run_spread * dp_rng_normal(&rng));
+}
+
 static void run_seed(const struct bench_problem *p, const struct options *o, int seed,
 		     struct outcome *out)
 {
@@ -221,6 +248,7 @@ static void run_seed(const struct bench_problem *p, const struct options *o, int
 
 	c.known = calloc(n, sizeof *c.known);
 	c.clean = calloc(n * p->p, sizeof *c.clean);
+	c.end = calloc(n, sizeof *c.end);
 	c.proposer = dp_proposer_new(c.study);
 	c.h = (struct dp_history){ .known = c.known,
 				   .exact = p->exact,
@@ -230,14 +258,12 @@ static void run_seed(const struct bench_problem *p, const struct options *o, int
 	for (size_t t = 0; t < n; t++) {
 		struct dp_proposal next;
 		struct dp_err err;
-		double before = bench_cpu(), spent;
+		double before, spent;
 		int code;
 
-		/* result t - parallel arrives */
-		for (size_t k = 0; k < t; k++)
-			c.known[k].status = k + (size_t)o->parallel > t ? DP_KNOWN_PENDING
-									: DP_KNOWN_OK;
+		results_arrive(&c, t, seed);
 		c.h.n = t;
+		before = bench_cpu();
 		code = o->cold ? dp_propose(c.study, &c.h, (uint32_t)t, NULL, &next, &err)
 			       : dp_proposer_ask(c.proposer, &c.h, (uint32_t)t, NULL,
 						 &next, &err);
@@ -260,6 +286,7 @@ static void run_seed(const struct bench_problem *p, const struct options *o, int
 	dp_study_free(c.study);
 	free(c.known);
 	free(c.clean);
+	free(c.end);
 }
 
 static void run_problem(const struct bench_problem *p, const struct options *o)
@@ -297,35 +324,40 @@ static void run_problem(const struct bench_problem *p, const struct options *o)
 	fflush(stdout);
 }
 
-/* CPU time of one proposal between two fits, with n results known. */
+/* CPU time of one proposal between two fits, with n results known and the points of all
+ * other places pending. */
 static void run_size(const struct options *o, size_t n)
 {
 	const struct bench_problem *p = &bench_problems[0];
 	struct dp_study *study = make_study(p, o, 0);
-	struct dp_known *known = calloc(n + 1, sizeof *known);
+	size_t pending = (size_t)o->parallel - 1, all = n + pending + 1;
+	struct dp_known *known = calloc(all, sizeof *known);
 	struct dp_proposer *proposer = dp_proposer_new(study);
 	struct dp_proposal next;
 	struct dp_err err;
 	double first = 0, second = 0;
 
-	for (size_t t = 0; t <= n; t++) {
+	for (size_t t = 0; t < all; t++) {
 		known[t].trial = (uint32_t)t;
 		dp_space_sample(study, (uint32_t)t, true, known[t].x);
 		p->eval(known[t].x, known[t].y, known[t].metric);
 		known[t].var[0] = known[t].var[1] = NAN;
+		known[t].status = t < n ? DP_KNOWN_OK : DP_KNOWN_PENDING;
 	}
 	for (size_t m = n; m <= n + 1; m++) {
-		struct dp_history h = { .known = known, .n = m };
+		struct dp_history h = { .known = known, .n = m + pending };
 		double before = bench_cpu();
 
-		if (dp_proposer_ask(proposer, &h, (uint32_t)m, NULL, &next, &err) !=
-		    DP_OK)
+		if (dp_proposer_ask(proposer, &h, (uint32_t)(m + pending), NULL, &next,
+				    &err) != DP_OK)
 			exit(1);
 		first = m == n ? bench_cpu() - before : first;
 		second = bench_cpu() - before;
+		known[n].status = DP_KNOWN_OK; /* one more is known at the second */
 	}
-	printf("{\"results\":%zu,\"cold_seconds\":%.3f,\"proposal_ms\":%.2f}\n", n, first,
-	       1e3 * second);
+	printf("{\"results\":%zu,\"pending\":%zu,\"cold_seconds\":%.3f,\"proposal_ms\":%"
+	       ".2f}\n",
+	       n, pending, first, 1e3 * second);
 	dp_proposer_free(proposer);
 	dp_study_free(study);
 	free(known);
@@ -484,10 +516,10 @@ int main(int argc, char **argv)
 		.acquisition = "ehvi", .seeds = 20, .evaluations = 80, .parallel = 1
 	};
 	bool best = false;
-	int c;
+	int c, results = 0;
 
 	dp_linalg_single_thread();
-	while ((c = getopt(argc, argv, "p:f:s:n:a:q:N:R:V:G:dgrctSB")) != -1) {
+	while ((c = getopt(argc, argv, "p:f:s:n:a:q:N:R:V:G:dgrctSBO")) != -1) {
 		switch (c) {
 		case 'p':
 			o.problem = optarg;
@@ -508,8 +540,8 @@ int main(int argc, char **argv)
 			o.parallel = atoi(optarg);
 			break;
 		case 'N':
-			run_size(&o, (size_t)atoi(optarg));
-			return 0;
+			results = atoi(optarg);
+			break;
 		case 'R':
 			o.noise.runs = atoi(optarg);
 			break;
@@ -536,12 +568,19 @@ int main(int argc, char **argv)
 		case 'S':
 			o.sobol = true;
 			break;
+		case 'O':
+			o.asap = true;
+			break;
 		case 'B':
 			best = true;
 			break;
 		default:
 			return 2;
 		}
+	}
+	if (results > 0) {
+		run_size(&o, (size_t)results);
+		return 0;
 	}
 	for (size_t i = 0; i < bench_nproblems; i++) {
 		const struct bench_problem *p = &bench_problems[i];

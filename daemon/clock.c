@@ -135,7 +135,8 @@ static int64_t clock_read(struct dpd *d)
 
 void clock_start(struct dpd *d)
 {
-	int64_t now = dp_now_us(), record = 0, seen;
+	const int64_t *simulated = d->settings->clock;
+	int64_t now = simulated ? *simulated : dp_now_us(), record = 0, seen;
 	char text[DP_NUM_LEN];
 
 	for (uint32_t i = 0; i < d->state.nstudies; i++)
@@ -182,5 +183,7 @@ void clock_stop(struct dpd *d)
 
 int64_t clock_now(const struct dpd *d)
 {
+	if (d->settings->clock)
+		return *d->settings->clock;
 	return d->clock_base + dp_mono_us();
 }

@@ -133,6 +133,7 @@ struct settings {
 	bool look;      /* only look at `state`: look.h */
 	struct config_source config;
 	const struct executor *const *executors; /* NULL: those of executor.c */
+	const int64_t *clock; /* clock_now() of a simulation; NULL: the machine's */
 };
 
 /* Opens everything up to the point where the loop may run. In either case

@@ -4,7 +4,9 @@
  * first m results, where m is the largest number of the sequence next_fit() that the
  * history reaches, and on the fit before that in the sequence. The factor is made for
  * these m results and then grows by one row per result. A kept model is used exactly
- * as far as the new history begins like the old one. */
+ * as far as the new history begins like the old one. What each fit of the sequence came
+ * to is kept as well: where many run at once, a result of a trial that took long comes
+ * between older ones, and only the fits that know of it are made again. */
 #include "linalg/linalg.h"
 #include "propose/propose_internal.h"
 
@@ -399,6 +401,8 @@ static void forget_results(struct dp_proposer *p, size_t n)
 {
 	if (n < p->fit_n)
 		forget_fit(p);
+	while (p->nfits > 0 && p->fits[p->nfits - 1].results > n)
+		p->nfits--;
 	p->nseen = n;
 	for (size_t o = 0; o < p->noutputs; o++)
 		dp_gp_truncate(&p->output[o].gp, p->fit_n ? n : 0);
@@ -469,12 +473,81 @@ static size_t results_of(const struct dp_proposer *p, size_t trainings)
 	return i;
 }
 
+/* ---- the sequence of fits ---- */
+
+static struct dp_gp_hyper *kept_hyper(const struct dp_proposer *p, size_t fit)
+{
+	return p->fit_hypers + fit * p->noutputs;
+}
+
+/* Room for one fit more; false without memory, which costs time and nothing else. */
+static bool fits_room(struct dp_proposer *p)
+{
+	size_t room = 2 * p->fits_room + 16;
+	struct dp__fit *fits;
+	struct dp_gp_hyper *hypers;
+
+	if (p->nfits < p->fits_room)
+		return true;
+	fits = realloc(p->fits, room * sizeof *fits);
+	if (fits)
+		p->fits = fits;
+	hypers = realloc(p->fit_hypers, room * p->noutputs * sizeof *hypers);
+	if (hypers)
+		p->fit_hypers = hypers;
+	if (!fits || !hypers)
+		return false;
+	p->fits_room = room;
+	return true;
+}
+
+/* The fit that was just made, which comes after all that are kept. */
+static void keep_fit(struct dp_proposer *p)
+{
+	while (p->nfits > 0 && p->fits[p->nfits - 1].trainings >= p->fit_trainings)
+		p->nfits--;
+	if (!fits_room(p))
+		return;
+	p->fits[p->nfits] = (struct dp__fit){ p->fit_trainings, p->fit_n };
+	for (size_t o = 0; o < p->noutputs; o++)
+		kept_hyper(p, p->nfits)[o] = p->output[o].hyper;
+	p->nfits++;
+}
+
+/* Was it made of what are so many trainings now, too? */
+static bool fit_stands(const struct dp_proposer *p, const struct dp__fit *fit)
+{
+	return fit->results <= p->nseen && ends_training(p, fit->results - 1) &&
+	       results_of(p, fit->trainings) == fit->results;
+}
+
+/* Nothing is fitted at present: begins where the newest kept fit leads to that has to be
+ * made in any case, for n trainings. Where that is, or 0 if no fit is kept. */
+static size_t resume_fits(struct dp_proposer *p, size_t n)
+{
+	while (p->nfits > 0 && (p->fits[p->nfits - 1].trainings > n ||
+				!fit_stands(p, &p->fits[p->nfits - 1])))
+		p->nfits--;
+	for (size_t i = p->nfits; i-- > 0;) {
+		size_t next = next_fit(p->fits[i].trainings);
+
+		if (next > n)
+			continue; /* all but its length scales is lost: made again */
+		for (size_t o = 0; o < p->noutputs; o++) {
+			p->output[o].hyper = kept_hyper(p, i)[o];
+			p->output[o].fitted = dp__is_modelled(&p->output[o]);
+		}
+		return next;
+	}
+	return 0;
+}
+
 /* Runs through the sequence of fits up to n trainings, each of which is a result if it is
  * no path. */
 static int fit_to(struct dp_proposer *p, size_t n, const atomic_bool *cancel)
 {
 	bool fresh = false;
-	size_t at = p->fit_n ? p->fit_trainings : 0;
+	size_t at = p->fit_n ? p->fit_trainings : resume_fits(p, n);
 	int code = DP_OK;
 
 	if (at == 0) /* fits before this one would leave no trace */
@@ -491,6 +564,7 @@ static int fit_to(struct dp_proposer *p, size_t n, const atomic_bool *cancel)
 		if (code == DP_OK) {
 			p->fit_n = results;
 			p->fit_trainings = at;
+			keep_fit(p);
 			fresh = true;
 		}
 	}
@@ -563,7 +637,7 @@ int dp__model_update(struct dp_proposer *p, const struct dp_history *h,
 	p->history = h;
 	for (size_t o = 0; o < p->noutputs; o++) {
 		if (p->output[o].exact != dp__oracle_exact(p, o))
-			forget_results(p, 0);
+			forget_results(p, 0); /* nor are fits kept then */
 		p->output[o].exact = dp__oracle_exact(p, o);
 		p->output[o].costly = dp__oracle_costly(p, o);
 		/* pending points of the last call go */

@@ -337,6 +337,8 @@ void dp_proposer_free(struct dp_proposer *p)
 	dp_renyi_memory_free(p->renyi);
 	dp__target_free(&p->target);
 	free(p->times.u);
+	free(p->fits);
+	free(p->fit_hypers);
 	free(p->seen);
 	free(p->run);
 	free(p->u);

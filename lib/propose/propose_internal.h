@@ -164,6 +164,11 @@ struct dp__output {
 	double lean_mean;    /* of dp__noise_lean() over the results of the fit */
 };
 
+/* A fit that was made: of the first so many trainings, which are so many results. */
+struct dp__fit {
+	size_t trainings, results;
+};
+
 /* A point of the front that a proposal improves on. */
 struct dp__front_point {
 	double u[DP_PARAMS_MAX];
@@ -214,6 +219,11 @@ struct dp_proposer {
 	size_t nseen, seen_room;
 	size_t fit_n;         /* hyperparameters belong to the first so many; 0: none */
 	size_t fit_trainings; /* which are of so many trainings */
+	/* (nfits) fits before this one, and itself, oldest first; (nfits x noutputs) their
+	 * hyperparameters */
+	struct dp__fit *fits;
+	struct dp_gp_hyper *fit_hypers;
+	size_t nfits, fits_room;
 	double *u;            /* (d x ldu) */
 	size_t ldu;
 

@@ -2,6 +2,7 @@
 studies that have not all finished is None: not measured yet."""
 import json
 import math
+import time
 
 MEASURED_AGAIN = 10 ** 9  # trials from here on measure points again
 
@@ -69,19 +70,23 @@ class Measured:
 
     def times(self, name):
         """Of the search itself: seconds of the optimiser, of trainings (wall-clock and processor),
-        evaluations and runs; and the processor time of what was measured again."""
+        evaluations and runs; the processor time of what was measured again; and when its first
+        training began and its last ended."""
         if not self.finished(name):
             return None
 
         def find():
             out = {"sought": 0.0, "trained": 0.0, "cpu": 0.0, "evaluations": 0, "runs": 0,
-                   "cpu_again": 0.0}
+                   "cpu_again": 0.0, "began": math.inf, "ended": 0.0}
             text = self.programs.call("journal", "dump", "--state", self.programs.state,
                                       "--study", name)
             for line in text.splitlines():
                 event = json.loads(line)
                 if event.get("trial") is None:
                     continue
+                if event["type"] == "attempt-ended":
+                    out["began"] = min(out["began"], event["exit"]["start"])
+                    out["ended"] = max(out["ended"], event["exit"]["end"])
                 if event["trial"] >= MEASURED_AGAIN:
                     if event["type"] == "attempt-ended":
                         out["cpu_again"] += event["exit"]["cpu"]
@@ -100,6 +105,14 @@ class Measured:
         """Seconds of processor time that trainings took, with those that measured again."""
         found = [self.times(n) for n in names]
         return sum(t["cpu"] + t["cpu_again"] for t in found)
+
+
+    def days(self):
+        """The first and the last day on which something was trained."""
+        found = [self.times(n) for n in self.seen if self.finished(n)]
+        return [time.strftime("%Y-%m-%d", time.gmtime(x)) for x in (
+            min((t["began"] for t in found), default=time.time()),
+            max((t["ended"] for t in found), default=time.time()))]
 
 
 def front_of(points):

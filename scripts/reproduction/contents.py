@@ -38,10 +38,12 @@ class Contents:
             ("overhead", tables.overhead(self.m, scale, times)),
             ("volumes", tables.volumes(self.m, scale)),
             ("steps", tables.steps(self.m, scale)),
+            ("growth", tables.growth(self.m, scale)),
             ("spent", tables.spent(self.m, self.parts["mnist"].names())),
             ("times", tables.times(self.m, self.parts, times)),
             ("studies", self.compared(tables.studies(self.m, self.parts.values()))))}
         self.texts = {key: results.entry(part, "text " + key, made) for part, key, made in (
+            ("mnist", "spent", tables.spent_in_all(self.m, scale)),
             ("beyond", "steps", tables.steps_in_words(self.m, scale)),
             ("beyond", "epochs", tables.epochs_sentence(self.m, scale)),
             ("extensions", "choice", tables.choice(self.m, scale)),
@@ -153,16 +155,29 @@ class Contents:
             ("text", "Loss-distribution accounting proves a smaller epsilon for the same training: what "
              "it adds is proof, not another model. 8 at once is by `order: deterministic`: each point "
              "is chosen without the results of the 7 before it, however many cores there are."),
+            ("text", "Hypervolume against epochs trained, means over the seeds (an evaluation counts its "
+             "epochs once, however many runs it has; the last number of a row is that of the end):"),
+            self.rows("growth"),
             ("text", self.texts["epochs"])]
 
     def of_overhead(self):
         return [self.rows("overhead")]
 
     def of_mnist(self):
-        return [self.rows("spent")]
+        blocks = [self.rows("spent"), ("text", self.texts["spent"])]
+        if not self.scale.mnist_plain:
+            blocks.insert(0, ("text", "With the paper's domain (up to 400 epochs), but not its search: DPareto "
+                              "and random sampling both have paths (every training is tested on its way), "
+                              "%d runs a point, and end by the epochs that they have trained; DPareto "
+                              "computes epsilon, and chooses by expected hypervolume improvement for "
+                              "epochs. Random sampling begins with DPareto's initial points." %
+                              self.scale.mnist_runs))
+        return blocks
 
     def of_extensions(self):
-        return [("text", self.texts[x]) for x in ("choice", "seconds", "gap")]
+        return [*(("text", self.texts[x]) for x in ("choice", "seconds", "gap")),
+                ("text", "Seconds are those of one training on the machine of the run, with others "
+                 "beside it. One seed each of the third objectives.")]
 
     def times_section(self):
         runs = [(self.number(k), days(r), r["machine"], r["commit"]) for k, r in self.runs.items()]

@@ -96,8 +96,9 @@ class Measured:
                 elif event["type"] == "attempt-ended":
                     out["trained"] += event["exit"]["end"] - event["exit"]["start"]
                     out["cpu"] += event["exit"]["cpu"]
-                    out["evaluations"] += 1
-                    out["runs"] += len(event.get("runs") or ())
+                    if event["counted"]:  # one that was stopped took time, and is done again
+                        out["evaluations"] += 1
+                        out["runs"] += len(event.get("runs") or ())
             return out
         return self.once(("times", name), find)
 
@@ -151,6 +152,11 @@ def near(points, front, margin, epsilon=10.0):
         best = best_within(front, p[0])
         close += best is None or p[1] <= best + margin
     return close / len(inside)
+
+
+def volume_after(points, epochs):
+    """The hypervolume when so many epochs had been trained."""
+    return hypervolume([p for p in points if p[2] <= epochs])
 
 
 def epochs_to_reach(points, volume):

@@ -5,6 +5,9 @@ from . import claims, measure, plan, student
 from .kept import NOT_YET
 from .progress import duration
 
+PAPER_MNIST_EPOCHS = 272 * 10 * 200  # of a study: evaluations, runs, epochs on average
+EPOCHS = (50, 100, 200, 400, 800, 1600, 3200, 6400, 12800)  # at which hypervolumes are told
+
 
 def table_two(m, scale):
     """The paper's row beside ours: one seed as in the paper, then all of them."""
@@ -73,6 +76,25 @@ def steps(m, scale):
     return head, rows
 
 
+def growth(m, scale):
+    """The hypervolume of each step, a mean over seeds, when so many epochs had been trained."""
+    head = ("step", *("%d epochs" % e for e in EPOCHS))
+    rows = []
+    for step, words in (("paper", "the paper's settings"), *((s, w) for s, w, _ in plan.STEPS)):
+        names = plan.step_studies(scale, step)
+        rows.append(("beyond", step, (words, *(growth_cells(m, names) if m.finished(*names)
+                                               else (NOT_YET, *[""] * (len(EPOCHS) - 1))))))
+    return head, rows
+
+
+def growth_cells(m, names):
+    """Empty once all seeds have ended."""
+    last = max(p[2] for n in names for p in m.points(n))
+    before = [0, *EPOCHS]
+    return ["%.3f" % mean([measure.volume_after(m.points(n), e) for n in names])
+            if before[i] < last else "" for i, e in enumerate(EPOCHS)]
+
+
 def steps_in_words(m, scale):
     """What each step does to the hypervolume as measured again; where it does not help, that."""
     said = []
@@ -82,11 +104,15 @@ def steps_in_words(m, scale):
         if not found:
             said.append("%s: %s" % (words, NOT_YET))
             continue
-        low, high = found[1]["low"], found[1]["high"]
-        verdict = "no difference can be shown" if low is None or low <= 0 <= high else \
-            "it helps" if low > 0 else "it does not help: the hypervolume is smaller"
-        said.append("%s: %s" % (words, verdict))
+        said.append("%s: %s" % (words, verdict(found[1])))
     return "Measured again, by 95 %% intervals: %s." % "; ".join(said)
+
+
+def verdict(test):
+    """By the 95 % interval of a difference."""
+    if test["low"] is None or test["low"] <= 0 <= test["high"]:
+        return "no difference can be shown"
+    return "it helps" if test["low"] > 0 else "it does not help: the hypervolume is smaller"
 
 
 def mean(values):
@@ -150,6 +176,30 @@ def spent(m, names):
     return head, rows
 
 
+def spent_in_all(m, scale):
+    """What MNIST took, and what the paper's number of runs would take at that speed."""
+    names = {n: [plan.network(scale, n, kind) for kind in ("dpareto", "random")]
+             for n in plan.NETWORKS}
+    every = [s for pair in names.values() for s in pair]
+    if not m.finished(*every):
+        return "Together: %s." % NOT_YET
+    found = {s: m.times(s) for s in every}
+    said = "Together: %d evaluations, %d runs, %.3g core hours." % (
+        *(sum(t[k] for t in found.values()) for k in ("evaluations", "runs")),
+        sum(t["cpu"] for t in found.values()) / 3600)
+    if scale.mnist_plain:
+        return said
+    hours = []
+    for network, pair in names.items():
+        random = m.export(pair[1])["trials"]
+        epochs = scale.mnist_runs * sum(t["parameters"]["epochs"] for t in random if t["at"] is None)
+        hours.append("%s hours of one core for %s" % (
+            claims.figures(PAPER_MNIST_EPOCHS * found[pair[1]]["cpu"] / epochs / 3600),
+            plan.NETWORKS[network]))
+    return said + " With as much processor time for an epoch as random sampling took here, 272 random points " \
+        "of 10 runs each, 200 epochs on average, would take %s." % " and ".join(hours)
+
+
 def overhead(m, scale, times):
     """Where the time goes, of every study with the paper's settings."""
     head = ("study", "evaluations", "optimiser, s", "trainings, s", "share of the optimiser",
@@ -207,9 +257,9 @@ def choice(m, scale):
     return "One study of %d evaluations over model and optimiser (four pairs, SVM+Adam too) has a " \
         "hypervolume of %.4f on average over %d seeds; the union of three studies with %d each, " \
         "%.4f%s. On the fronts of the one study are: %s." % (
-            scale.total, sum(ours) / len(ours), len(ours), scale.third, sum(theirs) / len(theirs),
-            "; difference %s, %s" % (claims.interval(test, 4), claims.p_text(test["p"]))
-            if test else "", ", ".join("%s %s" % (k, claims.percent(v / total, 0))
+            scale.total, mean(ours), len(ours), scale.third, mean(theirs),
+            "; difference %s, %s: %s" % (claims.interval(test, 4), claims.p_text(test["p"]),
+                                         verdict(test)) if test else "", ", ".join("%s %s" % (k, claims.percent(v / total, 0))
                                        for k, v in sorted(chosen.items(), key=lambda x: -x[1])))
 
 

@@ -24,6 +24,14 @@ def children(pid):
         return [int(p) for p in f.read().split()]
 
 
+def program(pid):
+    """Of a process, which may have ended."""
+    try:
+        return os.readlink("/proc/%d/exe" % pid)
+    except OSError:
+        return ""
+
+
 def alive(pid):
     try:
         with open("/proc/%d/stat" % pid) as f:
@@ -67,6 +75,7 @@ class Numbers(unittest.TestCase):
         self.assertEqual(measure.best_within(points, 2), 0.25)
         self.assertIsNone(measure.best_within(points, 0.5))
         self.assertEqual(measure.epochs_to_reach(points, 6.5), 30)
+        self.assertEqual([measure.volume_after(points, e) for e in (9, 10, 29, 30)], [0, 4.5, 4.5, 6.5])
         self.assertIsNone(measure.epochs_to_reach(points, 7))
         self.assertEqual(measure.near(points, points, 0.1), 2 / 3)
 
@@ -254,8 +263,7 @@ class Quick(Case):
         self.addCleanup(process.stderr.close)
         wait_for(lambda: self.listed().get(study, 0) >= ended or process.poll() is not None)
         self.assertIsNone(process.poll())
-        daemons = [p for p in children(process.pid)
-                   if os.readlink("/proc/%d/exe" % p).endswith("dparetod")]
+        daemons = [p for p in children(process.pid) if program(p).endswith("dparetod")]
         self.assertEqual(len(daemons), 1)
         return process, daemons[0]
 
@@ -268,6 +276,10 @@ class Quick(Case):
 
         process, daemon = self.started_until("adult-logreg-sgd-random-long", 5)
         os.kill(daemon, signal.SIGKILL)
+        self.assertEqual(process.wait(LIMIT), 1)
+        self.assertIn("dparetod has ended", process.stderr.read())
+
+        process, daemon = self.started_until("adult-logreg-adam-random-long", 5)
         process.kill()
         process.wait(LIMIT)
         wait_for(lambda: not alive(daemon))

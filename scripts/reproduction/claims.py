@@ -240,7 +240,8 @@ def sequential(m, scale):
 def against_random(m, scale, p):
     title, paper = plan.PAIRS[p]
     row = Row(p, "table 2", "Table 2",
-              "%s: DPareto has %.3f (%.3f, %.3f) more hypervolume than random, p < 0.001" % (title, *paper), behind=(*one_seed(scale, p), p + "-random-long"))
+              "%s: DPareto has %.3f (%.3f, %.3f) more hypervolume than random, p < 0.001" % (title, *paper),
+              behind=(*one_seed(scale, p), p + "-random-long"))
     found = m.test(("DPareto", one_seed(scale, p)), ("Random", random_parts(scale, p)))
     if not found:
         return row
@@ -472,7 +473,8 @@ def networks(m, scale):
 
 def overhead(m, scale):
     row = Row("overhead", "Adult", "Computational overhead", "The optimiser takes about %g s for "
-              "16 + 256, less than 0.1 %% of the time for Adult" % plan.PAPER_OVERHEAD, behind=("overhead-paper",))
+              "16 + 256, less than 0.1 %% of the time for Adult" % plan.PAPER_OVERHEAD,
+              behind=("overhead-paper",))
     found = m.times("overhead-paper")
     if not found:
         return row

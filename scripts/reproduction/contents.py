@@ -164,15 +164,13 @@ class Contents:
         return [self.rows("overhead")]
 
     def of_mnist(self):
-        blocks = [self.rows("spent"), ("text", self.texts["spent"])]
-        if not self.scale.mnist_plain:
-            blocks.insert(0, ("text", "With the paper's domain (up to 400 epochs), but not its search: DPareto "
-                              "and random sampling both have paths (every training is tested on its way), "
-                              "%d runs a point, and end by the epochs that they have trained; DPareto "
-                              "computes epsilon, and chooses by expected hypervolume improvement for "
-                              "epochs. Random sampling begins with DPareto's initial points." %
-                              self.scale.mnist_runs))
-        return blocks
+        how = "The paper's settings; DPareto and random sampling of a network have the same initial points." \
+            if self.scale.mnist_plain else \
+            "The paper's domain (up to 400 epochs), but not its search: DPareto and random sampling both have " \
+            "paths (every training is tested on its way) and %d runs a point, and end by the epochs that " \
+            "they have trained; DPareto computes epsilon, and chooses by expected hypervolume improvement " \
+            "for epochs. Random sampling begins with DPareto's initial points." % self.scale.mnist_runs
+        return [("text", how), self.rows("spent"), ("text", self.texts["spent"])]
 
     def of_extensions(self):
         return [*(("text", self.texts[x]) for x in ("choice", "seconds", "gap")),

@@ -147,7 +147,9 @@ static void slots_have_numbers(void **s)
 	FAKE_UNTIL(fake_njobs == 7);
 	assert_int_equal(fake_jobs[6].slot, 3);
 	/* what the machine says of a slot counts more than what a study says */
-	assert_int_equal(launch_command(fake_jobs[6].job, NULL, &l, &err), DP_OK);
+	assert_int_equal(
+		launch_command(fake_jobs[6].job, &(struct launch_how){ 0 }, &l, &err),
+		DP_OK);
 	assert_string_equal(given(&l, "DPARETO_SLOT="), "3");
 	assert_string_equal(given(&l, "GPU="), "d");
 	assert_string_equal(given(&l, "OWN="), "y");

@@ -393,6 +393,10 @@ static char *with_line(const char *path, const char *line)
 			 line, nested ? "}" : "");
 		return edit("  runs: 2\nparameters:\n", to);
 	}
+	if (strncmp(path, "trainer.slurm.", 14) == 0) {
+		snprintf(to, sizeof to, "  slurm: {%s}\n", line);
+		return edit("  runs: 2\n", to);
+	}
 	if (strncmp(path, "trainer.", 8) == 0) {
 		snprintf(to, sizeof to, "  %s\n%s", line,
 			 strcmp(path, "trainer.command") == 0 ? "" : "  command: [p]\n");

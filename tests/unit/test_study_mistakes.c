@@ -225,7 +225,7 @@ static const struct mistake mistakes[] = {
 	{ "runs: 2", "slurm: @[a]", "'slurm' cannot be a list" },
 	{ "runs: 2", "slurm: {partition: @'a b'}", "'partition' cannot be 'a b'" },
 	{ "runs: 2", "slurm: {account: @-x}", "'account' cannot be '-x'" },
-	{ "runs: 2", "slurm: {time: @0.5s}", "'time' cannot be '0.5s'" },
+	{ "runs: 2", "slurm: {time: @0.5s}", "'time' cannot be 0.5s" },
 	{ "runs: 2", "slurm: {options: @--x}", "'options' cannot be '--x'" },
 	{ "runs: 2", "slurm: {options: [@'']}",
 	  "'options' has an entry without a value" },

@@ -145,12 +145,12 @@ class Set(Steer):
         self.trainer("report(a=1, b=1)\n")
         self.begin()
         self.submit(self.client, self.study())
-        for change, says in (("seed=3", "would be another study"), ("memory=1G", "unknown key"),
+        for change, says in (("seed=3", "would be another study"), ("patience=1G", "unknown key"),
                              ("tmeout=3", "did you mean 'timeout'"), ("stall=soon", "'soon'"),
                              ("grace=none", "cannot be 'none'")):
             self.assertIn(says, self.steer("set", "s", change, code=2).stderr)
         self.assertIn("cannot be 0", self.steer("set", "s", "parallel=0", code=1).stderr)
-        self.assertIn("max_failures, log_limit", self.steer("set", "s", "seed=3", code=2).stderr)
+        self.assertIn("max_failures, log_limit, memory", self.steer("set", "s", "seed=3", code=2).stderr)
 
 
 class Submit(Steer):

@@ -495,7 +495,7 @@ report(a=1, b=1)
         self.run_study(self.DUMP, extra_trainer=", env: {FROM_STUDY: yes, REPLACED: new}", env={
             "NOTIFY_SOCKET": self.path("no-such"), "LISTEN_FDS": "1", "LISTEN_PID": "1",
             "LISTEN_FDNAMES": "x", "WATCHDOG_USEC": "1000000000", "WATCHDOG_PID": "1",
-            "FROM_CALLER": "a b=c", "REPLACED": "old", "DPARETO_TRIAL": "77",
+            "FROM_CALLER": "a b=c", "REPLACED": "old", "DPARETO_TRIAL": "77", "DPARETO_SLOT": "77",
             "DPARETO_REQUEST": "/nowhere"})
         seen = json.loads(self.notes()[0])
         env, attempt = seen["env"], os.path.realpath(self.attempt_file(""))
@@ -507,7 +507,8 @@ report(a=1, b=1)
                           k.startswith(("DPARETO_R", "DPARETO_A", "DPARETO_TRI"))}, {
             "DPARETO_REQUEST": attempt + "/request.json",
             "DPARETO_RESULT": attempt + "/result.jsonl", "DPARETO_STUDY": "s",
-            "DPARETO_TRIAL": "0", "DPARETO_ATTEMPT": "0", "DPARETO_STUDY_DIR": self.folder})
+            "DPARETO_TRIAL": "0", "DPARETO_ATTEMPT": "0", "DPARETO_SLOT": "0",
+            "DPARETO_STUDY_DIR": self.folder})
         self.assertEqual(env["OMP_NUM_THREADS"], os.environ.get("OMP_NUM_THREADS", "1"))
         self.assertEqual(seen["cwd"], attempt)
         self.assertEqual(seen["stdin"], "/dev/null")

@@ -379,8 +379,11 @@ static void setting_limits(void **s)
 	assert_int_equal(ask("set", keys_of("timeout", "soon")), DP_E_INVALID);
 	assert_int_equal(ask("set", keys_of("seed", "1")), DP_E_USAGE);
 	assert_non_null(strstr(err.msg, "would be another study"));
-	assert_int_equal(ask("set", keys_of("memory", "1G")), DP_E_USAGE);
-	assert_string_equal(err.msg, "unknown key 'memory'");
+	assert_int_equal(ask("set", keys_of("memory", "1G")), DP_OK);
+	assert_true(h->state->now->trainer.memory == 1 << 30);
+	assert_int_equal(ask("set", keys_of("memory", "1")), DP_E_INVALID);
+	assert_int_equal(ask("set", keys_of("patience", "1G")), DP_E_USAGE);
+	assert_string_equal(err.msg, "unknown key 'patience'");
 	assert_int_equal(ask("set", json_pack("{s:s, s:{s:i}}", "study", "a", "keys",
 					      "retries", 1)),
 			 DP_E_PROTOCOL);

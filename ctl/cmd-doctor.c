@@ -179,6 +179,49 @@ static void check_program(struct doctor *d, const char *name)
 	free(path);
 }
 
+/* Can Slurm be asked? Blocks for as long as its own commands wait. False with its word.
+ */
+static bool slurm_answers(char *said, size_t room)
+{
+	FILE *answer = popen("squeue --noheader --me --format=%i 2>&1", "re");
+	char line[256];
+
+	snprintf(said, room, "squeue cannot be run");
+	while (answer && fgets(line, sizeof line, answer))
+		snprintf(said, room, "%.*s", (int)strcspn(line, "\n"), line);
+	return answer && pclose(answer) == 0;
+}
+
+/* Without Slurm nothing else changes, so that it is nothing to be warned of. */
+static void check_slurm(struct doctor *d)
+{
+	static const char *const needed[] = { "sbatch", "squeue", "scancel" };
+	const char *absent = NULL;
+	char said[256];
+	size_t found = 0;
+
+	for (size_t i = 0; i < DP_COUNT(needed); i++) {
+		char *path = ctl_find_program(needed[i]);
+
+		found += path != NULL;
+		absent = path ? absent : needed[i];
+		free(path);
+	}
+	if (found == 0)
+		doctor_note(d, OK, "slurm", NULL,
+			    "not installed here: trainers run on this machine only");
+	else if (absent)
+		doctor_note(d, WARN, "slurm", "install all of Slurm's client commands",
+			    "%s is not found, so that 'executor: slurm' cannot work",
+			    absent);
+	else if (slurm_answers(said, sizeof said))
+		doctor_note(d, OK, "slurm", NULL, "its controller answers");
+	else
+		doctor_note(d, WARN, "slurm",
+			    "studies with 'executor: slurm' wait until it does", "%s",
+			    said);
+}
+
 static void check_files(struct doctor *d)
 {
 	struct rlimit limit;
@@ -281,6 +324,7 @@ static int doctor_run(struct ctl *ctl, struct dp_err *err)
 	check_program(&d, "dpareto-shim");
 	check_program(&d, "dpareto-train");
 	check_program(&d, "dpareto-report");
+	check_slurm(&d);
 	check_files(&d);
 	check_clock(&d);
 	if (ctl->format == CTL_JSON) {
@@ -306,7 +350,8 @@ const struct ctl_command ctl_cmd_doctor = {
 	.args = "",
 	.formats = CTL_PLAIN,
 	.help = "Daemon, versions, socket, state folder and free space, journal (read in "
-		"full when no daemon runs), the other programs, limits, clock. Each is "
+		"full when no daemon runs), the other programs, Slurm, limits, clock. "
+		"Each is "
 		"ok, "
 		"warn or fail, with what to do about it. Exit status 1 if one fails.",
 	.examples = "dparetoctl doctor",

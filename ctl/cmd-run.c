@@ -255,6 +255,7 @@ static const struct ctl_option options[] = {
 	{ "state", 0, "DIR",
 	  "keep everything in DIR (default: dpareto/run/STUDY in your state folder)" },
 	{ "slots", 0, "N", "trainers at once (default: the number of cores)" },
+	{ "config", 0, "FILE", "configuration file of its daemon, as in dparetod(8)" },
 	{ 0 },
 };
 

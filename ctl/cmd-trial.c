@@ -15,6 +15,19 @@
 #include <jansson.h>
 #include <string.h>
 
+/* Why it ended so, and which job of a cluster it was. */
+static void trial_message(struct ctl_table *t, const json_t *attempt)
+{
+	const char *message = dp_json_str(attempt, "message", ""),
+		   *job = dp_json_str(attempt, "job", NULL);
+
+	if (job && !strstr(message, job))
+		ctl_cell(t, CTL_NORMAL, "%s%sSlurm job %s", message, *message ? "; " : "",
+			 job);
+	else
+		ctl_cell(t, CTL_NORMAL, "%s", message);
+}
+
 static void print_attempts(struct ctl *ctl, const json_t *attempts)
 {
 	struct ctl_table *t = ctl_table_new();
@@ -45,7 +58,7 @@ static void print_attempts(struct ctl *ctl, const json_t *attempts)
 			 ctl_seconds(json_object_get(a, "cpu_seconds"), text));
 		ctl_cell(t, CTL_NORMAL, "%s",
 			 memory < 0 ? "-" : dp_size_text((uint64_t)memory, size));
-		ctl_cell(t, CTL_NORMAL, "%s", dp_json_str(a, "message", ""));
+		trial_message(t, a);
 	}
 	ctl_table_print(ctl, t);
 }

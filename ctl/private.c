@@ -107,6 +107,7 @@ static int private_start(struct ctl_private *p, struct dp_err *err)
 {
 	char *socket_path = dp_path_join(p->dir, "dparetod.sock");
 	const char *slots = ctl_opt(p->ctl, "slots");
+	const char *config = ctl_opt(p->ctl, "config");
 	char *argv[16];
 	struct stat st;
 	int n = 0, code;
@@ -124,6 +125,10 @@ static int private_start(struct ctl_private *p, struct dp_err *err)
 	if (slots) {
 		argv[n++] = "--slots";
 		argv[n++] = (char *)slots;
+	}
+	if (config) {
+		argv[n++] = "--config";
+		argv[n++] = (char *)config;
 	}
 	argv[n] = NULL;
 	p->log_start = stat(p->log, &st) == 0 ? st.st_size : 0;

@@ -361,6 +361,8 @@ static void put_running(struct view *v, enum rank rank, const json_t *r)
 	if (dp_json_int(r, "attempt", 0) > 0)
 		dp_buf_printf(&text, "attempt %" PRId64 "  ",
 			      dp_json_int(r, "attempt", 0));
+	if (dp_json_str(r, "where", NULL))
+		dp_buf_printf(&text, "%s  ", dp_json_str(r, "where", ""));
 	ctl_pairs(json_object_get(r, "parameters"), &text);
 	snprintf(label, sizeof label, "  trial %s", ctl_point_text(r, value));
 	view_line(v, rank, CTL_NORMAL, label, dp_buf_text(&text));

@@ -150,10 +150,13 @@ static enum dp_end attempt_class(const struct job *j, char *why, size_t room)
 	const struct dp_study *spec = j->spec;
 	const struct job_files *f = &j->files;
 	const char *needed[DP_OBJECTIVES_MAX + 1];
+	struct dp_exit exit = f->exit;
 	enum dp_end end;
 
 	attempt_needed(spec, needed);
-	end = dp_classify(&f->exit, f->result, needed, job_trial(j)->cancel_asked, why,
+	if (dp_study_releases(spec))
+		exit.peak_memory = 0; /* it may tell of the data, and is not kept */
+	end = dp_classify(&exit, f->result, needed, job_trial(j)->cancel_asked, why,
 			  room);
 	if (dp_study_releases(spec))
 		end = attempt_class_released(j, end, why, room);
@@ -213,8 +216,9 @@ static void quote_last_words(const struct job *j, enum dp_end end, char *why, si
 {
 	size_t n = strlen(why);
 
-	if (j->files.last_words[0] && (end == DP_END_EXIT_CODE || end == DP_END_SIGNAL ||
-				       end == DP_END_BAD_OUTPUT || end == DP_END_TIMEOUT))
+	if (j->files.last_words[0] &&
+	    (end == DP_END_EXIT_CODE || end == DP_END_SIGNAL ||
+	     end == DP_END_BAD_OUTPUT || end == DP_END_TIMEOUT || end == DP_END_MEMORY))
 		snprintf(why + n, room - n, "; its last line on stderr: %s",
 			 j->files.last_words);
 }
@@ -246,6 +250,25 @@ static void attempt_advise(const struct job *j, enum dp_end end, char *why, size
 		dp_result_instead(j->files.result, needed, why + n, room - n);
 }
 
+/* The shim was told to end it, but not because the trial was cancelled: a daemon that
+ * stops its trainers, or a machine that shuts down. As if it had never run. */
+static bool attempt_stopped(const struct job *j, enum dp_end end)
+{
+	return j->files.exit.cancelled && !job_trial(j)->cancel_asked &&
+	       end != DP_END_OK && end != DP_END_DIVERGED;
+}
+
+/* What the executor knows goes before what nobody recorded, or what only says that
+ * somebody ended it. True: it decides. */
+static bool attempt_fate(const struct job *j, enum dp_end *end, char *why, size_t room)
+{
+	if (j->fate == DP_END_NONE || (*end != DP_END_LOST && !attempt_stopped(j, *end)))
+		return false;
+	*end = j->fate;
+	snprintf(why, room, "%s", j->fate_why);
+	return true;
+}
+
 void attempt_over(struct job *j)
 {
 	char why[1600] = "";
@@ -258,11 +281,7 @@ void attempt_over(struct job *j)
 	counted = end != DP_END_NOT_STARTED;
 	if (j->files.warning[0])
 		job_log(j, LOG_WARN, "%s", j->files.warning);
-	/* The shim was told to end it, but not because the trial was cancelled: a daemon
-	 * that stops its trainers, or a machine that shuts down. As if it had never run.
-	 */
-	if (j->files.exit.cancelled && !job_trial(j)->cancel_asked && end != DP_END_OK &&
-	    end != DP_END_DIVERGED) {
+	if (!attempt_fate(j, &end, why, sizeof why) && attempt_stopped(j, end)) {
 		end = DP_END_CANCELLED;
 		counted = false;
 		snprintf(why, sizeof why,

@@ -67,6 +67,28 @@ static bool cgroup_is_ours(const char *folder)
 	return false;
 }
 
+static bool cgroup_ends_with(const char *folder, const char *end)
+{
+	size_t n = strlen(folder), m = strlen(end);
+
+	return n >= m && strcmp(folder + n - m, end) == 0;
+}
+
+/* Is it a part of a service, and no unit itself? Then cuts the part off. */
+static bool cgroup_leave_part(char *folder)
+{
+	static const char *const units[] = { ".service", ".scope", ".slice" };
+	char *slash = strrchr(folder, '/');
+
+	for (size_t i = 0; slash && i < DP_COUNT(units); i++)
+		if (cgroup_ends_with(slash, units[i]))
+			slash = NULL;
+	if (!slash)
+		return false;
+	*slash = '\0';
+	return cgroup_ends_with(folder, units[0]);
+}
+
 char *cgroup_delegated(void)
 {
 	char *mount = cgroup_mount(), *path = cgroup_path(), *folder = NULL;
@@ -75,23 +97,59 @@ char *cgroup_delegated(void)
 		folder = dp_path_join(mount, path);
 	free(mount);
 	free(path);
-	if (folder && cgroup_is_ours(folder))
+	if (folder && (cgroup_is_ours(folder) ||
+		       (cgroup_leave_part(folder) && cgroup_is_ours(folder))))
 		return folder;
 	free(folder);
 	return NULL;
 }
 
+/* ---- limits of memory ---- */
+
+/* Does a file of a cgroup have this word? */
+static bool cgroup_has(const char *folder, const char *file, const char *word)
+{
+	struct dp_buf text = DP_BUF_INIT;
+	char *path = dp_path_join(folder, file), *rest = NULL;
+	bool found = false;
+
+	if (path && dp_read_file(path, PROC_FILE_MAX, &text, NULL) == DP_OK && text.len)
+		for (char *w = strtok_r(text.data, " \n", &rest); w && !found;
+		     w = strtok_r(NULL, " \n", &rest))
+			found = strcmp(w, word) == 0;
+	dp_buf_free(&text);
+	free(path);
+	return found;
+}
+
+/* 0 or an errno. */
+static int cgroup_put(const char *folder, const char *file, const char *text)
+{
+	char *path = dp_path_join(folder, file);
+	int fd = path ? open(path, O_WRONLY | O_CLOEXEC) : -1;
+	int e = path ? errno : ENOMEM;
+
+	free(path);
+	if (fd < 0)
+		return e;
+	e = write(fd, text, strlen(text)) < 0 ? errno : 0;
+	close(fd);
+	return e;
+}
+
+bool cgroup_limit_memory(const char *folder)
+{
+	return cgroup_has(folder, "cgroup.subtree_control", "memory") ||
+	       (cgroup_has(folder, "cgroup.controllers", "memory") &&
+		cgroup_put(folder, "cgroup.subtree_control", "+memory") == 0);
+}
+
 int cgroup_end(const char *folder)
 {
-	char *kill_file = dp_path_join(folder, "cgroup.kill");
-	int fd = kill_file ? open(kill_file, O_WRONLY | O_CLOEXEC) : -1;
-	int e = kill_file ? errno : ENOMEM;
+	int e = cgroup_put(folder, "cgroup.kill", "1");
 
-	free(kill_file);
-	if (fd < 0)
-		return e == ENOENT ? 0 : e;
-	e = write(fd, "1", 1) == 1 ? 0 : errno;
-	close(fd);
+	if (e == ENOENT)
+		return 0;
 	if (rmdir(folder) == 0 || errno == ENOENT)
 		return 0;
 	return e ? e : errno;

@@ -5,6 +5,8 @@
 #include "base/fs.h"
 #include "base/num.h"
 #include "daemon/hook_option.h"
+#include "daemon/slot_option.h"
+#include "daemon/slurm_option.h"
 #include "study/study.h"
 
 #include <grp.h>
@@ -26,7 +28,7 @@ enum config_kind {
 	KIND_DURATION_OR_FOREVER, /* double, seconds or INFINITY */
 	KIND_WORD,                /* an enum: the position in `words` */
 	KIND_GROUP,               /* struct config_group */
-	KIND_HOOKS,               /* json_t *, see hook_option.h */
+	KIND_TREE,                /* json_t *, as `parse` made it of JSON */
 };
 
 struct config_option {
@@ -39,8 +41,12 @@ struct config_option {
 	void (*fill)(void *field); /* the default, where no text can say it */
 	unsigned least, most;
 	const char *const *words; /* ends with NULL */
+	/* of a tree: checks JSON and returns what is held, with a sentence otherwise */
+	int (*parse)(const char *text, json_t **out, struct dp_err *err);
+	const char *form; /* of a tree: what it is, in words */
 };
 
+static const char *const executor_words[] = { "local", "slurm", NULL };
 static const char *const policy_words[] = { "leave", "finish", "kill", NULL };
 
 static void config_fill_cores(void *field)
@@ -56,7 +62,7 @@ static void config_fill_cores(void *field)
 				  0 * sizeof((type *)0 == &((struct config *)0)->field)
 
 static const struct config_option options[] = {
-	{ FIELD(unsigned, slots), KIND_COUNT, .least = 1, .most = 4096,
+	{ FIELD(unsigned, slots), KIND_COUNT, .least = 1, .most = CONFIG_SLOTS_MAX,
 	  .fill = config_fill_cores, .otherwise = "number of cores",
 	  .help = "Trainers that run at once, over all studies." },
 	{ FIELD(struct config_group, socket_group), KIND_GROUP, .preset = "",
@@ -92,13 +98,30 @@ static const struct config_option options[] = {
 	{ FIELD(double, report_interval), KIND_DURATION, .preset = "10m",
 	  .help = "How often the report of a running study is written again, if "
 		  "something has changed; 0: only at its end." },
-	{ FIELD(json_t *, hooks), KIND_HOOKS, .preset = "[]", .otherwise = "none",
+	{ FIELD(enum config_executor, executor), KIND_WORD, .words = executor_words,
+	  .preset = "local",
+	  .help = "Who runs the trainers of studies that do not say: this machine, or a "
+		  "Slurm cluster." },
+	{ FIELD(json_t *, slurm), KIND_TREE, .preset = "{}", .parse = slurm_option_parse,
+	  .form = "map of partition, account, time, options, poll, jobs",
+	  .otherwise = "10s between polls, 64 jobs",
+	  .help = "What Slurm jobs ask for where a study does not say, how long Slurm is "
+		  "left alone between two questions at most, and how many jobs of ours "
+		  "are in its queue at once. On the command line as JSON." },
+	{ FIELD(json_t *, hooks), KIND_TREE, .preset = "[]", .otherwise = "none",
+	  .parse = hooks_parse, .form = "list of {on, command, timeout}",
 	  .help = "Programs that are told of what happens: studies that finish, fail or "
 		  "pause, failing trials, a full disk. On the command line as JSON." },
+	{ FIELD(json_t *, slot_env), KIND_TREE, .preset = "{}", .otherwise = "none",
+	  .parse = slot_env_parse, .form = "map of names to lists of values",
+	  .help = "Environment variables of trainers with one value for each slot, such "
+		  "as {\"CUDA_VISIBLE_DEVICES\": [\"0\", \"1\"]}. On the command line as "
+		  "JSON." },
 };
 #undef FIELD
 _Static_assert(sizeof(enum log_level) == sizeof(unsigned), "a word is kept as unsigned");
-_Static_assert(sizeof(enum stop_policy) == sizeof(unsigned),
+_Static_assert(sizeof(enum stop_policy) == sizeof(unsigned) &&
+		       sizeof(enum config_executor) == sizeof(unsigned),
 	       "a word is kept as unsigned");
 
 /* ---- kinds: reading a text into a field, comparing two fields, saying what it is ----
@@ -221,41 +244,41 @@ static void clear_group(void *field)
 	*mine = (struct config_group){ .gid = (gid_t)-1 };
 }
 
-static bool read_hooks(const struct config_option *o, const char *text, void *field)
+static bool read_tree(const struct config_option *o, const char *text, void *field)
 {
-	json_t **mine = field, *list;
+	json_t **mine = field, *made;
 	struct dp_err ignored;
 
-	(void)o;
-	if (hooks_parse(text, &list, &ignored) != DP_OK)
+	if (o->parse(text, &made, &ignored) != DP_OK)
 		return false;
 	json_decref(*mine);
-	*mine = list;
+	*mine = made;
 	return true;
 }
 
-/* Why that refused the text: a list has more than one way to be wrong. */
-static int refuse_hooks(const char *text, struct dp_err *err)
+/* Why that refused the text: a tree has more than one way to be wrong. */
+static int refuse_tree(const struct config_option *o, const char *text,
+		       struct dp_err *err)
 {
-	json_t *list = NULL;
-	int code = hooks_parse(text, &list, err);
+	json_t *made = NULL;
+	int code = o->parse(text, &made, err);
 
-	json_decref(list);
-	return code != DP_OK ? code : dp_fail(err, DP_E_NOMEM, "no memory for hooks");
+	json_decref(made);
+	return code != DP_OK ? code
+			     : dp_fail(err, DP_E_NOMEM, "no memory for %s", o->name);
 }
 
-static bool same_hooks(const void *a, const void *b)
+static bool same_tree(const void *a, const void *b)
 {
 	return json_equal(*(json_t *const *)a, *(json_t *const *)b);
 }
 
-static void describe_hooks(const struct config_option *o, struct dp_buf *out)
+static void describe_tree(const struct config_option *o, struct dp_buf *out)
 {
-	(void)o;
-	dp_buf_puts(out, "list of {on, command, timeout}");
+	dp_buf_puts(out, o->form);
 }
 
-static void clear_hooks(void *field)
+static void clear_tree(void *field)
 {
 	json_decref(*(json_t **)field);
 	*(json_t **)field = NULL;
@@ -275,7 +298,7 @@ static const struct {
 				       NULL },
 	[KIND_WORD] = { read_word, same_count, describe_word, NULL },
 	[KIND_GROUP] = { read_group, same_group, describe_group, clear_group },
-	[KIND_HOOKS] = { read_hooks, same_hooks, describe_hooks, clear_hooks },
+	[KIND_TREE] = { read_tree, same_tree, describe_tree, clear_tree },
 };
 
 /* ---- walking the table ---- */
@@ -346,8 +369,8 @@ int config_set(struct config *c, const char *name, const char *value, struct dp_
 			continue;
 		if (kinds[o->kind].read(o, value, option_field(o, c)))
 			return DP_OK;
-		if (o->kind == KIND_HOOKS)
-			return refuse_hooks(value, err);
+		if (o->kind == KIND_TREE)
+			return refuse_tree(o, value, err);
 		config_doc(i, &doc);
 		return dp_fail(err, DP_E_USAGE, "%s cannot be '%.80s'; it is %s", name,
 			       value, doc.type);
@@ -381,7 +404,7 @@ static int set_tree_option(void *config, const char *name, const char *json,
 			   struct dp_err *err)
 {
 	for (size_t i = 0; i < DP_COUNT(options); i++)
-		if (strcmp(options[i].name, name) == 0 && options[i].kind != KIND_HOOKS)
+		if (strcmp(options[i].name, name) == 0 && options[i].kind != KIND_TREE)
 			return dp_fail(err, DP_E_USAGE, "an option has one value");
 	return config_set(config, name, json, err);
 }
@@ -419,6 +442,8 @@ int config_load(struct config *c, const struct config_source *from, struct dp_er
 		if (code != DP_OK)
 			dp_err_prefix(err, "command line");
 	}
+	if (code == DP_OK)
+		code = slot_env_enough(c->slot_env, c->slots, err);
 	return code;
 }
 

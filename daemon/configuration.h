@@ -22,6 +22,15 @@ enum stop_policy {
 	STOP_KILL
 };
 
+enum config_executor {
+	CONFIG_LOCAL,
+	CONFIG_SLURM
+};
+
+enum {
+	CONFIG_SLOTS_MAX = 4096
+};
+
 struct config_group {
 	char *name; /* "" or NULL: none */
 	gid_t gid;  /* (gid_t)-1: none */
@@ -39,7 +48,10 @@ struct config {
 	double client_patience; /* seconds for half a request, and to take a reply */
 	uint64_t client_memory; /* bytes that requests and replies may take in all */
 	double report_interval; /* seconds between reports of a running study; 0: none */
-	json_t *hooks;          /* hook_option.h; never NULL but without memory */
+	enum config_executor executor; /* of studies that name none */
+	json_t *slurm;                 /* slurm_option.h; never NULL but without memory */
+	json_t *hooks;                 /* hook_option.h; the same */
+	json_t *slot_env;              /* slot_option.h; the same */
 };
 
 /* Where a configuration comes from. A later source wins: defaults, then the file, then

@@ -169,7 +169,8 @@ static int local_start(struct backend *b, struct job *j, struct dp_err *err)
 		     : dp_fail(err, DP_E_NOMEM, "no memory to start");
 
 	if (code == DP_OK)
-		code = launch_command(j, b->self, &launch, err);
+		code = launch_command(j, &(struct launch_how){ .cgroup = b->self },
+				      &launch, err);
 	if (code == DP_OK)
 		code = local_spawn(b->d->at.shim, &launch, &l->pid, err);
 	launch_clear(&launch);
@@ -247,8 +248,11 @@ static int local_open(struct backend *b, struct dp_err *err)
 {
 	b->self = cgroup_delegated();
 	if (b->self)
-		log_line(&b->d->log, LOG_INFO, "", "trainers get cgroups below %s",
-			 (const char *)b->self);
+		log_line(&b->d->log, LOG_INFO, "", "trainers get cgroups below %s%s",
+			 (const char *)b->self,
+			 cgroup_limit_memory(b->self)
+				 ? "; the kernel keeps their limits of memory"
+				 : "");
 	if (access(b->d->at.shim, X_OK) == 0)
 		return DP_OK;
 	dp_fail(err, DP_E_NOT_FOUND, "dpareto-shim is not at %s", b->d->at.shim);
@@ -303,6 +307,7 @@ static void local_tick(struct backend *b)
 
 const struct executor executor_local = {
 	.name = "local",
+	.slots = true,
 	.open = local_open,
 	.close = local_close,
 	.places = local_places,

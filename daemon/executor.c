@@ -2,8 +2,9 @@
 #include "daemon/executor.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-const struct executor *const executors[] = { &executor_local, NULL };
+const struct executor *const executors[] = { &executor_local, &executor_slurm, NULL };
 
 static unsigned count_executors(const struct executor *const *list)
 {
@@ -28,6 +29,13 @@ int executors_open(struct dpd *d, const struct executor *const *list, struct dp_
 			code = list[i]->open(&d->backends[i], err);
 	}
 	return code;
+}
+
+void executors_stop(struct dpd *d)
+{
+	for (struct backend *b = d->backends; b && b->table; b++)
+		if (b->table->stop)
+			b->table->stop(b);
 }
 
 void executors_close(struct dpd *d)
@@ -61,8 +69,12 @@ unsigned executor_room(const struct backend *b)
 	return taken < places ? places - taken : 0;
 }
 
-struct backend *executor_for(const struct dpd *d, const struct dp_study *spec)
+struct backend *executor_for(const struct dpd *d, const struct dp_study *now)
 {
-	(void)spec; /* a study does not choose: there is one */
+	enum dp_executor e = now->trainer.executor;
+
+	for (struct backend *b = d->backends; e != DP_EXECUTOR_DEFAULT && b->table; b++)
+		if (strcmp(b->table->name, dp_executor_text(e)) == 0)
+			return b;
 	return &d->backends[0];
 }

@@ -34,9 +34,15 @@ struct backend {
 
 struct executor {
 	const char *name;
+	/* Its attempts share this machine: each has a number below `slots` of the
+	 * configuration that no other of them has while it is open (DPARETO_SLOT). */
+	bool slots;
 	/* Fills b->self; NULL: there is nothing to. With an error no daemon starts. */
 	int (*open)(struct backend *b, struct dp_err *err);
 	void (*close)(struct backend *b);
+	/* The loop is about to end: worker threads of its own give up what they wait
+	 * for. NULL: it has none. */
+	void (*stop)(struct backend *b);
 	/* How many attempts it takes at once; the sentence says why no more. */
 	unsigned (*places)(const struct backend *b);
 	void (*why_full)(const struct backend *b, char *out, size_t room);
@@ -55,6 +61,13 @@ struct executor {
 	 * otherwise: asked again later, and the attempt is open until then. NULL: nothing
 	 * outlives its shim. */
 	bool (*end_leftovers)(const char *folder, char *why, size_t room);
+	/* The shim's record of the end was seen, while its progress was read. NULL: this
+	 * executor learns of ends in another way. */
+	void (*recorded)(struct backend *b, struct job *j);
+	/* Why attempts of the study that it has do not run yet, as a sentence; false if
+	 * there is nothing to say. NULL: what it has runs. */
+	bool (*why_waiting)(const struct backend *b, const struct study *h, char *out,
+			    size_t room);
 	/* Called twice a second. */
 	void (*tick)(struct backend *b);
 	/* The job is over, or the loop has ended: frees j->handle, if it is set; what
@@ -62,25 +75,35 @@ struct executor {
 	void (*release)(struct backend *b, struct job *j);
 };
 
-extern const struct executor executor_local;
+extern const struct executor executor_local, executor_slurm;
 /* All executors; ends with NULL. The first is the default. */
 extern const struct executor *const executors[];
 
 DP_MUSTCHECK int executors_open(struct dpd *d, const struct executor *const *list,
 				struct dp_err *err);
+void executors_stop(struct dpd *d);
 void executors_close(struct dpd *d);
 void executors_tick(struct dpd *d);
 /* Attempts that they have, all together. */
 unsigned executors_jobs(const struct dpd *d);
 /* How many more attempts it takes now. */
 unsigned executor_room(const struct backend *b);
-/* Who runs a study's attempts. */
-struct backend *executor_for(const struct dpd *d, const struct dp_study *spec);
+/* Who runs a study's attempts: by what it says now, since that is decided when it is
+ * submitted. */
+struct backend *executor_for(const struct dpd *d, const struct dp_study *now);
 
 /* ---- what an executor reports (job.c) ---- */
 
-/* It runs; `where` is for the log: "process 123". */
+/* A cluster took it and knows it by this: journaled, so that the next daemon asks for it.
+ * Before job_started(), or when it is found again under another name. */
+void job_placed(struct job *j, const char *place);
+/* It runs, or waits in a queue; `where` is for the log: "process 123". */
 void job_started(struct job *j, const char *where);
+/* For people: where it is now, "Slurm job 314 on n2". */
+void job_where(struct job *j, const char *where);
+/* What the executor knows of the end that comes next, if the shim recorded none or was
+ * told to end it: a class and a sentence. */
+void job_fate(struct job *j, enum dp_end end, const char *why);
 /* It could not be started, and nothing was. DP_E_IO and DP_E_NOMEM are the machine's
  * trouble and cost the trial nothing; anything else is the study's. */
 void job_refused(struct job *j, const struct dp_err *err);
@@ -122,8 +145,13 @@ struct launch {
 };
 /* Makes the attempt's folder, anew, and its request. */
 DP_MUSTCHECK int launch_prepare(const struct job *j, struct dp_err *err);
-/* cgroup: below which the trainer gets one of its own; NULL: it gets none. */
-DP_MUSTCHECK int launch_command(const struct job *j, const char *cgroup,
+/* What an executor has to say about it. */
+struct launch_how {
+	const char *cgroup; /* below which the trainer gets one of its own; NULL: none */
+	const char *shim;   /* the wrapper; NULL: the one beside the daemon */
+	bool elsewhere;     /* on another machine, with the folder on a shared disk */
+};
+DP_MUSTCHECK int launch_command(const struct job *j, const struct launch_how *how,
 				struct launch *out, struct dp_err *err);
 /* The same for an oracle program of the study, which belongs to no attempt. */
 DP_MUSTCHECK int launch_oracle(const struct study *h, char *const *program,

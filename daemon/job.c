@@ -64,6 +64,7 @@ struct job *job_new(struct study *h, uint32_t trial, int32_t run, uint32_t attem
 	j->d = h->d;
 	j->home = h;
 	j->attempt = attempt;
+	j->slot = -1;
 	j->progress = NAN;
 	j->next = h->d->jobs;
 	j->link = &h->d->jobs;
@@ -163,6 +164,23 @@ static bool job_clears(struct job *j)
 	return true;
 }
 
+/* The lowest number that no attempt of the executor has, from its plan until its end is
+ * recorded, when nothing of it runs any more. There is one below `slots`, since fewer
+ * attempts than that are open when another is planned. */
+static int32_t job_free_slot(const struct backend *b)
+{
+	bool taken[CONFIG_SLOTS_MAX] = { false };
+	int32_t slot = 0;
+
+	for (const struct job *j = b->d->jobs; j; j = j->next)
+		if (j->home->backend == b && j->phase != JOB_OVER && j->slot >= 0 &&
+		    j->slot < CONFIG_SLOTS_MAX)
+			taken[j->slot] = true;
+	while (slot < CONFIG_SLOTS_MAX && taken[slot])
+		slot++;
+	return slot < CONFIG_SLOTS_MAX ? slot : -1;
+}
+
 /* The attempt is on the disk: now it may start. */
 static void job_start(struct dpd *d, void *arg)
 {
@@ -176,9 +194,15 @@ static void job_start(struct dpd *d, void *arg)
 		attempt_close(j, DP_END_CANCELLED, true, "cancelled before it started");
 		return;
 	}
+	if (j->slot >= (int32_t)d->config.slots) {
+		attempt_close(j, DP_END_LOST, false,
+			      "its slot was taken away before it started");
+		return;
+	}
 	if (job_clears(j))
 		return;
 	j->phase = JOB_STARTED;
+	j->started = clock_now(d); /* until its executor knows better */
 	if (b->table->start(b, j, &err) != DP_OK)
 		job_refused(j, &err);
 }
@@ -193,6 +217,9 @@ bool job_launch(struct study *h)
 
 	if (!j)
 		return false;
+	if (h->backend->table->slots)
+		j->slot = job_free_slot(h->backend);
+	e.slot = (uint32_t)(j->slot + 1);
 	record(h, &e);
 	after_commit(h->d, job_start, j);
 	return true;
@@ -209,6 +236,28 @@ static void record_adopted(struct job *j, const char *where)
 
 	record(j->home, &e);
 	job_log(j, LOG_INFO, "attempt %u still runs (%s): adopted", j->attempt, where);
+}
+
+void job_placed(struct job *j, const char *place)
+{
+	struct dp_event e = { .type = DP_EV_ATTEMPT_PLACED,
+			      .trial = j->trial,
+			      .run = j->run,
+			      .attempt = j->attempt,
+			      .place = place };
+
+	record(j->home, &e);
+}
+
+void job_where(struct job *j, const char *where)
+{
+	snprintf(j->where, sizeof j->where, "%s", where);
+}
+
+void job_fate(struct job *j, enum dp_end end, const char *why)
+{
+	j->fate = end;
+	snprintf(j->fate_why, sizeof j->fate_why, "%s", why);
 }
 
 void job_started(struct job *j, const char *where)
@@ -283,6 +332,7 @@ void job_recover(struct study *h, const struct dp_trial *t, const struct dp_atte
 	if (!j)
 		record_give_up(h->d, "to recover an attempt");
 	j->started = a->planned;
+	j->slot = a->slot;
 	j->phase = JOB_ADOPTING;
 	h->backend->table->adopt(h->backend, j);
 }

@@ -19,6 +19,7 @@ enum job_phase {
 struct job_files {
 	struct dp_result *result;
 	struct dp_sha256 seen; /* all bytes of result.jsonl given to `result` */
+	bool recorded;         /* the record of its end was seen while it ran */
 	int not_read;          /* why the file is no result: an errno, or 0 */
 	bool rewritten;        /* what was read while it ran is not there any more */
 	bool removed;          /* nor is its whole folder */
@@ -43,13 +44,17 @@ struct job {
 	struct dpd *d;
 	struct study *home;
 	uint32_t trial, attempt;
-	int32_t run; /* DP_RUN_ALL or one run */
+	int32_t run;  /* DP_RUN_ALL or one run */
+	int32_t slot; /* its DPARETO_SLOT, as journaled; -1: none */
 	enum job_phase phase;
 	char *folder;                                /* absolute */
 	char about[DP_NAME_MAX + 1 + DP_TRIAL_NAME]; /* "study/trial" for the log */
 	int64_t started;                             /* clock_now() */
 	double progress;                             /* as last told; NaN */
 	void *handle;                                /* the executor's own */
+	char where[120];                             /* for people; "": this machine */
+	enum dp_end fate; /* what its executor knows of its end; DP_END_NONE */
+	char fate_why[300];
 
 	uv_work_t work; /* reading files, off the loop; one read at a time */
 	bool reading;   /* a worker thread has `files` */

@@ -387,6 +387,18 @@ static bool account_way(struct job *j)
 	return true;
 }
 
+/* Has the shim recorded the end? Only for those who do not see it end. */
+static bool read_recorded(const struct job *j)
+{
+	char *path = j->home->backend->table->recorded
+			     ? dp_path_join(j->folder, "exit.json")
+			     : NULL;
+	bool there = path && access(path, F_OK) == 0;
+
+	free(path);
+	return there;
+}
+
 static void read_work(uv_work_t *w)
 {
 	struct job *j = w->data;
@@ -395,6 +407,7 @@ static void read_work(uv_work_t *w)
 	j->files.oracle.code = DP_OK;
 	if (!j->final) {
 		read_progress_lines(j);
+		j->files.recorded = read_recorded(j);
 	} else if (read_exit(j) && read_leftovers(j) && read_result(j) &&
 		   account_way(j)) {
 		read_last_words(j);
@@ -445,6 +458,8 @@ static void read_done(uv_work_t *w, int status)
 		attempt_over(j);
 	else if (j->gone)
 		job_read(j);
+	else if (j->files.recorded && j->phase == JOB_STARTED)
+		j->home->backend->table->recorded(j->home->backend, j);
 }
 
 void job_read(struct job *j)

@@ -6,6 +6,7 @@
 #include "base/num.h"
 #include "base/program.h"
 #include "base/rng.h"
+#include "daemon/strings.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,56 +16,6 @@
 #include <unistd.h>
 
 extern char **environ;
-
-/* A list of strings that it owns; ends with NULL. */
-struct strings {
-	char **list;
-	size_t n, room;
-	bool failed;
-};
-
-static void strings_take(struct strings *s, char *text)
-{
-	char **grown;
-
-	if (text && s->n + 2 > s->room) {
-		grown = realloc(s->list, (s->room + 64) * sizeof *grown);
-		if (!grown) {
-			free(text);
-			text = NULL;
-		} else {
-			s->list = grown;
-			s->room += 64;
-		}
-	}
-	if (!text) {
-		s->failed = true;
-		return;
-	}
-	s->list[s->n++] = text;
-	s->list[s->n] = NULL;
-}
-
-static void strings_add(struct strings *s, const char *fmt, ...) DP_PRINTF(2, 3);
-static void strings_add(struct strings *s, const char *fmt, ...)
-{
-	char *text = NULL;
-	va_list ap;
-
-	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) < 0)
-		text = NULL;
-	va_end(ap);
-	strings_take(s, text);
-}
-
-/* A list that ends with NULL. */
-static void launch_free_list(char **list)
-{
-	for (char **p = list; p && *p; p++)
-		free(*p);
-	free(list);
-}
 
 /* ---- the request, the environment, the command ---- */
 
@@ -142,33 +93,59 @@ static bool launch_has(char *const *list, const char *name_equals)
 	return false;
 }
 
-/* Contract 1.2: the daemon's own, less what belongs to its service manager; then the
- * study's; then ours, which nobody can override. */
-static void launch_environment(struct strings *env, const struct study *h)
+/* What the slot's number and the configuration say of it. */
+static void launch_slot(struct strings *env, const json_t *slot_env, int32_t slot)
 {
-	static const char *const dropped[] = { "NOTIFY_SOCKET=",
-					       "LISTEN_*",
-					       "WATCHDOG_*",
-					       "DPARETO_REQUEST=",
-					       "DPARETO_RESULT=",
-					       "DPARETO_STUDY=",
-					       "DPARETO_TRIAL=",
-					       "DPARETO_ATTEMPT=",
-					       "DPARETO_STUDY_DIR=",
-					       "DPARETO_CLAIM=",
-					       NULL };
+	const char *name;
+	json_t *values;
+
+	if (slot < 0)
+		return;
+	json_object_foreach ((json_t *)slot_env, name, values)
+		strings_add(env, "%s=%s", name,
+			    json_string_value(json_array_get(values, (size_t)slot)));
+	strings_add(env, "DPARETO_SLOT=%d", (int)slot);
+}
+
+/* The name of "NAME=value" with its '=', as much of it as there is room for. */
+static void launch_name(const char *entry, char *out, size_t room)
+{
+	size_t name = strcspn(entry, "="), most = room - 2;
+
+	snprintf(out, room, "%.*s=", (int)(name < most ? name : most), entry);
+}
+
+/* Contract 1.2: the daemon's own, less what belongs to its service manager; then the
+ * study's; then the slot's, which are the machine's word about what may be used of it;
+ * then ours, which nobody can override. slot: -1 for none. */
+static void launch_environment(struct strings *env, const struct study *h, int32_t slot)
+{
+	static const char *const dropped[] = {
+		"NOTIFY_SOCKET=",   "LISTEN_*",         "WATCHDOG_*",
+		"DPARETO_REQUEST=", "DPARETO_RESULT=",  "DPARETO_STUDY=",
+		"DPARETO_TRIAL=",   "DPARETO_ATTEMPT=", "DPARETO_STUDY_DIR=",
+		"DPARETO_CLAIM=",   "DPARETO_SLOT=",    NULL
+	};
 	char *const *own = h->state->spec->trainer.env;
+	struct strings machine = { 0 };
+	char key[256];
 
+	launch_slot(&machine, h->d->config.slot_env, slot);
+	env->failed |= machine.failed;
 	for (char **e = environ; *e; e++) {
-		size_t name = strcspn(*e, "=");
-		char key[256];
-
-		snprintf(key, sizeof key, "%.*s=", (int)(name < 250 ? name : 250), *e);
-		if (!launch_drops(*e, dropped) && !launch_has(own, key))
+		launch_name(*e, key, sizeof key);
+		if (!launch_drops(*e, dropped) && !launch_has(own, key) &&
+		    !launch_has(machine.list, key))
 			strings_add(env, "%s", *e);
 	}
-	for (char *const *e = own; e && *e; e++)
-		strings_add(env, "%s", *e);
+	for (char *const *e = own; e && *e; e++) {
+		launch_name(*e, key, sizeof key);
+		if (!launch_has(machine.list, key))
+			strings_add(env, "%s", *e);
+	}
+	for (size_t i = 0; i < machine.n; i++)
+		strings_add(env, "%s", machine.list[i]);
+	strings_free_list(machine.list);
 	strings_add(env, "DPARETO_STUDY=%s", h->state->spec->name);
 	strings_add(env, "DPARETO_STUDY_DIR=%s", h->state->dir);
 	if (!env->failed && !launch_has(env->list, "OMP_NUM_THREADS="))
@@ -179,7 +156,7 @@ static void launch_environment_attempt(struct strings *env, const struct job *j)
 {
 	char *claim = claim_beside(j->folder, ".claim");
 
-	launch_environment(env, j->home);
+	launch_environment(env, j->home, j->slot);
 	strings_add(env, "DPARETO_REQUEST=%s/request.json", j->folder);
 	strings_add(env, "DPARETO_RESULT=%s/result.jsonl", j->folder);
 	strings_add(env, "DPARETO_TRIAL=%u", j->trial);
@@ -214,19 +191,22 @@ static void launch_program(struct strings *argv, const struct dpd *d, const char
 		strings_add(argv, "%s", *a);
 }
 
-static void launch_argv(struct strings *argv, const struct job *j, const char *cgroup)
+static void launch_argv(struct strings *argv, const struct job *j,
+			const struct launch_how *how)
 {
 	const struct dp_trainer *t = &j->spec->trainer;
 	char number[DP_NUM_LEN];
 
-	strings_add(argv, "%s", j->d->at.shim);
+	strings_add(argv, "%s", how->shim ? how->shim : j->d->at.shim);
+	if (how->elsewhere)
+		strings_add(argv, "--elsewhere");
 	strings_add(argv, "--dir");
 	strings_add(argv, "%s", j->folder);
 	strings_add(argv, "--beside");
 	strings_take(argv, claim_beside(j->folder, ""));
-	if (cgroup) {
+	if (how->cgroup) {
 		strings_add(argv, "--cgroup");
-		strings_add(argv, "%s", cgroup);
+		strings_add(argv, "%s", how->cgroup);
 	}
 	if (t->timeout > 0) {
 		strings_add(argv, "--timeout");
@@ -235,6 +215,10 @@ static void launch_argv(struct strings *argv, const struct job *j, const char *c
 	if (t->stall > 0) {
 		strings_add(argv, "--stall");
 		strings_add(argv, "%s", dp_num_text(t->stall, number));
+	}
+	if (t->memory > 0) {
+		strings_add(argv, "--memory");
+		strings_add(argv, "%llu", (unsigned long long)t->memory);
 	}
 	strings_add(argv, "--grace");
 	strings_add(argv, "%s", dp_num_text(t->grace, number));
@@ -248,7 +232,7 @@ static void launch_argv(struct strings *argv, const struct job *j, const char *c
 /* What an attempt of another life left outside of its folder. */
 static int launch_clear_beside(const struct job *j, struct dp_err *err)
 {
-	static const char *const names[] = { ".claim", ".exit" };
+	static const char *const names[] = { ".claim", ".exit", ".job" };
 	int code = claim_folder(j->folder, err);
 
 	for (size_t i = 0; i < DP_COUNT(names) && code == DP_OK; i++) {
@@ -305,12 +289,12 @@ static int launch_made(const struct strings *argv, const struct strings *env,
 	return dp_fail(err, DP_E_NOMEM, "no memory to start");
 }
 
-int launch_command(const struct job *j, const char *cgroup, struct launch *out,
+int launch_command(const struct job *j, const struct launch_how *how, struct launch *out,
 		   struct dp_err *err)
 {
 	struct strings argv = { 0 }, env = { 0 };
 
-	launch_argv(&argv, j, cgroup);
+	launch_argv(&argv, j, how);
 	launch_environment_attempt(&env, j);
 	return launch_made(&argv, &env, out, err);
 }
@@ -323,12 +307,12 @@ int launch_oracle(const struct study *h, char *const *program, struct launch *ou
 	strings_add(&argv, "%s", h->d->at.shim);
 	strings_add(&argv, "--oracle");
 	launch_program(&argv, h->d, h->state->dir, program);
-	launch_environment(&env, h);
+	launch_environment(&env, h, -1);
 	return launch_made(&argv, &env, out, err);
 }
 
 void launch_clear(struct launch *l)
 {
-	launch_free_list(l->argv);
-	launch_free_list(l->env);
+	strings_free_list(l->argv);
+	strings_free_list(l->env);
 }

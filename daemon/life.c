@@ -421,6 +421,7 @@ void daemon_close(struct dpd *d)
 	dp_journal_close(d->journal);
 	server_stop(d);
 	server_drop_clients(d);
+	executors_stop(d);
 	if (!d->no_loop) {
 		uv_walk(&d->loop, close_handle, NULL);
 		uv_run(&d->loop, UV_RUN_DEFAULT);

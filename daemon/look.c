@@ -117,9 +117,10 @@ static json_t *open_attempt_json(const struct dpd *d, const struct dp_study_stat
 {
 	double seconds = (double)(clock_now(d) - a->planned) / 1e6;
 
-	return json_pack("{s:I, s:n, s:I, s:o, s:o, s:o, s:n, s:o}", "trial",
+	return json_pack("{s:I, s:n, s:I, s:o, s:o, s:o, s:o, s:n, s:o}", "trial",
 			 (json_int_t)t->number, "at", "attempt", (json_int_t)a->number,
-			 "run", a->run == DP_RUN_ALL ? json_null() : json_integer(a->run),
+			 "slot", a->slot < 0 ? json_null() : json_integer(a->slot), "run",
+			 a->run == DP_RUN_ALL ? json_null() : json_integer(a->run),
 			 "started", dp_view_time(a->planned), "seconds",
 			 d->written ? json_real(seconds) : json_null(), "progress",
 			 "parameters", dp_space_json_at(s->spec, t->x, t->at));

@@ -66,6 +66,8 @@ DP_MUSTCHECK int request_resubmit(struct study *h, const struct dp_event *e, jso
 /* How many initial points the study draws beside the results that it was given, where its
  * file does not say: journaled, so that it stays so. */
 void amend_initial(struct study *h);
+/* Who runs it, if its file does not say: the daemon's, for good. */
+void amend_executor(struct study *h);
 /* points that are measured again (requests_measure.c) */
 request_fn request_measure, request_measures;
 /* the daemon itself (requests_daemon.c) */

@@ -1,5 +1,6 @@
 /* requests_amend.c - keys of a study that change while it goes on: by `set`, or because
  * its file was edited and is submitted again. */
+#include "daemon/executor.h"
 #include "daemon/record.h"
 #include "daemon/requests.h"
 
@@ -318,22 +319,37 @@ int request_resubmit(struct study *h, const struct dp_event *e, json_t **ok,
 
 /* ---- what is decided with a study's creation ---- */
 
+/* Journals one key with its value. */
+static void amend_decided(struct study *h, const char *change)
+{
+	struct dp_event e = { .type = DP_EV_STUDY_AMENDED,
+			      .evaluations = NAN,
+			      .parallel = NAN,
+			      .priority = NAN,
+			      .changes = &change,
+			      .nchanges = 1 };
+
+	record(h, &e);
+}
+
+void amend_executor(struct study *h)
+{
+	if (h->state->now->trainer.executor != DP_EXECUTOR_DEFAULT ||
+	    h->d->config.executor == CONFIG_LOCAL)
+		return; /* without a word it is local */
+	amend_decided(h, "trainer.executor=slurm");
+	h->backend = executor_for(h->d, h->state->now);
+}
+
 void amend_initial(struct study *h)
 {
 	const struct dp_search *search = &h->state->spec->search;
 	uint32_t known = h->state->nimported;
 	char change[64];
-	const char *list[] = { change };
-	struct dp_event e = { .type = DP_EV_STUDY_AMENDED,
-			      .evaluations = NAN,
-			      .parallel = NAN,
-			      .priority = NAN,
-			      .changes = list,
-			      .nchanges = 1 };
 
 	if (search->initial_given || !search->initial_from || known == 0)
 		return;
 	snprintf(change, sizeof change, "search.initial=%u",
 		 known < DP_INITIAL ? DP_INITIAL - known : 0);
-	record(h, &e);
+	amend_decided(h, change);
 }

@@ -137,12 +137,13 @@ static json_t *run_json(int32_t run)
 
 static json_t *running_json(const struct job *j)
 {
-	return json_pack("{s:I, s:n, s:I, s:o, s:o, s:f, s:o, s:o}", "trial",
+	return json_pack("{s:I, s:n, s:I, s:o, s:o, s:o, s:f, s:o, s:o, s:o}", "trial",
 			 (json_int_t)j->trial, "at", "attempt", (json_int_t)j->attempt,
-			 "run", run_json(j->run), "started", dp_view_time(j->started),
-			 "seconds", (double)(clock_now(j->d) - j->started) / 1e6,
-			 "progress",
+			 "slot", j->slot < 0 ? json_null() : json_integer(j->slot), "run",
+			 run_json(j->run), "started", dp_view_time(j->started), "seconds",
+			 (double)(clock_now(j->d) - j->started) / 1e6, "progress",
 			 isnan(j->progress) ? json_null() : json_real(j->progress),
+			 "where", dp_view_text(j->where[0] ? j->where : NULL),
 			 "parameters", dp_space_json_at(j->spec, j->x, j->at));
 }
 

@@ -58,6 +58,7 @@ static int submit_new(struct request *r, const struct dp_state *there, struct dp
 	e->name = e->spec->name;
 	*made = record_created(r->d, e);
 	explicit_bzero(secret, sizeof secret);
+	amend_executor(*made);
 	if (origin) {
 		origin_import(*made, origin);
 		amend_initial(*made);

@@ -233,6 +233,9 @@ const char *sched_why_not(const struct study *h, char *out, size_t room)
 		return out;
 	if (!dp_study_hides(h->state) && jobs_trouble(h, out, room))
 		return out;
+	if (!dp_study_hides(h->state) && h->backend->table->why_waiting &&
+	    h->backend->table->why_waiting(h->backend, h, out, room))
+		return out;
 	if (h->next.wait == DP_WAIT_PARALLEL)
 		return NULL;
 	if (why_daemon(d, out, room))

@@ -64,10 +64,16 @@ static const char usage_text[] =
 	"  --grace SECONDS    time between TERM and KILL (default 10)\n"
 	"  --stall SECONDS    end it when DIR/result.jsonl has not grown for this long\n"
 	"                     (0: never; default 0)\n"
+	"  --memory BYTES     kill it when all its processes have more than this "
+	"together\n"
+	"                     (0: no limit; default 0)\n"
 	"  --log-limit BYTES  keep this much of stdout and of stderr (default 16 MiB)\n"
 	"  --open-files N     the trainer's soft limit of open files (default: "
 	"unchanged)\n"
 	"  --cwd DIR          working folder of the trainer (default: the attempt's)\n"
+	"  --elsewhere        the daemon is on another machine: a disk that knows no "
+	"locks\n"
+	"                     will do, and USR2 means that the time limit is near\n"
 	"  --oracle           run an oracle program with stdin, stdout and stderr as "
 	"they\n"
 	"                     are: it ends, with all that it has started, when nobody\n"
@@ -114,9 +120,11 @@ static void shim_options(struct options *o, int argc, char **argv)
 		{ "timeout", required_argument, NULL, 't' },
 		{ "grace", required_argument, NULL, 'g' },
 		{ "stall", required_argument, NULL, 's' },
+		{ "memory", required_argument, NULL, 'm' },
 		{ "log-limit", required_argument, NULL, 'l' },
 		{ "open-files", required_argument, NULL, 'n' },
 		{ "cwd", required_argument, NULL, 'c' },
+		{ "elsewhere", no_argument, NULL, 'e' },
 		{ "oracle", no_argument, NULL, 'o' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
@@ -148,6 +156,10 @@ static void shim_options(struct options *o, int argc, char **argv)
 			o->stall =
 				parse_seconds("--stall is not a time in seconds", optarg);
 			break;
+		case 'm':
+			o->memory =
+				parse_bytes("--memory is not a number of bytes", optarg);
+			break;
 		case 'l':
 			o->log_limit = parse_bytes("--log-limit is not a number of bytes",
 						   optarg);
@@ -158,6 +170,9 @@ static void shim_options(struct options *o, int argc, char **argv)
 			break;
 		case 'c':
 			o->cwd = optarg;
+			break;
+		case 'e':
+			o->elsewhere = true;
 			break;
 		case 'o':
 			o->oracle = true;
@@ -195,6 +210,7 @@ void watch_signals(struct shim *s)
 	sigaddset(&watched, SIGCHLD);
 	sigaddset(&watched, SIGTERM);
 	sigaddset(&watched, SIGINT);
+	sigaddset(&watched, SIGUSR2);
 	s->signals = signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (s->signals < 0)
 		die("cannot watch", "signals");
@@ -357,7 +373,8 @@ static void shim_start(struct shim *s)
 	int writers[2];
 
 	clock_gettime(CLOCK_REALTIME, &s->start);
-	s->started = s->grew_at = s->look_at = monotonic();
+	s->started = s->grew_at = s->look_at = s->memory.look_at = monotonic();
+	memory_begin(s);
 	s->start_error = open_outputs(s, writers);
 	if (!s->start_error)
 		s->start_error = spawn_expendable(s, writers);
@@ -407,11 +424,26 @@ static void look_for_growth(struct shim *s, double now)
 	s->look_at = now + (pause < STALL_LOOK_SECONDS ? pause : STALL_LOOK_SECONDS);
 }
 
+/* A tree that has more memory than it may is not asked to end: asking takes time, in
+ * which it could take all that there is. Returns when the next look is due. */
+static double limit_memory(struct shim *s, double now)
+{
+	if (s->killed || !s->opt.memory)
+		return INFINITY;
+	if (now >= s->memory.look_at)
+		memory_look(s, now);
+	if (!s->memory.over)
+		return s->memory.look_at;
+	s->stopping = s->killed = true;
+	kill_tree(s);
+	return INFINITY;
+}
+
 /* Does what is due, and returns the time until something can be due next, in
  * milliseconds for poll(). */
 static int enforce_limits(struct shim *s)
 {
-	double now = monotonic(), next = INFINITY;
+	double now = monotonic(), next = INFINITY, look = limit_memory(s, now);
 
 	if (!s->stopping && s->opt.timeout > 0) {
 		next = s->started + s->opt.timeout;
@@ -432,6 +464,8 @@ static int enforce_limits(struct shim *s)
 	}
 	if (s->stopping)
 		next = s->killed ? INFINITY : s->kill_at;
+	if (!s->killed && look < next)
+		next = look;
 	if (next == INFINITY)
 		return -1;
 	if (next - now > INT_MAX / 1000)
@@ -448,7 +482,10 @@ void read_signals(struct shim *s)
 	for (size_t i = 0; n > 0 && i < (size_t)n / sizeof info[0]; i++) {
 		if (info[i].ssi_signo == SIGCHLD || s->ended)
 			continue;
-		s->cancelled = true;
+		if (info[i].ssi_signo == SIGUSR2)
+			s->timed_out |= !s->stopping;
+		else
+			s->cancelled = true;
 		stop_trainer(s);
 	}
 }
@@ -491,6 +528,7 @@ int main(int argc, char **argv)
 		clock_gettime(CLOCK_REALTIME, &s.end);
 	} else {
 		watch(&s);
+		memory_end(&s);
 		kill_leftovers(&s);
 		for (int i = 0; i < 2; i++)
 			finish_output(&s.out[i], s.opt.log_limit);

@@ -18,9 +18,11 @@ struct options {
 	const char *beside; /* its claim and its record are files with this beginning */
 	const char *cgroup; /* folder in which the trainer gets a cgroup; NULL: none */
 	bool oracle;        /* no attempt: an oracle program */
+	bool elsewhere;     /* its daemon is on another machine: no lock is needed */
 	double timeout, stall; /* seconds; 0: none */
 	double grace;          /* seconds between TERM and KILL */
 	uint64_t log_limit;    /* bytes kept of stdout, and of stderr */
+	uint64_t memory;       /* bytes of the whole tree; 0: no limit */
 	uint64_t open_files;   /* the trainer's soft limit; 0: as it is */
 	char **argv;
 };
@@ -32,6 +34,15 @@ struct output {
 	bool cut;            /* the limit was passed and the file says so */
 	int error;   /* errno of the first failed write; nothing is kept after it */
 	int trouble; /* the same, for good */
+};
+
+/* What all processes of the trainer have together, where that has a limit. */
+struct memory {
+	bool kernel;         /* a cgroup keeps the limit */
+	uint64_t kernel_max; /* as it has it */
+	bool over;           /* it was passed */
+	uint64_t used, peak; /* bytes at the last look, and the most that was seen */
+	double looked_at, look_at; /* monotonic: the last look, the next */
 };
 
 struct shim {
@@ -52,6 +63,7 @@ struct shim {
 	double kill_at;          /* monotonic, when stopping */
 	double look_at, grew_at; /* monotonic: next look at result.jsonl, last growth */
 	off_t size;              /* of result.jsonl at the last look */
+	struct memory memory;
 
 	bool ended;       /* the trainer was reaped */
 	int status;       /* as of waitpid */
@@ -68,7 +80,7 @@ _Noreturn void die(const char *what, const char *name);
 /* The first child, with outputs of its own; the kernel takes it before shim and daemon
  * when memory runs out. Returns 0 or errno. */
 int spawn_expendable(struct shim *s, const int *outputs);
-/* A signalfd of SIGCHLD, TERM and INT, all signals blocked. */
+/* A signalfd of SIGCHLD, TERM, INT and USR2, all signals blocked. */
 void watch_signals(struct shim *s);
 /* KILL or TERM to the first child and its group. */
 void signal_trainer(const struct shim *s, int sig);
@@ -92,6 +104,16 @@ void copy_output(struct output *o, uint64_t limit);
 /* Takes what is left in the pipe without waiting for its end. */
 void finish_output(struct output *o, uint64_t limit);
 
+/* ---- shim_memory.c ---- */
+
+/* Before the trainer starts: has the kernel limit its memory, if it can. */
+void memory_begin(struct shim *s);
+/* A look at what the tree has: memory.over tells whether that is too much, and
+ * memory.look_at when the next look is due. */
+void memory_look(struct shim *s, double now);
+/* The trainer has ended: was it the kernel that ended it at its limit? */
+void memory_end(struct shim *s);
+
 /* ---- shim_oracle.c ---- */
 
 /* Runs opt.argv with the files that the shim was given, until it ends or nobody is left
@@ -110,6 +132,10 @@ enum reaped {
  * start time, which makes the name its own. */
 void cgroup_make(struct shim *s, unsigned long long start);
 void cgroup_remove(struct shim *s);
+/* Writes to a file of the trainer's cgroup; false if that is refused or there is none. */
+bool cgroup_write(const struct shim *s, const char *file, const char *text);
+/* KILL to all that there is: what it starts meanwhile comes to kill_leftovers(). */
+void kill_tree(const struct shim *s);
 /* Reaps what has ended, a batch at a time. */
 enum reaped reap(struct shim *s);
 /* Ends and reaps what the trainer left behind. */

@@ -16,6 +16,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,7 +24,8 @@
 #define RECORD_SECONDS    3.0 /* how long to try to write exit.json */
 
 enum {
-	RECORD_LEN = 640 /* no record is longer */
+	RECORD_LEN = 640, /* no record is longer */
+	UNIQUE_LEN = 80
 };
 
 /* When this process started, in clock ticks since boot: with its number that is an
@@ -64,9 +66,31 @@ static void name_of(const struct shim *s, char out[PATH_MAX], const char *beside
 		snprintf(out, PATH_MAX, "%s", inside);
 }
 
+/* Names of one process's own: on another machine somebody may have the same number. */
+static void unique_name(const struct shim *s, const char *what, char out[UNIQUE_LEN])
+{
+	struct utsname machine;
+
+	if (uname(&machine) != 0)
+		machine.nodename[0] = '\0';
+	snprintf(out, UNIQUE_LEN, "%s.%d.%.40s", what, (int)s->self, machine.nodename);
+}
+
+enum locking {
+	LOCK_NONE,
+	LOCK_IF_POSSIBLE, /* a network's disk may know no locks */
+	LOCK_NEEDED
+};
+
+static bool lock_file(int fd, enum locking lock)
+{
+	return lock == LOCK_NONE || flock(fd, LOCK_EX | LOCK_NB) == 0 ||
+	       lock == LOCK_IF_POSSIBLE;
+}
+
 /* A new file with this content, locked if it is to be. The name may only be taken by what
  * a trainer or an earlier process of our number left. */
-static int make_file(const char *name, const char *text, size_t len, bool lock)
+static int make_file(const char *name, const char *text, size_t len, enum locking lock)
 {
 	int fd, e;
 
@@ -74,8 +98,7 @@ static int make_file(const char *name, const char *text, size_t len, bool lock)
 	fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return -1;
-	if ((!lock || flock(fd, LOCK_EX | LOCK_NB) == 0) &&
-	    write(fd, text, len) == (ssize_t)len)
+	if (lock_file(fd, lock) && write(fd, text, len) == (ssize_t)len)
 		return fd;
 	e = errno;
 	close(fd);
@@ -86,13 +109,13 @@ static int make_file(const char *name, const char *text, size_t len, bool lock)
 
 static void record_reserve(struct shim *s)
 {
-	char blanks[RECORD_LEN], beside[40], inside[40];
+	char blanks[RECORD_LEN], beside[UNIQUE_LEN], inside[40];
 
 	memset(blanks, ' ', sizeof blanks);
-	snprintf(beside, sizeof beside, "exit.%d", (int)s->self);
+	unique_name(s, "exit", beside);
 	snprintf(inside, sizeof inside, "exit.json.%d.tmp", (int)s->self);
 	name_of(s, s->record, beside, inside);
-	s->record_fd = make_file(s->record, blanks, sizeof blanks, false);
+	s->record_fd = make_file(s->record, blanks, sizeof blanks, LOCK_NONE);
 	if (s->record_fd < 0)
 		die("cannot create", s->record);
 }
@@ -122,23 +145,41 @@ static _Noreturn void claim_failed(struct shim *s, const char *made, const char 
 	die("cannot create", name);
 }
 
+/* link(), which refuses an existing name as O_EXCL does. A network's disk may say that it
+ * failed although it was done, when an answer was lost and the request sent again: the
+ * file then has two names. */
+static bool claim_link(const char *made, const char *name)
+{
+	struct stat st;
+	int e;
+
+	if (link(made, name) == 0)
+		return true;
+	e = errno;
+	if (stat(made, &st) == 0 && st.st_nlink == 2)
+		return true;
+	errno = e;
+	return false;
+}
+
 /* The file is written and locked under another name first, so that nobody ever sees a
- * claim that is empty or not locked by a living owner; link() refuses an existing name as
- * O_EXCL does. The descriptor is kept until this process dies, and the lock with it. */
+ * claim that is empty or not locked by a living owner. The descriptor is kept until this
+ * process dies, and the lock with it. */
 void claim_attempt(struct shim *s)
 {
+	enum locking lock = s->opt.elsewhere ? LOCK_IF_POSSIBLE : LOCK_NEEDED;
 	unsigned long long start = own_start_time();
-	char made[PATH_MAX], name[PATH_MAX], unique[64], text[PATH_MAX + 64];
+	char made[PATH_MAX], name[PATH_MAX], unique[UNIQUE_LEN], text[PATH_MAX + 64];
 	int n;
 
 	record_reserve(s);
 	cgroup_make(s, start);
-	snprintf(unique, sizeof unique, "claim.%d.%llu", (int)s->self, start);
+	unique_name(s, "claim", unique);
 	name_of(s, made, unique, unique);
 	name_of(s, name, "claim", "claim");
 	n = snprintf(text, sizeof text, "%d %llu\n%s%s%s", (int)s->self, start,
 		     s->cgroup[0] ? "cgroup " : "", s->cgroup, s->cgroup[0] ? "\n" : "");
-	if (make_file(made, text, (size_t)n, true) < 0 || link(made, name) != 0)
+	if (make_file(made, text, (size_t)n, lock) < 0 || !claim_link(made, name))
 		claim_failed(s, made, name, errno);
 	/* one that is there already was made by a version without --beside */
 	if (s->opt.beside && link(made, "claim") != 0 && errno == EEXIST)
@@ -179,8 +220,9 @@ static double seconds_of(struct timeval t)
 static int describe_end(const struct shim *s, char *text, size_t room)
 {
 	struct rusage used;
-	char how[64], lost[64] = "";
+	char how[64], lost[64] = "", limit[48] = "";
 	int trouble = lost_output(s);
+	uint64_t peak;
 
 	if (s->start_error) {
 		snprintf(how, sizeof how, "\"exec\":\"%s\"", error_name(s->start_error));
@@ -192,19 +234,24 @@ static int describe_end(const struct shim *s, char *text, size_t room)
 	if (trouble)
 		snprintf(lost, sizeof lost, ",\"output_lost\":\"%s\"",
 			 error_name(trouble));
+	if (s->opt.memory)
+		snprintf(limit, sizeof limit, "\"memory_limit\":%llu,",
+			 (unsigned long long)s->opt.memory);
 	getrusage(RUSAGE_CHILDREN, &used);
+	peak = (uint64_t)used.ru_maxrss * 1024; /* of one process */
+	peak = s->memory.peak > peak ? s->memory.peak : peak;
 	return snprintf(text, room,
-			"{%s%s%s%s,\"start\":%lld.%06ld,\"end\":%lld.%06ld,"
-			"\"cpu_seconds\":%.6f,\"peak_memory\":%lld,"
+			"{%s%s%s%s%s,\"start\":%lld.%06ld,\"end\":%lld.%06ld,"
+			"\"cpu_seconds\":%.6f,%s\"peak_memory\":%llu,"
 			"\"stdout_bytes\":%llu,\"stderr_bytes\":%llu%s%s}\n",
 			s->timed_out ? "\"timeout\":true," : "",
+			s->memory.over ? "\"memory\":true," : "",
 			s->stalled ? "\"stalled\":true," : "",
 			s->cancelled ? "\"cancelled\":true," : "", how,
 			(long long)s->start.tv_sec, s->start.tv_nsec / 1000,
 			(long long)s->end.tv_sec, s->end.tv_nsec / 1000,
-			seconds_of(used.ru_utime) + seconds_of(used.ru_stime),
-			(long long)used.ru_maxrss * 1024,
-			(unsigned long long)s->out[0].seen,
+			seconds_of(used.ru_utime) + seconds_of(used.ru_stime), limit,
+			(unsigned long long)peak, (unsigned long long)s->out[0].seen,
 			(unsigned long long)s->out[1].seen, lost,
 			s->left_behind ? ",\"left_behind\":true" : "");
 }
@@ -231,7 +278,7 @@ static bool record_write(struct shim *s, const char *text, size_t len, bool sync
 	/* a trainer that empties its folder, without --beside */
 	if (!record_is_there(s)) {
 		close(s->record_fd);
-		s->record_fd = make_file(s->record, text, len, false);
+		s->record_fd = make_file(s->record, text, len, LOCK_NONE);
 	}
 	return s->record_fd >= 0 && pwrite(s->record_fd, text, len, 0) == (ssize_t)len &&
 	       ftruncate(s->record_fd, (off_t)len) == 0 &&

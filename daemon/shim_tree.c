@@ -73,16 +73,16 @@ void cgroup_remove(struct shim *s)
 	s->cgroup[0] = '\0';
 }
 
-static void cgroup_kill(const struct shim *s)
+bool cgroup_write(const struct shim *s, const char *file, const char *text)
 {
-	int fd = s->cgroup[0] ? cgroup_open(s, "cgroup.kill") : -1;
+	int fd = s->cgroup[0] ? cgroup_open(s, file) : -1;
+	bool written;
 
 	if (fd < 0)
-		return;
-	if (write(fd, "1", 1) < 0) {
-		/* kill_children() does it one by one */
-	}
+		return false;
+	written = write(fd, text, strlen(text)) == (ssize_t)strlen(text);
 	close(fd);
+	return written;
 }
 
 /* ---- children ---- */
@@ -128,6 +128,13 @@ static void kill_children(void)
 	fclose(list);
 }
 
+/* Where there is no cgroup, one by one. */
+void kill_tree(const struct shim *s)
+{
+	cgroup_write(s, "cgroup.kill", "1");
+	kill_children();
+}
+
 /* The trainer has ended; what descends from it has lost its purpose. Orphans of any
  * depth come to this process as their subreaper, so when it has no child there is
  * nothing left. */
@@ -143,8 +150,7 @@ void kill_leftovers(struct shim *s)
 			s->left_behind = true;
 			return;
 		}
-		cgroup_kill(s);
-		kill_children();
+		kill_tree(s);
 		if (reaped == REAPED_ENDED && poll(&p, 1, 5) > 0)
 			read_signals(s);
 	}

@@ -63,7 +63,7 @@ struct study *study_new(struct dpd *d, struct dp_study_state *s)
 		return NULL;
 	h->d = d;
 	h->state = s;
-	h->backend = executor_for(d, s->spec);
+	h->backend = executor_for(d, s->now);
 	memmove(d->studies + i + 1, d->studies + i, (d->nstudies - i) * sizeof h);
 	d->studies[i] = h;
 	d->nstudies++;

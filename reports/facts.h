@@ -355,6 +355,7 @@ struct fact_settings {
 	int64_t initial;
 	const char *initial_from; /* or NULL */
 	double max_time, timeout; /* seconds */
+	int64_t memory;           /* bytes of a trainer; -1: no limit */
 	int64_t retries;
 	struct fact_path *path;            /* NULL: none */
 	struct fact_parameter *parameters; /* (nparameters) */

@@ -489,6 +489,7 @@ static const struct fact_row settings_rows[] = {
 	FACT(fact_settings, initial_from),
 	FACT(fact_settings, max_time),
 	FACT(fact_settings, timeout),
+	FACT(fact_settings, memory),
 	FACT(fact_settings, retries),
 	FACT_MAYBE(fact_settings, path, fact_path),
 	FACT_LIST(fact_settings, parameters, nparameters, fact_parameter),

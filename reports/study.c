@@ -120,6 +120,7 @@ void facts_settings(const struct subject *s, struct facts_memory *m,
 		.initial_from = facts_text(m, dp_origin_shown(search->initial_from)),
 		.max_time = search->max_time > 0 ? search->max_time : NAN,
 		.timeout = spec->trainer.timeout > 0 ? spec->trainer.timeout : NAN,
+		.memory = spec->trainer.memory ? (int64_t)spec->trainer.memory : -1,
 		.retries = spec->trainer.retries,
 		.path = find_walk(spec, m),
 	};

@@ -3,6 +3,7 @@
 
 #include "base/fs.h"
 
+#include <ctype.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -39,6 +40,15 @@ const char *dp_program_path(char *const *env)
 		if (strncmp(*env, "PATH=", 5) == 0)
 			own = *env + 5;
 	return own;
+}
+
+bool dp_env_name_ok(const char *name)
+{
+	if (!isalpha((unsigned char)*name) && *name != '_')
+		return false;
+	while (isalnum((unsigned char)*name) || *name == '_')
+		name++;
+	return *name == '\0';
 }
 
 static bool can_execute(const char *path)

@@ -14,6 +14,8 @@ char *dp_program_folder(void);
 /* The value of PATH for a program that gets this environment ("K=V", ends with NULL, may
  * be NULL) on top of ours. */
 const char *dp_program_path(char *const *env);
+/* Can an environment variable have this name: letters, digits, '_', no digit first? */
+bool dp_env_name_ok(const char *name);
 /* The executable file that a name without '/' stands for. The caller frees it; NULL:
  * there is none. */
 char *dp_program_find(const char *name, const struct dp_program_places *places);

@@ -15,7 +15,8 @@
 static const char *const exit_words[] = {
 	[DP_EXIT_MISSING] = "missing", [DP_EXIT_CODE] = "code",
 	[DP_EXIT_SIGNAL] = "signal", [DP_EXIT_TIMEOUT] = "timeout",
-	[DP_EXIT_STALLED] = "stalled", [DP_EXIT_EXEC] = "exec", NULL,
+	[DP_EXIT_MEMORY] = "memory", [DP_EXIT_STALLED] = "stalled",
+	[DP_EXIT_EXEC] = "exec", NULL,
 };
 
 static const char *const end_words[] = {
@@ -57,7 +58,9 @@ static const struct dp__field filter_fields[] = {
 };
 
 #define ON_FILES    (ON(STUDY_CREATED) | ON(STUDY_AMENDED))
-#define ON_ATTEMPTS (ON(ATTEMPT_PLANNED) | ON(ATTEMPT_ADOPTED) | ON(ATTEMPT_ENDED))
+#define ON_ATTEMPTS                                                                      \
+	(ON(ATTEMPT_PLANNED) | ON(ATTEMPT_PLACED) | ON(ATTEMPT_ADOPTED) |                \
+	 ON(ATTEMPT_ENDED))
 #define ON_TRIALS                                                                        \
 	(ON_ATTEMPTS | ON(TRIAL_PROPOSED) | ON(TRIAL_ENDED) | ON(TRIAL_CANCEL_ASKED) |   \
 	 ON(TRIAL_RETRY_ASKED) | ON(RESULT_IMPORTED) | ON(TRIAL_ACCOUNTED) |             \
@@ -81,6 +84,8 @@ const struct dp__field dp__event_fields[] = {
 	{ ROW(dp_event, trial, "trial", DP__U32), .types = ON_TRIALS },
 	{ ROW(dp_event, run, "run", DP__RUN), .types = ON_ATTEMPTS },
 	{ ROW(dp_event, attempt, "attempt", DP__U32), .types = ON_ATTEMPTS },
+	{ ROW(dp_event, slot, "slot", DP__SLOT), .types = ON(ATTEMPT_PLANNED) },
+	{ ROW(dp_event, place, "place", DP__STR), .types = ON(ATTEMPT_PLACED) },
 	{ ROW(dp_event, state, "state", DP__STR), .types = ON(STUDY_MOVED) | ON(TRIAL_ENDED) },
 	{ ROW(dp_event, end, "end", DP__WORD), .types = ON(ATTEMPT_ENDED), .words = end_words },
 	{ ROW(dp_event, counted, "counted", DP__FLAG), .types = ON(STUDY_MOVED) | ON(ATTEMPT_ENDED) | ON(TIME_NOTED) },
@@ -193,6 +198,7 @@ bool dp__field_absent(const struct dp__field *f, const void *base)
 	case DP__U32:
 	case DP__I32:
 	case DP__RUN:
+	case DP__SLOT:
 	case DP__WORD:
 		return dp__field_u32(base, f->at) == 0;
 	case DP__U64:

@@ -85,6 +85,10 @@ static json_t *json_field(const struct dp__field *f, const void *base)
 		if ((int32_t)dp__field_u32(base, f->at) == DP_RUN_ALL)
 			return json_null();
 		return json_integer((int32_t)dp__field_u32(base, f->at));
+	case DP__SLOT:
+		if (dp__field_u32(base, f->at) == 0)
+			return json_null();
+		return json_integer((json_int_t)dp__field_u32(base, f->at) - 1);
 	case DP__U64:
 		dp__field_load(base, f->at, &wide, sizeof wide);
 		return json_integer((json_int_t)wide);

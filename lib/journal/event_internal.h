@@ -10,6 +10,7 @@ enum dp__kind {
 	DP__U32,    /* uint32_t */
 	DP__I32,    /* int32_t */
 	DP__RUN,    /* int32_t, DP_RUN_ALL dumped as null */
+	DP__SLOT,   /* uint32_t, one more than what is stored; 0: absent */
 	DP__U64,    /* uint64_t */
 	DP__F64,    /* double */
 	DP__FLAG,   /* bool */

@@ -181,6 +181,12 @@ static int event_read_field(struct reader *r, const struct dp__field *f,
 		v = (uint32_t)i;
 		dp__field_store(base, f->at, &v, sizeof v);
 		return DP_OK;
+	case DP__SLOT:
+		if (!event_read_uint(o, INT32_MAX - 1, &u))
+			return event_wrong(r, f, "is not a small count");
+		v = (uint32_t)u + 1;
+		dp__field_store(base, f->at, &v, sizeof v);
+		return DP_OK;
 	case DP__U64:
 		if (!event_read_uint(o, UINT64_MAX, &u))
 			return event_wrong(r, f, "is not a count");

@@ -78,6 +78,9 @@ static void pack_field(msgpack_packer *pk, const struct dp__field *f, const void
 	case DP__RUN:
 		msgpack_pack_int32(pk, (int32_t)dp__field_u32(base, f->at));
 		break;
+	case DP__SLOT:
+		msgpack_pack_uint32(pk, dp__field_u32(base, f->at) - 1);
+		break;
 	case DP__U64:
 		dp__field_load(base, f->at, &wide, sizeof wide);
 		msgpack_pack_uint64(pk, wide);

@@ -146,6 +146,7 @@ static int fold_planned(struct dp_study_state *st, struct dp_trial *t,
 	t->attempts = grown;
 	t->attempts[t->nattempts++] = (struct dp_attempt){ .run = e->run,
 							   .number = e->attempt,
+							   .slot = (int32_t)e->slot - 1,
 							   .planned = e->time };
 	t->open++;
 	*fold_open(st, t) += 1;
@@ -250,6 +251,25 @@ static struct dp_attempt *find_attempt(struct dp_trial *t, int32_t run, uint32_t
 		if (t->attempts[i].run == run && t->attempts[i].number == number)
 			return &t->attempts[i];
 	return NULL;
+}
+
+/* An attempt was taken by a cluster; a later word replaces an earlier one. */
+static int fold_placed(const struct dp_study_state *st, struct dp_trial *t,
+		       const struct dp_event *e, struct dp_err *err)
+{
+	struct dp_attempt *a = find_attempt(t, e->run, e->attempt);
+	char *place = NULL;
+
+	if (!a || a->end != DP_END_NONE)
+		return dp_fail(err, DP_E_CORRUPT,
+			       "attempt %u of trial %u of study %u is placed, but is not "
+			       "open",
+			       e->attempt, t->number, st->id);
+	if (dp__fold_text(&place, e->place))
+		return dp_fail(err, DP_E_NOMEM, "no memory for an attempt");
+	free(a->place);
+	a->place = place;
+	return DP_OK;
 }
 
 static void fold_declared(struct dp_declarations *all, const struct dp_declared *one)
@@ -439,6 +459,8 @@ int dp__fold_of_trial(struct dp_study_state *st, const struct dp_event *e,
 	switch (e->type) {
 	case DP_EV_ATTEMPT_PLANNED:
 		return fold_planned(st, t, e, err);
+	case DP_EV_ATTEMPT_PLACED:
+		return fold_placed(st, t, e, err);
 	case DP_EV_ATTEMPT_ENDED:
 		return fold_attempt_ended(st, t, e, err);
 	case DP_EV_TRIAL_ENDED:

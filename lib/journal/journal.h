@@ -31,6 +31,7 @@
 	X(TIME_NOTED, 13, "time-noted")                                                  \
 	X(ACCOUNTING_FIXED, 14, "accounting-fixed")                                      \
 	X(MEASURE_ASKED, 15, "measure-asked")                                            \
+	X(ATTEMPT_PLACED, 16, "attempt-placed")                                          \
 	X(RECORD_LOST, 31, "record-lost")
 
 enum dp_event_type {
@@ -92,6 +93,11 @@ struct dp_event {
 	/* attempt-* */
 	int32_t run; /* DP_RUN_ALL or the one run of this process */
 	uint32_t attempt;
+	/* attempt-planned: one more than its DPARETO_SLOT; 0: it gets none, or a version
+	 * that gave none planned it */
+	uint32_t slot;
+	/* attempt-placed: what its executor knows it by, the number of a Slurm job */
+	const char *place;
 	/* attempt-ended */
 	enum dp_end end;
 	bool counted; /* false: says nothing about the trial (never started, daemon

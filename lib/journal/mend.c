@@ -169,6 +169,7 @@ static bool mend_implied(struct mender *w, const struct dp_event *e, struct dp_e
 		return mend_point(w, s->ntrials);
 	}
 	switch (e->type) {
+	case DP_EV_ATTEMPT_PLACED:
 	case DP_EV_ATTEMPT_ENDED:
 		out->type = DP_EV_ATTEMPT_PLANNED;
 		out->run = e->run;

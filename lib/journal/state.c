@@ -52,8 +52,10 @@ void dp__trial_free(struct dp_trial *t)
 {
 	if (!t)
 		return;
-	for (uint32_t i = 0; i < t->nattempts; i++)
+	for (uint32_t i = 0; i < t->nattempts; i++) {
 		free(t->attempts[i].message);
+		free(t->attempts[i].place);
+	}
 	free(t->attempts);
 	free(t->x);
 	free(t->privacy);

@@ -47,6 +47,7 @@ const char *dp_trial_status_text(enum dp_trial_status s);
 struct dp_attempt {
 	int32_t run; /* DP_RUN_ALL or one run */
 	uint32_t number;
+	int32_t slot;    /* its DPARETO_SLOT; -1: none */
 	enum dp_end end; /* DP_END_NONE: planned or running */
 	enum dp_exit_kind exit_kind;
 	int exit_value;
@@ -57,6 +58,7 @@ struct dp_attempt {
 	float cpu_seconds;
 	uint64_t peak_memory;
 	char *message; /* NULL if there is nothing to say */
+	char *place;   /* what its executor knows it by; NULL: nothing is said */
 };
 
 /* The waypoints of a training (trainer.path): what it would have been with a smaller

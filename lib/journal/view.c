@@ -392,12 +392,16 @@ static json_t *attempt_json(const struct dp_study_state *s, const struct dp_tria
 		      a->run == DP_RUN_ALL ? json_null() : json_integer(a->run), "end",
 		      a->end ? json_string(dp_end_text(a->end)) : json_null(), "message",
 		      dp_view_text(a->message));
+	if (a->place)
+		view_set(&o, "job", dp_view_text(a->place));
 	view_set(&o, "exit_code",
 		 a->exit_kind == DP_EXIT_CODE ? json_integer(a->exit_value)
 					      : json_null());
 	view_set(&o, "signal",
 		 a->exit_kind == DP_EXIT_SIGNAL ? json_integer(a->exit_value)
 						: json_null());
+	view_set(&o, "slot",
+		 a->slot < 0 || dp_study_hides(s) ? json_null() : json_integer(a->slot));
 	view_set(&o, "planned", dp_view_time(a->planned));
 	view_set(&o, "started", dp_view_time(a->started));
 	view_set(&o, "ended", dp_view_time(a->ended));

@@ -72,6 +72,8 @@ static void *amend_section(struct dp_study *s, enum dp__section section)
 		return s;
 	case DP__TRAINER:
 		return &s->trainer;
+	case DP__SLURM:
+		return &s->trainer.slurm;
 	case DP__SEARCH:
 		return &s->search;
 	default:
@@ -109,6 +111,8 @@ static bool amend_none(const struct dp__key *k, void *to)
 		*(double *)to = 0;
 	else if (k->read == dp__read_size)
 		*(uint64_t *)to = 0;
+	else if (k->read == dp__read_slurm_word)
+		*(char *)to = '\0';
 	else
 		return false;
 	return true;

@@ -113,8 +113,10 @@ static bool tell_value(struct dp_buf *out, const struct dp__key *k, const void *
 					     (size_t)(*(const int *)at - (int)k->lo)));
 	else if (k->read == dp__read_flag)
 		dp_buf_puts(out, k->words[*(const bool *)at]);
-	else if (k->read == dp__read_command)
+	else if (k->read == dp__read_command || k->read == dp__read_slurm_options)
 		tell_list(out, *(char **const *)at);
+	else if (k->read == dp__read_slurm_word)
+		dp_buf_puts(out, *(const char *)at ? (const char *)at : "none");
 	else if (k->read == dp__read_bounds) {
 		tell_number(out, x[0]);
 		dp_buf_puts(out, " to ");
@@ -315,6 +317,8 @@ static void tell_trainer(struct meaning *m)
 	const struct dp_trainer *t = &m->s->trainer;
 
 	tell_section(m, DP__TRAINER, t, NULL);
+	meaning_text(m, "trainer.executor", NULL, dp_executor_text(t->executor));
+	tell_section(m, DP__SLURM, &t->slurm, NULL);
 	for (size_t i = 0; t->env && t->env[i]; i++) {
 		const char *value = strchr(t->env[i], '=');
 

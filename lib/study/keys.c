@@ -11,10 +11,16 @@ _Static_assert(sizeof(enum dp_param_kind) == sizeof(int) &&
 		       sizeof(enum dp_acquisition) == sizeof(int) &&
 		       sizeof(enum dp_front_of) == sizeof(int) &&
 		       sizeof(enum dp_cost) == sizeof(int) &&
+		       sizeof(enum dp_executor) == sizeof(int) &&
 		       sizeof(enum dp_privacy_model) == sizeof(int),
 	       "enums have the size of an int");
 
 static const char *const data_words[] = { "private", "public", NULL };
+static const char *const executor_words[] = {
+	[DP_EXECUTOR_LOCAL - 1] = "local", /* before it: not named in the file */
+	[DP_EXECUTOR_SLURM - 1] = "slurm",
+	NULL,
+};
 static const char *const runs_words[] = { "all", "1", NULL };
 static const char *const type_words[] = { "float", "int", "categorical", NULL };
 static const char *const scale_words[] = { "linear", "log", NULL };

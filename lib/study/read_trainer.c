@@ -1,7 +1,8 @@
 /* read_trainer.c - readers of the trainer's command and environment. */
 #include "study/study_internal.h"
 
-#include <ctype.h>
+#include "base/program.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,15 +67,6 @@ void dp__read_command(struct dp__read *r, const struct dp__key *k,
 	}
 }
 
-static bool env_name_ok(const char *s)
-{
-	if (!isalpha((unsigned char)*s) && *s != '_')
-		return false;
-	while (isalnum((unsigned char)*s) || *s == '_')
-		s++;
-	return *s == '\0';
-}
-
 void dp__read_env(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
 		  void *to)
 {
@@ -92,7 +84,7 @@ void dp__read_env(struct dp__read *r, const struct dp__key *k, const struct dp__
 	*(char ***)to = env;
 	for (m = v->first; m; m = m->next) {
 		dp__shown(m->key, shown);
-		if (!env_name_ok(m->key))
+		if (!dp_env_name_ok(m->key))
 			dp__problem(r, m->key_pos,
 				    "letters, digits and '_', not starting with a digit",
 				    "'%s' cannot name an environment variable", shown);

@@ -256,8 +256,11 @@ void dp__read_size(struct dp__read *r, const struct dp__key *k, const struct dp_
 {
 	const char *text = dp__scalar(r, v, k->name, k->doc->type);
 	char shown[DP__SHOWN];
+	uint64_t bytes;
 
-	if (text && !dp_size_parse(text, to))
+	if (text && dp_size_parse(text, &bytes) && (double)bytes >= k->lo)
+		*(uint64_t *)to = bytes;
+	else if (text)
 		dp__problem(r, v->pos, k->doc->type, "'%s' cannot be '%s'", k->name,
 			    dp__shown(text, shown));
 }

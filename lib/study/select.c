@@ -146,6 +146,9 @@ static void check_law(struct dp__read *r)
 static const char ban_time[] = "how long a training takes can tell of the data, and so "
 			       "could what such a limit ends";
 
+static const char ban_memory[] = "how much memory a training takes can tell of the "
+				 "data, and so could what such a limit ends";
+
 /* Keys that would break a condition, and why. What may end a search, or a training, by
  * something else than chance would let results tell of the data what no theorem covers.
  */
@@ -162,6 +165,7 @@ static const struct {
 	{ "search.front", "only one point is shown" },
 	{ "trainer.timeout", ban_time },
 	{ "trainer.stall", ban_time },
+	{ "trainer.memory", ban_memory },
 	{ "trainer.path", "only whole trainings are compared" },
 	{ "trainer.max_failures", "a training that fails counts as the worst, and the "
 				  "next begins" },

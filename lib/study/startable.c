@@ -124,6 +124,27 @@ static void warn_command(struct startable *s, const struct command *c)
 	warn_scripts(s, c);
 }
 
+/* What a cluster's trainers need that this machine lacks, and what only they can have. */
+static void warn_slurm(struct startable *s, const struct dp_trainer *t)
+{
+	struct dp_program_places places = { NULL, dp_program_path(NULL) };
+	char *sbatch = t->executor == DP_EXECUTOR_SLURM
+			       ? dp_program_find("sbatch", &places)
+			       : NULL;
+
+	if (t->executor == DP_EXECUTOR_SLURM && !sbatch)
+		dp__warning(
+			&s->read, t->command_pos, NULL,
+			"'executor: slurm' needs Slurm's commands: sbatch is not in PATH "
+			"here");
+	if (t->executor == DP_EXECUTOR_LOCAL && t->gpus > 0)
+		dp__warning(
+			&s->read, t->command_pos, NULL,
+			"'gpus' is for 'executor: slurm'; on one machine the daemon's "
+			"slot_env gives GPUs out");
+	free(sbatch);
+}
+
 int dp_study_startable(const struct dp_study *study, const char *dir, const char *beside,
 		       const char *text, size_t len, struct dp_problems *problems,
 		       struct dp_err *err)
@@ -135,6 +156,7 @@ int dp_study_startable(const struct dp_study *study, const char *dir, const char
 	struct command trainer = { t->argv, t->env, t->cwd, t->command_pos };
 
 	warn_command(&s, &trainer);
+	warn_slurm(&s, t);
 	for (size_t i = 0; i < study->nobjectives; i++) {
 		const struct dp_oracle *o = study->objectives[i].privacy;
 		struct command oracle = { NULL, t->env, dir, 0 };

@@ -29,6 +29,7 @@ void dp_study_free(struct dp_study *s)
 	free_list(s->trainer.argv);
 	free_list(s->trainer.env);
 	free(s->trainer.cwd);
+	free_list(s->trainer.slurm.options);
 	for (size_t i = 0; i < s->nparams; i++) {
 		free(s->params[i].name);
 		json_decref(s->params[i].values);

@@ -159,6 +159,24 @@ struct dp_path {
 	size_t param; /* index of the parameter */
 };
 
+/* Who runs a study's trainers. */
+enum dp_executor {
+	DP_EXECUTOR_DEFAULT, /* not named: decided when the study is submitted */
+	DP_EXECUTOR_LOCAL,
+	DP_EXECUTOR_SLURM
+};
+
+enum {
+	DP_SLURM_WORD = 128 /* bytes of a partition's or an account's name */
+};
+
+/* trainer.slurm: what its jobs ask for; where it is silent, the daemon's own. */
+struct dp_slurm {
+	char partition[DP_SLURM_WORD], account[DP_SLURM_WORD]; /* "": not said */
+	double time;                                           /* seconds; 0: not said */
+	char **options; /* of sbatch, ends with NULL; may be NULL */
+};
+
 struct dp_trainer {
 	/* ends with NULL; argv[0] with '/' is absolute, and so are words that name files,
 	 * once dp_study_find_files() or dp_study_place_files() has been called */
@@ -173,7 +191,11 @@ struct dp_trainer {
 	int retries;
 	int max_failures;
 	uint64_t log_limit; /* bytes each of stdout and stderr */
+	uint64_t memory;    /* bytes of all of its processes together; 0: no limit */
 	struct dp_path path;
+	enum dp_executor executor;
+	struct dp_slurm slurm;
+	int gpus; /* of each process, under Slurm */
 };
 
 /* search.rounds: the law of the secret number of trainings of method select, by its mean;
@@ -352,6 +374,9 @@ const struct dp_key_doc *dp_study_keys(size_t *count);
 const char *dp_method_text(enum dp_method m);
 const char *dp_transform_text(enum dp_transform t);
 const char *dp_acquisition_text(enum dp_acquisition a);
+const char *dp_executor_text(enum dp_executor e);
+/* Can it be the name of a partition or an account? */
+bool dp_slurm_word_ok(const char *word);
 const char *dp_front_text(const struct dp_study *s); /* by dp_study_denoises() */
 const char *dp_cost_text(const struct dp_study *s);  /* by dp_study_cost() */
 

@@ -92,6 +92,7 @@ enum dp__section {
 	DP__TOP,     /* of struct dp_study */
 	DP__TRAINER, /* struct dp_trainer */
 	DP__WALK,    /* struct dp_path */
+	DP__SLURM,   /* struct dp_slurm */
 	DP__PARAM,   /* struct dp_param, as the next three */
 	DP__SAMPLE,
 	DP__NORMAL,
@@ -166,7 +167,8 @@ void *dp__calloc(struct dp__read *r, size_t n, size_t size);
 /* ---- readers of the larger parts ---- */
 
 dp__reader dp__read_trainer, dp__read_command, dp__read_env; /* read_trainer.c */
-dp__reader dp__read_walk;                                    /* path.c */
+dp__reader dp__read_slurm, dp__read_slurm_word, dp__read_slurm_options; /* slurm.c */
+dp__reader dp__read_walk;                                               /* path.c */
 dp__reader dp__read_parameters, dp__read_sample, dp__read_uniform, dp__read_normal,
 	dp__read_exponential, dp__read_values, dp__read_fixed; /* read_param.c */
 dp__reader dp__read_calibrate;                                 /* calibrated.c */

@@ -47,19 +47,55 @@ static int shell_signal(int code)
 	return 0;
 }
 
+/* What is said of a trainer that got SIGKILL: most likely from a kernel without memory.
+ */
+static void advise_killed(const struct dp_exit *exit, char *out, size_t room)
+{
+	char peak[DP_NUM_LEN], largest[80] = "";
+
+	if (exit->peak_memory)
+		snprintf(largest, sizeof largest, " (its largest process had %s)",
+			 dp_size_text(exit->peak_memory, peak));
+	snprintf(out, room, "; running out of memory is the usual reason%s%s",
+		 exit->memory_limit ? "" : largest,
+		 exit->memory_limit ? ""
+				    : "; trainer.memory sets a limit that ends only the "
+				      "trainer that passes it");
+}
+
 /* shell: the exit code that told of it; 0: it was the trainer itself. */
-static enum dp_end by_signal(struct sentence *s, int sig, int shell)
+static enum dp_end by_signal(struct sentence *s, const struct dp_exit *exit, int sig,
+			     int shell)
 {
 	const char *text = sigdescr_np(sig);
-	char who[60] = "the trainer";
+	char who[60] = "the trainer", advice[240] = "";
 
 	if (shell)
 		snprintf(who, sizeof who, "by its exit code %d a command of the trainer",
 			 shell);
+	if (sig == SIGKILL)
+		advise_killed(exit, advice, sizeof advice);
 	return classify_end(s, DP_END_SIGNAL, "%s was ended by signal %d (%s)%s", who,
-			    sig, text ? text : "unknown",
-			    sig == SIGKILL ? "; running out of memory is the usual reason"
-					   : "");
+			    sig, text ? text : "unknown", advice);
+}
+
+/* The peak is above the limit where dpareto-shim saw it there; a kernel that keeps the
+ * limit lets nothing pass it. */
+static enum dp_end by_memory(struct sentence *s, const struct dp_exit *exit)
+{
+	char peak[DP_NUM_LEN], limit[DP_NUM_LEN];
+
+	dp_size_text(exit->memory_limit, limit);
+	if (exit->peak_memory > exit->memory_limit)
+		return classify_end(s, DP_END_MEMORY,
+				    "the trainer's processes used %s together, more than "
+				    "trainer.memory (%s); raise it or train with a "
+				    "smaller lot",
+				    dp_size_text(exit->peak_memory, peak), limit);
+	return classify_end(s, DP_END_MEMORY,
+			    "the trainer's processes together needed more than "
+			    "trainer.memory (%s); raise it or train with a smaller lot",
+			    limit);
 }
 
 static enum dp_end by_exit(struct sentence *s, const struct dp_exit *exit)
@@ -72,6 +108,8 @@ static enum dp_end by_exit(struct sentence *s, const struct dp_exit *exit)
 		return classify_end(s, DP_END_TIMEOUT,
 				    "the trainer was ended at its timeout, after %s",
 				    time);
+	case DP_EXIT_MEMORY:
+		return by_memory(s, exit);
 	case DP_EXIT_STALLED:
 		return classify_end(
 			s, DP_END_STALLED,
@@ -85,12 +123,12 @@ static enum dp_end by_exit(struct sentence *s, const struct dp_exit *exit)
 			dp_exit_errno(exit->exec) ? strerror(dp_exit_errno(exit->exec))
 						  : "unknown reason");
 	case DP_EXIT_SIGNAL:
-		return by_signal(s, exit->value, 0);
+		return by_signal(s, exit, exit->value, 0);
 	case DP_EXIT_CODE:
 		if (exit->value == 0)
 			return DP_END_NONE;
 		if (shell_signal(exit->value))
-			return by_signal(s, shell_signal(exit->value), exit->value);
+			return by_signal(s, exit, shell_signal(exit->value), exit->value);
 		return classify_end(s, DP_END_EXIT_CODE,
 				    "the trainer ended with exit code %d", exit->value);
 	case DP_EXIT_MISSING:
@@ -230,7 +268,7 @@ void dp_result_instead(const struct dp_result *result, const char *const *needed
 bool dp_end_keeps_way(enum dp_end e)
 {
 	return e == DP_END_OK || e == DP_END_DIVERGED || e == DP_END_CANCELLED ||
-	       e == DP_END_TIMEOUT || e == DP_END_STALLED;
+	       e == DP_END_TIMEOUT || e == DP_END_MEMORY || e == DP_END_STALLED;
 }
 
 bool dp_end_retryable(enum dp_end e)

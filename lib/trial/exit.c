@@ -65,6 +65,8 @@ static enum dp_exit_kind read_kind(const json_t *root, struct dp_exit *out)
 	}
 	if (dp_json_bool(root, "timeout", false))
 		return DP_EXIT_TIMEOUT;
+	if (dp_json_bool(root, "memory", false))
+		return DP_EXIT_MEMORY;
 	if (dp_json_bool(root, "stalled", false))
 		return DP_EXIT_STALLED;
 	return kind;
@@ -101,6 +103,7 @@ void dp_exit_parse(const char *text, size_t len, struct dp_exit *out)
 		out->end = real_or_0(root, "end");
 		out->cpu = real_or_0(root, "cpu_seconds");
 		out->peak_memory = count_or_0(root, "peak_memory");
+		out->memory_limit = count_or_0(root, "memory_limit");
 		out->stdout_bytes = count_or_0(root, "stdout_bytes");
 		out->stderr_bytes = count_or_0(root, "stderr_bytes");
 	}

@@ -45,6 +45,7 @@ void dp_request_clear(struct dp_request *r);
 #define DP_ENDS(X)                                                                       \
 	X(CANCELLED, "cancelled")                                                        \
 	X(TIMEOUT, "timeout")                                                            \
+	X(MEMORY, "memory")                                                              \
 	X(STALLED, "stalled")                                                            \
 	X(NOT_STARTED, "not-started")                                                    \
 	X(SIGNAL, "signal")                                                              \
@@ -68,6 +69,7 @@ enum dp_exit_kind {
 	DP_EXIT_CODE,
 	DP_EXIT_SIGNAL,
 	DP_EXIT_TIMEOUT,
+	DP_EXIT_MEMORY,
 	DP_EXIT_STALLED,
 	DP_EXIT_EXEC, /* the trainer could not be started */
 };
@@ -81,7 +83,10 @@ struct dp_exit {
 				 journaled */
 	double start, end;    /* seconds since 1970 */
 	double cpu;           /* seconds, user + system, of the whole tree */
-	uint64_t peak_memory; /* bytes */
+	uint64_t peak_memory; /* bytes; 0: unknown */
+	/* bytes that the whole tree was allowed; 0: no limit, or none known. Not
+	 * journaled */
+	uint64_t memory_limit;
 	uint64_t stdout_bytes, stderr_bytes; /* written by the trainer, kept or not */
 };
 /* The number of an error that is recorded by name; 0 for one that this machine has not.
@@ -153,7 +158,7 @@ void dp_result_instead(const struct dp_result *result, const char *const *needed
 /* Is one of the lines of a text what would be the result of a run in a result file? */
 bool dp_result_resembles(const char *text, size_t n);
 /* Does what a training that ended so reached on its path count (ok, diverged, and what
- * was cut short: cancelled, timeout, stalled)? */
+ * was cut short: cancelled, timeout, memory, stalled)? */
 bool dp_end_keeps_way(enum dp_end e);
 /* May a retry mend this class (signal, lost)? */
 bool dp_end_retryable(enum dp_end e);

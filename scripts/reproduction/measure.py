@@ -2,6 +2,7 @@
 studies that have not all finished is None: not measured yet."""
 import json
 import math
+import time
 
 MEASURED_AGAIN = 10 ** 9  # trials from here on measure points again
 
@@ -69,19 +70,23 @@ class Measured:
 
     def times(self, name):
         """Of the search itself: seconds of the optimiser, of trainings (wall-clock and processor),
-        evaluations and runs; and the processor time of what was measured again."""
+        evaluations and runs; the processor time of what was measured again; and when its first
+        training began and its last ended."""
         if not self.finished(name):
             return None
 
         def find():
             out = {"sought": 0.0, "trained": 0.0, "cpu": 0.0, "evaluations": 0, "runs": 0,
-                   "cpu_again": 0.0}
+                   "cpu_again": 0.0, "began": math.inf, "ended": 0.0}
             text = self.programs.call("journal", "dump", "--state", self.programs.state,
                                       "--study", name)
             for line in text.splitlines():
                 event = json.loads(line)
                 if event.get("trial") is None:
                     continue
+                if event["type"] == "attempt-ended":
+                    out["began"] = min(out["began"], event["exit"]["start"])
+                    out["ended"] = max(out["ended"], event["exit"]["end"])
                 if event["trial"] >= MEASURED_AGAIN:
                     if event["type"] == "attempt-ended":
                         out["cpu_again"] += event["exit"]["cpu"]
@@ -91,8 +96,9 @@ class Measured:
                 elif event["type"] == "attempt-ended":
                     out["trained"] += event["exit"]["end"] - event["exit"]["start"]
                     out["cpu"] += event["exit"]["cpu"]
-                    out["evaluations"] += 1
-                    out["runs"] += len(event.get("runs") or ())
+                    if event["counted"]:  # one that was stopped took time, and is done again
+                        out["evaluations"] += 1
+                        out["runs"] += len(event.get("runs") or ())
             return out
         return self.once(("times", name), find)
 
@@ -100,6 +106,14 @@ class Measured:
         """Seconds of processor time that trainings took, with those that measured again."""
         found = [self.times(n) for n in names]
         return sum(t["cpu"] + t["cpu_again"] for t in found)
+
+
+    def days(self):
+        """The first and the last day on which something was trained."""
+        found = [self.times(n) for n in self.seen if self.finished(n)]
+        return [time.strftime("%Y-%m-%d", time.gmtime(x)) for x in (
+            min((t["began"] for t in found), default=time.time()),
+            max((t["ended"] for t in found), default=time.time()))]
 
 
 def front_of(points):
@@ -138,6 +152,11 @@ def near(points, front, margin, epsilon=10.0):
         best = best_within(front, p[0])
         close += best is None or p[1] <= best + margin
     return close / len(inside)
+
+
+def volume_after(points, epochs):
+    """The hypervolume when so many epochs had been trained."""
+    return hypervolume([p for p in points if p[2] <= epochs])
 
 
 def epochs_to_reach(points, volume):

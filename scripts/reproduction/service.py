@@ -101,7 +101,12 @@ class Service:
                 return True
             time.sleep(0.05)
         ours.close()
+        self.end = self.process = None
         return False
+
+    def ended(self):
+        """Whether it began and is no more."""
+        return self.process is not None and self.process.poll() is not None
 
     def stop(self):
         self.programs.socket = None

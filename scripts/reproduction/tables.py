@@ -1,9 +1,12 @@
 """tables.py - the tables of the results beside the claims: Table 2, what was measured again, what
-each step adds, MNIST, overhead, extensions, and the study behind each number."""
+each step adds, MNIST, overhead, extensions, and the study behind each number. A row of a table is
+(part, key, cells): an entry of kept.py."""
 from . import claims, measure, plan, student
+from .kept import NOT_YET
 from .progress import duration
 
-NOT_YET = "not measured yet"
+PAPER_MNIST_EPOCHS = 272 * 10 * 200  # of a study: evaluations, runs, epochs on average
+EPOCHS = (50, 100, 200, 400, 800, 1600, 3200, 6400, 12800)  # at which hypervolumes are told
 
 
 def table_two(m, scale):
@@ -15,11 +18,11 @@ def table_two(m, scale):
         drawn = ("Random", claims.random_parts(scale, p))
         one = m.test(("DPareto", claims.one_seed(scale, p)), drawn)
         every = m.test(("DPareto", plan.seeds(p + "-dpareto", scale.seeds)), drawn)
-        rows.append((title, "%.3f (%.3f, %.3f)" % paper, "%.2f, %.2g" % claims.implied(paper),
-                     *((claims.interval(one[1]), "%.3g" % one[1]["t"], "%.2g" % one[1]["p"])
-                       if one else (NOT_YET, "", "")),
-                     *((claims.interval(every[1]), "%.2g" % every[1]["p"]) if every
-                       else (NOT_YET, ""))))
+        rows.append((p, "table 2", (
+            title, "%.3f (%.3f, %.3f)" % paper, "%.2f, %.2g" % claims.implied(paper),
+            *((claims.interval(one[1]), "%.3g" % one[1]["t"], "%.2g" % one[1]["p"])
+              if one else (NOT_YET, "", "")),
+            *((claims.interval(every[1]), "%.2g" % every[1]["p"]) if every else (NOT_YET, "")))))
     return head, rows
 
 
@@ -32,7 +35,7 @@ def measured_again(m, scale):
                   ("Random", plan.seeds(p + "-random", scale.seeds))]
         for by, words in (("observed", "as observed"), ("remeasured", "measured again")):
             found = m.test(*groups, by=by)
-            rows.append((title, words, *compared(found)))
+            rows.append((p, by, (title, words, *compared(found))))
     return head, rows
 
 
@@ -44,13 +47,24 @@ def compared(found):
             claims.p_text(test["p"]) if test["p"] is not None else test["why"])
 
 
+def volumes(m, scale):
+    """Of each step: the hypervolume as observed and measured again, and what it took."""
+    head = ("step", "seeds", "hypervolume, as observed", "measured again", "evaluations",
+            "epochs trained", "core hours")
+    rows = []
+    for step, words in (("paper", "the paper's settings"), *((s, w) for s, w, _ in plan.STEPS)):
+        names = plan.step_studies(scale, step)
+        rows.append(("beyond", step, (words, str(scale.seeds), *(
+            (mean_volume(m, names), mean_again(m, names), mean_time(m, names, "evaluations", 1),
+             mean_epochs(m, names), mean_time(m, names, "cpu", 3600)) if m.finished(*names)
+            else (NOT_YET, "", "", "", "")))))
+    return head, rows
+
+
 def steps(m, scale):
     """What each step changes, by values as observed and measured again."""
-    head = ("step", "seeds", "hypervolume", "against", "as observed (95 %)", "p",
-            "measured again (95 %)", "p", "epochs trained, on average")
-    before = plan.step_studies(scale, "paper")
-    rows = [("the paper's settings", str(scale.seeds), mean_volume(m, before), "", "", "", "", "",
-             mean_epochs(m, before))]
+    head = ("step", "against", "as observed (95 %)", "p", "measured again (95 %)", "p")
+    rows = []
     for step, words, base in plan.STEPS:
         ours, theirs = plan.step_studies(scale, step), plan.step_studies(scale, base)
         found = [m.test((step, ours), (base, theirs), by=by) for by in ("observed", "remeasured")]
@@ -58,9 +72,27 @@ def steps(m, scale):
         for f in found:
             cells += [claims.interval(f[1], 4), "%.2g" % f[1]["p"] if f[1]["p"] is not None else ""] \
                 if f else [NOT_YET, ""]
-        rows.append((words, str(scale.seeds), mean_volume(m, ours), base, *cells,
-                     mean_epochs(m, ours)))
+        rows.append(("beyond", step, (words, base, *cells)))
     return head, rows
+
+
+def growth(m, scale):
+    """The hypervolume of each step, a mean over seeds, when so many epochs had been trained."""
+    head = ("step", *("%d epochs" % e for e in EPOCHS))
+    rows = []
+    for step, words in (("paper", "the paper's settings"), *((s, w) for s, w, _ in plan.STEPS)):
+        names = plan.step_studies(scale, step)
+        rows.append(("beyond", step, (words, *(growth_cells(m, names) if m.finished(*names)
+                                               else (NOT_YET, *[""] * (len(EPOCHS) - 1))))))
+    return head, rows
+
+
+def growth_cells(m, names):
+    """Empty once all seeds have ended."""
+    last = max(p[2] for n in names for p in m.points(n))
+    before = [0, *EPOCHS]
+    return ["%.3f" % mean([measure.volume_after(m.points(n), e) for n in names])
+            if before[i] < last else "" for i, e in enumerate(EPOCHS)]
 
 
 def steps_in_words(m, scale):
@@ -72,23 +104,35 @@ def steps_in_words(m, scale):
         if not found:
             said.append("%s: %s" % (words, NOT_YET))
             continue
-        low, high = found[1]["low"], found[1]["high"]
-        verdict = "no difference can be shown" if low is None or low <= 0 <= high else \
-            "it helps" if low > 0 else "it does not help: the hypervolume is smaller"
-        said.append("%s: %s" % (words, verdict))
+        said.append("%s: %s" % (words, verdict(found[1])))
     return "Measured again, by 95 %% intervals: %s." % "; ".join(said)
 
 
+def verdict(test):
+    """By the 95 % interval of a difference."""
+    if test["low"] is None or test["low"] <= 0 <= test["high"]:
+        return "no difference can be shown"
+    return "it helps" if test["low"] > 0 else "it does not help: the hypervolume is smaller"
+
+
+def mean(values):
+    return sum(values) / len(values)
+
+
 def mean_volume(m, names):
-    if not m.finished(*names):
-        return NOT_YET
-    return "%.4f" % (sum(m.seen[n]["hypervolume"] for n in names) / len(names))
+    return "%.4f" % mean([m.seen[n]["hypervolume"] for n in names])
+
+
+def mean_again(m, names):
+    return "%.4f" % mean([m.export(n)["study"]["hypervolume_remeasured"] for n in names])
 
 
 def mean_epochs(m, names):
-    if not m.finished(*names):
-        return ""
-    return "%.0f" % (sum(max(p[2] for p in m.points(n)) for n in names) / len(names))
+    return "%.0f" % mean([max(p[2] for p in m.points(n)) for n in names])
+
+
+def mean_time(m, names, what, unit):
+    return "%.3g" % mean([m.times(n)[what] / unit for n in names])
 
 
 def epochs_sentence(m, scale):
@@ -121,35 +165,78 @@ def spent(m, names):
     for name in names:
         found = m.times(name)
         if not found:
-            rows.append((name, NOT_YET, "", "", "", "", ""))
+            rows.append(("mnist", name, (name, NOT_YET, "", "", "", "", "")))
             continue
         epochs = sum(t["parameters"].get("epochs", 0) for t in m.export(name)["trials"]
                      if t["at"] is None)
-        rows.append((name, "%d" % found["evaluations"], "%d" % found["runs"], "%d" % epochs,
-                     "%.3g" % (found["cpu"] / 3600), claims.seconds(found["sought"]),
-                     "%.4f" % m.seen[name]["hypervolume"]))
+        rows.append(("mnist", name, (
+            name, "%d" % found["evaluations"], "%d" % found["runs"], "%d" % epochs,
+            "%.3g" % (found["cpu"] / 3600), claims.seconds(found["sought"]),
+            "%.4f" % m.seen[name]["hypervolume"])))
     return head, rows
+
+
+def spent_in_all(m, scale):
+    """What MNIST took, and what the paper's number of runs would take at that speed."""
+    names = {n: [plan.network(scale, n, kind) for kind in ("dpareto", "random")]
+             for n in plan.NETWORKS}
+    every = [s for pair in names.values() for s in pair]
+    if not m.finished(*every):
+        return "Together: %s." % NOT_YET
+    found = {s: m.times(s) for s in every}
+    said = "Together: %d evaluations, %d runs, %.3g core hours." % (
+        *(sum(t[k] for t in found.values()) for k in ("evaluations", "runs")),
+        sum(t["cpu"] for t in found.values()) / 3600)
+    if scale.mnist_plain:
+        return said
+    hours = []
+    for network, pair in names.items():
+        random = m.export(pair[1])["trials"]
+        epochs = scale.mnist_runs * sum(t["parameters"]["epochs"] for t in random if t["at"] is None)
+        hours.append("%s hours of one core for %s" % (
+            claims.figures(PAPER_MNIST_EPOCHS * found[pair[1]]["cpu"] / epochs / 3600),
+            plan.NETWORKS[network]))
+    return said + " With as much processor time for an epoch as random sampling took here, 272 random points " \
+        "of 10 runs each, 200 epochs on average, would take %s." % " and ".join(hours)
 
 
 def overhead(m, scale, times):
     """Where the time goes, of every study with the paper's settings."""
     head = ("study", "evaluations", "optimiser, s", "trainings, s", "share of the optimiser",
             "wall-clock, submit to report", "against the paper's %g h" % plan.PAPER_ADULT_HOURS)
-    names = ["overhead-paper", "overhead-shipped"] + \
-        [s for p in plan.PAIRS for s in claims.one_seed(scale, p)]
+    names = [("overhead", "overhead-paper"), ("overhead", "overhead-shipped")] + \
+        [(p, s) for p in plan.PAIRS for s in claims.one_seed(scale, p)]
     rows = []
-    for name in names:
+    for part, name in names:
         found = m.times(name)
         if not found:
-            rows.append((name, NOT_YET, "", "", "", "", ""))
+            rows.append((part, "time of " + name, (name, NOT_YET, "", "", "", "", "")))
             continue
         wall = times.get(name)
-        rows.append((name, "%d" % found["evaluations"], claims.seconds(found["sought"]),
-                     claims.seconds(found["trained"]),
-                     claims.percent(found["sought"] / (found["sought"] + found["trained"])),
-                     duration(wall) if wall else "",
-                     "1/%s" % claims.figures(plan.PAPER_ADULT_HOURS * 3600 / wall) if wall else ""))
+        rows.append((part, "time of " + name, (
+            name, "%d" % found["evaluations"], claims.seconds(found["sought"]),
+            claims.seconds(found["trained"]),
+            claims.percent(found["sought"] / (found["sought"] + found["trained"])),
+            duration(wall) if wall else "",
+            "1/%s" % claims.figures(plan.PAPER_ADULT_HOURS * 3600 / wall) if wall else "")))
     return head, rows
+
+
+def times(m, parts, seconds):
+    """How long each part took; that of all pairs is their sum."""
+    head = ("part", "wall-clock", "trainings")
+    return head, [
+        (p.name, "time", (p.title, duration(seconds[p.name]), duration(m.processor(p.names())))
+         if p.name in seconds and m.finished(*p.names()) else (p.title, NOT_YET, ""))
+        for p in parts.values() if p.name != "adult"]
+
+
+def adult_time(m, parts, seconds):
+    pairs, names = [seconds.get(p) for p in plan.PAIRS], parts["adult"].names()
+    if not all(pairs) or not m.finished(*names):
+        return "All of Adult's comparison: %s." % NOT_YET
+    return "All of Adult's comparison: %s, with %s of trainings." % (
+        duration(sum(pairs)), duration(m.processor(names)))
 
 
 def choice(m, scale):
@@ -170,9 +257,9 @@ def choice(m, scale):
     return "One study of %d evaluations over model and optimiser (four pairs, SVM+Adam too) has a " \
         "hypervolume of %.4f on average over %d seeds; the union of three studies with %d each, " \
         "%.4f%s. On the fronts of the one study are: %s." % (
-            scale.total, sum(ours) / len(ours), len(ours), scale.third, sum(theirs) / len(theirs),
-            "; difference %s, %s" % (claims.interval(test, 4), claims.p_text(test["p"]))
-            if test else "", ", ".join("%s %s" % (k, claims.percent(v / total, 0))
+            scale.total, mean(ours), len(ours), scale.third, mean(theirs),
+            "; difference %s, %s: %s" % (claims.interval(test, 4), claims.p_text(test["p"]),
+                                         verdict(test)) if test else "", ", ".join("%s %s" % (k, claims.percent(v / total, 0))
                                        for k, v in sorted(chosen.items(), key=lambda x: -x[1])))
 
 
@@ -203,15 +290,17 @@ def studies(m, parts):
     rows, seen = [], set()
     for part in parts:
         for s in part.studies:
-            if s.name in seen:
-                continue
-            seen.add(s.name)
-            there = m.finished(s.name)
-            again = m.export(s.name)["study"].get("hypervolume_remeasured") \
-                if there and "remeasure" in dict(s.search) else None
-            search = ", ".join("%s: %s" % pair for pair in s.search)
-            rows.append((s.name, s.source, str(s.seed), search, ", ".join(s.edits),
-                         "%d" % m.seen[s.name]["ended"] if there else NOT_YET,
-                         "%.4f" % m.seen[s.name]["hypervolume"] if there else "",
-                         "%.4f" % again if again is not None else ""))
+            if s.name not in seen:
+                seen.add(s.name)
+                rows.append((part.name, s.name, study_row(m, s)))
     return head, rows
+
+
+def study_row(m, s):
+    there = m.finished(s.name)
+    again = m.export(s.name)["study"].get("hypervolume_remeasured") \
+        if there and "remeasure" in dict(s.search) else None
+    return (s.name, s.source, str(s.seed), ", ".join("%s: %s" % pair for pair in s.search),
+            ", ".join(s.edits), "%d" % m.seen[s.name]["ended"] if there else NOT_YET,
+            "%.4f" % m.seen[s.name]["hypervolume"] if there else "",
+            "%.4f" % again if again is not None else "")

@@ -11,15 +11,25 @@ import unittest
 from harness import BIN, LIMIT, TOP, Case, wait_for
 
 sys.path.insert(0, os.path.join(TOP, "scripts"))
-from reproduction import claims, drawing, measure, page, plan, progress, student, studies  # noqa: E402
+from reproduction import (claims, contents, drawing, kept, measure, page, plan, progress,  # noqa: E402
+                          student, studies)
 from reproduction.service import Programs  # noqa: E402
 
 SCRIPT = os.path.join(TOP, "scripts/reproduce")
+EXAMPLES = os.path.join(TOP, "examples/paper")
 
 
 def children(pid):
     with open("/proc/%d/task/%d/children" % (pid, pid)) as f:
         return [int(p) for p in f.read().split()]
+
+
+def program(pid):
+    """Of a process, which may have ended."""
+    try:
+        return os.readlink("/proc/%d/exe" % pid)
+    except OSError:
+        return ""
 
 
 def alive(pid):
@@ -65,6 +75,7 @@ class Numbers(unittest.TestCase):
         self.assertEqual(measure.best_within(points, 2), 0.25)
         self.assertIsNone(measure.best_within(points, 0.5))
         self.assertEqual(measure.epochs_to_reach(points, 6.5), 30)
+        self.assertEqual([measure.volume_after(points, e) for e in (9, 10, 29, 30)], [0, 4.5, 4.5, 6.5])
         self.assertIsNone(measure.epochs_to_reach(points, 7))
         self.assertEqual(measure.near(points, points, 0.1), 2 / 3)
 
@@ -117,6 +128,77 @@ class Verdicts(unittest.TestCase):
         """Less than half a percent of the hypervolume is no price."""
         for low, high, same in ((-0.04, -0.02, claims.NOT), (-0.12, -0.1, claims.SAME)):
             self.assertEqual(claims.sequential(Found(low, high), plan.USUAL).same, same)
+
+
+class Kept(Case):
+    """What an earlier run measured, in a file."""
+
+    def results(self, finished, run="b", digest="1"):
+        parts = {p: plan.Part(p, p, [plan.Study(p + str(i), "x", i, ()) for i in (1, 2)], [])
+                 for p in "pq"}
+        m = measure.Measured(Nothing())
+        m.seen = {n: {"state": "finished"} for n in finished}
+        return kept.Results(m, parts, {"id": run, "from": "", "to": "", "machine": "", "commit": ""},
+                            kept.Kept(self.path("kept.json")), {p: {"s": digest} for p in parts})
+
+    def test_which_run_an_entry_is_of(self):
+        """The one that has all of its part, else the earlier one."""
+        first = self.results(("p1", "p2", "q1"), run="a")
+        for part in "pq":
+            for key in "xy":
+                first.entry(part, key, ("a", key))
+        first.entry("q", "z", ("q", kept.NOT_YET))
+        self.assertEqual(first.keep(), [])
+
+        second = self.results(("p1", "q1", "q2"))
+        self.assertEqual(second.entry("p", "x", ("b", "x")), ["a", "x"])
+        self.assertEqual(second.entry("p", "y", ("b", kept.NOT_YET)), ["a", "y"])
+        self.assertEqual(second.entry("p", "new", ("b", "new")), ("b", "new"))
+        self.assertEqual(second.entry("q", "x", ("b", "x")), ("b", "x"))
+        self.assertEqual(second.entry("q", "z", ("q", kept.NOT_YET)), ("q", kept.NOT_YET))
+        self.assertEqual(second.runs_of("p"), {"a": 2, "b": 1})
+        self.assertEqual([second.run_id("q", k) for k in "xz"], ["b", ""])
+        self.assertEqual(second.keep(), [])
+        with self.assertRaises(ValueError):
+            self.results(()).entry("p", "x", ("another", "number of", kept.NOT_YET))
+
+    def test_other_studies(self):
+        """What was measured with other study files says nothing about these; it stays in the file."""
+        first = self.results(("p1", "p2"), run="a")
+        first.entry("p", "x", ("a",))
+        first.keep()
+        second = self.results((), digest="2")
+        self.assertEqual(second.entry("p", "x", (kept.NOT_YET,)), (kept.NOT_YET,))
+        self.assertEqual(second.keep(), ["p"])
+        self.assertEqual(self.results(()).entry("p", "x", (kept.NOT_YET,)), ["a"])
+
+    def test_comments_make_no_other_study(self):
+        part = plan.parts(plan.USUAL)["svt"]
+        once = [kept.digest(s, EXAMPLES, plan.USUAL) for s in part.studies]
+        os.makedirs(self.path("x"))
+        for name in os.listdir(EXAMPLES):
+            with open(os.path.join(EXAMPLES, name)) as f, open(self.path("x/" + name), "w") as out:
+                out.write(re.sub(r"(?m)^(  .*\S)$", r"\1  # more", f.read()))
+        self.assertEqual([kept.digest(s, self.path("x"), plan.USUAL) for s in part.studies], once)
+
+    def test_the_page_in_docs(self):
+        """It is what the file beside it says, and the file is of studies that are still the same."""
+        parts, docs = plan.parts(plan.USUAL), os.path.join(TOP, "docs")
+        file = kept.Kept(os.path.join(docs, "results/measured.json"))
+        run = {"id": "none", "from": "", "to": "", "machine": "", "commit": ""}
+        digests = kept.digests(parts, EXAMPLES, plan.USUAL)
+        self.assertEqual(file.stale(digests), [])
+        results = kept.Results(measure.Measured(Nothing()), parts, run, file, digests)
+        page.write_docs(self.path("docs"), contents.sections(results, plan.USUAL, {}, {}), plan.USUAL)
+        with open(self.path("docs/results.md")) as a, open(os.path.join(docs, "results.md")) as b:
+            self.assertEqual(a.read(), b.read())
+        for entry in (k for p in file.parts.values() for k in p["entries"]):
+            if entry.startswith("figure "):
+                self.assertTrue(os.path.exists(os.path.join(docs, "results", entry[7:] + ".png")))
+
+    def test_names_of_studies(self):
+        self.assertEqual(contents.behind(("a-s1", "a-s2", "b", "a-s3", "c-s1")),
+                         "`a-s1` to `s3`, `b`, `c-s1`")
 
 
 class Plan(Case):
@@ -181,8 +263,7 @@ class Quick(Case):
         self.addCleanup(process.stderr.close)
         wait_for(lambda: self.listed().get(study, 0) >= ended or process.poll() is not None)
         self.assertIsNone(process.poll())
-        daemons = [p for p in children(process.pid)
-                   if os.readlink("/proc/%d/exe" % p).endswith("dparetod")]
+        daemons = [p for p in children(process.pid) if program(p).endswith("dparetod")]
         self.assertEqual(len(daemons), 1)
         return process, daemons[0]
 
@@ -195,6 +276,10 @@ class Quick(Case):
 
         process, daemon = self.started_until("adult-logreg-sgd-random-long", 5)
         os.kill(daemon, signal.SIGKILL)
+        self.assertEqual(process.wait(LIMIT), 1)
+        self.assertIn("dparetod has ended", process.stderr.read())
+
+        process, daemon = self.started_until("adult-logreg-adam-random-long", 5)
         process.kill()
         process.wait(LIMIT)
         wait_for(lambda: not alive(daemon))
@@ -279,19 +364,62 @@ class Quick(Case):
         for picture in re.findall(r"!\[[^\]]*\]\(([^)]*)\)", text):
             self.assertTrue(self.has("r/" + picture), picture)
 
+    def write_docs(self, run, parts, figure):
+        """docs/ as a run makes it that has measured these parts only; returns the page."""
+        every = plan.parts(plan.QUICK)
+        programs = Some(Programs(BIN, self.path("r/state")),
+                        {n for p in parts for n in every[p].names()})
+        results = kept.Results(measure.Measured(programs), every, run,
+                               kept.Kept(self.path("docs/results/measured.json")),
+                               kept.digests(every, EXAMPLES, plan.QUICK))
+        drawn = {figure.name: drawing.draw(figure, programs, self.path("r"))}
+        page.write_docs(self.path("docs"), contents.sections(results, plan.QUICK, drawn, {}),
+                        plan.QUICK)
+        self.assertEqual(results.keep(), [])
+        with open(self.path("docs/results.md")) as f:
+            return f.read()
 
     def check_docs(self):
-        """docs/results.md has its pictures beside it."""
-        programs = Programs(BIN, self.path("r/state"))
-        figure = plan.parts(plan.QUICK)["svt"].figures[0]
-        drawn = {figure.name: drawing.draw(figure, programs, self.path("r"))}
-        page.write_docs(self.path("docs"), measure.Measured(programs), plan.QUICK, drawn, {})
-        with open(self.path("docs/results.md")) as f:
-            text = f.read()
+        """docs/results.md has its pictures beside it, and keeps what other runs measured."""
+        svt, beyond = (plan.parts(plan.QUICK)[p].figures for p in ("svt", "beyond"))
+        first = {"id": "a", "machine": "a slow one", "commit": "", "from": "2001-01-01",
+                 "to": "2001-01-02"}
+        text = self.write_docs(first, ("svt", "adult-logreg-sgd"), svt[0])
         self.assertIn("](results/figure-2.png)", text)
         self.assertTrue(self.has("docs/results/figure-2.png"))
         self.assertIn("Figure 4, Sparse vector technique: models, fronts and the next point: not "
                       "measured yet.", text)
+        before = measured_lines(text)
+
+        second = dict(first, id="b", machine="a fast one")
+        text = self.write_docs(second, ("beyond", "mnist"), beyond[0])
+        for line in before:
+            self.assertIn(line, text)
+        self.assertIn("](results/figure-2.png)", text)
+        self.assertIn("Measured by [run 1](#how-long-it-took) (2001-01-01 to 2001-01-02, a slow one).", text)
+        self.assertIn("Measured by [run 2](#how-long-it-took) (2001-01-01 to 2001-01-02, a fast one).", text)
+        self.assertIn("Run 2 measured 2 studies again that an earlier run had measured, with the same "
+                      "seeds: `adult-logreg-sgd-dpareto-s1` to `s2`. Evaluations and hypervolumes, as "
+                      "observed and measured again, are the same to every digit shown.", text)
+        self.assertGreater(len(measured_lines(text)), len(before))
+        self.assertEqual(self.write_docs(second, ("beyond", "mnist"), beyond[0]), text)
+
+
+def measured_lines(text):
+    """Rows and sentences that somebody measured."""
+    return [line for line in text.splitlines()
+            if line.startswith(("| ", "!", "Figure")) and "not measured yet" not in line]
+
+
+class Some:
+    """A state folder of which only some studies are seen."""
+
+    def __init__(self, programs, names):
+        self.programs, self.names, self.state = programs, names, programs.state
+        self.ask, self.call = programs.ask, programs.call
+
+    def list(self):
+        return {k: v for k, v in self.programs.list().items() if k in self.names}
 
 
 class Nothing:

@@ -238,6 +238,7 @@ class ShimTest(unittest.TestCase):
                       ["--dir", self.a, "--grace", "-1", "--", "true"],
                       ["--dir", self.a, "--stall", "nan", "--", "true"],
                       ["--dir", self.a, "--log-limit", "16M", "--", "true"],
+                      ["--dir", self.a, "--memory", "2G", "--", "true"],
                       ["--dir", self.a, "--nothing", "--", "true"]):
             p = subprocess.run([SHIM, *words], capture_output=True, timeout=LIMIT)
             self.assertEqual(p.returncode, 2, words)
@@ -284,6 +285,14 @@ class ShimTest(unittest.TestCase):
                           "--stall", str(stall))
         self.assertEqual(e["code"], 0)
         self.assertNotIn("stalled", e)
+
+    def test_memory_while_it_is_asked_to_end(self):
+        # what came first counts, and nobody waits for the grace time
+        e = self.run_shim("trap '' TERM; sleep 0.7; python3 -c '%s'" %
+                          "import mmap, time; m = mmap.mmap(-1, 1 << 28); m.write(bytes(1 << 28)); time.sleep(99)",
+                          "--timeout", "0.2", "--grace", "%g" % LIMIT, "--memory", str(100 << 20))
+        self.assertEqual((e["timeout"], e["memory"], e["signal"]), (True, True, signal.SIGKILL))
+        self.assertLess(e["end"] - e["start"], LIMIT)
 
     def test_cancel(self):
         for number, sig in enumerate([signal.SIGTERM, signal.SIGINT]):

@@ -27,6 +27,7 @@ enum {
 static struct fake_job {
 	char folder[300];
 	uint32_t trial, attempt;
+	int32_t slot;
 	bool running, cancelled;
 	struct job *job; /* of the daemon that lives now; NULL: it has not asked */
 } fake_jobs[FAKE_JOBS];
@@ -53,11 +54,19 @@ static unsigned fake_running(void)
 	return n;
 }
 
+/* No two that run share one, and none is beyond those that there are. */
+static void fake_check_slot(const struct backend *b, const struct job *j)
+{
+	assert_true(j->slot >= 0 && (unsigned)j->slot < b->d->config.slots);
+	for (unsigned i = 0; i < fake_njobs; i++)
+		assert_false(fake_jobs[i].running && fake_jobs[i].slot == j->slot);
+}
+
 static int fake_start(struct backend *b, struct job *j, struct dp_err *err)
 {
 	struct fake_job *f = &fake_jobs[fake_njobs];
 
-	(void)b;
+	fake_check_slot(b, j);
 	if (fake_refusal.code) {
 		*err = fake_refusal;
 		return err->code;
@@ -66,9 +75,11 @@ static int fake_start(struct backend *b, struct job *j, struct dp_err *err)
 	assert_null(fake_find(j->folder)); /* nothing is ever started twice */
 	if (launch_prepare(j, err) != DP_OK)
 		return err->code;
-	*f = (struct fake_job){
-		.trial = j->trial, .attempt = j->attempt, .running = true, .job = j
-	};
+	*f = (struct fake_job){ .trial = j->trial,
+				.attempt = j->attempt,
+				.slot = j->slot,
+				.running = true,
+				.job = j };
 	snprintf(f->folder, sizeof f->folder, "%s", j->folder);
 	fake_njobs++;
 	fake_most = fake_running() > fake_most ? fake_running() : fake_most;
@@ -93,6 +104,7 @@ static void fake_adopt(struct backend *b, struct job *j)
 		return;
 	}
 	f->job = j;
+	assert_int_equal(j->slot, f->slot); /* adopted with the one it was given */
 	if (f->running)
 		job_started(j, "nowhere");
 	else
@@ -170,6 +182,7 @@ static void fake_release(struct backend *b, struct job *j)
 
 static const struct executor fake_executor = {
 	.name = "fake",
+	.slots = true,
 	.places = fake_places,
 	.why_full = fake_why_full,
 	.start = fake_start,

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "daemon/configuration.h"
 #include "daemon/hook_option.h"
+#include "daemon/slurm_option.h"
 
 #include <fcntl.h>
 #include <grp.h>
@@ -61,6 +62,9 @@ static void test_defaults(void **state)
 	assert_int_equal(c.client_memory, 64 << 20);
 	assert_true(c.report_interval == 600);
 	assert_int_equal(json_array_size(c.hooks), 0);
+	assert_int_equal(json_object_size(c.slot_env), 0);
+	assert_int_equal(c.executor, CONFIG_LOCAL);
+	assert_int_equal(json_object_size(c.slurm), 0);
 	config_clear(&c);
 }
 
@@ -339,6 +343,76 @@ static void test_hooks(void **state)
 	config_clear(&b);
 }
 
+static void test_slurm(void **state)
+{
+	struct slurm_option o;
+	struct config c;
+	struct dp_err err;
+
+	(void)state;
+	config_defaults(&c);
+	o = slurm_option_read(c.slurm);
+	assert_true(!o.partition && !o.account && o.time == 0 && !o.options);
+	assert_true(o.poll == 10 && o.jobs == 64);
+	assert_int_equal(config_read(&c,
+				     file_of("c.yaml", "executor: slurm\n"
+						       "slurm:\n"
+						       "  partition: gpu\n"
+						       "  account: us\n"
+						       "  time: 2h\n"
+						       "  options: [--nice, -x, n1]\n"
+						       "  poll: 1s\n"
+						       "  jobs: 1000\n"),
+				     &err),
+			 DP_OK);
+	assert_int_equal(c.executor, CONFIG_SLURM);
+	o = slurm_option_read(c.slurm);
+	assert_string_equal(o.partition, "gpu");
+	assert_string_equal(o.account, "us");
+	assert_true(o.time == 7200 && o.poll == 1 && o.jobs == 1000);
+	assert_int_equal(json_array_size(o.options), 3);
+	set_ok(&c, "slurm", "{\"jobs\": 2, \"poll\": 0.5}");
+	o = slurm_option_read(c.slurm);
+	assert_true(o.jobs == 2 && o.poll == 0.5 && !o.partition);
+	set_bad(&c, "slurm", "gpu",
+		"slurm must be a map, such as {partition: gpu, jobs: 32}");
+	set_bad(&c, "slurm", "[]",
+		"slurm must be a map, such as {partition: gpu, jobs: 32}");
+	assert_true(slurm_option_read(c.slurm).jobs == 2);
+	config_clear(&c);
+}
+
+/* Each is told where it is. */
+static void test_slurm_mistakes(void **state)
+{
+	(void)state;
+	file_bad("slurm: {partition: 'a b'}\n",
+		 (const char *[]){ "c.yaml:1:20: error: slurm.partition must be a word",
+				   NULL });
+	file_bad("slurm:\n  jobs: 0\n",
+		 (const char *[]){ "c.yaml:2:9: error: slurm.jobs must be a whole number "
+				   "from 1 to 100000",
+				   NULL });
+	file_bad(
+		"slurm:\n  poll: 0.1s\n",
+		(const char *[]){ "c.yaml:2:9: error: slurm.poll must be a duration from "
+				  "0.5s to 1h",
+				  NULL });
+	file_bad("slurm:\n  time: soon\n",
+		 (const char *[]){ "c.yaml:2:9: error: slurm.time must be a duration",
+				   NULL });
+	file_bad("slurm:\n  options: -x\n",
+		 (const char *[]){ "c.yaml:2:12: error: slurm.options must be a list",
+				   NULL });
+	file_bad("slurm:\n  job: 3\n",
+		 (const char *[]){ "c.yaml:2:8: error: slurm.job is no key; did you mean "
+				   "'jobs'?",
+				   NULL });
+	file_bad("executor: pbs\n",
+		 (const char *[]){ "executor cannot be 'pbs'; it is local | slurm",
+				   NULL });
+}
+
 /* Each is told where in the list it is. */
 static void test_hook_mistakes(void **state)
 {
@@ -387,6 +461,94 @@ static void test_hook_mistakes(void **state)
 		 (const char *[]){ "c.yaml:1:42: error: ", NULL });
 }
 
+static void test_slot_env(void **state)
+{
+	struct config a, b;
+	struct dp_err err;
+	const json_t *gpus;
+
+	(void)state;
+	config_defaults(&a);
+	config_defaults(&b);
+	assert_int_equal(config_read(&a,
+				     file_of("c.yaml",
+					     "slot_env:\n"
+					     "  CUDA_VISIBLE_DEVICES: [0, \"1\", '2,3']\n"
+					     "  OMP_NUM_THREADS: [4, 4, 8]\n"),
+				     &err),
+			 DP_OK);
+	gpus = json_object_get(a.slot_env, "CUDA_VISIBLE_DEVICES");
+	assert_string_equal(json_string_value(json_array_get(gpus, 0)), "0");
+	assert_string_equal(json_string_value(json_array_get(gpus, 2)), "2,3");
+	expect_changed(&a, &b, "slot_env");
+	/* as JSON numbers are taken for their texts, too */
+	set_ok(&b, "slot_env",
+	       "{\"CUDA_VISIBLE_DEVICES\":[0,1,\"2,3\"],\"OMP_NUM_THREADS\":[4,4,8]}");
+	expect_changed(&a, &b, "");
+	set_ok(&b, "slot_env", "{}");
+	assert_int_equal(json_object_size(b.slot_env), 0);
+	config_clear(&a);
+	config_clear(&b);
+}
+
+static void test_slot_env_mistakes(void **state)
+{
+	static const char map[] = "slot_env must be a map of names to lists, such as "
+				  "{CUDA_VISIBLE_DEVICES: [\"0\", \"1\"]}";
+	struct config c;
+
+	(void)state;
+	config_defaults(&c);
+	set_bad(&c, "slot_env", "none", map);
+	set_bad(&c, "slot_env", "[]", map);
+	set_bad(&c, "slot_env", "{\"GPU\":\"0\"}",
+		"slot_env.GPU must be a list of one value for each slot, such as "
+		"[\"0\", \"1\"]");
+	set_bad(&c, "slot_env", "{\"GPU\":[\"0\",0.5]}",
+		"slot_env.GPU[1] must be a text");
+	config_clear(&c);
+	file_bad("slots: 2\nslot_env:\n  GPU: []\n",
+		 (const char *[]){ "c.yaml:3:8: error: slot_env.GPU must be a list",
+				   NULL });
+	file_bad("slot_env: {GPU: [0, [1]]}\n",
+		 (const char *[]){ "c.yaml:1:21: error: slot_env.GPU[1] must be a text",
+				   NULL });
+	file_bad("slot_env: {2GPU: [0]}\n",
+		 (const char *[]){ "slot_env.2GPU cannot name an environment variable",
+				   NULL });
+	file_bad("slot_env: {DPARETO_SLOT: [0]}\n",
+		 (const char *[]){ "slot_env.DPARETO_SLOT cannot be set: variables that "
+				   "start with DPARETO_ are dparetod's own",
+				   NULL });
+	file_bad("slot_env: {NOTIFY_SOCKET: [0]}\n",
+		 (const char *[]){ "slot_env.NOTIFY_SOCKET cannot be set", NULL });
+	file_bad("slot_env: 0\n",
+		 (const char *[]){ "slot_env must be a map of names to lists", NULL });
+}
+
+/* At the start and at every reload: more values than slots are fine, fewer are not. */
+static void test_slot_env_for_each(void **state)
+{
+	struct config_source from = { .names = { "slot_env", "slots" },
+				      .values = { "{\"GPU\":[0,1]}", "2" },
+				      .count = 2 };
+	struct config c;
+	struct dp_err err;
+
+	(void)state;
+	assert_int_equal(config_load(&c, &from, &err), DP_OK);
+	config_clear(&c);
+	from.values[1] = "1";
+	assert_int_equal(config_load(&c, &from, &err), DP_OK);
+	config_clear(&c);
+	from.values[1] = "3";
+	assert_int_equal(config_load(&c, &from, &err), DP_E_INVALID);
+	assert_string_equal(err.msg, "slot_env.GPU has 2 values for 3 slots: there must "
+				     "be one for each");
+	assert_string_equal(err.hint, "add values, or say slots: 2");
+	config_clear(&c);
+}
+
 static void test_changed(void **state)
 {
 	const char *const values[][2] = {
@@ -402,6 +564,9 @@ static void test_changed(void **state)
 		{ "client_memory", "1G" },
 		{ "report_interval", "0" },
 		{ "hooks", "[{\"on\":[\"failed\"],\"command\":[\"x\"]}]" },
+		{ "slot_env", "{\"GPU\":[\"0\",\"1\"]}" },
+		{ "executor", "slurm" },
+		{ "slurm", "{\"jobs\":1}" },
 	};
 	struct config a, b;
 	struct config_doc doc;
@@ -477,13 +642,25 @@ static void test_log_line(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_defaults),  cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_durations), cmocka_unit_test(test_words),
-		cmocka_unit_test(test_group),     cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_file),      cmocka_unit_test(test_file_mistakes),
-		cmocka_unit_test(test_hooks),     cmocka_unit_test(test_hook_mistakes),
-		cmocka_unit_test(test_sources),   cmocka_unit_test(test_changed),
-		cmocka_unit_test(test_docs),      cmocka_unit_test(test_log_line),
+		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_durations),
+		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_group),
+		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_file),
+		cmocka_unit_test(test_file_mistakes),
+		cmocka_unit_test(test_hooks),
+		cmocka_unit_test(test_hook_mistakes),
+		cmocka_unit_test(test_slot_env),
+		cmocka_unit_test(test_slot_env_mistakes),
+		cmocka_unit_test(test_slot_env_for_each),
+		cmocka_unit_test(test_sources),
+		cmocka_unit_test(test_slurm),
+		cmocka_unit_test(test_slurm_mistakes),
+		cmocka_unit_test(test_changed),
+		cmocka_unit_test(test_docs),
+		cmocka_unit_test(test_log_line),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -80,6 +80,7 @@ static void assert_same(const struct dp_event *a, const struct dp_event *b)
 	assert_int_equal(a->asked, b->asked);
 	assert_int_equal(a->run, b->run);
 	assert_int_equal(a->attempt, b->attempt);
+	assert_int_equal(a->slot, b->slot);
 	assert_int_equal(a->end, b->end);
 	assert_int_equal(a->counted, b->counted);
 	assert_int_equal(a->unbegun, b->unbegun);
@@ -209,10 +210,18 @@ static struct dp_event full(enum dp_event_type type)
 		e.nobjectives = 2;
 		break;
 	case DP_EV_ATTEMPT_PLANNED:
+		e.slot = 4096; /* one more than its number */
+			       /* fall through */
 	case DP_EV_ATTEMPT_ADOPTED:
 		e.trial = 1;
 		e.run = DP_RUN_ALL;
 		e.attempt = 2;
+		break;
+	case DP_EV_ATTEMPT_PLACED:
+		e.trial = 1;
+		e.run = 3;
+		e.attempt = 2;
+		e.place = "314_3";
 		break;
 	case DP_EV_ATTEMPT_ENDED:
 		fill_end(&e);
@@ -553,6 +562,14 @@ static void test_json(void **state)
 		    "\"memory\":0,\"stdout\":0,\"stderr\":0},\"runs\":[0,1],"
 		    "\"metrics\":{\"f1\":[0.5,\"nan\"],\"accuracy\":[\"inf\",\"-inf\"]},"
 		    "\"declared\":{\"sampling\":\"poisson\",\"lot\":64}}");
+	e = (struct dp_event){ .type = DP_EV_ATTEMPT_PLANNED, .study = 2 };
+	assert_dump(&e, "{\"study\":2,\"seq\":0,\"type\":\"attempt-planned\","
+			"\"time\":\"1970-01-01T00:00:00.000000Z\",\"trial\":0,\"run\":0,"
+			"\"attempt\":0,\"slot\":null}");
+	e.slot = 1; /* slot 0 */
+	assert_dump(&e, "{\"study\":2,\"seq\":0,\"type\":\"attempt-planned\","
+			"\"time\":\"1970-01-01T00:00:00.000000Z\",\"trial\":0,\"run\":0,"
+			"\"attempt\":0,\"slot\":0}");
 	e = (struct dp_event){ .type = DP_EV_STUDY_MOVED, .study = 2 };
 	e.state = "failed";
 	e.reason = "odd \xff byte";

@@ -91,7 +91,8 @@ static struct dp_event amended(const char *const *changes, uint32_t n)
 static void changes_are_of_keys_that_may(void **s)
 {
 	static const char *const good[] = { "trainer.timeout=30s", "search.max_time=1h",
-					    "trainer.log_limit=1M", "data=public" };
+					    "trainer.log_limit=1M", "trainer.memory=2G",
+					    "data=public" };
 	static const char *const bad[][2] = {
 		{ "trainer.timeout=1m", "seed=3" },
 		{ "trainer.timeout=1m", "" },
@@ -115,7 +116,8 @@ static void changes_are_of_keys_that_may(void **s)
 	apply(amended(good, DP_COUNT(good)));
 	assert_true(before->trainer.timeout == 0 && st->spec->trainer.timeout == 0);
 	assert_true(st->now->trainer.timeout == 30 && st->now->search.max_time == 3600 &&
-		    st->now->trainer.log_limit == 1 << 20 && st->now->public_data);
+		    st->now->trainer.log_limit == 1 << 20 &&
+		    st->now->trainer.memory == 2ull << 30 && st->now->public_data);
 	assert_int_equal(st->now->search.initial, 0);
 	for (size_t i = 0; i < DP_COUNT(bad); i++)
 		refused(amended(bad[i], 2), "cannot be changed as recorded");
@@ -163,6 +165,10 @@ static void objectives_and_attempts_fit(void **s)
 				   .objectives = y,
 				   .nobjectives = 1 },
 		"with 1 objectives");
+	refused((struct dp_event){ .type = DP_EV_ATTEMPT_PLACED,
+				   .run = DP_RUN_ALL,
+				   .place = "314" },
+		"is placed, but is not open");
 	plan(0, DP_RUN_ALL, 0);
 	refused((struct dp_event){ .type = DP_EV_ATTEMPT_ENDED, .run = DP_RUN_ALL },
 		"not said how");

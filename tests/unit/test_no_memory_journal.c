@@ -67,6 +67,7 @@ static const struct dp_event history[] = {
 	  .params = point,
 	  .nparams = 1 },
 	{ .type = DP_EV_ATTEMPT_PLANNED, .run = DP_RUN_ALL },
+	{ .type = DP_EV_ATTEMPT_PLACED, .run = DP_RUN_ALL, .place = "314" },
 	{ .type = DP_EV_ATTEMPT_ADOPTED, .run = DP_RUN_ALL },
 	{ .type = DP_EV_ATTEMPT_ENDED,
 	  .run = DP_RUN_ALL,

@@ -74,7 +74,7 @@ static void test_names_in_json(void **state)
 		{ "settings", "method acquisition front evaluations parallel cost "
 			      "max_cost order runs "
 			      "one_run_per_process initial initial_from max_time timeout "
-			      "retries path parameters constraints " },
+			      "memory retries path parameters constraints " },
 		{ "failures",
 		  "failed diverged attempts waypoints_kept messages_left_out groups " },
 		{ "spent", "evaluations attempts trainings walked elapsed_seconds "

@@ -111,6 +111,80 @@ static void slots_and_priorities(void **s)
 	assert_int_equal(fake_most, 4);
 }
 
+/* The value of a variable in what an attempt is given; NULL: it has none. */
+static const char *given(const struct launch *l, const char *name_equals)
+{
+	for (char **e = l->env; *e; e++)
+		if (strncmp(*e, name_equals, strlen(name_equals)) == 0)
+			return *e + strlen(name_equals);
+	return NULL;
+}
+
+/* fake_start() sees that no two share one. */
+static void slots_have_numbers(void **s)
+{
+	struct study *h = fake_submit("a", ", env: {GPU: x, OWN: y}",
+				      "method: random, evaluations: 20, parallel: 9");
+	struct launch l;
+	struct dp_err err;
+
+	(void)s;
+	FAKE_UNTIL(fake_running() == 4);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(fake_jobs[i].slot, i);
+	/* the lowest that is free */
+	fake_end_ok(&fake_jobs[2], 0.5);
+	fake_end_ok(&fake_jobs[1], 0.5);
+	FAKE_UNTIL(fake_running() == 4);
+	assert_true(fake_jobs[4].slot + fake_jobs[5].slot == 3);
+	/* the next daemon knows who has which */
+	fake_stop_daemon();
+	fake_end_ok(&fake_jobs[3], 0.5);
+	fake_settings.config.names[2] = "slot_env";
+	fake_settings.config.values[2] = "{\"GPU\":[\"a\",\"b\",\"c\",\"d\"]}";
+	fake_settings.config.count = 3;
+	fake_start_daemon();
+	FAKE_UNTIL(fake_njobs == 7);
+	assert_int_equal(fake_jobs[6].slot, 3);
+	/* what the machine says of a slot counts more than what a study says */
+	assert_int_equal(launch_command(fake_jobs[6].job, NULL, &l, &err), DP_OK);
+	assert_string_equal(given(&l, "DPARETO_SLOT="), "3");
+	assert_string_equal(given(&l, "GPU="), "d");
+	assert_string_equal(given(&l, "OWN="), "y");
+	launch_clear(&l);
+	h = fake_jobs[6].job->home;
+	/* one program for the whole study has no slot */
+	assert_int_equal(launch_oracle(h, h->state->spec->trainer.argv, &l, &err), DP_OK);
+	assert_null(given(&l, "DPARETO_SLOT="));
+	assert_string_equal(given(&l, "GPU="), "x");
+	launch_clear(&l);
+	run_to_end(h);
+}
+
+/* With fewer slots nobody is ended, and new ones have lower numbers. One that was planned
+ * with a number that is gone is planned anew. */
+static void slots_taken_away(void **s)
+{
+	struct study *h =
+		fake_submit("a", "", "method: random, evaluations: 12, parallel: 9");
+
+	(void)s;
+	FAKE_UNTIL(fake_running() == 4);
+	fake_d.config.slots = 2;
+	fake_end_ok(&fake_jobs[0], 0.5);
+	fake_end_ok(&fake_jobs[1], 0.5);
+	fake_end_ok(&fake_jobs[2], 0.5);
+	FAKE_UNTIL(fake_njobs == 5);
+	assert_int_equal(fake_jobs[4].slot, 0); /* number 3 still runs */
+	fake_d.config.slots = 4;
+	fake_end_ok(&fake_jobs[3], 0.5);
+	fake_end_ok(&fake_jobs[4], 0.5);
+	FAKE_UNTIL(h->state->open == 4); /* planned, and perhaps not started */
+	fake_d.config.slots = 1;
+	run_to_end(h);
+	assert_int_equal(h->state->ok, 12);
+}
+
 /* Two of the same priority share the places. */
 static void equals_share(void **s)
 {
@@ -595,6 +669,8 @@ int main(void)
 		CASE(a_study_runs_to_its_end),
 		CASE(epsilon_is_known_before_the_training),
 		CASE(slots_and_priorities),
+		CASE(slots_have_numbers),
+		CASE(slots_taken_away),
 		CASE(equals_share),
 		CASE(why_nothing_more_runs),
 		CASE(a_signal_is_retried),

@@ -99,6 +99,7 @@ static void conditions_are_enforced(void **state)
 	static const char *const trainer[][2] = {
 		{ ", timeout: 1h", "'timeout' is not possible" },
 		{ ", stall: 1h", "'stall' is not possible" },
+		{ ", memory: 1G", "'memory' is not possible" },
 		{ ", max_failures: 3", "'max_failures' is not possible" },
 		{ ", retries: 1", "tries no failed training again" },
 	};

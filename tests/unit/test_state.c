@@ -74,6 +74,15 @@ static int plan(uint32_t trial, uint32_t attempt)
 					.attempt = attempt });
 }
 
+static int place(uint32_t trial, uint32_t attempt, const char *where)
+{
+	return apply((struct dp_event){ .type = DP_EV_ATTEMPT_PLACED,
+					.trial = trial,
+					.run = DP_RUN_ALL,
+					.attempt = attempt,
+					.place = where });
+}
+
 static int end_attempt(uint32_t trial, uint32_t attempt, enum dp_end end, double seconds)
 {
 	static const char *const names[] = { "a", "b", "seconds" };
@@ -122,6 +131,25 @@ static int teardown(void **s)
 	(void)s;
 	dp_state_free(&state);
 	return 0;
+}
+
+/* The number of a cluster's job, also if it is found under another one later. */
+static void an_attempt_is_placed(void **s)
+{
+	const struct dp_attempt *a;
+
+	(void)s;
+	assert_int_equal(propose(0), DP_OK);
+	assert_int_equal(plan(0, 0), DP_OK);
+	a = dp_study_trial(dp_state_by_id(&state, 1), 0)->attempts;
+	assert_null(a->place);
+	assert_int_equal(place(0, 0, "314"), DP_OK);
+	assert_string_equal(a->place, "314");
+	assert_int_equal(place(0, 0, "271_8"), DP_OK);
+	assert_string_equal(a->place, "271_8");
+	assert_int_equal(place(0, 1, "3"), DP_E_CORRUPT);
+	assert_int_equal(end_attempt(0, 0, DP_END_OK, 1), DP_OK);
+	assert_int_equal(place(0, 0, "3"), DP_E_CORRUPT);
 }
 
 static void a_trial_goes_its_way(void **s)
@@ -425,6 +453,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(times_that_are_none),
+		CASE(an_attempt_is_placed),
 		CASE(a_trial_goes_its_way),
 		CASE(runs_that_agree_have_no_variance),
 		CASE(what_does_not_fit_is_refused),

@@ -69,7 +69,9 @@ static void test_defaults(void **state)
 		    s->trainer.grace == 10);
 	assert_true(!s->trainer.cwd && !s->trainer.env);
 	assert_true(s->trainer.retries == 3 && s->trainer.max_failures == 10 &&
-		    s->trainer.log_limit == 16 << 20);
+		    s->trainer.log_limit == 16 << 20 && s->trainer.memory == 0);
+	assert_true(s->trainer.executor == DP_EXECUTOR_DEFAULT && s->trainer.gpus == 0 &&
+		    !s->trainer.slurm.partition[0] && !s->trainer.slurm.options);
 	assert_int_equal(s->nparams, 2);
 	assert_true(s->params[0].kind == DP_PARAM_INT && !s->params[0].log &&
 		    s->params[0].lo == 1 && s->params[0].hi == 30 &&
@@ -118,6 +120,10 @@ static const char everything[] =
 	"  retries: 0\n"
 	"  max_failures: 1\n"
 	"  log_limit: 1.5M\n"
+	"  memory: 2.5G\n"
+	"  executor: slurm\n"
+	"  gpus: 1024\n"
+	"  slurm: {partition: \"a,b\", account: x@y, time: 1d, options: [--x=1, y]}\n"
 	"  path: {parameter: n, points: 20}\n"
 	"parameters:\n"
 	"  u: {type: float, range: [0, 1], sample: {uniform: [0, 2], accept: [0.5, "
@@ -165,7 +171,14 @@ static void test_all_keys(void **state)
 	assert_string_equal(s->trainer.env[2], "EMPTY=");
 	assert_null(s->trainer.env[3]);
 	assert_true(s->trainer.retries == 0 && s->trainer.max_failures == 1 &&
-		    s->trainer.log_limit == 3 << 19);
+		    s->trainer.log_limit == 3 << 19 && s->trainer.memory == 5ull << 29);
+	assert_true(s->trainer.executor == DP_EXECUTOR_SLURM && s->trainer.gpus == 1024 &&
+		    s->trainer.slurm.time == 86400);
+	assert_string_equal(s->trainer.slurm.partition, "a,b");
+	assert_string_equal(s->trainer.slurm.account, "x@y");
+	assert_string_equal(s->trainer.slurm.options[0], "--x=1");
+	assert_string_equal(s->trainer.slurm.options[1], "y");
+	assert_null(s->trainer.slurm.options[2]);
 	assert_true(s->trainer.path.param == 1 && s->trainer.path.points == 20);
 	assert_int_equal(s->nparams, 6);
 	assert_true(p[0].dist == DP_DIST_UNIFORM && p[0].a == 0 && p[0].b == 2 &&

@@ -30,6 +30,10 @@ static const char every[] =
 	"  retries: 1\n"
 	"  max_failures: 4\n"
 	"  log_limit: 2M\n"
+	"  memory: 4G\n"
+	"  executor: slurm\n"
+	"  gpus: 2\n"
+	"  slurm: {partition: long, account: us, time: 2h, options: [-x, n1]}\n"
 	"  path: {parameter: n, points: 20}\n"
 	"parameters:\n"
 	"  u: {type: float, range: [1, 2], sample: {uniform: [0, 2], accept: [1, 1.5]}}\n"
@@ -104,6 +108,20 @@ static const struct other {
 	{ "trainer.max_failures", every, "max_failures: 4", "max_failures: 5",
 	  "trainer.max_failures", true },
 	{ "trainer.log_limit", every, "2M", "3M", "trainer.log_limit", true },
+	{ "trainer.memory", every, "4G", "5G", "trainer.memory", true },
+	{ "trainer.executor", every, "executor: slurm", "executor: local",
+	  "trainer.executor", false },
+	{ "trainer.gpus", every, "gpus: 2", "gpus: 3", "trainer.gpus", true },
+	{ "trainer.slurm", every, "options: [-x, n1]", "options: [-x, n2]",
+	  "trainer.slurm.options", false },
+	{ "trainer.slurm.partition", every, "partition: long", "partition: short",
+	  "trainer.slurm.partition", true },
+	{ "trainer.slurm.account", every, "account: us, ", "", "trainer.slurm.account",
+	  true },
+	{ "trainer.slurm.time", every, "time: 2h", "time: 3h", "trainer.slurm.time",
+	  true },
+	{ "trainer.slurm.options", every, ", options: [-x, n1]", "",
+	  "trainer.slurm.options", false },
 	{ "trainer.path", every, "  path: {parameter: n, points: 20}\n", "",
 	  "trainer.path.points trainer.path.parameter", false },
 	{ "trainer.path.parameter", every, "parameter: n", "parameter: f",
@@ -417,7 +435,7 @@ static void test_changes(void **state)
 		assert_int_equal(code, may ? DP_OK : DP_E_INVALID);
 	}
 	assert_true(s->trainer.timeout == 0 && s->trainer.stall == 0 &&
-		    s->search.max_time == 0);
+		    s->trainer.memory == 0 && s->search.max_time == 0);
 	assert_true(s->trainer.grace == 5 && s->trainer.retries == 1 &&
 		    s->search.parallel == 2 && s->trainer.max_failures == 4);
 	assert_int_equal(dp_study_change(s, "trainer.grace", "9y", &err), DP_E_INVALID);

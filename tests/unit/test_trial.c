@@ -592,6 +592,12 @@ static void test_exit(void **state)
 	assert_true(e.kind == DP_EXIT_TIMEOUT && e.value == 9);
 	e = read_exit("{\"timeout\":false,\"stalled\":true,\"code\":143}");
 	assert_true(e.kind == DP_EXIT_STALLED && e.value == 143);
+	e = read_exit("{\"memory\":true,\"stalled\":true,\"signal\":9,"
+		      "\"memory_limit\":4096,\"peak_memory\":8192}");
+	assert_true(e.kind == DP_EXIT_MEMORY && e.value == 9);
+	assert_true(e.memory_limit == 4096 && e.peak_memory == 8192);
+	e = read_exit("{\"timeout\":true,\"memory\":true,\"signal\":9}");
+	assert_int_equal(e.kind, DP_EXIT_TIMEOUT);
 	e = read_exit("{\"timeout\":true}");
 	assert_true(e.kind == DP_EXIT_TIMEOUT && !e.cancelled);
 	e = read_exit("{\"signal\":15,\"cancelled\":true}");
@@ -616,7 +622,7 @@ static void test_end_names(void **state)
 		assert_int_equal(dp_end_keeps_way((enum dp_end)e),
 				 e == DP_END_OK || e == DP_END_DIVERGED ||
 					 e == DP_END_CANCELLED || e == DP_END_TIMEOUT ||
-					 e == DP_END_STALLED);
+					 e == DP_END_MEMORY || e == DP_END_STALLED);
 	}
 	assert_string_equal(dp_end_text(DP_END_NOT_STARTED), "not-started");
 }
@@ -641,6 +647,19 @@ static const struct class_case {
 	  DP_END_TIMEOUT, "timeout, after 2m00s" },
 	{ "{\"timeout\":true,\"signal\":9,\"stalled\":true}", "", false, DP_END_TIMEOUT,
 	  "timeout" },
+	{ "{\"memory\":true,\"signal\":9,\"memory_limit\":2147483648,"
+	  "\"peak_memory\":2254857830}",
+	  GOOD DONE, false, DP_END_MEMORY,
+	  "the trainer's processes used 2.1 GiB together, more than trainer.memory "
+	  "(2.0 GiB); raise it or train with a smaller lot" },
+	/* the kernel lets nothing pass its limit */
+	{ "{\"memory\":true,\"signal\":9,\"memory_limit\":1048576,"
+	  "\"peak_memory\":1048576,\"stalled\":true}",
+	  "", false, DP_END_MEMORY,
+	  "the trainer's processes together needed more than trainer.memory (1.0 MiB)" },
+	{ "{\"timeout\":true,\"memory\":true,\"signal\":9}", "", false, DP_END_TIMEOUT,
+	  "timeout" },
+	{ "{\"memory\":true,\"signal\":9}", "", true, DP_END_CANCELLED, "cancelled" },
 	{ "{\"stalled\":true,\"signal\":15}", "garbage\n", false, DP_END_STALLED,
 	  "reported nothing" },
 	{ "{\"exec\":\"ENOENT\"}", "", false, DP_END_NOT_STARTED,
@@ -648,7 +667,16 @@ static const struct class_case {
 	{ "{\"exec\":\"EODD\"}", "", false, DP_END_NOT_STARTED, "EODD (unknown reason)" },
 	{ "{\"signal\":11}", "garbage\n", false, DP_END_SIGNAL,
 	  "the trainer was ended by signal 11 (Segmentation fault)" },
-	{ "{\"signal\":9}", GOOD DONE, false, DP_END_SIGNAL, "memory" },
+	{ "{\"signal\":9}", GOOD DONE, false, DP_END_SIGNAL,
+	  "running out of memory is the usual reason; trainer.memory sets a limit" },
+	{ "{\"signal\":9,\"peak_memory\":3221225472}", "", false, DP_END_SIGNAL,
+	  "memory is the usual reason (its largest process had 3.0 GiB); "
+	  "trainer.memory" },
+	/* it had a limit, and did not pass it */
+	{ "{\"signal\":9,\"peak_memory\":3221225472,\"memory_limit\":4294967296}", "",
+	  false, DP_END_SIGNAL,
+	  "ended by signal 9 (Killed); running out of memory is "
+	  "the usual reason" },
 	{ "{\"code\":3}", GOOD DONE, false, DP_END_EXIT_CODE,
 	  "the trainer ended with exit code 3" },
 	{ "{\"code\":1}", "garbage\n", false, DP_END_EXIT_CODE, "exit code 1" },

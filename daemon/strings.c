@@ -1,0 +1,47 @@
+/* strings.c - a list of texts as exec() wants it. */
+#include "daemon/strings.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void strings_take(struct strings *s, char *text)
+{
+	char **grown;
+
+	if (text && s->n + 2 > s->room) {
+		grown = realloc(s->list, (s->room + 64) * sizeof *grown);
+		if (!grown) {
+			free(text);
+			text = NULL;
+		} else {
+			s->list = grown;
+			s->room += 64;
+		}
+	}
+	if (!text) {
+		s->failed = true;
+		return;
+	}
+	s->list[s->n++] = text;
+	s->list[s->n] = NULL;
+}
+
+void strings_add(struct strings *s, const char *fmt, ...)
+{
+	char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		text = NULL;
+	va_end(ap);
+	strings_take(s, text);
+}
+
+void strings_free_list(char **list)
+{
+	for (char **p = list; p && *p; p++)
+		free(*p);
+	free(list);
+}

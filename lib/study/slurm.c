@@ -1,0 +1,79 @@
+/* slurm.c - trainer.executor and trainer.slurm: who runs trainers, and what a cluster is
+ * asked for. */
+#include "study/study_internal.h"
+
+#include <ctype.h>
+#include <string.h>
+
+const char *dp_executor_text(enum dp_executor e)
+{
+	switch (e) {
+	case DP_EXECUTOR_LOCAL:
+		return "local";
+	case DP_EXECUTOR_SLURM:
+		return "slurm";
+	case DP_EXECUTOR_DEFAULT:
+		break;
+	}
+	return "the daemon's";
+}
+
+bool dp_slurm_word_ok(const char *word)
+{
+	size_t n = 0;
+
+	while (isalnum((unsigned char)word[n]) || (word[n] && strchr("_.,:@+-", word[n])))
+		n++;
+	return n > 0 && n < DP_SLURM_WORD && !word[n] && word[0] != '-';
+}
+
+void dp__read_slurm(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
+		    void *to)
+{
+	if (dp__is_map(r, v, k->name, k->doc->type, SIZE_MAX))
+		dp__read_section(r, DP__SLURM, v->key_pos, v, to);
+}
+
+void dp__read_slurm_word(struct dp__read *r, const struct dp__key *k,
+			 const struct dp__node *v, void *to)
+{
+	const char *text = dp__scalar(r, v, k->name, k->doc->type);
+	char shown[DP__SHOWN];
+
+	if (!text)
+		return;
+	if (dp_slurm_word_ok(text))
+		strcpy(to, text);
+	else
+		dp__problem(
+			r, v->pos,
+			"letters, digits and any of _ . , : @ + -, at most 127 of them",
+			"'%s' cannot be '%s'", k->name, dp__shown(text, shown));
+}
+
+void dp__read_slurm_options(struct dp__read *r, const struct dp__key *k,
+			    const struct dp__node *v, void *to)
+{
+	static const char form[] = "a list of options of sbatch, such as "
+				   "[--cpus-per-task=4]";
+	const struct dp__node *item;
+	char **list;
+	size_t n = 0;
+
+	if (!dp__is_list(r, v, k->name, form, DP_ARGV_MAX))
+		return;
+	list = dp__calloc(r, v->count + 1, sizeof *list);
+	if (!list)
+		return;
+	*(char ***)to = list;
+	for (item = v->first; item; item = item->next) {
+		const char *text = dp__scalar(r, item, k->name, form);
+
+		if (text && *text)
+			list[n] = dp__strdup(r, text);
+		else if (text)
+			dp__problem(r, item->pos, form,
+				    "'%s' has an entry without a value", k->name);
+		n += list[n] != NULL;
+	}
+}

@@ -349,16 +349,17 @@ static void print_row(const struct row *r, double makespan, double volume,
 	getrusage(RUSAGE_SELF, &usage);
 	qsort(looks, nlooks, sizeof *looks, by_size);
 	printf("{\"nodes\":%u,\"evaluations\":%u,\"studies\":%u,\"parallel\":%u,"
-	       "\"method\":\"%s\",\"order\":\"%s\",\"failures\":%g,\"lost\":%g,\"restarts\":"
+	       "\"method\":\"%s\",\"order\":\"%s\",\"failures\":%g,\"lost\":%g,"
+	       "\"restarts\":"
 	       "%u,\"seed\":%llu,\"hypervolume\":%.4f,",
 	       r->nodes, r->evaluations, r->studies, r->parallel, r->method, r->order,
 	       r->failures, r->lost, r->restarts, (unsigned long long)r->seed, volume);
 	printf("\"makespan\":%.3f,\"slot_use\":%.4f,\"wasted\":%.4f,\"attempts\":%llu,"
-	       "\"deaths\":%llu,\"lost_answers\":%llu,\"most\":%u,\"queue_seconds\":%.2f,",
-	       makespan, c->used / makespan / r->nodes,
-	       c->wasted / (c->used + c->wasted), (unsigned long long)c->attempts,
-	       (unsigned long long)c->deaths, (unsigned long long)c->lost, c->most,
-	       c->waited / (double)c->attempts);
+	       "\"deaths\":%llu,\"lost_answers\":%llu,\"most\":%u,\"queue_seconds\":%."
+	       "2f,",
+	       makespan, c->used / makespan / r->nodes, c->wasted / (c->used + c->wasted),
+	       (unsigned long long)c->attempts, (unsigned long long)c->deaths,
+	       (unsigned long long)c->lost, c->most, c->waited / (double)c->attempts);
 	printf("\"loop_us_per_evaluation\":%.1f,\"cpu_us_per_evaluation\":%.1f,"
 	       "\"journal_bytes_per_evaluation\":%.0f,\"status_ms_p50\":%.3f,\"status_ms_"
 	       "p99\":%.3f,\"replay_seconds\":%.3f,\"rss_mb\":%.0f,\"wall_seconds\":%.2f}"

@@ -406,8 +406,8 @@ static bool step_attempt(const struct dp_study_state *s, int64_t now,
 			 struct dp_step *step, uint32_t *resting)
 {
 	/* one that runs has room for another attempt only where each run has its own */
-	uint32_t from = s->spec->trainer.run_per_process ? s->first_live
-							 : s->first_waiting;
+	uint32_t from =
+		s->spec->trainer.run_per_process ? s->first_live : s->first_waiting;
 
 	return step_attempt_of(s, s->trials, from, s->ntrials, now, step, resting);
 }

@@ -4,7 +4,7 @@
  *   cluster                 rows of 10, 100 and 1,000 nodes, within two minutes
  *   cluster -a              the rows of docs/cluster.md, up to 100,000 evaluations
  *   cluster [-n NODES] [-e EVALUATIONS] [-s STUDIES] [-p PARALLEL] [-f FAILURES]
- *           [-l LOST] [-m METHOD] [-r RESTARTS] [-S SEED] [-d FOLDER]
+ *           [-l LOST] [-m METHOD] [-o ORDER] [-r RESTARTS] [-S SEED] [-d FOLDER]
  *
  * EVALUATIONS are of all STUDIES together, each of which has at most PARALLEL at once.
  * FAILURES: the share of attempts whose node dies; LOST: of answers that do not arrive.
@@ -36,14 +36,14 @@
 
 enum {
 	CLUSTER_STUDIES_MAX = 256,
-	LOOKS = 200,      /* how often `status` is asked in a row */
+	LOOKS = 50,       /* how often `status` is asked in a row */
 	PATIENCE_S = 120, /* of real time, for the daemon to come to rest */
 };
 
 struct row {
 	unsigned nodes, evaluations, studies, parallel, restarts;
 	double failures, lost;
-	const char *method;
+	const char *method, *order;
 	uint64_t seed;
 };
 
@@ -119,9 +119,11 @@ static void stop_daemon(struct dpd *d)
 	daemon_close(d);
 }
 
-static json_t *ask_daemon(struct dpd *d, const char *verb, json_t *fields)
+/* Asks; CPU seconds of the loop's thread until the answer was there. */
+static double ask_daemon(struct dpd *d, const char *verb, json_t *fields)
 {
 	struct dp_buf line = DP_BUF_INIT;
+	double before = bench_thread_cpu(), spent;
 	struct dp_err err;
 	json_t *ok = NULL;
 	char chunk[65536];
@@ -137,10 +139,12 @@ static json_t *ask_daemon(struct dpd *d, const char *verb, json_t *fields)
 		if (n > 0)
 			dp_buf_add(&line, chunk, (size_t)n);
 	} while (line.len == 0 || line.data[line.len - 1] != '\n');
+	spent = bench_thread_cpu() - before;
 	if (dp_wire_read_reply(line.data, line.len, &ok, &err) != DP_OK)
 		fail("%s: %s", verb, err.msg);
+	json_decref(ok);
 	dp_buf_free(&line);
-	return ok;
+	return spent;
 }
 
 static void submit_studies(struct dpd *d, const struct row *r,
@@ -153,26 +157,26 @@ static void submit_studies(struct dpd *d, const struct row *r,
 			 "study: s%u\nseed: %llu\ntrainer: {command: [none], retries: "
 			 "20, max_failures: 1000000}\nparameters:\n%sobjectives:\n%s"
 			 "anti_ideal: %s\nsearch: {method: %s, evaluations: %u, "
-			 "parallel: %u}\n",
+			 "parallel: %u, order: %s}\n",
 			 i, (unsigned long long)(r->seed + i), p->params, p->objectives,
 			 p->anti_ideal, r->method, r->evaluations / r->studies,
-			 r->parallel);
-		json_decref(ask_daemon(d, "submit",
-				       json_pack("{s:s, s:s, s:s}", "text", text, "path",
-						 "s.yaml", "dir", "/")));
+			 r->parallel, r->order);
+		ask_daemon(d, "submit",
+			   json_pack("{s:s, s:s, s:s}", "text", text, "path", "s.yaml",
+				     "dir", "/"));
 	}
 }
 
-/* How long an answer takes while nothing else happens, in milliseconds. */
+/* How long an answer keeps the loop busy, in milliseconds. */
 static void look_once(struct dpd *d)
 {
-	double before = bench_wall(), cpu = bench_thread_cpu();
+	double before = bench_thread_cpu();
+	double spent = ask_daemon(d, "status", json_pack("{s:s}", "study", "s0"));
 
-	json_decref(ask_daemon(d, "status", json_pack("{s:s}", "study", "s0")));
 	if (nlooks < LOOKS)
-		looks[nlooks++] = 1e3 * (bench_wall() - before);
+		looks[nlooks++] = 1e3 * spent;
 	come_to_rest(d);
-	cluster_rest += bench_thread_cpu() - cpu;
+	cluster_rest += bench_thread_cpu() - before;
 }
 
 /* ---- virtual time ---- */
@@ -318,7 +322,12 @@ static double journal_bytes(void)
 	return stat(path, &st) == 0 ? (double)st.st_size : NAN;
 }
 
-/* CPU seconds of the loop's thread, of the other threads, and real ones. */
+static double volume_of(struct dp_study_state *s)
+{
+	return dp_study_front(s, NULL) == DP_OK ? s->hypervolume : NAN;
+}
+
+/* CPU seconds of the loop's thread, of all threads, and real ones. */
 struct spent {
 	double loop, all, wall;
 };
@@ -331,8 +340,8 @@ static struct spent spent_now(void)
 			       bench_wall() };
 }
 
-static void print_row(const struct row *r, double makespan, const struct spent *from,
-		      const struct spent *to, double replay)
+static void print_row(const struct row *r, double makespan, double volume,
+		      const struct spent *from, const struct spent *to, double replay)
 {
 	const struct simulated_counts *c = simulated_counts();
 	struct rusage usage;
@@ -340,16 +349,17 @@ static void print_row(const struct row *r, double makespan, const struct spent *
 	getrusage(RUSAGE_SELF, &usage);
 	qsort(looks, nlooks, sizeof *looks, by_size);
 	printf("{\"nodes\":%u,\"evaluations\":%u,\"studies\":%u,\"parallel\":%u,"
-	       "\"method\":\"%s\",\"failures\":%g,\"lost\":%g,\"restarts\":%u,\"seed\":"
-	       "%llu,",
-	       r->nodes, r->evaluations, r->studies, r->parallel, r->method, r->failures,
-	       r->lost, r->restarts, (unsigned long long)r->seed);
+	       "\"method\":\"%s\",\"order\":\"%s\",\"failures\":%g,\"lost\":%g,"
+	       "\"restarts\":"
+	       "%u,\"seed\":%llu,\"hypervolume\":%.4f,",
+	       r->nodes, r->evaluations, r->studies, r->parallel, r->method, r->order,
+	       r->failures, r->lost, r->restarts, (unsigned long long)r->seed, volume);
 	printf("\"makespan\":%.3f,\"slot_use\":%.4f,\"wasted\":%.4f,\"attempts\":%llu,"
-	       "\"deaths\":%llu,\"lost_answers\":%llu,\"most\":%u,\"queue_seconds\":%.2f,",
-	       makespan, c->used / makespan / r->nodes,
-	       c->wasted / (c->used + c->wasted), (unsigned long long)c->attempts,
-	       (unsigned long long)c->deaths, (unsigned long long)c->lost, c->most,
-	       c->waited / (double)c->attempts);
+	       "\"deaths\":%llu,\"lost_answers\":%llu,\"most\":%u,\"queue_seconds\":%."
+	       "2f,",
+	       makespan, c->used / makespan / r->nodes, c->wasted / (c->used + c->wasted),
+	       (unsigned long long)c->attempts, (unsigned long long)c->deaths,
+	       (unsigned long long)c->lost, c->most, c->waited / (double)c->attempts);
 	printf("\"loop_us_per_evaluation\":%.1f,\"cpu_us_per_evaluation\":%.1f,"
 	       "\"journal_bytes_per_evaluation\":%.0f,\"status_ms_p50\":%.3f,\"status_ms_"
 	       "p99\":%.3f,\"replay_seconds\":%.3f,\"rss_mb\":%.0f,\"wall_seconds\":%.2f}"
@@ -393,7 +403,7 @@ static void run_row(const struct row *r, const char *below)
 	struct dpd *d = &cluster_d;
 	struct spent from, to;
 	int64_t began = INT64_C(1700000000) * 1000000;
-	double makespan, replay;
+	double makespan, volume, replay;
 
 	make_settings(below);
 	if (!simulated_open(&o, p, began))
@@ -405,13 +415,14 @@ static void run_row(const struct row *r, const char *below)
 	to = spent_now();
 	makespan = (double)(simulated_now - began) / 1e6;
 	check_all(d, r);
+	volume = volume_of(d->studies[0]->state);
 	stop_daemon(d);
 	replay = bench_wall();
 	start_daemon(d); /* what the journal has is what there was */
 	replay = bench_wall() - replay;
 	check_all(d, r);
 	stop_daemon(d);
-	print_row(r, makespan, &from, &to, replay);
+	print_row(r, makespan, volume, &from, &to, replay);
 	simulated_close();
 	if (dp_remove_tree(cluster_folder, NULL) != DP_OK)
 		fail("%s cannot be removed", cluster_folder);
@@ -431,29 +442,27 @@ static bool run_apart(const struct row *r, const char *below)
 }
 
 static const struct row quick_rows[] = {
-	{ 10, 1000, 1, 10, 0, 0, 0, "random", 1 },
-	{ 10, 1000, 1, 10, 0, 0.1, 0.01, "random", 1 },
-	{ 100, 5000, 1, 100, 0, 0, 0, "random", 1 },
-	{ 100, 5000, 4, 25, 3, 0.1, 0.01, "random", 1 },
-	{ 1000, 10000, 1, 1000, 0, 0, 0, "random", 1 },
-	{ 1000, 10000, 16, 64, 0, 0.1, 0.01, "random", 1 },
-	{ 64, 500, 1, 64, 0, 0.01, 0.01, "dpareto", 1 },
+	{ 10, 1000, 1, 10, 0, 0, 0, "random", "asap", 1 },
+	{ 10, 1000, 1, 10, 0, 0.1, 0.01, "random", "asap", 1 },
+	{ 100, 5000, 1, 100, 0, 0, 0, "random", "asap", 1 },
+	{ 100, 5000, 4, 25, 3, 0.1, 0.01, "random", "asap", 1 },
+	{ 1000, 10000, 1, 1000, 0, 0.01, 0.01, "random", "asap", 1 },
+	{ 64, 300, 1, 64, 0, 0.01, 0.01, "dpareto", "asap", 1 },
 };
 
 static const struct row all_rows[] = {
-	{ 10, 1000, 1, 10, 0, 0, 0, "random", 1 },
-	{ 10, 1000, 1, 10, 0, 0.01, 0.01, "random", 1 },
-	{ 10, 1000, 1, 10, 0, 0.1, 0.01, "random", 1 },
-	{ 100, 10000, 1, 100, 0, 0, 0, "random", 1 },
-	{ 100, 10000, 1, 100, 0, 0.01, 0.01, "random", 1 },
-	{ 100, 10000, 1, 100, 0, 0.1, 0.01, "random", 1 },
-	{ 1000, 100000, 1, 1000, 0, 0, 0, "random", 1 },
-	{ 1000, 100000, 1, 1000, 0, 0.01, 0.01, "random", 1 },
-	{ 1000, 100000, 1, 1000, 0, 0.1, 0.01, "random", 1 },
-	{ 1000, 100000, 4, 250, 0, 0.01, 0.01, "random", 1 },
-	{ 1000, 100000, 16, 64, 0, 0.01, 0.01, "random", 1 },
-	{ 1000, 100000, 16, 64, 10, 0.01, 0.01, "random", 1 },
-	{ 64, 3000, 1, 64, 0, 0.01, 0.01, "dpareto", 1 },
+	{ 10, 1000, 1, 10, 0, 0, 0, "random", "asap", 1 },
+	{ 10, 1000, 1, 10, 0, 0.01, 0.01, "random", "asap", 1 },
+	{ 10, 1000, 1, 10, 0, 0.1, 0.01, "random", "asap", 1 },
+	{ 100, 10000, 1, 100, 0, 0, 0, "random", "asap", 1 },
+	{ 100, 10000, 1, 100, 0, 0.01, 0.01, "random", "asap", 1 },
+	{ 100, 10000, 1, 100, 0, 0.1, 0.01, "random", "asap", 1 },
+	{ 1000, 20000, 1, 1000, 0, 0, 0, "random", "asap", 1 },
+	{ 1000, 20000, 1, 1000, 0, 0.1, 0.01, "random", "asap", 1 },
+	{ 1000, 20000, 16, 64, 10, 0.01, 0.01, "random", "asap", 1 },
+	{ 1000, 100000, 1, 1000, 0, 0.01, 0.01, "random", "asap", 1 },
+	{ 64, 1000, 1, 64, 0, 0.01, 0.01, "dpareto", "asap", 1 },
+	{ 64, 1000, 1, 64, 0, 0.01, 0.01, "dpareto", "deterministic", 1 },
 };
 
 static bool run_rows(const struct row *rows, size_t n, const char *below)
@@ -467,13 +476,13 @@ static bool run_rows(const struct row *rows, size_t n, const char *below)
 
 int main(int argc, char **argv)
 {
-	struct row one = { 200, 2000, 2, 100, 0, 0.05, 0.01, "random", 1 };
+	struct row one = { 200, 2000, 2, 100, 0, 0.05, 0.01, "random", "asap", 1 };
 	const char *below = "/dev/shm";
 	bool all = false, named = false;
 	int c;
 
 	dp_linalg_single_thread();
-	while ((c = getopt(argc, argv, "n:e:s:p:f:l:m:r:S:d:a")) != -1) {
+	while ((c = getopt(argc, argv, "n:e:s:p:f:l:m:o:r:S:d:a")) != -1) {
 		named |= c != 'd' && c != 'a';
 		switch (c) {
 		case 'n':
@@ -496,6 +505,9 @@ int main(int argc, char **argv)
 			break;
 		case 'm':
 			one.method = optarg;
+			break;
+		case 'o':
+			one.order = optarg;
 			break;
 		case 'r':
 			one.restarts = (unsigned)atoi(optarg);

@@ -10,8 +10,8 @@
  *
  * Prints one JSON object a problem. Problems are minimised; hypervolumes are in the
  * natural units of the objectives. Results arrive in the order of the trials, each
- * PARALLEL - 1 proposals late, or with -O as in a study with `order: asap` whose run times
- * are log-normal: some are passed by many others.
+ * PARALLEL - 1 proposals late, or with -O as in a study with `order: asap` whose run
+ * times are log-normal: some are passed by many others.
  *
  * With -R the last objective is measured by so many runs, each with an error of sd SD
  * (-V), or of SHARE of its value (-G). What counts is then the noise-free hypervolume of

@@ -15,9 +15,9 @@
 static const double queue_median = 2, queue_spread = 0.8;
 static const double start_median = 1, start_spread = 0.5;
 static const double run_median = 60, run_spread = 0.5;
-static const double message_mean = 0.3;  /* exponential */
-static const double found_again = 60;    /* an answer that was lost: the next survey */
-static const double death_noticed = 30;  /* a node that does not answer is given up */
+static const double message_mean = 0.3;   /* exponential */
+static const double found_again = 60;     /* an answer that was lost: the next survey */
+static const double death_noticed = 30;   /* a node that does not answer is given up */
 static const double node_down_mean = 600; /* exponential */
 
 enum {
@@ -51,7 +51,8 @@ struct sim_attempt {
 	char *folder;
 	double metrics[BENCH_OBJECTIVES];
 	/* drawn */
-	double queue, start, run, died_at; /* died_at: seconds of its run; NaN: it lives */
+	double queue, start, run,
+		died_at; /* died_at: seconds of its run; NaN: it lives */
 	double down, start_told, end_told;
 	bool unknown; /* the first question about it gets no answer */
 	int64_t submitted, begun, ended;
@@ -124,8 +125,7 @@ static void sim_later(double seconds, enum sim_event_kind kind, struct sim_attem
 				    .a = a };
 	if (a)
 		a->events++;
-	for (; i > 0 && sim_before(&sim.heap[i], &sim.heap[(i - 1) / 2]);
-	     i = (i - 1) / 2)
+	for (; i > 0 && sim_before(&sim.heap[i], &sim.heap[(i - 1) / 2]); i = (i - 1) / 2)
 		sim_swap(i, (i - 1) / 2);
 }
 
@@ -186,8 +186,8 @@ static void sim_draw(struct sim_attempt *a)
 	a->queue = log_normal(&r, queue_median, queue_spread);
 	a->start = log_normal(&r, start_median, start_spread);
 	a->run = log_normal(&r, run_median, run_spread);
-	a->died_at = dp_rng_uniform(&r) < sim.o.failures ? a->run * dp_rng_uniform(&r)
-							 : NAN;
+	a->died_at =
+		dp_rng_uniform(&r) < sim.o.failures ? a->run * dp_rng_uniform(&r) : NAN;
 	a->down = node_down_mean * dp_rng_exponential(&r);
 	a->start_told = draw_message(&r);
 	a->end_told = draw_message(&r);

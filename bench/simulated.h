@@ -12,8 +12,8 @@
 
 struct simulated_options {
 	uint64_t seed;
-	unsigned nodes; /* each has room for one attempt */
-	unsigned queue; /* attempts that it takes beyond these */
+	unsigned nodes;  /* each has room for one attempt */
+	unsigned queue;  /* attempts that it takes beyond these */
 	double failures; /* share of attempts whose node dies */
 	double lost;     /* share of answers that do not arrive */
 };
@@ -21,10 +21,10 @@ struct simulated_options {
 /* What came of it, in virtual seconds of nodes. */
 struct simulated_counts {
 	uint64_t attempts, deaths, lost, twice; /* twice: two of one trial at once */
-	double used;    /* by attempts that ended well */
-	double wasted;  /* by attempts that died, and until the daemon heard of it */
-	double waited;  /* in the queue, over all attempts */
-	unsigned most;  /* attempts at once that the daemon gave to it */
+	double used;                            /* by attempts that ended well */
+	double wasted; /* by attempts that died, and until the daemon heard of it */
+	double waited; /* in the queue, over all attempts */
+	unsigned most; /* attempts at once that the daemon gave to it */
 };
 
 /* The only one, since an executor's table has no place for more. */

@@ -105,8 +105,7 @@ void attempt_close(struct job *j, enum dp_end end, bool counted, const char *why
 	if (end != DP_END_OK)
 		job_log(j, LOG_WARN, "attempt %u: %s: %s", j->attempt, dp_end_text(end),
 			why);
-	j->phase = JOB_OVER;
-	j->home->backend->jobs--;
+	job_over(j);
 	free(reported.names);
 	free(reported.metrics);
 	free(reported.runs);

@@ -74,6 +74,7 @@ struct dpd {
 
 	/* job.c, executor.c: attempts under way, and who runs them */
 	struct job *jobs;
+	struct job *jobs_over;    /* of these, to be freed when the turn is over */
 	struct backend *backends; /* one for each row of executors[] */
 
 	/* sched.c */

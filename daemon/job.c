@@ -67,23 +67,40 @@ struct job *job_new(struct study *h, uint32_t trial, int32_t run, uint32_t attem
 	j->slot = -1;
 	j->progress = NAN;
 	j->next = h->d->jobs;
+	j->link = &h->d->jobs;
+	if (j->next)
+		j->next->link = &j->next;
 	h->d->jobs = j;
 	h->backend->jobs++;
 	return j;
 }
 
+void job_over(struct job *j)
+{
+	j->phase = JOB_OVER;
+	j->home->backend->jobs--;
+	j->next_over = j->d->jobs_over;
+	j->d->jobs_over = j;
+}
+
+static void job_drop(struct job *j)
+{
+	*j->link = j->next;
+	if (j->next)
+		j->next->link = j->link;
+	job_free(j);
+}
+
 void jobs_sweep(struct dpd *d, bool all)
 {
-	struct job **p = &d->jobs, *j;
+	struct job *j;
 
-	while ((j = *p) != NULL) {
-		if (!all && j->phase != JOB_OVER) {
-			p = &j->next;
-			continue;
-		}
-		*p = j->next;
-		job_free(j);
+	while ((j = d->jobs_over) != NULL) {
+		d->jobs_over = j->next_over;
+		job_drop(j);
 	}
+	while (all && d->jobs)
+		job_drop(d->jobs);
 }
 
 struct dp_trial *job_trial(const struct job *j)

@@ -39,7 +39,8 @@ struct job_files {
 };
 
 struct job {
-	struct job *next;
+	struct job *next, **link; /* of d->jobs; what points here */
+	struct job *next_over;    /* of d->jobs_over */
 	struct dpd *d;
 	struct study *home;
 	uint32_t trial, attempt;
@@ -107,6 +108,8 @@ void jobs_ask_again(struct dpd *d);
 const char *jobs_trouble(const struct study *h, char *out, size_t room);
 /* Ends the trainers of a trial; t NULL: of all of the study's. */
 void jobs_cancel(struct study *h, const struct dp_trial *t);
+/* Its end is recorded: it is freed when the turn is over. */
+void job_over(struct job *j);
 /* Frees jobs that are over; with `all`, every one. */
 void jobs_sweep(struct dpd *d, bool all);
 struct dp_trial *job_trial(const struct job *j);

@@ -178,7 +178,7 @@ static json_t *failure_json(const struct study *h, const struct dp_trial *t,
 static void failures_add(const struct study *h, struct dp_trial *const *trials,
 			 uint32_t n, json_t *list)
 {
-	while (n-- > 0)
+	while (n-- > 0 && json_array_size(list) < FAILURES_MAX)
 		for (uint32_t k = trials[n]->nattempts;
 		     k-- > 0 && json_array_size(list) < FAILURES_MAX;) {
 			const struct dp_attempt *a = &trials[n]->attempts[k];

@@ -405,8 +405,11 @@ static bool step_attempt_of(const struct dp_study_state *s,
 static bool step_attempt(const struct dp_study_state *s, int64_t now,
 			 struct dp_step *step, uint32_t *resting)
 {
-	return step_attempt_of(s, s->trials, s->first_live, s->ntrials, now, step,
-			       resting);
+	/* one that runs has room for another attempt only where each run has its own */
+	uint32_t from =
+		s->spec->trainer.run_per_process ? s->first_live : s->first_waiting;
+
+	return step_attempt_of(s, s->trials, from, s->ntrials, now, step, resting);
 }
 
 /* The same of trials that measure points again. While there is something to search for,

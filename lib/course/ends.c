@@ -173,7 +173,7 @@ bool dp__settle_trials(const struct dp_study_state *s, struct dp_step *step)
 {
 	const struct dp_measures *m = &s->measured;
 
-	for (uint32_t i = s->first_live; i < s->ntrials; i++)
+	for (uint32_t i = s->first_waiting; i < s->ntrials; i++)
 		if (settle_trial(s, s->trials[i], step))
 			return true;
 	for (uint32_t i = m->first_live; i < dp__measures_end(m); i++)

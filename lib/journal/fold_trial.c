@@ -63,6 +63,34 @@ int dp__trial_new(const struct dp_study_state *st, const struct dp_event *e,
 	return DP_OK;
 }
 
+/* Those that wait: of the search, or of what is measured. */
+static uint32_t *fold_waiting(struct dp_study_state *st, const struct dp_trial *t)
+{
+	return dp_is_measuring(t->number) ? &st->measured.waiting : &st->waiting;
+}
+
+static void fold_waits(struct dp_study_state *st, struct dp_trial *t)
+{
+	t->status = DP_TRIAL_WAITING;
+	*fold_waiting(st, t) += 1;
+	if (!dp_is_measuring(t->number) && t->number < st->first_waiting)
+		st->first_waiting = t->number;
+}
+
+static void fold_waits_no_more(struct dp_study_state *st, struct dp_trial *t,
+			       enum dp_trial_status status)
+{
+	t->status = status;
+	*fold_waiting(st, t) -= 1;
+	if (dp_is_measuring(t->number))
+		return;
+	if (st->waiting == 0) /* the common case, in which nobody looks for the next */
+		st->first_waiting = st->ntrials;
+	while (st->first_waiting < st->ntrials &&
+	       st->trials[st->first_waiting]->status != DP_TRIAL_WAITING)
+		st->first_waiting++;
+}
+
 int dp__fold_proposed(struct dp_study_state *st, const struct dp_event *e,
 		      struct dp_err *err)
 {
@@ -87,16 +115,11 @@ int dp__fold_proposed(struct dp_study_state *st, const struct dp_event *e,
 	if (code != DP_OK)
 		return code;
 	st->trials[st->ntrials++] = t;
-	st->waiting++;
+	fold_waits(st, t);
 	return DP_OK;
 }
 
-/* Those that wait, and the open attempts: of the search, or of what is measured. */
-static uint32_t *fold_waiting(struct dp_study_state *st, const struct dp_trial *t)
-{
-	return dp_is_measuring(t->number) ? &st->measured.waiting : &st->waiting;
-}
-
+/* The open attempts: of the search, or of what is measured. */
 static uint32_t *fold_open(struct dp_study_state *st, const struct dp_trial *t)
 {
 	return dp_is_measuring(t->number) ? &st->measured.open : &st->open;
@@ -131,8 +154,7 @@ static int fold_planned(struct dp_study_state *st, struct dp_trial *t,
 		st->begun,
 		dp_renyi_times(e->run == DP_RUN_ALL ? (int)t->runs : 1, t->renyi));
 	if (t->status == DP_TRIAL_WAITING)
-		*fold_waiting(st, t) -= 1;
-	t->status = DP_TRIAL_RUNNING;
+		fold_waits_no_more(st, t, DP_TRIAL_RUNNING);
 	return DP_OK;
 }
 
@@ -301,10 +323,8 @@ static int fold_attempt_ended(struct dp_study_state *st, struct dp_trial *t,
 		st->blocked = t->number;
 	t->open--;
 	*fold_open(st, t) -= 1;
-	if (t->open == 0) {
-		t->status = DP_TRIAL_WAITING; /* until trial-ended says otherwise */
-		*fold_waiting(st, t) += 1;
-	}
+	if (t->open == 0)
+		fold_waits(st, t); /* until trial-ended says otherwise */
 	return DP_OK;
 }
 
@@ -374,9 +394,8 @@ static int fold_trial_ended(struct dp_study_state *st, struct dp_trial *t,
 		free(t->privacy);
 		t->privacy = NULL;
 	}
-	t->status = (enum dp_trial_status)status;
+	fold_waits_no_more(st, t, (enum dp_trial_status)status);
 	t->ended = e->time;
-	*fold_waiting(st, t) -= 1;
 	if (dp_is_measuring(t->number)) {
 		dp__measure_ended(st, t);
 		return DP_OK;
@@ -408,12 +427,11 @@ static int fold_retry_asked(struct dp_study_state *st, struct dp_trial *t,
 	if (dp_trial_has_way(st, t))
 		dp__results_change(st);
 	dp__way_reopen(t->way); /* a run that it has already does not come by again */
-	t->status = DP_TRIAL_WAITING;
+	fold_waits(st, t);
 	t->cancel_asked = false;
 	t->ended = 0;
 	free(t->reason);
 	t->reason = NULL;
-	*fold_waiting(st, t) += 1;
 	if (dp_is_measuring(t->number)) {
 		dp__measure_retried(st, t);
 		return DP_OK;

@@ -191,8 +191,9 @@ struct dp_study_state {
 	uint32_t ntrials, room;
 	uint32_t first_live;           /* every trial before this one has ended */
 	uint32_t ok, diverged, failed; /* failed: cancelled ones too */
-	uint32_t open;    /* attempts planned and not ended, over all trials */
-	uint32_t waiting; /* trials in that state */
+	uint32_t open;          /* attempts planned and not ended, over all trials */
+	uint32_t waiting;       /* trials in that state */
+	uint32_t first_waiting; /* no trial before this one is in it */
 	uint32_t failures_in_row;
 	int64_t blocked; /* a trial whose trainer could not be started since the study was
 			  * last set running; -1: none */

@@ -219,12 +219,12 @@ struct dp_proposer {
 	size_t nseen, seen_room;
 	size_t fit_n;         /* hyperparameters belong to the first so many; 0: none */
 	size_t fit_trainings; /* which are of so many trainings */
-	/* (nfits) fits before this one, and itself, oldest first; (nfits x noutputs) their
-	 * hyperparameters */
+	/* (nfits) fits before this one, and itself, oldest first; (nfits x noutputs)
+	 * their hyperparameters */
 	struct dp__fit *fits;
 	struct dp_gp_hyper *fit_hypers;
 	size_t nfits, fits_room;
-	double *u;            /* (d x ldu) */
+	double *u; /* (d x ldu) */
 	size_t ldu;
 
 	/* made for one proposal */

@@ -255,11 +255,14 @@ static bool attempt_stopped(const struct job *j, enum dp_end end)
 	       end != DP_END_OK && end != DP_END_DIVERGED;
 }
 
-/* What the executor knows goes before what nobody recorded, or what only says that
- * somebody ended it. True: it decides. */
+/* What the executor knows goes before what nobody recorded; and a limit goes before a
+ * record that only says that somebody ended it. True: it decides. */
 static bool attempt_fate(const struct job *j, enum dp_end *end, char *why, size_t room)
 {
-	if (j->fate == DP_END_NONE || (*end != DP_END_LOST && !attempt_stopped(j, *end)))
+	bool limit = j->fate != DP_END_LOST && j->fate != DP_END_CANCELLED;
+
+	if (j->fate == DP_END_NONE ||
+	    (*end != DP_END_LOST && !(limit && attempt_stopped(j, *end))))
 		return false;
 	*end = j->fate;
 	snprintf(why, room, "%s", j->fate_why);
@@ -278,7 +281,9 @@ void attempt_over(struct job *j)
 	counted = end != DP_END_NOT_STARTED;
 	if (j->files.warning[0])
 		job_log(j, LOG_WARN, "%s", j->files.warning);
-	if (!attempt_fate(j, &end, why, sizeof why) && attempt_stopped(j, end)) {
+	if (attempt_fate(j, &end, why, sizeof why)) {
+		counted = end != DP_END_CANCELLED;
+	} else if (attempt_stopped(j, end)) {
 		end = DP_END_CANCELLED;
 		counted = false;
 		snprintf(why, sizeof why,

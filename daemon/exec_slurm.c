@@ -586,7 +586,8 @@ static void slurm_read_some(struct slurm *s)
 	bool many = s->b->jobs > LOOKS_A_TICK;
 
 	for (struct slurm_job *k = s->jobs; k; k = k->next) {
-		if (many && k->phase == SLURM_HAS_IT && k->state == SLURM_PENDING)
+		if (k->phase < SLURM_HAS_IT || k->looking ||
+		    (many && k->state == SLURM_PENDING))
 			continue;
 		if (n >= from && n < from + LOOKS_A_TICK)
 			job_progress(k->job);

@@ -105,8 +105,8 @@ static void look_done(uv_work_t *w, int status);
 
 void slurm_look(struct slurm_job *k, bool take)
 {
-	if (k->looking)
-		return;
+	if (k->looking || k->job->reading)
+		return; /* what is found may be the end of the job, and of what is read */
 	k->looking = true;
 	k->take = take;
 	k->look_at = slurm_after(slurm_now(k->slurm), LOOK_SECONDS);

@@ -83,7 +83,8 @@ class SlurmCase(Case):
     def put(self, name="s", trainer="", search="method: random, evaluations: 1", more="",
             **options):
         """Submits a study whose trainers are jobs."""
-        text = ", executor: slurm, grace: 1s" + (", " + trainer if trainer else "")
+        text = ", executor: slurm" + (", " + trainer if trainer else "")
+        text += "" if "grace:" in trainer else ", grace: 1s"
         return self.submit(self.client, self.study(
             name, extra_trainer=text, search=search, more=more, **options))
 
@@ -113,8 +114,9 @@ class SlurmCase(Case):
     # ---- jobs ----
 
     def jobs(self, name=None, living=False):
-        """Jobs of a study as Slurm knows them, by their numbers."""
-        found = {i: j for i, j in self.slurm.jobs().items() if j["name"].startswith("dp-")
+        """Jobs of a study of this test as Slurm knows them, by their numbers."""
+        found = {i: j for i, j in self.slurm.jobs().items()
+                 if j["comment"].startswith("dpareto:%s/" % self.folder)
                  and (name is None or "-%s-" % name in j["name"])}
         if living:
             found = {i: j for i, j in found.items() if j["state"] in (

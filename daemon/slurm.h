@@ -50,13 +50,13 @@ struct slurm_job {
 	int64_t term_at;   /* clock_now() of the gentle one; 0: not yet */
 	/* its files */
 	int64_t look_at;    /* clock_now() from when on they are looked at again */
-	int64_t stopped_at; /* clock_now() since it is known that somebody ended it; 0 */
+	int64_t stopped_at; /* clock_now() since LOOK_STOPPED was seen; 0 */
 	bool looking;       /* a worker thread has `look` */
 	bool take;          /* it takes the claim, if there is none */
 	enum look {
 		LOOK_OPEN,     /* no end is recorded */
 		LOOK_RECORDED, /* its end is */
-		LOOK_STOPPED,  /* its end is, and that somebody asked for it */
+		LOOK_STOPPED,  /* its end is, and somebody may have asked for it */
 		LOOK_NOTHING,  /* nothing ran, and nothing can start any more */
 		LOOK_UNKNOWN   /* it cannot be told at present: look_errno */
 	} look;

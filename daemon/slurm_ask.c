@@ -13,11 +13,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#define RECORD_SECONDS 10.0 /* after Slurm says that a job has ended: for the record */
-#define FORGOT_SECONDS 30.0 /* the same, of a job that nobody knows */
-#define LOOK_SECONDS   1.0  /* between two looks at the files of one that has ended */
-#define SOUGHT_SECONDS 5.0  /* the same, of one that Slurm does not tell about */
-#define ACCOUNT_PAUSE  5.0  /* between two questions to sacct */
+#define RECORD_SECONDS     10.0 /* after Slurm says that a job has ended: for the record */
+#define FORGOT_SECONDS     30.0 /* the same, of a job that nobody knows */
+#define COMPLETING_SECONDS 60.0 /* for its word of how, while it cleans up */
+#define LOOK_SECONDS       1.0  /* between two looks at the files of one that has ended */
+#define SOUGHT_SECONDS     5.0  /* the same, of one that Slurm does not tell about */
+#define ACCOUNT_PAUSE      5.0  /* between two questions to sacct */
 
 enum {
 	ASKED_MOST = 200,   /* names of one sacct */
@@ -28,7 +29,7 @@ enum {
 
 /* ---- looking at an attempt's files ---- */
 
-/* Is the end recorded, and does the record say that somebody asked for it? */
+/* Is the end recorded, and as that of a trainer which somebody may have ended? */
 static enum look look_recorded(const char *folder)
 {
 	char *path = dp_path_join(folder, "exit.json"), text[RECORD_MOST] = "";
@@ -39,7 +40,9 @@ static enum look look_recorded(const char *folder)
 		if (read(fd, text, sizeof text - 1) < 0)
 			text[0] = '\0'; /* whoever collects it tells */
 		close(fd);
-		look = strstr(text, "\"cancelled\":true") ? LOOK_STOPPED : LOOK_RECORDED;
+		look = strstr(text, "\"cancelled\":true") || !strstr(text, "\"code\":0")
+			       ? LOOK_STOPPED
+			       : LOOK_RECORDED;
 	} else if (path && access(path, F_OK) == 0) {
 		look = LOOK_RECORDED;
 	}
@@ -215,7 +218,14 @@ static bool slurm_lost(const struct slurm_job *k)
 	       slurm_waited(k, k->since, FORGOT_SECONDS);
 }
 
-/* Somebody ended it, and it was not us: Slurm knows whether its time was over. */
+/* How long Slurm may take to say how a job ended whose record is there. */
+static double slurm_word_seconds(const struct slurm_job *k)
+{
+	return strcmp(k->word, "COMPLETING") == 0 ? COMPLETING_SECONDS : RECORD_SECONDS;
+}
+
+/* Somebody may have ended it, and it was not us: Slurm knows whether that was asked for
+ * from outside, or its time was over. */
 static void slurm_stopped(struct slurm_job *k)
 {
 	struct slurm *s = k->slurm;
@@ -224,7 +234,7 @@ static void slurm_stopped(struct slurm_job *k)
 		k->stopped_at = slurm_now(s);
 	if (k->cancelling ||
 	    (k->phase == SLURM_HAS_ENDED && (!k->forgotten || k->asked)) ||
-	    (!s->silent_since && slurm_waited(k, k->stopped_at, RECORD_SECONDS)))
+	    (!s->silent_since && slurm_waited(k, k->stopped_at, slurm_word_seconds(k))))
 		slurm_over(k);
 	else
 		slurm_stir(s);
@@ -340,8 +350,10 @@ static void slurm_has_ended(struct slurm_job *k)
  * would find its claim made and end at once; who finds it in the queue cancels it. */
 static bool slurm_put_back(struct slurm_job *k)
 {
-	if (k->state != SLURM_PENDING || (!k->ran && !k->stopped_at))
-		return k->put_back;
+	bool recorded = k->stopped_at && k->seen > k->stopped_at;
+
+	if (k->state != SLURM_PENDING || (!k->ran && !recorded))
+		return false;
 	k->put_back = true;
 	k->state = SLURM_PREEMPTED;
 	snprintf(k->word, sizeof k->word, "put back into the queue");

@@ -278,7 +278,7 @@ static void submit_refused(struct slurm_job *first, enum slurm_answer answer,
 	else
 		dp_fail(&err, DP_E_INVALID,
 			"Slurm refused the job: %s; mend trainer.slurm or the daemon's "
-			"slurm option, then resume the study",
+			"slurm option",
 			why);
 	slurm_refuse_all(first, &err);
 }

@@ -27,7 +27,7 @@ class Outside(SlurmCase):
         self.begin()
         self.put("s", "slurm: {partition: nowhere}",
                  "method: random, evaluations: 3, parallel: 3")
-        self.put("t", "slurm: {options: [--nodes=5]}")
+        self.put("t", "slurm: {options: [--cpus-per-task=99]}")
         for name, words in (("s", "nvalid partition"), ("t", "node configuration")):
             status = self.finish(self.client, name)["study"]
             self.assertEqual(status["state"], "paused")

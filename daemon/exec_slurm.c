@@ -25,8 +25,9 @@
 #define POLL_FIRST   1.0 /* seconds between two questions while something happens */
 #define HARD_SECONDS 5.0 /* beyond the grace time, until all of a job is ended */
 #define CANCEL_AGAIN 5.0
-#define QUEUED_AGAIN 2.0   /* the same, of a job that waits, or after a failure */
-#define SEEN_SECONDS 5.0   /* a number is another job's after a while, in the worst case \
+#define QUEUED_AGAIN 2.0 /* the same, of a job that waits, or after a failure */
+#define SEEN_SECONDS                                                                     \
+	5.0                /* a number is another job's after a while, in the worst case \
 			    */
 #define LATE_SECONDS  5.0  /* of sbatch, before people are told */
 #define LEAVE_SECONDS 20.0 /* without an answer of Slurm's, a daemon that stops goes */
@@ -159,8 +160,10 @@ struct slurm_job *slurm_job_new(struct backend *b, struct job *j)
 	k->slurm = s;
 	k->job = j;
 	k->since = slurm_now(s);
+	k->serial = ++s->serial;
 	k->next = s->jobs;
 	s->jobs = k;
+	slurm_watch(s);
 	j->handle = k;
 	return k;
 }
@@ -491,7 +494,8 @@ static int slurm_open(struct backend *b, struct dp_err *err)
 	s->pause = POLL_FIRST;
 	s->submit.slurm = s->poll.slurm = s->account.slurm = s->cancel.slurm = s;
 	uv_timer_init(&b->d->loop, &s->gather);
-	s->gather.data = s;
+	uv_timer_init(&b->d->loop, &s->watch);
+	s->gather.data = s->watch.data = s;
 	b->self = s;
 	return DP_OK;
 }
@@ -627,6 +631,7 @@ static void slurm_tick(struct backend *b)
 	if (!s->cancel.busy)
 		slurm_cancel_due(s);
 	slurm_ask(s);
+	slurm_look_at_files(s);
 	slurm_read_some(s);
 	slurm_leave(s);
 }

@@ -10,7 +10,8 @@
 #define SLURM_COMMAND_SECONDS                                                            \
 	30.0 /* for an answer of Slurm's; its own limit is below it */
 
-#define WATCH_SECONDS 30.0 /* for what may turn up in the queue and is not needed */
+#define SLURM_FORGOT_SECONDS 30.0 /* until a job that nobody knows is taken for lost */
+#define WATCH_SECONDS        30.0 /* for what may turn up in the queue and is not needed */
 
 #define SLURM_LOG "slurm.log" /* in an attempt's folder: what its job itself said */
 
@@ -28,6 +29,7 @@ struct slurm_job {
 	struct slurm_job *waiting; /* the next in the queue, or of the same submission */
 	struct slurm *slurm;
 	struct job *job;
+	uint64_t serial; /* of all that there were */
 	enum slurm_phase phase;
 	char name[SLURM_NAME], id[SLURM_ID];
 	long task;     /* of an array; -1: a job of its own */
@@ -84,7 +86,9 @@ struct slurm {
 	struct slurm_job *queue, **queue_end; /* to be submitted, in order */
 	struct slurm_job *submitted;          /* those that `submit` is about */
 	struct slurm_task submit, poll, account, cancel;
-	uv_timer_t gather;
+	uv_timer_t gather, watch;
+	bool watching; /* a worker thread looks for records */
+	uint64_t serial;
 	atomic_bool stop;
 	atomic_uint leftovers; /* worker threads that ask for those of an attempt */
 	char shim[4096];       /* the copy that nodes see; "": not made yet */
@@ -134,12 +138,19 @@ void slurm_submit_next(struct slurm *s);
 
 /* ---- slurm_ask.c ---- */
 
+/* What is due of questions to Slurm. */
+void slurm_ask(struct slurm *s);
+
+/* ---- slurm_files.c ---- */
+
 /* Looks at the attempt's files on a worker thread; `take`: and makes the claim, if nobody
  * has. */
 void slurm_look(struct slurm_job *k, bool take);
 /* The shim has recorded the end. */
 void slurm_recorded(struct backend *b, struct job *j);
-/* What is due: questions to Slurm, and looks at what it says has ended. */
-void slurm_ask(struct slurm *s);
+/* What is due of looks at what Slurm says has ended, or does not tell about. */
+void slurm_look_at_files(struct slurm *s);
+/* From now on records are looked for often, until there is no job any more. */
+void slurm_watch(struct slurm *s);
 
 #endif

@@ -8,6 +8,8 @@ for so many seconds and reports. WAYS says by whom it is submitted; each makes a
 answers when the last exit.json is there. `queue` keeps so many jobs in Slurm's queue, as a study
 with `parallel` does, and learns of their ends from their files alone, looked at every 50 ms: what
 one gets who does nothing else. `at once` submits everything first, `array` by one call of sbatch.
+`dparetod` is a study with `parallel` of that many, proposals at random, and the CPU that the daemon
+itself took for an evaluation, without the commands of Slurm's that it ran.
 The cluster has 12 CPUs, and every job takes one: 12 / seconds is the most that there can be."""
 import argparse
 import os
@@ -19,8 +21,9 @@ import tempfile
 import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, os.path.join(TOP, "tests/cluster"))
-from slurm import CPUS, NODES, Slurm  # noqa: E402
+sys.path[:0] = [os.path.join(TOP, "tests", folder) for folder in ("cluster", "e2e")]
+from harness import Client  # noqa: E402
+from slurm import CPUS, NODES, Slurm, wait_for  # noqa: E402
 
 TRAINER = """#!/bin/sh
 sleep %g
@@ -89,8 +92,63 @@ class Bare:
         self.wait(set(range(self.n)))
 
 
-# What is measured, a function of (slurm, options, folder) each. dparetod's own gets a row here.
+STUDY = """study: s
+trainer: {command: [./trainer], executor: slurm}
+parameters: {x: {type: float, range: [0, 1]}}
+objectives: {a: {metric: a}, b: {metric: b}}
+anti_ideal: {a: 2, b: 2}
+search: {method: random, evaluations: %d, parallel: %d}
+"""
+
+
+def cpu_seconds(pid):
+    """Of a process and its threads, not of its children."""
+    with open("/proc/%d/stat" % pid) as f:
+        user, system = f.read().rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+class Daemon:
+    """dparetod with a study."""
+
+    def __init__(self, slurm, options, folder):
+        self.options, self.folder = options, folder
+        with open(folder + "/trainer", "w") as f:
+            f.write(TRAINER % options.seconds)
+        os.chmod(folder + "/trainer", 0o755)
+        self.process = subprocess.Popen(
+            [os.path.join(options.bin, "dparetod"), "--state", folder + "/state", "--socket",
+             folder + "/sock", "--log-file", folder + "/log", "--slurm",
+             '{"jobs": %d}' % options.queue], env={**os.environ, **slurm.env()})
+
+    def connect(self):
+        try:
+            return Client(self.folder + "/sock")
+        except OSError:
+            return None
+
+    def study(self):
+        """The CPU of one evaluation, in milliseconds."""
+        try:
+            client = wait_for(self.connect)
+            client("submit", text=STUDY % (self.options.evaluations, self.options.queue),
+                   path=self.folder + "/study.yaml", dir=self.folder)
+            status, version = {"state": "running"}, 0
+            while status["state"] == "running":
+                status = client("changes", study="s", since=version, timeout_ms=1000)["study"]
+                version = status["version"]
+            if status["ok"] != self.options.evaluations:
+                raise SystemExit("the study did not end well: %s" % status)
+            return "daemon CPU %.1f ms an evaluation" % (
+                1000 * cpu_seconds(self.process.pid) / self.options.evaluations)
+        finally:
+            self.process.terminate()
+            self.process.wait()
+
+
+# What is measured, a function of (slurm, options, folder) each, which may tell more.
 WAYS = {
+    "dparetod": lambda *place: Daemon(*place).study(),
     "sbatch, queue": lambda *place: Bare(*place).queue(),
     "sbatch, at once": lambda *place: Bare(*place).at_once(),
     "sbatch, array": lambda *place: Bare(*place).array(),
@@ -100,10 +158,10 @@ WAYS = {
 def measure(way, slurm, options, top):
     folder = tempfile.mkdtemp(dir=top)
     began = time.monotonic()
-    WAYS[way](slurm, options, folder)
+    more = WAYS[way](slurm, options, folder)
     rate = 60 * options.evaluations / (time.monotonic() - began)
     slurm.wait_idle()
-    return rate
+    return rate, more or ""
 
 
 def main():
@@ -122,8 +180,9 @@ def main():
                 seen.append(measure(way, slurm, options, top))
     shutil.rmtree(top)
     for way, seen in rates.items():
-        print("%-16s %6.0f evaluations/min   (rounds: %s)" %
-              (way, statistics.median(seen), ", ".join("%.0f" % r for r in seen)))
+        print("%-16s %6.0f evaluations/min   (rounds: %s) %s" % (
+            way, statistics.median(r for r, _ in seen), ", ".join("%.0f" % r for r, _ in seen),
+            ", ".join(filter(None, (more for _, more in seen)))))
 
 
 if __name__ == "__main__":

@@ -258,11 +258,23 @@ static bool attempt_stopped(const struct job *j, enum dp_end end)
 	       end != DP_END_OK && end != DP_END_DIVERGED;
 }
 
-/* What the executor knows goes before what nobody recorded, or what only says that
- * somebody ended it. True: it decides. */
+/* Is what the executor knows more than the record says? A limit or a hand from outside
+ * also explains a signal, or the exit code of a trainer that heard of it first. */
+static bool attempt_fate_tells(const struct job *j, enum dp_end end)
+{
+	if (j->fate == DP_END_NONE || job_trial(j)->cancel_asked)
+		return false;
+	if (end == DP_END_LOST)
+		return true;
+	return j->fate != DP_END_LOST &&
+	       (end == DP_END_SIGNAL || end == DP_END_EXIT_CODE ||
+		attempt_stopped(j, end));
+}
+
+/* True: it decides. */
 static bool attempt_fate(const struct job *j, enum dp_end *end, char *why, size_t room)
 {
-	if (j->fate == DP_END_NONE || (*end != DP_END_LOST && !attempt_stopped(j, *end)))
+	if (!attempt_fate_tells(j, *end))
 		return false;
 	*end = j->fate;
 	snprintf(why, room, "%s", j->fate_why);
@@ -281,7 +293,9 @@ void attempt_over(struct job *j)
 	counted = end != DP_END_NOT_STARTED;
 	if (j->files.warning[0])
 		job_log(j, LOG_WARN, "%s", j->files.warning);
-	if (!attempt_fate(j, &end, why, sizeof why) && attempt_stopped(j, end)) {
+	if (attempt_fate(j, &end, why, sizeof why)) {
+		counted = end != DP_END_CANCELLED;
+	} else if (attempt_stopped(j, end)) {
 		end = DP_END_CANCELLED;
 		counted = false;
 		snprintf(why, sizeof why,

@@ -31,13 +31,18 @@ static bool claim_take(const char *claim)
 
 static enum claim claim_holder(int fd, long *holder)
 {
-	bool locked = flock(fd, LOCK_SH | LOCK_NB) != 0;
 	char text[64] = "";
+	bool locked;
 
-	if ((locked && errno != EWOULDBLOCK) || pread(fd, text, sizeof text - 1, 0) < 0)
+	if (pread(fd, text, sizeof text - 1, 0) < 0)
+		return CLAIM_UNKNOWN;
+	if (strcmp(text, "daemon\n") == 0)
+		return CLAIM_OURS; /* also where the disk knows no locks */
+	locked = flock(fd, LOCK_SH | LOCK_NB) != 0;
+	if (locked && errno != EWOULDBLOCK)
 		return CLAIM_UNKNOWN;
 	if (!locked)
-		return strcmp(text, "daemon\n") == 0 ? CLAIM_OURS : CLAIM_FREE;
+		return CLAIM_FREE;
 	*holder = strtol(text, NULL, 10);
 	if (*holder > 1)
 		return CLAIM_HELD;

@@ -264,6 +264,13 @@ static void local_close(struct backend *b)
 	free(b->self);
 }
 
+static bool local_end_leftovers(const struct backend *b, const char *folder, char *why,
+				size_t room)
+{
+	(void)b;
+	return leftovers_end(folder, why, room);
+}
+
 static void local_cancel(struct backend *b, struct job *j)
 {
 	struct local *l = j->handle;
@@ -315,7 +322,7 @@ const struct executor executor_local = {
 	.start = local_start,
 	.adopt = local_adopt,
 	.cancel = local_cancel,
-	.end_leftovers = leftovers_end,
+	.end_leftovers = local_end_leftovers,
 	.tick = local_tick,
 	.release = local_release,
 };

@@ -25,10 +25,17 @@
 #define POLL_FIRST   1.0 /* seconds between two questions while something happens */
 #define HARD_SECONDS 5.0 /* beyond the grace time, until all of a job is ended */
 #define CANCEL_AGAIN 5.0
+#define QUEUED_AGAIN 2.0 /* the same, of a job that waits, or after a failure */
+#define SEEN_SECONDS                                                                     \
+	5.0                /* a number is another job's after a while, in the worst case \
+			    */
+#define LATE_SECONDS  5.0  /* of sbatch, before people are told */
+#define LEAVE_SECONDS 20.0 /* without an answer of Slurm's, a daemon that stops goes */
 
 enum {
 	LOOKS_A_TICK = 128, /* attempts whose files are read in one tick */
 	CANCELS_MOST = 100, /* jobs of one scancel */
+	LEFTOVERS_MOST = 3, /* worker threads that may wait for squeue because of these */
 };
 
 int64_t slurm_now(const struct slurm *s)
@@ -54,9 +61,8 @@ static void task_work(uv_work_t *w)
 
 	slurm_run(&t->run, t->argv.list, t->env, t->input, SLURM_COMMAND_SECONDS,
 		  &t->slurm->stop);
-	if (t->parses && slurm_run_ok(&t->run) &&
-	    !slurm_rows_parse(&t->run.out, &t->rows))
-		t->run.error = ENOMEM;
+	if (t->parses && slurm_run_ok(&t->run))
+		t->run.error = slurm_rows_parse(&t->run.out, &t->rows);
 }
 
 void slurm_task_clear(struct slurm_task *t)
@@ -123,6 +129,22 @@ static void slurm_study_token(const struct study *h, char out[9])
 	snprintf(out, 9, "%.8s", text);
 }
 
+/* Attempts of a study that is set apart are nobody's yet. */
+bool slurm_is_ours(const struct slurm *s, const char *name)
+{
+	const struct dpd *d = s->b->d;
+	char token[9];
+
+	if (strncmp(name, "dp-", 3) != 0 || strlen(name) < 3 + sizeof token)
+		return false;
+	for (uint32_t i = 0; i < d->nstudies; i++) {
+		slurm_study_token(d->studies[i], token);
+		if (strncmp(name + 3, token, sizeof token - 1) == 0)
+			return !d->studies[i]->state->apart;
+	}
+	return false;
+}
+
 struct slurm_job *slurm_job_new(struct backend *b, struct job *j)
 {
 	struct slurm *s = b->self;
@@ -134,13 +156,14 @@ struct slurm_job *slurm_job_new(struct backend *b, struct job *j)
 	slurm_study_token(j->home, token);
 	snprintf(k->name, sizeof k->name, "dp-%s-%s-%u-%u", token, j->spec->name,
 		 j->trial, j->attempt);
-	snprintf(k->folder, sizeof k->folder, "%s", j->folder);
 	k->task = j->run == DP_RUN_ALL ? -1 : j->run;
 	k->slurm = s;
 	k->job = j;
 	k->since = slurm_now(s);
+	k->serial = ++s->serial;
 	k->next = s->jobs;
 	s->jobs = k;
+	slurm_watch(s);
 	j->handle = k;
 	return k;
 }
@@ -212,47 +235,113 @@ void slurm_cancel_job(struct slurm_job *k)
 	if (k->cancelling)
 		return;
 	k->cancelling = true;
-	k->hard = k->state == SLURM_PENDING;
 	k->cancel_at = slurm_now(k->slurm);
+	slurm_stir(k->slurm);
 }
 
+enum cancel_way {
+	CANCEL_QUEUED, /* what waits, unless it has begun meanwhile */
+	CANCEL_GENTLY, /* a signal for the shim alone, which knows the grace time */
+	CANCEL_ALL     /* by Slurm's own rules */
+};
+
+static enum cancel_way cancel_way(const struct slurm_job *k)
+{
+	if (k->state == SLURM_PENDING)
+		return CANCEL_QUEUED;
+	return k->term_at ? CANCEL_ALL : CANCEL_GENTLY;
+}
+
+/* Its number was ours a moment ago: after a controller has lost what it knew, it may be
+ * another job's. */
+static bool cancel_due(const struct slurm_job *k, int64_t now)
+{
+	return k->cancelling && k->phase == SLURM_HAS_IT && now >= k->cancel_at &&
+	       now < slurm_after(k->seen, SEEN_SECONDS);
+}
+
+static void cancel_command(struct strings *argv, enum cancel_way way)
+{
+	strings_add(argv, "scancel");
+	strings_add(argv, "--quiet");
+	strings_add(argv, "--user=%u", (unsigned)getuid());
+	if (way == CANCEL_QUEUED)
+		strings_add(argv, "--state=PENDING");
+	if (way == CANCEL_GENTLY) {
+		strings_add(argv, "--batch");
+		strings_add(argv, "--signal=TERM");
+	}
+}
+
+/* A signal that did not get through is sent again before anything harder. */
 static void cancel_done(struct slurm_task *t)
 {
-	(void)t; /* whoever has not ended is asked to again */
+	struct slurm *s = t->slurm;
+
+	if (slurm_run_ok(&t->run))
+		return;
+	for (struct slurm_job *k = s->jobs; k; k = k->next)
+		if (k->cancelling && k->term_at == t->asked) {
+			k->term_at = 0;
+			k->cancel_at = slurm_after(slurm_now(s), QUEUED_AGAIN);
+		}
 }
 
-/* As many as one command takes: first gently, by a signal for the shim alone, which gives
- * the trainer its grace time; then all of it. */
+static double cancel_pause(const struct slurm_job *k, enum cancel_way way)
+{
+	switch (way) {
+	case CANCEL_QUEUED:
+		return QUEUED_AGAIN;
+	case CANCEL_GENTLY:
+		return k->job->spec->trainer.grace + HARD_SECONDS;
+	case CANCEL_ALL:
+		break;
+	}
+	return CANCEL_AGAIN;
+}
+
+/* As many of one way as a command takes. */
 static void slurm_cancel_due(struct slurm *s)
 {
 	struct strings *argv = &s->cancel.argv;
 	int64_t now = slurm_now(s);
-	unsigned n = 0;
-	bool hard = false;
+	struct slurm_job *gently[CANCELS_MOST];
+	enum cancel_way way = CANCEL_QUEUED;
+	unsigned n = 0, signalled = 0;
 
 	for (struct slurm_job *k = s->jobs; k && n < CANCELS_MOST; k = k->next) {
-		if (!k->cancelling || !k->id[0] || now < k->cancel_at ||
-		    (n > 0 && k->hard != hard))
+		if (k->cancelling)
+			slurm_stir(s); /* what becomes of it is asked often */
+		if (!cancel_due(k, now) || (n > 0 && cancel_way(k) != way))
 			continue;
 		if (n++ == 0) {
-			hard = k->hard;
-			strings_add(argv, "scancel");
-			strings_add(argv, "--quiet");
-			if (!hard) {
-				strings_add(argv, "--batch");
-				strings_add(argv, "--signal=TERM");
-			}
+			way = cancel_way(k);
+			cancel_command(argv, way);
 		}
 		strings_add(argv, "%s", k->id);
-		k->cancel_at = slurm_after(now, k->hard ? CANCEL_AGAIN
-							: k->job->spec->trainer.grace +
-								  HARD_SECONDS);
-		k->hard = true;
+		k->cancel_at = slurm_after(now, cancel_pause(k, way));
+		if (way == CANCEL_GENTLY)
+			gently[signalled++] = k;
 	}
-	if (n > 0) {
+	if (n == 0 || !slurm_task_start(&s->cancel, cancel_done, false))
+		return;
+	while (signalled > 0)
+		gently[--signalled]->term_at = s->cancel.asked;
+}
+
+void slurm_cancel_strays(struct slurm *s, struct strings *ids)
+{
+	if (!s->cancel.busy && !ids->failed) {
+		cancel_command(&s->cancel.argv, CANCEL_QUEUED);
+		for (size_t i = 0; i < ids->n && i < CANCELS_MOST; i++)
+			strings_add(&s->cancel.argv, "%s", ids->list[i]);
+		log_line(&s->b->d->log, LOG_INFO, "",
+			 "cancelling %zu Slurm job%s that nobody needs any more (%s%s)",
+			 ids->n, ids->n == 1 ? "" : "s", ids->list[0],
+			 ids->n == 1 ? "" : ", ...");
 		slurm_task_start(&s->cancel, cancel_done, false);
-		slurm_stir(s);
 	}
+	strings_free_list(ids->list);
 }
 
 static void slurm_cancel(struct backend *b, struct job *j)
@@ -288,6 +377,7 @@ static void slurm_adopt(struct backend *b, struct job *j)
 			snprintf(k->id, sizeof k->id, "%s", t->attempts[i].place);
 	k->phase = SLURM_SOUGHT;
 	k->slurm->ask_at = 0;
+	k->slurm->watch_until = slurm_after(slurm_now(k->slurm), WATCH_SECONDS);
 	slurm_look(k, false); /* its end may be recorded already */
 }
 
@@ -305,21 +395,23 @@ static bool leftover_name(const char *folder, char name[SLURM_NAME], long *task)
 	return known;
 }
 
-static void leftover_cancel(const char *id)
+static void leftover_cancel(struct slurm *s, const char *id)
 {
-	char word[SLURM_ID];
-	char *argv[] = { "scancel", word, NULL };
-	const atomic_bool on = false;
+	struct strings argv = { 0 };
 	struct slurm_run run;
 
-	snprintf(word, sizeof word, "%s", id);
-	slurm_run(&run, argv, NULL, NULL, SLURM_COMMAND_SECONDS, &on);
-	slurm_run_clear(&run);
+	cancel_command(&argv, CANCEL_ALL);
+	strings_add(&argv, "%s", id);
+	if (!argv.failed) {
+		slurm_run(&run, argv.list, NULL, NULL, SLURM_COMMAND_SECONDS, &s->stop);
+		slurm_run_clear(&run);
+	}
+	strings_free_list(argv.list);
 }
 
 /* Cancels what lives of those with the name and task. True: nothing does. */
-static bool leftover_end(const struct slurm_rows *rows, const char *name, long task,
-			 char *why, size_t room)
+static bool leftover_end(struct slurm *s, const struct slurm_rows *rows, const char *name,
+			 long task, char *why, size_t room)
 {
 	for (size_t i = 0; i < rows->n; i++) {
 		const struct slurm_row *r = &rows->list[i];
@@ -327,40 +419,65 @@ static bool leftover_end(const struct slurm_rows *rows, const char *name, long t
 		if (strcmp(r->name, name) != 0 || r->task != task ||
 		    slurm_state_over(r->state))
 			continue;
-		leftover_cancel(r->id);
+		leftover_cancel(s, r->id);
 		snprintf(why, room, "Slurm job %s is being cancelled", r->id);
 		return false;
 	}
 	return true;
 }
 
-/* Slurm's word that no job of the attempt lives; until it answers nobody knows. What a
- * node does that Slurm cannot reach it does in a folder that is not read again. */
-static bool slurm_end_leftovers(const char *folder, char *why, size_t room)
+static bool leftover_ask(struct slurm *s, const char *name, long task, char *why,
+			 size_t room)
 {
-	char name[SLURM_NAME], names[SLURM_NAME + 8], user[24];
-	char *argv[] = { "squeue",       "--noheader",           "--array", names, user,
-			 "--states=all", "--format=" SLURM_ROWS, NULL };
-	const atomic_bool on = false;
+	struct strings argv = { 0 };
 	struct slurm_rows rows = { 0 };
 	struct slurm_run run;
+	bool gone = false;
+
+	strings_add(&argv, "squeue");
+	strings_add(&argv, "--noheader");
+	strings_add(&argv, "--array");
+	strings_add(&argv, "--states=all");
+	strings_add(&argv, "--user=%u", (unsigned)getuid());
+	strings_add(&argv, "--name=%s", name);
+	strings_add(&argv, "--format=%s", SLURM_ROWS);
+	if (argv.failed) {
+		snprintf(why, room, "out of memory");
+		strings_free_list(argv.list);
+		return false;
+	}
+	slurm_run(&run, argv.list, NULL, NULL, SLURM_COMMAND_SECONDS, &s->stop);
+	if (slurm_run_ok(&run))
+		run.error = slurm_rows_parse(&run.out, &rows);
+	if (slurm_run_ok(&run))
+		gone = leftover_end(s, &rows, name, task, why, room);
+	else
+		slurm_run_why(&run, "squeue", why, room);
+	slurm_rows_free(&rows);
+	slurm_run_clear(&run);
+	strings_free_list(argv.list);
+	return gone;
+}
+
+/* Slurm's word that no job of the attempt lives; until it answers nobody knows. What a
+ * node does that Slurm cannot reach it does in a folder that is not read again. A Slurm
+ * that hangs must not take all worker threads. */
+static bool slurm_end_leftovers(const struct backend *b, const char *folder, char *why,
+				size_t room)
+{
+	struct slurm *s = b->self;
+	char name[SLURM_NAME];
 	bool gone = false;
 	long task;
 
 	why[0] = '\0';
 	if (!leftover_name(folder, name, &task))
 		return true; /* it was never submitted */
-	snprintf(names, sizeof names, "--name=%s", name);
-	snprintf(user, sizeof user, "--user=%u", (unsigned)getuid());
-	slurm_run(&run, argv, NULL, NULL, SLURM_COMMAND_SECONDS, &on);
-	if (!slurm_run_ok(&run))
-		slurm_run_why(&run, "squeue", why, room);
-	else if (!slurm_rows_parse(&run.out, &rows))
-		snprintf(why, room, "out of memory");
+	if (atomic_fetch_add(&s->leftovers, 1) < LEFTOVERS_MOST)
+		gone = leftover_ask(s, name, task, why, room);
 	else
-		gone = leftover_end(&rows, name, task, why, room);
-	slurm_rows_free(&rows);
-	slurm_run_clear(&run);
+		snprintf(why, room, "Slurm is being asked about others");
+	atomic_fetch_sub(&s->leftovers, 1);
 	return gone;
 }
 
@@ -377,7 +494,8 @@ static int slurm_open(struct backend *b, struct dp_err *err)
 	s->pause = POLL_FIRST;
 	s->submit.slurm = s->poll.slurm = s->account.slurm = s->cancel.slurm = s;
 	uv_timer_init(&b->d->loop, &s->gather);
-	s->gather.data = s;
+	uv_timer_init(&b->d->loop, &s->watch);
+	s->gather.data = s->watch.data = s;
 	b->self = s;
 	return DP_OK;
 }
@@ -407,10 +525,27 @@ static void slurm_why_full(const struct backend *b, char *out, size_t room)
 		 slurm_places(b));
 }
 
+/* JobHeldUser, JobHeldAdmin, launch_failed_requeued_held ... */
 static bool slurm_held(const struct slurm_job *k)
 {
 	return k->phase == SLURM_HAS_IT && k->state == SLURM_PENDING &&
-	       strstr(k->reason, "Held") != NULL;
+	       strcasestr(k->reason, "held") != NULL;
+}
+
+/* Slurm itself is in trouble. */
+static bool slurm_why_silent(const struct slurm *s, char *out, size_t room)
+{
+	double seconds =
+		s->submit.busy ? (double)(slurm_now(s) - s->submit.asked) / 1e6 : 0;
+
+	if (s->silent_since)
+		snprintf(out, room, "Slurm does not answer (%s); asking again",
+			 s->trouble);
+	else if (seconds >= LATE_SECONDS)
+		snprintf(out, room, "sbatch has not answered for %.0f s", seconds);
+	else
+		return false;
+	return true;
 }
 
 static bool slurm_why_waiting(const struct backend *b, const struct study *h, char *out,
@@ -426,8 +561,7 @@ static bool slurm_why_waiting(const struct backend *b, const struct study *h, ch
 		if (slurm_held(k)) {
 			snprintf(out, room,
 				 "Slurm job %s is held (%s); 'scontrol release %s' lets "
-				 "it "
-				 "go",
+				 "it go",
 				 k->id, k->reason, k->id);
 			return true;
 		}
@@ -438,6 +572,8 @@ static bool slurm_why_waiting(const struct backend *b, const struct study *h, ch
 			others++;
 		}
 	}
+	if (waiting + others > 0 && slurm_why_silent(s, out, room))
+		return true;
 	if (waiting == 0 || others > 0)
 		return false;
 	snprintf(out, room, "%u job%s in Slurm's queue%s%s", waiting,
@@ -446,19 +582,45 @@ static bool slurm_why_waiting(const struct backend *b, const struct study *h, ch
 	return true;
 }
 
-/* Reads what attempts have told, a part of them at a time if there are many. */
+/* Reads what attempts have told, a part of them at a time if there are many; then those
+ * that wait in the queue have nothing to tell. */
 static void slurm_read_some(struct slurm *s)
 {
 	unsigned n = 0, from = s->looked;
-	struct slurm_job *next;
+	bool many = s->b->jobs > LOOKS_A_TICK;
 
-	for (struct slurm_job *k = s->jobs; k; k = next, n++) {
-		next = k->next;
-		if (n < from || n >= from + LOOKS_A_TICK)
+	for (struct slurm_job *k = s->jobs; k; k = k->next) {
+		if (k->phase < SLURM_HAS_IT || k->looking ||
+		    (many && k->state == SLURM_PENDING))
 			continue;
-		job_progress(k->job);
+		if (n >= from && n < from + LOOKS_A_TICK)
+			job_progress(k->job);
+		n++;
 	}
 	s->looked = n > from + LOOKS_A_TICK ? from + LOOKS_A_TICK : 0;
+}
+
+/* A daemon that is to end its trainers cannot while Slurm does not answer. It waits for a
+ * while, and leaves them to the next one. */
+static void slurm_leave(struct slurm *s)
+{
+	struct dpd *d = s->b->d;
+	int64_t now = slurm_now(s);
+
+	if (!d->stopping || d->stop_policy != STOP_KILL)
+		return;
+	if (!s->stopping_since)
+		s->stopping_since = now;
+	if (!s->silent_since || s->b->jobs < executors_jobs(d) ||
+	    now < slurm_after(s->silent_since, LEAVE_SECONDS) ||
+	    now < slurm_after(s->stopping_since, LEAVE_SECONDS))
+		return;
+	log_line(&d->log, LOG_WARN, "",
+		 "Slurm does not answer (%s): %u of its jobs could not be ended and are "
+		 "left to the next daemon",
+		 s->trouble, s->b->jobs);
+	d->stop_policy = STOP_LEAVE;
+	daemon_stop_check(d);
 }
 
 static void slurm_tick(struct backend *b)
@@ -469,7 +631,9 @@ static void slurm_tick(struct backend *b)
 	if (!s->cancel.busy)
 		slurm_cancel_due(s);
 	slurm_ask(s);
+	slurm_look_at_files(s);
 	slurm_read_some(s);
+	slurm_leave(s);
 }
 
 const struct executor executor_slurm = {

@@ -60,7 +60,8 @@ struct executor {
 	 * False if that does not end, or cannot be told, with a sentence, which is ""
 	 * otherwise: asked again later, and the attempt is open until then. NULL: nothing
 	 * outlives its shim. */
-	bool (*end_leftovers)(const char *folder, char *why, size_t room);
+	bool (*end_leftovers)(const struct backend *b, const char *folder, char *why,
+			      size_t room);
 	/* The shim's record of the end was seen, while its progress was read. NULL: this
 	 * executor learns of ends in another way. */
 	void (*recorded)(struct backend *b, struct job *j);
@@ -102,7 +103,8 @@ void job_started(struct job *j, const char *where);
 /* For people: where it is now, "Slurm job 314 on n2". */
 void job_where(struct job *j, const char *where);
 /* What the executor knows of the end that comes next, if the shim recorded none or was
- * told to end it: a class and a sentence. */
+ * told to end it: a class and a sentence. DP_END_CANCELLED: from outside, which costs the
+ * trial nothing. */
 void job_fate(struct job *j, enum dp_end end, const char *why);
 /* It could not be started, and nothing was. DP_E_IO and DP_E_NOMEM are the machine's
  * trouble and cost the trial nothing; anything else is the study's. */

@@ -118,7 +118,7 @@ static void clear_work(uv_work_t *w)
 {
 	struct job *j = w->data;
 	struct job_files *f = &j->files;
-	const struct executor *table = j->home->backend->table;
+	const struct backend *b = j->home->backend;
 	char *folder = NULL;
 
 	for (uint32_t n = j->attempt;; n++) {
@@ -126,7 +126,7 @@ static void clear_work(uv_work_t *w)
 		free(folder);
 		folder = attempt_folder(j->home, j->trial, j->run, n);
 		if (!folder || !claim_is_there(folder) ||
-		    !table->end_leftovers(folder, f->trouble, sizeof f->trouble))
+		    !b->table->end_leftovers(b, folder, f->trouble, sizeof f->trouble))
 			break;
 	}
 	if (!folder)

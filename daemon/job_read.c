@@ -103,12 +103,13 @@ static bool read_exit(struct job *j)
 /* Nobody saw everything end: what is left of it goes first. */
 static bool read_leftovers(struct job *j)
 {
-	const struct executor *table = j->home->backend->table;
+	const struct backend *b = j->home->backend;
 
 	if ((j->files.exit.kind != DP_EXIT_MISSING && !j->files.exit.left_behind) ||
-	    !table->end_leftovers)
+	    !b->table->end_leftovers)
 		return true;
-	return table->end_leftovers(j->folder, j->files.trouble, sizeof j->files.trouble);
+	return b->table->end_leftovers(b, j->folder, j->files.trouble,
+				       sizeof j->files.trouble);
 }
 
 /* The first or, with `tail`, the last `room` bytes of what the trainer printed, and how

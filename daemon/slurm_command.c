@@ -41,13 +41,36 @@ static int run_input(const char *text)
 	return fd;
 }
 
+/* Ours, less what has Slurm's commands leave out jobs or words. NULL without memory; the
+ * texts are not copied. */
+static char **run_environment(void)
+{
+	static const char *const dropped[] = { "SQUEUE_", "SACCT_", "SCANCEL_" };
+	size_t n = 0, kept = 0;
+	char **list;
+
+	while (environ[n])
+		n++;
+	list = calloc(n + 1, sizeof *list);
+	for (size_t i = 0; list && i < n; i++) {
+		bool keep = true;
+
+		for (size_t k = 0; k < DP_COUNT(dropped); k++)
+			keep &= strncmp(environ[i], dropped[k], strlen(dropped[k])) != 0;
+		if (keep)
+			list[kept++] = environ[i];
+	}
+	return list;
+}
+
 /* In a session of its own, so that all it has started can be ended. 0 or an errno. */
 static int run_spawn(char *const *argv, char *const *env, const int files[3], pid_t *pid)
 {
+	char **own = env ? NULL : run_environment();
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attr;
 	sigset_t none, all;
-	int e;
+	int e = ENOMEM;
 
 	sigemptyset(&none);
 	sigfillset(&all);
@@ -60,7 +83,9 @@ static int run_spawn(char *const *argv, char *const *env, const int files[3], pi
 	posix_spawnattr_setsigdefault(&attr, &all);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
 						POSIX_SPAWN_SETSID);
-	e = posix_spawnp(pid, argv[0], &actions, &attr, argv, env ? env : environ);
+	if (env || own)
+		e = posix_spawnp(pid, argv[0], &actions, &attr, argv, env ? env : own);
+	free(own);
 	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&actions);
 	return e;
@@ -188,10 +213,13 @@ void slurm_run_why(const struct slurm_run *r, const char *command, char *out, si
 			 "be "
 			 "in the daemon's PATH",
 			 command);
+	else if (r->error == EBADMSG)
+		snprintf(out, room, "%s answered, but not with a list of jobs", command);
 	else if (r->error)
 		snprintf(out, room, "%s cannot be run: %s", command, strerror(r->error));
 	else if (r->late)
-		snprintf(out, room, "%s did not answer in time", command);
+		snprintf(out, room, "%s did not answer in time%s%s", command,
+			 line[0] ? "; it said: " : "", line);
 	else if (line[0])
 		snprintf(out, room, "%s%s%s",
 			 strncmp(line, command, strlen(command)) == 0 ? "" : command,
@@ -258,9 +286,10 @@ enum slurm_answer slurm_submitted(const struct slurm_run *r, char id[SLURM_ID])
 	if (slurm_run_ok(r) && slurm_id_parse(dp_buf_text(&r->out), id))
 		return SLURM_TAKEN;
 	if (r->error)
-		return SLURM_FULL; /* of sbatch: it never ran */
-	if (r->late || slurm_run_ok(r) || says(said, no_contact))
-		return says(said, no_room) ? SLURM_FULL : SLURM_UNSURE;
+		return SLURM_FULL; /* sbatch never ran */
+	/* one that found no room tries again by itself: nobody knows what came of it */
+	if (r->late || slurm_run_ok(r) || !WIFEXITED(r->status) || says(said, no_contact))
+		return SLURM_UNSURE;
 	return says(said, no_room) ? SLURM_FULL : SLURM_REFUSED;
 }
 
@@ -343,14 +372,15 @@ static int row_compare(const void *a, const void *b)
 	return by_name ? by_name : (x->task > y->task) - (x->task < y->task);
 }
 
-bool slurm_rows_parse(const struct dp_buf *text, struct slurm_rows *out)
+int slurm_rows_parse(const struct dp_buf *text, struct slurm_rows *out)
 {
 	size_t room = 1, len = text->len;
+	bool any = false;
 	char *line, *rest;
 
 	*out = (struct slurm_rows){ .text = malloc(len + 1) };
 	if (!out->text)
-		return false;
+		return ENOMEM;
 	memcpy(out->text, dp_buf_text(text), len);
 	out->text[len] = '\0';
 	for (size_t i = 0; i < len; i++)
@@ -358,13 +388,13 @@ bool slurm_rows_parse(const struct dp_buf *text, struct slurm_rows *out)
 	out->list = calloc(room, sizeof *out->list);
 	if (!out->list) {
 		slurm_rows_free(out);
-		return false;
+		return ENOMEM;
 	}
 	for (line = strtok_r(out->text, "\n", &rest); line;
-	     line = strtok_r(NULL, "\n", &rest))
+	     line = strtok_r(NULL, "\n", &rest), any = true)
 		out->n += row_parse(line, &out->list[out->n]);
 	qsort(out->list, out->n, sizeof *out->list, row_compare);
-	return true;
+	return any && out->n == 0 ? EBADMSG : 0;
 }
 
 void slurm_rows_free(struct slurm_rows *rows)
@@ -374,8 +404,8 @@ void slurm_rows_free(struct slurm_rows *rows)
 	*rows = (struct slurm_rows){ 0 };
 }
 
-const struct slurm_row *slurm_rows_find(const struct slurm_rows *rows, const char *name,
-					long task)
+struct slurm_row *slurm_rows_find(const struct slurm_rows *rows, const char *name,
+				  long task)
 {
 	struct slurm_row key = { .name = name, .task = task };
 	size_t lo = 0, hi = rows->n;

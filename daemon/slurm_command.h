@@ -18,14 +18,15 @@ enum {
 /* ---- running one ---- */
 
 struct slurm_run {
-	int error;  /* errno: it could not be started; 0 */
+	int error;  /* errno: it could not be started, or read (EBADMSG); 0 */
 	int status; /* waitpid's */
 	bool late;  /* it took too long, or nobody waits any more, and was killed */
 	struct dp_buf out; /* standard output, its beginning */
 	struct dp_buf err; /* standard error, its beginning */
 };
 
-/* Runs argv[0], looked for in PATH, with `input` (NULL: nothing) and env (NULL: ours),
+/* Runs argv[0], looked for in PATH, with `input` (NULL: nothing) and env (NULL: ours,
+ * less what changes the answers),
  * for at most so many seconds and no longer than *stop is false. */
 void slurm_run(struct slurm_run *r, char *const *argv, char *const *env,
 	       const char *input, double seconds, const atomic_bool *stop);
@@ -69,7 +70,8 @@ bool slurm_state_over(enum slurm_state s);
 struct slurm_row {
 	const char *id, *word, *nodes, *name, *reason;
 	enum slurm_state state;
-	long task; /* of an array; -1: it is none */
+	long task;  /* of an array; -1: it is none */
+	bool known; /* whoever looks through them notes here what is his */
 };
 struct slurm_rows {
 	struct slurm_row *list; /* sorted by name, then by task */
@@ -77,13 +79,14 @@ struct slurm_rows {
 	char *text; /* that they point into */
 };
 /* Lines "id|state|nodes|name|reason" as SLURM_ROWS asks for; a line that is none is left
- * out. False without memory. */
+ * out, such as the second one of a name with a line break in it. 0, or an errno: ENOMEM,
+ * or EBADMSG where none of them is one. */
 #define SLURM_ROWS "%i|%T|%N|%j|%r"
-bool slurm_rows_parse(const struct dp_buf *text, struct slurm_rows *out);
+int slurm_rows_parse(const struct dp_buf *text, struct slurm_rows *out);
 void slurm_rows_free(struct slurm_rows *rows);
 /* The first with this name and task; those that follow it may be the same. */
-const struct slurm_row *slurm_rows_find(const struct slurm_rows *rows, const char *name,
-					long task);
+struct slurm_row *slurm_rows_find(const struct slurm_rows *rows, const char *name,
+				  long task);
 
 /* ---- words ---- */
 

@@ -78,23 +78,28 @@ static void slurm_add_array(struct strings *argv, const struct slurm_job *first)
 	strings_take(argv, dp_buf_detach(&text));
 }
 
+/* What decides whether we find it again stands last, where nobody can override it. */
 static void slurm_sbatch(struct strings *argv, const struct slurm_job *first)
 {
 	const struct job *j = first->job;
+	const char *name = strrchr(j->folder, '/') + 1;
 	struct slurm_option o = slurm_settings(first->slurm->b);
 
 	strings_add(argv, "sbatch");
+	slurm_wishes(argv, &j->spec->trainer, &o);
 	strings_add(argv, "--parsable");
 	strings_add(argv, "--no-requeue");
 	strings_add(argv, "--job-name=%s", first->name);
 	strings_add(argv, "--comment=dpareto:%s:%s/%u/%u", j->d->at.state_dir,
 		    j->spec->name, j->trial, j->attempt);
 	strings_add(argv, "--export=ALL");
-	strings_add(argv, "--chdir=%s", first->folder);
-	strings_add(argv, "--output=%s", first->task < 0 ? "slurm.log" : "slurm-%a.log");
-	if (first->task >= 0)
+	strings_add(argv, "--chdir=%.*s", (int)(name - j->folder - 1), j->folder);
+	if (first->task < 0) {
+		strings_add(argv, "--output=%s/" SLURM_LOG, name);
+	} else { /* "7-0" of run 7 */
+		strings_add(argv, "--output=%%a%s/" SLURM_LOG, strchr(name, '-'));
 		slurm_add_array(argv, first);
-	slurm_wishes(argv, &j->spec->trainer, &o);
+	}
 }
 
 /* The variables of one attempt, which runs of an array do not share, and its wrapper. */
@@ -266,14 +271,20 @@ static void slurm_seek(struct slurm_job *k, const char *why)
 	job_unknown(k->job, why);
 }
 
-/* What sbatch said, for those who asked for it. */
-static void submit_said(const struct slurm_task *t, char *why, size_t room,
-			const char *before)
+/* Nothing was submitted. */
+static void submit_refused(struct slurm_job *first, enum slurm_answer answer,
+			   const char *why)
 {
-	char said[400];
+	struct dp_err err;
 
-	slurm_run_why(&t->run, "sbatch", said, sizeof said);
-	snprintf(why, room, "%s%s", before, said);
+	if (answer == SLURM_FULL)
+		dp_fail(&err, DP_E_IO, "%s", why);
+	else
+		dp_fail(&err, DP_E_INVALID,
+			"Slurm refused the job: %s; mend trainer.slurm or the daemon's "
+			"slurm option",
+			why);
+	slurm_refuse_all(first, &err);
 }
 
 static void submit_done(struct slurm_task *t)
@@ -282,32 +293,26 @@ static void submit_done(struct slurm_task *t)
 	struct slurm_job *first = s->submitted, *next;
 	char id[SLURM_ID], why[500];
 	enum slurm_answer answer = slurm_submitted(&t->run, id);
-	struct dp_err err;
 
 	s->submitted = NULL;
-	submit_said(t, why, sizeof why, "");
-	if (answer == SLURM_REFUSED) {
-		dp_fail(&err, DP_E_INVALID,
-			"Slurm refused the job: %s; mend trainer.slurm or the daemon's "
-			"slurm option, then resume the study",
-			why);
-		slurm_refuse_all(first, &err);
-	} else if (answer == SLURM_FULL) {
-		dp_fail(&err, DP_E_IO, "%s", why);
-		slurm_refuse_all(first, &err);
+	slurm_run_why(&t->run, "sbatch", why, sizeof why);
+	if (answer == SLURM_REFUSED || answer == SLURM_FULL) {
+		submit_refused(first, answer, why);
+		first = NULL;
+	} else if (answer == SLURM_UNSURE) {
+		/* it may come late, or twice */
+		s->watch_until = slurm_after(slurm_now(s), WATCH_SECONDS);
+		sched_hold(s->b, why);
 	} else {
-		if (answer == SLURM_UNSURE)
-			sched_hold(s->b, why);
-		for (struct slurm_job *k = first; k; k = next) {
-			next = k->waiting;
-			k->waiting = NULL;
-			if (answer == SLURM_TAKEN)
-				slurm_taken(k, id);
-			else
-				slurm_seek(k, why);
-		}
+		sched_release(s->b);
+	}
+	for (struct slurm_job *k = first; k; k = next) {
+		next = k->waiting;
+		k->waiting = NULL;
 		if (answer == SLURM_TAKEN)
-			sched_release(s->b);
+			slurm_taken(k, id);
+		else
+			slurm_seek(k, why);
 	}
 	slurm_submit_next(s);
 }
@@ -343,7 +348,7 @@ static struct slurm_job *slurm_take_first(struct slurm *s)
 /* Of each attempt, what end_leftovers() may have to ask for. */
 static int slurm_note_name(const struct slurm_job *k, struct dp_err *err)
 {
-	char *path = claim_beside(k->folder, ".job"), text[SLURM_NAME + 40];
+	char *path = claim_beside(k->job->folder, ".job"), text[SLURM_NAME + 40];
 	int code, n = snprintf(text, sizeof text, "%s %ld\n", k->name, k->task);
 
 	code = path ? dp_write_new(path, text, (size_t)n, err)

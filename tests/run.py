@@ -55,6 +55,8 @@ def environment(args):
                ASAN_OPTIONS="strict_string_checks=1")
     env.pop("DPARETO_SOCKET", None)
     env.pop("DPARETO_OUTPUT", None)
+    if args.long:
+        env["DPARETO_LONG"] = "1"
     return env
 
 
@@ -120,29 +122,34 @@ def valgrind(args):
                                              "test_report", "test_report_words"))])
 
 
-def e2e_module(args, module, again=False):
+def e2e_module(args, folder, module, again=False):
     """The failure of a first run is shown and not kept."""
     code, text, seconds = run(
         [sys.executable, "-W", "ignore::ResourceWarning", "-m", "unittest", "-v", module],
-        1800, env=environment(args), cwd=os.path.join(TOP, "tests/e2e"))
+        1800, env=environment(args), cwd=os.path.join(TOP, "tests", folder))
     ran = int((re.findall(r"^Ran (\d+) test", text, re.M) or ["0"])[-1])
     bad = sum(int(n) for n in re.findall(r"(?:failures|errors)=(\d+)",
                                          text.split("\nRan ")[-1]))
     skipped = sum(int(n) for n in re.findall(r"skipped=(\d+)", text.split("\nRan ")[-1]))
     if code != 0 and bad == 0:
         bad = 1
-    return note(args, "e2e " + module + (AGAIN if again else ""), max(0, ran - bad - skipped), bad,
-                skipped, seconds, text, again or bad == 0)
+    return note(args, folder + " " + module + (AGAIN if again else ""),
+                max(0, ran - bad - skipped), bad, skipped, seconds, text, again or bad == 0)
 
 
-def e2e(args):
+def e2e(args, folder="e2e"):
     modules = [os.path.basename(path)[:-3]
-               for path in sorted(glob.glob(os.path.join(TOP, "tests/e2e/test_*.py")))]
+               for path in sorted(glob.glob(os.path.join(TOP, "tests", folder, "test_*.py")))]
     modules = [m for m in modules if (not args.only or args.only in m)
                and m not in args.without.split(",")]
     good = {}
-    side_by_side(lambda m: good.update({m: e2e_module(args, m)}), modules, 1)  # they wait a lot
-    return all([e2e_module(args, m, again=True) for m in modules if not good[m]])
+    side_by_side(lambda m: good.update({m: e2e_module(args, folder, m)}), modules,
+                 1)  # they wait a lot
+    return all([e2e_module(args, folder, m, again=True) for m in modules if not good[m]])
+
+
+def cluster(args):
+    return e2e(args, "cluster")
 
 
 def sh(args):
@@ -185,7 +192,7 @@ def distcheck(args):
     return note(args, "make distcheck", code == 0, code != 0, 0, seconds, text[-6000:])
 
 
-KINDS = {"unit": unit, "e2e": e2e, "sh": sh, "valgrind": valgrind, "fuzz": fuzz,
+KINDS = {"unit": unit, "e2e": e2e, "cluster": cluster, "sh": sh, "valgrind": valgrind, "fuzz": fuzz,
          "distcheck": distcheck}
 
 
@@ -210,6 +217,8 @@ def main():
     parser.add_argument("--only", help="part of an e2e module's name")
     parser.add_argument("--without", default="",
                         help="unit tests and end-to-end modules to leave out")
+    parser.add_argument("--long", action="store_true",
+                        help="with the tests that take minutes: of cluster")
     parser.add_argument("kinds")
     args = parser.parse_args()
     args.build = os.path.abspath(args.build)

@@ -176,6 +176,9 @@ static void slurm_tell_fate(const struct slurm_job *k)
 		[SLURM_TIMEOUT] = { DP_END_TIMEOUT, "Slurm's time limit for the job was "
 						    "over; give it more "
 						    "(trainer.slurm.time)" },
+		[SLURM_NO_MEMORY] = { DP_END_MEMORY,
+				      "Slurm ended the job because it took more memory "
+				      "than it had; give it more (trainer.memory)" },
 		[SLURM_NODE_FAIL] = { DP_END_LOST, "its node failed" },
 		[SLURM_ENDED] = { DP_END_LOST, "the job ended without a record of how" },
 		[SLURM_CANCELLED] = { DP_END_CANCELLED, "it was cancelled from outside; "

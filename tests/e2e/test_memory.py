@@ -126,6 +126,20 @@ class Memory(Case):
         self.finish(client, "s")
         self.assertEqual([(p["trial"], p["at"]) for p in client("front", study="s")["front"]], [(0, 1)])
 
+    def test_nothing_is_told_of_a_study_that_releases(self):
+        """How much was used may tell of the data."""
+        self.trainer(GROWING + "kept = fill(300)\ntime.sleep(100)")
+        self.d = self.daemon("--slots", "1").start(before=self.before)
+        client = self.d.connect()
+        release = "release: {records: 200, sigma: 0.1}"
+        self.submit(client, self.study(
+            extra_trainer=", memory: 120M", search=ONE,
+            objectives="a: {metric: a, %s}\n  b: {metric: b, %s}" % (release, release)))
+        self.finish(client, "s")
+        attempt = client("trial", study="s", trial=0)["trial"]["attempts"][0]
+        self.assertEqual((attempt["end"], attempt["peak_memory"]), ("memory", None))
+        self.assertIn("together needed more than trainer.memory (120 MiB)", attempt["message"])
+
     def test_killed_without_a_limit(self):
         attempts = self.run_study("kept = fill(50)\nos.kill(os.getpid(), 9)", memory="retries: 0")
         self.assertEqual([a["end"] for a in attempts], ["signal"])

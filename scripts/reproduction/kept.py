@@ -10,7 +10,6 @@ import os
 import platform
 import re
 import subprocess
-import uuid
 
 from . import studies
 
@@ -54,15 +53,22 @@ def machine():
     return "%d cores of %s" % (os.cpu_count() or 1, model)
 
 
-def run_of(folder, top):
-    """What a folder's run is known by: made when it begins, so that it tells where it ran, not
-    where somebody looked at it."""
+def note_machine(folder, top):
+    """Written down when a run begins, so that it tells where it ran, not where somebody looked."""
     path = os.path.join(folder, "run.json")
     if not os.path.exists(path):
-        save(path, json.dumps({"id": uuid.uuid4().hex[:12], "machine": machine(),
-                               "commit": commit(top)}) + "\n")
+        save(path, json.dumps({"machine": machine(), "commit": commit(top)}) + "\n")
     with open(path) as f:
         return json.load(f)
+
+
+def run_of(folder, top, m):
+    """What is known of a folder's run. Its name follows from its first study: a copy of the folder
+    is the same run."""
+    first = min(((s["created"], n) for n, s in m.seen.items()), default=("", ""))
+    began, ended = m.days()
+    return {"id": hashlib.sha256(" ".join(first).encode()).hexdigest()[:12], "from": began,
+            "to": ended, **note_machine(folder, top)}
 
 
 def save(path, text):
@@ -110,7 +116,8 @@ class Results:
         self.m, self.parts, self.digests = m, parts, digests or {}
         self.kept = kept or Kept()
         known = self.kept.runs.get(run["id"], {})
-        self.run = {**run, "again": dict(known.get("again", {}))}
+        self.run = {**run, "again": dict(known.get("again", {})),
+                    **{k: known[k] for k in ("machine", "commit") if k in known}}
         self.before = {p: self.kept.entries(p, self.digests.get(p)) for p in parts}
         self.whole = {p.name for p in parts.values() if m.finished(*p.names())}
         self.said = {p: {} for p in parts}   # {part: {key: (run's id, value)}}

@@ -98,15 +98,20 @@ class Kept:
     def write(self):
         """One line for each entry: changes can be read."""
         used = {run for p in self.parts.values() for run, _ in p["entries"].values()}
-        lines = ['{"runs": {', ",\n".join("  %s: %s" % (json.dumps(k), json.dumps(v, sort_keys=True))
-                                         for k, v in self.runs.items() if k in used), '},\n"parts": {']
-        lines.append(",\n".join(
-            '"%s": {"studies": %s,\n "entries": {\n%s}}' % (
-                name, json.dumps(part["studies"], sort_keys=True),
-                ",\n".join("  %s: %s" % (json.dumps(k), json.dumps(v, ensure_ascii=False))
-                           for k, v in part["entries"].items()))
-            for name, part in self.parts.items()))
-        save(self.path, "\n".join(lines) + "\n}}\n")
+        runs = {k: line(v) for k, v in self.runs.items() if k in used}
+        parts = {name: '{"studies": %s,\n "entries": %s}' % (
+            line(p["studies"]), lines({k: line(v) for k, v in p["entries"].items()}))
+            for name, p in self.parts.items()}
+        save(self.path, '{"runs": %s,\n"parts": %s}\n' % (lines(runs), lines(parts)))
+
+
+def line(value):
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def lines(members):
+    """A JSON object of texts that are JSON, a line for each."""
+    return "{\n%s}" % ",\n".join("  %s: %s" % (json.dumps(k), v) for k, v in members.items())
 
 
 class Results:
@@ -125,7 +130,7 @@ class Results:
     def entry(self, part, key, made):
         """`made` is what this run has to say; returns what the page says."""
         old = self.before[part].get(key)
-        if measured(made) and (part in self.whole or not old):
+        if measured(made) and (part in self.whole or not old or old[0] == self.run["id"]):
             self.said[part][key] = (self.run["id"], made)
             return made
         if not old:

@@ -10,7 +10,6 @@ import os
 import platform
 import re
 import subprocess
-import uuid
 
 from . import studies
 
@@ -54,15 +53,22 @@ def machine():
     return "%d cores of %s" % (os.cpu_count() or 1, model)
 
 
-def run_of(folder, top):
-    """What a folder's run is known by: made when it begins, so that it tells where it ran, not
-    where somebody looked at it."""
+def note_machine(folder, top):
+    """Written down when a run begins, so that it tells where it ran, not where somebody looked."""
     path = os.path.join(folder, "run.json")
     if not os.path.exists(path):
-        save(path, json.dumps({"id": uuid.uuid4().hex[:12], "machine": machine(),
-                               "commit": commit(top)}) + "\n")
+        save(path, json.dumps({"machine": machine(), "commit": commit(top)}) + "\n")
     with open(path) as f:
         return json.load(f)
+
+
+def run_of(folder, top, m):
+    """What is known of a folder's run. Its name follows from its first study: a copy of the folder
+    is the same run."""
+    first = min(((s["created"], n) for n, s in m.seen.items()), default=("", ""))
+    began, ended = m.days()
+    return {"id": hashlib.sha256(" ".join(first).encode()).hexdigest()[:12], "from": began,
+            "to": ended, **note_machine(folder, top)}
 
 
 def save(path, text):
@@ -92,15 +98,20 @@ class Kept:
     def write(self):
         """One line for each entry: changes can be read."""
         used = {run for p in self.parts.values() for run, _ in p["entries"].values()}
-        lines = ['{"runs": {', ",\n".join("  %s: %s" % (json.dumps(k), json.dumps(v, sort_keys=True))
-                                         for k, v in self.runs.items() if k in used), '},\n"parts": {']
-        lines.append(",\n".join(
-            '"%s": {"studies": %s,\n "entries": {\n%s}}' % (
-                name, json.dumps(part["studies"], sort_keys=True),
-                ",\n".join("  %s: %s" % (json.dumps(k), json.dumps(v, ensure_ascii=False))
-                           for k, v in part["entries"].items()))
-            for name, part in self.parts.items()))
-        save(self.path, "\n".join(lines) + "\n}}\n")
+        runs = {k: line(v) for k, v in self.runs.items() if k in used}
+        parts = {name: '{"studies": %s,\n "entries": %s}' % (
+            line(p["studies"]), lines({k: line(v) for k, v in p["entries"].items()}))
+            for name, p in self.parts.items()}
+        save(self.path, '{"runs": %s,\n"parts": %s}\n' % (lines(runs), lines(parts)))
+
+
+def line(value):
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def lines(members):
+    """A JSON object of texts that are JSON, a line for each."""
+    return "{\n%s}" % ",\n".join("  %s: %s" % (json.dumps(k), v) for k, v in members.items())
 
 
 class Results:
@@ -110,7 +121,8 @@ class Results:
         self.m, self.parts, self.digests = m, parts, digests or {}
         self.kept = kept or Kept()
         known = self.kept.runs.get(run["id"], {})
-        self.run = {**run, "again": dict(known.get("again", {}))}
+        self.run = {**run, "again": dict(known.get("again", {})),
+                    **{k: known[k] for k in ("machine", "commit") if k in known}}
         self.before = {p: self.kept.entries(p, self.digests.get(p)) for p in parts}
         self.whole = {p.name for p in parts.values() if m.finished(*p.names())}
         self.said = {p: {} for p in parts}   # {part: {key: (run's id, value)}}
@@ -118,7 +130,7 @@ class Results:
     def entry(self, part, key, made):
         """`made` is what this run has to say; returns what the page says."""
         old = self.before[part].get(key)
-        if measured(made) and (part in self.whole or not old):
+        if measured(made) and (part in self.whole or not old or old[0] == self.run["id"]):
             self.said[part][key] = (self.run["id"], made)
             return made
         if not old:

@@ -241,7 +241,8 @@ def mnist(scale):
         Figure("figure-5-mlp2", "Figure 5, bottom left", "MLP2: DPareto and random",
                "Random sampling only marginally improves on the shared initial points; DPareto "
                "explores small epsilons thoroughly.", ("clouds",), two, labels=labels[2:]),
-        Figure("figure-8-mnist", "Figure 8, right", "MNIST: MLP1 and MLP2",
+        Figure("figure-8-mnist", "Figure 8, right", "MNIST: MLP1 and MLP2" if scale.mnist_plain else
+               "MNIST: MLP1 within %d epochs and MLP2 within %d" % tuple(scale.mnist_cost.values()),
                "Similar at large epsilon; MLP2 is better at small epsilon.", ("comparison",),
                fronts, labels=((fronts[0], "MLP1"), (fronts[1], "MLP2"))),
     ]

@@ -187,6 +187,9 @@ def spent_in_all(m, scale):
     said = "Together: %d evaluations, %d runs, %.3g core hours." % (
         *(sum(t[k] for t in found.values()) for k in ("evaluations", "runs")),
         sum(t["cpu"] for t in found.values()) / 3600)
+    for s in every:
+        if s.endswith("-random") and found[s]["evaluations"] <= scale.initial:
+            said += " %s ended with its initial points: its next training would have exceeded its epochs." % s
     if scale.mnist_plain:
         return said
     hours = []

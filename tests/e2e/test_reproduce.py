@@ -159,6 +159,8 @@ class Kept(Case):
         self.assertEqual(second.runs_of("p"), {"a": 2, "b": 1})
         self.assertEqual([second.run_id("q", k) for k in "xz"], ["b", ""])
         self.assertEqual(second.keep(), [])
+        again = self.results(("p1", "q1", "q2"))
+        self.assertEqual(again.entry("p", "new", ("b", "newer")), ("b", "newer"))
         with self.assertRaises(ValueError):
             self.results(()).entry("p", "x", ("another", "number of", kept.NOT_YET))
 

@@ -169,7 +169,7 @@ static void test_rows(void **state)
 
 	(void)state;
 	dp_buf_puts(&b, text);
-	assert_true(slurm_rows_parse(&b, &rows));
+	assert_int_equal(slurm_rows_parse(&b, &rows), 0);
 	assert_int_equal(rows.n, 4);
 	r = slurm_rows_find(&rows, "dp-x-s-7-0", 3);
 	assert_non_null(r);
@@ -184,8 +184,13 @@ static void test_rows(void **state)
 	assert_null(slurm_rows_find(&rows, "dp-x-s-7", -1));
 	assert_non_null(slurm_rows_find(&rows, "somebody's", -1));
 	slurm_rows_free(&rows);
+	/* nothing but what is no row: not an answer that there is no job */
 	dp_buf_clear(&b);
-	assert_true(slurm_rows_parse(&b, &rows));
+	dp_buf_puts(&b, "slurm_load_jobs error: Unable to contact slurm controller\n");
+	assert_int_equal(slurm_rows_parse(&b, &rows), EBADMSG);
+	slurm_rows_free(&rows);
+	dp_buf_clear(&b);
+	assert_int_equal(slurm_rows_parse(&b, &rows), 0);
 	assert_int_equal(rows.n, 0);
 	slurm_rows_free(&rows);
 	dp_buf_free(&b);

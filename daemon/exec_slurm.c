@@ -112,6 +112,7 @@ void slurm_stir(struct slurm *s)
 	s->pause = POLL_FIRST;
 	if (s->ask_at > soon)
 		s->ask_at = soon;
+	slurm_watch(s);
 }
 
 /* The first eight digits of what tells a study of this state folder from any other, also
@@ -163,7 +164,7 @@ struct slurm_job *slurm_job_new(struct backend *b, struct job *j)
 	k->serial = ++s->serial;
 	k->next = s->jobs;
 	s->jobs = k;
-	slurm_watch(s);
+	slurm_stir(s);
 	j->handle = k;
 	return k;
 }

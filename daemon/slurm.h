@@ -87,7 +87,8 @@ struct slurm {
 	struct slurm_job *submitted;          /* those that `submit` is about */
 	struct slurm_task submit, poll, account, cancel;
 	uv_timer_t gather, watch;
-	bool watching; /* a worker thread looks for records */
+	bool watching;     /* a worker thread looks for records */
+	unsigned watch_ms; /* until the next time */
 	uint64_t serial;
 	atomic_bool stop;
 	atomic_uint leftovers; /* worker threads that ask for those of an attempt */
@@ -150,7 +151,7 @@ void slurm_look(struct slurm_job *k, bool take);
 void slurm_recorded(struct backend *b, struct job *j);
 /* What is due of looks at what Slurm says has ended, or does not tell about. */
 void slurm_look_at_files(struct slurm *s);
-/* From now on records are looked for often, until there is no job any more. */
+/* Something happens: for a while records are looked for often. */
 void slurm_watch(struct slurm *s);
 
 #endif

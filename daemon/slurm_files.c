@@ -21,7 +21,8 @@ enum {
 	MISSES_UNBEGUN = 2, /* answers that do not name a job which claimed nothing */
 	MISSES_LOST = 3,    /* the same, of one that did */
 	RECORD_MOST = 4096, /* bytes of a record that are looked at */
-	WATCH_MS = 100,     /* between two looks for records */
+	WATCH_FIRST = 100,  /* milliseconds between two looks for records */
+	WATCH_MOST = 500,   /* the same, while nothing happens */
 	WATCHED_MOST = 256  /* attempts of one of them */
 };
 
@@ -70,8 +71,8 @@ static void look_take(struct slurm_job *k)
 	struct dp_err err;
 	long holder;
 
-	if (dp_mkdirs(folder, 0755, &err) != DP_OK ||
-	    claim_folder(folder, &err) != DP_OK) {
+	if (!claim_is_there(folder) && (dp_mkdirs(folder, 0755, &err) != DP_OK ||
+					claim_folder(folder, &err) != DP_OK)) {
 		k->look = LOOK_UNKNOWN;
 		k->look_errno = errno;
 		return;
@@ -127,7 +128,7 @@ static void slurm_last_words(const struct slurm_job *k, char *out, size_t room)
 		n--;
 	text[n > 0 ? n : 0] = '\0';
 	line = strrchr(text, '\n');
-	snprintf(out, room, "%s", line ? line + 1 : text);
+	snprintf(out, room, "%.199s", line ? line + 1 : text);
 	for (char *p = out; *p; p++)
 		if ((unsigned char)*p < 0x20 || (unsigned char)*p > 0x7e)
 			*p = ' ';
@@ -188,7 +189,14 @@ static void slurm_tell_fate(const struct slurm_job *k)
 	};
 	char why[300];
 
-	if ((size_t)k->state >= DP_COUNT(fates) || !fates[k->state].end || k->forgotten)
+	if (k->forgotten) {
+		snprintf(why, sizeof why,
+			 "Slurm does not know job %s any more, and no end was recorded",
+			 k->id);
+		job_fate(k->job, DP_END_LOST, why);
+		return;
+	}
+	if ((size_t)k->state >= DP_COUNT(fates) || !fates[k->state].end)
 		return;
 	snprintf(why, sizeof why, "%s (Slurm job %s: %s)", fates[k->state].why, k->id,
 		 k->word);
@@ -353,12 +361,16 @@ static void watch_done(uv_work_t *work, int status)
 	watch_free(w);
 }
 
-/* Those that may have ended since; with very many of them the ticks tell. */
+/* Those that may have ended since. If there are many, what waits in the queue has not;
+ * with very many the ticks tell. */
 static void watch_choose(struct slurm_watch *w)
 {
+	bool many = w->slurm->b->jobs > WATCHED_MOST;
+
 	for (const struct slurm_job *k = w->slurm->jobs; k && w->n < WATCHED_MOST;
 	     k = k->next) {
-		if (k->phase != SLURM_HAS_IT || k->stopped_at)
+		if (k->phase != SLURM_HAS_IT || k->stopped_at ||
+		    (many && k->state == SLURM_PENDING))
 			continue;
 		w->list[w->n].folder = strdup(k->job->folder);
 		w->list[w->n].serial = k->serial;
@@ -366,15 +378,12 @@ static void watch_choose(struct slurm_watch *w)
 	}
 }
 
-static void on_watch(uv_timer_t *timer)
+static void watch_start(struct slurm *s)
 {
-	struct slurm *s = timer->data;
 	struct slurm_watch *w = s->watching ? NULL : calloc(1, sizeof *w);
 
-	if (!s->jobs)
-		uv_timer_stop(timer);
 	if (!w)
-		return;
+		return; /* the next time */
 	w->slurm = s;
 	w->work.data = w;
 	watch_choose(w);
@@ -386,8 +395,22 @@ static void on_watch(uv_timer_t *timer)
 	uv_queue_work(&s->b->d->loop, &w->work, watch_work, watch_done);
 }
 
+static void on_watch(uv_timer_t *timer)
+{
+	struct slurm *s = timer->data;
+
+	if (!s->jobs)
+		return;
+	watch_start(s);
+	s->watch_ms = s->watch_ms + s->watch_ms / 8;
+	if (s->watch_ms > WATCH_MOST)
+		s->watch_ms = WATCH_MOST;
+	uv_timer_start(timer, on_watch, s->watch_ms, 0);
+}
+
 void slurm_watch(struct slurm *s)
 {
+	s->watch_ms = WATCH_FIRST;
 	if (!uv_is_active((uv_handle_t *)&s->watch))
-		uv_timer_start(&s->watch, on_watch, WATCH_MS, WATCH_MS);
+		uv_timer_start(&s->watch, on_watch, WATCH_FIRST, 0);
 }

@@ -11,7 +11,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../e2e"))
 import slurm  # noqa: E402
-from harness import Case, trainers_below, wait_for  # noqa: E402,F401
+from harness import Case, program, trainers_below, wait_for  # noqa: E402,F401
 
 long = unittest.skipUnless(os.environ.get("DPARETO_LONG"), "tests/cluster/run has the long ones")
 
@@ -128,10 +128,6 @@ class SlurmCase(Case):
         def found():
             return [i for i, j in self.jobs(name).items() if j["state"] == state]
         return wait_for(found, 60, 0.1)[0]
-
-    def number(self, pattern):
-        """How many jobs of all studies there ever were, by their names."""
-        return sum(bool(re.fullmatch(pattern, j["name"])) for j in self.jobs().values())
 
     def starts(self):
         """What trainers noted when they started: trial and attempt, and each only once."""

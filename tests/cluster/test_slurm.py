@@ -4,9 +4,10 @@ import json
 import os
 import re
 import signal
+import subprocess
 import unittest
 
-from slurm_case import COMPUTES, STARTS, WAITS, SlurmCase, long, wait_for
+from slurm_case import COMPUTES, STARTS, WAITS, SlurmCase, long, program, wait_for
 
 KEYS = ("trial", "state", "parameters", "objectives", "runs")
 
@@ -158,6 +159,7 @@ stop("go")
         self.assertEqual(len(self.jobs("s")), 2)
         self.assertEqual(self.starts(), ["s/0/0/0", "s/1/0/0"])
 
+    @long
     def test_private_daemon(self):
         """dparetoctl run: Ctrl-C ends its jobs, too."""
         self.trainer(WAITS)
@@ -169,8 +171,6 @@ stop("go")
         wait_for(lambda: not self.jobs(living=True))
 
     def running(self, *arguments):
-        import subprocess
-        from harness import program
         return subprocess.Popen([program("dparetoctl"), *arguments], stdout=subprocess.DEVNULL,
                                 stderr=subprocess.DEVNULL, cwd=self.folder, env={
                                     **os.environ, **self.slurm.env(),
@@ -190,8 +190,8 @@ stop("go")
 
 
 class Accounted(SlurmCase):
-    """With slurmdbd."""
-    accounting = True
+    """With slurmdbd, and a controller that soon forgets."""
+    accounting, settings = True, {"MinJobAge": 2}
 
     @long
     def test_study(self):
@@ -203,14 +203,25 @@ class Accounted(SlurmCase):
 
     @long
     def test_forgotten(self):
-        """A controller without its state knows no job: sacct does."""
-        self.trainer(WAITS)
+        """What squeue does not know any more sacct does."""
+        self.trainer(STARTS + """
+if request["attempt"] == 0:
+    stop("go")
+report(a=1, b=1)
+""")
         self.begin()
         self.put("s")
         self.comes("go")
-        wait_for(lambda: "RUNNING" in self.slurm.run("sacct", "-X", "-n", "-o", "State").stdout)
-        self.slurm.run("scancel", "--user=0")
+        job = self.job("RUNNING")
+        self.d.end(signal.SIGKILL)
+        for pid in self.slurm.processes(job):
+            os.kill(pid, signal.SIGKILL)
+        wait_for(lambda: self.slurm.state(job) is None, 180, 0.5)
+        self.go()
         self.done()
+        self.assertEqual(self.ends(), ["lost", "ok"])
+        self.assertIn("Slurm job %s: FAILED" % job, self.attempts()[0]["message"])
+        self.assertEqual(self.starts(), ["s/0/0/0", "s/0/0/1"])
 
 
 if __name__ == "__main__":

@@ -461,8 +461,9 @@ static const struct row all_rows[] = {
 	{ 1000, 20000, 1, 1000, 0, 0.1, 0.01, "random", "asap", 1 },
 	{ 1000, 20000, 16, 64, 10, 0.01, 0.01, "random", "asap", 1 },
 	{ 1000, 100000, 1, 1000, 0, 0.01, 0.01, "random", "asap", 1 },
+	{ 64, 300, 1, 64, 0, 0.01, 0.01, "dpareto", "asap", 1 },
+	{ 64, 300, 1, 64, 0, 0.01, 0.01, "dpareto", "deterministic", 1 },
 	{ 64, 1000, 1, 64, 0, 0.01, 0.01, "dpareto", "asap", 1 },
-	{ 64, 1000, 1, 64, 0, 0.01, 0.01, "dpareto", "deterministic", 1 },
 };
 
 static bool run_rows(const struct row *rows, size_t n, const char *below)

@@ -21,7 +21,7 @@ FIRST_SEED = 200  # no part in tuning
 T95 = {3: 4.303, 5: 2.776, 10: 2.262}  # by the number of seeds
 # evaluations or rounds, problems, seeds
 if ALL:
-    SAME_NUMBER = (272, ("dplike2", "dplike3", "kursawe", "fonseca4"), 5)
+    SAME_NUMBER = (272, ("dplike", "dplike2", "dplike3", "kursawe", "fonseca4"), 5)
     SAME_TIME = (8, ("dplike", "dplike3", "kursawe"), 5)
     RESULTS = (500, 1000, 2000, 5000)
 else:

@@ -181,11 +181,11 @@ class Lies(SlurmCase):
         self.assertEqual(self.starts(), ["s/%d/0/0" % i for i in range(3)])
 
 
+@long
 class Full(SlurmCase):
     """A controller that takes four jobs and no more."""
     settings = {"MaxJobCount": 4, "MinJobAge": 2}
 
-    @long
     def test_full(self):
         self.trainer(COMPUTES)
         self.begin()
@@ -198,12 +198,12 @@ class Full(SlurmCase):
         self.assertEqual(len(self.starts()), 3)
 
 
+@long
 class Preempted(SlurmCase):
     """Jobs that make room for others."""
     settings = {"PreemptType": "preempt/partition_prio", "PreemptMode": "REQUEUE"}
     partitions = LOW_AND_HIGH % "requeue"
 
-    @long
     def test_preempted(self):
         self.trainer(ONCE)
         self.begin()
@@ -218,6 +218,7 @@ class Preempted(SlurmCase):
         self.assertEqual(self.starts(), ["s/0/0/0", "s/0/0/1"])
 
 
+@long
 class PreemptedAtOnce(Preempted):
     settings = {"PreemptType": "preempt/partition_prio", "PreemptMode": "CANCEL"}
     partitions = LOW_AND_HIGH % "cancel"

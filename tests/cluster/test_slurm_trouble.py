@@ -207,10 +207,10 @@ class Killed(SlurmCase):
         wait_for(lambda: not any(os.path.exists("/proc/%d" % p) for p in left), 60, 0.1)
 
 
+@long
 class Nodes(SlurmCase):
     settings = {"SlurmdTimeout": 5}
 
-    @long
     def test_split_brain(self):
         """Slurm gave the job up, its trainer writes to the end: what it wrote is not read."""
         self.trainer(FIRST_WAITS)
@@ -238,7 +238,6 @@ class Nodes(SlurmCase):
         self.slurm.start_part(node)
         self.slurm.wait_idle()
 
-    @long
     def test_slurmd_restarts(self):
         """A slurmd that comes back in time loses nothing."""
         self.trainer(WAITS)

@@ -231,7 +231,7 @@ static unsigned slurm_forgotten(struct slurm *s, struct dp_buf *names)
 	return n;
 }
 
-static void account_told(struct slurm *s, const struct slurm_task *t)
+static void sacct_told(struct slurm *s, const struct slurm_task *t)
 {
 	char why[300];
 
@@ -246,13 +246,13 @@ static void account_told(struct slurm *s, const struct slurm_task *t)
 }
 
 /* Without accounting nobody remembers: the files tell, after a while. */
-static void account_done(struct slurm_task *t)
+static void sacct_done(struct slurm_task *t)
 {
 	struct slurm *s = t->slurm;
 	bool ok = slurm_run_ok(&t->run);
 
 	if (!ok)
-		account_told(s, t);
+		sacct_told(s, t);
 	for (struct slurm_job *k = s->jobs; k; k = k->next) {
 		bool concerns = k->asking && slurm_is_forgotten(k);
 		struct slurm_row *r = ok && concerns ? slurm_row_of(&t->rows, k) : NULL;
@@ -281,7 +281,7 @@ static void slurm_account(struct slurm *s)
 		strings_add(argv, "--format=JobID,State,NodeList,JobName,ExitCode");
 		strings_take(argv, dp_buf_detach(&names));
 		s->account_at = slurm_after(slurm_now(s), ACCOUNT_PAUSE);
-		if (!slurm_task_start(&s->account, account_done, true))
+		if (!slurm_task_start(&s->account, sacct_done, true))
 			for (struct slurm_job *k = s->jobs; k; k = k->next)
 				k->asking = false;
 	}

@@ -184,6 +184,8 @@ static void poll_done(struct slurm_task *t)
 		return;
 	}
 	slurm_answers(s);
+	s->asked = t->asked;
+	s->answered = slurm_now(s);
 	for (struct slurm_job *k = s->jobs, *next; k; k = next) {
 		struct slurm_row *r = slurm_row_of(&t->rows, k);
 

@@ -134,7 +134,7 @@ stop("go")
         wait_for(lambda: len(self.jobs("queue", living=True)) == 2)
         for name in ("gone", "queue"):
             self.client("delete", study=name, now=True)
-            self.assertFalse(self.jobs(name, living=True))
+            wait_for(lambda: not self.jobs(name, living=True), 60, 0.1)
         self.client.close()
         self.assertEqual(self.d.end(), 0)
         wait_for(lambda: not self.jobs(living=True))

@@ -2,6 +2,7 @@
 #include "daemon/child.h"
 
 #include "base/fs.h"
+#include "daemon/strings.h"
 #include "base/num.h"
 
 #include <errno.h>
@@ -15,8 +16,6 @@
 #include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 enum {
 	GRACE_US = 5 * 1000000, /* from TERM to KILL, at most; no longer than its limit */
@@ -35,30 +34,7 @@ bool child_busy(const struct child *c)
 
 /* ---- starting ---- */
 
-/* Ours, less what a service manager gave to the daemon alone; the entries are shared. */
-static char **child_environment(void)
-{
-	static const char *const ours[] = { "NOTIFY_SOCKET=", "LISTEN_", "WATCHDOG_",
-					    "CREDENTIALS_DIRECTORY=", "JOURNAL_STREAM=" };
-	size_t n = 0, kept = 0;
-	char **list;
-
-	while (environ[n])
-		n++;
-	list = calloc(n + 1, sizeof *list);
-	for (size_t i = 0; list && i < n; i++) {
-		bool keep = true;
-
-		for (size_t k = 0; k < DP_COUNT(ours); k++)
-			keep = keep && strncmp(environ[i], ours[k], strlen(ours[k])) != 0;
-		if (keep)
-			list[kept++] = environ[i];
-	}
-	return list;
-}
-
-/* A file in memory: whoever does not read it holds up nobody. -1 with errno. */
-static int child_input(const char *text)
+int child_input(const char *text)
 {
 	int fd = text ? memfd_create("dpareto-input", MFD_CLOEXEC)
 		      : open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -76,7 +52,11 @@ static int child_input(const char *text)
 
 static int child_spawn(struct child *c, char *const *argv, int input, int output)
 {
-	char **environment = child_environment();
+	/* what a service manager gave to the daemon alone */
+	static const char *const ours[] = { "NOTIFY_SOCKET=",  "LISTEN_",
+					    "WATCHDOG_",       "CREDENTIALS_DIRECTORY=",
+					    "JOURNAL_STREAM=", NULL };
+	char **environment = strings_environment(ours);
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
 	sigset_t none, all;

@@ -32,6 +32,9 @@ void child_init(struct child *c, struct dpd *d, void (*ended)(struct child *, in
  * `input` may be NULL. 0 or an errno. */
 DP_MUSTCHECK int child_start(struct child *c, char *const *argv, const char *input,
 			     double seconds);
+/* A file in memory with the text (NULL: nothing): whoever does not read it holds up
+ * nobody. -1 with errno. Any thread. */
+int child_input(const char *text);
 bool child_busy(const struct child *c);
 /* It ends no later than this; dp_mono_us(). */
 void child_hurry(struct child *c, int64_t until);

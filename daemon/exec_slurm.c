@@ -253,12 +253,13 @@ static enum cancel_way cancel_way(const struct slurm_job *k)
 	return k->term_at ? CANCEL_ALL : CANCEL_GENTLY;
 }
 
-/* Its number was ours a moment ago: after a controller has lost what it knew, it may be
- * another job's. */
+/* The last answer, of a moment ago, had it under this number: after a controller has lost
+ * what it knew, that may be another job's. */
 static bool cancel_due(const struct slurm_job *k, int64_t now)
 {
 	return k->cancelling && k->phase == SLURM_HAS_IT && now >= k->cancel_at &&
-	       now < slurm_after(k->seen, SEEN_SECONDS);
+	       k->seen == k->slurm->asked &&
+	       now < slurm_after(k->slurm->answered, SEEN_SECONDS);
 }
 
 static void cancel_command(struct strings *argv, enum cancel_way way)

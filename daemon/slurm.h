@@ -38,7 +38,7 @@ struct slurm_job {
 	enum slurm_state state;
 	char word[40];   /* Slurm's own, of its state */
 	char reason[80]; /* why it waits; "" */
-	int64_t seen;    /* clock_now() of the last question that named its number; 0 */
+	int64_t seen;    /* clock_now() of the last question whose answer named it; 0 */
 	bool ran;        /* it was seen on a node */
 	bool put_back;   /* and waits in the queue again */
 	/* what Slurm did not say: SLURM_HAS_ENDED */
@@ -91,11 +91,12 @@ struct slurm {
 	unsigned watch_ms; /* until the next time */
 	uint64_t serial;
 	atomic_bool stop;
-	atomic_uint leftovers; /* worker threads that ask for those of an attempt */
-	char shim[4096];       /* the copy that nodes see; "": not made yet */
-	double pause;          /* seconds until the next question */
-	int64_t ask_at;        /* clock_now() */
-	int64_t account_at;    /* clock_now() of the next one of sacct */
+	atomic_uint leftovers;   /* worker threads that ask for those of an attempt */
+	char shim[4096];         /* the copy that nodes see; "": not made yet */
+	double pause;            /* seconds until the next question */
+	int64_t asked, answered; /* clock_now() of the last one with an answer */
+	int64_t ask_at;          /* clock_now() */
+	int64_t account_at;      /* clock_now() of the next one of sacct */
 	int64_t watch_until;  /* clock_now() until when it is asked though we have none */
 	int64_t silent_since; /* clock_now() of the first without an answer; 0 */
 	int64_t stopping_since; /* clock_now() when this daemon began to stop; 0 */

@@ -184,6 +184,8 @@ static void poll_done(struct slurm_task *t)
 		return;
 	}
 	slurm_answers(s);
+	s->asked = t->asked;
+	s->answered = slurm_now(s);
 	for (struct slurm_job *k = s->jobs, *next; k; k = next) {
 		struct slurm_row *r = slurm_row_of(&t->rows, k);
 
@@ -231,7 +233,7 @@ static unsigned slurm_forgotten(struct slurm *s, struct dp_buf *names)
 	return n;
 }
 
-static void account_told(struct slurm *s, const struct slurm_task *t)
+static void sacct_told(struct slurm *s, const struct slurm_task *t)
 {
 	char why[300];
 
@@ -252,7 +254,7 @@ static void sacct_done(struct slurm_task *t)
 	bool ok = slurm_run_ok(&t->run);
 
 	if (!ok)
-		account_told(s, t);
+		sacct_told(s, t);
 	for (struct slurm_job *k = s->jobs; k; k = k->next) {
 		bool concerns = k->asking && slurm_is_forgotten(k);
 		struct slurm_row *r = ok && concerns ? slurm_row_of(&t->rows, k) : NULL;

@@ -1,8 +1,9 @@
 /* slurm_command.c - Slurm's own commands: run, and their answers read. */
 #include "daemon/slurm_command.h"
 
-#include "base/fs.h"
 #include "base/num.h"
+#include "daemon/child.h"
+#include "daemon/strings.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -13,11 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 enum {
 	OUT_MOST = 64 << 20, /* bytes that are read of an answer: 100,000 jobs and more */
@@ -27,46 +25,12 @@ enum {
 
 /* ---- running one ---- */
 
-/* A file in memory: whoever does not read it holds up nobody. -1 with errno. */
-static int run_input(const char *text)
-{
-	int fd = text ? memfd_create("dpareto-script", MFD_CLOEXEC)
-		      : open("/dev/null", O_RDONLY | O_CLOEXEC);
-
-	if (fd >= 0 && text &&
-	    (dp_write_all(fd, text, strlen(text)) != 0 || lseek(fd, 0, SEEK_SET) != 0)) {
-		close(fd);
-		fd = -1;
-	}
-	return fd;
-}
-
-/* Ours, less what has Slurm's commands leave out jobs or words. NULL without memory; the
- * texts are not copied. */
-static char **run_environment(void)
-{
-	static const char *const dropped[] = { "SQUEUE_", "SACCT_", "SCANCEL_" };
-	size_t n = 0, kept = 0;
-	char **list;
-
-	while (environ[n])
-		n++;
-	list = calloc(n + 1, sizeof *list);
-	for (size_t i = 0; list && i < n; i++) {
-		bool keep = true;
-
-		for (size_t k = 0; k < DP_COUNT(dropped); k++)
-			keep &= strncmp(environ[i], dropped[k], strlen(dropped[k])) != 0;
-		if (keep)
-			list[kept++] = environ[i];
-	}
-	return list;
-}
-
 /* In a session of its own, so that all it has started can be ended. 0 or an errno. */
 static int run_spawn(char *const *argv, char *const *env, const int files[3], pid_t *pid)
 {
-	char **own = env ? NULL : run_environment();
+	/* with these Slurm's commands leave out jobs, or words */
+	static const char *const without[] = { "SQUEUE_", "SACCT_", "SCANCEL_", NULL };
+	char **own = env ? NULL : strings_environment(without);
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attr;
 	sigset_t none, all;
@@ -157,7 +121,7 @@ void slurm_run(struct slurm_run *r, char *const *argv, char *const *env,
 	       const char *input, double seconds, const atomic_bool *stop)
 {
 	int64_t until = dp_mono_us() + (int64_t)(seconds * 1e6);
-	int in = run_input(input), out[2], err[2];
+	int in = child_input(input), out[2], err[2];
 
 	*r = (struct slurm_run){ .out = DP_BUF_INIT, .err = DP_BUF_INIT };
 	if (in < 0 || pipe2(out, O_CLOEXEC) != 0) {

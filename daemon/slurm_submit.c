@@ -28,8 +28,10 @@ static void slurm_add_time(struct strings *argv, double seconds)
 }
 
 /* The shim enforces trainer.timeout; Slurm's own limit is for when that fails, or what
- * somebody asked for. The shim is told shortly before, so that it can record why it ends;
- * Slurm may do that a minute too early, which a short limit has no room for. */
+ * somebody asked for. Then the shim is told shortly before, so that the trainer has its
+ * grace time whatever Slurm's is. Slurm may tell it a minute too early, which a short
+ * limit has no room for, and a partition's own may be short: then Slurm's word of the end
+ * is all there is. */
 static void slurm_limits(struct strings *argv, const struct dp_trainer *t,
 			 const struct slurm_option *o)
 {
@@ -39,7 +41,7 @@ static void slurm_limits(struct strings *argv, const struct dp_trainer *t,
 		slurm_add_time(argv, limit);
 	else if (t->timeout > 0)
 		slurm_add_time(argv, t->timeout + t->grace + 120);
-	if (limit == 0 || limit >= NOTICE_LEAST)
+	if (limit >= NOTICE_LEAST)
 		strings_add(argv, "--signal=B:USR2@%.0f", ceil(t->grace) + 10);
 }
 

@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 void strings_take(struct strings *s, char *text)
 {
@@ -37,6 +39,28 @@ void strings_add(struct strings *s, const char *fmt, ...)
 		text = NULL;
 	va_end(ap);
 	strings_take(s, text);
+}
+
+static bool strings_begins(const char *entry, const char *const *prefixes)
+{
+	for (; *prefixes; prefixes++)
+		if (strncmp(entry, *prefixes, strlen(*prefixes)) == 0)
+			return true;
+	return false;
+}
+
+char **strings_environment(const char *const *without)
+{
+	size_t n = 0, kept = 0;
+	char **list;
+
+	while (environ[n])
+		n++;
+	list = calloc(n + 1, sizeof *list);
+	for (size_t i = 0; list && i < n; i++)
+		if (!strings_begins(environ[i], without))
+			list[kept++] = environ[i];
+	return list;
 }
 
 void strings_free_list(char **list)

@@ -13,7 +13,10 @@ struct strings {
 void strings_add(struct strings *s, const char *fmt, ...) DP_PRINTF(2, 3);
 /* Takes the text over; NULL is a lack of memory. */
 void strings_take(struct strings *s, char *text);
-/* Frees such a list. */
+/* Our environment, less what begins with one of these (ends with NULL). The entries are
+ * shared: the caller frees the list alone. NULL without memory. */
+char **strings_environment(const char *const *without);
+/* Frees a list and its texts. */
 void strings_free_list(char **list);
 
 #endif

@@ -1,6 +1,7 @@
 """test_slurm_trouble.py - what dies: the daemon, the controller, nodes, steps, shims. All jobs are
 found again, none runs twice, none is lost, and of two that live on one is read."""
 import os
+import random
 import shutil
 import signal
 import time
@@ -44,6 +45,23 @@ class Killed(SlurmCase):
         self.done("s")
         self.done("q")
         self.assertEqual(self.starts(), ["q/0/0/0"] + ["s/%d/0/0" % i for i in range(6)])
+
+    @long
+    def test_many_kills(self):
+        """At any moment: every trial runs once, and what it reports is read."""
+        self.trainer(STARTS + "time.sleep(0.2)" + COMPUTES[len(STARTS):])
+        self.begin()
+        self.put("s", "retries: 0", "method: random, evaluations: 30, parallel: 6")
+        rng = random.Random(os.environ.get("DPARETO_KILL_SEED", "3"))
+        for _ in range(15):
+            time.sleep(rng.uniform(0, 1.2))  # any moment will do
+            self.d.end(signal.SIGKILL)
+            self.go()
+        self.done()
+        for trial in range(30):
+            self.assertEqual(self.ends(trial).count("ok"), 1)
+            self.assertLessEqual(set(self.ends(trial)), {"ok", "lost"})
+        self.assertEqual(len(self.starts()), 30)
 
     def test_daemon_while_it_submits(self):
         """sbatch goes on alone, or is ended with its daemon: it is sought by its name, and
@@ -207,10 +225,10 @@ class Killed(SlurmCase):
         wait_for(lambda: not any(os.path.exists("/proc/%d" % p) for p in left), 60, 0.1)
 
 
+@long
 class Nodes(SlurmCase):
     settings = {"SlurmdTimeout": 5}
 
-    @long
     def test_split_brain(self):
         """Slurm gave the job up, its trainer writes to the end: what it wrote is not read."""
         self.trainer(FIRST_WAITS)
@@ -238,7 +256,6 @@ class Nodes(SlurmCase):
         self.slurm.start_part(node)
         self.slurm.wait_idle()
 
-    @long
     def test_slurmd_restarts(self):
         """A slurmd that comes back in time loses nothing."""
         self.trainer(WAITS)

@@ -28,6 +28,17 @@ enum {
 
 /* ---- looking ---- */
 
+/* Is the room that a shim keeps for its record still there? Then it lives, and what has
+ * the record's name is the trainer's own. */
+static bool look_reserved(const char *folder)
+{
+	char *path = claim_beside(folder, ".exit");
+	bool there = path && access(path, F_OK) == 0;
+
+	free(path);
+	return there;
+}
+
 /* Is the end recorded, and as that of a trainer which somebody may have ended? */
 static enum look look_recorded(const char *folder)
 {
@@ -46,7 +57,7 @@ static enum look look_recorded(const char *folder)
 		look = LOOK_RECORDED;
 	}
 	free(path);
-	return look;
+	return look != LOOK_OPEN && look_reserved(folder) ? LOOK_OPEN : look;
 }
 
 /* Making and removing a name has a network's file system look at the folder anew, which

@@ -68,12 +68,16 @@ void dp__read_slurm_options(struct dp__read *r, const struct dp__key *k,
 	*(char ***)to = list;
 	for (item = v->first; item; item = item->next) {
 		const char *text = dp__scalar(r, item, k->name, form);
+		char shown[DP__SHOWN];
 
-		if (text && *text)
-			list[n] = dp__strdup(r, text);
-		else if (text)
+		if (!text)
+			continue;
+		/* sbatch would take it for its script */
+		if (*text != '-')
 			dp__problem(r, item->pos, form,
-				    "'%s' has an entry without a value", k->name);
+				    "'%s' has an entry that is no option: '%s'", k->name,
+				    dp__shown(text, shown));
+		list[n] = dp__strdup(r, text);
 		n += list[n] != NULL;
 	}
 }

@@ -52,7 +52,7 @@ class Runs(SlurmCase):
         self.trainer(COMPUTES)
         self.begin(account="daemons", partition="short")
         self.put("s", "gpus: 1, timeout: 10m, slurm: {partition: main, account: ours, "
-                 "options: [--hold, --cpus-per-task=2, --requeue, --job-name=x, -c, '3']}")
+                 "options: [--hold, --cpus-per-task=2, --requeue, --job-name=x, -c3]}")
         job = self.job("PENDING")
         shown = self.slurm.run("scontrol", "show", "job", job).stdout
         for words in ("Account=ours", "Partition=main", "TimeLimit=00:13:00", "Requeue=0",
@@ -121,6 +121,19 @@ stop("go")
         self.put("s", "timeout: 1s, max_failures: 1")
         self.finish(self.client, "s")
         self.assertEqual(self.ends(), ["timeout"])
+
+    def test_made_up_record(self):
+        """A file of the record's name that a trainer makes is not its end."""
+        self.trainer(STARTS + """
+with open(os.path.join(os.path.dirname(os.environ["DPARETO_RESULT"]), "exit.json"), "w") as f:
+    f.write('{"code":0}')
+time.sleep(2)
+report(a=1, b=1)
+""")
+        self.begin()
+        self.put("s", search="method: random, evaluations: 1")
+        self.done()
+        self.assertEqual(self.ends(), ["ok"])
 
     def test_deleted_and_killed(self):
         """A study that is deleted leaves no job, nor does a daemon that is to end its own."""

@@ -33,7 +33,7 @@ static const char every[] =
 	"  memory: 4G\n"
 	"  executor: slurm\n"
 	"  gpus: 2\n"
-	"  slurm: {partition: long, account: us, time: 2h, options: [-x, n1]}\n"
+	"  slurm: {partition: long, account: us, time: 2h, options: [-xn1]}\n"
 	"  path: {parameter: n, points: 20}\n"
 	"parameters:\n"
 	"  u: {type: float, range: [1, 2], sample: {uniform: [0, 2], accept: [1, 1.5]}}\n"
@@ -112,7 +112,7 @@ static const struct other {
 	{ "trainer.executor", every, "executor: slurm", "executor: local",
 	  "trainer.executor", false },
 	{ "trainer.gpus", every, "gpus: 2", "gpus: 3", "trainer.gpus", true },
-	{ "trainer.slurm", every, "options: [-x, n1]", "options: [-x, n2]",
+	{ "trainer.slurm", every, "options: [-xn1]", "options: [-xn2]",
 	  "trainer.slurm.options", false },
 	{ "trainer.slurm.partition", every, "partition: long", "partition: short",
 	  "trainer.slurm.partition", true },
@@ -120,7 +120,7 @@ static const struct other {
 	  true },
 	{ "trainer.slurm.time", every, "time: 2h", "time: 3h", "trainer.slurm.time",
 	  true },
-	{ "trainer.slurm.options", every, ", options: [-x, n1]", "",
+	{ "trainer.slurm.options", every, ", options: [-xn1]", "",
 	  "trainer.slurm.options", false },
 	{ "trainer.path", every, "  path: {parameter: n, points: 20}\n", "",
 	  "trainer.path.points trainer.path.parameter", false },

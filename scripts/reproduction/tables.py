@@ -50,13 +50,13 @@ def compared(found):
 def volumes(m, scale):
     """Of each step: the hypervolume as observed and measured again, and what it took."""
     head = ("step", "seeds", "hypervolume, as observed", "measured again", "evaluations",
-            "epochs trained", "core hours")
+            "epochs trained", "core minutes")
     rows = []
     for step, words in (("paper", "the paper's settings"), *((s, w) for s, w, _ in plan.STEPS)):
         names = plan.step_studies(scale, step)
         rows.append(("beyond", step, (words, str(scale.seeds), *(
             (mean_volume(m, names), mean_again(m, names), mean_time(m, names, "evaluations", 1),
-             mean_epochs(m, names), mean_time(m, names, "cpu", 3600)) if m.finished(*names)
+             mean_epochs(m, names), mean_time(m, names, "cpu", 60)) if m.finished(*names)
             else (NOT_YET, "", "", "", "")))))
     return head, rows
 

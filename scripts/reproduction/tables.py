@@ -50,13 +50,13 @@ def compared(found):
 def volumes(m, scale):
     """Of each step: the hypervolume as observed and measured again, and what it took."""
     head = ("step", "seeds", "hypervolume, as observed", "measured again", "evaluations",
-            "epochs trained", "core hours")
+            "epochs trained", "core minutes")
     rows = []
     for step, words in (("paper", "the paper's settings"), *((s, w) for s, w, _ in plan.STEPS)):
         names = plan.step_studies(scale, step)
         rows.append(("beyond", step, (words, str(scale.seeds), *(
             (mean_volume(m, names), mean_again(m, names), mean_time(m, names, "evaluations", 1),
-             mean_epochs(m, names), mean_time(m, names, "cpu", 3600)) if m.finished(*names)
+             mean_epochs(m, names), mean_time(m, names, "cpu", 60)) if m.finished(*names)
             else (NOT_YET, "", "", "", "")))))
     return head, rows
 
@@ -279,8 +279,8 @@ def third_objective(m, name, unit):
     near = [t for t in points if t["objectives"]["error"] <= best["objectives"]["error"] + 0.01]
     least = min(near, key=lambda t: t["objectives"][name])
     return "A third objective, %s: the front has %d points. With an epsilon of at most 1 the least " \
-        "error is %s, where it is %.3g (trial %d); within one percentage point of that error it goes " \
-        "down to %.3g, with an error of %s (trial %d). These are the best of %d observed means." % (
+        "error is %s, with a third objective of %.3g (trial %d); within one percentage point of that " \
+        "error this goes down to %.3g, with an error of %s (trial %d). These are the best of %d observed means." % (
             unit, len(front), claims.percent(best["objectives"]["error"], 2),
             best["objectives"][name], best["trial"], least["objectives"][name],
             claims.percent(least["objectives"]["error"], 2), least["trial"], len(points))

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define RECORD_SECONDS     10.0 /* after Slurm says that a job has ended: for the record */
@@ -28,6 +29,20 @@ enum {
 
 /* ---- looking ---- */
 
+/* A trainer may write what looks like a record while it runs. The shim's own lies beside
+ * the folder until the end, when it takes this name; a network's file system may show it
+ * under both for a while. */
+static bool look_is_forged(const char *folder, const char *record)
+{
+	char *kept = claim_beside(folder, ".exit");
+	struct stat ours, found;
+	bool forged = kept && lstat(kept, &ours) == 0 && lstat(record, &found) == 0 &&
+		      ours.st_ino != found.st_ino;
+
+	free(kept);
+	return forged;
+}
+
 /* Is the end recorded, and as that of a trainer which somebody may have ended? */
 static enum look look_recorded(const char *folder)
 {
@@ -35,7 +50,10 @@ static enum look look_recorded(const char *folder)
 	int fd = path ? dp_open_plain(path) : -1;
 	enum look look = LOOK_OPEN;
 
-	if (fd >= 0) {
+	if (path && look_is_forged(folder, path)) {
+		if (fd >= 0)
+			close(fd);
+	} else if (fd >= 0) {
 		if (read(fd, text, sizeof text - 1) < 0)
 			text[0] = '\0'; /* whoever collects it tells */
 		close(fd);

@@ -48,14 +48,18 @@ static bool option_count(const json_t *v, unsigned most, unsigned *out)
 
 static bool option_words(const json_t *v)
 {
+	const char *before = NULL;
 	const json_t *word;
 	size_t i;
 
 	if (!json_is_array(v) || json_array_size(v) > OPTIONS_MOST)
 		return false;
-	json_array_foreach (v, i, word)
-		if (!json_is_string(word) || json_string_length(word) == 0)
+	json_array_foreach (v, i, word) {
+		if (!json_is_string(word) || json_string_length(word) == 0 ||
+		    dp_slurm_option_wrong(json_string_value(word), before))
 			return false;
+		before = json_string_value(word);
+	}
 	return true;
 }
 
@@ -87,7 +91,8 @@ static int check_slurm_key(const char *key, const json_t *v, struct dp_err *err)
 		return option_words(v) ? DP_OK
 				       : refuse(key,
 						"a list of options of sbatch, such as "
-						"[--constraint=a100]",
+						"[--constraint=a100], without --array, "
+						"--clusters, --wait and --wrap",
 						err);
 	near = dp_nearest(key, keys);
 	return dp_fail(err, DP_E_USAGE,

@@ -78,8 +78,8 @@ static void slurm_add_array(struct strings *argv, const struct slurm_job *first)
 	strings_take(argv, dp_buf_detach(&text));
 }
 
-/* Where the job itself prints to. Slurm replaces what follows a '%' in the whole path, the
- * working folder included, and nothing at all in one that has a backslash. */
+/* Where the job itself prints to. Slurm replaces what follows a '%' in the whole path,
+ * the working folder included, and nothing at all in one that has a backslash. */
 static void slurm_add_output(struct strings *argv, const struct slurm_job *first)
 {
 	const char *folder = first->job->folder, *name = strrchr(folder, '/') + 1;
@@ -140,6 +140,27 @@ static void slurm_script_one(struct dp_buf *out, const struct launch *l)
 	dp_buf_putc(out, '\n');
 }
 
+/* Takes out what would make several jobs of one, have sbatch wait for its end, or hand it
+ * to a cluster that is not asked about it. */
+static void slurm_script_environment(char **env)
+{
+	static const char *const dropped[] = { "SBATCH_ARRAY_INX=", "SBATCH_WAIT=",
+					       "SBATCH_CLUSTERS=" };
+	char **kept = env;
+
+	for (; *env; env++) {
+		bool keep = true;
+
+		for (size_t i = 0; i < DP_COUNT(dropped); i++)
+			keep &= strncmp(*env, dropped[i], strlen(dropped[i])) != 0;
+		if (keep)
+			*kept++ = *env;
+		else
+			free(*env);
+	}
+	*kept = NULL;
+}
+
 /* The script of one submission; the environment that all of its attempts share is that of
  * the first, which sbatch hands on. */
 static int slurm_script(const struct slurm_job *first, struct dp_buf *out, char ***env,
@@ -162,6 +183,7 @@ static int slurm_script(const struct slurm_job *first, struct dp_buf *out, char 
 		if (first->task >= 0)
 			dp_buf_puts(out, ";;\n");
 		if (!*env) {
+			slurm_script_environment(l.env);
 			*env = l.env;
 			l.env = NULL;
 		}

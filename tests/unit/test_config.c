@@ -404,6 +404,9 @@ static void test_slurm_mistakes(void **state)
 	file_bad("slurm:\n  options: -x\n",
 		 (const char *[]){ "c.yaml:2:12: error: slurm.options must be a list",
 				   NULL });
+	file_bad("slurm:\n  options: [script]\n",
+		 (const char *[]){ "c.yaml:2:12: error: slurm.options must be a list",
+				   NULL });
 	file_bad("slurm:\n  job: 3\n",
 		 (const char *[]){ "c.yaml:2:8: error: slurm.job is no key; did you mean "
 				   "'jobs'?",

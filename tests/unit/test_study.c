@@ -123,7 +123,7 @@ static const char everything[] =
 	"  memory: 2.5G\n"
 	"  executor: slurm\n"
 	"  gpus: 1024\n"
-	"  slurm: {partition: \"a,b\", account: x@y, time: 1d, options: [--x=1, y]}\n"
+	"  slurm: {partition: \"a,b\", account: x@y, time: 1d, options: [--x=1, -y]}\n"
 	"  path: {parameter: n, points: 20}\n"
 	"parameters:\n"
 	"  u: {type: float, range: [0, 1], sample: {uniform: [0, 2], accept: [0.5, "
@@ -177,7 +177,7 @@ static void test_all_keys(void **state)
 	assert_string_equal(s->trainer.slurm.partition, "a,b");
 	assert_string_equal(s->trainer.slurm.account, "x@y");
 	assert_string_equal(s->trainer.slurm.options[0], "--x=1");
-	assert_string_equal(s->trainer.slurm.options[1], "y");
+	assert_string_equal(s->trainer.slurm.options[1], "-y");
 	assert_null(s->trainer.slurm.options[2]);
 	assert_true(s->trainer.path.param == 1 && s->trainer.path.points == 20);
 	assert_int_equal(s->nparams, 6);

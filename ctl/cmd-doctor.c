@@ -181,7 +181,7 @@ static void check_program(struct doctor *d, const char *name)
 
 /* Can Slurm be asked? Blocks for as long as its own commands wait. False with its word.
  */
-static bool doctor_slurm_answers(char *said, size_t room)
+static bool doctor_asks_slurm(char *said, size_t room)
 {
 	FILE *answer = popen("squeue --noheader --me --format=%i 2>&1", "re");
 	char line[256];
@@ -214,7 +214,7 @@ static void check_slurm(struct doctor *d)
 		doctor_note(d, WARN, "slurm", "install all of Slurm's client commands",
 			    "%s is not found, so that 'executor: slurm' cannot work",
 			    absent);
-	else if (doctor_slurm_answers(said, sizeof said))
+	else if (doctor_asks_slurm(said, sizeof said))
 		doctor_note(d, OK, "slurm", NULL, "its controller answers");
 	else
 		doctor_note(d, WARN, "slurm",

@@ -24,11 +24,20 @@ enum {
 
 /* ---- the training ---- */
 
-static int try_folder(struct ctl_private *p, struct dp_err *err)
+/* A cluster's nodes have temporary folders of their own, but see that of the study. */
+static const char *try_base(const struct ctl_study_file *file)
 {
-	const char *base = getenv("TMPDIR");
+	const char *base = file->study->trainer.executor == DP_EXECUTOR_SLURM
+				   ? file->dir
+				   : getenv("TMPDIR");
 
-	p->dir = dp_path_join(base && *base == '/' ? base : "/tmp", "dpareto-try-XXXXXX");
+	return base && *base == '/' ? base : "/tmp";
+}
+
+static int try_folder(struct ctl_private *p, const struct ctl_study_file *file,
+		      struct dp_err *err)
+{
+	p->dir = dp_path_join(try_base(file), "dpareto-try-XXXXXX");
 	if (!p->dir)
 		ctl_die_nomem();
 	if (!mkdtemp(p->dir))
@@ -57,6 +66,20 @@ static int try_submit(struct ctl *ctl, const struct ctl_study_file *file,
 	return code;
 }
 
+/* What it waits for, whenever that is something new: when it is tried again, behind the
+ * last semicolon, is not. */
+static void try_tell_waiting(struct ctl *ctl, const json_t *before, const json_t *now)
+{
+	const char *waiting = dp_json_str(now, "waiting", ""), *told, *end;
+	size_t len;
+
+	told = dp_json_str(before, "waiting", "");
+	end = strrchr(waiting, ';');
+	len = end ? (size_t)(end - waiting) : strlen(waiting);
+	if (len > 0 && strncmp(waiting, told, len) != 0)
+		ctl_say(ctl, "waiting: %.*s (Ctrl-C ends it)", (int)len, waiting);
+}
+
 /* Waits for its end; *summary is the study's last. */
 static int try_wait(struct ctl *ctl, const char *study, json_t **summary,
 		    struct dp_err *err)
@@ -69,6 +92,8 @@ static int try_wait(struct ctl *ctl, const char *study, json_t **summary,
 
 		if (code != DP_OK)
 			return code;
+		if (*summary) /* what takes but a moment is not told */
+			try_tell_waiting(ctl, *summary, json_object_get(status, "study"));
 		json_decref(*summary);
 		*summary = json_incref(json_object_get(status, "study"));
 		version = ctl_status_version(status);
@@ -247,7 +272,7 @@ int ctl_try(struct ctl *ctl, const struct ctl_study_file *file, json_t **out,
 {
 	struct ctl_private p = { .ctl = ctl };
 	struct dp_err left;
-	int code = try_folder(&p, err);
+	int code = try_folder(&p, file, err);
 
 	*out = NULL;
 	ctl_catch_signals();

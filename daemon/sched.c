@@ -202,8 +202,8 @@ static const char *why_course(const struct study *h, char *out, size_t room)
 	case DP_WAIT_LAST:
 		if (h->state->open == 0)
 			return NULL;
-		snprintf(out, room, "the last %u %s running", h->state->open,
-			 h->state->open == 1 ? "trial is" : "trials are");
+		snprintf(out, room, "the last %u %s under way", h->state->open,
+			 h->state->open == 1 ? "trainer is" : "trainers are");
 		break;
 	}
 	return out;

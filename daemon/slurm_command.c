@@ -151,10 +151,12 @@ bool slurm_run_ok(const struct slurm_run *r)
 	       WEXITSTATUS(r->status) == 0;
 }
 
-/* The last line that says something, without control characters. */
+/* The last line that says something, without control characters. Where to read about
+ * options says nothing about the one that is wrong. */
 static void run_last_line(const char *text, char *out, size_t room)
 {
-	const char *end = text + strlen(text), *line;
+	const char *advice = strstr(text, "\nTry \"");
+	const char *end = advice ? advice : text + strlen(text), *line;
 
 	while (end > text && isspace((unsigned char)end[-1]))
 		end--;

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define RECORD_SECONDS     10.0 /* after Slurm says that a job has ended: for the record */
@@ -28,15 +29,18 @@ enum {
 
 /* ---- looking ---- */
 
-/* Is the room that a shim keeps for its record still there? Then it lives, and what has
- * the record's name is the trainer's own. */
-static bool look_reserved(const char *folder)
+/* A trainer may write what looks like a record while it runs. The shim's own lies beside
+ * the folder until the end, when it takes this name; a network's file system may show it
+ * under both for a while. */
+static bool look_is_forged(const char *folder, const char *record)
 {
-	char *path = claim_beside(folder, ".exit");
-	bool there = path && access(path, F_OK) == 0;
+	char *kept = claim_beside(folder, ".exit");
+	struct stat ours, found;
+	bool forged = kept && lstat(kept, &ours) == 0 && lstat(record, &found) == 0 &&
+		      ours.st_ino != found.st_ino;
 
-	free(path);
-	return there;
+	free(kept);
+	return forged;
 }
 
 /* Is the end recorded, and as that of a trainer which somebody may have ended? */
@@ -46,7 +50,10 @@ static enum look look_recorded(const char *folder)
 	int fd = path ? dp_open_plain(path) : -1;
 	enum look look = LOOK_OPEN;
 
-	if (fd >= 0) {
+	if (path && look_is_forged(folder, path)) {
+		if (fd >= 0)
+			close(fd);
+	} else if (fd >= 0) {
 		if (read(fd, text, sizeof text - 1) < 0)
 			text[0] = '\0'; /* whoever collects it tells */
 		close(fd);
@@ -57,7 +64,7 @@ static enum look look_recorded(const char *folder)
 		look = LOOK_RECORDED;
 	}
 	free(path);
-	return look != LOOK_OPEN && look_reserved(folder) ? LOOK_OPEN : look;
+	return look;
 }
 
 /* Making and removing a name has a network's file system look at the folder anew, which

@@ -48,15 +48,18 @@ static bool option_count(const json_t *v, unsigned most, unsigned *out)
 
 static bool option_words(const json_t *v)
 {
+	const char *before = NULL;
 	const json_t *word;
 	size_t i;
 
 	if (!json_is_array(v) || json_array_size(v) > OPTIONS_MOST)
 		return false;
-	json_array_foreach (v, i, word)
-		/* sbatch would take any other word for its script */
-		if (!json_is_string(word) || json_string_value(word)[0] != '-')
+	json_array_foreach (v, i, word) {
+		if (!json_is_string(word) || json_string_length(word) == 0 ||
+		    dp_slurm_option_wrong(json_string_value(word), before))
 			return false;
+		before = json_string_value(word);
+	}
 	return true;
 }
 
@@ -85,13 +88,12 @@ static int check_slurm_key(const char *key, const json_t *v, struct dp_err *err)
 			       ? DP_OK
 			       : refuse(key, "a whole number from 1 to 100000", err);
 	if (strcmp(key, "options") == 0)
-		return option_words(v)
-			       ? DP_OK
-			       : refuse(key,
-					"a list of options of sbatch, each one word "
-					"that starts with '-', such as "
-					"[--constraint=a100]",
-					err);
+		return option_words(v) ? DP_OK
+				       : refuse(key,
+						"a list of options of sbatch, such as "
+						"[--constraint=a100], without --array, "
+						"--clusters, --wait and --wrap",
+						err);
 	near = dp_nearest(key, keys);
 	return dp_fail(err, DP_E_USAGE,
 		       "slurm.%.40s is no key%s%s%s; there are partition, account, time, "

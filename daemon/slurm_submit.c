@@ -80,11 +80,32 @@ static void slurm_add_array(struct strings *argv, const struct slurm_job *first)
 	strings_take(argv, dp_buf_detach(&text));
 }
 
+/* Where the job itself prints to. Slurm replaces what follows a '%' in the whole path,
+ * the working folder included, and nothing at all in one that has a backslash. */
+static void slurm_add_output(struct strings *argv, const struct slurm_job *first)
+{
+	const char *folder = first->job->folder, *name = strrchr(folder, '/') + 1;
+	struct dp_buf text = DP_BUF_INIT;
+
+	if (strchr(folder, '\\')) {
+		strings_add(argv, "--output=/dev/null");
+		return;
+	}
+	dp_buf_puts(&text, "--output=");
+	for (const char *p = folder; p < name; p++)
+		dp_buf_printf(&text, "%s%c", *p == '%' ? "%" : "", *p);
+	if (first->task < 0)
+		dp_buf_puts(&text, name);
+	else /* "7-0" of run 7 */
+		dp_buf_printf(&text, "%%a%s", strchr(name, '-'));
+	dp_buf_puts(&text, "/" SLURM_LOG);
+	strings_take(argv, dp_buf_detach(&text));
+}
+
 /* What decides whether we find it again stands last, where nobody can override it. */
 static void slurm_sbatch(struct strings *argv, const struct slurm_job *first)
 {
 	const struct job *j = first->job;
-	const char *name = strrchr(j->folder, '/') + 1;
 	struct slurm_option o = slurm_settings(first->slurm->b);
 
 	strings_add(argv, "sbatch");
@@ -95,13 +116,10 @@ static void slurm_sbatch(struct strings *argv, const struct slurm_job *first)
 	strings_add(argv, "--comment=dpareto:%s:%s/%u/%u", j->d->at.state_dir,
 		    j->spec->name, j->trial, j->attempt);
 	strings_add(argv, "--export=ALL");
-	strings_add(argv, "--chdir=%.*s", (int)(name - j->folder - 1), j->folder);
-	if (first->task < 0) {
-		strings_add(argv, "--output=%s/" SLURM_LOG, name);
-	} else { /* "7-0" of run 7 */
-		strings_add(argv, "--output=%%a%s/" SLURM_LOG, strchr(name, '-'));
+	strings_add(argv, "--chdir=/");
+	slurm_add_output(argv, first);
+	if (first->task >= 0)
 		slurm_add_array(argv, first);
-	}
 }
 
 /* The variables of one attempt, which runs of an array do not share, and its wrapper. */
@@ -122,6 +140,27 @@ static void slurm_script_one(struct dp_buf *out, const struct launch *l)
 		slurm_quote(out, *a);
 	}
 	dp_buf_putc(out, '\n');
+}
+
+/* Takes out what would make several jobs of one, have sbatch wait for its end, or hand it
+ * to a cluster that is not asked about it. */
+static void slurm_script_environment(char **env)
+{
+	static const char *const dropped[] = { "SBATCH_ARRAY_INX=", "SBATCH_WAIT=",
+					       "SBATCH_CLUSTERS=" };
+	char **kept = env;
+
+	for (; *env; env++) {
+		bool keep = true;
+
+		for (size_t i = 0; i < DP_COUNT(dropped); i++)
+			keep &= strncmp(*env, dropped[i], strlen(dropped[i])) != 0;
+		if (keep)
+			*kept++ = *env;
+		else
+			free(*env);
+	}
+	*kept = NULL;
 }
 
 /* The script of one submission; the environment that all of its attempts share is that of
@@ -146,6 +185,7 @@ static int slurm_script(const struct slurm_job *first, struct dp_buf *out, char 
 		if (first->task >= 0)
 			dp_buf_puts(out, ";;\n");
 		if (!*env) {
+			slurm_script_environment(l.env);
 			*env = l.env;
 			l.env = NULL;
 		}
@@ -283,8 +323,9 @@ static void submit_refused(struct slurm_job *first, enum slurm_answer answer,
 		dp_fail(&err, DP_E_IO, "%s", why);
 	else
 		dp_fail(&err, DP_E_INVALID,
-			"Slurm refused the job: %s; mend trainer.slurm or the daemon's "
-			"slurm option",
+			"Slurm refused the job: %s; what it was asked for is in "
+			"trainer.slurm, gpus and memory, and in the daemon's slurm "
+			"option",
 			why);
 	slurm_refuse_all(first, &err);
 }

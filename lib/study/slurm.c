@@ -27,6 +27,28 @@ bool dp_slurm_word_ok(const char *word)
 	return n > 0 && n < DP_SLURM_WORD && !word[n] && word[0] != '-';
 }
 
+/* Does the word set this option, in its long or its short form ('\0': it has none)? */
+static bool slurm_sets(const char *word, const char *full, char brief)
+{
+	size_t n = strlen(full);
+
+	return (brief && word[0] == '-' && word[1] == brief) ||
+	       (strncmp(word, full, n) == 0 && (!word[n] || word[n] == '='));
+}
+
+const char *dp_slurm_option_wrong(const char *word, const char *before)
+{
+	if (word[0] != '-' && (!before || before[0] != '-' || strchr(before, '=')))
+		return "would be taken for the job's script; it belongs to no option";
+	if (strcmp(word, "--") == 0 || slurm_sets(word, "--wrap", '\0'))
+		return "would put something else in the place of the trainer";
+	if (slurm_sets(word, "--array", 'a') || slurm_sets(word, "--clusters", 'M'))
+		return "would have jobs that are not found again";
+	if (slurm_sets(word, "--wait", 'W'))
+		return "would have sbatch wait for the end of the job";
+	return NULL;
+}
+
 void dp__read_slurm(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
 		    void *to)
 {
@@ -67,17 +89,20 @@ void dp__read_slurm_options(struct dp__read *r, const struct dp__key *k,
 		return;
 	*(char ***)to = list;
 	for (item = v->first; item; item = item->next) {
-		const char *text = dp__scalar(r, item, k->name, form);
+		const char *text = dp__scalar(r, item, k->name, form), *wrong;
 		char shown[DP__SHOWN];
 
-		if (!text)
-			continue;
-		/* sbatch would take it for its script */
-		if (*text != '-')
+		wrong = text && *text
+				? dp_slurm_option_wrong(text, n ? list[n - 1] : NULL)
+				: NULL;
+		if (wrong)
+			dp__problem(r, item->pos, form, "'%s' cannot have '%s', which %s",
+				    k->name, dp__shown(text, shown), wrong);
+		else if (text && *text)
+			list[n] = dp__strdup(r, text);
+		else if (text)
 			dp__problem(r, item->pos, form,
-				    "'%s' has an entry that is no option: '%s'", k->name,
-				    dp__shown(text, shown));
-		list[n] = dp__strdup(r, text);
+				    "'%s' has an entry without a value", k->name);
 		n += list[n] != NULL;
 	}
 }

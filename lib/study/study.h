@@ -377,6 +377,8 @@ const char *dp_acquisition_text(enum dp_acquisition a);
 const char *dp_executor_text(enum dp_executor e);
 /* Can it be the name of a partition or an account? */
 bool dp_slurm_word_ok(const char *word);
+/* Why sbatch must not be given this word, behind that one (NULL: none); NULL: it may. */
+const char *dp_slurm_option_wrong(const char *word, const char *before);
 const char *dp_front_text(const struct dp_study *s); /* by dp_study_denoises() */
 const char *dp_cost_text(const struct dp_study *s);  /* by dp_study_cost() */
 

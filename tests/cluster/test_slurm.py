@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import subprocess
+import time
 import unittest
 
 from slurm_case import COMPUTES, STARTS, WAITS, SlurmCase, long, program, wait_for
@@ -68,6 +69,39 @@ class Runs(SlurmCase):
         self.done()
         self.assertEqual(self.ends(), ["ok"])
 
+    def test_paths(self):
+        """What Slurm would replace in the path of a state folder, or take out of it."""
+        self.trainer(COMPUTES)
+        for name, folder in (("a", "100%j %%a 'x' $(id)"), ("b", "back\\slash %j")):
+            self.begin("--state", self.path(folder))
+            self.put(name, "runs: 2, runs_per_process: 1")
+            self.done(name)
+            self.d.end()
+
+    def test_forged_record(self):
+        """A trainer that writes how it ended has not ended; the shim's word counts."""
+        self.trainer(STARTS + """
+record = os.environ["DPARETO_REQUEST"].replace("request.json", "exit.json")
+if request["study"] == "link":
+    os.symlink("/dev/null", record)
+else:
+    with open(record, "w") as f:
+        f.write('{"code":0}')
+report(a=params["x"], b=1 - params["x"])
+stop("go")
+os._exit(3)
+""")
+        self.begin()
+        for name in ("code", "link"):
+            self.put(name)
+        self.comes("go", 2)
+        time.sleep(2)  # the daemon looks for records twice a second
+        self.touch("go")
+        for name in ("code", "link"):
+            self.finish(self.client, name)
+            self.assertEqual(self.ends(0, name), ["exit-code"])
+        self.assertEqual(len(self.starts()), 2)
+
     def test_array(self):
         """Runs of a process each are one array; those that fail are tried again alone."""
         self.trainer(STARTS + """
@@ -121,19 +155,6 @@ stop("go")
         self.put("s", "timeout: 1s, max_failures: 1")
         self.finish(self.client, "s")
         self.assertEqual(self.ends(), ["timeout"])
-
-    def test_made_up_record(self):
-        """A file of the record's name that a trainer makes is not its end."""
-        self.trainer(STARTS + """
-with open(os.path.join(os.path.dirname(os.environ["DPARETO_RESULT"]), "exit.json"), "w") as f:
-    f.write('{"code":0}')
-time.sleep(2)
-report(a=1, b=1)
-""")
-        self.begin()
-        self.put("s", search="method: random, evaluations: 1")
-        self.done()
-        self.assertEqual(self.ends(), ["ok"])
 
     def test_deleted_and_killed(self):
         """A study that is deleted leaves no job, nor does a daemon that is to end its own."""

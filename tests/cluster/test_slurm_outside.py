@@ -26,7 +26,7 @@ class Outside(SlurmCase):
         self.put("s", "slurm: {partition: nowhere}",
                  "method: random, evaluations: 3, parallel: 3")
         self.put("t", "slurm: {options: [--no-such-option]}")
-        for name, words in (("s", "nvalid partition"), ("t", "sbatch")):
+        for name, words in (("s", "nvalid partition"), ("t", "unrecognized option")):
             status = self.finish(self.client, name)["study"]
             self.assertEqual(status["state"], "paused")
             self.assertRegex(status["reason"], "Slurm refused the job: .*" + words)

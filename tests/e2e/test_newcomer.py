@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import unittest
 
 from harness import LIMIT, TOP, Case, program, trainers_below, wait_for
@@ -338,6 +339,21 @@ class Tried(Case):
             p.send_signal(signal.SIGINT)
             self.assertEqual(p.wait(LIMIT), 130)
         self.assertEqual(os.listdir(self.path("tmp")), [])
+
+    def test_what_it_waits_for(self):
+        """A job's folder is where nodes see it, and a Slurm that is not there is told."""
+        os.mkdir(self.path("study"))
+        path = self.write("study/s.yaml", self.study(trainer=sys.executable,
+                                                     extra_trainer=", executor: slurm"))
+        with subprocess.Popen([program("dparetoctl"), "validate", "--try", path],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              env={**os.environ, "PATH": self.folder}) as p:
+            self.assertRegex(p.stderr.readline(), "^waiting: .*sbatch is not found")
+            self.assertTrue(any(n.startswith("dpareto-try-")
+                                for n in os.listdir(self.path("study"))))
+            p.send_signal(signal.SIGINT)
+            self.assertEqual(p.wait(LIMIT), 130)
+        self.assertEqual(os.listdir(self.path("study")), ["s.yaml"])
 
 
 class Documents(Case):

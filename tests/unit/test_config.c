@@ -360,7 +360,7 @@ static void test_slurm(void **state)
 						       "  partition: gpu\n"
 						       "  account: us\n"
 						       "  time: 2h\n"
-						       "  options: [--nice, -xn1]\n"
+						       "  options: [--nice, -x, n1]\n"
 						       "  poll: 1s\n"
 						       "  jobs: 1000\n"),
 				     &err),
@@ -370,7 +370,7 @@ static void test_slurm(void **state)
 	assert_string_equal(o.partition, "gpu");
 	assert_string_equal(o.account, "us");
 	assert_true(o.time == 7200 && o.poll == 1 && o.jobs == 1000);
-	assert_int_equal(json_array_size(o.options), 2);
+	assert_int_equal(json_array_size(o.options), 3);
 	set_ok(&c, "slurm", "{\"jobs\": 2, \"poll\": 0.5}");
 	o = slurm_option_read(c.slurm);
 	assert_true(o.jobs == 2 && o.poll == 0.5 && !o.partition);
@@ -404,8 +404,9 @@ static void test_slurm_mistakes(void **state)
 	file_bad("slurm:\n  options: -x\n",
 		 (const char *[]){ "c.yaml:2:12: error: slurm.options must be a list",
 				   NULL });
-	file_bad("slurm:\n  options: [-x, n1]\n",
-		 (const char *[]){ "error: slurm.options must be a list", NULL });
+	file_bad("slurm:\n  options: [script]\n",
+		 (const char *[]){ "c.yaml:2:12: error: slurm.options must be a list",
+				   NULL });
 	file_bad("slurm:\n  job: 3\n",
 		 (const char *[]){ "c.yaml:2:8: error: slurm.job is no key; did you mean "
 				   "'jobs'?",

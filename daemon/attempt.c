@@ -306,6 +306,9 @@ void attempt_over(struct job *j)
 		snprintf(why, sizeof why, "nothing that it wrote could be kept: %s",
 			 strerror(dp_exit_errno(j->files.exit.output_lost)));
 		sched_hold(j->home->backend, "the last one could not write");
+	} else if (j->fate == DP_END_CANCELLED && end == DP_END_CANCELLED) {
+		/* whoever did that may do it again as soon as it starts */
+		sched_hold(j->home->backend, "the last one was ended from outside");
 	} else {
 		sched_release(j->home->backend);
 	}

@@ -837,6 +837,7 @@ class WithDaemon(Ctl):
         self.assertEqual(self.json("daemon", "status")["slots"], 2)
         self.assertEqual(self.json("daemon", "reload")["changed"], [])
         checks = {c["check"]: c["result"] for c in self.json("doctor")["checks"]}
+        self.assertIn(checks.pop("slurm"), ("ok", "warn"))  # there may be commands and no cluster
         self.assertEqual(set(checks.values()), {"ok"})
         self.ctl("daemon", "stop", "--policy", "finish")
         self.assertEqual(self.d.process.wait(LIMIT), 0)

@@ -48,6 +48,22 @@ static void test_run(void **state)
 	slurm_run_clear(&r);
 }
 
+/* More than a pipe holds, on both. */
+static void test_run_long(void **state)
+{
+	struct slurm_run r;
+
+	(void)state;
+	shell(&r,
+	      "i=0; while [ $i -lt 3000 ]; do i=$((i + 1)); echo "
+	      "0123456789012345678901234567890123456789012345678901; "
+	      "echo x >&2; done",
+	      NULL, 60);
+	assert_true(slurm_run_ok(&r));
+	assert_int_equal(r.out.len, 3000 * 53);
+	slurm_run_clear(&r);
+}
+
 /* Whatever it has started goes with it. */
 static void test_run_late(void **state)
 {
@@ -110,6 +126,17 @@ static void test_submitted(void **state)
 		  "time "
 		  "limits)' >&2; exit 1",
 		  SLURM_FULL },
+		{ "echo 'sbatch: error: Batch job submission failed: Unable to contact "
+		  "slurm controller (connect failure)' >&2; exit 1",
+		  SLURM_UNSURE },
+		{ "echo 'sbatch: error: Slurm temporarily unable to accept job, sleeping "
+		  "and retrying' >&2; exit 1",
+		  SLURM_FULL },
+		{ "echo 'sbatch: error: Batch job submission failed: Requested node "
+		  "configuration is not available' >&2; exit 1",
+		  SLURM_REFUSED },
+		{ "echo \"sbatch: unrecognized option '--x'\" >&2; exit 255",
+		  SLURM_REFUSED },
 		{ "echo 'sbatch: error: invalid partition specified: x' >&2; exit 1",
 		  SLURM_REFUSED },
 	};
@@ -203,6 +230,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_run),
+		cmocka_unit_test(test_run_long),
 		cmocka_unit_test(test_run_late),
 		cmocka_unit_test(test_run_missing),
 		cmocka_unit_test(test_run_environment),

@@ -197,7 +197,7 @@ class Contents:
 
     def again(self, run):
         """Whether studies that an earlier run had measured came out the same."""
-        found = self.runs[run].get("again")
+        found = dict(sorted(self.runs[run].get("again", {}).items()))
         if not found:
             return ""
         other = [n for n, same in found.items() if not same]

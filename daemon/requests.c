@@ -77,7 +77,7 @@ static const struct verb {
 	{ "submit", NOTHING, CHANGES, request_submit },
 	{ "list", NOTHING, LOOKS_LONG, request_list },
 	{ "status", MAYBE_A_STUDY, LOOKS_AT_ALL, request_status },
-	{ "changes", A_STUDY, LOOKS, request_changes },
+	{ "changes", MAYBE_A_STUDY, LOOKS_AT_ALL, request_changes },
 	{ "pause", A_WHOLE_STUDY, CHANGES, request_pause },
 	{ "resume", A_WHOLE_STUDY, CHANGES, request_resume },
 	{ "stop", A_WHOLE_STUDY, CHANGES, request_stop },

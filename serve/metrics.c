@@ -109,9 +109,10 @@ static void put_journal(struct dp_buf *out, const json_t *journal)
 	const json_t *commits = json_object_get(journal, "commits");
 	const char *name = "dpareto_journal_commit_seconds";
 
-	metric_head(out, name, "summary",
-		    "How long commits took; quantiles of the last 1024, sum and count since "
-		    "the daemon's start.");
+	metric_head(
+		out, name, "summary",
+		"How long commits took; quantiles of the last 1024, sum and count since "
+		"the daemon's start.");
 	for (size_t i = 0; i < DP_COUNT(each); i++) {
 		dp_buf_puts(out, name);
 		metric_labels(out, "quantile", each[i].quantile, NULL, NULL);
@@ -186,18 +187,34 @@ static double unix_time(const char *iso)
 	return rest ? (double)timegm(&tm) : NAN;
 }
 
+static void put_failures(struct dp_buf *out, const json_t *studies)
+{
+	const json_t *one;
+	size_t i;
+
+	metric_head(out, "dpareto_study_by_failures", "gauge",
+		    "1 if a study is paused or failed because of its trainer.");
+	json_array_foreach (studies, i, one) {
+		dp_buf_puts(out, "dpareto_study_by_failures");
+		metric_labels(out, "study", dp_json_str(one, "name", ""), NULL, NULL);
+		metric_number(out, json_is_true(json_object_get(one, "by_failures")));
+	}
+}
+
 static void put_studies(struct dp_buf *out, const json_t *studies)
 {
 	const json_t *one;
 	size_t i;
 
 	put_states(out, studies);
+	put_failures(out, studies);
 	put_trials(out, studies);
 	metric_head(out, "dpareto_hypervolume", "gauge",
 		    "Hypervolume of a study's front of observed means.");
 	metric_each(out, studies, "dpareto_hypervolume", "hypervolume");
-	metric_head(out, "dpareto_study_updated_seconds", "gauge",
-		    "When something was last recorded in a study, in seconds since 1970.");
+	metric_head(
+		out, "dpareto_study_updated_seconds", "gauge",
+		"When something was last recorded in a study, in seconds since 1970.");
 	json_array_foreach (studies, i, one) {
 		double at = unix_time(dp_json_str(one, "updated", NULL));
 

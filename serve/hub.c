@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/num.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -53,7 +54,7 @@ static struct hub_study *hub_add(struct hub *h, const char *name)
 		h->room = room;
 	}
 	h->studies[h->n] = (struct hub_study){ .version = -1 };
-	strncpy(h->studies[h->n].name, name, DP_NAME_MAX);
+	snprintf(h->studies[h->n].name, DP_NAME_MAX + 1, "%s", name);
 	return &h->studies[h->n++];
 }
 
@@ -107,7 +108,7 @@ static void hub_miss(struct hub *h, const struct dp_err *err)
 	if (h->there || !h->daemon) {
 		h->there = false;
 		h->daemon++;
-		strncpy(h->away, err->msg, sizeof h->away - 1);
+		snprintf(h->away, sizeof h->away, "%s", err->msg);
 	}
 	pthread_cond_broadcast(&h->news);
 	pthread_mutex_unlock(&h->lock);

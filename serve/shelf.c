@@ -3,6 +3,7 @@
 
 #include "base/num.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -63,7 +64,7 @@ static int place_fill(struct shelf_place *p, struct asking *k, const char *study
 	place_clear(p);
 	if (code != DP_OK)
 		return code;
-	strncpy(p->study, study, DP_NAME_MAX);
+	snprintf(p->study, sizeof p->study, "%s", study);
 	p->rows = rows;
 	p->version = version;
 	p->made = dp_mono_us();

@@ -56,8 +56,8 @@ static void metric_labels(struct dp_buf *out, const char *first, const char *val
 	dp_buf_putc(out, '}');
 }
 
-/* A member that is a number; NaN: it is none, or hidden. */
-static double member(const json_t *object, const char *key)
+/* A real_of that is a number; NaN: it is none, or hidden. */
+static double real_of(const json_t *object, const char *key)
 {
 	double x;
 
@@ -72,7 +72,7 @@ static void metric_each(struct dp_buf *out, const json_t *studies, const char *n
 	size_t i;
 
 	json_array_foreach (studies, i, one) {
-		double x = member(one, key);
+		double x = real_of(one, key);
 
 		if (isnan(x))
 			continue;
@@ -97,7 +97,7 @@ static void put_daemon(struct dp_buf *out, const json_t *hello)
 
 	for (size_t i = 0; i < DP_COUNT(each); i++) {
 		metric_head(out, each[i].name, "gauge", each[i].help);
-		metric_plain(out, each[i].name, member(hello, each[i].key));
+		metric_plain(out, each[i].name, real_of(hello, each[i].key));
 	}
 }
 
@@ -116,15 +116,15 @@ static void put_journal(struct dp_buf *out, const json_t *journal)
 	for (size_t i = 0; i < DP_COUNT(each); i++) {
 		dp_buf_puts(out, name);
 		metric_labels(out, "quantile", each[i].quantile, NULL, NULL);
-		metric_number(out, member(commits, each[i].key));
+		metric_number(out, real_of(commits, each[i].key));
 	}
 	dp_buf_printf(out, "%s_sum", name);
-	metric_number(out, member(commits, "seconds"));
+	metric_number(out, real_of(commits, "seconds"));
 	dp_buf_printf(out, "%s_count", name);
-	metric_number(out, member(commits, "count"));
+	metric_number(out, real_of(commits, "count"));
 	metric_head(out, "dpareto_journal_silent_seconds", "gauge",
 		    "How long the disk of the journal has not answered; 0 if it does.");
-	metric_plain(out, "dpareto_journal_silent_seconds", member(journal, "silent"));
+	metric_plain(out, "dpareto_journal_silent_seconds", real_of(journal, "silent"));
 }
 
 static void put_states(struct dp_buf *out, const json_t *studies)
@@ -165,7 +165,7 @@ static void put_trials(struct dp_buf *out, const json_t *studies)
 		    "Trials that have ended, by how. A retry takes a failure back.");
 	json_array_foreach (studies, i, one)
 		for (size_t k = 0; k < DP_COUNT(ends); k++) {
-			double x = member(one, ends[k]);
+			double x = real_of(one, ends[k]);
 
 			if (isnan(x))
 				continue; /* a private selection hides it */

@@ -38,11 +38,11 @@ static char **serve_arguments(const struct ctl *ctl, char *program)
 	for (size_t i = 0; i < ctl->ngiven; i++) {
 		const struct ctl_option *o = ctl->given[i].option;
 
-		for (const struct ctl_option *own = ctl_cmd_serve.options; own->name; own++)
+		for (const struct ctl_option *own = ctl_cmd_serve.options; own->name;
+		     own++)
 			if (o == own)
-				argv[n++] = option_word(o->name,
-							o->arg ? ctl->given[i].value
-							       : NULL);
+				argv[n++] = option_word(
+					o->name, o->arg ? ctl->given[i].value : NULL);
 	}
 	return argv;
 }
@@ -70,7 +70,8 @@ static const struct ctl_option options[] = {
 	{ "control", 0, NULL,
 	  "studies can be paused, resumed, stopped and given points, with the token" },
 	{ "token-file", 0, "FILE",
-	  "who looks needs the token in this file; beyond this machine it must be given" },
+	  "who looks needs the token in this file; beyond this machine it must be "
+	  "given" },
 	{ "host", 0, "NAME",
 	  "another name by which browsers call it, such as a proxy's; may be given "
 	  "several times" },

@@ -138,9 +138,9 @@ static void invocation_set(struct invocation *v, const struct ask *a)
 		ctl->argc++;
 	}
 	for (size_t i = 0; i < a->noptions; i++)
-		v->given[ctl->ngiven++] = (struct ctl_given){
-			option_of(ctl->command, a->option[i].name), a->option[i].value
-		};
+		v->given[ctl->ngiven++] =
+			(struct ctl_given){ option_of(ctl->command, a->option[i].name),
+					    a->option[i].value };
 }
 
 int ask_command(struct asking *k, const struct ask *a, struct dp_buf *out,
@@ -187,7 +187,7 @@ int ask_verb(struct asking *k, const char *verb, json_t *fields, const char *via
 	return code;
 }
 
-static int add_row(struct ctl *ctl, const json_t *trial, void *arg, struct dp_err *err)
+static int keep_row(struct ctl *ctl, const json_t *trial, void *arg, struct dp_err *err)
 {
 	(void)ctl;
 	return json_array_append(arg, (json_t *)trial) == 0
@@ -203,7 +203,7 @@ int ask_trials(struct asking *k, const char *study, json_t **rows, struct dp_err
 
 	*rows = json_array();
 	if (code == DP_OK)
-		code = ctl_each_trial(&v.ctl, &which, add_row, *rows, err);
+		code = ctl_each_trial(&v.ctl, &which, keep_row, *rows, err);
 	if (code != DP_OK) {
 		json_decref(*rows);
 		*rows = NULL;
@@ -227,8 +227,8 @@ int ask_changes(struct asking *k, int64_t since, int ms, json_t **answer,
 		struct dp_err *err)
 {
 	struct ctl ctl = { .socket = k->socket };
-	json_t *fields = json_pack("{s:I, s:i}", "since", (json_int_t)since, "timeout_ms",
-				   ms);
+	json_t *fields =
+		json_pack("{s:I, s:i}", "since", (json_int_t)since, "timeout_ms", ms);
 	int code = k->open ? k->open(k->arg, &ctl.client, err) : ctl_connect(&ctl, err);
 
 	if (code == DP_OK)

@@ -22,7 +22,7 @@ static const char *text_at(const json_t *list, size_t i)
 	return text ? text : "";
 }
 
-static bool is_privacy(const json_t *summary, const char *objective)
+static bool objective_is_privacy(const json_t *summary, const char *objective)
 {
 	const json_t *name;
 	size_t i;
@@ -46,7 +46,7 @@ static void side_of(const json_t *summary, size_t i, struct side *s)
 	const json_t *anti = json_object_get(summary, "anti_ideal");
 
 	s->name = text_at(json_object_get(summary, "objectives"), i);
-	s->privacy = is_privacy(summary, s->name);
+	s->privacy = objective_is_privacy(summary, s->name);
 	s->maximized =
 		strcmp(text_at(json_object_get(summary, "goals"), i), "maximize") == 0;
 	s->scale = strcmp(text_at(json_object_get(summary, "transforms"), i), "log") == 0
@@ -62,7 +62,7 @@ static bool sides_choose(const json_t *summary, struct side *x, struct side *y)
 	const json_t *names = json_object_get(summary, "objectives");
 	size_t n = json_array_size(names), across = 0;
 
-	while (across < n && !is_privacy(summary, text_at(names, across)))
+	while (across < n && !objective_is_privacy(summary, text_at(names, across)))
 		across++;
 	across = across < n ? across : 0;
 	if (n < 2)
@@ -110,7 +110,8 @@ static bool drawn_room(struct drawn *d, size_t n)
 {
 	double *all = malloc(4 * n * sizeof *all + 1);
 
-	*d = (struct drawn){ .x = all, .tips = calloc(n + 1, sizeof *d->tips),
+	*d = (struct drawn){ .x = all,
+			     .tips = calloc(n + 1, sizeof *d->tips),
 			     .links = calloc(n + 1, sizeof *d->links) };
 	if (!all || !d->tips || !d->links)
 		return false;
@@ -134,7 +135,7 @@ static const char *part_of(const json_t *point)
 								  : "objectives";
 }
 
-static void point_interval(const json_t *point, const char *name, double *lo, double *hi)
+static void drawn_interval(const json_t *point, const char *name, double *lo, double *hi)
 {
 	const json_t *spread = json_object_get(json_object_get(point, "spread"), name);
 
@@ -164,11 +165,11 @@ static char *point_tip(const json_t *summary, const json_t *point, const char *s
 		name = text_at(names, i);
 		v = json_object_get(json_object_get(point, part_of(point)), name);
 		dp_buf_printf(&out, "%s%s %s", i ? ", " : ": ",
-			      is_privacy(summary, name) ? "ε" : name,
-			      is_privacy(summary, name) ? ctl_bound(v, text)
-							: ctl_value(v, text));
-		point_interval(point, name, &lo, &hi);
-		if (!is_privacy(summary, name) && isfinite(lo) && isfinite(hi))
+			      objective_is_privacy(summary, name) ? "ε" : name,
+			      objective_is_privacy(summary, name) ? ctl_bound(v, text)
+								  : ctl_value(v, text));
+		drawn_interval(point, name, &lo, &hi);
+		if (!objective_is_privacy(summary, name) && isfinite(lo) && isfinite(hi))
 			dp_buf_printf(&out, " (%s to %s)", ctl_number(lo, 4, false, low),
 				      ctl_number(hi, 4, false, high));
 	}
@@ -219,7 +220,7 @@ static bool drawn_front(struct drawn *d, const struct pictured *s, const struct 
 		d->y[k] = real_in(p, part_of(p), y->name);
 		if (!isfinite(d->x[k]) || !isfinite(d->y[k]))
 			continue;
-		point_interval(p, y->name, &d->lo[k], &d->hi[k]);
+		drawn_interval(p, y->name, &d->lo[k], &d->hi[k]);
 		d->tips[k] = point_tip(s->summary, p, named ? study : NULL);
 		d->links[k] = point_link(study, p);
 		d->n++;
@@ -289,9 +290,9 @@ static size_t cloud_gather(const json_t *rows, const struct side *x, const struc
 	return outside;
 }
 
-static void draw_cloud(struct plot *p, struct plot_panel *a, const struct pictured *s,
-		       const struct side *x, const struct side *y,
-		       const struct range *rx, const struct range *ry)
+static void draw_evaluated(struct plot *p, struct plot_panel *a, const struct pictured *s,
+			   const struct side *x, const struct side *y,
+			   const struct range *rx, const struct range *ry)
 {
 	size_t room = json_array_size(s->rows), n, outside;
 	double *at = malloc(2 * room * sizeof *at + 1);
@@ -328,8 +329,8 @@ static struct plot_style study_style(size_t i)
 				    .outline = true };
 }
 
-static void draw_front(struct plot_panel *a, const struct drawn *d,
-		       const struct side *x, size_t i, const char *name)
+static void draw_front(struct plot_panel *a, const struct drawn *d, const struct side *x,
+		       size_t i, const char *name)
 {
 	struct plot_style style = study_style(i), bar = style;
 
@@ -346,7 +347,7 @@ static void draw_front(struct plot_panel *a, const struct drawn *d,
 	panel_tips(a, (const char *const *)d->tips, (const char *const *)d->links, d->n);
 }
 
-/* The point that --one-se takes. */
+/* The point to take. */
 static void draw_chosen(struct plot_panel *a, const struct pictured *s,
 			const struct side *x, const struct side *y)
 {
@@ -447,10 +448,11 @@ static void front_fill(struct plot *p, const struct pictured *studies,
 	}
 	draw_region(a, x, y);
 	if (n == 1 && studies[0].rows)
-		draw_cloud(p, a, &studies[0], x, y, &rx, &ry);
+		draw_evaluated(p, a, &studies[0], x, y, &rx, &ry);
 	for (size_t i = 0; i < n; i++)
 		draw_front(a, &d[i], x, i,
-			   n == 1 ? "front" : dp_json_str(studies[i].summary, "name", ""));
+			   n == 1 ? "front"
+				  : dp_json_str(studies[i].summary, "name", ""));
 	if (n == 1)
 		draw_chosen(a, &studies[0], x, y);
 }
@@ -547,11 +549,12 @@ int figures_spark(const struct pictured *study, struct dp_buf *out, struct dp_er
 	if (code == DP_OK) {
 		double most = g->volume[g->n - 1], ended = g->ended[g->n - 1];
 
-		dp_buf_printf(out,
-			      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d "
-			      "%d\" width=\"%d\" height=\"%d\"><polyline fill=\"none\" "
-			      "stroke=\"#0072b2\" stroke-width=\"1.5\" points=\"",
-			      WIDTH, HEIGHT, WIDTH, HEIGHT);
+		dp_buf_printf(
+			out,
+			"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d "
+			"%d\" width=\"%d\" height=\"%d\"><polyline fill=\"none\" "
+			"stroke=\"#0072b2\" stroke-width=\"1.5\" points=\"",
+			WIDTH, HEIGHT, WIDTH, HEIGHT);
 		for (size_t i = 0; i < g->n && most > 0 && isfinite(most); i++)
 			dp_buf_printf(out, "%.1f,%.1f ",
 				      EDGE + (WIDTH - 2 * EDGE) * g->ended[i] / ended,

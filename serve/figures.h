@@ -14,11 +14,11 @@ enum {
 struct pictured {
 	const json_t *summary, *front;
 	const json_t *rows;   /* of all trials; NULL: only the front is drawn */
-	const json_t *chosen; /* the front that --one-se leaves: one point; or NULL */
+	const json_t *chosen; /* as choice_find() gives it; or NULL */
 };
 
 struct figure_form {
-	int width;   /* CSS pixels */
+	int width;    /* CSS pixels */
 	bool inlined; /* to be put into a page */
 };
 

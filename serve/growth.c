@@ -55,8 +55,8 @@ static size_t ended_rows(const json_t *rows, struct ended_row *out)
 			continue; /* waypoints stand before their trial */
 		if (strcmp(state, "ok") == 0 || strcmp(state, "failed") == 0 ||
 		    strcmp(state, "diverged") == 0)
-			out[n++] = (struct ended_row){ dp_json_str(row, "ended", ""), first,
-						       i };
+			out[n++] = (struct ended_row){ dp_json_str(row, "ended", ""),
+						       first, i };
 		first = i + 1;
 	}
 	qsort(out, n, sizeof *out, compare_when);
@@ -96,8 +96,7 @@ static int volume_find(struct volume_of *v, double *volume)
 		return DP_E_NOMEM;
 	qsort(v->front, count, sizeof *v->front, compare_place);
 	for (size_t i = 0; i < count; i++)
-		memmove(v->y + i * v->p, v->y + v->front[i] * v->p,
-			v->p * sizeof *v->y);
+		memmove(v->y + i * v->p, v->y + v->front[i] * v->p, v->p * sizeof *v->y);
 	v->n = count;
 	return dp_hypervolume(v->y, v->n, v->p, v->ref, volume);
 }

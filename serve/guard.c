@@ -24,7 +24,8 @@ static bool host_known(const struct guard *g, const struct http_request *q)
 
 	if (n == 0)
 		return false;
-	if (host_is(q->host, n, "localhost") || (q->local && host_is(q->host, n, q->local)))
+	if (host_is(q->host, n, "localhost") ||
+	    (q->local && host_is(q->host, n, q->local)))
 		return true;
 	for (size_t i = 0; i < g->nhosts; i++)
 		if (host_is(q->host, n, g->host[i]))
@@ -38,18 +39,19 @@ static bool origin_is_ours(const struct http_request *q)
 {
 	const char *origin = q->origin;
 
-	if (q->site && strcmp(q->site, "same-origin") != 0 && strcmp(q->site, "none") != 0)
+	if (q->site && strcmp(q->site, "same-origin") != 0 &&
+	    strcmp(q->site, "none") != 0)
 		return false;
 	if (!origin)
 		return true;
-	origin = strncmp(origin, "http://", 7) == 0	? origin + 7
+	origin = strncmp(origin, "http://", 7) == 0    ? origin + 7
 		 : strncmp(origin, "https://", 8) == 0 ? origin + 8
-							: "";
+						       : "";
 	return q->host && strcasecmp(origin, q->host) == 0;
 }
 
-static bool refuse(struct http_reply *a, unsigned status, int code, const char *message,
-		   const char *hint)
+static bool guard_deny(struct http_reply *a, unsigned status, int code,
+		       const char *message, const char *hint)
 {
 	struct dp_err err;
 
@@ -63,17 +65,19 @@ bool guard_admits(const struct guard *g, const struct http_request *q,
 		  struct http_reply *a)
 {
 	if (!host_known(g, q))
-		return refuse(a, 421, DP_E_DENIED,
-			      "this server is not called by that name (Host)",
-			      "open it by the address that it printed, or start it with "
-			      "--host NAME");
+		return guard_deny(
+			a, 421, DP_E_DENIED,
+			"this server is not called by that name (Host)",
+			"open it by the address that it printed, or start it with "
+			"--host NAME");
 	if (q->method == HTTP_OTHER) {
 		a->allow = g->control ? "GET, HEAD, POST" : "GET, HEAD";
-		return refuse(a, 405, DP_E_USAGE, "this method is not known here", "");
+		return guard_deny(a, 405, DP_E_USAGE, "this method is not known here",
+				  "");
 	}
 	if (q->method == HTTP_POST && !origin_is_ours(q))
-		return refuse(a, 403, DP_E_DENIED,
-			      "a page of another site may change nothing here", "");
+		return guard_deny(a, 403, DP_E_DENIED,
+				  "a page of another site may change nothing here", "");
 	return true;
 }
 
@@ -86,6 +90,7 @@ bool guard_knows(const struct guard *g, const struct http_request *q, bool cooki
 
 void guard_refuse(struct http_reply *a)
 {
-	refuse(a, 401, DP_E_DENIED, "this needs the token, in the header X-DPareto-Token",
-	       "it was printed when the server started, or is in its --token-file");
+	guard_deny(a, 401, DP_E_DENIED,
+		   "this needs the token, in the header X-DPareto-Token",
+		   "it was printed when the server started, or is in its --token-file");
 }

@@ -1,9 +1,9 @@
 /* guard.h - who may ask at all: looked at before anything else.
  *
  * A page of somebody else's, opened in the same browser, must reach nothing here. A name
- * of another site that suddenly points to this machine is known by its Host header; a form
- * or script of another site by its Origin; and what changes something needs the token in a
- * header, which no other site can set. */
+ * of another site that suddenly points to this machine is known by its Host header; a
+ * form or script of another site by its Origin; and what changes something needs the
+ * token in a header, which no other site can set. */
 #ifndef DP_SERVE_GUARD_H
 #define DP_SERVE_GUARD_H
 #include "serve/http.h"
@@ -16,9 +16,9 @@ enum {
 struct guard {
 	const char *host[GUARD_HOSTS]; /* names it is called by, beside localhost */
 	size_t nhosts;
-	bool control;     /* something may be changed */
-	bool closed;      /* reading needs the token, too */
-	char cookie[32];  /* the name of the cookie: cookies know no ports */
+	bool control;    /* something may be changed */
+	bool closed;     /* reading needs the token, too */
+	char cookie[32]; /* the name of the cookie: cookies know no ports */
 	struct token token;
 };
 

@@ -1,7 +1,7 @@
 /* http.h - a request as the rest of this folder sees it, and the answer to it.
  *
- * Knows nothing of sockets: serve/server.c fills a request from what libmicrohttpd gives it
- * and sends the answer, tests and the fuzzer do the same without a network. */
+ * Knows nothing of sockets: serve/web.c fills a request from what libmicrohttpd gives
+ * it and sends the answer, tests and the fuzzer do the same without a network. */
 #ifndef DP_SERVE_HTTP_H
 #define DP_SERVE_HTTP_H
 #include "base/base.h"

@@ -125,8 +125,7 @@ static bool hub_rest(struct hub *h, int ms)
 	until.tv_sec += ms / 1000 + until.tv_nsec / 1000000000L;
 	until.tv_nsec %= 1000000000L;
 	pthread_mutex_lock(&h->lock);
-	while (!h->closed &&
-	       pthread_cond_timedwait(&h->news, &h->lock, &until) == 0)
+	while (!h->closed && pthread_cond_timedwait(&h->news, &h->lock, &until) == 0)
 		;
 	open = !h->closed;
 	pthread_mutex_unlock(&h->lock);

@@ -1,8 +1,8 @@
 /* hub.h - what the daemon tells of changes, handed on to everybody who listens.
  *
  * One thread waits for the daemon's word; streams of events, each in a thread of its own,
- * wait for the hub's. What a stream has missed it is told at once and only once: of a study
- * that changed a hundred times, the last version. */
+ * wait for the hub's. What a stream has missed it is told at once and only once: of a
+ * study that changed a hundred times, the last version. */
 #ifndef DP_SERVE_HUB_H
 #define DP_SERVE_HUB_H
 #include "serve/ask.h"

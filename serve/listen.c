@@ -44,7 +44,8 @@ static bool is_loopback(const struct sockaddr *a)
 		return ntohl(v4->sin_addr.s_addr) >> 24 == 127;
 	}
 	return a->sa_family == AF_INET6 &&
-	       IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)(const void *)a)->sin6_addr);
+	       IN6_IS_ADDR_LOOPBACK(
+		       &((const struct sockaddr_in6 *)(const void *)a)->sin6_addr);
 }
 
 static int refuse_beyond(const char *where, struct dp_err *err)

@@ -109,9 +109,8 @@ static int log_read_fd(int fd, const struct log_wish *w, bool ended, struct log_
 	if (w->from < 0 && r->from > 0)
 		skip = tail_start(bytes, (size_t)n);
 	r->from += (int64_t)skip;
-	r->next = r->from +
-		  (int64_t)log_text(bytes + skip, (size_t)n - skip,
-				    ended && r->from + n >= r->size, &r->text);
+	r->next = r->from + (int64_t)log_text(bytes + skip, (size_t)n - skip,
+					      ended && r->from + n >= r->size, &r->text);
 	free(bytes);
 	return DP_OK;
 }

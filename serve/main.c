@@ -5,7 +5,7 @@
 #include "ctl/output.h"
 #include "reports/plot/plot.h"
 #include "serve/listen.h"
-#include "serve/server.h"
+#include "serve/web.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -93,18 +93,18 @@ static void browser_open(struct ctl *ctl, const struct serve *s, const char *add
 }
 
 /* Until somebody ends it. */
-static void serve_wait(struct server *server, const sigset_t *signals)
+static void serve_wait(struct web *server, const sigset_t *signals)
 {
 	const struct timespec second = { .tv_sec = 1 };
 
 	while (sigtimedwait(signals, NULL, &second) < 0)
-		server_watch(server);
+		web_watch(server);
 }
 
 static int serve_at(struct ctl *ctl, struct serve *s, const struct listening *l,
 		    const sigset_t *signals, struct dp_err *err)
 {
-	struct server *server;
+	struct web *server;
 	char address[512];
 	int code = guard_set(&s->guard, ctl, l, err);
 
@@ -114,14 +114,14 @@ static int serve_at(struct ctl *ctl, struct serve *s, const struct listening *l,
 		close(l->fd);
 		return code;
 	}
-	code = server_start(s, l->fd, &server, err);
+	code = web_start(s, l->fd, &server, err);
 	if (code == DP_OK) {
 		serve_tell(ctl, s, l, address, sizeof address);
 		if (ctl_flag(ctl, "open"))
 			browser_open(ctl, s, address);
 		serve_wait(server, signals);
 		hub_close(s->hub); /* streams end first, so that the rest can */
-		server_stop(server);
+		web_stop(server);
 	}
 	hub_stop(s->hub);
 	return code;

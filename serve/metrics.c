@@ -56,8 +56,8 @@ static void metric_labels(struct dp_buf *out, const char *first, const char *val
 	dp_buf_putc(out, '}');
 }
 
-/* A member that is a number; NaN: it is none, or hidden. */
-static double member(const json_t *object, const char *key)
+/* A real_of that is a number; NaN: it is none, or hidden. */
+static double real_of(const json_t *object, const char *key)
 {
 	double x;
 
@@ -72,7 +72,7 @@ static void metric_each(struct dp_buf *out, const json_t *studies, const char *n
 	size_t i;
 
 	json_array_foreach (studies, i, one) {
-		double x = member(one, key);
+		double x = real_of(one, key);
 
 		if (isnan(x))
 			continue;
@@ -97,7 +97,7 @@ static void put_daemon(struct dp_buf *out, const json_t *hello)
 
 	for (size_t i = 0; i < DP_COUNT(each); i++) {
 		metric_head(out, each[i].name, "gauge", each[i].help);
-		metric_plain(out, each[i].name, member(hello, each[i].key));
+		metric_plain(out, each[i].name, real_of(hello, each[i].key));
 	}
 }
 
@@ -109,21 +109,22 @@ static void put_journal(struct dp_buf *out, const json_t *journal)
 	const json_t *commits = json_object_get(journal, "commits");
 	const char *name = "dpareto_journal_commit_seconds";
 
-	metric_head(out, name, "summary",
-		    "How long commits took; quantiles of the last 1024, sum and count since "
-		    "the daemon's start.");
+	metric_head(
+		out, name, "summary",
+		"How long commits took; quantiles of the last 1024, sum and count since "
+		"the daemon's start.");
 	for (size_t i = 0; i < DP_COUNT(each); i++) {
 		dp_buf_puts(out, name);
 		metric_labels(out, "quantile", each[i].quantile, NULL, NULL);
-		metric_number(out, member(commits, each[i].key));
+		metric_number(out, real_of(commits, each[i].key));
 	}
 	dp_buf_printf(out, "%s_sum", name);
-	metric_number(out, member(commits, "seconds"));
+	metric_number(out, real_of(commits, "seconds"));
 	dp_buf_printf(out, "%s_count", name);
-	metric_number(out, member(commits, "count"));
+	metric_number(out, real_of(commits, "count"));
 	metric_head(out, "dpareto_journal_silent_seconds", "gauge",
 		    "How long the disk of the journal has not answered; 0 if it does.");
-	metric_plain(out, "dpareto_journal_silent_seconds", member(journal, "silent"));
+	metric_plain(out, "dpareto_journal_silent_seconds", real_of(journal, "silent"));
 }
 
 static void put_states(struct dp_buf *out, const json_t *studies)
@@ -164,7 +165,7 @@ static void put_trials(struct dp_buf *out, const json_t *studies)
 		    "Trials that have ended, by how. A retry takes a failure back.");
 	json_array_foreach (studies, i, one)
 		for (size_t k = 0; k < DP_COUNT(ends); k++) {
-			double x = member(one, ends[k]);
+			double x = real_of(one, ends[k]);
 
 			if (isnan(x))
 				continue; /* a private selection hides it */
@@ -186,18 +187,34 @@ static double unix_time(const char *iso)
 	return rest ? (double)timegm(&tm) : NAN;
 }
 
+static void put_failures(struct dp_buf *out, const json_t *studies)
+{
+	const json_t *one;
+	size_t i;
+
+	metric_head(out, "dpareto_study_by_failures", "gauge",
+		    "1 if a study is paused or failed because of its trainer.");
+	json_array_foreach (studies, i, one) {
+		dp_buf_puts(out, "dpareto_study_by_failures");
+		metric_labels(out, "study", dp_json_str(one, "name", ""), NULL, NULL);
+		metric_number(out, json_is_true(json_object_get(one, "by_failures")));
+	}
+}
+
 static void put_studies(struct dp_buf *out, const json_t *studies)
 {
 	const json_t *one;
 	size_t i;
 
 	put_states(out, studies);
+	put_failures(out, studies);
 	put_trials(out, studies);
 	metric_head(out, "dpareto_hypervolume", "gauge",
 		    "Hypervolume of a study's front of observed means.");
 	metric_each(out, studies, "dpareto_hypervolume", "hypervolume");
-	metric_head(out, "dpareto_study_updated_seconds", "gauge",
-		    "When something was last recorded in a study, in seconds since 1970.");
+	metric_head(
+		out, "dpareto_study_updated_seconds", "gauge",
+		"When something was last recorded in a study, in seconds since 1970.");
 	json_array_foreach (studies, i, one) {
 		double at = unix_time(dp_json_str(one, "updated", NULL));
 

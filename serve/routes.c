@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "ctl/command.h"
 #include "reports/plot/plot.h"
+#include "serve/choice.h"
 #include "serve/figures.h"
 #include "serve/log.h"
 #include "serve/metrics.h"
@@ -25,7 +26,8 @@ enum {
 /* A picture alone may have a style of its own, and nothing else. */
 #define PICTURE_POLICY "default-src 'none'; style-src 'unsafe-inline'"
 #define REPORT_POLICY                                                                    \
-	"default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; " \
+	"default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri "        \
+	"'none'; "                                                                       \
 	"form-action 'none'; frame-ancestors 'none'"
 
 /* A request on its way to its answer. */
@@ -107,12 +109,12 @@ static int route_session(struct visit *v, struct dp_err *err)
 {
 	const struct guard *g = &v->s->guard;
 
-	return http_reply_json(
-		v->a,
-		json_pack("{s:s, s:b, s:b, s:b}", "version", ctl_version(), "control",
-			  g->control, "token", g->closed, "signed_in",
-			  !g->closed || guard_knows(g, v->q, true)),
-		err);
+	return http_reply_json(v->a,
+			       json_pack("{s:s, s:b, s:b, s:b}", "version", ctl_version(),
+					 "control", g->control, "token", g->closed,
+					 "signed_in",
+					 !g->closed || guard_knows(g, v->q, true)),
+			       err);
 }
 
 static int route_daemon(struct visit *v, struct dp_err *err)
@@ -152,6 +154,19 @@ static int route_front(struct visit *v, struct dp_err *err)
 	struct ask ask = { .command = "front", .arg = { v->study } };
 
 	return answer_options(v, &ask, err);
+}
+
+static int route_choice(struct visit *v, struct dp_err *err)
+{
+	const json_t *summary;
+	json_t *status, *choice;
+	int code = ask_study(&v->s->asking, v->study, &status, &summary, err);
+
+	if (code != DP_OK)
+		return code;
+	code = choice_find(&v->s->asking, v->study, summary, &choice, err);
+	json_decref(status);
+	return code == DP_OK ? http_reply_json(v->a, choice, err) : code;
 }
 
 /* Only what models say: a point that is verified would be trained. */
@@ -212,7 +227,8 @@ static int form_read(const struct http_request *q, struct figure_form *f,
 		     struct dp_err *err)
 {
 	int64_t width;
-	int code = http_query_int(q, "width", WIDTH_LEAST, WIDTH_MOST, WIDTH, &width, err);
+	int code =
+		http_query_int(q, "width", WIDTH_LEAST, WIDTH_MOST, WIDTH, &width, err);
 
 	f->width = (int)width;
 	f->inlined = http_query(q, "inline") != NULL;
@@ -248,7 +264,7 @@ static int album_add(struct visit *v, struct album *al, const char *study, unsig
 {
 	struct asking *k = &v->s->asking;
 	struct pictured *p = &al->study[al->n++];
-	struct ask ask = { .command = "front", .arg = { study } };
+	const struct ask ask = { .command = "front", .arg = { study } };
 	json_t *value;
 	int64_t version;
 	int code = ask_study(k, study, &value, &p->summary, err);
@@ -267,10 +283,8 @@ static int album_add(struct visit *v, struct album *al, const char *study, unsig
 			p->rows = album_keep(al, value);
 	}
 	if (code == DP_OK && (what & ALBUM_CHOSEN)) {
-		struct dp_err none; /* an empty front has no such point */
-
-		ask.option[ask.noptions++] = (struct ask_option){ "one-se", "" };
-		if (ask_value(k, &ask, &value, &none) == DP_OK)
+		code = choice_find(k, study, p->summary, &value, err);
+		if (code == DP_OK)
 			p->chosen = album_keep(al, value);
 	}
 	return code;
@@ -394,7 +408,8 @@ static int route_enqueue(struct visit *v, struct dp_err *err)
 				  json_pack("{s:s, s:O}", "study", v->study, "parameters",
 					    parameters),
 				  via, &ok, err)
-		       : dp_fail(err, DP_E_USAGE, "name the point: {\"parameters\":{...}}");
+		       : dp_fail(err, DP_E_USAGE,
+				 "name the point: {\"parameters\":{...}}");
 	json_decref(body);
 	return code == DP_OK ? http_reply_json(v->a, ok, err) : code;
 }
@@ -447,6 +462,7 @@ static const struct route {
 	{ HTTP_GET, READ, "api/compare/front.svg", route_compare },
 	{ HTTP_GET, READ, "api/studies/:study", route_study },
 	{ HTTP_GET, READ, "api/studies/:study/front", route_front },
+	{ HTTP_GET, READ, "api/studies/:study/choice", route_choice },
 	{ HTTP_GET, READ, "api/studies/:study/recommend", route_recommend },
 	{ HTTP_GET, READ, "api/studies/:study/trials", route_trials },
 	{ HTTP_GET, READ, "api/studies/:study/trials/:trial", route_trial },
@@ -464,8 +480,8 @@ static const struct route {
 };
 
 /* Is the part what the path has there? */
-static bool part_matches(const char *pattern, size_t n, const char *part,
-			 struct visit *v)
+static bool segment_matches(const char *pattern, size_t n, const char *part,
+			    struct visit *v)
 {
 	if (n == 6 && strncmp(pattern, ":study", n) == 0) {
 		v->study = part;
@@ -487,7 +503,7 @@ static bool route_matches(const struct route *r, struct visit *v)
 	for (size_t i = 0; i < v->q->nparts; i++) {
 		size_t n = strcspn(pattern, "/");
 
-		if (!*pattern || !part_matches(pattern, n, v->q->part[i], v))
+		if (!*pattern || !segment_matches(pattern, n, v->q->part[i], v))
 			return false;
 		pattern += n;
 		pattern += *pattern == '/';
@@ -571,6 +587,13 @@ bool serve_admits(struct serve *s, const struct http_request *q, struct http_rep
 	return visit_route(&v) != NULL;
 }
 
+static void reply_sentence(struct http_reply *a, const struct dp_err *err)
+{
+	dp_buf_clear(&a->body);
+	dp_buf_printf(&a->body, "%s\n%s%s", err->msg, err->hint, *err->hint ? "\n" : "");
+	a->type = "text/plain; charset=utf-8";
+}
+
 void serve_answer(struct serve *s, const struct http_request *q, struct http_reply *a)
 {
 	struct visit v = { .s = s, .q = q, .a = a };
@@ -588,4 +611,7 @@ void serve_answer(struct serve *s, const struct http_request *q, struct http_rep
 		a->policy = NULL;
 		http_reply_error(a, &err);
 	}
+	/* who followed a link to a report reads a sentence, not JSON */
+	if (code != DP_OK && q->nparts > 0 && strcmp(q->part[0], "api") != 0)
+		reply_sentence(a, &err);
 }

@@ -46,7 +46,8 @@ static struct shelf_place *shelf_find(struct shelf *s, const char *study)
 }
 
 /* version -1: nobody knows whether the study has changed. */
-static bool place_is_fresh(const struct shelf_place *p, const char *study, int64_t version)
+static bool place_is_fresh(const struct shelf_place *p, const char *study,
+			   int64_t version)
 {
 	if (!p->rows || strcmp(p->study, study) != 0)
 		return false;

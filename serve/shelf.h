@@ -1,9 +1,9 @@
 /* shelf.h - all trials of the studies that were asked for last, kept.
  *
  * Tables that are sorted, clouds of points and curves need every trial, and thousands of
- * them take the daemon and us a good part of a second. So they are fetched again only when
- * the study has changed, and no more often than leaves most of the time for other things;
- * meanwhile people see them as they were a moment ago. */
+ * them take the daemon and us a good part of a second. So they are fetched again only
+ * when the study has changed, and no more often than leaves most of the time for other
+ * things; meanwhile people see them as they were a moment ago. */
 #ifndef DP_SERVE_SHELF_H
 #define DP_SERVE_SHELF_H
 #include "serve/ask.h"

@@ -9,8 +9,10 @@
 #include <string.h>
 
 #define PAGE_POLICY                                                                      \
-	"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " \
-	"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+	"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' "       \
+	"data:; "                                                                        \
+	"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors "      \
+	"'none'"
 
 static const struct page_file *file_find(const char *name)
 {
@@ -84,10 +86,11 @@ static void snapshot_table(const json_t *studies, struct dp_buf *out)
 		dp_buf_puts(out, "<p>There are no studies yet.</p>\n");
 		return;
 	}
-	dp_buf_puts(out, "<table><caption>Studies</caption>\n<thead><tr><th "
-			 "scope=\"col\">study</th><th scope=\"col\">state</th><th "
-			 "scope=\"col\">ended</th><th scope=\"col\">why</th></tr></thead>\n"
-			 "<tbody>\n");
+	dp_buf_puts(out,
+		    "<table><caption>Studies</caption>\n<thead><tr><th "
+		    "scope=\"col\">study</th><th scope=\"col\">state</th><th "
+		    "scope=\"col\">ended</th><th scope=\"col\">why</th></tr></thead>\n"
+		    "<tbody>\n");
 	json_array_foreach (studies, i, one)
 		snapshot_row(one, out);
 	dp_buf_puts(out, "</tbody></table>\n");

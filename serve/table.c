@@ -169,7 +169,7 @@ struct table_order {
 	int sign; /* -1: the greatest first */
 };
 
-static int compare_rows(const void *a, const void *b, void *arg)
+static int compare_keys(const void *a, const void *b, void *arg)
 {
 	const struct table_row *u = a, *v = b;
 	const struct table_order *o = arg;
@@ -279,7 +279,7 @@ int table_part(const json_t *rows, const struct http_request *q, json_t **out,
 	n = filter_rows(rows, q, list);
 	for (size_t i = 0; i < n; i++)
 		row_key(&list[i], &order.column);
-	qsort_r(list, n, sizeof *list, compare_rows, &order);
+	qsort_r(list, n, sizeof *list, compare_keys, &order);
 	*out = part_json(list, n, from, limit);
 	free(list);
 	return DP_OK;

@@ -1,7 +1,7 @@
 /* token.h - the word that lets somebody in: made at start, or kept in a file.
  *
- * A browser that has shown it once is known by a cookie, which is the token's digest: so it
- * outlives a restart, and the token itself stays out of the browser's store. */
+ * A browser that has shown it once is known by a cookie, which is the token's digest: so
+ * it outlives a restart, and the token itself stays out of the browser's store. */
 #ifndef DP_SERVE_TOKEN_H
 #define DP_SERVE_TOKEN_H
 #include "base/base.h"

@@ -256,7 +256,7 @@ class StudyView {
 	async refreshFront(s) {
 		if (s.front > 0) {
 			const [front, best] = await Promise.all([get(studyApi(this.study, "/front")),
-				get(studyApi(this.study, "/front?one-se")).catch(() => null)]);
+				get(studyApi(this.study, "/choice")).catch(() => null)]);
 
 			this.points = new Map(front.front.map((p) => [trialName(p), p]));
 			this.point = best?.front[0] ?? null;

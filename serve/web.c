@@ -1,9 +1,9 @@
-/* server.c - between libmicrohttpd and routes.c.
+/* web.c - between libmicrohttpd and routes.c.
  *
- * A connection has a thread, so that an answer may take its time: it waits for the daemon,
- * or for events. What a client can hold up is bounded: how many there are, what a request
- * may be, and how long it may take to send one or to take its answer. */
-#include "serve/server.h"
+ * A connection has a thread, so that an answer may take its time: it waits for the
+ * daemon, or for events. What a client can hold up is bounded: how many there are, what a
+ * request may be, and how long it may take to send one or to take its answer. */
+#include "serve/web.h"
 
 #include "base/num.h"
 
@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -39,7 +40,7 @@ struct connection {
 	bool streaming; /* events, for as long as anybody likes */
 };
 
-struct server {
+struct web {
 	struct serve *s;
 	struct MHD_Daemon *http;
 	pthread_mutex_t lock; /* of the list and what is in it */
@@ -75,7 +76,7 @@ static int socket_of(struct MHD_Connection *c)
 	return info ? info->connect_fd : -1;
 }
 
-static void connection_turn(struct server *v, struct MHD_Connection *c, bool answering,
+static void connection_turn(struct web *v, struct MHD_Connection *c, bool answering,
 			    bool streaming)
 {
 	struct connection *one = connection_of(c);
@@ -89,7 +90,7 @@ static void connection_turn(struct server *v, struct MHD_Connection *c, bool ans
 	pthread_mutex_unlock(&v->lock);
 }
 
-static void connection_open(struct server *v, struct MHD_Connection *c, void **context)
+static void connection_open(struct web *v, struct MHD_Connection *c, void **context)
 {
 	struct connection *one = calloc(1, sizeof *one);
 
@@ -107,7 +108,7 @@ static void connection_open(struct server *v, struct MHD_Connection *c, void **c
 	pthread_mutex_unlock(&v->lock);
 }
 
-static void connection_close(struct server *v, void **context)
+static void connection_close(struct web *v, void **context)
 {
 	struct connection *one = *context;
 
@@ -122,8 +123,8 @@ static void connection_close(struct server *v, void **context)
 	*context = NULL;
 }
 
-static void on_connection(void *arg, struct MHD_Connection *c, void **context,
-			  enum MHD_ConnectionNotificationCode what)
+static void on_connected(void *arg, struct MHD_Connection *c, void **context,
+			 enum MHD_ConnectionNotificationCode what)
 {
 	if (what == MHD_CONNECTION_NOTIFY_STARTED)
 		connection_open(arg, c, context);
@@ -131,8 +132,9 @@ static void on_connection(void *arg, struct MHD_Connection *c, void **context,
 		connection_close(arg, context);
 }
 
-/* libmicrohttpd's own limit is one of silence: a byte every ten seconds would outlive it. */
-void server_watch(struct server *v)
+/* libmicrohttpd's own limit is one of silence: a byte every ten seconds would outlive it.
+ */
+void web_watch(struct web *v)
 {
 	int64_t now = dp_mono_us();
 
@@ -191,13 +193,26 @@ static void *on_target(void *arg, const char *target, struct MHD_Connection *c)
 	return x;
 }
 
+/* In a header of its own or, as Prometheus sends one, in that for such things. No other
+ * site's page can set either. */
+static const char *shown_token(struct MHD_Connection *c)
+{
+	static const char bearer[] = "Bearer ";
+	const char *own = header(c, "X-DPareto-Token");
+	const char *common = own ? NULL : header(c, "Authorization");
+
+	if (common && strncasecmp(common, bearer, strlen(bearer)) == 0)
+		return common + strlen(bearer);
+	return own;
+}
+
 static void read_headers(struct exchange *x, struct MHD_Connection *c, const char *method)
 {
 	x->q.method = http_method_from(method);
 	x->q.host = header(c, "Host");
 	x->q.origin = header(c, "Origin");
 	x->q.site = header(c, "Sec-Fetch-Site");
-	x->q.token = header(c, "X-DPareto-Token");
+	x->q.token = shown_token(c);
 	x->q.cookie = header(c, "Cookie");
 	x->q.known = header(c, "If-None-Match");
 	read_addresses(x, c);
@@ -206,7 +221,7 @@ static void read_headers(struct exchange *x, struct MHD_Connection *c, const cha
 /* ---- answers ---- */
 
 struct stream {
-	struct server *v;
+	struct web *v;
 	struct hub_place at;
 	struct dp_buf text;
 	size_t sent;
@@ -253,7 +268,7 @@ static void stream_free(void *arg)
 	free(st);
 }
 
-static struct MHD_Response *stream_response(struct server *v, struct MHD_Connection *c)
+static struct MHD_Response *stream_response(struct web *v, struct MHD_Connection *c)
 {
 	struct MHD_Response *response;
 	struct stream *st = calloc(1, sizeof *st);
@@ -272,7 +287,7 @@ static struct MHD_Response *stream_response(struct server *v, struct MHD_Connect
 }
 
 /* Takes a place for a stream, if there is one left. */
-static bool stream_begins(struct server *v, struct http_reply *a)
+static bool stream_begins(struct web *v, struct http_reply *a)
 {
 	struct dp_err err;
 
@@ -310,8 +325,8 @@ static void put_headers(struct MHD_Response *r, const struct http_reply *a)
 		put_header(r, "X-Accel-Buffering", "no"); /* nginx's word for it */
 }
 
-static enum MHD_Result send_reply(struct server *v, struct MHD_Connection *c,
-				  struct http_reply *a)
+static enum MHD_Result http_send(struct web *v, struct MHD_Connection *c,
+				 struct http_reply *a)
 {
 	bool events = a->events && stream_begins(v, a);
 	struct MHD_Response *r;
@@ -341,7 +356,7 @@ static enum MHD_Result send_reply(struct server *v, struct MHD_Connection *c,
 }
 
 /* Its headers are read: may it go on? */
-static enum MHD_Result exchange_begin(struct server *v, struct MHD_Connection *c,
+static enum MHD_Result exchange_begin(struct web *v, struct MHD_Connection *c,
 				      struct exchange *x, const char *method)
 {
 	x->begun = true;
@@ -353,10 +368,10 @@ static enum MHD_Result exchange_begin(struct server *v, struct MHD_Connection *c
 	if (x->bad)
 		http_reply_status(&x->a, 400, &x->why);
 	/* a body is not waited for */
-	return x->q.method == HTTP_GET ? MHD_YES : send_reply(v, c, &x->a);
+	return x->q.method == HTTP_GET ? MHD_YES : http_send(v, c, &x->a);
 }
 
-static enum MHD_Result exchange_too_long(struct server *v, struct MHD_Connection *c,
+static enum MHD_Result exchange_too_long(struct web *v, struct MHD_Connection *c,
 					 struct exchange *x)
 {
 	struct dp_err err;
@@ -364,7 +379,7 @@ static enum MHD_Result exchange_too_long(struct server *v, struct MHD_Connection
 	x->refused = true;
 	dp_fail(&err, DP_E_LIMIT, "what was sent is longer than %d bytes", HTTP_BODY_MAX);
 	http_reply_status(&x->a, 413, &err);
-	return send_reply(v, c, &x->a);
+	return http_send(v, c, &x->a);
 }
 
 static enum MHD_Result on_request(void *arg, struct MHD_Connection *c, const char *url,
@@ -372,7 +387,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *c, const cha
 				  const char *data, size_t *size, void **context)
 {
 	struct exchange *x = *context;
-	struct server *v = arg;
+	struct web *v = arg;
 
 	(void)url;
 	(void)version;
@@ -393,7 +408,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *c, const cha
 		x->q.len = x->body.len;
 		serve_answer(v->s, &x->q, &x->a);
 	}
-	return send_reply(v, c, &x->a);
+	return http_send(v, c, &x->a);
 }
 
 static void on_completed(void *arg, struct MHD_Connection *c, void **context,
@@ -414,9 +429,9 @@ static void on_completed(void *arg, struct MHD_Connection *c, void **context,
 
 /* ---- the server ---- */
 
-int server_start(struct serve *s, int fd, struct server **out, struct dp_err *err)
+int web_start(struct serve *s, int fd, struct web **out, struct dp_err *err)
 {
-	struct server *v = calloc(1, sizeof *v);
+	struct web *v = calloc(1, sizeof *v);
 
 	if (!v)
 		return dp_fail(err, DP_E_NOMEM, "no memory for a server");
@@ -430,7 +445,7 @@ int server_start(struct serve *s, int fd, struct server **out, struct dp_err *er
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY,
 		MHD_OPTION_CONNECTION_TIMEOUT, STILL_S, MHD_OPTION_STRICT_FOR_CLIENT, 1,
 		MHD_OPTION_URI_LOG_CALLBACK, on_target, v, MHD_OPTION_NOTIFY_COMPLETED,
-		on_completed, v, MHD_OPTION_NOTIFY_CONNECTION, on_connection, v,
+		on_completed, v, MHD_OPTION_NOTIFY_CONNECTION, on_connected, v,
 		MHD_OPTION_END);
 	if (!v->http) {
 		pthread_mutex_destroy(&v->lock);
@@ -441,7 +456,7 @@ int server_start(struct serve *s, int fd, struct server **out, struct dp_err *er
 	return DP_OK;
 }
 
-void server_stop(struct server *v)
+void web_stop(struct web *v)
 {
 	MHD_stop_daemon(v->http);
 	pthread_mutex_destroy(&v->lock);

@@ -26,7 +26,7 @@ struct client {
 	size_t reply_bytes;
 	int64_t writing; /* dp_mono_us() since when it could take the reply; 0: there is
 			  * none */
-	int64_t since;   /* dp_mono_us() when it came, or had its last reply */
+	int64_t spoken;  /* dp_mono_us() when it came, or had its last reply */
 	bool hang_up;    /* close once the reply is written */
 	bool closing;
 	bool lifeline;
@@ -34,8 +34,9 @@ struct client {
 
 	/* a long poll */
 	bool waiting;
-	uint32_t study, version;
-	int64_t until; /* dp_mono_us() */
+	uint32_t study; /* or CLIENT_ANY_STUDY */
+	int64_t since;  /* its version, or the daemon's revision */
+	int64_t until;  /* dp_mono_us() */
 };
 
 /* Before the first of them. */

@@ -253,6 +253,7 @@ int daemon_read_journal(struct dpd *d, struct dp_err *err)
 	for (uint32_t i = 0; i < d->state.nstudies; i++)
 		if (!study_new(d, d->state.studies[i]))
 			return dp_fail(err, DP_E_NOMEM, "no memory for the studies");
+	revisions_begin(d);
 	return DP_OK;
 }
 

@@ -375,6 +375,7 @@ static bool study_forget(struct study *h)
 	record_forget(h);
 	memmove(d->studies + i, d->studies + i + 1, (d->nstudies - i - 1) * sizeof h);
 	d->nstudies--;
+	revision_deleted(h);
 	study_free(h);
 	dp_state_forget(&d->state, id);
 	after_commit(d, bury, r);

@@ -35,7 +35,8 @@ struct study {
 	bool is_changed; /* in d->changed */
 	bool is_looked;  /* in this turn already */
 	struct next next;
-	uint64_t turn; /* when it was last served: the scheduler's */
+	uint64_t turn;            /* when it was last served: the scheduler's */
+	struct revision revision; /* revision.c's */
 
 	struct asker *asker;       /* ask.c's; NULL while nothing was asked */
 	struct asked_front *front; /* ask.c's: the last that was found, or NULL */

@@ -1,0 +1,263 @@
+/* figure.js - a figure of the server in the page: points tell about themselves when one
+ * points at them or reaches them by keyboard, and lead to their trials. */
+import { getText, Refusal } from "/api.js";
+import { element, show } from "/dom.js";
+
+const NARROWEST = 360, WIDEST = 1200; /* that the server draws */
+const REACH = 18;                     /* px: a point so near is meant */
+const XLINK = "http://www.w3.org/1999/xlink";
+
+/* The dark style of figures; not in print, which is always light. */
+function wantStyle() {
+	if (document.getElementById("figure-style"))
+		return;
+	document.head.append(element("link", { id: "figure-style", rel: "stylesheet",
+		href: "/api/figures.css", media: "screen and (prefers-color-scheme: dark)" }));
+}
+
+/* The server escapes what it writes; this is the second lock. */
+function clean(svg) {
+	for (const node of [...svg.querySelectorAll("script, foreignObject, style, animate, set")])
+		node.remove();
+	for (const node of [svg, ...svg.querySelectorAll("*")])
+		for (const { name, value } of [...node.attributes])
+			if (/^on|^style$/i.test(name) ||
+			    (/href$/i.test(name) && !/^(#|\/(?!\/))/.test(value)))
+				node.removeAttribute(name);
+}
+
+function parse(text) {
+	const svg = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
+
+	if (svg.nodeName !== "svg")
+		return null;
+	clean(svg);
+	return document.importNode(svg, true);
+}
+
+/* "13" or "7@4" of "/studies/s/trials/7@4" */
+function trialOf(link) {
+	const path = link.getAttributeNS(XLINK, "href") ?? link.getAttribute("href") ?? "";
+
+	return /\/trials\/([^/]+)$/.exec(path)?.[1] ?? null;
+}
+
+function pathOf(link) {
+	return link.getAttributeNS(XLINK, "href") ?? link.getAttribute("href");
+}
+
+export class Figure {
+	/* `url(width)` is where it is, `about(trial)` nodes that tell of a point, or null. */
+	constructor(place, { url, about = () => null, none }) {
+		this.place = place;
+		this.url = url;
+		this.about = about;
+		this.none = none;
+		this.text = this.shown = null;
+		this.items = [];
+		this.box = element("div", { class: "drawing" });
+		this.tip = element("div", { class: "tip", role: "tooltip", id: `${place.id}-tip`,
+			hidden: true });
+		place.append(this.box, this.tip);
+		this.listen();
+		wantStyle();
+	}
+
+	width() {
+		return Math.min(WIDEST, Math.max(NARROWEST, Math.floor(this.place.clientWidth)));
+	}
+
+	/* `there`: the study has something to draw. */
+	async refresh(there = true) {
+		const width = this.width();
+		let text = null;
+
+		if (there)
+			try {
+				text = await getText(this.url(width));
+			} catch (error) {
+				if (!(error instanceof Refusal) || error.status !== 404)
+					throw error;
+			}
+		this.drawn = width;
+		if (text === this.text && this.box.firstChild)
+			return;
+		this.text = text;
+		this.draw(text && parse(text));
+	}
+
+	draw(svg) {
+		const held = this.box.contains(document.activeElement) ?
+			trialOf(document.activeElement) : null;
+		const shown = this.shown;
+
+		if (svg) {
+			this.prepare(svg);
+			this.box.replaceChildren(svg);
+		} else {
+			this.items = [];
+			show(this.box, element("p", { class: "soft" }, this.none));
+		}
+		this.item(held)?.link.focus({ preventScroll: true });
+		if (this.item(shown))
+			this.open(this.item(shown));
+		else
+			this.close();
+	}
+
+	/* One stop for the Tab key, arrows go on from there; words for whoever hears it. */
+	prepare(svg) {
+		this.items = [...svg.querySelectorAll("a")].filter(trialOf).map((link) => {
+			const mark = link.querySelector("[x][y]");
+			const title = link.querySelector("title");
+			const item = { link, trial: trialOf(link), title: title?.textContent ?? "",
+				x: Number(mark?.getAttribute("x")), y: Number(mark?.getAttribute("y")) };
+
+			link.setAttribute("aria-label", item.title || `trial ${item.trial}`);
+			link.setAttribute("tabindex", "-1");
+			title?.remove();
+			return item;
+		});
+		this.stops = this.items.filter((item) => this.about(item.trial));
+		if (!this.stops.length)
+			this.stops = [...this.items];
+		this.stops.sort((a, b) => a.x - b.x || a.y - b.y);
+		this.stops = this.stops.filter((item, i) => item.trial !== this.stops[i - 1]?.trial);
+		(this.item(this.shown) ?? this.stops[0])?.link.setAttribute("tabindex", "0");
+	}
+
+	/* The mark of a trial: the last one is on top. */
+	item(trial) {
+		return this.stops?.find((item) => item.trial === trial) ??
+			this.items.findLast((item) => item.trial === trial);
+	}
+
+	/* ---- pointing ---- */
+
+	nearest(event) {
+		const svg = this.box.querySelector("svg"), frame = svg?.getBoundingClientRect();
+		let best = null, reach = REACH;
+
+		if (!frame)
+			return null;
+		const scale = frame.width / svg.viewBox.baseVal.width;
+		for (const item of this.items) {
+			const d = Math.hypot(frame.left + item.x * scale - event.clientX,
+				frame.top + item.y * scale - event.clientY);
+			/* of marks at one place, that on the front */
+			if (d < reach || (d === reach && this.about(item.trial))) {
+				reach = d;
+				best = item;
+			}
+		}
+		return best;
+	}
+
+	listen() {
+		this.box.addEventListener("pointermove", (event) => {
+			const item = this.nearest(event);
+
+			if (item)
+				this.open(item);
+			else if (!this.box.contains(document.activeElement))
+				this.close();
+		});
+		this.place.addEventListener("pointerleave", () => {
+			if (!this.box.contains(document.activeElement))
+				this.close();
+		});
+		this.box.addEventListener("focusin", (event) => {
+			const item = this.items.find(({ link }) => link === event.target.closest("a"));
+
+			if (item)
+				this.open(item);
+		});
+		this.box.addEventListener("focusout", () => this.close());
+		this.box.addEventListener("keydown", (event) => this.key(event));
+		this.box.addEventListener("click", (event) => this.click(event));
+		addEventListener("keydown", (event) => {
+			if (event.key === "Escape")
+				this.close();
+		});
+		new ResizeObserver(() => this.resized()).observe(this.place);
+	}
+
+	/* A finger covers what it points at: its first touch shows, the second goes there. */
+	click(event) {
+		const item = this.nearest(event) ??
+			this.items.find(({ link }) => link === event.target.closest?.("a"));
+
+		if (!item)
+			return;
+		event.preventDefault();
+		if (event.pointerType === "touch" && this.touched !== item.trial) {
+			this.touched = item.trial;
+			this.open(item);
+		} else {
+			location.assign(pathOf(item.link));
+		}
+	}
+
+	key(event) {
+		const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1,
+			Home: -Infinity, End: Infinity }[event.key];
+		const at = this.stops.findIndex(({ trial }) => trial === trialOf(document.activeElement));
+
+		if (step === undefined || at < 0)
+			return;
+		event.preventDefault();
+		const to = this.stops[Math.min(this.stops.length - 1, Math.max(0, at + step))];
+		this.stops[at].link.setAttribute("tabindex", "-1");
+		to.link.setAttribute("tabindex", "0");
+		to.link.focus();
+	}
+
+	/* ---- the tip ---- */
+
+	open(item) {
+		if (this.shown === item.trial && !this.tip.hidden && this.tip.dataset.text === this.text)
+			return;
+		this.mark(this.shown, false);
+		this.shown = item.trial;
+		this.mark(this.shown, true);
+		show(this.tip, this.about(item.trial) ?? element("p", null, item.title));
+		this.tip.hidden = false;
+		item.link.setAttribute("aria-describedby", this.tip.id);
+		this.put(item);
+	}
+
+	mark(trial, on) {
+		for (const item of this.items)
+			if (item.trial === trial)
+				item.link.classList.toggle("meant", on);
+	}
+
+	/* Beside the point, and within the figure. */
+	put(item) {
+		const frame = this.box.querySelector("svg").getBoundingClientRect();
+		const place = this.place.getBoundingClientRect();
+		const scale = frame.width / this.box.querySelector("svg").viewBox.baseVal.width;
+		const x = frame.left - place.left + item.x * scale;
+		const y = frame.top - place.top + item.y * scale;
+		const right = x + 14 + this.tip.offsetWidth <= place.width;
+		const left = right ? x + 14 : Math.max(0, x - 14 - this.tip.offsetWidth);
+		const beside = right || x - 14 - this.tip.offsetWidth >= 0;
+
+		this.tip.style.left = `${left}px`;
+		this.tip.style.top = `${beside ? Math.max(0, y - this.tip.offsetHeight / 2) : y + 16}px`;
+	}
+
+	close() {
+		this.mark(this.shown, false);
+		this.item(this.shown)?.link.removeAttribute("aria-describedby");
+		this.tip.hidden = true;
+		this.shown = this.touched = null;
+	}
+
+	/* The server lays it out for the width that there is. */
+	resized() {
+		clearTimeout(this.timer);
+		if (this.text && this.drawn !== this.width())
+			this.timer = setTimeout(() => this.refresh().catch(() => {}), 250);
+	}
+}

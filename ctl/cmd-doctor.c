@@ -332,6 +332,7 @@ static int doctor_run(struct ctl *ctl, struct dp_err *err)
 	check_journal(&d);
 	check_program(&d, "dparetod");
 	check_helper(&d, "dpareto-shim");
+	check_helper(&d, "dpareto-serve");
 	check_program(&d, "dpareto-train");
 	check_program(&d, "dpareto-report");
 	check_slurm(&d);

@@ -53,7 +53,7 @@ static int serve_exec(struct ctl *ctl, struct dp_err *err)
 
 	if (!program) {
 		dp_fail(err, DP_E_NOT_FOUND,
-			"dpareto-serve is neither beside dparetoctl nor in PATH");
+			"dpareto-serve is neither in libexec nor beside dparetoctl");
 		return dp_hint(err, "install it with 'make install' or 'scripts/build'");
 	}
 	argv = serve_arguments(ctl, program);

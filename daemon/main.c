@@ -154,8 +154,8 @@ static int take_option(struct settings *s, int option, const char *value)
 		print_help();
 		return 0;
 	case 'V':
-		printf("dparetod %s (journal format %d)\n", PACKAGE_VERSION,
-		       DP_JOURNAL_FORMAT);
+		printf("dparetod %s (protocol %d, journal format %d)\n", PACKAGE_VERSION,
+		       DP_WIRE_VERSION, DP_JOURNAL_FORMAT);
 		return 0;
 	case OPT_STATE:
 		s->state = value;

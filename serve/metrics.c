@@ -187,12 +187,27 @@ static double unix_time(const char *iso)
 	return rest ? (double)timegm(&tm) : NAN;
 }
 
+static void put_failures(struct dp_buf *out, const json_t *studies)
+{
+	const json_t *one;
+	size_t i;
+
+	metric_head(out, "dpareto_study_by_failures", "gauge",
+		    "1 if a study is paused or failed because of its trainer.");
+	json_array_foreach (studies, i, one) {
+		dp_buf_puts(out, "dpareto_study_by_failures");
+		metric_labels(out, "study", dp_json_str(one, "name", ""), NULL, NULL);
+		metric_number(out, json_is_true(json_object_get(one, "by_failures")));
+	}
+}
+
 static void put_studies(struct dp_buf *out, const json_t *studies)
 {
 	const json_t *one;
 	size_t i;
 
 	put_states(out, studies);
+	put_failures(out, studies);
 	put_trials(out, studies);
 	metric_head(out, "dpareto_hypervolume", "gauge",
 		    "Hypervolume of a study's front of observed means.");

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -192,13 +193,26 @@ static void *on_target(void *arg, const char *target, struct MHD_Connection *c)
 	return x;
 }
 
+/* In a header of its own or, as Prometheus sends one, in that for such things. No other
+ * site's page can set either. */
+static const char *shown_token(struct MHD_Connection *c)
+{
+	static const char bearer[] = "Bearer ";
+	const char *own = header(c, "X-DPareto-Token");
+	const char *common = own ? NULL : header(c, "Authorization");
+
+	if (common && strncasecmp(common, bearer, strlen(bearer)) == 0)
+		return common + strlen(bearer);
+	return own;
+}
+
 static void read_headers(struct exchange *x, struct MHD_Connection *c, const char *method)
 {
 	x->q.method = http_method_from(method);
 	x->q.host = header(c, "Host");
 	x->q.origin = header(c, "Origin");
 	x->q.site = header(c, "Sec-Fetch-Site");
-	x->q.token = header(c, "X-DPareto-Token");
+	x->q.token = shown_token(c);
 	x->q.cookie = header(c, "Cookie");
 	x->q.known = header(c, "If-None-Match");
 	read_addresses(x, c);

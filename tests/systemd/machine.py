@@ -9,7 +9,7 @@ import signal
 import subprocess
 import time
 
-PROGRAMS = ("dparetod", "dparetoctl", "dpareto-report", "dpareto-train")
+PROGRAMS = ("dparetod", "dparetoctl", "dpareto-report", "dpareto-serve", "dpareto-train")
 # What a machine of a lab has, beside the libraries that the programs ask for.
 PACKAGES = ("systemd-sysv", "dbus", "dbus-user-session", "libpam-systemd", "procps",
             "fonts-dejavu-core")

@@ -5,6 +5,7 @@
 #include "base/num.h"
 #include "daemon/look.h"
 #include "linalg/linalg.h"
+#include "wire/wire.h"
 
 #include <fcntl.h>
 #include <getopt.h>

@@ -619,6 +619,16 @@ class Configuration(DaemonCase):
             self.assertEqual((p.returncode, p.stderr), (0, ""))
             self.assertIn(words, p.stdout)
 
+    def test_every_program_says_its_version(self):
+        number = self.ctl_version()
+        for name in ("dparetod", "dpareto-shim", "dpareto-train", "dpareto-report", "dpareto-serve"):
+            p = subprocess.run([program(name), "--version"], capture_output=True, text=True)
+            self.assertEqual((p.returncode, p.stderr), (0, ""), name)
+            self.assertEqual(p.stdout.split()[:2], [name, number])
+
+    def ctl_version(self):
+        p = subprocess.run([program("dparetoctl"), "--version"], capture_output=True, text=True)
+        return p.stdout.split()[1]
 
     def test_retention_removes_folders_and_keeps_numbers(self):
         self.trainer("report(a=1, b=1)\n")

@@ -10,7 +10,7 @@ import subprocess
 import time
 import unittest
 
-from harness import (BIN, Case, Client, Refused, program, trainers_below, unhurried,
+from harness import (BIN, Case, Client, Refused, asker, program, trainers_below, unhurried,
                      wait_for)
 
 SHELL = ("#!/bin/sh\necho '{\"run\":0,\"metrics\":{\"a\":1,\"b\":1}}' >> \"$DPARETO_RESULT\"\n")
@@ -141,7 +141,7 @@ class Steering(DaemonCase):
         self.open("s", 0, 1)
         status = self.finish(self.client, "s")
         self.assertEqual((status["study"]["ok"], status["study"]["reason"]),
-                         (1, "paused by request"))
+                         (1, "paused by " + asker()))
         self.assertFalse(self.has("at-go-s-1"))
         self.assertFalse(status["study"]["by_failures"])
         self.client("resume", study="s")

@@ -326,6 +326,7 @@ class Proofs:
         """The page's unit: it answers on the loopback, sees logs and reports, and can neither write
         nor execute."""
         self.d.submit("shown", 2)
+        self.d.running("shown", 2)
         self.d.finish("shown", 2)
         report = "%s/studies/shown/report/report.html" % STATE
         wait_for(lambda: os.path.exists(self.m.path(report)), "the report is written")

@@ -3,7 +3,7 @@
 import { getText, Refusal } from "/api.js";
 import { element, show } from "/dom.js";
 
-const NARROWEST = 360, WIDEST = 1200; /* that the server draws */
+const NARROWEST = 280, WIDEST = 1200; /* that the server draws */
 const REACH = 18;                     /* px: a point so near is meant */
 const XLINK = "http://www.w3.org/1999/xlink";
 
@@ -35,15 +35,14 @@ function parse(text) {
 	return document.importNode(svg, true);
 }
 
-/* "13" or "7@4" of "/studies/s/trials/7@4" */
-function trialOf(link) {
-	const path = link.getAttributeNS(XLINK, "href") ?? link.getAttribute("href") ?? "";
-
-	return /\/trials\/([^/]+)$/.exec(path)?.[1] ?? null;
-}
-
+/* Where a mark leads: "/studies/s/trials/7@4". */
 function pathOf(link) {
 	return link.getAttributeNS(XLINK, "href") ?? link.getAttribute("href");
+}
+
+/* "13" or "7@4" */
+function trialOf(link) {
+	return /\/trials\/([^/]+)$/.exec(pathOf(link) ?? "")?.[1] ?? null;
 }
 
 export class Figure {
@@ -88,7 +87,7 @@ export class Figure {
 
 	draw(svg) {
 		const held = this.box.contains(document.activeElement) ?
-			trialOf(document.activeElement) : null;
+			pathOf(document.activeElement) : null;
 		const shown = this.shown;
 
 		if (svg) {
@@ -110,9 +109,10 @@ export class Figure {
 		this.items = [...svg.querySelectorAll("a")].filter(trialOf).map((link) => {
 			const mark = link.querySelector("[x][y]");
 			const title = link.querySelector("title");
-			const item = { link, trial: trialOf(link), title: title?.textContent ?? "",
+			const item = { link, path: pathOf(link), trial: trialOf(link), title: title?.textContent ?? "",
 				x: Number(mark?.getAttribute("x")), y: Number(mark?.getAttribute("y")) };
 
+			link.setAttribute("role", "link");
 			link.setAttribute("aria-label", item.title || `trial ${item.trial}`);
 			link.setAttribute("tabindex", "-1");
 			title?.remove();
@@ -122,14 +122,14 @@ export class Figure {
 		if (!this.stops.length)
 			this.stops = [...this.items];
 		this.stops.sort((a, b) => a.x - b.x || a.y - b.y);
-		this.stops = this.stops.filter((item, i) => item.trial !== this.stops[i - 1]?.trial);
+		this.stops = this.stops.filter((item, i) => item.path !== this.stops[i - 1]?.path);
 		(this.item(this.shown) ?? this.stops[0])?.link.setAttribute("tabindex", "0");
 	}
 
-	/* The mark of a trial: the last one is on top. */
-	item(trial) {
-		return this.stops?.find((item) => item.trial === trial) ??
-			this.items.findLast((item) => item.trial === trial);
+	/* The mark that leads there: of several the last one, which is on top. */
+	item(path) {
+		return this.stops?.find((item) => item.path === path) ??
+			this.items.findLast((item) => item.path === path);
 	}
 
 	/* ---- pointing ---- */
@@ -190,18 +190,18 @@ export class Figure {
 		if (!item)
 			return;
 		event.preventDefault();
-		if (event.pointerType === "touch" && this.touched !== item.trial) {
-			this.touched = item.trial;
+		if (event.pointerType === "touch" && this.touched !== item.path) {
+			this.touched = item.path;
 			this.open(item);
 		} else {
-			location.assign(pathOf(item.link));
+			location.assign(item.path);
 		}
 	}
 
 	key(event) {
 		const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1,
 			Home: -Infinity, End: Infinity }[event.key];
-		const at = this.stops.findIndex(({ trial }) => trial === trialOf(document.activeElement));
+		const at = this.stops.findIndex(({ link }) => link === document.activeElement);
 
 		if (step === undefined || at < 0)
 			return;
@@ -215,10 +215,8 @@ export class Figure {
 	/* ---- the tip ---- */
 
 	open(item) {
-		if (this.shown === item.trial && !this.tip.hidden && this.tip.dataset.text === this.text)
-			return;
 		this.mark(this.shown, false);
-		this.shown = item.trial;
+		this.shown = item.path;
 		this.mark(this.shown, true);
 		show(this.tip, this.about(item.trial) ?? element("p", null, item.title));
 		this.tip.hidden = false;
@@ -226,9 +224,9 @@ export class Figure {
 		this.put(item);
 	}
 
-	mark(trial, on) {
+	mark(path, on) {
 		for (const item of this.items)
-			if (item.trial === trial)
+			if (item.path === path)
 				item.link.classList.toggle("meant", on);
 	}
 

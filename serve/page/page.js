@@ -92,6 +92,8 @@ async function start() {
 			return showSignIn("");
 		throw error;
 	}
+	if (session.token && session.signed_in === false)
+		return showSignIn("");
 	main.before(element("div", { id: "refused", role: "alert" }));
 	follow(viewOf(location.pathname, session), refused);
 }

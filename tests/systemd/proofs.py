@@ -231,7 +231,7 @@ class Proofs:
 
     def never_given_up(self):
         """A daemon that cannot start is tried until it can, however often that is."""
-        shim = self.m.path("/usr/local/bin/dpareto-shim")
+        shim = self.m.path("/usr/local/libexec/dpareto/dpareto-shim")
         self.drop_in("soon", "[Service]\nRestartSec=100ms\n")
         os.rename(shim, shim + ".away")
         try:

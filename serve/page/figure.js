@@ -54,7 +54,8 @@ export class Figure {
 		this.none = none;
 		this.text = this.shown = null;
 		this.items = [];
-		this.box = element("div", { class: "drawing" });
+		this.box = element("div", { class: "drawing" },
+			element("p", { class: "soft" }, "Being drawn …"));
 		this.tip = element("div", { class: "tip", role: "tooltip", id: `${place.id}-tip`,
 			hidden: true });
 		place.append(this.box, this.tip);
@@ -79,7 +80,7 @@ export class Figure {
 					throw error;
 			}
 		this.drawn = width;
-		if (text === this.text && this.box.firstChild)
+		if (text !== null && text === this.text)
 			return;
 		this.text = text;
 		this.draw(text && parse(text));

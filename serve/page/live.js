@@ -131,17 +131,19 @@ class Events {
 	}
 }
 
-/* Follows a view: {refresh(), concerns(study), polls(), deleted()}. `refused` hears of
- * answers that are none. */
+/* Follows a view: {refresh(), details(), concerns(study), polls(), deleted(study)}; details()
+ * is what may take longer than the next refresh. `refused` hears of answers that are none. */
 export function follow(view, refused) {
-	const refresher = new Refresher(async () => {
+	async function work(part) {
 		if (document.hidden || gone.daemon || gone.server)
 			return;
 		try {
-			await view.refresh();
+			await part();
 			asOf = new Date();
 			refused(null);
 		} catch (error) {
+			if (view.gone)
+				return; /* it was deleted while this was asked */
 			if (error.kind === "no-daemon")
 				note("daemon", false);
 			else if (error instanceof Unreachable)
@@ -151,7 +153,12 @@ export function follow(view, refused) {
 			else
 				throw error; /* a mistake in this page */
 		}
-	});
+	}
+	const details = new Refresher(() => work(() => view.details?.()));
+	const refresher = new Refresher(() => work(async () => {
+		await view.refresh();
+		details.ask();
+	}));
 	const events = new Events({
 		server(there) {
 			if (note("server", there))
@@ -188,5 +195,4 @@ export function follow(view, refused) {
 	showConnection();
 	events.open();
 	refresher.ask();
-	return refresher;
 }

@@ -3,6 +3,7 @@ import { get, studyApi } from "/api.js";
 import { give, ordersOf } from "/control.js";
 import { element, say, show } from "/dom.js";
 import { Figure } from "/figure.js";
+import { Recommend } from "/recommend.js";
 import { badge, bar, bound, count, counted, details, duration, number, objective, percent, progress, SECRET, settings, studyPage, time, trialLink, trialName } from "/text.js";
 import { Trials } from "/trials.js";
 
@@ -72,10 +73,10 @@ function frontRange(s, front) {
 	const name = s.objectives[0];
 	const values = front.map((p) => p.objectives?.[name]).filter((x) => typeof x === "number");
 
+	const ends = [Math.min(...values), Math.max(...values)].map((x) => objective(s, name, x, 3));
 	if (!values.length)
 		return null;
-	return `${name} ${objective(s, name, Math.min(...values), 3)} to ` +
-		objective(s, name, Math.max(...values), 3);
+	return `${name} ${ends[0] === ends[1] ? ends[0] : ends.join(" to ")}`;
 }
 
 function wholeTile(s) {
@@ -166,7 +167,9 @@ function recommended(s, point, session) {
 			session.control && !s.selection ? element("p", { class: "buttons" },
 				element("button", { type: "button", "data-order": "enqueue" },
 					"Run these settings again …")) : null,
-		] : element("p", { class: "soft" }, "Nothing yet: there is no result."));
+		] : element("p", { class: "soft" }, s.front ? "No single point: 'dparetoctl front' has all." :
+			"Nothing yet: there is no result."),
+		element("div", { id: "ask", "data-keep": true }));
 }
 
 /* ---- all of it ---- */
@@ -236,17 +239,21 @@ class StudyView {
 			"This study was deleted. ", element("a", { href: "/" }, "All studies")));
 	}
 
-	/* The figures and tables follow what is on the disk; progress is more often new. */
 	async refresh() {
 		if (this.gone)
 			return;
 		const status = await get(studyApi(this.study));
-		const s = status.study;
 
-		announce(this.status?.study, s);
+		announce(this.status?.study, status.study);
 		this.status = status;
 		this.draw();
-		if (s.version === this.version)
+	}
+
+	/* Figures and tables follow what is on the disk; progress is new more often. */
+	async details() {
+		const s = this.status.study;
+
+		if (this.gone || s.version === this.version)
 			return;
 		await Promise.all([this.refreshFront(s), this.trials.refresh(s),
 			this.hypervolume.refresh(s.front > 0)]);
@@ -283,6 +290,9 @@ class StudyView {
 			none: "No result yet: the first one appears here." });
 		this.hypervolume = new Figure(document.getElementById("hypervolume"), {
 			url: url("hypervolume"), none: "It grows with the results." });
+		if (!this.status.study.selection)
+			this.recommend = new Recommend(document.getElementById("ask"), () => this.status.study,
+				this.session.control ? (parameters) => this.order("enqueue", parameters) : null);
 		this.trials = new Trials(document.getElementById("trials"), this.study);
 	}
 
@@ -293,15 +303,16 @@ class StudyView {
 			details(this.status.study, point)] : null;
 	}
 
-	async click(event) {
-		const button = event.target.closest("button[data-order]");
+	click(event) {
+		const order = event.target.closest("button")?.dataset.order;
 
-		if (!button)
-			return;
-		const { order } = button.dataset;
-		await give(document.getElementById("told"), order, this.study,
-			order === "enqueue" ? { parameters: this.point.parameters } : null);
-		this.version = null;
+		if (order)
+			this.order(order, this.point?.parameters);
+	}
+
+	order(order, parameters) {
+		return give(document.getElementById("told"), order, this.study,
+			order === "enqueue" ? { parameters } : null);
 	}
 }
 

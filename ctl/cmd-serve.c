@@ -49,11 +49,11 @@ static char **serve_arguments(const struct ctl *ctl, char *program)
 
 static int serve_exec(struct ctl *ctl, struct dp_err *err)
 {
-	char *program = ctl_find_program("dpareto-serve"), **argv;
+	char *program = ctl_find_helper("dpareto-serve"), **argv;
 
 	if (!program) {
 		dp_fail(err, DP_E_NOT_FOUND,
-			"dpareto-serve is neither beside dparetoctl nor in PATH");
+			"dpareto-serve is neither in libexec nor beside dparetoctl");
 		return dp_hint(err, "install it with 'make install' or 'scripts/build'");
 	}
 	argv = serve_arguments(ctl, program);

@@ -11,6 +11,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 enum {
@@ -59,6 +60,15 @@ static void on_client_closed(uv_handle_t *h)
 	server_listen_again(d); /* there is a descriptor free */
 }
 
+const char *client_name(struct dpd *d, uint64_t client)
+{
+	struct client *c = client_by_id(d, client);
+
+	if (c && !c->name[0])
+		who_named(c->user, c->name);
+	return c ? c->name : "somebody who has gone";
+}
+
 void client_close(struct client *c)
 {
 	if (c->closing)
@@ -71,6 +81,8 @@ void client_close(struct client *c)
 struct client *client_open(struct dpd *d, int fd)
 {
 	struct client *c = calloc(1, sizeof *c);
+	struct ucred peer;
+	socklen_t len = sizeof peer;
 
 	if (!c) {
 		close(fd);
@@ -79,6 +91,8 @@ struct client *client_open(struct dpd *d, int fd)
 	c->d = d;
 	c->id = ++d->last_client;
 	c->spoken = dp_mono_us();
+	c->user = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 ? peer.uid
+									    : (uid_t)-1;
 	uv_pipe_init(&d->loop, &c->pipe, 0);
 	c->pipe.data = c;
 	c->next = d->clients;

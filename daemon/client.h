@@ -3,6 +3,7 @@
 #ifndef DPARETOD_CLIENT_H
 #define DPARETOD_CLIENT_H
 #include "daemon/daemon.h"
+#include "daemon/who.h"
 
 struct client {
 	struct client *next;
@@ -10,6 +11,8 @@ struct client {
 	uint64_t id;
 	uv_pipe_t pipe;
 	bool own; /* of the daemon's own user, or root */
+	uid_t user;
+	char name[WHO_NAME]; /* of its user, once it is needed */
 
 	/* what it sends */
 	struct dp_buf in;

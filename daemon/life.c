@@ -143,7 +143,8 @@ static int find_folders(struct dpd *d, const struct settings *s, struct dp_err *
 	if (code != DP_OK)
 		return dp_err_prefix(err, "state folder");
 	d->at.bin_dir = dp_program_folder();
-	d->at.shim = d->at.bin_dir ? dp_path_join(d->at.bin_dir, "dpareto-shim") : NULL;
+	d->at.shim =
+		d->at.bin_dir ? dp_program_helper(d->at.bin_dir, "dpareto-shim") : NULL;
 	d->at.report =
 		d->at.bin_dir ? dp_path_join(d->at.bin_dir, "dpareto-report") : NULL;
 	if (s->socket && strcmp(s->socket, "none") == 0)

@@ -30,6 +30,7 @@ static const struct {
 	{ "failed", JSON_TRUE },        { "own", JSON_TRUE },
 	{ "whole", JSON_TRUE },         { "metrics", JSON_TRUE },
 	{ "paused", JSON_TRUE },        { "exact", JSON_TRUE },
+	{ "via", JSON_STRING },
 };
 
 static int request_check_fields(const json_t *json, struct dp_err *err)
@@ -168,6 +169,9 @@ static int request_dispatch(struct request *r, const char *name, json_t **ok,
 		return look_unknown(r->d, err);
 	if (code == DP_OK && v->needs == A_WHOLE_STUDY)
 		code = request_needs_whole(r, name, err);
+	if (code == DP_OK && v->manner == CHANGES)
+		code = who_asks(client_name(r->d, r->client),
+				dp_json_str(r->json, "via", NULL), r->by, err);
 	return code == DP_OK ? v->fn(r, ok, err) : code;
 }
 

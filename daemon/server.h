@@ -19,6 +19,9 @@ void server_drop_clients(struct dpd *d);
 /* The loop has ended: frees what was still to be answered. */
 void clients_free(struct dpd *d);
 
+/* The user whose connection it is: who_named(). */
+const char *client_name(struct dpd *d, uint64_t client);
+
 /* Sends a reply: to a request that changes something once everything recorded so far is
  * durable; to one that looks also before, marked, if the journal is silent. Takes the
  * reference. */

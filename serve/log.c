@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/utf8.h"
+#include "ctl/output.h"
 #include "ctl/point.h"
 
 #include <errno.h>
@@ -54,24 +55,21 @@ static const json_t *choose_attempt(const json_t *trial, const struct log_wish *
 }
 
 /* Bytes that are no text become the sign for that; a character that is not whole yet is
- * left for the next part, unless the log has ended. */
+ * left for the next part, unless the log has ended. How many bytes were taken. */
 static size_t log_text(const char *bytes, size_t n, bool ended, struct dp_buf *out)
 {
-	size_t i = 0;
-
-	while (i < n) {
+	n -= ended ? 0 : ctl_unfinished(bytes, n);
+	for (size_t i = 0; i < n;) {
 		uint32_t number;
 		size_t one = dp_utf8(bytes + i, n - i, &number);
 
-		if (one == 0 && !ended && n - i < 4)
-			break;
 		if (one == 0 || number == 0)
 			dp_buf_puts(out, "\xef\xbf\xbd");
 		else
 			dp_buf_add(out, bytes + i, one);
 		i += one ? one : 1;
 	}
-	return i;
+	return n;
 }
 
 /* Where a tail begins: after the first end of a line in it. */

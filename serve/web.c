@@ -24,7 +24,7 @@ enum {
 	STREAMS_MAX = 64,     /* of events: the rest is for pages */
 	MEMORY = 32 << 10,    /* of a connection, for its headers */
 	STILL_S = 20,         /* nothing comes or goes for so long */
-	REQUEST_S = 30,       /* from the first byte, or the last answer, to a request */
+	REQUEST_S = 15,       /* from the first byte, or the last answer, to a request */
 	ANSWER_S = 120,       /* from there to the end of its answer */
 	BEAT_MS = 1000,       /* streams look so often whether somebody listens, */
 	BEATS_A_COMMENT = 15, /* and say so often that they are there */
@@ -355,6 +355,20 @@ static enum MHD_Result http_send(struct web *v, struct MHD_Connection *c,
 	return sent;
 }
 
+/* Does it say that its body is longer than any that is wanted? */
+static bool exchange_too_long(struct exchange *x, struct MHD_Connection *c)
+{
+	const char *length = header(c, "Content-Length");
+	int64_t n;
+
+	if (!length || !dp_int_parse(length, &n) || n <= HTTP_BODY_MAX)
+		return false;
+	dp_fail(&x->why, DP_E_LIMIT, "what is sent may not be longer than %d bytes",
+		HTTP_BODY_MAX);
+	http_reply_status(&x->a, 413, &x->why);
+	return true;
+}
+
 /* Its headers are read: may it go on? */
 static enum MHD_Result exchange_begin(struct web *v, struct MHD_Connection *c,
 				      struct exchange *x, const char *method)
@@ -362,24 +376,13 @@ static enum MHD_Result exchange_begin(struct web *v, struct MHD_Connection *c,
 	x->begun = true;
 	read_headers(x, c, method);
 	connection_turn(v, c, true, false);
-	if (!x->bad && serve_admits(v->s, &x->q, &x->a))
+	if (!x->bad && serve_admits(v->s, &x->q, &x->a) && !exchange_too_long(x, c))
 		return MHD_YES;
 	x->refused = true;
 	if (x->bad)
 		http_reply_status(&x->a, 400, &x->why);
 	/* a body is not waited for */
 	return x->q.method == HTTP_GET ? MHD_YES : http_send(v, c, &x->a);
-}
-
-static enum MHD_Result exchange_too_long(struct web *v, struct MHD_Connection *c,
-					 struct exchange *x)
-{
-	struct dp_err err;
-
-	x->refused = true;
-	dp_fail(&err, DP_E_LIMIT, "what was sent is longer than %d bytes", HTTP_BODY_MAX);
-	http_reply_status(&x->a, 413, &err);
-	return http_send(v, c, &x->a);
 }
 
 static enum MHD_Result on_request(void *arg, struct MHD_Connection *c, const char *url,
@@ -399,9 +402,8 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *c, const cha
 		if (!x->refused)
 			dp_buf_add(&x->body, data, *size);
 		*size = 0;
-		if (x->body.len > HTTP_BODY_MAX && !x->refused)
-			return exchange_too_long(v, c, x);
-		return MHD_YES;
+		/* it did not say how long it is: there is no other way to stop it */
+		return x->body.len > HTTP_BODY_MAX ? MHD_NO : MHD_YES;
 	}
 	if (!x->refused) {
 		x->q.body = dp_buf_text(&x->body);

@@ -76,6 +76,9 @@ struct dp_event {
 	/* study-moved; state also in trial-ended ("ok", "diverged", "failed",
 	 * "cancelled"); reason wherever there is one */
 	const char *state, *reason;
+	/* who asked for it and from where, where somebody did; NULL: the daemon decided.
+	 * For people: nothing follows from it */
+	const char *by;
 
 	uint32_t trial; /* measure-asked: the first that measures, DP_MEASURING or more */
 	/* trial-proposed; measure-asked, too, but for `basis`, and with "remeasure",

@@ -15,7 +15,7 @@ import unittest
 from harness import Case, LIMIT, TOP, program, trainers_below, unhurried, wait_for
 
 COMMANDS = """run validate explain submit list status watch wait pause resume stop set delete
-front compare remeasure trials trial logs retry cancel export report journal daemon doctor completion recommend propose enqueue import epsilon noise
+front compare remeasure trials trial logs retry cancel export report journal daemon doctor kit completion recommend propose enqueue import epsilon noise
 help""".split()
 
 NEED_DAEMON = [["list"], ["status"], ["status", "s"], ["watch", "s"], ["wait", "s"],

@@ -8,10 +8,12 @@ import json
 import os
 import shutil
 import socket
+import socketserver
 import subprocess
 import sys
 import threading
 import unittest
+import urllib.parse
 
 from harness import LIMIT, TOP, Case, wait_for
 
@@ -76,6 +78,40 @@ class Answer(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, *_):
         pass
+
+
+class MailServer(socketserver.StreamRequestHandler):
+    """Takes mail, but not for nobody@, and keeps (sender, receivers, message)."""
+
+    def handle(self):
+        sender, receivers = None, []
+        self.say(220)
+        for line in self.rfile:
+            verb = line.split()[0].upper() if line.split() else b""
+            if verb == b"MAIL":
+                sender = line
+            elif verb == b"RCPT" and b"nobody@" in line:
+                self.say(550)
+                continue
+            elif verb == b"RCPT":
+                receivers.append(line)
+            elif verb == b"DATA":
+                self.say(354)
+                self.server.got.append((sender, receivers, self.message()))
+            self.say(221 if verb == b"QUIT" else 250)
+            if verb == b"QUIT":
+                return
+
+    def message(self):
+        lines = []
+        for line in self.rfile:
+            if line == b".\r\n":
+                return b"".join(lines)
+            lines.append(line[1:] if line.startswith(b".") else line)
+        raise AssertionError("the message does not end")
+
+    def say(self, code):
+        self.wfile.write(b"%d so it is\r\n" % code)
 
 
 def command_lines():
@@ -309,6 +345,32 @@ class Mail(HookCase):
         [letter] = self.letters()
         self.assertLess(len(letter["Subject"]), 250)
         self.assertLess(len(letter.get_content()), 10000)
+
+    def test_by_smtp(self):
+        with socketserver.ThreadingTCPServer(("127.0.0.1", 0), MailServer) as server:
+            server.got = []
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            self.addCleanup(server.shutdown)
+            place = "127.0.0.1:%d" % server.server_address[1]
+            self.told(HOSTILE, MAIL, "--smtp", place, "--from", "dp@example.org", "ops@example.org",
+                      "me@example.org")
+            self.told(FINISHED, MAIL, "--smtp", place, "ops@example.org")
+            self.refused("does not take mail for nobody@example.org", FINISHED, MAIL, "--smtp", place,
+                         "ops@example.org", "nobody@example.org")
+            self.refused("did not take the message", FINISHED, MAIL, "--smtp", place,
+                         "nobody@example.org")
+        (sender, receivers, raw), (default, _, _), _ = server.got
+        self.assertIn(b"<dp@example.org>", sender)
+        self.assertEqual([r.split(b"<")[1].split(b">")[0] for r in receivers],
+                         [b"ops@example.org", b"me@example.org"])
+        letter = email.message_from_bytes(raw, policy=email.policy.default)
+        self.assertIn("<script>é☃ has failed", letter["Subject"])
+        self.assertIsNone(letter["Bcc"])
+        self.assertIn("</script><b>", letter.get_content())
+        self.assertIn(("@%s>" % os.uname().nodename).encode(), default)
+        nobody = urllib.parse.urlsplit(self.nobody()).netloc
+        self.refused("did not take the message: [Errno 111]", FINISHED, MAIL, "--smtp", nobody, "a@b")
+        self.refused("is not HOST[:PORT]", FINISHED, MAIL, "--smtp", "host:smtp", "a@b")
 
     def test_what_is_missing(self):
         self.refused("there is no program", FINISHED, sys.executable, MAIL, "--sendmail",

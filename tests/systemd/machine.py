@@ -166,9 +166,9 @@ class Machine:
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                 stderr=subprocess.STDOUT)
 
-    def run(self, *words, user=None, check=True, **env):
+    def run(self, *words, user=None, check=True, limit=LIMIT, **env):
         """A command inside; its output. With check it must succeed."""
-        p = subprocess.run(self.command(words, user, env), text=True, timeout=LIMIT,
+        p = subprocess.run(self.command(words, user, env), text=True, timeout=limit,
                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                            stderr=subprocess.PIPE)
         self.log.write(("$ %s\n%s%s-> %d\n" % (" ".join(words), p.stdout, p.stderr,

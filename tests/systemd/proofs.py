@@ -231,7 +231,7 @@ class Proofs:
 
     def never_given_up(self):
         """A daemon that cannot start is tried until it can, however often that is."""
-        shim = self.m.path("/usr/local/bin/dpareto-shim")
+        shim = self.m.path("/usr/local/libexec/dpareto/dpareto-shim")
         self.drop_in("soon", "[Service]\nRestartSec=100ms\n")
         os.rename(shim, shim + ".away")
         try:
@@ -326,6 +326,7 @@ class Proofs:
         """The page's unit: it answers on the loopback, sees logs and reports, and can neither write
         nor execute."""
         self.d.submit("shown", 2)
+        self.d.running("shown", 2)
         self.d.finish("shown", 2)
         report = "%s/studies/shown/report/report.html" % STATE
         wait_for(lambda: os.path.exists(self.m.path(report)), "the report is written")

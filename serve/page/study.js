@@ -14,12 +14,18 @@ const LABELS = { pause: "Pause", resume: "Resume", stop: "Stop …" };
 /* ---- what it is doing ---- */
 
 function stateLine(s) {
-	/* "paused by request" says it all */
+	/* "paused by alice (1000), web page, from 192.0.2.7" says it all */
 	const reason = s.reason && s.reason !== s.state ? s.reason : null;
-	const who = s.by ? `by ${s.by}` : null;
+	const who = s.by && !reason?.includes(s.by) ? `by ${s.by}` : null;
 
 	return element("p", { class: "state-line" }, badge(s.state),
-		[reason, who].filter(Boolean).join(", "));
+		[reason, who].filter(Boolean).join(", "), waiting(s));
+}
+
+/* Always in the same line: a study that chooses its next point says so many times a minute, and
+ * nothing below may jump for that. */
+function waiting(s) {
+	return s.waiting ? element("span", null, s.running ? "nothing more runs: " : "nothing runs: ", s.waiting) : null;
 }
 
 function progressLine(s) {
@@ -38,11 +44,6 @@ function measuringLine(s) {
 
 	return m ? element("p", null, `Measuring points again: ${count(m.done)} of ` +
 		`${counted(m.points, "point")}, ${count(m.runs_done)} of ${counted(m.runs, "run")}.`) : null;
-}
-
-function waitingLine(s) {
-	return s.waiting ? element("p", { class: "callout" },
-		element("b", null, "Why nothing more runs: "), s.waiting) : null;
 }
 
 function buttons(s, session) {
@@ -193,7 +194,7 @@ function page(status, point, session) {
 	return [
 		element("h1", null, s.name),
 		element("div", { class: "head" }, stateLine(s), progressLine(s), measuringLine(s),
-			waitingLine(s), buttons(s, session), element("div", { id: "told", "data-keep": true })),
+			buttons(s, session), element("div", { id: "told", "data-keep": true })),
 		tiles(s, status.front), links(s),
 		element("div", { class: "columns" },
 			figure("front", "Front"),
@@ -255,21 +256,22 @@ class StudyView {
 
 		if (this.gone || s.version === this.version)
 			return;
-		await Promise.all([this.refreshFront(s), this.trials.refresh(s),
-			this.hypervolume.refresh(s.front > 0)]);
+		await Promise.all([this.trials.refresh(s), s.front > 0 ? this.refreshFront() : null,
+			this.front.refresh(s.front > 0), this.hypervolume.refresh(s.front > 0)]);
 		this.version = s.version;
 	}
 
-	async refreshFront(s) {
-		if (s.front > 0) {
-			const [front, best] = await Promise.all([get(studyApi(this.study, "/front")),
-				get(studyApi(this.study, "/choice")).catch(() => null)]);
+	/* What the models choose may take seconds while a study runs: whatever comes first is shown. */
+	async refreshFront() {
+		const [front, best] = await Promise.all([get(studyApi(this.study, "/front")),
+			get(studyApi(this.study, "/front?one-se")).catch(() => null)]);
 
-			this.points = new Map(front.front.map((p) => [trialName(p), p]));
-			this.point = best?.front[0] ?? null;
-			this.draw();
-		}
-		await this.front.refresh(s.front > 0);
+		/* those of before stay: the picture may be of a moment earlier or later */
+		for (const point of front.front)
+			this.points.set(trialName(point), point);
+		this.point = best?.front[0] ?? null;
+		this.draw();
+		this.front.retell();
 	}
 
 	draw() {

@@ -75,8 +75,9 @@ class TorchCase(Case):
                 if "metrics" in line]
 
     def errors_apart(self, a, b):
-        """How many standard errors the means of two samples are apart."""
-        error = math.sqrt(statistics.variance(a) / len(a) + statistics.variance(b) / len(b))
+        """How many standard errors the means are apart, if both samples are of one law."""
+        squares = sum(statistics.variance(s) * (len(s) - 1) for s in (a, b))
+        error = math.sqrt(squares / (len(a) + len(b) - 2) * (1 / len(a) + 1 / len(b)))
         return abs(statistics.mean(a) - statistics.mean(b)) / error
 
 
@@ -225,8 +226,8 @@ class SameAlgorithm(TorchCase):
         setting = {"epochs": 1, "lot_size": 600, "learning_rate": 0.5, "clip": 1,
                    "noise_multiplier": 2}
         options = ("--data", "mnist", "--hidden", "16")
-        own = self.own_accuracies(5, *options, **setting)
-        ours = self.torch_accuracies(5, *options, **setting)
+        own = self.own_accuracies(20, *options, **setting)
+        ours = self.torch_accuracies(6, *options, **setting)
         self.assertGreater(statistics.mean(ours), 0.7)
         self.assertLess(self.errors_apart(own, ours), 4, (own, ours))
 

@@ -46,8 +46,8 @@ bool peer_user(const struct sockaddr *ours, const struct sockaddr *theirs, uid_t
 		unsigned number;
 
 		/* sl local remote state queues timer retransmits uid */
-		if (sscanf(line, "%*d: %47s %47s %*x %*x:%*x %*x:%*x %*x %u", local, remote,
-			   &number) != 3)
+		if (sscanf(line, "%*d: %47s %47s %*x %*x:%*x %*x:%*x %*x %u", local,
+			   remote, &number) != 3)
 			continue;
 		found = strcmp(local, there) == 0 && strcmp(remote, here) == 0;
 		*user = number;

@@ -1,5 +1,5 @@
 /* study.js - one study, live. */
-import { get, studyApi } from "/api.js";
+import { get, Refusal, studyApi } from "/api.js";
 import { give, ordersOf } from "/control.js";
 import { element, say, show } from "/dom.js";
 import { Figure } from "/figure.js";
@@ -153,23 +153,28 @@ function failureRow(study, f) {
 
 /* ---- the recommendation ---- */
 
-function recommended(s, point, session) {
+/* Why it is this point. */
+function whyRecommended(s) {
 	const [privacy] = s.privacy ?? [];
 	const utility = s.objectives.find((name) => name !== privacy) ?? "the result";
-	const least = privacy ?? s.objectives[0];
 
+	if (s.selection)
+		return "The selected training: all others stay secret.";
+	return `The least ${privacy ?? s.objectives[0]} that cannot be told from the best: its ${utility} ` +
+		"is within one standard error of the best one.";
+}
+
+function recommended(s, { point, why }, session) {
 	return element("section", { class: "card", "data-key": "recommended" },
-		element("h2", null, "Recommended"),
+		element("h2", null, s.selection ? "Selected" : "Recommended"),
 		point ? [
-			element("p", null, `The least ${least} that cannot be told from the best: its ` +
-				`${utility} is within one standard error of the best one.`),
+			element("p", null, whyRecommended(s)),
 			element("p", null, trialLink(s.name, point)),
 			details(s, point),
 			session.control && !s.selection ? element("p", { class: "buttons" },
 				element("button", { type: "button", "data-order": "enqueue" },
 					"Run these settings again …")) : null,
-		] : element("p", { class: "soft" }, s.front ? "No single point: 'dparetoctl front' has all." :
-			"Nothing yet: there is no result."),
+		] : element("p", { class: "soft" }, s.front ? why : "Nothing yet: there is no result."),
 		element("div", { id: "ask", "data-keep": true }));
 }
 
@@ -188,7 +193,7 @@ function figure(id, title) {
 		element("div", { id, "data-keep": true }));
 }
 
-function page(status, point, session) {
+function page(status, best, session) {
 	const s = status.study;
 
 	return [
@@ -198,7 +203,7 @@ function page(status, point, session) {
 		tiles(s, status.front), links(s),
 		element("div", { class: "columns" },
 			figure("front", "Front"),
-			element("div", { class: "side" }, recommended(s, point, session),
+			element("div", { class: "side" }, recommended(s, best, session),
 				list("Running", status.running.map((r) => runningRow(s.name, r)), RUNNING,
 					s.running === null ? "Secret." : "Nothing runs."),
 				list("Recent ends", status.latest.map((t) => latestRow(s, t)), LATEST,
@@ -221,7 +226,7 @@ function announce(was, s) {
 
 class StudyView {
 	constructor(main, study, session) {
-		Object.assign(this, { main, study, session, status: null, point: null,
+		Object.assign(this, { main, study, session, status: null, best: {},
 			points: new Map(), version: null, gone: false });
 		main.addEventListener("click", (event) => this.click(event));
 	}
@@ -256,29 +261,42 @@ class StudyView {
 
 		if (this.gone || s.version === this.version)
 			return;
-		await Promise.all([this.trials.refresh(s), s.front > 0 ? this.refreshFront() : null,
-			this.front.refresh(s.front > 0), this.hypervolume.refresh(s.front > 0)]);
+		await Promise.all([this.trials.refresh(s), s.front > 0 ? this.refreshFront(s) : null,
+			this.front.refresh(s.front > 0), this.hypervolume.refresh(s.front > 0 && !s.selection)]);
 		this.version = s.version;
 	}
 
 	/* What the models choose may take seconds while a study runs: whatever comes first is shown. */
-	async refreshFront() {
+	async refreshFront(s) {
 		const [front, best] = await Promise.all([get(studyApi(this.study, "/front")),
-			get(studyApi(this.study, "/front?one-se")).catch(() => null)]);
+			s.selection ? null : this.oneStandardError()]);
 
 		/* those of before stay: the picture may be of a moment earlier or later */
 		for (const point of front.front)
 			this.points.set(trialName(point), point);
-		this.point = best?.front[0] ?? null;
+		this.best = best ?? { point: front.front[0] };
 		this.draw();
 		this.front.retell();
+	}
+
+	/* The point, or why there is none: with one run each nobody knows a standard error. */
+	async oneStandardError() {
+		try {
+			const { front: [point] } = await get(studyApi(this.study, "/front?one-se"));
+
+			return { point };
+		} catch (error) {
+			if (!(error instanceof Refusal) || error.kind === "no-daemon")
+				throw error;
+			return { why: error.message };
+		}
 	}
 
 	draw() {
 		const s = this.status.study, p = progress(s);
 
 		document.title = `${s.state === "running" && p ? `${percent(p.part)} ` : ""}${s.name} - DPareto`;
-		show(this.main, page(this.status, this.point, this.session));
+		show(this.main, page(this.status, this.best, this.session));
 		if (!this.trials)
 			this.mount();
 	}
@@ -291,7 +309,9 @@ class StudyView {
 			url: url("front"), about: (trial) => this.about(trial),
 			none: "No result yet: the first one appears here." });
 		this.hypervolume = new Figure(document.getElementById("hypervolume"), {
-			url: url("hypervolume"), none: "It grows with the results." });
+			url: url("hypervolume"), none: this.status.study.selection ?
+				"Not shown: it would tell of trainings that are secret." :
+				"It grows with the results." });
 		if (!this.status.study.selection)
 			this.recommend = new Recommend(document.getElementById("ask"), () => this.status.study,
 				this.session.control ? (parameters) => this.order("enqueue", parameters) : null);
@@ -309,7 +329,7 @@ class StudyView {
 		const order = event.target.closest("button")?.dataset.order;
 
 		if (order)
-			this.order(order, this.point?.parameters);
+			this.order(order, this.best.point?.parameters);
 	}
 
 	order(order, parameters) {

@@ -103,6 +103,14 @@ class Studies(KitCase):
         self.assertIn("RuntimeError: shapes differ: (3, 4) (4, 4)", trial["reason"])
         self.assertIn("Traceback", self.attempt("stderr"))
 
+    def test_a_kit_that_is_not_found(self):
+        self.write("train.py", "import dpareto")
+        self.client = self.daemon(env={"PYTHONPATH": ""}).start().connect()
+        self.submit(self.client, self.study(trainer="python3, -S, -E, train.py", search=ONE))
+        self.finish(self.client, "s")
+        self.assertIn("No module named 'dpareto'; 'dparetoctl kit' says how",
+                      self.trial()["reason"])
+
     def test_nan_is_diverged(self):
         trial = self.ended("with dpareto.trial() as t:\n"
                            "    t.runs[0].result(a=float('nan'), b=float('-inf'))")

@@ -179,6 +179,16 @@ static void check_program(struct doctor *d, const char *name)
 	free(path);
 }
 
+static void check_helper(struct doctor *d, const char *name)
+{
+	char *path = ctl_find_helper(name);
+
+	doctor_note(d, path ? OK : FAIL, name,
+		    "install it with the other programs ('make install')", "%s",
+		    path ? path : "neither in libexec nor beside dparetoctl");
+	free(path);
+}
+
 /* Can Slurm be asked? Blocks for as long as its own commands wait. False with its word.
  */
 static bool doctor_asks_slurm(char *said, size_t room)
@@ -321,7 +331,8 @@ static int doctor_run(struct ctl *ctl, struct dp_err *err)
 	check_state(&d);
 	check_journal(&d);
 	check_program(&d, "dparetod");
-	check_program(&d, "dpareto-shim");
+	check_helper(&d, "dpareto-shim");
+	check_helper(&d, "dpareto-serve");
 	check_program(&d, "dpareto-train");
 	check_program(&d, "dpareto-report");
 	check_slurm(&d);

@@ -76,7 +76,9 @@ struct ctl {
 	struct ctl_option *query_options; /* see ctl_more_options(); one block */
 	FILE *out, *talk;         /* standard output and error, or what tests look at */
 	struct dp_client *client; /* once connected */
-	bool served; /* the daemon of the socket has the folder of --state: ask it */
+	bool served;     /* the daemon of the socket has the folder of --state: ask it */
+	bool exact;      /* a study is meant by its whole name only */
+	const char *via; /* by which way somebody asks, for the journal; or NULL */
 	struct json_t *looked; /* look.h: who writes the journal looked at */
 	/* For those who live through the end of a daemon: a call that found none, or got
 	 * no answer (`why`), is made again once this has brought one. NULL: it fails. */

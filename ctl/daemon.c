@@ -113,12 +113,25 @@ int ctl_connect(struct ctl *ctl, struct dp_err *err)
 	return code;
 }
 
+/* What goes with every request of this invocation. */
+static int add_manner(const struct ctl *ctl, json_t **fields, struct dp_err *err)
+{
+	if (!ctl->exact && !ctl->via)
+		return DP_OK;
+	if (!*fields)
+		*fields = json_object();
+	if ((ctl->exact && json_object_set_new(*fields, "exact", json_true()) != 0) ||
+	    (ctl->via && json_object_set_new(*fields, "via", json_string(ctl->via)) != 0))
+		return dp_fail(err, DP_E_NOMEM, "no memory for a request");
+	return DP_OK;
+}
+
 static int call_page(struct ctl *ctl, int timeout_ms, const char *verb, json_t *fields,
 		     json_t **ok, struct dp_err *err)
 {
-	int code;
+	int code = add_manner(ctl, &fields, err);
 
-	for (;;) {
+	while (code == DP_OK) {
 		code = ctl_connect(ctl, err);
 		if (code == DP_OK)
 			code = dp_client_call(ctl->client, verb, json_incref(fields),
@@ -127,8 +140,6 @@ static int call_page(struct ctl *ctl, int timeout_ms, const char *verb, json_t *
 			break;
 		ctl->revived++;
 		code = ctl->revive(ctl, code, err);
-		if (code != DP_OK)
-			break;
 	}
 	if (code == DP_E_TIMEOUT)
 		dp_hint(err, "what was asked for may still happen; 'dparetoctl status' "

@@ -4,6 +4,7 @@
 #include "base/program.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 char *ctl_find_program(const char *name)
 {
@@ -13,4 +14,16 @@ char *ctl_find_program(const char *name)
 
 	free(own);
 	return found;
+}
+
+char *ctl_find_helper(const char *name)
+{
+	char *own = dp_program_folder();
+	char *found = own ? dp_program_helper(own, name) : NULL;
+
+	free(own);
+	if (found && access(found, X_OK) == 0)
+		return found;
+	free(found);
+	return NULL;
 }

@@ -6,5 +6,7 @@
 /* A program of the project: beside this one, else in PATH. The caller frees it; NULL
  * if it is nowhere. */
 char *ctl_find_program(const char *name);
+/* One that only programs start, in libexec or, in a build, beside this one. */
+char *ctl_find_helper(const char *name);
 
 #endif

@@ -16,6 +16,7 @@ struct account {
 	uv_work_t work;
 	struct study *home;
 	uint64_t client; /* who enqueued the point; 0: `trial` wants its epsilons */
+	char by[WHO_LEN];
 	uint32_t trial;
 	double x[DP_PARAMS_MAX];
 	double privacy[DP_OBJECTIVES_MAX];
@@ -78,7 +79,9 @@ static void account_enqueued(struct account *a)
 {
 	struct study *h = a->home;
 	struct dp_asked asked = { .ask = DP_ASK_ENQUEUE };
-	struct ask_how how = { .source = "enqueued", .basis = h->state->seq };
+	struct ask_how how = { .source = "enqueued",
+			       .basis = h->state->seq,
+			       .by = a->by };
 	struct dp_orders none;
 	struct dp_err err;
 
@@ -151,10 +154,14 @@ static struct account *account_start(struct study *h, const double *x, uint64_t 
 	return a;
 }
 
-int account_enqueue(struct study *h, const double *x, uint64_t client, struct dp_err *err)
+int account_enqueue(struct study *h, const double *x, const struct request *r,
+		    struct dp_err *err)
 {
-	if (!account_start(h, x, client))
+	struct account *a = account_start(h, x, r->client);
+
+	if (!a)
 		return dp_fail(err, DP_E_NOMEM, "no memory to ask for its epsilon");
+	memcpy(a->by, r->by, sizeof a->by);
 	return DP_OK;
 }
 

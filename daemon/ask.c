@@ -99,6 +99,7 @@ void ask_record(struct study *h, const double *x, const struct ask_how *how,
 			      .source = how->source,
 			      .basis = how->basis,
 			      .sought = how->sought,
+			      .by = how->by,
 			      .params = x,
 			      .nparams = (uint32_t)spec->nparams,
 			      .renyi = &renyi,
@@ -120,14 +121,14 @@ void ask_no_point(struct study *h, const struct dp_err *why)
 	if (dp_course_waits(h->state, why))
 		h->asker->stuck = h->state->seq;
 	dp_course_no_point(h->state, why, &orders);
-	study_order(h, &orders);
+	study_order(h, &orders, NULL);
 }
 
 void ask_record_point(struct study *h, const struct ask_point *p, double spent,
 		      uint32_t basis)
 {
 	struct dp_expected expected = { spent, p->pending, p->cost };
-	struct ask_how how = { p->source, basis, p->sought };
+	struct ask_how how = { .source = p->source, .basis = basis, .sought = p->sought };
 	struct dp_err why;
 
 	if (!p->refused[0] && (dp_course_affords(h->state, &expected, &why) != DP_OK ||

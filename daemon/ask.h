@@ -75,6 +75,7 @@ struct ask_how {
 	const char *source;
 	uint32_t basis;
 	double sought;
+	const char *by; /* who asked for it; NULL: nobody */
 };
 /* Journals a point as the study's next trial. `privacy` has an entry for each objective,
  * NaN where there is no oracle; refused: why an oracle has no answer, or ""; renyi: K as

@@ -315,10 +315,12 @@ void attempt_over(struct job *j)
 		end = DP_END_LOST;
 		snprintf(why, sizeof why, "nothing that it wrote could be kept: %s",
 			 strerror(dp_exit_errno(j->files.exit.output_lost)));
-		sched_hold(j->home->backend, "the last one could not write");
+		sched_hold(j->home->backend,
+			   "the last trainer had no room for what it wrote", NULL);
 	} else if (j->fate == DP_END_CANCELLED && end == DP_END_CANCELLED) {
 		/* whoever did that may do it again as soon as it starts */
-		sched_hold(j->home->backend, "the last one was ended from outside");
+		sched_hold(j->home->backend, "the last trainer was ended from outside",
+			   NULL);
 	} else {
 		sched_release(j->home->backend);
 	}

@@ -11,6 +11,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 enum {
@@ -59,6 +60,15 @@ static void on_client_closed(uv_handle_t *h)
 	server_listen_again(d); /* there is a descriptor free */
 }
 
+const char *client_name(struct dpd *d, uint64_t client)
+{
+	struct client *c = client_by_id(d, client);
+
+	if (c && !c->name[0])
+		who_named(c->user, c->name);
+	return c ? c->name : "somebody who has gone";
+}
+
 void client_close(struct client *c)
 {
 	if (c->closing)
@@ -71,6 +81,8 @@ void client_close(struct client *c)
 struct client *client_open(struct dpd *d, int fd)
 {
 	struct client *c = calloc(1, sizeof *c);
+	struct ucred peer;
+	socklen_t len = sizeof peer;
 
 	if (!c) {
 		close(fd);
@@ -78,7 +90,9 @@ struct client *client_open(struct dpd *d, int fd)
 	}
 	c->d = d;
 	c->id = ++d->last_client;
-	c->since = dp_mono_us();
+	c->spoken = dp_mono_us();
+	c->user = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 ? peer.uid
+									    : (uid_t)-1;
 	uv_pipe_init(&d->loop, &c->pipe, 0);
 	c->pipe.data = c;
 	c->next = d->clients;
@@ -124,7 +138,7 @@ static void on_written(uv_write_t *w, int status)
 	c->answering = false;
 	c->writing = 0;
 	c->reply_bytes = 0;
-	c->since = dp_mono_us();
+	c->spoken = dp_mono_us();
 	client_count(c);
 	if (status < 0 || c->hang_up)
 		client_close(c);
@@ -269,7 +283,7 @@ static void clients_make_room(struct dpd *d)
 
 /* ---- long polls ---- */
 
-void client_wait(struct dpd *d, uint64_t client, uint32_t study, uint32_t since,
+void client_wait(struct dpd *d, uint64_t client, uint32_t study, int64_t since,
 		 int64_t timeout_us)
 {
 	struct client *c = client_by_id(d, client);
@@ -278,7 +292,7 @@ void client_wait(struct dpd *d, uint64_t client, uint32_t study, uint32_t since,
 		return;
 	c->waiting = true;
 	c->study = study;
-	c->version = since;
+	c->since = since;
 	c->until = dp_mono_us() + timeout_us;
 	client_poll_changes(d);
 }
@@ -291,27 +305,42 @@ static bool client_is_due(const struct client *c, int64_t now)
 
 	if (!c->waiting || c->closing)
 		return false;
+	if (now >= c->until)
+		return true;
+	if (c->study == CLIENT_ANY_STUDY)
+		return revision_differs(c->d, c->since) && !record_is_silent(c->d);
 	h = study_by_id(c->d, c->study);
-	return !h || now >= c->until ||
-	       (study_shown(h)->seq != c->version && !record_is_silent(c->d));
+	return !h || (study_shown(h)->seq != c->since && !record_is_silent(c->d));
 }
 
-/* Answers all that wait for this study and are due, with one text. */
-static void poll_answer(struct dpd *d, uint32_t study, int64_t now)
+static void poll_text(struct dpd *d, uint32_t study, int64_t since, struct dp_buf *text)
 {
-	struct dp_buf text = { .max = DP_WIRE_REPLY_MAX };
 	struct study *h = study_by_id(d, study);
 	struct dp_err err;
 
-	dp_fail(&err, DP_E_NOT_FOUND, "the study was deleted");
-	if (h)
-		dp_wire_ok(&text, request_status_json(h));
-	else
-		dp_wire_error(&text, &err);
+	if (study == CLIENT_ANY_STUDY) {
+		dp_wire_ok(text, revision_json(d, since));
+	} else if (h) {
+		dp_wire_ok(text, request_status_json(h));
+	} else {
+		dp_fail(&err, DP_E_NOT_FOUND, "the study was deleted");
+		dp_wire_error(text, &err);
+	}
+}
+
+/* Answers all that wait for the same and are due, with one text. What is told of one
+ * study is the same for everybody; of all of them it is what each does not know yet, but
+ * those who wait know the same. */
+static void poll_answer(struct dpd *d, uint32_t study, int64_t since, int64_t now)
+{
+	struct dp_buf text = { .max = DP_WIRE_REPLY_MAX };
+
+	poll_text(d, study, since, &text);
 	for (struct client *c = d->clients; c; c = c->next) {
 		struct dp_buf copy = { .failed = text.failed };
 
-		if (c->study != study || !client_is_due(c, now))
+		if (c->study != study || !client_is_due(c, now) ||
+		    (study == CLIENT_ANY_STUDY && c->since != since))
 			continue;
 		c->waiting = false;
 		dp_buf_add(&copy, text.data, text.len);
@@ -327,7 +356,7 @@ void client_poll_changes(struct dpd *d)
 
 	for (struct client *c = d->clients; c; c = c->next)
 		if (client_is_due(c, now))
-			poll_answer(d, c->study, now);
+			poll_answer(d, c->study, c->since, now);
 }
 
 /* ---- requests ---- */
@@ -527,8 +556,8 @@ void client_read_on(struct client *c)
 static const char *client_overdue(const struct client *c, int64_t now)
 {
 	const struct config *config = &c->d->config;
-	double idle = (double)(now - c->since) / 1e6;
-	double half = (double)(now - (c->begun > c->since ? c->begun : c->since)) / 1e6;
+	double idle = (double)(now - c->spoken) / 1e6;
+	double half = (double)(now - (c->begun > c->spoken ? c->begun : c->spoken)) / 1e6;
 	double untaken = (double)(now - c->writing) / 1e6;
 
 	if (c->lifeline || c->closing)

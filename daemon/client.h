@@ -3,6 +3,7 @@
 #ifndef DPARETOD_CLIENT_H
 #define DPARETOD_CLIENT_H
 #include "daemon/daemon.h"
+#include "daemon/who.h"
 
 struct client {
 	struct client *next;
@@ -10,6 +11,8 @@ struct client {
 	uint64_t id;
 	uv_pipe_t pipe;
 	bool own; /* of the daemon's own user, or root */
+	uid_t user;
+	char name[WHO_NAME]; /* of its user, once it is needed */
 
 	/* what it sends */
 	struct dp_buf in;
@@ -26,7 +29,7 @@ struct client {
 	size_t reply_bytes;
 	int64_t writing; /* dp_mono_us() since when it could take the reply; 0: there is
 			  * none */
-	int64_t since;   /* dp_mono_us() when it came, or had its last reply */
+	int64_t spoken;  /* dp_mono_us() when it came, or had its last reply */
 	bool hang_up;    /* close once the reply is written */
 	bool closing;
 	bool lifeline;
@@ -34,8 +37,9 @@ struct client {
 
 	/* a long poll */
 	bool waiting;
-	uint32_t study, version;
-	int64_t until; /* dp_mono_us() */
+	uint32_t study; /* or CLIENT_ANY_STUDY */
+	int64_t since;  /* its version, or the daemon's revision */
+	int64_t until;  /* dp_mono_us() */
 };
 
 /* Before the first of them. */

@@ -14,6 +14,7 @@
 #include "daemon/configuration.h"
 #include "daemon/descriptors.h"
 #include "daemon/log.h"
+#include "daemon/revision.h"
 #include "journal/journal.h"
 #include "journal/state.h"
 
@@ -71,6 +72,7 @@ struct dpd {
 	struct study **studies;
 	uint32_t nstudies, studies_room;
 	struct study *changed; /* those to look at in this turn */
+	struct revisions revisions;
 
 	/* job.c, executor.c: attempts under way, and who runs them */
 	struct job *jobs;

@@ -158,7 +158,7 @@ static int local_spawn(const char *shim, const struct launch *launch, pid_t *pid
 	if (e == 0)
 		return DP_OK;
 	dp_fail_errno(err, e, "cannot start %s", shim);
-	return dp_hint(err, "dpareto-shim belongs beside dparetod");
+	return dp_hint(err, "install it there ('make install')");
 }
 
 static int local_start(struct backend *b, struct job *j, struct dp_err *err)
@@ -256,7 +256,7 @@ static int local_open(struct backend *b, struct dp_err *err)
 	if (access(b->d->at.shim, X_OK) == 0)
 		return DP_OK;
 	dp_fail(err, DP_E_NOT_FOUND, "dpareto-shim is not at %s", b->d->at.shim);
-	return dp_hint(err, "install it beside dparetod");
+	return dp_hint(err, "install it there ('make install')");
 }
 
 static void local_close(struct backend *b)

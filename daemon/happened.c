@@ -60,7 +60,7 @@ static json_t *study_news(struct study *h, const struct dp_event *e, enum happen
 	/* the state as it was recorded: a study may have gone on since */
 	if (e->type == DP_EV_STUDY_MOVED)
 		json_object_set_new(result, "state", json_string(e->state));
-	json_object_set_new(result, "reason", dp_view_text(e->reason));
+	json_object_set_new(result, "reason", dp_view_reason(e->reason, e->by));
 	json_object_del(result, "front");
 	json_object_del(result, "anti_ideal");
 	json_object_update(news, result);

@@ -143,7 +143,8 @@ static int find_folders(struct dpd *d, const struct settings *s, struct dp_err *
 	if (code != DP_OK)
 		return dp_err_prefix(err, "state folder");
 	d->at.bin_dir = dp_program_folder();
-	d->at.shim = d->at.bin_dir ? dp_path_join(d->at.bin_dir, "dpareto-shim") : NULL;
+	d->at.shim =
+		d->at.bin_dir ? dp_program_helper(d->at.bin_dir, "dpareto-shim") : NULL;
 	d->at.report =
 		d->at.bin_dir ? dp_path_join(d->at.bin_dir, "dpareto-report") : NULL;
 	if (s->socket && strcmp(s->socket, "none") == 0)
@@ -252,6 +253,7 @@ int daemon_read_journal(struct dpd *d, struct dp_err *err)
 	for (uint32_t i = 0; i < d->state.nstudies; i++)
 		if (!study_new(d, d->state.studies[i]))
 			return dp_fail(err, DP_E_NOMEM, "no memory for the studies");
+	revisions_begin(d);
 	return DP_OK;
 }
 

@@ -5,6 +5,7 @@
 #include "base/num.h"
 #include "daemon/look.h"
 #include "linalg/linalg.h"
+#include "wire/wire.h"
 
 #include <fcntl.h>
 #include <getopt.h>
@@ -154,8 +155,8 @@ static int take_option(struct settings *s, int option, const char *value)
 		print_help();
 		return 0;
 	case 'V':
-		printf("dparetod %s (journal format %d)\n", PACKAGE_VERSION,
-		       DP_JOURNAL_FORMAT);
+		printf("dparetod %s (protocol %d, journal format %d)\n", PACKAGE_VERSION,
+		       DP_WIRE_VERSION, DP_JOURNAL_FORMAT);
 		return 0;
 	case OPT_STATE:
 		s->state = value;

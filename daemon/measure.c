@@ -34,8 +34,9 @@ struct measure_point {
 struct measuring {
 	uv_work_t work;
 	struct study *home;
-	uint64_t client; /* who asked; 0: search.remeasure */
-	const char *why; /* static text */
+	uint64_t client;  /* who asked; 0: search.remeasure */
+	char by[WHO_LEN]; /* the same for people */
+	const char *why;  /* static text */
 	uint32_t runs;
 	double order; /* of search.budget's filter; 0: there is none */
 	struct measure_point *points;
@@ -138,6 +139,7 @@ static void measure_record(struct measuring *m, const struct measure_point *p)
 			      .of = p->of,
 			      .of_at = p->of_at,
 			      .asked = m->runs,
+			      .by = m->client ? m->by : NULL,
 			      .params = p->x,
 			      .nparams = (uint32_t)spec->nparams,
 			      .renyi = &p->renyi,
@@ -259,7 +261,7 @@ static void measuring_answer(struct measuring *m)
 		json_array_append_new(numbers, json_integer(at));
 	}
 	if (new)
-		study_order(h, &orders);
+		study_order(h, &orders, m->by);
 	study_settle(h);
 	client_ok(h->d, m->client,
 		  json_pack("{s:o, s:I, s:o}", "measurements", numbers, "new", new,
@@ -414,6 +416,8 @@ static bool measuring_start(struct study *h, const struct measure_wish *wish,
 		return false;
 	m->home = h;
 	m->client = client;
+	if (wish->by)
+		snprintf(m->by, sizeof m->by, "%s", wish->by);
 	m->why = why;
 	m->runs = wish->runs;
 	if (h->state->accounting)

@@ -11,6 +11,7 @@ struct measure_wish {
 	const struct dp_point *points; /* (n) results of the study */
 	size_t n;
 	const double *x; /* calibrated parameters may be NaN */
+	const char *by;  /* who asks; NULL: nobody */
 };
 
 /* Answers the client once all is recorded; what is being measured with as many runs

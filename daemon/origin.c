@@ -20,6 +20,7 @@ struct origin {
 	origin_then *then;
 	const char *option; /* that named the folder: static text */
 	char *folder;
+	char by[WHO_LEN];
 	/* what the worker finds: */
 	bool own; /* the folder is this daemon's */
 	struct dp_state state;
@@ -72,6 +73,7 @@ static void origin_done(uv_work_t *w, int status)
 	struct request r = { .d = o->d, .client = o->client, .json = o->request };
 	json_t *ok = NULL;
 
+	memcpy(r.by, o->by, sizeof r.by);
 	(void)status; /* work is never cancelled */
 	if (!o->d->closed) {
 		if (o->code != DP_OK)
@@ -98,6 +100,7 @@ int origin_read(struct request *r, const char *option, const char *origin,
 	}
 	o->d = r->d;
 	o->client = r->client;
+	memcpy(o->by, r->by, sizeof o->by);
 	o->request = json_incref((json_t *)r->json);
 	o->then = then;
 	o->option = option;
@@ -172,6 +175,7 @@ struct import {
 	struct study *home;
 	const struct dp_study_state *origin;
 	uint32_t before; /* so many were taken over before: none of them twice */
+	const char *by;
 };
 
 static bool is_imported(const struct import *m, const double *x, const double *objectives)
@@ -194,6 +198,7 @@ static void import_result(const struct import *m, uint32_t trial, const double *
 	struct dp_event e = { .type = DP_EV_RESULT_IMPORTED,
 			      .name = m->origin->spec->name,
 			      .trial = trial,
+			      .by = m->by,
 			      .params = x,
 			      .nparams = (uint32_t)spec->nparams,
 			      .objectives = objectives,
@@ -239,9 +244,10 @@ static bool end_can_be(const struct dp_study *here, const struct dp_study *origi
 		      json_number_value(origin->params[path->param].values));
 }
 
-unsigned origin_import(struct study *h, const struct dp_study_state *origin)
+unsigned origin_import(struct study *h, const struct dp_study_state *origin,
+		       const char *by)
 {
-	struct import m = { h, origin, h->state->nimported };
+	struct import m = { h, origin, h->state->nimported, by };
 	bool ends = end_can_be(h->state->spec, origin->spec);
 
 	for (uint32_t i = 0; i < origin->ntrials; i++) {

@@ -16,7 +16,9 @@ DP_MUSTCHECK int origin_read(struct request *r, const char *option, const char *
 DP_MUSTCHECK int origin_find(const struct dp_state *there, const char *origin,
 			     const struct dp_study *spec, struct dp_study_state **out,
 			     struct dp_err *err);
-/* Records all its results in the study h but those that it took over before; how many. */
-unsigned origin_import(struct study *h, const struct dp_study_state *origin);
+/* Records all its results in the study h but those that it took over before; how many.
+ * by: who asked for that. */
+unsigned origin_import(struct study *h, const struct dp_study_state *origin,
+		       const char *by);
 
 #endif

@@ -75,6 +75,7 @@ void record(struct study *h, struct dp_event *e)
 	e->study = h->state->id;
 	e->seq = h->state->seq;
 	record_event(h->d, e);
+	revision_changed(h);
 	happened_record(h, e);
 	study_changed(h);
 }
@@ -88,6 +89,7 @@ struct study *record_created(struct dpd *d, struct dp_event *e)
 	h = study_new(d, dp_state_by_id(&d->state, e->study));
 	if (!h)
 		record_give_up(d, "for a study");
+	revision_changed(h);
 	happened_record(h, e);
 	study_changed(h);
 	return h;

@@ -29,7 +29,8 @@ static const struct {
 	{ "now", JSON_TRUE },           { "full", JSON_TRUE },
 	{ "failed", JSON_TRUE },        { "own", JSON_TRUE },
 	{ "whole", JSON_TRUE },         { "metrics", JSON_TRUE },
-	{ "paused", JSON_TRUE },
+	{ "paused", JSON_TRUE },        { "exact", JSON_TRUE },
+	{ "via", JSON_STRING },
 };
 
 static int request_check_fields(const json_t *json, struct dp_err *err)
@@ -77,7 +78,7 @@ static const struct verb {
 	{ "submit", NOTHING, CHANGES, request_submit },
 	{ "list", NOTHING, LOOKS_LONG, request_list },
 	{ "status", MAYBE_A_STUDY, LOOKS_AT_ALL, request_status },
-	{ "changes", A_STUDY, LOOKS, request_changes },
+	{ "changes", MAYBE_A_STUDY, LOOKS_AT_ALL, request_changes },
 	{ "pause", A_WHOLE_STUDY, CHANGES, request_pause },
 	{ "resume", A_WHOLE_STUDY, CHANGES, request_resume },
 	{ "stop", A_WHOLE_STUDY, CHANGES, request_stop },
@@ -132,6 +133,18 @@ static int request_needs_whole(const struct request *r, const char *verb,
 			: DP_OK;
 }
 
+/* The study that a request names; with `exact` neither by a number nor by the beginning
+ * of its name: who shows a page of one must not be given another that looks like it. */
+static int request_find_study(struct request *r, const char *selector, struct dp_err *err)
+{
+	int code = study_find(r->d, selector, &r->home, err);
+
+	if (code == DP_OK && dp_json_bool(r->json, "exact", false) &&
+	    strcmp(r->home->state->spec->name, selector) != 0)
+		code = dp_fail(err, DP_E_NOT_FOUND, "there is no study '%s'", selector);
+	return code;
+}
+
 static int request_dispatch(struct request *r, const char *name, json_t **ok,
 			    struct dp_err *err)
 {
@@ -151,11 +164,14 @@ static int request_dispatch(struct request *r, const char *name, json_t **ok,
 	if ((v->needs == A_STUDY || v->needs == A_WHOLE_STUDY) && !selector)
 		return dp_fail(err, DP_E_PROTOCOL, "'%s' needs a study", name);
 	if (v->needs != NOTHING && selector)
-		code = study_find(r->d, selector, &r->home, err);
+		code = request_find_study(r, selector, err);
 	if (code == DP_E_NOT_FOUND && r->d->looking)
 		return look_unknown(r->d, err);
 	if (code == DP_OK && v->needs == A_WHOLE_STUDY)
 		code = request_needs_whole(r, name, err);
+	if (code == DP_OK && v->manner == CHANGES)
+		code = who_asks(client_name(r->d, r->client),
+				dp_json_str(r->json, "via", NULL), r->by, err);
 	return code == DP_OK ? v->fn(r, ok, err) : code;
 }
 

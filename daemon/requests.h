@@ -3,6 +3,7 @@
 #ifndef DPARETOD_REQUESTS_H
 #define DPARETOD_REQUESTS_H
 #include "daemon/study.h"
+#include "daemon/who.h"
 
 struct request {
 	struct dpd *d;
@@ -10,6 +11,7 @@ struct request {
 	const json_t *json;
 	struct study *home; /* found already where the verb needs one */
 	bool later;         /* the handler has seen to it that somebody answers */
+	char by[WHO_LEN];   /* who asks, of a verb that changes something */
 };
 
 /* DP_OK: *ok is sent, unless r->later was set. DP_E_*: *err is sent. */
@@ -60,7 +62,8 @@ DP_MUSTCHECK int request_may_ask(const struct study *h, const struct dp_asked *a
 /* what changes while a study goes on (requests_amend.c) */
 request_fn request_set;
 /* A file of a study's name: it goes on, with what the file changes, if it means the same
- * study; else DP_E_EXISTS with what it means otherwise. e: text, path, dir and spec. */
+ * study; else DP_E_EXISTS with what it means otherwise. e: text, path, dir, spec
+ * and by. */
 DP_MUSTCHECK int request_resubmit(struct study *h, const struct dp_event *e, json_t **ok,
 				  struct dp_err *err);
 /* How many initial points the study draws beside the results that it was given, where its

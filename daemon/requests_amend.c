@@ -19,6 +19,7 @@ enum {
 
 struct amendment {
 	struct study *home;
+	const char *by;                 /* who asks */
 	struct dp_study before, after;  /* copies by value of what is in force */
 	const char *given[CHANGES_MAX]; /* paths */
 	size_t ngiven;
@@ -26,9 +27,9 @@ struct amendment {
 	struct dp_asked asked;
 };
 
-static void amend_begin(struct amendment *a, struct study *h)
+static void amend_begin(struct amendment *a, struct study *h, const char *by)
 {
-	*a = (struct amendment){ .home = h, .before = *h->state->now };
+	*a = (struct amendment){ .home = h, .by = by, .before = *h->state->now };
 	a->before.search.evaluations = h->state->evaluations;
 	a->before.search.parallel = h->state->parallel;
 	a->before.priority = h->state->priority;
@@ -126,7 +127,7 @@ static int amend_order(struct amendment *a, json_t **ok, struct dp_err *err)
 		code = request_may_ask(a->home, &a->asked, &orders, err);
 	if (code != DP_OK)
 		return code;
-	study_order(a->home, &orders);
+	study_order(a->home, &orders, a->by);
 	study_settle(a->home); /* so that the answer shows what came of it */
 	changes = dp_study_differences(&a->before, &a->after);
 	*ok = json_pack("{s:o, s:o, s:o}", "study", request_summary_json(a->home),
@@ -181,7 +182,7 @@ int request_set(struct request *r, json_t **ok, struct dp_err *err)
 	struct amendment a;
 	int code;
 
-	amend_begin(&a, r->home);
+	amend_begin(&a, r->home, r->by);
 	code = amend_numbers(&a, r->json, err);
 	if (code == DP_OK)
 		code = amend_keys(&a, json_object_get(r->json, "keys"), err);
@@ -281,7 +282,7 @@ static int amend_by_file(struct study *h, const struct dp_event *e, json_t *diff
 	if (h->state->apart)
 		return dp_fail(err, DP_E_CORRUPT, "cannot amend study '%s': %s",
 			       h->state->spec->name, h->state->reason);
-	amend_begin(&a, h);
+	amend_begin(&a, h, e->by);
 	code = amend_from_file(&a, differences, err);
 	if (code == DP_OK) {
 		a.asked.text = e->text;

@@ -24,7 +24,7 @@ static int import_from(struct request *r, const struct dp_state *there, json_t *
 	if (origin == r->home->state)
 		return dp_fail(err, DP_E_INVALID, "study '%s' knows its own results",
 			       origin->spec->name);
-	n = origin_import(r->home, origin);
+	n = origin_import(r->home, origin, r->by);
 	*ok = json_pack("{s:o, s:s, s:i}", "study", request_summary_json(r->home),
 			"origin", origin->spec->name, "imported", (int)n);
 	return DP_OK;

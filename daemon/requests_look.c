@@ -321,7 +321,8 @@ int request_changes(struct request *r, json_t **ok, struct dp_err *err)
 	r->later = true; /* client_poll_changes() answers */
 	if (ms < 0 || ms > POLL_MAX_MS)
 		ms = POLL_MAX_MS;
-	client_wait(r->d, r->client, r->home->state->id, (uint32_t)since, ms * 1000);
+	client_wait(r->d, r->client, r->home ? r->home->state->id : CLIENT_ANY_STUDY,
+		    since, ms * 1000);
 	return DP_OK;
 }
 

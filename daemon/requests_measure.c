@@ -76,7 +76,7 @@ int request_measure(struct request *r, json_t **ok, struct dp_err *err)
 	const json_t *pairs = json_object_get(r->json, "points"),
 		     *given = json_object_get(r->json, "parameters");
 	struct dp_asked asked = { .ask = DP_ASK_MEASURE };
-	struct measure_wish wish = { 0 };
+	struct measure_wish wish = { .by = r->by };
 	struct dp_orders none;
 	double x[DP_PARAMS_MAX];
 	int code = wished_runs(r->json, &wish.runs, err);

@@ -23,7 +23,7 @@ static int steer(struct request *r, const struct dp_asked *asked, json_t **ok,
 
 	if (code != DP_OK)
 		return code;
-	study_order(r->home, &orders);
+	study_order(r->home, &orders, r->by);
 	study_settle(r->home); /* so that the answer shows what came of it */
 	*ok = json_pack("{s:o}", "study", request_summary_json(r->home));
 	return DP_OK;
@@ -47,9 +47,9 @@ int request_stop(struct request *r, json_t **ok, struct dp_err *err)
 	if (code != DP_OK)
 		return code;
 	if (now && !r->home->state->measured.rests)
-		study_cancel_all(r->home);
+		study_cancel_all(r->home, r->by);
 	else
-		study_cancel_measures(r->home, now);
+		study_cancel_measures(r->home, now, r->by);
 	study_settle(r->home); /* nothing of it may run: then it is over now */
 	json_object_set_new(*ok, "study", request_summary_json(r->home));
 	return DP_OK;
@@ -65,9 +65,9 @@ int request_delete(struct request *r, json_t **ok, struct dp_err *err)
 	(void)ok;
 	if (code != DP_OK)
 		return code;
-	study_order(r->home, &orders);
+	study_order(r->home, &orders, r->by);
 	r->later = true; /* the answer comes when the last trainer has ended */
-	return study_delete(r->home, r->client, err);
+	return study_delete(r->home, r->client, r->by, err);
 }
 
 /* The same for a trial, which is also what the answer shows. */
@@ -109,7 +109,7 @@ static int request_retry_failed(struct request *r, json_t **ok, struct dp_err *e
 			return code;
 		}
 		json_array_append_new(trials, json_integer(orders.event[0].trial));
-		study_order(r->home, &orders);
+		study_order(r->home, &orders, r->by);
 		asked.trial = orders.from;
 	} while (orders.more);
 	study_settle(r->home);
@@ -133,7 +133,7 @@ int request_cancel(struct request *r, json_t **ok, struct dp_err *err)
 	int code = steer_trial(r, DP_ASK_CANCEL, &t, ok, err);
 
 	if (code == DP_OK)
-		study_cancel_trial(r->home, t);
+		study_cancel_trial(r->home, t, r->by);
 	return code;
 }
 
@@ -154,5 +154,5 @@ int request_enqueue(struct request *r, json_t **ok, struct dp_err *err)
 			       "the filter of its search.budget is not chosen yet, which "
 			       "the study does as soon as it runs; try again then");
 	r->later = true; /* the answer comes when its epsilon is known */
-	return code == DP_OK ? account_enqueue(r->home, x, r->client, err) : code;
+	return code == DP_OK ? account_enqueue(r->home, x, r, err) : code;
 }

@@ -60,15 +60,17 @@ static int submit_new(struct request *r, const struct dp_state *there, struct dp
 	explicit_bzero(secret, sizeof secret);
 	amend_executor(*made);
 	if (origin) {
-		origin_import(*made, origin);
+		origin_import(*made, origin, r->by);
 		amend_initial(*made);
 	}
 	if (dp_json_bool(r->json, "paused", false))
 		record(*made,
 		       &(struct dp_event){ .type = DP_EV_STUDY_MOVED,
 					   .state = dp_study_status_text(DP_STUDY_PAUSED),
-					   .reason = "submitted with --paused" });
-	log_line(&r->d->log, LOG_INFO, e->name, "submitted from %s", e->path);
+					   .reason = "submitted with --paused",
+					   .by = r->by });
+	log_line(&r->d->log, LOG_INFO, e->name, "submitted from %s by %s", e->path,
+		 r->by);
 	return DP_OK;
 }
 
@@ -88,7 +90,8 @@ static int submit(struct request *r, const struct dp_state *there, json_t **ok,
 	struct dp_event e = { .type = DP_EV_STUDY_CREATED,
 			      .text = dp_json_str(r->json, "text", NULL),
 			      .path = dp_json_str(r->json, "path", "study"),
-			      .dir = dp_json_str(r->json, "dir", NULL) };
+			      .dir = dp_json_str(r->json, "dir", NULL),
+			      .by = r->by };
 	struct dp_files files = { 0 };
 	struct study *h = NULL;
 	int code;

@@ -74,8 +74,8 @@ static void count_taken(struct dpd *d, const struct client *newcomer, struct tak
 		if (c == newcomer || c->closing || c->hang_up)
 			continue;
 		t->all++;
-		if (!c->answering && !c->lifeline && c->since < before &&
-		    (!*idle || c->since < (*idle)->since))
+		if (!c->answering && !c->lifeline && c->spoken < before &&
+		    (!*idle || c->spoken < (*idle)->spoken))
 			*idle = c;
 	}
 }

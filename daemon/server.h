@@ -19,15 +19,22 @@ void server_drop_clients(struct dpd *d);
 /* The loop has ended: frees what was still to be answered. */
 void clients_free(struct dpd *d);
 
+/* The user whose connection it is: who_named(). */
+const char *client_name(struct dpd *d, uint64_t client);
+
 /* Sends a reply: to a request that changes something once everything recorded so far is
  * durable; to one that looks also before, marked, if the journal is silent. Takes the
  * reference. */
 void client_ok(struct dpd *d, uint64_t client, json_t *ok);
 void client_error(struct dpd *d, uint64_t client, const struct dp_err *err);
-/* A client waits until the study's version differs from `since`, durably. */
-void client_wait(struct dpd *d, uint64_t client, uint32_t study, uint32_t since,
+enum {
+	CLIENT_ANY_STUDY = 0 /* no study has this number */
+};
+/* A client waits until the study's version, or the daemon's revision, differs from
+ * `since`, durably. */
+void client_wait(struct dpd *d, uint64_t client, uint32_t study, int64_t since,
 		 int64_t timeout_us);
-/* Long polls: answers those whose study has changed or whose time is over. */
+/* Long polls: answers those for whom something has changed or whose time is over. */
 void client_poll_changes(struct dpd *d);
 
 #endif

@@ -6,6 +6,7 @@
  * the daemon, run on cluster nodes, and start thousands of times cheaply.
  *
  * What it leaves in the folder is described in docs/trainer-protocol.md. */
+#include "config.h"
 #include "daemon/shim.h"
 
 #include <errno.h>
@@ -127,13 +128,14 @@ static void shim_options(struct options *o, int argc, char **argv)
 		{ "elsewhere", no_argument, NULL, 'e' },
 		{ "oracle", no_argument, NULL, 'o' },
 		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
 		{ 0 },
 	};
 	int c;
 
 	o->grace = 10;
 	o->log_limit = 16 << 20;
-	while ((c = getopt_long(argc, argv, "+h", known, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "+hV", known, NULL)) != -1) {
 		switch (c) {
 		case 'd':
 			o->dir = optarg;
@@ -179,6 +181,9 @@ static void shim_options(struct options *o, int argc, char **argv)
 			break;
 		case 'h':
 			fputs(usage_text, stdout);
+			exit(0);
+		case 'V':
+			puts("dpareto-shim " PACKAGE_VERSION);
 			exit(0);
 		default:
 			fputs("Try 'dpareto-shim --help'.\n", stderr);

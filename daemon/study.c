@@ -146,6 +146,8 @@ static void study_log(const struct study *h, const struct dp_event *e)
 	const struct dp_study_state *s = h->state;
 	char about[DP_NAME_MAX + 1 + DP_TRIAL_NAME], name[DP_TRIAL_NAME];
 	enum log_level level = LOG_INFO;
+	char told[DP_REASON_LEN];
+	const char *reason;
 
 	snprintf(about, sizeof about, "%s", s->spec->name);
 	if (e->type == DP_EV_TRIAL_ENDED && dp_study_hides(s))
@@ -159,11 +161,12 @@ static void study_log(const struct study *h, const struct dp_event *e)
 		return;
 	else if (e->counted)
 		level = LOG_WARN;
-	if (e->reason && strncmp(e->reason, e->state, strlen(e->state)) == 0)
-		log_line(&h->d->log, level, about, "%s", e->reason);
+	reason = dp_reason_text(e->reason, e->by, told);
+	if (reason && strncmp(reason, e->state, strlen(e->state)) == 0)
+		log_line(&h->d->log, level, about, "%s", reason);
 	else
-		log_line(&h->d->log, level, about, "%s%s%s", e->state,
-			 e->reason ? ": " : "", e->reason ? e->reason : "");
+		log_line(&h->d->log, level, about, "%s%s%s", e->state, reason ? ": " : "",
+			 reason ? reason : "");
 }
 
 static void study_record(struct study *h, struct dp_event *e)
@@ -234,37 +237,41 @@ void study_settle(struct study *h)
 		measure_end(h);
 }
 
-void study_order(struct study *h, struct dp_orders *orders)
+void study_order(struct study *h, struct dp_orders *orders, const char *by)
 {
-	for (unsigned i = 0; i < orders->n; i++)
+	for (unsigned i = 0; i < orders->n; i++) {
+		orders->event[i].by = by;
 		study_record(h, &orders->event[i]);
+	}
 }
 
-void study_cancel_trial(struct study *h, struct dp_trial *t)
+void study_cancel_trial(struct study *h, struct dp_trial *t, const char *by)
 {
-	struct dp_event e = { .type = DP_EV_TRIAL_CANCEL_ASKED, .trial = t->number };
+	struct dp_event e = { .type = DP_EV_TRIAL_CANCEL_ASKED,
+			      .trial = t->number,
+			      .by = by };
 
 	if (!t->cancel_asked)
 		record(h, &e);
 	jobs_cancel(h, t);
 }
 
-void study_cancel_measures(struct study *h, bool running)
+void study_cancel_measures(struct study *h, bool running, const char *by)
 {
 	const struct dp_measures *m = &h->state->measured;
 
 	for (uint32_t i = m->first_live; i < m->ntrials; i++)
 		if (m->trials[i]->status < DP_TRIAL_OK &&
 		    (running || !m->trials[i]->open))
-			study_cancel_trial(h, m->trials[i]);
+			study_cancel_trial(h, m->trials[i], by);
 }
 
-void study_cancel_all(struct study *h)
+void study_cancel_all(struct study *h, const char *by)
 {
 	for (uint32_t i = h->state->first_live; i < h->state->ntrials; i++)
 		if (h->state->trials[i]->status < DP_TRIAL_OK)
-			study_cancel_trial(h, h->state->trials[i]);
-	study_cancel_measures(h, true);
+			study_cancel_trial(h, h->state->trials[i], by);
+	study_cancel_measures(h, true, by);
 }
 
 /* ---- what is reckoned for who looks ---- */
@@ -285,7 +292,7 @@ void study_reckoned(struct study *h)
 
 /* ---- deletion ---- */
 
-int study_delete(struct study *h, uint64_t client, struct dp_err *err)
+int study_delete(struct study *h, uint64_t client, const char *by, struct dp_err *err)
 {
 	struct deleter *x = malloc(sizeof *x);
 
@@ -297,7 +304,8 @@ int study_delete(struct study *h, uint64_t client, struct dp_err *err)
 	volume_cancel(h);
 	measure_cancel(h);
 	oracles_close(h);
-	study_cancel_all(h);
+	study_cancel_all(h, by);
+	log_line(&h->d->log, LOG_INFO, h->state->spec->name, "to be deleted by %s", by);
 	study_changed(h); /* it goes at the end of the turn, or of what is under way */
 	return DP_OK;
 }
@@ -375,6 +383,7 @@ static bool study_forget(struct study *h)
 	record_forget(h);
 	memmove(d->studies + i, d->studies + i + 1, (d->nstudies - i - 1) * sizeof h);
 	d->nstudies--;
+	revision_deleted(h);
 	study_free(h);
 	dp_state_forget(&d->state, id);
 	after_commit(d, bury, r);

@@ -35,7 +35,8 @@ struct study {
 	bool is_changed; /* in d->changed */
 	bool is_looked;  /* in this turn already */
 	struct next next;
-	uint64_t turn; /* when it was last served: the scheduler's */
+	uint64_t turn;            /* when it was last served: the scheduler's */
+	struct revision revision; /* revision.c's */
 
 	struct asker *asker;       /* ask.c's; NULL while nothing was asked */
 	struct asked_front *front; /* ask.c's: the last that was found, or NULL */
@@ -68,13 +69,14 @@ struct dp_study_state *study_shown(const struct study *h);
 void study_changed(struct study *h);
 /* Records all that follows from what is known and sets h->next to what comes then. */
 void study_settle(struct study *h);
-/* Records what dp_course_asked() ordered. */
-void study_order(struct study *h, struct dp_orders *orders);
+/* Records what dp_course_asked() ordered. by, here and below: who asked for it; NULL: the
+ * daemon decided. */
+void study_order(struct study *h, struct dp_orders *orders, const char *by);
 /* Cancels a trial, or all that have not ended. */
-void study_cancel_trial(struct study *h, struct dp_trial *t);
-void study_cancel_all(struct study *h);
+void study_cancel_trial(struct study *h, struct dp_trial *t, const char *by);
+void study_cancel_all(struct study *h, const char *by);
 /* Those that measure points again; running: also while their trainers run. */
-void study_cancel_measures(struct study *h, bool running);
+void study_cancel_measures(struct study *h, bool running, const char *by);
 
 /* Has reckoned what all trainings cost, and the hypervolume without the noise, as far as
  * that is due, and answers the client once it is done; false: there is nothing to wait
@@ -84,7 +86,8 @@ bool study_reckon(struct study *h, uint64_t client, json_t *(*answer)(struct stu
 void study_reckoned(struct study *h);
 
 /* The study goes once its last trainer has ended; then the client is told. */
-DP_MUSTCHECK int study_delete(struct study *h, uint64_t client, struct dp_err *err);
+DP_MUSTCHECK int study_delete(struct study *h, uint64_t client, const char *by,
+			      struct dp_err *err);
 /* The end of a turn in which the study was looked at: frees its models if it does not
  * run, and the study itself if it is to go and nothing of it is under way. */
 void study_sweep(struct study *h);

@@ -2,6 +2,7 @@
  *
  * Signals keep their default actions but while a model is trained (pulse.c): every line
  * of a result is one write, so TERM at any moment leaves whole lines behind. */
+#include "config.h"
 #include "trainers/trainers.h"
 
 #include <stdio.h>
@@ -72,6 +73,10 @@ int main(int argc, char **argv)
 	}
 	if (is_help(argv[1])) {
 		print_trainers(stdout);
+		return 0;
+	}
+	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+		puts("dpareto-train " PACKAGE_VERSION);
 		return 0;
 	}
 	t = find_trainer(argv[1], &err);

@@ -32,6 +32,22 @@ char *dp_program_folder(void)
 	return strdup(path);
 }
 
+char *dp_program_moved(const char *folder, const char *bin, const char *other)
+{
+	size_t same = 0, n = strlen(folder), tail;
+	char *path = NULL;
+
+	for (size_t i = 0; bin[i] && bin[i] == other[i]; i++)
+		if (bin[i] == '/')
+			same = i;
+	tail = strlen(bin + same);
+	if (tail > n || strcmp(folder + n - tail, bin + same) != 0)
+		return NULL;
+	if (asprintf(&path, "%.*s%s", (int)(n - tail), folder, other + same) < 0)
+		return NULL;
+	return path;
+}
+
 const char *dp_program_path(char *const *env)
 {
 	const char *own = getenv("PATH");
@@ -79,6 +95,22 @@ char *dp_program_find(const char *name, const struct dp_program_places *places)
 			found = program_in(dir, name);
 	free(copy);
 	return found;
+}
+
+char *dp_program_helper(const char *folder, const char *name)
+{
+	char *helpers = dp_program_moved(folder, DP_BINDIR, DP_HELPERDIR);
+	char *installed = helpers ? dp_path_join(helpers, name) : NULL;
+	char *beside = dp_path_join(folder, name);
+	bool here = beside && can_execute(beside);
+
+	free(helpers);
+	if (installed && (can_execute(installed) || !here)) {
+		free(beside);
+		return installed;
+	}
+	free(installed);
+	return beside;
 }
 
 /* ---- its first line ---- */

@@ -11,6 +11,15 @@ struct dp_program_places {
 
 /* The folder of the program that runs. The caller frees it; NULL: it cannot be told. */
 char *dp_program_folder(void);
+/* Where an installation has its folder `other`, if it has its programs in `folder`: both
+ * names were given when it was configured, `bin` for the programs, and all of it may
+ * have been moved since. The caller frees it; NULL: `folder` is another kind of folder,
+ * as that of a build. */
+char *dp_program_moved(const char *folder, const char *bin, const char *other);
+/* A program that only other programs start. Installed it lies in libexec, in a build
+ * beside those of `folder`; libexec comes first, since older versions had it beside. The
+ * caller frees it; NULL: no memory. There may be no such file. */
+char *dp_program_helper(const char *folder, const char *name);
 /* The value of PATH for a program that gets this environment ("K=V", ends with NULL, may
  * be NULL) on top of ours. */
 const char *dp_program_path(char *const *env);

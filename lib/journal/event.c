@@ -68,6 +68,10 @@ static const struct dp__field filter_fields[] = {
 #define ON_ALL                                                                           \
 	(ON_TRIALS | ON(STUDY_CREATED) | ON(STUDY_AMENDED) | ON(STUDY_MOVED) |           \
 	 ON(TIME_NOTED) | ON(ACCOUNTING_FIXED) | ON(RECORD_LOST))
+#define ON_ASKED                                                                         \
+	(ON(STUDY_CREATED) | ON(STUDY_AMENDED) | ON(STUDY_MOVED) | ON(TRIAL_PROPOSED) |  \
+	 ON(TRIAL_CANCEL_ASKED) | ON(TRIAL_RETRY_ASKED) | ON(RESULT_IMPORTED) |          \
+	 ON(MEASURE_ASKED))
 
 /* Names are stored: never change one, nor the kind of one. */
 const struct dp__field dp__event_fields[] = {
@@ -91,6 +95,7 @@ const struct dp__field dp__event_fields[] = {
 	{ ROW(dp_event, counted, "counted", DP__FLAG), .types = ON(STUDY_MOVED) | ON(ATTEMPT_ENDED) | ON(TIME_NOTED) },
 	{ ROW(dp_event, unbegun, "unbegun", DP__FLAG), .types = ON(ATTEMPT_ENDED) },
 	{ ROW(dp_event, reason, "reason", DP__STR), .types = ON_ALL },
+	{ ROW(dp_event, by, "by", DP__STR), .types = ON_ASKED },
 	{ ROW(dp_event, source, "source", DP__STR), .types = ON(TRIAL_PROPOSED) | ON(MEASURE_ASKED) },
 	{ ROW(dp_event, basis, "basis", DP__U32), .types = ON(TRIAL_PROPOSED) },
 	{ ROW(dp_event, sought, "sought", DP__F64), .types = ON(TRIAL_PROPOSED) },

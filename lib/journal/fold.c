@@ -134,11 +134,14 @@ static int fold_moved(struct dp_study_state *st, const struct dp_event *e,
 		      struct dp_err *err)
 {
 	int status = dp__study_status_from(e->state);
+	bool rests;
 
 	if (status < 0)
 		return dp_fail(err, DP_E_CORRUPT, "study %u is moved to no known state",
 			       st->id);
-	if (dp__fold_text(&st->reason, e->reason))
+	rests = status == DP_STUDY_PAUSED || status == DP_STUDY_STOPPED;
+	if (dp__fold_text(&st->reason, e->reason) ||
+	    dp__fold_text(&st->by, rests ? e->by : NULL))
 		return dp_fail(err, DP_E_NOMEM, "no memory for a reason");
 	dp__measure_moved(st, (enum dp_study_status)status);
 	st->status = (enum dp_study_status)status;

@@ -76,6 +76,9 @@ struct dp_event {
 	/* study-moved; state also in trial-ended ("ok", "diverged", "failed",
 	 * "cancelled"); reason wherever there is one */
 	const char *state, *reason;
+	/* who asked for it and from where, where somebody did; NULL: the daemon decided.
+	 * For people: nothing follows from it */
+	const char *by;
 
 	uint32_t trial; /* measure-asked: the first that measures, DP_MEASURING or more */
 	/* trial-proposed; measure-asked, too, but for `basis`, and with "remeasure",
@@ -213,6 +216,15 @@ struct dp_journal_stat {
 };
 DP_MUSTCHECK int dp_journal_stat(struct dp_journal *j, struct dp_journal_stat *out,
 				 struct dp_err *err);
+
+/* Commits since dp_journal_start(): seconds from the beginning of each write until the
+ * disk had it. Quantiles are of the last 1,024, by nearest rank; NaN before the first. */
+struct dp_journal_commits {
+	uint64_t count;
+	double seconds; /* the sum */
+	double median, p90, p99;
+};
+void dp_journal_commits(struct dp_journal *j, struct dp_journal_commits *out);
 
 /* Writing: one thread of its own owns the environment from dp_journal_start() on;
  * dp_journal_each() is then for readonly journals of other processes (LMDB cannot

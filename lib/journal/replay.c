@@ -84,6 +84,8 @@ static int set_apart(struct dp_state *s, uint32_t study, uint32_t seq, int code,
 	if (!st)
 		return DP_OK;
 	free(st->reason);
+	free(st->by);
+	st->by = NULL;
 	st->reason = text;
 	st->status = DP_STUDY_PAUSED;
 	st->by_failures = true; /* nobody's wish: who waits for it is told */

@@ -104,6 +104,7 @@ static void show_study(struct dp__shown *shown, const struct dp_study_state *s)
 		.now = &shown->now,
 		.status = s->status,
 		.reason = s->reason,
+		.by = s->by,
 		.by_failures = s->by_failures,
 		.parallel = s->parallel,
 		.priority = s->priority,

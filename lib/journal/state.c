@@ -99,6 +99,7 @@ void dp__study_state_free(struct dp_study_state *s)
 	free(s->front);
 	free(s->budget_end);
 	free(s->reason);
+	free(s->by);
 	free(s->text);
 	free(s->path);
 	free(s->dir);

@@ -53,6 +53,25 @@ json_t *dp_view_text(const char *text)
 	return text && dp_utf8_ok(text) ? json_string(text) : json_null();
 }
 
+const char *dp_reason_text(const char *reason, const char *by, char out[DP_REASON_LEN])
+{
+	static const char request[] = "by request";
+	size_t n = reason ? strlen(reason) : 0, end = sizeof request - 1;
+	int len;
+
+	if (!by || n < end || strcmp(reason + n - end, request) != 0)
+		return reason;
+	len = snprintf(out, DP_REASON_LEN, "%.*sby %s", (int)(n - end), reason, by);
+	return len < DP_REASON_LEN ? out : reason; /* a journal may hold anything */
+}
+
+json_t *dp_view_reason(const char *reason, const char *by)
+{
+	char text[DP_REASON_LEN];
+
+	return dp_view_text(dp_reason_text(reason, by, text));
+}
+
 void dp_attempt_folder(uint32_t trial, int32_t run, uint32_t attempt, char out[64])
 {
 	if (run == DP_RUN_ALL)
@@ -348,9 +367,10 @@ json_t *dp_view_summary(struct dp_study_state *s)
 {
 	json_t *volume = hypervolume(s), *o;
 
-	o = json_pack("{s:I, s:s, s:s, s:o, s:b, s:s, s:i, s:I, s:o}", "id",
+	o = json_pack("{s:I, s:s, s:s, s:o, s:o, s:b, s:s, s:i, s:I, s:o}", "id",
 		      (json_int_t)s->id, "name", s->spec->name, "state",
-		      dp_study_status_text(s->status), "reason", dp_view_text(s->reason),
+		      dp_study_status_text(s->status), "reason",
+		      dp_view_reason(s->reason, s->by), "by", dp_view_text(s->by),
 		      "by_failures", s->by_failures, "method",
 		      dp_method_text(s->spec->search.method), "priority", s->priority,
 		      "parallel", (json_int_t)s->parallel, "evaluations",

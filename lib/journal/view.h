@@ -62,6 +62,13 @@ json_t *dp_view_objectives(const struct dp_study_state *s, const double *objecti
 json_t *dp_view_time(int64_t us);
 /* A text, or null: for NULL, and for what is no UTF-8, as a path need not be. */
 json_t *dp_view_text(const char *text);
+enum {
+	DP_REASON_LEN = 400
+};
+/* A reason for people: "paused by request" says who that was, where it is known. It is
+ * `reason`, NULL with it, or in `out`. */
+const char *dp_reason_text(const char *reason, const char *by, char out[DP_REASON_LEN]);
+json_t *dp_view_reason(const char *reason, const char *by);
 /* Below the study's folder, the attempt of a finished private selection that is
  * published: a link, so that its name does not tell which it was. */
 #define DP_SELECTED "selected"

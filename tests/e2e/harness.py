@@ -41,6 +41,13 @@ def wait_for(what, limit=LIMIT, pause=0.01):
         time.sleep(pause)
 
 
+def asker():
+    """Who asks the daemon for things, as the journal says it: the user of the tests."""
+    with open("/etc/passwd") as f:
+        names = [x.split(":")[0] for x in f if x.split(":")[2:3] == [str(os.getuid())]]
+    return "%s (%d)" % (names[0], os.getuid()) if names else "user %d" % os.getuid()
+
+
 def unhurried(seconds):
     """A limit of so many seconds for a trainer that is to be up before it; longer while
     the machine takes its time to start one."""

@@ -7,6 +7,7 @@ import os
 import resource
 import select
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -234,7 +235,7 @@ class Strangers(ClientCase):
     def test_missing_fields(self):
         self.begin()
         for verb, fields in VERBS.items():
-            if not fields or verb in ("status", "shutdown"):
+            if not fields or verb in ("status", "changes", "shutdown"):
                 continue
             with self.subTest(verb):
                 with self.assertRaises(Refused):
@@ -352,6 +353,32 @@ class Crowds(ClientCase):
         self.client.file.flush()
         self.d.connect()("set", study="s", priority=2)
         self.assertEqual(json.loads(self.client.file.readline())["ok"]["study"]["priority"], 2)
+
+    def test_a_hundred_wait_for_any_study(self):
+        """All hear the same of what happens; a life later each is told all, whatever it knew."""
+        self.begin()
+        for name in ("s", "t"):
+            self.finished_study(1, name)
+        known = self.client("changes")["revision"]
+        crowd = [self.d.connect() for _ in range(100)]
+        for c in crowd:
+            c.file.write(b'{"v":1,"do":"changes","since":%d,"timeout_ms":600000}\n' % known)
+            c.file.flush()
+        wait_for(lambda: self.client("hello")["clients"] == 101)
+        version = self.client("set", study="t", priority=2)["study"]["version"]
+        for c in crowd:
+            told = json.loads(c.file.readline())["ok"]
+            self.assertEqual(told["studies"], [{"study": "t", "version": version}])
+            self.assertEqual((told["all"], told["whole"], told["more"]), (2, False, False))
+        self.d.end(signal.SIGKILL)
+        self.client = self.d.start().connect()
+        again = self.client("changes", since=told["revision"])
+        self.assertTrue(again["whole"])
+        self.assertEqual(sorted(x["study"] for x in again["studies"]), ["s", "t"])
+        self.assertGreater(again["revision"], told["revision"])
+        self.client("delete", study="s")
+        self.assertEqual(self.client("changes", since=again["revision"])["studies"],
+                         [{"study": "s", "version": None}])
 
 
 class Places(ClientCase):

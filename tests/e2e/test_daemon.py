@@ -10,7 +10,7 @@ import subprocess
 import time
 import unittest
 
-from harness import (BIN, Case, Client, Refused, program, trainers_below, unhurried,
+from harness import (BIN, Case, Client, Refused, asker, program, trainers_below, unhurried,
                      wait_for)
 
 SHELL = ("#!/bin/sh\necho '{\"run\":0,\"metrics\":{\"a\":1,\"b\":1}}' >> \"$DPARETO_RESULT\"\n")
@@ -141,7 +141,7 @@ class Steering(DaemonCase):
         self.open("s", 0, 1)
         status = self.finish(self.client, "s")
         self.assertEqual((status["study"]["ok"], status["study"]["reason"]),
-                         (1, "paused by request"))
+                         (1, "paused by " + asker()))
         self.assertFalse(self.has("at-go-s-1"))
         self.assertFalse(status["study"]["by_failures"])
         self.client("resume", study="s")
@@ -619,6 +619,16 @@ class Configuration(DaemonCase):
             self.assertEqual((p.returncode, p.stderr), (0, ""))
             self.assertIn(words, p.stdout)
 
+    def test_every_program_says_its_version(self):
+        number = self.ctl_version()
+        for name in ("dparetod", "dpareto-shim", "dpareto-train", "dpareto-report", "dpareto-serve"):
+            p = subprocess.run([program(name), "--version"], capture_output=True, text=True)
+            self.assertEqual((p.returncode, p.stderr), (0, ""), name)
+            self.assertEqual(p.stdout.split()[:2], [name, number])
+
+    def ctl_version(self):
+        p = subprocess.run([program("dparetoctl"), "--version"], capture_output=True, text=True)
+        return p.stdout.split()[1]
 
     def test_retention_removes_folders_and_keeps_numbers(self):
         self.trainer("report(a=1, b=1)\n")

@@ -305,6 +305,7 @@ for line in sys.stdin:
                                 parameters={"x": 0.5}, evaluations=99)["error"]
                     self.assertIn("this only looks at %s: it does not %s" % (folder, verb),
                                   error["message"])
+            self.assertIn("does not changes", ask("changes")["error"]["message"])
             self.assertEqual(ask("list")["ok"]["studies"][0]["name"], "s")
         self.assertEqual(daemon.wait(60), 0)  # whoever asked has gone
         self.assertEqual(traces(folder), before)

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import unittest
 
-from harness import LIMIT, TOP, Case, Refused, wait_for
+from harness import LIMIT, TOP, Case, Refused, asker, wait_for
 
 # Answers 1 / (1 + x) * n; what it does wrong is in a file of its study's name, read when it
 # starts, so that a test can mend it.
@@ -202,7 +202,7 @@ class Oracles(Case):
         with self.assertRaisesRegex(Refused, "epsilon -0.5, which no accountant can mean"):
             self.client("propose", study="t")
         self.assertEqual(self.client("status", study="t")["study"]["reason"],
-                         "paused by request")
+                         "paused by " + asker())
         wait_for(lambda: not self.programs("t"))
         self.write("mode-t", "")
         ok = self.client("enqueue", study="t", parameters={"x": 0.25})

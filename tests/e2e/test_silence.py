@@ -90,6 +90,10 @@ class HangingDisk(Case):
         wait_for(lambda: b"WATCHDOG=1" in self.notified)
         os.remove(self.path("hangs"))
         wait_for(lambda: self.soon("hello")["ok"]["trouble"] is None)
+        commits = self.soon("hello")["ok"]["journal"]["commits"]
+        self.assertGreater(commits["p99"], 0.4)  # of fewer than a hundred it is the longest
+        self.assertGreaterEqual(commits["seconds"], commits["p99"])
+        self.assertLessEqual(commits["median"], commits["p90"])
         self.assertNotIn("unsaved", wait_for(
             lambda: not (r := self.soon("list")).get("unsaved") and r))
         self.touch("go1")
@@ -146,3 +150,25 @@ class HangingDisk(Case):
         reply = json.loads(poll.file.readline())
         self.assertEqual(reply["ok"]["study"]["state"], "finished")
         self.assertNotIn("unsaved", reply)
+
+    def test_nobody_hears_of_a_change_before_it_is_on_the_disk(self):
+        known = self.client("changes")["revision"]
+        self.hang()
+        poll = self.d.connect()
+        self.send(poll, "changes", since=known, timeout_ms=600000)
+        wait_for(lambda: self.soon("hello")["ok"]["clients"] == 2)
+        for _ in range(2):
+            self.soon("status", study="s")
+        poll.socket.settimeout(0.1)
+        with self.assertRaises(TimeoutError):
+            poll.socket.recv(1)
+        marked = self.soon("changes", since=known, timeout_ms=1)  # its time is over
+        self.assertGreater(marked["unsaved"], 0.4)
+        os.remove(self.path("hangs"))
+        poll.socket.settimeout(LIMIT)
+        reply = json.loads(poll.file.readline())
+        self.assertEqual([x["study"] for x in reply["ok"]["studies"]], ["s"])
+        self.assertNotIn("unsaved", reply)
+        for n in range(1, 3):
+            self.touch("go%d" % n)
+        self.finish(self.client, "s")

@@ -6,7 +6,7 @@ import signal
 import time
 import unittest
 
-from harness import Case, wait_for
+from harness import Case, Refused, asker, wait_for
 
 
 class Steer(Case):
@@ -151,6 +151,98 @@ class Set(Steer):
             self.assertIn(says, self.steer("set", "s", change, code=2).stderr)
         self.assertIn("cannot be 0", self.steer("set", "s", "parallel=0", code=1).stderr)
         self.assertIn("max_failures, log_limit, memory", self.steer("set", "s", "seed=3", code=2).stderr)
+
+
+class Who(Steer):
+    """The journal knows who asked for what, and from where; the daemon's decisions are nobody's."""
+
+    VIA = "web page, from 192.0.2.7"
+
+    def records(self, study):
+        done = self.ctl("journal", "dump", "--study", study, "--state", self.path("state"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def test_every_action_and_nothing_else(self):
+        self.trainer("gate('go%d' % request['trial'])\nreport(a=1, b=1)\n")
+        self.write("s.yaml", self.study(search="method: random, evaluations: 3",
+                                        extra_trainer=", retries: 0"))
+        self.begin()
+        me, via = asker(), {"study": "s", "via": self.VIA}
+        self.steer("submit", "--paused", self.path("s.yaml"))
+        s = self.client("status", study="s")["study"]
+        self.assertEqual((s["reason"], s["by"]), ("submitted with --paused", me))
+        self.assertIsNone(self.client("resume", **via)["study"]["by"])
+        wait_for(lambda: self.has("at-go0"))
+        self.client("cancel", trial=0, **via)
+        wait_for(lambda: self.has("at-go1"))
+        self.client("retry", trial=0, **via)
+        self.client("set", keys={"timeout": "9s"}, **via)
+        self.client("enqueue", parameters={"x": 0.5}, **via)
+        self.client("pause", **via)
+        self.again()
+        s = self.client("status", study="s")["study"]
+        self.assertEqual((s["state"], s["by"]), ("paused", "%s, %s" % (me, self.VIA)))
+        self.assertEqual(s["reason"], "paused by %s, %s" % (me, self.VIA))
+        self.assertIn("paused by %s, %s\n" % (me, self.VIA), self.steer("status", "s").stdout)
+        self.assertIn("paused by %s, %s" % (me, self.VIA), self.steer("status").stdout)
+        self.touch("go0")
+        self.touch("go1")
+        self.client("resume", study="s")
+        wait_for(lambda: self.has("at-go2"))
+        self.client("stop", now=True, **via)
+        wait_for(lambda: self.client("status", study="s")["study"]["running"] == 0)
+        s = self.client("status", study="s")["study"]
+        self.assertEqual(s["reason"], "stopped by %s, %s" % (me, self.VIA))
+        self.assertEqual(self.d.end(), 0)
+        web = "%s, %s" % (me, self.VIA)
+        known = [(r["type"], r.get("by")) for r in self.records("s") if "by" in r]
+        self.assertEqual(known, [
+            ("study-created", me), ("study-moved", me), ("study-moved", web),
+            ("trial-cancel-asked", web), ("trial-retry-asked", web), ("study-amended", web),
+            ("trial-proposed", web), ("study-moved", web), ("study-moved", me),
+            ("study-moved", web), ("trial-cancel-asked", web)])
+        for r in self.records("s"):
+            if r["type"] == "trial-proposed":
+                self.assertEqual("by" in r, r["source"] == "enqueued")
+
+    def test_measured_and_imported(self):
+        self.trainer("report(a=params['x'], b=1 - params['x'])\n")
+        self.begin()
+        self.submit(self.client, self.study("a", search="method: random, evaluations: 2"))
+        self.finish(self.client, "a")
+        self.client("measure", study="a", runs=2, via=self.VIA)
+        self.finish(self.client, "a")
+        self.submit(self.client, self.study("b", search="method: dpareto, evaluations: 9"))
+        self.client("pause", study="b")
+        self.client("import", study="b", origin="a", via=self.VIA)
+        self.assertEqual(self.d.end(), 0)
+        web = "%s, %s" % (asker(), self.VIA)
+        asked = [r for r in self.records("a") if r["type"] == "measure-asked"]
+        self.assertTrue(asked and all(r["by"] == web for r in asked))
+        asked = [r["by"] for r in self.records("b") if r["type"] == "result-imported"]
+        self.assertEqual(asked, [web] * 2)
+
+    def test_what_is_no_place(self):
+        self.trainer("report(a=1, b=1)\n")
+        self.begin()
+        self.submit(self.client, self.study())
+        self.finish(self.client, "s")
+        for via, says in (("x" * 201, "'via' may have at most 200 bytes"),
+                          ("\n", "control characters"), ("a\x1b[2J", "control characters"),
+                          ("\x7f", "control characters"), ("\x9b2J", "control characters"),
+                          (7, "'via' must be a text")):
+            with self.assertRaisesRegex(Refused, says):
+                self.client("set", study="s", priority=3, via=via)
+        s = self.client("set", study="s", priority=1, via="\u00e9" * 100)["study"]
+        self.assertEqual((s["priority"], s["by"]), (1, None))
+
+    def test_a_daemon_that_pauses_a_study_is_nobody(self):
+        self.trainer("sys.exit('no')\n")
+        self.begin()
+        self.submit(self.client, self.study(extra_trainer=", retries: 0, max_failures: 1"))
+        s = self.finish(self.client, "s")["study"]
+        self.assertEqual((s["state"], s["by_failures"], s["by"]), ("paused", True, None))
 
 
 class Submit(Steer):

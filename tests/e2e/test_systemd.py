@@ -15,7 +15,7 @@ from harness import LIMIT, TOP, Case, Client, program, wait_for
 UNITS = os.path.join(TOP, "systemd")
 # Exposure in tenths, as systemd-analyze counts; a bare unit has 96. Versions of systemd
 # differ a little.
-EXPOSURE, EXPOSURE_STRICT = 58, 15
+EXPOSURE, EXPOSURE_STRICT, EXPOSURE_SERVE = 58, 15, 12
 # Nothing of these may reach a trainer.
 PRIVATE = re.compile(r"NOTIFY_SOCKET$|LISTEN_|WATCHDOG_")
 # A trainer that tells what it was given: variables, and where its descriptors lead.
@@ -40,15 +40,17 @@ class Units(Case):
         super().setUp()
         # systemd-analyze asks for programs that can be executed, whatever they do
         os.mkdir(self.path("bin"))
-        for name in ("dparetod", "dparetoctl"):
+        for name in ("dparetod", "dparetoctl", "dpareto-serve"):
             self.write(os.path.join("bin", name), "#!/bin/sh\n", 0o755)
         for folder, source, name in (("system", "dparetod.service.in", "dparetod.service"),
                                      ("system", "dparetod.socket", "dparetod.socket"),
+                                     ("system", "dpareto-serve.service.in",
+                                      "dpareto-serve.service"),
                                      ("user", "dparetod-user.service.in", "dparetod.service")):
             os.makedirs(self.path(folder), exist_ok=True)
             with open(os.path.join(UNITS, source)) as f:
-                text = f.read().replace("@bindir@", self.path("bin"))
-            self.assertNotIn("@", text)
+                text = re.sub("@(bindir|pkglibexecdir)@", self.path("bin"), f.read())
+            self.assertNotRegex(text, r"@\w+@")
             self.write(os.path.join(folder, name), text)
 
     def strict(self):
@@ -70,7 +72,8 @@ class Units(Case):
 
     @needs("systemd-analyze")
     def test_system_units_are_correct(self):
-        self.verify("system/dparetod.service", "system/dparetod.socket")
+        self.verify("system/dparetod.service", "system/dparetod.socket",
+                    "system/dpareto-serve.service")
 
     @needs("systemd-analyze")
     def test_strict_drop_in_is_correct(self):
@@ -89,9 +92,9 @@ class Units(Case):
         r = self.analyze("verify", "--man=no", path)
         self.assertIn("KilMode", r.stderr)
 
-    def exposure(self, threshold):
+    def exposure(self, threshold, unit="dparetod.service"):
         return self.analyze("security", "--offline=true", "--no-pager",
-                            "--threshold=%d" % threshold, self.path("system/dparetod.service"))
+                            "--threshold=%d" % threshold, self.path("system/" + unit))
 
     @needs("systemd-analyze")
     def test_exposure(self):
@@ -99,8 +102,9 @@ class Units(Case):
         self.assertEqual(r.returncode, 0, r.stdout[-300:] + r.stderr)
         self.assertNotEqual(self.exposure(EXPOSURE_STRICT).returncode, 0)
         self.strict()
-        r = self.exposure(EXPOSURE_STRICT)
-        self.assertEqual(r.returncode, 0, r.stdout[-300:] + r.stderr)
+        for r in (self.exposure(EXPOSURE_STRICT),
+                  self.exposure(EXPOSURE_SERVE, "dpareto-serve.service")):
+            self.assertEqual(r.returncode, 0, r.stdout[-300:] + r.stderr)
 
     def keys(self, name):
         """The settings of a unit; none may stand in it twice."""
@@ -149,9 +153,11 @@ class Units(Case):
                            capture_output=True, text=True, timeout=LIMIT)
         self.assertEqual(r.returncode, 0, r.stderr)
         with open(self.path("root/etc/passwd")) as f:
-            self.assertRegex(f.read(), r"(?m)^dpareto:.*:/var/lib/dpareto:")
+            users = f.read()
+        self.assertRegex(users, r"(?m)^dpareto:.*:/var/lib/dpareto:")
+        self.assertRegex(users, r"(?m)^dpareto-web:.*:/:.*nologin$")
         with open(self.path("root/etc/group")) as f:
-            self.assertRegex(f.read(), r"(?m)^dpareto:")
+            self.assertRegex(f.read(), r"(?m)^dpareto:[^:]*:\d+:$")  # no member by itself
 
 
 class Manager(Case):

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import time
 
-PROGRAMS = ("dparetod", "dparetoctl", "dpareto-report", "dpareto-train")
+PROGRAMS = ("dparetod", "dparetoctl", "dpareto-report", "dpareto-serve", "dpareto-train")
 # What a machine of a lab has, beside the libraries that the programs ask for.
 PACKAGES = ("systemd-sysv", "dbus", "dbus-user-session", "libpam-systemd", "procps",
             "fonts-dejavu-core")
@@ -166,9 +166,9 @@ class Machine:
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                 stderr=subprocess.STDOUT)
 
-    def run(self, *words, user=None, check=True, **env):
+    def run(self, *words, user=None, check=True, limit=LIMIT, **env):
         """A command inside; its output. With check it must succeed."""
-        p = subprocess.run(self.command(words, user, env), text=True, timeout=LIMIT,
+        p = subprocess.run(self.command(words, user, env), text=True, timeout=limit,
                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                            stderr=subprocess.PIPE)
         self.log.write(("$ %s\n%s%s-> %d\n" % (" ".join(words), p.stdout, p.stderr,

@@ -26,10 +26,20 @@ DYNAMIC_SOCKET = """[Socket]
 SocketUser=root
 SocketGroup=lab
 """
+SERVE = "dpareto-serve.service"
+# As docs/service.md has it.
+SERVE_TOKEN = """[Service]
+LoadCredential=token:/etc/dpareto/serve.token
+Environment="DPARETO_SERVE_OPTIONS=--listen 0.0.0.0:8410 --token-file %d/token"
+IPAddressAllow=any
+"""
+# The machine has no curl. What it prints begins with the status line.
+GET = """exec 3<>/dev/tcp/127.0.0.1/8410 &&
+printf 'GET %s HTTP/1.0\\r\\nHost: localhost\\r\\nX-DPareto-Token: %s\\r\\n\\r\\n' "$0" "$1" >&3 && cat <&3"""
 # In this order; a proof may use what those before it have left, which ALWAYS are run.
 NAMES = ("sysusers", "start", "modes", "member", "levels", "kill", "stop", "stop_kill", "stop_finish",
          "reload", "socket", "socketless", "watchdog", "never_given_up", "groups", "trees", "strict",
-         "user", "logout", "power_off", "power_cut", "dynamic_user")
+         "serve", "serve_token", "user", "logout", "power_off", "power_cut", "dynamic_user")
 ALWAYS = ("sysusers", "start")
 
 
@@ -57,7 +67,7 @@ class Proofs:
             folder = self.m.path(d.state + "/studies")
             for study in os.listdir(folder) if os.path.isdir(folder) else []:
                 d.allow(study, 1000)
-        for unit in (SERVICE, "dparetod.socket"):
+        for unit in (SERVICE, "dparetod.socket", SERVE):
             shutil.rmtree(self.m.path("/etc/systemd/system/%s.d" % unit), ignore_errors=True)
         self.d.systemctl("daemon-reload")
         self.d.systemctl("restart", SERVICE, check=False)
@@ -221,7 +231,7 @@ class Proofs:
 
     def never_given_up(self):
         """A daemon that cannot start is tried until it can, however often that is."""
-        shim = self.m.path("/usr/local/bin/dpareto-shim")
+        shim = self.m.path("/usr/local/libexec/dpareto/dpareto-shim")
         self.drop_in("soon", "[Service]\nRestartSec=100ms\n")
         os.rename(shim, shim + ".away")
         try:
@@ -306,6 +316,64 @@ class Proofs:
         expect(self.stat(STATE) == "700 dpareto dpareto", "the state: " + self.stat(STATE))
         self.no_drop_in("strict")
         self.d.systemctl("restart", SERVICE)
+
+    def get(self, path, token="none"):
+        """(status, all of the answer); status 0 while nobody listens."""
+        said = self.m.run("bash", "-c", GET, path, token, check=False)
+        return int(said.split()[1]) if said.startswith("HTTP/") else 0, said
+
+    def serve(self):
+        """The page's unit: it answers on the loopback, sees logs and reports, and can neither write
+        nor execute."""
+        self.d.submit("shown", 2)
+        self.d.running("shown", 2)
+        self.d.finish("shown", 2)
+        report = "%s/studies/shown/report/report.html" % STATE
+        wait_for(lambda: os.path.exists(self.m.path(report)), "the report is written")
+        self.d.systemctl("enable", "--now", SERVE)
+        wait_for(lambda: self.get("/")[0] == 200, "it answers")
+        for path, part in (("/api/studies/shown", "finished"), ("/studies/shown/report", "<html"),
+                           ("/api/studies/shown/trials/0/log?stream=stdout", '"text"'),
+                           ("/metrics", "dpareto_up 1\n")):
+            status, said = self.get(path)
+            expect(status == 200 and part in said, "%s: %s" % (path, said[:300]))
+        pid = int(self.d.show("MainPID", SERVE))
+        status = self.m.run("cat", "/proc/%d/status" % pid)
+        user = self.m.run("id", "-u", "dpareto-web").strip()
+        expect("\nUid:\t%s\t" % user in status, "it runs as somebody else")
+        expect("\nNoNewPrivs:\t1" in status and "\nSeccomp:\t2" in status, "no sandbox")
+        # its own view of the file system, where even root may do no more
+        root = "/proc/%d/root" % pid
+        for folder in (STATE, STATE + "/studies/shown", "/etc", "/usr/local"):
+            expect(self.m.code("test", "-d", root + folder) == 0, folder + " is not there")
+            expect(self.m.code("touch", "%s%s/x" % (root, folder)) != 0, "it writes to " + folder)
+        expect(self.m.code(root + "/bin/true") != 0, "it executes other programs")
+        as_it = ("setpriv", "--reuid", "dpareto-web", "--regid", "dpareto-web", "--groups", "dpareto")
+        expect(self.m.code(*as_it, "touch", STATE + "/x") != 0, "the group writes to the state")
+        self.serve_restarts(pid)
+
+    def serve_restarts(self, pid):
+        """It comes back, and outlives the daemon."""
+        self.d.systemctl("kill", "--signal=KILL", SERVE)
+        wait_for(lambda: int(self.d.show("MainPID", SERVE)) not in (0, pid), "it was restarted")
+        self.d.systemctl("stop", "dparetod.socket", SERVICE)
+        wait_for(lambda: "dpareto_up 0\n" in self.get("/metrics")[1], "it says that the daemon is away")
+        self.d.systemctl("start", SERVICE)
+        wait_for(lambda: "dpareto_up 1\n" in self.get("/metrics")[1], "it says that it is back")
+
+    def serve_token(self):
+        """Beyond the loopback, with a token that only the unit may read."""
+        self.m.write("/etc/dpareto/serve.token", "a-token-of-a-test-0123456789\n", 0o600)
+        self.drop_in("token", SERVE_TOKEN, SERVE)
+        self.d.systemctl("restart", SERVE)
+        wait_for(lambda: self.get("/metrics")[0] == 401, "it asks for the token")
+        status, said = self.get("/metrics", "a-token-of-a-test-0123456789")
+        expect(status == 200 and "dpareto_up 1\n" in said, said[:300])
+        log = self.m.run("journalctl", "--no-pager", "-u", SERVE)
+        expect("0.0.0.0:8410" in log, "it does not say where it listens")
+        expect("a-token" not in log, "the token is in the log")
+        self.no_drop_in("token", SERVE)
+        self.d.systemctl("disable", "--now", SERVE)
 
     def dynamic_user(self):
         """The strict drop-in with a user that exists only while the service runs."""

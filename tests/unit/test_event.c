@@ -69,6 +69,7 @@ static void assert_same(const struct dp_event *a, const struct dp_event *b)
 		assert_string_equal(a->changes[i], b->changes[i]);
 	assert_same_text(a->state, b->state);
 	assert_same_text(a->reason, b->reason);
+	assert_same_text(a->by, b->by);
 	assert_int_equal(a->trial, b->trial);
 	assert_same_text(a->source, b->source);
 	assert_same_text(a->sha256, b->sha256);
@@ -152,6 +153,14 @@ static void fill_end(struct dp_event *e)
 
 static const char *const changes[] = { "trainer.timeout=30s", "" };
 static const char *const files[] = { "/home/ann/train.py", "/home/ann/\xcf\x83" };
+
+/* Does the type follow from what a person asks, or may it? */
+static bool can_be_asked(enum dp_event_type type)
+{
+	return type <= DP_EV_TRIAL_PROPOSED || type == DP_EV_TRIAL_CANCEL_ASKED ||
+	       type == DP_EV_TRIAL_RETRY_ASKED || type == DP_EV_RESULT_IMPORTED ||
+	       type == DP_EV_MEASURE_ASKED;
+}
 
 /* Each type with every field it has. */
 static struct dp_event full(enum dp_event_type type)
@@ -260,6 +269,8 @@ static struct dp_event full(enum dp_event_type type)
 	case DP_EV_RECORD_LOST: /* the reason is all it has */
 		break;
 	}
+	if (can_be_asked(type))
+		e.by = "ann (1000), web page, from 192.0.2.7";
 	return e;
 }
 

@@ -2,6 +2,7 @@
 #include "base/program.h"
 
 #include <setjmp.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -63,6 +64,66 @@ static void test_found(void **state)
 	assert_null(dp_program_find("none", &places));
 	assert_int_equal(mkdir(in_folder("dir"), 0755), 0);
 	assert_null(dp_program_find("dir", &places));
+}
+
+static void moved(const char *folder_of_programs, const char *bin, const char *other,
+		  const char *wanted)
+{
+	char *got = dp_program_moved(folder_of_programs, bin, other);
+
+	if (wanted)
+		assert_string_equal(got, wanted);
+	else
+		assert_null(got);
+	free(got);
+}
+
+static void test_moved(void **state)
+{
+	static const char bin[] = "/usr/local/bin", own[] = "/usr/local/libexec/dpareto";
+
+	(void)state;
+	moved(bin, bin, own, own);
+	moved("/x/bin", bin, own, "/x/libexec/dpareto");
+	moved("/tmp/stage/usr/local/bin", bin, own,
+	      "/tmp/stage/usr/local/libexec/dpareto");
+	moved("/bin", bin, own, "/libexec/dpareto");
+	moved("/x/_b", bin, own, NULL);
+	moved("/x/mybin", bin, own, NULL);
+	moved("/usr", bin, own, NULL);
+	moved("/x/opt/bin", "/opt/bin", "/libexec/dpareto", "/x/libexec/dpareto");
+	moved("/x/bin", "/opt/bin", "/libexec/dpareto", NULL);
+	moved("/x/opt/b", "/opt/b", "/opt/bin-helpers", "/x/opt/bin-helpers");
+}
+
+/* That of libexec, though an older version has left one beside the programs. */
+static void test_helper(void **state)
+{
+	static char libexec[PATH_MAX];
+	char *bin, *got;
+
+	(void)state;
+	script("shim", "#!/bin/sh\n");
+	got = dp_program_helper(folder, "shim"); /* a build's folder */
+	assert_string_equal(got, in_folder("shim"));
+	free(got);
+	assert_int_equal(mkdir(in_folder("bin"), 0755), 0);
+	bin = strdup(in_folder("bin"));
+	script("bin/shim", "#!/bin/sh\n");
+	got = dp_program_helper(bin, "shim");
+	assert_string_equal(got, in_folder("bin/shim"));
+	free(got);
+	assert_int_equal(mkdir(in_folder("libexec"), 0755), 0);
+	assert_int_equal(mkdir(in_folder("libexec/dpareto"), 0755), 0);
+	snprintf(libexec, sizeof libexec, "%s",
+		 script("libexec/dpareto/shim", "#!/bin/sh\n"));
+	got = dp_program_helper(bin, "shim");
+	assert_string_equal(got, libexec);
+	free(got);
+	got = dp_program_helper(bin, "none"); /* where it belongs */
+	assert_string_equal(got, in_folder("libexec/dpareto/none"));
+	free(got);
+	free(bin);
 }
 
 static void test_path_of_an_environment(void **state)
@@ -130,6 +191,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_found),
+		cmocka_unit_test(test_moved),
+		cmocka_unit_test(test_helper),
 		cmocka_unit_test(test_path_of_an_environment),
 		cmocka_unit_test(test_nothing_wrong),
 		cmocka_unit_test(test_files),

@@ -594,7 +594,7 @@ static void shutting_down_in_trouble(void **s)
 
 	(void)s;
 	FAKE_UNTIL(fake_running() == 1);
-	study_cancel_trial(h, h->state->trials[0]); /* not durable yet */
+	study_cancel_trial(h, h->state->trials[0], NULL); /* not durable yet */
 	fake_d.trouble = true;
 	request_handle(&fake_d, fake_d.last_client, "shutdown", request);
 	assert_true(fake_d.stopping);

@@ -1,0 +1,102 @@
+/* cmd-serve.c - becomes dpareto-serve, which is a program of its own: it needs libraries
+ * that no other command should have to load. */
+#include "ctl/command.h"
+#include "ctl/memory.h"
+#include "ctl/options.h"
+#include "ctl/program.h"
+
+#include "base/fs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* "--listen=127.0.0.1:0"; the caller frees it. */
+static char *option_word(const char *name, const char *value)
+{
+	struct dp_buf out = DP_BUF_INIT;
+	char *word;
+
+	dp_buf_printf(&out, "--%s%s%s", name, value ? "=" : "", value ? value : "");
+	word = dp_buf_detach(&out);
+	return word ? word : ctl_strdup("");
+}
+
+/* The same options, for dpareto-serve. */
+static char **serve_arguments(const struct ctl *ctl, char *program)
+{
+	char **argv = ctl_alloc(ctl->ngiven + 4, sizeof *argv);
+	size_t n = 0;
+
+	argv[n++] = program;
+	if (ctl->socket)
+		argv[n++] = option_word("socket", ctl->socket);
+	if (ctl->quiet)
+		argv[n++] = option_word("quiet", NULL);
+	for (size_t i = 0; i < ctl->ngiven; i++) {
+		const struct ctl_option *o = ctl->given[i].option;
+
+		for (const struct ctl_option *own = ctl_cmd_serve.options; own->name;
+		     own++)
+			if (o == own)
+				argv[n++] = option_word(
+					o->name, o->arg ? ctl->given[i].value : NULL);
+	}
+	return argv;
+}
+
+static int serve_exec(struct ctl *ctl, struct dp_err *err)
+{
+	char *program = ctl_find_helper("dpareto-serve"), **argv;
+
+	if (!program) {
+		dp_fail(err, DP_E_NOT_FOUND,
+			"dpareto-serve is neither in libexec nor beside dparetoctl");
+		return dp_hint(err, "install it with 'make install' or 'scripts/build'");
+	}
+	argv = serve_arguments(ctl, program);
+	execv(program, argv);
+	dp_fail_errno(err, errno, "cannot start %s", program);
+	for (size_t i = 0; argv[i]; i++)
+		free(argv[i]);
+	free(argv);
+	return err->code;
+}
+
+static const struct ctl_option options[] = {
+	{ "listen", 0, "ADDRESS:PORT", "where it is reached (default: 127.0.0.1:8410)" },
+	{ "control", 0, NULL,
+	  "studies can be paused, resumed, stopped and given points, with the token" },
+	{ "token-file", 0, "FILE",
+	  "who looks needs the token in this file; beyond this machine it must be "
+	  "given" },
+	{ "host", 0, "NAME",
+	  "another name by which browsers call it, such as a proxy's; may be given "
+	  "several times" },
+	{ "open", 0, NULL, "show it in a browser (xdg-open)" },
+	{ 0 },
+};
+
+const struct ctl_command ctl_cmd_serve = {
+	.name = "serve",
+	.summary = "show studies live in a browser, and their metrics",
+	.args = "",
+	.formats = CTL_PLAIN,
+	.options = options,
+	.help = "A web server of its own, until it is ended: a page that follows studies "
+		"as they run, an interface in JSON, and /metrics for Prometheus. It asks "
+		"the daemon through its socket, as every command does, and shows what "
+		"its user may see. The first line printed is its address; with "
+		"--control a second line has the token, made anew at each start.\n\n"
+		"Without --token-file everybody who is logged in on this machine can "
+		"look, and nobody else. With it, reading needs the token, too: a browser "
+		"asks for it once. There is no encryption: from another machine use ssh "
+		"or a proxy with TLS (docs/web.md, docs/service.md).",
+	.examples = "dparetoctl serve --open\n"
+		    "dparetoctl serve --control\n"
+		    "ssh -L 8410:127.0.0.1:8410 HOST dparetoctl serve\n"
+		    "  from another machine: then open http://localhost:8410/",
+	.run = serve_exec,
+};

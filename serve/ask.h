@@ -1,0 +1,70 @@
+/* ask.h - questions to the daemon, each over a connection of its own.
+ *
+ * Most are commands of dparetoctl, run here as they are: what the page is told is what
+ * `-o json` prints. Any thread may ask; a few do so at a time, the others wait. */
+#ifndef DP_SERVE_ASK_H
+#define DP_SERVE_ASK_H
+#include "base/base.h"
+#include "base/buf.h"
+#include <jansson.h>
+#include <pthread.h>
+
+struct dp_client;
+
+struct asking {
+	const char *socket; /* of the daemon; NULL: as dparetoctl finds it */
+	/* Where tests have a daemon of their own; NULL: at the socket. */
+	int (*open)(void *arg, struct dp_client **client, struct dp_err *err);
+	void *arg;
+	pthread_mutex_t lock;
+	pthread_cond_t free; /* a place is */
+	unsigned busy;
+};
+
+void asking_init(struct asking *k, const char *socket);
+void asking_free(struct asking *k);
+
+enum {
+	ASK_ARGS = 4,
+	ASK_OPTIONS = 24
+};
+
+struct ask_option {
+	const char *name, *value; /* as in the command's table; value "" for a flag */
+};
+
+/* A command line. */
+struct ask {
+	const char *command;
+	const char *arg[ASK_ARGS]; /* ended by NULL, unless all are there */
+	struct ask_option option[ASK_OPTIONS];
+	size_t noptions;
+	const char *via; /* by which way somebody changes something; or NULL */
+};
+
+/* Adds what a query gives for an option of the command. DP_E_USAGE if it has none of
+ * that name. */
+DP_MUSTCHECK int ask_add(struct ask *a, const char *name, const char *value,
+			 struct dp_err *err);
+/* Runs it; appends what it prints. */
+DP_MUSTCHECK int ask_command(struct asking *k, const struct ask *a, struct dp_buf *out,
+			     struct dp_err *err);
+/* The same as a value, which the caller owns. */
+DP_MUSTCHECK int ask_value(struct asking *k, const struct ask *a, json_t **out,
+			   struct dp_err *err);
+/* A verb of the protocol. Takes the reference `fields`. */
+DP_MUSTCHECK int ask_verb(struct asking *k, const char *verb, json_t *fields,
+			  const char *via, json_t **ok, struct dp_err *err);
+/* All rows of a study's trials, waypoints before their trial. */
+DP_MUSTCHECK int ask_trials(struct asking *k, const char *study, json_t **rows,
+			    struct dp_err *err);
+/* A study's status; *summary is borrowed from it. */
+DP_MUSTCHECK int ask_study(struct asking *k, const char *study, json_t **status,
+			   const json_t **summary, struct dp_err *err);
+
+/* Waits so many milliseconds for changes of any study after a revision. Takes nobody's
+ * turn. */
+DP_MUSTCHECK int ask_changes(struct asking *k, int64_t since, int ms, json_t **answer,
+			     struct dp_err *err);
+
+#endif

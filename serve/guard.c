@@ -1,0 +1,96 @@
+/* guard.c - refuses what does not come from this server's own page or its people. */
+#include "serve/guard.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+/* The name of a Host header, without its port: through a tunnel that is another one. */
+static size_t host_length(const char *host)
+{
+	const char *end = *host == '[' ? strchr(host, ']') : NULL;
+
+	return end ? (size_t)(end - host) + 1 : strcspn(host, ":");
+}
+
+static bool host_is(const char *host, size_t n, const char *name)
+{
+	return strlen(name) == n && strncasecmp(host, name, n) == 0;
+}
+
+static bool host_known(const struct guard *g, const struct http_request *q)
+{
+	size_t n = q->host ? host_length(q->host) : 0;
+
+	if (n == 0)
+		return false;
+	if (host_is(q->host, n, "localhost") ||
+	    (q->local && host_is(q->host, n, q->local)))
+		return true;
+	for (size_t i = 0; i < g->nhosts; i++)
+		if (host_is(q->host, n, g->host[i]))
+			return true;
+	return false;
+}
+
+/* Does a request that changes something come from a page of this server, or from no
+ * page at all? */
+static bool origin_is_ours(const struct http_request *q)
+{
+	const char *origin = q->origin;
+
+	if (q->site && strcmp(q->site, "same-origin") != 0 &&
+	    strcmp(q->site, "none") != 0)
+		return false;
+	if (!origin)
+		return true;
+	origin = strncmp(origin, "http://", 7) == 0    ? origin + 7
+		 : strncmp(origin, "https://", 8) == 0 ? origin + 8
+						       : "";
+	return q->host && strcasecmp(origin, q->host) == 0;
+}
+
+static bool guard_deny(struct http_reply *a, unsigned status, int code,
+		       const char *message, const char *hint)
+{
+	struct dp_err err;
+
+	dp_fail(&err, code, "%s", message);
+	dp_hint(&err, "%s", hint);
+	http_reply_status(a, status, &err);
+	return false;
+}
+
+bool guard_admits(const struct guard *g, const struct http_request *q,
+		  struct http_reply *a)
+{
+	if (!host_known(g, q))
+		return guard_deny(
+			a, 421, DP_E_DENIED,
+			"this server is not called by that name (Host)",
+			"open it by the address that it printed, or start it with "
+			"--host NAME");
+	if (q->method == HTTP_OTHER) {
+		a->allow = g->control ? "GET, HEAD, POST" : "GET, HEAD";
+		return guard_deny(a, 405, DP_E_USAGE, "this method is not known here",
+				  "");
+	}
+	if (q->method == HTTP_POST && !origin_is_ours(q))
+		return guard_deny(a, 403, DP_E_DENIED,
+				  "a page of another site may change nothing here", "");
+	return true;
+}
+
+bool guard_knows(const struct guard *g, const struct http_request *q, bool cookie)
+{
+	if (q->token && token_is(&g->token, q->token))
+		return true;
+	return cookie && token_in_cookie(&g->token, q->cookie, g->cookie);
+}
+
+void guard_refuse(struct http_reply *a)
+{
+	guard_deny(a, 401, DP_E_DENIED,
+		   "this needs the token, in the header X-DPareto-Token",
+		   "it was printed when the server started, or is in its --token-file");
+}

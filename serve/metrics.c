@@ -1,0 +1,249 @@
+/* metrics.c - numbers for Prometheus, one scrape. */
+#include "serve/metrics.h"
+
+#include "base/json.h"
+#include "base/num.h"
+#include "ctl/command.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+static const char *const states[] = { "running", "paused", "finished", "failed",
+				      "stopped" };
+
+/* ---- the text format ---- */
+
+static void metric_head(struct dp_buf *out, const char *name, const char *type,
+			const char *help)
+{
+	dp_buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+static void metric_number(struct dp_buf *out, double x)
+{
+	char text[DP_NUM_LEN];
+
+	if (isnan(x))
+		dp_buf_puts(out, " NaN\n");
+	else if (isinf(x))
+		dp_buf_puts(out, x > 0 ? " +Inf\n" : " -Inf\n");
+	else
+		dp_buf_printf(out, " %s\n", dp_num_text(x, text));
+}
+
+static void metric_plain(struct dp_buf *out, const char *name, double x)
+{
+	dp_buf_puts(out, name);
+	metric_number(out, x);
+}
+
+/* {study="svt",end="ok"}; the second may be NULL. */
+static void metric_labels(struct dp_buf *out, const char *first, const char *value,
+			  const char *second, const char *other)
+{
+	const char *const names[] = { first, second }, *const values[] = { value, other };
+
+	for (size_t i = 0; i < DP_COUNT(names) && names[i]; i++) {
+		dp_buf_printf(out, "%s%s=\"", i ? "," : "{", names[i]);
+		for (const char *c = values[i]; *c; c++) {
+			if (*c == '"' || *c == '\\')
+				dp_buf_putc(out, '\\');
+			dp_buf_puts(out, *c == '\n' ? "\\n" : (char[]){ *c, '\0' });
+		}
+		dp_buf_putc(out, '"');
+	}
+	dp_buf_putc(out, '}');
+}
+
+/* A real_of that is a number; NaN: it is none, or hidden. */
+static double real_of(const json_t *object, const char *key)
+{
+	double x;
+
+	return dp_json_to_real(json_object_get(object, key), &x) ? x : NAN;
+}
+
+/* One number of each study that has it. */
+static void metric_each(struct dp_buf *out, const json_t *studies, const char *name,
+			const char *key)
+{
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach (studies, i, one) {
+		double x = real_of(one, key);
+
+		if (isnan(x))
+			continue;
+		dp_buf_puts(out, name);
+		metric_labels(out, "study", dp_json_str(one, "name", ""), NULL, NULL);
+		metric_number(out, x);
+	}
+}
+
+/* ---- what there is to tell ---- */
+
+static void put_daemon(struct dp_buf *out, const json_t *hello)
+{
+	static const struct {
+		const char *name, *key, *help;
+	} each[] = {
+		{ "dpareto_slots", "slots", "Trainers that may run at once." },
+		{ "dpareto_slots_busy", "busy", "Trainers that run now." },
+		{ "dpareto_disk_free_bytes", "disk_free",
+		  "Bytes left on the disk of the state folder." },
+	};
+
+	for (size_t i = 0; i < DP_COUNT(each); i++) {
+		metric_head(out, each[i].name, "gauge", each[i].help);
+		metric_plain(out, each[i].name, real_of(hello, each[i].key));
+	}
+}
+
+static void put_journal(struct dp_buf *out, const json_t *journal)
+{
+	static const struct {
+		const char *key, *quantile;
+	} each[] = { { "median", "0.5" }, { "p90", "0.9" }, { "p99", "0.99" } };
+	const json_t *commits = json_object_get(journal, "commits");
+	const char *name = "dpareto_journal_commit_seconds";
+
+	metric_head(
+		out, name, "summary",
+		"How long commits took; quantiles of the last 1024, sum and count since "
+		"the daemon's start.");
+	for (size_t i = 0; i < DP_COUNT(each); i++) {
+		dp_buf_puts(out, name);
+		metric_labels(out, "quantile", each[i].quantile, NULL, NULL);
+		metric_number(out, real_of(commits, each[i].key));
+	}
+	dp_buf_printf(out, "%s_sum", name);
+	metric_number(out, real_of(commits, "seconds"));
+	dp_buf_printf(out, "%s_count", name);
+	metric_number(out, real_of(commits, "count"));
+	metric_head(out, "dpareto_journal_silent_seconds", "gauge",
+		    "How long the disk of the journal has not answered; 0 if it does.");
+	metric_plain(out, "dpareto_journal_silent_seconds", real_of(journal, "silent"));
+}
+
+static void put_states(struct dp_buf *out, const json_t *studies)
+{
+	size_t count[DP_COUNT(states)] = { 0 }, i;
+	const json_t *one;
+
+	metric_head(out, "dpareto_study_state", "gauge",
+		    "1 for the state that a study is in.");
+	json_array_foreach (studies, i, one) {
+		const char *state = dp_json_str(one, "state", "");
+
+		for (size_t k = 0; k < DP_COUNT(states); k++) {
+			bool is = strcmp(state, states[k]) == 0;
+
+			count[k] += is;
+			dp_buf_puts(out, "dpareto_study_state");
+			metric_labels(out, "study", dp_json_str(one, "name", ""), "state",
+				      states[k]);
+			metric_number(out, is);
+		}
+	}
+	metric_head(out, "dpareto_studies", "gauge", "Studies by their state.");
+	for (size_t k = 0; k < DP_COUNT(states); k++) {
+		dp_buf_puts(out, "dpareto_studies");
+		metric_labels(out, "state", states[k], NULL, NULL);
+		metric_number(out, (double)count[k]);
+	}
+}
+
+static void put_trials(struct dp_buf *out, const json_t *studies)
+{
+	static const char *const ends[] = { "ok", "diverged", "failed" };
+	const json_t *one;
+	size_t i;
+
+	metric_head(out, "dpareto_trials_total", "counter",
+		    "Trials that have ended, by how. A retry takes a failure back.");
+	json_array_foreach (studies, i, one)
+		for (size_t k = 0; k < DP_COUNT(ends); k++) {
+			double x = real_of(one, ends[k]);
+
+			if (isnan(x))
+				continue; /* a private selection hides it */
+			dp_buf_puts(out, "dpareto_trials_total");
+			metric_labels(out, "study", dp_json_str(one, "name", ""), "end",
+				      ends[k]);
+			metric_number(out, x);
+		}
+	metric_head(out, "dpareto_trials_running", "gauge", "Trials that run now.");
+	metric_each(out, studies, "dpareto_trials_running", "running");
+}
+
+/* Seconds since 1970 of a time of the protocol; NaN: there is none. */
+static double unix_time(const char *iso)
+{
+	struct tm tm = { 0 };
+	const char *rest = iso ? strptime(iso, "%Y-%m-%dT%H:%M:%S", &tm) : NULL;
+
+	return rest ? (double)timegm(&tm) : NAN;
+}
+
+static void put_failures(struct dp_buf *out, const json_t *studies)
+{
+	const json_t *one;
+	size_t i;
+
+	metric_head(out, "dpareto_study_by_failures", "gauge",
+		    "1 if a study is paused or failed because of its trainer.");
+	json_array_foreach (studies, i, one) {
+		dp_buf_puts(out, "dpareto_study_by_failures");
+		metric_labels(out, "study", dp_json_str(one, "name", ""), NULL, NULL);
+		metric_number(out, json_is_true(json_object_get(one, "by_failures")));
+	}
+}
+
+static void put_studies(struct dp_buf *out, const json_t *studies)
+{
+	const json_t *one;
+	size_t i;
+
+	put_states(out, studies);
+	put_failures(out, studies);
+	put_trials(out, studies);
+	metric_head(out, "dpareto_hypervolume", "gauge",
+		    "Hypervolume of a study's front of observed means.");
+	metric_each(out, studies, "dpareto_hypervolume", "hypervolume");
+	metric_head(
+		out, "dpareto_study_updated_seconds", "gauge",
+		"When something was last recorded in a study, in seconds since 1970.");
+	json_array_foreach (studies, i, one) {
+		double at = unix_time(dp_json_str(one, "updated", NULL));
+
+		if (isnan(at))
+			continue;
+		dp_buf_puts(out, "dpareto_study_updated_seconds");
+		metric_labels(out, "study", dp_json_str(one, "name", ""), NULL, NULL);
+		metric_number(out, at);
+	}
+}
+
+void metrics_put(struct asking *k, struct dp_buf *out)
+{
+	const json_t *hello;
+	struct dp_err err;
+	json_t *status;
+	bool up = ask_verb(k, "status", NULL, NULL, &status, &err) == DP_OK;
+
+	metric_head(out, "dpareto_up", "gauge", "1 if the daemon answers.");
+	metric_plain(out, "dpareto_up", up);
+	metric_head(out, "dpareto_build_info", "gauge", "The version of dpareto-serve.");
+	dp_buf_puts(out, "dpareto_build_info");
+	metric_labels(out, "version", ctl_version(), NULL, NULL);
+	metric_number(out, 1);
+	if (!up)
+		return;
+	hello = json_object_get(status, "daemon");
+	put_daemon(out, hello);
+	put_journal(out, json_object_get(hello, "journal"));
+	put_studies(out, json_object_get(status, "studies"));
+	json_decref(status);
+}

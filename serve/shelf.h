@@ -1,0 +1,34 @@
+/* shelf.h - all trials of the studies that were asked for last, kept.
+ *
+ * Tables that are sorted, clouds of points and curves need every trial, and thousands of
+ * them take the daemon and us a good part of a second. So they are fetched again only
+ * when the study has changed, and no more often than leaves most of the time for other
+ * things; meanwhile people see them as they were a moment ago. */
+#ifndef DP_SERVE_SHELF_H
+#define DP_SERVE_SHELF_H
+#include "serve/ask.h"
+#include "serve/hub.h"
+
+enum {
+	SHELF_STUDIES = 16
+};
+
+struct shelf {
+	pthread_mutex_t lock;
+	struct shelf_place {
+		char study[DP_NAME_MAX + 1]; /* "": free */
+		json_t *rows;
+		int64_t version;    /* of the study, as the hub knew it */
+		int64_t made, cost; /* dp_mono_us() when it was fetched, and how long */
+		int64_t used;       /* when somebody took it */
+	} place[SHELF_STUDIES];
+};
+
+void shelf_init(struct shelf *s);
+void shelf_free(struct shelf *s);
+/* The rows of `trials`; the caller owns a reference and changes nothing in them. */
+DP_MUSTCHECK int shelf_rows(struct shelf *s, struct asking *k, struct hub *h,
+			    const char *study, json_t **rows, int64_t *version,
+			    struct dp_err *err);
+
+#endif

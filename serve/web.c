@@ -1,0 +1,466 @@
+/* web.c - between libmicrohttpd and routes.c.
+ *
+ * A connection has a thread, so that an answer may take its time: it waits for the
+ * daemon, or for events. What a client can hold up is bounded: how many there are, what a
+ * request may be, and how long it may take to send one or to take its answer. */
+#include "serve/web.h"
+
+#include "base/num.h"
+
+#include <arpa/inet.h>
+#include <microhttpd.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+	CONNECTIONS_MAX = 128,
+	STREAMS_MAX = 64,     /* of events: the rest is for pages */
+	MEMORY = 32 << 10,    /* of a connection, for its headers */
+	STILL_S = 20,         /* nothing comes or goes for so long */
+	REQUEST_S = 15,       /* from the first byte, or the last answer, to a request */
+	ANSWER_S = 120,       /* from there to the end of its answer */
+	BEAT_MS = 1000,       /* streams look so often whether somebody listens, */
+	BEATS_A_COMMENT = 15, /* and say so often that they are there */
+	EVENTS_BLOCK = 16 << 10,
+};
+
+/* A connection, from its first byte to its last. */
+struct connection {
+	struct connection *next, **from;
+	int fd;
+	int64_t since;  /* dp_mono_us() when it began to do what it does: */
+	bool answering; /* its request was read; else it is waited for */
+	bool streaming; /* events, for as long as anybody likes */
+};
+
+struct web {
+	struct serve *s;
+	struct MHD_Daemon *http;
+	pthread_mutex_t lock; /* of the list and what is in it */
+	struct connection *connections;
+	atomic_uint streams;
+};
+
+/* A request that is being read. */
+struct exchange {
+	struct http_request q;
+	struct http_reply a;
+	struct dp_buf body;
+	char peer[NI_MAXHOST], local[NI_MAXHOST + 2];
+	bool begun, refused, bad;
+	struct dp_err why; /* it is bad */
+};
+
+/* ---- connections and their time ---- */
+
+static struct connection *connection_of(struct MHD_Connection *c)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return info ? info->socket_context : NULL;
+}
+
+static int socket_of(struct MHD_Connection *c)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+	return info ? info->connect_fd : -1;
+}
+
+static void connection_turn(struct web *v, struct MHD_Connection *c, bool answering,
+			    bool streaming)
+{
+	struct connection *one = connection_of(c);
+
+	if (!one)
+		return;
+	pthread_mutex_lock(&v->lock);
+	one->answering = answering;
+	one->streaming = streaming;
+	one->since = dp_mono_us();
+	pthread_mutex_unlock(&v->lock);
+}
+
+static void connection_open(struct web *v, struct MHD_Connection *c, void **context)
+{
+	struct connection *one = calloc(1, sizeof *one);
+
+	*context = one;
+	if (!one)
+		return; /* its own limits remain */
+	one->fd = socket_of(c);
+	one->since = dp_mono_us();
+	pthread_mutex_lock(&v->lock);
+	one->next = v->connections;
+	one->from = &v->connections;
+	if (one->next)
+		one->next->from = &one->next;
+	v->connections = one;
+	pthread_mutex_unlock(&v->lock);
+}
+
+static void connection_close(struct web *v, void **context)
+{
+	struct connection *one = *context;
+
+	if (!one)
+		return;
+	pthread_mutex_lock(&v->lock);
+	*one->from = one->next;
+	if (one->next)
+		one->next->from = one->from;
+	pthread_mutex_unlock(&v->lock);
+	free(one);
+	*context = NULL;
+}
+
+static void on_connected(void *arg, struct MHD_Connection *c, void **context,
+			 enum MHD_ConnectionNotificationCode what)
+{
+	if (what == MHD_CONNECTION_NOTIFY_STARTED)
+		connection_open(arg, c, context);
+	else
+		connection_close(arg, context);
+}
+
+/* libmicrohttpd's own limit is one of silence: a byte every ten seconds would outlive it.
+ */
+void web_watch(struct web *v)
+{
+	int64_t now = dp_mono_us();
+
+	pthread_mutex_lock(&v->lock);
+	for (struct connection *one = v->connections; one; one = one->next) {
+		int64_t most = one->answering ? ANSWER_S : REQUEST_S;
+
+		if (!one->streaming && now - one->since > most * 1000000)
+			shutdown(one->fd, SHUT_RDWR);
+	}
+	pthread_mutex_unlock(&v->lock);
+}
+
+/* ---- requests ---- */
+
+static void address_text(const struct sockaddr *address, socklen_t len, char *out,
+			 size_t size)
+{
+	if (getnameinfo(address, len, out, (socklen_t)size, NULL, 0, NI_NUMERICHOST) != 0)
+		snprintf(out, size, "?");
+}
+
+static void read_addresses(struct exchange *x, struct MHD_Connection *c)
+{
+	struct sockaddr_storage address;
+	socklen_t len = sizeof address;
+	int fd = socket_of(c);
+	char text[NI_MAXHOST];
+
+	if (getpeername(fd, (struct sockaddr *)&address, &len) == 0)
+		address_text((struct sockaddr *)&address, len, x->peer, sizeof x->peer);
+	len = sizeof address;
+	if (getsockname(fd, (struct sockaddr *)&address, &len) == 0) {
+		address_text((struct sockaddr *)&address, len, text, sizeof text);
+		snprintf(x->local, sizeof x->local,
+			 address.ss_family == AF_INET6 ? "[%s]" : "%s", text);
+	}
+	x->q.peer = x->peer;
+	x->q.local = x->local;
+}
+
+static const char *header(struct MHD_Connection *c, const char *name)
+{
+	return MHD_lookup_connection_value(c, MHD_HEADER_KIND, name);
+}
+
+/* The first that is heard of a request: its path as it was sent. */
+static void *on_target(void *arg, const char *target, struct MHD_Connection *c)
+{
+	struct exchange *x = calloc(1, sizeof *x);
+
+	(void)arg;
+	(void)c;
+	if (x && http_read_target(&x->q, target, &x->why) != DP_OK)
+		x->bad = true;
+	return x;
+}
+
+/* In a header of its own or, as Prometheus sends one, in that for such things. No other
+ * site's page can set either. */
+static const char *shown_token(struct MHD_Connection *c)
+{
+	static const char bearer[] = "Bearer ";
+	const char *own = header(c, "X-DPareto-Token");
+	const char *common = own ? NULL : header(c, "Authorization");
+
+	if (common && strncasecmp(common, bearer, strlen(bearer)) == 0)
+		return common + strlen(bearer);
+	return own;
+}
+
+static void read_headers(struct exchange *x, struct MHD_Connection *c, const char *method)
+{
+	x->q.method = http_method_from(method);
+	x->q.host = header(c, "Host");
+	x->q.origin = header(c, "Origin");
+	x->q.site = header(c, "Sec-Fetch-Site");
+	x->q.token = shown_token(c);
+	x->q.cookie = header(c, "Cookie");
+	x->q.known = header(c, "If-None-Match");
+	read_addresses(x, c);
+}
+
+/* ---- answers ---- */
+
+struct stream {
+	struct web *v;
+	struct hub_place at;
+	struct dp_buf text;
+	size_t sent;
+	unsigned beats;
+	int fd;
+};
+
+static bool somebody_listens(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLRDHUP };
+
+	return poll(&p, 1, 0) <= 0;
+}
+
+/* Events as they come; at times a comment, so that nobody in between takes the stream
+ * for dead. */
+static ssize_t stream_read(void *arg, uint64_t position, char *out, size_t size)
+{
+	struct stream *st = arg;
+	size_t n;
+
+	(void)position;
+	while (st->sent == st->text.len) {
+		dp_buf_clear(&st->text);
+		st->sent = 0;
+		if (!hub_next(st->v->s->hub, &st->at, BEAT_MS, &st->text) ||
+		    !somebody_listens(st->fd))
+			return MHD_CONTENT_READER_END_OF_STREAM;
+		if (st->text.len == 0 && ++st->beats % BEATS_A_COMMENT == 0)
+			dp_buf_puts(&st->text, ": still here\n\n");
+	}
+	n = st->text.len - st->sent < size ? st->text.len - st->sent : size;
+	memcpy(out, st->text.data + st->sent, n);
+	st->sent += n;
+	return (ssize_t)n;
+}
+
+static void stream_free(void *arg)
+{
+	struct stream *st = arg;
+
+	atomic_fetch_sub(&st->v->streams, 1);
+	dp_buf_free(&st->text);
+	free(st);
+}
+
+static struct MHD_Response *stream_response(struct web *v, struct MHD_Connection *c)
+{
+	struct MHD_Response *response;
+	struct stream *st = calloc(1, sizeof *st);
+
+	if (!st)
+		return NULL;
+	*st = (struct stream){ .v = v, .fd = socket_of(c) };
+	response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, EVENTS_BLOCK,
+						     stream_read, st, stream_free);
+	if (!response) {
+		dp_buf_free(&st->text);
+		free(st);
+		return NULL;
+	}
+	return response;
+}
+
+/* Takes a place for a stream, if there is one left. */
+static bool stream_begins(struct web *v, struct http_reply *a)
+{
+	struct dp_err err;
+
+	if (atomic_fetch_add(&v->streams, 1) < STREAMS_MAX)
+		return true;
+	atomic_fetch_sub(&v->streams, 1);
+	dp_fail(&err, DP_E_BUSY, "too many pages follow events already");
+	dp_hint(&err, "close some of them");
+	http_reply_error(a, &err);
+	return false;
+}
+
+static void put_header(struct MHD_Response *r, const char *name, const char *value)
+{
+	if (value && *value)
+		(void)MHD_add_response_header(r, name, value);
+}
+
+static void put_headers(struct MHD_Response *r, const struct http_reply *a)
+{
+	put_header(r, "Content-Type", a->type);
+	put_header(r, "Content-Security-Policy",
+		   a->policy ? a->policy : "default-src 'none'; frame-ancestors 'none'");
+	put_header(r, "X-Content-Type-Options", "nosniff");
+	put_header(r, "X-Frame-Options", "DENY");
+	put_header(r, "Referrer-Policy", "same-origin");
+	put_header(r, "Cross-Origin-Resource-Policy", "same-origin");
+	put_header(r, "Cross-Origin-Opener-Policy", "same-origin");
+	put_header(r, "Cache-Control", a->etag[0] ? "no-cache" : "no-store");
+	put_header(r, "ETag", a->etag);
+	put_header(r, "Allow", a->allow);
+	put_header(r, "Location", a->location);
+	put_header(r, "Set-Cookie", a->cookie);
+	if (a->events)
+		put_header(r, "X-Accel-Buffering", "no"); /* nginx's word for it */
+}
+
+static enum MHD_Result http_send(struct web *v, struct MHD_Connection *c,
+				 struct http_reply *a)
+{
+	bool events = a->events && stream_begins(v, a);
+	struct MHD_Response *r;
+	enum MHD_Result sent;
+	size_t len = a->body.len;
+	char *body;
+
+	connection_turn(v, c, true, events);
+	if (events) {
+		r = stream_response(v, c);
+		if (!r)
+			atomic_fetch_sub(&v->streams, 1);
+	} else {
+		body = dp_buf_detach(&a->body);
+		r = MHD_create_response_from_buffer(len, body ? body : (char *)"",
+						    body ? MHD_RESPMEM_MUST_FREE
+							 : MHD_RESPMEM_PERSISTENT);
+		if (!r)
+			free(body);
+	}
+	if (!r)
+		return MHD_NO; /* no memory: the connection ends */
+	put_headers(r, a);
+	sent = MHD_queue_response(c, a->status, r);
+	MHD_destroy_response(r);
+	return sent;
+}
+
+/* Does it say that its body is longer than any that is wanted? */
+static bool exchange_too_long(struct exchange *x, struct MHD_Connection *c)
+{
+	const char *length = header(c, "Content-Length");
+	int64_t n;
+
+	if (!length || !dp_int_parse(length, &n) || n <= HTTP_BODY_MAX)
+		return false;
+	dp_fail(&x->why, DP_E_LIMIT, "what is sent may not be longer than %d bytes",
+		HTTP_BODY_MAX);
+	http_reply_status(&x->a, 413, &x->why);
+	return true;
+}
+
+/* Its headers are read: may it go on? */
+static enum MHD_Result exchange_begin(struct web *v, struct MHD_Connection *c,
+				      struct exchange *x, const char *method)
+{
+	x->begun = true;
+	read_headers(x, c, method);
+	connection_turn(v, c, true, false);
+	if (!x->bad && serve_admits(v->s, &x->q, &x->a) && !exchange_too_long(x, c))
+		return MHD_YES;
+	x->refused = true;
+	if (x->bad)
+		http_reply_status(&x->a, 400, &x->why);
+	/* a body is not waited for */
+	return x->q.method == HTTP_GET ? MHD_YES : http_send(v, c, &x->a);
+}
+
+static enum MHD_Result on_request(void *arg, struct MHD_Connection *c, const char *url,
+				  const char *method, const char *version,
+				  const char *data, size_t *size, void **context)
+{
+	struct exchange *x = *context;
+	struct web *v = arg;
+
+	(void)url;
+	(void)version;
+	if (!x)
+		return MHD_NO;
+	if (!x->begun)
+		return exchange_begin(v, c, x, method);
+	if (*size > 0) {
+		if (!x->refused)
+			dp_buf_add(&x->body, data, *size);
+		*size = 0;
+		/* it did not say how long it is: there is no other way to stop it */
+		return x->body.len > HTTP_BODY_MAX ? MHD_NO : MHD_YES;
+	}
+	if (!x->refused) {
+		x->q.body = dp_buf_text(&x->body);
+		x->q.len = x->body.len;
+		serve_answer(v->s, &x->q, &x->a);
+	}
+	return http_send(v, c, &x->a);
+}
+
+static void on_completed(void *arg, struct MHD_Connection *c, void **context,
+			 enum MHD_RequestTerminationCode why)
+{
+	struct exchange *x = *context;
+
+	(void)why;
+	connection_turn(arg, c, false, false);
+	if (!x)
+		return;
+	http_request_free(&x->q);
+	http_reply_free(&x->a);
+	dp_buf_free(&x->body);
+	free(x);
+	*context = NULL;
+}
+
+/* ---- the server ---- */
+
+int web_start(struct serve *s, int fd, struct web **out, struct dp_err *err)
+{
+	struct web *v = calloc(1, sizeof *v);
+
+	if (!v)
+		return dp_fail(err, DP_E_NOMEM, "no memory for a server");
+	v->s = s;
+	pthread_mutex_init(&v->lock, NULL);
+	v->http = MHD_start_daemon(
+		MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD |
+			MHD_USE_POLL | MHD_USE_ITC,
+		0, NULL, NULL, on_request, v, MHD_OPTION_LISTEN_SOCKET, fd,
+		MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY,
+		MHD_OPTION_CONNECTION_TIMEOUT, STILL_S, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+		MHD_OPTION_URI_LOG_CALLBACK, on_target, v, MHD_OPTION_NOTIFY_COMPLETED,
+		on_completed, v, MHD_OPTION_NOTIFY_CONNECTION, on_connected, v,
+		MHD_OPTION_END);
+	if (!v->http) {
+		pthread_mutex_destroy(&v->lock);
+		free(v);
+		return dp_fail(err, DP_E_FAILED, "the server cannot be started");
+	}
+	*out = v;
+	return DP_OK;
+}
+
+void web_stop(struct web *v)
+{
+	MHD_stop_daemon(v->http);
+	pthread_mutex_destroy(&v->lock);
+	free(v);
+}

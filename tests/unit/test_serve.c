@@ -1,0 +1,667 @@
+/* test_serve.c - the web server without a network: addresses, who is let in, what each
+ * path answers, tables, curves, metrics, and that nobody's text becomes markup. */
+#include "fake_asked.h"
+#include "serve/growth.h"
+#include "serve/listen.h"
+#include "serve/table.h"
+
+#include "base/json.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+#include "folder.h"
+
+/* ---- a visitor ---- */
+
+struct visitor {
+	struct serve s;
+	struct http_request q;
+	struct http_reply a;
+};
+
+static void visitor_init(struct visitor *v)
+{
+	memset(v, 0, sizeof *v);
+	serve_init(&v->s, NULL);
+	v->s.asking.open = fake_open;
+	v->s.asking.arg = FAKE_ANSWER;
+	snprintf(v->s.guard.cookie, sizeof v->s.guard.cookie, "dpareto_1");
+	snprintf(v->s.guard.token.text, sizeof v->s.guard.token.text, "secret");
+	snprintf(v->s.guard.token.cookie, sizeof v->s.guard.token.cookie, "digest");
+	v->q.host = "localhost:9000";
+	v->q.local = "127.0.0.1";
+	v->q.peer = "192.0.2.7";
+}
+
+/* Asks, and gives the status; the answer stays until the next question. */
+static unsigned visit_ask(struct visitor *v, const char *method, const char *target)
+{
+	struct dp_err err;
+
+	http_reply_free(&v->a);
+	http_request_free(&v->q);
+	v->a = (struct http_reply){ 0 };
+	v->q.method = http_method_from(method);
+	assert_int_equal(http_read_target(&v->q, target, &err), DP_OK);
+	serve_answer(&v->s, &v->q, &v->a);
+	return v->a.status;
+}
+
+static void visitor_free(struct visitor *v)
+{
+	http_reply_free(&v->a);
+	http_request_free(&v->q);
+	serve_free(&v->s);
+}
+
+static json_t *answer_json(const struct visitor *v)
+{
+	struct dp_err err;
+	json_t *value;
+
+	assert_string_equal(v->a.type, "application/json");
+	assert_int_equal(dp_json_parse(v->a.body.data, v->a.body.len, &value, &err),
+			 DP_OK);
+	return value;
+}
+
+static void answer_has(const struct visitor *v, const char *text)
+{
+	if (!strstr(dp_buf_text(&v->a.body), text))
+		fail_msg("'%s' is not in:\n%s", text, dp_buf_text(&v->a.body));
+}
+
+static void answer_lacks(const struct visitor *v, const char *text)
+{
+	if (strstr(dp_buf_text(&v->a.body), text))
+		fail_msg("'%s' is in:\n%s", text, dp_buf_text(&v->a.body));
+}
+
+/* ---- addresses ---- */
+
+static void test_targets(void **state)
+{
+	static const char *const bad[] = { "",
+					   "x",
+					   "http://h/",
+					   "/%",
+					   "/%4",
+					   "/%zz",
+					   "/%00",
+					   "/%ff",
+					   "/?a=%",
+					   "/a?b=%c3",
+					   "/1/2/3/4/5/6/7/8/9" };
+	struct http_request q = { 0 };
+	struct dp_err err;
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(bad); i++) {
+		assert_int_equal(http_read_target(&q, bad[i], &err), DP_E_USAGE);
+		http_request_free(&q);
+	}
+	assert_int_equal(http_read_target(&q, "/", &err), DP_OK);
+	assert_int_equal(q.nparts, 0);
+	http_request_free(&q);
+	assert_int_equal(http_read_target(&q, "/a%2Fb/%C3%A9?x=1+2&y&z=%3d&x=2", &err),
+			 DP_OK);
+	assert_int_equal(q.nparts, 2);
+	assert_string_equal(q.part[0], "a/b");
+	assert_string_equal(q.part[1], "\xc3\xa9");
+	assert_string_equal(http_query(&q, "x"), "1 2");
+	assert_string_equal(http_query(&q, "y"), "");
+	assert_string_equal(http_query(&q, "z"), "=");
+	assert_null(http_query(&q, "w"));
+	http_request_free(&q);
+}
+
+static void test_forms(void **state)
+{
+	char *value = http_form_value("a=b&token=x%2By+z", 17, "token");
+
+	(void)state;
+	assert_string_equal(value, "x+y z");
+	free(value);
+	assert_null(http_form_value("token", 0, "token"));
+	assert_null(http_form_value(NULL, 0, "token"));
+}
+
+static void test_listening(void **state)
+{
+	static const char *const bad[] = { "",          ":1",
+					   "127.0.0.1", "127.0.0.1:x",
+					   "::1",       "h:65536",
+					   "h:-1",      "no.such.host.invalid:1" };
+	struct listening l;
+	struct dp_err err;
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(bad); i++)
+		assert_int_equal(listen_at(bad[i], true, &l, &err), DP_E_USAGE);
+	assert_int_equal(listen_at("0.0.0.0:0", false, &l, &err), DP_E_USAGE);
+	assert_non_null(strstr(err.msg, "--token-file"));
+	assert_int_equal(listen_at("127.0.0.1:0", false, &l, &err), DP_OK);
+	assert_true(l.loopback && l.port > 0);
+	close(l.fd);
+	assert_int_equal(listen_at("0.0.0.0:0", true, &l, &err), DP_OK);
+	assert_false(l.loopback);
+	close(l.fd);
+}
+
+/* ---- who is let in ---- */
+
+static void test_hosts(void **state)
+{
+	static const struct {
+		const char *host;
+		unsigned status;
+	} each[] = { { "localhost", 200 },
+		     { "LOCALHOST:1", 200 },
+		     { "127.0.0.1:8410", 200 },
+		     { "web.example", 200 },
+		     { "localhost.evil.com", 421 },
+		     { "evil.com", 421 },
+		     { "127.0.0.2", 421 },
+		     { "", 421 },
+		     { NULL, 421 },
+		     { "[::1]:8410", 421 },
+		     { ":8410", 421 },
+		     { "[", 421 } };
+	struct visitor v;
+
+	(void)state;
+	visitor_init(&v);
+	v.s.guard.host[v.s.guard.nhosts++] = "web.example";
+	for (size_t i = 0; i < DP_COUNT(each); i++) {
+		v.q.host = each[i].host;
+		assert_int_equal(visit_ask(&v, "GET", "/api/studies"), each[i].status);
+	}
+	v.q.host = "[::1]:8410";
+	v.q.local = "[::1]";
+	assert_int_equal(visit_ask(&v, "GET", "/"), 200);
+	visitor_free(&v);
+}
+
+static void test_methods(void **state)
+{
+	struct visitor v;
+
+	(void)state;
+	visitor_init(&v);
+	assert_int_equal(visit_ask(&v, "HEAD", "/"), 200);
+	assert_int_equal(visit_ask(&v, "PUT", "/"), 405);
+	assert_string_equal(v.a.allow, "GET, HEAD");
+	assert_int_equal(visit_ask(&v, "OPTIONS", "/api/studies"), 405);
+	assert_int_equal(visit_ask(&v, "POST", "/"), 405);
+	assert_int_equal(visit_ask(&v, "GET", "/api/studies/s/pause"), 405);
+	/* without --control the way is not there, whoever asks */
+	v.q.token = "secret";
+	assert_int_equal(visit_ask(&v, "POST", "/api/studies/s/pause"), 405);
+	visitor_free(&v);
+}
+
+static void test_other_sites(void **state)
+{
+	static const struct {
+		const char *origin, *site;
+		unsigned status;
+	} each[] = { { NULL, NULL, 200 },
+		     { "http://localhost:9000", "same-origin", 200 },
+		     { "https://localhost:9000", NULL, 200 },
+		     { "http://localhost:9001", NULL, 403 },
+		     { "http://evil.com", NULL, 403 },
+		     { "null", NULL, 403 },
+		     { NULL, "cross-site", 403 },
+		     { NULL, "same-site", 403 },
+		     { "http://localhost:9000", "cross-site", 403 } };
+	struct visitor v;
+
+	(void)state;
+	visitor_init(&v);
+	v.s.guard.control = true;
+	v.q.token = "secret";
+	for (size_t i = 0; i < DP_COUNT(each); i++) {
+		v.q.origin = each[i].origin;
+		v.q.site = each[i].site;
+		assert_int_equal(visit_ask(&v, "POST", "/api/studies/s/pause"),
+				 each[i].status);
+	}
+	visitor_free(&v);
+}
+
+static void test_control_needs_the_header(void **state)
+{
+	struct visitor v;
+
+	(void)state;
+	visitor_init(&v);
+	v.s.guard.control = true;
+	assert_int_equal(visit_ask(&v, "POST", "/api/studies/s/stop"), 401);
+	v.q.token = "wrong";
+	assert_int_equal(visit_ask(&v, "POST", "/api/studies/s/stop"), 401);
+	v.q.token = "";
+	assert_int_equal(visit_ask(&v, "POST", "/api/studies/s/stop"), 401);
+	v.q.token = NULL;
+	v.q.cookie = "dpareto_1=digest"; /* other sites' forms would send it */
+	assert_int_equal(visit_ask(&v, "POST", "/api/studies/s/stop"), 401);
+	v.q.token = "secret";
+	assert_int_equal(visit_ask(&v, "POST", "/api/studies/s/stop"), 200);
+	assert_int_equal(visit_ask(&v, "POST", "/api/studies/s/delete"), 405);
+	visitor_free(&v);
+}
+
+static void test_closed(void **state)
+{
+	static const char *const shown[] = { "/metrics", "/api/studies", "/api/daemon",
+					     "/studies/s/report",
+					     "/api/studies/s/trials/0/log" };
+	struct visitor v;
+
+	(void)state;
+	visitor_init(&v);
+	v.s.guard.closed = true;
+	for (size_t i = 0; i < DP_COUNT(shown); i++)
+		assert_int_equal(visit_ask(&v, "GET", shown[i]), 401);
+	/* the page itself shows nothing then */
+	assert_int_equal(visit_ask(&v, "GET", "/studies/s"), 200);
+	answer_lacks(&v, "paused");
+	v.q.cookie = "a=b; dpareto_1=digest; c=d";
+	assert_int_equal(visit_ask(&v, "GET", "/api/studies"), 200);
+	v.q.cookie = "dpareto_1=digestx";
+	assert_int_equal(visit_ask(&v, "GET", "/api/studies"), 401);
+	v.q.cookie = "xdpareto_1=digest";
+	assert_int_equal(visit_ask(&v, "GET", "/api/studies"), 401);
+	v.q.cookie = NULL;
+	v.q.token = "secret";
+	assert_int_equal(visit_ask(&v, "GET", "/api/studies"), 200);
+	visitor_free(&v);
+}
+
+static void test_sign_in(void **state)
+{
+	struct visitor v;
+
+	(void)state;
+	visitor_init(&v);
+	v.s.guard.closed = true;
+	v.q.body = "token=wrong";
+	v.q.len = strlen(v.q.body);
+	assert_int_equal(visit_ask(&v, "POST", "/login"), 401);
+	assert_string_equal(v.a.cookie, "");
+	v.q.body = "token=secret";
+	v.q.len = strlen(v.q.body);
+	assert_int_equal(visit_ask(&v, "POST", "/login"), 303);
+	assert_non_null(strstr(v.a.cookie, "dpareto_1=digest;"));
+	assert_non_null(strstr(v.a.cookie, "HttpOnly; SameSite=Strict"));
+	v.q.origin = "http://evil.com";
+	assert_int_equal(visit_ask(&v, "POST", "/login"), 403);
+	visitor_free(&v);
+}
+
+static void test_tokens(void **state)
+{
+	struct token t, other;
+	struct dp_err err;
+
+	(void)state;
+	assert_int_equal(token_draw(&t, &err), DP_OK);
+	assert_int_equal(token_draw(&other, &err), DP_OK);
+	assert_true(token_is(&t, t.text));
+	assert_false(token_is(&t, other.text));
+	assert_string_not_equal(t.cookie, t.text);
+	file_of("token", "word\r\nmore\n");
+	chmod(in_folder("token"), 0600);
+	assert_int_equal(token_read(&t, in_folder("token"), &err), DP_OK);
+	assert_string_equal(t.text, "word");
+	chmod(in_folder("token"), 0604);
+	assert_int_equal(token_read(&t, in_folder("token"), &err), DP_E_DENIED);
+	file_of("empty", "\n");
+	chmod(in_folder("empty"), 0600);
+	assert_int_equal(token_read(&t, in_folder("empty"), &err), DP_E_INVALID);
+	file_of("spaces", "two words\n");
+	chmod(in_folder("spaces"), 0600);
+	assert_int_equal(token_read(&t, in_folder("spaces"), &err), DP_E_INVALID);
+	assert_int_equal(token_read(&t, in_folder("none"), &err), DP_E_NOT_FOUND);
+	/* no token at all lets nobody in */
+	memset(&t, 0, sizeof t);
+	assert_false(token_is(&t, ""));
+	assert_false(token_in_cookie(&t, "dpareto_1=", "dpareto_1"));
+}
+
+/* ---- what is answered ---- */
+
+static void test_paths(void **state)
+{
+	static const struct {
+		const char *path;
+		unsigned status;
+		const char *type;
+	} each[] = {
+		{ "/", 200, "text/html; charset=utf-8" },
+		{ "/compare?study=s", 200, "text/html; charset=utf-8" },
+		{ "/studies/s", 200, "text/html; charset=utf-8" },
+		{ "/studies/s/trials/7@4", 200, "text/html; charset=utf-8" },
+		{ "/page.css", 200, "text/css; charset=utf-8" },
+		{ "/page.js", 200, "text/javascript; charset=utf-8" },
+		{ "/page.html", 404, NULL },
+		{ "/nothing", 404, NULL },
+		{ "/studies/", 404, NULL },
+		{ "/studies/../s", 404, NULL },
+		{ "/studies/%3Cb%3E", 404, NULL },
+		{ "/studies/s/report", 404, "text/plain; charset=utf-8" },
+		{ "/api/session", 200, "application/json" },
+		{ "/api/studies", 200, "application/json" },
+		{ "/api/studies/s", 200, "application/json" },
+		{ "/api/studies/s/front", 200, "application/json" },
+		{ "/api/studies/s/front?one-se", 200, "application/json" },
+		{ "/api/studies/s/front?best=epsilon", 200, "application/json" },
+		{ "/api/studies/s/front?best", 400, "application/json" },
+		{ "/api/studies/s/front?nothing", 400, "application/json" },
+		{ "/api/studies/s/front?state=/etc", 400, "application/json" },
+		{ "/api/studies/s/front?max=epsilon", 400, "application/json" },
+		{ "/api/studies/s/recommend?verify=5", 400, "application/json" },
+		{ "/api/studies/s/choice", 200, "application/json" },
+		{ "/api/studies/s/trials", 200, "application/json" },
+		{ "/api/studies/s/trials?limit=0", 400, "application/json" },
+		{ "/api/studies/s/trials?limit=501", 400, "application/json" },
+		{ "/api/studies/s/trials?sort=nothing", 400, "application/json" },
+		{ "/api/studies/s/trials/0", 200, "application/json" },
+		{ "/api/studies/s/trials/0/log", 200, "application/json" },
+		{ "/api/studies/s/trials/x/log", 400, "application/json" },
+		{ "/api/studies/s/trials/0/log?attempt=3", 404, "application/json" },
+		{ "/api/studies/s/trials/0/log?stream=/etc/passwd", 400,
+		  "application/json" },
+		{ "/api/studies/s/figures/front.svg", 200, "image/svg+xml" },
+		{ "/api/studies/s/figures/front.svg?inline&width=320", 200,
+		  "image/svg+xml" },
+		{ "/api/studies/s/figures/front.svg?width=1", 400, "application/json" },
+		{ "/api/studies/s/figures/hypervolume.svg", 200, "image/svg+xml" },
+		{ "/api/studies/s/figures/spark.svg", 200, "image/svg+xml" },
+		{ "/api/studies/s/figures/other.svg", 404, "application/json" },
+		{ "/api/compare/front.svg?study=s&study=s", 200, "image/svg+xml" },
+		{ "/api/compare/front.svg", 400, "application/json" },
+		{ "/api/figures.css", 200, "text/css; charset=utf-8" },
+		{ "/metrics", 200, "text/plain; version=0.0.4; charset=utf-8" },
+	};
+	struct visitor v;
+
+	(void)state;
+	visitor_init(&v);
+	for (size_t i = 0; i < DP_COUNT(each); i++) {
+		unsigned status = visit_ask(&v, "GET", each[i].path);
+
+		if (status != each[i].status)
+			fail_msg("%s: %u %s", each[i].path, status,
+				 dp_buf_text(&v.a.body));
+		if (each[i].type)
+			assert_string_equal(v.a.type, each[i].type);
+	}
+	visitor_free(&v);
+}
+
+static void test_without_a_daemon(void **state)
+{
+	struct visitor v;
+	json_t *error;
+
+	(void)state;
+	visitor_init(&v);
+	v.s.asking.arg = NULL;
+	assert_int_equal(visit_ask(&v, "GET", "/"), 200);
+	answer_has(&v, "no daemon is running");
+	assert_int_equal(visit_ask(&v, "GET", "/api/studies"), 503);
+	error = answer_json(&v);
+	assert_string_equal(dp_json_str(json_object_get(error, "error"), "kind", ""),
+			    "no-daemon");
+	json_decref(error);
+	assert_int_equal(visit_ask(&v, "GET", "/metrics"), 200);
+	answer_has(&v, "\ndpareto_up 0\n");
+	visitor_free(&v);
+}
+
+static void test_markup(void **state)
+{
+	struct visitor v;
+
+	(void)state;
+	visitor_init(&v);
+	visit_ask(&v, "GET", "/");
+	answer_has(&v, "&lt;img src=x onerror=alert(1)&gt;");
+	answer_lacks(&v, "<img");
+	visit_ask(&v, "GET", "/api/studies/s/figures/front.svg?inline");
+	answer_has(&v, "&lt;img src=x");
+	answer_lacks(&v, "<img");
+	assert_string_equal(v.a.policy, "default-src 'none'; style-src 'unsafe-inline'");
+	visitor_free(&v);
+}
+
+static void test_files_are_known(void **state)
+{
+	struct visitor v;
+	char etag[80];
+
+	(void)state;
+	visitor_init(&v);
+	assert_int_equal(visit_ask(&v, "GET", "/page.js"), 200);
+	snprintf(etag, sizeof etag, "%s", v.a.etag);
+	v.q.known = etag;
+	assert_int_equal(visit_ask(&v, "GET", "/page.js"), 304);
+	assert_int_equal(v.a.body.len, 0);
+	assert_int_equal(visit_ask(&v, "GET", "/page.css"), 200);
+	visitor_free(&v);
+}
+
+static void test_figure_links(void **state)
+{
+	struct visitor v;
+
+	(void)state;
+	visitor_init(&v);
+	visit_ask(&v, "GET", "/api/studies/s/figures/front.svg?inline");
+	answer_has(&v, "xlink:href=\"/studies/s/trials/1\"");
+	answer_has(&v, "trial 1: ε 2, error 0.25 (0.1 to 0.9); x 0.5");
+	answer_has(&v, "recommended");
+	/* a file has no links: they would lead out of it */
+	visit_ask(&v, "GET", "/api/studies/s/figures/front.svg");
+	answer_lacks(&v, "xlink:href=\"/");
+	visitor_free(&v);
+}
+
+/* ---- tables ---- */
+
+/* The numbers of the trials that a query gives: "2 0 1 of 3". */
+static char *table_numbers(struct visitor *v, const char *query)
+{
+	struct dp_buf out = DP_BUF_INIT;
+	char target[400];
+	json_t *part, *row;
+	size_t i;
+
+	snprintf(target, sizeof target, "/api/studies/s/trials?%s", query);
+	assert_int_equal(visit_ask(v, "GET", target), 200);
+	part = answer_json(v);
+	json_array_foreach (json_object_get(part, "trials"), i, row)
+		dp_buf_printf(&out, "%d ", (int)dp_json_int(row, "trial", -1));
+	dp_buf_printf(&out, "of %d", (int)dp_json_int(part, "total", -1));
+	json_decref(part);
+	return dp_buf_detach(&out);
+}
+
+static void test_tables(void **state)
+{
+	static const struct {
+		const char *query, *numbers;
+	} each[] = {
+		{ "limit=10", "2 1 0 of 3" }, /* the newest first */
+		{ "sort=trial", "0 1 2 of 3" },
+		{ "sort=epsilon", "2 0 1 of 3" },
+		{ "sort=-objectives.epsilon", "1 0 2 of 3" },
+		{ "sort=x", "2 0 1 of 3" },
+		{ "sort=parameters.x&limit=1&from=1", "0 of 3" },
+		{ "sort=trial&from=3", "of 3" },
+		{ "where=epsilon%3C=1&sort=trial", "0 2 of 2" },
+		{ "where=error>=0.5&where=x=0.25", "0 of 1" },
+		{ "where=state=ok&sort=trial", "0 1 2 of 3" },
+		{ "where=state=failed", "of 0" },
+		{ "status=failed", "of 0" },
+		{ "where=onerror&sort=trial", "0 1 2 of 3" }, /* text anywhere */
+		{ "where=0.125", "2 of 1" },
+		{ "where=nothing<=1", "of 0" },
+		{ "where=", "2 1 0 of 3" },
+	};
+	struct visitor v;
+
+	(void)state;
+	visitor_init(&v);
+	for (size_t i = 0; i < DP_COUNT(each); i++) {
+		char *numbers = table_numbers(&v, each[i].query);
+
+		if (strcmp(numbers, each[i].numbers) != 0)
+			fail_msg("%s: %s", each[i].query, numbers);
+		free(numbers);
+	}
+	visitor_free(&v);
+}
+
+static void test_tables_with_gaps(void **state)
+{
+	struct http_request q = { 0 };
+	struct dp_err err;
+	json_t *rows, *part;
+
+	(void)state;
+	rows = json_pack("[{s:i, s:n}, {s:i, s:f}, {s:i, s:s}, {s:i, s:f}]", "trial", 0,
+			 "seconds", "trial", 1, "seconds", 2.0, "trial", 2, "seconds",
+			 "inf", "trial", 3, "seconds", 1.0);
+	for (int down = 0; down < 2; down++) {
+		static const int order[2][4] = { { 3, 1, 2, 0 }, { 2, 1, 3, 0 } };
+
+		assert_int_equal(
+			http_read_target(&q, down ? "/?sort=-seconds" : "/?sort=seconds",
+					 &err),
+			DP_OK);
+		assert_int_equal(table_part(rows, &q, &part, &err), DP_OK);
+		for (size_t i = 0; i < 4; i++)
+			assert_int_equal(
+				dp_json_int(json_array_get(
+						    json_object_get(part, "trials"), i),
+					    "trial", -1),
+				order[down][i]);
+		json_decref(part);
+		http_request_free(&q);
+	}
+	json_decref(rows);
+}
+
+/* ---- curves ---- */
+
+static void test_growth(void **state)
+{
+	json_t *answer, *ok;
+	struct growth g;
+	struct dp_err err;
+
+	(void)state;
+	assert_int_equal(dp_json_parse(FAKE_ANSWER, strlen(FAKE_ANSWER), &answer, &err),
+			 DP_OK);
+	ok = json_object_get(answer, "ok");
+	assert_int_equal(growth_find(json_object_get(ok, "study"),
+				     json_object_get(ok, "trials"), &g, &err),
+			 DP_OK);
+	/* by hand, below (10, 1): (1, .5), then (2, .25), then (.5, .75) */
+	assert_int_equal(g.n, 4);
+	assert_true(g.volume[0] == 0 && fabs(g.volume[1] - 4.5) < 1e-12);
+	assert_true(fabs(g.volume[2] - 6.5) < 1e-12);
+	assert_true(fabs(g.volume[3] - 6.625) < 1e-12);
+	assert_true(g.ended[3] == 3);
+	json_decref(answer);
+}
+
+static void test_growth_of_paths(void **state)
+{
+	/* waypoints stand before their trial and count when it ends; a failed trial is an
+	 * evaluation, too */
+	static const char text[] =
+		"{\"summary\":{\"objectives\":[\"e\"],\"goals\":[\"maximize\"],"
+		"\"anti_ideal\":{\"e\":0}},\"rows\":["
+		"{\"trial\":0,\"at\":2,\"state\":\"ok\",\"feasible\":true,\"objectives\":"
+		"{\"e\":3},\"ended\":null},"
+		"{\"trial\":0,\"at\":null,\"state\":\"failed\",\"feasible\":null,"
+		"\"objectives\":null,\"ended\":\"2026-01-01T00:00:02Z\"},"
+		"{\"trial\":1,\"at\":null,\"state\":\"ok\",\"feasible\":true,"
+		"\"objectives\":{\"e\":1},\"ended\":\"2026-01-01T00:00:01Z\"},"
+		"{\"trial\":2,\"at\":null,\"state\":\"ok\",\"feasible\":false,"
+		"\"objectives\":{\"e\":9},\"ended\":\"2026-01-01T00:00:03Z\"},"
+		"{\"trial\":3,\"at\":null,\"state\":\"running\",\"feasible\":null,"
+		"\"objectives\":null,\"ended\":null}]}";
+	struct growth g;
+	struct dp_err err;
+	json_t *v;
+
+	(void)state;
+	assert_int_equal(dp_json_parse(text, sizeof text - 1, &v, &err), DP_OK);
+	assert_int_equal(growth_find(json_object_get(v, "summary"),
+				     json_object_get(v, "rows"), &g, &err),
+			 DP_OK);
+	assert_int_equal(g.n, 4);
+	assert_true(g.volume[1] == 1 && g.volume[2] == 3 && g.volume[3] == 3);
+	json_decref(v);
+}
+
+/* ---- metrics ---- */
+
+static void test_metrics(void **state)
+{
+	struct visitor v;
+
+	(void)state;
+	visitor_init(&v);
+	assert_int_equal(visit_ask(&v, "GET", "/metrics"), 200);
+	answer_has(&v, "\ndpareto_up 1\n");
+	answer_has(&v, "\ndpareto_studies{state=\"paused\"} 1\n");
+	answer_has(&v, "\ndpareto_studies{state=\"running\"} 0\n");
+	answer_has(&v, "\ndpareto_trials_total{study=\"s\",end=\"ok\"} 3\n");
+	answer_has(&v, "\ndpareto_hypervolume{study=\"s\"} 5.25\n");
+	answer_has(&v, "\ndpareto_slots 2\n");
+	answer_has(&v, "\ndpareto_slots_busy 1\n");
+	answer_has(&v, "\ndpareto_disk_free_bytes 1000\n");
+	answer_has(&v, "\ndpareto_journal_commit_seconds{quantile=\"0.5\"} 0.1\n");
+	answer_has(&v, "\ndpareto_journal_commit_seconds_sum 0.5\n");
+	answer_has(&v, "\ndpareto_journal_commit_seconds_count 4\n");
+	answer_has(&v, "\ndpareto_study_updated_seconds{study=\"s\"} 1767225610\n");
+	visitor_free(&v);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_targets),
+		cmocka_unit_test(test_forms),
+		cmocka_unit_test(test_listening),
+		cmocka_unit_test(test_hosts),
+		cmocka_unit_test(test_methods),
+		cmocka_unit_test(test_other_sites),
+		cmocka_unit_test(test_control_needs_the_header),
+		cmocka_unit_test(test_closed),
+		cmocka_unit_test(test_sign_in),
+		cmocka_unit_test(test_tokens),
+		cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_without_a_daemon),
+		cmocka_unit_test(test_markup),
+		cmocka_unit_test(test_files_are_known),
+		cmocka_unit_test(test_figure_links),
+		cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_tables_with_gaps),
+		cmocka_unit_test(test_growth),
+		cmocka_unit_test(test_growth_of_paths),
+		cmocka_unit_test(test_metrics),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

@@ -57,6 +57,18 @@ bool peer_user(const struct sockaddr *ours, const struct sockaddr *theirs, uid_t
 	return found;
 }
 
+char *peer_name(uid_t user, char out[PEER_NAME])
+{
+	struct passwd entry, *known = NULL;
+	char room[4096];
+
+	if (getpwuid_r(user, &entry, room, sizeof room, &known) == 0 && known)
+		snprintf(out, PEER_NAME, "%.40s (%u)", known->pw_name, (unsigned)user);
+	else
+		snprintf(out, PEER_NAME, "user %u", (unsigned)user);
+	return out;
+}
+
 static bool user_in_group(uid_t user, gid_t group)
 {
 	char room[4096];

@@ -14,6 +14,11 @@
  * be told. */
 DP_MUSTCHECK bool peer_user(const struct sockaddr *ours, const struct sockaddr *theirs,
 			    uid_t *user);
+enum {
+	PEER_NAME = 64
+};
+/* "alice (1000)", or "user 1000" of one without a name. */
+char *peer_name(uid_t user, char out[PEER_NAME]);
 /* May that user connect to a socket in the file system? Its owner, root and we may
  * always. */
 bool peer_may_use(uid_t user, const char *socket);

@@ -36,11 +36,12 @@ enum {
 struct connection {
 	struct connection *next, **from;
 	int fd;
-	int64_t since;  /* dp_mono_us() when it began to do what it does: */
-	bool judged;    /* it is known whose it is: */
-	bool stranger;  /* its user may not use the daemon's socket */
-	bool answering; /* its request was read; else it is waited for */
-	bool streaming; /* events, for as long as anybody likes */
+	int64_t since;       /* dp_mono_us() when it began to do what it does: */
+	bool judged;         /* it is known whose it is: */
+	bool stranger;       /* its user may not use the daemon's socket */
+	char who[PEER_NAME]; /* that user; "": it is somebody with the token */
+	bool answering;      /* its request was read; else it is waited for */
+	bool streaming;      /* events, for as long as anybody likes */
 };
 
 struct web {
@@ -93,20 +94,24 @@ static void connection_turn(struct web *v, struct MHD_Connection *c, bool answer
 	pthread_mutex_unlock(&v->lock);
 }
 
-/* Is it of somebody on this machine who could not ask the daemon either? Where a token is
- * needed, that decides. */
-static bool is_stranger(const struct web *v, int fd)
+/* Finds out whose it is: somebody on this machine who may use the daemon's socket, or a
+ * stranger. Where a token is needed, that decides. */
+static void connection_judge(const struct web *v, struct connection *one)
 {
 	struct sockaddr_storage ours, theirs;
 	socklen_t n = sizeof ours, m = sizeof theirs;
 	uid_t user;
 
+	one->judged = true;
 	if (v->s->guard.closed)
-		return false;
-	return getsockname(fd, (struct sockaddr *)&ours, &n) != 0 ||
-	       getpeername(fd, (struct sockaddr *)&theirs, &m) != 0 ||
-	       !peer_user((struct sockaddr *)&ours, (struct sockaddr *)&theirs, &user) ||
-	       !peer_may_use(user, v->s->guard.socket);
+		return;
+	one->stranger =
+		getsockname(one->fd, (struct sockaddr *)&ours, &n) != 0 ||
+		getpeername(one->fd, (struct sockaddr *)&theirs, &m) != 0 ||
+		!peer_user((struct sockaddr *)&ours, (struct sockaddr *)&theirs, &user) ||
+		!peer_may_use(user, v->s->guard.socket);
+	if (!one->stranger)
+		peer_name(user, one->who);
 }
 
 static void connection_open(struct web *v, struct MHD_Connection *c, void **context)
@@ -227,15 +232,14 @@ static const char *shown_token(struct MHD_Connection *c)
 
 /* Found out once, in the connection's own thread: asking for a user's groups may take
  * time. */
-static bool connection_is_strange(const struct web *v, struct MHD_Connection *c)
+static void read_user(const struct web *v, struct exchange *x, struct MHD_Connection *c)
 {
 	struct connection *one = connection_of(c);
 
-	if (one && !one->judged) {
-		one->stranger = is_stranger(v, one->fd);
-		one->judged = true;
-	}
-	return !one || one->stranger;
+	if (one && !one->judged)
+		connection_judge(v, one);
+	x->q.stranger = !one || one->stranger;
+	x->q.who = one && one->who[0] ? one->who : NULL;
 }
 
 static void read_headers(const struct web *v, struct exchange *x,
@@ -248,7 +252,7 @@ static void read_headers(const struct web *v, struct exchange *x,
 	x->q.token = shown_token(c);
 	x->q.cookie = header(c, "Cookie");
 	x->q.known = header(c, "If-None-Match");
-	x->q.stranger = connection_is_strange(v, c);
+	read_user(v, x, c);
 	read_addresses(x, c);
 }
 

@@ -288,8 +288,7 @@ class Steering(Serving):
         for what in ("paused", "running", "stopped", "trial-proposed"):
             line = [one for one in dump.splitlines() if what in one and "web page" in one]
             self.assertTrue(line, what + " is not in:\n" + dump)
-            self.assertIn("web page, from 127.0.0.1", line[0])
-            self.assertIn("(%d)" % os.getuid(), line[0])
+            self.assertRegex(line[0], r"web page, \S+ \(%d\) from 127\.0\.0\.1" % os.getuid())
 
     def test_a_point_that_is_none(self):
         self.run_study()

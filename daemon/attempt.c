@@ -223,6 +223,16 @@ static void quote_last_words(const struct job *j, enum dp_end end, char *why, si
 			 j->files.last_words);
 }
 
+/* Python's own words for a kit that it does not find do not say where to get it. */
+static void attempt_kit(const struct job *j, char *why, size_t room)
+{
+	size_t n = strlen(why);
+
+	if (strstr(j->files.last_words, "No module named 'dpareto'"))
+		snprintf(why + n, room - n,
+			 "; 'dparetoctl kit' says how a trainer comes to it");
+}
+
 /* Adds what is wrong with the program itself. */
 static void attempt_program(const struct job *j, enum dp_end end, char *why, size_t room)
 {
@@ -318,6 +328,7 @@ void attempt_over(struct job *j)
 	if (!dp_study_releases(j->spec)) { /* these quote the trainer */
 		attempt_advise(j, end, why, sizeof why);
 		quote_last_words(j, end, why, sizeof why);
+		attempt_kit(j, why, sizeof why);
 	}
 	attempt_close(j, end, counted, why);
 }

@@ -46,8 +46,8 @@ bool peer_user(const struct sockaddr *ours, const struct sockaddr *theirs, uid_t
 		unsigned number;
 
 		/* sl local remote state queues timer retransmits uid */
-		if (sscanf(line, "%*d: %47s %47s %*x %*x:%*x %*x:%*x %*x %u", local, remote,
-			   &number) != 3)
+		if (sscanf(line, "%*d: %47s %47s %*x %*x:%*x %*x:%*x %*x %u", local,
+			   remote, &number) != 3)
 			continue;
 		found = strcmp(local, there) == 0 && strcmp(remote, here) == 0;
 		*user = number;
@@ -55,6 +55,18 @@ bool peer_user(const struct sockaddr *ours, const struct sockaddr *theirs, uid_t
 	if (table)
 		fclose(table);
 	return found;
+}
+
+char *peer_name(uid_t user, char out[PEER_NAME])
+{
+	struct passwd entry, *known = NULL;
+	char room[4096];
+
+	if (getpwuid_r(user, &entry, room, sizeof room, &known) == 0 && known)
+		snprintf(out, PEER_NAME, "%.40s (%u)", known->pw_name, (unsigned)user);
+	else
+		snprintf(out, PEER_NAME, "user %u", (unsigned)user);
+	return out;
 }
 
 static bool user_in_group(uid_t user, gid_t group)

@@ -36,6 +36,7 @@ struct http_request {
 	const char *host, *origin, *site, *token, *cookie, *known;
 	const char *peer;  /* where it comes from, "192.0.2.7" */
 	const char *local; /* the address that it came to */
+	bool stranger;     /* it is of a user who may not ask the daemon */
 	const char *body;
 	size_t len;
 	char *text; /* what parts and query point into */

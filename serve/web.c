@@ -6,6 +6,7 @@
 #include "serve/web.h"
 
 #include "base/num.h"
+#include "serve/peer.h"
 
 #include <arpa/inet.h>
 #include <microhttpd.h>
@@ -36,6 +37,8 @@ struct connection {
 	struct connection *next, **from;
 	int fd;
 	int64_t since;  /* dp_mono_us() when it began to do what it does: */
+	bool judged;    /* it is known whose it is: */
+	bool stranger;  /* its user may not use the daemon's socket */
 	bool answering; /* its request was read; else it is waited for */
 	bool streaming; /* events, for as long as anybody likes */
 };
@@ -90,13 +93,29 @@ static void connection_turn(struct web *v, struct MHD_Connection *c, bool answer
 	pthread_mutex_unlock(&v->lock);
 }
 
+/* Is it of somebody on this machine who could not ask the daemon either? Where a token is
+ * needed, that decides. */
+static bool is_stranger(const struct web *v, int fd)
+{
+	struct sockaddr_storage ours, theirs;
+	socklen_t n = sizeof ours, m = sizeof theirs;
+	uid_t user;
+
+	if (v->s->guard.closed)
+		return false;
+	return getsockname(fd, (struct sockaddr *)&ours, &n) != 0 ||
+	       getpeername(fd, (struct sockaddr *)&theirs, &m) != 0 ||
+	       !peer_user((struct sockaddr *)&ours, (struct sockaddr *)&theirs, &user) ||
+	       !peer_may_use(user, v->s->guard.socket);
+}
+
 static void connection_open(struct web *v, struct MHD_Connection *c, void **context)
 {
 	struct connection *one = calloc(1, sizeof *one);
 
 	*context = one;
 	if (!one)
-		return; /* its own limits remain */
+		return; /* no memory: its requests are refused */
 	one->fd = socket_of(c);
 	one->since = dp_mono_us();
 	pthread_mutex_lock(&v->lock);
@@ -206,7 +225,21 @@ static const char *shown_token(struct MHD_Connection *c)
 	return own;
 }
 
-static void read_headers(struct exchange *x, struct MHD_Connection *c, const char *method)
+/* Found out once, in the connection's own thread: asking for a user's groups may take
+ * time. */
+static bool connection_is_strange(const struct web *v, struct MHD_Connection *c)
+{
+	struct connection *one = connection_of(c);
+
+	if (one && !one->judged) {
+		one->stranger = is_stranger(v, one->fd);
+		one->judged = true;
+	}
+	return !one || one->stranger;
+}
+
+static void read_headers(const struct web *v, struct exchange *x,
+			 struct MHD_Connection *c, const char *method)
 {
 	x->q.method = http_method_from(method);
 	x->q.host = header(c, "Host");
@@ -215,6 +248,7 @@ static void read_headers(struct exchange *x, struct MHD_Connection *c, const cha
 	x->q.token = shown_token(c);
 	x->q.cookie = header(c, "Cookie");
 	x->q.known = header(c, "If-None-Match");
+	x->q.stranger = connection_is_strange(v, c);
 	read_addresses(x, c);
 }
 
@@ -374,7 +408,7 @@ static enum MHD_Result exchange_begin(struct web *v, struct MHD_Connection *c,
 				      struct exchange *x, const char *method)
 {
 	x->begun = true;
-	read_headers(x, c, method);
+	read_headers(v, x, c, method);
 	connection_turn(v, c, true, false);
 	if (!x->bad && serve_admits(v->s, &x->q, &x->a) && !exchange_too_long(x, c))
 		return MHD_YES;

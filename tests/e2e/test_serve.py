@@ -10,6 +10,7 @@ import socket
 import subprocess
 import threading
 import time
+import unittest
 import urllib.parse
 
 from harness import LIMIT, Case, program, wait_for
@@ -318,6 +319,29 @@ class Doors(Serving):
         done = self.ctl("--socket", self.d.socket, "serve", "--listen", "0.0.0.0:0")
         self.assertEqual(done.returncode, 2)
         self.assertIn("needs --token-file", done.stderr)
+
+    @unittest.skipUnless(os.getuid() == 0, "skipped: only root can be somebody else")
+    def test_who_may_use_the_socket_may_look(self):
+        s = self.serve()
+
+        def asked(user):
+            """The status that a process of that user gets."""
+            out, into = os.pipe()
+            child = os.fork()
+            if child == 0:
+                os.setgroups([])
+                os.setgid(user)
+                os.setuid(user)
+                os.write(into, b"%d" % s.ask("/api/studies")[0])
+                os._exit(0)
+            os.close(into)
+            with os.fdopen(out, "rb") as reader:
+                status = reader.read()
+            os.waitpid(child, 0)
+            return int(status)
+        self.assertEqual([asked(0), asked(65534)], [200, 403])
+        os.chmod(self.d.socket, 0o666)
+        self.assertEqual(asked(65534), 200)
 
     def test_a_token_in_a_file(self):
         file = self.write("token", "correct-horse-battery\n", 0o600)

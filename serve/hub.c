@@ -192,6 +192,8 @@ int hub_start(struct asking *k, struct hub **out, struct dp_err *err)
 	pthread_cond_init(&h->news, &monotonic);
 	pthread_condattr_destroy(&monotonic);
 	if (pthread_create(&h->thread, NULL, hub_listen, h) != 0) {
+		pthread_cond_destroy(&h->news);
+		pthread_mutex_destroy(&h->lock);
 		free(h);
 		return dp_fail(err, DP_E_FAILED,
 			       "no thread can be started to listen to the daemon");
@@ -267,14 +269,15 @@ bool hub_next(struct hub *h, struct hub_place *at, int ms, struct dp_buf *out)
 	return open;
 }
 
-int64_t hub_version(struct hub *h, const char *study)
+struct hub_word hub_last(struct hub *h, const char *study)
 {
+	struct hub_word word = { .version = -1 };
 	const struct hub_study *s;
-	int64_t version;
 
 	pthread_mutex_lock(&h->lock);
 	s = h->there ? hub_find(h, study) : NULL;
-	version = s ? s->version : -1;
+	if (s)
+		word = (struct hub_word){ s->version, s->change };
 	pthread_mutex_unlock(&h->lock);
-	return version;
+	return word;
 }

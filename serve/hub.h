@@ -23,7 +23,13 @@ struct hub_place {
  * server-sent events; nothing if nothing happened. False: there is no more to come. */
 DP_MUSTCHECK bool hub_next(struct hub *h, struct hub_place *at, int ms,
 			   struct dp_buf *out);
-/* The version of a study that was last told; -1: none was. */
-int64_t hub_version(struct hub *h, const char *study);
+/* What was last told of a study. */
+struct hub_word {
+	int64_t version; /* -1: nothing, or that it is gone */
+	/* Which of all changes that was. A study that is deleted and submitted again
+	 * comes to the same versions once more, but never to the same change. */
+	uint64_t change;
+};
+struct hub_word hub_last(struct hub *h, const char *study);
 
 #endif

@@ -5,21 +5,21 @@
 #include "ctl/options.h"
 #include "ctl/output.h"
 #include "reports/plot/plot.h"
+#include "serve/browser.h"
 #include "serve/listen.h"
 #include "serve/web.h"
 
-#include <errno.h>
 #include <locale.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-extern char **environ;
+enum {
+	END_S = 5 /* for answers that are on their way */
+};
 
 /* Names by which it may be called, beside its addresses. */
 static int guard_hosts(struct guard *g, const struct ctl *ctl, const struct listening *l,
@@ -69,42 +69,52 @@ static void serve_tell(struct ctl *ctl, const struct serve *s, const struct list
 	fflush(ctl->out);
 }
 
-/* The token goes behind '#', which no browser sends anywhere. */
-static void browser_open(struct ctl *ctl, const struct serve *s, const char *address)
+static void tell_to_open(struct ctl *ctl, const char *address)
 {
-	char page[1024];
-	char *argv[] = { "xdg-open", page, NULL };
-	posix_spawnattr_t attributes;
-	sigset_t none;
-	pid_t pid;
-	int status = 0;
+	ctl_say(ctl, "xdg-open did not open it; open %s in a browser yourself", address);
+}
 
-	snprintf(page, sizeof page, "%s%s%s", address,
-		 s->guard.control || s->guard.closed ? "#token=" : "",
-		 s->guard.token.text);
-	sigemptyset(&none);
-	posix_spawnattr_init(&attributes);
-	posix_spawnattr_setsigmask(&attributes, &none);
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-	if (posix_spawnp(&pid, argv[0], NULL, &attributes, argv, environ) != 0 ||
-	    (waitpid(pid, &status, 0) == pid && status != 0))
-		ctl_say(ctl, "xdg-open did not open it; open %s in a browser yourself",
-			address);
-	posix_spawnattr_destroy(&attributes);
+static void serve_show(struct ctl *ctl, const struct serve *s, const char *address,
+		       struct browser *browser)
+{
+	struct dp_err err;
+
+	/* without need for a token it is empty */
+	if (browser_open(browser, address, s->guard.token.text, &err) != DP_OK)
+		tell_to_open(ctl, address);
 }
 
 /* Until somebody ends it. */
-static void serve_wait(struct web *server, const sigset_t *signals)
+static void serve_wait(struct ctl *ctl, struct web *server, const char *address,
+		       struct browser *browser, const sigset_t *signals)
 {
 	const struct timespec second = { .tv_sec = 1 };
 
-	while (sigtimedwait(signals, NULL, &second) < 0)
+	while (sigtimedwait(signals, NULL, &second) < 0) {
 		web_watch(server);
+		if (!browser_went_well(browser))
+			tell_to_open(ctl, address);
+	}
+}
+
+static void on_alarm(int number)
+{
+	(void)number;
+	_exit(0);
+}
+
+/* Nothing here has to be saved, so who waits for a daemon that does not answer is not
+ * waited for. */
+static void end_soon(void)
+{
+	signal(SIGALRM, on_alarm);
+	alarm(END_S);
 }
 
 static int serve_at(struct ctl *ctl, struct serve *s, const struct listening *l,
 		    const sigset_t *signals, struct dp_err *err)
 {
+	struct browser browser = { 0 };
 	struct web *server;
 	char address[512];
 	int code = guard_set(&s->guard, ctl, l, err);
@@ -119,8 +129,10 @@ static int serve_at(struct ctl *ctl, struct serve *s, const struct listening *l,
 	if (code == DP_OK) {
 		serve_tell(ctl, s, l, address, sizeof address);
 		if (ctl_flag(ctl, "open"))
-			browser_open(ctl, s, address);
-		serve_wait(server, signals);
+			serve_show(ctl, s, address, &browser);
+		serve_wait(ctl, server, address, &browser, signals);
+		browser_forget(&browser);
+		end_soon();
 		hub_close(s->hub); /* streams end first, so that the rest can */
 		web_stop(server);
 	}

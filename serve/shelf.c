@@ -45,29 +45,30 @@ static struct shelf_place *shelf_find(struct shelf *s, const char *study)
 	return oldest;
 }
 
-/* version -1: nobody knows whether the study has changed. */
+/* Without a version nobody knows whether the study has changed. */
 static bool place_is_fresh(const struct shelf_place *p, const char *study,
-			   int64_t version)
+			   const struct hub_word *now)
 {
 	if (!p->rows || strcmp(p->study, study) != 0)
 		return false;
-	return (version >= 0 && p->version == version) ||
+	return (now->version >= 0 && p->word.change == now->change) ||
 	       dp_mono_us() - p->made < SHELF_REST * p->cost;
 }
 
+/* What cannot be fetched leaves the place as it is: somebody else's, perhaps. */
 static int place_fill(struct shelf_place *p, struct asking *k, const char *study,
-		      int64_t version, struct dp_err *err)
+		      const struct hub_word *now, struct dp_err *err)
 {
 	int64_t begun = dp_mono_us();
 	json_t *rows;
 	int code = ask_trials(k, study, &rows, err);
 
-	place_clear(p);
 	if (code != DP_OK)
 		return code;
+	place_clear(p);
 	snprintf(p->study, sizeof p->study, "%s", study);
 	p->rows = rows;
-	p->version = version;
+	p->word = *now;
 	p->made = dp_mono_us();
 	p->cost = p->made - begun;
 	return DP_OK;
@@ -76,19 +77,21 @@ static int place_fill(struct shelf_place *p, struct asking *k, const char *study
 int shelf_rows(struct shelf *s, struct asking *k, struct hub *h, const char *study,
 	       json_t **rows, int64_t *version, struct dp_err *err)
 {
-	int64_t known = h ? hub_version(h, study) : -1;
+	struct hub_word now = { .version = -1 };
 	struct shelf_place *p;
 	int code = DP_OK;
 
 	/* others wait meanwhile: what they ask for is often the same */
 	pthread_mutex_lock(&s->lock);
+	if (h)
+		now = hub_last(h, study);
 	p = shelf_find(s, study);
-	if (!place_is_fresh(p, study, known))
-		code = place_fill(p, k, study, known, err);
+	if (!place_is_fresh(p, study, &now))
+		code = place_fill(p, k, study, &now, err);
 	if (code == DP_OK) {
 		p->used = dp_mono_us();
 		*rows = json_incref(p->rows);
-		*version = p->version;
+		*version = p->word.version;
 	}
 	pthread_mutex_unlock(&s->lock);
 	return code;

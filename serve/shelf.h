@@ -18,15 +18,16 @@ struct shelf {
 	struct shelf_place {
 		char study[DP_NAME_MAX + 1]; /* "": free */
 		json_t *rows;
-		int64_t version;    /* of the study, as the hub knew it */
-		int64_t made, cost; /* dp_mono_us() when it was fetched, and how long */
-		int64_t used;       /* when somebody took it */
+		struct hub_word word; /* of the study, when it was fetched */
+		int64_t made, cost;   /* dp_mono_us() when it was fetched, and how long */
+		int64_t used;         /* when somebody took it */
 	} place[SHELF_STUDIES];
 };
 
 void shelf_init(struct shelf *s);
 void shelf_free(struct shelf *s);
-/* The rows of `trials`; the caller owns a reference and changes nothing in them. */
+/* The rows of `trials`; the caller owns a reference and changes nothing in them. The
+ * version is one that they have at least; -1: nobody knows. */
 DP_MUSTCHECK int shelf_rows(struct shelf *s, struct asking *k, struct hub *h,
 			    const char *study, json_t **rows, int64_t *version,
 			    struct dp_err *err);

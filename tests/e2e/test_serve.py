@@ -159,6 +159,18 @@ class Answers(Serving):
         self.assertEqual([t["trial"] for t in failed], [1])
         self.assertIn("no such luck", failed[0]["reason"])
 
+    def test_a_study_of_the_same_name_again(self):
+        s = self.serve()
+        for highest in (0.5, 1):  # with as many records, and so the same version
+            self.run_study(parameters="x: {type: float, range: [0, %g]}" % highest)
+            self.finish(self.client, "s")
+            version = self.printed("status", "s")["study"]["version"]
+            part = wait_for(lambda: [p for p in [s.json("/api/studies/s/trials?sort=trial")]
+                                     if p["version"] == version])[0]
+            self.assertEqual(part["trials"], self.printed("trials", "s"))
+            self.client("delete", study="s")
+            wait_for(lambda: s.ask("/api/studies/s")[0] == 404)
+
     def test_a_name_is_not_a_beginning(self):
         self.run_study(name="svt-long")
         s = self.serve("--control")
@@ -355,6 +367,15 @@ class Doors(Serving):
         self.assertEqual(s.ask("/api/studies", Cookie=cookie)[0], 200)
         self.assertNotIn("correct", cookie)
 
+    def test_both_kinds_of_addresses(self):
+        file = self.write("token", "correct-horse-battery\n", 0o600)
+        self.run_study()
+        s = self.serve("--listen", "[::]:0", "--token-file", file, "--control")
+        self.assertEqual(s.ask("/")[0], 200)  # as 127.0.0.1
+        s.ask("/api/studies/s/pause", "POST", X_DPareto_Token="correct-horse-battery")
+        dump = self.ctl("journal", "dump", "--study", "s", "--state", self.d.state).stdout
+        self.assertIn("web page, from 127.0.0.1", dump)
+
     def test_a_file_that_everybody_reads(self):
         file = self.write("token", "correct-horse-battery\n", 0o644)
         done = self.ctl("--socket", self.d.socket, "serve", "--listen", "127.0.0.1:0",
@@ -405,9 +426,21 @@ class Rude(Serving):
                 b"POST /api/studies/s/pause HTTP/1.1\r\n" + host + b"Content-Length: -1\r\n\r\n"):
             reply = self.raw(s, request)
             self.assertFalse(reply.startswith(b"HTTP/1.1 200"), request[:80])
+        twice = b"GET / HTTP/1.1\r\n" + host + b"Host: evil.example\r\n\r\n"
+        self.assertTrue(self.raw(s, twice).startswith(b"HTTP/1.1 421"))
         long = s.ask("/api/studies/s/enqueue", "POST", "x" * 70000, X_DPareto_Token=s.token)
         self.assertEqual(long[0], 413)
         self.assertEqual(s.ask("/")[0], 200)
+
+    def test_a_body_without_end(self):
+        s = self.serve()
+        for request in (b"GET /nothing", b"GET /", b"POST /login"):
+            with socket.create_connection(("127.0.0.1", s.port), timeout=LIMIT) as sock:
+                sock.sendall(request + b" HTTP/1.1\r\nHost: localhost\r\n"
+                             b"Transfer-Encoding: chunked\r\n\r\n")
+                with self.assertRaises(OSError, msg=request):
+                    for _ in range(100000):
+                        sock.sendall(b"1000\r\n" + b"x" * 4096 + b"\r\n")
 
     def test_many_who_say_nothing(self):
         s = self.serve()
@@ -440,6 +473,60 @@ class Rude(Serving):
         ended.set()
         sock.close()
         self.assertGreater(time.monotonic() - began, 5)
+
+    def test_ends_beside_a_daemon_that_hangs(self):
+        s = self.serve()
+        s.json("/api/studies")
+        self.d.process.send_signal(signal.SIGSTOP)
+        try:
+            asked = socket.create_connection(("127.0.0.1", s.port), timeout=LIMIT)
+            asked.sendall(b"GET /api/studies HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            wait_for(lambda: self.threads(s) > 3)  # its own, and that of the question
+            began = time.monotonic()
+            self.assertEqual(s.end()[0], 0)
+            self.assertLess(time.monotonic() - began, 30)
+            asked.close()
+        finally:
+            self.d.process.send_signal(signal.SIGCONT)
+
+    def threads(self, s):
+        return len(os.listdir("/proc/%d/task" % s.process.pid))
+
+    def open_with(self, opener, *options):
+        """A server that is told to open a browser, for which this stands."""
+        self.write("xdg-open", "#!/bin/sh\ncd %s || exit\nexec >/dev/null 2>&1\n%s" %
+                   (self.folder, opener), 0o755)
+        path = os.environ["PATH"]
+        os.environ["PATH"] = self.folder + ":" + path
+        try:
+            return self.serve("--open", *options)
+        finally:
+            os.environ["PATH"] = path
+
+    def opened(self):
+        wait_for(lambda: self.has("opened"))
+        with open(self.path("opened")) as f:
+            return f.read()
+
+    def test_opens_a_browser_that_stays(self):
+        s = self.open_with("echo \"$1\" >opening\nmv opening opened\n"
+                           "while [ -e xdg-open ]; do sleep 0.1; done\n")
+        self.assertEqual(self.opened(), "http://127.0.0.1:%d/\n" % s.port)
+        self.assertEqual(s.json("/api/studies"), [])
+        self.assertEqual(s.end()[0], 0)
+        os.unlink(self.path("xdg-open"))
+
+    def test_signs_a_browser_in_without_an_argument_that_others_see(self):
+        self.write("token", "a+b%/c=d&e#012345\n", 0o600)
+        s = self.open_with("{ stat -c %a \"$1\"; echo \"$1\"; cat \"$1\"; } >opening\n"
+                           "mv opening opened\n", "--token-file", self.path("token"))
+        mode, path, page = self.opened().split("\n", 2)
+        self.assertEqual(mode, "600")
+        self.assertNotIn("012345", path)
+        self.assertIn("url=http://127.0.0.1:%d/#token=a%%2Bb%%25%%2Fc%%3Dd%%26e%%23012345\"" %
+                      s.port, page)
+        self.assertEqual(s.end()[0], 0)
+        self.assertFalse(os.path.exists(path))
 
     def test_ends_at_once(self):
         s = self.serve()

@@ -1,0 +1,117 @@
+/* browser.c - starts xdg-open.
+ *
+ * Everybody on the machine can read the arguments of its processes. So a browser that is
+ * to sign in gets the name of a file that only this user can read, and that leads on to
+ * the page; there the token stands behind '#', which no browser sends anywhere. */
+#include "serve/browser.h"
+
+#include "base/buf.h"
+#include "base/fs.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* As a field of an address: '+' and '%' mean something else there. */
+static void put_encoded(struct dp_buf *out, const char *text)
+{
+	for (; *text; text++)
+		dp_buf_printf(out, isalnum((unsigned char)*text) ? "%c" : "%%%02X",
+			      (unsigned char)*text);
+}
+
+static void put_page(struct dp_buf *out, const char *address, const char *token)
+{
+	dp_buf_puts(out,
+		    "<!DOCTYPE html>\n<meta charset=\"utf-8\">\n<title>DPareto</title>\n"
+		    "<meta http-equiv=\"refresh\" content=\"0;url=");
+	dp_buf_xml(out, address);
+	dp_buf_puts(out, "#token=");
+	put_encoded(out, token);
+	dp_buf_puts(out, "\">\n");
+}
+
+static int write_page(struct browser *b, const char *address, const char *token,
+		      struct dp_err *err)
+{
+	const char *run = getenv("XDG_RUNTIME_DIR"), *tmp = getenv("TMPDIR");
+	const char *folder = run && *run ? run : tmp && *tmp ? tmp : "/tmp";
+	struct dp_buf page = DP_BUF_INIT;
+	int fd, code = DP_OK;
+
+	if (snprintf(b->file, sizeof b->file, "%s/dpareto-XXXXXX.html", folder) >=
+	    (int)sizeof b->file) {
+		b->file[0] = '\0';
+		return dp_fail(err, DP_E_LIMIT, "the name of %s is too long", folder);
+	}
+	fd = mkostemps(b->file, (int)strlen(".html"), O_CLOEXEC);
+	if (fd < 0) {
+		code = dp_fail_errno(err, errno, "cannot make a file in %s", folder);
+		b->file[0] = '\0';
+		return code;
+	}
+	put_page(&page, address, token);
+	if (page.failed)
+		code = dp_fail(err, DP_E_NOMEM, "no memory for a page");
+	else if (dp_write_all(fd, page.data, page.len) != 0)
+		code = dp_fail_errno(err, errno, "cannot write %s", b->file);
+	close(fd);
+	dp_buf_free(&page);
+	return code;
+}
+
+/* Without the signals that this process holds back. */
+static int start_opener(struct browser *b, const char *what, struct dp_err *err)
+{
+	char *argv[] = { "xdg-open", (char *)what, NULL };
+	posix_spawnattr_t attributes;
+	sigset_t none;
+	int errnum;
+
+	sigemptyset(&none);
+	posix_spawnattr_init(&attributes);
+	posix_spawnattr_setsigmask(&attributes, &none);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+	errnum = posix_spawnp(&b->pid, argv[0], NULL, &attributes, argv, environ);
+	posix_spawnattr_destroy(&attributes);
+	if (errnum == 0)
+		return DP_OK;
+	b->pid = 0;
+	return dp_fail_errno(err, errnum, "cannot start xdg-open");
+}
+
+int browser_open(struct browser *b, const char *address, const char *token,
+		 struct dp_err *err)
+{
+	int code = *token ? write_page(b, address, token, err) : DP_OK;
+
+	if (code == DP_OK)
+		code = start_opener(b, *token ? b->file : address, err);
+	return code;
+}
+
+bool browser_went_well(struct browser *b)
+{
+	int status = 0;
+
+	if (b->pid <= 0 || waitpid(b->pid, &status, WNOHANG) != b->pid)
+		return true;
+	b->pid = 0;
+	return status == 0;
+}
+
+void browser_forget(struct browser *b)
+{
+	if (b->file[0])
+		unlink(b->file);
+	*b = (struct browser){ 0 };
+}

@@ -25,7 +25,7 @@ await run(async (page) => {
 	assert.equal((await ask("status")).study.state, "running");
 	await giveToken(page, token);
 	await state(page, "paused");
-	await sees(page, ".state-line", "web page, from 127.0.0.1"); /* who it was */
+	await sees(page, ".state-line", "from 127.0.0.1"); /* who it was */
 
 	await order(page, "stop"); /* asks first */
 	await page.locator("dialog button", { hasText: "Cancel" }).click();

@@ -717,6 +717,99 @@ static void test_metrics(void **state)
 	visitor_free(&v);
 }
 
+/* ---- the shelf ---- */
+
+/* A daemon that takes until the test says so. */
+struct slow_daemon {
+	int asked[2], go[2]; /* pipes: it is asked, it may answer */
+	struct shelf *shelf;
+};
+
+static int slow_open(void *arg, struct dp_client **client, struct dp_err *err)
+{
+	const struct slow_daemon *slow = arg;
+	char byte = 0;
+
+	if (write(slow->asked[1], &byte, 1) != 1 || read(slow->go[0], &byte, 1) != 1)
+		return dp_fail(err, DP_E_FAILED, "the test's pipes are broken");
+	return fake_open(FAKE_ANSWER, client, err);
+}
+
+static void *ask_slowly(void *arg)
+{
+	struct slow_daemon *slow = arg;
+	struct asking k;
+	struct dp_err err;
+	json_t *rows = NULL;
+	int64_t version;
+
+	asking_init(&k, NULL);
+	k.open = slow_open;
+	k.arg = slow;
+	if (shelf_rows(slow->shelf, &k, NULL, "slow", SHELF_NEWEST, &rows, &version,
+		       &err) != DP_OK)
+		rows = NULL;
+	asking_free(&k);
+	return rows;
+}
+
+/* A study that takes long holds up nobody who asks for another; what nobody can fetch
+ * takes nobody's place. */
+static void test_shelf(void **state)
+{
+	struct slow_daemon slow;
+	struct dp_err err;
+	struct asking k;
+	struct shelf shelf;
+	json_t *rows, *again;
+	pthread_t thread;
+	int64_t version;
+	void *got;
+	char byte = 0;
+
+	(void)state;
+	shelf_init(&shelf);
+	asking_init(&k, NULL);
+	k.open = fake_open;
+	k.arg = FAKE_ANSWER;
+	slow.shelf = &shelf;
+	assert_int_equal(pipe(slow.asked), 0);
+	assert_int_equal(pipe(slow.go), 0);
+	assert_int_equal(pthread_create(&thread, NULL, ask_slowly, &slow), 0);
+	assert_int_equal(read(slow.asked[0], &byte, 1), 1);
+	assert_int_equal(shelf_rows(&shelf, &k, NULL, "other", SHELF_NEWEST, &rows,
+				    &version, &err),
+			 DP_OK);
+	assert_int_equal(json_array_size(rows), 3);
+	assert_int_equal(write(slow.go[1], &byte, 1), 1);
+	assert_int_equal(pthread_join(thread, &got), 0);
+	assert_int_equal(json_array_size(got), 3);
+	/* the newest is never what was there before somebody asked */
+	assert_int_equal(shelf_rows(&shelf, &k, NULL, "other", SHELF_NEWEST, &again,
+				    &version, &err),
+			 DP_OK);
+	assert_ptr_not_equal(again, rows);
+	json_decref(rows);
+	k.arg = NULL;
+	for (int i = 0; i < 2 * SHELF_STUDIES; i++) {
+		char name[16];
+
+		snprintf(name, sizeof name, "none-%d", i);
+		assert_int_not_equal(shelf_rows(&shelf, &k, NULL, name, SHELF_AT_ONCE,
+						&rows, &version, &err),
+				     DP_OK);
+	}
+	assert_int_equal(json_array_size(shelf.place[1].rows), 3);
+	json_decref(again);
+	json_decref(got);
+	for (int i = 0; i < 2; i++) {
+		close(slow.asked[i]);
+		close(slow.go[i]);
+	}
+	asking_free(&k);
+	shelf_free(&shelf);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -743,6 +836,7 @@ int main(void)
 		cmocka_unit_test(test_growth),
 		cmocka_unit_test(test_growth_of_paths),
 		cmocka_unit_test(test_metrics),
+		cmocka_unit_test(test_shelf),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

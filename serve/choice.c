@@ -25,25 +25,34 @@ static double choice_limit(const json_t *summary, const char **objective)
 	return fmin(anti, MEANINGLESS);
 }
 
-/* The one point that a rule leaves; NULL: it leaves none, or cannot be followed. */
-static json_t *choice_by(struct asking *k, const char *study, const char *rule,
-			 const char *limit)
+/* Is it the front that gives no answer, and not the daemon, or this machine? */
+static bool rule_cannot(int code)
+{
+	return code == DP_E_FAILED || code == DP_E_INVALID || code == DP_E_USAGE ||
+	       code == DP_E_NOT_FOUND;
+}
+
+/* The one point that a rule leaves, in a list; *points NULL: it leaves none, or cannot be
+ * followed. */
+static int choice_by(struct asking *k, const char *study, const char *rule,
+		     const char *limit, json_t **points, struct dp_err *err)
 {
 	struct ask ask = { .command = "front", .arg = { study } };
-	struct dp_err none;
-	json_t *front, *points;
+	json_t *front, *left;
+	int code;
 
+	*points = NULL;
 	ask.option[ask.noptions++] = (struct ask_option){ rule, "" };
 	if (limit)
 		ask.option[ask.noptions++] = (struct ask_option){ "max", limit };
-	if (ask_value(k, &ask, &front, &none) != DP_OK)
-		return NULL;
-	points = json_incref(json_object_get(front, "front"));
+	code = ask_value(k, &ask, &front, err);
+	if (code != DP_OK)
+		return rule_cannot(code) ? DP_OK : code;
+	left = json_object_get(front, "front");
+	if (json_array_size(left) == 1)
+		*points = json_incref(left);
 	json_decref(front);
-	if (json_array_size(points) == 1)
-		return points;
-	json_decref(points);
-	return NULL;
+	return DP_OK;
 }
 
 int choice_find(struct asking *k, const char *study, const json_t *summary, json_t **out,
@@ -55,13 +64,17 @@ int choice_find(struct asking *k, const char *study, const json_t *summary, json
 	char limit[DP_NAME_MAX + DP_NUM_LEN + 2], number[DP_NUM_LEN];
 	json_t *points = NULL;
 	bool within = false;
+	int code = DP_OK;
 
 	if (!isnan(most))
 		snprintf(limit, sizeof limit, "%s=%s", objective,
 			 dp_num_text(most, number));
 	for (int wide = isnan(most); wide < 2 && !points; wide++)
 		for (size_t i = 0; i < DP_COUNT(rules) && !points; i++) {
-			points = choice_by(k, study, rules[i], wide ? NULL : limit);
+			code = choice_by(k, study, rules[i], wide ? NULL : limit, &points,
+					 err);
+			if (code != DP_OK)
+				return code;
 			rule = points ? rules[i] : rule;
 			within = points && !wide;
 		}

@@ -5,12 +5,17 @@
 #include <string.h>
 #include <strings.h>
 
-/* The name of a Host header, without its port: through a tunnel that is another one. */
+/* The name of a Host header, without its port: through a tunnel that is another one. 0:
+ * it is none. */
 static size_t host_length(const char *host)
 {
 	const char *end = *host == '[' ? strchr(host, ']') : NULL;
+	size_t n = end ? (size_t)(end - host) + 1 : strcspn(host, ":");
+	const char *port = host + n;
 
-	return end ? (size_t)(end - host) + 1 : strcspn(host, ":");
+	if (*port == ':')
+		port += 1 + strspn(port + 1, "0123456789");
+	return *port ? 0 : n;
 }
 
 static bool host_is(const char *host, size_t n, const char *name)
@@ -33,14 +38,21 @@ static bool host_known(const struct guard *g, const struct http_request *q)
 	return false;
 }
 
+/* Does a browser say that a page of another site asks? "same-site" is another port of
+ * this machine, and somebody else's. */
+static bool site_is_foreign(const struct http_request *q)
+{
+	return q->site && strcmp(q->site, "same-origin") != 0 &&
+	       strcmp(q->site, "none") != 0;
+}
+
 /* Does a request that changes something come from a page of this server, or from no
  * page at all? */
 static bool origin_is_ours(const struct http_request *q)
 {
 	const char *origin = q->origin;
 
-	if (q->site && strcmp(q->site, "same-origin") != 0 &&
-	    strcmp(q->site, "none") != 0)
+	if (site_is_foreign(q))
 		return false;
 	if (!origin)
 		return true;
@@ -85,6 +97,14 @@ bool guard_admits(const struct guard *g, const struct http_request *q,
 		return guard_deny(a, 403, DP_E_DENIED,
 				  "a page of another site may change nothing here", "");
 	return true;
+}
+
+bool guard_admits_reader(const struct http_request *q, struct http_reply *a)
+{
+	if (!site_is_foreign(q) || (q->mode && strcmp(q->mode, "navigate") == 0))
+		return true;
+	return guard_deny(a, 403, DP_E_DENIED,
+			  "a page of another site may read nothing here", "");
 }
 
 bool guard_knows(const struct guard *g, const struct http_request *q, bool cookie)

@@ -118,7 +118,7 @@ static int log_read_file(const char *folder, const struct log_wish *w, bool ende
 			 struct log_read *r, struct dp_err *err)
 {
 	char *path = dp_path_join(folder, w->file);
-	int fd = path ? dp_open_plain(path) : -1, errnum = errno;
+	int fd = path ? dp_open_plain(path) : -1, errnum = path ? errno : ENOMEM;
 	int code = DP_OK;
 
 	free(path);

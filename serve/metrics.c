@@ -56,7 +56,7 @@ static void metric_labels(struct dp_buf *out, const char *first, const char *val
 	dp_buf_putc(out, '}');
 }
 
-/* A real_of that is a number; NaN: it is none, or hidden. */
+/* A number of an object; NaN: there is none, or it is hidden. */
 static double real_of(const json_t *object, const char *key)
 {
 	double x;

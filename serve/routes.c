@@ -82,7 +82,8 @@ static int route_report(struct visit *v, struct dp_err *err)
 	if (code != DP_OK)
 		return code;
 	path = dp_path_join(dp_json_str(summary, "directory", ""), "report/report.html");
-	code = path ? dp_read_plain(path, REPORT_MAX, &v->a->body, err) : DP_E_NOMEM;
+	code = path ? dp_read_plain(path, REPORT_MAX, &v->a->body, err)
+		    : dp_fail(err, DP_E_NOMEM, "no memory for a report");
 	if (code == DP_E_NOT_FOUND) {
 		const char *why = dp_json_str(summary, "report_error", NULL);
 
@@ -235,7 +236,7 @@ static int form_read(const struct http_request *q, struct figure_form *f,
 	return code;
 }
 
-/* What pictures are of; the caller lets go of it by pictured_free(). */
+/* What pictures are of; the caller lets go of it by album_free(). */
 struct album {
 	struct pictured study[FIGURES_STUDIES];
 	json_t *owned[4 * FIGURES_STUDIES];
@@ -537,7 +538,11 @@ static bool route_admits(const struct route *r, const struct visit *v)
 {
 	const struct guard *g = &v->s->guard;
 
-	if (r->need == OPEN || (r->need == READ && !g->closed))
+	if (r->need == OPEN)
+		return true;
+	if (!guard_admits_reader(v->q, v->a))
+		return false;
+	if (r->need == READ && !g->closed)
 		return true;
 	/* what changes something needs the header, which no other site can send */
 	if (guard_knows(g, v->q, r->need == READ))

@@ -57,6 +57,7 @@ struct exchange {
 	struct http_request q;
 	struct http_reply a;
 	struct dp_buf body;
+	uint64_t taken; /* bytes of the body, kept or not */
 	char peer[NI_MAXHOST], local[NI_MAXHOST + 2];
 	bool begun, refused, bad;
 	struct dp_err why; /* it is bad */
@@ -174,11 +175,18 @@ void web_watch(struct web *v)
 
 /* ---- requests ---- */
 
-static void address_text(const struct sockaddr *address, socklen_t len, char *out,
-			 size_t size)
+/* As people write it, too where a socket of both kinds has "::ffff:192.0.2.7". */
+static void address_text(const struct sockaddr_storage *address, socklen_t len,
+			 char out[NI_MAXHOST])
 {
-	if (getnameinfo(address, len, out, (socklen_t)size, NULL, 0, NI_NUMERICHOST) != 0)
-		snprintf(out, size, "?");
+	static const char mapped[] = "::ffff:";
+	size_t n = strlen(mapped);
+
+	if (getnameinfo((const struct sockaddr *)address, len, out, NI_MAXHOST, NULL, 0,
+			NI_NUMERICHOST) != 0)
+		snprintf(out, NI_MAXHOST, "?");
+	if (strncmp(out, mapped, n) == 0 && strchr(out, '.'))
+		memmove(out, out + n, strlen(out + n) + 1);
 }
 
 static void read_addresses(struct exchange *x, struct MHD_Connection *c)
@@ -189,12 +197,12 @@ static void read_addresses(struct exchange *x, struct MHD_Connection *c)
 	char text[NI_MAXHOST];
 
 	if (getpeername(fd, (struct sockaddr *)&address, &len) == 0)
-		address_text((struct sockaddr *)&address, len, x->peer, sizeof x->peer);
+		address_text(&address, len, x->peer);
 	len = sizeof address;
 	if (getsockname(fd, (struct sockaddr *)&address, &len) == 0) {
-		address_text((struct sockaddr *)&address, len, text, sizeof text);
-		snprintf(x->local, sizeof x->local,
-			 address.ss_family == AF_INET6 ? "[%s]" : "%s", text);
+		address_text(&address, len, text);
+		snprintf(x->local, sizeof x->local, strchr(text, ':') ? "[%s]" : "%s",
+			 text);
 	}
 	x->q.peer = x->peer;
 	x->q.local = x->local;
@@ -242,13 +250,39 @@ static void read_user(const struct web *v, struct exchange *x, struct MHD_Connec
 	x->q.who = one && one->who[0] ? one->who : NULL;
 }
 
+struct hosts {
+	const char *first;
+	unsigned n;
+};
+
+static enum MHD_Result on_header(void *arg, enum MHD_ValueKind kind, const char *name,
+				 const char *value)
+{
+	struct hosts *hosts = arg;
+
+	(void)kind;
+	if (strcasecmp(name, "Host") == 0 && hosts->n++ == 0)
+		hosts->first = value;
+	return MHD_YES;
+}
+
+/* Of two, a proxy in between might have gone by the other one. NULL: not one. */
+static const char *only_host(struct MHD_Connection *c)
+{
+	struct hosts hosts = { 0 };
+
+	MHD_get_connection_values(c, MHD_HEADER_KIND, on_header, &hosts);
+	return hosts.n == 1 ? hosts.first : NULL;
+}
+
 static void read_headers(const struct web *v, struct exchange *x,
 			 struct MHD_Connection *c, const char *method)
 {
 	x->q.method = http_method_from(method);
-	x->q.host = header(c, "Host");
+	x->q.host = only_host(c);
 	x->q.origin = header(c, "Origin");
 	x->q.site = header(c, "Sec-Fetch-Site");
+	x->q.mode = header(c, "Sec-Fetch-Mode");
 	x->q.token = shown_token(c);
 	x->q.cookie = header(c, "Cookie");
 	x->q.known = header(c, "If-None-Match");
@@ -437,11 +471,12 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *c, const cha
 	if (!x->begun)
 		return exchange_begin(v, c, x, method);
 	if (*size > 0) {
-		if (!x->refused)
+		x->taken += *size;
+		if (!x->refused && x->taken <= HTTP_BODY_MAX)
 			dp_buf_add(&x->body, data, *size);
 		*size = 0;
 		/* it did not say how long it is: there is no other way to stop it */
-		return x->body.len > HTTP_BODY_MAX ? MHD_NO : MHD_YES;
+		return x->taken > HTTP_BODY_MAX ? MHD_NO : MHD_YES;
 	}
 	if (!x->refused) {
 		x->q.body = dp_buf_text(&x->body);

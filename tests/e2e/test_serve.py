@@ -367,6 +367,15 @@ class Doors(Serving):
         self.assertEqual(s.ask("/api/studies", Cookie=cookie)[0], 200)
         self.assertNotIn("correct", cookie)
 
+    def test_both_kinds_of_addresses(self):
+        file = self.write("token", "correct-horse-battery\n", 0o600)
+        self.run_study()
+        s = self.serve("--listen", "[::]:0", "--token-file", file, "--control")
+        self.assertEqual(s.ask("/")[0], 200)  # as 127.0.0.1
+        s.ask("/api/studies/s/pause", "POST", X_DPareto_Token="correct-horse-battery")
+        dump = self.ctl("journal", "dump", "--study", "s", "--state", self.d.state).stdout
+        self.assertIn("web page, from 127.0.0.1", dump)
+
     def test_a_file_that_everybody_reads(self):
         file = self.write("token", "correct-horse-battery\n", 0o644)
         done = self.ctl("--socket", self.d.socket, "serve", "--listen", "127.0.0.1:0",
@@ -417,9 +426,21 @@ class Rude(Serving):
                 b"POST /api/studies/s/pause HTTP/1.1\r\n" + host + b"Content-Length: -1\r\n\r\n"):
             reply = self.raw(s, request)
             self.assertFalse(reply.startswith(b"HTTP/1.1 200"), request[:80])
+        twice = b"GET / HTTP/1.1\r\n" + host + b"Host: evil.example\r\n\r\n"
+        self.assertTrue(self.raw(s, twice).startswith(b"HTTP/1.1 421"))
         long = s.ask("/api/studies/s/enqueue", "POST", "x" * 70000, X_DPareto_Token=s.token)
         self.assertEqual(long[0], 413)
         self.assertEqual(s.ask("/")[0], 200)
+
+    def test_a_body_without_end(self):
+        s = self.serve()
+        for request in (b"GET /nothing", b"GET /", b"POST /login"):
+            with socket.create_connection(("127.0.0.1", s.port), timeout=LIMIT) as sock:
+                sock.sendall(request + b" HTTP/1.1\r\nHost: localhost\r\n"
+                             b"Transfer-Encoding: chunked\r\n\r\n")
+                with self.assertRaises(OSError, msg=request):
+                    for _ in range(100000):
+                        sock.sendall(b"1000\r\n" + b"x" * 4096 + b"\r\n")
 
     def test_many_who_say_nothing(self):
         s = self.serve()

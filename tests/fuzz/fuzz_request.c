@@ -50,7 +50,7 @@ static void check_reply(const struct serve *s, const struct http_request *q,
 {
 	bool post = q->method == HTTP_POST;
 
-	demand(a->status >= 200 && a->status < 600 && a->type);
+	demand(a->status >= 200 && a->status < 600 && (a->type || !a->body.len));
 	demand(!a->body.failed);
 	if (a->body.len && strcmp(a->type, "application/json") == 0)
 		check_json(a);

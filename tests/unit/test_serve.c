@@ -173,6 +173,9 @@ static void test_hosts(void **state)
 		     { NULL, 421 },
 		     { "[::1]:8410", 421 },
 		     { ":8410", 421 },
+		     { "localhost:", 200 },
+		     { "localhost:1@evil.com", 421 },
+		     { "127.0.0.1:8410.evil.com", 421 },
 		     { "[", 421 } };
 	struct visitor v;
 
@@ -232,6 +235,32 @@ static void test_other_sites(void **state)
 		v.q.site = each[i].site;
 		assert_int_equal(visit_ask(&v, "POST", "/api/studies/s/pause"),
 				 each[i].status);
+	}
+	visitor_free(&v);
+}
+
+/* What their pages ask for by themselves; but a link may lead here from anywhere. */
+static void test_readers_of_other_sites(void **state)
+{
+	static const struct {
+		const char *site, *mode, *target;
+		unsigned status;
+	} each[] = { { "same-origin", "cors", "/api/studies", 200 },
+		     { "none", "navigate", "/api/studies", 200 },
+		     { "cross-site", "no-cors", "/api/studies", 403 },
+		     { "same-site", "cors", "/api/studies", 403 },
+		     { "cross-site", NULL, "/metrics", 403 },
+		     { "cross-site", "no-cors", "/api/studies/s/figures/spark.svg", 403 },
+		     { "cross-site", "navigate", "/api/studies/s/front", 200 },
+		     { "cross-site", "navigate", "/studies/s", 200 } };
+	struct visitor v;
+
+	(void)state;
+	visitor_init(&v);
+	for (size_t i = 0; i < DP_COUNT(each); i++) {
+		v.q.site = each[i].site;
+		v.q.mode = each[i].mode;
+		assert_int_equal(visit_ask(&v, "GET", each[i].target), each[i].status);
 	}
 	visitor_free(&v);
 }
@@ -697,6 +726,7 @@ int main(void)
 		cmocka_unit_test(test_hosts),
 		cmocka_unit_test(test_methods),
 		cmocka_unit_test(test_other_sites),
+		cmocka_unit_test(test_readers_of_other_sites),
 		cmocka_unit_test(test_control_needs_the_header),
 		cmocka_unit_test(test_closed),
 		cmocka_unit_test(test_sign_in),

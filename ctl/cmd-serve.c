@@ -90,9 +90,10 @@ const struct ctl_command ctl_cmd_serve = {
 		"the daemon through its socket, as every command does, and shows what "
 		"its user may see. The first line printed is its address; with "
 		"--control a second line has the token, made anew at each start.\n\n"
-		"Without --token-file everybody who is logged in on this machine can "
-		"look, and nobody else. With it, reading needs the token, too: a browser "
-		"asks for it once. There is no encryption: from another machine use ssh "
+		"Without --token-file those users of this machine can look who may use "
+		"the daemon's socket, and nobody else. With it, whoever has the token "
+		"can: a browser asks for it once. There is no encryption: from another "
+		"machine use ssh "
 		"or a proxy with TLS (docs/web.md, docs/service.md).",
 	.examples = "dparetoctl serve --open\n"
 		    "dparetoctl serve --control\n"

@@ -223,6 +223,16 @@ static void quote_last_words(const struct job *j, enum dp_end end, char *why, si
 			 j->files.last_words);
 }
 
+/* Python's own words for a kit that it does not find do not say where to get it. */
+static void attempt_kit(const struct job *j, char *why, size_t room)
+{
+	size_t n = strlen(why);
+
+	if (strstr(j->files.last_words, "No module named 'dpareto'"))
+		snprintf(why + n, room - n,
+			 "; 'dparetoctl kit' says how a trainer comes to it");
+}
+
 /* Adds what is wrong with the program itself. */
 static void attempt_program(const struct job *j, enum dp_end end, char *why, size_t room)
 {
@@ -305,10 +315,12 @@ void attempt_over(struct job *j)
 		end = DP_END_LOST;
 		snprintf(why, sizeof why, "nothing that it wrote could be kept: %s",
 			 strerror(dp_exit_errno(j->files.exit.output_lost)));
-		sched_hold(j->home->backend, "the last one could not write");
+		sched_hold(j->home->backend,
+			   "the last trainer had no room for what it wrote", NULL);
 	} else if (j->fate == DP_END_CANCELLED && end == DP_END_CANCELLED) {
 		/* whoever did that may do it again as soon as it starts */
-		sched_hold(j->home->backend, "the last one was ended from outside");
+		sched_hold(j->home->backend, "the last trainer was ended from outside",
+			   NULL);
 	} else {
 		sched_release(j->home->backend);
 	}
@@ -316,6 +328,7 @@ void attempt_over(struct job *j)
 	if (!dp_study_releases(j->spec)) { /* these quote the trainer */
 		attempt_advise(j, end, why, sizeof why);
 		quote_last_words(j, end, why, sizeof why);
+		attempt_kit(j, why, sizeof why);
 	}
 	attempt_close(j, end, counted, why);
 }

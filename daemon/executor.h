@@ -15,11 +15,12 @@
 #include "daemon/job.h"
 
 /* Why nothing is started at present though there is room: the machine refused the last
- * start (out of processes, descriptors, space). It delays every study alike. */
+ * start (out of processes, descriptors, space), or what was started came to nothing for a
+ * reason that the next one may meet, too. It delays every study alike. */
 struct hold {
 	int64_t until; /* clock_now(); 0: nothing is held */
 	double seconds;
-	char why[300];
+	char why[400];
 };
 
 /* An executor in use. */

@@ -283,7 +283,7 @@ void job_refused(struct job *j, const struct dp_err *err)
 	bool machine = err->code == DP_E_IO || err->code == DP_E_NOMEM;
 
 	if (machine)
-		sched_hold(j->home->backend, err->msg);
+		sched_hold(j->home->backend, SCHED_NO_START, err->msg);
 	attempt_close(j, machine ? DP_END_LOST : DP_END_NOT_STARTED, false, err->msg);
 }
 

@@ -11,6 +11,7 @@
 #include "journal/view.h"
 #include "wire/wire.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -38,6 +39,21 @@ static json_t *unreadable_json(const struct dp_state *s)
 	return list;
 }
 
+static json_t *seconds_json(double seconds)
+{
+	return isnan(seconds) ? json_null() : json_real(seconds);
+}
+
+static json_t *commits_json(struct dp_journal *j)
+{
+	struct dp_journal_commits c;
+
+	dp_journal_commits(j, &c);
+	return json_pack("{s:I, s:f, s:o, s:o, s:o}", "count", (json_int_t)c.count,
+			 "seconds", c.seconds, "median", seconds_json(c.median), "p90",
+			 seconds_json(c.p90), "p99", seconds_json(c.p99));
+}
+
 json_t *request_hello_json(struct dpd *d)
 {
 	struct dp_journal_stat st = { 0 };
@@ -47,17 +63,18 @@ json_t *request_hello_json(struct dpd *d)
 		st = (struct dp_journal_stat){ 0 };
 	return json_pack(
 		"{s:s, s:i, s:i, s:i, s:o, s:o, s:i, s:i, s:o, s:I, "
-		"s:{s:I, s:I, s:f, s:o, s:o}, s:o, s:s, s:I, s:i, s:i, s:o*}",
+		"s:{s:I, s:I, s:f, s:o, s:o, s:o}, s:o, s:s, s:I, s:i, s:i, s:o*}",
 		"version", PACKAGE_VERSION, "protocol", DP_WIRE_VERSION, "journal_format",
 		DP_JOURNAL_FORMAT, "pid", (int)getpid(), "state_dir",
 		dp_view_text(d->at.state_dir), "socket", dp_view_text(d->at.socket_path),
 		"slots", (int)d->config.slots, "busy", (int)executors_jobs(d), "started",
 		dp_view_time(d->started), "studies", (json_int_t)d->state.nstudies,
 		"journal", "records", (json_int_t)st.records, "bytes",
-		(json_int_t)st.bytes, "silent", record_silence(d), "reader",
-		reader_json(&st.reader), "unreadable", unreadable_json(&d->state),
-		"trouble", dp_view_text(record_why_stuck(d, why, sizeof why)),
-		"stop_policy", stop_policy_text(d->config.stop_policy), "disk_free",
+		(json_int_t)st.bytes, "silent", record_silence(d), "commits",
+		commits_json(d->journal), "reader", reader_json(&st.reader), "unreadable",
+		unreadable_json(&d->state), "trouble",
+		dp_view_text(record_why_stuck(d, why, sizeof why)), "stop_policy",
+		stop_policy_text(d->config.stop_policy), "disk_free",
 		(json_int_t)d->disk_free, "clients", (int)d->nclients, "max_clients",
 		(int)descriptors_for_clients(d), "looking", look_json(d));
 }

@@ -21,7 +21,7 @@
 
 /* ---- the machine's trouble ---- */
 
-void sched_hold(struct backend *b, const char *why)
+void sched_hold(struct backend *b, const char *what, const char *why)
 {
 	struct hold *hold = &b->hold;
 
@@ -29,9 +29,9 @@ void sched_hold(struct backend *b, const char *why)
 		return; /* planned with the one that was refused first */
 	hold->seconds = dp_next_wait(hold->seconds, HOLD_FIRST, HOLD_MOST);
 	hold->until = clock_now(b->d) + (int64_t)(hold->seconds * 1e6);
-	snprintf(hold->why, sizeof hold->why, "%.299s", why);
-	log_line(&b->d->log, LOG_WARN, "",
-		 "a trainer could not be started: %s; nothing starts for %g s", why,
+	snprintf(hold->why, sizeof hold->why, "%.90s%s%.300s%s", what, why ? " (" : "",
+		 why ? why : "", why ? ")" : "");
+	log_line(&b->d->log, LOG_WARN, "", "%s; nothing starts for %g s", hold->why,
 		 hold->seconds);
 }
 
@@ -241,10 +241,7 @@ const char *sched_why_not(const struct study *h, char *out, size_t room)
 	if (why_daemon(d, out, room))
 		return out;
 	if (is_held(h->backend)) {
-		snprintf(out, room,
-			 "the machine could not start a trainer (%s); trying again in "
-			 "%.0f s",
-			 h->backend->hold.why,
+		snprintf(out, room, "%s; trying again in %.0f s", h->backend->hold.why,
 			 (double)(h->backend->hold.until - clock_now(d)) / 1e6);
 		return out;
 	}

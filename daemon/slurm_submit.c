@@ -345,7 +345,7 @@ static void submit_done(struct slurm_task *t)
 	} else if (answer == SLURM_UNSURE) {
 		/* it may come late, or twice */
 		s->watch_until = slurm_after(slurm_now(s), WATCH_SECONDS);
-		sched_hold(s->b, why);
+		sched_hold(s->b, SCHED_NO_START, why);
 	} else {
 		sched_release(s->b);
 	}

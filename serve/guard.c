@@ -82,6 +82,12 @@ bool guard_admits(const struct guard *g, const struct http_request *q,
 			"this server is not called by that name (Host)",
 			"open it by the address that it printed, or start it with "
 			"--host NAME");
+	if (q->stranger)
+		return guard_deny(a, 403, DP_E_DENIED,
+				  "your user may not use the daemon's socket, so this "
+				  "page is not for you either",
+				  "ask to be let into the group of the socket, or for a "
+				  "server with a --token-file");
 	if (q->method == HTTP_OTHER) {
 		a->allow = g->control ? "GET, HEAD, POST" : "GET, HEAD";
 		return guard_deny(a, 405, DP_E_USAGE, "this method is not known here",

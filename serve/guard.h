@@ -16,9 +16,10 @@ enum {
 struct guard {
 	const char *host[GUARD_HOSTS]; /* names it is called by, beside localhost */
 	size_t nhosts;
-	bool control;    /* something may be changed */
-	bool closed;     /* reading needs the token, too */
-	char cookie[32]; /* the name of the cookie: cookies know no ports */
+	const char *socket; /* the daemon's: who may use it may look */
+	bool control;       /* something may be changed */
+	bool closed;        /* reading needs the token, too */
+	char cookie[32];    /* the name of the cookie: cookies know no ports */
 	struct token token;
 };
 

@@ -36,6 +36,8 @@ struct http_request {
 	const char *host, *origin, *site, *mode, *token, *cookie, *known;
 	const char *peer;  /* where it comes from, "192.0.2.7" */
 	const char *local; /* the address that it came to */
+	const char *who;   /* the user of this machine who asks; NULL: not known */
+	bool stranger;     /* one who may not ask the daemon */
 	const char *body;
 	size_t len;
 	char *text; /* what parts and query point into */

@@ -18,6 +18,7 @@ struct hub_study {
 	char name[DP_NAME_MAX + 1];
 	int64_t version; /* -1: it is gone */
 	uint64_t change; /* when that was told */
+	bool listed;     /* in the answer that lists all */
 };
 
 struct hub {
@@ -30,6 +31,7 @@ struct hub {
 	uint64_t change; /* counts what was told of studies, */
 	uint64_t daemon; /* and how often a daemon came or went */
 	bool there, closed;
+	bool sweeping;  /* the daemon lists all that there is, in pages */
 	char away[512]; /* why it is not there */
 };
 
@@ -64,36 +66,46 @@ static void hub_set(struct hub *h, const char *name, int64_t version)
 
 	if (!s && version >= 0)
 		s = hub_add(h, name);
-	if (!s || (s->version == version && s->change))
+	if (!s)
+		return;
+	s->listed = true;
+	if (s->version == version && s->change)
 		return;
 	s->version = version;
 	s->change = ++h->change;
 }
 
-static bool listed(const json_t *studies, const char *name)
+/* An answer that lists all begins, goes on, or ends: what it has not named is gone then.
+ */
+static void hub_sweep(struct hub *h, const json_t *answer, bool before)
+{
+	size_t i;
+
+	if (before && dp_json_bool(answer, "whole", false)) {
+		h->sweeping = true;
+		for (i = 0; i < h->n; i++)
+			h->studies[i].listed = false;
+	}
+	if (before || !h->sweeping || dp_json_bool(answer, "more", false))
+		return;
+	h->sweeping = false;
+	for (i = 0; i < h->n; i++)
+		if (!h->studies[i].listed)
+			hub_set(h, h->studies[i].name, -1);
+}
+
+/* The daemon's answer: what changed. */
+static void hub_take(struct hub *h, const json_t *answer)
 {
 	const json_t *one;
 	size_t i;
 
-	json_array_foreach (studies, i, one)
-		if (strcmp(dp_json_str(one, "study", ""), name) == 0)
-			return true;
-	return false;
-}
-
-/* The daemon's answer: what changed, or with `whole` all that there is. */
-static void hub_take(struct hub *h, const json_t *answer)
-{
-	const json_t *studies = json_object_get(answer, "studies"), *one;
-	size_t i;
-
 	pthread_mutex_lock(&h->lock);
-	json_array_foreach (studies, i, one)
+	hub_sweep(h, answer, true);
+	json_array_foreach (json_object_get(answer, "studies"), i, one)
 		hub_set(h, dp_json_str(one, "study", ""),
 			dp_json_int(one, "version", -1));
-	for (i = 0; dp_json_bool(answer, "whole", false) && i < h->n; i++)
-		if (!listed(studies, h->studies[i].name))
-			hub_set(h, h->studies[i].name, -1);
+	hub_sweep(h, answer, false);
 	if (!h->there) {
 		h->there = true;
 		h->daemon++;

@@ -1,5 +1,6 @@
 /* main.c - dpareto-serve: what 'dparetoctl serve' becomes. */
 #include "ctl/command.h"
+#include "ctl/daemon.h"
 #include "ctl/help.h"
 #include "ctl/options.h"
 #include "ctl/output.h"
@@ -155,15 +156,19 @@ static int serve_run(struct ctl *ctl, struct dp_err *err)
 	struct listening l;
 	struct serve s;
 	sigset_t signals;
+	char *socket;
 	int code = listen_at(where ? where : "127.0.0.1:8410",
 			     ctl_opt(ctl, "token-file") != NULL, &l, err);
 
 	if (code != DP_OK)
 		return code;
 	hold_signals(&signals);
+	socket = ctl_socket_path(ctl);
 	serve_init(&s, ctl->socket);
+	s.guard.socket = socket;
 	code = serve_at(ctl, &s, &l, &signals, err);
 	serve_free(&s);
+	free(socket);
 	plot_shutdown();
 	return code;
 }

@@ -387,15 +387,21 @@ static int route_metrics(struct visit *v, struct dp_err *err)
 	return DP_OK;
 }
 
-/* By which way somebody steers, for the journal. */
-static void via_text(const struct visit *v, char out[128])
+enum {
+	VIA = 200 /* as much as the protocol takes, with its end */
+};
+
+/* By which way somebody steers, and who it is, for the journal: the daemon itself sees
+ * nothing but this server's user. */
+static void via_text(const struct visit *v, char out[VIA])
 {
-	snprintf(out, 128, "web page, from %.64s", v->q->peer ? v->q->peer : "?");
+	snprintf(out, VIA, "web page, %s%sfrom %.64s", v->q->who ? v->q->who : "",
+		 v->q->who ? " " : "", v->q->peer ? v->q->peer : "?");
 }
 
 static int route_steer(struct visit *v, struct dp_err *err)
 {
-	char via[128];
+	char via[VIA];
 	const struct ask ask = { .command = v->last, .arg = { v->study }, .via = via };
 
 	via_text(v, via);
@@ -405,7 +411,7 @@ static int route_steer(struct visit *v, struct dp_err *err)
 static int route_enqueue(struct visit *v, struct dp_err *err)
 {
 	json_t *body, *parameters, *ok;
-	char via[128];
+	char via[VIA];
 	int code = dp_json_parse(v->q->body ? v->q->body : "", v->q->len, &body, err);
 
 	if (code != DP_OK)

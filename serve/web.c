@@ -6,6 +6,7 @@
 #include "serve/web.h"
 
 #include "base/num.h"
+#include "serve/peer.h"
 
 #include <arpa/inet.h>
 #include <microhttpd.h>
@@ -35,9 +36,12 @@ enum {
 struct connection {
 	struct connection *next, **from;
 	int fd;
-	int64_t since;  /* dp_mono_us() when it began to do what it does: */
-	bool answering; /* its request was read; else it is waited for */
-	bool streaming; /* events, for as long as anybody likes */
+	int64_t since;       /* dp_mono_us() when it began to do what it does: */
+	bool judged;         /* it is known whose it is: */
+	bool stranger;       /* its user may not use the daemon's socket */
+	char who[PEER_NAME]; /* that user; "": it is somebody with the token */
+	bool answering;      /* its request was read; else it is waited for */
+	bool streaming;      /* events, for as long as anybody likes */
 };
 
 struct web {
@@ -91,13 +95,33 @@ static void connection_turn(struct web *v, struct MHD_Connection *c, bool answer
 	pthread_mutex_unlock(&v->lock);
 }
 
+/* Finds out whose it is: somebody on this machine who may use the daemon's socket, or a
+ * stranger. Where a token is needed, that decides. */
+static void connection_judge(const struct web *v, struct connection *one)
+{
+	struct sockaddr_storage ours, theirs;
+	socklen_t n = sizeof ours, m = sizeof theirs;
+	uid_t user;
+
+	one->judged = true;
+	if (v->s->guard.closed)
+		return;
+	one->stranger =
+		getsockname(one->fd, (struct sockaddr *)&ours, &n) != 0 ||
+		getpeername(one->fd, (struct sockaddr *)&theirs, &m) != 0 ||
+		!peer_user((struct sockaddr *)&ours, (struct sockaddr *)&theirs, &user) ||
+		!peer_may_use(user, v->s->guard.socket);
+	if (!one->stranger)
+		peer_name(user, one->who);
+}
+
 static void connection_open(struct web *v, struct MHD_Connection *c, void **context)
 {
 	struct connection *one = calloc(1, sizeof *one);
 
 	*context = one;
 	if (!one)
-		return; /* its own limits remain */
+		return; /* no memory: its requests are refused */
 	one->fd = socket_of(c);
 	one->since = dp_mono_us();
 	pthread_mutex_lock(&v->lock);
@@ -214,6 +238,18 @@ static const char *shown_token(struct MHD_Connection *c)
 	return own;
 }
 
+/* Found out once, in the connection's own thread: asking for a user's groups may take
+ * time. */
+static void read_user(const struct web *v, struct exchange *x, struct MHD_Connection *c)
+{
+	struct connection *one = connection_of(c);
+
+	if (one && !one->judged)
+		connection_judge(v, one);
+	x->q.stranger = !one || one->stranger;
+	x->q.who = one && one->who[0] ? one->who : NULL;
+}
+
 struct hosts {
 	const char *first;
 	unsigned n;
@@ -239,7 +275,8 @@ static const char *only_host(struct MHD_Connection *c)
 	return hosts.n == 1 ? hosts.first : NULL;
 }
 
-static void read_headers(struct exchange *x, struct MHD_Connection *c, const char *method)
+static void read_headers(const struct web *v, struct exchange *x,
+			 struct MHD_Connection *c, const char *method)
 {
 	x->q.method = http_method_from(method);
 	x->q.host = only_host(c);
@@ -249,6 +286,7 @@ static void read_headers(struct exchange *x, struct MHD_Connection *c, const cha
 	x->q.token = shown_token(c);
 	x->q.cookie = header(c, "Cookie");
 	x->q.known = header(c, "If-None-Match");
+	read_user(v, x, c);
 	read_addresses(x, c);
 }
 
@@ -408,7 +446,7 @@ static enum MHD_Result exchange_begin(struct web *v, struct MHD_Connection *c,
 				      struct exchange *x, const char *method)
 {
 	x->begun = true;
-	read_headers(x, c, method);
+	read_headers(v, x, c, method);
 	connection_turn(v, c, true, false);
 	if (!x->bad && serve_admits(v->s, &x->q, &x->a) && !exchange_too_long(x, c))
 		return MHD_YES;

@@ -82,7 +82,7 @@ def cmocka(args, label, program, prefix=(), limit=900):
 AGAIN = " (again)"
 
 # What takes longest begins first, so that all cores end at about the same time.
-LONG = ("test_pld", "test_reproduce", "test_propose", "test_journal_faults", "test_figures", "test_mlp",
+LONG = ("test_pld", "test_reproduce", "test_torch", "test_propose", "test_journal_faults", "test_figures", "test_mlp",
         "test_linear", "test_optimizer", "test_study", "test_report", "test_ctl", "test_daemon",
         "test_trainers", "test_search", "test_paper_studies", "test_storm", "test_disk",
         "test_upgrade")

@@ -134,14 +134,16 @@ static int fold_moved(struct dp_study_state *st, const struct dp_event *e,
 		      struct dp_err *err)
 {
 	int status = dp__study_status_from(e->state);
-	bool rests;
+	bool stays;
 
 	if (status < 0)
 		return dp_fail(err, DP_E_CORRUPT, "study %u is moved to no known state",
 			       st->id);
-	rests = status == DP_STUDY_PAUSED || status == DP_STUDY_STOPPED;
+	/* one that is only measured goes back to where it was, with who brought it there
+	 */
+	stays = st->measured.rests && (status == DP_STUDY_RUNNING || !e->by);
 	if (dp__fold_text(&st->reason, e->reason) ||
-	    dp__fold_text(&st->by, rests ? e->by : NULL))
+	    (!stays && dp__fold_text(&st->by, e->by)))
 		return dp_fail(err, DP_E_NOMEM, "no memory for a reason");
 	dp__measure_moved(st, (enum dp_study_status)status);
 	st->status = (enum dp_study_status)status;

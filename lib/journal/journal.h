@@ -217,6 +217,15 @@ struct dp_journal_stat {
 DP_MUSTCHECK int dp_journal_stat(struct dp_journal *j, struct dp_journal_stat *out,
 				 struct dp_err *err);
 
+/* Commits since dp_journal_start(): seconds from the beginning of each write until the
+ * disk had it. Quantiles are of the last 1,024, by nearest rank; NaN before the first. */
+struct dp_journal_commits {
+	uint64_t count;
+	double seconds; /* the sum */
+	double median, p90, p99;
+};
+void dp_journal_commits(struct dp_journal *j, struct dp_journal_commits *out);
+
 /* Writing: one thread of its own owns the environment from dp_journal_start() on;
  * dp_journal_each() is then for readonly journals of other processes (LMDB cannot
  * open a file twice in one).

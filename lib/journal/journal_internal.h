@@ -27,6 +27,17 @@ struct dp__op {
 	unsigned char bytes[];
 };
 
+enum {
+	DP__COMMITS = 1024 /* the last so many are remembered one by one */
+};
+
+/* How long commits took, in seconds. */
+struct dp__commits {
+	uint64_t count;
+	double seconds;           /* all together */
+	double last[DP__COMMITS]; /* a ring */
+};
+
 struct dp_journal {
 	char *dir;
 	bool readonly, untouched;
@@ -51,7 +62,9 @@ struct dp_journal {
 	bool stop, troubled;
 	struct dp_err trouble;
 	struct dp_journal_stat stat; /* after the last commit */
-	int64_t looked;              /* when the writer last looked at the readers */
+	struct dp__commits commits;
+	int64_t looked;      /* when the writer last looked at the readers */
+	int64_t commit_took; /* microseconds of its last commit; the writer's alone */
 };
 
 void dp__key_pack(uint32_t study, uint32_t seq, unsigned char key[DP__KEY_SIZE]);
@@ -80,6 +93,11 @@ DP_MUSTCHECK int dp__measure(struct dp_journal *j, struct dp_journal_stat *out,
  * from the end and gave back at once, so that without this a whole file could look
  * like one that was cut. */
 void dp__pad_file(struct dp_journal *j);
+
+/* ---- how long commits take (commits.c) ---- */
+
+/* One more; `mutex` is held. */
+void dp__commit_took(struct dp_journal *j, double seconds);
 
 /* ---- other programs that read (readers.c) ---- */
 

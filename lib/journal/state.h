@@ -180,7 +180,7 @@ struct dp_study_state {
 	bool timed;                  /* it has a search.max_time, or once had */
 	enum dp_study_status status;
 	char *reason;
-	char *by;         /* who paused or stopped it; NULL: nobody did, or it is older */
+	char *by;         /* who brought it there; NULL: nobody did, or it is older */
 	bool by_failures; /* paused or failed by itself, not by request: exit code 6 */
 	/* what `dparetoctl set` may have changed, too; not in `now` */
 	uint32_t evaluations, parallel;

@@ -365,12 +365,14 @@ static json_t *objectives_json(const struct dp_study_state *s)
 
 json_t *dp_view_summary(struct dp_study_state *s)
 {
+	bool halted = s->status == DP_STUDY_PAUSED || s->status == DP_STUDY_STOPPED;
+	const char *by = halted ? s->by : NULL;
 	json_t *volume = hypervolume(s), *o;
 
 	o = json_pack("{s:I, s:s, s:s, s:o, s:o, s:b, s:s, s:i, s:I, s:o}", "id",
 		      (json_int_t)s->id, "name", s->spec->name, "state",
 		      dp_study_status_text(s->status), "reason",
-		      dp_view_reason(s->reason, s->by), "by", dp_view_text(s->by),
+		      dp_view_reason(s->reason, by), "by", dp_view_text(by),
 		      "by_failures", s->by_failures, "method",
 		      dp_method_text(s->spec->search.method), "priority", s->priority,
 		      "parallel", (json_int_t)s->parallel, "evaluations",

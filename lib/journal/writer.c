@@ -133,6 +133,7 @@ static int commit_unit(struct dp_journal *j, const struct dp__op *unit,
 		       struct dp_err *err)
 {
 	const struct dp__op *at = unit;
+	int64_t began = dp_mono_us();
 	int mdb_code;
 
 	if (!j->env && dp__env_open(j, err) != DP_OK)
@@ -141,7 +142,9 @@ static int commit_unit(struct dp_journal *j, const struct dp__op *unit,
 		mdb_code = grow_map(j);
 		if (mdb_code != 0)
 			break;
+		began = dp_mono_us();
 	}
+	j->commit_took = dp_mono_us() - began;
 	if (mdb_code == MDB_KEYEXIST && at)
 		return dp_fail(err, DP_E_CORRUPT,
 			       "the journal in %s has another record %u of study %u",
@@ -252,6 +255,7 @@ static void writer_publish(struct dp_journal *j, const struct dp__op *unit)
 	now.reader = j->stat.reader;
 	if (measured)
 		j->stat = now;
+	dp__commit_took(j, (double)j->commit_took / 1e6);
 	pthread_mutex_unlock(&j->mutex);
 	call_wake(j);
 	look_at_readers(j);

@@ -409,6 +409,13 @@ static int sgd_contradicts(struct dp_err *err, const char *what, double said, do
 	return DP_E_INVALID;
 }
 
+/* A mean lot is a rate times the records in most trainers, and rounded on its way; a lot
+ * without replacement is counted. */
+static bool sgd_other_lot(const double *v, double lot)
+{
+	return v[SAMPLING] == POISSON ? !(fabs(lot / v[LOT] - 1) < 1e-6) : lot != v[LOT];
+}
+
 static int sgd_declared(const double *v, const struct dp_privacy_declared *d,
 			char *warning, struct dp_err *err)
 {
@@ -433,7 +440,7 @@ static int sgd_declared(const double *v, const struct dp_privacy_declared *d,
 	}
 	if (!isnan(d->records) && d->records != v[RECORDS] && !isnan(v[RECORDS]))
 		return sgd_contradicts(err, "records", d->records, v[RECORDS]);
-	if (!isnan(d->lot) && d->lot != v[LOT] && !isnan(v[LOT]))
+	if (!isnan(d->lot) && !isnan(v[LOT]) && sgd_other_lot(v, d->lot))
 		return sgd_contradicts(err, "lot", d->lot, v[LOT]);
 	if (fabs(d->lot / d->records / sgd_rate(v) - 1) > 1e-6)
 		return sgd_contradicts(err, "lot / records", d->lot / d->records,

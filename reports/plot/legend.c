@@ -13,7 +13,8 @@ static bool legend_add(struct legend *l, const struct series *s)
 {
 	struct entry *e;
 
-	for (e = l->entries; e < l->entries + l->n; e++) {
+	for (size_t i = 0; i < l->n; i++) {
+		e = &l->entries[i];
 		if (strcmp(e->name, s->name) == 0) {
 			if (e->n < ENTRY_SERIES)
 				e->series[e->n++] = s;

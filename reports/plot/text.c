@@ -147,7 +147,8 @@ static const struct measured *text_measure(struct canvas *c, enum font f,
 
 	for (const char *s = text; *s; s++)
 		hash = (hash ^ (unsigned char)*s) * 16777619U;
-	for (m = c->measured; m < c->measured + c->nmeasured; m++) {
+	for (size_t i = 0; i < c->nmeasured; i++) {
+		m = &c->measured[i];
 		if (m->hash == hash && m->font == (int)f && strcmp(m->text, text) == 0)
 			return m;
 	}

@@ -1,6 +1,7 @@
 /* api.js - requests to dpareto-serve, and the token that some of them need. */
 
 const KEY = "dpareto-token";
+const PATIENCE = 60_000; /* ms: the models of a study that runs take their time */
 
 /* An answer that is none: a sentence, what to do, and what kind it is. */
 export class Refusal extends Error {
@@ -19,7 +20,8 @@ async function request(path, options) {
 	let answer, text;
 
 	try {
-		answer = await fetch(path, { cache: "no-store", ...options });
+		answer = await fetch(path, { cache: "no-store",
+			signal: AbortSignal.timeout(PATIENCE), ...options });
 		text = await answer.text();
 	} catch {
 		throw new Unreachable("dpareto-serve does not answer");

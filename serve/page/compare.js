@@ -49,7 +49,7 @@ function warning(studies) {
 
 class CompareView {
 	constructor(main, names) {
-		Object.assign(this, { main, names, versions: null });
+		Object.assign(this, { main, names, studies: [], versions: "" });
 	}
 
 	concerns(study) {
@@ -64,24 +64,29 @@ class CompareView {
 		const all = await get("/api/studies");
 		const studies = this.names.map((name) => all.find((s) => s.name === name)).filter(Boolean);
 		const lost = this.names.filter((name) => !all.some((s) => s.name === name));
-		const versions = studies.map((s) => s.version).join();
 		const drawn = studies.length > 1;
 
 		document.title = "Compare - DPareto";
 		show(this.main, element("h1", null, "Compare studies"),
 			lost.length ? element("p", { class: "bad" }, `There is no study ${lost.join(", ")}.`) : null,
 			drawn ? warning(studies) : element("p", null, "Choose two or more."),
-			drawn ? element("section", { class: "figure", "data-key": "figure" },
+			drawn ? element("section", { class: "figure narrow", "data-key": "figure" },
 				element("h2", null, "Fronts"),
 				element("div", { id: "fronts", "data-keep": true })) : null,
 			drawn ? table(studies) : null,
 			chooser(all, this.names));
-		if (!drawn || versions === this.versions)
+		this.studies = drawn ? studies : [];
+	}
+
+	async details() {
+		const versions = this.studies.map((s) => s.version).join();
+
+		if (versions === this.versions)
 			return;
 		this.figure ??= new Figure(document.getElementById("fronts"), {
 			url: (width) => `/api/compare/front.svg?${this.query()}&inline&width=${width}`,
 			none: "No result yet." });
-		await this.figure.refresh(studies.some((s) => s.front > 0));
+		await this.figure.refresh(this.studies.some((s) => s.front > 0));
 		this.versions = versions;
 	}
 

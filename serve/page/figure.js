@@ -54,7 +54,8 @@ export class Figure {
 		this.none = none;
 		this.text = this.shown = null;
 		this.items = [];
-		this.box = element("div", { class: "drawing" });
+		this.box = element("div", { class: "drawing" },
+			element("p", { class: "soft" }, "Being drawn …"));
 		this.tip = element("div", { class: "tip", role: "tooltip", id: `${place.id}-tip`,
 			hidden: true });
 		place.append(this.box, this.tip);
@@ -79,10 +80,9 @@ export class Figure {
 					throw error;
 			}
 		this.drawn = width;
-		if (text === this.text && this.box.firstChild)
-			return;
+		if (text === null || text !== this.text)
+			this.draw(text && parse(text));
 		this.text = text;
-		this.draw(text && parse(text));
 	}
 
 	draw(svg) {
@@ -118,11 +118,8 @@ export class Figure {
 			title?.remove();
 			return item;
 		});
-		this.stops = this.items.filter((item) => this.about(item.trial));
-		if (!this.stops.length)
-			this.stops = [...this.items];
-		this.stops.sort((a, b) => a.x - b.x || a.y - b.y);
-		this.stops = this.stops.filter((item, i) => item.path !== this.stops[i - 1]?.path);
+		this.stops = [...this.items].sort((a, b) => a.x - b.x || a.y - b.y)
+			.filter((item, i, all) => item.path !== all[i - 1]?.path);
 		(this.item(this.shown) ?? this.stops[0])?.link.setAttribute("tabindex", "0");
 	}
 
@@ -144,8 +141,8 @@ export class Figure {
 		for (const item of this.items) {
 			const d = Math.hypot(frame.left + item.x * scale - event.clientX,
 				frame.top + item.y * scale - event.clientY);
-			/* of marks at one place, that on the front */
-			if (d < reach || (d === reach && this.about(item.trial))) {
+
+			if (d <= reach) { /* of marks at one place the last, which is on top */
 				reach = d;
 				best = item;
 			}
@@ -222,6 +219,12 @@ export class Figure {
 		this.tip.hidden = false;
 		item.link.setAttribute("aria-describedby", this.tip.id);
 		this.put(item);
+	}
+
+	/* More is known of the points than when the tip was opened. */
+	retell() {
+		if (this.item(this.shown))
+			this.open(this.item(this.shown));
 	}
 
 	mark(path, on) {

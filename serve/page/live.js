@@ -2,7 +2,7 @@
 import { Refusal, Unreachable } from "/api.js";
 import { hour } from "/text.js";
 
-const APART = 300;         /* ms between two refreshes, at least */
+const APART = 300;         /* ms between two refreshes, at least; and as long as the last one took */
 const POLL = 2000;         /* ms: progress of running trials is no event */
 const RETRY = [1, 2, 5, 10]; /* seconds until dpareto-serve is asked again */
 const BACK = 8000;         /* ms that it is said that all is well again */
@@ -66,24 +66,27 @@ class Refresher {
 		this.work = work;
 		this.busy = this.wanted = false;
 		this.timer = null;
-		this.began = -Infinity;
+		this.next = 0;
 	}
 
 	ask() {
 		this.wanted = true;
 		if (!this.busy && !this.timer)
 			this.timer = setTimeout(() => this.run(),
-				Math.max(0, this.began + APART - performance.now()));
+				Math.max(0, this.next - performance.now()));
 	}
 
 	async run() {
 		this.timer = null;
 		this.busy = true;
 		this.wanted = false;
-		this.began = performance.now();
+		const began = performance.now();
 		try {
 			await this.work();
 		} finally {
+			const took = performance.now() - began;
+
+			this.next = began + Math.max(APART, 2 * took);
 			this.busy = false;
 			if (this.wanted)
 				this.ask();
@@ -131,17 +134,19 @@ class Events {
 	}
 }
 
-/* Follows a view: {refresh(), concerns(study), polls(), deleted()}. `refused` hears of
- * answers that are none. */
+/* Follows a view: {refresh(), details(), concerns(study), polls(), deleted(study)}; details()
+ * is what may take longer than the next refresh. `refused` hears of answers that are none. */
 export function follow(view, refused) {
-	const refresher = new Refresher(async () => {
+	async function work(part) {
 		if (document.hidden || gone.daemon || gone.server)
 			return;
 		try {
-			await view.refresh();
+			await part();
 			asOf = new Date();
 			refused(null);
 		} catch (error) {
+			if (view.gone)
+				return; /* it was deleted while this was asked */
 			if (error.kind === "no-daemon")
 				note("daemon", false);
 			else if (error instanceof Unreachable)
@@ -151,7 +156,12 @@ export function follow(view, refused) {
 			else
 				throw error; /* a mistake in this page */
 		}
-	});
+	}
+	const details = new Refresher(() => work(() => view.details?.()));
+	const refresher = new Refresher(() => work(async () => {
+		await view.refresh();
+		details.ask();
+	}));
 	const events = new Events({
 		server(there) {
 			if (note("server", there))
@@ -188,5 +198,4 @@ export function follow(view, refused) {
 	showConnection();
 	events.open();
 	refresher.ask();
-	return refresher;
 }

@@ -1,5 +1,5 @@
 /* log.js - what a trainer printed, followed while it runs. */
-import { get, studyApi } from "/api.js";
+import { get, Refusal, studyApi } from "/api.js";
 import { element } from "/dom.js";
 import { bytes } from "/text.js";
 
@@ -95,12 +95,20 @@ export class Log {
 
 			if (turn === this.turn)
 				this.add(part);
-		} catch {
-			/* the banner tells if it is more than a moment */
+		} catch (error) {
+			if (turn === this.turn && error instanceof Refusal && error.kind !== "no-daemon")
+				this.refuse(error);
+			/* else the banner tells, if it is more than a moment */
 		} finally {
 			if (this.looking === turn)
 				this.looking = null;
 		}
+	}
+
+	/* Logs that were removed, or are not kept because they could tell a secret. */
+	refuse(error) {
+		this.ended = true;
+		this.state.textContent = error.message;
 	}
 
 	add(part) {

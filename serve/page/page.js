@@ -70,6 +70,9 @@ function refused(error) {
 
 	if (error?.status === 401)
 		showSignIn("");
+	else if (error?.status === 404)
+		show(main, element("h1", null, "Not found"), element("p", null, error.message),
+			element("p", null, element("a", { href: "/" }, "All studies")));
 	else if (error)
 		show(place, element("p", { class: "bad" }, error.message),
 			error.hint ? element("p", null, error.hint) : null);

@@ -1,8 +1,9 @@
 /* study.js - one study, live. */
-import { get, studyApi } from "/api.js";
+import { get, Refusal, studyApi } from "/api.js";
 import { give, ordersOf } from "/control.js";
 import { element, say, show } from "/dom.js";
 import { Figure } from "/figure.js";
+import { Recommend } from "/recommend.js";
 import { badge, bar, bound, count, counted, details, duration, number, objective, percent, progress, SECRET, settings, studyPage, time, trialLink, trialName } from "/text.js";
 import { Trials } from "/trials.js";
 
@@ -13,12 +14,18 @@ const LABELS = { pause: "Pause", resume: "Resume", stop: "Stop …" };
 /* ---- what it is doing ---- */
 
 function stateLine(s) {
-	/* "paused by request" says it all */
+	/* "paused by alice (1000), web page, from 192.0.2.7" says it all */
 	const reason = s.reason && s.reason !== s.state ? s.reason : null;
-	const who = s.by ? `by ${s.by}` : null;
+	const who = s.by && !reason?.includes(s.by) ? `by ${s.by}` : null;
 
 	return element("p", { class: "state-line" }, badge(s.state),
-		[reason, who].filter(Boolean).join(", "));
+		[reason, who].filter(Boolean).join(", "), waiting(s));
+}
+
+/* Always in the same line: a study that chooses its next point says so many times a minute, and
+ * nothing below may jump for that. */
+function waiting(s) {
+	return s.waiting ? element("span", null, s.running ? "nothing more runs: " : "nothing runs: ", s.waiting) : null;
 }
 
 function progressLine(s) {
@@ -37,11 +44,6 @@ function measuringLine(s) {
 
 	return m ? element("p", null, `Measuring points again: ${count(m.done)} of ` +
 		`${counted(m.points, "point")}, ${count(m.runs_done)} of ${counted(m.runs, "run")}.`) : null;
-}
-
-function waitingLine(s) {
-	return s.waiting ? element("p", { class: "callout" },
-		element("b", null, "Why nothing more runs: "), s.waiting) : null;
 }
 
 function buttons(s, session) {
@@ -72,10 +74,10 @@ function frontRange(s, front) {
 	const name = s.objectives[0];
 	const values = front.map((p) => p.objectives?.[name]).filter((x) => typeof x === "number");
 
+	const ends = [Math.min(...values), Math.max(...values)].map((x) => objective(s, name, x, 3));
 	if (!values.length)
 		return null;
-	return `${name} ${objective(s, name, Math.min(...values), 3)} to ` +
-		objective(s, name, Math.max(...values), 3);
+	return `${name} ${ends[0] === ends[1] ? ends[0] : ends.join(" to ")}`;
 }
 
 function wholeTile(s) {
@@ -151,22 +153,29 @@ function failureRow(study, f) {
 
 /* ---- the recommendation ---- */
 
-function recommended(s, point, session) {
+/* Why it is this point. */
+function whyRecommended(s) {
 	const [privacy] = s.privacy ?? [];
 	const utility = s.objectives.find((name) => name !== privacy) ?? "the result";
-	const least = privacy ?? s.objectives[0];
 
+	if (s.selection)
+		return "The selected training: all others stay secret.";
+	return `The least ${privacy ?? s.objectives[0]} that cannot be told from the best: its ${utility} ` +
+		"is within one standard error of the best one.";
+}
+
+function recommended(s, { point, why }, session) {
 	return element("section", { class: "card", "data-key": "recommended" },
-		element("h2", null, "Recommended"),
+		element("h2", null, s.selection ? "Selected" : "Recommended"),
 		point ? [
-			element("p", null, `The least ${least} that cannot be told from the best: its ` +
-				`${utility} is within one standard error of the best one.`),
+			element("p", null, whyRecommended(s)),
 			element("p", null, trialLink(s.name, point)),
 			details(s, point),
 			session.control && !s.selection ? element("p", { class: "buttons" },
 				element("button", { type: "button", "data-order": "enqueue" },
 					"Run these settings again …")) : null,
-		] : element("p", { class: "soft" }, "Nothing yet: there is no result."));
+		] : element("p", { class: "soft" }, s.front ? why : "Nothing yet: there is no result."),
+		element("div", { id: "ask", "data-keep": true }));
 }
 
 /* ---- all of it ---- */
@@ -184,17 +193,17 @@ function figure(id, title) {
 		element("div", { id, "data-keep": true }));
 }
 
-function page(status, point, session) {
+function page(status, best, session) {
 	const s = status.study;
 
 	return [
 		element("h1", null, s.name),
 		element("div", { class: "head" }, stateLine(s), progressLine(s), measuringLine(s),
-			waitingLine(s), buttons(s, session), element("div", { id: "told", "data-keep": true })),
+			buttons(s, session), element("div", { id: "told", "data-keep": true })),
 		tiles(s, status.front), links(s),
 		element("div", { class: "columns" },
 			figure("front", "Front"),
-			element("div", { class: "side" }, recommended(s, point, session),
+			element("div", { class: "side" }, recommended(s, best, session),
 				list("Running", status.running.map((r) => runningRow(s.name, r)), RUNNING,
 					s.running === null ? "Secret." : "Nothing runs."),
 				list("Recent ends", status.latest.map((t) => latestRow(s, t)), LATEST,
@@ -217,7 +226,7 @@ function announce(was, s) {
 
 class StudyView {
 	constructor(main, study, session) {
-		Object.assign(this, { main, study, session, status: null, point: null,
+		Object.assign(this, { main, study, session, status: null, best: {},
 			points: new Map(), version: null, gone: false });
 		main.addEventListener("click", (event) => this.click(event));
 	}
@@ -236,40 +245,58 @@ class StudyView {
 			"This study was deleted. ", element("a", { href: "/" }, "All studies")));
 	}
 
-	/* The figures and tables follow what is on the disk; progress is more often new. */
 	async refresh() {
 		if (this.gone)
 			return;
 		const status = await get(studyApi(this.study));
-		const s = status.study;
 
-		announce(this.status?.study, s);
+		announce(this.status?.study, status.study);
 		this.status = status;
 		this.draw();
-		if (s.version === this.version)
+	}
+
+	/* Figures and tables follow what is on the disk; progress is new more often. */
+	async details() {
+		const s = this.status.study;
+
+		if (this.gone || s.version === this.version)
 			return;
-		await Promise.all([this.refreshFront(s), this.trials.refresh(s),
-			this.hypervolume.refresh(s.front > 0)]);
+		await Promise.all([this.trials.refresh(s), s.front > 0 ? this.refreshFront(s) : null,
+			this.front.refresh(s.front > 0), this.hypervolume.refresh(s.front > 0 && !s.selection)]);
 		this.version = s.version;
 	}
 
+	/* What the models choose may take seconds while a study runs: whatever comes first is shown. */
 	async refreshFront(s) {
-		if (s.front > 0) {
-			const [front, best] = await Promise.all([get(studyApi(this.study, "/front")),
-				get(studyApi(this.study, "/choice")).catch(() => null)]);
+		const [front, best] = await Promise.all([get(studyApi(this.study, "/front")),
+			s.selection ? null : this.oneStandardError()]);
 
-			this.points = new Map(front.front.map((p) => [trialName(p), p]));
-			this.point = best?.front[0] ?? null;
-			this.draw();
+		/* those of before stay: the picture may be of a moment earlier or later */
+		for (const point of front.front)
+			this.points.set(trialName(point), point);
+		this.best = best ?? { point: front.front[0] };
+		this.draw();
+		this.front.retell();
+	}
+
+	/* The point, or why there is none: with one run each nobody knows a standard error. */
+	async oneStandardError() {
+		try {
+			const { front: [point] } = await get(studyApi(this.study, "/front?one-se"));
+
+			return { point };
+		} catch (error) {
+			if (!(error instanceof Refusal) || error.kind === "no-daemon")
+				throw error;
+			return { why: error.message };
 		}
-		await this.front.refresh(s.front > 0);
 	}
 
 	draw() {
 		const s = this.status.study, p = progress(s);
 
 		document.title = `${s.state === "running" && p ? `${percent(p.part)} ` : ""}${s.name} - DPareto`;
-		show(this.main, page(this.status, this.point, this.session));
+		show(this.main, page(this.status, this.best, this.session));
 		if (!this.trials)
 			this.mount();
 	}
@@ -282,7 +309,12 @@ class StudyView {
 			url: url("front"), about: (trial) => this.about(trial),
 			none: "No result yet: the first one appears here." });
 		this.hypervolume = new Figure(document.getElementById("hypervolume"), {
-			url: url("hypervolume"), none: "It grows with the results." });
+			url: url("hypervolume"), none: this.status.study.selection ?
+				"Not shown: it would tell of trainings that are secret." :
+				"It grows with the results." });
+		if (!this.status.study.selection)
+			this.recommend = new Recommend(document.getElementById("ask"), () => this.status.study,
+				this.session.control ? (parameters) => this.order("enqueue", parameters) : null);
 		this.trials = new Trials(document.getElementById("trials"), this.study);
 	}
 
@@ -293,15 +325,16 @@ class StudyView {
 			details(this.status.study, point)] : null;
 	}
 
-	async click(event) {
-		const button = event.target.closest("button[data-order]");
+	click(event) {
+		const order = event.target.closest("button")?.dataset.order;
 
-		if (!button)
-			return;
-		const { order } = button.dataset;
-		await give(document.getElementById("told"), order, this.study,
-			order === "enqueue" ? { parameters: this.point.parameters } : null);
-		this.version = null;
+		if (order)
+			this.order(order, this.best.point?.parameters);
+	}
+
+	order(order, parameters) {
+		return give(document.getElementById("told"), order, this.study,
+			order === "enqueue" ? { parameters } : null);
 	}
 }
 

@@ -10,7 +10,7 @@ const PAGES = [
 	["empty", "/studies/empty", "#front p"],
 	["name", `/studies/${"n".repeat(64)}`, "[data-key=Failures] li"],
 	["compare", "/compare?study=s&study=other", "#fronts svg"],
-	["missing", "/studies/nobody", "#refused p"],
+	["missing", "/studies/nobody", "main h1"],
 ];
 const WIDTHS = [320, 400, 1280];
 const shots = process.env.DPARETO_SHOTS;

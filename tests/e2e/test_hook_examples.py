@@ -6,11 +6,13 @@ import email.policy
 import http.server
 import json
 import os
+import re
 import shutil
 import socket
 import socketserver
 import subprocess
 import sys
+import textwrap
 import threading
 import unittest
 import urllib.parse
@@ -434,6 +436,21 @@ class ByDaemon(HookCase):
             log = f.read()
         self.assertNotIn("the hook", log)  # none has failed
         self.assertNotIn(TOKEN, log)
+
+    def test_lines_of_the_documents(self):
+        """A daemon takes the lines to copy as they stand there, and the programs are ours."""
+        for name in "examples/hooks/README.md", "docs/service.md":
+            with open(os.path.join(TOP, name)) as f:
+                blocks = re.findall(r"^    hooks:\n(?:    .*\n)+", f.read(), re.M)
+            self.assertTrue(blocks, name)
+            for block in blocks:
+                self.write("conf", textwrap.dedent(block))
+                self.client = self.daemon("--config", self.path("conf")).start().connect()
+                self.assertEqual(self.client("reload")["changed"], [])
+                self.client.close()
+                self.daemons[-1].end()
+                for program in re.findall(r"/etc/dpareto/hooks/([a-z.]+)", block):
+                    self.assertTrue(os.access(os.path.join(HOOKS, program), os.X_OK), program)
 
     def test_nobody_listens(self):
         """Each failure is a line of the log, and both studies end as they would have."""

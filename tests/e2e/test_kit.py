@@ -103,6 +103,18 @@ class Studies(KitCase):
         self.assertIn("RuntimeError: shapes differ: (3, 4) (4, 4)", trial["reason"])
         self.assertIn("Traceback", self.attempt("stderr"))
 
+    def test_an_exception_with_a_very_long_text(self):
+        trial = self.ended("with dpareto.trial() as t:\n    raise RuntimeError(5000 * 'x')")
+        self.assertIn("stderr: RuntimeError: xxx", trial["reason"])
+
+    def test_a_kit_that_is_not_found(self):
+        self.write("train.py", "import dpareto")
+        self.client = self.daemon(env={"PYTHONPATH": ""}).start().connect()
+        self.submit(self.client, self.study(trainer="python3, -S, -E, train.py", search=ONE))
+        self.finish(self.client, "s")
+        self.assertIn("No module named 'dpareto'; 'dparetoctl kit' says how",
+                      self.trial()["reason"])
+
     def test_nan_is_diverged(self):
         trial = self.ended("with dpareto.trial() as t:\n"
                            "    t.runs[0].result(a=float('nan'), b=float('-inf'))")
@@ -186,6 +198,23 @@ class Check(Case):
         self.assertRegex(said, r"study.yaml: tried once, .* ok, took")
         self.assertRegex(said, r"declared +sampling=poisson records=1000 lot=62.5")
         self.assertIn("equal requests give equal results", said)
+        self.assertIn("at epochs=8 it is what a training with epochs=8 is", said)
+
+    def test_a_schedule_that_knows_its_end(self):
+        said = self.check("""
+with dpareto.trial() as t:
+    run, weight = t.runs[0], 0.0
+    for epoch in run.path("epochs"):
+        weight += 1 - epoch / t["epochs"]
+        run.at(epoch, a=weight, b=1)
+    run.result(a=weight, b=1)
+""", parameters="epochs: {fixed: 20}", extra_trainer=", path: epochs")
+        self.assertIn("a training with epochs=1 has other values of a than", said)
+
+    def test_waypoints_that_are_left_out(self):
+        said = self.check("with dpareto.trial() as t:\n    t.runs[0].result(a=1, b=1)",
+                          parameters="epochs: {fixed: 20}", extra_trainer=", path: epochs")
+        self.assertIn("nothing was reported at the waypoint epochs=1", said)
 
     def test_not_seeded(self):
         said = self.check("with dpareto.trial() as t:\n"

@@ -106,7 +106,8 @@ class Metrics(Case):
                                                 search="method: random, evaluations: %d" % n))
             if name in ("good", "bad"):
                 self.finish(self.client, name)
-        wait_for(lambda: self.client("status", study="busy")["study"]["running"] == 1)
+        for name in "resting", "busy":
+            wait_for(lambda: self.client("status", study=name)["study"]["running"] == 1)
         self.client("pause", study="resting")
 
     def status(self):

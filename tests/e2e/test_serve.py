@@ -10,6 +10,7 @@ import socket
 import subprocess
 import threading
 import time
+import unittest
 import urllib.parse
 
 from harness import LIMIT, Case, program, wait_for
@@ -312,8 +313,7 @@ class Steering(Serving):
         for what in ("paused", "running", "stopped", "trial-proposed"):
             line = [one for one in dump.splitlines() if what in one and "web page" in one]
             self.assertTrue(line, what + " is not in:\n" + dump)
-            self.assertIn("web page, from 127.0.0.1", line[0])
-            self.assertIn("(%d)" % os.getuid(), line[0])
+            self.assertRegex(line[0], r"web page, \S+ \(%d\) from 127\.0\.0\.1" % os.getuid())
 
     def test_a_point_that_is_none(self):
         self.run_study()
@@ -343,6 +343,29 @@ class Doors(Serving):
         done = self.ctl("--socket", self.d.socket, "serve", "--listen", "0.0.0.0:0")
         self.assertEqual(done.returncode, 2)
         self.assertIn("needs --token-file", done.stderr)
+
+    @unittest.skipUnless(os.getuid() == 0, "skipped: only root can be somebody else")
+    def test_who_may_use_the_socket_may_look(self):
+        s = self.serve()
+
+        def asked(user):
+            """The status that a process of that user gets."""
+            out, into = os.pipe()
+            child = os.fork()
+            if child == 0:
+                os.setgroups([])
+                os.setgid(user)
+                os.setuid(user)
+                os.write(into, b"%d" % s.ask("/api/studies")[0])
+                os._exit(0)
+            os.close(into)
+            with os.fdopen(out, "rb") as reader:
+                status = reader.read()
+            os.waitpid(child, 0)
+            return int(status)
+        self.assertEqual([asked(0), asked(65534)], [200, 403])
+        os.chmod(self.d.socket, 0o666)
+        self.assertEqual(asked(65534), 200)
 
     def test_a_token_in_a_file(self):
         file = self.write("token", "correct-horse-battery\n", 0o600)

@@ -90,6 +90,10 @@ class HangingDisk(Case):
         wait_for(lambda: b"WATCHDOG=1" in self.notified)
         os.remove(self.path("hangs"))
         wait_for(lambda: self.soon("hello")["ok"]["trouble"] is None)
+        commits = self.soon("hello")["ok"]["journal"]["commits"]
+        self.assertGreater(commits["p99"], 0.4)  # of fewer than a hundred it is the longest
+        self.assertGreaterEqual(commits["seconds"], commits["p99"])
+        self.assertLessEqual(commits["median"], commits["p90"])
         self.assertNotIn("unsaved", wait_for(
             lambda: not (r := self.soon("list")).get("unsaved") and r))
         self.touch("go1")

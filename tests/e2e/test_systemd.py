@@ -49,7 +49,7 @@ class Units(Case):
                                      ("user", "dparetod-user.service.in", "dparetod.service")):
             os.makedirs(self.path(folder), exist_ok=True)
             with open(os.path.join(UNITS, source)) as f:
-                text = f.read().replace("@bindir@", self.path("bin"))
+                text = re.sub("@(bindir|pkglibexecdir)@", self.path("bin"), f.read())
             self.assertNotRegex(text, r"@\w+@")
             self.write(os.path.join(folder, name), text)
 

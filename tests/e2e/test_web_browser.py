@@ -45,7 +45,7 @@ print("<b>quick</b>", file=sys.stderr)
 if request["trial"] == 2:
     sys.exit("no <data>: " + "x" * 300)
 for run in request["runs"]:
-    out({"run": run["run"], "metrics": {"error": 1 / (1 + params["sigma"]) + 0.001 * run["run"]}})
+    out({"run": run["run"], "metrics": {"error": 0.1 + 0.01 * params["sigma"] + 0.001 * run["run"]}})
 """
 BROKEN = "sys.exit('<img src=x onerror=window.broken=1> is missing')\n"
 

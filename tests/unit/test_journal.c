@@ -1,4 +1,5 @@
 /* test_journal.c - the journal's store: order, growth, several threads and processes. */
+#include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,6 +8,7 @@
 #include <sys/stat.h>
 #include <cmocka.h>
 
+#include "journal/journal_internal.h"
 #include "journal_place.h"
 
 static void test_fresh(void **state)
@@ -367,6 +369,51 @@ static void test_reader_beside_writer(void **state)
 	close(told[0]);
 }
 
+/* The writer notes each commit; nothing is known before the first. */
+static void test_commits_are_timed(void **state)
+{
+	struct fixture *f = *state;
+	unsigned wakes = 0;
+	struct dp_journal *j = open_started(f->dir, 0, &wakes);
+	struct dp_journal_commits c;
+	int64_t began = dp_mono_us();
+
+	assert_non_null(j);
+	dp_journal_commits(j, &c);
+	assert_true(c.count == 0 && c.seconds == 0);
+	assert_true(isnan(c.median) && isnan(c.p90) && isnan(c.p99));
+	for (uint32_t seq = 0; seq < 5; seq++)
+		assert_true(wait_durable(j, append(j, 1, seq)));
+	dp_journal_commits(j, &c);
+	assert_int_equal(c.count, 5);
+	assert_true(0 < c.median && c.median <= c.p90 && c.p90 <= c.p99);
+	assert_true(c.p99 <= c.seconds &&
+		    c.seconds <= (double)(dp_mono_us() - began) / 1e6);
+	dp_journal_close(j);
+}
+
+/* 1, 2, ..., n in an order that is not theirs: quantiles of the last 1,024. */
+static void test_quantiles_of_commits(void **state)
+{
+	struct fixture *f = *state;
+	struct dp_journal *j = open_journal(f->dir, false, 0);
+	struct dp_journal_commits c;
+
+	assert_non_null(j);
+	for (int i = 0; i < 100; i++)
+		dp__commit_took(j, 1 + 37 * i % 100);
+	dp_journal_commits(j, &c);
+	assert_true(c.count == 100 && c.seconds == 5050);
+	assert_true(c.median == 50 && c.p90 == 90 && c.p99 == 99);
+	for (int i = 0; i < 1024; i++) /* those before are forgotten, but for the sum */
+		dp__commit_took(j, 1000 + i);
+	dp_journal_commits(j, &c);
+	assert_int_equal(c.count, 1124);
+	assert_true(c.seconds == 5050 + 1024 * 1000 + 1023 * 512);
+	assert_true(c.median == 1511 && c.p90 == 1921 && c.p99 == 2013);
+	dp_journal_close(j);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -379,6 +426,8 @@ int main(void)
 		JOURNAL_TEST(test_many_threads),
 		JOURNAL_TEST(test_second_writer),
 		JOURNAL_TEST(test_reader_beside_writer),
+		JOURNAL_TEST(test_commits_are_timed),
+		JOURNAL_TEST(test_quantiles_of_commits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -278,6 +278,35 @@ static void declarations(void **state)
 	assert_int_equal(dp_privacy_declared_check(m, v, &d, text, &err), DP_E_INVALID);
 }
 
+/* A mean lot that a trainer has as rate times records is the same but for rounding. */
+static void mean_lots(void **state)
+{
+	struct dp_privacy_declared d = { "poisson", 49, 1.0 / 49 * 49, 147, 2 };
+	char text[DP_PRIVACY_WARNING_LEN];
+	double v[DP_PRIVACY_KEYS_MAX];
+	struct dp_err err;
+	const struct dp_mechanism *m =
+		query("{\"mechanism\":\"dp-sgd\",\"sampling\":\"poisson\",\"records\":49,"
+		      "\"lot\":1,"
+		      "\"epochs\":3,\"noise_multiplier\":2,\"delta\":1e-5}",
+		      v);
+
+	(void)state;
+	assert_true(d.lot != 1);
+	assert_int_equal(dp_privacy_declared_check(m, v, &d, text, &err), DP_OK);
+	d.lot = 1.001;
+	assert_int_equal(dp_privacy_declared_check(m, v, &d, text, &err), DP_E_INVALID);
+	assert_non_null(strstr(err.msg, "lot 1.001"));
+	/* lots without replacement have no fractions */
+	m = query("{\"mechanism\":\"dp-sgd\",\"sampling\":\"without-replacement\","
+		  "\"records\":49,\"lot\":1,\"epochs\":3,\"noise_multiplier\":1,"
+		  "\"delta\":1e-5}",
+		  v);
+	d.sampling = "without-replacement";
+	d.lot = 1.0 / 49 * 49;
+	assert_int_equal(dp_privacy_declared_check(m, v, &d, text, &err), DP_E_INVALID);
+}
+
 static void calibration(void **state)
 {
 	static const char *const texts[] = {
@@ -659,6 +688,7 @@ int main(void)
 		cmocka_unit_test(declared_rate),
 		cmocka_unit_test(warnings),
 		cmocka_unit_test(declarations),
+		cmocka_unit_test(mean_lots),
 		cmocka_unit_test(calibration),
 		cmocka_unit_test(delta_at_epsilon),
 		cmocka_unit_test(delta_at_its_ends),

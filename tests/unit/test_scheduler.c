@@ -340,6 +340,46 @@ static void the_machines_trouble_costs_nothing(void **s)
 	assert_true(fake_d.backends->hold.until == 0);
 }
 
+static void assert_waits(const struct study *h, const char *sentence)
+{
+	char why[700];
+
+	FAKE_UNTIL(sched_why_not(h, why, sizeof why));
+	assert_string_equal(why, sentence);
+}
+
+/* A trainer that was started did not fail to start, whoever ended it. */
+static void what_holds_everything_back_is_told_as_it_is(void **s)
+{
+	static int64_t still; /* goes on only when the test says so */
+	struct study *h = fake_submit("a", "", "method: random, evaluations: 3");
+
+	(void)s;
+	still = clock_now(&fake_d);
+	fake_settings.clock = &still;
+	FAKE_UNTIL(fake_running() == 1);
+	job_fate(fake_jobs[0].job, DP_END_CANCELLED, "somebody cancelled it");
+	fake_end(&fake_jobs[0], NULL, "{\"signal\":15}");
+	FAKE_UNTIL(h->state->open == 0);
+	assert_int_equal(h->state->trials[0]->attempts[0].end, DP_END_CANCELLED);
+	assert_waits(h, "the last trainer was ended from outside; trying again in 1 s");
+	still += 1000000;
+	FAKE_UNTIL(fake_running() == 1);
+	fake_end(&fake_jobs[1], NULL, "{\"code\":1,\"output_lost\":\"ENOSPC\"}");
+	FAKE_UNTIL(h->state->open == 0);
+	assert_waits(h, "the last trainer had no room for what it wrote; trying again in "
+			"2 s");
+	dp_fail(&fake_refusal, DP_E_IO, "No space left on device");
+	still += 2000000;
+	FAKE_UNTIL(fake_d.backends->hold.seconds > 3 && h->state->open == 0);
+	assert_waits(h, "the machine could not start a trainer (No space left on "
+			"device); trying again in 4 s");
+	fake_refusal.code = 0;
+	still += 4000000;
+	run_to_end(h);
+	assert_int_equal(h->state->ok, 3);
+}
+
 /* The end is told by the clock of the shim's machine. */
 static void a_clock_behind_ours_gives_no_negative_time(void **s)
 {
@@ -681,6 +721,7 @@ int main(void)
 		CASE(a_study_that_cannot_start_pauses),
 		CASE(the_machines_trouble_costs_nothing),
 		CASE(one_trouble_is_one_hold),
+		CASE(what_holds_everything_back_is_told_as_it_is),
 		CASE(a_clock_behind_ours_gives_no_negative_time),
 		CASE(restarts_lose_and_repeat_nothing),
 		CASE(an_executor_that_cannot_tell),

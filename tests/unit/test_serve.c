@@ -4,6 +4,7 @@
 #include "serve/figures.h"
 #include "serve/growth.h"
 #include "serve/listen.h"
+#include "serve/peer.h"
 #include "serve/table.h"
 
 #include "base/json.h"
@@ -362,6 +363,55 @@ static void test_tokens(void **state)
 	memset(&t, 0, sizeof t);
 	assert_false(token_is(&t, ""));
 	assert_false(token_in_cookie(&t, "dpareto_1=", "dpareto_1"));
+}
+
+static void test_strangers(void **state)
+{
+	struct visitor v;
+
+	(void)state;
+	visitor_init(&v);
+	v.q.stranger = true;
+	assert_int_equal(visit_ask(&v, "GET", "/"), 403);
+	assert_int_equal(visit_ask(&v, "GET", "/api/session"), 403);
+	/* a socket of ours, by its mode */
+	file_of("socket", "");
+	chmod(in_folder("socket"), 0600);
+	assert_true(peer_may_use(0, in_folder("socket")));
+	assert_true(peer_may_use(geteuid(), in_folder("socket")));
+	assert_false(peer_may_use(4242, in_folder("socket")));
+	chmod(in_folder("socket"), 0666);
+	assert_true(peer_may_use(4242, in_folder("socket")));
+	assert_false(peer_may_use(4242, in_folder("none")));
+	visitor_free(&v);
+}
+
+/* Finds ourselves at the other end. */
+static void test_peers(void **state)
+{
+	static const char *const where[] = { "127.0.0.1:0", "[::1]:0" };
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(where); i++) {
+		struct sockaddr_storage server, client;
+		socklen_t n = sizeof server, m = sizeof client;
+		struct listening l;
+		struct dp_err err;
+		uid_t user = 4242;
+		int fd;
+
+		if (listen_at(where[i], false, &l, &err) != DP_OK)
+			continue; /* a machine without IPv6 */
+		assert_int_equal(getsockname(l.fd, (struct sockaddr *)&server, &n), 0);
+		fd = socket(server.ss_family, SOCK_STREAM, 0);
+		assert_int_equal(connect(fd, (struct sockaddr *)&server, n), 0);
+		assert_int_equal(getsockname(fd, (struct sockaddr *)&client, &m), 0);
+		assert_true(peer_user((struct sockaddr *)&server,
+				      (struct sockaddr *)&client, &user));
+		assert_int_equal(user, getuid());
+		close(fd);
+		close(l.fd);
+	}
 }
 
 /* ---- what is answered ---- */
@@ -808,6 +858,8 @@ int main(void)
 		cmocka_unit_test(test_closed),
 		cmocka_unit_test(test_sign_in),
 		cmocka_unit_test(test_tokens),
+		cmocka_unit_test(test_strangers),
+		cmocka_unit_test(test_peers),
 		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_without_a_daemon),
 		cmocka_unit_test(test_markup),

@@ -33,7 +33,7 @@ import threading
 import time
 import traceback
 from types import FrameType, TracebackType
-from typing import Any, Callable, Dict, List, Mapping, Optional, Type, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, Type, Union
 
 __all__ = ["Run", "Trial", "trial"]
 __version__ = "0.2.0"
@@ -43,6 +43,7 @@ Number = Union[int, float]
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}\Z")
 _SAMPLING = ("without-replacement", "poisson", "shuffle")
 _LINE_MAX = 64 * 1024  # bytes of a line, by the protocol
+_SAID_MAX = 500  # characters; of a longer last line its end would be shown
 _WHOLE = 2**53  # whole numbers up to here are doubles, too
 _TERMINATED = 128 + signal.SIGTERM  # what a shell says of a program that TERM ended
 
@@ -355,10 +356,11 @@ class Trial:
 
 
 def _say_last(error: BaseException) -> None:
-    """The last line on stderr is what people are shown of a failure. Python's own ends with the
-    exception, unless that has several lines: then its first one is said again, at the end."""
+    """The last line on stderr is what people are shown of a failure. Python's own is the exception,
+    unless that has several lines or a very long one: then it is said once more, in one line."""
     lines = "".join(traceback.format_exception_only(type(error), error)).strip().splitlines()
-    if len(lines) < 2:
+    said = " ".join(line.strip() for line in lines)
+    if len(lines) < 2 and len(said) <= _SAID_MAX:
         return
     before = sys.excepthook
 
@@ -366,7 +368,7 @@ def _say_last(error: BaseException) -> None:
              trace: Optional[TracebackType]) -> None:
         before(kind, value, trace)
         if value is error:
-            print(" ".join(line.strip() for line in lines), file=sys.stderr)
+            print(said[:_SAID_MAX], file=sys.stderr)
 
     sys.excepthook = hook
 
@@ -411,7 +413,8 @@ _USAGE = """usage: python3 -m dpareto check TRAINER STUDY
 
 Tries a trainer against a study, without a daemon: the study's command is run once with one
 run at a random point by 'dparetoctl validate --try'; then TRAINER is run twice more with the
-same request, to see whether equal seeds give equal results.
+same request, to see whether equal seeds give equal results, and, if the study has a path,
+once to its first waypoint, to see whether the training is the same up to there.
 """
 
 
@@ -426,39 +429,77 @@ def _dparetoctl() -> str:
     return found
 
 
-def _outcome(asked: Mapping[str, Any], folder: str) -> Dict[str, Any]:
-    """Runs a trainer by hand; what it reported, but for progress, by run and waypoint."""
+# what was reported: (metric, run, waypoint or None) -> value
+_Outcome = Dict[Tuple[str, int, Optional[int]], object]
+
+
+def _outcome(asked: Mapping[str, Any], request: Mapping[str, Any], folder: str) -> _Outcome:
+    """Runs the trainer by hand with a request."""
     os.mkdir(folder)
     # the attempt's own folder is gone; one that the study names is there
     where = asked["folder"] if os.path.isdir(asked["folder"]) else folder
     paths = {"DPARETO_REQUEST": os.path.join(folder, "request.json"),
              "DPARETO_RESULT": os.path.join(folder, "result.jsonl")}
     with open(paths["DPARETO_REQUEST"], "w", encoding="utf-8") as f:
-        json.dump(asked["request"], f)
-    done = subprocess.run(asked["argv"], cwd=where, env={**os.environ, **paths}, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        json.dump(request, f)
+    done = subprocess.run(asked["argv"], cwd=where, env={**os.environ, **paths},
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT)
     if done.returncode != 0:
         sys.stdout.write(done.stdout.decode(errors="replace"))
-        raise SystemExit("dpareto: with the same request it ended with code %d"
-                         % done.returncode)
-    out: Dict[str, Any] = {}
+        raise SystemExit("dpareto: run once more it ended with code %d" % done.returncode)
+    out: _Outcome = {}
     with open(paths["DPARETO_RESULT"], encoding="utf-8") as f:
         for line in map(json.loads, f):
-            if "run" in line:
-                for name, value in line["metrics"].items():
-                    out["%s of run %s at %s" % (name, line["run"], line.get("at"))] = value
+            for name, value in line.get("metrics", {}).items():
+                out[name, line["run"], line.get("at")] = value
     return out
 
 
-def _repeats(asked: Mapping[str, Any], folder: str) -> None:
-    first, second = (_outcome(asked, os.path.join(folder, name)) for name in "ab")
-    differ = sorted({key.split(" of run ")[0] for key in {*first, *second}
-                     if first.get(key) != second.get(key)})
+def _differing(a: _Outcome, b: _Outcome) -> str:
+    return ", ".join(sorted({key[0] for key in {*a, *b} if a.get(key) != b.get(key)}))
+
+
+def _repeats(first: _Outcome, second: _Outcome) -> None:
+    differ = _differing(first, second)
     if differ:
         print("dpareto: equal requests gave different values of %s. Times differ; what else does "
-              "is not seeded by run.seed, and studies with it do not repeat" % ", ".join(differ))
+              "is not seeded by run.seed, and studies with it do not repeat" % differ)
     else:
         print("dpareto: equal requests give equal results")
+
+
+def _shorter(request: Mapping[str, Any]) -> Dict[str, Any]:
+    """The request for a training that ends at the first waypoint."""
+    name, value = request["path"]["parameter"], request["path"]["values"][0]
+    own = request["parameters"][name]
+    short = {key: v for key, v in request.items() if key != "path"}
+    short["parameters"] = {**request["parameters"], name: value}
+    short["privacy"] = {  # steps are so many for each epoch
+        objective: {**account, "steps": account["steps"] * value // own}
+        if "steps" in account else account
+        for objective, account in request.get("privacy", {}).items()}
+    return short
+
+
+def _walks(asked: Mapping[str, Any], whole: _Outcome, folder: str) -> None:
+    """Is the training at a waypoint what one that ends there is?"""
+    path = asked["request"].get("path") or {}
+    if not path.get("values"):
+        return
+    value = path["values"][0]
+    there: _Outcome = {(name, run, None): x for (name, run, at), x in whole.items() if at == value}
+    if not there:
+        print("dpareto: nothing was reported at the waypoint %s=%s" % (path["parameter"], value))
+        return
+    differ = _differing(there, _outcome(asked, _shorter(asked["request"]), folder))
+    if differ:
+        print("dpareto: a training with %s=%s has other values of %s than this one had there. Times "
+              "differ; what else does breaks what a path promises (docs/trainer-protocol.md, "
+              "'Paths')" % (path["parameter"], value, differ))
+    else:
+        print("dpareto: at %s=%s it is what a training with %s=%s is"
+              % (path["parameter"], value, path["parameter"], value))
 
 
 def _check(trainer: str, study: str) -> int:
@@ -480,7 +521,10 @@ def _check(trainer: str, study: str) -> int:
         if asked["script"] != script:
             raise SystemExit("dpareto: %s runs %s, not %s: mend trainer.command"
                              % (study, asked["script"], trainer))
-        _repeats(asked, folder)
+        first, second = (_outcome(asked, asked["request"], os.path.join(folder, name))
+                         for name in ("first", "second"))
+        _repeats(first, second)
+        _walks(asked, first, os.path.join(folder, "shorter"))
     return 0
 
 

@@ -1,0 +1,26 @@
+/* peer.h - who looks is who may use the daemon's socket.
+ *
+ * A port of this machine is open to everybody who is logged in on it. The kernel knows
+ * whose the other end of such a connection is; whoever could not ask the daemon by
+ * dparetoctl is not told by a page either. Through ssh it is the person who logged in. */
+#ifndef DP_SERVE_PEER_H
+#define DP_SERVE_PEER_H
+#include "base/base.h"
+
+#include <sys/socket.h>
+#include <sys/types.h>
+
+/* The user who has the other end of a connection within this machine; false: that cannot
+ * be told. */
+DP_MUSTCHECK bool peer_user(const struct sockaddr *ours, const struct sockaddr *theirs,
+			    uid_t *user);
+enum {
+	PEER_NAME = 64
+};
+/* "alice (1000)", or "user 1000" of one without a name. */
+char *peer_name(uid_t user, char out[PEER_NAME]);
+/* May that user connect to a socket in the file system? Its owner, root and we may
+ * always. */
+bool peer_may_use(uid_t user, const char *socket);
+
+#endif

@@ -1,6 +1,7 @@
 /* test_serve.c - the web server without a network: addresses, who is let in, what each
  * path answers, tables, curves, metrics, and that nobody's text becomes markup. */
 #include "fake_asked.h"
+#include "serve/figures.h"
 #include "serve/growth.h"
 #include "serve/listen.h"
 #include "serve/peer.h"
@@ -552,6 +553,39 @@ static void test_figure_links(void **state)
 	visitor_free(&v);
 }
 
+/* A front of three objectives, of which two are shown; and a trial that a constraint
+ * bars: a figure from JSON, as the daemon tells it. */
+static void test_figure_of_three_objectives(void **state)
+{
+	static const char summary[] =
+		"{\"name\":\"s\",\"objectives\":[\"a\",\"b\",\"c\"],\"goals\":["
+		"\"minimize\",\"minimize\",\"minimize\"],\"transforms\":[\"none\","
+		"\"none\",\"none\"],\"privacy\":[],\"anti_ideal\":{}}";
+	static const char front[] =
+		"{\"front\":[{\"trial\":0,\"objectives\":{\"a\":1,\"b\":3,\"c\":3}},"
+		"{\"trial\":1,\"objectives\":{\"a\":2,\"b\":4,\"c\":1}},"
+		"{\"trial\":2,\"objectives\":{\"a\":3,\"b\":1,\"c\":2}}]}";
+	static const char rows[] = "[{\"trial\":3,\"state\":\"ok\",\"feasible\":false,"
+				   "\"objectives\":{\"a\":1.5,\"b\":1.5,\"c\":1}}]";
+	const struct figure_form form = { .width = 600, .inlined = true };
+	struct pictured picture;
+	struct dp_buf out = DP_BUF_INIT;
+	struct dp_err err;
+
+	(void)state;
+	picture = (struct pictured){ .summary = json_loads(summary, 0, NULL),
+				     .front = json_loads(front, 0, NULL),
+				     .rows = json_loads(rows, 0, NULL) };
+	assert_int_equal(figures_front(&picture, 1, &form, &out, &err), DP_OK);
+	assert_non_null(strstr(dp_buf_text(&out), "front of these two of 3 objectives"));
+	assert_non_null(strstr(dp_buf_text(&out), "a constraint is not met"));
+	assert_non_null(strstr(dp_buf_text(&out), "trial 1:"));
+	dp_buf_free(&out);
+	json_decref((json_t *)picture.summary);
+	json_decref((json_t *)picture.front);
+	json_decref((json_t *)picture.rows);
+}
+
 /* ---- tables ---- */
 
 /* The numbers of the trials that a query gives: "2 0 1 of 3". */
@@ -831,6 +865,7 @@ int main(void)
 		cmocka_unit_test(test_markup),
 		cmocka_unit_test(test_files_are_known),
 		cmocka_unit_test(test_figure_links),
+		cmocka_unit_test(test_figure_of_three_objectives),
 		cmocka_unit_test(test_tables),
 		cmocka_unit_test(test_tables_with_gaps),
 		cmocka_unit_test(test_growth),

@@ -1,5 +1,5 @@
 /* study.js - one study, live. */
-import { get, Refusal, studyApi } from "/api.js";
+import { get, studyApi } from "/api.js";
 import { give, ordersOf } from "/control.js";
 import { element, say, show } from "/dom.js";
 import { Figure } from "/figure.js";
@@ -153,28 +153,38 @@ function failureRow(study, f) {
 
 /* ---- the recommendation ---- */
 
-/* Why it is this point. */
-function whyRecommended(s) {
-	const [privacy] = s.privacy ?? [];
-	const utility = s.objectives.find((name) => name !== privacy) ?? "the result";
+/* Why it is this point, in words. */
+function whyRecommended(s, { rule, objective: least, limit }) {
+	const utility = s.objectives.find((name) => !s.privacy?.includes(name)) ?? "the result";
+	const within = typeof limit === "number" ?
+		`Of the points with ${least} up to ${number(limit)}: ` : "";
+	const words = {
+		"one-se": `the least ${least ?? s.objectives[0]} that cannot be told from the best; its ` +
+			`${utility} is within one standard error of the best one.`,
+		knee: `where more ${least ?? s.objectives[0]} begins to buy little. How sure each point is, ` +
+			"is not known: that takes two runs or more of each trial.",
+	};
+	const text = within + (words[rule] ?? "");
 
 	if (s.selection)
 		return "The selected training: all others stay secret.";
-	return `The least ${privacy ?? s.objectives[0]} that cannot be told from the best: its ${utility} ` +
-		"is within one standard error of the best one.";
+	return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-function recommended(s, { point, why }, session) {
+function recommended(s, choice, session) {
+	const [point] = choice.front ?? [];
+
 	return element("section", { class: "card", "data-key": "recommended" },
 		element("h2", null, s.selection ? "Selected" : "Recommended"),
 		point ? [
-			element("p", null, whyRecommended(s)),
+			element("p", null, whyRecommended(s, choice)),
 			element("p", null, trialLink(s.name, point)),
 			details(s, point),
 			session.control && !s.selection ? element("p", { class: "buttons" },
 				element("button", { type: "button", "data-order": "enqueue" },
 					"Run these settings again …")) : null,
-		] : element("p", { class: "soft" }, s.front ? why : "Nothing yet: there is no result."),
+		] : element("p", { class: "soft" }, s.front ?
+			"The front is being looked at." : "Nothing yet: there is no result."),
 		element("div", { id: "ask", "data-keep": true }));
 }
 
@@ -193,7 +203,7 @@ function figure(id, title) {
 		element("div", { id, "data-keep": true }));
 }
 
-function page(status, best, session) {
+function page(status, choice, session) {
 	const s = status.study;
 
 	return [
@@ -203,7 +213,7 @@ function page(status, best, session) {
 		tiles(s, status.front), links(s),
 		element("div", { class: "columns" },
 			figure("front", "Front"),
-			element("div", { class: "side" }, recommended(s, best, session),
+			element("div", { class: "side" }, recommended(s, choice, session),
 				list("Running", status.running.map((r) => runningRow(s.name, r)), RUNNING,
 					s.running === null ? "Secret." : "Nothing runs."),
 				list("Recent ends", status.latest.map((t) => latestRow(s, t)), LATEST,
@@ -226,7 +236,7 @@ function announce(was, s) {
 
 class StudyView {
 	constructor(main, study, session) {
-		Object.assign(this, { main, study, session, status: null, best: {},
+		Object.assign(this, { main, study, session, status: null, choice: {},
 			points: new Map(), version: null, gone: false });
 		main.addEventListener("click", (event) => this.click(event));
 	}
@@ -261,42 +271,29 @@ class StudyView {
 
 		if (this.gone || s.version === this.version)
 			return;
-		await Promise.all([this.trials.refresh(s), s.front > 0 ? this.refreshFront(s) : null,
+		await Promise.all([this.trials.refresh(s), s.front > 0 ? this.refreshFront() : null,
 			this.front.refresh(s.front > 0), this.hypervolume.refresh(s.front > 0 && !s.selection)]);
 		this.version = s.version;
 	}
 
 	/* What the models choose may take seconds while a study runs: whatever comes first is shown. */
-	async refreshFront(s) {
-		const [front, best] = await Promise.all([get(studyApi(this.study, "/front")),
-			s.selection ? null : this.oneStandardError()]);
+	async refreshFront() {
+		const [front, choice] = await Promise.all([get(studyApi(this.study, "/front")),
+			get(studyApi(this.study, "/choice"))]);
 
 		/* those of before stay: the picture may be of a moment earlier or later */
 		for (const point of front.front)
 			this.points.set(trialName(point), point);
-		this.best = best ?? { point: front.front[0] };
+		this.choice = choice;
 		this.draw();
 		this.front.retell();
-	}
-
-	/* The point, or why there is none: with one run each nobody knows a standard error. */
-	async oneStandardError() {
-		try {
-			const { front: [point] } = await get(studyApi(this.study, "/front?one-se"));
-
-			return { point };
-		} catch (error) {
-			if (!(error instanceof Refusal) || error.kind === "no-daemon")
-				throw error;
-			return { why: error.message };
-		}
 	}
 
 	draw() {
 		const s = this.status.study, p = progress(s);
 
 		document.title = `${s.state === "running" && p ? `${percent(p.part)} ` : ""}${s.name} - DPareto`;
-		show(this.main, page(this.status, this.best, this.session));
+		show(this.main, page(this.status, this.choice, this.session));
 		if (!this.trials)
 			this.mount();
 	}
@@ -329,7 +326,7 @@ class StudyView {
 		const order = event.target.closest("button")?.dataset.order;
 
 		if (order)
-			this.order(order, this.best.point?.parameters);
+			this.order(order, this.choice.front?.[0]?.parameters);
 	}
 
 	order(order, parameters) {

@@ -264,55 +264,64 @@ static void range_widen(struct range *r, enum plot_scale scale)
 	}
 }
 
-/* Points that were evaluated, within the picture; how many are beyond it. */
-static size_t cloud_gather(const json_t *rows, const struct side *x, const struct side *y,
-			   const struct range *rx, const struct range *ry, double *out_x,
-			   double *out_y, size_t *n)
+struct cloud {
+	double *x, *y; /* room for all rows */
+	size_t n;
+};
+
+/* Points that were evaluated and met the constraints, or did not, within the picture;
+ * how many are beyond it. */
+static size_t cloud_gather(const json_t *rows, bool feasible, const struct side *x,
+			   const struct side *y, const struct range *rx,
+			   const struct range *ry, struct cloud *out)
 {
 	size_t outside = 0, i;
 	const json_t *row;
 
-	*n = 0;
+	out->n = 0;
 	json_array_foreach (rows, i, row) {
 		double u = real_in(row, "objectives", x->name),
 		       v = real_in(row, "objectives", y->name);
 
 		if (isnan(u) || isnan(v) ||
+		    dp_json_bool(row, "feasible", false) != feasible ||
 		    strcmp(dp_json_str(row, "state", ""), "ok") != 0)
 			continue;
 		if (u < rx->lo || u > rx->hi || v < ry->lo || v > ry->hi) {
 			outside++;
 			continue;
 		}
-		out_x[*n] = u;
-		out_y[(*n)++] = v;
+		out->x[out->n] = u;
+		out->y[out->n++] = v;
 	}
 	return outside;
 }
 
-static void draw_evaluated(struct plot *p, struct plot_panel *a, const struct pictured *s,
-			   const struct side *x, const struct side *y,
-			   const struct range *rx, const struct range *ry)
+/* How many of them are beyond the picture. */
+static size_t draw_evaluated(struct plot_panel *a, const struct pictured *s,
+			     const struct side *x, const struct side *y,
+			     const struct range *rx, const struct range *ry)
 {
-	size_t room = json_array_size(s->rows), n, outside;
+	size_t room = json_array_size(s->rows), outside;
 	double *at = malloc(2 * room * sizeof *at + 1);
+	struct cloud cloud = { .x = at, .y = at + room };
 	struct plot_style dots = { .colour = plot_palette(PLOT_GREY),
 				   .size = room > 2000 ? 3 : 5,
 				   .opacity = room > 2000 ? 0.25 : 0.5 };
-	char note[120], count[DP_COUNT_LEN];
 
 	if (!at) {
 		panel_fail(a);
-		return;
+		return 0;
 	}
-	outside = cloud_gather(s->rows, x, y, rx, ry, at, at + room, &n);
-	panel_points(a, &dots, "evaluated", at, at + room, n);
-	if (outside) {
-		snprintf(note, sizeof note, "Not shown: %s beyond the axes.",
-			 dp_count_text(outside, "point", count));
-		plot_note(p, note);
-	}
+	outside = cloud_gather(s->rows, true, x, y, rx, ry, &cloud);
+	panel_points(a, &dots, "evaluated", cloud.x, cloud.y, cloud.n);
+	outside += cloud_gather(s->rows, false, x, y, rx, ry, &cloud);
+	dots.marker = PLOT_RING;
+	if (cloud.n)
+		panel_points(a, &dots, "a constraint is not met", cloud.x, cloud.y,
+			     cloud.n);
 	free(at);
+	return outside;
 }
 
 static struct plot_style study_style(size_t i)
@@ -329,8 +338,50 @@ static struct plot_style study_style(size_t i)
 				    .outline = true };
 }
 
+/* Is a point of the front also on that of the two objectives shown? Of only two all
+ * are. Points are sorted from left to right. */
+static bool is_on_line(const struct drawn *d, size_t i, const struct side *x,
+		       const struct side *y)
+{
+	for (size_t k = 0; k < d->n; k++) {
+		bool better_x = x->maximized ? d->x[k] > d->x[i] : d->x[k] < d->x[i];
+		bool better_y = y->maximized ? d->y[k] > d->y[i] : d->y[k] < d->y[i];
+		bool as_good_x = better_x || d->x[k] == d->x[i];
+		bool as_good_y = better_y || d->y[k] == d->y[i];
+
+		if (as_good_x && as_good_y && (better_x || better_y))
+			return false;
+	}
+	return true;
+}
+
+/* A staircase goes on to the right at what was reached for less. */
+static void draw_line(struct plot_panel *a, const struct plot_style *style,
+		      const char *name, const struct drawn *d, const struct side *x,
+		      const struct side *y)
+{
+	double *at = malloc(2 * d->n * sizeof *at + 1);
+	size_t n = 0;
+
+	if (!at) {
+		panel_fail(a);
+		return;
+	}
+	for (size_t i = 0; i < d->n; i++) {
+		if (!is_on_line(d, i, x, y))
+			continue;
+		at[n] = d->x[i];
+		at[d->n + n++] = d->y[i];
+	}
+	if (x->maximized)
+		panel_line(a, style, name, at, at + d->n, n);
+	else
+		panel_steps(a, style, name, at, at + d->n, n);
+	free(at);
+}
+
 static void draw_front(struct plot_panel *a, const struct drawn *d, const struct side *x,
-		       size_t i, const char *name)
+		       const struct side *y, size_t i, const char *name)
 {
 	struct plot_style style = study_style(i), bar = style;
 
@@ -338,13 +389,27 @@ static void draw_front(struct plot_panel *a, const struct drawn *d, const struct
 	bar.size = 4;
 	bar.opacity = 0.6;
 	panel_bars(a, &bar, NULL, d->x, d->lo, d->hi, d->n);
-	/* a staircase goes on to the right at what was reached for less */
-	if (x->maximized)
-		panel_line(a, &style, name, d->x, d->y, d->n);
-	else
-		panel_steps(a, &style, name, d->x, d->y, d->n);
+	draw_line(a, &style, name, d, x, y);
 	panel_points(a, &style, name, d->x, d->y, d->n);
 	panel_tips(a, (const char *const *)d->tips, (const char *const *)d->links, d->n);
+}
+
+/* What the picture does not show. */
+static void front_note(struct plot *p, const json_t *summary, size_t outside)
+{
+	size_t n = json_array_size(json_object_get(summary, "objectives"));
+	char count[DP_COUNT_LEN];
+	struct dp_buf text = DP_BUF_INIT;
+
+	if (outside)
+		dp_buf_printf(&text, "Not shown: %s beyond the axes. ",
+			      dp_count_text(outside, "point", count));
+	if (n > 2)
+		dp_buf_printf(&text,
+			      "The line is the front of these two of %zu objectives.", n);
+	if (text.len)
+		plot_note(p, plot_words(p, &text));
+	dp_buf_free(&text);
 }
 
 /* The point to take. */
@@ -439,6 +504,7 @@ static void front_fill(struct plot *p, const struct pictured *studies,
 {
 	struct plot_panel *a = plot_panel(p, 0, 0);
 	struct range rx, ry;
+	size_t outside = 0;
 
 	front_ranges(d, n, x, y, &rx, &ry);
 	front_axes(a, studies[0].summary, x, y, &rx, &ry);
@@ -448,13 +514,14 @@ static void front_fill(struct plot *p, const struct pictured *studies,
 	}
 	draw_region(a, x, y);
 	if (n == 1 && studies[0].rows)
-		draw_evaluated(p, a, &studies[0], x, y, &rx, &ry);
+		outside = draw_evaluated(a, &studies[0], x, y, &rx, &ry);
 	for (size_t i = 0; i < n; i++)
-		draw_front(a, &d[i], x, i,
+		draw_front(a, &d[i], x, y, i,
 			   n == 1 ? "front"
 				  : dp_json_str(studies[i].summary, "name", ""));
 	if (n == 1)
 		draw_chosen(a, &studies[0], x, y);
+	front_note(p, studies[0].summary, outside);
 }
 
 /* Do all studies have both objectives, towards the same side? */

@@ -125,6 +125,11 @@ static int log_read_file(const char *folder, const struct log_wish *w, bool ende
 	if (fd >= 0) {
 		code = log_read_fd(fd, w, ended, r, err);
 		close(fd);
+	} else if (errnum == EINVAL || errnum == ELOOP) {
+		code = dp_fail(err, DP_E_FAILED,
+			       "the trainer has put something else in the place of its "
+			       "log %s, which is not opened",
+			       w->file);
 	} else if (errnum != ENOENT) {
 		code = dp_fail_errno(err, errnum, "cannot read the log %s", w->file);
 		dp_hint(err, "the user of dpareto-serve must be able to read the state "

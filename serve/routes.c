@@ -200,8 +200,9 @@ static int route_trials(struct visit *v, struct dp_err *err)
 
 	if (!table_asked(v->q))
 		return answer_command(v, &all, err);
-	code = shelf_rows(&v->s->shelf, &v->s->asking, v->s->hub, v->study, &rows,
-			  &version, err);
+	/* its answer says what version it has: who reads on can ask again */
+	code = shelf_rows(&v->s->shelf, &v->s->asking, v->s->hub, v->study, SHELF_AT_ONCE,
+			  &rows, &version, err);
 	if (code != DP_OK)
 		return code;
 	code = table_part(rows, v->q, &part, err);
@@ -257,7 +258,8 @@ static void album_free(struct album *al)
 enum {
 	ALBUM_FRONT = 1,
 	ALBUM_ROWS = 2,
-	ALBUM_CHOSEN = 4
+	ALBUM_NEWEST = 4, /* rows: nobody asks again for a picture that is out of date */
+	ALBUM_CHOSEN = 8
 };
 
 static int album_add(struct visit *v, struct album *al, const char *study, unsigned what,
@@ -278,8 +280,9 @@ static int album_add(struct visit *v, struct album *al, const char *study, unsig
 			p->front = album_keep(al, value);
 	}
 	if (code == DP_OK && (what & ALBUM_ROWS)) {
-		code = shelf_rows(&v->s->shelf, k, v->s->hub, study, &value, &version,
-				  err);
+		code = shelf_rows(&v->s->shelf, k, v->s->hub, study,
+				  what & ALBUM_NEWEST ? SHELF_NEWEST : SHELF_AT_ONCE,
+				  &value, &version, err);
 		if (code == DP_OK)
 			p->rows = album_keep(al, value);
 	}
@@ -291,20 +294,25 @@ static int album_add(struct visit *v, struct album *al, const char *study, unsig
 	return code;
 }
 
+/* What each picture needs. A list has many sparks, none of which may hold it up. */
+static unsigned figure_needs(const char *name)
+{
+	if (strcmp(name, "front.svg") == 0)
+		return ALBUM_FRONT | ALBUM_ROWS | ALBUM_NEWEST | ALBUM_CHOSEN;
+	return strcmp(name, "hypervolume.svg") == 0 ? ALBUM_ROWS | ALBUM_NEWEST
+						    : ALBUM_ROWS;
+}
+
 static int route_figure(struct visit *v, struct dp_err *err)
 {
-	bool front = strcmp(v->last, "front.svg") == 0;
 	struct album al = { .n = 0 };
 	struct figure_form form;
 	int code = form_read(v->q, &form, err);
 
 	if (code == DP_OK)
-		code = album_add(v, &al, v->study,
-				 front ? ALBUM_FRONT | ALBUM_ROWS | ALBUM_CHOSEN
-				       : ALBUM_ROWS,
-				 err);
+		code = album_add(v, &al, v->study, figure_needs(v->last), err);
 	pthread_mutex_lock(&v->s->drawing);
-	if (code == DP_OK && front)
+	if (code == DP_OK && strcmp(v->last, "front.svg") == 0)
 		code = figures_front(al.study, 1, &form, &v->a->body, err);
 	else if (code == DP_OK && strcmp(v->last, "hypervolume.svg") == 0)
 		code = figures_hypervolume(&al.study[0], &form, &v->a->body, err);

@@ -3,7 +3,7 @@
  * Tables that are sorted, clouds of points and curves need every trial, and thousands of
  * them take the daemon and us a good part of a second. So they are fetched again only
  * when the study has changed, and no more often than leaves most of the time for other
- * things; meanwhile people see them as they were a moment ago. */
+ * things. */
 #ifndef DP_SERVE_SHELF_H
 #define DP_SERVE_SHELF_H
 #include "serve/ask.h"
@@ -13,15 +13,24 @@ enum {
 	SHELF_STUDIES = 16
 };
 
+struct shelf_fetch;
+
 struct shelf {
 	pthread_mutex_t lock;
+	pthread_cond_t fetched;
+	struct shelf_fetch *fetches; /* those on their way */
 	struct shelf_place {
 		char study[DP_NAME_MAX + 1]; /* "": free */
 		json_t *rows;
-		struct hub_word word; /* of the study, when it was fetched */
-		int64_t made, cost;   /* dp_mono_us() when it was fetched, and how long */
-		int64_t used;         /* when somebody took it */
+		struct hub_word word; /* of the study, when they were fetched */
+		int64_t made, cost; /* dp_mono_us() at their end, and how long it took */
+		int64_t used;       /* when somebody took it */
 	} place[SHELF_STUDIES];
+};
+
+enum shelf_haste {
+	SHELF_AT_ONCE, /* perhaps as they were some seconds ago */
+	SHELF_NEWEST,  /* with all that is known now; perhaps in some seconds */
 };
 
 void shelf_init(struct shelf *s);
@@ -29,7 +38,7 @@ void shelf_free(struct shelf *s);
 /* The rows of `trials`; the caller owns a reference and changes nothing in them. The
  * version is one that they have at least; -1: nobody knows. */
 DP_MUSTCHECK int shelf_rows(struct shelf *s, struct asking *k, struct hub *h,
-			    const char *study, json_t **rows, int64_t *version,
-			    struct dp_err *err);
+			    const char *study, enum shelf_haste haste, json_t **rows,
+			    int64_t *version, struct dp_err *err);
 
 #endif

@@ -103,6 +103,10 @@ class Studies(KitCase):
         self.assertIn("RuntimeError: shapes differ: (3, 4) (4, 4)", trial["reason"])
         self.assertIn("Traceback", self.attempt("stderr"))
 
+    def test_an_exception_with_a_very_long_text(self):
+        trial = self.ended("with dpareto.trial() as t:\n    raise RuntimeError(5000 * 'x')")
+        self.assertIn("stderr: RuntimeError: xxx", trial["reason"])
+
     def test_a_kit_that_is_not_found(self):
         self.write("train.py", "import dpareto")
         self.client = self.daemon(env={"PYTHONPATH": ""}).start().connect()

@@ -213,6 +213,7 @@ with dpareto.trial() as t:
                 ("t.declare(noise_over_clip=-1)", "noise_over_clip must be at least 0"),
                 ("run.result(**{'a%05d' % i: 1 for i in range(9000)})", "is longer than the"),
                 ("raise ValueError('first\\nsecond')", "ValueError: first second"),
+                ("raise ValueError('begins here ' + 5000 * 'x')", "ValueError: begins here xx"),
                 ("raise ValueError", "ValueError"),
                 ("open('/nowhere/at/all')", "FileNotFoundError: [Errno 2] No such file")]:
             with self.subTest(text):

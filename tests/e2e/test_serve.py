@@ -215,6 +215,19 @@ class Answers(Serving):
         self.assertEqual((second["text"], second["ended"], second["end"]), ("two\n", True, "ok"))
         self.assertIn("<script>", s.json("/api/studies/s/trials/0/log")["text"])
 
+    def test_a_log_that_is_something_else(self):
+        self.run_study()
+        self.finish(self.client, "s")
+        s = self.serve()
+        folder = self.client("trial", study="s", trial=0)["trial"]["attempts"][0]["directory"]
+        for make in (os.mkfifo, lambda path: os.symlink("/etc/passwd", path), os.mkdir):
+            path = os.path.join(folder, "stderr")
+            os.unlink(path)
+            make(path)
+            status, _, text = s.ask("/api/studies/s/trials/0/log")
+            self.assertEqual(status, 409)
+            self.assertIn("something else in the place of its log", text)
+
     def test_pictures(self):
         self.run_study(search="method: random, evaluations: 10")
         self.finish(self.client, "s")

@@ -2,6 +2,7 @@
  * line each. Nothing is admitted that should not be, answers are whole, and neither what
  * is asked nor what a trainer wrote becomes markup or leaves its JSON. */
 #include "fake_asked.h"
+#include "reports/plot/plot.h"
 #include "serve/shell.h"
 
 #include "base/json.h"
@@ -12,6 +13,7 @@ enum {
 	FIELDS = 8 /* method, target, host, origin, site, token, cookie, body */
 };
 
+int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void demand(bool condition)
@@ -107,6 +109,14 @@ static void ask_each(char *field[FIELDS], size_t len)
 		ask_all(&s, field, len);
 		serve_free(&s);
 	}
+}
+
+/* Fonts are kept until the end. */
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	(void)argc;
+	(void)argv;
+	return atexit(plot_shutdown);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

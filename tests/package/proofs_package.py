@@ -8,8 +8,8 @@ from machine import wait_for
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # In this order, since each stands on those before it.
-NAMES = ("installed", "first_study", "own_trainer", "kit", "service", "documents", "removed",
-         "purged", "upgraded", "removed_while_running", "back_again")
+NAMES = ("installed", "first_study", "own_trainer", "kit", "debian_tests", "service", "documents",
+         "removed", "purged", "upgraded", "removed_while_running", "back_again")
 APT_LIMIT = 900.0  # seconds; apt writes a lot
 KIT_TRAINER = """import random
 import dpareto
@@ -96,11 +96,21 @@ class Proofs:
                        .replace("runs: 10", "runs: 10, env: {PYTHONPATH: %s}" % where))
         self.alice_runs("kit")
 
+    def debian_tests(self):
+        """Those of debian/tests that need no root, as autopkgtest would run them."""
+        for name in ("study", "python-kit"):
+            folder = self.m.run("mktemp", "-d", user="alice").strip()
+            self.m.run(self.debian_test(name), user="alice", AUTOPKGTEST_TMP=folder)
+
+    def debian_test(self, name):
+        """Puts one into the machine; its path there."""
+        with open(os.path.join(TOP, "packaging/debian/tests", name)) as f:
+            self.m.write("/packages/" + name, f.read(), 0o755)
+        return "/packages/" + name
+
     def service(self):
-        """debian/tests/service as autopkgtest would run it, and who may use the socket."""
-        with open(os.path.join(TOP, "packaging/debian/tests/service")) as f:
-            self.m.write("/packages/service", f.read(), 0o755)
-        self.m.run("/packages/service")
+        """debian/tests/service, and who may use the socket."""
+        self.m.run(self.debian_test("service"))
         expect(self.m.code("dparetoctl", "daemon", "status", user="alice") == 4,
                "alice may use it, though she is in no group")
         self.m.run("usermod", "-aG", "dpareto", "alice")

@@ -1,6 +1,7 @@
 /* test_serve.c - the web server without a network: addresses, who is let in, what each
  * path answers, tables, curves, metrics, and that nobody's text becomes markup. */
 #include "fake_asked.h"
+#include "serve/figures.h"
 #include "serve/growth.h"
 #include "serve/listen.h"
 #include "serve/peer.h"
@@ -552,6 +553,39 @@ static void test_figure_links(void **state)
 	visitor_free(&v);
 }
 
+/* A front of three objectives, of which two are shown; and a trial that a constraint
+ * bars: a figure from JSON, as the daemon tells it. */
+static void test_figure_of_three_objectives(void **state)
+{
+	static const char summary[] =
+		"{\"name\":\"s\",\"objectives\":[\"a\",\"b\",\"c\"],\"goals\":["
+		"\"minimize\",\"minimize\",\"minimize\"],\"transforms\":[\"none\","
+		"\"none\",\"none\"],\"privacy\":[],\"anti_ideal\":{}}";
+	static const char front[] =
+		"{\"front\":[{\"trial\":0,\"objectives\":{\"a\":1,\"b\":3,\"c\":3}},"
+		"{\"trial\":1,\"objectives\":{\"a\":2,\"b\":4,\"c\":1}},"
+		"{\"trial\":2,\"objectives\":{\"a\":3,\"b\":1,\"c\":2}}]}";
+	static const char rows[] = "[{\"trial\":3,\"state\":\"ok\",\"feasible\":false,"
+				   "\"objectives\":{\"a\":1.5,\"b\":1.5,\"c\":1}}]";
+	const struct figure_form form = { .width = 600, .inlined = true };
+	struct pictured picture;
+	struct dp_buf out = DP_BUF_INIT;
+	struct dp_err err;
+
+	(void)state;
+	picture = (struct pictured){ .summary = json_loads(summary, 0, NULL),
+				     .front = json_loads(front, 0, NULL),
+				     .rows = json_loads(rows, 0, NULL) };
+	assert_int_equal(figures_front(&picture, 1, &form, &out, &err), DP_OK);
+	assert_non_null(strstr(dp_buf_text(&out), "front of these two of 3 objectives"));
+	assert_non_null(strstr(dp_buf_text(&out), "a constraint is not met"));
+	assert_non_null(strstr(dp_buf_text(&out), "trial 1:"));
+	dp_buf_free(&out);
+	json_decref((json_t *)picture.summary);
+	json_decref((json_t *)picture.front);
+	json_decref((json_t *)picture.rows);
+}
+
 /* ---- tables ---- */
 
 /* The numbers of the trials that a query gives: "2 0 1 of 3". */
@@ -717,6 +751,99 @@ static void test_metrics(void **state)
 	visitor_free(&v);
 }
 
+/* ---- the shelf ---- */
+
+/* A daemon that takes until the test says so. */
+struct slow_daemon {
+	int asked[2], go[2]; /* pipes: it is asked, it may answer */
+	struct shelf *shelf;
+};
+
+static int slow_open(void *arg, struct dp_client **client, struct dp_err *err)
+{
+	const struct slow_daemon *slow = arg;
+	char byte = 0;
+
+	if (write(slow->asked[1], &byte, 1) != 1 || read(slow->go[0], &byte, 1) != 1)
+		return dp_fail(err, DP_E_FAILED, "the test's pipes are broken");
+	return fake_open(FAKE_ANSWER, client, err);
+}
+
+static void *ask_slowly(void *arg)
+{
+	struct slow_daemon *slow = arg;
+	struct asking k;
+	struct dp_err err;
+	json_t *rows = NULL;
+	int64_t version;
+
+	asking_init(&k, NULL);
+	k.open = slow_open;
+	k.arg = slow;
+	if (shelf_rows(slow->shelf, &k, NULL, "slow", SHELF_NEWEST, &rows, &version,
+		       &err) != DP_OK)
+		rows = NULL;
+	asking_free(&k);
+	return rows;
+}
+
+/* A study that takes long holds up nobody who asks for another; what nobody can fetch
+ * takes nobody's place. */
+static void test_shelf(void **state)
+{
+	struct slow_daemon slow;
+	struct dp_err err;
+	struct asking k;
+	struct shelf shelf;
+	json_t *rows, *again;
+	pthread_t thread;
+	int64_t version;
+	void *got;
+	char byte = 0;
+
+	(void)state;
+	shelf_init(&shelf);
+	asking_init(&k, NULL);
+	k.open = fake_open;
+	k.arg = FAKE_ANSWER;
+	slow.shelf = &shelf;
+	assert_int_equal(pipe(slow.asked), 0);
+	assert_int_equal(pipe(slow.go), 0);
+	assert_int_equal(pthread_create(&thread, NULL, ask_slowly, &slow), 0);
+	assert_int_equal(read(slow.asked[0], &byte, 1), 1);
+	assert_int_equal(shelf_rows(&shelf, &k, NULL, "other", SHELF_NEWEST, &rows,
+				    &version, &err),
+			 DP_OK);
+	assert_int_equal(json_array_size(rows), 3);
+	assert_int_equal(write(slow.go[1], &byte, 1), 1);
+	assert_int_equal(pthread_join(thread, &got), 0);
+	assert_int_equal(json_array_size(got), 3);
+	/* the newest is never what was there before somebody asked */
+	assert_int_equal(shelf_rows(&shelf, &k, NULL, "other", SHELF_NEWEST, &again,
+				    &version, &err),
+			 DP_OK);
+	assert_ptr_not_equal(again, rows);
+	json_decref(rows);
+	k.arg = NULL;
+	for (int i = 0; i < 2 * SHELF_STUDIES; i++) {
+		char name[16];
+
+		snprintf(name, sizeof name, "none-%d", i);
+		assert_int_not_equal(shelf_rows(&shelf, &k, NULL, name, SHELF_AT_ONCE,
+						&rows, &version, &err),
+				     DP_OK);
+	}
+	assert_int_equal(json_array_size(shelf.place[1].rows), 3);
+	json_decref(again);
+	json_decref(got);
+	for (int i = 0; i < 2; i++) {
+		close(slow.asked[i]);
+		close(slow.go[i]);
+	}
+	asking_free(&k);
+	shelf_free(&shelf);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -738,11 +865,13 @@ int main(void)
 		cmocka_unit_test(test_markup),
 		cmocka_unit_test(test_files_are_known),
 		cmocka_unit_test(test_figure_links),
+		cmocka_unit_test(test_figure_of_three_objectives),
 		cmocka_unit_test(test_tables),
 		cmocka_unit_test(test_tables_with_gaps),
 		cmocka_unit_test(test_growth),
 		cmocka_unit_test(test_growth_of_paths),
 		cmocka_unit_test(test_metrics),
+		cmocka_unit_test(test_shelf),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

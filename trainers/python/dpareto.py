@@ -43,6 +43,7 @@ Number = Union[int, float]
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}\Z")
 _SAMPLING = ("without-replacement", "poisson", "shuffle")
 _LINE_MAX = 64 * 1024  # bytes of a line, by the protocol
+_SAID_MAX = 500  # characters; of a longer last line its end would be shown
 _WHOLE = 2**53  # whole numbers up to here are doubles, too
 _TERMINATED = 128 + signal.SIGTERM  # what a shell says of a program that TERM ended
 
@@ -355,10 +356,11 @@ class Trial:
 
 
 def _say_last(error: BaseException) -> None:
-    """The last line on stderr is what people are shown of a failure. Python's own ends with the
-    exception, unless that has several lines: then its first one is said again, at the end."""
+    """The last line on stderr is what people are shown of a failure. Python's own is the exception,
+    unless that has several lines or a very long one: then it is said once more, in one line."""
     lines = "".join(traceback.format_exception_only(type(error), error)).strip().splitlines()
-    if len(lines) < 2:
+    said = " ".join(line.strip() for line in lines)
+    if len(lines) < 2 and len(said) <= _SAID_MAX:
         return
     before = sys.excepthook
 
@@ -366,7 +368,7 @@ def _say_last(error: BaseException) -> None:
              trace: Optional[TracebackType]) -> None:
         before(kind, value, trace)
         if value is error:
-            print(" ".join(line.strip() for line in lines), file=sys.stderr)
+            print(said[:_SAID_MAX], file=sys.stderr)
 
     sys.excepthook = hook
 

@@ -233,7 +233,7 @@ export class Figure {
 				item.link.classList.toggle("meant", on);
 	}
 
-	/* Beside the point, and within the figure. */
+	/* Beside the point and above it, where fronts leave room, and within the figure. */
 	put(item) {
 		const frame = this.box.querySelector("svg").getBoundingClientRect();
 		const place = this.place.getBoundingClientRect();
@@ -245,7 +245,7 @@ export class Figure {
 		const beside = right || x - 14 - this.tip.offsetWidth >= 0;
 
 		this.tip.style.left = `${left}px`;
-		this.tip.style.top = `${beside ? Math.max(0, y - this.tip.offsetHeight / 2) : y + 16}px`;
+		this.tip.style.top = `${beside ? Math.max(0, y - this.tip.offsetHeight - 6) : y + 16}px`;
 	}
 
 	close() {

@@ -74,7 +74,7 @@ function frontRange(s, front) {
 	const name = s.objectives[0];
 	const values = front.map((p) => p.objectives?.[name]).filter((x) => typeof x === "number");
 
-	const ends = [Math.min(...values), Math.max(...values)].map((x) => objective(s, name, x, 3));
+	const ends = [Math.min(...values), Math.max(...values)].map((x) => objective(s, name, x, 4));
 	if (!values.length)
 		return null;
 	return `${name} ${ends[0] === ends[1] ? ends[0] : ends.join(" to ")}`;

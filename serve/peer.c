@@ -44,12 +44,16 @@ bool peer_user(const struct sockaddr *ours, const struct sockaddr *theirs, uid_t
 	while (table && !found && fgets(line, sizeof line, table)) {
 		char local[END_TEXT], remote[END_TEXT];
 		unsigned number;
+		unsigned long inode;
 
-		/* sl local remote state queues timer retransmits uid */
-		if (sscanf(line, "%*d: %47s %47s %*x %*x:%*x %*x:%*x %*x %u", local,
-			   remote, &number) != 3)
+		/* sl local remote state queues timer retransmits uid timeout inode */
+		if (sscanf(line, "%*d: %47s %47s %*x %*x:%*x %*x:%*x %*x %u %*d %lu",
+			   local, remote, &number, &inode) != 4)
 			continue;
-		found = strcmp(local, there) == 0 && strcmp(remote, here) == 0;
+		/* an end that its process has closed is nobody's any more: the table
+		 * says root's then, and no inode */
+		found = inode != 0 && strcmp(local, there) == 0 &&
+			strcmp(remote, here) == 0;
 		*user = number;
 	}
 	if (table)

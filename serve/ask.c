@@ -2,6 +2,7 @@
 #include "serve/ask.h"
 
 #include "base/json.h"
+#include "ctl/choose.h"
 #include "ctl/command.h"
 #include "ctl/daemon.h"
 #include "wire/wire.h"
@@ -221,6 +222,17 @@ int ask_study(struct asking *k, const char *study, json_t **status,
 	if (code == DP_OK)
 		*summary = json_object_get(*status, "study");
 	return code;
+}
+
+int ask_front_for(const struct ask *a, json_t *front, const json_t *summary,
+		  struct dp_err *err)
+{
+	struct invocation v = { .ctl = { .quiet = true } };
+
+	v.ctl.given = v.given;
+	v.ctl.argv = v.argv;
+	invocation_set(&v, a);
+	return ctl_choose(&v.ctl, front, summary, err);
 }
 
 int ask_changes(struct asking *k, int64_t since, int ms, json_t **answer,

@@ -62,6 +62,10 @@ DP_MUSTCHECK int ask_trials(struct asking *k, const char *study, json_t **rows,
 DP_MUSTCHECK int ask_study(struct asking *k, const char *study, json_t **status,
 			   const json_t **summary, struct dp_err *err);
 
+/* Leaves of a front that is at hand what the options of `front` ask for, as that command
+ * does: no daemon is asked. */
+DP_MUSTCHECK int ask_front_for(const struct ask *a, json_t *front, const json_t *summary,
+			       struct dp_err *err);
 /* Waits so many milliseconds for changes of any study after a revision. Takes nobody's
  * turn. */
 DP_MUSTCHECK int ask_changes(struct asking *k, int64_t since, int ms, json_t **answer,

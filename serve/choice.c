@@ -1,8 +1,9 @@
-/* choice.c - asks the front for the point to take. */
+/* choice.c - takes one point of a front. */
 #include "serve/choice.h"
 
 #include "base/json.h"
 #include "base/num.h"
+#include "serve/ask.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -25,37 +26,30 @@ static double choice_limit(const json_t *summary, const char **objective)
 	return fmin(anti, MEANINGLESS);
 }
 
-/* Is it the front that gives no answer, and not the daemon, or this machine? */
-static bool rule_cannot(int code)
-{
-	return code == DP_E_FAILED || code == DP_E_INVALID || code == DP_E_USAGE ||
-	       code == DP_E_NOT_FOUND;
-}
-
 /* The one point that a rule leaves, in a list; *points NULL: it leaves none, or cannot be
- * followed. */
-static int choice_by(struct asking *k, const char *study, const char *rule,
+ * followed, since nothing is known of the noise. */
+static int choice_by(const json_t *summary, const json_t *front, const char *rule,
 		     const char *limit, json_t **points, struct dp_err *err)
 {
-	struct ask ask = { .command = "front", .arg = { study } };
-	json_t *front, *left;
+	struct ask ask = { .command = "front" };
+	json_t *left = json_deep_copy(front), *list;
 	int code;
 
 	*points = NULL;
+	if (!left)
+		return dp_fail(err, DP_E_NOMEM, "no memory for a choice");
 	ask.option[ask.noptions++] = (struct ask_option){ rule, "" };
 	if (limit)
 		ask.option[ask.noptions++] = (struct ask_option){ "max", limit };
-	code = ask_value(k, &ask, &front, err);
-	if (code != DP_OK)
-		return rule_cannot(code) ? DP_OK : code;
-	left = json_object_get(front, "front");
-	if (json_array_size(left) == 1)
-		*points = json_incref(left);
-	json_decref(front);
-	return DP_OK;
+	code = ask_front_for(&ask, left, summary, err);
+	list = json_object_get(left, "front");
+	if (code == DP_OK && json_array_size(list) == 1)
+		*points = json_incref(list);
+	json_decref(left);
+	return code == DP_E_NOMEM ? code : DP_OK;
 }
 
-int choice_find(struct asking *k, const char *study, const json_t *summary, json_t **out,
+int choice_find(const json_t *summary, const json_t *front, json_t **out,
 		struct dp_err *err)
 {
 	static const char *const rules[] = { "one-se", "knee" };
@@ -71,8 +65,8 @@ int choice_find(struct asking *k, const char *study, const json_t *summary, json
 			 dp_num_text(most, number));
 	for (int wide = isnan(most); wide < 2 && !points; wide++)
 		for (size_t i = 0; i < DP_COUNT(rules) && !points; i++) {
-			code = choice_by(k, study, rules[i], wide ? NULL : limit, &points,
-					 err);
+			code = choice_by(summary, front, rules[i], wide ? NULL : limit,
+					 &points, err);
 			if (code != DP_OK)
 				return code;
 			rule = points ? rules[i] : rule;

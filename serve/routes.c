@@ -159,13 +159,17 @@ static int route_front(struct visit *v, struct dp_err *err)
 
 static int route_choice(struct visit *v, struct dp_err *err)
 {
+	const struct ask ask = { .command = "front", .arg = { v->study } };
 	const json_t *summary;
-	json_t *status, *choice;
+	json_t *status, *front = NULL, *choice;
 	int code = ask_study(&v->s->asking, v->study, &status, &summary, err);
 
 	if (code != DP_OK)
 		return code;
-	code = choice_find(&v->s->asking, v->study, summary, &choice, err);
+	code = ask_value(&v->s->asking, &ask, &front, err);
+	if (code == DP_OK)
+		code = choice_find(summary, front, &choice, err);
+	json_decref(front);
 	json_decref(status);
 	return code == DP_OK ? http_reply_json(v->a, choice, err) : code;
 }
@@ -287,7 +291,7 @@ static int album_add(struct visit *v, struct album *al, const char *study, unsig
 			p->rows = album_keep(al, value);
 	}
 	if (code == DP_OK && (what & ALBUM_CHOSEN)) {
-		code = choice_find(k, study, p->summary, &value, err);
+		code = choice_find(p->summary, p->front, &value, err);
 		if (code == DP_OK)
 			p->chosen = album_keep(al, value);
 	}

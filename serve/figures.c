@@ -356,9 +356,9 @@ static bool is_on_line(const struct drawn *d, size_t i, const struct side *x,
 }
 
 /* A staircase goes on to the right at what was reached for less. */
-static void draw_line(struct plot_panel *a, const struct plot_style *style,
-		      const char *name, const struct drawn *d, const struct side *x,
-		      const struct side *y)
+static void draw_front_line(struct plot_panel *a, const struct plot_style *style,
+			    const char *name, const struct drawn *d, const struct side *x,
+			    const struct side *y)
 {
 	double *at = malloc(2 * d->n * sizeof *at + 1);
 	size_t n = 0;
@@ -389,7 +389,7 @@ static void draw_front(struct plot_panel *a, const struct drawn *d, const struct
 	bar.size = 4;
 	bar.opacity = 0.6;
 	panel_bars(a, &bar, NULL, d->x, d->lo, d->hi, d->n);
-	draw_line(a, &style, name, d, x, y);
+	draw_front_line(a, &style, name, d, x, y);
 	panel_points(a, &style, name, d->x, d->y, d->n);
 	panel_tips(a, (const char *const *)d->tips, (const char *const *)d->links, d->n);
 }

@@ -124,7 +124,7 @@ struct shelf_asker {
 	int64_t came; /* dp_mono_us() */
 };
 
-static struct hub_word last_word(struct hub *h, const char *study)
+static struct hub_word shelf_last_word(struct hub *h, const char *study)
 {
 	return h ? hub_last(h, study) : (struct hub_word){ .version = -1 };
 }
@@ -157,7 +157,7 @@ static struct shelf_place *shelf_look(struct shelf *s, struct asking *k, struct 
 			/* what failed for somebody else, each tries alone */
 			waited = !fetch_is_due(s, by->study);
 		} else {
-			word = last_word(h, by->study);
+			word = shelf_last_word(h, by->study);
 			if (shelf_fetch(s, k, by->study, &word, err) != DP_OK)
 				return NULL;
 		}
@@ -168,7 +168,8 @@ int shelf_rows(struct shelf *s, struct asking *k, struct hub *h, const char *stu
 	       enum shelf_haste haste, json_t **rows, int64_t *version,
 	       struct dp_err *err)
 {
-	const struct shelf_asker by = { study, haste, last_word(h, study), dp_mono_us() };
+	const struct shelf_asker by = { study, haste, shelf_last_word(h, study),
+					dp_mono_us() };
 	struct shelf_place *p;
 
 	pthread_mutex_lock(&s->lock);

@@ -21,8 +21,8 @@
 #include <unistd.h>
 
 enum {
-	CONNECTIONS_MAX = 128,
-	STREAMS_MAX = 64,     /* of events: the rest is for pages */
+	CONNECTIONS_MAX = 256,
+	STREAMS_MAX = 128,    /* of events: the rest is for pages */
 	MEMORY = 32 << 10,    /* of a connection, for its headers */
 	STILL_S = 20,         /* nothing comes or goes for so long */
 	REQUEST_S = 15,       /* from the first byte, or the last answer, to a request */

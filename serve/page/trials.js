@@ -3,6 +3,7 @@ import { get, studyApi } from "/api.js";
 import { element, show } from "/dom.js";
 import { badge, count, duration, number, objective, setting, time, trialName, trialPage } from "/text.js";
 
+const AGAIN = 1000; /* milliseconds */
 const ROWS = 50;
 const PAUSE = 300; /* ms after the last key, before the server is asked */
 const STATES = ["ok", "failed", "diverged", "running", "waiting", "cancelled"];
@@ -146,6 +147,10 @@ export class Trials {
 		if (page.from >= page.total && page.from > 0)
 			return this.go({ from: Math.max(0, Math.ceil(page.total / ROWS) - 1) * ROWS });
 		this.draw(page);
+		/* of many trials the server may show those of a moment ago: once more then */
+		if (page.version !== null && page.version < summary.version)
+			setTimeout(() => turn === this.turn && this.place.isConnected &&
+				this.refresh(this.summary).catch((error) => this.refuse(error)), AGAIN);
 	}
 
 	refuse(error) {

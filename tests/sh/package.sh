@@ -16,6 +16,8 @@ grep -Fq "AC_INIT([dpareto], [$version])" configure.ac ||
 	fault "configure.ac has another version than $debian/changelog, $version"
 sed -n '/^## /{p;q}' NEWS.md | grep -Fq "$version" ||
 	fault "the first heading of NEWS.md is not about $version"
+grep -Fxq "__version__ = \"$version\"" trainers/python/dpareto.py ||
+	fault "trainers/python/dpareto.py has another version than $debian/changelog, $version"
 
 # Whatever is installed to build it by hand is a dependency of the package's build. debhelper brings
 # the autotools; fonts are needed by who runs it.

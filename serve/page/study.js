@@ -290,6 +290,8 @@ class StudyView {
 	}
 
 	draw() {
+		if (this.gone)
+			return; /* an answer that was on its way when it was deleted */
 		const s = this.status.study, p = progress(s);
 
 		document.title = `${s.state === "running" && p ? `${percent(p.part)} ` : ""}${s.name} - DPareto`;

@@ -829,7 +829,7 @@ static void test_shelf(void **state)
 	json_decref(rows);
 	k.arg = NULL;
 	for (int i = 0; i < 2 * SHELF_STUDIES; i++) {
-		char name[16];
+		char name[32];
 
 		snprintf(name, sizeof name, "none-%d", i);
 		assert_int_not_equal(shelf_rows(&shelf, &k, NULL, name, SHELF_AT_ONCE,

@@ -18,8 +18,8 @@ function row(s) {
 }
 
 function table(studies) {
-	const heads = ["study", "state", "progress", "hypervolume", "noise taken out", "front points",
-		"objectives"];
+	const heads = ["study", "state", "progress", "hypervolume", "noise taken out",
+		"front points as observed", "objectives"];
 
 	return element("div", { class: "table", role: "region", tabindex: "0",
 		"aria-label": "The studies that are compared" },

@@ -93,13 +93,23 @@ function selectionTile(s) {
 		`at delta ${number(t.delta)} for all that is published`) : null;
 }
 
-function tiles(s, front) {
+/* The front that is drawn. Until the models have answered there is only what was observed, which
+ * may be another one. */
+function frontTile(s, observed, drawn) {
+	if (drawn || s.front_of !== "denoised")
+		return tile("Front", counted(drawn?.length ?? s.front, "point"),
+			frontRange(s, drawn ?? observed));
+	return tile("Front", counted(s.front, "point"), s.front ?
+		`as observed: ${frontRange(s, observed)}` : null);
+}
+
+function tiles(s, observed, drawn) {
 	return element("dl", { class: "tiles" },
 		tile("Trials", s.ok === null ? SECRET : `${count(s.ok)} ok`,
 			s.ok === null ? null : `${count(s.failed)} failed, ${count(s.diverged)} diverged, ` +
 				`${count(s.running)} running`),
 		volumeTile(s),
-		tile("Front", counted(s.front, "point"), frontRange(s, front)),
+		frontTile(s, observed, drawn),
 		wholeTile(s), selectionTile(s),
 		tile("Time", s.elapsed === null ? SECRET : duration(s.elapsed),
 			element("span", null, "submitted ", time(s.created))));
@@ -194,7 +204,7 @@ function links(s) {
 	return element("p", { class: "links" },
 		s.report ? element("a", { href: `${studyPage(s.name)}/report` }, "Report") :
 			element("span", { class: "soft" }, s.report_error ?
-				`No report: ${s.report_error}` : "The report is written when it ends"),
+				`No report: ${s.report_error}` : "No report yet: one is written at the end"),
 		" · ", element("a", { href: `/compare?study=${encodeURIComponent(s.name)}` }, "Compare"));
 }
 
@@ -203,14 +213,14 @@ function figure(id, title) {
 		element("div", { id, "data-keep": true }));
 }
 
-function page(status, choice, session) {
+function page(status, drawn, choice, session) {
 	const s = status.study;
 
 	return [
 		element("h1", null, s.name),
 		element("div", { class: "head" }, stateLine(s), progressLine(s), measuringLine(s),
 			buttons(s, session), element("div", { id: "told", "data-keep": true })),
-		tiles(s, status.front), links(s),
+		tiles(s, status.front, drawn), links(s),
 		element("div", { class: "columns" },
 			figure("front", "Front"),
 			element("div", { class: "side" }, recommended(s, choice, session),
@@ -237,7 +247,7 @@ function announce(was, s) {
 class StudyView {
 	constructor(main, study, session) {
 		Object.assign(this, { main, study, session, status: null, choice: {},
-			points: new Map(), version: null, gone: false });
+			drawn: null, points: new Map(), version: null, gone: false });
 		main.addEventListener("click", (event) => this.click(event));
 	}
 
@@ -284,8 +294,10 @@ class StudyView {
 		/* those of before stay: the picture may be of a moment earlier or later */
 		for (const point of front.front)
 			this.points.set(trialName(point), point);
+		this.drawn = front.front;
 		this.choice = choice;
 		this.draw();
+		this.trials.mark();
 		this.front.retell();
 	}
 
@@ -295,7 +307,7 @@ class StudyView {
 		const s = this.status.study, p = progress(s);
 
 		document.title = `${s.state === "running" && p ? `${percent(p.part)} ` : ""}${s.name} - DPareto`;
-		show(this.main, page(this.status, this.choice, this.session));
+		show(this.main, page(this.status, this.drawn, this.choice, this.session));
 		if (!this.trials)
 			this.mount();
 	}
@@ -314,7 +326,15 @@ class StudyView {
 		if (!this.status.study.selection)
 			this.recommend = new Recommend(document.getElementById("ask"), () => this.status.study,
 				this.session.control ? (parameters) => this.order("enqueue", parameters) : null);
-		this.trials = new Trials(document.getElementById("trials"), this.study);
+		this.trials = new Trials(document.getElementById("trials"), this.study,
+			(trial) => this.isOnFront(trial));
+	}
+
+	/* The server's rows go by what was observed; the front that is drawn may be the models'. */
+	isOnFront(trial) {
+		if (this.status.study.front_of !== "denoised")
+			return trial.on_front;
+		return this.drawn?.some((point) => trialName(point) === trialName(trial)) ?? false;
 	}
 
 	about(trial) {

@@ -65,6 +65,8 @@ export function duration(seconds) {
 
 	if (typeof seconds !== "number" || !Number.isFinite(seconds))
 		return "-";
+	if (seconds < 0.001)
+		return "0 s";
 	if (seconds < 10)
 		return `${Number(seconds.toPrecision(2))} s`;
 	if (s < 60)

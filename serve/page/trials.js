@@ -14,13 +14,13 @@ function columnName(group, name, others) {
 	return FIXED.includes(name) || others.includes(name) ? `${group}.${name}` : name;
 }
 
-function columnsOf(summary, trials) {
+function columnsOf(summary, trials, isOnFront) {
 	const parameters = [...new Set(trials.flatMap((t) => Object.keys(t.parameters ?? {})))];
 
 	return [
 		{ sort: "trial", head: "trial", show: null },
 		{ sort: "state", head: "state", show: (t) => [badge(t.state),
-			t.on_front ? element("span", { class: "star", title: "on the front" }, " on front") : null] },
+			isOnFront(t) ? element("span", { class: "star", title: "on the front" }, " on front") : null] },
 		...summary.objectives.map((name) => ({
 			sort: columnName("objectives", name, parameters), head: name, n: true,
 			show: (t) => t.objectives ? objective(summary, name, t.objectives[name]) : "-",
@@ -62,11 +62,12 @@ function trialRow(study, columns, t) {
 }
 
 export class Trials {
-	constructor(place, study) {
+	constructor(place, study, isOnFront) {
 		const asked = new URLSearchParams(location.search);
 
 		this.place = place;
 		this.study = study;
+		this.isOnFront = isOnFront;
 		this.sort = asked.get("sort") ?? "-trial";
 		this.from = Math.max(0, Number(asked.get("from")) || 0);
 		this.where = asked.getAll("where").join(", ");
@@ -158,10 +159,17 @@ export class Trials {
 			error.hint ? element("p", { class: "soft" }, error.hint) : null);
 	}
 
+	/* The front is another: the rows that are there say so. */
+	mark() {
+		if (this.shown)
+			this.draw(this.shown);
+	}
+
 	draw({ trials, total, from }) {
+		this.shown = { trials, total, from };
 		/* columns stay while nothing is found, so that their order can still be changed */
 		if (trials.length || !this.columns.length)
-			this.columns = columnsOf(this.summary, trials);
+			this.columns = columnsOf(this.summary, trials, this.isOnFront);
 		show(this.place.querySelector(".trials-table"),
 			this.pager(from, trials.length, total),
 			element("div", { class: "table", role: "region", tabindex: "0", "data-key": "table",
@@ -181,7 +189,8 @@ export class Trials {
 
 		return element("nav", { class: "pager", "aria-label": "Pages of trials" },
 			element("span", { role: "status" }, total ?
-				`${count(from + 1)} to ${count(from + n)} of ${count(total)}` : "none found"),
+				`${count(from + 1)} to ${count(from + n)} of ${count(total)}` :
+				this.where || this.status ? "none found" : "none yet"),
 			total > ROWS ? [
 				button("First", 0, from === 0),
 				button("Previous", Math.max(0, from - ROWS), from === 0),

@@ -47,6 +47,13 @@ if request["trial"] == 2:
 for run in request["runs"]:
     out({"run": run["run"], "metrics": {"error": 0.1 + 0.01 * params["sigma"] + 0.001 * run["run"]}})
 """
+# With so much noise the front of the observed means is another one than the models'.
+NOISY = """
+import random
+for run in request["runs"]:
+    noise = random.Random(run["seed"]).gauss(0, 0.1)
+    out({"run": run["run"], "metrics": {"error": 0.3 + 0.01 * params["sigma"] + noise}})
+"""
 BROKEN = "sys.exit('<img src=x onerror=window.broken=1> is missing')\n"
 
 
@@ -155,6 +162,20 @@ class Browser(Case):
         self.submit(client, self.private(more=", front: observed"))
         self.serve()
         self.story("live", open=self.open, front=lambda: client("front", study="s"))
+
+    def test_front_of_the_models(self):
+        self.trainer(NOISY)
+        daemon = self.daemon().start()
+        client = daemon.connect()
+        self.submit(client, self.private(evaluations=30, more=", front: denoised"))
+        self.finish(client, "s")
+        said = subprocess.run([program("dparetoctl"), "--socket", daemon.socket, "front", "s", "-o",
+                               "json"], stdout=subprocess.PIPE, check=True, timeout=LIMIT)
+        front = sorted(str(p["trial"]) for p in json.loads(said.stdout)["front"])
+        observed = [str(p["trial"]) for p in client("status", study="s")["front"]]
+        self.assertNotEqual(front, sorted(observed))
+        self.serve()
+        self.story("front", front=lambda: front)
 
     def test_daemon_and_server_come_and_go(self):
         self.trainer(QUICK)

@@ -317,9 +317,9 @@ class Proofs:
         self.no_drop_in("strict")
         self.d.systemctl("restart", SERVICE)
 
-    def get(self, path, token="none"):
+    def get(self, path, token="none", user="root"):
         """(status, all of the answer); status 0 while nobody listens."""
-        said = self.m.run("bash", "-c", GET, path, token, check=False)
+        said = self.m.run("runuser", "-u", user, "--", "bash", "-c", GET, path, token, check=False)
         return int(said.split()[1]) if said.startswith("HTTP/") else 0, said
 
     def serve(self):
@@ -337,6 +337,7 @@ class Proofs:
                            ("/metrics", "dpareto_up 1\n")):
             status, said = self.get(path)
             expect(status == 200 and part in said, "%s: %s" % (path, said[:300]))
+        self.serve_readers()
         pid = int(self.d.show("MainPID", SERVE))
         status = self.m.run("cat", "/proc/%d/status" % pid)
         user = self.m.run("id", "-u", "dpareto-web").strip()
@@ -351,6 +352,15 @@ class Proofs:
         as_it = ("setpriv", "--reuid", "dpareto-web", "--regid", "dpareto-web", "--groups", "dpareto")
         expect(self.m.code(*as_it, "touch", STATE + "/x") != 0, "the group writes to the state")
         self.serve_restarts(pid)
+
+    def serve_readers(self):
+        """On the loopback it is for those who may use the daemon's socket: alice is in the group, bob
+        is not. Inside of the sandbox it has to find out who asks, and in which groups they are."""
+        for user, wanted in (("root", 200), ("alice", 200), ("dpareto", 200), ("dpareto-web", 200),
+                             ("bob", 403), ("nobody", 403)):
+            for path in ("/", "/api/studies/shown", "/studies/shown/report", "/metrics"):
+                status, said = self.get(path, user=user)
+                expect(status == wanted, "%s asks for %s: %s" % (user, path, said[:300]))
 
     def serve_restarts(self, pid):
         """It comes back, and outlives the daemon."""

@@ -498,6 +498,32 @@ static void front_ranges(const struct drawn *d, size_t n, const struct side *x,
 	range_widen(ry, y->scale);
 }
 
+static bool front_is_modelled(const struct pictured *s)
+{
+	const json_t *front = json_object_get(s->front, "front");
+
+	return json_is_object(json_object_get(json_array_get(front, 0), "denoised"));
+}
+
+/* In the legend. Of several, where models chose some fronts and others are as observed,
+ * with which kind it is: their values and intervals mean different things. */
+static const char *front_name(const struct pictured *studies, size_t n, size_t i,
+			      char out[DP_NAME_MAX + 32])
+{
+	bool modelled = front_is_modelled(&studies[i]), mixed = false;
+
+	if (n == 1)
+		return "front";
+	for (size_t k = 0; k < n; k++)
+		mixed |= front_is_modelled(&studies[k]) != modelled;
+	snprintf(out, DP_NAME_MAX + 32, "%s%s",
+		 dp_json_str(studies[i].summary, "name", ""),
+		 !mixed     ? ""
+		 : modelled ? ", without noise"
+			    : ", as observed");
+	return out;
+}
+
 static void front_fill(struct plot *p, const struct pictured *studies,
 		       const struct drawn *d, size_t n, const struct side *x,
 		       const struct side *y)
@@ -515,10 +541,11 @@ static void front_fill(struct plot *p, const struct pictured *studies,
 	draw_region(a, x, y);
 	if (n == 1 && studies[0].rows)
 		outside = draw_evaluated(a, &studies[0], x, y, &rx, &ry);
-	for (size_t i = 0; i < n; i++)
-		draw_front(a, &d[i], x, y, i,
-			   n == 1 ? "front"
-				  : dp_json_str(studies[i].summary, "name", ""));
+	for (size_t i = 0; i < n; i++) {
+		char name[DP_NAME_MAX + 32];
+
+		draw_front(a, &d[i], x, y, i, front_name(studies, n, i, name));
+	}
 	if (n == 1)
 		draw_chosen(a, &studies[0], x, y);
 	front_note(p, studies[0].summary, outside);
@@ -573,6 +600,17 @@ int figures_front(const struct pictured *studies, size_t n,
 
 /* ---- the hypervolume ---- */
 
+/* Where the axis begins: what was reached with the first results is often most of it, and
+ * all that follows would be a flat line. */
+static double growth_floor(const struct growth *g)
+{
+	double first = g->n > 1 ? g->volume[1] : 0, last = g->volume[g->n - 1];
+
+	if (!isfinite(last) || first < 0.6 * last || first >= last)
+		return 0;
+	return first - 0.3 * (last - first);
+}
+
 int figures_hypervolume(const struct pictured *study, const struct figure_form *form,
 			struct dp_buf *out, struct dp_err *err)
 {
@@ -593,7 +631,9 @@ int figures_hypervolume(const struct pictured *study, const struct figure_form *
 	panel_axis(a, PLOT_Y, "hypervolume", PLOT_LINEAR);
 	panel_whole(a, PLOT_X);
 	panel_limits(a, PLOT_X, 0, NAN);
-	panel_limits(a, PLOT_Y, 0, NAN);
+	panel_limits(a, PLOT_Y, growth_floor(g), NAN);
+	if (growth_floor(g) > 0)
+		plot_note(p, "The vertical axis does not start at zero.");
 	if (g->n < 2)
 		panel_empty(a, "No evaluation has ended yet");
 	else

@@ -117,6 +117,7 @@ bool guard_knows(const struct guard *g, const struct http_request *q, bool cooki
 void guard_refuse(struct http_reply *a)
 {
 	guard_deny(a, 401, DP_E_DENIED,
-		   "this needs the token, in the header X-DPareto-Token",
+		   "this needs the token, in the header X-DPareto-Token or as "
+		   "Authorization: Bearer",
 		   "it was printed when the server started, or is in its --token-file");
 }

@@ -1,6 +1,7 @@
 /* test_serve.c - the web server without a network: addresses, who is let in, what each
  * path answers, tables, curves, metrics, and that nobody's text becomes markup. */
 #include "fake_asked.h"
+#include "reports/plot/plot.h"
 #include "serve/figures.h"
 #include "serve/growth.h"
 #include "serve/listen.h"
@@ -847,6 +848,13 @@ static void test_shelf(void **state)
 	shelf_free(&shelf);
 }
 
+/* Fonts are kept until the end. */
+static int let_go(void **state)
+{
+	plot_shutdown();
+	return remove_folder(state);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -877,5 +885,5 @@ int main(void)
 		cmocka_unit_test(test_shelf),
 	};
 
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+	return cmocka_run_group_tests(tests, make_folder, let_go);
 }

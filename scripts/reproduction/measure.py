@@ -84,6 +84,8 @@ class Measured:
                 event = json.loads(line)
                 if event.get("trial") is None:
                     continue
+                if event["type"] == "attempt-ended" and "exit" not in event:
+                    continue  # it never started, or nobody saw its end
                 if event["type"] == "attempt-ended":
                     out["began"] = min(out["began"], event["exit"]["start"])
                     out["ended"] = max(out["ended"], event["exit"]["end"])

@@ -11,11 +11,13 @@ trap 'rm -rf "$tmp"' EXIT
 
 fault() { echo "$*" >>"$tmp/faults"; }
 
-make -s -C "$build" install DESTDIR="$tmp/root" >"$tmp/log" 2>&1 || {
+# Units where they are by default, wherever this build was told to put them.
+prefix=$(sed -n 's/^prefix = //p' "$build/Makefile")
+make -s -C "$build" install DESTDIR="$tmp/root" systemdsystemunitdir="$prefix/lib/systemd/system" \
+	systemduserunitdir="$prefix/lib/systemd/user" >"$tmp/log" 2>&1 || {
 	tail -20 "$tmp/log"
 	exit 1
 }
-prefix=$(sed -n 's/^prefix = //p' "$build/Makefile")
 cd "$tmp/root$prefix"
 doc=share/doc/dpareto
 

@@ -89,8 +89,13 @@ class Proxy(Case):
                                  stdin=subprocess.DEVNULL)
         self.addCleanup(nginx.wait, LIMIT)
         self.addCleanup(nginx.terminate)
-        wait_for(lambda: self.has("tls") or nginx.poll() is not None)
+        wait_for(lambda: self.listens() or nginx.poll() is not None)
         self.assertIsNone(nginx.poll())
+
+    def listens(self):
+        """The file is there a moment before anybody listens at it."""
+        with socket.socket(socket.AF_UNIX) as probe:
+            return probe.connect_ex(self.path("tls")) == 0
 
     def send(self, method, path, body=None, **headers):
         """The answer; its connection stays open for who reads on."""

@@ -112,30 +112,40 @@ static uint64_t parse_bytes(const char *option, const char *text)
 	return x;
 }
 
+static const struct option known_options[] = {
+	{ "dir", required_argument, NULL, 'd' },
+	{ "beside", required_argument, NULL, 'b' },
+	{ "cgroup", required_argument, NULL, 'G' },
+	{ "timeout", required_argument, NULL, 't' },
+	{ "grace", required_argument, NULL, 'g' },
+	{ "stall", required_argument, NULL, 's' },
+	{ "memory", required_argument, NULL, 'm' },
+	{ "log-limit", required_argument, NULL, 'l' },
+	{ "open-files", required_argument, NULL, 'n' },
+	{ "cwd", required_argument, NULL, 'c' },
+	{ "elsewhere", no_argument, NULL, 'e' },
+	{ "oracle", no_argument, NULL, 'o' },
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'V' },
+	{ 0 },
+};
+
+/* What the options must be together. */
+static void shim_check_options(const struct options *o)
+{
+	if (!o->dir && !o->oracle)
+		usage_error("--dir is missing", NULL);
+	if (o->beside && (o->beside[0] != '/' || strlen(o->beside) > PATH_MAX - 100))
+		usage_error("--beside is not an absolute path", o->beside);
+}
+
 static void shim_options(struct options *o, int argc, char **argv)
 {
-	static const struct option known[] = {
-		{ "dir", required_argument, NULL, 'd' },
-		{ "beside", required_argument, NULL, 'b' },
-		{ "cgroup", required_argument, NULL, 'G' },
-		{ "timeout", required_argument, NULL, 't' },
-		{ "grace", required_argument, NULL, 'g' },
-		{ "stall", required_argument, NULL, 's' },
-		{ "memory", required_argument, NULL, 'm' },
-		{ "log-limit", required_argument, NULL, 'l' },
-		{ "open-files", required_argument, NULL, 'n' },
-		{ "cwd", required_argument, NULL, 'c' },
-		{ "elsewhere", no_argument, NULL, 'e' },
-		{ "oracle", no_argument, NULL, 'o' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' },
-		{ 0 },
-	};
 	int c;
 
 	o->grace = 10;
 	o->log_limit = 16 << 20;
-	while ((c = getopt_long(argc, argv, "+hV", known, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "+hV", known_options, NULL)) != -1) {
 		switch (c) {
 		case 'd':
 			o->dir = optarg;
@@ -190,10 +200,7 @@ static void shim_options(struct options *o, int argc, char **argv)
 			exit(EXIT_USAGE);
 		}
 	}
-	if (!o->dir && !o->oracle)
-		usage_error("--dir is missing", NULL);
-	if (o->beside && (o->beside[0] != '/' || strlen(o->beside) > PATH_MAX - 100))
-		usage_error("--beside is not an absolute path", o->beside);
+	shim_check_options(o);
 	if (optind >= argc)
 		usage_error("no program was given", NULL);
 	o->argv = argv + optind;

@@ -8,8 +8,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#define MEANINGLESS                                                                      \
-	20.0 /* an epsilon above it protects nobody; the report's limit, too */
+/* An epsilon above it protects nobody; it is the report's limit, too. */
+#define MEANINGLESS 20.0
 
 /* The highest epsilon that is worth taking; NaN: the study has none. */
 static double choice_limit(const json_t *summary, const char **objective)

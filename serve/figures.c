@@ -129,17 +129,22 @@ static double real_in(const json_t *point, const char *part, const char *name)
 	return v && dp_json_to_real(v, &x) ? x : NAN;
 }
 
+static bool is_modelled(const json_t *point)
+{
+	return json_is_object(json_object_get(point, "denoised"));
+}
+
+/* What put the point where it is. */
 static const char *part_of(const json_t *point)
 {
-	return json_is_object(json_object_get(point, "denoised")) ? "denoised"
-								  : "objectives";
+	return is_modelled(point) ? "denoised" : "objectives";
 }
 
 static void drawn_interval(const json_t *point, const char *name, double *lo, double *hi)
 {
 	const json_t *spread = json_object_get(json_object_get(point, "spread"), name);
 
-	if (json_is_object(json_object_get(point, "denoised"))) {
+	if (is_modelled(point)) {
 		*lo = real_in(point, "denoised_low", name);
 		*hi = real_in(point, "denoised_high", name);
 	} else if (!dp_json_to_real(json_object_get(spread, "low"), lo) ||
@@ -500,9 +505,7 @@ static void front_ranges(const struct drawn *d, size_t n, const struct side *x,
 
 static bool front_is_modelled(const struct pictured *s)
 {
-	const json_t *front = json_object_get(s->front, "front");
-
-	return json_is_object(json_object_get(json_array_get(front, 0), "denoised"));
+	return is_modelled(json_array_get(json_object_get(s->front, "front"), 0));
 }
 
 /* In the legend. Of several, where models chose some fronts and others are as observed,

@@ -1,4 +1,4 @@
-/* routes.c - which path is answered by what; contract and docs/web.md list them. */
+/* routes.c - which path is answered by what: routes[] has all of them. */
 #include "serve/serve.h"
 
 #include "base/fs.h"

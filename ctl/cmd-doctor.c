@@ -169,24 +169,26 @@ static void check_socket(struct doctor *d)
 	free(path);
 }
 
+/* Frees the path, which is NULL where there is none. */
+static void note_program(struct doctor *d, const char *name, char *path, const char *hint,
+			 const char *missing)
+{
+	doctor_note(d, path ? OK : FAIL, name, hint, "%s", path ? path : missing);
+	free(path);
+}
+
 static void check_program(struct doctor *d, const char *name)
 {
-	char *path = ctl_find_program(name);
-
-	doctor_note(d, path ? OK : FAIL, name,
-		    "install it beside dparetoctl ('make install')", "%s",
-		    path ? path : "neither beside dparetoctl nor in PATH");
-	free(path);
+	note_program(d, name, ctl_find_program(name),
+		     "install it beside dparetoctl ('make install')",
+		     "neither beside dparetoctl nor in PATH");
 }
 
 static void check_helper(struct doctor *d, const char *name)
 {
-	char *path = ctl_find_helper(name);
-
-	doctor_note(d, path ? OK : FAIL, name,
-		    "install it with the other programs ('make install')", "%s",
-		    path ? path : "neither in libexec nor beside dparetoctl");
-	free(path);
+	note_program(d, name, ctl_find_helper(name),
+		     "install it with the other programs ('make install')",
+		     "neither in libexec nor beside dparetoctl");
 }
 
 /* Can Slurm be asked? Blocks for as long as its own commands wait. False with its word.

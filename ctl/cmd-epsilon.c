@@ -47,9 +47,11 @@ static int epsilon_batch(struct ctl *ctl, struct dp_err *err)
 	char *line = NULL;
 	size_t room = 0;
 	bool failed = false;
+	int code = DP_OK;
 	ssize_t n;
 
-	while (!ctl->out_closed && (n = getline(&line, &room, stdin)) >= 0) {
+	while (code == DP_OK && !ctl->out_closed &&
+	       (n = getline(&line, &room, stdin)) >= 0) {
 		json_t *answer;
 
 		while (n > 0 && strchr("\r\n", line[n - 1]))
@@ -57,10 +59,12 @@ static int epsilon_batch(struct ctl *ctl, struct dp_err *err)
 		answer = answer_line(line, (size_t)n, &failed);
 		ctl_put_json_line(ctl, answer);
 		json_decref(answer);
+		/* a co-process waits for this answer before it writes the next line */
+		code = ctl_flush(ctl, err);
 	}
 	free(line);
-	if (!failed)
-		return DP_OK;
+	if (!failed || code != DP_OK)
+		return code;
 	ctl->told = true; /* in the place of each bad line */
 	return dp_fail(err, DP_E_FAILED, "some lines could not be answered");
 }
@@ -208,7 +212,8 @@ const struct ctl_command ctl_cmd_epsilon = {
 		"{\"mechanism\":\"gaussian\",\"sigma\":4,\"delta\":1e-6} or "
 		"{\"compose\":[...],\"delta\":1e-6}; standard "
 		"output gets an "
-		"answer a line in the same order. A line that cannot be answered gets "
+		"answer a line in the same order, at once. A line that cannot be "
+		"answered gets "
 		"{\"error\":...} in its place, and the exit code is 1 in the end.",
 	.examples =
 		"dparetoctl epsilon --mechanism dp-sgd --sampling poisson --records "

@@ -87,6 +87,24 @@ class Privacy(Ctl):
         for query, answer in zip(self.QUERIES, answers):
             self.assertEqual(self.json("epsilon", *self.options(query)), answer)
 
+    def test_batch_answers_a_coprocess(self):
+        """A program that writes a line and waits for its answer must not wait for ever."""
+        process = subprocess.Popen([program("dparetoctl"), "epsilon", "--batch"], text=True, bufsize=1,
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=self.env)
+        try:
+            for query in ({"mechanism": "laplace", "scale": 2}, {"mechanism": "no such"}):
+                process.stdin.write(json.dumps(query) + "\n")
+                readable, _, _ = select.select([process.stdout], [], [], LIMIT / 4)
+                self.assertTrue(readable, "no answer while standard input is open")
+                self.assertEqual("epsilon" in json.loads(process.stdout.readline()), "scale" in query)
+            process.stdin.close()
+            self.assertEqual(process.wait(timeout=LIMIT), 1)
+        finally:
+            process.kill()
+            process.wait()
+            process.stdin.close()
+            process.stdout.close()
+
     def test_every_key_has_an_option(self):
         for mechanism in ("dp-sgd", "gaussian", "laplace", "discrete-gaussian", "discrete-laplace", "exponential",
                           "randomized-response", "output-perturbation", "svt"):

@@ -121,7 +121,7 @@ static double discrete_delta(const struct dp_privacy_part *p, double x, double m
 static double discrete_profile(const struct dp_privacy_part *p, enum dp__direction d,
 			       double x, double *slack)
 {
-	double m, v = 0, all;
+	double m, v = 0, all, sigma = discrete_sigma(p), far;
 
 	(void)d;
 	*slack = TABLE_LOST;
@@ -132,7 +132,10 @@ static double discrete_profile(const struct dp_privacy_part *p, enum dp__directi
 	all = discrete_all(p);
 	for (int i = -1; i <= 1; i++)
 		v = fmax(v, discrete_delta(p, x, m + i));
-	*slack += 32 * DBL_EPSILON * discrete_tail(p, m) / all;
+	/* exponents multiply the rounding of x, and of sigma in both tails */
+	far = (fabs(m) + p->shape) / sigma;
+	*slack +=
+		DBL_EPSILON * (32 + fabs(x) + 8 * far * far) * discrete_tail(p, m) / all;
 	return v / all;
 }
 

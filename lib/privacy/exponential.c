@@ -135,8 +135,10 @@ static void range_picture(struct dp__points *s, const struct dp_privacy_part *p,
 
 static double range_epsilon(double range, double delta)
 {
-	double less = 2 * log1p(-sqrt(-delta * expm1(-range)));
-	/* every step may be off in the last place */
+	/* every step may be off in the last place; near 1 that is much of the logarithm
+	 */
+	double share = sqrt(-delta * expm1(-range)) * (1 - 8 * DBL_EPSILON);
+	double less = 2 * log1p(-share);
 	double slack = 8 * DBL_EPSILON * (range - less);
 
 	return fmax(fmin(range + less + slack, range), 0);

@@ -26,6 +26,43 @@ double dp__gaussian_delta(double mu, double epsilon)
 	return exp(log_delta_at(mu, 0.5 * mu - epsilon / mu));
 }
 
+/* By how much a Mills ratio may be off, absolutely: erfc() and exp() multiply what their
+ * arguments are rounded by with the square of these. */
+static double mills_slack(double t, double ratio)
+{
+	return DBL_EPSILON * (8 + 2 * fmin(t * t, 625)) * ratio;
+}
+
+/* Mills' ratio at t minus that at t + mu, not below the true value. It is the transform
+ * of a density, M(t) = integral of exp(-t u - u^2 / 2), so -M' = 1 - t M is convex and
+ * the trapezoid rule an upper bound, which nothing cancels in where mu is small. */
+static double mills_fall(double t, double mu)
+{
+	double here = dp__mills(t), there = dp__mills(t + mu), far = t + mu;
+	double off = mills_slack(t, here), far_off = mills_slack(far, there);
+	double slope = 1 - t * here + fabs(t) * off + 4 * DBL_EPSILON;
+	double far_slope = 1 - far * there + far * far_off + 4 * DBL_EPSILON;
+
+	return fmin(here - there + off + far_off,
+		    0.5 * mu * (slope + far_slope) * (1 + 4 * DBL_EPSILON));
+}
+
+/* The same as log_delta_at(), never below the true value. */
+static double log_delta_above(double mu, double a)
+{
+	/* the roundings of a, of the exponent and of the last logarithm */
+	double slack = DBL_EPSILON * (8 + 2 * a * a + 4 * (fabs(a) + 2) * (mu + fabs(a)));
+	double density = -0.5 * a * a - LOG_SQRT_2PI, all, tail;
+
+	if (a < 1)
+		return density + log(mills_fall(-a, mu)) + slack;
+	all = dp__normal_cdf(a);
+	tail = exp(density) *
+	       (dp__mills(mu - a) - mills_slack(mu - a, dp__mills(mu - a)));
+	tail *= 1 - DBL_EPSILON * (8 + a * a);
+	return log((all - tail) + 8 * DBL_EPSILON * all) + slack;
+}
+
 struct target {
 	double mu, log_delta;
 };
@@ -34,24 +71,34 @@ static double gaussian_miss(void *ctx, double a)
 {
 	const struct target *t = ctx;
 
-	return log_delta_at(t->mu, a) - t->log_delta;
+	return log_delta_above(t->mu, a) - t->log_delta;
+}
+
+/* delta(0) has a form of its own, in which nothing cancels. */
+static bool gaussian_nothing(double mu, double log_delta)
+{
+	double delta = erf(0.5 * M_SQRT1_2 * mu);
+
+	return log(delta) + 16 * DBL_EPSILON <= log_delta;
 }
 
 double dp__gaussian_epsilon(double mu, double log_delta)
 {
 	struct target t = { mu, log_delta };
-	double epsilon, lo = -40, step = DBL_EPSILON;
+	double epsilon, lo = -40, step = DBL_EPSILON, a;
 
 	if (!(mu * mu < 1e300))
 		return INFINITY;
-	if (log_delta >= 0 || gaussian_miss(&t, 0.5 * mu) <= 0)
+	t.log_delta -= DBL_EPSILON * fabs(log_delta); /* a rounded logarithm */
+	if (log_delta >= 0 || gaussian_nothing(mu, t.log_delta))
 		return 0;
 	while (gaussian_miss(&t, lo) > 0)
 		lo *= 2;
-	epsilon = mu * (0.5 * mu - dp__root(gaussian_miss, &t, lo, 0.5 * mu));
+	a = gaussian_miss(&t, 0.5 * mu) > 0 ? dp__root(gaussian_miss, &t, lo, 0.5 * mu)
+					    : 0.5 * mu;
 	/* the last digits of the root are luck; what is handed out must hold */
-	epsilon = fmax(epsilon, 0);
-	while (step < 1e-9 && gaussian_miss(&t, 0.5 * mu - epsilon / mu) > 0) {
+	epsilon = fmax(mu * (0.5 * mu - a), 0);
+	while (isfinite(epsilon) && gaussian_miss(&t, 0.5 * mu - epsilon / mu) > 0) {
 		epsilon += step * fmax(epsilon, DBL_MIN);
 		step *= 2;
 	}
@@ -94,7 +141,7 @@ static const struct dp_privacy_key keys[] = {
 
 static double gaussian_mu(const double *v)
 {
-	return v[SENSITIVITY] * v[GROUP] / v[SIGMA];
+	return dp__quotient_up(dp__product_up(v[SENSITIVITY], v[GROUP]), v[SIGMA]);
 }
 
 static int gaussian_epsilon(const double *v, struct dp_epsilon *out, struct dp_err *err)

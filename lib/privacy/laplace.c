@@ -52,9 +52,19 @@ static const struct dp_privacy_key keys[] = {
 	[GROUP] = DP__KEY_GROUP(0x1p53),
 };
 
+/* Rounded up, so that epsilon without delta is. */
 static double laplace_mu(const double *v)
 {
-	return v[SENSITIVITY] * v[GROUP] / v[SCALE];
+	return dp__quotient_up(dp__product_up(v[SENSITIVITY], v[GROUP]), v[SCALE]);
+}
+
+/* Rounded up, too: where delta is small, the last place of epsilon is a large share of
+ * it. log1p() is off by a few units in its last place, the sum by half a unit. */
+static double laplace_less(double mu, double delta)
+{
+	double less = 2 * log1p(-delta) * (1 - 8 * DBL_EPSILON);
+
+	return fmax(fmin(nextafter(mu + less, INFINITY), mu), 0);
 }
 
 static int laplace_epsilon(const double *v, struct dp_epsilon *out, struct dp_err *err)
@@ -63,7 +73,7 @@ static int laplace_epsilon(const double *v, struct dp_epsilon *out, struct dp_er
 
 	(void)err;
 	*out = (struct dp_epsilon){
-		.epsilon = fmax(0, pure + 2 * log1p(-v[DELTA])),
+		.epsilon = v[DELTA] > 0 ? laplace_less(pure, v[DELTA]) : pure,
 		.delta = v[DELTA],
 		.order = NAN,
 		.accountant = "closed-form",
@@ -129,7 +139,7 @@ static void laplace_picture(struct dp__points *s, const struct dp_privacy_part *
 
 static double laplace_alone(const struct dp_privacy_part *p, double delta)
 {
-	return p->count == 1 ? fmax(p->mu + 2 * log1p(-delta), 0) : NAN;
+	return p->count == 1 ? laplace_less(p->mu, delta) : NAN;
 }
 
 static const struct dp__part_kind laplace_loss = {

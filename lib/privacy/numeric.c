@@ -31,6 +31,23 @@ double dp__log_add(double a, double b)
 	return isinf(big) ? big : big + log1p(exp(small - big));
 }
 
+/* What fma() says is exact unless it underflows; then a little more is fine. */
+double dp__product_up(double a, double b)
+{
+	double p = a * b;
+
+	return isfinite(p) && (p < 1e-280 || fma(a, b, -p) > 0) ? nextafter(p, INFINITY)
+								: p;
+}
+
+double dp__quotient_up(double a, double b)
+{
+	double q = a / b;
+	bool below = a < 1e-280 || q < 1e-280 || fma(-q, b, a) > 0;
+
+	return isfinite(q) && below ? nextafter(q, INFINITY) : q;
+}
+
 /* Brent's method; f(lo) and f(hi) differ in sign. Returns a point where f changes
  * sign to the last few digits. */
 double dp__root(double (*f)(void *ctx, double x), void *ctx, double lo, double hi)

@@ -9,6 +9,7 @@
  * one record replaced by another. */
 #include "privacy/privacy_internal.h"
 
+#include <float.h>
 #include <math.h>
 
 enum {
@@ -58,7 +59,9 @@ static const struct dp_privacy_key keys[] = {
 
 static double output_mu(const double *v)
 {
-	return 4 * v[GROUP] / (v[REGULARIZATION] * v[RECORDS]) / v[SIGMA];
+	double mu = 4 * v[GROUP] / (v[REGULARIZATION] * v[RECORDS]) / v[SIGMA];
+
+	return mu * (1 + 4 * DBL_EPSILON); /* three roundings: not below the true one */
 }
 
 static int output_epsilon(const double *v, struct dp_epsilon *out, struct dp_err *err)

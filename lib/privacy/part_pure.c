@@ -57,9 +57,17 @@ double dp__bounded_size(const struct dp_privacy_part *p)
 	return p->mu;
 }
 
+/* Rounded up at every step, and first of all the share of delta, rounded down. */
 static double pure_alone(const struct dp_privacy_part *p, double delta)
 {
-	return p->count == 1 ? fmax(p->mu + log1p(-delta * (1 + exp(-p->mu))), 0) : NAN;
+	double share = delta * (1 + exp(-p->mu)) * (1 - 8 * DBL_EPSILON), less;
+
+	if (p->count != 1)
+		return NAN;
+	if (share >= 1)
+		return 0;
+	less = log1p(-share) * (1 - 8 * DBL_EPSILON);
+	return fmax(fmin(nextafter(p->mu + less, INFINITY), p->mu), 0);
 }
 
 const struct dp__part_kind dp__part_pure = {

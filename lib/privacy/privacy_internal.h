@@ -57,6 +57,9 @@ void dp__memory_close(struct dp_privacy_memory *m);
 double dp__normal_cdf(double x);
 double dp__mills(double t);
 double dp__log_add(double a, double b); /* log(exp(a) + exp(b)) */
+/* The least double that is not below a b, and a / b, for a, b > 0. */
+double dp__product_up(double a, double b);
+double dp__quotient_up(double a, double b);
 double dp__root(double (*f)(void *ctx, double x), void *ctx, double lo, double hi);
 /* The least value seen on [lo, hi]; where it was in *at. */
 double dp__minimum(double (*f)(void *ctx, double x), void *ctx, double lo, double hi,

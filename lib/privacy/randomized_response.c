@@ -72,11 +72,15 @@ static void response_picture(struct dp__points *s, const struct dp_privacy_part 
 
 static double response_alone(const struct dp_privacy_part *p, double delta)
 {
+	double share, less; /* the share of delta is rounded down, epsilon up */
+
 	if (p->count != 1)
 		return NAN;
-	if (delta >= p->shape)
+	share = delta / p->shape * (1 - 8 * DBL_EPSILON);
+	if (share >= 1)
 		return 0;
-	return fmax(p->mu + log1p(-delta / p->shape) * (1 - 8 * DBL_EPSILON), 0);
+	less = log1p(-share) * (1 - 8 * DBL_EPSILON);
+	return fmax(fmin(nextafter(p->mu + less, INFINITY), p->mu), 0);
 }
 
 static const struct dp__part_kind response_loss = {

@@ -5,6 +5,7 @@
  * al. 2006). All three hold for mechanisms chosen adaptively. */
 #include "privacy/privacy_internal.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -185,6 +186,20 @@ static int check_groups(const struct mix *mix, struct dp_err *err)
 	return DP_OK;
 }
 
+/* Scores that one record moves all up, or all down, when it is added or removed:
+ * replacing it is both, and the losses of both together lie in a range of twice the
+ * width. */
+static void double_one_way(struct mix *mix)
+{
+	bool replace = false;
+
+	for (size_t i = 0; i < mix->n; i++)
+		replace |= mix->parts[i].relation == DP__REPLACE_ONE;
+	for (size_t i = 0; replace && i < mix->n; i++)
+		if (mix->parts[i].one_way)
+			mix->parts[i].mu *= 2;
+}
+
 int dp__parts(const struct dp_privacy_item *items, size_t n, double delta,
 	      struct dp_privacy_part *parts, struct dp_err *err)
 {
@@ -196,7 +211,56 @@ int dp__parts(const struct dp_privacy_item *items, size_t n, double delta,
 		code = add_item(&mix, &items[i], delta, err);
 	if (code == DP_OK)
 		code = check_relations(&mix, err);
+	double_one_way(&mix);
 	return code == DP_OK ? check_groups(&mix, err) : code;
+}
+
+/* ---- Gaussian noise on all records ----
+ *
+ * The composition of such mechanisms is one of them, exactly, whose mu^2 is the sum of
+ * theirs (Dong, Roth and Su 2022, Corollary 3.3), so no accountant needs to add them up.
+ */
+
+static bool plain_gaussian(const struct dp_privacy_part *p)
+{
+	return p->q >= 1 && (p->kind == &dp__part_wor || p->kind == &dp__part_poisson);
+}
+
+/* All of them become the first of them; its mu is rounded up. */
+static void merge_gaussians(struct mix *mix)
+{
+	struct dp_privacy_part *first = NULL;
+	double square = 0;
+	size_t kept = 0, merged = 0;
+
+	for (size_t i = 0; i < mix->n; i++) {
+		struct dp_privacy_part *p = &mix->parts[i];
+
+		if (!plain_gaussian(p)) {
+			mix->parts[kept++] = *p;
+			continue;
+		}
+		square += p->count * p->mu * p->mu;
+		if (merged++ == 0) {
+			mix->parts[kept] = *p;
+			first = &mix->parts[kept++];
+		}
+	}
+	mix->n = kept;
+	if (merged < 2 && !(first && first->count > 1))
+		return;
+	first->mu = sqrt(square) * (1 + DBL_EPSILON * (4 + (double)merged));
+	first->count = 1;
+}
+
+/* Is one Gaussian mechanism all there is? Then this is its epsilon. */
+static bool exact_gaussian(const struct mix *mix, double delta, struct dp_epsilon *out)
+{
+	if (mix->n != 1 || !plain_gaussian(&mix->parts[0]))
+		return false;
+	out->epsilon = dp__gaussian_epsilon(mix->parts[0].mu, log(delta));
+	out->accountant = "closed-form";
+	return true;
 }
 
 static int prepare_curves(struct mix *mix, struct dp_err *err)
@@ -227,7 +291,7 @@ static int open_tables(struct mix *mix, struct dp_err *err)
 /* delta = 0: only sums of pure epsilons. */
 static int pure_sum(const struct mix *mix, struct dp_epsilon *out, struct dp_err *err)
 {
-	double sum = 0;
+	long double sum = 0; /* then rounded up */
 
 	for (size_t i = 0; i < mix->n; i++) {
 		const struct dp_privacy_part *p = &mix->parts[i];
@@ -237,9 +301,11 @@ static int pure_sum(const struct mix *mix, struct dp_epsilon *out, struct dp_err
 				       "'delta' must be above 0: %s is never purely "
 				       "private",
 				       mix->items[i].mechanism->name);
-		sum += p->count * p->kind->most(p, DP__REMOVE);
+		sum += (long double)p->count * p->kind->most(p, DP__REMOVE);
 	}
-	out->epsilon = sum;
+	out->epsilon = (double)sum;
+	if (out->epsilon < sum)
+		out->epsilon = nextafter(out->epsilon, INFINITY);
 	out->accountant = "closed-form";
 	return DP_OK;
 }
@@ -325,6 +391,8 @@ static int mix_account(struct mix *mix, double delta, bool pld, struct dp_epsilo
 		out->accountant = dp_privacy_accountants[DP_PRIVACY_RDP];
 		return DP_OK;
 	}
+	if (exact_gaussian(mix, delta, out))
+		return DP_OK;
 	code = mix_by_renyi(mix, delta, out, err);
 	if (code == DP_OK && pld && grid_holds(mix))
 		code = mix_by_loss(mix, delta, out, err);
@@ -374,6 +442,17 @@ int dp_privacy_composes(const struct dp_privacy_item *items, size_t n, double de
 	return code;
 }
 
+static int check_number(const struct mix *mix, double delta, struct dp_err *err)
+{
+	if (delta == 0 || mix->n <= DP_PRIVACY_ITEMS_MAX)
+		return DP_OK;
+	dp_fail(err, DP_E_INVALID,
+		"loss distributions of at most %d mechanisms are convolved, not %zu",
+		DP_PRIVACY_ITEMS_MAX, mix->n);
+	dp_hint(err, "accountant rdp adds up any number of them");
+	return DP_E_INVALID;
+}
+
 int dp_privacy_compose(const struct dp_privacy_item *items, size_t n, double delta,
 		       bool pld, struct dp_epsilon *out, struct dp_err *err)
 {
@@ -381,15 +460,11 @@ int dp_privacy_compose(const struct dp_privacy_item *items, size_t n, double del
 	struct mix mix = { .items = items };
 	int code;
 
-	if (pld && delta > 0 && n > DP_PRIVACY_ITEMS_MAX) {
-		dp_fail(err, DP_E_INVALID,
-			"loss distributions of at most %d mechanisms are convolved, not "
-			"%zu",
-			DP_PRIVACY_ITEMS_MAX, n);
-		dp_hint(err, "accountant rdp adds up any number of them");
-		return DP_E_INVALID;
-	}
 	code = mix_open(&mix, n, delta, err);
+	if (code == DP_OK && delta > 0)
+		merge_gaussians(&mix);
+	if (code == DP_OK && pld)
+		code = check_number(&mix, delta, err);
 	if (code == DP_OK && pld)
 		code = open_tables(&mix, err);
 	if (code == DP_OK)

@@ -63,7 +63,8 @@ static const struct dp_privacy_key keys[] = {
 		      .hi = 0x1p53,
 		      .unless = "sample_rate",
 		      .brief = "number of training records",
-		      .help = "Number of training records." },
+		      .help = "Number of training records. With poisson it is taken as "
+			      "public." },
 	[LOT] = { .name = "lot",
 		  .kind = DP_PRIVACY_NUMBER,
 		  .needed = true,

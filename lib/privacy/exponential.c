@@ -63,7 +63,10 @@ static const struct dp_privacy_key keys[] = {
 		     .words = scores,
 		     .brief = "how a record moves scores",
 		     .help = "monotonic if one record moves all scores up or all down, "
-			     "as counts under add or remove one; it halves epsilon." },
+			     "as counts under add or remove one; it halves epsilon. "
+			     "Replacing a record is both, so take any for "
+			     "replace-one; beside parts of a composition that hold for "
+			     "replace-one, epsilon counts twice." },
 	[NOISE] = { .name = "noise",
 		    .kind = DP_PRIVACY_WORD,
 		    .otherwise = GUMBEL,
@@ -170,6 +173,7 @@ static int exponential_part(const double *v, struct dp_privacy_part *out,
 		.mu = exponential_range(v),
 		.count = 1,
 		.relation = DP__ANY_RELATION,
+		.one_way = v[SCORES] == MONOTONIC,
 		.group = v[GROUP],
 	};
 	return DP_OK;

@@ -219,7 +219,10 @@ static double gaussian_alone(const struct dp_privacy_part *p, double delta)
 	double log_delta = log(delta), epsilon;
 
 	if (p->q >= 1)
-		return dp__gaussian_epsilon(p->mu * sqrt(p->count), log_delta);
+		return dp__gaussian_epsilon(
+			p->mu * sqrt(p->count) *
+				(p->count == 1 ? 1 : 1 + 4 * DBL_EPSILON),
+			log_delta);
 	if (p->count != 1)
 		return NAN;
 	epsilon = p->kind->end(p, DP__REMOVE, log_delta);

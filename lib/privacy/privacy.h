@@ -214,10 +214,11 @@ struct dp_privacy_item {
  * distributions, else Renyi curves are added and converted with the improved
  * conversion. Items under different neighbouring relations are refused, and so are
  * mechanisms that do not say how they compose. delta = 0 is allowed if every item is
- * purely private. Any number of items, but with `pld` at most
- * DP_PRIVACY_ITEMS_MAX; Renyi curves of more than that are added at fixed orders, which
- * can only make epsilon a little larger. With hardly any noise `pld` gives way to Renyi,
- * and out->accountant says so. */
+ * purely private. Plain Gaussian mechanisms are merged into one first, exactly; if
+ * nothing else is left, the answer is a closed form. Any number of items, but with `pld`
+ * at most DP_PRIVACY_ITEMS_MAX beside these; Renyi curves of more than that are added at
+ * fixed orders, which can only make epsilon a little larger. With hardly any noise `pld`
+ * gives way to Renyi, and out->accountant says so. */
 DP_MUSTCHECK int dp_privacy_compose(const struct dp_privacy_item *items, size_t n,
 				    double delta, bool pld, struct dp_epsilon *out,
 				    struct dp_err *err);

@@ -153,6 +153,8 @@ struct dp_privacy_part {
 	double count;
 	bool tight; /* Renyi without replacement: the bound for Gaussian noise */
 	enum dp__relation relation;
+	bool one_way;  /* mu is for add or remove; it is twice that where one is replaced
+			*/
 	double shape;  /* what a kind needs beside mu; its file says what */
 	double *table; /* made by its kind's open(); NULL: none */
 	size_t ntable;

@@ -378,6 +378,103 @@ static void composed_lines(void **state)
 	assert_true(mixed > sgd && mixed < sgd + 3);
 }
 
+/* One Gaussian mechanism whose mu^2 is the sum of theirs: least epsilon with 50 digits,
+ * by mpmath from Theorem 8 of Balle and Wang 2018. */
+static void gaussians_merge(void **state)
+{
+	static const struct value exact[] = {
+		{ "{\"compose\":[{\"mechanism\":\"gaussian\",\"sigma\":2},"
+		  "{\"mechanism\":\"gaussian\",\"sigma\":4,\"times\":3}],"
+		  "\"delta\":1e-6}",
+		  3.0706399969647277998704 },
+		{ "{\"compose\":[{\"mechanism\":\"gaussian\",\"sigma\":2},"
+		  "{\"mechanism\":\"gaussian\",\"sigma\":4,\"times\":3}],"
+		  "\"delta\":1e-6,\"accountant\":\"rdp\"}",
+		  3.0706399969647277998704 },
+		{ "{\"compose\":[{\"mechanism\":\"gaussian\",\"sigma\":2},"
+		  "{\"mechanism\":\"output-perturbation\",\"regularization\":0.01,"
+		  "\"records\":1000,\"sigma\":0.5}],\"delta\":1e-5}",
+		  4.092180818667893092826955 },
+		{ "{\"compose\":[{\"mechanism\":\"dp-sgd\",\"sampling\":\"poisson\","
+		  "\"records\":50,\"lot\":50,\"steps\":10,\"noise_multiplier\":4},"
+		  "{\"mechanism\":\"gaussian\",\"sigma\":3}],\"delta\":1e-5}",
+		  3.669104012961082798133743 },
+	};
+	struct dp_privacy_item items[100];
+	double values[100][DP_PRIVACY_KEYS_MAX];
+	struct dp_epsilon e;
+
+	(void)state;
+	check_values(exact, DP_COUNT(exact), 1e-12);
+	/* more of them than loss distributions are convolved */
+	for (int i = 0; i < 100; i++) {
+		items[i] = (struct dp_privacy_item){
+			query("{\"mechanism\":\"gaussian\",\"sigma\":1,\"delta\":1e-6}",
+			      values[i]),
+			values[i], 1
+		};
+		dp_privacy_set_noise(items[i].mechanism, values[i], 10 + i);
+	}
+	assert_int_equal(dp_privacy_compose(items, 100, 1e-6, true, &e, NULL), DP_OK);
+	assert_true(e.epsilon >= 1.337909894300236203015525);
+	assert_true(e.epsilon <= 1.337909894300236203015525 * (1 + 1e-11));
+}
+
+/* Beside others Gaussians are one part: as many of them as you like cost the same. */
+static void gaussians_merge_beside(void **state)
+{
+	static const char four[] =
+		"{\"compose\":[{\"mechanism\":\"laplace\",\"scale\":3},"
+		"{\"mechanism\":\"gaussian\",\"sigma\":4,\"times\":2},"
+		"{\"mechanism\":\"gaussian\",\"sigma\":4,\"times\":2}],"
+		"\"delta\":1e-6,\"accountant\":\"%s\"}";
+	static const char one[] = "{\"compose\":[{\"mechanism\":\"laplace\",\"scale\":3},"
+				  "{\"mechanism\":\"gaussian\",\"sigma\":2}],"
+				  "\"delta\":1e-6,\"accountant\":\"%s\"}";
+	static const char *const accountants[] = { "pld", "rdp" };
+	char text[2][512];
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		double together, apart;
+
+		snprintf(text[0], sizeof text[0], one, accountants[i]);
+		snprintf(text[1], sizeof text[1], four, accountants[i]);
+		together = line_epsilon(text[0]);
+		apart = line_epsilon(text[1]);
+		assert_true(fabs(apart / together - 1) < 1e-9);
+	}
+}
+
+/* Scores that add or remove one record moves all one way: replacing one moves them by
+ * two such changes, so that it counts as scores of any kind do. */
+static void monotonic_replaced(void **state)
+{
+	static const char line[] =
+		"{\"compose\":[{\"mechanism\":\"exponential\",\"scale\":2,"
+		"\"noise\":\"%s\",\"scores\":\"%s\"},%s],\"delta\":%s}";
+	static const char replace[] = "{\"mechanism\":\"svt\",\"cutoff\":1,\"scale\":50}";
+	static const char add[] =
+		"{\"mechanism\":\"dp-sgd\",\"sampling\":\"poisson\","
+		"\"sample_rate\":0.01,\"steps\":10,\"noise_multiplier\":4}";
+	static const char *const noises[] = { "gumbel", "laplace" };
+	static const char *const deltas[] = { "0", "1e-6" };
+	char text[2][512];
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		snprintf(text[0], sizeof text[0], line, noises[i % 2], "monotonic",
+			 replace, deltas[i / 2]);
+		snprintf(text[1], sizeof text[1], line, noises[i % 2], "any", replace,
+			 deltas[i / 2]);
+		assert_true(fabs(line_epsilon(text[0]) / line_epsilon(text[1]) - 1) <
+			    1e-12);
+	}
+	snprintf(text[0], sizeof text[0], line, "gumbel", "monotonic", add, "1e-6");
+	snprintf(text[1], sizeof text[1], line, "gumbel", "any", add, "1e-6");
+	assert_true(line_epsilon(text[0]) < 0.6 * line_epsilon(text[1]));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -388,6 +485,9 @@ int main(void)
 		cmocka_unit_test(monotonic_in_noise),
 		cmocka_unit_test(bad_lines),
 		cmocka_unit_test(composed_lines),
+		cmocka_unit_test(gaussians_merge),
+		cmocka_unit_test(gaussians_merge_beside),
+		cmocka_unit_test(monotonic_replaced),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -639,8 +639,9 @@ static void composition_of_many(void **state)
 			dp_privacy_compose(items, MANY, 1e-6, false, &many, &err), DP_OK);
 		assert_true(many.epsilon >= one.epsilon * (1 - 1e-12));
 		assert_true(many.epsilon < one.epsilon * 1.05);
+		/* plain Gaussians are merged, so that any number of them will do */
 		assert_int_equal(dp_privacy_compose(items, MANY, 1e-6, true, &many, &err),
-				 DP_E_INVALID);
+				 i < 2 ? DP_OK : DP_E_INVALID);
 	}
 }
 

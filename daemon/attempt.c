@@ -42,7 +42,7 @@ bool attempt_way_counts(const struct job *j, enum dp_end end, bool counted)
 	const struct job_files *f = &j->files;
 
 	return counted && dp_end_keeps_way(end) && dp_result_sound(f->result) &&
-	       !f->mismatch[0] && !f->rewritten;
+	       !f->mismatch[0];
 }
 
 /* What it reached of its path. */
@@ -169,14 +169,6 @@ static enum dp_end attempt_class(const struct job *j, char *why, size_t room)
 	if (f->removed && end == DP_END_BAD_OUTPUT) {
 		snprintf(why, room, "its folder was removed, and its result with it");
 		return DP_END_LOST;
-	}
-	if (f->rewritten &&
-	    (end == DP_END_OK || end == DP_END_DIVERGED || end == DP_END_BAD_OUTPUT)) {
-		snprintf(why, room,
-			 "its result file was rewritten: the first %llu bytes are not "
-			 "those that were read while it ran; a trainer appends to it",
-			 (unsigned long long)f->seen.bytes);
-		return DP_END_BAD_OUTPUT;
 	}
 	if (!f->not_read || (end != DP_END_BAD_OUTPUT && end != DP_END_LOST))
 		return end;

@@ -219,8 +219,9 @@ static void local_adopt(struct backend *b, struct job *j)
 	(void)b;
 	if (!l) {
 		job_unknown(j, "out of memory");
-	} else if (dp_mkdirs(j->folder, 0755, &err) != DP_OK ||
-		   claim_folder(j->folder, &err) != DP_OK) {
+	} else if (!claim_is_there(j->folder) &&
+		   (dp_mkdirs(j->folder, 0755, &err) != DP_OK ||
+		    claim_folder(j->folder, &err) != DP_OK)) {
 		job_unknown(j, err.msg);
 	} else {
 		switch (local_claim(j, l)) {

@@ -58,7 +58,6 @@ struct job *job_new(struct study *h, uint32_t trial, int32_t run, uint32_t attem
 		job_free(j);
 		return NULL;
 	}
-	dp_sha256_init(&j->files.seen);
 	snprintf(j->about, sizeof j->about, "%s/%s", h->state->spec->name,
 		 dp_trial_name(trial, name));
 	j->d = h->d;

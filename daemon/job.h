@@ -18,11 +18,10 @@ enum job_phase {
 /* What a worker thread reads of an attempt's files. */
 struct job_files {
 	struct dp_result *result;
-	struct dp_sha256 seen; /* all bytes of result.jsonl given to `result` */
-	bool recorded;         /* the record of its end was seen while it ran */
-	int not_read;          /* why the file is no result: an errno, or 0 */
-	bool rewritten;        /* what was read while it ran is not there any more */
-	bool removed;          /* nor is its whole folder */
+	uint64_t seen; /* bytes of result.jsonl that `result` has while it runs */
+	bool recorded; /* the record of its end was seen while it ran */
+	int not_read;  /* why the file is no result: an errno, or 0 */
+	bool removed;  /* its whole folder is not there any more */
 	char sha256[DP_SHA256_TEXT]; /* of the whole file; "": there is none */
 	struct dp_exit exit;
 	char trouble[300];      /* of the machine, which kept it from being read; "" */

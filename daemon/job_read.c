@@ -190,20 +190,22 @@ static void read_misplaced(struct job *j)
 	}
 }
 
-/* Gives the reader what stands in the file from `seen` on, at most up to `until` bytes. 0
- * or an errno; a trainer that never reported has no file, which is the reader's finding.
- */
-static int read_more(int fd, uint64_t until, struct dp_result *r, struct dp_sha256 *seen)
+/* Gives the reader what stands in the file from `*seen` on, and adds it to the digest,
+ * if there is one. 0 or an errno; a trainer that never reported has no file, which is the
+ * reader's finding. */
+static int read_more(int fd, struct dp_result *r, uint64_t *seen,
+		     struct dp_sha256 *digest)
 {
+	/* one byte beyond the limit is enough for the reader to refuse the file */
+	const uint64_t until = DP_RESULT_FILE_MAX + 1;
 	char *chunk = malloc(READ_CHUNK);
 	ssize_t n = chunk ? 1 : -1;
 	int e = chunk ? 0 : ENOMEM;
 
-	while (n > 0 && seen->bytes < until) {
-		uint64_t most = until - seen->bytes;
+	while (n > 0 && *seen < until) {
+		uint64_t most = until - *seen;
 
-		n = pread(fd, chunk, most < READ_CHUNK ? most : READ_CHUNK,
-			  (off_t)seen->bytes);
+		n = pread(fd, chunk, most < READ_CHUNK ? most : READ_CHUNK, (off_t)*seen);
 		if (n < 0 && errno == EINTR) {
 			n = 1;
 			continue;
@@ -213,7 +215,9 @@ static int read_more(int fd, uint64_t until, struct dp_result *r, struct dp_sha2
 		if (n <= 0)
 			break;
 		dp_result_feed(r, chunk, (size_t)n);
-		dp_sha256_add(seen, chunk, (size_t)n);
+		*seen += (uint64_t)n;
+		if (digest)
+			dp_sha256_add(digest, chunk, (size_t)n);
 	}
 	free(chunk);
 	return e;
@@ -230,42 +234,39 @@ static int read_open(const struct job *j)
 	return fd;
 }
 
-/* While it runs: what is new. What cannot be read now is read later. */
+/* While it runs: what is new. It is shown and decides nothing. What cannot be read now is
+ * read later. */
 static void read_progress_lines(struct job *j)
 {
 	int fd = read_open(j);
+	struct dp_result *anew = NULL;
 
 	if (fd < 0)
 		return;
-	/* one byte beyond the limit is enough for the reader to refuse the file */
-	read_more(fd, DP_RESULT_FILE_MAX + 1, j->files.result, &j->files.seen);
+	if (lseek(fd, 0, SEEK_END) < (off_t)j->files.seen)
+		anew = job_result(j); /* the trainer has begun it again */
+	if (anew) {
+		dp_result_free(j->files.result);
+		j->files.result = anew;
+		j->files.seen = 0;
+	}
+	read_more(fd, j->files.result, &j->files.seen, NULL);
 	close(fd);
 }
 
-static bool same_bytes(const struct dp_sha256 *a, const struct dp_sha256 *b)
-{
-	char one[DP_SHA256_TEXT], two[DP_SHA256_TEXT];
-
-	dp_sha256_text(a, one);
-	dp_sha256_text(b, two);
-	return strcmp(one, two) == 0;
-}
-
-/* All of it, whatever was read before, so that a daemon that was away finds the same; and
- * whether what was read before is still there. 0 or an errno. */
+/* All of the file, whatever was read before: the result is what the file holds when the
+ * attempt has ended, so that it does not depend on which daemon ran meanwhile. 0 or an
+ * errno. */
 static int read_all_anew(struct job *j, int fd, struct dp_result *r)
 {
-	struct job_files *f = &j->files;
 	struct dp_sha256 all;
+	uint64_t seen = 0;
 	int e;
 
 	dp_sha256_init(&all);
-	e = read_more(fd, f->seen.bytes, r, &all);
-	f->rewritten = !same_bytes(&all, &f->seen);
+	e = read_more(fd, r, &seen, &all);
 	if (e == 0)
-		e = read_more(fd, DP_RESULT_FILE_MAX + 1, r, &all);
-	if (e == 0)
-		dp_sha256_text(&all, f->sha256);
+		dp_sha256_text(&all, j->files.sha256);
 	return e;
 }
 
@@ -277,7 +278,6 @@ static bool read_result(struct job *j)
 	int fd = r ? read_open(j) : -1, e = r ? errno : ENOMEM;
 
 	f->sha256[0] = '\0';
-	f->rewritten = fd < 0 && r && f->seen.bytes > 0;
 	f->removed = fd < 0 && e == ENOENT && access(j->folder, F_OK) != 0;
 	if (fd >= 0) {
 		e = read_all_anew(j, fd, r);

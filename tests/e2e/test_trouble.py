@@ -9,7 +9,7 @@ import signal
 import subprocess
 import unittest
 
-from harness import Case, wait_for
+from harness import Case, trainers_below, wait_for
 
 FAULTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "faults.c")
 
@@ -139,7 +139,8 @@ class Trouble(Case):
 
 
 class Rewritten(Case):
-    """A trainer that changes what it has told already."""
+    """A trainer that changes what it has reported already. The file in the end decides,
+    whether or not a daemon read it meanwhile."""
 
     REWRITES = """
 out({"progress": 0.5})
@@ -153,8 +154,8 @@ with open(os.environ["DPARETO_RESULT"], "w") as f:
         self.client.close()
         self.tidy()
 
-    def begin(self):
-        self.trainer(self.REWRITES)
+    def begin(self, text=REWRITES):
+        self.trainer(text)
         self.d = self.daemon().start()
         self.client = self.d.connect()
         self.submit(self.client, self.study(search="method: random, evaluations: 1"))
@@ -168,24 +169,76 @@ with open(os.environ["DPARETO_RESULT"], "w") as f:
         with open(self.path("state/studies/s/trials/0/0/result.jsonl"), "rb") as f:
             return hashlib.sha256(f.read()).hexdigest()
 
-    def test_while_the_daemon_looks_it_is_told(self):
-        self.begin()
+    def was_read(self):
+        """The daemon has read what the trainer reported first."""
         wait_for(lambda: [r["progress"] for r in self.client("status", study="s")["running"]] == [0.5])
-        self.touch("go")
-        self.assertEqual(self.trial()["state"], "failed")
-        record, = ended_attempts(self)
-        self.assertEqual(record["end"], "bad-output")
-        self.assertIn("rewritten", record["reason"])
-        self.assertEqual(record["sha256"], self.digest())
 
-    def test_what_counts_is_the_file_in_the_end(self):
-        self.begin()
+    def restart(self, while_away):
         self.d.end(signal.SIGKILL)
-        self.touch("go")
+        while_away()
         self.client = self.d.start().connect()
-        trial = self.trial()
-        self.assertEqual((trial["state"], trial["objectives"]["a"]), ("ok", 0.75))
-        self.assertEqual(ended_attempts(self)[0]["sha256"], self.digest())
+
+    def verdict(self):
+        """The state of the trial and what the journal has of the attempt, but for times."""
+        state = self.trial()["state"]
+        record, = ended_attempts(self)
+        return state, {k: v for k, v in record.items() if k not in ("seq", "time", "exit")}
+
+    def check_rewritten(self):
+        """The same record in every test."""
+        self.assertEqual(self.verdict(), ("ok", {
+            "study": 1, "type": "attempt-ended", "trial": 0, "run": None, "attempt": 0,
+            "end": "ok", "counted": True, "unbegun": False, "runs": [0],
+            "metrics": {"a": [0.75], "b": [1]}, "sha256": self.digest()}))
+
+    def test_rewritten_while_the_daemon_looks(self):
+        self.begin()
+        self.was_read()
+        self.touch("go")
+        self.check_rewritten()
+
+    def test_rewritten_while_no_daemon_runs(self):
+        self.begin()
+        self.was_read()
+        self.restart(lambda: self.touch("go"))
+        self.check_rewritten()
+
+    def test_rewritten_between_two_daemons(self):
+        """One reads what was reported first, the next what came instead."""
+        self.begin(self.REWRITES + "gate('end')\n")
+        self.was_read()
+        self.restart(lambda: (self.touch("go"), wait_for(lambda: self.has("at-end"))))
+        self.touch("end")
+        self.check_rewritten()
+
+    REMOVES = """
+import shutil
+out({"progress": 0.5})
+if request["attempt"]:
+    report(a=1, b=1)
+    sys.exit()
+gate("go")
+shutil.rmtree(os.getcwd())
+"""
+
+    def removed(self, while_away):
+        self.begin(self.REMOVES)
+        self.was_read()
+        if while_away:
+            def away():
+                self.touch("go")
+                wait_for(lambda: not trainers_below(self.folder))
+            self.restart(away)
+        else:
+            self.touch("go")
+        self.assertEqual(self.trial()["state"], "ok")
+        return [r["end"] for r in ended_attempts(self)]
+
+    def test_a_removed_folder_is_lost_while_the_daemon_looks(self):
+        self.assertEqual(self.removed(False), ["lost", "ok"])
+
+    def test_a_removed_folder_is_lost_while_no_daemon_runs(self):
+        self.assertEqual(self.removed(True), ["lost", "ok"])
 
 
 if __name__ == "__main__":

@@ -13,7 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+enum {
+	CLAIM_MAX = 8192,
+	RECORD_MAX = 16 << 10,
+	TOKEN_LEN = 32
+};
 
 /* The daemon makes the claim, so that a shim that comes late cannot start. */
 static bool claim_take(const char *claim)
@@ -139,4 +146,56 @@ bool claim_was_made(const char *folder)
 
 	free(beside);
 	return made;
+}
+
+/* ---- the record of the end ---- */
+
+/* The token in the claim; "" in one of version 0.2 and before, or of the daemon. 0 or an
+ * errno that passes. */
+static int claim_token(const char *folder, char token[TOKEN_LEN + 1])
+{
+	char *path = claim_beside(folder, ".claim");
+	struct dp_buf text = DP_BUF_INIT;
+	int e = path ? dp_read_start(path, CLAIM_MAX, &text) : ENOMEM;
+	const char *line = e == 0 ? strstr(dp_buf_text(&text), "\ntoken ") : NULL;
+
+	token[0] = '\0';
+	if (line)
+		sscanf(line, " token %32[0-9a-f]", token);
+	dp_buf_free(&text);
+	free(path);
+	return dp_errno_passes(e) ? e : 0;
+}
+
+/* The shim's record lies beside the attempt's folder until the end, when it takes its
+ * name there: while it does, another file of that name is a trainer's. A network's file
+ * system may show the same file under both names for a while. */
+static bool claim_keeps_record(const char *folder, const char *path)
+{
+	size_t len = strlen(folder);
+	bool inside = strncmp(path, folder, len) == 0 && path[len] == '/';
+	char *kept = inside ? claim_beside(folder, ".exit") : NULL;
+	struct stat ours, found;
+	bool keeps = kept && lstat(kept, &ours) == 0 && lstat(path, &found) == 0 &&
+		     ours.st_ino != found.st_ino;
+
+	free(kept);
+	return keeps;
+}
+
+int claim_read_record(const char *folder, const char *path, struct dp_buf *out)
+{
+	char token[TOKEN_LEN + 1], field[TOKEN_LEN + 16];
+	int e;
+
+	dp_buf_clear(out);
+	if (claim_keeps_record(folder, path))
+		return 0;
+	e = claim_token(folder, token);
+	if (e == 0)
+		e = dp_read_start(path, RECORD_MAX, out);
+	snprintf(field, sizeof field, "\"token\":\"%s\"", token);
+	if (e != 0 || (token[0] && !strstr(dp_buf_text(out), field)))
+		dp_buf_clear(out);
+	return e;
 }

@@ -140,6 +140,10 @@ DP_MUSTCHECK int claim_folder(const char *folder, struct dp_err *err);
 bool claim_is_there(const char *folder);
 /* False: its shim, which has ended, claimed nothing, and so started nothing. */
 bool claim_was_made(const char *folder);
+/* The record of the attempt's end that this file holds. It is only one if the shim that
+ * made the claim wrote it: what a trainer wrote, or copied from another attempt, gives an
+ * empty text. 0 or an errno. Any thread. */
+int claim_read_record(const char *folder, const char *path, struct dp_buf *out);
 
 /* ---- what an attempt is given (launch.c), whoever starts it ---- */
 

@@ -23,7 +23,6 @@
 #define AGAIN_MOST  32.0
 
 enum {
-	EXIT_FILE_MAX = 16 << 10,
 	READ_CHUNK = 64 << 10
 };
 
@@ -69,11 +68,11 @@ static bool read_trouble(struct job *j, const char *what, int error)
 	return false;
 }
 
-/* An exit.json, parsed; frees its path. 0 or an errno. */
+/* A record of the end, parsed; frees its path. 0 or an errno. */
 static int read_exit_file(struct job *j, char *path)
 {
 	struct dp_buf text = DP_BUF_INIT;
-	int e = path ? dp_read_start(path, EXIT_FILE_MAX, &text) : ENOMEM;
+	int e = path ? claim_read_record(j->folder, path, &text) : ENOMEM;
 
 	if (e == 0)
 		dp_exit_parse(dp_buf_text(&text), text.len, &j->files.exit);

@@ -8,6 +8,7 @@
 #include <time.h>
 
 enum {
+	TOKEN_LEN = 32,        /* characters */
 	EXIT_NOT_RECORDED = 1, /* also: failed before anything was claimed */
 	EXIT_USAGE = 2,
 	EXIT_CLAIMED = 75, /* somebody else has this attempt */
@@ -53,6 +54,8 @@ struct shim {
 
 	char record[PATH_MAX]; /* where the end is written before it gets its name */
 	int record_fd;         /* that file, made before anything was started */
+	char token[TOKEN_LEN +
+		   1];         /* in claim and record: they are of one shim; "": none */
 	char cgroup[PATH_MAX]; /* of the trainer; "": none */
 	int cgroup_procs;      /* the file in it that a process enters it by; -1 */
 

@@ -3,8 +3,10 @@
  *
  * Both are files that the daemon relies on, so with --beside they are outside of the
  * attempt's folder, where no trainer cleans up; the folder has them under their usual
- * names, too. The record is made before anything is started, as large as it can become:
- * a disk that is full in the end cannot keep it from being written. */
+ * names, too. A random token in both says that the record is of the shim that has the
+ * claim, and not one that a trainer wrote or copied. The record is made before anything
+ * is started, as large as it can become: a disk that is full in the end cannot keep it
+ * from being written. */
 #include "daemon/shim.h"
 
 #include <errno.h>
@@ -13,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -107,6 +110,17 @@ static int make_file(const char *name, const char *text, size_t len, enum lockin
 	return -1;
 }
 
+/* Without random numbers it goes without a token. */
+static void token_draw(struct shim *s)
+{
+	unsigned char bytes[TOKEN_LEN / 2];
+
+	if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+		return;
+	for (size_t i = 0; i < sizeof bytes; i++)
+		sprintf(s->token + 2 * i, "%02x", bytes[i]);
+}
+
 static void record_reserve(struct shim *s)
 {
 	char blanks[RECORD_LEN], beside[UNIQUE_LEN], inside[40];
@@ -169,15 +183,17 @@ void claim_attempt(struct shim *s)
 {
 	enum locking lock = s->opt.elsewhere ? LOCK_IF_POSSIBLE : LOCK_NEEDED;
 	unsigned long long start = own_start_time();
-	char made[PATH_MAX], name[PATH_MAX], unique[UNIQUE_LEN], text[PATH_MAX + 64];
+	char made[PATH_MAX], name[PATH_MAX], unique[UNIQUE_LEN], text[PATH_MAX + 128];
 	int n;
 
 	record_reserve(s);
+	token_draw(s);
 	cgroup_make(s, start);
 	unique_name(s, "claim", unique);
 	name_of(s, made, unique, unique);
 	name_of(s, name, "claim", "claim");
-	n = snprintf(text, sizeof text, "%d %llu\n%s%s%s", (int)s->self, start,
+	n = snprintf(text, sizeof text, "%d %llu\n%s%s%s%s%s%s", (int)s->self, start,
+		     s->token[0] ? "token " : "", s->token, s->token[0] ? "\n" : "",
 		     s->cgroup[0] ? "cgroup " : "", s->cgroup, s->cgroup[0] ? "\n" : "");
 	if (make_file(made, text, (size_t)n, lock) < 0 || !claim_link(made, name))
 		claim_failed(s, made, name, errno);
@@ -220,7 +236,7 @@ static double seconds_of(struct timeval t)
 static int describe_end(const struct shim *s, char *text, size_t room)
 {
 	struct rusage used;
-	char how[64], lost[64] = "", limit[48] = "";
+	char how[64], lost[64] = "", limit[48] = "", token[TOKEN_LEN + 16] = "";
 	int trouble = lost_output(s);
 	uint64_t peak;
 
@@ -237,13 +253,15 @@ static int describe_end(const struct shim *s, char *text, size_t room)
 	if (s->opt.memory)
 		snprintf(limit, sizeof limit, "\"memory_limit\":%llu,",
 			 (unsigned long long)s->opt.memory);
+	if (s->token[0])
+		snprintf(token, sizeof token, ",\"token\":\"%s\"", s->token);
 	getrusage(RUSAGE_CHILDREN, &used);
 	peak = (uint64_t)used.ru_maxrss * 1024; /* of one process */
 	peak = s->memory.peak > peak ? s->memory.peak : peak;
 	return snprintf(text, room,
 			"{%s%s%s%s%s,\"start\":%lld.%06ld,\"end\":%lld.%06ld,"
 			"\"cpu_seconds\":%.6f,%s\"peak_memory\":%llu,"
-			"\"stdout_bytes\":%llu,\"stderr_bytes\":%llu%s%s}\n",
+			"\"stdout_bytes\":%llu,\"stderr_bytes\":%llu%s%s%s}\n",
 			s->timed_out ? "\"timeout\":true," : "",
 			s->memory.over ? "\"memory\":true," : "",
 			s->stalled ? "\"stalled\":true," : "",
@@ -253,7 +271,7 @@ static int describe_end(const struct shim *s, char *text, size_t room)
 			seconds_of(used.ru_utime) + seconds_of(used.ru_stime), limit,
 			(unsigned long long)peak, (unsigned long long)s->out[0].seen,
 			(unsigned long long)s->out[1].seen, lost,
-			s->left_behind ? ",\"left_behind\":true" : "");
+			s->left_behind ? ",\"left_behind\":true" : "", token);
 }
 
 /* Gives the record its name; a folder that a trainer put there goes out of the way. */

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define RECORD_SECONDS     10.0 /* after Slurm says that a job has ended: for the record */
@@ -21,7 +20,6 @@
 enum {
 	MISSES_UNBEGUN = 2, /* answers that do not name a job which claimed nothing */
 	MISSES_LOST = 3,    /* the same, of one that did */
-	RECORD_MOST = 4096, /* bytes of a record that are looked at */
 	WATCH_FIRST = 100,  /* milliseconds between two looks for records */
 	WATCH_MOST = 500,   /* the same, while nothing happens */
 	WATCHED_MOST = 256  /* attempts of one of them */
@@ -29,40 +27,22 @@ enum {
 
 /* ---- looking ---- */
 
-/* A trainer may write what looks like a record while it runs. The shim's own lies beside
- * the folder until the end, when it takes this name; a network's file system may show it
- * under both for a while. */
-static bool look_is_forged(const char *folder, const char *record)
-{
-	char *kept = claim_beside(folder, ".exit");
-	struct stat ours, found;
-	bool forged = kept && lstat(kept, &ours) == 0 && lstat(record, &found) == 0 &&
-		      ours.st_ino != found.st_ino;
-
-	free(kept);
-	return forged;
-}
-
 /* Is the end recorded, and as that of a trainer which somebody may have ended? */
 static enum look look_recorded(const char *folder)
 {
-	char *path = dp_path_join(folder, "exit.json"), text[RECORD_MOST] = "";
-	int fd = path ? dp_open_plain(path) : -1;
+	char *path = dp_path_join(folder, "exit.json");
+	struct dp_buf text = DP_BUF_INIT;
+	int e = path ? claim_read_record(folder, path, &text) : ENOMEM;
 	enum look look = LOOK_OPEN;
 
-	if (path && look_is_forged(folder, path)) {
-		if (fd >= 0)
-			close(fd);
-	} else if (fd >= 0) {
-		if (read(fd, text, sizeof text - 1) < 0)
-			text[0] = '\0'; /* whoever collects it tells */
-		close(fd);
-		look = strstr(text, "\"cancelled\":true") || !strstr(text, "\"code\":0")
+	if (e == 0 && text.len)
+		look = strstr(dp_buf_text(&text), "\"cancelled\":true") ||
+				       !strstr(dp_buf_text(&text), "\"code\":0")
 			       ? LOOK_STOPPED
 			       : LOOK_RECORDED;
-	} else if (path && access(path, F_OK) == 0) {
-		look = LOOK_RECORDED;
-	}
+	else if (e != 0 && path && access(path, F_OK) == 0)
+		look = LOOK_RECORDED; /* the final read reports why */
+	dp_buf_free(&text);
 	free(path);
 	return look;
 }

@@ -206,5 +206,90 @@ class Folder(LeftoverCase):
         self.assertEqual(self.notes(), ["0"])
 
 
+class ForgedRecord(LeftoverCase):
+    """The record of an end counts only if it is of the shim that has the claim."""
+    FORGES = """
+if request["attempt"] == 0:
+    report(a=0.5, b=0.5)
+    with open("exit.json", "w") as f:
+        f.write('{"code":0}')
+    MORE
+    gate("never")
+report(a=1, b=1)
+"""
+
+    def forged(self, more="", before_kill=lambda: None):
+        self.begin(self.FORGES.replace("MORE", more))
+        wait_for(lambda: self.has("at-never"))
+        before_kill()
+        os.kill(shims_below(self.folder)[0], signal.SIGKILL)
+
+    def result(self):
+        return self.client("trial", study="s", trial=0)["trial"]["objectives"]["a"]
+
+    def test_a_made_up_record(self):
+        self.forged()
+        self.assertEqual(self.ends(), ["lost", "ok"])
+        self.assertEqual(self.result(), 1)
+
+    def test_while_no_daemon_runs(self):
+        self.forged(before_kill=lambda: self.d.end(signal.SIGKILL))
+        wait_for(lambda: not shims_below(self.folder))
+        self.client = self.d.start().connect()
+        self.assertEqual(self.ends(), ["lost", "ok"])
+
+    def test_without_the_reserved_file(self):
+        """A trainer that has cleaned up there, too."""
+        self.forged("os.remove(beside('state/studies/s/claims/0.0.exit'))")
+        self.assertEqual(self.ends(), ["lost", "ok"])
+
+    def test_what_is_done_is_done(self):
+        """As if there were no record at all."""
+        self.forged("out({'done': True}); open('exit.json', 'w').write('{\"code\":1}')")
+        self.assertEqual(self.ends(), ["ok"])
+        self.assertEqual(self.result(), 0.5)
+
+    def test_the_record_of_another_trial(self):
+        self.trainer("""
+report(a=0.5, b=0.5)
+if request["trial"] == 1 and request["attempt"] == 0:
+    import shutil
+    os.remove(beside("state/studies/s/claims/1.0.exit"))
+    shutil.copy(beside("state/studies/s/trials/0/0/exit.json"), "exit.json")
+    gate("never")
+""")
+        self.d = self.daemon().start()
+        self.client = self.d.connect()
+        self.submit(self.client, self.study(search="method: random, evaluations: 2"))
+        wait_for(lambda: self.has("at-never"))
+        os.kill(shims_below(self.folder)[0], signal.SIGKILL)
+        self.finish(self.client, "s")
+        self.assertEqual([a["end"] for a in self.client("trial", study="s", trial=1)["trial"]
+                          ["attempts"]], ["lost", "ok"])
+
+    def as_before_0_3(self):
+        """The claim as a shim of version 0.2 makes it, in place: its lock stays."""
+        claim = self.path("state/studies/s/claims/0.0.claim")
+        with open(claim) as f:
+            lines = f.readlines()
+        self.assertEqual(len([x for x in lines if x.startswith("token ")]), 1)
+        with open(claim, "w") as f:
+            f.writelines(x for x in lines if not x.startswith("token "))
+
+    def test_a_shim_of_version_0_2(self):
+        """It is adopted, and its record counts without a token."""
+        self.begin("gate('go')\nreport(a=1, b=1)\n")
+        wait_for(lambda: self.has("at-go"))
+        self.as_before_0_3()
+        self.d.end(signal.SIGKILL)
+        self.client = self.d.start().connect()
+        self.touch("go")
+        self.assertEqual(self.ends(), ["ok"])
+
+    def test_a_killed_shim_of_version_0_2(self):
+        self.forged(before_kill=self.as_before_0_3)
+        self.assertEqual(self.ends(), ["lost", "ok"])
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -103,7 +103,8 @@ class ShimTest(unittest.TestCase):
         e = self.run_shim("echo out; echo error >&2; exit 3")
         self.assertEqual(e["code"], 3)
         self.assertEqual(set(e), {"code", "start", "end", "cpu_seconds", "peak_memory",
-                                  "stdout_bytes", "stderr_bytes"})
+                                  "stdout_bytes", "stderr_bytes", "token"})
+        self.assertEqual(self.read("claim").split(b"\n")[1].decode(), "token " + e["token"])
         self.assertEqual((e["stdout_bytes"], e["stderr_bytes"]), (4, 6))
         self.assertEqual((self.read("stdout"), self.read("stderr")), (b"out\n", b"error\n"))
         self.assertTrue(before - 0.1 <= e["start"] <= e["end"] <= time.time() + 0.1)
@@ -178,14 +179,15 @@ class ShimTest(unittest.TestCase):
         e = self.run_shim("echo out; echo error >&2; cat", preexec_fn=closed)
         self.assertEqual(e["code"], 0)
         self.assertEqual((self.read("stdout"), self.read("stderr")), (b"out\n", b"error\n"))
-        self.assertRegex(self.read("claim"), rb"^\d+ \d+\n$")
+        self.assertRegex(self.read("claim"), rb"^\d+ \d+\ntoken [0-9a-f]{32}\n$")
 
     # ---- the claim ----
 
     def test_claim_says_who_and_is_locked_while_it_runs(self):
         p = self.start("echo $$ > pid; sleep 30")
         trainer = self.pid_from("pid")
-        self.assertEqual(self.read("claim").decode(), "%d %d\n" % (p.pid, start_time(p.pid)))
+        self.assertEqual(self.read("claim").decode().split("\n")[0],
+                         "%d %d" % (p.pid, start_time(p.pid)))
         with open(self.path("claim")) as f:
             with self.assertRaises(BlockingIOError):
                 fcntl.flock(f, fcntl.LOCK_EX | fcntl.LOCK_NB)

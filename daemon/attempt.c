@@ -89,7 +89,7 @@ void attempt_close(struct job *j, enum dp_end end, bool counted, const char *why
 			      .end = end,
 			      .counted = counted,
 			      /* what says nothing of a trial that is lost never ran */
-			      .unbegun = end == DP_END_LOST && !counted,
+			      .unbegun = end == DP_END_LOST && !counted && !j->ran,
 			      .reason = why && *why ? why : NULL,
 			      .exit = j->files.exit };
 	struct reported reported = { 0 };
@@ -186,6 +186,18 @@ static bool attempt_without_room(const struct job *j, enum dp_end end)
 	return (end == DP_END_EXIT_CODE || end == DP_END_SIGNAL ||
 		end == DP_END_BAD_OUTPUT) &&
 	       dp_errno_passes(dp_exit_errno(j->files.exit.output_lost));
+}
+
+/* The attempt ended without room for what its trainer wrote. A full disk counts: the
+ * trainer may be the one that filled it. No trainer makes a disk read-only. */
+static bool attempt_lost_output(struct job *j, char *why, size_t room)
+{
+	int error = dp_exit_errno(j->files.exit.output_lost);
+
+	snprintf(why, room, "nothing that it wrote could be kept: %s", strerror(error));
+	sched_hold(j->home->backend, "the last trainer had no room for what it wrote",
+		   error == EROFS ? strerror(error) : NULL);
+	return error != EROFS;
 }
 
 /* The machine had nothing to start the trainer with: nothing ran. */
@@ -291,6 +303,7 @@ void attempt_over(struct job *j)
 
 	if (attempt_not_begun(j))
 		return;
+	j->ran = true;
 	end = attempt_class(j, why, sizeof why);
 	counted = end != DP_END_NOT_STARTED;
 	if (j->files.warning[0])
@@ -305,10 +318,7 @@ void attempt_over(struct job *j)
 	}
 	if (attempt_without_room(j, end)) {
 		end = DP_END_LOST;
-		snprintf(why, sizeof why, "nothing that it wrote could be kept: %s",
-			 strerror(dp_exit_errno(j->files.exit.output_lost)));
-		sched_hold(j->home->backend,
-			   "the last trainer had no room for what it wrote", NULL);
+		counted = attempt_lost_output(j, why, sizeof why);
 	} else if (j->fate == DP_END_CANCELLED && end == DP_END_CANCELLED) {
 		/* whoever did that may do it again as soon as it starts */
 		sched_hold(j->home->backend, "the last trainer was ended from outside",

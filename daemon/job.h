@@ -60,6 +60,7 @@ struct job {
 	bool cleared;   /* nothing runs under its number */
 	bool gone;      /* the attempt has ended: the next read is the last */
 	bool final;     /* this read is the last */
+	bool ran;       /* its trainer was started, which costs privacy */
 	bool way_known; /* another run has told the epsilons of the trial's waypoints */
 	bool given_up;  /* the trial was cancelled: nobody needs epsilons that are hard to
 			 * come by */

@@ -214,7 +214,8 @@ static const char *error_name(int error)
 }
 
 /* Why what the trainer wrote may be lost: its output could not be kept, or it failed
- * where nothing can be written at present. An errno, or 0. */
+ * where nothing can be written at present. A trainer that could not report may end with 0
+ * all the same. An errno, or 0. */
 static int lost_output(const struct shim *s)
 {
 	struct statvfs v;
@@ -222,7 +223,11 @@ static int lost_output(const struct shim *s)
 	for (int i = 0; i < 2; i++)
 		if (s->out[i].trouble)
 			return s->out[i].trouble;
-	if (s->start_error || s->status == 0 || statvfs(".", &v) != 0)
+	if (s->start_error || statvfs(".", &v) != 0)
+		return 0;
+	if (v.f_flag & ST_RDONLY)
+		return EROFS;
+	if (s->status == 0)
 		return 0;
 	return v.f_bavail == 0 || (v.f_files > 0 && v.f_favail == 0) ? ENOSPC : 0;
 }
@@ -313,12 +318,14 @@ static void sync_result(void)
 	close(fd);
 }
 
+/* A read-only disk is waited for: unlike a full one it keeps no room for the record, and
+ * without it a training that has ended would run again. */
 bool record_end(struct shim *s)
 {
 	double give_up = monotonic() + RECORD_SECONDS;
 	bool sync = monotonic() - s->started > SYNC_FROM_SECONDS, written;
 	char text[RECORD_LEN];
-	int len = describe_end(s, text, sizeof text);
+	int len = describe_end(s, text, sizeof text), error;
 
 	/* A short training is cheap to repeat after a power cut, a long one is worth the
 	 * milliseconds that a sync costs. */
@@ -328,10 +335,11 @@ bool record_end(struct shim *s)
 		written = record_write(s, text, (size_t)len, sync);
 		if (written && record_publish(s))
 			return true;
+		error = errno;
 		/* a trainer removed its folder, itself included: the daemon also looks at
 		 * where the record is now */
-		if (monotonic() >= give_up ||
-		    (written && s->opt.beside && errno == ENOENT))
+		if ((monotonic() >= give_up && error != EROFS) ||
+		    (written && s->opt.beside && error == ENOENT))
 			return written && s->opt.beside;
 		sleep_ms(100);
 	}

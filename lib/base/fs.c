@@ -23,7 +23,9 @@ bool dp_errno_passes(int errnum)
 	case ENOLCK:
 	case EINTR:
 	case EBUSY:
-	case EIO: /* a disk, or the network that leads to one */
+	case EROFS: /* a kernel makes a disk read-only on an error, a person to repair it
+		     */
+	case EIO:   /* a disk, or the network that leads to one */
 	case EREMOTEIO:
 	case ESTALE:
 	case ETIMEDOUT:
@@ -55,7 +57,6 @@ int dp_fail_errno(struct dp_err *err, int errnum, const char *fmt, ...)
 		break;
 	case EACCES:
 	case EPERM:
-	case EROFS:
 		code = DP_E_DENIED;
 		break;
 	case ENOMEM:

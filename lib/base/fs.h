@@ -33,7 +33,8 @@ DP_MUSTCHECK int dp_mkdirs(const char *path, unsigned mode, struct dp_err *err);
 /* rm -r, without following symbolic links; what is gone already is fine. */
 DP_MUSTCHECK int dp_remove_tree(const char *path, struct dp_err *err);
 /* Is this errno the machine's trouble, which may pass: out of something (descriptors,
- * memory, processes, space), interrupted, or a disk or server that does not answer? Then
+ * memory, processes, space), interrupted, or a disk that is read-only or a server that
+ * does not answer? Then
  * it says nothing about what was asked for, and the same call is worth another try. This
  * is the one list; who waits for how long is the caller's business. */
 bool dp_errno_passes(int errnum);

@@ -153,6 +153,39 @@ class FullDisk(SmallDisk):
             self.assertEqual(json.load(f)["output_lost"], "ENOSPC")
 
 
+class ReadOnlyDisk(DiskCase):
+    """The folder of studies is a file system of its own; the journal is on another."""
+
+    def setUp(self):
+        super().setUp()
+        self.studies = self.path("state/studies")
+        os.makedirs(self.studies)
+        p = subprocess.run(["mount", "-t", "tmpfs", "tmpfs", self.studies],
+                           capture_output=True, text=True)
+        if p.returncode:
+            self.skipTest("cannot mount a file system here: " + p.stderr.strip())
+        self.addCleanup(subprocess.run, ["umount", "-l", self.studies])
+        self.addCleanup(self.end_all)
+
+    def remount(self, how):
+        """A file that is open for writing holds it back for a moment."""
+        wait_for(lambda: subprocess.run(["mount", "-o", "remount," + how, self.studies],
+                                        capture_output=True).returncode == 0)
+
+    def test_read_only_for_a_while(self):
+        self.write("trainer", SHELL, 0o755)
+        self.begin("--slots", "2")
+        self.remount("ro")
+        self.add(evaluations=4)
+        wait_for(lambda: "Read-only file system" in (self.summary()["waiting"] or ""))
+        self.d.end(signal.SIGKILL)  # the next daemon meets it, too
+        self.client = self.d.start().connect()
+        wait_for(lambda: "Read-only file system" in (self.summary()["waiting"] or ""))
+        self.remount("rw")
+        study = self.finish(self.client, "s")["study"]
+        self.assertEqual((study["state"], study["ok"], study["failed"]), ("finished", 4, 0))
+
+
 class NoInodes(SmallDisk):
     OPTIONS = "size=64m,nr_inodes=140"
 

@@ -103,6 +103,23 @@ class Trouble(Case):
                          + [("ok", True, False)])
         self.assertEqual(len(self.notes()), 1)
 
+    def test_a_read_only_disk(self):
+        """No folder for an attempt, then no request in it: nothing pauses, and it goes on
+        by itself."""
+        self.trainer("note(request['attempt'])\nreport(a=1, b=1)\n")
+        self.fault(("mkdir", errno.EROFS))
+        self.submit_one()
+        wait_for(lambda: os.strerror(errno.EROFS) in self.waiting())
+        before = len(ended_attempts(self))
+        self.fault(("request.json", errno.EROFS))
+        wait_for(lambda: len(ended_attempts(self)) > before)
+        self.assertEqual(self.client("status", study="s")["study"]["state"], "running")
+        self.goes_on()
+        ends = [(r["end"], r["counted"], r["unbegun"]) for r in ended_attempts(self)]
+        self.assertEqual(ends, [("lost", False, True)] * (len(ends) - 1)
+                         + [("ok", True, False)])
+        self.assertEqual(len(self.notes()), 1)
+
     def test_a_shim_that_cannot_be_watched(self):
         """It is asked for instead: it ran once, its result counts, no zombie is left."""
         self.trainer("note(request['attempt'])\ngate('go')\nreport(a=1, b=1)\n")

@@ -33,11 +33,11 @@ PATIENCE = 40.0  # seconds a point may take before it counts as hung
 LONG = 8.0       # seconds after which a study that says what it waits for need not go on
 
 CALLS = {
-    "open": "EMFILE ENOSPC EIO EINTR", "read": "EIO EINTR", "write": "ENOSPC EIO EINTR",
+    "open": "EMFILE ENOSPC EROFS EIO EINTR", "read": "EIO EINTR", "write": "ENOSPC EROFS EIO EINTR",
     "recv": "ECONNRESET EINTR ENOMEM", "send": "EPIPE EINTR ENOBUFS",
     "pipe_read": "EINTR", "pipe_write": "EINTR",
-    "pwrite": "ENOSPC EIO EINTR", "sync": "EIO ENOSPC", "rename": "ENOSPC EIO",
-    "mkdir": "ENOSPC EIO", "unlink": "EIO EACCES", "ftruncate": "ENOSPC EIO",
+    "pwrite": "ENOSPC EROFS EIO EINTR", "sync": "EIO ENOSPC EROFS", "rename": "ENOSPC EROFS EIO",
+    "mkdir": "ENOSPC EROFS EIO", "unlink": "EROFS EIO EACCES", "ftruncate": "ENOSPC EROFS EIO",
     "flock": "EINTR ENOLCK", "statvfs": "EIO", "mmap": "ENOMEM EAGAIN",
     "clone": "EAGAIN ENOMEM", "thread": "EAGAIN", "pidfd_open": "EMFILE ENOMEM",
     "epoll_create": "EMFILE ENOMEM", "epoll_ctl": "ENOMEM ENOSPC", "epoll_wait": "EINTR",

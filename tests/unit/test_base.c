@@ -536,7 +536,7 @@ static void digests_are_sha256(void **state)
 static void errors_that_pass(void **state)
 {
 	static const int pass[] = { EMFILE, ENFILE, ENOMEM, EAGAIN, ENOSPC,
-				    EDQUOT, EINTR,  EIO,    ESTALE };
+				    EDQUOT, EINTR,  EIO,    ESTALE, EROFS };
 	static const int stay[] = { 0,      ENOENT, EACCES, EINVAL, ELOOP,
 				    EISDIR, E2BIG,  EFBIG,  ENOTDIR };
 	struct dp_err err;

@@ -380,6 +380,38 @@ static void what_holds_everything_back_is_told_as_it_is(void **s)
 	assert_int_equal(h->state->ok, 3);
 }
 
+/* A disk that is read-only costs no retry, but what ran has cost privacy. */
+static void a_read_only_disk_costs_no_trial_anything(void **s)
+{
+	static int64_t still; /* goes on only when the test says so */
+	struct study *h = fake_submit("a", "", "method: random, evaluations: 1");
+	static const char *const ends[] = {
+		"{\"code\":1,\"output_lost\":\"EROFS\"}",
+		"{\"code\":0,\"output_lost\":\"EROFS\"}",
+		"{\"signal\":7,\"output_lost\":\"EROFS\"}",
+		"{\"exec\":\"EROFS\"}",
+	};
+	const struct dp_attempt *a;
+
+	(void)s;
+	still = clock_now(&fake_d);
+	fake_settings.clock = &still;
+	for (unsigned i = 0; i < DP_COUNT(ends); i++) {
+		FAKE_UNTIL(fake_running() == 1);
+		fake_end(&fake_jobs[i], NULL, ends[i]);
+		FAKE_UNTIL(h->state->open == 0);
+		a = &h->state->trials[0]->attempts[i];
+		assert_int_equal(a->end, DP_END_LOST);
+		assert_false(a->counted);
+		assert_int_equal(a->unbegun, strstr(ends[i], "exec") != NULL);
+		still += 40000000;
+	}
+	FAKE_UNTIL(fake_running() == 1);
+	fake_end_ok(&fake_jobs[DP_COUNT(ends)], 1);
+	run_to_end(h);
+	assert_int_equal(h->state->ok, 1);
+}
+
 /* The end is told by the clock of the shim's machine. */
 static void a_clock_behind_ours_gives_no_negative_time(void **s)
 {
@@ -722,6 +754,7 @@ int main(void)
 		CASE(the_machines_trouble_costs_nothing),
 		CASE(one_trouble_is_one_hold),
 		CASE(what_holds_everything_back_is_told_as_it_is),
+		CASE(a_read_only_disk_costs_no_trial_anything),
 		CASE(a_clock_behind_ours_gives_no_negative_time),
 		CASE(restarts_lose_and_repeat_nothing),
 		CASE(an_executor_that_cannot_tell),

@@ -48,7 +48,7 @@ static int delete_confirm(struct ctl *ctl, const json_t *s, struct dp_err *err)
 	ctl_put_talk(ctl, dp_buf_text(&question));
 	dp_buf_free(&question);
 	if (!fgets(answer, sizeof answer, stdin))
-		fputc('\n', ctl->talk);
+		ctl_put_talk(ctl, "\n");
 	answer[strcspn(answer, "\n")] = '\0';
 	if (strcmp(answer, "yes") == 0 || strcmp(answer, "y") == 0)
 		return DP_OK;

@@ -86,7 +86,10 @@ static int open_page(struct ctl *ctl, const char *page, struct dp_err *err)
 	char *argv[] = { "xdg-open", (char *)page, NULL };
 	int status = 0, errnum;
 	pid_t pid;
+	int code = ctl_flush(ctl, err); /* before what xdg-open says */
 
+	if (code != DP_OK)
+		return code;
 	errnum = posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ);
 	if (errnum != 0) {
 		dp_fail_errno(err, errnum, "cannot start xdg-open");

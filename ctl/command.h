@@ -87,6 +87,7 @@ struct ctl {
 	unsigned revived;  /* how often that was needed */
 	bool told;         /* nothing more to say about a failure */
 	bool out_closed;   /* nobody reads standard output any more */
+	int out_errno;     /* of the first write of data that failed; 0: none did */
 	bool said_unsaved; /* that what is shown may not be on the disk */
 };
 

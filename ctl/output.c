@@ -90,10 +90,28 @@ size_t ctl_unfinished(const char *text, size_t len)
 
 /* ---- streams ---- */
 
+/* A write of data failed. ctl_flush() reports it at the end of the command. */
+static void out_note_failure(struct ctl *ctl, int errnum)
+{
+	if (errnum == EPIPE)
+		ctl->out_closed = true;
+	else if (ctl->out_errno == 0)
+		ctl->out_errno = errnum;
+}
+
 static void put_bytes(struct ctl *ctl, const char *text, size_t len)
 {
-	if (!ctl->out_closed && fwrite(text, 1, len, ctl->out) != len && errno == EPIPE)
-		ctl->out_closed = true;
+	if (!ctl->out_closed && fwrite(text, 1, len, ctl->out) != len)
+		out_note_failure(ctl, errno);
+}
+
+/* Both streams may lead to one file or pipe. Data is buffered and messages are not, so
+ * that without the flush a message would land in the middle of an earlier row. */
+static void talk_puts(struct ctl *ctl, const char *text)
+{
+	if (!ctl->out_closed && fflush(ctl->out) != 0)
+		out_note_failure(ctl, errno);
+	fputs(text, ctl->talk);
 }
 
 /* As it is to pipes and files; visibly to people. */
@@ -130,7 +148,7 @@ void ctl_put_talk(struct ctl *ctl, const char *text)
 		ctl_visible(&shown, text, strlen(text), false);
 	else
 		dp_buf_puts(&shown, text);
-	fputs(dp_buf_text(&shown), ctl->talk);
+	talk_puts(ctl, dp_buf_text(&shown));
 	dp_buf_free(&shown);
 }
 
@@ -182,12 +200,11 @@ int ctl_flush(struct ctl *ctl, struct dp_err *err)
 	errno = 0;
 	if (fflush(ctl->out) == 0 && !ferror(ctl->out))
 		return DP_OK;
-	if (errno == EPIPE) {
-		ctl->out_closed = true;
+	out_note_failure(ctl, errno);
+	if (ctl->out_closed)
 		return DP_OK;
-	}
 	return dp_fail(err, DP_E_IO, "cannot write to standard output: %s",
-		       errno ? strerror(errno) : "a write failed");
+		       ctl->out_errno ? strerror(ctl->out_errno) : "a write failed");
 }
 
 /* A line, which a terminal would break in the middle of words. */
@@ -215,7 +232,7 @@ void ctl_say(struct ctl *ctl, const char *format, ...)
 	va_end(ap);
 	ctl_clean(&line, text);
 	wrap_line(ctl->talk, dp_buf_text(&line), &wrapped);
-	fputs(dp_buf_text(&wrapped), ctl->talk);
+	talk_puts(ctl, dp_buf_text(&wrapped));
 	dp_buf_free(&wrapped);
 	dp_buf_free(&line);
 	free(text);
@@ -254,7 +271,7 @@ static void put_sentence(struct dp_buf *out, const char *text)
 
 void ctl_put_error(struct ctl *ctl, const struct dp_err *err)
 {
-	struct dp_buf line = DP_BUF_INIT;
+	struct dp_buf text = DP_BUF_INIT;
 	bool color = ctl_colored(ctl, ctl->talk);
 	json_t *object;
 
@@ -264,15 +281,17 @@ void ctl_put_error(struct ctl *ctl, const struct dp_err *err)
 		json_decref(object);
 		return;
 	}
-	put_sentence(&line, err->msg[0] ? err->msg : dp_code_text(err->code));
-	fprintf(ctl->talk, "%sdparetoctl:%s %s\n", ctl_style_on(CTL_BAD, color),
-		ctl_style_off(CTL_BAD, color), dp_buf_text(&line));
+	dp_buf_printf(&text, "%sdparetoctl:%s ", ctl_style_on(CTL_BAD, color),
+		      ctl_style_off(CTL_BAD, color));
+	put_sentence(&text, err->msg[0] ? err->msg : dp_code_text(err->code));
+	dp_buf_putc(&text, '\n');
 	if (err->hint[0]) {
-		dp_buf_clear(&line);
-		put_sentence(&line, err->hint);
-		fprintf(ctl->talk, "hint: %s\n", dp_buf_text(&line));
+		dp_buf_puts(&text, "hint: ");
+		put_sentence(&text, err->hint);
+		dp_buf_putc(&text, '\n');
 	}
-	dp_buf_free(&line);
+	talk_puts(ctl, dp_buf_text(&text));
+	dp_buf_free(&text);
 }
 
 /* ---- terminals ---- */

@@ -2,7 +2,8 @@
  *
  * Owns what is done with the two streams of struct ctl. What programs read goes to `out`,
  * what people are told beside it to `talk`; no command names stdout or stderr, so that a
- * test can look at both. */
+ * test can look at both. Data is flushed before each message: with `2>&1` no message
+ * lands inside a row. */
 #ifndef DP_CTL_OUTPUT_H
 #define DP_CTL_OUTPUT_H
 #include "base/buf.h"

@@ -45,6 +45,54 @@ static void test_streams(void **state)
 	json_decref(value);
 }
 
+/* Both streams end in one pipe, as in `dparetoctl front s 2>&1 | less`: more than any
+ * buffer holds, with messages in between. Every line must be whole and in its place. */
+static void test_streams_in_one_pipe(void **state)
+{
+	char line[200], wanted[200];
+	int ends[2], rows = 0, said = 0;
+	struct ctl ctl = { 0 };
+	FILE *both;
+	struct dp_err err;
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	assert_true(fcntl(ends[1], F_SETPIPE_SZ, 1 << 20) >= 1 << 20);
+	both = fdopen(ends[0], "r");
+	ctl.out = fdopen(ends[1], "w");
+	ctl.talk = fdopen(dup(ends[1]), "w");
+	setvbuf(ctl.talk, NULL, _IONBF, 0); /* as standard error is */
+	for (int i = 0; i < 2000; i++) {
+		ctl_printf(&ctl, "row %04d %080d\n", i, i);
+		if (i % 500 == 499)
+			ctl_say(&ctl, "said %d", i);
+		if (i % 1000 == 999)
+			ctl_put_talk(&ctl, "foreign\n");
+	}
+	dp_fail(&err, DP_E_FAILED, "the end");
+	ctl_put_error(&ctl, &err);
+	assert_int_equal(ctl_flush(&ctl, &err), DP_OK);
+	fclose(ctl.out);
+	fclose(ctl.talk);
+	while (fgets(line, sizeof line, both)) {
+		if (strncmp(line, "row", 3) == 0) {
+			snprintf(wanted, sizeof wanted, "row %04d %080d\n", rows, rows);
+			assert_string_equal(line, wanted);
+			rows++;
+		} else if (strncmp(line, "said", 4) == 0) {
+			said += 500;
+			assert_int_equal(rows, said);
+		} else {
+			assert_true(strcmp(line, "foreign\n") == 0 ||
+				    strcmp(line, "dparetoctl: the end\n") == 0);
+			assert_int_equal(rows % 1000, 0);
+		}
+	}
+	assert_int_equal(rows, 2000);
+	assert_int_equal(said, 2000);
+	fclose(both);
+}
+
 static void test_errors(void **state)
 {
 	struct ctl_run r;
@@ -389,11 +437,17 @@ static void test_unfinished(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_streams),     cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_flush),       cmocka_unit_test(test_terminal),
-		cmocka_unit_test(test_sentences),   cmocka_unit_test(test_table),
-		cmocka_unit_test(test_table_edges), cmocka_unit_test(test_table_print),
-		cmocka_unit_test(test_csv),         cmocka_unit_test(test_visible),
+		cmocka_unit_test(test_streams),
+		cmocka_unit_test(test_streams_in_one_pipe),
+		cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_flush),
+		cmocka_unit_test(test_terminal),
+		cmocka_unit_test(test_sentences),
+		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_table_edges),
+		cmocka_unit_test(test_table_print),
+		cmocka_unit_test(test_csv),
+		cmocka_unit_test(test_visible),
 		cmocka_unit_test(test_unfinished),
 	};
 

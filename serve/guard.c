@@ -46,6 +46,29 @@ static bool site_is_foreign(const struct http_request *q)
 	       strcmp(q->site, "none") != 0;
 }
 
+/* Would a browser show the answer inside of a page of another site? Such a page could
+ * lay it under its own buttons, and measure how long it took. */
+static bool framed_by_other_site(const struct http_request *q)
+{
+	static const char *const inside[] = { "iframe", "frame", "embed", "object",
+					      "fencedframe" };
+
+	if (!q->dest || !site_is_foreign(q))
+		return false;
+	for (size_t i = 0; i < DP_COUNT(inside); i++)
+		if (strcmp(q->dest, inside[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Does a reader follow a link, so that the answer is a page of its own? Browsers that
+ * send no Sec-Fetch-Dest obey X-Frame-Options. */
+static bool follows_link(const struct http_request *q)
+{
+	return q->mode && strcmp(q->mode, "navigate") == 0 &&
+	       (!q->dest || strcmp(q->dest, "document") == 0);
+}
+
 /* Does a request that changes something come from a page of this server, or from no
  * page at all? */
 static bool origin_is_ours(const struct http_request *q)
@@ -96,12 +119,17 @@ bool guard_admits(const struct guard *g, const struct http_request *q,
 	if (q->method == HTTP_POST && !origin_is_ours(q))
 		return guard_deny(a, 403, DP_E_DENIED,
 				  "a page of another site may change nothing here", "");
+	if (framed_by_other_site(q))
+		return guard_deny(a, 403, DP_E_DENIED,
+				  "a page of another site may not show this one inside "
+				  "of it",
+				  "follow a link to it instead");
 	return true;
 }
 
 bool guard_admits_reader(const struct http_request *q, struct http_reply *a)
 {
-	if (!site_is_foreign(q) || (q->mode && strcmp(q->mode, "navigate") == 0))
+	if (!site_is_foreign(q) || follows_link(q))
 		return true;
 	return guard_deny(a, 403, DP_E_DENIED,
 			  "a page of another site may read nothing here", "");

@@ -33,7 +33,7 @@ struct http_request {
 	struct http_field query[HTTP_QUERY];
 	size_t nquery;
 	/* headers, NULL where there is none */
-	const char *host, *origin, *site, *mode, *token, *cookie, *known;
+	const char *host, *origin, *site, *mode, *dest, *token, *cookie, *known;
 	const char *peer;  /* where it comes from, "192.0.2.7" */
 	const char *local; /* the address that it came to */
 	const char *who;   /* the user of this machine who asks; NULL: not known */

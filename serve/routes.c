@@ -24,7 +24,8 @@ enum {
 };
 
 /* A picture alone may have a style of its own, and nothing else. */
-#define PICTURE_POLICY "default-src 'none'; style-src 'unsafe-inline'"
+#define PICTURE_POLICY                                                                   \
+	"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
 #define REPORT_POLICY                                                                    \
 	"default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri "        \
 	"'none'; "                                                                       \

@@ -283,6 +283,7 @@ static void read_headers(const struct web *v, struct exchange *x,
 	x->q.origin = header(c, "Origin");
 	x->q.site = header(c, "Sec-Fetch-Site");
 	x->q.mode = header(c, "Sec-Fetch-Mode");
+	x->q.dest = header(c, "Sec-Fetch-Dest");
 	x->q.token = shown_token(c);
 	x->q.cookie = header(c, "Cookie");
 	x->q.known = header(c, "If-None-Match");

@@ -411,6 +411,18 @@ class Doors(Serving):
             self.assertNotIn("unsafe-inline", headers["Content-Security-Policy"], path)
             self.assertNotIn("Access-Control-Allow-Origin", headers)
 
+    def test_a_frame_of_another_site(self):
+        self.run_study()
+        self.finish(self.client, "s")
+        s = self.serve()
+        for path in ("/", "/studies/s", "/api/studies", "/api/studies/s/figures/front.svg"):
+            for dest, status in (("iframe", 403), ("object", 403), ("document", 200)):
+                seen = s.ask(path, Sec_Fetch_Site="cross-site", Sec_Fetch_Mode="navigate",
+                             Sec_Fetch_Dest=dest)
+                self.assertEqual(seen[0], status, (path, dest))
+                self.assertEqual(seen[1]["X-Frame-Options"], "DENY")
+                self.assertIn("frame-ancestors 'none'", seen[1]["Content-Security-Policy"])
+
 
 class Rude(Serving):
     """What one visitor does is not felt by the others."""

@@ -245,16 +245,31 @@ static void test_other_sites(void **state)
 static void test_readers_of_other_sites(void **state)
 {
 	static const struct {
-		const char *site, *mode, *target;
+		const char *site, *mode, *dest, *target;
 		unsigned status;
-	} each[] = { { "same-origin", "cors", "/api/studies", 200 },
-		     { "none", "navigate", "/api/studies", 200 },
-		     { "cross-site", "no-cors", "/api/studies", 403 },
-		     { "same-site", "cors", "/api/studies", 403 },
-		     { "cross-site", NULL, "/metrics", 403 },
-		     { "cross-site", "no-cors", "/api/studies/s/figures/spark.svg", 403 },
-		     { "cross-site", "navigate", "/api/studies/s/front", 200 },
-		     { "cross-site", "navigate", "/studies/s", 200 } };
+	} each[] = {
+		{ "same-origin", "cors", "empty", "/api/studies", 200 },
+		{ "none", "navigate", "document", "/api/studies", 200 },
+		{ "cross-site", "no-cors", "image", "/api/studies", 403 },
+		{ "same-site", "cors", "empty", "/api/studies", 403 },
+		{ "cross-site", NULL, NULL, "/metrics", 403 },
+		{ "cross-site", "no-cors", NULL, "/api/studies/s/figures/spark.svg",
+		  403 },
+		{ "cross-site", "navigate", NULL, "/api/studies/s/front", 200 },
+		{ "cross-site", "navigate", "document", "/api/studies/s/front", 200 },
+		{ "cross-site", "navigate", "document", "/studies/s", 200 },
+		{ "cross-site", "navigate", "document", "/", 200 },
+		/* a frame is no reader who followed a link */
+		{ "cross-site", "navigate", "iframe", "/", 403 },
+		{ "cross-site", "navigate", "iframe", "/studies/s", 403 },
+		{ "same-site", "navigate", "iframe", "/studies/s/report", 403 },
+		{ "cross-site", "navigate", "frame", "/api/studies", 403 },
+		{ "cross-site", "navigate", "object", "/api/studies/s/front", 403 },
+		{ "cross-site", "no-cors", "embed", "/page.css", 403 },
+		{ "cross-site", "navigate", "fencedframe", "/api/session", 403 },
+		{ "cross-site", "navigate", "webidentity", "/api/studies", 403 },
+		{ "same-origin", "navigate", "iframe", "/studies/s", 200 },
+	};
 	struct visitor v;
 
 	(void)state;
@@ -262,6 +277,7 @@ static void test_readers_of_other_sites(void **state)
 	for (size_t i = 0; i < DP_COUNT(each); i++) {
 		v.q.site = each[i].site;
 		v.q.mode = each[i].mode;
+		v.q.dest = each[i].dest;
 		assert_int_equal(visit_ask(&v, "GET", each[i].target), each[i].status);
 	}
 	visitor_free(&v);
@@ -521,7 +537,10 @@ static void test_markup(void **state)
 	visit_ask(&v, "GET", "/api/studies/s/figures/front.svg?inline");
 	answer_has(&v, "&lt;img src=x");
 	answer_lacks(&v, "<img");
-	assert_string_equal(v.a.policy, "default-src 'none'; style-src 'unsafe-inline'");
+	assert_string_equal(
+		v.a.policy,
+		"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors "
+		"'none'");
 	visitor_free(&v);
 }
 

@@ -54,19 +54,19 @@ static int complete_list(struct ctl *ctl, const struct paged *p, json_t *ok,
 	return code;
 }
 
-/* The points of some trials, which are taken from the front of the list `more`. */
-static int add_points(struct ctl *ctl, const char *study, json_t *front, json_t *more,
-		      struct dp_err *err)
+/* The points from position *at of the list `more` on, as many as fit a request. */
+static int add_points(struct ctl *ctl, const char *study, json_t *front,
+		      const json_t *more, size_t *at, struct dp_err *err)
 {
 	json_t *some = json_array(), *fields, *page;
 	int code;
 
-	while (json_array_size(more) > 0 && json_array_size(some) < POINTS) {
-		if (json_array_append(some, json_array_get(more, 0)) != 0) {
+	while (*at < json_array_size(more) && json_array_size(some) < POINTS) {
+		if (json_array_append(some, json_array_get(more, *at)) != 0) {
 			json_decref(some);
 			return page_nomem(err);
 		}
-		json_array_remove(more, 0);
+		*at += 1;
 	}
 	code = ctl_pack(&fields, err, "{s:s, s:o}", "study", study, "points", some);
 	if (code == DP_OK)
@@ -82,11 +82,13 @@ static int add_points(struct ctl *ctl, const char *study, json_t *front, json_t 
 static int complete_front(struct ctl *ctl, const char *study, json_t *ok,
 			  struct dp_err *err)
 {
-	json_t *more = json_object_get(ok, "more");
+	const json_t *more = json_object_get(ok, "more");
+	size_t at = 0;
 	int code = DP_OK;
 
-	while (json_array_size(more) > 0 && code == DP_OK)
-		code = add_points(ctl, study, json_object_get(ok, "front"), more, err);
+	while (at < json_array_size(more) && code == DP_OK)
+		code = add_points(ctl, study, json_object_get(ok, "front"), more, &at,
+				  err);
 	json_object_del(ok, "more");
 	return code;
 }

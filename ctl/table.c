@@ -115,20 +115,30 @@ static size_t table_fit(const struct ctl_table *t, int columns, int *width)
 	return shown;
 }
 
+static void put_spaces(struct dp_buf *out, int n)
+{
+	while (n-- > 0)
+		dp_buf_putc(out, ' ');
+}
+
 static void put_cell(struct dp_buf *out, const char *text, enum ctl_align align,
 		     enum ctl_style style, int width, bool last, bool color, bool utf8)
 {
-	struct dp_buf cut = DP_BUF_INIT;
-	int used = ctl_cut(&cut, text, width, utf8);
+	int used = ctl_width(text);
 
+	if (used > width) {
+		struct dp_buf cut = DP_BUF_INIT;
+
+		used = ctl_cut(&cut, text, width, utf8);
+		dp_buf_free(&cut);
+	}
 	if (align == CTL_RIGHT)
-		dp_buf_printf(out, "%*s", width - used, "");
-	dp_buf_printf(out, "%s%s%s", ctl_style_on(style, color), dp_buf_text(&cut),
-		      ctl_style_off(style, color));
+		put_spaces(out, width - used);
+	dp_buf_puts(out, ctl_style_on(style, color));
+	ctl_cut(out, text, width, utf8);
+	dp_buf_puts(out, ctl_style_off(style, color));
 	if (!last)
-		dp_buf_printf(out, "%*s", (align == CTL_RIGHT ? 0 : width - used) + GAP,
-			      "");
-	dp_buf_free(&cut);
+		put_spaces(out, (align == CTL_RIGHT ? 0 : width - used) + GAP);
 }
 
 void ctl_table_text(const struct ctl_table *t, struct dp_buf *out, int columns,

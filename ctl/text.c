@@ -21,6 +21,12 @@ enum {
 	DIGITS = 5 /* that people are shown */
 };
 
+/* What nearly all text is, and needs no tables. */
+static bool is_ascii(char c)
+{
+	return c >= ' ' && c <= '~';
+}
+
 /* Decodes one character of *s and moves behind it. Bytes that are not UTF-8 count
  * as '?', one by one. main() has set a UTF-8 character type for mbrtowc(). */
 static wchar_t next_char(const char **s)
@@ -29,6 +35,8 @@ static wchar_t next_char(const char **s)
 	wchar_t w;
 	size_t n;
 
+	if (is_ascii(**s))
+		return (wchar_t) * (*s)++;
 	memset(&state, 0, sizeof state);
 	n = mbrtowc(&w, *s, strlen(*s), &state);
 	if (n == 0 || n == (size_t)-1 || n == (size_t)-2) {
@@ -41,7 +49,7 @@ static wchar_t next_char(const char **s)
 
 static int char_width(wchar_t w)
 {
-	int n = wcwidth(w);
+	int n = w >= L' ' && w <= L'~' ? 1 : wcwidth(w);
 
 	return n < 0 ? 1 : n; /* control characters are shown as '?' */
 }
@@ -68,7 +76,14 @@ int ctl_cut(struct dp_buf *out, const char *text, int columns, bool utf8)
 {
 	const char *dots = utf8 ? "…" : "...";
 	int whole = ctl_width(text), room = columns, used = 0;
+	size_t plain = 0;
 
+	while (is_ascii(text[plain]))
+		plain++;
+	if (!text[plain] && whole <= columns) {
+		dp_buf_add(out, text, plain);
+		return whole;
+	}
 	if (whole > columns)
 		room -= utf8 ? 1 : 3;
 	while (*text) {

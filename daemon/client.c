@@ -17,14 +17,15 @@
 enum {
 	READ_ROOM = 64 << 10,
 	MEMORY_LEAST = 16 << 20, /* a whole request, its text and its reply */
-	LONG_US = 4000, /* for long answers in one round of the loop; then the others */
+	LONG_US = 4000,  /* for long answers in one round of the loop; then the others */
+	SHORT_US = 4000, /* likewise, and at most CLIENT_REQUESTS_A_ROUND of them */
 };
 
 static void client_take_lines(struct client *c);
 
 static struct client *client_by_id(struct dpd *d, uint64_t id)
 {
-	for (struct client *c = d->clients; c; c = c->next)
+	for (struct client *c = d->client_by_id[id % CLIENT_BUCKETS]; c; c = c->next_same)
 		if (c->id == id && !c->closing)
 			return c;
 	return NULL;
@@ -41,11 +42,21 @@ static void client_count(struct client *c)
 	c->held = now;
 }
 
+static void client_unlist(struct client *c)
+{
+	struct client **p = &c->d->client_by_id[c->id % CLIENT_BUCKETS];
+
+	while (*p != c)
+		p = &(*p)->next_same;
+	*p = c->next_same;
+}
+
 static void on_client_closed(uv_handle_t *h)
 {
 	struct client *c = h->data;
 	struct dpd *d = c->d;
 
+	client_unlist(c);
 	for (struct client **p = &d->clients; *p; p = &(*p)->next) {
 		if (*p == c) {
 			*p = c->next;
@@ -97,6 +108,8 @@ struct client *client_open(struct dpd *d, int fd)
 	c->pipe.data = c;
 	c->next = d->clients;
 	d->clients = c;
+	c->next_same = d->client_by_id[c->id % CLIENT_BUCKETS];
+	d->client_by_id[c->id % CLIENT_BUCKETS] = c;
 	d->nclients++;
 	if (uv_pipe_open(&c->pipe, fd) == 0)
 		return c;
@@ -197,6 +210,17 @@ static void client_reply(struct client *c, struct dp_buf *text, bool looks)
 		after_commit(c->d, send_reply, r);
 }
 
+/* The same to one that looks, of a text that shows nothing newer than the ticket. */
+static void client_reply_as_of(struct client *c, struct dp_buf *text, uint64_t ticket)
+{
+	struct reply *r = reply_new(c, text);
+
+	if (!r)
+		return;
+	r->ticket = ticket;
+	after_ticket_look(c->d, ticket, send_reply, r);
+}
+
 static void clients_make_room(struct dpd *d);
 
 void client_ok(struct dpd *d, uint64_t client, json_t *ok)
@@ -210,6 +234,19 @@ void client_ok(struct dpd *d, uint64_t client, json_t *ok)
 	}
 	dp_wire_ok(&text, ok);
 	client_reply(c, &text, c->looks);
+	clients_make_room(d);
+}
+
+void client_status(struct dpd *d, uint64_t client, struct study *h)
+{
+	struct dp_buf text = { .max = DP_WIRE_REPLY_MAX };
+	struct client *c = client_by_id(d, client);
+	uint64_t ticket;
+
+	if (!c)
+		return;
+	ticket = status_cache_reply(h, false, &text);
+	client_reply_as_of(c, &text, ticket);
 	clients_make_room(d);
 }
 
@@ -320,6 +357,8 @@ static void poll_text(struct dpd *d, uint32_t study, int64_t since, struct dp_bu
 
 	if (study == CLIENT_ANY_STUDY) {
 		dp_wire_ok(text, revision_json(d, since));
+	} else if (h && !dp_study_hides(h->state)) {
+		status_cache_reply(h, true, text);
 	} else if (h) {
 		dp_wire_ok(text, request_status_json(h));
 	} else {
@@ -361,44 +400,57 @@ void client_poll_changes(struct dpd *d)
 
 /* ---- requests ---- */
 
-/* A request whose answer is long: these take turns, so that who asks something short
- * never waits for more than one of them. */
+/* A request that waits for its turn. Those with long answers are a queue of their own, so
+ * that a short one never waits for more than one of them. */
 struct todo {
 	struct todo *next;
 	uint64_t client;
 	json_t *request;
 };
 
-static struct todo *todo_take(struct dpd *d)
+static struct todo *todo_take(struct todo_list *l)
 {
-	struct todo *t = d->todo_first;
+	struct todo *t = l->first;
 
 	if (t)
-		d->todo_first = t->next;
-	if (!d->todo_first)
-		d->todo_last = &d->todo_first;
+		l->first = t->next;
+	if (!l->first)
+		l->last = &l->first;
 	return t;
+}
+
+static void todo_free(struct todo *t)
+{
+	json_decref(t->request);
+	free(t);
+}
+
+/* Handles what waits in the list, up to a number and until a time. */
+static void todo_handle(struct dpd *d, struct todo_list *l, unsigned most, int64_t us)
+{
+	int64_t until = dp_mono_us() + us;
+	struct todo *t;
+
+	while (most-- > 0 && dp_mono_us() < until && (t = todo_take(l)) != NULL) {
+		if (client_by_id(d, t->client))
+			request_handle(d, t->client, dp_json_str(t->request, "do", ""),
+				       t->request);
+		todo_free(t);
+	}
 }
 
 static void on_todo(uv_idle_t *idle)
 {
 	struct dpd *d = idle->data;
-	int64_t until = dp_mono_us() + LONG_US;
-	struct todo *t;
 
-	while (dp_mono_us() < until && (t = todo_take(d)) != NULL) {
-		if (client_by_id(d, t->client))
-			request_handle(d, t->client, dp_json_str(t->request, "do", ""),
-				       t->request);
-		json_decref(t->request);
-		free(t);
-	}
-	if (!d->todo_first)
+	todo_handle(d, &d->todo_short, CLIENT_REQUESTS_A_ROUND, SHORT_US);
+	todo_handle(d, &d->todo_long, CLIENT_REQUESTS_A_ROUND, LONG_US);
+	if (!d->todo_short.first && !d->todo_long.first)
 		uv_idle_stop(idle);
 }
 
 /* Takes the reference. */
-static void client_do_later(struct client *c, json_t *request)
+static void client_do_later(struct client *c, struct todo_list *l, json_t *request)
 {
 	struct todo *t = malloc(sizeof *t);
 
@@ -408,14 +460,15 @@ static void client_do_later(struct client *c, json_t *request)
 		return;
 	}
 	*t = (struct todo){ .client = c->id, .request = request };
-	*c->d->todo_last = t;
-	c->d->todo_last = &t->next;
+	*l->last = t;
+	l->last = &t->next;
 	uv_idle_start(&c->d->todo_idle, on_todo);
 }
 
 void clients_init(struct dpd *d)
 {
-	d->todo_last = &d->todo_first;
+	d->todo_short.last = &d->todo_short.first;
+	d->todo_long.last = &d->todo_long.first;
 	uv_idle_init(&d->loop, &d->todo_idle);
 	d->todo_idle.data = d;
 }
@@ -424,11 +477,9 @@ void clients_free(struct dpd *d)
 {
 	struct todo *t;
 
-	while ((t = d->todo_first) != NULL) {
-		d->todo_first = t->next;
-		json_decref(t->request);
-		free(t);
-	}
+	while ((t = todo_take(&d->todo_short)) || (t = todo_take(&d->todo_long)))
+		todo_free(t);
+	status_cache_free(d);
 }
 
 static void client_handle_line(struct client *c, const char *line, size_t len)
@@ -445,12 +496,9 @@ static void client_handle_line(struct client *c, const char *line, size_t len)
 		return;
 	}
 	c->looks = request_looks(verb);
-	if (request_is_long(verb, request)) {
-		client_do_later(c, request);
-		return;
-	}
-	request_handle(c->d, c->id, verb, request);
-	json_decref(request);
+	client_do_later(
+		c, request_is_long(verb, request) ? &c->d->todo_long : &c->d->todo_short,
+		request);
 }
 
 /* Takes the first `n` bytes of what it sent away, and room that is large and empty. */

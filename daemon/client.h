@@ -6,7 +6,7 @@
 #include "daemon/who.h"
 
 struct client {
-	struct client *next;
+	struct client *next, *next_same; /* of d->clients, and of its bucket */
 	struct dpd *d;
 	uint64_t id;
 	uv_pipe_t pipe;
@@ -40,6 +40,12 @@ struct client {
 	uint32_t study; /* or CLIENT_ANY_STUDY */
 	int64_t since;  /* its version, or the daemon's revision */
 	int64_t until;  /* dp_mono_us() */
+};
+
+enum {
+	/* Requests that are handled in one round of the loop, at most: the scheduler, the
+	 * journal and what trainers did have their turn between rounds. */
+	CLIENT_REQUESTS_A_ROUND = 64,
 };
 
 /* Before the first of them. */

@@ -15,6 +15,7 @@
 #include "daemon/descriptors.h"
 #include "daemon/log.h"
 #include "daemon/revision.h"
+#include "daemon/status_cache.h"
 #include "journal/journal.h"
 #include "journal/state.h"
 
@@ -38,6 +39,10 @@ struct todo;
 struct places {
 	char *state_dir, *bin_dir, *shim, *report;
 	char *socket_path; /* NULL: none */
+};
+
+enum {
+	CLIENT_BUCKETS = 256
 };
 
 struct dpd {
@@ -105,11 +110,16 @@ struct dpd {
 	unsigned listen_pause_ms; /* how long that was tried for last; 0: they can */
 	bool listening, listener_open;
 	struct client *clients;
+	struct client *client_by_id[CLIENT_BUCKETS]; /* the same, by number */
 	unsigned nclients;
-	uint64_t last_client;                 /* id of the newest connection */
-	size_t client_bytes;                  /* that all of them hold */
-	struct todo *todo_first, **todo_last; /* requests with long answers, in turn */
+	uint64_t last_client; /* id of the newest connection */
+	size_t client_bytes;  /* that all of them hold */
+	/* requests that wait for their turn: with short answers, and with long ones */
+	struct todo_list {
+		struct todo *first, **last;
+	} todo_short, todo_long;
 	uv_idle_t todo_idle;
+	struct status_cache status;
 
 	pthread_mutex_t
 		origins; /* origin.c's workers: one reads a state folder at a time */

@@ -142,22 +142,15 @@ static void on_look_timer(uv_timer_t *timer)
 		uv_timer_stop(timer);
 }
 
-static void wait_for_commit(struct dpd *d, bool looks,
+static void wait_for_commit(struct dpd *d, bool looks, uint64_t ticket,
 			    void (*fn)(struct dpd *d, void *arg), void *arg)
 {
 	struct after *a;
 
-	if ((looks && (d->trouble || record_is_silent(d))) ||
-	    (!d->after_first && dp_journal_durable(d->journal) >= d->last_ticket)) {
-		fn(d, arg);
-		return;
-	}
 	a = malloc(sizeof *a);
 	if (!a)
 		record_give_up(d, "to wait for the journal");
-	*a = (struct after){
-		.ticket = d->last_ticket, .looks = looks, .fn = fn, .arg = arg
-	};
+	*a = (struct after){ .ticket = ticket, .looks = looks, .fn = fn, .arg = arg };
 	*d->after_last = a;
 	d->after_last = &a->next;
 	if (looks && d->looks_waiting++ == 0 && !d->closed)
@@ -165,14 +158,40 @@ static void wait_for_commit(struct dpd *d, bool looks,
 			       LOOK_TIMER_MS);
 }
 
+static bool is_blocked(const struct dpd *d)
+{
+	return d->trouble || record_is_silent(d);
+}
+
+/* Is everything durable, and nothing left that has to be done before? */
+static bool is_settled(const struct dpd *d)
+{
+	return !d->after_first && dp_journal_durable(d->journal) >= d->last_ticket;
+}
+
 void after_commit(struct dpd *d, void (*fn)(struct dpd *d, void *arg), void *arg)
 {
-	wait_for_commit(d, false, fn, arg);
+	if (is_settled(d))
+		fn(d, arg);
+	else
+		wait_for_commit(d, false, d->last_ticket, fn, arg);
 }
 
 void after_commit_look(struct dpd *d, void (*fn)(struct dpd *d, void *arg), void *arg)
 {
-	wait_for_commit(d, true, fn, arg);
+	if (is_settled(d) || is_blocked(d))
+		fn(d, arg);
+	else
+		wait_for_commit(d, true, d->last_ticket, fn, arg);
+}
+
+void after_ticket_look(struct dpd *d, uint64_t ticket,
+		       void (*fn)(struct dpd *d, void *arg), void *arg)
+{
+	if (dp_journal_durable(d->journal) >= ticket || is_blocked(d))
+		fn(d, arg);
+	else
+		wait_for_commit(d, true, ticket, fn, arg);
 }
 
 void after_drop(struct dpd *d)
@@ -192,7 +211,7 @@ void after_drop(struct dpd *d)
 static void after_call_due(struct dpd *d)
 {
 	uint64_t durable = dp_journal_durable(d->journal);
-	bool blocked = d->trouble || record_is_silent(d);
+	bool blocked = is_blocked(d);
 	struct after *due = NULL, **due_last = &due, **p = &d->after_first, *a;
 
 	while ((a = *p) != NULL) {

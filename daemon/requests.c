@@ -169,6 +169,8 @@ static int request_dispatch(struct request *r, const char *name, json_t **ok,
 		return look_unknown(r->d, err);
 	if (code == DP_OK && v->needs == A_WHOLE_STUDY)
 		code = request_needs_whole(r, name, err);
+	if (v->manner == CHANGES || v->manner == LIVES)
+		r->d->status.steered++;
 	if (code == DP_OK && v->manner == CHANGES)
 		code = who_asks(client_name(r->d, r->client),
 				dp_json_str(r->json, "via", NULL), r->by, err);

@@ -189,6 +189,8 @@ static void failures_add(const struct study *h, struct dp_trial *const *trials,
 		}
 }
 
+_Static_assert((int)FAILURES_MAX <= (int)DP_FAILING_MAX, "each has one failure or more");
+
 /* The newest failed attempts, newest trial first: of those that measure, then others. */
 static json_t *failures_list(const struct study *h)
 {
@@ -196,7 +198,8 @@ static json_t *failures_list(const struct study *h)
 	json_t *list = json_array();
 
 	failures_add(h, s->measured.trials, s->measured.ntrials, list);
-	failures_add(h, s->trials, s->ntrials, list);
+	for (uint32_t i = 0; i < s->nfailing; i++)
+		failures_add(h, &s->trials[s->failing[i]], 1, list);
 	return list;
 }
 
@@ -301,9 +304,10 @@ int request_status(struct request *r, json_t **ok, struct dp_err *err)
 	if (r->home && dp_study_hides(r->home->state))
 		return request_selection(r, request_status_json, ok, err);
 	if (r->home) {
-		r->later = dp_json_bool(r->json, "whole", false) &&
-			   study_reckon(r->home, r->client, request_status_json);
-		*ok = r->later ? NULL : request_status_json(r->home);
+		r->later = true; /* study_reckoned() answers, or this: */
+		if (!dp_json_bool(r->json, "whole", false) ||
+		    !study_reckon(r->home, r->client, request_status_json))
+			client_status(r->d, r->client, r->home);
 		return DP_OK;
 	}
 	*ok = json_pack("{s:o}", "daemon", request_hello_json(r->d));

@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 enum {
-	BACKLOG = 128,
-	TAKEN_AT_ONCE = 8,
+	BACKLOG = 1024, /* the kernel may allow less (net.core.somaxconn) */
+	TAKEN_AT_ONCE = 32,
 	OWN_PLACES = 8,       /* at most so many are kept for the daemon's own user */
 	IDLE_US = 2000000,    /* who asked nothing for so long makes room, if it must */
 	PAUSE_FIRST_MS = 100, /* after a connection could not be taken */

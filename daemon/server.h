@@ -27,6 +27,8 @@ const char *client_name(struct dpd *d, uint64_t client);
  * reference. */
 void client_ok(struct dpd *d, uint64_t client, json_t *ok);
 void client_error(struct dpd *d, uint64_t client, const struct dp_err *err);
+/* Sends `status` of a study that hides nothing. */
+void client_status(struct dpd *d, uint64_t client, struct study *h);
 enum {
 	CLIENT_ANY_STUDY = 0 /* no study has this number */
 };

@@ -286,6 +286,7 @@ bool study_reckon(struct study *h, uint64_t client, waiter_answer *answer)
 
 void study_reckoned(struct study *h)
 {
+	status_cache_drop(h);
 	if (!whole_busy(h) && !volume_busy(h))
 		waiters_tell(&h->lookers, h);
 }

@@ -65,12 +65,39 @@ static void dump_newline(struct dp_buf *out, int indent, int depth)
 		dp_buf_putc(out, ' ');
 }
 
+static bool is_plain(unsigned char c)
+{
+	return c >= 0x20 && c != '"' && c != '\\' && c != 0x7f;
+}
+
+/* As "%lld" does, which takes its time. */
+static void dump_integer(struct dp_buf *out, json_int_t v)
+{
+	char text[24], *p = text + sizeof text;
+	unsigned long long left =
+		v < 0 ? 0 - (unsigned long long)v : (unsigned long long)v;
+
+	do
+		*--p = (char)('0' + left % 10);
+	while (left /= 10);
+	if (v < 0)
+		*--p = '-';
+	dp_buf_add(out, p, (size_t)(text + sizeof text - p));
+}
+
 static void dump_string(struct dp_buf *out, const char *s, size_t len)
 {
 	const unsigned char *p = (const unsigned char *)s;
 
 	dp_buf_putc(out, '"');
-	for (size_t i = 0; i < len; i++) {
+	for (size_t i = 0, plain = 0; i < len; i++) {
+		while (i + plain < len && is_plain(p[i + plain]))
+			plain++;
+		dp_buf_add(out, p + i, plain);
+		i += plain;
+		plain = 0;
+		if (i == len)
+			break;
 		switch (p[i]) {
 		case '"':
 			dp_buf_puts(out, "\\\"");
@@ -85,10 +112,7 @@ static void dump_string(struct dp_buf *out, const char *s, size_t len)
 			dp_buf_puts(out, "\\t");
 			break;
 		default:
-			if (p[i] < 0x20 || p[i] == 0x7f)
-				dp_buf_printf(out, "\\u%04x", p[i]);
-			else
-				dp_buf_putc(out, (char)p[i]);
+			dp_buf_printf(out, "\\u%04x", p[i]);
 		}
 	}
 	dp_buf_putc(out, '"');
@@ -132,7 +156,7 @@ static void dump_value(struct dp_buf *out, const json_t *v, int indent, int dept
 		dump_string(out, json_string_value(v), json_string_length(v));
 		break;
 	case JSON_INTEGER:
-		dp_buf_printf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
+		dump_integer(out, json_integer_value(v));
 		break;
 	case JSON_REAL:
 		dp_buf_puts(out, dp_num_text(json_real_value(v), text));

@@ -10,12 +10,147 @@
 #include <string.h>
 #include <time.h>
 
+/* ---- the shortest decimal ----
+ *
+ * printf() and strtod() take a microsecond each, and long answers are full of numbers.
+ * For x from 1e-6 to 2^53 the same digits are found with integers of 128 bits, exactly: x
+ * is m / 2^s, and its first 17 digits are those of m 10^k / 2^s. */
+
+enum {
+	NUM_DIGITS = 17
+};
+
+__extension__ typedef unsigned __int128 num_wide;
+
+/* 10^k for k up to 22. */
+static num_wide num_power(int k)
+{
+	static const uint64_t power[] = {
+		UINT64_C(1),          UINT64_C(10),          UINT64_C(100),
+		UINT64_C(1000),       UINT64_C(10000),       UINT64_C(100000),
+		UINT64_C(1000000),    UINT64_C(10000000),    UINT64_C(100000000),
+		UINT64_C(1000000000), UINT64_C(10000000000), UINT64_C(100000000000),
+	};
+
+	return k < 12 ? power[k] : (num_wide)power[11] * power[k - 11];
+}
+
+/* m 10^k / 2^s, where m is odd or not: what a half to each side of x's last bit is. */
+struct num_exact {
+	num_wide scaled; /* m 10^k */
+	num_wide ulp;    /* 10^k: what the last bit of m counts */
+	int shift;       /* s */
+	int exponent;    /* of ten, of the first digit */
+	bool even;       /* the ends of the interval read back as x, too */
+	bool edge;       /* m is a power of two: the interval is shorter below */
+};
+
+/* False: x is not from the range. */
+static bool num_split(double x, struct num_exact *n)
+{
+	int e, k;
+	uint64_t m = (uint64_t)ldexp(frexp(x, &e), 53);
+
+	if (!(x >= 1e-6 && x < 9007199254740992.0))
+		return false;
+	n->shift = 53 - e;
+	n->even = m % 2 == 0;
+	n->edge = m == UINT64_C(1) << 52;
+	n->exponent = (int)floor(log10(x));
+	for (int tries = 0; tries < 3; tries++) { /* the logarithm may be rounded */
+		num_wide digits;
+
+		if (n->exponent < -6) /* 1e-6 itself lies below it */
+			return false;
+		k = NUM_DIGITS - 1 - n->exponent;
+		n->ulp = num_power(k);
+		n->scaled = m * n->ulp;
+		digits = n->scaled >> n->shift;
+		if (digits >= num_power(NUM_DIGITS))
+			n->exponent++;
+		else if (digits < num_power(NUM_DIGITS - 1))
+			n->exponent--;
+		else
+			return true;
+	}
+	return false;
+}
+
+/* The first so many digits, rounded; does that read back as x? */
+static bool num_round(const struct num_exact *n, int digits, uint64_t *out)
+{
+	uint64_t all = (uint64_t)(n->scaled >> n->shift);
+	uint64_t unit = (uint64_t)num_power(NUM_DIGITS - digits), floor_ = all / unit;
+	num_wide below = n->scaled - ((num_wide)(floor_ * unit) << n->shift);
+	num_wide above = ((num_wide)unit << n->shift) - below;
+	bool up = below > above || (below == above && floor_ % 2 == 1);
+	num_wide off = 2 * (up ? above : below), room = n->ulp;
+
+	*out = floor_ + up;
+	if (!up && n->edge)
+		room /= 2; /* the next number below is half as far away */
+	return off < room || (off == room && n->even);
+}
+
+/* As "%.*g" prints these digits. */
+static void num_print(uint64_t value, int digits, int exponent, bool negative, char *out)
+{
+	char room[NUM_DIGITS + 2], *text = room + sizeof room;
+	int n;
+
+	for (uint64_t left = value; left; left /= 10)
+		*--text = (char)('0' + left % 10);
+	n = (int)(room + sizeof room - text);
+	exponent += n - digits; /* 9.99 became 10.0 */
+	while (n > 1 && text[n - 1] == '0')
+		n--;
+	if (negative)
+		*out++ = '-';
+	if (exponent < -4 || exponent >= digits) {
+		*out++ = text[0];
+		if (n > 1)
+			*out++ = '.';
+		memcpy(out, text + 1, (size_t)n - 1);
+		snprintf(out + n - 1, 6, "e%+03d", exponent);
+		return;
+	}
+	if (exponent < 0) {
+		memcpy(out, "0.0000", 6);
+		out += 1 - exponent;
+		memcpy(out, text, (size_t)n);
+		out[n] = '\0';
+		return;
+	}
+	for (int i = 0; i < n || i <= exponent; i++) {
+		if (i == exponent + 1)
+			*out++ = '.';
+		*out++ = i < n ? text[i] : '0';
+	}
+	*out = '\0';
+}
+
+static bool num_shortest(double x, char out[DP_NUM_LEN])
+{
+	struct num_exact n;
+	uint64_t value;
+	int digits = 15;
+
+	if (!num_split(fabs(x), &n))
+		return false;
+	while (!num_round(&n, digits, &value) && digits < NUM_DIGITS)
+		digits++;
+	num_print(value, digits, n.exponent, x < 0, out);
+	return true;
+}
+
 char *dp_num_text(double x, char out[DP_NUM_LEN])
 {
 	if (isnan(x))
 		return strcpy(out, "nan");
 	if (isinf(x))
 		return strcpy(out, x < 0 ? "-inf" : "inf");
+	if (num_shortest(x, out))
+		return out;
 	/* 17 digits always read back; fewer often do and are what a person typed. */
 	for (int digits = 15; digits <= 17; digits++) {
 		snprintf(out, DP_NUM_LEN, "%.*g", digits, x);

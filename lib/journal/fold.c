@@ -159,7 +159,20 @@ static int fold_moved(struct dp_study_state *st, const struct dp_event *e,
 void dp__results_change(struct dp_study_state *st)
 {
 	st->results_version++;
-	st->front_valid = false;
+	st->front_valid = st->front_grows = false;
+}
+
+void dp__results_add(struct dp_study_state *st, uint32_t trial)
+{
+	bool known = st->front_valid || st->front_grows;
+
+	if (st->front_valid)
+		st->nadded = 0;
+	dp__results_change(st);
+	if (!known || st->nadded == DP_ADDED_MAX)
+		return;
+	st->added[st->nadded++] = trial;
+	st->front_grows = true;
 }
 
 bool dp__fold_point_ok(const struct dp_study *spec, const struct dp_event *e)

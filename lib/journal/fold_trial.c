@@ -283,6 +283,22 @@ static void fold_declared(struct dp_declarations *all, const struct dp_declared 
 	all->noise_over_clip += !isnan(one->noise_over_clip);
 }
 
+/* Whoever shows the newest failures need not look through all trials for them. */
+static void fold_failing(struct dp_study_state *st, uint32_t trial)
+{
+	uint32_t at = 0;
+
+	while (at < st->nfailing && st->failing[at] > trial)
+		at++;
+	if (at == DP_FAILING_MAX || (at < st->nfailing && st->failing[at] == trial))
+		return;
+	if (st->nfailing < DP_FAILING_MAX)
+		st->nfailing++;
+	memmove(st->failing + at + 1, st->failing + at,
+		(st->nfailing - at - 1) * sizeof *st->failing);
+	st->failing[at] = trial;
+}
+
 static int fold_attempt_ended(struct dp_study_state *st, struct dp_trial *t,
 			      const struct dp_event *e, struct dp_err *err)
 {
@@ -321,6 +337,8 @@ static int fold_attempt_ended(struct dp_study_state *st, struct dp_trial *t,
 	a->peak_memory = e->exit.peak_memory;
 	if (e->end == DP_END_NOT_STARTED)
 		st->blocked = t->number;
+	if (e->end != DP_END_OK && !dp_is_measuring(t->number))
+		fold_failing(st, t->number);
 	t->open--;
 	*fold_open(st, t) -= 1;
 	if (t->open == 0)
@@ -348,7 +366,7 @@ static void fold_count_ended(struct dp_study_state *st, const struct dp_trial *t
 	else
 		st->failed++;
 	if (result || dp_trial_has_way(st, t))
-		dp__results_change(st);
+		dp__results_add(st, t->number);
 	if (result || was_cut_short(st, t)) /* it ran out of time, but works */
 		st->failures_in_row = 0;
 	else if (t->status == DP_TRIAL_FAILED)

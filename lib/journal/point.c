@@ -19,20 +19,25 @@ static size_t points_most(const struct dp_study_state *s)
 	return n;
 }
 
+/* The results of a trial, its own last; returns the place after them. */
+static struct dp_point *points_of_trial(const struct dp_study_state *s,
+					const struct dp_trial *t, struct dp_point *p)
+{
+	for (uint32_t w = 0; t->way && w < t->way->n; w++)
+		if (dp_way_stands(s, t->way, w))
+			*p++ = (struct dp_point){ t->number, (int32_t)w };
+	if (t->status == DP_TRIAL_OK && t->objectives)
+		*p++ = (struct dp_point){ t->number, DP_OWN };
+	return p;
+}
+
 struct dp_point *dp_study_points(const struct dp_study_state *s, size_t *n)
 {
 	struct dp_point *all = malloc((points_most(s) + 1) * sizeof *all), *p = all;
 
 	*n = 0;
-	for (uint32_t i = 0; all && i < s->ntrials; i++) {
-		const struct dp_trial *t = s->trials[i];
-
-		for (uint32_t w = 0; t->way && w < t->way->n; w++)
-			if (dp_way_stands(s, t->way, w))
-				*p++ = (struct dp_point){ i, (int32_t)w };
-		if (t->status == DP_TRIAL_OK && t->objectives)
-			*p++ = (struct dp_point){ i, DP_OWN };
-	}
+	for (uint32_t i = 0; all && i < s->ntrials; i++)
+		p = points_of_trial(s, s->trials[i], p);
 	*n = all ? (size_t)(p - all) : 0;
 	return all;
 }
@@ -173,42 +178,100 @@ static size_t points_feasible(const struct dp_study_state *s, struct dp_point *p
 	return kept;
 }
 
+/* Results, and their rows as points_rows() makes them. */
+struct point_rows {
+	const double *y;
+	size_t m;
+};
+
 /* The contract's order: the first objective, the best first, then as dp_study_points()
  * has them, which is the order of the positions. */
-static void points_order(size_t *picked, size_t count, const double *y, size_t m)
+static int compare_best(const void *a, const void *b, void *arg)
 {
-	for (size_t i = 1; i < count; i++) {
-		size_t one = picked[i], k = i;
+	const struct point_rows *r = arg;
+	size_t i = *(const size_t *)a, k = *(const size_t *)b;
+	double u = r->y[i * r->m], v = r->y[k * r->m];
 
-		while (k > 0) {
-			double u = y[picked[k - 1] * m], v = y[one * m];
+	return u != v ? (u < v ? -1 : 1) : (i > k) - (i < k);
+}
 
-			if (u < v || (u == v && picked[k - 1] < one))
-				break;
-			picked[k] = picked[k - 1];
-			k--;
-		}
-		picked[k] = one;
+/* As dp_study_points() has them: by trial, waypoints before its own. */
+static int compare_points(const void *a, const void *b)
+{
+	const struct dp_point *p = a, *q = b;
+	uint32_t u = (uint32_t)p->way, v = (uint32_t)q->way; /* DP_OWN becomes the last */
+
+	if (p->trial != q->trial)
+		return p->trial < q->trial ? -1 : 1;
+	return (u > v) - (u < v);
+}
+
+bool dp_study_on_front(const struct dp_study_state *s, struct dp_point p)
+{
+	return s->nfront > 0 && bsearch(&p, s->front_by_trial, s->nfront, sizeof p,
+					compare_points) != NULL;
+}
+
+/* Where only results were added, the points of the last front and these are enough: of
+ * two objectives the area, too, is the same to the last bit, since boxes inside of others
+ * add nothing to it (of more they split sums). NULL without memory. */
+static struct dp_point *points_grown(const struct dp_study_state *s, size_t *n)
+{
+	size_t most = s->nfront;
+	struct dp_point *all, *p;
+
+	for (uint32_t i = 0; i < s->nadded; i++) {
+		const struct dp_way *way = s->trials[s->added[i]]->way;
+
+		most += 1 + (way ? way->n : 0);
 	}
+	all = p = malloc((most + 1) * sizeof *all);
+	if (!all)
+		return NULL;
+	if (s->nfront)
+		memcpy(all, s->front, s->nfront * sizeof *all);
+	p += s->nfront;
+	for (uint32_t i = 0; i < s->nadded; i++)
+		p = points_of_trial(s, s->trials[s->added[i]], p);
+	*n = (size_t)(p - all);
+	qsort(all, *n, sizeof *all, compare_points);
+	return all;
+}
+
+/* Keeps the picked points as the study's front. */
+static bool front_keep(struct dp_study_state *s, const struct dp_point *points,
+		       const size_t *picked, size_t count)
+{
+	struct dp_point *front = malloc((2 * count + 1) * sizeof *front);
+
+	if (!front)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		front[i] = front[count + i] = points[picked[i]];
+	qsort(front + count, count, sizeof *front, compare_points);
+	free(s->front);
+	s->front = front;
+	s->front_by_trial = front + count;
+	s->nfront = (uint32_t)count;
+	return true;
 }
 
 int dp_study_front(struct dp_study_state *s, struct dp_err *err)
 {
 	size_t m = s->spec->nobjectives, n = 0, count = 0, *picked = NULL;
 	double *y = NULL, ref[DP_OBJECTIVES_MAX], volume;
-	struct dp_point *points, *front = NULL;
+	struct dp_point *points;
 	int code = DP_E_NOMEM;
 
 	if (s->front_valid)
 		return DP_OK;
-	points = dp_study_points(s, &n);
+	points = s->front_grows && m <= 2 ? points_grown(s, &n) : dp_study_points(s, &n);
 	if (points) {
 		n = points_feasible(s, points, n);
 		y = malloc((n * m + 1) * sizeof *y);
 		picked = malloc((n + 1) * sizeof *picked);
-		front = malloc((n + 1) * sizeof *front);
 	}
-	if (!y || !picked || !front)
+	if (!y || !picked)
 		goto out;
 	points_rows(s, points, n, y, ref);
 	code = dp_front(y, n, m, picked, &count);
@@ -216,19 +279,17 @@ int dp_study_front(struct dp_study_state *s, struct dp_err *err)
 		code = dp_hypervolume(y, n, m, ref, &volume);
 	if (code != DP_OK)
 		goto out;
-	points_order(picked, count, y, m);
-	for (size_t i = 0; i < count; i++)
-		front[i] = points[picked[i]];
-	free(s->front);
-	s->front = front;
-	s->nfront = (uint32_t)count;
-	s->hypervolume = volume;
-	s->front_valid = true;
-	front = NULL;
+	qsort_r(picked, count, sizeof *picked, compare_best,
+		&(struct point_rows){ y, m });
+	if (front_keep(s, points, picked, count)) {
+		s->hypervolume = volume;
+		s->front_valid = true;
+	} else {
+		code = DP_E_NOMEM;
+	}
 out:
 	free(points);
 	free(y);
 	free(picked);
-	free(front);
 	return code == DP_OK ? DP_OK : dp_fail(err, code, "no memory for the front");
 }

@@ -168,6 +168,11 @@ struct dp_imported {
 	double *x, *objectives;
 };
 
+enum {
+	DP_FAILING_MAX = 10,
+	DP_ADDED_MAX = 64
+};
+
 struct dp_study_state {
 	uint32_t id;
 	char *text, *path, *dir;
@@ -196,6 +201,8 @@ struct dp_study_state {
 	uint32_t waiting;       /* trials in that state */
 	uint32_t first_waiting; /* no trial before this one is in it */
 	uint32_t failures_in_row;
+	/* the highest numbers of trials that have a failed attempt, descending */
+	uint32_t failing[DP_FAILING_MAX], nfailing;
 	int64_t blocked; /* a trial whose trainer could not be started since the study was
 			  * last set running; -1: none */
 	struct dp_accounting *accounting; /* NULL: nothing was journaled */
@@ -222,9 +229,14 @@ struct dp_study_state {
 	uint32_t results_version; /* another one whenever the results are others */
 	/* cached by dp_study_front(); invalid while front_valid is false */
 	bool front_valid;
-	struct dp_point *front; /* (nfront) in the contract's order */
+	struct dp_point *front;          /* (nfront) in the contract's order */
+	struct dp_point *front_by_trial; /* the same points by trial; in front's memory */
 	uint32_t nfront;
 	double hypervolume;
+	/* front_grows: since `front` was found, results of these trials were added and
+	 * nothing else happened to the results */
+	bool front_grows;
+	uint32_t added[DP_ADDED_MAX], nadded;
 };
 
 /* A study of which not even the first record can be read. */
@@ -267,6 +279,8 @@ struct dp_study_state *dp_state_by_id(const struct dp_state *s, uint32_t id);
 /* By name, number, or an unambiguous beginning of a name. */
 DP_MUSTCHECK int dp_state_find(const struct dp_state *s, const char *selector,
 			       struct dp_study_state **out, struct dp_err *err);
+/* Is the result on the study's front? After dp_study_front(). */
+bool dp_study_on_front(const struct dp_study_state *s, struct dp_point p);
 /* Also one that measures; NULL: there is none. */
 struct dp_trial *dp_study_trial(const struct dp_study_state *s, uint32_t number);
 /* Is this the number of a trial that measures a point again? */

@@ -20,6 +20,8 @@ bool dp__fold_point_ok(const struct dp_study *spec, const struct dp_event *e);
 void dp__study_state_free(struct dp_study_state *s);
 /* The study has other results than before: fold.c */
 void dp__results_change(struct dp_study_state *st);
+/* The same, where all that is new are the results of one trial. */
+void dp__results_add(struct dp_study_state *st, uint32_t trial);
 /* trial-proposed, and what happens to a trial then: fold_trial.c */
 DP_MUSTCHECK int dp__fold_proposed(struct dp_study_state *st, const struct dp_event *e,
 				   struct dp_err *err);

@@ -495,14 +495,6 @@ static json_t *way_json(const struct dp_study_state *s, const struct dp_trial *t
 	return list;
 }
 
-static bool on_front(const struct dp_study_state *s, struct dp_point p)
-{
-	for (uint32_t i = 0; i < s->nfront; i++)
-		if (s->front[i].trial == p.trial && s->front[i].way == p.way)
-			return true;
-	return false;
-}
-
 /* Does it meet the constraints? Null of what is no result. */
 static json_t *feasible_json(const struct dp_study_state *s, struct dp_point p,
 			     enum dp_trial_status status)
@@ -527,7 +519,7 @@ static json_t *view_row(struct dp_study_state *s, struct dp_point p,
 			 dp_space_json_at(s->spec, t->x, at), "objectives",
 			 dp_view_objectives(s, dp_point_objectives(s, p)), "spread",
 			 dp_view_point_spread(s, p), "feasible",
-			 feasible_json(s, p, status), "on_front", on_front(s, p),
+			 feasible_json(s, p, status), "on_front", dp_study_on_front(s, p),
 			 "remeasured", dp_view_remeasured(s, p));
 }
 

@@ -52,6 +52,42 @@ static void doubles_are_short(void **state)
 	assert_string_equal(dp_num_text(0.1 + 0.2, text), "0.30000000000000004");
 }
 
+/* As printf() has it with the fewest digits from 15 on that read back. */
+static void numbers_are_printed_as_ever(void **state)
+{
+	char text[DP_NUM_LEN], by_printf[64];
+	struct dp_rng r;
+
+	(void)state;
+	dp_rng_init(&r, 7, DP_RNG_TEST, 0, 0);
+	for (int i = 0; i < 200000; i++) {
+		double x = dp_rng_uniform(&r);
+
+		switch (i % 5) {
+		case 0:
+			x = ldexp(x, (int)(dp_rng_uniform(&r) * 110) - 45);
+			break;
+		case 1: /* powers of ten and of two, and what is beside them */
+			x = i % 2 ? pow(10, floor(40 * x) - 15)
+				  : ldexp(1, (int)(80 * x) - 25);
+			x = i % 3 ? nextafter(x, i % 4 < 2 ? 0 : INFINITY) : x;
+			break;
+		case 2:
+			x = floor(x * 1e6) / pow(10, floor(8 * dp_rng_uniform(&r)));
+			break;
+		case 3:
+			x = -floor(x * 9007199254740992.0) / (i % 2 ? 1 : 8);
+			break;
+		}
+		for (int digits = 15; digits <= 17; digits++) {
+			snprintf(by_printf, sizeof by_printf, "%.*g", digits, x);
+			if (strtod(by_printf, NULL) == x)
+				break;
+		}
+		assert_string_equal(dp_num_text(x, text), by_printf);
+	}
+}
+
 static void numbers_are_read_strictly(void **state)
 {
 	static const char *const bad[] = { "",         " 1",  "1 ",   "0x10",  "1e",
@@ -559,6 +595,7 @@ int main(void)
 		cmocka_unit_test(errors_that_pass),
 		cmocka_unit_test(doubles_read_back_bit_for_bit),
 		cmocka_unit_test(doubles_are_short),
+		cmocka_unit_test(numbers_are_printed_as_ever),
 		cmocka_unit_test(numbers_are_read_strictly),
 		cmocka_unit_test(durations_and_sizes),
 		cmocka_unit_test(names_and_near_misses),

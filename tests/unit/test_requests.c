@@ -603,6 +603,183 @@ static void shutting_down_in_trouble(void **s)
 
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
+/* ---- many clients ---- */
+
+enum {
+	MANY = 200
+};
+
+static int many[MANY];
+
+/* Connects all of them and has each ask; takes the reference. */
+static void many_ask(const char *verb, json_t *fields)
+{
+	struct dp_buf line = DP_BUF_INIT;
+
+	dp_wire_request(&line, verb, fields);
+	for (int i = 0; i < MANY; i++) {
+		int pair[2];
+
+		assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+		assert_int_equal(server_add_fd(&fake_d, pair[1], false, &err), DP_OK);
+		many[i] = pair[0];
+		assert_int_equal(dp_write_all(many[i], line.data, line.len), 0);
+	}
+	dp_buf_free(&line);
+}
+
+/* Reads what has come for those that had no answer yet; how many are answered now. */
+static unsigned many_answered(bool *done, unsigned before)
+{
+	char bytes[65536];
+
+	for (int i = 0; i < MANY; i++) {
+		ssize_t n = recv(many[i], bytes, sizeof bytes, MSG_DONTWAIT);
+
+		before += n > 0 && !done[i];
+		done[i] |= n > 0;
+	}
+	return before;
+}
+
+static void many_leave(void)
+{
+	for (int i = 0; i < MANY; i++)
+		close(many[i]);
+	FAKE_UNTIL(fake_d.nclients == 1);
+}
+
+/* Between two rounds of the loop the scheduler, the journal and trainers have their turn,
+ * so that the number of requests in one round is what others wait for. */
+static void many_clients_do_not_keep_the_loop(void **s)
+{
+	bool done[MANY] = { false };
+	unsigned all = 0, rounds = 0;
+
+	(void)s;
+	fake_submit("a", "", "method: random, evaluations: 9, parallel: 2");
+	FAKE_UNTIL(fake_running() == 2);
+	many_ask("hello", NULL);
+	while (all < MANY) {
+		unsigned before = all;
+
+		fake_turn();
+		all = many_answered(done, all);
+		assert_true(all - before <= 64);
+		assert_true(rounds++ < 100000);
+	}
+	many_leave();
+}
+
+/* Those who ask at the same time get the same bytes, made once; but never what they know
+ * to be over. */
+static void status_is_made_once_for_many(void **s)
+{
+	bool done[MANY] = { false };
+	uint64_t made;
+	unsigned all = 0;
+
+	(void)s;
+	fake_submit("a", "", "method: random, evaluations: 9, parallel: 2");
+	FAKE_UNTIL(fake_running() == 2);
+	made = fake_d.status.made;
+	many_ask("status", of("a"));
+	while (all < MANY) {
+		fake_turn();
+		all = many_answered(done, all);
+	}
+	/* one of each STATUS_CACHE_MS on a machine that is busy with other things */
+	assert_true(fake_d.status.made - made < MANY / 2);
+	many_leave();
+	for (int i = 0; i < 10; i++) {
+		assert_int_equal(ask("pause", of("a")), DP_OK);
+		assert_int_equal(ask("status", of("a")), DP_OK);
+		assert_string_equal(text("study", "state"), "paused");
+		assert_int_equal(ask("resume", of("a")), DP_OK);
+		assert_int_equal(ask("status", of("a")), DP_OK);
+		assert_string_equal(text("study", "state"), "running");
+	}
+	fake_d.disk_low = true; /* what is not journaled shows, too */
+	assert_int_equal(ask("status", of("a")), DP_OK);
+	made = fake_d.status.made;
+	assert_int_equal(ask("status", of("a")), DP_OK);
+	fake_d.jobs->progress = 0.25;
+	assert_int_equal(ask("status", of("a")), DP_OK);
+	assert_true(fake_d.status.made > made);
+}
+
+/* The newest failures are shown, however many trials there are, newest first. */
+static void failures_are_the_newest(void **s)
+{
+	struct study *h;
+	const json_t *list;
+
+	(void)s;
+	h = fake_submit("a", ", retries: 0",
+			"method: random, evaluations: 30, parallel: 1");
+	FAKE_UNTIL(h->state->ntrials == 1 && fake_running() == 1);
+	for (unsigned i = 0; i < 15; i++) {
+		FAKE_UNTIL(fake_njobs == i + 1 && fake_jobs[i].running);
+		if (i % 5 == 4 || i == 0)
+			fake_end_ok(&fake_jobs[i], 0.5 + 0.01 * i);
+		else
+			fake_end(&fake_jobs[i], NULL, "{\"signal\":9}");
+		FAKE_UNTIL(dp_study_ended(h->state) == i + 1);
+		if (h->state->status == DP_STUDY_PAUSED) /* too many in a row */
+			assert_int_equal(ask("resume", of("a")), DP_OK);
+	}
+	assert_int_equal(ask("status", of("a")), DP_OK);
+	list = json_object_get(ok, "failures");
+	assert_int_equal(json_array_size(list), 10);
+	for (unsigned i = 0, trial = 13; i < 10; i++, trial--) {
+		trial -= trial % 5 == 4;
+		assert_int_equal(dp_json_int(json_array_get(list, i), "trial", -1),
+				 trial);
+	}
+}
+
+/* A front to which results are added is the one of all results, to the last bit. */
+static void front_grows_as_if_found_anew(void **s)
+{
+	struct dp_study_state *st;
+	struct study *h;
+
+	(void)s;
+	h = fake_submit("a", "", "method: random, evaluations: 40, parallel: 3");
+	st = h->state;
+	for (unsigned i = 0, ended; i < 40; i++) {
+		struct dp_point kept[40];
+		double volume;
+		uint32_t n;
+
+		FAKE_UNTIL(fake_running() > 0);
+		/* equal ones, too, and not in the order of their numbers */
+		for (ended = fake_njobs - 1; !fake_jobs[ended].running; ended--)
+			;
+		fake_end_ok(&fake_jobs[ended], 0.1 * (double)((i * 7) % 10));
+		FAKE_UNTIL(st->ok == i + 1);
+		if (i % 3 == 2)
+			continue; /* several are added at once */
+		assert_int_equal(dp_study_front(st, &err), DP_OK);
+		n = st->nfront;
+		volume = st->hypervolume;
+		memcpy(kept, st->front, n * sizeof *kept);
+		st->front_valid = st->front_grows = false;
+		assert_int_equal(dp_study_front(st, &err), DP_OK);
+		assert_int_equal(st->nfront, n);
+		assert_memory_equal(st->front, kept, n * sizeof *kept);
+		assert_true(st->hypervolume == volume);
+		for (uint32_t k = 0; k < st->ntrials; k++) {
+			struct dp_point p = { k, DP_OWN };
+			bool on = false;
+
+			for (uint32_t f = 0; f < n; f++)
+				on |= kept[f].trial == k;
+			assert_int_equal(dp_study_on_front(st, p), on);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -628,6 +805,13 @@ int main(void)
 		CASE(reloading),
 		CASE(shutting_down),
 		CASE(shutting_down_in_trouble),
+		cmocka_unit_test_setup_teardown(many_clients_do_not_keep_the_loop, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(status_is_made_once_for_many, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(failures_are_the_newest, setup, teardown),
+		cmocka_unit_test_setup_teardown(front_grows_as_if_found_anew, setup,
+						teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

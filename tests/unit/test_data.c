@@ -145,6 +145,25 @@ static void bad_images_are_told(void **state)
 	expect_failure(&o, DP_E_NOT_FOUND, "not beside it as train-labels-idx1-ubyte");
 }
 
+/* ---- extreme values ---- */
+
+/* Values beyond 2^45 are 2^45 with their sign, also where no float or no double can hold
+ * them: one record must not decide whether a file is read. */
+static void extreme_values_are_bounded(void **state)
+{
+	struct place *p = *state;
+
+	expect_rows(make_file(p, "a",
+			      "1 1:3e38 2:-1e39 3:1e999 4:-1e308 5:35184372088832\n"
+			      "0 1:1e-45 2:1e-60 3:-1e-999 4:1e-310 5:3.5e13\n"),
+		    NULL,
+		    "2x5: 1|0:3.51844e+13,1:-3.51844e+13,2:3.51844e+13,3:-3.51844e+13,"
+		    "4:3.51844e+13 0|0:1.4013e-45,4:3.5e+13");
+	expect_rows(make_file(p, "b.csv", "x,y,label\n-1e400,3.5e38,1\n1e300,-2e38,0\n"),
+		    NULL,
+		    "2x2: 1|0:-3.51844e+13,1:3.51844e+13 0|0:3.51844e+13,1:-3.51844e+13");
+}
+
 /* ---- mistakes in text files ---- */
 
 static void mistakes_are_told_with_place_and_reason(void **state)
@@ -175,7 +194,8 @@ static void mistakes_are_told_with_place_and_reason(void **state)
 		{ "1 2:1\n0 5:nan\n", NULL, DP_E_INVALID,
 		  "line 2: '5:nan': the value is" },
 		{ "1 2:1\n0 5:inf\n", NULL, DP_E_INVALID, "not a finite number" },
-		{ "1 2:1\n0 5:1e39\n", NULL, DP_E_INVALID, "not a finite number" },
+		{ "1 2:1\n0 5:1e39x\n", NULL, DP_E_INVALID, "not a finite number" },
+		{ "1 2:1\n0 5:1e999-\n", NULL, DP_E_INVALID, "not a finite number" },
 		{ "1 2:1\n0 5:\n", NULL, DP_E_INVALID, "not a finite number" },
 		{ "1 2:1\n0 5:0x10\n", NULL, DP_E_INVALID, "not a finite number" },
 		{ "1 2:1\nyes 5:1\n", NULL, DP_E_INVALID,
@@ -299,6 +319,7 @@ int main(void)
 		TEST(classes_are_numbered_in_order),
 		TEST(images_are_read),
 		TEST(bad_images_are_told),
+		TEST(extreme_values_are_bounded),
 		TEST(mistakes_are_told_with_place_and_reason),
 		TEST(too_much_is_told),
 		TEST(broken_gzip_is_told),

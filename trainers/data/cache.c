@@ -18,7 +18,7 @@
 #include <zlib.h>
 
 enum {
-	VERSION = 1, /* of this layout and of what parsers make of a file */
+	VERSION = 2, /* of this layout and of what parsers make of a file */
 	BYTE_ORDER_MARK = 0x01020304,
 	NAME_LEN = 256,
 };

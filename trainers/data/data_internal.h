@@ -15,6 +15,10 @@ enum {
 	CLASS_NAME_LEN = 64,
 	CONTENT_MAX = 1 << 30, /* bytes of a file, unpacked */
 };
+/* Larger values count as this one (3.5e13), with their sign: models multiply and square
+ * values in single precision. A constant, and no error, because both a limit that
+ * follows the data and a refusal would tell something about a single record. */
+#define VALUE_MAX 0x1p45f
 
 /* ---- classes.c: labels as written, and their numbers ---- */
 
@@ -56,7 +60,7 @@ struct builder {
 	size_t nrows, row_room, nentries, entry_room;
 	bool failed;
 };
-/* An entry of the row being made; zeros are left out. */
+/* An entry of the row being made, within +-VALUE_MAX; zeros are left out. */
 void builder_entry(struct builder *b, uint32_t index, float value);
 /* Ends a row. */
 void builder_row(struct builder *b, uint8_t label);
@@ -96,7 +100,8 @@ enum {
 	SHOWN_LEN = 48
 };
 const char *word_show(struct word w, char out[SHOWN_LEN]);
-/* False if it is not a finite number that a float can hold. */
+/* False if it is not a finite number. One that a float cannot hold, however large, is
+ * the largest or smallest float. */
 DP_MUSTCHECK bool word_float(struct word w, float *x);
 /* A whole number of at most 9 digits. */
 DP_MUSTCHECK bool word_whole(struct word w, uint32_t *x);

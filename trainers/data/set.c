@@ -85,6 +85,7 @@ void builder_entry(struct builder *b, uint32_t index, float value)
 {
 	if (value == 0 || b->failed)
 		return;
+	value = value > VALUE_MAX ? VALUE_MAX : value < -VALUE_MAX ? -VALUE_MAX : value;
 	if ((b->nentries == b->entry_room && !more_entries(b)) ||
 	    (value != 1 && !b->value && !keep_values(b))) {
 		b->failed = true;

@@ -4,6 +4,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 void text_init(struct text *t, const char *p, size_t len)
@@ -125,6 +126,20 @@ bool word_whole(struct word w, uint32_t *x)
 	return true;
 }
 
+/* A number that even a double cannot hold; dp_num_parse() refuses it. */
+static bool beyond_double(const char *text, double *x)
+{
+	const char *digits = text + (*text == '-' || *text == '+');
+	char *end;
+
+	if ((*digits < '0' || *digits > '9') && *digits != '.')
+		return false;
+	if (strspn(digits, "0123456789.eE+-") != strlen(digits))
+		return false;
+	*x = strtod(text, &end);
+	return *end == '\0' && isinf(*x);
+}
+
 bool word_float(struct word w, float *x)
 {
 	char copy[64];
@@ -140,8 +155,8 @@ bool word_float(struct word w, float *x)
 		return false;
 	memcpy(copy, w.p, w.len);
 	copy[w.len] = '\0';
-	if (!dp_num_parse(copy, &v) || !(fabs(v) <= (double)FLT_MAX))
+	if (dp_num_parse(copy, &v) ? !isfinite(v) : !beyond_double(copy, &v))
 		return false;
-	*x = (float)v;
+	*x = v > (double)FLT_MAX ? FLT_MAX : v < -(double)FLT_MAX ? -FLT_MAX : (float)v;
 	return true;
 }

@@ -9,6 +9,8 @@
 #include "trainers/noise/noise.h"
 #include <signal.h>
 
+struct pulse;
+
 enum optimizer {
 	OPTIMIZER_SGD,
 	OPTIMIZER_ADAM, /* beta 0.9 and 0.999, kappa 1e-8 */
@@ -30,7 +32,7 @@ struct sgd {
 	uint32_t epochs;
 	uint32_t lot; /* expected size with Poisson sampling */
 	double rate;
-	double clip;       /* L; INFINITY: gradients are not clipped */
+	double clip;       /* L; INFINITY: not clipped, but see sgd_clip() */
 	double noise;      /* sd of the noise on the sum of the lot's gradients, over the
 			    * sensitivity 2L (L with Poisson sampling); 0: none */
 	double noise_clip; /* stands for L in the noise where clip is INFINITY */
@@ -48,10 +50,20 @@ DP_MUSTCHECK int sgd_walk(const struct sgd *s, uint32_t n,
 			  void *training, struct dp_err *err);
 /* sd of the noise on the sum of a lot's clipped gradients. */
 double sgd_noise_sd(const struct sgd *s);
+/* The bound on the norm of a record's gradient: L, or 2^40 without clipping, so that sums
+ * stay finite. */
+double sgd_clip(const struct sgd *s);
+/* Does single precision hold sums, noise and weights of every training with these
+ * settings, whatever its records? It looks at the settings alone. */
+bool sgd_in_range(const struct sgd *s);
+/* In place of a training whose settings are not: all n weights are NaN at every
+ * checkpoint and at the end. */
+DP_MUSTCHECK int sgd_diverge(const struct sgd *s, uint32_t records, struct pulse *pulse,
+			     float *w, size_t n, struct dp_err *err);
 /* Clipping: the largest float, or nearly, that a vector may be multiplied by so that
  * its length is at most `clip`, always rounded down, because L is a bound. `squares` is
  * the sum of the squares of its elements, less by no more than the share `slack` than
- * in exact arithmetic. INFINITY where nothing is clipped; NaN stays NaN. */
+ * in exact arithmetic. 0 where `squares` is not finite. */
 float sgd_clip_factor(double clip, double squares, double slack);
 
 /* The moments of Algorithm 4 for n weights. */

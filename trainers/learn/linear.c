@@ -63,7 +63,8 @@ static void logistic_slopes(const struct linear_record *restrict records, uint32
 	for (uint32_t i = 0; i < n; i++) {
 		float s = 1 / (1 + exp_float(-slope[i])) - records[i].target;
 
-		slope[i] = within(s, records[i].limit);
+		/* a margin that is the difference of two infinities has no slope */
+		slope[i] = within(s == s ? s : 0, records[i].limit);
 	}
 }
 
@@ -138,7 +139,7 @@ static int note_records(struct training *t, struct dp_err *err)
 
 		t->records[i] = (struct linear_record){
 			.target = t->loss == LINEAR_HINGE ? 2 * label - 1 : label,
-			.limit = linear_limit(rows, i, t->how->clip),
+			.limit = linear_limit(rows, i, sgd_clip(t->how)),
 		};
 	}
 	return DP_OK;
@@ -307,9 +308,14 @@ int linear_train_by(const char *kernel, enum linear_loss loss, const struct rows
 			      .noise = noise,
 			      .pulse = pulse,
 			      .w = w };
+	size_t width = linear_weights(train->nfeatures);
 	int code = linear_prepare(&t, kernel, lots, err);
 
-	memset(w, 0, linear_weights(train->nfeatures) * sizeof *w);
+	memset(w, 0, width * sizeof *w);
+	if (code == DP_OK && !sgd_in_range(how)) {
+		linear_release(&t);
+		return sgd_diverge(how, train->n, pulse, w, width, err);
+	}
 	if (code == DP_OK) {
 		t.ids = next_lot(&t, &t.count);
 		code = sgd_walk(how, train->n, linear_descend, &t, err);
@@ -336,7 +342,17 @@ static double loss_at(enum linear_loss loss, double margin)
 	return margin > 0 ? log1p(exp(-margin)) : log1p(exp(margin)) - margin;
 }
 
-static float margin_of(const struct rows *rows, uint32_t i, const float *w)
+/* In double, where no sum of products of floats overflows. */
+static double wide_margin(const struct rows *rows, uint32_t i, const float *w)
+{
+	double sum = w[rows->nfeatures];
+
+	for (uint64_t k = rows->start[i]; k < rows->start[i + 1]; k++)
+		sum += (double)w[rows->index[k]] * (rows->value ? rows->value[k] : 1);
+	return sum;
+}
+
+static double margin_of(const struct rows *rows, uint32_t i, const float *w)
 {
 	const struct linear_kernel *kernel =
 		rows->value ? &linear_by_value : &linear_by_index;
@@ -344,7 +360,7 @@ static float margin_of(const struct rows *rows, uint32_t i, const float *w)
 	float margin;
 
 	kernel->margins(&all, w, &i, 1, &margin);
-	return margin;
+	return isfinite(margin) ? margin : wide_margin(rows, i, w);
 }
 
 void linear_score(enum linear_loss loss, const struct rows *rows, const float *w,
@@ -354,7 +370,7 @@ void linear_score(enum linear_loss loss, const struct rows *rows, const float *w
 	uint32_t right = 0;
 
 	for (uint32_t i = 0; i < rows->n; i++) {
-		float margin = margin_of(rows, i, w);
+		double margin = margin_of(rows, i, w);
 		int label = rows->label[i] != 0;
 
 		right += (margin > 0) == label;

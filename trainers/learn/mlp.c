@@ -137,7 +137,7 @@ static bool mlp_step(struct descent *d)
 			return false;
 		mlp__input_load(&d->net.input, d->train, number, n);
 		mlp__net_forward(&d->net, d->weights);
-		mlp__net_backward(&d->net, d->train, number, how->clip, unit);
+		mlp__net_backward(&d->net, d->train, number, sgd_clip(how), unit);
 		mlp__net_gradient(&d->net, sum, direct || i > 0,
 				  i == chunks - 1 ? &noise : &none);
 		number += n;
@@ -183,7 +183,9 @@ int mlp__descend(const struct mlp *m, enum mlp_path path,
 
 	if (code == DP_OK)
 		code = descent_init(&d, m, path, kernels, lots, err);
-	if (code == DP_OK) {
+	if (code == DP_OK && !sgd_in_range(how)) {
+		code = sgd_diverge(how, train->n, pulse, w, mlp_weights(m), err);
+	} else if (code == DP_OK) {
 		mlp__net_pack(&d.net, w, d.weights);
 		code = sgd_walk(how, train->n, mlp_steps, &d, err);
 	}

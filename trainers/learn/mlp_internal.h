@@ -136,6 +136,8 @@ struct mlp_net {
 	struct mlp_layer layer[MLP_LAYERS_MAX];
 	struct mlp_input input;
 	float *factor; /* what each record's deltas are multiplied by */
+	float *reach;  /* the sum over layers of (|a|^2 + 1) times outputs, of each record
+			*/
 	float *panel;  /* deltas of one panel, multiplied */
 };
 /* For up to so many records at a time; fewer where they would take much memory. */
@@ -159,7 +161,7 @@ void mlp__net_forward(struct mlp_net *net, const float *panels);
 /* Call it whenever the weights changed, before mlp__net_backward(). */
 void mlp__net_turn(struct mlp_net *net, const float *panels);
 /* Deltas of the records that went forward, and their factors: `unit`, less where a
- * gradient is longer than `clip`. */
+ * gradient is longer than `clip`, 0 where its length is not finite. */
 void mlp__net_backward(struct mlp_net *net, const struct rows *rows,
 		       const uint32_t *number, double clip, double unit);
 /* Where the noise of a step comes from; sd 0: none. */

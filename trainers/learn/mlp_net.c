@@ -61,8 +61,9 @@ static bool pays_to_skip(const struct mlp *m, const struct rows *rows)
 static bool buffers_init(struct mlp_net *net, const struct mlp *m, size_t capacity)
 {
 	net->factor = mlp__floats(capacity);
+	net->reach = mlp__floats(capacity);
 	net->panel = mlp__floats(capacity * MLP_PANEL);
-	if (!net->factor || !net->panel)
+	if (!net->factor || !net->reach || !net->panel)
 		return false;
 	net->nlayers = m->nlayers;
 	for (size_t l = 0; l < m->nlayers; l++) {
@@ -135,6 +136,7 @@ void mlp__net_free(struct mlp_net *net)
 		free(net->layer[l].backward);
 	}
 	free(net->factor);
+	free(net->reach);
 	free(net->panel);
 	mlp__input_free(&net->input);
 	*net = (struct mlp_net){ 0 };
@@ -280,12 +282,13 @@ static void delta_before(const struct mlp_net *net, const struct mlp_layer *y)
 }
 
 /* Adds what the layer's weights and biases have in the squared length of a record's
- * gradient. Its delta is finished on the way: that of the last layer made from the
- * logits, others are 0 where the output was. */
+ * gradient, and to net->reach. Its delta is finished on the way: that of the last layer
+ * made from the logits, others are 0 where the output was. */
 static void finish_delta(struct mlp_net *net, size_t l, const struct rows *rows,
 			 const uint32_t *number, float *norm)
 {
 	const struct mlp_layer *y = &net->layer[l];
+	const float outputs = (float)y->out;
 
 	for (size_t r = 0; r < net->input.count; r++) {
 		float *act = y->act + r * y->row, *delta = y->delta + r * y->row;
@@ -297,6 +300,7 @@ static void finish_delta(struct mlp_net *net, size_t l, const struct rows *rows,
 		else
 			out = net->kernels->gate(delta, act, y->columns);
 		norm[r] += (in + 1) * out;
+		net->reach[r] += (in + 1) * outputs;
 	}
 }
 
@@ -317,6 +321,27 @@ static double length_slack(const struct mlp_net *net)
 	return (double)most * FLT_EPSILON / 2;
 }
 
+/* What rounding to subnormal numbers may hide, at most: of the squared length of record
+ * r's gradient, and of the length of its multiple in the sum. A product may be too small
+ * or too large by 2^-150. A square of delta is multiplied by |a|^2 + 1 afterwards, the
+ * factor's product with delta by an element of a, and each weight has a product of its
+ * own. */
+static double subnormal_slack(const struct mlp_net *net, size_t r)
+{
+	return ((double)net->nweights + net->reach[r]) * 0x1p-149;
+}
+
+/* Without a gradient a record adds exactly 0: what is infinite or NaN must not meet a
+ * factor of 0. Deltas are left out by gradient_panel(). */
+static void forget_outputs(const struct mlp_net *net, size_t r)
+{
+	for (size_t l = 0; l + 1 < net->nlayers; l++) {
+		const struct mlp_layer *y = &net->layer[l];
+
+		memset(y->act + r * y->row, 0, y->row * sizeof *y->act);
+	}
+}
+
 void mlp__net_backward(struct mlp_net *net, const struct rows *rows,
 		       const uint32_t *number, double clip, double unit)
 {
@@ -325,14 +350,21 @@ void mlp__net_backward(struct mlp_net *net, const struct rows *rows,
 	double slack = length_slack(net);
 
 	memset(norm, 0, net->input.count * sizeof *norm);
+	memset(net->reach, 0, net->input.count * sizeof *net->reach);
 	for (size_t l = net->nlayers; l-- > 0;) {
 		finish_delta(net, l, rows, number, norm);
 		if (l > 0)
 			delta_before(net, &net->layer[l]);
 	}
 	for (size_t r = 0; r < net->input.count; r++) {
-		factor = sgd_clip_factor(fabs(unit) * clip, norm[r], slack);
-		factor = factor >= whole ? whole : factor; /* NaN stays NaN */
+		double hidden = subnormal_slack(net, r),
+		       left = fabs(unit) * clip - hidden;
+
+		/* if the norm is finite, so is all that it was summed from */
+		if (!isfinite(norm[r]))
+			forget_outputs(net, r);
+		factor = sgd_clip_factor(left > 0 ? left : 0, norm[r] + hidden, slack);
+		factor = factor >= whole ? whole : factor;
 		net->factor[r] = unit < 0 ? -factor : factor;
 	}
 }
@@ -353,9 +385,15 @@ static void gradient_panel(const struct mlp_net *net, size_t l, size_t c, float 
 
 	if (count == 0 && !add)
 		memset(sum, 0, y->rows * width * sizeof *sum);
-	for (size_t r = 0; r < count; r++)
-		net->kernels->scale(net->panel + r * width, y->delta + r * y->row + c,
-				    net->factor[r], width);
+	for (size_t r = 0; r < count; r++) {
+		float *to = net->panel + r * width;
+
+		if (net->factor[r] == 0)
+			memset(to, 0, width * sizeof *to);
+		else
+			net->kernels->scale(to, y->delta + r * y->row + c, net->factor[r],
+					    width);
+	}
 	if (l == 0)
 		mlp__input_gradient(&net->input, &p);
 	else

@@ -5,6 +5,7 @@
  * stays ready, as far as memory allows. */
 #include "trainers/learn/mlp_internal.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -84,7 +85,9 @@ void mlp_scorer_free(struct mlp_scorer *s)
 	free(s);
 }
 
-/* Is the highest logit that of the label? *loss: the record's cross-entropy. */
+/* Is the highest logit that of the label? *loss: the record's cross-entropy. A record for
+ * which single precision has no logits counts as wrong, with a loss as high as a logit
+ * can be: one record must not take the score of the others away. */
 static bool score_record(const float *logit, size_t n, size_t label, double *loss)
 {
 	double sum = 0;
@@ -96,7 +99,10 @@ static bool score_record(const float *logit, size_t n, size_t label, double *los
 	for (size_t i = 0; i < n; i++)
 		sum += exp((double)logit[i] - logit[top]);
 	*loss = log(sum) + logit[top] - logit[label];
-	return top == label;
+	if (isfinite(*loss))
+		return top == label;
+	*loss = (double)FLT_MAX;
+	return false;
 }
 
 /* The records that net.input took, which are so many from order[from] on; how many of

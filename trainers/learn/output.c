@@ -17,6 +17,7 @@
  *   stop that looks at the data is not covered. */
 #include "trainers/learn/learn.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,9 @@ enum {
 	FRESHEN_STEPS = 1024, /* rounding in what is kept of the norm stays small */
 	NORMALS = 64
 };
+/* Above it 1 - step * gamma is lost in rounding. Weights are shorter than 1 / gamma, so
+ * they stay at 0 there: noise alone is private, too. */
+#define GAMMA_MAX 0x1p50
 
 /* The weights are multiplier * v: shrinking and projecting them costs one
  * multiplication. */
@@ -128,6 +132,14 @@ static int output_descend(struct descent *d, struct lots *order, struct pulse *p
 	return DP_OK;
 }
 
+/* The float that a noisy weight is released as, always finite. */
+static float finite_weight(double x)
+{
+	if (isnan(x))
+		return 0;
+	return (float)fmin(fmax(x, -(double)FLT_MAX), (double)FLT_MAX);
+}
+
 /* Noise on every weight; the rest is arithmetic on the result: scaling the weights in
  * place of the rows that they will meet. */
 static void output_release(const struct descent *d, struct noise *noise, float *out)
@@ -137,9 +149,9 @@ static void output_release(const struct descent *d, struct noise *noise, float *
 	for (size_t k = 0; k < d->w.n; k++) {
 		if (k % NORMALS == 0)
 			noise_normals(noise, z, NORMALS);
-		out[k] = (float)((d->w.multiplier * d->w.v[k] +
-				  d->how->sigma * z[k % NORMALS]) *
-				 d->how->scale);
+		out[k] = finite_weight(
+			(d->w.multiplier * d->w.v[k] + d->how->sigma * z[k % NORMALS]) *
+			d->how->scale);
 	}
 }
 
@@ -160,7 +172,7 @@ int output_train(const struct output_perturbation *o, const struct rows *train,
 		code = dp_fail(err, DP_E_NOMEM, "no memory for %zu weights", d.w.n);
 	if (code == DP_OK)
 		code = lots_init(&lots, order, train->n, &everything, err);
-	if (code == DP_OK)
+	if (code == DP_OK && o->regularization <= GAMMA_MAX)
 		code = output_descend(&d, &lots, pulse, err);
 	if (code == DP_OK)
 		output_release(&d, noise, w);

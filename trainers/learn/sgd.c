@@ -12,6 +12,15 @@
 #define KAPPA        1e-8
 #define NEGLIGIBLE   1e-30f
 
+/* Settings that single precision can hold. A float that is 2^25 times an addend does not
+ * change when the addend is added, so what grows by additions of at most x stays below
+ * 2^26 x, however many there are. With these bounds a sum of gradients stays below 2^66,
+ * a step of SGD below 2^99 and a weight below 2^126, for any records. */
+#define RATE_MAX  0x1p32
+#define CLIP_MAX  0x1p40
+#define CLIP_MIN  0x1p-100 /* products with subnormal results are rounded coarsely */
+#define NOISE_MAX 0x1p50
+
 /* The accountant's own rule: the current rounding mode is half to even. */
 static uint64_t epoch_steps(const struct sgd *s, uint32_t n)
 {
@@ -55,6 +64,41 @@ double sgd_noise_sd(const struct sgd *s)
 	return s->noise * clip * (s->poisson ? 1 : 2);
 }
 
+double sgd_clip(const struct sgd *s)
+{
+	return isinf(s->clip) ? CLIP_MAX : s->clip;
+}
+
+bool sgd_in_range(const struct sgd *s)
+{
+	double sd = sgd_noise_sd(s), unit = s->rate / s->lot;
+
+	if (s->rate > RATE_MAX || sgd_clip(s) > CLIP_MAX || sgd_clip(s) < CLIP_MIN)
+		return false;
+	if (s->rate > 0 && unit < (double)FLT_MIN)
+		return false;
+	if (s->noise == 0)
+		return true;
+	/* rounded to a subnormal number, noise could be less than is accounted for */
+	return sd <= NOISE_MAX && sd >= (double)FLT_MIN &&
+	       (s->rate == 0 || unit * sd >= (double)FLT_MIN);
+}
+
+static int skip_steps(void *pulse, uint64_t steps, struct dp_err *err)
+{
+	if (pulse_beat(pulse, steps))
+		return DP_OK;
+	return dp_fail(err, DP_E_INTERRUPTED, "the training was stopped");
+}
+
+int sgd_diverge(const struct sgd *s, uint32_t records, struct pulse *pulse, float *w,
+		size_t n, struct dp_err *err)
+{
+	for (size_t i = 0; i < n; i++)
+		w[i] = NAN;
+	return sgd_walk(s, records, skip_steps, pulse, err);
+}
+
 float sgd_clip_factor(double clip, double squares, double slack)
 {
 	/* a division, a root and two products in double, each right to half a unit */
@@ -62,8 +106,8 @@ float sgd_clip_factor(double clip, double squares, double slack)
 	double limit;
 	float rounded;
 
-	if (isinf(clip))
-		return INFINITY;
+	if (!isfinite(squares))
+		return 0;
 	limit = clip / sqrt(squares) * (ours * sqrt(1 - slack));
 	rounded = (float)limit;
 	return rounded > limit ? nextafterf(rounded, 0) : rounded;

@@ -111,7 +111,7 @@ static int make_file(const char *name, const char *text, size_t len, enum lockin
 }
 
 /* Without random numbers it goes without a token. */
-static void token_draw(struct shim *s)
+static void claim_draw_token(struct shim *s)
 {
 	unsigned char bytes[TOKEN_LEN / 2];
 
@@ -187,7 +187,7 @@ void claim_attempt(struct shim *s)
 	int n;
 
 	record_reserve(s);
-	token_draw(s);
+	claim_draw_token(s);
 	cgroup_make(s, start);
 	unique_name(s, "claim", unique);
 	name_of(s, made, unique, unique);

@@ -199,3 +199,24 @@ int claim_read_record(const char *folder, const char *path, struct dp_buf *out)
 		dp_buf_clear(out);
 	return e;
 }
+
+int claim_write_killed(const char *folder, const struct claim_killed *k,
+		       struct dp_err *err)
+{
+	char *path = claim_beside(folder, ".killed"), token[TOKEN_LEN + 1], text[256];
+	int e = claim_token(folder, token), n, code;
+
+	n = snprintf(text, sizeof text,
+		     "{%s%s\"signal\":9,\"start\":%.6f,\"end\":%.6f,"
+		     "\"left_behind\":true,\"token\":\"%s\"}\n",
+		     k->timeout ? "\"timeout\":true," : "",
+		     k->cancelled ? "\"cancelled\":true," : "", k->start, k->end, token);
+	if (!path)
+		code = dp_fail(err, DP_E_NOMEM, "no memory to record its end");
+	else if (e != 0)
+		code = dp_fail_errno(err, e, "cannot read the claim of %s", folder);
+	else
+		code = dp_write_file(path, text, (size_t)n, false, err);
+	free(path);
+	return code;
+}

@@ -3,10 +3,13 @@
 #include "daemon/executor.h"
 
 #include "base/fs.h"
+#include "base/num.h"
 #include "daemon/cgroup.h"
 #include "daemon/leftover.h"
+#include "daemon/sched.h"
 
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -17,6 +20,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* Seconds that a shim has beyond its grace time to end what it is to end, before it is
+ * killed: more than it takes by itself (docs/trainer-protocol.md). */
+#define END_MARGIN 10.0
+/* Seconds after which a killed shim that is still there is reported. */
+#define KILLED_SECONDS 5.0
+
+enum {
+	COMMAND_LINE_MAX = 64 << 10
+};
+
 /* The shim of one attempt. */
 struct local {
 	struct job *job;
@@ -26,7 +39,14 @@ struct local {
 	bool child;      /* ours to reap, not adopted */
 	int status;      /* of a child that was reaped */
 	bool cancelling; /* TERM was sent to it */
-	uv_poll_t poll;  /* on pidfd */
+	bool continued;  /* CONT was: it was stopped */
+	/* its limits in seconds, as it was given them; timeout 0: none */
+	double timeout, grace;
+	/* monotonic seconds: when it started, not later; when it must have ended because
+	 * of its timeout, and because it was cancelled (INFINITY: not); when KILL was
+	 * sent to it (0: not) */
+	double began, timeout_by, cancel_by, killed_at;
+	uv_poll_t poll; /* on pidfd */
 };
 
 /* ---- watching ---- */
@@ -93,6 +113,20 @@ static void local_poll(struct local *l)
 	uv_poll_start(&l->poll, UV_READABLE, on_shim_end);
 }
 
+static double local_now(void)
+{
+	return (double)dp_mono_us() / 1e6;
+}
+
+static void local_set_limits(struct local *l, double began, double timeout, double grace)
+{
+	l->began = began;
+	l->timeout = timeout;
+	l->grace = grace;
+	l->cancel_by = INFINITY;
+	l->timeout_by = timeout > 0 ? began + timeout + grace + END_MARGIN : INFINITY;
+}
+
 /* Takes l over. */
 static void local_watch(struct job *j, struct local *l)
 {
@@ -124,6 +158,14 @@ static void local_ask(struct local *l)
 	if (l->pidfd < 0)
 		l->pidfd = pidfd_open(l->pid, 0);
 	local_poll(l);
+}
+
+/* By pidfd: the number may belong to another process by now, but of a child that is not
+ * reaped. */
+static bool local_signal(const struct local *l, int sig)
+{
+	return (l->pidfd < 0 ? kill(l->pid, sig)
+			     : pidfd_send_signal(l->pidfd, sig, NULL, 0)) == 0;
 }
 
 static void local_release(struct backend *b, struct job *j)
@@ -179,6 +221,8 @@ static int local_start(struct backend *b, struct job *j, struct dp_err *err)
 		return code;
 	}
 	l->child = true;
+	local_set_limits(l, local_now(), j->spec->trainer.timeout,
+			 j->spec->trainer.grace);
 	l->pidfd = pidfd_open(l->pid, 0);
 	local_watch(j, l);
 	return DP_OK;
@@ -211,6 +255,36 @@ static enum claim local_claim(const struct job *j, struct local *l)
 	return CLAIM_UNKNOWN;
 }
 
+/* The limits of an adopted shim are those on its command line: the study may have others
+ * by now. Its start is in seconds since boot, which a suspended machine counts and the
+ * monotonic clock does not: the limit is never early. */
+static void local_find_limits(struct local *l)
+{
+	double timeout = 0, grace = l->job->spec->trainer.grace, began = local_now();
+	struct dp_buf text = DP_BUF_INIT;
+	const char *at, *end;
+	char path[64];
+	bool stopped;
+
+	leftovers_process(l->pid, &stopped, &began);
+	snprintf(path, sizeof path, "/proc/%d/cmdline", (int)l->pid);
+	if (dp_read_start(path, COMMAND_LINE_MAX, &text) != 0)
+		dp_buf_clear(&text);
+	at = dp_buf_text(&text);
+	end = at + text.len;
+	while (at < end && strcmp(at, "--") != 0) {
+		const char *next = at + strlen(at) + 1;
+
+		if (next < end && strcmp(at, "--timeout") == 0)
+			timeout = strtod(next, NULL);
+		else if (next < end && strcmp(at, "--grace") == 0)
+			grace = strtod(next, NULL);
+		at = next;
+	}
+	dp_buf_free(&text);
+	local_set_limits(l, began, timeout, grace);
+}
+
 static void local_adopt(struct backend *b, struct job *j)
 {
 	struct local *l = calloc(1, sizeof *l);
@@ -235,6 +309,8 @@ static void local_adopt(struct backend *b, struct job *j)
 			job_unknown(j, strerror(errno));
 			break;
 		case CLAIM_HELD:
+			l->job = j;
+			local_find_limits(l);
 			local_watch(j, l);
 			l = NULL;
 			break;
@@ -280,11 +356,66 @@ static void local_cancel(struct backend *b, struct job *j)
 	if (!l || l->cancelling)
 		return;
 	l->cancelling = true;
-	/* by pidfd: the number may belong to somebody else by now, but of a child that is
-	 * not reaped */
-	if ((l->pidfd < 0 ? kill(l->pid, SIGTERM)
-			  : pidfd_send_signal(l->pidfd, SIGTERM, NULL, 0)) != 0)
+	l->cancel_by = local_now() + l->grace + END_MARGIN;
+	/* a stopped process sees no TERM before it runs again */
+	if (!local_signal(l, SIGTERM) || !local_signal(l, SIGCONT))
 		job_log(j, LOG_DEBUG, "the shim has ended already");
+}
+
+/* Kills a shim that does not end its trainer in time; what it leaves is ended once it is
+ * gone, as after any killed shim. The record of the end is written first, so that a
+ * daemon that is killed meanwhile changes no verdict. Where it cannot be written the shim
+ * has more time, since it may wait for the same disk with its own; but not where the
+ * journal has the verdict. */
+static void local_kill(struct local *l, bool late)
+{
+	struct job *j = l->job;
+	double now = local_now(), end = (double)clock_now(j->d) / 1e6;
+	struct claim_killed record = { .timeout = late,
+				       .cancelled = l->cancelling,
+				       .start = end - (now - l->began),
+				       .end = end };
+	struct dp_err err;
+
+	if (claim_write_killed(j->folder, &record, &err) != DP_OK) {
+		job_log(j, LOG_WARN, "attempt %u: %s", j->attempt, err.msg);
+		if (!l->cancelling) {
+			l->timeout_by = now + END_MARGIN;
+			return;
+		}
+	}
+	job_log(j, LOG_WARN,
+		"attempt %u: dpareto-shim (process %d) did not end its trainer in time "
+		"and is killed",
+		j->attempt, (int)l->pid);
+	l->killed_at = now;
+	local_signal(l, SIGKILL);
+}
+
+/* The shim keeps the limits of its trainer. What keeps the shim from it is undone, as
+ * long as that helps. */
+static void local_enforce(struct local *l)
+{
+	double now = local_now(), since;
+	bool stopped;
+
+	if (l->killed_at > 0) {
+		if (now < l->killed_at + KILLED_SECONDS || l->job->trouble[0])
+			return;
+		snprintf(l->job->trouble, sizeof l->job->trouble,
+			 "dpareto-shim (process %d) was killed and does not end",
+			 (int)l->pid);
+		sched_kick(l->job->d); /* a daemon that stops need not wait for it */
+	} else if (now >= l->timeout_by || now >= l->cancel_by) {
+		local_kill(l, now >= l->timeout_by);
+	} else if (leftovers_process(l->pid, &stopped, &since) && stopped) {
+		job_log(l->job, l->continued ? LOG_DEBUG : LOG_WARN,
+			"attempt %u: dpareto-shim (process %d) was stopped (SIGSTOP) and "
+			"is continued: it keeps the limits of its trainer",
+			l->job->attempt, (int)l->pid);
+		l->continued = true;
+		local_signal(l, SIGCONT);
+	}
 }
 
 static unsigned local_places(const struct backend *b)
@@ -307,6 +438,8 @@ static void local_tick(struct backend *b)
 
 		if (j->home->backend != b)
 			continue;
+		if (l)
+			local_enforce(l);
 		if (l && !l->watched)
 			local_ask(l);
 		job_progress(j);

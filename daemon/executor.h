@@ -144,6 +144,14 @@ bool claim_was_made(const char *folder);
  * made the claim wrote it: what a trainer wrote, or copied from another attempt, gives an
  * empty text. 0 or an errno. Any thread. */
 int claim_read_record(const char *folder, const char *path, struct dp_buf *out);
+/* The daemon's own record of an attempt whose shim it is about to kill: why, and seconds
+ * since 1970. It counts where the shim leaves none. */
+struct claim_killed {
+	bool timeout, cancelled;
+	double start, end;
+};
+DP_MUSTCHECK int claim_write_killed(const char *folder, const struct claim_killed *k,
+				    struct dp_err *err);
 
 /* ---- what an attempt is given (launch.c), whoever starts it ---- */
 

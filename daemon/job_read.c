@@ -81,12 +81,14 @@ static int read_exit_file(struct job *j, char *path)
 	return e;
 }
 
-/* How it ended. A trainer that removed its folder has left the record beside it. False:
- * the machine is in trouble. */
+/* How it ended. A trainer that removed its folder has left the record beside it; a shim
+ * that the daemon killed may have left none, and then the daemon's own counts. False: the
+ * machine is in trouble. */
 static bool read_exit(struct job *j)
 {
 	char *paths[] = { dp_path_join(j->folder, "exit.json"),
-			  claim_beside(j->folder, ".exit") };
+			  claim_beside(j->folder, ".exit"),
+			  claim_beside(j->folder, ".killed") };
 	int e = 0;
 
 	j->files.exit = (struct dp_exit){ .kind = DP_EXIT_MISSING };

@@ -232,7 +232,7 @@ static void launch_argv(struct strings *argv, const struct job *j,
 /* What an attempt of another life left outside of its folder. */
 static int launch_clear_beside(const struct job *j, struct dp_err *err)
 {
-	static const char *const names[] = { ".claim", ".exit", ".job" };
+	static const char *const names[] = { ".claim", ".exit", ".killed", ".job" };
 	int code = claim_folder(j->folder, err);
 
 	for (size_t i = 0; i < DP_COUNT(names) && code == DP_OK; i++) {

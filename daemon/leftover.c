@@ -337,3 +337,14 @@ bool leftovers_end(const char *folder, char *why, size_t room)
 	free(left.token);
 	return clean == 2;
 }
+
+bool leftovers_process(pid_t pid, bool *stopped, double *start)
+{
+	struct process p;
+
+	if (process_look(pid, &p) != 0)
+		return false;
+	*stopped = p.state == 'T';
+	*start = (double)p.start / (double)sysconf(_SC_CLK_TCK);
+	return true;
+}

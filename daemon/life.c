@@ -64,7 +64,8 @@ void daemon_stop_check(struct dpd *d)
 	if (d->stop_policy != STOP_LEAVE)
 		for (struct job *j = d->jobs; j; j = j->next)
 			if (j->phase != JOB_PLANNED && j->phase != JOB_OVER &&
-			    !(j->phase == JOB_COLLECTING && j->trouble[0]))
+			    !((j->phase == JOB_COLLECTING || j->phase == JOB_STARTED) &&
+			      j->trouble[0]))
 				return; /* the next daemon goes on with one in trouble */
 	if (!d->trouble && dp_journal_durable(d->journal) < d->last_ticket)
 		return;

@@ -514,8 +514,12 @@ static void watch(struct shim *s)
 		};
 		int wait = enforce_limits(s);
 
-		if (poll(p, 3, reaped == REAPED_SOME ? 0 : wait) < 0)
+		if (poll(p, 3, reaped == REAPED_SOME ? 0 : wait) < 0) {
+			/* stopped and continued, late perhaps: what has ended by then
+			 * ended before its limits are looked at */
+			reaped = reap(s);
 			continue;
+		}
 		for (int i = 0; i < 2; i++)
 			if (p[i + 1].revents)
 				copy_output(&s->out[i], s->opt.log_limit);

@@ -77,20 +77,38 @@ static json_t *study_news(struct study *h, const struct dp_event *e, enum happen
 	return news;
 }
 
-void happened_record(struct study *h, const struct dp_event *e)
+bool happened_concerns(const struct study *h, const struct dp_event *e)
+{
+	enum happening what;
+
+	return what_happened(e, &what) &&
+	       !(what == HAPPENED_TRIAL_FAILED && dp_study_hides(h->state)) &&
+	       hooks_want(h->d, what);
+}
+
+bool happened_queue(struct study *h, const struct dp_event *e, uint64_t ticket)
 {
 	struct happened one = { .study = h->state->id,
 				.seq = e->seq,
-				.ticket = h->d->last_ticket,
+				.ticket = ticket,
 				.name = h->state->spec->name };
+	bool queued;
 
-	if (!what_happened(e, &one.what) ||
-	    (one.what == HAPPENED_TRIAL_FAILED && dp_study_hides(h->state)) ||
-	    !hooks_want(h->d, one.what))
-		return;
+	if (!what_happened(e, &one.what))
+		return true;
 	one.news = study_news(h, e, one.what);
-	hooks_tell(h->d, &one);
+	queued = hooks_tell(h->d, &one);
 	json_decref(one.news);
+	return queued;
+}
+
+void happened_record(struct study *h, const struct dp_event *e)
+{
+	if (!happened_concerns(h, e))
+		return;
+	/* behind those that wait, so that the order stays */
+	if (!hooks_may_queue(h->d) || !happened_queue(h, e, h->d->last_ticket))
+		hooks_put_off(h, e);
 }
 
 static void happened_here(struct dpd *d, enum happening what, const char *reason)
@@ -104,7 +122,8 @@ static void happened_here(struct dpd *d, enum happening what, const char *reason
 			  1, "event", happening_text(what), "study", "state", "reason",
 			  dp_view_text(reason), "evaluations", "failed", "diverged",
 			  "hypervolume", "time", dp_view_time(clock_now(d)));
-	hooks_tell(d, &one);
+	if (!hooks_tell(d, &one))
+		log_line(&d->log, LOG_WARN, "", "no memory to run a hook");
 	json_decref(one.news);
 }
 

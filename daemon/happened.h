@@ -14,8 +14,14 @@ struct happened {
 	json_t *news;        /* the object that hooks get; a borrowed reference */
 };
 
-/* A record of the study was made, or was found in the journal of a daemon that died. */
+/* A record of the study was made. */
 void happened_record(struct study *h, const struct dp_event *e);
+/* Does a hook want to hear of this record? */
+bool happened_concerns(const struct study *h, const struct dp_event *e);
+/* Queues it for hooks, which run once the ticket is durable. False without memory: then
+ * some may have been queued and others not. */
+DP_MUSTCHECK bool happened_queue(struct study *h, const struct dp_event *e,
+				 uint64_t ticket);
 /* The daemon is ready. */
 void happened_start(struct dpd *d);
 /* The disk fell below its watermark; `reason` is a sentence. */

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/num.h"
 #include "daemon/child.h"
+#include "daemon/hook_backlog.h"
 #include "daemon/study.h"
 #include "daemon/told.h"
 
@@ -13,7 +14,7 @@
 #include <sys/wait.h>
 
 enum {
-	QUEUE_MAX = 1000,
+	QUEUE_MAX = 1000,         /* more wait in the journal */
 	REPORT_US = 60 * 1000000, /* a report is waited for so long */
 	STOP_US = 5 * 1000000,    /* for what waits when the daemon stops */
 	KILL_US = 1000000,        /* and for the running one after TERM */
@@ -34,7 +35,9 @@ struct hook_run {
 struct hooks {
 	struct dpd *d;
 	struct hook_run *first, **last, *running;
-	unsigned waiting, dropped;
+	unsigned waiting;
+	struct hook_backlog backlog;
+	bool filling; /* from the journal, until the queue is full */
 	struct child child;
 	struct told *told;
 	bool ready; /* what was not told is known: from here on progress can be kept */
@@ -62,31 +65,12 @@ static struct hook_run *hook_run_take(struct hooks *k, struct hook_run **at)
 	return r;
 }
 
-/* The queue is full: the oldest trial that failed goes, else the oldest of all. */
-static void drop_one(struct hooks *k)
-{
-	struct hook_run **at = &k->first;
-
-	while (*at && (*at)->what != HAPPENED_TRIAL_FAILED)
-		at = &(*at)->next;
-	if (!*at)
-		at = &k->first;
-	if (k->dropped++ == 0)
-		log_line(&k->d->log, LOG_WARN, "",
-			 "%d hooks wait to be run; the oldest are dropped", QUEUE_MAX);
-	hook_run_free(hook_run_take(k, at));
-}
-
-static void hook_run_add(struct hooks *k, const struct happened *one, json_t *hook)
+static bool hook_run_add(struct hooks *k, const struct happened *one, json_t *hook)
 {
 	struct hook_run *r = one->news ? calloc(1, sizeof *r) : NULL;
 
-	if (!r) {
-		log_line(&k->d->log, LOG_WARN, one->name, "no memory to tell a hook");
-		return;
-	}
-	if (k->waiting >= QUEUE_MAX)
-		drop_one(k);
+	if (!r)
+		return false;
 	*r = (struct hook_run){ .hook = json_incref(hook),
 				.news = json_incref(one->news),
 				.what = one->what,
@@ -98,6 +82,7 @@ static void hook_run_add(struct hooks *k, const struct happened *one, json_t *ho
 	*k->last = r;
 	k->last = &r->next;
 	k->waiting++;
+	return true;
 }
 
 bool hooks_want(const struct dpd *d, enum happening what)
@@ -111,14 +96,48 @@ bool hooks_want(const struct dpd *d, enum happening what)
 	return false;
 }
 
-void hooks_tell(struct dpd *d, const struct happened *one)
+bool hooks_tell(struct dpd *d, const struct happened *one)
 {
 	json_t *hook;
 	size_t i;
 
 	json_array_foreach (d->config.hooks, i, hook)
-		if (hook_wants(hook, one->what))
-			hook_run_add(d->hooks, one, hook);
+		if (hook_wants(hook, one->what) && !hook_run_add(d->hooks, one, hook))
+			return false;
+	return true;
+}
+
+bool hooks_have_room(const struct dpd *d)
+{
+	return d->hooks->waiting < QUEUE_MAX;
+}
+
+bool hooks_may_queue(const struct dpd *d)
+{
+	return !d->hooks->backlog.any && hooks_have_room(d);
+}
+
+void hooks_put_off(struct study *h, const struct dp_event *e)
+{
+	struct hook_backlog *b = &h->d->hooks->backlog;
+
+	if (!b->any)
+		log_line(&h->d->log, LOG_WARN, "",
+			 "%u hooks wait to be run; further notifications wait in the "
+			 "journal",
+			 h->d->hooks->waiting);
+	hook_backlog_add(b, h, e->seq, e->time);
+}
+
+/* A queue that is half empty is filled in one go. */
+static void hooks_fill(struct hooks *k)
+{
+	if (k->waiting <= QUEUE_MAX / 2)
+		k->filling = true;
+	else if (k->waiting >= QUEUE_MAX)
+		k->filling = false;
+	if (k->filling)
+		hook_backlog_poll(&k->backlog, k->d);
 }
 
 /* ---- how far it was told ---- */
@@ -142,9 +161,12 @@ static json_t *hooks_progress(const struct hooks *k)
 	char key[16];
 
 	for (uint32_t i = 0; i < d->nstudies; i++) {
-		snprintf(key, sizeof key, "%u", d->studies[i]->state->id);
+		const struct study *h = d->studies[i];
+
+		snprintf(key, sizeof key, "%u", h->state->id);
 		json_object_set_new(studies, key,
-				    json_integer(d->studies[i]->state->seq));
+				    json_integer(h->hook_wait.waits ? h->hook_wait.from
+								    : h->state->seq));
 	}
 	note_first_waiting(studies, k->running);
 	for (const struct hook_run *r = k->first; r; r = r->next)
@@ -168,71 +190,35 @@ static void hooks_save(struct hooks *k)
 		k->unsaved = !told_save(k->told, hooks_any(k) ? hooks_progress(k) : NULL);
 }
 
-struct catch_up {
-	struct study *home;
-	uint32_t from;
-};
-
-static int catch_up_record(void *arg, uint32_t study, uint32_t seq, const void *bytes,
-			   size_t len, struct dp_err *err)
-{
-	struct catch_up *c = arg;
-	struct dp_event e = { 0 };
-	int code;
-
-	/* beyond it: what a study that was set apart does not know */
-	if (seq < c->from || seq >= c->home->state->seq)
-		return DP_OK;
-	code = dp_event_decode(bytes, len, &e, err);
-	e.study = study;
-	e.seq = seq;
-	if (code == DP_OK)
-		happened_record(c->home, &e);
-	dp_event_clear(&e);
-	return code;
-}
-
-/* A study that cannot be read to its end is paused, but there is no record of it: it is
- * told at each start until it is repaired. */
-static void catch_up_apart(struct study *h)
-{
-	struct dp_event e = { .type = DP_EV_STUDY_MOVED,
-			      .study = h->state->id,
-			      .seq = h->state->seq,
-			      .time = h->state->updated,
-			      .state = dp_study_status_text(DP_STUDY_PAUSED),
-			      .reason = h->state->reason };
-
-	if (h->state->apart)
-		happened_record(h, &e);
-}
-
-int hooks_catch_up(struct dpd *d, struct dp_err *err)
+void hooks_catch_up(struct dpd *d)
 {
 	struct hooks *k = d->hooks;
-	int code = DP_OK;
 
-	/* without hooks nobody wants to hear of it */
-	for (uint32_t i = 0; code == DP_OK && hooks_any(k) && i < d->nstudies; i++) {
-		uint32_t id = d->studies[i]->state->id;
-		struct catch_up c = { .home = d->studies[i],
-				      .from = told_upto(k->told, id) };
+	/* without hooks there is nothing to report to */
+	for (uint32_t i = 0; hooks_any(k) && i < d->nstudies; i++) {
+		struct study *h = d->studies[i];
+		uint32_t from = told_upto(k->told, h->state->id);
 
-		if (c.from < d->studies[i]->state->seq)
-			code = dp_journal_each(d->journal, id, catch_up_record, &c, err);
-		if (code == DP_OK)
-			catch_up_apart(d->studies[i]);
+		if (from < h->state->seq)
+			hook_backlog_add(&k->backlog, h, from, 0);
+		/* a study that cannot be read to its end is paused, but there is no
+		 * record of it: it is told at each start until it is repaired */
+		if (h->state->apart)
+			hook_backlog_add_apart(&k->backlog, h);
 	}
+	hooks_fill(k);
 	if (k->waiting)
-		log_line(&d->log, LOG_INFO, "", "%u hooks of a former daemon are run now",
-			 k->waiting);
+		log_line(&d->log, LOG_INFO, "",
+			 "%u hooks of a former daemon are run now%s", k->waiting,
+			 k->backlog.any ? ", others wait in the journal" : "");
 	k->unsaved = true;
-	k->ready = code == DP_OK;
-	return code;
+	k->ready = true;
 }
 
 void hooks_reloaded(struct dpd *d)
 {
+	if (!hooks_any(d->hooks))
+		hook_backlog_clear(&d->hooks->backlog, d);
 	d->hooks->unsaved = true;
 }
 
@@ -256,11 +242,6 @@ static void hook_run_over(struct hooks *k)
 	hook_run_free(k->running);
 	k->running = NULL;
 	k->unsaved = true;
-	if (k->waiting == 0 && k->dropped > 0) {
-		log_line(&k->d->log, LOG_WARN, "", "%u hooks were dropped in all",
-			 k->dropped);
-		k->dropped = 0;
-	}
 }
 
 static void on_hook_end(struct child *c, int status)
@@ -364,6 +345,7 @@ void hooks_poll(struct dpd *d)
 {
 	struct hooks *k = d->hooks;
 
+	hooks_fill(k);
 	while (hook_may_begin(k))
 		hook_run_begin(k);
 	hooks_save(k);
@@ -410,7 +392,7 @@ bool hooks_hold_stop(const struct dpd *d)
 
 	if (child_busy(&k->child))
 		return now < k->stop_until + KILL_US;
-	return k->first && now < k->stop_until;
+	return (k->first || k->backlog.any) && now < k->stop_until;
 }
 
 void hooks_stop(struct dpd *d)

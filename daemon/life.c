@@ -261,9 +261,8 @@ int daemon_read_journal(struct dpd *d, struct dp_err *err)
 /* What is recorded from here on is told and written. */
 static int start_recording(struct dpd *d, struct dp_err *err)
 {
-	int code = hooks_catch_up(d, err);
-
-	return code == DP_OK ? record_start(d, err) : code;
+	hooks_catch_up(d);
+	return record_start(d, err);
 }
 
 /* Recovering an attempt ends it at most: none is added meanwhile. */

@@ -26,6 +26,14 @@ struct next {
 	int32_t run;
 };
 
+/* Notifications of a study that wait in the journal for a place in the hooks' queue. */
+struct hook_wait {
+	bool waits;
+	bool apart;    /* at its end: that the study is set apart, which has no record */
+	uint32_t from; /* the first record that was not queued */
+	int64_t time;  /* no record to report from there on is older */
+};
+
 struct study {
 	struct dpd *d;
 	struct dp_study_state *state;
@@ -49,6 +57,7 @@ struct study {
 	struct oracles *oracles;     /* oracles.c's: its oracle programs, or NULL */
 	struct selection *selection; /* selection.c's; NULL: nobody asked */
 	struct report_note note;     /* report.c's */
+	struct hook_wait hook_wait;  /* hook_backlog.c's */
 	struct deleter
 		*deleters; /* newest first: it goes once nothing of it is under way */
 };

@@ -247,6 +247,15 @@ uint64_t dp_journal_forget(struct dp_journal *j, uint32_t study);
  * end of a trial and the plan of the next are one trip to the disk. */
 void dp_journal_hold(struct dp_journal *j);
 void dp_journal_release(struct dp_journal *j);
+/* Reading beside the writer. The writer's thread copies some records of a study, from
+ * `seq` on, between two commits and calls wake(); before dp_journal_start() they are
+ * there at once. One request at a time: false while one is open. Only what is durable is
+ * seen. */
+DP_MUSTCHECK bool dp_journal_fetch(struct dp_journal *j, uint32_t study, uint32_t seq);
+/* Gives fn the records of the request, as dp_journal_each() does, and closes the request.
+ * *code is what fn or the read returned. False while they are not there yet. */
+DP_MUSTCHECK bool dp_journal_fetched(struct dp_journal *j, dp_journal_fn *fn, void *arg,
+				     int *code, struct dp_err *err);
 /* Every ticket up to this one is on the disk. */
 uint64_t dp_journal_durable(struct dp_journal *j);
 /* Why commits fail at present (they are tried again every second and nothing is

@@ -38,6 +38,16 @@ struct dp__commits {
 	double last[DP__COMMITS]; /* a ring */
 };
 
+/* A request of dp_journal_fetch(). */
+struct dp__fetch {
+	bool open;  /* asked for, and not taken yet */
+	bool ready; /* the rest is the asker's; until then it is the writer's */
+	uint32_t study, seq;
+	struct dp_buf batch;
+	int code;
+	struct dp_err err;
+};
+
 struct dp_journal {
 	char *dir;
 	bool readonly, untouched;
@@ -61,6 +71,7 @@ struct dp_journal {
 	bool held; /* more belongs to what is queued: wait for it */
 	bool stop, troubled;
 	struct dp_err trouble;
+	struct dp__fetch fetch;
 	struct dp_journal_stat stat; /* after the last commit */
 	struct dp__commits commits;
 	int64_t looked;      /* when the writer last looked at the readers */
@@ -93,6 +104,9 @@ DP_MUSTCHECK int dp__measure(struct dp_journal *j, struct dp_journal_stat *out,
  * from the end and gave back at once, so that without this a whole file could look
  * like one that was cut. */
 void dp__pad_file(struct dp_journal *j);
+
+/* Reads what was asked for (read.c); only for the thread that owns the environment. */
+void dp__fetch_read(struct dp_journal *j, struct dp__fetch *f);
 
 /* ---- how long commits take (commits.c) ---- */
 

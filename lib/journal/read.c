@@ -7,6 +7,7 @@
 enum {
 	BATCH_BYTES = 1 << 20,
 	BATCH_RECORDS = 4096,
+	FETCH_RECORDS = 128, /* their reader is an event loop */
 };
 
 /* One record of a batch; its bytes follow. */
@@ -28,9 +29,9 @@ static int begin_read(struct dp_journal *j, MDB_txn **txn, struct dp_err *err)
 	return mdb_code == 0 ? DP_OK : dp__fail_mdb(j, err, mdb_code, "read");
 }
 
-/* Copies records from a key on, as many as a batch takes. */
+/* Copies at most `most` records from a key on, as many as a batch takes. */
 static int copy_batch(struct dp_journal *j, MDB_cursor *cur, const struct entry *from,
-		      struct dp_buf *out, struct dp_err *err)
+		      int most, struct dp_buf *out, struct dp_err *err)
 {
 	unsigned char start[DP__KEY_SIZE];
 	MDB_val k = { sizeof start, start }, v;
@@ -39,7 +40,7 @@ static int copy_batch(struct dp_journal *j, MDB_cursor *cur, const struct entry 
 
 	dp__key_pack(from->study, from->seq, start);
 	for (mdb_code = mdb_cursor_get(cur, &k, &v, MDB_SET_RANGE);
-	     mdb_code == 0 && n < BATCH_RECORDS && out->len < BATCH_BYTES;
+	     mdb_code == 0 && n < most && out->len < BATCH_BYTES;
 	     mdb_code = mdb_cursor_get(cur, &k, &v, MDB_NEXT), n++) {
 		if (!dp__key_read(&k, &e.study, &e.seq))
 			return dp_fail(err, DP_E_CORRUPT,
@@ -56,25 +57,31 @@ static int copy_batch(struct dp_journal *j, MDB_cursor *cur, const struct entry 
 		       : dp__fail_mdb(j, err, mdb_code, "read");
 }
 
-static int next_batch(struct dp_journal *j, const struct entry *from, struct dp_buf *out,
-		      struct dp_err *err)
+/* Ends the transaction. */
+static int copy_from(struct dp_journal *j, MDB_txn *txn, const struct entry *from,
+		     int most, struct dp_buf *out, struct dp_err *err)
 {
-	MDB_txn *txn;
 	MDB_cursor *cur;
-	int code = begin_read(j, &txn, err), mdb_code;
+	int code, mdb_code = mdb_cursor_open(txn, j->events, &cur);
 
-	dp_buf_clear(out);
-	if (code != DP_OK)
-		return code;
-	mdb_code = mdb_cursor_open(txn, j->events, &cur);
 	if (mdb_code == 0) {
-		code = copy_batch(j, cur, from, out, err);
+		code = copy_batch(j, cur, from, most, out, err);
 		mdb_cursor_close(cur);
 	} else {
 		code = dp__fail_mdb(j, err, mdb_code, "read");
 	}
 	mdb_txn_abort(txn);
 	return code;
+}
+
+static int next_batch(struct dp_journal *j, const struct entry *from, struct dp_buf *out,
+		      struct dp_err *err)
+{
+	MDB_txn *txn;
+	int code = begin_read(j, &txn, err);
+
+	dp_buf_clear(out);
+	return code == DP_OK ? copy_from(j, txn, from, BATCH_RECORDS, out, err) : code;
 }
 
 /* Gives the records of a batch to fn. *next is where the next one begins; `done` if the
@@ -119,6 +126,48 @@ int dp_journal_each(struct dp_journal *j, uint32_t study, dp_journal_fn *fn, voi
 	}
 	dp_buf_free(&batch);
 	return code;
+}
+
+void dp__fetch_read(struct dp_journal *j, struct dp__fetch *f)
+{
+	struct entry from = { .study = f->study, .seq = f->seq };
+	MDB_txn *txn;
+	int mdb_code;
+
+	dp_buf_free(&f->batch); /* after a failure it would stay one */
+	if (!j->env) {
+		f->code = dp_fail(&f->err, DP_E_IO, "the journal in %s is not open",
+				  j->dir);
+		return;
+	}
+	mdb_code = dp__begin(j, MDB_RDONLY, &txn);
+	f->code = mdb_code == 0
+			  ? copy_from(j, txn, &from, FETCH_RECORDS, &f->batch, &f->err)
+			  : dp__fail_mdb(j, &f->err, mdb_code, "read");
+}
+
+bool dp_journal_fetched(struct dp_journal *j, dp_journal_fn *fn, void *arg, int *code,
+			struct dp_err *err)
+{
+	struct dp__fetch *f = &j->fetch;
+	struct entry next;
+	bool ready, done;
+
+	pthread_mutex_lock(&j->mutex);
+	ready = f->open && f->ready;
+	pthread_mutex_unlock(&j->mutex);
+	if (!ready)
+		return false;
+	*code = f->code;
+	if (*code == DP_OK)
+		*code = call_batch(&f->batch, f->study, fn, arg, &next, &done, err);
+	else if (err)
+		*err = f->err;
+	dp_buf_free(&f->batch);
+	pthread_mutex_lock(&j->mutex);
+	f->open = false;
+	pthread_mutex_unlock(&j->mutex);
+	return true;
 }
 
 /* The study of the last key; 0 if there is none. */

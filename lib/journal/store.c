@@ -498,6 +498,7 @@ void dp_journal_close(struct dp_journal *j)
 	dp__writer_stop(j);
 	dp__env_close(j);
 	dp__lock_drop(j->lock);
+	dp_buf_free(&j->fetch.batch);
 	pthread_cond_destroy(&j->cond);
 	pthread_mutex_destroy(&j->mutex);
 	free(j->dir);

@@ -214,6 +214,20 @@ static void wait_for_work(struct dp_journal *j)
 	}
 }
 
+/* Between two commits, with the mutex held. */
+static void serve_fetch(struct dp_journal *j)
+{
+	if (!j->fetch.open || j->fetch.ready)
+		return;
+	pthread_mutex_unlock(&j->mutex);
+	dp__fetch_read(j, &j->fetch);
+	pthread_mutex_lock(&j->mutex);
+	j->fetch.ready = true;
+	pthread_mutex_unlock(&j->mutex);
+	call_wake(j);
+	pthread_mutex_lock(&j->mutex);
+}
+
 /* Waits for work and takes it from the queue; NULL when the writer shall stop and
  * all is done. A removal is a unit of its own, so that a unit can be written again
  * after a failure without harm. */
@@ -223,8 +237,11 @@ static struct dp__op *next_unit(struct dp_journal *j)
 	size_t bytes = 0;
 
 	pthread_mutex_lock(&j->mutex);
-	while ((!j->first || j->held) && !j->stop)
+	serve_fetch(j);
+	while ((!j->first || j->held) && !j->stop) {
 		wait_for_work(j);
+		serve_fetch(j);
+	}
 	unit = j->first;
 	end = &j->first;
 	while (*end && bytes < UNIT_BYTES && (!(*end)->forget || *end == unit)) {
@@ -383,6 +400,27 @@ uint64_t dp_journal_append(struct dp_journal *j, uint32_t study, uint32_t seq,
 uint64_t dp_journal_forget(struct dp_journal *j, uint32_t study)
 {
 	return writer_enqueue(j, study, 0, true, NULL, 0);
+}
+
+bool dp_journal_fetch(struct dp_journal *j, uint32_t study, uint32_t seq)
+{
+	bool asked;
+
+	pthread_mutex_lock(&j->mutex);
+	asked = !j->fetch.open;
+	if (asked) {
+		j->fetch.open = true;
+		j->fetch.ready = false;
+		j->fetch.study = study;
+		j->fetch.seq = seq;
+		pthread_cond_signal(&j->cond);
+	}
+	pthread_mutex_unlock(&j->mutex);
+	if (asked && !j->started) {
+		dp__fetch_read(j, &j->fetch);
+		j->fetch.ready = true;
+	}
+	return asked;
 }
 
 void dp_journal_hold(struct dp_journal *j)

@@ -248,6 +248,48 @@ class Trouble(Hooks):
                          ["first", "second", "third"])
         self.touch("end")
 
+    def test_more_than_memory_holds(self):
+        """More notifications than the queue holds, behind a hook that hangs, with kill -9 while
+        they wait and while they are sent: each is heard at least once, and in order."""
+        hook = ("read -r line; echo \"$line\" >> %s; while ! [ -e %s ]; do sleep 0.1; done"
+                % (self.path("told"), self.path("go")))
+        self.configure((["sh", "-c", hook], ["paused", "resumed", "finished"], "600s"))
+        self.trainer("gate('end')\nreport(a=0, b=0)\n")
+        d = self.serve()
+        names = ["a", "b", "c"]
+        for name in names:
+            self.submit(self.client, self.study(name, search="method: random, evaluations: 1"))
+
+        def move(count):
+            for i in range(count):
+                self.client("pause", study=names[i % 3])
+                self.client("resume", study=names[i % 3])
+
+        def kill():
+            self.client.close()
+            d.end(signal.SIGKILL)
+            d.start()
+            self.client = d.connect()
+        move(520)
+        self.assertTrue("wait in the journal" in self.log())
+        self.touch("end")  # the studies end with a full queue
+        for name in names:
+            self.finish(self.client, name)
+        kill()
+        self.touch("go")
+        self.heard(200)
+        kill()
+        dump = self.ctl("journal", "dump", "--state", d.state).stdout.splitlines()
+        moves = [r for r in map(json.loads, dump) if r["type"] == "study-moved"]
+        self.assertEqual(len(moves), 1043)
+        wait_for(lambda: len({t["time"] for t in self.told()}) == len(moves), 100, 0.2)
+        self.assertLess(len(self.told()), len(moves) + 100)  # few are repeated
+        first = list({(t["study"], t["state"], t["time"]): None for t in self.told()})
+        self.assertEqual([t for _, _, t in first], sorted(t for _, _, t in first))
+        for n, name in enumerate(names):
+            self.assertEqual([(s, t) for study, s, t in first if study == name],
+                             [(m["state"], m["time"]) for m in moves if m["study"] == n + 1])
+
     def test_no_hooks_no_past(self):
         self.trainer(TRAINER)
         self.configure()

@@ -1,0 +1,183 @@
+/* hook_backlog.c - reads notifications that had to wait from the journal, and queues
+ * them: those of a study in the order of its records, those of several by their time. */
+#include "daemon/hook_backlog.h"
+
+#include "base/num.h"
+#include "daemon/happened.h"
+#include "daemon/hook.h"
+#include "daemon/study.h"
+
+enum {
+	AGAIN_US = 1000000 /* after a read that failed */
+};
+
+void hook_backlog_add(struct hook_backlog *b, struct study *h, uint32_t seq, int64_t time)
+{
+	if (h->hook_wait.waits)
+		return; /* from an earlier record on */
+	h->hook_wait.waits = true;
+	h->hook_wait.from = seq;
+	h->hook_wait.time = time;
+	b->any = true;
+}
+
+void hook_backlog_add_apart(struct hook_backlog *b, struct study *h)
+{
+	hook_backlog_add(b, h, h->state->seq, h->state->updated);
+	h->hook_wait.apart = true;
+}
+
+void hook_backlog_clear(struct hook_backlog *b, struct dpd *d)
+{
+	for (uint32_t i = 0; i < d->nstudies; i++)
+		d->studies[i]->hook_wait = (struct hook_wait){ 0 };
+	b->any = false;
+}
+
+/* The study whose next notification may be the oldest, but for one; NULL: none waits. */
+static struct study *oldest_waiting(const struct dpd *d, const struct study *except)
+{
+	struct study *oldest = NULL;
+
+	for (uint32_t i = 0; i < d->nstudies; i++) {
+		struct study *h = d->studies[i];
+
+		if (h != except && h->hook_wait.waits &&
+		    (!oldest || h->hook_wait.time < oldest->hook_wait.time))
+			oldest = h;
+	}
+	return oldest;
+}
+
+struct backlog_scan {
+	struct study *home;
+	int64_t limit; /* what is younger than this is another study's turn */
+	bool moved;    /* a record was seen */
+};
+
+static int backlog_record(void *arg, uint32_t study, uint32_t seq, const void *bytes,
+			  size_t len, struct dp_err *err)
+{
+	struct backlog_scan *s = arg;
+	struct hook_wait *w = &s->home->hook_wait;
+	struct dp_event e = { 0 };
+	int code;
+
+	/* beyond it: what a study that was set apart does not know */
+	if (!w->waits || seq >= s->home->state->seq)
+		return DP_E_BUSY;
+	if (seq < w->from)
+		return DP_OK;
+	s->moved = true;
+	code = dp_event_decode(bytes, len, &e, err);
+	e.study = study;
+	e.seq = seq;
+	w->from = seq;
+	if (code == DP_OK && happened_concerns(s->home, &e)) {
+		w->time = e.time;
+		code = e.time <= s->limit && hooks_have_room(s->home->d) &&
+				       happened_queue(s->home, &e, 0)
+			       ? DP_OK
+			       : DP_E_BUSY;
+	} else if (code == DP_OK) {
+		w->time = e.time;
+	} else {
+		code = DP_OK; /* the fold says what is wrong with it */
+	}
+	if (code == DP_OK)
+		w->from = seq + 1;
+	dp_event_clear(&e);
+	return code;
+}
+
+/* The study was deleted meanwhile. */
+static int backlog_ignore(void *arg, uint32_t study, uint32_t seq, const void *bytes,
+			  size_t len, struct dp_err *err)
+{
+	(void)arg;
+	(void)study;
+	(void)seq;
+	(void)bytes;
+	(void)len;
+	(void)err;
+	return DP_E_BUSY;
+}
+
+/* Takes what was read. False while it is not there. */
+static bool backlog_take(struct hook_backlog *b, struct dpd *d)
+{
+	struct study *h = study_by_id(d, b->study);
+	const struct study *other = oldest_waiting(d, h);
+	struct backlog_scan s = { .home = h,
+				  .limit = other ? other->hook_wait.time : INT64_MAX };
+	struct dp_err err;
+	int code;
+
+	if (!dp_journal_fetched(d->journal, h ? backlog_record : backlog_ignore, &s,
+				&code, &err))
+		return false;
+	b->reading = false;
+	if (!h)
+		return true;
+	if (code != DP_OK && code != DP_E_BUSY) {
+		b->not_until = dp_mono_us() + AGAIN_US;
+		log_line(&d->log, LOG_WARN, h->state->spec->name,
+			 "cannot read what hooks have not heard yet: %s; trying again",
+			 err.msg);
+	} else if (!s.moved && b->complete) {
+		if (h->hook_wait.from < b->upto)
+			h->hook_wait.from = b->upto; /* there is nothing */
+	} else if (!s.moved) {
+		b->after = d->last_ticket;
+	}
+	return true;
+}
+
+/* All of the study is queued. */
+static void backlog_end(struct study *h)
+{
+	struct dp_event e = { .type = DP_EV_STUDY_MOVED,
+			      .study = h->state->id,
+			      .seq = h->state->seq,
+			      .time = h->state->updated,
+			      .state = dp_study_status_text(DP_STUDY_PAUSED),
+			      .reason = h->state->reason };
+	bool apart = h->hook_wait.apart;
+
+	h->hook_wait = (struct hook_wait){ 0 };
+	if (apart && happened_concerns(h, &e) && !happened_queue(h, &e, 0))
+		log_line(&h->d->log, LOG_WARN, h->state->spec->name,
+			 "no memory to run a hook");
+}
+
+static void backlog_ask(struct hook_backlog *b, struct study *h)
+{
+	b->study = h->state->id;
+	b->upto = h->state->seq;
+	b->complete = dp_journal_durable(h->d->journal) >= h->d->last_ticket;
+	b->reading = dp_journal_fetch(h->d->journal, b->study, h->hook_wait.from);
+}
+
+void hook_backlog_poll(struct hook_backlog *b, struct dpd *d)
+{
+	struct study *h;
+
+	while (b->any) {
+		if (b->reading && !backlog_take(b, d))
+			return;
+		h = oldest_waiting(d, NULL);
+		if (!h) {
+			b->any = false;
+			log_line(&d->log, LOG_INFO, "",
+				 "no notification waits in the journal any more");
+			return;
+		}
+		if (!hooks_have_room(d) || dp_mono_us() < b->not_until ||
+		    dp_journal_durable(d->journal) < b->after)
+			return;
+		if (h->hook_wait.from >= h->state->seq)
+			backlog_end(h);
+		else
+			backlog_ask(b, h);
+	}
+}

@@ -10,12 +10,12 @@ debian=packaging/debian
 
 fault() { echo "$*" >>"$tmp/faults"; }
 
-# One version for all.
+# One version for all. NEWS.md may have a section of changes that are not released yet.
 version=$(sed -n '1s/.*(\(.*\)-[^-]*).*/\1/p' $debian/changelog)
 grep -Fq "AC_INIT([dpareto], [$version])" configure.ac ||
 	fault "configure.ac has another version than $debian/changelog, $version"
-sed -n '/^## /{p;q}' NEWS.md | grep -Fq "$version" ||
-	fault "the first heading of NEWS.md is not about $version"
+grep '^## ' NEWS.md | grep -Fv '(unreleased)' | head -n 1 | grep -Fq "$version" ||
+	fault "the first released version in NEWS.md is not $version"
 grep -Fxq "__version__ = \"$version\"" trainers/python/dpareto.py ||
 	fault "trainers/python/dpareto.py has another version than $debian/changelog, $version"
 

@@ -28,8 +28,8 @@ struct guard {
 DP_MUSTCHECK bool guard_admits(const struct guard *g, const struct http_request *q,
 			       struct http_reply *a);
 /* May it read what is of studies? A page of another site may lead its reader here by a
- * link, but neither show the answer in a frame nor ask by itself: browsers would keep the answer from it, yet not how long
- * it took, and the daemon would have had the work. */
+ * link, but neither show the answer in a frame nor ask by itself: browsers would keep the
+ * answer from it, yet not how long it took, and the daemon would have had the work. */
 DP_MUSTCHECK bool guard_admits_reader(const struct http_request *q, struct http_reply *a);
 /* Has it shown the token, in the header, or (cookie) as a browser that signed in? */
 bool guard_knows(const struct guard *g, const struct http_request *q, bool cookie);

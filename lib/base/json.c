@@ -65,7 +65,7 @@ static void dump_newline(struct dp_buf *out, int indent, int depth)
 		dp_buf_putc(out, ' ');
 }
 
-static bool is_plain(unsigned char c)
+static bool needs_no_escape(unsigned char c)
 {
 	return c >= 0x20 && c != '"' && c != '\\' && c != 0x7f;
 }
@@ -91,7 +91,7 @@ static void dump_string(struct dp_buf *out, const char *s, size_t len)
 
 	dp_buf_putc(out, '"');
 	for (size_t i = 0, plain = 0; i < len; i++) {
-		while (i + plain < len && is_plain(p[i + plain]))
+		while (i + plain < len && needs_no_escape(p[i + plain]))
 			plain++;
 		dp_buf_add(out, p + i, plain);
 		i += plain;

@@ -238,9 +238,9 @@ static struct dp_point *points_grown(const struct dp_study_state *s, size_t *n)
 	return all;
 }
 
-/* Keeps the picked points as the study's front. */
-static bool front_keep(struct dp_study_state *s, const struct dp_point *points,
-		       const size_t *picked, size_t count)
+/* Replaces the front of the study by the picked points. */
+static bool store_front(struct dp_study_state *s, const struct dp_point *points,
+			const size_t *picked, size_t count)
 {
 	struct dp_point *front = malloc((2 * count + 1) * sizeof *front);
 
@@ -281,7 +281,7 @@ int dp_study_front(struct dp_study_state *s, struct dp_err *err)
 		goto out;
 	qsort_r(picked, count, sizeof *picked, compare_best,
 		&(struct point_rows){ y, m });
-	if (front_keep(s, points, picked, count)) {
+	if (store_front(s, points, picked, count)) {
 		s->hypervolume = volume;
 		s->front_valid = true;
 	} else {

@@ -540,6 +540,9 @@ void facts_models(const struct subject *s, struct facts *f);
 void facts_privacy(const struct subject *s, struct facts *f);
 struct fact_check facts_check(const struct subject *s, struct dp_point p,
 			      size_t objective);
+/* The accountant of a composition of Gaussian mechanisms alone. */
+#define FACTS_GAUSSIAN                                                                   \
+	"the closed form of one Gaussian mechanism, which all parts together are"
 /* What was done to the data at a result's point, defaults filled in; at a trial's own it
  * is its whole training, whatever became of it. Refused where nobody knows. */
 DP_MUSTCHECK int facts_uses(const struct subject *s, struct dp_point p, size_t objective,

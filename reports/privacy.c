@@ -3,12 +3,14 @@
 #include "reports/facts.h"
 
 #include "privacy/privacy.h"
+#include "privacy/whole.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SAME 1e-6 /* relative: two ways to the same number */
+#define SAME        1e-6 /* relative: two ways to the same number */
+#define CLOSED_FORM "closed-form"
 
 static const struct dp_oracle *oracle_of(const struct subject *s, size_t objective)
 {
@@ -108,6 +110,49 @@ static double ask_composed(const struct dp_uses *uses, double delta, bool pld,
 	return e.epsilon;
 }
 
+/* The curve of all of them, converted at orders over the whole range, then at orders
+ * around the best of these. */
+static double convert_curve(struct dp_renyi_memory *m, const struct dp_uses *uses,
+			    double delta)
+{
+	double order[DP_RENYI_ORDERS_MAX], k[DP_RENYI_ORDERS_MAX];
+	double lo = 1e-3, hi = 1e6, best, epsilon = NAN; /* of the order less 1 */
+
+	for (int pass = 0; pass < 2; pass++) {
+		double ratio = pow(hi / lo, 1.0 / (DP_RENYI_ORDERS_MAX - 1));
+
+		for (int i = 0; i < DP_RENYI_ORDERS_MAX; i++)
+			order[i] = 1 + lo * pow(ratio, i);
+		if (dp_privacy_renyi(m, uses->item, uses->n, order, DP_RENYI_ORDERS_MAX,
+				     k, NULL) != DP_OK)
+			return NAN;
+		epsilon = dp_renyi_epsilon(order, k, DP_RENYI_ORDERS_MAX, delta, &best);
+		if (isnan(best))
+			break;
+		lo = (best - 1) / ratio;
+		hi = (best - 1) * ratio;
+	}
+	return epsilon;
+}
+
+/* By Renyi divergences with the improved conversion, also where the answer would be the
+ * closed form: a composition of Gaussian mechanisms alone. */
+static double ask_curve(const struct dp_uses *uses, double delta)
+{
+	struct dp_renyi_memory *m;
+	struct dp_epsilon e;
+	double epsilon;
+
+	if (dp_privacy_compose(uses->item, uses->n, delta, false, &e, NULL) != DP_OK)
+		return NAN;
+	if (strcmp(e.accountant, dp_privacy_accountants[DP_PRIVACY_RDP]) == 0)
+		return e.epsilon;
+	m = dp_renyi_memory_new();
+	epsilon = m ? convert_curve(m, uses, delta) : NAN;
+	dp_renyi_memory_free(m);
+	return epsilon;
+}
+
 /* pld <= improved <= classic, and the journal's number is the one its own accountant
  * gives. */
 static struct fact_check check_accountants(const struct dp_uses *uses, double delta,
@@ -130,24 +175,28 @@ static struct fact_check check_accountants(const struct dp_uses *uses, double de
 					    at_most(improved, classic) };
 }
 
-/* The same of a composition, which has one conversion. */
+/* The same of a composition, which has one conversion. Older versions did not merge
+ * Gaussian mechanisms: their numbers hold, too, if they lie between both accountants'. */
 static struct fact_check check_composition(const struct dp_oracle *o,
 					   const struct dp_uses *uses, double ours)
 {
 	double least = NAN, pld = ask_composed(uses, o->delta, true, &least);
-	double renyi = o->delta > 0 ? ask_composed(uses, o->delta, false, NULL) : NAN;
+	double renyi = o->delta > 0 ? ask_curve(uses, o->delta) : NAN;
 	bool by_pld = o->accountant == DP_PRIVACY_PLD || isnan(renyi);
-	bool same = about_equal(ours, by_pld ? pld : renyi);
+	bool same = about_equal(ours,
+				by_pld ? pld : ask_composed(uses, o->delta, false, NULL));
+	bool between = at_most(pld, ours) && ours <= renyi * (1 + SAME);
 
 	return (struct fact_check){ pld, renyi, NAN, same,
-				    same && (isnan(renyi) || at_most(least, renyi)) };
+				    (same || between) &&
+					    (isnan(renyi) || at_most(least, renyi)) };
 }
 
 /* The same of a mechanism with a formula of its own. */
 static struct fact_check check_formula(const struct dp_uses *uses, double delta,
 				       double ours)
 {
-	double second = delta > 0 ? ask_composed(uses, delta, false, NULL) : NAN;
+	double second = delta > 0 ? ask_curve(uses, delta) : NAN;
 	struct dp_epsilon e;
 	bool same = dp_privacy_epsilon(uses->item[0].mechanism, uses->values[0], &e,
 				       NULL) == DP_OK &&
@@ -247,13 +296,48 @@ static void find_single(const struct subject *s, const struct dp_oracle *o,
 	out->accountant =
 		m->accountant
 			? m->accountant->words[(int)dp_privacy_value(m, v, m->accountant)]
-			: "closed-form";
+			: CLOSED_FORM;
 	out->accountant_text = words.accountant;
 	out->theorem = part.theorem;
 	out->source = part.source;
 	out->noise = part.noise;
 	out->warning =
 		facts_text(memory, dp_privacy_warning(m, v, warning) ? warning : NULL);
+}
+
+/* The closed form for Gaussian mechanisms alone, as they are at the first result;
+ * else the one that was asked. */
+static const char *composition_accountant(const struct subject *s,
+					  const struct dp_oracle *o, size_t objective)
+{
+	const char *asked = dp_privacy_accountants[o->accountant];
+	struct dp_uses uses;
+	struct dp_epsilon e;
+
+	if (s->npoints == 0 || !(o->delta > 0) ||
+	    facts_uses(s, s->points[0], objective, &uses, NULL) != DP_OK ||
+	    dp_privacy_compose(uses.item, uses.n, o->delta, false, &e, NULL) != DP_OK)
+		return asked;
+	return strcmp(e.accountant, CLOSED_FORM) == 0 ? CLOSED_FORM : asked;
+}
+
+static void say_composition(struct fact_mechanism *out, const char *accountant)
+{
+	out->accountant = accountant;
+	if (strcmp(accountant, CLOSED_FORM) == 0) {
+		out->accountant_text = FACTS_GAUSSIAN;
+		out->theorem = "Dong, Roth and Su, Gaussian Differential Privacy, JRSS B "
+			       "2022, Corollary 3.3";
+	} else if (strcmp(accountant, dp_privacy_accountants[DP_PRIVACY_PLD]) == 0) {
+		out->accountant_text = "privacy loss distributions";
+		out->theorem = "Zhu, Dong and Wang, Optimal Accounting of Differential "
+			       "Privacy via Characteristic Function, AISTATS 2022, "
+			       "Theorem 10";
+	} else {
+		out->accountant_text = "Renyi divergences";
+		out->theorem = "Mironov, Renyi Differential Privacy, CSF 2017, "
+			       "Proposition 1";
+	}
 }
 
 /* The relation is that of the parts which have one of their own: they agree. */
@@ -272,17 +356,7 @@ static void find_composition(const struct subject *s, const struct dp_oracle *o,
 		if (!(part->records <= out->records))
 			out->records = part->records;
 	}
-	out->accountant = dp_privacy_accountants[o->accountant];
-	if (o->accountant == DP_PRIVACY_PLD) {
-		out->accountant_text = "privacy loss distributions";
-		out->theorem = "Zhu, Dong and Wang, Optimal Accounting of Differential "
-			       "Privacy via Characteristic Function, AISTATS 2022, "
-			       "Theorem 10";
-	} else {
-		out->accountant_text = "Renyi divergences";
-		out->theorem = "Mironov, Renyi Differential Privacy, CSF 2017, "
-			       "Proposition 1";
-	}
+	say_composition(out, composition_accountant(s, o, out->index));
 	out->source = out->theorem;
 }
 

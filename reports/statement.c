@@ -114,6 +114,19 @@ const char *facts_relation(const struct dp_uses *uses)
 	return words.relation;
 }
 
+/* Both sums of pure epsilons and Gaussian mechanisms alone are closed forms. */
+static const char *composed_by(const struct dp_uses *uses,
+			       const struct dp_epsilon *answer)
+{
+	if (strcmp(answer->accountant, "pld") == 0)
+		return "privacy loss distributions of all parts";
+	if (strcmp(answer->accountant, "rdp") == 0)
+		return "Renyi divergences of all parts";
+	return dp_privacy_composes(uses->item, uses->n, 0, NULL) == DP_OK
+		       ? "the sum of the epsilons of all parts"
+		       : FACTS_GAUSSIAN;
+}
+
 /* Who gave the number, which need not be who was asked. */
 static void say_accountant(struct dp_buf *out, const struct dp_oracle *o,
 			   const struct dp_uses *uses, const struct dp_epsilon *answer)
@@ -126,12 +139,8 @@ static void say_accountant(struct dp_buf *out, const struct dp_oracle *o,
 		return;
 	}
 	if (o->kind == DP_ORACLE_COMPOSED) {
-		dp_buf_printf(out, "Accountant: %s of all parts, an upper bound.\n",
-			      strcmp(answer->accountant, "pld") == 0
-				      ? "privacy loss distributions"
-			      : strcmp(answer->accountant, "rdp") == 0
-				      ? "Renyi divergences"
-				      : "the sum of the epsilons");
+		dp_buf_printf(out, "Accountant: %s, an upper bound.\n",
+			      composed_by(uses, answer));
 		return;
 	}
 	dp_privacy_words_for(uses->item->mechanism, uses->values[0], answer, &words);

@@ -8,12 +8,30 @@ import unittest
 from harness import LIMIT, program
 
 
-def epsilon(**query):
+def answer_to(**query):
     done = subprocess.run([program("dparetoctl"), "epsilon", "--batch"], input=json.dumps(query),
                           capture_output=True, text=True, timeout=LIMIT)
     answer = json.loads(done.stdout)
     assert "epsilon" in answer, answer
-    return answer["epsilon"]
+    return answer
+
+
+def epsilon(**query):
+    return answer_to(**query)["epsilon"]
+
+
+def gaussian_epsilon(mu, delta):
+    """Least epsilon of the Gaussian mechanism (Balle and Wang 2018, Theorem 8), by bisection."""
+    def normal_cdf(x):
+        return math.erfc(-x / math.sqrt(2)) / 2
+    low, high = 0.0, 100.0
+    for _ in range(100):
+        middle = (low + high) / 2
+        if normal_cdf(mu / 2 - middle / mu) - math.exp(middle) * normal_cdf(-mu / 2 - middle / mu) > delta:
+            low = middle
+        else:
+            high = middle
+    return high
 
 
 def tf_privacy(n, batch_size, noise_multiplier, epochs, delta, **accounting):
@@ -42,23 +60,48 @@ TF_STATEMENT = [(False, None, 10.8602036, 10.1224946), (True, None, 26.2880374, 
 
 
 def tf_statement(microbatches, rate, accountant, epochs=1.2, noise_multiplier=0.7, delta=1e-5):
+    """Whose number the answer is, and the number."""
     noise = noise_multiplier / 2 if microbatches else noise_multiplier
     if rate is None:
-        return epsilon(compose=[{"mechanism": "gaussian", "sigma": noise,
-                                 "times": math.ceil(epochs)}], delta=delta, accountant=accountant)
-    return opacus(noise, rate, math.ceil(epochs / rate), delta, accountant=accountant)
+        answer = answer_to(compose=[{"mechanism": "gaussian", "sigma": noise,
+                                     "times": math.ceil(epochs)}], delta=delta, accountant=accountant)
+    else:
+        answer = answer_to(mechanism="dp-sgd", sampling="poisson", sample_rate=rate,
+                           steps=math.ceil(epochs / rate), noise_multiplier=noise, delta=delta,
+                           accountant=accountant)
+    return answer["accountant"], answer["epsilon"]
 
 
 class TensorFlowPrivacy(unittest.TestCase):
     def test_statement(self):
-        """Of Renyi orders we try more than their list has: ours are below, by little. Privacy
-        loss distributions are bounds on grids in both, and agree."""
+        """Privacy loss distributions are bounds on grids in both, and agree. Of Renyi orders we
+        try more than their list has: ours are below, by little."""
         for microbatches, rate, rdp, pld in TF_STATEMENT:
             with self.subTest((microbatches, rate)):
-                ours = tf_statement(microbatches, rate, "rdp")
-                self.assertTrue(0.98 * rdp < ours < rdp, (ours, rdp))
-                ours = tf_statement(microbatches, rate, "pld")
+                _, ours = tf_statement(microbatches, rate, "pld")
                 self.assertLess(abs(ours / pld - 1), 1e-4, (ours, pld))
+                if rate is not None:
+                    name, ours = tf_statement(microbatches, rate, "rdp")
+                    self.assertEqual(name, "rdp")
+                    self.assertTrue(0.98 * rdp < ours < rdp, (ours, rdp))
+
+    def test_statement_without_sampling(self):
+        """Two Gaussian mechanisms are one whose mu is sqrt(2) times theirs. A composition says that
+        it is the closed form, whichever accountant was asked for, and is never below it."""
+        for microbatches, rate, rdp, _ in TF_STATEMENT:
+            if rate is not None:
+                continue
+            noise = 0.35 if microbatches else 0.7
+            exact = gaussian_epsilon(math.sqrt(2) / noise, 1e-5)
+            for accountant in "rdp", "pld":
+                name, ours = tf_statement(microbatches, rate, accountant)
+                self.assertEqual(name, "closed-form")
+                self.assertTrue(exact * (1 - 1e-13) < ours < exact * (1 + 1e-12), (ours, exact))
+            # what one mechanism says by Renyi divergences is theirs, and says so
+            answer = answer_to(mechanism="dp-sgd", sampling="poisson", sample_rate=1, steps=2,
+                               noise_multiplier=noise, delta=1e-5, accountant="rdp")
+            self.assertEqual(answer["accountant"], "rdp")
+            self.assertTrue(0.98 * rdp < answer["epsilon"] < rdp, (answer, rdp))
 
     def test_rdp(self):
         """Both optima are at whole orders of their list, so that whole orders give the same."""

@@ -25,6 +25,10 @@ const char pipeline[] =
 	      "sampling: without-replacement, records: 10000, lot: 100, steps: 200, "
 	      "noise_multiplier: sigma}], delta: 1e-5",
 	      "");
+const char gaussians[] =
+	STUDY("compose: [{mechanism: gaussian, sigma: sigma, times: 2}], delta: 1e-5, "
+	      "accountant: rdp",
+	      "");
 const char program[] = STUDY("command: [./accountant, -q], delta: 1e-5", "");
 
 /* Every training is a path over epochs. */

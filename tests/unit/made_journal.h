@@ -14,7 +14,7 @@
 	"anti_ideal: {epsilon: 10, error: 1}\n"                                          \
 	"search: {method: random, evaluations: 10}\n" more
 
-extern const char gaussian[], persons[], svt[], sgd[], pipeline[], program[];
+extern const char gaussian[], persons[], svt[], sgd[], pipeline[], gaussians[], program[];
 extern const char walk[]; /* every training is a path over epochs */
 
 extern struct report report;

@@ -323,6 +323,57 @@ static void test_composed_objective(void **state)
 	assert_true(m->composed.if_fixed < m->composed.epsilon);
 }
 
+/* Whose number it is: a composition of Gaussian mechanisms alone is their closed form,
+ * and what the table says is by Renyi divergences is by them. */
+static void test_composed_gaussians(void **state)
+{
+	const struct fact_check *check;
+	const struct facts *f;
+	double exact = 10.122494583907487; /* two of sigma 0.7, delta 1e-5; mpmath */
+	double renyi = 10.857937305871785; /* of which Renyi divergences prove this */
+
+	(void)state;
+	begin(gaussians);
+	evaluate(0, 0.7, 0.9, 0.9, 0.9);
+	load(false);
+	f = find_facts();
+	check = f->front[0].of[0].check;
+	assert_near(f->front[0].of[0].value, exact, 1e-10);
+	assert_near(check->pld, exact, 1e-10);
+	assert_near(check->rdp_improved, renyi, 1e-4);
+	assert_true(check->holds && check->recomputed);
+	assert_non_null(strstr(f->front[0].of[0].statement,
+			       "Accountant: the closed form of one Gaussian mechanism"));
+	assert_string_equal(f->privacy->accountant, "closed-form");
+	assert_non_null(strstr(f->privacy->accountant_text, "Gaussian mechanism"));
+}
+
+/* Older versions added up Renyi divergences; their number is an upper bound as well. */
+static void test_composed_gaussians_before(void **state)
+{
+	static const double good[] = { 0.9, 0.9, 0.9 };
+	static const struct {
+		double epsilon;
+		bool holds;
+	} journaled[] = { { 10.857937305871785, true },
+			  { 10.1, false },
+			  { 10.9, false } };
+
+	(void)state;
+	begin(gaussians);
+	for (uint32_t i = 0; i < DP_COUNT(journaled); i++) {
+		propose(i, 0.7);
+		attempt(i, 0, DP_END_OK, good, NULL);
+		ended(i, "ok", journaled[i].epsilon, 0.1 + 0.1 / (1 + i));
+	}
+	load(false);
+	for (uint32_t i = 0; i < DP_COUNT(journaled); i++)
+		assert_int_equal(
+			facts_check(report.subjects, (struct dp_point){ i, DP_OWN }, 0)
+				.holds,
+			journaled[i].holds);
+}
+
 /* A program's number is its own, and nobody knows what a whole study costs by it. */
 static void test_program_objective(void **state)
 {
@@ -382,6 +433,8 @@ int main(void)
 		T(test_statement),
 		T(test_statement_of_persons),
 		T(test_composed_objective),
+		T(test_composed_gaussians),
+		T(test_composed_gaussians_before),
 		T(test_program_objective),
 		cmocka_unit_test(test_rounding_is_upward),
 	};

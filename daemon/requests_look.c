@@ -401,6 +401,7 @@ int request_trials(struct request *r, json_t **ok, struct dp_err *err)
 	int64_t from = dp_json_int(r->json, "from", 0), listed = 0, i;
 	int64_t limit = dp_json_int(r->json, "limit", TRIALS_MAX);
 	unsigned work = 0;
+	bool counted; /* each trial is a row */
 
 	(void)err;
 	if (limit < 1 || limit > TRIALS_MAX)
@@ -412,8 +413,10 @@ int request_trials(struct request *r, json_t **ok, struct dp_err *err)
 		work += more;
 		listed += more > 0;
 	}
-	*ok = json_pack("{s:o, s:o}", "trials", l.rows, "next",
-			i < s->ntrials ? json_integer(i) : json_null());
+	counted = !l.state && (l.own || s->spec->trainer.path.points == 0);
+	*ok = json_pack("{s:o, s:o, s:o}", "trials", l.rows, "next",
+			i < s->ntrials ? json_integer(i) : json_null(), "total",
+			counted ? json_integer(s->ntrials) : json_null());
 	free(l.folder);
 	return DP_OK;
 }

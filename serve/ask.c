@@ -188,27 +188,121 @@ int ask_verb(struct asking *k, const char *verb, json_t *fields, const char *via
 	return code;
 }
 
+struct kept_rows {
+	struct rows *rows;
+	size_t most; /* bytes */
+};
+
 static int keep_row(struct ctl *ctl, const json_t *trial, void *arg, struct dp_err *err)
 {
+	struct kept_rows *kept = arg;
+
 	(void)ctl;
-	return json_array_append(arg, (json_t *)trial) == 0
-		       ? DP_OK
-		       : dp_fail(err, DP_E_NOMEM, "no memory for a study's trials");
+	if (!rows_append(kept->rows, trial))
+		return dp_fail(err, DP_E_NOMEM, "no memory for a study's trials");
+	if (rows_bytes(kept->rows) <= kept->most)
+		return DP_OK;
+	dp_fail(err, DP_E_LIMIT,
+		"the study's trials take more than %zu MiB, too much for this page",
+		kept->most >> 20);
+	return dp_hint(err, "'dparetoctl trials' lists all of them, and 'dparetoctl "
+			    "report' draws them");
 }
 
-int ask_trials(struct asking *k, const char *study, json_t **rows, struct dp_err *err)
+int ask_trials(struct asking *k, const char *study, size_t most, struct rows **rows,
+	       struct dp_err *err)
 {
 	struct ctl_trials which = { .study = study };
+	struct kept_rows kept = { .most = most };
 	struct invocation v;
 	int code = invocation_begin(&v, k, err);
 
-	*rows = json_array();
+	*rows = kept.rows = rows_new();
+	if (code == DP_OK && !*rows)
+		code = dp_fail(err, DP_E_NOMEM, "no memory for a study's trials");
 	if (code == DP_OK)
-		code = ctl_each_trial(&v.ctl, &which, keep_row, *rows, err);
-	if (code != DP_OK) {
-		json_decref(*rows);
+		code = ctl_each_trial(&v.ctl, &which, keep_row, &kept, err);
+	if (code == DP_OK) {
+		rows_trim(*rows);
+	} else {
+		rows_unref(*rows);
 		*rows = NULL;
 	}
+	invocation_end(&v, k);
+	return code;
+}
+
+/* Appends up to `n` rows from position *from on, as many as the reply has. */
+static int part_add(struct ctl *ctl, const char *study, int64_t *from, int64_t n,
+		    json_t *list, int64_t *total, struct dp_err *err)
+{
+	json_t *fields, *ok, *rows;
+	int code = ctl_pack(&fields, err, "{s:s, s:I, s:I}", "study", study, "from",
+			    (json_int_t)*from, "limit", (json_int_t)n);
+
+	if (code == DP_OK)
+		code = ctl_call(ctl, "trials", fields, &ok, err);
+	if (code != DP_OK)
+		return code;
+	rows = json_object_get(ok, "trials");
+	*total = dp_json_int(ok, "total", -1);
+	*from += (int64_t)json_array_size(rows);
+	if (json_array_extend(list, rows) != 0)
+		code = dp_fail(err, DP_E_NOMEM, "no memory for a study's trials");
+	json_decref(ok);
+	return code;
+}
+
+/* The rows from `from` up to `end`. */
+static int part_rows(struct ctl *ctl, const char *study, int64_t from, int64_t end,
+		     json_t *list, struct dp_err *err)
+{
+	int64_t before = -1, total;
+	int code = DP_OK;
+
+	while (from < end && from > before && code == DP_OK) {
+		before = from;
+		code = part_add(ctl, study, &from, end - from, list, &total, err);
+	}
+	return code;
+}
+
+/* In the opposite order; NULL without memory. */
+static json_t *rows_turned(const json_t *list)
+{
+	json_t *out = json_array();
+
+	for (size_t i = json_array_size(list); out && i-- > 0;)
+		if (json_array_append(out, json_array_get(list, i)) != 0) {
+			json_decref(out);
+			out = NULL;
+		}
+	return out;
+}
+
+int ask_trials_part(struct asking *k, const char *study, const struct ask_part *part,
+		    json_t **rows, int64_t *total, struct dp_err *err)
+{
+	int64_t first = 0, end;
+	json_t *list = json_array();
+	struct invocation v;
+	int code = invocation_begin(&v, k, err);
+
+	*rows = NULL;
+	if (code == DP_OK) /* the first row, for their number */
+		code = part_add(&v.ctl, study, &first, 1, list, total, err);
+	if (code == DP_OK && *total >= 0) {
+		json_array_clear(list);
+		first = part->newest ? *total - part->from - part->limit : part->from;
+		end = part->newest ? *total - part->from : part->from + part->limit;
+		code = part_rows(&v.ctl, study, first < 0 ? 0 : first,
+				 end < *total ? end : *total, list, err);
+		if (code == DP_OK)
+			*rows = part->newest ? rows_turned(list) : json_incref(list);
+		if (code == DP_OK && !*rows)
+			code = dp_fail(err, DP_E_NOMEM, "no memory for a study's trials");
+	}
+	json_decref(list);
 	invocation_end(&v, k);
 	return code;
 }

@@ -6,6 +6,7 @@
 #define DP_SERVE_ASK_H
 #include "base/base.h"
 #include "base/buf.h"
+#include "serve/rows.h"
 #include <jansson.h>
 #include <pthread.h>
 
@@ -55,9 +56,23 @@ DP_MUSTCHECK int ask_value(struct asking *k, const struct ask *a, json_t **out,
 /* A verb of the protocol. Takes the reference `fields`. */
 DP_MUSTCHECK int ask_verb(struct asking *k, const char *verb, json_t *fields,
 			  const char *via, json_t **ok, struct dp_err *err);
-/* All rows of a study's trials, waypoints before their trial. */
-DP_MUSTCHECK int ask_trials(struct asking *k, const char *study, json_t **rows,
-			    struct dp_err *err);
+/* All rows of a study's trials, waypoints before their trial. The caller owns a
+ * reference. A page of them at a time is there as JSON. DP_E_LIMIT: they take more bytes
+ * than `most`. */
+DP_MUSTCHECK int ask_trials(struct asking *k, const char *study, size_t most,
+			    struct rows **rows, struct dp_err *err);
+
+/* Some rows of a study's trials in the order of their numbers. */
+struct ask_part {
+	int64_t from, limit; /* of the rows: the first one, and how many at most */
+	bool newest;         /* counted from the last row, which comes first */
+};
+
+/* A part of the rows, fetched without the others: *rows is an array that the caller owns.
+ * *rows is NULL if the daemon does not know how many rows there are. */
+DP_MUSTCHECK int ask_trials_part(struct asking *k, const char *study,
+				 const struct ask_part *part, json_t **rows,
+				 int64_t *total, struct dp_err *err);
 /* A study's status; *summary is borrowed from it. */
 DP_MUSTCHECK int ask_study(struct asking *k, const char *study, json_t **status,
 			   const json_t **summary, struct dp_err *err);

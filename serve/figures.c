@@ -276,28 +276,34 @@ struct cloud {
 
 /* Points that were evaluated and met the constraints, or did not, within the picture;
  * how many are beyond it. */
-static size_t cloud_gather(const json_t *rows, bool feasible, const struct side *x,
+static size_t cloud_gather(const struct rows *rows, bool feasible, const struct side *x,
 			   const struct side *y, const struct range *rx,
 			   const struct range *ry, struct cloud *out)
 {
-	size_t outside = 0, i;
-	const json_t *row;
+	int across = rows_column(rows, "objectives", x->name),
+	    up = rows_column(rows, "objectives", y->name),
+	    state = rows_column(rows, NULL, "state"),
+	    meets = rows_column(rows, NULL, "feasible");
+	size_t outside = 0;
 
 	out->n = 0;
-	json_array_foreach (rows, i, row) {
-		double u = real_in(row, "objectives", x->name),
-		       v = real_in(row, "objectives", y->name);
+	for (size_t i = 0; i < rows_count(rows); i++) {
+		struct rows_cell is = rows_cell(rows, i, state),
+				 met = rows_cell(rows, i, meets),
+				 u = rows_cell(rows, i, across),
+				 v = rows_cell(rows, i, up);
 
-		if (isnan(u) || isnan(v) ||
-		    dp_json_bool(row, "feasible", false) != feasible ||
-		    strcmp(dp_json_str(row, "state", ""), "ok") != 0)
+		if (isnan(u.number) || isnan(v.number) ||
+		    (met.kind == ROWS_TRUTH && met.number != 0) != feasible || !is.word ||
+		    strcmp(is.word, "ok") != 0)
 			continue;
-		if (u < rx->lo || u > rx->hi || v < ry->lo || v > ry->hi) {
+		if (u.number < rx->lo || u.number > rx->hi || v.number < ry->lo ||
+		    v.number > ry->hi) {
 			outside++;
 			continue;
 		}
-		out->x[out->n] = u;
-		out->y[out->n++] = v;
+		out->x[out->n] = u.number;
+		out->y[out->n++] = v.number;
 	}
 	return outside;
 }
@@ -307,7 +313,7 @@ static size_t draw_evaluated(struct plot_panel *a, const struct pictured *s,
 			     const struct side *x, const struct side *y,
 			     const struct range *rx, const struct range *ry)
 {
-	size_t room = json_array_size(s->rows), outside;
+	size_t room = rows_count(s->rows), outside;
 	double *at = malloc(2 * room * sizeof *at + 1);
 	struct cloud cloud = { .x = at, .y = at + room };
 	struct plot_style dots = { .colour = plot_palette(PLOT_GREY),

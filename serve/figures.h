@@ -5,6 +5,7 @@
 #include "base/base.h"
 #include "base/buf.h"
 #include <jansson.h>
+#include "serve/rows.h"
 
 enum {
 	FIGURES_STUDIES = 8 /* in one picture */
@@ -13,8 +14,8 @@ enum {
 /* What is known of a study: as the protocol has it. */
 struct pictured {
 	const json_t *summary, *front;
-	const json_t *rows;   /* of all trials; NULL: only the front is drawn */
-	const json_t *chosen; /* as choice_find() gives it; or NULL */
+	const struct rows *rows; /* of all trials; NULL: only the front is drawn */
+	const json_t *chosen;    /* as choice_find() gives it; or NULL */
 };
 
 struct figure_form {

@@ -22,8 +22,8 @@ struct ended_row {
 
 struct volume_of {
 	size_t p, n;
-	const char *name[OBJECTIVES_MAX];
-	double sign[OBJECTIVES_MAX]; /* -1: it is maximised */
+	int column[OBJECTIVES_MAX], feasible; /* of the rows */
+	double sign[OBJECTIVES_MAX];          /* -1: it is maximised */
 	double ref[OBJECTIVES_MAX];
 	double *y; /* (n x p), room for every row */
 	size_t *front;
@@ -43,20 +43,21 @@ static int compare_when(const void *a, const void *b)
 }
 
 /* Evaluations that have ended, in that order. */
-static size_t ended_rows(const json_t *rows, struct ended_row *out)
+static size_t ended_rows(const struct rows *rows, struct ended_row *out)
 {
-	size_t n = 0, first = 0, i;
-	const json_t *row;
+	int at = rows_column(rows, NULL, "at"), state = rows_column(rows, NULL, "state"),
+	    ended = rows_column(rows, NULL, "ended");
+	size_t n = 0, first = 0;
 
-	json_array_foreach (rows, i, row) {
-		const char *state = dp_json_str(row, "state", "");
+	for (size_t i = 0; i < rows_count(rows); i++) {
+		const char *is = rows_cell(rows, i, state).word;
+		const char *when = rows_cell(rows, i, ended).word;
 
-		if (!json_is_null(json_object_get(row, "at")))
+		if (rows_cell(rows, i, at).kind != ROWS_NONE)
 			continue; /* waypoints stand before their trial */
-		if (strcmp(state, "ok") == 0 || strcmp(state, "failed") == 0 ||
-		    strcmp(state, "diverged") == 0)
-			out[n++] = (struct ended_row){ dp_json_str(row, "ended", ""),
-						       first, i };
+		if (is && (strcmp(is, "ok") == 0 || strcmp(is, "failed") == 0 ||
+			   strcmp(is, "diverged") == 0))
+			out[n++] = (struct ended_row){ when ? when : "", first, i };
 		first = i + 1;
 	}
 	qsort(out, n, sizeof *out, compare_when);
@@ -64,18 +65,18 @@ static size_t ended_rows(const json_t *rows, struct ended_row *out)
 }
 
 /* Appends the result of a row, if it has one that counts. */
-static void volume_add(struct volume_of *v, const json_t *row)
+static void volume_add(struct volume_of *v, const struct rows *rows, size_t row)
 {
-	const json_t *objectives = json_object_get(row, "objectives");
+	struct rows_cell counts = rows_cell(rows, row, v->feasible);
 
-	if (!dp_json_bool(row, "feasible", false))
+	if (counts.kind != ROWS_TRUTH || counts.number == 0)
 		return;
 	for (size_t k = 0; k < v->p; k++) {
-		double x;
+		struct rows_cell c = rows_cell(rows, row, v->column[k]);
 
-		if (!dp_json_to_real(json_object_get(objectives, v->name[k]), &x))
+		if (c.kind != ROWS_NUMBER)
 			return;
-		v->y[v->n * v->p + k] = v->sign[k] * x;
+		v->y[v->n * v->p + k] = v->sign[k] * c.number;
 	}
 	v->n++;
 }
@@ -101,31 +102,35 @@ static int volume_find(struct volume_of *v, double *volume)
 	return dp_hypervolume(v->y, v->n, v->p, v->ref, volume);
 }
 
-static bool volume_init(struct volume_of *v, const json_t *summary, size_t rows)
+static bool volume_init(struct volume_of *v, const json_t *summary,
+			const struct rows *rows)
 {
+	size_t n = rows_count(rows);
 	const json_t *names = json_object_get(summary, "objectives"),
 		     *goals = json_object_get(summary, "goals"),
 		     *anti = json_object_get(summary, "anti_ideal"), *name;
 	size_t k;
 
-	*v = (struct volume_of){ .p = json_array_size(names) };
+	*v = (struct volume_of){ .p = json_array_size(names),
+				 .feasible = rows_column(rows, NULL, "feasible") };
 	if (v->p == 0 || v->p > OBJECTIVES_MAX)
 		return false;
 	json_array_foreach (names, k, name) {
 		const char *goal = json_string_value(json_array_get(goals, k));
 
-		v->name[k] = json_string_value(name);
+		v->column[k] = rows_column(rows, "objectives", json_string_value(name));
 		v->sign[k] = goal && strcmp(goal, "maximize") == 0 ? -1 : 1;
-		if (!dp_json_to_real(json_object_get(anti, v->name[k]), &v->ref[k]))
+		if (!dp_json_to_real(json_object_get(anti, json_string_value(name)),
+				     &v->ref[k]))
 			return false;
 		v->ref[k] *= v->sign[k];
 	}
-	v->y = malloc(rows * v->p * sizeof *v->y + 1);
-	v->front = malloc(rows * sizeof *v->front + 1);
+	v->y = malloc(n * v->p * sizeof *v->y + 1);
+	v->front = malloc(n * sizeof *v->front + 1);
 	return true;
 }
 
-static int grow(struct growth *g, struct volume_of *v, const json_t *rows,
+static int grow(struct growth *g, struct volume_of *v, const struct rows *rows,
 		const struct ended_row *ended, size_t n)
 {
 	size_t steps = n < GROWTH_STEPS ? n : GROWTH_STEPS, done = 0;
@@ -135,7 +140,7 @@ static int grow(struct growth *g, struct volume_of *v, const json_t *rows,
 
 		for (; done < upto; done++)
 			for (size_t r = ended[done].first; r <= ended[done].last; r++)
-				volume_add(v, json_array_get(rows, r));
+				volume_add(v, rows, r);
 		g->ended[g->n] = (double)done;
 		g->volume[g->n] = g->volume[g->n - 1];
 		if (v->n != before && volume_find(v, &g->volume[g->n]) != DP_OK)
@@ -145,16 +150,16 @@ static int grow(struct growth *g, struct volume_of *v, const json_t *rows,
 	return DP_OK;
 }
 
-int growth_find(const json_t *summary, const json_t *rows, struct growth *out,
+int growth_find(const json_t *summary, const struct rows *rows, struct growth *out,
 		struct dp_err *err)
 {
-	size_t all = json_array_size(rows);
+	size_t all = rows_count(rows);
 	struct ended_row *ended = malloc(all * sizeof *ended + 1);
 	struct volume_of v = { 0 };
 	int code = DP_OK;
 
 	*out = (struct growth){ .n = 1 };
-	if (volume_init(&v, summary, all) && ended && v.y && v.front)
+	if (volume_init(&v, summary, rows) && ended && v.y && v.front)
 		code = grow(out, &v, rows, ended, ended_rows(rows, ended));
 	else if (!ended || (v.p && (!v.y || !v.front)))
 		code = DP_E_NOMEM;

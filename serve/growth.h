@@ -3,6 +3,7 @@
 #define DP_SERVE_GROWTH_H
 #include "base/base.h"
 #include <jansson.h>
+#include "serve/rows.h"
 
 enum {
 	GROWTH_STEPS = 150 /* more cannot be told apart on a screen */
@@ -15,7 +16,7 @@ struct growth {
 };
 
 /* Of a study's summary and the rows of its trials. */
-DP_MUSTCHECK int growth_find(const json_t *summary, const json_t *rows,
+DP_MUSTCHECK int growth_find(const json_t *summary, const struct rows *rows,
 			     struct growth *out, struct dp_err *err);
 
 #endif

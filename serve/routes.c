@@ -196,27 +196,48 @@ static int route_trial(struct visit *v, struct dp_err *err)
 	return answer_command(v, &ask, err);
 }
 
+/* A part in the order of numbers, fetched alone. *done is false if there is none: all
+ * rows are needed then. */
+static int answer_plain_trials(struct visit *v, bool *done, struct dp_err *err)
+{
+	struct hub *h = v->s->hub;
+	int64_t version = h ? hub_last(h, v->study).version : -1, total;
+	struct ask_part part;
+	json_t *rows = NULL;
+	int code = table_plain_part(v->q, &part, err);
+
+	if (code == DP_OK)
+		code = ask_trials_part(&v->s->asking, v->study, &part, &rows, &total,
+				       err);
+	*done = code != DP_OK || rows;
+	if (rows)
+		code = table_put_plain(rows, &part, total, version, &v->a->body, err);
+	json_decref(rows);
+	return code;
+}
+
 static int route_trials(struct visit *v, struct dp_err *err)
 {
 	const struct ask all = { .command = "trials", .arg = { v->study } };
 	int64_t version;
-	json_t *rows, *part;
-	int code;
+	struct rows *rows;
+	bool done = false;
+	int code = DP_OK;
 
 	if (!table_asked(v->q))
 		return answer_command(v, &all, err);
+	v->a->type = "application/json";
+	if (table_is_plain(v->q))
+		code = answer_plain_trials(v, &done, err);
+	if (done)
+		return code;
 	/* its answer says what version it has: who reads on can ask again */
 	code = shelf_rows(&v->s->shelf, &v->s->asking, v->s->hub, v->study, SHELF_AT_ONCE,
 			  &rows, &version, err);
 	if (code != DP_OK)
 		return code;
-	code = table_part(rows, v->q, &part, err);
-	if (code == DP_OK) {
-		json_object_set_new(part, "version",
-				    version < 0 ? json_null() : json_integer(version));
-		code = http_reply_json(v->a, part, err);
-	}
-	json_decref(rows);
+	code = table_part(rows, v->q, version, &v->a->body, err);
+	rows_unref(rows);
 	return code;
 }
 
@@ -246,6 +267,7 @@ static int form_read(const struct http_request *q, struct figure_form *f,
 struct album {
 	struct pictured study[FIGURES_STUDIES];
 	json_t *owned[4 * FIGURES_STUDIES];
+	struct rows *rows[FIGURES_STUDIES];
 	size_t n, nowned;
 };
 
@@ -258,6 +280,8 @@ static void album_free(struct album *al)
 {
 	for (size_t i = 0; i < al->nowned; i++)
 		json_decref(al->owned[i]);
+	for (size_t i = 0; i < FIGURES_STUDIES; i++)
+		rows_unref(al->rows[i]);
 }
 
 enum {
@@ -287,9 +311,8 @@ static int album_add(struct visit *v, struct album *al, const char *study, unsig
 	if (code == DP_OK && (what & ALBUM_ROWS)) {
 		code = shelf_rows(&v->s->shelf, k, v->s->hub, study,
 				  what & ALBUM_NEWEST ? SHELF_NEWEST : SHELF_AT_ONCE,
-				  &value, &version, err);
-		if (code == DP_OK)
-			p->rows = album_keep(al, value);
+				  &al->rows[al->n - 1], &version, err);
+		p->rows = al->rows[al->n - 1];
 	}
 	if (code == DP_OK && (what & ALBUM_CHOSEN)) {
 		code = choice_find(p->summary, p->front, &value, err);

@@ -148,6 +148,10 @@ class Answers(Serving):
         s = self.serve()
         every = self.printed("trials", "s")
         part = s.json("/api/studies/s/trials?sort=x&limit=7&from=3")
+        for query, rows in (("limit=7", every[:-8:-1]), ("sort=-trial&limit=7&from=35", every[4::-1]),
+                            ("sort=trial&limit=7&from=3", every[3:10]), ("from=40", [])):
+            plain = s.json("/api/studies/s/trials?" + query)
+            self.assertEqual((plain["trials"], plain["total"]), (rows, 40), query)
         by_x = sorted(every, key=lambda t: t["parameters"]["x"])
         self.assertEqual((part["trials"], part["total"]), (by_x[3:10], 40))
         few = s.json("/api/studies/s/trials?where=" + urllib.parse.quote("a<=0.5") +

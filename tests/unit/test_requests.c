@@ -438,6 +438,11 @@ static void trials_cancelled_and_retried(void **s)
 			 DP_OK);
 	assert_int_equal(json_array_size(json_object_get(ok, "trials")), 1);
 	assert_int_equal(json_integer_value(json_object_get(ok, "next")), 2);
+	assert_int_equal(json_integer_value(json_object_get(ok, "total")), 3);
+	assert_int_equal(
+		ask("trials", json_pack("{s:s, s:s}", "study", "a", "state", "ok")),
+		DP_OK);
+	assert_true(json_is_null(json_object_get(ok, "total")));
 }
 
 /* ---- points ---- */

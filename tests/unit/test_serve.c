@@ -592,13 +592,15 @@ static void test_figure_of_three_objectives(void **state)
 				   "\"objectives\":{\"a\":1.5,\"b\":1.5,\"c\":1}}]";
 	const struct figure_form form = { .width = 600, .inlined = true };
 	struct pictured picture;
+	json_t *list;
 	struct dp_buf out = DP_BUF_INIT;
 	struct dp_err err;
 
 	(void)state;
+	list = json_loads(rows, 0, NULL);
 	picture = (struct pictured){ .summary = json_loads(summary, 0, NULL),
 				     .front = json_loads(front, 0, NULL),
-				     .rows = json_loads(rows, 0, NULL) };
+				     .rows = rows_from_json(list) };
 	assert_int_equal(figures_front(&picture, 1, &form, &out, &err), DP_OK);
 	assert_non_null(strstr(dp_buf_text(&out), "front of these two of 3 objectives"));
 	assert_non_null(strstr(dp_buf_text(&out), "a constraint is not met"));
@@ -606,7 +608,8 @@ static void test_figure_of_three_objectives(void **state)
 	dp_buf_free(&out);
 	json_decref((json_t *)picture.summary);
 	json_decref((json_t *)picture.front);
-	json_decref((json_t *)picture.rows);
+	rows_unref((struct rows *)picture.rows);
+	json_decref(list);
 }
 
 /* ---- tables ---- */
@@ -665,16 +668,51 @@ static void test_tables(void **state)
 	visitor_free(&v);
 }
 
+/* Where the daemon counts the rows, a part in the order of their numbers is fetched alone
+ * and no row is kept. */
+static void test_plain_tables(void **state)
+{
+	static const struct {
+		const char *query, *numbers;
+		bool kept;
+	} each[] = {
+		{ "limit=10", "2 1 0 of 3", false },
+		{ "sort=-trial&where=", "2 1 0 of 3", false },
+		{ "sort=trial", "0 1 2 of 3", false },
+		{ "sort=trial&from=3", "of 3", false },
+		{ "from=3", "of 3", false },
+		{ "status=ok", "2 1 0 of 3", true },
+	};
+	struct visitor v;
+
+	(void)state;
+	visitor_init(&v);
+	v.s.asking.arg = "{\"v\":1,\"ok\":{\"trials\":" FAKE_POINTS
+			 ",\"next\":null,\"total\":3}}\n";
+	for (size_t i = 0; i < DP_COUNT(each); i++) {
+		char *numbers = table_numbers(&v, each[i].query);
+
+		if (strcmp(numbers, each[i].numbers) != 0)
+			fail_msg("%s: %s", each[i].query, numbers);
+		assert_int_equal(v.s.shelf.bytes > 0, each[i].kept);
+		free(numbers);
+	}
+	visitor_free(&v);
+}
+
 static void test_tables_with_gaps(void **state)
 {
 	struct http_request q = { 0 };
 	struct dp_err err;
 	json_t *rows, *part;
+	struct dp_buf text = DP_BUF_INIT;
+	struct rows *kept;
 
 	(void)state;
 	rows = json_pack("[{s:i, s:n}, {s:i, s:f}, {s:i, s:s}, {s:i, s:f}]", "trial", 0,
 			 "seconds", "trial", 1, "seconds", 2.0, "trial", 2, "seconds",
 			 "inf", "trial", 3, "seconds", 1.0);
+	kept = rows_from_json(rows);
 	for (int down = 0; down < 2; down++) {
 		static const int order[2][4] = { { 3, 1, 2, 0 }, { 2, 1, 3, 0 } };
 
@@ -682,7 +720,9 @@ static void test_tables_with_gaps(void **state)
 			http_read_target(&q, down ? "/?sort=-seconds" : "/?sort=seconds",
 					 &err),
 			DP_OK);
-		assert_int_equal(table_part(rows, &q, &part, &err), DP_OK);
+		assert_int_equal(table_part(kept, &q, -1, &text, &err), DP_OK);
+		assert_int_equal(dp_json_parse(text.data, text.len, &part, &err), DP_OK);
+		dp_buf_free(&text);
 		for (size_t i = 0; i < 4; i++)
 			assert_int_equal(
 				dp_json_int(json_array_get(
@@ -692,6 +732,7 @@ static void test_tables_with_gaps(void **state)
 		json_decref(part);
 		http_request_free(&q);
 	}
+	rows_unref(kept);
 	json_decref(rows);
 }
 
@@ -700,6 +741,7 @@ static void test_tables_with_gaps(void **state)
 static void test_growth(void **state)
 {
 	json_t *answer, *ok;
+	struct rows *rows;
 	struct growth g;
 	struct dp_err err;
 
@@ -707,9 +749,10 @@ static void test_growth(void **state)
 	assert_int_equal(dp_json_parse(FAKE_ANSWER, strlen(FAKE_ANSWER), &answer, &err),
 			 DP_OK);
 	ok = json_object_get(answer, "ok");
-	assert_int_equal(growth_find(json_object_get(ok, "study"),
-				     json_object_get(ok, "trials"), &g, &err),
+	rows = rows_from_json(json_object_get(ok, "trials"));
+	assert_int_equal(growth_find(json_object_get(ok, "study"), rows, &g, &err),
 			 DP_OK);
+	rows_unref(rows);
 	/* by hand, below (10, 1): (1, .5), then (2, .25), then (.5, .75) */
 	assert_int_equal(g.n, 4);
 	assert_true(g.volume[0] == 0 && fabs(g.volume[1] - 4.5) < 1e-12);
@@ -738,13 +781,15 @@ static void test_growth_of_paths(void **state)
 		"\"objectives\":null,\"ended\":null}]}";
 	struct growth g;
 	struct dp_err err;
+	struct rows *rows;
 	json_t *v;
 
 	(void)state;
 	assert_int_equal(dp_json_parse(text, sizeof text - 1, &v, &err), DP_OK);
-	assert_int_equal(growth_find(json_object_get(v, "summary"),
-				     json_object_get(v, "rows"), &g, &err),
+	rows = rows_from_json(json_object_get(v, "rows"));
+	assert_int_equal(growth_find(json_object_get(v, "summary"), rows, &g, &err),
 			 DP_OK);
+	rows_unref(rows);
 	assert_int_equal(g.n, 4);
 	assert_true(g.volume[1] == 1 && g.volume[2] == 3 && g.volume[3] == 3);
 	json_decref(v);
@@ -797,7 +842,7 @@ static void *ask_slowly(void *arg)
 	struct slow_daemon *slow = arg;
 	struct asking k;
 	struct dp_err err;
-	json_t *rows = NULL;
+	struct rows *rows = NULL;
 	int64_t version;
 
 	asking_init(&k, NULL);
@@ -810,6 +855,96 @@ static void *ask_slowly(void *arg)
 	return rows;
 }
 
+/* What is kept stays below a number of bytes, and the study that was not used for longest
+ * leaves first; what is larger than all of it is refused. */
+static void test_shelf_bytes(void **state)
+{
+	static const struct {
+		const char *study;
+		bool a, b, c; /* kept afterwards */
+	} steps[] = { { "a", true, false, false },
+		      { "b", true, true, false },
+		      { "a", true, true, false }, /* used again */
+		      { "c", true, false, true },
+		      { "b", false, true, true } };
+	struct shelf shelf;
+	struct asking k;
+	struct dp_err err;
+	struct rows *rows;
+	int64_t version;
+
+	(void)state;
+	shelf_init(&shelf);
+	asking_init(&k, NULL);
+	k.open = fake_open;
+	k.arg = FAKE_ANSWER;
+	for (size_t i = 0; i < DP_COUNT(steps); i++) {
+		bool kept[3] = { false };
+
+		assert_int_equal(shelf_rows(&shelf, &k, NULL, steps[i].study,
+					    SHELF_NEWEST, &rows, &version, &err),
+				 DP_OK);
+		if (i == 0)
+			shelf.most = rows_bytes(rows) * 5 / 2;
+		rows_unref(rows);
+		assert_true(shelf.bytes <= shelf.most);
+		for (size_t p = 0; p < SHELF_STUDIES; p++)
+			if (shelf.place[p].study[0])
+				kept[shelf.place[p].study[0] - 'a'] = true;
+		assert_true(kept[0] == steps[i].a && kept[1] == steps[i].b &&
+			    kept[2] == steps[i].c);
+	}
+	shelf.most = 100;
+	assert_int_equal(
+		shelf_rows(&shelf, &k, NULL, "d", SHELF_NEWEST, &rows, &version, &err),
+		DP_E_LIMIT);
+	asking_free(&k);
+	shelf_free(&shelf);
+}
+
+/* A row takes little more than its text, and gives it back byte for byte. */
+static void test_rows(void **state)
+{
+	struct rows *rows = rows_new();
+	size_t text = 0;
+
+	(void)state;
+	for (int i = 0; i < 2000; i++) {
+		json_t *row = json_pack(
+			"{s:i, s:n, s:s, s:s, s:{s:f, s:s}, s:{s:f, s:o}, s:b, s:i, s:s, "
+			"s:f}",
+			"trial", i, "at", "state", i % 3 ? "ok" : "failed", "source",
+			"random", "parameters", "rate", 1.0 / (i + 3), "kind",
+			i % 2 ? "a \"b\"" : "c", "objectives", "epsilon", i / 7.0,
+			"error", i % 5 ? json_real(3.0 / (i + 1)) : json_string("inf"),
+			"feasible", i % 4 != 0, "attempts", 1, "started",
+			"2026-11-18T08:40:29.535323Z", "seconds", 0.25);
+		struct dp_buf one = DP_BUF_INIT;
+		const char *kept;
+		size_t len;
+
+		assert_true(rows_append(rows, row));
+		dp_json_dump(&one, row, 0);
+		kept = rows_text(rows, (size_t)i, &len);
+		assert_int_equal(len, one.len);
+		assert_memory_equal(kept, one.data, len);
+		text += len;
+		dp_buf_free(&one);
+		json_decref(row);
+	}
+	rows_trim(rows);
+	assert_true(rows_bytes(rows) < 2 * text + 20000);
+	assert_int_equal(rows_column(rows, NULL, "rate"), -1);
+	assert_true(rows_cell(rows, 5, rows_column(rows, "objectives", "error")).number ==
+		    INFINITY);
+	assert_string_equal(
+		rows_cell(rows, 7, rows_column(rows, "parameters", "kind")).word,
+		"a \"b\"");
+	assert_int_equal(rows_cell(rows, 7, rows_column(rows, NULL, "at")).kind,
+			 ROWS_NONE);
+	rows_unref(rows);
+}
+
 /* A study that takes long holds up nobody who asks for another; what nobody can fetch
  * takes nobody's place. */
 static void test_shelf(void **state)
@@ -818,7 +953,7 @@ static void test_shelf(void **state)
 	struct dp_err err;
 	struct asking k;
 	struct shelf shelf;
-	json_t *rows, *again;
+	struct rows *rows, *again;
 	pthread_t thread;
 	int64_t version;
 	void *got;
@@ -837,16 +972,16 @@ static void test_shelf(void **state)
 	assert_int_equal(shelf_rows(&shelf, &k, NULL, "other", SHELF_NEWEST, &rows,
 				    &version, &err),
 			 DP_OK);
-	assert_int_equal(json_array_size(rows), 3);
+	assert_int_equal(rows_count(rows), 3);
 	assert_int_equal(write(slow.go[1], &byte, 1), 1);
 	assert_int_equal(pthread_join(thread, &got), 0);
-	assert_int_equal(json_array_size(got), 3);
+	assert_int_equal(rows_count(got), 3);
 	/* the newest is never what was there before somebody asked */
 	assert_int_equal(shelf_rows(&shelf, &k, NULL, "other", SHELF_NEWEST, &again,
 				    &version, &err),
 			 DP_OK);
 	assert_ptr_not_equal(again, rows);
-	json_decref(rows);
+	rows_unref(rows);
 	k.arg = NULL;
 	for (int i = 0; i < 2 * SHELF_STUDIES; i++) {
 		char name[32];
@@ -856,9 +991,9 @@ static void test_shelf(void **state)
 						&rows, &version, &err),
 				     DP_OK);
 	}
-	assert_int_equal(json_array_size(shelf.place[1].rows), 3);
-	json_decref(again);
-	json_decref(got);
+	assert_int_equal(rows_count(shelf.place[1].rows), 3);
+	rows_unref(again);
+	rows_unref(got);
 	for (int i = 0; i < 2; i++) {
 		close(slow.asked[i]);
 		close(slow.go[i]);
@@ -897,11 +1032,14 @@ int main(void)
 		cmocka_unit_test(test_figure_links),
 		cmocka_unit_test(test_figure_of_three_objectives),
 		cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_plain_tables),
 		cmocka_unit_test(test_tables_with_gaps),
 		cmocka_unit_test(test_growth),
 		cmocka_unit_test(test_growth_of_paths),
 		cmocka_unit_test(test_metrics),
 		cmocka_unit_test(test_shelf),
+		cmocka_unit_test(test_shelf_bytes),
+		cmocka_unit_test(test_rows),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, let_go);

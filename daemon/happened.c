@@ -57,6 +57,11 @@ static json_t *study_news(struct study *h, const struct dp_event *e, enum happen
 		json_pack("{s:i, s:s}", "version", 1, "event", happening_text(what));
 	json_t *result = dp_view_result(study_shown(h));
 
+	if (!news || !result) { /* no memory */
+		json_decref(news);
+		json_decref(result);
+		return NULL;
+	}
 	/* the state as it was recorded: a study may have gone on since */
 	if (e->type == DP_EV_STUDY_MOVED)
 		json_object_set_new(result, "state", json_string(e->state));
@@ -117,6 +122,12 @@ static void happened_here(struct dpd *d, enum happening what, const char *reason
 
 	if (!hooks_want(d, what))
 		return;
+	if (!hooks_have_room(d)) { /* it has no record that could wait */
+		log_line(&d->log, LOG_WARN, "",
+			 "'%s' is not reported: too many hooks wait to be run",
+			 happening_text(what));
+		return;
+	}
 	one.news =
 		json_pack("{s:i, s:s, s:n, s:n, s:o, s:n, s:n, s:n, s:n, s:o}", "version",
 			  1, "event", happening_text(what), "study", "state", "reason",

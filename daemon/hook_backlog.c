@@ -8,7 +8,8 @@
 #include "daemon/study.h"
 
 enum {
-	AGAIN_US = 1000000 /* after a read that failed */
+	AGAIN_US = 1000000, /* after a read that failed */
+	TURN_US = 10000     /* then the loop has other work */
 };
 
 void hook_backlog_add(struct hook_backlog *b, struct study *h, uint32_t seq, int64_t time)
@@ -52,8 +53,26 @@ static struct study *oldest_waiting(const struct dpd *d, const struct study *exc
 struct backlog_scan {
 	struct study *home;
 	int64_t limit; /* what is younger than this is another study's turn */
+	int64_t until; /* dp_mono_us() */
 	bool moved;    /* a record was seen */
+	bool ended;    /* by backlog_record(), which needs no more of what was read */
+	bool no_memory;
 };
+
+static int backlog_stop(struct backlog_scan *s)
+{
+	s->ended = true;
+	return DP_E_BUSY; /* any code does; one of the read itself leaves `ended` alone */
+}
+
+/* Queues the record if it is its turn. False: not now. */
+static bool backlog_queue(struct backlog_scan *s, const struct dp_event *e)
+{
+	if (e->time > s->limit || !hooks_have_room(s->home->d))
+		return false;
+	s->no_memory = !happened_queue(s->home, e, 0);
+	return !s->no_memory;
+}
 
 static int backlog_record(void *arg, uint32_t study, uint32_t seq, const void *bytes,
 			  size_t len, struct dp_err *err)
@@ -65,29 +84,27 @@ static int backlog_record(void *arg, uint32_t study, uint32_t seq, const void *b
 
 	/* beyond it: what a study that was set apart does not know */
 	if (!w->waits || seq >= s->home->state->seq)
-		return DP_E_BUSY;
+		return backlog_stop(s);
 	if (seq < w->from)
 		return DP_OK;
 	s->moved = true;
+	w->from = seq;
 	code = dp_event_decode(bytes, len, &e, err);
 	e.study = study;
 	e.seq = seq;
-	w->from = seq;
-	if (code == DP_OK && happened_concerns(s->home, &e)) {
+	if (code == DP_OK) { /* else the fold says what is wrong with it */
 		w->time = e.time;
-		code = e.time <= s->limit && hooks_have_room(s->home->d) &&
-				       happened_queue(s->home, &e, 0)
-			       ? DP_OK
-			       : DP_E_BUSY;
-	} else if (code == DP_OK) {
-		w->time = e.time;
-	} else {
-		code = DP_OK; /* the fold says what is wrong with it */
+		if (happened_concerns(s->home, &e) && !backlog_queue(s, &e))
+			code = backlog_stop(s);
+	} else if (code == DP_E_NOMEM) {
+		s->no_memory = true;
+		code = backlog_stop(s);
 	}
-	if (code == DP_OK)
-		w->from = seq + 1;
 	dp_event_clear(&e);
-	return code;
+	if (s->ended)
+		return code;
+	w->from = seq + 1;
+	return dp_mono_us() < s->until ? DP_OK : backlog_stop(s);
 }
 
 /* The study was deleted meanwhile. */
@@ -109,7 +126,8 @@ static bool backlog_take(struct hook_backlog *b, struct dpd *d)
 	struct study *h = study_by_id(d, b->study);
 	const struct study *other = oldest_waiting(d, h);
 	struct backlog_scan s = { .home = h,
-				  .limit = other ? other->hook_wait.time : INT64_MAX };
+				  .limit = other ? other->hook_wait.time : INT64_MAX,
+				  .until = dp_mono_us() + TURN_US };
 	struct dp_err err;
 	int code;
 
@@ -119,7 +137,9 @@ static bool backlog_take(struct hook_backlog *b, struct dpd *d)
 	b->reading = false;
 	if (!h)
 		return true;
-	if (code != DP_OK && code != DP_E_BUSY) {
+	if (s.no_memory)
+		b->not_until = dp_mono_us() + AGAIN_US;
+	if (code != DP_OK && !s.ended) { /* nothing was read: nothing is skipped */
 		b->not_until = dp_mono_us() + AGAIN_US;
 		log_line(&d->log, LOG_WARN, h->state->spec->name,
 			 "cannot read what hooks have not heard yet: %s; trying again",

@@ -282,12 +282,16 @@ static int find_databases(struct dp_journal *j, MDB_txn *txn, struct dp_err *err
 
 int dp__begin(struct dp_journal *j, unsigned flags, MDB_txn **txn)
 {
-	int mdb_code = MDB_MAP_RESIZED;
+	int mdb_code = MDB_MAP_RESIZED, dead = 0;
 
 	for (int tries = 0; mdb_code == MDB_MAP_RESIZED && tries < 100; tries++) {
 		if (tries && (mdb_code = mdb_env_set_mapsize(j->env, 0)) != 0)
 			return mdb_code;
 		mdb_code = mdb_txn_begin(j->env, NULL, flags, txn);
+		/* readers that were killed keep their places until someone checks */
+		if (mdb_code == MDB_READERS_FULL &&
+		    mdb_reader_check(j->env, &dead) == 0 && dead > 0)
+			mdb_code = mdb_txn_begin(j->env, NULL, flags, txn);
 	}
 	return mdb_code;
 }

@@ -149,7 +149,7 @@ static void fake_end(struct fake_job *f, const char *result, const char *exit)
 		job_ended(j);
 }
 
-static void fake_end_ok(struct fake_job *f, double f1)
+static inline void fake_end_ok(struct fake_job *f, double f1)
 {
 	char line[100];
 

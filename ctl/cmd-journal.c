@@ -274,7 +274,8 @@ const struct ctl_command ctl_cmd_journal = {
 		"again; no result is made up. restore checks FILE and puts it in the "
 		"place of the journal, which is kept as data-TIME.mdb. compact gives "
 		"back free pages. Each can be interrupted at any time: the journal is "
-		"then the old or the new one.",
+		"then the old or the new one, and the next start of the daemon removes "
+		"unfinished files.",
 	.examples = "dparetoctl journal verify\n"
 		    "dparetoctl journal dump --study adult > adult.jsonl\n"
 		    "dparetoctl journal backup /backup/dpareto.mdb --force\n"

@@ -5,8 +5,10 @@
 #include "base/num.h"
 #include "journal/journal_internal.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,6 +69,66 @@ int dp__exchange(const char *dir, const char *new, const char *keep, struct dp_e
 	free(lock);
 	free(kept);
 	return code == DP_OK ? exchange_sync(dir, err) : code;
+}
+
+/* ---- what was left behind ---- */
+
+/* Is it a name of dp_journal_copy() for NEW_FILE? *pid is the process that made it. */
+static bool is_unfinished_copy(const char *name, int64_t *pid)
+{
+	size_t before = strlen(NEW_FILE "."), after = strlen(".tmp"), n = strlen(name);
+	char digits[16];
+
+	if (strncmp(name, NEW_FILE ".", before) != 0 || n <= before + after ||
+	    n - before - after >= sizeof digits || strcmp(name + n - after, ".tmp") != 0)
+		return false;
+	snprintf(digits, sizeof digits, "%.*s", (int)(n - before - after), name + before);
+	return digits[strspn(digits, "0123456789")] == '\0' &&
+	       dp_int_parse(digits, pid) && *pid > 0 && *pid <= INT32_MAX;
+}
+
+/* The lock says that no compaction runs here. Where locks do not work the process that
+ * made the file is asked for, too. */
+static bool is_left_file(const char *name)
+{
+	int64_t pid;
+
+	if (strcmp(name, NEW_FILE) == 0)
+		return true;
+	return is_unfinished_copy(name, &pid) &&
+	       (pid == getpid() || (kill((pid_t)pid, 0) != 0 && errno == ESRCH));
+}
+
+static void clean_one(int folder, const char *dir, const char *name)
+{
+	bool is_repair = strcmp(name, DP__REPAIR_FOLDER) == 0;
+	struct stat st;
+	char *path;
+
+	if ((!is_repair && !is_left_file(name)) ||
+	    fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
+	    (st.st_uid != geteuid() && st.st_uid != 0))
+		return;
+	if (!is_repair && S_ISREG(st.st_mode) && unlinkat(folder, name, 0) != 0)
+		return; /* the next start tries again */
+	if (!is_repair || !S_ISDIR(st.st_mode))
+		return;
+	path = dp_path_join(dir, name);
+	if (path && dp_remove_tree(path, NULL) != DP_OK) {
+		/* the same */
+	}
+	free(path);
+}
+
+void dp__exchange_clean(const char *dir)
+{
+	DIR *folder = opendir(dir);
+	const struct dirent *e;
+
+	while (folder && (e = readdir(folder)) != NULL)
+		clean_one(dirfd(folder), dir, e->d_name);
+	if (folder)
+		closedir(folder);
 }
 
 /* ---- copies ---- */
@@ -164,6 +226,7 @@ int dp_journal_restore(const char *dir, const char *file, char kept[64],
 			code = dp_fail_errno(err, errno, "cannot open %s", file);
 	}
 	if (code == DP_OK) {
+		dp__exchange_clean(dir); /* `file` may be among it, and is open */
 		to = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
 			  0600);
 		if (to < 0)
@@ -197,8 +260,10 @@ int dp_journal_compact(const char *dir, struct dp_err *err)
 	if (!new)
 		return dp_fail(err, DP_E_NOMEM, "no memory to compact a journal");
 	code = dp__lock_take(dir, &lock, err);
-	if (code == DP_OK)
+	if (code == DP_OK) {
+		dp__exchange_clean(dir);
 		code = dp_journal_open(dir, &readonly, &j, err);
+	}
 	if (code == DP_OK)
 		code = dp_journal_copy(j, new, err);
 	dp_journal_close(j);

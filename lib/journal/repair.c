@@ -297,7 +297,7 @@ int dp_journal_repair(const char *dir, json_t **report, struct dp_err *err)
 
 	*report = NULL;
 	r.studies = state ? dp_path_join(state, "studies") : NULL;
-	r.folder = dp_path_join(dir, "repair.tmp");
+	r.folder = dp_path_join(dir, DP__REPAIR_FOLDER);
 	free(state);
 	code = r.studies && r.folder && r.list
 		       ? dp__lock_take(dir, &lock, err)

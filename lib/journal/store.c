@@ -3,6 +3,7 @@
 
 #include "base/fs.h"
 #include "base/num.h"
+#include "journal/exchange.h"
 #include "journal/pages.h"
 
 #include <errno.h>
@@ -482,6 +483,8 @@ int dp_journal_open(const char *dir, const struct dp_journal_options *opt,
 		code = dp_mkdirs(dir, 0700, err);
 		if (code == DP_OK)
 			code = dp__lock_take(dir, &j->lock, err);
+		if (code == DP_OK)
+			dp__exchange_clean(dir);
 	}
 	if (code == DP_OK)
 		code = dp__env_open(j, err);

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <cmocka.h>
 
 #include "journal/state.h"
@@ -403,12 +404,82 @@ static void test_nothing_to_repair(void **state)
 	dp_journal_close(j);
 }
 
+/* The name of the copy that a compaction of this process makes. */
+static const char *copy_of(long pid)
+{
+	static char name[64];
+
+	snprintf(name, sizeof name, "data.mdb.new.%ld.tmp", pid);
+	return name;
+}
+
+static void put_left(const struct fixture *f, const char *name)
+{
+	struct dp_err err;
+
+	assert_int_equal(dp_write_file(in_dir(f, name), "x", 1, false, &err), DP_OK);
+}
+
+static bool has_left(const struct fixture *f, const char *name)
+{
+	struct stat st;
+
+	return lstat(in_dir(f, name), &st) == 0;
+}
+
+/* What a killed compaction, restore or repair left goes at the next start; what is not
+ * ours, or of a process that lives, stays. */
+static void test_left_files(void **state)
+{
+	static const char *const others[] = { "data.mdb.new.x1.tmp", "data-1.mdb",
+					      "data.mdb.new.tmp" };
+	struct fixture *f = *state;
+	long live = (long)getppid(), dead = (long)fork();
+	struct dp_err err;
+
+	if (dead == 0)
+		_exit(0);
+	assert_child_ok((pid_t)dead);
+	fill(f->dir);
+	put_left(f, copy_of(dead));
+	put_left(f, copy_of((long)getpid())); /* a number that was used before */
+	put_left(f, copy_of(live));
+	put_left(f, "data.mdb.new");
+	for (size_t i = 0; i < DP_COUNT(others); i++)
+		put_left(f, others[i]);
+	assert_int_equal(dp_mkdirs(in_dir(f, "repair.tmp"), 0700, &err), DP_OK);
+	put_left(f, "repair.tmp/data.mdb");
+
+	dp_journal_close(open_journal(f->dir, true, 0)); /* readers change nothing */
+	assert_true(has_left(f, copy_of(dead)) && has_left(f, "repair.tmp"));
+
+	dp_journal_close(open_journal(f->dir, false, 0));
+	assert_false(has_left(f, copy_of(dead)));
+	assert_false(has_left(f, copy_of((long)getpid())));
+	assert_false(has_left(f, "data.mdb.new"));
+	assert_false(has_left(f, "repair.tmp"));
+	assert_true(has_left(f, copy_of(live)));
+	for (size_t i = 0; i < DP_COUNT(others); i++)
+		assert_true(has_left(f, others[i]));
+
+	/* a link is not ours; the next compaction cleans up, too */
+	assert_int_equal(symlink("data.mdb", in_dir(f, "data.mdb.new")), 0);
+	put_left(f, copy_of(dead));
+	dp_journal_close(open_journal(f->dir, false, 0));
+	assert_true(has_left(f, "data.mdb.new"));
+	put_left(f, copy_of(dead));
+	assert_int_equal(dp_journal_compact(f->dir, &err), DP_OK);
+	assert_false(has_left(f, copy_of(dead)));
+	dp_journal_close(open_journal(f->dir, true, 0));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		JOURNAL_TEST(test_study_is_set_apart), JOURNAL_TEST(test_every_record),
 		JOURNAL_TEST(test_point_from_request), JOURNAL_TEST(test_older_copy),
 		JOURNAL_TEST(test_nothing_to_repair),  JOURNAL_TEST(test_measure_lost),
+		JOURNAL_TEST(test_left_files),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -190,6 +190,24 @@ static void name_asked(const char *value, char out[DP_NAME_MAX + 1])
 	snprintf(out, DP_NAME_MAX + 1, "%.*s", (int)strcspn(value, "="), value);
 }
 
+/* Leaves of the front's points those whose value is within the bound. */
+static void keep_within(json_t *front, json_t *points, const char *name, bool max,
+			double bound)
+{
+	json_t *left = json_array(), *point;
+	size_t i;
+
+	json_array_foreach (points, i, point) {
+		double x = value_of(front, point, name);
+
+		if ((max ? x <= bound : x >= bound) &&
+		    json_array_append(left, point) != 0)
+			ctl_die_nomem();
+	}
+	if (json_object_set_new(front, "front", left) != 0)
+		ctl_die_nomem();
+}
+
 /* Removes the points that a --max or --min leaves out. */
 static int apply_limit(struct ctl *ctl, json_t *front, const json_t *summary,
 		       const struct ctl_given *given, struct dp_err *err)
@@ -209,12 +227,8 @@ static int apply_limit(struct ctl *ctl, json_t *front, const json_t *summary,
 	code = check_name(front, summary, name, err);
 	if (code == DP_OK && !is_objective(front, name))
 		code = have_metrics(ctl, front, err);
-	for (size_t i = json_array_size(points); code == DP_OK && i > 0; i--) {
-		double x = value_of(front, json_array_get(points, i - 1), name);
-
-		if (max ? !(x <= bound) : !(x >= bound))
-			json_array_remove(points, i - 1);
-	}
+	if (code == DP_OK)
+		keep_within(front, points, name, max, bound);
 	return code;
 }
 

@@ -307,11 +307,49 @@ int ask_trials_part(struct asking *k, const char *study, const struct ask_part *
 	return code;
 }
 
+/* A verb's first reply, without what follows on other pages. Takes the reference. */
+static int ask_first_reply(struct asking *k, const char *verb, json_t *fields,
+			   json_t **ok, struct dp_err *err)
+{
+	struct invocation v;
+	int code = invocation_begin(&v, k, err);
+
+	if (code == DP_OK)
+		code = ctl_call_once(&v.ctl, verb, fields, ok, err);
+	else
+		json_decref(fields);
+	invocation_end(&v, k);
+	return code;
+}
+
+int ask_front_head(struct asking *k, const char *study, json_t **front,
+		   struct dp_err *err)
+{
+	return ask_first_reply(k, "front",
+			       json_pack("{s:s, s:b}", "study", study, "denoised", 0),
+			       front, err);
+}
+
+int ask_front_points(struct asking *k, const char *study, json_t *pairs, json_t **points,
+		     struct dp_err *err)
+{
+	json_t *page;
+	int code = ask_first_reply(
+		k, "front", json_pack("{s:s, s:o}", "study", study, "points", pairs),
+		&page, err);
+
+	if (code == DP_OK) {
+		*points = json_incref(json_object_get(page, "front"));
+		json_decref(page);
+	}
+	return code;
+}
+
 int ask_study(struct asking *k, const char *study, json_t **status,
 	      const json_t **summary, struct dp_err *err)
 {
-	int code = ask_verb(k, "status", json_pack("{s:s}", "study", study), NULL, status,
-			    err);
+	int code = ask_first_reply(k, "status", json_pack("{s:s}", "study", study),
+				   status, err);
 
 	if (code == DP_OK)
 		*summary = json_object_get(*status, "study");

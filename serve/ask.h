@@ -73,7 +73,16 @@ struct ask_part {
 DP_MUSTCHECK int ask_trials_part(struct asking *k, const char *study,
 				 const struct ask_part *part, json_t **rows,
 				 int64_t *total, struct dp_err *err);
-/* A study's status; *summary is borrowed from it. */
+/* The observed front of a study as its first reply has it: the first points in full, the
+ * others in "more". */
+DP_MUSTCHECK int ask_front_head(struct asking *k, const char *study, json_t **front,
+				struct dp_err *err);
+/* These points of it in full, at most 250; the caller owns the list. Takes the reference
+ * `pairs`. */
+DP_MUSTCHECK int ask_front_points(struct asking *k, const char *study, json_t *pairs,
+				  json_t **points, struct dp_err *err);
+/* A study's status; *summary is borrowed from it. Of a long front it has the first points
+ * only. */
 DP_MUSTCHECK int ask_study(struct asking *k, const char *study, json_t **status,
 			   const json_t **summary, struct dp_err *err);
 

@@ -32,12 +32,17 @@ static int choice_by(const json_t *summary, const json_t *front, const char *rul
 		     const char *limit, json_t **points, struct dp_err *err)
 {
 	struct ask ask = { .command = "front" };
-	json_t *left = json_deep_copy(front), *list;
+	json_t *left = json_copy((json_t *)front), *list;
 	int code;
 
 	*points = NULL;
-	if (!left)
+	/* a list of its own, of the same points */
+	if (!left ||
+	    json_object_set_new(left, "front",
+				json_copy(json_object_get(front, "front"))) != 0) {
+		json_decref(left);
 		return dp_fail(err, DP_E_NOMEM, "no memory for a choice");
+	}
 	ask.option[ask.noptions++] = (struct ask_option){ rule, "" };
 	if (limit)
 		ask.option[ask.noptions++] = (struct ask_option){ "max", limit };

@@ -72,6 +72,17 @@ static bool sides_choose(const json_t *summary, struct side *x, struct side *y)
 	return true;
 }
 
+bool figures_axes(const json_t *summary, struct figure_axis *x, struct figure_axis *y)
+{
+	struct side across, up;
+
+	if (!sides_choose(summary, &across, &up))
+		return false;
+	*x = (struct figure_axis){ across.name, across.scale == PLOT_LOG };
+	*y = (struct figure_axis){ up.name, up.scale == PLOT_LOG };
+	return true;
+}
+
 static void side_label(const json_t *summary, const struct side *s, struct dp_buf *out)
 {
 	char number[CTL_TEXT_LEN];

@@ -23,6 +23,15 @@ struct figure_form {
 	bool inlined; /* to be put into a page */
 };
 
+/* An objective as an axis of a picture. */
+struct figure_axis {
+	const char *name;
+	bool logarithmic;
+};
+
+/* The objectives that a picture of the study's front has across and up. False: there are
+ * not two. */
+bool figures_axes(const json_t *summary, struct figure_axis *x, struct figure_axis *y);
 /* The fronts of one study or several. */
 DP_MUSTCHECK int figures_front(const struct pictured *studies, size_t n,
 			       const struct figure_form *form, struct dp_buf *out,

@@ -7,6 +7,7 @@
 #include "reports/plot/plot.h"
 #include "serve/choice.h"
 #include "serve/figures.h"
+#include "serve/large_front.h"
 #include "serve/log.h"
 #include "serve/metrics.h"
 #include "serve/shell.h"
@@ -134,11 +135,22 @@ static int route_studies(struct visit *v, struct dp_err *err)
 	return answer_command(v, &ask, err);
 }
 
+/* With front=first, of a long front only its first points. */
 static int route_study(struct visit *v, struct dp_err *err)
 {
 	const struct ask ask = { .command = "status", .arg = { v->study } };
+	const char *front = http_query(v->q, "front");
+	const json_t *summary;
+	json_t *status;
+	int code;
 
-	return answer_command(v, &ask, err);
+	if (!front || strcmp(front, "first") != 0)
+		return answer_command(v, &ask, err);
+	code = ask_study(&v->s->asking, v->study, &status, &summary, err);
+	if (code != DP_OK)
+		return code;
+	json_object_del(status, "more");
+	return http_reply_json(v->a, status, err);
 }
 
 /* The query's fields are the command's options. */
@@ -158,18 +170,50 @@ static int route_front(struct visit *v, struct dp_err *err)
 	return answer_options(v, &ask, err);
 }
 
+/* What of a large front can be seen and, if `choice` is not NULL, the point to take. */
+static int large_front_get(struct serve *s, const char *study, const json_t *summary,
+			   json_t **front, json_t **choice, struct dp_err *err)
+{
+	struct figure_axis x, y;
+	struct large_front large;
+	int code = large_front_find(s, study, &large, err);
+
+	if (code == DP_OK && figures_axes(summary, &x, &y))
+		code = large_front_thin(&large, &x, &y, front, err);
+	if (code == DP_OK && choice)
+		code = large_front_choose(s, &large, study, summary, choice, err);
+	large_front_free(&large);
+	return code;
+}
+
+/* A front to draw, and the point to take unless `choice` is NULL. The caller owns both,
+ * whatever is returned. */
+static int front_get(struct serve *s, const char *study, const json_t *summary,
+		     json_t **front, json_t **choice, struct dp_err *err)
+{
+	const struct ask ask = { .command = "front", .arg = { study } };
+	int code;
+
+	*front = NULL;
+	if (choice)
+		*choice = NULL;
+	if (large_front_is(summary))
+		return large_front_get(s, study, summary, front, choice, err);
+	code = ask_value(&s->asking, &ask, front, err);
+	if (code == DP_OK && choice)
+		code = choice_find(summary, *front, choice, err);
+	return code;
+}
+
 static int route_choice(struct visit *v, struct dp_err *err)
 {
-	const struct ask ask = { .command = "front", .arg = { v->study } };
 	const json_t *summary;
-	json_t *status, *front = NULL, *choice;
+	json_t *status, *front, *choice;
 	int code = ask_study(&v->s->asking, v->study, &status, &summary, err);
 
 	if (code != DP_OK)
 		return code;
-	code = ask_value(&v->s->asking, &ask, &front, err);
-	if (code == DP_OK)
-		code = choice_find(summary, front, &choice, err);
+	code = front_get(v->s, v->study, summary, &front, &choice, err);
 	json_decref(front);
 	json_decref(status);
 	return code == DP_OK ? http_reply_json(v->a, choice, err) : code;
@@ -296,28 +340,23 @@ static int album_add(struct visit *v, struct album *al, const char *study, unsig
 {
 	struct asking *k = &v->s->asking;
 	struct pictured *p = &al->study[al->n++];
-	const struct ask ask = { .command = "front", .arg = { study } };
-	json_t *value;
+	json_t *value, *chosen = NULL;
 	int64_t version;
 	int code = ask_study(k, study, &value, &p->summary, err);
 
 	if (code == DP_OK)
 		album_keep(al, value);
 	if (code == DP_OK && (what & ALBUM_FRONT)) {
-		code = ask_value(k, &ask, &value, err);
-		if (code == DP_OK)
-			p->front = album_keep(al, value);
+		code = front_get(v->s, study, p->summary, &value,
+				 what & ALBUM_CHOSEN ? &chosen : NULL, err);
+		p->front = album_keep(al, value);
+		p->chosen = album_keep(al, chosen);
 	}
 	if (code == DP_OK && (what & ALBUM_ROWS)) {
 		code = shelf_rows(&v->s->shelf, k, v->s->hub, study,
 				  what & ALBUM_NEWEST ? SHELF_NEWEST : SHELF_AT_ONCE,
 				  &al->rows[al->n - 1], &version, err);
 		p->rows = al->rows[al->n - 1];
-	}
-	if (code == DP_OK && (what & ALBUM_CHOSEN)) {
-		code = choice_find(p->summary, p->front, &value, err);
-		if (code == DP_OK)
-			p->chosen = album_keep(al, value);
 	}
 	return code;
 }

@@ -9,6 +9,7 @@ import { Trials } from "/trials.js";
 
 const LATEST = 6; /* recent ends on the screen */
 const RUNNING = 12;
+const LARGE_FRONT = 2000; /* points; more are not fetched, the picture has what can be seen */
 const LABELS = { pause: "Pause", resume: "Resume", stop: "Stop …" };
 
 /* ---- what it is doing ---- */
@@ -74,6 +75,8 @@ function frontRange(s, front) {
 	const name = s.objectives[0];
 	const values = front.map((p) => p.objectives?.[name]).filter((x) => typeof x === "number");
 
+	if (front.length < s.front && s.front_of !== "denoised")
+		return null; /* the first points only */
 	const ends = [Math.min(...values), Math.max(...values)].map((x) => objective(s, name, x, 4));
 	if (!values.length)
 		return null;
@@ -100,7 +103,7 @@ function frontTile(s, observed, drawn) {
 		return tile("Front", counted(drawn?.length ?? s.front, "point"),
 			frontRange(s, drawn ?? observed));
 	return tile("Front", counted(s.front, "point"), s.front ?
-		`as observed: ${frontRange(s, observed)}` : null);
+		`as observed${observed.length < s.front ? "" : `: ${frontRange(s, observed)}`}` : null);
 }
 
 function tiles(s, observed, drawn) {
@@ -268,7 +271,7 @@ class StudyView {
 	async refresh() {
 		if (this.gone)
 			return;
-		const status = await get(studyApi(this.study));
+		const status = await get(`${studyApi(this.study)}?front=first`);
 
 		announce(this.status?.study, status.study);
 		this.status = status;
@@ -288,13 +291,16 @@ class StudyView {
 
 	/* What the models choose may take seconds while a study runs: whatever comes first is shown. */
 	async refreshFront() {
-		const [front, choice] = await Promise.all([get(studyApi(this.study, "/front")),
+		const s = this.status.study;
+		const large = s.front_of !== "denoised" && s.front > LARGE_FRONT;
+		const [front, choice] = await Promise.all([
+			large ? null : get(studyApi(this.study, "/front")),
 			get(studyApi(this.study, "/choice"))]);
 
 		/* those of before stay: the picture may be of a moment earlier or later */
-		for (const point of front.front)
+		for (const point of front?.front ?? [])
 			this.points.set(trialName(point), point);
-		this.drawn = front.front;
+		this.drawn = front?.front;
 		this.choice = choice;
 		this.draw();
 		this.trials.mark();

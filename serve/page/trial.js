@@ -98,7 +98,7 @@ class TrialView {
 	}
 
 	async refresh() {
-		const [status, t] = await Promise.all([get(studyApi(this.study)),
+		const [status, t] = await Promise.all([get(`${studyApi(this.study)}?front=first`),
 			get(studyApi(this.study, `/trials/${encodeURIComponent(this.trial)}`))]);
 
 		this.current = t;

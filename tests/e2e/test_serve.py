@@ -152,6 +152,8 @@ class Answers(Serving):
                             ("sort=trial&limit=7&from=3", every[3:10]), ("from=40", [])):
             plain = s.json("/api/studies/s/trials?" + query)
             self.assertEqual((plain["trials"], plain["total"]), (rows, 40), query)
+        first = s.json("/api/studies/s?front=first")
+        self.assertEqual(first["study"]["version"], s.json("/api/studies/s")["study"]["version"])
         by_x = sorted(every, key=lambda t: t["parameters"]["x"])
         self.assertEqual((part["trials"], part["total"]), (by_x[3:10], 40))
         few = s.json("/api/studies/s/trials?where=" + urllib.parse.quote("a<=0.5") +

@@ -2,7 +2,9 @@
  * path answers, tables, curves, metrics, and that nobody's text becomes markup. */
 #include "fake_asked.h"
 #include "reports/plot/plot.h"
+#include "serve/choice.h"
 #include "serve/figures.h"
+#include "serve/large_front.h"
 #include "serve/growth.h"
 #include "serve/listen.h"
 #include "serve/peer.h"
@@ -612,6 +614,109 @@ static void test_figure_of_three_objectives(void **state)
 	json_decref(list);
 }
 
+/* ---- large fronts ---- */
+
+enum {
+	MANY_POINTS = 20000
+};
+
+/* Points on a curve, each with runs that say something of its noise, as a front and as
+ * what stands for it. */
+static json_t *many_points(struct large_front *f)
+{
+	json_t *list = json_array(), *front;
+	struct rows *rows;
+
+	for (int i = 0; i < MANY_POINTS; i++) {
+		double at = (i * 7919 % MANY_POINTS + 0.5) / MANY_POINTS;
+
+		json_array_append_new(
+			list, json_pack("{s:i, s:n, s:{s:f, s:f}, s:{s:{s:i, s:f}}}",
+					"trial", i, "at", "objectives", "epsilon",
+					0.01 * pow(1000, at), "error", 1 - at, "spread",
+					"error", "runs", 3, "sd", 0.1));
+	}
+	front = json_pack("{s:{s:i, s:i}, s:o}", "anti_ideal", "epsilon", 10, "error", 1,
+			  "front", list);
+	rows = rows_from_json(list);
+	assert_non_null(rows);
+	*f = (struct large_front){ .head = json_pack(
+					   "{s:O}", "anti_ideal",
+					   json_object_get(front, "anti_ideal")),
+				   .rows = rows,
+				   .member = malloc(MANY_POINTS * sizeof *f->member),
+				   .n = MANY_POINTS };
+	for (size_t i = 0; i < f->n; i++)
+		f->member[i] = i;
+	return front;
+}
+
+/* A picture of many points has those that can be told apart: each other one is less than
+ * a pixel from one of them. The point to take is that of all points. */
+static void test_large_front(void **state)
+{
+	json_t *summary = json_loads(FAKE_SUMMARY, 0, NULL), *whole, *thin, *by_all,
+	       *by_rows;
+	static bool seen[1001][1001];
+	struct figure_axis x, y;
+	struct large_front f;
+	const json_t *p, *list;
+	struct dp_err err;
+	size_t i, member;
+
+	(void)state;
+	whole = many_points(&f);
+	assert_true(figures_axes(summary, &x, &y));
+	assert_true(strcmp(x.name, "epsilon") == 0 && x.logarithmic && !y.logarithmic);
+	assert_int_equal(large_front_thin(&f, &x, &y, &thin, &err), DP_OK);
+	list = json_object_get(thin, "front");
+	assert_true(json_array_size(list) > 1000);
+	assert_true(json_array_size(list) <= LARGE_FRONT_DRAWN + 4);
+	json_array_foreach (list, i, p) {
+		const json_t *v = json_object_get(p, "objectives");
+		double error = json_real_value(json_object_get(v, "error")),
+		       epsilon = json_real_value(json_object_get(v, "epsilon"));
+
+		assert_true(json_is_object(json_object_get(p, "spread")));
+		seen[lround(1000 * log(epsilon / 0.01) / log(1000))]
+		    [lround(1000 * error)] = true;
+	}
+	for (i = 0; i <= 1000; i++)
+		assert_true(seen[i][1000 - i]);
+	assert_int_equal(choice_find(summary, whole, &by_all, &err), DP_OK);
+	assert_int_equal(large_front_pick(&f, summary, &by_rows, &member, &err), DP_OK);
+	assert_string_equal(dp_json_str(by_rows, "rule", ""), "one-se");
+	assert_string_equal(dp_json_str(by_all, "rule", ""), "one-se");
+	p = json_array_get(json_object_get(by_all, "front"), 0);
+	assert_int_equal(member, dp_json_int(p, "trial", -1));
+	json_decref(by_all);
+	json_decref(by_rows);
+	json_decref(thin);
+	json_decref(whole);
+	json_decref(summary);
+	large_front_free(&f);
+}
+
+/* Its points are those that the daemon names, but for those that have no row. */
+static void test_large_front_found(void **state)
+{
+	struct large_front f;
+	struct visitor v;
+	struct dp_err err;
+
+	(void)state;
+	visitor_init(&v);
+	v.s.asking.arg = "{\"v\":1,\"ok\":{\"trials\":" FAKE_POINTS
+			 ",\"next\":null,\"front\":[" FAKE_POINT(
+				 "2", "0.5", "0.75",
+				 "0.125") "],\"more\":[[0,null],[0,4],[9,null]]}}\n";
+	assert_int_equal(large_front_find(&v.s, "s", &f, &err), DP_OK);
+	assert_int_equal(f.n, 2);
+	assert_true(f.member[0] == 2 && f.member[1] == 0);
+	large_front_free(&f);
+	visitor_free(&v);
+}
+
 /* ---- tables ---- */
 
 /* The numbers of the trials that a query gives: "2 0 1 of 3". */
@@ -1032,6 +1137,8 @@ int main(void)
 		cmocka_unit_test(test_figure_links),
 		cmocka_unit_test(test_figure_of_three_objectives),
 		cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_large_front),
+		cmocka_unit_test(test_large_front_found),
 		cmocka_unit_test(test_plain_tables),
 		cmocka_unit_test(test_tables_with_gaps),
 		cmocka_unit_test(test_growth),

@@ -432,6 +432,7 @@ static void todo_handle(struct dpd *d, struct todo_list *l, unsigned most, int64
 	struct todo *t;
 
 	while (most-- > 0 && dp_mono_us() < until && (t = todo_take(l)) != NULL) {
+		d->requests++;
 		if (client_by_id(d, t->client))
 			request_handle(d, t->client, dp_json_str(t->request, "do", ""),
 				       t->request);

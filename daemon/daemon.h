@@ -119,6 +119,7 @@ struct dpd {
 		struct todo *first, **last;
 	} todo_short, todo_long;
 	uv_idle_t todo_idle;
+	uint64_t requests; /* that were handled so far */
 	struct status_cache status;
 
 	pthread_mutex_t

@@ -43,7 +43,7 @@ static int validate_one(struct ctl *ctl, const char *path, struct dp_err *err)
 {
 	struct ctl_study_file file;
 	json_t *tried = NULL;
-	int code = ctl_study_file_read(path, &file, err);
+	int code = ctl_study_file_read_new(path, &file, err);
 
 	if (code == DP_OK && file.study && ctl_flag(ctl, "try"))
 		code = ctl_try(ctl, &file, &tried, err);

@@ -35,7 +35,9 @@ static int look_at_programs(struct ctl_study_file *f, struct dp_problems *proble
 	return code;
 }
 
-int ctl_study_file_read(const char *path, struct ctl_study_file *out, struct dp_err *err)
+/* `new`: as a study that the daemon does not have yet, which is asked more. */
+static int read_study(const char *path, bool new, struct ctl_study_file *out,
+		      struct dp_err *err)
 {
 	struct dp_problems problems = { 0 };
 	const char *base = strrchr(path, '/');
@@ -57,6 +59,13 @@ int ctl_study_file_read(const char *path, struct ctl_study_file *out, struct dp_
 			      &out->study, &problems, err);
 	if (code == DP_OK)
 		code = look_at_programs(out, &problems, err);
+	if (code == DP_OK && new)
+		code = dp_study_curve_check(out->study, dp_buf_text(&out->text),
+					    out->text.len, &problems, err);
+	if (code == DP_E_INVALID) {
+		dp_study_free(out->study);
+		out->study = NULL;
+	}
 	out->problems =
 		dp_problems_json(&problems, dp_buf_text(&out->text), out->text.len);
 	dp_problems_text(&problems, path, dp_buf_text(&out->text), out->text.len,
@@ -66,6 +75,17 @@ int ctl_study_file_read(const char *path, struct ctl_study_file *out, struct dp_
 		problems.count > problems.errors ? problems.count - problems.errors : 0;
 	dp_problems_free(&problems);
 	return code == DP_E_INVALID ? DP_OK : code;
+}
+
+int ctl_study_file_read(const char *path, struct ctl_study_file *out, struct dp_err *err)
+{
+	return read_study(path, false, out, err);
+}
+
+int ctl_study_file_read_new(const char *path, struct ctl_study_file *out,
+			    struct dp_err *err)
+{
+	return read_study(path, true, out, err);
 }
 
 void ctl_study_file_clear(struct ctl_study_file *f)

@@ -23,6 +23,10 @@ struct ctl_study_file {
  * cannot be read. The caller calls ctl_study_file_clear() in every case. */
 DP_MUSTCHECK int ctl_study_file_read(const char *path, struct ctl_study_file *out,
 				     struct dp_err *err);
+/* The same, with what the daemon asks of a new study only: it goes on with one that an
+ * older version accepted. */
+DP_MUSTCHECK int ctl_study_file_read_new(const char *path, struct ctl_study_file *out,
+					 struct dp_err *err);
 void ctl_study_file_clear(struct ctl_study_file *f);
 /* {"file":...,"study":...,"valid":...,"problems":[...]} */
 json_t *ctl_study_file_json(const struct ctl_study_file *f);

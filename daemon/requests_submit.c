@@ -120,8 +120,11 @@ static int submit(struct request *r, const struct dp_state *there, json_t **ok,
 		code = origin_read(r, "search.initial_from", e.spec->search.initial_from,
 				   submit, err);
 		dp_study_free(e.spec);
-	} else if (code == DP_OK && (code = submit_new(r, there ? there : &r->d->state,
-						       &e, &h, err)) == DP_OK) {
+	} else if (code == DP_OK &&
+		   (code = dp_study_curve_check(e.spec, e.text, strlen(e.text), &problems,
+						err)) == DP_OK &&
+		   (code = submit_new(r, there ? there : &r->d->state, &e, &h, err)) ==
+			   DP_OK) {
 		*ok = json_pack("{s:o, s:b, s:o}", "study", request_summary_json(h),
 				"new", 1, "warnings", warnings_json(&problems));
 	} else {

@@ -44,8 +44,9 @@ static int fill_use(const struct dp_mechanism *m, double *values, struct dp_err 
 int facts_uses(const struct subject *s, struct dp_point p, size_t objective,
 	       struct dp_uses *out, struct dp_err *err)
 {
-	int code = dp_oracle_uses(s->s->spec, objective, s->s->trials[p.trial]->x,
-				  dp_point_at(s->s, p), out, err);
+	const double *x = s->s->trials[p.trial]->x;
+	double at = dp_path_costliest(s->s->spec, objective, x, dp_point_at(s->s, p));
+	int code = dp_oracle_uses(s->s->spec, objective, x, at, out, err);
 
 	for (size_t i = 0; code == DP_OK && i < out->n; i++)
 		code = fill_use(out->item[i].mechanism, out->values[i], err);

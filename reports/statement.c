@@ -181,14 +181,18 @@ static void say_iterate(struct dp_buf *out, const struct subject *s, struct dp_p
 	const struct dp_study *spec = s->s->spec;
 	const double *x = s->s->trials[p.trial]->x;
 	const char *walked = spec->params[spec->trainer.path.param].name;
+	double before[DP_WAYPOINTS_MAX];
 	struct dp_epsilon end;
 
 	if (p.way == DP_OWN)
 		return;
-	dp_buf_printf(out,
-		      "Published: the model at %s = %.0f. The accountant covers every "
-		      "iterate: all models up to this one together have this epsilon.\n",
-		      walked, dp_point_at(s->s, p));
+	dp_buf_printf(out, "Published: the model at %s = %.0f. %s\n", walked,
+		      dp_point_at(s->s, p),
+		      dp_path_costlier(spec, objective, x, dp_point_at(s->s, p), before)
+			      ? "Epsilon is the maximum over the models up to this one; "
+				"all of them together may cost more."
+			      : "The accountant covers every iterate: all models up to "
+				"this one together have this epsilon.");
 	dp_buf_printf(out, "Planned end: %s = %.0f", walked, dp_path_end(spec, x));
 	if (dp_objective_privacy(spec, objective, x, &end, NULL) == DP_OK) {
 		dp_buf_puts(out, ", epsilon ");

@@ -137,6 +137,20 @@ static int whole_items(const struct dp_study *study, const struct dp_trainings *
 	return DP_OK;
 }
 
+/* May a checkpoint of a training cost more than its end? Then no one setting stands for
+ * the training, but its curve does. */
+static bool whole_falls(const struct dp_study *study, const struct dp_trainings *t,
+			size_t objective)
+{
+	double before[DP_WAYPOINTS_MAX];
+
+	for (size_t i = 0; i < t->n; i++)
+		if (dp_path_costlier(study, objective, t->x + i * study->nparams,
+				     t->at[i], before) > 0)
+			return true;
+	return false;
+}
+
 /* Epsilon of all trainings at out->delta, had they been fixed beforehand. */
 static int whole_composed(const struct dp_study *study, const struct dp_trainings *t,
 			  size_t objective, struct dp_whole *out, struct dp_err *err)
@@ -148,7 +162,7 @@ static int whole_composed(const struct dp_study *study, const struct dp_training
 	if (code == DP_OK)
 		code = dp_privacy_compose(w.items, w.n, out->delta, false, &e, err);
 	if (code == DP_OK)
-		out->if_fixed = e.epsilon;
+		out->if_fixed = whole_falls(study, t, objective) ? INFINITY : e.epsilon;
 	free(w.items);
 	free(w.values);
 	return code;

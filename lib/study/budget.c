@@ -137,9 +137,10 @@ int dp_study_adds_up(const struct dp_study *s, size_t objective, struct dp_err *
 	return code == DP_OK ? dp_privacy_composes(uses.item, uses.n, 0.5, err) : code;
 }
 
-int dp_study_renyi(const struct dp_study *s, struct dp_renyi_memory *m, size_t objective,
-		   const double *x, double at, const double *orders, size_t n, double *k,
-		   struct dp_err *err)
+/* Of the end alone, whatever its checkpoints cost. */
+static int end_renyi(const struct dp_study *s, struct dp_renyi_memory *m,
+		     size_t objective, const double *x, double at, const double *orders,
+		     size_t n, double *k, struct dp_err *err)
 {
 	struct dp_uses uses;
 	int code = dp_oracle_uses(s, objective, x, at, &uses, err);
@@ -149,6 +150,30 @@ int dp_study_renyi(const struct dp_study *s, struct dp_renyi_memory *m, size_t o
 	for (size_t i = 0; i < n; i++)
 		k[i] = INFINITY;
 	return code;
+}
+
+int dp_study_renyi(const struct dp_study *s, struct dp_renyi_memory *m, size_t objective,
+		   const double *x, double at, const double *orders, size_t n, double *k,
+		   struct dp_err *err)
+{
+	double before[DP_WAYPOINTS_MAX], one[DP_RENYI_ORDERS_MAX];
+	int code = end_renyi(s, m, objective, x, at, orders, n, k, err);
+	size_t checkpoints =
+		code == DP_OK ? dp_path_costlier(s, objective, x, at, before) : 0;
+
+	if (checkpoints > 0 && n > DP_RENYI_ORDERS_MAX)
+		return dp_fail(err, DP_E_LIMIT, "more than %d orders of a learning curve",
+			       DP_RENYI_ORDERS_MAX);
+	for (size_t i = 0; i < checkpoints; i++) {
+		code = end_renyi(s, m, objective, x, before[i], orders, n, one, err);
+		if (code == DP_E_INVALID) /* no result there */
+			continue;
+		for (size_t j = 0; j < n; j++)
+			k[j] = code == DP_OK ? fmax(k[j], one[j]) : INFINITY;
+		if (code != DP_OK)
+			return code;
+	}
+	return checkpoints > 0 ? DP_OK : code;
 }
 
 /* Curves of the settings, with all their runs; a setting that the oracle refuses can

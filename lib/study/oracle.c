@@ -125,11 +125,12 @@ static int ask_program(const struct dp_study *s, const struct dp_oracle_asker *a
 	return code;
 }
 
-/* `prepared` is NULL where nothing is kept between questions. */
-static int oracle_epsilon(const struct dp_study *s, struct dp_privacy_prepared *prepared,
-			  const struct dp_oracle_asker *asker, size_t objective,
-			  const double *x, double at, struct dp_epsilon *out,
-			  struct dp_err *err)
+/* Of the end alone, whatever its checkpoints cost. `prepared` is NULL where nothing is
+ * kept between questions. */
+static int end_epsilon(const struct dp_study *s, struct dp_privacy_prepared *prepared,
+		       const struct dp_oracle_asker *asker, size_t objective,
+		       const double *x, double at, struct dp_epsilon *out,
+		       struct dp_err *err)
 {
 	const struct dp_oracle *o = s->objectives[objective].privacy;
 	struct dp_uses uses;
@@ -148,11 +149,50 @@ static int oracle_epsilon(const struct dp_study *s, struct dp_privacy_prepared *
 					     err);
 }
 
+/* The same of a run: the maximum over its checkpoints and its end. What is refused at a
+ * checkpoint is no result there. *most: where it is; may be NULL. */
+static int oracle_epsilon(const struct dp_study *s, struct dp_privacy_prepared *prepared,
+			  const struct dp_oracle_asker *asker, size_t objective,
+			  const double *x, double at, struct dp_epsilon *out,
+			  double *most, struct dp_err *err)
+{
+	double before[DP_WAYPOINTS_MAX], where = at;
+	int code = end_epsilon(s, prepared, asker, objective, x, at, out, err);
+	size_t n = code == DP_OK ? dp_path_costlier(s, objective, x, at, before) : 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct dp_epsilon e;
+
+		code = end_epsilon(s, prepared, asker, objective, x, before[i], &e, err);
+		if (code != DP_OK && code != DP_E_INVALID)
+			return code;
+		if (code == DP_OK && e.epsilon > out->epsilon) {
+			*out = e;
+			where = before[i];
+		}
+	}
+	if (most)
+		*most = where;
+	return n ? DP_OK : code;
+}
+
+double dp_path_costliest(const struct dp_study *s, size_t objective, const double *x,
+			 double at)
+{
+	double before[DP_WAYPOINTS_MAX], most = at;
+	struct dp_epsilon e;
+
+	if (dp_path_costlier(s, objective, x, at, before) == 0 ||
+	    oracle_epsilon(s, NULL, NULL, objective, x, at, &e, &most, NULL) != DP_OK)
+		return at;
+	return most;
+}
+
 int dp_objective_privacy_at(const struct dp_study *s, const struct dp_oracle_asker *asker,
 			    size_t objective, const double *x, double at,
 			    struct dp_epsilon *out, struct dp_err *err)
 {
-	return oracle_epsilon(s, NULL, asker, objective, x, at, out, err);
+	return oracle_epsilon(s, NULL, asker, objective, x, at, out, NULL, err);
 }
 
 int dp_objective_privacy(const struct dp_study *s, size_t objective, const double *x,
@@ -236,8 +276,12 @@ int dp_oracles_epsilon(struct dp_oracles *o, const struct dp_oracle_asker *asker
 		       size_t objective, const double *x, double at,
 		       struct dp_epsilon *out, struct dp_err *err)
 {
+	/* programs are asked about the end alone: their answers take time, and what is
+	 * journaled of a point that is tried counts its checkpoints, too */
+	if (o->study->objectives[objective].privacy->kind == DP_ORACLE_PROGRAM)
+		return end_epsilon(o->study, NULL, asker, objective, x, at, out, err);
 	return oracle_epsilon(o->study, o->prepared[objective], asker, objective, x, at,
-			      out, err);
+			      out, NULL, err);
 }
 
 /* ---- what a trainer is told and declares ---- */

@@ -3,6 +3,7 @@
 #include "study/study_internal.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- the key ---- */
@@ -98,6 +99,7 @@ void dp__check_walk(struct dp__read *r)
 		if (strcmp(names[i], v->text) != 0)
 			continue;
 		s->trainer.path.param = i;
+		s->trainer.path.pos = v->pos;
 		if (!r->param_bad[i]) {
 			check_walked(r, &s->params[i], v->pos);
 			warn_unaccounted(r, i, v->pos);
@@ -136,4 +138,73 @@ size_t dp_path_values(const struct dp_study *s, const double *x,
 			values[n++] = v;
 	}
 	return n;
+}
+
+/* ---- is it a learning curve? ---- */
+
+/* The first key of a use that the parameter sets and whose larger values may be more
+ * private; NULL: none. More of `times` never is. */
+static const struct dp_privacy_key *falling_key(const struct dp_use *u, size_t param)
+{
+	for (size_t k = 0; k < u->mechanism->nkeys; k++)
+		if (u->param[k] == (int)param && u->mechanism->keys[k].worse <= 0)
+			return &u->mechanism->keys[k];
+	return NULL;
+}
+
+static bool path_rises(const struct dp_oracle *o, size_t param)
+{
+	if (o->kind == DP_ORACLE_PROGRAM)
+		return false;
+	for (size_t i = 0; i < o->nuses; i++)
+		if (falling_key(&o->uses[i], param))
+			return false;
+	return true;
+}
+
+size_t dp_path_costlier(const struct dp_study *s, size_t objective, const double *x,
+			double at, double values[DP_WAYPOINTS_MAX])
+{
+	const struct dp_path *path = &s->trainer.path;
+	const struct dp_oracle *o = s->objectives[objective].privacy;
+	size_t n;
+
+	if (path->points == 0 || !o || path_rises(o, path->param))
+		return 0;
+	n = dp_path_values(s, x, values);
+	while (n > 0 && values[n - 1] >= at) /* never for NaN */
+		n--;
+	return n;
+}
+
+int dp_study_curve_check(const struct dp_study *s, const char *text, size_t len,
+			 struct dp_problems *problems, struct dp_err *err)
+{
+	struct dp__read r = { .text = text, .len = len, .problems = problems };
+	const struct dp_path *path = &s->trainer.path;
+	const char *name = path->points ? s->params[path->param].name : NULL;
+	char why[400];
+
+	for (size_t i = 0; name && i < s->nobjectives; i++) {
+		const struct dp_oracle *o = s->objectives[i].privacy;
+
+		for (size_t k = 0; o && k < o->nuses; k++) {
+			const struct dp_use *u = &o->uses[k];
+			const struct dp_privacy_key *key = falling_key(u, path->param);
+
+			if (!key)
+				continue;
+			snprintf(why, sizeof why,
+				 "'%s' makes no learning curve: it sets '%s' of %s, and "
+				 "epsilon may fall as that grows, so a run with a "
+				 "smaller value may cost more than the whole run",
+				 name, key->name, u->mechanism->name);
+			dp__problem(&r, path->pos, NULL, "%s", why);
+			dp__problems_sort(problems);
+			dp_fail(err, DP_E_INVALID, "trainer.path: %s", why);
+			return dp_hint(err, "name a parameter that sets epochs, steps or "
+					    "times, or leave trainer.path out");
+		}
+	}
+	return DP_OK;
 }

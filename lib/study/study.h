@@ -157,6 +157,7 @@ struct dp_budget {
 struct dp_path {
 	int points;   /* about so many over its whole range; 0: there is no path */
 	size_t param; /* index of the parameter */
+	size_t pos;   /* of its name in the study file */
 };
 
 /* Who runs a study's trainers. */
@@ -451,6 +452,21 @@ bool dp_calibrated_alike(const struct dp_study *a, const struct dp_study *b,
  * the parameter (a fixed one: from 1 on). None without a path. */
 size_t dp_path_values(const struct dp_study *s, const double *x,
 		      double values[DP_WAYPOINTS_MAX]);
+/* Checkpoints of the run of x that may cost more than where it ends, which is `at` (NaN:
+ * x's own value): those before it, unless epsilon never falls as the parameter grows
+ * (dp_privacy_key.worse). Of an external accountant that is not known. The cost of a run
+ * is the maximum over these and its end. */
+size_t dp_path_costlier(const struct dp_study *s, size_t objective, const double *x,
+			double at, double values[DP_WAYPOINTS_MAX]);
+/* Of these and the end, where epsilon is the largest; `at` where that is the end. */
+double dp_path_costliest(const struct dp_study *s, size_t objective, const double *x,
+			 double at);
+/* When a study is submitted: is trainer.path a learning curve? DP_E_INVALID, and the
+ * mistake among the problems, where epsilon may fall as its parameter grows. Studies that
+ * older versions accepted are not asked. */
+DP_MUSTCHECK int dp_study_curve_check(const struct dp_study *s, const char *text,
+				      size_t len, struct dp_problems *problems,
+				      struct dp_err *err);
 /* Where the training of x ends: its own value of that parameter, fixed or not. Only with
  * a path. */
 double dp_path_end(const struct dp_study *s, const double *x);
@@ -568,8 +584,9 @@ DP_MUSTCHECK int dp_oracles_epsilon(struct dp_oracles *o,
 				    const double *x, double at, struct dp_epsilon *out,
 				    struct dp_err *err);
 
-/* The value, in natural units, of a privacy objective at a point. Without an asker a
- * program's is not known: DP_E_FAILED. */
+/* The value, in natural units, of a privacy objective at a point: of a run up to there,
+ * so the maximum over its checkpoints (dp_path_costlier()) and its end. Without an asker
+ * a program's is not known: DP_E_FAILED. */
 DP_MUSTCHECK int dp_objective_privacy_at(const struct dp_study *s,
 					 const struct dp_oracle_asker *asker,
 					 size_t objective, const double *x, double at,

@@ -68,6 +68,43 @@ class Paths(Case):
              "metrics": {"a": 1 / n + 0.5, "b": n}}
             for n, epsilon in zip(record["at"], record["epsilons"])])
 
+    def test_no_learning_curve(self):
+        """Epsilon falls as n grows, so that a checkpoint costs more than the end."""
+        self.trainer(ALL)
+        client = self.daemon("--slots", "1").start().connect()
+        for privacy in ("mechanism: gaussian, sigma: n, delta: 1e-5",
+                        "mechanism: output-perturbation, regularization: 0.1, records: n, "
+                        "sigma: 1, delta: 1e-5"):
+            text = self.study(extra_trainer=", path: {parameter: n, points: 3}",
+                              parameters="n: {fixed: 64}",
+                              objectives="a: {privacy: {%s}}\n  b: {metric: b}" % privacy)
+            path = self.write("falling.yaml", text)
+            checked = self.ctl("validate", path)
+            self.assertEqual(checked.returncode, 1)
+            self.assertRegex(checked.stderr + checked.stdout,
+                             r"falling.yaml:3:\d+: error: 'n' makes no learning curve")
+            run = self.ctl("run", path, "--state", self.path("alone"))
+            self.assertEqual(run.returncode, 1)
+            self.assertIn("'n' makes no learning curve", run.stderr)
+            with self.assertRaisesRegex(Exception, "makes no learning curve"):
+                self.submit(client, text)
+        self.assertEqual(client("list")["studies"], [])
+
+    def test_external_accountant_that_falls(self):
+        """The cost of a run is the maximum over its checkpoints and its end."""
+        self.write("accountant", "#!/usr/bin/env python3\nimport json, sys\n"
+                   "for line in sys.stdin:\n"
+                   "    q = json.loads(line)\n"
+                   "    print(json.dumps({'id': q['id'], 'epsilon':\n"
+                   "          {1: 3, 4: 5, 16: 2}.get(q['parameters']['n'], 1)}), flush=True)\n",
+                   0o755)
+        self.run_path(ALL, objectives="a: {privacy: {command: [./accountant], delta: 1e-5}}\n"
+                                      "  b: {metric: b}")
+        self.finish(self.client, "s")
+        record, = self.ended()
+        self.assertEqual(record["epsilons"], [3, 5, 5])
+        self.assertEqual(self.trial()["objectives"]["a"], 5)
+
     def test_one_run_per_process(self):
         self.run_path(ALL, ", runs_per_process: 1")
         self.finish(self.client, "s")

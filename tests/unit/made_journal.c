@@ -44,6 +44,17 @@ const char walk[] =
 	"anti_ideal: {epsilon: 10, error: 1}\n"
 	"search: {method: random, evaluations: 10, front: observed, max_cost: 300}\n";
 
+/* Which versions up to 0.2 accepted: a larger n is more private. */
+const char falling[] =
+	"study: s\nseed: " SEED "\n"
+	"trainer: {command: [x], runs: 3, path: {parameter: n, points: 6}}\n"
+	"parameters: {n: {type: int, range: [1, 64]}}\n"
+	"objectives:\n"
+	"  epsilon: {privacy: {mechanism: gaussian, sigma: n, delta: 1e-5}}\n"
+	"  error: {metric: accuracy, of: \"1 - accuracy\"}\n"
+	"anti_ideal: {epsilon: 10, error: 1}\n"
+	"search: {method: random, evaluations: 10, front: observed}\n";
+
 static char folder[4096];
 static struct dp_journal *journal;
 static uint32_t seq;

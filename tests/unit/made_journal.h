@@ -15,7 +15,8 @@
 	"search: {method: random, evaluations: 10}\n" more
 
 extern const char gaussian[], persons[], svt[], sgd[], pipeline[], gaussians[], program[];
-extern const char walk[]; /* every training is a path over epochs */
+extern const char falling[]; /* epsilon falls along its path */
+extern const char walk[];    /* every training is a path over epochs */
 
 extern struct report report;
 extern struct facts facts;

@@ -173,6 +173,90 @@ static void test_privacy(void **state)
 	dp_study_free(plain);
 }
 
+/* ---- is it a learning curve? ---- */
+
+#define GAUSSIAN "mechanism: gaussian, sigma: C, delta: 1e-5"
+#define OUTPUT                                                                           \
+	"mechanism: output-perturbation, regularization: 0.1, records: C, sigma: b, "    \
+	"delta: 1e-5"
+#define SGD "mechanism: dp-sgd, sampling: poisson, records: 1000, delta: 1e-5, "
+
+/* base with a path over C and this privacy. */
+static struct dp_study *curve(const char *privacy)
+{
+	char *text =
+		edit("  runs: 2\n", "  runs: 2\n  path: {parameter: C, points: 4}\n");
+	char *all = replace(text, "mechanism: svt, cutoff: C, scale: b", privacy);
+	struct dp_study *s = good(all);
+
+	free(text);
+	free(all);
+	return s;
+}
+
+/* The cost of a run is the maximum over its checkpoints and its end. */
+static void test_falling(void **state)
+{
+	struct dp_study *s = curve(GAUSSIAN);
+	struct dp_renyi_memory *m = dp_renyi_memory_new();
+	double x[2] = { 16, 1 }, first[2] = { 1, 1 }, orders[] = { 2, 8 };
+	double y[2], expected[2], k[2], k_first[2], at[] = { NAN, 12 };
+
+	(void)state;
+	assert_non_null(m);
+	assert_int_equal(dp_objectives_privacy(s, first, expected, NULL), DP_OK);
+	assert_int_equal(dp_study_renyi(s, m, 0, first, NAN, orders, 2, k_first, NULL),
+			 DP_OK);
+	for (size_t i = 0; i < DP_COUNT(at); i++) {
+		assert_int_equal(dp_objectives_privacy_at(s, NULL, x, at[i], y, NULL),
+				 DP_OK);
+		assert_true(y[0] == expected[0]);
+		assert_int_equal(dp_study_renyi(s, m, 0, x, at[i], orders, 2, k, NULL),
+				 DP_OK);
+		assert_true(k[0] == k_first[0] && k[1] == k_first[1]);
+	}
+	dp_renyi_memory_free(m);
+	dp_study_free(s);
+}
+
+/* A new study is refused where epsilon may fall as the parameter grows. */
+static void test_no_learning_curve(void **state)
+{
+	static const struct {
+		const char *privacy, *key; /* key NULL: it is one */
+	} cases[] = {
+		{ GAUSSIAN, "'sigma' of gaussian" },
+		{ OUTPUT, "'records' of output-perturbation" },
+		{ SGD "lot: C, steps: 5, noise_multiplier: 2", "'lot' of dp-sgd" },
+		{ SGD "lot: 10, epochs: C, noise_multiplier: C",
+		  "'noise_multiplier' of dp-sgd" },
+		{ "compose: [{mechanism: laplace, scale: 2, times: C}, {mechanism: "
+		  "gaussian, sigma: C}], delta: 1e-5",
+		  "'sigma' of gaussian" },
+		{ SGD "lot: 10, epochs: C, noise_multiplier: 2", NULL },
+		{ SGD "lot: 10, steps: C, noise_multiplier: 2", NULL },
+		{ "mechanism: svt, cutoff: C, scale: b", NULL },
+		{ "compose: [{mechanism: laplace, scale: 2, times: C}], delta: 1e-5",
+		  NULL },
+		{ "mechanism: gaussian, sigma: 2, delta: 1e-5", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(cases); i++) {
+		struct dp_study *s = curve(cases[i].privacy);
+		struct dp_problems problems = { 0 };
+		struct dp_err err = { 0 };
+		int code = dp_study_curve_check(s, base, strlen(base), &problems, &err);
+
+		assert_int_equal(code, cases[i].key ? DP_E_INVALID : DP_OK);
+		assert_int_equal(problems.errors, cases[i].key ? 1 : 0);
+		if (cases[i].key && !strstr(err.msg, cases[i].key))
+			fail_msg("no %s in: %s", cases[i].key, err.msg);
+		dp_problems_free(&problems);
+		dp_study_free(s);
+	}
+}
+
 /* ---- what a training costs ---- */
 
 /* base with this path ("": none), parameter C and search. */
@@ -263,9 +347,14 @@ static void test_little_cost(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_forms),       cmocka_unit_test(test_values),
-		cmocka_unit_test(test_whole_range), cmocka_unit_test(test_any_range),
-		cmocka_unit_test(test_privacy),     cmocka_unit_test(test_cost),
+		cmocka_unit_test(test_forms),
+		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_whole_range),
+		cmocka_unit_test(test_any_range),
+		cmocka_unit_test(test_privacy),
+		cmocka_unit_test(test_falling),
+		cmocka_unit_test(test_no_learning_curve),
+		cmocka_unit_test(test_cost),
 		cmocka_unit_test(test_little_cost),
 	};
 

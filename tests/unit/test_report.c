@@ -128,6 +128,31 @@ static void test_waypoints_are_free(void **state)
 	assert_true(all->kind == DP_WHOLE_ODOMETER && all->epsilon > all->if_fixed);
 }
 
+/* A study of an older version whose epsilon falls along the path: it still reads, and a
+ * run counts with its costliest checkpoint. */
+static void test_falling_path(void **state)
+{
+	const struct fact_composed *all;
+	const struct fact_check *check;
+	const char *text;
+
+	(void)state;
+	begin(falling);
+	propose(0, 64);
+	attempt(0, 0, DP_END_OK, (double[]){ 0.9, 0.9, 0.9 }, NULL);
+	ended(0, "ok", 0.06, 0.1); /* what it claimed: gaussian at sigma 64 */
+	load(false);
+	all = &find_facts()->privacy[0].composed;
+	assert_near(epsilon_at(64), epsilon_at(1), 0);
+	assert_int_equal(all->trainings, 3);
+	assert_true(all->if_fixed > epsilon_at(1) && isfinite(all->if_fixed));
+	assert_true(all->epsilon > all->if_fixed);
+	check = facts.front[0].of[0].check;
+	assert_false(check->holds);
+	text = facts.front[0].of[0].statement;
+	assert_non_null(strstr(text, "sigma = 1"));
+}
+
 static void test_sampling_error(void **state)
 {
 	const struct fact_sampling *sampling;
@@ -426,6 +451,7 @@ int main(void)
 		T(test_spread),
 		T(test_waypoints),
 		T(test_waypoints_are_free),
+		T(test_falling_path),
 		T(test_sampling_error),
 		T(test_composition_counts),
 		T(test_pure_composition),

@@ -41,7 +41,7 @@ static int noise_run(struct ctl *ctl, struct dp_err *err)
 {
 	const char *text = ctl_opt(ctl, "epsilon");
 	char shown[DP_NUM_LEN], epsilon[DP_NUM_LEN], delta[DP_NUM_LEN];
-	double values[DP_PRIVACY_KEYS_MAX], target, value;
+	double values[DP_PRIVACY_KEYS_MAX], target, value, tried = 0;
 	const struct dp_privacy_key *k;
 	const struct dp_mechanism *m;
 	struct dp_epsilon at;
@@ -56,12 +56,16 @@ static int noise_run(struct ctl *ctl, struct dp_err *err)
 	if (code == DP_OK)
 		code = k == m->noise
 			       ? dp_privacy_noise(m, values, target, &value, &at, err)
-			       : dp_privacy_most(m, values, k, target, &value, &at, err);
+			       : dp_privacy_largest(m, values, k, target, &value, &tried,
+						    &at, err);
 	if (code != DP_OK)
 		return code;
 	if (ctl->format == CTL_JSON) {
 		answer = dp_privacy_answer(&at);
 		json_object_set_new(answer, k->name, dp_json_real(value));
+		if (k != m->noise)
+			json_object_set_new(answer, "largest",
+					    json_boolean(value >= tried));
 		ctl_put_json(ctl, answer);
 		json_decref(answer);
 		return DP_OK;
@@ -70,6 +74,12 @@ static int noise_run(struct ctl *ctl, struct dp_err *err)
 	ctl_printf(ctl, "%s %s\nepsilon %s at delta %s (%s), not above %s\n", k->name,
 		   dp_num_text(value, shown), dp_num_text(at.epsilon, epsilon),
 		   dp_num_text(at.delta, delta), at.accountant, text);
+	if (value < tried)
+		ctl_printf(ctl,
+			   "The next larger %s does not keep it, and none above %s "
+			   "does. Between both not all were tried: rounding of steps "
+			   "makes epsilon fall and rise again.\n",
+			   k->name, dp_num_text(tried, shown));
 	ctl_query_assumptions(ctl, m, values, &at);
 	return DP_OK;
 }
@@ -96,7 +106,11 @@ const struct ctl_command ctl_cmd_noise = {
 		"With --solve the noise is given, and the answer is the most of a key "
 		"that "
 		"costs privacy (steps, epochs, lot, sample-rate, group, cutoff) that the "
-		"target allows.",
+		"target allows. With --epochs a larger lot or sample-rate makes fewer "
+		"steps, so epsilon falls and rises again: those that make 1 to 16 steps "
+		"of an epoch are all searched. Below these the answer is one that the "
+		"next larger value does not keep, and 'largest' in the JSON is false "
+		"(the text says so).",
 	.examples =
 		"dparetoctl noise --epsilon 1 --mechanism dp-sgd --sampling poisson \\\n"
 		"    --records 60000 --lot 256 --epochs 20 --delta 1e-6\n"

@@ -181,6 +181,29 @@ static double sgd_count_steps(const double *v)
 	return isnan(v[EPOCHS]) ? v[STEPS] : v[EPOCHS] * rint(lots);
 }
 
+/* Lots, or rates, that make i + 1 steps of an epoch: with the steps fixed a larger one is
+ * never more private, but with one step less it may be. */
+static bool sgd_stretch(const double *v, const struct dp_privacy_key *k, size_t i,
+			double *lo, double *hi)
+{
+	double n = k == &keys[LOT] ? v[RECORDS] : 1, steps = (double)i + 1;
+
+	if ((k != &keys[LOT] && k != &keys[SAMPLE_RATE]) || isnan(v[EPOCHS]) ||
+	    !(steps <= n || k == &keys[SAMPLE_RATE]))
+		return false;
+	*lo = n / (steps + 0.5);
+	while (rint(n / *lo) > steps)
+		*lo = nextafter(*lo, INFINITY);
+	*hi = steps == 1 ? n : n / (steps - 0.5);
+	while (rint(n / *hi) < steps)
+		*hi = nextafter(*hi, 0);
+	if (dp_privacy_key_whole(&dp__dp_sgd, v, k)) {
+		*lo = ceil(*lo);
+		*hi = floor(*hi);
+	}
+	return true;
+}
+
 /* The share of the records that a lot has. */
 static double sgd_rate(const double *v)
 {
@@ -568,6 +591,7 @@ const struct dp_mechanism dp__dp_sgd = {
 	.cost = sgd_cost,
 	.part = sgd_part,
 	.whole = sgd_whole,
+	.stretch = sgd_stretch,
 	.resolve = sgd_resolve,
 	.declared = sgd_declared,
 	.words = sgd_words,

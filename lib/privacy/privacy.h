@@ -120,6 +120,12 @@ struct dp_mechanism {
 	/* Must this key be a whole number, though its row allows fractions? Only words
 	 * are looked at; the others may be NaN. NULL: rows say it all. */
 	bool (*whole)(const double *values, const struct dp_privacy_key *k);
+	/* Where epsilon falls and rises again as a key grows: the i-th stretch of its
+	 * values from above, i >= 0, within which it never falls; empty if lo > hi.
+	 * False: none is left, or with these values it never falls at all. NULL: it
+	 * never does. */
+	bool (*stretch)(const double *values, const struct dp_privacy_key *k, size_t i,
+			double *lo, double *hi);
 	/* Puts what whoever trains needs in the place of what it follows from, as steps
 	 * in the place of epochs; epsilon is the same. NULL: there is nothing. */
 	void (*resolve)(double *values);
@@ -227,7 +233,7 @@ DP_MUSTCHECK int dp_privacy_compose(const struct dp_privacy_item *items, size_t 
 DP_MUSTCHECK int dp_privacy_composes(const struct dp_privacy_item *items, size_t n,
 				     double delta, struct dp_err *err);
 
-/* ---- calibration (calibrate.c) ---- */
+/* ---- calibration (calibrate.c, largest.c) ---- */
 
 /* The smallest noise (m->noise; its value in `values` is ignored) at which epsilon is
  * at most `target`, to a relative 1e-6, and the answer at that very noise. */
@@ -254,6 +260,17 @@ DP_MUSTCHECK int dp_privacy_most(const struct dp_mechanism *m, const double *val
 				 const struct dp_privacy_key *k, double target,
 				 double *value, struct dp_epsilon *at,
 				 struct dp_err *err);
+/* The same, but larger values are tried as well where epsilon falls and rises again: the
+ * first DP_PRIVACY_STRETCHES stretches from above, one by one. *tried: every value from
+ * here on was searched, so *value is the largest if that is not above it; else a value
+ * between both might keep the target, too. */
+enum {
+	DP_PRIVACY_STRETCHES = 16
+};
+DP_MUSTCHECK int dp_privacy_largest(const struct dp_mechanism *m, const double *values,
+				    const struct dp_privacy_key *k, double target,
+				    double *value, double *tried, struct dp_epsilon *at,
+				    struct dp_err *err);
 /* Epsilon at each of n deltas. */
 DP_MUSTCHECK int dp_privacy_curve(const struct dp_mechanism *m, const double *values,
 				  const double *deltas, size_t n, struct dp_epsilon *out,

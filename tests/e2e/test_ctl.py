@@ -158,6 +158,17 @@ class Privacy(Ctl):
             self.assertLessEqual(again["epsilon"], float(target))
             self.assertGreater(again["epsilon"], 0.999 * float(target))
 
+    def test_largest_lot(self):
+        """A larger lot makes fewer steps of an epoch, so that epsilon falls and rises again."""
+        query = ["--solve", "lot", "--mechanism", "dp-sgd", "--sampling", "without-replacement",
+                 "--epochs", "1", "--noise-multiplier", "1", "--delta", "1e-5"]
+        found = self.json("noise", "--epsilon", "4.6", "--records", "100", *query)
+        self.assertEqual((found["lot"], found["largest"]), (100, True))
+        self.assertAlmostEqual(found["epsilon"], 4.377178, 5)  # closed form: sigma 1
+        query += ["--accountant", "rdp", "--epsilon", "0.8", "--records", "2000"]
+        self.assertIs(self.json("noise", *query)["largest"], False)
+        self.assertIn("Between both not all were tried", self.ctl("noise", *query).stdout)
+
     def test_mistakes(self):
         for arguments, code, word in (
                 (["epsilon"], 2, "--mechanism"),

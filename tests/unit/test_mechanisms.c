@@ -445,6 +445,74 @@ static void most_of_what_costs(void **state)
 	}
 }
 
+#define RDP "\"poisson\",\"records\":100,\"accountant\":\"rdp\",\"noise_multiplier\":"
+
+/* With epochs a larger lot makes fewer steps, and may cost less again. */
+static void largest_lot(void **state)
+{
+	static const struct {
+		const char *text;
+		double target, lot; /* lot NaN: there is none */
+	} c[] = {
+		{ "\"without-replacement\",\"records\":100,\"noise_multiplier\":1", 4.6,
+		  100 },
+		{ RDP "1", 5, 100 },
+		{ RDP "0.3", 25, 100 },
+		{ RDP "0.1", 1, NAN },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(c); i++) {
+		double v[DP_PRIVACY_KEYS_MAX], lot, tried;
+		const struct dp_mechanism *m;
+		const struct dp_privacy_key *k;
+		struct dp_epsilon at;
+		struct dp_err err;
+		char text[300];
+		int code;
+
+		snprintf(text, sizeof text,
+			 "{\"mechanism\":\"dp-sgd\",\"sampling\":%s,\"epochs\":1,"
+			 "\"delta\":1e-5}",
+			 c[i].text);
+		m = query(text, v);
+		k = dp_privacy_key_find(m, "lot");
+		code = dp_privacy_largest(m, v, k, c[i].target, &lot, &tried, &at, &err);
+		assert_int_equal(code, isnan(c[i].lot) ? DP_E_INVALID : DP_OK);
+		if (code == DP_OK && (lot != c[i].lot || lot < tried))
+			fail_msg("%s: lot %g of %g", c[i].text, lot, c[i].lot);
+	}
+}
+
+/* Against every lot: the largest one that keeps the target, unless it says otherwise. */
+static void largest_of_all_lots(void **state)
+{
+	(void)state;
+	for (double target = 0.3; target < 9; target *= 1.4) {
+		double v[DP_PRIVACY_KEYS_MAX], lot, tried, best = 0;
+		const struct dp_mechanism *m =
+			query("{\"mechanism\":\"dp-sgd\",\"sampling\":\"without-"
+			      "replacement\",\"records\":60,\"epochs\":1,"
+			      "\"noise_multiplier\":1,\"delta\":1e-5,\"accountant\":"
+			      "\"rdp\"}",
+			      v);
+		const struct dp_privacy_key *k = dp_privacy_key_find(m, "lot");
+		struct dp_epsilon at, e;
+		struct dp_err err;
+		int code = dp_privacy_largest(m, v, k, target, &lot, &tried, &at, &err);
+
+		for (double x = 1; x <= 60; x++) {
+			dp_privacy_set(m, v, k, x);
+			assert_int_equal(dp_privacy_epsilon(m, v, &e, &err), DP_OK);
+			best = e.epsilon <= target ? x : best;
+		}
+		assert_int_equal(code, best > 0 ? DP_OK : DP_E_INVALID);
+		assert_true(code != DP_OK || (at.epsilon <= target && lot <= best));
+		assert_true(code != DP_OK || lot == best ||
+			    (lot < tried && best < tried));
+	}
+}
+
 static void most_is_refused(void **state)
 {
 	double v[DP_PRIVACY_KEYS_MAX], most;
@@ -694,6 +762,8 @@ int main(void)
 		cmocka_unit_test(delta_at_epsilon),
 		cmocka_unit_test(delta_at_its_ends),
 		cmocka_unit_test(most_of_what_costs),
+		cmocka_unit_test(largest_lot),
+		cmocka_unit_test(largest_of_all_lots),
 		cmocka_unit_test(most_is_refused),
 		cmocka_unit_test(curve),
 		cmocka_unit_test(composition),

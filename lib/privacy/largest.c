@@ -1,0 +1,119 @@
+/* largest.c - the largest value of a key that keeps a target epsilon, also where epsilon
+ * falls and rises again as the key grows: a larger lot makes fewer steps of an epoch. */
+#include "privacy/privacy_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+#define TOLERANCE 1e-6
+
+/* A question that is asked at one value of the key after another. */
+struct largest {
+	const struct dp_mechanism *mechanism;
+	struct dp_privacy_prepared *prepared;
+	double values[DP_PRIVACY_KEYS_MAX];
+	size_t key;
+	double target;
+};
+
+/* Does the value keep the target? What the mechanism refuses is too much. */
+static int largest_keeps(struct largest *q, double value, bool *keeps,
+			 struct dp_epsilon *at, struct dp_err *err)
+{
+	struct dp_epsilon e;
+	int code;
+
+	q->values[q->key] = value;
+	code = dp_privacy_eval(q->prepared, q->values, &e, err);
+	*keeps = code == DP_OK && e.epsilon <= q->target;
+	if (*keeps)
+		*at = e;
+	return code == DP_E_INVALID ? DP_OK : code;
+}
+
+/* Between `lo`, which keeps the target, and `hi`, where epsilon never falls. */
+static int largest_within(struct largest *q, double lo, double hi, double *value,
+			  struct dp_epsilon *at, struct dp_err *err)
+{
+	const struct dp_privacy_key *k = &q->mechanism->keys[q->key];
+	bool whole = dp_privacy_key_whole(q->mechanism, q->values, k), keeps;
+	int code = largest_keeps(q, hi, &keeps, at, err);
+
+	if (code == DP_OK && keeps)
+		lo = hi;
+	while (code == DP_OK && hi - lo > (whole ? 1 : TOLERANCE * hi)) {
+		double middle = 0.5 * (lo + hi);
+
+		middle = whole ? floor(middle) : middle;
+		code = largest_keeps(q, middle, &keeps, at, err);
+		*(keeps ? &lo : &hi) = middle;
+	}
+	*value = lo;
+	return code;
+}
+
+/* Stretches from above down to that of `value` (NaN: no value is known), as far as they
+ * are tried. *found: one of them has a larger value. */
+static int largest_above(struct largest *q, double *value, double *tried, bool *found,
+			 struct dp_epsilon *at, struct dp_err *err)
+{
+	const struct dp_privacy_key *k = &q->mechanism->keys[q->key];
+	double lo, hi;
+
+	*found = false;
+	*tried = INFINITY;
+	for (size_t i = 0; i < DP_PRIVACY_STRETCHES && !(*value >= *tried); i++) {
+		int code = DP_OK;
+
+		if (!q->mechanism->stretch(q->values, k, i, &lo, &hi)) {
+			*tried = 0;
+			return DP_OK;
+		}
+		if (lo <= hi && !(*value >= lo))
+			code = largest_keeps(q, lo, found, at, err);
+		if (lo <= hi)
+			*tried = lo;
+		if (code == DP_OK && *found)
+			code = largest_within(q, lo, hi, value, at, err);
+		if (code != DP_OK || *found)
+			return code;
+	}
+	return DP_OK;
+}
+
+int dp_privacy_largest(const struct dp_mechanism *m, const double *values,
+		       const struct dp_privacy_key *k, double target, double *value,
+		       double *tried, struct dp_epsilon *at, struct dp_err *err)
+{
+	struct largest q = { .mechanism = m,
+			     .key = dp_privacy_key_place(m, k),
+			     .target = target };
+	struct dp_err trouble; /* err holds why no value was found so far */
+	struct dp_epsilon above;
+	double larger;
+	bool found;
+	int code, first = dp_privacy_most(m, values, k, target, value, at, err);
+
+	*tried = 0;
+	if (!m->stretch || (first != DP_OK && (first != DP_E_INVALID || !(target > 0))))
+		return first;
+	memcpy(q.values, values, m->nkeys * sizeof *values);
+	dp_privacy_set(m, q.values, k, NAN);
+	q.prepared = dp_privacy_prepare(m);
+	if (!q.prepared)
+		return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
+	larger = first == DP_OK ? *value : NAN;
+	code = largest_above(&q, &larger, tried, &found, &above, &trouble);
+	dp_privacy_prepared_free(q.prepared);
+	if (code != DP_OK) {
+		if (err)
+			*err = trouble;
+		return code;
+	}
+	if (found) {
+		*value = larger;
+		*at = above;
+		return DP_OK;
+	}
+	return first;
+}

@@ -49,6 +49,9 @@ static int read_study(const char *path, bool new, struct ctl_study_file *out,
 	if (code == DP_E_LIMIT)
 		dp_hint(err, "a study file is at most %d KiB of YAML",
 			DP_STUDY_TEXT_MAX / 1024);
+	if (code == DP_E_INVALID)
+		dp_hint(err,
+			"a pipe is read as /dev/stdin or as <(COMMAND) of the shell");
 	if (code != DP_OK)
 		return code;
 	out->dir = dp_path_dir_absolute(path);

@@ -413,8 +413,10 @@ int config_read(struct config *c, const char *path, struct dp_err *err)
 {
 	struct dp_buf text = DP_BUF_INIT, told = DP_BUF_INIT;
 	struct dp_problems problems = { 0 };
-	int code = dp_read_file(path, CONFIG_MAX, &text, err);
+	int code = dp_read_regular(path, CONFIG_MAX, &text, err);
 
+	if (code == DP_E_INVALID)
+		dp_hint(err, "the file is read again on SIGHUP: write it to the disk");
 	if (code == DP_OK)
 		code = dp_options_parse(dp_buf_text(&text), text.len, path, set_option,
 					set_tree_option, c, &problems, err);

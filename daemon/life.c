@@ -120,6 +120,19 @@ static void on_signal(uv_signal_t *h, int number)
 	daemon_stop(d, d->config.stop_policy, strsignal(number));
 }
 
+/* Signals that the loop hears once it runs. */
+static int watch_signal(struct dpd *d, uv_signal_t *h, int number, struct dp_err *err)
+{
+	int e = uv_signal_init(&d->loop, h);
+
+	h->data = d;
+	if (e == 0)
+		e = uv_signal_start(h, on_signal, number);
+	return e == 0 ? DP_OK
+		      : dp_fail(err, DP_E_FAILED, "cannot watch signals: %s",
+				uv_strerror(e));
+}
+
 static void on_watchdog(uv_timer_t *t)
 {
 	(void)t;
@@ -177,8 +190,13 @@ static int open_log(struct dpd *d, const struct settings *s, struct dp_err *err)
 	d->log.journald = !s->log_file && stderr_is_journal();
 	if (!s->log_file)
 		return DP_OK;
-	d->log.fd = open(s->log_file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-	if (d->log.fd < 0)
+	/* O_NONBLOCK only for the open, which would wait for the reader of a FIFO */
+	d->log.fd = open(s->log_file,
+			 O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0644);
+	if (d->log.fd < 0 && errno == ENXIO)
+		return dp_fail(err, DP_E_INVALID,
+			       "the log %s is a FIFO that no process reads", s->log_file);
+	if (d->log.fd < 0 || fcntl(d->log.fd, F_SETFL, O_APPEND) != 0)
 		return dp_fail_errno(err, errno, "cannot open the log %s", s->log_file);
 	return DP_OK;
 }
@@ -255,7 +273,10 @@ int daemon_read_journal(struct dpd *d, struct dp_err *err)
 		if (!study_new(d, d->state.studies[i]))
 			return dp_fail(err, DP_E_NOMEM, "no memory for the studies");
 	revisions_begin(d);
-	return DP_OK;
+	/* Until here TERM and INT end the process at once, also if the disk hangs:
+	 * nothing was begun. From here on they stop it in order. */
+	code = watch_signal(d, &d->on_term, SIGTERM, err);
+	return code == DP_OK ? watch_signal(d, &d->on_int, SIGINT, err) : code;
 }
 
 /* What is recorded from here on is told and written. */
@@ -293,27 +314,16 @@ static void daemon_recover(struct dpd *d)
 	released_sweep(d);
 }
 
-/* The loop, and what it hears of signals. */
+/* HUP would end the process from the first moment on. */
 static int open_loop(struct dpd *d, struct dp_err *err)
 {
-	struct {
-		uv_signal_t *h;
-		int number;
-	} watched[] = { { &d->on_term, SIGTERM },
-			{ &d->on_int, SIGINT },
-			{ &d->on_hup, SIGHUP } };
 	int e = uv_loop_init(&d->loop);
 
 	d->no_loop = e != 0;
-	for (size_t i = 0; e == 0 && i < DP_COUNT(watched); i++) {
-		e = uv_signal_init(&d->loop, watched[i].h);
-		watched[i].h->data = d;
-		if (e == 0) /* heard once the loop runs */
-			e = uv_signal_start(watched[i].h, on_signal, watched[i].number);
-	}
-	return e == 0 ? DP_OK
-		      : dp_fail(err, DP_E_FAILED, "cannot make an event loop: %s",
-				uv_strerror(e));
+	if (e != 0)
+		return dp_fail(err, DP_E_FAILED, "cannot make an event loop: %s",
+			       uv_strerror(e));
+	return watch_signal(d, &d->on_hup, SIGHUP, err);
 }
 
 static int open_socket(struct dpd *d, const struct settings *s, int systemd_fd,

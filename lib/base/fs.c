@@ -104,16 +104,6 @@ static int fs_read_whole(int fd, const char *path, size_t max, struct dp_buf *ou
 	return code;
 }
 
-int dp_read_file(const char *path, size_t max, struct dp_buf *out, struct dp_err *err)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-
-	dp_buf_clear(out);
-	if (fd < 0)
-		return dp_fail_errno(err, errno, "cannot open %s", path);
-	return fs_read_whole(fd, path, max, out, err);
-}
-
 /* What is not in reach at once (a signal, a server that forgot the file) mostly is at the
  * next call, which looks the name up anew. */
 static int fs_open_again(const char *path, int flags)
@@ -126,6 +116,98 @@ static int fs_open_again(const char *path, int flags)
 			break;
 	}
 	return fd;
+}
+
+const char *dp_special_kind(unsigned mode)
+{
+	switch (mode & S_IFMT) {
+	case S_IFREG:
+		return NULL;
+	case S_IFIFO:
+		return "a FIFO";
+	case S_IFSOCK:
+		return "a socket";
+	case S_IFCHR:
+		return "a character device";
+	case S_IFBLK:
+		return "a block device";
+	case S_IFDIR:
+		return "a directory";
+	default:
+		return "a special file";
+	}
+}
+
+static int fs_fail_special(const char *path, unsigned mode, struct dp_err *err)
+{
+	return dp_fail(err, DP_E_INVALID, "%s is %s, not a regular file", path,
+		       dp_special_kind(mode));
+}
+
+int dp_open_regular(const char *path, struct dp_err *err)
+{
+	struct stat st;
+	int fd;
+
+	/* before the open, which does something to some devices */
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+		fs_fail_special(path, st.st_mode, err);
+		return -1;
+	}
+	/* without O_NONBLOCK one that has become a FIFO since would make us wait */
+	fd = fs_open_again(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd < 0 || fstat(fd, &st) != 0) {
+		dp_fail_errno(err, errno, "cannot open %s", path);
+	} else if (!S_ISREG(st.st_mode)) {
+		fs_fail_special(path, st.st_mode, err);
+	} else {
+		return fd;
+	}
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+int dp_read_regular(const char *path, size_t max, struct dp_buf *out, struct dp_err *err)
+{
+	struct dp_err why;
+	int fd = dp_open_regular(path, &why);
+
+	dp_buf_clear(out);
+	if (fd >= 0)
+		return fs_read_whole(fd, path, max, out, err);
+	if (err)
+		*err = why;
+	return why.code;
+}
+
+/* Does the path name a descriptor that this process has open? */
+static bool names_descriptor(const char *path)
+{
+	static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
+
+	for (size_t i = 0; i < DP_COUNT(folders); i++)
+		if (strncmp(path, folders[i], strlen(folders[i])) == 0)
+			return true;
+	return strcmp(path, "/dev/stdin") == 0;
+}
+
+int dp_read_file(const char *path, size_t max, struct dp_buf *out, struct dp_err *err)
+{
+	struct stat st;
+	int fd;
+
+	if (!names_descriptor(path))
+		return dp_read_regular(path, max, out, err);
+	dp_buf_clear(out);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0)
+		return dp_fail_errno(err, errno, "cannot open %s", path);
+	if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
+		close(fd);
+		return fs_fail_special(path, st.st_mode, err);
+	}
+	return fs_read_whole(fd, path, max, out, err);
 }
 
 int dp_open_plain(const char *path)
@@ -219,7 +301,8 @@ int dp_write_file(const char *path, const void *data, size_t len, bool sync,
 	if (!tmp)
 		return dp_fail(err, DP_E_NOMEM, "no memory to write %s", path);
 	snprintf(tmp, room, "%s.tmp", path);
-	fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	/* O_NONBLOCK: a FIFO of that name must not make us wait for a reader */
+	fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0644);
 	e = 0;
 	if (fd < 0 || dp_write_all(fd, data, len) != 0 || (sync && fdatasync(fd) != 0))
 		e = errno;

@@ -4,8 +4,20 @@
 #include "base/base.h"
 #include "base/buf.h"
 
-/* Reads a whole file into *out (replacing what it held). DP_E_LIMIT when it is
- * longer than max bytes, DP_E_NOT_FOUND, DP_E_DENIED, DP_E_IO. */
+/* Opens a regular file for reading; links are followed. A FIFO, a socket, a device and a
+ * directory are refused and never waited for: DP_E_INVALID, with the kind of file in the
+ * sentence. -1 on failure. */
+DP_MUSTCHECK int dp_open_regular(const char *path, struct dp_err *err);
+/* What else than a regular file it is ("a FIFO"); NULL for a regular file. */
+const char *dp_special_kind(unsigned mode);
+/* Reads a whole file into *out (replacing what it held), through dp_open_regular().
+ * DP_E_LIMIT when it is longer than max bytes, DP_E_NOT_FOUND, DP_E_DENIED, DP_E_INVALID,
+ * DP_E_IO. */
+DP_MUSTCHECK int dp_read_regular(const char *path, size_t max, struct dp_buf *out,
+				 struct dp_err *err);
+/* The same for what a person names. Besides regular files, it takes what names an open
+ * descriptor (/dev/stdin, /dev/fd/N as of a shell's process substitution): a pipe there
+ * has a writer already, or ends at once. */
 DP_MUSTCHECK int dp_read_file(const char *path, size_t max, struct dp_buf *out,
 			      struct dp_err *err);
 /* Opens for reading what somebody else may have put there: a plain file or nothing. A

@@ -221,9 +221,9 @@ int dp_journal_restore(const char *dir, const char *file, char kept[64],
 	if (code == DP_OK)
 		code = dp__lock_take(dir, &lock, err);
 	if (code == DP_OK) {
-		from = open(file, O_RDONLY | O_CLOEXEC);
+		from = dp_open_regular(file, err);
 		if (from < 0)
-			code = dp_fail_errno(err, errno, "cannot open %s", file);
+			code = err->code;
 	}
 	if (code == DP_OK) {
 		dp__exchange_clean(dir); /* `file` may be among it, and is open */

@@ -75,7 +75,8 @@ static bool lock_is_held(int fd)
 bool dp_journal_is_written(const char *dir, long *pid)
 {
 	int folder = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int file = openat(folder, "writer.lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int file = openat(folder, "writer.lock",
+			  O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	bool held = lock_is_held(folder) || lock_is_held(file);
 	char text[LOCK_PID];
 	int64_t number;

@@ -248,15 +248,16 @@ static int repair_whole(const char *file, bool *whole, struct dp_err *err)
 static int repair_locked(struct repair *r, json_t **report, struct dp_err *err)
 {
 	char *data = dp_path_join(r->dir, "data.mdb");
-	int fd = data ? open(data, O_RDONLY | O_CLOEXEC) : -1;
 	struct dp__survey s = { 0 };
 	bool whole = false;
-	int code;
+	int fd, code;
 
+	if (!data)
+		return dp_fail(err, DP_E_NOMEM, "no memory to repair a journal");
+	fd = dp_open_regular(data, err);
 	if (fd < 0) {
-		code = dp_fail_errno(err, errno, "cannot open the journal in %s", r->dir);
 		free(data);
-		return code;
+		return err->code;
 	}
 	code = repair_whole(data, &whole, err);
 	free(data);

@@ -313,11 +313,29 @@ static int open_databases(struct dp_journal *j, struct dp_err *err)
 	return mdb_code == 0 ? DP_OK : dp__fail_mdb(j, err, mdb_code, "open");
 }
 
+/* LMDB would wait for the writer of a FIFO. */
+static int check_kinds(const struct dp_journal *j, struct dp_err *err)
+{
+	static const char *const names[] = { "data.mdb", "lock.mdb" };
+	int dir = open(j->dir, O_PATH | O_DIRECTORY | O_CLOEXEC), code = DP_OK;
+	struct stat st;
+
+	for (size_t i = 0; dir >= 0 && code == DP_OK && i < DP_COUNT(names); i++)
+		if (fstatat(dir, names[i], &st, 0) == 0 && !S_ISREG(st.st_mode))
+			code = dp_fail(err, DP_E_INVALID,
+				       "%s/%s is %s, not a regular file", j->dir,
+				       names[i], dp_special_kind(st.st_mode));
+	if (dir >= 0)
+		close(dir);
+	return code;
+}
+
 /* LMDB must not even open a file whose headers are not its own. */
 static int check_headers(const struct dp_journal *j, struct dp_err *err)
 {
 	char *path = dp_path_join(j->dir, "data.mdb");
-	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	struct dp_err ignored; /* LMDB says why it cannot open it */
+	int fd = path ? dp_open_regular(path, &ignored) : -1;
 	bool sound = fd < 0 || !has_file(j, "data.mdb") || dp__pages_have_headers(fd);
 
 	free(path);
@@ -408,8 +426,10 @@ bool dp__moved(const struct dp_journal *j)
 
 int dp__env_open(struct dp_journal *j, struct dp_err *err)
 {
-	int code, mdb_code, dead;
+	int code = check_kinds(j, err), mdb_code, dead;
 
+	if (code != DP_OK)
+		return code;
 	errno = 0;
 	if (j->readonly && !has_file(j, "data.mdb"))
 		return errno == EACCES

@@ -209,6 +209,7 @@ int dp_journal_verify_at(const char *path, dp_verify_fn *bad, void *arg,
 			 struct dp_verify_result *out, struct dp_err *err)
 {
 	char *file = dp_path_join(path, "data.mdb");
+	struct dp_err why;
 	struct stat st;
 	bool folder;
 	int fd, code = DP_E_BUSY;
@@ -216,13 +217,15 @@ int dp_journal_verify_at(const char *path, dp_verify_fn *bad, void *arg,
 	if (!file)
 		return dp_fail(err, DP_E_NOMEM, "no memory to check a journal");
 	folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-	fd = open(folder ? file : path, O_RDONLY | O_CLOEXEC);
+	fd = dp_open_regular(folder ? file : path, &why);
 	free(file);
-	if (fd < 0)
-		return errno == ENOENT
-			       ? dp_fail(err, DP_E_NOT_FOUND, "there is no journal in %s",
-					 path)
-			       : dp_fail_errno(err, errno, "cannot open %s", path);
+	if (fd < 0 && why.code == DP_E_NOT_FOUND)
+		return dp_fail(err, DP_E_NOT_FOUND, "there is no journal in %s", path);
+	if (fd < 0) {
+		if (err)
+			*err = why;
+		return why.code;
+	}
 	for (int tries = 0; code == DP_E_BUSY && tries < DP__TRIES; tries++)
 		code = folder && tries + 1 < DP__TRIES
 			       ? verify_held(path, fd, bad, arg, out, err)

@@ -327,7 +327,8 @@ class Alone(Ctl):
         self.assertGreater(answer["problems"][0]["line"], 0)
         self.ctl("validate", self.path("none.yaml"), good, code=5)
         self.ctl("validate", self.folder, code=1)
-        self.assertIn("1024 KiB", self.ctl("validate", "/dev/zero", code=1).stderr)
+        huge = self.write("huge.yaml", "#" * (1024 * 1024 + 1))
+        self.assertIn("1024 KiB", self.ctl("validate", huge, code=1).stderr)
 
     def test_submit_checks_first(self):
         bad = self.write("bad.yaml", "study: 'a b'\n")

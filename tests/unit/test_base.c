@@ -214,7 +214,7 @@ static void files_are_written_whole(void **state)
 	assert_string_equal(text.data, "you");
 	assert_int_equal(dp_read_file(file, 2, &text, &err), DP_E_LIMIT);
 	assert_int_equal(dp_mkdirs(file, 0755, &err), DP_E_EXISTS);
-	assert_int_equal(dp_read_file(deep, 100, &text, &err), DP_E_IO);
+	assert_int_equal(dp_read_file(deep, 100, &text, &err), DP_E_INVALID);
 	assert_int_equal(dp_remove_tree(folder, &err), DP_OK);
 	assert_int_equal(access(folder, F_OK), -1);
 	assert_int_equal(dp_remove_tree(folder, &err), DP_OK);
@@ -361,6 +361,41 @@ static void the_start_of_a_plain_file(void **state)
 	assert_int_equal(dp_read_start(file, 10, &out), ENOENT);
 	dp_buf_free(&out);
 	free(file);
+	free(fifo);
+	free(link_);
+}
+
+/* A FIFO is never waited for, and is named; a pipe that is open already is read. */
+static void special_files_are_refused(void **state)
+{
+	char dir[] = "/tmp/dpareto-base-XXXXXX", pipe_name[32];
+	struct dp_buf out = DP_BUF_INIT;
+	struct dp_err err;
+	char *fifo, *link_;
+	int ends[2];
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	fifo = dp_path_join(dir, "fifo");
+	link_ = dp_path_join(dir, "link");
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	assert_int_equal(symlink(fifo, link_), 0);
+	assert_int_equal(dp_read_file(link_, 10, &out, &err), DP_E_INVALID);
+	assert_non_null(strstr(err.msg, "is a FIFO, not a regular file"));
+	assert_int_equal(dp_read_file("/dev/null", 10, &out, &err), DP_E_INVALID);
+	assert_non_null(strstr(err.msg, "is a character device"));
+	assert_int_equal(dp_read_file("/proc/self/stat", 10000, &out, NULL), DP_OK);
+	assert_int_equal(dp_read_regular(fifo, 10, &out, NULL), DP_E_INVALID);
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(write(ends[1], "text", 4), 4);
+	close(ends[1]);
+	snprintf(pipe_name, sizeof pipe_name, "/dev/fd/%d", ends[0]);
+	assert_int_equal(dp_read_regular(pipe_name, 10, &out, &err), DP_E_INVALID);
+	assert_int_equal(dp_read_file(pipe_name, 10, &out, &err), DP_OK);
+	assert_string_equal(dp_buf_text(&out), "text");
+	close(ends[0]);
+	assert_int_equal(dp_remove_tree(dir, NULL), DP_OK);
+	dp_buf_free(&out);
 	free(fifo);
 	free(link_);
 }
@@ -609,6 +644,7 @@ int main(void)
 		cmocka_unit_test(counts_have_their_plural),
 		cmocka_unit_test(waits_grow_up_to_a_limit),
 		cmocka_unit_test(the_start_of_a_plain_file),
+		cmocka_unit_test(special_files_are_refused),
 		cmocka_unit_test(philox_known_answer),
 		cmocka_unit_test(secret_stream_known_answer),
 		cmocka_unit_test(secret_streams_differ),

@@ -17,6 +17,7 @@
 #include "daemon/record.h"
 #include "daemon/sched.h"
 #include "daemon/server.h"
+#include "daemon/state_dir.h"
 #include "daemon/volume.h"
 
 #include <errno.h>
@@ -168,7 +169,7 @@ static int find_folders(struct dpd *d, const struct settings *s, struct dp_err *
 	if (!d->at.state_dir || !d->at.shim || !d->at.report)
 		return dp_fail(err, DP_E_FAILED,
 			       "cannot find the folder of dparetod itself");
-	return DP_OK;
+	return s->look ? DP_OK : state_dir_check(d, err);
 }
 
 /* Does stderr lead to systemd's journal? The variable alone does not tell: terminals

@@ -1,0 +1,86 @@
+/* state_dir.c - who else may write to the state directory. */
+#include "daemon/state_dir.h"
+
+#include "base/fs.h"
+#include "daemon/who.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* root may do everything anyway. */
+static int check_owner(const char *path, const struct stat *st, struct dp_err *err)
+{
+	char owner[WHO_NAME], self[WHO_NAME];
+
+	if (st->st_uid == geteuid() || st->st_uid == 0)
+		return DP_OK;
+	who_named(st->st_uid, owner);
+	who_named(geteuid(), self);
+	dp_fail(err, DP_E_DENIED,
+		"%s belongs to %s, but the daemon runs as %s: the owner could have it "
+		"run "
+		"any program",
+		path, owner, self);
+	return dp_hint(err,
+		       "start the daemon as that user, name another directory with "
+		       "--state, or look at what is in it and then 'chown -R %u %s'",
+		       (unsigned)geteuid(), path);
+}
+
+static int check_mode(struct dpd *d, const char *path, const struct stat *st,
+		      struct dp_err *err)
+{
+	unsigned mode = st->st_mode & 07777;
+
+	if (mode & S_IWOTH && !(mode & S_ISVTX)) {
+		dp_fail(err, DP_E_DENIED,
+			"every user may write to %s (mode %04o): each could have the "
+			"daemon run any program",
+			path, mode);
+		return dp_hint(err, "look at what is in it, then 'chmod o-w %s'", path);
+	}
+	if (mode & S_IWOTH)
+		log_line(&d->log, LOG_WARN, "",
+			 "every user may create files in %s (mode %04o); 'chmod o-w %s'",
+			 path, mode, path);
+	else if (mode & S_IWGRP)
+		log_line(
+			&d->log, LOG_WARN, "",
+			"members of group %u may write to %s (mode %04o) and so have the "
+			"daemon run any program; if that is not intended, 'chmod g-w %s'",
+			(unsigned)st->st_gid, path, mode, path);
+	return DP_OK;
+}
+
+/* `name` NULL: the state directory itself. What does not exist yet is made by us. */
+static int check_dir(struct dpd *d, const char *name, struct dp_err *err)
+{
+	char *path = dp_path_join(d->at.state_dir, name ? name : ".");
+	struct stat st;
+	int code = DP_OK;
+
+	if (!path)
+		return dp_fail(err, DP_E_NOMEM, "no memory for a path");
+	if (stat(path, &st) == 0) {
+		const char *shown = name ? path : d->at.state_dir;
+
+		code = check_owner(shown, &st, err);
+		if (code == DP_OK)
+			code = check_mode(d, shown, &st, err);
+	} else if (errno != ENOENT) {
+		code = dp_fail_errno(err, errno, "cannot look at %s", path);
+	}
+	free(path);
+	return code;
+}
+
+int state_dir_check(struct dpd *d, struct dp_err *err)
+{
+	int code = check_dir(d, NULL, err);
+
+	if (code == DP_OK)
+		code = check_dir(d, "journal", err);
+	return code == DP_OK ? check_dir(d, "studies", err) : code;
+}

@@ -94,7 +94,11 @@ const struct ctl_command ctl_cmd_serve = {
 		"the daemon's socket, and nobody else. With it, whoever has the token "
 		"can: a browser asks for it once. There is no encryption: from another "
 		"machine use ssh "
-		"or a proxy with TLS (docs/web.md, docs/service.md).",
+		"or a proxy with TLS (docs/web.md, docs/service.md).\n\n"
+		"Connections are limited by user and address. The peer with the most "
+		"loses its oldest first, a request has 15 seconds for its headers, and "
+		"some threads are reserved for the server's own user, root and "
+		"/metrics.",
 	.examples = "dparetoctl serve --open\n"
 		    "dparetoctl serve --control\n"
 		    "ssh -L 8410:127.0.0.1:8410 HOST dparetoctl serve\n"

@@ -106,11 +106,8 @@ bool guard_admits(const struct guard *g, const struct http_request *q,
 			"open it by the address that it printed, or start it with "
 			"--host NAME");
 	if (q->stranger)
-		return guard_deny(a, 403, DP_E_DENIED,
-				  "your user may not use the daemon's socket, so this "
-				  "page is not for you either",
-				  "ask to be let into the group of the socket, or for a "
-				  "server with a --token-file");
+		return guard_deny(a, 403, DP_E_DENIED, GUARD_STRANGER,
+				  GUARD_STRANGER_HINT);
 	if (q->method == HTTP_OTHER) {
 		a->allow = g->control ? "GET, HEAD, POST" : "GET, HEAD";
 		return guard_deny(a, 405, DP_E_USAGE, "this method is not known here",
@@ -133,6 +130,16 @@ bool guard_admits_reader(const struct http_request *q, struct http_reply *a)
 		return true;
 	return guard_deny(a, 403, DP_E_DENIED,
 			  "a page of another site may read nothing here", "");
+}
+
+const char *guard_bearer_token(const char *authorization)
+{
+	static const char bearer[] = "Bearer ";
+	size_t n = strlen(bearer);
+
+	return authorization && strncasecmp(authorization, bearer, n) == 0
+		       ? authorization + n
+		       : NULL;
 }
 
 bool guard_knows(const struct guard *g, const struct http_request *q, bool cookie)

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 enum {
-	BACKLOG = 64
+	BACKLOG = 4096 /* the kernel may allow less */
 };
 
 /* Takes "[::1]:8410" apart; the host without its brackets. */

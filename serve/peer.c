@@ -2,8 +2,13 @@
 #include "serve/peer.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <grp.h>
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/sock_diag.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +38,77 @@ static void end_text(const struct sockaddr *a, char out[END_TEXT])
 		 part[3], ntohs(v6->sin6_port));
 }
 
-bool peer_user(const struct sockaddr *ours, const struct sockaddr *theirs, uid_t *user)
+static void diag_end(const struct sockaddr *a, __be16 *port, __be32 address[4])
+{
+	const struct sockaddr_in6 *v6 = (const void *)a;
+	const struct sockaddr_in *v4 = (const void *)a;
+
+	if (a->sa_family == AF_INET) {
+		*port = v4->sin_port;
+		memcpy(address, &v4->sin_addr, sizeof v4->sin_addr);
+	} else {
+		*port = v6->sin6_port;
+		memcpy(address, &v6->sin6_addr, sizeof v6->sin6_addr);
+	}
+}
+
+static bool diag_send(int fd, const struct sockaddr *ours, const struct sockaddr *theirs)
+{
+	struct {
+		struct nlmsghdr head;
+		struct inet_diag_req_v2 query;
+	} q = { .head = { .nlmsg_len = sizeof q,
+			  .nlmsg_type = SOCK_DIAG_BY_FAMILY,
+			  .nlmsg_flags = NLM_F_REQUEST },
+		.query = { .sdiag_family = (unsigned char)ours->sa_family,
+			   .sdiag_protocol = IPPROTO_TCP,
+			   .idiag_states = ~0U } };
+	struct inet_diag_sockid *id = &q.query.id;
+
+	diag_end(theirs, &id->idiag_sport, id->idiag_src);
+	diag_end(ours, &id->idiag_dport, id->idiag_dst);
+	id->idiag_cookie[0] = id->idiag_cookie[1] = INET_DIAG_NOCOOKIE;
+	return send(fd, &q, sizeof q, 0) == (ssize_t)sizeof q;
+}
+
+enum diag {
+	DIAG_FOUND,
+	DIAG_NONE,
+	DIAG_CANNOT /* this kernel, or a sandbox, does not answer */
+};
+
+/* Asks the kernel for this one socket. To read its table takes the longer the more
+ * connections the machine has, and any user can open many. */
+static enum diag diag_user(const struct sockaddr *ours, const struct sockaddr *theirs,
+			   uid_t *user)
+{
+	_Alignas(struct nlmsghdr) char reply[4096];
+	const struct nlmsghdr *head = (const void *)reply;
+	const struct inet_diag_msg *found = NLMSG_DATA(head);
+	const struct nlmsgerr *failed = NLMSG_DATA(head);
+	int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+	ssize_t n = -1;
+
+	if (fd < 0)
+		return DIAG_CANNOT;
+	if (diag_send(fd, ours, theirs)) /* the kernel answers before send() returns */
+		n = recv(fd, reply, sizeof reply, MSG_DONTWAIT);
+	close(fd);
+	if (n >= (ssize_t)NLMSG_LENGTH(sizeof *failed) && head->nlmsg_type == NLMSG_ERROR)
+		return failed->error == -ENOENT ? DIAG_NONE : DIAG_CANNOT;
+	if (n < (ssize_t)NLMSG_LENGTH(sizeof *found) ||
+	    head->nlmsg_type != SOCK_DIAG_BY_FAMILY)
+		return DIAG_CANNOT;
+	*user = found->idiag_uid;
+	/* not a listening socket with the port of one that is gone, nor one that its
+	 * process has closed */
+	return found->idiag_state != TCP_LISTEN && found->idiag_inode ? DIAG_FOUND
+								      : DIAG_NONE;
+}
+
+/* Looks it up in the kernel's table of all connections. */
+static bool table_user(const struct sockaddr *ours, const struct sockaddr *theirs,
+		       uid_t *user)
 {
 	bool v4 = ours->sa_family == AF_INET, found = false;
 	FILE *table = fopen(v4 ? "/proc/self/net/tcp" : "/proc/self/net/tcp6", "re");
@@ -59,6 +134,13 @@ bool peer_user(const struct sockaddr *ours, const struct sockaddr *theirs, uid_t
 	if (table)
 		fclose(table);
 	return found;
+}
+
+bool peer_user(const struct sockaddr *ours, const struct sockaddr *theirs, uid_t *user)
+{
+	enum diag d = diag_user(ours, theirs, user);
+
+	return d == DIAG_CANNOT ? table_user(ours, theirs, user) : d == DIAG_FOUND;
 }
 
 char *peer_name(uid_t user, char out[PEER_NAME])
@@ -91,15 +173,25 @@ static bool user_in_group(uid_t user, gid_t group)
 	return in;
 }
 
-bool peer_may_use(uid_t user, const char *socket)
+enum peer_access peer_access_by_mode(uid_t user, const char *socket)
 {
 	struct stat st;
 
 	if (user == 0 || user == geteuid())
-		return true;
+		return PEER_ALLOWED;
 	if (stat(socket, &st) != 0)
-		return false;
+		return PEER_DENIED;
 	if (user == st.st_uid || (st.st_mode & 02))
-		return true;
-	return (st.st_mode & 020) && user_in_group(user, st.st_gid);
+		return PEER_ALLOWED;
+	return (st.st_mode & 020) ? PEER_BY_GROUP : PEER_DENIED;
+}
+
+bool peer_may_use(uid_t user, const char *socket)
+{
+	enum peer_access access = peer_access_by_mode(user, socket);
+	struct stat st;
+
+	if (access != PEER_BY_GROUP)
+		return access == PEER_ALLOWED;
+	return stat(socket, &st) == 0 && user_in_group(user, st.st_gid);
 }

@@ -19,6 +19,14 @@ enum {
 };
 /* "alice (1000)", or "user 1000" of one without a name. */
 char *peer_name(uid_t user, char out[PEER_NAME]);
+enum peer_access {
+	PEER_DENIED,
+	PEER_ALLOWED,
+	PEER_BY_GROUP /* members of the socket's group are allowed */
+};
+/* The access of a user by owner and mode of a socket. Does not look up groups, which may
+ * take time. */
+enum peer_access peer_access_by_mode(uid_t user, const char *socket);
 /* May that user connect to a socket in the file system? Its owner, root and we may
  * always. */
 bool peer_may_use(uid_t user, const char *socket);

@@ -1,18 +1,19 @@
 /* web.c - between libmicrohttpd and routes.c.
  *
- * A connection has a thread, so that an answer may take its time: it waits for the
- * daemon, or for events. What a client can hold up is bounded: how many there are, what a
- * request may be, and how long it may take to send one or to take its answer. */
+ * A request has a thread, so that an answer may take its time: it waits for the daemon,
+ * or for events. What a client can hold up is bounded: how many requests there are, what
+ * a request may be, and how long it may take to send one or to take its answer.
+ * Connections come from acceptor.c, which has checked the headers of the first request;
+ * each is closed after its answer, so that no second request goes past that check. */
 #include "serve/web.h"
 
 #include "base/num.h"
-#include "serve/peer.h"
+#include "serve/acceptor.h"
 
 #include <arpa/inet.h>
 #include <microhttpd.h>
 #include <netdb.h>
 #include <poll.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,35 +22,20 @@
 #include <unistd.h>
 
 enum {
-	CONNECTIONS_MAX = 256,
 	STREAMS_MAX = 128,    /* of events: the rest is for pages */
 	MEMORY = 32 << 10,    /* of a connection, for its headers */
 	STILL_S = 20,         /* nothing comes or goes for so long */
-	REQUEST_S = 15,       /* from the first byte, or the last answer, to a request */
+	BODY_S = 15,          /* from a request's head to the end of its body */
 	ANSWER_S = 120,       /* from there to the end of its answer */
 	BEAT_MS = 1000,       /* streams look so often whether somebody listens, */
 	BEATS_A_COMMENT = 15, /* and say so often that they are there */
 	EVENTS_BLOCK = 16 << 10,
 };
 
-/* A connection, from its first byte to its last. */
-struct connection {
-	struct connection *next, **from;
-	int fd;
-	int64_t since;       /* dp_mono_us() when it began to do what it does: */
-	bool judged;         /* it is known whose it is: */
-	bool stranger;       /* its user may not use the daemon's socket */
-	char who[PEER_NAME]; /* that user; "": it is somebody with the token */
-	bool answering;      /* its request was read; else it is waited for */
-	bool streaming;      /* events, for as long as anybody likes */
-};
-
 struct web {
 	struct serve *s;
 	struct MHD_Daemon *http;
-	pthread_mutex_t lock; /* of the list and what is in it */
-	struct connection *connections;
-	atomic_uint streams;
+	struct acceptor acceptor; /* its lock is that of all connections */
 };
 
 /* A request that is being read. */
@@ -65,7 +51,7 @@ struct exchange {
 
 /* ---- connections and their time ---- */
 
-static struct connection *connection_of(struct MHD_Connection *c)
+static struct conn *conn_of(struct MHD_Connection *c)
 {
 	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
@@ -81,80 +67,81 @@ static int socket_of(struct MHD_Connection *c)
 	return info ? info->connect_fd : -1;
 }
 
-static void connection_turn(struct web *v, struct MHD_Connection *c, bool answering,
-			    bool streaming)
+static void connection_set_state(struct web *v, struct MHD_Connection *c,
+				 enum conn_state state)
 {
-	struct connection *one = connection_of(c);
+	struct conn *conn = conn_of(c);
 
-	if (!one)
-		return;
-	pthread_mutex_lock(&v->lock);
-	one->answering = answering;
-	one->streaming = streaming;
-	one->since = dp_mono_us();
-	pthread_mutex_unlock(&v->lock);
+	if (conn)
+		conn_set_state(&v->acceptor, conn, state);
 }
 
-/* Finds out whose it is: somebody on this machine who may use the daemon's socket, or a
- * stranger. Where a token is needed, that decides. */
-static void connection_judge(const struct web *v, struct connection *one)
+/* Finds out whether its user may use the daemon's socket. Where a token is needed, that
+ * decides. */
+static void connection_judge(struct web *v, struct conn *conn)
 {
-	struct sockaddr_storage ours, theirs;
-	socklen_t n = sizeof ours, m = sizeof theirs;
-	uid_t user;
-
-	one->judged = true;
+	conn->judged = true;
 	if (v->s->guard.closed)
 		return;
-	one->stranger =
-		getsockname(one->fd, (struct sockaddr *)&ours, &n) != 0 ||
-		getpeername(one->fd, (struct sockaddr *)&theirs, &m) != 0 ||
-		!peer_user((struct sockaddr *)&ours, (struct sockaddr *)&theirs, &user) ||
-		!peer_may_use(user, v->s->guard.socket);
-	if (!one->stranger)
-		peer_name(user, one->who);
+	conn->stranger = !conn->local || !peer_may_use(conn->user, v->s->guard.socket);
+	if (conn->local)
+		acceptor_remember_user(&v->acceptor, conn->user, !conn->stranger);
+	if (!conn->stranger)
+		peer_name(conn->user, conn->who);
 }
 
+/* Finds the connection that was handed over, by its descriptor. */
 static void connection_open(struct web *v, struct MHD_Connection *c, void **context)
 {
-	struct connection *one = calloc(1, sizeof *one);
+	struct conn *conn;
+	int fd = socket_of(c);
 
-	*context = one;
-	if (!one)
-		return; /* no memory: its requests are refused */
-	one->fd = socket_of(c);
-	one->since = dp_mono_us();
-	pthread_mutex_lock(&v->lock);
-	one->next = v->connections;
-	one->from = &v->connections;
-	if (one->next)
-		one->next->from = &one->next;
-	v->connections = one;
-	pthread_mutex_unlock(&v->lock);
+	pthread_mutex_lock(&v->acceptor.lock);
+	for (conn = v->acceptor.conns.first; conn && conn->fd != fd;)
+		conn = conn->next;
+	if (conn)
+		conn->started = true;
+	pthread_mutex_unlock(&v->acceptor.lock);
+	*context = conn;
 }
 
-static void connection_close(struct web *v, void **context)
+static void connection_forget(struct web *v, struct conn *conn)
 {
-	struct connection *one = *context;
-
-	if (!one)
-		return;
-	pthread_mutex_lock(&v->lock);
-	*one->from = one->next;
-	if (one->next)
-		one->next->from = one->from;
-	pthread_mutex_unlock(&v->lock);
-	free(one);
-	*context = NULL;
+	pthread_mutex_lock(&v->acceptor.lock);
+	conn_list_remove(conn);
+	pthread_mutex_unlock(&v->acceptor.lock);
+	free(conn);
+	acceptor_wake(&v->acceptor);
 }
 
 static void on_connected(void *arg, struct MHD_Connection *c, void **context,
 			 enum MHD_ConnectionNotificationCode what)
 {
-	if (what == MHD_CONNECTION_NOTIFY_STARTED)
+	if (what == MHD_CONNECTION_NOTIFY_STARTED) {
 		connection_open(arg, c, context);
-	else
-		connection_close(arg, context);
+	} else if (*context) {
+		connection_forget(arg, *context);
+		*context = NULL;
+	}
+}
+
+/* Hands a connection to libmicrohttpd, which closes it in any case. */
+static void on_handoff(void *arg, struct conn *conn)
+{
+	struct web *v = arg;
+	struct sockaddr_storage peer = conn->peer;
+	struct conn *left;
+
+	if (MHD_add_connection(v->http, conn->fd, (struct sockaddr *)&peer,
+			       conn->peer_len) == MHD_YES)
+		return;
+	/* no memory or no thread; if it started, on_connected() has forgotten it */
+	pthread_mutex_lock(&v->acceptor.lock);
+	for (left = v->acceptor.conns.first; left && left != conn;)
+		left = left->next;
+	pthread_mutex_unlock(&v->acceptor.lock);
+	if (left)
+		connection_forget(v, left);
 }
 
 /* libmicrohttpd's own limit is one of silence: a byte every ten seconds would outlive it.
@@ -163,14 +150,15 @@ void web_watch(struct web *v)
 {
 	int64_t now = dp_mono_us();
 
-	pthread_mutex_lock(&v->lock);
-	for (struct connection *one = v->connections; one; one = one->next) {
-		int64_t most = one->answering ? ANSWER_S : REQUEST_S;
+	pthread_mutex_lock(&v->acceptor.lock);
+	for (struct conn *conn = v->acceptor.conns.first; conn; conn = conn->next) {
+		int64_t most = conn->state == CONN_READING_BODY ? BODY_S : ANSWER_S;
 
-		if (!one->streaming && now - one->since > most * 1000000)
-			shutdown(one->fd, SHUT_RDWR);
+		if ((conn->state & CONN_RUNNING) && conn->state != CONN_STREAMING &&
+		    now - conn->since > most * 1000000)
+			conn_evict(conn);
 	}
-	pthread_mutex_unlock(&v->lock);
+	pthread_mutex_unlock(&v->acceptor.lock);
 }
 
 /* ---- requests ---- */
@@ -229,25 +217,21 @@ static void *on_target(void *arg, const char *target, struct MHD_Connection *c)
  * site's page can set either. */
 static const char *shown_token(struct MHD_Connection *c)
 {
-	static const char bearer[] = "Bearer ";
 	const char *own = header(c, "X-DPareto-Token");
-	const char *common = own ? NULL : header(c, "Authorization");
 
-	if (common && strncasecmp(common, bearer, strlen(bearer)) == 0)
-		return common + strlen(bearer);
-	return own;
+	return own ? own : guard_bearer_token(header(c, "Authorization"));
 }
 
 /* Found out once, in the connection's own thread: asking for a user's groups may take
  * time. */
-static void read_user(const struct web *v, struct exchange *x, struct MHD_Connection *c)
+static void read_user(struct web *v, struct exchange *x, struct MHD_Connection *c)
 {
-	struct connection *one = connection_of(c);
+	struct conn *conn = conn_of(c);
 
-	if (one && !one->judged)
-		connection_judge(v, one);
-	x->q.stranger = !one || one->stranger;
-	x->q.who = one && one->who[0] ? one->who : NULL;
+	if (conn && !conn->judged)
+		connection_judge(v, conn);
+	x->q.stranger = !conn || conn->stranger;
+	x->q.who = conn && conn->who[0] ? conn->who : NULL;
 }
 
 struct hosts {
@@ -275,8 +259,8 @@ static const char *only_host(struct MHD_Connection *c)
 	return hosts.n == 1 ? hosts.first : NULL;
 }
 
-static void read_headers(const struct web *v, struct exchange *x,
-			 struct MHD_Connection *c, const char *method)
+static void read_headers(struct web *v, struct exchange *x, struct MHD_Connection *c,
+			 const char *method)
 {
 	x->q.method = http_method_from(method);
 	x->q.host = only_host(c);
@@ -336,7 +320,6 @@ static void stream_free(void *arg)
 {
 	struct stream *st = arg;
 
-	atomic_fetch_sub(&st->v->streams, 1);
 	dp_buf_free(&st->text);
 	free(st);
 }
@@ -359,14 +342,36 @@ static struct MHD_Response *stream_response(struct web *v, struct MHD_Connection
 	return response;
 }
 
-/* Takes a place for a stream, if there is one left. */
-static bool stream_begins(struct web *v, struct http_reply *a)
+/* Makes room for another stream: the oldest one of the peer with the most streams ends,
+ * if this peer has fewer. Browsers connect again by themselves. With the lock. */
+static bool stream_evict(struct conn_list *list, const struct conn *conn)
 {
-	struct dp_err err;
+	struct conn *other = conn_to_evict(list, CONN_STREAMING, CONN_OWNER);
 
-	if (atomic_fetch_add(&v->streams, 1) < STREAMS_MAX)
+	if (!other || conn_same_peer(other, conn) ||
+	    conn_count_of_peer(list, other, CONN_STREAMING) <=
+		    conn_count_of_peer(list, conn, CONN_STREAMING) + 1)
+		return false;
+	conn_evict(other);
+	return true;
+}
+
+/* Makes the connection a stream, if there may be another one. */
+static bool stream_begins(struct web *v, struct MHD_Connection *c, struct http_reply *a)
+{
+	struct conn_list *list = &v->acceptor.conns;
+	struct conn *conn = conn_of(c);
+	struct dp_err err;
+	bool begins;
+
+	pthread_mutex_lock(&v->acceptor.lock);
+	begins = conn && (conn_count(list, CONN_STREAMING) < STREAMS_MAX ||
+			  stream_evict(list, conn));
+	if (begins)
+		conn->state = CONN_STREAMING;
+	pthread_mutex_unlock(&v->acceptor.lock);
+	if (begins)
 		return true;
-	atomic_fetch_sub(&v->streams, 1);
 	dp_fail(&err, DP_E_BUSY, "too many pages follow events already");
 	dp_hint(&err, "close some of them");
 	http_reply_error(a, &err);
@@ -394,6 +399,7 @@ static void put_headers(struct MHD_Response *r, const struct http_reply *a)
 	put_header(r, "Allow", a->allow);
 	put_header(r, "Location", a->location);
 	put_header(r, "Set-Cookie", a->cookie);
+	put_header(r, "Connection", "close"); /* acceptor.c checks one request */
 	if (a->events)
 		put_header(r, "X-Accel-Buffering", "no"); /* nginx's word for it */
 }
@@ -401,18 +407,16 @@ static void put_headers(struct MHD_Response *r, const struct http_reply *a)
 static enum MHD_Result http_send(struct web *v, struct MHD_Connection *c,
 				 struct http_reply *a)
 {
-	bool events = a->events && stream_begins(v, a);
+	bool events = a->events && stream_begins(v, c, a);
 	struct MHD_Response *r;
 	enum MHD_Result sent;
 	size_t len = a->body.len;
 	char *body;
 
-	connection_turn(v, c, true, events);
 	if (events) {
 		r = stream_response(v, c);
-		if (!r)
-			atomic_fetch_sub(&v->streams, 1);
 	} else {
+		connection_set_state(v, c, CONN_SENDING);
 		body = dp_buf_detach(&a->body);
 		r = MHD_create_response_from_buffer(len, body ? body : (char *)"",
 						    body ? MHD_RESPMEM_MUST_FREE
@@ -448,7 +452,6 @@ static enum MHD_Result exchange_begin(struct web *v, struct MHD_Connection *c,
 {
 	x->begun = true;
 	read_headers(v, x, c, method);
-	connection_turn(v, c, true, false);
 	if (!x->bad && serve_admits(v->s, &x->q, &x->a) && !exchange_too_long(x, c))
 		return MHD_YES;
 	x->refused = true;
@@ -480,6 +483,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *c, const cha
 		return x->taken > HTTP_BODY_MAX ? MHD_NO : MHD_YES;
 	}
 	if (!x->refused) {
+		connection_set_state(v, c, CONN_ANSWERING);
 		x->q.body = dp_buf_text(&x->body);
 		x->q.len = x->body.len;
 		serve_answer(v->s, &x->q, &x->a);
@@ -492,8 +496,9 @@ static void on_completed(void *arg, struct MHD_Connection *c, void **context,
 {
 	struct exchange *x = *context;
 
+	(void)arg;
+	(void)c;
 	(void)why;
-	connection_turn(arg, c, false, false);
 	if (!x)
 		return;
 	http_request_free(&x->q);
@@ -505,28 +510,42 @@ static void on_completed(void *arg, struct MHD_Connection *c, void **context,
 
 /* ---- the server ---- */
 
-int web_start(struct serve *s, int fd, struct web **out, struct dp_err *err)
+static struct MHD_Daemon *http_start(struct web *v)
 {
-	struct web *v = calloc(1, sizeof *v);
-
-	if (!v)
-		return dp_fail(err, DP_E_NOMEM, "no memory for a server");
-	v->s = s;
-	pthread_mutex_init(&v->lock, NULL);
-	v->http = MHD_start_daemon(
+	return MHD_start_daemon(
 		MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD |
-			MHD_USE_POLL | MHD_USE_ITC,
-		0, NULL, NULL, on_request, v, MHD_OPTION_LISTEN_SOCKET, fd,
-		MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX,
-		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY,
+			MHD_USE_POLL | MHD_USE_ITC | MHD_USE_NO_LISTEN_SOCKET,
+		0, NULL, NULL, on_request, v, MHD_OPTION_CONNECTION_LIMIT,
+		CONN_THREADS_MAX + 8, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY,
 		MHD_OPTION_CONNECTION_TIMEOUT, STILL_S, MHD_OPTION_STRICT_FOR_CLIENT, 1,
 		MHD_OPTION_URI_LOG_CALLBACK, on_target, v, MHD_OPTION_NOTIFY_COMPLETED,
 		on_completed, v, MHD_OPTION_NOTIFY_CONNECTION, on_connected, v,
 		MHD_OPTION_END);
+}
+
+int web_start(struct serve *s, int fd, struct web **out, struct dp_err *err)
+{
+	struct web *v = calloc(1, sizeof *v);
+	int code;
+
+	if (!v) {
+		close(fd);
+		return dp_fail(err, DP_E_NOMEM, "no memory for a server");
+	}
+	v->s = s;
+	v->acceptor =
+		(struct acceptor){ .guard = &s->guard, .handoff = on_handoff, .arg = v };
+	v->http = http_start(v);
 	if (!v->http) {
-		pthread_mutex_destroy(&v->lock);
+		close(fd);
 		free(v);
 		return dp_fail(err, DP_E_FAILED, "the server cannot be started");
+	}
+	code = acceptor_start(&v->acceptor, fd, err);
+	if (code != DP_OK) {
+		MHD_stop_daemon(v->http);
+		free(v);
+		return code;
 	}
 	*out = v;
 	return DP_OK;
@@ -534,7 +553,8 @@ int web_start(struct serve *s, int fd, struct web **out, struct dp_err *err)
 
 void web_stop(struct web *v)
 {
+	acceptor_stop(&v->acceptor);
 	MHD_stop_daemon(v->http);
-	pthread_mutex_destroy(&v->lock);
+	acceptor_free(&v->acceptor);
 	free(v);
 }

@@ -3,16 +3,18 @@
 #include "fake_asked.h"
 #include "reports/plot/plot.h"
 #include "serve/choice.h"
+#include "serve/conn_limits.h"
 #include "serve/figures.h"
 #include "serve/large_front.h"
 #include "serve/growth.h"
 #include "serve/listen.h"
-#include "serve/peer.h"
+#include "serve/request_head.h"
 #include "serve/table.h"
 
 #include "base/json.h"
 
 #include <math.h>
+#include <netinet/in.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -157,6 +159,136 @@ static void test_listening(void **state)
 	assert_int_equal(listen_at("0.0.0.0:0", true, &l, &err), DP_OK);
 	assert_false(l.loopback);
 	close(l.fd);
+}
+
+/* ---- request line and headers ---- */
+
+static void test_request_heads(void **state)
+{
+	static const char good[] = "POST /login?a=b HTTP/1.1\r\nHost: localhost\r\n"
+				   "Content-Length:\t5 \r\nX-DPareto-Token:  word\r\n"
+				   "Cookie: \r\n\r\n";
+	static const struct {
+		const char *text;
+		unsigned status;
+	} bad[] = { { "\r\n", 400 },
+		    { "GET\r\n", 400 },
+		    { "GET / HTTP/1.1 \r\n", 400 },
+		    { "GET / http/1.1\r\n", 400 },
+		    { "GET / HTTP/1.2\r\n", 505 },
+		    { "GET / HTTP/1.1\n", 400 },
+		    { "G\x7fT / HTTP/1.1\r\n", 400 },
+		    { "GET / HTTP/1.1\r\n folded\r\n", 400 },
+		    { "GET / HTTP/1.1\r\nX : y\r\n", 400 },
+		    { "GET / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 1\r\n",
+		      400 },
+		    { "GET / HTTP/1.1\r\nContent-Length: 1 1\r\n", 400 },
+		    { "GET / HTTP/1.1\r\nContent-Length: 1234567890123456789\r\n", 413 },
+		    { "GET / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n", 400 },
+		    { "GET / HTTP/1.1\r\nTransfer-Encoding: Chunked\r\n"
+		      "Content-Length: 0\r\n\r\n",
+		      400 } };
+	struct request_head h;
+	char *token;
+
+	(void)state;
+	for (size_t n = 0; n < sizeof good - 1; n++)
+		assert_int_equal(request_head_parse(good, n, &h), HEAD_INCOMPLETE);
+	assert_int_equal(request_head_parse(good, sizeof good - 1, &h), HEAD_COMPLETE);
+	token = head_value_copy(&h.token);
+	assert_string_equal(token, "word");
+	free(token);
+	assert_int_equal(h.target.len, strlen("/login?a=b"));
+	assert_int_equal(h.cookie.len, 0);
+	assert_null(h.authorization.text);
+	for (size_t i = 0; i < DP_COUNT(bad); i++) {
+		assert_int_equal(request_head_parse(bad[i].text, strlen(bad[i].text), &h),
+				 HEAD_INVALID);
+		assert_int_equal(h.status, bad[i].status);
+	}
+	/* a NUL anywhere */
+	for (size_t n = 0; n < sizeof good - 1; n++) {
+		char copy[sizeof good];
+
+		memcpy(copy, good, sizeof good);
+		copy[n] = '\0';
+		assert_int_equal(request_head_parse(copy, sizeof good - 1, &h),
+				 HEAD_INVALID);
+		assert_int_equal(h.status, 400);
+	}
+}
+
+/* ---- connections ---- */
+
+static struct conn *add_conn(struct conn_list *list, struct conn *c, uint32_t address,
+			     bool local, uid_t user)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET,
+				 .sin_addr.s_addr = htonl(address) };
+
+	*c = (struct conn){ .state = CONN_READING_HEAD };
+	conn_set_peer(c, (struct sockaddr *)&a, local, user);
+	conn_list_add(list, c);
+	return c;
+}
+
+/* The oldest of the address with the most, of the user with the most. */
+static void test_evicted_connection(void **state)
+{
+	static struct conn some[64];
+	struct conn_list list = { 0 };
+	size_t n = 0;
+	struct conn *first;
+
+	(void)state;
+	assert_null(conn_to_evict(&list, CONN_PENDING, CONN_OWNER));
+	/* the owner keeps a reserve */
+	while (n < CONN_OWNER_RESERVE)
+		add_conn(&list, &some[n++], 0x7f000001, true, geteuid());
+	assert_null(conn_to_evict(&list, CONN_PENDING, CONN_OWNER));
+	first = add_conn(&list, &some[n++], 0x7f000001, true, 4242);
+	assert_ptr_equal(conn_to_evict(&list, CONN_PENDING, CONN_OWNER), first);
+	/* one user counts over all its addresses, and so do all other machines */
+	add_conn(&list, &some[n++], 0xc0000207, false, 0);
+	for (uint32_t i = 2; i < 5; i++)
+		add_conn(&list, &some[n++], 0x7f000000 + i, true, 4242);
+	assert_ptr_equal(conn_to_evict(&list, CONN_PENDING, CONN_OWNER), first);
+	for (uint32_t i = 0; i < 5; i++)
+		add_conn(&list, &some[n++], 0xc0000208, false, 0);
+	assert_ptr_equal(conn_to_evict(&list, CONN_PENDING, CONN_OWNER), &some[n - 5]);
+	/* evicted connections and other states do not count */
+	some[n - 5].evicted = true;
+	assert_ptr_equal(conn_to_evict(&list, CONN_PENDING, CONN_OWNER), &some[n - 4]);
+	some[n - 4].state = CONN_READING_BODY;
+	some[n - 3].state = CONN_READING_BODY;
+	assert_ptr_equal(conn_to_evict(&list, CONN_READING_HEAD, CONN_OWNER), first);
+	conn_list_remove(first);
+	assert_ptr_equal(conn_to_evict(&list, CONN_READING_BODY, CONN_OWNER),
+			 &some[n - 4]);
+}
+
+static void test_reserved_threads(void **state)
+{
+	struct conn untrusted = { .state = CONN_QUEUED, .trust = CONN_UNTRUSTED };
+	struct conn trusted = { .state = CONN_QUEUED, .trust = CONN_TRUSTED };
+	struct conn owner = { .state = CONN_QUEUED, .trust = CONN_OWNER };
+	struct conn_usage u = { .all = CONN_UNTRUSTED_MAX,
+				.untrusted = CONN_UNTRUSTED_MAX };
+
+	(void)state;
+	assert_false(conn_thread_available(&u, &untrusted));
+	assert_true(conn_thread_available(&u, &trusted));
+	u.all = CONN_THREADS_SHARED;
+	assert_false(conn_thread_available(&u, &trusted));
+	assert_true(conn_thread_available(&u, &owner));
+	u.all = CONN_THREADS_SHARED + CONN_OWNER_RESERVE;
+	assert_false(conn_thread_available(&u, &owner));
+	untrusted.asks_metrics = trusted.asks_metrics = true;
+	assert_true(conn_thread_available(&u, &trusted) &&
+		    conn_uses_metrics_reserve(&u, &trusted));
+	assert_false(conn_thread_available(&u, &untrusted));
+	u.metrics = CONN_METRICS_RESERVE;
+	assert_false(conn_thread_available(&u, &trusted));
 }
 
 /* ---- who is let in ---- */
@@ -1120,6 +1252,9 @@ int main(void)
 		cmocka_unit_test(test_targets),
 		cmocka_unit_test(test_forms),
 		cmocka_unit_test(test_listening),
+		cmocka_unit_test(test_request_heads),
+		cmocka_unit_test(test_evicted_connection),
+		cmocka_unit_test(test_reserved_threads),
 		cmocka_unit_test(test_hosts),
 		cmocka_unit_test(test_methods),
 		cmocka_unit_test(test_other_sites),

@@ -1,0 +1,160 @@
+/* conn_limits.c - counts connections by user and address. */
+#include "serve/conn_limits.h"
+
+#include <netinet/in.h>
+#include <string.h>
+#include <unistd.h>
+
+void conn_list_add(struct conn_list *list, struct conn *c)
+{
+	c->next = list->first;
+	c->from = &list->first;
+	if (c->next)
+		c->next->from = &c->next;
+	list->first = c;
+}
+
+void conn_list_remove(struct conn *c)
+{
+	*c->from = c->next;
+	if (c->next)
+		c->next->from = c->from;
+}
+
+void conn_set_peer(struct conn *c, const struct sockaddr *peer, bool local, uid_t user)
+{
+	const struct sockaddr_in6 *v6 = (const void *)peer;
+	const struct sockaddr_in *v4 = (const void *)peer;
+
+	memset(c->address, 0, sizeof c->address);
+	if (peer->sa_family == AF_INET)
+		memcpy(c->address + 12, &v4->sin_addr, 4);
+	else if (peer->sa_family == AF_INET6) /* one machine can have all of a /64 */
+		memcpy(c->address, &v6->sin6_addr, 8);
+	c->local = local;
+	c->user = local ? user : 0;
+}
+
+bool conn_is_owner(const struct conn *c)
+{
+	return c->local && (c->user == 0 || c->user == geteuid());
+}
+
+/* All peers on other machines are one user. */
+static bool conn_same_user(const struct conn *a, const struct conn *b)
+{
+	return a->local == b->local && a->user == b->user;
+}
+
+bool conn_same_peer(const struct conn *a, const struct conn *b)
+{
+	return conn_same_user(a, b) &&
+	       memcmp(a->address, b->address, sizeof a->address) == 0;
+}
+
+size_t conn_count(const struct conn_list *list, unsigned states)
+{
+	size_t n = 0;
+
+	for (const struct conn *c = list->first; c; c = c->next)
+		n += (c->state & states) && !c->evicted;
+	return n;
+}
+
+size_t conn_count_of_peer(const struct conn_list *list, const struct conn *of,
+			  unsigned states)
+{
+	size_t n = 0;
+
+	for (const struct conn *c = list->first; c; c = c->next)
+		n += (c->state & states) && conn_same_peer(c, of);
+	return n;
+}
+
+size_t conn_count_evicted(const struct conn_list *list)
+{
+	size_t n = 0;
+
+	for (const struct conn *c = list->first; c; c = c->next)
+		n += c->evicted;
+	return n;
+}
+
+static bool is_evictable(const struct conn *c, unsigned states, enum conn_trust max)
+{
+	return (c->state & states) && c->trust <= max && !c->evicted;
+}
+
+/* Evictable connections of this one's user, and of its user at its address. */
+static void count_evictable(const struct conn_list *list, const struct conn *of,
+			    unsigned states, enum conn_trust max, size_t *of_user,
+			    size_t *of_peer)
+{
+	*of_user = *of_peer = 0;
+	for (const struct conn *c = list->first; c; c = c->next) {
+		if (!is_evictable(c, states, max))
+			continue;
+		*of_user += conn_same_user(c, of);
+		*of_peer += conn_same_peer(c, of);
+	}
+	if (conn_is_owner(of))
+		*of_user -= *of_user < CONN_OWNER_RESERVE ? *of_user : CONN_OWNER_RESERVE;
+}
+
+struct conn *conn_to_evict(const struct conn_list *list, unsigned states,
+			   enum conn_trust max)
+{
+	struct conn *found = NULL;
+	size_t of_user, of_peer, max_user = 0, max_peer = 0;
+
+	/* from the newest on: of equals, the last one is the oldest */
+	for (struct conn *c = list->first; c; c = c->next) {
+		if (!is_evictable(c, states, max))
+			continue;
+		if (found && conn_same_peer(c, found)) {
+			found = c;
+			continue;
+		}
+		count_evictable(list, c, states, max, &of_user, &of_peer);
+		if (found &&
+		    (of_user < max_user || (of_user == max_user && of_peer < max_peer)))
+			continue;
+		found = c;
+		max_user = of_user;
+		max_peer = of_peer;
+	}
+	return max_user ? found : NULL;
+}
+
+struct conn_usage conn_usage_of(const struct conn_list *list)
+{
+	struct conn_usage u = { 0 };
+
+	for (const struct conn *c = list->first; c; c = c->next) {
+		if (!(c->state & CONN_RUNNING))
+			continue;
+		u.metrics += c->metrics_reserved;
+		u.all += !c->metrics_reserved;
+		u.untrusted += !c->metrics_reserved && c->trust == CONN_UNTRUSTED;
+	}
+	return u;
+}
+
+bool conn_uses_metrics_reserve(const struct conn_usage *u, const struct conn *c)
+{
+	return c->asks_metrics && c->trust >= CONN_TRUSTED &&
+	       u->metrics < CONN_METRICS_RESERVE;
+}
+
+bool conn_thread_available(const struct conn_usage *u, const struct conn *c)
+{
+	size_t limit = CONN_THREADS_SHARED;
+
+	if (conn_uses_metrics_reserve(u, c))
+		return true;
+	if (c->trust == CONN_UNTRUSTED && u->untrusted >= CONN_UNTRUSTED_MAX)
+		return false;
+	if (c->trust == CONN_OWNER)
+		limit += CONN_OWNER_RESERVE;
+	return u->all < limit;
+}

@@ -1,0 +1,204 @@
+"""test_serve_flood.py - dparetoctl serve while other peers hold as many connections as they can,
+and requests as raw bytes that libmicrohttpd alone would accept."""
+import http.client
+import os
+import select
+import socket
+import unittest
+
+from harness import LIMIT
+from test_serve import Serving
+
+HALF = b"GET /api/studies HTTP/1.1\r\nHost: localhost\r\nX: "
+HALF_BODY = b"POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50\r\n\r\ntoken="
+OTHER_USER = 65534
+TOKEN = "correct-horse-battery"
+
+
+def hold(port, source, count, request, ready):
+    """Keeps that many connections open, each with this request, and replaces those that the
+    server closes. Never returns."""
+    held = []
+    while True:
+        while len(held) < count:
+            one = socket.socket()
+            one.setblocking(False)
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            one.bind((source, 0))
+            one.connect_ex(("127.0.0.1", port))
+            held.append(one)
+        _, writable, _ = select.select([], held, [], 1)
+        for one in writable:
+            try:
+                one.send(request)
+            except OSError:
+                held.remove(one)
+                one.close()
+        if ready is not None and len(writable) > count // 2:
+            os.write(ready, b"x")
+            os.close(ready)
+            ready = None
+        closed, _, _ = select.select(held, [], [], 0.01)
+        for one in closed:
+            held.remove(one)
+            one.close()
+
+
+class Flood(Serving):
+    def setUp(self):
+        super().setUp()
+        self.children = []
+
+    def tearDown(self):
+        for child in self.children:
+            os.kill(child, 9)
+            os.waitpid(child, 0)
+        super().tearDown()
+
+    def flood(self, s, source="127.0.0.1", request=HALF):
+        """A process that holds 300 connections. As another user, if the tests run as root."""
+        out, into = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                os.close(out)
+                if os.getuid() == 0:
+                    os.setgroups([])
+                    os.setgid(OTHER_USER)
+                    os.setuid(OTHER_USER)
+                hold(s.port, source, 300, request, into)
+            finally:
+                os._exit(1)
+        self.children.append(child)
+        os.close(into)
+        self.assertEqual(os.read(out, 1), b"x")
+        os.close(out)
+
+    def assert_served(self, s, **headers):
+        for i in range(3):
+            for path in ("/", "/api/studies", "/metrics"):
+                self.assertEqual(s.ask(path, **headers)[0], 200, (i, path))
+
+    def first_event(self, s):
+        c = http.client.HTTPConnection("127.0.0.1", s.port, timeout=LIMIT)
+        c.request("GET", "/api/events", headers={"X-DPareto-Token": TOKEN})
+        with c.getresponse() as reply:
+            first = reply.read(7)
+        c.close()
+        return first
+
+    def serve_with_token(self):
+        return self.serve("--token-file", self.write("token", TOKEN + "\n", 0o600))
+
+    @unittest.skipUnless(os.getuid() == 0, "skipped: only root can be another user")
+    def test_user_without_access(self):
+        s = self.serve()
+        self.flood(s)
+        self.assert_served(s)
+
+    @unittest.skipUnless(os.getuid() == 0, "skipped: only root can be another user")
+    def test_user_with_access(self):
+        os.chmod(self.d.socket, 0o666)
+        s = self.serve()
+        self.flood(s)
+        self.flood(s, request=HALF_BODY)
+        self.assert_served(s)
+
+    def test_address_without_token(self):
+        s = self.serve_with_token()
+        self.flood(s, "127.0.0.2")
+        self.flood(s, "127.0.0.3", HALF_BODY)
+        self.assert_served(s, X_DPareto_Token=TOKEN)
+
+    def test_address_with_token(self):
+        """Event streams and half requests of peers that have the token, too."""
+        s = self.serve_with_token()
+        token = b"Host: localhost\r\nX-DPareto-Token: " + TOKEN.encode() + b"\r\n"
+        self.flood(s, "127.0.0.2", b"GET /api/events HTTP/1.1\r\n" + token + b"\r\n")
+        self.flood(s, "127.0.0.3", b"POST /login HTTP/1.1\r\n" + token +
+                   b"Content-Length: 5\r\n\r\n")
+        self.assert_served(s, X_DPareto_Token=TOKEN)
+        self.assertEqual(self.first_event(s), b"event: ")
+
+
+class Raw(Serving):
+    def raw(self, s, request):
+        """The status of the answer to these bytes, 0 if there is none, and all of it."""
+        with socket.create_connection(("127.0.0.1", s.port), timeout=LIMIT) as sock:
+            sock.sendall(request)
+            sock.shutdown(socket.SHUT_WR)
+            answer = b""
+            try:
+                for part in iter(lambda: sock.recv(65536), b""):
+                    answer += part
+            except ConnectionResetError:
+                pass
+        return (int(answer.split()[1]) if answer else 0), answer
+
+    def test_invalid_requests(self):
+        s = self.serve("--control")
+        get, post = b"GET / HTTP/1.1\r\n", b"POST /login HTTP/1.1\r\n"
+        host = b"Host: localhost\r\n"
+        self.assertEqual(self.raw(s, get + host + b"\r\n")[0], 200)
+        for status, request in (
+                (400, post + host + b"Content-Length: 5\r\nContent-Length: 5\r\n\r\ntoken"),
+                (400, post + host + b"Content-Length: 5\r\ncontent-length: 6\r\n\r\ntoken="),
+                (400, post + host + b"Content-Length: 5, 5\r\n\r\ntoken"),
+                (400, post + host + b"Content-Length: +5\r\n\r\ntoken"),
+                (400, post + host + b"Content-Length: -5\r\n\r\ntoken"),
+                (400, post + host + b"Content-Length: 0x5\r\n\r\ntoken"),
+                (400, post + host + b"Content-Length:\r\n\r\ntoken"),
+                (413, post + host + b"Content-Length: 99999999999999999999\r\n\r\ntoken"),
+                (413, post + host + b"Content-Length: 999999999999999999\r\n\r\ntoken"),
+                (400, post + host + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n"
+                 b"0\r\n\r\n"),
+                (400, post + host + b"Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n"),
+                (400, post + host + b"Transfer-Encoding: chunked\r\nTransfer-Encoding: x\r\n\r\n"),
+                (400, get + b"Host: localhost\x00.evil.example\r\n\r\n"),
+                (400, get + host + b"X\x00Y: z\r\n\r\n"),
+                (400, get + host + b"X: a\r\n b\r\n\r\n"),
+                (400, get + host + b"X : a\r\n\r\n"),
+                (400, get + host + b": a\r\n\r\n"),
+                (400, get + host + b"X\r\n\r\n"),
+                (400, b"GET / HTTP/1.1\nHost: localhost\n\n"),
+                (400, get + b"Host: localhost\n\r\n"),
+                (400, get + host + b"X: a\rY: b\r\n\r\n"),
+                (400, b"GET / HTTP/1.1\r\r\n" + host + b"\r\n"),
+                (400, b"GET  / HTTP/1.1\r\n" + host + b"\r\n"),
+                (400, b"GET /\r\n\r\n"),
+                (400, b"\r\n" + get + host + b"\r\n"),
+                (400, b"GET /\x00 HTTP/1.1\r\n" + host + b"\r\n"),
+                (400, b"GET /%00 HTTP/1.1\r\n" + host + b"\r\n"),
+                (400, b"GET http://evil.example/ HTTP/1.1\r\n" + host + b"\r\n"),
+                (421, get + host + b"Host: evil.example\r\n\r\n"),
+                (505, b"GET / HTTP/2.0\r\n" + host + b"\r\n"),
+                (431, get + host + b"X: " + b"y" * 30000 + b"\r\n\r\n"),
+                (431, get + host + b"X: y\r\n" * 101 + b"\r\n")):
+            seen, answer = self.raw(s, request)
+            self.assertEqual(seen, status, (request[:200], answer[:300]))
+            self.assertEqual(answer.count(b"HTTP/1.1 %d " % status), 1, request[:200])
+        self.assertEqual(s.ask("/")[0], 200)
+
+    def test_one_request_per_connection(self):
+        s = self.serve()
+        request = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        status, answer = self.raw(s, request + request)
+        self.assertEqual((status, answer.count(b"HTTP/1.1 ")), (200, 1))
+        self.assertIn(b"Connection: close", answer)
+        # byte by byte
+        with socket.create_connection(("127.0.0.1", s.port), timeout=LIMIT) as sock:
+            for i in range(len(request)):
+                sock.send(request[i:i + 1])
+            self.assertTrue(sock.recv(4096).startswith(b"HTTP/1.1 200"))
+        # a request that is not complete has no thread
+        half = [socket.create_connection(("127.0.0.1", s.port)) for _ in range(100)]
+        for sock in half:
+            sock.sendall(HALF)
+        self.assertEqual(s.ask("/")[0], 200)
+        self.assertLess(len(os.listdir("/proc/%d/task" % s.process.pid)), 50)
+        for sock in half:
+            sock.close()
+
+
+if __name__ == "__main__":
+    unittest.main()

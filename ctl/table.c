@@ -16,7 +16,7 @@ enum {
 };
 
 struct cell {
-	char *text;
+	size_t text; /* where it begins among the table's texts */
 	enum ctl_style style;
 	int width;
 };
@@ -30,6 +30,9 @@ struct ctl_table {
 	size_t ncolumns;
 	struct cell *cells; /* row by row */
 	size_t ncells, room;
+	/* Of all cells, each with its NUL: a block of its own for each of a million
+	 * cells would scatter what else is allocated meanwhile. */
+	struct dp_buf texts;
 };
 
 struct ctl_table *ctl_table_new(void)
@@ -41,8 +44,7 @@ void ctl_table_free(struct ctl_table *t)
 {
 	for (size_t i = 0; i < t->ncolumns; i++)
 		free(t->column[i].title);
-	for (size_t i = 0; i < t->ncells; i++)
-		free(t->cells[i].text);
+	dp_buf_free(&t->texts);
 	free(t->cells);
 	free(t);
 }
@@ -61,6 +63,8 @@ void ctl_cell(struct ctl_table *t, enum ctl_style style, const char *format, ...
 {
 	struct cell *cell;
 	size_t column = t->ncells % t->ncolumns;
+	char brief[256], *text = brief;
+	int len;
 	va_list ap;
 
 	if (t->ncells == t->room) {
@@ -71,10 +75,21 @@ void ctl_cell(struct ctl_table *t, enum ctl_style style, const char *format, ...
 	}
 	cell = &t->cells[t->ncells++];
 	va_start(ap, format);
-	cell->text = ctl_vformat(format, ap);
+	len = vsnprintf(brief, sizeof brief, format, ap);
 	va_end(ap);
+	if (len < 0 || (size_t)len >= sizeof brief) {
+		va_start(ap, format);
+		text = ctl_vformat(format, ap);
+		va_end(ap);
+	}
+	cell->text = t->texts.len;
+	dp_buf_add(&t->texts, text, strlen(text) + 1);
+	if (t->texts.failed)
+		ctl_die_nomem();
 	cell->style = style;
-	cell->width = ctl_width(cell->text);
+	cell->width = ctl_width(text);
+	if (text != brief)
+		free(text);
 	if (cell->width > t->column[column].width)
 		t->column[column].width = cell->width;
 }
@@ -155,8 +170,8 @@ void ctl_table_text(const struct ctl_table *t, struct dp_buf *out, int columns,
 		for (size_t i = 0; i < shown; i++) {
 			const struct cell *cell = &t->cells[row * t->ncolumns + i];
 
-			put_cell(out, cell->text, t->column[i].align, cell->style,
-				 width[i], i + 1 == shown, color, utf8);
+			put_cell(out, t->texts.data + cell->text, t->column[i].align,
+				 cell->style, width[i], i + 1 == shown, color, utf8);
 		}
 		dp_buf_putc(out, '\n');
 	}

@@ -756,6 +756,25 @@ class Results(DaemonCase):
         self.assertEqual(replies[0], replies[2])
         self.assertGreater(len(json.loads(replies[0])["ok"]["front"]), 1)
 
+    def test_restarts_need_no_more_memory(self):
+        def anonymous():
+            self.client("hello")
+            with open("/proc/%d/status" % self.d.process.pid) as f:
+                return int(next(x for x in f if x.startswith("RssAnon")).split()[1])
+
+        with open(self.path("trainer"), "w") as f:
+            f.write(SHELL)
+        os.chmod(self.path("trainer"), 0o755)
+        self.begin("--slots", "4")
+        self.add(evaluations=60, search=", parallel: 4", trainer=self.path("trainer"))
+        self.finish(self.client, "s")
+        before, after = anonymous(), []
+        for how in (signal.SIGTERM, signal.SIGKILL, signal.SIGTERM, signal.SIGTERM):
+            self.restart(how=how)
+            after.append(anonymous())
+        self.assertLess(max(after), 1.1 * before + 4096, (before, after))
+        self.assertLess(max(after), 1.1 * min(after) + 4096, (before, after))
+
     def test_restart_shows_the_same(self):
         self.trainer("""
 if params["x"] > 0.7: sys.exit(1)

@@ -11,6 +11,7 @@ noisy. CPU is that of the daemon's process alone, all threads; shims, trainers a
 clients compete with it for the same cores."""
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -53,14 +54,12 @@ def say_hello(d, seen, over):
         seen.append(time.monotonic() - began)
 
 
-def measure(binaries, clients, folder):
-    harness.BIN = binaries
-    d = harness.Daemon(folder, "--slots", "8", "--log-level", "warn").start()
+def load(d, binaries, clients):
     client = d.connect()
     client("submit", text=STUDY, path="/load.yaml", dir="/")
     harness.wait_for(lambda: client("status", study="load")["study"]["ok"] > 50)
     hellos, over = [], threading.Event()
-    greeter = threading.Thread(target=say_hello, args=(d, hellos, over))
+    greeter = threading.Thread(target=say_hello, args=(d, hellos, over), daemon=True)
     greeter.start()
     before = client("status", study="load")["study"]["ok"]
     began, used = time.monotonic(), cpu(d.process.pid)
@@ -77,11 +76,22 @@ def measure(binaries, clients, folder):
            1e3 * hellos[len(hellos) // 2], 1e3 * hellos[-1], 100 * used / seconds), flush=True)
     client("stop", study="load", now=True)
     client.close()
-    d.end()
 
 
+def measure(binaries, clients, folder):
+    harness.BIN = binaries
+    d = harness.Daemon(folder, "--slots", "8", "--log-level", "warn").start()
+    try:
+        load(d, binaries, clients)
+    finally:  # no daemon is left, whatever went wrong
+        d.end()
+
+
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
 top = tempfile.mkdtemp(prefix="dpareto-bench-")
-for n in CLIENTS:
-    for b in BINS:
-        measure(b, n, tempfile.mkdtemp(dir=top))
-shutil.rmtree(top)
+try:
+    for n in CLIENTS:
+        for b in BINS:
+            measure(b, n, tempfile.mkdtemp(dir=top))
+finally:
+    shutil.rmtree(top)

@@ -47,7 +47,8 @@ static struct dp_study *make_study(const struct options *o, int seed, const char
 			 o->waypoints);
 	len = snprintf(
 		text, sizeof text,
-		"study: budget\nseed: %d\ntrainer: {command: [none], retries: 0%s}\n"
+		"study: budget\nseed: %d\ndata: public\ntrainer: {command: [none], "
+		"retries: 0%s}\n"
 		"parameters:\n%sobjectives:\n"
 		"  e: {privacy: {mechanism: dp-sgd, sampling: without-replacement, "
 		"records: 32561, lot: lot, epochs: epochs, noise_variance: v, "

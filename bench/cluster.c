@@ -154,7 +154,8 @@ static void submit_studies(struct dpd *d, const struct row *r,
 		char text[4096];
 
 		snprintf(text, sizeof text,
-			 "study: s%u\nseed: %llu\ntrainer: {command: [none], retries: "
+			 "study: s%u\nseed: %llu\ndata: public\ntrainer: {command: "
+			 "[none], retries: "
 			 "20, max_failures: 1000000}\nparameters:\n%sobjectives:\n%s"
 			 "anti_ideal: %s\nsearch: {method: %s, evaluations: %u, "
 			 "parallel: %u, order: %s}\n",

@@ -128,7 +128,8 @@ static void study_text(char *text, size_t room, const char *name, uint32_t seed,
 		       uint32_t evaluations, bool sgd)
 {
 	snprintf(text, room,
-		 "study: %s\nseed: %u\ntrainer: {command: [dpareto-train, linear], runs: "
+		 "study: %s\nseed: %u\ndata: public\ntrainer: {command: [dpareto-train, "
+		 "linear], runs: "
 		 "2}\nparameters:\n"
 		 "  epochs: {type: int, range: [1, 64]}\n"
 		 "  lot_size: {type: int, range: [8, 512]}\n"

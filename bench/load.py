@@ -26,6 +26,7 @@ CLIENTS = [int(n) for n in sys.argv[2].split(",")]
 SECONDS = float(sys.argv[3])
 BINS = [os.path.abspath(b) for b in sys.argv[4:]]
 STUDY = """study: load
+data: public
 trainer: {command: [%s/noop]}
 parameters: {x: {type: float, range: [0, 1]}}
 objectives: {a: {metric: a}, b: {metric: b}}

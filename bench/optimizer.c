@@ -49,20 +49,20 @@ static struct dp_study *make_study(const struct bench_problem *p, const struct o
 	bool random = !strcmp(o->acquisition, "search");
 	int len;
 
-	len = snprintf(text, sizeof text,
-		       "study: %s\nseed: %d\ntrainer: {command: [none], runs: "
-		       "%d}\nparameters:\n%s"
-		       "objectives:\n%santi_ideal: %s\n%s%s\n"
-		       "search: {method: %s, evaluations: %d%s%s%s%s%s}\n",
-		       p->name, seed, o->noise.runs > 0 ? o->noise.runs : 1, p->params,
-		       p->objectives, p->anti_ideal,
-		       p->constraints ? "constraints: " : "",
-		       p->constraints ? p->constraints : "",
-		       random ? "random" : "dpareto", o->evaluations,
-		       random ? "" : ", acquisition: ", random ? "" : o->acquisition,
-		       o->gain_model ? ", gain: model" : "",
-		       o->reference_front ? ", reference: front" : "",
-		       o->sobol ? ", design: sobol" : "");
+	len = snprintf(
+		text, sizeof text,
+		"study: %s\nseed: %d\ndata: public\ntrainer: {command: [none], runs: "
+		"%d}\nparameters:\n%s"
+		"objectives:\n%santi_ideal: %s\n%s%s\n"
+		"search: {method: %s, evaluations: %d%s%s%s%s%s}\n",
+		p->name, seed, o->noise.runs > 0 ? o->noise.runs : 1, p->params,
+		p->objectives, p->anti_ideal, p->constraints ? "constraints: " : "",
+		p->constraints ? p->constraints : "", random ? "random" : "dpareto",
+		o->evaluations,
+		random ? "" : ", acquisition: ", random ? "" : o->acquisition,
+		o->gain_model ? ", gain: model" : "",
+		o->reference_front ? ", reference: front" : "",
+		o->sobol ? ", design: sobol" : "");
 	if (dp_study_parse(text, (size_t)len, p->name, "/", &study, &wrong, &err) !=
 	    DP_OK) {
 		fprintf(stderr, "%s\n", err.msg);

@@ -46,7 +46,8 @@ static struct dp_study *make_study(const struct bench_problem *p, const struct o
 	struct dp_study *study = NULL;
 	struct dp_err err;
 	int len = snprintf(text, sizeof text,
-			   "study: %s\nseed: %d\ntrainer: {command: [none], runs: %d}\n"
+			   "study: %s\nseed: %d\ndata: public\ntrainer: {command: "
+			   "[none], runs: %d}\n"
 			   "parameters:\n%sobjectives:\n%santi_ideal: %s\n"
 			   "search: {method: dpareto, evaluations: %d}\n",
 			   p->name, seed, o->noise.runs > 0 ? o->noise.runs : 1,

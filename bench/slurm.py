@@ -93,6 +93,7 @@ class Bare:
 
 
 STUDY = """study: s
+data: public
 trainer: {command: [./trainer], executor: slurm}
 parameters: {x: {type: float, range: [0, 1]}}
 objectives: {a: {metric: a}, b: {metric: b}}

@@ -17,6 +17,7 @@ import harness  # noqa: E402
 BENCH = os.path.abspath(sys.argv[2])
 SECONDS = sys.argv[3] if len(sys.argv) > 3 else "10"
 BUSY = """study: busy
+data: public
 trainer: {command: [/usr/bin/nice, "-n19", /bin/sh, "-c", "while :; do :; done"], grace: 0}
 parameters: {x: {type: float, range: [0, 1]}}
 objectives: {a: {metric: a}, b: {metric: b}}
@@ -24,6 +25,7 @@ anti_ideal: {a: 1, b: 1}
 search: {method: random, evaluations: 2, parallel: 2}
 """
 DONE = """study: done
+data: public
 trainer: {command: [dpareto-train, svt], runs: 10}
 parameters:
   C: {type: int, range: [1, 30]}

@@ -21,6 +21,7 @@ BIN, BENCH = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 N = int(sys.argv[3]) if len(sys.argv) > 3 else 1000
 ROUNDS = int(sys.argv[4]) if len(sys.argv) > 4 else 3
 STUDY = """study: bench
+data: public
 trainer: {command: [%s/noop]}
 parameters: {x: {type: float, range: [0, 1]}}
 objectives: {a: {metric: a}, b: {metric: b}}

@@ -50,7 +50,8 @@ static struct dp_study *make_study(const struct bench_problem *p, const struct o
 		snprintf(walk, sizeof walk, ", path: {parameter: epochs, points: %d}",
 			 o->waypoints);
 	len = snprintf(text, sizeof text,
-		       "study: %s\nseed: %d\ntrainer: {command: [none], runs: %d%s}\n"
+		       "study: %s\nseed: %d\ndata: public\ntrainer: {command: [none], "
+		       "runs: %d%s}\n"
 		       "parameters:\n%sobjectives:\n%santi_ideal: %s\n"
 		       "search: {method: dpareto, evaluations: %d, acquisition: %s, "
 		       "initial: %d}\n",

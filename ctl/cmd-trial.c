@@ -288,8 +288,9 @@ const struct ctl_command ctl_cmd_trial = {
 	.max_args = 2,
 	.formats = CTL_PLAIN,
 	.options = options,
-	.help = "Parameters, objectives, every run with its seed and metrics, every "
-		"attempt "
+	.help = "Parameters, objectives, every run with its seed (if it is not secret) "
+		"and "
+		"metrics, every attempt "
 		"with how it ended, what it used and where its files are; where "
 		"trainings are paths (trainer.path), also its waypoints. 7@4 is the "
 		"waypoint 4 of trial 7, shown by itself: the parameters and objectives "

@@ -7,8 +7,9 @@
 #include "ctl/file.h"
 #include <jansson.h>
 
-/* Runs the trainer of a valid file once, with one run at the random point that the
- * study's seed gives. DP_OK also if that failed; *out is the caller's:
+/* Runs the trainer of a valid file once, with one run at a random point (with fixed
+ * seeds the one that the study's seed gives). DP_OK also if that failed; *out is the
+ * caller's:
  * {"ok":...,"end":...,"message":...,"seconds":...,"parameters":...,"metrics":...,
  *  "objectives":...,"waypoints":...,"missing":[...],"declared":...,"accounted":...,
  *  "directory":...,"result":...,"stdout":...,"stderr":...}

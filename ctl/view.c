@@ -282,6 +282,15 @@ static void put_whole(struct view *v, const json_t *s)
 	}
 }
 
+/* What voids all these numbers. */
+static void put_exposed(struct view *v, const json_t *s)
+{
+	const char *warning = dp_json_str(s, "seeds_warning", NULL);
+
+	if (warning)
+		view_wrap(v, RANK_STATE, CTL_WARN, "warning", warning);
+}
+
 /* Whose numbers they are, where they are not the accountants' of this project. */
 static void put_programs(struct view *v, json_t *programs)
 {
@@ -310,6 +319,7 @@ static void put_summary(struct view *v, const json_t *status)
 	dp_buf_puts(&text, reason ? reason : ""); /* "paused by request" says it all */
 	view_wrap(v, RANK_STATE, ctl_state_style(state), "state", dp_buf_text(&text));
 	dp_buf_clear(&text);
+	put_exposed(v, s);
 	if (ctl_is_hidden(s)) {
 		view_put(v, RANK_PROGRESS, CTL_NORMAL, "trials",
 			 "secret, all but the selected one");

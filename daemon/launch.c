@@ -59,7 +59,7 @@ static int launch_request(const struct job *j, struct dp_err *err)
 	}
 	r.nruns = job_runs(j, r.runs);
 	for (uint32_t i = 0; i < r.nruns; i++)
-		r.seeds[i] = dp_run_seed(j->spec->seed, j->trial, r.runs[i]);
+		r.seeds[i] = dp_study_run_seed(j->spec, j->trial, r.runs[i]);
 	dp_request_text(&r, &text);
 	code = text.failed ? dp_fail(err, DP_E_NOMEM, "no memory for a request")
 			   : dp_write_new(path, text.data, text.len, err);

@@ -294,6 +294,13 @@ static int amend_by_file(struct study *h, const struct dp_event *e, json_t *diff
 	return code;
 }
 
+/* A file that does not name the mode means the one that the study was accepted with. */
+static void amend_seeds(const struct dp_study *accepted, struct dp_study *file)
+{
+	if (file->seeds == DP_SEEDS_DEFAULT)
+		file->seeds = dp_study_seeds(accepted);
+}
+
 int request_resubmit(struct study *h, const struct dp_event *e, json_t **ok,
 		     struct dp_err *err)
 {
@@ -304,6 +311,8 @@ int request_resubmit(struct study *h, const struct dp_event *e, json_t **ok,
 	int code = same ? DP_OK : amend_former(s, &former, err);
 
 	if (code == DP_OK && !same) {
+		amend_seeds(s->spec, former);
+		amend_seeds(s->spec, e->spec);
 		differences = dp_study_differences(former, e->spec);
 		code = differences ? amend_same_study(s, differences, err)
 				   : dp_fail(err, DP_E_NOMEM, "no memory to compare");

@@ -49,7 +49,9 @@ static int submit_new(struct request *r, const struct dp_state *there, struct dp
 		code = origin_find(there, from, e->spec, &origin, err);
 	if (code != DP_OK)
 		return dp_err_prefix(err, "search.initial_from");
-	if (dp_study_needs_secret(e->spec)) {
+	e->seeds = dp_seeds_text(dp_study_seeds(e->spec)); /* `data` may change later */
+	if (dp_study_seeds(e->spec) == DP_SEEDS_SECRET ||
+	    dp_study_needs_secret(e->spec)) {
 		code = dp_secret_draw(secret, err);
 		e->secret = secret;
 	}

@@ -429,10 +429,12 @@ struct fact_baseline {
 };
 
 struct facts {
-	struct fact_study study; /* what the report is about */
-	bool public;             /* the seed and what may hold it is left out */
-	const char *data;        /* "private" or "public" */
-	int64_t budget;          /* evaluations */
+	struct fact_study study;   /* what the report is about */
+	bool public;               /* the seed and what may hold it is left out */
+	const char *data;          /* "private" or "public" */
+	const char *seeds;         /* "fixed" or "secret" */
+	const char *seeds_warning; /* or NULL: of fixed ones on private data */
+	int64_t budget;            /* evaluations */
 	const char *privacy_objective, *utility_objective; /* or NULL */
 	struct fact_objective *objectives;                 /* (nobjectives) */
 	size_t nobjectives;

@@ -660,6 +660,8 @@ FACT_SHAPE(fact_majority, majority_rows);
 static const struct fact_row all_rows[] = {
 	FACT(facts, public),
 	FACT(facts, data),
+	FACT(facts, seeds),
+	FACT(facts, seeds_warning),
 	FACT(facts, budget),
 	FACT(facts, privacy_objective),
 	FACT(facts, utility_objective),

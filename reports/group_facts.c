@@ -184,7 +184,9 @@ static const struct subject *same_seed(const struct groups *g, size_t group,
 	for (size_t i = 0; i < g->by[0].group[group].n; i++) {
 		const struct subject *other = g->list[group].of[i];
 
-		if (other != s && other->s->spec->seed == s->s->spec->seed)
+		if (other != s && other->s->spec->seed == s->s->spec->seed &&
+		    dp_study_seeds(other->s->spec) == DP_SEEDS_FIXED &&
+		    dp_study_seeds(s->s->spec) == DP_SEEDS_FIXED)
 			return other;
 	}
 	return NULL;
@@ -209,6 +211,20 @@ static void warn_seeds(struct fact_groups *f, struct facts_memory *m)
 				    s->s->spec->name, other->s->spec->name);
 			return;
 		}
+}
+
+static void warn_exposed(const struct report *r, struct fact_groups *f,
+			 struct facts_memory *m)
+{
+	for (size_t i = 0; i < r->nsubjects; i++) {
+		const struct dp_study *now = r->subjects[i].s->now;
+		const char *warning = dp_study_seeds_warning(now);
+
+		if (!warning)
+			continue;
+		warn_groups(f, m, "Study %.100s: %s", now->name, warning);
+		return;
+	}
 }
 
 /* What is left out of parts, and parts that are no draws of their own. */
@@ -238,13 +254,14 @@ static void warn_parts(const struct report *r, struct fact_groups *f,
 static void find_warnings(const struct report *r, struct fact_groups *f,
 			  struct facts_memory *m)
 {
-	size_t most = 5;
+	size_t most = 6;
 
 	for (size_t i = 0; i < r->nasked; i++)
 		most += 2 * r->asked[i].n;
 	f->warnings = facts_room(m, most, sizeof *f->warnings);
 	if (!f->warnings)
 		return;
+	warn_exposed(r, f, m);
 	warn_unfinished(f, m);
 	warn_sizes(f, m);
 	for (size_t i = 0; i < r->nasked; i++)
@@ -265,7 +282,7 @@ static void find_warnings(const struct report *r, struct fact_groups *f,
 static bool is_told_elsewhere(const char *key, bool public)
 {
 	return strcmp(key, "study") == 0 || strcmp(key, "seed") == 0 ||
-	       (public && strncmp(key, "trainer.", 8) == 0);
+	       strcmp(key, "seeds") == 0 || (public && strncmp(key, "trainer.", 8) == 0);
 }
 
 /* What the files of all studies mean, in their order. */

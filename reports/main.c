@@ -311,12 +311,6 @@ static int run_report(const struct options *o, struct report *r, struct dp_err *
 		code = report_public_check(r, err);
 	if (code == DP_OK && r->public)
 		report_public_strip(r);
-	if (code == DP_OK && r->public &&
-	    report_seed_is_guessable(r->subjects[0].s->spec))
-		fputs("dpareto-report: the seed of this study is short enough to be "
-		      "guessed by trying; do not publish models or noisy values made "
-		      "with it\n",
-		      stderr);
 	if (code == DP_OK)
 		code = make_report(o, r, state, err);
 	free(journal);

@@ -65,7 +65,7 @@ void report_help(void)
 	     "  --truth STUDY        draw the front of this study, such as a fine grid, "
 	     "under\n"
 	     "                       the others, as the true one\n"
-	     "  --public             leave out the seed, which keys the noise, and the "
+	     "  --public             leave out the seed and the "
 	     "host,\n"
 	     "                       paths, times and messages of failures; refused, "
 	     "with the\n"

@@ -6,12 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define GUESSABLE (1ull << 40) /* seeds below can be tried one after the other */
-
 /* What keeps a report from being public, as the end of a sentence. */
 struct leaks {
 	struct dp_buf text;
 	size_t n;
+	bool exposed; /* dp_study_noise_exposed() */
 };
 
 static void leak(struct leaks *l, const char *fmt, ...) DP_PRINTF(2, 3);
@@ -25,12 +24,6 @@ static void leak(struct leaks *l, const char *fmt, ...)
 	va_end(ap);
 	dp_buf_printf(&l->text, "%s(%zu) %s", l->n ? "; " : "", l->n + 1, text);
 	l->n++;
-}
-
-/* The seeds of a private selection are drawn from its secret. */
-bool report_seed_is_guessable(const struct dp_study *spec)
-{
-	return spec->seed < GUESSABLE && spec->search.method != DP_METHOD_SELECT;
 }
 
 /* What is exact in what the optimiser, and so every point, has seen. */
@@ -93,8 +86,11 @@ static void find_leaks(struct leaks *l, const struct report *r)
 		if (s->now->public_data)
 			continue;
 		find_exact(l, s);
-		if (report_seed_is_guessable(s->spec))
-			leak(l, "the seed can be guessed, and so the noise of trainings");
+		if (dp_study_noise_exposed(s->now)) {
+			leak(l, "seeds are fixed on private data: the settings it shows "
+				"give the seed away, and the seed gives all noise");
+			l->exposed = true;
+		}
 		find_clocks(l, s);
 		find_failures(l, s);
 	}
@@ -105,7 +101,7 @@ static void find_leaks(struct leaks *l, const struct report *r)
 
 int report_public_check(const struct report *r, struct dp_err *err)
 {
-	struct leaks l = { DP_BUF_INIT, 0 };
+	struct leaks l = { DP_BUF_INIT, 0, false };
 	int code = DP_OK;
 
 	find_leaks(&l, r);
@@ -114,8 +110,10 @@ int report_public_check(const struct report *r, struct dp_err *err)
 	else if (l.n) {
 		dp_fail(err, DP_E_FAILED, "this report cannot be public: %s",
 			dp_buf_text(&l.text));
-		code = dp_hint(err, "docs/privacy.md says how each is mended; a study of "
-				    "public data says so ('data: public')");
+		code = dp_hint(err,
+			       "%sdocs/privacy.md says how to fix each; a study of "
+			       "public data says so ('data: public')",
+			       l.exposed ? "run it again with 'seeds: secret'; " : "");
 	}
 	dp_buf_free(&l.text);
 	return code;

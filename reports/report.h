@@ -226,8 +226,6 @@ DP_MUSTCHECK int report_public_check(const struct report *r, struct dp_err *err)
 void report_public_strip(struct report *r);
 /* Does it say how long something took? */
 bool report_shows_times(const struct report *r);
-/* Can it be found by trying? */
-bool report_seed_is_guessable(const struct dp_study *spec);
 
 /* ---- figures/: one file each ---- */
 

@@ -73,8 +73,9 @@ json_t *selection_report_json(const struct facts *f)
 {
 	json_t *out = dp_view_result(f->study.s);
 	json_t *more = json_pack(
-		"{s:b, s:s, s:s?, s:s?, s:o, s:s?, s:[], s:{s:s?, s:s}}", "public",
-		f->public, "data", f->data, "privacy_objective", f->privacy_objective,
+		"{s:b, s:s, s:s, s:s?, s:s?, s:s?, s:o, s:s?, s:[], s:{s:s?, s:s}}",
+		"public", f->public, "data", f->data, "seeds", f->seeds, "seeds_warning",
+		f->seeds_warning, "privacy_objective", f->privacy_objective,
 		"utility_objective", f->utility_objective, "selection",
 		dp_view_selection(&f->selection->cost), "statement",
 		f->selection->statement, "figures", "reproduce", "study_file",

@@ -202,19 +202,26 @@ static void say_iterate(struct dp_buf *out, const struct subject *s, struct dp_p
 	dp_buf_puts(out, ".\n");
 }
 
-/* Noise that can be computed is no noise. The seed itself is not told: statements are
+/* Noise that can be computed is no noise. The seed itself is left out: statements are
  * published. */
-static void state_seed(struct dp_buf *out, const struct dp_study *spec)
+static void state_seed(struct dp_buf *out, const struct dp_study *now)
 {
-	dp_buf_puts(out, "Randomness: a trainer that draws its noise from the seed it is "
-			 "given depends on the study's seed");
-	dp_buf_puts(out,
-		    report_seed_is_guessable(spec)
-			    ? ", which is small enough to be guessed (0 if the study "
-			      "names none): whoever does can take the noise away, and "
-			      "nothing of this holds. Train again with a secret seed "
-			      "before publishing.\n"
-			    : ": this holds only as long as that stays secret.\n");
+	const char *warning = dp_study_seeds_warning(now);
+
+	if (warning)
+		dp_buf_printf(out,
+			      "Randomness: NOT SECRET. %s Train again with 'seeds: "
+			      "secret' before publishing.\n",
+			      warning);
+	else if (dp_study_seeds(now) == DP_SEEDS_SECRET)
+		dp_buf_puts(out, "Randomness: run seeds follow from 32 random bytes that "
+				 "only the journal of the study has. This holds only as "
+				 "long as the journal and the directories of the "
+				 "trainings stay secret.\n");
+	else
+		dp_buf_puts(out, "Randomness: run seeds follow from the study's seed. "
+				 "Its data is declared public; on private data seeds "
+				 "must be secret.\n");
 }
 
 const char *facts_statement(const struct subject *s, struct dp_point p, size_t objective,
@@ -254,7 +261,7 @@ const char *facts_statement(const struct subject *s, struct dp_point p, size_t o
 	state_delta(&out, &uses, delta);
 	say_accountant(&out, o, &uses, &answer);
 	say_runs(&out, s, &uses, delta);
-	state_seed(&out, s->s->spec);
+	state_seed(&out, s->s->now);
 	dp_buf_printf(&out,
 		      "Not included: the search that led to these parameters, which "
 		      "trained on the same records; test and holdout records, %s.\n",

@@ -244,28 +244,39 @@ static void write_spent(struct doc *d, const struct facts *f)
 
 static void say_seed(struct doc *d, const struct facts *f)
 {
-	if (!f->reproduce.seed)
-		doc_note(d, "The seed is left out of this public report. Trainers draw "
-			    "their noise from it: who knows the seed can compute the "
-			    "noise and take it away, and no epsilon holds any more. A "
-			    "seed that can be guessed, such as 0 or 42, is as good as "
-			    "published. Host, paths and messages of failures are left "
-			    "out, too.");
+	if (strcmp(f->seeds, "secret") == 0)
+		doc_field(d, "Seeds",
+			  "secret. Run seeds and drawn settings follow from 32 random "
+			  "bytes that only the journal has. Keep the journal and the "
+			  "directories of the trainings to yourself: with a run seed a "
+			  "reader can compute the noise of that run.");
+	else if (!f->reproduce.seed)
+		doc_note(d, "The seed is left out of this public report. Run seeds "
+			    "follow from it: a reader who knows it can compute all "
+			    "noise. Host, paths and messages of failures are left out, "
+			    "too.");
 	else
-		doc_field(d, "Seed",
-			  "%lld. Keep it to yourself: trainers draw their "
-			  "noise from it, and a known seed voids every epsilon. "
-			  "dpareto-report --public leaves it out.",
-			  (long long)*f->reproduce.seed);
+		doc_field(d, "Seed", "%lld%s", (long long)*f->reproduce.seed,
+			  f->seeds_warning
+				  ? ". Keep it to yourself: run seeds follow from it, "
+				    "and a known seed voids every epsilon."
+				  : "");
 }
 
-static void write_reproduce(struct doc *d, const struct facts *f)
+/* What comes of making the study again. */
+static void say_again_made(struct doc *d, const struct facts *f)
 {
-	const struct fact_reproduce *r = &f->reproduce;
-
-	doc_fold(d, "reproduce", "How to do it again", "Again",
-		 "the study file, versions and the seed");
-	if (f->released)
+	if (strcmp(f->seeds, "secret") == 0)
+		doc_paragraph(d,
+			      "The study repeats bit for bit in its own state directory "
+			      "only. dparetoctl run with the study file below makes it "
+			      "again with other seeds: drawn settings, noise and results "
+			      "differ. %s",
+			      f->released ? "What is released then counts together with "
+					    "what was released here."
+					  : "What that costs in privacy adds to what was "
+					    "spent here.");
+	else if (f->released)
 		doc_paragraph(d, "dparetoctl run with the study file below makes the "
 				 "study again, but does not repeat it: the noise on "
 				 "utilities is drawn anew, and so is everything that "
@@ -275,6 +286,15 @@ static void write_reproduce(struct doc *d, const struct facts *f)
 		doc_paragraph(d, "dparetoctl run with the study file below repeats the "
 				 "study; the same seed gives the same proposals, and the "
 				 "same results where the trainer repeats itself.");
+}
+
+static void write_reproduce(struct doc *d, const struct facts *f)
+{
+	const struct fact_reproduce *r = &f->reproduce;
+
+	doc_fold(d, "reproduce", "How to do it again", "Again",
+		 "the study file, versions and the seed");
+	say_again_made(d, f);
 	doc_field(d, "Version", "DPareto %s, journal format %lld, %s",
 		  r->versions.dpareto, (long long)r->versions.journal_format,
 		  r->versions.compiler);

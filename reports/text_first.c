@@ -109,7 +109,10 @@ static void write_badges(struct doc *d, const struct facts *f)
 	struct doc_badge list[3] = { state_badge(f, state), { DOC_PLAIN, data } };
 	size_t n = 2;
 
-	snprintf(data, sizeof data, "%s data", f->data);
+	snprintf(data, sizeof data, "%s data%s", f->data,
+		 f->seeds_warning ? ", fixed seeds" : "");
+	if (f->seeds_warning)
+		list[1].tone = DOC_BAD;
 	if (f->recommendation && f->recommendation->taken)
 		list[n++] = trust_badge(f, trust);
 	doc_badges(d, list, n);
@@ -493,6 +496,8 @@ void write_first(struct doc *d, const struct facts *f)
 
 	doc_box(d, "first");
 	write_badges(d, f);
+	if (f->seeds_warning)
+		doc_note(d, "%s", f->seeds_warning);
 	say_unfinished(d, f);
 	if (!f->recommendation || !f->recommendation->taken) {
 		say_nothing_found(d, f);

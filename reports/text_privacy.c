@@ -182,6 +182,8 @@ void write_warning(struct doc *d, const struct facts *f)
 {
 	doc_fold(d, "publish", "What may be published", "Publishing",
 		 "what the search itself cost");
+	if (f->seeds_warning)
+		doc_note(d, "%s", f->seeds_warning);
 	if (strcmp(f->data, "private") == 0)
 		doc_note(d,
 			 "The epsilon of a point is that of one training. The search "

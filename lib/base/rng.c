@@ -49,17 +49,40 @@ static void rng_digest(const uint32_t *words, size_t n, uint32_t out[8])
 			 (uint32_t)bytes[4 * i + 3] << 24;
 }
 
-void dp_rng_init_secret(struct dp_rng *r, const char *secret, enum dp_purpose purpose,
-			uint32_t trial, uint32_t run)
+/* The characters of a secret as words; how many. */
+static size_t rng_secret_words(const char *secret, uint32_t words[DP_SECRET_TEXT])
 {
-	uint32_t text[DP_SECRET_TEXT];
 	size_t n = 0;
 
 	for (; n < DP_SECRET_TEXT && secret[n]; n++)
-		text[n] = (unsigned char)secret[n];
+		words[n] = (unsigned char)secret[n];
+	return n;
+}
+
+void dp_rng_init_secret(struct dp_rng *r, const char *secret, enum dp_purpose purpose,
+			uint32_t trial, uint32_t run)
+{
+	uint32_t words[DP_SECRET_TEXT];
+
 	r->secret = true;
-	rng_digest(text, n, r->key);
+	rng_digest(words, rng_secret_words(secret, words), r->key);
 	rng_place(r, purpose, trial, run);
+	explicit_bzero(words, sizeof words);
+}
+
+/* Two words longer than a secret alone: no key of the one is a key of the other. */
+void dp_rng_init_secret_seed(struct dp_rng *r, const char *secret, uint64_t seed,
+			     enum dp_purpose purpose, uint32_t trial, uint32_t run)
+{
+	uint32_t words[DP_SECRET_TEXT + 2];
+	size_t n = rng_secret_words(secret, words);
+
+	words[n++] = (uint32_t)seed;
+	words[n++] = (uint32_t)(seed >> 32);
+	r->secret = true;
+	rng_digest(words, n, r->key);
+	rng_place(r, purpose, trial, run);
+	explicit_bzero(words, sizeof words);
 }
 
 /* Key and counter have one length always, so that a plain digest of both is a

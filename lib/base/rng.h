@@ -32,6 +32,9 @@ void dp_rng_init(struct dp_rng *r, uint64_t seed, enum dp_purpose purpose, uint3
  * chance, however much else of it, or of other streams, is known. Slower. */
 void dp_rng_init_secret(struct dp_rng *r, const char *secret, enum dp_purpose purpose,
 			uint32_t trial, uint32_t run);
+/* The same from a secret and a seed together. */
+void dp_rng_init_secret_seed(struct dp_rng *r, const char *secret, uint64_t seed,
+			     enum dp_purpose purpose, uint32_t trial, uint32_t run);
 uint32_t dp_rng_u32(struct dp_rng *r);
 uint64_t dp_rng_u64(struct dp_rng *r);
 /* Uniform on the open interval (0, 1), 53 bits; never 0 and never 1, so that a
@@ -44,7 +47,8 @@ double dp_rng_exponential(struct dp_rng *r); /* rate 1 */
 double dp_rng_laplace(struct dp_rng *r);     /* scale 1 */
 
 /* The seed of one run of one trial, in 0..2^53-1 (contract: the same in every
- * retry and in both runs_per_process modes). */
+ * retry and in both runs_per_process modes), where the study's seed is all there is:
+ * dp_study_run_seed() is for studies. */
 uint64_t dp_run_seed(uint64_t study_seed, uint32_t trial, uint32_t run);
 
 #endif

@@ -80,6 +80,7 @@ const struct dp__field dp__event_fields[] = {
 	{ ROW(dp_event, path, "path", DP__STR), .types = ON_FILES },
 	{ ROW(dp_event, dir, "dir", DP__STR), .types = ON_FILES },
 	{ ROW(dp_event, secret, "secret", DP__STR), .types = ON(STUDY_CREATED), .hidden = true },
+	{ ROW(dp_event, seeds, "seeds", DP__STR), .types = ON(STUDY_CREATED) },
 	{ ROW(dp_event, files, "files", DP__NAMES), .types = ON(STUDY_CREATED), LENGTH(nfiles) },
 	{ ROW(dp_event, evaluations, "evaluations", DP__F64), .types = ON(STUDY_AMENDED), .absent = NAN },
 	{ ROW(dp_event, parallel, "parallel", DP__F64), .types = ON(STUDY_AMENDED), .absent = NAN },

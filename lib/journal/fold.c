@@ -10,11 +10,23 @@
 
 #define TIME_MAX (INT64_MAX / 4) /* microseconds: sums of a few of them fit */
 
-/* What was released carries noise of the secret: without it there would be another. */
+static bool fold_seeds_are(const struct dp_event *e, enum dp_seeds seeds)
+{
+	return e->seeds && strcmp(e->seeds, dp_seeds_text(seeds)) == 0;
+}
+
+/* Noise and seeds follow from the secret: without it there would be others. */
 static int fold_secret_ok(const struct dp_event *e, const struct dp_study *spec,
 			  struct dp_err *err)
 {
-	if (dp_study_needs_secret(spec) && !(e->secret && dp_secret_ok(e->secret)))
+	bool secret = fold_seeds_are(e, DP_SEEDS_SECRET);
+
+	if (e->seeds && !secret && !fold_seeds_are(e, DP_SEEDS_FIXED))
+		return dp_fail(err, DP_E_CORRUPT,
+			       "study %u was created with seeds of no known kind",
+			       e->study);
+	if ((secret || dp_study_needs_secret(spec)) &&
+	    !(e->secret && dp_secret_ok(e->secret)))
 		return dp_fail(err, DP_E_CORRUPT,
 			       "study %u was created without the secret that it needs",
 			       e->study);
@@ -56,8 +68,29 @@ static int study_of(const struct dp_event *e, struct dp_study **spec, struct dp_
 		       e->study);
 }
 
+/* The mode is that of the record, whatever `data` says now. A study of a version before
+ * 0.3 has fixed seeds, unless it is a private selection (fold_selection()). */
+static int fold_seeds(struct dp_study_state *st, const struct dp_event *e,
+		      struct dp_err *err)
+{
+	bool select = st->spec->search.method == DP_METHOD_SELECT;
+
+	if (e->seeds)
+		st->spec->seeds = fold_seeds_are(e, DP_SEEDS_SECRET) ? DP_SEEDS_SECRET
+								     : DP_SEEDS_FIXED;
+	else
+		st->spec->seeds = select ? DP_SEEDS_DEFAULT : DP_SEEDS_FIXED;
+	if (st->spec->seeds != DP_SEEDS_SECRET && !select)
+		return DP_OK;
+	free(st->spec->secret);
+	st->spec->secret = strdup(st->secret);
+	return st->spec->secret ? DP_OK
+				: dp_fail(err, DP_E_NOMEM, "no memory for a study");
+}
+
 /* All that chance decides in a private selection comes from its secret: how many
- * trainings there are, their settings (dp_space_sample()) and the seeds of their runs. */
+ * trainings there are, their settings (dp_space_sample()) and the seeds of their runs.
+ * Versions before 0.3 made a seed of it for the last. */
 static int fold_selection(struct dp_study_state *st, struct dp_err *err)
 {
 	struct dp_selection law;
@@ -66,14 +99,11 @@ static int fold_selection(struct dp_study_state *st, struct dp_err *err)
 
 	if (code != DP_OK)
 		return code;
-	free(st->spec->secret);
-	st->spec->secret = strdup(st->secret);
-	if (!st->spec->secret)
-		return dp_fail(err, DP_E_NOMEM, "no memory for a study");
 	dp_rng_init_secret(&r, st->secret, DP_RNG_SELECT, 0, 0);
 	st->evaluations = (uint32_t)dp_selection_draw(&law, &r);
 	dp_rng_init_secret(&r, st->secret, DP_RNG_SELECT, 0, 1);
-	st->spec->seed = dp_rng_u64(&r) >> 11;
+	if (st->spec->seeds == DP_SEEDS_DEFAULT)
+		st->spec->seed = dp_rng_u64(&r) >> 11;
 	return dp__shown_new(st, err);
 }
 
@@ -114,7 +144,8 @@ static int fold_created(struct dp_state *s, const struct dp_event *e, struct dp_
 	st->now = st->spec;
 	st->timed = st->spec->search.max_time > 0;
 	st->evaluations = st->spec->search.evaluations;
-	if (st->spec->search.method == DP_METHOD_SELECT)
+	code = fold_seeds(st, e, err);
+	if (code == DP_OK && st->spec->search.method == DP_METHOD_SELECT)
 		code = fold_selection(st, err);
 	if (code != DP_OK) {
 		dp__study_state_free(st);

@@ -64,6 +64,7 @@ struct dp_event {
 	 * study-amended the last three are those of a file that took its place */
 	const char *name, *text, *path, *dir; /* dir: folder of the study file */
 	const char *secret;       /* of a study that needs one: base/secret.h */
+	const char *seeds;        /* "fixed", "secret"; NULL: of a version before 0.3 */
 	const char *const *files; /* (nfiles) as of dp_study_find_files() */
 	uint32_t nfiles;
 	/* `text` as parsed already, never stored: the fold takes it over. NULL: it parses

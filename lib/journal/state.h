@@ -176,7 +176,8 @@ enum {
 struct dp_study_state {
 	uint32_t id;
 	char *text, *path, *dir;
-	char *secret;          /* base/secret.h; NULL: dp_study_needs_secret() says no */
+	char *secret;          /* base/secret.h; NULL: neither its seeds nor
+				* dp_study_needs_secret() ask for one */
 	struct dp_study *spec; /* as created, for ever: worker threads read it */
 	/* the same with what was changed since: where limits are looked up, by whoever
 	 * folds. A pointer to it stays good as long as the study's state */

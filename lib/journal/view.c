@@ -387,6 +387,10 @@ json_t *dp_view_summary(struct dp_study_state *s)
 			     "anti_ideal", anti_ideal(s), "front", (json_int_t)s->nfront,
 			     "front_of", dp_front_text(s->spec)));
 	view_merge(&o, objectives_json(s));
+	view_merge(&o, json_pack("{s:s, s:s, s:s?}", "data",
+				 s->now->public_data ? "public" : "private", "seeds",
+				 dp_seeds_text(dp_study_seeds(s->now)), "seeds_warning",
+				 dp_study_seeds_warning(s->now)));
 	view_merge(&o,
 		   json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "measuring",
 			     dp_view_measuring(s), "budget", budget_json(s), "programs",
@@ -435,12 +439,12 @@ static json_t *attempt_json(const struct dp_study_state *s, const struct dp_tria
 	return o;
 }
 
-/* Null where whoever knows it could take the noise off what is published. */
+/* Null where it is secret: who knows it can compute the noise of the run. */
 static json_t *seed_json(const struct dp_study_state *s, uint32_t trial, uint32_t run)
 {
-	return dp_study_hides(s)
+	return dp_study_seeds(s->spec) == DP_SEEDS_SECRET
 		       ? json_null()
-		       : json_integer((json_int_t)dp_run_seed(s->spec->seed, trial, run));
+		       : json_integer((json_int_t)dp_study_run_seed(s->spec, trial, run));
 }
 
 static json_t *runs_json(const struct dp_study_state *s, const struct dp_trial *t,

@@ -96,7 +96,7 @@ static int first_free(struct dp_proposer *p, uint32_t trial, double *x,
 	uint64_t n = space_limit(p->study), from;
 	struct dp_rng r;
 
-	dp_rng_init(&r, p->study->seed, DP_RNG_PROPOSE, trial, 2);
+	dp_study_stream(p->study, DP_RNG_PROPOSE, trial, 2, &r);
 	from = dp_rng_below(&r, n);
 	for (uint64_t i = 0; i < n && i <= p->history->n; i++) {
 		dp__nth_point(&p->inputs, (from + i) % n, x);
@@ -118,7 +118,7 @@ static void sobol_point(const struct dp_proposer *p, uint32_t trial, double *x)
 
 	for (size_t k = 0; k < p->inputs.d; k++) {
 		const struct dp__input *in = &p->inputs.in[k];
-		double t = dp__sobol(p->study->seed, trial, (unsigned)k);
+		double t = dp__sobol_of(p->study, trial, (unsigned)k);
 
 		if (in->kind == DP__CATEGORY)
 			u[k] = floor(t * in->values);
@@ -144,7 +144,7 @@ static void shorten_path(const struct dp_proposer *p, const struct dp_study *stu
 
 	if (!dp__walks(p) || in->pinned || !in->log)
 		return;
-	dp_rng_init(&r, study->seed, DP_RNG_PROPOSE, trial, 3);
+	dp_study_stream(study, DP_RNG_PROPOSE, trial, 3, &r);
 	x[in->param] = rint(dp__native(in, design_part * dp_rng_uniform(&r)));
 }
 
@@ -188,7 +188,7 @@ static int ask_initial(struct dp_proposer *p, uint32_t trial, struct dp_proposal
 	fits = design_point(p, p->study, trial, out->x);
 	if (fits && !dp__taken(p, out->x))
 		return DP_OK;
-	dp_rng_init(&r, p->study->seed, DP_RNG_PROPOSE, trial, 1);
+	dp_study_stream(p->study, DP_RNG_PROPOSE, trial, 1, &r);
 	for (int i = 0; i < DRAWS; i++) {
 		other.seed = dp_rng_u64(&r) >> 11;
 		fits = design_point(p, &other, trial, out->x);

@@ -64,6 +64,8 @@ void dp__nth_point(const struct dp__inputs *s, uint64_t index, double *x);
 /* Coordinate `dim` (0..63) of point `index` of the Sobol sequence, scrambled by Owen's
  * method with a hash keyed by the seed; in (0, 1). */
 double dp__sobol(uint64_t seed, uint32_t index, unsigned dim);
+/* The same, scrambled as the study's other draws are. */
+double dp__sobol_of(const struct dp_study *study, uint32_t index, unsigned dim);
 
 /* ---- transform.c: objectives as the models see them, always to be minimised ---- */
 

@@ -78,7 +78,7 @@ static void add_spread(struct seeker *s)
 		for (size_t k = 0; k < s->d; k++) {
 			const struct dp__input *in = &s->q->p->inputs.in[k];
 
-			u[k] = dp__sobol(s->q->p->study->seed, i, (unsigned)k);
+			u[k] = dp__sobol_of(s->q->p->study, i, (unsigned)k);
 			if (in->kind == DP__CATEGORY)
 				u[k] = floor(u[k] * in->values);
 		}
@@ -405,7 +405,7 @@ int dp__question_search(struct dp__question *q, struct dp__standing *best)
 	bool whole = q->p->inputs.points <= ENUMERATE_MAX;
 	int code = DP_E_NOMEM;
 
-	dp_rng_init(&s.rng, q->p->study->seed, DP_RNG_PROPOSE, UINT32_MAX, 4);
+	dp_study_stream(q->p->study, DP_RNG_PROPOSE, UINT32_MAX, 4, &s.rng);
 	s.ld = whole ? (size_t)q->p->inputs.points : SPREAD + TESTED + NEARBY;
 	s.u = dp_vec_new(s.d * s.ld);
 	s.found = calloc(s.ld, sizeof *s.found);

@@ -475,7 +475,7 @@ int dp__search(struct dp_proposer *p, uint32_t trial, const atomic_bool *cancel,
 	bool whole = p->inputs.points <= ENUMERATE_MAX / (less * less * less);
 	int code = DP_E_NOMEM;
 
-	dp_rng_init(&s.rng, p->study->seed, DP_RNG_PROPOSE, trial, 0);
+	dp_study_stream(p->study, DP_RNG_PROPOSE, trial, 0, &s.rng);
 	s.ld = whole ? (size_t)p->inputs.points
 		     : search_effort(CANDIDATES, p->nseen, 128, 96) / less;
 	s.u = dp_vec_new(s.d * s.ld);

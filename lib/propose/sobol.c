@@ -127,10 +127,23 @@ static uint32_t sobol_scramble(uint32_t x, uint32_t seed)
 	return reverse_bits(x);
 }
 
+static double sobol_scrambled(struct dp_rng *r, uint32_t index, unsigned dim)
+{
+	return (sobol_scramble(sobol_bits(index, dim), dp_rng_u32(r)) + 0.5) * 0x1p-32;
+}
+
 double dp__sobol(uint64_t seed, uint32_t index, unsigned dim)
 {
 	struct dp_rng r;
 
 	dp_rng_init(&r, seed, DP_RNG_SAMPLE, UINT32_MAX, dim);
-	return (sobol_scramble(sobol_bits(index, dim), dp_rng_u32(&r)) + 0.5) * 0x1p-32;
+	return sobol_scrambled(&r, index, dim);
+}
+
+double dp__sobol_of(const struct dp_study *study, uint32_t index, unsigned dim)
+{
+	struct dp_rng r;
+
+	dp_study_stream(study, DP_RNG_SAMPLE, UINT32_MAX, dim, &r);
+	return sobol_scrambled(&r, index, dim);
 }

@@ -390,6 +390,8 @@ json_t *dp_study_meaning(const struct dp_study *s)
 	if (!m.all)
 		return NULL;
 	tell_section(&m, DP__TOP, s, NULL);
+	meaning_text(&m, "seeds", NULL,
+		     s->seeds == DP_SEEDS_DEFAULT ? "by data" : dp_seeds_text(s->seeds));
 	tell_trainer(&m);
 	tell_names(&m);
 	for (size_t i = 0; i < s->nparams; i++)

@@ -12,10 +12,16 @@ _Static_assert(sizeof(enum dp_param_kind) == sizeof(int) &&
 		       sizeof(enum dp_front_of) == sizeof(int) &&
 		       sizeof(enum dp_cost) == sizeof(int) &&
 		       sizeof(enum dp_executor) == sizeof(int) &&
+		       sizeof(enum dp_seeds) == sizeof(int) &&
 		       sizeof(enum dp_privacy_model) == sizeof(int),
 	       "enums have the size of an int");
 
 static const char *const data_words[] = { "private", "public", NULL };
+static const char *const seeds_words[] = {
+	[DP_SEEDS_FIXED - 1] = "fixed", /* before it: not named in the file */
+	[DP_SEEDS_SECRET - 1] = "secret",
+	NULL,
+};
 static const char *const executor_words[] = {
 	[DP_EXECUTOR_LOCAL - 1] = "local", /* before it: not named in the file */
 	[DP_EXECUTOR_SLURM - 1] = "slurm",
@@ -109,6 +115,11 @@ const char *dp_acquisition_text(enum dp_acquisition a)
 	if (a == DP_ACQ_DEFAULT)
 		a = DP_ACQ_EHVI;
 	return dp__word_at(acquisition_words, (size_t)a - 1);
+}
+
+const char *dp_seeds_text(enum dp_seeds seeds)
+{
+	return dp__word_at(seeds_words, (size_t)seeds - 1);
 }
 
 const char *dp_front_text(const struct dp_study *s)

@@ -248,6 +248,10 @@ void dp__check_select(struct dp__read *r)
 		dp__problem(r, method->pos, NULL,
 			    "a 'seed' has no say with method select, whose draws are "
 			    "secret: leave it out");
+	if (r->s->seeds == DP_SEEDS_FIXED)
+		dp__problem(r, method->pos, NULL,
+			    "'seeds: fixed' is not possible with method select, whose "
+			    "draws are secret");
 	if (r->s->nconstraints)
 		dp__problem(r, method->pos, NULL,
 			    "'constraints' are not possible with method select: the "

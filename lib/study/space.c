@@ -95,11 +95,11 @@ void dp_space_sample(const struct dp_study *s, uint32_t trial, bool with_range, 
 		struct dp_rng r;
 
 		/* a stream for each parameter: one more does not move the others */
-		if (s->secret)
+		if (s->secret && s->seeds != DP_SEEDS_SECRET) /* select, before 0.3 */
 			dp_rng_init_secret(&r, s->secret, DP_RNG_SAMPLE, trial,
 					   (uint32_t)i);
 		else
-			dp_rng_init(&r, s->seed, DP_RNG_SAMPLE, trial, (uint32_t)i);
+			dp_study_stream(s, DP_RNG_SAMPLE, trial, (uint32_t)i, &r);
 		if (p->kind == DP_PARAM_FIXED)
 			x[i] = 0;
 		else if (p->kind == DP_PARAM_CALIBRATED)

@@ -25,6 +25,8 @@ void dp_study_free(struct dp_study *s)
 	if (!s)
 		return;
 	free(s->name);
+	if (s->secret)
+		explicit_bzero(s->secret, strlen(s->secret));
 	free(s->secret);
 	free_list(s->trainer.argv);
 	free_list(s->trainer.env);
@@ -76,6 +78,7 @@ static void read_file(struct dp__read *r)
 	dp__check_release(r);
 	dp__check_select(r);
 	dp__check_budget(r);
+	dp__check_seeds(r, top);
 }
 
 /* One sentence for those who show only one. */

@@ -5,6 +5,7 @@
 #define DP_STUDY_H
 #include "base/base.h"
 #include "base/buf.h"
+#include "base/rng.h"
 #include "privacy/whole.h"
 #include <jansson.h>
 
@@ -230,11 +231,19 @@ struct dp_search {
 	bool reference_front; /* reference: front */
 };
 
+/* What run seeds and drawn settings follow from. */
+enum dp_seeds {
+	DP_SEEDS_DEFAULT, /* not named: decided by `data` when the study is submitted */
+	DP_SEEDS_FIXED,   /* the study's seed */
+	DP_SEEDS_SECRET   /* the study's seed and its secret */
+};
+
 struct dp_study {
 	char *name;
 	uint64_t seed;
-	/* Not of the file: base/secret.h, set by whoever keeps it, of method select.
-	 * Points are then drawn from it instead of the seed; NULL: nobody has. */
+	enum dp_seeds seeds;
+	/* Not of the file: base/secret.h, set by the fold, of a study with secret seeds
+	 * and of method select. NULL: it has none, or is only a file so far. */
 	char *secret;
 	int priority;
 	bool public_data; /* data: public */
@@ -386,6 +395,20 @@ const char *dp_cost_text(const struct dp_study *s);  /* by dp_study_cost() */
 /* ---- points (space.c): x has one double per parameter, in the order of the file;
  * a categorical's is the index of its value, a fixed one's is 0, a calibrated one's is
  * NaN until dp_space_derive() has solved for it ---- */
+
+/* A stream of the study: of its seed and, where its seeds are secret, of its secret. */
+void dp_study_stream(const struct dp_study *s, enum dp_purpose purpose, uint32_t trial,
+		     uint32_t run, struct dp_rng *r);
+/* The seed that the trainer gets for one run, in 0..2^53-1: the same in every retry. */
+uint64_t dp_study_run_seed(const struct dp_study *s, uint32_t trial, uint32_t run);
+/* The mode that the study has, or gets when it is submitted: never DP_SEEDS_DEFAULT. */
+enum dp_seeds dp_study_seeds(const struct dp_study *s);
+const char *dp_seeds_text(enum dp_seeds seeds); /* of the mode; not of the default */
+/* Are the seeds fixed and the data private? A reader who knows the seed can then compute
+ * the noise of every run. */
+bool dp_study_noise_exposed(const struct dp_study *s);
+/* The sentences that status, reports and statements then have; else NULL. */
+const char *dp_study_seeds_warning(const struct dp_study *s);
 
 /* The point that random search evaluates as this trial: each parameter drawn from
  * its distribution by rejection into `accept` (with_range: into accept and range
@@ -635,7 +658,7 @@ double dp_objective_scaled(const char *transform, bool maximize, double y);
 /* Is what the trainer reports seen with noise only? Then every metric of an objective and
  * of a constraint is released, each by one objective. */
 bool dp_study_releases(const struct dp_study *s);
-/* Does the study need a secret (base/secret.h), drawn when it is submitted? */
+/* Does the study need a secret (base/secret.h), whatever its seeds are? */
 bool dp_study_needs_secret(const struct dp_study *s);
 /* How a metric is released; NULL: it is not. */
 const struct dp_release *dp_study_release(const struct dp_study *s, const char *metric);

@@ -197,6 +197,8 @@ void dp__check_budget(struct dp__read *r);     /* budget.c */
 void dp__check_cost(struct dp__read *r);       /* cost.c */
 void dp__check_release(struct dp__read *r);    /* release.c */
 void dp__check_select(struct dp__read *r);     /* select.c */
+/* seeds.c; of the whole file */
+void dp__check_seeds(struct dp__read *r, const struct dp__node *top);
 
 /* ---- select.c ---- */
 

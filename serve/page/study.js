@@ -40,6 +40,11 @@ function progressLine(s) {
 		element("span", null, `${p.words} (${percent(p.part)})${left}`));
 }
 
+/* What voids every epsilon on the page. */
+function seedsLine(s) {
+	return s.seeds_warning ? element("p", { class: "callout" }, s.seeds_warning) : null;
+}
+
 function measuringLine(s) {
 	const m = s.measuring;
 
@@ -221,7 +226,8 @@ function page(status, drawn, choice, session) {
 
 	return [
 		element("h1", null, s.name),
-		element("div", { class: "head" }, stateLine(s), progressLine(s), measuringLine(s),
+		element("div", { class: "head" }, stateLine(s), seedsLine(s),
+			progressLine(s), measuringLine(s),
 			buttons(s, session), element("div", { id: "told", "data-keep": true })),
 		tiles(s, status.front, drawn), links(s),
 		element("div", { class: "columns" },

@@ -3,7 +3,7 @@ import { get, studyApi } from "/api.js";
 import { give } from "/control.js";
 import { element, show } from "/dom.js";
 import { Log } from "/log.js";
-import { badge, bytes, details, duration, number, objective, time, trialLink, trialName, trialPage } from "/text.js";
+import { badge, bytes, details, duration, number, objective, SECRET, time, trialLink, trialName, trialPage } from "/text.js";
 
 function table(caption, heads, rows) {
 	return element("div", { class: "table", role: "region", tabindex: "0", "aria-label": caption },
@@ -67,7 +67,7 @@ function runs(t) {
 		return null;
 	return fold("runs", "Runs", table("What each run reported", ["run", ...names, "seed"],
 		t.runs.map((r) => element("tr", { "data-key": r.run },
-			cells(r.run, ...names.map((name) => number(r.metrics?.[name])), String(r.seed))))));
+			cells(r.run, ...names.map((name) => number(r.metrics?.[name])), r.seed === null ? SECRET : String(r.seed))))));
 }
 
 function waypoints(t, study, summary) {

@@ -222,9 +222,10 @@ class Case(unittest.TestCase):
               objectives=None, search="method: random, evaluations: 4", more=""):
         parameters = parameters or "x: {type: float, range: [0, 1]}"
         objectives = objectives or ("a: {metric: a}\n  b: {metric: b}")
+        data = "" if "data:" in more else "data: public\n"  # synthetic: it may be repeated
         return ("study: %s\nseed: 7\ntrainer: {command: [%s]%s}\nparameters:\n  %s\n"
-                "objectives:\n  %s\nanti_ideal: {a: 2, b: 2}\nsearch: {%s}\n%s" %
-                (name, trainer, extra_trainer, parameters, objectives, search, more))
+                "objectives:\n  %s\nanti_ideal: {a: 2, b: 2}\nsearch: {%s}\n%s%s" %
+                (name, trainer, extra_trainer, parameters, objectives, search, data, more))
 
     def submit(self, client, text, name="study.yaml"):
         return client("submit", text=text, path=self.path(name), dir=self.folder)["study"]

@@ -156,6 +156,7 @@ class Stopped(BuiltIn):
 
 class UnderAStudy(BuiltIn):
     STUDY = """study: %s
+data: public
 trainer: {command: [dpareto-train, linear, --data, census%s], runs: 2}
 parameters:
   epochs: {fixed: 1}

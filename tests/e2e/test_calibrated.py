@@ -13,6 +13,7 @@ from harness import Case, Refused
 TRIALS = 12
 STUDY = """study: s
 seed: 3
+data: public
 trainer: {command: [dpareto-train, svt], runs: 2}
 parameters:
   C: {type: int, range: [1, 30]}

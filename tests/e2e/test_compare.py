@@ -9,6 +9,7 @@ from harness import Case, volume
 
 STUDY = """study: %(name)s
 seed: %(seed)d
+data: public
 trainer: {command: [%(command)s]%(trainer)s}
 parameters:
   C: {type: int, range: [1, 30]}

@@ -735,7 +735,7 @@ class Results(DaemonCase):
         return front
 
     def test_same_seed_same_bytes(self):
-        text = ("study: svt\nseed: 3\ntrainer: {command: [dpareto-train, svt], runs: 5%s}\n"
+        text = ("study: svt\nseed: 3\ndata: public\ntrainer: {command: [dpareto-train, svt], runs: 5%s}\n"
                 "parameters:\n  C: {type: int, range: [1, 30]}\n"
                 "  b: {type: float, range: [0.01, 100], scale: log}\nobjectives:\n"
                 "  epsilon: {privacy: {mechanism: svt, cutoff: C, scale: b}}\n"
@@ -834,7 +834,8 @@ report(a=None if params["x"] < 0.1 else params["x"], b=1 - params["x"], extra=7)
                      "report(a=x, c=round(4 * y) / 4, b=x * (1 - y))")
         self.begin("--slots", "2")
         self.submit(self.client,
-                    "study: three\nseed: 2\ntrainer: {command: [./trainer]}\nparameters:\n"
+                    "study: three\nseed: 2\ndata: public\ntrainer: {command: [./trainer]}\n"
+                    "parameters:\n"
                     "  x: {type: float, range: [0, 1]}\n  y: {type: float, range: [0, 1]}\n"
                     "objectives:\n  a: {metric: a, goal: maximize}\n  b: {metric: b}\n"
                     "  c: {metric: c, of: '1 - c', goal: maximize}\n"

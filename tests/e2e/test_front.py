@@ -13,6 +13,7 @@ from harness import Case, volume
 
 NOISY = """study: %(name)s
 seed: 5
+data: public
 trainer: {command: [dpareto-train, svt], runs: %(runs)d}
 parameters:
   C: {type: int, range: [1, 30]}

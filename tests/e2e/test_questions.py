@@ -23,6 +23,7 @@ for run in request["runs"]:
 """
 STUDY = """study: %(name)s
 seed: 3
+data: public
 trainer: {command: [./trainer], runs: %(runs)d}
 parameters:
   x: {type: float, range: [0.1, 30], scale: log}

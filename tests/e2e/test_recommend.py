@@ -9,6 +9,7 @@ from harness import Case, Refused, wait_for
 
 STUDY = """study: svt
 seed: 3
+data: public
 trainer: {command: [dpareto-train, svt], runs: 10}
 parameters:
   C: {type: int, range: [1, 30]}
@@ -36,6 +37,7 @@ for run in request["runs"]:
 """
 METRICS_STUDY = """study: m
 seed: 1
+data: public
 trainer: {command: [%s], runs: 2}
 parameters: {x: {type: float, range: [0, 1]}, y: {type: float, range: [0, 1]}}
 objectives: {a: {metric: a}, b: {metric: b}}

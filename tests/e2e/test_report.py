@@ -16,6 +16,7 @@ from harness import BIN, Case, LIMIT, program, wait_for
 SEED = "918273645"
 SVT = """study: s
 seed: %s
+seeds: fixed
 trainer: {command: [dpareto-train, svt], runs: 5}
 parameters:
   C: {type: int, range: [1, 30]}
@@ -202,7 +203,7 @@ class Run(Reports):
         self.run_study(SVT + "data: public\n")
         self.assertIn(SEED, self.read("report.md"))
         done = self.run_tool("dpareto-report", "--state", self.path("state"), "--public", "s")
-        self.assertIn("guessed", done.stderr)
+        self.assertEqual(done.stderr, "")
         folder = self.path("state/studies/s/report-public")
         self.assertEqual(done.stdout.strip(), os.path.join(folder, "report.html"))
         for name in os.listdir(folder):

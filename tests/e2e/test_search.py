@@ -11,6 +11,7 @@ from harness import Case, Refused, wait_for
 
 SVT = """study: %(name)s
 seed: 3
+data: public
 trainer: {command: [dpareto-train, svt], runs: 20}
 parameters:
   C: {type: int, range: [1, 30]}

@@ -109,7 +109,7 @@ class Images:
 
     def submit(self, client, name, evaluations, more=""):
         client("submit", path="x", dir=self.folder, text=(
-            "study: %s\nseed: 7\ntrainer: {command: [./trainer]}\n"
+            "study: %s\nseed: 7\ndata: public\ntrainer: {command: [./trainer]}\n"
             "parameters: {x: {type: float, range: [0, 1]}}\n"
             "objectives: {a: {metric: a}, b: {metric: b}}\nanti_ideal: {a: 2, b: 2}\n"
             "search: {method: random, evaluations: %d}\n%s" % (name, evaluations, more)))

@@ -46,6 +46,7 @@ CALLS = {
 }
 STUDY = """study: %s
 seed: 7
+data: public
 trainer: {command: [%s, "2"], runs: 2}
 parameters: {x: {type: float, range: [0, 1]}, y: {type: float, range: [0, 1]}}
 objectives: {a: {metric: a}, b: {metric: b}}

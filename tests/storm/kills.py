@@ -11,6 +11,8 @@ under kills, also while the daemon starts, replays and is handed studies. Checke
   nothing twice      trainers hold a lock for their trial; whoever finds it taken says so
   no orphans         when all is over no shim and no trainer is left
   the same journal   in all but times and killed attempts, wherever the order is given
+Every third round has secret seeds: it is compared with a copy of its own state directory, made when
+the studies were accepted.
 A round that shows a violation is kept. Ends with a table, a line of JSON and a verdict."""
 import collections
 import concurrent.futures
@@ -28,6 +30,7 @@ import harness
 
 STUDY = """study: %(name)s
 seed: %(seed)d
+seeds: %(seeds)s
 trainer: {command: [%(trainer)s, "%(ms)d"%(tree)s], retries: 1000%(extra)s}
 parameters:
   x: {type: float, range: [0, 1]}
@@ -84,7 +87,7 @@ def in_trees(s, seed):
     return s.args.tree and seed % 2 == 1
 
 
-def texts(s, seed):
+def texts(s, seed, seeds="fixed"):
     """The study files of a round, by name."""
     out = {}
     for name, (method, parallel, more, extra, (objectives, anti)) in SCENARIOS.items():
@@ -92,7 +95,7 @@ def texts(s, seed):
             continue
         n = s.args.evaluations
         out[name] = STUDY % dict(
-            name=name, seed=seed, trainer=s.trainer, ms=s.args.milliseconds, extra=extra,
+            name=name, seed=seed, seeds=seeds, trainer=s.trainer, ms=s.args.milliseconds, extra=extra,
             tree=", tree" if in_trees(s, seed) else "", walked=WALKED if WALK in extra else "",
             objectives=objectives, anti=anti, method=method, parallel=parallel,
             more=("" if method == "grid" else ", evaluations: %d" % n) + more)
@@ -108,8 +111,8 @@ def finished(client, studies):
     return all(shown[n]["state"] == "finished" and not shown[n]["running"] for n in studies)
 
 
-def submit(client, folder, text):
-    return client("submit", text=text, path=folder + "/study.yaml", dir=folder)
+def submit(client, folder, text, **more):
+    return client("submit", text=text, path=folder + "/study.yaml", dir=folder, **more)
 
 
 class References:
@@ -149,10 +152,11 @@ class Round:
         self.rng = random.Random("%d %d" % (s.args.seed, number))
         self.seed = number % s.args.seeds
         self.tree = in_trees(s, self.seed)
-        self.reference = references.of(self.seed)
+        self.secret = number % 3 == 1
+        self.reference = None if self.secret else references.of(self.seed)
         self.folder = os.path.join(s.folder, "round-%d" % number)
         os.mkdir(self.folder)
-        self.studies = texts(s, self.seed)
+        self.studies = texts(s, self.seed, "secret" if self.secret else "fixed")
         self.daemon = harness.Daemon(self.folder, "--slots", "8", "--log-level", "warn")
         self.kills, self.refused = collections.Counter(), 0
         self.submitted, self.acknowledged = set(), {}
@@ -163,6 +167,37 @@ class Round:
     def fault(self, what):
         self.s.violation("round %d: %s" % (self.number, what), self.folder)
         return what
+
+    # ---- secret seeds ----
+
+    def resume_all(self):
+        client = self.daemon.start().connect()
+        for name in self.studies:
+            client("resume", study=name)
+        return client
+
+    def accept(self):
+        """Has the studies accepted, runs them undisturbed, and goes back to where they were
+        accepted: no other state directory has their seeds."""
+        state, accepted = self.daemon.state, self.folder + ".accepted"
+        client = self.daemon.start().connect()
+        for text in self.studies.values():
+            submit(client, self.folder, text, paused=True)
+        client.close()
+        self.daemon.end()
+        shutil.copytree(state, accepted)
+        client = self.resume_all()
+        harness.wait_for(lambda: finished(client, self.studies), pause=0.05)
+        client.close()
+        self.daemon.end()
+        self.reference = storm.timeless(storm.dump(state), in_order)
+        shutil.rmtree(self.folder)
+        os.mkdir(self.folder)
+        os.rename(accepted, state)
+        self.resume_all().close()
+        self.daemon.end(signal.SIGKILL)
+        self.kills["daemon"] += 1
+        self.submitted = set(self.studies)
 
     # ---- victims ----
 
@@ -326,6 +361,8 @@ class Round:
     def run(self, enough):
         """Kills until the round's share is done, then lets the studies finish."""
         try:
+            if self.secret:
+                self.accept()
             while sum(self.kills.values()) < self.s.args.kills_per_round and not enough():
                 if self.one_life():
                     break

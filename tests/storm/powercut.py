@@ -29,6 +29,7 @@ SECTOR = 512
 STEP = struct.Struct("<cc6xQQ")
 STUDY = """study: %(name)s
 seed: %(seed)d
+data: public
 trainer: {command: [%(trainer)s, "1"], runs: 2, retries: 1000}
 parameters: {x: {type: float, range: [0, 1]}, y: {type: float, range: [0, 1]}}
 objectives: {a: {metric: a}, b: {metric: b}}

@@ -29,6 +29,7 @@ import harness
 
 STUDY = """study: soak-%(n)d
 seed: %(n)d
+data: public
 trainer: {command: [%(trainer)s, "0"], retries: 10}
 parameters: {x: {type: float, range: [0, 1]}, y: {type: float, range: [0, 1]}}
 objectives: {a: {metric: a}, b: {metric: b}}

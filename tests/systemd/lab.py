@@ -45,6 +45,7 @@ grep -q '^NoNewPrivs:.1' /proc/self/status
 """
 STUDY = """study: %s
 seed: 1
+data: public
 trainer: {command: [./%s], runs: 1, grace: 2s}
 parameters:
   x: {type: float, range: [0, 1]}

@@ -174,6 +174,7 @@ static struct dp_event full(enum dp_event_type type)
 		e.path = "/home/ann/svt.yaml";
 		e.dir = "/home/ann";
 		e.secret = "5ec7e7";
+		e.seeds = "secret";
 		e.files = files;
 		e.nfiles = DP_COUNT(files);
 		break;

@@ -484,11 +484,10 @@ static void statement(const char *objectives, double epsilon, const char *expect
 }
 
 #define NOT_INCLUDED                                                                     \
-	"Randomness: a trainer that draws its noise from the seed it is given depends "  \
-	"on the study's seed, which is small enough to be guessed (0 if the study "      \
-	"names "                                                                         \
-	"none): whoever does can take the noise away, and nothing of this holds. Train " \
-	"again with a secret seed before publishing.\n"                                  \
+	"Randomness: NOT SECRET. Seeds are fixed on private data. A reader who knows "   \
+	"or guesses the study's seed can compute the noise of every run, and other "     \
+	"studies with this seed use the same noise: then no epsilon holds. Train again " \
+	"with 'seeds: secret' before publishing.\n"                                      \
 	"Not included: the search that led to these parameters, which trained on the "   \
 	"same records; test and holdout records, for which there is no guarantee.\n"
 

@@ -310,7 +310,7 @@ static void test_composed_objective(void **state)
 					     "replace",
 					     "Training records: 10000",
 					     "All 3 runs",
-					     "to be guessed",
+					     "NOT SECRET",
 					     "of all parts" };
 	const struct fact_mechanism *m;
 	const struct facts *f;

@@ -47,7 +47,7 @@ static void test_names_in_json(void **state)
 	} parts[] = {
 		{ NULL, "version study state reason evaluations failed diverged "
 			"hypervolume anti_ideal front hypervolume_denoised label public "
-			"data budget "
+			"data seeds seeds_warning budget "
 			"privacy_objective utility_objective objectives recommendation "
 			"rows fronts headline bests "
 			"privacy declared released optimism models importance compared "

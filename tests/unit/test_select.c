@@ -114,6 +114,7 @@ static void conditions_are_enforced(void **state)
 	for (size_t i = 0; i < DP_COUNT(trainer); i++)
 		refuse((struct file){ .trainer = trainer[i][0] }, trainer[i][1]);
 	refuse((struct file){ .top = "seed: 7\n" }, "a 'seed' has no say");
+	refuse((struct file){ .top = "seeds: fixed\n" }, "'seeds: fixed' is not");
 	refuse((struct file){ .top = "constraints: {a: \">= 0.5\"}\n" },
 	       "'constraints' are not");
 	refuse((struct file){ .utility = "metric: a" },

@@ -61,6 +61,7 @@ static void test_defaults(void **state)
 	(void)state;
 	assert_string_equal(s->name, "s");
 	assert_true(s->seed == 1 && s->priority == 0 && !s->public_data);
+	assert_true(s->seeds == DP_SEEDS_DEFAULT && dp_study_seeds(s) == DP_SEEDS_SECRET);
 	assert_string_equal(s->trainer.argv[0], "prog");
 	assert_string_equal(s->trainer.argv[1], "a");
 	assert_null(s->trainer.argv[2]);
@@ -108,6 +109,7 @@ static const char everything[] =
 	"seed: 9007199254740991\n"
 	"priority: -3\n"
 	"data: public\n"
+	"seeds: secret\n"
 	"trainer:\n"
 	"  command: [./bin/train, --n, 5, \"\"]\n"
 	"  runs: 10000\n"
@@ -159,6 +161,7 @@ static void test_all_keys(void **state)
 
 	(void)state;
 	assert_true(s->seed == 9007199254740991u && s->priority == -3 && s->public_data);
+	assert_true(s->seeds == DP_SEEDS_SECRET);
 	assert_string_equal(s->trainer.argv[0], "/dir/bin/train");
 	assert_string_equal(s->trainer.argv[2], "5");
 	assert_string_equal(s->trainer.argv[3], "");

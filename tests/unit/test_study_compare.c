@@ -91,6 +91,7 @@ static const struct other {
 } others[] = {
 	{ "study", every, "study: s", "study: t", "study", false },
 	{ "seed", every, "seed: 1", "seed: 2", "seed", false },
+	{ "seeds", every, "seed: 1", "seed: 1\nseeds: secret", "seeds", false },
 	{ "priority", every, "priority: 2", "priority: 3", "priority", true },
 	{ "data", every, "data: public", "data: private", "data", true },
 	{ "trainer.command", every, "./prog, a", "./prog, b", "trainer.command", false },

@@ -204,6 +204,8 @@ static const struct mistake mistakes[] = {
 	{ "seed: 1", "seed: @[1]", "'seed' cannot be a list" },
 	{ "seed: 1", "seed: @{a: 1}", "'seed' cannot be a map" },
 	{ "seed: 1", "data: @pubilc", "did you mean 'public'?" },
+	{ "seed: 1", "seeds: @secrt", "did you mean 'secret'?" },
+	{ "seed: 1", "seeds: @1", "'seeds' cannot be '1'" },
 	{ "seed: 1", "priority: @1.5", "'priority' cannot be 1.5" },
 	/* trainer */
 	{ "[prog, a]", "@prog a", "'command' cannot be 'prog a'" },
@@ -551,6 +553,7 @@ static void test_warnings(void **state)
 		{ "method: random",
 		  "method: random, order: deterministic, max_cost: 9, cost: @seconds",
 		  "seconds differ from one run" },
+		{ "seed: 1", "seed: 1\nseeds: @fixed", "fixed on private data" },
 		{ "runs: 2\nparameters:\n",
 		  "path: @n\nparameters:\n  n: {type: int, range: [1, 9]}\n",
 		  "no privacy objective depends on 'n'" },

@@ -413,8 +413,10 @@ int config_read(struct config *c, const char *path, struct dp_err *err)
 {
 	struct dp_buf text = DP_BUF_INIT, told = DP_BUF_INIT;
 	struct dp_problems problems = { 0 };
-	int code = dp_read_regular(path, CONFIG_MAX, &text, err);
+	int code = DP_OK;
 
+	if (strcmp(path, "/dev/null") != 0) /* the usual name of an empty configuration */
+		code = dp_read_regular(path, CONFIG_MAX, &text, err);
 	if (code == DP_E_INVALID)
 		dp_hint(err, "the file is read again on SIGHUP: write it to the disk");
 	if (code == DP_OK)

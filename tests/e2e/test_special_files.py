@@ -137,6 +137,11 @@ class Daemons(Special):
             d = self.daemon("--config", path).start()
             self.ends(d, "%s is %s, not a regular file" % (path, KINDS[kind]))
 
+    def test_empty_configuration(self):
+        d = self.daemon("--config", "/dev/null").start()
+        d.connect().close()
+        self.assertEqual(d.end(), 0)
+
     def test_reload(self):
         """A file that has become a FIFO leaves the old configuration, and TERM is obeyed."""
         conf = self.write("conf", "slots: 3\n")

@@ -22,6 +22,7 @@ struct calibration {
 	int (*ask)(void *ctx, double value, struct dp_epsilon *out, struct dp_err *err);
 	void *ctx;
 	double least, most, start; /* logs of the values that are tried */
+	double step;               /* the first, from the start */
 	double target;
 	const char *none; /* whose fault it is if nothing is enough */
 };
@@ -44,7 +45,7 @@ static int try_value(struct calibration *c, double x, double *miss, struct dp_er
 static int value_bracket(struct calibration *c, double *lo, double *f_lo, double *hi,
 			 double *f_hi, struct dp_err *err)
 {
-	double f, step = 1;
+	double f, step = c->step;
 	int code = try_value(c, c->start, &f, err);
 
 	*lo = *hi = c->start;
@@ -57,14 +58,14 @@ static int value_bracket(struct calibration *c, double *lo, double *f_lo, double
 		*lo = *hi;
 		*f_lo = *f_hi;
 		*hi = fmin(*hi + step, c->most);
-		step *= 1.5;
+		step *= step < 1 ? 3 : 1.5;
 		code = try_value(c, *hi, f_hi, err);
 	}
 	while (code == DP_OK && *f_lo <= 0 && *lo > c->least) {
 		*hi = *lo;
 		*f_hi = *f_lo;
 		*lo = fmax(*lo - step, c->least);
-		step *= 1.5;
+		step *= step < 1 ? 3 : 1.5;
 		code = try_value(c, *lo, f_lo, err);
 	}
 	if (code == DP_OK && *f_lo <= 0) { /* the least that is tried will do */
@@ -158,6 +159,25 @@ static bool asked_open(struct asked *a, const struct dp_mechanism *m,
 	return a->prepared;
 }
 
+/* Where loss distributions answer, the Renyi accountant is asked first: it takes a
+ * thousandth of the time, its epsilon is never less, and what keeps the target there is
+ * close to what is sought. False: there is no such accountant, or it was not chosen. */
+static bool rough_values(const struct dp_mechanism *m, const double *values,
+			 double rough[DP_PRIVACY_KEYS_MAX])
+{
+	double chosen = dp_privacy_value(m, values, m->accountant);
+
+	if (!m->accountant)
+		return false;
+	if (isnan(chosen))
+		chosen = m->accountant->otherwise;
+	if (chosen != DP_PRIVACY_PLD)
+		return false;
+	memcpy(rough, values, m->nkeys * sizeof *rough);
+	rough[dp_privacy_key_place(m, m->accountant)] = DP_PRIVACY_RDP;
+	return true;
+}
+
 int dp_privacy_noise(const struct dp_mechanism *m, const double *values, double target,
 		     double *noise, struct dp_epsilon *at, struct dp_err *err)
 {
@@ -168,7 +188,9 @@ int dp_privacy_noise(const struct dp_mechanism *m, const double *values, double 
 		.least = log(NOISE_LEAST),
 		.target = target,
 		.none = "no amount of noise",
+		.step = 1,
 	};
+	double rough[DP_PRIVACY_KEYS_MAX], near;
 	int code;
 
 	if (!(target > 0) || isinf(target))
@@ -178,6 +200,11 @@ int dp_privacy_noise(const struct dp_mechanism *m, const double *values, double 
 			       m->name);
 	c.most = log(fmin(m->noise->hi, NOISE_MOST));
 	c.start = fmin(c.most, 0);
+	if (rough_values(m, values, rough) &&
+	    dp_privacy_noise(m, rough, target, &near, at, NULL) == DP_OK) {
+		c.start = fmin(fmax(log(near), c.least), c.most);
+		c.step = 0.05;
+	}
 	code = asked_open(&a, m, values, m->noise)
 		       ? calibrate(&c, noise, at, err)
 		       : dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
@@ -208,6 +235,7 @@ static int calibrate_delta(struct calibration *c, struct dp_epsilon *at,
 	c->least = log(DELTA_LEAST);
 	c->most = log(DELTA_MOST);
 	c->start = log(1e-6);
+	c->step = 1;
 	c->none = "no delta below 1";
 	return calibrate(c, &delta, at, err);
 }
@@ -271,42 +299,90 @@ int dp_privacy_composition_delta(const struct dp_privacy_composition *list,
 
 /* ---- the most of what costs ---- */
 
-/* Does the value keep the target? What the mechanism refuses is too much. */
-static int keeps_target(struct asked *a, double value, double target, bool *keeps,
-			struct dp_epsilon *e, struct dp_err *err)
-{
-	struct dp_epsilon answer;
-	int code = ask_key(a, value, &answer, err);
+/* A value that was tried, and its epsilon; what the mechanism refuses is too much. */
+struct tried {
+	double value, epsilon;
+};
 
-	*keeps = code == DP_OK && answer.epsilon <= target;
-	if (*keeps)
-		*e = answer;
+static int try_most(struct asked *a, double value, struct tried *t, struct dp_epsilon *e,
+		    struct dp_err *err)
+{
+	int code = ask_key(a, value, e, err);
+
+	*t = (struct tried){ value, code == DP_OK ? e->epsilon : INFINITY };
 	return code == DP_E_INVALID ? DP_OK : code;
+}
+
+/* The next value between two: where log epsilon, as a line in the log of the value, meets
+ * the target; every third time the middle, so that it ends. */
+static double most_between(const struct tried *lo, const struct tried *hi, double target,
+			   bool whole, int round)
+{
+	double part = log(target / lo->epsilon) / log(hi->epsilon / lo->epsilon), x;
+	double room = whole ? 1 : 0.4 * TOLERANCE * hi->value;
+
+	if (round % 3 == 2 || !(part >= 0 && part <= 1))
+		x = 0.5 * (lo->value + hi->value);
+	else
+		x = lo->value * exp(part * log(hi->value / lo->value));
+	/* on either side of the line in turn, or one end would stay */
+	x += (round % 3 == 1 ? 1 : -1) * (whole ? 0.5 : 0.3 * TOLERANCE * x);
+	x = whole ? floor(x + 0.5) : x;
+	return fmin(fmax(x, lo->value + room), hi->value - room);
 }
 
 /* From `lo`, which keeps the target, up to where the next no longer does: a whole number
  * or, where fractions are allowed, to a relative 1e-6. */
-static int most_search(struct asked *a, double lo, double target, double *value,
-		       struct dp_epsilon *at, struct dp_err *err)
+static int most_search(struct asked *a, struct tried lo, double factor, double target,
+		       double *value, struct dp_epsilon *at, struct dp_err *err)
 {
 	const struct dp_privacy_key *k = &a->mechanism->keys[a->key];
-	bool whole = dp_privacy_key_whole(a->mechanism, a->values, k), keeps = true;
-	double most = fmin(k->hi, MOST_TRIED), hi = lo, mid;
+	bool whole = dp_privacy_key_whole(a->mechanism, a->values, k);
+	double most = fmin(k->hi, MOST_TRIED);
+	struct tried hi = lo, mid;
+	struct dp_epsilon e;
 	int code = DP_OK;
 
-	while (code == DP_OK && keeps && hi < most) {
+	while (code == DP_OK && hi.epsilon <= target && hi.value < most) {
+		double next = fmax(factor * hi.value, whole ? hi.value + 1 : 0);
+
 		lo = hi;
-		hi = fmin(2 * hi, most);
-		code = keeps_target(a, hi, target, &keeps, at, err);
+		factor = fmax(factor, fmin(factor * factor, 2));
+		code = try_most(a, fmin(whole ? floor(next) : next, most), &hi, &e, err);
+		if (code == DP_OK && hi.epsilon <= target)
+			*at = e;
 	}
-	if (code == DP_OK && keeps)
+	if (hi.epsilon <= target)
 		lo = hi;
-	while (code == DP_OK && hi - lo > (whole ? 1 : TOLERANCE * hi)) {
-		mid = whole ? floor(0.5 * (lo + hi)) : 0.5 * (lo + hi);
-		code = keeps_target(a, mid, target, &keeps, at, err);
-		*(keeps ? &lo : &hi) = mid;
+	for (int i = 0;
+	     code == DP_OK && hi.value - lo.value > (whole ? 1 : TOLERANCE * hi.value);
+	     i++) {
+		double next = most_between(&lo, &hi, target, whole, i);
+
+		code = try_most(a, next, &mid, &e, err);
+		if (code == DP_OK && mid.epsilon <= target)
+			*at = e;
+		*(mid.epsilon <= target ? &lo : &hi) = mid;
 	}
-	*value = lo;
+	*value = lo.value;
+	return code;
+}
+
+static int most_from(struct asked *a, const struct dp_privacy_key *k, double target,
+		     struct tried *from, struct dp_epsilon *at, struct dp_err *err)
+{
+	double least = k->lo;
+	int code;
+
+	if (k->lo_open)
+		least = dp_privacy_key_whole(a->mechanism, a->values, k) ? 1
+									 : LEAST_TRIED;
+	code = ask_key(a, least, at, err);
+	*from = (struct tried){ least, at->epsilon };
+	if (code == DP_OK && at->epsilon > target)
+		code = dp_fail(err, DP_E_INVALID,
+			       "even with %s %g epsilon is %g, more than %g", k->name,
+			       least, at->epsilon, target);
 	return code;
 }
 
@@ -314,10 +390,10 @@ int dp_privacy_most(const struct dp_mechanism *m, const double *values,
 		    const struct dp_privacy_key *k, double target, double *value,
 		    struct dp_epsilon *at, struct dp_err *err)
 {
+	double rough[DP_PRIVACY_KEYS_MAX], near = NAN, factor = 2;
+	struct tried from = { 0 };
 	struct asked a = { 0 };
-	struct dp_epsilon least;
-	double from;
-	int code;
+	int code = DP_OK;
 
 	if (!(target > 0) || isinf(target))
 		return dp_fail(err, DP_E_INVALID, "the target epsilon must be above 0");
@@ -330,16 +406,15 @@ int dp_privacy_most(const struct dp_mechanism *m, const double *values,
 		dp_privacy_prepared_free(a.prepared);
 		return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
 	}
-	from = k->lo_open ? (dp_privacy_key_whole(m, a.values, k) ? 1 : LEAST_TRIED)
-			  : k->lo;
-	code = ask_key(&a, from, &least, err);
-	*at = least;
-	if (code == DP_OK && least.epsilon > target)
-		code = dp_fail(err, DP_E_INVALID,
-			       "even with %s %g epsilon is %g, more than %g", k->name,
-			       from, least.epsilon, target);
+	if (rough_values(m, values, rough) &&
+	    dp_privacy_most(m, rough, k, target, &near, at, NULL) == DP_OK)
+		code = try_most(&a, near, &from, at, err);
+	if (code == DP_OK && from.value > 0 && from.epsilon <= target)
+		factor = 1.05;
+	else if (code == DP_OK)
+		code = most_from(&a, k, target, &from, at, err);
 	if (code == DP_OK)
-		code = most_search(&a, from, target, value, at, err);
+		code = most_search(&a, from, factor, target, value, at, err);
 	dp_privacy_prepared_free(a.prepared);
 	return code;
 }

@@ -181,6 +181,13 @@ static double discrete_size(const struct dp_privacy_part *p)
 	return discrete_tabled(p) ? p->mu * p->mu : fmax(p->mu * p->mu, 1e7);
 }
 
+/* Three sets are tried. */
+static double discrete_work(const struct dp_privacy_part *p)
+{
+	(void)p;
+	return 2;
+}
+
 /* The root of delta(x) = `delta`. It is convex in exp(x) and made of lines, one for each
  * m: Newton's steps from below end at the root after finitely many. */
 static double discrete_root(const struct dp_privacy_part *p, double delta)
@@ -223,6 +230,7 @@ static const struct dp__part_kind discrete_loss = {
 	.most = discrete_most,
 	.size = discrete_size,
 	.alone = discrete_alone,
+	.work = discrete_work,
 	.open = discrete_open,
 	.close = discrete_close,
 };

@@ -97,6 +97,13 @@ static void geometric_picture(struct dp__points *s, const struct dp_privacy_part
 			       exp(-z * h) * -expm1(-step * h) / all, INFINITY);
 }
 
+/* Three sets are tried. */
+static double geometric_work(const struct dp_privacy_part *p)
+{
+	(void)p;
+	return 2;
+}
+
 struct geometric_target {
 	const struct dp_privacy_part *p;
 	double delta;
@@ -137,6 +144,7 @@ static const struct dp__part_kind geometric_loss = {
 	.most = dp__bounded_most,
 	.size = dp__bounded_size,
 	.alone = geometric_alone,
+	.work = geometric_work,
 	.pure = true,
 };
 

@@ -343,6 +343,12 @@ static int sgd_by_best_renyi(struct dp_privacy_memory *memory, const double *v,
 		out->theorem = "joint convexity of f-divergences, Csiszar and Shields "
 			       "2004, Lemma 4.1, over the lots with and without the "
 			       "record";
+	if (part->group > 1 && part->q < 1 &&
+	    part->kind->cgf(part, a.wor, out->order) >=
+		    dp__group_convex_cgf(part, out->order))
+		out->theorem = "joint convexity of f-divergences, Csiszar and Shields "
+			       "2004, Lemma 4.1, over the number of the person's records "
+			       "in a lot";
 	if (!dp__wor_whole(a.wor))
 		return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
 	return DP_OK;

@@ -45,44 +45,110 @@ static double normal_tail(double z)
 
 /* ---- Poisson: where the likelihood ratio is exp(target) ---- */
 
-/* Log of the likelihood ratio at z noise deviations, and its slope. */
+/* Log of the likelihood ratio at z noise deviations, and its slope. Where it is close to
+ * one, what each term changes is added up: the weights sum to one, and no digit is lost
+ * however large the noise is. */
 static double mixture_ratio(const struct dp_privacy_part *p, double z, double *slope)
 {
 	double top = -INFINITY, sum = 0, moved = 0, e[DP__GROUP_MAX + 1];
+	int k = (int)p->group;
+	bool close = k * p->mu * (fabs(z) + 0.5 * k * p->mu) < 0.25;
 
-	for (int j = 0; j <= (int)p->group; j++) {
-		e[j] = log(p->weight[j]) + j * p->mu * (z - 0.5 * j * p->mu);
-		top = fmax(top, e[j]);
+	for (int j = 0; j <= k; j++) {
+		e[j] = j * p->mu * (z - 0.5 * j * p->mu);
+		if (!close)
+			e[j] += p->log_weight[j];
+		top = e[j] > top ? e[j] : top;
 	}
-	for (int j = 0; j <= (int)p->group; j++) {
-		double w = exp(e[j] - top);
+	for (int j = 0; close && j <= k; j++) {
+		double w = p->weight[j] * expm1(e[j]);
 
 		sum += w;
-		moved += j * p->mu * w;
+		moved += j * (p->weight[j] + w);
 	}
-	*slope = moved / sum;
+	if (close) {
+		*slope = p->mu * moved / (1 + sum);
+		return log1p(sum);
+	}
+	for (int j = 0; j <= k; j++) {
+		double w;
+
+		if (e[j] < top - 40)
+			continue;
+		w = exp(e[j] - top);
+		sum += w;
+		moved += j * w;
+	}
+	*slope = p->mu * moved / sum;
 	return top + log(sum);
 }
 
 /* It is convex and grows: Newton's steps from above stay above. Every single term is a
  * bound from below, so where the first of them reaches the target is above. The target
- * is above log w_0. */
+ * is above log w_0. A step that rounding alone would make is not taken. */
 static double mixture_mark(const struct dp_privacy_part *p, double target)
 {
 	double z = INFINITY, slope;
 
 	for (int j = 1; j <= (int)p->group; j++)
 		if (p->weight[j] > 0)
-			z = fmin(z, (target - log(p->weight[j])) / (j * p->mu) +
+			z = fmin(z, (target - p->log_weight[j]) / (j * p->mu) +
 					    0.5 * j * p->mu);
 	for (int i = 0; i < 60; i++) {
-		double step = (mixture_ratio(p, z, &slope) - target) / slope;
+		double ratio = mixture_ratio(p, z, &slope),
+		       step = (ratio - target) / slope;
 
-		if (!(step > 1e-13 * (1 + fabs(z))))
+		if (!(step > 1e-13 * (1 + fabs(z)) &&
+		      ratio - target > 2 * DBL_EPSILON * (fabs(ratio) + fabs(target))))
 			break;
 		z -= step;
 	}
 	return z;
+}
+
+/* No loss is beyond this: the total variation distance, which is at most the mean of that
+ * of N(j mu) and N(0), 2 Phi(j mu / 2) - 1 <= j mu / sqrt(2 pi). */
+static double group_distance(const struct dp_privacy_part *p)
+{
+	double mean = 0;
+
+	for (int j = 1; j <= (int)p->group; j++)
+		mean += j * p->weight[j];
+	return mean * p->mu * exp(-LOG_SQRT_2PI) * (1 + 64 * DBL_EPSILON);
+}
+
+/* With so much noise rounding outweighs every difference, and the distance is all. */
+static bool hardly_moved(const struct dp_privacy_part *p)
+{
+	return p->group * p->mu < 1e-12;
+}
+
+/* The sum over j of w_j (Phi(z) - Phi(z - j mu)), where all j mu are small: integrals of
+ * the density by Gauss and Legendre's rule. Its remainder is below (j mu (|z| + 4))^10 /
+ * 1e12 of each, which is 1e-17. */
+static double small_moves(const struct dp_privacy_part *p, double z)
+{
+	static const double node[] = { 0.046910077030668004, 0.230765344947158454, 0.5,
+				       0.769234655052841546, 0.953089922969331996 };
+	static const double weight[] = { 0.118463442528094544, 0.239314335249683234,
+					 0.284444444444444444, 0.239314335249683234,
+					 0.118463442528094544 };
+	double sum = 0;
+
+	for (int j = 1; j <= (int)p->group; j++) {
+		double width = j * p->mu, one = 0;
+
+		for (size_t i = 0; i < DP_COUNT(node); i++)
+			one += weight[i] *
+			       expm1(width * node[i] * (z - 0.5 * width * node[i]));
+		sum += p->weight[j] * width * (1 + one);
+	}
+	return sum * exp(-0.5 * z * z - LOG_SQRT_2PI);
+}
+
+static bool moves_small(const struct dp_privacy_part *p, double z)
+{
+	return p->group * p->mu * (fabs(z) + 4) < 0.25;
 }
 
 /* The mixture against N(0). Any z gives no more than the best, which is flat there. */
@@ -90,11 +156,20 @@ static double removed_profile(const struct dp_privacy_part *p, double x, double 
 {
 	double any = group_any(p), z = mixture_mark(p, x), in = 0, density = 0, out;
 
+	if (moves_small(p, z)) {
+		in = small_moves(p, z);
+		out = expm1(x) * normal_tail(z);
+		*slack = ROUNDING * (2 + x + z * z) * (in + out);
+		return fmax(in - out, 0);
+	}
 	for (int j = 1; j <= (int)p->group; j++) {
 		double d = z - j * p->mu;
 
+		if (d > 38.5) /* below 1e-320 */
+			continue;
 		in += p->weight[j] * normal_tail(d);
-		density += p->weight[j] * exp(-0.5 * d * d - LOG_SQRT_2PI);
+		if (x >= 500)
+			density += p->weight[j] * exp(-0.5 * d * d - LOG_SQRT_2PI);
 	}
 	/* (exp(x) - w_0) (1 - Phi(z)); exp(x) is the likelihood ratio at z */
 	out = x < 500 ? (expm1(x) + any) * normal_tail(z) : density * dp__mills(z);
@@ -111,6 +186,12 @@ static double joined_profile(const struct dp_privacy_part *p, double x, double *
 	if (!(left > 0))
 		return 0;
 	z = mixture_mark(p, -x);
+	if (moves_small(p, z)) {
+		in = exp(x) * small_moves(p, z);
+		out = expm1(x) * dp__normal_cdf(z);
+		*slack = ROUNDING * (2 + x + z * z) * (in + out);
+		return fmax(in - out, 0);
+	}
 	in = left * dp__normal_cdf(z); /* 1 - exp(x) w_0 */
 	for (int j = 1; j <= (int)p->group; j++)
 		out += p->weight[j] * dp__normal_cdf(z - j * p->mu);
@@ -121,6 +202,9 @@ static double joined_profile(const struct dp_privacy_part *p, double x, double *
 static double poisson_group_profile(const struct dp_privacy_part *p, enum dp__direction d,
 				    double x, double *slack)
 {
+	*slack = 0;
+	if (hardly_moved(p))
+		return group_distance(p);
 	return d == DP__ADD ? joined_profile(p, x, slack) : removed_profile(p, x, slack);
 }
 
@@ -137,35 +221,51 @@ static double sampled_loss(double any, double e)
 	return e > 600 ? e + log(any) : log1p(any * expm1(e));
 }
 
+/* Terms that change no digit are left to the slack: no delta_G is above that of all
+ * records, and none above Phi(mu / 2 - e / mu). */
 static double wor_group_profile(const struct dp_privacy_part *p, enum dp__direction d,
 				double x, double *slack)
 {
-	double e = unsampled_loss(group_any(p), x), v = 0;
+	double any = group_any(p), e = unsampled_loss(any, x), v = 0, left = any;
+	int k = (int)p->group;
 
 	(void)d;
 	*slack = 0;
-	for (int j = 1; j <= (int)p->group; j++) {
-		double mu = j * p->mu;
+	if (hardly_moved(p))
+		return group_distance(p);
+	for (int j = 1; j <= k; j++) {
+		double mu = j * p->mu, a = 0.5 * mu - e / mu, cdf;
 
+		if (left < 0.5 * DBL_EPSILON * v) {
+			*slack += 2 * left;
+			break;
+		}
+		left = fmax(left - p->weight[j], 0);
+		if (a < -38.5) /* below 1e-320 */
+			continue;
+		cdf = dp__normal_cdf(a);
 		v += p->weight[j] * dp__gaussian_delta(mu, e);
-		*slack += ROUNDING * (2 + e) * p->weight[j] *
-			  dp__normal_cdf(0.5 * mu - e / mu);
+		*slack += ROUNDING * (2 + e) * p->weight[j] * cdf;
 	}
 	return v;
 }
 
 /* ---- both ---- */
 
-/* All k records are never less than j of them: e delta_G(k mu) bounds either profile. */
+/* Either profile is at most the sum over j of w_j delta_G(j mu), at the loss before
+ * sampling: beyond the end each term has its share of the tail at most. */
 static double group_end(const struct dp_privacy_part *p, enum dp__direction d,
 			double log_tail)
 {
-	double any = group_any(p);
-	double e = dp__gaussian_epsilon(p->group * p->mu, fmin(log_tail - log(any), 0));
+	double share = log_tail - log(p->group), e = 0;
 
 	if (p->kind->sided && d == DP__ADD)
 		return -log(p->weight[0]);
-	return sampled_loss(any, e);
+	for (int j = 1; j <= (int)p->group; j++)
+		if (p->log_weight[j] > share)
+			e = fmax(e, dp__gaussian_epsilon(j * p->mu,
+							 share - p->log_weight[j]));
+	return sampled_loss(group_any(p), e);
 }
 
 static double group_most(const struct dp_privacy_part *p, enum dp__direction d)
@@ -176,6 +276,16 @@ static double group_most(const struct dp_privacy_part *p, enum dp__direction d)
 static double group_size(const struct dp_privacy_part *p)
 {
 	return p->group * p->group * p->mu * p->mu;
+}
+
+/* Each of the k has its own term, and Poisson lots a root of their sum. */
+static double group_work(const struct dp_privacy_part *p)
+{
+	double terms = 0;
+
+	for (int j = 1; j <= (int)p->group; j++)
+		terms += p->weight[j] > 1e-40;
+	return 3 + (p->kind->sided ? 2 : 1.5) * terms;
 }
 
 static double group_alone(const struct dp_privacy_part *p, double delta)
@@ -225,81 +335,169 @@ static void wor_group_picture(struct dp__points *s, const struct dp_privacy_part
 	}
 }
 
-/* ---- Renyi, from the profile ---- */
+/* ---- Renyi ---- */
 
-/* Whatever the sampler: exp K is 1 + an f-divergence and so jointly convex. */
-static double convex_cgf(const struct dp_privacy_part *p, double order)
+/* More terms of one integral than this would take long; another bound does there. */
+#define TERMS_MAX 262144.0
+/* An excess this small is out of the range of numbers with all their digits. */
+#define TINY_MOVE 1e-100
+
+/* Log of w_j (exp(order (order - 1) (j mu)^2 / 2) - 1), what j records add to exp K - 1
+ * at most, whatever the sampler: exp K is 1 + an f-divergence and so jointly convex. */
+static double convex_log_excess(const struct dp_privacy_part *p, double order, int j)
 {
-	double log_sum = log(p->weight[0]);
+	double whole = 0.5 * order * (order - 1) * j * j * p->mu * p->mu;
+
+	return p->log_weight[j] + (whole > 40 ? whole : log(expm1(whole)));
+}
+
+/* K from log(exp K - 1). */
+static double cgf_of_excess(double log_excess)
+{
+	return log_excess > 36 ? log_excess : log1p(exp(log_excess));
+}
+
+double dp__group_convex_cgf(const struct dp_privacy_part *p, double order)
+{
+	double log_sum = -INFINITY;
 
 	for (int j = 1; j <= (int)p->group; j++)
-		log_sum = dp__log_add(log_sum,
-				      log(p->weight[j]) + 0.5 * order * (order - 1) * j *
-								  j * p->mu * p->mu);
+		if (p->weight[j] > 0)
+			log_sum = dp__log_add(log_sum, convex_log_excess(p, order, j));
+	return cgf_of_excess(log_sum);
+}
+
+/* Poisson. With L the likelihood ratio of the mixture and N(0), z its noise under N(0),
+ * exp K is the mean of L^b, b = order (remove) or 1 - order (add). L has mean one, so
+ * exp K - 1 is the mean of L^b - 1 - b (L - 1), which is never negative.
+ *
+ * By the trapezoid rule. L is a polynomial in exp(mu z). That of the binomial weights has
+ * real roots, and factors exp(-c j^2) leave them real (Laguerre's multipliers), so that L
+ * has no root within pi / mu of the axis. There |L(x + iy)| <= L(x): in steps of at most
+ * 1/4 and 1 / (2 mu) the error is below exp(-2 pi^2 / (mu step)) of the whole. For b < 0
+ * |L(x + iy)| >= L(x) cos(mu y / 2)^k, since each of the k factors 1 + exp(mu z) / r has
+ * that for k = 1. Up to y = 2 / mu and y = sqrt(25.6 / (k |b|)) / mu L^b is at most
+ * exp(4) times as large, the density up to y = 2 at most exp(2) times, and steps of y / 8
+ * leave exp(-44). Hills lie between 0 and b k mu, those of L itself between 0 and k mu,
+ * and no wider than the noise: 12 deviations beyond there is nothing. */
+struct excess {
+	double log_c[DP__GROUP_MAX + 1]; /* of exp(j mu z) in L */
+	int most;
+	double mu, b;
+};
+
+static double excess_log_ratio(const struct excess *x, double z)
+{
+	double top = -INFINITY, sum = 0, e[DP__GROUP_MAX + 1];
+
+	for (int j = 0; j <= x->most; j++) {
+		e[j] = x->log_c[j] + j * x->mu * z;
+		top = e[j] > top ? e[j] : top;
+	}
+	for (int j = 0; j <= x->most; j++)
+		if (e[j] > top - 40)
+			sum += exp(e[j] - top);
+	if (fabs(top + log(sum)) > 0.5)
+		return top + log(sum);
+	/* close to one: the weights sum to one, so add up what each term changes */
+	sum = 0;
+	for (int j = 1; j <= x->most; j++)
+		sum += exp(x->log_c[j] + 0.5 * j * j * x->mu * x->mu) *
+		       expm1(j * x->mu * (z - 0.5 * j * x->mu));
+	return log1p(sum);
+}
+
+/* log(exp(t) - 1 - t) */
+static double log_beyond(double t)
+{
+	double sum = 1;
+
+	if (t > 40)
+		return t;
+	if (fabs(t) > 1)
+		return log(expm1(t) - t);
+	for (int i = 20; i >= 3; i--)
+		sum = 1 + t / i * sum;
+	return 2 * log(fabs(t)) - M_LN2 + log(sum);
+}
+
+/* Log of L^b - 1 - b (L - 1). */
+static double excess_at(const struct excess *x, double z)
+{
+	double lw = excess_log_ratio(x, z);
+
+	if (x->b > 1)
+		return dp__poisson_log_excess(lw, x->b - 1);
+	return dp__log_add(log_beyond(x->b * lw), log(-x->b) + log_beyond(lw));
+}
+
+/* Log of exp K - 1; +inf where it would take too long. */
+static double mixture_log_excess(const struct dp_privacy_part *p, double b)
+{
+	struct excess x = { .most = (int)p->group, .mu = p->mu, .b = b };
+	double all = p->group * p->mu, top = -INFINITY, sum = 0, last = 0;
+	double step = fmin(0.25, 0.5 / p->mu), from = fmin(b * all, 0) - 12;
+	double nodes;
+
+	if (b < 0)
+		step = fmin(0.25, fmin(2, sqrt(25.6 / (p->group * -b))) / (8 * p->mu));
+	nodes = ceil(((b < 0 ? 1 : b) * all + 12 - from) / step);
+	if (!(nodes * (p->group + 1) <= TERMS_MAX) || !(all > TINY_MOVE))
+		return INFINITY;
+	for (int j = 0; j <= x.most; j++)
+		x.log_c[j] = p->log_weight[j] - 0.5 * j * j * p->mu * p->mu;
+	for (double i = 0; i <= nodes; i++) {
+		double z = from + i * step, e = excess_at(&x, z) - 0.5 * z * z;
+
+		if (isnan(e)) /* L is one there, to the last digit */
+			continue;
+		last = e;
+		if (e > top) {
+			sum = sum * exp(top - e) + 1;
+			top = e;
+		} else if (e > top - 45) {
+			sum += exp(e - top);
+		}
+	}
+	/* an integral that has not ended is none */
+	return last < top - 30 ? top + log(sum) + log(step) - LOG_SQRT_2PI : INFINITY;
+}
+
+/* Without replacement. exp K - 1 is an average of the profile, which is the sum over j of
+ * w_j / e times that of one record with sampling rate e and sensitivity j mu
+ * (rdp_dominated.c). For y >= 1, e H(1 + (y - 1) / e) <= e H(y): what j records add is at
+ * most convex_log_excess(), and that counts where the integral would change nothing, or
+ * would take too long. */
+static double wor_group_log_excess(const struct dp_privacy_part *p, double order)
+{
+	double any = group_any(p), log_sum = -INFINITY;
+
+	for (int j = 1; j <= (int)p->group; j++) {
+		double one = INFINITY, most;
+
+		if (!(p->weight[j] > 0))
+			continue;
+		most = convex_log_excess(p, order, j);
+		if (most > log_sum - 40)
+			one = dp__dominated_log_excess(any, 1 / (j * p->mu), order) +
+			      p->log_weight[j] - log(any);
+		log_sum = dp__log_add(log_sum, one < most ? one : most);
+	}
 	return log_sum;
 }
 
-/* The integral of exp(c t) over a cell of width h. */
-static double cell_integral(double c, double h)
-{
-	return c == 0 ? h : expm1(c * h) / c;
-}
-
-/* Log of the integral over x in a cell of exp(c x) delta(x), delta being convex in exp(x)
- * and so below the chord between the cell's ends. */
-static double cell_bound(double c, double x, double h, double d0, double d1)
-{
-	double one = (cell_integral(c + 1, h) - cell_integral(c, h)) / expm1(h);
-	double zero = cell_integral(c, h) - one;
-
-	return c * x + log(fmax(zero, 0) * d0 + fmax(one, 0) * d1);
-}
-
-/* exp K = 1 + order (order - 1) times the integral over x >= 0 of exp((order - 1) x)
- * delta(x) + exp(-order x) delta'(x), delta' being that of the other direction. */
-static double integral_cgf(const struct dp_privacy_part *p, enum dp__direction d,
-			   double order, double end, int cells)
-{
-	enum dp__direction other = d == DP__ADD ? DP__REMOVE : DP__ADD;
-	double any = group_any(p), log_sum = -INFINITY, d0 = 0, o0 = 0, x0 = 0, s, excess;
-
-	for (int i = 0; i <= cells; i++) {
-		double x = sampled_loss(any, end * i / cells);
-		double d1 = p->kind->profile(p, d, x, &s), o1 = d1;
-
-		d1 += s;
-		o1 = d1;
-		if (p->kind->sided)
-			o1 = p->kind->profile(p, other, x, &s) + s;
-		if (i > 0) {
-			log_sum = dp__log_add(log_sum,
-					      cell_bound(order - 1, x0, x - x0, d0, d1));
-			log_sum = dp__log_add(log_sum,
-					      cell_bound(-order, x0, x - x0, o0, o1));
-		}
-		x0 = x, d0 = d1, o0 = o1;
-	}
-	excess = log_sum + log(order * (order - 1));
-	return excess > 36 ? excess : log1p(exp(excess));
-}
-
-/* The integral ends 12 deviations beyond the last hill, that of all k records, so what is
- * left out is less than 1e-30 of it. Where the profile would underflow before that, joint
- * convexity has to do. */
+/* Raised by more than quadratures ever differ by. */
 static double group_cgf(const struct dp_privacy_part *p, struct dp__wor *tables,
 			double order)
 {
-	double all = p->group * p->mu, end = all * (all * (order - 0.5) + 12);
-	double far = end / all - 0.5 * all, convex = convex_cgf(p, order), k;
-	int cells = (int)fmin(fmax(end / (0.04 * fmin(p->mu, 1)), 200), 4000);
+	double convex = dp__group_convex_cgf(p, order), e;
 
 	(void)tables;
-	if (!(far < 36))
-		return convex;
-	k = integral_cgf(p, DP__REMOVE, order, end, cells);
-	if (p->kind->sided)
-		k = fmax(k, integral_cgf(p, DP__ADD, order, end, cells));
-	return fmin(k * (1 + 1e-9), convex);
+	if (!p->kind->sided)
+		e = wor_group_log_excess(p, order);
+	else
+		e = fmax(mixture_log_excess(p, order), mixture_log_excess(p, 1 - order));
+	return fmin(cgf_of_excess(e) * (1 + 1e-9), convex);
 }
 
 static const struct dp__part_kind poisson_group = {
@@ -310,6 +508,7 @@ static const struct dp__part_kind poisson_group = {
 	.most = group_most,
 	.size = group_size,
 	.alone = group_alone,
+	.work = group_work,
 	.sided = true,
 };
 
@@ -321,6 +520,7 @@ static const struct dp__part_kind wor_group = {
 	.most = group_most,
 	.size = group_size,
 	.alone = group_alone,
+	.work = group_work,
 };
 
 /* ---- weights ---- */
@@ -372,5 +572,7 @@ void dp__part_of_group(struct dp_privacy_part *p, double records, double lot)
 		binomial_weights(p);
 	else
 		hypergeometric_weights(p, records, lot);
+	for (int j = 0; j <= (int)p->group; j++)
+		p->log_weight[j] = log(p->weight[j]);
 	p->kind = poisson ? &poisson_group : &wor_group;
 }

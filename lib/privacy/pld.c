@@ -28,8 +28,8 @@
 enum {
 	SOFT_CELLS = 1 << 16, /* a finer grid than GOOD is not worth more than this */
 	HARD_CELLS = 1 << 21, /* of one grid: half a second and a hundred megabytes */
-	ALL_CELLS = 3 * HARD_CELLS, /* of all grids of removing a record */
-	ADD_CELLS = HARD_CELLS      /* of adding one, which hardly ever decides */
+	ALL_CELLS = 3 * HARD_CELLS,    /* of all grids of removing a record */
+	ADD_CELLS = 5 * HARD_CELLS / 2 /* of adding one, which hardly ever decides */
 };
 #define FINE  4e-5 /* relative error of epsilon aimed at */
 #define GOOD  1e-4 /* good enough to stop at SOFT_CELLS */
@@ -37,6 +37,7 @@ enum {
 #define NOISY 1e-3 /* share of delta that rounding may take before it is tilted anew */
 /* Below it, single losses would leave the range of numbers with all their digits. */
 #define LEAST_DELTA 1e-200
+#define LEAST_TILT  1e-7 /* there is no telling losses apart with less */
 #define TRUNCATED   1e-6 /* share of delta spent on losses beyond the grid */
 
 /* FFTW's planner keeps tables of its own and is not thread-safe; executing plans is.
@@ -172,7 +173,7 @@ static double tilt_miss(void *ctx, double log_tilt)
 static double find_tilt(const struct steer *s, double delta)
 {
 	struct tilt_search t = { .s = *s, .log_delta = log(delta) };
-	const double least = log(1e-7), most = log(1e13);
+	const double least = log(LEAST_TILT), most = log(1e13);
 	double lo = 0, hi = 0;
 
 	if (tilt_miss(&t, 0) > 0) {
@@ -184,7 +185,7 @@ static double find_tilt(const struct steer *s, double delta)
 		while (lo > least && tilt_miss(&t, lo -= 1.5) <= 0)
 			hi = lo;
 		if (lo <= least)
-			return exp(least);
+			return LEAST_TILT;
 	}
 	return exp(dp__root(tilt_miss, &t, lo, hi));
 }
@@ -263,8 +264,12 @@ static double cells_at(const struct plan *p, double h)
 {
 	double cells = (p->hi - p->lo) / h * (1 + (double)p->nparts) / 2;
 
-	for (size_t i = 0; i < p->nparts; i++)
-		cells += (p->end[0][i] + p->end[1][i]) / h / 4;
+	for (size_t i = 0; i < p->nparts; i++) {
+		const struct dp_privacy_part *part = &p->parts[i];
+		double work = part->kind->work ? part->kind->work(part) : 1;
+
+		cells += (p->end[0][i] + p->end[1][i]) / h / 2 * work;
+	}
 	return cells;
 }
 
@@ -313,6 +318,12 @@ static double short_width(double h)
 	return ldexp(ceil(ldexp(m, 28)), power - 28);
 }
 
+/* The most of one grid. One that is twice as wide comes first, and takes half of it. */
+static double most_cells(const struct plan *p)
+{
+	return fmin(HARD_CELLS, (p->budget - p->spent) / 1.5);
+}
+
 static double choose_width(const struct dp__loss *w, const struct plan *p, double effort)
 {
 	double window = p->hi - p->lo, longest = window, h;
@@ -321,10 +332,10 @@ static double choose_width(const struct dp__loss *w, const struct plan *p, doubl
 		longest = fmax(longest, fmax(p->end[0][i], p->end[1][i]));
 	h = width_for(w, p, FINE * effort, longest / SOFT_CELLS);
 	if (grid_excess(w, p, h) > GOOD * effort)
-		h = width_for(w, p, GOOD * effort, cells_at(p, 1) / HARD_CELLS);
+		h = width_for(w, p, GOOD * effort, cells_at(p, 1) / most_cells(p));
 	/* what the transform's size leaves over makes the grid finer */
 	return fmax(window / ((double)fast_size(window / h + 4) - 4),
-		    cells_at(p, 1) / HARD_CELLS);
+		    cells_at(p, 1) / most_cells(p));
 }
 
 /* ---- the transform ---- */
@@ -679,7 +690,8 @@ static bool one_direction(struct dp__loss *w, struct plan *p, double effort,
 	if (!one_tilt(w, p, effort, out))
 		return false;
 	share = p->share;
-	for (int idle = 0; idle < 2 && p->share > NOISY && p->spent < 0.5 * p->budget;) {
+	for (int idle = 0; idle < 2 && p->share > NOISY && p->spent < 0.5 * p->budget &&
+			   (p->tilt > LEAST_TILT || isfinite(out->epsilon));) {
 		p->share = 0;
 		set_plan(w, p, isfinite(out->epsilon) ? out->epsilon : p->about);
 		if (!one_tilt(w, p, effort, &next))
@@ -693,7 +705,7 @@ static bool one_direction(struct dp__loss *w, struct plan *p, double effort,
 			*out = next;
 			share = p->share;
 		}
-		if (p->tilt < 1e-6)
+		if (p->tilt < 10 * LEAST_TILT)
 			break;
 	}
 	if (share > NOISY) /* two grids may agree and yet both be far off */
@@ -753,7 +765,7 @@ int dp__loss_epsilon(struct dp__loss *w, const struct dp_privacy_part *parts,
 	struct plan plan = {
 		.parts = parts, .nparts = nparts, .delta = delta, .budget = ALL_CELLS
 	};
-	struct dp__loss_answer other = { 0 };
+	struct dp__loss_answer other = { .epsilon = INFINITY }, next = { 0 };
 	bool sided = false;
 
 	if (exact_epsilon(parts, nparts, delta, out))
@@ -773,12 +785,15 @@ int dp__loss_epsilon(struct dp__loss *w, const struct dp_privacy_part *parts,
 	plan.direction = DP__ADD;
 	plan.budget = ADD_CELLS;
 	plan.spent = 0;
-	for (double effort = 64; effort >= 1 && plan.spent < ADD_CELLS; effort /= 8) {
-		if (!one_direction(w, &plan, effort, &other))
+	for (double effort = 64; effort >= 1 && plan.spent < 0.6 * ADD_CELLS;
+	     effort /= 8) {
+		if (!one_direction(w, &plan, effort, &next))
 			return dp_fail(err, DP_E_NOMEM,
 				       "no memory for the privacy accountant");
-		if (other.epsilon <= out->epsilon)
+		if (next.epsilon <= out->epsilon)
 			return DP_OK;
+		if (next.epsilon <= other.epsilon)
+			other = next;
 	}
 	*out = other;
 	return DP_OK;

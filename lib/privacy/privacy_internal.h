@@ -119,11 +119,15 @@ void dp__dominated_free(struct dp__dominated *d);
 void dp__dominated_set(struct dp__dominated *d, double q, double sigma);
 /* Of one step; +inf where it would take too long. False without memory. */
 DP_MUSTCHECK bool dp__dominated_cgf(struct dp__dominated *d, double order, double *k);
+/* Log of exp K - 1, with nothing kept; +inf where it would take too long. */
+double dp__dominated_log_excess(double q, double sigma, double order);
 
 struct dp__poisson {
 	double q, sigma;
 };
 double dp__poisson_cgf(const struct dp__poisson *p, double order); /* of one step */
+/* log of (1+t)^order - 1 - order t, where `lw` = log(1+t) and order = 1 + gap. */
+double dp__poisson_log_excess(double lw, double gap);
 
 /* ---- parts: what both accountants compose ---- */
 
@@ -159,7 +163,8 @@ struct dp_privacy_part {
 	double *table; /* made by its kind's open(); NULL: none */
 	size_t ntable;
 	double group; /* records of one person that the numbers hold for; 0: one */
-	double weight[DP__GROUP_MAX + 1]; /* part_group.c */
+	double weight[DP__GROUP_MAX + 1],
+		log_weight[DP__GROUP_MAX + 1]; /* part_group.c */
 };
 
 /* What each item is in a composition (compose.c), after all checks: that it composes, its
@@ -194,6 +199,8 @@ struct dp__part_kind {
 	double (*size)(const struct dp_privacy_part *p);
 	/* Epsilon of all uses, exactly; NaN where that takes a grid. */
 	double (*alone)(const struct dp_privacy_part *p, double delta);
+	/* How many times as long as usual a profile takes; NULL: once. */
+	double (*work)(const struct dp_privacy_part *p);
 	/* Makes a table without which many profiles would take long, and frees it; NULL:
 	 * there is none. False without memory. */
 	bool (*open)(struct dp_privacy_part *p);
@@ -216,6 +223,9 @@ void dp__gaussian_cells(const struct dp_privacy_part *part, enum dp__direction d
 /* One of these two becomes that of a person with p->group records, at most DP__GROUP_MAX
  * and `records` (part_group.c); q, mu and the kind are those of one record. */
 void dp__part_of_group(struct dp_privacy_part *p, double records, double lot);
+/* K(order) of such a part by joint convexity alone: what its cgf() gives where an
+ * integral would take too long. */
+double dp__group_convex_cgf(const struct dp_privacy_part *p, double order);
 /* Anything that is mu-differentially private (part_pure.c). */
 extern const struct dp__part_kind dp__part_pure;
 /* For other kinds whose losses are mu at most, either way. */

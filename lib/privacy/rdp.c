@@ -7,6 +7,9 @@
  * leave the last digit alone. */
 #define NEGLIGIBLE 52.0
 
+/* A hill further out than half of this is not walked up to from the first term. */
+#define FAR_HILL 4096.0
+
 /* A running sum of exponentials, scaled by the largest. */
 struct log_sum {
 	double top, sum;
@@ -99,13 +102,37 @@ static void add_hill(const struct terms *t, struct log_sum *s, double j, double 
 	}
 }
 
+/* The j of the first hill of the bounds, or 2 where it is not far. Below it they grow
+ * without end; the ratio falls up to `late`, and then may rise. */
+static double first_hill(const struct terms *t)
+{
+	double n = t->order, disc = (n + 1) * (n + 1) - 2 * (n + 1) / t->slope;
+	double lo = 2, hi = n - 1;
+
+	if (n < FAR_HILL || log_ratio(t, FAR_HILL / 2) <= 0)
+		return 2;
+	if (disc >= 0)
+		hi = fmin(floor(0.5 * (n - 1 - sqrt(disc))), hi);
+	if (!(hi > FAR_HILL / 2) || log_ratio(t, hi) > 0)
+		return 2; /* there is one hill only, the second */
+	lo = FAR_HILL / 2;
+	while (hi - lo > 1) {
+		double mid = floor(0.5 * (lo + hi));
+
+		*(log_ratio(t, mid) > 0 ? &lo : &hi) = mid;
+	}
+	return hi;
+}
+
 double dp__binomial_sum(uint32_t order, double log_rho, double slope,
 			double (*log_c)(void *ctx, uint32_t j), void *ctx)
 {
 	struct terms t = { order, log_rho, slope, log_c, ctx };
 	struct log_sum s = { -INFINITY, 0 };
-	double j = 2, base = log(t.order * (t.order - 1) / 2) + 2 * log_rho, peak, at;
+	double j = first_hill(&t), base = log_choose(t.order, j) + j * log_rho, peak, at;
 
+	if (j > 2) /* what lies below, as far as it counts */
+		add_hill(&t, &s, j - 1, 2, log_choose(t.order, j - 1), -1);
 	for (;; j++) {
 		double bound = base + M_LN2 + j * (j - 1) * slope, ratio;
 

@@ -58,19 +58,24 @@ void dp__dominated_set(struct dp__dominated *d, double q, double sigma)
 	d->sigma = sigma;
 }
 
-static double dominated_step(const struct dp__dominated *d)
+static double dominated_step(double sigma)
 {
-	return fmin(STEP, 0.5 * d->sigma);
+	return fmin(STEP, 0.5 * sigma);
 }
 
-static void dominated_node(struct dp__dominated *d, size_t i)
+static double dominated_nodes(double sigma, double order)
 {
-	double step = dominated_step(d), v = FIRST + (double)i * step;
-	double far = v > 36 ? v : log1p(exp(v)), u = far / d->sigma;
-	double z = 0.5 / d->sigma + far; /* the result in standard deviations */
+	return ceil((REACH + order / sigma - FIRST) / dominated_step(sigma));
+}
 
-	d->log_w[i] = u > 600 ? log(d->q) + u : log1p(d->q * expm1(u));
-	d->log_p[i] = -0.5 * z * z - log1p(exp(-v)) + log(step / sqrt(2 * M_PI));
+static void dominated_node(double q, double sigma, size_t i, double *log_w, double *log_p)
+{
+	double step = dominated_step(sigma), v = FIRST + (double)i * step;
+	double far = v > 36 ? v : log1p(exp(v)), u = far / sigma;
+	double z = 0.5 / sigma + far; /* the result in standard deviations */
+
+	*log_w = u > 600 ? log(q) + u : log1p(q * expm1(u));
+	*log_p = -0.5 * z * z - log1p(exp(-v)) + log(step / sqrt(2 * M_PI));
 }
 
 static bool dominated_grow(struct dp__dominated *d, size_t n)
@@ -92,7 +97,7 @@ static bool dominated_grow(struct dp__dominated *d, size_t n)
 		d->room = room;
 	}
 	for (; d->n < n; d->n++)
-		dominated_node(d, d->n);
+		dominated_node(d->q, d->sigma, d->n, &d->log_w[d->n], &d->log_p[d->n]);
 	return true;
 }
 
@@ -102,29 +107,52 @@ static double dominated_log_expm1(double x)
 	return x > 40 ? x : log(expm1(x));
 }
 
+/* A running sum of exponentials. */
+struct dominated_sum {
+	double top, sum;
+};
+
+static void dominated_add(struct dominated_sum *s, double log_w, double log_p,
+			  double order)
+{
+	double term = log_p + log_w + dominated_log_expm1((order - 1) * log_w) +
+		      log(-expm1(-order * log_w));
+
+	if (term > s->top) {
+		s->sum = s->sum * exp(s->top - term) + 1;
+		s->top = term;
+	} else if (term > s->top - 45) {
+		s->sum += exp(term - s->top);
+	}
+}
+
 bool dp__dominated_cgf(struct dp__dominated *d, double order, double *k)
 {
-	double last = REACH + order / d->sigma - FIRST, top = -INFINITY, sum = 0;
-	double nodes = ceil(last / dominated_step(d));
+	double nodes = dominated_nodes(d->sigma, order), e;
+	struct dominated_sum s = { -INFINITY, 0 };
 
 	*k = INFINITY;
 	if (!(nodes <= DOMINATED_MOST))
 		return true;
 	if (!dominated_grow(d, (size_t)nodes))
 		return false;
-	for (size_t i = 0; i < (size_t)nodes; i++) {
-		double lw = d->log_w[i];
-		double term = d->log_p[i] + lw + dominated_log_expm1((order - 1) * lw) +
-			      log(-expm1(-order * lw));
-
-		if (term > top) {
-			sum = sum * exp(top - term) + 1;
-			top = term;
-		} else if (term > top - 45) {
-			sum += exp(term - top);
-		}
-	}
-	top += log(sum);
-	*k = top > 36 ? top : log1p(exp(top));
+	for (size_t i = 0; i < (size_t)nodes; i++)
+		dominated_add(&s, d->log_w[i], d->log_p[i], order);
+	e = s.top + log(s.sum);
+	*k = e > 36 ? e : log1p(exp(e));
 	return true;
+}
+
+double dp__dominated_log_excess(double q, double sigma, double order)
+{
+	double nodes = dominated_nodes(sigma, order), log_w, log_p;
+	struct dominated_sum s = { -INFINITY, 0 };
+
+	if (!(nodes <= DOMINATED_MOST))
+		return INFINITY;
+	for (size_t i = 0; i < (size_t)nodes; i++) {
+		dominated_node(q, sigma, i, &log_w, &log_p);
+		dominated_add(&s, log_w, log_p, order);
+	}
+	return s.top + log(s.sum);
 }

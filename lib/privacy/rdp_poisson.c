@@ -43,9 +43,8 @@ static double poisson_cgf_integer(const struct dp__poisson *p, uint32_t order)
 	return log1p_exp(sum + order * log1p(-p->q));
 }
 
-/* log of (1+t)^order - 1 - order t, where `lw` = log(1+t) and order = 1 + gap: its
- * mean is A - 1, since t has mean zero, and it is never negative. */
-static double log_excess(double lw, double gap)
+/* Its mean is A - 1, since t has mean zero, and it is never negative. */
+double dp__poisson_log_excess(double lw, double gap)
 {
 	double sum, term, powers = gap, sign = 1;
 
@@ -70,7 +69,7 @@ static double poisson_integrand(const struct dp__poisson *p, double gap, double 
 {
 	double var = p->sigma * p->sigma, u = (x - 0.5) / var;
 	double lw = u > 600 ? log(p->q) + u : log1p(p->q * expm1(u));
-	double f = log_excess(lw, gap);
+	double f = dp__poisson_log_excess(lw, gap);
 
 	return isnan(f) ? -INFINITY : f - 0.5 * x * x / var;
 }

@@ -437,7 +437,9 @@ void daemon_close(struct dpd *d)
 	executors_stop(d);
 	if (!d->no_loop) {
 		uv_walk(&d->loop, close_handle, NULL);
-		uv_run(&d->loop, UV_RUN_DEFAULT);
+		/* it ends early where uv_stop() was called before it ran */
+		while (uv_run(&d->loop, UV_RUN_DEFAULT) != 0)
+			;
 		uv_loop_close(&d->loop);
 	}
 	clock_stop(d); /* no worker writes it any more */

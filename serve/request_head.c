@@ -178,5 +178,11 @@ enum head_status request_head_parse(const char *bytes, size_t n, struct request_
 
 char *head_value_copy(const struct head_value *v)
 {
-	return v->text ? strndup(v->text, v->len) : NULL;
+	char *copy = v->text ? malloc(v->len + 1) : NULL;
+
+	if (!copy)
+		return NULL;
+	memcpy(copy, v->text, v->len);
+	copy[v->len] = '\0';
+	return copy;
 }

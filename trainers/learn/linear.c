@@ -252,13 +252,12 @@ static void linear_update(struct training *t)
 {
 	double rate = t->how->rate, lot = t->how->lot;
 
-	if (t->how->optimizer == OPTIMIZER_ADAM) {
-		add_noise(t, t->noise_sd, t->g);
+	/* Noise goes onto the sum, so that the weights only ever see a private value. */
+	add_noise(t, t->noise_sd, t->g);
+	if (t->how->optimizer == OPTIMIZER_ADAM)
 		adam_step(&t->adam, rate, 1 / lot, t->g, t->w);
-	} else {
+	else
 		add_scaled(t->width, (float)(-rate / lot), t->g, t->w);
-		add_noise(t, rate / lot * t->noise_sd, t->w);
-	}
 }
 
 /* The next lot is drawn before the noise of this step is made, so that its rows are on

@@ -65,9 +65,7 @@ struct descent {
 	struct lots lots;
 	struct adam adam;
 	float *weights; /* in panels */
-	float *sum;     /* of a lot's gradients, where they cannot go straight into the
-			 * weights: with Adam, and where a lot comes in several chunks,
-			 * which all need the weights as they were */
+	float *sum;     /* of a lot's gradients and its noise, in panels */
 	struct noise *noise;
 	struct pulse *pulse;
 	float *w; /* the weights after each leg, as learn.h has them */
@@ -88,7 +86,7 @@ static int descent_init(struct descent *d, const struct mlp *m, enum mlp_path pa
 	if (code != DP_OK)
 		return code;
 	d->weights = mlp__floats(d->net.nweights);
-	d->sum = mlp__floats(adam || most > d->net.capacity ? d->net.nweights : 1);
+	d->sum = mlp__floats(d->net.nweights);
 	if (d->weights && d->sum)
 		return DP_OK;
 	return dp_fail(err, DP_E_NOMEM, "no memory for %zu weights", mlp_weights(m));
@@ -114,7 +112,8 @@ static void add_to(float *restrict w, const float *restrict x, size_t n)
 
 DP_KERNELS_END
 
-/* One lot, in chunks of like size; false if asked to stop. */
+/* One lot, in chunks of like size; false if asked to stop. Noise goes onto the sum, so that
+ * the weights only ever see a private value. */
 static bool mlp_step(struct descent *d)
 {
 	const struct sgd *how = d->how;
@@ -126,8 +125,6 @@ static bool mlp_step(struct descent *d)
 	uint32_t count, capacity = (uint32_t)d->net.capacity;
 	const uint32_t *number = lots_next(&d->lots, &count);
 	uint32_t chunks = count <= capacity ? 1 : (count + capacity - 1) / capacity;
-	bool direct = !adam && chunks == 1;
-	float *sum = direct ? d->weights : d->sum;
 
 	mlp__net_turn(&d->net, d->weights);
 	for (uint32_t i = 0; i < chunks; i++) {
@@ -138,14 +135,14 @@ static bool mlp_step(struct descent *d)
 		mlp__input_load(&d->net.input, d->train, number, n);
 		mlp__net_forward(&d->net, d->weights);
 		mlp__net_backward(&d->net, d->train, number, sgd_clip(how), unit);
-		mlp__net_gradient(&d->net, sum, direct || i > 0,
+		mlp__net_gradient(&d->net, d->sum, i > 0,
 				  i == chunks - 1 ? &noise : &none);
 		number += n;
 	}
 	if (adam)
-		adam_step(&d->adam, how->rate, 1.0 / how->lot, sum, d->weights);
-	else if (!direct)
-		add_to(d->weights, sum, d->net.nweights);
+		adam_step(&d->adam, how->rate, 1.0 / how->lot, d->sum, d->weights);
+	else
+		add_to(d->weights, d->sum, d->net.nweights);
 	return true;
 }
 

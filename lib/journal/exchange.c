@@ -264,6 +264,7 @@ int dp_journal_compact(const char *dir, struct dp_err *err)
 	struct dp_journal *j = NULL;
 	struct dp__lock *lock = NULL;
 	bool ours = false; /* is `new` a file of this compaction? */
+	struct stat st;
 	int code;
 
 	if (!new)
@@ -271,7 +272,9 @@ int dp_journal_compact(const char *dir, struct dp_err *err)
 	code = dp__lock_take(dir, &lock, err);
 	if (code == DP_OK) {
 		dp__exchange_clean(dir);
-		code = dp_check_replaceable(new, err);
+		/* a link is replaced by the rename, and never followed */
+		if (lstat(new, &st) != 0 || !S_ISLNK(st.st_mode))
+			code = dp_check_replaceable(new, err);
 		ours = code == DP_OK;
 	}
 	if (code == DP_OK)

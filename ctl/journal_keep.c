@@ -113,7 +113,10 @@ int ctl_journal_backup(struct ctl *ctl, const char *folder, struct dp_err *err)
 		dp_fail(err, DP_E_EXISTS, "%s exists already", file);
 		return dp_hint(err, "name another file, or write over it with --force");
 	}
-	code = dp_journal_open(folder, &readonly, &j, err);
+	/* --force is for an older backup: no link, FIFO or device is replaced */
+	code = to_output ? DP_OK : dp_check_replaceable(file, err);
+	if (code == DP_OK)
+		code = dp_journal_open(folder, &readonly, &j, err);
 	if (code == DP_OK)
 		code = to_output ? backup_to_output(ctl, j, err)
 				 : dp_journal_copy(j, file, err);

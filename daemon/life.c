@@ -151,7 +151,9 @@ static int find_folders(struct dpd *d, const struct settings *s, struct dp_err *
 	if (!state)
 		return dp_fail(err, DP_E_USAGE,
 			       "no home folder is known; name one with --state");
-	code = s->look ? look_folder(state, err) : dp_mkdirs(state, 0700, err);
+	code = s->look ? look_folder(state, err) : state_dir_check_links(state, err);
+	if (code == DP_OK && !s->look)
+		code = dp_mkdirs(state, 0700, err);
 	if (code == DP_OK)
 		d->at.state_dir = realpath(state, NULL);
 	free(state);

@@ -5,7 +5,10 @@
 #include "daemon/who.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -73,6 +76,93 @@ static int check_dir(struct dpd *d, const char *name, struct dp_err *err)
 		code = dp_fail_errno(err, errno, "cannot look at %s", path);
 	}
 	free(path);
+	return code;
+}
+
+/* ---- links on the way to it ---- */
+
+enum {
+	MAX_LINKS = 40 /* as the kernel */
+};
+
+/* Whoever owns a link in a directory that others may write to can exchange what it
+ * leads to, also while the daemon runs. */
+static int check_link(const char *dir, const char *link, const struct stat *st,
+		      struct dp_err *err)
+{
+	char owner[WHO_NAME];
+	struct stat parent;
+
+	if (st->st_uid == geteuid() || st->st_uid == 0 || stat(dir, &parent) != 0 ||
+	    !(parent.st_mode & (S_IWGRP | S_IWOTH)))
+		return DP_OK;
+	who_named(st->st_uid, owner);
+	dp_fail(err, DP_E_DENIED,
+		"the symbolic link %s belongs to %s, who could lead the daemon to "
+		"another state directory",
+		link, owner);
+	return dp_hint(err, "name the directory itself with --state");
+}
+
+/* One component `name` of a path whose part before it, `at`, has no links. A link puts
+ * what it leads to before `rest`. */
+static int check_component(char at[PATH_MAX], const char *name, char rest[PATH_MAX],
+			   int *links, struct dp_err *err)
+{
+	char next[PATH_MAX], target[PATH_MAX], after[PATH_MAX];
+	struct stat st;
+	ssize_t n;
+	int code;
+
+	if (strcmp(name, ".") == 0)
+		return DP_OK;
+	if (strcmp(name, "..") == 0) {
+		char *slash = strrchr(at, '/');
+
+		if (slash)
+			*slash = '\0';
+		return DP_OK;
+	}
+	if (snprintf(next, sizeof next, "%s/%s", at, name) >= PATH_MAX)
+		return dp_fail_errno(err, ENAMETOOLONG, "cannot look at %s", at);
+	if (lstat(next, &st) != 0 || !S_ISLNK(st.st_mode)) {
+		memcpy(at, next, sizeof next); /* what is missing is made by us */
+		return DP_OK;
+	}
+	code = check_link(*at ? at : "/", next, &st, err);
+	if (code != DP_OK)
+		return code;
+	n = readlink(next, target, sizeof target - 1);
+	if (n < 0 || ++*links > MAX_LINKS)
+		return dp_fail_errno(err, n < 0 ? errno : ELOOP, "cannot look at %s",
+				     next);
+	target[n] = '\0';
+	memcpy(after, rest, sizeof after);
+	if (snprintf(rest, PATH_MAX, "%s/%s", target, after) >= PATH_MAX)
+		return dp_fail_errno(err, ENAMETOOLONG, "cannot look at %s", next);
+	if (*target == '/')
+		*at = '\0';
+	return DP_OK;
+}
+
+int state_dir_check_links(const char *path, struct dp_err *err)
+{
+	char at[PATH_MAX] = "", rest[PATH_MAX] = "", name[PATH_MAX];
+	int links = 0, code = DP_OK;
+
+	if (*path != '/' && !getcwd(at, sizeof at))
+		return dp_fail_errno(err, errno, "cannot look at %s", path);
+	if (snprintf(rest, sizeof rest, "%s", path) >= PATH_MAX)
+		return dp_fail_errno(err, ENAMETOOLONG, "cannot look at %s", path);
+	while (code == DP_OK && *rest) {
+		size_t skip = strspn(rest, "/"), n = strcspn(rest + skip, "/");
+
+		memcpy(name, rest + skip, n);
+		name[n] = '\0';
+		memmove(rest, rest + skip + n, strlen(rest + skip + n) + 1);
+		if (n)
+			code = check_component(at, name, rest, &links, err);
+	}
 	return code;
 }
 

@@ -83,6 +83,12 @@ static void find_leaks(struct leaks *l, const struct report *r)
 		const struct dp_study_state *s =
 			i < r->nsubjects ? r->subjects[i].s : r->truth->s;
 
+		if (s->now->public_data && s->exposed) {
+			leak(l, "seeds are fixed, and data was private when trials were "
+				"proposed: 'set data=public' does not change what their "
+				"results show");
+			l->exposed = true;
+		}
 		if (s->now->public_data)
 			continue;
 		find_exact(l, s);

@@ -133,6 +133,8 @@ const char *dp_special_kind(unsigned mode)
 		return "a block device";
 	case S_IFDIR:
 		return "a directory";
+	case S_IFLNK:
+		return "a symbolic link";
 	default:
 		return "a special file";
 	}
@@ -142,6 +144,15 @@ static int fs_fail_special(const char *path, unsigned mode, struct dp_err *err)
 {
 	return dp_fail(err, DP_E_INVALID, "%s is %s, not a regular file", path,
 		       dp_special_kind(mode));
+}
+
+int dp_check_replaceable(const char *path, struct dp_err *err)
+{
+	struct stat st;
+
+	if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode))
+		return fs_fail_special(path, st.st_mode, err);
+	return DP_OK;
 }
 
 int dp_open_regular(const char *path, struct dp_err *err)
@@ -181,14 +192,18 @@ int dp_read_regular(const char *path, size_t max, struct dp_buf *out, struct dp_
 	return why.code;
 }
 
-/* Does the path name a descriptor that this process has open? */
+/* Does the path name a descriptor that this process has open? Only a number may follow
+ * the directory: "/dev/fd/../x" is a path like any other. */
 static bool names_descriptor(const char *path)
 {
 	static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
 
 	for (size_t i = 0; i < DP_COUNT(folders); i++)
-		if (strncmp(path, folders[i], strlen(folders[i])) == 0)
-			return true;
+		if (strncmp(path, folders[i], strlen(folders[i])) == 0) {
+			const char *number = path + strlen(folders[i]);
+
+			return *number && number[strspn(number, "0123456789")] == '\0';
+		}
 	return strcmp(path, "/dev/stdin") == 0;
 }
 

@@ -10,6 +10,9 @@
 DP_MUSTCHECK int dp_open_regular(const char *path, struct dp_err *err);
 /* What else than a regular file it is ("a FIFO"); NULL for a regular file. */
 const char *dp_special_kind(unsigned mode);
+/* DP_E_INVALID if a file that is not a regular one has this name, which is about to be
+ * replaced; a link is not followed. A name that does not exist is fine. */
+DP_MUSTCHECK int dp_check_replaceable(const char *path, struct dp_err *err);
 /* Reads a whole file into *out (replacing what it held), through dp_open_regular().
  * DP_E_LIMIT when it is longer than max bytes, DP_E_NOT_FOUND, DP_E_DENIED, DP_E_INVALID,
  * DP_E_IO. */

@@ -212,6 +212,7 @@ int dp_journal_restore(const char *dir, const char *file, char kept[64],
 {
 	char *new = dp_path_join(dir, NEW_FILE);
 	struct dp__lock *lock = NULL;
+	bool ours = false; /* is `new` a file of this restore? */
 	int from = -1, to = -1, code;
 
 	if (!new)
@@ -227,7 +228,14 @@ int dp_journal_restore(const char *dir, const char *file, char kept[64],
 	}
 	if (code == DP_OK) {
 		dp__exchange_clean(dir); /* `file` may be among it, and is open */
-		to = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
+		code = dp_check_replaceable(new, err);
+		ours = code == DP_OK;
+	}
+	if (code == DP_OK) {
+		/* O_NONBLOCK: one that has become a FIFO since must not make us wait */
+		to = open(new,
+			  O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW |
+				  O_NONBLOCK,
 			  0600);
 		if (to < 0)
 			code = dp_fail_errno(err, errno, "cannot create %s", new);
@@ -242,7 +250,7 @@ int dp_journal_restore(const char *dir, const char *file, char kept[64],
 		close(from);
 	if (to >= 0)
 		close(to);
-	if (lock && code != DP_OK)
+	if (ours && code != DP_OK)
 		unlink(new);
 	dp__lock_drop(lock);
 	free(new);
@@ -255,6 +263,8 @@ int dp_journal_compact(const char *dir, struct dp_err *err)
 	char *new = dp_path_join(dir, NEW_FILE);
 	struct dp_journal *j = NULL;
 	struct dp__lock *lock = NULL;
+	bool ours = false; /* is `new` a file of this compaction? */
+	struct stat st;
 	int code;
 
 	if (!new)
@@ -262,8 +272,13 @@ int dp_journal_compact(const char *dir, struct dp_err *err)
 	code = dp__lock_take(dir, &lock, err);
 	if (code == DP_OK) {
 		dp__exchange_clean(dir);
-		code = dp_journal_open(dir, &readonly, &j, err);
+		/* a link is replaced by the rename, and never followed */
+		if (lstat(new, &st) != 0 || !S_ISLNK(st.st_mode))
+			code = dp_check_replaceable(new, err);
+		ours = code == DP_OK;
 	}
+	if (code == DP_OK)
+		code = dp_journal_open(dir, &readonly, &j, err);
 	if (code == DP_OK)
 		code = dp_journal_copy(j, new, err);
 	dp_journal_close(j);
@@ -271,7 +286,7 @@ int dp_journal_compact(const char *dir, struct dp_err *err)
 		code = no_faults(new, "the compact copy", err);
 	if (code == DP_OK)
 		code = dp__exchange(dir, new, NULL, err);
-	if (lock && code != DP_OK)
+	if (ours && code != DP_OK)
 		unlink(new);
 	dp__lock_drop(lock);
 	free(new);

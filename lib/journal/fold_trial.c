@@ -115,6 +115,7 @@ int dp__fold_proposed(struct dp_study_state *st, const struct dp_event *e,
 	if (code != DP_OK)
 		return code;
 	st->trials[st->ntrials++] = t;
+	st->exposed |= dp_study_noise_exposed(st->now);
 	fold_waits(st, t);
 	return DP_OK;
 }

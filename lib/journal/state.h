@@ -183,6 +183,7 @@ struct dp_study_state {
 	 * folds. A pointer to it stays good as long as the study's state */
 	const struct dp_study *now;
 	struct dp__amended *amended; /* all versions of `now` but the first */
+	bool exposed; /* a trial was proposed with fixed seeds while data was private */
 	bool timed;                  /* it has a search.max_time, or once had */
 	enum dp_study_status status;
 	char *reason;

@@ -205,6 +205,22 @@ static int verify_held(const char *dir, int fd, dp_verify_fn *bad, void *arg,
 	return code;
 }
 
+/* LMDB would wait for it, or fail; a journal beside it cannot be opened. */
+static int check_lock_file(const char *dir, struct dp_err *err)
+{
+	char *lock = dp_path_join(dir, "lock.mdb");
+	struct stat st;
+	int code = DP_OK;
+
+	if (!lock)
+		return dp_fail(err, DP_E_NOMEM, "no memory to check a journal");
+	if (stat(lock, &st) == 0 && !S_ISREG(st.st_mode))
+		code = dp_fail(err, DP_E_INVALID, "%s is %s, not a regular file", lock,
+			       dp_special_kind(st.st_mode));
+	free(lock);
+	return code;
+}
+
 int dp_journal_verify_at(const char *path, dp_verify_fn *bad, void *arg,
 			 struct dp_verify_result *out, struct dp_err *err)
 {
@@ -225,6 +241,10 @@ int dp_journal_verify_at(const char *path, dp_verify_fn *bad, void *arg,
 		if (err)
 			*err = why;
 		return why.code;
+	}
+	if (folder && check_lock_file(path, err) != DP_OK) {
+		close(fd);
+		return err ? err->code : DP_E_INVALID;
 	}
 	for (int tries = 0; code == DP_E_BUSY && tries < DP__TRIES; tries++)
 		code = folder && tries + 1 < DP__TRIES

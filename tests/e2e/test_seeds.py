@@ -232,6 +232,25 @@ for run in request["runs"]:
         self.submit(self.client, self.study(search="method: random, evaluations: 3",
                                             extra_trainer=", runs: 2"))  # data: public
 
+    def test_results_of_private_data_stay_private(self):
+        """`set data=public` does not lift the refusal of `report --public` for fixed seeds."""
+        self.trainer("for run in request['runs']:\n"
+                     "    out({'run': run['run'], 'metrics': {'b': params['s'] / 99}})\n")
+        keys = {"parameters": "s: {type: float, range: [1, 50]}", "objectives": EPSILON,
+                "search": "method: random, evaluations: 2"}
+        self.begin()
+        for name, more, refused in (("f", PRIVATE + "seeds: fixed\n", True),
+                                    ("s", PRIVATE, False), ("p", "", False)):
+            self.submit(self.client, self.study(name, more=more, **keys))
+            self.finish(self.client, name)
+            if more:
+                self.client("set", study=name, keys={"data": "public"})
+            done = self.ctl("report", name, "--public", "--state", self.d.state, "--dir",
+                            self.path(name), "--figures", "front")
+            self.assertEqual(done.returncode, int(refused), done.stderr)
+            self.assertEqual("data was private when trials were proposed" in done.stderr,
+                             refused, done.stderr)
+
     # ---- what is said ----
 
     def test_fixed_seeds_on_private_data_are_said(self):

@@ -77,6 +77,10 @@ class Tools(Special):
             names = names[::-1] if command.startswith("cat") else names
             done = self.run_soon("bash", "-c", command % names)
             self.assertEqual(done.returncode, 0, done)
+        fifo = self.special("fifo", "not-a-descriptor")
+        for start in "/dev/fd/", "/proc/self/fd/":
+            path = start + "../" * 10 + fifo
+            self.refused("fifo", path, "validate", path)
         done = self.run_soon("bash", "-c", "'%s' validate <(yes)" % program("dparetoctl"))
         self.assertEqual(done.returncode, 1)
         self.assertIn("is larger than", done.stderr)
@@ -87,6 +91,55 @@ class Tools(Special):
             path = self.special(kind, "backup-" + kind)
             self.refused(kind, path, "journal", "verify", path)
             self.refused(kind, path, "journal", "restore", path, "--state", state)
+        self.assertEqual(self.ctl("journal", "verify", "--state", state).returncode, 0)
+
+    def test_restore_over_a_special_file(self):
+        """What is called data.mdb.new and is no regular file is neither opened nor removed."""
+        state, data = self.make_journal()
+        backup, new = self.path("backup.mdb"), data + ".new"
+        done = self.ctl("journal", "backup", backup, "--state", state)
+        self.assertEqual(done.returncode, 0, done)
+        for kind in "fifo", "socket", "folder":
+            self.special(kind, new)
+            for command in ("restore", backup), ("compact",):
+                self.refused(kind, new, "journal", *command, "--state", state)
+            self.assertTrue(os.path.lexists(new))
+            os.rename(new, self.path("was-" + kind))
+        os.symlink(self.write("precious", "precious"), new)
+        done = self.run_soon(program("dparetoctl"), "journal", "restore", backup, "--state", state)
+        self.assertEqual(done.returncode, 1, done)
+        self.assertIn(new + " is a symbolic link, not a regular file", done.stderr)
+        with open(self.path("precious")) as f:
+            self.assertEqual(f.read(), "precious")
+        os.remove(new)
+        done = self.ctl("journal", "restore", backup, "--state", state)
+        self.assertEqual(done.returncode, 0, done)
+
+    def test_backup_over_a_special_file(self):
+        state, data = self.make_journal()
+        for kind in KINDS:
+            path = self.special(kind, "target-" + kind)
+            before = os.lstat(path)
+            done = self.run_soon(program("dparetoctl"), "journal", "backup", path, "--force",
+                                 "--state", state)
+            self.assertEqual(done.returncode, 1, done)
+            found = "a symbolic link" if kind == "device" else KINDS[kind]
+            self.assertIn("%s is %s, not a regular file" % (path, found), done.stderr)
+            after = os.lstat(path)
+            self.assertEqual((before.st_ino, before.st_mode), (after.st_ino, after.st_mode))
+        path = self.write("old", "old")
+        done = self.ctl("journal", "backup", path, "--force", "--state", state)
+        self.assertEqual(done.returncode, 0, done)
+        self.assertEqual(self.ctl("journal", "verify", path).returncode, 0)
+
+    def test_verify_names_the_lock_file(self):
+        state, data = self.make_journal()
+        lock = os.path.join(state, "journal/lock.mdb")
+        os.remove(lock)
+        for kind in "fifo", "socket", "folder":
+            self.special(kind, lock)
+            self.refused(kind, lock, "journal", "verify", "--state", state)
+            os.rename(lock, self.path("lock-" + kind))
         self.assertEqual(self.ctl("journal", "verify", "--state", state).returncode, 0)
 
     def test_journals(self):

@@ -80,6 +80,24 @@ class StateDir(Case):
             os.chown(path, 0, -1)
         self.assertEqual(self.warned(), [])
 
+    @AS_ROOT
+    def test_link_of_another_user(self):
+        """In a directory that others may write to: as the state directory, and above it."""
+        shared, real = self.path("shared"), self.state + ".real"
+        os.mkdir(shared)
+        os.chmod(shared, 0o1777)
+        os.rename(self.state, real)
+        link = os.path.join(shared, "link")
+        for target, state in (real, link), (self.folder, link + "/" + os.path.basename(real)):
+            os.symlink(target, link)
+            os.symlink(state, self.state)
+            os.chown(link, 65534, -1, follow_symlinks=False)
+            self.refused("the symbolic link %s belongs to " % link, "--state")
+            os.chown(link, 0, -1, follow_symlinks=False)
+            self.assertEqual(self.warned(), [])
+            os.remove(link)
+            os.remove(self.state)
+
 
 if __name__ == "__main__":
     unittest.main()

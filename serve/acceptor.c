@@ -300,8 +300,7 @@ static void evict_running(struct acceptor *acc, const struct conn *queued)
 	if (!c)
 		c = conn_to_evict(&acc->conns, CONN_STREAMING, max);
 	if (c && (conn_same_peer(c, queued) ||
-		  conn_count_of_peer(&acc->conns, c, CONN_RUNNING) >
-			  conn_count_of_peer(&acc->conns, queued, CONN_RUNNING) + 1))
+		  conn_runs_more(&acc->conns, c, queued, 1)))
 		conn_evict(c);
 }
 

@@ -80,6 +80,24 @@ size_t conn_count_evicted(const struct conn_list *list)
 	return n;
 }
 
+static size_t count_running_of_user(const struct conn_list *list, const struct conn *of)
+{
+	size_t n = 0;
+
+	for (const struct conn *c = list->first; c; c = c->next)
+		n += (c->state & CONN_RUNNING) && conn_same_user(c, of);
+	return n;
+}
+
+bool conn_runs_more(const struct conn_list *list, const struct conn *a,
+		    const struct conn *b, size_t b_more)
+{
+	if (conn_same_user(a, b))
+		return conn_count_of_peer(list, a, CONN_RUNNING) >
+		       conn_count_of_peer(list, b, CONN_RUNNING) + b_more;
+	return count_running_of_user(list, a) > count_running_of_user(list, b) + b_more;
+}
+
 static bool is_evictable(const struct conn *c, unsigned states, enum conn_trust max)
 {
 	return (c->state & states) && c->trust <= max && !c->evicted;
@@ -148,13 +166,17 @@ bool conn_uses_metrics_reserve(const struct conn_usage *u, const struct conn *c)
 
 bool conn_thread_available(const struct conn_usage *u, const struct conn *c)
 {
-	size_t limit = CONN_THREADS_SHARED;
+	size_t limit = CONN_THREADS_SHARED, untrusted = CONN_UNTRUSTED_MAX;
 
 	if (conn_uses_metrics_reserve(u, c))
 		return true;
-	if (c->trust == CONN_UNTRUSTED && u->untrusted >= CONN_UNTRUSTED_MAX)
-		return false;
-	if (c->trust == CONN_OWNER)
+	/* the user is known before the token is; a proxy may run as this user, so that
+	 * the user alone must not get all threads */
+	if (conn_is_owner(c)) {
 		limit += CONN_OWNER_RESERVE;
+		untrusted += CONN_SIGN_IN_RESERVE;
+	}
+	if (c->trust == CONN_UNTRUSTED && u->untrusted >= untrusted)
+		return false;
 	return u->all < limit;
 }

@@ -1,6 +1,7 @@
 """test_serve_flood.py - dparetoctl serve while other peers hold as many connections as they can,
 and requests as raw bytes that libmicrohttpd alone would accept."""
 import http.client
+import itertools
 import os
 import select
 import socket
@@ -15,24 +16,28 @@ OTHER_USER = 65534
 TOKEN = "correct-horse-battery"
 
 
-def hold(port, source, count, request, ready):
-    """Keeps that many connections open, each with this request, and replaces those that the
-    server closes. Never returns."""
-    held = []
+def hold(port, sources, count, request, again, ready):
+    """Keeps that many connections open, from these addresses in turn, each with this request
+    and then with `again` at intervals, and replaces those that the server closes. Never
+    returns."""
+    held, sent = [], set()
+    sources = itertools.cycle(sources)
     while True:
         while len(held) < count:
             one = socket.socket()
             one.setblocking(False)
             one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            one.bind((source, 0))
+            one.bind((next(sources), 0))
             one.connect_ex(("127.0.0.1", port))
             held.append(one)
         _, writable, _ = select.select([], held, [], 1)
         for one in writable:
             try:
-                one.send(request)
+                one.send(again if one in sent else request)
+                sent.add(one)
             except OSError:
                 held.remove(one)
+                sent.discard(one)
                 one.close()
         if ready is not None and len(writable) > count // 2:
             os.write(ready, b"x")
@@ -41,6 +46,7 @@ def hold(port, source, count, request, ready):
         closed, _, _ = select.select(held, [], [], 0.01)
         for one in closed:
             held.remove(one)
+            sent.discard(one)
             one.close()
 
 
@@ -55,8 +61,9 @@ class Flood(Serving):
             os.waitpid(child, 0)
         super().tearDown()
 
-    def flood(self, s, source="127.0.0.1", request=HALF):
-        """A process that holds 300 connections. As another user, if the tests run as root."""
+    def flood(self, s, *sources, request=HALF, again=None):
+        """A process that holds 300 connections, or one from each of many addresses. As
+        another user, if the tests run as root."""
         out, into = os.pipe()
         child = os.fork()
         if child == 0:
@@ -66,7 +73,9 @@ class Flood(Serving):
                     os.setgroups([])
                     os.setgid(OTHER_USER)
                     os.setuid(OTHER_USER)
-                hold(s.port, source, 300, request, into)
+                hold(s.port, sources or ["127.0.0.1"],
+                     len(sources) if len(sources) > 1 else 300, request,
+                     request if again is None else again, into)
             finally:
                 os._exit(1)
         self.children.append(child)
@@ -107,15 +116,30 @@ class Flood(Serving):
     def test_address_without_token(self):
         s = self.serve_with_token()
         self.flood(s, "127.0.0.2")
-        self.flood(s, "127.0.0.3", HALF_BODY)
+        self.flood(s, "127.0.0.3", request=HALF_BODY)
         self.assert_served(s, X_DPareto_Token=TOKEN)
+
+    @unittest.skipUnless(os.getuid() == 0, "skipped: only root can be another user")
+    def test_sign_in(self):
+        """The owner does not have the token yet, and nor do 220 addresses of another user."""
+        chunked = HALF_BODY.replace(b"Content-Length: 50\r\n\r\n",
+                                    b"Transfer-Encoding: chunked\r\n\r\n32\r\n")
+        for request in (HALF_BODY, chunked):
+            s = self.serve_with_token()
+            self.flood(s, *("127.0.0.%d" % i for i in range(2, 222)), request=request,
+                       again=b"")
+            for i in range(5):
+                self.assertEqual(s.ask("/")[0], 200, (i, request))
+                status, _, text = s.ask("/login", "POST", "token=" + TOKEN)
+                self.assertEqual(status, 303, (i, request, text))
 
     def test_address_with_token(self):
         """Event streams and half requests of peers that have the token, too."""
         s = self.serve_with_token()
         token = b"Host: localhost\r\nX-DPareto-Token: " + TOKEN.encode() + b"\r\n"
-        self.flood(s, "127.0.0.2", b"GET /api/events HTTP/1.1\r\n" + token + b"\r\n")
-        self.flood(s, "127.0.0.3", b"POST /login HTTP/1.1\r\n" + token +
+        self.flood(s, "127.0.0.2",
+                   request=b"GET /api/events HTTP/1.1\r\n" + token + b"\r\n")
+        self.flood(s, "127.0.0.3", request=b"POST /login HTTP/1.1\r\n" + token +
                    b"Content-Length: 5\r\n\r\n")
         self.assert_served(s, X_DPareto_Token=TOKEN)
         self.assertEqual(self.first_event(s), b"event: ")

@@ -267,20 +267,51 @@ static void test_evicted_connection(void **state)
 			 &some[n - 4]);
 }
 
+/* A local user is one peer whatever addresses it uses; other machines are many. */
+static void test_running_of_user(void **state)
+{
+	static struct conn some[6];
+	struct conn_list list = { 0 };
+
+	(void)state;
+	for (uint32_t i = 0; i < 3; i++)
+		add_conn(&list, &some[i], 0x7f000002 + i, true, 4242)->state =
+			CONN_READING_BODY;
+	add_conn(&list, &some[3], 0x7f000001, true, 4243);
+	assert_true(conn_runs_more(&list, &some[0], &some[3], 1));
+	assert_false(conn_runs_more(&list, &some[3], &some[0], 0));
+	add_conn(&list, &some[4], 0xc0000207, false, 0)->state = CONN_READING_BODY;
+	add_conn(&list, &some[5], 0xc0000208, false, 0);
+	assert_true(conn_runs_more(&list, &some[0], &some[5], 1));
+	assert_true(conn_runs_more(&list, &some[4], &some[5], 0));
+	assert_false(conn_runs_more(&list, &some[4], &some[5], 1));
+}
+
 static void test_reserved_threads(void **state)
 {
 	struct conn untrusted = { .state = CONN_QUEUED, .trust = CONN_UNTRUSTED };
 	struct conn trusted = { .state = CONN_QUEUED, .trust = CONN_TRUSTED };
-	struct conn owner = { .state = CONN_QUEUED, .trust = CONN_OWNER };
+	struct conn owner = { .state = CONN_QUEUED,
+			      .trust = CONN_OWNER,
+			      .local = true,
+			      .user = geteuid() };
+	struct conn signs_in = { .state = CONN_QUEUED,
+				 .trust = CONN_UNTRUSTED,
+				 .local = true,
+				 .user = geteuid() };
 	struct conn_usage u = { .all = CONN_UNTRUSTED_MAX,
 				.untrusted = CONN_UNTRUSTED_MAX };
 
 	(void)state;
 	assert_false(conn_thread_available(&u, &untrusted));
 	assert_true(conn_thread_available(&u, &trusted));
+	assert_true(conn_thread_available(&u, &signs_in));
 	u.all = CONN_THREADS_SHARED;
 	assert_false(conn_thread_available(&u, &trusted));
 	assert_true(conn_thread_available(&u, &owner));
+	assert_true(conn_thread_available(&u, &signs_in));
+	u.untrusted += CONN_SIGN_IN_RESERVE;
+	assert_false(conn_thread_available(&u, &signs_in));
 	u.all = CONN_THREADS_SHARED + CONN_OWNER_RESERVE;
 	assert_false(conn_thread_available(&u, &owner));
 	untrusted.asks_metrics = trusted.asks_metrics = true;
@@ -1254,6 +1285,7 @@ int main(void)
 		cmocka_unit_test(test_listening),
 		cmocka_unit_test(test_request_heads),
 		cmocka_unit_test(test_evicted_connection),
+		cmocka_unit_test(test_running_of_user),
 		cmocka_unit_test(test_reserved_threads),
 		cmocka_unit_test(test_hosts),
 		cmocka_unit_test(test_methods),

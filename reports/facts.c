@@ -167,7 +167,7 @@ int report_facts(const struct report *r, const struct picture *pictures, size_t 
 		.public = r->public,
 		.data = s->s->now->public_data ? "public" : "private",
 		.seeds = dp_seeds_text(dp_study_seeds(s->s->now)),
-		.seeds_warning = dp_study_seeds_warning(s->s->now),
+		.seeds_warning = dp_state_seeds_warning(s->s),
 		.budget = s->s->evaluations,
 		.privacy_objective = objective_name(s, s->privacy),
 		.utility_objective = objective_name(s, s->utility),

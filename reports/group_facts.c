@@ -217,12 +217,12 @@ static void warn_exposed(const struct report *r, struct fact_groups *f,
 			 struct facts_memory *m)
 {
 	for (size_t i = 0; i < r->nsubjects; i++) {
-		const struct dp_study *now = r->subjects[i].s->now;
-		const char *warning = dp_study_seeds_warning(now);
+		const struct dp_study_state *s = r->subjects[i].s;
+		const char *warning = dp_state_seeds_warning(s);
 
 		if (!warning)
 			continue;
-		warn_groups(f, m, "Study %.100s: %s", now->name, warning);
+		warn_groups(f, m, "Study %.100s: %s", s->now->name, warning);
 		return;
 	}
 }

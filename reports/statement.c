@@ -204,16 +204,16 @@ static void say_iterate(struct dp_buf *out, const struct subject *s, struct dp_p
 
 /* Noise that can be computed is no noise. The seed itself is left out: statements are
  * published. */
-static void state_seed(struct dp_buf *out, const struct dp_study *now)
+static void state_seed(struct dp_buf *out, const struct dp_study_state *s)
 {
-	const char *warning = dp_study_seeds_warning(now);
+	const char *warning = dp_state_seeds_warning(s);
 
 	if (warning)
 		dp_buf_printf(out,
 			      "Randomness: NOT SECRET. %s Train again with 'seeds: "
 			      "secret' before publishing.\n",
 			      warning);
-	else if (dp_study_seeds(now) == DP_SEEDS_SECRET)
+	else if (dp_study_seeds(s->now) == DP_SEEDS_SECRET)
 		dp_buf_puts(out, "Randomness: run seeds follow from 32 random bytes that "
 				 "only the journal of the study has. This holds only as "
 				 "long as the journal and the directories of the "
@@ -261,7 +261,7 @@ const char *facts_statement(const struct subject *s, struct dp_point p, size_t o
 	state_delta(&out, &uses, delta);
 	say_accountant(&out, o, &uses, &answer);
 	say_runs(&out, s, &uses, delta);
-	state_seed(&out, s->s->now);
+	state_seed(&out, s->s);
 	dp_buf_printf(&out,
 		      "Not included: the search that led to these parameters, which "
 		      "trained on the same records; test and holdout records, %s.\n",

@@ -299,8 +299,7 @@ static void evict_running(struct acceptor *acc, const struct conn *queued)
 
 	if (!c)
 		c = conn_to_evict(&acc->conns, CONN_STREAMING, max);
-	if (c && (conn_same_peer(c, queued) ||
-		  conn_runs_more(&acc->conns, c, queued, 1)))
+	if (c && (conn_same_peer(c, queued) || conn_runs_more(&acc->conns, c, queued, 1)))
 		conn_evict(c);
 }
 

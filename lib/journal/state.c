@@ -264,3 +264,13 @@ uint32_t dp_study_ended(const struct dp_study_state *s)
 {
 	return s->ok + s->diverged + s->failed;
 }
+
+const char *dp_state_seeds_warning(const struct dp_study_state *s)
+{
+	if (!s->exposed || !s->now->public_data)
+		return dp_study_seeds_warning(s->now);
+	return "Seeds are fixed, and trials were proposed before the data was declared "
+	       "public. If it was private then, a reader who knows or guesses the "
+	       "study's "
+	       "seed can compute the noise of their runs, and no epsilon holds.";
+}

@@ -312,6 +312,9 @@ bool dp_study_hides(const struct dp_study_state *s);
 
 /* Trials that used up one of `evaluations`. */
 uint32_t dp_study_ended(const struct dp_study_state *s);
+/* dp_study_seeds_warning(), also of trials that were proposed before the data was declared
+ * public. */
+const char *dp_state_seeds_warning(const struct dp_study_state *s);
 /* Column of a metric in the study's table, or -1. */
 int dp_study_metric(const struct dp_study_state *s, const char *name);
 /* Mean over the runs of the study's metric in this trial; NaN if a run is missing

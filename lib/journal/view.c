@@ -390,7 +390,7 @@ json_t *dp_view_summary(struct dp_study_state *s)
 	view_merge(&o, json_pack("{s:s, s:s, s:s?}", "data",
 				 s->now->public_data ? "public" : "private", "seeds",
 				 dp_seeds_text(dp_study_seeds(s->now)), "seeds_warning",
-				 dp_study_seeds_warning(s->now)));
+				 dp_state_seeds_warning(s)));
 	view_merge(&o,
 		   json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "measuring",
 			     dp_view_measuring(s), "budget", budget_json(s), "programs",

@@ -250,6 +250,8 @@ for run in request["runs"]:
             self.assertEqual(done.returncode, int(refused), done.stderr)
             self.assertEqual("data was private when trials were proposed" in done.stderr,
                              refused, done.stderr)
+            warning = self.client("status", study=name)["study"]["seeds_warning"]
+            self.assertEqual("before the data was declared public" in str(warning), refused)
 
     # ---- what is said ----
 

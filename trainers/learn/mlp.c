@@ -112,8 +112,8 @@ static void add_to(float *restrict w, const float *restrict x, size_t n)
 
 DP_KERNELS_END
 
-/* One lot, in chunks of like size; false if asked to stop. Noise goes onto the sum, so that
- * the weights only ever see a private value. */
+/* One lot, in chunks of like size; false if asked to stop. Noise goes onto the sum, so
+ * that the weights only ever see a private value. */
 static bool mlp_step(struct descent *d)
 {
 	const struct sgd *how = d->how;

@@ -184,7 +184,7 @@ struct dp_study_state {
 	const struct dp_study *now;
 	struct dp__amended *amended; /* all versions of `now` but the first */
 	bool exposed; /* a trial was proposed with fixed seeds while data was private */
-	bool timed;                  /* it has a search.max_time, or once had */
+	bool timed;   /* it has a search.max_time, or once had */
 	enum dp_study_status status;
 	char *reason;
 	char *by;         /* who brought it there; NULL: nobody did, or it is older */
@@ -312,8 +312,8 @@ bool dp_study_hides(const struct dp_study_state *s);
 
 /* Trials that used up one of `evaluations`. */
 uint32_t dp_study_ended(const struct dp_study_state *s);
-/* dp_study_seeds_warning(), also of trials that were proposed before the data was declared
- * public. */
+/* dp_study_seeds_warning(), also of trials that were proposed before the data was
+ * declared public. */
 const char *dp_state_seeds_warning(const struct dp_study_state *s);
 /* Column of a metric in the study's table, or -1. */
 int dp_study_metric(const struct dp_study_state *s, const char *name);

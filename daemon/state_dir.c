@@ -85,8 +85,8 @@ enum {
 	MAX_LINKS = 40 /* as the kernel */
 };
 
-/* Whoever owns a link in a directory that others may write to can exchange what it
- * leads to, also while the daemon runs. */
+/* In a directory that others may write to, the owner of a link can replace it while the
+ * daemon runs. */
 static int check_link(const char *dir, const char *link, const struct stat *st,
 		      struct dp_err *err)
 {

@@ -271,6 +271,5 @@ const char *dp_state_seeds_warning(const struct dp_study_state *s)
 		return dp_study_seeds_warning(s->now);
 	return "Seeds are fixed, and trials were proposed before the data was declared "
 	       "public. If it was private then, a reader who knows or guesses the "
-	       "study's "
-	       "seed can compute the noise of their runs, and no epsilon holds.";
+	       "study's seed can compute the noise of their runs, and no epsilon holds.";
 }

@@ -94,7 +94,7 @@ class Tools(Special):
         self.assertEqual(self.ctl("journal", "verify", "--state", state).returncode, 0)
 
     def test_restore_over_a_special_file(self):
-        """What is called data.mdb.new and is no regular file is neither opened nor removed."""
+        """A data.mdb.new that is not a regular file is neither opened nor removed."""
         state, data = self.make_journal()
         backup, new = self.path("backup.mdb"), data + ".new"
         done = self.ctl("journal", "backup", backup, "--state", state)

@@ -14,6 +14,7 @@ import os
 import re
 import subprocess
 import sys
+import tarfile
 import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -165,9 +166,12 @@ def fuzzer(args, program):
     subject = os.path.basename(program)[len("fuzz_"):]
     work = os.path.join(args.build, "tests/fuzz/work-" + subject)
     os.makedirs(work, exist_ok=True)
+    corpus = os.path.join(args.build, "tests/fuzz/corpus-" + subject)
+    with tarfile.open(os.path.join(TOP, "tests/fuzz/corpus", subject + ".tar.xz")) as packed:
+        packed.extractall(corpus)
     code, text, seconds = run(
         [program, "-max_total_time=" + FUZZ_SECONDS, "-timeout=10", "-print_final_stats=0",
-         work, os.path.join(TOP, "tests/fuzz/corpus", subject)],
+         work, corpus],
         float(FUZZ_SECONDS) + 120, env=environment(args), cwd=work)
     return note(args, "fuzz " + subject, code == 0, code != 0, 0, seconds, text[-4000:])
 

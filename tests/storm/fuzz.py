@@ -19,6 +19,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import threading
 import time
 
@@ -35,6 +36,11 @@ class Fuzzer:
         self.minimal = os.path.join(corpora, "minimal-" + self.name)
         self.counts = os.path.join(corpora, "executions-%s.json" % self.name)
         os.makedirs(self.work, exist_ok=True)
+        self.seeds = os.path.join(corpora, "seeds-" + self.name)
+        packed = os.path.join(SEEDS, self.name + ".tar.xz")
+        if os.path.exists(packed):
+            with tarfile.open(packed) as seeds:
+                seeds.extractall(self.seeds)
         self.executions, self.seconds, self.turns, self.broken = 0, 0.0, 0, None
         if os.path.exists(self.counts):
             with open(self.counts) as f:
@@ -42,8 +48,7 @@ class Fuzzer:
         self.before = self.executions
 
     def corpora(self):
-        seeds = os.path.join(SEEDS, self.name)
-        return [self.work] + ([seeds] if os.path.isdir(seeds) else [])
+        return [self.work] + ([self.seeds] if os.path.isdir(self.seeds) else [])
 
     def findings(self):
         return sorted(x for kind in FINDINGS for x in glob.glob(os.path.join(self.work, kind)))

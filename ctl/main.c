@@ -27,6 +27,7 @@ int main(int argc, char **argv)
 	struct dp_err err = { 0 }, write_err;
 	int code;
 
+	dp_alloc_init();
 	open_standard_streams();
 	signal(SIGPIPE, SIG_IGN);
 	setlocale(LC_CTYPE, "");

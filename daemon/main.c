@@ -287,8 +287,10 @@ int main(int argc, char **argv)
 	struct settings s = { 0 };
 	struct dpd d;
 	struct dp_err err;
-	int code = parse_command_line(&s, argc, argv);
+	int code;
 
+	dp_alloc_init();
+	code = parse_command_line(&s, argc, argv);
 	if (code >= 0)
 		return code;
 	if (!fill_standard_files())

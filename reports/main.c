@@ -341,8 +341,10 @@ int main(int argc, char **argv)
 	struct options o = { 0 };
 	struct report r = { 0 };
 	struct dp_err err = { 0 };
-	int code = report_options(&o, &r, argc, argv, &err);
+	int code;
 
+	dp_alloc_init();
+	code = report_options(&o, &r, argc, argv, &err);
 	dp_linalg_single_thread(); /* same bits on every machine of a kind */
 	if (code == DP_OK && o.help)
 		report_help();

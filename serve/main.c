@@ -179,6 +179,7 @@ int main(int argc, char **argv)
 	struct dp_err err = { 0 };
 	int code;
 
+	dp_alloc_init();
 	signal(SIGPIPE, SIG_IGN);
 	setlocale(LC_CTYPE, "C.UTF-8"); /* texts are UTF-8 */
 	code = ctl_parse(&ctl, ctl.command, argc, argv, &err);

@@ -67,6 +67,7 @@ int main(int argc, char **argv)
 	const struct trainer *t;
 	struct dp_err err = { 0 };
 
+	dp_alloc_init();
 	if (argc < 2) {
 		print_trainers(stderr);
 		return 2;

@@ -1,6 +1,8 @@
 /* base.h - what every folder shares: error codes, must-check, small macros. */
 #ifndef DP_BASE_H
 #define DP_BASE_H
+#include "base/alloc.h"
+
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>

@@ -143,13 +143,15 @@ bool dp__dominated_cgf(struct dp__dominated *d, double order, double *k)
 	return true;
 }
 
-double dp__dominated_log_excess(double q, double sigma, double order)
+double dp__dominated_log_excess(double q, double sigma, double order,
+				struct dp__wor *tables)
 {
 	double nodes = dominated_nodes(sigma, order), log_w, log_p;
 	struct dominated_sum s = { -INFINITY, 0 };
 
 	if (!(nodes <= DOMINATED_MOST))
 		return INFINITY;
+	dp__wor_worked(tables, nodes);
 	for (size_t i = 0; i < (size_t)nodes; i++) {
 		dominated_node(q, sigma, i, &log_w, &log_p);
 		dominated_add(&s, log_w, log_p, order);

@@ -53,7 +53,8 @@ DP_MUSTCHECK bool dp__memory_open(struct dp_privacy_memory *m);
 void dp__memory_close(struct dp_privacy_memory *m);
 
 /* Work of the accountants, counted and not timed, so that answers do not depend on the
- * machine: one unit is about 0.05 microseconds, a cell of a grid is one or two of them. */
+ * machine: one unit is about 0.05 microseconds, a cell of a grid is one or two of them.
+ */
 double dp__prepared_work(const struct dp_privacy_prepared *p);
 /* Grids may take this share of the cells that a question has. A coarser grid gives a
  * larger epsilon, never a smaller one. */

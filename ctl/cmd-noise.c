@@ -45,6 +45,7 @@ static int noise_run(struct ctl *ctl, struct dp_err *err)
 	const struct dp_privacy_key *k;
 	const struct dp_mechanism *m;
 	struct dp_epsilon at;
+	bool cut = false;
 	json_t *answer;
 	int code;
 
@@ -57,7 +58,7 @@ static int noise_run(struct ctl *ctl, struct dp_err *err)
 		code = k == m->noise
 			       ? dp_privacy_noise(m, values, target, &value, &at, err)
 			       : dp_privacy_largest(m, values, k, target, &value, &tried,
-						    &at, err);
+						    &cut, &at, err);
 	if (code != DP_OK)
 		return code;
 	if (ctl->format == CTL_JSON) {
@@ -74,7 +75,12 @@ static int noise_run(struct ctl *ctl, struct dp_err *err)
 	ctl_printf(ctl, "%s %s\nepsilon %s at delta %s (%s), not above %s\n", k->name,
 		   dp_num_text(value, shown), dp_num_text(at.epsilon, epsilon),
 		   dp_num_text(at.delta, delta), at.accountant, text);
-	if (value < tried)
+	if (value < tried && cut)
+		ctl_printf(ctl,
+			   "A larger %s might keep it, too: the search ended because "
+			   "one question takes long here.\n",
+			   k->name);
+	else if (value < tried)
 		ctl_printf(ctl,
 			   "The next larger %s does not keep it, and none above %s "
 			   "does. Between both not all were tried: rounding of steps "

@@ -319,7 +319,7 @@ static const char *composition_accountant(const struct subject *s,
 	    facts_uses(s, s->points[0], objective, &uses, NULL) != DP_OK ||
 	    dp_privacy_compose(uses.item, uses.n, o->delta, false, &e, NULL) != DP_OK)
 		return asked;
-	return strcmp(e.accountant, CLOSED_FORM) == 0 ? CLOSED_FORM : asked;
+	return strcmp(e.accountant, CLOSED_FORM) == 0 && !e.theorem ? CLOSED_FORM : asked;
 }
 
 static void say_composition(struct fact_mechanism *out, const char *accountant)

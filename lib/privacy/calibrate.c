@@ -17,6 +17,63 @@
 #define DELTA_LEAST 1e-100
 #define DELTA_MOST  (1 - 1e-9)
 
+/* What one solve may take (dp__prepared_work()), about 1.2 seconds; the last question may
+ * pass it. Counted, so that the answer does not depend on the machine; usual solves take
+ * a tenth of it and do not notice. */
+#define WORK_MOST DP__WORK_MOST
+/* From here on a relative 1e-3 is enough to start the next accountant from. */
+#define WORK_ROUGH 4e6
+#define ROUGH      1e-3
+/* Where questions take many cells, values are narrowed with this share of them first. */
+#define SHARE (1 / 8.0)
+/* Doubling a value may take so many questions until it is too large. */
+#define STEPS_UP 50
+/* Where that is too much, values are divided by this from the largest down. */
+#define FROM_ABOVE 8
+
+/* The work of a solve, over all accountants that are asked. */
+struct effort {
+	double (*done)(const void *ctx); /* by the accountant that is asked now */
+	double before;                   /* by others */
+	double last;                     /* the last question */
+	double rough;                    /* work after which ROUGH is enough */
+	double most;                     /* no question that would pass this */
+	bool start;                      /* for another accountant to start from */
+	/* Did a limit make the accountant's grids coarser? NULL: it has none. */
+	bool (*limited)(const void *ctx);
+};
+
+static double effort_done(const struct effort *e, const void *ctx)
+{
+	return e->before + e->done(ctx);
+}
+
+/* On coarser grids the answer is where whole ones start from, which need work as well. */
+static bool effort_coarse(const struct effort *e, const void *ctx)
+{
+	return e->limited && e->limited(ctx);
+}
+
+/* Would one more question like the last be too much? `gap`: how far apart the ends of the
+ * search are, relatively. */
+static bool effort_spent(const struct effort *e, const void *ctx, double gap)
+{
+	double left = e->most - e->before;
+	double most = e->before + (effort_coarse(e, ctx) ? 0.4 : 1) * left;
+
+	/* the ends may have taken far longer than what lies between, and a start from
+	 * either of them would be bad */
+	if (e->start)
+		return effort_done(e, ctx) > (gap > 0.05 ? 0.6 * WORK_MOST : most);
+	return effort_done(e, ctx) + e->last > most;
+}
+
+static double effort_tolerance(const struct effort *e, const void *ctx)
+{
+	return effort_coarse(e, ctx) || effort_done(e, ctx) > e->rough ? ROUGH
+								       : TOLERANCE;
+}
+
 /* A number of which epsilon gets less the more there is of it: noise, delta. */
 struct calibration {
 	int (*ask)(void *ctx, double value, struct dp_epsilon *out, struct dp_err *err);
@@ -25,16 +82,26 @@ struct calibration {
 	double step;               /* the first, from the start */
 	double target;
 	const char *none; /* whose fault it is if nothing is enough */
+	struct effort effort;
+	bool follow;          /* the first step is as long as the start misses by */
+	double kept;          /* the least log that keeps the target so far; NaN */
+	struct dp_epsilon at; /* the answer there */
 };
 
 /* log of epsilon over target at exp(x). */
 static int try_value(struct calibration *c, double x, double *miss, struct dp_err *err)
 {
 	struct dp_epsilon e;
+	double before = effort_done(&c->effort, c->ctx);
 	int code = c->ask(c->ctx, exp(x), &e, err);
 
 	if (code != DP_OK)
 		return code;
+	c->effort.last = effort_done(&c->effort, c->ctx) - before;
+	if (e.epsilon <= c->target && !(c->kept <= x)) {
+		c->kept = x;
+		c->at = e;
+	}
 	*miss = e.epsilon <= c->target ? -50 : 50;
 	if (e.epsilon > 0 && c->target > 0)
 		*miss = fmax(log(e.epsilon / c->target), -50);
@@ -50,6 +117,8 @@ static int value_bracket(struct calibration *c, double *lo, double *f_lo, double
 
 	*lo = *hi = c->start;
 	*f_lo = *f_hi = f;
+	if (c->follow && code == DP_OK)
+		step = fmin(fmax(1.2 * fabs(f), 2 * TOLERANCE), 0.5);
 	while (code == DP_OK && *f_hi > 0) {
 		if (*hi >= c->most)
 			return dp_fail(err, DP_E_INVALID,
@@ -61,14 +130,15 @@ static int value_bracket(struct calibration *c, double *lo, double *f_lo, double
 		step *= step < 1 ? 3 : 1.5;
 		code = try_value(c, *hi, f_hi, err);
 	}
-	while (code == DP_OK && *f_lo <= 0 && *lo > c->least) {
+	while (code == DP_OK && *f_lo <= 0 && *lo > c->least &&
+	       !effort_spent(&c->effort, c->ctx, INFINITY)) {
 		*hi = *lo;
 		*f_hi = *f_lo;
 		*lo = fmax(*lo - step, c->least);
 		step *= step < 1 ? 3 : 1.5;
 		code = try_value(c, *lo, f_lo, err);
 	}
-	if (code == DP_OK && *f_lo <= 0) { /* the least that is tried will do */
+	if (code == DP_OK && *f_lo <= 0) { /* the least that was tried will do */
 		*hi = *lo;
 		*f_hi = *f_lo;
 	}
@@ -81,12 +151,16 @@ static int value_narrow(struct calibration *c, double *value, struct dp_err *err
 	double lo, hi, f_lo, f_hi, x, f;
 	int code = value_bracket(c, &lo, &f_lo, &hi, &f_hi, err), last = 0;
 
-	for (int i = 0; code == DP_OK && i < 80 && hi - lo > TOLERANCE && f_lo > 0; i++) {
+	for (int i = 0; code == DP_OK && i < 80 && f_lo > 0 &&
+			hi - lo > effort_tolerance(&c->effort, c->ctx) &&
+			!effort_spent(&c->effort, c->ctx, hi - lo);
+	     i++) {
+		double near = effort_tolerance(&c->effort, c->ctx);
+
 		x = i % 3 == 2 || !isfinite(f_lo) ? 0.5 * (lo + hi)
 						  : hi - f_hi * (hi - lo) / (f_hi - f_lo);
 		/* aim a little to the side that keeps the target, else one end stays */
-		x = fmin(fmax(x + 0.3 * TOLERANCE, lo + 0.1 * TOLERANCE),
-			 hi - 0.1 * TOLERANCE);
+		x = fmin(fmax(x + 0.3 * near, lo + 0.1 * near), hi - 0.1 * near);
 		code = try_value(c, x, &f, err);
 		if (f <= 0) {
 			hi = x, f_hi = f;
@@ -106,19 +180,47 @@ static int value_narrow(struct calibration *c, double *value, struct dp_err *err
 static int calibrate(struct calibration *c, double *value, struct dp_epsilon *at,
 		     struct dp_err *err)
 {
-	struct dp_epsilon e;
 	double best;
-	int code = value_narrow(c, &best, err);
+	int code;
 
-	if (code == DP_OK)
-		code = c->ask(c->ctx, best, &e, err);
-	if (code == DP_OK && !(e.epsilon <= c->target))
+	c->kept = NAN;
+	code = value_narrow(c, &best, err);
+	if (code == DP_OK && exp(c->kept) != best)
 		code = dp_fail(err, DP_E_FAILED, "the value found does not keep epsilon");
 	if (code == DP_OK) {
 		*value = best;
-		*at = e;
+		*at = c->at;
 	}
 	return code;
+}
+
+/* Grids may take a share of their cells from now on. Did that make one coarser? */
+struct limiter {
+	void (*limit)(void *ctx, double share);
+	bool (*limited)(const void *ctx);
+};
+
+/* Where questions take many cells: first on coarser grids, which never give less, then
+ * from there with whole ones, as many as the work allows. Where no grid had to be
+ * coarser the first answer is that of whole grids. */
+static int calibrate_in_turn(struct calibration *c, const struct limiter *l,
+			     double *value, struct dp_epsilon *at, struct dp_err *err)
+{
+	int code;
+
+	l->limit(c->ctx, SHARE);
+	c->effort.limited = l->limited;
+	code = calibrate(c, value, at, err);
+	if (!l->limited(c->ctx))
+		return code;
+	if (code != DP_OK && code != DP_E_INVALID)
+		return code;
+	c->follow = code == DP_OK;
+	c->start = code == DP_OK ? c->kept : c->most; /* was nothing enough? */
+	c->effort.limited = NULL;
+	c->effort.last = 0;
+	l->limit(c->ctx, 1);
+	return calibrate(c, value, at, err);
 }
 
 /* ---- a mechanism with one of its keys open ---- */
@@ -137,6 +239,23 @@ static int ask_key(void *ctx, double value, struct dp_epsilon *out, struct dp_er
 	a->values[a->key] = value;
 	return dp_privacy_eval(a->prepared, a->values, out, err);
 }
+
+static double key_work(const void *ctx)
+{
+	return dp__prepared_work(((const struct asked *)ctx)->prepared);
+}
+
+static void key_limit(void *ctx, double share)
+{
+	dp__prepared_limit(((struct asked *)ctx)->prepared, share);
+}
+
+static bool key_limited(const void *ctx)
+{
+	return dp__prepared_limited(((const struct asked *)ctx)->prepared);
+}
+
+static const struct limiter key_limiter = { key_limit, key_limited };
 
 void dp_privacy_set(const struct dp_mechanism *m, double *values,
 		    const struct dp_privacy_key *k, double value)
@@ -178,8 +297,25 @@ static bool rough_values(const struct dp_mechanism *m, const double *values,
 	return true;
 }
 
-int dp_privacy_noise(const struct dp_mechanism *m, const double *values, double target,
-		     double *noise, struct dp_epsilon *at, struct dp_err *err)
+/* The effort of a whole solve, or of one that others start from. */
+static struct effort effort_of(bool start, double before)
+{
+	/* a start that took long leaves enough all the same */
+	double most = fmax(WORK_MOST, before + 0.6 * WORK_MOST);
+
+	return (struct effort){
+		.done = key_work,
+		.before = before,
+		.rough = start ? WORK_ROUGH : most,
+		.most = start ? 2 * WORK_ROUGH : most,
+		.start = start,
+	};
+}
+
+/* `start`: for another accountant to start from. *work: of all accountants. */
+static int solve_noise(const struct dp_mechanism *m, const double *values, double target,
+		       bool start, double *work, double *noise, struct dp_epsilon *at,
+		       struct dp_err *err)
 {
 	struct asked a = { 0 };
 	struct calibration c = {
@@ -193,23 +329,34 @@ int dp_privacy_noise(const struct dp_mechanism *m, const double *values, double 
 	double rough[DP_PRIVACY_KEYS_MAX], near;
 	int code;
 
+	c.most = log(fmin(m->noise->hi, NOISE_MOST));
+	c.start = fmin(c.most, 0);
+	if (rough_values(m, values, rough) &&
+	    solve_noise(m, rough, target, true, work, &near, at, NULL) == DP_OK) {
+		c.start = fmin(fmax(log(near), c.least), c.most);
+		c.step = 0.05;
+	}
+	c.effort = effort_of(start, *work);
+	code = asked_open(&a, m, values, m->noise)
+		       ? calibrate_in_turn(&c, &key_limiter, noise, at, err)
+		       : dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
+	if (a.prepared)
+		*work += key_work(&a);
+	dp_privacy_prepared_free(a.prepared);
+	return code;
+}
+
+int dp_privacy_noise(const struct dp_mechanism *m, const double *values, double target,
+		     double *noise, struct dp_epsilon *at, struct dp_err *err)
+{
+	double work = 0;
+
 	if (!(target > 0) || isinf(target))
 		return dp_fail(err, DP_E_INVALID, "the target epsilon must be above 0");
 	if (!m->noise)
 		return dp_fail(err, DP_E_INVALID, "mechanism %s has no noise to choose",
 			       m->name);
-	c.most = log(fmin(m->noise->hi, NOISE_MOST));
-	c.start = fmin(c.most, 0);
-	if (rough_values(m, values, rough) &&
-	    dp_privacy_noise(m, rough, target, &near, at, NULL) == DP_OK) {
-		c.start = fmin(fmax(log(near), c.least), c.most);
-		c.step = 0.05;
-	}
-	code = asked_open(&a, m, values, m->noise)
-		       ? calibrate(&c, noise, at, err)
-		       : dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
-	dp_privacy_prepared_free(a.prepared);
-	return code;
+	return solve_noise(m, values, target, false, &work, noise, at, err);
 }
 
 void dp_privacy_set_noise(const struct dp_mechanism *m, double *values, double noise)
@@ -227,8 +374,8 @@ static int check_epsilon(double epsilon, struct dp_err *err)
 				 "epsilon must be a number, 0 or above");
 }
 
-static int calibrate_delta(struct calibration *c, struct dp_epsilon *at,
-			   struct dp_err *err)
+static int calibrate_delta(struct calibration *c, const struct limiter *l,
+			   struct dp_epsilon *at, struct dp_err *err)
 {
 	double delta;
 
@@ -237,14 +384,17 @@ static int calibrate_delta(struct calibration *c, struct dp_epsilon *at,
 	c->start = log(1e-6);
 	c->step = 1;
 	c->none = "no delta below 1";
-	return calibrate(c, &delta, at, err);
+	c->effort.rough = c->effort.most = WORK_MOST;
+	return calibrate_in_turn(c, l, &delta, at, err);
 }
 
 int dp_privacy_delta(const struct dp_mechanism *m, const double *values, double epsilon,
 		     struct dp_epsilon *at, struct dp_err *err)
 {
 	struct asked a = { 0 };
-	struct calibration c = { .ask = ask_key, .ctx = &a, .target = epsilon };
+	struct calibration c = {
+		.ask = ask_key, .ctx = &a, .target = epsilon, .effort.done = key_work
+	};
 	struct dp_epsilon pure = { .epsilon = INFINITY };
 	int code = check_epsilon(epsilon, err);
 
@@ -264,27 +414,53 @@ int dp_privacy_delta(const struct dp_mechanism *m, const double *values, double 
 			       "smaller one its delta is not known",
 			       m->name, pure.epsilon);
 	else if (code == DP_OK)
-		code = calibrate_delta(&c, at, err);
+		code = calibrate_delta(&c, &key_limiter, at, err);
 	dp_privacy_prepared_free(a.prepared);
 	return code;
 }
 
+struct asked_composition {
+	const struct dp_privacy_composition *list;
+	struct dp__work work;
+};
+
 static int ask_composition(void *ctx, double delta, struct dp_epsilon *out,
 			   struct dp_err *err)
 {
-	struct dp_privacy_composition c = *(const struct dp_privacy_composition *)ctx;
+	struct asked_composition *a = ctx;
 
-	c.delta = delta;
-	return dp_privacy_composition_epsilon(&c, out, err);
+	return dp__compose(a->list->items, a->list->n, delta, a->list->pld, &a->work, out,
+			   err);
+}
+
+static double composition_work(const void *ctx)
+{
+	return ((const struct asked_composition *)ctx)->work.done;
+}
+
+static void composition_limit(void *ctx, double share)
+{
+	struct asked_composition *a = ctx;
+
+	a->work.share = share;
+	a->work.limited = false;
+}
+
+static bool composition_limited(const void *ctx)
+{
+	return ((const struct asked_composition *)ctx)->work.limited;
 }
 
 int dp_privacy_composition_delta(const struct dp_privacy_composition *list,
 				 double epsilon, struct dp_epsilon *at,
 				 struct dp_err *err)
 {
+	static const struct limiter limiter = { composition_limit, composition_limited };
+	struct asked_composition a = { .list = list };
 	struct calibration c = { .ask = ask_composition,
-				 .ctx = (void *)list,
-				 .target = epsilon };
+				 .ctx = &a,
+				 .target = epsilon,
+				 .effort.done = composition_work };
 	struct dp_epsilon pure;
 	int code = check_epsilon(epsilon, err);
 
@@ -294,7 +470,7 @@ int dp_privacy_composition_delta(const struct dp_privacy_composition *list,
 		*at = pure;
 		return DP_OK;
 	}
-	return calibrate_delta(&c, at, err);
+	return calibrate_delta(&c, &limiter, at, err);
 }
 
 /* ---- the most of what costs ---- */
@@ -316,25 +492,51 @@ static int try_most(struct asked *a, double value, struct tried *t, struct dp_ep
 /* The next value between two: where log epsilon, as a line in the log of the value, meets
  * the target; every third time the middle, so that it ends. */
 static double most_between(const struct tried *lo, const struct tried *hi, double target,
-			   bool whole, int round)
+			   bool whole, int round, double near)
 {
 	double part = log(target / lo->epsilon) / log(hi->epsilon / lo->epsilon), x;
 	double room = whole ? 1 : 0.4 * TOLERANCE * hi->value;
 
 	if (round % 3 == 2 || !(part >= 0 && part <= 1))
-		x = 0.5 * (lo->value + hi->value);
+		x = hi->value > 4 * lo->value ? sqrt(lo->value * hi->value)
+					      : 0.5 * (lo->value + hi->value);
 	else
 		x = lo->value * exp(part * log(hi->value / lo->value));
 	/* on either side of the line in turn, or one end would stay */
-	x += (round % 3 == 1 ? 1 : -1) * (whole ? 0.5 : 0.3 * TOLERANCE * x);
+	if (near > TOLERANCE) /* the side that keeps the target, and no more than that */
+		x -= 0.3 * near * x;
+	else
+		x += (round % 3 == 1 ? 1 : -1) * (whole ? 0.5 : 0.3 * TOLERANCE * x);
 	x = whole ? floor(x + 0.5) : x;
 	return fmin(fmax(x, lo->value + room), hi->value - room);
 }
 
+/* How close the two ends of a search have to come. */
+static double most_gap(const struct effort *effort, const struct asked *a, bool whole,
+		       double value)
+{
+	double gap = effort_tolerance(effort, a) * value;
+
+	return !whole ? gap : effort_tolerance(effort, a) > TOLERANCE ? fmax(gap, 1) : 1;
+}
+
+/* One more question, and what it took. */
+static int most_ask(struct asked *a, struct effort *effort, double value, struct tried *t,
+		    struct dp_epsilon *e, struct dp_err *err)
+{
+	double before = effort_done(effort, a);
+	int code = try_most(a, value, t, e, err);
+
+	effort->last = effort_done(effort, a) - before;
+	return code;
+}
+
 /* From `lo`, which keeps the target, up to where the next no longer does: a whole number
- * or, where fractions are allowed, to a relative 1e-6. */
-static int most_search(struct asked *a, struct tried lo, double factor, double target,
-		       double *value, struct dp_epsilon *at, struct dp_err *err)
+ * or, where fractions are allowed, to a relative 1e-6; or until the work is done. Values
+ * between *value and *above were not tried. */
+static int most_search(struct asked *a, struct effort *effort, struct tried lo,
+		       double factor, double target, double *value, double *above,
+		       struct dp_epsilon *at, struct dp_err *err)
 {
 	const struct dp_privacy_key *k = &a->mechanism->keys[a->key];
 	bool whole = dp_privacy_key_whole(a->mechanism, a->values, k);
@@ -343,28 +545,40 @@ static int most_search(struct asked *a, struct tried lo, double factor, double t
 	struct dp_epsilon e;
 	int code = DP_OK;
 
-	while (code == DP_OK && hi.epsilon <= target && hi.value < most) {
+	while (code == DP_OK && hi.epsilon <= target && hi.value < most &&
+	       !effort_spent(effort, a, INFINITY)) {
 		double next = fmax(factor * hi.value, whole ? hi.value + 1 : 0);
 
 		lo = hi;
-		factor = fmax(factor, fmin(factor * factor, 2));
-		code = try_most(a, fmin(whole ? floor(next) : next, most), &hi, &e, err);
+		if (STEPS_UP * effort->last > effort->most) /* fewer and longer steps */
+			factor = factor * factor;
+		else
+			factor = fmax(factor, fmin(factor * factor, 2));
+		code = most_ask(a, effort, fmin(whole ? floor(next) : next, most), &hi,
+				&e, err);
 		if (code == DP_OK && hi.epsilon <= target)
 			*at = e;
 	}
+	*above = hi.epsilon <= target && hi.value < most ? INFINITY : hi.value;
 	if (hi.epsilon <= target)
 		lo = hi;
-	for (int i = 0;
-	     code == DP_OK && hi.value - lo.value > (whole ? 1 : TOLERANCE * hi.value);
+	for (int i = 0; code == DP_OK &&
+			hi.value - lo.value > most_gap(effort, a, whole, hi.value) &&
+			!effort_spent(effort, a, hi.value / lo.value - 1);
 	     i++) {
-		double next = most_between(&lo, &hi, target, whole, i);
+		double next = most_between(&lo, &hi, target, whole, i,
+					   effort_tolerance(effort, a));
 
-		code = try_most(a, next, &mid, &e, err);
+		code = most_ask(a, effort, next, &mid, &e, err);
 		if (code == DP_OK && mid.epsilon <= target)
 			*at = e;
 		*(mid.epsilon <= target ? &lo : &hi) = mid;
 	}
 	*value = lo.value;
+	if (isfinite(*above))
+		*above = hi.value;
+	if (*above - lo.value <= (whole ? 1 : TOLERANCE * hi.value))
+		*above = lo.value; /* nothing lies between */
 	return code;
 }
 
@@ -386,15 +600,105 @@ static int most_from(struct asked *a, const struct dp_privacy_key *k, double tar
 	return code;
 }
 
-int dp_privacy_most(const struct dp_mechanism *m, const double *values,
-		    const struct dp_privacy_key *k, double target, double *value,
-		    struct dp_epsilon *at, struct dp_err *err)
+/* Where the least value, in *from, takes long: most values above the answer do not. */
+static int most_from_above(struct asked *a, const struct dp_privacy_key *k, double target,
+			   struct effort *effort, struct tried *from,
+			   struct dp_epsilon *at, struct dp_err *err)
 {
-	double rough[DP_PRIVACY_KEYS_MAX], near = NAN, factor = 2;
-	struct tried from = { 0 };
-	struct asked a = { 0 };
+	bool whole = dp_privacy_key_whole(a->mechanism, a->values, k);
+	double value = fmin(k->hi, MOST_TRIED);
+	struct dp_epsilon e;
+	struct tried t;
 	int code = DP_OK;
 
+	for (value /= FROM_ABOVE; value > FROM_ABOVE * from->value; value /= FROM_ABOVE) {
+		value = whole ? floor(value) : value;
+		code = most_ask(a, effort, value, &t, &e, err);
+		if (code != DP_OK || t.epsilon <= target)
+			break;
+	}
+	if (code == DP_OK && value > FROM_ABOVE * from->value) {
+		*from = t;
+		*at = e;
+	}
+	return code;
+}
+
+/* From `near`, if that is a number and keeps the target, else from the least value. */
+static int most_near(struct asked *a, const struct dp_privacy_key *k, double near,
+		     double factor, double target, struct effort *effort, double *value,
+		     double *above, struct dp_epsilon *at, struct dp_err *err)
+{
+	struct tried from = { 0 };
+	int code = DP_OK;
+
+	if (!isnan(near))
+		code = most_ask(a, effort, near, &from, at, err);
+	if (code == DP_OK && !(from.value > 0 && from.epsilon <= target)) {
+		double before = effort_done(effort, a);
+
+		factor = 2;
+		code = most_from(a, k, target, &from, at, err);
+		effort->last = effort_done(effort, a) - before;
+		if (code == DP_OK && STEPS_UP * effort->last > effort->most) {
+			factor = FROM_ABOVE;
+			code = most_from_above(a, k, target, effort, &from, at, err);
+		}
+	}
+	return code == DP_OK ? most_search(a, effort, from, factor, target, value, above,
+					   at, err)
+			     : code;
+}
+
+/* Where a question takes many cells, on coarser grids first, as in calibrate_in_turn().
+ */
+static int most_in_turn(struct asked *a, const struct dp_privacy_key *k, double near,
+			double target, struct effort *effort, double *value,
+			double *above, struct dp_epsilon *at, struct dp_err *err)
+{
+	int code;
+
+	key_limit(a, SHARE);
+	effort->limited = key_limited;
+	code = most_near(a, k, near, 1.05, target, effort, value, above, at, err);
+	if (!key_limited(a) || (code != DP_OK && code != DP_E_INVALID))
+		return code;
+	if (code == DP_OK)
+		near = *value;
+	effort->limited = NULL;
+	effort->last = 0;
+	key_limit(a, 1);
+	return most_near(a, k, near, 1.005, target, effort, value, above, at, err);
+}
+
+/* `start`: for another accountant to start from. */
+static int solve_most(const struct dp_mechanism *m, const double *values,
+		      const struct dp_privacy_key *k, double target, bool start,
+		      double *work, double *value, double *above, struct dp_epsilon *at,
+		      struct dp_err *err)
+{
+	double rough[DP_PRIVACY_KEYS_MAX], near = NAN;
+	struct effort effort;
+	struct asked a = { 0 };
+	int code;
+
+	if (rough_values(m, values, rough) &&
+	    solve_most(m, rough, k, target, true, work, &near, above, at, NULL) != DP_OK)
+		near = NAN;
+	effort = effort_of(start, *work);
+	code = asked_open(&a, m, values, k)
+		       ? most_in_turn(&a, k, near, target, &effort, value, above, at, err)
+		       : dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
+	if (a.prepared)
+		*work += key_work(&a);
+	dp_privacy_prepared_free(a.prepared);
+	return code;
+}
+
+int dp__most(const struct dp_mechanism *m, const double *values,
+	     const struct dp_privacy_key *k, double target, double *value, double *above,
+	     double *work, struct dp_epsilon *at, struct dp_err *err)
+{
 	if (!(target > 0) || isinf(target))
 		return dp_fail(err, DP_E_INVALID, "the target epsilon must be above 0");
 	if (!k->costs)
@@ -402,21 +706,16 @@ int dp_privacy_most(const struct dp_mechanism *m, const double *values,
 			       "'%s' is not solved for: more of it does not always cost "
 			       "more",
 			       k->name);
-	if (!asked_open(&a, m, values, k)) {
-		dp_privacy_prepared_free(a.prepared);
-		return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
-	}
-	if (rough_values(m, values, rough) &&
-	    dp_privacy_most(m, rough, k, target, &near, at, NULL) == DP_OK)
-		code = try_most(&a, near, &from, at, err);
-	if (code == DP_OK && from.value > 0 && from.epsilon <= target)
-		factor = 1.05;
-	else if (code == DP_OK)
-		code = most_from(&a, k, target, &from, at, err);
-	if (code == DP_OK)
-		code = most_search(&a, from, factor, target, value, at, err);
-	dp_privacy_prepared_free(a.prepared);
-	return code;
+	return solve_most(m, values, k, target, false, work, value, above, at, err);
+}
+
+int dp_privacy_most(const struct dp_mechanism *m, const double *values,
+		    const struct dp_privacy_key *k, double target, double *value,
+		    struct dp_epsilon *at, struct dp_err *err)
+{
+	double above, work = 0;
+
+	return dp__most(m, values, k, target, value, &above, &work, at, err);
 }
 
 int dp_privacy_curve(const struct dp_mechanism *m, const double *values,

@@ -15,6 +15,7 @@ struct mix {
 	struct dp_privacy_part *parts;       /* (n) */
 	struct dp__wor **tables;             /* (n) for parts that need them */
 	size_t n;
+	struct dp__work *work; /* NULL: not counted */
 };
 
 static double part_cgf(const struct dp_privacy_part *p, struct dp__wor *tables,
@@ -268,10 +269,10 @@ static int prepare_curves(struct mix *mix, struct dp_err *err)
 	for (size_t i = 0; i < mix->n; i++) {
 		const struct dp_privacy_part *p = &mix->parts[i];
 
-		if (!p->kind->set)
+		if (!p->kind->set && !mix->work)
 			continue;
 		mix->tables[i] = dp__wor_new();
-		if (!mix->tables[i] || !p->kind->set(p, mix->tables[i]))
+		if (!mix->tables[i] || (p->kind->set && !p->kind->set(p, mix->tables[i])))
 			return dp_fail(err, DP_E_NOMEM,
 				       "no memory for the privacy accountant");
 	}
@@ -310,6 +311,51 @@ static int pure_sum(const struct mix *mix, struct dp_epsilon *out, struct dp_err
 	return DP_OK;
 }
 
+/* Basic composition (Dwork et al. 2006): a part of which epsilon at delta is known
+ * exactly, most often the Gaussian that all of them were merged into, and pure epsilons
+ * of the others. With small pure parts less than accountants give, since these do not
+ * reach the exact epsilon of a Gaussian. */
+static bool basic_sum(const struct mix *mix, double delta, struct dp_epsilon *out)
+{
+	const struct dp_privacy_part *other = NULL;
+	long double sum = 0; /* then rounded up */
+	double exact = 0;
+
+	for (size_t i = 0; i < mix->n; i++) {
+		const struct dp_privacy_part *p = &mix->parts[i];
+
+		if (p->kind->pure)
+			sum += (long double)p->count * p->kind->most(p, DP__REMOVE);
+		else if (other)
+			return false;
+		else
+			other = p;
+	}
+	if (other)
+		exact = other->kind->alone(other, delta);
+	if (isnan(exact))
+		return false;
+	out->error = (double)sum; /* without the pure parts it is exact */
+	sum += exact;
+	out->epsilon = (double)sum;
+	if (out->epsilon < sum || (other && sum > exact))
+		out->epsilon = nextafter(out->epsilon, INFINITY);
+	out->accountant = "closed-form";
+	out->theorem = "basic composition, Dwork et al. 2006, of an exact epsilon and "
+		       "pure ones";
+	return true;
+}
+
+/* What was done for the curves of the parts. */
+static void count_renyi(const struct mix *mix, const struct dp__wor *tables)
+{
+	if (!mix->work)
+		return;
+	mix->work->done += dp__wor_work(tables);
+	for (size_t i = 0; i < mix->n; i++)
+		mix->work->done += dp__wor_work(mix->tables[i]);
+}
+
 static int mix_by_renyi(struct mix *mix, double delta, struct dp_epsilon *out,
 			struct dp_err *err)
 {
@@ -335,6 +381,7 @@ static int mix_by_renyi(struct mix *mix, double delta, struct dp_epsilon *out,
 				       "no memory for the privacy accountant");
 	if (code == DP_OK && (!dp__wor_whole(table.tables) || table.no_memory))
 		code = dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
+	count_renyi(mix, table.tables);
 	dp__wor_free(table.tables);
 	return code;
 }
@@ -370,8 +417,14 @@ static int mix_by_loss(const struct mix *mix, double delta, struct dp_epsilon *o
 	struct dp__loss_answer answer = { 0 };
 	int code;
 
+	if (loss && mix->work)
+		dp__loss_limit(loss, mix->work->share);
 	code = loss ? dp__loss_epsilon(loss, mix->parts, mix->n, delta, &answer, err)
 		    : dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
+	if (loss && mix->work) {
+		mix->work->done += dp__loss_work(loss);
+		mix->work->limited |= dp__loss_limited(loss);
+	}
 	dp__loss_free(loss);
 	if (code == DP_OK && answer.epsilon <= out->epsilon)
 		*out = dp__loss_worded(&answer, delta);
@@ -381,7 +434,7 @@ static int mix_by_loss(const struct mix *mix, double delta, struct dp_epsilon *o
 static int mix_account(struct mix *mix, double delta, bool pld, struct dp_epsilon *out,
 		       struct dp_err *err)
 {
-	struct dp_epsilon plain = *out;
+	struct dp_epsilon plain = *out, basic = *out;
 	int code;
 
 	if (delta == 0)
@@ -400,6 +453,9 @@ static int mix_account(struct mix *mix, double delta, bool pld, struct dp_epsilo
 	if (code == DP_OK && pld && pure_sum(mix, &plain, NULL) == DP_OK &&
 	    plain.epsilon < out->epsilon)
 		*out = plain;
+	if (code == DP_OK && basic_sum(mix, delta, &basic) &&
+	    basic.epsilon < out->epsilon)
+		*out = basic;
 	return code;
 }
 
@@ -456,8 +512,14 @@ static int check_number(const struct mix *mix, double delta, struct dp_err *err)
 int dp_privacy_compose(const struct dp_privacy_item *items, size_t n, double delta,
 		       bool pld, struct dp_epsilon *out, struct dp_err *err)
 {
+	return dp__compose(items, n, delta, pld, NULL, out, err);
+}
+
+int dp__compose(const struct dp_privacy_item *items, size_t n, double delta, bool pld,
+		struct dp__work *work, struct dp_epsilon *out, struct dp_err *err)
+{
 	struct dp_epsilon e = { .delta = delta, .order = NAN, .error_proved = true };
-	struct mix mix = { .items = items };
+	struct mix mix = { .items = items, .work = work };
 	int code;
 
 	code = mix_open(&mix, n, delta, err);

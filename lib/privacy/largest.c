@@ -14,17 +14,27 @@ struct largest {
 	double values[DP_PRIVACY_KEYS_MAX];
 	size_t key;
 	double target;
+	double before; /* work of the search that came first */
+	double last;   /* of the last question */
+	bool cut;      /* the work that a solve may take is done */
 };
 
-/* Does the value keep the target? What the mechanism refuses is too much. */
+/* Does the value keep the target? What the mechanism refuses is too much. Nothing is
+ * asked any more once q->cut. */
 static int largest_keeps(struct largest *q, double value, bool *keeps,
 			 struct dp_epsilon *at, struct dp_err *err)
 {
+	double work = dp__prepared_work(q->prepared);
 	struct dp_epsilon e;
 	int code;
 
+	*keeps = false;
+	q->cut |= q->before + work + q->last > DP__WORK_MOST;
+	if (q->cut)
+		return DP_OK;
 	q->values[q->key] = value;
 	code = dp_privacy_eval(q->prepared, q->values, &e, err);
+	q->last = dp__prepared_work(q->prepared) - work;
 	*keeps = code == DP_OK && e.epsilon <= q->target;
 	if (*keeps)
 		*at = e;
@@ -41,7 +51,7 @@ static int largest_within(struct largest *q, double lo, double hi, double *value
 
 	if (code == DP_OK && keeps)
 		lo = hi;
-	while (code == DP_OK && hi - lo > (whole ? 1 : TOLERANCE * hi)) {
+	while (code == DP_OK && !q->cut && hi - lo > (whole ? 1 : TOLERANCE * hi)) {
 		double middle = 0.5 * (lo + hi);
 
 		middle = whole ? floor(middle) : middle;
@@ -71,10 +81,14 @@ static int largest_above(struct largest *q, double *value, double *tried, bool *
 		}
 		if (lo <= hi && !(*value >= lo))
 			code = largest_keeps(q, lo, found, at, err);
+		if (q->cut)
+			return code;
 		if (lo <= hi)
 			*tried = lo;
 		if (code == DP_OK && *found)
 			code = largest_within(q, lo, hi, value, at, err);
+		if (q->cut)
+			*tried = hi;
 		if (code != DP_OK || *found)
 			return code;
 	}
@@ -83,18 +97,21 @@ static int largest_above(struct largest *q, double *value, double *tried, bool *
 
 int dp_privacy_largest(const struct dp_mechanism *m, const double *values,
 		       const struct dp_privacy_key *k, double target, double *value,
-		       double *tried, struct dp_epsilon *at, struct dp_err *err)
+		       double *tried, bool *cut, struct dp_epsilon *at,
+		       struct dp_err *err)
 {
 	struct largest q = { .mechanism = m,
 			     .key = dp_privacy_key_place(m, k),
 			     .target = target };
 	struct dp_err trouble; /* err holds why no value was found so far */
 	struct dp_epsilon above;
-	double larger;
+	double larger, untried = 0;
 	bool found;
-	int code, first = dp_privacy_most(m, values, k, target, value, at, err);
+	int code, first = dp__most(m, values, k, target, value, &untried, &q.before, at,
+				   err);
 
-	*tried = 0;
+	*cut = first == DP_OK && untried > *value;
+	*tried = *cut ? untried : 0;
 	if (!m->stretch || (first != DP_OK && (first != DP_E_INVALID || !(target > 0))))
 		return first;
 	memcpy(q.values, values, m->nkeys * sizeof *values);
@@ -110,6 +127,9 @@ int dp_privacy_largest(const struct dp_mechanism *m, const double *values,
 			*err = trouble;
 		return code;
 	}
+	if (!found && *cut)
+		*tried = fmax(*tried, untried);
+	*cut = q.cut || (*cut && !found);
 	if (found) {
 		*value = larger;
 		*at = above;

@@ -432,7 +432,8 @@ static double excess_at(const struct excess *x, double z)
 }
 
 /* Log of exp K - 1; +inf where it would take too long. */
-static double mixture_log_excess(const struct dp_privacy_part *p, double b)
+static double mixture_log_excess(const struct dp_privacy_part *p, double b,
+				 struct dp__wor *tables)
 {
 	struct excess x = { .most = (int)p->group, .mu = p->mu, .b = b };
 	double all = p->group * p->mu, top = -INFINITY, sum = 0, last = 0;
@@ -446,6 +447,7 @@ static double mixture_log_excess(const struct dp_privacy_part *p, double b)
 		return INFINITY;
 	for (int j = 0; j <= x.most; j++)
 		x.log_c[j] = p->log_weight[j] - 0.5 * j * j * p->mu * p->mu;
+	dp__wor_worked(tables, nodes * (1 + 0.25 * p->group));
 	for (double i = 0; i <= nodes; i++) {
 		double z = from + i * step, e = excess_at(&x, z) - 0.5 * z * z;
 
@@ -468,7 +470,8 @@ static double mixture_log_excess(const struct dp_privacy_part *p, double b)
  * (rdp_dominated.c). For y >= 1, e H(1 + (y - 1) / e) <= e H(y): what j records add is at
  * most convex_log_excess(), and that counts where the integral would change nothing, or
  * would take too long. */
-static double wor_group_log_excess(const struct dp_privacy_part *p, double order)
+static double wor_group_log_excess(const struct dp_privacy_part *p, double order,
+				   struct dp__wor *tables)
 {
 	double any = group_any(p), log_sum = -INFINITY;
 
@@ -479,7 +482,8 @@ static double wor_group_log_excess(const struct dp_privacy_part *p, double order
 			continue;
 		most = convex_log_excess(p, order, j);
 		if (most > log_sum - 40)
-			one = dp__dominated_log_excess(any, 1 / (j * p->mu), order) +
+			one = dp__dominated_log_excess(any, 1 / (j * p->mu), order,
+						       tables) +
 			      p->log_weight[j] - log(any);
 		log_sum = dp__log_add(log_sum, one < most ? one : most);
 	}
@@ -492,11 +496,11 @@ static double group_cgf(const struct dp_privacy_part *p, struct dp__wor *tables,
 {
 	double convex = dp__group_convex_cgf(p, order), e;
 
-	(void)tables;
 	if (!p->kind->sided)
-		e = wor_group_log_excess(p, order);
+		e = wor_group_log_excess(p, order, tables);
 	else
-		e = fmax(mixture_log_excess(p, order), mixture_log_excess(p, 1 - order));
+		e = fmax(mixture_log_excess(p, order, tables),
+			 mixture_log_excess(p, 1 - order, tables));
 	return fmin(cgf_of_excess(e) * (1 + 1e-9), convex);
 }
 

@@ -51,6 +51,9 @@ struct dp__loss {
 	size_t ncells;
 	double *grid; /* one part's grid, and its slacks */
 	size_t ngrid;
+	double share; /* of the cells that a question may take; 0: all of them */
+	double work;  /* of all questions */
+	bool limited; /* since the share was set it made a grid coarser */
 };
 
 /* What is fixed before the transform. */
@@ -86,6 +89,22 @@ void dp__loss_free(struct dp__loss *w)
 	fftw_free(w->product);
 	free(w->grid);
 	free(w);
+}
+
+void dp__loss_limit(struct dp__loss *w, double share)
+{
+	w->share = share;
+	w->limited = false;
+}
+
+bool dp__loss_limited(const struct dp__loss *w)
+{
+	return w->limited;
+}
+
+double dp__loss_work(const struct dp__loss *w)
+{
+	return w->work;
 }
 
 static bool need_cells(struct dp__loss *w, size_t n)
@@ -403,6 +422,14 @@ static void leave_out(struct dp__loss *w, size_t n, struct spectrum *s)
 		   16 * DBL_EPSILON * (others + s->up + s->down);
 }
 
+/* Of one cell of a part's grid, in units of dp__prepared_work(). */
+static double cell_work(const struct dp_privacy_part *p)
+{
+	if (p->kind->cells) /* by quadrature */
+		return 2.4;
+	return p->kind->work ? p->kind->work(p) : 1;
+}
+
 /* One part's grid, laid round the window and transformed in w->cells. Adds what it
  * contributes to the totals. */
 static bool part_spectrum(struct dp__loss *w, const struct plan *p, size_t i, double h,
@@ -439,6 +466,7 @@ static bool part_spectrum(struct dp__loss *w, const struct plan *p, size_t i, do
 		out->count * (g.chernoff + DBL_EPSILON * (64 + (double)(g.na + g.nb)));
 	t->slack += out->count * g.slack;
 	t->log_finite += out->count * log1p(-g.infinite);
+	w->work += (double)n + (double)(g.na + g.nb) * cell_work(&p->parts[i]);
 	return transform_cells(w->cells, n, FFTW_FORWARD);
 }
 
@@ -519,6 +547,7 @@ static bool spectrum_back(struct dp__loss *w, size_t n, double base, double erro
 	if (!transform_cells(w->product, n, FFTW_BACKWARD))
 		return false;
 	w->product[0] += (base + mean) * (double)n;
+	w->work += 0.5 * (double)n;
 	t->each = error / (double)n;
 	t->norm = transform_error(n) * sqrt(norm / (double)n);
 	return true;
@@ -720,6 +749,14 @@ static bool one_direction(struct dp__loss *w, struct plan *p, double effort,
 	return true;
 }
 
+/* Was the budget of a direction felt? Every decision about grids compares cells with at
+ * least 0.46 of a budget of which nothing is spent, so where less than 0.3 of it is, a
+ * larger one gives the same answer. */
+static void note_limit(struct dp__loss *w, const struct plan *p)
+{
+	w->limited |= p->spent > 0.3 * p->budget;
+}
+
 /* Is delta enough for epsilon zero? Total variation distances add up at most. */
 static bool nothing_lost(const struct dp_privacy_part *parts, size_t nparts, double delta)
 {
@@ -765,6 +802,7 @@ int dp__loss_epsilon(struct dp__loss *w, const struct dp_privacy_part *parts,
 	struct plan plan = {
 		.parts = parts, .nparts = nparts, .delta = delta, .budget = ALL_CELLS
 	};
+	double share = w->share > 0 ? w->share : 1;
 	struct dp__loss_answer other = { .epsilon = INFINITY }, next = { 0 };
 	bool sided = false;
 
@@ -777,24 +815,28 @@ int dp__loss_epsilon(struct dp__loss *w, const struct dp_privacy_part *parts,
 	for (size_t i = 0; i < nparts; i++)
 		sided |= parts[i].kind->sided;
 	out->proved = false;
+	plan.budget *= share;
 	if (!need_points(w, nparts) || !one_direction(w, &plan, 1, out))
 		return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
+	note_limit(w, &plan);
 	if (!sided || greatest_loss(parts, nparts, DP__ADD) <= out->epsilon)
 		return DP_OK;
 	/* a rough bound usually shows that adding a record costs less */
 	plan.direction = DP__ADD;
-	plan.budget = ADD_CELLS;
+	plan.budget = ADD_CELLS * share;
 	plan.spent = 0;
-	for (double effort = 64; effort >= 1 && plan.spent < 0.6 * ADD_CELLS;
+	for (double effort = 64; effort >= 1 && plan.spent < 0.6 * plan.budget;
 	     effort /= 8) {
 		if (!one_direction(w, &plan, effort, &next))
 			return dp_fail(err, DP_E_NOMEM,
 				       "no memory for the privacy accountant");
-		if (next.epsilon <= out->epsilon)
-			return DP_OK;
 		if (next.epsilon <= other.epsilon)
 			other = next;
+		if (next.epsilon <= out->epsilon)
+			break;
 	}
-	*out = other;
+	note_limit(w, &plan);
+	if (!(next.epsilon <= out->epsilon))
+		*out = other;
 	return DP_OK;
 }

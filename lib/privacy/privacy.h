@@ -263,14 +263,15 @@ DP_MUSTCHECK int dp_privacy_most(const struct dp_mechanism *m, const double *val
 /* The same, but larger values are tried as well where epsilon falls and rises again: the
  * first DP_PRIVACY_STRETCHES stretches from above, one by one. *tried: every value from
  * here on was searched, so *value is the largest if that is not above it; else a value
- * between both might keep the target, too. */
+ * between both might keep the target, too. *cut: the search ended before that because it
+ * took too much work. */
 enum {
 	DP_PRIVACY_STRETCHES = 16
 };
 DP_MUSTCHECK int dp_privacy_largest(const struct dp_mechanism *m, const double *values,
 				    const struct dp_privacy_key *k, double target,
-				    double *value, double *tried, struct dp_epsilon *at,
-				    struct dp_err *err);
+				    double *value, double *tried, bool *cut,
+				    struct dp_epsilon *at, struct dp_err *err);
 /* Epsilon at each of n deltas. */
 DP_MUSTCHECK int dp_privacy_curve(const struct dp_mechanism *m, const double *values,
 				  const double *deltas, size_t n, struct dp_epsilon *out,

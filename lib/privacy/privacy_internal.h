@@ -52,6 +52,34 @@ struct dp_privacy_memory {
 DP_MUSTCHECK bool dp__memory_open(struct dp_privacy_memory *m);
 void dp__memory_close(struct dp_privacy_memory *m);
 
+/* Work of the accountants, counted and not timed, so that answers do not depend on the
+ * machine: one unit is about 0.05 microseconds, a cell of a grid is one or two of them.
+ */
+double dp__prepared_work(const struct dp_privacy_prepared *p);
+/* Grids may take this share of the cells that a question has. A coarser grid gives a
+ * larger epsilon, never a smaller one. */
+void dp__prepared_limit(struct dp_privacy_prepared *p, double share);
+/* Did the share make a grid coarser since it was set? */
+bool dp__prepared_limited(const struct dp_privacy_prepared *p);
+/* What one solve may take (calibrate.c). */
+#define DP__WORK_MOST 25e6
+/* dp_privacy_most(); values between *value and *above were not tried, since that would
+ * take too much work, which is added to *work. */
+DP_MUSTCHECK int dp__most(const struct dp_mechanism *m, const double *values,
+			  const struct dp_privacy_key *k, double target, double *value,
+			  double *above, double *work, struct dp_epsilon *at,
+			  struct dp_err *err);
+/* The same for compositions: the share that is allowed, and what was done. */
+struct dp__work {
+	double share; /* 0: all */
+	double done;  /* added to */
+	bool limited; /* set where the share made a grid coarser */
+};
+/* dp_privacy_compose() with a share; work may be NULL. */
+DP_MUSTCHECK int dp__compose(const struct dp_privacy_item *items, size_t n, double delta,
+			     bool pld, struct dp__work *work, struct dp_epsilon *out,
+			     struct dp_err *err);
+
 /* ---- numerics (numeric.c) ---- */
 
 double dp__normal_cdf(double x);
@@ -110,6 +138,9 @@ double dp__wor_cgf(struct dp__wor *w, double q, double order);
 /* Had all answers since the last call the memory they needed? Else some were looser
  * bounds, and must not be shown: a point has one epsilon. */
 DP_MUSTCHECK bool dp__wor_whole(struct dp__wor *w);
+/* Counts work that Renyi curves took; w may be NULL. */
+void dp__wor_worked(struct dp__wor *w, double work);
+double dp__wor_work(const struct dp__wor *w);
 
 /* The same from the pair that dominates (rdp_dominated.c): less, at every real order; its
  * nodes are kept between calls. */
@@ -119,8 +150,10 @@ void dp__dominated_free(struct dp__dominated *d);
 void dp__dominated_set(struct dp__dominated *d, double q, double sigma);
 /* Of one step; +inf where it would take too long. False without memory. */
 DP_MUSTCHECK bool dp__dominated_cgf(struct dp__dominated *d, double order, double *k);
-/* Log of exp K - 1, with nothing kept; +inf where it would take too long. */
-double dp__dominated_log_excess(double q, double sigma, double order);
+/* Log of exp K - 1, with nothing kept; +inf where it would take too long. `tables`
+ * counts the work. */
+double dp__dominated_log_excess(double q, double sigma, double order,
+				struct dp__wor *tables);
 
 struct dp__poisson {
 	double q, sigma;
@@ -245,6 +278,10 @@ enum {
 
 struct dp__loss *dp__loss_new(void);
 void dp__loss_free(struct dp__loss *w);
+/* See dp__prepared_limit() and dp__prepared_limited(). */
+void dp__loss_limit(struct dp__loss *w, double share);
+bool dp__loss_limited(const struct dp__loss *w);
+double dp__loss_work(const struct dp__loss *w);
 
 struct dp__loss_answer {
 	double epsilon;

@@ -7,6 +7,8 @@
  * leave the last digit alone. */
 #define NEGLIGIBLE 52.0
 
+#define NO_DIGIT 80.0
+
 /* A hill further out than half of this is not walked up to from the first term. */
 #define FAR_HILL 4096.0
 
@@ -17,10 +19,13 @@ struct log_sum {
 
 static void log_sum_add(struct log_sum *s, double x)
 {
+	/* the sum is at least one: what is further below changes no digit of it, and its
+	 * exponential, which underflows, would take long */
 	if (x <= s->top) {
-		s->sum += exp(x - s->top);
+		if (!(x < s->top - NO_DIGIT))
+			s->sum += exp(x - s->top);
 	} else {
-		s->sum = s->sum * exp(s->top - x) + 1;
+		s->sum = s->top < x - NO_DIGIT ? 1 : s->sum * exp(s->top - x) + 1;
 		s->top = x;
 	}
 }

@@ -21,9 +21,10 @@
  * they are even far away from 1/2 and dense close to it, where the integrand starts as a
  * square; the trapezoid rule in v is then exact but for exp(-2 pi^2 / step), or pi
  * sigma in place of one pi where noise is low: that far w = 0 lies from the axis. */
-#define STEP  0.5
-#define FIRST (-12.0) /* exp(3 v) is 2e-16 there */
-#define REACH 9.0     /* standard deviations past the last hill, at result = order */
+#define STEP     0.5
+#define FIRST    (-12.0) /* exp(3 v) is 2e-16 there */
+#define NO_DIGIT 150.0   /* natural log of a ratio */
+#define REACH    9.0     /* standard deviations past the last hill, at result = order */
 
 enum {
 	DOMINATED_MOST = 1 << 12 /* nodes; beyond, other bounds are as good */
@@ -126,9 +127,30 @@ static void dominated_add(struct dominated_sum *s, double log_w, double log_p,
 	}
 }
 
+/* A term is at most w^order times its probability. Those for which that is below this are
+ * so small against the term where it is largest that not one digit of the sum changes:
+ * most nodes, of high orders. */
+static double dominated_least(const struct dp__dominated *d, size_t nodes, double order)
+{
+	struct dominated_sum s = { -INFINITY, 0 };
+	double most = -INFINITY;
+	size_t at = 0;
+
+	for (size_t i = 0; i < nodes; i++) {
+		double bound = d->log_p[i] + order * d->log_w[i];
+
+		if (bound > most) {
+			most = bound;
+			at = i;
+		}
+	}
+	dominated_add(&s, d->log_w[at], d->log_p[at], order);
+	return s.top - NO_DIGIT;
+}
+
 bool dp__dominated_cgf(struct dp__dominated *d, double order, double *k)
 {
-	double nodes = dominated_nodes(d->sigma, order), e;
+	double nodes = dominated_nodes(d->sigma, order), least, e;
 	struct dominated_sum s = { -INFINITY, 0 };
 
 	*k = INFINITY;
@@ -136,20 +158,24 @@ bool dp__dominated_cgf(struct dp__dominated *d, double order, double *k)
 		return true;
 	if (!dominated_grow(d, (size_t)nodes))
 		return false;
+	least = dominated_least(d, (size_t)nodes, order);
 	for (size_t i = 0; i < (size_t)nodes; i++)
-		dominated_add(&s, d->log_w[i], d->log_p[i], order);
+		if (d->log_p[i] + order * d->log_w[i] > least)
+			dominated_add(&s, d->log_w[i], d->log_p[i], order);
 	e = s.top + log(s.sum);
 	*k = e > 36 ? e : log1p(exp(e));
 	return true;
 }
 
-double dp__dominated_log_excess(double q, double sigma, double order)
+double dp__dominated_log_excess(double q, double sigma, double order,
+				struct dp__wor *tables)
 {
 	double nodes = dominated_nodes(sigma, order), log_w, log_p;
 	struct dominated_sum s = { -INFINITY, 0 };
 
 	if (!(nodes <= DOMINATED_MOST))
 		return INFINITY;
+	dp__wor_worked(tables, nodes);
 	for (size_t i = 0; i < (size_t)nodes; i++) {
 		dominated_node(q, sigma, i, &log_w, &log_p);
 		dominated_add(&s, log_w, log_p, order);

@@ -26,6 +26,7 @@ struct dp__wor {
 	double *up, *down;
 	size_t nup, ndown, have_up, have_down; /* allocated, filled */
 	bool no_memory; /* since dp__wor_whole(): a looser bound stood in */
+	double work;    /* in all, in cells of a grid */
 };
 
 struct dp__wor *dp__wor_new(void)
@@ -81,6 +82,17 @@ bool dp__wor_whole(struct dp__wor *w)
 
 	w->no_memory = false;
 	return whole;
+}
+
+void dp__wor_worked(struct dp__wor *w, double work)
+{
+	if (w)
+		w->work += work;
+}
+
+double dp__wor_work(const struct dp__wor *w)
+{
+	return w ? w->work : 0;
 }
 
 bool dp__wor_set(struct dp__wor *w, double sigma, bool tight)
@@ -156,6 +168,7 @@ static bool wor_side(struct dp__wor *w, bool negative, double l, double *out)
 	k = lo > (size_t)reach ? lo - (size_t)reach : 0;
 	top = l * a[lo] - g * (double)lo * (double)lo;
 	k = negative && k == 0 ? 1 : k; /* x = 0 is counted once */
+	w->work += 0.1 * (double)(hi - k);
 	for (; k <= hi; k++) {
 		double e = l * a[k] - g * (double)k * (double)k;
 
@@ -194,6 +207,7 @@ static double wor_log_c(void *ctx, uint32_t j)
 	uint32_t even = j & ~1u, next = even + 2 * (j & 1);
 	double moment = M_LN2 + (double)j * ((double)j - 1) * w->slope, a, b;
 
+	w->work += 0.5;
 	if (j == 2)
 		return fmin(moment,
 			    2 * M_LN2 + 2 * w->slope + log(-expm1(-2 * w->slope)));

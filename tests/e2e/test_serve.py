@@ -37,13 +37,14 @@ class Server:
         found = re.fullmatch(r"dpareto-serve: http://(\S+):(\d+)/\n", line)
         if not found:
             raise AssertionError("dpareto-serve said: " + line + self.process.stderr.read())
-        self.port, self.token = int(found[2]), None
+        self.host, self.port, self.token = "127.0.0.1", int(found[2]), None
         if "--control" in options and "--token-file" not in options:
             self.token = self.process.stdout.readline().removeprefix("token: ").strip()
 
-    def ask(self, path, method="GET", body=None, **headers):
-        """Status, headers and body of one request."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=LIMIT)
+    def ask(self, path, method="GET", body=None, source="", **headers):
+        """Status, headers and body of one request, from that address."""
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=LIMIT,
+                                                source_address=(source, 0))
         names = {k.replace("_", "-"): v for k, v in headers.items()}
         connection.request(method, path, body, names)
         reply = connection.getresponse()

@@ -707,7 +707,7 @@ class RefusalsToStart(DaemonCase):
         d.state = self.path("file/state")
         self.refuses(d, 5, "state folder", "file")
         d.state = self.path("file")
-        self.refuses(d, 1, "not a folder")
+        self.refuses(d, 1, "not a directory")
 
     @unittest.skipUnless(os.geteuid() == 0 and shutil.which("setpriv"), "needs root, setpriv")
     def test_state_folder_of_another_user(self):

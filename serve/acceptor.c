@@ -243,9 +243,18 @@ static void conn_enqueue(struct acceptor *acc, struct conn *c,
 	conn_set_state(acc, c, CONN_QUEUED);
 }
 
+/* Will no more bytes arrive than those in the socket? */
+static bool peer_has_finished(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLRDHUP };
+
+	return poll(&p, 1, 0) > 0;
+}
+
 /* Leaves the bytes in the socket: libmicrohttpd reads them again. */
 static void conn_peek(struct acceptor *acc, struct conn *c)
 {
+	bool finished = peer_has_finished(c->fd); /* before the bytes are looked at */
 	ssize_t n = recv(c->fd, acc->bytes, PEEK_MAX, MSG_PEEK | MSG_DONTWAIT);
 	struct request_head head;
 	struct dp_err err;
@@ -271,6 +280,8 @@ static void conn_peek(struct acceptor *acc, struct conn *c)
 		conn_refuse(acc, c, head.status, &err);
 		break;
 	}
+	if (finished && c->state == CONN_INCOMPLETE)
+		conn_drop(acc, c);
 }
 
 static void conn_discard_input(struct acceptor *acc, struct conn *c)

@@ -8,6 +8,7 @@ import os
 import select
 import socket
 import struct
+import time
 import unittest
 
 from harness import LIMIT
@@ -254,6 +255,11 @@ class Raw(Serving):
                 (303, known + chunked)):
             seen, answer = self.raw(s, request)
             self.assertEqual(seen, status, (request[:200], answer[:300]))
+        # it ends before it is complete: nothing is waited for
+        began = time.monotonic()
+        self.assertEqual(self.raw(s, post + b"Content-Length: 9\r\n\r\ntoken=")[0], 0)
+        self.assertEqual(self.raw(s, post)[0], 0)
+        self.assertLess(time.monotonic() - began, 10)
         # in two parts, of which the second waits for a word of the server
         with socket.create_connection(("127.0.0.1", s.port), timeout=LIMIT) as sock:
             sock.sendall(post + b"Expect: 100-continue\r\nContent-Length: %d\r\n\r\n" % len(form))

@@ -52,8 +52,9 @@ static int private_spawn(char **argv, const char *log, int theirs, pid_t *pid,
 
 	posix_spawn_file_actions_init(&files);
 	posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_addopen(&files, 1, log, O_WRONLY | O_CREAT | O_APPEND,
-					 0600);
+	/* O_NONBLOCK: the open would wait for the reader of a FIFO, signals blocked */
+	posix_spawn_file_actions_addopen(
+		&files, 1, log, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK, 0600);
 	posix_spawn_file_actions_adddup2(&files, 1, 2);
 	posix_spawn_file_actions_adddup2(&files, theirs, CONTROL_FD);
 	posix_spawnattr_init(&attributes);
@@ -64,6 +65,9 @@ static int private_spawn(char **argv, const char *log, int theirs, pid_t *pid,
 	errnum = posix_spawn(pid, argv[0], &files, &attributes, argv, environ);
 	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&files);
+	if (errnum == ENXIO)
+		return dp_fail(err, DP_E_INVALID,
+			       "the log %s is a FIFO that no process reads", log);
 	return errnum == 0 ? DP_OK
 			   : dp_fail_errno(err, errnum, "cannot start %s", argv[0]);
 }

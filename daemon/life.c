@@ -151,10 +151,8 @@ static int find_folders(struct dpd *d, const struct settings *s, struct dp_err *
 	if (!state)
 		return dp_fail(err, DP_E_USAGE,
 			       "no home folder is known; name one with --state");
-	code = s->look ? look_folder(state, err) : state_dir_check_links(state, err);
-	if (code == DP_OK && !s->look)
-		code = dp_mkdirs(state, 0700, err);
-	if (code == DP_OK)
+	code = s->look ? look_folder(state, err) : state_dir_open(d, state, err);
+	if (code == DP_OK && s->look)
 		d->at.state_dir = realpath(state, NULL);
 	free(state);
 	if (code != DP_OK)
@@ -171,7 +169,7 @@ static int find_folders(struct dpd *d, const struct settings *s, struct dp_err *
 	if (!d->at.state_dir || !d->at.shim || !d->at.report)
 		return dp_fail(err, DP_E_FAILED,
 			       "cannot find the folder of dparetod itself");
-	return s->look ? DP_OK : state_dir_check(d, err);
+	return DP_OK;
 }
 
 /* Does stderr lead to systemd's journal? The variable alone does not tell: terminals

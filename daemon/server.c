@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -22,6 +23,8 @@ enum {
 	IDLE_US = 2000000,    /* who asked nothing for so long makes room, if it must */
 	PAUSE_FIRST_MS = 100, /* after a connection could not be taken */
 	PAUSE_MOST_MS = 5000,
+	PROBES = 21, /* of a socket that is in use, for a second */
+	PROBE_PAUSE_MS = 50,
 };
 
 /* ---- who may speak ---- */
@@ -193,15 +196,31 @@ static void on_connection(uv_poll_t *poll, int status, int events)
 	}
 }
 
-/* Is somebody listening at the address? */
+/* Does a process listen at the address? */
 static bool socket_alive(const struct sockaddr_un *a)
 {
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	bool yes = fd >= 0 && connect(fd, (const struct sockaddr *)a, sizeof *a) == 0;
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	bool yes = fd >= 0 && (connect(fd, (const struct sockaddr *)a, sizeof *a) == 0 ||
+			       errno == EAGAIN); /* its backlog is full */
 
 	if (fd >= 0)
 		close(fd);
 	return yes;
+}
+
+/* After a daemon was killed, a child of it that is between fork and exec holds the
+ * listening socket for a moment. */
+static bool socket_stays_alive(const struct sockaddr_un *a)
+{
+	struct timespec pause = { .tv_nsec = PROBE_PAUSE_MS * 1000000L };
+
+	for (int i = 0; i < PROBES; i++) {
+		if (i > 0)
+			nanosleep(&pause, NULL);
+		if (!socket_alive(a))
+			return false;
+	}
+	return true;
 }
 
 /* By hand, because libuv cuts long paths off and reports success. */
@@ -230,7 +249,7 @@ static int bind_socket(struct dpd *d, int *out, struct dp_err *err)
 	free(dir);
 	if (code != DP_OK)
 		return code;
-	if (socket_alive(&a)) {
+	if (socket_stays_alive(&a)) {
 		dp_fail(err, DP_E_BUSY, "another daemon listens at %s",
 			d->at.socket_path);
 		return dp_hint(err, "stop it, or name another socket with --socket");

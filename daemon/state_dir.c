@@ -5,6 +5,7 @@
 #include "daemon/who.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,120 +58,142 @@ static int check_mode(struct dpd *d, const char *path, const struct stat *st,
 	return DP_OK;
 }
 
-/* `name` NULL: the state directory itself. What does not exist yet is made by us. */
-static int check_dir(struct dpd *d, const char *name, struct dp_err *err)
-{
-	char *path = dp_path_join(d->at.state_dir, name ? name : ".");
-	struct stat st;
-	int code = DP_OK;
-
-	if (!path)
-		return dp_fail(err, DP_E_NOMEM, "no memory for a path");
-	if (stat(path, &st) == 0) {
-		const char *shown = name ? path : d->at.state_dir;
-
-		code = check_owner(shown, &st, err);
-		if (code == DP_OK)
-			code = check_mode(d, shown, &st, err);
-	} else if (errno != ENOENT) {
-		code = dp_fail_errno(err, errno, "cannot look at %s", path);
-	}
-	free(path);
-	return code;
-}
-
-/* ---- links on the way to it ---- */
+/* ---- the way to it ----
+ *
+ * Each component is opened and then checked, and the next is opened below it. So what is
+ * checked is what is opened, also if a link is replaced meanwhile. */
 
 enum {
 	MAX_LINKS = 40 /* as the kernel */
 };
 
-/* In a directory that others may write to, the owner of a link can replace it while the
- * daemon runs. */
-static int check_link(const char *dir, const char *link, const struct stat *st,
-		      struct dp_err *err)
-{
-	char owner[WHO_NAME];
-	struct stat parent;
+struct walk {
+	int from, fd; /* the directories where it started, and that it reached */
+	int links;
+};
 
-	if (st->st_uid == geteuid() || st->st_uid == 0 || stat(dir, &parent) != 0 ||
-	    !(parent.st_mode & (S_IWGRP | S_IWOTH)))
+/* The path of a directory, without links; the caller frees it. */
+static char *path_of(int fd)
+{
+	char link[32], path[PATH_MAX];
+	ssize_t n;
+
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof path);
+	return n > 0 && n < PATH_MAX ? strndup(path, (size_t)n) : NULL;
+}
+
+/* In a directory that others may write to, the owner of a link can replace it. */
+static int check_link(int dir, const char *name, uid_t user, struct dp_err *err)
+{
+	char owner[WHO_NAME], *path;
+	struct stat st;
+
+	if (user == geteuid() || user == 0 ||
+	    (fstat(dir, &st) == 0 && !(st.st_mode & (S_IWGRP | S_IWOTH))))
 		return DP_OK;
-	who_named(st->st_uid, owner);
+	who_named(user, owner);
+	path = path_of(dir);
 	dp_fail(err, DP_E_DENIED,
-		"the symbolic link %s belongs to %s, who could lead the daemon to "
+		"the symbolic link %s/%s belongs to %s, who could lead the daemon to "
 		"another state directory",
-		link, owner);
+		path ? path : "", name, owner);
+	free(path);
 	return dp_hint(err, "name the directory itself with --state");
 }
 
-/* One component `name` of a path whose part before it, `at`, has no links. A link puts
- * what it leads to before `rest`. */
-static int check_component(char at[PATH_MAX], const char *name, char rest[PATH_MAX],
-			   int *links, struct dp_err *err)
+static int walk(struct walk *w, const char *path, struct dp_err *err);
+
+static int walk_link(struct walk *w, const char *name, int link, struct dp_err *err)
 {
-	char next[PATH_MAX], target[PATH_MAX], after[PATH_MAX];
+	char target[PATH_MAX];
 	struct stat st;
 	ssize_t n;
 	int code;
 
-	if (strcmp(name, ".") == 0)
-		return DP_OK;
-	if (strcmp(name, "..") == 0) {
-		char *slash = strrchr(at, '/');
-
-		if (slash)
-			*slash = '\0';
-		return DP_OK;
-	}
-	if (snprintf(next, sizeof next, "%s/%s", at, name) >= PATH_MAX)
-		return dp_fail_errno(err, ENAMETOOLONG, "cannot look at %s", at);
-	if (lstat(next, &st) != 0 || !S_ISLNK(st.st_mode)) {
-		memcpy(at, next, sizeof next); /* what is missing is made by us */
-		return DP_OK;
-	}
-	code = check_link(*at ? at : "/", next, &st, err);
+	if (fstat(link, &st) != 0 || !S_ISLNK(st.st_mode))
+		return dp_fail_errno(err, ENOTDIR, "cannot open %s", name);
+	code = check_link(w->fd, name, st.st_uid, err);
 	if (code != DP_OK)
 		return code;
-	n = readlink(next, target, sizeof target - 1);
-	if (n < 0 || ++*links > MAX_LINKS)
-		return dp_fail_errno(err, n < 0 ? errno : ELOOP, "cannot look at %s",
-				     next);
+	n = readlinkat(link, "", target, sizeof target);
+	if (n < 0 || n == PATH_MAX || ++w->links > MAX_LINKS)
+		return dp_fail_errno(err, n < 0 ? errno : ELOOP, "cannot open %s", name);
 	target[n] = '\0';
-	memcpy(after, rest, sizeof after);
-	if (snprintf(rest, PATH_MAX, "%s/%s", target, after) >= PATH_MAX)
-		return dp_fail_errno(err, ENAMETOOLONG, "cannot look at %s", next);
-	if (*target == '/')
-		*at = '\0';
-	return DP_OK;
+	return walk(w, target, err);
 }
 
-int state_dir_check_links(const char *path, struct dp_err *err)
+/* A directory that is missing is created. */
+static int walk_step(struct walk *w, const char *name, struct dp_err *err)
 {
-	char at[PATH_MAX] = "", rest[PATH_MAX] = "", name[PATH_MAX];
-	int links = 0, code = DP_OK;
+	int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC, code = DP_OK;
+	int fd = openat(w->fd, name, flags | O_DIRECTORY);
 
-	if (*path != '/' && !getcwd(at, sizeof at))
-		return dp_fail_errno(err, errno, "cannot look at %s", path);
-	if (snprintf(rest, sizeof rest, "%s", path) >= PATH_MAX)
-		return dp_fail_errno(err, ENAMETOOLONG, "cannot look at %s", path);
-	while (code == DP_OK && *rest) {
-		size_t skip = strspn(rest, "/"), n = strcspn(rest + skip, "/");
+	if (fd < 0 && errno == ENOENT && mkdirat(w->fd, name, 0700) == 0)
+		fd = openat(w->fd, name, flags | O_DIRECTORY);
+	if (fd >= 0) {
+		if (w->fd != w->from)
+			close(w->fd);
+		w->fd = fd;
+		return DP_OK;
+	}
+	fd = errno == ENOTDIR ? openat(w->fd, name, flags) : -1;
+	if (fd < 0)
+		return dp_fail_errno(err, errno, "cannot open or create %s", name);
+	code = walk_link(w, name, fd, err);
+	close(fd);
+	return code;
+}
 
-		memcpy(name, rest + skip, n);
-		name[n] = '\0';
-		memmove(rest, rest + skip + n, strlen(rest + skip + n) + 1);
-		if (n)
-			code = check_component(at, name, rest, &links, err);
+static int walk(struct walk *w, const char *path, struct dp_err *err)
+{
+	char name[NAME_MAX + 2]; /* one that is too long stays too long */
+	int code = *path == '/' ? walk_step(w, "/", err) : DP_OK;
+
+	while (code == DP_OK && *(path += strspn(path, "/"))) {
+		size_t n = strcspn(path, "/");
+
+		snprintf(name, sizeof name, "%.*s", (int)n, path);
+		code = walk_step(w, name, err);
+		path += n;
 	}
 	return code;
 }
 
-int state_dir_check(struct dpd *d, struct dp_err *err)
+static int check_dir(struct dpd *d, int state, const char *name, struct dp_err *err)
 {
-	int code = check_dir(d, NULL, err);
+	struct walk w = { .from = state, .fd = state };
+	int code = walk(&w, name, err);
+	char *path = path_of(w.fd);
+	struct stat st;
 
+	if (code == DP_OK && (!path || fstat(w.fd, &st) != 0))
+		code = dp_fail(err, DP_E_IO, "cannot examine %s", name);
 	if (code == DP_OK)
-		code = check_dir(d, "journal", err);
-	return code == DP_OK ? check_dir(d, "studies", err) : code;
+		code = check_owner(path, &st, err);
+	if (code == DP_OK)
+		code = check_mode(d, path, &st, err);
+	free(path);
+	if (w.fd != state)
+		close(w.fd);
+	return code;
+}
+
+int state_dir_open(struct dpd *d, const char *path, struct dp_err *err)
+{
+	static const char *const names[] = { ".", "journal", "studies" };
+	struct walk w = { .from = AT_FDCWD, .fd = AT_FDCWD };
+	int code = walk(&w, path, err);
+	struct stat st;
+
+	if (code == DP_E_NOT_FOUND && stat(path, &st) == 0 && !S_ISDIR(st.st_mode))
+		code = dp_fail(err, DP_E_EXISTS, "%s is not a directory", path);
+	for (size_t i = 0; i < DP_COUNT(names) && code == DP_OK; i++)
+		if (fstatat(w.fd, names[i], &st, AT_SYMLINK_NOFOLLOW) == 0)
+			code = check_dir(d, w.fd, names[i], err);
+	if (code == DP_OK)
+		d->at.state_dir = path_of(w.fd);
+	if (w.fd != AT_FDCWD)
+		close(w.fd);
+	return code;
 }

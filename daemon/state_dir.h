@@ -4,14 +4,12 @@
 #define DPARETOD_STATE_DIR_H
 #include "daemon/daemon.h"
 
-/* The path as it was named: DP_E_DENIED if a symbolic link of it, in a directory that
- * others may write to, belongs to neither root nor the daemon's user. */
-DP_MUSTCHECK int state_dir_check_links(const char *path, struct dp_err *err);
-
-/* Checks the directory, and `journal` and `studies` in it where they exist. DP_E_DENIED
- * if another user owns one, or if every user may write to it; one that only its group may
- * write to, or that has the sticky bit, is a warning in the log. Before the journal is
+/* Creates the directory if it is missing, and sets d->at.state_dir to its path without
+ * links. DP_E_DENIED if another user owns it, or `journal` or `studies` in it, or if
+ * every user may write to one of them; one that only its group may write to, or that has
+ * the sticky bit, is a warning in the log. DP_E_DENIED also if a symbolic link on the way
+ * belongs to another user, in a directory that others may write to. Before the journal is
  * opened. */
-DP_MUSTCHECK int state_dir_check(struct dpd *d, struct dp_err *err);
+DP_MUSTCHECK int state_dir_open(struct dpd *d, const char *path, struct dp_err *err);
 
 #endif

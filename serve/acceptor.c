@@ -1,4 +1,4 @@
-/* acceptor.c - accepts connections, authorizes them, and waits for their headers. */
+/* acceptor.c - accepts connections, authorizes them, and waits for their requests. */
 #include "serve/acceptor.h"
 
 #include "base/num.h"
@@ -20,7 +20,7 @@ enum {
 	EVENTS = 64,
 	ACCEPTS = 64, /* in a row, before other events */
 	TICK_MS = 250,
-	PEEKS_FREE = 8,      /* looks at incomplete headers without a pause */
+	PEEKS_FREE = 8,      /* looks at an incomplete request without a pause */
 	PEEK_PAUSE_MS = 100, /* between two looks after that */
 	RETRY_MS = 20,       /* no descriptor is left: until the next try */
 };
@@ -179,7 +179,7 @@ static bool conn_authorize(struct acceptor *acc, struct conn *c)
 	return allowed;
 }
 
-/* ---- headers ---- */
+/* ---- headers, and bodies of peers without the token ---- */
 
 static bool head_has_token(const struct guard *g, const struct request_head *head)
 {
@@ -195,24 +195,67 @@ static bool head_has_token(const struct guard *g, const struct request_head *hea
 	return known;
 }
 
-static void conn_enqueue(struct acceptor *acc, struct conn *c,
-			 const struct request_head *head)
+static bool head_asks_metrics(const struct request_head *head)
 {
 	static const char metrics[] = "/metrics";
 	size_t n = strlen(metrics);
 
-	if (acc->guard->closed && head_has_token(acc->guard, head))
+	return head->target.len >= n && memcmp(head->target.text, metrics, n) == 0 &&
+	       (head->target.len == n || head->target.text[n] == '?');
+}
+
+/* A peer without the token gets a thread only for a request that is complete: otherwise
+ * 64 addresses with a slow body each would have all threads for such peers. `n` bytes of
+ * the request have arrived. False: it waits for the rest, or was refused. */
+static bool conn_body_arrived(struct acceptor *acc, struct conn *c,
+			      const struct request_head *head, size_t n)
+{
+	static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
+	struct dp_err err;
+
+	if (head->chunked || head->body_length > UNTRUSTED_BODY_MAX) {
+		dp_fail(&err, DP_E_LIMIT,
+			"without the token, a request needs a Content-Length of at most "
+			"%d bytes",
+			UNTRUSTED_BODY_MAX);
+		conn_refuse(acc, c, head->chunked ? 411 : 413, &err);
+		return false;
+	}
+	if (n - head->len >= head->body_length)
+		return true;
+	if (head->expects_continue && !c->continued)
+		(void)!send(c->fd, go_on, strlen(go_on), MSG_DONTWAIT | MSG_NOSIGNAL);
+	c->continued = true;
+	return false;
+}
+
+/* The headers are complete, and `n` bytes of the request have arrived. */
+static void conn_enqueue(struct acceptor *acc, struct conn *c,
+			 const struct request_head *head, size_t n)
+{
+	bool known = head_has_token(acc->guard, head);
+
+	if (acc->guard->closed && known)
 		c->trust = conn_is_owner(c) ? CONN_OWNER : CONN_TRUSTED;
-	c->asks_metrics = head->target.len >= n &&
-			  memcmp(head->target.text, metrics, n) == 0 &&
-			  (head->target.len == n || head->target.text[n] == '?');
+	if (c->trust == CONN_UNTRUSTED && !known && !conn_body_arrived(acc, c, head, n))
+		return;
+	c->asks_metrics = head_asks_metrics(head);
 	conn_set_state(acc, c, CONN_QUEUED);
 }
 
-/* Leaves the bytes in the socket: libmicrohttpd reads them again. */
-static void conn_peek_head(struct acceptor *acc, struct conn *c)
+/* Will no more bytes arrive than those in the socket? */
+static bool peer_has_finished(int fd)
 {
-	ssize_t n = recv(c->fd, acc->bytes, HEAD_MAX, MSG_PEEK | MSG_DONTWAIT);
+	struct pollfd p = { .fd = fd, .events = POLLRDHUP };
+
+	return poll(&p, 1, 0) > 0;
+}
+
+/* Leaves the bytes in the socket: libmicrohttpd reads them again. */
+static void conn_peek(struct acceptor *acc, struct conn *c)
+{
+	bool finished = peer_has_finished(c->fd); /* before the bytes are looked at */
+	ssize_t n = recv(c->fd, acc->bytes, PEEK_MAX, MSG_PEEK | MSG_DONTWAIT);
 	struct request_head head;
 	struct dp_err err;
 
@@ -225,17 +268,20 @@ static void conn_peek_head(struct acceptor *acc, struct conn *c)
 		conn_drop(acc, c);
 		return;
 	}
-	switch (request_head_parse(acc->bytes, (size_t)n, &head)) {
+	switch (request_head_parse(acc->bytes, n < HEAD_MAX ? (size_t)n : HEAD_MAX,
+				   &head)) {
 	case HEAD_INCOMPLETE:
 		break;
 	case HEAD_COMPLETE:
-		conn_enqueue(acc, c, &head);
+		conn_enqueue(acc, c, &head, (size_t)n);
 		break;
 	case HEAD_INVALID:
 		dp_fail(&err, DP_E_USAGE, "%s", head.why);
 		conn_refuse(acc, c, head.status, &err);
 		break;
 	}
+	if (finished && c->state == CONN_INCOMPLETE)
+		conn_drop(acc, c);
 }
 
 static void conn_discard_input(struct acceptor *acc, struct conn *c)
@@ -243,7 +289,7 @@ static void conn_discard_input(struct acceptor *acc, struct conn *c)
 	ssize_t n;
 
 	for (int i = 0; i < 16; i++) {
-		n = recv(c->fd, acc->bytes, HEAD_MAX, MSG_DONTWAIT);
+		n = recv(c->fd, acc->bytes, PEEK_MAX, MSG_DONTWAIT);
 		if (n < 0 && (errno == EAGAIN || errno == EINTR))
 			return;
 		if (n <= 0)
@@ -259,10 +305,10 @@ static void conn_on_input(struct acceptor *acc, struct conn *c)
 
 	if (c->state == CONN_REFUSED) {
 		conn_discard_input(acc, c);
-	} else if (c->state == CONN_READING_HEAD) {
+	} else if (c->state == CONN_INCOMPLETE) {
 		c->unread = true;
 		if (dp_mono_us() - c->peeked >= pause)
-			conn_peek_head(acc, c);
+			conn_peek(acc, c);
 	}
 }
 
@@ -421,7 +467,7 @@ static void conn_accept(struct acceptor *acc, int fd, const struct sockaddr_stor
 	*c = (struct conn){ .fd = fd,
 			    .peer = *peer,
 			    .peer_len = len,
-			    .state = CONN_READING_HEAD,
+			    .state = CONN_INCOMPLETE,
 			    .since = dp_mono_us() };
 	/* else a later urgent byte would take a byte out of the headers already checked
 	 */
@@ -433,7 +479,7 @@ static void conn_accept(struct acceptor *acc, int fd, const struct sockaddr_stor
 	if (!epoll_add(acc, fd, EPOLLIN | EPOLLRDHUP | EPOLLET, c))
 		conn_drop(acc, c);
 	else if (conn_authorize(acc, c))
-		conn_peek_head(acc, c);
+		conn_peek(acc, c);
 }
 
 static bool too_many_pending(struct acceptor *acc)
@@ -471,7 +517,7 @@ static bool conn_expired(const struct conn *c, int64_t now)
 {
 	int64_t seconds = c->state == CONN_REFUSED  ? REFUSED_TIMEOUT_S
 			  : c->state == CONN_QUEUED ? QUEUE_TIMEOUT_S
-						    : HEAD_TIMEOUT_S;
+						    : REQUEST_TIMEOUT_S;
 
 	return now - c->since > seconds * 1000000;
 }
@@ -551,7 +597,7 @@ int acceptor_start(struct acceptor *acc, int fd, struct dp_err *err)
 	acc->listening = fd;
 	acc->epoll = epoll_create1(EPOLL_CLOEXEC);
 	acc->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	acc->bytes = malloc(HEAD_MAX);
+	acc->bytes = malloc(PEEK_MAX);
 	if (acc->epoll >= 0 && acc->wake >= 0 && acc->bytes &&
 	    fcntl(fd, F_SETFL, O_NONBLOCK) == 0 &&
 	    epoll_add(acc, fd, EPOLLIN, &acc->listening) &&

@@ -1,4 +1,5 @@
-/* acceptor.h - accepts connections, and hands them over once their headers are complete.
+/* acceptor.h - accepts connections, and hands them over once their headers are complete,
+ * and without the token also their body.
  *
  * One thread waits for all of them, so a connection that sends nothing costs a descriptor
  * and no more. The kernel says which user a local connection belongs to, before anything
@@ -8,14 +9,17 @@
 #define DP_SERVE_ACCEPTOR_H
 #include "serve/conn_limits.h"
 #include "serve/guard.h"
+#include "serve/request_head.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
 enum {
-	HEAD_TIMEOUT_S = 15,   /* from the connection to the end of its headers */
-	QUEUE_TIMEOUT_S = 15,  /* from there to a thread */
-	REFUSED_TIMEOUT_S = 2, /* for the peer to read why it was refused */
+	REQUEST_TIMEOUT_S = 15, /* from the connection to the end of what is waited for */
+	QUEUE_TIMEOUT_S = 15,   /* from there to a thread */
+	REFUSED_TIMEOUT_S = 2,  /* for the peer to read why it was refused */
+	UNTRUSTED_BODY_MAX = 4096, /* bytes of a body without the token: a sign-in form */
+	PEEK_MAX = HEAD_MAX + UNTRUSTED_BODY_MAX,
 	KNOWN_USERS_MAX = 64,
 	KNOWN_USER_S = 30, /* a user's groups are looked up again after this */
 };
@@ -39,7 +43,7 @@ struct acceptor {
 	int listening, epoll, wake;
 	pthread_t thread;
 	atomic_bool stopping;
-	char *bytes; /* HEAD_MAX of them, for the thread */
+	char *bytes; /* PEEK_MAX of them, for the thread */
 };
 
 /* `guard`, `handoff` and `arg` are set, the rest is zero. Owns the listening socket from

@@ -21,15 +21,15 @@ enum {
 };
 
 enum conn_state {
-	CONN_READING_HEAD = 1 << 0, /* request line and headers are not complete */
-	CONN_REFUSED = 1 << 1, /* answered; open until the peer has read the answer */
-	CONN_QUEUED = 1 << 2,  /* the request waits for a thread */
+	CONN_INCOMPLETE = 1 << 0, /* the headers, or a body without the token */
+	CONN_REFUSED = 1 << 1,    /* answered; open until the peer has read the answer */
+	CONN_QUEUED = 1 << 2,     /* the request waits for a thread */
 	CONN_READING_BODY = 1 << 3, /* has a thread from here on */
 	CONN_ANSWERING = 1 << 4,
 	CONN_SENDING = 1 << 5,
 	CONN_STREAMING = 1 << 6, /* sends events */
 };
-#define CONN_PENDING (CONN_READING_HEAD | CONN_REFUSED | CONN_QUEUED)
+#define CONN_PENDING (CONN_INCOMPLETE | CONN_REFUSED | CONN_QUEUED)
 #define CONN_RUNNING (CONN_READING_BODY | CONN_ANSWERING | CONN_SENDING | CONN_STREAMING)
 
 enum conn_trust {
@@ -53,6 +53,7 @@ struct conn {
 	bool unread;           /* bytes arrived after the last look at them */
 	unsigned peeks;        /* how often the bytes were looked at, */
 	int64_t peeked;        /* and when last */
+	bool continued;        /* "100 Continue" was sent if it was expected */
 	bool asks_metrics;     /* the request is for /metrics */
 	bool metrics_reserved; /* its thread is from the reserve for /metrics */
 	/* while running */

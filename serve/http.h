@@ -67,6 +67,7 @@ struct http_reply {
 	char etag[72];        /* "": none, and nothing is kept by anybody */
 	char cookie[256];     /* Set-Cookie; "": none */
 	bool events;          /* no body: the stream of events is the answer */
+	size_t held;          /* bytes of the body that count in serve.h's `held` */
 	struct dp_buf body;
 };
 

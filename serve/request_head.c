@@ -79,9 +79,12 @@ static enum head_status check_content_length(const struct head_value *value,
 			return head_invalid(out, 400, "Content-Length is not a number");
 	if (value->len == 0)
 		return head_invalid(out, 400, "Content-Length is not a number");
-	return value->len > LENGTH_DIGITS_MAX
-		       ? head_invalid(out, 413, "Content-Length is too large")
-		       : HEAD_COMPLETE;
+	if (value->len > LENGTH_DIGITS_MAX)
+		return head_invalid(out, 413, "Content-Length is too large");
+	for (size_t i = 0; i < value->len; i++)
+		out->body_length =
+			out->body_length * 10 + (uint64_t)(value->text[i] - '0');
+	return HEAD_COMPLETE;
 }
 
 static enum head_status check_transfer_encoding(const struct head_value *value,
@@ -91,6 +94,7 @@ static enum head_status check_transfer_encoding(const struct head_value *value,
 	if (counts->encodings++ > 0 || counts->http_1_0 ||
 	    !name_is(value->text, value->len, "chunked"))
 		return head_invalid(out, 400, "Transfer-Encoding is not just 'chunked'");
+	out->chunked = true;
 	return HEAD_COMPLETE;
 }
 
@@ -117,7 +121,9 @@ static enum head_status check_field(const char *line, size_t n, struct request_h
 		return check_content_length(&value, out, counts);
 	if (name_is(line, name, "Transfer-Encoding"))
 		return check_transfer_encoding(&value, out, counts);
-	if (name_is(line, name, "X-DPareto-Token") && !out->token.text)
+	if (name_is(line, name, "Expect"))
+		out->expects_continue = name_is(value.text, value.len, "100-continue");
+	else if (name_is(line, name, "X-DPareto-Token") && !out->token.text)
 		out->token = value;
 	else if (name_is(line, name, "Authorization") && !out->authorization.text)
 		out->authorization = value;
@@ -173,6 +179,7 @@ enum head_status request_head_parse(const char *bytes, size_t n, struct request_
 		return head_invalid(out, 400,
 				    "the request has both Content-Length and "
 				    "Transfer-Encoding");
+	out->len = end + 2;
 	return HEAD_COMPLETE;
 }
 

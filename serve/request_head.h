@@ -25,6 +25,11 @@ struct head_value {
 struct request_head {
 	unsigned status;
 	const char *why;
+	/* of a complete head */
+	size_t len;            /* bytes up to the empty line, which is included */
+	uint64_t body_length;  /* Content-Length, 0 without one */
+	bool chunked;          /* the body's length is unknown */
+	bool expects_continue; /* the peer waits for "100 Continue" with its body */
 	struct head_value target, token, authorization, cookie; /* point into the bytes */
 };
 

@@ -49,11 +49,13 @@ void serve_init(struct serve *s, const char *socket)
 	asking_init(&s->asking, socket);
 	shelf_init(&s->shelf);
 	pthread_mutex_init(&s->drawing, NULL);
+	pthread_mutex_init(&s->listing, NULL);
 }
 
 void serve_free(struct serve *s)
 {
 	pthread_mutex_destroy(&s->drawing);
+	pthread_mutex_destroy(&s->listing);
 	shelf_free(&s->shelf);
 	asking_free(&s->asking);
 }
@@ -106,6 +108,29 @@ static int answer_command(struct visit *v, const struct ask *ask, struct dp_err 
 {
 	v->a->type = "application/json";
 	return ask_command(&v->s->asking, ask, &v->a->body, err);
+}
+
+enum {
+	HELD_MAX = 256 << 20
+};
+
+/* An answer that grows with the study. Memory is bounded: one is written at a time, and
+ * none while peers read too much of earlier ones. */
+static int answer_long(struct visit *v, const struct ask *ask, struct dp_err *err)
+{
+	int code;
+
+	pthread_mutex_lock(&v->s->listing);
+	if (atomic_load(&v->s->held) > (size_t)HELD_MAX) {
+		dp_fail(err, DP_E_BUSY, "too many long answers are being sent");
+		code = dp_hint(err, "try again, or ask for a part (limit=...)");
+	} else {
+		code = answer_command(v, ask, err);
+		v->a->held = v->a->body.len;
+		atomic_fetch_add(&v->s->held, v->a->held);
+	}
+	pthread_mutex_unlock(&v->s->listing);
+	return code;
 }
 
 static int route_session(struct visit *v, struct dp_err *err)
@@ -269,7 +294,7 @@ static int route_trials(struct visit *v, struct dp_err *err)
 	int code = DP_OK;
 
 	if (!table_asked(v->q))
-		return answer_command(v, &all, err);
+		return answer_long(v, &all, err);
 	v->a->type = "application/json";
 	if (table_is_plain(v->q))
 		code = answer_plain_trials(v, &done, err);

@@ -6,12 +6,16 @@
 #include "serve/hub.h"
 #include "serve/shelf.h"
 
+#include <stdatomic.h>
+
 struct serve {
 	struct asking asking;
 	struct guard guard;
 	struct hub *hub; /* NULL in tests that have none: there are no events then */
 	struct shelf shelf;
 	pthread_mutex_t drawing; /* the libraries behind pictures share their fonts */
+	pthread_mutex_t listing; /* one table of all trials is written at a time */
+	atomic_size_t held;      /* bytes of answers that are being sent */
 };
 
 void serve_init(struct serve *s, const char *socket);

@@ -495,12 +495,13 @@ static void on_completed(void *arg, struct MHD_Connection *c, void **context,
 			 enum MHD_RequestTerminationCode why)
 {
 	struct exchange *x = *context;
+	struct web *v = arg;
 
-	(void)arg;
 	(void)c;
 	(void)why;
 	if (!x)
 		return;
+	atomic_fetch_sub(&v->s->held, x->a.held);
 	http_request_free(&x->q);
 	http_reply_free(&x->a);
 	dp_buf_free(&x->body);

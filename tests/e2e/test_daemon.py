@@ -665,6 +665,22 @@ class RefusalsToStart(DaemonCase):
         self.refuses(other, 1, "another daemon listens", "hint:")
         self.assertEqual(Client(self.d.socket)("hello")["pid"], self.d.process.pid)
 
+    def test_socket_of_a_daemon_that_was_just_killed(self):
+        """A child of it that is between fork and exec holds the socket for a moment."""
+        with socket.socket(socket.AF_UNIX) as held:
+            held.bind(self.path("sock"))
+            held.listen()
+            d = self.daemon().start()
+            held.accept()[0].close()  # it has probed once
+        d.connect()("hello")
+
+    def test_socket_with_a_full_backlog(self):
+        with socket.socket(socket.AF_UNIX) as held, socket.socket(socket.AF_UNIX) as waits:
+            held.bind(self.path("sock"))
+            held.listen(0)
+            waits.connect(self.path("sock"))
+            self.refuses(self.daemon(), 1, "another daemon listens")
+
     def test_stale_socket_is_replaced(self):
         stale = socket.socket(socket.AF_UNIX)
         stale.bind(self.path("sock"))
@@ -691,7 +707,7 @@ class RefusalsToStart(DaemonCase):
         d.state = self.path("file/state")
         self.refuses(d, 5, "state folder", "file")
         d.state = self.path("file")
-        self.refuses(d, 1, "not a folder")
+        self.refuses(d, 1, "not a directory")
 
     @unittest.skipUnless(os.geteuid() == 0 and shutil.which("setpriv"), "needs root, setpriv")
     def test_state_folder_of_another_user(self):

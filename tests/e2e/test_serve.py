@@ -37,13 +37,14 @@ class Server:
         found = re.fullmatch(r"dpareto-serve: http://(\S+):(\d+)/\n", line)
         if not found:
             raise AssertionError("dpareto-serve said: " + line + self.process.stderr.read())
-        self.port, self.token = int(found[2]), None
+        self.host, self.port, self.token = "127.0.0.1", int(found[2]), None
         if "--control" in options and "--token-file" not in options:
             self.token = self.process.stdout.readline().removeprefix("token: ").strip()
 
-    def ask(self, path, method="GET", body=None, **headers):
-        """Status, headers and body of one request."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=LIMIT)
+    def ask(self, path, method="GET", body=None, source="", **headers):
+        """Status, headers and body of one request, from that address."""
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=LIMIT,
+                                                source_address=(source, 0))
         names = {k.replace("_", "-"): v for k, v in headers.items()}
         connection.request(method, path, body, names)
         reply = connection.getresponse()
@@ -566,3 +567,32 @@ class Rude(Serving):
         began = time.monotonic()
         self.assertEqual(s.end()[0], 0)
         self.assertLess(time.monotonic() - began, 30)
+
+
+class LongAnswers(Case):
+    def test_readers_that_do_not_read(self):
+        """Each holds an answer of 38 MB; from 256 MiB on, others are asked to wait."""
+        d = self.daemon()
+        os.mkdir(d.state, 0o700)
+        subprocess.run([program("bench/fill"), d.state, "1", "60000"], check=True)
+        d.start().connect().close()
+        s = Server(d.socket)
+        self.addCleanup(s.process.kill)
+        held, path = [], "/api/studies/study-1/trials"
+        for _ in range(8):
+            one = socket.socket()
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            one.settimeout(LIMIT)
+            one.connect(("127.0.0.1", s.port))
+            one.sendall(b"GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n" % path.encode())
+            self.assertEqual(one.recv(12), b"HTTP/1.1 200")
+            held.append(one)
+        self.assertEqual(s.ask(path)[0], 503)
+        self.assertEqual(s.ask(path + "?limit=50")[0], 200)
+        for one in held:
+            one.close()
+        wait_for(lambda: s.ask(path)[0] == 200)
+        self.assertEqual(s.end()[0], 0)
+        s.process.stdout.close()
+        s.process.stderr.close()
+        self.assertEqual(d.end(), 0)

@@ -1,10 +1,14 @@
 """test_serve_flood.py - dparetoctl serve while other peers hold as many connections as they can,
 and requests as raw bytes that libmicrohttpd alone would accept."""
+import ctypes
+import fcntl
 import http.client
 import itertools
 import os
 import select
 import socket
+import struct
+import time
 import unittest
 
 from harness import LIMIT
@@ -16,7 +20,21 @@ OTHER_USER = 65534
 TOKEN = "correct-horse-battery"
 
 
-def hold(port, sources, count, request, again, ready):
+def enter_network():
+    """Moves this process to a network namespace of its own, whose loopback device has all of
+    10.0.0.0/8. Its addresses are not loopback addresses, so the server takes one that is not its
+    own for another machine."""
+    if ctypes.CDLL(None, use_errno=True).unshare(0x40000000) != 0:  # CLONE_NEWNET
+        raise OSError(ctypes.get_errno(), "unshare")
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        fcntl.ioctl(s, 0x8914, struct.pack("16sh14x", b"lo", 0x49))  # SIOCSIFFLAGS: up
+        for name, request, address in ((b"lo:1", 0x8916, "10.0.0.1"),     # SIOCSIFADDR
+                                       (b"lo:1", 0x891c, "255.0.0.0")):  # SIOCSIFNETMASK
+            fcntl.ioctl(s, request, struct.pack("16sHH4s8x", name, socket.AF_INET, 0,
+                                                socket.inet_aton(address)))
+
+
+def hold(address, sources, count, request, again, ready):
     """Keeps that many connections open, from these addresses in turn, each with this request
     and then with `again` at intervals, and replaces those that the server closes. Never
     returns."""
@@ -28,7 +46,7 @@ def hold(port, sources, count, request, again, ready):
             one.setblocking(False)
             one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             one.bind((next(sources), 0))
-            one.connect_ex(("127.0.0.1", port))
+            one.connect_ex(address)
             held.append(one)
         _, writable, _ = select.select([], held, [], 1)
         for one in writable:
@@ -73,7 +91,7 @@ class Flood(Serving):
                     os.setgroups([])
                     os.setgid(OTHER_USER)
                     os.setuid(OTHER_USER)
-                hold(s.port, sources or ["127.0.0.1"],
+                hold((s.host, s.port), sources or ["127.0.0.1"],
                      len(sources) if len(sources) > 1 else 300, request,
                      request if again is None else again, into)
             finally:
@@ -132,6 +150,23 @@ class Flood(Serving):
                 self.assertEqual(s.ask("/")[0], 200, (i, request))
                 status, _, text = s.ask("/login", "POST", "token=" + TOKEN)
                 self.assertEqual(status, 303, (i, request, text))
+
+    @unittest.skipUnless(os.getuid() == 0, "skipped: needs a network namespace")
+    def test_sign_in_from_network(self):
+        """Nobody has the token yet: neither 200 other machines with one slow body each, nor the
+        one that signs in."""
+        before = os.open("/proc/self/ns/net", os.O_RDONLY)
+        self.addCleanup(os.close, before)
+        self.addCleanup(lambda: ctypes.CDLL(None).setns(before, 0))
+        enter_network()
+        s = self.serve("--listen", "10.0.0.1:0", "--token-file",
+                       self.write("token", TOKEN + "\n", 0o600))
+        s.host = "10.0.0.1"
+        self.flood(s, *("10.0.1.%d" % i for i in range(2, 202)), request=HALF_BODY, again=b"")
+        for i in range(5):
+            self.assertEqual(s.ask("/", source="10.0.2.1")[0], 200, i)
+            status, _, text = s.ask("/login", "POST", "token=" + TOKEN, source="10.0.2.1")
+            self.assertEqual(status, 303, (i, text))
 
     def test_address_with_token(self):
         """Event streams and half requests of peers that have the token, too."""
@@ -202,6 +237,36 @@ class Raw(Serving):
             self.assertEqual(seen, status, (request[:200], answer[:300]))
             self.assertEqual(answer.count(b"HTTP/1.1 %d " % status), 1, request[:200])
         self.assertEqual(s.ask("/")[0], 200)
+
+    def test_body_without_token(self):
+        """It has to be short and of a known length; with the token it need not be."""
+        s = self.serve("--token-file", self.write("token", TOKEN + "\n", 0o600))
+        post = b"POST /login HTTP/1.1\r\nHost: localhost\r\n"
+        known = post + b"X-DPareto-Token: " + TOKEN.encode() + b"\r\n"
+        form = b"token=" + TOKEN.encode()
+        padded = form + b"&x=" + b"y" * (4096 - len(form) - 3)
+        chunked = b"Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n" % (
+            len(form), form)
+        for status, request in (
+                (303, post + b"Content-Length: 4096\r\n\r\n" + padded),
+                (413, post + b"Content-Length: 4097\r\n\r\n"),
+                (411, post + b"Transfer-Encoding: chunked\r\n\r\n"),
+                (303, known + b"Content-Length: 4097\r\n\r\n" + padded + b"y"),
+                (303, known + chunked)):
+            seen, answer = self.raw(s, request)
+            self.assertEqual(seen, status, (request[:200], answer[:300]))
+        # it ends before it is complete: nothing is waited for
+        began = time.monotonic()
+        self.assertEqual(self.raw(s, post + b"Content-Length: 9\r\n\r\ntoken=")[0], 0)
+        self.assertEqual(self.raw(s, post)[0], 0)
+        self.assertLess(time.monotonic() - began, 10)
+        # in two parts, of which the second waits for a word of the server
+        with socket.create_connection(("127.0.0.1", s.port), timeout=LIMIT) as sock:
+            sock.sendall(post + b"Expect: 100-continue\r\nContent-Length: %d\r\n\r\n" % len(form))
+            self.assertEqual(sock.recv(4096), b"HTTP/1.1 100 Continue\r\n\r\n")
+            sock.sendall(form)
+            answer = b"".join(iter(lambda: sock.recv(4096), b""))
+            self.assertIn(b"HTTP/1.1 303 ", answer)
 
     def test_one_request_per_connection(self):
         s = self.serve()

@@ -69,6 +69,13 @@ class Tools(Special):
             self.refused(kind, path, "run", path, "--state", self.path("run"))
             self.refused(kind, path, "epsilon", "--compose", path)
 
+    def test_log_of_run(self):
+        os.mkdir(self.path("run"), 0o700)
+        self.special("fifo", "run/dparetod.log")
+        done = self.run_soon(program("dparetoctl"), "run", self.yaml, "--state", self.path("run"))
+        self.assertEqual(done.returncode, 1, done)
+        self.assertIn("run/dparetod.log is a FIFO that no process reads", done.stderr)
+
     def test_study_from_a_pipe(self):
         """Process substitution and standard input are pipes that have a writer."""
         for command in ("'%s' validate <(cat '%s')", "cat '%s' | '%s' validate /dev/stdin",

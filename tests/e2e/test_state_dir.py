@@ -1,6 +1,7 @@
 """test_state_dir.py - a state directory that other users may write to, or own, is refused: they
 could have the daemon run any program. Where only a group may, the log has a warning."""
 import os
+import threading
 import unittest
 
 from harness import Case
@@ -97,6 +98,51 @@ class StateDir(Case):
             self.assertEqual(self.warned(), [])
             os.remove(link)
             os.remove(self.state)
+
+    @AS_ROOT
+    def test_link_of_another_user_inside(self):
+        """In a state directory with the sticky bit."""
+        os.chmod(self.state, 0o1777)
+        for name in "journal", "studies":
+            path = self.below(name)
+            os.rename(path, path + ".real")
+            os.symlink(path + ".real", path)
+            self.assertEqual(len(self.warned()), 1)
+            os.chown(path, 65534, -1, follow_symlinks=False)
+            self.refused("the symbolic link %s belongs to " % path)
+            os.remove(path)
+            os.rename(path + ".real", path)
+
+    @AS_ROOT
+    def test_link_that_is_replaced(self):
+        """Root's link and another user's take turns while daemons start: each either refuses or
+        uses root's directory."""
+        shared, other = self.path("shared"), self.path("other")
+        os.mkdir(shared)
+        os.chmod(shared, 0o1777)
+        os.mkdir(other, 0o700)
+        link, done = os.path.join(shared, "link"), threading.Event()
+
+        def replace():
+            while not done.is_set():
+                for target, user in (self.state, 0), (other, 65534):
+                    os.symlink(target, link + ".new")
+                    os.chown(link + ".new", user, -1, follow_symlinks=False)
+                    os.rename(link + ".new", link)
+
+        os.symlink(self.state, link)
+        thread = threading.Thread(target=replace)
+        thread.start()
+        try:
+            for _ in range(40):
+                d = self.daemon()
+                d.state = link
+                d.socket = self.path("s" * 108)  # too long: it ends after it opened the journal
+                self.assertIn(d.start().ends()[0], (1, 4), d.said)
+                self.assertEqual(os.listdir(other), [])
+        finally:
+            done.set()
+            thread.join()
 
 
 if __name__ == "__main__":

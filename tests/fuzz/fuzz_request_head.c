@@ -42,6 +42,7 @@ static void check_complete(const char *text, size_t size, const struct request_h
 	const char *end = memmem(text, size, "\r\n\r\n", 4);
 
 	demand(end && h->target.len > 0);
+	demand(h->len == (size_t)(end - text) + 4);
 	for (const char *p = text; p < end; p++) {
 		demand((unsigned char)*p >= ' ' || *p == '\t' || *p == '\r' ||
 		       *p == '\n');

@@ -168,6 +168,8 @@ static void test_request_heads(void **state)
 	static const char good[] = "POST /login?a=b HTTP/1.1\r\nHost: localhost\r\n"
 				   "Content-Length:\t5 \r\nX-DPareto-Token:  word\r\n"
 				   "Cookie: \r\n\r\n";
+	static const char chunked[] = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n"
+				      "Expect: 100-Continue\r\n\r\n0\r\n";
 	static const struct {
 		const char *text;
 		unsigned status;
@@ -201,6 +203,13 @@ static void test_request_heads(void **state)
 	assert_int_equal(h.target.len, strlen("/login?a=b"));
 	assert_int_equal(h.cookie.len, 0);
 	assert_null(h.authorization.text);
+	assert_int_equal(h.len, sizeof good - 1);
+	assert_int_equal(h.body_length, 5);
+	assert_false(h.chunked || h.expects_continue);
+	assert_int_equal(request_head_parse(chunked, sizeof chunked - 1, &h),
+			 HEAD_COMPLETE);
+	assert_int_equal(h.len, sizeof chunked - 1 - strlen("0\r\n"));
+	assert_true(h.chunked && h.expects_continue && h.body_length == 0);
 	for (size_t i = 0; i < DP_COUNT(bad); i++) {
 		assert_int_equal(request_head_parse(bad[i].text, strlen(bad[i].text), &h),
 				 HEAD_INVALID);
@@ -226,7 +235,7 @@ static struct conn *add_conn(struct conn_list *list, struct conn *c, uint32_t ad
 	struct sockaddr_in a = { .sin_family = AF_INET,
 				 .sin_addr.s_addr = htonl(address) };
 
-	*c = (struct conn){ .state = CONN_READING_HEAD };
+	*c = (struct conn){ .state = CONN_INCOMPLETE };
 	conn_set_peer(c, (struct sockaddr *)&a, local, user);
 	conn_list_add(list, c);
 	return c;
@@ -261,7 +270,7 @@ static void test_evicted_connection(void **state)
 	assert_ptr_equal(conn_to_evict(&list, CONN_PENDING, CONN_OWNER), &some[n - 4]);
 	some[n - 4].state = CONN_READING_BODY;
 	some[n - 3].state = CONN_READING_BODY;
-	assert_ptr_equal(conn_to_evict(&list, CONN_READING_HEAD, CONN_OWNER), first);
+	assert_ptr_equal(conn_to_evict(&list, CONN_INCOMPLETE, CONN_OWNER), first);
 	conn_list_remove(first);
 	assert_ptr_equal(conn_to_evict(&list, CONN_READING_BODY, CONN_OWNER),
 			 &some[n - 4]);
